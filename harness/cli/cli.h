@@ -1,0 +1,75 @@
+/* cli.h: the command line. Options are declared once, in options.inc; from that table come the parsing, the checks, the
+ * nearest-name offers and the help. A command is one file cmd_NAME.c and one line in commands.inc. */
+#ifndef HARNESS_CLI_H
+#define HARNESS_CLI_H
+
+#include "../cnn.h"
+#include "../impl.h"
+#include "../problem.h"
+#include "../record.h"
+
+/* Exit statuses of the command line (design: 0 all held, 1 something failed, 2 wrong usage or bad input, 3 nothing ran). */
+enum { EXIT_HELD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
+
+enum { CLI_LIST_MAX = 256 };
+typedef struct cli_list { /* an option that may be given more than once */
+    const char *items[CLI_LIST_MAX];
+    int count;
+} cli_list;
+
+/* Fields: TEXT const char * (NULL when not given), INT int64_t, REAL double, FLAG bool, LIST cli_list. */
+typedef struct cli_options {
+#define TEXT(name, field, ...) const char *field;
+#define INT(name, field, ...) int64_t field;
+#define REAL(name, field, ...) double field;
+#define FLAG(name, field, ...) bool field;
+#define LIST(name, field, ...) cli_list field;
+#include "options.inc"
+#undef TEXT
+#undef INT
+#undef REAL
+#undef FLAG
+#undef LIST
+    const char *command;
+    cli_list words;            /* positional arguments after the command */
+    char command_line[4096];   /* as typed, quoted for a shell: for the environment record */
+} cli_options;
+
+/* A command returns its exit status; on a failure it may instead fill err and return cli_fail(err). */
+typedef int cli_command(const cli_options *options, cnn_error *err);
+#define COMMAND(name, doc) cli_command cmd_##name;
+#include "commands.inc"
+#undef COMMAND
+
+/* Prints "benchcnn: MESSAGE" to standard error; EXIT_USAGE for bad input of any kind, EXIT_FAILED for device and
+ * internal errors, 130 for an interrupt. */
+int cli_fail(const cnn_error *err);
+
+/* Helpers that several commands share. */
+typedef struct cli_type_set { /* the product of --dtype and --layout lists, --math */
+    cnn_type types[CNN_DTYPE_COUNT * CNN_LAYOUT_COUNT];
+    int count;
+} cli_type_set;
+cnn_status cli_types(const cli_options *options, cli_type_set *set, cnn_error *err);
+uint32_t cli_dirs(const cli_options *options, cnn_error *err); /* --dir as a mask of 1 << cnn_dir; 0 is an error */
+uint32_t cli_ops(const cli_options *options, cnn_error *err);  /* --op as a mask of 1 << cnn_op; 0 is an error */
+/* "5,10,20" -> integers in [min,max]. */
+cnn_status cli_ints(const char *option, const char *text, int64_t min, int64_t max, int64_t *list, int capacity,
+                    int *count, cnn_error *err);
+cnn_session_params cli_session_params(const cli_options *options);
+
+/* Progress: a bar with rate and time left on a terminal, plain lines (every 10 s at most) elsewhere, nothing with --quiet. */
+typedef struct cli_progress {
+    const char *what;
+    double start, last;
+    bool terminal, quiet;
+} cli_progress;
+void cli_progress_start(cli_progress *progress, const char *what, bool quiet);
+void cli_progress_show(cli_progress *progress, double done, double total, const char *note);
+void cli_progress_end(cli_progress *progress); /* clears the bar */
+
+/* Ctrl-C: set once at start-up; true after the first one. A second one ends the process at once. */
+void cli_catch_interrupt(void);
+bool cli_interrupted(void);
+
+#endif

@@ -1,0 +1,41 @@
+/* record.h: results as JSON Lines: one object a line, appended and flushed (and synced to disk) a record at a time. */
+#ifndef HARNESS_RECORD_H
+#define HARNESS_RECORD_H
+
+#include "cnn.h"
+#include "impl.h"
+
+typedef struct cnn_record cnn_record; /* one JSON object under construction */
+
+cnn_record *record_new(const char *kind); /* {"kind":"..."}; NULL when out of memory: every other call accepts NULL */
+void record_text(cnn_record *record, const char *key, const char *value);
+void record_int(cnn_record *record, const char *key, int64_t value);
+void record_real(cnn_record *record, const char *key, double value); /* not finite: null */
+void record_bool(cnn_record *record, const char *key, bool value);
+void record_reals(cnn_record *record, const char *key, const double *values, int count);
+void record_free(cnn_record *record);
+/* What design section 8 asks of every operation's record: op, problem, dir, dtype, math, layout. */
+void record_problem(cnn_record *record, const cnn_problem *problem, cnn_dir dir);
+/* impl, algorithm, threads, knobs (those that differ from their default). algorithm may be NULL. */
+void record_session(cnn_record *record, const cnn_session *session, const char *algorithm);
+
+typedef struct record_sink record_sink; /* where records go: a file (--out), standard output (--json), or nowhere */
+
+/* path NULL and json false: a sink that drops everything. Opens for appending; an incomplete last line, left by a kill
+ * in mid-write, is ended first, so that it spoils no other record. CNN_IO when the file cannot be written. */
+cnn_status record_sink_open(const char *path, bool json, record_sink **sink, cnn_error *err);
+/* Writes, flushes, frees the record. CNN_IO names the file (a full disk shows here). */
+cnn_status record_write(record_sink *sink, cnn_record *record, cnn_error *err);
+void record_sink_close(record_sink *sink);
+
+/* The environment record of design section 8, once at the start of a run. session may be NULL. */
+cnn_status record_environment(record_sink *sink, const cnn_session *session, const char *command_line, cnn_error *err);
+
+/* Reading: calls `each` for every whole record of the file; lines that do not parse are counted in *bad. The object
+ * passed is valid only during the call. */
+typedef cnn_status record_each(void *user, const cnn_record *record, cnn_error *err);
+cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err);
+const char *record_get_text(const cnn_record *record, const char *key); /* NULL without one */
+bool record_get_real(const cnn_record *record, const char *key, double *value);
+
+#endif

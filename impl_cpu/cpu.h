@@ -1,0 +1,64 @@
+/* cpu.h: what the files of impl_cpu share: the context, the knobs, and one line for each kernel.
+ *
+ * Every kernel is deterministic: work is cut into tasks by the problem alone, never by the number of threads, and
+ * partial sums are added in the order of the tasks; so the bits are the same for any --threads. */
+#ifndef IMPL_CPU_CPU_H
+#define IMPL_CPU_CPU_H
+
+#include "harness/cnn.h"
+#include "harness/cpu/isa.h"
+#include "harness/cpu/threads.h"
+
+typedef enum cpu_knob_id {
+#define KNOB(id, name, doc, min, max, def) CPU_KNOB_##id,
+#include "knobs.inc"
+#undef KNOB
+    CPU_KNOB_COUNT
+} cpu_knob_id;
+
+typedef struct cpu_context {
+    thread_pool *pool;
+    int threads;
+    cpu_isa isa; /* the best one here, or less if the knob `isa` asks for it */
+    int64_t knobs[CPU_KNOB_COUNT];
+} cpu_context;
+
+/* Convolution (and FC) algorithms: a function a direction, and the workspace they need. */
+typedef cnn_status cpu_conv_fn(const cpu_context *, const cnn_conv_desc *, const cnn_weighted_args *, cnn_error *);
+typedef cnn_status cpu_conv_bytes_fn(const cpu_context *, const cnn_conv_desc *, cnn_dir, size_t *bytes, cnn_error *);
+typedef struct cpu_conv_kernels {
+    cpu_conv_fn *run[CNN_DIR_COUNT];
+    cpu_conv_bytes_fn *workspace; /* NULL: none */
+} cpu_conv_kernels;
+extern const cpu_conv_kernels cpu_conv_naive, cpu_conv_direct, cpu_conv_im2col;
+
+typedef cnn_status cpu_fc_fn(const cpu_context *, const cnn_fc_desc *, const cnn_weighted_args *, cnn_error *);
+typedef cnn_status cpu_fc_bytes_fn(const cpu_context *, const cnn_fc_desc *, cnn_dir, size_t *bytes, cnn_error *);
+typedef struct cpu_fc_kernels {
+    cpu_fc_fn *run[CNN_DIR_COUNT];
+    cpu_fc_bytes_fn *workspace;
+} cpu_fc_kernels;
+extern const cpu_fc_kernels cpu_fc_naive, cpu_fc_gemm;
+
+/* The other operations: slots of cnn_impl as they stand (cnn_context is a cpu_context). */
+cnn_status cpu_pool_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);
+cnn_status cpu_pool_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cnn_error *);
+cnn_status cpu_act_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);
+cnn_status cpu_act_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cnn_error *);
+cnn_status cpu_dropout_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);
+cnn_status cpu_dropout_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cnn_error *);
+cnn_status cpu_loss_fwd(cnn_context *, const cnn_plan *, const cnn_loss_args *, cnn_error *);
+cnn_status cpu_loss_bwd(cnn_context *, const cnn_plan *, const cnn_loss_args *, cnn_error *);
+cnn_status cpu_add_fwd(cnn_context *, const cnn_plan *, const cnn_join_args *, cnn_error *);
+cnn_status cpu_concat_fwd(cnn_context *, const cnn_plan *, const cnn_join_args *, cnn_error *);
+cnn_status cpu_concat_bwd(cnn_context *, const cnn_plan *, const cnn_split_args *, cnn_error *);
+cnn_status cpu_batchnorm_fwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
+cnn_status cpu_batchnorm_bwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
+cnn_status cpu_optimizer_step(cnn_context *, const cnn_plan *, const cnn_optimizer_args *, cnn_error *);
+cnn_status cpu_gather(cnn_context *, const cnn_gather_args *, cnn_error *);
+
+/* Workspace of an operation that is neither conv nor FC (map.c ...): 0 where none is needed. */
+size_t cpu_batchnorm_workspace(const cnn_batchnorm_desc *desc, cnn_dir dir);
+size_t cpu_loss_workspace(const cnn_loss_desc *desc, cnn_dir dir);
+
+#endif
