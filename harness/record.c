@@ -1,0 +1,171 @@
+/* record.c: building a record. Numbers are formatted here, not by cJSON, which would turn large integers into
+ * doubles. */
+#include "record_object.h"
+
+#include "names.h"
+#include "problem.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+cnn_record *record_new(const char *kind)
+{
+    cnn_record *record = calloc(1, sizeof *record);
+    if (!record) return NULL;
+    record->object = cJSON_CreateObject();
+    if (!record->object) {
+        free(record);
+        return NULL;
+    }
+    record_text(record, "kind", kind);
+    return record;
+}
+
+void record_free(cnn_record *record)
+{
+    if (!record) return;
+    cJSON_Delete(record->object);
+    free(record);
+}
+
+/* Length of the well-formed UTF-8 sequence at s, 0 if there is none. Overlong forms and surrogates are let through by
+ * no JSON reader, so they are not by us. */
+static int utf8_length(const unsigned char *s)
+{
+    static const unsigned lowest[5] = {0, 0, 0x80, 0x800, 0x10000};
+    int length = s[0] < 0x80             ? 1
+                 : (s[0] & 0xE0) == 0xC0 ? 2
+                 : (s[0] & 0xF0) == 0xE0 ? 3
+                 : (s[0] & 0xF8) == 0xF0 ? 4
+                                         : 0;
+    if (length <= 1) return length;
+    unsigned code = s[0] & (0x7Fu >> length);
+    for (int i = 1; i < length; i++) {
+        if ((s[i] & 0xC0) != 0x80) return 0;
+        code = code << 6 | (s[i] & 0x3Fu);
+    }
+    bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+    return code < lowest[length] || code > 0x10FFFF || surrogate ? 0 : length;
+}
+
+/* A copy in which every byte that is not UTF-8 (a file name may hold any) is '?', so that the line stays valid JSON. */
+static char *utf8_copy(const char *text)
+{
+    char *copy = strdup(text);
+    if (!copy) return NULL;
+    for (size_t i = 0; copy[i] != '\0';) {
+        int length = utf8_length((const unsigned char *)copy + i);
+        if (length == 0) copy[i] = '?';
+        i += length > 0 ? (size_t)length : 1;
+    }
+    return copy;
+}
+
+/* Adds an item to an object; a NULL item stands for memory that ran out. */
+static void add_item(cnn_record *record, cJSON *object, const char *key, cJSON *item)
+{
+    if (item && cJSON_AddItemToObject(object, key, item)) return;
+    cJSON_Delete(item);
+    record->failed = true;
+}
+
+static cJSON *new_text(const char *value)
+{
+    if (!value) return cJSON_CreateNull();
+    char *copy = utf8_copy(value);
+    cJSON *item = copy ? cJSON_CreateString(copy) : NULL;
+    free(copy);
+    return item;
+}
+
+static cJSON *new_int(int64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    return cJSON_CreateRaw(text);
+}
+
+/* Nine digits tell any two f32 apart and are far beyond a clock's truth; whole numbers (FLOPs, bytes) stay exact. */
+static cJSON *new_real(double value)
+{
+    char text[40];
+    if (!isfinite(value)) return cJSON_CreateNull();
+    bool whole = fabs(value) < 9007199254740992.0 && value == floor(value);
+    snprintf(text, sizeof text, whole ? "%.0f" : "%.9g", value);
+    return cJSON_CreateRaw(text);
+}
+
+void record_text(cnn_record *record, const char *key, const char *value)
+{
+    if (record) add_item(record, record->object, key, new_text(value));
+}
+
+void record_int(cnn_record *record, const char *key, int64_t value)
+{
+    if (record) add_item(record, record->object, key, new_int(value));
+}
+
+void record_real(cnn_record *record, const char *key, double value)
+{
+    if (record) add_item(record, record->object, key, new_real(value));
+}
+
+void record_bool(cnn_record *record, const char *key, bool value)
+{
+    if (record) add_item(record, record->object, key, cJSON_CreateBool(value));
+}
+
+void record_reals(cnn_record *record, const char *key, const double *values, int count)
+{
+    if (!record) return;
+    cJSON *array = cJSON_CreateArray();
+    for (int i = 0; array && i < count; i++) {
+        cJSON *item = new_real(values[i]);
+        if (!item || !cJSON_AddItemToArray(array, item)) {
+            cJSON_Delete(item);
+            record->failed = true;
+        }
+    }
+    add_item(record, record->object, key, array);
+}
+
+cJSON *record_texts(cnn_record *record, const char *key)
+{
+    if (!record) return NULL;
+    cJSON *texts = cJSON_CreateObject();
+    add_item(record, record->object, key, texts);
+    return texts;
+}
+
+void record_texts_put(cnn_record *record, cJSON *texts, const char *key, const char *value)
+{
+    if (texts) add_item(record, texts, key, new_text(value));
+}
+
+void record_problem(cnn_record *record, const cnn_problem *problem, cnn_dir dir)
+{
+    char text[CNN_PROBLEM_TEXT_MAX];
+    cnn_problem_format(problem, text);
+    record_text(record, "op", cnn_op_name(problem->op));
+    record_text(record, "problem", text);
+    record_text(record, "dir", cnn_dir_name(dir));
+    record_text(record, "dtype", cnn_dtype_name(problem->u.type.dtype));
+    record_text(record, "math", cnn_math_name(problem->u.type.math));
+    record_text(record, "layout", cnn_layout_name(problem->u.type.layout));
+}
+
+void record_session(cnn_record *record, const cnn_session *session, const char *algorithm)
+{
+    if (!record) return;
+    record_text(record, "impl", session->impl->name);
+    if (algorithm) record_text(record, "algorithm", algorithm);
+    record_int(record, "threads", session->threads);
+    cJSON *knobs = cJSON_CreateObject();
+    for (int i = 0; knobs && i < session->impl->n_knobs; i++) {
+        const cnn_knob *knob = &session->impl->knobs[i];
+        if (session->knobs[i] != knob->def) add_item(record, knobs, knob->name, new_int(session->knobs[i]));
+    }
+    add_item(record, record->object, "knobs", knobs);
+}

@@ -1,0 +1,122 @@
+/* record_sink.c: where records go: one line, one write(2), one fsync.
+ *
+ * A line reaches the file in a single write to a descriptor opened for appending, so a kill leaves whole lines, and at
+ * worst one torn line at the end, which the next run ends before it appends. */
+#include "record_object.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct record_sink {
+    char *path; /* NULL: no file */
+    int fd;
+    bool json;
+    bool torn; /* the last write failed in mid-line */
+};
+
+static cnn_status io_error(const record_sink *sink, int code, cnn_error *err)
+{
+    return CNN_FAIL(err, CNN_IO, "cannot write %s: %s", sink->path ? sink->path : "standard output", strerror(code));
+}
+
+/* All of it, however many calls it takes; 0, or errno. *written says how far it came. */
+static int write_all(int fd, const char *bytes, size_t count, size_t *written)
+{
+    for (*written = 0; *written < count;) {
+        ssize_t n = write(fd, bytes + *written, count - *written);
+        if (n >= 0)
+            *written += (size_t)n;
+        else if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
+/* Ends the torn last line that a killed run may have left. */
+static int end_torn_line(int fd)
+{
+    struct stat info;
+    char last = '\n';
+    size_t written;
+    if (fstat(fd, &info) != 0) return errno;
+    if (!S_ISREG(info.st_mode) || info.st_size == 0) return 0;
+    if (pread(fd, &last, 1, info.st_size - 1) != 1) return errno;
+    return last == '\n' ? 0 : write_all(fd, "\n", 1, &written);
+}
+
+cnn_status record_sink_open(const char *path, bool json, record_sink **result, cnn_error *err)
+{
+    *result = NULL;
+    record_sink *sink = calloc(1, sizeof *sink);
+    if (!sink) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the record file");
+    sink->fd = -1;
+    sink->json = json;
+    if (path) {
+        sink->path = strdup(path);
+        if (!sink->path) {
+            record_sink_close(sink);
+            return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the record file");
+        }
+        /* Reading is needed to see the last byte; a pipe or a terminal may allow writing only. */
+        sink->fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+        if (sink->fd < 0) sink->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+        int code = sink->fd < 0 ? errno : end_torn_line(sink->fd);
+        if (code != 0) {
+            io_error(sink, code, err);
+            record_sink_close(sink);
+            return err->status;
+        }
+    }
+    *result = sink;
+    return CNN_OK;
+}
+
+static cnn_status append_line(record_sink *sink, const char *line, size_t length, cnn_error *err)
+{
+    size_t written;
+    int code = sink->torn ? write_all(sink->fd, "\n", 1, &written) : 0;
+    if (code == 0) {
+        code = write_all(sink->fd, line, length, &written);
+        sink->torn = written > 0 && written < length;
+    }
+    /* Not every kind of file can be synced (a pipe cannot); only a disk that refuses the data is an error. */
+    if (code == 0 && fsync(sink->fd) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS) code = errno;
+    return code == 0 ? CNN_OK : io_error(sink, code, err);
+}
+
+cnn_status record_write(record_sink *sink, cnn_record *record, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    char *line = NULL;
+    if (!record || record->failed) {
+        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a record");
+        goto cleanup;
+    }
+    if (!sink->path && !sink->json) goto cleanup;
+    line = cJSON_PrintUnformatted(record->object);
+    if (!line) {
+        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a record");
+        goto cleanup;
+    }
+    size_t length = strlen(line);
+    line[length] = '\n'; /* in the place of the end mark: from here on it is bytes, not a string */
+    if (sink->path) status = append_line(sink, line, length + 1, err);
+    if (sink->json && (fwrite(line, 1, length + 1, stdout) != length + 1 || fflush(stdout) != 0) && status == CNN_OK)
+        status = CNN_FAIL(err, CNN_IO, "cannot write standard output: %s", strerror(errno));
+cleanup:
+    cJSON_free(line);
+    record_free(record);
+    return status;
+}
+
+void record_sink_close(record_sink *sink)
+{
+    if (!sink) return;
+    if (sink->fd >= 0) close(sink->fd);
+    free(sink->path);
+    free(sink);
+}
