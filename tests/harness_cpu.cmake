@@ -1,0 +1,1 @@
+benchcnn_unit_test(test_threads benchcnn_harness)
