@@ -1,0 +1,33 @@
+/* interrupt.c: Ctrl-C. The first one only sets a flag, which long runs look at between steps, so that they can finish
+ * the record in hand; the second one ends the process at once, in case a step hangs. A signal handler can reach nothing
+ * but a global: this flag is the program's only one. */
+#include "cli.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal_number)
+{
+    static const char message[] = "\nbenchcnn: stopping after the step in hand (Ctrl-C again: at once)\n";
+    (void)signal_number;
+    interrupted = 1;
+    ssize_t ignored = write(STDERR_FILENO, message, sizeof message - 1);
+    (void)ignored;
+}
+
+void cli_catch_interrupt(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = on_interrupt;
+    /* RESETHAND: the second one finds the default action. RESTART: no read or write of ours fails with EINTR. */
+    action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool cli_interrupted(void) { return interrupted != 0; }
