@@ -1,0 +1,66 @@
+/* dataset.h: images and labels to train on and to test on.
+ *
+ * Images are kept as they come, one byte a pixel (NCHW), and become numbers in one place, dataset_rows():
+ *     value = pixel / 255 - mean,
+ * the mean being one scalar, that of pixel / 255 over all training images in use (the thesis: divided by 255, then the
+ * mean subtracted). A trainer converts straight into its own memory, so the large form exists once. */
+#ifndef HARNESS_DATA_DATASET_H
+#define HARNESS_DATA_DATASET_H
+
+#include "../cnn.h"
+
+enum { DATASET_PATH_MAX = 1024, DATASET_CLASSES = 10, DATASET_TRAIN = 60000, DATASET_TEST = 10000 };
+
+typedef struct dataset_part {
+    int64_t count;
+    uint8_t *images; /* count * c * h * w */
+    int32_t *labels; /* count, each in [0, classes) */
+} dataset_part;
+
+typedef struct dataset {
+    char name[CNN_NAME_MAX];       /* "mnist", "synthetic", or the folder: for records */
+    char source[DATASET_PATH_MAX]; /* one sentence: where it comes from */
+    int64_t c, h, w, classes;
+    double mean;
+    dataset_part train, test;
+} dataset;
+
+typedef struct dataset_params {
+    const char *what;                  /* "auto", "mnist", "synthetic", or a folder of IDX files; NULL: auto */
+    int64_t c, h, w;                   /* of synthetic images; 0: 1 x 28 x 28 */
+    int64_t train_images, test_images; /* only the first so many; 0: all */
+    uint64_t seed;                     /* of synthetic images */
+    int threads;                       /* that make them; the images do not depend on it */
+} dataset_params;
+
+/* auto is MNIST where it is found (and the shape asked for is MNIST's), else synthetic; `source` says which and why.
+ * CNN_IO for what is missing or cannot be read, CNN_BAD_FORMAT for a file that is not what it should be,
+ * CNN_BAD_ARGUMENT for more images than there are. Free with dataset_free(), which accepts a zeroed one. */
+cnn_status dataset_open(const dataset_params *params, dataset *data, cnn_error *err);
+void dataset_free(dataset *data);
+
+/* Converts images [first, first + count) of a part to type->dtype, laid out as type->layout. */
+void dataset_rows(const dataset *data, const dataset_part *part, int64_t first, int64_t count, const cnn_type *type,
+                  void *out);
+
+/* How many labels of each class; `histogram` has data->classes elements. */
+void dataset_histogram(const dataset *data, const dataset_part *part, int64_t *histogram);
+
+/* ---- The pieces (tests, `benchcnn data`). */
+
+/* Synthetic digits: strokes with random slant, scale, place, thickness and noise. Image i of a part depends on the
+ * seed and i alone. */
+cnn_status dataset_synthetic(const dataset_params *params, dataset *data, cnn_error *err);
+
+/* The folder that holds the four IDX files: `what` a folder, or NULL: $BENCHCNN_DATA, $BENCHCNN_DATA/mnist, data/mnist.
+ * CNN_IO says where it looked. */
+cnn_status mnist_find(const char *what, char folder[DATASET_PATH_MAX], cnn_error *err);
+/* Reads the four files (plain or .gz) of a folder. */
+cnn_status mnist_read(const char *folder, const dataset_params *params, dataset *data, cnn_error *err);
+/* Downloads the four files into a folder (made if missing) with curl or wget, checks the MD5 of what they hold
+ * unpacked, and only then gives them their names. Files that are there and right are kept. */
+cnn_status mnist_fetch(const char *folder, cnn_error *err);
+/* Writes the data set as four IDX files. */
+cnn_status mnist_write(const char *folder, const dataset *data, cnn_error *err);
+
+#endif

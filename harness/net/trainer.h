@@ -1,0 +1,92 @@
+/* trainer.h: trains a network on a session's device.
+ *
+ *   trainer_open    plans every operation and lays out every buffer; allocates nothing on the device
+ *   trainer_start   checks that it fits, allocates once, uploads data and initial parameters
+ *   trainer_epoch   train on all images, test on all; trainer_step, trainer_gradients, trainer_forward: single steps
+ *
+ * A step is a list of calls made beforehand, one list for each batch size that occurs (the full batch, and the last,
+ * partial ones of training and testing); running it allocates nothing. The loss of a batch is the mean over its images,
+ * so the gradients are those of the mean. */
+#ifndef HARNESS_NET_TRAINER_H
+#define HARNESS_NET_TRAINER_H
+
+#include "../data/dataset.h"
+#include "../impl.h"
+#include "net.h"
+
+typedef struct trainer trainer;
+
+typedef struct trainer_params {
+    const char *algorithm;        /* for conv, and for other operations that it serves; NULL: the defaults */
+    cnn_optimizer_desc optimizer; /* kind and rates; `t` and `count` are filled in here */
+    uint64_t seed;                /* of the shuffling */
+    bool fused;                   /* use the implementation's own train step; CNN_UNSUPPORTED if it has none */
+} trainer_params;
+
+/* What the memory is for; `total` is what is allocated, alignment included. */
+typedef struct trainer_bytes {
+    size_t data;      /* all images and labels */
+    size_t values;    /* one batch: images, every layer's output, what batch norm saves */
+    size_t gradients; /* of the values, and scratch where they are summed */
+    size_t params;    /* weights, biases, ..., running statistics */
+    size_t grads;     /* of the trained parameters */
+    size_t optimizer; /* its state */
+    size_t workspace; /* the largest any operation asks for */
+    size_t small;     /* batch labels, the order of images, sums, the step counter */
+    size_t total;
+} trainer_bytes;
+
+typedef struct trainer_result {
+    double seconds, train_s, test_s; /* wall clock, the device synchronised */
+    double train_loss, test_loss;    /* means over the images; the training loss as seen before each update */
+    double train_accuracy, test_accuracy;
+    double images_per_s; /* training images / train_s */
+    int64_t steps;
+} trainer_result;
+
+/* Called between steps. Returning false ends the epoch after the current step with CNN_INTERRUPTED. */
+typedef struct trainer_watch {
+    bool (*each)(void *user, int64_t images_done, int64_t images_total);
+    void (*loss)(void *user, int64_t step, double loss); /* (optional) each training step's; costs a download a step */
+    void *user;
+} trainer_watch;
+
+/* `network` and `data` must outlive the trainer. data may be NULL: then only the single steps below work.
+ * CNN_BAD_ARGUMENT when shapes or classes do not fit the data, or the batch is larger than the training set. */
+cnn_status trainer_open(const cnn_session *session, const cnn_network *network, const dataset *data,
+                        const trainer_params *params, trainer **out, cnn_error *err);
+cnn_status trainer_start(trainer *t, cnn_error *err); /* CNN_OUT_OF_MEMORY before anything is allocated */
+void trainer_close(trainer *t);                       /* NULL is accepted */
+
+trainer_bytes trainer_memory(const trainer *t);
+/* The algorithm that layer's operation settled on, "" when the layer has no such direction. */
+const char *trainer_algorithm(const trainer *t, int layer, cnn_dir dir);
+
+/* Epochs count from 0; the order of images depends on the seed and the epoch alone. watch may be NULL. */
+cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, trainer_result *result, cnn_error *err);
+/* Tests on all test images: fills test_s, test_loss, test_accuracy. */
+cnn_status trainer_test(trainer *t, const trainer_watch *watch, trainer_result *result, cnn_error *err);
+/* The order in which an epoch takes the images: a permutation of 0..count-1. */
+void trainer_order(uint64_t seed, int64_t epoch, int64_t count, int32_t *order);
+
+/* The flat parameter vector (net->param_elems elements of net->type.dtype, host memory), and starting over. */
+cnn_status trainer_get_params(trainer *t, void *params, cnn_error *err);
+cnn_status trainer_set_params(trainer *t, const void *params, cnn_error *err);
+cnn_status trainer_reset(trainer *t, cnn_error *err); /* the initial parameters, optimizer state and step 0 */
+
+/* Single steps on images given in host memory: mb images of the network's dtype and layout (what dataset_rows() makes)
+ * and their labels; mb is the network's batch or another that was planned for. loss: the mean over them. */
+
+/* Forward in training mode and backward; no update: parameters, running statistics and the step count stay as they are.
+ * grads (host, net->trained_elems) gets d loss / d params. loss may be NULL. */
+cnn_status trainer_gradients(trainer *t, const void *images, const int32_t *labels, int64_t mb, void *grads,
+                             double *loss, cnn_error *err);
+/* One training step with update. */
+cnn_status trainer_step(trainer *t, const void *images, const int32_t *labels, int64_t mb, double *loss,
+                        cnn_error *err);
+/* Forward alone, for inference or as in training (running statistics stay as they are). probabilities (host,
+ * mb * net->classes elements of the dtype) and correct may be NULL. */
+cnn_status trainer_forward(trainer *t, const void *images, const int32_t *labels, int64_t mb, bool inference,
+                           double *loss, int64_t *correct, void *probabilities, cnn_error *err);
+
+#endif
