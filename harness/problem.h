@@ -7,7 +7,7 @@
  *   pool       max:mb2ic16ih8kh2sh2          (avg, avg_pad, global_avg; sizes deduced as for conv)
  *   act        leaky_relu=0.01:mb2ic20ih16   (a kind without =alpha takes its default)
  *   loss       mb100ic10
- *   dropout    0.2:mb2ic20ih16
+ *   dropout    0.2:mb2ic20ih16           (inference:mb2ic20ih16)
  *   add        mb2ic20ih16
  *   concat     3+5+7:mb2ih16                 (channels of each input)
  *   batchnorm  mb8ic20ih16                   (inference:mb8ic20ih16)
@@ -45,5 +45,6 @@ cnn_status cnn_problem_file(const char *path, cnn_op op, const cnn_problem_defau
 
 /* Sets the optimizer's kind and options from "adam,lr=0.001,beta1=0.9,...", defaults for what is not named. */
 cnn_status cnn_optimizer_parse(const char *text, cnn_optimizer_desc *desc, cnn_error *err);
+void cnn_optimizer_format(const cnn_optimizer_desc *desc, char text[CNN_PROBLEM_TEXT_MAX]);
 
 #endif

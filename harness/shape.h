@@ -40,8 +40,10 @@ enum { CNN_MAX_OPERANDS = 12 };
 /* Fills list (at least CNN_MAX_OPERANDS) and returns how many; -1 with CNN_OVERFLOW in err when a size overflows, or
  * with CNN_UNSUPPORTED when the operation has no such direction. */
 int cnn_operands(const cnn_problem *problem, cnn_dir dir, cnn_operand *list, cnn_error *err);
-/* The directions an operation has: a mask of 1 << cnn_dir. */
-uint32_t cnn_op_dirs(cnn_op op);
+/* The directions a problem has: a mask of 1 << cnn_dir (batch norm in inference has no backward). */
+uint32_t cnn_op_dirs(const cnn_problem *problem);
+/* State vectors an optimizer keeps beside the weights: 0, 1 or 2. */
+int cnn_optimizer_states(cnn_optimizer_kind kind);
 
 /* Every size positive and consistent, groups divide the channels, windows touch the input, nothing overflows. */
 cnn_status cnn_problem_check(const cnn_problem *problem, cnn_error *err);
