@@ -1,0 +1,37 @@
+/* data_parts.h: what the files of harness/data share among themselves. */
+#ifndef HARNESS_DATA_DATA_PARTS_H
+#define HARNESS_DATA_DATA_PARTS_H
+
+#include "dataset.h"
+
+/* Sets data->mean from the training images. */
+void dataset_find_mean(dataset *data);
+
+/* Keeps the first `limit` images (0: all); more than there are is CNN_BAD_ARGUMENT. */
+cnn_status dataset_limit(dataset_part *part, int64_t limit, const char *what, const char *where, cnn_error *err);
+
+/* The four files of MNIST, in this order. */
+enum { MNIST_TRAIN_IMAGES, MNIST_TRAIN_LABELS, MNIST_TEST_IMAGES, MNIST_TEST_LABELS, MNIST_FILES };
+extern const char *const mnist_files[MNIST_FILES];
+
+/* FOLDER/NAME or, where that is missing, FOLDER/NAME.gz; false when there is neither. */
+bool mnist_path(const char *folder, int file, char path[DATASET_PATH_MAX]);
+
+/* The strokes of digit `digit`: points on a grid of 0..20, PEN_UP between strokes. */
+typedef struct glyph_point {
+    int8_t x, y;
+} glyph_point;
+enum { PEN_UP = -1, GLYPH_GRID = 20, GLYPH_VARIANTS = 2 };
+const glyph_point *glyph(int digit, int variant, int *count);
+
+/* Lower-case hexadecimal MD5 (RFC 1321) of `bytes` bytes. */
+typedef struct md5_state {
+    uint32_t word[4];
+    uint64_t bytes;
+    uint8_t block[64];
+} md5_state;
+void md5_start(md5_state *md5);
+void md5_add(md5_state *md5, const uint8_t *bytes, size_t count);
+void md5_end(md5_state *md5, char hex[33]);
+
+#endif

@@ -1,0 +1,118 @@
+/* fetch.c: downloads MNIST with curl or wget, whichever the machine has, and checks what came.
+ *
+ * A file is fetched under a temporary name and gets its own only when the MD5 of its unpacked content is right: an
+ * interrupted or wrong download never passes for the data. $BENCHCNN_MNIST_URL names another server. */
+#include "data_parts.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+extern char **environ;
+
+static const char *const servers[] = {"https://ossci-datasets.s3.amazonaws.com/mnist",
+                                      "https://storage.googleapis.com/cvdf-datasets/mnist"};
+
+/* Of the unpacked files, in the order of mnist_files. */
+static const char *const checksums[MNIST_FILES] = {
+    "6bbc9ace898e44ae57da46a324031adb", "a25bea736e30d166cdddb491f175f624", "2646ac647ad5339dbf082846283269ea",
+    "27ae3e4e09519cfbb04c329615203637"};
+
+static cnn_status check_file(const char *path, int file, cnn_error *err)
+{
+    uint8_t bytes[1 << 14];
+    md5_state md5;
+    char hex[33];
+    int n;
+    gzFile in = gzopen(path, "rb");
+    if (in == NULL) return CNN_FAIL(err, CNN_IO, "%s: cannot be opened: %s", path, strerror(errno));
+    md5_start(&md5);
+    while ((n = gzread(in, bytes, sizeof bytes)) > 0) md5_add(&md5, bytes, (size_t)n);
+    md5_end(&md5, hex);
+    gzclose(in);
+    if (n < 0 || strcmp(hex, checksums[file]) != 0)
+        return CNN_FAIL(err, CNN_BAD_FORMAT, "%s: the MD5 of its content is %s, MNIST's %s is %s", path,
+                        n < 0 ? "unknown (it is damaged)" : hex, mnist_files[file], checksums[file]);
+    return CNN_OK;
+}
+
+/* Runs a program and waits; -1 when there is no such program, else its exit status. No shell is involved. */
+static int run_program(char *const argv[])
+{
+    pid_t pid;
+    int status = 0;
+    if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) != 0) return -1;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) return 127;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static cnn_status download(const char *server, int file, char *path, cnn_error *err)
+{
+    char url[DATASET_PATH_MAX];
+    char curl[] = "curl", flags[] = "-fsSL", to[] = "-o", wget[] = "wget", quiet[] = "-q", as[] = "-O";
+    if (snprintf(url, sizeof url, "%s/%s.gz", server, mnist_files[file]) >= (int)sizeof url)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the address of the server is too long");
+    char *const with_curl[] = {curl, flags, to, path, url, NULL}, *const with_wget[] = {wget, quiet, as,
+                                                                                        path, url,   NULL};
+    int code = run_program(with_curl);
+    const bool no_curl = code == -1;
+    if (no_curl) code = run_program(with_wget);
+    if (code == -1)
+        return CNN_FAIL(err, CNN_UNAVAILABLE,
+                        "neither curl nor wget is installed: install one (apt-get install curl), "
+                        "or put the four files into the folder by hand");
+    if (code != 0)
+        return CNN_FAIL(err, CNN_IO, "%s: %s could not fetch it (exit status %d)", url, no_curl ? "wget" : "curl",
+                        code);
+    return CNN_OK;
+}
+
+static cnn_status fetch_file(const char *folder, int file, cnn_error *err)
+{
+    char path[DATASET_PATH_MAX], part[DATASET_PATH_MAX];
+    const char *mirror = getenv("BENCHCNN_MNIST_URL");
+    if (mnist_path(folder, file, path)) return check_file(path, file, err);
+    snprintf(path, sizeof path, "%.900s/%s.gz", folder, mnist_files[file]);
+    snprintf(part, sizeof part, "%.900s/%s.part%ld", folder, mnist_files[file], (long)getpid());
+    cnn_status status = CNN_IO;
+    const int n_servers = mirror != NULL ? 1 : (int)(sizeof servers / sizeof servers[0]);
+    for (int i = 0; i < n_servers && status != CNN_OK; i++) {
+        status = download(mirror != NULL ? mirror : servers[i], file, part, err);
+        if (status == CNN_OK) status = check_file(part, file, err);
+    }
+    if (status == CNN_OK && rename(part, path) != 0)
+        status = CNN_FAIL(err, CNN_IO, "%s: cannot be written: %s", path, strerror(errno));
+    if (status != CNN_OK) unlink(part);
+    return status;
+}
+
+/* Makes a folder and those above it. */
+static cnn_status make_folders(const char *folder, cnn_error *err)
+{
+    char path[DATASET_PATH_MAX];
+    if (strlen(folder) > 900 || folder[0] == '\0')
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the folder's name is empty or longer than 900 characters");
+    snprintf(path, sizeof path, "%s", folder);
+    for (char *p = path + 1;; p++) {
+        const char c = *p;
+        if (c != '/' && c != '\0') continue;
+        *p = '\0';
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            return CNN_FAIL(err, CNN_IO, "%s: cannot be made: %s", path, strerror(errno));
+        *p = c;
+        if (c == '\0') return CNN_OK;
+    }
+}
+
+cnn_status mnist_fetch(const char *folder, cnn_error *err)
+{
+    cnn_status status = make_folders(folder, err);
+    for (int i = 0; i < MNIST_FILES && status == CNN_OK; i++) status = fetch_file(folder, i, err);
+    return status;
+}

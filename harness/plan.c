@@ -1,0 +1,75 @@
+/* plan.c: from a problem to a plan that can be run. The only way to a plan leads through the implementation's gate. */
+#include "impl.h"
+#include "names.h"
+
+#include <string.h>
+
+cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                         const cnn_algorithm *algorithm, cnn_plan *plan, cnn_error *err)
+{
+    const cnn_impl *impl = session->impl;
+    cnn_status status;
+    memset(plan, 0, sizeof *plan);
+    plan->problem = *problem;
+    plan->dir = dir;
+    plan->algorithm = *algorithm;
+    if ((status = cnn_problem_check(problem, err)) != CNN_OK) return status;
+    if (!(cnn_op_dirs(problem) & 1u << dir))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "operation %s has no direction %s", cnn_op_name(problem->op),
+                        cnn_dir_name(dir));
+    if (!(algorithm->ops & 1u << problem->op))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s:%s does not serve operation %s", impl->name,
+                        algorithm->name, cnn_op_name(problem->op));
+    if ((status = impl->supports(session->context, problem, dir, algorithm, err)) != CNN_OK) return status;
+    if (impl->workspace != NULL) {
+        status = impl->workspace(session->context, problem, dir, algorithm, &plan->workspace_bytes, err);
+        if (status != CNN_OK) return status;
+    }
+    return impl->prepare != NULL ? impl->prepare(session->context, plan, err) : CNN_OK;
+}
+
+void cnn_plan_release(const cnn_session *session, cnn_plan *plan)
+{
+    if (session->impl->prepare != NULL && plan->state != NULL) session->impl->release(session->context, plan);
+    plan->state = NULL;
+}
+
+cnn_status cnn_algorithms(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, cnn_algorithm *list,
+                          int capacity, int *count, cnn_error *err)
+{
+    const cnn_impl *impl = session->impl;
+    *count = 0;
+    for (int i = 0; i < impl->n_algorithms && *count < capacity; i++)
+        if (impl->algorithms[i].ops & 1u << problem->op) list[(*count)++] = impl->algorithms[i];
+    if (impl->enumerate == NULL) return CNN_OK;
+
+    int more = 0;
+    cnn_status status = impl->enumerate(session->context, problem, dir, list + *count, capacity - *count, &more, err);
+    *count += more;
+    return status;
+}
+
+cnn_status cnn_algorithm_pick(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, const char *name,
+                              cnn_algorithm *algorithm, cnn_error *err)
+{
+    enum { CAPACITY = 128 };
+    cnn_algorithm list[CAPACITY];
+    int count;
+    cnn_status status = cnn_algorithms(session, problem, dir, list, CAPACITY, &count, err);
+    if (status != CNN_OK) return status;
+    if (count == 0)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s has no algorithm for operation %s",
+                        session->impl->name, cnn_op_name(problem->op));
+
+    for (int i = 0; name != NULL && i < count; i++) {
+        if (strcmp(list[i].name, name) != 0) continue;
+        *algorithm = list[i];
+        return session->impl->supports(session->context, problem, dir, algorithm, err);
+    }
+    for (int i = 0; i < count; i++) {
+        *algorithm = list[i];
+        status = session->impl->supports(session->context, problem, dir, algorithm, err);
+        if (status == CNN_OK) return CNN_OK;
+    }
+    return status;
+}
