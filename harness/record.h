@@ -37,5 +37,8 @@ typedef cnn_status record_each(void *user, const cnn_record *record, cnn_error *
 cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err);
 const char *record_get_text(const cnn_record *record, const char *key); /* NULL without one */
 bool record_get_real(const cnn_record *record, const char *key, double *value);
+/* Any field as compact JSON ("knobs": {"tile":16}); false without one, or when `size` is too small for it. Works on
+ * records under construction, too. */
+bool record_get_json(const cnn_record *record, const char *key, char *text, int size);
 
 #endif

@@ -59,3 +59,9 @@ bool record_get_real(const cnn_record *record, const char *key, double *value)
     *value = item->valuedouble;
     return true;
 }
+
+bool record_get_json(const cnn_record *record, const char *key, char *text, int size)
+{
+    cJSON *item = cJSON_GetObjectItemCaseSensitive(record->object, key);
+    return item && cJSON_PrintPreallocated(item, text, size, false);
+}
