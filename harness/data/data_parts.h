@@ -17,6 +17,9 @@ extern const char *const mnist_files[MNIST_FILES];
 /* FOLDER/NAME or, where that is missing, FOLDER/NAME.gz; false when there is neither. */
 bool mnist_path(const char *folder, int file, char path[DATASET_PATH_MAX]);
 
+/* Makes a folder and those above it. */
+cnn_status data_make_folders(const char *folder, cnn_error *err);
+
 /* The strokes of digit `digit`: points on a grid of 0..20, PEN_UP between strokes. */
 typedef struct glyph_point {
     int8_t x, y;

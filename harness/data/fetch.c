@@ -92,8 +92,7 @@ static cnn_status fetch_file(const char *folder, int file, cnn_error *err)
     return status;
 }
 
-/* Makes a folder and those above it. */
-static cnn_status make_folders(const char *folder, cnn_error *err)
+cnn_status data_make_folders(const char *folder, cnn_error *err)
 {
     char path[DATASET_PATH_MAX];
     if (strlen(folder) > 900 || folder[0] == '\0')
@@ -112,7 +111,7 @@ static cnn_status make_folders(const char *folder, cnn_error *err)
 
 cnn_status mnist_fetch(const char *folder, cnn_error *err)
 {
-    cnn_status status = make_folders(folder, err);
+    cnn_status status = data_make_folders(folder, err);
     for (int i = 0; i < MNIST_FILES && status == CNN_OK; i++) status = fetch_file(folder, i, err);
     return status;
 }

@@ -2,7 +2,6 @@
 #include "data_parts.h"
 #include "idx.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -144,9 +143,7 @@ static cnn_status write_part(const char *folder, int file, const dataset *data, 
 
 cnn_status mnist_write(const char *folder, const dataset *data, cnn_error *err)
 {
-    if (strlen(folder) > 900) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the folder's name is longer than 900 characters");
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return CNN_FAIL(err, CNN_IO, "%s: cannot be made: %s", folder, strerror(errno));
-    const cnn_status status = write_part(folder, MNIST_TRAIN_IMAGES, data, &data->train, err);
+    cnn_status status = data_make_folders(folder, err);
+    if (status == CNN_OK) status = write_part(folder, MNIST_TRAIN_IMAGES, data, &data->train, err);
     return status == CNN_OK ? write_part(folder, MNIST_TEST_IMAGES, data, &data->test, err) : status;
 }
