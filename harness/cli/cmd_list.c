@@ -1,0 +1,89 @@
+/* cmd_list.c: `benchcnn list`: implementations, their algorithms and knobs, and why one is not available here. */
+#include "../names.h"
+#include "../registry.h"
+#include "cli.h"
+
+#include <string.h>
+
+static void ops_text(uint32_t ops, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int op = 0; op < CNN_OP_COUNT && used < size; op++)
+        if (ops & 1u << op)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", cnn_op_name((cnn_op)op));
+}
+
+static void print_impl(const cnn_impl *impl)
+{
+    cnn_error why;
+    const bool available = impl->probe(&why) == CNN_OK;
+    printf("%s %s: %s\n", available ? "✓" : "✗", impl->name, impl->doc);
+    if (!available) printf("    not available here: %s\n", why.message);
+    for (int i = 0; i < impl->n_algorithms; i++) {
+        const cnn_algorithm *a = &impl->algorithms[i];
+        char ops[256], name[2 * CNN_NAME_MAX];
+        ops_text(a->ops, ops, sizeof ops);
+        snprintf(name, sizeof name, "%s:%s", impl->name, a->name);
+        printf("    %-18s %s\n    %-18s for %s%s\n", name, a->doc, "", ops,
+               a->flags & CNN_ALGO_DETERMINISTIC ? "; deterministic" : "");
+    }
+    if (impl->n_knobs > 0) printf("    knobs (--set %s.KNOB=VALUE):\n", impl->name);
+    for (int i = 0; i < impl->n_knobs; i++) {
+        const cnn_knob *k = &impl->knobs[i];
+        printf("      %-18s %s; %lld to %lld [%lld]\n", k->name, k->doc, (long long)k->min, (long long)k->max,
+               (long long)k->def);
+    }
+}
+
+static cnn_status write_impl(record_sink *sink, const cnn_impl *impl, cnn_error *err)
+{
+    cnn_error why = {.message = ""};
+    cnn_record *record = record_new("implementation");
+    record_text(record, "impl", impl->name);
+    record_text(record, "doc", impl->doc);
+    record_bool(record, "available", impl->probe(&why) == CNN_OK);
+    record_text(record, "why_not", why.message);
+    cnn_status status = record_write(sink, record, err);
+    for (int i = 0; status == CNN_OK && i < impl->n_algorithms; i++) {
+        char ops[256];
+        ops_text(impl->algorithms[i].ops, ops, sizeof ops);
+        record = record_new("algorithm");
+        record_text(record, "impl", impl->name);
+        record_text(record, "algorithm", impl->algorithms[i].name);
+        record_text(record, "doc", impl->algorithms[i].doc);
+        record_text(record, "ops", ops);
+        record_bool(record, "deterministic", impl->algorithms[i].flags & CNN_ALGO_DETERMINISTIC);
+        status = record_write(sink, record, err);
+    }
+    for (int i = 0; status == CNN_OK && i < impl->n_knobs; i++) {
+        record = record_new("knob");
+        record_text(record, "impl", impl->name);
+        record_text(record, "knob", impl->knobs[i].name);
+        record_text(record, "doc", impl->knobs[i].doc);
+        record_int(record, "min", impl->knobs[i].min);
+        record_int(record, "max", impl->knobs[i].max);
+        record_int(record, "default", impl->knobs[i].def);
+        status = record_write(sink, record, err);
+    }
+    return status;
+}
+
+int cmd_list(const cli_options *options, cnn_error *err)
+{
+    record_sink *sink = NULL;
+    if (options->words.count > 0) {
+        CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn list` takes no '%.64s'", options->words.items[0]);
+        return cli_fail(err);
+    }
+    if (!options->json) {
+        for (int i = 0; i < cnn_impl_count(); i++) print_impl(cnn_impl_at(i));
+        for (const cnn_left_out *out = cnn_impls_left_out(); out->name != NULL; out++)
+            printf("✗ %s: not built: %s\n", out->name, out->why);
+        return EXIT_HELD;
+    }
+    cnn_status status = record_sink_open(NULL, true, &sink, err);
+    for (int i = 0; status == CNN_OK && i < cnn_impl_count(); i++) status = write_impl(sink, cnn_impl_at(i), err);
+    record_sink_close(sink);
+    return status == CNN_OK ? EXIT_HELD : cli_fail(err);
+}

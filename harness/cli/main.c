@@ -1,0 +1,58 @@
+/* main.c: the one place that turns errors into messages and exit statuses. */
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int cli_fail(const cnn_error *err)
+{
+    fflush(stdout);
+    fprintf(stderr, "benchcnn: %s\n", err->message);
+    switch (err->status) {
+    case CNN_DEVICE:
+    case CNN_INTERNAL:
+        return EXIT_FAILED;
+    case CNN_INTERRUPTED:
+        return 130; /* what a shell reports for Ctrl-C */
+    default:
+        return EXIT_USAGE;
+    }
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    return false;
+}
+
+/* Output that cannot be written (a full disk behind a redirection) is a failure, even when all else went well. */
+static int close_output(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    fprintf(stderr, "benchcnn: standard output cannot be written\n");
+    return status == EXIT_HELD ? EXIT_USAGE : status;
+}
+
+int main(int argc, char **argv)
+{
+    static cli_options options; /* large: kept off the stack */
+    cnn_error err;
+    if (argc < 2 || argv[1][0] == '-') {
+        if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
+            printf("benchcnn %s\n", BENCHCNN_VERSION);
+            return close_output(EXIT_HELD);
+        }
+        cli_help(NULL);
+        return close_output(asks_for_help(argc, argv) ? EXIT_HELD : EXIT_USAGE);
+    }
+    cli_command *command = cli_find_command(argv[1], &err);
+    if (command == NULL) return cli_fail(&err);
+    if (asks_for_help(argc, argv)) {
+        cli_help(argv[1]);
+        return close_output(EXIT_HELD);
+    }
+    if (cli_parse(&options, argc, argv, &err) != CNN_OK) return cli_fail(&err);
+    cli_catch_interrupt();
+    return close_output(command(&options, &err));
+}

@@ -1,0 +1,241 @@
+/* options.c: parses the command line by the table options.inc, and prints help from it. */
+#include "options.h"
+
+#include "../names.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum option_kind { KIND_TEXT, KIND_INT, KIND_REAL, KIND_FLAG, KIND_LIST } option_kind;
+
+typedef struct option_row {
+    const char *name, *commands, *metavar, *help, *text;
+    option_kind kind;
+    size_t offset; /* of the field in cli_options */
+    double usual_real, min_real, max_real;
+    int64_t usual_int, min_int, max_int;
+} option_row;
+
+#define AT(field) .offset = offsetof(cli_options, field)
+static const option_row rows[] = {
+#define TEXT(n, field, c, m, usual, h)                                                                                 \
+    {.name = n, .kind = KIND_TEXT, AT(field), .commands = c, .metavar = m, .text = usual, .help = h},
+#define INT(n, field, c, m, usual, min, max, h)                                                                        \
+    {.name = n,                                                                                                        \
+     .kind = KIND_INT,                                                                                                 \
+     AT(field),                                                                                                        \
+     .commands = c,                                                                                                    \
+     .metavar = m,                                                                                                     \
+     .usual_int = usual,                                                                                               \
+     .min_int = min,                                                                                                   \
+     .max_int = max,                                                                                                   \
+     .help = h},
+#define REAL(n, field, c, m, usual, min, max, h)                                                                       \
+    {.name = n,                                                                                                        \
+     .kind = KIND_REAL,                                                                                                \
+     AT(field),                                                                                                        \
+     .commands = c,                                                                                                    \
+     .metavar = m,                                                                                                     \
+     .usual_real = usual,                                                                                              \
+     .min_real = min,                                                                                                  \
+     .max_real = max,                                                                                                  \
+     .help = h},
+#define FLAG(n, field, c, h) {.name = n, .kind = KIND_FLAG, AT(field), .commands = c, .help = h},
+#define LIST(n, field, c, m, h) {.name = n, .kind = KIND_LIST, AT(field), .commands = c, .metavar = m, .help = h},
+#include "options.inc"
+#undef TEXT
+#undef INT
+#undef REAL
+#undef FLAG
+#undef LIST
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+typedef struct command_row {
+    const char *name, *doc;
+    cli_command *run;
+} command_row;
+
+static const command_row commands[] = {
+#define COMMAND(name, doc) {#name, doc, cmd_##name},
+#include "commands.inc"
+#undef COMMAND
+};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+cli_command *cli_find_command(const char *name, cnn_error *err)
+{
+    const char *names[COMMANDS];
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(commands[i].name, name) == 0) return commands[i].run;
+        names[i] = commands[i].name;
+    }
+    const cnn_name_set set = {"command", names, COMMANDS};
+    cnn_name_find(&set, name, err);
+    return NULL;
+}
+
+static bool belongs(const option_row *row, const char *command)
+{
+    return row->commands[0] == '*' || strchr(row->commands, command[0]) != NULL;
+}
+
+static void *field_of(cli_options *options, const option_row *row) { return (char *)options + row->offset; }
+
+static void set_defaults(cli_options *options)
+{
+    memset(options, 0, sizeof *options);
+    for (int i = 0; i < ROWS; i++) {
+        void *field = field_of(options, &rows[i]);
+        if (rows[i].kind == KIND_TEXT) *(const char **)field = rows[i].text;
+        if (rows[i].kind == KIND_INT) *(int64_t *)field = rows[i].usual_int;
+        if (rows[i].kind == KIND_REAL) *(double *)field = rows[i].usual_real;
+    }
+}
+
+static cnn_status set_int(const option_row *row, const char *value, int64_t *field, cnn_error *err)
+{
+    char *end;
+    errno = 0;
+    *field = strtoll(value, &end, 10);
+    if (end == value || *end != '\0' || errno == ERANGE)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s needs a whole number, not '%.64s'", row->name, value);
+    if (*field < row->min_int || *field > row->max_int)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is %s, but must be from %lld to %lld", row->name, value,
+                        (long long)row->min_int, (long long)row->max_int);
+    return CNN_OK;
+}
+
+static cnn_status set_real(const option_row *row, const char *value, double *field, cnn_error *err)
+{
+    char *end;
+    *field = strtod(value, &end);
+    if (end == value || *end != '\0' || !isfinite(*field))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s needs a number, not '%.64s'", row->name, value);
+    if (*field < row->min_real || *field > row->max_real)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is %s, but must be from %g to %g", row->name, value, row->min_real,
+                        row->max_real);
+    return CNN_OK;
+}
+
+static cnn_status set_field(cli_options *options, const option_row *row, const char *value, cnn_error *err)
+{
+    void *field = field_of(options, row);
+    cli_list *list = field;
+    switch (row->kind) {
+    case KIND_FLAG:
+        *(bool *)field = true;
+        return CNN_OK;
+    case KIND_TEXT:
+        *(const char **)field = value;
+        return CNN_OK;
+    case KIND_INT:
+        return set_int(row, value, field, err);
+    case KIND_REAL:
+        return set_real(row, value, field, err);
+    case KIND_LIST:
+        if (list->count == CLI_LIST_MAX)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is given more than %d times", row->name, CLI_LIST_MAX);
+        list->items[list->count++] = value;
+        return CNN_OK;
+    }
+    return CNN_OK;
+}
+
+/* The row of `name` for this command, or NULL: the error offers the nearest, or names the commands that take it. */
+static const option_row *find_option(const char *command, const char *name, cnn_error *err)
+{
+    const char *names[ROWS];
+    int count = 0;
+    for (int i = 0; i < ROWS; i++) {
+        if (strcmp(rows[i].name, name) == 0 && belongs(&rows[i], command)) return &rows[i];
+        if (belongs(&rows[i], command)) names[count++] = rows[i].name;
+    }
+    for (int i = 0; i < ROWS; i++)
+        if (strcmp(rows[i].name, name) == 0) {
+            CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no --%s; see `benchcnn %s --help`", command, name,
+                     command);
+            return NULL;
+        }
+    const char *nearest = cnn_nearest_name(name, names, count);
+    CNN_FAIL(err, CNN_BAD_ARGUMENT, "unknown option --%.64s%s%s%s; see `benchcnn %s --help`", name,
+             nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "", nearest != NULL ? "?" : "",
+             command);
+    return NULL;
+}
+
+/* One option at argv[*at]: --name value, --name=value or --flag. Leaves *at on the last argument it used. */
+static cnn_status take_option(cli_options *options, int argc, char **argv, int *at, cnn_error *err)
+{
+    char name[CNN_NAME_MAX];
+    const char *text = argv[*at] + 2, *equals = strchr(text, '=');
+    snprintf(name, sizeof name, "%.*s", equals != NULL ? (int)(equals - text) : (int)strlen(text), text);
+    const option_row *row = find_option(options->command, name, err);
+    if (row == NULL) return err->status;
+    if (row->kind == KIND_FLAG) {
+        if (equals != NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s takes no value", name);
+        return set_field(options, row, NULL, err);
+    }
+    if (equals != NULL) return set_field(options, row, equals + 1, err);
+    if (*at + 1 >= argc) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s needs a value (%s)", name, row->metavar);
+    return set_field(options, row, argv[++*at], err);
+}
+
+/* The command line as one would type it, quoted where the shell needs it. */
+static void keep_command_line(cli_options *options, int argc, char **argv)
+{
+    char *text = options->command_line;
+    const size_t size = sizeof options->command_line;
+    size_t used = (size_t)snprintf(text, size, "benchcnn");
+    for (int i = 1; i < argc && used < size; i++) {
+        const bool plain = argv[i][0] != '\0' && strpbrk(argv[i], " \t\n\"'\\$`*?[](){}<>|&;#~!") == NULL;
+        used += (size_t)snprintf(text + used, size - used, plain ? " %s" : " '%s'", argv[i]);
+    }
+}
+
+cnn_status cli_parse(cli_options *options, int argc, char **argv, cnn_error *err)
+{
+    set_defaults(options);
+    options->command = argv[1];
+    keep_command_line(options, argc, argv);
+    for (int i = 2; i < argc; i++) {
+        cnn_status status = CNN_OK;
+        if (strncmp(argv[i], "--", 2) == 0)
+            status = take_option(options, argc, argv, &i, err);
+        else if (argv[i][0] == '-' && argv[i][1] != '\0')
+            status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "unknown option %.64s: options begin with two dashes", argv[i]);
+        else if (options->words.count < CLI_LIST_MAX)
+            options->words.items[options->words.count++] = argv[i];
+        if (status != CNN_OK) return status;
+    }
+    return cnn_settings_check(options->set.items, options->set.count, err);
+}
+
+static void print_option(const option_row *row)
+{
+    char left[64];
+    snprintf(left, sizeof left, "--%s %s", row->name, row->metavar != NULL ? row->metavar : "");
+    printf("  %-24s %s", left, row->help);
+    if (row->kind == KIND_TEXT && row->text != NULL) printf(" [%s]", row->text);
+    if (row->kind == KIND_INT && row->usual_int >= row->min_int && row->usual_int != 0)
+        printf(" [%lld]", (long long)row->usual_int);
+    if (row->kind == KIND_REAL && row->usual_real > 0) printf(" [%g]", row->usual_real);
+    printf("\n");
+}
+
+void cli_help(const char *command)
+{
+    if (command == NULL) {
+        printf("benchcnn: benchmarking and verification of CNN kernels\n\nusage: benchcnn COMMAND [OPTIONS]\n\n");
+        for (int i = 0; i < COMMANDS; i++) printf("  %-8s %s\n", commands[i].name, commands[i].doc);
+        printf("\n`benchcnn COMMAND --help` shows a command's options.\n"
+               "Exit status: 0 all held, 1 something failed, 2 wrong usage or bad input, 3 nothing ran.\n");
+        return;
+    }
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, command) == 0) printf("benchcnn %s: %s\n\n", command, commands[i].doc);
+    for (int i = 0; i < ROWS; i++)
+        if (belongs(&rows[i], command)) print_option(&rows[i]);
+}

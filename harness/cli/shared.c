@@ -1,0 +1,90 @@
+/* shared.c: what several commands make of their options. */
+#include "../cpu/threads.h"
+#include "../names.h"
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Adds each word of a comma-separated list as a bit; "all" is every bit. */
+static cnn_status names_mask(const cnn_name_set *set, const char *text, uint32_t *mask, cnn_error *err)
+{
+    char copy[512], *rest = copy;
+    *mask = 0;
+    if (text == NULL || strcasecmp(text, "all") == 0) {
+        *mask = (1u << set->count) - 1;
+        return CNN_OK;
+    }
+    if (strlen(text) >= sizeof copy) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a list of %ss is too long", set->what);
+    strcpy(copy, text);
+    while (rest != NULL) {
+        const int index = cnn_name_find(set, strsep(&rest, ","), err);
+        if (index < 0) return err->status;
+        *mask |= 1u << index;
+    }
+    return CNN_OK;
+}
+
+cnn_status cli_types(const cli_options *options, cli_type_set *set, cnn_error *err)
+{
+    uint32_t dtypes, layouts;
+    const int math = cnn_name_find(&cnn_math_names, options->math, err);
+    set->count = 0;
+    if (math < 0) return err->status;
+    if (names_mask(&cnn_dtype_names, options->dtype, &dtypes, err) != CNN_OK) return err->status;
+    if (names_mask(&cnn_layout_names, options->layout, &layouts, err) != CNN_OK) return err->status;
+    for (int d = 0; d < CNN_DTYPE_COUNT; d++)
+        for (int l = 0; l < CNN_LAYOUT_COUNT; l++)
+            if (dtypes >> d & layouts >> l & 1u)
+                set->types[set->count++] = (cnn_type){(cnn_dtype)d, (cnn_layout)l, (cnn_math)math};
+    return CNN_OK;
+}
+
+uint32_t cli_dirs(const cli_options *options, cnn_error *err)
+{
+    static const char *const names[] = {"FWD", "BWD_D", "BWD_W", "BWD"};
+    const cnn_name_set with_both = {"direction", names, 4};
+    uint32_t mask;
+    if (names_mask(&with_both, options->dir, &mask, err) != CNN_OK) return 0;
+    if (mask & 8u) mask |= 1u << CNN_BWD_D | 1u << CNN_BWD_W;
+    return mask & 7u;
+}
+
+uint32_t cli_ops(const cli_options *options, cnn_error *err)
+{
+    uint32_t mask;
+    if (options->op == NULL) return 1u << CNN_OP_CONV;
+    return names_mask(&cnn_op_names, options->op, &mask, err) == CNN_OK ? mask : 0;
+}
+
+cnn_status cli_ints(const char *option, const char *text, int64_t min, int64_t max, int64_t *list, int capacity,
+                    int *count, cnn_error *err)
+{
+    const char *at = text;
+    *count = 0;
+    do {
+        char *end;
+        errno = 0;
+        const long long value = strtoll(at, &end, 10);
+        if (end == at || (*end != ',' && *end != '\0') || errno == ERANGE)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s: '%.64s' is no whole number", option, at);
+        if (value < min || value > max)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is %lld, but must be from %lld to %lld", option, value,
+                            (long long)min, (long long)max);
+        if (*count == capacity)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s takes at most %d numbers", option, capacity);
+        list[(*count)++] = value;
+        at = *end == ',' ? end + 1 : NULL;
+    } while (at != NULL);
+    return CNN_OK;
+}
+
+cnn_session_params cli_session_params(const cli_options *options)
+{
+    return (cnn_session_params){.threads = options->threads > 0 ? (int)options->threads : cpu_count(),
+                                .device = (int)options->device,
+                                .settings = options->set.items,
+                                .n_settings = options->set.count};
+}
