@@ -1,0 +1,3 @@
+benchcnn_unit_test(test_problem benchcnn_harness)
+benchcnn_unit_test(test_shape benchcnn_harness)
+benchcnn_unit_test(test_registry benchcnn_registry)

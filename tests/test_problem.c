@@ -1,0 +1,203 @@
+/* test_problem.c: descriptors. What benchdnn deduces is written here by hand from the rules of its documentation. */
+#include "unit.h"
+
+#include "harness/problem.h"
+#include "harness/shape.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+
+static cnn_status parse(cnn_op op, const char *text, cnn_problem *problem, cnn_error *err)
+{
+    return cnn_problem_parse(op, text, &defaults, problem, err);
+}
+
+typedef struct conv_case {
+    const char *text;
+    int64_t g, mb, ic, ih, iw, oc, oh, ow, kh, kw, sh, sw, ph, pw, ph_r, pw_r, dh, dw;
+} conv_case;
+
+static const conv_case conv_cases[] = {
+    /* the thesis's second layer: spacing 3 is dh2 */
+    {"mb100ic20ih16oc20kh4sh2ph4dh2", 1, 100, 20, 16, 16, 20, 8, 8, 4, 4, 2, 2, 4, 4, 4, 4, 2, 2},
+    {"ic3ih5oc16oh5kh3ph1", 1, 2, 3, 5, 5, 16, 5, 5, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
+    /* padding deduced from sizes: ((5-1)*1 - 5 + 3) / 2 = 1 */
+    {"ic3ih5oc16oh5kh3", 1, 2, 3, 5, 5, 16, 5, 5, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
+    /* an even kernel: left ((5-1) - 5 + 2) / 2 = 0, right 4 + 2 - 5 - 0 = 1 */
+    {"ic3ih5oc4oh5kh2", 1, 2, 3, 5, 5, 4, 5, 5, 2, 2, 1, 1, 0, 0, 1, 1, 0, 0},
+    /* an output that leaves the last column unread: right padding 2*2 + 3 - 8 - 1 < 0 */
+    {"ic3ih8oc4oh3kh3sh2ph1", 1, 2, 3, 8, 8, 4, 3, 3, 3, 3, 2, 2, 1, 1, -2, -2, 0, 0},
+    /* groups, underscores, order, name with a colon */
+    {"g4_ic16oc16_kh3ph1_ih5oh5_n\"2d_conv:grouped\"", 4, 2, 16, 5, 5, 16, 5, 5, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
+    /* one dimension: only the width is given, height becomes 1 */
+    {"g1ic3oc16_iw5ow5kw3pw1_n\"1d\"", 1, 2, 3, 1, 5, 16, 1, 5, 1, 3, 1, 1, 0, 1, 0, 1, 0, 0},
+    /* 1-D with strides and dilation, depth and height spelled out as 1: still two-dimensional */
+    {"mb1_ic1oc16_kd1kh1kw3_id1ih1iw11_od1oh1ow2_sd1sh1sw2_pd0ph0pw1_dd0dh0dw3n\"x\"", 1, 1, 1, 1, 11, 16, 1, 2, 1, 3,
+     1, 2, 0, 1, 0, -1, 0, 3},
+    /* rectangular: width given in full */
+    {"mb1ic8ih7iw9oc8oh7ow4kh3kw5sh1sw2ph1pw1", 1, 1, 8, 7, 9, 8, 7, 4, 3, 5, 1, 2, 1, 1, 1, 1, 0, 0},
+    {"ic1ih1iw1oc1oh1ow1kh1kw1", 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
+};
+
+static void convolutions_are_deduced_as_benchdnn_does(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof conv_cases / sizeof conv_cases[0]; i++) {
+        const conv_case *c = &conv_cases[i];
+        cnn_problem p, again;
+        cnn_error err = {.message = ""};
+        char text[CNN_PROBLEM_TEXT_MAX];
+        if (parse(CNN_OP_CONV, c->text, &p, &err) != CNN_OK) fail_msg("%s: %s", c->text, err.message);
+        const cnn_conv_desc *d = &p.u.conv;
+        const int64_t got[] = {d->g,  d->mb, d->ic, d->ih, d->iw, d->oc,   d->oh,   d->ow, d->kh,
+                               d->kw, d->sh, d->sw, d->ph, d->pw, d->ph_r, d->pw_r, d->dh, d->dw};
+        const int64_t want[] = {c->g,  c->mb, c->ic, c->ih, c->iw, c->oc,   c->oh,   c->ow, c->kh,
+                                c->kw, c->sh, c->sw, c->ph, c->pw, c->ph_r, c->pw_r, c->dh, c->dw};
+        for (size_t k = 0; k < sizeof want / sizeof want[0]; k++)
+            if (got[k] != want[k])
+                fail_msg("%s: field %zu is %lld, not %lld", c->text, k, (long long)got[k], (long long)want[k]);
+        cnn_problem_format(&p, text);
+        if (parse(CNN_OP_CONV, text, &again, &err) != CNN_OK) fail_msg("%s -> %s: %s", c->text, text, err.message);
+        assert_memory_equal(&p, &again, sizeof p);
+    }
+}
+
+static void other_operations_come_back_from_their_text(void **state)
+{
+    (void)state;
+    static const struct {
+        cnn_op op;
+        const char *text;
+    } cases[] = {
+        {CNN_OP_FC, "mb100ic320oc10"},
+        {CNN_OP_FC, "mb3ic20ih4iw5oc10"},
+        {CNN_OP_POOL, "max:mb2ic16ih8kh2sh2"},
+        {CNN_OP_POOL, "avg:mb2ic3ih7oh4kh3sh2ph1"},
+        {CNN_OP_POOL, "avg_pad:mb1ic1iw9kw3sw2pw1"},
+        {CNN_OP_POOL, "global_avg:mb2ic16ih8iw7"},
+        {CNN_OP_ACT, "leaky_relu=0.3:mb2ic20ih16"},
+        {CNN_OP_ACT, "tanh:mb2ic3"},
+        {CNN_OP_LOSS, "mb100ic10"},
+        {CNN_OP_DROPOUT, "0.2:mb2ic20ih16"},
+        {CNN_OP_DROPOUT, "inference:mb2ic2"},
+        {CNN_OP_ADD, "mb2ic20ih16iw3"},
+        {CNN_OP_CONCAT, "3+5+7:mb2ih16"},
+        {CNN_OP_BATCHNORM, "inference:mb8ic20ih16"},
+        {CNN_OP_OPTIMIZER, "adam,lr=0.01,l2=0.0001:ic1000"},
+        {CNN_OP_OPTIMIZER, "sgd:ic17"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cnn_problem p, again;
+        cnn_error err = {.message = ""};
+        char text[CNN_PROBLEM_TEXT_MAX];
+        if (parse(cases[i].op, cases[i].text, &p, &err) != CNN_OK) fail_msg("%s: %s", cases[i].text, err.message);
+        cnn_problem_format(&p, text);
+        if (parse(cases[i].op, text, &again, &err) != CNN_OK)
+            fail_msg("%s -> %s: %s", cases[i].text, text, err.message);
+        assert_memory_equal(&p, &again, sizeof p);
+    }
+}
+
+static void bad_descriptors_are_refused_with_the_place(void **state)
+{
+    (void)state;
+    static const struct {
+        cnn_op op;
+        const char *text, *word;
+        cnn_status status;
+    } cases[] = {
+        {CNN_OP_CONV, "", "empty", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "ic3ih5oc4kq3", "column 10", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "ic3ihoc4kh3", "column 6", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "ic3ih-5oc4kh3", "column 6", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "ic3ih5oc4kh3xyz", "column 13", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "ic3ih99999999999999999999oc4kh3", "2147483647", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "ic3ih5oc4", "kh", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "ic3oc4", "no spatial size", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "ih5oc4kh3", "ic is 0", CNN_BAD_ARGUMENT},
+        {CNN_OP_CONV, "ic3ih5kh3", "oc is 0", CNN_BAD_ARGUMENT},
+        {CNN_OP_CONV, "mb0ic3ih5oc4kh3", "mb is 0", CNN_BAD_ARGUMENT},
+        {CNN_OP_CONV, "ic3ih5oc4kh3sh0", "sh", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "ic3ih5oc4kh7", "spans 7", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "g2ic3ih5oc4kh3", "does not divide", CNN_BAD_ARGUMENT},
+        {CNN_OP_CONV, "g0ic3ih5oc4kh3", "g is 0", CNN_BAD_ARGUMENT},
+        {CNN_OP_CONV, "ic3ih16kh3kw5oc4", "iw and kw", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "ic3ih9oc4oh3kh3", "negative", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "ic3_id5kd3_oc16", "3-D", CNN_UNSUPPORTED},
+        {CNN_OP_CONV, "ic3_id5ih5iw5kd3kh3kw3_oc16", "3-D", CNN_UNSUPPORTED},
+        {CNN_OP_CONV, "mb2147483647ic2147483647ih3oc4kh3", "64-bit", CNN_OVERFLOW},
+        {CNN_OP_FC, "ic3oc4kh3", "no such dimension", CNN_BAD_FORMAT},
+        {CNN_OP_POOL, "mb2ic3ih4kh2", "kind", CNN_BAD_FORMAT},
+        {CNN_OP_POOL, "mox:ic3ih4kh2", "did you mean 'max'", CNN_BAD_ARGUMENT},
+        {CNN_OP_POOL, "max:ic3ih4kh2ph3", "wholly in the padding", CNN_BAD_ARGUMENT},
+        {CNN_OP_ACT, "leaky_relu=x:ic3", "leaky_relu", CNN_BAD_FORMAT},
+        {CNN_OP_ACT, "elu=-1:ic3", "alpha is -1", CNN_BAD_ARGUMENT},
+        {CNN_OP_DROPOUT, "1.0:ic3", "rate is 1", CNN_BAD_ARGUMENT},
+        {CNN_OP_CONCAT, "3+:mb2", "channel counts", CNN_BAD_FORMAT},
+        {CNN_OP_CONCAT, "3+0:mb2", "ic is 0", CNN_BAD_ARGUMENT},
+        {CNN_OP_OPTIMIZER, "adam,lr=-1:ic9", "lr is -1", CNN_BAD_ARGUMENT},
+        {CNN_OP_OPTIMIZER, "adan:ic9", "did you mean 'adam'", CNN_BAD_ARGUMENT},
+        {CNN_OP_OPTIMIZER, "adam,mu=1:ic9", "optimizer option", CNN_BAD_ARGUMENT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cnn_problem p;
+        cnn_error err = {.message = ""};
+        const cnn_status status = parse(cases[i].op, cases[i].text, &p, &err);
+        if (status != cases[i].status || strstr(err.message, cases[i].word) == NULL)
+            fail_msg("'%s' gave status %d: %s", cases[i].text, (int)status, err.message);
+    }
+}
+
+typedef struct seen {
+    int good, refused;
+    char last[CNN_MESSAGE_MAX];
+} seen;
+
+static cnn_status count_problem(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
+{
+    seen *s = user;
+    (void)text;
+    if (problem != NULL)
+        s->good++;
+    else {
+        s->refused++;
+        snprintf(s->last, sizeof s->last, "%s", err->message);
+    }
+    return CNN_OK;
+}
+
+static void problem_files_hold_comments_names_and_blanks(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/benchcnn_problems_XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    FILE *file = fdopen(fd, "w");
+    fputs(
+        "# a comment ic3\n\n  ic3ih5oc4kh3_n\"two words\" ic3ih6oc4kh3 # ic3ih7oc4kh3\n#ic3ih8oc4kh3\nic3_id5kd3_oc4\n",
+        file);
+    fclose(file);
+    seen s = {0};
+    cnn_error err;
+    assert_int_equal(cnn_problem_file(path, CNN_OP_CONV, &defaults, count_problem, &s, &err), CNN_OK);
+    unlink(path);
+    assert_int_equal(s.good, 2);
+    assert_int_equal(s.refused, 1);
+    if (strstr(s.last, ":5: ") == NULL || strstr(s.last, "3-D") == NULL) fail_msg("%s", s.last);
+    assert_int_equal(cnn_problem_file("/nonexistent/file", CNN_OP_CONV, &defaults, count_problem, &s, &err), CNN_IO);
+    assert_message(err, "/nonexistent/file");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolutions_are_deduced_as_benchdnn_does),
+        cmocka_unit_test(other_operations_come_back_from_their_text),
+        cmocka_unit_test(bad_descriptors_are_refused_with_the_place),
+        cmocka_unit_test(problem_files_hold_comments_names_and_blanks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

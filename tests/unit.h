@@ -1,0 +1,20 @@
+/* unit.h: cmocka with what it needs before it, and a few words more. */
+#ifndef TESTS_UNIT_H
+#define TESTS_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+/* The message of an error must hold each of these words. */
+#define assert_message(err, word)                                                                                      \
+    do {                                                                                                               \
+        if (strstr((err).message, (word)) == NULL) fail_msg("message '%s' lacks '%s'", (err).message, (word));         \
+    } while (0)
+
+#endif
