@@ -1,0 +1,53 @@
+/* act.c: activations, forward and backward; in place where the caller likes. */
+#include "ops.h"
+
+#include <string.h>
+#include <tgmath.h>
+
+typedef struct act_job {
+    cnn_act_kind kind;
+    double alpha;
+    int64_t count, tasks;
+    const void *x, *dy;
+    const void *y_in; /* backward: what the forward wrote */
+    void *out;        /* y or dx */
+} act_job;
+
+#define KERNELS "act.inc"
+#include "for_each_real.inc"
+
+/* In element operations: a libm call costs about fifty. */
+static int64_t act_cost(cnn_act_kind kind)
+{
+    return kind == CNN_ACT_ELU || kind == CNN_ACT_SIGMOID || kind == CNN_ACT_TANH ? 50 : 1;
+}
+
+static act_job make_job(const cnn_act_desc *d)
+{
+    const int64_t count = d->mb * d->ic * d->ih * d->iw;
+    return (act_job){.kind = d->kind, .alpha = d->alpha, .count = count, .tasks = cpu_tasks(count, act_cost(d->kind))};
+}
+
+cnn_status cpu_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
+{
+    const cnn_act_desc *d = &plan->problem.u.act;
+    act_job job = make_job(d);
+    (void)err;
+    job.x = args->x;
+    job.out = args->y;
+    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? act_fwd_float_variants : act_fwd_double_variants, &job);
+    return CNN_OK;
+}
+
+cnn_status cpu_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
+{
+    const cnn_act_desc *d = &plan->problem.u.act;
+    act_job job = make_job(d);
+    (void)err;
+    job.x = args->x;
+    job.y_in = args->y;
+    job.dy = args->dy;
+    job.out = args->dx;
+    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? act_bwd_float_variants : act_bwd_double_variants, &job);
+    return CNN_OK;
+}

@@ -1,0 +1,95 @@
+/* join.c: where branches of a network meet: elementwise addition and concatenation along the channels.
+ *
+ * Concatenation copies bytes. In NCHW a row is an image, and input i brings ic[i]*ih*iw elements of it; in NHWC a row
+ * is a pixel, with ic[i] elements. The backward is the same walk with the copies turned round. */
+#include "ops.h"
+
+#include <string.h>
+
+typedef struct add_job {
+    int64_t count, tasks;
+    const void *a, *b;
+    void *y;
+} add_job;
+
+#define KERNELS "add.inc"
+#include "for_each_real.inc"
+
+cnn_status cpu_add_fwd(cnn_context *context, const cnn_plan *plan, const cnn_join_args *args, cnn_error *err)
+{
+    const cnn_add_desc *d = &plan->problem.u.add;
+    const int64_t count = d->mb * d->ic * d->ih * d->iw;
+    add_job job = {.count = count, .tasks = cpu_tasks(count, 1), .a = args->x[0], .b = args->x[1], .y = args->y};
+    (void)err;
+    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? add_float_variants : add_double_variants, &job);
+    return CNN_OK;
+}
+
+/* Exactly one of the two directions has its pointers set. */
+typedef struct concat_job {
+    int n_inputs;
+    int64_t rows, tasks;
+    size_t part_bytes[CNN_MAX_INPUTS], row_bytes; /* a row of each input, and of y */
+    const cnn_join_args *join;
+    const cnn_split_args *split;
+} concat_job;
+
+static concat_job concat_plan(const cnn_concat_desc *d)
+{
+    const int64_t pixels = d->ih * d->iw, per_channel = d->t.layout == CNN_NCHW ? pixels : 1;
+    const size_t elem = d->t.dtype == CNN_F32 ? sizeof(float) : sizeof(double);
+    concat_job job = {.n_inputs = d->n_inputs, .rows = d->t.layout == CNN_NCHW ? d->mb : d->mb * pixels};
+    for (int i = 0; i < d->n_inputs; i++) {
+        job.part_bytes[i] = (size_t)(d->ic[i] * per_channel) * elem;
+        job.row_bytes += job.part_bytes[i];
+    }
+    job.tasks = cpu_tasks(job.rows, (int64_t)(job.row_bytes / elem));
+    return job;
+}
+
+static void concat_rows(void *arg, int64_t task, int worker)
+{
+    const concat_job *job = arg;
+    const cpu_span rows = cpu_share(job->rows, 1, job->tasks, task);
+    (void)worker;
+    for (int64_t r = rows.first; r < rows.last; r++) {
+        char *y = (char *)job->join->y + (size_t)r * job->row_bytes;
+        for (int i = 0; i < job->n_inputs; i++) {
+            memcpy(y, (const char *)job->join->x[i] + (size_t)r * job->part_bytes[i], job->part_bytes[i]);
+            y += job->part_bytes[i];
+        }
+    }
+}
+
+static void split_rows(void *arg, int64_t task, int worker)
+{
+    const concat_job *job = arg;
+    const cpu_span rows = cpu_share(job->rows, 1, job->tasks, task);
+    (void)worker;
+    for (int64_t r = rows.first; r < rows.last; r++) {
+        const char *dy = (const char *)job->split->dy + (size_t)r * job->row_bytes;
+        for (int i = 0; i < job->n_inputs; i++) {
+            char *dx = job->split->dx[i];
+            if (dx != NULL) memcpy(dx + (size_t)r * job->part_bytes[i], dy, job->part_bytes[i]);
+            dy += job->part_bytes[i];
+        }
+    }
+}
+
+cnn_status cpu_concat_fwd(cnn_context *context, const cnn_plan *plan, const cnn_join_args *args, cnn_error *err)
+{
+    concat_job job = concat_plan(&plan->problem.u.concat);
+    (void)err;
+    job.join = args;
+    cpu_run_plain(context, job.tasks, concat_rows, &job);
+    return CNN_OK;
+}
+
+cnn_status cpu_concat_bwd(cnn_context *context, const cnn_plan *plan, const cnn_split_args *args, cnn_error *err)
+{
+    concat_job job = concat_plan(&plan->problem.u.concat);
+    (void)err;
+    job.split = args;
+    cpu_run_plain(context, job.tasks, split_rows, &job);
+    return CNN_OK;
+}

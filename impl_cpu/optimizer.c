@@ -1,0 +1,41 @@
+/* optimizer.c: one update of all parameters, thesis equations 3.11 to 3.21.
+ *
+ * The whole parameter vector is one array, so an update is one pass over it. Everything that is the same for each
+ * element (1 - beta, the bias corrections with their powers) is computed once a call, in double. */
+#include "ops.h"
+
+#include <tgmath.h>
+
+typedef struct optimizer_job {
+    const cnn_optimizer_desc *desc;
+    int64_t tasks;
+    void *w, *state[2];
+    const void *grad;
+    double correct1, correct2; /* Adam: 1 / (1 - beta^(t+1)) */
+} optimizer_job;
+
+#define KERNELS "optimizer.inc"
+#include "for_each_real.inc"
+
+enum { ROOT_COST = 8, PLAIN_COST = 2 }; /* an element with a root and a division, and one without */
+
+cnn_status cpu_optimizer_step(cnn_context *context, const cnn_plan *plan, const cnn_optimizer_args *args,
+                              cnn_error *err)
+{
+    const cnn_optimizer_desc *d = &plan->problem.u.optimizer;
+    const bool root = d->kind != CNN_SGD && d->kind != CNN_MOMENTUM;
+    optimizer_job job = {.desc = d,
+                         .tasks = cpu_tasks(d->count, root ? ROOT_COST : PLAIN_COST),
+                         .w = args->w,
+                         .state = {args->state[0], args->state[1]},
+                         .grad = args->grad};
+    (void)err;
+    if (d->kind == CNN_ADAM) {
+        const double t = (double)(*args->step + 1);
+        job.correct1 = 1 / (1 - pow(d->beta1, t));
+        job.correct2 = 1 / (1 - pow(d->beta2, t));
+    }
+    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? update_float_variants : update_double_variants, &job);
+    *args->step += 1;
+    return CNN_OK;
+}
