@@ -1,0 +1,73 @@
+/* net_parse.h: what the files that read a network's text share. Lines become words (net_words.c), a line becomes a
+ * layer (net_layers.c), the builder keeps layers, values and parameters (net_build.c). */
+#ifndef HARNESS_NET_NET_PARSE_H
+#define HARNESS_NET_NET_PARSE_H
+
+#include "net.h"
+
+enum { NET_LINE_MAX = 512, NET_MAX_WORDS = 16 };
+
+typedef struct net_line {
+    const char *file;
+    int number;
+    char text[NET_LINE_MAX]; /* cut into words */
+    char *words[NET_MAX_WORDS];
+    int count;
+} net_line;
+
+/* return NET_FAIL(line, err, "expected a number, got '%s'", word); */
+#define NET_FAIL(line, err, ...) net_fail((line), (err), __FILE__, __LINE__, __VA_ARGS__)
+#if defined(__GNUC__)
+__attribute__((format(printf, 5, 6)))
+#endif
+cnn_status
+net_fail(const net_line *line, cnn_error *err, const char *source, int source_line, const char *format, ...);
+
+/* Takes the line at *text, moves *text behind it, cuts it into words, comment left out. */
+cnn_status net_line_take(const char **text, const char *file, int number, net_line *line, cnn_error *err);
+
+cnn_status net_word_int(const net_line *line, const char *what, const char *word, int64_t least, int64_t *value,
+                        cnn_error *err);
+cnn_status net_word_real(const net_line *line, const char *what, const char *word, double *value, cnn_error *err);
+
+/* key=value: an integer, a pair (N or HxW), or a real, put where it points to. */
+typedef struct net_option {
+    const char *key;
+    int64_t least;    /* of an integer or of each of a pair */
+    int64_t *integer; /* these three: one is set */
+    int64_t *pair;
+    double *real;
+} net_option;
+/* Reads the words from `first` on; an unknown key offers the nearest. */
+cnn_status net_read_options(const net_line *line, int first, const net_option *options, int count, cnn_error *err);
+
+/* ---- The builder. */
+typedef struct net_value_state {
+    cnn_op producer;         /* of what is in the value now */
+    bool is_input, saved;    /* saved: someone else will read it */
+    char name[CNN_NAME_MAX]; /* what `save` called it, else "" */
+} net_value_state;
+
+typedef struct net_builder {
+    cnn_network *network;
+    net_value_state *states; /* one a value */
+    int current;             /* the value so far; -1 before `input` */
+    bool finished;           /* the loss has come */
+    net_init init;
+    int64_t batch;
+    const net_line *line;
+} net_builder;
+
+/* One line; net_layers.c. */
+cnn_status net_read_layer(net_builder *b, cnn_error *err);
+
+/* A new layer of the kind that the line's first word says, reading the current value. */
+cnn_layer *net_add_layer(net_builder *b, cnn_op op);
+/* Gives it a new value as output, which becomes the current one. */
+void net_add_output(net_builder *b, cnn_layer *layer, int64_t c, int64_t h, int64_t w);
+void net_add_param(net_builder *b, cnn_layer *layer, cnn_param_role role, int64_t count, int64_t fan_in,
+                   int64_t fan_out);
+int net_find_saved(const net_builder *b, const char *name, cnn_error *err); /* a value, or -1 and the error */
+int net_add_value(net_builder *b, int64_t c, int64_t h, int64_t w, cnn_op producer, bool is_input);
+
+#endif
