@@ -1,0 +1,27 @@
+# setup.sh: sourced by demo.sh, test.sh and .ci/run: installs from the distribution what is not there yet.
+
+# Debian's and Ubuntu's names of what benchcnn is built, tested and drawn with.
+benchcnn_packages=(gcc cmake ninja-build pkg-config libopenblas-dev zlib1g-dev libcjson-dev libcmocka-dev gnuplot-nox
+    hyperfine)
+
+# What of the list is not installed.
+missing_packages() {
+    local package
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+    done
+}
+
+install_missing() {
+    local missing sudo=()
+    if ! command -v dpkg-query >/dev/null; then
+        echo "This is neither Debian nor Ubuntu: please install the equivalents of ${benchcnn_packages[*]}" >&2
+        return 0
+    fi
+    mapfile -t missing < <(missing_packages "${benchcnn_packages[@]}" "$@")
+    [ ${#missing[@]} -eq 0 ] && return 0
+    [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+    echo "Installing: ${missing[*]}"
+    "${sudo[@]}" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}

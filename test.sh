@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# test.sh: installs what is missing, builds, runs the tests.   ./test.sh [PRESET]   (release, debug, asan, tsan)
+set -euo pipefail
+cd "$(dirname "$0")"
+source scripts/setup.sh
+preset=${1:-release}
+
+install_missing
+cmake --preset "$preset" -G Ninja ${BENCHCNN_CMAKE_ARGS:-}
+cmake --build --preset "$preset"
+ctest --preset "$preset" -j "$(nproc)"

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# test_bad_input.sh BENCHCNN: every bad input gets exit status 2 and one sentence that holds the offending value.
+set -u
+benchcnn=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failures=0 tests=0
+
+# refused WORDS COMMAND...: status 2, a single line on standard error that holds each of WORDS (separated by '|').
+refused() {
+    local words=$1 status word
+    shift
+    tests=$((tests + 1))
+    "$benchcnn" "$@" >"$tmp/out" 2>"$tmp/err"
+    status=$?
+    if [ $status -ne 2 ]; then
+        echo "FAILED: 'benchcnn $*' ended with $status, not 2: $(head -c 300 "$tmp/err")"
+        failures=$((failures + 1))
+        return
+    fi
+    IFS='|' read -ra word <<<"$words"
+    for w in "${word[@]}"; do
+        grep -qF -- "$w" "$tmp/err" && continue
+        echo "FAILED: 'benchcnn $*' does not say '$w': $(head -c 300 "$tmp/err")"
+        failures=$((failures + 1))
+    done
+    if [ "$(grep -c '^benchcnn: ' "$tmp/err")" -ne 1 ]; then
+        echo "FAILED: 'benchcnn $*' says not one sentence: $(head -c 300 "$tmp/err")"
+        failures=$((failures + 1))
+    fi
+}
+
+# Usage
+refused "unknown command|did you mean 'verify'" verfy
+refused "unknown option --thread|--threads" verify --thread 2
+refused "takes no --net" bench --net thesis
+refused "--threads is 0|from 1" verify --threads 0
+refused "--threads needs a whole number|two" verify --threads two
+refused "--impl needs a value" verify --impl
+refused "unknown implementation 'cqu'|'cpu'" verify --impl cqu
+refused "unknown algorithm of cpu 'dirct'|'direct'" verify --impl cpu:dirct
+refused "unknown operation 'cnv'|'conv'" verify --op cnv
+refused "unknown direction 'FWT'|'FWD'" verify --dir FWT
+refused "unknown dtype 'f23'|'f32'" verify --dtype f23
+refused "unknown layout 'nchv'|'nchw'" bench --layout nchv
+refused "must be from 0 to 2" verify --set cpu.isa=7
+refused "did you mean 'isa'" verify --set cpu.iso=1
+
+# Descriptors and sizes
+refused "column 11|'q5'" verify --problem ic3ih5oc4_q5
+refused "spans 9" bench --problem ic3ih5oc4kh9
+refused "64-bit" verify --problem mb2147483647ic2147483647ih3oc4kh3
+refused "3-D" verify --problem ic3_id5kd3_oc4
+refused "bytes|needed" verify --problem mb20000ic1000ih1000oc1000kh3
+refused "bytes|needed" bench --problem mb20000ic1000ih1000oc1000kh3
+refused "/nonexistent/shapes" verify --problems /nonexistent/shapes
+
+# Networks and training
+printf 'input 1 28 28\nconv 20 kernel=4\nleaky_rely 0.01\n' >"$tmp/wrong.net"
+refused "wrong.net:3|leaky_rely|leaky_relu" train --net "$tmp/wrong.net" --impl cpu --data synthetic
+refused "thesis" train --net thesys --impl cpu --data synthetic
+refused "--batch is 0" train --net thesis --impl cpu --batch 0 --data synthetic
+refused "--batch is 60001|60000" train --net thesis --impl cpu --batch 60001 --data synthetic
+refused "--batch is 0" sweep batch --batch 5,0 --impl cpu --data synthetic
+refused "did you mean 'adam'" train --net thesis --impl cpu --optimizer adan --data synthetic
+refused "/nonexistent/records.jsonl" train --net thesis --impl cpu --data synthetic --out /nonexistent/records.jsonl
+
+# Data files
+refused "/nonexistent" train --net thesis --impl cpu --data /nonexistent
+"$benchcnn" data make --out "$tmp/good" --quiet >/dev/null 2>&1 || echo "FAILED: data make" 
+idx() { # idx FOLDER: a folder of the good files
+    rm -rf "$tmp/$1"
+    cp -r "$tmp/good" "$tmp/$1"
+}
+images=$(cd "$tmp/good" && ls | grep train-images | head -1)
+labels=$(cd "$tmp/good" && ls | grep train-labels | head -1)
+idx truncated; truncate -s 1000 "$tmp/truncated/$images"
+refused "$images|truncated" train --net thesis --impl cpu --data "$tmp/truncated"
+idx magic; printf '\x01' | dd of="$tmp/magic/$images" bs=1 seek=2 conv=notrunc status=none
+refused "$images|magic" train --net thesis --impl cpu --data "$tmp/magic"
+idx label; printf '\x0b' | dd of="$tmp/label/$labels" bs=1 seek=13 conv=notrunc status=none
+refused "$labels|11" train --net thesis --impl cpu --data "$tmp/label"
+idx missing; rm "$tmp/missing/$labels"
+refused "train-labels" train --net thesis --impl cpu --data "$tmp/missing"
+
+echo "bad input: $((tests - failures)) passed, $failures failed"
+[ $failures -eq 0 ]

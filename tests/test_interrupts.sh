@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# test_interrupts.sh BENCHCNN: a sweep that is killed or interrupted, or whose disk is full, keeps every finished record;
+# the same command goes on where it stopped.
+set -u
+benchcnn=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+sweep=("$benchcnn" sweep batch --impl cpu:im2col --net thesis --batch 50,100,200,25 --data synthetic --train-images 2000
+    --test-images 500 --quiet)
+fail() { echo "FAILED: $*"; exit 1; }
+epochs() { grep -c '"kind":"epoch"' "$1" 2>/dev/null || true; }
+
+# Every line but a torn last one is a whole record.
+whole() { head -n -1 "$1" | grep -qv '^{.*}$' && fail "$1 holds a broken record"; }
+
+for signal in KILL INT; do
+    out=$tmp/$signal.jsonl
+    "${sweep[@]}" --out "$out" >/dev/null 2>&1 &
+    pid=$!
+    for _ in $(seq 600); do
+        [ "$(epochs "$out")" -ge 1 ] && break
+        sleep 0.05
+    done
+    kill -s $signal $pid 2>/dev/null
+    wait $pid
+    kept=$(epochs "$out")
+    [ "$kept" -ge 1 ] || fail "SIG$signal left no finished record"
+    whole "$out"
+    printf '{"kind":"epoch","half a rec' >>"$out" # as a kill in mid-write leaves it
+    "${sweep[@]}" --out "$out" >"$tmp/log" 2>&1 || fail "the sweep did not go on after SIG$signal: $(tail -3 "$tmp/log")"
+    [ "$(grep '"kind":"epoch"' "$out" | grep -c '}$')" -eq 4 ] || fail "after SIG$signal and resuming there are not 4 epochs"
+done
+
+"${sweep[@]}" --out /dev/full >/dev/null 2>"$tmp/err"
+[ $? -eq 2 ] || fail "a full disk does not end with status 2"
+grep -q '/dev/full' "$tmp/err" || fail "a full disk is not named: $(cat "$tmp/err")"
+echo "interrupts: all held"
