@@ -1,0 +1,196 @@
+/* epoch.c: epoch figures to and from records. */
+#include "epoch.h"
+
+#include "harness/cpu/isa.h"
+#include "harness/cpu/threads.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_text(char *field, size_t size, const char *text) { snprintf(field, size, "%s", text ? text : ""); }
+
+void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting)
+{
+    copy_text(setting->impl, sizeof setting->impl, session->impl->name);
+    setting->threads = session->threads;
+    setting->cores = cpu_count();
+    cpu_model(setting->cpu, (int)sizeof setting->cpu);
+    cnn_record *record = record_new("epoch");
+    record_session(record, session, NULL);
+    if (!record || !record_get_json(record, "knobs", setting->knobs, (int)sizeof setting->knobs))
+        copy_text(setting->knobs, sizeof setting->knobs, "?");
+    record_free(record);
+}
+
+/* The fields, once: written, read and compared from this table. */
+typedef enum field_kind { FIELD_TEXT, FIELD_INT, FIELD_REAL } field_kind;
+
+typedef struct field {
+    const char *key;
+    field_kind kind;
+    size_t offset, size; /* in epoch_row */
+    bool of_session;     /* written by record_session() */
+} field;
+
+#define SETTING(name, kind, of_session)                                                                                \
+    {                                                                                                                  \
+#name, kind, offsetof(epoch_row, setting.name), sizeof((epoch_row *)0)->setting.name, of_session               \
+    }
+#define FIGURE(name, kind)                                                                                             \
+    {                                                                                                                  \
+#name, kind, offsetof(epoch_row, name), sizeof((epoch_row *)0)->name, false                                    \
+    }
+
+static const field fields[] = {
+    SETTING(impl, FIELD_TEXT, true),
+    SETTING(algorithm, FIELD_TEXT, true),
+    SETTING(threads, FIELD_INT, true),
+    SETTING(net, FIELD_TEXT, false),
+    SETTING(data, FIELD_TEXT, false),
+    SETTING(batch, FIELD_INT, false),
+    SETTING(dtype, FIELD_TEXT, false),
+    SETTING(layout, FIELD_TEXT, false),
+    SETTING(math, FIELD_TEXT, false),
+    SETTING(optimizer, FIELD_TEXT, false),
+    SETTING(seed, FIELD_INT, false),
+    SETTING(train_images, FIELD_INT, false),
+    SETTING(test_images, FIELD_INT, false),
+    FIGURE(epoch, FIELD_INT),
+    FIGURE(seconds, FIELD_REAL),
+    FIGURE(train_s, FIELD_REAL),
+    FIGURE(test_s, FIELD_REAL),
+    FIGURE(train_loss, FIELD_REAL),
+    FIGURE(test_loss, FIELD_REAL),
+    FIGURE(train_accuracy, FIELD_REAL),
+    FIGURE(test_accuracy, FIELD_REAL),
+    FIGURE(images_per_s, FIELD_REAL),
+};
+enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
+
+static const void *field_at(const epoch_row *row, const field *f) { return (const char *)row + f->offset; }
+
+cnn_record *epoch_record(const cnn_session *session, const epoch_row *row)
+{
+    cnn_record *record = record_new("epoch");
+    record_session(record, session, row->setting.algorithm);
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        const void *value = field_at(row, &fields[i]);
+        if (fields[i].of_session) continue;
+        if (fields[i].kind == FIELD_TEXT) record_text(record, fields[i].key, value);
+        if (fields[i].kind == FIELD_INT) record_int(record, fields[i].key, *(const int64_t *)value);
+        if (fields[i].kind == FIELD_REAL) record_real(record, fields[i].key, *(const double *)value);
+    }
+    return record;
+}
+
+static bool same_text(const char *a, const char *b) { return strcmp(a, b) == 0; }
+
+/* Field by field: the bytes of texts behind their ends differ. */
+bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b)
+{
+    return same_text(a->impl, b->impl) && same_text(a->algorithm, b->algorithm) && same_text(a->net, b->net) &&
+           same_text(a->data, b->data) && same_text(a->dtype, b->dtype) && same_text(a->layout, b->layout) &&
+           same_text(a->math, b->math) && same_text(a->optimizer, b->optimizer) && same_text(a->knobs, b->knobs) &&
+           same_text(a->cpu, b->cpu) && a->batch == b->batch && a->threads == b->threads && a->cores == b->cores &&
+           a->seed == b->seed && a->train_images == b->train_images && a->test_images == b->test_images;
+}
+
+/* ---- Reading ---- */
+
+typedef struct reader {
+    epoch_table *table;
+    char cpu[CNN_NAME_MAX]; /* of the environment record last seen */
+    int64_t cores;
+} reader;
+
+/* Absent numbers are NaN, or 0 where a whole one is expected. */
+static void get_number(const cnn_record *record, const field *f, epoch_row *row)
+{
+    void *place = (char *)row + f->offset;
+    double value = NAN;
+    record_get_real(record, f->key, &value);
+    if (f->kind == FIELD_REAL)
+        *(double *)place = value;
+    else
+        *(int64_t *)place = value >= -9e18 && value <= 9e18 ? (int64_t)value : 0;
+}
+
+static void get_row(const cnn_record *record, const reader *from, epoch_row *row)
+{
+    epoch_setting *s = &row->setting;
+    memset(row, 0, sizeof *row);
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        const field *f = &fields[i];
+        if (f->kind == FIELD_TEXT)
+            copy_text((char *)row + f->offset, f->size, record_get_text(record, f->key));
+        else
+            get_number(record, f, row);
+    }
+    if (!record_get_json(record, "knobs", s->knobs, (int)sizeof s->knobs)) copy_text(s->knobs, sizeof s->knobs, "?");
+    copy_text(s->cpu, sizeof s->cpu, from->cpu);
+    s->cores = from->cores;
+}
+
+static cnn_status read_record(void *user, const cnn_record *record, cnn_error *err)
+{
+    reader *from = user;
+    double cores;
+    epoch_row row;
+    const char *kind = record_get_text(record, "kind");
+    if (strcmp(kind, "env") == 0) {
+        copy_text(from->cpu, sizeof from->cpu, record_get_text(record, "cpu"));
+        from->cores = record_get_real(record, "cores", &cores) ? (int64_t)cores : 0;
+    }
+    if (strcmp(kind, "epoch") != 0) return CNN_OK;
+    get_row(record, from, &row);
+    /* Without a time and a batch it cannot be drawn or counted as done. */
+    return row.seconds > 0 && row.setting.batch > 0 ? epoch_table_add(from->table, &row, err) : CNN_OK;
+}
+
+cnn_status epoch_table_read(epoch_table *table, const char *path, int *bad, cnn_error *err)
+{
+    reader from = {.table = table};
+    return record_read(path, read_record, &from, bad, err);
+}
+
+cnn_status epoch_table_add(epoch_table *table, const epoch_row *row, cnn_error *err)
+{
+    if (table->count == table->capacity) {
+        int capacity = table->capacity ? 2 * table->capacity : 64;
+        epoch_row *rows = realloc(table->rows, (size_t)capacity * sizeof *rows);
+        if (!rows) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d epoch records", capacity);
+        table->rows = rows;
+        table->capacity = capacity;
+    }
+    table->rows[table->count++] = *row;
+    return CNN_OK;
+}
+
+void epoch_table_free(epoch_table *table)
+{
+    free(table->rows);
+    memset(table, 0, sizeof *table);
+}
+
+int epoch_median(const epoch_table *table, const epoch_setting *setting, double *seconds)
+{
+    enum { MOST = 1024 }; /* the first so many epochs; a setting with more is a training run, not a timing */
+    double samples[MOST], sorted[MOST];
+    bench_stats stats;
+    int count = 0;
+    for (int i = 0; i < table->count && count < MOST; i++)
+        if (epoch_same_setting(&table->rows[i].setting, setting)) samples[count++] = table->rows[i].seconds;
+    if (count == 0) return 0;
+    bench_stats_of(samples, count, sorted, &stats);
+    *seconds = stats.median;
+    return count;
+}
+
+bool epoch_finished(const epoch_table *table, const epoch_setting *setting, int64_t epochs)
+{
+    for (int i = 0; i < table->count; i++)
+        if (epoch_same_setting(&table->rows[i].setting, setting) && table->rows[i].epoch >= epochs) return true;
+    return false;
+}

@@ -1,0 +1,44 @@
+/* epoch.h: the figures of one training epoch, as a record and back: `train` and `sweep` write them, `sweep` reads them
+ * to go on where it was stopped, `plot` reads them to draw. The fields stand in one place, epoch.c. */
+#ifndef BENCH_EPOCH_H
+#define BENCH_EPOCH_H
+
+#include "harness/record.h"
+
+/* Everything that two runs must share for their times to be comparable, and the machine they ran on. */
+typedef struct epoch_setting {
+    char impl[CNN_NAME_MAX], algorithm[CNN_NAME_MAX], net[CNN_NAME_MAX], data[CNN_NAME_MAX];
+    char dtype[8], layout[8], math[8], optimizer[160], knobs[160], cpu[CNN_NAME_MAX];
+    int64_t batch, threads, cores, seed, train_images, test_images;
+} epoch_setting;
+
+typedef struct epoch_row {
+    epoch_setting setting;
+    int64_t epoch; /* from 1 */
+    double seconds, train_s, test_s, train_loss, test_loss, train_accuracy, test_accuracy, images_per_s;
+} epoch_row;
+
+typedef struct epoch_table {
+    epoch_row *rows;
+    int count, capacity;
+} epoch_table;
+
+/* Fills in what the session knows: impl, threads, knobs, cpu, cores. The rest is the caller's. */
+void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting);
+bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b);
+
+/* The record of kind "epoch"; NULL when out of memory (record_write() says so). */
+cnn_record *epoch_record(const cnn_session *session, const epoch_row *row);
+
+cnn_status epoch_table_add(epoch_table *table, const epoch_row *row, cnn_error *err);
+/* Adds every epoch record of a file; an "env" record names the machine of those that follow it. *bad counts the lines
+ * that are no records. */
+cnn_status epoch_table_read(epoch_table *table, const char *path, int *bad, cnn_error *err);
+void epoch_table_free(epoch_table *table);
+
+/* The median seconds of the epochs with this setting, and how many there are; 0 without any. */
+int epoch_median(const epoch_table *table, const epoch_setting *setting, double *seconds);
+/* Whether the setting's epochs are there to the last: one numbered `epochs` or higher. */
+bool epoch_finished(const epoch_table *table, const epoch_setting *setting, int64_t epochs);
+
+#endif

@@ -1,0 +1,38 @@
+/* series.h: from epoch records to curves: one a implementation, algorithm and machine; and the places of the labels at
+ * their ends. */
+#ifndef BENCH_SERIES_H
+#define BENCH_SERIES_H
+
+#include "epoch.h"
+
+enum { SERIES_MAX = 32, SERIES_POINTS_MAX = 256, SERIES_LABEL_MAX = 256 };
+
+typedef struct series_point {
+    double batch, seconds; /* the median over the epochs recorded */
+    int epochs;
+} series_point;
+
+typedef struct series {
+    epoch_setting setting; /* of its first record: what all its points share, the batch apart */
+    char label[SERIES_LABEL_MAX];
+    int count;
+    series_point points[SERIES_POINTS_MAX];
+} series;
+
+typedef struct series_set {
+    series *list; /* in the order of the records */
+    int count;
+    char subtitle[SERIES_LABEL_MAX]; /* what all series have in common */
+    int left_out; /* records of another network or other image counts than the first one's: not the same epoch */
+} series_set;
+
+/* Sorts the table's rows into series, points in the order of their batch; labels name what tells the series apart.
+ * CNN_BAD_ARGUMENT for an empty table and for more than SERIES_MAX series. */
+cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err);
+void series_free(series_set *set);
+
+/* Moves `places` (any order), each to be at least `gap` from its neighbours and within [low, high], as little as it
+ * takes. */
+void series_spread(double *places, int count, double gap, double low, double high);
+
+#endif
