@@ -1,0 +1,57 @@
+/* batchnorm.c: batch normalisation in training and inference.
+ *
+ * A task is a block of channels over the whole batch (block.h): mean, variance and result in one go, no sums across
+ * tasks. Sums and the arithmetic on them are double for f32 too; the variance is taken about the mean in a second pass,
+ * since the difference of two large sums would lose its digits. */
+#include "block.h"
+
+#include <math.h>
+
+typedef struct batchnorm_job {
+    const cnn_batchnorm_desc *desc;
+    const cnn_batchnorm_args *args;
+    int64_t blocks, tasks;
+} batchnorm_job;
+
+CPU_INLINE cpu_block batchnorm_block(const cnn_batchnorm_desc *d, int64_t b)
+{
+    return cpu_block_at(d->t.layout, d->ic, d->ih * d->iw, 0, d->mb, b);
+}
+
+#define KERNELS "batchnorm.inc"
+#include "for_each_real.inc"
+
+/* Three passes of a few operations in double. */
+static batchnorm_job make_job(const cnn_batchnorm_desc *d, const cnn_batchnorm_args *args)
+{
+    const int64_t blocks = cpu_block_count(d->t.layout, d->ic);
+    const int64_t elements = d->mb * d->ih * d->iw * (d->t.layout == CNN_NCHW ? 1 : CPU_LANES);
+    return (batchnorm_job){.desc = d, .args = args, .blocks = blocks, .tasks = cpu_tasks(blocks, elements * 8)};
+}
+
+size_t cpu_batchnorm_workspace(const cnn_batchnorm_desc *desc, cnn_dir dir)
+{
+    (void)desc;
+    (void)dir;
+    return 0;
+}
+
+cnn_status cpu_batchnorm_fwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args, cnn_error *err)
+{
+    const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
+    batchnorm_job job = make_job(d, args);
+    (void)err;
+    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? batchnorm_fwd_float_variants : batchnorm_fwd_double_variants,
+            &job);
+    return CNN_OK;
+}
+
+cnn_status cpu_batchnorm_bwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args, cnn_error *err)
+{
+    const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
+    batchnorm_job job = make_job(d, args);
+    (void)err;
+    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? batchnorm_bwd_float_variants : batchnorm_bwd_double_variants,
+            &job);
+    return CNN_OK;
+}
