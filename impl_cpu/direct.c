@@ -1,0 +1,174 @@
+/* direct.c: the direct convolution's forward pass and data gradient, which are one "gather": every output pixel sums
+ * over the taps that reach it, so no two tasks write the same place. direct.h tells the whole idea.
+ *
+ * A round packs some blocks of images, then computes tasks of (two blocks) x (a tile of channels) into a worker's
+ * scratch and unpacks them. An output's sum is always taken in the same order, by whichever worker. */
+#include "direct.h"
+#include "harness/names.h"
+#include "harness/shape.h"
+
+typedef struct gather_run {
+    const direct_kernels *kern;
+    direct_shape shape;
+    direct_side in_side, out_side;
+    direct_gather job;
+    size_t elem;
+    int64_t units, groups_each, tiles; /* channels of a group; groups in a task (when narrow), else tiles of a group */
+    int64_t tasks_each;                /* of a pair of blocks */
+    int64_t parts;                     /* channel ranges that a block is packed in */
+    const char *in, *w, *bias;
+    void *out;
+    bool add;
+    int64_t block0, blocks; /* of this round */
+    /* workspace; the last three hold a piece for each worker */
+    char *packed, *result, *stage;
+    direct_point *points;
+} gather_run;
+
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static void gather_channels(gather_run *r, const cnn_conv_desc *c, cnn_dir dir)
+{
+    int64_t icg = c->ic / c->g, ocg = c->oc / c->g, taps = c->kh * c->kw;
+    r->units = dir == CNN_FWD ? ocg : icg;
+    r->job.k = dir == CNN_FWD ? icg : ocg;
+    r->job.w_u = dir == CNN_FWD ? icg * taps : taps;
+    r->job.w_k = dir == CNN_FWD ? taps : icg * taps;
+    r->job.w_group = ocg * icg * taps;
+    r->groups_each = r->units * 2 <= r->kern->max_units ? min64(r->kern->max_units / r->units, c->g) : 1;
+    r->tiles = ceil_div(r->units, r->kern->max_units);
+    r->tasks_each = ceil_div(c->g, r->groups_each) * r->tiles;
+}
+
+/* Fills in all that follows from the problem and takes the workspace from the arena. */
+static void gather_layout(gather_run *r, const cpu_context *ctx, const cnn_conv_desc *c, cnn_dir dir,
+                          direct_arena *arena)
+{
+    *r = (gather_run){.kern = direct_kernels_for(ctx, c->t.dtype), .elem = cnn_dtype_size(c->t.dtype)};
+    direct_shape_make(ctx, r->kern, c, dir, &r->shape);
+    r->in_side = dir == CNN_FWD ? r->shape.x : r->shape.y;
+    r->out_side = dir == CNN_FWD ? r->shape.y : r->shape.x;
+    gather_channels(r, c, dir);
+    direct_gather *j = &r->job;
+    int lanes = r->kern->lanes;
+    j->out_h = r->out_side.th;
+    j->out_w = r->out_side.tw;
+    j->kh = c->kh;
+    j->kw = c->kw;
+    j->flip = c->flip;
+    j->in_w = r->in_side.tw;
+    j->in_k = direct_channel(&r->in_side, lanes);
+    j->in_group = j->k * j->in_k;
+    j->in_block = r->in_side.c * j->in_k;
+    j->out_u = direct_channel(&r->out_side, lanes);
+    j->out_block = r->kern->max_units * j->out_u;
+    r->parts = min64(r->in_side.c, ceil_div(16, r->shape.round));
+    j->rows.start = direct_take(arena, j->out_h + 1, 1, sizeof(int64_t));
+    j->cols.start = direct_take(arena, j->out_w + 1, 1, sizeof(int64_t));
+    j->rows.e = direct_take(arena, j->out_h, c->kh, sizeof(direct_tap));
+    j->cols.e = direct_take(arena, j->out_w, c->kw, sizeof(direct_tap));
+    r->packed = direct_take(arena, r->shape.round, j->in_block, r->elem);
+    r->result = direct_take(arena, ctx->threads * 2, j->out_block, r->elem);
+    r->stage = direct_take(arena, ctx->threads * lanes, direct_stage_row(&r->in_side, lanes), r->elem);
+    r->points = direct_take(arena, ctx->threads, c->kh * c->kw, sizeof(direct_point));
+}
+
+static void pack_task(void *arg, int64_t task, int worker)
+{
+    gather_run *r = arg;
+    const direct_side *s = &r->in_side;
+    int64_t b = task / r->parts, part = task % r->parts, c0 = s->c * part / r->parts, c1 = s->c * (part + 1) / r->parts;
+    int64_t stage = (int64_t)r->elem * r->kern->lanes * direct_stage_row(s, r->kern->lanes);
+    r->kern->pack(s, r->in, r->block0 + b, c0, c1,
+                  r->packed + (b * r->job.in_block + c0 * r->job.in_k) * (int64_t)r->elem, r->stage + worker * stage);
+}
+
+static void gather_task(void *arg, int64_t task, int worker)
+{
+    gather_run *r = arg;
+    const direct_gather *j = &r->job;
+    int64_t b = task / r->tasks_each * 2, rest = task % r->tasks_each, elem = (int64_t)r->elem;
+    int64_t group = rest / r->tiles * r->groups_each, tile = rest % r->tiles;
+    int64_t u0 = r->units * tile / r->tiles, u1 = r->units * (tile + 1) / r->tiles;
+    int64_t channel = group * r->units + u0;
+    direct_gather_tile t = {.units = (int)(u1 - u0), .vectors = (int)min64(2, r->blocks - b)};
+    t.groups = min64(r->groups_each, r->shape.desc->g - group);
+    t.in = r->packed + (b * j->in_block + group * j->in_group) * elem;
+    t.w = r->w + (group * j->w_group + u0 * j->w_u) * elem;
+    t.bias = r->bias ? r->bias + channel * elem : NULL;
+    t.points = r->points + worker * j->kh * j->kw;
+    char *out = r->result + worker * 2 * j->out_block * elem;
+    t.out = out;
+    r->kern->gather(j, &t);
+    for (int v = 0; v < t.vectors; v++)
+        r->kern->unpack(&r->out_side, r->out, r->block0 + b + v, channel, channel + t.groups * t.units,
+                        out + v * j->out_block * elem, r->add);
+}
+
+static cnn_status gather_run_all(const cpu_context *ctx, const cnn_conv_desc *c, cnn_dir dir,
+                                 const cnn_weighted_args *args)
+{
+    gather_run r;
+    direct_arena arena = {.base = args->workspace};
+    gather_layout(&r, ctx, c, dir, &arena);
+    const direct_side *x = &r.shape.x, *y = &r.shape.y;
+    if (dir == CNN_FWD) {
+        direct_taps_fwd(&r.job.rows, y->th, x->th, c->kh, c->sh, r.shape.ph, c->dh);
+        direct_taps_fwd(&r.job.cols, y->tw, x->tw, c->kw, c->sw, r.shape.pw, c->dw);
+    } else {
+        direct_taps_bwd(&r.job.rows, x->th, y->th, c->kh, c->sh, r.shape.ph, c->dh);
+        direct_taps_bwd(&r.job.cols, x->tw, y->tw, c->kw, c->sw, r.shape.pw, c->dw);
+    }
+    r.in = dir == CNN_FWD ? args->x : args->dy;
+    r.out = dir == CNN_FWD ? args->y : args->dx;
+    r.w = args->w;
+    r.bias = dir == CNN_FWD && c->bias ? args->b : NULL;
+    r.add = args->beta != 0;
+    for (r.block0 = 0; r.block0 < r.shape.blocks; r.block0 += r.shape.round) {
+        r.blocks = min64(r.shape.round, r.shape.blocks - r.block0);
+        parallel_for(ctx->pool, r.blocks * r.parts, pack_task, &r);
+        parallel_for(ctx->pool, ceil_div(r.blocks, 2) * r.tasks_each, gather_task, &r);
+    }
+    return CNN_OK;
+}
+
+static cnn_status direct_fwd(const cpu_context *ctx, const cnn_conv_desc *c, const cnn_weighted_args *args,
+                             cnn_error *err)
+{
+    (void)err;
+    return gather_run_all(ctx, c, CNN_FWD, args);
+}
+
+static cnn_status direct_bwd_data(const cpu_context *ctx, const cnn_conv_desc *c, const cnn_weighted_args *args,
+                                  cnn_error *err)
+{
+    (void)err;
+    return gather_run_all(ctx, c, CNN_BWD_D, args);
+}
+
+static cnn_status direct_workspace(const cpu_context *ctx, const cnn_conv_desc *c, cnn_dir dir, size_t *bytes,
+                                   cnn_error *err)
+{
+    direct_arena arena = {0};
+    gather_run r;
+    if (dir == CNN_BWD_W)
+        direct_weights_bytes(ctx, c, &arena);
+    else
+        gather_layout(&r, ctx, c, dir, &arena);
+    if (arena.overflow) return CNN_FAIL(err, CNN_OVERFLOW, "the direct convolution's workspace exceeds 2^63 bytes");
+    *bytes = (size_t)arena.used;
+    return CNN_OK;
+}
+
+const direct_kernels *direct_kernels_for(const cpu_context *ctx, cnn_dtype dtype)
+{
+#ifdef DIRECT_X86
+    if (ctx->isa == CPU_ISA_AVX512) return &direct_avx512[dtype];
+    if (ctx->isa == CPU_ISA_AVX2) return &direct_avx2[dtype];
+#endif
+    (void)ctx;
+    return &direct_base[dtype];
+}
+
+const cpu_conv_kernels cpu_conv_direct = {{direct_fwd, direct_bwd_data, direct_run_weights}, direct_workspace};

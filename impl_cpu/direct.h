@@ -1,0 +1,133 @@
+/* direct.h: what the files of the direct convolution share.
+ *
+ * The idea: one vector holds the same pixel of LANES images. Then every kernel tap is a whole vector whatever the
+ * stride, dilation or padding, a weight is one number for all lanes, and a tap that falls into the padding is left out
+ * instead of being multiplied by zero. Before the sums, blocks of LANES images are transposed to
+ * [channel][h][w][LANES]; after them, results are transposed back.
+ *
+ * A batch with fewer images than lanes, or images too large for the cache, is first cut into tiles, which overlap in
+ * the input where the kernel needs it: a tile is then just one more, smaller image ("virtual image" below).
+ *
+ *   direct.c          FWD and BWD_D: the rounds of pack - gather - unpack
+ *   direct_weights.c  BWD_W: the rounds of pack - sum - reduce
+ *   direct_tiles.c    the geometry: tiles, taps, how much a choice costs
+ *   direct_*.inc      the inner loops, compiled for each instruction set by direct_{base,avx2,avx512}.c */
+#ifndef IMPL_CPU_DIRECT_H
+#define IMPL_CPU_DIRECT_H
+
+#include "cpu.h"
+
+/* One tensor as virtual images see it: tile (a,b) of an image covers th x tw pixels from row org_h + a*step_h and
+ * column org_w + b*step_w; what lies outside H x W counts as zero and is never written. */
+typedef struct direct_side {
+    cnn_layout layout;
+    int64_t n, c, h, w;       /* the tensor */
+    int64_t tiles_h, tiles_w; /* a tile is image (v / (tiles_h*tiles_w)), row v / tiles_w % tiles_h, ... */
+    int64_t th, tw, step_h, step_w, org_h, org_w;
+    bool whole; /* one tile that is the whole image */
+} direct_side;
+
+/* The convolution of one virtual image: x.th x x.tw pixels and padding (ph, pw) give y.th x y.tw. */
+typedef struct direct_shape {
+    const cnn_conv_desc *desc;
+    direct_side x, y;
+    int64_t ph, pw;
+    int64_t images, blocks, round; /* virtual images; blocks of LANES of them; blocks packed at a time */
+} direct_shape;
+
+/* Source of one output row (or column): kernel row `tap` meets source row `src`. List r is e[start[r]..start[r+1]). */
+typedef struct direct_tap {
+    int64_t tap, src;
+} direct_tap;
+typedef struct direct_taps {
+    int64_t *start;
+    direct_tap *e;
+} direct_taps;
+
+/* The same for a pixel, as offsets of elements into a packed channel and into w[o][c]. */
+typedef struct direct_point {
+    int64_t in, w;
+} direct_point;
+
+/* out[u][r][q] = bias[u] + sum over k and taps of w[u*w_u + k*w_k + tap] * in[k][src]: the forward pass (u output, k
+ * input channels) and the data gradient (the other way round) alike. */
+typedef struct direct_gather {
+    direct_taps rows, cols;
+    int64_t out_h, out_w, kh, kw;
+    bool flip;
+    int64_t k, w_u, w_k;          /* channels summed over; strides in w */
+    int64_t in_w, in_k, in_block; /* packed source: row length in pixels, strides of a channel, of a block */
+    int64_t out_u, out_block;     /* packed result */
+    int64_t in_group, w_group;    /* from one group to the next */
+} direct_gather;
+
+/* One task of it: `groups` groups of `units` channels of `vectors` blocks. */
+typedef struct direct_gather_tile {
+    const void *in, *w, *bias;
+    void *out;
+    int64_t groups;
+    int units, vectors;
+    direct_point *points; /* scratch, kh*kw */
+} direct_gather_tile;
+
+/* acc[tap][o][c] += dy[o][p][q] * x[c][src] over pixels and blocks, o < os, c < cs. */
+typedef struct direct_weights {
+    direct_taps rows, cols; /* for each tap the pixels (p, src) it has: `tap` holds p */
+    int64_t kh, kw, x_w, x_c, x_block, y_w, y_o, y_block, blocks;
+} direct_weights;
+
+typedef struct direct_kernels {
+    int lanes;
+    int max_units;      /* of a gather tile */
+    int max_os, max_cs; /* of a weights tile */
+    /* Virtual images of block `block`, channels [c0, c1): tensor -> packed (at channel c0), and back. Lanes that hold
+     * no image, and pixels outside the tensor, are zeros. `stage` is scratch of lanes * direct_stage_row(). */
+    void (*pack)(const direct_side *, const void *tensor, int64_t block, int64_t c0, int64_t c1, void *packed,
+                 void *stage);
+    void (*unpack)(const direct_side *, void *tensor, int64_t block, int64_t c0, int64_t c1, const void *packed,
+                   bool add);
+    void (*gather)(const direct_gather *, const direct_gather_tile *);
+    /* sums[(tap*os + o)*cs + c]; `acc` is scratch of that many vectors. */
+    void (*weights)(const direct_weights *, const void *x, const void *dy, int os, int cs, void *acc, void *sums);
+    /* sums[o] = sum of dy[o] over pixels and blocks. */
+    void (*bias)(const direct_weights *, int64_t y_h, const void *dy, int os, void *sums);
+} direct_kernels;
+
+extern const direct_kernels direct_base[CNN_DTYPE_COUNT], direct_avx2[CNN_DTYPE_COUNT], direct_avx512[CNN_DTYPE_COUNT];
+const direct_kernels *direct_kernels_for(const cpu_context *ctx, cnn_dtype dtype);
+
+/* Lays the problem out; only the problem and the lanes decide, never the number of threads. */
+void direct_shape_make(const cpu_context *ctx, const direct_kernels *kernels, const cnn_conv_desc *desc, cnn_dir dir,
+                       direct_shape *shape);
+/* Entries of a list of taps at most. */
+int64_t direct_taps_max(int64_t out, int64_t k);
+/* FWD: for each output position, the kernel taps and the input positions they read. */
+void direct_taps_fwd(direct_taps *t, int64_t out, int64_t in, int64_t k, int64_t s, int64_t p, int64_t d);
+/* BWD_D: for each input position, the kernel taps and the output positions they come from. */
+void direct_taps_bwd(direct_taps *t, int64_t in, int64_t out, int64_t k, int64_t s, int64_t p, int64_t d);
+/* BWD_W: for each kernel tap, the output positions (`tap`) and the input positions (`src`) it joins. */
+void direct_taps_weights(direct_taps *t, int64_t k, int64_t out, int64_t in, int64_t s, int64_t p, int64_t d);
+
+/* Elements of one packed channel of one block. */
+static inline int64_t direct_channel(const direct_side *side, int lanes) { return side->th * side->tw * lanes; }
+/* Elements of one row of the pack's stage: a run that is staged is a tile's row, some channels, or less than a vector.
+ */
+static inline int64_t direct_stage_row(const direct_side *side, int lanes)
+{
+    int64_t n = side->tw > side->c ? side->tw : side->c;
+    return (n / lanes + 1) * lanes;
+}
+
+/* A bump allocator over args->workspace; with a NULL base it only counts. Pieces start at CNN_ALIGN. */
+typedef struct direct_arena {
+    char *base;
+    int64_t used;
+    bool overflow;
+} direct_arena;
+void *direct_take(direct_arena *arena, int64_t count, int64_t each, size_t size);
+
+/* BWD_W (direct_weights.c). */
+cnn_status direct_run_weights(const cpu_context *, const cnn_conv_desc *, const cnn_weighted_args *, cnn_error *);
+void direct_weights_bytes(const cpu_context *, const cnn_conv_desc *, direct_arena *);
+
+#endif

@@ -1,0 +1,11 @@
+/* direct_base.c: the direct convolution's kernels for what every processor of the architecture has: on x86-64, SSE2's
+ * 16 registers of 16 bytes. */
+#define VBYTES 16
+#define ISA direct_base
+#define MAX_UNITS 6
+#define UNITS(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#define MAX_OS 4
+#define MAX_CS 3
+#define ROW(X, no) X(no, 1) X(no, 2) X(no, 3)
+#define OUTERS(X) ROW(X, 1) ROW(X, 2) ROW(X, 3) ROW(X, 4)
+#include "direct_isa.inc"

@@ -1,0 +1,197 @@
+/* direct_tiles.c: the geometry of the direct convolution: which tiles an image is cut into, and which taps a position
+ * has.
+ *
+ * Tiles fill the lanes of a vector when there are few images, and keep a block in the cache when images are large. They
+ * cost a halo (input pixels packed more than once) and padding that is multiplied instead of skipped; so a small search
+ * over tile counts takes what costs the fewest cycles by an estimate. */
+#include "direct.h"
+#include "harness/shape.h"
+
+/* Cycles: of a vector's multiply-add (two units), of an element through pack or unpack; and what a core's own cache
+ * holds of a block. Measured on one processor; only the choice of tiles, never a result, depends on them. */
+static const double cycles_fma = 0.6, cycles_pack = 0.4, cycles_spill = 4, cache_bytes = 768 * 1024;
+
+/* One axis (h or w) cut into tiles. */
+typedef struct axis {
+    int64_t tiles, x_size, x_step, x_org, y_size, y_step, y_org, p, pairs; /* pairs of (position, tap) in a tile */
+} axis;
+
+static int64_t ceil_div(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
+static int64_t floor_div(int64_t a, int64_t b) { return -ceil_div(-a, b); }
+static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static axis axis_whole(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, int64_t d)
+{
+    axis a = {1, i, i, 0, o, o, 0, p, 0};
+    for (int64_t q = 0; q < o; q++) {
+        int64_t first, last;
+        cnn_tap_range(q, i, k, s, p, d, &first, &last);
+        a.pairs += last - first;
+    }
+    return a;
+}
+
+/* About `tiles` tiles. FWD and BWD_W cut the output, BWD_D the input, in steps of whole strides, so that all tiles are
+ * alike. The padding is part of the tile's input. */
+static axis axis_cut(cnn_dir dir, int64_t tiles, int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, int64_t d)
+{
+    int64_t extent = cnn_extent(k, d);
+    axis a = {0};
+    if (dir == CNN_BWD_D) {
+        a.x_size = a.x_step = ceil_div(ceil_div(i, tiles), s) * s;
+        a.tiles = ceil_div(i, a.x_size);
+        a.y_org = ceil_div(p - extent + 1, s); /* the first output that reads input row 0 */
+        a.y_size = floor_div(a.x_size - 1 + p, s) - a.y_org + 1;
+        a.y_step = a.x_size / s;
+        a.p = p - a.y_org * s;
+        a.pairs = a.x_size / s * k;
+    } else {
+        a.y_size = a.y_step = ceil_div(o, tiles);
+        a.tiles = ceil_div(o, a.y_size);
+        a.x_size = (a.y_size - 1) * s + extent;
+        a.x_step = a.y_size * s;
+        a.x_org = -p;
+        a.pairs = a.y_size * k;
+    }
+    return a;
+}
+
+static double cost(const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir dir, const axis *h, const axis *w)
+{
+    double images = (double)(c->mb * h->tiles * w->tiles), elem = c->t.dtype == CNN_F32 ? 4 : 8;
+    double blocks = (double)(int64_t)((images + kern->lanes - 1) / kern->lanes);
+    double fmas = (double)h->pairs * (double)w->pairs * (double)c->oc * (double)(c->ic / c->g);
+    double x = (double)c->ic * (double)h->x_size * (double)w->x_size * kern->lanes;
+    double y = (double)c->oc * (double)h->y_size * (double)w->y_size * kern->lanes;
+    double read = elem * (dir == CNN_FWD ? 2 * x : dir == CNN_BWD_D ? 2 * y : x + y);
+    double spill = read > cache_bytes ? (read - cache_bytes) / 64 * cycles_spill : 0;
+    return blocks * (fmas * cycles_fma + (x + y) * cycles_pack + spill);
+}
+
+enum { N_COUNTS = 15 };
+static const int64_t counts[N_COUNTS] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 28, 32};
+
+static int axis_choices(const cnn_conv_desc *c, cnn_dir dir, bool is_h, axis *list)
+{
+    int64_t i = is_h ? c->ih : c->iw, o = is_h ? c->oh : c->ow, k = is_h ? c->kh : c->kw, s = is_h ? c->sh : c->sw;
+    int64_t p = is_h ? c->ph : c->pw, d = is_h ? c->dh : c->dw;
+    int n = 1;
+    list[0] = axis_whole(i, o, k, s, p, d);
+    for (int t = 1; t < N_COUNTS; t++) {
+        axis a = axis_cut(dir, counts[t], i, o, k, s, p, d);
+        if (a.tiles > list[n - 1].tiles) list[n++] = a;
+    }
+    return n;
+}
+
+static void search(const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir dir, int64_t lanes_of, axis *h, axis *w)
+{
+    axis hs[N_COUNTS], ws[N_COUNTS];
+    int nh = axis_choices(c, dir, true, hs), nw = axis_choices(c, dir, false, ws);
+    *h = hs[0];
+    *w = ws[0];
+    if (lanes_of == 1) return;
+    double best = cost(kern, c, dir, h, w);
+    for (int a = 0; a < nh; a++) {
+        for (int b = 0; b < nw; b++) {
+            double now = cost(kern, c, dir, &hs[a], &ws[b]);
+            bool first = lanes_of == 2 && h->tiles * w->tiles == 1; /* any tiles rather than none */
+            if (a + b == 0 || (now >= best && !first)) continue;
+            best = now;
+            *h = hs[a];
+            *w = ws[b];
+        }
+    }
+}
+
+static direct_side side_of(const cnn_conv_desc *c, const axis *h, const axis *w, bool is_x)
+{
+    direct_side s = {.layout = c->t.layout, .n = c->mb, .tiles_h = h->tiles, .tiles_w = w->tiles};
+    s.c = is_x ? c->ic : c->oc;
+    s.h = is_x ? c->ih : c->oh;
+    s.w = is_x ? c->iw : c->ow;
+    s.th = is_x ? h->x_size : h->y_size;
+    s.tw = is_x ? w->x_size : w->y_size;
+    s.step_h = is_x ? h->x_step : h->y_step;
+    s.step_w = is_x ? w->x_step : w->y_step;
+    s.org_h = is_x ? h->x_org : h->y_org;
+    s.org_w = is_x ? w->x_org : w->y_org;
+    s.whole = h->tiles == 1 && w->tiles == 1;
+    return s;
+}
+
+/* Blocks packed at a time: about this many bytes, an even number, since the gather takes them in pairs. */
+static const int64_t round_bytes = 4 << 20;
+
+void direct_shape_make(const cpu_context *ctx, const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir dir,
+                       direct_shape *shape)
+{
+    axis h, w;
+    search(kern, c, dir, ctx->knobs[CPU_KNOB_DIRECT_LANES], &h, &w);
+    *shape = (direct_shape){.desc = c, .ph = h.p, .pw = w.p};
+    shape->x = side_of(c, &h, &w, true);
+    shape->y = side_of(c, &h, &w, false);
+    shape->images = c->mb * h.tiles * w.tiles;
+    shape->blocks = ceil_div(shape->images, kern->lanes);
+    double size = c->t.dtype == CNN_F32 ? 4 : 8, bytes = 0;
+    if (dir != CNN_BWD_D) bytes += size * (double)direct_channel(&shape->x, kern->lanes) * (double)c->ic;
+    if (dir != CNN_FWD) bytes += size * (double)direct_channel(&shape->y, kern->lanes) * (double)c->oc;
+    int64_t fit = (int64_t)((double)round_bytes / bytes) / 2 * 2;
+    if (fit < 2) fit = 2;
+    int64_t rounds = ceil_div(shape->blocks, fit), each = ceil_div(shape->blocks, rounds);
+    shape->round = min64((each + 1) / 2 * 2, shape->blocks);
+}
+
+int64_t direct_taps_max(int64_t out, int64_t k) { return out * k; }
+
+void direct_taps_fwd(direct_taps *t, int64_t out, int64_t in, int64_t k, int64_t s, int64_t p, int64_t d)
+{
+    int64_t n = 0;
+    for (int64_t o = 0; o < out; o++) {
+        int64_t first, last;
+        cnn_tap_range(o, in, k, s, p, d, &first, &last);
+        t->start[o] = n;
+        for (int64_t i = first; i < last; i++) t->e[n++] = (direct_tap){i, o * s - p + i * (d + 1)};
+    }
+    t->start[out] = n;
+}
+
+void direct_taps_bwd(direct_taps *t, int64_t in, int64_t out, int64_t k, int64_t s, int64_t p, int64_t d)
+{
+    int64_t n = 0;
+    for (int64_t x = 0; x < in; x++) {
+        t->start[x] = n;
+        for (int64_t i = 0; i < k; i++) {
+            int64_t from = x + p - i * (d + 1); /* = o*s where output o reads x with tap i */
+            if (from >= 0 && from % s == 0 && from / s < out) t->e[n++] = (direct_tap){i, from / s};
+        }
+    }
+    t->start[in] = n;
+}
+
+void direct_taps_weights(direct_taps *t, int64_t k, int64_t out, int64_t in, int64_t s, int64_t p, int64_t d)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < k; i++) {
+        t->start[i] = n;
+        for (int64_t o = 0; o < out; o++) {
+            int64_t x = o * s - p + i * (d + 1);
+            if (x >= 0 && x < in) t->e[n++] = (direct_tap){o, x};
+        }
+    }
+    t->start[k] = n;
+}
+
+void *direct_take(direct_arena *arena, int64_t count, int64_t each, size_t size)
+{
+    int64_t bytes, at = arena->used;
+    if (!cnn_mul(count, each, &bytes) || !cnn_mul(bytes, (int64_t)size, &bytes) ||
+        __builtin_add_overflow(at, bytes, &arena->used) ||
+        __builtin_add_overflow(arena->used, CNN_ALIGN - 1, &arena->used)) {
+        arena->overflow = true;
+        arena->used = at;
+        return NULL;
+    }
+    arena->used = arena->used / CNN_ALIGN * CNN_ALIGN;
+    return arena->base ? arena->base + at : NULL;
+}
