@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-int net_add_value(net_builder *b, int64_t c, int64_t h, int64_t w, cnn_op producer, bool is_input)
+int net_add_value(net_builder *b, int64_t c, int64_t h, int64_t w, cnn_op producer)
 {
     const int value = b->network->net.n_values++;
     b->network->values[value] = (cnn_value){c, h, w};
-    b->states[value] = (net_value_state){.producer = producer, .is_input = is_input};
+    b->states[value] = (net_value_state){.producer = producer};
     return value;
 }
 
@@ -42,7 +42,7 @@ cnn_layer *net_add_layer(net_builder *b, cnn_op op)
 
 void net_add_output(net_builder *b, cnn_layer *layer, int64_t c, int64_t h, int64_t w)
 {
-    layer->output = net_add_value(b, c, h, w, layer->problem.op, false);
+    layer->output = net_add_value(b, c, h, w, layer->problem.op);
     b->current = layer->output;
 }
 

@@ -20,7 +20,7 @@ static cnn_status read_input(net_builder *b, int variant, cnn_error *err)
         const cnn_status status = net_word_int(b->line, names[i], b->line->words[1 + i], 1, &size[i], err);
         if (status != CNN_OK) return status;
     }
-    b->current = net_add_value(b, size[0], size[1], size[2], CNN_OP_COUNT, true);
+    b->current = net_add_value(b, size[0], size[1], size[2], CNN_OP_COUNT);
     return CNN_OK;
 }
 

@@ -44,7 +44,7 @@ cnn_status net_read_options(const net_line *line, int first, const net_option *o
 /* ---- The builder. */
 typedef struct net_value_state {
     cnn_op producer;         /* of what is in the value now */
-    bool is_input, saved;    /* saved: someone else will read it */
+    bool saved;              /* someone else will read it */
     char name[CNN_NAME_MAX]; /* what `save` called it, else "" */
 } net_value_state;
 
@@ -68,6 +68,6 @@ void net_add_output(net_builder *b, cnn_layer *layer, int64_t c, int64_t h, int6
 void net_add_param(net_builder *b, cnn_layer *layer, cnn_param_role role, int64_t count, int64_t fan_in,
                    int64_t fan_out);
 int net_find_saved(const net_builder *b, const char *name, cnn_error *err); /* a value, or -1 and the error */
-int net_add_value(net_builder *b, int64_t c, int64_t h, int64_t w, cnn_op producer, bool is_input);
+int net_add_value(net_builder *b, int64_t c, int64_t h, int64_t w, cnn_op producer);
 
 #endif

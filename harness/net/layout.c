@@ -1,0 +1,108 @@
+/* layout.c: the memory plan: a place for everything in one allocation, computed before anything is allocated. */
+#include "../names.h"
+#include "trainer_parts.h"
+
+#include <stdlib.h>
+
+enum { PLACE_ALIGN = 256 }; /* what devices like best; a multiple of CNN_ALIGN */
+
+size_t trainer_elem(const trainer *t) { return cnn_dtype_size(t->net->type.dtype); }
+
+/* The next place, for count elements of `size` bytes, counted under `kind`. */
+static size_t place(trainer *t, size_t *kind, int64_t count, size_t size)
+{
+    size_t bytes, end;
+    const size_t at = t->bytes.total;
+    if (__builtin_mul_overflow((size_t)count, size, &bytes) || bytes > SIZE_MAX / 2 - PLACE_ALIGN ||
+        __builtin_add_overflow(at, (bytes + PLACE_ALIGN - 1) / PLACE_ALIGN * PLACE_ALIGN, &end) || end > SIZE_MAX / 2) {
+        t->overflow = true;
+        return 0;
+    }
+    *kind += bytes;
+    t->bytes.total = end;
+    return at;
+}
+
+static void place_values(trainer *t, const bool *needed)
+{
+    const cnn_net *net = t->net;
+    const size_t elem = trainer_elem(t);
+    int64_t largest = 0; /* of the gradients that are summed, and of batch norm's on images, which nobody reads */
+    for (int v = 0; v < net->n_values; v++) {
+        const int64_t count = cnn_net_value_elems(net, v, net->batch);
+        t->value_at[v] = place(t, &t->bytes.values, count, elem);
+        t->grad_at[v] = needed[v] ? place(t, &t->bytes.gradients, count, elem) : NOWHERE;
+    }
+    for (int l = 0; l < net->n_layers; l++) {
+        const cnn_layer *layer = &net->layers[l];
+        const cnn_op op = layer->problem.op;
+        t->save_at[l][0] = t->save_at[l][1] = NOWHERE;
+        if (op == CNN_OP_BATCHNORM) {
+            const int64_t c = net->values[layer->output].c;
+            for (int i = 0; i < 2; i++) t->save_at[l][i] = place(t, &t->bytes.values, c, elem);
+        }
+        if (op == CNN_OP_CONV || op == CNN_OP_FC || op == CNN_OP_ADD) continue; /* these sum without scratch */
+        for (int i = 0; i < layer->n_inputs; i++) {
+            int readers = 0; /* of this input, in all layers */
+            for (int k = 0; k < net->n_layers; k++)
+                for (int j = 0; j < net->layers[k].n_inputs; j++)
+                    readers += net->layers[k].inputs[j] == layer->inputs[i];
+            const bool unread = op == CNN_OP_BATCHNORM && !needed[layer->inputs[i]];
+            const int64_t count = cnn_net_value_elems(net, layer->inputs[i], net->batch);
+            if ((readers > 1 || unread) && count > largest) largest = count;
+        }
+    }
+    t->scratch_at = largest > 0 ? place(t, &t->bytes.gradients, largest, elem) : NOWHERE;
+}
+
+static void place_data(trainer *t)
+{
+    const dataset_part *parts[2] = {&t->data->train, &t->data->test};
+    for (int i = 0; i < 2; i++) {
+        t->rows_at[i] = place(t, &t->bytes.data, cnn_net_value_elems(t->net, 0, parts[i]->count), trainer_elem(t));
+        t->labels_at[i] = place(t, &t->bytes.data, parts[i]->count, sizeof(int32_t));
+    }
+    const int64_t longest = parts[0]->count > parts[1]->count ? parts[0]->count : parts[1]->count;
+    t->order_at = place(t, &t->bytes.small, longest, sizeof(int32_t));
+}
+
+cnn_status trainer_layout(trainer *t, cnn_error *err)
+{
+    const cnn_net *net = t->net;
+    const size_t elem = trainer_elem(t);
+    bool *needed = calloc((size_t)net->n_values, sizeof *needed);
+    if (needed == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan memory");
+    trainer_mark_needed(net, needed);
+    t->loss_at = place(t, &t->bytes.small, 1, sizeof(double));
+    t->correct_at = place(t, &t->bytes.small, 1, sizeof(int64_t));
+    t->step_at = place(t, &t->bytes.small, 1, sizeof(int64_t));
+    t->batch_labels_at = place(t, &t->bytes.small, net->batch, sizeof(int32_t));
+    t->params_at = place(t, &t->bytes.params, net->param_elems, elem);
+    t->kept_at = place(t, &t->bytes.params, net->param_elems - net->trained_elems, elem);
+    t->grads_at = place(t, &t->bytes.grads, net->trained_elems, elem);
+    for (int i = 0; i < 2; i++) {
+        const bool used = i < cnn_optimizer_states(t->optimizer.kind);
+        t->state_at[i] = used ? place(t, &t->bytes.optimizer, net->trained_elems, elem) : NOWHERE;
+    }
+    place_values(t, needed);
+    if (t->data != NULL) place_data(t);
+    free(needed);
+    return t->overflow ? CNN_FAIL(err, CNN_OVERFLOW, "%s at batch %lld: its memory is more than can be addressed",
+                                  net->name, (long long)net->batch)
+                       : CNN_OK;
+}
+
+cnn_status trainer_layout_workspace(trainer *t, size_t bytes, cnn_error *err)
+{
+    if (bytes > INT64_MAX)
+        t->overflow = true;
+    else if (bytes > 0)
+        t->workspace_at = place(t, &t->bytes.workspace, (int64_t)bytes, 1);
+    else
+        t->workspace_at = NOWHERE;
+    return t->overflow ? CNN_FAIL(err, CNN_OVERFLOW,
+                                  "%s at batch %lld: a workspace of %zu bytes is more than can be "
+                                  "addressed",
+                                  t->net->name, (long long)t->net->batch, bytes)
+                       : CNN_OK;
+}

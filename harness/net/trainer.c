@@ -1,0 +1,164 @@
+/* trainer.c: opening (plans and the memory plan), starting (the one allocation, data, parameters), closing. */
+#include "../names.h"
+#include "trainer_parts.h"
+
+#include <stdlib.h>
+
+static cnn_status check_data(const trainer *t, cnn_error *err)
+{
+    const dataset *d = t->data;
+    const cnn_value *x = &t->net->values[0];
+    if (d->c != x->c || d->h != x->h || d->w != x->w)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "network %s takes images of %lld x %lld x %lld, but those of %s are %lld x %lld x %lld",
+                        t->net->name, (long long)x->c, (long long)x->h, (long long)x->w, d->name, (long long)d->c,
+                        (long long)d->h, (long long)d->w);
+    if (d->classes > t->net->classes)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "network %s tells %lld classes apart, but %s has %lld", t->net->name,
+                        (long long)t->net->classes, d->name, (long long)d->classes);
+    if (t->net->batch > d->train.count)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "batch %lld is larger than the %lld training images of %s",
+                        (long long)t->net->batch, (long long)d->train.count, d->name);
+    return CNN_OK;
+}
+
+/* The implementation's own train step; its workspace counts with the others. */
+static cnn_status open_fused(trainer *t, size_t *workspace, cnn_error *err)
+{
+    const cnn_impl *impl = t->session->impl;
+    size_t bytes = 0;
+    if (impl->step_open == NULL)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s has no train step of its own", impl->name);
+    const cnn_status status = impl->step_open(t->session->context, t->net, &t->optimizer, &t->stepper, &bytes, err);
+    if (status == CNN_OK && bytes > *workspace) *workspace = bytes;
+    return status;
+}
+
+static cnn_status plan_all(trainer *t, cnn_error *err)
+{
+    size_t workspace = 0;
+    cnn_status status = t->data != NULL ? check_data(t, err) : CNN_OK;
+    if (status == CNN_OK) status = trainer_layout(t, err);
+    if (status == CNN_OK) status = trainer_schedule(t, err);
+    for (int i = 0; status == CNN_OK && i < t->n_plans; i++)
+        if (t->plans[i].plan.workspace_bytes > workspace) workspace = t->plans[i].plan.workspace_bytes;
+    if (status == CNN_OK && t->params.fused) status = open_fused(t, &workspace, err);
+    return status == CNN_OK ? trainer_layout_workspace(t, workspace, err) : status;
+}
+
+cnn_status trainer_open(const cnn_session *session, const cnn_network *network, const dataset *data,
+                        const trainer_params *params, trainer **out, cnn_error *err)
+{
+    const cnn_net *net = &network->net;
+    int64_t order = net->batch;
+    *out = NULL;
+    if (data != NULL && data->train.count > order) order = data->train.count;
+    if (data != NULL && data->test.count > order) order = data->test.count;
+    trainer *t = calloc(1, sizeof *t);
+    if (t == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
+    t->session = session;
+    t->network = network;
+    t->net = net;
+    t->data = data;
+    t->params = *params;
+    t->optimizer = params->optimizer;
+    t->optimizer.t = net->type;
+    t->optimizer.count = net->trained_elems;
+    t->value_at = calloc((size_t)net->n_values, sizeof *t->value_at);
+    t->grad_at = calloc((size_t)net->n_values, sizeof *t->grad_at);
+    t->save_at = calloc((size_t)net->n_layers, sizeof *t->save_at);
+    t->order = calloc((size_t)order, sizeof *t->order);
+    cnn_status status = CNN_OK;
+    if (t->value_at == NULL || t->grad_at == NULL || t->save_at == NULL || t->order == NULL)
+        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
+    if (status == CNN_OK) status = plan_all(t, err);
+    if (status == CNN_OK)
+        *out = t;
+    else
+        trainer_close(t);
+    return status;
+}
+
+static void resolve(const trainer *t, call_list *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        trainer_call *call = &list->calls[i];
+        for (int k = 0; k < call->n_operands; k++) call->operands[k] = trainer_at(t, call->at[k]);
+        if (call->plan >= 0 && t->plans[call->plan].plan.workspace_bytes > 0)
+            call->extra.workspace = trainer_at(t, t->workspace_at);
+    }
+}
+
+/* Into host memory straight; to a device by way of a small buffer. */
+static cnn_status upload_part(const trainer *t, const dataset_part *part, int set, cnn_error *err)
+{
+    enum { CHUNK = 512 };
+    const bool host = t->session->impl->alloc == NULL;
+    const size_t row = (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t);
+    char *rows = trainer_at(t, t->rows_at[set]), *chunk = host ? NULL : malloc(CHUNK * row);
+    cnn_status status = cnn_mem_upload(t->session, trainer_at(t, t->labels_at[set]), part->labels,
+                                       (size_t)part->count * sizeof *part->labels, err);
+    if (host)
+        dataset_rows(t->data, part, 0, part->count, &t->net->type, rows);
+    else if (chunk == NULL)
+        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to upload images");
+    for (int64_t i = 0; !host && status == CNN_OK && i < part->count; i += CHUNK) {
+        const int64_t count = part->count - i < CHUNK ? part->count - i : CHUNK;
+        dataset_rows(t->data, part, i, count, &t->net->type, chunk);
+        status = cnn_mem_upload(t->session, rows + (size_t)i * row, chunk, (size_t)count * row, err);
+    }
+    free(chunk);
+    return status;
+}
+
+cnn_status trainer_start(trainer *t, cnn_error *err)
+{
+    cnn_status status = cnn_mem_check(t->session, t->bytes.total, err);
+    if (status == CNN_OK) status = cnn_mem_alloc(t->session, t->bytes.total, (void **)&t->arena, err);
+    if (status != CNN_OK) return status;
+    for (int i = 0; i < t->n_batches; i++) {
+        resolve(t, &t->batches[i].forward);
+        resolve(t, &t->batches[i].backward);
+        resolve(t, &t->batches[i].inference);
+    }
+    resolve(t, &t->update);
+    if (t->data != NULL) status = upload_part(t, &t->data->train, TRAIN_SET, err);
+    if (t->data != NULL && status == CNN_OK) status = upload_part(t, &t->data->test, TEST_SET, err);
+    if (status == CNN_OK) status = trainer_reset(t, err);
+    return status == CNN_OK ? cnn_sync(t->session, err) : status;
+}
+
+static void close_batch(trainer_batch *batch)
+{
+    free(batch->forward.calls);
+    free(batch->backward.calls);
+    free(batch->inference.calls);
+}
+
+void trainer_close(trainer *t)
+{
+    if (t == NULL) return;
+    if (t->stepper != NULL) t->session->impl->step_close(t->session->context, t->stepper);
+    for (int i = 0; i < t->n_plans; i++) cnn_plan_release(t->session, &t->plans[i].plan);
+    for (int i = 0; i < t->n_batches; i++) close_batch(&t->batches[i]);
+    cnn_mem_free(t->session, t->arena);
+    free(t->update.calls);
+    free(t->plans);
+    free(t->value_at);
+    free(t->grad_at);
+    free(t->save_at);
+    free(t->order);
+    free(t);
+}
+
+trainer_bytes trainer_memory(const trainer *t) { return t->bytes; }
+
+const char *trainer_algorithm(const trainer *t, int layer, cnn_dir dir)
+{
+    for (int i = 0; i < t->n_plans; i++) {
+        const trainer_plan *p = &t->plans[i];
+        if (p->layer == layer && p->plan.dir == dir && p->mb == t->net->batch)
+            return p->plan.choice[0] != '\0' ? p->plan.choice : p->plan.algorithm.name;
+    }
+    return "";
+}
