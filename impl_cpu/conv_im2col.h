@@ -1,0 +1,97 @@
+/* conv_im2col.h: the geometry that the im2col files share, and their building blocks.
+ *
+ * Images are packed in bundles of up to `lanes`: the same pixel of the bundle's images stands side by side,
+ * [channel][pixel][lane]. So one column is a vector of images: building columns moves whole vectors whatever the stride
+ * or the dilation, and a product stays wide enough for OpenBLAS where an image has only 4 x 4 outputs. A single lane
+ * of NCHW is the tensor as it stands and is not packed.
+ *
+ * A block of columns is [row][pixel][lane], its rows (channel, kernel row, kernel column) in the order of the weights,
+ * over a range of output pixels that fits the knob im2col.block_kib. With w as [oc/g][row], for each group:
+ *   FWD    y block = w * columns          BWD_D  columns = w' * dy block, then added to dx (col2im)
+ *   BWD_W  dw += dy block * columns'
+ */
+#ifndef IMPL_CPU_CONV_IM2COL_H
+#define IMPL_CPU_CONV_IM2COL_H
+
+#include "harness/shape.h"
+#include "impl_cpu/gemm.h"
+
+enum { IM2COL_MAX_LANES = 16 };
+
+/* How one direction of one problem is cut: by the problem and the knob alone, never by the threads. */
+typedef struct im2col_plan {
+    const cnn_conv_desc *d;
+    cnn_dtype dtype;
+    cpu_isa isa;
+    int64_t elem; /* bytes */
+    int64_t group_ic, group_oc, taps, in_pixels, out_pixels;
+    int64_t lanes, bundles;
+    bool pack;                    /* bundles are copies; else they are the tensors themselves */
+    bool pointwise;               /* 1x1, stride 1, no padding: a channel's pixels are its row of columns */
+    int64_t chunk, chunks;        /* input channels of a group that one task takes, and how many such chunks */
+    int64_t block_pixels, blocks; /* output pixels of one block of columns, and how many blocks in an image */
+    int64_t parts;                /* BWD_W: partial sums over (bundle, block) */
+    int64_t tasks;
+    /* Workspace, in bytes from its start; scratch is per worker. */
+    int64_t x_bytes, y_bytes, partial_bytes, scratch_bytes, scratch2_bytes;
+    int64_t x_start, y_start, partial_start, scratch_start, scratch_stride, bytes;
+} im2col_plan;
+
+cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir dir, im2col_plan *plan,
+                            cnn_error *err);
+
+/* Output pixels [first, last) of `lanes` images from number `image` on, and input channels [channel, channel + count)
+ * counted over all groups. */
+typedef struct im2col_block {
+    int64_t image, lanes, first, last, channel, count;
+} im2col_block;
+
+/* The images of bundle b: fills image and lanes. */
+static inline void im2col_bundle(const im2col_plan *m, int64_t b, im2col_block *block)
+{
+    block->image = b * m->lanes;
+    block->lanes = cpu_min(m->lanes, m->d->mb - block->image);
+}
+
+static inline void im2col_pixels(const im2col_plan *m, int64_t index, im2col_block *block)
+{
+    block->first = index * m->block_pixels;
+    block->last = cpu_min(block->first + m->block_pixels, m->out_pixels);
+}
+
+static inline int64_t im2col_width(const im2col_block *b) { return (b->last - b->first) * b->lanes; }
+
+/* Packs a whole tensor of `channels` x `pixels` into bundles, in parallel. */
+typedef struct im2col_tensor {
+    const im2col_plan *plan;
+    const void *from;
+    void *to;
+    int64_t channels, pixels;
+} im2col_tensor;
+void im2col_pack(thread_pool *pool, im2col_tensor tensor, im2col_tensor also);
+
+/* Copies a packed block [channel][pixel][lane] of channels [c0, c0 + count), pixels [first, last), to where it belongs
+ * in an NCHW or NHWC tensor of `channels` x `pixels`; adds it there if `add`. */
+typedef struct im2col_target {
+    void *to;
+    int64_t channels, pixels, c0, count;
+    bool add;
+} im2col_target;
+void im2col_unpack(const im2col_plan *m, const im2col_block *b, const void *from, im2col_target target);
+
+/* Columns of a block from its packed bundle (x points at the bundle's channel 0), and the reverse: adds columns to dx,
+ * which points at channel b->channel. */
+void im2col_gather(const im2col_plan *m, const im2col_block *b, const void *x, void *columns);
+void im2col_scatter(const im2col_plan *m, const im2col_block *b, const void *columns, void *dx);
+
+/* y[row][0..width) = b[row], or += with `add`; ld elements from row to row. */
+void im2col_fill_bias(cnn_dtype dtype, const void *b, int64_t rows, int64_t width, void *y, int64_t ld, bool add);
+/* sums[row] = the sum of dy[row][0..width), or += with `add`. */
+void im2col_row_sums(cnn_dtype dtype, const void *dy, int64_t ld, int64_t rows, int64_t width, void *sums, bool add);
+/* out[i] = partial[0][i] + partial[1][i] + ... (`parts` of them, `stride` apart), or += with `add`. */
+void im2col_reduce(cnn_dtype dtype, const void *partial, int64_t parts, int64_t stride, int64_t count, void *out,
+                   bool add);
+
+cpu_conv_fn im2col_fwd, im2col_bwd_data, im2col_bwd_weights;
+
+#endif

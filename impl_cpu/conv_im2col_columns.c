@@ -1,0 +1,124 @@
+/* conv_im2col_columns.c: im2col and col2im of one block, and the small sums around the products.
+ *
+ * For each tap, the output rows and columns whose input pixel exists are known beforehand (cnn_tap_range with the roles
+ * of tap and output exchanged), so inside them pixels are moved without a question and outside them is memset. */
+#include "impl_cpu/conv_im2col.h"
+#include "impl_cpu/ops.h"
+
+#include <string.h>
+
+/* A tap reads input row p*sh + row, column q*sw + col; they exist for p in [p0, p1), q in [q0, q1). */
+typedef struct tap {
+    int64_t row, col, p0, p1, q0, q1;
+} tap;
+
+/* Tap number `k` in the order of the weights; a flipped kernel stores its taps backwards. */
+static tap tap_at(const cnn_conv_desc *d, int64_t k)
+{
+    if (d->flip) k = d->kh * d->kw - 1 - k;
+    const int64_t i = k / d->kw, j = k % d->kw;
+    tap t = {.row = i * (d->dh + 1) - d->ph, .col = j * (d->dw + 1) - d->pw};
+    cnn_tap_range(i, d->ih, d->oh, d->dh + 1, d->ph, d->sh - 1, &t.p0, &t.p1);
+    cnn_tap_range(j, d->iw, d->ow, d->dw + 1, d->pw, d->sw - 1, &t.q0, &t.q1);
+    return t;
+}
+
+/* Compiles a mover for each instruction set (it moves and adds, so the bits are the same), and a table to choose by. */
+#define VARIANTS(name, from_type, to_type) VARIANTS_OF(name, from_type, to_type)
+#define VARIANTS_OF(name, from_type, to_type)                                                                          \
+    typedef void name##_fn(const im2col_plan *, const im2col_block *, from_type, to_type);                             \
+    static void name##_base(const im2col_plan *m, const im2col_block *b, from_type from, to_type to)                   \
+    {                                                                                                                  \
+        name(m, b, from, to);                                                                                          \
+    }                                                                                                                  \
+    CPU_TARGET_AVX2 static void name##_avx2(const im2col_plan *m, const im2col_block *b, from_type from, to_type to)   \
+    {                                                                                                                  \
+        name(m, b, from, to);                                                                                          \
+    }                                                                                                                  \
+    CPU_TARGET_AVX512 static void name##_avx512(const im2col_plan *m, const im2col_block *b, from_type from,           \
+                                                to_type to)                                                            \
+    {                                                                                                                  \
+        name(m, b, from, to);                                                                                          \
+    }                                                                                                                  \
+    static name##_fn *const name##_variants[CPU_ISA_COUNT] = {name##_base, name##_avx2, name##_avx512};
+
+/* DO(n) with n a constant equal to `lanes`. */
+#define EACH_LANES(lanes, DO)                                                                                          \
+    switch (lanes) {                                                                                                   \
+    case 1:                                                                                                            \
+        DO(1);                                                                                                         \
+        break;                                                                                                         \
+    case 2:                                                                                                            \
+        DO(2);                                                                                                         \
+        break;                                                                                                         \
+    case 3:                                                                                                            \
+        DO(3);                                                                                                         \
+        break;                                                                                                         \
+    case 4:                                                                                                            \
+        DO(4);                                                                                                         \
+        break;                                                                                                         \
+    case 5:                                                                                                            \
+        DO(5);                                                                                                         \
+        break;                                                                                                         \
+    case 6:                                                                                                            \
+        DO(6);                                                                                                         \
+        break;                                                                                                         \
+    case 8:                                                                                                            \
+        DO(8);                                                                                                         \
+        break;                                                                                                         \
+    case 10:                                                                                                           \
+        DO(10);                                                                                                        \
+        break;                                                                                                         \
+    case 12:                                                                                                           \
+        DO(12);                                                                                                        \
+        break;                                                                                                         \
+    case 16:                                                                                                           \
+        DO(16);                                                                                                        \
+        break;                                                                                                         \
+    default:                                                                                                           \
+        DO(lanes);                                                                                                     \
+    }
+
+#define KERNELS "impl_cpu/conv_im2col_columns.inc"
+#include "for_each_real.inc"
+
+void im2col_gather(const im2col_plan *m, const im2col_block *b, const void *x, void *columns)
+{
+    if (m->dtype == CNN_F32)
+        gather_float_variants[m->isa](m, b, x, columns);
+    else
+        gather_double_variants[m->isa](m, b, x, columns);
+}
+
+void im2col_scatter(const im2col_plan *m, const im2col_block *b, const void *columns, void *dx)
+{
+    if (m->dtype == CNN_F32)
+        scatter_float_variants[m->isa](m, b, columns, dx);
+    else
+        scatter_double_variants[m->isa](m, b, columns, dx);
+}
+
+void im2col_fill_bias(cnn_dtype dtype, const void *b, int64_t rows, int64_t width, void *y, int64_t ld, bool add)
+{
+    if (dtype == CNN_F32)
+        fill_bias_float(b, rows, width, y, ld, add);
+    else
+        fill_bias_double(b, rows, width, y, ld, add);
+}
+
+void im2col_row_sums(cnn_dtype dtype, const void *dy, int64_t ld, int64_t rows, int64_t width, void *sums, bool add)
+{
+    if (dtype == CNN_F32)
+        row_sums_float(dy, ld, rows, width, sums, add);
+    else
+        row_sums_double(dy, ld, rows, width, sums, add);
+}
+
+void im2col_reduce(cnn_dtype dtype, const void *partial, int64_t parts, int64_t stride, int64_t count, void *out,
+                   bool add)
+{
+    if (dtype == CNN_F32)
+        reduce_float(partial, parts, stride, count, out, add);
+    else
+        reduce_double(partial, parts, stride, count, out, add);
+}

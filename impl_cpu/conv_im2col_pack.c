@@ -1,0 +1,59 @@
+/* conv_im2col_pack.c: tensors into bundles of images side by side, and back: transposes of 4 x 4 tiles. */
+#include "impl_cpu/conv_im2col.h"
+
+#include <string.h>
+
+#define KERNELS "impl_cpu/conv_im2col_pack.inc"
+#include "for_each_real.inc"
+
+/* Elements that are worth a task, and below which all is done by the caller. */
+enum { TASK_ELEMS = 1 << 15 };
+
+typedef struct pack_job {
+    im2col_tensor tensors[2];
+    int64_t slices[2]; /* of each bundle */
+    int64_t tasks[2];
+} pack_job;
+
+static int64_t slice_axis(const im2col_tensor *t) { return t->plan->d->t.layout == CNN_NCHW ? t->channels : t->pixels; }
+
+static void pack_body(void *arg, int64_t task, int worker)
+{
+    (void)worker;
+    const pack_job *job = arg;
+    const int which = task >= job->tasks[0];
+    const im2col_tensor *t = &job->tensors[which];
+    const int64_t index = which ? task - job->tasks[0] : task, slices = job->slices[which];
+    const int64_t axis = slice_axis(t), slice = cpu_ceil_div(axis, slices);
+    const int64_t first = cpu_min(index % slices * slice, axis), last = cpu_min(first + slice, axis);
+    im2col_block b = {0};
+    im2col_bundle(t->plan, index / slices, &b);
+    if (t->plan->dtype == CNN_F32)
+        pack_slice_float(t, &b, first, last);
+    else
+        pack_slice_double(t, &b, first, last);
+}
+
+void im2col_pack(thread_pool *pool, im2col_tensor tensor, im2col_tensor also)
+{
+    pack_job job = {.tensors = {tensor, also}};
+    int64_t elems = 0;
+    for (int i = 0; i < 2; i++) {
+        const im2col_tensor *t = &job.tensors[i];
+        if (!t->to) continue;
+        const int64_t image = t->channels * t->pixels;
+        job.slices[i] = cpu_clamp(image * t->plan->lanes / TASK_ELEMS, 1, slice_axis(t));
+        job.tasks[i] = t->plan->bundles * job.slices[i];
+        elems += image * t->plan->d->mb;
+    }
+    const int64_t tasks = job.tasks[0] + job.tasks[1];
+    parallel_for(elems < TASK_ELEMS ? NULL : pool, tasks, pack_body, &job);
+}
+
+void im2col_unpack(const im2col_plan *m, const im2col_block *b, const void *from, im2col_target target)
+{
+    if (m->dtype == CNN_F32)
+        unpack_float(m, b, from, &target);
+    else
+        unpack_double(m, b, from, &target);
+}

@@ -1,0 +1,180 @@
+/* conv_im2col_run.c: the three directions: pack what is read into bundles, then one task for each piece of the output.
+ *
+ *   FWD    a task is a block of output pixels of one bundle and group
+ *   BWD_D  a task owns some input channels of one bundle; it adds block after block of columns to them
+ *   BWD_W  a task owns some input channels' weights over some (bundle, block) pairs; where the pairs are split, each
+ *          split sums into a buffer of its own, and these are added in order at the end */
+#include "impl_cpu/conv_im2col.h"
+
+#include <string.h>
+
+typedef struct job {
+    im2col_plan m;
+    const cnn_weighted_args *a;
+    const char *x, *dy; /* in bundles */
+    char *workspace;
+} job;
+
+static char *scratch_of(const job *j, int worker)
+{
+    return j->workspace + j->m.scratch_start + worker * j->m.scratch_stride;
+}
+
+/* The columns of a block: where they are, and from one row to the next. */
+static gemm_matrix columns_of(const job *j, const im2col_block *b, char *scratch)
+{
+    const im2col_plan *m = &j->m;
+    const char *bundle = j->x + b->image * m->d->ic * m->in_pixels * m->elem;
+    if (m->pointwise) {
+        const int64_t at = (b->channel * m->in_pixels + b->first) * b->lanes;
+        return (gemm_matrix){bundle + at * m->elem, m->in_pixels * b->lanes, false};
+    }
+    im2col_gather(m, b, bundle, scratch);
+    return (gemm_matrix){scratch, im2col_width(b), false};
+}
+
+/* The block of dy, of one group's output channels. */
+static gemm_matrix dy_of(const job *j, const im2col_block *b, int64_t group)
+{
+    const im2col_plan *m = &j->m;
+    const int64_t at =
+        b->image * m->d->oc * m->out_pixels + (group * m->group_oc * m->out_pixels + b->first) * b->lanes;
+    return (gemm_matrix){j->dy + at * m->elem, m->out_pixels * b->lanes, false};
+}
+
+static cnn_status start(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir dir, const cnn_weighted_args *a, job *j,
+                        cnn_error *err)
+{
+    cnn_status status = im2col_plan_make(cpu, d, dir, &j->m, err);
+    if (status != CNN_OK) return status;
+    const im2col_plan *m = &j->m;
+    j->a = a, j->workspace = a->workspace, j->x = a->x, j->dy = a->dy;
+    if (!m->pack) return CNN_OK;
+    im2col_tensor x = {m, a->x, NULL, d->ic, m->in_pixels}, dy = {m, a->dy, NULL, d->oc, m->out_pixels};
+    if (dir != CNN_BWD_D) x.to = j->workspace + m->x_start, j->x = x.to;
+    if (dir != CNN_FWD) dy.to = j->workspace + m->y_start, j->dy = dy.to;
+    im2col_pack(cpu->pool, x, dy);
+    return CNN_OK;
+}
+
+static void fwd_body(void *arg, int64_t task, int worker)
+{
+    const job *j = arg;
+    const im2col_plan *m = &j->m;
+    const cnn_weighted_args *a = j->a;
+    const int64_t group = task / m->blocks % m->d->g, rows = m->group_ic * m->taps, oc0 = group * m->group_oc;
+    im2col_block b = {.channel = group * m->group_ic, .count = m->group_ic};
+    im2col_bundle(m, task / m->blocks / m->d->g, &b);
+    im2col_pixels(m, task % m->blocks, &b);
+    char *scratch = scratch_of(j, worker), *y = scratch + m->scratch_bytes;
+    const int64_t width = im2col_width(&b);
+    const gemm_matrix columns = columns_of(j, &b, scratch),
+                      w = {(const char *)a->w + oc0 * rows * m->elem, rows, false};
+    if (!m->pack) y = (char *)a->y + ((b.image * m->d->oc + oc0) * m->out_pixels + b.first) * m->elem;
+    const int64_t ld = m->pack ? width : m->out_pixels;
+    bool add = !m->pack && a->beta != 0;
+    if (a->b) {
+        im2col_fill_bias(m->dtype, (const char *)a->b + oc0 * m->elem, m->group_oc, width, y, ld, add);
+        add = true;
+    }
+    cpu_gemm(m->dtype, m->group_oc, width, rows, w, columns, add, y, ld);
+    if (m->pack)
+        im2col_unpack(m, &b, y, (im2col_target){a->y, m->d->oc, m->out_pixels, oc0, m->group_oc, a->beta != 0});
+}
+
+static void bwd_data_body(void *arg, int64_t task, int worker)
+{
+    const job *j = arg;
+    const im2col_plan *m = &j->m;
+    const cnn_weighted_args *a = j->a;
+    const int64_t group = task / m->chunks % m->d->g, c0 = task % m->chunks * m->chunk;
+    const int64_t rows = m->group_ic * m->taps;
+    im2col_block b = {.channel = group * m->group_ic + c0, .count = cpu_min(m->chunk, m->group_ic - c0)};
+    im2col_bundle(m, task / m->chunks / m->d->g, &b);
+    char *columns = scratch_of(j, worker), *dx = columns + m->scratch_bytes;
+    if (!m->pack) dx = (char *)a->dx + (b.image * m->d->ic + b.channel) * m->in_pixels * m->elem;
+    const bool keep = !m->pack && a->beta != 0;
+    if (!m->pointwise && !keep) memset(dx, 0, (size_t)(b.count * m->in_pixels * b.lanes * m->elem));
+    const gemm_matrix w = {(const char *)a->w + (group * m->group_oc * rows + c0 * m->taps) * m->elem, rows, true};
+    for (int64_t block = 0; block < m->blocks; block++) {
+        im2col_pixels(m, block, &b);
+        const gemm_matrix dy = dy_of(j, &b, group);
+        const int64_t width = im2col_width(&b);
+        char *to = m->pointwise ? dx + b.first * b.lanes * m->elem : columns;
+        cpu_gemm(m->dtype, b.count * m->taps, width, m->group_oc, w, dy, m->pointwise && keep, to,
+                 m->pointwise ? m->in_pixels * b.lanes : width);
+        if (!m->pointwise) im2col_scatter(m, &b, columns, dx);
+    }
+    b.first = 0, b.last = m->in_pixels;
+    if (m->pack)
+        im2col_unpack(m, &b, dx, (im2col_target){a->dx, m->d->ic, m->in_pixels, b.channel, b.count, a->beta != 0});
+}
+
+static void bwd_weights_body(void *arg, int64_t task, int worker)
+{
+    const job *j = arg;
+    const im2col_plan *m = &j->m;
+    const int64_t chunk = task % m->chunks, group = task / m->chunks % m->d->g, part = task / m->chunks / m->d->g;
+    const int64_t c0 = chunk * m->chunk, rows = m->group_ic * m->taps, oc0 = group * m->group_oc;
+    const int64_t units = m->bundles * m->blocks, first = units * part / m->parts, last = units * (part + 1) / m->parts;
+    im2col_block b = {.channel = group * m->group_ic + c0, .count = cpu_min(m->chunk, m->group_ic - c0)};
+    char *partial = j->workspace + m->partial_start + part * m->d->oc * (rows + 1) * m->elem;
+    char *dw = m->parts > 1 ? partial : j->a->dw, *db = m->parts > 1 ? partial + m->d->oc * rows * m->elem : j->a->db;
+    bool add = m->parts == 1 && j->a->beta != 0;
+    for (int64_t unit = first; unit < last; unit++, add = true) {
+        im2col_bundle(m, unit / m->blocks, &b);
+        im2col_pixels(m, unit % m->blocks, &b);
+        gemm_matrix columns = columns_of(j, &b, scratch_of(j, worker));
+        const gemm_matrix dy = dy_of(j, &b, group);
+        const int64_t width = im2col_width(&b);
+        columns.trans = true;
+        cpu_gemm(m->dtype, m->group_oc, b.count * m->taps, width, dy, columns, add,
+                 dw + (oc0 * rows + c0 * m->taps) * m->elem, rows);
+        if (j->a->db && chunk == 0) im2col_row_sums(m->dtype, dy.p, dy.ld, m->group_oc, width, db + oc0 * m->elem, add);
+    }
+}
+
+enum { REDUCE_ELEMS = 1 << 13 };
+
+static void reduce_body(void *arg, int64_t task, int worker)
+{
+    (void)worker;
+    const job *j = arg;
+    const im2col_plan *m = &j->m;
+    const int64_t weights = m->d->oc * m->group_ic * m->taps, stride = weights + m->d->oc;
+    const int64_t first = task * REDUCE_ELEMS, count = cpu_min(REDUCE_ELEMS, weights - first);
+    const char *partial = j->workspace + m->partial_start;
+    const bool add = j->a->beta != 0;
+    im2col_reduce(m->dtype, partial + first * m->elem, m->parts, stride, count, (char *)j->a->dw + first * m->elem,
+                  add);
+    if (j->a->db && task == 0)
+        im2col_reduce(m->dtype, partial + weights * m->elem, m->parts, stride, m->d->oc, j->a->db, add);
+}
+
+cnn_status im2col_fwd(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    job j;
+    cnn_status status = start(cpu, d, CNN_FWD, a, &j, err);
+    if (status == CNN_OK) parallel_for(cpu->pool, j.m.tasks, fwd_body, &j);
+    return status;
+}
+
+cnn_status im2col_bwd_data(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    job j;
+    cnn_status status = start(cpu, d, CNN_BWD_D, a, &j, err);
+    if (status == CNN_OK) parallel_for(cpu->pool, j.m.tasks, bwd_data_body, &j);
+    return status;
+}
+
+cnn_status im2col_bwd_weights(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a,
+                              cnn_error *err)
+{
+    job j;
+    cnn_status status = start(cpu, d, CNN_BWD_W, a, &j, err);
+    if (status != CNN_OK) return status;
+    parallel_for(cpu->pool, j.m.tasks, bwd_weights_body, &j);
+    const int64_t weights = d->oc * j.m.group_ic * j.m.taps;
+    if (j.m.parts > 1) parallel_for(cpu->pool, cpu_ceil_div(weights, REDUCE_ELEMS), reduce_body, &j);
+    return CNN_OK;
+}

@@ -1,0 +1,69 @@
+/* conv_naive.c: the defining loops of convolution (thesis eq. 3.5 to 3.10), as they stand, in the dtype itself.
+ *
+ * Nothing here is clever: each task owns what it writes (an output row, an input channel of one image, one filter's
+ * slice of a channel), so tasks never meet and every sum is made in one order. conv_naive.inc holds the loops; it is
+ * included once for each dtype. */
+#include "harness/shape.h"
+#include "impl_cpu/cpu.h"
+
+typedef struct naive {
+    const cnn_conv_desc *d;
+    const cnn_weighted_args *a;
+} naive;
+
+/* Where the operands' elements lie. `c` of a weight counts within its group. */
+static inline int64_t in_at(const cnn_conv_desc *d, int64_t n, int64_t c, int64_t h, int64_t w)
+{
+    return cnn_offset(d->t.layout, d->ic, d->ih, d->iw, n, c, h, w);
+}
+static inline int64_t out_at(const cnn_conv_desc *d, int64_t n, int64_t k, int64_t p, int64_t q)
+{
+    return cnn_offset(d->t.layout, d->oc, d->oh, d->ow, n, k, p, q);
+}
+static inline int64_t weight_at(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, int64_t j)
+{
+    if (d->flip) i = d->kh - 1 - i, j = d->kw - 1 - j;
+    return ((k * (d->ic / d->g) + c) * d->kh + i) * d->kw + j;
+}
+/* The input row (column) that tap i of output row (column) p reads, which may lie outside. */
+static inline int64_t row_of(const cnn_conv_desc *d, int64_t p, int64_t i)
+{
+    return p * d->sh + i * (d->dh + 1) - d->ph;
+}
+static inline int64_t col_of(const cnn_conv_desc *d, int64_t q, int64_t j)
+{
+    return q * d->sw + j * (d->dw + 1) - d->pw;
+}
+static inline bool inside(int64_t at, int64_t size) { return at >= 0 && at < size; }
+
+#define KERNELS "impl_cpu/conv_naive.inc"
+#include "for_each_real.inc"
+
+static cnn_status run(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a, int64_t tasks,
+                      parallel_body *f32, parallel_body *f64)
+{
+    naive arg = {d, a};
+    parallel_for(cpu->pool, tasks, d->t.dtype == CNN_F32 ? f32 : f64, &arg);
+    return CNN_OK;
+}
+
+static cnn_status fwd(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    (void)err;
+    return run(cpu, d, a, d->mb * d->oc * d->oh, fwd_row_float, fwd_row_double);
+}
+
+static cnn_status bwd_data(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    (void)err;
+    return run(cpu, d, a, d->mb * d->ic, bwd_data_channel_float, bwd_data_channel_double);
+}
+
+static cnn_status bwd_weights(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a,
+                              cnn_error *err)
+{
+    (void)err;
+    return run(cpu, d, a, d->oc * (d->ic / d->g), bwd_weights_slice_float, bwd_weights_slice_double);
+}
+
+const cpu_conv_kernels cpu_conv_naive = {{fwd, bwd_data, bwd_weights}, NULL};

@@ -1,0 +1,116 @@
+/* cpu.c: impl_cpu's face: its tables, its context, and the one struct through which the harness knows it.
+ *
+ * The context is a pool of threads, the instruction set and the knobs. Memory is the host's, so there is nothing to
+ * copy; operations are done when they return, so there is nothing to wait for. */
+#include "impl_cpu/cpu.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+
+#define BIT(op) (1u << CNN_OP_##op)
+#define EVERY_OTHER                                                                                                    \
+    (BIT(POOL) | BIT(ACT) | BIT(LOSS) | BIT(DROPOUT) | BIT(ADD) | BIT(CONCAT) | BIT(BATCHNORM) | BIT(OPTIMIZER))
+
+static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
+    {"direct", "blocked and vectorised loops that skip padded taps", BIT(CONV), CNN_ALGO_DETERMINISTIC, 1, CPU_DIRECT},
+    {"im2col", "cache-sized blocks of columns, multiplied by OpenBLAS", BIT(CONV), CNN_ALGO_DETERMINISTIC, 1,
+     CPU_IM2COL},
+    {"gemm", "matrix products by OpenBLAS", BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_GEMM},
+    {"naive", "the defining loops as they stand", BIT(CONV) | BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_NAIVE},
+    {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1, CPU_DEFAULT},
+};
+
+static const cnn_knob knobs[] = {
+#define KNOB(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
+#include "knobs.inc"
+#undef KNOB
+};
+
+static cnn_status probe(cnn_error *err)
+{
+    (void)err;
+    return CNN_OK;
+}
+
+static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
+{
+    cpu_context *cpu = calloc(1, sizeof *cpu);
+    if (!cpu) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a context of impl cpu");
+    cnn_status status = thread_pool_open(params->threads, &cpu->pool, err);
+    if (status != CNN_OK) {
+        free(cpu);
+        return status;
+    }
+    cpu->threads = params->threads;
+    for (int i = 0; i < CPU_KNOB_COUNT; i++) cpu->knobs[i] = params->knobs ? params->knobs[i] : knobs[i].def;
+    const cpu_isa best = cpu_isa_best(), asked = (cpu_isa)cpu->knobs[CPU_KNOB_ISA];
+    cpu->isa = asked < best ? asked : best;
+    /* OpenBLAS must not start threads of its own beside the pool's: each of our workers makes single-threaded calls.
+     * Its setting belongs to the whole process; every context asks for the same one, so they stay independent. */
+    openblas_set_num_threads(1);
+    *context = (cnn_context *)cpu;
+    return CNN_OK;
+}
+
+static void close_context(cnn_context *context)
+{
+    cpu_context *cpu = (cpu_context *)context;
+    if (!cpu) return;
+    thread_pool_close(cpu->pool);
+    free(cpu);
+}
+
+static void describe(cnn_context *context, cnn_put_fn *put, void *user)
+{
+    const cpu_context *cpu = (const cpu_context *)context;
+    char text[16];
+    snprintf(text, sizeof text, "%d", cpu->threads);
+    put(user, "threads", text);
+    put(user, "isa", cpu_isa_name(cpu->isa));
+    put(user, "openblas", openblas_get_config());
+    put(user, "openblas_core", openblas_get_corename());
+}
+
+const cnn_impl *cnn_impl_cpu(void);
+const cnn_impl *cnn_impl_cpu(void)
+{
+    static const cnn_impl impl = {
+        .abi_version = CNN_ABI_VERSION,
+        .struct_size = sizeof(cnn_impl),
+        .name = "cpu",
+        .doc = "multithreaded CPU kernels, vectorised for what the processor has",
+        .device_kind = CNN_DEVICE_CPU,
+        .algorithms = algorithms,
+        .n_algorithms = CPU_ALGORITHM_COUNT,
+        .knobs = knobs,
+        .n_knobs = CPU_KNOB_COUNT,
+        .probe = probe,
+        .open = open_context,
+        .close = close_context,
+        .describe = describe,
+        .supports = cpu_supports,
+        .workspace = cpu_workspace,
+        .conv_fwd = cpu_conv_run_fwd,
+        .conv_bwd_data = cpu_conv_run_bwd_data,
+        .conv_bwd_weights = cpu_conv_run_bwd_weights,
+        .fc_fwd = cpu_fc_run_fwd,
+        .fc_bwd_data = cpu_fc_run_bwd_data,
+        .fc_bwd_weights = cpu_fc_run_bwd_weights,
+        .pool_fwd = cpu_pool_fwd,
+        .pool_bwd = cpu_pool_bwd,
+        .act_fwd = cpu_act_fwd,
+        .act_bwd = cpu_act_bwd,
+        .dropout_fwd = cpu_dropout_fwd,
+        .dropout_bwd = cpu_dropout_bwd,
+        .loss_fwd = cpu_loss_fwd,
+        .loss_bwd = cpu_loss_bwd,
+        .add_fwd = cpu_add_fwd,
+        .concat_fwd = cpu_concat_fwd,
+        .concat_bwd = cpu_concat_bwd,
+        .batchnorm_fwd = cpu_batchnorm_fwd,
+        .batchnorm_bwd = cpu_batchnorm_bwd,
+        .optimizer_step = cpu_optimizer_step,
+        .gather = cpu_gather,
+    };
+    return &impl;
+}

@@ -1,0 +1,49 @@
+/* gemm.h: matrix products in f32 and f64 by OpenBLAS, row-major, one thread a call. */
+#ifndef IMPL_CPU_GEMM_H
+#define IMPL_CPU_GEMM_H
+
+#include "impl_cpu/cpu.h"
+
+/* A matrix in memory: `ld` elements from one row to the next. With `trans` its transpose is meant, in rows and columns
+ * of the product; `ld` still describes what lies in memory. */
+typedef struct gemm_matrix {
+    const void *p;
+    int64_t ld;
+    bool trans;
+} gemm_matrix;
+
+/* C[m][n] = A[m][k] * B[k][n] + beta * C; with beta 0, C is not read. */
+void cpu_gemm(cnn_dtype dtype, int64_t m, int64_t n, int64_t k, gemm_matrix a, gemm_matrix b, double beta, void *c,
+              int64_t ldc);
+
+/* The same, C cut into tiles that the pool's threads compute. The cut depends on the sizes alone: the same bits for any
+ * number of threads. */
+void cpu_gemm_parallel(thread_pool *pool, cnn_dtype dtype, int64_t m, int64_t n, int64_t k, gemm_matrix a,
+                       gemm_matrix b, double beta, void *c, int64_t ldc);
+
+static inline int64_t cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t cpu_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t cpu_clamp(int64_t v, int64_t lo, int64_t hi) { return cpu_max(lo, cpu_min(v, hi)); }
+static inline int64_t cpu_ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }
+static inline size_t cpu_elem_size(cnn_dtype dtype) { return dtype == CNN_F32 ? sizeof(float) : sizeof(double); }
+
+/* p + count elements. */
+static inline void *cpu_at(cnn_dtype dtype, void *p, int64_t count)
+{
+    return (char *)p + count * (int64_t)cpu_elem_size(dtype);
+}
+static inline const void *cpu_at_const(cnn_dtype dtype, const void *p, int64_t count)
+{
+    return (const char *)p + count * (int64_t)cpu_elem_size(dtype);
+}
+
+/* How many tasks `macs` multiply-adds are worth: one for each MACS_PER_TASK, so that handing a task over costs little
+ * beside it, but no more than `most`. */
+enum { CPU_MACS_PER_TASK = 1 << 17 };
+static inline int64_t cpu_task_count(double macs, int64_t most)
+{
+    const double tasks = macs / CPU_MACS_PER_TASK;
+    return tasks < 1 ? 1 : tasks > (double)most ? most : (int64_t)tasks;
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* supports.c: the one gate of impl_cpu: what passes here runs; what cannot run is refused here, with the reason. */
+#include "harness/names.h"
+#include "harness/shape.h"
+#include "impl_cpu/cpu.h"
+
+#include <limits.h>
+
+/* OpenBLAS counts rows, columns and leading dimensions in 32-bit integers. */
+static cnn_status fits_blas(const char *what, int64_t a, int64_t b, cnn_error *err)
+{
+    int64_t product;
+    if (cnn_mul(a, b, &product) && product <= INT_MAX) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "%s, %lld x %lld, is more than OpenBLAS can count (%d); use algorithm naive",
+                    what, (long long)a, (long long)b, INT_MAX);
+}
+
+static cnn_status check_im2col(const cnn_conv_desc *d, cnn_error *err)
+{
+    enum { MOST_LANES = 16 };
+    int64_t taps, in_pixels, out_pixels;
+    if (!cnn_mul(d->kh, d->kw, &taps) || !cnn_mul(d->ih, d->iw, &in_pixels) || !cnn_mul(d->oh, d->ow, &out_pixels))
+        return CNN_FAIL(err, CNN_OVERFLOW, "the sizes of the convolution overflow");
+    cnn_status status = fits_blas("a filter (channels of a group x taps)", d->ic / d->g, taps, err);
+    if (status == CNN_OK) status = fits_blas("a packed input channel (pixels x lanes)", in_pixels, MOST_LANES, err);
+    if (status == CNN_OK) status = fits_blas("a packed output channel (pixels x lanes)", out_pixels, MOST_LANES, err);
+    if (status == CNN_OK) status = fits_blas("the count of channels", d->ic > d->oc ? d->ic : d->oc, 1, err);
+    return status;
+}
+
+static cnn_status check_gemm(const cnn_fc_desc *d, cnn_error *err)
+{
+    int64_t pixels;
+    if (!cnn_mul(d->ih, d->iw, &pixels)) return CNN_FAIL(err, CNN_OVERFLOW, "the sizes of the layer overflow");
+    cnn_status status = fits_blas("a row of the weights (channels x pixels)", d->ic, pixels, err);
+    if (status == CNN_OK) status = fits_blas("the larger of batch and neurons", d->mb > d->oc ? d->mb : d->oc, 1, err);
+    return status;
+}
+
+cnn_status cpu_supports(cnn_context *context, const cnn_problem *problem, cnn_dir dir, const cnn_algorithm *algorithm,
+                        cnn_error *err)
+{
+    (void)context;
+    const cnn_type *t = &problem->u.type;
+    if (!(cnn_op_dirs(problem) & 1u << dir))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s has no direction %s", cnn_op_name(problem->op), cnn_dir_name(dir));
+    if (t->dtype != CNN_F32 && t->dtype != CNN_F64)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "dtype %d: impl cpu computes in f32 and f64", (int)t->dtype);
+    if (t->math != CNN_MATH_F32)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s: impl cpu computes in the dtype itself", cnn_math_name(t->math));
+    if (!(algorithm->ops & 1u << problem->op))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s does not serve %s", algorithm->name,
+                        cnn_op_name(problem->op));
+    if (problem->op == CNN_OP_CONV && algorithm->id == CPU_IM2COL) return check_im2col(&problem->u.conv, err);
+    if (problem->op == CNN_OP_FC && algorithm->id == CPU_GEMM) return check_gemm(&problem->u.fc, err);
+    return CNN_OK;
+}
