@@ -1,0 +1,38 @@
+/* contest.h: several algorithms on one problem, timed by turns in one process (A B, B A, ...), so that whatever drifts
+ * in the machine hits all alike. */
+#ifndef BENCH_CONTEST_H
+#define BENCH_CONTEST_H
+
+#include "harness/record.h"
+#include "measure.h"
+
+typedef enum contender_state {
+    CONTENDER_TIMED,       /* its outputs were right */
+    CONTENDER_WRONG,       /* they were not, or proved nothing: its figures are not to be shown */
+    CONTENDER_UNSUPPORTED, /* the implementation cannot do this problem */
+    CONTENDER_NO_MEMORY    /* the problem does not fit */
+} contender_state;
+
+typedef struct contender {
+    const cnn_session *session;
+    cnn_algorithm algorithm;
+    contender_state state;
+    char reason[CNN_MESSAGE_MAX]; /* unless timed */
+    measure *measure;
+    measure_result result; /* when timed or wrong */
+} contender;
+
+/* Times and checks them all; `stop`, asked between turns, ends the timing early (what was timed is still checked).
+ * Errors other than the states above (a broken device) are returned. The results last until contest_close(). */
+cnn_status contest_run(contender *list, int count, const vf_case *c, const measure_params *params, bool (*stop)(void),
+                       cnn_error *err);
+void contest_close(contender *list, int count);
+
+/* The fastest that was right, or -1. */
+int contest_best(const contender *list, int count);
+
+/* The record of design section 8, its kind the operation's name. Figures only where the outputs were right. */
+cnn_record *contender_record(const contender *c, const vf_case *problem_case, const measure_params *params,
+                             const char *repro);
+
+#endif

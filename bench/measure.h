@@ -1,0 +1,56 @@
+/* measure.h: times one operation with one algorithm, sample by sample, and checks what the last timed run left behind.
+ *
+ *   measure *m;
+ *   measure_open(&session, &problem_case, &algorithm, &params, &m, &err);
+ *   while (!measure_done(m)) measure_turn(m, &err);        several of them by turns: A B, B A, A B, ...
+ *   measure_finish(m, &result, &err);
+ *   measure_close(m);
+ *
+ * A sample is the time of `repeats` runs divided by their number; repeats is 1 but for kernels so short that the clock
+ * and the loop around them would be measured. Turns last some milliseconds, so that algorithms that are compared see
+ * the same drifts of the machine; each begins with a run that is not timed, since the others have used the caches. */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+#include "harness/impl.h"
+#include "stats.h"
+#include "verify/engine.h"
+
+typedef struct measure_params {
+    double min_time, max_time; /* seconds: timed at least (unless max_time comes first); spent at most */
+    double noise;              /* stop when the median is known this well, as a share */
+    bool cold;                 /* caches flushed before every sample */
+} measure_params;
+
+/* Above this a figure is called noisy; the default of measure_params.noise is well below. */
+#define MEASURE_NOISY 0.05
+#define MEASURE_NOISE 0.02
+
+typedef struct measure measure;
+
+typedef struct measure_result {
+    bench_stats stats;     /* of the samples: seconds a run */
+    const double *samples; /* stats.count of them, in the order in which they were taken; the measure owns them */
+    int repeats;
+    size_t workspace_bytes;
+    const char *choice;  /* what a searching algorithm settled on, or "" */
+    verify_result check; /* of the last run's outputs: PASSED, or the figures are worth nothing */
+} measure_result;
+
+/* Plans, allocates, uploads the case's operands and warms up. `c` gives problem, direction and data, and must outlive
+ * the measure. CNN_UNSUPPORTED with the reason; CNN_OUT_OF_MEMORY before anything is allocated. */
+cnn_status measure_open(const cnn_session *session, const vf_case *c, const cnn_algorithm *algorithm,
+                        const measure_params *params, measure **result, cnn_error *err);
+void measure_close(measure *m); /* NULL is accepted */
+
+bool measure_done(const measure *m);
+cnn_status measure_turn(measure *m, cnn_error *err); /* at least one sample */
+/* The last run, its outputs poisoned before and checked after it; then the statistics. Call it once. */
+cnn_status measure_finish(measure *m, measure_result *result, cnn_error *err);
+
+/* Compares the outputs in device buffers (in the order of the case's operands) with the float64 reference, each element
+ * within its own rounding bound. */
+cnn_status check_timed_outputs(const cnn_session *session, const cnn_algorithm *algorithm, const vf_case *c,
+                               void *const *buffers, verify_result *result, cnn_error *err);
+
+#endif

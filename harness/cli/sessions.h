@@ -1,0 +1,21 @@
+/* sessions.h: the implementations that --impl chooses, opened once each. */
+#ifndef HARNESS_CLI_SESSIONS_H
+#define HARNESS_CLI_SESSIONS_H
+
+#include "cli.h"
+
+typedef struct cli_sessions {
+    cnn_session list[CNN_MAX_CHOICES];
+    int count;
+    cnn_choice choices[CNN_MAX_CHOICES];
+    int n_choices;
+} cli_sessions;
+
+/* One that cannot run here is an error when it was chosen by name; with no --impl or a glob it is passed over with a
+ * word on standard error. None left: CNN_UNAVAILABLE. */
+cnn_status cli_sessions_open(const cli_options *options, cli_sessions *sessions, cnn_error *err);
+void cli_sessions_close(cli_sessions *sessions);
+/* Whether --impl chooses this algorithm of the session's implementation. */
+bool cli_chosen(const cli_sessions *sessions, const cnn_session *session, const cnn_algorithm *algorithm);
+
+#endif
