@@ -20,13 +20,15 @@ typedef struct gather_run {
     void *out;
     bool add;
     int64_t block0, blocks; /* of this round */
-    /* workspace; the last three hold a piece for each worker */
-    char *packed, *result, *stage;
+    int64_t rows_each;      /* rows of results kept before they are unpacked */
+    /* workspace; the last two hold a piece for each worker */
+    char *packed, *result;
     direct_point *points;
 } gather_run;
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static void gather_channels(gather_run *r, const cnn_conv_desc *c, cnn_dir dir)
 {
@@ -41,6 +43,15 @@ static void gather_channels(gather_run *r, const cnn_conv_desc *c, cnn_dir dir)
     r->tasks_each = ceil_div(c->g, r->groups_each) * r->tiles;
 }
 
+/* Results stay in the first-level cache until they are unpacked: some rows, if possible whole vectors of pixels. */
+static int64_t rows_at_once(const direct_side *out, int lanes)
+{
+    int64_t rows = 1;
+    while (rows < lanes && rows * out->tw % lanes != 0) rows *= 2;
+    if (rows * out->tw > 4 * lanes) rows = max64(1, 2 * lanes / out->tw);
+    return min64(rows, out->th);
+}
+
 /* Fills in all that follows from the problem and takes the workspace from the arena. */
 static void gather_layout(gather_run *r, const cpu_context *ctx, const cnn_conv_desc *c, cnn_dir dir,
                           direct_arena *arena)
@@ -52,7 +63,7 @@ static void gather_layout(gather_run *r, const cpu_context *ctx, const cnn_conv_
     gather_channels(r, c, dir);
     direct_gather *j = &r->job;
     int lanes = r->kern->lanes;
-    j->out_h = r->out_side.th;
+    r->rows_each = rows_at_once(&r->out_side, lanes);
     j->out_w = r->out_side.tw;
     j->kh = c->kh;
     j->kw = c->kw;
@@ -61,16 +72,14 @@ static void gather_layout(gather_run *r, const cpu_context *ctx, const cnn_conv_
     j->in_k = direct_channel(&r->in_side, lanes);
     j->in_group = j->k * j->in_k;
     j->in_block = r->in_side.c * j->in_k;
-    j->out_u = direct_channel(&r->out_side, lanes);
-    j->out_block = r->kern->max_units * j->out_u;
+    j->out_block = r->kern->max_units * r->rows_each * j->out_w * lanes;
     r->parts = min64(r->in_side.c, ceil_div(16, r->shape.round));
-    j->rows.start = direct_take(arena, j->out_h + 1, 1, sizeof(int64_t));
+    j->rows.start = direct_take(arena, r->out_side.th + 1, 1, sizeof(int64_t));
     j->cols.start = direct_take(arena, j->out_w + 1, 1, sizeof(int64_t));
-    j->rows.e = direct_take(arena, j->out_h, c->kh, sizeof(direct_tap));
+    j->rows.e = direct_take(arena, r->out_side.th, c->kh, sizeof(direct_tap));
     j->cols.e = direct_take(arena, j->out_w, c->kw, sizeof(direct_tap));
     r->packed = direct_take(arena, r->shape.round, j->in_block, r->elem);
     r->result = direct_take(arena, ctx->threads * 2, j->out_block, r->elem);
-    r->stage = direct_take(arena, ctx->threads * lanes, direct_stage_row(&r->in_side, lanes), r->elem);
     r->points = direct_take(arena, ctx->threads, c->kh * c->kw, sizeof(direct_point));
 }
 
@@ -79,31 +88,38 @@ static void pack_task(void *arg, int64_t task, int worker)
     gather_run *r = arg;
     const direct_side *s = &r->in_side;
     int64_t b = task / r->parts, part = task % r->parts, c0 = s->c * part / r->parts, c1 = s->c * (part + 1) / r->parts;
-    int64_t stage = (int64_t)r->elem * r->kern->lanes * direct_stage_row(s, r->kern->lanes);
-    r->kern->pack(s, r->in, r->block0 + b, c0, c1,
-                  r->packed + (b * r->job.in_block + c0 * r->job.in_k) * (int64_t)r->elem, r->stage + worker * stage);
+    direct_part p = {r->block0 + b, c0, c1, 0, s->th};
+    (void)worker;
+    r->kern->pack(s, r->in, &p, r->packed + (b * r->job.in_block + c0 * r->job.in_k) * (int64_t)r->elem);
 }
 
 static void gather_task(void *arg, int64_t task, int worker)
 {
     gather_run *r = arg;
-    const direct_gather *j = &r->job;
+    direct_gather job = r->job, *j = &job;
     int64_t b = task / r->tasks_each * 2, rest = task % r->tasks_each, elem = (int64_t)r->elem;
     int64_t group = rest / r->tiles * r->groups_each, tile = rest % r->tiles;
     int64_t u0 = r->units * tile / r->tiles, u1 = r->units * (tile + 1) / r->tiles;
     int64_t channel = group * r->units + u0;
     direct_gather_tile t = {.units = (int)(u1 - u0), .vectors = (int)min64(2, r->blocks - b)};
-    t.groups = min64(r->groups_each, r->shape.desc->g - group);
+    t.groups = min64(r->groups_each, r->shape.desc.g - group);
     t.in = r->packed + (b * j->in_block + group * j->in_group) * elem;
     t.w = r->w + (group * j->w_group + u0 * j->w_u) * elem;
     t.bias = r->bias ? r->bias + channel * elem : NULL;
     t.points = r->points + worker * j->kh * j->kw;
     char *out = r->result + worker * 2 * j->out_block * elem;
     t.out = out;
-    r->kern->gather(j, &t);
-    for (int v = 0; v < t.vectors; v++)
-        r->kern->unpack(&r->out_side, r->out, r->block0 + b + v, channel, channel + t.groups * t.units,
-                        out + v * j->out_block * elem, r->add);
+    direct_part p = {.c0 = channel, .c1 = channel + t.groups * t.units};
+    for (int64_t row = 0; row < r->out_side.th; row += r->rows_each) {
+        t.r0 = p.h0 = row;
+        t.r1 = p.h1 = min64(row + r->rows_each, r->out_side.th);
+        j->out_u = (t.r1 - t.r0) * j->out_w * r->kern->lanes;
+        r->kern->gather(j, &t);
+        for (int v = 0; v < t.vectors; v++) {
+            p.block = r->block0 + b + v;
+            r->kern->unpack(&r->out_side, r->out, &p, out + v * j->out_block * elem, r->add);
+        }
+    }
 }
 
 static cnn_status gather_run_all(const cpu_context *ctx, const cnn_conv_desc *c, cnn_dir dir,

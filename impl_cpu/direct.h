@@ -10,26 +10,56 @@
  *
  *   direct.c          FWD and BWD_D: the rounds of pack - gather - unpack
  *   direct_weights.c  BWD_W: the rounds of pack - sum - reduce
- *   direct_tiles.c    the geometry: tiles, taps, how much a choice costs
- *   direct_*.inc      the inner loops, compiled for each instruction set by direct_{base,avx2,avx512}.c */
+ *   direct_tiles.c    the geometry: tiles, taps, runs, what a choice costs
+ *   direct_*.inc      the inner loops and the transpositions, compiled for each instruction set by
+ * direct_{base,avx2,avx512}.c */
 #ifndef IMPL_CPU_DIRECT_H
 #define IMPL_CPU_DIRECT_H
 
 #include "cpu.h"
 
 /* One tensor as virtual images see it: tile (a,b) of an image covers th x tw pixels from row org_h + a*step_h and
- * column org_w + b*step_w; what lies outside H x W counts as zero and is never written. */
+ * column org_w + b*step_w; what lies outside H x W counts as zero and is never written. Virtual image v is tile
+ * v % (tiles_h*tiles_w), row-major, of image v / (tiles_h*tiles_w). */
 typedef struct direct_side {
     cnn_layout layout;
-    int64_t n, c, h, w;       /* the tensor */
-    int64_t tiles_h, tiles_w; /* a tile is image (v / (tiles_h*tiles_w)), row v / tiles_w % tiles_h, ... */
+    int64_t n, c, h, w; /* the tensor */
+    int64_t tiles_h, tiles_w;
     int64_t th, tw, step_h, step_w, org_h, org_w;
-    bool whole; /* one tile that is the whole image */
+    bool whole_w; /* a tile's rows are whole rows of the tensor */
 } direct_side;
+
+/* What pack and unpack move: rows [h0, h1) of channels [c0, c1) of one block. */
+typedef struct direct_part {
+    int64_t block, c0, c1, h0, h1;
+} direct_part;
+
+enum { DIRECT_MAX_LANES = 16 };
+
+/* Where the virtual images of a block begin: the offset of the image, the row and column (negative in the padding). */
+typedef struct direct_lanes {
+    int lanes, used;
+    int64_t image[DIRECT_MAX_LANES], h[DIRECT_MAX_LANES], w[DIRECT_MAX_LANES];
+} direct_lanes;
+void direct_lanes_locate(const direct_side *side, int lanes, int64_t block, direct_lanes *l);
+
+/* n elements that follow each other in memory, for each lane: element k of lane l is tensor[at[l] + k], and exists for
+ * lo[l] <= k < hi[l]. */
+typedef struct direct_run {
+    int64_t n;
+    bool full; /* all exist */
+    int64_t at[DIRECT_MAX_LANES], lo[DIRECT_MAX_LANES], hi[DIRECT_MAX_LANES];
+} direct_run;
+/* NCHW: `rows` rows (one, unless whole_w) of channel c from the tile's row h. */
+void direct_run_rows(const direct_side *side, const direct_lanes *lanes, int64_t c, int64_t h, int64_t rows,
+                     direct_run *run);
+/* NHWC: n channels from c at the tile's pixel (h, w). */
+void direct_run_pixel(const direct_side *side, const direct_lanes *lanes, int64_t c, int64_t h, int64_t w, int64_t n,
+                      direct_run *run);
 
 /* The convolution of one virtual image: x.th x x.tw pixels and padding (ph, pw) give y.th x y.tw. */
 typedef struct direct_shape {
-    const cnn_conv_desc *desc;
+    cnn_conv_desc desc; /* the problem's, flattened if it can be */
     direct_side x, y;
     int64_t ph, pw;
     int64_t images, blocks, round; /* virtual images; blocks of LANES of them; blocks packed at a time */
@@ -53,7 +83,7 @@ typedef struct direct_point {
  * input channels) and the data gradient (the other way round) alike. */
 typedef struct direct_gather {
     direct_taps rows, cols;
-    int64_t out_h, out_w, kh, kw;
+    int64_t out_w, kh, kw;
     bool flip;
     int64_t k, w_u, w_k;          /* channels summed over; strides in w */
     int64_t in_w, in_k, in_block; /* packed source: row length in pixels, strides of a channel, of a block */
@@ -65,6 +95,7 @@ typedef struct direct_gather {
 typedef struct direct_gather_tile {
     const void *in, *w, *bias;
     void *out;
+    int64_t r0, r1; /* output rows */
     int64_t groups;
     int units, vectors;
     direct_point *points; /* scratch, kh*kw */
@@ -73,24 +104,22 @@ typedef struct direct_gather_tile {
 /* acc[tap][o][c] += dy[o][p][q] * x[c][src] over pixels and blocks, o < os, c < cs. */
 typedef struct direct_weights {
     direct_taps rows, cols; /* for each tap the pixels (p, src) it has: `tap` holds p */
-    int64_t kh, kw, x_w, x_c, x_block, y_w, y_o, y_block, blocks;
+    int64_t kh, kw, x_w, x_c, x_block, y_h, y_w, y_o, y_block, blocks;
 } direct_weights;
 
 typedef struct direct_kernels {
     int lanes;
     int max_units;      /* of a gather tile */
     int max_os, max_cs; /* of a weights tile */
-    /* Virtual images of block `block`, channels [c0, c1): tensor -> packed (at channel c0), and back. Lanes that hold
-     * no image, and pixels outside the tensor, are zeros. `stage` is scratch of lanes * direct_stage_row(). */
-    void (*pack)(const direct_side *, const void *tensor, int64_t block, int64_t c0, int64_t c1, void *packed,
-                 void *stage);
-    void (*unpack)(const direct_side *, void *tensor, int64_t block, int64_t c0, int64_t c1, const void *packed,
-                   bool add);
+    int max_os1;        /* of a weights tile with one input channel */
+    /* tensor -> packed[c - c0][h - h0][w][lane]; lanes that hold no image, and pixels outside it, become zeros. */
+    void (*pack)(const direct_side *, const void *tensor, const direct_part *, void *packed);
+    void (*unpack)(const direct_side *, void *tensor, const direct_part *, void *packed, bool add);
     void (*gather)(const direct_gather *, const direct_gather_tile *);
     /* sums[(tap*os + o)*cs + c]; `acc` is scratch of that many vectors. */
     void (*weights)(const direct_weights *, const void *x, const void *dy, int os, int cs, void *acc, void *sums);
     /* sums[o] = sum of dy[o] over pixels and blocks. */
-    void (*bias)(const direct_weights *, int64_t y_h, const void *dy, int os, void *sums);
+    void (*bias)(const direct_weights *, const void *dy, int os, void *sums);
 } direct_kernels;
 
 extern const direct_kernels direct_base[CNN_DTYPE_COUNT], direct_avx2[CNN_DTYPE_COUNT], direct_avx512[CNN_DTYPE_COUNT];
@@ -110,14 +139,6 @@ void direct_taps_weights(direct_taps *t, int64_t k, int64_t out, int64_t in, int
 
 /* Elements of one packed channel of one block. */
 static inline int64_t direct_channel(const direct_side *side, int lanes) { return side->th * side->tw * lanes; }
-/* Elements of one row of the pack's stage: a run that is staged is a tile's row, some channels, or less than a vector.
- */
-static inline int64_t direct_stage_row(const direct_side *side, int lanes)
-{
-    int64_t n = side->tw > side->c ? side->tw : side->c;
-    return (n / lanes + 1) * lanes;
-}
-
 /* A bump allocator over args->workspace; with a NULL base it only counts. Pieces start at CNN_ALIGN. */
 typedef struct direct_arena {
     char *base;

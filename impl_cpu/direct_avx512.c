@@ -7,6 +7,7 @@
 #define UNITS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10)
 #define MAX_OS 5
 #define MAX_CS 5
+#define MAX_OS1 10
 #define ROW(X, no) X(no, 1) X(no, 2) X(no, 3) X(no, 4) X(no, 5)
-#define OUTERS(X) ROW(X, 1) ROW(X, 2) ROW(X, 3) ROW(X, 4) ROW(X, 5)
+#define OUTERS(X) ROW(X, 1) ROW(X, 2) ROW(X, 3) ROW(X, 4) ROW(X, 5) X(6, 1) X(7, 1) X(8, 1) X(9, 1) X(10, 1)
 #include "direct_isa.inc"

@@ -7,9 +7,12 @@
 #include "direct.h"
 #include "harness/shape.h"
 
-/* Cycles: of a vector's multiply-add (two units), of an element through pack or unpack; and what a core's own cache
- * holds of a block. Measured on one processor; only the choice of tiles, never a result, depends on them. */
-static const double cycles_fma = 0.6, cycles_pack = 0.4, cycles_spill = 4, cache_bytes = 768 * 1024;
+/* Cycles: of a vector's multiply-add (two units), of an element through pack or unpack, from whole images and from
+ * tiles with their ragged ends, of beginning a run, and of a cache line that the core's own cache (whose share for a
+ * task is cache_bytes) does not hold. Measured on one processor; only the choice of tiles, not a sum, depends on them.
+ */
+static const double cycles_fma = 0.6, cycles_whole = 0.35, cycles_ragged = 1.2, cycles_run = 60, cycles_line = 6;
+static const double cache_bytes = 768 * 1024;
 
 /* One axis (h or w) cut into tiles. */
 typedef struct axis {
@@ -56,20 +59,53 @@ static axis axis_cut(cnn_dir dir, int64_t tiles, int64_t i, int64_t o, int64_t k
     return a;
 }
 
-static double cost(const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir dir, const axis *h, const axis *w)
+static direct_side side_of(const cnn_conv_desc *c, const axis *h, const axis *w, bool is_x)
 {
-    double images = (double)(c->mb * h->tiles * w->tiles), elem = c->t.dtype == CNN_F32 ? 4 : 8;
-    double blocks = (double)(int64_t)((images + kern->lanes - 1) / kern->lanes);
-    double fmas = (double)h->pairs * (double)w->pairs * (double)c->oc * (double)(c->ic / c->g);
-    double x = (double)c->ic * (double)h->x_size * (double)w->x_size * kern->lanes;
-    double y = (double)c->oc * (double)h->y_size * (double)w->y_size * kern->lanes;
-    double read = elem * (dir == CNN_FWD ? 2 * x : dir == CNN_BWD_D ? 2 * y : x + y);
-    double spill = read > cache_bytes ? (read - cache_bytes) / 64 * cycles_spill : 0;
-    return blocks * (fmas * cycles_fma + (x + y) * cycles_pack + spill);
+    direct_side s = {.layout = c->t.layout, .n = c->mb, .tiles_h = h->tiles, .tiles_w = w->tiles};
+    s.c = is_x ? c->ic : c->oc;
+    s.h = is_x ? c->ih : c->oh;
+    s.w = is_x ? c->iw : c->ow;
+    s.th = is_x ? h->x_size : h->y_size;
+    s.tw = is_x ? w->x_size : w->y_size;
+    s.step_h = is_x ? h->x_step : h->y_step;
+    s.step_w = is_x ? w->x_step : w->y_step;
+    s.org_h = is_x ? h->x_org : h->y_org;
+    s.org_w = is_x ? w->x_org : w->y_org;
+    s.whole_w = w->tiles == 1;
+    return s;
 }
 
+/* Of packing or unpacking one block. */
+static double pack_cost(const direct_kernels *kern, const direct_side *s)
+{
+    bool rows = s->layout == CNN_NCHW;
+    int64_t runs = rows ? s->c * (s->whole_w ? 1 : s->th) : s->th * s->tw;
+    int64_t n = rows ? s->tw * (s->whole_w ? s->th : 1) : s->c, vectors = ceil_div(n, kern->lanes);
+    bool whole = s->tiles_h * s->tiles_w == 1;
+    return (double)runs *
+           (cycles_run + (double)(vectors * kern->lanes * kern->lanes) * (whole ? cycles_whole : cycles_ragged));
+}
+
+static double cost(const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir dir, const axis *h, const axis *w)
+{
+    direct_side x = side_of(c, h, w, true), y = side_of(c, h, w, false);
+    int64_t blocks = ceil_div(c->mb * h->tiles * w->tiles, kern->lanes);
+    double size = c->t.dtype == CNN_F32 ? 4 : 8;
+    double fmas = (double)(h->pairs * w->pairs) * (double)(c->oc * (c->ic / c->g));
+    double x_bytes = size * (double)(direct_channel(&x, kern->lanes) * (c->ic / c->g));
+    double y_bytes = size * (double)(direct_channel(&y, kern->lanes) * (c->oc / c->g));
+    /* what a task reads, and how many times over */
+    double read = dir == CNN_FWD ? 2 * x_bytes : dir == CNN_BWD_D ? 2 * y_bytes : x_bytes + y_bytes;
+    int64_t times = c->g * ceil_div((dir == CNN_BWD_D ? c->ic : c->oc) / c->g, kern->max_units);
+    double spill = read > cache_bytes ? read / 64 * (double)times * cycles_line / 2 : 0;
+    return (double)blocks * (fmas * cycles_fma + pack_cost(kern, &x) + pack_cost(kern, &y) + spill);
+}
+
+/* The knob direct.lanes. */
+enum { LANES_AUTO, LANES_IMAGES, LANES_TILES };
+
 enum { N_COUNTS = 15 };
-static const int64_t counts[N_COUNTS] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 28, 32};
+static const int64_t counts[N_COUNTS] = {1, 2, 3, 4, 5, 7, 8, 10, 14, 16, 20, 28, 32, 49, 64};
 
 static int axis_choices(const cnn_conv_desc *c, cnn_dir dir, bool is_h, axis *list)
 {
@@ -84,18 +120,26 @@ static int axis_choices(const cnn_conv_desc *c, cnn_dir dir, bool is_h, axis *li
     return n;
 }
 
-static void search(const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir dir, int64_t lanes_of, axis *h, axis *w)
+/* Images that fill a quarter of the lanes and fit the cache are left whole without a search, which takes time itself.
+ */
+static bool clearly_whole(const direct_kernels *kern, const cnn_conv_desc *c)
+{
+    double block = (double)(c->ic * c->ih * c->iw + c->oc * c->oh * c->ow) * kern->lanes;
+    return c->mb * 4 >= kern->lanes && block * (c->t.dtype == CNN_F32 ? 4 : 8) <= cache_bytes;
+}
+
+static void search(const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir dir, int64_t knob, axis *h, axis *w)
 {
     axis hs[N_COUNTS], ws[N_COUNTS];
+    *h = axis_whole(c->ih, c->oh, c->kh, c->sh, c->ph, c->dh);
+    *w = axis_whole(c->iw, c->ow, c->kw, c->sw, c->pw, c->dw);
+    if (knob == LANES_IMAGES || (knob == LANES_AUTO && clearly_whole(kern, c))) return;
     int nh = axis_choices(c, dir, true, hs), nw = axis_choices(c, dir, false, ws);
-    *h = hs[0];
-    *w = ws[0];
-    if (lanes_of == 1) return;
     double best = cost(kern, c, dir, h, w);
     for (int a = 0; a < nh; a++) {
         for (int b = 0; b < nw; b++) {
             double now = cost(kern, c, dir, &hs[a], &ws[b]);
-            bool first = lanes_of == 2 && h->tiles * w->tiles == 1; /* any tiles rather than none */
+            bool first = knob == LANES_TILES && h->tiles * w->tiles == 1; /* any tiles rather than none */
             if (a + b == 0 || (now >= best && !first)) continue;
             best = now;
             *h = hs[a];
@@ -104,31 +148,28 @@ static void search(const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir d
     }
 }
 
-static direct_side side_of(const cnn_conv_desc *c, const axis *h, const axis *w, bool is_x)
-{
-    direct_side s = {.layout = c->t.layout, .n = c->mb, .tiles_h = h->tiles, .tiles_w = w->tiles};
-    s.c = is_x ? c->ic : c->oc;
-    s.h = is_x ? c->ih : c->oh;
-    s.w = is_x ? c->iw : c->ow;
-    s.th = is_x ? h->x_size : h->y_size;
-    s.tw = is_x ? w->x_size : w->y_size;
-    s.step_h = is_x ? h->x_step : h->y_step;
-    s.step_w = is_x ? w->x_step : w->y_step;
-    s.org_h = is_x ? h->x_org : h->y_org;
-    s.org_w = is_x ? w->x_org : w->y_org;
-    s.whole = h->tiles == 1 && w->tiles == 1;
-    return s;
-}
-
 /* Blocks packed at a time: about this many bytes, an even number, since the gather takes them in pairs. */
 static const int64_t round_bytes = 4 << 20;
+
+/* A 1 x 1 kernel that reads every pixel does not know rows from columns: one column makes the longest runs. */
+static cnn_conv_desc flatten(cnn_conv_desc c)
+{
+    bool dense = c.kh == 1 && c.kw == 1 && c.sh == 1 && c.sw == 1 && c.ph == 0 && c.pw == 0;
+    if (!dense || c.ih != c.oh || c.iw != c.ow) return c;
+    c.ih = c.oh = c.ih * c.iw;
+    c.iw = c.ow = 1;
+    return c;
+}
 
 void direct_shape_make(const cpu_context *ctx, const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir dir,
                        direct_shape *shape)
 {
     axis h, w;
+    shape->desc = flatten(*c);
+    c = &shape->desc;
     search(kern, c, dir, ctx->knobs[CPU_KNOB_DIRECT_LANES], &h, &w);
-    *shape = (direct_shape){.desc = c, .ph = h.p, .pw = w.p};
+    shape->ph = h.p;
+    shape->pw = w.p;
     shape->x = side_of(c, &h, &w, true);
     shape->y = side_of(c, &h, &w, false);
     shape->images = c->mb * h.tiles * w.tiles;
@@ -141,8 +182,6 @@ void direct_shape_make(const cpu_context *ctx, const direct_kernels *kern, const
     int64_t rounds = ceil_div(shape->blocks, fit), each = ceil_div(shape->blocks, rounds);
     shape->round = min64((each + 1) / 2 * 2, shape->blocks);
 }
-
-int64_t direct_taps_max(int64_t out, int64_t k) { return out * k; }
 
 void direct_taps_fwd(direct_taps *t, int64_t out, int64_t in, int64_t k, int64_t s, int64_t p, int64_t d)
 {

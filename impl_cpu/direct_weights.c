@@ -18,16 +18,15 @@ typedef struct weights_run {
     void *dw, *db;
     bool add, flip;
     int64_t block0, blocks; /* of this round */
-    /* workspace; partial: [slots][weights, then biases]; the last three hold a piece for each worker */
-    char *packed_x, *packed_y, *partial, *acc, *sums, *stage;
-    int64_t weights, acc_elems, stage_elems, partial_elems;
+    /* workspace; partial: [slots][weights, then biases]; the last two hold a piece for each worker */
+    char *packed_x, *packed_y, *partial, *acc, *sums;
+    int64_t weights, acc_elems, partial_elems;
 } weights_run;
 
 enum { MIN_TASKS = 16 };
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static void weights_layout(weights_run *r, const cpu_context *ctx, const cnn_conv_desc *c, direct_arena *arena)
 {
@@ -37,7 +36,8 @@ static void weights_layout(weights_run *r, const cpu_context *ctx, const cnn_con
     int lanes = r->kern->lanes;
     r->icg = c->ic / c->g;
     r->ocg = c->oc / c->g;
-    r->o_tiles = ceil_div(r->ocg, r->kern->max_os);
+    int max_os = r->icg == 1 ? r->kern->max_os1 : r->kern->max_os;
+    r->o_tiles = ceil_div(r->ocg, max_os);
     r->c_tiles = ceil_div(r->icg, r->kern->max_cs);
     r->tiles = c->g * r->o_tiles * r->c_tiles;
     r->slots = min64(r->shape.round, ceil_div(MIN_TASKS, r->tiles));
@@ -45,15 +45,14 @@ static void weights_layout(weights_run *r, const cpu_context *ctx, const cnn_con
     r->y_parts = min64(c->oc, ceil_div(MIN_TASKS, r->shape.round));
     r->flip = c->flip;
     direct_weights *j = &r->job;
-    *j = (direct_weights){.kh = c->kh, .kw = c->kw, .x_w = x->tw, .y_w = y->tw};
+    *j = (direct_weights){.kh = c->kh, .kw = c->kw, .x_w = x->tw, .y_h = y->th, .y_w = y->tw};
     j->x_c = direct_channel(x, lanes);
     j->y_o = direct_channel(y, lanes);
     j->x_block = c->ic * j->x_c;
     j->y_block = c->oc * j->y_o;
     r->weights = c->oc * r->icg * c->kh * c->kw;
     r->partial_elems = r->weights + c->oc;
-    r->acc_elems = c->kh * c->kw * r->kern->max_os * r->kern->max_cs;
-    r->stage_elems = lanes * max64(direct_stage_row(x, lanes), direct_stage_row(y, lanes));
+    r->acc_elems = c->kh * c->kw * max_os * min64(r->icg, r->kern->max_cs);
     j->rows.start = direct_take(arena, c->kh + 1, 1, sizeof(int64_t));
     j->cols.start = direct_take(arena, c->kw + 1, 1, sizeof(int64_t));
     j->rows.e = direct_take(arena, c->kh, y->th, sizeof(direct_tap));
@@ -63,7 +62,6 @@ static void weights_layout(weights_run *r, const cpu_context *ctx, const cnn_con
     r->partial = direct_take(arena, r->slots, r->partial_elems, r->elem);
     r->acc = direct_take(arena, ctx->threads * lanes, r->acc_elems, r->elem);
     r->sums = direct_take(arena, ctx->threads, r->acc_elems, r->elem);
-    r->stage = direct_take(arena, ctx->threads, r->stage_elems, r->elem);
 }
 
 static void pack_task(void *arg, int64_t task, int worker)
@@ -77,7 +75,9 @@ static void pack_task(void *arg, int64_t task, int worker)
     int64_t c0 = s->c * part / parts, c1 = s->c * (part + 1) / parts, elem = (int64_t)r->elem;
     char *packed = is_x ? r->packed_x + (b * r->job.x_block + c0 * r->job.x_c) * elem
                         : r->packed_y + (b * r->job.y_block + c0 * r->job.y_o) * elem;
-    r->kern->pack(s, is_x ? r->x : r->dy, r->block0 + b, c0, c1, packed, r->stage + worker * r->stage_elems * elem);
+    direct_part p = {r->block0 + b, c0, c1, 0, s->th};
+    (void)worker;
+    r->kern->pack(s, is_x ? r->x : r->dy, &p, packed);
 }
 
 /* Tile sums [tap][o][c] to their places in dw[oc][ic/g][kh][kw]. */
@@ -115,7 +115,7 @@ static void weights_task(void *arg, int64_t task, int worker)
     char *acc = r->acc + worker * r->acc_elems * r->kern->lanes * elem;
     r->kern->weights(&job, x, dy, os, cs, acc, sums);
     scatter(r, sums, partial, g * r->ocg + o0, c0, os, cs);
-    if (r->db && ct == 0) r->kern->bias(&job, r->shape.y.th, dy, os, partial + (r->weights + g * r->ocg + o0) * elem);
+    if (r->db && ct == 0) r->kern->bias(&job, dy, os, partial + (r->weights + g * r->ocg + o0) * elem);
 }
 
 /* out[n] = (add ? out[n] : 0) + the slots' sums, first to last. */
@@ -140,7 +140,7 @@ static void reduce_task(void *arg, int64_t task, int worker)
     int64_t elem = (int64_t)r->elem, weight_tasks = ceil_div(r->weights, REDUCE_EACH);
     bool bias = task >= weight_tasks;
     int64_t first = bias ? 0 : task * REDUCE_EACH,
-            count = bias ? r->shape.desc->oc : min64(REDUCE_EACH, r->weights - first);
+            count = bias ? r->shape.desc.oc : min64(REDUCE_EACH, r->weights - first);
     char *out = bias ? r->db : (char *)r->dw + first * elem;
     const char *in = r->partial + (bias ? r->weights : first) * elem;
     if (r->elem == sizeof(float))
