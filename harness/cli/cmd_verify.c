@@ -1,0 +1,241 @@
+/* cmd_verify.c: `benchcnn verify`: every chosen implementation, algorithm, operation, direction, problem and type. */
+#include "../cpu/threads.h"
+#include "../names.h"
+#include "../net/net.h"
+#include "sessions.h"
+#include "verify_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ALGORITHMS = 128, NET_BATCH = 4 };
+
+typedef struct problem_list {
+    struct problem_entry {
+        char text[CNN_PROBLEM_TEXT_MAX];
+        cnn_problem problem;
+        bool refused, given; /* the reason is in `why`; given on the command line itself */
+        char why[CNN_MESSAGE_MAX];
+    } * items;
+    int64_t count, capacity;
+} problem_list;
+
+typedef struct verification {
+    const cli_options *options;
+    cli_sessions sessions;
+    cli_type_set types;
+    uint32_t ops, dirs;
+    verify_options settings;
+    verify_report report;
+    cli_progress progress;
+    double done, total; /* problems */
+} verification;
+
+/* ---- Problems. */
+
+static cnn_status add_problem(problem_list *list, const char *text, const cnn_problem *problem, const cnn_error *why,
+                              bool given, cnn_error *err)
+{
+    if (list->count == list->capacity) {
+        int64_t capacity = list->capacity > 0 ? 2 * list->capacity : 32;
+        struct problem_entry *items = realloc(list->items, (size_t)capacity * sizeof *items);
+        if (items == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the list of problems");
+        list->items = items;
+        list->capacity = capacity;
+    }
+    struct problem_entry *e = &list->items[list->count++];
+    *e = (struct problem_entry){.refused = problem == NULL, .given = given};
+    if (problem != NULL) {
+        e->problem = *problem;
+        cnn_problem_format(problem, e->text);
+    } else {
+        snprintf(e->text, sizeof e->text, "%s", text);
+        snprintf(e->why, sizeof e->why, "%s", why->message);
+    }
+    return CNN_OK;
+}
+
+static cnn_status each_in_file(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
+{
+    cnn_error why = *err;
+    return add_problem(user, text, problem, &why, false, err);
+}
+
+/* What is to be verified of one operation in one type. A bad --problem is an error, a bad line of a file an entry. */
+static cnn_status list_problems(const verification *v, cnn_op op, const cnn_type *type, problem_list *list,
+                                cnn_error *err)
+{
+    const cli_options *o = v->options;
+    const cnn_problem_defaults defaults = {
+        .type = *type, .no_bias = o->no_bias, .flip = strcmp(o->mode, "convolution") == 0};
+    bool given = o->problem.count + o->problems.count > 0;
+    cnn_status status = CNN_OK;
+    cnn_problem problem;
+    list->count = 0;
+    for (int i = 0; status == CNN_OK && i < o->problem.count; i++) {
+        status = cnn_problem_parse(op, o->problem.items[i], &defaults, &problem, err);
+        if (status == CNN_OK) status = add_problem(list, o->problem.items[i], &problem, NULL, true, err);
+    }
+    for (int i = 0; status == CNN_OK && i < o->problems.count; i++)
+        status = cnn_problem_file(o->problems.items[i], op, &defaults, each_in_file, list, err);
+    for (int i = 0; status == CNN_OK && !given && i < verify_default_count(op); i++) {
+        status = cnn_problem_parse(op, verify_default_text(op, i), &defaults, &problem, err);
+        if (status == CNN_OK) status = add_problem(list, verify_default_text(op, i), &problem, NULL, false, err);
+    }
+    return status;
+}
+
+/* ---- Running. */
+
+/* All chosen algorithms on one problem and direction. */
+static cnn_status verify_direction(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
+                                   cnn_error *err)
+{
+    const cnn_session *session = verify_session(engine);
+    static cnn_algorithm list[MAX_ALGORITHMS]; /* large: kept off the stack; a command runs once */
+    int count;
+    cnn_status status = cnn_algorithms(session, &e->problem, dir, list, MAX_ALGORITHMS, &count, err);
+    for (int i = 0; status == CNN_OK && i < count; i++) {
+        if (!cli_chosen(&v->sessions, session, &list[i])) continue;
+        const report_case now = {session, list[i].name, e->text, &e->problem, dir, e->problem.u.type};
+        if (cli_interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was finished is recorded");
+        report_begin(&v->report, &now);
+        status = verify_problem(engine, &e->problem, dir, &list[i], report_result, &v->report, err);
+        if (status == CNN_OK) {
+            report_end(&v->report);
+        } else if (!e->given && (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW)) {
+            report_refused(&v->report, e->problem.op, &now, VERIFY_SKIPPED, err->message);
+            status = CNN_OK;
+        }
+        if (v->report.write_status != CNN_OK) return *err = v->report.write_error, v->report.write_status;
+    }
+    return status;
+}
+
+static cnn_status verify_list(verification *v, verify_engine *engine, cnn_op op, const problem_list *list, bool first,
+                              cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int64_t i = 0; status == CNN_OK && i < list->count; i++) {
+        const struct problem_entry *e = &list->items[i];
+        cli_progress_show(&v->progress, v->done, v->total, e->text);
+        v->done += 1.0;
+        if (e->refused && first) {
+            const report_case now = {.what = e->text};
+            report_refused(&v->report, op, &now, VERIFY_UNSUPPORTED, e->why);
+        }
+        uint32_t dirs = e->refused ? 0 : v->dirs & cnn_op_dirs(&e->problem);
+        for (int dir = 0; status == CNN_OK && dir < CNN_DIR_COUNT; dir++)
+            if (dirs & 1u << dir) status = verify_direction(v, engine, e, (cnn_dir)dir, err);
+    }
+    return status;
+}
+
+static cnn_status verify_session_ops(verification *v, int session, problem_list *list, cnn_error *err)
+{
+    const cnn_session_params params = cli_session_params(v->options);
+    verify_engine *engine;
+    cnn_status status = verify_open(v->sessions.list[session].impl, &params, &v->settings, &engine, err);
+    if (status != CNN_OK) return status;
+    for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++)
+        for (int t = 0; (v->ops & 1u << op) && status == CNN_OK && t < v->types.count; t++) {
+            status = list_problems(v, (cnn_op)op, &v->types.types[t], list, err);
+            if (status == CNN_OK) status = verify_list(v, engine, (cnn_op)op, list, session == 0 && t == 0, err);
+        }
+    verify_close(engine);
+    return status;
+}
+
+/* Finds bad input before anything runs, and how much there is to do. */
+static cnn_status look_ahead(verification *v, problem_list *list, cnn_error *err)
+{
+    const cli_options *o = v->options;
+    int ops = 0;
+    for (int op = 0; op < CNN_OP_COUNT; op++) ops += (v->ops >> op) & 1;
+    if (o->problem.count + o->problems.count > 0 && ops > 1)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--problem and --problems go with one --op, not with %d", ops);
+    if (strcmp(o->mode, "cross_correlation") != 0 && strcmp(o->mode, "convolution") != 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--mode is '%.64s', but must be cross_correlation or convolution",
+                        o->mode);
+    for (int op = 0; op < CNN_OP_COUNT; op++) {
+        if (!(v->ops & 1u << op)) continue;
+        cnn_status status = list_problems(v, (cnn_op)op, &v->types.types[0], list, err);
+        if (status != CNN_OK) return status;
+        v->total += (double)list->count * v->types.count * v->sessions.count;
+    }
+    return CNN_OK;
+}
+
+/* ---- Networks. */
+
+static cnn_status verify_network(verification *v, const cnn_session *session, const cnn_type *type, cnn_error *err)
+{
+    cnn_network *network;
+    cnn_status status = cnn_net_load(v->options->net, type, NET_BATCH, (uint64_t)v->options->seed, &network, err);
+    for (int i = 0; status == CNN_OK && i < session->impl->n_algorithms; i++) {
+        const cnn_algorithm *a = &session->impl->algorithms[i];
+        if (!(a->ops & 1u << CNN_OP_CONV) || !cli_chosen(&v->sessions, session, a)) continue;
+        if (cli_interrupted()) {
+            status = CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was finished is recorded");
+            break;
+        }
+        const report_case now = {session, a->name, v->options->net, NULL, CNN_BWD_W, *type};
+        report_begin(&v->report, &now);
+        status = verify_net_trained(session, network, a->name, &v->settings, report_result, &v->report, err);
+        if (status == CNN_OK) report_end(&v->report);
+        if (v->report.write_status != CNN_OK) *err = v->report.write_error, status = v->report.write_status;
+    }
+    if (network != NULL) cnn_net_free(network);
+    return status;
+}
+
+static cnn_status verify_all(verification *v, problem_list *list, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    if (v->options->net == NULL) {
+        status = look_ahead(v, list, err);
+        for (int s = 0; status == CNN_OK && s < v->sessions.count; s++) status = verify_session_ops(v, s, list, err);
+        return status;
+    }
+    for (int s = 0; s < v->sessions.count; s++)
+        for (int t = 0; status == CNN_OK && t < v->types.count; t++)
+            status = verify_network(v, &v->sessions.list[s], &v->types.types[t], err);
+    return status;
+}
+
+static cnn_status set_up(verification *v, cnn_error *err)
+{
+    const cli_options *o = v->options;
+    cnn_session_params params = cli_session_params(o);
+    v->settings = (verify_options){
+        .checks = verify_checks_parse(o->check, err), .seed = (uint64_t)o->seed, .reference_threads = params.threads};
+    v->ops = v->settings.checks == 0 ? 0 : cli_ops(o, err);
+    v->dirs = v->ops == 0 ? 0 : cli_dirs(o, err);
+    if (v->dirs == 0) return err->status;
+    if (o->words.count > 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn verify` takes no '%.64s'", o->words.items[0]);
+    cnn_status status = cli_types(o, &v->types, err);
+    return status == CNN_OK ? cli_sessions_open(o, &v->sessions, err) : status;
+}
+
+int cmd_verify(const cli_options *options, cnn_error *err)
+{
+    static verification v; /* large: kept off the stack */
+    problem_list list = {0};
+    int exit_status = EXIT_HELD;
+    v = (verification){.options = options, .report = {.options = options}};
+    cnn_status status = set_up(&v, err);
+    if (status != CNN_OK) return cli_fail(err);
+    status = record_sink_open(options->out, options->json, &v.report.sink, err);
+    if (status == CNN_OK) status = record_environment(v.report.sink, &v.sessions.list[0], options->command_line, err);
+    cli_progress_start(&v.progress, "verify", options->quiet);
+    if (status == CNN_OK) status = verify_all(&v, &list, err);
+    cli_progress_end(&v.progress);
+    if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(&v.report);
+    if (status != CNN_OK) exit_status = cli_fail(err);
+    record_sink_close(v.report.sink);
+    cli_sessions_close(&v.sessions);
+    free(list.items);
+    return exit_status;
+}

@@ -1,0 +1,159 @@
+/* verify_report.c: lines for people, records for programs. Whatever did not pass says why and how to repeat it. */
+#include "verify_report.h"
+
+#include "../names.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { COMMAND_MAX = 2048 };
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static void
+append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+}
+
+/* The command that repeats the case. Descriptors hold double quotes, never single ones. */
+static void repro(const verify_report *r, char command[COMMAND_MAX])
+{
+    const report_case *c = &r->now;
+    const cli_options *o = r->options;
+    command[0] = '\0';
+    append(command, COMMAND_MAX, "benchcnn verify --impl %s:%s", c->session->impl->name, c->algorithm);
+    if (c->problem == NULL)
+        append(command, COMMAND_MAX, " --net '%s'", c->what);
+    else
+        append(command, COMMAND_MAX, " --op %s --dir %s --problem '%s'", cnn_op_name(c->problem->op),
+               cnn_dir_name(c->dir), c->what);
+    append(command, COMMAND_MAX, " --dtype %s --layout %s", cnn_dtype_name(c->type.dtype),
+           cnn_layout_name(c->type.layout));
+    if (c->type.math != CNN_MATH_F32) append(command, COMMAND_MAX, " --math %s", cnn_math_name(c->type.math));
+    if (c->problem != NULL && strcmp(o->mode, "cross_correlation") != 0)
+        append(command, COMMAND_MAX, " --mode %s", o->mode);
+    if (c->problem != NULL && o->no_bias) append(command, COMMAND_MAX, " --no-bias");
+    if (o->device != 0) append(command, COMMAND_MAX, " --device %lld", (long long)o->device);
+    for (int i = 0; i < o->set.count; i++) append(command, COMMAND_MAX, " --set %s", o->set.items[i]);
+    append(command, COMMAND_MAX, " --threads %d --seed %lld", c->session->threads, (long long)o->seed);
+}
+
+static void write(verify_report *r, cnn_record *record)
+{
+    cnn_error err;
+    cnn_status status = record_write(r->sink, record, &err);
+    if (status == CNN_OK || r->write_status != CNN_OK) return;
+    r->write_status = status;
+    r->write_error = err;
+}
+
+void report_begin(verify_report *r, const report_case *now)
+{
+    r->now = *now;
+    r->state = VERIFY_UNSUPPORTED;
+    r->passed[0] = r->skipped[0] = r->failures[0] = r->precision[0] = r->reason[0] = '\0';
+    r->budget_used = 0.0;
+}
+
+static void record_result(verify_report *r, const verify_result *v)
+{
+    char command[COMMAND_MAX];
+    cnn_record *record = record_new("verify");
+    repro(r, command);
+    record_session(record, r->now.session, v->algorithm);
+    if (v->problem != NULL) {
+        record_problem(record, v->problem, v->dir);
+    } else {
+        record_text(record, "net", r->now.what);
+        record_text(record, "dtype", cnn_dtype_name(r->now.type.dtype));
+        record_text(record, "layout", cnn_layout_name(r->now.type.layout));
+    }
+    record_text(record, "check", v->check);
+    record_text(record, "state", verify_state_name(v->state));
+    record_real(record, "budget_used", v->budget_used);
+    record_text(record, "precision", v->precision);
+    record_text(record, "worst", v->worst);
+    record_text(record, "reason", v->reason);
+    record_text(record, "repro", command);
+    write(r, record);
+}
+
+void report_result(void *user, const verify_result *v)
+{
+    verify_report *r = user;
+    if (v->state > r->state) r->state = v->state;
+    if (v->budget_used > r->budget_used) r->budget_used = v->budget_used;
+    if (v->precision[0] != '\0') memcpy(r->precision, v->precision, sizeof r->precision);
+    if (v->state == VERIFY_PASSED) append(r->passed, sizeof r->passed, " %s", v->check);
+    if (v->state == VERIFY_SKIPPED) append(r->skipped, sizeof r->skipped, " %s", v->check);
+    if (v->state == VERIFY_UNSUPPORTED || (v->problem == NULL && v->state <= VERIFY_PASSED))
+        append(r->reason, sizeof r->reason, "%s%s: %s", r->reason[0] ? "; " : "", v->check, v->reason);
+    if (v->state > VERIFY_PASSED) {
+        append(r->failures, sizeof r->failures, "    %s %s: %s\n", v->check, verify_state_name(v->state), v->reason);
+        if (v->worst[0] != '\0') append(r->failures, sizeof r->failures, "      %s\n", v->worst);
+    }
+    record_result(r, v);
+}
+
+static void print_line(const verify_report *r)
+{
+    const report_case *c = &r->now;
+    char name[2 * CNN_NAME_MAX + 2];
+    snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->algorithm);
+    printf("%-11s %-14s ", verify_state_name(r->state), name);
+    if (c->problem == NULL)
+        printf("net %s", c->what);
+    else
+        printf("%-9s %-5s %s", cnn_op_name(c->problem->op), cnn_dir_name(c->dir), c->what);
+    printf(" %s %s", cnn_dtype_name(c->type.dtype), cnn_layout_name(c->type.layout));
+    if (c->type.math != CNN_MATH_F32) printf(" %s", cnn_math_name(c->type.math));
+    if (r->passed[0] != '\0') printf(" |%s", r->passed);
+    if (r->state >= VERIFY_PASSED) printf(" | %.2g %% of the budget", 100.0 * r->budget_used);
+    if (r->precision[0] != '\0') printf(", %s", r->precision);
+    if (r->reason[0] != '\0') printf(" | %s", r->reason);
+    printf("\n%s", r->failures);
+    if (r->state > VERIFY_PASSED) {
+        char command[COMMAND_MAX];
+        repro(r, command);
+        printf("    repeat with: %s\n", command);
+    }
+}
+
+void report_end(verify_report *r)
+{
+    r->cases[r->state]++;
+    if (!r->options->json) print_line(r);
+}
+
+void report_refused(verify_report *r, cnn_op op, const report_case *now, verify_state state, const char *reason)
+{
+    r->cases[state]++;
+    if (!r->options->json) printf("%-11s %s %s: %s\n", verify_state_name(state), cnn_op_name(op), now->what, reason);
+    cnn_record *record = record_new("verify");
+    if (now->session != NULL) record_session(record, now->session, now->algorithm);
+    record_text(record, "op", cnn_op_name(op));
+    record_text(record, "problem", now->what);
+    if (now->problem != NULL) record_text(record, "dir", cnn_dir_name(now->dir));
+    record_text(record, "check", "supports");
+    record_text(record, "state", verify_state_name(state));
+    record_text(record, "reason", reason);
+    write(r, record);
+}
+
+int report_summary(verify_report *r)
+{
+    int64_t bad = r->cases[VERIFY_FAILED] + r->cases[VERIFY_MISTRUSTED], ran = bad + r->cases[VERIFY_PASSED];
+    FILE *to = r->options->json ? stderr : stdout;
+    fprintf(to, "%lld cases:", (long long)(ran + r->cases[VERIFY_SKIPPED] + r->cases[VERIFY_UNSUPPORTED]));
+    for (int state = VERIFY_FAILED; state >= 0; state--)
+        if (r->cases[state] > 0 || state == VERIFY_PASSED || state == VERIFY_FAILED)
+            fprintf(to, " %lld %s", (long long)r->cases[state], verify_state_name((verify_state)state));
+    fprintf(to, " (seed %lld)\n", (long long)r->options->seed);
+    return bad > 0 ? EXIT_FAILED : ran > 0 ? EXIT_HELD : EXIT_NOTHING;
+}

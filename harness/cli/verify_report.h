@@ -1,0 +1,37 @@
+/* verify_report.h: what `benchcnn verify` prints and records: one line a case, details of what failed, a summary. */
+#ifndef HARNESS_CLI_VERIFY_REPORT_H
+#define HARNESS_CLI_VERIFY_REPORT_H
+
+#include "cli.h"
+#include "verify/verify.h"
+
+/* One case: all checks of one (implementation:algorithm, operation, direction, problem, type). */
+typedef struct report_case {
+    const cnn_session *session;
+    const char *algorithm, *what; /* what: the problem's text, or the network's name */
+    const cnn_problem *problem;   /* NULL for a network */
+    cnn_dir dir;
+    cnn_type type;
+} report_case;
+
+typedef struct verify_report {
+    const cli_options *options;
+    record_sink *sink;
+    int64_t cases[VERIFY_FAILED + 1]; /* how many of each state */
+    report_case now;                  /* the case in hand and what has come of it */
+    verify_state state;
+    char passed[256], skipped[256], failures[4096], precision[16], reason[VERIFY_TEXT_MAX];
+    double budget_used;
+    cnn_status write_status; /* of the first record that could not be written, with its error */
+    cnn_error write_error;
+} verify_report;
+
+void report_begin(verify_report *report, const report_case *now);
+verify_each report_result; /* user: the report */
+void report_end(verify_report *report);
+/* A case without checks: a descriptor that was refused (session NULL), or one that does not fit into memory. */
+void report_refused(verify_report *report, cnn_op op, const report_case *now, verify_state state, const char *reason);
+/* The summary line, and the exit status. */
+int report_summary(verify_report *report);
+
+#endif

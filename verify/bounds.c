@@ -1,0 +1,56 @@
+/* bounds.c: see bounds.h. */
+#include "bounds.h"
+
+#include <float.h>
+#include <math.h>
+
+static const double unit_f64 = 0x1p-53, unit_f32 = 0x1p-24;
+
+/* Significant bits of the factors in each math mode (of f32 problems). */
+static const int math_bits[CNN_MATH_COUNT] = {
+    [CNN_MATH_F32] = 24, [CNN_MATH_TF32] = 11, [CNN_MATH_F16] = 11, [CNN_MATH_BF16] = 8};
+
+vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algorithm)
+{
+    const cnn_type *t = &problem->u.type;
+    vf_rounding r = {.unit = unit_f64, .tiny = DBL_MIN, .amplification = 1.0, .bits = 53};
+    if (algorithm != NULL && algorithm->amplification > 1.0) r.amplification = algorithm->amplification;
+    if (t->dtype == CNN_F64) return r;
+    r.unit = unit_f32;
+    r.tiny = FLT_MIN;
+    r.bits = 24;
+    if ((problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC) && t->math != CNN_MATH_F32) {
+        r.bits = math_bits[t->math];
+        r.input = ldexp(1.0, -r.bits);
+    }
+    return r;
+}
+
+double vf_gamma(double n, double unit) { return n * unit < 1.0 ? n * unit / (1.0 - n * unit) : (double)INFINITY; }
+
+double vf_bound(const vf_rounding *r, double roundings, double magnitude)
+{
+    if (!(roundings > 0.0)) return 0.0;
+    double factors = (2.0 + r->input) * r->input; /* both rounded: (1 + d)^2 - 1 */
+    double share = r->amplification * (vf_gamma(roundings, r->unit) + factors) + vf_gamma(roundings, unit_f64);
+    return share * magnitude + (roundings + 1.0) * r->tiny;
+}
+
+double vf_rms_limit(const vf_rounding *r, double mean_sqrt_roundings)
+{
+    return r->amplification * (2.0 * r->unit * (mean_sqrt_roundings + 2.0) + 2.0 * r->input);
+}
+
+const char *vf_precision_name(double rms, double mean_sqrt_roundings)
+{
+    static const struct {
+        const char *name;
+        vf_rounding rounding;
+    } precisions[] = {{"f64", {.unit = 0x1p-53, .amplification = 1.0}},
+                      {"f32", {.unit = 0x1p-24, .amplification = 1.0}},
+                      {"tf32", {.unit = 0x1p-24, .input = 0x1p-11, .amplification = 1.0}},
+                      {"bf16", {.unit = 0x1p-24, .input = 0x1p-8, .amplification = 1.0}}};
+    for (int i = 0; i < (int)(sizeof precisions / sizeof precisions[0]); i++)
+        if (rms <= vf_rms_limit(&precisions[i].rounding, mean_sqrt_roundings)) return precisions[i].name;
+    return "worse";
+}

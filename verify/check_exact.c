@@ -1,0 +1,87 @@
+/* check_exact.c: results of small integers, equal in value to the last bit.
+ *
+ * Catches whatever computes something else: a tap too few or too many, swapped axes, a wrong border, a bias or a beta
+ * left out; and factors rounded to fewer bits than stated (TF32, bf16), sums kept in f16: the integers need more bits
+ * than these have, though every partial sum is exact in f32 in any order. The two zeros count as equal. Transforms
+ * (FFT, Winograd) are not exact even on integers: check_bound.c holds them. */
+#include "engine.h"
+
+#include <math.h>
+
+static bool power_of_two(double v)
+{
+    int exponent;
+    return v > 0.0 && frexp(v, &exponent) == 0.5;
+}
+
+/* Every count of taps that a mean divides by must be a power of two. */
+static bool pool_is_exact(const cnn_pool_desc *d)
+{
+    if (d->kind == CNN_POOL_MAX) return true;
+    if (d->kind != CNN_POOL_AVG) return power_of_two((double)(d->kh * d->kw));
+    for (int64_t p = 0; p < d->oh; p++)
+        for (int64_t q = 0; q < d->ow; q++) {
+            int64_t i0, i1, j0, j1;
+            cnn_tap_range(p, d->ih, d->kh, d->sh, d->ph, d->dh, &i0, &i1);
+            cnn_tap_range(q, d->iw, d->kw, d->sw, d->pw, d->dw, &j0, &j1);
+            if (!power_of_two((double)((i1 - i0) * (j1 - j0)))) return false;
+        }
+    return true;
+}
+
+static bool act_is_exact(const cnn_act_desc *d)
+{
+    switch (d->kind) {
+    case CNN_ACT_IDENTITY:
+    case CNN_ACT_RELU:
+        return true;
+    case CNN_ACT_CLIPPED_RELU:
+        return d->alpha == (double)(float)d->alpha;
+    case CNN_ACT_LEAKY_RELU:
+        return d->alpha == 0.0 || power_of_two(d->alpha);
+    default:
+        return false;
+    }
+}
+
+/* NULL, or why there is nothing exact about this problem. */
+static const char *why_not(const vf_subject *s)
+{
+    const cnn_problem *p = s->problem;
+    if (s->algorithm->flags & CNN_ALGO_TRANSFORMS) return "the algorithm transforms: it is held to its bound";
+    switch (p->op) {
+    case CNN_OP_POOL:
+        return pool_is_exact(&p->u.pool) ? NULL : "means over counts that are no power of two";
+    case CNN_OP_ACT:
+        return act_is_exact(&p->u.act) ? NULL : "the function is not exact on integers";
+    case CNN_OP_DROPOUT:
+        return p->u.dropout.inference || power_of_two(1.0 - p->u.dropout.rate) ? NULL : "1/(1 - rate) is not exact";
+    case CNN_OP_LOSS:
+    case CNN_OP_BATCHNORM:
+    case CNN_OP_OPTIMIZER:
+        return "the function is not exact on integers";
+    default:
+        return NULL;
+    }
+}
+
+cnn_status vf_check_exact(const vf_subject *s, verify_result *result, cnn_error *err)
+{
+    const char *reason = why_not(s);
+    cnn_status status = CNN_OK;
+    if (reason != NULL) {
+        result->state = VERIFY_SKIPPED;
+        vf_set(result, VERIFY_SKIPPED, "%s", reason);
+        return CNN_OK;
+    }
+    for (int variant = 0; status == CNN_OK && variant < vf_variants(s->problem, s->dir); variant++) {
+        const vf_case *c;
+        vf_run run;
+        status = vf_case_get(s, VF_INTEGERS, variant, &c, err);
+        if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, c, &(vf_run_options){0}, err);
+        if (status != CNN_OK) break;
+        vf_judge(c, &run, NULL, result, NULL);
+        vf_run_free(&run);
+    }
+    return status;
+}

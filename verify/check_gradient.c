@@ -1,0 +1,275 @@
+/* check_gradient.c: backward kernels against central differences of the reference's forward, in float64.
+ *
+ * L(x) = <dy, f(x)> (the loss itself for the loss), D(h) = (L(x+hv) - L(x-hv)) / 2h along random directions v, compared
+ * to <grad, v>. Catches a backward that is not the derivative of the forward, in the reference too: that is what makes
+ * the reference's backward more than an opinion.
+ *
+ * Error model, h = cbrt(2^-53): truncation is told by |D(2h) - D(h)| (three times the error at h); rounding by each
+ * result's own bound in quadrature (independent errors), times 8, over h; rounding of x+hv likewise. Directions leave
+ * out elements within reach of a kink: |x - kink| <= 4h, or a window whose two largest values are that close. */
+#include "engine.h"
+
+#include "harness/rng.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIRECTIONS = 3 };
+static const double unit = 0x1p-53, safety = 8.0;
+
+typedef struct derivative {
+    vf_case forward, backward; /* intermediates not rounded: the derivative at exactly this x */
+    double *v, *moved, *out[CNN_MAX_OPERANDS];
+    const double *weight; /* of the output that L sums: dy, or scale */
+    int output;           /* index of that output in forward */
+    double h;
+} derivative;
+
+static const char *loss_output(const cnn_problem *p) { return p->op == CNN_OP_LOSS ? "loss_sum" : "y"; }
+
+/* L at x + t*v, operand `k` of the forward being x. */
+static cnn_status loss_at(derivative *d, int k, double t, long double *loss, cnn_error *err)
+{
+    vf_call call = d->forward.call;
+    const cnn_operand *o = &call.operands[k];
+    for (int64_t i = 0; i < o->count; i++) d->moved[i] = d->forward.before[k][i] + t * d->v[i];
+    call.in[k] = d->moved;
+    for (int i = 0; i < call.count; i++) call.out[i] = (vf_out){.value = i == d->output ? d->out[i] : NULL};
+    if (call.problem->op == CNN_OP_BATCHNORM || call.problem->op == CNN_OP_LOSS)
+        for (int i = 0; i < call.count; i++) call.out[i].value = d->out[i];
+    cnn_status status = vf_reference(&call, err);
+    *loss = 0.0L;
+    for (int64_t i = 0; i < call.operands[d->output].count; i++)
+        *loss += (long double)d->weight[i] * d->out[d->output][i];
+    return status;
+}
+
+static cnn_status difference(derivative *d, int k, double h, double *slope, cnn_error *err)
+{
+    long double high, low;
+    cnn_status status = loss_at(d, k, h, &high, err);
+    if (status == CNN_OK) status = loss_at(d, k, -h, &low, err);
+    if (status == CNN_OK) *slope = (double)((high - low) / (2.0L * h));
+    return status;
+}
+
+/* Kinks of an activation. */
+static int64_t mask_act(const cnn_act_desc *a, const double *x, double *v, int64_t count, double reach)
+{
+    int64_t left_out = 0;
+    bool zero = a->kind != CNN_ACT_IDENTITY && a->kind != CNN_ACT_SIGMOID && a->kind != CNN_ACT_TANH;
+    for (int64_t i = 0; i < count; i++)
+        if ((zero && fabs(x[i]) <= reach) || (a->kind == CNN_ACT_CLIPPED_RELU && fabs(x[i] - a->alpha) <= reach))
+            v[i] = 0.0, left_out++;
+    return left_out;
+}
+
+/* Windows whose maximum could change hands: all their pixels stay where they are. */
+static int64_t mask_window(const cnn_pool_desc *p, const double *x, double *v, int64_t oh, int64_t ow, double reach)
+{
+    int64_t i0, i1, j0, j1, left_out = 0;
+    double first = -DBL_MAX, second = -DBL_MAX;
+    cnn_tap_range(oh, p->ih, p->kh, p->sh, p->ph, p->dh, &i0, &i1);
+    cnn_tap_range(ow, p->iw, p->kw, p->sw, p->pw, p->dw, &j0, &j1);
+#define PIXEL(i, j) ((oh * p->sh - p->ph + (i) * (p->dh + 1)) * p->iw + ow * p->sw - p->pw + (j) * (p->dw + 1))
+    for (int64_t i = i0; i < i1; i++)
+        for (int64_t j = j0; j < j1; j++) {
+            double value = x[PIXEL(i, j)];
+            if (value > first)
+                second = first, first = value;
+            else if (value > second)
+                second = value;
+        }
+    if (first - second > reach) return 0;
+    for (int64_t i = i0; i < i1; i++)
+        for (int64_t j = j0; j < j1; j++) {
+            left_out += v[PIXEL(i, j)] != 0.0;
+            v[PIXEL(i, j)] = 0.0;
+        }
+#undef PIXEL
+    return left_out;
+}
+
+static int64_t mask_kinks(derivative *d, int k)
+{
+    const cnn_problem *p = &d->forward.problem;
+    const double *x = d->forward.before[k];
+    double reach = 4.0 * d->h;
+    int64_t left_out = 0;
+    if (p->op == CNN_OP_ACT) return mask_act(&p->u.act, x, d->v, d->forward.call.operands[k].count, reach);
+    if (p->op != CNN_OP_POOL || p->u.pool.kind != CNN_POOL_MAX) return 0;
+    const cnn_pool_desc *w = &p->u.pool;
+    for (int64_t plane = 0; plane < w->mb * w->ic; plane++)
+        for (int64_t oh = 0; oh < w->oh; oh++)
+            for (int64_t ow = 0; ow < w->ow; ow++)
+                left_out +=
+                    mask_window(w, x + plane * w->ih * w->iw, d->v + plane * w->ih * w->iw, oh, ow, 2.0 * reach);
+    return left_out;
+}
+
+/* What rounding may do to D(h). */
+static double rounding_error(const derivative *d, int k, const double *grad)
+{
+    const vf_case *f = &d->forward;
+    double sum = 0.0;
+    for (int64_t i = 0; i < f->call.operands[d->output].count; i++) {
+        double e = d->weight[i] * sqrt(f->roundings[d->output][i] + 1.0) * f->magnitude[d->output][i];
+        sum += e * e;
+    }
+    for (int64_t i = 0; i < f->call.operands[k].count; i++) {
+        double e = grad[i] * f->before[k][i];
+        sum += e * e;
+    }
+    return safety * unit * sqrt(sum) / d->h;
+}
+
+static double inner(const double *a, const double *b, int64_t count)
+{
+    long double sum = 0.0L;
+    for (int64_t i = 0; i < count; i++) sum += (long double)a[i] * b[i];
+    return (double)sum;
+}
+
+/* Everything that is compared along one direction. */
+typedef struct slopes {
+    double difference, reference, rounded, kernel; /* D(h), <grad,v> of: reference, the same on rounded data, kernel */
+    double tolerance, budget, scale;               /* of D; of the kernel's rounding; size of the terms */
+} slopes;
+
+static cnn_status measure(derivative *d, int k, int g, const vf_case *rounded, const vf_run *run,
+                          const vf_rounding *rounding, slopes *s, cnn_error *err)
+{
+    const double *grad = d->backward.after[g];
+    int64_t count = d->backward.call.operands[g].count;
+    double twice;
+    cnn_status status = difference(d, k, d->h, &s->difference, err);
+    if (status == CNN_OK) status = difference(d, k, 2.0 * d->h, &twice, err);
+    if (status != CNN_OK) return status;
+    s->reference = inner(grad, d->v, count);
+    s->rounded = inner(rounded->after[g], d->v, count);
+    s->kernel = inner(run->after[g], d->v, count);
+    s->tolerance = fabs(twice - s->difference) + rounding_error(d, k, grad);
+    s->budget = fabs(s->rounded - s->reference);
+    s->scale = 0.0;
+    for (int64_t i = 0; i < count; i++) {
+        s->budget += fabs(d->v[i]) * vf_bound(rounding, rounded->roundings[g][i], rounded->magnitude[g][i]);
+        s->scale += grad[i] * d->v[i] * grad[i] * d->v[i];
+    }
+    s->scale = fmax(fabs(s->difference), sqrt(s->scale));
+    return CNN_OK;
+}
+
+static void judge(const slopes *s, const char *name, double *relative, verify_result *result)
+{
+    double own = fabs(s->difference - s->reference), kernel = fabs(s->difference - s->kernel);
+    double allowed = s->tolerance + s->budget, used = allowed > 0.0 ? kernel / allowed : kernel > 0.0 ? INFINITY : 0.0;
+    if (!(own <= s->tolerance))
+        vf_set(result, VERIFY_FAILED, "the reference's own %s: difference %.12g, gradient %.12g, allowed %.3g", name,
+               s->difference, s->reference, s->tolerance);
+    if (!(vf_finite(s->kernel) && kernel <= allowed))
+        vf_set(result, VERIFY_FAILED, "%s: central difference %.12g, <%s,v> %.12g, allowed difference %.3g", name,
+               s->difference, name, s->kernel, allowed);
+    if (!(used <= result->budget_used)) result->budget_used = used;
+    if (s->scale > 0.0) *relative = fmax(*relative, kernel / s->scale);
+}
+
+/* All directions of one gradient, operand g of the backward, k of the forward. */
+static cnn_status check_operand(derivative *d, const vf_subject *s, int k, int g, const vf_case *rounded,
+                                const vf_run *run, double *relative, int64_t *left_out, verify_result *result,
+                                cnn_error *err)
+{
+    vf_rounding rounding = vf_rounding_of(s->problem, s->algorithm);
+    const cnn_operand *o = &d->forward.call.operands[k];
+    cnn_rng rng = rng_stream(s->engine->options.seed, 1000 + (uint64_t)g);
+    cnn_status status = CNN_OK;
+    d->v = malloc((size_t)o->count * sizeof(double));
+    d->moved = malloc((size_t)o->count * sizeof(double));
+    if (d->v == NULL || d->moved == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a direction");
+    for (int i = 0; status == CNN_OK && i < DIRECTIONS; i++) {
+        slopes values;
+        for (int64_t e = 0; e < o->count; e++) d->v[e] = rng_real(&rng, -1.0, 1.0);
+        int64_t kinks = mask_kinks(d, k);
+        if (i == 0) *left_out += kinks;
+        status = measure(d, k, g, rounded, run, &rounding, &values, err);
+        if (status == CNN_OK) judge(&values, d->backward.call.operands[g].name, relative, result);
+    }
+    free(d->v);
+    free(d->moved);
+    d->v = d->moved = NULL;
+    return status;
+}
+
+static cnn_status derivative_make(derivative *d, const vf_subject *s, cnn_error *err)
+{
+    verify_engine *engine = s->engine;
+    memset(d, 0, sizeof *d);
+    d->h = cbrt(unit);
+    cnn_status status =
+        vf_case_make(&d->forward, s->problem, CNN_FWD, VF_EXACT_REALS, 0, engine->options.seed, engine->pool, err);
+    if (status == CNN_OK)
+        status =
+            vf_case_make(&d->backward, s->problem, s->dir, VF_EXACT_REALS, 0, engine->options.seed, engine->pool, err);
+    if (status != CNN_OK) return status;
+    const vf_call *f = &d->forward.call;
+    d->output = vf_index(f->operands, f->count, loss_output(s->problem));
+    d->weight = s->problem->op == CNN_OP_LOSS ? &d->backward.call.scale : vf_in(&d->backward.call, "dy");
+    for (int i = 0; i < f->count; i++) {
+        if (d->forward.after[i] == NULL) continue;
+        d->out[i] = malloc((size_t)f->operands[i].count * sizeof(double));
+        if (d->out[i] == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the differences");
+    }
+    return CNN_OK;
+}
+
+static void derivative_free(derivative *d)
+{
+    vf_case_free(&d->forward);
+    vf_case_free(&d->backward);
+    for (int i = 0; i < CNN_MAX_OPERANDS; i++) free(d->out[i]);
+}
+
+static cnn_status check_all(derivative *d, const vf_subject *s, const vf_case *rounded, const vf_run *run,
+                            verify_result *result, cnn_error *err)
+{
+    const vf_call *b = &d->backward.call, *f = &d->forward.call;
+    double relative = 0.0;
+    int64_t left_out = 0;
+    cnn_status status = CNN_OK;
+    for (int g = 0; status == CNN_OK && g < b->count; g++) {
+        if (b->operands[g].access == CNN_IN || b->operands[g].name[0] != 'd') continue;
+        int k = vf_index(f->operands, f->count, b->operands[g].name + 1);
+        if (k >= 0) status = check_operand(d, s, k, g, rounded, run, &relative, &left_out, result, err);
+    }
+    if (result->state == VERIFY_PASSED)
+        vf_set(result, VERIFY_PASSED,
+               "relative error %.2g (threshold of the seeds 1e-4), %lld elements at kinks left out", relative,
+               (long long)left_out);
+    return status;
+}
+
+cnn_status vf_check_gradient(const vf_subject *s, verify_result *result, cnn_error *err)
+{
+    double flops = cnn_flops(s->problem, s->dir), limit = s->engine->options.gradient_flops;
+    const vf_case *rounded;
+    derivative d;
+    vf_run run;
+    if (s->dir == CNN_FWD || flops > limit) {
+        result->state = VERIFY_SKIPPED;
+        if (s->dir == CNN_FWD)
+            vf_set(result, VERIFY_SKIPPED, "told with the backward directions");
+        else
+            vf_set(result, VERIFY_SKIPPED, "%.3g FLOP are more than the %.3g that differences are taken for", flops,
+                   limit);
+        return CNN_OK;
+    }
+    cnn_status status = vf_case_get(s, VF_REALS, 0, &rounded, err);
+    if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, rounded, &(vf_run_options){0}, err);
+    if (status != CNN_OK) return status;
+    status = derivative_make(&d, s, err);
+    if (status == CNN_OK) status = check_all(&d, s, rounded, &run, result, err);
+    derivative_free(&d);
+    vf_run_free(&run);
+    return status;
+}

@@ -1,0 +1,74 @@
+/* check_memory.c: what a kernel does to memory.
+ *
+ * Catches writes before or past any buffer (guard bands that touch it), inputs changed, outputs left unwritten (they
+ * hold NaN), results that depend on what workspace or outputs held before (two runs with different garbage must give
+ * the same bits), and operations that cnn.h lets run in place but that do not give the same bits there. */
+#include "engine.h"
+
+#include <string.h>
+
+/* An algorithm that is not deterministic may differ between any two runs: then the bound has to do. */
+static void judge_same(const vf_subject *s, const vf_case *c, const vf_run *a, const vf_run *b, const char *what,
+                       verify_result *result)
+{
+    const char *name = vf_run_difference(c, a, b);
+    if (name == NULL) return;
+    if (s->algorithm->flags & CNN_ALGO_DETERMINISTIC) {
+        vf_set(result, VERIFY_FAILED, "%s depends on %s", name, what);
+        return;
+    }
+    vf_rounding rounding = vf_rounding_of(s->problem, s->algorithm);
+    vf_judge(c, b, &rounding, result, NULL);
+}
+
+/* Elements that still hold the poison, all bits 1. */
+static void judge_written(const vf_case *c, const vf_run *run, verify_result *result)
+{
+    static const unsigned char poison[8] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        size_t size = o->bytes / (size_t)o->count;
+        if (run->bytes[i] == NULL) continue;
+        for (int64_t e = 0; e < o->count; e++)
+            if (memcmp((const char *)run->bytes[i] + (size_t)e * size, poison, size) == 0) {
+                vf_set(result, VERIFY_FAILED, "left %s unwritten at element %lld in memory", o->name, (long long)e);
+                return;
+            }
+    }
+}
+
+static bool may_be_in_place(const vf_case *c)
+{
+    return (c->problem.op == CNN_OP_ACT || c->problem.op == CNN_OP_ADD) && c->call.beta == 0.0;
+}
+
+static cnn_status check_variant(const vf_subject *s, const vf_case *c, verify_result *result, cnn_error *err)
+{
+    static const vf_run_options options[3] = {{.garbage = 0}, {.garbage = 1}, {.garbage = 0, .in_place = true}};
+    static const char *const what[3] = {NULL, "what its outputs or its workspace held before",
+                                        "not being run in place"};
+    vf_run runs[3] = {0};
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < (may_be_in_place(c) ? 3 : 2); i++) {
+        status = vf_run_make(&runs[i], &s->engine->session, s->plan, c, &options[i], err);
+        if (status != CNN_OK) break;
+        if (runs[i].fault[0] != '\0') vf_set(result, VERIFY_FAILED, "%s", runs[i].fault);
+        if (i == 0)
+            judge_written(c, &runs[0], result);
+        else
+            judge_same(s, c, &runs[0], &runs[i], what[i], result);
+    }
+    for (int i = 0; i < 3; i++) vf_run_free(&runs[i]);
+    return status;
+}
+
+cnn_status vf_check_memory(const vf_subject *s, verify_result *result, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int variant = 0; status == CNN_OK && variant < vf_variants(s->problem, s->dir); variant++) {
+        const vf_case *c;
+        status = vf_case_get(s, VF_REALS, variant, &c, err);
+        if (status == CNN_OK) status = check_variant(s, c, result, err);
+    }
+    return status;
+}

@@ -1,0 +1,106 @@
+/* compare.c: the judge. Everything is in positive form: an element passes only if its bits are those of a finite number
+ * and |error| <= bound holds, so that a NaN passes nowhere. */
+#include "engine.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool vf_finite(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (bits >> 52 & 0x7FF) != 0x7FF;
+}
+
+vf_comparison vf_compare(const double *expected, const double *magnitude, const double *roundings, const double *got,
+                         int64_t count, const vf_rounding *bounds)
+{
+    vf_comparison c = {.worst = -1, .uniform = true};
+    for (int64_t i = 0; i < count; i++) {
+        double error = fabs(got[i] - expected[i]);
+        double bound = bounds == NULL ? 0.0 : vf_bound(bounds, roundings[i], magnitude[i]);
+        bool finite = vf_finite(got[i]) && vf_finite(expected[i]), held = finite && error <= bound;
+        double share = held && !(error > 0.0) ? 0.0 : finite && bound > 0.0 ? error / bound : (double)INFINITY;
+        if (!held) c.failed = true;
+        if (c.worst < 0 || share > c.budget_used) c.budget_used = share, c.worst = i;
+        if (magnitude[i] > 0.0) {
+            if (c.live == 0) c.least = c.most = expected[i];
+            if (!(expected[i] == c.least)) c.uniform = false;
+            c.live++;
+            c.zeros += expected[i] == 0.0;
+        }
+        if (finite && roundings[i] > 0.0 && magnitude[i] > 0.0) {
+            double scaled = error * sqrt(roundings[i]) / magnitude[i];
+            c.sum_sq += scaled * scaled;
+            c.sum_sqrt_n += sqrt(roundings[i]);
+            c.rounded++;
+        }
+    }
+    return c;
+}
+
+const char *vf_mistrust(const vf_comparison *c)
+{
+    enum { FEW = 16 };
+    if (c->live == 0) return "nothing contributes to any result, so they prove nothing";
+    if (c->live > FEW && c->zeros > c->live - c->live / 10) return "more than 90 % of the expected results are zero";
+    if (c->live > FEW && c->uniform) return "all expected results are equal";
+    return NULL;
+}
+
+void vf_set(verify_result *result, verify_state state, const char *format, ...)
+{
+    va_list args;
+    if (state < result->state) return; /* the graver one stays */
+    if (state == result->state && result->reason[0] != '\0') return;
+    result->state = state;
+    va_start(args, format);
+    vsnprintf(result->reason, sizeof result->reason, format, args);
+    va_end(args);
+}
+
+static void describe(const vf_case *c, int operand, int64_t index, double got, const vf_rounding *bounds,
+                     verify_result *result)
+{
+    char where[128];
+    double expected = c->after[operand][index];
+    double bound = bounds == NULL ? 0.0 : vf_bound(bounds, c->roundings[operand][index], c->magnitude[operand][index]);
+    vf_element_name(&c->call.operands[operand], index, where, sizeof where);
+    snprintf(result->worst, sizeof result->worst, "%s: expected %.17g, got %.17g, error %.3g, bound %.3g%s", where,
+             expected, got, fabs(got - expected), bound, c->variant == 1 ? " (second variant)" : "");
+}
+
+/* Results of which few are expected (db of two channels, a count) may well be uniform; they prove nothing alone. */
+static void mistrust(const vf_case *c, int operand, const vf_comparison *v, bool *proves, verify_result *result)
+{
+    enum { FEW = 16 };
+    const char *why = vf_mistrust(v);
+    *proves = *proves || why == NULL;
+    if (why != NULL && c->call.operands[operand].count > FEW)
+        vf_set(result, VERIFY_MISTRUSTED, "%s: %s", c->call.operands[operand].name, why);
+}
+
+void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, verify_result *result,
+              vf_comparison *sums)
+{
+    bool proves = false;
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        if (c->after[i] == NULL) continue;
+        vf_comparison v = vf_compare(c->after[i], c->magnitude[i], c->roundings[i], run->after[i], o->count, bounds);
+        if (result->worst[0] == '\0' || !(v.budget_used <= result->budget_used)) {
+            result->budget_used = v.budget_used;
+            describe(c, i, v.worst, run->after[i][v.worst], bounds, result);
+        }
+        if (v.failed)
+            vf_set(result, VERIFY_FAILED, bounds == NULL ? "%s is not equal" : "%s leaves its bound", o->name);
+        mistrust(c, i, &v, &proves, result);
+        if (sums == NULL) continue;
+        sums->sum_sq += v.sum_sq;
+        sums->sum_sqrt_n += v.sum_sqrt_n;
+        sums->rounded += v.rounded;
+    }
+    if (!proves) vf_set(result, VERIFY_MISTRUSTED, "the expected results are too uniform to prove anything");
+}

@@ -1,0 +1,145 @@
+/* engine.h: what the checks share: cases (data and what must come out), guarded runs, comparisons. */
+#ifndef VERIFY_ENGINE_H
+#define VERIFY_ENGINE_H
+
+#include "bounds.h"
+#include "reference.h"
+#include "verify.h"
+
+/* ---- Cases: one problem and direction with its data and the expected results; independent of any algorithm. */
+
+/* INTEGERS: small enough for exact sums, wide enough to be spoilt by fewer bits. REALS: uniform, with extremes where
+ * an operation has any. EXACT_REALS: the same, but intermediates of the forward pass (y, save_mean) not rounded.
+ * DATA: as REALS, but nothing is expected: `after` is not computed. */
+typedef enum vf_fill { VF_INTEGERS, VF_REALS, VF_EXACT_REALS, VF_DATA } vf_fill;
+
+/* Variant 1 exists for some: conv and FC add to what is there (beta 1) and swap which factor is wide; an activation's
+ * backward goes without x; an optimizer is in the midst of its way instead of at its start. */
+int vf_variants(const cnn_problem *problem, cnn_dir dir);
+
+typedef struct vf_case {
+    vf_call call;                     /* operands; in and out point to the arrays below */
+    double *before[CNN_MAX_OPERANDS]; /* rounded to the operand's type; NULL: an output that is replaced */
+    double *after[CNN_MAX_OPERANDS], *magnitude[CNN_MAX_OPERANDS], *roundings[CNN_MAX_OPERANDS];
+    cnn_problem problem; /* a copy; call.problem points to it */
+    vf_fill fill;
+    int variant;
+    uint64_t seed;
+    bool without_x; /* an activation's backward, as after a forward in place */
+} vf_case;
+
+cnn_status vf_case_make(vf_case *c, const cnn_problem *problem, cnn_dir dir, vf_fill fill, int variant, uint64_t seed,
+                        thread_pool *pool, cnn_error *err);
+void vf_case_free(vf_case *c);
+
+/* fill.c: the values of an operand before the call: they depend on its name, the seed, fill and variant only, so that
+ * forward and backward of a problem see the same x. `density` is the share of non-zeros of a factor. */
+void vf_fill_values(const vf_case *c, const cnn_operand *operand, double density, double *values);
+/* How many products an element of the result is the sum of, at most (conv, FC, pooling; else 1). */
+double vf_terms(const cnn_problem *problem, cnn_dir dir);
+/* Largest sum of absolute values that is still exact in any order: 2^24 or 2^53. */
+double vf_exact_limit(const cnn_problem *problem);
+/* The share of non-zeros with which sums in this direction are likely to stay below the limit. */
+double vf_exact_density(const cnn_problem *problem, cnn_dir dir);
+/* Values as the operand's type holds them. */
+void vf_round(const cnn_problem *problem, const cnn_operand *operand, double *values);
+
+/* tensor.c: canonical doubles <-> the bytes an implementation sees (dtype, layout). */
+void vf_pack(const cnn_problem *problem, const cnn_operand *operand, const double *values, void *bytes);
+void vf_unpack(const cnn_problem *problem, const cnn_operand *operand, const void *bytes, double *values);
+/* "y[n=0,c=1,h=2,w=3]" for element `index` in canonical order. */
+void vf_element_name(const cnn_operand *operand, int64_t index, char *text, size_t size);
+
+/* ---- Runs: the implementation on a case, in guarded buffers. */
+
+typedef struct vf_run_options {
+    int garbage;   /* which of the two patterns poisons outputs and workspace: 0 or 1 */
+    bool in_place; /* y in x's buffer, dx in dy's; only where cnn.h allows it */
+} vf_run_options;
+
+typedef struct vf_run {
+    double *after[CNN_MAX_OPERANDS]; /* outputs, canonical; NULL for inputs */
+    void *bytes[CNN_MAX_OPERANDS];   /* outputs as they came */
+    char fault[VERIFY_TEXT_MAX];     /* what was wrong with memory: "" nothing */
+} vf_run;
+
+cnn_status vf_run_make(vf_run *run, const cnn_session *session, const cnn_plan *plan, const vf_case *c,
+                       const vf_run_options *options, cnn_error *err);
+void vf_run_free(vf_run *run);
+/* NULL, or the name of the first output whose bits differ; *index says where (canonical order is not kept: bytes). */
+const char *vf_run_difference(const vf_case *c, const vf_run *a, const vf_run *b);
+
+/* guard.c: a device buffer between two guard bands that touch its first and its last byte. */
+typedef struct vf_guarded {
+    void *memory, *data; /* the allocation, the buffer in it (NULL for no bytes) */
+    size_t bytes;
+} vf_guarded;
+cnn_status vf_guarded_alloc(vf_guarded *g, const cnn_session *session, size_t bytes, cnn_error *err);
+/* Uploads `content` (bytes of it) and fresh guards. */
+cnn_status vf_guarded_upload(const vf_guarded *g, const cnn_session *session, const void *content, cnn_error *err);
+/* Downloads into `content`; *damage is 0, or the distance of the nearest overwritten guard byte: -1 the byte just
+ * before the buffer, 1 the one just after it. */
+cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, void *content, int64_t *damage,
+                               cnn_error *err);
+void vf_guarded_free(vf_guarded *g, const cnn_session *session);
+
+/* ---- Comparison. */
+
+typedef struct vf_comparison {
+    double budget_used;         /* largest |error| / bound; infinite for an error where none is allowed */
+    bool failed;                /* some element is not finite or not within its bound */
+    int64_t live, zeros, worst; /* elements that have something to compute; of these exactly 0; the worst element */
+    bool uniform;               /* all live ones are equal */
+    double sum_sq, sum_sqrt_n;  /* of error*sqrt(n)/magnitude; of sqrt(n), over elements with roundings */
+    int64_t rounded;
+    double least, most; /* of live expected values */
+} vf_comparison;
+
+/* Compares `count` elements; bounds NULL: they must be equal. Positive form: whatever is not provably right fails. */
+vf_comparison vf_compare(const double *expected, const double *magnitude, const double *roundings, const double *got,
+                         int64_t count, const vf_rounding *bounds);
+/* Whether the bits are those of a finite number. */
+bool vf_finite(double value);
+/* Whether results prove anything: NULL, or why not. */
+const char *vf_mistrust(const vf_comparison *c);
+
+/* ---- Checks. */
+
+enum { VF_CACHE = 8 };
+
+struct verify_engine {
+    const cnn_impl *impl;
+    cnn_session_params params;
+    cnn_session session;
+    verify_options options;
+    thread_pool *pool;
+    vf_case *cache[VF_CACHE]; /* cases of the problem and direction in hand */
+    int cached;
+};
+
+typedef struct vf_subject {
+    verify_engine *engine;
+    const cnn_problem *problem;
+    cnn_dir dir;
+    const cnn_algorithm *algorithm;
+    const cnn_plan *plan;
+} vf_subject;
+
+/* The case, made at the first request and kept while the problem and direction stay the same. */
+cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_case **c, cnn_error *err);
+
+/* Fills state, reason, worst ... of a result that starts as PASSED. A status other than CNN_OK counts as failure. */
+typedef cnn_status vf_check_fn(const vf_subject *s, verify_result *result, cnn_error *err);
+vf_check_fn vf_check_exact, vf_check_bound, vf_check_gradient, vf_check_adjoint, vf_check_memory, vf_check_determinism;
+
+/* Sets state and reason. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void vf_set(verify_result *result, verify_state state, const char *format, ...);
+/* Judges all outputs of a run against a case (bounds NULL: equality), into the result. Adds to `sums` (may be NULL) the
+ * sums from which the precision is told. */
+void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, verify_result *result,
+              vf_comparison *sums);
+
+#endif

@@ -1,0 +1,214 @@
+/* network_pass.c: walks the layers of a cnn_net, forward in order and backward against it. */
+#include "network_pass.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t value_count(const cnn_net *net, int value)
+{
+    const cnn_value *v = &net->values[value];
+    return net->batch * v->c * v->h * v->w;
+}
+
+/* Which layer last wrote each value is known by walking once. */
+static bool find_sources(vf_pass *pass)
+{
+    const cnn_net *net = pass->net;
+    int *writer = malloc((size_t)net->n_values * sizeof *writer);
+    if (writer == NULL) return false;
+    for (int v = 0; v < net->n_values; v++) writer[v] = -1;
+    for (int l = 0; l < net->n_layers; l++) {
+        for (int i = 0; i < net->layers[l].n_inputs; i++) pass->layers[l].source[i] = writer[net->layers[l].inputs[i]];
+        writer[net->layers[l].output] = l;
+    }
+    free(writer);
+    return true;
+}
+
+cnn_status vf_pass_open(vf_pass *pass, const cnn_net *net, thread_pool *pool, cnn_error *err)
+{
+    *pass = (vf_pass){.net = net, .pool = pool, .image_count = value_count(net, 0)};
+    pass->layers = calloc((size_t)net->n_layers, sizeof *pass->layers);
+    pass->labels = calloc((size_t)net->batch, sizeof *pass->labels);
+    bool made = pass->layers != NULL && pass->labels != NULL && find_sources(pass);
+    for (int v = 0; v < net->n_values; v++)
+        if (value_count(net, v) > pass->scratch_count) pass->scratch_count = value_count(net, v);
+    if (made) made = (pass->scratch = calloc((size_t)pass->scratch_count, sizeof(double))) != NULL;
+    for (int l = 0; made && l < net->n_layers; l++) {
+        vf_pass_layer *p = &pass->layers[l];
+        p->count = value_count(net, net->layers[l].output);
+        p->out = calloc((size_t)p->count, sizeof(double));
+        p->grad = calloc((size_t)p->count, sizeof(double));
+        p->save_mean = calloc((size_t)net->values[net->layers[l].output].c, sizeof(double));
+        p->save_invstd = calloc((size_t)net->values[net->layers[l].output].c, sizeof(double));
+        made = p->out != NULL && p->grad != NULL && p->save_mean != NULL && p->save_invstd != NULL;
+    }
+    if (made) return CNN_OK;
+    vf_pass_close(pass);
+    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the reference of network %s", net->name);
+}
+
+void vf_pass_close(vf_pass *pass)
+{
+    for (int l = 0; pass->layers != NULL && l < pass->net->n_layers; l++) {
+        free(pass->layers[l].out);
+        free(pass->layers[l].grad);
+        free(pass->layers[l].save_mean);
+        free(pass->layers[l].save_invstd);
+    }
+    free(pass->layers);
+    free(pass->labels);
+    free(pass->scratch);
+    *pass = (vf_pass){0};
+}
+
+static const double *input_of(const vf_pass *pass, int layer, int input)
+{
+    int source = pass->layers[layer].source[input];
+    return source < 0 ? pass->images : pass->layers[source].out;
+}
+
+/* Offset of a layer's parameter by its operand's name ("w", "dw", "gamma", ...); -1: none. */
+static int64_t param_offset(const cnn_net *net, int layer, const char *name)
+{
+    static const char *const names[] = {[CNN_WEIGHT] = "w",
+                                        [CNN_BIAS] = "b",
+                                        [CNN_GAMMA] = "gamma",
+                                        [CNN_BETA] = "beta",
+                                        [CNN_RUNNING_MEAN] = "running_mean",
+                                        [CNN_RUNNING_VAR] = "running_var"};
+    const cnn_layer *l = &net->layers[layer];
+    for (int i = 0; i < l->n_params; i++)
+        if (strcmp(names[net->params[l->params[i]].role], name) == 0) return net->params[l->params[i]].offset;
+    return -1;
+}
+
+/* What an operand called `name` reads; NULL: nothing of the kind. `sums` are the loss's: the loss, the hits. */
+static const double *source_of(const vf_pass *pass, int layer, const char *name)
+{
+    static const double zero = 0.0;
+    const vf_pass_layer *p = &pass->layers[layer];
+    int64_t param = param_offset(pass->net, layer, name);
+    if (param >= 0) return pass->params + param;
+    if (strcmp(name, "y") == 0) return p->out;
+    if (strcmp(name, "dy") == 0) return p->grad;
+    if (strcmp(name, "save_mean") == 0) return p->save_mean;
+    if (strcmp(name, "save_invstd") == 0) return p->save_invstd;
+    if (strcmp(name, "labels") == 0) return pass->labels;
+    if (name[0] == 'x') return input_of(pass, layer, name[1] == '\0' ? 0 : name[1] - '0');
+    return &zero; /* step, loss_sum, correct */
+}
+
+static cnn_status layer_forward(vf_pass *pass, int layer, double *loss, cnn_error *err)
+{
+    vf_pass_layer *p = &pass->layers[layer];
+    vf_call call;
+    cnn_status status = vf_call_init(&call, &pass->net->layers[layer].problem, CNN_FWD, pass->pool, err);
+    for (int i = 0; status == CNN_OK && i < call.count; i++) {
+        const cnn_operand *o = &call.operands[i];
+        if (o->access != CNN_OUT) call.in[i] = source_of(pass, layer, o->name);
+        if (strcmp(o->name, "y") == 0) call.out[i].value = p->out;
+        if (strcmp(o->name, "save_mean") == 0) call.out[i].value = p->save_mean;
+        if (strcmp(o->name, "save_invstd") == 0) call.out[i].value = p->save_invstd;
+        if (strcmp(o->name, "loss_sum") == 0) call.out[i].value = loss;
+    }
+    return status == CNN_OK ? vf_reference(&call, err) : status;
+}
+
+/* One direction of a layer's backward; gradients of its inputs are added to those of the layers that made them. */
+static cnn_status layer_backward(vf_pass *pass, int layer, cnn_dir dir, double *grads, cnn_error *err)
+{
+    const cnn_layer *l = &pass->net->layers[layer];
+    vf_call call;
+    double *dx[CNN_MAX_INPUTS] = {NULL};
+    cnn_status status = vf_call_init(&call, &l->problem, dir, pass->pool, err);
+    call.scale = 1.0 / (double)pass->net->batch;
+    for (int i = 0; status == CNN_OK && i < call.count; i++) {
+        const cnn_operand *o = &call.operands[i];
+        int64_t param = o->name[0] == 'd' ? param_offset(pass->net, layer, o->name + 1) : -1;
+        if (o->access == CNN_IN) {
+            call.in[i] = source_of(pass, layer, o->name);
+        } else if (param >= 0) {
+            call.out[i].value = grads + param;
+        } else {
+            int input = o->name[2] == '\0' ? 0 : o->name[2] - '0'; /* dx, dx0, dx1, ... */
+            dx[input] = call.out[i].value = malloc((size_t)o->count * sizeof(double));
+            if (dx[input] == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a gradient");
+        }
+    }
+    if (status == CNN_OK) status = vf_reference(&call, err);
+    for (int i = 0; i < l->n_inputs; i++) {
+        int source = pass->layers[layer].source[i];
+        for (int64_t e = 0; status == CNN_OK && dx[i] != NULL && source >= 0 && e < pass->layers[source].count; e++)
+            pass->layers[source].grad[e] += dx[i][e];
+        free(dx[i]);
+    }
+    return status;
+}
+
+static void mix(uint64_t *hash, uint64_t value) { *hash = (*hash ^ value) * 1099511628211u; }
+
+/* Sides of kinks, and which tap each maximum is: where the gradient of numbered windows goes. */
+static cnn_status layer_kinks(vf_pass *pass, int layer, uint64_t *hash, cnn_error *err)
+{
+    const cnn_problem *p = &pass->net->layers[layer].problem;
+    const double *x = input_of(pass, layer, 0);
+    vf_call call;
+    if (p->op == CNN_OP_ACT) {
+        cnn_act_kind kind = p->u.act.kind;
+        bool smooth = kind == CNN_ACT_IDENTITY || kind == CNN_ACT_SIGMOID || kind == CNN_ACT_TANH;
+        double top = kind == CNN_ACT_CLIPPED_RELU ? p->u.act.alpha : (double)INFINITY;
+        for (int64_t i = 0; !smooth && i < pass->layers[layer].count; i++)
+            mix(hash, x[i] >= top ? 2 : x[i] > 0.0 ? 1 : 0);
+        return CNN_OK;
+    }
+    if (p->op != CNN_OP_POOL || p->u.pool.kind != CNN_POOL_MAX) return CNN_OK;
+    cnn_status status = vf_call_init(&call, p, CNN_BWD_D, pass->pool, err);
+    if (status != CNN_OK) return status;
+    double *numbers = pass->layers[layer].grad; /* not in use before the backward */
+    for (int64_t i = 0; i < pass->layers[layer].count; i++) numbers[i] = (double)(i + 1);
+    for (int i = 0; i < call.count; i++)
+        call.in[i] = call.operands[i].access == CNN_IN ? source_of(pass, layer, call.operands[i].name) : NULL;
+    call.out[vf_index(call.operands, call.count, "dx")].value = pass->scratch;
+    status = vf_reference(&call, err);
+    int64_t count = call.operands[vf_index(call.operands, call.count, "dx")].count;
+    for (int64_t i = 0; status == CNN_OK && i < count; i++) mix(hash, (uint64_t)pass->scratch[i]);
+    return status;
+}
+
+cnn_status vf_pass_forward(vf_pass *pass, const double *params, const double *images, const int32_t *labels,
+                           double *loss, uint64_t *kinks, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    uint64_t hash = 1469598103934665603u;
+    pass->params = params;
+    pass->images = images;
+    for (int64_t n = 0; n < pass->net->batch; n++) pass->labels[n] = labels[n];
+    for (int l = 0; status == CNN_OK && l < pass->net->n_layers; l++) {
+        status = layer_forward(pass, l, loss, err);
+        if (status == CNN_OK && kinks != NULL) status = layer_kinks(pass, l, &hash, err);
+    }
+    *loss /= (double)pass->net->batch;
+    if (kinks != NULL) *kinks = hash;
+    return status;
+}
+
+cnn_status vf_pass_backward(vf_pass *pass, double *grads, cnn_error *err)
+{
+    const cnn_net *net = pass->net;
+    cnn_status status = CNN_OK;
+    for (int64_t i = 0; i < net->param_elems; i++) grads[i] = 0.0;
+    for (int l = 0; l < net->n_layers; l++)
+        memset(pass->layers[l].grad, 0, (size_t)pass->layers[l].count * sizeof(double));
+    for (int l = net->n_layers - 1; status == CNN_OK && l >= 0; l--) {
+        const vf_pass_layer *p = &pass->layers[l];
+        uint32_t dirs = cnn_op_dirs(&net->layers[l].problem);
+        for (int i = 0; net->layers[l].problem.op == CNN_OP_ADD && i < 2; i++)
+            for (int64_t e = 0; p->source[i] >= 0 && e < p->count; e++)
+                pass->layers[p->source[i]].grad[e] += p->grad[e];
+        if (dirs & 1u << CNN_BWD_D) status = layer_backward(pass, l, CNN_BWD_D, grads, err);
+        if (status == CNN_OK && dirs & 1u << CNN_BWD_W) status = layer_backward(pass, l, CNN_BWD_W, grads, err);
+    }
+    return status;
+}

@@ -1,0 +1,51 @@
+/* reference.c: finds the operation's reference, and its operands by name. */
+#include "reference.h"
+
+#include <string.h>
+
+typedef cnn_status reference_fn(const vf_call *call, cnn_error *err);
+
+static reference_fn *const references[CNN_OP_COUNT] = {
+    [CNN_OP_CONV] = vf_reference_conv,
+    [CNN_OP_FC] = vf_reference_fc,
+    [CNN_OP_POOL] = vf_reference_pool,
+    [CNN_OP_ACT] = vf_reference_act,
+    [CNN_OP_LOSS] = vf_reference_loss,
+    [CNN_OP_DROPOUT] = vf_reference_dropout,
+    [CNN_OP_ADD] = vf_reference_add,
+    [CNN_OP_CONCAT] = vf_reference_concat,
+    [CNN_OP_BATCHNORM] = vf_reference_batchnorm,
+    [CNN_OP_OPTIMIZER] = vf_reference_optimizer,
+};
+
+cnn_status vf_call_init(vf_call *call, const cnn_problem *problem, cnn_dir dir, thread_pool *pool, cnn_error *err)
+{
+    memset(call, 0, sizeof *call);
+    call->problem = problem;
+    call->dir = dir;
+    call->pool = pool;
+    call->scale = 1.0;
+    call->count = cnn_operands(problem, dir, call->operands, err);
+    return call->count < 0 ? err->status : CNN_OK;
+}
+
+cnn_status vf_reference(const vf_call *call, cnn_error *err) { return references[call->problem->op](call, err); }
+
+int vf_index(const cnn_operand *operands, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(operands[i].name, name) == 0) return i;
+    return -1;
+}
+
+const double *vf_in(const vf_call *call, const char *name)
+{
+    int i = vf_index(call->operands, call->count, name);
+    return i < 0 ? NULL : call->in[i];
+}
+
+vf_out vf_output(const vf_call *call, const char *name)
+{
+    int i = vf_index(call->operands, call->count, name);
+    return i < 0 ? (vf_out){NULL, NULL, NULL} : call->out[i];
+}

@@ -1,0 +1,78 @@
+/* reference_act.c: activations and their derivatives, element by element, from x.
+ *
+ * An implementation may take the derivative from the rounded y instead (cnn.h). That adds the effect of y's rounding,
+ * which the magnitudes allow for: 1 - y of a sigmoid is then off by u*y, 1 - y*y of tanh by 2*u*y*y, alpha + y of an
+ * ELU by u*|y|. */
+#include "reference.h"
+
+#include "roundings.h"
+
+#include <math.h>
+
+typedef struct element {
+    double value, magnitude, roundings;
+} element;
+
+static element exactly(double value) { return (element){value, fabs(value), 0.0}; }
+
+static element forward(const cnn_act_desc *d, double x)
+{
+    double e;
+    switch (d->kind) {
+    case CNN_ACT_RELU:
+        return exactly(x > 0.0 ? x : 0.0);
+    case CNN_ACT_CLIPPED_RELU:
+        /* the ceiling itself is rounded to the dtype */
+        return x >= d->alpha ? (element){d->alpha, d->alpha, 1.0} : exactly(x > 0.0 ? x : 0.0);
+    case CNN_ACT_LEAKY_RELU:
+        return x > 0.0 ? exactly(x) : (element){d->alpha * x, fabs(d->alpha * x), VF_ROUND_LEAKY};
+    case CNN_ACT_ELU:
+        /* magnitude of the difference e^x - 1 as cnn.h writes it: small results may be cancelled ones */
+        if (x > 0.0) return exactly(x);
+        return (element){d->alpha * expm1(x), d->alpha * (exp(x) + 1.0), VF_ROUND_ELU};
+    case CNN_ACT_SIGMOID:
+        e = x >= 0.0 ? 1.0 / (1.0 + exp(-x)) : exp(x) / (1.0 + exp(x));
+        return (element){e, e, VF_ROUND_SIGMOID};
+    case CNN_ACT_TANH:
+        return (element){tanh(x), fabs(tanh(x)), VF_ROUND_TANH};
+    default:
+        return exactly(x);
+    }
+}
+
+static element backward(const cnn_act_desc *d, double x, double dy)
+{
+    double y = forward(d, x).value, g = fabs(dy);
+    switch (d->kind) {
+    case CNN_ACT_RELU:
+        return exactly(x > 0.0 ? dy : 0.0);
+    case CNN_ACT_CLIPPED_RELU:
+        return exactly(x > 0.0 && x < d->alpha ? dy : 0.0);
+    case CNN_ACT_LEAKY_RELU:
+        return x > 0.0 ? exactly(dy) : (element){d->alpha * dy, fabs(d->alpha * dy), VF_ROUND_LEAKY};
+    case CNN_ACT_ELU:
+        if (x > 0.0) return exactly(dy);
+        return (element){d->alpha * exp(x) * dy, (d->alpha + fabs(y)) * g, VF_ROUND_ELU};
+    case CNN_ACT_SIGMOID:
+        return (element){y * (x >= 0.0 ? exp(-x) / (1.0 + exp(-x)) : 1.0 / (1.0 + exp(x))) * dy, y * g,
+                         VF_ROUND_SIGMOID};
+    case CNN_ACT_TANH:
+        return (element){dy / (cosh(x) * cosh(x)), (1.0 + y * y) * g, VF_ROUND_TANH};
+    default:
+        return exactly(dy);
+    }
+}
+
+cnn_status vf_reference_act(const vf_call *call, cnn_error *err)
+{
+    const cnn_act_desc *d = &call->problem->u.act;
+    const double *x = vf_in(call, "x"), *dy = vf_in(call, "dy");
+    vf_out out = vf_output(call, call->dir == CNN_FWD ? "y" : "dx");
+    int64_t count = d->mb * d->ic * d->ih * d->iw;
+    (void)err;
+    for (int64_t i = 0; i < count; i++) {
+        element e = call->dir == CNN_FWD ? forward(d, x[i]) : backward(d, x[i], dy[i]);
+        vf_put(&out, i, e.value, e.magnitude, e.roundings);
+    }
+    return CNN_OK;
+}

@@ -1,0 +1,64 @@
+/* reference_loss.c: softmax over the classes, shifted by the maximum, and cross-entropy with integer labels. */
+#include "reference.h"
+
+#include "roundings.h"
+
+#include <math.h>
+
+/* One image. The argument x - max of the exponential is off by u*|x - max|, which is the exponential's relative error:
+ * hence the range of the logits among the roundings. Returns -log(y[label]). */
+static double softmax(const double *x, int64_t classes, int64_t label, const vf_out *y, int64_t at, double *roundings)
+{
+    double max = x[0], min = x[0], sum = 0.0;
+    for (int64_t c = 1; c < classes; c++) max = fmax(max, x[c]), min = fmin(min, x[c]);
+    for (int64_t c = 0; c < classes; c++) sum += exp(x[c] - max);
+    *roundings = (double)classes + VF_ROUND_SOFTMAX + 2.0 * ceil(max - min);
+    for (int64_t c = 0; c < classes; c++) {
+        double p = exp(x[c] - max) / sum;
+        vf_put(y, at + c, p, p, *roundings);
+    }
+    return log(sum) - (x[label] - max);
+}
+
+static bool is_correct(const double *x, int64_t classes, int64_t label)
+{
+    int64_t best = 0;
+    for (int64_t c = 1; c < classes; c++)
+        if (x[c] > x[best]) best = c;
+    return best == label;
+}
+
+static void forward(const vf_call *call, const cnn_loss_desc *d)
+{
+    const double *x = vf_in(call, "x"), *labels = vf_in(call, "labels");
+    const double *loss0 = vf_in(call, "loss_sum"), *correct0 = vf_in(call, "correct");
+    vf_out y = vf_output(call, "y"), loss_sum = vf_output(call, "loss_sum"), correct = vf_output(call, "correct");
+    double loss = *loss0, magnitude = fabs(*loss0), hits = *correct0, most = 0.0;
+    for (int64_t n = 0; n < d->mb; n++) {
+        double roundings, l = softmax(x + n * d->ic, d->ic, (int64_t)labels[n], &y, n * d->ic, &roundings);
+        loss += l;
+        magnitude += 1.0 + fabs(l); /* a relative error of y is an absolute one of log y */
+        hits += is_correct(x + n * d->ic, d->ic, (int64_t)labels[n]) ? 1.0 : 0.0;
+        most = fmax(most, roundings);
+    }
+    vf_put(&loss_sum, 0, loss, magnitude, most + VF_ROUND_LOG);
+    vf_put(&correct, 0, hits, hits, 0.0);
+}
+
+static void backward(const vf_call *call, const cnn_loss_desc *d)
+{
+    const double *y = vf_in(call, "y"), *labels = vf_in(call, "labels");
+    vf_out dx = vf_output(call, "dx");
+    for (int64_t n = 0; n < d->mb; n++)
+        for (int64_t c = 0; c < d->ic; c++) {
+            double hot = c == (int64_t)labels[n] ? 1.0 : 0.0, p = y[n * d->ic + c];
+            vf_put(&dx, n * d->ic + c, (p - hot) * call->scale, (p + hot) * fabs(call->scale), VF_ROUND_LOSS_GRAD);
+        }
+}
+
+cnn_status vf_reference_loss(const vf_call *call, cnn_error *err)
+{
+    (void)err;
+    (call->dir == CNN_FWD ? forward : backward)(call, &call->problem->u.loss);
+    return CNN_OK;
+}

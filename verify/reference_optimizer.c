@@ -1,0 +1,85 @@
+/* reference_optimizer.c: one update, thesis eq. 3.11 to 3.21, as cnn.h writes them.
+ *
+ * Bounds follow the errors through q = g / (sqrt(s) + eps): dq <= dg/D + |g|/D^2 * ds/(2*sqrt(s)). The decay rates and
+ * Adam's bias corrections are scalars of the call: they are expected to be computed in double and rounded once. */
+#include "reference.h"
+
+#include "roundings.h"
+
+#include <math.h>
+
+typedef struct value {
+    double v, m; /* value, magnitude */
+} value;
+
+/* numerator / (sqrt(s) + eps). */
+static value quotient(value numerator, value s, double eps)
+{
+    double root = sqrt(s.v), d = root + eps;
+    double spread = root > 0.0 ? fabs(numerator.v) / (d * d) * 0.5 * s.m / root : 0.0;
+    return (value){numerator.v / d, numerator.m / d + spread + fabs(numerator.v / d)};
+}
+
+/* decay * old + rate * term. */
+static value blend(double decay, double old, double rate, value term)
+{
+    return (value){decay * old + rate * term.v, fabs(decay * old) + fabs(rate) * term.m};
+}
+
+typedef struct update {
+    value w, state[2];
+} update;
+
+static update step(const cnn_optimizer_desc *d, double w, double grad, const double old[2], double t)
+{
+    double sign = w > 0.0 ? 1.0 : w < 0.0 ? -1.0 : 0.0, c1 = 1.0 - pow(d->beta1, t + 1.0);
+    double c2 = 1.0 - pow(d->beta2, t + 1.0);
+    value g = {grad + d->l1 * sign + d->l2 * w, fabs(grad) + d->l1 * fabs(sign) + d->l2 * fabs(w)};
+    value g2 = {g.v * g.v, g.m * g.m}, delta, m, s;
+    update u = {{w, fabs(w)}, {{0.0, 0.0}, {0.0, 0.0}}};
+    switch (d->kind) {
+    case CNN_MOMENTUM:
+        u.state[0] = blend(d->beta1, old[0], -d->lr, g);
+        u.w = (value){w + u.state[0].v, fabs(w) + u.state[0].m};
+        return u;
+    case CNN_ADAGRAD:
+        u.state[0] = blend(1.0, old[0], 1.0, g2);
+        delta = quotient(g, u.state[0], d->eps);
+        break;
+    case CNN_RMSPROP:
+        u.state[0] = blend(d->beta2, old[0], 1.0 - d->beta2, g2);
+        delta = quotient(g, u.state[0], d->eps);
+        break;
+    case CNN_ADAM:
+        u.state[0] = blend(d->beta1, old[0], 1.0 - d->beta1, g);
+        u.state[1] = blend(d->beta2, old[1], 1.0 - d->beta2, g2);
+        m = (value){u.state[0].v / c1, u.state[0].m / c1};
+        s = (value){u.state[1].v / c2, u.state[1].m / c2};
+        delta = quotient(m, s, d->eps);
+        break;
+    default:
+        delta = g;
+        break;
+    }
+    u.w = (value){w - d->lr * delta.v, fabs(w) + d->lr * delta.m};
+    return u;
+}
+
+cnn_status vf_reference_optimizer(const vf_call *call, cnn_error *err)
+{
+    const cnn_optimizer_desc *d = &call->problem->u.optimizer;
+    const double *w = vf_in(call, "w"), *grad = vf_in(call, "grad"), *t = vf_in(call, "step");
+    const double *s0 = vf_in(call, "state0"), *s1 = vf_in(call, "state1");
+    vf_out out = vf_output(call, "w"), out0 = vf_output(call, "state0"), out1 = vf_output(call, "state1");
+    vf_out out_t = vf_output(call, "step");
+    (void)err;
+    for (int64_t i = 0; i < d->count; i++) {
+        double old[2] = {s0 == NULL ? 0.0 : s0[i], s1 == NULL ? 0.0 : s1[i]};
+        update u = step(d, w[i], grad[i], old, *t);
+        vf_put(&out, i, u.w.v, u.w.m, VF_ROUND_OPTIMIZER);
+        vf_put(&out0, i, u.state[0].v, u.state[0].m, VF_ROUND_OPTIMIZER);
+        vf_put(&out1, i, u.state[1].v, u.state[1].m, VF_ROUND_OPTIMIZER);
+    }
+    vf_put(&out_t, 0, *t + 1.0, *t + 1.0, 0.0);
+    return CNN_OK;
+}

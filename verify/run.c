@@ -1,0 +1,147 @@
+/* run.c: one guarded run of an implementation on a case. Everything that a kernel must not rely on is garbage before
+ * it, everything that it must not touch is looked at after it. */
+#include "engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* NaN in every format, or large finite numbers. */
+static const int garbage_byte[2] = {0xFF, 0x7F};
+
+typedef struct running {
+    const cnn_session *session;
+    const cnn_plan *plan;
+    const vf_case *c;
+    const vf_run_options *options;
+    vf_guarded buffer[CNN_MAX_OPERANDS], workspace;
+    void *image[CNN_MAX_OPERANDS]; /* what was uploaded */
+    void *pointer[CNN_MAX_OPERANDS];
+} running;
+
+/* With in_place: the operand whose buffer operand i uses; else i. */
+static int home(const running *r, int i)
+{
+    const vf_call *call = &r->c->call;
+    const char *input = NULL, *name = call->operands[i].name;
+    if (!r->options->in_place) return i;
+    if (strcmp(name, "y") == 0 && call->dir == CNN_FWD) input = call->problem->op == CNN_OP_ADD ? "x0" : "x";
+    if (strcmp(name, "dx") == 0) input = "dy";
+    return input == NULL ? i : vf_index(call->operands, call->count, input);
+}
+
+static void fault(vf_run *run, const char *name, const char *what, long long where)
+{
+    if (run->fault[0] == '\0') snprintf(run->fault, sizeof run->fault, what, name, where);
+}
+
+static cnn_status set_up(running *r, cnn_error *err)
+{
+    const vf_call *call = &r->c->call;
+    cnn_status status;
+    for (int i = 0; i < call->count; i++) {
+        const cnn_operand *o = &call->operands[i];
+        if ((r->image[i] = malloc(o->bytes)) == NULL)
+            return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for an image of %s", o->name);
+        if (r->c->before[i] != NULL)
+            vf_pack(call->problem, o, r->c->before[i], r->image[i]);
+        else
+            memset(r->image[i], garbage_byte[r->options->garbage], o->bytes);
+        if (home(r, i) != i) continue;
+        if ((status = vf_guarded_alloc(&r->buffer[i], r->session, o->bytes, err)) != CNN_OK) return status;
+        if ((status = vf_guarded_upload(&r->buffer[i], r->session, r->image[i], err)) != CNN_OK) return status;
+    }
+    for (int i = 0; i < call->count; i++) r->pointer[i] = r->buffer[home(r, i)].data;
+    if (r->c->without_x) r->pointer[vf_index(call->operands, call->count, "x")] = NULL;
+
+    size_t bytes = r->plan->workspace_bytes;
+    if (bytes == 0) return CNN_OK; /* the workspace is NULL */
+    void *dirt = malloc(bytes);
+    if (dirt == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu bytes of workspace", bytes);
+    memset(dirt, garbage_byte[r->options->garbage], bytes);
+    status = vf_guarded_alloc(&r->workspace, r->session, bytes, err);
+    if (status == CNN_OK) status = vf_guarded_upload(&r->workspace, r->session, dirt, err);
+    free(dirt);
+    return status;
+}
+
+/* Fetches operand i; an output goes to run->bytes, an input is compared to what it was. */
+static cnn_status collect(running *r, int i, vf_run *run, cnn_error *err)
+{
+    const cnn_operand *o = &r->c->call.operands[i];
+    bool written = o->access != CNN_IN, overwritten = false;
+    int64_t damage = 0;
+    for (int k = 0; k < r->c->call.count; k++) overwritten = overwritten || (k != i && home(r, k) == i);
+    void *bytes = malloc(o->bytes);
+    if (bytes == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to fetch %s", o->name);
+    cnn_status status = vf_guarded_download(&r->buffer[home(r, i)], r->session, bytes, &damage, err);
+    if (status == CNN_OK && damage > 0) fault(run, o->name, "wrote past %s: byte %lld after its end", damage);
+    if (status == CNN_OK && damage < 0) fault(run, o->name, "wrote before %s: byte %lld before its start", -damage);
+    if (status == CNN_OK && !written && !overwritten && memcmp(bytes, r->image[i], o->bytes) != 0) {
+        size_t at = 0;
+        while (((const char *)bytes)[at] == ((const char *)r->image[i])[at]) at++;
+        fault(run, o->name, "changed its input %s at byte %lld", (long long)at);
+    }
+    if (status == CNN_OK && written) {
+        run->bytes[i] = bytes;
+        bytes = NULL;
+        run->after[i] = malloc((size_t)o->count * sizeof(double));
+        if (run->after[i] == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %s", o->name);
+        if (status == CNN_OK) vf_unpack(r->c->call.problem, o, run->bytes[i], run->after[i]);
+    }
+    free(bytes);
+    return status;
+}
+
+static cnn_status check_workspace(running *r, vf_run *run, cnn_error *err)
+{
+    int64_t damage = 0;
+    if (r->workspace.data == NULL) return CNN_OK;
+    void *bytes = malloc(r->workspace.bytes);
+    if (bytes == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to fetch the workspace");
+    cnn_status status = vf_guarded_download(&r->workspace, r->session, bytes, &damage, err);
+    free(bytes);
+    if (damage > 0) fault(run, "the workspace", "wrote past %s: byte %lld after its end", damage);
+    if (damage < 0) fault(run, "the workspace", "wrote before %s: byte %lld before its start", -damage);
+    return status;
+}
+
+cnn_status vf_run_make(vf_run *run, const cnn_session *session, const cnn_plan *plan, const vf_case *c,
+                       const vf_run_options *options, cnn_error *err)
+{
+    running r = {.session = session, .plan = plan, .c = c, .options = options};
+    memset(run, 0, sizeof *run);
+    cnn_status status = set_up(&r, err);
+    if (status == CNN_OK) {
+        cnn_run_extra extra = {.beta = c->call.beta, .scale = c->call.scale, .workspace = r.workspace.data};
+        status = cnn_run(session, plan, r.pointer, &extra, err);
+    }
+    if (status == CNN_OK) status = cnn_sync(session, err);
+    for (int i = 0; status == CNN_OK && i < c->call.count; i++) status = collect(&r, i, run, err);
+    if (status == CNN_OK) status = check_workspace(&r, run, err);
+    for (int i = 0; i < c->call.count; i++) {
+        vf_guarded_free(&r.buffer[i], session);
+        free(r.image[i]);
+    }
+    vf_guarded_free(&r.workspace, session);
+    if (status != CNN_OK) vf_run_free(run);
+    return status;
+}
+
+void vf_run_free(vf_run *run)
+{
+    for (int i = 0; i < CNN_MAX_OPERANDS; i++) {
+        free(run->after[i]);
+        free(run->bytes[i]);
+        run->after[i] = run->bytes[i] = NULL;
+    }
+}
+
+const char *vf_run_difference(const vf_case *c, const vf_run *a, const vf_run *b)
+{
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        if (a->bytes[i] != NULL && memcmp(a->bytes[i], b->bytes[i], o->bytes) != 0) return o->name;
+    }
+    return NULL;
+}

@@ -1,0 +1,184 @@
+/* verify.c: an engine, and all chosen checks on one problem. */
+#include "engine.h"
+
+#include "harness/names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *doc;
+} checks[VERIFY_CHECK_COUNT] = {
+#define CHECK(id, name, doc) [VERIFY_##id] = {name, doc},
+#include "checks.inc"
+#undef CHECK
+};
+
+static vf_check_fn *const functions[VERIFY_CHECK_COUNT] = {
+    [VERIFY_EXACT] = vf_check_exact,       [VERIFY_BOUND] = vf_check_bound,
+    [VERIFY_GRADIENT] = vf_check_gradient, [VERIFY_ADJOINT] = vf_check_adjoint,
+    [VERIFY_MEMORY] = vf_check_memory,     [VERIFY_DETERMINISM] = vf_check_determinism};
+
+const char *verify_check_name(verify_check check) { return checks[check].name; }
+const char *verify_check_doc(verify_check check) { return checks[check].doc; }
+
+const char *verify_state_name(verify_state state)
+{
+    static const char *const names[] = {"UNSUPPORTED", "SKIPPED", "PASSED", "MISTRUSTED", "FAILED"};
+    return names[state];
+}
+
+uint32_t verify_checks_parse(const char *text, cnn_error *err)
+{
+    const char *names[VERIFY_CHECK_COUNT + 1];
+    uint32_t mask = 0;
+    for (int i = 0; i < VERIFY_CHECK_COUNT; i++) names[i] = checks[i].name;
+    names[VERIFY_CHECK_COUNT] = "all";
+    if (text == NULL) text = "all";
+    for (const char *at = text; *at != '\0';) {
+        char word[CNN_NAME_MAX];
+        size_t length = strcspn(at, ",");
+        int found = -1;
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), at);
+        for (int i = 0; i <= VERIFY_CHECK_COUNT; i++)
+            if (strcmp(word, names[i]) == 0) found = i;
+        if (found < 0) {
+            const char *near = cnn_nearest_name(word, names, VERIFY_CHECK_COUNT + 1);
+            CNN_FAIL(err, CNN_BAD_ARGUMENT, "unknown check \"%s\"%s%s%s", word, near ? "; did you mean \"" : "",
+                     near ? near : "", near ? "\"?" : "");
+            return 0;
+        }
+        mask |= found == VERIFY_CHECK_COUNT ? (1u << VERIFY_CHECK_COUNT) - 1 : 1u << found;
+        at += length + (at[length] == ',');
+    }
+    if (mask == 0) CNN_FAIL(err, CNN_BAD_ARGUMENT, "no check is named in \"%s\"", text);
+    return mask;
+}
+
+cnn_status verify_open(const cnn_impl *impl, const cnn_session_params *params, const verify_options *options,
+                       verify_engine **engine, cnn_error *err)
+{
+    verify_engine *e = calloc(1, sizeof *e);
+    *engine = NULL;
+    if (e == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a verification");
+    e->impl = impl;
+    e->params = *params;
+    e->options = *options;
+    if (!(e->options.gradient_flops > 0.0)) e->options.gradient_flops = 2e8;
+    cnn_status status = cnn_session_open(impl, params, &e->session, err);
+    if (status == CNN_OK) status = thread_pool_open(options->reference_threads, &e->pool, err);
+    if (status != CNN_OK) {
+        if (e->session.impl != NULL) cnn_session_close(&e->session);
+        free(e);
+        return status;
+    }
+    *engine = e;
+    return CNN_OK;
+}
+
+static void forget_cases(verify_engine *e)
+{
+    for (int i = 0; i < e->cached; i++) {
+        vf_case_free(e->cache[i]);
+        free(e->cache[i]);
+    }
+    e->cached = 0;
+}
+
+void verify_close(verify_engine *e)
+{
+    if (e == NULL) return;
+    forget_cases(e);
+    thread_pool_close(e->pool);
+    cnn_session_close(&e->session);
+    free(e);
+}
+
+const cnn_session *verify_session(const verify_engine *engine) { return &engine->session; }
+
+cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_case **c, cnn_error *err)
+{
+    verify_engine *e = s->engine;
+    if (e->cached > 0 && (memcmp(&e->cache[0]->problem, s->problem, sizeof *s->problem) != 0 ||
+                          e->cache[0]->call.dir != s->dir || e->cached == VF_CACHE))
+        forget_cases(e);
+    for (int i = 0; i < e->cached; i++)
+        if (e->cache[i]->fill == fill && e->cache[i]->variant == variant) {
+            *c = e->cache[i];
+            return CNN_OK;
+        }
+    vf_case *made = malloc(sizeof *made);
+    if (made == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a case");
+    cnn_status status = vf_case_make(made, s->problem, s->dir, fill, variant, e->options.seed, e->pool, err);
+    if (status != CNN_OK) {
+        free(made);
+        return status;
+    }
+    e->cache[e->cached++] = made;
+    *c = made;
+    return CNN_OK;
+}
+
+cnn_status verify_bytes(const cnn_problem *problem, cnn_dir dir, size_t *bytes, cnn_error *err)
+{
+    /* Doubles an element: four arrays a case, four cases kept, and three more while differences are taken. Bytes: the
+     * device's, and its images and results on the host. */
+    enum { DOUBLES = 4 * 4 + 3 * 4, IMAGES = 6 };
+    cnn_operand operands[CNN_MAX_OPERANDS];
+    int count = cnn_operands(problem, dir, operands, err);
+    size_t sum = 0;
+    if (count < 0) return err->status;
+    for (int i = 0; i < count; i++) {
+        int64_t host, images;
+        if (!cnn_mul(operands[i].count, DOUBLES * (int64_t)sizeof(double), &host) ||
+            !cnn_mul((int64_t)operands[i].bytes, IMAGES, &images) || host > INT64_MAX / 32 - images)
+            return CNN_FAIL(err, CNN_OVERFLOW, "the reference of %s (%lld elements) has no 64-bit size",
+                            operands[i].name, (long long)operands[i].count);
+        sum += (size_t)host + (size_t)images;
+    }
+    *bytes = sum;
+    return CNN_OK;
+}
+
+static verify_result empty_result(const vf_subject *s, const char *check)
+{
+    return (verify_result){.session = &s->engine->session,
+                           .problem = s->problem,
+                           .algorithm = s->algorithm->name,
+                           .dir = s->dir,
+                           .check = check,
+                           .state = VERIFY_PASSED,
+                           .budget_used = (double)NAN};
+}
+
+cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn_dir dir,
+                          const cnn_algorithm *algorithm, verify_each *each, void *user, cnn_error *err)
+{
+    cnn_plan plan;
+    vf_subject s = {engine, problem, dir, algorithm, &plan};
+    size_t bytes = 0;
+    cnn_status status = verify_bytes(problem, dir, &bytes, err);
+    if (status == CNN_OK) status = cnn_mem_check(&engine->session, bytes, err);
+    if (status != CNN_OK) return status;
+    status = cnn_plan_make(&engine->session, problem, dir, algorithm, &plan, err);
+    if (status != CNN_OK) {
+        verify_result result = empty_result(&s, "supports");
+        bool refused = status == CNN_UNSUPPORTED;
+        result.state = refused ? VERIFY_UNSUPPORTED : VERIFY_FAILED;
+        snprintf(result.reason, sizeof result.reason, "%s", err->message);
+        each(user, &result);
+        return CNN_OK;
+    }
+    for (int i = 0; i < VERIFY_CHECK_COUNT; i++) {
+        if (!(engine->options.checks & 1u << i)) continue;
+        verify_result result = empty_result(&s, checks[i].name);
+        status = functions[i](&s, &result, err);
+        if (status == CNN_INTERRUPTED) break;
+        if (status != CNN_OK) vf_set(&result, VERIFY_FAILED, "%s", err->message);
+        each(user, &result);
+    }
+    cnn_plan_release(&engine->session, &plan);
+    return status == CNN_INTERRUPTED ? status : CNN_OK;
+}

@@ -1,0 +1,100 @@
+/* verify.h: proving kernels right. For each (problem, direction, algorithm) of an implementation the checks of
+ * checks.inc are run, and each gives one result through a callback.
+ *
+ *   verify_engine *engine;
+ *   verify_open(impl, &session_params, &options, &engine, &err);
+ *   verify_problem(engine, &problem, CNN_FWD, &algorithm, each, user, &err);
+ *   verify_close(engine);
+ */
+#ifndef VERIFY_VERIFY_H
+#define VERIFY_VERIFY_H
+
+#include "harness/cnn.h"
+#include "harness/impl.h"
+#include "harness/net/net.h"
+#include "harness/problem.h"
+
+typedef enum verify_check {
+#define CHECK(id, name, doc) VERIFY_##id,
+#include "checks.inc"
+#undef CHECK
+    VERIFY_CHECK_COUNT
+} verify_check;
+
+const char *verify_check_name(verify_check check);
+const char *verify_check_doc(verify_check check);
+/* "exact,bound" or "all" or NULL -> a mask of 1 << verify_check; 0 is an error, which offers the nearest name. */
+uint32_t verify_checks_parse(const char *text, cnn_error *err);
+
+/* In the order of gravity, so that the state of several is the greatest of theirs. UNSUPPORTED: the implementation said
+ * so. SKIPPED: the check cannot say anything here. MISTRUSTED: the check held, but on results too uniform to prove
+ * anything. */
+typedef enum verify_state {
+    VERIFY_UNSUPPORTED,
+    VERIFY_SKIPPED,
+    VERIFY_PASSED,
+    VERIFY_MISTRUSTED,
+    VERIFY_FAILED
+} verify_state;
+const char *verify_state_name(verify_state state); /* "PASSED", ... */
+
+enum { VERIFY_TEXT_MAX = 512 };
+
+typedef struct verify_result {
+    const cnn_session *session;
+    const cnn_problem *problem; /* NULL for a whole network */
+    const char *algorithm;
+    cnn_dir dir;
+    const char *check; /* its name; "supports" where the problem was refused */
+    verify_state state;
+    double budget_used; /* the largest error as a share of its bound; NaN where no bound was involved */
+    char precision[16]; /* what the results are consistent with: "f64", "f32", "tf32", "bf16", "worse"; "" unknown */
+    char worst[VERIFY_TEXT_MAX];  /* the element furthest out: where, expected, got, bound */
+    char reason[VERIFY_TEXT_MAX]; /* one sentence for every state but PASSED; a remark, or "", for that */
+} verify_result;
+
+typedef void verify_each(void *user, const verify_result *result);
+
+typedef struct verify_options {
+    uint32_t checks;       /* mask of 1 << verify_check */
+    uint64_t seed;         /* of all data */
+    int reference_threads; /* >= 1 */
+    double gradient_flops; /* larger problems skip the gradient check; 0: the default, 2e8 */
+} verify_options;
+
+typedef struct verify_engine verify_engine;
+
+/* Opens its own session of `impl`, with settings that must outlive the engine (determinism opens more of them). */
+cnn_status verify_open(const cnn_impl *impl, const cnn_session_params *params, const verify_options *options,
+                       verify_engine **engine, cnn_error *err);
+void verify_close(verify_engine *engine);
+const cnn_session *verify_session(const verify_engine *engine);
+
+/* Bytes of host and device memory that checking this takes at most; CNN_OVERFLOW when a size cannot be held. */
+cnn_status verify_bytes(const cnn_problem *problem, cnn_dir dir, size_t *bytes, cnn_error *err);
+
+/* All chosen checks. A failing kernel is a result, not an error; an error means that nothing could be said. */
+cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn_dir dir,
+                          const cnn_algorithm *algorithm, verify_each *each, void *user, cnn_error *err);
+
+/* The built-in descriptors of an operation (default_problems.inc), for which no file is needed. */
+int verify_default_count(cnn_op op);
+const char *verify_default_text(cnn_op op, int index);
+
+/* ---- Whole networks. */
+
+/* Fills grads (net->param_elems, in the flat vector's order) with an implementation's gradients of the mean loss for
+ * these parameters, images (n,c,h,w order whatever the layout) and labels, dropout at update 0. */
+typedef cnn_status verify_net_gradient(void *user, const cnn_net *net, const double *params, const double *images,
+                                       const int32_t *labels, double *grads, cnn_error *err);
+
+/* Gradients of a whole network: the float64 reference's backward against central differences of its own loss, and,
+ * where `gradient` is given, the implementation's against the reference's. Results have problem NULL. */
+cnn_status verify_net(const cnn_net *net, const verify_options *options, verify_net_gradient *gradient,
+                      void *gradient_user, verify_each *each, void *user, cnn_error *err);
+
+/* The same with the gradients of a session's trainer; algorithm as in trainer_params. */
+cnn_status verify_net_trained(const cnn_session *session, const cnn_network *network, const char *algorithm,
+                              const verify_options *options, verify_each *each, void *user, cnn_error *err);
+
+#endif
