@@ -100,14 +100,12 @@ static cnn_status gather_problems(bench *b, cnn_error *err)
 
 /* ---- What is shown ---- */
 
+/* Three digits and a unit. */
 static void time_text(double seconds, char *text, size_t size)
 {
-    if (seconds < 1e-3)
-        snprintf(text, size, "%.3g µs", seconds * 1e6);
-    else if (seconds < 1)
-        snprintf(text, size, "%.3g ms", seconds * 1e3);
-    else
-        snprintf(text, size, "%.3g s", seconds);
+    const char *unit = seconds < 1e-3 ? "µs" : seconds < 1 ? "ms" : "s";
+    double value = seconds < 1e-3 ? seconds * 1e6 : seconds < 1 ? seconds * 1e3 : seconds;
+    snprintf(text, size, "%.*f %s", value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, unit);
 }
 
 /* Appends to a line of REPRO_MAX bytes; what does not fit is left out. */

@@ -1,0 +1,298 @@
+/* test_measure.c: what is timed is checked. A made-up implementation of `add` has algorithms that are right, wrong in
+ * one corner, idle after their first runs, or drifting; only the right one may get a figure. */
+#include "bench/contest.h"
+#include "bench/epoch.h"
+#include "bench/series.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+enum { RIGHT, WRONG_CORNER, IDLE, NAN_CORNER, REFUSING, ALGORITHMS };
+
+struct cnn_context {
+    int calls;
+};
+
+static cnn_status probe(cnn_error *err)
+{
+    (void)err;
+    return CNN_OK;
+}
+
+static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
+{
+    (void)params;
+    *context = calloc(1, sizeof **context);
+    return *context ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory");
+}
+
+static void close_context(cnn_context *context) { free(context); }
+
+static cnn_status supports(cnn_context *context, const cnn_problem *problem, cnn_dir dir,
+                           const cnn_algorithm *algorithm, cnn_error *err)
+{
+    (void)context;
+    (void)problem;
+    (void)dir;
+    return algorithm->id == REFUSING ? CNN_FAIL(err, CNN_UNSUPPORTED, "not this one") : CNN_OK;
+}
+
+static cnn_status add(cnn_context *context, const cnn_plan *plan, const cnn_join_args *args, cnn_error *err)
+{
+    const cnn_add_desc *d = &plan->problem.u.add;
+    int64_t count = d->mb * d->ic * d->ih * d->iw;
+    const float *a = args->x[0], *b = args->x[1];
+    float *y = args->y;
+    (void)err;
+    if (plan->algorithm.id == IDLE && context->calls++ > 5) return CNN_OK;
+    for (int64_t i = 0; i < count; i++) y[i] = a[i] + b[i];
+    if (plan->algorithm.id == WRONG_CORNER) y[count - 1] += 0.001f;
+    if (plan->algorithm.id == NAN_CORNER) y[0] = NAN;
+    return CNN_OK;
+}
+
+#define ALGORITHM(text, number)                                                                                        \
+    {                                                                                                                  \
+        .name = text, .doc = "", .ops = 1u << CNN_OP_ADD, .amplification = 1, .id = number                             \
+    }
+static const cnn_algorithm algorithms[ALGORITHMS] = {
+    ALGORITHM("right", RIGHT),           ALGORITHM("wrong_corner", WRONG_CORNER), ALGORITHM("idle", IDLE),
+    ALGORITHM("nan_corner", NAN_CORNER), ALGORITHM("refusing", REFUSING),
+};
+
+static const cnn_impl fake = {.abi_version = CNN_ABI_VERSION,
+                              .struct_size = sizeof(cnn_impl),
+                              .name = "fake",
+                              .doc = "",
+                              .algorithms = algorithms,
+                              .n_algorithms = ALGORITHMS,
+                              .probe = probe,
+                              .open = open_context,
+                              .close = close_context,
+                              .supports = supports,
+                              .add_fwd = add};
+
+typedef struct bench_fixture {
+    cnn_session session;
+    vf_case c;
+    contender list[ALGORITHMS];
+} bench_fixture;
+
+static void set_up(bench_fixture *f)
+{
+    cnn_error err;
+    cnn_problem problem;
+    cnn_problem_defaults defaults = {{CNN_F32, CNN_NCHW, CNN_MATH_F32}, false, false};
+    cnn_session_params params = {.threads = 1};
+    memset(f, 0, sizeof *f);
+    assert_int_equal(cnn_problem_parse(CNN_OP_ADD, "mb2ic3ih8", &defaults, &problem, &err), CNN_OK);
+    assert_int_equal(cnn_session_open(&fake, &params, &f->session, &err), CNN_OK);
+    assert_int_equal(vf_case_make(&f->c, &problem, CNN_FWD, VF_REALS, 0, 1, NULL, &err), CNN_OK);
+    for (int i = 0; i < ALGORITHMS; i++) f->list[i] = (contender){.session = &f->session, .algorithm = algorithms[i]};
+}
+
+static void tear_down(bench_fixture *f)
+{
+    contest_close(f->list, ALGORITHMS);
+    vf_case_free(&f->c);
+    cnn_session_close(&f->session);
+}
+
+static void only_right_outputs_get_figures(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    char text[8192];
+    measure_params params = {.min_time = 0.01, .max_time = 0.2, .noise = 0.05};
+    (void)state;
+    set_up(&f);
+    assert_int_equal(contest_run(f.list, ALGORITHMS, &f.c, &params, NULL, &err), CNN_OK);
+    assert_int_equal(f.list[RIGHT].state, CONTENDER_TIMED);
+    assert_int_equal(f.list[WRONG_CORNER].state, CONTENDER_WRONG);
+    assert_int_equal(f.list[IDLE].state, CONTENDER_WRONG);
+    assert_int_equal(f.list[NAN_CORNER].state, CONTENDER_WRONG);
+    assert_int_equal(f.list[REFUSING].state, CONTENDER_UNSUPPORTED);
+    assert_non_null(strstr(f.list[REFUSING].reason, "not this one"));
+    assert_int_equal(contest_best(f.list, ALGORITHMS), RIGHT);
+
+    cnn_record *record = contender_record(&f.list[WRONG_CORNER], &f.c, &params, "benchcnn bench");
+    assert_false(record_get_json(record, "median_s", text, sizeof text));
+    assert_true(record_get_json(record, "verified", text, sizeof text));
+    assert_string_equal(text, "false");
+    record_free(record);
+    record = contender_record(&f.list[RIGHT], &f.c, &params, "benchcnn bench");
+    assert_true(record_get_json(record, "median_s", text, sizeof text));
+    assert_true(record_get_json(record, "verified", text, sizeof text));
+    assert_string_equal(text, "true");
+    record_free(record);
+    tear_down(&f);
+}
+
+static void samples_are_many_and_long_enough(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    measure_params params = {.min_time = 0.01, .max_time = 0.5, .noise = 0.05};
+    (void)state;
+    set_up(&f);
+    assert_int_equal(contest_run(f.list, 1, &f.c, &params, NULL, &err), CNN_OK);
+    const measure_result *r = &f.list[0].result;
+    assert_true(r->stats.count >= 6);
+    assert_true(r->repeats > 1); /* 384 additions take well under 20 us */
+    assert_true(r->stats.min > 0 && r->stats.min <= r->stats.q1 && r->stats.q1 <= r->stats.median);
+    assert_true(r->stats.median <= r->stats.q3 && r->stats.q3 <= r->stats.max);
+    tear_down(&f);
+}
+
+static bool at_once(void) { return true; }
+
+static void there_is_always_a_sample(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    measure_params params = {.min_time = 0, .max_time = 0, .noise = 0};
+    (void)state;
+    set_up(&f);
+    assert_int_equal(contest_run(f.list, 1, &f.c, &params, NULL, &err), CNN_OK);
+    assert_true(f.list[0].result.stats.count >= 1);
+    tear_down(&f);
+    set_up(&f);
+    assert_int_equal(contest_run(f.list, 1, &f.c, &params, at_once, &err), CNN_OK);
+    assert_int_equal(f.list[0].state, CONTENDER_TIMED);
+    assert_true(f.list[0].result.stats.count >= 1);
+    tear_down(&f);
+}
+
+static void cold_samples_are_single_runs(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    measure_params params = {.min_time = 0, .max_time = 0.01, .noise = 0.05, .cold = true};
+    (void)state;
+    set_up(&f);
+    assert_int_equal(contest_run(f.list, 1, &f.c, &params, NULL, &err), CNN_OK);
+    assert_int_equal(f.list[0].state, CONTENDER_TIMED);
+    assert_int_equal(f.list[0].result.repeats, 1);
+    tear_down(&f);
+}
+
+/* ---- Epoch records: what was written is found again, and nothing else is taken for it. ---- */
+
+static epoch_row make_row(const cnn_session *session, int64_t batch, int64_t epoch, double seconds)
+{
+    epoch_row row;
+    memset(&row, 0, sizeof row);
+    epoch_setting_of_session(session, &row.setting);
+    strcpy(row.setting.algorithm, "direct");
+    strcpy(row.setting.net, "thesis");
+    strcpy(row.setting.data, "mnist");
+    strcpy(row.setting.dtype, "f32");
+    strcpy(row.setting.layout, "nchw");
+    strcpy(row.setting.math, "f32");
+    strcpy(row.setting.optimizer, "adam,l1=1e-05");
+    row.setting.batch = batch;
+    row.setting.seed = 1;
+    row.setting.train_images = 60000;
+    row.setting.test_images = 10000;
+    row.epoch = epoch;
+    row.seconds = seconds;
+    row.train_loss = NAN;
+    return row;
+}
+
+static void epochs_are_found_again(void **state)
+{
+    char path[] = "/tmp/test_measure_XXXXXX";
+    bench_fixture f;
+    cnn_error err;
+    record_sink *sink;
+    epoch_table table = {0};
+    double seconds;
+    int bad, fd = mkstemp(path);
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    set_up(&f);
+    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_environment(sink, &f.session, "test", &err), CNN_OK);
+    static const double times[] = {2.0, 9.0, 3.0};
+    for (int e = 0; e < 3; e++) {
+        epoch_row row = make_row(&f.session, 100, e + 1, times[e]);
+        assert_int_equal(record_write(sink, epoch_record(&f.session, &row), &err), CNN_OK);
+    }
+    record_sink_close(sink);
+    assert_int_equal(epoch_table_read(&table, path, &bad, &err), CNN_OK);
+    unlink(path);
+    assert_int_equal(table.count, 3);
+    assert_true(isnan(table.rows[0].train_loss));
+
+    epoch_row same = make_row(&f.session, 100, 1, 1), other = make_row(&f.session, 200, 1, 1);
+    assert_int_equal(epoch_median(&table, &same.setting, &seconds), 3);
+    assert_true(seconds == 3.0);
+    assert_true(epoch_finished(&table, &same.setting, 3));
+    assert_false(epoch_finished(&table, &same.setting, 4));
+    assert_false(epoch_finished(&table, &other.setting, 1));
+    strcpy(same.setting.knobs, "{\"isa\":1}");
+    assert_false(epoch_finished(&table, &same.setting, 1));
+    same = make_row(&f.session, 100, 1, 1);
+    strcpy(same.setting.cpu, "another machine");
+    assert_false(epoch_finished(&table, &same.setting, 1));
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
+static void curves_are_sorted_and_named(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    epoch_table table = {0};
+    series_set set;
+    (void)state;
+    set_up(&f);
+    assert_int_equal(series_make(&table, &set, &err), CNN_BAD_ARGUMENT);
+    for (int i = 0; i < 6; i++) {
+        epoch_row row = make_row(&f.session, i % 3 == 0 ? 200 : i % 3 == 1 ? 5 : 50, 1, 1.0 + i);
+        row.setting.threads = i < 3 ? 1 : 2;
+        assert_int_equal(epoch_table_add(&table, &row, &err), CNN_OK);
+    }
+    epoch_row row = make_row(&f.session, 5, 1, 1);
+    row.setting.train_images = 100; /* not the same epoch */
+    assert_int_equal(epoch_table_add(&table, &row, &err), CNN_OK);
+    assert_int_equal(series_make(&table, &set, &err), CNN_OK);
+    assert_int_equal(set.count, 2);
+    assert_int_equal(set.left_out, 1);
+    assert_int_equal(set.list[0].count, 3);
+    assert_true(set.list[0].points[0].batch == 5 && set.list[0].points[2].batch == 200);
+    assert_string_equal(set.list[0].label, "fake:direct, 1 thread");
+    assert_string_equal(set.list[1].label, "fake:direct, 2 threads");
+    series_free(&set);
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
+static void labels_keep_their_distance(void **state)
+{
+    double places[] = {1.0, 1.05, 3.0, 1.02, 0.0};
+    (void)state;
+    series_spread(places, 5, 0.5, 0.0, 3.0);
+    for (int i = 0; i < 5; i++) {
+        assert_true(places[i] >= -1e-9 && places[i] <= 3.0 + 1e-9);
+        for (int k = 0; k < i; k++) assert_true(fabs(places[i] - places[k]) >= 0.49);
+    }
+    assert_true(places[0] < places[3] && places[3] < places[1] && places[1] < places[2]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_right_outputs_get_figures), cmocka_unit_test(samples_are_many_and_long_enough),
+        cmocka_unit_test(there_is_always_a_sample),       cmocka_unit_test(cold_samples_are_single_runs),
+        cmocka_unit_test(epochs_are_found_again),         cmocka_unit_test(curves_are_sorted_and_named),
+        cmocka_unit_test(labels_keep_their_distance),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

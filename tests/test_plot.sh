@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# test_plot.sh BENCHCNN: records become pictures; what cannot be drawn is said in a sentence.
+set -u
+benchcnn=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+
+epoch() { # epoch ALGORITHM BATCH SECONDS NET
+    printf '{"kind":"epoch","impl":"cpu","algorithm":"%s","threads":2,"knobs":{},"net":"%s","data":"mnist","batch":%s,' "$1" "$4" "$2"
+    printf '"dtype":"f32","layout":"nchw","math":"f32","optimizer":"adam","seed":1,"train_images":60000,"test_images":10000,'
+    printf '"epoch":1,"seconds":%s}\n' "$3"
+}
+records() {
+    echo '{"kind":"env","cpu":"It'"'"'s a \"CPU\"","cores":2}'
+    for net in "$@"; do
+        epoch direct 5 3.5 "$net"; epoch direct 1000 2.25 "$net"; epoch im2col 5 4.5 "$net"; epoch im2col 1000 2.5 "$net"
+    done
+}
+
+"$benchcnn" plot >/dev/null 2>"$tmp/err" && fail "no file is no error"
+"$benchcnn" plot "$tmp/none.jsonl" 2>"$tmp/err" && fail "a missing file is no error"
+grep -q none.jsonl "$tmp/err" || fail "the missing file is not named"
+echo '{"kind":"env"}' >"$tmp/empty.jsonl"
+"$benchcnn" plot "$tmp/empty.jsonl" 2>"$tmp/err" && fail "nothing to draw is no error"
+grep -q 'no epoch records' "$tmp/err" || fail "nothing to draw is not said: $(cat "$tmp/err")"
+
+records thesis >"$tmp/a b's.jsonl"
+PATH=/nonexistent "$benchcnn" plot "$tmp/a b's.jsonl" 2>"$tmp/err" && fail "a missing gnuplot is no error"
+grep -q 'gnuplot-nox' "$tmp/err" || fail "the package of gnuplot is not named: $(cat "$tmp/err")"
+
+command -v gnuplot >/dev/null || { echo "SKIPPED: gnuplot is not installed"; exit 77; }
+mkdir "$tmp/tmp"
+TMPDIR=$tmp/tmp "$benchcnn" plot "$tmp/a b's.jsonl" >"$tmp/out" 2>"$tmp/err" || fail "plot: $(cat "$tmp/err")"
+[ -z "$(ls "$tmp/tmp")" ] || fail "temporary files are left"
+[ -s "$tmp/err" ] && fail "plot complains: $(cat "$tmp/err")"
+picture="$tmp/a b's"
+[ "$(head -c 8 "$picture.png" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ] || fail "the PNG is none"
+for text in 'cpu:direct' 'cpu:im2col' 'fastest: 2.25 s, at batch 1000' 'ConvNetGo' 'GoCuNets' 'other hardware' "It's a"; do
+    grep -qF "$text" <(sed 's/&apos;/'"'"'/g; s/&#39;/'"'"'/g' "$picture.svg") || fail "the SVG lacks '$text'"
+done
+
+# Another network: the published curves do not belong to it.
+records mine >"$tmp/mine.jsonl"
+"$benchcnn" plot "$tmp/mine.jsonl" --out "$tmp/two.svg" >/dev/null || fail "plot of another network"
+[ -s "$tmp/two.svg" ] && [ -s "$tmp/two.png" ] || fail "--out is not followed"
+grep -q ConvNetGo "$tmp/two.svg" && fail "published curves beside another network"
+records thesis mine >"$tmp/mixed.jsonl"
+"$benchcnn" plot "$tmp/mixed.jsonl" >/dev/null 2>"$tmp/err" || fail "plot of mixed networks"
+grep -q '4 records' "$tmp/err" || fail "left-out records are not counted: $(cat "$tmp/err")"
+
+"$benchcnn" plot "$tmp/mine.jsonl" --out /nonexistent/x 2>"$tmp/err" >/dev/null && fail "an unwritable place is no error"
+grep -q '/nonexistent/x' "$tmp/err" || fail "the unwritable place is not named: $(cat "$tmp/err")"
+echo "plot: all held"
