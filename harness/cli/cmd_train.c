@@ -1,0 +1,301 @@
+/* cmd_train.c: `benchcnn train`: trains a network with each chosen implementation and algorithm in turn, from the same
+ * initial weights and in the same order of images, and times its epochs. An epoch is a record as soon as it is done. */
+#include "../names.h"
+#include "../net/trainer.h"
+#include "bench/epoch.h"
+#include "sessions.h"
+#include "train_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH_MOST = 60000, BATCH_USUAL = 100, EPOCHS_UNTIL = 1000 };
+
+typedef struct train {
+    const cli_options *options;
+    cli_type_set types;
+    cnn_optimizer_desc optimizer;
+    int64_t batch, epochs;
+    cli_sessions sessions;
+    dataset data;
+    record_sink *sink;
+    cli_progress progress;
+    double *losses; /* of the steps of an epoch, with --losses */
+    int64_t n_losses;
+    int trained, diverged;
+} train;
+
+/* One training run. */
+typedef struct run {
+    train *all;
+    cnn_session *session;
+    const char *algorithm;
+    cnn_network *network;
+    trainer *trainer;
+    double setup_s, train_seconds;
+    int64_t epochs_run;
+} run;
+
+/* ---- Set-up ---- */
+
+static cnn_status read_options(train *t, cnn_error *err)
+{
+    const cli_options *o = t->options;
+    int count = 0;
+    if (o->words.count > 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "train: what is '%.64s'? Options begin with --", o->words.items[0]);
+    if (o->net == NULL)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "train needs a network: --net NAME or --net FILE, e.g. --net thesis");
+    if (o->impl == NULL)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "train needs implementations: --impl NAME[:ALGORITHM], e.g. --impl cpu:direct (see `benchcnn "
+                        "list`)");
+    t->batch = BATCH_USUAL;
+    cnn_status status =
+        o->batch != NULL ? cli_ints("batch", o->batch, 1, BATCH_MOST, &t->batch, 1, &count, err) : CNN_OK;
+    if (status == CNN_OK) status = cli_types(o, &t->types, err);
+    if (status == CNN_OK) status = cnn_optimizer_parse(o->optimizer, &t->optimizer, err);
+    if (status == CNN_OK && o->lr > 0.0) t->optimizer.lr = o->lr;
+    /* --until-loss needs room: one epoch, the default, is no limit then */
+    t->epochs = o->until_loss >= 0.0 && o->epochs == 1 ? EPOCHS_UNTIL : o->epochs;
+    return status;
+}
+
+static cnn_status open_data(train *t, const cnn_net *net, cnn_error *err)
+{
+    const cli_options *o = t->options;
+    const cnn_value *x = &net->values[0];
+    const dataset_params params = {.what = o->data,
+                                   .c = x->c,
+                                   .h = x->h,
+                                   .w = x->w,
+                                   .train_images = o->train_images,
+                                   .test_images = o->test_images,
+                                   .seed = (uint64_t)o->seed,
+                                   .threads = t->sessions.list[0].threads};
+    const cnn_status status = dataset_open(&params, &t->data, err);
+    if (status != CNN_OK) return status;
+    if (t->batch > t->data.train.count)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %lld is more than the %lld training images",
+                        (long long)t->batch, (long long)t->data.train.count);
+    if (!o->quiet) fprintf(stderr, "data: %s\n", t->data.source);
+    t->losses = o->losses ? calloc((size_t)(t->data.train.count / t->batch + 1), sizeof *t->losses) : NULL;
+    return o->losses && t->losses == NULL ? CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the losses") : CNN_OK;
+}
+
+static cnn_status set_up(train *t, cnn_error *err)
+{
+    cnn_network *network = NULL;
+    const cli_options *o = t->options;
+    cnn_status status = read_options(t, err);
+    if (status == CNN_OK) status = cnn_net_load(o->net, &t->types.types[0], t->batch, (uint64_t)o->seed, &network, err);
+    if (status == CNN_OK) status = record_sink_open(o->plan ? NULL : o->out, !o->plan && o->json, &t->sink, err);
+    if (status == CNN_OK) status = cli_sessions_open(o, &t->sessions, err);
+    if (status == CNN_OK) status = open_data(t, &network->net, err);
+    cnn_net_free(network);
+    return status;
+}
+
+/* ---- One run ---- */
+
+static bool show_progress(void *user, int64_t done, int64_t total)
+{
+    const run *r = user;
+    cli_progress_show(&r->all->progress, (double)done, (double)total, "images");
+    return !cli_interrupted();
+}
+
+static void keep_loss(void *user, int64_t step, double loss)
+{
+    const run *r = user;
+    r->all->losses[step] = loss;
+    r->all->n_losses = step + 1;
+}
+
+static void setting_of(const run *r, epoch_setting *setting)
+{
+    const train *t = r->all;
+    const cnn_type type = r->network->net.type;
+    char optimizer[CNN_PROBLEM_TEXT_MAX];
+    memset(setting, 0, sizeof *setting);
+    epoch_setting_of_session(r->session, setting);
+    cnn_optimizer_format(&t->optimizer, optimizer);
+    snprintf(setting->algorithm, sizeof setting->algorithm, "%s", r->algorithm);
+    snprintf(setting->net, sizeof setting->net, "%s", r->network->net.name);
+    snprintf(setting->data, sizeof setting->data, "%s", t->data.name);
+    snprintf(setting->dtype, sizeof setting->dtype, "%s", cnn_dtype_name(type.dtype));
+    snprintf(setting->layout, sizeof setting->layout, "%s", cnn_layout_name(type.layout));
+    snprintf(setting->math, sizeof setting->math, "%s", cnn_math_name(type.math));
+    snprintf(setting->optimizer, sizeof setting->optimizer, "%.*s", (int)sizeof setting->optimizer - 1, optimizer);
+    setting->batch = t->batch;
+    setting->seed = t->options->seed;
+    setting->train_images = t->data.train.count;
+    setting->test_images = t->data.test.count;
+}
+
+static cnn_status write_losses(const run *r, int64_t epoch, cnn_error *err)
+{
+    const train *t = r->all;
+    if (t->losses == NULL) return CNN_OK;
+    cnn_record *record = record_new("losses");
+    record_session(record, r->session, r->algorithm);
+    record_text(record, "net", r->network->net.name);
+    record_text(record, "data", t->data.name);
+    record_int(record, "batch", t->batch);
+    record_int(record, "seed", t->options->seed);
+    record_int(record, "epoch", epoch + 1);
+    record_reals(record, "losses", t->losses, (int)t->n_losses);
+    return record_write(t->sink, record, err);
+}
+
+static cnn_status report_epoch(run *r, int64_t epoch, const trainer_result *e, cnn_error *err)
+{
+    train *t = r->all;
+    epoch_row row = {.epoch = epoch + 1,
+                     .seconds = e->seconds,
+                     .train_s = e->train_s,
+                     .test_s = e->test_s,
+                     .train_loss = e->train_loss,
+                     .test_loss = e->test_loss,
+                     .train_accuracy = e->train_accuracy,
+                     .test_accuracy = e->test_accuracy,
+                     .images_per_s = e->images_per_s};
+    setting_of(r, &row.setting);
+    cnn_record *record = epoch_record(r->session, &row);
+    record_real(record, "setup_s", r->setup_s);
+    const cnn_status status = record_write(t->sink, record, err);
+    if (!(isfinite(e->train_loss) && isfinite(e->test_loss))) t->diverged++;
+    if (status != CNN_OK || t->options->json) return status;
+    printf("%5lld  %10.5f  %9.5f  %8.2f %%  %8.3f  %8.3f  %9.0f\n", (long long)epoch + 1, e->train_loss, e->test_loss,
+           e->test_accuracy * 100.0, e->seconds, e->train_s, e->images_per_s);
+    fflush(stdout);
+    return CNN_OK;
+}
+
+static void print_head(const run *r)
+{
+    if (r->all->options->json) return;
+    printf("%s on %s, batch %lld, %s:%s, %s %s, %d thread%s; set-up %.3f s\n", r->network->net.name, r->all->data.name,
+           (long long)r->all->batch, r->session->impl->name, r->algorithm, cnn_dtype_name(r->network->net.type.dtype),
+           cnn_layout_name(r->network->net.type.layout), r->session->threads, r->session->threads == 1 ? "" : "s",
+           r->setup_s);
+    printf("%5s  %10s  %9s  %10s  %8s  %8s  %9s\n", "epoch", "train loss", "test loss", "accuracy", "seconds",
+           "train s", "images/s");
+}
+
+static cnn_status run_epochs(run *r, cnn_error *err)
+{
+    train *t = r->all;
+    const cli_options *o = t->options;
+    const trainer_watch watch = {show_progress, t->losses != NULL ? keep_loss : NULL, r};
+    cnn_status status = CNN_OK;
+    bool reached = false;
+    for (int64_t epoch = 0; epoch < t->epochs && status == CNN_OK && !reached; epoch++) {
+        trainer_result e;
+        char what[64];
+        snprintf(what, sizeof what, "epoch %lld of %lld", (long long)epoch + 1, (long long)t->epochs);
+        cli_progress_start(&t->progress, what, o->quiet);
+        status = trainer_epoch(r->trainer, epoch, &watch, &e, err);
+        cli_progress_end(&t->progress);
+        if (status == CNN_OK) status = report_epoch(r, epoch, &e, err);
+        if (status == CNN_OK) status = write_losses(r, epoch, err);
+        if (status != CNN_OK) break;
+        r->epochs_run++;
+        r->train_seconds += e.seconds;
+        reached = e.test_loss < o->until_loss;
+    }
+    if (status == CNN_OK && o->until_loss >= 0.0 && !o->json)
+        printf("test loss %s below %g after %lld epochs, %.3f s\n", reached ? "is" : "is not", o->until_loss,
+               (long long)r->epochs_run, r->train_seconds);
+    return status;
+}
+
+static cnn_status run_one(train *t, cnn_session *session, const char *algorithm, const cnn_type *type, cnn_error *err)
+{
+    run r = {.all = t, .session = session, .algorithm = algorithm};
+    const cli_options *o = t->options;
+    const trainer_params params = {.algorithm = algorithm, .optimizer = t->optimizer, .seed = (uint64_t)o->seed};
+    const double start = cnn_now();
+    cnn_status status = cnn_net_load(o->net, type, t->batch, (uint64_t)o->seed, &r.network, err);
+    if (status == CNN_OK) status = trainer_open(session, r.network, &t->data, &params, &r.trainer, err);
+    if (status == CNN_OK && o->plan) {
+        print_train_plan(r.trainer, &r.network->net);
+        t->trained++;
+    } else if (status == CNN_OK) {
+        status = trainer_start(r.trainer, err);
+        r.setup_s = cnn_now() - start;
+        if (status == CNN_OK) status = record_environment(t->sink, session, o->command_line, err);
+        if (status == CNN_OK) print_head(&r);
+        if (status == CNN_OK) status = run_epochs(&r, err);
+        t->trained += r.epochs_run > 0;
+    }
+    trainer_close(r.trainer);
+    cnn_net_free(r.network);
+    return status;
+}
+
+/* ---- All runs ---- */
+
+static cnn_session *session_of(cli_sessions *sessions, const cnn_impl *impl)
+{
+    for (int i = 0; i < sessions->count; i++)
+        if (sessions->list[i].impl == impl) return &sessions->list[i];
+    return NULL; /* not available here, and chosen by a glob */
+}
+
+/* A choice without an algorithm stands for the default: the implementation's first for convolution. */
+static cnn_status run_choice(train *t, const cnn_choice *choice, const cnn_type *type, cnn_error *err)
+{
+    cnn_session *session = session_of(&t->sessions, choice->impl);
+    const cnn_impl *impl = choice->impl;
+    cnn_status status = CNN_OK;
+    for (int a = 0; session != NULL && a < impl->n_algorithms && status == CNN_OK; a++) {
+        if (!(impl->algorithms[a].ops & 1u << CNN_OP_CONV) || !cnn_choice_matches(choice, &impl->algorithms[a]))
+            continue;
+        if (cli_interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
+        status = run_one(t, session, impl->algorithms[a].name, type, err);
+        if (choice->pattern[0] == '\0') break;
+    }
+    return status;
+}
+
+static cnn_status run_all(train *t, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; i < t->types.count && status == CNN_OK; i++)
+        for (int c = 0; c < t->sessions.n_choices && status == CNN_OK; c++)
+            status = run_choice(t, &t->sessions.choices[c], &t->types.types[i], err);
+    return status;
+}
+
+static void print_repeat(const train *t)
+{
+    if (t->options->json || t->options->plan || t->trained == 0) return;
+    printf("repeat: %s", t->options->command_line);
+    if (t->options->threads == 0) printf(" --threads %d", t->sessions.list[0].threads);
+    putchar('\n');
+}
+
+int cmd_train(const cli_options *options, cnn_error *err)
+{
+    train *t = calloc(1, sizeof *t);
+    if (t == NULL) {
+        CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for training");
+        return cli_fail(err);
+    }
+    t->options = options;
+    cnn_status status = set_up(t, err);
+    if (status == CNN_OK) status = run_all(t, err);
+    print_repeat(t);
+    const int result = status != CNN_OK  ? cli_fail(err)
+                       : t->diverged > 0 ? EXIT_FAILED
+                       : t->trained > 0  ? EXIT_HELD
+                                         : EXIT_NOTHING;
+    cli_sessions_close(&t->sessions);
+    record_sink_close(t->sink);
+    dataset_free(&t->data);
+    free(t->losses);
+    free(t);
+    return result;
+}

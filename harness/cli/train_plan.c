@@ -1,0 +1,67 @@
+/* train_plan.c: the table that `benchcnn train --plan` prints. A step's FLOPs are those of the directions that the
+ * trainer really runs: no data gradient for the first layer. */
+#include "train_plan.h"
+
+#include "../names.h"
+#include "../problem.h"
+#include "../shape.h"
+
+static int64_t layer_params(const cnn_net *net, const cnn_layer *layer)
+{
+    int64_t count = 0;
+    for (int i = 0; i < layer->n_params; i++) count += net->params[layer->params[i]].count;
+    return count;
+}
+
+static void print_layer(const trainer *t, const cnn_net *net, int index, double *forward, double *step)
+{
+    const cnn_layer *layer = &net->layers[index];
+    const cnn_value *y = &net->values[layer->output];
+    char shape[64], problem[CNN_PROBLEM_TEXT_MAX];
+    const double fwd = cnn_flops(&layer->problem, CNN_FWD);
+    double all = 0.0;
+    for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
+        if (trainer_algorithm(t, index, (cnn_dir)dir)[0] != '\0') all += cnn_flops(&layer->problem, (cnn_dir)dir);
+    const bool in_place = layer->output == layer->inputs[0];
+    const double bytes =
+        (double)cnn_net_value_elems(net, layer->output, net->batch) * (double)cnn_dtype_size(net->type.dtype);
+    snprintf(shape, sizeof shape, "%lld x %lld x %lld", (long long)y->c, (long long)y->h, (long long)y->w);
+    cnn_problem_format(&layer->problem, problem);
+    printf("%-24s %-16s %11lld %10.3f %10.3f %12.0f  %s%s\n", layer->name, shape, (long long)layer_params(net, layer),
+           fwd * 1e-6, all * 1e-6, in_place ? 0.0 : bytes, problem, in_place ? "  (in place)" : "");
+    *forward += fwd;
+    *step += all;
+}
+
+static void print_memory(const trainer *t)
+{
+    const trainer_bytes m = trainer_memory(t);
+    const struct {
+        const char *what;
+        size_t bytes;
+    } rows[] = {{"images and labels", m.data}, {"values of a batch", m.values},  {"their gradients", m.gradients},
+                {"parameters", m.params},      {"their gradients", m.grads},     {"optimizer state", m.optimizer},
+                {"workspace", m.workspace},    {"labels, order, sums", m.small}, {"all, allocated once", m.total}};
+    printf("\nmemory\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        printf("  %-22s %14zu bytes  %9.1f MB\n", rows[i].what, rows[i].bytes, (double)rows[i].bytes * 1e-6);
+}
+
+void print_train_plan(const trainer *t, const cnn_net *net)
+{
+    const cnn_value *x = &net->values[0];
+    double forward = 0.0, step = 0.0;
+    int64_t all = 0;
+    for (int i = 0; i < net->n_params; i++) all += net->params[i].count;
+    printf("network %s: images %lld x %lld x %lld, batch %lld, %lld classes, %s %s\n\n", net->name, (long long)x->c,
+           (long long)x->h, (long long)x->w, (long long)net->batch, (long long)net->classes,
+           cnn_dtype_name(net->type.dtype), cnn_layout_name(net->type.layout));
+    printf("%-24s %-16s %11s %10s %10s %12s  %s\n", "layer", "output", "parameters", "MFLOP fwd", "MFLOP step", "bytes",
+           "problem");
+    for (int l = 0; l < net->n_layers; l++) print_layer(t, net, l, &forward, &step);
+    printf("%-24s %-16s %11lld %10.3f %10.3f\n", "all", "", (long long)all, forward * 1e-6, step * 1e-6);
+    printf("%lld parameters are trained; per image %.4f MFLOP forward, %.4f MFLOP a training step\n",
+           (long long)cnn_net_trained_count(net), forward * 1e-6 / (double)net->batch,
+           step * 1e-6 / (double)net->batch);
+    print_memory(t);
+}
