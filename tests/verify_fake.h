@@ -1,0 +1,360 @@
+/* verify_fake.h: an implementation of everything that is right by construction (the reference, rounded to the dtype),
+ * and is wrong in one way when opened as device number `mutant`. Nothing of it is registered. */
+#ifndef TESTS_VERIFY_FAKE_H
+#define TESTS_VERIFY_FAKE_H
+
+#include "verify/engine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MUTANTS(X)                                                                                                     \
+    X(NONE)                                                                                                            \
+    X(NAN)                                                                                                             \
+    X(CORNER)                                                                                                          \
+    X(ZEROS) X(LAST_TAP) X(SCRIBBLE) X(PAST_END) X(BEFORE_START) X(SWAPPED) X(TF32) X(BF16) X(NO_BIAS) X(NO_BETA)      \
+        X(STALE) X(RANDOM) X(THREADS) X(UNWRITTEN) X(LAYOUT) X(HALF_SUM) X(SINGLE)
+typedef enum mutant {
+#define X(name) MUTANT_##name,
+    MUTANTS(X)
+#undef X
+        MUTANT_COUNT
+} mutant;
+
+struct cnn_context {
+    int threads;
+    mutant mutant;
+    unsigned calls;
+};
+
+typedef struct fake_pointer {
+    const char *name;
+    const void *pointer;
+} fake_pointer;
+
+static double fake_keep_bits(double v, int bits)
+{
+    int exponent;
+    double fraction = frexp(v, &exponent);
+    return ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits);
+}
+
+/* What f' sees when x is gone: an x that gives this y. */
+static double fake_invert(const cnn_act_desc *d, double y)
+{
+    switch (d->kind) {
+    case CNN_ACT_ELU:
+        return y > 0.0 ? y : log1p(fmax(y / d->alpha, -1.0));
+    case CNN_ACT_SIGMOID:
+        return log(y / (1.0 - y));
+    case CNN_ACT_TANH:
+        return atanh(y);
+    default:
+        return y;
+    }
+}
+
+static void *fake_find(const fake_pointer *list, const char *name)
+{
+    void *pointer = NULL;
+    for (; list->name != NULL; list++)
+        if (strcmp(list->name, name) == 0) memcpy(&pointer, &list->pointer, sizeof pointer);
+    return pointer;
+}
+
+static bool fake_is(const cnn_operand *o, const char *a, const char *b)
+{
+    return strcmp(o->name, a) == 0 || strcmp(o->name, b) == 0;
+}
+
+/* Mutations of what a kernel reads. */
+static void fake_mutate_input(const cnn_context *context, const cnn_operand *o, double *v)
+{
+    int64_t taps = o->dims[2] * o->dims[3];
+    for (int64_t i = 0; i < o->count; i++) {
+        if (context->mutant == MUTANT_TF32 && fake_is(o, "x", "w")) v[i] = fake_keep_bits(v[i], 11);
+        if (context->mutant == MUTANT_TF32 && fake_is(o, "dy", "dy")) v[i] = fake_keep_bits(v[i], 11);
+        if (context->mutant == MUTANT_SINGLE && fake_is(o, "x", "w")) v[i] = (double)(float)v[i];
+        if (context->mutant == MUTANT_SINGLE && fake_is(o, "dy", "dy")) v[i] = (double)(float)v[i];
+        if (context->mutant == MUTANT_BF16 && fake_is(o, "w", "dy")) v[i] = fake_keep_bits(v[i], 8);
+        if (context->mutant == MUTANT_LAST_TAP && fake_is(o, "w", "w") && i % taps == taps - 1) v[i] = 0.0;
+        if (context->mutant == MUTANT_NO_BIAS && fake_is(o, "b", "b")) v[i] = 0.0;
+    }
+    for (int64_t i = 0; context->mutant == MUTANT_SWAPPED && fake_is(o, "w", "w") && i < o->count; i += taps)
+        for (int64_t h = 0; h < o->dims[2]; h++)
+            for (int64_t w = 0; w < h && o->dims[2] == o->dims[3]; w++) {
+                double t = v[i + h * o->dims[3] + w];
+                v[i + h * o->dims[3] + w] = v[i + w * o->dims[3] + h];
+                v[i + w * o->dims[3] + h] = t;
+            }
+}
+
+/* Mutations of what it writes: values, in canonical order. */
+static void fake_mutate_output(const cnn_context *context, const cnn_operand *o, double *v)
+{
+    double *last = &v[o->count - 1];
+    int64_t taps = o->dims[2] * o->dims[3];
+    bool odd = context->mutant == MUTANT_RANDOM ? context->calls % 2 == 1 : context->threads == 3;
+    switch (context->mutant) {
+    case MUTANT_NAN:
+        *last = NAN;
+        break;
+    case MUTANT_CORNER:
+        *last += 1.0 + fabs(*last) * 0.01;
+        break;
+    case MUTANT_ZEROS:
+        memset(v, 0, (size_t)o->count * sizeof *v);
+        break;
+    case MUTANT_LAST_TAP:
+        for (int64_t i = taps - 1; fake_is(o, "dw", "dw") && i < o->count; i += taps) v[i] = 0.0;
+        break;
+    case MUTANT_NO_BIAS:
+        *last = fake_is(o, "db", "db") ? 0.0 : *last;
+        break;
+    case MUTANT_HALF_SUM:
+        for (int64_t i = 0; i < o->count; i++) v[i] = fake_keep_bits(v[i], 11);
+        break;
+    case MUTANT_RANDOM:
+    case MUTANT_THREADS:
+        *last = odd ? *last * (1.0 + 0x1p-23) + 0x1p-140 : *last;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Mutations of memory. */
+static void fake_mutate_memory(const cnn_context *context, const cnn_plan *plan, const cnn_operand *o, char *data,
+                               const void *workspace)
+{
+    bool f64 = plan->problem.u.type.dtype == CNN_F64;
+    if (context->mutant == MUTANT_PAST_END && o->access != CNN_IN) data[o->bytes] = (char)(data[o->bytes] ^ 1);
+    if (context->mutant == MUTANT_BEFORE_START && o->access != CNN_IN) data[-1] = (char)(data[-1] ^ 1);
+    if (context->mutant == MUTANT_SCRIBBLE && o->access == CNN_IN) data[o->bytes - 1] = (char)(data[o->bytes - 1] ^ 1);
+    if (context->mutant == MUTANT_STALE && o->access != CNN_IN && o->elem == CNN_ELEM_DTYPE) {
+        if (f64)
+            *(double *)(void *)data += *(const double *)workspace;
+        else
+            *(float *)(void *)data += *(const float *)workspace;
+    }
+}
+
+/* Any operation: canonical doubles, the reference, back. */
+static cnn_status fake_run(cnn_context *context, const cnn_plan *plan, const fake_pointer *list, double beta,
+                           double scale, const void *workspace, cnn_error *err)
+{
+    vf_call call;
+    double *arrays[2][CNN_MAX_OPERANDS] = {{NULL}};
+    cnn_problem layout = plan->problem;
+    cnn_status status = vf_call_init(&call, &plan->problem, plan->dir, NULL, err);
+    if (status != CNN_OK) return status;
+    context->calls++;
+    if (context->mutant == MUTANT_LAYOUT) layout.u.type.layout = CNN_NCHW;
+    call.beta = context->mutant == MUTANT_NO_BETA ? 0.0 : beta;
+    call.scale = scale;
+    for (int i = 0; i < call.count; i++) {
+        const cnn_operand *o = &call.operands[i];
+        const void *data = fake_find(list, o->name);
+        arrays[0][i] = calloc((size_t)o->count, sizeof(double));
+        arrays[1][i] = calloc((size_t)o->count, sizeof(double));
+        if (data != NULL && (o->access != CNN_OUT || beta != 0.0)) vf_unpack(&layout, o, data, arrays[0][i]);
+        if (data == NULL && strcmp(o->name, "x") == 0 && call.problem->op == CNN_OP_ACT) {
+            vf_unpack(&layout, o, fake_find(list, "y"), arrays[0][i]);
+            for (int64_t e = 0; e < o->count; e++) arrays[0][i][e] = fake_invert(&call.problem->u.act, arrays[0][i][e]);
+        }
+        fake_mutate_input(context, o, arrays[0][i]);
+        call.in[i] = arrays[0][i];
+        if (o->access != CNN_IN) call.out[i].value = arrays[1][i];
+    }
+    status = vf_reference(&call, err);
+    for (int i = 0; i < call.count; i++) {
+        const cnn_operand *o = &call.operands[i];
+        char *data = fake_find(list, o->name);
+        size_t size = o->bytes / (size_t)o->count;
+        if (status == CNN_OK && o->access != CNN_IN) {
+            char last[8];
+            memcpy(last, data + o->bytes - size, size);
+            if (o->elem == CNN_ELEM_DTYPE) fake_mutate_output(context, o, arrays[1][i]);
+            vf_pack(&layout, o, arrays[1][i], data);
+            if (context->mutant == MUTANT_UNWRITTEN) memcpy(data + o->bytes - size, last, size);
+        }
+        if (status == CNN_OK && data != NULL) fake_mutate_memory(context, plan, o, data, workspace);
+        free(arrays[0][i]);
+        free(arrays[1][i]);
+    }
+    return status;
+}
+
+/* ---- The slots. */
+
+static cnn_status fake_weighted(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    const fake_pointer list[] = {{"x", a->x},   {"w", a->w},   {"b", a->b},   {"dy", a->dy}, {"y", a->y},
+                                 {"dx", a->dx}, {"dw", a->dw}, {"db", a->db}, {NULL, NULL}};
+    return fake_run(c, plan, list, a->beta, 1.0, a->workspace, err);
+}
+
+static cnn_status fake_map_fwd(cnn_context *c, const cnn_plan *plan, const cnn_map_fwd_args *a, cnn_error *err)
+{
+    const fake_pointer list[] = {{"x", a->x}, {"y", a->y}, {"step", a->step}, {NULL, NULL}};
+    return fake_run(c, plan, list, 0.0, 1.0, a->workspace, err);
+}
+
+static cnn_status fake_map_bwd(cnn_context *c, const cnn_plan *plan, const cnn_map_bwd_args *a, cnn_error *err)
+{
+    const fake_pointer list[] = {{"x", a->x},   {"y", a->y},       {"dy", a->dy},
+                                 {"dx", a->dx}, {"step", a->step}, {NULL, NULL}};
+    return fake_run(c, plan, list, 0.0, 1.0, a->workspace, err);
+}
+
+static cnn_status fake_loss(cnn_context *c, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err)
+{
+    const fake_pointer list[] = {{"x", a->x},   {"labels", a->labels},     {"y", a->y},
+                                 {"dx", a->dx}, {"loss_sum", a->loss_sum}, {"correct", a->correct},
+                                 {NULL, NULL}};
+    return fake_run(c, plan, list, 0.0, a->scale, a->workspace, err);
+}
+
+static cnn_status fake_join(cnn_context *c, const cnn_plan *plan, const cnn_join_args *a, cnn_error *err)
+{
+    const fake_pointer list[] = {{"x0", a->x[0]}, {"x1", a->x[1]}, {"x2", a->x[2]}, {"y", a->y}, {NULL, NULL}};
+    return fake_run(c, plan, list, 0.0, 1.0, NULL, err);
+}
+
+static cnn_status fake_split(cnn_context *c, const cnn_plan *plan, const cnn_split_args *a, cnn_error *err)
+{
+    const fake_pointer list[] = {{"dx0", a->dx[0]}, {"dx1", a->dx[1]}, {"dx2", a->dx[2]}, {"dy", a->dy}, {NULL, NULL}};
+    return fake_run(c, plan, list, 0.0, 1.0, NULL, err);
+}
+
+static cnn_status fake_batchnorm(cnn_context *c, const cnn_plan *plan, const cnn_batchnorm_args *a, cnn_error *err)
+{
+    const fake_pointer list[] = {{"x", a->x},
+                                 {"gamma", a->gamma},
+                                 {"beta", a->beta},
+                                 {"dy", a->dy},
+                                 {"y", a->y},
+                                 {"dx", a->dx},
+                                 {"dgamma", a->dgamma},
+                                 {"dbeta", a->dbeta},
+                                 {"running_mean", a->running_mean},
+                                 {"running_var", a->running_var},
+                                 {"save_mean", a->save_mean},
+                                 {"save_invstd", a->save_invstd},
+                                 {NULL, NULL}};
+    return fake_run(c, plan, list, 0.0, 1.0, a->workspace, err);
+}
+
+static cnn_status fake_optimizer(cnn_context *c, const cnn_plan *plan, const cnn_optimizer_args *a, cnn_error *err)
+{
+    const fake_pointer list[] = {{"w", a->w},       {"grad", a->grad}, {"state0", a->state[0]}, {"state1", a->state[1]},
+                                 {"step", a->step}, {NULL, NULL}};
+    return fake_run(c, plan, list, 0.0, 1.0, NULL, err);
+}
+
+static cnn_status fake_probe(cnn_error *err)
+{
+    (void)err;
+    return CNN_OK;
+}
+
+static cnn_status fake_open(const cnn_open_params *params, cnn_context **context, cnn_error *err)
+{
+    cnn_context *c = calloc(1, sizeof *c);
+    if (c == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory");
+    *c = (cnn_context){.threads = params->threads, .mutant = (mutant)params->device};
+    *context = c;
+    return CNN_OK;
+}
+
+static void fake_close(cnn_context *context) { free(context); }
+
+static cnn_status fake_supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a,
+                                cnn_error *err)
+{
+    (void)c, (void)dir, (void)a;
+    if (p->op == CNN_OP_CONV && p->u.conv.kh > 7)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "kernels above 7 are too large");
+    return CNN_OK;
+}
+
+/* Operations without a workspace argument get none. */
+static cnn_status fake_workspace(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a,
+                                 size_t *bytes, cnn_error *err)
+{
+    (void)dir, (void)a, (void)err;
+    *bytes = c->mutant == MUTANT_STALE || p->op == CNN_OP_FC ? 100 : 0;
+    return CNN_OK;
+}
+
+static const cnn_algorithm fake_algorithms[] = {
+    {.name = "exact", .doc = "", .ops = ~0u, .flags = CNN_ALGO_DETERMINISTIC, .amplification = 1.0},
+    {.name = "loose", .doc = "", .ops = ~0u, .flags = 0, .amplification = 1.0, .id = 1}};
+
+static const cnn_impl fake = {.abi_version = CNN_ABI_VERSION,
+                              .struct_size = sizeof(cnn_impl),
+                              .name = "fake",
+                              .doc = "the reference, or a mutant of it",
+                              .algorithms = fake_algorithms,
+                              .n_algorithms = 2,
+                              .probe = fake_probe,
+                              .open = fake_open,
+                              .close = fake_close,
+                              .supports = fake_supports,
+                              .workspace = fake_workspace,
+                              .conv_fwd = fake_weighted,
+                              .conv_bwd_data = fake_weighted,
+                              .conv_bwd_weights = fake_weighted,
+                              .fc_fwd = fake_weighted,
+                              .fc_bwd_data = fake_weighted,
+                              .fc_bwd_weights = fake_weighted,
+                              .pool_fwd = fake_map_fwd,
+                              .pool_bwd = fake_map_bwd,
+                              .act_fwd = fake_map_fwd,
+                              .act_bwd = fake_map_bwd,
+                              .dropout_fwd = fake_map_fwd,
+                              .dropout_bwd = fake_map_bwd,
+                              .loss_fwd = fake_loss,
+                              .loss_bwd = fake_loss,
+                              .add_fwd = fake_join,
+                              .concat_fwd = fake_join,
+                              .concat_bwd = fake_split,
+                              .batchnorm_fwd = fake_batchnorm,
+                              .batchnorm_bwd = fake_batchnorm,
+                              .optimizer_step = fake_optimizer};
+
+/* ---- Asking: the state of every check of a mutant on a problem, -1 where a check was not run. */
+
+typedef struct verdict {
+    int states[VERIFY_CHECK_COUNT];
+    int overall;
+    verify_result last[VERIFY_CHECK_COUNT];
+} verdict;
+
+static void fake_each(void *user, const verify_result *result)
+{
+    verdict *v = user;
+    if ((int)result->state > v->overall) v->overall = result->state;
+    for (int i = 0; i < VERIFY_CHECK_COUNT; i++)
+        if (strcmp(result->check, verify_check_name((verify_check)i)) == 0)
+            v->states[i] = (int)result->state, v->last[i] = *result;
+}
+
+static cnn_status fake_verify(mutant m, const cnn_problem *problem, cnn_dir dir, int algorithm, verdict *v,
+                              cnn_error *err)
+{
+    const cnn_session_params params = {.threads = 2, .device = (int)m};
+    const verify_options options = {.checks = ~0u, .seed = 7, .reference_threads = 1};
+    verify_engine *engine;
+    *v = (verdict){.overall = VERIFY_UNSUPPORTED};
+    for (int i = 0; i < VERIFY_CHECK_COUNT; i++) v->states[i] = -1;
+    cnn_status status = verify_open(&fake, &params, &options, &engine, err);
+    if (status != CNN_OK) return status;
+    status = verify_problem(engine, problem, dir, &fake_algorithms[algorithm], fake_each, v, err);
+    verify_close(engine);
+    return status;
+}
+
+#endif
