@@ -7,12 +7,12 @@
 #include "direct.h"
 #include "harness/shape.h"
 
-/* Cycles: of a vector's multiply-add (two units), of an element through pack or unpack, from whole images and from
- * tiles with their ragged ends, of beginning a run, and of a cache line that the core's own cache (whose share for a
- * task is cache_bytes) does not hold. Measured on one processor; only the choice of tiles, not a sum, depends on them.
- */
-static const double cycles_fma = 0.6, cycles_whole = 0.35, cycles_ragged = 1.2, cycles_run = 60, cycles_line = 6;
-static const double cache_bytes = 768 * 1024;
+/* Cycles: of a vector's multiply-add (two units); of an element through pack or unpack, from whole images, from tiles
+ * with their ragged ends, and where a run has not even one vector; of beginning a run; of reading a cache line that a
+ * core's own cache (whose share for a task is near_bytes) does not hold, or a shared cache (far_bytes) neither.
+ * Measured on one processor; only the choice of tiles depends on them. */
+static const double cycles_fma = 0.6, cycles_whole = 0.35, cycles_ragged = 1, cycles_short = 2, cycles_run = 60;
+static const double cycles_near = 3, cycles_far = 15, near_bytes = 768 * 1024, far_bytes = 8 * 1024 * 1024;
 
 /* One axis (h or w) cut into tiles. */
 typedef struct axis {
@@ -81,9 +81,8 @@ static double pack_cost(const direct_kernels *kern, const direct_side *s)
     bool rows = s->layout == CNN_NCHW;
     int64_t runs = rows ? s->c * (s->whole_w ? 1 : s->th) : s->th * s->tw;
     int64_t n = rows ? s->tw * (s->whole_w ? s->th : 1) : s->c, vectors = ceil_div(n, kern->lanes);
-    bool whole = s->tiles_h * s->tiles_w == 1;
-    return (double)runs *
-           (cycles_run + (double)(vectors * kern->lanes * kern->lanes) * (whole ? cycles_whole : cycles_ragged));
+    double each = s->tiles_h * s->tiles_w == 1 ? cycles_whole : n < kern->lanes ? cycles_short : cycles_ragged;
+    return (double)runs * (cycles_run + (double)(vectors * kern->lanes * kern->lanes) * each);
 }
 
 static double cost(const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir dir, const axis *h, const axis *w)
@@ -97,7 +96,8 @@ static double cost(const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir d
     /* what a task reads, and how many times over */
     double read = dir == CNN_FWD ? 2 * x_bytes : dir == CNN_BWD_D ? 2 * y_bytes : x_bytes + y_bytes;
     int64_t times = c->g * ceil_div((dir == CNN_BWD_D ? c->ic : c->oc) / c->g, kern->max_units);
-    double spill = read > cache_bytes ? read / 64 * (double)times * cycles_line / 2 : 0;
+    double line = read <= near_bytes ? 0 : read <= far_bytes ? cycles_near : cycles_far;
+    double spill = read / 64 * (double)times * line;
     return (double)blocks * (fmas * cycles_fma + pack_cost(kern, &x) + pack_cost(kern, &y) + spill);
 }
 
@@ -125,7 +125,7 @@ static int axis_choices(const cnn_conv_desc *c, cnn_dir dir, bool is_h, axis *li
 static bool clearly_whole(const direct_kernels *kern, const cnn_conv_desc *c)
 {
     double block = (double)(c->ic * c->ih * c->iw + c->oc * c->oh * c->ow) * kern->lanes;
-    return c->mb * 4 >= kern->lanes && block * (c->t.dtype == CNN_F32 ? 4 : 8) <= cache_bytes;
+    return c->mb * 4 >= kern->lanes && block * (c->t.dtype == CNN_F32 ? 4 : 8) <= near_bytes;
 }
 
 static void search(const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir dir, int64_t knob, axis *h, axis *w)
