@@ -21,7 +21,7 @@ static void choose_chunks(im2col_plan *m, cnn_dir dir, int64_t want, int64_t bud
     int64_t least = 1;
     if (dir == CNN_BWD_D) least = cpu_ceil_div(m->group_ic * m->in_pixels * m->lanes, budget);
     if (dir == CNN_BWD_W) least = cpu_ceil_div(rows, MOST_ROWS);
-    const int64_t useful = cpu_min(cpu_ceil_div(want, groups), rows / LEAST_ROWS);
+    const int64_t useful = cpu_power_of_two(cpu_min(cpu_ceil_div(want, groups), rows / LEAST_ROWS));
     const int64_t chunks = dir == CNN_FWD ? 1 : cpu_clamp(cpu_max(least, useful), 1, m->group_ic);
     m->chunk = cpu_ceil_div(m->group_ic, chunks);
     m->chunks = cpu_ceil_div(m->group_ic, m->chunk);
@@ -35,7 +35,7 @@ static void choose_blocks(im2col_plan *m, cnn_dir dir, int64_t want, int64_t bud
     int64_t blocks = cpu_ceil_div(m->out_pixels, cpu_max(most, least));
     if (dir != CNN_BWD_D) {
         const int64_t useful = cpu_ceil_div(want, m->bundles * m->d->g * m->chunks);
-        blocks = cpu_max(blocks, cpu_min(useful, cpu_ceil_div(m->out_pixels, least)));
+        blocks = cpu_max(blocks, cpu_power_of_two(cpu_min(useful, cpu_ceil_div(m->out_pixels, least))));
     }
     m->block_pixels = cpu_ceil_div(m->out_pixels, blocks);
     m->blocks = cpu_ceil_div(m->out_pixels, m->block_pixels);

@@ -37,13 +37,21 @@ static inline const void *cpu_at_const(cnn_dtype dtype, const void *p, int64_t c
     return (const char *)p + count * (int64_t)cpu_elem_size(dtype);
 }
 
-/* How many tasks `macs` multiply-adds are worth: one for each MACS_PER_TASK, so that handing a task over costs little
- * beside it, but no more than `most`. */
+/* The largest power of two <= v, at least 1: what few threads can share evenly. */
+static inline int64_t cpu_power_of_two(int64_t v)
+{
+    int64_t power = 1;
+    while (power <= v / 2) power *= 2;
+    return power;
+}
+
+/* How many tasks `macs` multiply-adds are worth: one for each CPU_MACS_PER_TASK, so that handing a task over costs
+ * little beside it, but no more than `most`; a power of two. */
 enum { CPU_MACS_PER_TASK = 1 << 17 };
 static inline int64_t cpu_task_count(double macs, int64_t most)
 {
     const double tasks = macs / CPU_MACS_PER_TASK;
-    return tasks < 1 ? 1 : tasks > (double)most ? most : (int64_t)tasks;
+    return cpu_power_of_two(tasks < 1 ? 1 : tasks > (double)most ? most : (int64_t)tasks);
 }
 
 #endif

@@ -18,6 +18,7 @@ static const shape shapes[] = {
     {"pointwise, strided", 1, 3, 4, 6, 7, 5, 1, 1, 2, 3, 0, 0, 0, 0, 0, 0},
     {"pointwise, padded", 1, 2, 3, 4, 4, 2, 1, 1, 1, 1, 1, 2, 1, 2, 0, 0},
     {"pointwise, cropped", 1, 2, 3, 6, 5, 2, 1, 1, 1, 1, 0, 0, -2, -1, 0, 0},
+    {"pointwise, cropped below", 1, 2, 3, 6, 5, 2, 1, 1, 1, 1, 0, 0, -2, 0, 0, 0},
     {"groups", 3, 2, 6, 5, 5, 9, 3, 2, 1, 2, 1, 0, 1, 1, 0, 0},
     {"depthwise", 7, 3, 7, 6, 6, 7, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
     {"depthwise, two filters each, strided", 4, 2, 4, 9, 9, 8, 3, 3, 2, 2, 1, 1, 0, 0, 0, 0},
@@ -50,31 +51,34 @@ static void check_shape(cnn_context *context, const shape *s, const cnn_algorith
     }
 }
 
-static void check_all(cnn_context *context)
+/* The naive algorithm is the same for every instruction set: once will do. */
+static void check_all(cnn_context *context, bool naive)
 {
     const cnn_impl *cpu = cnn_impl_cpu();
-    for (int a = 0; a < cpu->n_algorithms; a++)
-        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-            if (cpu->algorithms[a].ops & 1u << CNN_OP_CONV) check_shape(context, &shapes[s], &cpu->algorithms[a]);
+    for (int a = 0; a < cpu->n_algorithms; a++) {
+        const cnn_algorithm *algorithm = &cpu->algorithms[a];
+        if (!(algorithm->ops & 1u << CNN_OP_CONV) || (strcmp(algorithm->name, "naive") == 0 && !naive)) continue;
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) check_shape(context, &shapes[s], algorithm);
+    }
     cpu->close(context);
 }
 
 static void exact_on_base_isa(void **state)
 {
     (void)state;
-    check_all(open_cpu(1, 0, 256));
+    check_all(open_cpu(1, 0, 256), false);
 }
 
 static void exact_on_avx2_two_threads(void **state)
 {
     (void)state;
-    check_all(open_cpu(2, 1, 16));
+    check_all(open_cpu(2, 1, 16), true);
 }
 
 static void exact_on_best_isa_three_threads(void **state)
 {
     (void)state;
-    check_all(open_cpu(3, 2, 16));
+    check_all(open_cpu(3, 2, 16), false);
 }
 
 /* ---- The gate ---------------------------------------------------------------------------------------------------- */
