@@ -23,36 +23,53 @@ static size_t place(trainer *t, size_t *kind, int64_t count, size_t size)
     return at;
 }
 
+/* How many layers read a value; one that works in place takes its gradient over and adds nothing to it. */
+static int count_readers(const cnn_net *net, int value)
+{
+    int readers = 0;
+    for (int l = 0; l < net->n_layers; l++)
+        for (int i = 0; i < net->layers[l].n_inputs; i++)
+            readers += net->layers[l].inputs[i] == value && net->layers[l].output != value;
+    return readers;
+}
+
+/* Elements of the largest gradient that a layer writes to scratch: one that is then added to others (conv, FC and add
+ * sum without scratch), or batch norm's on images, which nobody reads. */
+static int64_t scratch_elems(const cnn_net *net, const bool *needed)
+{
+    int64_t largest = 0;
+    for (int l = 0; l < net->n_layers; l++) {
+        const cnn_layer *layer = &net->layers[l];
+        const cnn_op op = layer->problem.op;
+        if (op == CNN_OP_CONV || op == CNN_OP_FC || op == CNN_OP_ADD || layer->output == layer->inputs[0]) continue;
+        for (int i = 0; i < layer->n_inputs; i++) {
+            const int in = layer->inputs[i];
+            const int64_t count = cnn_net_value_elems(net, in, net->batch);
+            const bool summed = needed[in] && count_readers(net, in) > 1,
+                       unread = op == CNN_OP_BATCHNORM && !needed[in];
+            if ((summed || unread) && count > largest) largest = count;
+        }
+    }
+    return largest;
+}
+
 static void place_values(trainer *t, const bool *needed)
 {
     const cnn_net *net = t->net;
     const size_t elem = trainer_elem(t);
-    int64_t largest = 0; /* of the gradients that are summed, and of batch norm's on images, which nobody reads */
+    const int64_t scratch = scratch_elems(net, needed);
     for (int v = 0; v < net->n_values; v++) {
         const int64_t count = cnn_net_value_elems(net, v, net->batch);
         t->value_at[v] = place(t, &t->bytes.values, count, elem);
         t->grad_at[v] = needed[v] ? place(t, &t->bytes.gradients, count, elem) : NOWHERE;
     }
-    for (int l = 0; l < net->n_layers; l++) {
-        const cnn_layer *layer = &net->layers[l];
-        const cnn_op op = layer->problem.op;
-        t->save_at[l][0] = t->save_at[l][1] = NOWHERE;
-        if (op == CNN_OP_BATCHNORM) {
-            const int64_t c = net->values[layer->output].c;
-            for (int i = 0; i < 2; i++) t->save_at[l][i] = place(t, &t->bytes.values, c, elem);
+    for (int l = 0; l < net->n_layers; l++)
+        for (int i = 0; i < 2; i++) {
+            const cnn_layer *layer = &net->layers[l];
+            const bool norm = layer->problem.op == CNN_OP_BATCHNORM;
+            t->save_at[l][i] = norm ? place(t, &t->bytes.values, net->values[layer->output].c, elem) : NOWHERE;
         }
-        if (op == CNN_OP_CONV || op == CNN_OP_FC || op == CNN_OP_ADD) continue; /* these sum without scratch */
-        for (int i = 0; i < layer->n_inputs; i++) {
-            int readers = 0; /* of this input, in all layers */
-            for (int k = 0; k < net->n_layers; k++)
-                for (int j = 0; j < net->layers[k].n_inputs; j++)
-                    readers += net->layers[k].inputs[j] == layer->inputs[i];
-            const bool unread = op == CNN_OP_BATCHNORM && !needed[layer->inputs[i]];
-            const int64_t count = cnn_net_value_elems(net, layer->inputs[i], net->batch);
-            if ((readers > 1 || unread) && count > largest) largest = count;
-        }
-    }
-    t->scratch_at = largest > 0 ? place(t, &t->bytes.gradients, largest, elem) : NOWHERE;
+    t->scratch_at = scratch > 0 ? place(t, &t->bytes.gradients, scratch, elem) : NOWHERE;
 }
 
 static void place_data(trainer *t)

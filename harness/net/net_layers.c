@@ -77,9 +77,11 @@ static cnn_status read_conv(net_builder *b, int variant, cnn_error *err)
     status = axis(b, 'h', x.h, d->kh, d->sh, d->ph, d->dh, &d->oh, &d->ph_r, err);
     if (status == CNN_OK) status = axis(b, 'w', x.w, d->kw, d->sw, d->pw, d->dw, &d->ow, &d->pw_r, err);
     if (status != CNN_OK) return status;
-    const int64_t taps = d->kh * d->kw;
-    net_add_param(b, layer, CNN_WEIGHT, oc * (x.c / groups) * taps, x.c / groups * taps, oc / groups * taps);
-    if (d->bias) net_add_param(b, layer, CNN_BIAS, oc, x.c / groups * taps, oc / groups * taps);
+    int64_t weights;
+    if (!cnn_mul4(oc, x.c / groups, d->kh, d->kw, &weights))
+        return NET_FAIL(b->line, err, "the number of weights overflows");
+    net_add_param(b, layer, CNN_WEIGHT, weights, weights / oc, weights / (x.c / groups) / groups);
+    if (d->bias) net_add_param(b, layer, CNN_BIAS, oc, weights / oc, weights / (x.c / groups) / groups);
     net_add_output(b, layer, oc, d->oh, d->ow);
     return CNN_OK;
 }
@@ -243,11 +245,10 @@ static cnn_status read_join(net_builder *b, int variant, cnn_error *err)
     cnn_layer *layer = net_add_layer(b, (cnn_op)variant);
     layer->n_inputs = 2;
     layer->inputs[1] = other;
+    const cnn_type t = layer->problem.u.type;
     if (add) {
-        const cnn_type t = layer->problem.u.type;
         layer->problem.u.add = (cnn_add_desc){.t = t, .mb = b->batch, .ic = x.c, .ih = x.h, .iw = x.w};
     } else {
-        const cnn_type t = layer->problem.u.type;
         layer->problem.u.concat =
             (cnn_concat_desc){.t = t, .mb = b->batch, .ih = x.h, .iw = x.w, .n_inputs = 2, .ic = {x.c, y.c}};
     }

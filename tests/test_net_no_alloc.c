@@ -1,0 +1,115 @@
+/* test_net_no_alloc.c: after its first step a training run allocates nothing: malloc and its kin are counted, in every
+ * thread. Sanitizers bring an allocator of their own, so there the test is skipped. */
+#include "net_unit.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#ifndef SANITIZED
+
+static atomic_bool counting;
+static atomic_long allocations;
+
+static void count(void)
+{
+    if (atomic_load(&counting)) atomic_fetch_add(&allocations, 1);
+}
+
+/* glibc's own, under the names that are meant for this. */
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *memory, size_t bytes);
+void *__libc_memalign(size_t align, size_t bytes);
+
+void *malloc(size_t bytes) { return count(), __libc_malloc(bytes); }
+void *calloc(size_t n, size_t bytes) { return count(), __libc_calloc(n, bytes); }
+void *realloc(void *memory, size_t bytes) { return count(), __libc_realloc(memory, bytes); }
+void *aligned_alloc(size_t align, size_t bytes) { return count(), __libc_memalign(align, bytes); }
+int posix_memalign(void **memory, size_t align, size_t bytes)
+{
+    count();
+    *memory = __libc_memalign(align, bytes);
+    return *memory == NULL ? 12 : 0; /* ENOMEM */
+}
+
+static bool after_first_step(void *user, int64_t done, int64_t total)
+{
+    (void)user, (void)done, (void)total;
+    atomic_store(&counting, true);
+    return true;
+}
+
+static void check(const cnn_session *session, const char *net, const char *algorithm, const dataset *data)
+{
+    const cnn_type type = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    const trainer_watch watch = {.each = after_first_step};
+    trainer_params params = {.seed = 1, .algorithm = algorithm};
+    trainer_result result;
+    cnn_network *n = NULL;
+    trainer *t = NULL;
+    OK(cnn_net_load(net, &type, 16, 1, &n, err));
+    OK(cnn_optimizer_parse("adam", &params.optimizer, err));
+    OK(trainer_open(session, n, data, &params, &t, err));
+    OK(trainer_start(t, err));
+    atomic_store(&allocations, 0);
+    OK(trainer_epoch(t, 0, &watch, &result, err));
+    OK(trainer_epoch(t, 1, &watch, &result, err));
+    atomic_store(&counting, false);
+    if (atomic_load(&allocations) != 0)
+        fail_msg("%s with %s: %ld allocations after the first step", net, algorithm, atomic_load(&allocations));
+    trainer_close(t);
+    cnn_net_free(n);
+}
+
+static void test_no_allocation(void **state)
+{
+    cnn_session session;
+    (void)state;
+    if (!open_session(&session, 2)) skip();
+    dataset data = small_data(100, 40, 1, 28, 28), odd = small_data(40, 20, 2, 9, 8);
+    for (int i = 0; i < session.impl->n_algorithms; i++) {
+        if (!(session.impl->algorithms[i].ops & 1u << CNN_OP_CONV)) continue;
+        check(&session, "thesis", session.impl->algorithms[i].name, &data);
+        check(&session, "every_layer", session.impl->algorithms[i].name, &odd);
+    }
+    dataset_free(&data);
+    dataset_free(&odd);
+    cnn_session_close(&session);
+}
+
+/* The counter counts: else the test above could not fail. */
+static void test_counter(void **state)
+{
+    void *(*volatile get)(size_t) = malloc;
+    (void)state;
+    atomic_store(&allocations, 0);
+    atomic_store(&counting, true);
+    void *memory = get(1);
+    atomic_store(&counting, false);
+    free(memory);
+    assert_int_equal(atomic_load(&allocations), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counter), cmocka_unit_test(test_no_allocation)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#else
+
+int main(void)
+{
+    puts("skipped: the sanitizer has its own allocator");
+    return 0;
+}
+
+#endif
