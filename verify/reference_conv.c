@@ -56,21 +56,33 @@ static void start(const vf_out *out, int64_t e, const double *before, const doub
     vf_put(out, e, value, magnitude, taps);
 }
 
-/* out[a*out_step] += factor * in[a*in_step] for a < count, and the magnitudes. */
+/* value[a] += factor * in[a*step] for a < count, and the magnitudes: one pass, nothing overlaps. */
+static void add_products(double *restrict value, double *restrict magnitude, const double *restrict in, int64_t step,
+                         double factor, int64_t count)
+{
+    if (step == 1)
+        for (int64_t a = 0; a < count; a++) {
+            value[a] += factor * in[a];
+            magnitude[a] += fabs(factor * in[a]);
+        }
+    else
+        for (int64_t a = 0; a < count; a++) {
+            value[a] += factor * in[a * step];
+            magnitude[a] += fabs(factor * in[a * step]);
+        }
+}
+
+/* out[a*out_step] += factor * in[a*in_step] for a < count, and the magnitudes where they are wanted. */
 static void add_row(const vf_out *out, int64_t at, int64_t out_step, const double *in, int64_t in_step, double factor,
                     int64_t count)
 {
-    double *value = out->value + at;
-    if (out_step == 1 && in_step == 1)
-        for (int64_t a = 0; a < count; a++) value[a] += factor * in[a];
-    else
-        for (int64_t a = 0; a < count; a++) value[a * out_step] += factor * in[a * in_step];
-    if (out->magnitude == NULL) return;
-    double *magnitude = out->magnitude + at;
-    if (out_step == 1 && in_step == 1)
-        for (int64_t a = 0; a < count; a++) magnitude[a] += fabs(factor * in[a]);
-    else
-        for (int64_t a = 0; a < count; a++) magnitude[a * out_step] += fabs(factor * in[a * in_step]);
+    double *value = out->value + at, *magnitude = out->magnitude == NULL ? NULL : out->magnitude + at;
+    if (out_step == 1 && magnitude != NULL) {
+        add_products(value, magnitude, in, in_step, factor, count);
+        return;
+    }
+    for (int64_t a = 0; a < count; a++) value[a * out_step] += factor * in[a * in_step];
+    for (int64_t a = 0; magnitude != NULL && a < count; a++) magnitude[a * out_step] += fabs(factor * in[a * in_step]);
 }
 
 /* Task (n, k): the plane y[n][k]. */

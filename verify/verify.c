@@ -66,7 +66,7 @@ cnn_status verify_open(const cnn_impl *impl, const cnn_session_params *params, c
     e->impl = impl;
     e->params = *params;
     e->options = *options;
-    if (!(e->options.gradient_flops > 0.0)) e->options.gradient_flops = 2e8;
+    if (!(e->options.gradient_flops > 0.0)) e->options.gradient_flops = 4e7;
     cnn_status status = cnn_session_open(impl, params, &e->session, err);
     if (status == CNN_OK) status = thread_pool_open(options->reference_threads, &e->pool, err);
     if (status != CNN_OK) {

@@ -59,7 +59,7 @@ typedef struct verify_options {
     uint32_t checks;       /* mask of 1 << verify_check */
     uint64_t seed;         /* of all data */
     int reference_threads; /* >= 1 */
-    double gradient_flops; /* larger problems skip the gradient check; 0: the default, 2e8 */
+    double gradient_flops; /* larger problems skip the gradient check; 0: the default, 4e7 */
 } verify_options;
 
 typedef struct verify_engine verify_engine;
