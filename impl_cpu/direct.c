@@ -168,7 +168,12 @@ static cnn_status direct_workspace(const cpu_context *ctx, const cnn_conv_desc *
 {
     direct_arena arena = {0};
     gather_run r;
-    if (dir == CNN_BWD_W)
+    /* One block of whole images must be countable; the arena checks what is made of it. */
+    int64_t in, out, most = INT64_MAX / 4 / DIRECT_MAX_LANES / (int64_t)cnn_dtype_size(c->t.dtype);
+    if (!cnn_mul4(c->mb, c->ic, c->ih, c->iw, &in) || !cnn_mul4(c->mb, c->oc, c->oh, c->ow, &out) || in > most ||
+        out > most)
+        arena.overflow = true;
+    else if (dir == CNN_BWD_W)
         direct_weights_bytes(ctx, c, &arena);
     else
         gather_layout(&r, ctx, c, dir, &arena);

@@ -26,10 +26,11 @@ static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 static axis axis_whole(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, int64_t d)
 {
     axis a = {1, i, i, 0, o, o, 0, p, 0};
-    for (int64_t q = 0; q < o; q++) {
-        int64_t first, last;
-        cnn_tap_range(q, i, k, s, p, d, &first, &last);
-        a.pairs += last - first;
+    for (int64_t tap = 0; tap < k; tap++) { /* outputs q with 0 <= q*s - from < i */
+        int64_t from = p - tap * (d + 1), first = ceil_div(from, s), last = floor_div(from + i - 1, s);
+        if (first < 0) first = 0;
+        if (last > o - 1) last = o - 1;
+        if (first <= last) a.pairs += last - first + 1;
     }
     return a;
 }
