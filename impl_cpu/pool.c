@@ -3,8 +3,9 @@
  * A task works on planes: in NCHW a channel of an image; in NHWC up to CPU_LANES channels of one, side by side. Windows
  * that overlap lie in the same plane, so no two tasks add to the same gradient.
  *
- * A plane's outputs are cut into segments: stretches of a row whose windows have the same taps inside the image (all of
- * them, but for the border, where a segment is one output). So the inner loops need no test for the border. */
+ * A plane's outputs are taken in groups of up to CPU_LANES, which a vector can work on at once: in NHWC the channels of
+ * a pixel, in NCHW neighbours in a row. All windows of a group have the same taps inside the image (all of them, but
+ * for the border, where an NCHW group is one output), so the inner loops need no test for the border. */
 #include "block.h"
 
 #include <math.h>
@@ -16,19 +17,21 @@ typedef struct pool_job {
     int64_t blocks, tasks;
 } pool_job;
 
-/* Outputs [q0, q1) of row p, and their taps inside the image, [i0, i1) x [j0, j1). */
-typedef struct pool_segment {
-    int64_t p, q0, q1, i0, i1, j0, j1;
-} pool_segment;
-
-/* A pixel is `pixel` elements from the next; `lanes` channels of it belong to the plane. */
-typedef struct pool_plane {
-    int64_t in, out; /* offsets of its first element in x and in y */
-    int64_t pixel;
+/* A group of outputs. The offsets are lane 0's; `in` is that of the first tap that lies inside. */
+typedef struct pool_group {
     int lanes;
-} pool_plane;
+    int64_t in, out;
+    int64_t step;               /* elements from one lane's window to the next lane's */
+    int64_t rows, cols;         /* taps inside the image */
+    int64_t row_step, col_step; /* elements from one tap to the next */
+    double divisor;             /* of an average */
+    /* Where the walk over the plane stands. */
+    cpu_block plane;
+    int64_t plane_out, p, q; /* offset of the plane in y; the output after this group */
+    cpu_span rows_inside, inner;
+} pool_group;
 
-static inline int64_t ceil_div(int64_t a, int64_t b) { return a <= 0 ? 0 : (a + b - 1) / b; }
+static inline int64_t ceil_div(int64_t a, int64_t b) { return a <= 0 ? 0 : b == 1 ? a : (a + b - 1) / b; }
 
 /* The taps t of a kernel of k at output o that fall inside: 0 <= o*s - p + t*(d+1) < i. */
 static inline cpu_span taps_inside(int64_t o, int64_t i, int64_t k, int64_t s, int64_t p, int64_t d)
@@ -40,38 +43,60 @@ static inline cpu_span taps_inside(int64_t o, int64_t i, int64_t k, int64_t s, i
     return taps;
 }
 
-/* The segment of row p that begins at q0. */
-static inline pool_segment segment_at(const cnn_pool_desc *d, int64_t p, int64_t q0)
-{
-    const cpu_span rows = taps_inside(p, d->ih, d->kh, d->sh, d->ph, d->dh);
-    const cpu_span cols = taps_inside(q0, d->iw, d->kw, d->sw, d->pw, d->dw);
-    pool_segment s = {p, q0, q0 + 1, rows.first, rows.last, cols.first, cols.last};
-    if (cols.last - cols.first == d->kw) { /* up to the last output whose last tap is inside */
-        const int64_t slack = d->iw - 1 - (d->kw - 1) * (d->dw + 1) + d->pw;
-        s.q1 = slack / d->sw + 1 < d->ow ? slack / d->sw + 1 : d->ow;
-    }
-    return s;
-}
-
-/* Pixel (row, column) that tap (i, j) of output (p, q) reads, counted from the plane's first. */
-static inline int64_t tap_pixel(const cnn_pool_desc *d, int64_t p, int64_t q, int64_t i, int64_t j)
-{
-    return (p * d->sh - d->ph + i * (d->dh + 1)) * d->iw + q * d->sw - d->pw + j * (d->dw + 1);
-}
-
-static inline pool_plane plane_at(const pool_job *job, int64_t index)
+/* The plane's part of x. */
+CPU_INLINE cpu_block pool_block(const pool_job *job, int64_t index)
 {
     const cnn_pool_desc *d = job->desc;
-    const int64_t n = index / job->blocks, b = index % job->blocks;
-    const cpu_block in = cpu_block_at(d->t.layout, d->ic, d->ih * d->iw, n, 1, b);
-    const cpu_block out = cpu_block_at(d->t.layout, d->ic, d->oh * d->ow, n, 1, b);
-    return (pool_plane){in.offset, out.offset, d->t.layout == CNN_NCHW ? 1 : d->ic, in.lanes};
+    return cpu_block_at(d->t.layout, d->ic, d->ih * d->iw, index / job->blocks, 1, index % job->blocks);
 }
 
-/* What an average is divided by. */
-static inline double divisor(const cnn_pool_desc *d, const pool_segment *s)
+/* The outputs of a row whose windows lie wholly inside the image. */
+static inline cpu_span inner_outputs(const cnn_pool_desc *d)
 {
-    return (double)(d->kind == CNN_POOL_AVG_PAD ? d->kh * d->kw : (s->i1 - s->i0) * (s->j1 - s->j0));
+    const int64_t slack = d->iw - 1 - (d->kw - 1) * (d->dw + 1) + d->pw;
+    cpu_span inner = {ceil_div(d->pw, d->sw), slack < 0 ? 0 : slack / d->sw + 1};
+    if (inner.last > d->ow) inner.last = d->ow;
+    return inner;
+}
+
+static inline pool_group first_group(const pool_job *job, int64_t index)
+{
+    const cnn_pool_desc *d = job->desc;
+    const int64_t n = index / job->blocks, b = index % job->blocks, pixel = d->t.layout == CNN_NCHW ? 1 : d->ic;
+    return (pool_group){.step = d->t.layout == CNN_NCHW ? d->sw : 1,
+                        .row_step = (d->dh + 1) * d->iw * pixel,
+                        .col_step = (d->dw + 1) * pixel,
+                        .plane = pool_block(job, index),
+                        .inner = inner_outputs(d),
+                        .plane_out = cpu_block_at(d->t.layout, d->ic, d->oh * d->ow, n, 1, b).offset};
+}
+
+/* Moves on to the next group of the plane; false after the last. */
+static inline bool next_group(const pool_job *job, pool_group *g)
+{
+    const cnn_pool_desc *d = job->desc;
+    const int64_t pixel = d->t.layout == CNN_NCHW ? 1 : d->ic;
+    if (g->q == d->ow) {
+        g->q = 0;
+        g->p++;
+    }
+    if (g->p == d->oh) return false;
+    if (g->q == 0) g->rows_inside = taps_inside(g->p, d->ih, d->kh, d->sh, d->ph, d->dh);
+    const bool inner = g->q >= g->inner.first && g->q < g->inner.last;
+    const cpu_span rows = g->rows_inside;
+    const cpu_span cols = inner ? (cpu_span){0, d->kw} : taps_inside(g->q, d->iw, d->kw, d->sw, d->pw, d->dw);
+    int64_t outputs = inner && d->t.layout == CNN_NCHW ? g->inner.last - g->q : 1;
+    if (outputs > CPU_LANES) outputs = CPU_LANES;
+    g->lanes = d->t.layout == CNN_NCHW ? (int)outputs : g->plane.lanes;
+    g->rows = rows.last - rows.first;
+    g->cols = cols.last - cols.first;
+    g->divisor = (double)(d->kind == CNN_POOL_AVG_PAD ? d->kh * d->kw : g->rows * g->cols);
+    const int64_t h = g->p * d->sh - d->ph + rows.first * (d->dh + 1);
+    const int64_t w = g->q * d->sw - d->pw + cols.first * (d->dw + 1);
+    g->in = g->plane.offset + (h * d->iw + w) * pixel;
+    g->out = g->plane_out + (g->p * d->ow + g->q) * pixel;
+    g->q += outputs;
+    return true;
 }
 
 #define KERNELS "pool.inc"
