@@ -55,6 +55,18 @@ static void precision_is_named(void **state)
     assert_string_equal(ask(MUTANT_NONE, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "f64");
 }
 
+/* With many taps the worst-case bound is too wide to see TF32; the mean square is not. */
+static void tf32_is_caught_in_long_sums(void **state)
+{
+    (void)state;
+    cnn_problem p = parse(CNN_OP_CONV, "mb1ic600ih5oc4kh3ph1", CNN_F32, CNN_NCHW);
+    verdict v = ask(MUTANT_TF32, &p, CNN_FWD, 0);
+    assert_int_equal(v.states[VERIFY_BOUND], VERIFY_FAILED);
+    assert_true(v.last[VERIFY_BOUND].budget_used < 1.0);
+    assert_non_null(strstr(v.last[VERIFY_BOUND].reason, "precision of tf32"));
+    assert_int_equal(v.states[VERIFY_EXACT], VERIFY_FAILED);
+}
+
 /* ---- Wrong convolutions and FC layers: which check must fail, for which directions. */
 
 enum { ALL = 7, FWD = 1 << CNN_FWD, BWD_D = 1 << CNN_BWD_D, BWD_W = 1 << CNN_BWD_W };
@@ -233,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_kernel_passes_everything),
         cmocka_unit_test(precision_is_named),
+        cmocka_unit_test(tf32_is_caught_in_long_sums),
         cmocka_unit_test(wrong_convolutions_are_caught),
         cmocka_unit_test(wrong_fc_layers_are_caught),
         cmocka_unit_test(single_precision_in_f64_is_caught),

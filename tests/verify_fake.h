@@ -14,8 +14,10 @@
     X(NONE)                                                                                                            \
     X(NAN)                                                                                                             \
     X(CORNER)                                                                                                          \
-    X(ZEROS) X(LAST_TAP) X(SCRIBBLE) X(PAST_END) X(BEFORE_START) X(SWAPPED) X(TF32) X(BF16) X(NO_BIAS) X(NO_BETA)      \
-        X(STALE) X(RANDOM) X(THREADS) X(UNWRITTEN) X(LAYOUT) X(HALF_SUM) X(SINGLE)
+    X(ZEROS)                                                                                                           \
+    X(LAST_TAP)                                                                                                        \
+    X(SCRIBBLE) X(PAST_END) X(BEFORE_START) X(SWAPPED) X(TF32) X(BF16) X(NO_BIAS) X(NO_BETA) X(STALE) X(RANDOM)        \
+        X(THREADS) X(UNWRITTEN) X(LAYOUT) X(HALF_SUM) X(SINGLE)
 typedef enum mutant {
 #define X(name) MUTANT_##name,
     MUTANTS(X)
