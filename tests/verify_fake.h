@@ -10,19 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MUTANTS(X)                                                                                                     \
-    X(NONE)                                                                                                            \
-    X(NAN)                                                                                                             \
-    X(CORNER)                                                                                                          \
-    X(ZEROS)                                                                                                           \
-    X(LAST_TAP)                                                                                                        \
-    X(SCRIBBLE) X(PAST_END) X(BEFORE_START) X(SWAPPED) X(TF32) X(BF16) X(NO_BIAS) X(NO_BETA) X(STALE) X(RANDOM)        \
-        X(THREADS) X(UNWRITTEN) X(LAYOUT) X(HALF_SUM) X(SINGLE)
 typedef enum mutant {
-#define X(name) MUTANT_##name,
-    MUTANTS(X)
-#undef X
-        MUTANT_COUNT
+    MUTANT_NONE,
+    MUTANT_NAN,
+    MUTANT_CORNER,
+    MUTANT_ZEROS,
+    MUTANT_LAST_TAP,
+    MUTANT_SCRIBBLE,
+    MUTANT_PAST_END,
+    MUTANT_BEFORE_START,
+    MUTANT_SWAPPED,
+    MUTANT_TF32,
+    MUTANT_BF16,
+    MUTANT_NO_BIAS,
+    MUTANT_NO_BETA,
+    MUTANT_STALE,
+    MUTANT_RANDOM,
+    MUTANT_THREADS,
+    MUTANT_UNWRITTEN,
+    MUTANT_LAYOUT,
+    MUTANT_HALF_SUM,
+    MUTANT_SINGLE,
+    MUTANT_COUNT
 } mutant;
 
 struct cnn_context {
