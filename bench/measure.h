@@ -22,8 +22,7 @@ typedef struct measure_params {
     bool cold;                 /* caches flushed before every sample */
 } measure_params;
 
-/* Above this a figure is called noisy; the default of measure_params.noise is well below. */
-#define MEASURE_NOISY 0.05
+/* What measure_params.noise usually is: well below what bench_noisy() calls noisy. */
 #define MEASURE_NOISE 0.02
 
 typedef struct measure measure;

@@ -50,3 +50,8 @@ void bench_stats_of(const double *samples, int count, double *sorted, bench_stat
     stats->high = sorted[count - rank];
     stats->noise = count > 1 && stats->median > 0 ? (stats->high - stats->low) / 2 / stats->median : NAN;
 }
+
+bool bench_noisy(const bench_stats *stats)
+{
+    return bench_median_rank(stats->count) == 0 || !(stats->noise <= 0.05); /* a NaN is noisy */
+}

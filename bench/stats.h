@@ -3,6 +3,8 @@
 #ifndef BENCH_STATS_H
 #define BENCH_STATS_H
 
+#include <stdbool.h>
+
 /* Seconds, except `count` and `noise`. */
 typedef struct bench_stats {
     int count;
@@ -14,6 +16,9 @@ typedef struct bench_stats {
 
 /* The statistics of samples[0..count-1], count >= 1. `sorted` is room for `count` values and receives them sorted. */
 void bench_stats_of(const double *samples, int count, double *sorted, bench_stats *stats);
+
+/* Whether the median is not known within 5 %, or rests on too few samples to say so. */
+bool bench_noisy(const bench_stats *stats);
 
 /* The quantile p in [0,1] of sorted values, type 7. */
 double bench_quantile(const double *sorted, int count, double p);

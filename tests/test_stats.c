@@ -26,7 +26,7 @@ static void one_sample_has_no_noise_figure(void **state)
     bench_stats s = stats_of((const double[]){3.0}, 1);
     assert_int_equal(s.count, 1);
     assert_true(s.min == 3 && s.q1 == 3 && s.median == 3 && s.q3 == 3 && s.max == 3 && s.low == 3 && s.high == 3);
-    assert_true(isnan(s.noise));
+    assert_true(isnan(s.noise) && bench_noisy(&s));
 }
 
 static void two_samples(void **state)
@@ -58,7 +58,9 @@ static void ties(void **state)
     bench_stats s = stats_of((const double[]){2.0, 2.0, 5.0, 2.0, 2.0}, 5);
     assert_true(s.min == 2 && s.q1 == 2 && s.median == 2 && s.q3 == 2 && s.max == 5);
     s = stats_of((const double[]){2.0, 2.0, 2.0, 2.0, 2.0, 2.0}, 6);
-    assert_true(s.noise == 0);
+    assert_true(s.noise == 0 && !bench_noisy(&s));
+    s = stats_of((const double[]){2.0, 2.0, 2.0, 2.0, 2.0}, 5); /* too few to say */
+    assert_true(bench_noisy(&s));
 }
 
 /* Ranks of the usual tables (e.g. Conover): n = 6..8 give 1, 9..11 give 2, 20 gives 6, 100 gives 40. */

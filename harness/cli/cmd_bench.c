@@ -157,7 +157,7 @@ static void print_row(const contender *c, const vf_case *pc, bool best, const ch
     /* µ takes two bytes: one column more for the padding of printf, which counts bytes */
     printf("  %-20s %*s %s %9.2f GFLOP/s %8.2f GB/s  %s%s%s\n", name, strstr(median, "µ") ? 10 : 9, median, noise,
            flops / s->median * 1e-9, bytes / s->median * 1e-9, verify_state_name(c->result.check.state),
-           best ? "  best" : "", s->noise <= MEASURE_NOISY ? "" : "  noisy");
+           best ? "  best" : "", bench_noisy(s) ? "  noisy" : "");
 }
 
 static void print_heading(const vf_case *pc, const measure_params *params)

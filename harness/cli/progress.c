@@ -42,14 +42,16 @@ static int terminal_columns(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* The line is cut to the terminal's width: one that wrapped could not be redrawn. */
+/* The bar takes what room the rest leaves. A line that is still too long is cut: one that wrapped could not be redrawn.
+ */
 static void draw_bar(const char *what, double share, const char *facts, const char *note)
 {
-    enum { WIDTH = 24 };
+    enum { LEAST = 6, MOST = 24, FRAME = 14 }; /* frame: brackets, percentage, blanks */
     static const char full[] = "========================", empty[] = "                        ";
     char line[512];
-    int filled = (int)(share * WIDTH), columns = terminal_columns();
-    snprintf(line, sizeof line, "%s [%.*s%.*s] %3.0f %%  %s  %s", what, filled, full, WIDTH - filled, empty,
+    int columns = terminal_columns(), room = columns - FRAME - (int)(strlen(what) + strlen(facts) + strlen(note));
+    int width = room < LEAST ? LEAST : room > MOST ? MOST : room, filled = (int)(share * width);
+    snprintf(line, sizeof line, "%s [%.*s%.*s] %3.0f %%  %s  %s", what, filled, full, width - filled, empty,
              share * 100, facts, note);
     fprintf(stderr, "\r\033[K%.*s", columns - 1, line);
     fflush(stderr);
