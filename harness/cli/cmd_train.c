@@ -206,8 +206,8 @@ static cnn_status run_epochs(run *r, cnn_error *err)
         reached = e.test_loss < o->until_loss;
     }
     if (status == CNN_OK && o->until_loss >= 0.0 && !o->json)
-        printf("test loss %s below %g after %lld epochs, %.3f s\n", reached ? "is" : "is not", o->until_loss,
-               (long long)r->epochs_run, r->train_seconds);
+        printf("test loss %s below %g after %lld epoch%s, %.3f s\n", reached ? "is" : "is not", o->until_loss,
+               (long long)r->epochs_run, r->epochs_run == 1 ? "" : "s", r->train_seconds);
     return status;
 }
 
