@@ -110,9 +110,14 @@ static cnn_status check_optimizer(const cnn_optimizer_desc *d, cnn_error *err)
     const struct {
         const char *name;
         double value, least, below;
-    } reals[] = {{"lr", d->lr, 0, INFINITY},   {"beta1", d->beta1, 0, 1},  {"beta2", d->beta2, 0, 1},
-                 {"eps", d->eps, 0, INFINITY}, {"l1", d->l1, 0, INFINITY}, {"l2", d->l2, 0, INFINITY}};
-    for (int i = 0; i < 6; i++) {
+    } reals[] = {{"lr", d->lr, 0, INFINITY},
+                 {"beta1", d->beta1, 0, 1},
+                 {"beta2", d->beta2, 0, 1},
+                 {"eps", d->eps, 0, INFINITY},
+                 {"l1", d->l1, 0, INFINITY},
+                 {"l2", d->l2, 0, INFINITY},
+                 {"decay_steps", d->decay_steps, 0, INFINITY}};
+    for (int i = 0; i < 7; i++) {
         cnn_status status = check_real(reals[i].name, reals[i].value, reals[i].least, reals[i].below, err);
         if (status != CNN_OK) return status;
     }

@@ -210,7 +210,8 @@ typedef struct cnn_batchnorm_desc {
  *   ADAGRAD   s += g*g;                        w -= lr*g / (sqrt(s) + eps)
  *   RMSPROP   s = beta2*s + (1-beta2)*g*g;     w -= lr*g / (sqrt(s) + eps)
  *   ADAM      m = beta1*m + (1-beta1)*g; s = beta2*s + (1-beta2)*g*g;
- *             w -= lr * (m/(1-beta1^(t+1))) / (sqrt(s/(1-beta2^(t+1))) + eps),  t = *step, from 0. */
+ *             w -= lr * (m/(1-beta1^(t+1))) / (sqrt(s/(1-beta2^(t+1))) + eps),  t = *step, from 0.
+ * With decay_steps > 0 the rate falls linearly to zero: lr * max(0, 1 - t/decay_steps) stands for lr. */
 typedef enum cnn_optimizer_kind {
     CNN_SGD,
     CNN_MOMENTUM,
@@ -224,7 +225,7 @@ typedef struct cnn_optimizer_desc {
     cnn_type t;
     cnn_optimizer_kind kind;
     int64_t count;
-    double lr, beta1, beta2, eps, l1, l2;
+    double lr, beta1, beta2, eps, l1, l2, decay_steps;
 } cnn_optimizer_desc;
 
 /* Any operation. `type` is the descriptor's own first member. */

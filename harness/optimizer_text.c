@@ -14,12 +14,13 @@ static const cnn_optimizer_desc defaults[CNN_OPTIMIZER_COUNT] = {
     [CNN_ADAM] = {.kind = CNN_ADAM, .lr = 0.001, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8},
 };
 
-static const char *const option_names[] = {"lr", "beta1", "beta2", "eps", "l1", "l2"};
+static const char *const option_names[] = {"lr", "beta1", "beta2", "eps", "l1", "l2", "decay_steps"};
 enum { OPTION_COUNT = sizeof option_names / sizeof option_names[0] };
 
 static double *option_field(cnn_optimizer_desc *desc, int option)
 {
-    double *const fields[OPTION_COUNT] = {&desc->lr, &desc->beta1, &desc->beta2, &desc->eps, &desc->l1, &desc->l2};
+    double *const fields[OPTION_COUNT] = {&desc->lr, &desc->beta1, &desc->beta2,      &desc->eps,
+                                          &desc->l1, &desc->l2,    &desc->decay_steps};
     return fields[option];
 }
 

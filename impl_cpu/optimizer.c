@@ -11,6 +11,7 @@ typedef struct optimizer_job {
     int64_t tasks;
     void *w, *state[2];
     const void *grad;
+    double lr;                 /* after its decay */
     double correct1, correct2; /* Adam: 1 / (1 - beta^(t+1)) */
 } optimizer_job;
 
@@ -28,8 +29,10 @@ cnn_status cpu_optimizer_step(cnn_context *context, const cnn_plan *plan, const 
                          .tasks = cpu_tasks(d->count, root ? ROOT_COST : PLAIN_COST),
                          .w = args->w,
                          .state = {args->state[0], args->state[1]},
-                         .grad = args->grad};
+                         .grad = args->grad,
+                         .lr = d->lr};
     (void)err;
+    if (d->decay_steps > 0) job.lr *= fmax(0.0, 1 - (double)*args->step / d->decay_steps);
     if (d->kind == CNN_ADAM) {
         const double t = (double)(*args->step + 1);
         job.correct1 = 1 / (1 - pow(d->beta1, t));

@@ -34,12 +34,13 @@ static update step(const cnn_optimizer_desc *d, double w, double grad, const dou
 {
     double sign = w > 0.0 ? 1.0 : w < 0.0 ? -1.0 : 0.0, c1 = 1.0 - pow(d->beta1, t + 1.0);
     double c2 = 1.0 - pow(d->beta2, t + 1.0);
+    double lr = d->decay_steps > 0.0 ? d->lr * fmax(0.0, 1.0 - t / d->decay_steps) : d->lr;
     value g = {grad + d->l1 * sign + d->l2 * w, fabs(grad) + d->l1 * fabs(sign) + d->l2 * fabs(w)};
     value g2 = {g.v * g.v, g.m * g.m}, delta, m, s;
     update u = {{w, fabs(w)}, {{0.0, 0.0}, {0.0, 0.0}}};
     switch (d->kind) {
     case CNN_MOMENTUM:
-        u.state[0] = blend(d->beta1, old[0], -d->lr, g);
+        u.state[0] = blend(d->beta1, old[0], -lr, g);
         u.w = (value){w + u.state[0].v, fabs(w) + u.state[0].m};
         return u;
     case CNN_ADAGRAD:
@@ -61,7 +62,7 @@ static update step(const cnn_optimizer_desc *d, double w, double grad, const dou
         delta = g;
         break;
     }
-    u.w = (value){w - d->lr * delta.v, fabs(w) + d->lr * delta.m};
+    u.w = (value){w - lr * delta.v, fabs(w) + lr * delta.m};
     return u;
 }
 
