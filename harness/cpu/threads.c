@@ -1,7 +1,9 @@
 /* threads.c: the worker pool behind parallel_for.
  *
- * The idea: a job is a body, an argument and a counter from which threads take task numbers. A gate, one atomic word,
- * says whether the job is open and how many workers are inside. The caller opens the gate, works too, closes the gate
+ * The idea: a job is a body, an argument and, for each thread, a range of task numbers, from which it takes first; when
+ * its own is empty it helps with the others'. So the same images stay with the same core from one layer to the next,
+ * where their data are still in its cache, and nobody idles while there is work. A gate, one atomic word, says whether
+ * the job is open and how many workers are inside. The caller opens the gate, works too, closes the gate
  * when no task is left, and waits until the last worker is out. A worker that comes too late finds the gate closed and
  * touches nothing; so nobody waits for a thread that has not woken up, and the job's fields may be rewritten freely
  * while the gate is closed and the room empty.
@@ -33,13 +35,17 @@ typedef struct worker {
     int index;
 } worker;
 
+/* The tasks [next, end) of one thread; a cache line of its own, since others look at it only when they have no more. */
+typedef struct task_range {
+    _Alignas(CACHE_LINE) atomic_int_least64_t next;
+    int64_t end;
+} task_range;
+
 struct thread_pool {
     /* The words that threads contend for have a cache line each. */
     _Alignas(CACHE_LINE) atomic_uint generation; /* + 1 a job: tells workers to look at the gate */
     _Alignas(CACHE_LINE) atomic_uint gate;
-    _Alignas(CACHE_LINE) atomic_int_least64_t next; /* the first task nobody has taken */
-    _Alignas(CACHE_LINE) int64_t tasks;             /* from here on: read by many, written seldom */
-    parallel_body *body;
+    _Alignas(CACHE_LINE) parallel_body *body; /* from here on: read by many, written seldom */
     void *arg;
     int threads, started; /* workers started: threads - 1 */
     int64_t spin;         /* nanoseconds */
@@ -48,6 +54,7 @@ struct thread_pool {
     pthread_mutex_t mutex; /* only for going to sleep and waking */
     pthread_cond_t wake, out;
     worker *workers;
+    task_range *ranges;
 };
 
 static int64_t now_ns(void)
@@ -129,10 +136,12 @@ static void gate_close(thread_pool *pool)
 
 static void take_tasks(thread_pool *pool, int index)
 {
-    for (;;) {
-        int64_t task = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
-        if (task >= pool->tasks) return;
-        pool->body(pool->arg, task, index);
+    for (int i = 0; i < pool->threads; i++) {
+        task_range *range = &pool->ranges[(index + i) % pool->threads];
+        while (atomic_load_explicit(&range->next, memory_order_relaxed) < range->end) {
+            int64_t task = atomic_fetch_add_explicit(&range->next, 1, memory_order_relaxed);
+            if (task < range->end) pool->body(pool->arg, task, index);
+        }
     }
 }
 
@@ -196,13 +205,17 @@ cnn_status thread_pool_open(int threads, thread_pool **result, cnn_error *err)
     if (threads < 1) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%d threads: at least 1 is needed", threads);
     thread_pool *pool = aligned_alloc(CACHE_LINE, sizeof *pool);
     worker *workers = calloc((size_t)threads, sizeof *workers);
-    if (pool == NULL || workers == NULL) {
+    task_range *ranges = aligned_alloc(CACHE_LINE, (size_t)threads * sizeof *ranges);
+    if (pool == NULL || workers == NULL || ranges == NULL) {
         free(pool);
         free(workers);
+        free(ranges);
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a pool of %d threads", threads);
     }
     memset(pool, 0, sizeof *pool);
     pool->workers = workers;
+    pool->ranges = ranges;
+    memset(ranges, 0, (size_t)threads * sizeof *ranges);
     pool->threads = threads;
     pool->spin = threads <= cpu_count() ? SPIN_NANOSECONDS : 0;
     atomic_init(&pool->gate, GATE_CLOSED);
@@ -232,6 +245,7 @@ void thread_pool_close(thread_pool *pool)
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);
     free(pool->workers);
+    free(pool->ranges);
     free(pool);
 }
 
@@ -245,8 +259,12 @@ void parallel_for(thread_pool *pool, int64_t tasks, parallel_body *body, void *a
     }
     pool->body = body;
     pool->arg = arg;
-    pool->tasks = tasks;
-    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
+    const int64_t each = tasks / pool->threads, more = tasks % pool->threads;
+    for (int64_t i = 0, first = 0; i < pool->threads; i++) {
+        pool->ranges[i].end = first + each + (i < more);
+        atomic_store_explicit(&pool->ranges[i].next, first, memory_order_relaxed);
+        first = pool->ranges[i].end;
+    }
     atomic_fetch_and_explicit(&pool->gate, ~GATE_CLOSED, memory_order_release); /* the fields are visible inside */
     announce(pool, tasks - 1);
     take_tasks(pool, 0);

@@ -1,9 +1,10 @@
 /* threads.h: a pool of worker threads for CPU code (implementations, the reference).
  *
- * parallel_for(pool, tasks, body, arg) calls body(arg, task, worker) once for each task in [0, tasks), tasks taken in
- * ascending order by whichever thread is free, worker in [0, threads). The caller takes part; it returns when all are
- * done. Which worker runs a task varies; so results must depend on `task` only, never on `worker`, which is there to
- * choose a scratch buffer. Workers spin a little before they sleep, since training steps are short. */
+ * parallel_for(pool, tasks, body, arg) calls body(arg, task, worker) once for each task in [0, tasks), worker in
+ * [0, threads). Each thread takes the tasks of its own share first, in ascending order, then helps with the others'; so
+ * neighbouring tasks mostly meet the same core's cache. The caller takes part; it returns when all are done. Which
+ * worker runs a task varies; so results must depend on `task` only, never on `worker`, which is there to choose a
+ * scratch buffer. Workers spin a little before they sleep, since training steps are short. */
 #ifndef HARNESS_CPU_THREADS_H
 #define HARNESS_CPU_THREADS_H
 
