@@ -27,14 +27,4 @@ typedef struct glyph_point {
 enum { PEN_UP = -1, GLYPH_GRID = 20, GLYPH_VARIANTS = 2 };
 const glyph_point *glyph(int digit, int variant, int *count);
 
-/* Lower-case hexadecimal MD5 (RFC 1321) of `bytes` bytes. */
-typedef struct md5_state {
-    uint32_t word[4];
-    uint64_t bytes;
-    uint8_t block[64];
-} md5_state;
-void md5_start(md5_state *md5);
-void md5_add(md5_state *md5, const uint8_t *bytes, size_t count);
-void md5_end(md5_state *md5, char hex[33]);
-
 #endif

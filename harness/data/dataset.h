@@ -57,7 +57,7 @@ cnn_status dataset_synthetic(const dataset_params *params, dataset *data, cnn_er
 cnn_status mnist_find(const char *what, char folder[DATASET_PATH_MAX], cnn_error *err);
 /* Reads the four files (plain or .gz) of a folder. */
 cnn_status mnist_read(const char *folder, const dataset_params *params, dataset *data, cnn_error *err);
-/* Downloads the four files into a folder (made if missing) with curl or wget, checks the MD5 of what they hold
+/* Downloads the four files into a folder (made if missing) with curl or wget, checks the CRC-32 of what they hold
  * unpacked, and only then gives them their names. Files that are there and right are kept. */
 cnn_status mnist_fetch(const char *folder, cnn_error *err);
 /* Writes the data set as four IDX files. */
