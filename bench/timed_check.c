@@ -18,18 +18,6 @@ static cnn_status fetch(const cnn_session *session, const vf_case *c, int i, con
     return status;
 }
 
-/* The bound of a long sum is loose; its mean square tells arithmetic of fewer bits, as in verify's bound check. */
-static void check_precision(const cnn_problem *problem, const vf_rounding *bounds, const vf_comparison *sums,
-                            verify_result *result)
-{
-    if ((problem->op != CNN_OP_CONV && problem->op != CNN_OP_FC) || sums->rounded == 0) return;
-    double count = (double)sums->rounded, rms = sqrt(sums->sum_sq / count), mean = sums->sum_sqrt_n / count;
-    const char *name = vf_precision_name(rms / bounds->amplification, mean);
-    snprintf(result->precision, sizeof result->precision, "%s", name);
-    if (!(rms <= vf_rms_limit(bounds, mean)))
-        vf_set(result, VERIFY_FAILED, "the results have the precision of %s", name);
-}
-
 cnn_status check_timed_outputs(const cnn_session *session, const cnn_algorithm *algorithm, const vf_case *c,
                                void *const *buffers, verify_result *result, cnn_error *err)
 {
@@ -48,7 +36,7 @@ cnn_status check_timed_outputs(const cnn_session *session, const cnn_algorithm *
                                   .budget_used = NAN};
         vf_comparison sums = {0};
         vf_judge(c, &run, &bounds, result, &sums);
-        check_precision(&c->problem, &bounds, &sums, result);
+        vf_judge_precision(&c->problem, &bounds, &sums, result);
     }
     vf_run_free(&run);
     return status;

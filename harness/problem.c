@@ -32,6 +32,11 @@ static bool parse_real(const char *text, double *value)
     return end != text && *end == '\0';
 }
 
+/* A window's descriptor: its fields of both axes. */
+#define AXES(h, w)                                                                                                     \
+    .ih = (h).i, .oh = (h).o, .kh = (h).k, .sh = (h).s, .ph = (h).p, .dh = (h).d, .ph_r = (h).p_r, .iw = (w).i,        \
+    .ow = (w).o, .kw = (w).k, .sw = (w).s, .pw = (w).p, .dw = (w).d, .pw_r = (w).p_r
+
 static cnn_status parse_conv(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
                              cnn_error *err)
 {
@@ -39,26 +44,12 @@ static cnn_status parse_conv(const char *text, const cnn_problem_defaults *defau
     cnn_status status;
     if ((status = dims_parse(text, 0, letters, d, err)) != CNN_OK) return status;
     if ((status = dims_deduce_windows(text, d, err)) != CNN_OK) return status;
-    const dims_axis *h = &d->height, *w = &d->width;
     p->u.conv = (cnn_conv_desc){.t = defaults->type,
                                 .g = d->g,
                                 .mb = d->mb,
                                 .ic = d->ic,
                                 .oc = d->oc,
-                                .ih = h->i,
-                                .oh = h->o,
-                                .kh = h->k,
-                                .sh = h->s,
-                                .ph = h->p,
-                                .dh = h->d,
-                                .ph_r = h->p_r,
-                                .iw = w->i,
-                                .ow = w->o,
-                                .kw = w->k,
-                                .sw = w->s,
-                                .pw = w->p,
-                                .dw = w->d,
-                                .pw_r = w->p_r,
+                                AXES(d->height, d->width),
                                 .bias = !defaults->no_bias,
                                 .flip = defaults->flip};
     return CNN_OK;
@@ -80,25 +71,8 @@ static cnn_status parse_pool(const char *text, const cnn_type *type, cnn_problem
         d->width.k = d->width.i;
     }
     if ((status = dims_deduce_windows(text, d, err)) != CNN_OK) return status;
-    const dims_axis *h = &d->height, *w = &d->width;
-    p->u.pool = (cnn_pool_desc){.t = *type,
-                                .kind = (cnn_pool_kind)index,
-                                .mb = d->mb,
-                                .ic = d->ic,
-                                .ih = h->i,
-                                .oh = h->o,
-                                .kh = h->k,
-                                .sh = h->s,
-                                .ph = h->p,
-                                .dh = h->d,
-                                .ph_r = h->p_r,
-                                .iw = w->i,
-                                .ow = w->o,
-                                .kw = w->k,
-                                .sw = w->s,
-                                .pw = w->p,
-                                .dw = w->d,
-                                .pw_r = w->p_r};
+    p->u.pool =
+        (cnn_pool_desc){.t = *type, .kind = (cnn_pool_kind)index, .mb = d->mb, .ic = d->ic, AXES(d->height, d->width)};
     return CNN_OK;
 }
 

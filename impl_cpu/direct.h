@@ -8,11 +8,12 @@
  * A batch with fewer images than lanes, or images too large for the cache, is first cut into tiles, which overlap in
  * the input where the kernel needs it: a tile is then just one more, smaller image ("virtual image" below).
  *
- *   direct.c          FWD and BWD_D: the rounds of pack - gather - unpack
+ *   conv_direct.c     FWD and BWD_D: the rounds of pack - gather - unpack
  *   direct_weights.c  BWD_W: the rounds of pack - sum - reduce
- *   direct_tiles.c    the geometry: tiles, taps, runs, what a choice costs
- *   direct_*.inc      the inner loops and the transpositions, compiled for each instruction set by
- * direct_{base,avx2,avx512}.c */
+ *   direct_tiles.c    the geometry: tiles, taps, what a choice costs
+ *   direct_runs.c     where a block's pixels lie in a tensor
+ *   direct_*.inc      the inner loops and the transpositions, compiled for each instruction set
+ *                     (direct_{base,avx2,avx512}.c), of which direct_select.c takes one */
 #ifndef IMPL_CPU_DIRECT_H
 #define IMPL_CPU_DIRECT_H
 

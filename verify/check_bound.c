@@ -6,24 +6,6 @@
  * rounds its factors to TF32 is far outside of that, whatever the number of taps. */
 #include "engine.h"
 
-#include <math.h>
-#include <stdio.h>
-
-static void judge_precision(const vf_subject *s, const vf_comparison *sums, verify_result *result)
-{
-    vf_rounding rounding = vf_rounding_of(s->problem, s->algorithm);
-    bool products = s->problem->op == CNN_OP_CONV || s->problem->op == CNN_OP_FC;
-    if (sums->rounded == 0) return; /* copies */
-    double rms = sqrt(sums->sum_sq / (double)sums->rounded), mean = sums->sum_sqrt_n / (double)sums->rounded;
-    double limit = vf_rms_limit(&rounding, mean);
-    const char *name = vf_precision_name(rms / rounding.amplification, mean);
-    snprintf(result->precision, sizeof result->precision, "%s", name);
-    if (products && !(rms <= limit))
-        vf_set(result, VERIFY_FAILED,
-               "the results have the precision of %s: root mean square of error*sqrt(n)/sum|ab| is %.3g, limit %.3g",
-               name, rms, limit);
-}
-
 cnn_status vf_check_bound(const vf_subject *s, verify_result *result, cnn_error *err)
 {
     vf_rounding rounding = vf_rounding_of(s->problem, s->algorithm);
@@ -36,7 +18,7 @@ cnn_status vf_check_bound(const vf_subject *s, verify_result *result, cnn_error 
         if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
         vf_judge(c, &run, &rounding, result, &sums);
-        judge_precision(s, &sums, result);
+        vf_judge_precision(s->problem, &rounding, &sums, result);
         vf_run_free(&run);
     }
     return status;

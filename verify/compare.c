@@ -104,3 +104,18 @@ void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, ve
     }
     if (!proves) vf_set(result, VERIFY_MISTRUSTED, "the expected results are too uniform to prove anything");
 }
+
+void vf_judge_precision(const cnn_problem *problem, const vf_rounding *bounds, const vf_comparison *sums,
+                        verify_result *result)
+{
+    bool products = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
+    if (sums->rounded == 0) return; /* copies */
+    double rms = sqrt(sums->sum_sq / (double)sums->rounded), mean = sums->sum_sqrt_n / (double)sums->rounded;
+    double limit = vf_rms_limit(bounds, mean);
+    const char *name = vf_precision_name(rms / bounds->amplification, mean);
+    snprintf(result->precision, sizeof result->precision, "%s", name);
+    if (products && !(rms <= limit))
+        vf_set(result, VERIFY_FAILED,
+               "the results have the precision of %s: root mean square of error*sqrt(n)/sum|ab| is %.3g, limit %.3g",
+               name, rms, limit);
+}

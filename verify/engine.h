@@ -141,5 +141,9 @@ void vf_set(verify_result *result, verify_state state, const char *format, ...);
  * sums from which the precision is told. */
 void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, verify_result *result,
               vf_comparison *sums);
+/* Names the precision that these sums tell, and fails a conv or FC that is coarser than its type and math allow: the
+ * bound of a long sum is loose, its mean square is not (vf_rms_limit). */
+void vf_judge_precision(const cnn_problem *problem, const vf_rounding *bounds, const vf_comparison *sums,
+                        verify_result *result);
 
 #endif

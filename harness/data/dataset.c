@@ -1,4 +1,4 @@
-/* dataset.c: choosing a data set, its mean, and pixels -> numbers. */
+/* dataset.c: what every data set has, wherever it comes from: freeing, its mean, pixels -> numbers. */
 #include "dataset.h"
 
 #include "data_parts.h"
@@ -23,42 +23,13 @@ void dataset_find_mean(dataset *data)
     data->mean = (double)sum / 255.0 / (double)pixels;
 }
 
-static bool is_mnist_shape(const dataset_params *p)
+cnn_status dataset_limit(dataset_part *part, int64_t limit, const char *what, const char *where, cnn_error *err)
 {
-    return (p->c == 0 || p->c == 1) && (p->h == 0 || p->h == 28) && (p->w == 0 || p->w == 28);
-}
-
-static cnn_status open_auto(const dataset_params *params, dataset *data, cnn_error *err)
-{
-    char folder[DATASET_PATH_MAX];
-    cnn_error why;
-    const bool mnist_shape = is_mnist_shape(params);
-    if (mnist_shape && mnist_find(NULL, folder, &why) == CNN_OK) {
-        const cnn_status status = mnist_read(folder, params, data, err);
-        if (status == CNN_OK) snprintf(data->name, sizeof data->name, "mnist");
-        return status;
-    }
-    const cnn_status status = dataset_synthetic(params, data, err);
-    if (status != CNN_OK) return status;
-    const size_t used = strlen(data->source);
-    snprintf(data->source + used, sizeof data->source - used, "; %s",
-             mnist_shape ? "MNIST was not found (`benchcnn data fetch` gets it)"
-                         : "the network's input is not MNIST's");
+    if (limit < 0 || limit > part->count)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%lld %s images asked for: %s has %lld", (long long)limit, what, where,
+                        (long long)part->count);
+    if (limit > 0) part->count = limit;
     return CNN_OK;
-}
-
-cnn_status dataset_open(const dataset_params *params, dataset *data, cnn_error *err)
-{
-    const char *what = params->what == NULL ? "auto" : params->what;
-    char folder[DATASET_PATH_MAX];
-    memset(data, 0, sizeof *data);
-    if (strcmp(what, "auto") == 0) return open_auto(params, data, err);
-    if (strcmp(what, "synthetic") == 0) return dataset_synthetic(params, data, err);
-    const bool by_name = strcmp(what, "mnist") == 0;
-    cnn_status status = mnist_find(by_name ? NULL : what, folder, err);
-    if (status == CNN_OK) status = mnist_read(folder, params, data, err);
-    if (status == CNN_OK && by_name) snprintf(data->name, sizeof data->name, "mnist");
-    return status;
 }
 
 /* One image, channel by channel, through a table of the 256 values; `step` elements from pixel to pixel in `out`. */
@@ -91,13 +62,4 @@ void dataset_histogram(const dataset *data, const dataset_part *part, int64_t *h
 {
     memset(histogram, 0, (size_t)data->classes * sizeof *histogram);
     for (int64_t i = 0; i < part->count; i++) histogram[part->labels[i]]++;
-}
-
-cnn_status dataset_limit(dataset_part *part, int64_t limit, const char *what, const char *where, cnn_error *err)
-{
-    if (limit < 0 || limit > part->count)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%lld %s images asked for: %s has %lld", (long long)limit, what, where,
-                        (long long)part->count);
-    if (limit > 0) part->count = limit;
-    return CNN_OK;
 }

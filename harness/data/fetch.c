@@ -8,7 +8,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -92,23 +91,6 @@ static cnn_status fetch_file(const char *folder, int file, cnn_error *err)
         status = CNN_FAIL(err, CNN_IO, "%s: cannot be written: %s", path, strerror(errno));
     if (status != CNN_OK) unlink(part);
     return status;
-}
-
-cnn_status data_make_folders(const char *folder, cnn_error *err)
-{
-    char path[DATASET_PATH_MAX];
-    if (strlen(folder) > 900 || folder[0] == '\0')
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the folder's name is empty or longer than 900 characters");
-    snprintf(path, sizeof path, "%s", folder);
-    for (char *p = path + 1;; p++) {
-        const char c = *p;
-        if (c != '/' && c != '\0') continue;
-        *p = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return CNN_FAIL(err, CNN_IO, "%s: cannot be made: %s", path, strerror(errno));
-        *p = c;
-        if (c == '\0') return CNN_OK;
-    }
 }
 
 cnn_status mnist_fetch(const char *folder, cnn_error *err)

@@ -1,22 +1,11 @@
 /* backward.c: the calls of a backward pass, from the last layer to the first.
  *
  * A value that several layers read gets the sum of their gradients: the first to come writes it; of the later ones,
- * conv and FC add to it themselves (beta = 1), the others write to scratch, which an add then brings in. No gradient
- * is computed for the images, nor for anything that depends on no parameter. */
+ * conv and FC add to it themselves (beta = 1), the others write to scratch, which an add then brings in. A value
+ * that layout.c gave no place for a gradient gets none. */
 #include "trainer_parts.h"
 
 #include <stdlib.h>
-
-void trainer_mark_needed(const cnn_net *net, bool *needed)
-{
-    for (int v = 0; v < net->n_values; v++) needed[v] = false;
-    for (int l = 0; l < net->n_layers; l++) {
-        const cnn_layer *layer = &net->layers[l];
-        bool need = layer->n_params > 0;
-        for (int i = 0; i < layer->n_inputs; i++) need = need || needed[layer->inputs[i]];
-        needed[layer->output] = need && layer->problem.op != CNN_OP_LOSS;
-    }
-}
 
 /* Where a gradient goes: straight to its value when it is the first, else to scratch, to be added. */
 typedef struct backward {

@@ -23,6 +23,18 @@ static size_t place(trainer *t, size_t *kind, int64_t count, size_t size)
     return at;
 }
 
+/* Which values need a gradient: not the images, nor anything that depends on no parameter. */
+static void mark_needed(const cnn_net *net, bool *needed)
+{
+    for (int v = 0; v < net->n_values; v++) needed[v] = false;
+    for (int l = 0; l < net->n_layers; l++) {
+        const cnn_layer *layer = &net->layers[l];
+        bool need = layer->n_params > 0;
+        for (int i = 0; i < layer->n_inputs; i++) need = need || needed[layer->inputs[i]];
+        needed[layer->output] = need && layer->problem.op != CNN_OP_LOSS;
+    }
+}
+
 /* How many layers read a value; one that works in place takes its gradient over and adds nothing to it. */
 static int count_readers(const cnn_net *net, int value)
 {
@@ -89,7 +101,7 @@ cnn_status trainer_layout(trainer *t, cnn_error *err)
     const size_t elem = trainer_elem(t);
     bool *needed = calloc((size_t)net->n_values, sizeof *needed);
     if (needed == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan memory");
-    trainer_mark_needed(net, needed);
+    mark_needed(net, needed);
     t->loss_at = place(t, &t->bytes.small, 1, sizeof(double));
     t->correct_at = place(t, &t->bytes.small, 1, sizeof(int64_t));
     t->step_at = place(t, &t->bytes.small, 1, sizeof(int64_t));

@@ -1,74 +1,11 @@
-/* net_build.c: the builder: one pass over the text gives layers, values and parameters with their offsets. */
+/* net_build.c: text -> network: one pass over the lines gives layers, values and parameters, which then get their
+ * offsets. */
 #include "../names.h"
 #include "../shape.h"
 #include "net_parse.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int net_add_value(net_builder *b, int64_t c, int64_t h, int64_t w, cnn_op producer)
-{
-    const int value = b->network->net.n_values++;
-    b->network->values[value] = (cnn_value){c, h, w};
-    b->states[value] = (net_value_state){.producer = producer};
-    return value;
-}
-
-/* "conv2": the kind's word and how many of them there are so far. */
-static void name_layer(const net_builder *b, cnn_layer *layer)
-{
-    const char *kind = b->line->words[0];
-    const size_t length = strlen(kind);
-    int count = 1;
-    for (const cnn_layer *l = b->network->layers; l < layer; l++)
-        count += strncmp(l->name, kind, length) == 0 && l->name[length] >= '0' && l->name[length] <= '9';
-    snprintf(layer->name, sizeof layer->name, "%s%d", kind, count);
-    snprintf(layer->problem.name, sizeof layer->problem.name, "%.40s_%.48s", b->network->net.name, layer->name);
-}
-
-cnn_layer *net_add_layer(net_builder *b, cnn_op op)
-{
-    const int index = b->network->net.n_layers++;
-    cnn_layer *layer = &b->network->layers[index];
-    layer->problem.op = op;
-    layer->problem.u.type = b->network->net.type;
-    layer->n_inputs = 1;
-    layer->inputs[0] = b->current;
-    for (int i = 0; i < 4; i++) layer->params[i] = -1;
-    b->network->inits[index] = b->init;
-    name_layer(b, layer);
-    return layer;
-}
-
-void net_add_output(net_builder *b, cnn_layer *layer, int64_t c, int64_t h, int64_t w)
-{
-    layer->output = net_add_value(b, c, h, w, layer->problem.op);
-    b->current = layer->output;
-}
-
-void net_add_param(net_builder *b, cnn_layer *layer, cnn_param_role role, int64_t count, int64_t fan_in,
-                   int64_t fan_out)
-{
-    const int index = b->network->net.n_params++;
-    b->network->params[index] = (cnn_param){
-        .role = role, .layer = (int)(layer - b->network->layers), .count = count, .fan_in = fan_in, .fan_out = fan_out};
-    layer->params[layer->n_params++] = index;
-}
-
-int net_find_saved(const net_builder *b, const char *name, cnn_error *err)
-{
-    const char *names[NET_MAX_LAYERS];
-    int count = 0;
-    for (int i = 0; i < b->network->net.n_values; i++) {
-        if (b->states[i].name[0] == '\0') continue;
-        if (strcmp(b->states[i].name, name) == 0) return i;
-        names[count++] = b->states[i].name;
-    }
-    const char *nearest = cnn_nearest_name(name, names, count);
-    NET_FAIL(b->line, err, "nothing is saved as '%.64s'%s%s%s", name, nearest != NULL ? ": did you mean '" : "",
-             nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
-    return -1;
-}
 
 /* The trained parameters first, then the running statistics, each one aligned. */
 static cnn_status place_params(cnn_network *n, cnn_error *err)
@@ -176,45 +113,34 @@ void cnn_net_free(cnn_network *network)
     free(network);
 }
 
+/* Every descriptor has the batch size, each in its own place. */
+#define SET_BATCH(op, desc)                                                                                            \
+    case op:                                                                                                           \
+        p.u.desc.mb = mb;                                                                                              \
+        break
+
 cnn_problem cnn_net_problem(const cnn_net *net, int layer, int64_t mb, bool inference)
 {
     cnn_problem p = net->layers[layer].problem;
     switch (p.op) {
-    case CNN_OP_CONV:
-        p.u.conv.mb = mb;
-        break;
-    case CNN_OP_FC:
-        p.u.fc.mb = mb;
-        break;
-    case CNN_OP_POOL:
-        p.u.pool.mb = mb;
-        break;
-    case CNN_OP_ACT:
-        p.u.act.mb = mb;
-        break;
-    case CNN_OP_LOSS:
-        p.u.loss.mb = mb;
-        break;
-    case CNN_OP_ADD:
-        p.u.add.mb = mb;
-        break;
-    case CNN_OP_CONCAT:
-        p.u.concat.mb = mb;
-        break;
-    case CNN_OP_DROPOUT:
-        p.u.dropout.mb = mb;
-        p.u.dropout.inference = inference;
-        break;
-    case CNN_OP_BATCHNORM:
-        p.u.batchnorm.mb = mb;
-        p.u.batchnorm.inference = inference;
-        break;
+        SET_BATCH(CNN_OP_CONV, conv);
+        SET_BATCH(CNN_OP_FC, fc);
+        SET_BATCH(CNN_OP_POOL, pool);
+        SET_BATCH(CNN_OP_ACT, act);
+        SET_BATCH(CNN_OP_LOSS, loss);
+        SET_BATCH(CNN_OP_ADD, add);
+        SET_BATCH(CNN_OP_CONCAT, concat);
+        SET_BATCH(CNN_OP_DROPOUT, dropout);
+        SET_BATCH(CNN_OP_BATCHNORM, batchnorm);
     case CNN_OP_OPTIMIZER:
     case CNN_OP_COUNT:
         break;
     }
+    if (p.op == CNN_OP_DROPOUT) p.u.dropout.inference = inference;
+    if (p.op == CNN_OP_BATCHNORM) p.u.batchnorm.inference = inference;
     return p;
 }
+#undef SET_BATCH
 
 int64_t cnn_net_value_elems(const cnn_net *net, int value, int64_t mb)
 {

@@ -1,5 +1,5 @@
-/* net_parse.h: what the files that read a network's text share. Lines become words (net_words.c), a line becomes a
- * layer (net_layers.c), the builder keeps layers, values and parameters (net_build.c). */
+/* net_parse.h: what the files that read a network's text share. net_build.c goes through the lines, which
+ * become words (net_words.c), then layers (net_layers.c), made of layers, values and parameters (net_parts.c). */
 #ifndef HARNESS_NET_NET_PARSE_H
 #define HARNESS_NET_NET_PARSE_H
 
@@ -61,7 +61,7 @@ typedef struct net_builder {
 /* One line; net_layers.c. */
 cnn_status net_read_layer(net_builder *b, cnn_error *err);
 
-/* A new layer of the kind that the line's first word says, reading the current value. */
+/* net_parts.c. A new layer of the kind that the line's first word says, reading the current value. */
 cnn_layer *net_add_layer(net_builder *b, cnn_op op);
 /* Gives it a new value as output, which becomes the current one. */
 void net_add_output(net_builder *b, cnn_layer *layer, int64_t c, int64_t h, int64_t w);

@@ -70,17 +70,19 @@ cnn_status trainer_layout(trainer *t, cnn_error *err);
 cnn_status trainer_layout_workspace(trainer *t, size_t bytes, cnn_error *err);
 size_t trainer_elem(const trainer *t); /* bytes of the dtype */
 
-/* schedule.c: the lists of calls. */
-cnn_status trainer_schedule(trainer *t, cnn_error *err);
-/* dx: places for the gradients of the layer's inputs (BWD_D only). */
+/* calls.c: one more call in a list. dx: places for the gradients of the layer's inputs (BWD_D only). */
 cnn_status trainer_add_call(trainer *t, call_list *list, int layer, cnn_dir dir, int64_t mb, bool inference,
                             const size_t dx[CNN_MAX_INPUTS], double beta, cnn_error *err);
 /* at[to] += at[from], or a copy; both hold value `value` for mb images. */
 cnn_status trainer_add_sum(trainer *t, call_list *list, int value, int64_t mb, size_t to, size_t from, cnn_error *err);
 cnn_status trainer_add_copy(trainer *t, call_list *list, int value, int64_t mb, size_t to, size_t from, cnn_error *err);
-/* backward.c: which values need a gradient (one bool a value), and the calls that make them. */
-void trainer_mark_needed(const cnn_net *net, bool *needed);
+/* The optimizer's, on all trained parameters. */
+cnn_status trainer_add_update(trainer *t, call_list *list, cnn_error *err);
+
+/* backward.c: the calls of a backward pass. */
 cnn_status trainer_schedule_backward(trainer *t, trainer_batch *batch, cnn_error *err);
+/* schedule.c: all lists. */
+cnn_status trainer_schedule(trainer *t, cnn_error *err);
 
 /* epoch.c */
 cnn_status trainer_run(trainer *t, const call_list *list, cnn_error *err);

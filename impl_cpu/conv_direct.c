@@ -1,5 +1,5 @@
-/* direct.c: the direct convolution's forward pass and data gradient, which are one "gather": every output pixel sums
- * over the taps that reach it, so no two tasks write the same place. direct.h tells the whole idea.
+/* conv_direct.c: the direct convolution's forward pass and data gradient, which are one "gather": every output pixel
+ * sums over the taps that reach it, so no two tasks write the same place. direct.h tells the whole idea.
  *
  * A round packs some blocks of images, then computes tasks of (two blocks) x (a tile of channels) into a worker's
  * scratch and unpacks them. An output's sum is always taken in the same order, by whichever worker. */
@@ -180,16 +180,6 @@ static cnn_status direct_workspace(const cpu_context *ctx, const cnn_conv_desc *
     if (arena.overflow) return CNN_FAIL(err, CNN_OVERFLOW, "the direct convolution's workspace exceeds 2^63 bytes");
     *bytes = (size_t)arena.used;
     return CNN_OK;
-}
-
-const direct_kernels *direct_kernels_for(const cpu_context *ctx, cnn_dtype dtype)
-{
-#ifdef DIRECT_X86
-    if (ctx->isa == CPU_ISA_AVX512) return &direct_avx512[dtype];
-    if (ctx->isa == CPU_ISA_AVX2) return &direct_avx2[dtype];
-#endif
-    (void)ctx;
-    return &direct_base[dtype];
 }
 
 const cpu_conv_kernels cpu_conv_direct = {{direct_fwd, direct_bwd_data, direct_run_weights}, direct_workspace};

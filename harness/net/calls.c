@@ -1,0 +1,152 @@
+/* calls.c: adds one call to a list. Its plan is made and its operands are found here, once; a step then only runs down
+ * the list. Operands are looked up by the names that cnn_operands() gives them. */
+#include "../shape.h"
+#include "trainer_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Place of a layer's parameter in the flat vector that starts at `base`. */
+static size_t param_at(const trainer *t, int layer, cnn_param_role role, size_t base)
+{
+    const cnn_layer *l = &t->net->layers[layer];
+    for (int i = 0; i < l->n_params; i++) {
+        const cnn_param *p = &t->net->params[l->params[i]];
+        if (p->role == role) return base + (size_t)p->offset * trainer_elem(t);
+    }
+    return NOWHERE;
+}
+
+static bool operand_at(const trainer *t, int layer, const char *name, const size_t *dx, size_t *at)
+{
+    const cnn_layer *l = &t->net->layers[layer];
+    const bool in_place = l->output == l->inputs[0];
+    const struct {
+        const char *name;
+        size_t at;
+    } table[] = {
+        {"y", t->value_at[l->output]},
+        {"dy", t->grad_at[l->output]},
+        {"x", in_place && dx != NULL ? NOWHERE : t->value_at[l->inputs[0]]}, /* overwritten: f' comes from y */
+        {"w", param_at(t, layer, CNN_WEIGHT, t->params_at)},
+        {"b", param_at(t, layer, CNN_BIAS, t->params_at)},
+        {"gamma", param_at(t, layer, CNN_GAMMA, t->params_at)},
+        {"beta", param_at(t, layer, CNN_BETA, t->params_at)},
+        {"running_mean", param_at(t, layer, CNN_RUNNING_MEAN, t->params_at)},
+        {"running_var", param_at(t, layer, CNN_RUNNING_VAR, t->params_at)},
+        {"dw", param_at(t, layer, CNN_WEIGHT, t->grads_at)},
+        {"db", param_at(t, layer, CNN_BIAS, t->grads_at)},
+        {"dgamma", param_at(t, layer, CNN_GAMMA, t->grads_at)},
+        {"dbeta", param_at(t, layer, CNN_BETA, t->grads_at)},
+        {"save_mean", t->save_at[layer][0]},
+        {"save_invstd", t->save_at[layer][1]},
+        {"labels", t->batch_labels_at},
+        {"loss_sum", t->loss_at},
+        {"correct", t->correct_at},
+        {"step", t->step_at},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(table[i].name, name) == 0) return *at = table[i].at, true;
+    for (int i = 0; i < l->n_inputs; i++) { /* x0, x1, ...; dx, dx0, dx1, ... */
+        char x_name[16], dx_name[16];
+        snprintf(x_name, sizeof x_name, "x%d", i);
+        snprintf(dx_name, sizeof dx_name, "dx%d", i);
+        if (strcmp(x_name, name) == 0) return *at = t->value_at[l->inputs[i]], true;
+        if (dx != NULL && (strcmp(dx_name, name) == 0 || (i == 0 && strcmp("dx", name) == 0))) return *at = dx[i], true;
+    }
+    return false;
+}
+
+static bool depends_on_mode(const cnn_problem *p) { return p->op == CNN_OP_DROPOUT || p->op == CNN_OP_BATCHNORM; }
+
+/* The index of the plan, made now if there is none yet; -1 and the error. */
+static int find_plan(trainer *t, int layer, const cnn_problem *problem, cnn_dir dir, int64_t mb, bool inference,
+                     cnn_error *err)
+{
+    cnn_algorithm algorithm;
+    inference = inference && depends_on_mode(problem);
+    for (int i = 0; i < t->n_plans; i++) {
+        const trainer_plan *p = &t->plans[i];
+        if (p->layer == layer && p->plan.dir == dir && p->mb == mb && p->inference == inference) return i;
+    }
+    if (t->n_plans == t->plan_capacity) {
+        const int capacity = 2 * t->plan_capacity + 16;
+        trainer_plan *more = realloc(t->plans, (size_t)capacity * sizeof *more);
+        if (more == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for plans"), -1;
+        t->plans = more;
+        t->plan_capacity = capacity;
+    }
+    if (cnn_algorithm_pick(t->session, problem, dir, t->params.algorithm, &algorithm, err) != CNN_OK) return -1;
+    trainer_plan *p = &t->plans[t->n_plans];
+    *p = (trainer_plan){.layer = layer, .mb = mb, .inference = inference};
+    if (cnn_plan_make(t->session, problem, dir, &algorithm, &p->plan, err) != CNN_OK) return -1;
+    return t->n_plans++;
+}
+
+static trainer_call *new_call(call_list *list, cnn_error *err)
+{
+    if (list->count == list->capacity) {
+        const int capacity = 2 * list->capacity + 16;
+        trainer_call *more = realloc(list->calls, (size_t)capacity * sizeof *more);
+        if (more == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the list of calls"), NULL;
+        list->calls = more;
+        list->capacity = capacity;
+    }
+    trainer_call *call = &list->calls[list->count++];
+    memset(call, 0, sizeof *call);
+    return call;
+}
+
+cnn_status trainer_add_call(trainer *t, call_list *list, int layer, cnn_dir dir, int64_t mb, bool inference,
+                            const size_t dx[CNN_MAX_INPUTS], double beta, cnn_error *err)
+{
+    cnn_operand operands[CNN_MAX_OPERANDS];
+    const cnn_problem problem = cnn_net_problem(t->net, layer, mb, inference);
+    const int count = cnn_operands(&problem, dir, operands, err);
+    const int plan = count < 0 ? -1 : find_plan(t, layer, &problem, dir, mb, inference, err);
+    trainer_call *call = plan < 0 ? NULL : new_call(list, err);
+    if (call == NULL) return err->status;
+    call->plan = plan;
+    call->n_operands = count;
+    call->extra = (cnn_run_extra){.beta = beta, .scale = 1.0 / (double)mb};
+    for (int i = 0; i < count; i++)
+        if (!operand_at(t, layer, operands[i].name, dx, &call->at[i]))
+            return CNN_FAIL(err, CNN_INTERNAL, "%s: the trainer knows no operand '%s'", t->net->layers[layer].name,
+                            operands[i].name);
+    return CNN_OK;
+}
+
+cnn_status trainer_add_sum(trainer *t, call_list *list, int value, int64_t mb, size_t to, size_t from, cnn_error *err)
+{
+    const cnn_value *v = &t->net->values[value];
+    cnn_problem problem = {.op = CNN_OP_ADD};
+    problem.u.add = (cnn_add_desc){.t = t->net->type, .mb = mb, .ic = v->c, .ih = v->h, .iw = v->w};
+    const int plan = find_plan(t, -1 - value, &problem, CNN_FWD, mb, false, err);
+    trainer_call *call = plan < 0 ? NULL : new_call(list, err);
+    if (call == NULL) return err->status;
+    *call = (trainer_call){.plan = plan, .n_operands = 3, .at = {to, from, to}};
+    return CNN_OK;
+}
+
+cnn_status trainer_add_copy(trainer *t, call_list *list, int value, int64_t mb, size_t to, size_t from, cnn_error *err)
+{
+    trainer_call *call = new_call(list, err);
+    if (call == NULL) return err->status;
+    *call = (trainer_call){.plan = -1, .n_operands = 2, .at = {from, to}};
+    call->copy_bytes = (size_t)cnn_net_value_elems(t->net, value, mb) * trainer_elem(t);
+    return CNN_OK;
+}
+
+cnn_status trainer_add_update(trainer *t, call_list *list, cnn_error *err)
+{
+    cnn_problem problem = {.op = CNN_OP_OPTIMIZER};
+    problem.u.optimizer = t->optimizer;
+    const int plan = find_plan(t, OPTIMIZER_LAYER, &problem, CNN_FWD, 0, false, err);
+    trainer_call *call = plan < 0 ? NULL : new_call(list, err);
+    if (call == NULL) return err->status;
+    const int states = cnn_optimizer_states(t->optimizer.kind);
+    *call = (trainer_call){.plan = plan, .n_operands = 3 + states, .at = {t->params_at, t->grads_at}};
+    for (int i = 0; i < states; i++) call->at[2 + i] = t->state_at[i];
+    call->at[2 + states] = t->step_at;
+    return CNN_OK;
+}
