@@ -8,7 +8,8 @@
 #include "../problem.h"
 #include "../record.h"
 
-/* Exit statuses of the command line (design: 0 all held, 1 something failed, 2 wrong usage or bad input, 3 nothing ran). */
+/* Exit statuses of the command line (design: 0 all held, 1 something failed, 2 wrong usage or bad input, 3 nothing
+ * ran). */
 enum { EXIT_HELD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
 
 enum { CLI_LIST_MAX = 256 };
@@ -31,8 +32,8 @@ typedef struct cli_options {
 #undef FLAG
 #undef LIST
     const char *command;
-    cli_list words;            /* positional arguments after the command */
-    char command_line[4096];   /* as typed, quoted for a shell: for the environment record */
+    cli_list words;          /* positional arguments after the command */
+    char command_line[4096]; /* as typed, quoted for a shell: for the environment record */
 } cli_options;
 
 /* A command returns its exit status; on a failure it may instead fill err and return cli_fail(err). */
@@ -58,7 +59,8 @@ cnn_status cli_ints(const char *option, const char *text, int64_t min, int64_t m
                     int *count, cnn_error *err);
 cnn_session_params cli_session_params(const cli_options *options);
 
-/* Progress: a bar with rate and time left on a terminal, plain lines (every 10 s at most) elsewhere, nothing with --quiet. */
+/* Progress: a bar with rate and time left on a terminal, plain lines (every 10 s at most) elsewhere, nothing with
+ * --quiet. */
 typedef struct cli_progress {
     const char *what;
     double start, last;

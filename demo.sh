@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# demo.sh: installs what is missing, builds, proves every implementation that can run here right, times MNIST epochs over
+# the thesis's batch sizes on each, and draws the plot. Everything it makes lies in out/.   ./demo.sh
+set -euo pipefail
+cd "$(dirname "$0")"
+source scripts/setup.sh
+benchcnn=build/release/benchcnn
+out=out
+
+say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+
+say "1. Build"
+install_missing
+cmake --preset release -G Ninja >/dev/null
+cmake --build --preset release | tail -1
+mkdir -p $out
+
+say "2. What there is"
+$benchcnn list
+
+say "3. Are the kernels right? Every operation against a float64 reference"
+$benchcnn verify --impl '*' --op all --out $out/verify.jsonl | tail -1
+
+say "4. How fast is one convolution? The thesis's three layers, 100 images"
+$benchcnn bench --impl '*' --problems bench/problems/thesis.txt --min-time 0.1 --max-time 1 --quiet --out $out/bench.jsonl
+
+say "5. Whole epochs over batch sizes (60,000 images trained, 10,000 tested)"
+$benchcnn data
+$benchcnn sweep batch --impl 'cpu:direct,cpu:im2col' --out $out/sweep.jsonl
+say "   The defining loops take a minute for one epoch: one batch size, for comparison"
+$benchcnn sweep batch --impl cpu:naive --batch 100 --out $out/sweep.jsonl
+
+say "6. The plot"
+$benchcnn plot $out/sweep.jsonl --out $out/epoch_over_batch
+echo "The records are in $out/*.jsonl, the plot in $out/epoch_over_batch.svg and .png"
