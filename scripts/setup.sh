@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # setup.sh: sourced by demo.sh, test.sh and .ci/run: installs from the distribution what is not there yet.
 
 # Debian's and Ubuntu's names of what benchcnn is built, tested and drawn with.

@@ -67,9 +67,9 @@ refused "/nonexistent/records.jsonl" train --net thesis --impl cpu --data synthe
 
 # Data files
 refused "/nonexistent" train --net thesis --impl cpu --data /nonexistent
-"$benchcnn" data make --out "$tmp/good" --quiet >/dev/null 2>&1 || echo "FAILED: data make" 
+"$benchcnn" data make --out "$tmp/good" --quiet >/dev/null 2>&1 || { echo 'FAILED: data make'; failures=1; }
 idx() { # idx FOLDER: a folder of the good files
-    rm -rf "$tmp/$1"
+    rm -rf "${tmp:?}/$1"
     cp -r "$tmp/good" "$tmp/$1"
 }
 images=$(cd "$tmp/good" && ls | grep train-images | head -1)
