@@ -5,10 +5,13 @@ set -u
 benchcnn=$1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-sweep=("$benchcnn" sweep batch --impl cpu:im2col --net thesis --batch 50,100,200,25 --data synthetic --train-images 2000
+sweep=("$benchcnn" sweep batch --impl cpu:im2col --net thesis --batch 50,100,200,25 --data synthetic --train-images 10000
     --test-images 500 --quiet)
 fail() { echo "FAILED: $*"; exit 1; }
-epochs() { grep -c '"kind":"epoch"' "$1" 2>/dev/null || true; }
+epochs() {
+    grep -c '"kind":"epoch".*}$' "$1" 2>/dev/null
+    [ -f "$1" ] || echo 0
+}
 
 # Every line but a torn last one is a whole record.
 whole() { head -n -1 "$1" | grep -qv '^{.*}$' && fail "$1 holds a broken record"; }
@@ -23,12 +26,15 @@ for signal in KILL INT; do
     done
     kill -s $signal $pid 2>/dev/null
     wait $pid
+    status=$?
     kept=$(epochs "$out")
     [ "$kept" -ge 1 ] || fail "SIG$signal left no finished record"
+    [ "$kept" -lt 4 ] || fail "SIG$signal came too late to test anything"
+    [ $signal = KILL ] || [ $status -eq 130 ] || fail "an interrupt ended with $status, not 130"
     whole "$out"
     printf '{"kind":"epoch","half a rec' >>"$out" # as a kill in mid-write leaves it
     "${sweep[@]}" --out "$out" >"$tmp/log" 2>&1 || fail "the sweep did not go on after SIG$signal: $(tail -3 "$tmp/log")"
-    [ "$(grep '"kind":"epoch"' "$out" | grep -c '}$')" -eq 4 ] || fail "after SIG$signal and resuming there are not 4 epochs"
+    [ "$(epochs "$out")" -eq 4 ] || fail "after SIG$signal and resuming there are not 4 epochs"
 done
 
 "${sweep[@]}" --out /dev/full >/dev/null 2>"$tmp/err"
