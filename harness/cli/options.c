@@ -189,9 +189,9 @@ static void keep_command_line(cli_options *options, int argc, char **argv)
     char *text = options->command_line;
     const size_t size = sizeof options->command_line;
     size_t used = (size_t)snprintf(text, size, "benchcnn");
-    for (int i = 1; i < argc && used < size; i++) {
-        const bool plain = argv[i][0] != '\0' && strpbrk(argv[i], " \t\n\"'\\$`*?[](){}<>|&;#~!") == NULL;
-        used += (size_t)snprintf(text + used, size - used, plain ? " %s" : " '%s'", argv[i]);
+    for (int i = 1; i < argc && used + 1 < size; i++) {
+        text[used++] = ' ';
+        used += cli_quote(text + used, size - used, argv[i]);
     }
 }
 

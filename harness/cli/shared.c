@@ -88,3 +88,22 @@ cnn_session_params cli_session_params(const cli_options *options)
                                 .settings = options->set.items,
                                 .n_settings = options->set.count};
 }
+
+size_t cli_quote(char *to, size_t size, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') return (size_t)snprintf(to, size, "%s", word);
+    size_t used = (size_t)snprintf(to, size, "'");
+    for (const char *at = word; *at != '\0'; at++) {
+        char *rest = used < size ? to + used : NULL;
+        used += (size_t)snprintf(rest, rest ? size - used : 0, *at == '\'' ? "'\\''" : "%c", *at);
+    }
+    return used + (size_t)snprintf(used < size ? to + used : NULL, used < size ? size - used : 0, "'");
+}
+
+cnn_status cli_no_words(const cli_options *options, cnn_error *err)
+{
+    if (options->words.count == 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no '%.64s': options begin with --", options->command,
+                    options->words.items[0]);
+}
