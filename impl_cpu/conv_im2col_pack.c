@@ -7,7 +7,7 @@
 #include "for_each_real.inc"
 
 /* Elements that are worth a task, and below which all is done by the caller. */
-enum { TASK_ELEMS = 1 << 15 };
+enum { TASK_ELEMS = 1 << 12 };
 
 typedef struct pack_job {
     im2col_tensor tensors[2];
