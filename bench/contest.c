@@ -5,26 +5,29 @@
 
 #include <math.h>
 
-/* Keeps what concerns this contender alone; anything else is everybody's error. */
-static cnn_status enter(contender *c, const vf_case *problem_case, const measure_params *params, cnn_error *err)
+/* An error puts this contender out of the contest and leaves the others in; only an interrupt ends it for all. */
+static cnn_status put_out(contender *c, cnn_status status, const cnn_error *err)
 {
-    cnn_status status = measure_open(c->session, problem_case, &c->algorithm, params, &c->measure, err);
-    if (status != CNN_UNSUPPORTED && status != CNN_OUT_OF_MEMORY) return status;
-    c->state = status == CNN_UNSUPPORTED ? CONTENDER_UNSUPPORTED : CONTENDER_NO_MEMORY;
+    if (status == CNN_OK || status == CNN_INTERRUPTED) return status;
+    c->state = status == CNN_UNSUPPORTED     ? CONTENDER_UNSUPPORTED
+               : status == CNN_OUT_OF_MEMORY ? CONTENDER_NO_MEMORY
+                                             : CONTENDER_FAILED;
     snprintf(c->reason, sizeof c->reason, "%s", err->message);
+    measure_close(c->measure);
+    c->measure = NULL;
     return CNN_OK;
 }
 
-static cnn_status take_turns(contender *list, int count, bool (*stop)(void), cnn_error *err)
+static cnn_status take_turns(contender *list, int count, cnn_error *err)
 {
     bool waiting = true;
-    for (int round = 0; waiting && !(stop && stop()); round++) {
+    for (int round = 0; waiting; round++) {
         waiting = false;
         for (int i = 0; i < count; i++) {
             contender *c = &list[round % 2 == 0 ? i : count - 1 - i];
             if (!c->measure || measure_done(c->measure)) continue;
-            if (measure_turn(c->measure, err) != CNN_OK) return err->status;
-            waiting = waiting || !measure_done(c->measure);
+            if (put_out(c, measure_turn(c->measure, err), err) != CNN_OK) return err->status;
+            waiting = waiting || (c->measure && !measure_done(c->measure));
         }
     }
     return CNN_OK;
@@ -33,7 +36,7 @@ static cnn_status take_turns(contender *list, int count, bool (*stop)(void), cnn
 static cnn_status judge(contender *c, cnn_error *err)
 {
     cnn_status status = measure_finish(c->measure, &c->result, err);
-    if (status != CNN_OK) return status;
+    if (status != CNN_OK) return put_out(c, status, err);
     const verify_result *check = &c->result.check;
     c->state = check->state == VERIFY_PASSED ? CONTENDER_TIMED : CONTENDER_WRONG;
     if (c->state == CONTENDER_WRONG)
@@ -42,12 +45,14 @@ static cnn_status judge(contender *c, cnn_error *err)
     return CNN_OK;
 }
 
-cnn_status contest_run(contender *list, int count, const vf_case *c, const measure_params *params, bool (*stop)(void),
-                       cnn_error *err)
+cnn_status contest_run(contender *list, int count, const vf_case *c, const measure_params *params, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < count; i++) status = enter(&list[i], c, params, err);
-    if (status == CNN_OK) status = take_turns(list, count, stop, err);
+    for (int i = 0; status == CNN_OK && i < count; i++) {
+        status = measure_open(list[i].session, c, &list[i].algorithm, params, &list[i].measure, err);
+        status = put_out(&list[i], status, err);
+    }
+    if (status == CNN_OK) status = take_turns(list, count, err);
     for (int i = 0; status == CNN_OK && i < count; i++)
         if (list[i].measure) status = judge(&list[i], err);
     return status;
@@ -93,6 +98,7 @@ static void record_figures(cnn_record *record, const measure_result *r, const cn
 static const char *state_name(const contender *c)
 {
     if (c->state == CONTENDER_UNSUPPORTED) return verify_state_name(VERIFY_UNSUPPORTED);
+    if (c->state == CONTENDER_FAILED) return verify_state_name(VERIFY_FAILED);
     return c->state == CONTENDER_NO_MEMORY ? "OUT_OF_MEMORY" : verify_state_name(c->result.check.state);
 }
 

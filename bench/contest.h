@@ -10,7 +10,8 @@ typedef enum contender_state {
     CONTENDER_TIMED,       /* its outputs were right */
     CONTENDER_WRONG,       /* they were not, or proved nothing: its figures are not to be shown */
     CONTENDER_UNSUPPORTED, /* the implementation cannot do this problem */
-    CONTENDER_NO_MEMORY    /* the problem does not fit */
+    CONTENDER_NO_MEMORY,   /* the problem does not fit */
+    CONTENDER_FAILED       /* an operation of its own failed: a broken device, say */
 } contender_state;
 
 typedef struct contender {
@@ -22,10 +23,9 @@ typedef struct contender {
     measure_result result; /* when timed or wrong */
 } contender;
 
-/* Times and checks them all; `stop`, asked between turns, ends the timing early (what was timed is still checked).
- * Errors other than the states above (a broken device) are returned. The results last until contest_close(). */
-cnn_status contest_run(contender *list, int count, const vf_case *c, const measure_params *params, bool (*stop)(void),
-                       cnn_error *err);
+/* Times and checks them all. An error is a contender's own and becomes its state; only CNN_INTERRUPTED (params->stop)
+ * is returned, and nothing in the list is a result then. The results last until contest_close(). */
+cnn_status contest_run(contender *list, int count, const vf_case *c, const measure_params *params, cnn_error *err);
 void contest_close(contender *list, int count);
 
 /* The fastest that was right, or -1. */

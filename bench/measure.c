@@ -69,11 +69,18 @@ static cnn_status run(const measure *m, cnn_error *err)
     return cnn_run(m->session, &m->plan, m->buffers, &extra, err);
 }
 
+static cnn_status go_on(const measure *m, cnn_error *err)
+{
+    const bool stop = m->params.stop != NULL && m->params.stop();
+    return stop ? CNN_FAIL(err, CNN_INTERRUPTED, "the measurement was interrupted") : CNN_OK;
+}
+
 /* `repeats` runs in a row, in seconds a run. */
 static cnn_status time_runs(const measure *m, int repeats, double *seconds, cnn_error *err)
 {
     cnn_timer timer;
-    cnn_status status = cnn_sync(m->session, err);
+    cnn_status status = go_on(m, err);
+    if (status == CNN_OK) status = cnn_sync(m->session, err);
     if (status == CNN_OK) status = cnn_timer_start(m->session, &timer, err);
     for (int i = 0; status == CNN_OK && i < repeats; i++) status = run(m, err);
     if (status == CNN_OK) status = cnn_timer_stop(m->session, &timer, seconds, err);
@@ -181,7 +188,8 @@ cnn_status measure_finish(measure *m, measure_result *result, cnn_error *err)
     bool in_place = false;
     for (int i = 0; i < m->c->call.count; i++)
         if (m->c->call.operands[i].access == CNN_INOUT) in_place = true;
-    cnn_status status = reset(m, false, err);
+    cnn_status status = go_on(m, err);
+    if (status == CNN_OK) status = reset(m, false, err);
     if (status == CNN_OK) status = in_place ? run(m, err) : take_sample(m, err);
     if (status == CNN_OK)
         status = check_timed_outputs(m->session, &m->plan.algorithm, m->c, m->buffers, &result->check, err);

@@ -20,6 +20,7 @@ typedef struct measure_params {
     double min_time, max_time; /* seconds: timed at least (unless max_time comes first); spent at most */
     double noise;              /* stop when the median is known this well, as a share */
     bool cold;                 /* caches flushed before every sample */
+    bool (*stop)(void);        /* asked before every sample; true ends with CNN_INTERRUPTED. NULL: never */
 } measure_params;
 
 /* What measure_params.noise usually is: well below what bench_noisy() calls noisy. */

@@ -37,6 +37,22 @@ for signal in KILL INT; do
     [ "$(epochs "$out")" -eq 4 ] || fail "after SIG$signal and resuming there are not 4 epochs"
 done
 
+# A measurement that is cut short, in the only case too, is no record.
+out=$tmp/bench.jsonl
+"$benchcnn" bench --impl cpu:direct --problem ic3ih8oc4kh3 --dir FWD --min-time 60 --max-time 60 --quiet \
+    --out "$out" >/dev/null 2>&1 &
+pid=$!
+for _ in $(seq 600); do
+    [ -s "$out" ] && break # its environment: it runs
+    sleep 0.05
+done
+sleep 0.3
+kill -s INT $pid 2>/dev/null
+wait $pid
+status=$?
+[ $status -eq 130 ] || fail "an interrupted bench ended with $status, not 130"
+grep -q '"kind":"conv"' "$out" && fail "an interrupted measurement was recorded"
+
 "${sweep[@]}" --out /dev/full >/dev/null 2>"$tmp/err"
 [ $? -eq 2 ] || fail "a full disk does not end with status 2"
 grep -q '/dev/full' "$tmp/err" || fail "a full disk is not named: $(cat "$tmp/err")"

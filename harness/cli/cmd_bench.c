@@ -11,11 +11,14 @@
 #include <strings.h>
 
 enum { CONTENDERS_MAX = 128, REPRO_MAX = 4096 };
+static const double usual_min_time = 0.2; /* unless --min-time or a shorter --max-time says otherwise */
 
 typedef struct problem_list {
     cnn_problem *items;
     int count, capacity;
-    int refused; /* descriptors that this suite cannot do */
+    int given;         /* how many, the first ones, are from --problem */
+    int refused;       /* descriptors of files that this suite cannot do */
+    cnn_error refusal; /* the first bad line, or --problem too large: the command ends with it, after the others */
 } problem_list;
 
 typedef struct bench {
@@ -27,7 +30,7 @@ typedef struct bench {
     cli_sessions sessions;
     record_sink *sink;
     cli_progress progress;
-    int timed, wrong, unsupported;
+    int timed, wrong, failed, unsupported;
     double done, total; /* groups: problem, direction, type */
 } bench;
 
@@ -37,9 +40,10 @@ static cnn_status add_problem(void *user, const char *text, const cnn_problem *p
 {
     problem_list *list = user;
     if (!problem) {
-        if (err->status != CNN_UNSUPPORTED) return err->status;
+        bool unsupported = err->status == CNN_UNSUPPORTED;
         list->refused++;
-        fprintf(stderr, "UNSUPPORTED %s: %s\n", text, err->message);
+        fprintf(stderr, "%s %s: %s\n", unsupported ? "UNSUPPORTED" : "REFUSED", text, err->message);
+        if (!unsupported && list->refusal.status == CNN_OK) list->refusal = *err;
         return CNN_OK;
     }
     if (list->count == list->capacity) {
@@ -57,7 +61,7 @@ static cnn_status add_text(bench *b, cnn_op op, const char *text, const cnn_prob
 {
     cnn_problem problem;
     cnn_status status = cnn_problem_parse(op, text, defaults, &problem, err);
-    return add_problem(&b->problems, text, status == CNN_OK ? &problem : NULL, err);
+    return status == CNN_OK ? add_problem(&b->problems, text, &problem, err) : status;
 }
 
 static cnn_status add_default_problems(bench *b, const cnn_problem_defaults *defaults, cnn_error *err)
@@ -93,6 +97,7 @@ static cnn_status gather_problems(bench *b, cnn_error *err)
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < o->problem.count; i++)
         status = add_text(b, (cnn_op)op, o->problem.items[i], &defaults, err);
+    b->problems.given = b->problems.count;
     for (int i = 0; status == CNN_OK && i < o->problems.count; i++)
         status = cnn_problem_file(o->problems.items[i], (cnn_op)op, &defaults, add_problem, &b->problems, err);
     return status;
@@ -122,15 +127,26 @@ append(char *line, const char *format, ...)
     va_end(args);
 }
 
-/* The command that repeats one row. Descriptors hold double quotes, never single ones. */
+/* Appends " --NAME WORD", the word quoted for a shell. */
+static void append_option(char *line, const char *name, const char *word)
+{
+    append(line, " --%s ", name);
+    size_t used = strlen(line);
+    cli_quote(line + used, REPRO_MAX - used, word);
+}
+
+/* The command that repeats one row. */
 static void repro_command(const bench *b, const contender *c, const vf_case *pc, char line[REPRO_MAX])
 {
-    char text[CNN_PROBLEM_TEXT_MAX];
+    char text[CNN_PROBLEM_TEXT_MAX], name[2 * CNN_NAME_MAX];
     const cnn_problem *p = &pc->problem;
     const cli_options *o = b->options;
     cnn_problem_format(p, text);
-    snprintf(line, REPRO_MAX, "benchcnn bench --impl %s:%s --op %s --dir %s --problem '%s'", c->session->impl->name,
-             c->algorithm.name, cnn_op_name(p->op), cnn_dir_name(pc->call.dir), text);
+    snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->algorithm.name);
+    snprintf(line, REPRO_MAX, "benchcnn bench");
+    append_option(line, "impl", name);
+    append(line, " --op %s --dir %s", cnn_op_name(p->op), cnn_dir_name(pc->call.dir));
+    append_option(line, "problem", text);
     append(line, " --dtype %s --layout %s --threads %d", cnn_dtype_name(p->u.type.dtype),
            cnn_layout_name(p->u.type.layout), c->session->threads);
     if (p->u.type.math != CNN_MATH_F32) append(line, " --math %s", cnn_math_name(p->u.type.math));
@@ -138,7 +154,7 @@ static void repro_command(const bench *b, const contender *c, const vf_case *pc,
     if (strcasecmp(o->mode, "convolution") == 0) append(line, " --mode convolution");
     if (b->params.cold) append(line, " --cache cold");
     if (o->seed != 1) append(line, " --seed %lld", (long long)o->seed);
-    for (int i = 0; i < o->set.count; i++) append(line, " --set %s", o->set.items[i]);
+    for (int i = 0; i < o->set.count; i++) append_option(line, "set", o->set.items[i]);
 }
 
 static void print_row(const contender *c, const vf_case *pc, bool best, const char *repro)
@@ -147,8 +163,9 @@ static void print_row(const contender *c, const vf_case *pc, bool best, const ch
     const bench_stats *s = &c->result.stats;
     snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->algorithm.name);
     if (c->state != CONTENDER_TIMED) {
-        printf("  %-20s %s\n", name, c->reason);
-        if (c->state == CONTENDER_WRONG) printf("  %-20s repeat: %s\n", "", repro);
+        bool failed = c->state == CONTENDER_FAILED;
+        printf("  %-20s %s%s\n", name, failed ? "FAILED: " : "", c->reason);
+        if (failed || c->state == CONTENDER_WRONG) printf("  %-20s repeat: %s\n", "", repro);
         return;
     }
     double flops = cnn_flops(&pc->problem, pc->call.dir), bytes = cnn_bytes(&pc->problem, pc->call.dir);
@@ -201,6 +218,8 @@ static cnn_status report(bench *b, const contender *list, int count, const vf_ca
             b->timed++;
         else if (c->state == CONTENDER_WRONG)
             b->wrong++;
+        else if (c->state == CONTENDER_FAILED)
+            b->failed++;
         else
             b->unsupported++;
         repro_command(b, c, pc, repro);
@@ -226,7 +245,17 @@ static cnn_status make_case(bench *b, const cnn_problem *problem, cnn_dir dir, v
     return status;
 }
 
-static cnn_status run_group(bench *b, const cnn_problem *problem, cnn_dir dir, cnn_error *err)
+/* One too large is passed over. */
+static void refuse(bench *b, int p, cnn_dir dir, const char *text, const cnn_error *err)
+{
+    cli_progress_end(&b->progress);
+    fprintf(stderr, "%s %s: %s\n", cnn_dir_name(dir), text, err->message);
+    b->unsupported++;
+    if (p < b->problems.given && b->problems.refusal.status == CNN_OK) b->problems.refusal = *err;
+}
+
+/* `p` counts the problems; *problem is it, in one of the types. */
+static cnn_status run_group(bench *b, int p, const cnn_problem *problem, cnn_dir dir, cnn_error *err)
 {
     contender list[CONTENDERS_MAX];
     int count;
@@ -237,13 +266,12 @@ static cnn_status run_group(bench *b, const cnn_problem *problem, cnn_dir dir, c
     cnn_status status = gather_contenders(b, problem, dir, list, &count, err);
     if (status != CNN_OK || count == 0) return status;
     status = make_case(b, problem, dir, &pc, err);
-    if (status == CNN_OUT_OF_MEMORY && b->problems.count > 1) { /* the others may fit */
-        fprintf(stderr, "%s %s: %s\n", cnn_dir_name(dir), text, err->message);
-        b->unsupported++;
+    if (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW) { /* the others may fit */
+        refuse(b, p, dir, text, err);
         return CNN_OK;
     }
     if (status != CNN_OK) return status;
-    status = contest_run(list, count, &pc, &b->params, cli_interrupted, err);
+    status = contest_run(list, count, &pc, &b->params, err);
     cli_progress_end(&b->progress);
     if (status == CNN_OK) status = report(b, list, count, &pc, err);
     contest_close(list, count);
@@ -265,8 +293,9 @@ static cnn_status run_all(bench *b, cnn_error *err)
                 cnn_problem problem = b->problems.items[p];
                 problem.u.type = b->types.types[t];
                 if (!(b->dirs & cnn_op_dirs(&problem) & 1u << dir)) continue;
+                cnn_status status = run_group(b, p, &problem, (cnn_dir)dir, err);
                 if (cli_interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was timed is recorded");
-                if (run_group(b, &problem, (cnn_dir)dir, err) != CNN_OK) return err->status;
+                if (status != CNN_OK) return status;
             }
     return CNN_OK;
 }
@@ -274,7 +303,15 @@ static cnn_status run_all(bench *b, cnn_error *err)
 static cnn_status set_up(bench *b, cnn_error *err)
 {
     const cli_options *o = b->options;
-    b->params = (measure_params){o->min_time, o->max_time, MEASURE_NOISE, strcasecmp(o->cache, "cold") == 0};
+    b->params = (measure_params){.min_time = o->min_time >= 0 ? o->min_time : fmin(usual_min_time, o->max_time),
+                                 .max_time = o->max_time,
+                                 .noise = MEASURE_NOISE,
+                                 .cold = strcasecmp(o->cache, "cold") == 0,
+                                 .stop = cli_interrupted};
+    if (cli_no_words(o, err) != CNN_OK) return err->status;
+    if (b->params.min_time > b->params.max_time)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--min-time is %g s, but may not be more than --max-time, which is %g s",
+                        o->min_time, o->max_time);
     if (!b->params.cold && strcasecmp(o->cache, "hot") != 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--cache is '%.64s', but must be hot or cold", o->cache);
     cnn_status status = cli_types(o, &b->types, err);
@@ -288,7 +325,6 @@ static cnn_status set_up(bench *b, cnn_error *err)
 
 int cmd_bench(const cli_options *options, cnn_error *err)
 {
-    int result;
     bench *b = calloc(1, sizeof *b);
     if (!b) {
         CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for bench");
@@ -299,12 +335,11 @@ int cmd_bench(const cli_options *options, cnn_error *err)
     if (status == CNN_OK) status = run_all(b, err);
     cli_progress_end(&b->progress);
     if (status == CNN_OK && !options->json)
-        printf("%d timed and verified, %d wrong, %d not supported\n", b->timed, b->wrong,
+        printf("%d timed and verified, %d wrong, %d failed, %d not supported\n", b->timed, b->wrong, b->failed,
                b->unsupported + b->problems.refused);
-    if (status != CNN_OK)
-        result = cli_fail(err);
-    else
-        result = b->wrong > 0 ? EXIT_FAILED : b->timed > 0 ? EXIT_HELD : EXIT_NOTHING;
+    int result = status != CNN_OK ? cli_fail(err) : b->timed > 0 ? EXIT_HELD : EXIT_NOTHING;
+    if (status == CNN_OK && b->problems.refusal.status != CNN_OK) result = cli_fail(&b->problems.refusal);
+    if (status == CNN_OK && b->wrong + b->failed > 0) result = EXIT_FAILED;
     cli_sessions_close(&b->sessions);
     record_sink_close(b->sink);
     free(b->problems.items);
