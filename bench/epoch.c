@@ -3,11 +3,14 @@
 
 #include "harness/cpu/isa.h"
 #include "harness/cpu/threads.h"
+#include "harness/names.h"
+#include "harness/problem.h"
 #include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 static void copy_text(char *field, size_t size, const char *text) { snprintf(field, size, "%s", text ? text : ""); }
 
@@ -22,6 +25,32 @@ void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting
     if (!record || !record_get_json(record, "knobs", setting->knobs, (int)sizeof setting->knobs))
         copy_text(setting->knobs, sizeof setting->knobs, "?");
     record_free(record);
+}
+
+/* A line a layer: operation, canonical descriptor at batch 1, and the values it reads and writes. */
+static uint32_t crc_of_layers(const cnn_net *net)
+{
+    uLong crc = crc32(0, NULL, 0);
+    for (int i = 0; i < net->n_layers; i++) {
+        char text[CNN_PROBLEM_TEXT_MAX], line[2 * CNN_PROBLEM_TEXT_MAX];
+        const cnn_layer *layer = &net->layers[i];
+        const cnn_problem problem = cnn_net_problem(net, i, 1, false);
+        cnn_problem_format(&problem, text);
+        int used = snprintf(line, sizeof line, "%s %s", cnn_op_name(problem.op), text);
+        for (int k = 0; k < layer->n_inputs; k++)
+            used += snprintf(line + used, sizeof line - (size_t)used, " %d", layer->inputs[k]);
+        used += snprintf(line + used, sizeof line - (size_t)used, " > %d\n", layer->output);
+        crc = crc32(crc, (const Bytef *)line, (uInt)used);
+    }
+    return (uint32_t)crc;
+}
+
+void epoch_setting_of_net(const cnn_net *net, epoch_setting *setting)
+{
+    copy_text(setting->net, sizeof setting->net, net->name);
+    snprintf(setting->net_crc, sizeof setting->net_crc, "%08x", crc_of_layers(net));
+    setting->net_params = 0;
+    for (int i = 0; i < net->n_params; i++) setting->net_params += net->params[i].count;
 }
 
 /* The fields, once: written, read and compared from this table. */
@@ -48,6 +77,8 @@ static const field fields[] = {
     SETTING(algorithm, FIELD_TEXT, true),
     SETTING(threads, FIELD_INT, true),
     SETTING(net, FIELD_TEXT, false),
+    SETTING(net_params, FIELD_INT, false),
+    SETTING(net_crc, FIELD_TEXT, false),
     SETTING(data, FIELD_TEXT, false),
     SETTING(batch, FIELD_INT, false),
     SETTING(dtype, FIELD_TEXT, false),
@@ -91,10 +122,11 @@ static bool same_text(const char *a, const char *b) { return strcmp(a, b) == 0; 
 bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b)
 {
     return same_text(a->impl, b->impl) && same_text(a->algorithm, b->algorithm) && same_text(a->net, b->net) &&
-           same_text(a->data, b->data) && same_text(a->dtype, b->dtype) && same_text(a->layout, b->layout) &&
-           same_text(a->math, b->math) && same_text(a->optimizer, b->optimizer) && same_text(a->knobs, b->knobs) &&
-           same_text(a->cpu, b->cpu) && a->batch == b->batch && a->threads == b->threads && a->cores == b->cores &&
-           a->seed == b->seed && a->train_images == b->train_images && a->test_images == b->test_images;
+           same_text(a->net_crc, b->net_crc) && a->net_params == b->net_params && same_text(a->data, b->data) &&
+           same_text(a->dtype, b->dtype) && same_text(a->layout, b->layout) && same_text(a->math, b->math) &&
+           same_text(a->optimizer, b->optimizer) && same_text(a->knobs, b->knobs) && same_text(a->cpu, b->cpu) &&
+           a->batch == b->batch && a->threads == b->threads && a->cores == b->cores && a->seed == b->seed &&
+           a->train_images == b->train_images && a->test_images == b->test_images;
 }
 
 /* ---- Reading ---- */

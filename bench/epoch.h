@@ -3,13 +3,15 @@
 #ifndef BENCH_EPOCH_H
 #define BENCH_EPOCH_H
 
+#include "harness/net/net.h"
 #include "harness/record.h"
 
 /* Everything that two runs must share for their times to be comparable, and the machine they ran on. */
 typedef struct epoch_setting {
     char impl[CNN_NAME_MAX], algorithm[CNN_NAME_MAX], net[CNN_NAME_MAX], data[CNN_NAME_MAX];
+    char net_crc[9]; /* 8 hexadecimal digits, of the layers: a name alone is no network */
     char dtype[8], layout[8], math[8], optimizer[160], knobs[160], cpu[CNN_NAME_MAX];
-    int64_t batch, threads, cores, seed, train_images, test_images;
+    int64_t net_params, batch, threads, cores, seed, train_images, test_images;
 } epoch_setting;
 
 typedef struct epoch_row {
@@ -25,6 +27,8 @@ typedef struct epoch_table {
 
 /* Fills in what the session knows: impl, threads, knobs, cpu, cores. The rest is the caller's. */
 void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting);
+/* Fills in net, net_params and net_crc, which are the same at every batch size and in every type. */
+void epoch_setting_of_net(const cnn_net *net, epoch_setting *setting);
 bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b);
 
 /* The record of kind "epoch"; NULL when out of memory (record_write() says so). */

@@ -16,7 +16,8 @@ static bool same_curve(const epoch_setting *a, const epoch_setting *b)
 
 static bool same_epoch(const epoch_setting *a, const epoch_setting *b)
 {
-    return strcmp(a->net, b->net) == 0 && a->train_images == b->train_images && a->test_images == b->test_images;
+    return strcmp(a->net, b->net) == 0 && strcmp(a->net_crc, b->net_crc) == 0 && a->net_params == b->net_params &&
+           a->train_images == b->train_images && a->test_images == b->test_images;
 }
 
 static series *find_series(series_set *set, const epoch_setting *setting)

@@ -1,5 +1,5 @@
 /* test_measure.c: what is timed is checked. A made-up implementation of `add` has algorithms that are right, wrong in
- * one corner, idle after their first runs, or drifting; only the right one may get a figure. */
+ * one corner, idle or broken after their first runs; only the right one may get a figure. */
 #include "bench/contest.h"
 #include "bench/epoch.h"
 #include "bench/series.h"
@@ -11,10 +11,10 @@
 
 #include "unit.h"
 
-enum { RIGHT, WRONG_CORNER, IDLE, NAN_CORNER, REFUSING, ALGORITHMS };
+enum { RIGHT, WRONG_CORNER, IDLE, NAN_CORNER, REFUSING, BREAKING, ALGORITHMS };
 
 struct cnn_context {
-    int calls;
+    int calls, breaking_calls;
 };
 
 static cnn_status probe(cnn_error *err)
@@ -47,7 +47,8 @@ static cnn_status add(cnn_context *context, const cnn_plan *plan, const cnn_join
     int64_t count = d->mb * d->ic * d->ih * d->iw;
     const float *a = args->x[0], *b = args->x[1];
     float *y = args->y;
-    (void)err;
+    if (plan->algorithm.id == BREAKING && context->breaking_calls++ > 5)
+        return CNN_FAIL(err, CNN_DEVICE, "the device is gone");
     if (plan->algorithm.id == IDLE && context->calls++ > 5) return CNN_OK;
     for (int64_t i = 0; i < count; i++) y[i] = a[i] + b[i];
     if (plan->algorithm.id == WRONG_CORNER) y[count - 1] += 0.001f;
@@ -61,7 +62,7 @@ static cnn_status add(cnn_context *context, const cnn_plan *plan, const cnn_join
     }
 static const cnn_algorithm algorithms[ALGORITHMS] = {
     ALGORITHM("right", RIGHT),           ALGORITHM("wrong_corner", WRONG_CORNER), ALGORITHM("idle", IDLE),
-    ALGORITHM("nan_corner", NAN_CORNER), ALGORITHM("refusing", REFUSING),
+    ALGORITHM("nan_corner", NAN_CORNER), ALGORITHM("refusing", REFUSING),         ALGORITHM("breaking", BREAKING),
 };
 
 static const cnn_impl fake = {.abi_version = CNN_ABI_VERSION,
@@ -110,13 +111,15 @@ static void only_right_outputs_get_figures(void **state)
     measure_params params = {.min_time = 0.01, .max_time = 0.2, .noise = 0.05};
     (void)state;
     set_up(&f);
-    assert_int_equal(contest_run(f.list, ALGORITHMS, &f.c, &params, NULL, &err), CNN_OK);
+    assert_int_equal(contest_run(f.list, ALGORITHMS, &f.c, &params, &err), CNN_OK);
     assert_int_equal(f.list[RIGHT].state, CONTENDER_TIMED);
     assert_int_equal(f.list[WRONG_CORNER].state, CONTENDER_WRONG);
     assert_int_equal(f.list[IDLE].state, CONTENDER_WRONG);
     assert_int_equal(f.list[NAN_CORNER].state, CONTENDER_WRONG);
     assert_int_equal(f.list[REFUSING].state, CONTENDER_UNSUPPORTED);
     assert_non_null(strstr(f.list[REFUSING].reason, "not this one"));
+    assert_int_equal(f.list[BREAKING].state, CONTENDER_FAILED);
+    assert_non_null(strstr(f.list[BREAKING].reason, "the device is gone"));
     assert_int_equal(contest_best(f.list, ALGORITHMS), RIGHT);
 
     cnn_record *record = contender_record(&f.list[WRONG_CORNER], &f.c, &params, "benchcnn bench");
@@ -139,7 +142,7 @@ static void samples_are_many_and_long_enough(void **state)
     measure_params params = {.min_time = 0.01, .max_time = 0.5, .noise = 0.05};
     (void)state;
     set_up(&f);
-    assert_int_equal(contest_run(f.list, 1, &f.c, &params, NULL, &err), CNN_OK);
+    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
     const measure_result *r = &f.list[0].result;
     assert_true(r->stats.count >= 6);
     assert_true(r->repeats > 1); /* 384 additions take well under 20 us */
@@ -148,8 +151,6 @@ static void samples_are_many_and_long_enough(void **state)
     tear_down(&f);
 }
 
-static bool at_once(void) { return true; }
-
 static void there_is_always_a_sample(void **state)
 {
     bench_fixture f;
@@ -157,13 +158,21 @@ static void there_is_always_a_sample(void **state)
     measure_params params = {.min_time = 0, .max_time = 0, .noise = 0};
     (void)state;
     set_up(&f);
-    assert_int_equal(contest_run(f.list, 1, &f.c, &params, NULL, &err), CNN_OK);
+    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
     assert_true(f.list[0].result.stats.count >= 1);
     tear_down(&f);
+}
+
+static bool at_once(void) { return true; }
+
+static void an_interrupt_leaves_no_result(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    measure_params params = {.min_time = 0, .max_time = 1, .noise = 0, .stop = at_once};
+    (void)state;
     set_up(&f);
-    assert_int_equal(contest_run(f.list, 1, &f.c, &params, at_once, &err), CNN_OK);
-    assert_int_equal(f.list[0].state, CONTENDER_TIMED);
-    assert_true(f.list[0].result.stats.count >= 1);
+    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_INTERRUPTED);
     tear_down(&f);
 }
 
@@ -174,7 +183,7 @@ static void cold_samples_are_single_runs(void **state)
     measure_params params = {.min_time = 0, .max_time = 0.01, .noise = 0.05, .cold = true};
     (void)state;
     set_up(&f);
-    assert_int_equal(contest_run(f.list, 1, &f.c, &params, NULL, &err), CNN_OK);
+    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
     assert_int_equal(f.list[0].state, CONTENDER_TIMED);
     assert_int_equal(f.list[0].result.repeats, 1);
     tear_down(&f);
@@ -189,6 +198,8 @@ static epoch_row make_row(const cnn_session *session, int64_t batch, int64_t epo
     epoch_setting_of_session(session, &row.setting);
     strcpy(row.setting.algorithm, "direct");
     strcpy(row.setting.net, "thesis");
+    strcpy(row.setting.net_crc, "12345678");
+    row.setting.net_params = 1000;
     strcpy(row.setting.data, "mnist");
     strcpy(row.setting.dtype, "f32");
     strcpy(row.setting.layout, "nchw");
@@ -237,6 +248,9 @@ static void epochs_are_found_again(void **state)
     assert_false(epoch_finished(&table, &same.setting, 4));
     assert_false(epoch_finished(&table, &other.setting, 1));
     strcpy(same.setting.knobs, "{\"isa\":1}");
+    assert_false(epoch_finished(&table, &same.setting, 1));
+    same = make_row(&f.session, 100, 1, 1);
+    strcpy(same.setting.net_crc, "0badcafe"); /* another network of that name */
     assert_false(epoch_finished(&table, &same.setting, 1));
     same = make_row(&f.session, 100, 1, 1);
     strcpy(same.setting.cpu, "another machine");
@@ -292,7 +306,7 @@ int main(void)
         cmocka_unit_test(only_right_outputs_get_figures), cmocka_unit_test(samples_are_many_and_long_enough),
         cmocka_unit_test(there_is_always_a_sample),       cmocka_unit_test(cold_samples_are_single_runs),
         cmocka_unit_test(epochs_are_found_again),         cmocka_unit_test(curves_are_sorted_and_named),
-        cmocka_unit_test(labels_keep_their_distance),
+        cmocka_unit_test(labels_keep_their_distance),     cmocka_unit_test(an_interrupt_leaves_no_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ typedef struct cli_type_set { /* the product of --dtype and --layout lists, --ma
 cnn_status cli_types(const cli_options *options, cli_type_set *set, cnn_error *err);
 uint32_t cli_dirs(const cli_options *options, cnn_error *err); /* --dir as a mask of 1 << cnn_dir; 0 is an error */
 uint32_t cli_ops(const cli_options *options, cnn_error *err);  /* --op as a mask of 1 << cnn_op; 0 is an error */
-/* "5,10,20" -> integers in [min,max]. */
+/* "5,10,20" -> integers in [min,max], each once. */
 cnn_status cli_ints(const char *option, const char *text, int64_t min, int64_t max, int64_t *list, int capacity,
                     int *count, cnn_error *err);
 cnn_session_params cli_session_params(const cli_options *options);

@@ -72,10 +72,7 @@ static cnn_status write_impl(record_sink *sink, const cnn_impl *impl, cnn_error 
 int cmd_list(const cli_options *options, cnn_error *err)
 {
     record_sink *sink = NULL;
-    if (options->words.count > 0) {
-        CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn list` takes no '%.64s'", options->words.items[0]);
-        return cli_fail(err);
-    }
+    if (cli_no_words(options, err) != CNN_OK) return cli_fail(err);
     if (!options->json) {
         for (int i = 0; i < cnn_impl_count(); i++) print_impl(cnn_impl_at(i));
         for (const cnn_left_out *out = cnn_impls_left_out(); out->name != NULL; out++)

@@ -27,8 +27,8 @@ typedef struct curve { /* what is swept over the batch sizes */
 
 typedef struct sweep {
     const cli_options *options;
-    const char *net;             /* as given: a name or a file */
-    char net_name[CNN_NAME_MAX]; /* as recorded */
+    const char *net;       /* as given: a name or a file */
+    epoch_setting network; /* as recorded: the fields that tell networks apart */
     int64_t batches[BATCHES_MAX];
     int n_batches;
     curve curves[CURVES_MAX];
@@ -59,7 +59,7 @@ static cnn_status read_options(sweep *s, cnn_error *err)
                                  &s->n_batches, err);
     if (status == CNN_OK) status = cli_types(o, &s->types, err);
     if (status == CNN_OK) status = cnn_optimizer_parse(o->optimizer, &s->optimizer, err);
-    if (status == CNN_OK && o->lr > 0) s->optimizer.lr = o->lr;
+    if (status == CNN_OK && o->lr >= 0) s->optimizer.lr = o->lr;
     return status;
 }
 
@@ -101,13 +101,10 @@ static cnn_status add_curve(sweep *s, int session, const char *algorithm, const 
     return CNN_OK;
 }
 
-/* The algorithms that tell curves apart are those of convolution; of FC in a network without any. */
 static cnn_status make_curves(sweep *s, const cnn_net *net, cnn_error *err)
 {
-    cnn_op op = CNN_OP_FC;
+    const cnn_op op = cli_deciding_op(net);
     cnn_status status = CNN_OK;
-    for (int i = 0; i < net->n_layers; i++)
-        if (net->layers[i].problem.op == CNN_OP_CONV) op = CNN_OP_CONV;
     for (int t = 0; t < s->types.count; t++)
         for (int i = 0; i < s->sessions.count; i++) {
             const cnn_session *session = &s->sessions.list[i];
@@ -138,10 +135,11 @@ static cnn_status set_up(sweep *s, cnn_error *err)
     cnn_status status = read_options(s, err);
     if (status == CNN_OK)
         status = cnn_net_load(s->net, &s->types.types[0], s->batches[0], (uint64_t)s->options->seed, &network, err);
-    if (status == CNN_OK) snprintf(s->net_name, sizeof s->net_name, "%s", network->net.name);
+    if (status == CNN_OK) epoch_setting_of_net(&network->net, &s->network);
     if (status == CNN_OK) status = record_sink_open(s->options->out, s->options->json, &s->sink, err);
     if (status == CNN_OK) status = read_earlier(s, err);
     if (status == CNN_OK) status = cli_sessions_open(s->options, &s->sessions, err);
+    if (status == CNN_OK) status = cli_fitting(&s->sessions, &network->net, err);
     if (status == CNN_OK) status = load_data(s, &network->net, err);
     if (status == CNN_OK) status = make_curves(s, &network->net, err);
     cnn_net_free(network);
@@ -153,11 +151,10 @@ static cnn_status set_up(sweep *s, cnn_error *err)
 static void setting_of(const sweep *s, const curve *c, int64_t batch, epoch_setting *setting)
 {
     char optimizer[CNN_PROBLEM_TEXT_MAX];
-    memset(setting, 0, sizeof *setting);
+    *setting = s->network;
     epoch_setting_of_session(&s->sessions.list[c->session], setting);
     cnn_optimizer_format(&s->optimizer, optimizer);
     snprintf(setting->algorithm, sizeof setting->algorithm, "%s", c->algorithm);
-    snprintf(setting->net, sizeof setting->net, "%s", s->net_name);
     snprintf(setting->data, sizeof setting->data, "%s", s->data.name);
     snprintf(setting->dtype, sizeof setting->dtype, "%s", cnn_dtype_name(c->type.dtype));
     snprintf(setting->layout, sizeof setting->layout, "%s", cnn_layout_name(c->type.layout));
@@ -228,7 +225,7 @@ static void print_kept(const sweep *s, const curve *c, const epoch_setting *sett
     double seconds = 0;
     if (epoch_median(&s->table, setting, &seconds) > 0 && !s->options->json)
         printf("batch %-6lld %-18s          %8.3f s  (already in %s)\n", (long long)setting->batch, c->label, seconds,
-               s->options->out);
+               s->options->out ? s->options->out : "this sweep");
 }
 
 static cnn_status run_point(sweep *s, const curve *c, int64_t batch, cnn_error *err)

@@ -17,6 +17,7 @@ typedef struct train {
     cli_type_set types;
     cnn_optimizer_desc optimizer;
     int64_t batch, epochs;
+    cnn_op deciding_op;
     cli_sessions sessions;
     dataset data;
     record_sink *sink;
@@ -43,8 +44,7 @@ static cnn_status read_options(train *t, cnn_error *err)
 {
     const cli_options *o = t->options;
     int count = 0;
-    if (o->words.count > 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "train: what is '%.64s'? Options begin with --", o->words.items[0]);
+    if (cli_no_words(o, err) != CNN_OK) return err->status;
     if (o->net == NULL)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "train needs a network: --net NAME or --net FILE, e.g. --net thesis");
     if (o->impl == NULL)
@@ -56,7 +56,7 @@ static cnn_status read_options(train *t, cnn_error *err)
         o->batch != NULL ? cli_ints("batch", o->batch, 1, BATCH_MOST, &t->batch, 1, &count, err) : CNN_OK;
     if (status == CNN_OK) status = cli_types(o, &t->types, err);
     if (status == CNN_OK) status = cnn_optimizer_parse(o->optimizer, &t->optimizer, err);
-    if (status == CNN_OK && o->lr > 0.0) t->optimizer.lr = o->lr;
+    if (status == CNN_OK && o->lr >= 0.0) t->optimizer.lr = o->lr;
     /* --until-loss needs room: one epoch, the default, is no limit then */
     t->epochs = o->until_loss >= 0.0 && o->epochs == 1 ? EPOCHS_UNTIL : o->epochs;
     return status;
@@ -92,6 +92,8 @@ static cnn_status set_up(train *t, cnn_error *err)
     if (status == CNN_OK) status = cnn_net_load(o->net, &t->types.types[0], t->batch, (uint64_t)o->seed, &network, err);
     if (status == CNN_OK) status = record_sink_open(o->plan ? NULL : o->out, !o->plan && o->json, &t->sink, err);
     if (status == CNN_OK) status = cli_sessions_open(o, &t->sessions, err);
+    if (status == CNN_OK) status = cli_fitting(&t->sessions, &network->net, err);
+    if (status == CNN_OK) t->deciding_op = cli_deciding_op(&network->net);
     if (status == CNN_OK) status = open_data(t, &network->net, err);
     cnn_net_free(network);
     return status;
@@ -122,7 +124,7 @@ static void setting_of(const run *r, epoch_setting *setting)
     epoch_setting_of_session(r->session, setting);
     cnn_optimizer_format(&t->optimizer, optimizer);
     snprintf(setting->algorithm, sizeof setting->algorithm, "%s", r->algorithm);
-    snprintf(setting->net, sizeof setting->net, "%s", r->network->net.name);
+    epoch_setting_of_net(&r->network->net, setting);
     snprintf(setting->data, sizeof setting->data, "%s", t->data.name);
     snprintf(setting->dtype, sizeof setting->dtype, "%s", cnn_dtype_name(type.dtype));
     snprintf(setting->layout, sizeof setting->layout, "%s", cnn_layout_name(type.layout));
@@ -244,14 +246,14 @@ static cnn_session *session_of(cli_sessions *sessions, const cnn_impl *impl)
     return NULL; /* not available here, and chosen by a glob */
 }
 
-/* A choice without an algorithm stands for the default: the implementation's first for convolution. */
+/* A choice without an algorithm stands for the default: the implementation's first for the deciding operation. */
 static cnn_status run_choice(train *t, const cnn_choice *choice, const cnn_type *type, cnn_error *err)
 {
     cnn_session *session = session_of(&t->sessions, choice->impl);
     const cnn_impl *impl = choice->impl;
     cnn_status status = CNN_OK;
     for (int a = 0; session != NULL && a < impl->n_algorithms && status == CNN_OK; a++) {
-        if (!(impl->algorithms[a].ops & 1u << CNN_OP_CONV) || !cnn_choice_matches(choice, &impl->algorithms[a]))
+        if (!(impl->algorithms[a].ops & 1u << t->deciding_op) || !cnn_choice_matches(choice, &impl->algorithms[a]))
             continue;
         if (cli_interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
         status = run_one(t, session, impl->algorithms[a].name, type, err);

@@ -1,6 +1,8 @@
 /* sessions.c: opening what --impl chooses. */
 #include "sessions.h"
 
+#include "../names.h"
+
 #include <string.h>
 
 static bool is_open(const cli_sessions *sessions, const cnn_impl *impl)
@@ -45,4 +47,40 @@ bool cli_chosen(const cli_sessions *sessions, const cnn_session *session, const 
         if (sessions->choices[i].impl == session->impl && cnn_choice_matches(&sessions->choices[i], algorithm))
             return true;
     return false;
+}
+
+cnn_op cli_deciding_op(const cnn_net *net)
+{
+    for (int i = 0; i < net->n_layers; i++)
+        if (net->layers[i].problem.op == CNN_OP_CONV) return CNN_OP_CONV;
+    return CNN_OP_FC;
+}
+
+static bool fits(const cnn_choice *choice, cnn_op op)
+{
+    for (int a = 0; a < choice->impl->n_algorithms; a++)
+        if (choice->impl->algorithms[a].ops & 1u << op && cnn_choice_matches(choice, &choice->impl->algorithms[a]))
+            return true;
+    return false;
+}
+
+cnn_status cli_fitting(const cli_sessions *sessions, const cnn_net *net, cnn_error *err)
+{
+    const cnn_op op = cli_deciding_op(net);
+    const cnn_choice *misfit = NULL;
+    int fitting = 0;
+    for (int i = 0; i < sessions->n_choices; i++) {
+        const cnn_choice *choice = &sessions->choices[i];
+        if (!is_open(sessions, choice->impl)) continue;
+        if (fits(choice, op))
+            fitting++;
+        else
+            misfit = choice;
+    }
+    if (fitting == 0 && misfit != NULL)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s:%s does no %s, which network %s needs; see `benchcnn list`",
+                        misfit->impl->name, misfit->pattern[0] ? misfit->pattern : "*", cnn_op_name(op), net->name);
+    if (misfit != NULL)
+        fprintf(stderr, "without %s:%s: it does no %s\n", misfit->impl->name, misfit->pattern, cnn_op_name(op));
+    return CNN_OK;
 }

@@ -18,4 +18,10 @@ void cli_sessions_close(cli_sessions *sessions);
 /* Whether --impl chooses this algorithm of the session's implementation. */
 bool cli_chosen(const cli_sessions *sessions, const cnn_session *session, const cnn_algorithm *algorithm);
 
+/* The operation whose algorithms tell training runs apart: convolution; FC in a network without any. */
+cnn_op cli_deciding_op(const cnn_net *net);
+/* CNN_BAD_ARGUMENT when no chosen algorithm does the network's deciding operation; a choice that does not, beside
+ * others that do, is named on standard error. */
+cnn_status cli_fitting(const cli_sessions *sessions, const cnn_net *net, cnn_error *err);
+
 #endif

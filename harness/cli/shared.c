@@ -59,6 +59,13 @@ uint32_t cli_ops(const cli_options *options, cnn_error *err)
     return names_mask(&cnn_op_names, options->op, &mask, err) == CNN_OK ? mask : 0;
 }
 
+static bool holds(const int64_t *list, int count, int64_t value)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == value) return true;
+    return false;
+}
+
 cnn_status cli_ints(const char *option, const char *text, int64_t min, int64_t max, int64_t *list, int capacity,
                     int *count, cnn_error *err)
 {
@@ -73,9 +80,12 @@ cnn_status cli_ints(const char *option, const char *text, int64_t min, int64_t m
         if (value < min || value > max)
             return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is %lld, but must be from %lld to %lld", option, value,
                             (long long)min, (long long)max);
-        if (*count == capacity)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s takes at most %d numbers", option, capacity);
-        list[(*count)++] = value;
+        if (!holds(list, *count, value)) {
+            if (*count == capacity)
+                return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s takes at most %d number%s", option, capacity,
+                                capacity == 1 ? "" : "s");
+            list[(*count)++] = value;
+        }
         at = *end == ',' ? end + 1 : NULL;
     } while (at != NULL);
     return CNN_OK;
