@@ -46,14 +46,25 @@ refused "unknown layout 'nchv'|'nchw'" bench --layout nchv
 refused "must be from 0 to 2" verify --set cpu.isa=7
 refused "did you mean 'isa'" verify --set cpu.iso=1
 
+refused "takes no 'foo'" bench foo
+refused "takes no 'foo'" train foo
+refused "takes no 'foo'" list foo
+refused "'foo' cannot be swept" sweep batch foo
+refused "--min-time is 5|--max-time" bench --min-time 5 --max-time 1
+
 # Descriptors and sizes
 refused "column 11|'q5'" verify --problem ic3ih5oc4_q5
 refused "spans 9" bench --problem ic3ih5oc4kh9
 refused "64-bit" verify --problem mb2147483647ic2147483647ih3oc4kh3
+refused "3-D" bench --problem ic3_id5kd3_oc4
 refused "3-D" verify --problem ic3_id5kd3_oc4
 refused "bytes|needed" verify --problem mb20000ic1000ih1000oc1000kh3
 refused "bytes|needed" bench --problem mb20000ic1000ih1000oc1000kh3
 refused "/nonexistent/shapes" verify --problems /nonexistent/shapes
+printf 'ic3ih5oc4kh3\nic3_id5kd3_oc4\nic3ih5oc4_q5\n' >"$tmp/shapes"
+refused "shapes:3|'q5'" bench --impl cpu:direct --dir FWD --max-time 0.1 --problems "$tmp/shapes"
+grep -q '1 timed and verified, 0 wrong, 0 failed, 2 not supported' "$tmp/out" ||
+    { echo 'FAILED: a bad line hides the others from bench'; failures=1; }
 
 # Networks and training
 printf 'input 1 28 28\nconv 20 kernel=4\nleaky_rely 0.01\n' >"$tmp/wrong.net"
@@ -62,6 +73,9 @@ refused "thesis" train --net thesys --impl cpu --data synthetic
 refused "--batch is 0" train --net thesis --impl cpu --batch 0 --data synthetic
 refused "--batch is 60001|60000" train --net thesis --impl cpu --batch 60001 --data synthetic
 refused "--batch is 0" sweep batch --batch 5,0 --impl cpu --data synthetic
+refused "cpu:gemm does no conv" train --net thesis --impl cpu:gemm --data synthetic
+refused "cpu:gemm does no conv" sweep batch --impl cpu:gemm --data synthetic
+refused "--lr is -1|from 0" train --net thesis --impl cpu --lr -1 --data synthetic
 refused "did you mean 'adam'" train --net thesis --impl cpu --optimizer adan --data synthetic
 refused "/nonexistent/records.jsonl" train --net thesis --impl cpu --data synthetic --out /nonexistent/records.jsonl
 
