@@ -245,13 +245,14 @@ static cnn_status make_case(bench *b, const cnn_problem *problem, cnn_dir dir, v
     return status;
 }
 
-/* One too large is passed over. */
-static void refuse(bench *b, int p, cnn_dir dir, const char *text, const cnn_error *err)
+/* Passed over: too large, or failed before any contender had its turn. */
+static void pass_over(bench *b, int p, cnn_dir dir, const char *text, const cnn_error *err)
 {
     cli_progress_end(&b->progress);
-    fprintf(stderr, "%s %s: %s\n", cnn_dir_name(dir), text, err->message);
-    b->unsupported++;
-    if (p < b->problems.given && b->problems.refusal.status == CNN_OK) b->problems.refusal = *err;
+    const bool large = err->status == CNN_OUT_OF_MEMORY || err->status == CNN_OVERFLOW;
+    fprintf(stderr, "%s %s %s: %s\n", large ? "REFUSED" : "FAILED", cnn_dir_name(dir), text, err->message);
+    *(large ? &b->unsupported : &b->failed) += 1;
+    if (large && p < b->problems.given && b->problems.refusal.status == CNN_OK) b->problems.refusal = *err;
 }
 
 /* `p` counts the problems; *problem is it, in one of the types. */
@@ -264,13 +265,12 @@ static cnn_status run_group(bench *b, int p, const cnn_problem *problem, cnn_dir
     cnn_problem_format(problem, text);
     cli_progress_show(&b->progress, b->done, b->total, text);
     cnn_status status = gather_contenders(b, problem, dir, list, &count, err);
-    if (status != CNN_OK || count == 0) return status;
-    status = make_case(b, problem, dir, &pc, err);
-    if (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW) { /* the others may fit */
-        refuse(b, p, dir, text, err);
+    if (status == CNN_OK && count == 0) return CNN_OK;
+    if (status == CNN_OK) status = make_case(b, problem, dir, &pc, err);
+    if (status != CNN_OK) {
+        pass_over(b, p, dir, text, err);
         return CNN_OK;
     }
-    if (status != CNN_OK) return status;
     status = contest_run(list, count, &pc, &b->params, err);
     cli_progress_end(&b->progress);
     if (status == CNN_OK) status = report(b, list, count, &pc, err);
