@@ -9,7 +9,10 @@
  *   - Activations are 4-D, (n, c, h, w), stored NCHW or NHWC without gaps. Weights are always
  *     [oc][ic/g][kh][kw] (conv) or [oc][ic][ih][iw] (FC), biases [oc], whatever the layout.
  *   - Every buffer is in the implementation's own device memory, aligned to CNN_ALIGN bytes, and given by the
- *     harness; operations allocate nothing and run in order on the context's stream.
+ *     harness; operations allocate nothing and run in order on the context's stream. Outputs never alias inputs
+ *     but where an operation below says so.
+ *   - `workspace` is NULL when 0 bytes were asked for; its contents do not survive from one call to the next.
+ *   - Calls to one context come from one thread at a time; several contexts may be open.
  *   - Functions return a cnn_status; on failure they fill `err` (never NULL) with a sentence that holds the values.
  */
 #ifndef CNN_H
@@ -82,7 +85,8 @@ cnn_error_set(cnn_error *err, cnn_status status, const char *file, int line, con
 typedef enum cnn_dtype { CNN_F32, CNN_F64, CNN_DTYPE_COUNT } cnn_dtype;
 typedef enum cnn_layout { CNN_NCHW, CNN_NHWC, CNN_LAYOUT_COUNT } cnn_layout;
 
-/* What the arithmetic may use. CNN_MATH_F32 is strict: products and sums are no less precise than the dtype. */
+/* What the arithmetic may use. CNN_MATH_F32 is strict: products and sums are no less precise than the dtype.
+ * With CNN_F64 `supports` refuses the others. */
 typedef enum cnn_math { CNN_MATH_F32, CNN_MATH_TF32, CNN_MATH_F16, CNN_MATH_BF16, CNN_MATH_COUNT } cnn_math;
 
 typedef enum cnn_op {
@@ -112,7 +116,12 @@ typedef struct cnn_type {
 /* ---- Descriptors: one operation on one set of shapes; every field filled in, none left to be deduced ------------- */
 
 /* y[n,k,p,q] = b[k] + sum_{c,i,j} w[k,c,i,j] * x[n, c, p*sh + i*(dh+1) - ph, q*sw + j*(dw+1) - pw], zero outside x,
- * c over the input channels of k's group (thesis eq. 3.5 to 3.7; d = dh + 1 there). With `flip`, w[k,c,kh-1-i,kw-1-j].
+ * c over the input channels of k's group (thesis eq. 3.5 to 3.7; d = dh + 1 there). Groups are contiguous blocks of
+ * oc/g output and ic/g input channels; w counts c within its group. With h = p*sh + i*(dh+1) - ph, v likewise
+ * (eq. 3.8 to 3.10):
+ *   BWD_D  dx[n,c,h,v] = sum_{k,i,j,p,q} w[k,c,i,j] * dy[n,k,p,q], over all that read this pixel
+ *   BWD_W  dw[k,c,i,j] = sum_{n,p,q} dy[n,k,p,q] * x[n,c,h,v],  db[k] = sum_{n,p,q} dy[n,k,p,q]
+ * With `flip`, w[k,c,kh-1-i,kw-1-j] stands for w[k,c,i,j] in all three, and dw likewise.
  * ph and pw are the padding above and on the left; ph_r and pw_r, below and on the right, may be negative: then the
  * last input rows or columns are not read. */
 typedef struct cnn_conv_desc {
@@ -263,7 +272,7 @@ static inline bool cnn_dropout_keep(uint64_t seed, int64_t step, int64_t index, 
 
 /* Conv and FC. FWD reads x, w, b and writes y; BWD_D reads dy, w and writes dx; BWD_W reads x, dy and writes dw, db.
  * b and db are NULL where the descriptor has no bias. beta is 0 (the result replaces the output, which may hold
- * anything, NaN too) or 1 (the result is added to it). */
+ * anything, NaN too) or 1 (the result, bias included, is added to it): for y, dx, dw, and db alike. */
 typedef struct cnn_weighted_args {
     const void *x, *w, *b, *dy;
     void *y, *dx, *dw, *db;
@@ -424,7 +433,8 @@ typedef struct cnn_algorithm {
 } cnn_algorithm;
 
 /* One problem, one direction, one algorithm, ready to run. The harness fills the first three from what `supports` let
- * through, then calls `workspace` and `prepare`. */
+ * through, then calls `workspace` and `prepare`, which may change workspace_bytes. A partial batch is a plan of its
+ * own, made before the first step. */
 typedef struct cnn_plan {
     cnn_problem problem;
     cnn_dir dir;
@@ -434,6 +444,7 @@ typedef struct cnn_plan {
     void *state;               /* the implementation's own, from `prepare` to `release` */
 } cnn_plan;
 
+/* Valid during `open` only, the knobs too. */
 typedef struct cnn_open_params {
     int threads;          /* >= 1 */
     int device;           /* >= 0 */
@@ -479,16 +490,17 @@ typedef struct cnn_impl {
     cnn_status (*graph_run)(cnn_context *, cnn_graph *, cnn_error *);      /* with capture_begin */
     void (*graph_free)(cnn_context *, cnn_graph *);                        /* with capture_begin */
 
-    /* Plans. `supports` is the only gate: CNN_OK, or CNN_UNSUPPORTED and the reason; what it lets through must run. */
+    /* Plans. `supports` is the only gate: CNN_OK, or CNN_UNSUPPORTED and the reason, nothing else; what it lets through
+     * must run. `enumerate` gives only algorithms beyond the table, never more than capacity. */
     cnn_status (*supports)(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);
     cnn_status (*workspace)(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, size_t *bytes,
                             cnn_error *); /* (optional) none needed */
     cnn_status (*enumerate)(cnn_context *, const cnn_problem *, cnn_dir, cnn_algorithm *list, int capacity, int *count,
                             cnn_error *);                          /* (optional) algorithms known only for a problem */
     cnn_status (*prepare)(cnn_context *, cnn_plan *, cnn_error *); /* (optional) may allocate, search, compile */
-    void (*release)(cnn_context *, cnn_plan *);                    /* with prepare */
+    void (*release)(cnn_context *, cnn_plan *); /* with prepare: for every plan whose state is not NULL */
 
-    /* Operations: all (optional), asynchronous on the context's stream. */
+    /* Operations: all (optional), asynchronous on the context's stream. NULL: unsupported, and `supports` says so. */
     CNN_OPERATION(conv_fwd, cnn_weighted_args);
     CNN_OPERATION(conv_bwd_data, cnn_weighted_args);
     CNN_OPERATION(conv_bwd_weights, cnn_weighted_args);
@@ -509,7 +521,7 @@ typedef struct cnn_impl {
     CNN_OPERATION(batchnorm_fwd, cnn_batchnorm_args);
     CNN_OPERATION(batchnorm_bwd, cnn_batchnorm_args);
     CNN_OPERATION(optimizer_step, cnn_optimizer_args);
-    cnn_status (*gather)(cnn_context *, const cnn_gather_args *, cnn_error *);
+    cnn_status (*gather)(cnn_context *, const cnn_gather_args *, cnn_error *); /* (optional) */
 
     /* A whole training step (forward, loss, backward, update) in its own hands: all three (optional), together. Results
      * must agree with the composition of single operations, to which it is compared. */

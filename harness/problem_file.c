@@ -50,6 +50,7 @@ cnn_status cnn_problem_file(const char *path, cnn_op op, const cnn_problem_defau
     errno = 0;
     for (int number = 1; status == CNN_OK && getline(&line, &capacity, file) >= 0; number++) {
         char where[256], *at = line, *word;
+        line[strcspn(line, "\r\n")] = '\0'; /* a name whose quote is missing ends with its line */
         snprintf(where, sizeof where, "%s:%d", path, number);
         while (status == CNN_OK && (word = next_word(&at)) != NULL)
             status = give_word(where, word, op, defaults, each, user, err);

@@ -65,6 +65,18 @@ printf 'ic3ih5oc4kh3\nic3_id5kd3_oc4\nic3ih5oc4_q5\n' >"$tmp/shapes"
 refused "shapes:3|'q5'" bench --impl cpu:direct --dir FWD --max-time 0.1 --problems "$tmp/shapes"
 grep -q '1 timed and verified, 0 wrong, 0 failed, 2 not supported' "$tmp/out" ||
     { echo 'FAILED: a bad line hides the others from bench'; failures=1; }
+refused "shapes:3|'q5'" verify --impl cpu:direct --dir FWD --problems "$tmp/shapes"
+grep -q '0 FAILED 1 PASSED 1 UNSUPPORTED, 1 refused' "$tmp/out" || { echo 'FAILED: a bad line hides the others'; failures=1; }
+printf -- '--reset\nic3ih5oc4kh3\n' >"$tmp/shapes"
+refused "shapes:1|'--reset'" verify --impl cpu:direct --dir FWD --problems "$tmp/shapes"
+printf 'ic3ih5oc4kh3n"x\nic3ih6oc4kh3\n' >"$tmp/shapes"
+"$benchcnn" verify --impl cpu:direct --dir FWD --problems "$tmp/shapes" >"$tmp/out" 2>&1
+grep -q '2 PASSED' "$tmp/out" || { echo 'FAILED: a name without its second quote hides the next line'; failures=1; }
+refused "--check|--net" verify --net thesis --check exact
+refused "takes no 'foo'" verify foo
+"$benchcnn" verify --op fc --impl cpu:direct >/dev/null 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'nothing ran: --impl cpu:direct has no algorithm for --op fc' "$tmp/err" ||
+    { echo "FAILED: a run of nothing does not say why: $(cat "$tmp/err")"; failures=1; }
 
 # Networks and training
 printf 'input 1 28 28\nconv 20 kernel=4\nleaky_rely 0.01\n' >"$tmp/wrong.net"

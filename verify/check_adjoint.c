@@ -27,6 +27,7 @@ static cnn_status side_make(side *v, const vf_subject *s, cnn_dir dir, cnn_error
     cnn_algorithm algorithm = *s->algorithm;
     cnn_status status = CNN_OK;
     memset(v, 0, sizeof *v);
+    if (vf_go_on(&s->engine->options, err) != CNN_OK) return CNN_INTERRUPTED;
     if (dir != s->dir) status = cnn_algorithm_pick(session, s->problem, dir, s->algorithm->name, &algorithm, err);
     if (status == CNN_OK)
         status = vf_case_make(&v->own, s->problem, dir, VF_DATA, 0, s->engine->options.seed, s->engine->pool, err);

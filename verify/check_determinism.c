@@ -27,7 +27,8 @@ static cnn_status try_threads(const vf_subject *s, const vf_case *c, const vf_ru
     cnn_plan plan;
     vf_run run;
     params.threads = threads;
-    cnn_status status = cnn_session_open(s->engine->impl, &params, &session, err);
+    cnn_status status = vf_go_on(&s->engine->options, err);
+    if (status == CNN_OK) status = cnn_session_open(s->engine->impl, &params, &session, err);
     if (status != CNN_OK) return status;
     status = cnn_plan_make(&session, s->problem, s->dir, s->algorithm, &plan, err);
     if (status == CNN_OK) {
@@ -51,7 +52,8 @@ cnn_status vf_check_determinism(const vf_subject *s, verify_result *result, cnn_
     if (status == CNN_OK) status = vf_run_make(&first, session, s->plan, c, &(vf_run_options){.garbage = 0}, err);
     if (status != CNN_OK) return status;
     for (int i = 0; status == CNN_OK && i < REPEATS; i++) {
-        status = vf_run_make(&run, session, s->plan, c, &(vf_run_options){.garbage = 0}, err);
+        status = vf_go_on(&s->engine->options, err);
+        if (status == CNN_OK) status = vf_run_make(&run, session, s->plan, c, &(vf_run_options){.garbage = 0}, err);
         if (status != CNN_OK) break;
         judge_difference(s, vf_run_difference(c, &first, &run), "between runs", session->threads, result);
         vf_run_free(&run);

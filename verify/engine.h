@@ -128,7 +128,11 @@ typedef struct vf_subject {
 /* The case, made at the first request and kept while the problem and direction stay the same. */
 cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_case **c, cnn_error *err);
 
-/* Fills state, reason, worst ... of a result that starts as PASSED. A status other than CNN_OK counts as failure. */
+/* CNN_OK, or CNN_INTERRUPTED when options->interrupted() says so. */
+cnn_status vf_go_on(const verify_options *options, cnn_error *err);
+
+/* Fills state, reason, worst ... of a result that starts as PASSED. A status other than CNN_OK counts as failure, but
+ * for CNN_INTERRUPTED and for CNN_OUT_OF_MEMORY (the check's own memory: the check is skipped). */
 typedef cnn_status vf_check_fn(const vf_subject *s, verify_result *result, cnn_error *err);
 vf_check_fn vf_check_exact, vf_check_bound, vf_check_gradient, vf_check_adjoint, vf_check_memory, vf_check_determinism;
 

@@ -146,11 +146,12 @@ static cnn_status check_reference(net_data *d, const verify_options *options, ve
         bool crossed = false;
         if (left_out > 0 && left_out % PATIENCE == 0) h /= 4.0;
         draw_direction(d, &rng);
-        status = check_direction(d, h, loss, kinks, &crossed, &relative, result, err);
+        status = vf_go_on(options, err);
+        if (status == CNN_OK) status = check_direction(d, h, loss, kinks, &crossed, &relative, result, err);
         done += !crossed;
         left_out += crossed;
     }
-    if (done == 0) {
+    if (status == CNN_OK && done == 0) {
         result->state = VERIFY_SKIPPED;
         vf_set(result, VERIFY_SKIPPED, "all of %d directions crossed a kink", ATTEMPTS);
     }
@@ -191,14 +192,11 @@ static bool vanishes(const net_data *d, const cnn_param *p)
     return own <= 1e-24 * whole;
 }
 
-static cnn_status check_implementation(net_data *d, verify_net_gradient *gradient, void *user, verify_result *result,
-                                       cnn_error *err)
+static void judge_implementation(net_data *d, verify_result *result)
 {
     const cnn_net *net = d->pass.net;
     double worst = 0.0, limit = gradient_limit[net->type.dtype];
     int compared = 0;
-    cnn_status status = gradient(user, net, d->params, d->images, d->labels, d->theirs, err);
-    if (status != CNN_OK) return status;
     for (int i = 0; i < net->n_params; i++) {
         if (net->params[i].role >= CNN_RUNNING_MEAN || vanishes(d, &net->params[i])) continue;
         judge_tensor(d, i, limit, &worst, result);
@@ -207,27 +205,53 @@ static cnn_status check_implementation(net_data *d, verify_net_gradient *gradien
     result->budget_used = worst / limit;
     if (compared == 0) vf_set(result, VERIFY_MISTRUSTED, "every gradient of the reference is zero");
     vf_set(result, VERIFY_PASSED, "relative error %.2g over %d tensors", worst, compared);
-    return CNN_OK;
 }
 
+static verify_result empty_result(const char *check)
+{
+    return (verify_result){
+        .algorithm = "", .dir = CNN_BWD_W, .check = check, .state = VERIFY_PASSED, .budget_used = (double)NAN};
+}
+
+/* What kept a check from being made: a lack of an operation or of memory is no failure. */
+static void judge_error(const cnn_error *err, verify_result *result)
+{
+    result->state = err->status == CNN_UNSUPPORTED     ? VERIFY_UNSUPPORTED
+                    : err->status == CNN_OUT_OF_MEMORY ? VERIFY_SKIPPED
+                                                       : VERIFY_FAILED;
+    snprintf(result->reason, sizeof result->reason, "%s", err->message);
+}
+
+/* The implementation comes first: where it can do nothing, the reference need not be proved. */
 cnn_status verify_net(const cnn_net *net, const verify_options *options, verify_net_gradient *gradient,
                       void *gradient_user, verify_each *each, void *user, cnn_error *err)
 {
     net_data d;
-    verify_result result = {.algorithm = "", .dir = CNN_BWD_W, .check = "differences", .state = VERIFY_PASSED};
-    result.budget_used = (double)NAN;
+    verify_result differences = empty_result("differences"), theirs = empty_result("gradient");
     cnn_status status = make_data(&d, net, options, err);
-    if (status == CNN_OK) status = check_reference(&d, options, &result, err);
-    if (status == CNN_OK) each(user, &result);
+    if (status == CNN_OK) status = vf_go_on(options, err);
     if (status == CNN_OK && gradient != NULL) {
-        result = (verify_result){.algorithm = "", .dir = CNN_BWD_W, .check = "gradient", .state = VERIFY_PASSED};
-        status = check_implementation(&d, gradient, gradient_user, &result, err);
+        status = gradient(gradient_user, net, d.params, d.images, d.labels, d.theirs, err);
         if (status != CNN_OK && status != CNN_INTERRUPTED) {
-            vf_set(&result, VERIFY_FAILED, "%s", err->message);
+            judge_error(err, &theirs);
+            each(user, &theirs);
             status = CNN_OK;
+            goto cleanup;
         }
-        if (status == CNN_OK) each(user, &result);
     }
+    if (status == CNN_OK) status = check_reference(&d, options, &differences, err);
+    if (status == CNN_OUT_OF_MEMORY) {
+        judge_error(err, &differences);
+        each(user, &differences);
+        status = CNN_OK;
+        goto cleanup;
+    }
+    if (status == CNN_OK) each(user, &differences);
+    if (status == CNN_OK && gradient != NULL) {
+        judge_implementation(&d, &theirs);
+        each(user, &theirs);
+    }
+cleanup:
     free_data(&d);
     return status;
 }

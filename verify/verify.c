@@ -98,9 +98,16 @@ void verify_close(verify_engine *e)
 
 const cnn_session *verify_session(const verify_engine *engine) { return &engine->session; }
 
+cnn_status vf_go_on(const verify_options *options, cnn_error *err)
+{
+    if (options->interrupted == NULL || !options->interrupted()) return CNN_OK;
+    return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was finished is recorded");
+}
+
 cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_case **c, cnn_error *err)
 {
     verify_engine *e = s->engine;
+    if (vf_go_on(&e->options, err) != CNN_OK) return CNN_INTERRUPTED;
     if (e->cached > 0 && (memcmp(&e->cache[0]->problem, s->problem, sizeof *s->problem) != 0 ||
                           e->cache[0]->call.dir != s->dir || e->cached == VF_CACHE))
         forget_cases(e);
@@ -153,6 +160,18 @@ static verify_result empty_result(const vf_subject *s, const char *check)
                            .budget_used = (double)NAN};
 }
 
+/* A check ended with an error. What the check lacks memory for is no failure of the kernel, unless one was seen. */
+static void judge_error(const vf_subject *s, const cnn_error *err, verify_result *result)
+{
+    if (err->status != CNN_OUT_OF_MEMORY || result->state == VERIFY_FAILED) {
+        vf_set(result, VERIFY_FAILED, "%s", err->message);
+        return;
+    }
+    *result = empty_result(s, result->check);
+    result->state = VERIFY_SKIPPED;
+    vf_set(result, VERIFY_SKIPPED, "%s", err->message);
+}
+
 cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn_dir dir,
                           const cnn_algorithm *algorithm, verify_each *each, void *user, cnn_error *err)
 {
@@ -174,9 +193,9 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
     for (int i = 0; i < VERIFY_CHECK_COUNT; i++) {
         if (!(engine->options.checks & 1u << i)) continue;
         verify_result result = empty_result(&s, checks[i].name);
-        status = functions[i](&s, &result, err);
+        if ((status = vf_go_on(&engine->options, err)) == CNN_OK) status = functions[i](&s, &result, err);
         if (status == CNN_INTERRUPTED) break;
-        if (status != CNN_OK) vf_set(&result, VERIFY_FAILED, "%s", err->message);
+        if (status != CNN_OK) judge_error(&s, err, &result);
         each(user, &result);
     }
     cnn_plan_release(&engine->session, &plan);

@@ -56,10 +56,11 @@ typedef struct verify_result {
 typedef void verify_each(void *user, const verify_result *result);
 
 typedef struct verify_options {
-    uint32_t checks;       /* mask of 1 << verify_check */
-    uint64_t seed;         /* of all data */
-    int reference_threads; /* >= 1 */
-    double gradient_flops; /* larger problems skip the gradient check; 0: the default, 4e7 */
+    uint32_t checks;           /* mask of 1 << verify_check */
+    uint64_t seed;             /* of all data */
+    int reference_threads;     /* >= 1 */
+    double gradient_flops;     /* larger problems skip the gradient check; 0: the default, 4e7 */
+    bool (*interrupted)(void); /* (optional) asked between runs: true ends the case with CNN_INTERRUPTED */
 } verify_options;
 
 typedef struct verify_engine verify_engine;
@@ -73,7 +74,8 @@ const cnn_session *verify_session(const verify_engine *engine);
 /* Bytes of host and device memory that checking this takes at most; CNN_OVERFLOW when a size cannot be held. */
 cnn_status verify_bytes(const cnn_problem *problem, cnn_dir dir, size_t *bytes, cnn_error *err);
 
-/* All chosen checks. A failing kernel is a result, not an error; an error means that nothing could be said. */
+/* All chosen checks. A failing kernel is a result, not an error; an error means that nothing could be said. Memory that
+ * a check cannot have is a SKIPPED result; CNN_INTERRUPTED: the results given so far are not the whole case. */
 cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn_dir dir,
                           const cnn_algorithm *algorithm, verify_each *each, void *user, cnn_error *err);
 
@@ -89,7 +91,8 @@ typedef cnn_status verify_net_gradient(void *user, const cnn_net *net, const dou
                                        const int32_t *labels, double *grads, cnn_error *err);
 
 /* Gradients of a whole network: the float64 reference's backward against central differences of its own loss, and,
- * where `gradient` is given, the implementation's against the reference's. Results have problem NULL. */
+ * where `gradient` is given, the implementation's against the reference's. Results have problem NULL. A `gradient` that
+ * cannot be had is the only result: UNSUPPORTED, SKIPPED for want of memory, else FAILED. */
 cnn_status verify_net(const cnn_net *net, const verify_options *options, verify_net_gradient *gradient,
                       void *gradient_user, verify_each *each, void *user, cnn_error *err);
 

@@ -15,7 +15,8 @@ typedef struct problem_list {
     struct problem_entry {
         char text[CNN_PROBLEM_TEXT_MAX];
         cnn_problem problem;
-        bool refused, given; /* the reason is in `why`; given on the command line itself */
+        bool refused, malformed; /* the reason is in `why`; malformed: no descriptor at all */
+        bool given;              /* on the command line itself */
         char why[CNN_MESSAGE_MAX];
     } * items;
     int64_t count, capacity;
@@ -52,6 +53,7 @@ static cnn_status add_problem(problem_list *list, const char *text, const cnn_pr
     } else {
         snprintf(e->text, sizeof e->text, "%s", text);
         snprintf(e->why, sizeof e->why, "%s", why->message);
+        e->malformed = why->status != CNN_UNSUPPORTED;
     }
     return CNN_OK;
 }
@@ -62,7 +64,7 @@ static cnn_status each_in_file(void *user, const char *text, const cnn_problem *
     return add_problem(user, text, problem, &why, false, err);
 }
 
-/* What is to be verified of one operation in one type. A bad --problem is an error, a bad line of a file an entry. */
+/* What is to be verified of one operation in one type. A bad --problem is an error, a bad word of a file an entry. */
 static cnn_status list_problems(const verification *v, cnn_op op, const cnn_type *type, problem_list *list,
                                 cnn_error *err)
 {
@@ -88,6 +90,12 @@ static cnn_status list_problems(const verification *v, cnn_op op, const cnn_type
 
 /* ---- Running. */
 
+static cnn_status stop_if_interrupted(cnn_error *err)
+{
+    if (!cli_interrupted()) return CNN_OK;
+    return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was finished is recorded");
+}
+
 /* All chosen algorithms on one problem and direction. */
 static cnn_status verify_direction(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
                                    cnn_error *err)
@@ -99,7 +107,7 @@ static cnn_status verify_direction(verification *v, verify_engine *engine, const
     for (int i = 0; status == CNN_OK && i < count; i++) {
         if (!cli_chosen(&v->sessions, session, &list[i])) continue;
         const report_case now = {session, list[i].name, e->text, &e->problem, dir, e->problem.u.type};
-        if (cli_interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was finished is recorded");
+        if (stop_if_interrupted(err) != CNN_OK) return CNN_INTERRUPTED;
         report_begin(&v->report, &now);
         status = verify_problem(engine, &e->problem, dir, &list[i], report_result, &v->report, err);
         if (status == CNN_OK) {
@@ -121,7 +129,8 @@ static cnn_status verify_list(verification *v, verify_engine *engine, cnn_op op,
         const struct problem_entry *e = &list->items[i];
         cli_progress_show(&v->progress, v->done, v->total, e->text);
         v->done += 1.0;
-        if (e->refused && first) {
+        if (e->malformed && first) report_malformed(&v->report, op, e->text, e->why);
+        if (e->refused && !e->malformed && first) {
             const report_case now = {.what = e->text};
             report_refused(&v->report, op, &now, VERIFY_UNSUPPORTED, e->why);
         }
@@ -176,10 +185,7 @@ static cnn_status verify_network(verification *v, const cnn_session *session, co
     for (int i = 0; status == CNN_OK && i < session->impl->n_algorithms; i++) {
         const cnn_algorithm *a = &session->impl->algorithms[i];
         if (!(a->ops & 1u << CNN_OP_CONV) || !cli_chosen(&v->sessions, session, a)) continue;
-        if (cli_interrupted()) {
-            status = CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was finished is recorded");
-            break;
-        }
+        if ((status = stop_if_interrupted(err)) != CNN_OK) break;
         const report_case now = {session, a->name, v->options->net, NULL, CNN_BWD_W, *type};
         report_begin(&v->report, &now);
         status = verify_net_trained(session, network, a->name, &v->settings, report_result, &v->report, err);
@@ -204,18 +210,50 @@ static cnn_status verify_all(verification *v, problem_list *list, cnn_error *err
     return status;
 }
 
+/* A network has its own problems and checks. */
+static cnn_status check_net_options(const cli_options *o, cnn_error *err)
+{
+    const char *ignored = o->problem.count > 0    ? "problem"
+                          : o->problems.count > 0 ? "problems"
+                          : o->op != NULL         ? "op"
+                          : o->dir != NULL        ? "dir"
+                          : o->check != NULL      ? "check"
+                                                  : NULL;
+    if (o->net == NULL || ignored == NULL) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --net, which checks all gradients of a network",
+                    ignored);
+}
+
+/* Says why, where there was not even a case. */
+static void explain_nothing(const verification *v)
+{
+    const cli_options *o = v->options;
+    for (int state = 0; state <= VERIFY_FAILED; state++)
+        if (v->report.cases[state] > 0) return;
+    const char *impl = o->impl != NULL ? o->impl : "all";
+    if (o->net != NULL)
+        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for convolutions\n", impl);
+    else if (!(v->total > 0.0))
+        fprintf(stderr, "benchcnn: nothing ran: the problem files hold no descriptor\n");
+    else
+        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for --op %s --dir %s\n", impl,
+                o->op != NULL ? o->op : "conv", o->dir != NULL ? o->dir : "all");
+}
+
 static cnn_status set_up(verification *v, cnn_error *err)
 {
     const cli_options *o = v->options;
     cnn_session_params params = cli_session_params(o);
-    v->settings = (verify_options){
-        .checks = verify_checks_parse(o->check, err), .seed = (uint64_t)o->seed, .reference_threads = params.threads};
+    v->settings = (verify_options){.checks = verify_checks_parse(o->check, err),
+                                   .seed = (uint64_t)o->seed,
+                                   .reference_threads = params.threads,
+                                   .interrupted = cli_interrupted};
     v->ops = v->settings.checks == 0 ? 0 : cli_ops(o, err);
     v->dirs = v->ops == 0 ? 0 : cli_dirs(o, err);
     if (v->dirs == 0) return err->status;
-    if (o->words.count > 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn verify` takes no '%.64s'", o->words.items[0]);
-    cnn_status status = cli_types(o, &v->types, err);
+    cnn_status status = cli_no_words(o, err);
+    if (status == CNN_OK) status = check_net_options(o, err);
+    if (status == CNN_OK) status = cli_types(o, &v->types, err);
     return status == CNN_OK ? cli_sessions_open(o, &v->sessions, err) : status;
 }
 
@@ -232,7 +270,9 @@ int cmd_verify(const cli_options *options, cnn_error *err)
     cli_progress_start(&v.progress, "verify", options->quiet);
     if (status == CNN_OK) status = verify_all(&v, &list, err);
     cli_progress_end(&v.progress);
+    if (status == CNN_OK) status = stop_if_interrupted(err);
     if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(&v.report);
+    if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(&v);
     if (status != CNN_OK) exit_status = cli_fail(err);
     record_sink_close(v.report.sink);
     cli_sessions_close(&v.sessions);

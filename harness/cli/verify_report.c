@@ -21,18 +21,28 @@ append(char *text, size_t size, const char *format, ...)
     va_end(args);
 }
 
-/* The command that repeats the case. Descriptors hold double quotes, never single ones. */
+static void append_word(char command[COMMAND_MAX], const char *word)
+{
+    append(command, COMMAND_MAX, " ");
+    const size_t used = strlen(command);
+    cli_quote(command + used, COMMAND_MAX - used, word);
+}
+
+/* The command that repeats the case, quoted for a shell. */
 static void repro(const verify_report *r, char command[COMMAND_MAX])
 {
     const report_case *c = &r->now;
     const cli_options *o = r->options;
+    char choice[2 * CNN_NAME_MAX + 2];
     command[0] = '\0';
-    append(command, COMMAND_MAX, "benchcnn verify --impl %s:%s", c->session->impl->name, c->algorithm);
+    append(command, COMMAND_MAX, "benchcnn verify --impl");
+    snprintf(choice, sizeof choice, "%s:%s", c->session->impl->name, c->algorithm);
+    append_word(command, choice);
     if (c->problem == NULL)
-        append(command, COMMAND_MAX, " --net '%s'", c->what);
+        append(command, COMMAND_MAX, " --net");
     else
-        append(command, COMMAND_MAX, " --op %s --dir %s --problem '%s'", cnn_op_name(c->problem->op),
-               cnn_dir_name(c->dir), c->what);
+        append(command, COMMAND_MAX, " --op %s --dir %s --problem", cnn_op_name(c->problem->op), cnn_dir_name(c->dir));
+    append_word(command, c->what);
     append(command, COMMAND_MAX, " --dtype %s --layout %s", cnn_dtype_name(c->type.dtype),
            cnn_layout_name(c->type.layout));
     if (c->type.math != CNN_MATH_F32) append(command, COMMAND_MAX, " --math %s", cnn_math_name(c->type.math));
@@ -40,7 +50,10 @@ static void repro(const verify_report *r, char command[COMMAND_MAX])
         append(command, COMMAND_MAX, " --mode %s", o->mode);
     if (c->problem != NULL && o->no_bias) append(command, COMMAND_MAX, " --no-bias");
     if (o->device != 0) append(command, COMMAND_MAX, " --device %lld", (long long)o->device);
-    for (int i = 0; i < o->set.count; i++) append(command, COMMAND_MAX, " --set %s", o->set.items[i]);
+    for (int i = 0; i < o->set.count; i++) {
+        append(command, COMMAND_MAX, " --set");
+        append_word(command, o->set.items[i]);
+    }
     append(command, COMMAND_MAX, " --threads %d --seed %lld", c->session->threads, (long long)o->seed);
 }
 
@@ -91,7 +104,8 @@ void report_result(void *user, const verify_result *v)
     if (v->budget_used > r->budget_used) r->budget_used = v->budget_used;
     if (v->precision[0] != '\0') memcpy(r->precision, v->precision, sizeof r->precision);
     if (v->state == VERIFY_PASSED) append(r->passed, sizeof r->passed, " %s", v->check);
-    if (v->state == VERIFY_SKIPPED) append(r->skipped, sizeof r->skipped, " %s", v->check);
+    if (v->state == VERIFY_SKIPPED)
+        append(r->skipped, sizeof r->skipped, "%s%s: %s", r->skipped[0] ? "; " : "", v->check, v->reason);
     if (v->state == VERIFY_UNSUPPORTED || (v->problem == NULL && v->state <= VERIFY_PASSED))
         append(r->reason, sizeof r->reason, "%s%s: %s", r->reason[0] ? "; " : "", v->check, v->reason);
     if (v->state > VERIFY_PASSED) {
@@ -116,7 +130,10 @@ static void print_line(const verify_report *r)
     if (r->passed[0] != '\0') printf(" |%s", r->passed);
     if (r->state >= VERIFY_PASSED) printf(" | %.2g %% of the budget", 100.0 * r->budget_used);
     if (r->precision[0] != '\0') printf(", %s", r->precision);
-    if (r->reason[0] != '\0') printf(" | %s", r->reason);
+    if (r->reason[0] != '\0')
+        printf(" | %s", r->reason);
+    else if (r->state == VERIFY_SKIPPED)
+        printf(" | %s", r->skipped);
     printf("\n%s", r->failures);
     if (r->state > VERIFY_PASSED) {
         char command[COMMAND_MAX];
@@ -131,19 +148,33 @@ void report_end(verify_report *r)
     if (!r->options->json) print_line(r);
 }
 
-void report_refused(verify_report *r, cnn_op op, const report_case *now, verify_state state, const char *reason)
+static void record_refused(verify_report *r, cnn_op op, const report_case *now, const char *state, const char *reason)
 {
-    r->cases[state]++;
-    if (!r->options->json) printf("%-11s %s %s: %s\n", verify_state_name(state), cnn_op_name(op), now->what, reason);
     cnn_record *record = record_new("verify");
     if (now->session != NULL) record_session(record, now->session, now->algorithm);
     record_text(record, "op", cnn_op_name(op));
     record_text(record, "problem", now->what);
     if (now->problem != NULL) record_text(record, "dir", cnn_dir_name(now->dir));
     record_text(record, "check", "supports");
-    record_text(record, "state", verify_state_name(state));
+    record_text(record, "state", state);
     record_text(record, "reason", reason);
     write(r, record);
+}
+
+void report_refused(verify_report *r, cnn_op op, const report_case *now, verify_state state, const char *reason)
+{
+    r->cases[state]++;
+    if (!r->options->json) printf("%-11s %s %s: %s\n", verify_state_name(state), cnn_op_name(op), now->what, reason);
+    record_refused(r, op, now, verify_state_name(state), reason);
+}
+
+void report_malformed(verify_report *r, cnn_op op, const char *text, const char *reason)
+{
+    const report_case now = {.what = text};
+    r->malformed++;
+    fflush(stdout);
+    fprintf(stderr, "benchcnn: %s\n", reason);
+    record_refused(r, op, &now, "REFUSED", reason);
 }
 
 int report_summary(verify_report *r)
@@ -154,6 +185,8 @@ int report_summary(verify_report *r)
     for (int state = VERIFY_FAILED; state >= 0; state--)
         if (r->cases[state] > 0 || state == VERIFY_PASSED || state == VERIFY_FAILED)
             fprintf(to, " %lld %s", (long long)r->cases[state], verify_state_name((verify_state)state));
+    if (r->malformed > 0) fprintf(to, ", %lld refused", (long long)r->malformed);
     fprintf(to, " (seed %lld)\n", (long long)r->options->seed);
+    if (r->malformed > 0) return EXIT_USAGE;
     return bad > 0 ? EXIT_FAILED : ran > 0 ? EXIT_HELD : EXIT_NOTHING;
 }

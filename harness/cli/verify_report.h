@@ -18,9 +18,10 @@ typedef struct verify_report {
     const cli_options *options;
     record_sink *sink;
     int64_t cases[VERIFY_FAILED + 1]; /* how many of each state */
+    int64_t malformed;                /* words of problem files that are no descriptors */
     report_case now;                  /* the case in hand and what has come of it */
     verify_state state;
-    char passed[256], skipped[256], failures[4096], precision[16], reason[VERIFY_TEXT_MAX];
+    char passed[256], skipped[1024], failures[4096], precision[16], reason[VERIFY_TEXT_MAX];
     double budget_used;
     cnn_status write_status; /* of the first record that could not be written, with its error */
     cnn_error write_error;
@@ -31,7 +32,9 @@ verify_each report_result; /* user: the report */
 void report_end(verify_report *report);
 /* A case without checks: a descriptor that was refused (session NULL), or one that does not fit into memory. */
 void report_refused(verify_report *report, cnn_op op, const report_case *now, verify_state state, const char *reason);
-/* The summary line, and the exit status. */
+/* A word of a problem file that is no descriptor: its sentence on standard error, and a record of state REFUSED. */
+void report_malformed(verify_report *report, cnn_op op, const char *text, const char *reason);
+/* The summary line, and the exit status: malformed words are bad input, whatever became of the others. */
 int report_summary(verify_report *report);
 
 #endif
