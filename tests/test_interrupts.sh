@@ -5,7 +5,7 @@ set -u
 benchcnn=$1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-sweep=("$benchcnn" sweep batch --impl cpu:im2col --net thesis --batch 50,100,200,25 --data synthetic --train-images 10000
+sweep=("$benchcnn" sweep batch --impl cpu:im2col --net thesis --batch 50,100,200,25 --data synthetic --train-images 6000
     --test-images 500 --quiet)
 fail() { echo "FAILED: $*"; exit 1; }
 epochs() {
@@ -20,7 +20,7 @@ for signal in KILL INT; do
     out=$tmp/$signal.jsonl
     "${sweep[@]}" --out "$out" >/dev/null 2>&1 &
     pid=$!
-    for _ in $(seq 600); do
+    for _ in $(seq 6000); do
         [ "$(epochs "$out")" -ge 1 ] && break
         sleep 0.05
     done
@@ -42,7 +42,7 @@ out=$tmp/bench.jsonl
 "$benchcnn" bench --impl cpu:direct --problem ic3ih8oc4kh3 --dir FWD --min-time 60 --max-time 60 --quiet \
     --out "$out" >/dev/null 2>&1 &
 pid=$!
-for _ in $(seq 600); do
+for _ in $(seq 6000); do
     [ -s "$out" ] && break # its environment: it runs
     sleep 0.05
 done
