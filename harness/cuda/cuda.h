@@ -1,0 +1,121 @@
+/* cuda.h: what the CUDA implementations share: the context, memory, time, graphs, pointwise operations.
+ *
+ * An implementation's context begins with a cuda_context, and its table of cnn.h is filled by CUDA_COMMON_SLOTS
+ * (device, memory, timers, graphs) and CUDA_POINTWISE_SLOTS (every operation but conv and FC) plus its own. Its knobs
+ * begin with those of harness/cuda/knobs.inc. All functions here are C-callable. */
+#ifndef HARNESS_CUDA_CUDA_H
+#define HARNESS_CUDA_CUDA_H
+
+#include "harness/cnn.h"
+#include "harness/cuda/platform.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The knobs that every CUDA implementation has, first in its table (and so in cuda_context.knobs). */
+typedef enum cuda_knob_id {
+#define KNOB(id, name, doc, min, max, def) CUDA_KNOB_##id,
+#include "harness/cuda/knobs.inc"
+#undef KNOB
+    CUDA_KNOB_COUNT
+} cuda_knob_id;
+enum { CUDA_KNOBS_MAX = 64 };
+
+/* What a launch must fit into; read from the device once, at open. */
+typedef struct cuda_limits {
+    char name[CNN_NAME_MAX];
+    int major, minor, multiprocessors, warp;
+    int block_threads, block_dim[3], grid_dim[3];
+    size_t shared_bytes;       /* a block, without asking */
+    size_t shared_bytes_optin; /* a block, after cudaFuncSetAttribute; cuda_launch() asks by itself */
+    size_t l2_bytes, memory_bytes;
+} cuda_limits;
+
+typedef struct cuda_context {
+    int device;
+    cudaStream_t stream; /* everything runs on it, in order */
+    cudaEvent_t start, stop;
+    cuda_limits limits;
+    int64_t knobs[CUDA_KNOBS_MAX];
+    bool dead;           /* after a sticky error: every call fails with `cause` */
+    cnn_error cause;
+    char last_kernel[CNN_NAME_MAX]; /* the latest launch, named when an error surfaces later */
+} cuda_context;
+
+/* ---- context.cu: device choice and properties.
+ * `bytes` is the size of the implementation's own context, which begins with a cuda_context and is zeroed; n_knobs are
+ * copied from params (defaults where it has none). The caller adds its own handles, and on failure calls
+ * cuda_context_close(), which frees the memory. */
+cnn_status cuda_probe(cnn_error *);
+cnn_status cuda_context_open(const cnn_open_params *, const cnn_knob *knobs, int n_knobs, size_t bytes,
+                             cnn_context **, cnn_error *);
+void cuda_context_close(cnn_context *);
+void cuda_describe(cnn_context *, cnn_put_fn *, void *user); /* device, compute capability, driver, runtime, "emulated" */
+
+/* CNN_OK, or the CUDA error in words with the call that failed: CUDA_TRY(c, cudaMalloc(&p, n), err). A sticky error
+ * marks the context dead. */
+cnn_status cuda_check(cuda_context *, cudaError_t, const char *call, const char *file, int line, cnn_error *);
+#define CUDA_CHECK(context, call, err) cuda_check((context), (call), #call, __FILE__, __LINE__, (err))
+#define CUDA_TRY(context, call, err)                                                                                   \
+    do {                                                                                                               \
+        const cnn_status try_status = CUDA_CHECK(context, call, err);                                                  \
+        if (try_status != CNN_OK) return try_status;                                                                   \
+    } while (0)
+
+/* ---- memory.cu, timer.cu, graph.cu: slots of cnn_impl. */
+cnn_status cuda_alloc(cnn_context *, size_t bytes, void **, cnn_error *);
+void cuda_free(cnn_context *, void *);
+cnn_status cuda_upload(cnn_context *, void *dst, const void *src, size_t bytes, cnn_error *);
+cnn_status cuda_download(cnn_context *, void *dst, const void *src, size_t bytes, cnn_error *);
+cnn_status cuda_copy(cnn_context *, void *dst, const void *src, size_t bytes, cnn_error *);
+cnn_status cuda_fill(cnn_context *, void *dst, int byte, size_t bytes, cnn_error *);
+cnn_status cuda_memory_free(cnn_context *, size_t *bytes, cnn_error *);
+cnn_status cuda_sync(cnn_context *, cnn_error *);
+cnn_status cuda_timer_start(cnn_context *, cnn_error *);
+cnn_status cuda_timer_stop(cnn_context *, double *seconds, cnn_error *);
+cnn_status cuda_capture_begin(cnn_context *, cnn_error *);
+cnn_status cuda_capture_end(cnn_context *, cnn_graph **, cnn_error *);
+cnn_status cuda_graph_run(cnn_context *, cnn_graph *, cnn_error *);
+void cuda_graph_free(cnn_context *, cnn_graph *);
+
+#define CUDA_COMMON_SLOTS                                                                                              \
+    .device_kind = CNN_DEVICE_CUDA, .probe = cuda_probe, .alloc = cuda_alloc, .free = cuda_free,                       \
+    .upload = cuda_upload, .download = cuda_download, .copy = cuda_copy, .fill = cuda_fill,                            \
+    .memory_free = cuda_memory_free, .sync = cuda_sync, .timer_start = cuda_timer_start,                               \
+    .timer_stop = cuda_timer_stop, .capture_begin = cuda_capture_begin, .capture_end = cuda_capture_end,               \
+    .graph_run = cuda_graph_run, .graph_free = cuda_graph_free
+
+/* ---- Pointwise operations: slots of cnn_impl, one file each (pool.cu, act.cu, ...); f32 and f64, NCHW and NHWC, any
+ * size (grid-stride, 64-bit indices). Deterministic: sums are trees of a shape that the problem alone decides. */
+/* The gate for these operations: CNN_OK or CNN_UNSUPPORTED; an implementation's `supports` calls it for every operation
+ * that is neither conv nor FC. The workspace likewise. */
+cnn_status cuda_pointwise_supports(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);
+cnn_status cuda_pointwise_workspace(cnn_context *, const cnn_problem *, cnn_dir, size_t *bytes, cnn_error *);
+cnn_status cuda_pool_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);
+cnn_status cuda_pool_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cnn_error *);
+cnn_status cuda_act_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);
+cnn_status cuda_act_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cnn_error *);
+cnn_status cuda_dropout_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);
+cnn_status cuda_dropout_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cnn_error *);
+cnn_status cuda_loss_fwd(cnn_context *, const cnn_plan *, const cnn_loss_args *, cnn_error *);
+cnn_status cuda_loss_bwd(cnn_context *, const cnn_plan *, const cnn_loss_args *, cnn_error *);
+cnn_status cuda_add_fwd(cnn_context *, const cnn_plan *, const cnn_join_args *, cnn_error *);
+cnn_status cuda_concat_fwd(cnn_context *, const cnn_plan *, const cnn_join_args *, cnn_error *);
+cnn_status cuda_concat_bwd(cnn_context *, const cnn_plan *, const cnn_split_args *, cnn_error *);
+cnn_status cuda_batchnorm_fwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
+cnn_status cuda_batchnorm_bwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
+cnn_status cuda_optimizer_step(cnn_context *, const cnn_plan *, const cnn_optimizer_args *, cnn_error *);
+cnn_status cuda_gather(cnn_context *, const cnn_gather_args *, cnn_error *);
+
+#define CUDA_POINTWISE_SLOTS                                                                                           \
+    .pool_fwd = cuda_pool_fwd, .pool_bwd = cuda_pool_bwd, .act_fwd = cuda_act_fwd, .act_bwd = cuda_act_bwd,            \
+    .dropout_fwd = cuda_dropout_fwd, .dropout_bwd = cuda_dropout_bwd, .loss_fwd = cuda_loss_fwd,                       \
+    .loss_bwd = cuda_loss_bwd, .add_fwd = cuda_add_fwd, .concat_fwd = cuda_concat_fwd,                                 \
+    .concat_bwd = cuda_concat_bwd, .batchnorm_fwd = cuda_batchnorm_fwd, .batchnorm_bwd = cuda_batchnorm_bwd,           \
+    .optimizer_step = cuda_optimizer_step, .gather = cuda_gather
+
+#ifdef __cplusplus
+}
+#endif
+#endif

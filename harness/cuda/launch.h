@@ -1,0 +1,54 @@
+/* launch.h: the one path through which every kernel is launched (C++).
+ *
+ *   cuda_launch(context, {"im2col", grid, block, shared}, err, im2col<float>, args, a, b)
+ *
+ * The arguments are converted to the kernel's own parameter types. The shape is checked against the device's limits
+ * before the launch and the launch itself after it: an invalid one is CNN_BAD_ARGUMENT with kernel, grid, block and
+ * shared bytes, never a wrong result. */
+#ifndef HARNESS_CUDA_LAUNCH_H
+#define HARNESS_CUDA_LAUNCH_H
+
+#include "harness/cuda/cuda.h"
+
+struct cuda_shape {
+    const char *kernel; /* its name, for errors */
+    dim3 grid, block;
+    size_t shared_bytes; /* dynamic */
+};
+
+/* CNN_BAD_ARGUMENT, or the context's death; raises the kernel's shared-memory limit where it must. */
+cnn_status cuda_launch_check(cuda_context *, const cuda_shape &, const void *kernel, cnn_error *);
+/* After the launch: its error; with the knob sync_launches, also what the kernel itself did. */
+cnn_status cuda_launch_done(cuda_context *, const cuda_shape &, cudaError_t, cnn_error *);
+
+/* A one-dimensional shape for a grid-stride loop over `count` items: blocks of `threads`, no more of them than
+ * `blocks_per_sm` a multiprocessor (the knobs pointwise.threads and pointwise.blocks where 0 is given). */
+cuda_shape cuda_shape_1d(const cuda_context *, const char *kernel, int64_t count, int threads, int blocks_per_sm);
+
+template <typename... P, typename... A>
+cnn_status cuda_launch(cuda_context *context, const cuda_shape &shape, cnn_error *err, void (*kernel)(P...), A... args)
+{
+    static_assert(sizeof...(P) == sizeof...(A), "one argument for each parameter of the kernel");
+    const cnn_status status = cuda_launch_check(context, shape, reinterpret_cast<const void *>(kernel), err);
+    if (status != CNN_OK) return status;
+#ifdef BENCHCNN_CUDA_EMULATED
+    const cudaError_t error = emulated_launch(shape.grid, shape.block, shape.shared_bytes, context->stream, kernel,
+                                              static_cast<P>(args)...);
+#else
+    cudaLaunchConfig_t config = {};
+    config.gridDim = shape.grid;
+    config.blockDim = shape.block;
+    config.dynamicSmemBytes = shape.shared_bytes;
+    config.stream = context->stream;
+    const cudaError_t error = cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...);
+#endif
+    return cuda_launch_done(context, shape, error, err);
+}
+
+/* for (CUDA_GRID_STRIDE(i, count)): 64-bit, any launch shape. */
+#define CUDA_GRID_STRIDE(i, count)                                                                                     \
+    int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;                                                        \
+    i < (count);                                                                                                       \
+    i += (int64_t)gridDim.x * blockDim.x
+
+#endif
