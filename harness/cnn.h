@@ -338,7 +338,9 @@ typedef struct cnn_optimizer_args {
     int64_t *step;
 } cnn_optimizer_args;
 
-/* y[i] = rows[index[i]], y_labels[i] = labels[index[i]], i < count; row_elems elements a row. */
+/* y[i] = rows[index[i]], y_labels[i] = labels[index[i]], i < count; row_elems elements a row. With a cursor (one number
+ * in device memory), index[*cursor + i] stands for index[i], and the call then adds count to *cursor: so the captured
+ * step takes the next batch at each replay. y_labels may be NULL. */
 typedef struct cnn_gather_args {
     cnn_dtype dtype;
     int64_t count, row_elems;
@@ -346,6 +348,7 @@ typedef struct cnn_gather_args {
     const int32_t *labels, *index;
     void *y;
     int32_t *y_labels;
+    int64_t *cursor; /* (optional) */
 } cnn_gather_args;
 
 /* ---- A network as plain data ---------------------------------------------------------------------------------------
@@ -489,6 +492,20 @@ typedef struct cnn_impl {
     cnn_status (*capture_end)(cnn_context *, cnn_graph **, cnn_error *);   /* with capture_begin */
     cnn_status (*graph_run)(cnn_context *, cnn_graph *, cnn_error *);      /* with capture_begin */
     void (*graph_free)(cnn_context *, cnn_graph *);                        /* with capture_begin */
+
+    /* Uploads beside the stream: all five (optional), together. There are two lanes, 0 and 1, taken in turn; a lane
+     * holds one upload at a time, and each goes  upload_async -> upload_use -> (operations that read dst) ->
+     * upload_drain. `src` is memory from host_alloc. */
+    cnn_status (*host_alloc)(cnn_context *, size_t bytes, void **, cnn_error *); /* host memory the device can read */
+    void (*host_free)(cnn_context *, void *);
+    /* Starts the copy and returns. It waits for what was on the stream before the other lane's latest upload_use, which
+     * is all that read `dst` before; what came after overlaps with it. */
+    cnn_status (*upload_async)(cnn_context *, int lane, void *dst, const void *src, size_t bytes, cnn_error *);
+    /* What comes on the stream from now on waits for the lane's upload. */
+    cnn_status (*upload_use)(cnn_context *, int lane, cnn_error *);
+    /* Returns when the lane's upload is done and `src` may be written again; the seconds it took, 0 if there was none
+     * since the last drain. */
+    cnn_status (*upload_drain)(cnn_context *, int lane, double *seconds, cnn_error *);
 
     /* Plans. `supports` is the only gate: CNN_OK, or CNN_UNSUPPORTED and the reason, nothing else; what it lets through
      * must run. `enumerate` gives only algorithms beyond the table, never more than capacity. */

@@ -20,6 +20,14 @@ static cnn_status check_table(const cnn_impl *impl, cnn_error *err)
     if (impl->alloc != NULL && (impl->free == NULL || impl->upload == NULL || impl->download == NULL ||
                                 impl->copy == NULL || impl->fill == NULL || impl->memory_free == NULL))
         return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation %s has alloc, but not all of its companions", impl->name);
+    if (impl->capture_begin != NULL &&
+        (impl->capture_end == NULL || impl->graph_run == NULL || impl->graph_free == NULL))
+        return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation %s has capture_begin, but not all of its companions",
+                        impl->name);
+    if (impl->upload_async != NULL &&
+        (impl->host_alloc == NULL || impl->host_free == NULL || impl->upload_use == NULL || impl->upload_drain == NULL))
+        return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation %s has upload_async, but not all of its companions",
+                        impl->name);
     return CNN_OK;
 }
 

@@ -279,7 +279,9 @@ static void gather_picks_rows_and_labels(void **state)
     index[0] = ROWS - 1;
     for (cnn_dtype dtype = CNN_F32; dtype < CNN_DTYPE_COUNT; dtype++) {
         vec rows = vec_random(dtype, ROWS * ELEMS, 5, 0, 1), y = vec_new(dtype, COUNT * ELEMS);
-        const cnn_gather_args args = {dtype, COUNT, ELEMS, rows.data, labels, index, y.data, y_labels};
+        int64_t cursor = 0;
+        const cnn_gather_args args = {dtype, COUNT, ELEMS, rows.data, labels, index, y.data, y_labels, NULL};
+        const cnn_gather_args next = {dtype, 100, ELEMS, rows.data, labels, index, y.data, y_labels, &cursor};
         cnn_error err;
         EACH_CONTEXT(v)
         {
@@ -290,6 +292,15 @@ static void gather_picks_rows_and_labels(void **state)
                 assert_int_equal(y_labels[i], labels[index[i]]);
                 for (int e = 0; e < ELEMS; e++)
                     assert_true(vec_get(&y, i * ELEMS + e) == vec_get(&rows, (int64_t)index[i] * ELEMS + e));
+            }
+            cursor = 17; /* the same call twice: the second takes the next hundred */
+            assert_int_equal(cpu_gather(CONTEXT(v), &next, &err), CNN_OK);
+            assert_int_equal(cpu_gather(CONTEXT(v), &next, &err), CNN_OK);
+            assert_int_equal(cursor, 217);
+            for (int i = 0; i < 100; i++) {
+                assert_int_equal(y_labels[i], labels[index[117 + i]]);
+                assert_true(vec_get(&y, (i + 1) * ELEMS - 1) ==
+                            vec_get(&rows, (int64_t)(index[117 + i] + 1) * ELEMS - 1));
             }
         }
         vec_free(&rows), vec_free(&y);
