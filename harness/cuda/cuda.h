@@ -41,6 +41,7 @@ typedef struct cuda_context {
     bool dead;           /* after a sticky error: every call fails with `cause` */
     cnn_error cause;
     char last_kernel[CNN_NAME_MAX]; /* the latest launch, named when an error surfaces later */
+    struct cuda_lanes *lanes;       /* upload.cu's own; NULL before the first host_alloc */
 } cuda_context;
 
 /* ---- context.cu: device choice and properties.
@@ -63,7 +64,7 @@ cnn_status cuda_check(cuda_context *, cudaError_t, const char *call, const char 
         if (try_status != CNN_OK) return try_status;                                                                   \
     } while (0)
 
-/* ---- memory.cu, timer.cu, graph.cu: slots of cnn_impl. */
+/* ---- memory.cu, timer.cu, graph.cu, upload.cu: slots of cnn_impl. */
 cnn_status cuda_alloc(cnn_context *, size_t bytes, void **, cnn_error *);
 void cuda_free(cnn_context *, void *);
 cnn_status cuda_upload(cnn_context *, void *dst, const void *src, size_t bytes, cnn_error *);
@@ -78,13 +79,22 @@ cnn_status cuda_capture_begin(cnn_context *, cnn_error *);
 cnn_status cuda_capture_end(cnn_context *, cnn_graph **, cnn_error *);
 cnn_status cuda_graph_run(cnn_context *, cnn_graph *, cnn_error *);
 void cuda_graph_free(cnn_context *, cnn_graph *);
+/* upload.cu: uploads beside the stream, in two lanes. cuda_context_close() calls cuda_lanes_close(). */
+cnn_status cuda_host_alloc(cnn_context *, size_t bytes, void **, cnn_error *);
+void cuda_host_free(cnn_context *, void *);
+cnn_status cuda_upload_async(cnn_context *, int lane, void *dst, const void *src, size_t bytes, cnn_error *);
+cnn_status cuda_upload_use(cnn_context *, int lane, cnn_error *);
+cnn_status cuda_upload_drain(cnn_context *, int lane, double *seconds, cnn_error *);
+void cuda_lanes_close(cuda_context *);
 
 #define CUDA_COMMON_SLOTS                                                                                              \
     .device_kind = CNN_DEVICE_CUDA, .probe = cuda_probe, .alloc = cuda_alloc, .free = cuda_free,                       \
     .upload = cuda_upload, .download = cuda_download, .copy = cuda_copy, .fill = cuda_fill,                            \
     .memory_free = cuda_memory_free, .sync = cuda_sync, .timer_start = cuda_timer_start,                               \
     .timer_stop = cuda_timer_stop, .capture_begin = cuda_capture_begin, .capture_end = cuda_capture_end,               \
-    .graph_run = cuda_graph_run, .graph_free = cuda_graph_free
+    .graph_run = cuda_graph_run, .graph_free = cuda_graph_free, .host_alloc = cuda_host_alloc,                         \
+    .host_free = cuda_host_free, .upload_async = cuda_upload_async, .upload_use = cuda_upload_use,                     \
+    .upload_drain = cuda_upload_drain
 
 /* ---- Pointwise operations: slots of cnn_impl, one file each (pool.cu, act.cu, ...); f32 and f64, NCHW and NHWC, any
  * size (grid-stride, 64-bit indices). Deterministic: sums are trees of a shape that the problem alone decides. */
