@@ -27,6 +27,12 @@ void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting
     record_free(record);
 }
 
+void epoch_setting_of_trainer(const cnn_session *session, const trainer_params *params, epoch_setting *setting)
+{
+    setting->graph = trainer_uses_graph(session, params);
+    copy_text(setting->data_on, sizeof setting->data_on, params->host_data ? "host" : "device");
+}
+
 /* A line a layer: operation, canonical descriptor at batch 1, and the values it reads and writes. */
 static uint32_t crc_of_layers(const cnn_net *net)
 {
@@ -54,7 +60,7 @@ void epoch_setting_of_net(const cnn_net *net, epoch_setting *setting)
 }
 
 /* The fields, once: written, read and compared from this table. */
-typedef enum field_kind { FIELD_TEXT, FIELD_INT, FIELD_REAL } field_kind;
+typedef enum field_kind { FIELD_TEXT, FIELD_INT, FIELD_REAL, FIELD_BOOL } field_kind;
 
 typedef struct field {
     const char *key;
@@ -88,6 +94,8 @@ static const field fields[] = {
     SETTING(seed, FIELD_INT, false),
     SETTING(train_images, FIELD_INT, false),
     SETTING(test_images, FIELD_INT, false),
+    SETTING(data_on, FIELD_TEXT, false),
+    SETTING(graph, FIELD_BOOL, false),
     FIGURE(epoch, FIELD_INT),
     FIGURE(seconds, FIELD_REAL),
     FIGURE(train_s, FIELD_REAL),
@@ -97,6 +105,7 @@ static const field fields[] = {
     FIGURE(train_accuracy, FIELD_REAL),
     FIGURE(test_accuracy, FIELD_REAL),
     FIGURE(images_per_s, FIELD_REAL),
+    FIGURE(transfer_s, FIELD_REAL),
 };
 enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
 
@@ -112,6 +121,7 @@ cnn_record *epoch_record(const cnn_session *session, const epoch_row *row)
         if (fields[i].kind == FIELD_TEXT) record_text(record, fields[i].key, value);
         if (fields[i].kind == FIELD_INT) record_int(record, fields[i].key, *(const int64_t *)value);
         if (fields[i].kind == FIELD_REAL) record_real(record, fields[i].key, *(const double *)value);
+        if (fields[i].kind == FIELD_BOOL) record_bool(record, fields[i].key, *(const bool *)value);
     }
     return record;
 }
@@ -125,7 +135,8 @@ bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b)
            same_text(a->net_crc, b->net_crc) && a->net_params == b->net_params && same_text(a->data, b->data) &&
            same_text(a->dtype, b->dtype) && same_text(a->layout, b->layout) && same_text(a->math, b->math) &&
            same_text(a->optimizer, b->optimizer) && same_text(a->knobs, b->knobs) && same_text(a->cpu, b->cpu) &&
-           a->batch == b->batch && a->threads == b->threads && a->cores == b->cores && a->seed == b->seed &&
+           same_text(a->data_on, b->data_on) && a->graph == b->graph && a->batch == b->batch &&
+           a->threads == b->threads && a->cores == b->cores && a->seed == b->seed &&
            a->train_images == b->train_images && a->test_images == b->test_images;
 }
 
@@ -149,6 +160,12 @@ static void get_number(const cnn_record *record, const field *f, epoch_row *row)
         *(int64_t *)place = value >= -9e18 && value <= 9e18 ? (int64_t)value : 0;
 }
 
+static bool get_bool(const cnn_record *record, const char *key)
+{
+    char text[8];
+    return record_get_json(record, key, text, (int)sizeof text) && same_text(text, "true");
+}
+
 static void get_row(const cnn_record *record, const reader *from, epoch_row *row)
 {
     epoch_setting *s = &row->setting;
@@ -157,10 +174,13 @@ static void get_row(const cnn_record *record, const reader *from, epoch_row *row
         const field *f = &fields[i];
         if (f->kind == FIELD_TEXT)
             copy_text((char *)row + f->offset, f->size, record_get_text(record, f->key));
+        else if (f->kind == FIELD_BOOL)
+            *(bool *)((char *)row + f->offset) = get_bool(record, f->key);
         else
             get_number(record, f, row);
     }
     if (!record_get_json(record, "knobs", s->knobs, (int)sizeof s->knobs)) copy_text(s->knobs, sizeof s->knobs, "?");
+    if (s->data_on[0] == '\0') copy_text(s->data_on, sizeof s->data_on, "device"); /* older records: no choice yet */
     copy_text(s->cpu, sizeof s->cpu, from->cpu);
     s->cores = from->cores;
 }

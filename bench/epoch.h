@@ -3,7 +3,7 @@
 #ifndef BENCH_EPOCH_H
 #define BENCH_EPOCH_H
 
-#include "harness/net/net.h"
+#include "harness/net/trainer.h"
 #include "harness/record.h"
 
 /* Everything that two runs must share for their times to be comparable, and the machine they ran on. */
@@ -11,13 +11,15 @@ typedef struct epoch_setting {
     char impl[CNN_NAME_MAX], algorithm[CNN_NAME_MAX], net[CNN_NAME_MAX], data[CNN_NAME_MAX];
     char net_crc[9]; /* 8 hexadecimal digits, of the layers: a name alone is no network */
     char dtype[8], layout[8], math[8], optimizer[160], knobs[160], cpu[CNN_NAME_MAX];
+    char data_on[8]; /* "device" or "host": where the images are during training */
+    bool graph;      /* whether steps are captured and replayed */
     int64_t net_params, batch, threads, cores, seed, train_images, test_images;
 } epoch_setting;
 
 typedef struct epoch_row {
     epoch_setting setting;
     int64_t epoch; /* from 1 */
-    double seconds, train_s, test_s, train_loss, test_loss, train_accuracy, test_accuracy, images_per_s;
+    double seconds, train_s, test_s, train_loss, test_loss, train_accuracy, test_accuracy, images_per_s, transfer_s;
 } epoch_row;
 
 typedef struct epoch_table {
@@ -25,6 +27,8 @@ typedef struct epoch_table {
     int count, capacity;
 } epoch_table;
 
+/* Fills in what training with these parameters means for the session: graph, data_on. */
+void epoch_setting_of_trainer(const cnn_session *session, const trainer_params *params, epoch_setting *setting);
 /* Fills in what the session knows: impl, threads, knobs, cpu, cores. The rest is the caller's. */
 void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting);
 /* Fills in net, net_params and net_crc, which are the same at every batch size and in every type. */

@@ -80,6 +80,12 @@ static void describe_knobs(const epoch_setting *s, char *text, size_t size)
         if (!strchr("{}\"", *c)) text[used++] = (char)(*c == ':' ? '=' : *c), text[used] = '\0';
 }
 
+static void describe_steps(const epoch_setting *s, char *text, size_t size)
+{
+    const bool host = strcmp(s->data_on, "host") == 0;
+    snprintf(text, size, "%s%s%s", s->graph ? "graph" : "", s->graph && host ? ", " : "", host ? "data on host" : "");
+}
+
 static bool differs(const series_set *set, describe_fn *describe)
 {
     char first[SERIES_LABEL_MAX], other[SERIES_LABEL_MAX];
@@ -99,9 +105,9 @@ static void append(char *text, const char *separator, const char *more)
 
 static void name_series(series_set *set)
 {
-    /* The last three are said only where they differ: they matter little to the time, and headings are short. */
-    static describe_fn *const facts[] = {describe_machine, describe_threads,   describe_type, describe_data,
-                                         describe_layout,  describe_optimizer, describe_knobs};
+    /* The last four are said only where they differ: they matter little to the time, and headings are short. */
+    static describe_fn *const facts[] = {describe_machine, describe_threads,   describe_type,  describe_data,
+                                         describe_layout,  describe_optimizer, describe_knobs, describe_steps};
     enum { FACTS = sizeof facts / sizeof facts[0], SAID = 4 };
     char text[SERIES_LABEL_MAX];
     for (int i = 0; i < set->count; i++) {

@@ -493,8 +493,8 @@ typedef struct cnn_impl {
     cnn_status (*graph_run)(cnn_context *, cnn_graph *, cnn_error *);      /* with capture_begin */
     void (*graph_free)(cnn_context *, cnn_graph *);                        /* with capture_begin */
 
-    /* Uploads beside the stream: all five (optional), together. There are two lanes, 0 and 1, taken in turn; a lane
-     * holds one upload at a time, and each goes  upload_async -> upload_use -> (operations that read dst) ->
+    /* Uploads beside the stream: all five (optional), together. There are two lanes, 0 and 1, taken in turn (after a
+     * sync, either); a lane holds one upload at a time, and each goes  upload_async -> upload_use -> (operations that read dst) ->
      * upload_drain. `src` is memory from host_alloc. */
     cnn_status (*host_alloc)(cnn_context *, size_t bytes, void **, cnn_error *); /* host memory the device can read */
     void (*host_free)(cnn_context *, void *);

@@ -205,6 +205,8 @@ static epoch_row make_row(const cnn_session *session, int64_t batch, int64_t epo
     strcpy(row.setting.layout, "nchw");
     strcpy(row.setting.math, "f32");
     strcpy(row.setting.optimizer, "adam,l1=1e-05");
+    strcpy(row.setting.data_on, "host");
+    row.setting.graph = true;
     row.setting.batch = batch;
     row.setting.seed = 1;
     row.setting.train_images = 60000;

@@ -7,6 +7,7 @@
 #include "../net/trainer.h"
 #include "bench/epoch.h"
 #include "sessions.h"
+#include "train_plan.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ typedef struct sweep {
     curve curves[CURVES_MAX];
     int n_curves;
     cli_type_set types;
-    cnn_optimizer_desc optimizer;
+    trainer_params params; /* but for the algorithm */
     cli_sessions sessions;
     bool described[CNN_MAX_CHOICES]; /* whose environment is recorded */
     dataset data;
@@ -58,8 +59,7 @@ static cnn_status read_options(sweep *s, cnn_error *err)
     cnn_status status = cli_ints("batch", o->batch ? o->batch : thesis_batches, 1, BATCH_MOST, s->batches, BATCHES_MAX,
                                  &s->n_batches, err);
     if (status == CNN_OK) status = cli_types(o, &s->types, err);
-    if (status == CNN_OK) status = cnn_optimizer_parse(o->optimizer, &s->optimizer, err);
-    if (status == CNN_OK && o->lr >= 0) s->optimizer.lr = o->lr;
+    if (status == CNN_OK) status = cli_trainer_params(o, &s->params, err);
     return status;
 }
 
@@ -153,7 +153,8 @@ static void setting_of(const sweep *s, const curve *c, int64_t batch, epoch_sett
     char optimizer[CNN_PROBLEM_TEXT_MAX];
     *setting = s->network;
     epoch_setting_of_session(&s->sessions.list[c->session], setting);
-    cnn_optimizer_format(&s->optimizer, optimizer);
+    epoch_setting_of_trainer(&s->sessions.list[c->session], &s->params, setting);
+    cnn_optimizer_format(&s->params.optimizer, optimizer);
     snprintf(setting->algorithm, sizeof setting->algorithm, "%s", c->algorithm);
     snprintf(setting->data, sizeof setting->data, "%s", s->data.name);
     snprintf(setting->dtype, sizeof setting->dtype, "%s", cnn_dtype_name(c->type.dtype));
@@ -187,8 +188,8 @@ static void print_point(const sweep *s, const epoch_row *row, const char *label,
 static cnn_status record_epoch(sweep *s, const curve *c, const epoch_setting *setting, int64_t epoch,
                                const trainer_result *r, cnn_error *err)
 {
-    epoch_row row = {*setting,      epoch + 1,    r->seconds,        r->train_s,       r->test_s,
-                     r->train_loss, r->test_loss, r->train_accuracy, r->test_accuracy, r->images_per_s};
+    epoch_row row = {*setting,     epoch + 1,         r->seconds,       r->train_s,      r->test_s,    r->train_loss,
+                     r->test_loss, r->train_accuracy, r->test_accuracy, r->images_per_s, r->transfer_s};
     bool diverged = !(isfinite(r->train_loss) && isfinite(r->test_loss));
     cnn_record *record = epoch_record(&s->sessions.list[c->session], &row);
     if (diverged) s->diverged++;
@@ -204,7 +205,8 @@ static cnn_status train(sweep *s, const curve *c, const cnn_network *network, co
     char what[4 * CNN_NAME_MAX];
     trainer *t = NULL;
     trainer_watch watch = {.each = show_progress, .user = s};
-    trainer_params params = {.algorithm = c->algorithm, .optimizer = s->optimizer, .seed = (uint64_t)s->options->seed};
+    trainer_params params = s->params;
+    params.algorithm = c->algorithm;
     cnn_status status = trainer_open(&s->sessions.list[c->session], network, &s->data, &params, &t, err);
     if (status == CNN_OK) status = trainer_start(t, err);
     for (int64_t epoch = 0; status == CNN_OK && epoch < s->options->epochs; epoch++) {

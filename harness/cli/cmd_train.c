@@ -15,7 +15,7 @@ enum { BATCH_MOST = 60000, BATCH_USUAL = 100, EPOCHS_UNTIL = 1000 };
 typedef struct train {
     const cli_options *options;
     cli_type_set types;
-    cnn_optimizer_desc optimizer;
+    trainer_params params; /* but for the algorithm */
     int64_t batch, epochs;
     cnn_op deciding_op;
     cli_sessions sessions;
@@ -55,8 +55,7 @@ static cnn_status read_options(train *t, cnn_error *err)
     cnn_status status =
         o->batch != NULL ? cli_ints("batch", o->batch, 1, BATCH_MOST, &t->batch, 1, &count, err) : CNN_OK;
     if (status == CNN_OK) status = cli_types(o, &t->types, err);
-    if (status == CNN_OK) status = cnn_optimizer_parse(o->optimizer, &t->optimizer, err);
-    if (status == CNN_OK && o->lr >= 0.0) t->optimizer.lr = o->lr;
+    if (status == CNN_OK) status = cli_trainer_params(o, &t->params, err);
     /* --until-loss needs room: one epoch, the default, is no limit then */
     t->epochs = o->until_loss >= 0.0 && o->epochs == 1 ? EPOCHS_UNTIL : o->epochs;
     return status;
@@ -122,7 +121,8 @@ static void setting_of(const run *r, epoch_setting *setting)
     char optimizer[CNN_PROBLEM_TEXT_MAX];
     memset(setting, 0, sizeof *setting);
     epoch_setting_of_session(r->session, setting);
-    cnn_optimizer_format(&t->optimizer, optimizer);
+    epoch_setting_of_trainer(r->session, &t->params, setting);
+    cnn_optimizer_format(&t->params.optimizer, optimizer);
     snprintf(setting->algorithm, sizeof setting->algorithm, "%s", r->algorithm);
     epoch_setting_of_net(&r->network->net, setting);
     snprintf(setting->data, sizeof setting->data, "%s", t->data.name);
@@ -162,7 +162,8 @@ static cnn_status report_epoch(run *r, int64_t epoch, const trainer_result *e, c
                      .test_loss = e->test_loss,
                      .train_accuracy = e->train_accuracy,
                      .test_accuracy = e->test_accuracy,
-                     .images_per_s = e->images_per_s};
+                     .images_per_s = e->images_per_s,
+                     .transfer_s = e->transfer_s};
     setting_of(r, &row.setting);
     cnn_record *record = epoch_record(r->session, &row);
     record_real(record, "setup_s", r->setup_s);
@@ -178,9 +179,12 @@ static cnn_status report_epoch(run *r, int64_t epoch, const trainer_result *e, c
 static void print_head(const run *r)
 {
     if (r->all->options->json) return;
-    printf("%s on %s, batch %lld, %s:%s, %s %s, %d thread%s; set-up %.3f s\n", r->network->net.name, r->all->data.name,
-           (long long)r->all->batch, r->session->impl->name, r->algorithm, cnn_dtype_name(r->network->net.type.dtype),
-           cnn_layout_name(r->network->net.type.layout), r->session->threads, r->session->threads == 1 ? "" : "s",
+    const trainer_params *params = &r->all->params;
+    printf("%s on %s, batch %lld, %s:%s, %s %s, %d thread%s%s%s; set-up %.3f s\n", r->network->net.name,
+           r->all->data.name, (long long)r->all->batch, r->session->impl->name, r->algorithm,
+           cnn_dtype_name(r->network->net.type.dtype), cnn_layout_name(r->network->net.type.layout),
+           r->session->threads, r->session->threads == 1 ? "" : "s",
+           trainer_uses_graph(r->session, params) ? ", graph" : "", params->host_data ? ", data on the host" : "",
            r->setup_s);
     printf("%5s  %10s  %9s  %10s  %8s  %8s  %9s\n", "epoch", "train loss", "test loss", "accuracy", "seconds",
            "train s", "images/s");
@@ -217,8 +221,9 @@ static cnn_status run_one(train *t, cnn_session *session, const char *algorithm,
 {
     run r = {.all = t, .session = session, .algorithm = algorithm};
     const cli_options *o = t->options;
-    const trainer_params params = {.algorithm = algorithm, .optimizer = t->optimizer, .seed = (uint64_t)o->seed};
+    trainer_params params = t->params;
     const double start = cnn_now();
+    params.algorithm = algorithm;
     cnn_status status = cnn_net_load(o->net, type, t->batch, (uint64_t)o->seed, &r.network, err);
     if (status == CNN_OK) status = trainer_open(session, r.network, &t->data, &params, &r.trainer, err);
     if (status == CNN_OK && o->plan) {

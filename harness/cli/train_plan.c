@@ -1,10 +1,22 @@
-/* train_plan.c: the table that `benchcnn train --plan` prints. A step's FLOPs are those of the directions that the
- * trainer really runs: no data gradient for the first layer. */
+/* train_plan.c: the trainer's parameters from the options, and the table that `benchcnn train --plan` prints. A step's
+ * FLOPs are those of the directions that the trainer really runs: no data gradient for the first layer. */
 #include "train_plan.h"
 
 #include "../names.h"
 #include "../problem.h"
 #include "../shape.h"
+
+cnn_status cli_trainer_params(const cli_options *options, trainer_params *params, cnn_error *err)
+{
+    static const char *const places[] = {"device", "host"};
+    static const cnn_name_set set = {"place for the data", places, 2};
+    const int place = cnn_name_find(&set, options->data_on, err);
+    if (place < 0) return err->status;
+    *params = (trainer_params){.seed = (uint64_t)options->seed, .no_graph = options->no_graph, .host_data = place == 1};
+    const cnn_status status = cnn_optimizer_parse(options->optimizer, &params->optimizer, err);
+    if (status == CNN_OK && options->lr >= 0.0) params->optimizer.lr = options->lr;
+    return status;
+}
 
 static int64_t layer_params(const cnn_net *net, const cnn_layer *layer)
 {
@@ -39,11 +51,12 @@ static void print_memory(const trainer *t)
     const struct {
         const char *what;
         size_t bytes;
-    } rows[] = {{"images and labels", m.data}, {"values of a batch", m.values},  {"their gradients", m.gradients},
-                {"parameters", m.params},      {"their gradients", m.grads},     {"optimizer state", m.optimizer},
-                {"workspace", m.workspace},    {"labels, order, sums", m.small}, {"all, allocated once", m.total}};
+    } rows[] = {{"images and labels", m.data},  {"values of a batch", m.values},  {"their gradients", m.gradients},
+                {"parameters", m.params},       {"their gradients", m.grads},     {"optimizer state", m.optimizer},
+                {"workspace", m.workspace},     {"labels, order, sums", m.small}, {"all, allocated once", m.total},
+                {"on the host besides", m.host}};
     printf("\nmemory\n");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] - (m.host == 0); i++)
         printf("  %-22s %14zu bytes  %9.1f MB\n", rows[i].what, rows[i].bytes, (double)rows[i].bytes * 1e-6);
 }
 

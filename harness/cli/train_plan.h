@@ -1,8 +1,13 @@
-/* train_plan.h: `benchcnn train --plan`: layers, shapes, parameters, FLOPs and bytes, before anything is allocated. */
+/* train_plan.h: what `train` and `sweep` make of their options, and `benchcnn train --plan`: layers, shapes,
+ * parameters, FLOPs and bytes, before anything is allocated. */
 #ifndef HARNESS_CLI_TRAIN_PLAN_H
 #define HARNESS_CLI_TRAIN_PLAN_H
 
 #include "../net/trainer.h"
+#include "cli.h"
+
+/* Optimizer, seed and how steps are run; the algorithm is the caller's. */
+cnn_status cli_trainer_params(const cli_options *options, trainer_params *params, cnn_error *err);
 
 void print_train_plan(const trainer *t, const cnn_net *net);
 

@@ -11,13 +11,14 @@
 typedef struct backward {
     trainer *t;
     trainer_batch *batch;
+    int lane;
     bool *written; /* one a value */
     cnn_error *err;
 } backward;
 
 static cnn_status call(const backward *b, int layer, cnn_dir dir, const size_t *dx, double beta)
 {
-    return trainer_add_call(b->t, &b->batch->backward, layer, dir, b->batch->mb, false, dx, beta, b->err);
+    return trainer_add_call(b->t, &b->batch->backward, b->lane, layer, dir, b->batch->mb, false, dx, beta, b->err);
 }
 
 /* Conv and FC: weights, then data. */
@@ -85,11 +86,11 @@ static cnn_status map_backward(const backward *b, int l)
     return status;
 }
 
-cnn_status trainer_schedule_backward(trainer *t, trainer_batch *batch, cnn_error *err)
+cnn_status trainer_schedule_backward(trainer *t, trainer_batch *batch, int lane, cnn_error *err)
 {
     bool *written = calloc((size_t)t->net->n_values, sizeof *written);
     if (written == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan the backward pass");
-    const backward b = {t, batch, written, err};
+    const backward b = {t, batch, lane, written, err};
     cnn_status status = CNN_OK;
     for (int l = t->net->n_layers - 1; l >= 0 && status == CNN_OK; l--) {
         const cnn_layer *layer = &t->net->layers[l];

@@ -17,7 +17,12 @@ static size_t param_at(const trainer *t, int layer, cnn_param_role role, size_t 
     return NOWHERE;
 }
 
-static bool operand_at(const trainer *t, int layer, const char *name, const size_t *dx, size_t *at)
+static size_t value_at(const trainer *t, int lane, int value)
+{
+    return value == 0 ? t->images_at[lane] : t->value_at[value];
+}
+
+static bool operand_at(const trainer *t, int lane, int layer, const char *name, const size_t *dx, size_t *at)
 {
     const cnn_layer *l = &t->net->layers[layer];
     const bool in_place = l->output == l->inputs[0];
@@ -25,9 +30,9 @@ static bool operand_at(const trainer *t, int layer, const char *name, const size
         const char *name;
         size_t at;
     } table[] = {
-        {"y", t->value_at[l->output]},
+        {"y", value_at(t, lane, l->output)},
         {"dy", t->grad_at[l->output]},
-        {"x", in_place && dx != NULL ? NOWHERE : t->value_at[l->inputs[0]]}, /* overwritten: f' comes from y */
+        {"x", in_place && dx != NULL ? NOWHERE : value_at(t, lane, l->inputs[0])}, /* overwritten: f' comes from y */
         {"w", param_at(t, layer, CNN_WEIGHT, t->params_at)},
         {"b", param_at(t, layer, CNN_BIAS, t->params_at)},
         {"gamma", param_at(t, layer, CNN_GAMMA, t->params_at)},
@@ -40,7 +45,7 @@ static bool operand_at(const trainer *t, int layer, const char *name, const size
         {"dbeta", param_at(t, layer, CNN_BETA, t->grads_at)},
         {"save_mean", t->save_at[layer][0]},
         {"save_invstd", t->save_at[layer][1]},
-        {"labels", t->batch_labels_at},
+        {"labels", t->batch_labels_at[lane]},
         {"loss_sum", t->loss_at},
         {"correct", t->correct_at},
         {"step", t->step_at},
@@ -51,7 +56,7 @@ static bool operand_at(const trainer *t, int layer, const char *name, const size
         char x_name[16], dx_name[16];
         snprintf(x_name, sizeof x_name, "x%d", i);
         snprintf(dx_name, sizeof dx_name, "dx%d", i);
-        if (strcmp(x_name, name) == 0) return *at = t->value_at[l->inputs[i]], true;
+        if (strcmp(x_name, name) == 0) return *at = value_at(t, lane, l->inputs[i]), true;
         if (dx != NULL && (strcmp(dx_name, name) == 0 || (i == 0 && strcmp("dx", name) == 0))) return *at = dx[i], true;
     }
     return false;
@@ -97,7 +102,7 @@ static trainer_call *new_call(call_list *list, cnn_error *err)
     return call;
 }
 
-cnn_status trainer_add_call(trainer *t, call_list *list, int layer, cnn_dir dir, int64_t mb, bool inference,
+cnn_status trainer_add_call(trainer *t, call_list *list, int lane, int layer, cnn_dir dir, int64_t mb, bool inference,
                             const size_t dx[CNN_MAX_INPUTS], double beta, cnn_error *err)
 {
     cnn_operand operands[CNN_MAX_OPERANDS];
@@ -110,7 +115,7 @@ cnn_status trainer_add_call(trainer *t, call_list *list, int layer, cnn_dir dir,
     call->n_operands = count;
     call->extra = (cnn_run_extra){.beta = beta, .scale = 1.0 / (double)mb};
     for (int i = 0; i < count; i++)
-        if (!operand_at(t, layer, operands[i].name, dx, &call->at[i]))
+        if (!operand_at(t, lane, layer, operands[i].name, dx, &call->at[i]))
             return CNN_FAIL(err, CNN_INTERNAL, "%s: the trainer knows no operand '%s'", t->net->layers[layer].name,
                             operands[i].name);
     return CNN_OK;

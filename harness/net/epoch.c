@@ -1,10 +1,33 @@
-/* epoch.c: running: batches, updates, whole epochs. Nothing here allocates. */
+/* epoch.c: running: batches, updates, whole epochs, captured or not. Nothing here allocates. */
+#include "../names.h"
+#include "../problem.h"
 #include "../rng.h"
 #include "trainer_parts.h"
 
-#include "../names.h"
-
 #include <string.h>
+
+cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err)
+{
+    char why[CNN_MESSAGE_MAX];
+    snprintf(why, sizeof why, "%s", err->message);
+    return cnn_error_set(err, err->status, err->file, err->line, "%s at batch %lld, %s: %s", t->net->name,
+                         (long long)t->net->batch, what, why);
+}
+
+/* Which operation it was that failed. */
+static cnn_status name_call(const trainer *t, const trainer_call *c, cnn_error *err)
+{
+    char what[CNN_NAME_MAX + 2 * CNN_PROBLEM_TEXT_MAX], problem[CNN_PROBLEM_TEXT_MAX];
+    if (c->plan < 0) return trainer_name_error(t, "copying a gradient", err);
+    const trainer_plan *p = &t->plans[c->plan];
+    cnn_problem_format(&p->plan.problem, problem);
+    snprintf(what, sizeof what, "%s %s (%s, %s)",
+             p->layer < 0                  ? "sum of gradients"
+             : p->layer == OPTIMIZER_LAYER ? "update"
+                                           : t->net->layers[p->layer].name,
+             cnn_dir_name(p->plan.dir), problem, p->plan.algorithm.name);
+    return trainer_name_error(t, what, err);
+}
 
 cnn_status trainer_run(trainer *t, const call_list *list, cnn_error *err)
 {
@@ -13,7 +36,7 @@ cnn_status trainer_run(trainer *t, const call_list *list, cnn_error *err)
         const cnn_status status = c->plan < 0
                                       ? cnn_mem_copy(t->session, c->operands[1], c->operands[0], c->copy_bytes, err)
                                       : cnn_run(t->session, &t->plans[c->plan].plan, c->operands, &c->extra, err);
-        if (status != CNN_OK) return status;
+        if (status != CNN_OK) return name_call(t, c, err);
     }
     return CNN_OK;
 }
@@ -34,18 +57,11 @@ cnn_status trainer_read_sums(trainer *t, double *loss_sum, int64_t *correct, cnn
     return status;
 }
 
-const trainer_batch *trainer_find_batch(const trainer *t, int64_t mb)
-{
-    for (int i = 0; i < t->n_batches; i++)
-        if (t->batches[i].mb == mb) return &t->batches[i];
-    return NULL;
-}
-
-static cnn_status fused_update(trainer *t, int64_t mb, cnn_error *err)
+static cnn_status fused_update(trainer *t, int64_t mb, int lane, cnn_error *err)
 {
     const cnn_step_args args = {.mb = mb,
-                                .x = trainer_at(t, t->value_at[0]),
-                                .labels = trainer_at(t, t->batch_labels_at),
+                                .x = trainer_at(t, t->images_at[lane]),
+                                .labels = trainer_at(t, t->batch_labels_at[lane]),
                                 .params = trainer_at(t, t->params_at),
                                 .grads = trainer_at(t, t->grads_at),
                                 .state = {trainer_at(t, t->state_at[0]), trainer_at(t, t->state_at[1])},
@@ -56,36 +72,17 @@ static cnn_status fused_update(trainer *t, int64_t mb, cnn_error *err)
     return t->session->impl->step_run(t->session->context, t->stepper, &args, err);
 }
 
-cnn_status trainer_update(trainer *t, const trainer_batch *batch, cnn_error *err)
+cnn_status trainer_update(trainer *t, const trainer_batch *batch, int lane, cnn_error *err)
 {
-    if (t->stepper != NULL) return fused_update(t, batch->mb, err);
+    if (t->stepper != NULL) return fused_update(t, batch->mb, lane, err);
     cnn_status status = trainer_run(t, &batch->forward, err);
     if (status == CNN_OK) status = trainer_run(t, &batch->backward, err);
     return status == CNN_OK ? trainer_run(t, &t->update, err) : status;
 }
 
-/* Brings images order[first ...] of a set into the batch buffers. */
-static cnn_status gather(trainer *t, int set, int64_t first, int64_t mb, cnn_error *err)
+cnn_status trainer_set_step(trainer *t, const trainer_batch *batch, int lane, int set, cnn_error *err)
 {
-    const cnn_session *s = t->session;
-    const cnn_gather_args args = {.dtype = t->net->type.dtype,
-                                  .count = mb,
-                                  .row_elems = cnn_net_value_elems(t->net, 0, 1),
-                                  .rows = trainer_at(t, t->rows_at[set]),
-                                  .labels = trainer_at(t, t->labels_at[set]),
-                                  .index = (const int32_t *)trainer_at(t, t->order_at) + first,
-                                  .y = trainer_at(t, t->value_at[0]),
-                                  .y_labels = trainer_at(t, t->batch_labels_at)};
-    if (s->impl->gather != NULL) return s->impl->gather(s->context, &args, err);
-    const size_t row = (size_t)args.row_elems * trainer_elem(t), label = sizeof(int32_t);
-    for (int64_t i = 0; i < mb; i++) { /* one by one, for an implementation without gather */
-        const size_t from = (size_t)t->order[first + i];
-        cnn_status status =
-            cnn_mem_copy(s, (char *)args.y + (size_t)i * row, (const char *)args.rows + from * row, row, err);
-        if (status == CNN_OK) status = cnn_mem_copy(s, args.y_labels + i, args.labels + from, label, err);
-        if (status != CNN_OK) return status;
-    }
-    return CNN_OK;
+    return set == TRAIN_SET ? trainer_update(t, batch, lane, err) : trainer_run(t, &batch->inference, err);
 }
 
 void trainer_order(uint64_t seed, int64_t epoch, int64_t count, int32_t *order)
@@ -98,11 +95,6 @@ void trainer_order(uint64_t seed, int64_t epoch, int64_t count, int32_t *order)
         order[j] = order[i];
         order[i] = other;
     }
-}
-
-static cnn_status upload_order(trainer *t, int64_t count, cnn_error *err)
-{
-    return cnn_mem_upload(t->session, trainer_at(t, t->order_at), t->order, (size_t)count * sizeof *t->order, err);
 }
 
 /* One pass over a set; `watched` images are done before it, of `total`. */
@@ -131,28 +123,59 @@ static cnn_status watch_step(trainer *t, const trainer_watch *watch, const pass 
     return CNN_OK;
 }
 
+/* Queues the next step or, where `several` may come at once and are captured as one, the next STEPS_A_GRAPH. *images
+ * gets how many images that takes. */
+static cnn_status next_steps(trainer *t, pass *p, int64_t first, bool several, int64_t *images, cnn_error *err)
+{
+    const cnn_session *s = t->session;
+    const int64_t left = p->count - first, full = t->net->batch, mb = left < full ? left : full;
+    const int lane = (int)(p->steps % t->n_lanes);
+    const trainer_batch *batch = trainer_find_batch(t, lane, mb);
+    if (several && batch->steps[p->set] != NULL && left >= STEPS_A_GRAPH * full) {
+        *images = STEPS_A_GRAPH * full;
+        p->steps += STEPS_A_GRAPH;
+        return s->impl->graph_run(s->context, batch->steps[p->set], err);
+    }
+    *images = mb;
+    p->steps++;
+    if (!trainer_feeds_itself(t)) {
+        const cnn_status status = trainer_feed(t, lane, p->set, first, mb, err);
+        if (status != CNN_OK) return status;
+    }
+    return t->graphs ? s->impl->graph_run(s->context, batch->step[p->set], err)
+                     : trainer_set_step(t, batch, lane, p->set, err);
+}
+
+static cnn_status run_steps(trainer *t, const trainer_watch *watch, pass *p, cnn_error *err)
+{
+    const bool several = watch == NULL || watch->loss == NULL || p->set == TEST_SET;
+    double sum_before = 0.0;
+    cnn_status status = trainer_feed_order(t, p->count, err);
+    if (status == CNN_OK) status = trainer_clear_sums(t, err);
+    for (int64_t done = 0; done < p->count && status == CNN_OK;) {
+        int64_t images;
+        status = next_steps(t, p, done, several, &images, err);
+        done += images;
+        if (status == CNN_OK) status = watch_step(t, watch, p, done, images, &sum_before, err);
+    }
+    return status == CNN_OK ? trainer_feed_end(t, err) : status;
+}
+
 static cnn_status run_pass(trainer *t, const trainer_watch *watch, pass *p, cnn_error *err)
 {
     const double start = cnn_now();
     double sum = 0.0;
     int64_t correct = 0;
-    cnn_status status = upload_order(t, p->count, err);
-    if (status == CNN_OK) status = trainer_clear_sums(t, err);
-    for (int64_t first = 0; first < p->count && status == CNN_OK;) {
-        const int64_t left = p->count - first, mb = left < t->net->batch ? left : t->net->batch;
-        const trainer_batch *batch = trainer_find_batch(t, mb);
-        status = gather(t, p->set, first, mb, err);
-        if (status == CNN_OK)
-            status = p->set == TRAIN_SET ? trainer_update(t, batch, err) : trainer_run(t, &batch->inference, err);
-        first += mb;
-        p->steps++;
-        if (status == CNN_OK) status = watch_step(t, watch, p, first, mb, &sum, err);
-    }
+    cnn_status status = run_steps(t, watch, p, err);
     if (status == CNN_OK) status = trainer_read_sums(t, &sum, &correct, err);
     p->seconds = cnn_now() - start;
     p->loss = sum / (double)p->count;
     p->accuracy = (double)correct / (double)p->count;
-    return status;
+    if (status != CNN_DEVICE) return status;
+    char what[64]; /* what an asynchronous device did wrong shows late: say at least how far it was */
+    snprintf(what, sizeof what, "%s, %lld steps queued", p->set == TRAIN_SET ? "training" : "testing",
+             (long long)p->steps);
+    return trainer_name_error(t, what, err);
 }
 
 static cnn_status test_pass(trainer *t, const trainer_watch *watch, int64_t watched, trainer_result *result,
@@ -172,7 +195,10 @@ cnn_status trainer_test(trainer *t, const trainer_watch *watch, trainer_result *
 {
     if (t->data == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the trainer was opened without data");
     memset(result, 0, sizeof *result);
-    return test_pass(t, watch, 0, result, err);
+    t->transfer_s = 0.0;
+    const cnn_status status = test_pass(t, watch, 0, result, err);
+    result->transfer_s = t->transfer_s;
+    return status;
 }
 
 cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, trainer_result *result, cnn_error *err)
@@ -182,6 +208,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     pass p = {.set = TRAIN_SET, .count = t->data->train.count};
     p.total = p.count + t->data->test.count;
     memset(result, 0, sizeof *result);
+    t->transfer_s = 0.0;
     trainer_order(t->params.seed, epoch, p.count, t->order);
     cnn_status status = run_pass(t, watch, &p, err);
     result->steps = p.steps;
@@ -191,5 +218,6 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     result->images_per_s = (double)p.count / result->train_s;
     if (status == CNN_OK) status = test_pass(t, watch, p.count, result, err);
     result->seconds = cnn_now() - start;
+    result->transfer_s = t->transfer_s;
     return status;
 }

@@ -70,7 +70,13 @@ static void place_values(trainer *t, const bool *needed)
     const cnn_net *net = t->net;
     const size_t elem = trainer_elem(t);
     const int64_t scratch = scratch_elems(net, needed);
-    for (int v = 0; v < net->n_values; v++) {
+    for (int lane = 0; lane < t->n_lanes; lane++) { /* labels right behind the images: one upload brings both */
+        t->images_at[lane] = place(t, &t->bytes.values, cnn_net_value_elems(net, 0, net->batch), elem);
+        t->batch_labels_at[lane] = place(t, &t->bytes.small, net->batch, sizeof(int32_t));
+    }
+    t->value_at[0] = t->images_at[0];
+    t->grad_at[0] = NOWHERE;
+    for (int v = 1; v < net->n_values; v++) {
         const int64_t count = cnn_net_value_elems(net, v, net->batch);
         t->value_at[v] = place(t, &t->bytes.values, count, elem);
         t->grad_at[v] = needed[v] ? place(t, &t->bytes.gradients, count, elem) : NOWHERE;
@@ -86,13 +92,27 @@ static void place_values(trainer *t, const bool *needed)
 
 static void place_data(trainer *t)
 {
-    const dataset_part *parts[2] = {&t->data->train, &t->data->test};
-    for (int i = 0; i < 2; i++) {
-        t->rows_at[i] = place(t, &t->bytes.data, cnn_net_value_elems(t->net, 0, parts[i]->count), trainer_elem(t));
-        t->labels_at[i] = place(t, &t->bytes.data, parts[i]->count, sizeof(int32_t));
+    const int64_t train = t->data->train.count, test = t->data->test.count;
+    for (int set = 0; set < SETS; set++) {
+        const int64_t count = trainer_part(t, set)->count;
+        t->rows_at[set] = place(t, &t->bytes.data, cnn_net_value_elems(t->net, 0, count), trainer_elem(t));
+        t->labels_at[set] = place(t, &t->bytes.data, count, sizeof(int32_t));
     }
-    const int64_t longest = parts[0]->count > parts[1]->count ? parts[0]->count : parts[1]->count;
-    t->order_at = place(t, &t->bytes.small, longest, sizeof(int32_t));
+    t->order_at = place(t, &t->bytes.small, train > test ? train : test, sizeof(int32_t));
+}
+
+/* Images, then labels: what a batch buffer holds, and what one upload brings. */
+size_t trainer_staging_bytes(const trainer *t)
+{
+    return t->batch_labels_at[0] + (size_t)t->net->batch * sizeof(int32_t) - t->images_at[0];
+}
+
+static void count_host_data(trainer *t)
+{
+    const size_t images = (size_t)cnn_net_value_elems(t->net, 0, t->data->train.count + t->data->test.count);
+    if (__builtin_mul_overflow(images, trainer_elem(t), &t->bytes.host) ||
+        __builtin_add_overflow(t->bytes.host, LANES * trainer_staging_bytes(t), &t->bytes.host))
+        t->overflow = true;
 }
 
 cnn_status trainer_layout(trainer *t, cnn_error *err)
@@ -105,7 +125,7 @@ cnn_status trainer_layout(trainer *t, cnn_error *err)
     t->loss_at = place(t, &t->bytes.small, 1, sizeof(double));
     t->correct_at = place(t, &t->bytes.small, 1, sizeof(int64_t));
     t->step_at = place(t, &t->bytes.small, 1, sizeof(int64_t));
-    t->batch_labels_at = place(t, &t->bytes.small, net->batch, sizeof(int32_t));
+    t->cursor_at = place(t, &t->bytes.small, 1, sizeof(int64_t));
     t->params_at = place(t, &t->bytes.params, net->param_elems, elem);
     t->kept_at = place(t, &t->bytes.params, net->param_elems - net->trained_elems, elem);
     t->grads_at = place(t, &t->bytes.grads, net->trained_elems, elem);
@@ -114,7 +134,10 @@ cnn_status trainer_layout(trainer *t, cnn_error *err)
         t->state_at[i] = used ? place(t, &t->bytes.optimizer, net->trained_elems, elem) : NOWHERE;
     }
     place_values(t, needed);
-    if (t->data != NULL) place_data(t);
+    if (t->data != NULL && t->params.host_data)
+        count_host_data(t);
+    else if (t->data != NULL)
+        place_data(t);
     free(needed);
     return t->overflow ? CNN_FAIL(err, CNN_OVERFLOW, "%s at batch %lld: its memory is more than can be addressed",
                                   net->name, (long long)net->batch)

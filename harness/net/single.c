@@ -45,10 +45,10 @@ static cnn_status take_batch(trainer *t, const void *images, const int32_t *labe
             return CNN_FAIL(err, CNN_BAD_ARGUMENT, "label %d at image %lld: expected 0 to %lld", labels[i],
                             (long long)i, (long long)t->net->classes - 1);
     const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, mb) * trainer_elem(t);
-    cnn_status status = cnn_mem_upload(t->session, trainer_at(t, t->value_at[0]), images, bytes, err);
+    cnn_status status = cnn_mem_upload(t->session, trainer_at(t, t->images_at[0]), images, bytes, err);
     if (status == CNN_OK)
         status =
-            cnn_mem_upload(t->session, trainer_at(t, t->batch_labels_at), labels, (size_t)mb * sizeof *labels, err);
+            cnn_mem_upload(t->session, trainer_at(t, t->batch_labels_at[0]), labels, (size_t)mb * sizeof *labels, err);
     return status == CNN_OK ? trainer_clear_sums(t, err) : status;
 }
 
@@ -75,7 +75,7 @@ static cnn_status keep_running(trainer *t, bool back, cnn_error *err)
 cnn_status trainer_gradients(trainer *t, const void *images, const int32_t *labels, int64_t mb, void *grads,
                              double *loss, cnn_error *err)
 {
-    const trainer_batch *batch = trainer_find_batch(t, mb);
+    const trainer_batch *batch = trainer_find_batch(t, 0, mb);
     if (batch != NULL && batch->backward.count == 0) batch = NULL;
     cnn_status status = take_batch(t, images, labels, batch, mb, err);
     if (status == CNN_OK) status = keep_running(t, false, err);
@@ -91,17 +91,17 @@ cnn_status trainer_gradients(trainer *t, const void *images, const int32_t *labe
 
 cnn_status trainer_step(trainer *t, const void *images, const int32_t *labels, int64_t mb, double *loss, cnn_error *err)
 {
-    const trainer_batch *batch = trainer_find_batch(t, mb);
+    const trainer_batch *batch = trainer_find_batch(t, 0, mb);
     if (batch != NULL && batch->forward.count == 0) batch = NULL;
     cnn_status status = take_batch(t, images, labels, batch, mb, err);
-    if (status == CNN_OK) status = trainer_update(t, batch, err);
+    if (status == CNN_OK) status = trainer_update(t, batch, 0, err);
     return status == CNN_OK ? mean_loss(t, mb, loss, NULL, err) : status;
 }
 
 cnn_status trainer_forward(trainer *t, const void *images, const int32_t *labels, int64_t mb, bool inference,
                            double *loss, int64_t *correct, void *probabilities, cnn_error *err)
 {
-    const trainer_batch *batch = trainer_find_batch(t, mb);
+    const trainer_batch *batch = trainer_find_batch(t, 0, mb);
     const call_list *list = batch == NULL ? NULL : inference ? &batch->inference : &batch->forward;
     if (list != NULL && list->count == 0) batch = NULL;
     cnn_status status = take_batch(t, images, labels, batch, mb, err);

@@ -61,6 +61,9 @@ cnn_status trainer_open(const cnn_session *session, const cnn_network *network, 
     t->net = net;
     t->data = data;
     t->params = *params;
+    t->params.host_data = params->host_data && data != NULL;
+    t->graphs = data != NULL && trainer_uses_graph(session, params);
+    t->n_lanes = t->params.host_data ? LANES : 1;
     t->optimizer = params->optimizer;
     t->optimizer.t = net->type;
     t->optimizer.count = net->trained_elems;
@@ -89,42 +92,36 @@ static void resolve(const trainer *t, call_list *list)
     }
 }
 
-/* Into host memory straight; to a device by way of a small buffer. */
-static cnn_status upload_part(const trainer *t, const dataset_part *part, int set, cnn_error *err)
+static cnn_status allocate(trainer *t, cnn_error *err)
 {
-    enum { CHUNK = 512 };
-    const bool host = t->session->impl->alloc == NULL;
-    const size_t row = (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t);
-    char *rows = trainer_at(t, t->rows_at[set]), *chunk = host ? NULL : malloc(CHUNK * row);
-    cnn_status status = cnn_mem_upload(t->session, trainer_at(t, t->labels_at[set]), part->labels,
-                                       (size_t)part->count * sizeof *part->labels, err);
-    if (host)
-        dataset_rows(t->data, part, 0, part->count, &t->net->type, rows);
-    else if (chunk == NULL)
-        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to upload images");
-    for (int64_t i = 0; !host && status == CNN_OK && i < part->count; i += CHUNK) {
-        const int64_t count = part->count - i < CHUNK ? part->count - i : CHUNK;
-        dataset_rows(t->data, part, i, count, &t->net->type, chunk);
-        status = cnn_mem_upload(t->session, rows + (size_t)i * row, chunk, (size_t)count * row, err);
-    }
-    free(chunk);
-    return status;
+    cnn_status status = cnn_mem_check(t->session, t->bytes.total, err);
+    if (status == CNN_OK) status = cnn_mem_alloc(t->session, t->bytes.total, (void **)&t->arena, err);
+    return status == CNN_OK ? CNN_OK : trainer_name_error(t, "its memory", err);
+}
+
+/* Devices do much when an operation first runs (they load kernels, say): that is set-up, not the first epoch's time. */
+static cnn_status prepare_steps(trainer *t, cnn_error *err)
+{
+    return t->graphs || t->session->impl->alloc != NULL ? trainer_capture(t, err) : CNN_OK;
 }
 
 cnn_status trainer_start(trainer *t, cnn_error *err)
 {
-    cnn_status status = cnn_mem_check(t->session, t->bytes.total, err);
-    if (status == CNN_OK) status = cnn_mem_alloc(t->session, t->bytes.total, (void **)&t->arena, err);
+    cnn_status status = allocate(t, err);
     if (status != CNN_OK) return status;
-    for (int i = 0; i < t->n_batches; i++) {
-        resolve(t, &t->batches[i].forward);
-        resolve(t, &t->batches[i].backward);
-        resolve(t, &t->batches[i].inference);
-    }
+    for (int lane = 0; lane < t->n_lanes; lane++)
+        for (int i = 0; i < t->n_batches; i++) {
+            resolve(t, &t->batches[lane][i].forward);
+            resolve(t, &t->batches[lane][i].backward);
+            resolve(t, &t->batches[lane][i].inference);
+        }
     resolve(t, &t->update);
-    if (t->data != NULL) status = upload_part(t, &t->data->train, TRAIN_SET, err);
-    if (t->data != NULL && status == CNN_OK) status = upload_part(t, &t->data->test, TEST_SET, err);
+    if (t->data != NULL) status = trainer_feed_start(t, err);
     if (status == CNN_OK) status = trainer_reset(t, err);
+    if (t->data != NULL && status == CNN_OK) {
+        status = prepare_steps(t, err);
+        if (status == CNN_OK) status = trainer_reset(t, err);
+    }
     return status == CNN_OK ? cnn_sync(t->session, err) : status;
 }
 
@@ -137,10 +134,15 @@ static void close_batch(trainer_batch *batch)
 
 void trainer_close(trainer *t)
 {
+    cnn_error ignored; /* steps may still be under way where an epoch was interrupted */
     if (t == NULL) return;
+    if (t->arena != NULL) (void)cnn_sync(t->session, &ignored);
     if (t->stepper != NULL) t->session->impl->step_close(t->session->context, t->stepper);
     for (int i = 0; i < t->n_plans; i++) cnn_plan_release(t->session, &t->plans[i].plan);
-    for (int i = 0; i < t->n_batches; i++) close_batch(&t->batches[i]);
+    trainer_graphs_free(t);
+    trainer_feed_close(t);
+    for (int lane = 0; lane < LANES; lane++)
+        for (int i = 0; i < MAX_BATCHES; i++) close_batch(&t->batches[lane][i]);
     cnn_mem_free(t->session, t->arena);
     free(t->update.calls);
     free(t->plans);

@@ -1,12 +1,16 @@
 /* trainer.h: trains a network on a session's device.
  *
  *   trainer_open    plans every operation and lays out every buffer; allocates nothing on the device
- *   trainer_start   checks that it fits, allocates once, uploads data and initial parameters
+ *   trainer_start   checks that it fits, allocates once, uploads data and initial parameters, captures the steps
  *   trainer_epoch   train on all images, test on all; trainer_step, trainer_gradients, trainer_forward: single steps
  *
  * A step is a list of calls made beforehand, one list for each batch size that occurs (the full batch, and the last,
  * partial ones of training and testing); running it allocates nothing. The loss of a batch is the mean over its images,
- * so the gradients are those of the mean. */
+ * so the gradients are those of the mean.
+ *
+ * Where the implementation can capture, an epoch replays its steps as graphs: at small batches the time goes into
+ * launching, not computing. The images stand in device memory and are gathered there; or (host_data) in host memory,
+ * and the next batch is gathered and uploaded while the device works on this one. */
 #ifndef HARNESS_NET_TRAINER_H
 #define HARNESS_NET_TRAINER_H
 
@@ -21,12 +25,14 @@ typedef struct trainer_params {
     cnn_optimizer_desc optimizer; /* kind and rates; `t` and `count` are filled in here */
     uint64_t seed;                /* of the shuffling */
     bool fused;                   /* use the implementation's own train step; CNN_UNSUPPORTED if it has none */
+    bool no_graph;                /* launch every operation of every step, even where a step could be captured */
+    bool host_data;               /* the images stay in host memory */
 } trainer_params;
 
 /* What the memory is for; `total` is what is allocated, alignment included. */
 typedef struct trainer_bytes {
-    size_t data;      /* all images and labels */
-    size_t values;    /* one batch: images, every layer's output, what batch norm saves */
+    size_t data;      /* all images and labels; 0 with host_data */
+    size_t values;    /* one batch: images (with host_data two of them), layers' outputs, what batch norm saves */
     size_t gradients; /* of the values, and scratch where they are summed */
     size_t params;    /* weights, biases, ..., running statistics */
     size_t grads;     /* of the trained parameters */
@@ -34,6 +40,7 @@ typedef struct trainer_bytes {
     size_t workspace; /* the largest any operation asks for */
     size_t small;     /* batch labels, the order of images, sums, the step counter */
     size_t total;
+    size_t host; /* with host_data, in host memory: all images, and two batches on their way; not in `total` */
 } trainer_bytes;
 
 typedef struct trainer_result {
@@ -41,10 +48,12 @@ typedef struct trainer_result {
     double train_loss, test_loss;    /* means over the images; the training loss as seen before each update */
     double train_accuracy, test_accuracy;
     double images_per_s; /* training images / train_s */
+    double transfer_s;   /* uploads of batches (host_data), as much as they overlap with steps; else 0 */
     int64_t steps;
 } trainer_result;
 
-/* Called between steps. Returning false ends the epoch after the current step with CNN_INTERRUPTED. */
+/* Called between steps, or every few where several are one graph. Returning false ends the epoch there with
+ * CNN_INTERRUPTED. On an asynchronous device, steps are queued when they count as done. */
 typedef struct trainer_watch {
     bool (*each)(void *user, int64_t images_done, int64_t images_total);
     void (*loss)(void *user, int64_t step, double loss); /* (optional) each training step's; costs a download a step */
@@ -55,8 +64,12 @@ typedef struct trainer_watch {
  * CNN_BAD_ARGUMENT when shapes or classes do not fit the data, or the batch is larger than the training set. */
 cnn_status trainer_open(const cnn_session *session, const cnn_network *network, const dataset *data,
                         const trainer_params *params, trainer **out, cnn_error *err);
-cnn_status trainer_start(trainer *t, cnn_error *err); /* CNN_OUT_OF_MEMORY before anything is allocated */
-void trainer_close(trainer *t);                       /* NULL is accepted */
+/* CNN_OUT_OF_MEMORY before anything is allocated. A step that cannot be captured is an error that says so. */
+cnn_status trainer_start(trainer *t, cnn_error *err);
+void trainer_close(trainer *t); /* NULL is accepted */
+
+/* Whether a trainer with these parameters, and data, replays captured steps. */
+bool trainer_uses_graph(const cnn_session *session, const trainer_params *params);
 
 trainer_bytes trainer_memory(const trainer *t);
 /* The algorithm that layer's operation settled on, "" when the layer has no such direction. */

@@ -30,13 +30,20 @@ typedef struct call_list {
     int count, capacity;
 } call_list;
 
-/* One batch size. Lists that are not needed for it are empty. */
+enum { TRAIN_SET, TEST_SET, SETS, MAX_BATCHES = 3 };
+
+/* One batch size. Lists that are not needed for it are empty. Graphs, by set: of a step, and of STEPS_A_GRAPH of them
+ * in a row; NULL where steps are not captured or not so many. */
+enum { STEPS_A_GRAPH = 16 };
 typedef struct trainer_batch {
     int64_t mb;
     call_list forward, backward, inference;
+    cnn_graph *step[SETS], *steps[SETS];
 } trainer_batch;
 
-enum { TRAIN_SET, TEST_SET, MAX_BATCHES = 3 };
+/* Buffers for the images of a batch. One is enough where images are gathered on the device; those from host memory
+ * come in by two in turn, so that one is filled while the other is read. */
+enum { LANES = 2 };
 
 struct trainer {
     const cnn_session *session;
@@ -52,26 +59,32 @@ struct trainer {
     size_t *value_at, *grad_at;          /* one a value; no gradient: NOWHERE */
     size_t (*save_at)[2];                /* one a layer: batch norm's save_mean and save_invstd */
     size_t params_at, grads_at, kept_at; /* kept: a copy of the running statistics, during single steps */
-    size_t state_at[2], scratch_at, workspace_at, rows_at[2], labels_at[2];
-    size_t batch_labels_at, order_at, loss_at, correct_at, step_at;
+    size_t state_at[2], scratch_at, workspace_at, rows_at[SETS], labels_at[SETS];
+    size_t images_at[LANES], batch_labels_at[LANES], order_at, loss_at, correct_at, step_at, cursor_at;
     char *arena;
 
-    trainer_batch batches[MAX_BATCHES]; /* the full one first */
-    int n_batches;
+    int n_lanes, n_batches;
+    trainer_batch batches[LANES][MAX_BATCHES]; /* the full one first */
     trainer_plan *plans;
     int n_plans, plan_capacity;
     call_list update;
     cnn_stepper *stepper; /* with params.fused */
-    int32_t *order;       /* host: the order of an epoch, or the labels of a batch gathered by the host */
+    bool graphs;          /* steps are captured */
+    int32_t *order;       /* host: the order of an epoch */
+    char *rows[SETS];     /* with host_data: all images, converted, in host memory */
+    char *staging[LANES]; /* with host_data: a batch as it stands on the device: images, then labels */
+    double transfer_s;    /* of the epoch, so far */
 };
 
 /* layout.c: places everything but the workspace; then the workspace, when all plans are made. */
 cnn_status trainer_layout(trainer *t, cnn_error *err);
 cnn_status trainer_layout_workspace(trainer *t, size_t bytes, cnn_error *err);
 size_t trainer_elem(const trainer *t); /* bytes of the dtype */
+size_t trainer_staging_bytes(const trainer *t);
 
-/* calls.c: one more call in a list. dx: places for the gradients of the layer's inputs (BWD_D only). */
-cnn_status trainer_add_call(trainer *t, call_list *list, int layer, cnn_dir dir, int64_t mb, bool inference,
+/* calls.c: one more call in a list. dx: places for the gradients of the layer's inputs (BWD_D only). The images are
+ * those of the lane. */
+cnn_status trainer_add_call(trainer *t, call_list *list, int lane, int layer, cnn_dir dir, int64_t mb, bool inference,
                             const size_t dx[CNN_MAX_INPUTS], double beta, cnn_error *err);
 /* at[to] += at[from], or a copy; both hold value `value` for mb images. */
 cnn_status trainer_add_sum(trainer *t, call_list *list, int value, int64_t mb, size_t to, size_t from, cnn_error *err);
@@ -80,17 +93,40 @@ cnn_status trainer_add_copy(trainer *t, call_list *list, int value, int64_t mb, 
 cnn_status trainer_add_update(trainer *t, call_list *list, cnn_error *err);
 
 /* backward.c: the calls of a backward pass. */
-cnn_status trainer_schedule_backward(trainer *t, trainer_batch *batch, cnn_error *err);
+cnn_status trainer_schedule_backward(trainer *t, trainer_batch *batch, int lane, cnn_error *err);
 /* schedule.c: all lists. */
 cnn_status trainer_schedule(trainer *t, cnn_error *err);
+trainer_batch *trainer_find_batch(trainer *t, int lane, int64_t mb); /* NULL when it was not planned for */
+
+/* feed.c: the batches' way in. Start: data where they are to stand. Order: what an epoch (or test) takes, in turn.
+ * Feed: images order[first ...] into the lane's buffers; where trainer_feeds_itself(), `first` is the device's own
+ * cursor. */
+cnn_status trainer_feed_start(trainer *t, cnn_error *err);
+void trainer_feed_close(trainer *t);
+cnn_status trainer_feed_order(trainer *t, int64_t count, cnn_error *err);
+cnn_status trainer_feed(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err);
+cnn_status trainer_feed_end(trainer *t, cnn_error *err); /* of a pass: adds up transfer_s */
+bool trainer_feeds_itself(const trainer *t);             /* feeding is part of the captured step */
+
+/* graph.c: captures every step that an epoch takes, after a warm-up that changes parameters and sums. */
+cnn_status trainer_capture(trainer *t, cnn_error *err);
+void trainer_graphs_free(trainer *t);
 
 /* epoch.c */
 cnn_status trainer_run(trainer *t, const call_list *list, cnn_error *err);
 cnn_status trainer_clear_sums(trainer *t, cnn_error *err);
 cnn_status trainer_read_sums(trainer *t, double *loss_sum, int64_t *correct, cnn_error *err);
-cnn_status trainer_update(trainer *t, const trainer_batch *batch, cnn_error *err); /* on what is in the batch buffers */
-const trainer_batch *trainer_find_batch(const trainer *t, int64_t mb);
+/* On what is in the batch buffers of lane 0, or (fused) of `lane`. */
+cnn_status trainer_update(trainer *t, const trainer_batch *batch, int lane, cnn_error *err);
+/* A step on a set: an update, or inference. */
+cnn_status trainer_set_step(trainer *t, const trainer_batch *batch, int lane, int set, cnn_error *err);
+/* Puts the network, its batch size and `what` before the error's message. */
+cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err);
 
 static inline void *trainer_at(const trainer *t, size_t place) { return place == NOWHERE ? NULL : t->arena + place; }
+static inline const dataset_part *trainer_part(const trainer *t, int set)
+{
+    return set == TRAIN_SET ? &t->data->train : &t->data->test;
+}
 
 #endif
