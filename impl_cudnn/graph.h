@@ -1,0 +1,54 @@
+/* graph.h: the algorithms `graph:*`, convolutions through cuDNN 9's graph (backend) API.
+ *
+ * The legacy calls name eight ways to convolve; the graph API numbers its engines, dozens for each direction, and
+ * serves every problem that one of them takes. Three kinds of algorithm come from it:
+ *   graph:heuristic   the first configuration that cuDNN's heuristics propose and that fits the limits
+ *   graph:find        their best proposals, measured in `prepare`; the choice stands in plan->choice
+ *   graph:engN        engine N with its default settings, enumerated for the problem
+ *   graph:bias_engN   the same for the graph in which the forward pass adds the bias itself
+ *
+ * The implementation's face puts CUDNN_GRAPH_ROWS into its table and hands every algorithm for which
+ * cudnn_graph_serves() to the functions below, which have the signatures of the slots in cnn.h. The workspace is known
+ * only once an execution plan is built, so there is no slot for it: `workspace` gives 0 and `prepare` sets
+ * plan->workspace_bytes. plan->state is this module's own, from cudnn_graph_prepare to cudnn_graph_release. */
+#ifndef IMPL_CUDNN_GRAPH_H
+#define IMPL_CUDNN_GRAPH_H
+
+#include "harness/cnn.h"
+
+/* Algorithm ids. The implementation's own are below the first. Engine N is CUDNN_GRAPH_ENGINE + N. */
+enum {
+    CUDNN_GRAPH_HEURISTIC = 1000,
+    CUDNN_GRAPH_FIND,
+    CUDNN_GRAPH_ENGINE = 2000,
+    CUDNN_GRAPH_BIAS_ENGINE = 4000
+};
+
+/* The rounding bound's factor for engines that transform: the largest that an engine may have (graph_notes.c). */
+#define CUDNN_GRAPH_AMPLIFICATION 1000.0
+
+/* Rows of cnn_impl.algorithms. Which engine these two settle on is not known beforehand: no claim of determinism, and
+ * the bound is that of the loosest engine. The context's knob for deterministic engines narrows the search. */
+#define CUDNN_GRAPH_ROWS                                                                                               \
+    {"graph:heuristic", "graph API: the first engine that cuDNN's heuristics propose and that fits the limits",        \
+     1u << CNN_OP_CONV, CNN_ALGO_TRANSFORMS, CUDNN_GRAPH_AMPLIFICATION, CUDNN_GRAPH_HEURISTIC},                        \
+    {                                                                                                                  \
+        "graph:find", "graph API: the fastest of the heuristics' proposals, measured", 1u << CNN_OP_CONV,              \
+            CNN_ALGO_TRANSFORMS, CUDNN_GRAPH_AMPLIFICATION, CUDNN_GRAPH_FIND                                           \
+    }
+
+static inline bool cudnn_graph_serves(const cnn_algorithm *algorithm)
+{
+    return algorithm->id >= CUDNN_GRAPH_HEURISTIC;
+}
+
+/* Engines that take this problem, as rows of their own; none for an operation other than conv. */
+cnn_status cudnn_graph_enumerate(cnn_context *, const cnn_problem *, cnn_dir, cnn_algorithm *list, int capacity,
+                                 int *count, cnn_error *);
+cnn_status cudnn_graph_supports(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);
+cnn_status cudnn_graph_prepare(cnn_context *, cnn_plan *, cnn_error *);
+void cudnn_graph_release(cnn_context *, cnn_plan *);
+/* One function for the three directions: plan->dir says which. */
+cnn_status cudnn_graph_run(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+
+#endif
