@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# test_train_cli.sh BENCHCNN_MOCK: how steps are run is in the records, changes no result, and a device that fails in
+# mid-run is named and costs no finished record. The mock device stands in for a real one.
+set -u
+benchcnn=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+printf 'input 1 8 8\nconv 4 kernel=3 stride=2 pad=1\nrelu\nfc 10\nsoftmax_cross_entropy\n' >"$tmp/small.net"
+common=(--net "$tmp/small.net" --data synthetic --train-images 200 --test-images 50 --threads 1 --quiet)
+fail() { echo "FAILED: $*"; exit 1; }
+epochs() { grep -c '"kind":"epoch"' "$1"; }
+holds() { grep '"kind":"epoch"' "$1" | head -1 | grep -q -- "$2" || fail "$1 lacks $2: $(grep epoch "$1" | head -1)"; }
+losses() { grep -o '"\(train\|test\)_loss":[^,]*' "$1"; }
+
+# The same results whatever the way, and the way in the record.
+train() { "$benchcnn" train "${common[@]}" --epochs 2 --batch 7 --out "$tmp/$1.jsonl" "${@:2}" >"$tmp/log" 2>&1 || fail "$1: $(cat "$tmp/log")"; }
+train graph --impl mock:direct
+train eager --impl mock:direct --no-graph
+train host --impl mock:direct --data-on host
+train cpu --impl cpu:direct
+train cpuhost --impl cpu:direct --data-on host
+for way in eager host cpu cpuhost; do
+    [ "$(losses "$tmp/graph.jsonl")" = "$(losses "$tmp/$way.jsonl")" ] || fail "$way has other losses than graph"
+done
+[ "$(losses "$tmp/graph.jsonl" | wc -l)" -eq 4 ] || fail "there are not four losses in two epochs"
+holds "$tmp/graph.jsonl" '"data_on":"device","graph":true'
+holds "$tmp/graph.jsonl" '"transfer_s":0'
+holds "$tmp/eager.jsonl" '"graph":false'
+holds "$tmp/host.jsonl" '"data_on":"host","graph":true'
+holds "$tmp/host.jsonl" '"transfer_s":37' # 29 + 8 batches; the mock says a second each
+holds "$tmp/cpu.jsonl" '"data_on":"device","graph":false'
+holds "$tmp/cpuhost.jsonl" '"data_on":"host","graph":false'
+
+# A sweep takes other ways for other points, and the same way for the same point.
+sweep=("$benchcnn" sweep batch "${common[@]}" --impl mock:direct --batch 5,10,20 --epochs 2 --out "$tmp/sweep.jsonl")
+"${sweep[@]}" --set mock.fail_at=1500 >"$tmp/log" 2>"$tmp/err"
+status=$?
+[ $status -eq 1 ] || fail "a device error ended the sweep with $status, not 1: $(cat "$tmp/err")"
+grep -q 'small at batch .*training.*operation 1500 failed' "$tmp/err" || fail "the failure is not named: $(cat "$tmp/err")"
+kept=$(epochs "$tmp/sweep.jsonl")
+[ "$kept" -ge 1 ] || fail "no finished record is left"
+[ "$kept" -lt 6 ] || fail "the failure came too late to test anything"
+"${sweep[@]}" >"$tmp/log" 2>&1 || fail "the sweep did not go on: $(cat "$tmp/log")"
+[ "$kept" -eq 2 ] && { grep -q 'already in' "$tmp/log" || fail "the finished point ran again: $(cat "$tmp/log")"; }
+before=$(epochs "$tmp/sweep.jsonl")
+"${sweep[@]}" >"$tmp/log" 2>&1
+[ "$(epochs "$tmp/sweep.jsonl")" -eq "$before" ] || fail "a finished sweep ran again"
+"${sweep[@]}" --no-graph >"$tmp/log" 2>&1
+[ "$(epochs "$tmp/sweep.jsonl")" -eq $((before + 6)) ] || fail "without graphs the points were taken for those with"
+
+# A batch too large for the device: said before anything is allocated; the others of the sweep run.
+"$benchcnn" sweep batch "${common[@]}" --impl mock:direct --batch 5,200 --set mock.memory=150000 >"$tmp/log" 2>"$tmp/err" ||
+    fail "the smaller batch did not run: $(cat "$tmp/err")"
+grep -q 'batch 200.*bytes.*needed.*only 150000' "$tmp/err" || fail "the larger batch is not named: $(cat "$tmp/err")"
+
+"$benchcnn" train "${common[@]}" --impl mock --set mock.refuse=1 >"$tmp/log" 2>"$tmp/err"
+[ $? -eq 1 ] || fail "a capture that fails is no failure"
+grep -q -- '--no-graph' "$tmp/err" || fail "a failed capture gives no advice: $(cat "$tmp/err")"
+"$benchcnn" train "${common[@]}" --impl mock --data-on moon >"$tmp/log" 2>"$tmp/err"
+[ $? -eq 2 ] || fail "--data-on moon is not refused"
+grep -q "'moon'.*device, host" "$tmp/err" || fail "--data-on moon is not explained: $(cat "$tmp/err")"
+echo "train: all held"
