@@ -6,6 +6,9 @@ benchcnn_unit_test(test_net_gradients benchcnn_net)
 benchcnn_unit_test(test_net_train benchcnn_net)
 benchcnn_unit_test(test_net_no_alloc benchcnn_net)
 set_tests_properties(test_net test_net_no_alloc PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+benchcnn_unit_test(test_train_device benchcnn_net)
+set_tests_properties(test_train_device PROPERTIES SKIP_RETURN_CODE 77)
+
 # Captured steps, uploads beside the stream and failing devices, without any device: the mock wraps impl_cpu, and stands
 # beside it in a registry of its own; benchcnn_mock is the program with that registry.
 if(TARGET impl_cpu)
