@@ -15,7 +15,7 @@ static const char net_text[] = "input 1 8 8\nconv 4 kernel=3 stride=2 pad=1\nbat
 
 typedef struct way {
     const char *name;
-    bool mock, no_graph, host_data, losses;
+    bool mock, no_graph, host_data, losses, watched;
     const char *knobs[2];
 } way;
 
@@ -51,11 +51,17 @@ static void keep_loss(void *user, int64_t step, double loss)
     losses[step] = loss;
 }
 
+static bool go_on(void *user, int64_t done, int64_t total)
+{
+    (void)user;
+    return done <= total;
+}
+
 static void train(const way *w, const dataset *data, outcome *out)
 {
     cnn_session session;
     trainer *t = NULL;
-    const trainer_watch watch = {.loss = keep_loss, .user = out->losses};
+    const trainer_watch watch = {w->watched ? go_on : NULL, w->losses ? keep_loss : NULL, out->losses};
     cnn_network *n = build_net(net_text, CNN_F64, CNN_NCHW, BATCH);
     memset(out, 0, sizeof *out);
     if (w->mock)
@@ -65,7 +71,7 @@ static void train(const way *w, const dataset *data, outcome *out)
     OK(open_way(&session, n, data, w, &t, err));
     for (int64_t epoch = 0; epoch < EPOCHS; epoch++) {
         if (w->mock) out->before = mock_counted(session.context);
-        OK(trainer_epoch(t, epoch, w->losses ? &watch : NULL, &out->results[epoch], err));
+        OK(trainer_epoch(t, epoch, w->losses || w->watched ? &watch : NULL, &out->results[epoch], err));
         if (w->mock) out->after = mock_counted(session.context);
     }
     assert_true(n->net.param_elems <= 2048);
@@ -90,10 +96,12 @@ static void test_every_way_the_same(void **state)
 {
     static const way ways[] = {
         {.name = "graph", .mock = true},
+        {.name = "graph, watched", .mock = true, .watched = true},
         {.name = "no graph", .mock = true, .no_graph = true},
         {.name = "graph, losses", .mock = true, .losses = true},
         {.name = "no graph, losses", .mock = true, .no_graph = true, .losses = true},
         {.name = "host, graph", .mock = true, .host_data = true},
+        {.name = "host, graph, watched", .mock = true, .host_data = true, .watched = true},
         {.name = "host, graph, early", .mock = true, .host_data = true, .knobs = {"mock.early_uploads=1"}},
         {.name = "host, no graph", .mock = true, .host_data = true, .no_graph = true},
         {.name = "host, no graph, early, losses",

@@ -102,10 +102,27 @@ typedef struct pass {
     int set;
     int64_t count, watched, total;
     double loss, accuracy, seconds;
-    int64_t steps;
+    int64_t steps, synced; /* queued; and known to be done */
+    double synced_at;
 } pass;
 
-static cnn_status watch_step(trainer *t, const trainer_watch *watch, const pass *p, int64_t done, int64_t mb,
+/* An asynchronous device would let the host queue a whole epoch ahead, and then nothing could show progress or be
+ * interrupted. So the host waits for what it has queued, a few times a second. */
+static cnn_status wait_sometimes(trainer *t, pass *p, cnn_error *err)
+{
+    if (t->session->impl->sync == NULL || p->steps - p->synced < t->ahead) return CNN_OK;
+    const cnn_status status = cnn_sync(t->session, err);
+    const double now = cnn_now(), took = now - p->synced_at;
+    if (took < 0.1)
+        t->ahead *= 2;
+    else if (took > 0.4 && t->ahead > 1)
+        t->ahead /= 2;
+    p->synced = p->steps;
+    p->synced_at = now;
+    return status;
+}
+
+static cnn_status watch_step(trainer *t, const trainer_watch *watch, pass *p, int64_t done, int64_t mb,
                              double *sum_before, cnn_error *err)
 {
     if (watch == NULL) return CNN_OK;
@@ -117,7 +134,10 @@ static cnn_status watch_step(trainer *t, const trainer_watch *watch, const pass 
         watch->loss(watch->user, p->steps - 1, (sum - *sum_before) / (double)mb);
         *sum_before = sum;
     }
-    if (watch->each != NULL && !watch->each(watch->user, p->watched + done, p->total))
+    if (watch->each == NULL) return CNN_OK;
+    const cnn_status status = wait_sometimes(t, p, err);
+    if (status != CNN_OK) return status;
+    if (!watch->each(watch->user, p->watched + done, p->total))
         return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted after %lld of %lld images", (long long)(p->watched + done),
                         (long long)p->total);
     return CNN_OK;
@@ -166,6 +186,7 @@ static cnn_status run_pass(trainer *t, const trainer_watch *watch, pass *p, cnn_
     const double start = cnn_now();
     double sum = 0.0;
     int64_t correct = 0;
+    p->synced_at = start;
     cnn_status status = run_steps(t, watch, p, err);
     if (status == CNN_OK) status = trainer_read_sums(t, &sum, &correct, err);
     p->seconds = cnn_now() - start;

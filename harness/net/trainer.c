@@ -63,6 +63,7 @@ cnn_status trainer_open(const cnn_session *session, const cnn_network *network, 
     t->params = *params;
     t->params.host_data = params->host_data && data != NULL;
     t->graphs = data != NULL && trainer_uses_graph(session, params);
+    t->ahead = 4;
     t->n_lanes = t->params.host_data ? LANES : 1;
     t->optimizer = params->optimizer;
     t->optimizer.t = net->type;

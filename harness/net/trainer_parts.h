@@ -74,6 +74,7 @@ struct trainer {
     char *rows[SETS];     /* with host_data: all images, converted, in host memory */
     char *staging[LANES]; /* with host_data: a batch as it stands on the device: images, then labels */
     double transfer_s;    /* of the epoch, so far */
+    int64_t ahead;        /* steps that are queued before the host waits for them, if someone watches */
 };
 
 /* layout.c: places everything but the workspace; then the workspace, when all plans are made. */
