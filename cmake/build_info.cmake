@@ -4,9 +4,7 @@
 # commit it was not built from; the header is rewritten only when a fact has changed. Run with `cmake -P`, it writes it.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" upper)
-  get_target_property(options benchcnn_flags INTERFACE_COMPILE_OPTIONS)
-  list(FILTER options EXCLUDE REGEX "^-W|^[$]")
-  list(JOIN options " " options)
+  list(JOIN BENCHCNN_COMPILE_OPTIONS " " options)
   string(REGEX REPLACE " +" " " flags "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${upper}} ${options}")
   string(STRIP "${flags}" flags)
   find_package(Git QUIET)

@@ -1,7 +1,8 @@
 # benchcnn_implementation(NAME FOLDER): an implementation is a folder whose CMakeLists.txt defines the static library
 # impl_NAME with the function `const cnn_impl *cnn_impl_NAME(void)`. Its option is BENCHCNN_NAME=AUTO|ON|OFF: with AUTO
 # the folder may say why it cannot be built here by setting BENCHCNN_NAME_WHY_NOT in its parent's scope and returning;
-# with ON that is an error. The list of those built goes into one generated file, impls.inc.
+# with ON that is an error. A third argument that is not empty says why not beforehand: what all CUDA implementations
+# lack is said once. The list of those built goes into one generated file, impls.inc.
 set(BENCHCNN_BUILT "")
 set(BENCHCNN_SUMMARY "")
 
@@ -9,10 +10,10 @@ function(benchcnn_implementation name folder)
   string(TOUPPER ${name} upper)
   set(BENCHCNN_${upper} AUTO CACHE STRING "build implementation ${name}: AUTO, ON or OFF")
   set_property(CACHE BENCHCNN_${upper} PROPERTY STRINGS AUTO ON OFF)
-  set(BENCHCNN_${upper}_WHY_NOT "")
+  set(BENCHCNN_${upper}_WHY_NOT "${ARGN}")
   if(BENCHCNN_${upper} STREQUAL OFF)
     set(BENCHCNN_${upper}_WHY_NOT "switched off (BENCHCNN_${upper}=OFF)")
-  else()
+  elseif(NOT BENCHCNN_${upper}_WHY_NOT)
     add_subdirectory(${folder})
   endif()
   if(BENCHCNN_${upper}_WHY_NOT)

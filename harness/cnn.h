@@ -454,7 +454,8 @@ typedef struct cnn_open_params {
     const int64_t *knobs; /* one value a row of cnn_impl.knobs, checked by the harness */
 } cnn_open_params;
 
-typedef enum cnn_device_kind { CNN_DEVICE_CPU, CNN_DEVICE_CUDA } cnn_device_kind;
+/* EMULATED: a GPU's kernels run on the host, to be tested; such an implementation is never timed. */
+typedef enum cnn_device_kind { CNN_DEVICE_CPU, CNN_DEVICE_CUDA, CNN_DEVICE_EMULATED } cnn_device_kind;
 
 typedef void cnn_put_fn(void *user, const char *key, const char *value);
 

@@ -87,8 +87,14 @@ cnn_status cuda_upload_use(cnn_context *, int lane, cnn_error *);
 cnn_status cuda_upload_drain(cnn_context *, int lane, double *seconds, cnn_error *);
 void cuda_lanes_close(cuda_context *);
 
+#ifdef BENCHCNN_CUDA_EMULATED
+#define CUDA_DEVICE_KIND CNN_DEVICE_EMULATED
+#else
+#define CUDA_DEVICE_KIND CNN_DEVICE_CUDA
+#endif
+
 #define CUDA_COMMON_SLOTS                                                                                              \
-    .device_kind = CNN_DEVICE_CUDA, .probe = cuda_probe, .alloc = cuda_alloc, .free = cuda_free,                       \
+    .device_kind = CUDA_DEVICE_KIND, .probe = cuda_probe, .alloc = cuda_alloc, .free = cuda_free,                      \
     .upload = cuda_upload, .download = cuda_download, .copy = cuda_copy, .fill = cuda_fill,                            \
     .memory_free = cuda_memory_free, .sync = cuda_sync, .timer_start = cuda_timer_start,                               \
     .timer_stop = cuda_timer_stop, .capture_begin = cuda_capture_begin, .capture_end = cuda_capture_end,               \

@@ -1,0 +1,99 @@
+# CUDA: BENCHCNN_CUDA=AUTO|ON|OFF|EMULATED. Included by the top CMakeLists.txt, since only there languages are enabled.
+#
+# Afterwards BENCHCNN_CUDA_MODE is REAL, EMULATED or empty, and
+#   BENCHCNN_CUDA_WHY_NOT       why there is no CUDA at all, or empty
+#   BENCHCNN_REAL_CUDA_WHY_NOT  the same for what emulation cannot do
+set(BENCHCNN_CUDA AUTO CACHE STRING "CUDA: AUTO, ON, OFF, or EMULATED (the kernels on the host, to test them)")
+set_property(CACHE BENCHCNN_CUDA PROPERTY STRINGS AUTO ON OFF EMULATED)
+set(BENCHCNN_CUDA_MODE "")
+set(BENCHCNN_CUDA_WHY_NOT "")
+
+# Where nvcc is, in the variable BENCHCNN_NVCC: what the user says, then the path, then where the toolkit puts itself.
+function(benchcnn_find_nvcc)
+  if(CMAKE_CUDA_COMPILER)
+    set(BENCHCNN_NVCC "${CMAKE_CUDA_COMPILER}" CACHE FILEPATH "the CUDA compiler")
+  elseif(DEFINED ENV{CUDACXX})
+    set(BENCHCNN_NVCC "$ENV{CUDACXX}" CACHE FILEPATH "the CUDA compiler")
+  endif()
+  find_program(BENCHCNN_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda /opt/cuda PATH_SUFFIXES bin
+    DOC "the CUDA compiler")
+  mark_as_advanced(BENCHCNN_NVCC)
+endfunction()
+
+# "native" where a GPU can be asked, else code for the data centres' three latest generations with PTX for newer ones.
+function(benchcnn_cuda_architectures)
+  if(DEFINED CMAKE_CUDA_ARCHITECTURES OR DEFINED ENV{CUDAARCHS})
+    return()
+  endif()
+  execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus RESULT_VARIABLE result ERROR_QUIET)
+  if(result EQUAL 0 AND gpus MATCHES "GPU 0")
+    set(list native)
+  else()
+    set(list 80-real 90-real 90-virtual)
+  endif()
+  set(CMAKE_CUDA_ARCHITECTURES ${list} CACHE STRING "architectures to compile CUDA code for")
+endfunction()
+
+if(BENCHCNN_CUDA STREQUAL OFF)
+  set(BENCHCNN_CUDA_WHY_NOT "CUDA is switched off (BENCHCNN_CUDA=OFF)")
+elseif(BENCHCNN_CUDA STREQUAL EMULATED)
+  enable_language(CXX)
+  set(BENCHCNN_CUDA_MODE EMULATED)
+elseif(BENCHCNN_CUDA MATCHES "^(AUTO|ON)$")
+  include(CheckLanguage)
+  benchcnn_find_nvcc()
+  if(NOT BENCHCNN_NVCC)
+    set(BENCHCNN_CUDA_WHY_NOT
+      "no CUDA toolkit: nvcc not found on PATH or in /usr/local/cuda (name it with CUDACXX=/path/to/nvcc)")
+  else()
+    check_language(CXX)
+    if(NOT CMAKE_CXX_COMPILER)
+      set(BENCHCNN_CUDA_WHY_NOT "CUDA needs a C++ compiler beside nvcc (Debian, Ubuntu: apt-get install g++)")
+    elseif(NOT CMAKE_CUDA_COMPILER)
+      set(ENV{CUDACXX} "${BENCHCNN_NVCC}")
+      check_language(CUDA)
+      if(NOT CMAKE_CUDA_COMPILER)
+        set(BENCHCNN_CUDA_WHY_NOT
+          "${BENCHCNN_NVCC} does not compile a test program; see CMakeFiles in the build folder for what it said")
+      endif()
+    endif()
+  endif()
+  if(NOT BENCHCNN_CUDA_WHY_NOT)
+    benchcnn_cuda_architectures()
+    enable_language(CXX)
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    set(BENCHCNN_CUDA_MODE REAL)
+  elseif(BENCHCNN_CUDA STREQUAL ON)
+    message(FATAL_ERROR "BENCHCNN_CUDA=ON, but: ${BENCHCNN_CUDA_WHY_NOT}")
+  endif()
+else()
+  message(FATAL_ERROR "BENCHCNN_CUDA is AUTO, ON, OFF or EMULATED, not '${BENCHCNN_CUDA}'")
+endif()
+
+set(BENCHCNN_REAL_CUDA_WHY_NOT "${BENCHCNN_CUDA_WHY_NOT}")
+if(BENCHCNN_CUDA_MODE STREQUAL EMULATED)
+  set(BENCHCNN_REAL_CUDA_WHY_NOT "cuDNN cannot be emulated (BENCHCNN_CUDA=EMULATED)")
+endif()
+
+foreach(language CXX CUDA)
+  set(CMAKE_${language}_STANDARD 17)
+  set(CMAKE_${language}_STANDARD_REQUIRED ON)
+  set(CMAKE_${language}_EXTENSIONS OFF)
+endforeach()
+
+# benchcnn_cuda_sources(TARGET): its .cu files are CUDA, or C++ in an emulated build; to be called where it is defined.
+function(benchcnn_cuda_sources target)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "[.]cu$")
+  if(BENCHCNN_CUDA_MODE STREQUAL EMULATED AND sources)
+    set_source_files_properties(${sources} PROPERTIES LANGUAGE CXX)
+  endif()
+endfunction()
+
+# benchcnn_cuda_library(NAME FILES...): a static library of .c and .cu files over harness/cuda, in both modes.
+function(benchcnn_cuda_library name)
+  add_library(${name} STATIC ${ARGN})
+  benchcnn_cuda_sources(${name})
+  target_link_libraries(${name} PUBLIC benchcnn_cuda)
+endfunction()

@@ -1,0 +1,200 @@
+/* context.cu: choosing a device, what it can do, and what a CUDA error means for us. */
+#include "harness/cuda/cuda.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Errors */
+
+/* After one of these nothing of this process works on the device any more; cudaGetLastError() does not clear them. */
+static bool is_sticky(cudaError_t error)
+{
+    switch (error) {
+    case cudaErrorECCUncorrectable:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorUnknown:
+        return true;
+    default:
+        return false;
+    }
+}
+
+cnn_status cuda_check(cuda_context *context, cudaError_t error, const char *call, const char *file, int line,
+                      cnn_error *err)
+{
+    if (context->dead) {
+        *err = context->cause;
+        return err->status;
+    }
+    if (error == cudaSuccess) return CNN_OK;
+    (void)cudaGetLastError(); /* reported here; the next launch's check must not find it again */
+    if (!is_sticky(error)) {
+        const cnn_status status = error == cudaErrorMemoryAllocation ? CNN_OUT_OF_MEMORY : CNN_DEVICE;
+        return cnn_error_set(err, status, file, line, "%.200s: %s (%s)", call, cudaGetErrorString(error),
+                             cudaGetErrorName(error));
+    }
+    cnn_error_set(err, CNN_DEVICE, file, line,
+                  "%.200s: %s (%s); the latest kernel was %s; device %d cannot be used any more by this process", call,
+                  cudaGetErrorString(error), cudaGetErrorName(error),
+                  context->last_kernel[0] != '\0' ? context->last_kernel : "none", context->device);
+    context->dead = true;
+    context->cause = *err;
+    return CNN_DEVICE;
+}
+
+/* Why there is no device to be had, and what to do about it. */
+static cnn_status unavailable(cudaError_t error, int device, cnn_error *err)
+{
+    int driver = 0, runtime = 0;
+    (void)cudaGetLastError();
+    switch (error) {
+    case cudaErrorNoDevice:
+        return CNN_FAIL(err, CNN_UNAVAILABLE,
+                        "no CUDA device: none in this machine, or hidden (CUDA_VISIBLE_DEVICES, container)");
+    case cudaErrorInsufficientDriver:
+        (void)cudaDriverGetVersion(&driver);
+        (void)cudaRuntimeGetVersion(&runtime);
+        if (driver == 0)
+            return CNN_FAIL(err, CNN_UNAVAILABLE, "no NVIDIA driver: this program needs one for CUDA %d.%d",
+                            runtime / 1000, runtime % 1000 / 10);
+        return CNN_FAIL(err, CNN_UNAVAILABLE,
+                        "the NVIDIA driver is too old: it serves CUDA %d.%d, this program needs %d.%d; update the "
+                        "driver, or build with an older toolkit",
+                        driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    case cudaErrorDevicesUnavailable:
+        return CNN_FAIL(err, CNN_UNAVAILABLE,
+                        "CUDA device %d is busy or closed: another process has it for itself, or its compute mode "
+                        "forbids contexts (nvidia-smi -q -d COMPUTE)",
+                        device);
+    case cudaErrorMemoryAllocation:
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "CUDA device %d has no memory left for a context: %s", device,
+                        "another process holds it (nvidia-smi)");
+    default:
+        return CNN_FAIL(err, CNN_UNAVAILABLE, "CUDA device %d: %s (%s)", device, cudaGetErrorString(error),
+                        cudaGetErrorName(error));
+    }
+}
+
+/* ---- Opening */
+
+cnn_status cuda_probe(cnn_error *err)
+{
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess) return unavailable(error, 0, err);
+    return count > 0 ? CNN_OK : unavailable(cudaErrorNoDevice, 0, err);
+}
+
+static void read_limits(const cudaDeviceProp *p, cuda_limits *l)
+{
+    snprintf(l->name, sizeof l->name, "%.*s", (int)sizeof l->name - 1, p->name);
+    l->major = p->major;
+    l->minor = p->minor;
+    l->multiprocessors = p->multiProcessorCount;
+    l->warp = p->warpSize;
+    l->block_threads = p->maxThreadsPerBlock;
+    for (int i = 0; i < 3; i++) {
+        l->block_dim[i] = p->maxThreadsDim[i];
+        l->grid_dim[i] = p->maxGridSize[i];
+    }
+    l->shared_bytes = p->sharedMemPerBlock;
+    l->shared_bytes_optin = p->sharedMemPerBlockOptin;
+    l->l2_bytes = (size_t)p->l2CacheSize;
+    l->memory_bytes = p->totalGlobalMem;
+}
+
+/* The first call that makes a context on the device is the stream's: here busy devices and full ones show. */
+static cnn_status open_device(cuda_context *c, cnn_error *err)
+{
+    cudaDeviceProp properties;
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaSuccess && c->device >= count)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "device %d: there %s only %d CUDA device%s, numbered from 0", c->device,
+                        count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
+    if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, c->device);
+    if (error == cudaSuccess) error = cudaSetDevice(c->device);
+    if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = cudaEventCreate(&c->start);
+    if (error == cudaSuccess) error = cudaEventCreate(&c->stop);
+    if (error != cudaSuccess) return unavailable(error, c->device, err);
+    read_limits(&properties, &c->limits);
+    return CNN_OK;
+}
+
+cnn_status cuda_context_open(const cnn_open_params *params, const cnn_knob *knobs, int n_knobs, size_t bytes,
+                             cnn_context **context, cnn_error *err)
+{
+    *context = NULL;
+    if (n_knobs > CUDA_KNOBS_MAX || bytes < sizeof(cuda_context))
+        return CNN_FAIL(err, CNN_INTERNAL, "%d knobs (at most %d), a context of %zu bytes (at least %zu)", n_knobs,
+                        (int)CUDA_KNOBS_MAX, bytes, sizeof(cuda_context));
+    cuda_context *c = static_cast<cuda_context *>(calloc(1, bytes));
+    if (c == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a context of %zu bytes", bytes);
+    c->device = params->device;
+    for (int i = 0; i < n_knobs; i++) c->knobs[i] = params->knobs != NULL ? params->knobs[i] : knobs[i].def;
+    const cnn_status status = open_device(c, err);
+    if (status != CNN_OK) {
+        cuda_context_close(reinterpret_cast<cnn_context *>(c));
+        return status;
+    }
+    *context = reinterpret_cast<cnn_context *>(c);
+    return CNN_OK;
+}
+
+/* After a sticky error these calls fail, too; there is nobody left to tell. */
+void cuda_context_close(cnn_context *context)
+{
+    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    if (c == NULL) return;
+    if (c->stream != NULL) (void)cudaStreamSynchronize(c->stream);
+    cuda_lanes_close(c);
+    if (c->start != NULL) (void)cudaEventDestroy(c->start);
+    if (c->stop != NULL) (void)cudaEventDestroy(c->stop);
+    if (c->stream != NULL) (void)cudaStreamDestroy(c->stream);
+    (void)cudaGetLastError();
+    free(c);
+}
+
+/* ---- For the record */
+
+#ifdef BENCHCNN_CUDA_EMULATED
+static void describe_platform(const cuda_limits *, cnn_put_fn *put, void *user) { put(user, "emulated", "yes"); }
+#else
+static void put_version(cnn_put_fn *put, void *user, const char *key, int version)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%d.%d", version / 1000, version % 1000 / 10);
+    put(user, key, text);
+}
+
+static void describe_platform(const cuda_limits *l, cnn_put_fn *put, void *user)
+{
+    char text[32];
+    int driver = 0, runtime = 0;
+    snprintf(text, sizeof text, "%d.%d", l->major, l->minor);
+    put(user, "compute_capability", text);
+    if (cudaDriverGetVersion(&driver) == cudaSuccess) put_version(put, user, "cuda_driver", driver);
+    if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) put_version(put, user, "cuda_runtime", runtime);
+}
+#endif
+
+void cuda_describe(cnn_context *context, cnn_put_fn *put, void *user)
+{
+    const cuda_limits *l = &reinterpret_cast<cuda_context *>(context)->limits;
+    char text[32];
+    put(user, "gpu", l->name);
+    describe_platform(l, put, user);
+    snprintf(text, sizeof text, "%d", l->multiprocessors);
+    put(user, "multiprocessors", text);
+    snprintf(text, sizeof text, "%zu", l->memory_bytes);
+    put(user, "gpu_memory_bytes", text);
+}

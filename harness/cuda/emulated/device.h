@@ -1,0 +1,167 @@
+/* device.h: the kernel's side of emulated.h (C++): indices, shared memory, barriers, warp operations, atomics, launch.
+ *
+ * Provided: __global__ __device__ __host__ __shared__ __constant__ __launch_bounds__ __forceinline__ __align__;
+ * threadIdx blockIdx blockDim gridDim warpSize; __syncthreads __syncwarp; __shfl_sync __shfl_up_sync __shfl_down_sync
+ * __shfl_xor_sync __ballot_sync __any_sync __all_sync (numbers of up to 8 bytes); atomicAdd atomicMax atomicMin
+ * atomicExch atomicCAS; __ldg min max rsqrt rsqrtf __fmaf_rn __fma_rn __int_as_float __float_as_int __popc __clz __ffs
+ * __threadfence; the vector types below. C's mathematical functions are what they always are. */
+#ifndef HARNESS_CUDA_EMULATED_DEVICE_H
+#define HARNESS_CUDA_EMULATED_DEVICE_H
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <type_traits>
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__ static
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+/* Blocks run one after another, so one static array does for all of them. */
+#define __shared__ static
+#define CUDA_DYNAMIC_SHARED(type, name) type *name = static_cast<type *>(emulated_dynamic_shared())
+
+extern uint3 threadIdx, blockIdx;
+extern dim3 blockDim, gridDim;
+constexpr int warpSize = 32;
+
+/* ---- block.cu: waiting. The line tells one barrier from another. */
+enum emulated_warp_op { EMULATED_SYNC, EMULATED_SHFL, EMULATED_UP, EMULATED_DOWN, EMULATED_XOR, EMULATED_BALLOT };
+void *emulated_dynamic_shared();
+void emulated_barrier(const char *file, int line);
+uint64_t emulated_warp(emulated_warp_op, unsigned mask, uint64_t value, unsigned lane, int width, const char *file,
+                       int line);
+
+template <typename T>
+T emulated_shuffle(emulated_warp_op op, const char *file, int line, unsigned mask, T value, unsigned lane,
+                   int width = 32)
+{
+    static_assert(sizeof(T) <= sizeof(uint64_t) && std::is_arithmetic<T>::value, "a number of at most 8 bytes");
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    bits = emulated_warp(op, mask, bits, lane, width, file, line);
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+#define __syncthreads() emulated_barrier(__FILE__, __LINE__)
+#define __syncwarp(...) (void)emulated_warp(EMULATED_SYNC, emulated_mask(__VA_ARGS__), 0, 0, 32, __FILE__, __LINE__)
+#define __shfl_sync(...) emulated_shuffle(EMULATED_SHFL, __FILE__, __LINE__, __VA_ARGS__)
+#define __shfl_up_sync(...) emulated_shuffle(EMULATED_UP, __FILE__, __LINE__, __VA_ARGS__)
+#define __shfl_down_sync(...) emulated_shuffle(EMULATED_DOWN, __FILE__, __LINE__, __VA_ARGS__)
+#define __shfl_xor_sync(...) emulated_shuffle(EMULATED_XOR, __FILE__, __LINE__, __VA_ARGS__)
+#define __ballot_sync(mask, predicate)                                                                                 \
+    ((unsigned)emulated_warp(EMULATED_BALLOT, (mask), (predicate) ? 1 : 0, 0, 32, __FILE__, __LINE__))
+#define __any_sync(mask, predicate) (__ballot_sync(mask, predicate) != 0)
+#define __all_sync(mask, predicate) (__ballot_sync(mask, !(predicate)) == 0)
+inline unsigned emulated_mask(unsigned mask = 0xffffffffu) { return mask; }
+
+/* ---- Atomics: threads take turns, so plain arithmetic is atomic. */
+template <typename T> struct emulated_same {
+    typedef T type;
+};
+template <typename T> T emulated_exchange(T *at, T value)
+{
+    const T old = *at;
+    *at = value;
+    return old;
+}
+template <typename T> T atomicAdd(T *at, typename emulated_same<T>::type value)
+{
+    return emulated_exchange(at, static_cast<T>(*at + value));
+}
+template <typename T> T atomicMax(T *at, typename emulated_same<T>::type value)
+{
+    return emulated_exchange(at, *at < value ? value : *at);
+}
+template <typename T> T atomicMin(T *at, typename emulated_same<T>::type value)
+{
+    return emulated_exchange(at, value < *at ? value : *at);
+}
+template <typename T> T atomicExch(T *at, typename emulated_same<T>::type value)
+{
+    return emulated_exchange(at, value);
+}
+template <typename T> T atomicCAS(T *at, typename emulated_same<T>::type compare, typename emulated_same<T>::type value)
+{
+    return emulated_exchange(at, *at == compare ? value : *at);
+}
+inline void __threadfence() {}
+inline void __threadfence_block() {}
+
+/* ---- Arithmetic */
+template <typename T> T __ldg(const T *at) { return *at; }
+template <typename T> constexpr T min(T a, T b) { return b < a ? b : a; }
+template <typename T> constexpr T max(T a, T b) { return a < b ? b : a; }
+inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
+inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __float_as_int(float x)
+{
+    int bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+inline float __int_as_float(int bits)
+{
+    float x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+#define EMULATED_VECTOR(T, name)                                                                                       \
+    struct alignas(2 * sizeof(T)) name##2 { T x, y; };                                                                 \
+    struct alignas(sizeof(T) > 4 ? 16 : 4 * sizeof(T)) name##4 { T x, y, z, w; };                                      \
+    inline name##2 make_##name##2(T x, T y) { return {x, y}; }                                                         \
+    inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+EMULATED_VECTOR(float, float)
+EMULATED_VECTOR(double, double)
+EMULATED_VECTOR(int, int)
+#undef EMULATED_VECTOR
+
+/* ---- Launching and recording */
+/* Does the call now, or, while the stream captures, keeps it for the graph. cuBLAS's stand-in uses it, too. */
+cudaError_t emulated_enqueue(cudaStream_t, std::function<void()> call);
+/* Checks the shape against the device's limits, then enqueues all threads' calls of `body`. */
+cudaError_t emulated_launch_body(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t, const void *kernel,
+                                 std::function<void()> body);
+
+template <typename... P, typename... A>
+cudaError_t emulated_launch(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, void (*kernel)(P...),
+                            A... args)
+{
+    return emulated_launch_body(grid, block, shared_bytes, stream, reinterpret_cast<const void *>(kernel),
+                                [=] { kernel(args...); });
+}
+
+/* As in CUDA's own header, pointers of any type. */
+template <typename T> cudaError_t cudaMalloc(T **memory, size_t bytes)
+{
+    return cudaMalloc(reinterpret_cast<void **>(memory), bytes);
+}
+template <typename T> cudaError_t cudaMallocHost(T **memory, size_t bytes)
+{
+    return cudaMallocHost(reinterpret_cast<void **>(memory), bytes);
+}
+cudaError_t emulated_set_attribute(const void *kernel, cudaFuncAttribute, int value);
+template <typename T> cudaError_t cudaFuncSetAttribute(T *kernel, cudaFuncAttribute attribute, int value)
+{
+    return emulated_set_attribute(reinterpret_cast<const void *>(kernel), attribute, value);
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph)
+{
+    return cudaGraphInstantiate(exec, graph, 0);
+}
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event)
+{
+    return cudaStreamWaitEvent(stream, event, 0);
+}
+
+#endif

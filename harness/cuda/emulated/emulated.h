@@ -1,0 +1,173 @@
+/* emulated.h: what a .cu file needs of CUDA, on the host: so that CTest proves the kernels' arithmetic and indexing on
+ * any machine, under the sanitizers too. For correctness only: never timed.
+ *
+ * A kernel is a plain C++ function. A launch calls it once for each thread of each block, block after block, on one
+ * host thread (block.cu). Threads of a block take turns: one runs until it meets __syncthreads() or a warp operation,
+ * then the next runs; so a thread is a fiber (a stack of its own) only while it waits. What this shows that a GPU may
+ * hide:
+ *   - odd blocks run their threads in reverse order: what relies on a missing barrier comes out wrong;
+ *   - a barrier that not every thread reaches, or that two halves of a block reach at different lines, ends the program
+ *     with file and line; so does a warp operation whose mask names a lane that does not come;
+ *   - memory from cudaMalloc, and dynamic shared memory before each block, hold 0xFF bytes: NaN, or -1;
+ *   - allocations end exactly where they end, so the address sanitizer sees what the kernels overrun;
+ *   - a block's and grid's limits are a real device's (1024 threads, 48 KiB shared, 227 KiB on request);
+ *   - while a stream captures, waiting and allocating are refused, as on a device.
+ *
+ * Provided here, for C and C++: device properties, cudaMalloc, cudaMallocHost, copies, fills, streams (everything is
+ * done when the call returns), events (wall clock), stream capture and graphs (the recorded calls, played back),
+ * errors. Provided by device.h, for kernels: see there. Not provided: anything else; textures, cooperative groups,
+ * cp.async, tensor cores, half and bfloat16, device printf, separate compilation, managed memory, more than one device.
+ * Not shown: data races other than those above, bank conflicts, static __shared__ arrays that a block reads before it
+ * writes them, any notion of speed. */
+#ifndef HARNESS_CUDA_EMULATED_H
+#define HARNESS_CUDA_EMULATED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Errors: the numbers are CUDA's own. */
+#define EMULATED_ERROR_LIST(X)                                                                                         \
+    X(cudaSuccess, 0, "no error")                                                                                      \
+    X(cudaErrorInvalidValue, 1, "invalid argument")                                                                    \
+    X(cudaErrorMemoryAllocation, 2, "out of memory")                                                                   \
+    X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                              \
+    X(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")                 \
+    X(cudaErrorDevicesUnavailable, 46, "CUDA-capable device(s) is/are busy or unavailable")                            \
+    X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                                    \
+    X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                           \
+    X(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                                           \
+    X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                                  \
+    X(cudaErrorNotReady, 600, "device not ready")                                                                      \
+    X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                                        \
+    X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                                   \
+    X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                                          \
+    X(cudaErrorAssert, 710, "device-side assert triggered")                                                            \
+    X(cudaErrorHardwareStackError, 714, "hardware stack error")                                                        \
+    X(cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered")                                      \
+    X(cudaErrorMisalignedAddress, 716, "misaligned address")                                                           \
+    X(cudaErrorInvalidAddressSpace, 717, "operation not supported on global/shared address space")                     \
+    X(cudaErrorInvalidPc, 718, "invalid program counter")                                                              \
+    X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                                       \
+    X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")                      \
+    X(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")               \
+    X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")                            \
+    X(cudaErrorUnknown, 999, "unknown error")
+
+typedef enum cudaError {
+#define X(name, number, text) name = number,
+    EMULATED_ERROR_LIST(X)
+#undef X
+} cudaError_t;
+
+const char *cudaGetErrorName(cudaError_t);
+const char *cudaGetErrorString(cudaError_t);
+cudaError_t cudaGetLastError(void); /* and forgets it */
+cudaError_t cudaPeekAtLastError(void);
+
+/* ---- Types */
+typedef struct uint3 {
+    unsigned int x, y, z;
+} uint3;
+
+#ifdef __cplusplus
+struct dim3 {
+    unsigned int x, y, z;
+    constexpr dim3(unsigned int x_ = 1, unsigned int y_ = 1, unsigned int z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+#else
+typedef struct dim3 {
+    unsigned int x, y, z;
+} dim3;
+#endif
+
+typedef struct emulated_stream *cudaStream_t;
+typedef struct emulated_event *cudaEvent_t;
+typedef struct emulated_graph *cudaGraph_t;
+typedef struct emulated_graph *cudaGraphExec_t;
+
+/* ---- The device: one, made up. Two multiprocessors, so that small problems already go round a grid-stride loop. */
+typedef struct cudaDeviceProp {
+    char name[256];
+    size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin;
+    int major, minor, multiProcessorCount, warpSize, l2CacheSize;
+    int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], regsPerBlock, maxThreadsPerMultiProcessor;
+} cudaDeviceProp;
+
+typedef enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrComputeMode = 20 } cudaDeviceAttr;
+enum { cudaComputeModeDefault = 0, cudaComputeModeExclusive = 1, cudaComputeModeProhibited = 2 };
+
+cudaError_t cudaGetDeviceCount(int *count);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *, int device);
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int device);
+cudaError_t cudaDriverGetVersion(int *version);
+cudaError_t cudaRuntimeGetVersion(int *version);
+cudaError_t cudaDeviceSynchronize(void);
+
+typedef enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 } cudaFuncAttribute;
+
+/* ---- Memory: the host's own. */
+typedef enum cudaMemcpyKind {
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault
+} cudaMemcpyKind;
+
+cudaError_t cudaMalloc(void **, size_t);
+cudaError_t cudaMallocHost(void **, size_t);
+cudaError_t cudaFree(void *);
+cudaError_t cudaFreeHost(void *);
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
+cudaError_t cudaMemcpy(void *dst, const void *src, size_t, cudaMemcpyKind);
+cudaError_t cudaMemset(void *, int byte, size_t);
+cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t, cudaMemcpyKind, cudaStream_t);
+cudaError_t cudaMemsetAsync(void *, int byte, size_t, cudaStream_t);
+cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
+                              size_t height, cudaMemcpyKind, cudaStream_t);
+
+/* ---- Streams, events, graphs */
+enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
+enum { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2 };
+typedef enum cudaStreamCaptureMode {
+    cudaStreamCaptureModeGlobal,
+    cudaStreamCaptureModeThreadLocal,
+    cudaStreamCaptureModeRelaxed
+} cudaStreamCaptureMode;
+typedef enum cudaStreamCaptureStatus {
+    cudaStreamCaptureStatusNone,
+    cudaStreamCaptureStatusActive,
+    cudaStreamCaptureStatusInvalidated
+} cudaStreamCaptureStatus;
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned int flags);
+cudaError_t cudaStreamDestroy(cudaStream_t);
+cudaError_t cudaStreamSynchronize(cudaStream_t);
+cudaError_t cudaStreamQuery(cudaStream_t);
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode);
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *);
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *);
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned int flags);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *, cudaGraph_t, unsigned long long flags);
+cudaError_t cudaGraphDestroy(cudaGraph_t);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t);
+cudaError_t cudaEventCreate(cudaEvent_t *);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *, unsigned int flags);
+cudaError_t cudaEventDestroy(cudaEvent_t);
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
+cudaError_t cudaEventSynchronize(cudaEvent_t);
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#include "harness/cuda/emulated/device.h"
+#endif
+
+#endif

@@ -1,0 +1,41 @@
+/* graph.cu: a step captured once and replayed: one launch by the host instead of one a kernel.
+ *
+ * Capture is thread-local: another thread's allocations do not break it. While it lasts, nothing may wait or allocate;
+ * the call that tries to fails, capture_end then fails as well, and the context is as good as before. */
+#include "harness/cuda/cuda.h"
+
+static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_context *>(context); }
+
+cnn_status cuda_capture_begin(cnn_context *context, cnn_error *err)
+{
+    cuda_context *c = of(context);
+    CUDA_TRY(c, cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal), err);
+    return CNN_OK;
+}
+
+/* The capture is ended even where the context died meanwhile: its stream must be free to be destroyed. */
+cnn_status cuda_capture_end(cnn_context *context, cnn_graph **graph, cnn_error *err)
+{
+    cuda_context *c = of(context);
+    cudaGraph_t captured = NULL;
+    cudaGraphExec_t exec = NULL;
+    *graph = NULL;
+    CUDA_TRY(c, cudaStreamEndCapture(c->stream, &captured), err);
+    const cnn_status status = CUDA_CHECK(c, cudaGraphInstantiate(&exec, captured, 0), err);
+    (void)cudaGraphDestroy(captured); /* the executable graph is independent of it */
+    if (status != CNN_OK) return status;
+    *graph = reinterpret_cast<cnn_graph *>(exec);
+    return CNN_OK;
+}
+
+cnn_status cuda_graph_run(cnn_context *context, cnn_graph *graph, cnn_error *err)
+{
+    cuda_context *c = of(context);
+    CUDA_TRY(c, cudaGraphLaunch(reinterpret_cast<cudaGraphExec_t>(graph), c->stream), err);
+    return CNN_OK;
+}
+
+void cuda_graph_free(cnn_context *, cnn_graph *graph)
+{
+    if (graph != NULL) (void)cudaGraphExecDestroy(reinterpret_cast<cudaGraphExec_t>(graph));
+}

@@ -1,0 +1,63 @@
+/* launch.cu: what is checked around every launch; see launch.h. */
+#include "harness/cuda/launch.h"
+
+#include "harness/shape.h"
+
+static cnn_status bad_shape(const cuda_context *c, const cuda_shape &s, const char *why, cnn_error *err)
+{
+    const cuda_limits *l = &c->limits;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                    "kernel %.96s: %s: grid %u x %u x %u, block %u x %u x %u, %zu bytes of shared memory; the device "
+                    "allows grids of %d x %d x %d, blocks of %d x %d x %d and %d threads, %zu bytes",
+                    s.kernel, why, s.grid.x, s.grid.y, s.grid.z, s.block.x, s.block.y, s.block.z, s.shared_bytes,
+                    l->grid_dim[0], l->grid_dim[1], l->grid_dim[2], l->block_dim[0], l->block_dim[1], l->block_dim[2],
+                    l->block_threads, l->shared_bytes_optin);
+}
+
+/* 0 < size <= limit in all three dimensions. */
+static bool within(const dim3 &size, const int limit[3])
+{
+    return size.x > 0 && size.y > 0 && size.z > 0 && size.x <= (unsigned)limit[0] && size.y <= (unsigned)limit[1] &&
+           size.z <= (unsigned)limit[2];
+}
+
+cnn_status cuda_launch_check(cuda_context *c, const cuda_shape &s, const void *kernel, cnn_error *err)
+{
+    const cuda_limits *l = &c->limits;
+    if (c->dead) return CUDA_CHECK(c, cudaErrorUnknown, err);
+    if (!within(s.grid, l->grid_dim)) return bad_shape(c, s, "the grid cannot be launched", err);
+    if (!within(s.block, l->block_dim) || (uint64_t)s.block.x * s.block.y * s.block.z > (uint64_t)l->block_threads)
+        return bad_shape(c, s, "the block cannot be launched", err);
+    if (s.shared_bytes > l->shared_bytes_optin) return bad_shape(c, s, "the block needs too much memory", err);
+    snprintf(c->last_kernel, sizeof c->last_kernel, "%s", s.kernel);
+    if (s.shared_bytes > l->shared_bytes)
+        CUDA_TRY(c, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared_bytes),
+                 err);
+    return CNN_OK;
+}
+
+cnn_status cuda_launch_done(cuda_context *c, const cuda_shape &s, cudaError_t error, cnn_error *err)
+{
+    if (error == cudaErrorInvalidConfiguration || error == cudaErrorLaunchOutOfResources ||
+        error == cudaErrorInvalidValue) {
+        (void)cudaGetLastError();
+        return bad_shape(c, s, cudaGetErrorString(error), err);
+    }
+    if (error == cudaSuccess && c->knobs[CUDA_KNOB_SYNC_LAUNCHES] != 0) {
+        cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+        CUDA_TRY(c, cudaStreamIsCapturing(c->stream, &capture), err);
+        if (capture == cudaStreamCaptureStatusNone) error = cudaStreamSynchronize(c->stream);
+    }
+    return cuda_check(c, error, s.kernel, __FILE__, __LINE__, err);
+}
+
+cuda_shape cuda_shape_1d(const cuda_context *c, const char *kernel, int64_t count, int threads, int blocks_per_sm)
+{
+    if (threads <= 0) threads = (int)c->knobs[CUDA_KNOB_POINTWISE_THREADS];
+    if (blocks_per_sm <= 0) blocks_per_sm = (int)c->knobs[CUDA_KNOB_POINTWISE_BLOCKS];
+    const int64_t most = (int64_t)c->limits.multiprocessors * blocks_per_sm;
+    int64_t blocks = count / threads + (count % threads != 0);
+    if (blocks > most) blocks = most;
+    if (blocks < 1) blocks = 1;
+    return {kernel, dim3((unsigned)blocks), dim3((unsigned)threads), 0};
+}

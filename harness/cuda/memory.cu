@@ -1,0 +1,67 @@
+/* memory.cu: device memory. Everything is in the stream's order; what the host reads or gives is complete at return. */
+#include "harness/cuda/cuda.h"
+
+static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_context *>(context); }
+
+cnn_status cuda_alloc(cnn_context *context, size_t bytes, void **memory, cnn_error *err)
+{
+    cuda_context *c = of(context);
+    size_t free_bytes = 0, total = 0;
+    *memory = NULL;
+    if (c->dead) return CUDA_CHECK(c, cudaErrorUnknown, err);
+    const cudaError_t error = cudaMalloc(memory, bytes);
+    if (error != cudaErrorMemoryAllocation) return cuda_check(c, error, "cudaMalloc", __FILE__, __LINE__, err);
+    *memory = NULL;
+    (void)cudaGetLastError();
+    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) (void)cudaGetLastError();
+    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%zu bytes needed on device %d, but only %zu of its %zu are free", bytes,
+                    c->device, free_bytes, total);
+}
+
+void cuda_free(cnn_context *, void *memory) { (void)cudaFree(memory); }
+
+/* The source may be pageable and may change at once: the copy is done when this returns. */
+cnn_status cuda_upload(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
+{
+    cuda_context *c = of(context);
+    CUDA_TRY(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, c->stream), err);
+    CUDA_TRY(c, cudaStreamSynchronize(c->stream), err);
+    return CNN_OK;
+}
+
+cnn_status cuda_download(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
+{
+    cuda_context *c = of(context);
+    CUDA_TRY(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, c->stream), err);
+    CUDA_TRY(c, cudaStreamSynchronize(c->stream), err);
+    return CNN_OK;
+}
+
+cnn_status cuda_copy(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
+{
+    cuda_context *c = of(context);
+    CUDA_TRY(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, c->stream), err);
+    return CNN_OK;
+}
+
+cnn_status cuda_fill(cnn_context *context, void *dst, int byte, size_t bytes, cnn_error *err)
+{
+    cuda_context *c = of(context);
+    CUDA_TRY(c, cudaMemsetAsync(dst, byte, bytes, c->stream), err);
+    return CNN_OK;
+}
+
+cnn_status cuda_memory_free(cnn_context *context, size_t *bytes, cnn_error *err)
+{
+    size_t total = 0;
+    *bytes = 0;
+    CUDA_TRY(of(context), cudaMemGetInfo(bytes, &total), err);
+    return CNN_OK;
+}
+
+cnn_status cuda_sync(cnn_context *context, cnn_error *err)
+{
+    cuda_context *c = of(context);
+    CUDA_TRY(c, cudaStreamSynchronize(c->stream), err);
+    return CNN_OK;
+}

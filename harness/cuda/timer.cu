@@ -1,0 +1,22 @@
+/* timer.cu: seconds on the device itself, between two events on the stream: the host's part is not in them, but for
+ * the gaps it leaves when launches come more slowly than kernels end. */
+#include "harness/cuda/cuda.h"
+
+cnn_status cuda_timer_start(cnn_context *context, cnn_error *err)
+{
+    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    CUDA_TRY(c, cudaEventRecord(c->start, c->stream), err);
+    return CNN_OK;
+}
+
+cnn_status cuda_timer_stop(cnn_context *context, double *seconds, cnn_error *err)
+{
+    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    float milliseconds = 0.0f;
+    *seconds = 0.0;
+    CUDA_TRY(c, cudaEventRecord(c->stop, c->stream), err);
+    CUDA_TRY(c, cudaEventSynchronize(c->stop), err);
+    CUDA_TRY(c, cudaEventElapsedTime(&milliseconds, c->start, c->stop), err);
+    *seconds = milliseconds * 1e-3;
+    return CNN_OK;
+}
