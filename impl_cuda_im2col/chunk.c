@@ -1,0 +1,76 @@
+/* chunk.c: from a problem to the geometry of its kernels and the matrices of its products. */
+#include "impl_cuda_im2col/chunk.h"
+
+static cucol_geometry geometry_of(const cnn_conv_desc *d)
+{
+    cucol_geometry g = {.tensor = cucol_view_of(d->t.layout, d->ic, d->ih, d->iw)};
+    g.ic = (int32_t)d->ic, g.ih = (int32_t)d->ih, g.iw = (int32_t)d->iw;
+    g.oh = (int32_t)d->oh, g.ow = (int32_t)d->ow, g.kh = (int32_t)d->kh, g.kw = (int32_t)d->kw;
+    g.sh = (int32_t)d->sh, g.sw = (int32_t)d->sw;
+    g.h0 = -(int32_t)d->ph, g.w0 = -(int32_t)d->pw;
+    g.hstep = (int32_t)(d->dh + 1), g.wstep = (int32_t)(d->dw + 1);
+    g.rows = g.ic * g.kh * g.kw, g.pixels = g.oh * g.ow;
+    return g;
+}
+
+static cucol_copy copy_of(const cucol_plan *m)
+{
+    const cnn_conv_desc *d = m->d;
+    cucol_copy copy = {.plain = cucol_view_of(d->t.layout, d->ic, d->ih, d->iw),
+                       .padded = cucol_view_of(CNN_NCHW, d->ic, m->hp, m->wp)};
+    copy.c = (int32_t)d->ic, copy.ih = (int32_t)d->ih, copy.iw = (int32_t)d->iw;
+    copy.hp = (int32_t)m->hp, copy.wp = (int32_t)m->wp;
+    copy.ph = (int32_t)d->ph, copy.pw = (int32_t)d->pw;
+    return copy;
+}
+
+cnn_status cucol_chunk_open(cucol_context *context, const cnn_plan *plan, void *workspace, cucol_chunk *c,
+                            cnn_error *err)
+{
+    const cnn_conv_desc *d = &plan->problem.u.conv;
+    cucol_plan m;
+    const cnn_status status = cucol_plan_make(context, d, plan->dir, plan->algorithm.id, &m, err);
+    if (status != CNN_OK) return status;
+    char *base = workspace;
+    *c = (cucol_chunk){.m = m, .g = geometry_of(d), .copy = copy_of(&m)};
+    c->columns = base + m.columns_at, c->padded = base + m.padded_at;
+    c->wide = base + m.wide_at, c->sums = base + m.sums_at;
+    if (m.padded) { /* the kernels then see the copy alone */
+        c->g.tensor = c->copy.padded;
+        c->g.ih = c->copy.hp, c->g.iw = c->copy.wp;
+        c->g.h0 = c->g.w0 = 0;
+    }
+    if (d->flip) { /* the weights' first row meets the window's last */
+        c->g.h0 += (c->g.kh - 1) * c->g.hstep, c->g.hstep = -c->g.hstep;
+        c->g.w0 += (c->g.kw - 1) * c->g.wstep, c->g.wstep = -c->g.wstep;
+    }
+    c->outputs.channels = (int32_t)d->oc, c->outputs.pixels = c->g.pixels;
+    c->outputs.channels_last = d->t.layout == CNN_NHWC;
+    return CNN_OK;
+}
+
+/* A product an image, its weights always the same; or a product a group, all images of the chunk side by side. */
+static void lay_out_matrices(cucol_chunk *c)
+{
+    const cucol_plan *m = &c->m;
+    const bool last = c->outputs.channels_last;
+    c->width = m->batched ? m->pixels : c->g.n * m->pixels;
+    c->batch = m->batched ? c->g.n : m->d->g;
+    c->weights = (cucol_matrix){m->group_rows, m->batched ? 0 : m->group_oc * m->group_rows, false};
+    c->column_matrix = (cucol_matrix){c->width, m->group_rows * c->width, false};
+    c->output_matrix = (cucol_matrix){c->width, m->group_oc * c->width, false};
+    if (last) c->output_matrix = (cucol_matrix){m->d->oc, m->group_oc, true};
+    if (last && m->direct) c->column_matrix = (cucol_matrix){m->d->ic, m->group_rows, true};
+    c->transposes = !m->batched && !last && c->g.n > 1; /* one image is its own wide outputs */
+}
+
+bool cucol_chunk_next(cucol_chunk *c)
+{
+    c->first += c->g.n;
+    const int64_t left = c->m.d->mb - c->first, n = left < c->m.chunk ? left : c->m.chunk;
+    c->g.n = c->copy.n = c->outputs.n = (int32_t)n;
+    c->g.row_stride = c->m.batched ? c->m.pixels : n * c->m.pixels;
+    c->g.image_stride = c->m.batched ? c->m.rows * c->m.pixels : c->m.pixels;
+    lay_out_matrices(c);
+    return n > 0;
+}

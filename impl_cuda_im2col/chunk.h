@@ -1,0 +1,24 @@
+/* chunk.h: the images that a convolution works on at a time, as conv.c walks over them. */
+#ifndef IMPL_CUDA_IM2COL_CHUNK_H
+#define IMPL_CUDA_IM2COL_CHUNK_H
+
+#include "impl_cuda_im2col/im2col.h"
+
+typedef struct cucol_chunk {
+    cucol_plan m;
+    cucol_geometry g;
+    cucol_copy copy; /* x or dx and its padded copy */
+    cucol_outputs outputs;
+    char *columns, *padded, *wide, *sums; /* workspace */
+    int64_t first;                        /* image */
+    bool transposes; /* NCHW with several images in one product: its y is `wide`, not the tensor as it lies */
+    /* The three matrices: weights [oc/g][rows], columns [rows][width], outputs [oc/g][width]; `batch` of each. */
+    cucol_matrix weights, column_matrix, output_matrix;
+    int64_t width, batch;
+} cucol_chunk;
+
+/* Before the first chunk; then cucol_chunk_next() until it says false. */
+cnn_status cucol_chunk_open(cucol_context *, const cnn_plan *, void *workspace, cucol_chunk *, cnn_error *);
+bool cucol_chunk_next(cucol_chunk *);
+
+#endif

@@ -1,0 +1,163 @@
+/* im2col.h: what the files of impl_cuda_im2col share (prefix cucol_): convolution as a matrix product.
+ *
+ * Every window of x is copied out into a column, so that the convolution becomes one product, which cuBLAS does near
+ * the device's peak; the price is a matrix kh*kw/(sh*sw) times as large as x. A chunk of `n` images at a time keeps it
+ * within the knob workspace_mib. Per group, with K = ic/g*kh*kw rows, P = oh*ow pixels, w as [oc/g][K]:
+ *   FWD    y = w * columns      BWD_D  columns = w' * dy, then added up into dx (col2im)      BWD_W  dw = dy * columns'
+ *
+ * Columns come in two arrangements, told apart by two strides; pixels always stand side by side:
+ *   batched  [image][row][pixel]   a product an image, as one batch; NCHW's y is written in place
+ *   wide     [row][image][pixel]   one product a chunk; y is then [oc][image][pixel], the "wide" outputs, which a pass
+ *                                  turns into NCHW (and adds the bias on the way)
+ * NHWC's y is [image][pixel][oc], which is the wide product's own transpose: cuBLAS writes it in place.
+ * A 1 x 1 kernel without stride or padding has x for columns: implicit_pad then multiplies and copies nothing. */
+#ifndef IMPL_CUDA_IM2COL_IM2COL_H
+#define IMPL_CUDA_IM2COL_IM2COL_H
+
+#include "harness/cuda/blas.h"
+#include "harness/cuda/cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum cucol_knob_id {
+    CUCOL_KNOB_BEFORE = CUDA_KNOB_COUNT - 1,
+#define KNOB(id, name, doc, min, max, def) CUCOL_KNOB_##id,
+#include "knobs.inc"
+#undef KNOB
+    CUCOL_KNOB_COUNT
+} cucol_knob_id;
+
+typedef struct cucol_context {
+    cuda_context cuda; /* first: the shared slots see no more than this */
+    cublasHandle_t blas;
+    void *blas_workspace;
+} cucol_context;
+
+/* cnn_algorithm.id of the rows of the table in im2col.c; the first four are the convolution's. */
+enum { CUCOL_IMPLICIT_PAD, CUCOL_GATHER, CUCOL_PER_ELEMENT, CUCOL_PER_FILTER, CUCOL_GEMM, CUCOL_DEFAULT };
+
+/* ---- Geometry: what a kernel must know, passed by value. Sizes fit 32 bits (plan.c refuses others), so that index
+ * arithmetic is cheap; what grows with the number of images is 64-bit. */
+
+/* Element (n,c,h,w) of a tensor stands at n*image + c*channel + h*row + w*pixel: both layouts with one kernel. */
+typedef struct cucol_view {
+    int64_t image;
+    int32_t channel, row, pixel;
+} cucol_view;
+
+/* Row (c, a, b) of the columns, in the order of the weights, and pixel (p, q) read the tensor's row
+ * p*sh + h0 + a*hstep, its column likewise: h0 and hstep hold padding, dilation and flip. */
+typedef struct cucol_geometry {
+    cucol_view tensor; /* x or dx, or its padded copy */
+    int32_t n, ic, ih, iw, oh, ow, kh, kw, sh, sw;
+    int32_t h0, w0, hstep, wstep;
+    int32_t rows, pixels;             /* ic*kh*kw over all groups, oh*ow */
+    int64_t row_stride, image_stride; /* of the columns, in elements */
+} cucol_geometry;
+
+/* A tensor of n x c x ih x iw and its copy of hp x wp, whose pixel (ph, pw) is the tensor's (0, 0). */
+typedef struct cucol_copy {
+    int32_t n, c, ih, iw, hp, wp, ph, pw;
+    cucol_view plain, padded;
+} cucol_copy;
+
+/* The outputs of a chunk: n images of `channels` x `pixels`, y[n][o][p] at (n*channels + o)*pixels + p, or with
+ * channels_last at (n*pixels + p)*channels + o. */
+typedef struct cucol_outputs {
+    int32_t n, channels, pixels;
+    bool channels_last;
+} cucol_outputs;
+
+/* Before a product with beta = 1: y = b, or y += b with `add`. NULL y: nothing to do. */
+typedef struct cucol_bias {
+    cucol_outputs shape;
+    void *y;
+    const void *b;
+    bool add;
+} cucol_bias;
+
+/* ---- Kernels, one file each. dtype f32 or f64; all asynchronous on the context's stream. */
+typedef cnn_status cucol_im2col_fn(cucol_context *, cnn_dtype, const cucol_geometry *, const void *tensor,
+                                   void *columns, const cucol_bias *, cnn_error *);
+extern cucol_im2col_fn cucol_im2col_per_filter,
+    cucol_im2col_per_element; /* of a padded copy: they do not look for the edge */
+extern cucol_im2col_fn cucol_im2col_implicit_pad;
+/* Adds the columns up into the tensor. `add` (gather only): to what it holds, else it is overwritten; the others always
+ * add, so their tensor must be zero at first. */
+typedef cnn_status cucol_col2im_fn(cucol_context *, cnn_dtype, const cucol_geometry *, const void *columns,
+                                   void *tensor, bool add, cnn_error *);
+extern cucol_col2im_fn cucol_col2im_per_filter, cucol_col2im_per_element, cucol_col2im_gather;
+
+/* pad.cu: tensor -> padded copy (zeros around it), and back (what no window read is zero). */
+cnn_status cucol_pad(cucol_context *, cnn_dtype, const cucol_copy *, const void *plain, void *padded, cnn_error *);
+cnn_status cucol_crop(cucol_context *, cnn_dtype, const cucol_copy *, const void *padded, void *plain, bool add,
+                      cnn_error *);
+cnn_status cucol_zero(cucol_context *, void *memory, size_t bytes, cnn_error *);
+
+/* outputs.cu: the passes over y and dy. */
+cnn_status cucol_fill_bias(cucol_context *, cnn_dtype, const cucol_bias *, cnn_error *);
+/* y = wide + b (NULL: no bias), or y += that with `add`; wide is [channel][image][pixel], y is NCHW. */
+cnn_status cucol_split_outputs(cucol_context *, cnn_dtype, const cucol_outputs *, const void *wide, const void *b,
+                               void *y, bool add, cnn_error *);
+/* One pass over dy for two ends, each NULL where it is not wanted: its wide copy (NCHW), and sums[slice][channel], the
+ * sums over a slice of its (image, pixel), added to what is there with `add`. */
+cnn_status cucol_join_outputs(cucol_context *, cnn_dtype, const cucol_outputs *, const void *dy, void *wide, void *sums,
+                              int32_t slices, bool add, cnn_error *);
+/* db[channel] = the sum of sums[slice][channel], slice after slice; += with `add`. */
+cnn_status cucol_add_slices(cucol_context *, cnn_dtype, const void *sums, int32_t slices, int32_t channels, void *db,
+                            bool add, cnn_error *);
+
+/* ---- gemm.cu: `batch` products c = a * b + beta * c, of m x k and k x n; beta 0 does not read c. */
+/* How a row-major matrix lies: elements from row to row, and from product to product. Transposed: it is stored so. */
+typedef struct cucol_matrix {
+    int64_t ld, stride;
+    bool transposed;
+} cucol_matrix;
+typedef struct cucol_gemm {
+    int64_t m, n, k, batch;
+    cucol_matrix a, b, c;
+    double beta;
+} cucol_gemm;
+cnn_status cucol_gemm_open(cucol_context *, cnn_error *);
+void cucol_gemm_close(cucol_context *);
+cnn_status cucol_gemm_run(cucol_context *, const cnn_type *, const cucol_gemm *, const void *a, const void *b, void *c,
+                          cnn_error *);
+
+/* ---- plan.c: how a convolution is cut into chunks; made by every call, from the problem and the knobs alone. */
+typedef struct cucol_plan {
+    const cnn_conv_desc *d;
+    size_t elem; /* bytes */
+    int64_t algorithm;
+    int64_t group_oc, group_rows, rows, pixels; /* rows: of all groups */
+    int64_t hp, wp;                             /* what the windows cover */
+    bool padded, batched;                       /* this direction makes a padded copy; its columns are batched */
+    bool direct;                                /* x or dx is the columns already, as it lies: nothing is copied */
+    int64_t chunk;                              /* images */
+    int32_t slices;                             /* of db */
+    size_t columns_at, padded_at, wide_at, sums_at, bytes;
+} cucol_plan;
+cnn_status cucol_plan_make(const cucol_context *, const cnn_conv_desc *, cnn_dir, int64_t algorithm, cucol_plan *,
+                           cnn_error *);
+/* Strides of a tensor with c channels of h x w; plan.c has checked that an image fits 32 bits. */
+cucol_view cucol_view_of(cnn_layout, int64_t c, int64_t h, int64_t w);
+/* How many slices db's sum is cut into, for `count` elements a channel. */
+int32_t cucol_slices(const cucol_context *, int64_t count);
+
+/* ---- conv.c, fc.c: slots of cnn_impl. supports.c: its gate, and the workspace. */
+cnn_status cucol_conv_fwd(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+cnn_status cucol_conv_bwd_data(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+cnn_status cucol_conv_bwd_weights(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+cnn_status cucol_fc_fwd(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+cnn_status cucol_fc_bwd_data(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+cnn_status cucol_fc_bwd_weights(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+cnn_status cucol_fc_workspace(const cucol_context *, const cnn_fc_desc *, cnn_dir, size_t *bytes, cnn_error *);
+cnn_status cucol_supports(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);
+cnn_status cucol_workspace(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, size_t *bytes,
+                           cnn_error *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,129 @@
+/* plan.c: how one direction of one convolution is cut into chunks of images, and where its workspace holds what. */
+#include "harness/shape.h"
+#include "impl_cuda_im2col/im2col.h"
+
+#include <limits.h>
+
+enum { AREA_ALIGN = 256, BATCHED_FROM_PIXELS = 1024, ELEMENTS_A_SLICE = 1024 };
+
+cucol_view cucol_view_of(cnn_layout layout, int64_t c, int64_t h, int64_t w)
+{
+    if (layout == CNN_NCHW) return (cucol_view){c * h * w, (int32_t)(h * w), (int32_t)w, 1};
+    return (cucol_view){c * h * w, 1, (int32_t)(w * c), (int32_t)c};
+}
+
+int32_t cucol_slices(const cucol_context *context, int64_t count)
+{
+    const int64_t most = context->cuda.knobs[CUCOL_KNOB_OUTPUTS_SLICES], slices = count / ELEMENTS_A_SLICE;
+    return (int32_t)(slices < 1 ? 1 : slices > most ? most : slices);
+}
+
+/* The kernels count within an image, and cuBLAS counts the sides of a matrix, in 32 bits. */
+static cnn_status check_sizes(const cnn_conv_desc *d, cnn_error *err)
+{
+    const struct {
+        const char *what;
+        int64_t value;
+    } sizes[] = {{"mb", d->mb},     {"sh", d->sh},     {"sw", d->sw}, {"ph", d->ph}, {"pw", d->pw},
+                 {"dh", d->dh + 1}, {"dw", d->dw + 1}, {"oc", d->oc}, {"ih", d->ih}, {"iw", d->iw}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i].value > INT_MAX)
+            return CNN_FAIL(err, CNN_UNSUPPORTED, "%s, %lld, is more than im2col counts (%d)", sizes[i].what,
+                            (long long)sizes[i].value, INT_MAX);
+    return CNN_OK;
+}
+
+static cnn_status check_image(const char *what, int64_t c, int64_t h, int64_t w, int64_t *most, cnn_error *err)
+{
+    int64_t count;
+    if (!cnn_mul4(c, h, w, 1, &count) || count > INT_MAX)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s of one image, %lld x %lld x %lld, are more than im2col counts (%d)",
+                        what, (long long)c, (long long)h, (long long)w, INT_MAX);
+    if (count > *most) *most = count;
+    return CNN_OK;
+}
+
+/* Everything of one image that a kernel runs over; *most is the largest count. */
+static cnn_status check_images(const cucol_plan *m, int64_t *most, cnn_error *err)
+{
+    const cnn_conv_desc *d = m->d;
+    cnn_status status = check_image("input elements", d->ic, d->ih, d->iw, most, err);
+    if (status == CNN_OK) status = check_image("outputs", d->oc, d->oh, d->ow, most, err);
+    if (status == CNN_OK) status = check_image("elements that the windows cover", d->ic, m->hp, m->wp, most, err);
+    if (status == CNN_OK) status = check_image("rows of columns", d->ic, d->kh, d->kw, most, err);
+    if (status == CNN_OK) status = check_image("columns", d->ic * d->kh * d->kw, d->oh, d->ow, most, err);
+    return status;
+}
+
+static size_t area(size_t *bytes, int64_t count, size_t elem)
+{
+    const size_t start = *bytes;
+    *bytes += ((size_t)count * elem + AREA_ALIGN - 1) / AREA_ALIGN * AREA_ALIGN;
+    return start;
+}
+
+static cnn_status cut(cucol_plan *m, int64_t budget, int64_t most, bool wide, cnn_dir dir, cnn_error *err)
+{
+    const cnn_conv_desc *d = m->d;
+    const int64_t columns = m->direct ? 0 : m->rows * m->pixels, padded = m->padded ? d->ic * m->hp * m->wp : 0;
+    const int64_t outputs = wide ? d->oc * m->pixels : 0;
+    const int64_t sums = dir == CNN_BWD_W && d->bias && m->slices > 1 ? m->slices * d->oc : 0;
+    const int64_t fixed = sums * (int64_t)m->elem + 4 * AREA_ALIGN;
+    const int64_t image = (columns + padded + outputs) * (int64_t)m->elem;
+    const int64_t room = image > 0 ? (budget - fixed) / image : INT_MAX;
+    if (budget < fixed || room < 1)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "one image needs %lld bytes of workspace, cuda_im2col.workspace_mib allows %lld",
+                        (long long)(image + fixed), (long long)budget);
+    m->chunk = d->mb;
+    if (m->chunk > room) m->chunk = room;
+    if (m->chunk > INT_MAX / most) m->chunk = INT_MAX / most;
+    m->columns_at = area(&m->bytes, m->chunk * columns, m->elem);
+    m->padded_at = area(&m->bytes, m->chunk * padded, m->elem);
+    m->wide_at = area(&m->bytes, m->chunk * outputs, m->elem);
+    m->sums_at = area(&m->bytes, sums, m->elem);
+    return CNN_OK;
+}
+
+/* Small maps make products too small to fill the device: they go together as one, at the price of a pass over y. A
+ * group is a batch of its own, and BWD_W sums over the images: both want all images of a chunk in one product. */
+static bool choose_batched(const cucol_context *context, const cnn_conv_desc *d, cnn_dir dir, int64_t pixels)
+{
+    if (d->t.layout == CNN_NHWC || d->g > 1 || dir == CNN_BWD_W) return false;
+    const int64_t knob = context->cuda.knobs[CUCOL_KNOB_GEMM_BATCHED];
+    return knob == 1 || (knob == 2 && pixels >= BATCHED_FROM_PIXELS);
+}
+
+/* Channels of a pixel, or pixels of a channel, are then what the product wants to find side by side; only the sum of
+ * several NCHW images in BWD_W, and their groups, are not one product (or one batch). */
+static bool is_direct(const cnn_conv_desc *d, cnn_dir dir)
+{
+    const bool pointwise = d->kh == 1 && d->kw == 1 && d->sh == 1 && d->sw == 1 && d->ph == 0 && d->pw == 0 &&
+                           d->oh == d->ih && d->ow == d->iw;
+    return pointwise && (d->t.layout == CNN_NHWC || d->mb == 1 || (d->g == 1 && dir != CNN_BWD_W));
+}
+
+cnn_status cucol_plan_make(const cucol_context *context, const cnn_conv_desc *d, cnn_dir dir, int64_t algorithm,
+                           cucol_plan *m, cnn_error *err)
+{
+    int64_t most = 1;
+    cnn_status status = check_sizes(d, err);
+    if (status != CNN_OK) return status;
+    *m = (cucol_plan){.d = d,
+                      .elem = d->t.dtype == CNN_F32 ? sizeof(float) : sizeof(double),
+                      .algorithm = algorithm,
+                      .group_oc = d->oc / d->g,
+                      .hp = (d->oh - 1) * d->sh + cnn_extent(d->kh, d->dh),
+                      .wp = (d->ow - 1) * d->sw + cnn_extent(d->kw, d->dw)};
+    if ((status = check_images(m, &most, err)) != CNN_OK) return status;
+    m->rows = d->ic * d->kh * d->kw;
+    m->group_rows = m->rows / d->g;
+    m->pixels = d->oh * d->ow;
+    m->padded = algorithm == CUCOL_PER_FILTER || algorithm == CUCOL_PER_ELEMENT ||
+                (algorithm == CUCOL_GATHER && dir != CNN_BWD_D);
+    m->direct = algorithm == CUCOL_IMPLICIT_PAD && is_direct(d, dir);
+    m->batched = m->direct ? d->t.layout == CNN_NCHW && d->mb > 1 : choose_batched(context, d, dir, m->pixels);
+    m->slices = cucol_slices(context, d->mb * m->pixels);
+    const bool wide = d->t.layout == CNN_NCHW && !m->batched && d->mb > 1;
+    return cut(m, context->cuda.knobs[CUCOL_KNOB_WORKSPACE] << 20, most, wide, dir, err);
+}
