@@ -1,0 +1,93 @@
+/* bwd_w_v2.cu: version 2 of the gradient of the weights: one block a weight (or a bias), summed by a tree.
+ *
+ * What changed: a sum is cut among the threads of a block, so that short on weights no longer means short on threads,
+ * and neighbouring threads read neighbouring pixels. The partial sums meet in a tree of fixed shape (warp shuffles,
+ * then one warp over shared memory), so it stays deterministic. Outputs whose tap is padding are left out beforehand.
+ * Expected bottleneck: x and dy are read again for every weight, from L2: two loads a multiply-add. */
+#include "impl_cuda_naive/shape.h"
+#include "impl_cuda_naive/taps.h"
+
+enum { WARP = 32, MOST_WARPS = 32 };
+
+/* The sum over the block, in its first thread. Every thread of the block calls it. */
+template <typename T> static __device__ T block_sum(T value)
+{
+    __shared__ T warps[MOST_WARPS];
+    for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
+    __syncthreads(); /* the previous sum's readers are done */
+    if (threadIdx.x % WARP == 0) warps[threadIdx.x / WARP] = value;
+    __syncthreads();
+    value = threadIdx.x < blockDim.x / WARP ? warps[threadIdx.x] : 0;
+    for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
+    return value;
+}
+
+/* This thread's share of dw[k,c,i,j]: every blockDim.x-th of the outputs whose tap (i,j) lies inside x. */
+template <typename T, typename I>
+static __device__ T weight_share(const conv_shape<I> &s, const T *x, const T *dy, I i, I j)
+{
+    const I top = i * s.dh - s.ph, left = j * s.dw - s.pw;
+    const tap_range<I> rows = taps_inside(top, s.sh, s.ih, s.oh), cols = taps_inside(left, s.sw, s.iw, s.ow);
+    const I width = cols.last - cols.first, pixels = (rows.last - rows.first) * width;
+    T sum = 0;
+    for (int64_t e = threadIdx.x; e < (int64_t)s.mb * pixels; e += blockDim.x) {
+        const I n = (I)e / pixels, pixel = (I)e % pixels, p = rows.first + pixel / width,
+                q = cols.first + pixel % width;
+        sum +=
+            x[n * s.x.n + (top + p * s.sh) * s.x.h + (left + q * s.sw) * s.x.w] * dy[n * s.y.n + p * s.y.h + q * s.y.w];
+    }
+    return sum;
+}
+
+template <typename T, typename I> static __device__ T bias_share(const conv_shape<I> &s, const T *dy)
+{
+    const I pixels = s.oh * s.ow;
+    T sum = 0;
+    for (int64_t e = threadIdx.x; e < (int64_t)s.mb * pixels; e += blockDim.x)
+        sum += dy[(I)e / pixels * s.y.n + (I)e % pixels * s.y.w];
+    return sum;
+}
+
+template <typename T, typename I>
+static __global__ void bwd_w_v2(conv_shape<I> s, const T *__restrict__ x, const T *__restrict__ dy, T *__restrict__ dw,
+                                T *__restrict__ db, bool add)
+{
+    const I taps = s.kh * s.kw, filter = s.group_ic * taps, weights = s.oc * filter;
+    const int64_t sums = (int64_t)weights + (db != NULL ? s.oc : 0);
+    for (int64_t block = blockIdx.x; block < sums; block += gridDim.x) {
+        const I e = (I)block;
+        T sum, *out;
+        if (e < weights) {
+            const I j = e % s.kw, i = e / s.kw % s.kh, c = e / taps % s.group_ic, k = e / filter;
+            const I channel = k / s.group_oc * s.group_ic + c;
+            sum = weight_share<T, I>(s, x + channel * s.x.c, dy + k * s.y.c, i, j);
+            out = &dw[s.w.first + k * s.w.k + c * s.w.c + i * s.w.i + j * s.w.j];
+        } else {
+            sum = bias_share<T, I>(s, dy + (e - weights) * s.y.c);
+            out = &db[e - weights];
+        }
+        sum = block_sum(sum);
+        if (threadIdx.x == 0) *out = add ? *out + sum : sum;
+    }
+}
+
+template <typename T, typename I>
+static cnn_status launch(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    const int64_t sums = d->oc * (d->ic / d->g) * d->kh * d->kw + (d->bias ? d->oc : 0);
+    const cuda_shape shape = {"bwd_w_v2", dim3((unsigned)smaller(sums, context->limits.grid_dim[0])),
+                              dim3((unsigned)context->knobs[NAIVE_KNOB_V2_REDUCE]), 0};
+    return cuda_launch(context, shape, err, bwd_w_v2<T, I>, conv_shape_of<I>(d), a->x, a->dy, a->dw, a->db,
+                       a->beta != 0);
+}
+
+static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    if (conv_fits_32(d, d->mb))
+        return d->t.dtype == CNN_F32 ? launch<float, int32_t>(context, d, a, err)
+                                     : launch<double, int32_t>(context, d, a, err);
+    return d->t.dtype == CNN_F32 ? launch<float, int64_t>(context, d, a, err)
+                                 : launch<double, int64_t>(context, d, a, err);
+}
+
+const naive_kernel naive_bwd_w_v2 = {run, NULL, NULL};

@@ -1,0 +1,114 @@
+/* fc_naive.cu: the fully connected layer, one thread a result: y = w x + b and its gradients by their definitions.
+ *
+ * Idea: every number of y, dx, dw and db is a dot product; a thread each computes one, in order (deterministic).
+ * Expected bottleneck: loads: two a multiply-add, in FWD far apart between neighbouring threads (each walks its own row
+ * of w); and at small batches too few threads, each with a long sum. */
+#include "impl_cuda_naive/shape.h"
+
+/* x is [mb][ic][ih][iw] through strides; w is [oc][inputs], inputs in NCHW's order whatever the layout. */
+struct fc_shape {
+    int64_t mb, oc, inputs, h, w;
+    tensor_strides<int64_t> x;
+};
+
+/* Where input e, in the order of the weights, stands within an image. */
+static __device__ inline int64_t input_at(const fc_shape &s, int64_t e)
+{
+    return e / (s.h * s.w) * s.x.c + e / s.w % s.h * s.x.h + e % s.w * s.x.w;
+}
+
+template <typename T>
+static __global__ void fc_naive_fwd(fc_shape s, const T *x, const T *w, const T *b, T *y, bool add)
+{
+    const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= s.mb * s.oc) return;
+    const int64_t n = e / s.oc, k = e % s.oc;
+    T sum = b != NULL ? b[k] : 0;
+    for (int64_t i = 0; i < s.inputs; i++) sum += w[k * s.inputs + i] * x[n * s.x.n + input_at(s, i)];
+    y[e] = add ? y[e] + sum : sum;
+}
+
+template <typename T> static __global__ void fc_naive_bwd_data(fc_shape s, const T *dy, const T *w, T *dx, bool add)
+{
+    const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= s.mb * s.inputs) return;
+    const int64_t n = e / s.inputs, i = e % s.inputs;
+    T sum = 0;
+    for (int64_t k = 0; k < s.oc; k++) sum += w[k * s.inputs + i] * dy[n * s.oc + k];
+    T *out = &dx[n * s.x.n + input_at(s, i)];
+    *out = add ? *out + sum : sum;
+}
+
+/* Behind the last weight, a thread a bias. */
+template <typename T>
+static __global__ void fc_naive_bwd_weights(fc_shape s, const T *x, const T *dy, T *dw, T *db, bool add)
+{
+    const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, weights = s.oc * s.inputs;
+    if (e >= weights + (db != NULL ? s.oc : 0)) return;
+    const bool bias = e >= weights;
+    const int64_t k = bias ? e - weights : e / s.inputs, at = bias ? 0 : input_at(s, e % s.inputs);
+    T sum = 0;
+    for (int64_t n = 0; n < s.mb; n++) sum += dy[n * s.oc + k] * (bias ? (T)1 : x[n * s.x.n + at]);
+    T *out = bias ? &db[k] : &dw[e];
+    *out = add ? *out + sum : sum;
+}
+
+static fc_shape shape_of(const cnn_fc_desc *d)
+{
+    return {d->mb, d->oc, d->ic * d->ih * d->iw,
+            d->ih, d->iw, tensor_strides_of<int64_t>(d->t.layout, d->ic, d->ih, d->iw)};
+}
+
+static cuda_shape launch_of(const cuda_context *context, const char *kernel, int64_t results)
+{
+    const int64_t threads = context->knobs[NAIVE_KNOB_V1_THREADS];
+    return {kernel, dim3((unsigned)ceil_div(results, threads)), dim3((unsigned)threads), 0};
+}
+
+static int64_t weight_results(const cnn_fc_desc *d) { return d->oc * d->ic * d->ih * d->iw + (d->bias ? d->oc : 0); }
+
+static cnn_status run_fwd(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    return NAIVE_LAUNCH(d->t.dtype, context, launch_of(context, "fc_naive_fwd", d->mb * d->oc), err, fc_naive_fwd,
+                        shape_of(d), a->x, a->w, a->b, a->y, a->beta != 0);
+}
+
+static cnn_status run_bwd_data(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    const cuda_shape shape = launch_of(context, "fc_naive_bwd_data", d->mb * d->ic * d->ih * d->iw);
+    return NAIVE_LAUNCH(d->t.dtype, context, shape, err, fc_naive_bwd_data, shape_of(d), a->dy, a->w, a->dx,
+                        a->beta != 0);
+}
+
+static cnn_status run_bwd_weights(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a,
+                                  cnn_error *err)
+{
+    const cuda_shape shape = launch_of(context, "fc_naive_bwd_weights", weight_results(d));
+    return NAIVE_LAUNCH(d->t.dtype, context, shape, err, fc_naive_bwd_weights, shape_of(d), a->x, a->dy, a->dw, a->db,
+                        a->beta != 0);
+}
+
+static cnn_status check_results(const cuda_context *context, int64_t results, cnn_error *err)
+{
+    const int64_t threads = context->knobs[NAIVE_KNOB_V1_THREADS];
+    const int64_t grid[3] = {ceil_div(results, threads), 1, 1}, block[3] = {threads, 1, 1};
+    return naive_grid_check(context, "fc naive", grid, block, err);
+}
+
+static cnn_status check_fwd(const cuda_context *context, const cnn_fc_desc *d, cnn_error *err)
+{
+    return check_results(context, d->mb * d->oc, err);
+}
+
+static cnn_status check_bwd_data(const cuda_context *context, const cnn_fc_desc *d, cnn_error *err)
+{
+    return check_results(context, d->mb * d->ic * d->ih * d->iw, err);
+}
+
+static cnn_status check_bwd_weights(const cuda_context *context, const cnn_fc_desc *d, cnn_error *err)
+{
+    return check_results(context, weight_results(d), err);
+}
+
+const naive_fc_kernel naive_fc_naive[CNN_DIR_COUNT] = {
+    {run_fwd, check_fwd, NULL}, {run_bwd_data, check_bwd_data, NULL}, {run_bwd_weights, check_bwd_weights, NULL}};

@@ -1,0 +1,209 @@
+/* fc_tiled.cu: the fully connected layer in tiles.
+ *
+ * What changed against fc_naive.cu:
+ *   FWD    a warp computes a tile of outputs x images; its lanes share each sum, so that neighbouring lanes read
+ *          neighbouring inputs and weights, and a load serves the whole tile; shuffles add up the lanes' shares.
+ *   BWD_D  a thread computes one input of several images: a weight is loaded once for them all; the dy's are the same
+ *          for the whole warp.
+ *   BWD_W  is the convolution's, with one output pixel an image and a kernel as large as the input (weights.cu).
+ * All sums are in a fixed order: deterministic.
+ * Expected bottleneck: for the few outputs of a classifier, the latency of a launch, then memory; for large layers, the
+ * loads from L1, one for every two multiply-adds or less (cuBLAS does far better there). */
+#include "impl_cuda_naive/weights.h"
+
+enum { WARP = 32, BUSY_WARPS = 2048, BUSY_THREADS = 65536 };
+
+struct fc_shape {
+    int64_t mb, oc, inputs;
+    int64_t channels, pixels; /* of NHWC; for NCHW 1 and inputs: the order of the weights, then */
+};
+
+/* Input e in the order of memory is that of which weight; and the other way round. */
+static __device__ inline int64_t weight_of(const fc_shape &s, int64_t e)
+{
+    return s.channels == 1 ? e : e % s.channels * s.pixels + e / s.channels;
+}
+static __device__ inline int64_t place_of(const fc_shape &s, int64_t e)
+{
+    return s.channels == 1 ? e : e % s.pixels * s.channels + e / s.pixels;
+}
+
+/* A lane's share of the tile at output k0 and image n0. What is beyond the last one is read from it, and not written.
+ */
+template <typename T, int OUTPUTS, int IMAGES>
+static __device__ inline void add_inputs(const fc_shape &s, const T *x, const T *w, int64_t k0, int64_t n0,
+                                         T (&sums)[OUTPUTS][IMAGES])
+{
+#pragma unroll 4
+    for (int64_t e = threadIdx.x % WARP; e < s.inputs; e += WARP) {
+        const int64_t at = place_of(s, e);
+        T values[IMAGES];
+#pragma unroll
+        for (int i = 0; i < IMAGES; i++) values[i] = x[min(n0 + i, s.mb - 1) * s.inputs + at];
+#pragma unroll
+        for (int o = 0; o < OUTPUTS; o++) {
+            const T weight = w[min(k0 + o, s.oc - 1) * s.inputs + e];
+#pragma unroll
+            for (int i = 0; i < IMAGES; i++) sums[o][i] += weight * values[i];
+        }
+    }
+}
+
+template <typename T, int OUTPUTS, int IMAGES>
+static __global__ void fc_tiled_fwd(fc_shape s, const T *__restrict__ x, const T *__restrict__ w,
+                                    const T *__restrict__ b, T *__restrict__ y, bool add)
+{
+    const int64_t across = (s.oc + OUTPUTS - 1) / OUTPUTS, down = (s.mb + IMAGES - 1) / IMAGES;
+    const int64_t warps = (int64_t)gridDim.x * (blockDim.x / WARP);
+    const int lane = (int)(threadIdx.x % WARP);
+    for (int64_t tile = blockIdx.x * (int64_t)(blockDim.x / WARP) + threadIdx.x / WARP; tile < across * down;
+         tile += warps) {
+        const int64_t k0 = tile % across * OUTPUTS, n0 = tile / across * IMAGES;
+        T sums[OUTPUTS][IMAGES] = {};
+        add_inputs<T, OUTPUTS, IMAGES>(s, x, w, k0, n0, sums);
+#pragma unroll
+        for (int o = 0; o < OUTPUTS; o++)
+#pragma unroll
+            for (int i = 0; i < IMAGES; i++) {
+                T sum = sums[o][i];
+#pragma unroll
+                for (int step = WARP / 2; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+                if (lane != o * IMAGES + i || k0 + o >= s.oc || n0 + i >= s.mb) continue;
+                T *out = &y[(n0 + i) * s.oc + k0 + o];
+                if (b != NULL) sum += b[k0 + o];
+                *out = add ? *out + sum : sum;
+            }
+    }
+}
+
+template <typename T, int IMAGES>
+static __global__ void fc_tiled_bwd_data(fc_shape s, const T *__restrict__ dy, const T *__restrict__ w,
+                                         T *__restrict__ dx, bool add)
+{
+    const int64_t count = s.inputs * ((s.mb + IMAGES - 1) / IMAGES);
+    for (CUDA_GRID_STRIDE(tile, count)) {
+        const int64_t n0 = tile / s.inputs * IMAGES, e = tile % s.inputs;
+        const T *weights = w + weight_of(s, e);
+        T sums[IMAGES] = {};
+#pragma unroll 4
+        for (int64_t k = 0; k < s.oc; k++) {
+            const T weight = weights[k * s.inputs];
+#pragma unroll
+            for (int i = 0; i < IMAGES; i++) sums[i] += weight * dy[min(n0 + i, s.mb - 1) * s.oc + k];
+        }
+#pragma unroll
+        for (int i = 0; i < IMAGES; i++) {
+            if (n0 + i >= s.mb) break;
+            T *out = &dx[(n0 + i) * s.inputs + e];
+            *out = add ? *out + sums[i] : sums[i];
+        }
+    }
+}
+
+static fc_shape shape_of(const cnn_fc_desc *d)
+{
+    const int64_t pixels = d->ih * d->iw;
+    const bool straight = d->t.layout == CNN_NCHW || pixels == 1 || d->ic == 1;
+    return {d->mb, d->oc, d->ic * pixels, straight ? 1 : d->ic, straight ? d->ic * pixels : pixels};
+}
+
+/* The largest tile that still makes enough warps; a knob that is not 0 decides its side. */
+static void choose_tile(const cuda_context *context, const cnn_fc_desc *d, int *outputs, int *images)
+{
+    const int64_t *knobs = context->knobs;
+    *outputs = *images = 4;
+    while (*images > 1 && ceil_div(d->oc, *outputs) * ceil_div(d->mb, *images) < BUSY_WARPS) *images /= 2;
+    while (*outputs > 1 && ceil_div(d->oc, *outputs) * ceil_div(d->mb, *images) < BUSY_WARPS) *outputs /= 2;
+    if (knobs[NAIVE_KNOB_FC_OUTPUTS] != 0) *outputs = (int)knobs[NAIVE_KNOB_FC_OUTPUTS];
+    if (knobs[NAIVE_KNOB_FC_IMAGES] != 0) *images = (int)knobs[NAIVE_KNOB_FC_IMAGES];
+}
+
+template <typename T>
+static cnn_status launch_fwd(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    enum { BLOCKS = 64 };
+    int outputs, images;
+    choose_tile(context, d, &outputs, &images);
+    const int64_t tiles = ceil_div(d->oc, outputs) * ceil_div(d->mb, images);
+    const cuda_shape shape =
+        cuda_shape_1d(context, "fc_tiled_fwd", tiles * WARP, (int)context->knobs[NAIVE_KNOB_FC_THREADS], BLOCKS);
+#define CASE(o, i)                                                                                                     \
+    if (outputs == (o) && images == (i))                                                                               \
+        return cuda_launch(context, shape, err, fc_tiled_fwd<T, o, i>, shape_of(d), a->x, a->w, a->b, a->y,            \
+                           a->beta != 0);
+    CASE(1, 1)
+    CASE(1, 2)
+    CASE(1, 4)
+    CASE(2, 1) CASE(2, 2) CASE(2, 4) CASE(4, 1) CASE(4, 2) CASE(4, 4)
+#undef CASE
+        return CNN_FAIL(err, CNN_INTERNAL, "no FC kernel of %d outputs and %d images", outputs, images);
+}
+
+static cnn_status run_fwd(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    return d->t.dtype == CNN_F32 ? launch_fwd<float>(context, d, a, err) : launch_fwd<double>(context, d, a, err);
+}
+
+template <typename T>
+static cnn_status launch_bwd_data(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a,
+                                  cnn_error *err)
+{
+    enum { BLOCKS = 64 };
+    const int64_t inputs = d->ic * d->ih * d->iw;
+    int images = 4;
+    while (images > 1 && inputs * ceil_div(d->mb, images) < BUSY_THREADS) images /= 2;
+    if (context->knobs[NAIVE_KNOB_FC_IMAGES] != 0) images = (int)context->knobs[NAIVE_KNOB_FC_IMAGES];
+    const cuda_shape shape = cuda_shape_1d(context, "fc_tiled_bwd_data", inputs * ceil_div(d->mb, images),
+                                           (int)context->knobs[NAIVE_KNOB_FC_THREADS], BLOCKS);
+#define CASE(i)                                                                                                        \
+    if (images == (i))                                                                                                 \
+        return cuda_launch(context, shape, err, fc_tiled_bwd_data<T, i>, shape_of(d), a->dy, a->w, a->dx, a->beta != 0);
+    CASE(1)
+    CASE(2)
+    CASE(4)
+#undef CASE
+    return CNN_FAIL(err, CNN_INTERNAL, "no FC kernel of %d images", images);
+}
+
+static cnn_status run_bwd_data(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    return d->t.dtype == CNN_F32 ? launch_bwd_data<float>(context, d, a, err)
+                                 : launch_bwd_data<double>(context, d, a, err);
+}
+
+/* The layer as a convolution whose kernel is the whole input. */
+static cnn_conv_desc conv_of(const cnn_fc_desc *d)
+{
+    cnn_conv_desc conv = {};
+    conv.t = d->t;
+    conv.g = conv.oh = conv.ow = conv.sh = conv.sw = 1;
+    conv.mb = d->mb;
+    conv.ic = d->ic;
+    conv.oc = d->oc;
+    conv.ih = conv.kh = d->ih;
+    conv.iw = conv.kw = d->iw;
+    conv.bias = d->bias;
+    return conv;
+}
+
+static cnn_status run_bwd_weights(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a,
+                                  cnn_error *err)
+{
+    const cnn_conv_desc conv = conv_of(d);
+    return weights_run(context, &conv, a, "fc_tiled_bwd_weights", err);
+}
+
+static cnn_status check_bwd_weights(const cuda_context *context, const cnn_fc_desc *d, cnn_error *err)
+{
+    const cnn_conv_desc conv = conv_of(d);
+    return weights_check(context, &conv, "fc_tiled_bwd_weights", err);
+}
+
+static size_t workspace_bwd_weights(const cuda_context *context, const cnn_fc_desc *d)
+{
+    const cnn_conv_desc conv = conv_of(d);
+    return weights_workspace(context, &conv);
+}
+
+const naive_fc_kernel naive_fc_tiled[CNN_DIR_COUNT] = {
+    {run_fwd, NULL, NULL}, {run_bwd_data, NULL, NULL}, {run_bwd_weights, check_bwd_weights, workspace_bwd_weights}};

@@ -1,0 +1,58 @@
+/* fwd_v2.cu: version 2 of the forward convolution: a grid-stride loop, padded taps skipped, cheap indices.
+ *
+ * What changed: the taps that lie inside the image are a range of rows times a range of columns, found once an output:
+ * the inner loops ask nothing, and a padded tap costs nothing. Pointers move by strides instead of being recomputed.
+ * Indices are 32-bit where the problem fits them. The grid is as large as the device wants, whatever the problem, so
+ * that there is no size it cannot run.
+ * Expected bottleneck: two loads (x and w) for each multiply-add, through the L1 cache. */
+#include "impl_cuda_naive/shape.h"
+#include "impl_cuda_naive/taps.h"
+
+template <typename T, typename I>
+static __device__ inline T output_sum(const conv_shape<I> &s, const T *x, const T *w, I p, I q)
+{
+    const I top = p * s.sh - s.ph, left = q * s.sw - s.pw;
+    const tap_range<I> rows = taps_inside(top, s.dh, s.ih, s.kh), cols = taps_inside(left, s.dw, s.iw, s.kw);
+    T sum = 0;
+    for (I c = 0; c < s.group_ic; c++)
+        for (I i = rows.first; i < rows.last; i++) {
+            const T *xs = x + c * s.x.c + (top + i * s.dh) * s.x.h, *ws = w + c * s.w.c + i * s.w.i;
+            for (I j = cols.first; j < cols.last; j++) sum += ws[j * s.w.j] * xs[(left + j * s.dw) * s.x.w];
+        }
+    return sum;
+}
+
+template <typename T, typename I>
+static __global__ void fwd_v2(conv_shape<I> s, const T *__restrict__ x, const T *__restrict__ w,
+                              const T *__restrict__ b, T *__restrict__ y, bool add)
+{
+    const int64_t count = (int64_t)s.mb * s.oc * s.oh * s.ow;
+    for (CUDA_GRID_STRIDE(e, count)) {
+        const I q = (I)e % s.ow, p = (I)e / s.ow % s.oh, plane = (I)e / s.ow / s.oh;
+        const I k = plane % s.oc, n = plane / s.oc, first = k / s.group_oc * s.group_ic;
+        T sum = output_sum<T, I>(s, x + n * s.x.n + first * s.x.c, w + s.w.first + k * s.w.k, p, q);
+        if (b != NULL) sum += b[k];
+        T *out = &y[n * s.y.n + k * s.y.c + p * s.y.h + q * s.y.w];
+        *out = add ? *out + sum : sum;
+    }
+}
+
+template <typename T, typename I>
+static cnn_status launch(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    const cuda_shape shape =
+        cuda_shape_1d(context, "fwd_v2", d->mb * d->oc * d->oh * d->ow, (int)context->knobs[NAIVE_KNOB_V2_THREADS],
+                      (int)context->knobs[NAIVE_KNOB_V2_BLOCKS]);
+    return cuda_launch(context, shape, err, fwd_v2<T, I>, conv_shape_of<I>(d), a->x, a->w, a->b, a->y, a->beta != 0);
+}
+
+static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    if (conv_fits_32(d, d->mb))
+        return d->t.dtype == CNN_F32 ? launch<float, int32_t>(context, d, a, err)
+                                     : launch<double, int32_t>(context, d, a, err);
+    return d->t.dtype == CNN_F32 ? launch<float, int64_t>(context, d, a, err)
+                                 : launch<double, int64_t>(context, d, a, err);
+}
+
+const naive_kernel naive_fwd_v2 = {run, NULL, NULL};

@@ -1,0 +1,65 @@
+/* tile.h: the register-tiled convolution that FWD's version 4 and BWD_D's version 3 share (C++): tile.cu.
+ *
+ * Both are the same sum: a written pixel collects, over channels and taps, weights times read pixels. Along one axis,
+ * written position `write_first + a*write_step` reads `a*step + start + t*tap_step` through kernel row `tap_first +
+ * t*tap_every`, t < taps. FWD writes y and reads x: a is the output row itself. BWD_D writes dx and reads dy; which
+ * taps reach a pixel depends on its row modulo the stride, its class: within a class, one after the other stride rows
+ * apart, the taps are the same and the read positions dense. So a class is a convolution of stride 1 with the taps that
+ * count, and the sh*sw classes are the grid's z. */
+#ifndef IMPL_CUDA_NAIVE_TILE_H
+#define IMPL_CUDA_NAIVE_TILE_H
+
+#include "impl_cuda_naive/shape.h"
+
+struct tile_axis {
+    int32_t size;           /* of what is read */
+    int32_t count;          /* positions to be written */
+    int32_t step, start;    /* of the positions read */
+    int32_t taps, tap_step; /* ... and from tap to tap */
+    int32_t tap_first, tap_every;
+    int32_t write_first, write_step;
+};
+
+/* Channels written and read are those of one group; `m` of them are written, `k` read. */
+struct tile_problem {
+    conv_shape<int32_t> s;
+    bool backward;
+    int32_t m, k;
+    tensor_strides<int32_t> in, out;
+    int32_t w_m, w_k, w_group;   /* strides of w along the channels written, those read, and the groups */
+    int32_t row_tiles;           /* tiles of a group's written channels: grid.y counts them, group after group */
+    int32_t stage_k, stage_taps; /* what is in shared memory at once: so many read channels of so many taps */
+};
+
+/* What the knobs and the problem settle on. */
+struct tile_choice {
+    int32_t channels, pixels;    /* a thread computes so many written channels of so many pixels */
+    int32_t lanes, rows, slices; /* the block's x, y, z */
+};
+
+/* dir is CNN_FWD or CNN_BWD_D; `kernel` is the name for errors. */
+cnn_status tile_check(const cuda_context *, const cnn_conv_desc *, cnn_dir, const char *kernel, cnn_error *);
+cnn_status tile_run(cuda_context *, const cnn_conv_desc *, cnn_dir, const char *kernel, const void *in, const void *w,
+                    const void *bias, void *out, bool add, cnn_error *);
+
+/* tile_choice.cu: the choice, and what follows from it. bytes is INT64_MAX where a single tap of a single channel does
+ * not fit; threads is the most that the kernel of this choice may have in a block. */
+struct tile_launch {
+    tile_choice choice;
+    int64_t grid[3], block[3], bytes, threads;
+};
+void tile_plan(const cuda_context *, const cnn_conv_desc *, cnn_dir, tile_problem *, tile_launch *);
+
+/* The most threads of a block, for kernels with so many sums of `bytes` each in every thread's registers: 65,536
+ * registers of 4 bytes, shared among them. */
+static constexpr int tile_threads(size_t bytes, int sums)
+{
+    return bytes == 4 ? (sums >= 64 ? 384 : 512) : (sums >= 32 ? 256 : 512);
+}
+
+/* Four numbers that a thread reads from shared memory at once. */
+template <typename T> struct alignas(16) pack {
+    T v[4];
+};
+
+#endif

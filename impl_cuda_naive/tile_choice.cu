@@ -1,0 +1,139 @@
+/* tile_choice.cu: which tile for which problem: host side of tile.h.
+ *
+ * Large problems get large tiles, as many multiply-adds a load as registers allow; small ones get small tiles, and then
+ * slices, until there are threads enough to keep a GPU busy. The same for every device, so that results are, too. */
+#include "impl_cuda_naive/taps.h"
+#include "impl_cuda_naive/tile.h"
+
+enum { BUSY_THREADS = 65536, BLOCK_THREADS = 128 };
+
+/* Computing `channels` at a time wastes what m is not a multiple of; computing few at a time wastes loads. */
+static double cost_of(int64_t m, int channels)
+{
+    return (double)(ceil_div(m, channels) * channels) * (1.0 + 2.0 / channels);
+}
+
+static int best_channels(int64_t m)
+{
+    int best = 20;
+    if (cost_of(m, 8) < cost_of(m, best)) best = 8;
+    if (cost_of(m, 4) < cost_of(m, best)) best = 4;
+    return best;
+}
+
+/* pixels: written, of all images and classes. The first of these tiles that keeps a GPU busy, or the smallest. */
+static void choose_tile(int64_t m, int64_t groups, int64_t pixels, tile_choice *c)
+{
+    const int best = best_channels(m);
+    const int tiles[4][2] = {{best, 4}, {best, 2}, {best, 1}, {4, 1}};
+    for (int i = 0; i < 4; i++) {
+        c->channels = tiles[i][0];
+        c->pixels = tiles[i][1];
+        if (groups * ceil_div(m, c->channels) * ceil_div(pixels, c->pixels) >= BUSY_THREADS) break;
+    }
+}
+
+static int32_t power_of_2_upto(int64_t value, int32_t limit)
+{
+    int32_t power = 1;
+    while (power * 2 <= value && power * 2 <= limit) power *= 2;
+    return power;
+}
+
+/* products: of one sum. */
+static tile_choice choose(const cuda_context *context, int64_t m, int64_t groups, int64_t pixels, int64_t products)
+{
+    const int64_t *knobs = context->knobs;
+    tile_choice c = {};
+    choose_tile(m, groups, pixels, &c);
+    if (knobs[NAIVE_KNOB_TILE_CHANNELS] != 0) c.channels = (int32_t)knobs[NAIVE_KNOB_TILE_CHANNELS];
+    if (knobs[NAIVE_KNOB_TILE_PIXELS] != 0) c.pixels = (int32_t)knobs[NAIVE_KNOB_TILE_PIXELS];
+    const int64_t row_tiles = ceil_div(m, c.channels), threads = groups * row_tiles * ceil_div(pixels, c.pixels);
+    c.slices = power_of_2_upto(smaller(BUSY_THREADS / (threads > 0 ? threads : 1), products / 8), 8);
+    if (knobs[NAIVE_KNOB_TILE_SLICES] != 0) c.slices = (int32_t)knobs[NAIVE_KNOB_TILE_SLICES];
+    c.rows = c.slices > 1 ? 1 : (int32_t)smaller(row_tiles, 4);
+    if (knobs[NAIVE_KNOB_TILE_ROWS] != 0) c.rows = (int32_t)knobs[NAIVE_KNOB_TILE_ROWS];
+    c.lanes = c.rows * c.slices >= 4 ? 32 : c.rows * c.slices >= 2 ? 64 : BLOCK_THREADS;
+    if (knobs[NAIVE_KNOB_TILE_LANES] != 0) c.lanes = (int32_t)knobs[NAIVE_KNOB_TILE_LANES];
+    return c;
+}
+
+/* The most taps that a class has: the first of them may be any. */
+static int64_t most_taps(int64_t taps, int64_t stride, int64_t step)
+{
+    return ceil_div(taps, taps_dividing<int64_t>(0, step, stride).every);
+}
+
+/* How much of the weights is staged at once: all taps of as many channels as fit; if not even one's, fewer taps. */
+static void choose_stage(int64_t taps, int64_t k_bytes, int64_t limit, tile_problem *p)
+{
+    const int64_t rows = k_bytes > 0 && limit > 0 ? limit / k_bytes : 0; /* of one channel and tap */
+    int64_t k = smaller(rows / taps, p->k);
+    if (k >= 4 && k < p->k) k -= k % 4; /* the inner loop is unrolled by 4 */
+    p->stage_k = (int32_t)(k > 0 ? k : 1);
+    p->stage_taps = (int32_t)(k > 0 ? taps : smaller(rows, taps));
+}
+
+static void problem_of(const cnn_conv_desc *d, cnn_dir dir, tile_problem *p)
+{
+    *p = {};
+    p->s = conv_shape_of<int32_t>(d);
+    p->backward = dir == CNN_BWD_D;
+    p->m = p->backward ? p->s.group_ic : p->s.group_oc;
+    p->k = p->backward ? p->s.group_oc : p->s.group_ic;
+    p->in = p->backward ? p->s.y : p->s.x;
+    p->out = p->backward ? p->s.x : p->s.y;
+    p->w_m = p->backward ? p->s.w.c : p->s.w.k;
+    p->w_k = p->backward ? p->s.w.k : p->s.w.c;
+    p->w_group = p->s.group_oc * p->s.w.k;
+}
+
+void tile_plan(const cuda_context *context, const cnn_conv_desc *d, cnn_dir dir, tile_problem *p, tile_launch *l)
+{
+    problem_of(d, dir, p);
+    const bool back = p->backward;
+    const int64_t elem = (int64_t)element_size(d);
+    const int64_t pixels = back ? d->mb * d->ih * d->iw : d->mb * d->oh * d->ow;
+    const int64_t taps = back ? most_taps(d->kh, d->sh, d->dh + 1) * most_taps(d->kw, d->sw, d->dw + 1) : d->kh * d->kw;
+    const int64_t class_pixels =
+        back ? d->mb * ceil_div(d->ih, d->sh) * ceil_div(d->iw, d->sw) : pixels; /* of the largest class */
+    const tile_choice c = choose(context, p->m, d->g, pixels, p->k * taps);
+    const int64_t width = (int64_t)c.rows * c.channels, plane = (int64_t)c.lanes * c.rows * c.channels * c.pixels;
+    const int64_t reduce = (c.slices - 1) * plane * elem;
+    const int64_t limit =
+        smaller(context->knobs[NAIVE_KNOB_TILE_SHARED] * 1024, (int64_t)context->limits.shared_bytes_optin - reduce);
+    choose_stage(taps, width * elem, limit, p);
+    p->row_tiles = (int32_t)ceil_div(p->m, width);
+    l->choice = c;
+    l->bytes = p->stage_taps > 0 ? p->stage_taps * p->stage_k * width * elem + reduce : INT64_MAX;
+    l->threads = tile_threads((size_t)elem, c.channels * c.pixels);
+    l->block[0] = c.lanes;
+    l->block[1] = c.rows;
+    l->block[2] = c.slices;
+    l->grid[1] = d->g * p->row_tiles;
+    l->grid[2] = back ? d->sh * d->sw : 1;
+    const int64_t resident = context->limits.multiprocessors * context->knobs[NAIVE_KNOB_TILE_BLOCKS];
+    const int64_t most = resident / (l->grid[1] * l->grid[2]);
+    l->grid[0] = smaller(ceil_div(class_pixels, (int64_t)c.lanes * c.pixels), most > 1 ? most : 1);
+}
+
+cnn_status tile_check(const cuda_context *context, const cnn_conv_desc *d, cnn_dir dir, const char *kernel,
+                      cnn_error *err)
+{
+    tile_problem p;
+    tile_launch l;
+    cnn_status status = conv_check_32(kernel, d, err);
+    if (status != CNN_OK) return status;
+    tile_plan(context, d, dir, &p, &l);
+    const int64_t threads = l.block[0] * l.block[1] * l.block[2];
+    if (threads > l.threads)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "%s: a block of %d x %d x %d threads; with %d x %d results a thread, %lld is the most", kernel,
+                        l.choice.lanes, l.choice.rows, l.choice.slices, l.choice.channels, l.choice.pixels,
+                        (long long)l.threads);
+    if (l.bytes == INT64_MAX)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "%s: tile.shared_kib = %lld does not hold one tap of one channel for %d channels", kernel,
+                        (long long)context->knobs[NAIVE_KNOB_TILE_SHARED], l.choice.rows * l.choice.channels);
+    return naive_grid_check(context, kernel, l.grid, l.block, err);
+}

@@ -1,0 +1,30 @@
+/* v1.h: the launch that version 1 of FWD and of BWD_D share: one thread an element (n,k,p,q) of the output (C++).
+ *
+ * The block is three-dimensional: x runs along a row of outputs, y over rows, z over channels. The grid covers the
+ * outputs exactly; images and column tiles share its x, which may be far larger than y and z. */
+#ifndef IMPL_CUDA_NAIVE_V1_H
+#define IMPL_CUDA_NAIVE_V1_H
+
+#include "impl_cuda_naive/shape.h"
+
+struct v1_output {
+    int64_t n, k, p, q;
+    bool inside;
+};
+
+static __device__ inline v1_output v1_this_output(const conv_shape<int64_t> &s)
+{
+    const int64_t tiles = (s.ow + blockDim.x - 1) / blockDim.x;
+    v1_output o;
+    o.n = blockIdx.x / tiles;
+    o.q = blockIdx.x % tiles * blockDim.x + threadIdx.x;
+    o.p = (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
+    o.k = (int64_t)blockIdx.z * blockDim.z + threadIdx.z;
+    o.inside = o.q < s.ow && o.p < s.oh && o.k < s.oc;
+    return o;
+}
+
+cnn_status v1_check(const cuda_context *, const cnn_conv_desc *, cnn_error *);
+cuda_shape v1_shape(const cuda_context *, const cnn_conv_desc *, const char *kernel);
+
+#endif

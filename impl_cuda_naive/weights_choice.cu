@@ -1,0 +1,110 @@
+/* weights_choice.cu: which tile for which problem: host side of weights.h.
+ *
+ * Few pixels: small tiles, many slices, one part, so that a single launch does it. Many: large tiles, and as many parts
+ * as it takes to fill a GPU. The same for every device, so that results are, too. */
+#include "impl_cuda_naive/tile.h"
+#include "impl_cuda_naive/weights.h"
+
+enum { FEW_PIXELS = 2048, BLOCK_THREADS = 256, BUSY_BLOCKS = 512, LEAST_PIXELS = 128 };
+
+/* As in tile_choice.cu: what is wasted at the edge against what is saved in loads. */
+static int32_t best_channels(int64_t m)
+{
+    const int32_t all[3] = {20, 8, 4};
+    int32_t best = 0;
+    double least = 0;
+    for (int i = 0; i < 3; i++) {
+        const double cost = (double)(ceil_div(m, all[i]) * all[i]) * (1.0 + 2.0 / all[i]);
+        if (best == 0 || cost < least) best = all[i], least = cost;
+    }
+    return best;
+}
+
+static int32_t lanes_for(int64_t columns, int32_t a_thread)
+{
+    const int64_t lanes = ceil_div(ceil_div(columns, a_thread), 32) * 32;
+    return (int32_t)(lanes <= 96 ? lanes : lanes % 96 == 0 ? 96 : 64);
+}
+
+/* The block: rows are output channels, m of a group. */
+static void choose_block(int64_t m, int64_t columns, int64_t pixels, weights_choice *c)
+{
+    const bool few = pixels <= FEW_PIXELS;
+    c->channels = few ? 4 : best_channels(m);
+    c->columns = few || columns < 64 ? 1 : columns < 128 ? 2 : 4;
+    c->lanes = few ? 32 : lanes_for(columns, c->columns);
+    c->rows = few ? 1 : (int32_t)smaller(ceil_div(m, c->channels), BLOCK_THREADS / c->lanes);
+    c->slices = few ? 16 : BLOCK_THREADS / (c->lanes * c->rows);
+    if (c->slices > pixels) c->slices = (int32_t)pixels;
+}
+
+static weights_choice choose(const cuda_context *context, int64_t groups, int64_t m, int64_t columns, int64_t pixels)
+{
+    const int64_t *knobs = context->knobs;
+    weights_choice c = {};
+    choose_block(m, columns, pixels, &c);
+    if (knobs[NAIVE_KNOB_WEIGHTS_CHANNELS] != 0) c.channels = (int32_t)knobs[NAIVE_KNOB_WEIGHTS_CHANNELS];
+    if (knobs[NAIVE_KNOB_WEIGHTS_COLUMNS] != 0) c.columns = (int32_t)knobs[NAIVE_KNOB_WEIGHTS_COLUMNS];
+    if (knobs[NAIVE_KNOB_WEIGHTS_LANES] != 0) c.lanes = (int32_t)knobs[NAIVE_KNOB_WEIGHTS_LANES];
+    if (knobs[NAIVE_KNOB_WEIGHTS_SLICES] != 0) c.slices = (int32_t)knobs[NAIVE_KNOB_WEIGHTS_SLICES];
+    const int64_t tiles =
+        groups * ceil_div(m, (int64_t)c.rows * c.channels) * ceil_div(columns, (int64_t)c.lanes * c.columns);
+    const int64_t wanted = pixels <= FEW_PIXELS ? 1 : smaller(BUSY_BLOCKS / tiles, pixels / LEAST_PIXELS);
+    const int64_t splits = knobs[NAIVE_KNOB_WEIGHTS_SPLITS] != 0 ? knobs[NAIVE_KNOB_WEIGHTS_SPLITS] : wanted;
+    c.splits = (int32_t)(splits < 1 ? 1 : smaller(splits, pixels));
+    return c;
+}
+
+void weights_plan(const cuda_context *context, const cnn_conv_desc *d, weights_problem *p, weights_launch *l)
+{
+    const int64_t elem = (int64_t)element_size(d);
+    *p = {};
+    p->s = conv_shape_of<int32_t>(d);
+    p->columns = p->s.group_ic * p->s.kh * p->s.kw;
+    p->all_columns = p->columns + (d->bias ? 1 : 0);
+    p->pixels = d->mb * d->oh * d->ow;
+    p->results = d->oc * p->all_columns;
+    const weights_choice c = choose(context, d->g, p->s.group_oc, p->all_columns, p->pixels);
+    const int64_t width = (int64_t)c.rows * c.channels, plane = (int64_t)c.lanes * c.rows * c.channels * c.columns;
+    p->row_tiles = (int32_t)ceil_div(p->s.group_oc, width);
+    p->a_split = ceil_div(p->pixels, c.splits);
+    p->chunk = (int32_t)smaller(context->knobs[NAIVE_KNOB_WEIGHTS_CHUNK], p->a_split);
+    l->choice = c;
+    l->choice.splits = (int32_t)ceil_div(p->pixels, p->a_split); /* none of them empty */
+    l->threads = tile_threads((size_t)elem, c.channels * c.columns);
+    l->bytes = (p->chunk * width + (c.slices - 1) * plane) * elem;
+    l->block[0] = c.lanes;
+    l->block[1] = c.rows;
+    l->block[2] = c.slices;
+    l->grid[0] = ceil_div(p->all_columns, (int64_t)c.lanes * c.columns);
+    l->grid[1] = d->g * p->row_tiles;
+    l->grid[2] = l->choice.splits;
+}
+
+size_t weights_workspace(const cuda_context *context, const cnn_conv_desc *d)
+{
+    weights_problem p;
+    weights_launch l;
+    weights_plan(context, d, &p, &l);
+    return l.choice.splits > 1 ? (size_t)(l.choice.splits * p.results) * element_size(d) : 0;
+}
+
+cnn_status weights_check(const cuda_context *context, const cnn_conv_desc *d, const char *kernel, cnn_error *err)
+{
+    weights_problem p;
+    weights_launch l;
+    cnn_status status = conv_check_32(kernel, d, err);
+    if (status != CNN_OK) return status;
+    weights_plan(context, d, &p, &l);
+    const int64_t threads = l.block[0] * l.block[1] * l.block[2];
+    if (threads > l.threads)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "%s: a block of %d x %d x %d threads; with %d x %d results a thread, %lld is the most", kernel,
+                        l.choice.lanes, l.choice.rows, l.choice.slices, l.choice.channels, l.choice.columns,
+                        (long long)l.threads);
+    if (l.bytes > (int64_t)context->limits.shared_bytes_optin)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "%s: %d pixels of dy and %d slices' sums need %lld bytes of shared memory, the device has %zu",
+                        kernel, p.chunk, l.choice.slices, (long long)l.bytes, context->limits.shared_bytes_optin);
+    return naive_grid_check(context, kernel, l.grid, l.block, err);
+}
