@@ -90,6 +90,7 @@ static void record_figures(cnn_record *record, const measure_result *r, const cn
     record_real(record, "high_s", s->high);
     record_real(record, "noise", s->noise);
     record_bool(record, "noisy", bench_noisy(s));
+    if (!isnan(r->launch_s)) record_real(record, "launch_s", r->launch_s);
     record_reals(record, "samples_s", r->samples, s->count);
     record_real(record, "gflops", cnn_flops(problem, dir) / s->median * 1e-9);
     record_real(record, "gbps", cnn_bytes(problem, dir) / s->median * 1e-9);

@@ -19,6 +19,8 @@ struct measure {
     void *buffers[CNN_MAX_OPERANDS], *workspace;
     cache_flush *flush; /* NULL: hot */
     int repeats;
+    cnn_graph *graph;         /* `repeats` runs, where the device can replay them and nothing is flushed in between */
+    double direct;            /* seconds a run, launched one by one by the host; NaN without a graph */
     double *samples, *sorted; /* `sorted` is room for the statistics */
     int count, capacity;
     double timed, spent; /* seconds in samples; in turns, all told */
@@ -75,14 +77,17 @@ static cnn_status go_on(const measure *m, cnn_error *err)
     return stop ? CNN_FAIL(err, CNN_INTERRUPTED, "the measurement was interrupted") : CNN_OK;
 }
 
-/* `repeats` runs in a row, in seconds a run. */
+/* Seconds a run of `repeats` in a row: replayed where there is a graph of just so many, else launched one by one. */
 static cnn_status time_runs(const measure *m, int repeats, double *seconds, cnn_error *err)
 {
     cnn_timer timer;
     cnn_status status = go_on(m, err);
     if (status == CNN_OK) status = cnn_sync(m->session, err);
     if (status == CNN_OK) status = cnn_timer_start(m->session, &timer, err);
-    for (int i = 0; status == CNN_OK && i < repeats; i++) status = run(m, err);
+    if (status == CNN_OK && m->graph != NULL && repeats == m->repeats)
+        status = m->session->impl->graph_run(m->session->context, m->graph, err);
+    else
+        for (int i = 0; status == CNN_OK && i < repeats; i++) status = run(m, err);
     if (status == CNN_OK) status = cnn_timer_stop(m->session, &timer, seconds, err);
     if (status == CNN_OK) *seconds /= repeats;
     return status;
@@ -102,6 +107,35 @@ static cnn_status warm_up(measure *m, cnn_error *err)
     return CNN_OK;
 }
 
+/* On a device a short kernel takes less time than its launch, so that runs launched one by one would time the host.
+ * They are replayed from a graph instead, and the difference is what a launch costs. */
+static cnn_status capture(measure *m, cnn_error *err)
+{
+    enum { LEAST_REPEATS = 10, DIRECT_SAMPLES = 5 };
+    const cnn_impl *impl = m->session->impl;
+    double seconds;
+    cnn_graph *graph = NULL;
+    m->direct = NAN;
+    if (impl->capture_begin == NULL || m->flush != NULL) return CNN_OK;
+    if (m->repeats < LEAST_REPEATS) m->repeats = LEAST_REPEATS;
+    for (int i = 0; i < DIRECT_SAMPLES; i++) {
+        if (time_runs(m, m->repeats, &seconds, err) != CNN_OK) return err->status;
+        m->direct = fmin(isnan(m->direct) ? seconds : m->direct, seconds);
+    }
+    cnn_status status = cnn_sync(m->session, err);
+    if (status == CNN_OK) status = impl->capture_begin(m->session->context, err);
+    if (status != CNN_OK) return status;
+    for (int i = 0; status == CNN_OK && i < m->repeats; i++) status = run(m, err);
+    cnn_error ended;
+    const cnn_status end = impl->capture_end(m->session->context, &graph, status == CNN_OK ? err : &ended);
+    if (status != CNN_OK || end != CNN_OK) {
+        if (end == CNN_OK) impl->graph_free(m->session->context, graph);
+        return status != CNN_OK ? status : end;
+    }
+    m->graph = graph;
+    return time_runs(m, m->repeats, &seconds, err); /* the first replay uploads the graph */
+}
+
 cnn_status measure_open(const cnn_session *session, const vf_case *c, const cnn_algorithm *algorithm,
                         const measure_params *params, measure **result, cnn_error *err)
 {
@@ -118,6 +152,7 @@ cnn_status measure_open(const cnn_session *session, const vf_case *c, const cnn_
     if (status == CNN_OK && params->cold) status = cache_flush_open(session, &m->flush, err);
     if (status == CNN_OK) status = reset(m, true, err);
     if (status == CNN_OK) status = warm_up(m, err);
+    if (status == CNN_OK) status = capture(m, err);
     if (status == CNN_OK)
         *result = m;
     else
@@ -128,6 +163,7 @@ cnn_status measure_open(const cnn_session *session, const vf_case *c, const cnn_
 void measure_close(measure *m)
 {
     if (!m) return;
+    if (m->graph) m->session->impl->graph_free(m->session->context, m->graph);
     for (int i = 0; i < CNN_MAX_OPERANDS; i++)
         if (m->buffers[i]) cnn_mem_free(m->session, m->buffers[i]);
     if (m->workspace) cnn_mem_free(m->session, m->workspace);
@@ -199,5 +235,6 @@ cnn_status measure_finish(measure *m, measure_result *result, cnn_error *err)
     result->repeats = m->repeats;
     result->workspace_bytes = m->plan.workspace_bytes;
     result->choice = m->plan.choice;
+    result->launch_s = m->graph ? fmax(m->direct - result->stats.min, 0.0) : NAN;
     return CNN_OK;
 }

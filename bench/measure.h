@@ -7,8 +7,10 @@
  *   measure_close(m);
  *
  * A sample is the time of `repeats` runs divided by their number; repeats is 1 but for kernels so short that the clock
- * and the loop around them would be measured. Turns last some milliseconds, so that algorithms that are compared see
- * the same drifts of the machine; each begins with a run that is not timed, since the others have used the caches. */
+ * and the loop around them would be measured. Where the device can replay captured work, a sample is a replay of
+ * `repeats` runs, so that what the host takes to launch them is not in it. Turns last some milliseconds, so that
+ * algorithms that are compared see the same drifts of the machine; each begins with a run that is not timed, since the
+ * others have used the caches. */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
@@ -33,6 +35,7 @@ typedef struct measure_result {
     const double *samples; /* stats.count of them, in the order in which they were taken; the measure owns them */
     int repeats;
     size_t workspace_bytes;
+    double launch_s;     /* what a launch by the host adds to a run, where samples are replays of a graph; else NaN */
     const char *choice;  /* what a searching algorithm settled on, or "" */
     verify_result check; /* of the last run's outputs: PASSED, or the figures are worth nothing */
 } measure_result;

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
+#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, sweep, cpu
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=${OUT:-out/gpu}
+benchcnn=${BENCHCNN:-build/cuda/benchcnn}
+gpu=${GPU_IMPLS:-cuda_naive,cuda_im2col,cudnn}
+mkdir -p "$out"
+export BENCHCNN_REQUIRE_GPU=1
+
+problems() { for f in "$@"; do printf -- '--problems bench/problems/%s.txt ' "$f"; done; }
+verify() { # NAME, then options: the last lines and every failure, the whole in a log
+    local name=$1
+    shift
+    echo "== verify $name: $*"
+    "$benchcnn" verify "$@" --quiet --out "$out/verify_$name.jsonl" >"$out/verify_$name.log" 2>&1 || echo "EXIT $?"
+    grep -a -E 'FAILED|MISTRUSTED' "$out/verify_$name.log" | head -${FAILURES:-12} || true
+    tail -2 "$out/verify_$name.log"
+}
+
+build() {
+    cmake --preset cuda -G Ninja >"$out/configure.log" 2>&1 || { tail -30 "$out/configure.log"; exit 1; }
+    tail -6 "$out/configure.log"
+    time cmake --build --preset cuda >"$out/build.log" 2>&1 || { grep -a -E 'error|FAILED' "$out/build.log" | head -40; exit 1; }
+    "$benchcnn" list | head -60
+}
+
+verify_all() {
+    for impl in ${gpu//,/ }; do
+        verify "${impl}_ops" --impl "$impl:*" --op all
+        # shellcheck disable=SC2046  # several words on purpose
+        verify "${impl}_conv" --impl "$impl:*" --op conv $(problems thesis awnn_table1 odd dilated)
+        verify "${impl}_net" --impl "$impl" --net thesis
+    done
+    # shellcheck disable=SC2046
+    verify "resnet50" --impl "$gpu" --op conv --check exact,bound,memory $(problems resnet50)
+}
+
+# A short run of each kernel under each tool of compute-sanitizer.
+sanitize() {
+    for tool in memcheck racecheck initcheck synccheck; do
+        for impl in ${gpu//,/ }; do
+            echo "== compute-sanitizer $tool $impl"
+            compute-sanitizer --tool $tool --error-exitcode 9 "$benchcnn" verify --impl "$impl:*" --op all --check bound \
+                --quiet >"$out/sanitizer_${tool}_$impl.log" 2>&1 || echo "EXIT $?"
+            grep -a -E 'ERROR SUMMARY|RACECHECK SUMMARY|FAILED' "$out/sanitizer_${tool}_$impl.log" | tail -2 || true
+        done
+    done
+}
+
+# The accuracy that the network has in it, and the same bits with and without replay.
+train() {
+    for impl in ${gpu//,/ }; do
+        "$benchcnn" train --net thesis --impl "$impl" --batch 50 --epochs 20 --quiet --out "$out/train.jsonl" \
+            --optimizer adam,lr=0.012,l2=5e-4,decay_steps=24000 | tail -4
+    done
+}
+
+sweep() {
+    for impl in ${SWEEP_IMPLS:-cuda_naive cuda_im2col cudnn:find}; do
+        "$benchcnn" sweep batch --impl "$impl" --epochs 3 --quiet --out "$out/sweep.jsonl" | tail -14
+    done
+}
+
+cpu() { "$benchcnn" sweep batch --impl cpu:direct,cpu:im2col --epochs 3 --quiet --out "$out/sweep.jsonl" | tail -14; }
+
+table() {
+    "$benchcnn" bench --impl 'cuda_naive:*,cuda_im2col:*,cudnn:*' --problems bench/problems/awnn_table1.txt \
+        --min-time 0.02 --max-time 0.2 --quiet --out "$out/awnn_table1.jsonl" | tail -40
+}
+
+for phase in "$@"; do
+    [ "$phase" = verify ] && phase=verify_all
+    "$phase"
+done
