@@ -319,7 +319,7 @@ static cnn_status set_up(bench *b, cnn_error *err)
     if (status == CNN_OK && (b->ops = cli_ops(o, err)) == 0) status = err->status;
     if (status == CNN_OK) status = gather_problems(b, err);
     if (status == CNN_OK) status = record_sink_open(o->out, o->json, &b->sink, err);
-    if (status == CNN_OK) status = cli_sessions_open(o, &b->sessions, err);
+    if (status == CNN_OK) status = cli_sessions_open(o, true, &b->sessions, err);
     return status;
 }
 

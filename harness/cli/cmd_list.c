@@ -18,7 +18,8 @@ static void print_impl(const cnn_impl *impl)
 {
     cnn_error why;
     const bool available = impl->probe(&why) == CNN_OK;
-    printf("%s %s: %s\n", available ? "✓" : "✗", impl->name, impl->doc);
+    printf("%s %s%s: %s\n", available ? "✓" : "✗", impl->name,
+           cnn_impl_timed(impl) ? "" : " (emulated: to be verified, never timed)", impl->doc);
     if (!available) printf("    not available here: %s\n", why.message);
     for (int i = 0; i < impl->n_algorithms; i++) {
         const cnn_algorithm *a = &impl->algorithms[i];
@@ -42,6 +43,7 @@ static cnn_status write_impl(record_sink *sink, const cnn_impl *impl, cnn_error 
     cnn_record *record = record_new("implementation");
     record_text(record, "impl", impl->name);
     record_text(record, "doc", impl->doc);
+    record_bool(record, "emulated", !cnn_impl_timed(impl));
     record_bool(record, "available", impl->probe(&why) == CNN_OK);
     record_text(record, "why_not", why.message);
     cnn_status status = record_write(sink, record, err);

@@ -138,7 +138,7 @@ static cnn_status set_up(sweep *s, cnn_error *err)
     if (status == CNN_OK) epoch_setting_of_net(&network->net, &s->network);
     if (status == CNN_OK) status = record_sink_open(s->options->out, s->options->json, &s->sink, err);
     if (status == CNN_OK) status = read_earlier(s, err);
-    if (status == CNN_OK) status = cli_sessions_open(s->options, &s->sessions, err);
+    if (status == CNN_OK) status = cli_sessions_open(s->options, true, &s->sessions, err);
     if (status == CNN_OK) status = cli_fitting(&s->sessions, &network->net, err);
     if (status == CNN_OK) status = load_data(s, &network->net, err);
     if (status == CNN_OK) status = make_curves(s, &network->net, err);

@@ -90,7 +90,7 @@ static cnn_status set_up(train *t, cnn_error *err)
     cnn_status status = read_options(t, err);
     if (status == CNN_OK) status = cnn_net_load(o->net, &t->types.types[0], t->batch, (uint64_t)o->seed, &network, err);
     if (status == CNN_OK) status = record_sink_open(o->plan ? NULL : o->out, !o->plan && o->json, &t->sink, err);
-    if (status == CNN_OK) status = cli_sessions_open(o, &t->sessions, err);
+    if (status == CNN_OK) status = cli_sessions_open(o, false, &t->sessions, err);
     if (status == CNN_OK) status = cli_fitting(&t->sessions, &network->net, err);
     if (status == CNN_OK) t->deciding_op = cli_deciding_op(&network->net);
     if (status == CNN_OK) status = open_data(t, &network->net, err);
@@ -170,22 +170,33 @@ static cnn_status report_epoch(run *r, int64_t epoch, const trainer_result *e, c
     const cnn_status status = record_write(t->sink, record, err);
     if (!(isfinite(e->train_loss) && isfinite(e->test_loss))) t->diverged++;
     if (status != CNN_OK || t->options->json) return status;
-    printf("%5lld  %10.5f  %9.5f  %8.2f %%  %8.3f  %8.3f  %9.0f\n", (long long)epoch + 1, e->train_loss, e->test_loss,
-           e->test_accuracy * 100.0, e->seconds, e->train_s, e->images_per_s);
+    printf("%5lld  %10.5f  %9.5f  %8.2f %%", (long long)epoch + 1, e->train_loss, e->test_loss,
+           e->test_accuracy * 100.0);
+    if (cnn_impl_timed(r->session->impl))
+        printf("  %8.3f  %8.3f  %9.0f\n", e->seconds, e->train_s, e->images_per_s);
+    else
+        printf("  emulated: not timed\n");
     fflush(stdout);
     return CNN_OK;
 }
 
+/* NaN is the time of what is emulated. */
+static const char *time_text(double seconds, char text[32])
+{
+    snprintf(text, 32, isnan(seconds) ? "not timed" : "%.3f s", seconds);
+    return text;
+}
+
 static void print_head(const run *r)
 {
+    char setup[32];
     if (r->all->options->json) return;
     const trainer_params *params = &r->all->params;
-    printf("%s on %s, batch %lld, %s:%s, %s %s, %d thread%s%s%s; set-up %.3f s\n", r->network->net.name,
-           r->all->data.name, (long long)r->all->batch, r->session->impl->name, r->algorithm,
-           cnn_dtype_name(r->network->net.type.dtype), cnn_layout_name(r->network->net.type.layout),
-           r->session->threads, r->session->threads == 1 ? "" : "s",
+    printf("%s on %s, batch %lld, %s:%s, %s %s, %d thread%s%s%s; set-up %s\n", r->network->net.name, r->all->data.name,
+           (long long)r->all->batch, r->session->impl->name, r->algorithm, cnn_dtype_name(r->network->net.type.dtype),
+           cnn_layout_name(r->network->net.type.layout), r->session->threads, r->session->threads == 1 ? "" : "s",
            trainer_uses_graph(r->session, params) ? ", graph" : "", params->host_data ? ", data on the host" : "",
-           r->setup_s);
+           time_text(r->setup_s, setup));
     printf("%5s  %10s  %9s  %10s  %8s  %8s  %9s\n", "epoch", "train loss", "test loss", "accuracy", "seconds",
            "train s", "images/s");
 }
@@ -197,6 +208,7 @@ static cnn_status run_epochs(run *r, cnn_error *err)
     const trainer_watch watch = {show_progress, t->losses != NULL ? keep_loss : NULL, r};
     cnn_status status = CNN_OK;
     bool reached = false;
+    char spent[32];
     for (int64_t epoch = 0; epoch < t->epochs && status == CNN_OK && !reached; epoch++) {
         trainer_result e;
         char what[64];
@@ -212,8 +224,8 @@ static cnn_status run_epochs(run *r, cnn_error *err)
         reached = e.test_loss < o->until_loss;
     }
     if (status == CNN_OK && o->until_loss >= 0.0 && !o->json)
-        printf("test loss %s below %g after %lld epoch%s, %.3f s\n", reached ? "is" : "is not", o->until_loss,
-               (long long)r->epochs_run, r->epochs_run == 1 ? "" : "s", r->train_seconds);
+        printf("test loss %s below %g after %lld epoch%s, %s\n", reached ? "is" : "is not", o->until_loss,
+               (long long)r->epochs_run, r->epochs_run == 1 ? "" : "s", time_text(r->train_seconds, spent));
     return status;
 }
 
@@ -231,7 +243,7 @@ static cnn_status run_one(train *t, cnn_session *session, const char *algorithm,
         t->trained++;
     } else if (status == CNN_OK) {
         status = trainer_start(r.trainer, err);
-        r.setup_s = cnn_now() - start;
+        r.setup_s = cnn_impl_timed(session->impl) ? cnn_now() - start : NAN;
         if (status == CNN_OK) status = record_environment(t->sink, session, o->command_line, err);
         if (status == CNN_OK) print_head(&r);
         if (status == CNN_OK) status = run_epochs(&r, err);

@@ -254,7 +254,7 @@ static cnn_status set_up(verification *v, cnn_error *err)
     cnn_status status = cli_no_words(o, err);
     if (status == CNN_OK) status = check_net_options(o, err);
     if (status == CNN_OK) status = cli_types(o, &v->types, err);
-    return status == CNN_OK ? cli_sessions_open(o, &v->sessions, err) : status;
+    return status == CNN_OK ? cli_sessions_open(o, false, &v->sessions, err) : status;
 }
 
 int cmd_verify(const cli_options *options, cnn_error *err)

@@ -12,7 +12,19 @@ static bool is_open(const cli_sessions *sessions, const cnn_impl *impl)
     return false;
 }
 
-cnn_status cli_sessions_open(const cli_options *options, cli_sessions *sessions, cnn_error *err)
+static cnn_status open_session(const cnn_impl *impl, const cnn_session_params *params, bool to_time,
+                               cnn_session *session, cnn_error *err)
+{
+    if (to_time && !cnn_impl_timed(impl))
+        return CNN_FAIL(
+            err, CNN_UNAVAILABLE,
+            "%s is emulated in this build (its GPU kernels run on the host, to be verified), so it is never "
+            "timed",
+            impl->name);
+    return cnn_session_open(impl, params, session, err);
+}
+
+cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessions *sessions, cnn_error *err)
 {
     cnn_session_params params = cli_session_params(options);
     bool by_name = options->impl && !strpbrk(options->impl, "*?[");
@@ -22,7 +34,7 @@ cnn_status cli_sessions_open(const cli_options *options, cli_sessions *sessions,
     for (int i = 0; status == CNN_OK && i < sessions->n_choices; i++) {
         const cnn_impl *impl = sessions->choices[i].impl;
         if (is_open(sessions, impl)) continue;
-        status = cnn_session_open(impl, &params, &sessions->list[sessions->count], err);
+        status = open_session(impl, &params, to_time, &sessions->list[sessions->count], err);
         if (status == CNN_OK) sessions->count++;
         if (status == CNN_UNAVAILABLE && !by_name) {
             fprintf(stderr, "benchcnn: without %s: %s\n", impl->name, err->message);

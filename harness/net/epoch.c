@@ -4,6 +4,7 @@
 #include "../rng.h"
 #include "trainer_parts.h"
 
+#include <math.h>
 #include <string.h>
 
 cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err)
@@ -240,5 +241,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     if (status == CNN_OK) status = test_pass(t, watch, p.count, result, err);
     result->seconds = cnn_now() - start;
     result->transfer_s = t->transfer_s;
+    if (!cnn_impl_timed(t->session->impl))
+        result->seconds = result->train_s = result->test_s = result->transfer_s = result->images_per_s = NAN;
     return status;
 }

@@ -44,7 +44,7 @@ typedef struct trainer_bytes {
 } trainer_bytes;
 
 typedef struct trainer_result {
-    double seconds, train_s, test_s; /* wall clock, the device synchronised */
+    double seconds, train_s, test_s; /* wall clock, the device synchronised; of an epoch on an emulated device NaN */
     double train_loss, test_loss;    /* means over the images; the training loss as seen before each update */
     double train_accuracy, test_accuracy;
     double images_per_s; /* training images / train_s */

@@ -1,0 +1,18 @@
+# What the CUDA implementations share: on a GPU, or emulated. Without a GPU these tests are skipped, visibly; with
+# BENCHCNN_REQUIRE_GPU=1 in the environment they fail instead.
+function(benchcnn_cuda_test name)
+  add_executable(${name} ${name}.cu)
+  benchcnn_cuda_sources(${name})
+  target_link_libraries(${name} PRIVATE ${ARGN} benchcnn_cuda PkgConfig::CMOCKA)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+endfunction()
+
+if(BENCHCNN_CUDA_MODE)
+  benchcnn_cuda_test(test_cuda_launch)
+endif()
+if(BENCHCNN_CUDA_MODE STREQUAL EMULATED)
+  benchcnn_cuda_test(test_cuda_emulator)
+  add_test(NAME cli_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_emulated.sh $<TARGET_FILE:benchcnn>)
+  set_tests_properties(cli_emulated PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+endif()

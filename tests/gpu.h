@@ -1,0 +1,22 @@
+/* gpu.h: tests that need a GPU (or its emulation) and say so where there is none. */
+#ifndef TESTS_GPU_H
+#define TESTS_GPU_H
+
+#include "harness/cuda/cuda.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* 0: there is one. Else what main() is to return: 77, which CTest shows as "Skipped"; with BENCHCNN_REQUIRE_GPU=1 in
+ * the environment, failure: so that a machine that should test on its GPU cannot pass without. */
+static inline int gpu_or_skip(void)
+{
+    cnn_error err;
+    const char *required = getenv("BENCHCNN_REQUIRE_GPU");
+    if (cuda_probe(&err) == CNN_OK) return 0;
+    fprintf(stderr, "skipped: %s\n", err.message);
+    return required != NULL && strcmp(required, "1") == 0 ? EXIT_FAILURE : 77;
+}
+
+#endif
