@@ -244,6 +244,29 @@ static void divergence_ends_the_program(void **)
     dies(barrier_against_warp, "wait for one another");
 }
 
+#ifdef __SANITIZE_ADDRESS__
+static __global__ void behind_device_memory(float *)
+{
+    float *memory = nullptr;
+    cudaMalloc(&memory, 8 * sizeof *memory);
+    for (int i = 0; i <= 8; i++) memory[i] = 0; /* test_cuda_emulator.cu: one too many */
+}
+
+static __global__ void behind_shared_memory(float *data)
+{
+    __shared__ float shared[8];
+    const int past = 8 + (int)data[0];
+    shared[past / 2 * 2] = 1;
+    data[1] = shared[past];
+}
+
+static void overruns_are_seen(void **)
+{
+    dies(behind_device_memory, "heap-buffer-overflow");
+    dies(behind_shared_memory, ""); /* by the address or the undefined-behaviour sanitizer */
+}
+#endif
+
 /* ---- Launch limits, graphs */
 
 static void shapes_beyond_a_device_are_refused(void **)
@@ -321,6 +344,9 @@ int main()
         cmocka_unit_test(one_warp_may_work_while_others_wait),
         cmocka_unit_test(atomics),
         cmocka_unit_test(divergence_ends_the_program),
+#ifdef __SANITIZE_ADDRESS__
+        cmocka_unit_test(overruns_are_seen),
+#endif
         cmocka_unit_test(shapes_beyond_a_device_are_refused),
         cmocka_unit_test(graphs_play_back_what_was_recorded),
         cmocka_unit_test(waiting_and_allocating_break_a_capture),

@@ -4,7 +4,8 @@
  * fiber goes on with the threads that have not begun. So a kernel without barriers needs one fiber for all threads, and
  * one with them as many as the block has threads. When all threads have begun, and each is done or waits, those whose
  * barrier or warp operation is complete go on; if there are none, the block has diverged. */
-#include "harness/cuda/emulated/block.h"
+#include "harness/cuda/emulated/fiber.h"
+#include "harness/cuda/emulated/runtime.h"
 
 #include "harness/cuda/emulated/emulated.h"
 
@@ -12,13 +13,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
-#include <sys/mman.h>
-#include <ucontext.h>
 #include <vector>
-
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/common_interface_defs.h>
-#endif
 
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
@@ -26,13 +21,13 @@ dim3 blockDim, gridDim;
 namespace
 {
 
-enum { STACK_BYTES = 256 * 1024, WARP = 32 };
+enum { WARP = 32 };
 enum wait_kind { RUNS, IDLE, AT_BARRIER, AT_WARP };
 
 struct fiber {
-    ucontext_t where;
-    void *stack, *fake_stack;
+    emulated_fiber itself;
     unsigned thread;
+    uint3 index;
     wait_kind state;
     /* what it waits for */
     const char *file;
@@ -48,10 +43,7 @@ struct block_state {
     std::vector<std::unique_ptr<fiber>> fibers;
     std::vector<fiber *> of_thread; /* NULL: done */
     unsigned char *dynamic;
-    ucontext_t scheduler;
-    void *scheduler_fake_stack;
-    const void *scheduler_stack;
-    size_t scheduler_bytes;
+    emulated_fiber scheduler; /* the host thread's own stack */
     fiber *current;
     unsigned threads, begun, done;
     bool reversed;
@@ -61,39 +53,23 @@ struct block_state {
 void into_fiber(fiber *f)
 {
     block.current = f;
-#ifdef __SANITIZE_ADDRESS__
-    __sanitizer_start_switch_fiber(&block.scheduler_fake_stack, f->stack, STACK_BYTES);
-#endif
-    swapcontext(&block.scheduler, &f->where);
-#ifdef __SANITIZE_ADDRESS__
-    __sanitizer_finish_switch_fiber(block.scheduler_fake_stack, nullptr, nullptr);
-#endif
+    emulated_fiber_switch(&block.scheduler, &f->itself);
 }
 
-void set_thread_index(unsigned thread)
+uint3 index_of(unsigned thread)
 {
-    threadIdx.x = thread % blockDim.x;
-    threadIdx.y = thread / blockDim.x % blockDim.y;
-    threadIdx.z = thread / blockDim.x / blockDim.y;
+    return {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / blockDim.x / blockDim.y};
 }
 
 void back_to_scheduler(fiber *f)
 {
-#ifdef __SANITIZE_ADDRESS__
-    __sanitizer_start_switch_fiber(&f->fake_stack, block.scheduler_stack, block.scheduler_bytes);
-#endif
-    swapcontext(&f->where, &block.scheduler);
-#ifdef __SANITIZE_ADDRESS__
-    __sanitizer_finish_switch_fiber(f->fake_stack, &block.scheduler_stack, &block.scheduler_bytes);
-#endif
-    set_thread_index(f->thread);
+    emulated_fiber_switch(&f->itself, &block.scheduler);
+    threadIdx = f->index;
 }
 
 void run_threads()
 {
-#ifdef __SANITIZE_ADDRESS__
-    __sanitizer_finish_switch_fiber(nullptr, &block.scheduler_stack, &block.scheduler_bytes);
-#endif
+    emulated_fiber_begun(&block.scheduler);
     for (;;) {
         fiber *f = block.current;
         while (block.begun < block.threads) {
@@ -101,7 +77,7 @@ void run_threads()
             f->state = RUNS;
             block.begun++;
             block.of_thread[f->thread] = f;
-            set_thread_index(f->thread);
+            threadIdx = f->index = index_of(f->thread);
             (*block.body)();
             block.of_thread[f->thread] = nullptr;
             block.done++;
@@ -114,15 +90,10 @@ void run_threads()
 fiber *new_fiber()
 {
     std::unique_ptr<fiber> f(new fiber());
-    f->stack = mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (f->stack == MAP_FAILED || getcontext(&f->where) != 0) {
+    if (!emulated_fiber_make(&f->itself, run_threads)) {
         std::fprintf(stderr, "emulated CUDA: no memory for a thread's stack\n");
         std::abort();
     }
-    f->where.uc_stack.ss_sp = f->stack;
-    f->where.uc_stack.ss_size = STACK_BYTES;
-    f->where.uc_link = nullptr;
-    makecontext(&f->where, run_threads, 0);
     block.fibers.push_back(std::move(f));
     return block.fibers.back().get();
 }

@@ -28,7 +28,7 @@ extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 constexpr int warpSize = 32;
 
-/* ---- block.cu: waiting. The line tells one barrier from another. */
+/* ---- block.cpp: waiting. The line tells one barrier from another. */
 enum emulated_warp_op { EMULATED_SYNC, EMULATED_SHFL, EMULATED_UP, EMULATED_DOWN, EMULATED_XOR, EMULATED_BALLOT };
 void *emulated_dynamic_shared();
 void emulated_barrier(const char *file, int line);

@@ -2,7 +2,7 @@
  * any machine, under the sanitizers too. For correctness only: never timed.
  *
  * A kernel is a plain C++ function. A launch calls it once for each thread of each block, block after block, on one
- * host thread (block.cu). Threads of a block take turns: one runs until it meets __syncthreads() or a warp operation,
+ * host thread (block.cpp). Threads of a block take turns: one runs until it meets __syncthreads() or a warp operation,
  * then the next runs; so a thread is a fiber (a stack of its own) only while it waits. What this shows that a GPU may
  * hide:
  *   - odd blocks run their threads in reverse order: what relies on a missing barrier comes out wrong;

@@ -1,0 +1,17 @@
+/* runtime.h: what the emulator's own files share. */
+#ifndef HARNESS_CUDA_EMULATED_RUNTIME_H
+#define HARNESS_CUDA_EMULATED_RUNTIME_H
+
+#include "harness/cuda/emulated/emulated.h"
+
+enum { MAX_BLOCK_THREADS = 1024, MAX_BLOCK_Z = 64, MAX_GRID_YZ = 65535 };
+enum { SHARED_BYTES = 48 * 1024, SHARED_BYTES_OPTIN = 227 * 1024 };
+
+/* Remembers an error for cudaGetLastError(), and returns it. */
+cudaError_t emulated_done(cudaError_t);
+/* For a call that is not allowed during capture: true while this thread captures, and the capture is then lost. */
+bool emulated_breaks_capture();
+/* block.cpp: calls `body` once for every thread of the grid, with the built-in indices set. */
+void emulated_run_grid(dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()> &body);
+
+#endif

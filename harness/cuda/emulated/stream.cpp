@@ -1,0 +1,209 @@
+/* stream.cpp: the host's side of emulated.h: launches, streams, graphs, events. While a stream captures, what is
+ * submitted to it is kept, as a function to be called at every replay. */
+#include "harness/cuda/emulated/runtime.h"
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <vector>
+
+struct emulated_graph {
+    std::vector<std::function<void()>> calls;
+};
+
+struct emulated_stream {
+    cudaStreamCaptureStatus capture;
+    emulated_graph *recording;
+};
+
+struct emulated_event {
+    std::chrono::steady_clock::time_point time;
+    bool recorded, timed;
+};
+
+namespace
+{
+
+thread_local emulated_stream *capturing = nullptr; /* this thread's capture, which waiting and allocating break */
+
+std::mutex limits_lock;
+std::map<const void *, int> shared_limits; /* kernel -> bytes asked for by cudaFuncSetAttribute */
+
+bool launch_fits(dim3 grid, dim3 block, size_t shared_bytes, const void *kernel)
+{
+    const unsigned long long threads = 1ull * block.x * block.y * block.z;
+    if (threads == 0 || threads > MAX_BLOCK_THREADS || block.x > MAX_BLOCK_THREADS || block.y > MAX_BLOCK_THREADS ||
+        block.z > MAX_BLOCK_Z)
+        return false;
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > 0x7fffffffu || grid.y > MAX_GRID_YZ ||
+        grid.z > MAX_GRID_YZ)
+        return false;
+    const std::lock_guard<std::mutex> lock(limits_lock);
+    const auto asked = shared_limits.find(kernel);
+    const int limit = asked == shared_limits.end() || asked->second < SHARED_BYTES ? SHARED_BYTES : asked->second;
+    return shared_bytes <= static_cast<size_t>(limit);
+}
+
+} // namespace
+
+bool emulated_breaks_capture()
+{
+    if (capturing == nullptr) return false;
+    capturing->capture = cudaStreamCaptureStatusInvalidated;
+    return true;
+}
+
+/* ---- Launching and recording */
+
+cudaError_t emulated_enqueue(cudaStream_t stream, std::function<void()> call)
+{
+    if (stream == nullptr || stream->capture == cudaStreamCaptureStatusNone) {
+        call();
+        return cudaSuccess;
+    }
+    if (stream->capture == cudaStreamCaptureStatusInvalidated) return emulated_done(cudaErrorStreamCaptureInvalidated);
+    stream->recording->calls.push_back(std::move(call));
+    return cudaSuccess;
+}
+
+cudaError_t emulated_launch_body(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, const void *kernel,
+                                 std::function<void()> body)
+{
+    if (!launch_fits(grid, block, shared_bytes, kernel)) return emulated_done(cudaErrorInvalidConfiguration);
+    return emulated_enqueue(stream, [=] { emulated_run_grid(grid, block, shared_bytes, body); });
+}
+
+cudaError_t emulated_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value)
+{
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 || value > SHARED_BYTES_OPTIN)
+        return emulated_done(cudaErrorInvalidValue);
+    const std::lock_guard<std::mutex> lock(limits_lock);
+    shared_limits[kernel] = value;
+    return cudaSuccess;
+}
+
+extern "C" {
+
+/* ---- Streams and graphs */
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int)
+{
+    *stream = new emulated_stream();
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    if (stream == nullptr) return emulated_done(cudaErrorInvalidResourceHandle);
+    if (capturing == stream) capturing = nullptr;
+    delete stream->recording;
+    delete stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    return emulated_done(emulated_breaks_capture() ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
+{
+    if (stream == nullptr) return emulated_done(cudaErrorStreamCaptureUnsupported);
+    if (stream->capture != cudaStreamCaptureStatusNone || capturing != nullptr)
+        return emulated_done(cudaErrorIllegalState);
+    stream->capture = cudaStreamCaptureStatusActive;
+    stream->recording = new emulated_graph();
+    capturing = stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    *graph = nullptr;
+    if (stream == nullptr || stream->capture == cudaStreamCaptureStatusNone)
+        return emulated_done(cudaErrorIllegalState);
+    const bool valid = stream->capture == cudaStreamCaptureStatusActive;
+    if (valid)
+        *graph = stream->recording;
+    else
+        delete stream->recording;
+    stream->recording = nullptr;
+    stream->capture = cudaStreamCaptureStatusNone;
+    capturing = nullptr;
+    return emulated_done(valid ? cudaSuccess : cudaErrorStreamCaptureInvalidated);
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status)
+{
+    *status = stream == nullptr ? cudaStreamCaptureStatusNone : stream->capture;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
+{
+    *exec = new emulated_graph(*graph);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    delete graph;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+    delete exec;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    const emulated_graph graph = *exec; /* a copy: a launch that is itself captured may outlive exec */
+    return emulated_enqueue(stream, [graph] {
+        for (const std::function<void()> &call : graph.calls) call();
+    });
+}
+
+/* ---- Events */
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
+{
+    *event = new emulated_event();
+    (*event)->timed = (flags & cudaEventDisableTiming) == 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    delete event;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    event->recorded = true;
+    return emulated_enqueue(stream, [event] { event->time = std::chrono::steady_clock::now(); });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t)
+{
+    return emulated_done(emulated_breaks_capture() ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop)
+{
+    *milliseconds = 0;
+    if (!start->recorded || !stop->recorded || !start->timed || !stop->timed)
+        return emulated_done(cudaErrorInvalidResourceHandle);
+    *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned int) { return cudaSuccess; }
+
+} /* extern "C" */
