@@ -17,30 +17,24 @@
 #include "harness/cnn.h"
 
 /* Algorithm ids. The implementation's own are below the first. Engine N is CUDNN_GRAPH_ENGINE + N. */
-enum {
-    CUDNN_GRAPH_HEURISTIC = 1000,
-    CUDNN_GRAPH_FIND,
-    CUDNN_GRAPH_ENGINE = 2000,
-    CUDNN_GRAPH_BIAS_ENGINE = 4000
-};
+enum { CUDNN_GRAPH_HEURISTIC = 1000, CUDNN_GRAPH_FIND, CUDNN_GRAPH_ENGINE = 2000, CUDNN_GRAPH_BIAS_ENGINE = 4000 };
 
-/* The rounding bound's factor for engines that transform: the largest that an engine may have (graph_notes.c). */
-#define CUDNN_GRAPH_AMPLIFICATION 1000.0
-
-/* Rows of cnn_impl.algorithms. Which engine these two settle on is not known beforehand: no claim of determinism, and
- * the bound is that of the loosest engine. The context's knob for deterministic engines narrows the search. */
+/* Rows of cnn_impl.algorithms. Which engine these two settle on is not known beforehand, so they claim no determinism
+ * (a knob of the context narrows the search to deterministic engines); they pass over engines that transform (Winograd,
+ * FFT), so that their results are held to the plain bound. Those are there as graph:engN. */
 #define CUDNN_GRAPH_ROWS                                                                                               \
-    {"graph:heuristic", "graph API: the first engine that cuDNN's heuristics propose and that fits the limits",        \
-     1u << CNN_OP_CONV, CNN_ALGO_TRANSFORMS, CUDNN_GRAPH_AMPLIFICATION, CUDNN_GRAPH_HEURISTIC},                        \
+    {"graph:heuristic",                                                                                                \
+     "graph API: the first engine that cuDNN's heuristics propose and that fits the limits",                           \
+     1u << CNN_OP_CONV,                                                                                                \
+     0,                                                                                                                \
+     1,                                                                                                                \
+     CUDNN_GRAPH_HEURISTIC},                                                                                           \
     {                                                                                                                  \
-        "graph:find", "graph API: the fastest of the heuristics' proposals, measured", 1u << CNN_OP_CONV,              \
-            CNN_ALGO_TRANSFORMS, CUDNN_GRAPH_AMPLIFICATION, CUDNN_GRAPH_FIND                                           \
+        "graph:find", "graph API: the fastest of the heuristics' proposals, measured", 1u << CNN_OP_CONV, 0, 1,        \
+            CUDNN_GRAPH_FIND                                                                                           \
     }
 
-static inline bool cudnn_graph_serves(const cnn_algorithm *algorithm)
-{
-    return algorithm->id >= CUDNN_GRAPH_HEURISTIC;
-}
+static inline bool cudnn_graph_serves(const cnn_algorithm *algorithm) { return algorithm->id >= CUDNN_GRAPH_HEURISTIC; }
 
 /* Engines that take this problem, as rows of their own; none for an operation other than conv. */
 cnn_status cudnn_graph_enumerate(cnn_context *, const cnn_problem *, cnn_dir, cnn_algorithm *list, int capacity,

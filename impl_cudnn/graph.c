@@ -1,0 +1,136 @@
+/* graph.c: the face of the graph API's algorithms: enumerate, supports, prepare, run.
+ *
+ * Whether an engine takes a problem is known for sure only once its execution plan is built; so that is what `supports`
+ * does, and throws it away. `prepare` builds it again and keeps it. */
+#include "harness/names.h"
+#include "impl_cudnn/graph_parts.h"
+
+static cnn_status check_type(const cnn_problem *problem, cnn_dir dir, cnn_error *err)
+{
+    const cnn_type *t = &problem->u.type;
+    if (problem->op != CNN_OP_CONV)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "the graph API's algorithms serve conv, not %s",
+                        cnn_op_name(problem->op));
+    if (dir != CNN_FWD && dir != CNN_BWD_D && dir != CNN_BWD_W)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "conv has no direction %d", (int)dir);
+    if (t->dtype != CNN_F32 && t->dtype != CNN_F64)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "dtype %d: the graph API's algorithms compute in f32 and f64",
+                        (int)t->dtype);
+    if (t->math == CNN_MATH_F32) return CNN_OK;
+    if (t->dtype == CNN_F32 && (t->math == CNN_MATH_TF32 || t->math == CNN_MATH_F16)) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "math %s with dtype %s: the graph API's algorithms offer f32, and with f32 data tf32 and f16",
+                    cnn_math_name(t->math), cnn_dtype_name(t->dtype));
+}
+
+static bool has_bias_graph(const cnn_problem *problem, cnn_dir dir) { return problem->u.conv.bias && dir == CNN_FWD; }
+
+/* Engines whose descriptors can be finalized: most that cannot take the problem are sorted out there, at little cost.
+ */
+static void enumerate_graph(cudnn_context *context, const graph_request *request, cnn_algorithm *list, int capacity,
+                            int *count)
+{
+    cudnnBackendDescriptor_t graph = NULL;
+    cnn_error refused; /* a graph or an engine that cuDNN refuses is just not listed */
+    int64_t engines = 0;
+    if (graph_build(context, request, &graph, &refused) != CNN_OK) return;
+    if (graph_engine_count(graph, &engines, &refused) != CNN_OK) engines = 0;
+    for (int64_t i = 0; i < engines && i < CUDNN_GRAPH_BIAS_ENGINE - CUDNN_GRAPH_ENGINE && *count < capacity; i++) {
+        const graph_config config = {.engine = i, .bias = request->bias};
+        cudnnBackendDescriptor_t made = NULL;
+        graph_traits traits;
+        char name[CNN_NAME_MAX - 8];
+        if (graph_config_open(graph, &config, &made, &refused) != CNN_OK) continue;
+        graph_drop(&made);
+        if (graph_config_traits(graph, &config, &traits, &refused) != CNN_OK) continue;
+        cnn_algorithm *row = &list[(*count)++];
+        *row = (cnn_algorithm){
+            .doc = traits.doc,
+            .ops = 1u << CNN_OP_CONV,
+            .flags = traits.flags,
+            .amplification = traits.amplification,
+            .id = (request->bias ? CUDNN_GRAPH_BIAS_ENGINE : CUDNN_GRAPH_ENGINE) + i,
+        };
+        graph_config_name(&config, name, sizeof name);
+        snprintf(row->name, sizeof row->name, "graph:%s", name);
+    }
+    graph_drop(&graph);
+}
+
+cnn_status cudnn_graph_enumerate(cnn_context *context, const cnn_problem *problem, cnn_dir dir, cnn_algorithm *list,
+                                 int capacity, int *count, cnn_error *err)
+{
+    *count = 0;
+    if (check_type(problem, dir, err) != CNN_OK) return CNN_OK; /* none, and `supports` says why */
+    graph_request request = {.conv = &problem->u.conv, .dir = dir};
+    enumerate_graph((cudnn_context *)context, &request, list, capacity, count);
+    request.bias = has_bias_graph(problem, dir);
+    if (request.bias) enumerate_graph((cudnn_context *)context, &request, list, capacity, count);
+    return CNN_OK;
+}
+
+/* One engine by its number, with its default knobs. */
+static cnn_status open_engine(cudnn_context *context, const cnn_problem *problem, cnn_dir dir,
+                              const cnn_algorithm *algorithm, graph_state **state, cnn_error *err)
+{
+    const bool bias = algorithm->id >= CUDNN_GRAPH_BIAS_ENGINE;
+    const graph_config config = {.engine = algorithm->id - (bias ? CUDNN_GRAPH_BIAS_ENGINE : CUDNN_GRAPH_ENGINE),
+                                 .bias = bias};
+    if (bias && !has_bias_graph(problem, dir))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s adds the bias in the forward pass, and here is none",
+                        algorithm->name);
+    const graph_request request = {.conv = &problem->u.conv, .dir = dir, .bias = bias};
+    cudnnBackendDescriptor_t graph = NULL;
+    graph_traits traits;
+    cnn_status status = graph_build(context, &request, &graph, err);
+    if (status == CNN_OK) status = graph_config_admit(context, graph, &problem->u.type, &config, &traits, err);
+    graph_drop(&graph);
+    return status == CNN_OK ? graph_state_open(context, &problem->u.conv, dir, &config, state, err) : status;
+}
+
+/* For graph:find, `supports` asks only whether there is anything to measure. */
+static cnn_status open_any(cudnn_context *context, const cnn_problem *problem, cnn_dir dir,
+                           const cnn_algorithm *algorithm, bool search, graph_state **state, cnn_error *err)
+{
+    *state = NULL;
+    const cnn_status status = check_type(problem, dir, err);
+    if (status != CNN_OK) return status;
+    if (algorithm->id >= CUDNN_GRAPH_ENGINE) return open_engine(context, problem, dir, algorithm, state, err);
+    if (algorithm->id == CUDNN_GRAPH_FIND && search) return graph_fastest(context, problem, dir, state, err);
+    return graph_first(context, &problem->u.conv, dir, state, err);
+}
+
+cnn_status cudnn_graph_supports(cnn_context *context, const cnn_problem *problem, cnn_dir dir,
+                                const cnn_algorithm *algorithm, cnn_error *err)
+{
+    graph_state *state;
+    if (open_any((cudnn_context *)context, problem, dir, algorithm, false, &state, err) == CNN_OK) {
+        graph_state_close(state);
+        return CNN_OK;
+    }
+    return err->status = CNN_UNSUPPORTED;
+}
+
+cnn_status cudnn_graph_prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
+{
+    graph_state *state;
+    const cnn_status status =
+        open_any((cudnn_context *)context, &plan->problem, plan->dir, &plan->algorithm, true, &state, err);
+    if (status != CNN_OK) return status;
+    plan->state = state;
+    plan->workspace_bytes = state->workspace_bytes;
+    if (plan->algorithm.id < CUDNN_GRAPH_ENGINE) graph_config_name(&state->config, plan->choice, sizeof plan->choice);
+    return CNN_OK;
+}
+
+void cudnn_graph_release(cnn_context *context, cnn_plan *plan)
+{
+    (void)context;
+    graph_state_close(plan->state);
+    plan->state = NULL;
+}
+
+cnn_status cudnn_graph_run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    return graph_state_run((cudnn_context *)context, plan->state, args, err);
+}

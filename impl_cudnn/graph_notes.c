@@ -1,0 +1,99 @@
+/* graph_notes.c: what cuDNN notes about an engine's numbers, in the harness's terms.
+ *
+ * The notes are promises that matter for what the suite checks: tensor cores compute f32 products from TF32 inputs, so
+ * they are not strict f32; some engines round further; Winograd and FFT transform, so that integers are not exact and
+ * the rounding bound grows; some add in an order that varies. */
+#include "harness/names.h"
+#include "impl_cudnn/graph_parts.h"
+
+/* How much larger than for plain sums of products an element's error may be: of the transforms, the larger the tile,
+ * the larger the numbers that cancel. F(2x2,3x3) works on 4x4 tiles, F(4x4,3x3) on 6x6, F(9x9,5x5) on 13x13; an FFT's
+ * error is that of its whole tile (32x32), also where few taps are inside the image. */
+static double amplification(const bool has[CUDNN_NUMERICAL_NOTE_TYPE_COUNT])
+{
+    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13]) return 1000;
+    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4]) return 16;
+    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6] || has[CUDNN_NUMERICAL_NOTE_WINOGRAD]) return 100;
+    return has[CUDNN_NUMERICAL_NOTE_FFT] ? 100 : 1;
+}
+
+static const char *description(const bool has[CUDNN_NUMERICAL_NOTE_TYPE_COUNT], bool compiled)
+{
+    const bool tensor = has[CUDNN_NUMERICAL_NOTE_TENSOR_CORE];
+    if (has[CUDNN_NUMERICAL_NOTE_FFT]) return tensor ? "graph API: FFT, tensor cores" : "graph API: FFT";
+    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD]) return tensor ? "graph API: Winograd, tensor cores" : "graph API: Winograd";
+    if (compiled) return tensor ? "graph API: compiled at run time, tensor cores" : "graph API: compiled at run time";
+    return tensor ? "graph API: tensor cores" : "graph API: fused multiply-adds";
+}
+
+static bool compiled_at_run_time(cudnnBackendDescriptor_t engine)
+{
+    cudnnBackendBehaviorNote_t notes[CUDNN_BEHAVIOR_NOTE_TYPE_COUNT];
+    int64_t count = 0;
+    if (cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE,
+                                 CUDNN_BEHAVIOR_NOTE_TYPE_COUNT, &count, notes) != CUDNN_STATUS_SUCCESS)
+        return false; /* it only words the description */
+    for (int64_t i = 0; i < count && i < CUDNN_BEHAVIOR_NOTE_TYPE_COUNT; i++)
+        if (notes[i] == CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION) return true;
+    return false;
+}
+
+static cnn_status read_traits(cudnnBackendDescriptor_t engine, graph_traits *traits, cnn_error *err)
+{
+    cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
+    bool has[CUDNN_NUMERICAL_NOTE_TYPE_COUNT] = {false};
+    int64_t count = 0;
+    const cnn_status status =
+        graph_check(cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+                                             CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes),
+                    "question for an engine's numerical notes", err);
+    if (status != CNN_OK) return status;
+    for (int64_t i = 0; i < count && i < CUDNN_NUMERICAL_NOTE_TYPE_COUNT; i++)
+        if ((int)notes[i] >= 0 && notes[i] < CUDNN_NUMERICAL_NOTE_TYPE_COUNT) has[notes[i]] = true;
+    /* The tile's size implies the transform, whether or not it is noted apart. */
+    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4] || has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6] ||
+        has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13])
+        has[CUDNN_NUMERICAL_NOTE_WINOGRAD] = true;
+    const bool transforms = has[CUDNN_NUMERICAL_NOTE_WINOGRAD] || has[CUDNN_NUMERICAL_NOTE_FFT];
+    *traits = (graph_traits){
+        .flags = (has[CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC] ? 0u : CNN_ALGO_DETERMINISTIC) |
+                 (transforms ? CNN_ALGO_TRANSFORMS : 0u),
+        .amplification = amplification(has),
+        .tensor_cores = has[CUDNN_NUMERICAL_NOTE_TENSOR_CORE],
+        .reduced =
+            has[CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS] || has[CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION],
+        .doc = description(has, compiled_at_run_time(engine)),
+    };
+    return CNN_OK;
+}
+
+cnn_status graph_config_traits(cudnnBackendDescriptor_t graph, const graph_config *config, graph_traits *traits,
+                               cnn_error *err)
+{
+    cudnnBackendDescriptor_t engine = NULL;
+    cnn_status status = graph_engine_open(graph, config->engine, &engine, err);
+    if (status == CNN_OK) status = read_traits(engine, traits, err);
+    graph_drop(&engine);
+    return status;
+}
+
+cnn_status graph_config_admit(cudnn_context *context, cudnnBackendDescriptor_t graph, const cnn_type *type,
+                              const graph_config *config, graph_traits *traits, cnn_error *err)
+{
+    char name[CNN_NAME_MAX];
+    const cnn_status status = graph_config_traits(graph, config, traits, err);
+    if (status != CNN_OK) return status;
+    graph_config_name(config, name, sizeof name);
+    if (traits->reduced)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "engine %s sums in less than the precision of its inputs", name);
+    if (traits->converts && type->math != CNN_MATH_F16)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "engine %s converts its inputs to f16, which math %s does not allow",
+                        name, cnn_math_name(type->math));
+    /* In double precision tensor cores are as precise as the rest. */
+    if (traits->tensor_cores && type->dtype == CNN_F32 && type->math == CNN_MATH_F32)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "engine %s uses tensor cores (TF32), and math f32 is strict", name);
+    if (cudnn_deterministic_only(context) && !(traits->flags & CNN_ALGO_DETERMINISTIC))
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "engine %s is not deterministic, and only deterministic ones are asked for", name);
+    return CNN_OK;
+}

@@ -1,0 +1,183 @@
+/* graph_problem.c: a convolution as cuDNN's operation graph: one operation, or two where the graph adds the bias.
+ *
+ * Layouts are strides. Ours are x and y in the problem's layout but w always [oc][ic/g][kh][kw]; an engine that wants
+ * the filter in the layout of x refuses, and says so. cuDNN counts the groups by itself: the channels of x over those
+ * of w. Right padding is independent of the left, but most engines want them equal: see right_pad(). What cuDNN cannot
+ * say is a negative one: x is then a smaller tensor within the rows of the whole. */
+#include "harness/names.h"
+#include "impl_cudnn/graph_parts.h"
+
+typedef struct parts {
+    cudnnBackendDescriptor_t tensors[GRAPH_INNER + 1], conv, add, operations[2];
+} parts;
+
+static cudnnDataType_t data_type(const cnn_conv_desc *d)
+{
+    return d->t.dtype == CNN_F64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+}
+
+static cnn_status tensor(const cnn_conv_desc *d, int id, const char *what, const int64_t dims[4],
+                         const int64_t strides[4], cudnnBackendDescriptor_t *made, cnn_error *err)
+{
+    const cudnnDataType_t type = data_type(d);
+    const bool inner = id == GRAPH_INNER;
+    graph_maker m = graph_make(CUDNN_BACKEND_TENSOR_DESCRIPTOR, what, err);
+    graph_set(&m, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
+    graph_set(&m, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, dims);
+    graph_set(&m, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, strides);
+    graph_set_int64(&m, CUDNN_ATTR_TENSOR_UNIQUE_ID, id);
+    graph_set_int64(&m, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CNN_ALIGN);
+    if (inner) graph_set(&m, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &inner);
+    return graph_finish(&m, made);
+}
+
+/* A tensor stored without gaps with `rows` rows of `columns`, of which dims[2] x dims[3] are seen; channels innermost
+ * or, NCHW, between image and rows. */
+static cnn_status window(const cnn_conv_desc *d, int id, const char *what, bool channels_last, const int64_t dims[4],
+                         int64_t rows, int64_t columns, cudnnBackendDescriptor_t *made, cnn_error *err)
+{
+    const int64_t c = dims[1], n = c * rows * columns;
+    const int64_t nchw[4] = {n, rows * columns, columns, 1}, nhwc[4] = {n, 1, columns * c, c};
+    return tensor(d, id, what, dims, channels_last ? nhwc : nchw, made, err);
+}
+
+static cnn_status packed(const cnn_conv_desc *d, int id, const char *what, bool channels_last, const int64_t dims[4],
+                         cudnnBackendDescriptor_t *made, cnn_error *err)
+{
+    return window(d, id, what, channels_last, dims, dims[2], dims[3], made, err);
+}
+
+/* Every right padding from `exact` to exact + stride - 1 makes the same output: the rest of the division is not read.
+ * The same as on the left where possible, which all engines know; else none, else the nearest to it. */
+static int64_t right_pad(int64_t exact, int64_t left, int64_t stride)
+{
+    if (exact <= left && left < exact + stride) return left;
+    if (exact > 0) return exact;
+    return exact + stride > 0 ? 0 : exact + stride - 1;
+}
+
+/* Rows or columns at the end of x that the kernel never touches: cuDNN takes no negative padding, but a smaller x. */
+static int64_t unread(int64_t exact, int64_t left, int64_t stride)
+{
+    const int64_t right = right_pad(exact, left, stride);
+    return right < 0 ? -right : 0;
+}
+
+bool graph_leaves_rest(const cnn_conv_desc *d)
+{
+    return unread(d->ph_r, d->ph, d->sh) > 0 || unread(d->pw_r, d->pw, d->sw) > 0;
+}
+
+static cnn_status make_tensors(const graph_request *r, parts *p, cnn_error *err)
+{
+    const cnn_conv_desc *d = r->conv;
+    const int64_t x[4] = {d->mb, d->ic, d->ih - unread(d->ph_r, d->ph, d->sh), d->iw - unread(d->pw_r, d->pw, d->sw)};
+    const int64_t w[4] = {d->oc, d->ic / d->g, d->kh, d->kw};
+    const int64_t y[4] = {d->mb, d->oc, d->oh, d->ow}, b[4] = {1, d->oc, 1, 1};
+    const bool last = d->t.layout == CNN_NHWC;
+    /* With one channel or one tap both orders of w are the same memory, and NHWC engines then take it. */
+    const bool w_last = last && (w[1] == 1 || d->kh * d->kw == 1);
+    cnn_status status = window(d, GRAPH_X, "tensor x", last, x, d->ih, d->iw, &p->tensors[GRAPH_X], err);
+    if (status == CNN_OK) status = packed(d, GRAPH_W, "tensor w", w_last, w, &p->tensors[GRAPH_W], err);
+    if (status == CNN_OK) status = packed(d, GRAPH_Y, "tensor y", last, y, &p->tensors[GRAPH_Y], err);
+    if (status != CNN_OK || !r->bias) return status;
+    status = packed(d, GRAPH_B, "tensor b", last, b, &p->tensors[GRAPH_B], err);
+    if (status == CNN_OK) status = packed(d, GRAPH_INNER, "inner tensor", last, y, &p->tensors[GRAPH_INNER], err);
+    return status;
+}
+
+static cnn_status make_conv(const cnn_conv_desc *d, cudnnBackendDescriptor_t *made, cnn_error *err)
+{
+    const cudnnDataType_t type = data_type(d); /* of the sums */
+    const cudnnConvolutionMode_t mode = d->flip ? CUDNN_CONVOLUTION : CUDNN_CROSS_CORRELATION;
+    const int64_t dilation[2] = {d->dh + 1, d->dw + 1}, stride[2] = {d->sh, d->sw}, left[2] = {d->ph, d->pw};
+    const int64_t below = right_pad(d->ph_r, d->ph, d->sh), beside = right_pad(d->pw_r, d->pw, d->sw);
+    const int64_t right[2] = {below > 0 ? below : 0, beside > 0 ? beside : 0};
+    graph_maker m = graph_make(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR, "convolution", err);
+    graph_set_int64(&m, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, 2);
+    graph_set(&m, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
+    graph_set(&m, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
+    graph_set(&m, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2, left);
+    graph_set(&m, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, right);
+    graph_set(&m, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, dilation);
+    graph_set(&m, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2, stride);
+    return graph_finish(&m, made);
+}
+
+/* What the three directions call their operation and its parts. */
+static const struct {
+    cudnnBackendDescriptorType_t type;
+    cudnnBackendAttributeName_t tensors[3]; /* GRAPH_X, GRAPH_W, GRAPH_Y */
+    cudnnBackendAttributeName_t alpha, beta, conv;
+} directions[CNN_DIR_COUNT] = {
+#define DIRECTION(op, prefix, x, w, y)                                                                                 \
+    {                                                                                                                  \
+        CUDNN_BACKEND_OPERATION_CONVOLUTION_##op##_DESCRIPTOR,                                                         \
+            {CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##x, CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##w,         \
+             CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##y},                                                         \
+            CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_ALPHA, CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_BETA,       \
+            CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_CONV_DESC                                                      \
+    }
+    [CNN_FWD] = DIRECTION(FORWARD, FORWARD, X, W, Y),
+    [CNN_BWD_D] = DIRECTION(BACKWARD_DATA, BWD_DATA, DX, W, DY),
+    [CNN_BWD_W] = DIRECTION(BACKWARD_FILTER, BWD_FILTER, X, DW, DY),
+#undef DIRECTION
+};
+
+static cnn_status make_operation(const graph_request *r, parts *p, cnn_error *err)
+{
+    const bool wide = r->conv->t.dtype == CNN_F64; /* the scalars are of the type of the sums */
+    const cudnnBackendAttributeType_t type = wide ? CUDNN_TYPE_DOUBLE : CUDNN_TYPE_FLOAT;
+    const double alpha = 1, beta = r->add ? 1 : 0;
+    const float alpha_f = 1, beta_f = (float)beta;
+    graph_maker m = graph_make(directions[r->dir].type, "operation", err);
+    for (int i = 0; i < 3; i++) {
+        const int id = GRAPH_X + i;
+        const bool to_bias = r->bias && id == GRAPH_Y;
+        graph_set_part(&m, directions[r->dir].tensors[i], p->tensors[to_bias ? GRAPH_INNER : id]);
+    }
+    graph_set(&m, directions[r->dir].alpha, type, 1, wide ? (const void *)&alpha : &alpha_f);
+    graph_set(&m, directions[r->dir].beta, type, 1, wide ? (const void *)&beta : &beta_f);
+    graph_set_part(&m, directions[r->dir].conv, p->conv);
+    return graph_finish(&m, &p->operations[0]);
+}
+
+static cnn_status make_bias(const graph_request *r, parts *p, cnn_error *err)
+{
+    const cudnnDataType_t type = data_type(r->conv);
+    const cudnnPointwiseMode_t mode = CUDNN_POINTWISE_ADD;
+    graph_maker m = graph_make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR, "addition of the bias", err);
+    graph_set(&m, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode);
+    graph_set(&m, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &type);
+    cnn_status status = graph_finish(&m, &p->add);
+    if (status != CNN_OK) return status;
+    m = graph_make(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, "operation that adds the bias", err);
+    graph_set_part(&m, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, p->add);
+    graph_set_part(&m, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, p->tensors[GRAPH_INNER]);
+    graph_set_part(&m, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, p->tensors[GRAPH_B]);
+    graph_set_part(&m, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, p->tensors[GRAPH_Y]);
+    return graph_finish(&m, &p->operations[1]);
+}
+
+cnn_status graph_build(cudnn_context *context, const graph_request *request, cudnnBackendDescriptor_t *graph,
+                       cnn_error *err)
+{
+    parts p = {0};
+    *graph = NULL;
+    cnn_status status = make_tensors(request, &p, err);
+    if (status == CNN_OK) status = make_conv(request->conv, &p.conv, err);
+    if (status == CNN_OK) status = make_operation(request, &p, err);
+    if (status == CNN_OK && request->bias) status = make_bias(request, &p, err);
+    if (status == CNN_OK) {
+        graph_maker m = graph_make(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, "operation graph", err);
+        graph_set(&m, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &context->handle);
+        graph_set(&m, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, request->bias ? 2 : 1,
+                  p.operations);
+        status = graph_finish(&m, graph);
+    }
+    for (int i = 0; i <= GRAPH_INNER; i++) graph_drop(&p.tensors[i]);
+    graph_drop(&p.conv);
+    graph_drop(&p.add);
+    for (int i = 0; i < 2; i++) graph_drop(&p.operations[i]);
+    return status;
+}
