@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh: installs what is missing, builds, runs the tests.   ./test.sh [PRESET]   (release, debug, asan, tsan)
+# test.sh: installs what is missing, builds, runs the tests.   ./test.sh [PRESET]   (see cmake --list-presets)
 set -euo pipefail
 cd "$(dirname "$0")"
 source scripts/setup.sh

@@ -2,7 +2,7 @@
 # setup.sh: sourced by demo.sh, test.sh and .ci/run: installs from the distribution what is not there yet.
 
 # Debian's and Ubuntu's names of what benchcnn is built, tested and drawn with.
-benchcnn_packages=(gcc cmake ninja-build pkg-config libopenblas-dev zlib1g-dev libcjson-dev libcmocka-dev gnuplot-nox
+benchcnn_packages=(gcc g++ cmake ninja-build pkg-config libopenblas-dev zlib1g-dev libcjson-dev libcmocka-dev gnuplot-nox
     hyperfine)
 
 # What of the list is not installed.
