@@ -23,6 +23,7 @@ static const char *description(const bool has[CUDNN_NUMERICAL_NOTE_TYPE_COUNT], 
     if (has[CUDNN_NUMERICAL_NOTE_FFT]) return tensor ? "graph API: FFT, tensor cores" : "graph API: FFT";
     if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD]) return tensor ? "graph API: Winograd, tensor cores" : "graph API: Winograd";
     if (compiled) return tensor ? "graph API: compiled at run time, tensor cores" : "graph API: compiled at run time";
+    if (has[CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS]) return "graph API: tensor cores, inputs converted to f16";
     return tensor ? "graph API: tensor cores" : "graph API: fused multiply-adds";
 }
 
@@ -60,8 +61,8 @@ static cnn_status read_traits(cudnnBackendDescriptor_t engine, graph_traits *tra
                  (transforms ? CNN_ALGO_TRANSFORMS : 0u),
         .amplification = amplification(has),
         .tensor_cores = has[CUDNN_NUMERICAL_NOTE_TENSOR_CORE],
-        .reduced =
-            has[CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS] || has[CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION],
+        .converts = has[CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS],
+        .reduced = has[CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION],
         .doc = description(has, compiled_at_run_time(engine)),
     };
     return CNN_OK;
