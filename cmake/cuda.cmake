@@ -20,6 +20,14 @@ function(benchcnn_find_nvcc)
   mark_as_advanced(BENCHCNN_NVCC)
 endfunction()
 
+# check_language(), asked again where it found nothing the last time: something may have been installed since.
+macro(benchcnn_check_language language)
+  if(NOT CMAKE_${language}_COMPILER)
+    unset(CMAKE_${language}_COMPILER CACHE)
+    check_language(${language})
+  endif()
+endmacro()
+
 # "native" where a GPU can be asked, else code for the data centres' three latest generations with PTX for newer ones.
 function(benchcnn_cuda_architectures)
   if(DEFINED CMAKE_CUDA_ARCHITECTURES OR DEFINED ENV{CUDAARCHS})
@@ -46,12 +54,12 @@ elseif(BENCHCNN_CUDA MATCHES "^(AUTO|ON)$")
     set(BENCHCNN_CUDA_WHY_NOT
       "no CUDA toolkit: nvcc not found on PATH or in /usr/local/cuda (name it with CUDACXX=/path/to/nvcc)")
   else()
-    check_language(CXX)
+    benchcnn_check_language(CXX)
     if(NOT CMAKE_CXX_COMPILER)
       set(BENCHCNN_CUDA_WHY_NOT "CUDA needs a C++ compiler beside nvcc (Debian, Ubuntu: apt-get install g++)")
-    elseif(NOT CMAKE_CUDA_COMPILER)
+    else()
       set(ENV{CUDACXX} "${BENCHCNN_NVCC}")
-      check_language(CUDA)
+      benchcnn_check_language(CUDA)
       if(NOT CMAKE_CUDA_COMPILER)
         set(BENCHCNN_CUDA_WHY_NOT
           "${BENCHCNN_NVCC} does not compile a test program; see CMakeFiles in the build folder for what it said")

@@ -50,6 +50,11 @@ cnn_status cuda_check(cuda_context *context, cudaError_t error, const char *call
     return CNN_DEVICE;
 }
 
+cnn_status cuda_enter(cuda_context *c, cnn_error *err)
+{
+    return c->dead ? CUDA_CHECK(c, cudaErrorUnknown, err) : CUDA_CHECK(c, cudaSetDevice(c->device), err);
+}
+
 /* Why there is no device to be had, and what to do about it. */
 static cnn_status unavailable(cudaError_t error, int device, cnn_error *err)
 {

@@ -54,6 +54,10 @@ cnn_status cuda_context_open(const cnn_open_params *, const cnn_knob *knobs, int
 void cuda_context_close(cnn_context *);
 void cuda_describe(cnn_context *, cnn_put_fn *, void *user); /* device, compute capability, driver, runtime, "emulated" */
 
+/* Makes the context's device this thread's current one, which calls that name no stream go to (cudaMalloc, a library's):
+ * several contexts may be open, on several devices. cuda_alloc() and cuda_launch() do it by themselves. */
+cnn_status cuda_enter(cuda_context *, cnn_error *);
+
 /* CNN_OK, or the CUDA error in words with the call that failed: CUDA_TRY(c, cudaMalloc(&p, n), err). A sticky error
  * marks the context dead. */
 cnn_status cuda_check(cuda_context *, cudaError_t, const char *call, const char *file, int line, cnn_error *);

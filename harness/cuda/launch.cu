@@ -24,7 +24,8 @@ static bool within(const dim3 &size, const int limit[3])
 cnn_status cuda_launch_check(cuda_context *c, const cuda_shape &s, const void *kernel, cnn_error *err)
 {
     const cuda_limits *l = &c->limits;
-    if (c->dead) return CUDA_CHECK(c, cudaErrorUnknown, err);
+    const cnn_status status = cuda_enter(c, err);
+    if (status != CNN_OK) return status;
     if (!within(s.grid, l->grid_dim)) return bad_shape(c, s, "the grid cannot be launched", err);
     if (!within(s.block, l->block_dim) || (uint64_t)s.block.x * s.block.y * s.block.z > (uint64_t)l->block_threads)
         return bad_shape(c, s, "the block cannot be launched", err);

@@ -8,7 +8,8 @@ cnn_status cuda_alloc(cnn_context *context, size_t bytes, void **memory, cnn_err
     cuda_context *c = of(context);
     size_t free_bytes = 0, total = 0;
     *memory = NULL;
-    if (c->dead) return CUDA_CHECK(c, cudaErrorUnknown, err);
+    const cnn_status status = cuda_enter(c, err);
+    if (status != CNN_OK) return status;
     const cudaError_t error = cudaMalloc(memory, bytes);
     if (error != cudaErrorMemoryAllocation) return cuda_check(c, error, "cudaMalloc", __FILE__, __LINE__, err);
     *memory = NULL;
@@ -55,8 +56,8 @@ cnn_status cuda_memory_free(cnn_context *context, size_t *bytes, cnn_error *err)
 {
     size_t total = 0;
     *bytes = 0;
-    CUDA_TRY(of(context), cudaMemGetInfo(bytes, &total), err);
-    return CNN_OK;
+    const cnn_status status = cuda_enter(of(context), err);
+    return status == CNN_OK ? CUDA_CHECK(of(context), cudaMemGetInfo(bytes, &total), err) : status;
 }
 
 cnn_status cuda_sync(cnn_context *context, cnn_error *err)
