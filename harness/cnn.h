@@ -258,7 +258,11 @@ typedef struct cnn_problem {
 
 /* Whether element `index` (position in memory) is kept in update `step`: a counter-based draw (splitmix64's finalizer),
  * the same in every implementation, so forward and backward need not store a mask and results can be compared. */
-static inline bool cnn_dropout_keep(uint64_t seed, int64_t step, int64_t index, double rate)
+#ifdef __CUDACC__
+__host__ __device__
+#endif
+    static inline bool
+    cnn_dropout_keep(uint64_t seed, int64_t step, int64_t index, double rate)
 {
     uint64_t z = seed + 0x9E3779B97F4A7C15u * ((uint64_t)step * 0xD1342543DE82EF95u + (uint64_t)index + 1);
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -495,8 +499,8 @@ typedef struct cnn_impl {
     void (*graph_free)(cnn_context *, cnn_graph *);                        /* with capture_begin */
 
     /* Uploads beside the stream: all five (optional), together. There are two lanes, 0 and 1, taken in turn (after a
-     * sync, either); a lane holds one upload at a time, and each goes  upload_async -> upload_use -> (operations that read dst) ->
-     * upload_drain. `src` is memory from host_alloc. */
+     * sync, either); a lane holds one upload at a time, and each goes  upload_async -> upload_use -> (operations that
+     * read dst) -> upload_drain. `src` is memory from host_alloc. */
     cnn_status (*host_alloc)(cnn_context *, size_t bytes, void **, cnn_error *); /* host memory the device can read */
     void (*host_free)(cnn_context *, void *);
     /* Starts the copy and returns. It waits for what was on the stream before the other lane's latest upload_use, which

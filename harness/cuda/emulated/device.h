@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <math.h> /* its C++ form: exp(float) and the like at global scope, as in CUDA */
 #include <type_traits>
 
 #define __global__

@@ -7,7 +7,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-enum { STACK_BYTES = 256 * 1024 };
+enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
 
 #if defined(__x86_64__) && !defined(EMULATED_UCONTEXT)
 
@@ -61,6 +61,7 @@ bool emulated_fiber_make(emulated_fiber *fiber, void (*body)())
     void *stack =
         mmap(nullptr, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (stack == MAP_FAILED) return false;
+    (void)mprotect(stack, GUARD_BYTES, PROT_NONE); /* a stack that overflows faults */
     fiber->stack = stack;
     fiber->stack_bytes = STACK_BYTES;
     return set_beginning(fiber, stack, body);

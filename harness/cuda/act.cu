@@ -1,0 +1,128 @@
+/* act.cu: activations: one read and one write an element, 16 bytes at a time.
+ *
+ * Bottleneck: memory bandwidth; for a batch of a few images, the launch. Comparisons are written so that a NaN comes
+ * through (it is not <= 0). The slopes of sigmoid and tanh are taken from x where it is at hand, since 1 - y loses its
+ * digits as y comes near to 1, and from y after an in-place forward. */
+#include "harness/cuda/pack.h"
+
+template <typename T> struct act_fwd {
+    T alpha;
+    cnn_act_kind kind;
+    __device__ T operator()(T x) const
+    {
+        switch (kind) {
+        case CNN_ACT_RELU:
+            return x <= 0 ? T(0) : x;
+        case CNN_ACT_LEAKY_RELU:
+            return x <= 0 ? alpha * x : x;
+        case CNN_ACT_CLIPPED_RELU:
+            return x <= 0 ? T(0) : x >= alpha ? alpha : x;
+        case CNN_ACT_ELU:
+            return x <= 0 ? alpha * expm1(x) : x;
+        case CNN_ACT_SIGMOID: {
+            const T e = exp(-fabs(x));
+            return (x < 0 ? e : T(1)) / (1 + e);
+        }
+        case CNN_ACT_TANH:
+            return tanh(x);
+        default:
+            return x;
+        }
+    }
+};
+
+/* dx from x and dy. */
+template <typename T> struct act_bwd_x {
+    T alpha;
+    cnn_act_kind kind;
+    __device__ T operator()(T dy, T x) const
+    {
+        switch (kind) {
+        case CNN_ACT_RELU:
+            return x <= 0 ? T(0) : dy;
+        case CNN_ACT_LEAKY_RELU:
+            return x <= 0 ? alpha * dy : dy;
+        case CNN_ACT_CLIPPED_RELU:
+            return x <= 0 || x >= alpha ? T(0) : dy;
+        case CNN_ACT_ELU:
+            return x <= 0 ? alpha * exp(x) * dy : dy;
+        case CNN_ACT_SIGMOID: {
+            const T e = exp(-fabs(x));
+            return e / ((1 + e) * (1 + e)) * dy;
+        }
+        case CNN_ACT_TANH: {
+            const T e = exp(-2 * fabs(x));
+            return 4 * e / ((1 + e) * (1 + e)) * dy;
+        }
+        default:
+            return dy;
+        }
+    }
+};
+
+/* dx from y and dy: with alpha >= 0, y says on which side of the kink x was. */
+template <typename T> struct act_bwd_y {
+    T alpha;
+    cnn_act_kind kind;
+    __device__ T operator()(T dy, T y) const
+    {
+        switch (kind) {
+        case CNN_ACT_RELU:
+            return y <= 0 ? T(0) : dy;
+        case CNN_ACT_LEAKY_RELU:
+            return y <= 0 ? alpha * dy : dy;
+        case CNN_ACT_CLIPPED_RELU:
+            return y <= 0 || y >= alpha ? T(0) : dy;
+        case CNN_ACT_ELU:
+            return y <= 0 ? (y + alpha) * dy : dy;
+        case CNN_ACT_SIGMOID:
+            return y * (1 - y) * dy;
+        case CNN_ACT_TANH:
+            return (1 - y) * (1 + y) * dy;
+        default:
+            return dy;
+        }
+    }
+};
+
+template <typename T>
+static cnn_status forward(cuda_context *c, const cnn_act_desc *d, int64_t count, const cnn_map_fwd_args *a,
+                          cnn_error *err)
+{
+    const act_fwd<T> f = {static_cast<T>(d->alpha), d->kind};
+    return cuda_launch(c, cuda_pack_shape<T>(c, "act_fwd", count), err, cuda_map1<T, act_fwd<T>>, count,
+                       static_cast<const T *>(a->x), static_cast<T *>(a->y), f);
+}
+
+template <typename T>
+static cnn_status backward(cuda_context *c, const cnn_act_desc *d, int64_t count, const cnn_map_bwd_args *a,
+                           cnn_error *err)
+{
+    const cuda_shape shape = cuda_pack_shape<T>(c, "act_bwd", count);
+    const T *dy = static_cast<const T *>(a->dy), alpha = static_cast<T>(d->alpha);
+    T *dx = static_cast<T *>(a->dx);
+    if (a->x != NULL) {
+        const act_bwd_x<T> f = {alpha, d->kind};
+        return cuda_launch(c, shape, err, cuda_map2<T, act_bwd_x<T>>, count, dy, static_cast<const T *>(a->x), dx, f);
+    }
+    const act_bwd_y<T> f = {alpha, d->kind};
+    return cuda_launch(c, shape, err, cuda_map2<T, act_bwd_y<T>>, count, dy, static_cast<const T *>(a->y), dx, f);
+}
+
+cnn_status cuda_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
+{
+    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    const cnn_act_desc *d = &plan->problem.u.act;
+    const int64_t count = d->mb * d->ic * d->ih * d->iw;
+    if (d->kind == CNN_ACT_IDENTITY && args->x == args->y) return CNN_OK;
+    return d->t.dtype == CNN_F32 ? forward<float>(c, d, count, args, err) : forward<double>(c, d, count, args, err);
+}
+
+cnn_status cuda_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
+{
+    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    const cnn_act_desc *d = &plan->problem.u.act;
+    const int64_t count = d->mb * d->ic * d->ih * d->iw;
+    if (d->kind == CNN_ACT_IDENTITY && args->dx == args->dy) return CNN_OK;
+    return d->t.dtype == CNN_F32 ? backward<float>(c, d, count, args, err) : backward<double>(c, d, count, args, err);
+}

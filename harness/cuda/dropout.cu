@@ -1,0 +1,46 @@
+/* dropout.cu: a counter-based draw an element (cnn_dropout_keep), so that nothing is stored between forward and
+ * backward. Bottleneck: memory bandwidth, closely followed by the 64-bit integer arithmetic of the draw. */
+#include "harness/cuda/launch.h"
+
+template <typename T>
+__global__ void dropout_kernel(int64_t count, const T *x, T *y, uint64_t seed, const int64_t *step, double rate)
+{
+    const int64_t t = *step;
+    const T scale = static_cast<T>(1 - rate);
+    for (CUDA_GRID_STRIDE(i, count)) y[i] = cnn_dropout_keep(seed, t, i, rate) ? x[i] / scale : T(0);
+}
+
+template <typename T> __global__ void dropout_copy_kernel(int64_t count, const T *x, T *y)
+{
+    for (CUDA_GRID_STRIDE(i, count)) y[i] = x[i];
+}
+
+template <typename T>
+static cnn_status run(cuda_context *c, const cnn_dropout_desc *d, const void *x, void *y, const int64_t *step,
+                      cnn_error *err)
+{
+    const int64_t count = d->mb * d->ic * d->ih * d->iw;
+    const cuda_shape shape = cuda_shape_1d(c, "dropout", count, 0, 0);
+    const T *from = static_cast<const T *>(x);
+    T *to = static_cast<T *>(y);
+    if (d->inference) return cuda_launch(c, shape, err, dropout_copy_kernel<T>, count, from, to);
+    return cuda_launch(c, shape, err, dropout_kernel<T>, count, from, to, d->seed, step, d->rate);
+}
+
+static cnn_status either(cnn_context *context, const cnn_plan *plan, const void *x, void *y, const int64_t *step,
+                         cnn_error *err)
+{
+    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    const cnn_dropout_desc *d = &plan->problem.u.dropout;
+    return d->t.dtype == CNN_F32 ? run<float>(c, d, x, y, step, err) : run<double>(c, d, x, y, step, err);
+}
+
+cnn_status cuda_dropout_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
+{
+    return either(context, plan, args->x, args->y, args->step, err);
+}
+
+cnn_status cuda_dropout_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
+{
+    return either(context, plan, args->dy, args->dx, args->step, err);
+}

@@ -1,0 +1,201 @@
+/* pool.cu: pooling: forward a thread an output, backward a thread an input pixel.
+ *
+ * The backward gathers: a pixel looks at the windows that hold it and, for the maximum, finds each window's winner
+ * again (the first of equals in row-major order, or the first NaN). So nothing is added atomically, sums have one
+ * order, and dx needs no clearing. Windows that overlap are read as often as they have pixels, from the cache.
+ * Bottleneck: memory, where windows are small and do not overlap. A global average is one warp an (image, channel). */
+#include "harness/cuda/launch.h"
+#include "harness/cuda/layout.h"
+#include "harness/cuda/reduce.h"
+
+template <typename I> struct pool_shape {
+    cuda_extent<I> in, out;
+    cnn_pool_kind kind;
+    I count;                            /* of what the threads stand for */
+    int kh, kw, sh, sw, ph, pw, dh, dw; /* dh, dw: the spacing of the taps */
+};
+
+/* Does v take the place of the maximum so far? */
+template <typename T> __device__ inline bool beats(T v, T max) { return v > max || (v != v && max == max); }
+
+/* The taps of one axis that lie inside: first <= t < last. */
+struct tap_span {
+    int first, last;
+};
+__device__ inline tap_span taps_inside(int64_t start, int k, int d, int64_t size)
+{
+    tap_span s = {0, k};
+    if (start < 0) s.first = static_cast<int>((-start + d - 1) / d);
+    if (start + static_cast<int64_t>(k - 1) * d >= size) s.last = static_cast<int>((size - start + d - 1) / d);
+    return s;
+}
+
+template <typename T, typename I> __global__ void pool_fwd_kernel(pool_shape<I> s, const T *x, T *y)
+{
+    for (CUDA_GRID_STRIDE(i, static_cast<int64_t>(s.count))) {
+        const cuda_point<I> o = cuda_point_of(s.out, static_cast<I>(i));
+        const int64_t h0 = static_cast<int64_t>(o.h) * s.sh - s.ph, w0 = static_cast<int64_t>(o.w) * s.sw - s.pw;
+        const tap_span rows = taps_inside(h0, s.kh, s.dh, s.in.h), cols = taps_inside(w0, s.kw, s.dw, s.in.w);
+        const bool largest = s.kind == CNN_POOL_MAX;
+        T result = largest ? -static_cast<T>(INFINITY) : T(0);
+        for (int r = rows.first; r < rows.last; r++) {
+            for (int q = cols.first; q < cols.last; q++) {
+                const T v = x[cuda_index_of(s.in, o.n, o.c, static_cast<I>(h0 + static_cast<int64_t>(r) * s.dh),
+                                            static_cast<I>(w0 + static_cast<int64_t>(q) * s.dw))];
+                if (largest)
+                    result = beats(v, result) ? v : result;
+                else
+                    result += v;
+            }
+        }
+        const int inside = (rows.last - rows.first) * (cols.last - cols.first);
+        y[i] = largest ? result : result / static_cast<T>(s.kind == CNN_POOL_AVG_PAD ? s.kh * s.kw : inside);
+    }
+}
+
+/* What the window at output (p, q) gives to the pixel (h, w) of o.n, o.c. */
+template <typename T, typename I>
+__device__ T share(const pool_shape<I> &s, const T *x, const T *dy, const cuda_point<I> &o, I p, I q)
+{
+    const int64_t h0 = static_cast<int64_t>(p) * s.sh - s.ph, w0 = static_cast<int64_t>(q) * s.sw - s.pw;
+    const tap_span rows = taps_inside(h0, s.kh, s.dh, s.in.h), cols = taps_inside(w0, s.kw, s.dw, s.in.w);
+    const T gradient = dy[cuda_index_of(s.out, o.n, o.c, p, q)];
+    if (s.kind != CNN_POOL_MAX) {
+        const int inside = (rows.last - rows.first) * (cols.last - cols.first);
+        return gradient / static_cast<T>(s.kind == CNN_POOL_AVG_PAD ? s.kh * s.kw : inside);
+    }
+    bool first = true, mine = false;
+    T max = T(0);
+    for (int r = rows.first; r < rows.last; r++) {
+        for (int k = cols.first; k < cols.last; k++) {
+            const I h = static_cast<I>(h0 + static_cast<int64_t>(r) * s.dh);
+            const I w = static_cast<I>(w0 + static_cast<int64_t>(k) * s.dw);
+            const T v = x[cuda_index_of(s.in, o.n, o.c, h, w)];
+            if (!first && !beats(v, max)) continue;
+            max = v;
+            mine = h == o.h && w == o.w;
+            first = false;
+        }
+    }
+    return mine ? gradient : T(0);
+}
+
+template <typename T, typename I> __global__ void pool_bwd_kernel(pool_shape<I> s, const T *x, const T *dy, T *dx)
+{
+    for (CUDA_GRID_STRIDE(i, static_cast<int64_t>(s.count))) {
+        const cuda_point<I> o = cuda_point_of(s.in, static_cast<I>(i));
+        T sum = T(0);
+        for (int r = 0; r < s.kh; r++) {
+            const int64_t h = static_cast<int64_t>(o.h) + s.ph - static_cast<int64_t>(s.kh - 1 - r) * s.dh;
+            if (h < 0 || h % s.sh != 0 || h / s.sh >= static_cast<int64_t>(s.out.h)) continue;
+            for (int k = 0; k < s.kw; k++) {
+                const int64_t w = static_cast<int64_t>(o.w) + s.pw - static_cast<int64_t>(s.kw - 1 - k) * s.dw;
+                if (w < 0 || w % s.sw != 0 || w / s.sw >= static_cast<int64_t>(s.out.w)) continue;
+                sum += share(s, x, dy, o, static_cast<I>(h / s.sh), static_cast<I>(w / s.sw));
+            }
+        }
+        dx[i] = sum;
+    }
+}
+
+/* A warp sums the pixels of one image's channel, in double. */
+template <typename T>
+__global__ void global_avg_kernel(int64_t planes, int64_t channels, int64_t pixels, bool nhwc, const T *x, T *y)
+{
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int64_t warps = static_cast<int64_t>(gridDim.x) * (blockDim.x / 32);
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; i < planes; i += warps) {
+        const T *plane = nhwc ? x + i / channels * channels * pixels + i % channels : x + i * pixels;
+        double sum = 0;
+        for (int64_t p = lane; p < pixels; p += 32) sum += static_cast<double>(plane[nhwc ? p * channels : p]);
+        sum = cuda_warp_sum(sum);
+        if (lane == 0) y[i] = static_cast<T>(sum / static_cast<double>(pixels));
+    }
+}
+
+/* Backward of the global average: every pixel gets its channel's share. */
+template <typename T>
+__global__ void global_spread_kernel(int64_t count, int64_t channels, int64_t pixels, bool nhwc, const T *dy, T *dx)
+{
+    const T divide_by = static_cast<T>(pixels);
+    for (CUDA_GRID_STRIDE(i, count)) {
+        const int64_t plane = nhwc ? i / (channels * pixels) * channels + i % channels : i / pixels;
+        dx[i] = dy[plane] / divide_by;
+    }
+}
+
+template <typename T>
+static cnn_status global_spread(cuda_context *c, const cnn_pool_desc *d, const void *dy, void *dx, cnn_error *err)
+{
+    const int64_t count = d->mb * d->ic * d->ih * d->iw;
+    return cuda_launch(c, cuda_shape_1d(c, "global_spread", count, 0, 0), err, global_spread_kernel<T>, count, d->ic,
+                       d->ih * d->iw, d->t.layout == CNN_NHWC, static_cast<const T *>(dy), static_cast<T *>(dx));
+}
+
+template <typename T>
+static cnn_status global_avg(cuda_context *c, const cnn_pool_desc *d, const void *x, void *y, cnn_error *err)
+{
+    const int64_t planes = d->mb * d->ic;
+    cuda_shape shape = cuda_shape_1d(c, "global_avg", planes * 32, 0, 0);
+    shape.block.x = (shape.block.x + 31) / 32 * 32; /* whole warps */
+    return cuda_launch(c, shape, err, global_avg_kernel<T>, planes, d->ic, d->ih * d->iw, d->t.layout == CNN_NHWC,
+                       static_cast<const T *>(x), static_cast<T *>(y));
+}
+
+template <typename I> static pool_shape<I> shape_of(const cnn_pool_desc *d, int64_t count)
+{
+    const bool nhwc = d->t.layout == CNN_NHWC;
+    const I c = static_cast<I>(d->ic);
+    return {{nhwc, c, static_cast<I>(d->ih), static_cast<I>(d->iw)},
+            {nhwc, c, static_cast<I>(d->oh), static_cast<I>(d->ow)},
+            d->kind,
+            static_cast<I>(count),
+            static_cast<int>(d->kh),
+            static_cast<int>(d->kw),
+            static_cast<int>(d->sh),
+            static_cast<int>(d->sw),
+            static_cast<int>(d->ph),
+            static_cast<int>(d->pw),
+            static_cast<int>(d->dh + 1),
+            static_cast<int>(d->dw + 1)};
+}
+
+template <typename T, typename I>
+static cnn_status run(cuda_context *c, const cnn_plan *plan, const void *x, const void *dy, void *out, cnn_error *err)
+{
+    const cnn_pool_desc *d = &plan->problem.u.pool;
+    const T *from = static_cast<const T *>(x);
+    if (plan->dir == CNN_FWD) {
+        const int64_t count = d->mb * d->ic * d->oh * d->ow;
+        return cuda_launch(c, cuda_shape_1d(c, "pool_fwd", count, 0, 0), err, pool_fwd_kernel<T, I>,
+                           shape_of<I>(d, count), from, static_cast<T *>(out));
+    }
+    const int64_t count = d->mb * d->ic * d->ih * d->iw;
+    return cuda_launch(c, cuda_shape_1d(c, "pool_bwd", count, 0, 0), err, pool_bwd_kernel<T, I>, shape_of<I>(d, count),
+                       from, static_cast<const T *>(dy), static_cast<T *>(out));
+}
+
+template <typename T>
+static cnn_status either(cuda_context *c, const cnn_plan *plan, const void *x, const void *dy, void *out,
+                         cnn_error *err)
+{
+    const cnn_pool_desc *d = &plan->problem.u.pool;
+    if (d->kind == CNN_POOL_GLOBAL_AVG)
+        return plan->dir == CNN_FWD ? global_avg<T>(c, d, x, out, err) : global_spread<T>(c, d, dy, out, err);
+    const bool small = cuda_fits_32(d->mb * d->ic * d->ih * d->iw) && cuda_fits_32(d->mb * d->ic * d->oh * d->ow);
+    return small ? run<T, uint32_t>(c, plan, x, dy, out, err) : run<T, uint64_t>(c, plan, x, dy, out, err);
+}
+
+cnn_status cuda_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
+{
+    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    return plan->problem.u.pool.t.dtype == CNN_F32 ? either<float>(c, plan, args->x, NULL, args->y, err)
+                                                   : either<double>(c, plan, args->x, NULL, args->y, err);
+}
+
+cnn_status cuda_pool_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
+{
+    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    return plan->problem.u.pool.t.dtype == CNN_F32 ? either<float>(c, plan, args->x, args->dy, args->dx, err)
+                                                   : either<double>(c, plan, args->x, args->dy, args->dx, err);
+}
