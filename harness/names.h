@@ -4,6 +4,10 @@
 
 #include "cnn.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 const char *cnn_status_name(cnn_status status);          /* "ok", "bad argument", ... */
 const char *cnn_dtype_name(cnn_dtype dtype);             /* "f32", "f64" */
 const char *cnn_layout_name(cnn_layout layout);          /* "nchw", "nhwc" */
@@ -34,4 +38,7 @@ const char *cnn_nearest_name(const char *text, const char *const *names, int cou
 /* dtype sizes: 4 for f32, 8 for f64. */
 size_t cnn_dtype_size(cnn_dtype dtype);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -4,6 +4,10 @@
 
 #include "cnn.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Spatial extent of a dilated kernel: (k-1)*(d+1)+1. */
 int64_t cnn_extent(int64_t k, int64_t d);
 /* Output size (thesis eq. 3.3), floor division; <= 0 when the kernel does not fit. */
@@ -60,4 +64,7 @@ static inline int64_t cnn_offset(cnn_layout layout, int64_t C, int64_t H, int64_
     return layout == CNN_NCHW ? ((n * C + c) * H + h) * W + w : ((n * H + h) * W + w) * C + c;
 }
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,8 +1,6 @@
 /* launch.cu: what is checked around every launch; see launch.h. */
 #include "harness/cuda/launch.h"
 
-#include "harness/shape.h"
-
 static cnn_status bad_shape(const cuda_context *c, const cuda_shape &s, const char *why, cnn_error *err)
 {
     const cuda_limits *l = &c->limits;
