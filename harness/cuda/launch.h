@@ -25,15 +25,18 @@ cnn_status cuda_launch_done(cuda_context *, const cuda_shape &, cudaError_t, cnn
  * `blocks_per_sm` a multiprocessor (the knobs pointwise.threads and pointwise.blocks where 0 is given). */
 cuda_shape cuda_shape_1d(const cuda_context *, const char *kernel, int64_t count, int threads, int blocks_per_sm);
 
+/* Static: two files may give different structs of arguments the same name, and the linker would take one file's launch
+ * for both. */
 template <typename... P, typename... A>
-cnn_status cuda_launch(cuda_context *context, const cuda_shape &shape, cnn_error *err, void (*kernel)(P...), A... args)
+static cnn_status cuda_launch(cuda_context *context, const cuda_shape &shape, cnn_error *err, void (*kernel)(P...),
+                              A... args)
 {
     static_assert(sizeof...(P) == sizeof...(A), "one argument for each parameter of the kernel");
     const cnn_status status = cuda_launch_check(context, shape, reinterpret_cast<const void *>(kernel), err);
     if (status != CNN_OK) return status;
 #ifdef BENCHCNN_CUDA_EMULATED
-    const cudaError_t error = emulated_launch(shape.grid, shape.block, shape.shared_bytes, context->stream, kernel,
-                                              static_cast<P>(args)...);
+    const cudaError_t error =
+        emulated_launch(shape.grid, shape.block, shape.shared_bytes, context->stream, kernel, static_cast<P>(args)...);
 #else
     cudaLaunchConfig_t config = {};
     config.gridDim = shape.grid;

@@ -135,8 +135,8 @@ cudaError_t emulated_launch_body(dim3 grid, dim3 block, size_t shared_bytes, cud
                                  std::function<void()> body);
 
 template <typename... P, typename... A>
-cudaError_t emulated_launch(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, void (*kernel)(P...),
-                            A... args)
+static cudaError_t emulated_launch(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
+                                   void (*kernel)(P...), A... args)
 {
     return emulated_launch_body(grid, block, shared_bytes, stream, reinterpret_cast<const void *>(kernel),
                                 [=] { kernel(args...); });
