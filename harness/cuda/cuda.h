@@ -97,14 +97,15 @@ void cuda_lanes_close(cuda_context *);
 #define CUDA_DEVICE_KIND CNN_DEVICE_CUDA
 #endif
 
-#define CUDA_COMMON_SLOTS                                                                                              \
-    .device_kind = CUDA_DEVICE_KIND, .probe = cuda_probe, .alloc = cuda_alloc, .free = cuda_free,                      \
-    .upload = cuda_upload, .download = cuda_download, .copy = cuda_copy, .fill = cuda_fill,                            \
-    .memory_free = cuda_memory_free, .sync = cuda_sync, .timer_start = cuda_timer_start,                               \
-    .timer_stop = cuda_timer_stop, .capture_begin = cuda_capture_begin, .capture_end = cuda_capture_end,               \
-    .graph_run = cuda_graph_run, .graph_free = cuda_graph_free, .host_alloc = cuda_host_alloc,                         \
-    .host_free = cuda_host_free, .upload_async = cuda_upload_async, .upload_use = cuda_upload_use,                     \
-    .upload_drain = cuda_upload_drain
+/* For an implementation with a probe of its own, which calls cuda_probe(). */
+#define CUDA_DEVICE_SLOTS                                                                                              \
+    .device_kind = CUDA_DEVICE_KIND, .alloc = cuda_alloc, .free = cuda_free, .upload = cuda_upload,                    \
+    .download = cuda_download, .copy = cuda_copy, .fill = cuda_fill, .memory_free = cuda_memory_free,                  \
+    .sync = cuda_sync, .timer_start = cuda_timer_start, .timer_stop = cuda_timer_stop,                                 \
+    .capture_begin = cuda_capture_begin, .capture_end = cuda_capture_end, .graph_run = cuda_graph_run,                 \
+    .graph_free = cuda_graph_free, .host_alloc = cuda_host_alloc, .host_free = cuda_host_free,                         \
+    .upload_async = cuda_upload_async, .upload_use = cuda_upload_use, .upload_drain = cuda_upload_drain
+#define CUDA_COMMON_SLOTS CUDA_DEVICE_SLOTS, .probe = cuda_probe
 
 /* ---- Pointwise operations: slots of cnn_impl, one file each (pool.cu, act.cu, ...); f32 and f64, NCHW and NHWC, any
  * size (grid-stride, 64-bit indices). Deterministic: sums are trees of a shape that the problem alone decides. */

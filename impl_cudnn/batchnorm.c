@@ -1,0 +1,60 @@
+/* batchnorm.c: batch norm by cuDNN, one mean and variance a channel (its mode SPATIAL). Its running variance is the
+ * unbiased one, and it saves 1/sqrt(var + eps), as cnn.h has it. */
+#include "impl_cudnn/other.h"
+
+cnn_status other_open_batchnorm(cudnn_context *c, const cnn_batchnorm_desc *d, cnn_dir dir, other_state *s,
+                                cnn_error *err)
+{
+    (void)dir;
+    if (d->eps < CUDNN_BN_MIN_EPSILON)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "eps is %g, and cuDNN takes none below %g", d->eps, CUDNN_BN_MIN_EPSILON);
+    cnn_status status = cudnn_tensor_open(c, &d->t, d->mb, d->ic, d->ih, d->iw, &s->x, err);
+    if (status == CNN_OK) status = cudnn_tensor_open(c, &d->t, 1, d->ic, 1, 1, &s->channels, err);
+    if (status != CNN_OK) return status;
+    if (!d->inference && d->mb * d->ih * d->iw == 1)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "one value a channel has no variance that cuDNN could keep");
+    CUDNN_TRY(c, cudnnDeriveBNTensorDescriptor(s->channels, s->x, CUDNN_BATCHNORM_SPATIAL), err);
+    return CNN_OK;
+}
+
+cnn_status cudnn_batchnorm_fwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args,
+                               cnn_error *err)
+{
+    cudnn_context *c = (cudnn_context *)context;
+    const other_state *s = plan->state;
+    const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
+    const cudnn_factor one = cudnn_factor_of(d->t.dtype, 1.0), zero = cudnn_factor_of(d->t.dtype, 0.0);
+    if (plan->algorithm.id == OTHER_POINTWISE) return cuda_batchnorm_fwd(context, plan, args, err);
+    CUDA_TRY(&c->cuda, cudaSetDevice(c->cuda.device), err);
+    if (d->inference)
+        CUDNN_TRY(c,
+                  cudnnBatchNormalizationForwardInference(c->handle, CUDNN_BATCHNORM_SPATIAL, &one, &zero, s->x,
+                                                          args->x, s->x, args->y, s->channels, args->gamma, args->beta,
+                                                          args->running_mean, args->running_var, d->eps),
+                  err);
+    else
+        CUDNN_TRY(c,
+                  cudnnBatchNormalizationForwardTraining(c->handle, CUDNN_BATCHNORM_SPATIAL, &one, &zero, s->x, args->x,
+                                                         s->x, args->y, s->channels, args->gamma, args->beta,
+                                                         d->momentum, args->running_mean, args->running_var, d->eps,
+                                                         args->save_mean, args->save_invstd),
+                  err);
+    return CNN_OK;
+}
+
+cnn_status cudnn_batchnorm_bwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args,
+                               cnn_error *err)
+{
+    cudnn_context *c = (cudnn_context *)context;
+    const other_state *s = plan->state;
+    const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
+    const cudnn_factor one = cudnn_factor_of(d->t.dtype, 1.0), zero = cudnn_factor_of(d->t.dtype, 0.0);
+    if (plan->algorithm.id == OTHER_POINTWISE) return cuda_batchnorm_bwd(context, plan, args, err);
+    CUDA_TRY(&c->cuda, cudaSetDevice(c->cuda.device), err);
+    CUDNN_TRY(c,
+              cudnnBatchNormalizationBackward(c->handle, CUDNN_BATCHNORM_SPATIAL, &one, &zero, &one, &zero, s->x,
+                                              args->x, s->x, args->dy, s->x, args->dx, s->channels, args->gamma,
+                                              args->dgamma, args->dbeta, d->eps, args->save_mean, args->save_invstd),
+              err);
+    return CNN_OK;
+}

@@ -1,0 +1,89 @@
+/* conv.c: convolution and FC by cuDNN's legacy calls: what the face calls. */
+#include "impl_cudnn/conv.h"
+
+/* The same gate for all: descriptors are made and cuDNN is asked for the workspace, as `prepare` does, and thrown away.
+ * What `find` would measure need not be measured to know that there is something. */
+static cnn_status choose(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, const cnn_algorithm *algorithm,
+                         bool search, conv_state **state, cnn_error *err)
+{
+    *state = NULL;
+    if (algorithm->id == CONV_FIND && search) return conv_choose_find(c, problem, dir, state, err);
+    if (algorithm->id == CONV_FIND || algorithm->id == CONV_HEURISTIC)
+        return conv_choose_heuristic(c, problem, dir, state, err);
+    const int algo = conv_algo_of(algorithm->id, dir);
+    if (algo == CONV_NONE) {
+        static const char *const what[CNN_DIR_COUNT] = {"forward", "backward data", "backward weights"};
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN has no algorithm %s for %s convolution", algorithm->name,
+                        what[dir]);
+    }
+    return conv_choose_named(c, problem, dir, algo, state, err);
+}
+
+cnn_status conv_supports(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, const cnn_algorithm *algorithm,
+                         cnn_error *err)
+{
+    conv_state *state;
+    if (choose(c, problem, dir, algorithm, false, &state, err) != CNN_OK) return err->status = CNN_UNSUPPORTED;
+    conv_close(state);
+    return CNN_OK;
+}
+
+cnn_status conv_prepare(cudnn_context *c, cnn_plan *plan, cnn_error *err)
+{
+    conv_state *state;
+    const cnn_status status = choose(c, &plan->problem, plan->dir, &plan->algorithm, true, &state, err);
+    if (status != CNN_OK) return status;
+    plan->state = state;
+    plan->workspace_bytes = state->workspace_bytes;
+    if (plan->algorithm.id == CONV_FIND || plan->algorithm.id == CONV_HEURISTIC)
+        conv_algo_name(plan->dir, state->algo, plan->choice, sizeof plan->choice);
+    return CNN_OK;
+}
+
+/* Turned weights live in the workspace for one call. */
+static cnn_status turn_weights(cudnn_context *c, const conv_state *s, const void *ours, void *theirs, cnn_error *err)
+{
+    const cudnn_factor one = cudnn_factor_of(s->d.t.dtype, 1.0), zero = cudnn_factor_of(s->d.t.dtype, 0.0);
+    CUDNN_TRY(c, cudnnTransformTensor(c->handle, &one, s->w_ours, ours, &zero, s->w_theirs, theirs), err);
+    return CNN_OK;
+}
+
+static cnn_status turn_back(cudnn_context *c, const conv_state *s, const void *theirs, double beta, void *ours,
+                            cnn_error *err)
+{
+    const cudnn_factor one = cudnn_factor_of(s->d.t.dtype, 1.0), add = cudnn_factor_of(s->d.t.dtype, beta);
+    CUDNN_TRY(c, cudnnTransformTensor(c->handle, &one, s->w_theirs, theirs, &add, s->w_ours, ours), err);
+    return CNN_OK;
+}
+
+static cnn_status run_bias(cudnn_context *c, const conv_state *s, const cnn_weighted_args *args, cnn_error *err)
+{
+    const cudnn_factor one = cudnn_factor_of(s->d.t.dtype, 1.0), add = cudnn_factor_of(s->d.t.dtype, args->beta);
+    if (s->dir == CNN_FWD)
+        CUDNN_TRY(c, cudnnAddTensor(c->handle, &one, s->b, args->b, &one, s->y, args->y), err);
+    else
+        CUDNN_TRY(c, cudnnConvolutionBackwardBias(c->handle, &one, s->y, args->dy, &add, s->b, args->db), err);
+    return CNN_OK;
+}
+
+cnn_status conv_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    const conv_state *s = plan->state;
+    unsigned char *workspace = args->workspace;
+    if (workspace != NULL) workspace += (CONV_ALIGN - (uintptr_t)workspace % CONV_ALIGN) % CONV_ALIGN;
+    void *turned = s->w_ours != NULL ? workspace + s->weights_offset : NULL;
+    const bool weights_out = s->dir == CNN_BWD_W;
+    conv_buffers buffers = {.x = args->x, .w = args->w, .dy = args->dy, .y = args->y, .dx = args->dx, .dw = args->dw};
+    buffers.workspace = s->cudnn_bytes > 0 ? workspace : NULL;
+    buffers.workspace_bytes = s->cudnn_bytes;
+    cnn_status status = CNN_OK;
+    if (turned != NULL && weights_out) buffers.dw = turned;
+    if (turned != NULL && !weights_out) {
+        buffers.w = turned;
+        status = turn_weights(c, s, args->w, turned, err);
+    }
+    if (status == CNN_OK) status = conv_call_run(c, s, &buffers, turned != NULL && weights_out ? 0.0 : args->beta, err);
+    if (status == CNN_OK && turned != NULL && weights_out) status = turn_back(c, s, turned, args->beta, args->dw, err);
+    if (status == CNN_OK && s->d.bias && s->dir != CNN_BWD_D) status = run_bias(c, s, args, err);
+    return status;
+}
