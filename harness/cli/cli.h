@@ -12,7 +12,7 @@
  * ran). */
 enum { EXIT_HELD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
 
-enum { CLI_LIST_MAX = 256 };
+enum { CLI_LIST_MAX = 256, CLI_LIMITS_MAX = 8 };
 typedef struct cli_list { /* an option that may be given more than once */
     const char *items[CLI_LIST_MAX];
     int count;
@@ -32,8 +32,9 @@ typedef struct cli_options {
 #undef FLAG
 #undef LIST
     const char *command;
-    cli_list words;          /* positional arguments after the command */
-    char command_line[4096]; /* as typed, quoted for a shell: for the environment record */
+    char limits[CLI_LIMITS_MAX][CNN_NAME_MAX]; /* settings that --workspace-limit stands for; `set` points to them */
+    cli_list words;                            /* positional arguments after the command */
+    char command_line[4096];                   /* as typed, quoted for a shell: for the environment record */
 } cli_options;
 
 /* A command returns its exit status; on a failure it may instead fill err and return cli_fail(err). */
