@@ -70,8 +70,8 @@ static __device__ inline void add_tap(const T *const (&at)[PIXELS], const bool (
                                       const pack<T> *weights, int32_t width, int32_t first, int32_t every, int32_t ks,
                                       T (&sums)[CHANNELS][PIXELS])
 {
-    constexpr int UNROLL = CHANNELS * PIXELS >= 64 ? 2 : 4; /* loads in flight, paid for in registers */
-#pragma unroll UNROLL
+    /* Loads in flight, paid for in registers. */
+#pragma unroll(CHANNELS *PIXELS >= 64 ? 2 : 4)
     for (int32_t k = first; k < ks; k += every) {
         T values[PIXELS];
 #pragma unroll
@@ -143,18 +143,21 @@ static __device__ inline void write(const tile_problem &p, const tile_axis &rows
                                     const tile_pixel (&pixels)[PIXELS], int32_t group, int32_t m0, const T *bias,
                                     const T (&sums)[CHANNELS][PIXELS], T *out, bool add)
 {
+    T *at[PIXELS];
 #pragma unroll
-    for (int s = 0; s < PIXELS; s++) {
-        if (pixels[s].image < 0) continue;
-        T *at = out + pixels[s].image * p.out.n + (rows.write_first + pixels[s].a * rows.write_step) * p.out.h +
+    for (int s = 0; s < PIXELS; s++)
+        at[s] = out + max(pixels[s].image, (int64_t)0) * p.out.n +
+                (rows.write_first + pixels[s].a * rows.write_step) * p.out.h +
                 (cols.write_first + pixels[s].b * cols.write_step) * p.out.w;
+        /* Channels outside: what belongs to a channel then takes a register once, not CHANNELS times. */
 #pragma unroll
-        for (int r = 0; r < CHANNELS; r++) {
-            if (m0 + r >= p.m) break;
-            const int32_t channel = group * p.m + m0 + r;
-            const T sum = bias != NULL ? sums[r][s] + bias[channel] : sums[r][s];
-            at[channel * p.out.c] = add ? at[channel * p.out.c] + sum : sum;
-        }
+    for (int r = 0; r < CHANNELS; r++) {
+        if (m0 + r >= p.m) break;
+        const int32_t channel = group * p.m + m0 + r, offset = channel * p.out.c;
+        const T shift = bias != NULL ? bias[channel] : 0;
+#pragma unroll
+        for (int s = 0; s < PIXELS; s++)
+            if (pixels[s].image >= 0) at[s][offset] = add ? at[s][offset] + (sums[r][s] + shift) : sums[r][s] + shift;
     }
 }
 
@@ -212,7 +215,8 @@ static cnn_status launch(cuda_context *context, const tile_problem &p, const til
     CASE(4, 1)
     CASE(4, 2)
     CASE(4, 4)
-    CASE(8, 1) CASE(8, 2) CASE(8, 4) CASE(20, 1) CASE(20, 2) CASE(20, 4)
+    CASE(8, 1)
+    CASE(8, 2) CASE(8, 4) CASE(20, 1) CASE(20, 2) CASE(20, 4)
 #undef CASE
         return CNN_FAIL(err, CNN_INTERNAL, "%s: no kernel of %d channels and %d pixels", name, l.choice.channels,
                         l.choice.pixels);

@@ -52,10 +52,7 @@ void tile_plan(const cuda_context *, const cnn_conv_desc *, cnn_dir, tile_proble
 
 /* The most threads of a block, for kernels with so many sums of `bytes` each in every thread's registers: 65,536
  * registers of 4 bytes, shared among them. */
-static constexpr int tile_threads(size_t bytes, int sums)
-{
-    return bytes == 4 ? (sums >= 64 ? 384 : 512) : (sums >= 32 ? 256 : 512);
-}
+static constexpr int tile_threads(size_t bytes, int sums) { return sums * (int)bytes >= 256 ? 256 : 512; }
 
 /* Four numbers that a thread reads from shared memory at once. */
 template <typename T> struct alignas(16) pack {

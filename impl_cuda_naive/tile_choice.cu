@@ -53,7 +53,10 @@ static tile_choice choose(const cuda_context *context, int64_t m, int64_t groups
     if (knobs[NAIVE_KNOB_TILE_SLICES] != 0) c.slices = (int32_t)knobs[NAIVE_KNOB_TILE_SLICES];
     c.rows = c.slices > 1 ? 1 : (int32_t)smaller(row_tiles, 4);
     if (knobs[NAIVE_KNOB_TILE_ROWS] != 0) c.rows = (int32_t)knobs[NAIVE_KNOB_TILE_ROWS];
-    c.lanes = c.rows * c.slices >= 4 ? 32 : c.rows * c.slices >= 2 ? 64 : BLOCK_THREADS;
+    /* What is left to the problem makes room for what is not. */
+    while (knobs[NAIVE_KNOB_TILE_SLICES] == 0 && c.slices > 1 && c.rows * c.slices * 32 > 256) c.slices /= 2;
+    c.lanes = BLOCK_THREADS;
+    while (c.lanes > 32 && c.lanes * c.rows * c.slices > BLOCK_THREADS) c.lanes /= 2;
     if (knobs[NAIVE_KNOB_TILE_LANES] != 0) c.lanes = (int32_t)knobs[NAIVE_KNOB_TILE_LANES];
     return c;
 }

@@ -53,8 +53,8 @@ static __device__ inline void add_pixels(const weights_problem &p, const T *x, i
     const int32_t slices = (int32_t)blockDim.z, slice = (int32_t)threadIdx.z;
     const int32_t step_q = slices % s.ow, step_p = slices / s.ow % s.oh, step_n = slices / s.ow / s.oh;
     int32_t q = (first + slice) % s.ow, row = (first + slice) / s.ow % s.oh, n = (first + slice) / s.ow / s.oh;
-    constexpr int UNROLL = CHANNELS * COLUMNS >= 64 ? 2 : 4; /* loads in flight, paid for in registers */
-#pragma unroll UNROLL
+    /* Loads in flight, paid for in registers. */
+#pragma unroll(CHANNELS *COLUMNS >= 64 ? 2 : 4)
     for (int32_t e = slice; e < count; e += slices) {
         const T *window = x + n * (int64_t)s.x.n;
         const int32_t h = row * s.sh, v = q * s.sw, at = h * s.x.h + v * s.x.w;
@@ -201,7 +201,8 @@ static cnn_status launch(cuda_context *context, const weights_problem &p, const 
     CASE(4, 1)
     CASE(4, 2)
     CASE(4, 4)
-    CASE(8, 1) CASE(8, 2) CASE(8, 4) CASE(20, 1) CASE(20, 2) CASE(20, 4)
+    CASE(8, 1)
+    CASE(8, 2) CASE(8, 4) CASE(20, 1) CASE(20, 2) CASE(20, 4)
 #undef CASE
         if (status != CNN_OK || parts == NULL) return status;
     const cuda_shape second = {name, dim3((unsigned)ceil_div(p.results, ADD_RESULTS)), dim3(ADD_RESULTS, ADD_PARTS), 0};
