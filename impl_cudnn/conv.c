@@ -28,18 +28,6 @@ cnn_status conv_supports(cudnn_context *c, const cnn_problem *problem, cnn_dir d
     return CNN_OK;
 }
 
-cnn_status conv_prepare(cudnn_context *c, cnn_plan *plan, cnn_error *err)
-{
-    conv_state *state;
-    const cnn_status status = choose(c, &plan->problem, plan->dir, &plan->algorithm, true, &state, err);
-    if (status != CNN_OK) return status;
-    plan->state = state;
-    plan->workspace_bytes = state->workspace_bytes;
-    if (plan->algorithm.id == CONV_FIND || plan->algorithm.id == CONV_HEURISTIC)
-        conv_algo_name(plan->dir, state->algo, plan->choice, sizeof plan->choice);
-    return CNN_OK;
-}
-
 /* Turned weights live in the workspace for one call. */
 static cnn_status turn_weights(cudnn_context *c, const conv_state *s, const void *ours, void *theirs, cnn_error *err)
 {
@@ -85,5 +73,37 @@ cnn_status conv_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_a
     if (status == CNN_OK) status = conv_call_run(c, s, &buffers, turned != NULL && weights_out ? 0.0 : args->beta, err);
     if (status == CNN_OK && turned != NULL && weights_out) status = turn_back(c, s, turned, args->beta, args->dw, err);
     if (status == CNN_OK && s->d.bias && s->dir != CNN_BWD_D) status = run_bias(c, s, args, err);
+    return status;
+}
+
+/* Runs the plan once: an algorithm may fail where cuDNN said that it would not, and the first run of one loads and
+ * allocates, which later runs must not. Without memory to try it in, it is not tried. */
+static cnn_status try_once(cudnn_context *c, cnn_plan *plan, cnn_error *err)
+{
+    conv_arena a;
+    cnn_error no_memory;
+    if (conv_arena_open(c, &plan->problem, plan->dir, &a, &no_memory) != CNN_OK) return CNN_OK;
+    cnn_status status = CNN_OK;
+    if (conv_arena_workspace(c, &a, plan->workspace_bytes, &no_memory) == CNN_OK) {
+        status = conv_run(c, plan, &a.args, err);
+        if (status == CNN_OK) status = cuda_sync((cnn_context *)c, err);
+    }
+    conv_arena_close(c, &a);
+    return status;
+}
+
+cnn_status conv_prepare(cudnn_context *c, cnn_plan *plan, cnn_error *err)
+{
+    conv_state *state;
+    cnn_status status = choose(c, &plan->problem, plan->dir, &plan->algorithm, true, &state, err);
+    if (status != CNN_OK) return status;
+    plan->state = state;
+    plan->workspace_bytes = state->workspace_bytes;
+    if (plan->algorithm.id == CONV_FIND || plan->algorithm.id == CONV_HEURISTIC)
+        conv_algo_name(plan->dir, state->algo, plan->choice, sizeof plan->choice);
+    status = try_once(c, plan, err);
+    if (status == CNN_OK) return CNN_OK;
+    conv_close(state);
+    plan->state = NULL;
     return status;
 }

@@ -1,7 +1,8 @@
 /* conv.h: convolution and FC through cuDNN's legacy calls: what the files conv*.c share.
  *
  * conv_algorithms.c names the algorithms, conv_open.c makes the descriptors, conv_calls.c has cuDNN's calls, which
- * differ by direction in name only, conv_choose.c searches, and conv.c is what the face calls. */
+ * differ by direction in name only, conv_choose.c searches, conv_arena.c
+ * lends memory to that, and conv.c is what the face calls. */
 #ifndef IMPL_CUDNN_CONV_H
 #define IMPL_CUDNN_CONV_H
 
@@ -87,6 +88,17 @@ cnn_status conv_call_heuristics(cudnn_context *, const conv_state *, conv_perf l
 cnn_status conv_call_find(cudnn_context *, const conv_state *, const conv_buffers *, conv_perf list[CONV_PERFS_MAX],
                           int *count, cnn_error *);
 cnn_status conv_call_run(cudnn_context *, const conv_state *, const conv_buffers *, double beta, cnn_error *);
+
+/* ---- conv_arena.c: operands for runs in `prepare`; closed by itself when opening fails. */
+typedef struct conv_arena {
+    void *memory[8]; /* four operands, a bias, the workspace, and room */
+    int count;
+    cnn_weighted_args args;
+    size_t workspace_bytes;
+} conv_arena;
+cnn_status conv_arena_open(cudnn_context *, const cnn_problem *, cnn_dir, conv_arena *, cnn_error *);
+cnn_status conv_arena_workspace(cudnn_context *, conv_arena *, size_t bytes, cnn_error *);
+void conv_arena_close(cudnn_context *, conv_arena *);
 
 /* ---- conv_choose.c: on success *state has an algorithm. */
 cnn_status conv_choose_named(cudnn_context *, const cnn_problem *, cnn_dir, int algo, conv_state **, cnn_error *);

@@ -3,10 +3,6 @@
  * where only that is asked for. */
 #include "impl_cudnn/conv.h"
 
-#include "harness/shape.h"
-
-#include <string.h>
-
 /* ---- What may be chosen. */
 
 static cnn_status settle(cudnn_context *c, conv_state *s, int algo, cudnnMathType_t math, cnn_error *err)
@@ -87,61 +83,20 @@ cnn_status conv_choose_heuristic(cudnn_context *c, const cnn_problem *problem, c
 
 /* ---- Find. */
 
-enum { SMALL_BYTE = 0x3c }; /* 0x3c3c3c3c is 0.0115 as a float, and about that as a double */
-
-/* Buffers for the measurement alone. */
-typedef struct arena {
-    void *memory[CNN_MAX_OPERANDS + 1];
-    int count;
-    conv_buffers buffers;
-} arena;
-
-static void arena_free(cudnn_context *c, arena *a)
-{
-    for (int i = 0; i < a->count; i++) cuda_free((cnn_context *)c, a->memory[i]);
-}
-
-static cnn_status arena_alloc(cudnn_context *c, arena *a, size_t bytes, void **memory, cnn_error *err)
-{
-    cnn_status status = cuda_alloc((cnn_context *)c, bytes, memory, err);
-    if (status != CNN_OK) return status;
-    a->memory[a->count++] = *memory;
-    return cuda_fill((cnn_context *)c, *memory, SMALL_BYTE, bytes, err);
-}
-
-static cnn_status arena_open(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, arena *a, cnn_error *err)
-{
-    cnn_operand list[CNN_MAX_OPERANDS];
-    const int count = cnn_operands(problem, dir, list, err);
-    cnn_status status = count < 0 ? err->status : CNN_OK;
-    for (int i = 0; status == CNN_OK && i < count; i++) {
-        void *memory = NULL;
-        status = arena_alloc(c, a, list[i].bytes, &memory, err);
-        if (strcmp(list[i].name, "x") == 0) a->buffers.x = memory;
-        if (strcmp(list[i].name, "w") == 0) a->buffers.w = memory;
-        if (strcmp(list[i].name, "y") == 0) a->buffers.y = memory;
-        if (strcmp(list[i].name, "dy") == 0) a->buffers.dy = memory;
-        if (strcmp(list[i].name, "dx") == 0) a->buffers.dx = memory;
-        if (strcmp(list[i].name, "dw") == 0) a->buffers.dw = memory;
-    }
-    return status;
-}
-
 /* As much workspace as any algorithm may want, the limit and three quarters of what is free allowing. */
-static cnn_status arena_workspace(cudnn_context *c, const conv_state *s, arena *a, cnn_error *err)
+static cnn_status lend_workspace(cudnn_context *c, const conv_state *s, conv_arena *a, cnn_error *err)
 {
     const size_t limit = cudnn_workspace_limit(c);
     size_t most = 0, bytes, free_bytes = 0;
     cnn_error refused;
-    cnn_status status = cuda_memory_free((cnn_context *)c, &free_bytes, err);
+    const cnn_status status = cuda_memory_free((cnn_context *)c, &free_bytes, err);
     if (status != CNN_OK) return status;
     for (int id = 0; id < CONV_ALGORITHMS; id++) {
         const int algo = conv_algo_of(id, s->dir);
         if (algo == CONV_NONE || conv_call_workspace(c, s, algo, &bytes, &refused) != CNN_OK) continue;
         if (bytes > most && bytes <= limit && bytes <= free_bytes / 4 * 3) most = bytes;
     }
-    a->buffers.workspace_bytes = most;
-    return most > 0 ? arena_alloc(c, a, most, &a->buffers.workspace, err) : CNN_OK;
+    return conv_arena_workspace(c, a, most, err);
 }
 
 /* Keeps the least time of each algorithm and math type. */
@@ -171,13 +126,22 @@ static void sort_by_time(conv_perf *list, int count)
 }
 
 /* cuDNN measures each algorithm once a call, which is noisy: several calls, and the least time counts. */
-static cnn_status measure(cudnn_context *c, conv_state *s, const arena *a, cnn_error *err)
+static cnn_status measure(cudnn_context *c, conv_state *s, const conv_arena *a, cnn_error *err)
 {
+    const cnn_weighted_args *args = &a->args;
+    const conv_buffers buffers = {.x = args->x,
+                                  .w = args->w,
+                                  .dy = args->dy,
+                                  .y = args->y,
+                                  .dx = args->dx,
+                                  .dw = args->dw,
+                                  .workspace = args->workspace,
+                                  .workspace_bytes = a->workspace_bytes};
     const int64_t runs = c->cuda.knobs[CUDNN_KNOB_FIND_RUNS];
     conv_perf list[CONV_PERFS_MAX], best[CONV_PERFS_MAX];
     int count, n_best = 0;
     for (int64_t i = 0; i < runs; i++) {
-        const cnn_status status = conv_call_find(c, s, &a->buffers, list, &count, err);
+        const cnn_status status = conv_call_find(c, s, &buffers, list, &count, err);
         if (status != CNN_OK) return status;
         merge(best, &n_best, list, count);
     }
@@ -185,18 +149,25 @@ static cnn_status measure(cudnn_context *c, conv_state *s, const arena *a, cnn_e
     return settle_first(c, s, best, n_best, err);
 }
 
+static cnn_status measure_all(cudnn_context *c, conv_state *s, const cnn_problem *problem, cnn_dir dir, cnn_error *err)
+{
+    conv_arena a;
+    cnn_status status = conv_arena_open(c, problem, dir, &a, err);
+    if (status != CNN_OK) return status;
+    status = lend_workspace(c, s, &a, err);
+    if (status == CNN_OK) status = measure(c, s, &a, err);
+    conv_arena_close(c, &a);
+    return status;
+}
+
 cnn_status conv_choose_find(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, conv_state **state,
                             cnn_error *err)
 {
     cnn_status status = CNN_UNSUPPORTED;
     for (int filter = CONV_FILTER_TURNED; filter <= (int)last_filter(problem); filter++) {
-        arena a = {.count = 0};
         status = conv_open(c, problem, dir, (conv_filter)filter, state, err);
         if (status != CNN_OK) return status;
-        status = arena_open(c, problem, dir, &a, err);
-        if (status == CNN_OK) status = arena_workspace(c, *state, &a, err);
-        if (status == CNN_OK) status = measure(c, *state, &a, err);
-        arena_free(c, &a);
+        status = measure_all(c, *state, problem, dir, err);
         if (status == CNN_OK) return CNN_OK;
         conv_close(*state);
         *state = NULL;
