@@ -3,6 +3,7 @@
  * What no engine does itself is done by three of cuDNN's other calls: the bias of a graph without it, db, and adding to
  * the output where the engine cannot. The plan's workspace is cuDNN's own, aligned, and behind it the scratch output.
  */
+#include "harness/cuda/bias.h"
 #include "harness/names.h"
 #include "harness/shape.h"
 #include "impl_cudnn/graph_parts.h"
@@ -184,13 +185,14 @@ void graph_state_close(graph_state *s)
 static cnn_status run_rest(cudnn_context *context, const graph_state *s, const cnn_weighted_args *args,
                            const void *scratch, void *output, bool bias_done, cnn_error *err)
 {
-    const cudnn_factor one = cudnn_factor_of(s->conv.t.dtype, 1), beta = cudnn_factor_of(s->conv.t.dtype, args->beta);
-    const cudnnHandle_t h = context->handle;
-    if (scratch != NULL) CUDNN_TRY(context, cudnnAddTensor(h, &one, s->output, scratch, &one, s->output, output), err);
-    if (s->bias == NULL || bias_done) return CNN_OK;
-    if (s->dir == CNN_FWD)
-        return CUDNN_CHECK(context, cudnnAddTensor(h, &one, s->bias, args->b, &one, s->y, output), err);
-    return CUDNN_CHECK(context, cudnnConvolutionBackwardBias(h, &one, s->y, args->dy, &beta, s->bias, args->db), err);
+    const cudnn_factor one = cudnn_factor_of(s->conv.t.dtype, 1);
+    const cnn_conv_desc *d = &s->conv;
+    const cuda_bias bias = {.t = d->t, .mb = d->mb, .channels = d->oc, .pixels = d->oh * d->ow};
+    if (scratch != NULL)
+        CUDNN_TRY(context, cudnnAddTensor(context->handle, &one, s->output, scratch, &one, s->output, output), err);
+    if (!s->conv.bias || s->dir == CNN_BWD_D || bias_done) return CNN_OK;
+    if (s->dir == CNN_FWD) return cuda_bias_add(&context->cuda, &bias, args->b, output, err);
+    return cuda_bias_gradient(&context->cuda, &bias, args->dy, args->db, args->beta, err);
 }
 
 cnn_status graph_state_run(cudnn_context *context, graph_state *s, const cnn_weighted_args *args, cnn_error *err)

@@ -1,0 +1,108 @@
+/* bias.cu: one pass each. The gradient is a block a channel in NCHW, its sum a tree of a fixed shape; in NHWC, where
+ * channels lie side by side, a block takes 32 channels and each of its warps every 32nd pixel.
+ *
+ * Bottleneck: memory; with 20 channels only 20 multiprocessors read, each at its own bandwidth. That is still some ten
+ * times what cudnnConvolutionBackwardBias() reaches on such shapes, and takes no workspace. */
+#include "harness/cuda/bias.h"
+#include "harness/cuda/launch.h"
+#include "harness/cuda/reduce.h"
+
+enum { SUM_THREADS = 1024, LANES = 32 };
+
+template <typename T, typename I>
+__global__ void bias_add_kernel(int64_t count, I channels, I pixels, bool nhwc, const T *b, T *y)
+{
+    for (CUDA_GRID_STRIDE(i, count)) {
+        const I at = static_cast<I>(i);
+        y[i] += b[nhwc ? at % channels : at / pixels % channels];
+    }
+}
+
+/* Four sums a thread, so that four loads are under way at a time. */
+template <typename T>
+__global__ void __launch_bounds__(SUM_THREADS)
+    bias_gradient_nchw(int64_t mb, int64_t channels, int64_t pixels, const T *dy, T *db, bool add)
+{
+    __shared__ T shared[32];
+    const int64_t c = blockIdx.x;
+    const uint32_t run = static_cast<uint32_t>(pixels);
+    T sum[4] = {0, 0, 0, 0};
+    /* A thread walks (image, pixel) pairs a block apart; the pair is stepped, not divided for. */
+    int64_t n = threadIdx.x / run;
+    uint32_t p = threadIdx.x % run;
+    const uint32_t step_n = SUM_THREADS / run, step_p = SUM_THREADS % run;
+    while (n < mb) {
+        T at[4];
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            at[j] = n < mb ? dy[(n * channels + c) * pixels + p] : T(0);
+            n += step_n;
+            p += step_p;
+            if (p >= run) {
+                p -= run;
+                n++;
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < 4; j++) sum[j] += at[j];
+    }
+    const T total = cuda_block_sum((sum[0] + sum[1]) + (sum[2] + sum[3]), shared);
+    if (threadIdx.x == 0) db[c] = add ? db[c] + total : total;
+}
+
+template <typename T>
+__global__ void __launch_bounds__(SUM_THREADS)
+    bias_gradient_nhwc(int64_t rows, int64_t channels, const T *dy, T *db, bool add)
+{
+    __shared__ T shared[SUM_THREADS / LANES][LANES + 1];
+    const int lane = static_cast<int>(threadIdx.x) % LANES, row = static_cast<int>(threadIdx.x) / LANES;
+    const int64_t c = static_cast<int64_t>(blockIdx.x) * LANES + lane;
+    T sum = 0;
+    if (c < channels)
+        for (int64_t r = row; r < rows; r += SUM_THREADS / LANES) sum += dy[r * channels + c];
+    shared[row][lane] = sum;
+    __syncthreads();
+    const T total = cuda_warp_sum(shared[lane][row]); /* warp `row` now sums the block's channel `row` */
+    const int64_t mine = static_cast<int64_t>(blockIdx.x) * LANES + row;
+    if (lane == 0 && mine < channels) db[mine] = add ? db[mine] + total : total;
+}
+
+template <typename T> static cnn_status add(cuda_context *c, const cuda_bias *s, const void *b, void *y, cnn_error *err)
+{
+    const int64_t count = s->mb * s->channels * s->pixels;
+    const bool nhwc = s->t.layout == CNN_NHWC, small = count < (int64_t)1 << 31;
+    const cuda_shape shape = cuda_shape_1d(c, "bias_add", count, 0, 0);
+    const T *from = static_cast<const T *>(b);
+    if (small)
+        return cuda_launch(c, shape, err, bias_add_kernel<T, uint32_t>, count, static_cast<uint32_t>(s->channels),
+                           static_cast<uint32_t>(s->pixels), nhwc, from, static_cast<T *>(y));
+    return cuda_launch(c, shape, err, bias_add_kernel<T, uint64_t>, count, static_cast<uint64_t>(s->channels),
+                       static_cast<uint64_t>(s->pixels), nhwc, from, static_cast<T *>(y));
+}
+
+template <typename T>
+static cnn_status gradient(cuda_context *c, const cuda_bias *s, const void *dy, void *db, bool add_to, cnn_error *err)
+{
+    const T *from = static_cast<const T *>(dy);
+    T *to = static_cast<T *>(db);
+    const dim3 block(SUM_THREADS);
+    if (s->t.layout == CNN_NHWC || s->pixels == 1) {
+        const cuda_shape shape = {"bias_gradient", dim3(static_cast<unsigned>((s->channels + LANES - 1) / LANES)),
+                                  block, 0};
+        return cuda_launch(c, shape, err, bias_gradient_nhwc<T>, s->mb * s->pixels, s->channels, from, to, add_to);
+    }
+    const cuda_shape shape = {"bias_gradient", dim3(static_cast<unsigned>(s->channels)), block, 0};
+    return cuda_launch(c, shape, err, bias_gradient_nchw<T>, s->mb, s->channels, s->pixels, from, to, add_to);
+}
+
+cnn_status cuda_bias_add(cuda_context *c, const cuda_bias *s, const void *b, void *y, cnn_error *err)
+{
+    return s->t.dtype == CNN_F32 ? add<float>(c, s, b, y, err) : add<double>(c, s, b, y, err);
+}
+
+cnn_status cuda_bias_gradient(cuda_context *c, const cuda_bias *s, const void *dy, void *db, double beta,
+                              cnn_error *err)
+{
+    return s->t.dtype == CNN_F32 ? gradient<float>(c, s, dy, db, beta != 0, err)
+                                 : gradient<double>(c, s, dy, db, beta != 0, err);
+}
