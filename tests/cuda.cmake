@@ -16,3 +16,15 @@ if(BENCHCNN_CUDA_MODE STREQUAL EMULATED)
   add_test(NAME cli_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_emulated.sh $<TARGET_FILE:benchcnn>)
   set_tests_properties(cli_emulated PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endif()
+
+# Every operation of every CUDA implementation against the reference; then odd shapes in the other layout and dtype.
+foreach(impl cuda_naive cuda_im2col cudnn)
+  if(TARGET impl_${impl})
+    add_test(NAME verify_${impl} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_verify_gpu.sh $<TARGET_FILE:benchcnn> ${impl}
+      --op all)
+    add_test(NAME verify_${impl}_odd COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_verify_gpu.sh $<TARGET_FILE:benchcnn>
+      ${impl} --problems bench/problems/odd.txt --layout nhwc --dtype f64 --check exact,bound,memory)
+    set_tests_properties(verify_${impl} verify_${impl}_odd PROPERTIES SKIP_RETURN_CODE 77
+      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} TIMEOUT 1500)
+  endif()
+endforeach()

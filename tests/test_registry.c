@@ -10,7 +10,7 @@ static void choices_take_names_and_globs(void **state)
     cnn_choice list[CNN_MAX_CHOICES];
     cnn_error err = {.message = ""};
     int count;
-    assert_int_equal(cnn_choices_parse("cpu:direct,c*:na?ve", list, &count, &err), CNN_OK);
+    assert_int_equal(cnn_choices_parse("cpu:direct,cp*:na?ve", list, &count, &err), CNN_OK);
     assert_int_equal(count, 2);
     assert_string_equal(list[0].impl->name, "cpu");
     assert_string_equal(list[0].pattern, "direct");

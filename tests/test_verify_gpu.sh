@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# test_verify_gpu.sh BENCHCNN IMPL OPTION...: verifies a CUDA implementation, on a GPU or emulated. Where it cannot run it
+# is skipped, with the reason; with BENCHCNN_REQUIRE_GPU=1 in the environment that is a failure.
+set -u
+benchcnn=$1 impl=$2
+shift 2
+if ! "$benchcnn" list | grep -q "^✓ $impl[ :]"; then
+    "$benchcnn" list | grep -A1 "^✗ $impl[ :]"
+    [ "${BENCHCNN_REQUIRE_GPU:-0}" = 1 ] && exit 1
+    exit 77
+fi
+"$benchcnn" verify --impl "$impl" --quiet "$@" | grep -v '^PASSED'
+exit "${PIPESTATUS[0]}"
