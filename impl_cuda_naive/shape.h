@@ -6,9 +6,7 @@
 #define IMPL_CUDA_NAIVE_SHAPE_H
 
 #include "harness/cuda/launch.h"
-extern "C" {
 #include "harness/shape.h"
-}
 #include "impl_cuda_naive/naive.h"
 
 #include <stdint.h>

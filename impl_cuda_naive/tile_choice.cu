@@ -5,7 +5,9 @@
 #include "impl_cuda_naive/taps.h"
 #include "impl_cuda_naive/tile.h"
 
-enum { BUSY_THREADS = 65536, BLOCK_THREADS = 128 };
+/* A large GPU of 132 multiprocessors then has 7 warps each: enough where a thread has many sums to go on with. Where it
+ * has few, twice as many are better. */
+enum { BUSY_THREADS = 30000, SLICED_THREADS = 65536, BLOCK_THREADS = 128 };
 
 /* Computing `channels` at a time wastes what m is not a multiple of; computing few at a time wastes loads. */
 static double cost_of(int64_t m, int channels)
@@ -49,7 +51,7 @@ static tile_choice choose(const cuda_context *context, int64_t m, int64_t groups
     if (knobs[NAIVE_KNOB_TILE_CHANNELS] != 0) c.channels = (int32_t)knobs[NAIVE_KNOB_TILE_CHANNELS];
     if (knobs[NAIVE_KNOB_TILE_PIXELS] != 0) c.pixels = (int32_t)knobs[NAIVE_KNOB_TILE_PIXELS];
     const int64_t row_tiles = ceil_div(m, c.channels), threads = groups * row_tiles * ceil_div(pixels, c.pixels);
-    c.slices = power_of_2_upto(smaller(BUSY_THREADS / (threads > 0 ? threads : 1), products / 8), 8);
+    c.slices = power_of_2_upto(smaller(SLICED_THREADS / threads, products / 8), 8);
     if (knobs[NAIVE_KNOB_TILE_SLICES] != 0) c.slices = (int32_t)knobs[NAIVE_KNOB_TILE_SLICES];
     c.rows = c.slices > 1 ? 1 : (int32_t)smaller(row_tiles, 4);
     if (knobs[NAIVE_KNOB_TILE_ROWS] != 0) c.rows = (int32_t)knobs[NAIVE_KNOB_TILE_ROWS];
