@@ -11,8 +11,8 @@ typedef struct cli_sessions {
     int n_choices;
 } cli_sessions;
 
-/* One that cannot run here, or is emulated where it is `to_time`, is an error when it was chosen by name; with no --impl
- * or a glob it is passed over with a word on standard error. None left: CNN_UNAVAILABLE. */
+/* One that cannot run here, or is emulated where it is `to_time`, is an error when it was chosen by name; with no
+ * --impl or a glob it is passed over with a word on standard error. None left: CNN_UNAVAILABLE. */
 cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessions *sessions, cnn_error *err);
 void cli_sessions_close(cli_sessions *sessions);
 /* Whether --impl chooses this algorithm of the session's implementation. */

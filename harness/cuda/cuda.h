@@ -38,7 +38,7 @@ typedef struct cuda_context {
     cudaEvent_t start, stop;
     cuda_limits limits;
     int64_t knobs[CUDA_KNOBS_MAX];
-    bool dead;           /* after a sticky error: every call fails with `cause` */
+    bool dead; /* after a sticky error: every call fails with `cause` */
     cnn_error cause;
     char last_kernel[CNN_NAME_MAX]; /* the latest launch, named when an error surfaces later */
     struct cuda_lanes *lanes;       /* upload.cu's own; NULL before the first host_alloc */
@@ -49,13 +49,14 @@ typedef struct cuda_context {
  * copied from params (defaults where it has none). The caller adds its own handles, and on failure calls
  * cuda_context_close(), which frees the memory. */
 cnn_status cuda_probe(cnn_error *);
-cnn_status cuda_context_open(const cnn_open_params *, const cnn_knob *knobs, int n_knobs, size_t bytes,
-                             cnn_context **, cnn_error *);
+cnn_status cuda_context_open(const cnn_open_params *, const cnn_knob *knobs, int n_knobs, size_t bytes, cnn_context **,
+                             cnn_error *);
 void cuda_context_close(cnn_context *);
-void cuda_describe(cnn_context *, cnn_put_fn *, void *user); /* device, compute capability, driver, runtime, "emulated" */
+void cuda_describe(cnn_context *, cnn_put_fn *,
+                   void *user); /* device, compute capability, driver, runtime, "emulated" */
 
-/* Makes the context's device this thread's current one, which calls that name no stream go to (cudaMalloc, a library's):
- * several contexts may be open, on several devices. cuda_alloc() and cuda_launch() do it by themselves. */
+/* Makes the context's device this thread's current one, which calls that name no stream go to (cudaMalloc, a
+ * library's): several contexts may be open, on several devices. cuda_alloc() and cuda_launch() do it by themselves. */
 cnn_status cuda_enter(cuda_context *, cnn_error *);
 
 /* CNN_OK, or the CUDA error in words with the call that failed: CUDA_TRY(c, cudaMalloc(&p, n), err). A sticky error
@@ -132,9 +133,9 @@ cnn_status cuda_gather(cnn_context *, const cnn_gather_args *, cnn_error *);
 #define CUDA_POINTWISE_SLOTS                                                                                           \
     .pool_fwd = cuda_pool_fwd, .pool_bwd = cuda_pool_bwd, .act_fwd = cuda_act_fwd, .act_bwd = cuda_act_bwd,            \
     .dropout_fwd = cuda_dropout_fwd, .dropout_bwd = cuda_dropout_bwd, .loss_fwd = cuda_loss_fwd,                       \
-    .loss_bwd = cuda_loss_bwd, .add_fwd = cuda_add_fwd, .concat_fwd = cuda_concat_fwd,                                 \
-    .concat_bwd = cuda_concat_bwd, .batchnorm_fwd = cuda_batchnorm_fwd, .batchnorm_bwd = cuda_batchnorm_bwd,           \
-    .optimizer_step = cuda_optimizer_step, .gather = cuda_gather
+    .loss_bwd = cuda_loss_bwd, .add_fwd = cuda_add_fwd, .concat_fwd = cuda_concat_fwd, .concat_bwd = cuda_concat_bwd,  \
+    .batchnorm_fwd = cuda_batchnorm_fwd, .batchnorm_bwd = cuda_batchnorm_bwd, .optimizer_step = cuda_optimizer_step,   \
+    .gather = cuda_gather
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,8 @@
 #include "harness/cuda/emulated/emulated.h"
 #else
 #include <cuda_runtime.h>
-/* `extern __shared__` of one type a kernel: names the block's dynamic shared memory, as many bytes as the launch says. */
+/* `extern __shared__` of one type a kernel: names the block's dynamic shared memory, as many bytes as the launch says.
+ */
 #define CUDA_DYNAMIC_SHARED(type, name)                                                                                \
     extern __shared__ __align__(16) unsigned char cuda_shared_bytes[];                                                 \
     type *name = reinterpret_cast<type *>(cuda_shared_bytes)
