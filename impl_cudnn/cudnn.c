@@ -1,10 +1,11 @@
 /* cudnn.c: impl_cudnn's face: its tables, its context, and the one struct through which the harness knows it.
  *
- * The context is a CUDA context with cuDNN's handle on its stream. An algorithm's id says whose it is: conv.h's below
- * OTHER_POINTWISE, other.h's below CUDNN_GRAPH_HEURISTIC, graph.h's from there. */
+ * The context is a CUDA context with cuDNN's handle on its stream. An algorithm's id says whose it is: fc.h's, conv.h's
+ * below OTHER_POINTWISE, other.h's below CUDNN_GRAPH_HEURISTIC, graph.h's from there. */
 #include "harness/names.h"
 #include "harness/shape.h"
 #include "impl_cudnn/conv.h"
+#include "impl_cudnn/fc.h"
 #include "impl_cudnn/graph.h"
 #include "impl_cudnn/other.h"
 
@@ -19,9 +20,10 @@ enum { NOTHING = 0, DETERMINISTIC = CNN_ALGO_DETERMINISTIC };
 /* What the searches settle on is not known beforehand, so they promise no more than the least of what they choose from;
  * with the knob deterministic_only they choose deterministic ones. */
 static const cnn_algorithm algorithms[] = {
-    {"heuristic", "what cuDNN's heuristics rank first, of what fits the limits", WEIGHTED, CNN_ALGO_TRANSFORMS,
+    {"cublas", "one matrix product by cuBLAS", BIT(FC), CNN_ALGO_DETERMINISTIC, 1, FC_CUBLAS},
+    {"heuristic", "what cuDNN's heuristics rank first, of what fits the limits", BIT(CONV), CNN_ALGO_TRANSFORMS,
      CONV_AMPLIFICATION, CONV_HEURISTIC},
-    {"find", "what is fastest when measured, of what fits the limits", WEIGHTED, CNN_ALGO_TRANSFORMS,
+    {"find", "what is fastest when measured, of what fits the limits", BIT(CONV), CNN_ALGO_TRANSFORMS,
      CONV_AMPLIFICATION, CONV_FIND},
 #define ALGORITHM(id, name, flags, amplification, fwd, bwd_d, bwd_w, doc)                                              \
     {name, doc, WEIGHTED, flags, amplification, CONV_##id},
@@ -40,6 +42,7 @@ static const cnn_knob knobs[] = {
 #undef KNOB
 };
 
+static bool is_cublas(const cnn_algorithm *algorithm) { return algorithm->id == FC_CUBLAS; }
 static bool is_weighted(const cnn_problem *problem) { return problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC; }
 
 /* ---- Can it run, opening, closing. */
@@ -76,6 +79,7 @@ static cnn_status probe(cnn_error *err)
 static void close_context(cnn_context *context)
 {
     cudnn_context *c = (cudnn_context *)context;
+    if (c != NULL) cudnn_fc_close(c);
     if (c != NULL && c->handle != NULL) (void)cudnnDestroy(c->handle);
     cuda_context_close(context);
 }
@@ -84,7 +88,7 @@ static cnn_status open_handle(cudnn_context *c, cnn_error *err)
 {
     CUDNN_TRY(c, cudnnCreate(&c->handle), err);
     CUDNN_TRY(c, cudnnSetStream(c->handle, c->cuda.stream), err);
-    return CNN_OK;
+    return cudnn_fc_open(c, err);
 }
 
 static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
@@ -133,6 +137,7 @@ static cnn_status supports(cnn_context *context, const cnn_problem *problem, cnn
     if (cudnn_graph_serves(algorithm)) return cudnn_graph_supports(context, problem, dir, algorithm, err);
     const cnn_status status = check_type(problem, dir, algorithm, err);
     if (status != CNN_OK) return status;
+    if (is_cublas(algorithm)) return cudnn_fc_supports(&problem->u.fc, err);
     return is_weighted(problem) ? conv_supports(c, problem, dir, algorithm, err)
                                 : other_supports(c, problem, dir, algorithm, err);
 }
@@ -152,6 +157,7 @@ static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
     const cnn_status status = cuda_enter(&c->cuda, err);
     if (status != CNN_OK) return status;
     if (cudnn_graph_serves(&plan->algorithm)) return cudnn_graph_prepare(context, plan, err);
+    if (is_cublas(&plan->algorithm)) return CNN_OK;
     return is_weighted(&plan->problem) ? conv_prepare(c, plan, err) : other_prepare(c, plan, err);
 }
 
@@ -172,6 +178,7 @@ static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weig
     const cnn_status status = cuda_enter(&c->cuda, err);
     if (status != CNN_OK) return status;
     if (cudnn_graph_serves(&plan->algorithm)) return cudnn_graph_run(context, plan, args, err);
+    if (is_cublas(&plan->algorithm)) return cudnn_fc_run(c, plan, args, err);
     return conv_run(c, plan, args, err);
 }
 

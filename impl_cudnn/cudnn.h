@@ -7,6 +7,7 @@
 
 #include "harness/cuda/cuda.h"
 
+#include <cublas_v2.h>
 #include <cudnn.h>
 
 #ifdef __cplusplus
@@ -25,6 +26,8 @@ typedef enum cudnn_knob_id {
 typedef struct cudnn_context {
     cuda_context cuda;    /* first: the shared slots take the context for one of these */
     cudnnHandle_t handle; /* on the context's stream */
+    cublasHandle_t blas;  /* fc.c's, with its workspace */
+    void *blas_workspace;
 } cudnn_context;
 
 /* The most bytes of workspace that an algorithm may take; SIZE_MAX without a limit. */
