@@ -86,6 +86,7 @@ static cnn_status try_once(cudnn_context *c, cnn_plan *plan, cnn_error *err)
     if (conv_arena_workspace(c, &a, plan->workspace_bytes, &no_memory) == CNN_OK) {
         status = conv_run(c, plan, &a.args, err);
         if (status == CNN_OK) status = cuda_sync((cnn_context *)c, err);
+        if (status != CNN_OK && !c->cuda.dead) status = err->status = CNN_UNSUPPORTED;
     }
     conv_arena_close(c, &a);
     return status;
