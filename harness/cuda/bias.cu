@@ -1,8 +1,8 @@
 /* bias.cu: one pass each. The gradient is a block a channel in NCHW, its sum a tree of a fixed shape; in NHWC, where
- * channels lie side by side, a block takes 32 channels and each of its warps every 32nd pixel.
+ * channels lie side by side, a block takes 32 channels and each of its warps every 32nd pixel. Large batches of few
+ * channels are cut into parts, whose sums the last block to arrive adds up in a fixed order.
  *
- * Bottleneck: memory; with 20 channels only 20 multiprocessors read, each at its own bandwidth. That is still some ten
- * times what cudnnConvolutionBackwardBias() reaches on such shapes, and takes no workspace. */
+ * Bottleneck: memory. cudnnConvolutionBackwardBias() took longer than the convolution itself. */
 #include "harness/cuda/bias.h"
 #include "harness/cuda/launch.h"
 #include "harness/cuda/reduce.h"
@@ -18,36 +18,56 @@ __global__ void bias_add_kernel(int64_t count, I channels, I pixels, bool nhwc, 
     }
 }
 
-/* Four sums a thread, so that four loads are under way at a time. */
+/* One thread's sum over a channel of images [n, last), pixels a block's width apart: four sums, so that four loads are
+ * under way at a time. The (image, pixel) pair is stepped, not divided for. */
 template <typename T>
-__global__ void __launch_bounds__(SUM_THREADS)
-    bias_gradient_nchw(int64_t mb, int64_t channels, int64_t pixels, const T *dy, T *db, bool add)
+__device__ T sum_of_images(int64_t n, int64_t last, int64_t channels, int64_t channel, uint32_t pixels, const T *dy)
 {
-    __shared__ T shared[32];
-    const int64_t c = blockIdx.x;
-    const uint32_t run = static_cast<uint32_t>(pixels);
     T sum[4] = {0, 0, 0, 0};
-    /* A thread walks (image, pixel) pairs a block apart; the pair is stepped, not divided for. */
-    int64_t n = threadIdx.x / run;
-    uint32_t p = threadIdx.x % run;
-    const uint32_t step_n = SUM_THREADS / run, step_p = SUM_THREADS % run;
-    while (n < mb) {
+    uint32_t p = threadIdx.x % pixels;
+    const uint32_t step_n = SUM_THREADS / pixels, step_p = SUM_THREADS % pixels;
+    n += threadIdx.x / pixels;
+    while (n < last) {
         T at[4];
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            at[j] = n < mb ? dy[(n * channels + c) * pixels + p] : T(0);
+            at[j] = n < last ? dy[(n * channels + channel) * pixels + p] : T(0);
             n += step_n;
             p += step_p;
-            if (p >= run) {
-                p -= run;
+            if (p >= pixels) {
+                p -= pixels;
                 n++;
             }
         }
 #pragma unroll
         for (int j = 0; j < 4; j++) sum[j] += at[j];
     }
-    const T total = cuda_block_sum((sum[0] + sum[1]) + (sum[2] + sum[3]), shared);
-    if (threadIdx.x == 0) db[c] = add ? db[c] + total : total;
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* Grid (channel, part of the batch). The last part to arrive adds the partial sums, always in the same order. */
+template <typename T>
+__global__ void __launch_bounds__(SUM_THREADS)
+    bias_gradient_nchw(int64_t mb, int64_t pixels, const T *dy, T *db, bool add, cuda_scratch *scratch)
+{
+    __shared__ T shared[32];
+    const int64_t c = blockIdx.x, parts = gridDim.y, part = blockIdx.y;
+    T total = cuda_block_sum(
+        sum_of_images(mb * part / parts, mb * (part + 1) / parts, gridDim.x, c, static_cast<uint32_t>(pixels), dy),
+        shared);
+    if (threadIdx.x != 0) return;
+    if (parts > 1) {
+        volatile double *partials = scratch->partials + c * parts;
+        partials[part] = static_cast<double>(total);
+        __threadfence();
+        if (atomicAdd(&scratch->arrived[c], 1u) != parts - 1) return;
+        __threadfence();
+        double sum = 0;
+        for (int64_t i = 0; i < parts; i++) sum += partials[i];
+        scratch->arrived[c] = 0;
+        total = static_cast<T>(sum);
+    }
+    db[c] = add ? db[c] + total : total;
 }
 
 template <typename T>
@@ -80,6 +100,17 @@ template <typename T> static cnn_status add(cuda_context *c, const cuda_bias *s,
                        static_cast<uint64_t>(s->pixels), nhwc, from, static_cast<T *>(y));
 }
 
+/* Into how many parts the batch is cut: by the problem alone. */
+static int64_t parts_of(const cuda_bias *s)
+{
+    const int64_t elems_a_part = 16384, most = 32, room = CUDA_PARTIALS_MAX / s->channels;
+    int64_t parts = s->mb * s->pixels / elems_a_part;
+    if (parts > s->mb) parts = s->mb;
+    if (parts > most) parts = most;
+    if (parts > room) parts = room;
+    return parts < 1 || s->channels > CUDA_SUMS_MAX ? 1 : parts;
+}
+
 template <typename T>
 static cnn_status gradient(cuda_context *c, const cuda_bias *s, const void *dy, void *db, bool add_to, cnn_error *err)
 {
@@ -91,8 +122,9 @@ static cnn_status gradient(cuda_context *c, const cuda_bias *s, const void *dy, 
                                   block, 0};
         return cuda_launch(c, shape, err, bias_gradient_nhwc<T>, s->mb * s->pixels, s->channels, from, to, add_to);
     }
-    const cuda_shape shape = {"bias_gradient", dim3(static_cast<unsigned>(s->channels)), block, 0};
-    return cuda_launch(c, shape, err, bias_gradient_nchw<T>, s->mb, s->channels, s->pixels, from, to, add_to);
+    const cuda_shape shape = {"bias_gradient",
+                              dim3(static_cast<unsigned>(s->channels), static_cast<unsigned>(parts_of(s))), block, 0};
+    return cuda_launch(c, shape, err, bias_gradient_nchw<T>, s->mb, s->pixels, from, to, add_to, c->scratch);
 }
 
 cnn_status cuda_bias_add(cuda_context *c, const cuda_bias *s, const void *b, void *y, cnn_error *err)

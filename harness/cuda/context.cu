@@ -130,6 +130,8 @@ static cnn_status open_device(cuda_context *c, cnn_error *err)
     if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
     if (error == cudaSuccess) error = cudaEventCreate(&c->start);
     if (error == cudaSuccess) error = cudaEventCreate(&c->stop);
+    if (error == cudaSuccess) error = cudaMalloc(&c->scratch, sizeof *c->scratch);
+    if (error == cudaSuccess) error = cudaMemset(c->scratch, 0, sizeof *c->scratch);
     if (error != cudaSuccess) return unavailable(error, c->device, err);
     read_limits(&properties, &c->limits);
     return CNN_OK;
@@ -162,6 +164,7 @@ void cuda_context_close(cnn_context *context)
     if (c == NULL) return;
     if (c->stream != NULL) (void)cudaStreamSynchronize(c->stream);
     cuda_lanes_close(c);
+    if (c->scratch != NULL) (void)cudaFree(c->scratch);
     if (c->start != NULL) (void)cudaEventDestroy(c->start);
     if (c->stop != NULL) (void)cudaEventDestroy(c->stop);
     if (c->stream != NULL) (void)cudaStreamDestroy(c->stream);

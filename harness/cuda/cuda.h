@@ -32,6 +32,14 @@ typedef struct cuda_limits {
     size_t l2_bytes, memory_bytes;
 } cuda_limits;
 
+/* For sums that several blocks make in one launch: partial sums, and how many of a sum's blocks have arrived; the last
+ * one adds them up and leaves `arrived` at 0 again. */
+enum { CUDA_SUMS_MAX = 4096, CUDA_PARTIALS_MAX = 8192 };
+typedef struct cuda_scratch {
+    unsigned arrived[CUDA_SUMS_MAX];
+    double partials[CUDA_PARTIALS_MAX];
+} cuda_scratch;
+
 typedef struct cuda_context {
     int device;
     cudaStream_t stream; /* everything runs on it, in order */
@@ -41,7 +49,8 @@ typedef struct cuda_context {
     bool dead; /* after a sticky error: every call fails with `cause` */
     cnn_error cause;
     char last_kernel[CNN_NAME_MAX]; /* the latest launch, named when an error surfaces later */
-    struct cuda_lanes *lanes;       /* upload.cu's own; NULL before the first host_alloc */
+    cuda_scratch *scratch;    /* on the device; operations run in order, so each finds it as the last one left it */
+    struct cuda_lanes *lanes; /* upload.cu's own; NULL before the first host_alloc */
 } cuda_context;
 
 /* ---- context.cu: device choice and properties.
