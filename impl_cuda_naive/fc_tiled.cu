@@ -136,9 +136,12 @@ static cnn_status launch_fwd(cuda_context *context, const cnn_fc_desc *d, const 
     CASE(1, 4)
     CASE(2, 1)
     CASE(2, 2)
-    CASE(2, 4) CASE(4, 1) CASE(4, 2) CASE(4, 4)
+    CASE(2, 4)
+    CASE(4, 1)
+    CASE(4, 2)
+    CASE(4, 4)
 #undef CASE
-        return CNN_FAIL(err, CNN_INTERNAL, "no FC kernel of %d outputs and %d images", outputs, images);
+    return CNN_FAIL(err, CNN_INTERNAL, "no FC kernel of %d outputs and %d images", outputs, images);
 }
 
 static cnn_status run_fwd(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)

@@ -217,10 +217,13 @@ static cnn_status launch(cuda_context *context, const tile_problem &p, const til
     CASE(4, 4)
     CASE(8, 1)
     CASE(8, 2)
-    CASE(8, 4) CASE(20, 1) CASE(20, 2) CASE(20, 4)
+    CASE(8, 4)
+    CASE(20, 1)
+    CASE(20, 2)
+    CASE(20, 4)
 #undef CASE
-        return CNN_FAIL(err, CNN_INTERNAL, "%s: no kernel of %d channels and %d pixels", name, l.choice.channels,
-                        l.choice.pixels);
+    return CNN_FAIL(err, CNN_INTERNAL, "%s: no kernel of %d channels and %d pixels", name, l.choice.channels,
+                    l.choice.pixels);
 }
 
 cnn_status tile_run(cuda_context *context, const cnn_conv_desc *d, cnn_dir dir, const char *kernel, const void *in,

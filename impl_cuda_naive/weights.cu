@@ -203,9 +203,12 @@ static cnn_status launch(cuda_context *context, const weights_problem &p, const 
     CASE(4, 4)
     CASE(8, 1)
     CASE(8, 2)
-    CASE(8, 4) CASE(20, 1) CASE(20, 2) CASE(20, 4)
+    CASE(8, 4)
+    CASE(20, 1)
+    CASE(20, 2)
+    CASE(20, 4)
 #undef CASE
-        if (status != CNN_OK || parts == NULL) return status;
+    if (status != CNN_OK || parts == NULL) return status;
     const cuda_shape second = {name, dim3((unsigned)ceil_div(p.results, ADD_RESULTS)), dim3(ADD_RESULTS, ADD_PARTS), 0};
     return cuda_launch(context, second, err, add_parts<T>, p, out, l.choice.splits);
 }

@@ -5,7 +5,7 @@
 
 #include "impl_cudnn/cudnn.h"
 
-/* cnn_algorithm.id; behind the convolution's and before other.h's. */
+/* cnn_algorithm.id; far from the others: conv.h, other.h, graph.h. */
 enum { FC_CUBLAS = 900 };
 
 cnn_status cudnn_fc_open(cudnn_context *, cnn_error *); /* the cuBLAS handle, on the context's stream */

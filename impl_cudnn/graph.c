@@ -42,7 +42,7 @@ static void enumerate_graph(cudnn_context *context, const graph_request *request
         char name[CNN_NAME_MAX - 8];
         if (graph_config_open(graph, &config, &made, &refused) != CNN_OK) continue;
         graph_drop(&made);
-        if (graph_config_traits(graph, &config, &traits, &refused) != CNN_OK) continue;
+        if (graph_config_traits(graph, request, &config, &traits, &refused) != CNN_OK) continue;
         cnn_algorithm *row = &list[(*count)++];
         *row = (cnn_algorithm){
             .doc = traits.doc,
@@ -83,7 +83,7 @@ static cnn_status open_engine(cudnn_context *context, const cnn_problem *problem
     cudnnBackendDescriptor_t graph = NULL;
     graph_traits traits;
     cnn_status status = graph_build(context, &request, &graph, err);
-    if (status == CNN_OK) status = graph_config_admit(context, graph, &problem->u.type, &config, &traits, err);
+    if (status == CNN_OK) status = graph_config_admit(context, graph, &request, &config, &traits, err);
     graph_drop(&graph);
     return status == CNN_OK ? graph_state_open(context, &problem->u.conv, dir, &config, state, err) : status;
 }

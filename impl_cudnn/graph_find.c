@@ -21,7 +21,7 @@ void graph_propose(cudnn_context *context, const graph_request *request, cudnnBa
     const cnn_status status = graph_heuristics(graph, mode, request->bias, list, GRAPH_PROPOSALS_MAX, count, err);
     for (int i = before; i < *count && status == CNN_OK; i++) {
         graph_traits traits;
-        if (graph_config_admit(context, graph, &request->conv->t, &list[i], &traits, err) != CNN_OK) continue;
+        if (graph_config_admit(context, graph, request, &list[i], &traits, err) != CNN_OK) continue;
         if (!(traits.flags & CNN_ALGO_TRANSFORMS)) list[kept++] = list[i];
     }
     *count = kept;

@@ -122,7 +122,7 @@ static void open_other(cudnn_context *context, cudnnBackendDescriptor_t graph, c
     graph_propose(context, request, CUDNN_HEUR_MODE_A, list, &count, &refused);
     graph_propose(context, request, CUDNN_HEUR_MODE_FALLBACK, list, &count, &refused);
     for (int i = 0; i < count && s->add.plan == NULL; i++) {
-        if (graph_config_traits(graph, &list[i], &traits, &refused) != CNN_OK) continue;
+        if (graph_config_traits(graph, request, &list[i], &traits, &refused) != CNN_OK) continue;
         if (!(traits.flags & CNN_ALGO_DETERMINISTIC)) continue;
         if (exec_open(context, graph, &list[i], &s->add, &refused) != CNN_OK) continue;
         if (s->add.workspace_bytes > s->store.workspace_bytes) exec_close(&s->add);

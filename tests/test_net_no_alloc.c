@@ -47,7 +47,8 @@ static bool after_first_step(void *user, int64_t done, int64_t total)
     return true;
 }
 
-static void check(const cnn_session *session, const char *net, const char *algorithm, const dataset *data, bool host_data)
+static void check(const cnn_session *session, const char *net, const char *algorithm, const dataset *data,
+                  bool host_data)
 {
     const cnn_type type = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
     const trainer_watch watch = {.each = after_first_step};

@@ -15,6 +15,7 @@ vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algo
     const cnn_type *t = &problem->u.type;
     vf_rounding r = {.unit = unit_f64, .tiny = DBL_MIN, .amplification = 1.0, .bits = 53};
     if (algorithm != NULL && algorithm->amplification > 1.0) r.amplification = algorithm->amplification;
+    r.normwise = algorithm != NULL && (algorithm->flags & CNN_ALGO_TRANSFORMS) != 0;
     if (t->dtype == CNN_F64) return r;
     r.unit = unit_f32;
     r.tiny = FLT_MIN;

@@ -10,6 +10,7 @@ typedef struct vf_rounding {
     double input;         /* unit roundoff to which factors may be rounded first (tf32 and so on), else 0 */
     double tiny;          /* least normal number: underflow may lose this much a rounding */
     double amplification; /* of the algorithm */
+    bool normwise;        /* transforms mix the elements of a tile: the bound of each is that of the largest */
     int bits;             /* significant bits that a factor keeps */
 } vf_rounding;
 

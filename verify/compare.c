@@ -14,27 +14,36 @@ bool vf_finite(double value)
     return (bits >> 52 & 0x7FF) != 0x7FF;
 }
 
+static double largest(const double *values, int64_t count)
+{
+    double most = 0.0;
+    for (int64_t i = 0; i < count; i++) most = values[i] > most ? values[i] : most;
+    return most;
+}
+
 vf_comparison vf_compare(const double *expected, const double *magnitude, const double *roundings, const double *got,
                          int64_t count, const vf_rounding *bounds)
 {
     vf_comparison c = {.worst = -1, .uniform = true};
+    const bool normwise = bounds != NULL && bounds->normwise;
+    const double most = normwise ? largest(roundings, count) : 0.0, top = normwise ? largest(magnitude, count) : 0.0;
     for (int64_t i = 0; i < count; i++) {
-        double error = fabs(got[i] - expected[i]);
-        double bound = bounds == NULL ? 0.0 : vf_bound(bounds, roundings[i], magnitude[i]);
+        const double n = normwise ? most : roundings[i], size = normwise ? top : magnitude[i];
+        double error = fabs(got[i] - expected[i]), bound = bounds == NULL ? 0.0 : vf_bound(bounds, n, size);
         bool finite = vf_finite(got[i]) && vf_finite(expected[i]), held = finite && error <= bound;
         double share = held && !(error > 0.0) ? 0.0 : finite && bound > 0.0 ? error / bound : (double)INFINITY;
         if (!held) c.failed = true;
-        if (c.worst < 0 || share > c.budget_used) c.budget_used = share, c.worst = i;
+        if (c.worst < 0 || share > c.budget_used) c.budget_used = share, c.worst = i, c.worst_bound = bound;
         if (magnitude[i] > 0.0) {
             if (c.live == 0) c.least = c.most = expected[i];
             if (!(expected[i] == c.least)) c.uniform = false;
             c.live++;
             c.zeros += expected[i] == 0.0;
         }
-        if (finite && roundings[i] > 0.0 && magnitude[i] > 0.0) {
-            double scaled = error * sqrt(roundings[i]) / magnitude[i];
+        if (finite && n > 0.0 && size > 0.0) {
+            double scaled = error * sqrt(n) / size;
             c.sum_sq += scaled * scaled;
-            c.sum_sqrt_n += sqrt(roundings[i]);
+            c.sum_sqrt_n += sqrt(n);
             c.rounded++;
         }
     }
@@ -61,12 +70,10 @@ void vf_set(verify_result *result, verify_state state, const char *format, ...)
     va_end(args);
 }
 
-static void describe(const vf_case *c, int operand, int64_t index, double got, const vf_rounding *bounds,
-                     verify_result *result)
+static void describe(const vf_case *c, int operand, int64_t index, double got, double bound, verify_result *result)
 {
     char where[128];
     double expected = c->after[operand][index];
-    double bound = bounds == NULL ? 0.0 : vf_bound(bounds, c->roundings[operand][index], c->magnitude[operand][index]);
     vf_element_name(&c->call.operands[operand], index, where, sizeof where);
     snprintf(result->worst, sizeof result->worst, "%s: expected %.17g, got %.17g, error %.3g, bound %.3g%s", where,
              expected, got, fabs(got - expected), bound, c->variant == 1 ? " (second variant)" : "");
@@ -92,7 +99,7 @@ void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, ve
         vf_comparison v = vf_compare(c->after[i], c->magnitude[i], c->roundings[i], run->after[i], o->count, bounds);
         if (result->worst[0] == '\0' || !(v.budget_used <= result->budget_used)) {
             result->budget_used = v.budget_used;
-            describe(c, i, v.worst, run->after[i][v.worst], bounds, result);
+            describe(c, i, v.worst, run->after[i][v.worst], v.worst_bound, result);
         }
         if (v.failed)
             vf_set(result, VERIFY_FAILED, bounds == NULL ? "%s is not equal" : "%s leaves its bound", o->name);

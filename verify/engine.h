@@ -87,6 +87,7 @@ void vf_guarded_free(vf_guarded *g, const cnn_session *session);
 
 typedef struct vf_comparison {
     double budget_used;         /* largest |error| / bound; infinite for an error where none is allowed */
+    double worst_bound;         /* of the worst element */
     bool failed;                /* some element is not finite or not within its bound */
     int64_t live, zeros, worst; /* elements that have something to compute; of these exactly 0; the worst element */
     bool uniform;               /* all live ones are equal */
