@@ -1,0 +1,148 @@
+/* What `benchcnn verify` does not reach of the pointwise operations: totals that are added to, outputs left out,
+ * results that no knob may change, the gate. */
+#include "cuda_device.h"
+
+struct totals {
+    double loss;
+    int64_t correct;
+    std::vector<float> y;
+};
+
+/* Two calls on the same totals, then one without any. */
+static totals losses(int64_t rows, int64_t classes, int64_t threads, int64_t blocks)
+{
+    const size_t elements = static_cast<size_t>(rows * classes);
+    device d = {};
+    open_device(&d, threads, blocks);
+    cnn_problem p = {};
+    p.op = CNN_OP_LOSS;
+    p.u.loss = {{}, rows, classes};
+    const cnn_plan plan = plan_of(p, CNN_FWD);
+    std::vector<float> x = values<float>(elements, 3);
+    std::vector<int32_t> labels(static_cast<size_t>(rows));
+    for (size_t i = 0; i < labels.size(); i++) { /* even rows: a tie of the label with the last class; odd rows: lost */
+        labels[i] = static_cast<int32_t>(i % static_cast<size_t>(classes - 1));
+        x[i * static_cast<size_t>(classes) + static_cast<size_t>(classes) - 1] = 5;
+        if (i % 2 == 0) x[i * static_cast<size_t>(classes) + static_cast<size_t>(labels[i])] = 5;
+    }
+    cnn_loss_args a = {};
+    a.x = put(&d, x);
+    a.labels = put(&d, labels);
+    a.y = put(&d, std::vector<float>(elements));
+    a.loss_sum = put(&d, std::vector<double>(1, 1000));
+    a.correct = put(&d, std::vector<int64_t>(1, 7));
+    a.workspace = workspace_for(&d, plan);
+    cnn_loss_args none = a;
+    none.loss_sum = NULL;
+    none.correct = NULL;
+    cnn_error err;
+    for (int i = 0; i < 2; i++) assert_int_equal(cuda_loss_fwd(base(d), &plan, &a, &err), CNN_OK);
+    assert_int_equal(cuda_loss_fwd(base(d), &plan, &none, &err), CNN_OK);
+    const totals t = {get(d, a.loss_sum, 1)[0], get(d, a.correct, 1)[0],
+                      get(d, static_cast<const float *>(a.y), elements)};
+    close_device(&d);
+    double expected = 0;
+    for (size_t i = 0; i < labels.size(); i++) {
+        double sum = 0;
+        const float *row = &x[i * static_cast<size_t>(classes)];
+        for (int64_t k = 0; k < classes; k++) sum += exp(static_cast<double>(row[k]) - 5);
+        expected += log(sum) - (static_cast<double>(row[labels[i]]) - 5);
+    }
+    assert_true(fabs(t.loss - (1000 + 2 * expected)) <= 1e-12 * t.loss);
+    assert_int_equal(t.correct, 7 + 2 * ((rows + 1) / 2));
+    return t;
+}
+
+static void losses_are_added_up_and_no_knob_changes_them(void **)
+{
+    const int64_t shapes[][2] = {{1, 2}, {5, 10}, {70, 33}, {300, 10}, {1500, 10}, {2100, 100}, {3, 1000}};
+    for (const int64_t *shape : shapes) {
+        const totals a = losses(shape[0], shape[1], 32, 1), b = losses(shape[0], shape[1], 1024, 64);
+        assert_true(a.loss == b.loss);
+        assert_memory_equal(a.y.data(), b.y.data(), a.y.size() * sizeof(float));
+    }
+}
+
+static std::vector<float> normalised(cnn_layout layout, int64_t threads, int64_t blocks)
+{
+    const int64_t mb = 7, ic = 37, ih = 5, iw = 3;
+    const size_t elements = static_cast<size_t>(mb * ic * ih * iw), channels = static_cast<size_t>(ic);
+    device d = {};
+    open_device(&d, threads, blocks);
+    cnn_problem p = {};
+    p.op = CNN_OP_BATCHNORM;
+    p.u.batchnorm = {{CNN_F32, layout, CNN_MATH_F32}, 1e-5, 0.1, false, mb, ic, ih, iw};
+    const cnn_plan plan = plan_of(p, CNN_FWD);
+    float *y = put(&d, std::vector<float>(elements)), *mean = put(&d, std::vector<float>(channels, 0));
+    cnn_batchnorm_args a = {};
+    a.x = put(&d, values<float>(elements, 5));
+    a.gamma = put(&d, values<float>(channels, 6));
+    a.beta = put(&d, values<float>(channels, 7));
+    a.y = y;
+    a.running_mean = mean;
+    a.running_var = put(&d, std::vector<float>(channels, 1));
+    a.save_mean = put(&d, std::vector<float>(channels));
+    a.save_invstd = put(&d, std::vector<float>(channels));
+    a.workspace = workspace_for(&d, plan);
+    cnn_error err;
+    assert_int_equal(cuda_batchnorm_fwd(base(d), &plan, &a, &err), CNN_OK);
+    std::vector<float> result = get(d, y, elements);
+    for (const float value : get(d, mean, channels)) result.push_back(value);
+    close_device(&d);
+    return result;
+}
+
+static void no_knob_changes_batch_norm(void **)
+{
+    for (const cnn_layout layout : {CNN_NCHW, CNN_NHWC}) {
+        const std::vector<float> a = normalised(layout, 32, 1), b = normalised(layout, 1000, 64);
+        assert_memory_equal(a.data(), b.data(), a.size() * sizeof(float));
+    }
+}
+
+static void gradients_nobody_wants_are_left_out(void **)
+{
+    device d = {};
+    open_device(&d, 64, 2);
+    cnn_problem p = {};
+    p.op = CNN_OP_CONCAT;
+    p.u.concat = {{}, 2, 1, 2, 3, {1, 2, 3}};
+    const cnn_plan plan = plan_of(p, CNN_BWD_D);
+    std::vector<float> dy(24);
+    for (size_t i = 0; i < dy.size(); i++) dy[i] = static_cast<float>(i);
+    float *dx0 = put(&d, std::vector<float>(4)), *dx2 = put(&d, std::vector<float>(12));
+    const cnn_split_args a = {put(&d, dy), {dx0, NULL, dx2}};
+    cnn_error err;
+    assert_int_equal(cuda_concat_bwd(base(d), &plan, &a, &err), CNN_OK);
+    assert_true(get(d, dx0, 4) == (std::vector<float>{0, 1, 12, 13}));
+    assert_true(get(d, dx2, 12) == (std::vector<float>{6, 7, 8, 9, 10, 11, 18, 19, 20, 21, 22, 23}));
+    close_device(&d);
+}
+
+static void the_gate_knows_the_arithmetic(void **)
+{
+    static const bool allowed[CNN_DTYPE_COUNT][CNN_MATH_COUNT] = {{true, true, false, false},
+                                                                  {true, false, false, false}};
+    cnn_problem p = {};
+    p.op = CNN_OP_ADD;
+    for (int dtype = 0; dtype < CNN_DTYPE_COUNT; dtype++) {
+        for (int math = 0; math < CNN_MATH_COUNT; math++) {
+            cnn_error err;
+            p.u.type = {static_cast<cnn_dtype>(dtype), CNN_NHWC, static_cast<cnn_math>(math)};
+            assert_int_equal(cuda_pointwise_supports(NULL, &p, CNN_FWD, NULL, &err),
+                             allowed[dtype][math] ? CNN_OK : CNN_UNSUPPORTED);
+        }
+    }
+}
+
+int main()
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(losses_are_added_up_and_no_knob_changes_them),
+        cmocka_unit_test(no_knob_changes_batch_norm),
+        cmocka_unit_test(gradients_nobody_wants_are_left_out),
+        cmocka_unit_test(the_gate_knows_the_arithmetic),
+    };
+    const int skip = gpu_or_skip();
+    return skip != 0 ? skip : cmocka_run_group_tests(tests, NULL, NULL);
+}
