@@ -1,6 +1,6 @@
 /* dropout.cu: a counter-based draw an element (cnn_dropout_keep), so that nothing is stored between forward and
  * backward. Bottleneck: memory bandwidth, closely followed by the 64-bit integer arithmetic of the draw. */
-#include "harness/cuda/launch.h"
+#include "harness/cuda/pack.h"
 
 template <typename T>
 __global__ void dropout_kernel(int64_t count, const T *x, T *y, uint64_t seed, const int64_t *step, double rate)
@@ -10,21 +10,23 @@ __global__ void dropout_kernel(int64_t count, const T *x, T *y, uint64_t seed, c
     for (CUDA_GRID_STRIDE(i, count)) y[i] = cnn_dropout_keep(seed, t, i, rate) ? x[i] / scale : T(0);
 }
 
-template <typename T> __global__ void dropout_copy_kernel(int64_t count, const T *x, T *y)
-{
-    for (CUDA_GRID_STRIDE(i, count)) y[i] = x[i];
-}
+template <typename T> struct dropout_copy {
+    __device__ T operator()(T x) const { return x; }
+};
 
 template <typename T>
 static cnn_status run(cuda_context *c, const cnn_dropout_desc *d, const void *x, void *y, const int64_t *step,
                       cnn_error *err)
 {
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    const cuda_shape shape = cuda_shape_1d(c, "dropout", count, 0, 0);
     const T *from = static_cast<const T *>(x);
     T *to = static_cast<T *>(y);
-    if (d->inference) return cuda_launch(c, shape, err, dropout_copy_kernel<T>, count, from, to);
-    return cuda_launch(c, shape, err, dropout_kernel<T>, count, from, to, d->seed, step, d->rate);
+    if (d->inference && x == y) return CNN_OK;
+    if (d->inference)
+        return cuda_launch(c, cuda_pack_shape<T>(c, "dropout_copy", count), err, cuda_map1<T, dropout_copy<T>>, count,
+                           from, to, dropout_copy<T>());
+    return cuda_launch(c, cuda_shape_1d(c, "dropout", count, 0, 0), err, dropout_kernel<T>, count, from, to, d->seed,
+                       step, d->rate);
 }
 
 static cnn_status either(cnn_context *context, const cnn_plan *plan, const void *x, void *y, const int64_t *step,

@@ -1,6 +1,6 @@
-/* join.cu: add, and concatenation along the channels. Concat moves each input's contiguous runs (a whole image's
- * channels in NCHW, a pixel's in NHWC) to or from its place in the wide tensor, one launch an input.
- * Bottleneck: memory; in NHWC with few channels, the division an element takes. */
+/* join.cu: add, and concatenation along the channels: one launch for all inputs, a thread an element of the wide
+ * tensor, which looks up the input that it belongs to. Bottleneck: memory; with many inputs, that look-up. */
+#include "harness/cuda/layout.h"
 #include "harness/cuda/pack.h"
 
 template <typename T> struct sum_of {
@@ -22,68 +22,95 @@ cnn_status cuda_add_fwd(cnn_context *context, const cnn_plan *plan, const cnn_jo
     return d->t.dtype == CNN_F32 ? add<float>(c, count, args, err) : add<double>(c, count, args, err);
 }
 
-/* Runs of `run` elements: packed one after another on one side, `stride` apart from `offset` on, on the other. */
-struct concat_runs {
-    int64_t count, run, stride, offset;
+/* The wide tensor is rows of `width` elements, in which input k takes those from start[k] to start[k + 1]; the inputs
+ * that are not there start at the width. */
+template <typename I> struct concat_rows {
+    I count, width, start[CNN_MAX_INPUTS + 1];
 };
 
-template <typename T> __global__ void join_kernel(concat_runs r, const T *packed, T *wide)
+/* P: a pointer to const for concat, to what is written for its backward. */
+template <typename P> struct concat_inputs {
+    P at[CNN_MAX_INPUTS];
+};
+
+/* Element i of the wide tensor: the address in its input, or NULL where that is left out. All inputs are looked at, in
+ * a loop that unrolls, since an index into parameters would have them copied to memory first. */
+template <typename P, typename I> __device__ inline P place_of(const concat_rows<I> &r, const concat_inputs<P> &in, I i)
 {
-    for (CUDA_GRID_STRIDE(i, r.count)) wide[i / r.run * r.stride + r.offset + i % r.run] = packed[i];
+    const I row = i / r.width, column = i - row * r.width;
+    P at = in.at[0];
+    I start = 0, run = r.start[1];
+#pragma unroll
+    for (int k = 1; k < CNN_MAX_INPUTS; k++) {
+        if (column < r.start[k]) continue;
+        at = in.at[k];
+        start = r.start[k];
+        run = r.start[k + 1] - start;
+    }
+    return at == NULL ? at : at + (row * run + column - start);
 }
 
-template <typename T> __global__ void split_kernel(concat_runs r, T *packed, const T *wide)
+template <typename T, typename I> __global__ void concat_kernel(concat_rows<I> r, concat_inputs<const T *> x, T *y)
 {
-    for (CUDA_GRID_STRIDE(i, r.count)) packed[i] = wide[i / r.run * r.stride + r.offset + i % r.run];
+    for (CUDA_GRID_STRIDE(i, static_cast<int64_t>(r.count))) y[i] = *place_of(r, x, static_cast<I>(i));
 }
 
-/* Input i's runs; the offset is where the inputs before it end. */
-static concat_runs runs_of(const cnn_concat_desc *d, int i)
+template <typename T, typename I> __global__ void split_kernel(concat_rows<I> r, const T *dy, concat_inputs<T *> dx)
+{
+    for (CUDA_GRID_STRIDE(i, static_cast<int64_t>(r.count))) {
+        T *to = place_of(r, dx, static_cast<I>(i));
+        if (to != NULL) *to = dy[i];
+    }
+}
+
+/* A row is an image's channels in NCHW, a pixel's in NHWC. */
+template <typename I> static concat_rows<I> rows_of(const cnn_concat_desc *d)
 {
     const int64_t pixels = d->ih * d->iw, unit = d->t.layout == CNN_NCHW ? pixels : 1;
-    concat_runs r = {d->mb * d->ic[i] * pixels, d->ic[i] * unit, 0, 0};
-    for (int k = 0; k < d->n_inputs; k++) {
-        r.stride += d->ic[k] * unit;
-        if (k < i) r.offset += d->ic[k] * unit;
-    }
+    concat_rows<I> r = {};
+    for (int k = 0; k < CNN_MAX_INPUTS; k++)
+        r.start[k + 1] = r.start[k] + (k < d->n_inputs ? static_cast<I>(d->ic[k] * unit) : 0);
+    r.width = r.start[d->n_inputs];
+    r.count = static_cast<I>(d->mb * pixels / unit) * r.width;
     return r;
 }
 
-template <typename T>
+template <typename T, typename I>
 static cnn_status concat(cuda_context *c, const cnn_concat_desc *d, const cnn_join_args *a, cnn_error *err)
 {
-    cnn_status status = CNN_OK;
-    for (int i = 0; i < d->n_inputs && status == CNN_OK; i++) {
-        const concat_runs r = runs_of(d, i);
-        status = cuda_launch(c, cuda_shape_1d(c, "concat_fwd", r.count, 0, 0), err, join_kernel<T>, r,
-                             static_cast<const T *>(a->x[i]), static_cast<T *>(a->y));
-    }
-    return status;
+    const concat_rows<I> r = rows_of<I>(d);
+    concat_inputs<const T *> from = {};
+    for (int k = 0; k < d->n_inputs; k++) from.at[k] = static_cast<const T *>(a->x[k]);
+    return cuda_launch(c, cuda_shape_1d(c, "concat_fwd", static_cast<int64_t>(r.count), 0, 0), err, concat_kernel<T, I>,
+                       r, from, static_cast<T *>(a->y));
 }
 
-template <typename T>
+template <typename T, typename I>
 static cnn_status split(cuda_context *c, const cnn_concat_desc *d, const cnn_split_args *a, cnn_error *err)
 {
-    cnn_status status = CNN_OK;
-    for (int i = 0; i < d->n_inputs && status == CNN_OK; i++) {
-        const concat_runs r = runs_of(d, i);
-        if (a->dx[i] == NULL) continue;
-        status = cuda_launch(c, cuda_shape_1d(c, "concat_bwd", r.count, 0, 0), err, split_kernel<T>, r,
-                             static_cast<T *>(a->dx[i]), static_cast<const T *>(a->dy));
-    }
-    return status;
+    const concat_rows<I> r = rows_of<I>(d);
+    concat_inputs<T *> to = {};
+    for (int k = 0; k < d->n_inputs; k++) to.at[k] = static_cast<T *>(a->dx[k]);
+    return cuda_launch(c, cuda_shape_1d(c, "concat_bwd", static_cast<int64_t>(r.count), 0, 0), err, split_kernel<T, I>,
+                       r, static_cast<const T *>(a->dy), to);
 }
+
+static bool small(const cnn_concat_desc *d) { return cuda_fits_32(static_cast<int64_t>(rows_of<uint64_t>(d).count)); }
 
 cnn_status cuda_concat_fwd(cnn_context *context, const cnn_plan *plan, const cnn_join_args *args, cnn_error *err)
 {
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
     const cnn_concat_desc *d = &plan->problem.u.concat;
-    return d->t.dtype == CNN_F32 ? concat<float>(c, d, args, err) : concat<double>(c, d, args, err);
+    if (d->t.dtype == CNN_F32)
+        return small(d) ? concat<float, uint32_t>(c, d, args, err) : concat<float, uint64_t>(c, d, args, err);
+    return small(d) ? concat<double, uint32_t>(c, d, args, err) : concat<double, uint64_t>(c, d, args, err);
 }
 
 cnn_status cuda_concat_bwd(cnn_context *context, const cnn_plan *plan, const cnn_split_args *args, cnn_error *err)
 {
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
     const cnn_concat_desc *d = &plan->problem.u.concat;
-    return d->t.dtype == CNN_F32 ? split<float>(c, d, args, err) : split<double>(c, d, args, err);
+    if (d->t.dtype == CNN_F32)
+        return small(d) ? split<float, uint32_t>(c, d, args, err) : split<float, uint64_t>(c, d, args, err);
+    return small(d) ? split<double, uint32_t>(c, d, args, err) : split<double, uint64_t>(c, d, args, err);
 }

@@ -1,13 +1,14 @@
-/* loss.cu: softmax and cross-entropy: a row (image) a thread, or a warp where there are many classes.
+/* loss.cu: softmax and cross-entropy: a row (image) by as many neighbouring threads as it has classes, up to a warp.
  *
  * The exponents and the sum are in double, as everywhere in this suite: rows are few and short. Losses and hits are
- * summed in a fixed order: a block's by a tree, the blocks' one after another; up to ONE_BLOCK rows one block does it
- * all, and one launch. Bottleneck: the launch. */
+ * summed by trees whose shape the number of rows and classes alone decides; up to ONE_BLOCK rows one block does it all,
+ * and one launch. Bottleneck: the launch, and for small batches the latency of a chain of two exponentials. */
 #include "harness/cuda/launch.h"
+#include "harness/cuda/layout.h"
 #include "harness/cuda/reduce.h"
 #include "harness/cuda/workspaces.h"
 
-enum { ONE_BLOCK = 1024, PART_ROWS = 256, MANY_CLASSES = 64 };
+enum { ONE_BLOCK = 512, PART_ROWS = 64, MOST_THREADS = 512 };
 
 struct loss_part {
     double loss;
@@ -16,7 +17,7 @@ struct loss_part {
 
 struct loss_shape {
     int64_t rows, classes, rows_a_block;
-    int lanes; /* threads a row: 1 or 32 */
+    int lanes; /* threads a row: a power of two, at most 32 */
 };
 
 template <typename T> struct loss_vectors {
@@ -25,7 +26,7 @@ template <typename T> struct loss_vectors {
     T *y;
 };
 
-/* The largest of the lanes' values. NaN never wins, as in the loops of one lane. */
+/* The largest of the lanes' values, in each of them. NaN never wins. */
 __device__ inline double lanes_max(double v, int lanes)
 {
     for (int step = lanes / 2; step > 0; step /= 2) {
@@ -35,7 +36,14 @@ __device__ inline double lanes_max(double v, int lanes)
     return v;
 }
 
-/* Softmax of one row by `lanes` neighbouring threads; all of them get the same loss and hit. A row of NaN is no hit. */
+__device__ inline double lanes_sum(double v, int lanes)
+{
+    for (int step = lanes / 2; step > 0; step /= 2) v += __shfl_xor_sync(0xffffffffu, v, step);
+    return v;
+}
+
+/* Softmax of one row by `lanes` neighbouring threads; all of them get the same loss and hit. A row of NaN is no hit.
+ * Every thread of a warp must come; those without a row are not `valid`. */
 template <typename T>
 __device__ loss_part softmax_row(const loss_vectors<T> &v, const loss_shape &s, int64_t row, int lane, bool valid)
 {
@@ -43,25 +51,30 @@ __device__ loss_part softmax_row(const loss_vectors<T> &v, const loss_shape &s, 
     T *y = v.y + row * s.classes;
     const int64_t classes = valid ? s.classes : 0, label = valid ? v.labels[row] : 0;
     const double mine = valid ? static_cast<double>(x[label]) : 0.0;
-    double max = valid ? static_cast<double>(x[0]) : 0.0, sum = 0, beaten = 0;
+    double max = valid ? static_cast<double>(x[0]) : 0.0, sum = 0, beaten = 0, exponential = 0;
     for (int64_t k = lane; k < classes; k += s.lanes) {
         const double at = static_cast<double>(x[k]);
         max = at > max ? at : max;
         beaten += k < label ? !(at < mine) : !(at <= mine);
     }
     max = lanes_max(max, s.lanes);
-    for (int64_t k = lane; k < classes; k += s.lanes) sum += exp(static_cast<double>(x[k]) - max);
-    if (s.lanes == 32) {
-        sum = cuda_warp_sum(sum);
-        beaten = cuda_warp_sum(beaten);
+    for (int64_t k = lane; k < classes; k += s.lanes) {
+        exponential = exp(static_cast<double>(x[k]) - max);
+        sum += exponential;
     }
-    for (int64_t k = lane; k < classes; k += s.lanes) y[k] = static_cast<T>(exp(static_cast<double>(x[k]) - max) / sum);
+    sum = lanes_sum(sum, s.lanes);
+    beaten = lanes_sum(beaten, s.lanes);
+    for (int64_t k = lane; k < classes; k += s.lanes) {
+        if (classes > s.lanes) exponential = exp(static_cast<double>(x[k]) - max); /* else it is still at hand */
+        y[k] = static_cast<T>(exponential / sum);
+    }
     if (!valid) return {0, 0};
     return {log(sum) - (mine - max), beaten == 0};
 }
 
 template <typename T>
-__global__ void loss_fwd_kernel(loss_shape s, loss_vectors<T> v, loss_part *parts, double *loss_sum, int64_t *correct)
+__global__ void __launch_bounds__(MOST_THREADS)
+    loss_fwd_kernel(loss_shape s, loss_vectors<T> v, loss_part *parts, double *loss_sum, int64_t *correct)
 {
     __shared__ double losses[32], hits[32];
     const int lane = static_cast<int>(threadIdx.x) % s.lanes;
@@ -84,15 +97,19 @@ __global__ void loss_fwd_kernel(loss_shape s, loss_vectors<T> v, loss_part *part
     if (correct != NULL) *correct += static_cast<int64_t>(hit);
 }
 
+/* One warp. */
 __global__ void loss_sum_kernel(int64_t count, const loss_part *parts, double *loss_sum, int64_t *correct)
 {
-    loss_part sum = {0, 0};
-    for (int64_t i = 0; i < count; i++) {
-        sum.loss += parts[i].loss;
-        sum.correct += parts[i].correct;
+    double loss = 0, hits = 0;
+    for (int64_t i = threadIdx.x; i < count; i += 32) {
+        loss += parts[i].loss;
+        hits += static_cast<double>(parts[i].correct);
     }
-    if (loss_sum != NULL) *loss_sum += sum.loss;
-    if (correct != NULL) *correct += sum.correct;
+    loss = cuda_warp_sum(loss);
+    hits = cuda_warp_sum(hits);
+    if (threadIdx.x != 0) return;
+    if (loss_sum != NULL) *loss_sum += loss;
+    if (correct != NULL) *correct += static_cast<int64_t>(hits);
 }
 
 static int64_t parts_of(const cnn_loss_desc *d) { return d->mb <= ONE_BLOCK ? 0 : (d->mb + PART_ROWS - 1) / PART_ROWS; }
@@ -102,38 +119,52 @@ size_t cuda_loss_workspace(const cnn_loss_desc *d, cnn_dir dir)
     return dir == CNN_FWD ? static_cast<size_t>(parts_of(d)) * sizeof(loss_part) : 0;
 }
 
+static int lanes_for(int64_t classes)
+{
+    int lanes = 1;
+    while (lanes < 32 && lanes < classes) lanes *= 2;
+    return lanes;
+}
+
 template <typename T>
 static cnn_status forward(cuda_context *c, const cnn_loss_desc *d, const cnn_loss_args *a, cnn_error *err)
 {
     const int64_t parts = parts_of(d), rows = parts > 0 ? static_cast<int64_t>(PART_ROWS) : d->mb;
-    const loss_shape s = {d->mb, d->ic, rows, d->ic >= MANY_CLASSES ? 32 : 1};
-    const int64_t threads = (rows * s.lanes + 31) / 32 * 32;
+    const loss_shape s = {d->mb, d->ic, rows, lanes_for(d->ic)};
+    const int64_t most = MOST_THREADS, threads = (rows * s.lanes + 31) / 32 * 32;
     const loss_vectors<T> v = {static_cast<const T *>(a->x), a->labels, static_cast<T *>(a->y)};
     const cuda_shape shape = {"loss_fwd", dim3(static_cast<unsigned>(parts > 0 ? parts : 1)),
-                              dim3(static_cast<unsigned>(threads < 256 ? threads : 256)), 0};
+                              dim3(static_cast<unsigned>(threads < most ? threads : most)), 0};
     loss_part *room = parts > 0 ? static_cast<loss_part *>(a->workspace) : NULL;
     const cnn_status status = cuda_launch(c, shape, err, loss_fwd_kernel<T>, s, v, room, a->loss_sum, a->correct);
     if (status != CNN_OK || parts == 0) return status;
-    const cuda_shape one = {"loss_sum", dim3(1), dim3(1), 0};
+    const cuda_shape one = {"loss_sum", dim3(1), dim3(32), 0};
     return cuda_launch(c, one, err, loss_sum_kernel, parts, static_cast<const loss_part *>(room), a->loss_sum,
                        a->correct);
 }
 
-template <typename T>
-__global__ void loss_bwd_kernel(int64_t count, int64_t classes, const T *y, const int32_t *labels, T *dx, T scale)
+template <typename T, typename I>
+__global__ void loss_bwd_kernel(I count, I classes, const T *y, const int32_t *labels, T *dx, T scale)
 {
-    for (CUDA_GRID_STRIDE(i, count)) {
-        const int64_t row = i / classes;
-        dx[i] = (i - row * classes == labels[row] ? y[i] - 1 : y[i]) * scale;
+    for (CUDA_GRID_STRIDE(i, static_cast<int64_t>(count))) {
+        const I row = static_cast<I>(i) / classes, k = static_cast<I>(i) - row * classes;
+        dx[i] = (k == static_cast<I>(labels[row]) ? y[i] - 1 : y[i]) * scale;
     }
 }
 
-template <typename T>
+template <typename T, typename I>
 static cnn_status backward(cuda_context *c, const cnn_loss_desc *d, const cnn_loss_args *a, cnn_error *err)
 {
     const int64_t count = d->mb * d->ic;
-    return cuda_launch(c, cuda_shape_1d(c, "loss_bwd", count, 0, 0), err, loss_bwd_kernel<T>, count, d->ic,
-                       static_cast<const T *>(a->y), a->labels, static_cast<T *>(a->dx), static_cast<T>(a->scale));
+    return cuda_launch(c, cuda_shape_1d(c, "loss_bwd", count, 0, 0), err, loss_bwd_kernel<T, I>, static_cast<I>(count),
+                       static_cast<I>(d->ic), static_cast<const T *>(a->y), a->labels, static_cast<T *>(a->dx),
+                       static_cast<T>(a->scale));
+}
+
+template <typename T>
+static cnn_status either(cuda_context *c, const cnn_loss_desc *d, const cnn_loss_args *a, cnn_error *err)
+{
+    return cuda_fits_32(d->mb * d->ic) ? backward<T, uint32_t>(c, d, a, err) : backward<T, uint64_t>(c, d, a, err);
 }
 
 cnn_status cuda_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
@@ -147,5 +178,5 @@ cnn_status cuda_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_l
 {
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
     const cnn_loss_desc *d = &plan->problem.u.loss;
-    return d->t.dtype == CNN_F32 ? backward<float>(c, d, args, err) : backward<double>(c, d, args, err);
+    return d->t.dtype == CNN_F32 ? either<float>(c, d, args, err) : either<double>(c, d, args, err);
 }

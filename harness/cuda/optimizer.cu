@@ -1,81 +1,112 @@
 /* optimizer.cu: one update of all parameters, thesis equations 3.11 to 3.21, in one launch.
  *
  * The whole parameter vector is one array, so an update is one pass over it. What is the same for each element (the
- * rate after its decay, Adam's bias corrections with their powers) one thread of each block computes in double. The
+ * rate after its decay, Adam's bias corrections with their powers) two threads of each block compute in double. The
  * step counter is moved on in the same launch (counter.h). Bottleneck: for small networks the launch, else memory. */
 #include "harness/cuda/counter.h"
-#include "harness/cuda/launch.h"
+#include "harness/cuda/pack.h"
+#include "harness/shape.h"
 
 template <typename T> struct optimizer_vectors {
-    T *w, *m, *s;
+    T *w, *state[2];
     const T *grad;
 };
 
+/* The descriptor in the problem's own type, and what the step makes of it. */
 template <typename T> struct optimizer_rates {
-    T lr, correct1, correct2;
+    T lr, l1, l2, eps, keep1, take1, keep2, take2, correct1, correct2;
 };
 
-template <typename T> __device__ optimizer_rates<T> rates_at(const cnn_optimizer_desc &d, int64_t step)
-{
-    double lr = d.lr, correct1 = 1, correct2 = 1;
-    if (d.decay_steps > 0) lr *= fmax(0.0, 1 - (double)step / d.decay_steps);
-    if (d.kind == CNN_ADAM) {
-        correct1 = 1 / (1 - pow(d.beta1, (double)(step + 1)));
-        correct2 = 1 / (1 - pow(d.beta2, (double)(step + 1)));
-    }
-    return {static_cast<T>(lr), static_cast<T>(correct1), static_cast<T>(correct2)};
-}
-
+/* One element; m and s are its states. */
 template <typename T>
-__device__ void update_one(const cnn_optimizer_desc &d, const optimizer_rates<T> &r, const optimizer_vectors<T> &v,
-                           int64_t i)
+__device__ inline void update(cnn_optimizer_kind kind, const optimizer_rates<T> &r, T &w, T &m, T &s, T grad)
 {
-    const T w = v.w[i], sign = static_cast<T>((w > 0) - (w < 0)), eps = static_cast<T>(d.eps);
-    const T g = v.grad[i] + static_cast<T>(d.l1) * sign + static_cast<T>(d.l2) * w;
-    const T keep1 = static_cast<T>(d.beta1), keep2 = static_cast<T>(d.beta2);
-    switch (d.kind) {
+    const T g = grad + r.l1 * static_cast<T>((w > 0) - (w < 0)) + r.l2 * w;
+    switch (kind) {
     case CNN_SGD:
-        v.w[i] = w - r.lr * g;
+        w -= r.lr * g;
         break;
     case CNN_MOMENTUM:
-        v.w[i] = w + (v.m[i] = keep1 * v.m[i] - r.lr * g);
+        m = r.keep1 * m - r.lr * g;
+        w += m;
         break;
     case CNN_ADAGRAD:
-        v.w[i] = w - r.lr * g / (sqrt(v.m[i] += g * g) + eps);
+        m += g * g;
+        w -= r.lr * g / (sqrt(m) + r.eps);
         break;
     case CNN_RMSPROP:
-        v.m[i] = keep2 * v.m[i] + static_cast<T>(1 - d.beta2) * (g * g);
-        v.w[i] = w - r.lr * g / (sqrt(v.m[i]) + eps);
+        m = r.keep2 * m + r.take2 * (g * g);
+        w -= r.lr * g / (sqrt(m) + r.eps);
         break;
-    default: { /* Adam */
-        const T m = v.m[i] = keep1 * v.m[i] + static_cast<T>(1 - d.beta1) * g;
-        const T s = v.s[i] = keep2 * v.s[i] + static_cast<T>(1 - d.beta2) * (g * g);
-        v.w[i] = w - r.lr * (m * r.correct1) / (sqrt(s * r.correct2) + eps);
-    }
+    default: /* Adam */
+        m = r.keep1 * m + r.take1 * g;
+        s = r.keep2 * s + r.take2 * (g * g);
+        w -= r.lr * (m * r.correct1) / (sqrt(s * r.correct2) + r.eps);
     }
 }
 
-template <typename T> __global__ void optimizer_kernel(cnn_optimizer_desc d, optimizer_vectors<T> v, int64_t *step)
+/* N elements, from i*N on. */
+template <typename T, int N>
+__device__ inline void update_pack(const cnn_optimizer_desc &d, int states, const optimizer_rates<T> &r,
+                                   const optimizer_vectors<T> &v, int64_t i)
+{
+    typedef cuda_pack<T, N> pack;
+    pack w = reinterpret_cast<pack *>(v.w)[i], m = {}, s = {};
+    const pack grad = reinterpret_cast<const pack *>(v.grad)[i];
+    if (states > 0) m = reinterpret_cast<pack *>(v.state[0])[i];
+    if (states > 1) s = reinterpret_cast<pack *>(v.state[1])[i];
+    for (int k = 0; k < N; k++) update(d.kind, r, w.v[k], m.v[k], s.v[k], grad.v[k]);
+    reinterpret_cast<pack *>(v.w)[i] = w;
+    if (states > 0) reinterpret_cast<pack *>(v.state[0])[i] = m;
+    if (states > 1) reinterpret_cast<pack *>(v.state[1])[i] = s;
+}
+
+/* Two threads, of different warps where there are two, share the powers: they take a microsecond. All threads get the
+ * result; all must come. */
+template <typename T> __device__ inline optimizer_rates<T> rates_at(const cnn_optimizer_desc &d, const int64_t *step)
 {
     __shared__ T lr, correct1, correct2;
     if (threadIdx.x == 0) {
-        const optimizer_rates<T> r = rates_at<T>(d, cuda_counter_read(step));
-        lr = r.lr;
-        correct1 = r.correct1;
-        correct2 = r.correct2;
+        const double t = static_cast<double>(cuda_counter_read(step));
+        lr = static_cast<T>(d.decay_steps > 0 ? d.lr * fmax(0.0, 1 - t / d.decay_steps) : d.lr);
+        correct1 = static_cast<T>(d.kind == CNN_ADAM ? 1 / (1 - pow(d.beta1, t + 1)) : 1);
+    }
+    if (threadIdx.x == blockDim.x - 1) {
+        const double t = static_cast<double>(cuda_counter_read(step));
+        correct2 = static_cast<T>(d.kind == CNN_ADAM ? 1 / (1 - pow(d.beta2, t + 1)) : 1);
     }
     __syncthreads();
-    const optimizer_rates<T> rates = {lr, correct1, correct2};
-    for (CUDA_GRID_STRIDE(i, d.count)) update_one<T>(d, rates, v, i);
+    return {lr,
+            static_cast<T>(d.l1),
+            static_cast<T>(d.l2),
+            static_cast<T>(d.eps),
+            static_cast<T>(d.beta1),
+            static_cast<T>(1 - d.beta1),
+            static_cast<T>(d.beta2),
+            static_cast<T>(1 - d.beta2),
+            correct1,
+            correct2};
+}
+
+template <typename T>
+__global__ void optimizer_kernel(cnn_optimizer_desc d, int states, optimizer_vectors<T> v, int64_t *step)
+{
+    const int size = cuda_pack<T>::size;
+    const int64_t packs = d.count / size, rest = packs * size;
+    const optimizer_rates<T> rates = rates_at<T>(d, step);
+    for (CUDA_GRID_STRIDE(i, packs)) update_pack<T, size>(d, states, rates, v, i);
+    for (CUDA_GRID_STRIDE(i, d.count - rest)) update_pack<T, 1>(d, states, rates, v, rest + i);
     cuda_counter_add(step, 1);
 }
 
 template <typename T>
 static cnn_status run(cuda_context *c, const cnn_optimizer_desc *d, const cnn_optimizer_args *a, cnn_error *err)
 {
-    const optimizer_vectors<T> v = {static_cast<T *>(a->w), static_cast<T *>(a->state[0]),
-                                    static_cast<T *>(a->state[1]), static_cast<const T *>(a->grad)};
-    return cuda_launch(c, cuda_shape_1d(c, "optimizer", d->count, 0, 0), err, optimizer_kernel<T>, *d, v, a->step);
+    const optimizer_vectors<T> v = {static_cast<T *>(a->w),
+                                    {static_cast<T *>(a->state[0]), static_cast<T *>(a->state[1])},
+                                    static_cast<const T *>(a->grad)};
+    return cuda_launch(c, cuda_pack_shape<T>(c, "optimizer", d->count), err, optimizer_kernel<T>, *d,
+                       cnn_optimizer_states(d->kind), v, a->step);
 }
 
 cnn_status cuda_optimizer_step(cnn_context *context, const cnn_plan *plan, const cnn_optimizer_args *args,

@@ -5,10 +5,10 @@
 
 #include "harness/cuda/launch.h"
 
-template <typename T> struct __align__(16) cuda_pack
+template <typename T, int N = static_cast<int>(16 / sizeof(T))> struct __align__(N * sizeof(T)) cuda_pack
 {
-    static constexpr int size = 16 / sizeof(T);
-    T v[size];
+    static constexpr int size = N;
+    T v[N];
 };
 
 /* y[i] = f(a[i]) for all i < count; each thread takes packs a grid apart. Reads whole packs before it writes them, so y

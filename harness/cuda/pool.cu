@@ -8,47 +8,57 @@
 #include "harness/cuda/layout.h"
 #include "harness/cuda/reduce.h"
 
+/* I is signed, and 32 bits wide where all sums of these fit. */
 template <typename I> struct pool_shape {
     cuda_extent<I> in, out;
     cnn_pool_kind kind;
-    I count;                            /* of what the threads stand for */
-    int kh, kw, sh, sw, ph, pw, dh, dw; /* dh, dw: the spacing of the taps */
+    I count;                          /* of what the threads stand for */
+    I kh, kw, sh, sw, ph, pw, dh, dw; /* dh, dw: the spacing of the taps */
 };
 
 /* Does v take the place of the maximum so far? */
 template <typename T> __device__ inline bool beats(T v, T max) { return v > max || (v != v && max == max); }
 
-/* The taps of one axis that lie inside: first <= t < last. */
-struct tap_span {
-    int first, last;
+/* A range of an axis: first <= t < last. */
+template <typename I> struct pool_span {
+    I first, last;
 };
-__device__ inline tap_span taps_inside(int64_t start, int k, int d, int64_t size)
+
+/* The taps of a window that starts at `start` which lie inside. */
+template <typename I> __device__ inline pool_span<I> taps_inside(I start, I k, I d, I size)
 {
-    tap_span s = {0, k};
-    if (start < 0) s.first = static_cast<int>((-start + d - 1) / d);
-    if (start + static_cast<int64_t>(k - 1) * d >= size) s.last = static_cast<int>((size - start + d - 1) / d);
+    pool_span<I> s = {0, k};
+    if (start < 0) s.first = (-start + d - 1) / d;
+    if (start + (k - 1) * d >= size) s.last = (size - start + d - 1) / d;
     return s;
+}
+
+/* The outputs whose windows reach over this place (`at` counts from the padding's edge). */
+template <typename I> __device__ inline pool_span<I> windows_over(I at, I k, I s, I d, I outputs)
+{
+    const I reach = (k - 1) * d;
+    const pool_span<I> w = {at > reach ? (at - reach + s - 1) / s : 0, at / s + 1};
+    return {w.first, w.last < outputs ? w.last : outputs};
 }
 
 template <typename T, typename I> __global__ void pool_fwd_kernel(pool_shape<I> s, const T *x, T *y)
 {
     for (CUDA_GRID_STRIDE(i, static_cast<int64_t>(s.count))) {
         const cuda_point<I> o = cuda_point_of(s.out, static_cast<I>(i));
-        const int64_t h0 = static_cast<int64_t>(o.h) * s.sh - s.ph, w0 = static_cast<int64_t>(o.w) * s.sw - s.pw;
-        const tap_span rows = taps_inside(h0, s.kh, s.dh, s.in.h), cols = taps_inside(w0, s.kw, s.dw, s.in.w);
+        const I h0 = o.h * s.sh - s.ph, w0 = o.w * s.sw - s.pw;
+        const pool_span<I> rows = taps_inside(h0, s.kh, s.dh, s.in.h), cols = taps_inside(w0, s.kw, s.dw, s.in.w);
         const bool largest = s.kind == CNN_POOL_MAX;
         T result = largest ? -static_cast<T>(INFINITY) : T(0);
-        for (int r = rows.first; r < rows.last; r++) {
-            for (int q = cols.first; q < cols.last; q++) {
-                const T v = x[cuda_index_of(s.in, o.n, o.c, static_cast<I>(h0 + static_cast<int64_t>(r) * s.dh),
-                                            static_cast<I>(w0 + static_cast<int64_t>(q) * s.dw))];
+        for (I r = rows.first; r < rows.last; r++) {
+            for (I q = cols.first; q < cols.last; q++) {
+                const T v = x[cuda_index_of(s.in, o.n, o.c, h0 + r * s.dh, w0 + q * s.dw)];
                 if (largest)
                     result = beats(v, result) ? v : result;
                 else
                     result += v;
             }
         }
-        const int inside = (rows.last - rows.first) * (cols.last - cols.first);
+        const I inside = (rows.last - rows.first) * (cols.last - cols.first);
         y[i] = largest ? result : result / static_cast<T>(s.kind == CNN_POOL_AVG_PAD ? s.kh * s.kw : inside);
     }
 }
@@ -57,19 +67,18 @@ template <typename T, typename I> __global__ void pool_fwd_kernel(pool_shape<I> 
 template <typename T, typename I>
 __device__ T share(const pool_shape<I> &s, const T *x, const T *dy, const cuda_point<I> &o, I p, I q)
 {
-    const int64_t h0 = static_cast<int64_t>(p) * s.sh - s.ph, w0 = static_cast<int64_t>(q) * s.sw - s.pw;
-    const tap_span rows = taps_inside(h0, s.kh, s.dh, s.in.h), cols = taps_inside(w0, s.kw, s.dw, s.in.w);
+    const I h0 = p * s.sh - s.ph, w0 = q * s.sw - s.pw;
+    const pool_span<I> rows = taps_inside(h0, s.kh, s.dh, s.in.h), cols = taps_inside(w0, s.kw, s.dw, s.in.w);
     const T gradient = dy[cuda_index_of(s.out, o.n, o.c, p, q)];
     if (s.kind != CNN_POOL_MAX) {
-        const int inside = (rows.last - rows.first) * (cols.last - cols.first);
+        const I inside = (rows.last - rows.first) * (cols.last - cols.first);
         return gradient / static_cast<T>(s.kind == CNN_POOL_AVG_PAD ? s.kh * s.kw : inside);
     }
     bool first = true, mine = false;
     T max = T(0);
-    for (int r = rows.first; r < rows.last; r++) {
-        for (int k = cols.first; k < cols.last; k++) {
-            const I h = static_cast<I>(h0 + static_cast<int64_t>(r) * s.dh);
-            const I w = static_cast<I>(w0 + static_cast<int64_t>(k) * s.dw);
+    for (I r = rows.first; r < rows.last; r++) {
+        for (I k = cols.first; k < cols.last; k++) {
+            const I h = h0 + r * s.dh, w = w0 + k * s.dw;
             const T v = x[cuda_index_of(s.in, o.n, o.c, h, w)];
             if (!first && !beats(v, max)) continue;
             max = v;
@@ -84,14 +93,15 @@ template <typename T, typename I> __global__ void pool_bwd_kernel(pool_shape<I> 
 {
     for (CUDA_GRID_STRIDE(i, static_cast<int64_t>(s.count))) {
         const cuda_point<I> o = cuda_point_of(s.in, static_cast<I>(i));
+        const I h = o.h + s.ph, w = o.w + s.pw;
+        const pool_span<I> rows = windows_over(h, s.kh, s.sh, s.dh, s.out.h);
+        const pool_span<I> cols = windows_over(w, s.kw, s.sw, s.dw, s.out.w);
         T sum = T(0);
-        for (int r = 0; r < s.kh; r++) {
-            const int64_t h = static_cast<int64_t>(o.h) + s.ph - static_cast<int64_t>(s.kh - 1 - r) * s.dh;
-            if (h < 0 || h % s.sh != 0 || h / s.sh >= static_cast<int64_t>(s.out.h)) continue;
-            for (int k = 0; k < s.kw; k++) {
-                const int64_t w = static_cast<int64_t>(o.w) + s.pw - static_cast<int64_t>(s.kw - 1 - k) * s.dw;
-                if (w < 0 || w % s.sw != 0 || w / s.sw >= static_cast<int64_t>(s.out.w)) continue;
-                sum += share(s, x, dy, o, static_cast<I>(h / s.sh), static_cast<I>(w / s.sw));
+        for (I p = rows.first; p < rows.last; p++) {
+            if (s.dh != 1 && (h - p * s.sh) % s.dh != 0) continue; /* between two taps */
+            for (I q = cols.first; q < cols.last; q++) {
+                if (s.dw != 1 && (w - q * s.sw) % s.dw != 0) continue;
+                sum += share(s, x, dy, o, p, q);
             }
         }
         dx[i] = sum;
@@ -150,14 +160,14 @@ template <typename I> static pool_shape<I> shape_of(const cnn_pool_desc *d, int6
             {nhwc, c, static_cast<I>(d->oh), static_cast<I>(d->ow)},
             d->kind,
             static_cast<I>(count),
-            static_cast<int>(d->kh),
-            static_cast<int>(d->kw),
-            static_cast<int>(d->sh),
-            static_cast<int>(d->sw),
-            static_cast<int>(d->ph),
-            static_cast<int>(d->pw),
-            static_cast<int>(d->dh + 1),
-            static_cast<int>(d->dw + 1)};
+            static_cast<I>(d->kh),
+            static_cast<I>(d->kw),
+            static_cast<I>(d->sh),
+            static_cast<I>(d->sw),
+            static_cast<I>(d->ph),
+            static_cast<I>(d->pw),
+            static_cast<I>(d->dh + 1),
+            static_cast<I>(d->dw + 1)};
 }
 
 template <typename T, typename I>
@@ -175,6 +185,12 @@ static cnn_status run(cuda_context *c, const cnn_plan *plan, const void *x, cons
                        from, static_cast<const T *>(dy), static_cast<T *>(out));
 }
 
+/* An axis: every place that the kernels compute lies within the window's reach of the padded input. */
+static bool axis_fits_32(int64_t size, int64_t pad, int64_t k, int64_t d)
+{
+    return cuda_fits_32(size + pad) && cuda_fits_32((k - 1) * (d + 1) + 1);
+}
+
 template <typename T>
 static cnn_status either(cuda_context *c, const cnn_plan *plan, const void *x, const void *dy, void *out,
                          cnn_error *err)
@@ -182,8 +198,10 @@ static cnn_status either(cuda_context *c, const cnn_plan *plan, const void *x, c
     const cnn_pool_desc *d = &plan->problem.u.pool;
     if (d->kind == CNN_POOL_GLOBAL_AVG)
         return plan->dir == CNN_FWD ? global_avg<T>(c, d, x, out, err) : global_spread<T>(c, d, dy, out, err);
-    const bool small = cuda_fits_32(d->mb * d->ic * d->ih * d->iw) && cuda_fits_32(d->mb * d->ic * d->oh * d->ow);
-    return small ? run<T, uint32_t>(c, plan, x, dy, out, err) : run<T, uint64_t>(c, plan, x, dy, out, err);
+    const bool small = cuda_fits_32(d->mb * d->ic * d->ih * d->iw) && cuda_fits_32(d->mb * d->ic * d->oh * d->ow) &&
+                       axis_fits_32(d->ih, d->ph, d->kh, d->dh) && axis_fits_32(d->iw, d->pw, d->kw, d->dw) &&
+                       cuda_fits_32(d->kh * d->kw) && cuda_fits_32(d->sh) && cuda_fits_32(d->sw);
+    return small ? run<T, int32_t>(c, plan, x, dy, out, err) : run<T, int64_t>(c, plan, x, dy, out, err);
 }
 
 cnn_status cuda_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
