@@ -111,6 +111,10 @@ cnn_status graph_config_traits(cudnnBackendDescriptor_t graph, const graph_reque
         traits->flags |= CNN_ALGO_TRANSFORMS;
         traits->amplification = fmax(traits->amplification, 100);
     }
+    /* Winograd's largest tile is for kernels above 3 x 3, whether or not its size is noted. */
+    const bool large = request->conv->kh > 3 || request->conv->kw > 3;
+    if (status == CNN_OK && large && traits->flags & CNN_ALGO_TRANSFORMS)
+        traits->amplification = fmax(traits->amplification, 1000);
     graph_drop(&engine);
     return status;
 }
