@@ -63,40 +63,65 @@ static void losses_are_added_up_and_no_knob_changes_them(void **)
     }
 }
 
+/* Images far from zero, so large that blocks share a channel: the mean must keep more digits than an f32 has. */
+enum { MB = 9, CHANNELS = 5, HEIGHT = 43, WIDTH = 47, ELEMENTS = MB * CHANNELS * HEIGHT * WIDTH };
+
+static std::vector<float> far_from_zero()
+{
+    std::vector<float> x = values<float>(ELEMENTS, 5);
+    for (float &value : x) value += 10000.3f;
+    return x;
+}
+
 static std::vector<float> normalised(cnn_layout layout, int64_t threads, int64_t blocks)
 {
-    const int64_t mb = 7, ic = 37, ih = 5, iw = 3;
-    const size_t elements = static_cast<size_t>(mb * ic * ih * iw), channels = static_cast<size_t>(ic);
     device d = {};
     open_device(&d, threads, blocks);
     cnn_problem p = {};
     p.op = CNN_OP_BATCHNORM;
-    p.u.batchnorm = {{CNN_F32, layout, CNN_MATH_F32}, 1e-5, 0.1, false, mb, ic, ih, iw};
+    p.u.batchnorm = {{CNN_F32, layout, CNN_MATH_F32}, 1e-5, 0.1, false, MB, CHANNELS, HEIGHT, WIDTH};
     const cnn_plan plan = plan_of(p, CNN_FWD);
-    float *y = put(&d, std::vector<float>(elements)), *mean = put(&d, std::vector<float>(channels, 0));
+    float *y = put(&d, std::vector<float>(ELEMENTS));
     cnn_batchnorm_args a = {};
-    a.x = put(&d, values<float>(elements, 5));
-    a.gamma = put(&d, values<float>(channels, 6));
-    a.beta = put(&d, values<float>(channels, 7));
+    a.x = put(&d, far_from_zero());
+    a.gamma = put(&d, std::vector<float>(CHANNELS, 1));
+    a.beta = put(&d, std::vector<float>(CHANNELS, 0));
     a.y = y;
-    a.running_mean = mean;
-    a.running_var = put(&d, std::vector<float>(channels, 1));
-    a.save_mean = put(&d, std::vector<float>(channels));
-    a.save_invstd = put(&d, std::vector<float>(channels));
+    a.running_mean = put(&d, std::vector<float>(CHANNELS, 0));
+    a.running_var = put(&d, std::vector<float>(CHANNELS, 1));
+    a.save_mean = put(&d, std::vector<float>(CHANNELS));
+    a.save_invstd = put(&d, std::vector<float>(CHANNELS));
     a.workspace = workspace_for(&d, plan);
     cnn_error err;
     assert_int_equal(cuda_batchnorm_fwd(base(d), &plan, &a, &err), CNN_OK);
-    std::vector<float> result = get(d, y, elements);
-    for (const float value : get(d, mean, channels)) result.push_back(value);
+    const std::vector<float> result = get(d, y, ELEMENTS);
     close_device(&d);
     return result;
 }
 
-static void no_knob_changes_batch_norm(void **)
+static size_t channel_of(cnn_layout layout, size_t i)
 {
+    return layout == CNN_NHWC ? i % CHANNELS : i / (HEIGHT * WIDTH) % CHANNELS;
+}
+
+static void batch_norm_keeps_its_digits_and_no_knob_changes_it(void **)
+{
+    const std::vector<float> x = far_from_zero();
     for (const cnn_layout layout : {CNN_NCHW, CNN_NHWC}) {
-        const std::vector<float> a = normalised(layout, 32, 1), b = normalised(layout, 1000, 64);
-        assert_memory_equal(a.data(), b.data(), a.size() * sizeof(float));
+        const std::vector<float> y = normalised(layout, 32, 1), again = normalised(layout, 1000, 64);
+        double mean[CHANNELS] = {0}, var[CHANNELS] = {0};
+        assert_memory_equal(y.data(), again.data(), y.size() * sizeof(float));
+        for (size_t i = 0; i < x.size(); i++) mean[channel_of(layout, i)] += static_cast<double>(x[i]);
+        for (double &m : mean) m /= ELEMENTS / CHANNELS;
+        for (size_t i = 0; i < x.size(); i++) {
+            const double d = static_cast<double>(x[i]) - mean[channel_of(layout, i)];
+            var[channel_of(layout, i)] += d * d / (ELEMENTS / CHANNELS);
+        }
+        for (size_t i = 0; i < x.size(); i++) {
+            const size_t c = channel_of(layout, i);
+            const double expected = (static_cast<double>(x[i]) - mean[c]) / sqrt(var[c] + 1e-5);
+            assert_true(fabs(static_cast<double>(y[i]) - expected) < 1e-6);
+        }
     }
 }
 
@@ -139,7 +164,7 @@ int main()
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(losses_are_added_up_and_no_knob_changes_them),
-        cmocka_unit_test(no_knob_changes_batch_norm),
+        cmocka_unit_test(batch_norm_keeps_its_digits_and_no_knob_changes_it),
         cmocka_unit_test(gradients_nobody_wants_are_left_out),
         cmocka_unit_test(the_gate_knows_the_arithmetic),
     };

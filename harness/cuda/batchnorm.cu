@@ -1,148 +1,217 @@
-/* batchnorm.cu: batch normalisation: a block a channel for the sums, then one pass over all elements.
+/* batchnorm.cu: batch normalisation: the sums of each channel (batchnorm_sums.h), then one pass over all elements.
  *
- * The sums are in double and always the same tree. What the rounding of a long sum leaves in x - mean corrects both
- * mean and variance. The second pass reads each channel's numbers, which the first has left in memory.
- * Bottleneck: memory (three reads and a write forward), and for few channels the idle multiprocessors of the first
- * kernel. */
-#include "harness/cuda/launch.h"
-#include "harness/cuda/reduce.h"
+ * The sums are in double. What the rounding of a long sum leaves in x - mean corrects both mean and variance; blocks
+ * that share a channel each find mean and squares of their own items, so that no difference of large sums loses its
+ * digits. The pass over the elements is in the problem's own type, with the mean in two parts, and reads each channel's
+ * numbers, which the sums have left in the workspace. Bottleneck: memory (three reads and a write forward). */
+#include "harness/cuda/batchnorm_sums.h"
+#include "harness/cuda/layout.h"
+#include "harness/cuda/pack.h"
 #include "harness/cuda/workspaces.h"
 
-enum { CHANNEL_THREADS = 512 };
+/* Forward: y = ((x - mean) - rest) * scale + shift; backward: dx = scale * (dy - shift - (x - mean) * rest). */
+template <typename T> struct __align__(4 * sizeof(T)) bn_channel { T mean, rest, scale, shift; };
 
-struct bn_shape {
-    int64_t mb, channels, pixels;
-    bool nhwc;
-    double eps, momentum;
-};
-
-/* Place of element i (of mb*pixels) of a channel. */
-__device__ inline int64_t at(const bn_shape &s, int64_t channel, int64_t i)
-{
-    if (s.nhwc) return i * s.channels + channel;
-    return (i / s.pixels * s.channels + channel) * s.pixels + i % s.pixels;
-}
-
-__device__ inline int64_t channel_of(const bn_shape &s, int64_t i)
-{
-    return s.nhwc ? i % s.channels : i / s.pixels % s.channels;
-}
-
-/* What the second pass needs of a channel: y = (x - mean) * scale + shift forward; backward dx = scale * (dy - shift -
- * (x - mean) * slope). */
-struct bn_channel {
-    double mean, scale, shift, slope;
+/* What one block knows of a channel: mean and squares about it forward, the sums of dy and dy * xhat backward. */
+struct bn_part {
+    double first, second;
 };
 
 template <typename T> struct bn_vectors {
     const T *x, *gamma, *beta, *dy;
     T *y, *dx, *dgamma, *dbeta, *running_mean, *running_var, *save_mean, *save_invstd;
+    bn_channel<T> *channels;
+    bn_part *parts; /* [splits][channels], where there are splits */
 };
 
-template <typename T> __global__ void statistics_kernel(bn_shape s, bn_vectors<T> v, bn_channel *channels)
+/* The whole channel's mean and squares are known. */
+template <typename T>
+__device__ void finish_statistics(const bn_shape &s, const bn_vectors<T> &v, int64_t c, const bn_part &sums)
 {
-    __shared__ double shared[32];
-    const int64_t c = blockIdx.x, count = s.mb * s.pixels;
-    const double n = static_cast<double>(count);
-    double sum = 0, rest = 0, squares = 0;
-    for (int64_t i = threadIdx.x; i < count; i += blockDim.x) sum += static_cast<double>(v.x[at(s, c, i)]);
-    double mean = cuda_block_sum(sum, shared) / n;
-    for (int64_t i = threadIdx.x; i < count; i += blockDim.x) {
-        const double d = static_cast<double>(v.x[at(s, c, i)]) - mean;
-        rest += d;
-        squares += d * d;
-    }
-    rest = cuda_block_sum(rest, shared);
-    squares = cuda_block_sum(squares, shared) - rest * rest / n;
-    mean += rest / n;
-    if (threadIdx.x != 0) return;
-    const double invstd = 1 / sqrt(squares / n + s.eps), unbias = n > 1 ? n / (n - 1) : 1;
-    v.save_mean[c] = static_cast<T>(mean);
+    const double n = static_cast<double>(s.count), mean = sums.first, var = sums.second / n;
+    const double invstd = 1 / sqrt(var + s.eps), unbias = n > 1 ? n / (n - 1) : 1, keep = 1 - s.momentum;
+    const T high = static_cast<T>(mean);
+    v.save_mean[c] = high;
     v.save_invstd[c] = static_cast<T>(invstd);
-    v.running_mean[c] = static_cast<T>((1 - s.momentum) * static_cast<double>(v.running_mean[c]) + s.momentum * mean);
-    v.running_var[c] =
-        static_cast<T>((1 - s.momentum) * static_cast<double>(v.running_var[c]) + s.momentum * (squares / n * unbias));
-    channels[c] = {mean, static_cast<double>(v.gamma[c]) * invstd, static_cast<double>(v.beta[c]), 0};
-}
-
-template <typename T> __global__ void inference_kernel(bn_shape s, bn_vectors<T> v, bn_channel *channels)
-{
-    for (CUDA_GRID_STRIDE(c, s.channels)) {
-        const double invstd = 1 / sqrt(static_cast<double>(v.running_var[c]) + s.eps);
-        channels[c] = {static_cast<double>(v.running_mean[c]), static_cast<double>(v.gamma[c]) * invstd,
-                       static_cast<double>(v.beta[c]), 0};
-    }
-}
-
-template <typename T> __global__ void normalise_kernel(bn_shape s, bn_vectors<T> v, const bn_channel *channels)
-{
-    for (CUDA_GRID_STRIDE(i, s.mb * s.channels * s.pixels)) {
-        const bn_channel c = channels[channel_of(s, i)];
-        v.y[i] = static_cast<T>((static_cast<double>(v.x[i]) - c.mean) * c.scale + c.shift);
-    }
+    v.running_mean[c] = static_cast<T>(keep * static_cast<double>(v.running_mean[c]) + s.momentum * mean);
+    v.running_var[c] = static_cast<T>(keep * static_cast<double>(v.running_var[c]) + s.momentum * (var * unbias));
+    v.channels[c] = {high, static_cast<T>(mean - static_cast<double>(high)),
+                     static_cast<T>(static_cast<double>(v.gamma[c]) * invstd), v.beta[c]};
 }
 
 /* With xhat = (x - mean) * invstd: dbeta = sum dy, dgamma = sum dy * xhat, and, since mean and variance depend on every
  * x too, dx = gamma * invstd * (dy - dbeta/n - xhat * dgamma/n). */
-template <typename T> __global__ void gradients_kernel(bn_shape s, bn_vectors<T> v, bn_channel *channels)
+template <typename T>
+__device__ void finish_gradients(const bn_shape &s, const bn_vectors<T> &v, int64_t c, const bn_part &sums)
 {
-    __shared__ double shared[32];
-    const int64_t c = blockIdx.x, count = s.mb * s.pixels;
-    const double n = static_cast<double>(count), mean = static_cast<double>(v.save_mean[c]);
-    const double invstd = static_cast<double>(v.save_invstd[c]);
-    double sum = 0, dot = 0;
-    for (int64_t i = threadIdx.x; i < count; i += blockDim.x) {
-        const int64_t p = at(s, c, i);
-        const double dy = static_cast<double>(v.dy[p]);
-        sum += dy;
-        dot += dy * ((static_cast<double>(v.x[p]) - mean) * invstd);
-    }
-    sum = cuda_block_sum(sum, shared);
-    dot = cuda_block_sum(dot, shared);
-    if (threadIdx.x != 0) return;
-    v.dbeta[c] = static_cast<T>(sum);
-    v.dgamma[c] = static_cast<T>(dot);
-    channels[c] = {mean, static_cast<double>(v.gamma[c]) * invstd, sum / n, dot * invstd / n};
+    const double n = static_cast<double>(s.count), invstd = static_cast<double>(v.save_invstd[c]);
+    v.dbeta[c] = static_cast<T>(sums.first);
+    v.dgamma[c] = static_cast<T>(sums.second);
+    v.channels[c] = {v.save_mean[c], static_cast<T>(sums.second * invstd / n),
+                     static_cast<T>(static_cast<double>(v.gamma[c]) * invstd), static_cast<T>(sums.first / n)};
 }
 
-template <typename T> __global__ void differentiate_kernel(bn_shape s, bn_vectors<T> v, const bn_channel *channels)
+template <typename T> __global__ void __launch_bounds__(BN_THREADS) statistics_kernel(bn_shape s, bn_vectors<T> v)
 {
-    for (CUDA_GRID_STRIDE(i, s.mb * s.channels * s.pixels)) {
-        const bn_channel c = channels[channel_of(s, i)];
-        const double x = static_cast<double>(v.x[i]) - c.mean;
-        v.dx[i] = static_cast<T>(c.scale * (static_cast<double>(v.dy[i]) - c.shift - x * c.slope));
+    __shared__ double shared[BN_ROWS][BN_LANES];
+    const bn_walk walk = bn_walk_of(s);
+    const double n = static_cast<double>(bn_items(s, blockIdx.y));
+    double sum = 0, rest = 0, squares = 0;
+    bn_each(walk, [&](int64_t i) { sum += static_cast<double>(v.x[i]); });
+    const double mean = bn_sum(s, sum, shared) / n;
+    bn_each(walk, [&](int64_t i) {
+        const double d = static_cast<double>(v.x[i]) - mean;
+        rest += d;
+        squares += d * d;
+    });
+    rest = bn_sum(s, rest, shared);
+    squares = bn_sum(s, squares, shared);
+    if (!bn_writes(s)) return;
+    const int64_t c = bn_channel_of_thread(s);
+    const bn_part part = {mean + rest / n, squares - rest * rest / n};
+    if (s.splits > 1)
+        v.parts[blockIdx.y * s.channels + c] = part;
+    else
+        finish_statistics(s, v, c, part);
+}
+
+template <typename T> __global__ void __launch_bounds__(BN_THREADS) gradients_kernel(bn_shape s, bn_vectors<T> v)
+{
+    __shared__ double shared[BN_ROWS][BN_LANES];
+    const int64_t c = bn_channel_of_thread(s);
+    const bool there = c < s.channels;
+    const double mean = there ? static_cast<double>(v.save_mean[c]) : 0;
+    const double invstd = there ? static_cast<double>(v.save_invstd[c]) : 0;
+    double sum = 0, dot = 0;
+    bn_each(bn_walk_of(s), [&](int64_t i) {
+        const double dy = static_cast<double>(v.dy[i]);
+        sum += dy;
+        dot += dy * ((static_cast<double>(v.x[i]) - mean) * invstd);
+    });
+    sum = bn_sum(s, sum, shared);
+    dot = bn_sum(s, dot, shared);
+    if (!bn_writes(s)) return;
+    const bn_part part = {sum, dot};
+    if (s.splits > 1)
+        v.parts[blockIdx.y * s.channels + c] = part;
+    else
+        finish_gradients(s, v, c, part);
+}
+
+/* A warp a channel. Squares about the whole mean: those about each part's own, and n (part's mean - mean)^2. */
+template <typename T> __global__ void merge_kernel(bn_shape s, bn_vectors<T> v, bool forward)
+{
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int64_t c = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+    if (c >= s.channels) return; /* whole warps */
+    const bn_part *parts = v.parts + c;
+    double first = 0, second = 0;
+    for (int64_t i = lane; i < s.splits; i += 32)
+        first += parts[i * s.channels].first * (forward ? static_cast<double>(bn_items(s, i)) : 1.0);
+    first = cuda_warp_sum(first);
+    const double mean = first / static_cast<double>(s.count);
+    for (int64_t i = lane; i < s.splits; i += 32) {
+        const double d = forward ? parts[i * s.channels].first - mean : 0.0;
+        second += parts[i * s.channels].second + static_cast<double>(bn_items(s, i)) * d * d;
+    }
+    second = cuda_warp_sum(second);
+    if (lane != 0) return;
+    if (forward)
+        finish_statistics(s, v, c, {mean, second});
+    else
+        finish_gradients(s, v, c, {first, second});
+}
+
+template <typename T> __global__ void inference_kernel(bn_shape s, bn_vectors<T> v)
+{
+    for (CUDA_GRID_STRIDE(c, s.channels)) {
+        const double invstd = 1 / sqrt(static_cast<double>(v.running_var[c]) + s.eps);
+        v.channels[c] = {v.running_mean[c], T(0), static_cast<T>(static_cast<double>(v.gamma[c]) * invstd), v.beta[c]};
     }
 }
+
+/* The pass over the elements, N at a time: they belong to one channel in NCHW, to N neighbours in NHWC. */
+template <typename T, typename I, int N> __global__ void elements_kernel(bn_shape s, bn_vectors<T> v, bool forward)
+{
+    typedef cuda_pack<T, N> pack;
+    const I channels = static_cast<I>(s.channels), pixels = static_cast<I>(s.pixels);
+    const pack *x = reinterpret_cast<const pack *>(v.x), *dy = reinterpret_cast<const pack *>(v.dy);
+    pack *out = reinterpret_cast<pack *>(forward ? v.y : v.dx);
+    for (CUDA_GRID_STRIDE(i, s.count * s.channels / N)) {
+        const I at = static_cast<I>(i) * N, channel = s.nhwc ? at % channels : at / pixels % channels;
+        const pack in = x[i], gradient = forward ? in : dy[i];
+        pack result;
+        for (int k = 0; k < N; k++) {
+            const bn_channel<T> c = v.channels[s.nhwc ? channel + k : channel];
+            const T d = in.v[k] - c.mean;
+            result.v[k] = forward ? (d - c.rest) * c.scale + c.shift : c.scale * (gradient.v[k] - c.shift - d * c.rest);
+        }
+        out[i] = result;
+    }
+}
+
+static size_t channels_bytes(const bn_shape &s) { return static_cast<size_t>(s.channels) * sizeof(bn_channel<double>); }
 
 size_t cuda_batchnorm_workspace(const cnn_batchnorm_desc *d, cnn_dir dir)
 {
     (void)dir;
-    return static_cast<size_t>(d->ic) * sizeof(bn_channel);
+    const bn_shape s = bn_shape_of(d);
+    const size_t parts = d->inference || s.splits == 1 ? 0 : static_cast<size_t>(s.splits * s.channels);
+    return channels_bytes(s) + parts * sizeof(bn_part);
+}
+
+/* Leaves each channel's numbers in v.channels. */
+template <typename T>
+static cnn_status sums(cuda_context *c, const bn_shape &s, const bn_vectors<T> &v, bool inference, bool forward,
+                       cnn_error *err)
+{
+    if (inference)
+        return cuda_launch(c, cuda_shape_1d(c, "batchnorm_inference", s.channels, 0, 0), err, inference_kernel<T>, s,
+                           v);
+    const dim3 grid(static_cast<unsigned>(bn_tiles(s)), static_cast<unsigned>(s.splits));
+    const cuda_shape shape = {"batchnorm_sums", grid, dim3(BN_THREADS), 0};
+    const cnn_status status = cuda_launch(c, shape, err, forward ? statistics_kernel<T> : gradients_kernel<T>, s, v);
+    if (status != CNN_OK || s.splits == 1) return status;
+    const cuda_shape merge = {"batchnorm_merge", dim3(static_cast<unsigned>((s.channels + 3) / 4)), dim3(4 * 32), 0};
+    return cuda_launch(c, merge, err, merge_kernel<T>, s, v, forward);
+}
+
+template <typename T>
+static cnn_status elements(cuda_context *c, const bn_shape &s, const bn_vectors<T> &v, bool forward, cnn_error *err)
+{
+    const int size = cuda_pack<T>::size;
+    const int64_t count = s.count * s.channels;
+    const bool small = cuda_fits_32(count), packs = small && (s.nhwc ? s.channels : s.pixels) % size == 0;
+    return cuda_launch(c, cuda_shape_1d(c, "batchnorm", packs ? count / size : count, 0, 0), err,
+                       packs   ? elements_kernel<T, uint32_t, size>
+                       : small ? elements_kernel<T, uint32_t, 1>
+                               : elements_kernel<T, uint64_t, 1>,
+                       s, v, forward);
 }
 
 template <typename T>
 static cnn_status run(cuda_context *c, const cnn_plan *plan, const cnn_batchnorm_args *a, cnn_error *err)
 {
     const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
-    const bn_shape s = {d->mb, d->ic, d->ih * d->iw, d->t.layout == CNN_NHWC, d->eps, d->momentum};
-    const bn_vectors<T> v = {
-        static_cast<const T *>(a->x),     static_cast<const T *>(a->gamma), static_cast<const T *>(a->beta),
-        static_cast<const T *>(a->dy),    static_cast<T *>(a->y),           static_cast<T *>(a->dx),
-        static_cast<T *>(a->dgamma),      static_cast<T *>(a->dbeta),       static_cast<T *>(a->running_mean),
-        static_cast<T *>(a->running_var), static_cast<T *>(a->save_mean),   static_cast<T *>(a->save_invstd)};
-    bn_channel *channels = static_cast<bn_channel *>(a->workspace);
-    const cuda_shape sums = {"batchnorm_sums", dim3(static_cast<unsigned>(d->ic)), dim3(CHANNEL_THREADS), 0};
-    const cuda_shape all = cuda_shape_1d(c, "batchnorm", s.mb * s.channels * s.pixels, 0, 0);
+    const bn_shape s = bn_shape_of(d);
     const bool forward = plan->dir == CNN_FWD;
-    cnn_status status;
-    if (forward && d->inference)
-        status = cuda_launch(c, cuda_shape_1d(c, "batchnorm_inference", d->ic, 0, 0), err, inference_kernel<T>, s, v,
-                             channels);
-    else
-        status = cuda_launch(c, sums, err, forward ? statistics_kernel<T> : gradients_kernel<T>, s, v, channels);
-    if (status != CNN_OK) return status;
-    return cuda_launch(c, all, err, forward ? normalise_kernel<T> : differentiate_kernel<T>, s, v,
-                       static_cast<const bn_channel *>(channels));
+    char *room = static_cast<char *>(a->workspace);
+    const bn_vectors<T> v = {static_cast<const T *>(a->x),
+                             static_cast<const T *>(a->gamma),
+                             static_cast<const T *>(a->beta),
+                             static_cast<const T *>(a->dy),
+                             static_cast<T *>(a->y),
+                             static_cast<T *>(a->dx),
+                             static_cast<T *>(a->dgamma),
+                             static_cast<T *>(a->dbeta),
+                             static_cast<T *>(a->running_mean),
+                             static_cast<T *>(a->running_var),
+                             static_cast<T *>(a->save_mean),
+                             static_cast<T *>(a->save_invstd),
+                             reinterpret_cast<bn_channel<T> *>(room),
+                             reinterpret_cast<bn_part *>(room + channels_bytes(s))};
+    const cnn_status status = sums<T>(c, s, v, forward && d->inference, forward, err);
+    return status == CNN_OK ? elements<T>(c, s, v, forward, err) : status;
 }
 
 static cnn_status either(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args, cnn_error *err)
