@@ -10,6 +10,8 @@ endfunction()
 
 if(BENCHCNN_CUDA_MODE)
   benchcnn_cuda_test(test_cuda_launch)
+  benchcnn_cuda_test(test_cuda_counters)
+  benchcnn_cuda_test(test_cuda_pointwise)
 endif()
 if(BENCHCNN_CUDA_MODE STREQUAL EMULATED)
   benchcnn_cuda_test(test_cuda_emulator)
