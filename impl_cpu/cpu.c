@@ -5,8 +5,6 @@
 #include "impl_cpu/cpu.h"
 
 #include <cblas.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #define BIT(op) (1u << CNN_OP_##op)
@@ -34,31 +32,6 @@ static cnn_status probe(cnn_error *err)
     return CNN_OK;
 }
 
-typedef struct meeting {
-    int threads;
-    atomic_int arrived;
-} meeting;
-
-/* Each thread waits for the others, so each takes one task. */
-static void first_product(void *arg, int64_t task, int worker)
-{
-    enum { SIDE = 48 };
-    meeting *m = arg;
-    float a[SIDE * SIDE] = {0}, c[SIDE * SIDE];
-    (void)task, (void)worker;
-    atomic_fetch_add(&m->arrived, 1);
-    while (atomic_load(&m->arrived) < m->threads) sched_yield();
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIDE, SIDE, SIDE, 1, a, SIDE, a, SIDE, 0, c, SIDE);
-}
-
-/* What a thread's first call of OpenBLAS allocates (thread-local storage, a buffer) is allocated now, so that training
- * steps allocate nothing, whichever thread they fall to. */
-static void warm_up(cpu_context *cpu)
-{
-    meeting m = {.threads = cpu->threads};
-    parallel_for(cpu->pool, cpu->threads, first_product, &m);
-}
-
 static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
     cpu_context *cpu = calloc(1, sizeof *cpu);
@@ -75,7 +48,6 @@ static cnn_status open_context(const cnn_open_params *params, cnn_context **cont
     /* OpenBLAS must not start threads of its own beside the pool's: each of our workers makes single-threaded calls.
      * Its setting belongs to the whole process; every context asks for the same one, so they stay independent. */
     openblas_set_num_threads(1);
-    warm_up(cpu);
     *context = (cnn_context *)cpu;
     return CNN_OK;
 }
