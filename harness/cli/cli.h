@@ -39,7 +39,7 @@ typedef struct cli_options {
 
 /* A command returns its exit status; on a failure it may instead fill err and return cli_fail(err). */
 typedef int cli_command(const cli_options *options, cnn_error *err);
-#define COMMAND(name, doc) cli_command cmd_##name;
+#define COMMAND(name, letter, doc) cli_command cmd_##name;
 #include "commands.inc"
 #undef COMMAND
 

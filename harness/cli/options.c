@@ -54,12 +54,14 @@ static const option_row rows[] = {
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
 typedef struct command_row {
-    const char *name, *doc;
+    const char *name;
+    char letter;
+    const char *doc;
     cli_command *run;
 } command_row;
 
 static const command_row commands[] = {
-#define COMMAND(name, doc) {#name, doc, cmd_##name},
+#define COMMAND(name, letter, doc) {#name, letter, doc, cmd_##name},
 #include "commands.inc"
 #undef COMMAND
 };
@@ -79,7 +81,10 @@ cli_command *cli_find_command(const char *name, cnn_error *err)
 
 static bool belongs(const option_row *row, const char *command)
 {
-    return row->commands[0] == '*' || strchr(row->commands, command[0]) != NULL;
+    if (row->commands[0] == '*') return true;
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, command) == 0) return strchr(row->commands, commands[i].letter) != NULL;
+    return false;
 }
 
 static void *field_of(cli_options *options, const option_row *row) { return (char *)options + row->offset; }
