@@ -26,7 +26,7 @@ static bool allocate(vf_case *c)
         const cnn_operand *o = &c->call.operands[i];
         bool read = o->access != CNN_OUT || c->call.beta != 0.0, written = o->access != CNN_IN;
         if (read && (c->before[i] = doubles(o->count)) == NULL) return false;
-        if (!written) continue;
+        if (!written || c->fill == VF_DATA) continue;
         c->after[i] = doubles(o->count);
         c->magnitude[i] = doubles(o->count);
         c->roundings[i] = doubles(o->count);

@@ -5,9 +5,12 @@
  * mean square, to what rounding errors that behave like a random walk leave (vf_rms_limit): a kernel that says f32 but
  * rounds its factors to TF32 is far outside of that, whatever the number of taps. */
 #include "engine.h"
+#include "failure.h"
+#include "huge.h"
 
 cnn_status vf_check_bound(const vf_subject *s, verify_result *result, cnn_error *err)
 {
+    if (vf_is_huge(&s->engine->options, s->problem)) return vf_huge_bound(s, result, err);
     vf_rounding rounding = vf_rounding_of(s->problem, s->algorithm);
     cnn_status status = CNN_OK;
     for (int variant = 0; status == CNN_OK && variant < vf_variants(s->problem, s->dir); variant++) {
@@ -18,6 +21,7 @@ cnn_status vf_check_bound(const vf_subject *s, verify_result *result, cnn_error 
         if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
         vf_judge(c, &run, &rounding, result, &sums);
+        vf_tell_failure(s, c, &run, &rounding, result);
         vf_judge_precision(s->problem, &rounding, &sums, result);
         vf_run_free(&run);
     }

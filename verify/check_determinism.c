@@ -1,66 +1,211 @@
-/* check_determinism.c: the same bits in repeated runs and, on CPUs, for 1, 2, 3 and the session's number of threads.
+/* check_determinism.c: the same bits in repeated runs and, on CPUs, for 1, 2, 3 and the session's number of threads;
+ * with options->all_bits also in two contexts at the same time, and for an image alone as within its batch.
  *
- * Catches races, sums whose order depends on who comes first, and kernels that cut their work by the thread count. An
- * algorithm that does not claim CNN_ALGO_DETERMINISTIC may differ: that is stated, not failed. */
+ * Catches races, sums whose order depends on who comes first, kernels that cut their work by the thread count, state
+ * that contexts share. An algorithm that does not claim CNN_ALGO_DETERMINISTIC may differ: that is stated, not failed.
+ * Nobody claims that an image alone gives the bits that it gives within a batch: that is stated, too. */
 #include "engine.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { REPEATS = 2 };
 
-static void judge_difference(const vf_subject *s, const char *name, const char *when, int threads,
-                             verify_result *result)
+/* FNV-1a over the bytes of all outputs; never 0. */
+static uint64_t digest_of(const vf_case *c, const vf_run *run)
 {
+    uint64_t hash = 1469598103934665603u;
+    for (int i = 0; i < c->call.count; i++)
+        for (size_t b = 0; run->bytes[i] != NULL && b < c->call.operands[i].bytes; b++)
+            hash = (hash ^ ((const unsigned char *)run->bytes[i])[b]) * 1099511628211u;
+    return hash != 0 ? hash : 1;
+}
+
+/* name: the output that differs, or NULL. */
+static void judge(const vf_subject *s, verify_same aspect, const char *name, const char *when, int threads,
+                  verify_result *result)
+{
+    char *same = &result->bits.same[aspect];
+    if (*same == 0) *same = 'y';
     if (name == NULL) return;
+    *same = 'n';
     if (s->algorithm->flags & CNN_ALGO_DETERMINISTIC)
         vf_set(result, VERIFY_FAILED, "%s differs %s (threads: %d)", name, when, threads);
     else
         vf_set(result, VERIFY_PASSED, "not deterministic, as stated: %s differs %s (threads: %d)", name, when, threads);
 }
 
+/* A session and a plan beside the engine's own. */
+typedef struct second {
+    cnn_session session;
+    cnn_plan plan;
+    bool planned;
+} second;
+
+static void second_close(second *o)
+{
+    if (o->planned) cnn_plan_release(&o->session, &o->plan);
+    if (o->session.impl != NULL) cnn_session_close(&o->session);
+}
+
+static cnn_status second_open(second *o, const vf_subject *s, int threads, const cnn_problem *problem, cnn_error *err)
+{
+    cnn_session_params params = s->engine->params;
+    memset(o, 0, sizeof *o);
+    params.threads = threads;
+    cnn_status status = vf_go_on(&s->engine->options, err);
+    if (status == CNN_OK) status = cnn_session_open(s->engine->impl, &params, &o->session, err);
+    if (status == CNN_OK) status = cnn_plan_make(&o->session, problem, s->dir, s->algorithm, &o->plan, err);
+    o->planned = status == CNN_OK;
+    if (status != CNN_OK) second_close(o);
+    return status;
+}
+
 /* Runs with `threads` threads in a session of its own and compares. */
 static cnn_status try_threads(const vf_subject *s, const vf_case *c, const vf_run *first, int threads,
                               verify_result *result, cnn_error *err)
 {
-    cnn_session_params params = s->engine->params;
-    cnn_session session;
-    cnn_plan plan;
+    second other;
     vf_run run;
-    params.threads = threads;
-    cnn_status status = vf_go_on(&s->engine->options, err);
-    if (status == CNN_OK) status = cnn_session_open(s->engine->impl, &params, &session, err);
+    cnn_status status = second_open(&other, s, threads, s->problem, err);
     if (status != CNN_OK) return status;
-    status = cnn_plan_make(&session, s->problem, s->dir, s->algorithm, &plan, err);
+    status = vf_run_make(&run, &other.session, &other.plan, c, &(vf_run_options){0}, err);
     if (status == CNN_OK) {
-        status = vf_run_make(&run, &session, &plan, c, &(vf_run_options){.garbage = 0}, err);
-        if (status == CNN_OK) {
-            judge_difference(s, vf_run_difference(c, first, &run), "with another number of threads", threads, result);
-            vf_run_free(&run);
-        }
-        cnn_plan_release(&session, &plan);
+        judge(s, VERIFY_SAME_THREADS, vf_run_difference(c, first, &run), "with another number of threads", threads,
+              result);
+        vf_run_free(&run);
     }
-    cnn_session_close(&session);
+    second_close(&other);
+    return status;
+}
+
+/* ---- Two contexts at the same time, each with a host thread and a stream of its own. */
+
+typedef struct lane {
+    const cnn_session *session;
+    const cnn_plan *plan;
+    const vf_case *c;
+    vf_run run;
+    cnn_status status;
+    cnn_error err;
+} lane;
+
+static void *run_lane(void *arg)
+{
+    lane *l = arg;
+    l->status = vf_run_make(&l->run, l->session, l->plan, l->c, &(vf_run_options){0}, &l->err);
+    return NULL;
+}
+
+static cnn_status try_contexts(const vf_subject *s, const vf_case *c, const vf_run *first, verify_result *result,
+                               cnn_error *err)
+{
+    second other;
+    pthread_t thread;
+    lane lanes[2] = {{.session = &s->engine->session, .plan = s->plan, .c = c}};
+    cnn_status status = second_open(&other, s, s->engine->session.threads, s->problem, err);
+    if (status != CNN_OK) return status;
+    lanes[1] = (lane){.session = &other.session, .plan = &other.plan, .c = c};
+    if (pthread_create(&thread, NULL, run_lane, &lanes[1]) != 0) {
+        second_close(&other);
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no thread for a second context");
+    }
+    run_lane(&lanes[0]);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < 2; i++) {
+        if (status == CNN_OK && lanes[i].status != CNN_OK) status = lanes[i].status, *err = lanes[i].err;
+        if (status == CNN_OK)
+            judge(s, VERIFY_SAME_CONTEXTS, vf_run_difference(c, first, &lanes[i].run), "while two contexts run",
+                  s->engine->session.threads, result);
+        vf_run_free(&lanes[i].run);
+    }
+    second_close(&other);
+    return status;
+}
+
+/* ---- An image alone. */
+
+/* The problem with one image; false where images mean nothing or are not independent. */
+static bool alone(const cnn_problem *problem, cnn_dir dir, cnn_problem *one)
+{
+    *one = *problem;
+    if (dir == CNN_BWD_W || (problem->op != CNN_OP_CONV && problem->op != CNN_OP_FC)) return false;
+    int64_t *mb = problem->op == CNN_OP_CONV ? &one->u.conv.mb : &one->u.fc.mb;
+    if (*mb == 1) return false;
+    *mb = 1;
+    return true;
+}
+
+/* The case of image `image` of `c`; `one` was made for one image. */
+static void take_image(vf_case *one, const vf_case *c, int64_t image)
+{
+    for (int i = 0; i < one->call.count; i++) {
+        const int64_t count = one->call.operands[i].count;
+        if (one->before[i] == NULL) continue;
+        const double *from = c->before[i] + (c->call.operands[i].count == count ? 0 : image * count);
+        memcpy(one->before[i], from, (size_t)count * sizeof(double));
+    }
+}
+
+static bool same_image(const vf_case *one, const vf_run *run, const vf_run *whole, int64_t image)
+{
+    for (int i = 0; i < one->call.count; i++) {
+        const size_t count = (size_t)one->call.operands[i].count;
+        if (run->after[i] == NULL) continue;
+        if (memcmp(run->after[i], whole->after[i] + (size_t)image * count, count * sizeof(double)) != 0) return false;
+    }
+    return true;
+}
+
+/* The first and the last image of the batch. An algorithm that does not take a single image is not asked. */
+static cnn_status try_position(const vf_subject *s, const vf_case *c, const vf_run *whole, verify_result *result,
+                               cnn_error *err)
+{
+    cnn_problem problem;
+    vf_case one;
+    second other;
+    if (!alone(s->problem, s->dir, &problem)) return CNN_OK;
+    cnn_status status = second_open(&other, s, s->engine->session.threads, &problem, err);
+    if (status == CNN_UNSUPPORTED) return CNN_OK;
+    if (status != CNN_OK) return status;
+    status = vf_case_make(&one, &problem, s->dir, VF_DATA, 0, s->engine->options.seed, NULL, err);
+    const int64_t images = s->problem->op == CNN_OP_CONV ? s->problem->u.conv.mb : s->problem->u.fc.mb;
+    for (int64_t image = 0; status == CNN_OK && image < images; image += images - 1) {
+        vf_run run;
+        take_image(&one, c, image);
+        status = vf_run_make(&run, &other.session, &other.plan, &one, &(vf_run_options){0}, err);
+        if (status != CNN_OK) break;
+        char *same = &result->bits.same[VERIFY_SAME_POSITION];
+        if (*same != 'n') *same = same_image(&one, &run, whole, image) ? 'y' : 'n';
+        vf_run_free(&run);
+    }
+    vf_case_free(&one);
+    second_close(&other);
     return status;
 }
 
 cnn_status vf_check_determinism(const vf_subject *s, verify_result *result, cnn_error *err)
 {
     const cnn_session *session = &s->engine->session;
+    const bool cpu = s->engine->impl->device_kind == CNN_DEVICE_CPU, all = s->engine->options.all_bits;
     const vf_case *c;
     vf_run first, run;
     cnn_status status = vf_case_get(s, VF_REALS, 0, &c, err);
-    if (status == CNN_OK) status = vf_run_make(&first, session, s->plan, c, &(vf_run_options){.garbage = 0}, err);
+    if (status == CNN_OK) status = vf_run_make(&first, session, s->plan, c, &(vf_run_options){0}, err);
     if (status != CNN_OK) return status;
     for (int i = 0; status == CNN_OK && i < REPEATS; i++) {
         status = vf_go_on(&s->engine->options, err);
-        if (status == CNN_OK) status = vf_run_make(&run, session, s->plan, c, &(vf_run_options){.garbage = 0}, err);
+        if (status == CNN_OK) status = vf_run_make(&run, session, s->plan, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
-        judge_difference(s, vf_run_difference(c, &first, &run), "between runs", session->threads, result);
+        judge(s, VERIFY_SAME_RUNS, vf_run_difference(c, &first, &run), "between runs", session->threads, result);
         vf_run_free(&run);
     }
     for (int threads = 1; status == CNN_OK && threads <= 3; threads++)
-        if (s->engine->impl->device_kind == CNN_DEVICE_CPU && threads != session->threads)
-            status = try_threads(s, c, &first, threads, result, err);
+        if (cpu && threads != session->threads) status = try_threads(s, c, &first, threads, result, err);
+    if (status == CNN_OK && all) status = try_contexts(s, c, &first, result, err);
+    if (status == CNN_OK && all) status = try_position(s, c, &first, result, err);
+    if (status == CNN_OK && all) result->bits.digest = digest_of(c, &first);
     vf_run_free(&first);
     return status;
 }

@@ -5,6 +5,8 @@
  * than these have, though every partial sum is exact in f32 in any order. The two zeros count as equal. Transforms
  * (FFT, Winograd) are not exact even on integers: check_bound.c holds them. */
 #include "engine.h"
+#include "failure.h"
+#include "huge.h"
 
 #include <math.h>
 
@@ -67,6 +69,7 @@ static const char *why_not(const vf_subject *s)
 
 cnn_status vf_check_exact(const vf_subject *s, verify_result *result, cnn_error *err)
 {
+    if (vf_is_huge(&s->engine->options, s->problem)) return vf_huge_exact(s, result, err);
     const char *reason = why_not(s);
     cnn_status status = CNN_OK;
     if (reason != NULL) {
@@ -81,6 +84,7 @@ cnn_status vf_check_exact(const vf_subject *s, verify_result *result, cnn_error 
         if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
         vf_judge(c, &run, NULL, result, NULL);
+        vf_tell_failure(s, c, &run, NULL, result);
         vf_run_free(&run);
     }
     return status;

@@ -21,16 +21,38 @@ static double largest(const double *values, int64_t count)
     return most;
 }
 
+vf_allowance vf_allow(const vf_rounding *bounds, const double *magnitude, const double *roundings, int64_t count)
+{
+    const bool normwise = bounds != NULL && bounds->normwise;
+    return (vf_allowance){.bounds = bounds,
+                          .magnitude = magnitude,
+                          .roundings = roundings,
+                          .most = normwise ? largest(roundings, count) : 0.0,
+                          .top = normwise ? largest(magnitude, count) : 0.0};
+}
+
+double vf_allowed(const vf_allowance *a, int64_t i)
+{
+    if (a->bounds == NULL) return 0.0;
+    return a->bounds->normwise ? vf_bound(a->bounds, a->most, a->top)
+                               : vf_bound(a->bounds, a->roundings[i], a->magnitude[i]);
+}
+
+bool vf_held(double expected, double got, double allowed)
+{
+    return vf_finite(got) && vf_finite(expected) && fabs(got - expected) <= allowed;
+}
+
 vf_comparison vf_compare(const double *expected, const double *magnitude, const double *roundings, const double *got,
                          int64_t count, const vf_rounding *bounds)
 {
     vf_comparison c = {.worst = -1, .uniform = true};
+    const vf_allowance allowance = vf_allow(bounds, magnitude, roundings, count);
     const bool normwise = bounds != NULL && bounds->normwise;
-    const double most = normwise ? largest(roundings, count) : 0.0, top = normwise ? largest(magnitude, count) : 0.0;
     for (int64_t i = 0; i < count; i++) {
-        const double n = normwise ? most : roundings[i], size = normwise ? top : magnitude[i];
-        double error = fabs(got[i] - expected[i]), bound = bounds == NULL ? 0.0 : vf_bound(bounds, n, size);
-        bool finite = vf_finite(got[i]) && vf_finite(expected[i]), held = finite && error <= bound;
+        const double n = normwise ? allowance.most : roundings[i], size = normwise ? allowance.top : magnitude[i];
+        double error = fabs(got[i] - expected[i]), bound = vf_allowed(&allowance, i);
+        bool finite = vf_finite(got[i]) && vf_finite(expected[i]), held = vf_held(expected[i], got[i], bound);
         double share = held && !(error > 0.0) ? 0.0 : finite && bound > 0.0 ? error / bound : (double)INFINITY;
         if (!held) c.failed = true;
         if (c.worst < 0 || share > c.budget_used) c.budget_used = share, c.worst = i, c.worst_bound = bound;

@@ -10,7 +10,7 @@
 
 /* INTEGERS: small enough for exact sums, wide enough to be spoilt by fewer bits. REALS: uniform, with extremes where
  * an operation has any. EXACT_REALS: the same, but intermediates of the forward pass (y, save_mean) not rounded.
- * DATA: as REALS, but nothing is expected: `after` is not computed. */
+ * DATA: as REALS, but nothing is expected: `after` is NULL. */
 typedef enum vf_fill { VF_INTEGERS, VF_REALS, VF_EXACT_REALS, VF_DATA } vf_fill;
 
 /* Variant 1 exists for some: conv and FC add to what is there (beta 1) and swap which factor is wide; an activation's
@@ -96,6 +96,17 @@ typedef struct vf_comparison {
     double least, most; /* of live expected values */
 } vf_comparison;
 
+/* What each element of an array may be off by; bounds NULL: nothing. */
+typedef struct vf_allowance {
+    const vf_rounding *bounds;
+    const double *magnitude, *roundings;
+    double most, top; /* the largest of each, where the bound is normwise */
+} vf_allowance;
+vf_allowance vf_allow(const vf_rounding *bounds, const double *magnitude, const double *roundings, int64_t count);
+double vf_allowed(const vf_allowance *allowance, int64_t index);
+/* Positive form: both finite, and no further apart than allowed. */
+bool vf_held(double expected, double got, double allowed);
+
 /* Compares `count` elements; bounds NULL: they must be equal. Positive form: whatever is not provably right fails. */
 vf_comparison vf_compare(const double *expected, const double *magnitude, const double *roundings, const double *got,
                          int64_t count, const vf_rounding *bounds);
@@ -126,7 +137,8 @@ typedef struct vf_subject {
     const cnn_plan *plan;
 } vf_subject;
 
-/* The case, made at the first request and kept while the problem and direction stay the same. */
+/* The case, made at the first request and kept while the problem and direction stay the same. REALS of a problem that
+ * is too large for the reference (huge.h) are DATA. */
 cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_case **c, cnn_error *err);
 
 /* CNN_OK, or CNN_INTERRUPTED when options->interrupted() says so. */
@@ -135,7 +147,8 @@ cnn_status vf_go_on(const verify_options *options, cnn_error *err);
 /* Fills state, reason, worst ... of a result that starts as PASSED. A status other than CNN_OK counts as failure, but
  * for CNN_INTERRUPTED and for CNN_OUT_OF_MEMORY (the check's own memory: the check is skipped). */
 typedef cnn_status vf_check_fn(const vf_subject *s, verify_result *result, cnn_error *err);
-vf_check_fn vf_check_exact, vf_check_bound, vf_check_gradient, vf_check_adjoint, vf_check_memory, vf_check_determinism;
+vf_check_fn vf_check_exact, vf_check_bound, vf_check_precision, vf_check_gradient, vf_check_adjoint, vf_check_memory,
+    vf_check_determinism;
 
 /* Sets state and reason. */
 #if defined(__GNUC__)

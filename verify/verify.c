@@ -1,5 +1,6 @@
 /* verify.c: an engine, and all chosen checks on one problem. */
 #include "engine.h"
+#include "huge.h"
 
 #include "harness/names.h"
 
@@ -18,6 +19,7 @@ static const struct {
 
 static vf_check_fn *const functions[VERIFY_CHECK_COUNT] = {
     [VERIFY_EXACT] = vf_check_exact,       [VERIFY_BOUND] = vf_check_bound,
+    [VERIFY_PRECISION] = vf_check_precision,
     [VERIFY_GRADIENT] = vf_check_gradient, [VERIFY_ADJOINT] = vf_check_adjoint,
     [VERIFY_MEMORY] = vf_check_memory,     [VERIFY_DETERMINISM] = vf_check_determinism};
 
@@ -67,6 +69,7 @@ cnn_status verify_open(const cnn_impl *impl, const cnn_session_params *params, c
     e->params = *params;
     e->options = *options;
     if (!(e->options.gradient_flops > 0.0)) e->options.gradient_flops = 4e7;
+    if (!(e->options.reference_flops > 0.0)) e->options.reference_flops = 1e10;
     cnn_status status = cnn_session_open(impl, params, &e->session, err);
     if (status == CNN_OK) status = thread_pool_open(options->reference_threads, &e->pool, err);
     if (status != CNN_OK) {
@@ -107,6 +110,7 @@ cnn_status vf_go_on(const verify_options *options, cnn_error *err)
 cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_case **c, cnn_error *err)
 {
     verify_engine *e = s->engine;
+    if (fill == VF_REALS && vf_is_huge(&e->options, s->problem)) fill = VF_DATA;
     if (vf_go_on(&e->options, err) != CNN_OK) return CNN_INTERRUPTED;
     if (e->cached > 0 && (memcmp(&e->cache[0]->problem, s->problem, sizeof *s->problem) != 0 ||
                           e->cache[0]->call.dir != s->dir || e->cached == VF_CACHE))
@@ -128,18 +132,19 @@ cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_
     return CNN_OK;
 }
 
-cnn_status verify_bytes(const cnn_problem *problem, cnn_dir dir, size_t *bytes, cnn_error *err)
+/* Doubles an element: four arrays a case, four cases kept, and three more while differences are taken; of a huge problem
+ * two cases kept, one in hand, and three runs. Bytes: the device's, and its images and results on the host. */
+static cnn_status bytes_needed(const cnn_problem *problem, cnn_dir dir, bool huge, size_t *bytes, cnn_error *err)
 {
-    /* Doubles an element: four arrays a case, four cases kept, and three more while differences are taken. Bytes: the
-     * device's, and its images and results on the host. */
-    enum { DOUBLES = 4 * 4 + 3 * 4, IMAGES = 6 };
+    enum { DOUBLES_SMALL = 4 * 4 + 3 * 4, DOUBLES_HUGE = 2 + 1 + 3, IMAGES = 6 };
+    const int64_t doubles = huge ? DOUBLES_HUGE : DOUBLES_SMALL;
     cnn_operand operands[CNN_MAX_OPERANDS];
     int count = cnn_operands(problem, dir, operands, err);
     size_t sum = 0;
     if (count < 0) return err->status;
     for (int i = 0; i < count; i++) {
         int64_t host, images;
-        if (!cnn_mul(operands[i].count, DOUBLES * (int64_t)sizeof(double), &host) ||
+        if (!cnn_mul(operands[i].count, doubles * (int64_t)sizeof(double), &host) ||
             !cnn_mul((int64_t)operands[i].bytes, IMAGES, &images) || host > INT64_MAX / 32 - images)
             return CNN_FAIL(err, CNN_OVERFLOW, "the reference of %s (%lld elements) has no 64-bit size",
                             operands[i].name, (long long)operands[i].count);
@@ -147,6 +152,11 @@ cnn_status verify_bytes(const cnn_problem *problem, cnn_dir dir, size_t *bytes, 
     }
     *bytes = sum;
     return CNN_OK;
+}
+
+cnn_status verify_bytes(const cnn_problem *problem, cnn_dir dir, size_t *bytes, cnn_error *err)
+{
+    return bytes_needed(problem, dir, false, bytes, err);
 }
 
 static verify_result empty_result(const vf_subject *s, const char *check)
@@ -178,7 +188,7 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
     cnn_plan plan;
     vf_subject s = {engine, problem, dir, algorithm, &plan};
     size_t bytes = 0;
-    cnn_status status = verify_bytes(problem, dir, &bytes, err);
+    cnn_status status = bytes_needed(problem, dir, vf_is_huge(&engine->options, problem), &bytes, err);
     if (status == CNN_OK) status = cnn_mem_check(&engine->session, bytes, err);
     if (status != CNN_OK) return status;
     status = cnn_plan_make(&engine->session, problem, dir, algorithm, &plan, err);

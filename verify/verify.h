@@ -38,7 +38,23 @@ typedef enum verify_state {
 } verify_state;
 const char *verify_state_name(verify_state state); /* "PASSED", ... */
 
-enum { VERIFY_TEXT_MAX = 512 };
+enum { VERIFY_TEXT_MAX = 512, VERIFY_WHERE_MAX = 3072 };
+
+/* Whether results have the same bits: in repeated runs, for other numbers of threads (CPU), of an image alone as of the
+ * same image in its batch (conv, fc), in two contexts that run at the same time. */
+typedef enum verify_same {
+    VERIFY_SAME_RUNS,
+    VERIFY_SAME_THREADS,
+    VERIFY_SAME_POSITION,
+    VERIFY_SAME_CONTEXTS,
+    VERIFY_SAME_COUNT
+} verify_same;
+
+/* What the determinism check found; all in it is 0 in the results of others. */
+typedef struct verify_bits {
+    char same[VERIFY_SAME_COUNT]; /* 'y' yes, 'n' no, 0 not asked or no such thing here */
+    uint64_t digest; /* of the bits of the results: equal for algorithms that give the same bits; 0: none */
+} verify_bits;
 
 typedef struct verify_result {
     const cnn_session *session;
@@ -48,18 +64,38 @@ typedef struct verify_result {
     const char *check; /* its name; "supports" where the problem was refused */
     verify_state state;
     double budget_used; /* the largest error as a share of its bound; NaN where no bound was involved */
-    char precision[16]; /* what the results are consistent with: "f64", "f32", "tf32", "bf16", "worse"; "" unknown */
+    char precision[16]; /* what the results are consistent with: "f64", "f32", "tf32", "bf16", "f16", "worse"; ""
+                           unknown */
     char worst[VERIFY_TEXT_MAX];  /* the element furthest out: where, expected, got, bound */
     char reason[VERIFY_TEXT_MAX]; /* one sentence for every state but PASSED; a remark, or "", for that */
+    char where[VERIFY_WHERE_MAX]; /* of a failure: the first wrong elements and a picture, lines that end in '\n'; ""
+                                     none */
+    verify_bits bits;
 } verify_result;
+
+/* All arrays of a run whose results are wrong, in canonical order (n,c,h,w). */
+typedef struct verify_failure {
+    const verify_result *result;
+    const cnn_operand *operands;
+    int count;
+    const double *before[CNN_MAX_OPERANDS];   /* NULL: an output that is replaced */
+    const double *expected[CNN_MAX_OPERANDS]; /* NULL for inputs, `got` too */
+    const double *got[CNN_MAX_OPERANDS];
+} verify_failure;
+
+typedef void verify_failed(void *user, const verify_failure *failure);
 
 typedef void verify_each(void *user, const verify_result *result);
 
 typedef struct verify_options {
-    uint32_t checks;           /* mask of 1 << verify_check */
-    uint64_t seed;             /* of all data */
-    int reference_threads;     /* >= 1 */
-    double gradient_flops;     /* larger problems skip the gradient check; 0: the default, 4e7 */
+    uint32_t checks;        /* mask of 1 << verify_check */
+    uint64_t seed;          /* of all data */
+    int reference_threads;  /* >= 1 */
+    double gradient_flops;  /* larger problems skip the gradient check; 0: the default, 4e7 */
+    double reference_flops; /* larger ones are judged without the whole reference (huge.h); 0: the default, 1e10 */
+    bool all_bits;          /* the determinism check also asks about batch position and contexts */
+    verify_failed *failed;  /* (optional) gets the arrays of wrong results */
+    void *failed_user;
     bool (*interrupted)(void); /* (optional) asked between runs: true ends the case with CNN_INTERRUPTED */
 } verify_options;
 

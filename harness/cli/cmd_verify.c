@@ -3,6 +3,7 @@
 #include "../names.h"
 #include "../net/net.h"
 #include "sessions.h"
+#include "verify_dump.h"
 #include "verify_report.h"
 
 #include <math.h>
@@ -247,6 +248,10 @@ static cnn_status set_up(verification *v, cnn_error *err)
     v->settings = (verify_options){.checks = verify_checks_parse(o->check, err),
                                    .seed = (uint64_t)o->seed,
                                    .reference_threads = params.threads,
+                                   .reference_flops = o->reference_flops,
+                                   .all_bits = o->determinism,
+                                   .failed = report_arrays,
+                                   .failed_user = &v->report,
                                    .interrupted = cli_interrupted};
     v->ops = v->settings.checks == 0 ? 0 : cli_ops(o, err);
     v->dirs = v->ops == 0 ? 0 : cli_dirs(o, err);
@@ -254,6 +259,7 @@ static cnn_status set_up(verification *v, cnn_error *err)
     cnn_status status = cli_no_words(o, err);
     if (status == CNN_OK) status = check_net_options(o, err);
     if (status == CNN_OK) status = cli_types(o, &v->types, err);
+    if (status == CNN_OK && o->dump != NULL) status = dump_prepare(o->dump, err);
     return status == CNN_OK ? cli_sessions_open(o, false, &v->sessions, err) : status;
 }
 
@@ -275,6 +281,7 @@ int cmd_verify(const cli_options *options, cnn_error *err)
     if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(&v);
     if (status != CNN_OK) exit_status = cli_fail(err);
     record_sink_close(v.report.sink);
+    report_free(&v.report);
     cli_sessions_close(&v.sessions);
     free(list.items);
     return exit_status;

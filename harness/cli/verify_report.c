@@ -1,12 +1,14 @@
 /* verify_report.c: lines for people, records for programs. Whatever did not pass says why and how to repeat it. */
 #include "verify_report.h"
 
+#include "verify_dump.h"
+
 #include "../names.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { COMMAND_MAX = 2048 };
+enum { COMMAND_MAX = 2048, DETAILED = 10 }; /* DETAILED: failures that are shown and dumped element by element */
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
@@ -54,6 +56,8 @@ static void repro(const verify_report *r, char command[COMMAND_MAX])
         append(command, COMMAND_MAX, " --set");
         append_word(command, o->set.items[i]);
     }
+    if (o->reference_flops < 1e10 || o->reference_flops > 1e10)
+        append(command, COMMAND_MAX, " --reference-flops %g", o->reference_flops);
     append(command, COMMAND_MAX, " --threads %d --seed %lld", c->session->threads, (long long)o->seed);
 }
 
@@ -70,8 +74,23 @@ void report_begin(verify_report *r, const report_case *now)
 {
     r->now = *now;
     r->state = VERIFY_UNSUPPORTED;
-    r->passed[0] = r->skipped[0] = r->failures[0] = r->precision[0] = r->reason[0] = '\0';
+    r->passed[0] = r->skipped[0] = r->failures[0] = r->precision[0] = r->reason[0] = r->remarks[0] = r->dumped[0] =
+        '\0';
     r->budget_used = 0.0;
+    r->located = false;
+    if (r->table == NULL) r->table = verify_table_new();
+}
+
+/* What the determinism check was asked with --determinism. */
+static void record_bits(cnn_record *record, const verify_result *v)
+{
+    static const char *const names[VERIFY_SAME_COUNT] = {"same_runs", "same_threads", "same_position", "same_contexts"};
+    char digest[32];
+    if (v->bits.digest == 0) return;
+    for (int a = 0; a < VERIFY_SAME_COUNT; a++)
+        if (v->bits.same[a] != 0) record_bool(record, names[a], v->bits.same[a] == 'y');
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)v->bits.digest);
+    record_text(record, "digest", digest);
 }
 
 static void record_result(verify_report *r, const verify_result *v)
@@ -93,8 +112,23 @@ static void record_result(verify_report *r, const verify_result *v)
     record_text(record, "precision", v->precision);
     record_text(record, "worst", v->worst);
     record_text(record, "reason", v->reason);
+    record_bits(record, v);
+    if (r->dumped[0] != '\0') record_text(record, "dump", r->dumped);
     record_text(record, "repro", command);
     write(r, record);
+}
+
+void report_arrays(void *user, const verify_failure *failure)
+{
+    verify_report *r = user;
+    char command[COMMAND_MAX];
+    cnn_error err;
+    if (r->options->dump == NULL || r->dumped[0] != '\0' || r->dumps == DETAILED) return;
+    repro(r, command);
+    cnn_status status = dump_failure(r->options->dump, ++r->dumps, failure, command, r->dumped, &err);
+    if (status == CNN_OK || r->write_status != CNN_OK) return;
+    r->write_status = status;
+    r->write_error = err;
 }
 
 void report_result(void *user, const verify_result *v)
@@ -108,10 +142,15 @@ void report_result(void *user, const verify_result *v)
         append(r->skipped, sizeof r->skipped, "%s%s: %s", r->skipped[0] ? "; " : "", v->check, v->reason);
     if (v->state == VERIFY_UNSUPPORTED || (v->problem == NULL && v->state <= VERIFY_PASSED))
         append(r->reason, sizeof r->reason, "%s%s: %s", r->reason[0] ? "; " : "", v->check, v->reason);
+    if (v->problem != NULL && v->state == VERIFY_PASSED && v->reason[0] != '\0' && strcmp(v->check, "gradient") != 0)
+        append(r->remarks, sizeof r->remarks, "; %s: %s", v->check, v->reason);
     if (v->state > VERIFY_PASSED) {
         append(r->failures, sizeof r->failures, "    %s %s: %s\n", v->check, verify_state_name(v->state), v->reason);
         if (v->worst[0] != '\0') append(r->failures, sizeof r->failures, "      %s\n", v->worst);
+        if (!r->located && r->cases[VERIFY_FAILED] < DETAILED) append(r->failures, sizeof r->failures, "%s", v->where);
+        r->located = r->located || v->where[0] != '\0';
     }
+    verify_table_add(r->table, v, r->now.what);
     record_result(r, v);
 }
 
@@ -134,10 +173,11 @@ static void print_line(const verify_report *r)
         printf(" | %s", r->reason);
     else if (r->state == VERIFY_SKIPPED)
         printf(" | %s", r->skipped);
-    printf("\n%s", r->failures);
+    printf("%s\n%s", r->remarks, r->failures);
     if (r->state > VERIFY_PASSED) {
         char command[COMMAND_MAX];
         repro(r, command);
+        if (r->dumped[0] != '\0') printf("    arrays: %s\n", r->dumped);
         printf("    repeat with: %s\n", command);
     }
 }
@@ -181,6 +221,10 @@ int report_summary(verify_report *r)
 {
     int64_t bad = r->cases[VERIFY_FAILED] + r->cases[VERIFY_MISTRUSTED], ran = bad + r->cases[VERIFY_PASSED];
     FILE *to = r->options->json ? stderr : stdout;
+    verify_table_bits(r->table, to);
+    verify_table_precisions(r->table, to);
+    if (r->cases[VERIFY_FAILED] > DETAILED)
+        fprintf(to, "where errors lie is shown for the first %d failures\n", DETAILED);
     fprintf(to, "%lld cases:", (long long)(ran + r->cases[VERIFY_SKIPPED] + r->cases[VERIFY_UNSUPPORTED]));
     for (int state = VERIFY_FAILED; state >= 0; state--)
         if (r->cases[state] > 0 || state == VERIFY_PASSED || state == VERIFY_FAILED)
@@ -189,4 +233,10 @@ int report_summary(verify_report *r)
     fprintf(to, " (seed %lld)\n", (long long)r->options->seed);
     if (r->malformed > 0) return EXIT_USAGE;
     return bad > 0 ? EXIT_FAILED : ran > 0 ? EXIT_HELD : EXIT_NOTHING;
+}
+
+void report_free(verify_report *r)
+{
+    verify_table_free(r->table);
+    r->table = NULL;
 }

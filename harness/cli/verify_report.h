@@ -1,9 +1,12 @@
-/* verify_report.h: what `benchcnn verify` prints and records: one line a case, details of what failed, a summary. */
+/* verify_report.h: what `benchcnn verify` prints and records: one line a case, details of what failed (of the first
+ * failures also where the errors lie, and with --dump their arrays), a summary with the precision that each algorithm
+ * showed and, with --determinism, who gives the same bits. */
 #ifndef HARNESS_CLI_VERIFY_REPORT_H
 #define HARNESS_CLI_VERIFY_REPORT_H
 
 #include "cli.h"
 #include "verify/verify.h"
+#include "verify_table.h"
 
 /* One case: all checks of one (implementation:algorithm, operation, direction, problem, type). */
 typedef struct report_case {
@@ -21,14 +24,19 @@ typedef struct verify_report {
     int64_t malformed;                /* words of problem files that are no descriptors */
     report_case now;                  /* the case in hand and what has come of it */
     verify_state state;
-    char passed[256], skipped[1024], failures[4096], precision[16], reason[VERIFY_TEXT_MAX];
+    char passed[256], skipped[1024], failures[8192], precision[16], reason[VERIFY_TEXT_MAX], remarks[1024];
+    char dumped[512]; /* the folder with the arrays of the case; "" none */
+    bool located;     /* it has been shown where the errors of the case lie */
+    int dumps;
     double budget_used;
+    verify_table *table;
     cnn_status write_status; /* of the first record that could not be written, with its error */
     cnn_error write_error;
 } verify_report;
 
 void report_begin(verify_report *report, const report_case *now);
-verify_each report_result; /* user: the report */
+verify_failed report_arrays; /* user: the report; for --dump */
+verify_each report_result;   /* user: the report */
 void report_end(verify_report *report);
 /* A case without checks: a descriptor that was refused (session NULL), or one that does not fit into memory. */
 void report_refused(verify_report *report, cnn_op op, const report_case *now, verify_state state, const char *reason);
@@ -36,5 +44,6 @@ void report_refused(verify_report *report, cnn_op op, const report_case *now, ve
 void report_malformed(verify_report *report, cnn_op op, const char *text, const char *reason);
 /* The summary line, and the exit status: malformed words are bad input, whatever became of the others. */
 int report_summary(verify_report *report);
+void report_free(verify_report *report);
 
 #endif

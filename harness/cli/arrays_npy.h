@@ -1,0 +1,19 @@
+/* arrays_npy.h: operands and .npy files: which shape a file has, from doubles and back. */
+#ifndef HARNESS_CLI_ARRAYS_NPY_H
+#define HARNESS_CLI_ARRAYS_NPY_H
+
+#include "../data/npy.h"
+#include "../shape.h"
+
+/* The shape an operand has in a file, as PyTorch has it: tensors (n, c, h, w), weights (oc, ic/g, kh, kw), vectors
+ * (oc,). Returns the number of dimensions. */
+int cli_npy_dims(const cnn_operand *operand, int64_t dims[4]);
+
+/* Reads an operand's array; a shape that is not the operand's is refused with both. `values` is malloc'd. */
+cnn_status cli_npy_load(const char *path, const cnn_operand *operand, double **values, cnn_dtype *dtype,
+                        cnn_error *err);
+/* Writes it as f32 or f64. */
+cnn_status cli_npy_save(const char *path, const cnn_operand *operand, const double *values, cnn_dtype dtype,
+                        cnn_error *err);
+
+#endif

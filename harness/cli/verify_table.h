@@ -1,0 +1,19 @@
+/* verify_table.h: what a run of `verify` saw of each algorithm and direction: its precision, and who gives the same
+ * bits when. */
+#ifndef HARNESS_CLI_VERIFY_TABLE_H
+#define HARNESS_CLI_VERIFY_TABLE_H
+
+#include "verify/verify.h"
+
+typedef struct verify_table verify_table;
+
+verify_table *verify_table_new(void); /* NULL: no memory; the functions below then do nothing */
+void verify_table_free(verify_table *table);
+/* Results of problems; those of the precision and determinism checks count. `what` is the problem's text. */
+void verify_table_add(verify_table *table, const verify_result *result, const char *what);
+/* A line for each precision seen, with its algorithms. */
+void verify_table_precisions(const verify_table *table, FILE *to);
+/* Same bits: runs, threads, batch position, contexts, other algorithms. Nothing where it was not asked. */
+void verify_table_bits(const verify_table *table, FILE *to);
+
+#endif

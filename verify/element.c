@@ -1,0 +1,177 @@
+/* element.c: see element.h. The loops are those of cnn.h's formulas, one product at a time: slow and plain, so that
+ * they do not share a mistake with the fast reference. */
+#include "element.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+cnn_conv_desc vf_as_conv(const cnn_problem *p)
+{
+    if (p->op == CNN_OP_CONV) return p->u.conv;
+    const cnn_fc_desc *d = &p->u.fc;
+    return (cnn_conv_desc){.t = d->t,
+                           .g = 1,
+                           .mb = d->mb,
+                           .ic = d->ic,
+                           .ih = d->ih,
+                           .iw = d->iw,
+                           .oc = d->oc,
+                           .oh = 1,
+                           .ow = 1,
+                           .kh = d->ih,
+                           .kw = d->iw,
+                           .sh = 1,
+                           .sw = 1,
+                           .bias = d->bias};
+}
+
+static void add(vf_element *e, double term)
+{
+    e->value += term;
+    e->magnitude += fabs(term);
+    e->roundings += 1.0;
+}
+
+/* Position of w[k][c][i][j], c within the group. */
+static int64_t weight(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, int64_t j)
+{
+    if (d->flip) i = d->kh - 1 - i, j = d->kw - 1 - j;
+    return ((k * (d->ic / d->g) + c) * d->kh + i) * d->kw + j;
+}
+
+static void forward(const cnn_conv_desc *d, const vf_call *call, int64_t index, vf_element *e)
+{
+    const double *x = vf_in(call, "x"), *w = vf_in(call, "w"), *b = vf_in(call, "b");
+    const int64_t q = index % d->ow, p = index / d->ow % d->oh, k = index / (d->ow * d->oh) % d->oc,
+                  n = index / (d->ow * d->oh * d->oc), icg = d->ic / d->g, c0 = k / (d->oc / d->g) * icg;
+    for (int64_t c = 0; c < icg; c++)
+        for (int64_t i = 0; i < d->kh; i++)
+            for (int64_t j = 0; j < d->kw; j++) {
+                const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
+                if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) continue;
+                add(e, w[weight(d, k, c, i, j)] * x[((n * d->ic + c0 + c) * d->ih + h) * d->iw + v]);
+            }
+    if (b != NULL) add(e, b[k]);
+}
+
+static void backward_data(const cnn_conv_desc *d, const vf_call *call, int64_t index, vf_element *e)
+{
+    const double *dy = vf_in(call, "dy"), *w = vf_in(call, "w");
+    const int64_t v = index % d->iw, h = index / d->iw % d->ih, c = index / (d->iw * d->ih) % d->ic,
+                  n = index / (d->iw * d->ih * d->ic), icg = d->ic / d->g, ocg = d->oc / d->g, k0 = c / icg * ocg;
+    for (int64_t k = k0; k < k0 + ocg; k++)
+        for (int64_t i = 0; i < d->kh; i++)
+            for (int64_t j = 0; j < d->kw; j++) {
+                const int64_t a = h + d->ph - i * (d->dh + 1), b = v + d->pw - j * (d->dw + 1); /* p*sh, q*sw */
+                if (a < 0 || b < 0 || a % d->sh != 0 || b % d->sw != 0) continue;
+                if (a / d->sh >= d->oh || b / d->sw >= d->ow) continue;
+                add(e, w[weight(d, k, c % icg, i, j)] * dy[((n * d->oc + k) * d->oh + a / d->sh) * d->ow + b / d->sw]);
+            }
+}
+
+static void backward_weights(const cnn_conv_desc *d, const vf_call *call, int64_t index, vf_element *e)
+{
+    const double *x = vf_in(call, "x"), *dy = vf_in(call, "dy");
+    const int64_t icg = d->ic / d->g, c = index / (d->kw * d->kh) % icg, k = index / (d->kw * d->kh * icg),
+                  channel = k / (d->oc / d->g) * icg + c;
+    int64_t j = index % d->kw, i = index / d->kw % d->kh;
+    if (d->flip) i = d->kh - 1 - i, j = d->kw - 1 - j;
+    for (int64_t n = 0; n < d->mb; n++)
+        for (int64_t p = 0; p < d->oh; p++)
+            for (int64_t q = 0; q < d->ow; q++) {
+                const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
+                if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) continue;
+                add(e,
+                    dy[((n * d->oc + k) * d->oh + p) * d->ow + q] * x[((n * d->ic + channel) * d->ih + h) * d->iw + v]);
+            }
+}
+
+static void backward_bias(const cnn_conv_desc *d, const vf_call *call, int64_t k, vf_element *e)
+{
+    const double *dy = vf_in(call, "dy");
+    for (int64_t n = 0; n < d->mb; n++)
+        for (int64_t a = 0; a < d->oh * d->ow; a++) add(e, dy[(n * d->oc + k) * d->oh * d->ow + a]);
+}
+
+vf_element vf_element_make(const vf_case *c, int operand, int64_t index)
+{
+    const cnn_conv_desc d = vf_as_conv(&c->problem);
+    const vf_call *call = &c->call;
+    vf_element e = {0};
+    if (call->dir == CNN_FWD)
+        forward(&d, call, index, &e);
+    else if (call->dir == CNN_BWD_D)
+        backward_data(&d, call, index, &e);
+    else if (strcmp(call->operands[operand].name, "db") == 0)
+        backward_bias(&d, call, index, &e);
+    else
+        backward_weights(&d, call, index, &e);
+    if (call->beta != 0.0) add(&e, c->before[operand][index]);
+    return e;
+}
+
+/* ---- Samples. */
+
+/* The number-th sample of an array: 16 corners, then by turns any, on a border, in a tail. */
+static int64_t choose(const cnn_operand *o, int64_t number, cnn_rng *rng)
+{
+    enum { TAIL = 8 };
+    int64_t at[4];
+    for (int i = 0; i < 4; i++)
+        at[i] = number < 16 ? (number >> i & 1) * (o->dims[i] - 1) : rng_int(rng, 0, o->dims[i] - 1);
+    const int axis = (int)rng_int(rng, 0, 3);
+    const int64_t size = o->dims[axis];
+    if (number >= 16 && number % 3 == 1) at[axis] = rng_int(rng, 0, 1) * (size - 1);
+    if (number >= 16 && number % 3 == 2) at[axis] = size - 1 - rng_int(rng, 0, (size < TAIL ? size : TAIL) - 1);
+    return ((at[0] * o->dims[1] + at[1]) * o->dims[2] + at[2]) * o->dims[3] + at[3];
+}
+
+typedef struct sampling {
+    const vf_case *c;
+    int operand;
+    vf_elements *e;
+} sampling;
+
+static void sample(void *arg, int64_t task, int worker)
+{
+    const sampling *s = arg;
+    const vf_element e = vf_element_make(s->c, s->operand, s->e->index[task]);
+    (void)worker;
+    s->e->value[task] = e.value;
+    s->e->magnitude[task] = e.magnitude;
+    s->e->roundings[task] = e.roundings;
+}
+
+cnn_status vf_elements_make(vf_elements *e, const vf_case *c, int operand, const double *result, double budget,
+                            thread_pool *pool, cnn_error *err)
+{
+    enum { LEAST = 32, MOST = 1024 };
+    const cnn_operand *o = &c->call.operands[operand];
+    const double affordable = budget / vf_terms(&c->problem, c->call.dir);
+    const int64_t want = affordable < LEAST ? LEAST : affordable < MOST ? (int64_t)affordable : MOST;
+    cnn_rng rng = rng_stream(c->seed, 77);
+    *e = (vf_elements){.count = o->count < want ? o->count : want};
+    double *all = malloc((size_t)e->count * 4 * sizeof *all);
+    e->index = malloc((size_t)e->count * sizeof *e->index);
+    e->value = all;
+    if (all == NULL || e->index == NULL) {
+        vf_elements_free(e);
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld sampled elements", (long long)e->count);
+    }
+    e->magnitude = all + e->count, e->roundings = all + 2 * e->count, e->got = all + 3 * e->count;
+    for (int64_t i = 0; i < e->count; i++) {
+        e->index[i] = e->count == o->count ? i : choose(o, i, &rng);
+        e->got[i] = result[e->index[i]];
+    }
+    sampling s = {c, operand, e};
+    parallel_for(pool, e->count, sample, &s);
+    return CNN_OK;
+}
+
+void vf_elements_free(vf_elements *e)
+{
+    free(e->value);
+    free(e->index);
+    *e = (vf_elements){0};
+}

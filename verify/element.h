@@ -1,0 +1,32 @@
+/* element.h: the reference for one element of a convolution or an FC layer, straight from the formulas of cnn.h: what
+ * judges single elements of problems that are too large to be computed whole. */
+#ifndef VERIFY_ELEMENT_H
+#define VERIFY_ELEMENT_H
+
+#include "engine.h"
+#include "harness/rng.h"
+
+/* An FC layer is the convolution whose kernel is as large as its image. */
+cnn_conv_desc vf_as_conv(const cnn_problem *problem);
+
+/* Element `index` (canonical order) of output `operand` of a case: its value, magnitude and roundings as reference.h
+ * defines them. */
+typedef struct vf_element {
+    double value, magnitude, roundings;
+} vf_element;
+vf_element vf_element_make(const vf_case *c, int operand, int64_t index);
+
+/* Many elements of one output, computed in parallel: three arrays of `count`. */
+typedef struct vf_elements {
+    int64_t *index;
+    double *value, *magnitude, *roundings, *got;
+    int64_t count;
+} vf_elements;
+
+/* As many elements as cost `budget` products, from 32 to 1024, or all: the corners of the array first, then by turns
+ * any, one on a border, one in the tail of an axis. `got` is gathered from `result`. Free with vf_elements_free. */
+cnn_status vf_elements_make(vf_elements *e, const vf_case *c, int operand, const double *result, double budget,
+                            thread_pool *pool, cnn_error *err);
+void vf_elements_free(vf_elements *e);
+
+#endif

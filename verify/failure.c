@@ -1,0 +1,219 @@
+/* failure.c: collects wrong elements and tells where they lie. A kernel's mistake has a shape: the last channels (a
+ * tail), the border (padding), every eighth column (a vector's lane, a tile's edge); the shape is worth more than a
+ * list of numbers. */
+#include "failure.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static void
+append(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+}
+
+/* ---- Collecting. */
+
+void vf_failure_start(vf_failure *f, const cnn_operand *operand)
+{
+    memset(f, 0, sizeof *f);
+    f->operand = operand;
+    for (int i = 0; i < 4; i++) f->axis[i].first = operand->dims[i];
+}
+
+/* The part in which index i lies when an axis is cut into at most `bins`. */
+static int64_t bin_of(int64_t i, int64_t size, int64_t bins) { return i * least(size, bins) / size; }
+
+/* How many indices lie in part b. */
+static int64_t bin_width(int64_t b, int64_t size, int64_t bins)
+{
+    const int64_t parts = least(size, bins);
+    return ((b + 1) * size + parts - 1) / parts - (b * size + parts - 1) / parts;
+}
+
+static void add_position(vf_failure *f, int64_t index)
+{
+    const int64_t *dims = f->operand->dims;
+    int64_t at[4];
+    for (int i = 3; i >= 0; i--) {
+        at[i] = index % dims[i];
+        index /= dims[i];
+        vf_axis *a = &f->axis[i];
+        a->first = least(a->first, at[i]);
+        if (at[i] > a->last) a->last = at[i];
+        a->residues |= (uint64_t)1 << (at[i] % VF_RESIDUES);
+        a->bin[bin_of(at[i], dims[i], VF_BINS)]++;
+    }
+    const int64_t inside = least(least(at[2], dims[2] - 1 - at[2]), least(at[3], dims[3] - 1 - at[3]));
+    if (inside > f->border) f->border = inside;
+    f->map[bin_of(at[2], dims[2], VF_BINS / 3)][bin_of(at[3], dims[3], VF_BINS)]++;
+}
+
+void vf_failure_add(vf_failure *f, const vf_wrong_element *e)
+{
+    if (f->count < VF_FIRST) f->first[f->count] = *e;
+    f->count++;
+    f->not_finite += !vf_finite(e->got);
+    f->zero += e->got == 0.0;
+    f->doubled += fabs(e->got - 2.0 * e->expected) <= e->bound + 1e-6 * fabs(e->expected);
+    add_position(f, e->index);
+}
+
+/* ---- The guess. */
+
+static const char *axis_name(const cnn_operand *o, int axis)
+{
+    static const char *const tensor[] = {"n", "c", "h", "w"}, *const weights[] = {"oc", "ic", "kh", "kw"};
+    const bool like_weights = o->shape == CNN_SHAPE_FLAT && o->dims[2] * o->dims[3] > 1;
+    if (o->shape == CNN_SHAPE_FLAT && o->dims[1] * o->dims[2] * o->dims[3] == 1) return "index";
+    return like_weights ? weights[axis] : tensor[axis];
+}
+
+static int bits_in(uint64_t v)
+{
+    int count = 0;
+    for (; v != 0; v &= v - 1) count++;
+    return count;
+}
+
+/* "w % 8 = 7": errors at one or two places of every `period`, the shortest that says so; "" if there is none. */
+static void periodic(const vf_axis *a, int64_t size, const char *name, char *text, size_t room)
+{
+    for (int period = 4; period <= VF_RESIDUES && size >= 2 * period; period *= 2) {
+        uint64_t folded = 0;
+        for (int r = 0; r < VF_RESIDUES; r++) folded |= (a->residues >> r & 1) << (r % period);
+        if (bits_in(folded) > (period > 4 ? 2 : 1)) continue;
+        append(text, room, "at %s %% %d =", name, period);
+        for (int r = 0, n = 0; r < period; r++)
+            if (folded >> r & 1) append(text, room, "%s %d", n++ > 0 ? " or" : "", r);
+        return;
+    }
+}
+
+/* What is special about the errors' indices along one axis; "" for nothing. */
+static void place_on_axis(const vf_failure *f, int axis, char *text, size_t room)
+{
+    const vf_axis *a = &f->axis[axis];
+    const int64_t size = f->operand->dims[axis], width = a->last - a->first + 1;
+    const char *name = axis_name(f->operand, axis);
+    text[0] = '\0';
+    if (size == 1) return;
+    if (width == 1)
+        append(text, room, "at %s = %lld of %lld", name, (long long)a->first, (long long)size);
+    else if (2 * width <= size && a->last == size - 1)
+        append(text, room, "in the last %lld of %lld %s", (long long)width, (long long)size, name);
+    else if (2 * width <= size && a->first == 0)
+        append(text, room, "in the first %lld of %lld %s", (long long)width, (long long)size, name);
+    else if (2 * width <= size)
+        append(text, room, "at %s from %lld to %lld of %lld", name, (long long)a->first, (long long)a->last,
+               (long long)size);
+    else
+        periodic(a, size, name, text, room);
+}
+
+void vf_failure_guess(const vf_failure *f, char *text, size_t size)
+{
+    const cnn_operand *o = f->operand;
+    const int64_t depth = 2 * (f->border + 1), narrow = least(o->dims[2], o->dims[3]);
+    int places = 0;
+    text[0] = '\0';
+    if (f->count == o->count && o->count > 1) append(text, size, "every element is wrong");
+    for (int i = 0; i < 4 && f->count < o->count; i++) {
+        char place[96];
+        place_on_axis(f, i, place, sizeof place);
+        if (place[0] != '\0') append(text, size, "%s %s", places++ == 0 ? "errors only" : " and", place);
+    }
+    if (f->count < o->count && o->shape == CNN_SHAPE_TENSOR && narrow > 2 && depth < narrow && f->count > 1)
+        append(text, size, "%s within %lld of the border of h and w", places++ == 0 ? "errors only" : " and",
+               (long long)f->border + 1);
+    if (places == 0 && f->count < o->count) append(text, size, "errors all over the array");
+    if (f->not_finite == f->count)
+        append(text, size, "; %s NaN or infinite", f->count == 1 ? "it is" : "all are");
+    else if (f->not_finite > 0)
+        append(text, size, "; %lld NaN or infinite", (long long)f->not_finite);
+    else if (f->zero == f->count)
+        append(text, size, "; the wrong are 0: not computed?");
+    else if (f->doubled == f->count)
+        append(text, size, "; the wrong are twice what they should be: added twice?");
+}
+
+/* ---- The text. */
+
+static char mark(int64_t wrong, int64_t of) { return wrong == 0 ? '.' : wrong == of ? '#' : '+'; }
+
+static void draw_map(const vf_failure *f, char *text)
+{
+    const int64_t *dims = f->operand->dims, rows = least(dims[2], VF_BINS / 3), columns = least(dims[3], VF_BINS);
+    if (dims[2] == 1 || dims[3] == 1) return;
+    append(text, VERIFY_WHERE_MAX, "      %s down, %s across (. right, + some wrong, # all wrong):\n",
+           axis_name(f->operand, 2), axis_name(f->operand, 3));
+    for (int64_t r = 0; r < rows; r++) {
+        char line[VF_BINS + 1] = {0};
+        for (int64_t c = 0; c < columns; c++)
+            line[c] = mark(f->map[r][c],
+                           dims[0] * dims[1] * bin_width(r, dims[2], VF_BINS / 3) * bin_width(c, dims[3], VF_BINS));
+        append(text, VERIFY_WHERE_MAX, "        %s\n", line);
+    }
+}
+
+static void draw_axis(const vf_failure *f, int axis, char *text)
+{
+    const int64_t size = f->operand->dims[axis], bins = least(size, VF_BINS);
+    const bool in_map = axis >= 2 && f->operand->dims[2] > 1 && f->operand->dims[3] > 1;
+    char line[VF_BINS + 1] = {0};
+    if (size == 1 || in_map) return;
+    for (int64_t b = 0; b < bins; b++)
+        line[b] = mark(f->axis[axis].bin[b], f->operand->count / size * bin_width(b, size, VF_BINS));
+    append(text, VERIFY_WHERE_MAX, "      by %-5s %s\n", axis_name(f->operand, axis), line);
+}
+
+void vf_failure_text(const vf_failure *f, char text[VERIFY_WHERE_MAX])
+{
+    char name[128], guess[320];
+    text[0] = '\0';
+    vf_failure_guess(f, guess, sizeof guess);
+    append(text, VERIFY_WHERE_MAX, "      %lld of %lld elements of %s %s wrong: %s\n", (long long)f->count,
+           (long long)f->operand->count, f->operand->name, f->count == 1 ? "is" : "are", guess);
+    for (int64_t i = 0; i < f->count && i < VF_FIRST; i++) {
+        const vf_wrong_element *e = &f->first[i];
+        vf_element_name(f->operand, e->index, name, sizeof name);
+        append(text, VERIFY_WHERE_MAX, "        %s: expected %.9g, got %.9g, error %.3g, bound %.3g\n", name,
+               e->expected, e->got, fabs(e->got - e->expected), e->bound);
+    }
+    if (f->count == f->operand->count) return;
+    for (int axis = 0; axis < 4; axis++) draw_axis(f, axis, text);
+    draw_map(f, text);
+}
+
+void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, const vf_rounding *bounds,
+                     verify_result *result)
+{
+    const verify_options *options = &s->engine->options;
+    verify_failure all = {.result = result, .operands = c->call.operands, .count = c->call.count};
+    if (result->state != VERIFY_FAILED || result->where[0] != '\0') return;
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        vf_failure f;
+        all.before[i] = c->before[i], all.expected[i] = c->after[i], all.got[i] = run->after[i];
+        if (c->after[i] == NULL || run->after[i] == NULL || result->where[0] != '\0') continue;
+        vf_failure_start(&f, o);
+        const vf_allowance allowance = vf_allow(bounds, c->magnitude[i], c->roundings[i], o->count);
+        for (int64_t e = 0; e < o->count; e++) {
+            const vf_wrong_element element = {e, c->after[i][e], run->after[i][e], vf_allowed(&allowance, e)};
+            if (!vf_held(element.expected, element.got, element.bound)) vf_failure_add(&f, &element);
+        }
+        if (f.count > 0) vf_failure_text(&f, result->where);
+    }
+    if (result->where[0] != '\0' && options->failed != NULL) options->failed(options->failed_user, &all);
+}

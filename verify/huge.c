@@ -1,0 +1,245 @@
+/* huge.c: see huge.h.
+ *
+ * Integers. Of the two factors of every product one is sparse: of those of its elements that one result is a sum over,
+ * no more are non-zero than keep every partial sum below 2^24 (2^53), whatever the order. In variant 0 the other factor
+ * is as wide as in fill.c; in variant 1 the sparse factor is full where the width allows it, with as many bits as its
+ * number of elements leaves, so that every product counts. A transform (FFT, Winograd) does not compute integers
+ * exactly, but it must come closer than 1/2 wherever its bound is below that: so many non-zeros it gets. */
+#include "huge.h"
+
+#include "element.h"
+#include "projection.h"
+
+#include <math.h>
+#include <string.h>
+
+bool vf_is_huge(const verify_options *options, const cnn_problem *problem)
+{
+    if (problem->op != CNN_OP_CONV && problem->op != CNN_OP_FC) return false;
+    return cnn_flops(problem, CNN_FWD) > options->reference_flops;
+}
+
+/* ---- Integers. */
+
+enum { SMALL = 63 }; /* the bias, and what beta adds to: up to this */
+
+/* For every result the elements of the sparse factor that it is a sum over: `size` of them, `kept` not zero. */
+typedef struct integer_plan {
+    int64_t size, kept;
+    int sparse_bits, other_bits; /* odd integers of so many bits; 1: -1 and 1 */
+    int64_t small;
+    double bound; /* what a result may be off by: 0, but for a transform */
+} integer_plan;
+
+static int64_t group_size(const cnn_conv_desc *d, cnn_dir dir)
+{
+    if (dir == CNN_BWD_W) return d->mb * d->oh * d->ow;
+    return (dir == CNN_FWD ? d->ic : d->oc) / d->g * d->kh * d->kw;
+}
+
+/* False: no integers are small enough for this algorithm's bound. */
+static bool plan_transform(integer_plan *plan, const vf_rounding *r)
+{
+    const double each = vf_bound(r, (double)plan->size + 2.0, 1.0);
+    plan->sparse_bits = plan->other_bits = 1;
+    plan->small = 1;
+    if (!(3.0 * each < 0.45)) return false;
+    plan->kept = (int64_t)fmin((double)plan->size, 0.45 / each - 2.0);
+    plan->bound = vf_bound(r, (double)plan->size + 2.0, (double)plan->kept + 2.0);
+    return true;
+}
+
+static bool plan_integers(const vf_subject *s, int variant, integer_plan *plan)
+{
+    const vf_rounding r = vf_rounding_of(s->problem, s->algorithm);
+    const cnn_conv_desc d = vf_as_conv(s->problem);
+    const double room = vf_exact_limit(s->problem) - 4.0 * SMALL;
+    const int widest = r.bits == 53 ? 31 : r.bits == 24 ? 12 : r.bits;
+    *plan = (integer_plan){.size = group_size(&d, s->dir), .small = SMALL, .sparse_bits = 1, .other_bits = widest};
+    if (r.normwise) return plan_transform(plan, &r);
+    if (variant == 1) {
+        plan->other_bits = 1;
+        plan->sparse_bits = widest;
+        while (plan->sparse_bits > 1 && ldexp((double)plan->size, plan->sparse_bits) > room) plan->sparse_bits--;
+    }
+    const double largest = ldexp(1.0, plan->sparse_bits == 1 ? plan->other_bits : plan->sparse_bits);
+    plan->kept = (int64_t)fmin((double)plan->size, floor(room / largest));
+    return true;
+}
+
+static double odd_integer(cnn_rng *rng, int bits)
+{
+    const int64_t half = (int64_t)1 << (bits - 1);
+    const double size = bits == 1 ? 1.0 : (double)(half + 1 + 2 * rng_int(rng, 0, half / 2 - (half > 1)));
+    return rng_u64(rng) & 1 ? size : -size;
+}
+
+/* Element t of group `group` of the sparse factor: its position. */
+static int64_t sparse_position(const cnn_conv_desc *d, cnn_dir dir, int64_t group, int64_t t)
+{
+    const int64_t icg = d->ic / d->g, taps = d->kh * d->kw, plane = d->oh * d->ow;
+    if (dir == CNN_FWD) return group * icg * taps + t;
+    if (dir == CNN_BWD_W) return (t / plane * d->oc + group) * plane + t % plane;
+    const int64_t k = group / icg * (d->oc / d->g) + t / taps;
+    return (k * icg + group % icg) * taps + t % taps;
+}
+
+/* One non-zero in each of `kept` equal parts of every group. */
+static void fill_sparse(const integer_plan *plan, const cnn_conv_desc *d, cnn_dir dir, cnn_rng *rng, double *v,
+                        int64_t count)
+{
+    const int64_t groups = dir == CNN_BWD_D ? d->ic : d->oc;
+    memset(v, 0, (size_t)count * sizeof *v);
+    for (int64_t g = 0; g < groups; g++)
+        for (int64_t part = 0; part < plan->kept; part++) {
+            const int64_t from = (int64_t)((double)part * (double)plan->size / (double)plan->kept);
+            const int64_t to = (int64_t)((double)(part + 1) * (double)plan->size / (double)plan->kept);
+            const int64_t t = from + (to > from + 1 ? rng_int(rng, 0, to - from - 1) : 0);
+            v[sparse_position(d, dir, g, t)] = odd_integer(rng, plan->sparse_bits);
+        }
+}
+
+static void fill_case(const integer_plan *plan, vf_case *c)
+{
+    const cnn_conv_desc d = vf_as_conv(&c->problem);
+    cnn_rng rng = rng_stream(c->seed, 9000 + (uint64_t)c->variant);
+    const char *sparse = c->call.dir == CNN_BWD_W ? "dy" : "w";
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        double *v = c->before[i];
+        if (v == NULL) continue;
+        const bool factor = strlen(o->name) == 1 ? o->name[0] != 'b' && o->name[0] != 'y' : strcmp(o->name, "dy") == 0;
+        if (strcmp(o->name, sparse) == 0)
+            fill_sparse(plan, &d, c->call.dir, &rng, v, o->count);
+        else
+            for (int64_t e = 0; e < o->count; e++)
+                v[e] = factor ? odd_integer(&rng, plan->other_bits) : (double)rng_int(&rng, -plan->small, plan->small);
+    }
+}
+
+/* The first element that is no integer within the bound; -1: none. */
+static int64_t first_broken(const double *v, int64_t count, double bound, double limit)
+{
+    for (int64_t e = 0; e < count; e++)
+        if (!(vf_finite(v[e]) && fabs(v[e]) <= limit && fabs(v[e] - nearbyint(v[e])) <= bound)) return e;
+    return -1;
+}
+
+static void describe_wrong(const vf_case *c, int operand, int64_t index, double got, double bound,
+                           verify_result *result)
+{
+    char where[128];
+    const double expected = vf_element_make(c, operand, index).value;
+    const cnn_operand *o = &c->call.operands[operand];
+    vf_element_name(o, index, where, sizeof where);
+    snprintf(result->worst, sizeof result->worst, "%s: expected %.17g, got %.17g, error %.3g, bound %.3g", where,
+             expected, got, fabs(got - expected), bound);
+    result->budget_used = (double)INFINITY;
+    vf_set(result, VERIFY_FAILED, "%s is not %s", o->name, bound > 0.0 ? "within its bound" : "equal");
+}
+
+static cnn_status judge_integers(const vf_subject *s, const integer_plan *plan, const vf_case *c, const vf_run *run,
+                                 verify_result *result, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < c->call.count; i++) {
+        if (run->after[i] == NULL) continue;
+        int64_t wrong = first_broken(run->after[i], c->call.operands[i].count, plan->bound, vf_exact_limit(s->problem));
+        if (wrong < 0)
+            status = vf_project(c, i, run->after[i], c->seed + (uint64_t)c->variant, s->engine->pool, &wrong, err);
+        if (status == CNN_OK && wrong >= 0) describe_wrong(c, i, wrong, run->after[i][wrong], plan->bound, result);
+    }
+    return status;
+}
+
+cnn_status vf_huge_exact(const vf_subject *s, verify_result *result, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int variant = 0; status == CNN_OK && variant < 2; variant++) {
+        integer_plan plan;
+        vf_case c;
+        vf_run run;
+        if (!plan_integers(s, variant, &plan)) {
+            result->state = VERIFY_SKIPPED;
+            vf_set(result, VERIFY_SKIPPED, "the algorithm's bound is too wide for integers");
+            return CNN_OK;
+        }
+        status = vf_go_on(&s->engine->options, err);
+        if (status == CNN_OK)
+            status =
+                vf_case_make(&c, s->problem, s->dir, VF_DATA, variant, s->engine->options.seed, s->engine->pool, err);
+        if (status != CNN_OK) return status;
+        fill_case(&plan, &c);
+        status = vf_run_make(&run, &s->engine->session, s->plan, &c, &(vf_run_options){0}, err);
+        if (status == CNN_OK) {
+            status = judge_integers(s, &plan, &c, &run, result, err);
+            vf_run_free(&run);
+        }
+        vf_case_free(&c);
+    }
+    if (status == CNN_OK && result->state == VERIFY_PASSED) {
+        result->budget_used = 0.0;
+        vf_set(result, VERIFY_PASSED, "by random projection, a wrong element " VF_MISS);
+    }
+    return status;
+}
+
+/* ---- Reals. */
+
+/* How many products may be computed for the sampled elements of one output. */
+static const double sample_products = 4e7;
+
+static cnn_status judge_samples(const vf_subject *s, const vf_case *c, int operand, const double *got,
+                                const vf_rounding *rounding, vf_comparison *sums, int64_t *samples,
+                                verify_result *result, cnn_error *err)
+{
+    const cnn_operand *o = &c->call.operands[operand];
+    vf_elements e;
+    cnn_status status = vf_elements_make(&e, c, operand, got, sample_products, s->engine->pool, err);
+    if (status != CNN_OK) return status;
+    const vf_comparison v = vf_compare(e.value, e.magnitude, e.roundings, e.got, e.count, rounding);
+    if (result->worst[0] == '\0' || !(v.budget_used <= result->budget_used)) {
+        char where[128];
+        vf_element_name(o, e.index[v.worst], where, sizeof where);
+        result->budget_used = v.budget_used;
+        snprintf(result->worst, sizeof result->worst, "%s: expected %.17g, got %.17g, error %.3g, bound %.3g", where,
+                 e.value[v.worst], e.got[v.worst], fabs(e.got[v.worst] - e.value[v.worst]), v.worst_bound);
+    }
+    if (v.failed) vf_set(result, VERIFY_FAILED, "%s leaves its bound", o->name);
+    for (int64_t i = 0; i < o->count; i++)
+        if (!vf_finite(got[i])) {
+            char where[128];
+            vf_element_name(o, i, where, sizeof where);
+            vf_set(result, VERIFY_FAILED, "%s is not finite", where);
+            break;
+        }
+    sums->sum_sq += v.sum_sq;
+    sums->sum_sqrt_n += v.sum_sqrt_n;
+    sums->rounded += v.rounded;
+    *samples += e.count;
+    vf_elements_free(&e);
+    return CNN_OK;
+}
+
+cnn_status vf_huge_bound(const vf_subject *s, verify_result *result, cnn_error *err)
+{
+    const vf_rounding rounding = vf_rounding_of(s->problem, s->algorithm);
+    int64_t samples = 0;
+    cnn_status status = CNN_OK;
+    for (int variant = 0; status == CNN_OK && variant < vf_variants(s->problem, s->dir); variant++) {
+        const vf_case *c;
+        vf_run run;
+        vf_comparison sums = {0};
+        status = vf_case_get(s, VF_DATA, variant, &c, err);
+        if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, c, &(vf_run_options){0}, err);
+        if (status != CNN_OK) break;
+        for (int i = 0; status == CNN_OK && i < c->call.count; i++)
+            if (run.after[i] != NULL)
+                status = judge_samples(s, c, i, run.after[i], &rounding, &sums, &samples, result, err);
+        vf_judge_precision(s->problem, &rounding, &sums, result);
+        vf_run_free(&run);
+    }
+    if (status == CNN_OK && result->state == VERIFY_PASSED)
+        vf_set(result, VERIFY_PASSED, "%lld sampled elements", (long long)samples);
+    return status;
+}
