@@ -1,9 +1,9 @@
 /* contest.c: whose turn it is, and what became of everyone. */
 #include "contest.h"
 
-#include "harness/names.h"
-
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* An error puts this contender out of the contest and leaves the others in; only an interrupt ends it for all. */
 static cnn_status put_out(contender *c, cnn_status status, const cnn_error *err)
@@ -18,13 +18,21 @@ static cnn_status put_out(contender *c, cnn_status status, const cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status take_turns(contender *list, int count, cnn_error *err)
+static cnn_status enter(contender *c, const vf_case *problem_case, const measure_params *params, cnn_error *err)
+{
+    measure_params own = *params;
+    own.watch = c->watch;
+    c->resolution = NAN;
+    return put_out(c, measure_open(c->session, problem_case, &c->algorithm, &own, &c->measure, err), err);
+}
+
+static cnn_status take_turns(contender *const *all, int count, cnn_error *err)
 {
     bool waiting = true;
     for (int round = 0; waiting; round++) {
         waiting = false;
         for (int i = 0; i < count; i++) {
-            contender *c = &list[round % 2 == 0 ? i : count - 1 - i];
+            contender *c = all[round % 2 == 0 ? i : count - 1 - i];
             if (!c->measure || measure_done(c->measure)) continue;
             if (put_out(c, measure_turn(c->measure, err), err) != CNN_OK) return err->status;
             waiting = waiting || (c->measure && !measure_done(c->measure));
@@ -45,16 +53,59 @@ static cnn_status judge(contender *c, cnn_error *err)
     return CNN_OK;
 }
 
+/* The farthest from 1 that the ratio of the two medians may be, each within its interval. */
+static double resolution_of(const contender *a, const contender *again)
+{
+    const bench_stats *s = &a->result.stats, *t = &again->result.stats;
+    if (a->state != CONTENDER_TIMED || again->state != CONTENDER_TIMED || !(s->low > 0 && t->low > 0)) return NAN;
+    return fmax(s->high / t->low, t->high / s->low) - 1;
+}
+
+/* The first one that got as far as being timed, once more, at the end of the row. */
+static cnn_status enter_control(contender *list, int count, contender *control, const vf_case *c,
+                                const measure_params *params, cnn_error *err)
+{
+    int in = 0, first = -1;
+    for (int i = 0; i < count; i++) {
+        if (!list[i].measure) continue;
+        if (first < 0) first = i;
+        in++;
+    }
+    if (!params->control || in < 2) return CNN_OK;
+    *control =
+        (contender){.session = list[first].session, .algorithm = list[first].algorithm, .watch = list[first].watch};
+    return enter(control, c, params, err);
+}
+
+static void use_control(contender *list, int count, const contender *control)
+{
+    double resolution = NAN;
+    for (int i = 0; i < count; i++)
+        if (list[i].session == control->session && strcmp(list[i].algorithm.name, control->algorithm.name) == 0 &&
+            list[i].measure != NULL && isnan(resolution))
+            resolution = resolution_of(&list[i], control);
+    for (int i = 0; i < count; i++) list[i].resolution = resolution;
+}
+
 cnn_status contest_run(contender *list, int count, const vf_case *c, const measure_params *params, cnn_error *err)
 {
-    cnn_status status = CNN_OK;
+    contender control = {.session = NULL};
+    contender **all = calloc((size_t)count + 1, sizeof *all);
+    cnn_status status = all ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d contenders", count);
     for (int i = 0; status == CNN_OK && i < count; i++) {
-        status = measure_open(list[i].session, c, &list[i].algorithm, params, &list[i].measure, err);
-        status = put_out(&list[i], status, err);
+        all[i] = &list[i];
+        status = enter(&list[i], c, params, err);
     }
-    if (status == CNN_OK) status = take_turns(list, count, err);
-    for (int i = 0; status == CNN_OK && i < count; i++)
-        if (list[i].measure) status = judge(&list[i], err);
+    if (status == CNN_OK) status = enter_control(list, count, &control, c, params, err);
+    if (status == CNN_OK) {
+        all[count] = &control;
+        status = take_turns(all, count + 1, err);
+    }
+    for (int i = 0; status == CNN_OK && i <= count; i++)
+        if (all[i]->measure) status = judge(all[i], err);
+    if (status == CNN_OK && control.measure) use_control(list, count, &control);
+    measure_close(control.measure);
+    free(all);
     return status;
 }
 
@@ -76,53 +127,9 @@ int contest_best(const contender *list, int count)
     return best;
 }
 
-static void record_figures(cnn_record *record, const measure_result *r, const cnn_problem *problem, cnn_dir dir)
+bool contest_tied(const contender *best, const contender *other)
 {
-    const bench_stats *s = &r->stats;
-    record_int(record, "samples", s->count);
-    record_int(record, "repeats", r->repeats);
-    record_real(record, "median_s", s->median);
-    record_real(record, "min_s", s->min);
-    record_real(record, "q1_s", s->q1);
-    record_real(record, "q3_s", s->q3);
-    record_real(record, "max_s", s->max);
-    record_real(record, "low_s", s->low);
-    record_real(record, "high_s", s->high);
-    record_real(record, "noise", s->noise);
-    record_bool(record, "noisy", bench_noisy(s));
-    if (!isnan(r->launch_s)) record_real(record, "launch_s", r->launch_s);
-    record_reals(record, "samples_s", r->samples, s->count);
-    record_real(record, "gflops", cnn_flops(problem, dir) / s->median * 1e-9);
-    record_real(record, "gbps", cnn_bytes(problem, dir) / s->median * 1e-9);
-}
-
-static const char *state_name(const contender *c)
-{
-    if (c->state == CONTENDER_UNSUPPORTED) return verify_state_name(VERIFY_UNSUPPORTED);
-    if (c->state == CONTENDER_FAILED) return verify_state_name(VERIFY_FAILED);
-    return c->state == CONTENDER_NO_MEMORY ? "OUT_OF_MEMORY" : verify_state_name(c->result.check.state);
-}
-
-cnn_record *contender_record(const contender *c, const vf_case *problem_case, const measure_params *params,
-                             const char *repro)
-{
-    const cnn_problem *problem = &problem_case->problem;
-    cnn_dir dir = problem_case->call.dir;
-    cnn_record *record = record_new(cnn_op_name(problem->op));
-    record_session(record, c->session, c->algorithm.name);
-    record_problem(record, problem, dir);
-    record_text(record, "cache", params->cold ? "cold" : "hot");
-    record_real(record, "flops", cnn_flops(problem, dir));
-    record_real(record, "bytes", cnn_bytes(problem, dir));
-    if (c->state == CONTENDER_TIMED || c->state == CONTENDER_WRONG) {
-        record_int(record, "workspace_bytes", (int64_t)c->result.workspace_bytes);
-        if (c->result.choice[0] != '\0') record_text(record, "choice", c->result.choice);
-        record_real(record, "budget_used", c->result.check.budget_used);
-    }
-    if (c->state == CONTENDER_TIMED) record_figures(record, &c->result, problem, dir);
-    record_bool(record, "verified", c->state == CONTENDER_TIMED);
-    record_text(record, "state", state_name(c));
-    if (c->state != CONTENDER_TIMED) record_text(record, "reason", c->reason);
-    record_text(record, "repro", repro);
-    return record;
+    const bench_stats *b = &best->result.stats, *o = &other->result.stats;
+    if (other->state != CONTENDER_TIMED) return false;
+    return o->low <= b->high || o->median <= b->median * (1 + best->resolution); /* a NaN adds nothing */
 }

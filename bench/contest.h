@@ -1,5 +1,8 @@
 /* contest.h: several algorithms on one problem, timed by turns in one process (A B, B A, ...), so that whatever drifts
- * in the machine hits all alike. */
+ * in the machine hits all alike.
+ *
+ * With params->control the first that can run takes part twice, in buffers of its own each time: A B C A', A' C B A,
+ * ... What its two figures differ by is nothing the kernels did, and so is any smaller difference between others. */
 #ifndef BENCH_CONTEST_H
 #define BENCH_CONTEST_H
 
@@ -17,10 +20,12 @@ typedef enum contender_state {
 typedef struct contender {
     const cnn_session *session;
     cnn_algorithm algorithm;
+    const clock_watch *watch; /* (optional) of the session */
     contender_state state;
     char reason[CNN_MESSAGE_MAX]; /* unless timed */
     measure *measure;
     measure_result result; /* when timed or wrong */
+    double resolution;     /* the A/A control's: ratios of medians this close to 1 may be nothing; NaN without one */
 } contender;
 
 /* Times and checks them all. An error is a contender's own and becomes its state; only CNN_INTERRUPTED (params->stop)
@@ -30,6 +35,8 @@ void contest_close(contender *list, int count);
 
 /* The fastest that was right, or -1. */
 int contest_best(const contender *list, int count);
+/* Whether `other` may be as fast as `best`: their intervals meet, or they differ by no more than the control did. */
+bool contest_tied(const contender *best, const contender *other);
 
 /* The record of design section 8, its kind the operation's name. Figures only where the outputs were right. */
 cnn_record *contender_record(const contender *c, const vf_case *problem_case, const measure_params *params,

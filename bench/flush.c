@@ -2,14 +2,14 @@
  * are emptied, too; on a device one fill does it. */
 #include "flush.h"
 
+#include "harness/cpu/caches.h"
 #include "harness/cpu/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* Twice the last-level cache; where its size cannot be had (virtual machines) or is a device's, a size beyond any. */
-static const size_t least_bytes = (size_t)256 << 20, share_bytes = (size_t)16 << 20;
+/* Twice the last-level cache; where its size cannot be had or is a device's, a size beyond any (126 MB, so far). */
+static const size_t device_bytes = (size_t)256 << 20, host_least = (size_t)32 << 20, share_bytes = (size_t)16 << 20;
 
 struct cache_flush {
     const cnn_session *session;
@@ -25,14 +25,14 @@ cnn_status cache_flush_open(const cnn_session *session, cache_flush **result, cn
     *result = NULL;
     cache_flush *flush = calloc(1, sizeof *flush);
     if (!flush) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to flush caches with");
-    long last_level = sysconf(_SC_LEVEL3_CACHE_SIZE);
     flush->session = session;
     flush->threads = session->threads;
-    flush->bytes = least_bytes;
-    if (last_level > 0 && 2 * (size_t)last_level > flush->bytes) flush->bytes = 2 * (size_t)last_level;
+    flush->bytes = 2 * cpu_last_cache_bytes(host_least);
     if (share_bytes * (size_t)flush->threads > flush->bytes) flush->bytes = share_bytes * (size_t)flush->threads;
+    if (session->impl->alloc) flush->bytes = device_bytes;
     void *memory = NULL;
-    cnn_status status = cnn_mem_alloc(session, flush->bytes, &memory, err);
+    cnn_status status = cnn_mem_check(session, flush->bytes, err);
+    if (status == CNN_OK) status = cnn_mem_alloc(session, flush->bytes, &memory, err);
     flush->buffer = memory;
     if (status == CNN_OK && !session->impl->alloc) status = thread_pool_open(flush->threads, &flush->pool, err);
     if (status == CNN_OK)

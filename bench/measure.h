@@ -10,19 +10,34 @@
  * and the loop around them would be measured. Where the device can replay captured work, a sample is a replay of
  * `repeats` runs, so that what the host takes to launch them is not in it. Turns last some milliseconds, so that
  * algorithms that are compared see the same drifts of the machine; each begins with a run that is not timed, since the
- * others have used the caches. */
+ * others have used the caches.
+ *
+ * The caches are hot (the run before was the same one), cold (flushed before each sample), or as in a network (amid.h).
+ * Then a sample is a single run; on a device it is launched while the flushing still goes on, which hides the launch.
+ *
+ * Inputs are the verifier's random reals, never zeros or constants, which some hardware computes faster or cooler, nor
+ * denormal numbers, which some computes far slower; what a run updates in place goes on from what the last one left. */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
+#include "clocks.h"
 #include "harness/impl.h"
-#include "stats.h"
+#include "harness/net/net.h"
+#include "peaks.h"
+#include "sampling.h"
 #include "verify/engine.h"
 
 typedef struct measure_params {
-    double min_time, max_time; /* seconds: timed at least (unless max_time comes first); spent at most */
-    double noise;              /* stop when the median is known this well, as a share */
-    bool cold;                 /* caches flushed before every sample */
-    bool (*stop)(void);        /* asked before every sample; true ends with CNN_INTERRUPTED. NULL: never */
+    double min_time, max_time;  /* seconds: timed at least (unless max_time comes first); spent at most */
+    double noise;               /* stop when the median is known this well, as a share */
+    double warm_up;             /* seconds of runs before the first sample; three runs at least */
+    bool cold;                  /* caches flushed before every sample */
+    const cnn_network *network; /* (optional) before every sample a step of it: caches as in a network; not with cold */
+    bool (*stop)(void);         /* asked before every sample; true ends with CNN_INTERRUPTED. NULL: never */
+    const clock_watch *watch; /* (optional) of the session; NULL: one of its own, which takes a GPU's driver a while */
+    bool control;             /* contest.h: the first contender also against itself */
+    bool samples;             /* contest.h: all samples into the record */
+    const bench_peaks *peaks; /* (optional) contest.h: the ceilings for floor_s and share */
 } measure_params;
 
 /* What measure_params.noise usually is: well below what bench_noisy() calls noisy. */
@@ -30,13 +45,25 @@ typedef struct measure_params {
 
 typedef struct measure measure;
 
+/* What comes before the steady state, in seconds. Not in `stats`, and not to be added up with them. */
+typedef struct measure_costs {
+    double plan_s;               /* supports, workspace, prepare: a search of algorithms shows here */
+    double setup_s;              /* allocating the buffers */
+    double upload_s, download_s; /* the operands, host to device; the outputs, back; 0 where memory is the host's */
+    size_t upload_bytes, download_bytes;
+    double first_s, warm_up_s; /* the first run, by the wall clock; all runs before the first sample */
+    double clock_s;            /* what the timer shows around nothing at all */
+} measure_costs;
+
 typedef struct measure_result {
-    bench_stats stats;     /* of the samples: seconds a run */
+    bench_stats stats;     /* of the samples: seconds a run; its marks include those of the clocks */
     const double *samples; /* stats.count of them, in the order in which they were taken; the measure owns them */
     int repeats;
     size_t workspace_bytes;
-    double launch_s;     /* what a launch by the host adds to a run, where samples are replays of a graph; else NaN */
-    const char *choice;  /* what a searching algorithm settled on, or "" */
+    double launch_s;    /* what a launch by the host adds to a run, where samples are replays of a graph; else NaN */
+    const char *choice; /* what a searching algorithm settled on, or "" */
+    measure_costs costs;
+    clock_report clocks;
     verify_result check; /* of the last run's outputs: PASSED, or the figures are worth nothing */
 } measure_result;
 

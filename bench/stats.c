@@ -1,9 +1,12 @@
-/* stats.c: quartiles, and a distribution-free interval of the median. */
+/* stats.c: quartiles, a distribution-free interval of the median, and what makes a set of samples suspect. */
 #include "stats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { BATCHES = 20, LEAST_FOR_DEPENDENCE = 12 };
 
 static int compare(const void *a, const void *b)
 {
@@ -34,24 +37,106 @@ int bench_median_rank(int count)
     return rank;
 }
 
+static int side(double sample, double median) { return (sample > median) - (sample < median); }
+
+/* Batch means of the signs of (sample - median): for independent samples the mean of a batch of m varies as 1/m; where
+ * neighbours agree it varies `dependence` times as much. Signs, not values, since the interval rests on signs alone. */
+static double dependence_of(const double *samples, int count, double median)
+{
+    if (count < LEAST_FOR_DEPENDENCE) return 1.0;
+    const int batches = count / 2 < BATCHES ? count / 2 : BATCHES;
+    const double size = (double)count / batches;
+    double sum = 0, squares = 0, of_batches = 0;
+    for (int b = 0, i = 0; b < batches; b++) {
+        double total = 0;
+        int first = i;
+        for (; i < (int)lround((b + 1) * size); i++) {
+            const int s = side(samples[i], median);
+            total += s;
+            squares += s * s;
+        }
+        sum += total;
+        of_batches += total * total / (i - first);
+    }
+    const double mean = sum / count, variance = squares / count - mean * mean;
+    if (!(variance > 0)) return 1.0; /* all equal */
+    return fmax(1.0, (of_batches - count * mean * mean) / (batches - 1) / variance);
+}
+
+/* Ranks as many samples need as are worth `independent` ones, spread over all of them. */
+static void interval_of(const double *sorted, bench_stats *s)
+{
+    const int independent = (int)(s->count / s->dependence), rank = bench_median_rank(independent);
+    int k = rank == 0 ? 1 : (int)((double)rank / independent * s->count);
+    s->low = sorted[k - 1];
+    s->high = sorted[s->count - k];
+    if (rank == 0) s->marks |= BENCH_FEW;
+}
+
+/* The medians of the two halves; a drift is one of more than 3 % that chance does not explain: the signs of independent
+ * halves differ by 2/sqrt(count) on average. `room` is for a sorted half. */
+static void drift_of(const double *samples, double *room, bench_stats *s)
+{
+    const int half = s->count / 2, sizes[2] = {half, s->count - half};
+    double medians[2], signs[2] = {0, 0};
+    s->drift = NAN;
+    if (s->count < LEAST_FOR_DEPENDENCE || !(s->median > 0)) return;
+    for (int h = 0; h < 2; h++) {
+        memcpy(room, samples + h * half, (size_t)sizes[h] * sizeof *room);
+        for (int i = 0; i < sizes[h]; i++) signs[h] += side(room[i], s->median);
+        qsort(room, (size_t)sizes[h], sizeof *room, compare);
+        medians[h] = bench_quantile(room, sizes[h], 0.5);
+    }
+    const double apart = fabs(signs[1] / sizes[1] - signs[0] / sizes[0]);
+    s->drift = (medians[1] - medians[0]) / s->median;
+    if (fabs(s->drift) > 0.03 && apart > 3 * 2 / sqrt(s->count)) s->marks |= BENCH_DRIFTING;
+}
+
+/* A fence at q3 itself would make outliers of noise in the last digit: at least 1 % of the median apart counts. */
+static void outliers_of(const double *sorted, bench_stats *s)
+{
+    const double fence = s->q3 + 3 * fmax(s->q3 - s->q1, 0.01 * s->median);
+    while (s->outliers < s->count && sorted[s->count - 1 - s->outliers] > fence) s->outliers++;
+    if (s->outliers > 0.05 * s->count) s->marks |= BENCH_OUTLIERS;
+}
+
 void bench_stats_of(const double *samples, int count, double *sorted, bench_stats *stats)
 {
+    memset(stats, 0, sizeof *stats);
     memcpy(sorted, samples, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, compare);
-    int rank = bench_median_rank(count);
-    if (rank == 0) rank = 1;
     stats->count = count;
     stats->min = sorted[0];
     stats->q1 = bench_quantile(sorted, count, 0.25);
     stats->median = bench_quantile(sorted, count, 0.5);
     stats->q3 = bench_quantile(sorted, count, 0.75);
     stats->max = sorted[count - 1];
-    stats->low = sorted[rank - 1];
-    stats->high = sorted[count - rank];
+    stats->dependence = dependence_of(samples, count, stats->median);
+    interval_of(sorted, stats);
+    outliers_of(sorted, stats);
     stats->noise = count > 1 && stats->median > 0 ? (stats->high - stats->low) / 2 / stats->median : NAN;
+    if (!(stats->noise <= 0.03)) stats->marks |= BENCH_NOISY; /* a NaN is noisy */
+    if (stats->q3 - stats->q1 > 0.1 * stats->median) stats->marks |= BENCH_SPREAD;
+    drift_of(samples, sorted, stats); /* spoils `sorted` */
+    memcpy(sorted, samples, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare);
 }
 
 bool bench_noisy(const bench_stats *stats)
 {
-    return bench_median_rank(stats->count) == 0 || !(stats->noise <= 0.05); /* a NaN is noisy */
+    return (stats->marks & (BENCH_FEW | BENCH_NOISY | BENCH_DRIFTING | BENCH_COARSE)) != 0;
+}
+
+const char *bench_marks_text(unsigned marks, char *text, size_t size)
+{
+    static const char *const names[] = {
+#define X(id, name, meaning) name,
+        BENCH_MARKS(X)
+#undef X
+    };
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < BENCH_MARK_COUNT && used < size; i++)
+        if (marks & 1u << i) used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", names[i]);
+    return text;
 }

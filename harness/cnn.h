@@ -463,6 +463,24 @@ typedef enum cnn_device_kind { CNN_DEVICE_CPU, CNN_DEVICE_CUDA, CNN_DEVICE_EMULA
 
 typedef void cnn_put_fn(void *user, const char *key, const char *value);
 
+/* A ceiling: what the device can do at best, found by running a kernel that does nothing else. */
+typedef enum cnn_peak_unit {
+    CNN_PEAK_FLOPS,  /* floating-point operations a second, in dtype and math */
+    CNN_PEAK_BYTES,  /* bytes a second, read and written ones added up */
+    CNN_PEAK_SECONDS /* seconds each: a latency, by the host's clock */
+} cnn_peak_unit;
+
+typedef struct cnn_peak {
+    char what[CNN_NAME_MAX];    /* "fma", "gemm", "read", "copy", "triad", "launch", ... */
+    char variant[CNN_NAME_MAX]; /* an instruction set, a library, a cache ("L2"); or "" */
+    cnn_peak_unit unit;
+    cnn_dtype dtype;
+    cnn_math math;
+    double amount; /* what one run does: operations, bytes, launches */
+    size_t holds;  /* of bytes: what the cache holds whose bandwidth this is; 0: memory */
+    void *state;   /* the implementation's own, from peak_open to peak_close */
+} cnn_peak;
+
 #define CNN_OPERATION(slot, args) cnn_status (*slot)(cnn_context *, const cnn_plan *, const args *, cnn_error *)
 
 typedef struct cnn_impl {
@@ -551,6 +569,13 @@ typedef struct cnn_impl {
                             size_t *workspace_bytes, cnn_error *);
     cnn_status (*step_run)(cnn_context *, cnn_stepper *, const cnn_step_args *, cnn_error *);
     void (*step_close)(cnn_context *, cnn_stepper *);
+
+    /* Ceilings of its device, numbered 0 to n_peaks - 1: all (optional), together. peak_open allocates and fills in the
+     * peak; CNN_UNSUPPORTED for one that this device has not. peak_run is asynchronous on the context's stream. */
+    int n_peaks;
+    cnn_status (*peak_open)(cnn_context *, int index, cnn_peak *, cnn_error *);
+    cnn_status (*peak_run)(cnn_context *, const cnn_peak *, cnn_error *);
+    void (*peak_close)(cnn_context *, cnn_peak *);
 } cnn_impl;
 
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
  * The context is a pool of threads, the instruction set and the knobs. Memory is the host's, so there is nothing to
  * copy; operations are done when they return, so there is nothing to wait for. */
 #include "impl_cpu/cpu.h"
+#include "impl_cpu/peaks.h"
 
 #include <cblas.h>
 #include <stdlib.h>
@@ -111,6 +112,10 @@ const cnn_impl *cnn_impl_cpu(void)
         .batchnorm_bwd = cpu_batchnorm_bwd,
         .optimizer_step = cpu_optimizer_step,
         .gather = cpu_gather,
+        .n_peaks = CPU_ALL_PEAKS,
+        .peak_open = cpu_peaks_open,
+        .peak_run = cpu_peaks_run,
+        .peak_close = cpu_peaks_close,
     };
     return &impl;
 }

@@ -33,7 +33,11 @@ refused() {
 # Usage
 refused "unknown command|did you mean 'verify'" verfy
 refused "unknown option --thread|--threads" verify --thread 2
-refused "takes no --net" bench --net thesis
+refused "takes no --epochs" bench --epochs 2
+refused "--cache is 'warm'|network" bench --cache warm
+refused "--cache network|--net" bench --cache network
+refused "cannot" bench --problem ic3ih5oc4kh3 --peaks /nonexistent/peaks
+refused "no ceilings|peaks --out" bench --problem ic3ih5oc4kh3 --peaks /dev/null
 refused "--threads is 0|from 1" verify --threads 0
 refused "--threads needs a whole number|two" verify --threads two
 refused "--impl needs a value" verify --impl

@@ -81,10 +81,16 @@ static void outliers_do_not_widen_the_interval(void **state)
 {
     double samples[20];
     (void)state;
-    for (int i = 0; i < 20; i++) samples[i] = i < 17 ? 1.0 + 0.001 * i : 50.0;
+    for (int i = 0; i < 20; i++) { /* in an order without a trend: 7 steps at a time through all of them */
+        const int rank = 7 * i % 20;
+        samples[i] = rank < 17 ? 1.0 + 0.001 * rank : 50.0;
+    }
     bench_stats s = stats_of(samples, 20);
-    assert_true(s.low == samples[5] && s.high == samples[14]);
+    assert_true(s.dependence == 1);
+    assert_true(s.low == 1.0 + 0.001 * 5 && s.high == 1.0 + 0.001 * 14);
     assert_true(s.noise < 0.01 && s.max == 50);
+    assert_int_equal(s.outliers, 3);
+    assert_true(s.marks & BENCH_OUTLIERS && !(s.marks & (BENCH_NOISY | BENCH_DRIFTING)));
 }
 
 int main(void)

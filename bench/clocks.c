@@ -1,0 +1,130 @@
+/* clocks.c: /proc/stat, getrusage and NVML before and after. */
+#include "clocks.h"
+
+#include "harness/cpu/isa.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static const double least_wall = 0.05, disturbing = 0.05;
+
+struct clock_watch {
+    bool host; /* the work runs on the host's processors */
+    nvml *gpu; /* NULL: none */
+};
+
+/* One fact of what an implementation describes. */
+typedef struct wanted {
+    const char *key;
+    char *text;
+    size_t size;
+} wanted;
+
+static void take_fact(void *user, const char *key, const char *value)
+{
+    const wanted *w = user;
+    if (strcmp(key, w->key) == 0) snprintf(w->text, w->size, "%s", value);
+}
+
+static void fact_of(const cnn_session *session, const char *key, char *text, size_t size)
+{
+    wanted w = {key, text, size};
+    text[0] = '\0';
+    if (session->impl->describe) session->impl->describe(session->context, take_fact, &w);
+}
+
+void machine_name(const cnn_session *session, char *text, size_t size)
+{
+    fact_of(session, "gpu", text, size);
+    if (text[0] == '\0') cpu_model(text, (int)size);
+}
+
+cnn_status clock_watch_open(const cnn_session *session, clock_watch **result, cnn_error *err)
+{
+    char bus[64];
+    cnn_error why;
+    clock_watch *watch = *result = calloc(1, sizeof *watch);
+    if (!watch) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to watch clocks");
+    watch->host = session->impl->device_kind != CNN_DEVICE_CUDA;
+    if (watch->host) return CNN_OK;
+    fact_of(session, "pci_bus_id", bus, sizeof bus);
+    (void)nvml_open(NULL, bus, session->device, &watch->gpu, &why); /* not there: its fields stay empty */
+    return CNN_OK;
+}
+
+void clock_watch_close(clock_watch *watch)
+{
+    if (!watch) return;
+    nvml_close(watch->gpu);
+    free(watch);
+}
+
+/* The first line of /proc/stat: user nice system idle iowait irq softirq steal, in ticks of all processors together. */
+static bool processors_busy(double *busy, double *stolen)
+{
+    double t[8];
+    FILE *file = fopen("/proc/stat", "re");
+    if (!file) return false;
+    const int count =
+        fscanf(file, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]);
+    fclose(file);
+    if (count != 8) return false;
+    const double tick = 1.0 / (double)sysconf(_SC_CLK_TCK);
+    *busy = (t[0] + t[1] + t[2] + t[5] + t[6]) * tick;
+    *stolen = t[7] * tick;
+    return true;
+}
+
+static double seconds_of(const struct timeval *t) { return (double)t->tv_sec + 1e-6 * (double)t->tv_usec; }
+
+void clock_watch_start(const clock_watch *watch, clock_span *span)
+{
+    struct rusage usage;
+    if (!watch) return;
+    if (!processors_busy(&span->busy_s, &span->stolen_s)) span->busy_s = span->stolen_s = NAN;
+    span->own_s = getrusage(RUSAGE_SELF, &usage) == 0 ? seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime) : NAN;
+    span->wall_s = cnn_now();
+}
+
+static void read_gpu(const nvml *gpu, clock_report *report)
+{
+    nvml_reading now;
+    nvml_read(gpu, &now);
+    report->readings++;
+    report->throttled += now.throttled;
+    if (report->sm_low_mhz == 0 || now.sm_mhz < report->sm_low_mhz) report->sm_low_mhz = now.sm_mhz;
+    if (now.sm_mhz > report->sm_high_mhz) report->sm_high_mhz = now.sm_mhz;
+    if (now.temperature > report->temperature) report->temperature = now.temperature;
+    if (now.power_mw > report->power_mw) report->power_mw = now.power_mw;
+    report->sm_max_mhz = now.sm_max_mhz;
+}
+
+void clock_watch_stop(const clock_watch *watch, const clock_span *span, clock_report *report)
+{
+    clock_span now;
+    if (!watch) return;
+    if (watch->gpu) read_gpu(watch->gpu, report);
+    if (!watch->host) return;
+    clock_watch_start(watch, &now);
+    report->wall_s += now.wall_s - span->wall_s;
+    report->busy_s += now.busy_s - span->busy_s;
+    report->own_s += now.own_s - span->own_s;
+    report->stolen_s += now.stolen_s - span->stolen_s;
+    report->processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+double clock_foreign(const clock_report *r)
+{
+    if (r->wall_s < least_wall || r->processors < 1) return NAN;
+    return fmax((r->busy_s - r->own_s + r->stolen_s) / (r->wall_s * r->processors), 0.0);
+}
+
+unsigned clock_marks(const clock_report *r)
+{
+    const unsigned disturbed = clock_foreign(r) > disturbing ? BENCH_DISTURBED : 0; /* a NaN tells nothing */
+    return disturbed | (r->throttled > 0 ? BENCH_THROTTLED : 0);
+}

@@ -1,0 +1,40 @@
+/* clocks.h: what else the machine did while something was timed. On the host: the share of the processors that other
+ * work took (other programs, a hypervisor's other guests). On a GPU: its clock, temperature, and whether it held its
+ * clock down. It only reads. */
+#ifndef BENCH_CLOCKS_H
+#define BENCH_CLOCKS_H
+
+#include "harness/impl.h"
+#include "nvml.h"
+
+typedef struct clock_watch clock_watch;
+
+/* Sums over the spans between clock_watch_start() and clock_watch_stop(). */
+typedef struct clock_report {
+    double wall_s, busy_s, own_s, stolen_s; /* seconds: of the clock; of processors: busy, with us, taken by a host */
+    int processors;
+    unsigned sm_low_mhz, sm_high_mhz, sm_max_mhz, temperature, power_mw; /* 0: no GPU, or not told */
+    int readings, throttled; /* of the GPU: how many, and in how many of them its clock was held down */
+} clock_report;
+
+/* One of a measurement that is going on; kept by whoever measures. */
+typedef struct clock_span {
+    double wall_s, busy_s, own_s, stolen_s;
+} clock_span;
+
+/* `session` says whose clocks; NVML is looked for where its device is a GPU, and done without where it is missing. */
+cnn_status clock_watch_open(const cnn_session *session, clock_watch **result, cnn_error *err);
+void clock_watch_close(clock_watch *watch); /* NULL is accepted */
+/* NULL is accepted for watch: then nothing is reported. */
+void clock_watch_start(const clock_watch *watch, clock_span *span);
+void clock_watch_stop(const clock_watch *watch, const clock_span *span, clock_report *report);
+
+/* The share of all processors that others took; NaN where that cannot be told, or in less than 0.05 s (it is counted in
+ * hundredths of a second). */
+double clock_foreign(const clock_report *report);
+unsigned clock_marks(const clock_report *report); /* BENCH_DISTURBED, BENCH_THROTTLED */
+
+/* The name of the session's device: "NVIDIA H200", or the host processor's. */
+void machine_name(const cnn_session *session, char *text, size_t size);
+
+#endif

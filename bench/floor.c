@@ -1,0 +1,41 @@
+/* floor.c: the time below which no kernel can do an operation on this device, as far as its ceilings were measured. */
+#include "peaks.h"
+
+#include "clocks.h"
+
+#include <math.h>
+#include <string.h>
+
+/* An emulated or unknown number of threads apart, ceilings of a device count only at the same number of threads; a
+ * GPU's do not depend on the host's. */
+static bool applies(const bench_peak *peak, const cnn_session *session, const char *machine)
+{
+    const bool host = session->impl->device_kind == CNN_DEVICE_CPU;
+    return strcmp(peak->machine, machine) == 0 && (!host || peak->threads == session->threads);
+}
+
+static const bench_peak *highest(const bench_peak *a, const bench_peak *b) { return !a || b->value > a->value ? b : a; }
+
+bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                    bool cold, bench_floor *floor)
+{
+    const cnn_type *t = &problem->u.type;
+    const double flops = cnn_flops(problem, dir), bytes = cnn_bytes(problem, dir);
+    const bench_peak *arithmetic = NULL, *memory = NULL;
+    char machine[CNN_NAME_MAX], name[2 * CNN_NAME_MAX + 16];
+    machine_name(session, machine, sizeof machine);
+    for (int i = 0; i < peaks->count; i++) {
+        const bench_peak *p = &peaks->list[i];
+        if (!applies(p, session, machine)) continue;
+        const bool fits = p->holds == 0 || (!cold && bytes <= (double)p->holds);
+        if (p->unit == CNN_PEAK_FLOPS && p->dtype == t->dtype && p->math == t->math)
+            arithmetic = highest(arithmetic, p);
+        if (p->unit == CNN_PEAK_BYTES && fits) memory = highest(memory, p);
+    }
+    if (!arithmetic || !memory) return false;
+    const double computing = flops / arithmetic->value, moving = bytes / memory->value;
+    floor->seconds = fmax(computing, moving);
+    snprintf(floor->by, sizeof floor->by, "%s",
+             bench_peak_name(computing >= moving ? arithmetic : memory, name, sizeof name));
+    return true;
+}

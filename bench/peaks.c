@@ -1,0 +1,127 @@
+/* peaks.c: runs each ceiling's kernel until its time is up. */
+#include "peaks.h"
+
+#include "clocks.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES_MAX = 2000, SAMPLES_LEAST = 3, WARM_UPS = 2 };
+
+static bool same_ceiling(const bench_peak *a, const bench_peak *b)
+{
+    return strcmp(a->machine, b->machine) == 0 && strcmp(a->what, b->what) == 0 &&
+           strcmp(a->variant, b->variant) == 0 && a->unit == b->unit && a->dtype == b->dtype && a->math == b->math &&
+           a->threads == b->threads;
+}
+
+static bool better(const bench_peak *a, const bench_peak *b)
+{
+    return a->unit == CNN_PEAK_SECONDS ? a->value < b->value : a->value > b->value;
+}
+
+cnn_status bench_peaks_add(bench_peaks *peaks, const bench_peak *peak, cnn_error *err)
+{
+    for (int i = 0; i < peaks->count; i++) {
+        if (!same_ceiling(&peaks->list[i], peak)) continue;
+        if (better(peak, &peaks->list[i])) peaks->list[i] = *peak;
+        return CNN_OK;
+    }
+    if (peaks->count == peaks->capacity) {
+        const int capacity = 2 * peaks->capacity + 32;
+        bench_peak *list = realloc(peaks->list, (size_t)capacity * sizeof *list);
+        if (!list) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d ceilings", capacity);
+        peaks->list = list;
+        peaks->capacity = capacity;
+    }
+    peaks->list[peaks->count++] = *peak;
+    return CNN_OK;
+}
+
+void bench_peaks_free(bench_peaks *peaks)
+{
+    free(peaks->list);
+    memset(peaks, 0, sizeof *peaks);
+}
+
+/* One run. A latency is the host's to see: from its first call to the device's being done. */
+static cnn_status time_run(const cnn_session *session, const cnn_peak *peak, double *seconds, cnn_error *err)
+{
+    const bool wall = peak->unit == CNN_PEAK_SECONDS;
+    cnn_timer timer;
+    cnn_status status = cnn_sync(session, err);
+    const double start = cnn_now();
+    if (status == CNN_OK && !wall) status = cnn_timer_start(session, &timer, err);
+    if (status == CNN_OK) status = session->impl->peak_run(session->context, peak, err);
+    if (status == CNN_OK) status = wall ? cnn_sync(session, err) : cnn_timer_stop(session, &timer, seconds, err);
+    if (wall) *seconds = cnn_now() - start;
+    return status;
+}
+
+static cnn_status sample(const cnn_session *session, const cnn_peak *peak, const peak_plan *plan, bench_peak *result,
+                         cnn_error *err)
+{
+    double seconds[SAMPLES_MAX], sorted[SAMPLES_MAX];
+    bench_stats stats;
+    int count = 0;
+    for (int i = 0; i < WARM_UPS; i++)
+        if (time_run(session, peak, &seconds[0], err) != CNN_OK) return err->status;
+    const double start = cnn_now();
+    while (count < SAMPLES_LEAST || (count < SAMPLES_MAX && cnn_now() - start < plan->seconds)) {
+        if (plan->stop && plan->stop()) return CNN_FAIL(err, CNN_INTERRUPTED, "measuring ceilings was interrupted");
+        if (time_run(session, peak, &seconds[count], err) != CNN_OK) return err->status;
+        count++;
+    }
+    bench_stats_of(seconds, count, sorted, &stats);
+    const bool latency = peak->unit == CNN_PEAK_SECONDS;
+    result->value = latency ? stats.min / peak->amount : peak->amount / stats.min;
+    result->median = latency ? stats.median / peak->amount : peak->amount / stats.median;
+    result->samples = count;
+    if (stats.min > 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_DEVICE, "a run of the ceiling %s takes no time by this device's clock", peak->what);
+}
+
+static cnn_status measure_one(bench_peaks *peaks, const cnn_session *session, const bench_peak *common, int index,
+                              const peak_plan *plan, cnn_error *err)
+{
+    cnn_peak peak = {.what = ""};
+    bench_peak result = *common;
+    cnn_status status = session->impl->peak_open(session->context, index, &peak, err);
+    if (status == CNN_UNSUPPORTED || status == CNN_OUT_OF_MEMORY) return CNN_OK; /* not here */
+    if (status != CNN_OK) return status;
+    if (peak.unit == CNN_PEAK_SECONDS && !plan->latencies) goto cleanup;
+    snprintf(result.what, sizeof result.what, "%s", peak.what);
+    snprintf(result.variant, sizeof result.variant, "%s", peak.variant);
+    result.unit = peak.unit;
+    result.dtype = peak.dtype;
+    result.math = peak.math;
+    result.holds = (int64_t)peak.holds;
+    status = sample(session, &peak, plan, &result, err);
+    if (status == CNN_OK) status = bench_peaks_add(peaks, &result, err);
+    if (status == CNN_OK && plan->each) plan->each(plan->user, &result);
+cleanup:
+    session->impl->peak_close(session->context, &peak);
+    return status;
+}
+
+cnn_status bench_peaks_measure(bench_peaks *peaks, const cnn_session *like, const peak_plan *plan, cnn_error *err)
+{
+    const cnn_session_params params = {.threads = like->threads, .device = like->device};
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < cnn_impl_count(); i++) {
+        const cnn_impl *impl = cnn_impl_at(i);
+        cnn_session session;
+        bench_peak common = {.threads = like->threads};
+        if (impl->device_kind != like->impl->device_kind || !cnn_impl_timed(impl) || impl->n_peaks == 0) continue;
+        if (cnn_session_open(impl, &params, &session, err) != CNN_OK) continue; /* it cannot run here */
+        snprintf(common.impl, sizeof common.impl, "%s", impl->name);
+        machine_name(&session, common.machine, sizeof common.machine);
+        for (int k = 0; status == CNN_OK && k < impl->n_peaks; k++)
+            status = measure_one(peaks, &session, &common, k, plan, err);
+        cnn_session_close(&session);
+    }
+    snprintf(peaks->source, sizeof peaks->source, "measured at start");
+    return status;
+}

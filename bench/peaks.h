@@ -1,0 +1,57 @@
+/* peaks.h: ceilings: what a device can do at best, measured through the slots peak_* of cnn.h, never quoted; their
+ * records; and the floor that they put under an operation's time. */
+#ifndef BENCH_PEAKS_H
+#define BENCH_PEAKS_H
+
+#include "harness/impl.h"
+#include "harness/record.h"
+
+typedef struct bench_peak {
+    char impl[CNN_NAME_MAX], machine[CNN_NAME_MAX], what[CNN_NAME_MAX], variant[CNN_NAME_MAX];
+    cnn_peak_unit unit;
+    cnn_dtype dtype; /* of operations */
+    cnn_math math;
+    int threads;
+    int64_t holds;        /* of bytes: what the cache whose bandwidth this is holds; 0: memory */
+    double value, median; /* the best sample, and the median one; by `unit` per second, or seconds */
+    int samples;
+} bench_peak;
+
+typedef struct bench_peaks {
+    bench_peak *list;
+    int count, capacity;
+    char source[CNN_NAME_MAX + 32]; /* "measured at start", or the file */
+} bench_peaks;
+
+typedef struct peak_plan {
+    double seconds; /* for each */
+    bool latencies; /* those in seconds, too: no floor needs them */
+    bool (*stop)(void);
+    void (*each)(void *user, const bench_peak *peak); /* (optional) as each is known */
+    void *user;
+} peak_plan;
+
+/* All that implementations built in tell of the device that `like` is a session of, with its number of threads. Of two
+ * that tell of the same, the better one is kept. None is no error. */
+cnn_status bench_peaks_measure(bench_peaks *peaks, const cnn_session *like, const peak_plan *plan, cnn_error *err);
+/* Adds the records of kind "peak" of a file. CNN_BAD_ARGUMENT where it has none. */
+cnn_status bench_peaks_read(bench_peaks *peaks, const char *path, cnn_error *err);
+cnn_status bench_peaks_add(bench_peaks *peaks, const bench_peak *peak, cnn_error *err);
+void bench_peaks_free(bench_peaks *peaks);
+
+cnn_record *bench_peak_record(const bench_peak *peak);
+bool bench_peak_parse(const cnn_record *record, bench_peak *peak); /* false: not of kind "peak", or broken */
+const char *bench_peak_unit(const bench_peak *peak);               /* "flop/s", "byte/s", "s" */
+/* "fma avx512 f32", "read L2", "copy": what, variant, type. */
+const char *bench_peak_name(const bench_peak *peak, char *text, size_t size);
+
+/* max(FLOPs / peak, compulsory bytes / bandwidth), by the best ceilings of the session's device and threads. Where the
+ * caches are not cold and one holds all the bytes, its bandwidth counts. False where a ceiling is missing. */
+typedef struct bench_floor {
+    double seconds;
+    char by[3 * CNN_NAME_MAX]; /* which of the two it is, and the ceiling's name */
+} bench_floor;
+bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                    bool cold, bench_floor *floor);
+
+#endif

@@ -1,0 +1,46 @@
+/* bench_parts.h: what the files of `benchcnn bench` share: cmd_bench.c runs, bench_problems.c gathers what is to be
+ * timed, bench_report.c shows it, ceilings.c gets the ceilings. */
+#ifndef HARNESS_CLI_BENCH_PARTS_H
+#define HARNESS_CLI_BENCH_PARTS_H
+
+#include "bench/contest.h"
+#include "sessions.h"
+
+enum { REPRO_MAX = 4096 };
+
+typedef struct bench_list {
+    cnn_problem *items;
+    int count, capacity;
+    int given;         /* how many, the first ones, are from --problem */
+    int refused;       /* descriptors of files that this suite cannot do */
+    cnn_error refusal; /* the first bad line, or --problem too large: the command ends with it, after the others */
+} bench_list;
+
+typedef struct bench {
+    const cli_options *options;
+    measure_params params;
+    cli_type_set types;
+    uint32_t dirs, ops;
+    bench_list problems;
+    cnn_network *networks[CNN_DTYPE_COUNT * CNN_LAYOUT_COUNT]; /* one a type, with --cache network */
+    cli_sessions sessions;
+    clock_watch *watches[CNN_MAX_CHOICES]; /* one a session */
+    bench_peaks peaks;
+    record_sink *sink;
+    cli_progress progress;
+    int timed, wrong, failed, unsupported;
+    double done, total; /* groups: problem, direction, type */
+} bench;
+
+/* bench_problems.c: --problem, --problems, --net, or the built-in ones. */
+cnn_status bench_gather_problems(bench *b, cnn_error *err);
+/* bench_report.c: the command that repeats one row; the lines of one problem, direction and type. */
+void bench_repro(const bench *b, const contender *c, const vf_case *pc, char line[REPRO_MAX]);
+void bench_print(const bench *b, const contender *list, int count, const vf_case *pc);
+
+/* ceilings.c: of the devices of all sessions: from the file --peaks, or measured, and then recorded; with --peaks none,
+ * none. `seconds` for each. */
+cnn_status cli_ceilings(const cli_options *options, const cli_sessions *sessions, double seconds, record_sink *sink,
+                        bench_peaks *peaks, cnn_error *err);
+
+#endif

@@ -1,0 +1,114 @@
+/* bench_problems.c: which problems are to be timed. */
+#include "../names.h"
+#include "bench_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static cnn_status add_problem(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
+{
+    bench_list *list = user;
+    if (!problem) {
+        bool unsupported = err->status == CNN_UNSUPPORTED;
+        list->refused++;
+        fprintf(stderr, "%s %s: %s\n", unsupported ? "UNSUPPORTED" : "REFUSED", text, err->message);
+        if (!unsupported && list->refusal.status == CNN_OK) list->refusal = *err;
+        return CNN_OK;
+    }
+    if (list->count == list->capacity) {
+        int capacity = list->capacity ? 2 * list->capacity : 64;
+        cnn_problem *items = realloc(list->items, (size_t)capacity * sizeof *items);
+        if (!items) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d problems", capacity);
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = *problem;
+    return CNN_OK;
+}
+
+static cnn_status add_text(bench *b, cnn_op op, const char *text, const cnn_problem_defaults *defaults, cnn_error *err)
+{
+    cnn_problem problem;
+    cnn_status status = cnn_problem_parse(op, text, defaults, &problem, err);
+    return status == CNN_OK ? add_problem(&b->problems, text, &problem, err) : status;
+}
+
+static cnn_status add_default_problems(bench *b, const cnn_problem_defaults *defaults, cnn_error *err)
+{
+    static const struct {
+        cnn_op op;
+        const char *text;
+    } table[] = {
+#define PROBLEM(op, text) {CNN_OP_##op, text},
+#include "bench/default_problems.inc"
+#undef PROBLEM
+    };
+    cnn_status status = CNN_OK;
+    for (size_t i = 0; status == CNN_OK && i < sizeof table / sizeof *table; i++)
+        if (b->ops & 1u << table[i].op) status = add_text(b, table[i].op, table[i].text, defaults, err);
+    return status;
+}
+
+static cnn_status load_networks(bench *b, cnn_error *err)
+{
+    const cli_options *o = b->options;
+    int64_t batch = 100;
+    int count = 1;
+    cnn_status status = o->batch ? cli_ints("batch", o->batch, 1, 1 << 20, &batch, 1, &count, err) : CNN_OK;
+    for (int t = 0; status == CNN_OK && t < b->types.count; t++)
+        status = cnn_net_load(o->net, &b->types.types[t], batch, (uint64_t)o->seed, &b->networks[t], err);
+    return status;
+}
+
+/* Layers of the same shape are one problem, whatever their names. */
+static bool has(const bench_list *list, const cnn_problem *problem)
+{
+    char text[CNN_PROBLEM_TEXT_MAX], other[CNN_PROBLEM_TEXT_MAX];
+    cnn_problem nameless = *problem;
+    nameless.name[0] = '\0';
+    cnn_problem_format(&nameless, text);
+    for (int i = 0; i < list->count; i++) {
+        nameless = list->items[i];
+        nameless.name[0] = '\0';
+        cnn_problem_format(&nameless, other);
+        if (list->items[i].op == problem->op && strcmp(text, other) == 0) return true;
+    }
+    return false;
+}
+
+static cnn_status add_layers(bench *b, cnn_error *err)
+{
+    cnn_status status = load_networks(b, err);
+    for (int i = 0; status == CNN_OK && i < b->networks[0]->net.n_layers; i++) {
+        const cnn_problem *problem = &b->networks[0]->net.layers[i].problem;
+        if (!(b->ops & 1u << problem->op) || has(&b->problems, problem)) continue;
+        status = add_problem(&b->problems, "", problem, err);
+    }
+    if (status != CNN_OK || b->problems.count > 0) return status;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--net %s has no layer of the operations that --op names", b->options->net);
+}
+
+/* A descriptor does not say its operation, so those given belong to the one that --op names. */
+cnn_status bench_gather_problems(bench *b, cnn_error *err)
+{
+    static const char *const modes[] = {"cross_correlation", "convolution"};
+    const cnn_name_set mode_names = {"mode", modes, 2};
+    const cli_options *o = b->options;
+    int mode = cnn_name_find(&mode_names, o->mode, err);
+    if (mode < 0) return err->status;
+    cnn_problem_defaults defaults = {b->types.types[0], o->no_bias, mode == 1};
+    cnn_status status = CNN_OK;
+    if (o->problem.count + o->problems.count == 0)
+        return o->net ? add_layers(b, err) : add_default_problems(b, &defaults, err);
+    if (o->net) status = load_networks(b, err);
+    if (b->ops & (b->ops - 1))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--op %s: a problem belongs to one operation; name just that", o->op);
+    int op = 0;
+    while (!(b->ops & 1u << op)) op++;
+    for (int i = 0; status == CNN_OK && i < o->problem.count; i++)
+        status = add_text(b, (cnn_op)op, o->problem.items[i], &defaults, err);
+    b->problems.given = b->problems.count;
+    for (int i = 0; status == CNN_OK && i < o->problems.count; i++)
+        status = cnn_problem_file(o->problems.items[i], (cnn_op)op, &defaults, add_problem, &b->problems, err);
+    return status;
+}

@@ -1,0 +1,129 @@
+/* bench_report.c: what `bench` shows on a terminal. */
+#include "../names.h"
+#include "bench_parts.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+/* Three digits and a unit. */
+static void time_text(double seconds, char *text, size_t size)
+{
+    const char *unit = seconds < 1e-3 ? "µs" : seconds < 1 ? "ms" : "s";
+    double value = seconds < 1e-3 ? seconds * 1e6 : seconds < 1 ? seconds * 1e3 : seconds;
+    snprintf(text, size, "%.*f %s", value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, unit);
+}
+
+/* Appends to a line of REPRO_MAX bytes; what does not fit is left out. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static void
+append(char *line, const char *format, ...)
+{
+    size_t used = strlen(line);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line + used, REPRO_MAX - used, format, args);
+    va_end(args);
+}
+
+/* Appends " --NAME WORD", the word quoted for a shell. */
+static void append_option(char *line, const char *name, const char *word)
+{
+    append(line, " --%s ", name);
+    size_t used = strlen(line);
+    cli_quote(line + used, REPRO_MAX - used, word);
+}
+
+static void append_caches(const bench *b, char *line)
+{
+    if (b->params.cold) append(line, " --cache cold");
+    if (strcasecmp(b->options->cache, "network") != 0) return;
+    append(line, " --cache network");
+    append_option(line, "net", b->options->net);
+    if (b->options->batch) append_option(line, "batch", b->options->batch);
+}
+
+void bench_repro(const bench *b, const contender *c, const vf_case *pc, char line[REPRO_MAX])
+{
+    char text[CNN_PROBLEM_TEXT_MAX], name[2 * CNN_NAME_MAX];
+    const cnn_problem *p = &pc->problem;
+    const cli_options *o = b->options;
+    cnn_problem_format(p, text);
+    snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->algorithm.name);
+    snprintf(line, REPRO_MAX, "benchcnn bench");
+    append_option(line, "impl", name);
+    append(line, " --op %s --dir %s", cnn_op_name(p->op), cnn_dir_name(pc->call.dir));
+    append_option(line, "problem", text);
+    append(line, " --dtype %s --layout %s --threads %d", cnn_dtype_name(p->u.type.dtype),
+           cnn_layout_name(p->u.type.layout), c->session->threads);
+    if (p->u.type.math != CNN_MATH_F32) append(line, " --math %s", cnn_math_name(p->u.type.math));
+    if (o->no_bias) append(line, " --no-bias");
+    if (strcasecmp(o->mode, "convolution") == 0) append(line, " --mode convolution");
+    append_caches(b, line);
+    if (o->seed != 1) append(line, " --seed %lld", (long long)o->seed);
+    for (int i = 0; i < o->set.count; i++) append_option(line, "set", o->set.items[i]);
+}
+
+static void print_row(const bench *b, const contender *c, const vf_case *pc, const char *rank)
+{
+    char name[2 * CNN_NAME_MAX], median[32], noise[32] = "  ?  ", share[32] = "", marks[128];
+    const bench_stats *s = &c->result.stats;
+    bench_floor floor;
+    snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->algorithm.name);
+    if (c->state != CONTENDER_TIMED) {
+        char repro[REPRO_MAX];
+        bool failed = c->state == CONTENDER_FAILED;
+        printf("  %-20s %s%s\n", name, failed ? "FAILED: " : "", c->reason);
+        bench_repro(b, c, pc, repro);
+        if (failed || c->state == CONTENDER_WRONG) printf("  %-20s repeat: %s\n", "", repro);
+        return;
+    }
+    double flops = cnn_flops(&pc->problem, pc->call.dir), bytes = cnn_bytes(&pc->problem, pc->call.dir);
+    time_text(s->median, median, sizeof median);
+    if (isfinite(s->noise)) snprintf(noise, sizeof noise, "±%4.1f %%", s->noise * 100);
+    if (bench_floor_of(&b->peaks, c->session, &pc->problem, pc->call.dir, b->params.cold, &floor))
+        snprintf(share, sizeof share, "%5.1f %% of %.20s", 100 * floor.seconds / s->median, floor.by);
+    bench_marks_text(s->marks, marks, sizeof marks);
+    /* µ takes two bytes: one column more for the padding of printf, which counts bytes */
+    printf("  %-20s %*s %s %9.2f GFLOP/s %8.2f GB/s  %-24s  %s%s%s%s\n", name, strstr(median, "µ") ? 10 : 9, median,
+           noise, flops / s->median * 1e-9, bytes / s->median * 1e-9, share, verify_state_name(c->result.check.state),
+           rank, marks[0] ? "  " : "", marks);
+}
+
+static void print_heading(const bench *b, const vf_case *pc)
+{
+    char text[CNN_PROBLEM_TEXT_MAX];
+    const cnn_problem *p = &pc->problem;
+    cnn_problem_format(p, text);
+    printf("%s %s %s  %s %s%s%s  %s caches%s%s\n", cnn_op_name(p->op), cnn_dir_name(pc->call.dir), text,
+           cnn_dtype_name(p->u.type.dtype), cnn_layout_name(p->u.type.layout),
+           p->u.type.math == CNN_MATH_F32 ? "" : " ",
+           p->u.type.math == CNN_MATH_F32 ? "" : cnn_math_name(p->u.type.math),
+           b->params.network ? "a network's"
+           : b->params.cold  ? "cold"
+                             : "hot",
+           b->params.network ? ": " : "", b->params.network ? b->params.network->net.name : "");
+}
+
+static void print_control(const contender *best)
+{
+    if (!isfinite(best->resolution)) return;
+    printf("  A/A control: the first one against itself, within %.1f %%; smaller differences may be none\n",
+           100 * best->resolution);
+}
+
+void bench_print(const bench *b, const contender *list, int count, const vf_case *pc)
+{
+    const int best = contest_best(list, count);
+    int timed = 0;
+    for (int i = 0; i < count; i++) timed += list[i].state == CONTENDER_TIMED;
+    print_heading(b, pc);
+    for (int i = 0; i < count; i++) {
+        const bool tied = timed > 1 && i != best && contest_tied(&list[best], &list[i]);
+        print_row(b, &list[i], pc, timed > 1 && i == best ? "  best" : tied ? "  tied with the best" : "");
+    }
+    if (timed > 1) print_control(&list[best]);
+    fflush(stdout);
+}

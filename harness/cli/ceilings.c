@@ -1,0 +1,59 @@
+/* ceilings.c: ceilings for the commands that set figures against them. */
+#include "bench_parts.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+static bool same_device(const cnn_session *a, const cnn_session *b)
+{
+    return a->impl->device_kind == b->impl->device_kind && a->device == b->device;
+}
+
+/* Each device once, whichever implementation's session it is. */
+static cnn_status measure_all(const cli_sessions *sessions, const peak_plan *plan, bench_peaks *peaks, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < sessions->count; i++) {
+        bool seen = false;
+        for (int k = 0; k < i; k++) seen = seen || same_device(&sessions->list[k], &sessions->list[i]);
+        if (!seen) status = bench_peaks_measure(peaks, &sessions->list[i], plan, err);
+    }
+    return status;
+}
+
+/* A file of another machine, or of another number of threads, gives no floor: said once, not left to be wondered at. */
+static void say_what_is_missing(const cli_sessions *sessions, const bench_peaks *peaks)
+{
+    for (int i = 0; i < sessions->count; i++) {
+        const cnn_session *s = &sessions->list[i];
+        const bool host = s->impl->device_kind == CNN_DEVICE_CPU;
+        char machine[CNN_NAME_MAX];
+        int fitting = 0;
+        machine_name(s, machine, sizeof machine);
+        for (int k = 0; k < peaks->count; k++)
+            fitting += strcmp(peaks->list[k].machine, machine) == 0 && (!host || peaks->list[k].threads == s->threads);
+        if (fitting > 0) continue;
+        fprintf(stderr, "no floors for %s: %s holds no ceilings of %s", s->impl->name, peaks->source, machine);
+        if (host) fprintf(stderr, " with %d thread%s", s->threads, s->threads == 1 ? "" : "s");
+        fputc('\n', stderr);
+    }
+}
+
+cnn_status cli_ceilings(const cli_options *options, const cli_sessions *sessions, double seconds, record_sink *sink,
+                        bench_peaks *peaks, cnn_error *err)
+{
+    const peak_plan plan = {.seconds = seconds, .stop = cli_interrupted};
+    const double start = cnn_now();
+    if (options->peaks && strcasecmp(options->peaks, "none") == 0) return CNN_OK;
+    cnn_status status =
+        options->peaks ? bench_peaks_read(peaks, options->peaks, err) : measure_all(sessions, &plan, peaks, err);
+    if (status == CNN_OK && options->peaks) say_what_is_missing(sessions, peaks);
+    if (status != CNN_OK || options->peaks || peaks->count == 0) return status;
+    for (int i = 0; status == CNN_OK && i < peaks->count; i++)
+        status = record_write(sink, bench_peak_record(&peaks->list[i]), err);
+    if (!options->quiet)
+        fprintf(stderr, "ceilings: %d measured in %.1f s (--peaks FILE takes them from `benchcnn peaks --out FILE`)\n",
+                peaks->count, cnn_now() - start);
+    return status;
+}

@@ -1,0 +1,170 @@
+/* peaks.c: the list of ceilings, their memory, and a run of one by all threads. */
+#include "peaks.h"
+
+#include "caches.h"
+#include "isa.h"
+#include "peaks_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A run takes about a millisecond, beside which waking the threads is nothing. */
+enum { ROUNDS = 200000, CACHE_PASS_BYTES = 16 << 20 };
+static const size_t least_memory = (size_t)64 << 20;
+
+typedef enum peak_kind { FMA_F32, FMA_F64, READ, COPY, TRIAD } peak_kind;
+
+typedef struct peak_row {
+    peak_kind kind;
+    const char *what;
+    cpu_isa isa; /* of FMA */
+    int level;   /* of READ: the cache; 0: memory */
+} peak_row;
+
+static const peak_row rows[CPU_PEAK_COUNT] = {
+    {FMA_F32, "fma", CPU_ISA_BASE, 0}, {FMA_F32, "fma", CPU_ISA_AVX2, 0}, {FMA_F32, "fma", CPU_ISA_AVX512, 0},
+    {FMA_F64, "fma", CPU_ISA_BASE, 0}, {FMA_F64, "fma", CPU_ISA_AVX2, 0}, {FMA_F64, "fma", CPU_ISA_AVX512, 0},
+    {READ, "read", CPU_ISA_BASE, 0},   {COPY, "copy", CPU_ISA_BASE, 0},   {TRIAD, "triad", CPU_ISA_BASE, 0},
+    {READ, "read", CPU_ISA_BASE, 1},   {READ, "read", CPU_ISA_BASE, 2},   {READ, "read", CPU_ISA_BASE, 3},
+};
+
+/* What a run works on. Each thread has a share of its own: `share` bytes of each of up to three arrays. */
+typedef struct peak_work {
+    thread_pool *pool;
+    int threads;
+    peak_kind kind;
+    const cpu_peak_kernels *kernels;
+    char *memory;
+    size_t share;
+    int64_t passes;
+    volatile uint64_t sink; /* so that no result is nobody's */
+} peak_work;
+
+static const cpu_peak_kernels *kernels_of(cpu_isa isa)
+{
+#ifdef PEAKS_X86
+    if (isa == CPU_ISA_AVX512) return &cpu_peak_avx512_kernels;
+    if (isa == CPU_ISA_AVX2) return &cpu_peak_avx2_kernels;
+#endif
+    (void)isa;
+    return &cpu_peak_base_kernels;
+}
+
+static const char *isa_text(cpu_isa isa)
+{
+#ifdef PEAKS_X86
+    if (isa == CPU_ISA_BASE) return "sse2";
+#endif
+    return cpu_isa_name(isa);
+}
+
+static int arrays_of(peak_kind kind) { return kind == TRIAD ? 3 : kind == COPY ? 2 : 1; }
+
+static char *array_of(const peak_work *w, int array, int64_t task)
+{
+    return w->memory + ((size_t)array * (size_t)w->threads + (size_t)task) * w->share;
+}
+
+static void run_task(void *arg, int64_t task, int worker)
+{
+    peak_work *w = arg;
+    uint64_t result = 0;
+    (void)worker;
+    if (w->kind == FMA_F32 || w->kind == FMA_F64) {
+        const double value = w->kind == FMA_F32 ? w->kernels->fma_f32(ROUNDS) : w->kernels->fma_f64(ROUNDS);
+        if (value == 0.0) w->sink = 1; /* never: the values tend to 1 */
+        return;
+    }
+    for (int64_t i = 0; i < w->passes; i++) {
+        char *a = array_of(w, 0, task), *b = w->kind == READ ? NULL : array_of(w, 1, task);
+        if (w->kind == READ) result += w->kernels->read(a, w->share);
+        if (w->kind == COPY) memcpy(a, b, w->share);
+        if (w->kind == TRIAD)
+            w->kernels->triad((float *)(void *)a, (const float *)(void *)b, (const float *)(void *)array_of(w, 2, task),
+                              w->share);
+    }
+    if (result == 1) w->sink = result;
+}
+
+/* Each thread touches its own share first: there the system puts the pages. */
+static void touch(void *arg, int64_t task, int worker)
+{
+    const peak_work *w = arg;
+    (void)worker;
+    for (int i = 0; i < arrays_of(w->kind); i++) memset(array_of(w, i, task), 0, w->share);
+}
+
+static cnn_status open_fma(const peak_row *row, peak_work *w, cnn_peak *peak, cnn_error *err)
+{
+    if (row->isa > cpu_isa_best() || kernels_of(row->isa)->lanes_f32 != 4 << (int)row->isa)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "this processor has no %s", cpu_isa_name(row->isa));
+    w->kernels = kernels_of(row->isa);
+    peak->unit = CNN_PEAK_FLOPS;
+    peak->dtype = row->kind == FMA_F32 ? CNN_F32 : CNN_F64;
+    const int lanes = row->kind == FMA_F32 ? w->kernels->lanes_f32 : w->kernels->lanes_f32 / 2;
+    peak->amount = 2.0 * CPU_PEAK_CHAINS * lanes * ROUNDS * w->threads;
+    snprintf(peak->variant, sizeof peak->variant, "%s", isa_text(row->isa));
+    return CNN_OK;
+}
+
+/* Half of a cache that is each core's own, or the cores' part of half the last one, which must be more than what they
+ * have of their own; of memory four times what the last one holds. */
+static size_t share_of(int level, int threads)
+{
+    const size_t own = cpu_cache_bytes(level), below = cpu_cache_bytes(level - 1 > 0 ? level - 1 : 1);
+    if (level == 0) return 4 * cpu_last_cache_bytes(least_memory / 4) / (size_t)threads;
+    if (level < 3) return own / 2;
+    return own / 2 / (size_t)threads > 2 * below ? own / 2 / (size_t)threads : 0;
+}
+
+static cnn_status open_memory(const peak_row *row, peak_work *w, cnn_peak *peak, cnn_error *err)
+{
+    const int arrays = arrays_of(row->kind);
+    w->kernels = kernels_of(cpu_isa_best());
+    w->share = share_of(row->level, w->threads) / CPU_PEAK_READ_BYTES * CPU_PEAK_READ_BYTES;
+    if (w->share == 0)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "no L%d cache whose bandwidth could be told apart", row->level);
+    w->passes = row->level > 0 ? (int64_t)(1 + CACHE_PASS_BYTES / w->share) : 1;
+    w->memory = aligned_alloc(CNN_ALIGN, w->share * (size_t)arrays * (size_t)w->threads);
+    if (!w->memory) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to measure its bandwidth with");
+    parallel_for(w->pool, w->threads, touch, w);
+    peak->unit = CNN_PEAK_BYTES;
+    peak->amount = (double)w->share * arrays * w->threads * (double)w->passes;
+    if (row->level == 0) return CNN_OK;
+    peak->holds = cpu_cache_bytes(row->level) * (size_t)(row->level < 3 ? w->threads : 1);
+    snprintf(peak->variant, sizeof peak->variant, "L%d", row->level);
+    return CNN_OK;
+}
+
+cnn_status cpu_peak_open(thread_pool *pool, int index, cnn_peak *peak, cnn_error *err)
+{
+    memset(peak, 0, sizeof *peak);
+    if (index < 0 || index >= CPU_PEAK_COUNT)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no ceiling number %d", index);
+    const peak_row *row = &rows[index];
+    peak_work *w = calloc(1, sizeof *w);
+    if (!w) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a ceiling");
+    w->pool = pool;
+    w->threads = thread_pool_threads(pool);
+    w->kind = row->kind;
+    peak->state = w;
+    snprintf(peak->what, sizeof peak->what, "%s", row->what);
+    const bool fma = row->kind == FMA_F32 || row->kind == FMA_F64;
+    const cnn_status status = fma ? open_fma(row, w, peak, err) : open_memory(row, w, peak, err);
+    if (status != CNN_OK) cpu_peak_close(peak);
+    return status;
+}
+
+void cpu_peak_run(const cnn_peak *peak)
+{
+    peak_work *w = peak->state;
+    parallel_for(w->pool, w->threads, run_task, w);
+}
+
+void cpu_peak_close(cnn_peak *peak)
+{
+    peak_work *w = peak->state;
+    if (w) free(w->memory);
+    free(w);
+    peak->state = NULL;
+}

@@ -1,0 +1,20 @@
+/* peaks_table.h: the kernels of one instruction set. */
+#ifndef HARNESS_CPU_PEAKS_TABLE_H
+#define HARNESS_CPU_PEAKS_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CPU_PEAK_CHAINS = 12, CPU_PEAK_READ_BYTES = 8 * 64 }; /* what `read` takes at a time, at most */
+
+typedef struct cpu_peak_kernels {
+    int lanes_f32;                     /* half as many in f64 */
+    double (*fma_f32)(int64_t rounds); /* CPU_PEAK_CHAINS multiply-adds a lane and round; the result is of no use */
+    double (*fma_f64)(int64_t rounds);
+    uint64_t (*read)(const void *memory, size_t bytes);
+    void (*triad)(float *a, const float *b, const float *c, size_t bytes);
+} cpu_peak_kernels;
+
+extern const cpu_peak_kernels cpu_peak_base_kernels, cpu_peak_avx2_kernels, cpu_peak_avx512_kernels;
+
+#endif
