@@ -1,6 +1,17 @@
 # Records, statistics, measurement, sweeps and plots.
 benchcnn_unit_test(test_record benchcnn_harness)
 benchcnn_unit_test(test_stats benchcnn_bench)
+benchcnn_unit_test(test_sampling benchcnn_bench)
 benchcnn_unit_test(test_measure benchcnn_bench)
+if(TARGET mock_registry)
+  benchcnn_unit_test(test_measure_device mock_registry benchcnn_bench impl_cpu)
+  benchcnn_unit_test(test_peaks mock_registry benchcnn_bench impl_cpu)
+  set_tests_properties(test_measure_device PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+endif()
+# NVML's stand-in is loaded as the driver's would be; a sanitizer's runtime is in the program that loads it.
+add_library(fake_nvml MODULE fake_nvml.c)
+add_executable(test_clocks test_clocks.c)
+target_link_libraries(test_clocks PRIVATE benchcnn_bench PkgConfig::CMOCKA)
+add_test(NAME test_clocks COMMAND test_clocks $<TARGET_FILE:fake_nvml>)
 add_test(NAME cli_plot COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_plot.sh $<TARGET_FILE:benchcnn>)
 set_tests_properties(cli_plot PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

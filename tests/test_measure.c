@@ -15,6 +15,8 @@ enum { RIGHT, WRONG_CORNER, IDLE, NAN_CORNER, REFUSING, BREAKING, ALGORITHMS };
 
 struct cnn_context {
     int calls, breaking_calls;
+    char order[64]; /* whose turn it was: the algorithms' numbers, each once a row of calls */
+    int turns;
 };
 
 static cnn_status probe(cnn_error *err)
@@ -47,6 +49,10 @@ static cnn_status add(cnn_context *context, const cnn_plan *plan, const cnn_join
     int64_t count = d->mb * d->ic * d->ih * d->iw;
     const float *a = args->x[0], *b = args->x[1];
     float *y = args->y;
+    const char id = (char)('0' + plan->algorithm.id);
+    if (context->turns < (int)sizeof context->order &&
+        (context->turns == 0 || context->order[context->turns - 1] != id))
+        context->order[context->turns++] = id;
     if (plan->algorithm.id == BREAKING && context->breaking_calls++ > 5)
         return CNN_FAIL(err, CNN_DEVICE, "the device is gone");
     if (plan->algorithm.id == IDLE && context->calls++ > 5) return CNN_OK;
@@ -189,6 +195,163 @@ static void cold_samples_are_single_runs(void **state)
     tear_down(&f);
 }
 
+/* Round and back: A B C, C B A, A B C; a turn after the same one's turn shows as one. */
+static void turns_go_round_and_back(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    measure_params params = {.min_time = 10, .max_time = 0.11, .noise = 0};
+    (void)state;
+    set_up(&f);
+    assert_int_equal(contest_run(f.list, 3, &f.c, &params, &err), CNN_OK);
+    assert_memory_equal(f.session.context->order,
+                        "012"
+                        "012"
+                        "10"
+                        "12"
+                        "10",
+                        10); /* warming up, then the turns */
+    tear_down(&f);
+}
+
+static void a_control_says_what_can_be_told_apart(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    char text[64];
+    measure_params params = {.min_time = 0.02, .max_time = 0.5, .noise = 0.05, .control = true};
+    (void)state;
+    set_up(&f);
+    f.list[1].algorithm = algorithms[RIGHT];
+    assert_int_equal(contest_run(f.list, 2, &f.c, &params, &err), CNN_OK);
+    assert_true(f.list[0].resolution >= 0 && f.list[0].resolution < 10);
+    assert_true(f.list[0].resolution == f.list[1].resolution);
+    cnn_record *record = contender_record(&f.list[1], &f.c, &params, "");
+    assert_true(record_get_json(record, "resolution", text, sizeof text));
+    record_free(record);
+    contest_close(f.list, 2);
+    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK); /* nobody to be compared with */
+    assert_true(isnan(f.list[0].resolution));
+    tear_down(&f);
+}
+
+static void within_the_resolution_is_tied(void **state)
+{
+    contender a = {.state = CONTENDER_TIMED, .resolution = NAN}, b = a;
+    (void)state;
+    a.result.stats = (bench_stats){.low = 0.99, .median = 1.0, .high = 1.01};
+    b.result.stats = (bench_stats){.low = 1.02, .median = 1.03, .high = 1.04};
+    assert_false(contest_tied(&a, &b));
+    a.resolution = 0.05;
+    assert_true(contest_tied(&a, &b));
+    a.resolution = 0.02;
+    assert_false(contest_tied(&a, &b));
+    b.result.stats.low = 1.005; /* the intervals meet */
+    assert_true(contest_tied(&a, &b));
+    b.state = CONTENDER_WRONG;
+    assert_false(contest_tied(&a, &b));
+}
+
+/* What the harness itself adds to a timed call: the idle algorithm computes nothing once it is warm. */
+static void the_harness_takes_less_than_a_microsecond(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    measure_params params = {.min_time = 0.05, .max_time = 0.5, .noise = 0.01};
+    (void)state;
+    set_up(&f);
+    assert_int_equal(contest_run(&f.list[IDLE], 1, &f.c, &params, &err), CNN_OK);
+    const measure_result *r = &f.list[IDLE].result;
+    print_message("overhead a timed call: %.1f ns; of the clock around a sample: %.0f ns\n", r->stats.median * 1e9,
+                  r->costs.clock_s * 1e9);
+    assert_true(r->stats.median < 1e-6);
+    tear_down(&f);
+}
+
+/* A timer of the device that stands still, or is far off: the wall clock bounds what is spent. */
+static cnn_status still_start(cnn_context *context, cnn_error *err) { return (void)context, (void)err, CNN_OK; }
+static cnn_status still_stop(cnn_context *context, double *seconds, cnn_error *err)
+{
+    (void)context, (void)err;
+    *seconds = 0;
+    return CNN_OK;
+}
+
+static void a_timer_that_stands_still_comes_to_an_end(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    cnn_impl still = fake;
+    measure_params params = {.min_time = 0.05, .max_time = 0.2, .noise = 0.01, .warm_up = 0.01};
+    (void)state;
+    set_up(&f);
+    still.timer_start = still_start;
+    still.timer_stop = still_stop;
+    f.session.impl = &still;
+    const double start = cnn_now();
+    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
+    assert_true(cnn_now() - start < 2);
+    assert_true(f.list[0].result.stats.count >= 1);
+    assert_true(bench_noisy(&f.list[0].result.stats));
+    assert_true(f.list[0].result.stats.marks & BENCH_COARSE);
+    tear_down(&f);
+}
+
+static void samples_are_recorded_on_request(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    static char text[1 << 20];
+    measure_params params = {.min_time = 0, .max_time = 0.01, .noise = 0.05};
+    (void)state;
+    set_up(&f);
+    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
+    for (int k = 0; k < 2; k++) {
+        params.samples = k == 1;
+        cnn_record *record = contender_record(&f.list[0], &f.c, &params, "");
+        assert_true(record_get_json(record, "samples_s", text, sizeof text) == params.samples);
+        int commas = 0;
+        for (const char *at = text; params.samples && *at; at++) commas += *at == ',';
+        if (params.samples) assert_int_equal(commas + 1, f.list[0].result.stats.count);
+        record_free(record);
+    }
+    tear_down(&f);
+}
+
+/* Zeros and constants are computed faster or cooler by some hardware, denormal numbers far slower by some. */
+static void inputs_are_realistic(void **state)
+{
+    static const struct {
+        cnn_op op;
+        const char *text;
+    } problems[] = {
+#define PROBLEM(op, text) {CNN_OP_##op, text},
+#include "bench/default_problems.inc"
+#undef PROBLEM
+    };
+    const cnn_problem_defaults defaults = {{CNN_F32, CNN_NCHW, CNN_MATH_F32}, false, false};
+    (void)state;
+    for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
+        cnn_problem problem;
+        cnn_error err;
+        vf_case c;
+        assert_int_equal(cnn_problem_parse(problems[k].op, problems[k].text, &defaults, &problem, &err), CNN_OK);
+        assert_int_equal(vf_case_make(&c, &problem, CNN_FWD, VF_DATA, 0, 1, NULL, &err), CNN_OK);
+        for (int i = 0; i < c.call.count; i++) {
+            const cnn_operand *o = &c.call.operands[i];
+            int64_t zeros = 0, same = 0;
+            for (int64_t e = 0; o->access == CNN_IN && o->elem == CNN_ELEM_DTYPE && e < o->count; e++) {
+                const double v = c.before[i][e];
+                assert_true(isfinite(v) && (v == 0 || fabs(v) >= 1.2e-38));
+                zeros += v == 0;
+                same += v == c.before[i][0];
+            }
+            assert_true(zeros <= o->count / 10 && (o->count < 10 || same <= o->count / 10));
+        }
+        vf_case_free(&c);
+    }
+}
+
 /* ---- Epoch records: what was written is found again, and nothing else is taken for it. ---- */
 
 static epoch_row make_row(const cnn_session *session, int64_t batch, int64_t epoch, double seconds)
@@ -305,10 +468,21 @@ static void labels_keep_their_distance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_right_outputs_get_figures), cmocka_unit_test(samples_are_many_and_long_enough),
-        cmocka_unit_test(there_is_always_a_sample),       cmocka_unit_test(cold_samples_are_single_runs),
-        cmocka_unit_test(epochs_are_found_again),         cmocka_unit_test(curves_are_sorted_and_named),
-        cmocka_unit_test(labels_keep_their_distance),     cmocka_unit_test(an_interrupt_leaves_no_result),
+        cmocka_unit_test(only_right_outputs_get_figures),
+        cmocka_unit_test(samples_are_many_and_long_enough),
+        cmocka_unit_test(there_is_always_a_sample),
+        cmocka_unit_test(cold_samples_are_single_runs),
+        cmocka_unit_test(epochs_are_found_again),
+        cmocka_unit_test(curves_are_sorted_and_named),
+        cmocka_unit_test(labels_keep_their_distance),
+        cmocka_unit_test(an_interrupt_leaves_no_result),
+        cmocka_unit_test(turns_go_round_and_back),
+        cmocka_unit_test(a_control_says_what_can_be_told_apart),
+        cmocka_unit_test(within_the_resolution_is_tied),
+        cmocka_unit_test(the_harness_takes_less_than_a_microsecond),
+        cmocka_unit_test(a_timer_that_stands_still_comes_to_an_end),
+        cmocka_unit_test(samples_are_recorded_on_request),
+        cmocka_unit_test(inputs_are_realistic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

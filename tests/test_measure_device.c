@@ -1,0 +1,169 @@
+/* test_measure_device.c: measuring on a device, by the mock: graphs, cold caches, an operation amid its network, and
+ * what it costs before the steady state. */
+#include "bench/contest.h"
+#include "mock_device.h"
+
+#include <math.h>
+
+#include "unit.h"
+
+typedef struct fixture {
+    cnn_session session;
+    vf_case c;
+    contender one;
+} fixture;
+
+static void set_up(fixture *f, cnn_op op, const char *text, cnn_dir dir, const char *algorithm)
+{
+    const cnn_problem_defaults defaults = {{CNN_F32, CNN_NCHW, CNN_MATH_F32}, false, false};
+    const cnn_session_params params = {.threads = 1};
+    cnn_problem problem;
+    cnn_error err;
+    memset(f, 0, sizeof *f);
+    assert_int_equal(cnn_problem_parse(op, text, &defaults, &problem, &err), CNN_OK);
+    assert_int_equal(cnn_session_open(cnn_impl_mock(), &params, &f->session, &err), CNN_OK);
+    assert_int_equal(vf_case_make(&f->c, &problem, dir, VF_REALS, 0, 1, NULL, &err), CNN_OK);
+    f->one.session = &f->session;
+    assert_int_equal(cnn_algorithm_pick(&f->session, &problem, dir, algorithm, &f->one.algorithm, &err), CNN_OK);
+}
+
+static void tear_down(fixture *f)
+{
+    contest_close(&f->one, 1);
+    vf_case_free(&f->c);
+    cnn_session_close(&f->session);
+}
+
+static void run(fixture *f, const measure_params *params)
+{
+    cnn_error err;
+    assert_int_equal(contest_run(&f->one, 1, &f->c, params, &err), CNN_OK);
+    if (f->one.state != CONTENDER_TIMED) fail_msg("%s", f->one.reason);
+}
+
+static void hot_samples_are_replays(void **state)
+{
+    const measure_params params = {.min_time = 0.005, .max_time = 0.2, .noise = 0.1};
+    fixture f;
+    char text[64];
+    (void)state;
+    set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
+    run(&f, &params);
+    const measure_result *r = &f.one.result;
+    assert_true(r->repeats >= 10 && mock_counted(f.session.context).replays >= r->stats.count);
+    assert_true(r->launch_s >= 0);
+    size_t in = 0, out = 0;
+    for (int i = 0; i < f.c.call.count; i++)
+        *(f.c.call.operands[i].access == CNN_IN ? &in : &out) += f.c.call.operands[i].bytes;
+    assert_true(r->costs.upload_bytes == in && r->costs.download_bytes == out);
+    assert_true(r->costs.plan_s >= 0 && r->costs.setup_s > 0 && r->costs.first_s > 0 && r->costs.upload_s > 0);
+    cnn_record *record = contender_record(&f.one, &f.c, &params, "");
+    static const char *const fields[] = {"plan_s",  "setup_s",   "upload_s", "download_s",
+                                         "first_s", "warm_up_s", "clock_s",  "launch_s"};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        assert_true(record_get_json(record, fields[i], text, sizeof text));
+    record_free(record);
+    tear_down(&f);
+}
+
+static void warm_up_lasts_as_long_as_asked(void **state)
+{
+    const measure_params params = {.min_time = 0, .max_time = 0.2, .noise = 1, .warm_up = 0.08};
+    fixture f;
+    (void)state;
+    set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
+    run(&f, &params);
+    assert_true(f.one.result.costs.warm_up_s >= 0.08);
+    tear_down(&f);
+}
+
+static void cold_samples_follow_a_flush(void **state)
+{
+    const measure_params params = {.min_time = 0, .max_time = 0.2, .noise = 0.1, .cold = true};
+    fixture f;
+    (void)state;
+    set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
+    run(&f, &params);
+    const mock_counts counted = mock_counted(f.session.context);
+    assert_int_equal(f.one.result.repeats, 1);
+    assert_int_equal(counted.replays, 0);
+    /* a fill and a run for each */
+    assert_true(counted.launches >= 2 * f.one.result.stats.count);
+    tear_down(&f);
+}
+
+/* Every direction of a layer, in a step of the network; the network's own buffers are not the operation's. */
+static void amid_a_network_a_step_precedes_each_sample(void **state)
+{
+    static const cnn_type type = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    cnn_network *network;
+    cnn_error err;
+    (void)state;
+    assert_int_equal(cnn_net_load("thesis", &type, 4, 1, &network, &err), CNN_OK);
+    for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
+        const measure_params params = {.min_time = 0, .max_time = 0.05, .noise = 0.1, .network = network};
+        fixture f;
+        char text[32];
+        set_up(&f, CNN_OP_CONV, "mb4ic20ih16oc20oh8kh4sh2ph4dh2", (cnn_dir)dir, "direct");
+        run(&f, &params);
+        assert_int_equal(f.one.result.repeats, 1);
+        assert_true(mock_counted(f.session.context).launches >= 20 * f.one.result.stats.count);
+        cnn_record *record = contender_record(&f.one, &f.c, &params, "");
+        assert_true(record_get_json(record, "cache", text, sizeof text));
+        assert_string_equal(text, "\"network\"");
+        assert_string_equal(record_get_text(record, "net"), "thesis");
+        record_free(record);
+        tear_down(&f);
+    }
+    cnn_net_free(network);
+}
+
+static void what_does_not_fit_is_said_beforehand(void **state)
+{
+    static const char *const settings[] = {"mock.memory=1000"};
+    const cnn_session_params small = {.threads = 1, .settings = settings, .n_settings = 1};
+    const measure_params params = {.max_time = 0.05};
+    cnn_error err;
+    fixture f;
+    (void)state;
+    set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
+    cnn_session_close(&f.session);
+    assert_int_equal(cnn_session_open(cnn_impl_mock(), &small, &f.session, &err), CNN_OK);
+    assert_int_equal(contest_run(&f.one, 1, &f.c, &params, &err), CNN_OK);
+    assert_int_equal(f.one.state, CONTENDER_NO_MEMORY);
+    assert_int_equal(mock_counted(f.session.context).allocations, 0);
+    tear_down(&f);
+}
+
+/* An operation that fails in mid-turn puts its algorithm out, whatever state the caches are brought into. */
+static void a_device_that_dies_is_said(void **state)
+{
+    static const char *const settings[] = {"mock.fail_at=40"};
+    const cnn_session_params dying = {.threads = 1, .settings = settings, .n_settings = 1};
+    cnn_error err;
+    (void)state;
+    for (int cold = 0; cold < 2; cold++) {
+        const measure_params params = {.min_time = 1, .max_time = 1, .cold = cold == 1};
+        fixture f;
+        set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
+        cnn_session_close(&f.session);
+        assert_int_equal(cnn_session_open(cnn_impl_mock(), &dying, &f.session, &err), CNN_OK);
+        assert_int_equal(contest_run(&f.one, 1, &f.c, &params, &err), CNN_OK);
+        assert_int_equal(f.one.state, CONTENDER_FAILED);
+        assert_non_null(strstr(f.one.reason, "mock"));
+        tear_down(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hot_samples_are_replays),
+        cmocka_unit_test(warm_up_lasts_as_long_as_asked),
+        cmocka_unit_test(cold_samples_follow_a_flush),
+        cmocka_unit_test(amid_a_network_a_step_precedes_each_sample),
+        cmocka_unit_test(what_does_not_fit_is_said_beforehand),
+        cmocka_unit_test(a_device_that_dies_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

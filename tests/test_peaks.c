@@ -1,0 +1,184 @@
+/* test_peaks.c: ceilings: measured, written, read back, and the floors they put under an operation. */
+#include "bench/clocks.h"
+#include "bench/peaks.h"
+#include "harness/cpu/caches.h"
+#include "harness/problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+static void open_cpu(cnn_session *session, int threads)
+{
+    const cnn_session_params params = {.threads = threads};
+    cnn_error err;
+    const cnn_impl *cpu = cnn_impl_find("cpu", &err);
+    assert_non_null(cpu);
+    assert_int_equal(cnn_session_open(cpu, &params, session, &err), CNN_OK);
+}
+
+static const bench_peak *find(const bench_peaks *peaks, const char *name, int threads)
+{
+    char text[3 * CNN_NAME_MAX];
+    for (int i = 0; i < peaks->count; i++)
+        if (peaks->list[i].threads == threads && strcmp(bench_peak_name(&peaks->list[i], text, sizeof text), name) == 0)
+            return &peaks->list[i];
+    return NULL;
+}
+
+static void the_processor_tells_its_own(void **state)
+{
+    const peak_plan plan = {.seconds = 0.002, .latencies = true};
+    bench_peaks peaks = {0};
+    cnn_session session;
+    cnn_error err;
+    (void)state;
+    open_cpu(&session, 1);
+    assert_int_equal(bench_peaks_measure(&peaks, &session, &plan, &err), CNN_OK);
+    assert_true(peaks.count >= 6);
+    for (int i = 0; i < peaks.count; i++) {
+        const bench_peak *p = &peaks.list[i];
+        assert_true(isfinite(p->value) && p->value > 1e8 && p->value < 1e13); /* by second, of one core */
+        assert_true(p->median > 0 && p->median <= p->value && p->samples >= 3);
+        assert_string_equal(p->impl, "cpu");
+    }
+    assert_non_null(find(&peaks, "read", 1));
+    assert_non_null(find(&peaks, "copy", 1));
+    assert_non_null(find(&peaks, "triad", 1));
+    assert_non_null(find(&peaks, "gemm openblas f32", 1));
+    const int once = peaks.count;
+    assert_int_equal(bench_peaks_measure(&peaks, &session, &plan, &err), CNN_OK);
+    assert_int_equal(peaks.count, once); /* the better of two of the same is kept */
+    bench_peaks_free(&peaks);
+    cnn_session_close(&session);
+}
+
+static bool at_once(void) { return true; }
+
+static void measuring_can_be_interrupted(void **state)
+{
+    const peak_plan plan = {.seconds = 100, .stop = at_once};
+    bench_peaks peaks = {0};
+    cnn_session session;
+    cnn_error err;
+    (void)state;
+    open_cpu(&session, 1);
+    assert_int_equal(bench_peaks_measure(&peaks, &session, &plan, &err), CNN_INTERRUPTED);
+    bench_peaks_free(&peaks);
+    cnn_session_close(&session);
+}
+
+static bench_peak made_up(const cnn_session *session, cnn_peak_unit unit, const char *what, double value, int64_t holds)
+{
+    bench_peak p = {.unit = unit, .threads = session->threads, .value = value, .median = value, .holds = holds};
+    snprintf(p.what, sizeof p.what, "%s", what);
+    if (holds) snprintf(p.variant, sizeof p.variant, "L2");
+    snprintf(p.impl, sizeof p.impl, "cpu");
+    machine_name(session, p.machine, sizeof p.machine);
+    return p;
+}
+
+static void records_come_back(void **state)
+{
+    char path[] = "/tmp/test_peaks_XXXXXX";
+    bench_peaks written = {0}, read = {0};
+    record_sink *sink;
+    cnn_session session;
+    cnn_error err;
+    (void)state;
+    open_cpu(&session, 1);
+    const bench_peak some[] = {made_up(&session, CNN_PEAK_FLOPS, "fma", 1e11, 0),
+                               made_up(&session, CNN_PEAK_BYTES, "read", 2e11, 4096),
+                               made_up(&session, CNN_PEAK_SECONDS, "launch", 3e-6, 0)};
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(bench_peaks_add(&written, &some[i], &err), CNN_OK);
+        assert_int_equal(record_write(sink, bench_peak_record(&some[i]), &err), CNN_OK);
+    }
+    record_sink_close(sink);
+    assert_int_equal(bench_peaks_read(&read, path, &err), CNN_OK);
+    assert_int_equal(read.count, 3);
+    for (int i = 0; i < 3; i++) {
+        const bench_peak *a = &written.list[i], *b = &read.list[i];
+        assert_string_equal(a->what, b->what);
+        assert_string_equal(a->variant, b->variant);
+        assert_string_equal(a->machine, b->machine);
+        assert_true(a->unit == b->unit && a->value == b->value && a->holds == b->holds && a->threads == b->threads);
+    }
+    FILE *empty = fopen(path, "w");
+    assert_non_null(empty);
+    fputs("{\"kind\":\"peak\",\"what\":\"fma\",\"value\":-1,\"unit\":\"flop/s\",\"machine\":\"x\"}\n", empty);
+    fclose(empty);
+    assert_int_equal(bench_peaks_read(&read, path, &err), CNN_BAD_ARGUMENT);
+    assert_message(err, "no ceilings");
+    unlink(path);
+    bench_peaks_free(&written);
+    bench_peaks_free(&read);
+    cnn_session_close(&session);
+}
+
+/* 2 * 1 * 1 * 1 * 9 taps ... worked out by hand: mb1 ic1 3x3 oc1 kh3 without padding: 18 operations and a bias; 9 + 9 +
+ * 1
+ * + 1 floats. */
+static void floors_are_what_they_should_be(void **state)
+{
+    const cnn_problem_defaults defaults = {{CNN_F32, CNN_NCHW, CNN_MATH_F32}, false, false};
+    bench_peaks peaks = {0};
+    bench_floor floor;
+    cnn_problem problem;
+    cnn_session session;
+    cnn_error err;
+    (void)state;
+    open_cpu(&session, 1);
+    assert_int_equal(cnn_problem_parse(CNN_OP_CONV, "mb1ic1ih3oc1kh3", &defaults, &problem, &err), CNN_OK);
+    const bench_peak some[] = {
+        made_up(&session, CNN_PEAK_FLOPS, "fma", 19, 0), made_up(&session, CNN_PEAK_BYTES, "read", 8, 0),
+        made_up(&session, CNN_PEAK_BYTES, "read", 160, 80), made_up(&session, CNN_PEAK_BYTES, "copy", 7, 0)};
+    assert_int_equal(bench_peaks_add(&peaks, &some[0], &err), CNN_OK);
+    assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, true, &floor)); /* nothing of memory */
+    for (int i = 1; i < 4; i++) assert_int_equal(bench_peaks_add(&peaks, &some[i], &err), CNN_OK);
+    assert_true(bench_floor_of(&peaks, &session, &problem, CNN_FWD, true, &floor)); /* 80 bytes at 8, 19 at 19 */
+    assert_true(floor.seconds == 10);
+    assert_string_equal(floor.by, "read");
+    assert_true(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor)); /* 80 bytes fit that cache */
+    assert_true(floor.seconds == 1);
+    assert_string_equal(floor.by, "fma f32");
+    peaks.list[2].holds = 79;
+    assert_true(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor) && floor.seconds == 10);
+    problem.u.type.dtype = CNN_F64;
+    assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor)); /* no ceiling in f64 */
+    problem.u.type = (cnn_type){CNN_F32, CNN_NCHW, CNN_MATH_BF16};
+    assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor));
+    problem.u.type.math = CNN_MATH_F32;
+    session.threads = 2; /* ceilings of one thread say nothing of two */
+    assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor));
+    session.threads = 1;
+    bench_peaks_free(&peaks);
+    cnn_session_close(&session);
+}
+
+static void caches_grow_with_their_level(void **state)
+{
+    (void)state;
+    if (cpu_cache_bytes(1) == 0 || cpu_cache_bytes(2) == 0) skip();
+    assert_true(cpu_cache_bytes(1) < cpu_cache_bytes(2));
+    assert_true(cpu_last_cache_bytes(0) >= cpu_cache_bytes(2));
+    assert_int_equal(cpu_last_cache_bytes(SIZE_MAX), SIZE_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_processor_tells_its_own),
+        cmocka_unit_test(measuring_can_be_interrupted),
+        cmocka_unit_test(records_come_back),
+        cmocka_unit_test(floors_are_what_they_should_be),
+        cmocka_unit_test(caches_grow_with_their_level),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
