@@ -1,16 +1,14 @@
-/* cmd_plot.c: `benchcnn plot FILE.jsonl...`: epoch time over batch size as SVG and PNG. It writes what gnuplot reads
- * (curves, labels, ranges) to a temporary folder; how it looks stands in plots/epoch_over_batch.gp. */
-#include "bench/gnuplot.h"
+/* cmd_plot.c: `benchcnn plot [roofline] FILE.jsonl...`: epoch time over batch size as SVG and PNG. It writes what
+ * gnuplot reads (curves, labels, ranges) to a temporary folder; how it looks stands in plots/epoch_over_batch.gp. */
 #include "bench/series.h"
-#include "cli.h"
+#include "plot_parts.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { PATH_SIZE = 4096, SETTINGS_SIZE = 8 * PATH_SIZE, THESIS_SERIES = 2, THESIS_POINTS = 12 };
+enum { THESIS_SERIES = 2, THESIS_POINTS = 12 };
 
 /* The thesis's two curves, from plots/thesis_table_4_2.dat; count 0 where the records are of another job. */
 typedef struct thesis_table {
@@ -124,53 +122,23 @@ static void make_labels(picture *p)
     for (int i = 0; i < p->label_count; i++) p->labels[i].place = pow(10, places[i]);
 }
 
-static FILE *create(const char *folder, const char *name, cnn_error *err)
-{
-    char path[PATH_SIZE + 32];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "we");
-    if (!file) CNN_FAIL(err, CNN_IO, "cannot write %s: %s", path, strerror(errno));
-    return file;
-}
-
-static cnn_status finish(FILE *file, const char *folder, cnn_error *err)
-{
-    bool failed = ferror(file) != 0;
-    if (fclose(file) == 0 && !failed) return CNN_OK;
-    return CNN_FAIL(err, CNN_IO, "cannot write into %s: %s", folder, strerror(errno));
-}
-
 /* Blocks are parted by two empty lines: gnuplot's `index`. */
 static cnn_status write_data(const picture *p, const char *folder, cnn_error *err)
 {
-    FILE *file = create(folder, "curves.dat", err);
+    FILE *file = plot_create(folder, "curves.dat", err);
     if (!file) return err->status;
     for (int i = 0; i < p->set->count; i++) {
         const series *s = &p->set->list[i];
         for (int k = 0; k < s->count; k++) fprintf(file, "%.9g %.9g\n", s->points[k].batch, s->points[k].seconds);
         fputs("\n\n", file);
     }
-    if (finish(file, folder, err) != CNN_OK) return err->status;
-    file = create(folder, "leaders.dat", err);
+    if (plot_close(file, folder, err) != CNN_OK) return err->status;
+    file = plot_create(folder, "leaders.dat", err);
     if (!file) return err->status;
     for (int i = 0; i < p->label_count; i++)
         fprintf(file, "%.9g %.9g\n%.9g %.9g\n\n\n", p->labels[i].batch, p->labels[i].seconds, pow(10, p->frame.x_high),
                 p->labels[i].place);
-    return finish(file, folder, err);
-}
-
-/* "results/epochs" from --out or the first file, whichever ending it has. */
-static void picture_name(const cli_options *options, char *name, size_t size)
-{
-    static const char *const endings[] = {".svg", ".png", ".jsonl", ".json"};
-    snprintf(name, size, "%s", options->out ? options->out : options->words.items[0]);
-    size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t ending = strlen(endings[i]);
-        if (length <= ending || strcmp(name + length - ending, endings[i]) != 0) continue;
-        name[length - ending] = '\0';
-        return;
-    }
+    return plot_close(file, folder, err);
 }
 
 /* 60000 -> "60,000" */
@@ -210,29 +178,6 @@ static void common_settings(const picture *p, const char *folder, char *settings
     }
 }
 
-/* gnuplot writes beside the picture's place and is renamed into it, so that a failure leaves an older picture whole. */
-static cnn_status draw(const char *common, const char *script, const char *folder, const char *name, const char *format,
-                       cnn_error *err)
-{
-    char settings[SETTINGS_SIZE + 2 * PATH_SIZE], part[PATH_SIZE], path[PATH_SIZE];
-    snprintf(part, sizeof part, "%s.part.%s", name, format);
-    snprintf(path, sizeof path, "%s.%s", name, format);
-    FILE *probe = fopen(part, "we"); /* gnuplot's own complaint about a bad path is hard to read */
-    if (!probe) return CNN_FAIL(err, CNN_IO, "cannot write %s: %s", path, strerror(errno));
-    fclose(probe);
-    snprintf(settings, sizeof settings, "%s", common);
-    gnuplot_set_text(settings, (int)sizeof settings, "format", format);
-    gnuplot_set_text(settings, (int)sizeof settings, "out", part);
-    cnn_status status = gnuplot_run(settings, script, folder, err);
-    if (status == CNN_OK && rename(part, path) != 0)
-        status = CNN_FAIL(err, CNN_IO, "cannot write %s: %s", path, strerror(errno));
-    if (status != CNN_OK)
-        unlink(part);
-    else
-        printf("%s\n", path);
-    return status;
-}
-
 static cnn_status draw_all(const cli_options *options, picture *p, cnn_error *err)
 {
     char settings[SETTINGS_SIZE], script[PATH_SIZE], folder[PATH_SIZE], name[PATH_SIZE - 64];
@@ -242,11 +187,10 @@ static cnn_status draw_all(const cli_options *options, picture *p, cnn_error *er
     if (status != CNN_OK) return status;
     p->frame = frame_of(p->set, &p->thesis);
     make_labels(p);
-    picture_name(options, name, sizeof name);
+    plot_name(options, options->words.items[0], name, sizeof name);
     common_settings(p, folder, settings);
     status = write_data(p, folder, err);
-    if (status == CNN_OK) status = draw(settings, script, folder, name, "svg", err);
-    if (status == CNN_OK) status = draw(settings, script, folder, name, "png", err);
+    if (status == CNN_OK) status = plot_draw(settings, script, folder, name, err);
     plot_folder_remove(folder);
     return status;
 }
@@ -260,6 +204,8 @@ int cmd_plot(const cli_options *options, cnn_error *err)
         CNN_FAIL(err, CNN_BAD_ARGUMENT, "plot needs record files: benchcnn plot FILE.jsonl... [--out NAME]");
         return cli_fail(err);
     }
+    if (strcmp(options->words.items[0], "roofline") == 0)
+        return plot_roofline(options, err) == CNN_OK ? EXIT_HELD : cli_fail(err);
     picture *p = calloc(1, sizeof *p); /* large: kept off the stack */
     status = p ? read_records(options, &table, err) : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plot");
     if (status == CNN_OK) p->set = &set;

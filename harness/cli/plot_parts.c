@@ -1,0 +1,64 @@
+/* plot_parts.c: files for gnuplot, and the pictures it makes of them. */
+#include "plot_parts.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+FILE *plot_create(const char *folder, const char *name, cnn_error *err)
+{
+    char path[PATH_SIZE + 32];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "we");
+    if (!file) CNN_FAIL(err, CNN_IO, "cannot write %s: %s", path, strerror(errno));
+    return file;
+}
+
+cnn_status plot_close(FILE *file, const char *folder, cnn_error *err)
+{
+    bool failed = ferror(file) != 0;
+    if (fclose(file) == 0 && !failed) return CNN_OK;
+    return CNN_FAIL(err, CNN_IO, "cannot write into %s: %s", folder, strerror(errno));
+}
+
+void plot_name(const cli_options *options, const char *file, char *name, size_t size)
+{
+    static const char *const endings[] = {".svg", ".png", ".jsonl", ".json"};
+    snprintf(name, size, "%s", options->out ? options->out : file);
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t ending = strlen(endings[i]);
+        if (length <= ending || strcmp(name + length - ending, endings[i]) != 0) continue;
+        name[length - ending] = '\0';
+        return;
+    }
+}
+
+/* gnuplot writes beside the picture's place and is renamed into it, so that a failure leaves an older picture whole. */
+static cnn_status draw(const char *common, const char *script, const char *folder, const char *name, const char *format,
+                       cnn_error *err)
+{
+    char settings[SETTINGS_SIZE + 2 * PATH_SIZE], part[PATH_SIZE], path[PATH_SIZE];
+    snprintf(part, sizeof part, "%s.part.%s", name, format);
+    snprintf(path, sizeof path, "%s.%s", name, format);
+    FILE *probe = fopen(part, "we"); /* gnuplot's own complaint about a bad path is hard to read */
+    if (!probe) return CNN_FAIL(err, CNN_IO, "cannot write %s: %s", path, strerror(errno));
+    fclose(probe);
+    snprintf(settings, sizeof settings, "%s", common);
+    gnuplot_set_text(settings, (int)sizeof settings, "format", format);
+    gnuplot_set_text(settings, (int)sizeof settings, "out", part);
+    cnn_status status = gnuplot_run(settings, script, folder, err);
+    if (status == CNN_OK && rename(part, path) != 0)
+        status = CNN_FAIL(err, CNN_IO, "cannot write %s: %s", path, strerror(errno));
+    if (status != CNN_OK)
+        unlink(part);
+    else
+        printf("%s\n", path);
+    return status;
+}
+
+cnn_status plot_draw(const char *settings, const char *script, const char *folder, const char *name, cnn_error *err)
+{
+    const cnn_status status = draw(settings, script, folder, name, "svg", err);
+    return status == CNN_OK ? draw(settings, script, folder, name, "png", err) : status;
+}

@@ -1,0 +1,100 @@
+# Single operations under the measured roofs, log-log, as SVG or PNG. `benchcnn plot roofline` runs it as
+#   gnuplot -e "folder='...'; series=3; roofs=5; ...; format='png'; out='...'" roofline.gp
+# folder    holds roofs.dat (a block a roof: two points), points.dat (a block for each series and direction, in the
+#           order FWD, BWD_D, BWD_W: intensity rate) and numbers.dat (intensity rate number)
+# name0 ... the series; problem0 ... the problems, `problems` of them (0: too many to name)
+# roof0 ... what stands at each roof; memory0 ... whether it is a bandwidth; main0 ... whether it counts most; value0 ...
+# x_low, x_high, y_low, y_high   the frame; machine: the heading; out; format: svg or png
+
+# Colours of Okabe and Ito; directions have marks of their own: disc, triangle, square.
+colours = "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #000000 #8A5A00"
+colour(i) = word(colours, i % words(colours) + 1)
+marks = "7 9 5"
+mark(d) = int(word(marks, d + 1))
+text = "#222222"; soft = "#6E6E6E"; line = "#DDDDDD"; faint = "#8A8A8A"
+
+# Drawn for 900 pixels of width; the PNG has twice as many, for sharp screens.
+width = 900.0; height = 560.0
+if (format eq 'svg') {
+    set terminal svg size 900,560 dynamic background "white" font "Helvetica,13"
+} else {
+    set terminal pngcairo size 1800,1120 background "white" font "Helvetica,9.75" fontscale 2 linewidth 2 pointscale 2
+}
+small = format eq 'svg' ? ",11" : ",8.25"
+large = format eq 'svg' ? ",17" : ",12.75"
+set output out
+set encoding utf8
+
+left = 0.085; right = 0.735; bottom = 0.115; top = 0.85
+set lmargin at screen left
+set rmargin at screen right
+set bmargin at screen bottom
+set tmargin at screen top
+set logscale xy
+set xrange [x_low:x_high]
+set yrange [y_low:y_high]
+unset key
+
+set label 1 "Operations under the measured roofs" at screen 0.02, 0.95 left noenhanced tc rgb text font large
+set label 2 machine at screen 0.02, 0.898 left noenhanced tc rgb soft
+
+# A bandwidth's label runs along its line.
+slope = atan((top - bottom) * height / (log10(y_high) - log10(y_low)) \
+             / ((right - left) * width / (log10(x_high) - log10(x_low)))) * 180 / pi
+max(a, b) = a > b ? a : b
+at_x(i) = max(x_low, y_low / value("value" . i)) * 1.25
+tone(i) = value("main" . i) ? text : faint
+do for [i = 0:roofs - 1] {
+    if (value("memory" . i)) {
+        if (at_x(i) * value("value" . i) < y_high / 2) {
+            set label 10 + i value("roof" . i) at first at_x(i), first at_x(i) * value("value" . i) * 1.12 \
+                left rotate by slope noenhanced tc rgb tone(i) font small
+        }
+    } else {
+        set label 10 + i value("roof" . i) at first x_high / 1.08, first value("value" . i) * 1.09 right noenhanced \
+            tc rgb tone(i) font small
+    }
+}
+
+# On the right: whose colour, which mark, which number.
+row = 0.034
+at_y = top - 0.01
+do for [i = 0:series - 1] {
+    set label 100 + i value("name" . i) at screen right + 0.03, screen at_y left noenhanced tc rgb colour(i) \
+        point pt 7 ps 0.7 lc rgb colour(i) offset 1, 0 font small
+    at_y = at_y - row
+}
+at_y = at_y - row / 2
+do for [d = 0:2] {
+    set label 140 + d word("FWD BWD_D BWD_W", d + 1) at screen right + 0.03, screen at_y left noenhanced tc rgb soft \
+        point pt mark(d) ps 0.7 lc rgb soft offset 1, 0 font small
+    at_y = at_y - row
+}
+at_y = at_y - row / 2
+do for [i = 0:problems - 1] {
+    set label 150 + i sprintf("%d  %s", i + 1, value("problem" . i)) at screen right + 0.022, screen at_y left \
+        noenhanced tc rgb text font small
+    at_y = at_y - row * (problems > 12 ? 0.8 : 1)
+}
+
+set border 3 lc rgb soft lw 1
+set grid xtics ytics lc rgb line lt 1 lw 0.75
+set xtics textcolor rgb text scale 0.5, 0 nomirror () # 1, 2, 5 of each power of ten
+set ytics textcolor rgb text scale 0 nomirror ()
+do for [e = -3:15] {
+    do for [m in "1 2 5"] {
+        v = m * 10.0 ** e
+        if (v > x_low && v < x_high) { set xtics add (sprintf("%g", v) v) }
+        if (v > y_low && v < y_high) { set ytics add (gprintf("%.0s %cFLOP/s", v) v) }
+    }
+}
+set xlabel "operations a compulsory byte (FLOP/byte)" tc rgb soft offset 0, 0.4
+set lmargin at screen left + 0.02
+
+only(i, main, y) = value("main" . i) == main ? y : NaN
+plot for [i = 0:roofs - 1] folder . '/roofs.dat' index i using 1:(only(i, 0, $2)) with lines lc rgb faint lw 1 dt 2, \
+     for [i = 0:roofs - 1] folder . '/roofs.dat' index i using 1:(only(i, 1, $2)) with lines lc rgb text lw 2, \
+     for [s = 0:series - 1] for [d = 0:2] folder . '/points.dat' index 3 * s + d \
+         with points lc rgb colour(s) pt mark(d) ps 0.75, \
+     folder . '/numbers.dat' using 1:($2 * 1.14):(problems > 0 ? sprintf("%d", int($3)) : "") \
+         with labels tc rgb text font small

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# test_roofline.sh BENCHCNN: ceilings and figures go into records and from there into a picture; what is missing is said.
+set -u
+benchcnn=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+short=(--min-time 0.001 --max-time 0.02 --warm-up 0 --quiet)
+
+# peaks: each thread count once, every value positive; a file of them serves bench.
+"$benchcnn" peaks --impl cpu --threads 2 --min-time 0.001 --out "$tmp/peaks.jsonl" >"$tmp/out" || fail "peaks"
+for what in 'fma' 'read' 'copy' 'triad' 'gemm openblas f64'; do
+    grep -qE "^  $what" "$tmp/out" || fail "peaks does not show $what: $(cat "$tmp/out")"
+done
+for threads in 1 2; do
+    grep -q "\"kind\":\"peak\",\"what\":\"copy\".*\"threads\":$threads}" "$tmp/peaks.jsonl" || fail "no copy, $threads threads"
+done
+"$benchcnn" bench --impl cpu:direct --threads 2 --problem 'mb2ic4ih8oc4kh3ph1n"small"' --dir FWD "${short[@]}" --samples \
+    --peaks "$tmp/peaks.jsonl" --out "$tmp/bench.jsonl" >"$tmp/out" || fail "bench: $(cat "$tmp/out")"
+for field in floor_s floor_by share plan_s setup_s first_s warm_up_s clock_s samples_s dependence marks machine; do
+    grep -q "\"$field\":" "$tmp/bench.jsonl" || fail "the record lacks $field"
+done
+grep -q "\"peaks_from\":\"$tmp/peaks.jsonl\"" "$tmp/bench.jsonl" || fail "where the ceilings are from is not said"
+grep -qE '% of (fma|gemm|read|copy|triad)' "$tmp/out" || fail "the share is not shown: $(cat "$tmp/out")"
+
+# Ceilings of another number of threads are none; bench measures its own, and records them.
+"$benchcnn" bench --impl cpu:direct --threads 1 --problem mb2ic4ih8oc4kh3ph1 --dir FWD "${short[@]}" \
+    --peaks "$tmp/peaks.jsonl" >/dev/null 2>"$tmp/err" || fail "bench with 1 thread"
+sed -i '/"threads":1}/d' "$tmp/peaks.jsonl"
+"$benchcnn" bench --impl cpu:direct --threads 1 --problem mb2ic4ih8oc4kh3ph1 --dir FWD "${short[@]}" \
+    --peaks "$tmp/peaks.jsonl" --out "$tmp/none.jsonl" >/dev/null 2>"$tmp/err" || fail "bench without ceilings"
+grep -q 'no floors for cpu.*1 thread$' "$tmp/err" || fail "missing ceilings are not said: $(cat "$tmp/err")"
+grep -q floor_s "$tmp/none.jsonl" && fail "a floor from another number of threads"
+"$benchcnn" bench --impl cpu:direct --problem mb2ic4ih8oc4kh3ph1 --dir FWD "${short[@]}" --peaks none \
+    --out "$tmp/none2.jsonl" >/dev/null || fail "bench --peaks none"
+grep -q '"kind":"peak"' "$tmp/none2.jsonl" && fail "--peaks none measures all the same"
+"$benchcnn" bench --impl cpu:direct --net thesis --batch 2 --cache network --dir BWD "${short[@]}" --peaks none \
+    --out "$tmp/net.jsonl" >"$tmp/out" || fail "bench --cache network: $(cat "$tmp/out")"
+[ "$(grep -c '"cache":"network"' "$tmp/net.jsonl")" -eq 6 ] || fail "three layers, two directions: $(cat "$tmp/out")"
+
+# The picture.
+"$benchcnn" plot roofline 2>"$tmp/err" && fail "no file is no error"
+grep -q 'plot roofline FILE' "$tmp/err" || fail "what is missing is not said"
+"$benchcnn" plot roofline "$tmp/peaks.jsonl" 2>"$tmp/err" && fail "no figures are no error"
+grep -q 'no figures' "$tmp/err" || fail "missing figures are not said: $(cat "$tmp/err")"
+"$benchcnn" plot roofline "$tmp/bench.jsonl" 2>"$tmp/err" && fail "no ceilings are no error"
+grep -q 'benchcnn peaks --threads 2' "$tmp/err" || fail "missing ceilings are not said: $(cat "$tmp/err")"
+command -v gnuplot >/dev/null || { echo "SKIPPED: gnuplot is not installed"; exit 77; }
+mkdir "$tmp/tmp"
+TMPDIR=$tmp/tmp "$benchcnn" plot roofline "$tmp/bench.jsonl" "$tmp/peaks.jsonl" "$tmp/none.jsonl" --out "$tmp/roof" \
+    >/dev/null 2>"$tmp/err" || fail "plot roofline: $(cat "$tmp/err")"
+[ -z "$(ls "$tmp/tmp")" ] || fail "temporary files are left"
+[ "$(head -c 8 "$tmp/roof.png" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ] || fail "the PNG is none"
+for text in 'cpu:direct' 'small' '2 threads' 'gemm openblas f32' 'GFLOP/s' 'BWD_W'; do
+    grep -qF "$text" "$tmp/roof.svg" || fail "the SVG lacks '$text'"
+done
+grep -q '1 figures of others are left out' "$tmp/err" || fail "left-out figures are not counted: $(cat "$tmp/err")"
+echo "roofline: all held"
