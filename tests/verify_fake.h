@@ -353,8 +353,8 @@ static void fake_each(void *user, const verify_result *result)
             v->states[i] = (int)result->state, v->last[i] = *result;
 }
 
-static cnn_status fake_verify(mutant m, const cnn_problem *problem, cnn_dir dir, int algorithm, verdict *v,
-                              cnn_error *err)
+static inline cnn_status fake_verify(mutant m, const cnn_problem *problem, cnn_dir dir, int algorithm, verdict *v,
+                                     cnn_error *err)
 {
     const cnn_session_params params = {.threads = 2, .device = (int)m};
     const verify_options options = {.checks = ~0u, .seed = 7, .reference_threads = 1};

@@ -146,7 +146,7 @@ static void sample(void *arg, int64_t task, int worker)
 cnn_status vf_elements_make(vf_elements *e, const vf_case *c, int operand, const double *result, double budget,
                             thread_pool *pool, cnn_error *err)
 {
-    enum { LEAST = 32, MOST = 1024 };
+    enum { LEAST = 32, MOST = VF_SAMPLES_MAX };
     const cnn_operand *o = &c->call.operands[operand];
     const double affordable = budget / vf_terms(&c->problem, c->call.dir);
     const int64_t want = affordable < LEAST ? LEAST : affordable < MOST ? (int64_t)affordable : MOST;

@@ -23,8 +23,11 @@ typedef struct vf_elements {
     int64_t count;
 } vf_elements;
 
-/* As many elements as cost `budget` products, from 32 to 1024, or all: the corners of the array first, then by turns
- * any, one on a border, one in the tail of an axis. `got` is gathered from `result`. Free with vf_elements_free. */
+enum { VF_SAMPLES_MAX = 1024 };
+
+/* As many elements as cost `budget` products, from 32 to VF_SAMPLES_MAX, or all: the corners of the array first, then
+ * by turns any, one on a border, one in the tail of an axis. `got` is gathered from `result`. Free with
+ * vf_elements_free. */
 cnn_status vf_elements_make(vf_elements *e, const vf_case *c, int operand, const double *result, double budget,
                             thread_pool *pool, cnn_error *err);
 void vf_elements_free(vf_elements *e);

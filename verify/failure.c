@@ -29,6 +29,7 @@ void vf_failure_start(vf_failure *f, const cnn_operand *operand)
 {
     memset(f, 0, sizeof *f);
     f->operand = operand;
+    f->whose = "";
     for (int i = 0; i < 4; i++) f->axis[i].first = operand->dims[i];
 }
 
@@ -87,18 +88,26 @@ static int bits_in(uint64_t v)
     return count;
 }
 
-/* "w % 8 = 7": errors at one or two places of every `period`, the shortest that says so; "" if there is none. */
+/* Bit r: some error at an index that is r modulo `period`. */
+static uint64_t fold(uint64_t residues, int period)
+{
+    uint64_t folded = 0;
+    for (int r = 0; r < VF_RESIDUES; r++) folded |= (residues >> r & 1) << (r % period);
+    return folded;
+}
+
+/* "w % 8 = 7": errors at one or two places of every period, as few as can be, of the longest such period; else "". */
 static void periodic(const vf_axis *a, int64_t size, const char *name, char *text, size_t room)
 {
+    int best = 0, fewest = 3;
     for (int period = 4; period <= VF_RESIDUES && size >= 2 * period; period *= 2) {
-        uint64_t folded = 0;
-        for (int r = 0; r < VF_RESIDUES; r++) folded |= (a->residues >> r & 1) << (r % period);
-        if (bits_in(folded) > (period > 4 ? 2 : 1)) continue;
-        append(text, room, "at %s %% %d =", name, period);
-        for (int r = 0, n = 0; r < period; r++)
-            if (folded >> r & 1) append(text, room, "%s %d", n++ > 0 ? " or" : "", r);
-        return;
+        const int places = bits_in(fold(a->residues, period));
+        if (places <= fewest && places <= (period > 4 ? 2 : 1)) best = period, fewest = places;
     }
+    if (best == 0) return;
+    append(text, room, "at %s %% %d =", name, best);
+    for (int r = 0, n = 0; r < best; r++)
+        if (fold(a->residues, best) >> r & 1) append(text, room, "%s %d", n++ > 0 ? " or" : "", r);
 }
 
 /* What is special about the errors' indices along one axis; "" for nothing. */
@@ -115,11 +124,11 @@ static void place_on_axis(const vf_failure *f, int axis, char *text, size_t room
         append(text, room, "in the last %lld of %lld %s", (long long)width, (long long)size, name);
     else if (2 * width <= size && a->first == 0)
         append(text, room, "in the first %lld of %lld %s", (long long)width, (long long)size, name);
-    else if (2 * width <= size)
-        append(text, room, "at %s from %lld to %lld of %lld", name, (long long)a->first, (long long)a->last,
-               (long long)size);
     else
         periodic(a, size, name, text, room);
+    if (text[0] == '\0' && 2 * width <= size)
+        append(text, room, "at %s from %lld to %lld of %lld", name, (long long)a->first, (long long)a->last,
+               (long long)size);
 }
 
 void vf_failure_guess(const vf_failure *f, char *text, size_t size)
@@ -134,9 +143,9 @@ void vf_failure_guess(const vf_failure *f, char *text, size_t size)
         place_on_axis(f, i, place, sizeof place);
         if (place[0] != '\0') append(text, size, "%s %s", places++ == 0 ? "errors only" : " and", place);
     }
-    if (f->count < o->count && o->shape == CNN_SHAPE_TENSOR && narrow > 2 && depth < narrow && f->count > 1)
-        append(text, size, "%s within %lld of the border of h and w", places++ == 0 ? "errors only" : " and",
-               (long long)f->border + 1);
+    if (places == 0 && f->count < o->count && o->shape == CNN_SHAPE_TENSOR && narrow > 2 && depth < narrow &&
+        f->count > 1)
+        append(text, size, "errors only within %lld of the border of h and w", (long long)f->border + 1), places++;
     if (places == 0 && f->count < o->count) append(text, size, "errors all over the array");
     if (f->not_finite == f->count)
         append(text, size, "; %s NaN or infinite", f->count == 1 ? "it is" : "all are");
@@ -183,8 +192,8 @@ void vf_failure_text(const vf_failure *f, char text[VERIFY_WHERE_MAX])
     char name[128], guess[320];
     text[0] = '\0';
     vf_failure_guess(f, guess, sizeof guess);
-    append(text, VERIFY_WHERE_MAX, "      %lld of %lld elements of %s %s wrong: %s\n", (long long)f->count,
-           (long long)f->operand->count, f->operand->name, f->count == 1 ? "is" : "are", guess);
+    append(text, VERIFY_WHERE_MAX, "      %lld of %lld elements of %s%s %s wrong: %s\n", (long long)f->count,
+           (long long)f->operand->count, f->whose, f->operand->name, f->count == 1 ? "is" : "are", guess);
     for (int64_t i = 0; i < f->count && i < VF_FIRST; i++) {
         const vf_wrong_element *e = &f->first[i];
         vf_element_name(f->operand, e->index, name, sizeof name);

@@ -20,6 +20,7 @@ typedef struct vf_wrong_element {
 
 typedef struct vf_failure {
     const cnn_operand *operand;
+    const char *whose; /* before its name: "", "the expected " */
     vf_wrong_element first[VF_FIRST];
     int64_t count, not_finite, zero,
         doubled;    /* wrong elements; of these: NaN or infinite, 0, twice what they should be */

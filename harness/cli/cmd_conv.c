@@ -191,7 +191,7 @@ static void print_result(const conv_run *r, const verify_result *v)
     printf("\n");
     if (v->state <= VERIFY_PASSED) return;
     printf("    %s\n", v->reason);
-    if (v->worst[0] != '\0') printf("      %s\n", v->worst);
+    if (v->worst[0] != '\0' && !(v->budget_used <= 1.0)) printf("      %s\n", v->worst);
     printf("%s", v->where);
 }
 

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# test_verify_cli.sh BENCHCNN: what `benchcnn verify` reports of precision, determinism and huge problems; its records.
+set -u
+benchcnn=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failures=0 tests=0
+
+# says STATUS WORDS OPTION...: the exit status, and each of WORDS (separated by '|') on standard output.
+says() {
+    local wanted=$1 words=$2 status
+    shift 2
+    tests=$((tests + 1))
+    "$benchcnn" verify --quiet "$@" >"$tmp/said" 2>"$tmp/err"
+    status=$?
+    [ $status -eq "$wanted" ] ||
+        { echo "FAILED: 'verify $*' ended with $status, not $wanted: $(head -c 300 "$tmp/err")"; failures=$((failures + 1)); }
+    IFS='|' read -ra word <<<"$words"
+    for w in "${word[@]}"; do
+        grep -qE -- "$w" "$tmp/said" && continue
+        echo "FAILED: 'verify $*' does not say '$w': $(tail -c 600 "$tmp/said")"
+        failures=$((failures + 1))
+    done
+}
+
+problem=(--problem mb3ic5ih9oc6kh3ph1)
+says 0 'precision f32: cpu:direct cpu:im2col cpu:naive' --impl cpu "${problem[@]}"
+says 0 'precision f64: cpu:direct$|precision f32: cpu:direct$' --impl cpu:direct --dtype f32,f64 "${problem[@]}"
+
+# The determinism table: impl_cpu promises the same bits; BWD_W has no single image.
+says 0 'runs +threads +position +contexts|cpu:direct +conv +FWD +f32 nchw +yes +yes +yes +yes|cpu:im2col +conv +FWD +f32 nchw +yes +yes|BWD_W f32 nchw +yes +yes +- +yes' \
+    --impl cpu --determinism "${problem[@]}" --out "$tmp/records.jsonl"
+grep -q '"check":"determinism".*"same_runs":true,"same_threads":true,"same_position":true,"same_contexts":true,"digest":"[0-9a-f]\{16\}"' \
+    "$tmp/records.jsonl" || { echo "FAILED: the records lack the bits"; failures=$((failures + 1)); }
+says 0 'determinism . [0-9]' --impl cpu:direct "${problem[@]}"
+grep -q contexts "$tmp/said" && { echo "FAILED: a table that was not asked for"; failures=$((failures + 1)); }
+
+# Above --reference-flops there is no reference, and the line says what took its place.
+says 0 'exact: by random projection, a wrong element missed with a probability below 2e-18; bound: [0-9]+ sampled' \
+    --impl cpu "${problem[@]}" --reference-flops 1000
+says 0 '21 PASSED' --impl cpu:direct --dir FWD --reference-flops 1
+grep -q 'PASSED' "$tmp/said"
+"$benchcnn" verify --impl cpu "${problem[@]}" --reference-flops 0.5 >"$tmp/said" 2>&1
+[ $? -eq 2 ] && grep -q -- '--reference-flops is 0.5' "$tmp/said" ||
+    { echo "FAILED: --reference-flops 0.5: $(cat "$tmp/said")"; failures=$((failures + 1)); }
+
+# --dump: the folder is made, and must be one; nothing failed, so nothing is in it.
+says 0 'PASSED' --impl cpu:direct "${problem[@]}" --dump "$tmp/dump"
+[ -d "$tmp/dump" ] && [ -z "$(ls "$tmp/dump")" ] || { echo "FAILED: --dump of nothing"; failures=$((failures + 1)); }
+"$benchcnn" verify --impl cpu "${problem[@]}" --dump "$tmp/said" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'cannot be made' "$tmp/err" || { echo "FAILED: --dump FILE: $(cat "$tmp/err")"; failures=$((failures + 1)); }
+
+echo "verify: $((tests - failures)) passed, $failures failed"
+[ $failures -eq 0 ]
