@@ -1,50 +1,67 @@
 /* reference_conv.c: thesis eq. 3.5 to 3.10, with groups, any padding, dilation and the flipped kernel.
  *
- * A tap i of the kernel reads row p*sh + i*(dh+1) - ph for output row p. Which output rows p a tap reaches is worked
- * out once (`span`, from cnn_tap_range), so that the innermost loop is a run over a row without a question in it.
+ * All three directions are sums of products, and are computed alike: for a block of neighbouring results, what they
+ * read of x (or dy) is written out, one row of the panel a term, zeros where a tap meets no pixel; then each channel's
+ * row of the other factor is multiplied with it (reference_sums.h).
+ *
+ *   direction   results in a block          terms (rows of the panel)   the other factor
+ *   FWD         pixels of y, all channels   (c,i,j): x at the tap       w[k][c,i,j]
+ *   BWD_D       pixels of dx, all channels  (k,i,j): dy at the tap      w[k][c,i,j]
+ *   BWD_W       weights (c,i,j), all k      (n,p,q): x at the tap       dy[n][k][p,q]
+ *
  * Each task owns the elements it writes and adds to them in a fixed order: the same bits for any number of threads. */
 #include "reference.h"
+#include "reference_sums.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Tap t contributes to the outputs [first[t], last[t]). */
-typedef struct span {
-    int64_t *first, *last;
-} span;
+enum { TILES = 4, BLOCK = TILES * VF_LANES, DEPTH = 128 };
+
+/* One axis of the window, and how many products each output, input and tap of it takes part in. */
+typedef struct axis {
+    int64_t i, o, k, s, p, d; /* d: the distance of taps, dh + 1 */
+    int64_t *of_output, *of_input, *of_tap;
+} axis;
 
 typedef struct conv_task {
     const cnn_conv_desc *d;
     const double *x, *w, *b, *dy, *before, *before_b;
     vf_out out, out_b;
-    span rows, cols;
+    axis rows, cols;
+    int64_t icg, ocg, taps, in, pixels; /* channels of a group; kh*kw; pixels of a plane of x, of y */
+    int64_t blocks;                     /* of a plane, or of a channel's weights */
+    bool forward;
 } conv_task;
 
-static bool span_make(span *s, int64_t o, int64_t i, int64_t k, int64_t stride, int64_t pad, int64_t dilation)
+/* What a block of results reads: panel.row[tile][term], and where the term's other factor stands. */
+typedef struct panel {
+    _Alignas(sizeof(vf_lanes)) double row[TILES][DEPTH][VF_LANES];
+    int64_t at[DEPTH], depth;
+} panel;
+
+static bool axis_make(axis *a)
 {
-    s->first = calloc((size_t)k * 2, sizeof *s->first);
-    if (s->first == NULL) return false;
-    s->last = s->first + k;
-    for (int64_t p = o - 1; p >= 0; p--) {
+    a->of_output = calloc((size_t)a->o + (size_t)a->i + (size_t)a->k, sizeof *a->of_output);
+    if (a->of_output == NULL) return false;
+    a->of_input = a->of_output + a->o;
+    a->of_tap = a->of_input + a->i;
+    for (int64_t o = 0; o < a->o; o++) {
         int64_t first, last;
-        cnn_tap_range(p, i, k, stride, pad, dilation, &first, &last);
+        cnn_tap_range(o, a->i, a->k, a->s, a->p, a->d - 1, &first, &last);
+        a->of_output[o] = last - first;
         for (int64_t t = first; t < last; t++) {
-            s->first[t] = p;
-            if (s->last[t] == 0) s->last[t] = p + 1;
+            a->of_tap[t]++;
+            a->of_input[o * a->s - a->p + t * a->d]++;
         }
     }
     return true;
 }
 
-/* The column (or row) of x that tap t reads for output o. */
-static int64_t input_row(const cnn_conv_desc *d, int64_t p, int64_t i) { return p * d->sh + i * (d->dh + 1) - d->ph; }
-static int64_t input_col(const cnn_conv_desc *d, int64_t q, int64_t j) { return q * d->sw + j * (d->dw + 1) - d->pw; }
-
-/* Position of w[k][c][i][j], c within the group. */
-static int64_t weight(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, int64_t j)
+/* Where tap (i, j) stands in the memory of a kernel. */
+static int64_t weight(const cnn_conv_desc *d, int64_t i, int64_t j)
 {
-    if (d->flip) i = d->kh - 1 - i, j = d->kw - 1 - j;
-    return ((k * (d->ic / d->g) + c) * d->kh + i) * d->kw + j;
+    return d->flip ? (d->kh - 1 - i) * d->kw + d->kw - 1 - j : i * d->kw + j;
 }
 
 /* Starts an element: what stood there, if it is added to, and the bias. */
@@ -56,135 +73,203 @@ static void start(const vf_out *out, int64_t e, const double *before, const doub
     vf_put(out, e, value, magnitude, taps);
 }
 
-/* value[a] += factor * in[a*step] for a < count, and the magnitudes: one pass, nothing overlaps. */
-static void add_products(double *restrict value, double *restrict magnitude, const double *restrict in, int64_t step,
-                         double factor, int64_t count)
+/* Adds the panel's products to `lanes` results of `rows` channels: channel r's at e + r*step, its factors at
+ * a + r*a_step. Empties the panel. */
+static void add_panel(const vf_out *out, panel *b, int64_t e, int64_t lanes, int64_t rows, int64_t step,
+                      const double *a, int64_t a_step)
 {
-    if (step == 1)
-        for (int64_t a = 0; a < count; a++) {
-            value[a] += factor * in[a];
-            magnitude[a] += fabs(factor * in[a]);
-        }
-    else
-        for (int64_t a = 0; a < count; a++) {
-            value[a] += factor * in[a * step];
-            magnitude[a] += fabs(factor * in[a * step]);
-        }
-}
-
-/* out[a*out_step] += factor * in[a*in_step] for a < count, and the magnitudes where they are wanted. */
-static void add_row(const vf_out *out, int64_t at, int64_t out_step, const double *in, int64_t in_step, double factor,
-                    int64_t count)
-{
-    double *value = out->value + at, *magnitude = out->magnitude == NULL ? NULL : out->magnitude + at;
-    if (out_step == 1 && magnitude != NULL) {
-        add_products(value, magnitude, in, in_step, factor, count);
-        return;
+    for (int64_t tile = 0; b->depth > 0 && tile * VF_LANES < lanes; tile++) {
+        const int64_t at = e + tile * VF_LANES, left = lanes - tile * VF_LANES;
+        const vf_sums sums = {.a = a,
+                              .a_step = a_step,
+                              .at = b->at,
+                              .b = (const vf_lanes *)b->row[tile],
+                              .value = out->value + at,
+                              .magnitude = out->magnitude == NULL ? NULL : out->magnitude + at,
+                              .step = step,
+                              .rows = rows,
+                              .lanes = left < VF_LANES ? left : VF_LANES,
+                              .depth = b->depth};
+        vf_add_sums(&sums);
     }
-    for (int64_t a = 0; a < count; a++) value[a * out_step] += factor * in[a * in_step];
-    for (int64_t a = 0; magnitude != NULL && a < count; a++) magnitude[a * out_step] += fabs(factor * in[a * in_step]);
+    b->depth = 0;
 }
 
-/* Task (n, k): the plane y[n][k]. */
-static void forward(void *arg, int64_t task, int worker)
+/* ---- FWD and BWD_D: a block of pixels of a plane. */
+
+/* The pixel of the other tensor that a tap connects with pixel `at`, along one axis; -1: none. */
+static int64_t read_by_output(const axis *a, int64_t at, int64_t tap)
+{
+    const int64_t i = at * a->s - a->p + tap * a->d;
+    return i >= 0 && i < a->i ? i : -1;
+}
+
+static int64_t written_from_input(const axis *a, int64_t at, int64_t tap)
+{
+    const int64_t o = at + a->p - tap * a->d;
+    return o >= 0 && o % a->s == 0 && o / a->s < a->o ? o / a->s : -1;
+}
+
+/* [*first, *last): the taps that connect one of the pixels from..to with anything. */
+static void taps_of(const axis *a, bool forward, int64_t from, int64_t to, int64_t *first, int64_t *last)
+{
+    /* Of an output, input o*s - p + t*d is in [0, i); of an input, output times s, i + p - t*d, is in [0, o*s - s]. */
+    const int64_t low = forward ? a->p - to * a->s : from + a->p - (a->o - 1) * a->s;
+    const int64_t high = forward ? a->i - 1 + a->p - from * a->s : to + a->p;
+    *first = low > 0 ? (low + a->d - 1) / a->d : 0;
+    *last = high < 0 ? 0 : high / a->d + 1;
+    if (*last > a->k) *last = a->k;
+}
+
+/* The pixels of a block of results, and the channels that are summed over: planes of `plane` pixels, `width` wide, from
+ * `source` on; the weights of a channel stand `step` further on than those of the one before. */
+typedef struct reading {
+    int64_t row[BLOCK], col[BLOCK], count;
+    const double *source;
+    int64_t channels, plane, width, step;
+} reading;
+
+/* Where in a plane of the source each pixel's tap (i, j) stands; -1: nowhere. False: for none of them. */
+static bool find_pixels(const conv_task *t, const reading *r, int64_t i, int64_t j, int64_t at[BLOCK])
+{
+    int64_t (*const connect)(const axis *, int64_t, int64_t) = t->forward ? read_by_output : written_from_input;
+    int64_t row = -1, last_row = -1;
+    bool any = false;
+    for (int64_t e = 0; e < r->count; e++) {
+        if (r->row[e] != last_row) row = connect(&t->rows, r->row[e], i), last_row = r->row[e];
+        const int64_t col = row < 0 ? -1 : connect(&t->cols, r->col[e], j);
+        at[e] = col < 0 ? -1 : row * r->width + col;
+        any = any || col >= 0;
+    }
+    for (int64_t e = r->count; e < BLOCK; e++) at[e] = -1;
+    return any;
+}
+
+static void gather(panel *b, const double *plane, const int64_t at[BLOCK], int64_t weight_at)
+{
+    for (int e = 0; e < BLOCK; e++) b->row[e / VF_LANES][b->depth][e % VF_LANES] = at[e] < 0 ? 0.0 : plane[at[e]];
+    b->at[b->depth++] = weight_at;
+}
+
+/* Sums over channels and taps; channels in parts, so that a part's weights lie together in memory. */
+static void sum_block(const conv_task *t, const reading *r, int64_t e, int64_t rows, int64_t step, const double *w,
+                      int64_t w_step)
+{
+    int64_t i0, i1, j0, j1, at[BLOCK];
+    const int64_t last = r->count - 1;
+    const bool one_row = r->row[0] == r->row[last];
+    panel b;
+    b.depth = 0;
+    taps_of(&t->rows, t->forward, r->row[0], r->row[last], &i0, &i1);
+    taps_of(&t->cols, t->forward, one_row ? r->col[0] : 0,
+            one_row ? r->col[last] : (t->forward ? t->cols.o : t->cols.i) - 1, &j0, &j1);
+    if (i1 <= i0 || j1 <= j0) return;
+    const int64_t part = (i1 - i0) * (j1 - j0) < DEPTH ? DEPTH / ((i1 - i0) * (j1 - j0)) : 1;
+    for (int64_t c0 = 0; c0 < r->channels; c0 += part) {
+        const int64_t c1 = c0 + part < r->channels ? c0 + part : r->channels;
+        for (int64_t i = i0; i < i1; i++)
+            for (int64_t j = j0; j < j1; j++) {
+                if (!find_pixels(t, r, i, j, at)) continue;
+                for (int64_t c = c0; c < c1; c++) {
+                    gather(&b, r->source + c * r->plane, at, c * r->step + weight(t->d, i, j));
+                    if (b.depth == DEPTH) add_panel(&t->out, &b, e, r->count, rows, step, w, w_step);
+                }
+            }
+        add_panel(&t->out, &b, e, r->count, rows, step, w, w_step);
+    }
+}
+
+/* Task (n, group, block): that block of pixels in all planes of the group. */
+static void sum_pixels(void *arg, int64_t task, int worker)
 {
     const conv_task *t = arg;
     const cnn_conv_desc *d = t->d;
-    int64_t n = task / d->oc, k = task % d->oc, icg = d->ic / d->g, c0 = k / (d->oc / d->g) * icg;
+    const bool forward = t->forward;
+    const int64_t plane = forward ? t->pixels : t->in, width = forward ? d->ow : d->iw;
+    const int64_t channels = forward ? t->icg : t->ocg, results = forward ? t->ocg : t->icg;
+    const int64_t image = task / t->blocks, group = image % d->g, e0 = task % t->blocks * BLOCK;
+    const int64_t e = image * results * plane + e0; /* images and groups count on in one */
+    const int64_t *in_row = forward ? t->rows.of_output : t->rows.of_input;
+    const int64_t *in_col = forward ? t->cols.of_output : t->cols.of_input;
+    reading r = {.count = plane - e0 < BLOCK ? plane - e0 : BLOCK,
+                 .source = (forward ? t->x : t->dy) + image * channels * (forward ? t->in : t->pixels),
+                 .channels = channels,
+                 .plane = forward ? t->in : t->pixels,
+                 .width = forward ? d->iw : d->ow,
+                 .step = forward ? t->taps : t->icg * t->taps};
     (void)worker;
-    for (int64_t p = 0; p < d->oh; p++) {
-        int64_t i0, i1, j0, j1;
-        cnn_tap_range(p, d->ih, d->kh, d->sh, d->ph, d->dh, &i0, &i1);
-        for (int64_t q = 0; q < d->ow; q++) {
-            cnn_tap_range(q, d->iw, d->kw, d->sw, d->pw, d->dw, &j0, &j1);
-            start(&t->out, (task * d->oh + p) * d->ow + q, t->before, t->b == NULL ? NULL : t->b + k,
-                  (double)(icg * (i1 - i0) * (j1 - j0)));
-        }
+    for (int64_t a = 0; a < r.count; a++) {
+        r.row[a] = (e0 + a) / width, r.col[a] = (e0 + a) % width;
+        const double taps = (double)(channels * in_row[r.row[a]] * in_col[r.col[a]]);
+        for (int64_t c = 0; c < results; c++)
+            start(&t->out, e + c * plane + a, t->before, t->b == NULL ? NULL : t->b + group * results + c, taps);
     }
-    for (int64_t c = 0; c < icg; c++) {
-        const double *plane = t->x + (n * d->ic + c0 + c) * d->ih * d->iw;
-        for (int64_t i = 0; i < d->kh; i++)
-            for (int64_t p = t->rows.first[i]; p < t->rows.last[i]; p++)
-                for (int64_t j = 0; j < d->kw; j++) {
-                    int64_t q = t->cols.first[j];
-                    if (q == t->cols.last[j]) continue;
-                    add_row(&t->out, (task * d->oh + p) * d->ow + q, 1,
-                            plane + input_row(d, p, i) * d->iw + input_col(d, q, j), d->sw, t->w[weight(d, k, c, i, j)],
-                            t->cols.last[j] - q);
-                }
-    }
+    sum_block(t, &r, e, results, plane, t->w + group * t->ocg * t->icg * t->taps, forward ? t->icg * t->taps : t->taps);
 }
 
-/* How many (output, tap) pairs read input position `at`. */
-static int64_t readers(const span *s, int64_t k, int64_t stride, int64_t pad, int64_t dilation, int64_t at)
-{
-    int64_t count = 0;
-    for (int64_t t = 0; t < k; t++) {
-        int64_t offset = at + pad - t * (dilation + 1); /* = p * stride */
-        count += offset % stride == 0 && offset / stride >= s->first[t] && offset / stride < s->last[t];
-    }
-    return count;
-}
+/* ---- BWD_W: a block of the weights (c, i, j) of a channel. */
 
-/* Task (n, c): the plane dx[n][c]. */
-static void backward_data(void *arg, int64_t task, int worker)
+/* x at weight m's tap for `count` outputs from `first` on, in lane `lane` of the panel. Whether any is not outside. */
+static bool gather_weight(const conv_task *t, const double *image, int64_t m, int64_t first, int64_t count, int lane,
+                          panel *b)
 {
-    const conv_task *t = arg;
     const cnn_conv_desc *d = t->d;
-    int64_t n = task / d->ic, c = task % d->ic, icg = d->ic / d->g, ocg = d->oc / d->g, k0 = c / icg * ocg;
-    (void)worker;
-    for (int64_t h = 0; h < d->ih; h++) {
-        int64_t in_column = ocg * readers(&t->rows, d->kh, d->sh, d->ph, d->dh, h);
-        for (int64_t v = 0; v < d->iw; v++)
-            start(&t->out, (task * d->ih + h) * d->iw + v, t->before, NULL,
-                  (double)(in_column * readers(&t->cols, d->kw, d->sw, d->pw, d->dw, v)));
-    }
-    for (int64_t k = k0; k < k0 + ocg; k++)
-        for (int64_t i = 0; i < d->kh; i++)
-            for (int64_t p = t->rows.first[i]; p < t->rows.last[i]; p++)
-                for (int64_t j = 0; j < d->kw; j++) {
-                    int64_t q = t->cols.first[j];
-                    if (q == t->cols.last[j]) continue;
-                    add_row(&t->out, (task * d->ih + input_row(d, p, i)) * d->iw + input_col(d, q, j), d->sw,
-                            t->dy + ((n * d->oc + k) * d->oh + p) * d->ow + q, 1, t->w[weight(d, k, c % icg, i, j)],
-                            t->cols.last[j] - q);
-                }
-}
-
-/* Sum and sum of absolute values of x[a*step] * y[a]. */
-static void add_dot(double *sum, double *magnitude, const double *x, int64_t step, const double *y, int64_t count)
-{
+    const double *plane = image + m / t->taps * t->in;
+    const int64_t tap = d->flip ? t->taps - 1 - m % t->taps : m % t->taps, i = tap / d->kw, j = tap % d->kw;
+    int64_t p = first / d->ow, q = first % d->ow;
+    bool any = false;
     for (int64_t a = 0; a < count; a++) {
-        double product = x[a * step] * y[a];
-        *sum += product;
-        *magnitude += fabs(product);
+        const int64_t h = p * d->sh - d->ph + i * (d->dh + 1), v = q * d->sw - d->pw + j * (d->dw + 1);
+        const bool inside = h >= 0 && h < d->ih && v >= 0 && v < d->iw;
+        b->row[lane / VF_LANES][a][lane % VF_LANES] = inside ? plane[h * d->iw + v] : 0.0;
+        any = any || inside;
+        if (++q == d->ow) q = 0, p++;
     }
+    return any;
 }
 
-/* Task (k, c): the kernel dw[k][c]; with c = 0 also db[k]. */
-static void backward_weights(void *arg, int64_t task, int worker)
+/* Task (group, block): that block of weights of all output channels of the group. */
+static void sum_weights(void *arg, int64_t task, int worker)
 {
     const conv_task *t = arg;
     const cnn_conv_desc *d = t->d;
-    int64_t icg = d->ic / d->g, k = task / icg, c = task % icg, channel = k / (d->oc / d->g) * icg + c;
+    const int64_t row = t->icg * t->taps, group = task / t->blocks, e0 = task % t->blocks * BLOCK;
+    const int64_t count = row - e0 < BLOCK ? row - e0 : BLOCK, e = group * t->ocg * row + e0;
+    panel b;
     (void)worker;
-    for (int64_t i = 0; i < d->kh; i++)
-        for (int64_t j = 0; j < d->kw; j++) {
-            int64_t e = weight(d, k, c, i, j), q = t->cols.first[j], width = t->cols.last[j] - q;
-            double sum = 0.0, magnitude = 0.0, terms = (double)(d->mb * (t->rows.last[i] - t->rows.first[i]) * width);
-            for (int64_t n = 0; n < d->mb && width > 0; n++)
-                for (int64_t p = t->rows.first[i]; p < t->rows.last[i]; p++)
-                    add_dot(&sum, &magnitude,
-                            t->x + ((n * d->ic + channel) * d->ih + input_row(d, p, i)) * d->iw + input_col(d, q, j),
-                            d->sw, t->dy + ((n * d->oc + k) * d->oh + p) * d->ow + q, width);
-            if (t->before != NULL) sum += t->before[e], magnitude += fabs(t->before[e]), terms += 1.0;
-            vf_put(&t->out, e, sum, magnitude, terms);
-        }
-    if (c != 0 || t->out_b.value == NULL) return;
-    double sum = 0.0, magnitude = 0.0, terms = (double)(d->mb * d->oh * d->ow);
-    static const double one = 1.0;
+    for (int64_t a = 0; a < count; a++) {
+        const int64_t m = (e0 + a) % t->taps, tap = d->flip ? t->taps - 1 - m : m;
+        const double terms = (double)(d->mb * t->rows.of_tap[tap / d->kw] * t->cols.of_tap[tap % d->kw]);
+        for (int64_t k = 0; k < t->ocg; k++) start(&t->out, e + k * row + a, t->before, NULL, terms);
+    }
     for (int64_t n = 0; n < d->mb; n++)
-        add_dot(&sum, &magnitude, &one, 0, t->dy + (n * d->oc + k) * d->oh * d->ow, d->oh * d->ow);
+        for (int64_t first = 0; first < t->pixels; first += DEPTH) {
+            const double *image = t->x + (n * d->ic + group * t->icg) * t->in;
+            bool any = false;
+            b.depth = t->pixels - first < DEPTH ? t->pixels - first : DEPTH;
+            for (int64_t a = 0; a < b.depth; a++) b.at[a] = first + a;
+            for (int64_t a = 0; a < count; a++)
+                any = gather_weight(t, image, e0 + a, first, b.depth, (int)a, &b) || any;
+            for (int64_t a = count; a % VF_LANES != 0; a++) /* the lanes of the last tile that are no weights */
+                for (int64_t p = 0; p < b.depth; p++) b.row[a / VF_LANES][p][a % VF_LANES] = 0.0;
+            if (any)
+                add_panel(&t->out, &b, e, count, t->ocg, row, t->dy + (n * d->oc + group * t->ocg) * t->pixels,
+                          t->pixels);
+        }
+}
+
+/* Task k: db[k], the sum of dy's planes. */
+static void sum_bias(void *arg, int64_t k, int worker)
+{
+    const conv_task *t = arg;
+    const cnn_conv_desc *d = t->d;
+    double sum = 0.0, magnitude = 0.0, terms = (double)(d->mb * t->pixels);
+    (void)worker;
+    for (int64_t n = 0; n < d->mb; n++)
+        for (int64_t p = 0; p < t->pixels; p++) {
+            const double dy = t->dy[(n * d->oc + k) * t->pixels + p];
+            sum += dy, magnitude += fabs(dy);
+        }
     if (t->before_b != NULL) sum += t->before_b[k], magnitude += fabs(t->before_b[k]), terms += 1.0;
     vf_put(&t->out_b, k, sum, magnitude, terms);
 }
@@ -193,18 +278,31 @@ cnn_status vf_reference_conv(const vf_call *call, cnn_error *err)
 {
     static const char *const result[] = {[CNN_FWD] = "y", [CNN_BWD_D] = "dx", [CNN_BWD_W] = "dw"};
     const cnn_conv_desc *d = &call->problem->u.conv;
-    conv_task t = {
-        .d = d, .x = vf_in(call, "x"), .w = vf_in(call, "w"), .b = vf_in(call, "b"), .dy = vf_in(call, "dy")};
-    t.out = vf_output(call, result[call->dir]);
-    t.out_b = vf_output(call, "db");
+    conv_task t = {.d = d,
+                   .x = vf_in(call, "x"),
+                   .w = vf_in(call, "w"),
+                   .b = vf_in(call, "b"),
+                   .dy = vf_in(call, "dy"),
+                   .out = vf_output(call, result[call->dir]),
+                   .out_b = vf_output(call, "db"),
+                   .rows = {.i = d->ih, .o = d->oh, .k = d->kh, .s = d->sh, .p = d->ph, .d = d->dh + 1},
+                   .cols = {.i = d->iw, .o = d->ow, .k = d->kw, .s = d->sw, .p = d->pw, .d = d->dw + 1},
+                   .icg = d->ic / d->g,
+                   .ocg = d->oc / d->g,
+                   .taps = d->kh * d->kw,
+                   .in = d->ih * d->iw,
+                   .pixels = d->oh * d->ow,
+                   .forward = call->dir == CNN_FWD};
     if (call->beta != 0.0) t.before = vf_in(call, result[call->dir]), t.before_b = vf_in(call, "db");
+    const int64_t row = call->dir == CNN_BWD_W ? t.icg * t.taps : t.forward ? t.pixels : t.in;
+    t.blocks = (row + BLOCK - 1) / BLOCK;
 
-    bool made = span_make(&t.rows, d->oh, d->ih, d->kh, d->sh, d->ph, d->dh) &&
-                span_make(&t.cols, d->ow, d->iw, d->kw, d->sw, d->pw, d->dw);
-    if (made && call->dir == CNN_FWD) parallel_for(call->pool, d->mb * d->oc, forward, &t);
-    if (made && call->dir == CNN_BWD_D) parallel_for(call->pool, d->mb * d->ic, backward_data, &t);
-    if (made && call->dir == CNN_BWD_W) parallel_for(call->pool, d->oc * (d->ic / d->g), backward_weights, &t);
-    free(t.rows.first);
-    free(t.cols.first);
+    bool made = axis_make(&t.rows) && axis_make(&t.cols);
+    if (made && t.out.value != NULL)
+        parallel_for(call->pool, (call->dir == CNN_BWD_W ? d->g : d->mb * d->g) * t.blocks,
+                     call->dir == CNN_BWD_W ? sum_weights : sum_pixels, &t);
+    if (made && t.out_b.value != NULL) parallel_for(call->pool, d->oc, sum_bias, &t);
+    free(t.rows.of_output);
+    free(t.cols.of_output);
     return made ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the reference's windows");
 }
