@@ -60,6 +60,7 @@ const cnn_impl *cnn_impl_cuda_naive(void)
         .fc_bwd_data = naive_fc_bwd_data,
         .fc_bwd_weights = naive_fc_bwd_weights,
         CUDA_POINTWISE_SLOTS,
+        CUDA_PEAK_SLOTS,
     };
     return &impl;
 }

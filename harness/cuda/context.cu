@@ -175,7 +175,7 @@ void cuda_context_close(cnn_context *context)
 /* ---- For the record */
 
 #ifdef BENCHCNN_CUDA_EMULATED
-static void describe_platform(const cuda_limits *, cnn_put_fn *put, void *user) { put(user, "emulated", "yes"); }
+static void describe_platform(const cuda_context *, cnn_put_fn *put, void *user) { put(user, "emulated", "yes"); }
 #else
 static void put_version(cnn_put_fn *put, void *user, const char *key, int version)
 {
@@ -184,12 +184,14 @@ static void put_version(cnn_put_fn *put, void *user, const char *key, int versio
     put(user, key, text);
 }
 
-static void describe_platform(const cuda_limits *l, cnn_put_fn *put, void *user)
+static void describe_platform(const cuda_context *c, cnn_put_fn *put, void *user)
 {
+    const cuda_limits *l = &c->limits;
     char text[32];
     int driver = 0, runtime = 0;
     snprintf(text, sizeof text, "%d.%d", l->major, l->minor);
     put(user, "compute_capability", text);
+    if (cudaDeviceGetPCIBusId(text, sizeof text, c->device) == cudaSuccess) put(user, "pci_bus_id", text);
     if (cudaDriverGetVersion(&driver) == cudaSuccess) put_version(put, user, "cuda_driver", driver);
     if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) put_version(put, user, "cuda_runtime", runtime);
 }
@@ -197,10 +199,11 @@ static void describe_platform(const cuda_limits *l, cnn_put_fn *put, void *user)
 
 void cuda_describe(cnn_context *context, cnn_put_fn *put, void *user)
 {
-    const cuda_limits *l = &reinterpret_cast<cuda_context *>(context)->limits;
+    const cuda_context *c = reinterpret_cast<const cuda_context *>(context);
+    const cuda_limits *l = &c->limits;
     char text[32];
     put(user, "gpu", l->name);
-    describe_platform(l, put, user);
+    describe_platform(c, put, user);
     snprintf(text, sizeof text, "%d", l->multiprocessors);
     put(user, "multiprocessors", text);
     snprintf(text, sizeof text, "%zu", l->memory_bytes);

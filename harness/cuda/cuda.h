@@ -62,7 +62,7 @@ cnn_status cuda_context_open(const cnn_open_params *, const cnn_knob *knobs, int
                              cnn_error *);
 void cuda_context_close(cnn_context *);
 void cuda_describe(cnn_context *, cnn_put_fn *,
-                   void *user); /* device, compute capability, driver, runtime, "emulated" */
+                   void *user); /* device, its PCI bus, compute capability, driver, runtime, "emulated" */
 
 /* Makes the context's device this thread's current one, which calls that name no stream go to (cudaMalloc, a
  * library's): several contexts may be open, on several devices. cuda_alloc() and cuda_launch() do it by themselves. */
@@ -100,6 +100,13 @@ cnn_status cuda_upload_async(cnn_context *, int lane, void *dst, const void *src
 cnn_status cuda_upload_use(cnn_context *, int lane, cnn_error *);
 cnn_status cuda_upload_drain(cnn_context *, int lane, double *seconds, cnn_error *);
 void cuda_lanes_close(cuda_context *);
+/* peaks.cu: the device's ceilings; one implementation that gives them is enough for all of its kind. */
+enum { CUDA_PEAK_COUNT = 10 };
+cnn_status cuda_peak_open(cnn_context *, int index, cnn_peak *, cnn_error *);
+cnn_status cuda_peak_run(cnn_context *, const cnn_peak *, cnn_error *);
+void cuda_peak_close(cnn_context *, cnn_peak *);
+#define CUDA_PEAK_SLOTS                                                                                                \
+    .n_peaks = CUDA_PEAK_COUNT, .peak_open = cuda_peak_open, .peak_run = cuda_peak_run, .peak_close = cuda_peak_close
 
 #ifdef BENCHCNN_CUDA_EMULATED
 #define CUDA_DEVICE_KIND CNN_DEVICE_EMULATED
