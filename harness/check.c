@@ -48,16 +48,20 @@ static cnn_status check_conv(const cnn_conv_desc *d, cnn_error *err)
     return check_axis('w', (const int64_t[7]){d->iw, d->ow, d->kw, d->sw, d->pw, d->dw, d->pw_r}, err);
 }
 
-/* Every window must touch a pixel: otherwise a maximum or a mean of nothing would be asked for. */
+/* Every window must touch a pixel: otherwise a maximum or a mean of nothing would be asked for. Windows that start
+ * before x reach further the later they are, those that start in it less far: so the first and the last decide, but
+ * where taps are so far apart that they can step over x. */
 static cnn_status check_windows_touch(char axis, int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, int64_t d,
                                       cnn_error *err)
 {
+    const bool steps_over = i <= d;
     for (int64_t at = 0; at < o; at++) {
         int64_t first, last;
         cnn_tap_range(at, i, k, s, p, d, &first, &last);
         if (first == last)
             return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the pooling window at output %c = %lld lies wholly in the padding",
                             axis, (long long)at);
+        if ((!steps_over || at * s >= p) && at < o - 1) at = o - 2; /* on to the last */
     }
     return CNN_OK;
 }

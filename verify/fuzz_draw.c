@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double default_flops = 2e5;
+static const double default_flops = 5e5;
 
 static bool chance(cnn_rng *rng, int one_in) { return rng_int(rng, 1, one_in) == 1; }
 
