@@ -106,6 +106,7 @@ static const field fields[] = {
     FIGURE(test_accuracy, FIELD_REAL),
     FIGURE(images_per_s, FIELD_REAL),
     FIGURE(transfer_s, FIELD_REAL),
+    FIGURE(host_step_s, FIELD_REAL),
 };
 enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
 

@@ -20,6 +20,7 @@ typedef struct epoch_row {
     epoch_setting setting;
     int64_t epoch; /* from 1 */
     double seconds, train_s, test_s, train_loss, test_loss, train_accuracy, test_accuracy, images_per_s, transfer_s;
+    double host_step_s;
 } epoch_row;
 
 typedef struct epoch_table {

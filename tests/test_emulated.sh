@@ -31,7 +31,7 @@ grep -q "$impl:" "$tmp/out" && fail "bench of everything times what is emulated"
 
 "$benchcnn" train --impl "$impl" "${small[@]}" --out "$tmp/run.jsonl" >"$tmp/out" 2>&1 || fail "train: $(cat "$tmp/out")"
 grep -q 'emulated: not timed' "$tmp/out" || fail "train shows a time: $(cat "$tmp/out")"
-for field in seconds train_s test_s transfer_s images_per_s setup_s; do
+for field in seconds train_s test_s transfer_s host_step_s images_per_s setup_s; do
     grep -q "\"kind\":\"epoch\".*\"$field\":null" "$tmp/run.jsonl" || fail "the epoch record holds $field"
 done
 grep '"kind":"env"' "$tmp/run.jsonl" | grep -q '"emulated":"yes"' || fail "the environment does not say emulated"

@@ -188,8 +188,8 @@ static void print_point(const sweep *s, const epoch_row *row, const char *label,
 static cnn_status record_epoch(sweep *s, const curve *c, const epoch_setting *setting, int64_t epoch,
                                const trainer_result *r, cnn_error *err)
 {
-    epoch_row row = {*setting,     epoch + 1,         r->seconds,       r->train_s,      r->test_s,    r->train_loss,
-                     r->test_loss, r->train_accuracy, r->test_accuracy, r->images_per_s, r->transfer_s};
+    epoch_row row = {*setting,     epoch + 1,         r->seconds,       r->train_s,      r->test_s,     r->train_loss,
+                     r->test_loss, r->train_accuracy, r->test_accuracy, r->images_per_s, r->transfer_s, r->host_step_s};
     bool diverged = !(isfinite(r->train_loss) && isfinite(r->test_loss));
     cnn_record *record = epoch_record(&s->sessions.list[c->session], &row);
     if (diverged) s->diverged++;

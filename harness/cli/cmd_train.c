@@ -163,7 +163,8 @@ static cnn_status report_epoch(run *r, int64_t epoch, const trainer_result *e, c
                      .train_accuracy = e->train_accuracy,
                      .test_accuracy = e->test_accuracy,
                      .images_per_s = e->images_per_s,
-                     .transfer_s = e->transfer_s};
+                     .transfer_s = e->transfer_s,
+                     .host_step_s = e->host_step_s};
     setting_of(r, &row.setting);
     cnn_record *record = epoch_record(r->session, &row);
     record_real(record, "setup_s", r->setup_s);

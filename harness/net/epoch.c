@@ -167,6 +167,27 @@ static cnn_status next_steps(trainer *t, pass *p, int64_t first, bool several, i
                      : trainer_set_step(t, batch, lane, p->set, err);
 }
 
+/* Only the first calls of an epoch: later ones may find the device's queue full and wait for it. */
+static void note_host_time(trainer *t, const pass *p, double seconds, int64_t steps)
+{
+    if (p->set == TRAIN_SET && t->n_host_times < HOST_TIMES) t->host_times[t->n_host_times++] = seconds / (double)steps;
+}
+
+/* The median. NaN where operations run as they are called, or the host gathers and waits for uploads. */
+static double host_step_seconds(trainer *t)
+{
+    double *times = t->host_times;
+    const int count = t->n_host_times;
+    if (t->session->impl->sync == NULL || !trainer_feeds_itself(t) || count == 0) return NAN;
+    for (int i = 1; i < count; i++) { /* qsort() may allocate */
+        const double moved = times[i];
+        int k = i;
+        for (; k > 0 && times[k - 1] > moved; k--) times[k] = times[k - 1];
+        times[k] = moved;
+    }
+    return times[count / 2];
+}
+
 static cnn_status run_steps(trainer *t, const trainer_watch *watch, pass *p, cnn_error *err)
 {
     const bool several = watch == NULL || watch->loss == NULL || p->set == TEST_SET;
@@ -175,7 +196,10 @@ static cnn_status run_steps(trainer *t, const trainer_watch *watch, pass *p, cnn
     if (status == CNN_OK) status = trainer_clear_sums(t, err);
     for (int64_t done = 0; done < p->count && status == CNN_OK;) {
         int64_t images;
+        const int64_t steps = p->steps;
+        const double start = cnn_now();
         status = next_steps(t, p, done, several, &images, err);
+        note_host_time(t, p, cnn_now() - start, p->steps - steps);
         done += images;
         if (status == CNN_OK) status = watch_step(t, watch, p, done, images, &sum_before, err);
     }
@@ -231,6 +255,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     p.total = p.count + t->data->test.count;
     memset(result, 0, sizeof *result);
     t->transfer_s = 0.0;
+    t->n_host_times = 0;
     trainer_order(t->params.seed, epoch, p.count, t->order);
     cnn_status status = run_pass(t, watch, &p, err);
     result->steps = p.steps;
@@ -241,7 +266,9 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     if (status == CNN_OK) status = test_pass(t, watch, p.count, result, err);
     result->seconds = cnn_now() - start;
     result->transfer_s = t->transfer_s;
+    result->host_step_s = host_step_seconds(t);
     if (!cnn_impl_timed(t->session->impl))
-        result->seconds = result->train_s = result->test_s = result->transfer_s = result->images_per_s = NAN;
+        result->host_step_s = result->seconds = result->train_s = result->test_s = result->transfer_s =
+            result->images_per_s = NAN;
     return status;
 }

@@ -49,6 +49,7 @@ typedef struct trainer_result {
     double train_accuracy, test_accuracy;
     double images_per_s; /* training images / train_s */
     double transfer_s;   /* uploads of batches (host_data), as much as they overlap with steps; else 0 */
+    double host_step_s;  /* what queueing a training step takes the host, at the median; NaN where it waits as well */
     int64_t steps;
 } trainer_result;
 

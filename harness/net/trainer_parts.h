@@ -43,7 +43,7 @@ typedef struct trainer_batch {
 
 /* Buffers for the images of a batch. One is enough where images are gathered on the device; those from host memory
  * come in by two in turn, so that one is filled while the other is read. */
-enum { LANES = 2 };
+enum { LANES = 2, HOST_TIMES = 256 };
 
 struct trainer {
     const cnn_session *session;
@@ -68,13 +68,15 @@ struct trainer {
     trainer_plan *plans;
     int n_plans, plan_capacity;
     call_list update;
-    cnn_stepper *stepper; /* with params.fused */
-    bool graphs;          /* steps are captured */
-    int32_t *order;       /* host: the order of an epoch */
-    char *rows[SETS];     /* with host_data: all images, converted, in host memory */
-    char *staging[LANES]; /* with host_data: a batch as it stands on the device: images, then labels */
-    double transfer_s;    /* of the epoch, so far */
-    int64_t ahead;        /* steps that are queued before the host waits for them, if someone watches */
+    cnn_stepper *stepper;          /* with params.fused */
+    bool graphs;                   /* steps are captured */
+    int32_t *order;                /* host: the order of an epoch */
+    char *rows[SETS];              /* with host_data: all images, converted, in host memory */
+    char *staging[LANES];          /* with host_data: a batch as it stands on the device: images, then labels */
+    double transfer_s;             /* of the epoch, so far */
+    double host_times[HOST_TIMES]; /* seconds a step that the host took to queue it, of an epoch's first calls */
+    int n_host_times;
+    int64_t ahead; /* steps that are queued before the host waits for them, if someone watches */
 };
 
 /* layout.c: places everything but the workspace; then the workspace, when all plans are made. */
