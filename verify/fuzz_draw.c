@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double default_flops = 5e5;
+/* An emulated GPU takes a host's time for every thread of a grid. */
+static const double default_flops = 5e5, emulated_flops = 3e4;
 
 static bool chance(cnn_rng *rng, int one_in) { return rng_int(rng, 1, one_in) == 1; }
 
@@ -158,7 +159,8 @@ static void draw_problem(const fuzz_space *space, cnn_rng *rng, uint32_t ops, fu
     p->u.type.dtype = (cnn_dtype)draw_bit(rng, space->dtypes);
     p->u.type.layout = (cnn_layout)draw_bit(rng, space->layouts);
     p->u.type.math = draw_math(space, rng, p);
-    const double most = space->flops > 0.0 ? space->flops : default_flops;
+    const bool emulated = space->impls[c->impl]->device_kind == CNN_DEVICE_EMULATED;
+    const double most = space->flops > 0.0 ? space->flops : emulated ? emulated_flops : default_flops;
     fuzz_draw_shape(rng, p, ldexp(most, -(int)rng_int(rng, 0, 8)), &c->shape);
     fuzz_build(&c->shape, p);
 }

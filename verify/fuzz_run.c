@@ -73,11 +73,12 @@ void fuzz_command(const fuzz_space *space, const fuzz_case *c, const char *algor
     const int count = fuzz_settings(space, c, settings);
     cnn_problem_format(p, problem);
     const char *quote = problem[strspn(problem, quiet)] == '\0' ? "" : "'";
+    const char *glob = algorithm[strspn(algorithm, quiet)] == '\0' ? "" : "'";
     const bool conv = p->op == CNN_OP_CONV, no_bias = conv ? !p->u.conv.bias : p->op == CNN_OP_FC && !p->u.fc.bias;
     text[0] = '\0';
-    append(text, size, "benchcnn verify --impl %s:%s --op %s --dir %s --problem %s%s%s --dtype %s --layout %s",
-           space->impls[c->impl]->name, algorithm, cnn_op_name(p->op), cnn_dir_name(c->dir), quote, problem, quote,
-           cnn_dtype_name(p->u.type.dtype), cnn_layout_name(p->u.type.layout));
+    append(text, size, "benchcnn verify --impl %s%s:%s%s --op %s --dir %s --problem %s%s%s --dtype %s --layout %s",
+           glob, space->impls[c->impl]->name, algorithm, glob, cnn_op_name(p->op), cnn_dir_name(c->dir), quote, problem,
+           quote, cnn_dtype_name(p->u.type.dtype), cnn_layout_name(p->u.type.layout));
     if (p->u.type.math != CNN_MATH_F32) append(text, size, " --math %s", cnn_math_name(p->u.type.math));
     if (conv && p->u.conv.flip) append(text, size, " --mode convolution");
     if (no_bias) append(text, size, " --no-bias");

@@ -209,20 +209,28 @@ static double work(const cnn_problem *p)
     return fmax(cnn_flops(p, CNN_FWD), 4.0 * elements);
 }
 
-/* Halves what is largest until the case is small enough. */
-static void cut(const cnn_problem *problem, double flops, fuzz_shape *shape)
+/* The largest of the fields in the mask that are above 1; FUZZ_FIELDS: none. */
+static fuzz_field largest(const cnn_problem *p, const fuzz_shape *shape, uint32_t mask)
 {
-    static const fuzz_field fields[] = {FUZZ_MB, FUZZ_G, FUZZ_ICG, FUZZ_OCG, FUZZ_IH, FUZZ_IW, FUZZ_OH, FUZZ_OW};
+    fuzz_field most = FUZZ_FIELDS;
+    for (int f = 0; f < FUZZ_FIELDS; f++)
+        if (mask >> f & 1u && fuzz_has(p, (fuzz_field)f, shape) && shape->v[f] > 1 &&
+            (most == FUZZ_FIELDS || shape->v[f] > shape->v[most]))
+            most = (fuzz_field)f;
+    return most;
+}
+
+/* Halves what is largest until the case is small enough; the channels last, if they are to stay as drawn. */
+static void cut(const cnn_problem *problem, double flops, bool keep_channels, fuzz_shape *shape)
+{
+    const uint32_t channels = 1u << FUZZ_ICG | 1u << FUZZ_OCG | ((1u << CNN_MAX_INPUTS) - 1) << FUZZ_CAT |
+                              (problem->op == CNN_OP_CONV ? 1u << FUZZ_G : 0);
+    const uint32_t others = 1u << FUZZ_MB | 1u << FUZZ_IH | 1u << FUZZ_IW | 1u << FUZZ_OH | 1u << FUZZ_OW;
     cnn_problem p = *problem;
     for (fuzz_build(shape, &p); work(&p) > flops; fuzz_build(shape, &p)) {
-        fuzz_field most = FUZZ_FIELDS;
-        for (int i = 0; i < 8; i++)
-            if (fuzz_has(&p, fields[i], shape) && (most == FUZZ_FIELDS || shape->v[fields[i]] > shape->v[most]))
-                most = fields[i];
-        if (p.op == CNN_OP_CONCAT && most == FUZZ_G) most = FUZZ_FIELDS;
-        if (p.op == CNN_OP_CONCAT) /* its channels are the rest */
-            for (int i = 0; i < CNN_MAX_INPUTS; i++) shape->v[FUZZ_CAT + i] = (shape->v[FUZZ_CAT + i] + 1) / 2;
-        if (most == FUZZ_FIELDS || shape->v[most] <= 1) return;
+        fuzz_field most = largest(&p, shape, keep_channels ? others : others | channels);
+        if (most == FUZZ_FIELDS) most = largest(&p, shape, channels);
+        if (most == FUZZ_FIELDS) return;
         shape->v[most] /= 2;
     }
 }
@@ -240,6 +248,6 @@ void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, fuz
         if (problem->op == CNN_OP_CONCAT) shape->v[FUZZ_G] = rng_int(rng, 1, CNN_MAX_INPUTS);
         if (problem->op == CNN_OP_OPTIMIZER) shape->v[FUZZ_ICG] *= rng_int(rng, 1, 80);
         if (problem->op == CNN_OP_LOSS && chance(rng, 8)) shape->v[FUZZ_ICG] *= rng_int(rng, 1, 40);
-        cut(problem, flops, shape);
+        cut(problem, flops, chance(rng, 2), shape);
     }
 }

@@ -1,0 +1,13 @@
+# Random problems; --fuzz on a broken implementation that stands beside impl_cpu in a registry of its own.
+benchcnn_unit_test(test_fuzz benchcnn_verify)
+if(TARGET impl_cpu)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/broken/impls.inc CONTENT "CNN_IMPL(cpu)\nCNN_IMPL(broken)\n")
+  get_target_property(cli_sources benchcnn SOURCES)
+  list(TRANSFORM cli_sources PREPEND ${PROJECT_SOURCE_DIR}/harness/cli/)
+  get_target_property(cli_libraries benchcnn LINK_LIBRARIES)
+  add_executable(benchcnn_broken fuzz_broken.c ${PROJECT_SOURCE_DIR}/harness/registry.c ${cli_sources})
+  target_include_directories(benchcnn_broken PRIVATE ${PROJECT_BINARY_DIR}/generated/broken)
+  target_compile_definitions(benchcnn_broken PRIVATE BENCHCNN_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(benchcnn_broken PRIVATE ${cli_libraries} impl_cpu)
+  add_test(NAME test_fuzz_cli COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_fuzz.sh $<TARGET_FILE:benchcnn_broken>)
+endif()

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# --fuzz on a broken implementation: what is found is shrunk, and the printed command alone repeats it.
+set -uo pipefail
+broken=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export OPENBLAS_NUM_THREADS=1 # the sanitizers like no threads before a fork
+failures=0
+
+fail() {
+    echo "FAIL: $*"
+    failures=$((failures + 1))
+}
+
+# expect STATUS COMMAND...: output in $folder/out
+expect() {
+    local want=$1 got
+    shift
+    "$@" >"$folder/out" 2>&1
+    got=$?
+    [ $got -eq "$want" ] || { fail "$* ended with $got, not $want" && tail -5 "$folder/out"; }
+}
+
+# The command that was printed, with this program in its place.
+repeat_command() { sed -n 's/^    repeat with: benchcnn //p' "$folder/out" | head -1; }
+
+# A wrong result: the three sizes that it takes, everything else at its least.
+expect 1 "$broken" verify --impl broken:direct --op conv --dir FWD --fuzz 300 --seed 1 --quiet --out "$folder/records"
+command=$(repeat_command)
+want=' --problem mb1ic3ih1iw1oc1oh1ow1kh1kw1sw2ph0pw0dh1 --dtype f32 --layout nchw --threads 1 --seed '
+[[ $command == *"$want"* ]] || fail "'$command' is not the smallest"
+grep -q '"repro":"benchcnn verify' "$folder/records" || fail "no record of the failure"
+grep -q '"kind":"fuzz"' "$folder/records" || fail "no record of the counts"
+expect 1 bash -c "'$broken' $command"
+expect 0 bash -c "'$broken' ${command/broken:/cpu:}"
+
+# A crash ends its case only.
+expect 1 "$broken" verify --impl broken --op pool --dir FWD --fuzz 300 --seed 1 --quiet
+grep -q 'signal 6' "$folder/out" || fail "the crash is not named"
+grep -q '^300 of 300 cases' "$folder/out" || fail "the run ended with the crash"
+command=$(repeat_command)
+[[ $command == *'mb2ic1'*'kw3'* ]] || fail "'$command' is not the smallest crash"
+{ bash -c "'$broken' $command"; } >/dev/null 2>&1
+[ $? -eq 134 ] || fail "'$command' does not crash"
+
+# The same cases for any number of workers.
+for jobs in 1 3; do
+    "$broken" verify --impl cpu --fuzz 400 --seed 7 --jobs $jobs --quiet >"$folder/jobs$jobs" 2>&1 || fail "--jobs $jobs"
+    sed -i 's/, [0-9.]* s)$/)/' "$folder/jobs$jobs"
+    sort -o "$folder/jobs$jobs" "$folder/jobs$jobs"
+done
+cmp -s "$folder/jobs1" "$folder/jobs3" || fail "one and three workers do not agree"
+
+# What is not supported is not passed.
+expect 3 "$broken" verify --impl cpu --op conv --math tf32 --dtype f32 --fuzz 50 --quiet
+grep -q '50 UNSUPPORTED' "$folder/out" || fail "unsupported cases are not counted"
+
+# Stopped: by time, by Ctrl-C; what was found stands there.
+expect 0 "$broken" verify --impl cpu --fuzz 100000000 --fuzz-time 0.5 --quiet
+"$broken" verify --impl cpu --fuzz 100000000 --quiet >"$folder/out" 2>&1 &
+pid=$!
+sleep 1
+kill -INT $pid
+wait $pid
+[ $? -eq 130 ] || fail "an interrupt does not end with 130"
+grep -q 'of 100000000 cases: 0 FAILED' "$folder/out" || fail "an interrupt loses the counts"
+
+# Bad input, and invalid descriptors.
+expect 2 "$broken" verify --fuzz 0
+expect 2 "$broken" verify --fuzz 10 --problem mb2ic3ih4oc5kh1
+expect 0 "$broken" verify --fuzz-invalid 20000 --quiet
+grep -q ' 0 FAILED (seed 1)' "$folder/out" || fail "no summary of invalid descriptors"
+
+[ $failures -eq 0 ] && echo "all held"
+exit $((failures > 0))
