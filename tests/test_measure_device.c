@@ -1,5 +1,6 @@
 /* test_measure_device.c: measuring on a device, by the mock: graphs, cold caches, an operation amid its network, and
  * what it costs before the steady state. */
+#include "bench/amid.h"
 #include "bench/contest.h"
 #include "mock_device.h"
 
@@ -118,6 +119,47 @@ static void amid_a_network_a_step_precedes_each_sample(void **state)
     cnn_net_free(network);
 }
 
+/* All operands are spoilt; what the step brings back is what it writes afresh: x going forward, dy going back. */
+static void the_neighbours_hand_over_x_or_dy(void **state)
+{
+    static const struct {
+        cnn_op op;
+        const char *text, *algorithm, *handed;
+        cnn_dir dir;
+    } cases[] = {{CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", "direct", "x", CNN_FWD},
+                 {CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", "direct", "dy", CNN_BWD_D},
+                 {CNN_OP_FC, "mb2ic8oc4", "gemm", "dy", CNN_BWD_W}};
+    static const cnn_type type = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    cnn_network *network;
+    cnn_error err;
+    (void)state;
+    assert_int_equal(cnn_net_load("thesis", &type, 4, 1, &network, &err), CNN_OK);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        fixture f;
+        amid *a;
+        void *buffers[CNN_MAX_OPERANDS] = {NULL};
+        set_up(&f, cases[k].op, cases[k].text, cases[k].dir, cases[k].algorithm);
+        for (int i = 0; i < f.c.call.count; i++) {
+            const size_t bytes = f.c.call.operands[i].bytes;
+            assert_int_equal(cnn_mem_alloc(&f.session, bytes, &buffers[i], &err), CNN_OK);
+            assert_int_equal(cnn_mem_fill(&f.session, buffers[i], 1, bytes, &err), CNN_OK);
+        }
+        assert_int_equal(amid_open(&f.session, network, &f.c, buffers, &a, &err), CNN_OK);
+        for (int i = 0; i < f.c.call.count; i++)
+            assert_int_equal(cnn_mem_fill(&f.session, buffers[i], 2, f.c.call.operands[i].bytes, &err), CNN_OK);
+        assert_int_equal(amid_run(a, &err), CNN_OK);
+        for (int i = 0; i < f.c.call.count; i++) {
+            char byte;
+            assert_int_equal(cnn_mem_download(&f.session, &byte, buffers[i], 1, &err), CNN_OK);
+            assert_int_equal(byte, strcmp(f.c.call.operands[i].name, cases[k].handed) == 0 ? 1 : 2);
+            cnn_mem_free(&f.session, buffers[i]);
+        }
+        amid_close(a);
+        tear_down(&f);
+    }
+    cnn_net_free(network);
+}
+
 static void what_does_not_fit_is_said_beforehand(void **state)
 {
     static const char *const settings[] = {"mock.memory=1000"};
@@ -162,6 +204,7 @@ int main(void)
         cmocka_unit_test(warm_up_lasts_as_long_as_asked),
         cmocka_unit_test(cold_samples_follow_a_flush),
         cmocka_unit_test(amid_a_network_a_step_precedes_each_sample),
+        cmocka_unit_test(the_neighbours_hand_over_x_or_dy),
         cmocka_unit_test(what_does_not_fit_is_said_beforehand),
         cmocka_unit_test(a_device_that_dies_is_said),
     };
