@@ -83,12 +83,22 @@ cnn_status amid_open(const cnn_session *session, const cnn_network *network, con
     return status;
 }
 
-cnn_status amid_run(amid *a, cnn_error *err)
+static cnn_status hand_over(const amid *a, cnn_error *err)
 {
-    cnn_status status = trainer_step(a->trainer, a->images, a->labels, a->network->net.batch, NULL, err);
+    cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < a->c->call.count; i++)
         if (a->fresh[i])
             status = cnn_mem_copy(a->session, a->buffers[i], a->fresh[i], a->c->call.operands[i].bytes, err);
+    return status;
+}
+
+/* A device is kept busy with several copies, so that the host can launch the timed run meanwhile. */
+cnn_status amid_run(amid *a, cnn_error *err)
+{
+    enum { BUSY_COPIES = 8 };
+    const int copies = a->session->impl->sync ? BUSY_COPIES : 1;
+    cnn_status status = trainer_step(a->trainer, a->images, a->labels, a->network->net.batch, NULL, err);
+    for (int i = 0; status == CNN_OK && i < copies; i++) status = hand_over(a, err);
     return status;
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, sweep, cpu
+#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, sweep, cpu, peaks, host
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
@@ -68,6 +68,27 @@ cpu() { "$benchcnn" sweep batch --impl cpu:direct,cpu:im2col --epochs 3 --quiet 
 table() {
     "$benchcnn" bench --impl 'cuda_naive:*,cuda_im2col:*,cudnn:*' --problems bench/problems/awnn_table1.txt \
         --min-time 0.02 --max-time 0.2 --quiet --out "$out/awnn_table1.jsonl" | tail -40
+}
+
+# Ceilings, the thesis's convolutions under them, hot, cold and amid the network's layers.
+peaks() {
+    "$benchcnn" peaks --out "$out/peaks.jsonl"
+    for caches in hot cold network; do
+        "$benchcnn" bench --impl 'cuda_naive:v4,cuda_im2col:implicit_pad,cudnn:find' --net thesis --batch 1000 --cache $caches \
+            --peaks "$out/peaks.jsonl" --quiet --out "$out/bench_$caches.jsonl" | tail -60
+    done
+    "$benchcnn" plot roofline "$out/bench_hot.jsonl" "$out/peaks.jsonl" --out "$out/roofline" || true
+}
+
+# What a training step takes the host with and without replay: host_step_s, to be below 5 us with it.
+host() {
+    for impl in ${gpu//,/ }; do
+        for way in '' --no-graph; do
+            # shellcheck disable=SC2086  # nothing or one word
+            "$benchcnn" train --net thesis --impl "$impl" --batch 50 --epochs 3 --quiet $way --out "$out/host.jsonl" | tail -1
+        done
+    done
+    grep -o '"impl":"[^"]*"\|"graph":[a-z]*\|"host_step_s":[^,}]*' "$out/host.jsonl"
 }
 
 for phase in "$@"; do
