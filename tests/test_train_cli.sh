@@ -27,6 +27,7 @@ holds "$tmp/graph.jsonl" '"data_on":"device","graph":true'
 holds "$tmp/graph.jsonl" '"transfer_s":0'
 holds "$tmp/eager.jsonl" '"graph":false'
 holds "$tmp/graph.jsonl" '"host_step_s":[0-9]' # what the host takes to queue a step, where it does not wait
+holds "$tmp/eager.jsonl" '"host_step_s":[0-9]'
 holds "$tmp/host.jsonl" '"host_step_s":null'
 holds "$tmp/cpu.jsonl" '"host_step_s":null'
 holds "$tmp/host.jsonl" '"data_on":"host","graph":true'

@@ -178,7 +178,7 @@ static double host_step_seconds(trainer *t)
 {
     double *times = t->host_times;
     const int count = t->n_host_times;
-    if (t->session->impl->sync == NULL || !trainer_feeds_itself(t) || count == 0) return NAN;
+    if (t->session->impl->sync == NULL || t->params.host_data || count == 0) return NAN;
     for (int i = 1; i < count; i++) { /* qsort() may allocate */
         const double moved = times[i];
         int k = i;
