@@ -100,7 +100,7 @@ static cnn_status measure_one(bench_peaks *peaks, const cnn_session *session, co
     result.holds = (int64_t)peak.holds;
     status = sample(session, &peak, plan, &result, err);
     if (status == CNN_OK) status = bench_peaks_add(peaks, &result, err);
-    if (status == CNN_OK && plan->each) plan->each(plan->user, &result);
+    if (status == CNN_OK && plan->each) status = plan->each(plan->user, &result, err);
 cleanup:
     session->impl->peak_close(session->context, &peak);
     return status;

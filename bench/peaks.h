@@ -27,7 +27,7 @@ typedef struct peak_plan {
     double seconds; /* for each */
     bool latencies; /* those in seconds, too: no floor needs them */
     bool (*stop)(void);
-    void (*each)(void *user, const bench_peak *peak); /* (optional) as each is known */
+    cnn_status (*each)(void *user, const bench_peak *peak, cnn_error *err); /* (optional) as each is known */
     void *user;
 } peak_plan;
 

@@ -38,6 +38,15 @@ grep -q '"kind":"peak"' "$tmp/none2.jsonl" && fail "--peaks none measures all th
     --out "$tmp/net.jsonl" >"$tmp/out" || fail "bench --cache network: $(cat "$tmp/out")"
 [ "$(grep -c '"cache":"network"' "$tmp/net.jsonl")" -eq 6 ] || fail "three layers, two directions: $(cat "$tmp/out")"
 
+# Interrupted: what was measured is recorded.
+"$benchcnn" peaks --impl cpu --min-time 0.2 --out "$tmp/cut.jsonl" >/dev/null 2>"$tmp/err" &
+pid=$!
+for _ in $(seq 200); do grep -qs '"kind":"peak"' "$tmp/cut.jsonl" && break; sleep 0.1; done
+kill -INT $pid
+wait $pid
+[ $? -eq 130 ] || fail "an interrupt did not end peaks with 130: $(cat "$tmp/err")"
+grep -q '"kind":"peak"' "$tmp/cut.jsonl" || fail "an interrupt lost what was measured"
+
 # The picture.
 "$benchcnn" plot roofline 2>"$tmp/err" && fail "no file is no error"
 grep -q 'plot roofline FILE' "$tmp/err" || fail "what is missing is not said"

@@ -26,16 +26,19 @@ static void value_text(const bench_peak *peak, char *text, size_t size)
         snprintf(text, size, v >= 1e13 ? "%.2f TB/s" : "%.1f GB/s", v * (v >= 1e13 ? 1e-12 : 1e-9));
 }
 
-static void show(void *user, const bench_peak *peak)
+/* Recorded at once: an interrupt loses none that was shown. */
+static cnn_status report(void *user, const bench_peak *peak, cnn_error *err)
 {
     const peaks_run *r = user;
     char name[2 * CNN_NAME_MAX + 16], value[48];
-    if (r->options->json) return;
+    const cnn_status status = record_write(r->sink, bench_peak_record(peak), err);
+    if (r->options->json) return status;
     bench_peak_name(peak, name, sizeof name);
     value_text(peak, value, sizeof value);
     printf("  %-24s %5d thread%s  %*s\n", name, peak->threads, peak->threads == 1 ? " " : "s",
            strstr(value, "µ") ? 17 : 16, value);
     fflush(stdout);
+    return status;
 }
 
 static cnn_status measure_threads(peaks_run *r, const cnn_session *session, int threads, const peak_plan *plan,
@@ -57,7 +60,7 @@ static cnn_status measure_device(peaks_run *r, const cnn_session *session, cnn_e
     const peak_plan plan = {.seconds = o->min_time >= 0 ? o->min_time : usual_seconds,
                             .latencies = true,
                             .stop = cli_interrupted,
-                            .each = show,
+                            .each = report,
                             .user = r};
     const bool host = session->impl->device_kind == CNN_DEVICE_CPU;
     char machine[CNN_NAME_MAX];
@@ -77,10 +80,7 @@ static cnn_status measure_all(peaks_run *r, cnn_error *err)
         bool seen = false;
         for (int k = 0; k < i; k++)
             seen = seen || r->sessions.list[k].impl->device_kind == r->sessions.list[i].impl->device_kind;
-        const int first = r->peaks.count;
         if (!seen) status = measure_device(r, &r->sessions.list[i], err);
-        for (int k = first; status == CNN_OK && k < r->peaks.count; k++)
-            status = record_write(r->sink, bench_peak_record(&r->peaks.list[k]), err);
     }
     return status;
 }
