@@ -180,12 +180,12 @@ static void what_does_not_fit_is_said_beforehand(void **state)
 /* An operation that fails in mid-turn puts its algorithm out, whatever state the caches are brought into. */
 static void a_device_that_dies_is_said(void **state)
 {
-    static const char *const settings[] = {"mock.fail_at=40"};
-    const cnn_session_params dying = {.threads = 1, .settings = settings, .n_settings = 1};
+    static const char *const settings[] = {"mock.fail_at=1000", "mock.fail_at=12"}; /* flushing takes long */
     cnn_error err;
     (void)state;
     for (int cold = 0; cold < 2; cold++) {
-        const measure_params params = {.min_time = 1, .max_time = 1, .cold = cold == 1};
+        const cnn_session_params dying = {.threads = 1, .settings = &settings[cold], .n_settings = 1};
+        const measure_params params = {.min_time = 30, .max_time = 30, .cold = cold == 1};
         fixture f;
         set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
         cnn_session_close(&f.session);
