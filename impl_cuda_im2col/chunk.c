@@ -56,11 +56,11 @@ static void lay_out_matrices(cucol_chunk *c)
     const bool last = c->outputs.channels_last;
     c->width = m->batched ? m->pixels : c->g.n * m->pixels;
     c->batch = m->batched ? c->g.n : m->d->g;
-    c->weights = (cucol_matrix){m->group_rows, m->batched ? 0 : m->group_oc * m->group_rows, false};
-    c->column_matrix = (cucol_matrix){c->width, m->group_rows * c->width, false};
-    c->output_matrix = (cucol_matrix){c->width, m->group_oc * c->width, false};
-    if (last) c->output_matrix = (cucol_matrix){m->d->oc, m->group_oc, true};
-    if (last && m->direct) c->column_matrix = (cucol_matrix){m->d->ic, m->group_rows, true};
+    c->weights = (cuda_matrix){m->group_rows, m->batched ? 0 : m->group_oc * m->group_rows, false};
+    c->column_matrix = (cuda_matrix){c->width, m->group_rows * c->width, false};
+    c->output_matrix = (cuda_matrix){c->width, m->group_oc * c->width, false};
+    if (last) c->output_matrix = (cuda_matrix){m->d->oc, m->group_oc, true};
+    if (last && m->direct) c->column_matrix = (cuda_matrix){m->d->ic, m->group_rows, true};
     c->transposes = !m->batched && !last && c->g.n > 1; /* one image is its own wide outputs */
 }
 

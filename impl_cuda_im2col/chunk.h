@@ -13,7 +13,7 @@ typedef struct cucol_chunk {
     int64_t first;                        /* image */
     bool transposes; /* NCHW with several images in one product: its y is `wide`, not the tensor as it lies */
     /* The three matrices: weights [oc/g][rows], columns [rows][width], outputs [oc/g][width]; `batch` of each. */
-    cucol_matrix weights, column_matrix, output_matrix;
+    cuda_matrix weights, column_matrix, output_matrix;
     int64_t width, batch;
 } cucol_chunk;
 

@@ -48,9 +48,10 @@ static cnn_status fwd_chunk(cucol_context *context, cucol_chunk *c, const cnn_we
     const void *columns;
     cnn_status status = make_columns(context, c, args->x, &bias, &columns, err);
     if (status != CNN_OK) return status;
-    const cucol_gemm product = {c->m.group_oc, c->width,         c->m.group_rows,  c->batch,
-                                c->weights,    c->column_matrix, c->output_matrix, !c->transposes && (add || fill)};
-    status = cucol_gemm_run(context, &d->t, &product, args->w, columns, c->transposes ? c->wide : y, err);
+    const cuda_gemm product = {c->m.group_oc, c->width,         c->m.group_rows,  c->batch,
+                               c->weights,    c->column_matrix, c->output_matrix, !c->transposes && (add || fill)};
+    status = cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, args->w, columns,
+                           c->transposes ? c->wide : y, err);
     if (status != CNN_OK || !c->transposes) return status;
     return cucol_split_outputs(context, d->t.dtype, &c->outputs, c->wide, args->b, y, add, err);
 }
@@ -93,14 +94,15 @@ static cnn_status bwd_data_chunk(cucol_context *context, cucol_chunk *c, const c
     const void *dy;
     cnn_status status = join_outputs(context, c, args->dy, &dy, NULL, false, err);
     if (status != CNN_OK) return status;
-    cucol_gemm product = {c->m.group_rows, c->width,         c->m.group_oc,    c->batch,
-                          c->weights,      c->output_matrix, c->column_matrix, 0};
+    cuda_gemm product = {c->m.group_rows, c->width,         c->m.group_oc,    c->batch,
+                         c->weights,      c->output_matrix, c->column_matrix, 0};
     product.a.transposed = true;
     if (c->m.direct) {
         product.beta = args->beta;
-        return cucol_gemm_run(context, &c->m.d->t, &product, args->w, dy, (char *)args->dx + input_at(c), err);
+        return cuda_gemm_run(&context->cuda, &context->blas, &c->m.d->t, &product, args->w, dy,
+                             (char *)args->dx + input_at(c), err);
     }
-    status = cucol_gemm_run(context, &c->m.d->t, &product, args->w, dy, c->columns, err);
+    status = cuda_gemm_run(&context->cuda, &context->blas, &c->m.d->t, &product, args->w, dy, c->columns, err);
     return status == CNN_OK ? add_columns(context, c, args->dx, args->beta != 0, err) : status;
 }
 
@@ -124,10 +126,10 @@ static cnn_status bwd_weights_chunk(cucol_context *context, cucol_chunk *c, cons
     if (status == CNN_OK)
         status = join_outputs(context, c, args->dy, &dy, sums, sums == args->db ? add : c->first > 0, err);
     if (status != CNN_OK) return status;
-    cucol_gemm product = {c->m.group_oc,    c->m.group_rows,  c->width,   c->batch,
-                          c->output_matrix, c->column_matrix, c->weights, add};
+    cuda_gemm product = {c->m.group_oc,    c->m.group_rows,  c->width,   c->batch,
+                         c->output_matrix, c->column_matrix, c->weights, add};
     product.b.transposed = !product.b.transposed;
-    return cucol_gemm_run(context, &c->m.d->t, &product, dy, columns, args->dw, err);
+    return cuda_gemm_run(&context->cuda, &context->blas, &c->m.d->t, &product, dy, columns, args->dw, err);
 }
 
 cnn_status cucol_conv_bwd_weights(cnn_context *cnn, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)

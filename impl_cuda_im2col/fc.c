@@ -80,9 +80,9 @@ cnn_status cucol_fc_fwd(cnn_context *cnn, const cnn_plan *plan, const cnn_weight
     if (status == CNN_OK) status = ordered_weights(context, d, &m, args, &w, err);
     if (status == CNN_OK && args->b) status = cucol_fill_bias(context, d->t.dtype, &bias, err);
     if (status != CNN_OK) return status;
-    const cucol_gemm product = {
+    const cuda_gemm product = {
         d->mb, d->oc, m.k, 1, {m.k, 0, false}, {m.k, 0, true}, {d->oc, 0, false}, args->b ? 1 : args->beta};
-    return cucol_gemm_run(context, &d->t, &product, args->x, w, args->y, err);
+    return cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, args->x, w, args->y, err);
 }
 
 cnn_status cucol_fc_bwd_data(cnn_context *cnn, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
@@ -94,8 +94,8 @@ cnn_status cucol_fc_bwd_data(cnn_context *cnn, const cnn_plan *plan, const cnn_w
     cnn_status status = plan_make(context, d, CNN_BWD_D, &m, err);
     if (status == CNN_OK) status = ordered_weights(context, d, &m, args, &w, err);
     if (status != CNN_OK) return status;
-    const cucol_gemm product = {d->mb, m.k, d->oc, 1, {d->oc, 0, false}, {m.k, 0, false}, {m.k, 0, false}, args->beta};
-    return cucol_gemm_run(context, &d->t, &product, args->dy, w, args->dx, err);
+    const cuda_gemm product = {d->mb, m.k, d->oc, 1, {d->oc, 0, false}, {m.k, 0, false}, {m.k, 0, false}, args->beta};
+    return cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, args->dy, w, args->dx, err);
 }
 
 static cnn_status bias_gradient(cucol_context *context, const cnn_fc_desc *d, const fc_plan *m,
@@ -117,10 +117,10 @@ cnn_status cucol_fc_bwd_weights(cnn_context *cnn, const cnn_plan *plan, const cn
     fc_plan m;
     cnn_status status = plan_make(context, d, CNN_BWD_W, &m, err);
     if (status != CNN_OK) return status;
-    const cucol_gemm product = {
+    const cuda_gemm product = {
         d->oc, m.k, d->mb, 1, {d->oc, 0, true}, {m.k, 0, false}, {m.k, 0, false}, m.copied ? 0 : args->beta};
     void *dw = m.copied ? args->workspace : args->dw;
-    status = cucol_gemm_run(context, &d->t, &product, args->dy, args->x, dw, err);
+    status = cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, args->dy, args->x, dw, err);
     if (status == CNN_OK && m.copied)
         status = cucol_crop(context, d->t.dtype, &m.copy, args->workspace, args->dw, args->beta != 0, err);
     if (status == CNN_OK && args->db) status = bias_gradient(context, d, &m, args, err);

@@ -3,20 +3,17 @@
  * The context is what every CUDA implementation has, and a cuBLAS handle with its workspace. */
 #include "impl_cuda_im2col/im2col.h"
 
-#define BIT(op) (1u << CNN_OP_##op)
-#define EVERY_OTHER                                                                                                    \
-    (BIT(POOL) | BIT(ACT) | BIT(LOSS) | BIT(DROPOUT) | BIT(ADD) | BIT(CONCAT) | BIT(BATCHNORM) | BIT(OPTIMIZER))
-
 static const cnn_algorithm algorithms[] = {
-    {"implicit_pad", "columns straight from x; dx collected without atomics", BIT(CONV), CNN_ALGO_DETERMINISTIC, 1,
+    {"implicit_pad", "columns straight from x; dx collected without atomics", CUDA_OP(CONV), CNN_ALGO_DETERMINISTIC, 1,
      CUCOL_IMPLICIT_PAD},
-    {"gather", "columns from a padded copy of x; dx collected without atomics", BIT(CONV), CNN_ALGO_DETERMINISTIC, 1,
-     CUCOL_GATHER},
-    {"thread_per_element", "version 2: a thread an element of the columns; dx by atomic additions", BIT(CONV), 0, 1,
+    {"gather", "columns from a padded copy of x; dx collected without atomics", CUDA_OP(CONV), CNN_ALGO_DETERMINISTIC,
+     1, CUCOL_GATHER},
+    {"thread_per_element", "version 2: a thread an element of the columns; dx by atomic additions", CUDA_OP(CONV), 0, 1,
      CUCOL_PER_ELEMENT},
-    {"thread_per_filter", "version 1: a thread a window; dx by atomic additions", BIT(CONV), 0, 1, CUCOL_PER_FILTER},
-    {"gemm", "one matrix product by cuBLAS", BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CUCOL_GEMM},
-    {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1,
+    {"thread_per_filter", "version 1: a thread a window; dx by atomic additions", CUDA_OP(CONV), 0, 1,
+     CUCOL_PER_FILTER},
+    {"gemm", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, CUCOL_GEMM},
+    {"default", "the one kernel of an operation without a choice", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
      CUCOL_DEFAULT},
 };
 
@@ -30,7 +27,7 @@ static const cnn_knob knobs[] = {
 static void close_context(cnn_context *context)
 {
     if (!context) return;
-    cucol_gemm_close((cucol_context *)context);
+    cuda_blas_close(&((cucol_context *)context)->blas);
     cuda_context_close(context);
 }
 
@@ -38,7 +35,9 @@ static cnn_status open_context(const cnn_open_params *params, cnn_context **cont
 {
     cnn_status status = cuda_context_open(params, knobs, CUCOL_KNOB_COUNT, sizeof(cucol_context), context, err);
     if (status != CNN_OK) return status;
-    status = cucol_gemm_open((cucol_context *)*context, err);
+    cucol_context *c = (cucol_context *)*context;
+    c->blas.pedantic = c->cuda.knobs[CUCOL_KNOB_GEMM_PEDANTIC] != 0;
+    status = cuda_blas_open(&c->cuda, &c->blas, (size_t)c->cuda.knobs[CUCOL_KNOB_GEMM_WORKSPACE] << 20, err);
     if (status == CNN_OK) return CNN_OK;
     close_context(*context);
     *context = NULL;
@@ -47,13 +46,8 @@ static cnn_status open_context(const cnn_open_params *params, cnn_context **cont
 
 static void describe(cnn_context *context, cnn_put_fn *put, void *user)
 {
-    char text[32];
-    int version = 0;
     cuda_describe(context, put, user);
-    if (cublasGetVersion(((cucol_context *)context)->blas, &version) != CUBLAS_STATUS_SUCCESS) return;
-    /* 130100 is 13.1.0; before 11 it was 1000, 100, 1 */
-    snprintf(text, sizeof text, "%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
-    put(user, "cublas", text);
+    cuda_blas_describe(&((cucol_context *)context)->blas, put, user);
 }
 
 const cnn_impl *cnn_impl_cuda_im2col(void);

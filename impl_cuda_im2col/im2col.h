@@ -14,8 +14,8 @@
 #ifndef IMPL_CUDA_IM2COL_IM2COL_H
 #define IMPL_CUDA_IM2COL_IM2COL_H
 
-#include "harness/cuda/blas.h"
 #include "harness/cuda/cuda.h"
+#include "harness/cuda/gemm.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,8 +31,7 @@ typedef enum cucol_knob_id {
 
 typedef struct cucol_context {
     cuda_context cuda; /* first: the shared slots see no more than this */
-    cublasHandle_t blas;
-    void *blas_workspace;
+    cuda_blas blas;
 } cucol_context;
 
 /* cnn_algorithm.id of the rows of the table in im2col.c; the first four are the convolution's. */
@@ -118,22 +117,6 @@ cnn_status cucol_join_outputs(cucol_context *, cnn_dtype, const cucol_outputs *,
 /* db[channel] = the sum of sums[slice][channel], slice after slice; += with `add`. */
 cnn_status cucol_add_slices(cucol_context *, cnn_dtype, const void *sums, int32_t slices, int32_t channels, void *db,
                             bool add, cnn_error *);
-
-/* ---- gemm.cu: `batch` products c = a * b + beta * c, of m x k and k x n; beta 0 does not read c. */
-/* How a row-major matrix lies: elements from row to row, and from product to product. Transposed: it is stored so. */
-typedef struct cucol_matrix {
-    int64_t ld, stride;
-    bool transposed;
-} cucol_matrix;
-typedef struct cucol_gemm {
-    int64_t m, n, k, batch;
-    cucol_matrix a, b, c;
-    double beta;
-} cucol_gemm;
-cnn_status cucol_gemm_open(cucol_context *, cnn_error *);
-void cucol_gemm_close(cucol_context *);
-cnn_status cucol_gemm_run(cucol_context *, const cnn_type *, const cucol_gemm *, const void *a, const void *b, void *c,
-                          cnn_error *);
 
 /* ---- plan.c: how a convolution is cut into chunks; made by every call, from the problem and the knobs alone. */
 typedef struct cucol_plan {

@@ -114,8 +114,8 @@ extern "C" cnn_status cucol_peak_run(cnn_context *context, const cnn_peak *peak,
     const void *alpha = f64 ? static_cast<const void *>(&one64) : &one,
                *beta = f64 ? static_cast<const void *>(&zero64) : &zero;
     const cublasStatus_t status =
-        cublasGemmEx(c->blas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, alpha, a, row->type, n, a + matrix, row->type, n, beta,
-                     a + 2 * matrix, row->type, n, row->compute, CUBLAS_GEMM_DEFAULT);
+        cublasGemmEx(c->blas.handle, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, alpha, a, row->type, n, a + matrix, row->type,
+                     n, beta, a + 2 * matrix, row->type, n, row->compute, CUBLAS_GEMM_DEFAULT);
     if (status == CUBLAS_STATUS_SUCCESS) return CNN_OK;
     return CNN_FAIL(err, CNN_DEVICE, "cublasGemmEx of %d x %d: %s", n, n, cublasGetStatusString(status));
 }

@@ -1,16 +1,5 @@
 /* supports.c: the gate of impl_cuda_im2col, and the workspace of what it lets through. */
-#include "harness/names.h"
-#include "harness/shape.h"
 #include "impl_cuda_im2col/im2col.h"
-
-static cnn_status check_type(const cnn_type *t, cnn_error *err)
-{
-    if (t->dtype != CNN_F32 && t->dtype != CNN_F64)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "dtype %d: impl cuda_im2col computes in f32 and f64", (int)t->dtype);
-    if (t->math == CNN_MATH_F32 || (t->math == CNN_MATH_TF32 && t->dtype == CNN_F32)) return CNN_OK;
-    return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s with dtype %s: impl cuda_im2col does f32 and f64, and tf32 with f32",
-                    cnn_math_name(t->math), cnn_dtype_name(t->dtype));
-}
 
 static cnn_status weighted_workspace(const cucol_context *context, const cnn_problem *problem, cnn_dir dir,
                                      const cnn_algorithm *algorithm, size_t *bytes, cnn_error *err)
@@ -26,14 +15,10 @@ cnn_status cucol_supports(cnn_context *context, const cnn_problem *problem, cnn_
                           cnn_error *err)
 {
     size_t bytes;
-    if (!(cnn_op_dirs(problem) & 1u << dir))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s has no direction %s", cnn_op_name(problem->op), cnn_dir_name(dir));
-    if (!(algorithm->ops & 1u << problem->op))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s does not serve %s", algorithm->name,
-                        cnn_op_name(problem->op));
-    if (problem->op != CNN_OP_CONV && problem->op != CNN_OP_FC)
-        return cuda_pointwise_supports(context, problem, dir, algorithm, err);
-    const cnn_status status = check_type(&problem->u.type, err);
+    cnn_status status = cuda_check_served(problem, dir, algorithm, err);
+    if (status != CNN_OK) return status;
+    if (!cuda_is_weighted(problem)) return cuda_pointwise_supports(context, problem, dir, algorithm, err);
+    status = cuda_check_type(problem, true, err);
     if (status != CNN_OK) return status;
     return weighted_workspace((const cucol_context *)context, problem, dir, algorithm, &bytes, err);
 }
@@ -42,7 +27,6 @@ cnn_status cucol_workspace(cnn_context *context, const cnn_problem *problem, cnn
                            const cnn_algorithm *algorithm, size_t *bytes, cnn_error *err)
 {
     *bytes = 0;
-    if (problem->op != CNN_OP_CONV && problem->op != CNN_OP_FC)
-        return cuda_pointwise_workspace(context, problem, dir, bytes, err);
+    if (!cuda_is_weighted(problem)) return cuda_pointwise_workspace(context, problem, dir, bytes, err);
     return weighted_workspace((const cucol_context *)context, problem, dir, algorithm, bytes, err);
 }

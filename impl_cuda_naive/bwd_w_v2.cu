@@ -71,23 +71,12 @@ static __global__ void bwd_w_v2(conv_shape<I> s, const T *__restrict__ x, const 
     }
 }
 
-template <typename T, typename I>
-static cnn_status launch(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
 {
     const int64_t sums = d->oc * (d->ic / d->g) * d->kh * d->kw + (d->bias ? d->oc : 0);
     const cuda_shape shape = {"bwd_w_v2", dim3((unsigned)smaller(sums, context->limits.grid_dim[0])),
                               dim3((unsigned)context->knobs[NAIVE_KNOB_V2_REDUCE]), 0};
-    return cuda_launch(context, shape, err, bwd_w_v2<T, I>, conv_shape_of<I>(d), a->x, a->dy, a->dw, a->db,
-                       a->beta != 0);
-}
-
-static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
-{
-    if (conv_fits_32(d, d->mb))
-        return d->t.dtype == CNN_F32 ? launch<float, int32_t>(context, d, a, err)
-                                     : launch<double, int32_t>(context, d, a, err);
-    return d->t.dtype == CNN_F32 ? launch<float, int64_t>(context, d, a, err)
-                                 : launch<double, int64_t>(context, d, a, err);
+    return NAIVE_LAUNCH_INDEXED(d, context, shape, err, bwd_w_v2, a->x, a->dy, a->dw, a->db, a->beta != 0);
 }
 
 const naive_kernel naive_bwd_w_v2 = {run, NULL, NULL};

@@ -6,19 +6,19 @@
 #include "impl_cuda_naive/shape.h"
 
 /* x is [mb][ic][ih][iw] through strides; w is [oc][inputs], inputs in NCHW's order whatever the layout. */
-struct fc_shape {
+struct fc_naive_shape {
     int64_t mb, oc, inputs, h, w;
     tensor_strides<int64_t> x;
 };
 
 /* Where input e, in the order of the weights, stands within an image. */
-static __device__ inline int64_t input_at(const fc_shape &s, int64_t e)
+static __device__ inline int64_t input_at(const fc_naive_shape &s, int64_t e)
 {
     return e / (s.h * s.w) * s.x.c + e / s.w % s.h * s.x.h + e % s.w * s.x.w;
 }
 
 template <typename T>
-static __global__ void fc_naive_fwd(fc_shape s, const T *x, const T *w, const T *b, T *y, bool add)
+static __global__ void fc_naive_fwd(fc_naive_shape s, const T *x, const T *w, const T *b, T *y, bool add)
 {
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= s.mb * s.oc) return;
@@ -28,7 +28,8 @@ static __global__ void fc_naive_fwd(fc_shape s, const T *x, const T *w, const T 
     y[e] = add ? y[e] + sum : sum;
 }
 
-template <typename T> static __global__ void fc_naive_bwd_data(fc_shape s, const T *dy, const T *w, T *dx, bool add)
+template <typename T>
+static __global__ void fc_naive_bwd_data(fc_naive_shape s, const T *dy, const T *w, T *dx, bool add)
 {
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= s.mb * s.inputs) return;
@@ -41,7 +42,7 @@ template <typename T> static __global__ void fc_naive_bwd_data(fc_shape s, const
 
 /* Behind the last weight, a thread a bias. */
 template <typename T>
-static __global__ void fc_naive_bwd_weights(fc_shape s, const T *x, const T *dy, T *dw, T *db, bool add)
+static __global__ void fc_naive_bwd_weights(fc_naive_shape s, const T *x, const T *dy, T *dw, T *db, bool add)
 {
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, weights = s.oc * s.inputs;
     if (e >= weights + (db != NULL ? s.oc : 0)) return;
@@ -53,7 +54,7 @@ static __global__ void fc_naive_bwd_weights(fc_shape s, const T *x, const T *dy,
     *out = add ? *out + sum : sum;
 }
 
-static fc_shape shape_of(const cnn_fc_desc *d)
+static fc_naive_shape shape_of(const cnn_fc_desc *d)
 {
     return {d->mb, d->oc, d->ic * d->ih * d->iw,
             d->ih, d->iw, tensor_strides_of<int64_t>(d->t.layout, d->ic, d->ih, d->iw)};

@@ -13,17 +13,17 @@
 
 enum { WARP = 32, BUSY_WARPS = 2048, BUSY_THREADS = 65536 };
 
-struct fc_shape {
+struct fc_tiled_shape {
     int64_t mb, oc, inputs;
     int64_t channels, pixels; /* of NHWC; for NCHW 1 and inputs: the order of the weights, then */
 };
 
 /* Input e in the order of memory is that of which weight; and the other way round. */
-static __device__ inline int64_t weight_of(const fc_shape &s, int64_t e)
+static __device__ inline int64_t weight_of(const fc_tiled_shape &s, int64_t e)
 {
     return s.channels == 1 ? e : e % s.channels * s.pixels + e / s.channels;
 }
-static __device__ inline int64_t place_of(const fc_shape &s, int64_t e)
+static __device__ inline int64_t place_of(const fc_tiled_shape &s, int64_t e)
 {
     return s.channels == 1 ? e : e % s.pixels * s.channels + e / s.pixels;
 }
@@ -31,7 +31,7 @@ static __device__ inline int64_t place_of(const fc_shape &s, int64_t e)
 /* A lane's share of the tile at output k0 and image n0. What is beyond the last one is read from it, and not written.
  */
 template <typename T, int OUTPUTS, int IMAGES>
-static __device__ inline void add_inputs(const fc_shape &s, const T *x, const T *w, int64_t k0, int64_t n0,
+static __device__ inline void add_inputs(const fc_tiled_shape &s, const T *x, const T *w, int64_t k0, int64_t n0,
                                          T (&sums)[OUTPUTS][IMAGES])
 {
 #pragma unroll 4
@@ -50,7 +50,7 @@ static __device__ inline void add_inputs(const fc_shape &s, const T *x, const T 
 }
 
 template <typename T, int OUTPUTS, int IMAGES>
-static __global__ void fc_tiled_fwd(fc_shape s, const T *__restrict__ x, const T *__restrict__ w,
+static __global__ void fc_tiled_fwd(fc_tiled_shape s, const T *__restrict__ x, const T *__restrict__ w,
                                     const T *__restrict__ b, T *__restrict__ y, bool add)
 {
     const int64_t across = (s.oc + OUTPUTS - 1) / OUTPUTS, down = (s.mb + IMAGES - 1) / IMAGES;
@@ -77,7 +77,7 @@ static __global__ void fc_tiled_fwd(fc_shape s, const T *__restrict__ x, const T
 }
 
 template <typename T, int IMAGES>
-static __global__ void fc_tiled_bwd_data(fc_shape s, const T *__restrict__ dy, const T *__restrict__ w,
+static __global__ void fc_tiled_bwd_data(fc_tiled_shape s, const T *__restrict__ dy, const T *__restrict__ w,
                                          T *__restrict__ dx, bool add)
 {
     const int64_t count = s.inputs * ((s.mb + IMAGES - 1) / IMAGES);
@@ -100,7 +100,7 @@ static __global__ void fc_tiled_bwd_data(fc_shape s, const T *__restrict__ dy, c
     }
 }
 
-static fc_shape shape_of(const cnn_fc_desc *d)
+static fc_tiled_shape shape_of(const cnn_fc_desc *d)
 {
     const int64_t pixels = d->ih * d->iw;
     const bool straight = d->t.layout == CNN_NCHW || pixels == 1 || d->ic == 1;

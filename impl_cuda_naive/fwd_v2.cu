@@ -37,22 +37,10 @@ static __global__ void fwd_v2(conv_shape<I> s, const T *__restrict__ x, const T 
     }
 }
 
-template <typename T, typename I>
-static cnn_status launch(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
-{
-    const cuda_shape shape =
-        cuda_shape_1d(context, "fwd_v2", d->mb * d->oc * d->oh * d->ow, (int)context->knobs[NAIVE_KNOB_V2_THREADS],
-                      (int)context->knobs[NAIVE_KNOB_V2_BLOCKS]);
-    return cuda_launch(context, shape, err, fwd_v2<T, I>, conv_shape_of<I>(d), a->x, a->w, a->b, a->y, a->beta != 0);
-}
-
 static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
 {
-    if (conv_fits_32(d, d->mb))
-        return d->t.dtype == CNN_F32 ? launch<float, int32_t>(context, d, a, err)
-                                     : launch<double, int32_t>(context, d, a, err);
-    return d->t.dtype == CNN_F32 ? launch<float, int64_t>(context, d, a, err)
-                                 : launch<double, int64_t>(context, d, a, err);
+    const cuda_shape shape = v2_shape(context, "fwd_v2", d->mb * d->oc * d->oh * d->ow);
+    return NAIVE_LAUNCH_INDEXED(d, context, shape, err, fwd_v2, a->x, a->w, a->b, a->y, a->beta != 0);
 }
 
 const naive_kernel naive_fwd_v2 = {run, NULL, NULL};

@@ -1,21 +1,19 @@
 /* naive.c: impl_cuda_naive's face: its tables, and the one struct through which the harness knows it. */
 #include "impl_cuda_naive/naive.h"
 
-#define BIT(op) (1u << CNN_OP_##op)
-#define EVERY_OTHER                                                                                                    \
-    (BIT(POOL) | BIT(ACT) | BIT(LOSS) | BIT(DROPOUT) | BIT(ADD) | BIT(CONCAT) | BIT(BATCHNORM) | BIT(OPTIMIZER))
-
 /* v1 scatters with atomics in BWD_D: its sums are taken in any order. */
 static const cnn_algorithm algorithms[] = {
-    {"v4", "register tiles, weights in shared memory (v3's kernels in BWD_D and BWD_W)", BIT(CONV),
+    {"v4", "register tiles, weights in shared memory (v3's kernels in BWD_D and BWD_W)", CUDA_OP(CONV),
      CNN_ALGO_DETERMINISTIC, 1, NAIVE_V4},
-    {"v3", "shared-memory tiles; BWD_D and BWD_W in register tiles", BIT(CONV), CNN_ALGO_DETERMINISTIC, 1, NAIVE_V3},
-    {"v2", "grid-stride, padded taps skipped; BWD_D gathers without atomics; BWD_W a block a weight", BIT(CONV),
+    {"v3", "shared-memory tiles; BWD_D and BWD_W in register tiles", CUDA_OP(CONV), CNN_ALGO_DETERMINISTIC, 1,
+     NAIVE_V3},
+    {"v2", "grid-stride, padded taps skipped; BWD_D gathers without atomics; BWD_W a block a weight", CUDA_OP(CONV),
      CNN_ALGO_DETERMINISTIC, 1, NAIVE_V2},
-    {"v1", "one thread a result, the defining loops; BWD_D scatters with atomics", BIT(CONV), 0, 1, NAIVE_V1},
-    {"tiled", "several outputs a warp, several images a thread", BIT(FC), CNN_ALGO_DETERMINISTIC, 1, NAIVE_FC_TILED},
-    {"naive", "one thread a result", BIT(FC), CNN_ALGO_DETERMINISTIC, 1, NAIVE_FC_NAIVE},
-    {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1,
+    {"v1", "one thread a result, the defining loops; BWD_D scatters with atomics", CUDA_OP(CONV), 0, 1, NAIVE_V1},
+    {"tiled", "several outputs a warp, several images a thread", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1,
+     NAIVE_FC_TILED},
+    {"naive", "one thread a result", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, NAIVE_FC_NAIVE},
+    {"default", "the one kernel of an operation without a choice", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
      NAIVE_DEFAULT},
 };
 

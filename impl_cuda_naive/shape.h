@@ -90,6 +90,22 @@ static inline size_t element_size(const cnn_conv_desc *d) { return d->t.dtype ==
     ((dtype) == CNN_F32 ? cuda_launch((context), (shape), (err), kernel<float>, __VA_ARGS__)                           \
                         : cuda_launch((context), (shape), (err), kernel<double>, __VA_ARGS__))
 
+/* kernel<T, I>, whose first argument is the shape: T by dtype, I as narrow as the problem allows. */
+#define NAIVE_LAUNCH_INDEXED(d, context, shape, err, kernel, ...)                                                      \
+    (conv_fits_32((d), (d)->mb) ? NAIVE_LAUNCH_BY_INDEX(int32_t, d, context, shape, err, kernel, __VA_ARGS__)          \
+                                : NAIVE_LAUNCH_BY_INDEX(int64_t, d, context, shape, err, kernel, __VA_ARGS__))
+#define NAIVE_LAUNCH_BY_INDEX(I, d, context, shape, err, kernel, ...)                                                  \
+    ((d)->t.dtype == CNN_F32                                                                                           \
+         ? cuda_launch((context), (shape), (err), kernel<float, I>, conv_shape_of<I>(d), __VA_ARGS__)                  \
+         : cuda_launch((context), (shape), (err), kernel<double, I>, conv_shape_of<I>(d), __VA_ARGS__))
+
+/* The launch of version 2 of FWD and of BWD_D: a grid-stride loop over `count` results. */
+static inline cuda_shape v2_shape(const cuda_context *context, const char *kernel, int64_t count)
+{
+    return cuda_shape_1d(context, kernel, count, (int)context->knobs[NAIVE_KNOB_V2_THREADS],
+                         (int)context->knobs[NAIVE_KNOB_V2_BLOCKS]);
+}
+
 /* What makes a launch impossible, for a version's part of the gate: CNN_UNSUPPORTED in words. */
 cnn_status naive_grid_check(const cuda_context *, const char *version, const int64_t grid[3], const int64_t block[3],
                             cnn_error *);

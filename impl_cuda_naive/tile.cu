@@ -212,15 +212,7 @@ static cnn_status launch(cuda_context *context, const tile_problem &p, const til
 #define CASE(c, s)                                                                                                     \
     if (l.choice.channels == (c) && l.choice.pixels == (s))                                                            \
         return cuda_launch(context, shape, err, tile_kernel<T, c, s>, p, in, w, bias, out, add);
-    CASE(4, 1)
-    CASE(4, 2)
-    CASE(4, 4)
-    CASE(8, 1)
-    CASE(8, 2)
-    CASE(8, 4)
-    CASE(20, 1)
-    CASE(20, 2)
-    CASE(20, 4)
+    TILE_SIZES(CASE)
 #undef CASE
     return CNN_FAIL(err, CNN_INTERNAL, "%s: no kernel of %d channels and %d pixels", name, l.choice.channels,
                     l.choice.pixels);

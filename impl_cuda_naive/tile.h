@@ -54,6 +54,10 @@ void tile_plan(const cuda_context *, const cnn_conv_desc *, cnn_dir, tile_proble
  * registers of 4 bytes, shared among them. */
 static constexpr int tile_threads(size_t bytes, int sums) { return sums * (int)bytes >= 256 ? 256 : 512; }
 
+/* The tiles that kernels are compiled for: so many channels by so many pixels (or weights) a thread. */
+#define TILE_SIZES(CASE)                                                                                               \
+    CASE(4, 1) CASE(4, 2) CASE(4, 4) CASE(8, 1) CASE(8, 2) CASE(8, 4) CASE(20, 1) CASE(20, 2) CASE(20, 4)
+
 /* Four numbers that a thread reads from shared memory at once. */
 template <typename T> struct alignas(16) pack {
     T v[4];

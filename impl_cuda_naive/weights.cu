@@ -198,15 +198,7 @@ static cnn_status launch(cuda_context *context, const weights_problem &p, const 
 #define CASE(c, s)                                                                                                     \
     if (l.choice.channels == (c) && l.choice.columns == (s))                                                           \
         status = cuda_launch(context, shape, err, weights_kernel<T, c, s>, p, a->x, a->dy, out);
-    CASE(4, 1)
-    CASE(4, 2)
-    CASE(4, 4)
-    CASE(8, 1)
-    CASE(8, 2)
-    CASE(8, 4)
-    CASE(20, 1)
-    CASE(20, 2)
-    CASE(20, 4)
+    TILE_SIZES(CASE)
 #undef CASE
     if (status != CNN_OK || parts == NULL) return status;
     const cuda_shape second = {name, dim3((unsigned)ceil_div(p.results, ADD_RESULTS)), dim3(ADD_RESULTS, ADD_PARTS), 0};

@@ -1,5 +1,5 @@
 /* act.c: activations by cuDNN. */
-#include "impl_cudnn/other.h"
+#include "impl_cudnn/ops.h"
 
 /* Backward only those whose derivative can be had from y alone, as after an in-place forward: of clipped ReLU and ELU
  * cuDNN does not say what it reads, nor what they have at their kinks. */

@@ -1,6 +1,6 @@
 /* batchnorm.c: batch norm by cuDNN, one mean and variance a channel (its mode SPATIAL). Its running variance is the
  * unbiased one, and it saves 1/sqrt(var + eps), as cnn.h has it. */
-#include "impl_cudnn/other.h"
+#include "impl_cudnn/ops.h"
 
 cnn_status other_open_batchnorm(cudnn_context *c, const cnn_batchnorm_desc *d, cnn_dir dir, other_state *s,
                                 cnn_error *err)

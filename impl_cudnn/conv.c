@@ -1,6 +1,12 @@
-/* conv.c: convolution and FC by cuDNN's legacy calls: what the face calls. */
+/* conv.c: convolution and FC by cuDNN's legacy calls: the gate, preparing, running.
+ *
+ * A run is up to four launches: the weights turned, cuDNN's own, the gradient of the weights turned back, the bias. */
 #include "impl_cudnn/conv.h"
+
 #include "harness/cuda/bias.h"
+#include "impl_cudnn/arena.h"
+#include "impl_cudnn/conv_choose.h"
+#include "impl_cudnn/conv_find.h"
 
 /* The same gate for all: descriptors are made and cuDNN is asked for the workspace, as `prepare` does, and thrown away.
  * What `find` would measure need not be measured to know that there is something. */
@@ -79,16 +85,16 @@ cnn_status conv_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_a
  * allocates, which later runs must not. Without memory to try it in, it is not tried. */
 static cnn_status try_once(cudnn_context *c, cnn_plan *plan, cnn_error *err)
 {
-    conv_arena a;
+    cudnn_arena a;
     cnn_error no_memory;
-    if (conv_arena_open(c, &plan->problem, plan->dir, &a, &no_memory) != CNN_OK) return CNN_OK;
+    if (cudnn_arena_open(c, &plan->problem, plan->dir, &a, &no_memory) != CNN_OK) return CNN_OK;
     cnn_status status = CNN_OK;
-    if (conv_arena_workspace(c, &a, plan->workspace_bytes, &no_memory) == CNN_OK) {
+    if (cudnn_arena_workspace(c, &a, plan->workspace_bytes, &no_memory) == CNN_OK) {
         status = conv_run(c, plan, &a.args, err);
         if (status == CNN_OK) status = cuda_sync((cnn_context *)c, err);
         if (status != CNN_OK && !c->cuda.dead) status = err->status = CNN_UNSUPPORTED;
     }
-    conv_arena_close(c, &a);
+    cudnn_arena_close(c, &a);
     return status;
 }
 
@@ -107,3 +113,5 @@ cnn_status conv_prepare(cudnn_context *c, cnn_plan *plan, cnn_error *err)
     plan->state = NULL;
     return status;
 }
+
+void conv_release(cnn_plan *plan) { conv_close(plan->state); }

@@ -1,6 +1,6 @@
 /* conv_calls.c: cuDNN's legacy calls on a convolution. They exist three times, once a direction, with their own types;
  * everything else in conv*.c is written once. */
-#include "impl_cudnn/conv.h"
+#include "impl_cudnn/conv_calls.h"
 
 cnn_status conv_call_workspace(cudnn_context *c, const conv_state *s, int algo, size_t *bytes, cnn_error *err)
 {

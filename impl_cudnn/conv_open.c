@@ -1,7 +1,7 @@
-/* conv_open.c: the descriptors of a convolution, and what an algorithm needs to run it. */
-#include "impl_cudnn/conv.h"
+/* conv_open.c: the descriptors of a convolution. What cuDNN's legacy calls cannot say is refused here: a right padding
+ * that is not the left one, and more than 32 bits. */
+#include "impl_cudnn/conv_open.h"
 
-#include "harness/names.h"
 #include "harness/shape.h"
 
 #include <limits.h>
@@ -112,7 +112,6 @@ static cnn_status open_all(cudnn_context *c, conv_state *s, conv_filter filter, 
     if (status == CNN_OK) status = check_output(d, err);
     if (status == CNN_OK) status = cudnn_tensor_open(c, &d->t, d->mb, d->ic, d->ih, d->iw, &s->x, err);
     if (status == CNN_OK) status = cudnn_tensor_open(c, &d->t, d->mb, d->oc, d->oh, d->ow, &s->y, err);
-    if (status == CNN_OK && d->bias) status = cudnn_tensor_open(c, &d->t, 1, d->oc, 1, 1, &s->b, err);
     if (status == CNN_OK) status = open_convolution(c, s, err);
     return status == CNN_OK ? open_filter(c, s, filter, err) : status;
 }
@@ -140,33 +139,9 @@ cnn_status conv_open(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, 
 void conv_close(conv_state *s)
 {
     if (s == NULL) return;
-    cudnnTensorDescriptor_t *tensors[] = {&s->x, &s->y, &s->b, &s->w_ours, &s->w_theirs};
+    cudnnTensorDescriptor_t *tensors[] = {&s->x, &s->y, &s->w_ours, &s->w_theirs};
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++) cudnn_tensor_close(tensors[i]);
     if (s->w != NULL) (void)cudnnDestroyFilterDescriptor(s->w);
     if (s->conv != NULL) (void)cudnnDestroyConvolutionDescriptor(s->conv);
     free(s);
-}
-
-static size_t align_up(size_t bytes) { return (bytes + CONV_ALIGN - 1) / CONV_ALIGN * CONV_ALIGN; }
-
-cnn_status conv_settle(cudnn_context *c, conv_state *s, int algo, cudnnMathType_t math, cnn_error *err)
-{
-    const size_t limit = cudnn_workspace_limit(c);
-    char name[CNN_NAME_MAX];
-    size_t bytes = 0;
-    CUDNN_TRY(c, cudnnSetConvolutionMathType(s->conv, math), err);
-    const cnn_status status = conv_call_workspace(c, s, algo, &s->cudnn_bytes, err);
-    if (status != CNN_OK) return status;
-    if (s->cudnn_bytes <= limit) bytes = align_up(s->cudnn_bytes);
-    if (s->w_ours != NULL && s->cudnn_bytes <= limit) {
-        s->weights_offset = bytes;
-        bytes += align_up((size_t)(s->d.oc * (s->d.ic / s->d.g) * s->d.kh * s->d.kw) * cnn_dtype_size(s->d.t.dtype));
-    }
-    conv_algo_name(s->dir, algo, name, sizeof name);
-    if (s->cudnn_bytes > limit || bytes > limit)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s asks for a workspace of %zu bytes, and the limit is %zu", name,
-                        bytes > s->cudnn_bytes ? bytes : s->cudnn_bytes, limit);
-    s->algo = algo;
-    s->workspace_bytes = bytes > 0 ? bytes + CONV_ALIGN - CNN_ALIGN : 0; /* the harness aligns to CNN_ALIGN */
-    return CNN_OK;
 }

@@ -2,8 +2,11 @@
  *
  * Whether an engine takes a problem is known for sure only once its execution plan is built; so that is what `supports`
  * does, and throws it away. `prepare` builds it again and keeps it. */
+#include "impl_cudnn/graph.h"
+
 #include "harness/names.h"
-#include "impl_cudnn/graph_parts.h"
+#include "impl_cudnn/graph_find.h"
+#include "impl_cudnn/graph_notes.h"
 
 static cnn_status check_type(const cnn_problem *problem, cnn_dir dir, cnn_error *err)
 {

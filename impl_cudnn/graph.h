@@ -1,5 +1,15 @@
 /* graph.h: the algorithms `graph:*`, convolutions through cuDNN 9's graph (backend) API.
  *
+ * From a problem to a kernel this API goes (one file for each step, from the ground up):
+ *   graph_call      every object is a descriptor, made, filled with attributes, finalized
+ *   graph_problem   tensors and operations -> an operation graph
+ *   graph_engine    the graph -> its engines, numbered ways to compute it -> configurations, an engine's knobs set
+ *   graph_notes     what cuDNN notes about an engine: is it precise and deterministic enough for the problem?
+ *   graph_propose   which configurations the heuristics propose
+ *   graph_plan      a configuration -> an execution plan, which is run with a variant pack: pointers by tensor
+ *   graph_find      which of the proposals is taken
+ * A finalized object no longer needs those that it was made from, so only the plan is kept.
+ *
  * The legacy calls name eight ways to convolve; the graph API numbers its engines, dozens for each direction, and
  * serves every problem that one of them takes. Three kinds of algorithm come from it:
  *   graph:heuristic   the first configuration that cuDNN's heuristics propose and that fits the limits

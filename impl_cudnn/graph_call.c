@@ -1,28 +1,14 @@
 /* graph_call.c: making the backend API's descriptors, with cuDNN's own reason for each refusal. */
-#include "impl_cudnn/graph_parts.h"
+#include "impl_cudnn/graph_call.h"
 
 #include <stddef.h>
-
-static cnn_status status_of(cudnnStatus_t status)
-{
-    if (status == CUDNN_STATUS_SUCCESS) return CNN_OK;
-    if (status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
-        status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED)
-        return CNN_OUT_OF_MEMORY;
-    const int category = CUDNN_STATUS_CATEGORY((int)status);
-    if (category == CUDNN_STATUS_NOT_SUPPORTED || category == CUDNN_STATUS_BAD_PARAM) return CNN_UNSUPPORTED;
-    return category == CUDNN_STATUS_EXECUTION_FAILED ? CNN_DEVICE : CNN_INTERNAL;
-}
 
 cnn_status graph_check(cudnnStatus_t status, const char *what, cnn_error *err)
 {
     if (status == CUDNN_STATUS_SUCCESS) return CNN_OK;
-    char reason[256] = "";
-    cudnnGetLastErrorString(reason, sizeof reason);
-    reason[sizeof reason - 1] = '\0';
-    for (char *c = reason; *c != '\0'; c++) /* one sentence on one line */
-        if (*c == '\n' || *c == '\r' || *c == '\t') *c = ' ';
-    return CNN_FAIL(err, status_of(status), "cuDNN refuses the %s: %s%s%s", what, cudnnGetErrorString(status),
+    char reason[CUDNN_REASON_MAX];
+    cudnn_reason(reason);
+    return CNN_FAIL(err, cudnn_status_of(status), "cuDNN refuses the %s: %s%s%s", what, cudnnGetErrorString(status),
                     reason[0] != '\0' ? ": " : "", reason);
 }
 

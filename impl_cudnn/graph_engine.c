@@ -1,5 +1,5 @@
 /* graph_engine.c: the engines of an operation graph, their configurations, and what cuDNN's heuristics propose. */
-#include "impl_cudnn/graph_parts.h"
+#include "impl_cudnn/graph_engine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,55 +1,19 @@
-/* graph_find.c: choosing an engine: what the heuristics propose, the first of it that runs, the fastest of it.
- *
- * With a bias the forward pass can be one graph of two operations or two calls; both are proposed, and measuring
- * decides. The temporary buffers hold a small number everywhere: the clocks of a GPU that multiplies zeros are not
- * those of one that works. */
-#include "harness/shape.h"
-#include "impl_cudnn/graph_parts.h"
+/* graph_find.c: choosing an engine: the first that the heuristics propose and that can be had, or the fastest when
+ * measured. */
+#include "impl_cudnn/graph_find.h"
+
+#include "impl_cudnn/arena.h"
+#include "impl_cudnn/graph_propose.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-
-void graph_propose(cudnn_context *context, const graph_request *request, cudnnBackendHeurMode_t mode,
-                   graph_config *list, int *count, cnn_error *err)
-{
-    cudnnBackendDescriptor_t graph = NULL;
-    if (graph_build(context, request, &graph, err) != CNN_OK) return;
-    int kept = *count;
-    const int before = *count;
-    const cnn_status status = graph_heuristics(graph, mode, request->bias, list, GRAPH_PROPOSALS_MAX, count, err);
-    for (int i = before; i < *count && status == CNN_OK; i++) {
-        graph_traits traits;
-        if (graph_config_admit(context, graph, request, &list[i], &traits, err) != CNN_OK) continue;
-        if (!(traits.flags & CNN_ALGO_TRANSFORMS)) list[kept++] = list[i];
-    }
-    *count = kept;
-    graph_drop(&graph);
-}
-
-/* All modes, the graph with the bias first where there is one; at least one proposal, or why the last was refused. */
-static cnn_status propose_all(cudnn_context *context, const cnn_conv_desc *conv, cnn_dir dir, graph_config *list,
-                              int *count, cnn_error *err)
-{
-    static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK};
-    *count = 0;
-    CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN's heuristics propose no engine for this problem");
-    for (int m = 0; m < 3; m++) {
-        graph_request request = {.conv = conv, .dir = dir, .bias = true};
-        if (conv->bias && dir == CNN_FWD) graph_propose(context, &request, modes[m], list, count, err);
-        request.bias = false;
-        graph_propose(context, &request, modes[m], list, count, err);
-    }
-    return *count > 0 ? CNN_OK : (err->status = CNN_UNSUPPORTED);
-}
 
 cnn_status graph_first(cudnn_context *context, const cnn_conv_desc *conv, cnn_dir dir, graph_state **state,
                        cnn_error *err)
 {
     graph_config list[GRAPH_PROPOSALS_MAX];
     int count;
-    cnn_status status = propose_all(context, conv, dir, list, &count, err);
+    cnn_status status = graph_propose_all(context, conv, dir, list, &count, err);
     if (status != CNN_OK) return status;
     for (int i = 0; i < count; i++)
         if ((status = graph_state_open(context, conv, dir, &list[i], state, err)) == CNN_OK) break;
@@ -57,47 +21,6 @@ cnn_status graph_first(cudnn_context *context, const cnn_conv_desc *conv, cnn_di
 }
 
 /* ---- Measuring */
-
-typedef struct buffers {
-    void *memory[CNN_MAX_OPERANDS];
-    int count;
-    cnn_weighted_args args;
-} buffers;
-
-static void free_buffers(cudnn_context *context, buffers *b)
-{
-    for (int i = 0; i < b->count; i++) cuda_free((cnn_context *)context, b->memory[i]);
-}
-
-static void point(cnn_weighted_args *args, const char *name, void *memory)
-{
-    if (strcmp(name, "x") == 0) args->x = memory;
-    if (strcmp(name, "w") == 0) args->w = memory;
-    if (strcmp(name, "b") == 0) args->b = memory;
-    if (strcmp(name, "dy") == 0) args->dy = memory;
-    if (strcmp(name, "y") == 0) args->y = memory;
-    if (strcmp(name, "dx") == 0) args->dx = memory;
-    if (strcmp(name, "dw") == 0) args->dw = memory;
-    if (strcmp(name, "db") == 0) args->db = memory;
-}
-
-static cnn_status make_buffers(cudnn_context *context, const cnn_problem *problem, cnn_dir dir, buffers *b,
-                               cnn_error *err)
-{
-    enum { SMALL = 0x3c }; /* in every byte: 0.011 as f32, 1.5e-18 as f64 */
-    cnn_operand list[CNN_MAX_OPERANDS];
-    const int count = cnn_operands(problem, dir, list, err);
-    if (count < 0) return err->status;
-    for (int i = 0; i < count; i++) {
-        cnn_status status = cuda_alloc((cnn_context *)context, list[i].bytes, &b->memory[i], err);
-        if (status != CNN_OK) return status;
-        b->count++;
-        point(&b->args, list[i].name, b->memory[i]);
-        if ((status = cuda_fill((cnn_context *)context, b->memory[i], SMALL, list[i].bytes, err)) != CNN_OK)
-            return status;
-    }
-    return CNN_OK;
-}
 
 static int by_size(const void *a, const void *b)
 {
@@ -138,7 +61,7 @@ static cnn_status measure(cudnn_context *context, graph_state *state, cnn_weight
 
 /* Measures the first few proposals of each graph; one that fails is passed over, unless it took the device with it. */
 static cnn_status race(cudnn_context *context, const cnn_conv_desc *conv, cnn_dir dir, const graph_config *list,
-                       int count, const buffers *b, graph_state **best, cnn_error *err)
+                       int count, const cudnn_arena *a, graph_state **best, cnn_error *err)
 {
     enum { EACH = 8 };
     int tried[2] = {0, 0};
@@ -148,7 +71,7 @@ static cnn_status race(cudnn_context *context, const cnn_conv_desc *conv, cnn_di
         if (tried[list[i].bias] == EACH || graph_state_open(context, conv, dir, &list[i], &state, err) != CNN_OK)
             continue;
         tried[list[i].bias]++;
-        const cnn_status status = measure(context, state, b->args, &seconds, err);
+        const cnn_status status = measure(context, state, a->args, &seconds, err);
         if (status == CNN_OK && seconds < least) {
             graph_state_close(*best);
             *best = state;
@@ -165,15 +88,15 @@ cnn_status graph_fastest(cudnn_context *context, const cnn_problem *problem, cnn
                          cnn_error *err)
 {
     graph_config list[GRAPH_PROPOSALS_MAX];
-    buffers b = {.count = 0};
+    cudnn_arena a;
     int count;
     const cnn_conv_desc *conv = &problem->u.conv;
     *state = NULL;
-    cnn_status status = propose_all(context, conv, dir, list, &count, err);
+    cnn_status status = graph_propose_all(context, conv, dir, list, &count, err);
     if (status != CNN_OK) return status;
-    status = make_buffers(context, problem, dir, &b, err);
-    if (status == CNN_OK) status = race(context, conv, dir, list, count, &b, state, err);
-    free_buffers(context, &b);
+    if ((status = cudnn_arena_open(context, problem, dir, &a, err)) != CNN_OK) return status;
+    status = race(context, conv, dir, list, count, &a, state, err);
+    cudnn_arena_close(context, &a);
     if (status == CNN_OK) return CNN_OK;
     graph_state_close(*state);
     *state = NULL;

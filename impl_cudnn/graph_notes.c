@@ -3,8 +3,9 @@
  * The notes are promises that matter for what the suite checks: tensor cores compute f32 products from TF32 inputs, so
  * they are not strict f32; some engines round further; Winograd and FFT transform, so that integers are not exact and
  * the rounding bound grows; some add in an order that varies. */
+#include "impl_cudnn/graph_notes.h"
+
 #include "harness/names.h"
-#include "impl_cudnn/graph_parts.h"
 
 #include <math.h>
 

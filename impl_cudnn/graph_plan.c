@@ -1,14 +1,15 @@
 /* graph_plan.c: a configuration of an engine made ready to run: execution plans, workspace, variant packs.
  *
- * What no engine does itself is done by three of cuDNN's other calls: the bias of a graph without it, db, and adding to
- * the output where the engine cannot. The plan's workspace is cuDNN's own, aligned, and behind it the scratch output.
- */
+ * What no engine does itself is done here: the bias of a graph without it and db by the kernels that all CUDA
+ * implementations share, and adding to the output, where the engine cannot, by cudnnAddTensor(). The plan's workspace
+ * is cuDNN's own, aligned, and behind it the scratch output. */
+#include "impl_cudnn/graph_plan.h"
+
 #include "harness/cuda/bias.h"
 #include "harness/names.h"
 #include "harness/shape.h"
-#include "impl_cudnn/graph_parts.h"
+#include "impl_cudnn/graph_propose.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,31 +66,20 @@ static cnn_status exec_run(cudnn_context *context, graph_exec *exec, const void 
     return CUDNN_CHECK(context, cudnnBackendExecute(context->handle, exec->plan, exec->pack), err);
 }
 
-static cnn_status open_tensor(cudnn_context *context, const cnn_type *type, const int64_t d[4],
-                              cudnnTensorDescriptor_t *made, cnn_error *err)
-{
-    return cudnn_tensor_open(context, type, d[0], d[1], d[2], d[3], made, err);
-}
-
-/* Descriptors for what the plan leaves to other calls, and the size of the output. */
+/* The size of the output, and its descriptor where a scratch output is to be added to it. */
 static cnn_status make_rest(cudnn_context *context, graph_state *s, bool scratch, cnn_error *err)
 {
     const cnn_conv_desc *d = &s->conv;
     const cnn_type type = {d->t.dtype, s->dir == CNN_BWD_W ? CNN_NCHW : d->t.layout, d->t.math};
-    const bool bias = d->bias && s->dir != CNN_BWD_D && !(s->config.bias && scratch);
     const int64_t x[4] = {d->mb, d->ic, d->ih, d->iw}, y[4] = {d->mb, d->oc, d->oh, d->ow};
-    const int64_t w[4] = {d->oc, d->ic / d->g, d->kh, d->kw}, b[4] = {1, d->oc, 1, 1};
-    const int64_t *output = s->dir == CNN_FWD ? y : s->dir == CNN_BWD_D ? x : w;
+    const int64_t w[4] = {d->oc, d->ic / d->g, d->kh, d->kw};
+    const int64_t *o = s->dir == CNN_FWD ? y : s->dir == CNN_BWD_D ? x : w;
     int64_t count;
-    if (!cnn_mul4(output[0], output[1], output[2], output[3], &count))
+    if (!cnn_mul4(o[0], o[1], o[2], o[3], &count))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "the size of the output overflows");
     s->output_bytes = (size_t)count * cnn_dtype_size(d->t.dtype);
     s->clear = s->dir == CNN_BWD_D && graph_leaves_rest(d);
-    cnn_status status = CNN_OK;
-    if (scratch) status = open_tensor(context, &type, output, &s->output, err);
-    if (status == CNN_OK && bias) status = open_tensor(context, &d->t, y, &s->y, err);
-    if (status == CNN_OK && bias) status = open_tensor(context, &d->t, b, &s->bias, err);
-    return status;
+    return scratch ? cudnn_tensor_open(context, &type, o[0], o[1], o[2], o[3], &s->output, err) : CNN_OK;
 }
 
 /* The workspace: cuDNN's own for either plan, the scratch output behind it. Aligning its start may cost some more,
@@ -175,8 +165,6 @@ void graph_state_close(graph_state *s)
     if (s == NULL) return;
     exec_close(&s->store);
     exec_close(&s->add);
-    cudnn_tensor_close(&s->y);
-    cudnn_tensor_close(&s->bias);
     cudnn_tensor_close(&s->output);
     free(s);
 }

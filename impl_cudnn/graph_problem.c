@@ -4,22 +4,18 @@
  * the filter in the layout of x refuses, and says so. cuDNN counts the groups by itself: the channels of x over those
  * of w. Right padding is independent of the left, but most engines want them equal: see right_pad(). What cuDNN cannot
  * say is a negative one: x is then a smaller tensor within the rows of the whole. */
-#include "harness/names.h"
-#include "impl_cudnn/graph_parts.h"
+#include "impl_cudnn/graph_problem.h"
+
+#include "impl_cudnn/tensor.h"
 
 typedef struct parts {
     cudnnBackendDescriptor_t tensors[GRAPH_INNER + 1], conv, add, operations[2];
 } parts;
 
-static cudnnDataType_t data_type(const cnn_conv_desc *d)
-{
-    return d->t.dtype == CNN_F64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
-}
-
 static cnn_status tensor(const cnn_conv_desc *d, int id, const char *what, const int64_t dims[4],
                          const int64_t strides[4], cudnnBackendDescriptor_t *made, cnn_error *err)
 {
-    const cudnnDataType_t type = data_type(d);
+    const cudnnDataType_t type = cudnn_data_type(d->t.dtype);
     const bool inner = id == GRAPH_INNER;
     graph_maker m = graph_make(CUDNN_BACKEND_TENSOR_DESCRIPTOR, what, err);
     graph_set(&m, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
@@ -88,7 +84,7 @@ static cnn_status make_tensors(const graph_request *r, parts *p, cnn_error *err)
 
 static cnn_status make_conv(const cnn_conv_desc *d, cudnnBackendDescriptor_t *made, cnn_error *err)
 {
-    const cudnnDataType_t type = data_type(d); /* of the sums */
+    const cudnnDataType_t type = cudnn_data_type(d->t.dtype); /* of the sums */
     const cudnnConvolutionMode_t mode = d->flip ? CUDNN_CONVOLUTION : CUDNN_CROSS_CORRELATION;
     const int64_t dilation[2] = {d->dh + 1, d->dw + 1}, stride[2] = {d->sh, d->sw}, left[2] = {d->ph, d->pw};
     const int64_t below = right_pad(d->ph_r, d->ph, d->sh), beside = right_pad(d->pw_r, d->pw, d->sw);
@@ -144,7 +140,7 @@ static cnn_status make_operation(const graph_request *r, parts *p, cnn_error *er
 
 static cnn_status make_bias(const graph_request *r, parts *p, cnn_error *err)
 {
-    const cudnnDataType_t type = data_type(r->conv);
+    const cudnnDataType_t type = cudnn_data_type(r->conv->t.dtype);
     const cudnnPointwiseMode_t mode = CUDNN_POINTWISE_ADD;
     graph_maker m = graph_make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR, "addition of the bias", err);
     graph_set(&m, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode);

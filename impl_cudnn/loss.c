@@ -1,6 +1,6 @@
 /* loss.c: softmax by cuDNN, forward: once for y, and once as logarithms for the loss, since the logarithm of a y that
  * underflowed is lost. Summing them is loss_sums.cu's. */
-#include "impl_cudnn/other.h"
+#include "impl_cudnn/ops.h"
 
 cnn_status other_open_loss(cudnn_context *c, const cnn_loss_desc *d, cnn_dir dir, other_state *s, cnn_error *err)
 {

@@ -4,7 +4,7 @@
  * that the sums are deterministic. Bottleneck: one multiprocessor's reads of mb x ic logits; softmax itself reads as
  * many on all of them. */
 #include "harness/cuda/launch.h"
-#include "impl_cudnn/other.h"
+#include "impl_cudnn/ops.h"
 
 enum { THREADS = 256 };
 

@@ -1,5 +1,5 @@
 /* pool.c: pooling by cuDNN. */
-#include "impl_cudnn/other.h"
+#include "impl_cudnn/ops.h"
 
 #include <limits.h>
 

@@ -31,54 +31,38 @@ template <typename T> struct act_fwd {
     }
 };
 
-/* dx from x and dy. */
-template <typename T> struct act_bwd_x {
-    T alpha;
-    cnn_act_kind kind;
-    __device__ T operator()(T dy, T x) const
-    {
-        switch (kind) {
-        case CNN_ACT_RELU:
-            return x <= 0 ? T(0) : dy;
-        case CNN_ACT_LEAKY_RELU:
-            return x <= 0 ? alpha * dy : dy;
-        case CNN_ACT_CLIPPED_RELU:
-            return x <= 0 || x >= alpha ? T(0) : dy;
-        case CNN_ACT_ELU:
-            return x <= 0 ? alpha * exp(x) * dy : dy;
-        case CNN_ACT_SIGMOID: {
-            const T e = exp(-fabs(x));
-            return e / ((1 + e) * (1 + e)) * dy;
-        }
-        case CNN_ACT_TANH: {
-            const T e = exp(-2 * fabs(x));
-            return 4 * e / ((1 + e) * (1 + e)) * dy;
-        }
-        default:
-            return dy;
-        }
-    }
-};
+/* The slopes of sigmoid and tanh at x. */
+template <typename T> __device__ T sigmoid_slope(T x)
+{
+    const T e = exp(-fabs(x));
+    return e / ((1 + e) * (1 + e));
+}
 
-/* dx from y and dy: with alpha >= 0, y says on which side of the kink x was. */
-template <typename T> struct act_bwd_y {
+template <typename T> __device__ T tanh_slope(T x)
+{
+    const T e = exp(-2 * fabs(x));
+    return 4 * e / ((1 + e) * (1 + e));
+}
+
+/* dx from dy and v, which is x or, FROM_Y, y: with alpha >= 0, y says as well on which side of the kink x was. */
+template <typename T, bool FROM_Y> struct act_bwd {
     T alpha;
     cnn_act_kind kind;
-    __device__ T operator()(T dy, T y) const
+    __device__ T operator()(T dy, T v) const
     {
         switch (kind) {
         case CNN_ACT_RELU:
-            return y <= 0 ? T(0) : dy;
+            return v <= 0 ? T(0) : dy;
         case CNN_ACT_LEAKY_RELU:
-            return y <= 0 ? alpha * dy : dy;
+            return v <= 0 ? alpha * dy : dy;
         case CNN_ACT_CLIPPED_RELU:
-            return y <= 0 || y >= alpha ? T(0) : dy;
+            return v <= 0 || v >= alpha ? T(0) : dy;
         case CNN_ACT_ELU:
-            return y <= 0 ? (y + alpha) * dy : dy;
+            return v <= 0 ? (FROM_Y ? v + alpha : alpha * exp(v)) * dy : dy;
         case CNN_ACT_SIGMOID:
-            return y * (1 - y) * dy;
+            return (FROM_Y ? v * (1 - v) : sigmoid_slope(v)) * dy;
         case CNN_ACT_TANH:
-            return (1 - y) * (1 + y) * dy;
+            return (FROM_Y ? (1 - v) * (1 + v) : tanh_slope(v)) * dy;
         default:
             return dy;
         }
@@ -102,11 +86,12 @@ static cnn_status backward(cuda_context *c, const cnn_act_desc *d, int64_t count
     const T *dy = static_cast<const T *>(a->dy), alpha = static_cast<T>(d->alpha);
     T *dx = static_cast<T *>(a->dx);
     if (a->x != NULL) {
-        const act_bwd_x<T> f = {alpha, d->kind};
-        return cuda_launch(c, shape, err, cuda_map2<T, act_bwd_x<T>>, count, dy, static_cast<const T *>(a->x), dx, f);
+        const act_bwd<T, false> f = {alpha, d->kind};
+        return cuda_launch(c, shape, err, cuda_map2<T, act_bwd<T, false>>, count, dy, static_cast<const T *>(a->x), dx,
+                           f);
     }
-    const act_bwd_y<T> f = {alpha, d->kind};
-    return cuda_launch(c, shape, err, cuda_map2<T, act_bwd_y<T>>, count, dy, static_cast<const T *>(a->y), dx, f);
+    const act_bwd<T, true> f = {alpha, d->kind};
+    return cuda_launch(c, shape, err, cuda_map2<T, act_bwd<T, true>>, count, dy, static_cast<const T *>(a->y), dx, f);
 }
 
 cnn_status cuda_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)

@@ -124,6 +124,23 @@ void cuda_peak_close(cnn_context *, cnn_peak *);
     .upload_async = cuda_upload_async, .upload_use = cuda_upload_use, .upload_drain = cuda_upload_drain
 #define CUDA_COMMON_SLOTS CUDA_DEVICE_SLOTS, .probe = cuda_probe
 
+/* ---- gate.c: what every gate asks first: CNN_OK, or CNN_UNSUPPORTED and why. */
+/* Whether the operation has this direction and the algorithm serves it. */
+cnn_status cuda_check_served(const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);
+/* Whether dtype is f32 or f64, computed in itself or, where `tf32` says that this is offered, f32's products in TF32.
+ */
+cnn_status cuda_check_type(const cnn_problem *, bool tf32, cnn_error *);
+static inline bool cuda_is_weighted(const cnn_problem *problem)
+{
+    return problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
+}
+
+/* For cnn_algorithm.ops: an operation, and all but conv and FC, which CUDA_POINTWISE_SLOTS serve. */
+#define CUDA_OP(op) (1u << CNN_OP_##op)
+#define CUDA_POINTWISE_OPS                                                                                             \
+    (CUDA_OP(POOL) | CUDA_OP(ACT) | CUDA_OP(LOSS) | CUDA_OP(DROPOUT) | CUDA_OP(ADD) | CUDA_OP(CONCAT) |                \
+     CUDA_OP(BATCHNORM) | CUDA_OP(OPTIMIZER))
+
 /* ---- Pointwise operations: slots of cnn_impl, one file each (pool.cu, act.cu, ...); f32 and f64, NCHW and NHWC, any
  * size (grid-stride, 64-bit indices). Deterministic: sums are trees of a shape that the problem alone decides. */
 /* The gate for these operations: CNN_OK or CNN_UNSUPPORTED; an implementation's `supports` calls it for every operation

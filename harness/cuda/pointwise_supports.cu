@@ -1,6 +1,5 @@
 /* pointwise_supports.cu: the gate of the pointwise operations, and their workspace. */
 #include "harness/cuda/workspaces.h"
-#include "harness/names.h"
 
 #include <limits.h>
 
@@ -19,13 +18,9 @@ cnn_status cuda_pointwise_supports(cnn_context *context, const cnn_problem *prob
     (void)context;
     (void)dir;
     (void)algorithm;
-    const cnn_type *t = &problem->u.type;
-    if (t->dtype != CNN_F32 && t->dtype != CNN_F64)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "dtype %d: %s is computed in f32 and f64", (int)t->dtype,
-                        cnn_op_name(problem->op));
-    if (t->math != CNN_MATH_F32 && !(t->math == CNN_MATH_TF32 && t->dtype == CNN_F32))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s: %s is computed in the dtype itself", cnn_math_name(t->math),
-                        cnn_op_name(problem->op));
+    /* Numbers that TF32 would round are not multiplied here: who allows it gets f32. */
+    const cnn_status status = cuda_check_type(problem, true, err);
+    if (status != CNN_OK) return status;
     return problem->op == CNN_OP_POOL ? check_pool(&problem->u.pool, err) : CNN_OK;
 }
 

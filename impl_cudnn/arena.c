@@ -1,13 +1,11 @@
-/* conv_arena.c: operands for what `prepare` runs: the measurement of `find`, and the one trial run of any plan. They
- * are the device's for that long only. */
-#include "harness/shape.h"
-#include "impl_cudnn/conv.h"
+/* arena.c: memory for the operands of a plan that is tried or measured. */
+#include "impl_cudnn/arena.h"
 
 #include <string.h>
 
-enum { SMALL_BYTE = 0x3c }; /* 0x3c3c3c3c is 0.0115 as a float; eight of them are about 1e-16 as a double */
+enum { SMALL_BYTE = 0x3c }; /* in every byte: 0.0115 as f32, 1.5e-18 as f64 */
 
-static cnn_status allocate(cudnn_context *c, conv_arena *a, size_t bytes, void **memory, cnn_error *err)
+static cnn_status allocate(cudnn_context *c, cudnn_arena *a, size_t bytes, void **memory, cnn_error *err)
 {
     cnn_status status = cuda_alloc((cnn_context *)c, bytes, memory, err);
     if (status != CNN_OK) return status;
@@ -27,28 +25,28 @@ static void place(cnn_weighted_args *args, const char *name, void *memory)
     if (strcmp(name, "db") == 0) args->db = memory;
 }
 
-cnn_status conv_arena_open(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, conv_arena *a, cnn_error *err)
+cnn_status cudnn_arena_open(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, cudnn_arena *a, cnn_error *err)
 {
     cnn_operand list[CNN_MAX_OPERANDS];
     const int count = cnn_operands(problem, dir, list, err);
     cnn_status status = count < 0 ? err->status : CNN_OK;
-    *a = (conv_arena){.count = 0};
+    *a = (cudnn_arena){.count = 0};
     for (int i = 0; status == CNN_OK && i < count; i++) {
         void *memory = NULL;
         status = allocate(c, a, list[i].bytes, &memory, err);
         place(&a->args, list[i].name, memory);
     }
-    if (status != CNN_OK) conv_arena_close(c, a);
+    if (status != CNN_OK) cudnn_arena_close(c, a);
     return status;
 }
 
-cnn_status conv_arena_workspace(cudnn_context *c, conv_arena *a, size_t bytes, cnn_error *err)
+cnn_status cudnn_arena_workspace(cudnn_context *c, cudnn_arena *a, size_t bytes, cnn_error *err)
 {
     a->workspace_bytes = bytes;
     return bytes > 0 ? allocate(c, a, bytes, &a->args.workspace, err) : CNN_OK;
 }
 
-void conv_arena_close(cudnn_context *c, conv_arena *a)
+void cudnn_arena_close(cudnn_context *c, cudnn_arena *a)
 {
     for (int i = 0; i < a->count; i++) cuda_free((cnn_context *)c, a->memory[i]);
     a->count = 0;

@@ -1,0 +1,109 @@
+/* gemm.cu: cuBLAS, asked for row-major products.
+ *
+ * cuBLAS is column-major: what it takes for a k x m matrix is our m x k. So it is asked for the transpose, c' = b' *
+ * a', which in memory is our c: operands change places and nothing is copied. */
+#include "harness/cuda/gemm.h"
+#include "harness/cuda/launch.h"
+
+static cnn_status blas_check(cuda_context *context, cublasStatus_t status, const char *call, cnn_error *err)
+{
+    if (status == CUBLAS_STATUS_SUCCESS) return CNN_OK;
+    const cudaError_t error = cudaPeekAtLastError(); /* a sticky error shows in cuBLAS's calls first */
+    if (error != cudaSuccess) return cuda_check(context, error, call, __FILE__, __LINE__, err);
+    const cnn_status kind = status == CUBLAS_STATUS_ALLOC_FAILED ? CNN_OUT_OF_MEMORY : CNN_DEVICE;
+    return CNN_FAIL(err, kind, "%s: %s", call, cublasGetStatusString(status));
+}
+
+#define BLAS_TRY(context, call, err)                                                                                   \
+    do {                                                                                                               \
+        const cnn_status try_status = blas_check(context, call, #call, err);                                           \
+        if (try_status != CNN_OK) return try_status;                                                                   \
+    } while (0)
+
+/* cuBLAS gets its workspace once and for all: it then allocates nothing later, so that its calls can be captured, and
+ * gives the same bits in every run. Setting the stream would take the workspace away again, so the stream comes first.
+ */
+cnn_status cuda_blas_open(cuda_context *context, cuda_blas *blas, size_t workspace_bytes, cnn_error *err)
+{
+    BLAS_TRY(context, cublasCreate(&blas->handle), err);
+    BLAS_TRY(context, cublasSetStream(blas->handle, context->stream), err);
+    CUDA_TRY(context, cudaMalloc(&blas->workspace, workspace_bytes), err);
+    BLAS_TRY(context, cublasSetWorkspace(blas->handle, blas->workspace, workspace_bytes), err);
+    BLAS_TRY(context, cublasSetAtomicsMode(blas->handle, CUBLAS_ATOMICS_NOT_ALLOWED), err);
+    BLAS_TRY(context, cublasSetMathMode(blas->handle, CUBLAS_DEFAULT_MATH), err); /* TF32 only where a call says so */
+    return CNN_OK;
+}
+
+/* At the end nobody is left to tell of a failure. */
+void cuda_blas_close(cuda_blas *blas)
+{
+    if (blas->handle != nullptr) (void)cublasDestroy(blas->handle);
+    if (blas->workspace != nullptr) (void)cudaFree(blas->workspace);
+    *blas = {};
+}
+
+void cuda_blas_describe(const cuda_blas *blas, cnn_put_fn *put, void *user)
+{
+    char text[32];
+    int version = 0;
+    if (cublasGetVersion(blas->handle, &version) != CUBLAS_STATUS_SUCCESS) return;
+    /* 130100 is 13.1.0; before 11 it was 1000, 100, 1 */
+    snprintf(text, sizeof text, "%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+    put(user, "cublas", text);
+}
+
+static cublasComputeType_t compute_type(const cnn_type *t, bool pedantic)
+{
+    if (t->math == CNN_MATH_TF32) return CUBLAS_COMPUTE_32F_FAST_TF32;
+    if (t->dtype == CNN_F32) return pedantic ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F;
+    return pedantic ? CUBLAS_COMPUTE_64F_PEDANTIC : CUBLAS_COMPUTE_64F;
+}
+
+/* What cuBLAS is asked for: op(left) * op(right), m x n, all column-major. */
+struct blas_product {
+    int m, n;
+    const cuda_matrix *left, *right;
+    cublasOperation_t left_op, right_op;
+    const void *left_at, *right_at;
+};
+
+/* A c that is stored transposed is a column-major c: the operands then keep their places, and are the ones to turn. */
+static blas_product product_of(const cuda_gemm *g, const void *a, const void *b)
+{
+    const int m = (int)g->m, n = (int)g->n;
+    const cublasOperation_t stored = CUBLAS_OP_N, turned = CUBLAS_OP_T;
+    if (g->c.transposed)
+        return {m, n, &g->a, &g->b, g->a.transposed ? stored : turned, g->b.transposed ? stored : turned, a, b};
+    return {n, m, &g->b, &g->a, g->b.transposed ? turned : stored, g->a.transposed ? turned : stored, b, a};
+}
+
+/* A single product has a call of its own: only that one splits a long k over the device. */
+static cublasStatus_t call_blas(const cuda_blas *blas, const cnn_type *t, const cuda_gemm *g, const blas_product &p,
+                                void *c)
+{
+    const bool single = t->dtype == CNN_F32;
+    const float one_f = 1, beta_f = (float)g->beta;
+    const double one_d = 1, beta_d = g->beta;
+    const void *alpha = single ? (const void *)&one_f : &one_d, *beta = single ? (const void *)&beta_f : &beta_d;
+    const cudaDataType_t type = single ? CUDA_R_32F : CUDA_R_64F;
+    const cublasComputeType_t compute = compute_type(t, blas->pedantic);
+    const int k = (int)g->k, ldl = (int)p.left->ld, ldr = (int)p.right->ld, ldc = (int)g->c.ld;
+    if (g->batch == 1)
+        return cublasGemmEx(blas->handle, p.left_op, p.right_op, p.m, p.n, k, alpha, p.left_at, type, ldl, p.right_at,
+                            type, ldr, beta, c, type, ldc, compute, CUBLAS_GEMM_DEFAULT);
+    return cublasGemmStridedBatchedEx(blas->handle, p.left_op, p.right_op, p.m, p.n, k, alpha, p.left_at, type, ldl,
+                                      p.left->stride, p.right_at, type, ldr, p.right->stride, beta, c, type, ldc,
+                                      g->c.stride, (int)g->batch, compute, CUBLAS_GEMM_DEFAULT);
+}
+
+cnn_status cuda_gemm_run(cuda_context *context, const cuda_blas *blas, const cnn_type *t, const cuda_gemm *g,
+                         const void *a, const void *b, void *c, cnn_error *err)
+{
+    const blas_product p = product_of(g, a, b);
+    if (context->dead) return cuda_check(context, cudaSuccess, "cuBLAS", __FILE__, __LINE__, err);
+    snprintf(context->last_kernel, sizeof context->last_kernel, "cuBLAS %d x %d x %d", p.m, p.n, (int)g->k);
+    const cnn_status status = blas_check(context, call_blas(blas, t, g, p, c), context->last_kernel, err);
+    if (status != CNN_OK) return status;
+    /* cuBLAS chooses its launches; what they did is looked at as after our own. */
+    return cuda_launch_done(context, {context->last_kernel, dim3(), dim3(), 0}, cudaSuccess, err);
+}

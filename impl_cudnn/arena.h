@@ -1,0 +1,23 @@
+/* arena.h: operands for what `prepare` runs: the measurements of both searches, and the one trial run of any plan. They
+ * are the device's for that long only. */
+#ifndef IMPL_CUDNN_ARENA_H
+#define IMPL_CUDNN_ARENA_H
+
+#include "harness/shape.h"
+#include "impl_cudnn/context.h"
+
+typedef struct cudnn_arena {
+    void *memory[CNN_MAX_OPERANDS + 1]; /* the operands, and a workspace */
+    int count;
+    cnn_weighted_args args;
+    size_t workspace_bytes;
+} cudnn_arena;
+
+/* All that the problem's direction reads and writes, with a small number everywhere: the clocks of a GPU that
+ * multiplies zeros are not those of one that works. Closed by itself when opening fails. */
+cnn_status cudnn_arena_open(cudnn_context *, const cnn_problem *, cnn_dir, cudnn_arena *, cnn_error *);
+/* Once; 0 bytes are none. */
+cnn_status cudnn_arena_workspace(cudnn_context *, cudnn_arena *, size_t bytes, cnn_error *);
+void cudnn_arena_close(cudnn_context *, cudnn_arena *);
+
+#endif

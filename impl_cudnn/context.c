@@ -1,0 +1,118 @@
+/* context.c: can cuDNN run here; opening and closing its handle; what its statuses mean for us. */
+#include "impl_cudnn/context.h"
+
+#include <string.h>
+
+const cnn_knob cudnn_knobs[CUDNN_KNOB_COUNT] = {
+#define KNOB(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
+#include "harness/cuda/knobs.inc"
+#include "impl_cudnn/knobs.inc"
+#undef KNOB
+};
+
+/* ---- Can it run here? */
+
+/* cuDNN 9 is one small library that loads the others when they are first needed; the checks make it load them. */
+static cnn_status check_library(cnn_error *err)
+{
+    const size_t version = cudnnGetVersion();
+    if (version / 10000 != CUDNN_MAJOR || version < CUDNN_MAJOR * 10000 + CUDNN_MINOR * 100)
+        return CNN_FAIL(err, CNN_UNAVAILABLE,
+                        "built for cuDNN %d.%d, but the library found is %zu.%zu.%zu: install %d.%d or newer of %d.x, "
+                        "or build again",
+                        CUDNN_MAJOR, CUDNN_MINOR, version / 10000, version / 100 % 100, version % 100, CUDNN_MAJOR,
+                        CUDNN_MINOR, CUDNN_MAJOR);
+    const struct {
+        const char *name;
+        cudnnStatus_t status;
+    } parts[] = {{"graph", cudnnGraphVersionCheck()}, {"ops", cudnnOpsVersionCheck()}, {"cnn", cudnnCnnVersionCheck()}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].status != CUDNN_STATUS_SUCCESS)
+            return CNN_FAIL(err, CNN_UNAVAILABLE,
+                            "cuDNN's library libcudnn_%s is missing or of another version than libcudnn (%s): install "
+                            "all of one cuDNN",
+                            parts[i].name, cudnnGetErrorString(parts[i].status));
+    return CNN_OK;
+}
+
+cnn_status cudnn_probe(cnn_error *err)
+{
+    const cnn_status status = cuda_probe(err);
+    return status == CNN_OK ? check_library(err) : status;
+}
+
+/* ---- Opening and closing. */
+
+static cnn_status open_handles(cudnn_context *c, cnn_error *err)
+{
+    enum { BLAS_WORKSPACE_MIB = 32 };
+    CUDNN_TRY(c, cudnnCreate(&c->handle), err);
+    CUDNN_TRY(c, cudnnSetStream(c->handle, c->cuda.stream), err);
+    return cuda_blas_open(&c->cuda, &c->blas, (size_t)BLAS_WORKSPACE_MIB << 20, err);
+}
+
+cnn_status cudnn_context_open(const cnn_open_params *params, cnn_context **context, cnn_error *err)
+{
+    cnn_status status = cuda_context_open(params, cudnn_knobs, CUDNN_KNOB_COUNT, sizeof(cudnn_context), context, err);
+    if (status != CNN_OK) return status;
+    if ((status = open_handles((cudnn_context *)*context, err)) == CNN_OK) return CNN_OK;
+    cudnn_context_close(*context);
+    *context = NULL;
+    return status;
+}
+
+void cudnn_context_close(cnn_context *context)
+{
+    cudnn_context *c = (cudnn_context *)context;
+    if (c != NULL) cuda_blas_close(&c->blas);
+    if (c != NULL && c->handle != NULL) (void)cudnnDestroy(c->handle);
+    cuda_context_close(context);
+}
+
+void cudnn_describe(cnn_context *context, cnn_put_fn *put, void *user)
+{
+    const size_t version = cudnnGetVersion(), cudart = cudnnGetCudartVersion();
+    char text[32];
+    cuda_describe(context, put, user);
+    snprintf(text, sizeof text, "%zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100);
+    put(user, "cudnn", text);
+    snprintf(text, sizeof text, "%zu.%zu", cudart / 1000, cudart % 1000 / 10);
+    put(user, "cudnn_cuda", text);
+}
+
+/* ---- Errors. */
+
+cnn_status cudnn_status_of(cudnnStatus_t status)
+{
+    if (status == CUDNN_STATUS_SUCCESS) return CNN_OK;
+    if (status == CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED ||
+        status == CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED)
+        return CNN_OUT_OF_MEMORY;
+    const int category = CUDNN_STATUS_CATEGORY((int)status);
+    if (category == CUDNN_STATUS_NOT_SUPPORTED || category == CUDNN_STATUS_BAD_PARAM) return CNN_UNSUPPORTED;
+    return category == CUDNN_STATUS_EXECUTION_FAILED ? CNN_DEVICE : CNN_INTERNAL;
+}
+
+void cudnn_reason(char reason[CUDNN_REASON_MAX])
+{
+    reason[0] = '\0';
+    cudnnGetLastErrorString(reason, CUDNN_REASON_MAX);
+    reason[CUDNN_REASON_MAX - 1] = '\0';
+    for (char *c = reason; *c != '\0'; c++)
+        if (*c == '\n' || *c == '\r' || *c == '\t') *c = ' ';
+}
+
+cnn_status cudnn_check(cudnn_context *context, cudnnStatus_t status, const char *call, const char *file, int line,
+                       cnn_error *err)
+{
+    char reason[CUDNN_REASON_MAX];
+    if (status == CUDNN_STATUS_SUCCESS && !context->cuda.dead) return CNN_OK;
+    /* cuDNN hides the CUDA error that made an execution fail; a sticky one must still kill the context. */
+    if (context->cuda.dead || CUDNN_STATUS_CATEGORY((int)status) == CUDNN_STATUS_EXECUTION_FAILED) {
+        const cnn_status cuda = cuda_check(&context->cuda, cudaGetLastError(), call, file, line, err);
+        if (cuda != CNN_OK) return cuda;
+    }
+    cudnn_reason(reason);
+    return cnn_error_set(err, cudnn_status_of(status), file, line, "%.*s: %s%s%s", (int)strcspn(call, "("), call,
+                         cudnnGetErrorString(status), reason[0] != '\0' ? ": " : "", reason);
+}

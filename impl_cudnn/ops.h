@@ -1,0 +1,44 @@
+/* ops.h: the operations that are neither conv nor FC, by cuDNN, one file each: pool.c, act.c, loss.c, batchnorm.c.
+ *
+ * The default for these is `pointwise`, the kernels that all CUDA implementations share (harness/cuda). `cudnn` serves
+ * what cuDNN computes by the same definition; where its definition differs, or where it is silent on what cnn.h lays
+ * down, the gate refuses with that reason. */
+#ifndef IMPL_CUDNN_OPS_H
+#define IMPL_CUDNN_OPS_H
+
+#include "impl_cudnn/tensor.h"
+
+/* cnn_algorithm.id */
+enum { OTHER_POINTWISE = 100, OTHER_CUDNN };
+
+/* plan->state: whatever of these an operation needs. */
+typedef struct other_state {
+    cudnnTensorDescriptor_t x, y, channels;
+    cudnnPoolingDescriptor_t pool;
+    cudnnActivationDescriptor_t act;
+} other_state;
+
+/* Each fills a zeroed state; CNN_UNSUPPORTED and the reason where cuDNN cannot. The caller closes it in any case. */
+cnn_status other_open_pool(cudnn_context *, const cnn_pool_desc *, cnn_dir, other_state *, cnn_error *);
+cnn_status other_open_act(cudnn_context *, const cnn_act_desc *, cnn_dir, other_state *, cnn_error *);
+cnn_status other_open_loss(cudnn_context *, const cnn_loss_desc *, cnn_dir, other_state *, cnn_error *);
+cnn_status other_open_batchnorm(cudnn_context *, const cnn_batchnorm_desc *, cnn_dir, other_state *, cnn_error *);
+
+/* ---- Slots: the shared kernels' signatures; they pass `pointwise` on. */
+cnn_status cudnn_pool_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);
+cnn_status cudnn_pool_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cnn_error *);
+cnn_status cudnn_act_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);
+cnn_status cudnn_act_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cnn_error *);
+cnn_status cudnn_loss_fwd(cnn_context *, const cnn_plan *, const cnn_loss_args *, cnn_error *);
+cnn_status cudnn_batchnorm_fwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
+cnn_status cudnn_batchnorm_bwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
+
+/* ---- loss_sums.cu: *loss_sum -= sum_n log_y[n,label]; *correct += images whose largest log_y is at the label. */
+#ifdef __cplusplus
+extern "C"
+#endif
+    cnn_status
+    loss_sums(cudnn_context *, const cnn_loss_desc *, const void *x, const void *log_y, const int32_t *labels,
+              double *loss_sum, int64_t *correct, cnn_error *);
+
+#endif
