@@ -78,7 +78,9 @@ static void fill_integers(const vf_case *c, const cnn_operand *o, double density
         return;
     }
     bool act = c->problem.op == CNN_OP_ACT && is(o, "x"), add = c->problem.op == CNN_OP_ADD;
+    bool max = c->problem.op == CNN_OP_POOL && c->problem.u.pool.kind == CNN_POOL_MAX && is(o, "x");
     int64_t range = act ? 8 : is_weighted(&c->problem) ? 1023 : 4095; /* an activation gets zeros and its ceiling too */
+    if (max) range = 3;                                               /* windows with several equal maxima */
     for (int64_t i = 0; i < o->count; i++)
         v[i] = add ? wide_integer(rng, wide_bits(&c->problem)) : (double)rng_int(rng, -range, range);
 }
@@ -113,7 +115,11 @@ static void fill_reals(const vf_case *c, const cnn_operand *o, cnn_rng *rng, dou
             v[i] = v[i] * (1.0 + fmod(channel, 3.0)) + 0.5 * (fmod(channel, 5.0) - 2.0);
         }
     if (c->problem.op == CNN_OP_LOSS && is(o, "x")) /* e^x of an unshifted row would overflow */
-        for (int64_t i = 0; i < o->count; i++) v[i] += i / o->dims[1] % 3 == 1 ? 200.0 : 0.0;
+        for (int64_t i = 0; i < o->count; i++) {
+            int64_t row = i / o->dims[1];
+            if (row % 3 == 1) v[i] += 200.0;
+            if (row % 5 == 4) v[i] = v[row * o->dims[1]]; /* all equal: the first is the answer */
+        }
 }
 
 /* The state of an optimizer at its start is zero; on its way, s is never negative. */

@@ -5,6 +5,7 @@
 #include "sessions.h"
 #include "verify_dump.h"
 #include "verify_fuzz.h"
+#include "verify_mutants.h"
 #include "verify_report.h"
 
 #include <math.h>
@@ -267,6 +268,7 @@ static cnn_status set_up(verification *v, cnn_error *err)
 int cmd_verify(const cli_options *options, cnn_error *err)
 {
     static verification v; /* large: kept off the stack */
+    if (options->mutants || options->mutants_from || options->matrix) return verify_mutants(options, err);
     if (options->fuzz > 0 || options->fuzz_invalid > 0) return verify_fuzz(options, err);
     problem_list list = {0};
     int exit_status = EXIT_HELD;

@@ -1,0 +1,10 @@
+/* verify_mutants.h: `benchcnn verify --mutants [NAME...]`: what the checks are worth. Runs every mutant of the lists in
+ * the folder `mutants` beside the program (target `mutants` of the build), and prints the kill matrix. */
+#ifndef HARNESS_CLI_VERIFY_MUTANTS_H
+#define HARNESS_CLI_VERIFY_MUTANTS_H
+
+#include "cli.h"
+
+int verify_mutants(const cli_options *options, cnn_error *err);
+
+#endif
