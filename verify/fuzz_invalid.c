@@ -126,24 +126,26 @@ void fuzz_invalid_text(uint64_t seed, int64_t index, cnn_op *op, char text[CNN_P
 
 /* ---- Judging. */
 
+/* Where the dimensions start: behind the kind, of operations that have one. */
+static const char *dimensions(cnn_op op, const char *text)
+{
+    const bool kind = op == CNN_OP_BATCHNORM ? strncmp(text, "inference:", 10) == 0
+                                             : op == CNN_OP_POOL || op == CNN_OP_ACT || op == CNN_OP_DROPOUT;
+    return kind ? strchr(text, ':') + 1 : text;
+}
+
 /* What the text itself says of a dimension: the number behind its last mention. False: it is not mentioned. Reads a
  * text that was accepted, so letters and numbers take turns up to the name. */
-static bool stated(const char *text, const char *letters, int64_t *value)
+static bool stated(cnn_op op, const char *text, const char *letters, int64_t *value)
 {
-    const char *colon = strchr(text, ':'), *quote = strchr(text, '"');
     bool found = false;
-    for (const char *at = colon != NULL && (quote == NULL || colon < quote) ? colon + 1 : text; *at != '\0';) {
-        if (*at == '_') {
-            at++;
-            continue;
-        }
-        const size_t length = strcspn(at, "0123456789");
-        if (*at == 'n') break;
+    for (const char *at = dimensions(op, text); *at != '\0' && *at != 'n';) {
+        const size_t length = strcspn(at, "0123456789_"), digits = strspn(at + length, "0123456789");
         if (length == strlen(letters) && strncmp(at, letters, length) == 0) {
             *value = strtoll(at + length, NULL, 10);
             found = true;
         }
-        at += length + strspn(at + length, "0123456789");
+        at += length + digits + (length + digits == 0); /* one '_' */
     }
     return found;
 }
@@ -164,7 +166,7 @@ static const char *misread(const char *text, const cnn_problem *p)
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             int64_t value;
             /* a 0 stands for "not given", as in benchdnn */
-            if (stated(text, rows[i].letters, &value) && value != 0 && value != rows[i].value) return rows[i].letters;
+            if (stated(p->op, text, rows[i].letters, &value) && value != 0 && value != rows[i].value) return rows[i].letters;
         }
         return NULL;
     }
@@ -172,7 +174,7 @@ static const char *misread(const char *text, const cnn_problem *p)
     if (p->op == CNN_OP_OPTIMIZER || p->op == CNN_OP_CONCAT || cnn_operands(p, CNN_FWD, list, &err) < 0) return NULL;
     for (int i = 0; i < (p->op == CNN_OP_LOSS ? 2 : 4); i++) {
         int64_t value;
-        if (stated(text, letters[i], &value) && value != 0 && value != list[0].dims[i]) return letters[i];
+        if (stated(p->op, text, letters[i], &value) && value != 0 && value != list[0].dims[i]) return letters[i];
     }
     return NULL;
 }

@@ -61,7 +61,6 @@ static void format_dims(const idx_array *a, char text[96])
 
 static cnn_status read_dims(gzFile file, const char *path, idx_array *a, cnn_error *err)
 {
-    char text[96];
     a->count = 1;
     for (int i = 0; i < a->n_dims; i++) {
         uint8_t b[4];
@@ -77,24 +76,38 @@ static cnn_status read_dims(gzFile file, const char *path, idx_array *a, cnn_err
             return CNN_FAIL(err, CNN_OVERFLOW, "%s: the sizes in the header overflow at %lld", path,
                             (long long)a->dims[i]);
     }
-    a->bytes = malloc((size_t)a->count);
-    format_dims(a, text);
-    if (a->bytes == NULL)
-        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: the header says %s bytes, more than memory can hold", path, text);
     return CNN_OK;
 }
 
-static cnn_status read_body(gzFile file, const char *path, const idx_array *a, cnn_error *err)
+/* The next part of the data. Memory grows with what is really there, never with what a header promises. */
+static cnn_status read_part(gzFile file, const char *path, idx_array *a, int64_t at, int64_t *got, cnn_error *err)
+{
+    enum { LEAST = 1 << 20 };
+    char text[96];
+    const int64_t left = a->count - at, part = at > LEAST ? at : LEAST;
+    const int64_t size = at + (left < part ? left : part);
+    uint8_t *grown = realloc(a->bytes, (size_t)size);
+    format_dims(a, text);
+    if (grown == NULL)
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: the header says %s bytes, more than memory can hold", path, text);
+    a->bytes = grown;
+    return read_bytes(file, path, a->bytes + at, size - at, got, err);
+}
+
+static cnn_status read_body(gzFile file, const char *path, idx_array *a, cnn_error *err)
 {
     char text[96];
     uint8_t extra;
-    int64_t got = 0, more = 0;
-    cnn_status status = read_bytes(file, path, a->bytes, a->count, &got, err);
+    int64_t got = 0, more = 1;
+    cnn_status status = CNN_OK;
+    for (; status == CNN_OK && got < a->count && more > 0; got += more)
+        status = read_part(file, path, a, got, &more, err);
     if (status != CNN_OK) return status;
     format_dims(a, text);
     if (got < a->count)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "%s: truncated: holds %lld bytes of data, its header says %s = %lld", path,
                         (long long)got, text, (long long)a->count);
+    more = 0;
     status = read_bytes(file, path, &extra, 1, &more, err);
     if (status == CNN_OK && more != 0)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "%s: longer than its header says (%s = %lld bytes of data)", path, text,
