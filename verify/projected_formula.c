@@ -5,8 +5,8 @@
  *   BWD_D  dx ~ rn rc rh rv:  z[k,i,j] = sum_{n,p,q} rn rh rv dy[n,k,p,q],  sum = sum_{k,c,i,j} rc w[k,c,i,j] z[k,i,j]
  *   BWD_W  dw ~ rk rc ri rj:  sum = sum_{n,g,p,q} (sum_k rk dy[n,k,p,q]) * (sum_{i,j} ri rj sum_c rc x[n,c,h,v])
  *
- * (h, v) being the pixel that (p, i), (q, j) meet. In the first two each of p, q goes with one row or column of the
- * array that is summed, for a given tap: `taps` holds the factor, or 0 where there is none. */
+ * (h, v) being the pixel that (p, i), (q, j) meet. For a given tap the outputs that it reaches are a range (`reach`),
+ * and the work is that of one image and one channel at most, even where a kernel is far larger than its image. */
 #include "projected_formula.h"
 
 #include "element.h"
@@ -21,57 +21,68 @@ typedef struct formula {
     const vf_factors *r;
     const double *in; /* x or dy: planes of height x width, `channels` an image */
     int64_t channels, height, width;
-    uint64_t *rows, *cols; /* [kh][height], [kw][width] */
-    uint64_t *z;           /* [channels][kh][kw], or BWD_W: a number a task */
-    uint64_t *z_bias;
+    uint64_t *z;       /* [channels][kh][kw], or BWD_W: a number a task */
     uint64_t *scratch; /* scratch_size a worker */
     int64_t scratch_size;
+    bool bias_only; /* BWD_W: the result is db */
 } formula;
 
-static int64_t row_of(const cnn_conv_desc *d, int64_t p, int64_t i) { return p * d->sh + i * (d->dh + 1) - d->ph; }
-static int64_t col_of(const cnn_conv_desc *d, int64_t q, int64_t j) { return q * d->sw + j * (d->dw + 1) - d->pw; }
+static int64_t divide_up(int64_t a, int64_t b) { return a > 0 ? (a + b - 1) / b : 0; }
+
+/* The outputs [from, to) that tap t reaches, and the pixel that output `from` meets; the next one is a stride further.
+ */
+typedef struct reach {
+    int64_t from, to, pixel;
+} reach;
+
+static reach reach_of(int64_t t, int64_t o, int64_t i, int64_t stride, int64_t pad, int64_t dilation)
+{
+    const int64_t shift = t * (dilation + 1) - pad, end = divide_up(i - shift, stride);
+    reach r = {.from = divide_up(-shift, stride), .to = end < o ? end : o};
+    r.pixel = r.from * stride + shift;
+    return r;
+}
+
+static reach rows_of(const cnn_conv_desc *d, int64_t i) { return reach_of(i, d->oh, d->ih, d->sh, d->ph, d->dh); }
+static reach cols_of(const cnn_conv_desc *d, int64_t j) { return reach_of(j, d->ow, d->iw, d->sw, d->pw, d->dw); }
 
 /* ---- FWD and BWD_D. */
 
-static void fill_taps(formula *f)
+/* sum over the tap's outputs of factor * value: one of the two is indexed by the output, the other by the pixel. */
+static uint64_t dot(reach t, int64_t stride, const uint64_t *by_output, const uint64_t *by_pixel)
 {
-    const cnn_conv_desc *d = &f->d;
-    const bool forward = f->call->dir == CNN_FWD;
-    for (int64_t i = 0; i < d->kh; i++)
-        for (int64_t p = 0; p < d->oh; p++) {
-            const int64_t h = row_of(d, p, i);
-            if (h >= 0 && h < d->ih) f->rows[i * f->height + (forward ? h : p)] = f->r->factor[2][forward ? p : h];
-        }
-    for (int64_t j = 0; j < d->kw; j++)
-        for (int64_t q = 0; q < d->ow; q++) {
-            const int64_t v = col_of(d, q, j);
-            if (v >= 0 && v < d->iw) f->cols[j * f->width + (forward ? v : q)] = f->r->factor[3][forward ? q : v];
-        }
+    uint64_t sum = 0;
+    for (int64_t o = t.from, pixel = t.pixel; o < t.to; o++, pixel += stride)
+        sum = mod_add(sum, mod_mul(by_output[o], by_pixel[pixel]));
+    return sum;
 }
 
-/* Task: channel c. z[c] from the sum of its planes over the images. */
+/* Task: channel c. z[c] from the sum of its planes over the images: first along the rows, then down the columns. */
 static void contract(void *arg, int64_t c, int worker)
 {
     const formula *f = arg;
-    const int64_t plane = f->height * f->width, taps = f->d.kh * f->d.kw;
-    uint64_t *sum = f->scratch + worker * f->scratch_size;
+    const cnn_conv_desc *d = &f->d;
+    const bool forward = f->call->dir == CNN_FWD;
+    const int64_t plane = f->height * f->width, taps = d->kh * d->kw;
+    const uint64_t *down = f->r->factor[2], *across = f->r->factor[3];
+    uint64_t *sum = f->scratch + worker * f->scratch_size, *column = sum + plane;
     memset(sum, 0, (size_t)plane * sizeof *sum);
-    for (int64_t n = 0; n < f->d.mb; n++) {
+    for (int64_t n = 0; n < d->mb; n++) {
         const uint64_t factor = f->r->factor[0][n];
         const double *at = f->in + (n * f->channels + c) * plane;
         for (int64_t e = 0; e < plane && factor != 0; e++) sum[e] = mod_add(sum[e], mod_mul(factor, mod_of(at[e])));
     }
     memset(f->z + c * taps, 0, (size_t)taps * sizeof *f->z);
-    for (int64_t j = 0; j < f->d.kw; j++)
-        for (int64_t h = 0; h < f->height; h++) {
-            uint64_t row = 0;
-            for (int64_t v = 0; v < f->width; v++)
-                row = mod_add(row, mod_mul(f->cols[j * f->width + v], sum[h * f->width + v]));
-            for (int64_t i = 0; i < f->d.kh; i++) {
-                uint64_t *z = &f->z[(c * f->d.kh + i) * f->d.kw + j];
-                *z = mod_add(*z, mod_mul(f->rows[i * f->height + h], row));
-            }
+    for (int64_t j = 0; j < d->kw; j++) {
+        const reach q = cols_of(d, j);
+        for (int64_t h = 0; h < f->height && q.from < q.to; h++) {
+            const uint64_t *row = sum + h * f->width;
+            column[h] = forward ? dot(q, d->sw, across, row) : dot(q, d->sw, row, across);
         }
+        for (int64_t i = 0; i < d->kh && q.from < q.to; i++)
+            f->z[c * taps + i * d->kw + j] =
+                forward ? dot(rows_of(d, i), d->sh, down, column) : dot(rows_of(d, i), d->sh, column, down);
+    }
 }
 
 /* sum_{k,c,i,j} factor * w * z. */
@@ -112,7 +123,6 @@ static uint64_t bias_sum(const formula *f)
 
 static uint64_t data_formula(formula *f, thread_pool *pool)
 {
-    fill_taps(f);
     parallel_for(pool, f->channels, contract, f);
     const uint64_t sum = combine(f);
     return f->call->dir == CNN_FWD ? mod_add(sum, bias_sum(f)) : sum;
@@ -129,6 +139,27 @@ static void sum_channels(uint64_t *to, const double *from, int64_t plane, const 
             to[e] = mod_add(to[e], mod_mul(factor[c], mod_of(from[c * plane + e])));
 }
 
+/* sum_{i,j} ri rj sum_q out[q] * image[h][v], all for output row p; `row` has room for a row of the image. */
+static uint64_t weights_row(const formula *f, int64_t p, const uint64_t *image, const uint64_t *out, uint64_t *row)
+{
+    const cnn_conv_desc *d = &f->d;
+    int64_t first, last;
+    uint64_t sum = 0;
+    cnn_tap_range(p, d->ih, d->kh, d->sh, d->ph, d->dh, &first, &last);
+    if (first == last) return 0;
+    memset(row, 0, (size_t)d->iw * sizeof *row);
+    for (int64_t i = first; i < last; i++) {
+        const uint64_t factor = f->r->factor[2][d->flip ? d->kh - 1 - i : i];
+        const uint64_t *from = image + (p * d->sh + i * (d->dh + 1) - d->ph) * d->iw;
+        for (int64_t v = 0; v < d->iw && factor != 0; v++) row[v] = mod_add(row[v], mod_mul(factor, from[v]));
+    }
+    for (int64_t j = 0; j < d->kw; j++) {
+        const uint64_t factor = f->r->factor[3][d->flip ? d->kw - 1 - j : j];
+        if (factor != 0) sum = mod_add(sum, mod_mul(factor, dot(cols_of(d, j), d->sw, out, row)));
+    }
+    return sum;
+}
+
 /* Task: (n, g). */
 static void weights_task(void *arg, int64_t task, int worker)
 {
@@ -137,43 +168,26 @@ static void weights_task(void *arg, int64_t task, int worker)
     const int64_t n = task / d->g, g = task % d->g, icg = d->ic / d->g, ocg = d->oc / d->g;
     const double *x = vf_in(f->call, "x") + (n * d->ic + g * icg) * d->ih * d->iw;
     const double *dy = vf_in(f->call, "dy") + (n * d->oc + g * ocg) * d->oh * d->ow;
-    uint64_t *image = f->scratch + worker * f->scratch_size, *rows = image + d->ih * d->iw, *out = rows + d->oh * d->iw;
-    uint64_t sum = 0, bias = 0;
+    uint64_t *image = f->scratch + worker * f->scratch_size, *row = image + d->ih * d->iw, *out = row + d->iw;
+    uint64_t sum = 0;
     sum_channels(out, dy, d->oh * d->ow, f->r->factor[0] + g * ocg, ocg);
-    for (int64_t e = 0; e < d->oh * d->ow; e++) bias = mod_add(bias, out[e]);
-    f->z_bias[task] = bias;
-    sum_channels(image, x, d->ih * d->iw, f->r->factor[1], f->r->dims[1] == icg ? icg : 0);
-    memset(rows, 0, (size_t)(d->oh * d->iw) * sizeof *rows);
-    for (int64_t p = 0; p < d->oh; p++)
-        for (int64_t i = 0; i < d->kh; i++) {
-            const int64_t h = row_of(d, p, i);
-            const uint64_t factor = h < 0 || h >= d->ih ? 0 : f->rows[i];
-            for (int64_t v = 0; v < d->iw && factor != 0; v++)
-                rows[p * d->iw + v] = mod_add(rows[p * d->iw + v], mod_mul(factor, image[h * d->iw + v]));
-        }
-    for (int64_t p = 0; p < d->oh; p++)
-        for (int64_t q = 0; q < d->ow; q++) {
-            uint64_t at = 0;
-            for (int64_t j = 0; j < d->kw; j++) {
-                const int64_t v = col_of(d, q, j);
-                if (v >= 0 && v < d->iw) at = mod_add(at, mod_mul(f->cols[j], rows[p * d->iw + v]));
-            }
-            sum = mod_add(sum, mod_mul(at, out[p * d->ow + q]));
-        }
+    if (f->bias_only) {
+        for (int64_t e = 0; e < d->oh * d->ow; e++) sum = mod_add(sum, out[e]);
+    } else {
+        sum_channels(image, x, d->ih * d->iw, f->r->factor[1], icg);
+        for (int64_t p = 0; p < d->oh; p++) sum = mod_add(sum, weights_row(f, p, image, out + p * d->ow, row));
+    }
     f->z[task] = sum;
 }
 
 /* db is the sum of dy alone: its factors are those of its only axis. */
-static uint64_t weights_formula(formula *f, bool bias, thread_pool *pool)
+static uint64_t weights_formula(formula *f, thread_pool *pool)
 {
     const int64_t tasks = f->d.mb * f->d.g;
-    const uint64_t *z = bias ? f->z_bias : f->z;
     uint64_t sum = 0;
-    for (int64_t i = 0; i < f->d.kh; i++) f->rows[i] = bias ? 0 : f->r->factor[2][f->d.flip ? f->d.kh - 1 - i : i];
-    for (int64_t j = 0; j < f->d.kw; j++) f->cols[j] = bias ? 0 : f->r->factor[3][f->d.flip ? f->d.kw - 1 - j : j];
     parallel_for(pool, tasks, weights_task, f);
-    for (int64_t t = 0; t < tasks; t++) sum = mod_add(sum, z[t]);
-    for (int axis = 1; axis < 4 && bias; axis++) sum = mod_mul(sum, f->r->factor[axis][0]);
+    for (int64_t t = 0; t < tasks; t++) sum = mod_add(sum, f->z[t]);
+    for (int axis = 1; axis < 4 && f->bias_only; axis++) sum = mod_mul(sum, f->r->factor[axis][0]);
     return sum;
 }
 
@@ -183,22 +197,18 @@ cnn_status vf_projected_formula(const vf_case *c, int operand, const vf_factors 
     const bool weights = c->call.dir == CNN_BWD_W, forward = c->call.dir == CNN_FWD;
     formula f = {.d = vf_as_conv(&c->problem), .call = &c->call, .r = r};
     const cnn_conv_desc *d = &f.d;
+    f.bias_only = strcmp(c->call.operands[operand].name, "db") == 0;
     f.in = vf_in(&c->call, forward ? "x" : "dy");
     f.channels = forward ? d->ic : d->oc;
-    f.height = weights ? 1 : forward ? d->ih : d->oh;
-    f.width = weights ? 1 : forward ? d->iw : d->ow;
-    f.scratch_size = weights ? d->ih * d->iw + d->oh * d->iw + d->oh * d->ow : f.height * f.width;
-    const int64_t z = weights ? d->mb * d->g : f.channels * d->kh * d->kw,
-                  workers = pool ? thread_pool_threads(pool) : 1;
-    const int64_t total = d->kh * f.height + d->kw * f.width + (weights ? 2 : 1) * z + workers * f.scratch_size;
-    f.rows = calloc((size_t)total, sizeof(uint64_t));
-    if (f.rows == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld partial sums", (long long)total);
-    f.cols = f.rows + d->kh * f.height;
-    f.z = f.cols + d->kw * f.width;
-    f.z_bias = f.z + z;
-    f.scratch = f.z_bias + (weights ? z : 0);
-    *sum =
-        weights ? weights_formula(&f, strcmp(c->call.operands[operand].name, "db") == 0, pool) : data_formula(&f, pool);
-    free(f.rows);
+    f.height = forward ? d->ih : d->oh;
+    f.width = forward ? d->iw : d->ow;
+    f.scratch_size = weights ? (d->ih + 1) * d->iw + d->oh * d->ow : f.height * (f.width + 1);
+    const int64_t z = weights ? d->mb * d->g : f.channels * d->kh * d->kw;
+    const int64_t workers = pool ? thread_pool_threads(pool) : 1, total = z + workers * f.scratch_size;
+    f.z = malloc((size_t)total * sizeof(uint64_t));
+    if (f.z == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld partial sums", (long long)total);
+    f.scratch = f.z + z;
+    *sum = weights ? weights_formula(&f, pool) : data_formula(&f, pool);
+    free(f.z);
     return CNN_OK;
 }
