@@ -2,27 +2,22 @@
  * the byte, so that one element or one byte too many is seen; the buffer keeps its alignment. */
 #include "engine.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { GUARD = 4096 }; /* a multiple of CNN_ALIGN */
 
 /* A pattern without a period that a kernel would reproduce by copying. */
 static unsigned char guard_byte(size_t i) { return (unsigned char)(0xA5u ^ (i * 37u + (i >> 8) * 101u)); }
 
-static void put_guards(unsigned char *image, size_t bytes)
+/* Both bands, the front one first. */
+static void make_guards(unsigned char guards[2 * GUARD])
 {
-    for (size_t i = 0; i < GUARD; i++) {
-        image[i] = guard_byte(i);
-        image[GUARD + bytes + i] = guard_byte(i + GUARD);
-    }
+    for (size_t i = 0; i < 2 * GUARD; i++) guards[i] = guard_byte(i);
 }
 
-static int64_t find_damage(const unsigned char *image, size_t bytes)
+static int64_t find_damage(const unsigned char guards[2 * GUARD])
 {
     for (size_t i = 0; i < GUARD; i++) {
-        if (image[GUARD + bytes + i] != guard_byte(i + GUARD)) return (int64_t)i + 1;
-        if (image[GUARD - 1 - i] != guard_byte(GUARD - 1 - i)) return -(int64_t)i - 1;
+        if (guards[GUARD + i] != guard_byte(i + GUARD)) return (int64_t)i + 1;
+        if (guards[GUARD - 1 - i] != guard_byte(GUARD - 1 - i)) return -(int64_t)i - 1;
     }
     return 0;
 }
@@ -36,28 +31,25 @@ cnn_status vf_guarded_alloc(vf_guarded *g, const cnn_session *session, size_t by
     return status;
 }
 
+/* The bands apart from the buffer, so that nothing large is copied twice. */
 cnn_status vf_guarded_upload(const vf_guarded *g, const cnn_session *session, const void *content, cnn_error *err)
 {
-    unsigned char *image = malloc(g->bytes + 2 * GUARD);
-    if (image == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to upload %zu bytes", g->bytes);
-    put_guards(image, g->bytes);
-    if (g->bytes > 0) memcpy(image + GUARD, content, g->bytes);
-    cnn_status status = cnn_mem_upload(session, g->memory, image, g->bytes + 2 * GUARD, err);
-    free(image);
+    unsigned char guards[2 * GUARD];
+    make_guards(guards);
+    cnn_status status = cnn_mem_upload(session, g->memory, guards, GUARD, err);
+    if (status == CNN_OK && g->bytes > 0) status = cnn_mem_upload(session, g->data, content, g->bytes, err);
+    if (status == CNN_OK) status = cnn_mem_upload(session, (char *)g->data + g->bytes, guards + GUARD, GUARD, err);
     return status;
 }
 
 cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, void *content, int64_t *damage,
                                cnn_error *err)
 {
-    unsigned char *image = malloc(g->bytes + 2 * GUARD);
-    if (image == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to download %zu bytes", g->bytes);
-    cnn_status status = cnn_mem_download(session, image, g->memory, g->bytes + 2 * GUARD, err);
-    if (status == CNN_OK) {
-        *damage = find_damage(image, g->bytes);
-        if (g->bytes > 0) memcpy(content, image + GUARD, g->bytes);
-    }
-    free(image);
+    unsigned char guards[2 * GUARD];
+    cnn_status status = cnn_mem_download(session, guards, g->memory, GUARD, err);
+    if (status == CNN_OK && g->bytes > 0) status = cnn_mem_download(session, content, g->data, g->bytes, err);
+    if (status == CNN_OK) status = cnn_mem_download(session, guards + GUARD, (char *)g->data + g->bytes, GUARD, err);
+    if (status == CNN_OK) *damage = find_damage(guards);
     return status;
 }
 

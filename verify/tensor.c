@@ -44,9 +44,20 @@ static double load(const cnn_problem *problem, const cnn_operand *o, const void 
     }
 }
 
+/* Floats in canonical order: most of what is ever packed, so worth a loop of its own. */
+static bool is_plain_f32(const cnn_problem *problem, const cnn_operand *o)
+{
+    const bool in_order = o->shape != CNN_SHAPE_TENSOR || problem->u.type.layout == CNN_NCHW;
+    return in_order && o->elem == CNN_ELEM_DTYPE && problem->u.type.dtype == CNN_F32;
+}
+
 void vf_pack(const cnn_problem *problem, const cnn_operand *o, const double *values, void *bytes)
 {
     int64_t e = 0;
+    if (is_plain_f32(problem, o)) {
+        for (; e < o->count; e++) ((float *)bytes)[e] = (float)values[e];
+        return;
+    }
     for (int64_t n = 0; n < o->dims[0]; n++)
         for (int64_t c = 0; c < o->dims[1]; c++)
             for (int64_t h = 0; h < o->dims[2]; h++)
@@ -57,6 +68,10 @@ void vf_pack(const cnn_problem *problem, const cnn_operand *o, const double *val
 void vf_unpack(const cnn_problem *problem, const cnn_operand *o, const void *bytes, double *values)
 {
     int64_t e = 0;
+    if (is_plain_f32(problem, o)) {
+        for (; e < o->count; e++) values[e] = (double)((const float *)bytes)[e];
+        return;
+    }
     for (int64_t n = 0; n < o->dims[0]; n++)
         for (int64_t c = 0; c < o->dims[1]; c++)
             for (int64_t h = 0; h < o->dims[2]; h++)

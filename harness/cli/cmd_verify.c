@@ -8,6 +8,9 @@
 #include "verify_mutants.h"
 #include "verify_report.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,10 +268,20 @@ static cnn_status set_up(verification *v, cnn_error *err)
     return status == CNN_OK ? cli_sessions_open(o, false, &v->sessions, err) : status;
 }
 
+/* Arrays come and go with every run: memory that was cleared once is kept for the next. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 25); /* the most it takes */
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
 int cmd_verify(const cli_options *options, cnn_error *err)
 {
     static verification v; /* large: kept off the stack */
     if (options->mutants || options->mutants_from || options->matrix) return verify_mutants(options, err);
+    keep_memory();
     if (options->fuzz > 0 || options->fuzz_invalid > 0) return verify_fuzz(options, err);
     problem_list list = {0};
     int exit_status = EXIT_HELD;
