@@ -41,24 +41,6 @@ static void fill_full(const vf_case *c, const cnn_operand *o, double scale, cnn_
     vf_round(&c->problem, o, v);
 }
 
-/* All but those at the n positions, which are in ascending order, become 0. */
-static void keep(double *v, int64_t count, const int64_t *positions, int64_t n)
-{
-    int64_t next = 0;
-    for (int64_t e = 0; e < count; e++) {
-        if (next < n && positions[next] == e)
-            next++;
-        else
-            v[e] = 0.0;
-    }
-}
-
-static int compare_positions(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* A tap that meets the image somewhere: chosen by the output it is met from. */
 static int64_t live_tap(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, int64_t d, cnn_rng *rng)
 {
@@ -70,52 +52,92 @@ static int64_t live_tap(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, i
     return rng_int(rng, 0, k - 1);
 }
 
-/* For each output channel (BWD_D: input channel) one weight; for BWD_W one element of dy. */
-static cnn_status make_sparse(const vf_case *c, const cnn_conv_desc *d, double *v, int64_t count, cnn_rng *rng,
-                              cnn_error *err)
+/* What is left of the sparse factor for one channel of the result. */
+typedef struct single {
+    int64_t position;
+    double value;
+} single;
+
+static int64_t singles_of(const cnn_conv_desc *d, cnn_dir dir) { return dir == CNN_BWD_D ? d->ic : d->oc; }
+
+/* Keeps one element for each channel of the result: of w[k][c][i][j], c within the group, one for each output channel k
+ * (BWD_D: input channel); for BWD_W one of dy[n][k] for each k. */
+static void make_sparse(const vf_case *c, const cnn_conv_desc *d, double *v, int64_t count, cnn_rng *rng,
+                        single *singles)
 {
     const cnn_dir dir = c->call.dir;
-    const int64_t n = dir == CNN_BWD_D ? d->ic : d->oc, icg = d->ic / d->g, ocg = d->oc / d->g;
-    int64_t *positions = malloc((size_t)n * sizeof *positions);
-    if (positions == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld positions", (long long)n);
+    const int64_t n = singles_of(d, dir), icg = d->ic / d->g, ocg = d->oc / d->g, plane = d->oh * d->ow;
     for (int64_t at = 0; at < n; at++) {
         int64_t i = live_tap(d->ih, d->oh, d->kh, d->sh, d->ph, d->dh, rng);
         int64_t j = live_tap(d->iw, d->ow, d->kw, d->sw, d->pw, d->dw, rng);
         if (d->flip) i = d->kh - 1 - i, j = d->kw - 1 - j;
         const int64_t k = dir == CNN_BWD_D ? at / icg * ocg + rng_int(rng, 0, ocg - 1) : at;
         const int64_t ch = dir == CNN_BWD_D ? at % icg : rng_int(rng, 0, icg - 1);
-        positions[at] = ((k * icg + ch) * d->kh + i) * d->kw + j;
-        if (dir == CNN_BWD_W)
-            positions[at] =
-                (rng_int(rng, 0, d->mb - 1) * d->oc + k) * d->oh * d->ow + rng_int(rng, 0, d->oh * d->ow - 1);
+        int64_t position = ((k * icg + ch) * d->kh + i) * d->kw + j;
+        if (dir == CNN_BWD_W) position = (rng_int(rng, 0, d->mb - 1) * d->oc + k) * plane + rng_int(rng, 0, plane - 1);
+        singles[at] = (single){position, v[position]};
     }
-    qsort(positions, (size_t)n, sizeof *positions, compare_positions);
-    keep(v, count, positions, n);
-    free(positions);
-    return CNN_OK;
+    memset(v, 0, (size_t)count * sizeof *v);
+    for (int64_t at = 0; at < n; at++) v[singles[at].position] = singles[at].value;
 }
 
-static cnn_status fill(vf_case *c, cnn_error *err)
+static void fill(vf_case *c, single *singles)
 {
     const cnn_conv_desc d = vf_as_conv(&c->problem);
     const bool f16 = c->problem.u.type.dtype == CNN_F32 && c->problem.u.type.math == CNN_MATH_F16;
     const char *sparse = c->call.dir == CNN_BWD_W ? "dy" : "w";
     cnn_rng rng = rng_stream(c->seed, 5000);
-    cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < c->call.count; i++) {
+    for (int i = 0; i < c->call.count; i++) {
         const cnn_operand *o = &c->call.operands[i];
         if (c->before[i] == NULL) continue;
         const bool is_sparse = strcmp(o->name, sparse) == 0;
         fill_full(c, o, is_sparse || f16 ? 1.0 : 0x1p-22, &rng, c->before[i]);
         if (strcmp(o->name, "b") == 0) memset(c->before[i], 0, (size_t)o->count * sizeof(double));
-        if (is_sparse) status = make_sparse(c, &d, c->before[i], o->count, &rng, err);
+        if (is_sparse) make_sparse(c, &d, c->before[i], o->count, &rng, singles);
     }
-    return status;
+}
+
+/* ---- What must come out: element `index` of y, dx or dw is the product of its channel's single, or 0. */
+
+static double forward(const vf_call *call, const cnn_conv_desc *d, const single *singles, int64_t index)
+{
+    const int64_t q = index % d->ow, p = index / d->ow % d->oh, k = index / (d->ow * d->oh) % d->oc,
+                  n = index / (d->ow * d->oh * d->oc), icg = d->ic / d->g, at = singles[k].position;
+    const int64_t i = d->flip ? d->kh - 1 - at / d->kw % d->kh : at / d->kw % d->kh;
+    const int64_t j = d->flip ? d->kw - 1 - at % d->kw : at % d->kw;
+    const int64_t c = k / (d->oc / d->g) * icg + at / (d->kw * d->kh) % icg;
+    const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
+    if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) return 0.0;
+    return singles[k].value * vf_in(call, "x")[((n * d->ic + c) * d->ih + h) * d->iw + v];
+}
+
+static double backward_data(const vf_call *call, const cnn_conv_desc *d, const single *singles, int64_t index)
+{
+    const int64_t v = index % d->iw, h = index / d->iw % d->ih, c = index / (d->iw * d->ih) % d->ic,
+                  n = index / (d->iw * d->ih * d->ic), at = singles[c].position;
+    const int64_t i = d->flip ? d->kh - 1 - at / d->kw % d->kh : at / d->kw % d->kh;
+    const int64_t j = d->flip ? d->kw - 1 - at % d->kw : at % d->kw;
+    const int64_t k = at / (d->kw * d->kh * (d->ic / d->g));
+    const int64_t a = h + d->ph - i * (d->dh + 1), b = v + d->pw - j * (d->dw + 1); /* p*sh, q*sw */
+    if (a < 0 || b < 0 || a % d->sh != 0 || b % d->sw != 0 || a / d->sh >= d->oh || b / d->sw >= d->ow) return 0.0;
+    return singles[c].value * vf_in(call, "dy")[((n * d->oc + k) * d->oh + a / d->sh) * d->ow + b / d->sw];
+}
+
+static double backward_weights(const vf_call *call, const cnn_conv_desc *d, const single *singles, int64_t index)
+{
+    const int64_t icg = d->ic / d->g, k = index / (d->kw * d->kh * icg), at = singles[k].position;
+    const int64_t i = d->flip ? d->kh - 1 - index / d->kw % d->kh : index / d->kw % d->kh;
+    const int64_t j = d->flip ? d->kw - 1 - index % d->kw : index % d->kw;
+    const int64_t q = at % d->ow, p = at / d->ow % d->oh, n = at / (d->ow * d->oh * d->oc);
+    const int64_t c = k / (d->oc / d->g) * icg + index / (d->kw * d->kh) % icg;
+    const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
+    if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) return 0.0;
+    return singles[k].value * vf_in(call, "x")[((n * d->ic + c) * d->ih + h) * d->iw + v];
 }
 
 /* ---- The judgement. */
 
-enum { ROUNDS = 8, ENOUGH = 64, ERRORS_MAX = ENOUGH + VF_SAMPLES_MAX };
+enum { ROUNDS = 8, ENOUGH = 64, SAMPLES = 1024, ERRORS_MAX = ENOUGH + SAMPLES };
 
 /* The relative errors of products (of a transform: the errors, and the mean size of the products). */
 typedef struct errors {
@@ -129,13 +151,21 @@ static int compare_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void take_errors(errors *all, const vf_elements *e, bool normwise)
+/* Of up to SAMPLES elements of operand `o`, corners, borders and tails among them, those that are a product. */
+static void take_errors(errors *all, const vf_case *c, int o, const double *got, const single *singles, bool normwise)
 {
-    for (int64_t i = 0; i < e->count && all->count < ERRORS_MAX; i++) {
-        if (!(e->magnitude[i] > 0.0)) continue;
-        const double error = vf_finite(e->got[i]) ? fabs(e->got[i] - e->value[i]) : (double)INFINITY;
-        all->sizes += e->magnitude[i];
-        all->list[all->count++] = normwise ? error : error / e->magnitude[i];
+    static double (*const products[])(const vf_call *, const cnn_conv_desc *, const single *, int64_t) = {
+        [CNN_FWD] = forward, [CNN_BWD_D] = backward_data, [CNN_BWD_W] = backward_weights};
+    const cnn_conv_desc d = vf_as_conv(&c->problem);
+    const cnn_operand *operand = &c->call.operands[o];
+    cnn_rng rng = rng_stream(c->seed, 77);
+    for (int64_t i = 0; i < SAMPLES && i < operand->count; i++) {
+        const int64_t at = operand->count <= SAMPLES ? i : vf_sample_index(operand, i, &rng);
+        const double product = products[c->call.dir](&c->call, &d, singles, at), size = fabs(product);
+        if (!(size > 0.0)) continue;
+        const double error = vf_finite(got[at]) ? fabs(got[at] - product) : (double)INFINITY;
+        all->sizes += size;
+        all->list[all->count++] = normwise ? error : error / size;
     }
 }
 
@@ -169,22 +199,22 @@ static void judge(const vf_subject *s, errors *all, verify_result *result)
 static cnn_status probe(const vf_subject *s, uint64_t seed, errors *all, cnn_error *err)
 {
     static const char *const outputs[] = {[CNN_FWD] = "y", [CNN_BWD_D] = "dx", [CNN_BWD_W] = "dw"};
-    static const double sampled_products = 4e6;
+    const cnn_conv_desc d = vf_as_conv(s->problem);
     vf_case c;
     vf_run run;
     cnn_status status = vf_go_on(&s->engine->options, err);
     if (status == CNN_OK) status = vf_case_make(&c, s->problem, s->dir, VF_DATA, 0, seed, s->engine->pool, err);
     if (status != CNN_OK) return status;
-    status = fill(&c, err);
+    single *singles = malloc((size_t)singles_of(&d, s->dir) * sizeof *singles);
+    if (singles == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a product a channel");
+    if (status == CNN_OK) fill(&c, singles);
     if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, &c, &(vf_run_options){0}, err);
     if (status == CNN_OK) {
         const int o = vf_index(c.call.operands, c.call.count, outputs[s->dir]);
-        vf_elements e;
-        status = vf_elements_make(&e, &c, o, run.after[o], sampled_products, s->engine->pool, err);
-        if (status == CNN_OK) take_errors(all, &e, vf_rounding_of(s->problem, s->algorithm).normwise);
-        if (status == CNN_OK) vf_elements_free(&e);
+        take_errors(all, &c, o, run.after[o], singles, vf_rounding_of(s->problem, s->algorithm).normwise);
         vf_run_free(&run);
     }
+    free(singles);
     vf_case_free(&c);
     return status;
 }

@@ -113,8 +113,7 @@ vf_element vf_element_make(const vf_case *c, int operand, int64_t index)
 
 /* ---- Samples. */
 
-/* The number-th sample of an array: 16 corners, then by turns any, on a border, in a tail. */
-static int64_t choose(const cnn_operand *o, int64_t number, cnn_rng *rng)
+int64_t vf_sample_index(const cnn_operand *o, int64_t number, cnn_rng *rng)
 {
     enum { TAIL = 8 };
     int64_t at[4];
@@ -161,7 +160,7 @@ cnn_status vf_elements_make(vf_elements *e, const vf_case *c, int operand, const
     }
     e->magnitude = all + e->count, e->roundings = all + 2 * e->count, e->got = all + 3 * e->count;
     for (int64_t i = 0; i < e->count; i++) {
-        e->index[i] = e->count == o->count ? i : choose(o, i, &rng);
+        e->index[i] = e->count == o->count ? i : vf_sample_index(o, i, &rng);
         e->got[i] = result[e->index[i]];
     }
     sampling s = {c, operand, e};

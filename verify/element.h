@@ -16,6 +16,10 @@ typedef struct vf_element {
 } vf_element;
 vf_element vf_element_make(const vf_case *c, int operand, int64_t index);
 
+/* The position of the number-th sample of an array: its 16 corners, then by turns any, on a border, in the tail of an
+ * axis. */
+int64_t vf_sample_index(const cnn_operand *operand, int64_t number, cnn_rng *rng);
+
 /* Many elements of one output, computed in parallel: three arrays of `count`. */
 typedef struct vf_elements {
     int64_t *index;
