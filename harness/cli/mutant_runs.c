@@ -72,7 +72,7 @@ _Noreturn static void be_mutant(const job *j, const run_settings *s)
     const int problems = open(messages, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (out < 0 || problems < 0 || dup2(out, 1) < 0 || dup2(problems, 2) < 0) _exit(126);
     execv(words[0], words);
-    fprintf(stderr, "cannot run %s: %s\n", words[0], strerror(errno));
+    fprintf(stderr, "benchcnn: cannot run %s: %s\n", words[0], strerror(errno));
     fflush(stderr);
     _exit(127);
 }

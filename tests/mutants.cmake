@@ -1,0 +1,18 @@
+# Mutants: their lists, what becomes of their runs, and the kill matrix itself.
+benchcnn_unit_test(test_mutants benchcnn_mutants)
+if(TARGET impl_cpu)
+  add_test(NAME cli_mutants COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_mutants.sh $<TARGET_FILE:benchcnn>)
+endif()
+
+# Built by a test of its own, since they are no part of the product. An emulated build (sanitised in CI) runs those of the
+# GPU's kernels, others those of the CPU's; under the thread sanitizer none: every threaded one would take minutes.
+if(TARGET mutants AND NOT BENCHCNN_SANITIZE MATCHES "thread")
+  add_test(NAME mutants_build COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target mutants)
+  set(which "")
+  if(BENCHCNN_CUDA_MODE STREQUAL EMULATED)
+    set(which --impl "cuda_naive,cuda_im2col")
+  endif()
+  add_test(NAME mutants COMMAND benchcnn verify --mutants ${which} --quiet)
+  set_tests_properties(mutants_build PROPERTIES FIXTURES_SETUP mutants TIMEOUT 1500)
+  set_tests_properties(mutants PROPERTIES FIXTURES_REQUIRED mutants TIMEOUT 1500 PROCESSORS 2)
+endif()
