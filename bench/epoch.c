@@ -14,12 +14,20 @@
 
 static void copy_text(char *field, size_t size, const char *text) { snprintf(field, size, "%s", text ? text : ""); }
 
+static void take_gpu(void *user, const char *key, const char *value)
+{
+    epoch_setting *setting = user;
+    if (strcmp(key, "gpu") == 0) copy_text(setting->gpu, sizeof setting->gpu, value);
+}
+
 void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting)
 {
     copy_text(setting->impl, sizeof setting->impl, session->impl->name);
     setting->threads = session->threads;
     setting->cores = cpu_count();
     cpu_model(setting->cpu, (int)sizeof setting->cpu);
+    setting->gpu[0] = '\0';
+    if (session->impl->describe) session->impl->describe(session->context, take_gpu, setting);
     cnn_record *record = record_new("epoch");
     record_session(record, session, NULL);
     if (!record || !record_get_json(record, "knobs", setting->knobs, (int)sizeof setting->knobs))
@@ -136,8 +144,8 @@ bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b)
            same_text(a->net_crc, b->net_crc) && a->net_params == b->net_params && same_text(a->data, b->data) &&
            same_text(a->dtype, b->dtype) && same_text(a->layout, b->layout) && same_text(a->math, b->math) &&
            same_text(a->optimizer, b->optimizer) && same_text(a->knobs, b->knobs) && same_text(a->cpu, b->cpu) &&
-           same_text(a->data_on, b->data_on) && a->graph == b->graph && a->batch == b->batch &&
-           a->threads == b->threads && a->cores == b->cores && a->seed == b->seed &&
+           same_text(a->gpu, b->gpu) && same_text(a->data_on, b->data_on) && a->graph == b->graph &&
+           a->batch == b->batch && a->threads == b->threads && a->cores == b->cores && a->seed == b->seed &&
            a->train_images == b->train_images && a->test_images == b->test_images;
 }
 
@@ -145,7 +153,7 @@ bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b)
 
 typedef struct reader {
     epoch_table *table;
-    char cpu[CNN_NAME_MAX]; /* of the environment record last seen */
+    char cpu[CNN_NAME_MAX], gpu[CNN_NAME_MAX]; /* of the environment record last seen */
     int64_t cores;
 } reader;
 
@@ -183,6 +191,7 @@ static void get_row(const cnn_record *record, const reader *from, epoch_row *row
     if (!record_get_json(record, "knobs", s->knobs, (int)sizeof s->knobs)) copy_text(s->knobs, sizeof s->knobs, "?");
     if (s->data_on[0] == '\0') copy_text(s->data_on, sizeof s->data_on, "device"); /* older records: no choice yet */
     copy_text(s->cpu, sizeof s->cpu, from->cpu);
+    copy_text(s->gpu, sizeof s->gpu, from->gpu);
     s->cores = from->cores;
 }
 
@@ -194,6 +203,7 @@ static cnn_status read_record(void *user, const cnn_record *record, cnn_error *e
     const char *kind = record_get_text(record, "kind");
     if (strcmp(kind, "env") == 0) {
         copy_text(from->cpu, sizeof from->cpu, record_get_text(record, "cpu"));
+        copy_text(from->gpu, sizeof from->gpu, record_get_inner_text(record, "implementation", "gpu"));
         from->cores = record_get_real(record, "cores", &cores) ? (int64_t)cores : 0;
     }
     if (strcmp(kind, "epoch") != 0) return CNN_OK;

@@ -11,8 +11,9 @@ typedef struct epoch_setting {
     char impl[CNN_NAME_MAX], algorithm[CNN_NAME_MAX], net[CNN_NAME_MAX], data[CNN_NAME_MAX];
     char net_crc[9]; /* 8 hexadecimal digits, of the layers: a name alone is no network */
     char dtype[8], layout[8], math[8], optimizer[160], knobs[160], cpu[CNN_NAME_MAX];
-    char data_on[8]; /* "device" or "host": where the images are during training */
-    bool graph;      /* whether steps are captured and replayed */
+    char gpu[CNN_NAME_MAX]; /* "": the work runs on the CPU */
+    char data_on[8];        /* "device" or "host": where the images are during training */
+    bool graph;             /* whether steps are captured and replayed */
     int64_t net_params, batch, threads, cores, seed, train_images, test_images;
 } epoch_setting;
 
@@ -30,7 +31,7 @@ typedef struct epoch_table {
 
 /* Fills in what training with these parameters means for the session: graph, data_on. */
 void epoch_setting_of_trainer(const cnn_session *session, const trainer_params *params, epoch_setting *setting);
-/* Fills in what the session knows: impl, threads, knobs, cpu, cores. The rest is the caller's. */
+/* Fills in what the session knows: impl, threads, knobs, cpu, cores, gpu. The rest is the caller's. */
 void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting);
 /* Fills in net, net_params and net_crc, which are the same at every batch size and in every type. */
 void epoch_setting_of_net(const cnn_net *net, epoch_setting *setting);

@@ -64,10 +64,21 @@ static void describe_optimizer(const epoch_setting *s, char *text, size_t size)
     snprintf(text, size, "%s", s->optimizer);
 }
 static void describe_data(const epoch_setting *s, char *text, size_t size) { snprintf(text, size, "%s", s->data); }
-static void describe_machine(const epoch_setting *s, char *text, size_t size) { snprintf(text, size, "%s", s->cpu); }
+/* What did the work: the GPU, or the CPU and its threads. */
+static void describe_machine(const epoch_setting *s, char *text, size_t size)
+{
+    snprintf(text, size, "%s", s->gpu[0] ? s->gpu : s->cpu);
+}
+
+static void describe_host(const epoch_setting *s, char *text, size_t size)
+{
+    snprintf(text, size, "%s", s->gpu[0] ? s->cpu : "");
+}
 
 static void describe_threads(const epoch_setting *s, char *text, size_t size)
 {
+    text[0] = '\0';
+    if (s->gpu[0]) return;
     snprintf(text, size, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
 }
 
@@ -105,9 +116,10 @@ static void append(char *text, const char *separator, const char *more)
 
 static void name_series(series_set *set)
 {
-    /* The last four are said only where they differ: they matter little to the time, and headings are short. */
-    static describe_fn *const facts[] = {describe_machine, describe_threads,   describe_type,  describe_data,
-                                         describe_layout,  describe_optimizer, describe_knobs, describe_steps};
+    /* The last five are said only where they differ: they matter little to the time, and headings are short. */
+    static describe_fn *const facts[] = {describe_machine, describe_threads, describe_type,
+                                         describe_data,    describe_layout,  describe_optimizer,
+                                         describe_knobs,   describe_steps,   describe_host};
     enum { FACTS = sizeof facts / sizeof facts[0], SAID = 4 };
     char text[SERIES_LABEL_MAX];
     for (int i = 0; i < set->count; i++) {

@@ -36,6 +36,8 @@ cnn_status record_environment(record_sink *sink, const cnn_session *session, con
 typedef cnn_status record_each(void *user, const cnn_record *record, cnn_error *err);
 cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err);
 const char *record_get_text(const cnn_record *record, const char *key); /* NULL without one */
+/* Of an object within it: ("implementation", "gpu"). */
+const char *record_get_inner_text(const cnn_record *record, const char *object, const char *key);
 bool record_get_real(const cnn_record *record, const char *key, double *value);
 /* Any field as compact JSON ("knobs": {"tile":16}); false without one, or when `size` is too small for it. Works on
  * records under construction, too. */

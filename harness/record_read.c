@@ -52,6 +52,12 @@ const char *record_get_text(const cnn_record *record, const char *key)
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(record->object, key));
 }
 
+const char *record_get_inner_text(const cnn_record *record, const char *object, const char *key)
+{
+    const cJSON *inner = cJSON_GetObjectItemCaseSensitive(record->object, object);
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(inner, key));
+}
+
 bool record_get_real(const cnn_record *record, const char *key, double *value)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(record->object, key);

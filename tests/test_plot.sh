@@ -49,6 +49,19 @@ records thesis mine >"$tmp/mixed.jsonl"
 "$benchcnn" plot "$tmp/mixed.jsonl" >/dev/null 2>"$tmp/err" || fail "plot of mixed networks"
 grep -q '4 records' "$tmp/err" || fail "left-out records are not counted: $(cat "$tmp/err")"
 
+# The heading names what did the work: the GPU where all ran on one, whatever its host; beside a CPU, the labels do.
+{
+    echo '{"kind":"env","cpu":"its host","cores":2,"implementation":{"gpu":"Some GPU"}}'
+    epoch find 5 0.5 mine; epoch find 50 0.25 mine
+} >"$tmp/gpu.jsonl"
+"$benchcnn" plot "$tmp/gpu.jsonl" >/dev/null || fail "plot of a GPU's epochs"
+grep -q 'Some GPU, f32' "$tmp/gpu.svg" || fail "the heading lacks the GPU"
+grep -q 'its host' "$tmp/gpu.svg" && fail "the heading names the GPU's host"
+"$benchcnn" plot "$tmp/mine.jsonl" "$tmp/gpu.jsonl" --out "$tmp/both" >/dev/null || fail "plot of a CPU's and a GPU's epochs"
+for text in 'cpu:direct, It.*CPU' 'cpu:find, Some GPU'; do
+    grep -q "$text" "$tmp/both.svg" || fail "the labels lack '$text'"
+done
+
 "$benchcnn" plot "$tmp/mine.jsonl" --out /nonexistent/x 2>"$tmp/err" >/dev/null && fail "an unwritable place is no error"
 grep -q '/nonexistent/x' "$tmp/err" || fail "the unwritable place is not named: $(cat "$tmp/err")"
 echo "plot: all held"

@@ -14,8 +14,20 @@ static void ops_text(uint32_t ops, char *text, size_t size)
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", cnn_op_name((cnn_op)op));
 }
 
+/* Columns of text behind the longest name: names of algorithms are "impl:algorithm". */
+static int name_width(const cnn_impl *impl)
+{
+    size_t width = 0, length;
+    for (int i = 0; i < impl->n_algorithms; i++)
+        if ((length = strlen(impl->name) + 1 + strlen(impl->algorithms[i].name)) > width) width = length;
+    for (int i = 0; i < impl->n_knobs; i++)
+        if ((length = strlen(impl->knobs[i].name) + 2) > width) width = length; /* knobs stand two columns in */
+    return (int)width;
+}
+
 static void print_impl(const cnn_impl *impl)
 {
+    const int width = name_width(impl);
     cnn_error why;
     const bool available = impl->probe(&why) == CNN_OK;
     printf("%s %s%s: %s\n", available ? "✓" : "✗", impl->name,
@@ -26,13 +38,13 @@ static void print_impl(const cnn_impl *impl)
         char ops[256], name[2 * CNN_NAME_MAX];
         ops_text(a->ops, ops, sizeof ops);
         snprintf(name, sizeof name, "%s:%s", impl->name, a->name);
-        printf("    %-18s %s\n    %-18s for %s%s\n", name, a->doc, "", ops,
+        printf("    %-*s %s\n    %-*s for %s%s\n", width, name, a->doc, width, "", ops,
                a->flags & CNN_ALGO_DETERMINISTIC ? "; deterministic" : "");
     }
     if (impl->n_knobs > 0) printf("    knobs (--set %s.KNOB=VALUE):\n", impl->name);
     for (int i = 0; i < impl->n_knobs; i++) {
         const cnn_knob *k = &impl->knobs[i];
-        printf("      %-18s %s; %lld to %lld [%lld]\n", k->name, k->doc, (long long)k->min, (long long)k->max,
+        printf("      %-*s %s; %lld to %lld [%lld]\n", width - 2, k->name, k->doc, (long long)k->min, (long long)k->max,
                (long long)k->def);
     }
 }

@@ -20,7 +20,7 @@ cnn_status cuda_check_type(const cnn_problem *problem, bool tf32, cnn_error *err
         return CNN_FAIL(err, CNN_UNSUPPORTED, "dtype %d: %s is computed in f32 and f64", (int)t->dtype,
                         cnn_op_name(problem->op));
     if (t->math == CNN_MATH_F32 || (tf32 && t->math == CNN_MATH_TF32 && t->dtype == CNN_F32)) return CNN_OK;
-    return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s with dtype %s: %s is computed in the dtype itself%s",
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s with dtype %s: this algorithm computes %s in the dtype itself%s",
                     cnn_math_name(t->math), cnn_dtype_name(t->dtype), cnn_op_name(problem->op),
-                    tf32 ? ", or with f32 in tf32" : "");
+                    tf32 ? ", or f32 in tf32" : "");
 }
