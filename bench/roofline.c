@@ -6,7 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-static void copy_text(char *to, size_t size, const char *from) { snprintf(to, size, "%s", from ? from : ""); }
+static void copy_text(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%.*s", (int)size - 1, from ? from : "");
+}
 
 /* The index of `text` in a list of `count`, added if it is new and there is room; -1 if there is none. */
 static int index_of(char *list, size_t width, int *count, int most, const char *text)
