@@ -110,8 +110,8 @@ cnn_status bench_peaks_measure(bench_peaks *peaks, const cnn_session *like, cons
 {
     const cnn_session_params params = {.threads = like->threads, .device = like->device};
     cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < cnn_impl_count(); i++) {
-        const cnn_impl *impl = cnn_impl_at(i);
+    for (int i = 0; status == CNN_OK && i < cnn_impl_count(NULL); i++) {
+        const cnn_impl *impl = cnn_impl_at(NULL, i);
         cnn_session session;
         bench_peak common = {.threads = like->threads};
         if (impl->device_kind != like->impl->device_kind || !cnn_impl_timed(impl) || impl->n_peaks == 0) continue;

@@ -41,7 +41,7 @@ static cnn_status add_choice(const cnn_impl *impl, const char *pattern, cnn_choi
 }
 
 /* One word NAME[:ALGORITHM], either part a glob. */
-static cnn_status add_word(const char *word, cnn_choice *list, int *count, cnn_error *err)
+static cnn_status add_word(const cnn_registry *registry, const char *word, cnn_choice *list, int *count, cnn_error *err)
 {
     char name[CNN_NAME_MAX];
     const char *colon = strchr(word, ':'), *pattern = colon != NULL ? colon + 1 : "";
@@ -51,14 +51,14 @@ static cnn_status add_word(const char *word, cnn_choice *list, int *count, cnn_e
     snprintf(name, sizeof name, "%.*s", length, word);
 
     if (strpbrk(name, "*?[") == NULL) {
-        const cnn_impl *impl = cnn_impl_find(name, err);
+        const cnn_impl *impl = cnn_impl_find(registry, name, err);
         return impl != NULL ? add_choice(impl, pattern, list, count, err) : err->status;
     }
     const int before = *count;
     cnn_status status = CNN_OK;
-    for (int i = 0; i < cnn_impl_count(); i++) {
-        if (fnmatch(name, cnn_impl_at(i)->name, 0) != 0) continue;
-        cnn_status added = add_choice(cnn_impl_at(i), pattern, list, count, err);
+    for (int i = 0; i < cnn_impl_count(registry); i++) {
+        if (fnmatch(name, cnn_impl_at(registry, i)->name, 0) != 0) continue;
+        cnn_status added = add_choice(cnn_impl_at(registry, i), pattern, list, count, err);
         if (added != CNN_OK) status = added; /* a glob may pass over those without such an algorithm */
     }
     if (*count > before) return CNN_OK;
@@ -66,7 +66,8 @@ static cnn_status add_word(const char *word, cnn_choice *list, int *count, cnn_e
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "no implementation matches '%.64s'; see `benchcnn list`", name);
 }
 
-cnn_status cnn_choices_parse(const char *text, cnn_choice *list, int *count, cnn_error *err)
+cnn_status cnn_choices_parse(const cnn_registry *registry, const char *text, cnn_choice *list, int *count,
+                             cnn_error *err)
 {
     char copy[1024], *rest = copy;
     *count = 0;
@@ -74,7 +75,7 @@ cnn_status cnn_choices_parse(const char *text, cnn_choice *list, int *count, cnn
     if (strlen(text) >= sizeof copy) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--impl is longer than %zu", sizeof copy);
     strcpy(copy, text);
     while (rest != NULL) {
-        cnn_status status = add_word(strsep(&rest, ","), list, count, err);
+        cnn_status status = add_word(registry, strsep(&rest, ","), list, count, err);
         if (status != CNN_OK) return status;
     }
     return CNN_OK;

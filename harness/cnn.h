@@ -578,6 +578,10 @@ typedef struct cnn_impl {
     void (*peak_close)(cnn_context *, cnn_peak *);
 } cnn_impl;
 
+/* What a plug-in exports, and all that it must: its table, static. See impl_template/ and `benchcnn list --plugin`. */
+#define CNN_PLUGIN __attribute__((visibility("default")))
+CNN_PLUGIN const cnn_impl *cnn_plugin(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -39,32 +39,39 @@ static cnn_status check_value(const cnn_impl *impl, const cnn_knob *knob, int64_
                     (long long)value, all);
 }
 
-/* Parses one setting; *impl is whom it is for. */
-static cnn_status parse_setting(const char *setting, const cnn_impl **impl, int *index, int64_t *value, cnn_error *err)
+/* "IMPL.KNOB=VALUE" of an implementation: which of its knobs, and the value. */
+static cnn_status parse_setting(const cnn_impl *impl, const char *setting, int *index, int64_t *value, cnn_error *err)
 {
     char name[CNN_NAME_MAX], *end;
     const char *dot = strchr(setting, '.'), *equals = strchr(setting, '=');
-    if (dot == NULL || equals == NULL || equals < dot || strlen(setting) >= CNN_NAME_MAX)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s' is not of the form IMPL.KNOB=VALUE", setting);
-    snprintf(name, sizeof name, "%.*s", (int)(dot - setting), setting);
-    if ((*impl = cnn_impl_find(name, err)) == NULL) return err->status;
     snprintf(name, sizeof name, "%.*s", (int)(equals - dot - 1), dot + 1);
-    cnn_status status = find_knob(*impl, name, index, err);
+    cnn_status status = find_knob(impl, name, index, err);
     if (status != CNN_OK) return status;
     errno = 0;
     *value = strtoll(equals + 1, &end, 10);
     if (end == equals + 1 || *end != '\0' || errno == ERANGE)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s': '%.32s' is not a whole number", setting, equals + 1);
-    return check_value(*impl, &(*impl)->knobs[*index], *value, err);
+    return check_value(impl, &impl->knobs[*index], *value, err);
 }
 
-cnn_status cnn_settings_check(const char *const *settings, int n_settings, cnn_error *err)
+static cnn_status check_form(const char *setting, cnn_error *err)
+{
+    const char *dot = strchr(setting, '.'), *equals = strchr(setting, '=');
+    if (dot != NULL && equals != NULL && equals > dot && strlen(setting) < CNN_NAME_MAX) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s' is not of the form IMPL.KNOB=VALUE", setting);
+}
+
+cnn_status cnn_settings_check(const cnn_registry *registry, const char *const *settings, int n_settings, cnn_error *err)
 {
     for (int i = 0; i < n_settings; i++) {
-        const cnn_impl *impl;
+        char name[CNN_NAME_MAX];
         int index;
         int64_t value;
-        cnn_status status = parse_setting(settings[i], &impl, &index, &value, err);
+        cnn_status status = check_form(settings[i], err);
+        if (status != CNN_OK) return status;
+        snprintf(name, sizeof name, "%.*s", (int)(strchr(settings[i], '.') - settings[i]), settings[i]);
+        const cnn_impl *impl = cnn_impl_find(registry, name, err);
+        status = impl != NULL ? parse_setting(impl, settings[i], &index, &value, err) : err->status;
         if (status != CNN_OK) return status;
     }
     return CNN_OK;
@@ -77,10 +84,10 @@ cnn_status cnn_knob_values(const cnn_impl *impl, const char *const *settings, in
     for (int i = 0; i < impl->n_knobs; i++) values[i] = impl->knobs[i].def;
     for (int i = 0; i < n_settings; i++) {
         if (strncmp(settings[i], impl->name, length) != 0 || settings[i][length] != '.') continue;
-        const cnn_impl *whose;
         int index;
         int64_t value;
-        cnn_status status = parse_setting(settings[i], &whose, &index, &value, err);
+        cnn_status status = check_form(settings[i], err);
+        if (status == CNN_OK) status = parse_setting(impl, settings[i], &index, &value, err);
         if (status != CNN_OK) return status;
         values[index] = value;
     }

@@ -30,19 +30,25 @@ static const cnn_left_out left_out[] = {
 #undef CNN_LEFT_OUT
     {NULL, NULL}};
 
-int cnn_impl_count(void) { return (int)(sizeof built / sizeof built[0]) - 1; }
+enum { BUILT = (int)(sizeof built / sizeof built[0]) - 1 };
 
-const cnn_impl *cnn_impl_at(int index) { return index >= 0 && index < cnn_impl_count() ? built[index]() : NULL; }
+int cnn_impl_count(const cnn_registry *registry) { return BUILT + (registry != NULL ? registry->n_plugins : 0); }
+
+const cnn_impl *cnn_impl_at(const cnn_registry *registry, int index)
+{
+    if (index < 0 || index >= cnn_impl_count(registry)) return NULL;
+    return index < BUILT ? built[index]() : registry->plugins[index - BUILT];
+}
 
 const cnn_left_out *cnn_impls_left_out(void) { return left_out; }
 
-const cnn_impl *cnn_impl_find(const char *name, cnn_error *err)
+const cnn_impl *cnn_impl_find(const cnn_registry *registry, const char *name, cnn_error *err)
 {
     enum { LISTED = 32 };
     const char *names[LISTED];
     int count = 0;
-    for (int i = 0; i < cnn_impl_count(); i++) {
-        const cnn_impl *impl = cnn_impl_at(i);
+    for (int i = 0; i < cnn_impl_count(registry); i++) {
+        const cnn_impl *impl = cnn_impl_at(registry, i);
         if (strcmp(impl->name, name) == 0) return impl;
         if (count < LISTED) names[count++] = impl->name;
     }

@@ -21,9 +21,9 @@
 static inline bool open_session(cnn_session *session, int threads)
 {
     const cnn_session_params params = {.threads = threads};
-    for (int i = 0; i < cnn_impl_count(); i++) {
-        if (cnn_impl_at(i)->device_kind != CNN_DEVICE_CPU) continue;
-        OK(cnn_session_open(cnn_impl_at(i), &params, session, err));
+    for (int i = 0; i < cnn_impl_count(NULL); i++) {
+        if (cnn_impl_at(NULL, i)->device_kind != CNN_DEVICE_CPU) continue;
+        OK(cnn_session_open(cnn_impl_at(NULL, i), &params, session, err));
         return true;
     }
     return false;

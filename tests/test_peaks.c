@@ -14,7 +14,7 @@ static void open_cpu(cnn_session *session, int threads)
 {
     const cnn_session_params params = {.threads = threads};
     cnn_error err;
-    const cnn_impl *cpu = cnn_impl_find("cpu", &err);
+    const cnn_impl *cpu = cnn_impl_find(NULL, "cpu", &err);
     assert_non_null(cpu);
     assert_int_equal(cnn_session_open(cpu, &params, session, &err), CNN_OK);
 }

@@ -10,14 +10,14 @@ static void choices_take_names_and_globs(void **state)
     cnn_choice list[CNN_MAX_CHOICES];
     cnn_error err = {.message = ""};
     int count;
-    assert_int_equal(cnn_choices_parse("cpu:direct,cp*:na?ve", list, &count, &err), CNN_OK);
+    assert_int_equal(cnn_choices_parse(NULL, "cpu:direct,cp*:na?ve", list, &count, &err), CNN_OK);
     assert_int_equal(count, 2);
     assert_string_equal(list[0].impl->name, "cpu");
     assert_string_equal(list[0].pattern, "direct");
     const cnn_algorithm naive = {.name = "naive"}, direct = {.name = "direct"};
     assert_true(cnn_choice_matches(&list[1], &naive));
     assert_false(cnn_choice_matches(&list[1], &direct));
-    assert_int_equal(cnn_choices_parse(NULL, list, &count, &err), CNN_OK);
+    assert_int_equal(cnn_choices_parse(NULL, NULL, list, &count, &err), CNN_OK);
     assert_true(count >= 1 && cnn_choice_matches(&list[0], &direct));
 }
 
@@ -32,7 +32,7 @@ static void wrong_choices_offer_the_nearest(void **state)
         cnn_choice list[CNN_MAX_CHOICES];
         cnn_error err = {.message = ""};
         int count;
-        assert_int_not_equal(cnn_choices_parse(cases[i].text, list, &count, &err), CNN_OK);
+        assert_int_not_equal(cnn_choices_parse(NULL, cases[i].text, list, &count, &err), CNN_OK);
         assert_message(err, cases[i].word);
     }
 }
@@ -49,16 +49,16 @@ static void settings_are_checked_against_the_table(void **state)
                  {"cpu.isa=one", "not a whole number"}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         cnn_error err = {.message = ""};
-        assert_int_equal(cnn_settings_check(&wrong[i].text, 1, &err), CNN_BAD_ARGUMENT);
+        assert_int_equal(cnn_settings_check(NULL, &wrong[i].text, 1, &err), CNN_BAD_ARGUMENT);
         assert_message(err, wrong[i].word);
     }
     const char *right = "cpu.isa=0";
     cnn_error err;
-    assert_int_equal(cnn_settings_check(&right, 1, &err), CNN_OK);
+    assert_int_equal(cnn_settings_check(NULL, &right, 1, &err), CNN_OK);
 
     const cnn_session_params params = {.threads = 1, .settings = &right, .n_settings = 1};
     cnn_session session;
-    assert_int_equal(cnn_session_open(cnn_impl_find("cpu", &err), &params, &session, &err), CNN_OK);
+    assert_int_equal(cnn_session_open(cnn_impl_find(NULL, "cpu", &err), &params, &session, &err), CNN_OK);
     for (int i = 0; i < session.impl->n_knobs; i++)
         assert_int_equal(session.knobs[i],
                          strcmp(session.impl->knobs[i].name, "isa") == 0 ? 0 : session.impl->knobs[i].def);
@@ -69,7 +69,7 @@ static void a_foreign_interface_version_is_refused(void **state)
 {
     (void)state;
     cnn_error err;
-    cnn_impl other = *cnn_impl_find("cpu", &err);
+    cnn_impl other = *cnn_impl_find(NULL, "cpu", &err);
     cnn_session session;
     const cnn_session_params params = {.threads = 1};
     other.abi_version++;
@@ -83,7 +83,7 @@ static void memory_that_does_not_fit_is_refused_before_it_is_taken(void **state)
     cnn_error err;
     const cnn_session_params params = {.threads = 1};
     cnn_session session;
-    assert_int_equal(cnn_session_open(cnn_impl_find("cpu", &err), &params, &session, &err), CNN_OK);
+    assert_int_equal(cnn_session_open(cnn_impl_find(NULL, "cpu", &err), &params, &session, &err), CNN_OK);
     assert_int_equal(cnn_mem_check(&session, (size_t)1 << 50, &err), CNN_OUT_OF_MEMORY);
     assert_message(err, "1125899906842624 bytes");
     assert_int_equal(cnn_mem_check(&session, 1000, &err), CNN_OK);

@@ -66,8 +66,8 @@ static void test_same_bits(void **state)
     const cnn_session_params params = {.threads = 1};
     (void)state;
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
-    for (int i = 0; i < cnn_impl_count(); i++) {
-        const cnn_impl *impl = cnn_impl_at(i);
+    for (int i = 0; i < cnn_impl_count(NULL); i++) {
+        const cnn_impl *impl = cnn_impl_at(NULL, i);
         cnn_session session;
         cnn_error why;
         if (impl->capture_begin == NULL || cnn_session_open(impl, &params, &session, &why) != CNN_OK) continue;
@@ -81,9 +81,9 @@ static void test_same_bits(void **state)
 
 static bool any_device(void)
 {
-    for (int i = 0; i < cnn_impl_count(); i++) {
+    for (int i = 0; i < cnn_impl_count(NULL); i++) {
         cnn_error why;
-        const cnn_impl *impl = cnn_impl_at(i);
+        const cnn_impl *impl = cnn_impl_at(NULL, i);
         if (impl->capture_begin == NULL) continue;
         if (impl->probe(&why) == CNN_OK) return true;
         printf("%s: %s\n", impl->name, why.message);

@@ -31,6 +31,7 @@ typedef struct cli_options {
 #undef REAL
 #undef FLAG
 #undef LIST
+    const cnn_registry *registry; /* what --impl chooses from */
     const char *command;
     char limits[CLI_LIMITS_MAX][CNN_NAME_MAX]; /* settings that --workspace-limit stands for; `set` points to them */
     cli_list words;                            /* positional arguments after the command */

@@ -159,7 +159,7 @@ static cnn_status open_engine(conv_run *r, cnn_error *err)
     const verify_options options = {.reference_threads = params.threads};
     int count;
     if (o->impl == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs --impl NAME[:ALGORITHM]");
-    cnn_status status = cnn_choices_parse(o->impl, choices, &count, err);
+    cnn_status status = cnn_choices_parse(o->registry, o->impl, choices, &count, err);
     if (status != CNN_OK) return status;
     if (count != 1 || strpbrk(o->impl, "*?[") != NULL)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--impl is '%.64s', but conv runs one implementation: NAME[:ALGORITHM]",

@@ -88,13 +88,14 @@ int cmd_list(const cli_options *options, cnn_error *err)
     record_sink *sink = NULL;
     if (cli_no_words(options, err) != CNN_OK) return cli_fail(err);
     if (!options->json) {
-        for (int i = 0; i < cnn_impl_count(); i++) print_impl(cnn_impl_at(i));
+        for (int i = 0; i < cnn_impl_count(options->registry); i++) print_impl(cnn_impl_at(options->registry, i));
         for (const cnn_left_out *out = cnn_impls_left_out(); out->name != NULL; out++)
             printf("✗ %s: not built: %s\n", out->name, out->why);
         return EXIT_HELD;
     }
     cnn_status status = record_sink_open(NULL, true, &sink, err);
-    for (int i = 0; status == CNN_OK && i < cnn_impl_count(); i++) status = write_impl(sink, cnn_impl_at(i), err);
+    for (int i = 0; status == CNN_OK && i < cnn_impl_count(options->registry); i++)
+        status = write_impl(sink, cnn_impl_at(options->registry, i), err);
     record_sink_close(sink);
     return status == CNN_OK ? EXIT_HELD : cli_fail(err);
 }

@@ -37,6 +37,7 @@ static int close_output(int status)
 int main(int argc, char **argv)
 {
     static cli_options options; /* large: kept off the stack */
+    cnn_registry registry = {.n_plugins = 0};
     cnn_error err;
     if (argc < 2 || argv[1][0] == '-') {
         if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
@@ -46,13 +47,19 @@ int main(int argc, char **argv)
         cli_help(NULL);
         return close_output(asks_for_help(argc, argv) ? EXIT_HELD : EXIT_USAGE);
     }
+    int status;
     cli_command *command = cli_find_command(argv[1], &err);
     if (command == NULL) return cli_fail(&err);
     if (asks_for_help(argc, argv)) {
         cli_help(argv[1]);
         return close_output(EXIT_HELD);
     }
-    if (cli_parse(&options, argc, argv, &err) != CNN_OK) return cli_fail(&err);
-    cli_catch_interrupt();
-    return close_output(command(&options, &err));
+    if (cli_parse(&options, &registry, argc, argv, &err) == CNN_OK) {
+        cli_catch_interrupt();
+        status = close_output(command(&options, &err));
+    } else {
+        status = cli_fail(&err);
+    }
+    cnn_registry_close(&registry);
+    return status;
 }

@@ -211,21 +211,22 @@ static bool has_limit(const cnn_impl *impl)
 static cnn_status add_limits(cli_options *options, cnn_error *err)
 {
     int count = 0;
-    for (int i = 0; i < cnn_impl_count() && count < CLI_LIMITS_MAX; i++) {
-        if (!has_limit(cnn_impl_at(i))) continue;
+    for (int i = 0; i < cnn_impl_count(options->registry) && count < CLI_LIMITS_MAX; i++) {
+        if (!has_limit(cnn_impl_at(options->registry, i))) continue;
         if (options->set.count == CLI_LIST_MAX)
             return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--set is given more than %d times", CLI_LIST_MAX - 1);
-        snprintf(options->limits[count], CNN_NAME_MAX, "%s.workspace_limit=%lld", cnn_impl_at(i)->name,
-                 (long long)options->workspace_limit);
+        snprintf(options->limits[count], CNN_NAME_MAX, "%s.workspace_limit=%lld",
+                 cnn_impl_at(options->registry, i)->name, (long long)options->workspace_limit);
         options->set.items[options->set.count++] = options->limits[count++];
     }
     if (count > 0) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--workspace-limit: no implementation of this build has such a knob");
 }
 
-cnn_status cli_parse(cli_options *options, int argc, char **argv, cnn_error *err)
+cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err)
 {
     set_defaults(options);
+    options->registry = registry;
     options->command = argv[1];
     keep_command_line(options, argc, argv);
     for (int i = 2; i < argc; i++) {
@@ -238,8 +239,10 @@ cnn_status cli_parse(cli_options *options, int argc, char **argv, cnn_error *err
             options->words.items[options->words.count++] = argv[i];
         if (status != CNN_OK) return status;
     }
+    for (int i = 0; i < options->plugin.count; i++)
+        if (cnn_registry_load(registry, options->plugin.items[i], err) != CNN_OK) return err->status;
     if (options->workspace_limit > 0 && add_limits(options, err) != CNN_OK) return err->status;
-    return cnn_settings_check(options->set.items, options->set.count, err);
+    return cnn_settings_check(registry, options->set.items, options->set.count, err);
 }
 
 static void print_option(const option_row *row)

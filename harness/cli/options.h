@@ -2,12 +2,14 @@
 #ifndef HARNESS_CLI_OPTIONS_H
 #define HARNESS_CLI_OPTIONS_H
 
+#include "../registry.h"
 #include "cli.h"
 
 /* NULL for an unknown name: the error offers the nearest. */
 cli_command *cli_find_command(const char *name, cnn_error *err);
-/* argv[1] is the command. Knob settings are checked too. */
-cnn_status cli_parse(cli_options *options, int argc, char **argv, cnn_error *err);
+/* argv[1] is the command. Plug-ins are loaded into `registry`, which the options then point to; knob settings are
+ * checked too. */
+cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err);
 /* To standard output; of one command, or (NULL) of the program. */
 void cli_help(const char *command);
 

@@ -29,8 +29,9 @@ cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessi
     cnn_session_params params = cli_session_params(options);
     bool by_name = options->impl && !strpbrk(options->impl, "*?[");
     sessions->count = 0;
-    cnn_status status = cnn_settings_check(params.settings, params.n_settings, err);
-    if (status == CNN_OK) status = cnn_choices_parse(options->impl, sessions->choices, &sessions->n_choices, err);
+    cnn_status status = cnn_settings_check(options->registry, params.settings, params.n_settings, err);
+    if (status == CNN_OK)
+        status = cnn_choices_parse(options->registry, options->impl, sessions->choices, &sessions->n_choices, err);
     for (int i = 0; status == CNN_OK && i < sessions->n_choices; i++) {
         const cnn_impl *impl = sessions->choices[i].impl;
         if (is_open(sessions, impl)) continue;

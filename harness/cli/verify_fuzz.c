@@ -145,8 +145,8 @@ static cnn_status set_up(fuzz_session *s, cnn_error *err)
     s->space.dirs = cli_dirs(o, err);
     if (status == CNN_OK && s->space.dirs == 0) status = err->status;
     if (status == CNN_OK) status = choose_types(o, &s->space, err);
-    if (status == CNN_OK) status = cnn_settings_check(o->set.items, o->set.count, err);
-    if (status == CNN_OK) status = cnn_choices_parse(o->impl, s->choices, &s->n_choices, err);
+    if (status == CNN_OK) status = cnn_settings_check(o->registry, o->set.items, o->set.count, err);
+    if (status == CNN_OK) status = cnn_choices_parse(o->registry, o->impl, s->choices, &s->n_choices, err);
     return status == CNN_OK ? choose_impls(s, err) : status;
 }
 

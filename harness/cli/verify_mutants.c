@@ -21,7 +21,7 @@ typedef struct hunt {
     mutant_run *runs;                    /* those of the unchanged implementations first */
     char (*controls)[CNN_NAME_MAX + 16]; /* their names, an entry a run */
     int n_controls, n_runs, finished;
-    bool chosen; /* by --impl or by name: not all */
+    bool chosen; /* by name: not all of an implementation */
     record_sink *sink;
     cnn_status write_status;
     cnn_error write_error;
@@ -86,7 +86,7 @@ static bool of_choice(const mutant *m, const cnn_choice *choices, int count)
 /* NULL: this implementation's mutants can run here. */
 static const char *why_not(const char *impl_name, cnn_error *err)
 {
-    const cnn_impl *impl = cnn_impl_find(impl_name, err);
+    const cnn_impl *impl = cnn_impl_find(NULL, impl_name, err);
     if (impl == NULL || impl->probe(err) != CNN_OK) return err->message;
     return NULL;
 }
@@ -105,8 +105,8 @@ static cnn_status choose(hunt *h, bool *skipped, cnn_error *err)
     const cli_options *o = h->options;
     char said[CNN_NAME_MAX] = "";
     int count = 0;
-    if (o->impl != NULL && cnn_choices_parse(o->impl, choices, &count, err) != CNN_OK) return err->status;
-    h->chosen = o->impl != NULL || o->words.count > 0;
+    if (o->impl != NULL && cnn_choices_parse(o->registry, o->impl, choices, &count, err) != CNN_OK) return err->status;
+    h->chosen = o->words.count > 0;
     for (int i = 0; i < h->list.count; i++) {
         const mutant *m = &h->list.items[i];
         char impl[CNN_NAME_MAX];

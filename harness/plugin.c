@@ -1,0 +1,71 @@
+/* plugin.c: implementations from outside the tree: a shared object with one known function. */
+#include "registry.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <string.h>
+
+/* Names end up in --impl lists, settings and records. */
+static bool plain_name(const char *name)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < length; i++)
+        if (!isalnum((unsigned char)name[i]) && name[i] != '_') return false;
+    return length > 0 && length < CNN_NAME_MAX / 2;
+}
+
+static cnn_status check(const cnn_registry *registry, const cnn_impl *impl, cnn_error *err)
+{
+    if (impl == NULL) return CNN_FAIL(err, CNN_UNAVAILABLE, "cnn_plugin() returns NULL");
+    cnn_status status = cnn_impl_check(impl, err); /* before anything else is read: the layout may be another one */
+    if (status != CNN_OK) return status;
+    if (!plain_name(impl->name))
+        return CNN_FAIL(err, CNN_UNAVAILABLE, "its name is '%.64s', but must be of letters, digits and _, less than %d",
+                        impl->name, CNN_NAME_MAX / 2);
+    for (int i = 0; i < cnn_impl_count(registry); i++)
+        if (strcmp(cnn_impl_at(registry, i)->name, impl->name) == 0)
+            return CNN_FAIL(err, CNN_UNAVAILABLE, "there is an implementation named '%s' already", impl->name);
+    return CNN_OK;
+}
+
+/* A path without a slash would be looked for where the system keeps its libraries. */
+static void *load(const char *path, cnn_error *err)
+{
+    char here[4096];
+    snprintf(here, sizeof here, "%s%s", strchr(path, '/') != NULL ? "" : "./", path);
+    void *handle = dlopen(here, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) CNN_FAIL(err, CNN_UNAVAILABLE, "plug-in %.200s: %.280s", path, dlerror());
+    return handle;
+}
+
+cnn_status cnn_registry_load(cnn_registry *registry, const char *path, cnn_error *err)
+{
+    union {
+        void *object;
+        const cnn_impl *(*function)(void);
+    } symbol; /* what POSIX means by dlsym() and C has no cast for */
+    char why[CNN_MESSAGE_MAX];
+    if (registry->n_plugins == CNN_PLUGINS_MAX)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "plug-in %.200s: more than %d plug-ins", path, CNN_PLUGINS_MAX);
+    void *handle = load(path, err);
+    if (handle == NULL) return err->status;
+    cnn_status status = CNN_OK;
+    const cnn_impl *impl = NULL;
+    symbol.object = dlsym(handle, "cnn_plugin");
+    if (symbol.object == NULL)
+        status = CNN_FAIL(err, CNN_UNAVAILABLE, "it exports no function cnn_plugin(); see impl_template");
+    if (status == CNN_OK) status = check(registry, impl = symbol.function(), err);
+    if (status != CNN_OK) {
+        snprintf(why, sizeof why, "%s", err->message);
+        dlclose(handle);
+        return CNN_FAIL(err, status, "plug-in %.200s: %.300s", path, why);
+    }
+    registry->handles[registry->n_plugins] = handle;
+    registry->plugins[registry->n_plugins++] = impl;
+    return CNN_OK;
+}
+
+void cnn_registry_close(cnn_registry *registry)
+{
+    while (registry->n_plugins > 0) dlclose(registry->handles[--registry->n_plugins]);
+}
