@@ -137,7 +137,7 @@ static double backward_weights(const vf_call *call, const cnn_conv_desc *d, cons
 
 /* ---- The judgement. */
 
-enum { ROUNDS = 8, ENOUGH = 64, SAMPLES = 1024, ERRORS_MAX = ENOUGH + SAMPLES };
+enum { ROUNDS = 4, ENOUGH = 64, SAMPLES = 1024, ERRORS_MAX = ENOUGH + SAMPLES };
 
 /* The relative errors of products (of a transform: the errors, and the mean size of the products). */
 typedef struct errors {
