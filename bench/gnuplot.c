@@ -23,9 +23,9 @@ cnn_status plot_file(const char *name, char *path, int size, cnn_error *err)
     folder[length > 0 ? length : 0] = '\0';
     char *slash = strrchr(folder, '/');
     if (slash) *slash = '\0';
-    static const char *const steps[] = {"", "../", "../../"};
+    static const char *const steps[] = {"", "../", "../../", "../share/benchcnn/"};
     snprintf(path, (size_t)size, "plots/%s", name);
-    for (int i = 0; i < 3 && access(path, R_OK) != 0; i++)
+    for (int i = 0; i < 4 && access(path, R_OK) != 0; i++)
         snprintf(path, (size_t)size, "%s/%splots/%s", folder, steps[i], name);
     if (access(path, R_OK) != 0) snprintf(path, (size_t)size, "%s/%s", BENCHCNN_PLOTS, name);
     if (access(path, R_OK) == 0) return CNN_OK;

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FOLDERS = 3, MAX_NAMES = 256, MAX_BYTES = 1 << 20 };
+enum { FOLDERS = 4, MAX_NAMES = 256, MAX_BYTES = 1 << 20 };
 
-/* The working directory's, beside the executable, the source folder's. */
+/* The working directory's, beside the executable, installed with it, the source folder's. */
 static void net_folders(char folders[FOLDERS][NET_PATH_MAX])
 {
     char exe[NET_PATH_MAX] = "";
@@ -21,7 +21,8 @@ static void net_folders(char folders[FOLDERS][NET_PATH_MAX])
     if (slash != NULL) *slash = '\0';
     snprintf(folders[0], NET_PATH_MAX, "bench/nets");
     snprintf(folders[1], NET_PATH_MAX, "%.900s/../bench/nets", exe);
-    snprintf(folders[2], NET_PATH_MAX, "%.900s/bench/nets", BENCHCNN_SOURCE_DIR);
+    snprintf(folders[2], NET_PATH_MAX, "%.900s/../share/benchcnn/bench/nets", exe);
+    snprintf(folders[3], NET_PATH_MAX, "%.900s/bench/nets", BENCHCNN_SOURCE_DIR);
 }
 
 static bool is_file(const char *path)

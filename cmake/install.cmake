@@ -1,0 +1,21 @@
+# cmake --install: the program, its networks and problem files, and what a plug-in is built against: cnn.h, a CMake
+# package and a pkg-config file.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+add_library(benchcnn_cnn INTERFACE)
+set_target_properties(benchcnn_cnn PROPERTIES EXPORT_NAME cnn)
+target_include_directories(benchcnn_cnn INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
+install(TARGETS benchcnn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES harness/cnn.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY bench/nets bench/problems DESTINATION ${CMAKE_INSTALL_DATADIR}/benchcnn/bench)
+install(DIRECTORY plots impl_template DESTINATION ${CMAKE_INSTALL_DATADIR}/benchcnn)
+
+install(TARGETS benchcnn_cnn EXPORT benchcnn)
+install(EXPORT benchcnn NAMESPACE benchcnn:: FILE benchcnn-config.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/benchcnn)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/benchcnn-config-version.cmake COMPATIBILITY SameMinorVersion
+  ARCH_INDEPENDENT)
+configure_file(cmake/benchcnn.pc.in benchcnn.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/benchcnn-config-version.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/benchcnn)
+install(FILES ${PROJECT_BINARY_DIR}/benchcnn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
