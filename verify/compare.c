@@ -134,13 +134,21 @@ void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, ve
     if (!proves) vf_set(result, VERIFY_MISTRUSTED, "the expected results are too uniform to prove anything");
 }
 
+/* How far the root mean square of n errors may come out above its expectation by chance: for squares of n normal
+ * variables, sum > n + 2 sqrt(n x) + 2 x has a probability below e^-x (Laurent and Massart, 2000); here 1e-9. */
+static double spread_of_few(double n)
+{
+    const double x = 9.0 * log(10.0);
+    return sqrt(1.0 + 2.0 * sqrt(x / n) + 2.0 * x / n);
+}
+
 void vf_judge_precision(const cnn_problem *problem, const vf_rounding *bounds, const vf_comparison *sums,
                         verify_result *result)
 {
     bool products = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
     if (sums->rounded == 0) return; /* copies */
     double rms = sqrt(sums->sum_sq / (double)sums->rounded), mean = sums->sum_sqrt_n / (double)sums->rounded;
-    double limit = vf_rms_limit(bounds, mean);
+    double limit = vf_rms_limit(bounds, mean) * spread_of_few((double)sums->rounded);
     const char *name = vf_precision_name(rms / bounds->amplification, mean);
     snprintf(result->precision, sizeof result->precision, "%s", name);
     if (products && !(rms <= limit))

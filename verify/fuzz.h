@@ -76,7 +76,8 @@ typedef struct fuzz_space {
 void fuzz_draw(const fuzz_space *space, uint64_t seed, int64_t index, fuzz_case *c);
 
 /* fuzz_shape.c: a random shape for problem->op, and a problem of that shape. */
-void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, fuzz_shape *shape);
+/* may_be_long: now and then more than 65,535 of something, whatever `flops` says. */
+void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, bool may_be_long, fuzz_shape *shape);
 void fuzz_build(const fuzz_shape *shape, cnn_problem *problem);
 /* Whether the operation (and kind) has the field, and its least value. */
 bool fuzz_has(const cnn_problem *problem, fuzz_field field, const fuzz_shape *shape);

@@ -161,7 +161,7 @@ static void draw_problem(const fuzz_space *space, cnn_rng *rng, uint32_t ops, fu
     p->u.type.math = draw_math(space, rng, p);
     const bool emulated = space->impls[c->impl]->device_kind == CNN_DEVICE_EMULATED;
     const double most = space->flops > 0.0 ? space->flops : emulated ? emulated_flops : default_flops;
-    fuzz_draw_shape(rng, p, ldexp(most, -(int)rng_int(rng, 0, 8)), &c->shape);
+    fuzz_draw_shape(rng, p, ldexp(most, -(int)rng_int(rng, 0, 8)), !emulated, &c->shape);
     fuzz_build(&c->shape, p);
 }
 

@@ -166,7 +166,8 @@ static const char *misread(const char *text, const cnn_problem *p)
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             int64_t value;
             /* a 0 stands for "not given", as in benchdnn */
-            if (stated(p->op, text, rows[i].letters, &value) && value != 0 && value != rows[i].value) return rows[i].letters;
+            if (stated(p->op, text, rows[i].letters, &value) && value != 0 && value != rows[i].value)
+                return rows[i].letters;
         }
         return NULL;
     }

@@ -235,13 +235,14 @@ static void cut(const cnn_problem *problem, double flops, bool keep_channels, fu
     }
 }
 
-void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, fuzz_shape *shape)
+void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, bool may_be_long, fuzz_shape *shape)
 {
     enum { LONG = 400, HUGE_ONE = 20000 };
     memset(shape, 0, sizeof *shape);
-    if (chance(rng, HUGE_ONE)) {
+    const bool beyond_2_31 = chance(rng, HUGE_ONE), beyond_65535 = chance(rng, LONG);
+    if (may_be_long && beyond_2_31) {
         draw_long(rng, problem, shape, ((int64_t)1 << 31) - 7);
-    } else if (chance(rng, LONG)) {
+    } else if (may_be_long && beyond_65535) {
         draw_long(rng, problem, shape, 65535);
     } else {
         draw_small(rng, shape);
