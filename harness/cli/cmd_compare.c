@@ -1,0 +1,153 @@
+/* cmd_compare.c: `benchcnn compare A.jsonl B.jsonl`: what changed from A to B, and what cannot be told. */
+#include "bench/compare.h"
+#include "cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct compare_run {
+    const cli_options *options;
+    double threshold;
+    uint32_t fail_on; /* 1 << verdict; the bit beyond the last: unmatched figures */
+    figure_set a, b;
+    record_sink *sink;
+    int matched, unmatched, verdicts[COMPARE_VERDICT_COUNT];
+} compare_run;
+
+/* "5%" or "0.05". */
+static cnn_status read_threshold(const char *text, double *threshold, cnn_error *err)
+{
+    char *end;
+    *threshold = strtod(text, &end);
+    if (end != text && strcmp(end, "%") == 0) {
+        *threshold /= 100;
+        end++;
+    }
+    if (end != text && *end == '\0' && *threshold >= 0 && *threshold <= 10) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--threshold is '%.64s', but must be a share like 5%% or 0.05, up to 1000%%",
+                    text);
+}
+
+static cnn_status read_fail_on(const char *text, uint32_t *mask, cnn_error *err)
+{
+    static const char *const names[] = {"faster", "slower", "same", "cannot-tell", "unmatched"};
+    char copy[128], *rest = copy;
+    *mask = 0;
+    if (text == NULL) return CNN_OK;
+    snprintf(copy, sizeof copy, "%s", text);
+    while (rest != NULL) {
+        const char *word = strsep(&rest, ",");
+        size_t i = 0;
+        while (i < 5 && strcasecmp(word, names[i]) != 0) i++;
+        if (i == 5)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                            "--fail-on: '%.64s' is none of faster, slower, same, cannot-tell, unmatched", word);
+        *mask |= 1u << i;
+    }
+    return CNN_OK;
+}
+
+static cnn_status set_up(compare_run *c, cnn_error *err)
+{
+    const cli_options *o = c->options;
+    if (o->words.count != 2)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "compare takes two files of records, not %d: benchcnn compare A.jsonl "
+                        "B.jsonl",
+                        o->words.count);
+    cnn_status status = read_threshold(o->threshold, &c->threshold, err);
+    if (status == CNN_OK) status = read_fail_on(o->fail_on, &c->fail_on, err);
+    if (status == CNN_OK) status = figures_read(o->words.items[0], &c->a, err);
+    if (status == CNN_OK) status = figures_read(o->words.items[1], &c->b, err);
+    if (status == CNN_OK) status = record_sink_open(o->out, o->json, &c->sink, err);
+    return status;
+}
+
+static void print_environments(const compare_run *c)
+{
+    for (int i = 0; i < c->a.n_facts; i++) {
+        const char *key = c->a.facts[i].key, *other = figures_fact(&c->b, key);
+        if (!other || strcmp(other, c->a.facts[i].value) != 0)
+            fprintf(stderr, "environments differ: %s was %s, is %s\n", key, c->a.facts[i].value,
+                    other ? other : "unknown");
+    }
+}
+
+static cnn_status write_record(const compare_run *c, const figure *a, const figure *b, const comparison *r,
+                               cnn_error *err)
+{
+    cnn_record *record = record_new("compare");
+    record_text(record, "figure", a->key);
+    record_text(record, "verdict", compare_verdict_name(r->verdict));
+    record_real(record, "a_s", a->stats.median);
+    record_real(record, "b_s", b->stats.median);
+    record_real(record, "ratio", r->ratio);
+    record_real(record, "ratio_low", r->low);
+    record_real(record, "ratio_high", r->high);
+    record_real(record, "margin", r->margin);
+    return record_write(c->sink, record, err);
+}
+
+static cnn_status compare_all(compare_run *c, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; i < c->a.count; i++) c->matched += figures_find(&c->b, c->a.list[i].key) != NULL;
+    for (int i = 0; status == CNN_OK && i < c->a.count; i++) {
+        const figure *a = &c->a.list[i], *b = figures_find(&c->b, a->key);
+        comparison r;
+        if (!b) continue;
+        compare_figures(a, b, c->matched, c->threshold, &r);
+        c->verdicts[r.verdict]++;
+        if (!c->options->json)
+            printf("%-11s  %7.3f  [%.3f, %.3f]  %.4g s -> %.4g s  %s\n", compare_verdict_name(r.verdict), r.ratio,
+                   r.low, r.high, a->stats.median, b->stats.median, a->key);
+        status = write_record(c, a, b, &r, err);
+    }
+    return status;
+}
+
+static void print_unmatched(compare_run *c)
+{
+    const figure_set *sets[2] = {&c->a, &c->b};
+    for (int s = 0; s < 2; s++)
+        for (int i = 0; i < sets[s]->count; i++) {
+            if (figures_find(sets[1 - s], sets[s]->list[i].key)) continue;
+            fprintf(stderr, "only in %s: %s\n", c->options->words.items[s], sets[s]->list[i].key);
+            c->unmatched++;
+        }
+    for (int s = 0; s < 2; s++)
+        if (sets[s]->bad > 0)
+            fprintf(stderr, "%s: %d line(s) are no records, passed over\n", c->options->words.items[s], sets[s]->bad);
+}
+
+static int outcome(const compare_run *c)
+{
+    if (!c->options->json)
+        printf(
+            "%d compared (ratios B/A, 95 %% for all together): %d faster, %d slower, %d same within %g %%, %d cannot "
+            "be told; %d unmatched\n",
+            c->matched, c->verdicts[COMPARE_FASTER], c->verdicts[COMPARE_SLOWER], c->verdicts[COMPARE_SAME],
+            c->threshold * 100, c->verdicts[COMPARE_CANNOT_TELL], c->unmatched);
+    for (int v = 0; v < COMPARE_VERDICT_COUNT; v++)
+        if (c->fail_on & 1u << v && c->verdicts[v] > 0) return EXIT_FAILED;
+    if (c->fail_on & 1u << COMPARE_VERDICT_COUNT && c->unmatched > 0) return EXIT_FAILED;
+    return c->matched > 0 ? EXIT_HELD : EXIT_NOTHING;
+}
+
+int cmd_compare(const cli_options *options, cnn_error *err)
+{
+    compare_run c = {.options = options};
+    cnn_status status = set_up(&c, err);
+    if (status == CNN_OK) {
+        print_environments(&c);
+        status = compare_all(&c, err);
+    }
+    if (status == CNN_OK) print_unmatched(&c);
+    const int result = status == CNN_OK ? outcome(&c) : cli_fail(err);
+    record_sink_close(c.sink);
+    figures_free(&c.a);
+    figures_free(&c.b);
+    return result;
+}
