@@ -9,7 +9,8 @@
  *
  * The margin is the threshold asked for, or what the A/A control of either run could not resolve, if that is more.
  * Where N figures are compared, each interval holds with 1 - 0.05/N (Bonferroni), so that among all of them the chance
- * of any FASTER or SLOWER between two equal programs is at most 5 %. *
+ * of any FASTER or SLOWER between two equal programs is at most 5 %.
+ *
  * The 5 % hold for what the samples of the two runs show. What differs between two runs without showing in either (a
  * neighbour that stays for the whole of one, and is not seen as a disturbance) is not in the intervals. */
 #ifndef BENCH_COMPARE_H
