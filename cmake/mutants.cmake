@@ -1,6 +1,7 @@
 # The mutants: each entry of verify/mutants/*.mutants is benchcnn itself, its units compiled from changed copies of their
 # sources, as the product is compiled, and linked before the libraries that hold the original ones. BENCHCNN_MUTANTS=AUTO
-# makes the target `mutants` (which the test of that name builds), ON builds it with everything else, OFF leaves it out.
+# makes the target `mutants` (and one for each implementation, which the test of that name builds), ON builds it with
+# everything else, OFF leaves it out.
 set(BENCHCNN_MUTANTS AUTO CACHE STRING "broken implementations for `verify --mutants`: AUTO, ON or OFF")
 set_property(CACHE BENCHCNN_MUTANTS PROPERTY STRINGS AUTO ON OFF)
 if(NOT BENCHCNN_MUTANTS MATCHES "^(AUTO|ON|OFF)$")
@@ -58,13 +59,17 @@ function(benchcnn_mutant_program name units depends)
   get_target_property(libraries benchcnn LINK_LIBRARIES)
   target_link_libraries(mutant.${name} PRIVATE ${libraries})
   target_link_options(mutant.${name} PRIVATE -s) # there are a hundred of them
-  add_dependencies(mutants mutant.${name})
+  add_dependencies(mutants.${impl} mutant.${name})
 endfunction()
 
 # Makes the program of one entry, if its implementation is built; its units then also belong to that one's control.
 macro(benchcnn_mutant_end)
   if(mutant AND TARGET impl_${impl})
     list(REMOVE_DUPLICATES files)
+    if(NOT TARGET mutants.${impl})
+      add_custom_target(mutants.${impl})
+      add_dependencies(mutants mutants.${impl})
+    endif()
     benchcnn_mutant_program(${mutant} "${units}" "${files};${list}"
       ${PROJECT_SOURCE_DIR}/${list} ${mutant} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/mutants/sources/${mutant})
     list(APPEND control_${impl} ${units})

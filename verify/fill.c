@@ -109,10 +109,11 @@ static void fill_reals(const vf_case *c, const cnn_operand *o, cnn_rng *rng, dou
     if (is(o, "gamma") || is(o, "running_var") || is(o, "loss_sum")) low = 0.5, high = 1.5;
     if (c->problem.op == CNN_OP_LOSS && is(o, "x")) low = -4.0, high = 4.0;
     for (int64_t i = 0; i < o->count; i++) v[i] = rng_real(rng, low, high);
-    if (c->problem.op == CNN_OP_BATCHNORM && is(o, "x")) /* each channel has a mean and a spread of its own */
+    if (c->problem.op == CNN_OP_BATCHNORM && is(o, "x")) /* each channel has a mean and a spread of its own, and drifts */
         for (int64_t i = 0; i < o->count; i++) {
-            double channel = (double)(i / (o->dims[2] * o->dims[3]) % o->dims[1]);
-            v[i] = v[i] * (1.0 + fmod(channel, 3.0)) + 0.5 * (fmod(channel, 5.0) - 2.0);
+            int64_t plane = i / (o->dims[2] * o->dims[3]);
+            double channel = (double)(plane % o->dims[1]), image = (double)(plane / o->dims[1]);
+            v[i] = v[i] * (1.0 + fmod(channel, 3.0)) + 0.5 * (fmod(channel, 5.0) - 2.0) + image / (double)o->dims[0];
         }
     if (c->problem.op == CNN_OP_LOSS && is(o, "x")) /* e^x of an unshifted row would overflow */
         for (int64_t i = 0; i < o->count; i++) {
