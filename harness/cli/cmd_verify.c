@@ -2,6 +2,7 @@
 #include "../cpu/threads.h"
 #include "../names.h"
 #include "../net/net.h"
+#include "isolate.h"
 #include "sessions.h"
 #include "verify_dump.h"
 #include "verify_fuzz.h"
@@ -37,6 +38,8 @@ typedef struct verification {
     verify_report report;
     cli_progress progress;
     double done, total; /* problems */
+    isolate_page *page; /* NULL: not isolated */
+    int64_t number;     /* of the next case */
 } verification;
 
 /* ---- Problems. */
@@ -102,6 +105,21 @@ static cnn_status stop_if_interrupted(cnn_error *err)
     return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was finished is recorded");
 }
 
+/* False: with --isolate, a process before this one had it. */
+static bool take_case(verification *v, const report_case *now)
+{
+    if (!isolate_take(v->page, v->number++)) return false;
+    if (now != NULL) report_begin(&v->report, now);
+    if (now != NULL && v->page != NULL) report_describe(&v->report, v->page);
+    return true;
+}
+
+static void end_case(verification *v)
+{
+    if (v->page != NULL) report_keep(&v->report, v->page->tally);
+    isolate_done(v->page);
+}
+
 /* All chosen algorithms on one problem and direction. */
 static cnn_status verify_direction(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
                                    cnn_error *err)
@@ -114,7 +132,7 @@ static cnn_status verify_direction(verification *v, verify_engine *engine, const
         if (!cli_chosen(&v->sessions, session, &list[i])) continue;
         const report_case now = {session, list[i].name, e->text, &e->problem, dir, e->problem.u.type};
         if (stop_if_interrupted(err) != CNN_OK) return CNN_INTERRUPTED;
-        report_begin(&v->report, &now);
+        if (!take_case(v, &now)) continue;
         status = verify_problem(engine, &e->problem, dir, &list[i], report_result, &v->report, err);
         if (status == CNN_OK) {
             report_end(&v->report);
@@ -122,6 +140,7 @@ static cnn_status verify_direction(verification *v, verify_engine *engine, const
             report_refused(&v->report, e->problem.op, &now, VERIFY_SKIPPED, err->message);
             status = CNN_OK;
         }
+        end_case(v);
         if (v->report.write_status != CNN_OK) return *err = v->report.write_error, v->report.write_status;
     }
     return status;
@@ -135,10 +154,11 @@ static cnn_status verify_list(verification *v, verify_engine *engine, cnn_op op,
         const struct problem_entry *e = &list->items[i];
         cli_progress_show(&v->progress, v->done, v->total, e->text);
         v->done += 1.0;
-        if (e->malformed && first) report_malformed(&v->report, op, e->text, e->why);
-        if (e->refused && !e->malformed && first) {
+        if (e->refused && first && take_case(v, NULL)) {
             const report_case now = {.what = e->text};
-            report_refused(&v->report, op, &now, VERIFY_UNSUPPORTED, e->why);
+            if (e->malformed) report_malformed(&v->report, op, e->text, e->why);
+            if (!e->malformed) report_refused(&v->report, op, &now, VERIFY_UNSUPPORTED, e->why);
+            end_case(v);
         }
         uint32_t dirs = e->refused ? 0 : v->dirs & cnn_op_dirs(&e->problem);
         for (int dir = 0; status == CNN_OK && dir < CNN_DIR_COUNT; dir++)
@@ -193,9 +213,10 @@ static cnn_status verify_network(verification *v, const cnn_session *session, co
         if (!(a->ops & 1u << CNN_OP_CONV) || !cli_chosen(&v->sessions, session, a)) continue;
         if ((status = stop_if_interrupted(err)) != CNN_OK) break;
         const report_case now = {session, a->name, v->options->net, NULL, CNN_BWD_W, *type};
-        report_begin(&v->report, &now);
+        if (!take_case(v, &now)) continue;
         status = verify_net_trained(session, network, a->name, &v->settings, report_result, &v->report, err);
         if (status == CNN_OK) report_end(&v->report);
+        end_case(v);
         if (v->report.write_status != CNN_OK) *err = v->report.write_error, status = v->report.write_status;
     }
     if (network != NULL) cnn_net_free(network);
@@ -277,29 +298,57 @@ static void keep_memory(void)
 #endif
 }
 
+/* All of it, in this process; with a page, what an earlier one left. */
+static int verify_here(verification *v, isolate_page *page, cnn_error *err)
+{
+    problem_list list = {0};
+    int exit_status = EXIT_HELD;
+    v->page = page;
+    if (page != NULL) report_resume(&v->report, page->tally);
+    cnn_status status = set_up(v, err);
+    if (status != CNN_OK) return cli_fail(err);
+    if (page == NULL || page->begun == 0)
+        status = record_environment(v->report.sink, &v->sessions.list[0], v->options->command_line, err);
+    cli_progress_start(&v->progress, "verify", v->options->quiet);
+    if (status == CNN_OK) status = verify_all(v, &list, err);
+    cli_progress_end(&v->progress);
+    if (status == CNN_OK) status = stop_if_interrupted(err);
+    if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(&v->report);
+    if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(v);
+    if (status != CNN_OK) exit_status = cli_fail(err);
+    report_free(&v->report);
+    cli_sessions_close(&v->sessions);
+    free(list.items);
+    return exit_status;
+}
+
+static int verify_child(void *user, isolate_page *page)
+{
+    cnn_error err;
+    return verify_here(user, page, &err);
+}
+
+static void verify_died(void *user, isolate_page *page, const char *how)
+{
+    verification *v = user;
+    report_died(&v->report, page, how);
+}
+
 int cmd_verify(const cli_options *options, cnn_error *err)
 {
     static verification v; /* large: kept off the stack */
+    int exit_status = EXIT_HELD;
     if (options->mutants || options->mutants_from || options->matrix) return verify_mutants(options, err);
     keep_memory();
     if (options->fuzz > 0 || options->fuzz_invalid > 0) return verify_fuzz(options, err);
-    problem_list list = {0};
-    int exit_status = EXIT_HELD;
     v = (verification){.options = options, .report = {.options = options}};
-    cnn_status status = set_up(&v, err);
-    if (status != CNN_OK) return cli_fail(err);
-    status = record_sink_open(options->out, options->json, &v.report.sink, err);
-    if (status == CNN_OK) status = record_environment(v.report.sink, &v.sessions.list[0], options->command_line, err);
-    cli_progress_start(&v.progress, "verify", options->quiet);
-    if (status == CNN_OK) status = verify_all(&v, &list, err);
-    cli_progress_end(&v.progress);
-    if (status == CNN_OK) status = stop_if_interrupted(err);
-    if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(&v.report);
-    if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(&v);
-    if (status != CNN_OK) exit_status = cli_fail(err);
+    cnn_status status = record_sink_open(options->out, options->json, &v.report.sink, err);
+    if (status == CNN_OK && options->isolate) {
+        const isolate_job job = {&v, options->isolate_limit, verify_child, verify_died};
+        status = isolate_run(&job, &exit_status, err);
+    } else if (status == CNN_OK) {
+        exit_status = verify_here(&v, NULL, err);
+    }
     record_sink_close(v.report.sink);
-    report_free(&v.report);
-    cli_sessions_close(&v.sessions);
-    free(list.items);
-    return exit_status;
+    return status == CNN_OK ? exit_status : cli_fail(err);
 }

@@ -58,6 +58,11 @@ static void repro(const verify_report *r, char command[COMMAND_MAX])
     }
     if (o->reference_flops < 1e10 || o->reference_flops > 1e10)
         append(command, COMMAND_MAX, " --reference-flops %g", o->reference_flops);
+    for (int i = 0; i < o->plugin.count; i++) {
+        append(command, COMMAND_MAX, " --plugin");
+        append_word(command, o->plugin.items[i]);
+    }
+    if (o->isolate) append(command, COMMAND_MAX, " --isolate");
     append(command, COMMAND_MAX, " --threads %d --seed %lld", c->session->threads, (long long)o->seed);
 }
 
@@ -233,6 +238,55 @@ int report_summary(verify_report *r)
     fprintf(to, " (seed %lld)\n", (long long)r->options->seed);
     if (r->malformed > 0) return EXIT_USAGE;
     return bad > 0 ? EXIT_FAILED : ran > 0 ? EXIT_HELD : EXIT_NOTHING;
+}
+
+enum { MALFORMED = ISOLATE_TALLIES - 1 }; /* the last tally; the others count states */
+
+void report_keep(const verify_report *r, int64_t tally[ISOLATE_TALLIES])
+{
+    for (int state = 0; state <= VERIFY_FAILED; state++) tally[state] = r->cases[state];
+    tally[MALFORMED] = r->malformed;
+}
+
+void report_resume(verify_report *r, const int64_t tally[ISOLATE_TALLIES])
+{
+    for (int state = 0; state <= VERIFY_FAILED; state++) r->cases[state] = tally[state];
+    r->malformed = tally[MALFORMED];
+}
+
+void report_describe(const verify_report *r, isolate_page *page)
+{
+    const report_case *c = &r->now;
+    char command[COMMAND_MAX];
+    repro(r, command);
+    snprintf(page->impl, sizeof page->impl, "%s", c->session->impl->name);
+    snprintf(page->algorithm, sizeof page->algorithm, "%s", c->algorithm);
+    snprintf(page->op, sizeof page->op, "%s", c->problem != NULL ? cnn_op_name(c->problem->op) : "net");
+    snprintf(page->dir, sizeof page->dir, "%s", c->problem != NULL ? cnn_dir_name(c->dir) : "");
+    snprintf(page->problem, sizeof page->problem, "%s", c->what);
+    snprintf(page->command, sizeof page->command, "%s", command);
+}
+
+void report_died(verify_report *r, isolate_page *page, const char *how)
+{
+    page->tally[VERIFY_FAILED]++;
+    if (!r->options->json) {
+        char name[2 * CNN_NAME_MAX + 2];
+        snprintf(name, sizeof name, "%s:%s", page->impl, page->algorithm);
+        printf("%-11s %-14s %-9s %-5s %s | %s\n    repeat with: %s\n", verify_state_name(VERIFY_FAILED), name, page->op,
+               page->dir, page->problem, how, page->command);
+    }
+    cnn_record *record = record_new("verify");
+    record_text(record, "impl", page->impl);
+    record_text(record, "algorithm", page->algorithm);
+    record_text(record, "op", page->op);
+    record_text(record, "problem", page->problem);
+    record_text(record, "dir", page->dir);
+    record_text(record, "check", "survival");
+    record_text(record, "state", verify_state_name(VERIFY_FAILED));
+    record_text(record, "reason", how);
+    record_text(record, "repro", page->command);
+    write(r, record);
 }
 
 void report_free(verify_report *r)

@@ -5,6 +5,7 @@
 #define HARNESS_CLI_VERIFY_REPORT_H
 
 #include "cli.h"
+#include "isolate.h"
 #include "verify/verify.h"
 #include "verify_table.h"
 
@@ -44,6 +45,12 @@ void report_refused(verify_report *report, cnn_op op, const report_case *now, ve
 void report_malformed(verify_report *report, cnn_op op, const char *text, const char *reason);
 /* The summary line, and the exit status: malformed words are bad input, whatever became of the others. */
 int report_summary(verify_report *report);
+/* With --isolate. Describe: the case in hand, so that the parent can name it. Keep, resume: the counts, from one child
+ * to the next. Died: in the parent, the case that ended its process is a FAILED one. */
+void report_describe(const verify_report *report, isolate_page *page);
+void report_keep(const verify_report *report, int64_t tally[ISOLATE_TALLIES]);
+void report_resume(verify_report *report, const int64_t tally[ISOLATE_TALLIES]);
+void report_died(verify_report *report, isolate_page *page, const char *how);
 void report_free(verify_report *report);
 
 #endif
