@@ -20,9 +20,9 @@ static cnn_status check_type(const cnn_problem *problem, cnn_dir dir, cnn_error 
         return CNN_FAIL(err, CNN_UNSUPPORTED, "dtype %d: the graph API's algorithms compute in f32 and f64",
                         (int)t->dtype);
     if (t->math == CNN_MATH_F32) return CNN_OK;
-    if (t->dtype == CNN_F32 && (t->math == CNN_MATH_TF32 || t->math == CNN_MATH_F16)) return CNN_OK;
+    if (t->dtype == CNN_F32 && t->math == CNN_MATH_TF32) return CNN_OK;
     return CNN_FAIL(err, CNN_UNSUPPORTED,
-                    "math %s with dtype %s: the graph API's algorithms offer f32, and with f32 data tf32 and f16",
+                    "math %s with dtype %s: the graph API's algorithms offer f32, and with f32 data tf32",
                     cnn_math_name(t->math), cnn_dtype_name(t->dtype));
 }
 
