@@ -109,7 +109,8 @@ static void fill_reals(const vf_case *c, const cnn_operand *o, cnn_rng *rng, dou
     if (is(o, "gamma") || is(o, "running_var") || is(o, "loss_sum")) low = 0.5, high = 1.5;
     if (c->problem.op == CNN_OP_LOSS && is(o, "x")) low = -4.0, high = 4.0;
     for (int64_t i = 0; i < o->count; i++) v[i] = rng_real(rng, low, high);
-    if (c->problem.op == CNN_OP_BATCHNORM && is(o, "x")) /* each channel has a mean and a spread of its own, and drifts */
+    if (c->problem.op == CNN_OP_BATCHNORM &&
+        is(o, "x")) /* each channel has a mean and a spread of its own, and drifts */
         for (int64_t i = 0; i < o->count; i++) {
             int64_t plane = i / (o->dims[2] * o->dims[3]);
             double channel = (double)(plane % o->dims[1]), image = (double)(plane / o->dims[1]);

@@ -17,11 +17,13 @@ static const struct {
 #undef CHECK
 };
 
-static vf_check_fn *const functions[VERIFY_CHECK_COUNT] = {
-    [VERIFY_EXACT] = vf_check_exact,       [VERIFY_BOUND] = vf_check_bound,
-    [VERIFY_PRECISION] = vf_check_precision,
-    [VERIFY_GRADIENT] = vf_check_gradient, [VERIFY_ADJOINT] = vf_check_adjoint,
-    [VERIFY_MEMORY] = vf_check_memory,     [VERIFY_DETERMINISM] = vf_check_determinism};
+static vf_check_fn *const functions[VERIFY_CHECK_COUNT] = {[VERIFY_EXACT] = vf_check_exact,
+                                                           [VERIFY_BOUND] = vf_check_bound,
+                                                           [VERIFY_PRECISION] = vf_check_precision,
+                                                           [VERIFY_GRADIENT] = vf_check_gradient,
+                                                           [VERIFY_ADJOINT] = vf_check_adjoint,
+                                                           [VERIFY_MEMORY] = vf_check_memory,
+                                                           [VERIFY_DETERMINISM] = vf_check_determinism};
 
 const char *verify_check_name(verify_check check) { return checks[check].name; }
 const char *verify_check_doc(verify_check check) { return checks[check].doc; }
@@ -132,8 +134,8 @@ cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_
     return CNN_OK;
 }
 
-/* Doubles an element: four arrays a case, four cases kept, and three more while differences are taken; of a huge problem
- * two cases kept, one in hand, and three runs. Bytes: the device's, and its images and results on the host. */
+/* Doubles an element: four arrays a case, four cases kept, and three more while differences are taken; of a huge
+ * problem two cases kept, one in hand, and three runs. Bytes: the device's, and its images and results on the host. */
 static cnn_status bytes_needed(const cnn_problem *problem, cnn_dir dir, bool huge, size_t *bytes, cnn_error *err)
 {
     enum { DOUBLES_SMALL = 4 * 4 + 3 * 4, DOUBLES_HUGE = 2 + 1 + 3, IMAGES = 6 };
