@@ -1,31 +1,33 @@
 /* compare.h: two files of records, figure by figure: faster, slower, same, or not to be told.
  *
- * A figure is what has one key: implementation, algorithm, problem, direction, types, threads, knobs, caches. What is
- * judged is the ratio B/A of its two medians, by an interval, not by the ratio itself:
+ * A figure is what has one key: implementation, algorithm, problem, direction, types, threads, knobs, caches. The
+ * samples of one run say little of the next: a neighbour stays for the whole of one, memory lies elsewhere. So what is
+ * compared are runs: each record of a key is one (`bench --repeat 5`, or the command given five times with the same
+ * --out), and its median one number. What is judged is the ratio B/A, by Welch's interval over the runs' logarithms:
  *
  *   SLOWER, FASTER   the whole interval lies beyond the margin: above 1 + margin, below 1 / (1 + margin)
  *   SAME             the whole interval lies within it
- *   CANNOT TELL      neither, or a run was disturbed or throttled: two such runs differ by more than their samples do
+ *   CANNOT TELL      neither, or a side has fewer than COMPARE_RUNS runs
  *
  * The margin is the threshold asked for, or what the A/A control of either run could not resolve, if that is more.
  * Where N figures are compared, each interval holds with 1 - 0.05/N (Bonferroni), so that among all of them the chance
- * of any FASTER or SLOWER between two equal programs is at most 5 %.
- *
- * The 5 % hold for what the samples of the two runs show. What differs between two runs without showing in either (a
- * neighbour that stays for the whole of one, and is not seen as a disturbance) is not in the intervals. */
+ * of any FASTER or SLOWER between two equal programs is at most 5 %, as long as the runs of both saw the same machine:
+ * on a shared one, let A and B take turns. */
 #ifndef BENCH_COMPARE_H
 #define BENCH_COMPARE_H
 
 #include "harness/record.h"
-#include "stats.h"
 
 #define COMPARE_FALSE_POSITIVES 0.05 /* of a whole comparison */
+enum { COMPARE_RUNS = 3 };
 
 typedef struct figure {
     char *key;
-    bench_stats stats; /* as recorded, or of the samples */
-    double *samples;   /* in the order in which they were taken; NULL: not recorded */
-    double resolution; /* of the run's A/A control; NaN without one */
+    double *runs; /* their medians, in seconds, in order */
+    int n_runs;
+    double resolution; /* the largest of the runs' A/A controls; NaN without one */
+    double *epochs;    /* of the latest run of a training figure, whose median is its runs' last */
+    int n_epochs, run; /* run: number of the environment record that the latest stands under */
 } figure;
 
 typedef struct figure_fact { /* of the environment: "cpu", "commit", ... */
@@ -35,12 +37,12 @@ typedef struct figure_fact { /* of the environment: "cpu", "commit", ... */
 typedef struct figure_set {
     figure *list;
     int count, bad; /* bad: lines that are no records */
+    int environments;
     figure_fact *facts;
     int n_facts;
 } figure_set;
 
-/* Every verified figure of a file. Where a key comes again, the later record stands; epochs of one setting
- * are samples of one figure. */
+/* Every verified figure of a file. */
 cnn_status figures_read(const char *path, figure_set *set, cnn_error *err);
 void figures_free(figure_set *set);
 const figure *figures_find(const figure_set *set, const char *key); /* NULL without one */
@@ -55,12 +57,16 @@ typedef enum compare_verdict {
 } compare_verdict;
 
 typedef struct comparison {
-    double ratio, low, high, margin; /* of medians, B/A; low 0 and high infinite: no interval can be had */
+    double a, b;                     /* geometric means of the runs' medians */
+    double ratio, low, high, margin; /* b/a; low 0 and high infinite: no interval can be had */
     compare_verdict verdict;
 } comparison;
 
 /* `figures`: how many are compared in all; threshold >= 0, 0.05 for 5 %. */
 void compare_figures(const figure *a, const figure *b, int figures, double threshold, comparison *result);
 const char *compare_verdict_name(compare_verdict verdict);
+
+/* t such that Student's t with df >= 1 degrees of freedom is farther out, on either side, with probability alpha. */
+double student_quantile(double alpha, int df);
 
 #endif

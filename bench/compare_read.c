@@ -1,5 +1,6 @@
 /* compare_read.c: from records to figures: the key that tells figures apart, the statistics, the environment. */
 #include "compare.h"
+#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,81 +55,38 @@ static double real_or(const cnn_record *record, const char *key, double other)
     return record_get_real(record, key, &value) ? value : other;
 }
 
-static cnn_status restat(figure *f, cnn_error *err)
+static cnn_status append(double **list, int *count, double value, cnn_error *err)
 {
-    double *sorted = malloc((size_t)f->stats.count * sizeof *sorted);
-    if (!sorted) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d samples", f->stats.count);
-    bench_stats_of(f->samples, f->stats.count, sorted, &f->stats);
-    free(sorted);
+    double *longer = realloc(*list, ((size_t)*count + 1) * sizeof *longer);
+    if (!longer) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d runs", *count + 1);
+    *list = longer;
+    longer[(*count)++] = value;
     return CNN_OK;
 }
 
-/* One more epoch of a setting is one more sample. */
-static cnn_status add_epoch(figure *f, const cnn_record *record, cnn_error *err)
+static int by_value(const void *a, const void *b)
 {
-    double *samples = realloc(f->samples, ((size_t)f->stats.count + 1) * sizeof *samples);
-    if (!samples) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d epochs", f->stats.count + 1);
-    f->samples = samples;
-    samples[f->stats.count++] = real_or(record, "seconds", NAN);
-    return restat(f, err);
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-/* "[1e-3,2e-3]": the samples of a record; none when a number is not one. */
-static double *parse_samples(const char *text, int count)
+/* The epochs of one run of the program are one run's samples. */
+static cnn_status add_epoch(figure *f, int run, double seconds, cnn_error *err)
 {
-    double *samples = malloc((size_t)count * sizeof *samples);
-    const char *at = text + 1;
-    for (int i = 0; samples && i < count; i++) {
-        char *end;
-        samples[i] = strtod(at, &end);
-        if (end == at || !(samples[i] > 0)) {
-            free(samples);
-            return NULL;
-        }
-        at = end + 1;
-    }
-    return samples;
-}
-
-static double *read_samples(const cnn_record *record, int count)
-{
-    const size_t size = (size_t)count * 32 + 64; /* a number takes less than 32 characters */
-    double *samples = NULL;
-    char *text = malloc(size);
-    if (text && size < INT32_MAX && record_get_json(record, "samples_s", text, (int)size) && text[0] == '[')
-        samples = parse_samples(text, count);
-    free(text);
-    return samples;
-}
-
-static bool has_word(const char *list, const char *word) { return list && strstr(list, word) != NULL; }
-
-static cnn_status add_timing(figure *f, const cnn_record *record, cnn_error *err)
-{
-    bench_stats *s = &f->stats;
-    free(f->samples);
-    *s = (bench_stats){.count = (int)real_or(record, "samples", 0),
-                       .median = real_or(record, "median_s", NAN),
-                       .q1 = real_or(record, "q1_s", NAN),
-                       .q3 = real_or(record, "q3_s", NAN),
-                       .low = real_or(record, "low_s", NAN),
-                       .high = real_or(record, "high_s", NAN),
-                       .dependence = fmax(1.0, real_or(record, "dependence", 1.0)),
-                       .drift = real_or(record, "drift", NAN)};
-    f->resolution = real_or(record, "resolution", NAN);
-    f->samples = s->count > 0 ? read_samples(record, s->count) : NULL;
-    cnn_status status = f->samples ? restat(f, err) : CNN_OK;
+    if (f->n_runs == 0 || f->run != run) f->n_epochs = 0;
+    cnn_status status = append(&f->epochs, &f->n_epochs, seconds, err);
+    if (status == CNN_OK && f->n_epochs == 1) status = append(&f->runs, &f->n_runs, seconds, err);
     if (status != CNN_OK) return status;
-    if (has_word(record_get_text(record, "marks"), "drifting")) s->marks |= BENCH_DRIFTING;
-    if (has_word(record_get_text(record, "marks"), "disturbed")) s->marks |= BENCH_DISTURBED;
-    if (has_word(record_get_text(record, "marks"), "throttled")) s->marks |= BENCH_THROTTLED;
-    if (isfinite(s->low) || s->count < 1) return CNN_OK;
-    /* Older records have quartiles only: those of a normal distribution are 1.349 deviations apart, and the median's
-     * own deviation is 1.2533 / sqrt(n) of one. */
-    const double half = 1.96 * 1.2533 * (s->q3 - s->q1) / 1.349 / sqrt(s->count / s->dependence);
-    s->low = s->median - half;
-    s->high = s->median + half;
+    f->run = run;
+    qsort(f->epochs, (size_t)f->n_epochs, sizeof *f->epochs, by_value);
+    f->runs[f->n_runs - 1] = bench_quantile(f->epochs, f->n_epochs, 0.5);
     return CNN_OK;
+}
+
+static cnn_status add_timing(figure *f, const cnn_record *record, double median, cnn_error *err)
+{
+    f->resolution = fmax(f->resolution, real_or(record, "resolution", NAN)); /* fmax passes over a NaN */
+    return append(&f->runs, &f->n_runs, median, err);
 }
 
 static cnn_status add_facts(figure_set *set, const cnn_record *record, cnn_error *err)
@@ -154,13 +112,14 @@ static cnn_status add_record(void *user, const cnn_record *record, cnn_error *er
     figure *f = NULL;
     const char *kind = record_get_text(record, "kind");
     const bool epoch = strcmp(kind, "epoch") == 0;
+    if (strcmp(kind, "env") == 0) set->environments++;
     if (strcmp(kind, "env") == 0) return add_facts(set, record, err);
     if (!record_get_real(record, epoch ? "seconds" : "median_s", &seconds) || !(seconds > 0)) return CNN_OK;
     for (size_t i = 0; i < sizeof key_fields / sizeof *key_fields; i++)
         append_field(record, key_fields[i], key, sizeof key);
     cnn_status status = figure_of_key(set, key, &f, err);
     if (status != CNN_OK) return status;
-    return epoch ? add_epoch(f, record, err) : add_timing(f, record, err);
+    return epoch ? add_epoch(f, set->environments, seconds, err) : add_timing(f, record, seconds, err);
 }
 
 cnn_status figures_read(const char *path, figure_set *set, cnn_error *err)
@@ -175,7 +134,8 @@ void figures_free(figure_set *set)
 {
     for (int i = 0; i < set->count; i++) {
         free(set->list[i].key);
-        free(set->list[i].samples);
+        free(set->list[i].runs);
+        free(set->list[i].epochs);
     }
     for (int i = 0; i < set->n_facts; i++) {
         free(set->facts[i].key);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 200, FIGURES = 10, PAIRS = 400 };
+enum { FIGURES = 10, PAIRS = 1000, MOST_RUNS = 8 };
 
-typedef enum noise { SKEWED, DEPENDENT, DRIFT } noise;
+typedef enum noise { SKEWED, NEIGHBOURS, DRIFT, NOISES } noise;
 
 static double uniform(uint64_t *state)
 {
@@ -17,38 +17,33 @@ static double uniform(uint64_t *state)
     return (double)((*state >> 11) + 1) / 9007199254740993.0;
 }
 
-/* A base time; a long right tail; bursts of a neighbour that last; a slow drift with a phase of its own. */
-static void simulate(figure *f, noise kind, double scale, uint64_t *state)
+/* Medians of runs of two programs that take turns, this one being at `turn` (0 or 1): a long right tail; a neighbour
+ * that stays for whole runs; a drift over all of them. */
+static void simulate(figure *f, noise kind, double scale, int turn, double drift, uint64_t *state)
 {
-    double sorted[SAMPLES], burst = 0;
-    const double drift = 0.2 * (uniform(state) - 0.5);
-    for (int i = 0; i < SAMPLES; i++) {
-        double t = 1 - 0.05 * log(uniform(state));
-        if (kind == DEPENDENT) {
-            if (uniform(state) < 0.1) burst = uniform(state) < 0.5 ? 0 : 0.3 * uniform(state);
-            t += burst;
-        }
-        if (kind == DRIFT) t *= 1 + drift * (i / (double)SAMPLES - 0.5);
-        f->samples[i] = t * scale;
+    for (int i = 0; i < f->n_runs; i++) {
+        double t = 1 - 0.02 * log(uniform(state));
+        if (kind == NEIGHBOURS && uniform(state) < 0.3) t *= 1 + uniform(state);
+        if (kind == DRIFT) t *= 1 + drift * (2 * i + turn) / (2 * MOST_RUNS);
+        f->runs[i] = t * scale;
     }
-    bench_stats_of(f->samples, SAMPLES, sorted, &f->stats);
-    f->resolution = NAN;
 }
 
-/* How many of PAIRS comparisons, of FIGURES each, hold any FASTER or SLOWER; threshold 0, where nothing helps. */
-static int alarms(noise kind, double scale, bool samples, int figures)
+/* How many of PAIRS comparisons, of `figures` each, hold any FASTER or SLOWER; threshold 0, where nothing helps. */
+static int alarms(noise kind, double scale, int runs, int figures)
 {
-    double room[2][SAMPLES];
+    double room[2][MOST_RUNS];
     uint64_t state = 7;
     int count = 0;
     for (int p = 0; p < PAIRS; p++) {
         bool any = false;
         for (int i = 0; i < figures; i++) {
-            figure a = {.samples = room[0]}, b = {.samples = room[1]};
+            figure a = {.runs = room[0], .n_runs = runs, .resolution = NAN};
+            figure b = {.runs = room[1], .n_runs = runs, .resolution = NAN};
             comparison r;
-            simulate(&a, kind, 1, &state);
-            simulate(&b, kind, scale, &state);
-            if (!samples) a.samples = b.samples = NULL;
+            const double drift = 0.4 * (uniform(&state) - 0.5);
+            simulate(&a, kind, 1, 0, drift, &state);
+            simulate(&b, kind, scale, 1, drift, &state);
             compare_figures(&a, &b, figures, 0, &r);
             any = any || r.verdict == COMPARE_FASTER || r.verdict == COMPARE_SLOWER;
         }
@@ -60,11 +55,11 @@ static int alarms(noise kind, double scale, bool samples, int figures)
 static void test_false_positives(void **state)
 {
     (void)state;
-    for (noise kind = SKEWED; kind <= DRIFT; kind++)
-        for (int samples = 0; samples < 2; samples++) {
-            const int ten = alarms(kind, 1, samples, FIGURES), one = alarms(kind, 1, samples, 1);
-            print_message("noise %d, samples %d: any alarm in %d of %d comparisons of %d figures, %d of one\n",
-                          (int)kind, samples, ten, PAIRS, FIGURES, one);
+    for (noise kind = SKEWED; kind < NOISES; kind++)
+        for (int runs = COMPARE_RUNS; runs <= MOST_RUNS; runs++) {
+            const int ten = alarms(kind, 1, runs, FIGURES), one = alarms(kind, 1, runs, 1);
+            print_message("noise %d, %d runs: any alarm in %d of %d comparisons of %d figures, %d of one\n", (int)kind,
+                          runs, ten, PAIRS, FIGURES, one);
             /* 5 % and three standard deviations of a count */
             assert_true(ten <= 0.05 * PAIRS + 3 * sqrt(0.05 * 0.95 * PAIRS));
             assert_true(one <= 0.05 * PAIRS + 3 * sqrt(0.05 * 0.95 * PAIRS));
@@ -74,48 +69,83 @@ static void test_false_positives(void **state)
 static void test_finds_differences(void **state)
 {
     (void)state;
-    assert_int_equal(alarms(SKEWED, 1.1, true, 1), PAIRS);
-    assert_int_equal(alarms(SKEWED, 1.1, false, 1), PAIRS);
+    assert_true(alarms(SKEWED, 1.1, 5, 1) > 0.95 * PAIRS);
+    assert_int_equal(alarms(SKEWED, 1.5, 5, 10), PAIRS);
 }
 
-static figure exactly(double median, double share)
+static comparison of(double a, double b, double share, int runs, double resolution)
 {
-    return (figure){.stats = {.count = 100,
-                              .median = median,
-                              .low = median * (1 - share),
-                              .high = median * (1 + share),
-                              .dependence = 1,
-                              .drift = NAN},
-                    .resolution = NAN};
-}
-
-static compare_verdict verdict(figure a, figure b, double threshold)
-{
+    double as[] = {a * (1 - share), a, a * (1 + share), a, a}, bs[] = {b, b * (1 + share), b * (1 - share), b, b};
+    const figure fa = {.runs = as, .n_runs = runs, .resolution = NAN},
+                 fb = {.runs = bs, .n_runs = runs, .resolution = resolution};
     comparison r;
-    compare_figures(&a, &b, 1, threshold, &r);
-    return r.verdict;
+    compare_figures(&fa, &fb, 1, 0.05, &r);
+    return r;
 }
 
 static void test_verdicts(void **state)
 {
     (void)state;
-    assert_int_equal(verdict(exactly(1, 0.01), exactly(1.2, 0.01), 0.05), COMPARE_SLOWER);
-    assert_int_equal(verdict(exactly(1.2, 0.01), exactly(1, 0.01), 0.05), COMPARE_FASTER);
-    assert_int_equal(verdict(exactly(1, 0.01), exactly(1.01, 0.01), 0.05), COMPARE_SAME);
-    assert_int_equal(verdict(exactly(1, 0.05), exactly(1.06, 0.05), 0.05), COMPARE_CANNOT_TELL);
-    figure few = exactly(1, 0.001), coarse = exactly(1, 0.01);
-    few.stats.count = 5;
-    assert_int_equal(verdict(few, exactly(3, 0.001), 0.05), COMPARE_CANNOT_TELL);
-    figure disturbed = exactly(1, 0.001); /* by other work: the next run may be as much slower as it likes */
-    disturbed.stats.marks = BENCH_DISTURBED;
-    assert_int_equal(verdict(disturbed, exactly(3, 0.001), 0.05), COMPARE_CANNOT_TELL);
-    coarse.resolution = 0.3; /* the control of that run differed from itself by as much */
-    assert_int_equal(verdict(coarse, exactly(1.2, 0.01), 0.05), COMPARE_SAME);
+    assert_int_equal(of(1, 1.2, 0.01, 5, NAN).verdict, COMPARE_SLOWER);
+    assert_int_equal(of(1.2, 1, 0.01, 5, NAN).verdict, COMPARE_FASTER);
+    assert_int_equal(of(1, 1.01, 0.01, 5, NAN).verdict, COMPARE_SAME);
+    assert_int_equal(of(1, 1.06, 0.05, 5, NAN).verdict, COMPARE_CANNOT_TELL);
+    assert_int_equal(of(1, 3, 0.001, 2, NAN).verdict, COMPARE_CANNOT_TELL); /* too few runs */
+    assert_int_equal(of(1, 3, 0, 1, NAN).verdict, COMPARE_CANNOT_TELL);
+    assert_int_equal(of(1, 1.2, 0.01, 5, 0.3).verdict, COMPARE_SAME); /* a control differed from itself by as much */
+    assert_true(fabs(of(1, 1.2, 0.01, 5, NAN).ratio - 1.2) < 1e-3);
+}
+
+/* Table values of the two-sided quantiles. */
+static void test_student(void **state)
+{
+    (void)state;
+    static const struct {
+        double alpha, t;
+        int df;
+    } table[] = {{0.05, 12.706, 1}, {0.05, 4.303, 2},  {0.05, 2.776, 4},
+                 {0.05, 2.571, 5},  {0.001, 6.869, 5}, {0.01, 3.169, 10}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        assert_true(fabs(student_quantile(table[i].alpha, table[i].df) - table[i].t) < 1e-3);
+}
+
+/* Records of a key are runs; a run's epochs are one. */
+static void test_reading(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "{\"kind\":\"env\",\"cpu\":\"x\"}",
+        "{\"kind\":\"conv\",\"impl\":\"a\",\"median_s\":1e-3}",
+        "{\"kind\":\"conv\",\"impl\":\"a\",\"median_s\":2e-3,\"resolution\":0.1}",
+        "{\"kind\":\"conv\",\"impl\":\"b\",\"median_s\":5}",
+        "{\"kind\":\"epoch\",\"impl\":\"a\",\"seconds\":3}",
+        "{\"kind\":\"epoch\",\"impl\":\"a\",\"seconds\":1}",
+        "{\"kind\":\"env\",\"cpu\":\"x\"}",
+        "{\"kind\":\"epoch\",\"impl\":\"a\",\"seconds\":7}",
+    };
+    char path[] = "/tmp/test_compare_XXXXXX";
+    cnn_error err;
+    figure_set set;
+    FILE *file = fdopen(mkstemp(path), "w");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) fprintf(file, "%s\n", lines[i]);
+    fclose(file);
+    assert_int_equal(figures_read(path, &set, &err), CNN_OK);
+    remove(path);
+    const figure *conv = figures_find(&set, "kind=conv impl=a"), *epoch = figures_find(&set, "kind=epoch impl=a");
+    assert_non_null(conv);
+    assert_non_null(epoch);
+    assert_int_equal(set.count, 3);
+    assert_int_equal(conv->n_runs, 2);
+    assert_true(conv->runs[1] > 1.9e-3 && conv->resolution > 0.09);
+    assert_int_equal(epoch->n_runs, 2);
+    assert_true(fabs(epoch->runs[0] - 2) < 1e-9 && fabs(epoch->runs[1] - 7) < 1e-9);
+    figures_free(&set);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_false_positives), cmocka_unit_test(test_finds_differences),
-                                       cmocka_unit_test(test_verdicts)};
+                                       cmocka_unit_test(test_verdicts), cmocka_unit_test(test_student),
+                                       cmocka_unit_test(test_reading)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,11 +115,10 @@ static cnn_status before_all(bench *b, cnn_error *err)
     return status;
 }
 
-static cnn_status run_all(bench *b, cnn_error *err)
+/* Everything once. */
+static cnn_status run_pass(bench *b, cnn_error *err)
 {
     const bool amid = strcasecmp(b->options->cache, "network") == 0;
-    b->total = (double)b->problems.count * b->types.count * CNN_DIR_COUNT;
-    cli_progress_start(&b->progress, "bench", b->options->quiet);
     for (int p = 0; p < b->problems.count; p++)
         for (int t = 0; t < b->types.count; t++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++, b->done++) {
@@ -132,6 +131,16 @@ static cnn_status run_all(bench *b, cnn_error *err)
                 if (status != CNN_OK) return status;
             }
     return CNN_OK;
+}
+
+/* Passes and not more samples: what `compare` must know is how runs differ that lie apart in time. */
+static cnn_status run_all(bench *b, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    b->total = (double)b->options->repeat * b->problems.count * b->types.count * CNN_DIR_COUNT;
+    cli_progress_start(&b->progress, "bench", b->options->quiet);
+    for (int64_t pass = 0; pass < b->options->repeat && status == CNN_OK; pass++) status = run_pass(b, err);
+    return status;
 }
 
 static cnn_status check_caches(const cli_options *o, cnn_error *err)

@@ -13,7 +13,7 @@ typedef struct compare_run {
     uint32_t fail_on; /* 1 << verdict; the bit beyond the last: unmatched figures */
     figure_set a, b;
     record_sink *sink;
-    int matched, unmatched, verdicts[COMPARE_VERDICT_COUNT];
+    int matched, unmatched, single, verdicts[COMPARE_VERDICT_COUNT];
 } compare_run;
 
 /* "5%" or "0.05". */
@@ -81,8 +81,10 @@ static cnn_status write_record(const compare_run *c, const figure *a, const figu
     cnn_record *record = record_new("compare");
     record_text(record, "figure", a->key);
     record_text(record, "verdict", compare_verdict_name(r->verdict));
-    record_real(record, "a_s", a->stats.median);
-    record_real(record, "b_s", b->stats.median);
+    record_real(record, "a_s", r->a);
+    record_int(record, "a_runs", a->n_runs);
+    record_real(record, "b_s", r->b);
+    record_int(record, "b_runs", b->n_runs);
     record_real(record, "ratio", r->ratio);
     record_real(record, "ratio_low", r->low);
     record_real(record, "ratio_high", r->high);
@@ -100,9 +102,10 @@ static cnn_status compare_all(compare_run *c, cnn_error *err)
         if (!b) continue;
         compare_figures(a, b, c->matched, c->threshold, &r);
         c->verdicts[r.verdict]++;
+        c->single += a->n_runs < COMPARE_RUNS || b->n_runs < COMPARE_RUNS;
         if (!c->options->json)
             printf("%-11s  %7.3f  [%.3f, %.3f]  %.4g s -> %.4g s  %s\n", compare_verdict_name(r.verdict), r.ratio,
-                   r.low, r.high, a->stats.median, b->stats.median, a->key);
+                   r.low, r.high, r.a, r.b, a->key);
         status = write_record(c, a, b, &r, err);
     }
     return status;
@@ -130,6 +133,11 @@ static int outcome(const compare_run *c)
             "be told; %d unmatched\n",
             c->matched, c->verdicts[COMPARE_FASTER], c->verdicts[COMPARE_SLOWER], c->verdicts[COMPARE_SAME],
             c->threshold * 100, c->verdicts[COMPARE_CANNOT_TELL], c->unmatched);
+    if (c->single > 0)
+        fprintf(stderr,
+                "%d figures have fewer than %d runs on a side, and one run says little of the next: record more with "
+                "bench --repeat 5, or the same command again\n",
+                c->single, COMPARE_RUNS);
     for (int v = 0; v < COMPARE_VERDICT_COUNT; v++)
         if (c->fail_on & 1u << v && c->verdicts[v] > 0) return EXIT_FAILED;
     if (c->fail_on & 1u << COMPARE_VERDICT_COUNT && c->unmatched > 0) return EXIT_FAILED;
