@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# test_recipe.sh BENCHCNN: a recipe is checked whole before its first line runs, goes on where it stopped, and says which
+# line failed.
+set -u
+benchcnn=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+expect() { # STATUS PATTERN WHAT RECIPE-LINES...; options of the run in $flags
+    local status=$1 pattern=$2 what=$3
+    shift 3
+    printf '%s\n' "$@" >"$work/recipe"
+    # shellcheck disable=SC2086  # several words on purpose
+    "$benchcnn" run "$work/recipe" --out "$work/out.jsonl" ${flags:-} >"$work/log" 2>&1
+    local got=$?
+    if [ $got != "$status" ] || ! grep -q -E -- "$pattern" "$work/log"; then
+        echo "FAILED: $what: status $got instead of $status, or no line like '$pattern'"
+        sed 's/^/    /' "$work/log"
+        failed=1
+    fi
+}
+none_ran() { [ ! -s "$work/out.jsonl" ] || { echo "FAILED: $1: something ran"; failed=1; }; }
+good='verify --impl cpu:naive --problem mb1ic1ih3oc1oh1kh3ph0 --dir FWD --check bound --quiet --out "$OUT"'
+expect 2 "recipe:2: unknown implementation 'cqu'" "an unknown implementation" "$good" 'bench --impl cqu'
+expect 2 'recipe:3: unknown option --bogus' "an unknown option" '# first' "$good" 'bench --bogus 1'
+expect 2 'recipe:2: .*cmd' "an unknown command" "$good" 'cmd'
+expect 2 'recipe:2: ' "a bad problem" "$good" 'bench --impl cpu --problem mb2ic3ih5oc4ohxkh3'
+expect 2 'recipe:2: .*nosuch' "no such problem file" "$good" 'bench --impl cpu --problems nosuch.txt'
+expect 2 'recipe:2: .*thesus' "no such network" "$good" 'train --impl cpu --net thesus'
+expect 2 'recipe:1: .*open quote' "an open quote" "verify --impl 'cpu"
+expect 2 'recipe:1: .*not run' "a command in a command" 'verify --impl $(touch '"$work"'/oops)'
+expect 2 'recipe:1: .*not set' "a variable that is not set" 'verify --impl $NO_SUCH_VARIABLE'
+expect 2 'recipe:1: .*does not run recipes' "a recipe in a recipe" 'run other'
+expect 2 'no command' "nothing in it" '# only words'
+none_ran "bad recipes"
+[ ! -e "$work/oops" ] || { echo "FAILED: a command in a command was run"; failed=1; }
+flags=--dry-run expect 0 '2 commands, all well formed' "only checked" "$good" "$good"
+none_ran "--dry-run"
+expect 0 '\[1/1\]' "runs" "$good"
+expect 0 'done before' "does not run again" "$good"
+expect 1 'recipe:2: exit status 2' "one that fails" "$good" 'plot nothing.jsonl'
+expect 1 '\[2/3\] plot nothing.jsonl$' "what failed is run again, and what follows it too" "$good" 'plot nothing.jsonl' "$good --seed 2"
+[ "$(grep -c '"kind":"verify"' "$work/out.jsonl")" = 2 ] || { echo "FAILED: lines ran more or less than once"; failed=1; }
+for recipe in bench/recipes/*.recipe; do
+    "$benchcnn" run "$recipe" --out "$work/dry.jsonl" --dry-run >"$work/log" 2>&1 || { echo "FAILED: $recipe"; cat "$work/log"; failed=1; }
+done
+exit $failed
