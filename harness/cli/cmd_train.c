@@ -1,7 +1,7 @@
 /* cmd_train.c: `benchcnn train`: trains a network with each chosen implementation and algorithm in turn, from the same
  * initial weights and in the same order of images, and times its epochs. An epoch is a record as soon as it is done. */
 #include "../names.h"
-#include "../net/trainer.h"
+#include "../net/checkpoint.h"
 #include "bench/epoch.h"
 #include "sessions.h"
 #include "train_plan.h"
@@ -202,6 +202,28 @@ static void print_head(const run *r)
            "train s", "images/s");
 }
 
+/* What must be the same for a run to go on: whatever its bits depend on. */
+static void describe(const run *r, char setting[CHECKPOINT_SETTING_MAX])
+{
+    epoch_setting s;
+    setting_of(r, &s);
+    snprintf(setting, CHECKPOINT_SETTING_MAX, "%s %s on %s, %s:%s, %s %s %s, batch %lld, %s, seed %lld, %lld images",
+             s.net, s.net_crc, s.data, s.impl, s.algorithm, s.dtype, s.layout, s.math, (long long)s.batch, s.optimizer,
+             (long long)s.seed, (long long)s.train_images);
+}
+
+/* From the checkpoint, if there is one. */
+static cnn_status go_on(run *r, char setting[CHECKPOINT_SETTING_MAX], int64_t *done, cnn_error *err)
+{
+    describe(r, setting);
+    const cnn_status status = checkpoint_load(r->trainer, r->all->options->checkpoint, setting, done, err);
+    if (status != CNN_OK || *done == 0) return status;
+    if (!r->all->options->json)
+        printf("going on behind epoch %lld, from %s\n", (long long)*done, r->all->options->checkpoint);
+    r->all->trained += *done >= r->all->epochs; /* nothing is left to do, and that is no failure */
+    return CNN_OK;
+}
+
 static cnn_status run_epochs(run *r, cnn_error *err)
 {
     train *t = r->all;
@@ -209,8 +231,10 @@ static cnn_status run_epochs(run *r, cnn_error *err)
     const trainer_watch watch = {show_progress, t->losses != NULL ? keep_loss : NULL, r};
     cnn_status status = CNN_OK;
     bool reached = false;
-    char spent[32];
-    for (int64_t epoch = 0; epoch < t->epochs && status == CNN_OK && !reached; epoch++) {
+    char spent[32], setting[CHECKPOINT_SETTING_MAX];
+    int64_t done = 0;
+    if (o->checkpoint != NULL) status = go_on(r, setting, &done, err);
+    for (int64_t epoch = done; epoch < t->epochs && status == CNN_OK && !reached; epoch++) {
         trainer_result e;
         char what[64];
         snprintf(what, sizeof what, "epoch %lld of %lld", (long long)epoch + 1, (long long)t->epochs);
@@ -219,6 +243,8 @@ static cnn_status run_epochs(run *r, cnn_error *err)
         cli_progress_end(&t->progress);
         if (status == CNN_OK) status = report_epoch(r, epoch, &e, err);
         if (status == CNN_OK) status = write_losses(r, epoch, err);
+        if (status == CNN_OK && o->checkpoint != NULL)
+            status = checkpoint_save(r->trainer, o->checkpoint, setting, epoch + 1, err);
         if (status != CNN_OK) break;
         r->epochs_run++;
         r->train_seconds += e.seconds;

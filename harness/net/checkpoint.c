@@ -1,0 +1,114 @@
+/* checkpoint.c: one file: a head of fixed size, then the parameters and the optimizer's state as they stand in memory.
+ */
+#include "checkpoint.h"
+
+#include "trainer_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static const char magic[8] = "cnnckpt1";
+
+typedef struct head {
+    char magic[8], setting[CHECKPOINT_SETTING_MAX];
+    int64_t epochs, step, bytes; /* bytes: of what follows */
+    uint64_t crc;                /* of what follows */
+} head;
+
+/* Pieces of device memory that make up a run, in order. */
+typedef struct pieces {
+    size_t at[3], bytes[3];
+    int count;
+    size_t total;
+} pieces;
+
+static pieces pieces_of(const trainer *t)
+{
+    const size_t elem = trainer_elem(t);
+    pieces p = {.at = {t->params_at}, .bytes = {(size_t)t->net->param_elems * elem}, .count = 1};
+    for (int i = 0; i < 2; i++)
+        if (t->state_at[i] != NOWHERE) {
+            p.at[p.count] = t->state_at[i];
+            p.bytes[p.count++] = (size_t)t->net->trained_elems * elem;
+        }
+    for (int i = 0; i < p.count; i++) p.total += p.bytes[i];
+    return p;
+}
+
+static uint64_t crc_of(const char *data, size_t bytes) { return crc32_z(0, (const Bytef *)data, bytes); }
+
+static cnn_status write_file(const char *path, const head *h, const char *data, cnn_error *err)
+{
+    char beside[4096];
+    if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the checkpoint's name is too long");
+    FILE *file = fopen(beside, "wb");
+    bool written = file != NULL && fwrite(h, sizeof *h, 1, file) == 1 &&
+                   fwrite(data, 1, (size_t)h->bytes, file) == (size_t)h->bytes && fflush(file) == 0 &&
+                   fsync(fileno(file)) == 0;
+    int why = errno;
+    if (file != NULL && fclose(file) != 0 && written) written = false, why = errno;
+    if (written && rename(beside, path) != 0) written = false, why = errno;
+    if (written) return CNN_OK;
+    remove(beside);
+    return CNN_FAIL(err, CNN_IO, "checkpoint %.300s cannot be written: %s", path, strerror(why));
+}
+
+cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, int64_t epochs, cnn_error *err)
+{
+    const pieces p = pieces_of(t);
+    head h = {.epochs = epochs, .bytes = (int64_t)p.total};
+    char *data = malloc(p.total > 0 ? p.total : 1);
+    if (data == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a checkpoint of %zu bytes", p.total);
+    memcpy(h.magic, magic, sizeof magic);
+    snprintf(h.setting, sizeof h.setting, "%s", setting);
+    cnn_status status = cnn_sync(t->session, err);
+    size_t used = 0;
+    for (int i = 0; i < p.count && status == CNN_OK; used += p.bytes[i++])
+        status = cnn_mem_download(t->session, data + used, trainer_at(t, p.at[i]), p.bytes[i], err);
+    if (status == CNN_OK) status = cnn_mem_download(t->session, &h.step, trainer_at(t, t->step_at), sizeof h.step, err);
+    h.crc = crc_of(data, p.total);
+    if (status == CNN_OK) status = write_file(path, &h, data, err);
+    free(data);
+    return status;
+}
+
+static cnn_status read_file(FILE *file, const char *path, const char *setting, const pieces *p, head *h, char *data,
+                            cnn_error *err)
+{
+    if (fread(h, sizeof *h, 1, file) != 1 || memcmp(h->magic, magic, sizeof magic) != 0 ||
+        memchr(h->setting, '\0', sizeof h->setting) == NULL)
+        return CNN_FAIL(err, CNN_BAD_FORMAT, "%.300s is no checkpoint of this benchcnn", path);
+    if (strcmp(h->setting, setting) != 0 || h->bytes != (int64_t)p->total)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "checkpoint %.100s is of another run (%.150s), not of this one (%.150s): name another file",
+                        path, h->setting, setting);
+    if (fread(data, 1, p->total, file) != p->total || fgetc(file) != EOF || crc_of(data, p->total) != h->crc ||
+        h->epochs < 0)
+        return CNN_FAIL(err, CNN_BAD_FORMAT, "checkpoint %.300s is damaged: remove it to start over", path);
+    return CNN_OK;
+}
+
+cnn_status checkpoint_load(trainer *t, const char *path, const char *setting, int64_t *epochs, cnn_error *err)
+{
+    const pieces p = pieces_of(t);
+    head h;
+    size_t used = 0;
+    *epochs = 0;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL && errno == ENOENT) return CNN_OK;
+    if (file == NULL) return CNN_FAIL(err, CNN_IO, "checkpoint %.300s: %s", path, strerror(errno));
+    char *data = malloc(p.total > 0 ? p.total : 1);
+    cnn_status status = data != NULL ? read_file(file, path, setting, &p, &h, data, err)
+                                     : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a checkpoint");
+    fclose(file);
+    for (int i = 0; i < p.count && status == CNN_OK; used += p.bytes[i++])
+        status = cnn_mem_upload(t->session, trainer_at(t, p.at[i]), data + used, p.bytes[i], err);
+    if (status == CNN_OK) status = cnn_mem_upload(t->session, trainer_at(t, t->step_at), &h.step, sizeof h.step, err);
+    if (status == CNN_OK) *epochs = h.epochs;
+    free(data);
+    return status;
+}
