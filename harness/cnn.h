@@ -416,6 +416,13 @@ typedef struct cnn_step_args {
 typedef struct cnn_context cnn_context; /* opaque: a device, a stream, threads; contexts are independent */
 typedef struct cnn_graph cnn_graph;     /* opaque: a captured sequence of operations */
 typedef struct cnn_stepper cnn_stepper; /* opaque: a whole training step in the implementation's own hands */
+typedef struct cnn_laps cnn_laps;       /* opaque: marks on the stream, and when it passed them */
+
+/* What ran on the stream between one mark and the next. */
+typedef struct cnn_lap {
+    char phase[32]; /* "gemm", a kernel's name ...; "": what was left of an operation when the harness ended it */
+    double seconds;
+} cnn_lap;
 
 /* A launch parameter, tile size, version ... Valid: min <= v <= max and, where `values` is given, one of them. */
 typedef struct cnn_knob {
@@ -515,6 +522,19 @@ typedef struct cnn_impl {
     cnn_status (*capture_end)(cnn_context *, cnn_graph **, cnn_error *);   /* with capture_begin */
     cnn_status (*graph_run)(cnn_context *, cnn_graph *, cnn_error *);      /* with capture_begin */
     void (*graph_free)(cnn_context *, cnn_graph *);                        /* with capture_begin */
+
+    /* Where the time goes: all five (optional), together. While laps are in use, operations mark the end of each of
+     * their phases, and the harness the end of each operation (`lap` with ""). In a capture marks are captured too:
+     * then the laps are those of the latest replay. Without laps in use, `lap` does nothing. */
+    cnn_status (*laps_open)(cnn_context *, cnn_laps **, cnn_error *);
+    void (*laps_close)(cnn_context *, cnn_laps *);
+    cnn_status (*laps_use)(cnn_context *, cnn_laps *, cnn_error *); /* begins anew, here; NULL: none are in use */
+    cnn_status (*lap)(cnn_context *, const char *phase, cnn_error *);
+    /* After a sync. The list is good until the laps are used or read again. */
+    cnn_status (*laps_read)(cnn_context *, cnn_laps *, const cnn_lap **list, int *count, cnn_error *);
+    /* (optional) together: what is called between them stands under this name in the vendor's profiler. */
+    void (*range_push)(cnn_context *, const char *name);
+    void (*range_pop)(cnn_context *);
 
     /* Uploads beside the stream: all five (optional), together. There are two lanes, 0 and 1, taken in turn (after a
      * sync, either); a lane holds one upload at a time, and each goes  upload_async -> upload_use -> (operations that

@@ -27,6 +27,10 @@ cnn_status cnn_impl_check(const cnn_impl *impl, cnn_error *err)
         (impl->host_alloc == NULL || impl->host_free == NULL || impl->upload_use == NULL || impl->upload_drain == NULL))
         return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation %s has upload_async, but not all of its companions",
                         impl->name);
+    if (impl->laps_open != NULL &&
+        (impl->laps_close == NULL || impl->laps_use == NULL || impl->lap == NULL || impl->laps_read == NULL))
+        return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation %s has laps_open, but not all of its companions",
+                        impl->name);
     return CNN_OK;
 }
 

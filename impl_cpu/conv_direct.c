@@ -4,6 +4,7 @@
  * A round packs some blocks of images, then computes tasks of (two blocks) x (a tile of channels) into a worker's
  * scratch and unpacks them. An output's sum is always taken in the same order, by whichever worker. */
 #include "direct.h"
+#include "laps.h"
 #include "harness/names.h"
 #include "harness/shape.h"
 
@@ -144,7 +145,9 @@ static cnn_status gather_run_all(const cpu_context *ctx, const cnn_conv_desc *c,
     for (r.block0 = 0; r.block0 < r.shape.blocks; r.block0 += r.shape.round) {
         r.blocks = min64(r.shape.round, r.shape.blocks - r.block0);
         parallel_for(ctx->pool, r.blocks * r.parts, pack_task, &r);
+        cpu_phase(ctx, "pack");
         parallel_for(ctx->pool, ceil_div(r.blocks, 2) * r.tasks_each, gather_task, &r);
+        cpu_phase(ctx, "direct");
     }
     return CNN_OK;
 }

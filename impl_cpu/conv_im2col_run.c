@@ -5,6 +5,7 @@
  *   BWD_W  a task owns some input channels' weights over some (bundle, block) pairs; where the pairs are split, each
  *          split sums into a buffer of its own, and these are added in order at the end */
 #include "impl_cpu/conv_im2col.h"
+#include "impl_cpu/laps.h"
 
 #include <string.h>
 
@@ -13,7 +14,14 @@ typedef struct job {
     const cnn_weighted_args *a;
     const char *x, *dy; /* in bundles */
     char *workspace;
+    cnn_laps *laps;
 } job;
+
+/* Within a task columns and products take turns; filling in the bias and clearing dx count as columns. */
+enum { COLUMNS, GEMM, REST };
+static const char *const fwd_phases[CPU_CLOCK_PHASES] = {"im2col", "gemm", "unpack"};
+static const char *const weight_phases[CPU_CLOCK_PHASES] = {"im2col", "gemm", "bias"};
+static const char *const data_phases[CPU_CLOCK_PHASES] = {"col2im", "gemm", "unpack"};
 
 static char *scratch_of(const job *j, int worker)
 {
@@ -48,12 +56,13 @@ static cnn_status start(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir 
     cnn_status status = im2col_plan_make(cpu, d, dir, &j->m, err);
     if (status != CNN_OK) return status;
     const im2col_plan *m = &j->m;
-    j->a = a, j->workspace = a->workspace, j->x = a->x, j->dy = a->dy;
+    j->a = a, j->workspace = a->workspace, j->x = a->x, j->dy = a->dy, j->laps = cpu->laps;
     if (!m->pack) return CNN_OK;
     im2col_tensor x = {m, a->x, NULL, d->ic, m->in_pixels}, dy = {m, a->dy, NULL, d->oc, m->out_pixels};
     if (dir != CNN_BWD_D) x.to = j->workspace + m->x_start, j->x = x.to;
     if (dir != CNN_FWD) dy.to = j->workspace + m->y_start, j->dy = dy.to;
     im2col_pack(cpu->pool, x, dy);
+    cpu_phase(cpu, "pack");
     return CNN_OK;
 }
 
@@ -64,6 +73,7 @@ static void fwd_body(void *arg, int64_t task, int worker)
     const cnn_weighted_args *a = j->a;
     const int64_t group = task / m->blocks % m->d->g, rows = m->group_ic * m->taps, oc0 = group * m->group_oc;
     im2col_block b = {.channel = group * m->group_ic, .count = m->group_ic};
+    cpu_clock clock = cpu_clock_start(j->laps, worker);
     im2col_bundle(m, task / m->blocks / m->d->g, &b);
     im2col_pixels(m, task % m->blocks, &b);
     char *scratch = scratch_of(j, worker), *y = scratch + m->scratch_bytes;
@@ -77,9 +87,12 @@ static void fwd_body(void *arg, int64_t task, int worker)
         im2col_fill_bias(m->dtype, (const char *)a->b + oc0 * m->elem, m->group_oc, width, y, ld, add);
         add = true;
     }
+    cpu_clock_tick(&clock, COLUMNS);
     cpu_gemm(m->dtype, m->group_oc, width, rows, w, columns, add, y, ld);
+    cpu_clock_tick(&clock, GEMM);
     if (m->pack)
         im2col_unpack(m, &b, y, (im2col_target){a->y, m->d->oc, m->out_pixels, oc0, m->group_oc, a->beta != 0});
+    cpu_clock_tick(&clock, REST);
 }
 
 static void bwd_data_body(void *arg, int64_t task, int worker)
@@ -90,6 +103,7 @@ static void bwd_data_body(void *arg, int64_t task, int worker)
     const int64_t group = task / m->chunks % m->d->g, c0 = task % m->chunks * m->chunk;
     const int64_t rows = m->group_ic * m->taps;
     im2col_block b = {.channel = group * m->group_ic + c0, .count = cpu_min(m->chunk, m->group_ic - c0)};
+    cpu_clock clock = cpu_clock_start(j->laps, worker);
     im2col_bundle(m, task / m->chunks / m->d->g, &b);
     char *columns = scratch_of(j, worker), *dx = columns + m->scratch_bytes;
     if (!m->pack) dx = (char *)a->dx + (b.image * m->d->ic + b.channel) * m->in_pixels * m->elem;
@@ -101,13 +115,17 @@ static void bwd_data_body(void *arg, int64_t task, int worker)
         const gemm_matrix dy = dy_of(j, &b, group);
         const int64_t width = im2col_width(&b);
         char *to = m->pointwise ? dx + b.first * b.lanes * m->elem : columns;
+        cpu_clock_tick(&clock, COLUMNS);
         cpu_gemm(m->dtype, b.count * m->taps, width, m->group_oc, w, dy, m->pointwise && keep, to,
                  m->pointwise ? m->in_pixels * b.lanes : width);
+        cpu_clock_tick(&clock, GEMM);
         if (!m->pointwise) im2col_scatter(m, &b, columns, dx);
     }
+    cpu_clock_tick(&clock, COLUMNS);
     b.first = 0, b.last = m->in_pixels;
     if (m->pack)
         im2col_unpack(m, &b, dx, (im2col_target){a->dx, m->d->ic, m->in_pixels, b.channel, b.count, a->beta != 0});
+    cpu_clock_tick(&clock, REST);
 }
 
 static void bwd_weights_body(void *arg, int64_t task, int worker)
@@ -121,6 +139,7 @@ static void bwd_weights_body(void *arg, int64_t task, int worker)
     char *partial = j->workspace + m->partial_start + part * m->d->oc * (rows + 1) * m->elem;
     char *dw = m->parts > 1 ? partial : j->a->dw, *db = m->parts > 1 ? partial + m->d->oc * rows * m->elem : j->a->db;
     bool add = m->parts == 1 && j->a->beta != 0;
+    cpu_clock clock = cpu_clock_start(j->laps, worker);
     for (int64_t unit = first; unit < last; unit++, add = true) {
         im2col_bundle(m, unit / m->blocks, &b);
         im2col_pixels(m, unit % m->blocks, &b);
@@ -128,9 +147,13 @@ static void bwd_weights_body(void *arg, int64_t task, int worker)
         const gemm_matrix dy = dy_of(j, &b, group);
         const int64_t width = im2col_width(&b);
         columns.trans = true;
+        cpu_clock_tick(&clock, COLUMNS);
         cpu_gemm(m->dtype, m->group_oc, b.count * m->taps, width, dy, columns, add,
                  dw + (oc0 * rows + c0 * m->taps) * m->elem, rows);
-        if (j->a->db && chunk == 0) im2col_row_sums(m->dtype, dy.p, dy.ld, m->group_oc, width, db + oc0 * m->elem, add);
+        cpu_clock_tick(&clock, GEMM);
+        if (!j->a->db || chunk != 0) continue;
+        im2col_row_sums(m->dtype, dy.p, dy.ld, m->group_oc, width, db + oc0 * m->elem, add);
+        cpu_clock_tick(&clock, REST);
     }
 }
 
@@ -155,16 +178,20 @@ cnn_status im2col_fwd(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_
 {
     job j;
     cnn_status status = start(cpu, d, CNN_FWD, a, &j, err);
-    if (status == CNN_OK) parallel_for(cpu->pool, j.m.tasks, fwd_body, &j);
-    return status;
+    if (status != CNN_OK) return status;
+    parallel_for(cpu->pool, j.m.tasks, fwd_body, &j);
+    cpu_phases(cpu, fwd_phases);
+    return CNN_OK;
 }
 
 cnn_status im2col_bwd_data(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
 {
     job j;
     cnn_status status = start(cpu, d, CNN_BWD_D, a, &j, err);
-    if (status == CNN_OK) parallel_for(cpu->pool, j.m.tasks, bwd_data_body, &j);
-    return status;
+    if (status != CNN_OK) return status;
+    parallel_for(cpu->pool, j.m.tasks, bwd_data_body, &j);
+    cpu_phases(cpu, data_phases);
+    return CNN_OK;
 }
 
 cnn_status im2col_bwd_weights(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a,
@@ -174,7 +201,10 @@ cnn_status im2col_bwd_weights(const cpu_context *cpu, const cnn_conv_desc *d, co
     cnn_status status = start(cpu, d, CNN_BWD_W, a, &j, err);
     if (status != CNN_OK) return status;
     parallel_for(cpu->pool, j.m.tasks, bwd_weights_body, &j);
+    cpu_phases(cpu, weight_phases);
     const int64_t weights = d->oc * j.m.group_ic * j.m.taps;
-    if (j.m.parts > 1) parallel_for(cpu->pool, cpu_ceil_div(weights, REDUCE_ELEMS), reduce_body, &j);
+    if (j.m.parts == 1) return CNN_OK;
+    parallel_for(cpu->pool, cpu_ceil_div(weights, REDUCE_ELEMS), reduce_body, &j);
+    cpu_phase(cpu, "reduce");
     return CNN_OK;
 }

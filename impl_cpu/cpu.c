@@ -3,6 +3,7 @@
  * The context is a pool of threads, the instruction set and the knobs. Memory is the host's, so there is nothing to
  * copy; operations are done when they return, so there is nothing to wait for. */
 #include "impl_cpu/cpu.h"
+#include "impl_cpu/laps.h"
 #include "impl_cpu/peaks.h"
 
 #include <cblas.h>
@@ -89,6 +90,11 @@ const cnn_impl *cnn_impl_cpu(void)
         .open = open_context,
         .close = close_context,
         .describe = describe,
+        .laps_open = cpu_laps_open,
+        .laps_close = cpu_laps_close,
+        .laps_use = cpu_laps_use,
+        .lap = cpu_lap,
+        .laps_read = cpu_laps_read,
         .supports = cpu_supports,
         .workspace = cpu_workspace,
         .conv_fwd = cpu_conv_run_fwd,

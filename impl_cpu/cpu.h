@@ -19,7 +19,8 @@ typedef enum cpu_knob_id {
 typedef struct cpu_context {
     thread_pool *pool;
     int threads;
-    cpu_isa isa; /* the best one here, or less if the knob `isa` asks for it */
+    cpu_isa isa;    /* the best one here, or less if the knob `isa` asks for it */
+    cnn_laps *laps; /* laps.h; NULL while none are in use */
     int64_t knobs[CPU_KNOB_COUNT];
 } cpu_context;
 

@@ -4,6 +4,7 @@
  * slot; at the end the lanes are added. A problem with few such tiles has several slots, whose sums are added in their
  * order. Tiles and slots follow from the problem alone, so the bits do not depend on the threads. */
 #include "direct.h"
+#include "laps.h"
 #include "harness/names.h"
 #include "harness/shape.h"
 
@@ -167,8 +168,11 @@ cnn_status direct_run_weights(const cpu_context *ctx, const cnn_conv_desc *c, co
     for (r.block0 = 0; r.block0 < r.shape.blocks; r.block0 += r.shape.round) {
         r.blocks = min64(r.shape.round, r.shape.blocks - r.block0);
         parallel_for(ctx->pool, r.blocks * (r.x_parts + r.y_parts), pack_task, &r);
+        cpu_phase(ctx, "pack");
         parallel_for(ctx->pool, r.slots * r.tiles, weights_task, &r);
+        cpu_phase(ctx, "direct");
         parallel_for(ctx->pool, ceil_div(r.weights, REDUCE_EACH) + (r.db ? 1 : 0), reduce_task, &r);
+        cpu_phase(ctx, "reduce");
         r.add = true;
     }
     return CNN_OK;

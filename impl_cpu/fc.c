@@ -5,6 +5,7 @@
  * `gemm` gives the products to OpenBLAS in tiles, `naive` to the three loops; both cut the work by its sizes alone. */
 #include "harness/shape.h"
 #include "impl_cpu/gemm.h"
+#include "impl_cpu/laps.h"
 
 #include <string.h>
 
@@ -46,6 +47,7 @@ static const void *canonical_x(const cpu_context *cpu, fc_job *job)
     if (!must_permute(job->d)) return job->a->x;
     job->from = job->a->x, job->to = job->a->workspace;
     each(cpu, job, job->d->mb, to_canonical_float, to_canonical_double);
+    cpu_phase(cpu, "permute");
     return job->to;
 }
 
@@ -55,7 +57,10 @@ static cnn_status gemm_fwd(const cpu_context *cpu, const cnn_fc_desc *d, const c
     fc_job job = {.d = d, .a = a, .fan = fan_of(d)};
     const gemm_matrix x = {canonical_x(cpu, &job), job.fan, false}, w = {a->w, job.fan, true};
     cpu_gemm_parallel(cpu->pool, d->t.dtype, d->mb, d->oc, job.fan, x, w, a->beta, a->y, d->oc);
-    if (a->b) d->t.dtype == CNN_F32 ? add_bias_float(&job) : add_bias_double(&job);
+    cpu_phase(cpu, "gemm");
+    if (!a->b) return CNN_OK;
+    d->t.dtype == CNN_F32 ? add_bias_float(&job) : add_bias_double(&job);
+    cpu_phase(cpu, "bias");
     return CNN_OK;
 }
 
@@ -67,11 +72,14 @@ static cnn_status gemm_bwd_data(const cpu_context *cpu, const cnn_fc_desc *d, co
     const gemm_matrix dy = {a->dy, d->oc, false}, w = {a->w, job.fan, false};
     if (!must_permute(d)) {
         cpu_gemm_parallel(cpu->pool, d->t.dtype, d->mb, job.fan, d->oc, dy, w, a->beta, a->dx, job.fan);
+        cpu_phase(cpu, "gemm");
         return CNN_OK;
     }
     cpu_gemm_parallel(cpu->pool, d->t.dtype, d->mb, job.fan, d->oc, dy, w, 0, a->workspace, job.fan);
+    cpu_phase(cpu, "gemm");
     job.from = a->workspace, job.to = a->dx;
     each(cpu, &job, d->mb, from_canonical_float, from_canonical_double);
+    cpu_phase(cpu, "permute");
     return CNN_OK;
 }
 
@@ -82,7 +90,10 @@ static cnn_status gemm_bwd_weights(const cpu_context *cpu, const cnn_fc_desc *d,
     fc_job job = {.d = d, .a = a, .fan = fan_of(d)};
     const gemm_matrix dy = {a->dy, d->oc, true}, x = {canonical_x(cpu, &job), job.fan, false};
     cpu_gemm_parallel(cpu->pool, d->t.dtype, d->oc, job.fan, d->mb, dy, x, a->beta, a->dw, job.fan);
-    if (a->db) d->t.dtype == CNN_F32 ? sum_bias_float(&job) : sum_bias_double(&job);
+    cpu_phase(cpu, "gemm");
+    if (!a->db) return CNN_OK;
+    d->t.dtype == CNN_F32 ? sum_bias_float(&job) : sum_bias_double(&job);
+    cpu_phase(cpu, "bias");
     return CNN_OK;
 }
 

@@ -176,8 +176,11 @@ static cnn_status run_rest(cudnn_context *context, const graph_state *s, const c
     const cudnn_factor one = cudnn_factor_of(s->conv.t.dtype, 1);
     const cnn_conv_desc *d = &s->conv;
     const cuda_bias bias = {.t = d->t, .mb = d->mb, .channels = d->oc, .pixels = d->oh * d->ow};
-    if (scratch != NULL)
+    if (scratch != NULL) {
         CUDNN_TRY(context, cudnnAddTensor(context->handle, &one, s->output, scratch, &one, s->output, output), err);
+        const cnn_status status = cuda_phase(&context->cuda, "add", err);
+        if (status != CNN_OK) return status;
+    }
     if (!s->conv.bias || s->dir == CNN_BWD_D || bias_done) return CNN_OK;
     if (s->dir == CNN_FWD) return cuda_bias_add(&context->cuda, &bias, args->b, output, err);
     return cuda_bias_gradient(&context->cuda, &bias, args->dy, args->db, args->beta, err);
@@ -199,6 +202,7 @@ cnn_status graph_state_run(cudnn_context *context, graph_state *s, const cnn_wei
     if (s->clear && exec == &s->store)
         CUDA_TRY(&context->cuda, cudaMemsetAsync(target, 0, s->output_bytes, context->cuda.stream), err);
     memcpy(context->cuda.last_kernel, s->name, sizeof s->name); /* to be named if the device fails */
-    const cnn_status status = exec_run(context, exec, pointers, workspace, bias, err);
+    cnn_status status = exec_run(context, exec, pointers, workspace, bias, err);
+    if (status == CNN_OK) status = cuda_phase(&context->cuda, "conv", err);
     return status == CNN_OK ? run_rest(context, s, args, scratch ? target : NULL, output, bias, err) : status;
 }

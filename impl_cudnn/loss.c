@@ -27,5 +27,7 @@ cnn_status cudnn_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_
               cudnnSoftmaxForward(c->handle, CUDNN_SOFTMAX_LOG, CUDNN_SOFTMAX_MODE_CHANNEL, &one, s->x, args->x, &zero,
                                   s->x, args->workspace),
               err);
+    const cnn_status status = cuda_phase(&c->cuda, "softmax", err);
+    if (status != CNN_OK) return status;
     return loss_sums(c, d, args->x, args->workspace, args->labels, args->loss_sum, args->correct, err);
 }

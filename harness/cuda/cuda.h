@@ -51,6 +51,7 @@ typedef struct cuda_context {
     char last_kernel[CNN_NAME_MAX]; /* the latest launch, named when an error surfaces later */
     cuda_scratch *scratch;    /* on the device; operations run in order, so each finds it as the last one left it */
     struct cuda_lanes *lanes; /* upload.cu's own; NULL before the first host_alloc */
+    cnn_laps *laps;           /* laps.cu's own; NULL while none are in use */
 } cuda_context;
 
 /* ---- context.cu: device choice and properties.
@@ -100,6 +101,19 @@ cnn_status cuda_upload_async(cnn_context *, int lane, void *dst, const void *src
 cnn_status cuda_upload_use(cnn_context *, int lane, cnn_error *);
 cnn_status cuda_upload_drain(cnn_context *, int lane, double *seconds, cnn_error *);
 void cuda_lanes_close(cuda_context *);
+/* laps.cu: marks are events; cuda_launch_done() makes one after each kernel, cuda_phase() one after what a library ran.
+ * Ranges are NVTX's. */
+cnn_status cuda_laps_open(cnn_context *, cnn_laps **, cnn_error *);
+void cuda_laps_close(cnn_context *, cnn_laps *);
+cnn_status cuda_laps_use(cnn_context *, cnn_laps *, cnn_error *);
+cnn_status cuda_lap(cnn_context *, const char *phase, cnn_error *);
+cnn_status cuda_laps_read(cnn_context *, cnn_laps *, const cnn_lap **list, int *count, cnn_error *);
+static inline cnn_status cuda_phase(cuda_context *c, const char *phase, cnn_error *err)
+{
+    return c->laps == NULL ? CNN_OK : cuda_lap((cnn_context *)c, phase, err);
+}
+void cuda_range_push(cnn_context *, const char *name);
+void cuda_range_pop(cnn_context *);
 /* peaks.cu: the device's ceilings; one implementation that gives them is enough for all of its kind. */
 enum { CUDA_PEAK_COUNT = 10 };
 cnn_status cuda_peak_open(cnn_context *, int index, cnn_peak *, cnn_error *);
@@ -121,7 +135,9 @@ void cuda_peak_close(cnn_context *, cnn_peak *);
     .sync = cuda_sync, .timer_start = cuda_timer_start, .timer_stop = cuda_timer_stop,                                 \
     .capture_begin = cuda_capture_begin, .capture_end = cuda_capture_end, .graph_run = cuda_graph_run,                 \
     .graph_free = cuda_graph_free, .host_alloc = cuda_host_alloc, .host_free = cuda_host_free,                         \
-    .upload_async = cuda_upload_async, .upload_use = cuda_upload_use, .upload_drain = cuda_upload_drain
+    .upload_async = cuda_upload_async, .upload_use = cuda_upload_use, .upload_drain = cuda_upload_drain,               \
+    .laps_open = cuda_laps_open, .laps_close = cuda_laps_close, .laps_use = cuda_laps_use, .lap = cuda_lap,            \
+    .laps_read = cuda_laps_read, .range_push = cuda_range_push, .range_pop = cuda_range_pop
 #define CUDA_COMMON_SLOTS CUDA_DEVICE_SLOTS, .probe = cuda_probe
 
 /* ---- gate.c: what every gate asks first: CNN_OK, or CNN_UNSUPPORTED and why. */

@@ -105,5 +105,5 @@ cnn_status cuda_gemm_run(cuda_context *context, const cuda_blas *blas, const cnn
     const cnn_status status = blas_check(context, call_blas(blas, t, g, p, c), context->last_kernel, err);
     if (status != CNN_OK) return status;
     /* cuBLAS chooses its launches; what they did is looked at as after our own. */
-    return cuda_launch_done(context, {context->last_kernel, dim3(), dim3(), 0}, cudaSuccess, err);
+    return cuda_launch_done(context, {"gemm", dim3(), dim3(), 0}, cudaSuccess, err);
 }

@@ -47,7 +47,8 @@ cnn_status cuda_launch_done(cuda_context *c, const cuda_shape &s, cudaError_t er
         CUDA_TRY(c, cudaStreamIsCapturing(c->stream, &capture), err);
         if (capture == cudaStreamCaptureStatusNone) error = cudaStreamSynchronize(c->stream);
     }
-    return cuda_check(c, error, s.kernel, __FILE__, __LINE__, err);
+    const cnn_status status = cuda_check(c, error, s.kernel, __FILE__, __LINE__, err);
+    return status == CNN_OK ? cuda_phase(c, s.kernel, err) : status;
 }
 
 cuda_shape cuda_shape_1d(const cuda_context *c, const char *kernel, int64_t count, int threads, int blocks_per_sm)

@@ -190,6 +190,14 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return emulated_enqueue(stream, [event] { event->time = std::chrono::steady_clock::now(); });
 }
 
+/* As on a device: recorded in a capture, an event can be asked for its time only if it is external to the graph. */
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags)
+{
+    const bool captured = stream != nullptr && stream->capture != cudaStreamCaptureStatusNone;
+    if (((flags & cudaEventRecordExternal) != 0) != captured) return emulated_done(cudaErrorInvalidValue);
+    return cudaEventRecord(event, stream);
+}
+
 cudaError_t cudaEventSynchronize(cudaEvent_t)
 {
     return emulated_done(emulated_breaks_capture() ? cudaErrorStreamCaptureUnsupported : cudaSuccess);

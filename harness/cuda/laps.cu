@@ -1,0 +1,107 @@
+/* laps.cu: when the stream passed which mark: an event a mark, and the time between two of them. In a capture events
+ * are external: nodes of the graph that each replay records anew, so the laps of a captured step are those it has when
+ * it is replayed. An event costs the stream about a microsecond; without laps in use there is none.
+ *
+ * Ranges are NVTX's, a header of the toolkit; where no profiler listens, a call is one comparison. */
+#include "harness/cuda/cuda.h"
+
+#include <stdlib.h>
+
+#ifdef BENCHCNN_CUDA_EMULATED
+void cuda_range_push(cnn_context *, const char *) {}
+void cuda_range_pop(cnn_context *) {}
+#else
+#include <nvtx3/nvToolsExt.h>
+void cuda_range_push(cnn_context *, const char *name) { (void)nvtxRangePushA(name); }
+void cuda_range_pop(cnn_context *) { (void)nvtxRangePop(); }
+#endif
+
+/* events[0] is the beginning, events[i + 1] the end of list[i]. Events are kept when laps are used again. */
+struct cnn_laps {
+    cudaEvent_t *events;
+    cnn_lap *list;
+    int count, n_events, capacity;
+};
+
+static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_context *>(context); }
+
+cnn_status cuda_laps_open(cnn_context *, cnn_laps **laps, cnn_error *err)
+{
+    *laps = static_cast<cnn_laps *>(calloc(1, sizeof **laps));
+    return *laps != NULL ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for laps");
+}
+
+void cuda_laps_close(cnn_context *context, cnn_laps *laps)
+{
+    if (laps == NULL) return;
+    if (of(context)->laps == laps) of(context)->laps = NULL;
+    for (int i = 0; i < laps->n_events; i++) (void)cudaEventDestroy(laps->events[i]);
+    free(laps->events);
+    free(laps->list);
+    free(laps);
+}
+
+static cnn_status grow(cnn_laps *laps, cnn_error *err)
+{
+    const int capacity = 2 * laps->capacity + 256;
+    cudaEvent_t *events =
+        static_cast<cudaEvent_t *>(realloc(laps->events, static_cast<size_t>(capacity) * sizeof *events));
+    if (events != NULL) laps->events = events;
+    cnn_lap *list = static_cast<cnn_lap *>(realloc(laps->list, static_cast<size_t>(capacity) * sizeof *list));
+    if (list != NULL) laps->list = list;
+    if (events == NULL || list == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d laps", capacity);
+    laps->capacity = capacity;
+    return CNN_OK;
+}
+
+/* Records event number `index`, which is the next one or an old one. */
+static cnn_status record(cuda_context *c, cnn_laps *laps, int index, cnn_error *err)
+{
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    if (index == laps->capacity) {
+        const cnn_status status = grow(laps, err);
+        if (status != CNN_OK) return status;
+    }
+    if (index == laps->n_events) {
+        CUDA_TRY(c, cudaEventCreate(&laps->events[index]), err);
+        laps->n_events++;
+    }
+    CUDA_TRY(c, cudaStreamIsCapturing(c->stream, &capture), err);
+    const unsigned flags = capture == cudaStreamCaptureStatusNone ? cudaEventRecordDefault : cudaEventRecordExternal;
+    CUDA_TRY(c, cudaEventRecordWithFlags(laps->events[index], c->stream, flags), err);
+    return CNN_OK;
+}
+
+cnn_status cuda_laps_use(cnn_context *context, cnn_laps *laps, cnn_error *err)
+{
+    cuda_context *c = of(context);
+    c->laps = laps;
+    if (laps == NULL) return CNN_OK;
+    laps->count = 0;
+    return record(c, laps, 0, err);
+}
+
+cnn_status cuda_lap(cnn_context *context, const char *phase, cnn_error *err)
+{
+    cuda_context *c = of(context);
+    cnn_laps *laps = c->laps;
+    if (laps == NULL) return CNN_OK;
+    const cnn_status status = record(c, laps, laps->count + 1, err);
+    if (status != CNN_OK) return status;
+    cnn_lap *lap = &laps->list[laps->count++];
+    snprintf(lap->phase, sizeof lap->phase, "%.*s", (int)sizeof lap->phase - 1, phase);
+    return CNN_OK;
+}
+
+cnn_status cuda_laps_read(cnn_context *context, cnn_laps *laps, const cnn_lap **list, int *count, cnn_error *err)
+{
+    cuda_context *c = of(context);
+    *list = laps->list;
+    *count = laps->count;
+    for (int i = 0; i < laps->count; i++) {
+        float milliseconds = 0.0f;
+        CUDA_TRY(c, cudaEventElapsedTime(&milliseconds, laps->events[i], laps->events[i + 1]), err);
+        laps->list[i].seconds = milliseconds * 1e-3;
+    }
+    return CNN_OK;
+}

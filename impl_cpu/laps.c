@@ -1,0 +1,110 @@
+/* laps.c: marks by the monotonic clock: operations are done when they return, so a lap is what passed between two. */
+#include "laps.h"
+
+#include "harness/impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A worker's clocks: one cache line. */
+typedef struct worker_clocks {
+    _Alignas(64) double seconds[CPU_CLOCK_PHASES];
+} worker_clocks;
+
+struct cnn_laps {
+    cnn_lap *list;
+    int count, capacity, threads;
+    double last;
+    worker_clocks *clocks;
+};
+
+static cpu_context *of(cnn_context *context) { return (cpu_context *)context; }
+
+cnn_status cpu_laps_open(cnn_context *context, cnn_laps **out, cnn_error *err)
+{
+    const size_t threads = (size_t)of(context)->threads;
+    cnn_laps *laps = calloc(1, sizeof *laps);
+    if (laps != NULL) laps->clocks = aligned_alloc(64, threads * sizeof *laps->clocks);
+    if (laps == NULL || laps->clocks == NULL) {
+        free(laps);
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for laps");
+    }
+    memset(laps->clocks, 0, threads * sizeof *laps->clocks);
+    laps->threads = (int)threads;
+    *out = laps;
+    return CNN_OK;
+}
+
+void cpu_laps_close(cnn_context *context, cnn_laps *laps)
+{
+    if (laps == NULL) return;
+    if (of(context)->laps == laps) of(context)->laps = NULL;
+    free(laps->clocks);
+    free(laps->list);
+    free(laps);
+}
+
+cnn_status cpu_laps_use(cnn_context *context, cnn_laps *laps, cnn_error *err)
+{
+    (void)err;
+    of(context)->laps = laps;
+    if (laps == NULL) return CNN_OK;
+    laps->count = 0;
+    laps->last = cnn_now();
+    return CNN_OK;
+}
+
+static void add(cnn_laps *laps, const char *phase, double seconds)
+{
+    if (laps->count == laps->capacity) {
+        const int capacity = 2 * laps->capacity + 256;
+        cnn_lap *more = realloc(laps->list, (size_t)capacity * sizeof *more);
+        if (more == NULL) return;
+        laps->list = more;
+        laps->capacity = capacity;
+    }
+    cnn_lap *lap = &laps->list[laps->count++];
+    snprintf(lap->phase, sizeof lap->phase, "%.*s", (int)sizeof lap->phase - 1, phase);
+    lap->seconds = seconds;
+    laps->last += seconds;
+}
+
+void cpu_laps_mark(cnn_laps *laps, const char *phase) { add(laps, phase, cnn_now() - laps->last); }
+
+cnn_status cpu_lap(cnn_context *context, const char *phase, cnn_error *err)
+{
+    (void)err;
+    cpu_phase(of(context), phase);
+    return CNN_OK;
+}
+
+cnn_status cpu_laps_read(cnn_context *context, cnn_laps *laps, const cnn_lap **list, int *count, cnn_error *err)
+{
+    (void)context, (void)err;
+    *list = laps->list;
+    *count = laps->count;
+    return CNN_OK;
+}
+
+cpu_clock cpu_laps_clock(cnn_laps *laps, int worker) { return (cpu_clock){laps->clocks[worker].seconds, cnn_now()}; }
+
+void cpu_laps_tick(cpu_clock *clock, int phase)
+{
+    const double now = cnn_now();
+    clock->seconds[phase] += now - clock->last;
+    clock->last = now;
+}
+
+void cpu_laps_mark_clocks(cnn_laps *laps, const char *const names[CPU_CLOCK_PHASES])
+{
+    double sums[CPU_CLOCK_PHASES] = {0}, all = 0;
+    for (int w = 0; w < laps->threads; w++)
+        for (int i = 0; i < CPU_CLOCK_PHASES; i++) {
+            sums[i] += laps->clocks[w].seconds[i];
+            all += laps->clocks[w].seconds[i];
+            laps->clocks[w].seconds[i] = 0;
+        }
+    const double seconds = cnn_now() - laps->last;
+    for (int i = 0; i < CPU_CLOCK_PHASES; i++)
+        if (sums[i] > 0) add(laps, names[i], seconds * sums[i] / all);
+}
