@@ -90,10 +90,16 @@ static const char *state_name(const contender *c)
 cnn_record *contender_record(const contender *c, const vf_case *problem_case, const measure_params *params,
                              const char *repro)
 {
+    return contender_record_kind(cnn_op_name(problem_case->problem.op), c, problem_case, params, repro);
+}
+
+cnn_record *contender_record_kind(const char *kind, const contender *c, const vf_case *problem_case,
+                                  const measure_params *params, const char *repro)
+{
     const cnn_problem *problem = &problem_case->problem;
     cnn_dir dir = problem_case->call.dir;
     char machine[CNN_NAME_MAX];
-    cnn_record *record = record_new(cnn_op_name(problem->op));
+    cnn_record *record = record_new(kind);
     record_session(record, c->session, c->algorithm.name);
     machine_name(c->session, machine, sizeof machine);
     record_text(record, "machine", machine);

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Three digits and a unit. */
-static void time_text(double seconds, char *text, size_t size)
+void bench_time_text(double seconds, char *text, size_t size)
 {
     const char *unit = seconds < 1e-3 ? "µs" : seconds < 1 ? "ms" : "s";
     double value = seconds < 1e-3 ? seconds * 1e6 : seconds < 1 ? seconds * 1e3 : seconds;
@@ -81,7 +80,7 @@ static void print_row(const bench *b, const contender *c, const vf_case *pc, con
         return;
     }
     double flops = cnn_flops(&pc->problem, pc->call.dir), bytes = cnn_bytes(&pc->problem, pc->call.dir);
-    time_text(s->median, median, sizeof median);
+    bench_time_text(s->median, median, sizeof median);
     if (isfinite(s->noise)) snprintf(noise, sizeof noise, "±%4.1f %%", s->noise * 100);
     if (bench_floor_of(&b->peaks, c->session, &pc->problem, pc->call.dir, b->params.cold, &floor))
         snprintf(share, sizeof share, "%5.1f %% of %.20s", 100 * floor.seconds / s->median, floor.by);

@@ -53,8 +53,7 @@ static cnn_status report(bench *b, const contender *list, int count, const vf_ca
     return CNN_OK;
 }
 
-/* The data and the reference's results, made by every core before anything is timed. */
-static cnn_status make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err)
+cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err)
 {
     thread_pool *pool;
     size_t bytes;
@@ -88,7 +87,7 @@ static cnn_status run_group(bench *b, int p, const cnn_problem *problem, cnn_dir
     cli_progress_show(&b->progress, b->done, b->total, text);
     cnn_status status = gather_contenders(b, problem, dir, list, &count, err);
     if (status == CNN_OK && count == 0) return CNN_OK;
-    if (status == CNN_OK) status = make_case(b, problem, dir, &pc, err);
+    if (status == CNN_OK) status = bench_make_case(b, problem, dir, &pc, err);
     if (status != CNN_OK) {
         pass_over(b, p, dir, text, err);
         return CNN_OK;

@@ -1,323 +1,197 @@
-/* cmd_sweep.c: `benchcnn sweep batch`: epoch time over batch sizes, for every chosen implementation and algorithm.
- *
- * Batch sizes are the outer loop and implementations the inner one, so that whatever drifts in the machine hits all
- * alike. Each epoch is a record as soon as it is done; points that --out already holds to the end are not run again, so
+/* cmd_sweep.c: `benchcnn sweep`: `batch` trains networks (sweep_batch.c); any product of threads, algorithm, layout,
+ * dtype and knob times single operations, each point verified. Points that --out already holds are not run again, so
  * the same command goes on where a killed one stopped. */
 #include "../names.h"
-#include "../net/trainer.h"
-#include "bench/epoch.h"
-#include "sessions.h"
-#include "train_plan.h"
+#include "sweep_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <strings.h>
 
-enum { BATCHES_MAX = 64, CURVES_MAX = 64, BATCH_MOST = 60000 };
+static const double usual_min_time = 0.2, usual_warm_up = 0.02;
 
-/* Table 4.1 of the thesis. */
-static const char thesis_batches[] = "5,10,20,40,50,100,200,400,500,1000,2000,5000";
+/* ---- One group ---- */
 
-typedef struct curve { /* what is swept over the batch sizes */
-    int session;
-    const char *algorithm;
-    cnn_type type;
-    char label[3 * CNN_NAME_MAX];
-} curve;
-
-typedef struct sweep {
-    const cli_options *options;
-    const char *net;       /* as given: a name or a file */
-    epoch_setting network; /* as recorded: the fields that tell networks apart */
-    int64_t batches[BATCHES_MAX];
-    int n_batches;
-    curve curves[CURVES_MAX];
-    int n_curves;
-    cli_type_set types;
-    trainer_params params; /* but for the algorithm */
-    cli_sessions sessions;
-    bool described[CNN_MAX_CHOICES]; /* whose environment is recorded */
-    dataset data;
-    epoch_table table; /* what --out held, and what was run since */
-    record_sink *sink;
-    cli_progress progress;
-    int points, ran, kept, refused, diverged;
-} sweep;
-
-/* ---- Set-up ---- */
-
-static cnn_status read_options(sweep *s, cnn_error *err)
+/* The points of a type in heats, the anchor in each. */
+static cnn_status run_type(sweep *s, sweep_group *g, int anchor, int end, cnn_error *err)
 {
-    const cli_options *o = s->options;
-    if (o->words.count == 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep needs to know what to sweep: benchcnn sweep batch");
-    if (o->words.count != 1 || strcmp(o->words.items[0], "batch") != 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep: '%.64s' cannot be swept; it is `benchcnn sweep batch`",
-                        o->words.items[o->words.count > 1 ? 1 : 0]);
-    s->net = o->net ? o->net : "thesis";
-    cnn_status status = cli_ints("batch", o->batch ? o->batch : thesis_batches, 1, BATCH_MOST, s->batches, BATCHES_MAX,
-                                 &s->n_batches, err);
-    if (status == CNN_OK) status = cli_types(o, &s->types, err);
-    if (status == CNN_OK) status = cli_trainer_params(o, &s->params, err);
-    return status;
-}
-
-/* Once, in the shape that the network's input has. */
-static cnn_status load_data(sweep *s, const cnn_net *net, cnn_error *err)
-{
-    const cli_options *o = s->options;
-    const cnn_value *input = &net->values[0];
-    dataset_params params = {.what = o->data,
-                             .c = input->c,
-                             .h = input->h,
-                             .w = input->w,
-                             .train_images = o->train_images,
-                             .test_images = o->test_images,
-                             .seed = (uint64_t)o->seed,
-                             .threads = s->sessions.list[0].threads};
-    cnn_status status = dataset_open(&params, &s->data, err);
-    for (int i = 0; status == CNN_OK && i < s->n_batches; i++)
-        if (s->batches[i] > s->data.train.count)
-            status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %lld is more than the %lld training images",
-                              (long long)s->batches[i], (long long)s->data.train.count);
-    if (status == CNN_OK && !o->quiet) fprintf(stderr, "data: %s\n", s->data.source);
-    return status;
-}
-
-static cnn_status add_curve(sweep *s, int session, const char *algorithm, const cnn_type *type, cnn_error *err)
-{
-    if (s->n_curves == CURVES_MAX)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep: more than %d algorithms and types; choose with --impl",
-                        CURVES_MAX);
-    curve *c = &s->curves[s->n_curves++];
-    *c = (curve){.session = session, .algorithm = algorithm, .type = *type};
-    snprintf(c->label, sizeof c->label, "%s:%s", s->sessions.list[session].impl->name, algorithm);
-    if (s->types.count > 1) {
-        size_t used = strlen(c->label);
-        snprintf(c->label + used, sizeof c->label - used, ":%s:%s", cnn_dtype_name(type->dtype),
-                 cnn_layout_name(type->layout));
+    const cnn_problem problem = sweep_problem(s, g, &g->points[anchor]);
+    char text[CNN_PROBLEM_TEXT_MAX];
+    vf_case pc;
+    int left = 0;
+    for (int i = anchor; i < end; i++) left += g->points[i].row < 0;
+    s->kept += end - anchor - left;
+    if (left == 0) return CNN_OK;
+    cnn_problem_format(&problem, text);
+    cnn_status status = bench_make_case(&s->b, &problem, g->dir, &pc, err);
+    if (status != CNN_OK) return status;
+    for (int i = anchor; status == CNN_OK && left > 0;) {
+        int list[SWEEP_HEAT + 1] = {anchor}, count = 1;
+        for (i = i == anchor ? anchor + 1 : i; i < end && count <= SWEEP_HEAT; i++)
+            if (g->points[i].row < 0) list[count++] = i;
+        cli_progress_show(&s->b.progress, s->ran + s->kept, s->b.total, text);
+        if (cli_interrupted()) status = CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
+        const bool any = count > 1 || g->points[anchor].row < 0;
+        if (status == CNN_OK && any) status = sweep_heat(s, g, list, count, &pc, err);
+        if (i == end) left = 0;
     }
+    vf_case_free(&pc);
+    return status;
+}
+
+static cnn_status run_points(sweep *s, sweep_group *g, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int first = 0, end; status == CNN_OK && first < g->count; first = end) {
+        for (end = first + 1; end < g->count && !g->points[end].anchor;) end++;
+        status = run_type(s, g, first, end, err);
+    }
+    return status;
+}
+
+static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
+{
+    cnn_status status = sweep_make_points(s, g, err);
+    if (status == CNN_OK && g->count > 0) {
+        sweep_find_rows(s, g);
+        s->b.total = s->ran + s->kept + g->count;
+        status = run_points(s, g, err);
+        cli_progress_end(&s->b.progress);
+        if (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW) { /* this problem's own trouble */
+            fprintf(stderr, "REFUSED %s: %s\n", cnn_dir_name(g->dir), err->message);
+            s->refused++;
+            status = CNN_OK;
+        }
+        if (status == CNN_OK || status == CNN_INTERRUPTED) {
+            cnn_error other;
+            const cnn_status concluded = sweep_conclude(s, g, &other);
+            if (status == CNN_OK && concluded != CNN_OK) {
+                *err = other;
+                status = concluded;
+            }
+        }
+    }
+    free(g->points);
+    return status;
+}
+
+/* ---- All ---- */
+
+static cnn_status run_all(sweep *s, cnn_error *err)
+{
+    cli_progress_start(&s->b.progress, "sweep", s->b.options->quiet);
+    for (int p = 0; p < s->b.problems.count; p++)
+        for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
+            for (int i = 0; i < s->b.sessions.count; i++) {
+                sweep_group group = {.session = i, .problem = s->b.problems.items[p], .dir = (cnn_dir)dir};
+                if (!(s->b.dirs & cnn_op_dirs(&group.problem) & 1u << dir)) continue;
+                if (run_group(s, &group, err) != CNN_OK) return err->status;
+            }
     return CNN_OK;
 }
 
-static cnn_status make_curves(sweep *s, const cnn_net *net, cnn_error *err)
+static cnn_status read_params(sweep *s, cnn_error *err)
 {
-    const cnn_op op = cli_deciding_op(net);
-    cnn_status status = CNN_OK;
-    for (int t = 0; t < s->types.count; t++)
-        for (int i = 0; i < s->sessions.count; i++) {
-            const cnn_session *session = &s->sessions.list[i];
-            for (int a = 0; status == CNN_OK && a < session->impl->n_algorithms; a++) {
-                const cnn_algorithm *algorithm = &session->impl->algorithms[a];
-                if (algorithm->ops & 1u << op && cli_chosen(&s->sessions, session, algorithm))
-                    status = add_curve(s, i, algorithm->name, &s->types.types[t], err);
-            }
-        }
-    return status;
+    const cli_options *o = s->b.options;
+    s->b.params = (measure_params){.min_time = o->min_time >= 0 ? o->min_time : fmin(usual_min_time, o->max_time),
+                                   .max_time = o->max_time,
+                                   .noise = MEASURE_NOISE,
+                                   .warm_up = o->warm_up >= 0 ? o->warm_up : fmin(usual_warm_up, o->max_time),
+                                   .cold = strcasecmp(o->cache, "cold") == 0,
+                                   .stop = cli_interrupted,
+                                   .control = !o->no_control,
+                                   .samples = o->samples};
+    if (s->b.params.min_time > s->b.params.max_time)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--min-time is %g s, but may not be more than --max-time, which is %g s",
+                        o->min_time, o->max_time);
+    if (s->b.params.cold || strcasecmp(o->cache, "hot") == 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--cache is '%.64s', but for a sweep must be hot or cold", o->cache);
 }
 
-static cnn_status read_earlier(sweep *s, cnn_error *err)
+/* An axis takes all of its values, unless a list of them is given; two values without an axis are a slip. */
+static cnn_status read_types(sweep *s, cnn_error *err)
 {
-    int bad = 0;
-    struct stat info; /* only a plain file holds anything to read back */
-    if (!s->options->out || stat(s->options->out, &info) != 0 || !S_ISREG(info.st_mode)) return CNN_OK;
-    cnn_status status = epoch_table_read(&s->table, s->options->out, &bad, err);
-    if (status == CNN_OK && bad > 0)
-        fprintf(stderr, "benchcnn: %s: %d line%s no record, passed over\n", s->options->out, bad,
-                bad == 1 ? " is" : "s are");
+    cli_options o = *s->b.options;
+    if (s->axes.dtype && strcasecmp(o.dtype, "f32") == 0) o.dtype = "all";
+    if (s->axes.layout && strcasecmp(o.layout, "nchw") == 0) o.layout = "all";
+    cnn_status status = cli_types(&o, &s->b.types, err);
+    for (int t = 1; status == CNN_OK && t < s->b.types.count; t++) {
+        const cnn_type *a = &s->b.types.types[0], *b = &s->b.types.types[t];
+        if (a->dtype != b->dtype && !s->axes.dtype)
+            status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "--dtype %.64s: then dtype must be among what is swept", o.dtype);
+        else if (a->layout != b->layout && !s->axes.layout)
+            status =
+                CNN_FAIL(err, CNN_BAD_ARGUMENT, "--layout %.64s: then layout must be among what is swept", o.layout);
+    }
     return status;
 }
 
 static cnn_status set_up(sweep *s, cnn_error *err)
 {
-    cnn_network *network = NULL;
-    cnn_status status = read_options(s, err);
-    if (status == CNN_OK)
-        status = cnn_net_load(s->net, &s->types.types[0], s->batches[0], (uint64_t)s->options->seed, &network, err);
-    if (status == CNN_OK) epoch_setting_of_net(&network->net, &s->network);
-    if (status == CNN_OK) status = record_sink_open(s->options->out, s->options->json, &s->sink, err);
-    if (status == CNN_OK) status = read_earlier(s, err);
-    if (status == CNN_OK) status = cli_sessions_open(s->options, true, &s->sessions, err);
-    if (status == CNN_OK) status = cli_fitting(&s->sessions, &network->net, err);
-    if (status == CNN_OK) status = load_data(s, &network->net, err);
-    if (status == CNN_OK) status = make_curves(s, &network->net, err);
-    cnn_net_free(network);
+    bench *b = &s->b;
+    const cli_options *o = b->options;
+    cnn_status status = read_params(s, err);
+    if (status == CNN_OK) status = read_types(s, err);
+    if (status == CNN_OK && (b->dirs = cli_dirs(o, err)) == 0) status = err->status;
+    if (status == CNN_OK && (b->ops = cli_ops(o, err)) == 0) status = err->status;
+    if (status == CNN_OK) status = bench_gather_problems(b, err);
+    if (status == CNN_OK) status = record_sink_open(o->out, o->json, &b->sink, err);
+    if (status == CNN_OK) status = sweep_rows_read(&s->rows, o->out, err);
+    if (status == CNN_OK) status = cli_sessions_open(o, true, &b->sessions, err);
+    for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
+        status = record_environment(b->sink, &b->sessions.list[i], o->command_line, err);
+        if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
+    }
     return status;
 }
 
-/* ---- One point: a batch size on a curve ---- */
-
-static void setting_of(const sweep *s, const curve *c, int64_t batch, epoch_setting *setting)
+static void tear_down(sweep *s)
 {
-    char optimizer[CNN_PROBLEM_TEXT_MAX];
-    *setting = s->network;
-    epoch_setting_of_session(&s->sessions.list[c->session], setting);
-    epoch_setting_of_trainer(&s->sessions.list[c->session], &s->params, setting);
-    cnn_optimizer_format(&s->params.optimizer, optimizer);
-    snprintf(setting->algorithm, sizeof setting->algorithm, "%s", c->algorithm);
-    snprintf(setting->data, sizeof setting->data, "%s", s->data.name);
-    snprintf(setting->dtype, sizeof setting->dtype, "%s", cnn_dtype_name(c->type.dtype));
-    snprintf(setting->layout, sizeof setting->layout, "%s", cnn_layout_name(c->type.layout));
-    snprintf(setting->math, sizeof setting->math, "%s", cnn_math_name(c->type.math));
-    snprintf(setting->optimizer, sizeof setting->optimizer, "%.*s", (int)sizeof setting->optimizer - 1, optimizer);
-    setting->batch = batch;
-    setting->seed = s->options->seed;
-    setting->train_images = s->data.train.count;
-    setting->test_images = s->data.test.count;
+    for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(s->b.watches[i]);
+    cli_sessions_close(&s->b.sessions);
+    record_sink_close(s->b.sink);
+    for (int t = 0; t < s->b.types.count; t++) cnn_net_free(s->b.networks[t]);
+    free(s->b.problems.items);
+    free(s->rows.items);
+    free(s);
 }
 
-static bool show_progress(void *user, int64_t done, int64_t total)
+static void print_summary(const sweep *s)
 {
-    sweep *s = user;
-    cli_progress_show(&s->progress, (double)done, (double)total, "");
-    return !cli_interrupted();
-}
-
-static void print_point(const sweep *s, const epoch_row *row, const char *label, const char *remark)
-{
-    if (s->options->json) return;
-    printf("batch %-6lld %-18s epoch %lld  %8.3f s", (long long)row->setting.batch, label, (long long)row->epoch,
-           row->seconds);
-    if (isfinite(row->test_loss)) printf("  test loss %.4f", row->test_loss);
-    if (isfinite(row->test_accuracy)) printf("  accuracy %5.2f %%", row->test_accuracy * 100);
-    printf("%s%s\n", remark[0] ? "  " : "", remark);
-    fflush(stdout);
-}
-
-static cnn_status record_epoch(sweep *s, const curve *c, const epoch_setting *setting, int64_t epoch,
-                               const trainer_result *r, cnn_error *err)
-{
-    epoch_row row = {*setting,     epoch + 1,         r->seconds,       r->train_s,      r->test_s,     r->train_loss,
-                     r->test_loss, r->train_accuracy, r->test_accuracy, r->images_per_s, r->transfer_s, r->host_step_s};
-    bool diverged = !(isfinite(r->train_loss) && isfinite(r->test_loss));
-    cnn_record *record = epoch_record(&s->sessions.list[c->session], &row);
-    if (diverged) s->diverged++;
-    cnn_status status = record_write(s->sink, record, err);
-    if (status == CNN_OK) status = epoch_table_add(&s->table, &row, err);
-    if (status == CNN_OK) print_point(s, &row, c->label, diverged ? "the loss is not finite" : "");
-    return status;
-}
-
-static cnn_status train(sweep *s, const curve *c, const cnn_network *network, const epoch_setting *setting,
-                        cnn_error *err)
-{
-    char what[4 * CNN_NAME_MAX];
-    trainer *t = NULL;
-    trainer_watch watch = {.each = show_progress, .user = s};
-    trainer_params params = s->params;
-    params.algorithm = c->algorithm;
-    cnn_status status = trainer_open(&s->sessions.list[c->session], network, &s->data, &params, &t, err);
-    if (status == CNN_OK) status = trainer_start(t, err);
-    for (int64_t epoch = 0; status == CNN_OK && epoch < s->options->epochs; epoch++) {
-        trainer_result result;
-        snprintf(what, sizeof what, "point %d of %d: batch %lld %s, epoch %lld", s->ran + s->kept + s->refused + 1,
-                 s->points, (long long)setting->batch, c->label, (long long)epoch + 1);
-        cli_progress_start(&s->progress, what, s->options->quiet);
-        status = trainer_epoch(t, epoch, &watch, &result, err);
-        cli_progress_end(&s->progress);
-        if (status == CNN_OK) status = record_epoch(s, c, setting, epoch, &result, err);
-    }
-    trainer_close(t);
-    return status;
-}
-
-static void print_kept(const sweep *s, const curve *c, const epoch_setting *setting)
-{
-    double seconds = 0;
-    if (epoch_median(&s->table, setting, &seconds) > 0 && !s->options->json)
-        printf("batch %-6lld %-18s          %8.3f s  (already in %s)\n", (long long)setting->batch, c->label, seconds,
-               s->options->out ? s->options->out : "this sweep");
-}
-
-static cnn_status run_point(sweep *s, const curve *c, int64_t batch, cnn_error *err)
-{
-    cnn_network *network = NULL;
-    epoch_setting setting;
-    cnn_status status = cnn_net_load(s->net, &c->type, batch, (uint64_t)s->options->seed, &network, err);
-    if (status != CNN_OK) return status;
-    setting_of(s, c, batch, &setting);
-    if (epoch_finished(&s->table, &setting, s->options->epochs)) {
-        print_kept(s, c, &setting);
-        s->kept++;
-        goto cleanup;
-    }
-    if (!s->described[c->session]) {
-        status = record_environment(s->sink, &s->sessions.list[c->session], s->options->command_line, err);
-        s->described[c->session] = status == CNN_OK;
-    }
-    if (status == CNN_OK) status = train(s, c, network, &setting, err);
-    if (status == CNN_OK) s->ran++;
-    if (status == CNN_UNSUPPORTED || status == CNN_OUT_OF_MEMORY) { /* this point's own trouble */
-        fprintf(stderr, "batch %lld %s: %s: %s\n", (long long)batch, c->label, cnn_status_name(status), err->message);
-        s->refused++;
-        status = CNN_OK;
-    }
-cleanup:
-    cnn_net_free(network);
-    return status;
-}
-
-static cnn_status run_all(sweep *s, cnn_error *err)
-{
-    s->points = s->n_batches * s->n_curves;
-    for (int b = 0; b < s->n_batches; b++)
-        for (int c = 0; c < s->n_curves; c++) {
-            if (cli_interrupted())
-                return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; the same command goes on from here");
-            if (run_point(s, &s->curves[c], s->batches[b], err) != CNN_OK) return err->status;
-        }
-    return CNN_OK;
-}
-
-/* ---- The table: a row a batch size, a column a curve; medians over the epochs. ---- */
-
-static void print_table(const sweep *s)
-{
-    epoch_setting setting;
-    printf("\nseconds per epoch (%lld images trained, %lld tested)\n%8s", (long long)s->data.train.count,
-           (long long)s->data.test.count, "batch");
-    for (int c = 0; c < s->n_curves; c++)
-        printf("  %*s", (int)fmax(10, (double)strlen(s->curves[c].label)), s->curves[c].label);
+    const double seconds = cnn_now() - s->start;
+    printf("%d points run in %.1f s: %.0f %% of it in timed runs, %.0f %% in their warm-up; %d could not run, %d wrong",
+           s->ran, seconds, 100 * s->timed_s / seconds, 100 * s->warm_up_s / seconds, s->refused, s->wrong);
+    if (s->kept > 0) printf("; %d already in %s", s->kept, s->b.options->out);
     putchar('\n');
-    for (int b = 0; b < s->n_batches; b++) {
-        printf("%8lld", (long long)s->batches[b]);
-        for (int c = 0; c < s->n_curves; c++) {
-            double seconds;
-            int width = (int)fmax(10, (double)strlen(s->curves[c].label));
-            setting_of(s, &s->curves[c], s->batches[b], &setting);
-            if (epoch_median(&s->table, &setting, &seconds) > 0)
-                printf("  %*.3f", width, seconds);
-            else
-                printf("  %*s", width, "-");
-        }
-        putchar('\n');
-    }
 }
 
-int cmd_sweep(const cli_options *options, cnn_error *err)
+static int sweep_operations(const cli_options *options, const sweep_axes *axes, cnn_error *err)
 {
-    int result;
     sweep *s = calloc(1, sizeof *s);
     if (!s) {
         CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a sweep");
         return cli_fail(err);
     }
-    s->options = options;
+    *s = (sweep){.b.options = options, .axes = *axes, .axes_text = options->words.items[0], .start = cnn_now()};
     cnn_status status = set_up(s, err);
     if (status == CNN_OK) status = run_all(s, err);
-    cli_progress_end(&s->progress);
-    if (status == CNN_OK || (status == CNN_INTERRUPTED && s->table.count > 0)) {
-        if (!options->json && s->n_curves > 0) print_table(s);
-    }
-    if (status != CNN_OK)
-        result = cli_fail(err);
-    else
-        result = s->diverged > 0 ? EXIT_FAILED : s->ran + s->kept > 0 ? EXIT_HELD : EXIT_NOTHING;
-    cli_sessions_close(&s->sessions);
-    record_sink_close(s->sink);
-    epoch_table_free(&s->table);
-    dataset_free(&s->data);
-    free(s);
+    cli_progress_end(&s->b.progress);
+    if ((status == CNN_OK || status == CNN_INTERRUPTED) && !options->json) print_summary(s);
+    if (status == CNN_INTERRUPTED) CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; the same command goes on from here");
+    int result = status != CNN_OK       ? cli_fail(err)
+                 : s->wrong > 0         ? EXIT_FAILED
+                 : s->ran + s->kept > 0 ? EXIT_HELD
+                                        : EXIT_NOTHING;
+    if (status == CNN_OK && s->b.problems.refusal.status != CNN_OK) result = cli_fail(&s->b.problems.refusal);
+    tear_down(s);
     return result;
+}
+
+int cmd_sweep(const cli_options *options, cnn_error *err)
+{
+    sweep_axes axes;
+    bool batch;
+    if (sweep_read_axes(options, &axes, &batch, err) != CNN_OK) return cli_fail(err);
+    return batch ? sweep_batch(options, err) : sweep_operations(options, &axes, err);
 }

@@ -1,0 +1,103 @@
+/* sweep_parts.h: what the files of `benchcnn sweep` share: cmd_sweep.c says which sweep it is, sweep_batch.c trains
+ * networks; the others time single operations over a product of axes. sweep_axes.c reads the axes, sweep_points.c makes
+ * a group's points of them, sweep_heat.c times some of them by turns, sweep_rows.c keeps what is recorded,
+ * sweep_table.c says who won.
+ *
+ * A group is an implementation, a problem and a direction. Its points run in heats of a few, by turns, and the default
+ * runs in each heat: so a heat that is interrupted costs little, memory holds only a heat's buffers, and what the
+ * default's figures differ by between heats is known. */
+#ifndef HARNESS_CLI_SWEEP_PARTS_H
+#define HARNESS_CLI_SWEEP_PARTS_H
+
+#include "bench_parts.h"
+
+enum {
+    SWEEP_KNOBS_MAX = 8,   /* --knob, at most */
+    SWEEP_VALUES_MAX = 64, /* of one knob; thread counts */
+    SWEEP_TABLE_MAX = 256, /* knobs that an implementation may have, at most */
+    SWEEP_POINTS_MAX = 10000,
+    SWEEP_HEAT = 8, /* points beside the default */
+    SWEEP_KEY_MAX = 2048
+};
+
+typedef struct sweep_knob {
+    const cnn_impl *impl;
+    int index; /* in impl->knobs */
+    int64_t values[SWEEP_VALUES_MAX];
+    int count;
+} sweep_knob;
+
+typedef struct sweep_axes {
+    bool threads, algorithm, layout, dtype, knob;
+    sweep_knob knobs[SWEEP_KNOBS_MAX];
+    int n_knobs;
+    int64_t thread_counts[SWEEP_VALUES_MAX];
+    int n_threads;
+} sweep_axes;
+
+typedef struct sweep_row { /* a point's record */
+    char key[SWEEP_KEY_MAX];
+    bool timed;
+    double median, low, high, resolution, anchor;
+} sweep_row;
+
+typedef struct sweep_rows {
+    sweep_row *items;
+    int count, capacity;
+} sweep_rows;
+
+typedef struct sweep_point {
+    cnn_algorithm algorithm;
+    int type, threads;
+    int64_t knobs[SWEEP_KNOBS_MAX]; /* values, in the order of axes.knobs; those of other implementations are unused */
+    bool anchor;                    /* the default, in its type */
+    int row;                        /* in rows, or -1: yet to run */
+} sweep_point;
+
+typedef struct sweep_group {
+    int session; /* in bench.sessions: open throughout, with the default's settings */
+    cnn_problem problem;
+    cnn_dir dir;
+    sweep_point *points; /* a block for each type, its anchor first; points[0] is the default */
+    int count;
+} sweep_group;
+
+typedef struct sweep {
+    bench b;
+    sweep_axes axes;
+    const char *axes_text; /* as typed */
+    sweep_rows rows;
+    int ran, kept, refused, wrong;
+    double start, timed_s, warm_up_s;
+} sweep;
+
+int sweep_batch(const cli_options *options, cnn_error *err);
+
+/* sweep_axes.c: the words after `sweep` and --knob. *batch: it is `sweep batch`, and nothing else was read. */
+cnn_status sweep_read_axes(const cli_options *options, sweep_axes *axes, bool *batch, cnn_error *err);
+
+/* sweep_points.c. Makes group->points (free() them); none when --impl chooses no algorithm for the problem. */
+cnn_status sweep_make_points(sweep *s, sweep_group *group, cnn_error *err);
+cnn_problem sweep_problem(const sweep *s, const sweep_group *group, const sweep_point *point); /* in the point's type */
+/* A session that describes the point without being open: the default's context, the point's settings.
+ * values: SWEEP_TABLE_MAX. */
+cnn_session sweep_describe(const sweep *s, const sweep_group *group, const sweep_point *point, int64_t *values);
+/* "tile.pixels=2 threads=4": what is swept. */
+void sweep_label(const sweep *s, const sweep_group *group, const sweep_point *point, char *text, size_t size);
+
+/* sweep_heat.c: times points[list[0..count-1]], all of one type, list[0] being its anchor; records each that is not
+ * yet.
+ */
+cnn_status sweep_heat(sweep *s, sweep_group *group, const int *list, int count, const vf_case *pc, cnn_error *err);
+
+/* sweep_rows.c: what identifies a point among records; the rows of a file; -1 where there is none. */
+void sweep_record_identity(cnn_record *record, const sweep *s);
+void sweep_key(const cnn_record *record, char key[SWEEP_KEY_MAX]);
+cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error *err);
+cnn_status sweep_rows_read(sweep_rows *rows, const char *path, cnn_error *err);
+void sweep_find_rows(const sweep *s, sweep_group *group); /* sets the points' rows */
+
+/* sweep_table.c: prints and records who won. */
+cnn_status sweep_conclude(sweep *s, const sweep_group *group, cnn_error *err);
+
+#endif

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# test_sweep.sh BENCHCNN: sweeps of single operations: the product of the axes is complete, each point is verified, timed
+# and repeatable, what cannot run is recorded with its reason, the table says what the records do, and nothing that is
+# recorded is run again.
+set -u
+benchcnn=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+points() { grep -c '"kind":"sweep",.*}$' "$1"; }
+count() { grep '"kind":"sweep",' "$1" | grep -c -- "$2"; }
+common=(--impl cpu:direct,cpu:im2col --problem mb4ic3ih9oc5kh3 --dir FWD --min-time 0.002 --max-time 0.01 --warm-up 0 --quiet)
+sweep() { "$benchcnn" sweep "$@" "${common[@]}"; }
+
+# 3 instruction sets x 2 block sizes, x 2 algorithms x 2 thread counts; the default (256 KiB, every core) is one of them.
+all=(knob,threads,algorithm --knob cpu.isa --knob cpu.im2col.block_kib=64,256 --threads 2 --out "$tmp/all.jsonl")
+sweep "${all[@]}" >"$tmp/log" 2>&1 || fail "the sweep: $(cat "$tmp/log")"
+[ "$(points "$tmp/all.jsonl")" -eq 24 ] || fail "$(points "$tmp/all.jsonl") points, not 24"
+[ "$(count "$tmp/all.jsonl" '"verified":true')" -eq 24 ] || fail "not every point is verified"
+[ "$(grep '"kind":"sweep",' "$tmp/all.jsonl" | grep -o '"repro":"[^"]*"' | sort -u | wc -l)" -eq 24 ] || fail "points are repeated"
+[ "$(count "$tmp/all.jsonl" '"default":true')" -eq 1 ] || fail "there is not one default"
+grep -q 'default: rank [0-9]* of 24, regret [1-9][0-9.]*$' "$tmp/log" || fail "no rank and regret: $(cat "$tmp/log")"
+grep -q '24 points run in .* % of it in timed runs' "$tmp/log" || fail "no summary: $(cat "$tmp/log")"
+
+# The table is the records', sorted: the best and the regret.
+best=$(grep '"kind":"sweep",' "$tmp/all.jsonl" | grep -o '"median_s":[^,]*' | cut -d: -f2 | sort -g | head -1)
+usual=$(grep '"default":true' "$tmp/all.jsonl" | grep -o '"median_s":[^,]*' | cut -d: -f2)
+said=$(grep '"kind":"sweep_best"' "$tmp/all.jsonl" | grep -o '"median_s":[^,]*' | cut -d: -f2)
+regret=$(grep '"kind":"sweep_best"' "$tmp/all.jsonl" | grep -o '"regret":[^,}]*' | cut -d: -f2)
+[ "$best" = "$said" ] || fail "the best is said to take $said s, but a point took $best s"
+awk "BEGIN { d = $regret - $usual / $best; exit !(d < 1e-6 && d > -1e-6) }" || fail "a regret of $regret, but $usual / $best"
+
+# What a record says repeats it.
+repro=$(grep '"kind":"sweep",' "$tmp/all.jsonl" | grep '"isa":1' | tail -1 | sed 's/.*"repro":"benchcnn \([^"]*\)".*/\1/')
+"$benchcnn" $repro --min-time 0 --warm-up 0 --peaks none --quiet --out "$tmp/again.jsonl" >/dev/null || fail "cannot repeat: $repro"
+grep -q '"kind":"conv".*"knobs":{.*"isa":1' "$tmp/again.jsonl" || fail "another point is repeated by $repro"
+
+# Again: nothing runs; without some of its records and with half of one: only those.
+sweep "${all[@]}" >"$tmp/log" 2>&1
+grep -q '^0 points run in .*24 already in' "$tmp/log" || fail "a finished sweep ran again: $(cat "$tmp/log")"
+{ grep '"kind":"sweep",' "$tmp/all.jsonl" | head -15; printf '{"kind":"sweep","half a rec'; } >"$tmp/part.jsonl"
+sweep "${all[@]}" --out "$tmp/part.jsonl" >"$tmp/log" 2>&1
+grep -q '^9 points run in .*15 already in' "$tmp/log" || fail "not just the missing points ran: $(cat "$tmp/log")"
+[ "$(points "$tmp/part.jsonl")" -eq 24 ] || fail "after resuming there are $(points "$tmp/part.jsonl") points, not 24"
+
+# Types; the other seed, or without a bias, is another point.
+sweep layout,dtype --out "$tmp/types.jsonl" >"$tmp/log" 2>&1 || fail "types: $(cat "$tmp/log")"
+[ "$(points "$tmp/types.jsonl")" -eq 4 ] || fail "$(points "$tmp/types.jsonl") types, not 4"
+sweep layout,dtype --no-bias --out "$tmp/types.jsonl" >"$tmp/log" 2>&1
+[ "$(points "$tmp/types.jsonl")" -eq 8 ] || fail "points without a bias were taken for those with"
+
+# What cannot run: the reason in the record, and the others run.
+"$benchcnn" sweep algorithm,knob --impl cpu --knob cpu.isa=0,1 --problem mb2ic4ih8oc6kh3sh2 --dir FWD --min-time 0 --warm-up 0 \
+    --math tf32 --quiet --out "$tmp/unsupported.jsonl" >"$tmp/log" 2>&1
+refused=$(count "$tmp/unsupported.jsonl" '"state":"UNSUPPORTED","reason":"[^"]')
+[ "$refused" -ge 1 ] || fail "nothing unsupported is recorded: $(cat "$tmp/log")"
+[ "$((refused + $(count "$tmp/unsupported.jsonl" '"verified":true')))" -eq "$(points "$tmp/unsupported.jsonl")" ] || fail "neither timed nor refused"
+
+# An interrupt keeps the finished heats; the same command does the rest.
+slow=(knob --knob cpu.im2col.block_kib --threads 1 --min-time 0.1 --max-time 0.1 --out "$tmp/int.jsonl")
+expected=13 # 16, 32 ... 65536
+slow=("$benchcnn" sweep "${common[@]}" "${slow[@]}" --impl cpu:im2col)
+"${slow[@]}" >"$tmp/log" 2>&1 &
+pid=$!
+for _ in $(seq 600); do
+    [ -f "$tmp/int.jsonl" ] && [ "$(points "$tmp/int.jsonl")" -ge 1 ] && break
+    sleep 0.05
+done
+kill -s INT $pid 2>/dev/null
+wait $pid
+status=$?
+kept=$(points "$tmp/int.jsonl")
+[ "$kept" -ge 1 ] && [ "$kept" -lt $expected ] || fail "$kept of $expected points after an interrupt"
+[ $status -eq 130 ] || fail "an interrupt ended with $status, not 130"
+"${slow[@]}" >"$tmp/log" 2>&1 || fail "the sweep did not go on: $(cat "$tmp/log")"
+[ "$(points "$tmp/int.jsonl")" -eq $expected ] || fail "after resuming there are $(points "$tmp/int.jsonl") points, not $expected"
+
+# Slips, each in words.
+refused() {
+    "$benchcnn" sweep "${@:2}" >"$tmp/log" 2>&1
+    [ $? -eq 2 ] && grep -qF -- "$1" "$tmp/log" || fail "sweep ${*:2}: not refused with '$1': $(cat "$tmp/log")"
+}
+refused "'thread' cannot be swept" thread
+refused "goes with no other axis" batch,threads
+refused "which one? --knob" knob
+refused "knob is not among what is swept" threads --knob cpu.isa
+refused "did you mean 'isa'" knob --knob cpu.iso
+refused "must be from 0 to 2" knob --knob cpu.isa=1,7
+refused "is swept already" knob --knob cpu.isa=1 --knob cpu.isa=2
+refused "not of the form" knob --knob isa
+refused "dtype must be among what is swept" threads --dtype f32,f64 --impl cpu
+refused "takes no --op" batch --problem ic3ih8oc4kh3
+echo "sweeps: all held"
