@@ -147,16 +147,29 @@ static void count_time(sweep *s, const heat *h)
     }
 }
 
+/* After a fault, unlike a launch that was refused, a device fails whatever comes: then the figures of this heat say
+ * nothing, nor would those of later ones. The session that is open throughout tells. */
+static cnn_status check_device(const sweep *s, const sweep_group *g, const int *list, int count, const heat *h,
+                               cnn_error *err)
+{
+    cnn_error why;
+    char label[512];
+    for (int i = 0; i < count; i++) {
+        if (h->of[i] < 0 || h->list[h->of[i]].state != CONTENDER_FAILED) continue;
+        if (cnn_sync(&s->b.sessions.list[g->session], &why) == CNN_OK) return CNN_OK;
+        sweep_label(s, g, &g->points[list[i]], label, sizeof label);
+        return CNN_FAIL(err, CNN_DEVICE, "the device failed for good in a heat of %d points, %.150s among them: %.250s",
+                        count, label, why.message);
+    }
+    return CNN_OK;
+}
+
 static cnn_status record_all(sweep *s, sweep_group *g, const int *list, int count, const heat *h, const vf_case *pc,
                              cnn_error *err)
 {
     const contender *first = h->of[0] >= 0 ? &h->list[h->of[0]] : NULL;
     const double anchor = first && first->state == CONTENDER_TIMED ? first->result.stats.median : NAN;
-    cnn_status status = CNN_OK;
-    /* After a fault a device fails whatever comes: nothing of this heat says anything about its points. */
-    if (first && first->state == CONTENDER_FAILED)
-        return CNN_FAIL(err, CNN_DEVICE, "the default failed, in a heat with %d others: %.300s", count - 1,
-                        first->reason);
+    cnn_status status = check_device(s, g, list, count, h, err);
     for (int i = 0; status == CNN_OK && i < count; i++) {
         sweep_point *p = &g->points[list[i]];
         if (p->row >= 0) continue; /* the default, again */

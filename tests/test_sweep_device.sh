@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# test_sweep_device.sh BENCHCNN_MOCK: a point that fails on its device, or does not fit, is recorded with the reason, and
+# the others are timed: the default, too. The mock device stands in for a real one.
+set -u
+benchcnn=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+sweep() { # NAME, then options
+    "$benchcnn" sweep knob --impl mock:direct --problem mb4ic3ih9oc5kh3 --dir FWD --min-time 0.002 --max-time 0.01 --warm-up 0 \
+        --quiet --out "$tmp/$1.jsonl" "${@:2}" >"$tmp/log" 2>&1
+}
+holds() { [ "$(grep '"kind":"sweep",' "$tmp/$1.jsonl" | grep -c -- "$2")" -eq "$3" ] || fail "$1: not $3 times $2: $(cat "$tmp/log" "$tmp/$1.jsonl")"; }
+
+sweep memory --knob mock.memory=100,1000,100000000 || fail "too little memory ended the sweep: $(cat "$tmp/log")"
+holds memory '"state":"OUT_OF_MEMORY","reason":"[0-9]* bytes' 2
+holds memory '"state":"PASSED"' 2
+
+sweep failing --knob mock.fail_at=20,60,0 || fail "a failing point ended the sweep: $(cat "$tmp/log")"
+holds failing '"knobs":{"fail_at":20}.*"state":"FAILED","reason":"mock: operation 20 failed"' 1
+holds failing '"state":"FAILED"' 2
+holds failing '"default":true.*"anchor_s":[0-9]' 1
+grep -q 'default: rank 1 of 1, regret 1.000' "$tmp/log" || fail "the default is not ranked: $(cat "$tmp/log")"
+
+# The default itself fails: the others are ranked all the same.
+sweep default --set mock.fail_at=20 --knob mock.fail_at=0 || fail "a default that fails ended the sweep: $(cat "$tmp/log")"
+holds default '"state":"FAILED".*"default":true' 1
+holds default '"state":"PASSED".*"default":false' 1
+grep -q 'default: could not run' "$tmp/log" || fail "the default is not said to have failed: $(cat "$tmp/log")"
+before=$(wc -l <"$tmp/failing.jsonl")
+sweep failing --knob mock.fail_at=20,60,0
+[ "$(grep -c '"kind":"sweep",' "$tmp/failing.jsonl")" -eq 3 ] || fail "failed points ran again (from line $before)"
+echo "sweeps on a device: all held"
