@@ -76,6 +76,13 @@ from hang "$body for (volatile int i = 0; ; i = 1) { }/"
 run hang 1 'FAILED.*mine:loops.*did not finish in 2 s'
 from leaves "$body exit(0);/"
 run leaves 1 'FAILED.*mine:loops.*ended its process itself'
+whole() { # NAME STATUS PATTERN: without --isolate
+    expect "$2" "$3" "$1, not isolated" "$benchcnn" verify --plugin "$work/$1.so" --impl mine --op conv --dir FWD --quiet --problem $problem
+}
+whole leaves 1 'a plug-in ended the process'
+whole crash 139 'a crash, with plug-ins loaded'
+from deaf "s/#include <cnn.h>/#include <cnn.h>\\n#include <signal.h>/; $body signal(SIGALRM, SIG_IGN); signal(SIGTERM, SIG_IGN); for (volatile int i = 0; ; i = 1) { }/"
+run deaf 1 'FAILED.*mine:loops.*did not finish in 2 s'
 from unwritten "$body if (b) return CNN_OK;/"
 run unwritten 1 'FAILED.*mine:loops'
 from beyond "$body ((float *)args->y)[d->mb * d->oc * d->oh * d->ow] = 1;/"

@@ -3,10 +3,13 @@
 #include "isolate.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 bool isolate_take(isolate_page *page, int64_t number)
@@ -14,22 +17,19 @@ bool isolate_take(isolate_page *page, int64_t number)
     if (page == NULL) return true;
     if (number < page->begun) return false;
     page->begun = number + 1;
-    page->in_case = true;
-    alarm((unsigned)page->limit_s); /* SIGALRM ends the process, wherever it hangs */
+    atomic_store(&page->began, cnn_now());
     return true;
 }
 
 void isolate_done(isolate_page *page)
 {
-    if (page == NULL) return;
-    alarm(0);
-    page->in_case = false;
+    if (page != NULL) atomic_store(&page->began, 0);
 }
 
-static void describe(int status, int64_t limit_s, char *how, size_t size)
+static void describe(int status, const isolate_page *page, bool hung, char *how, size_t size)
 {
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        snprintf(how, size, "it did not finish in %lld s (--isolate-limit)", (long long)limit_s);
+    if (hung)
+        snprintf(how, size, "it did not finish in %lld s (--isolate-limit)", (long long)page->limit_s);
     else if (WIFSIGNALED(status))
         snprintf(how, size, "its process was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
@@ -47,11 +47,20 @@ static pid_t start_child(const isolate_job *job, isolate_page *page)
     _exit(status);
 }
 
-static cnn_status wait_for(pid_t pid, int *status, cnn_error *err)
+/* *hung: it was ended here, since its case took too long; the child itself may block every signal but this one. */
+static cnn_status wait_for(pid_t pid, isolate_page *page, int *status, bool *hung, cnn_error *err)
 {
-    while (waitpid(pid, status, 0) != pid)
-        if (errno != EINTR) return CNN_FAIL(err, CNN_INTERNAL, "waiting for a child process: %s", strerror(errno));
-    return CNN_OK;
+    const struct timespec pause = {.tv_nsec = 10000000};
+    *hung = false;
+    for (;;) {
+        const pid_t ended = waitpid(pid, status, WNOHANG);
+        if (ended == pid) return CNN_OK;
+        if (ended < 0 && errno != EINTR)
+            return CNN_FAIL(err, CNN_INTERNAL, "waiting for a child process: %s", strerror(errno));
+        const double began = atomic_load(&page->began);
+        if (began > 0 && cnn_now() - began > (double)page->limit_s) *hung = kill(pid, SIGKILL) == 0;
+        nanosleep(&pause, NULL);
+    }
 }
 
 cnn_status isolate_run(const isolate_job *job, int *exit_status, cnn_error *err)
@@ -64,16 +73,18 @@ cnn_status isolate_run(const isolate_job *job, int *exit_status, cnn_error *err)
     cnn_status status = CNN_OK;
     for (bool again = true; again && status == CNN_OK;) {
         int ended;
-        page->in_case = false;
+        bool hung;
+        atomic_store(&page->began, 0);
         const pid_t pid = start_child(job, page);
         if (pid < 0) status = CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
-        if (status == CNN_OK) status = wait_for(pid, &ended, err);
+        if (status == CNN_OK) status = wait_for(pid, page, &ended, &hung, err);
         if (status != CNN_OK) break;
-        again = page->in_case || !WIFEXITED(ended);
+        const bool in_case = atomic_load(&page->began) > 0;
+        again = in_case || !WIFEXITED(ended);
         if (!again) *exit_status = WEXITSTATUS(ended);
         if (!again) break;
-        describe(ended, job->limit_s, how, sizeof how);
-        if (page->in_case)
+        describe(ended, page, hung, how, sizeof how);
+        if (in_case)
             job->died(job->user, page, how);
         else
             status = CNN_FAIL(err, CNN_INTERNAL, "outside of any case, while opening or closing: %s", how);

@@ -11,7 +11,7 @@ enum { ISOLATE_TALLIES = 8 };
 typedef struct isolate_page {
     int64_t begun;                  /* cases 0 .. begun-1 were started, by some child */
     int64_t tally[ISOLATE_TALLIES]; /* the caller's sums over all children */
-    bool in_case;
+    _Atomic double began;           /* cnn_now() when the case in hand did; 0: none is */
     int64_t limit_s;
     char impl[CNN_NAME_MAX], algorithm[CNN_NAME_MAX], op[32], dir[16]; /* of the case in hand, for its record */
     char problem[CNN_PROBLEM_TEXT_MAX], command[2048];                 /* and how to repeat it */
