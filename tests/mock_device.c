@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 2, KNOBS_MAX = 32 };
+enum { LANES = 2, KNOBS_MAX = 32, LAPS_MAX = 256 };
 enum { FAIL_AT, SYNC_LAUNCHES, REFUSE, EARLY_UPLOADS, MEMORY, OWN_KNOBS };
 
 static const cnn_knob own_knobs[OWN_KNOBS] = {{"fail_at", "", 0, INT64_MAX, 0, NULL, 0},
@@ -41,6 +41,7 @@ struct call {
         cnn_optimizer_args optimizer;
         cnn_gather_args gather;
         copy_args copy;
+        int64_t *mark;
     } args;
 };
 
@@ -56,8 +57,17 @@ typedef struct lane {
     int64_t used_at;         /* the place in the stream of its latest upload_use */
 } lane;
 
+/* Marks are on the stream as well; each operation is one kernel and marks its end. The mock's clock: a mark a tick. */
+struct cnn_laps {
+    cnn_lap list[LAPS_MAX];
+    int64_t passed[LAPS_MAX + 1];
+    int count;
+};
+
 struct mock {
     cnn_context *cpu;
+    cnn_laps *laps;
+    int64_t ticks;
     calls queue, *capture; /* capture: where calls go instead */
     int64_t ran;           /* of the queue */
     int64_t knobs[OWN_KNOBS], executed;
@@ -107,9 +117,8 @@ static cnn_status finish(mock *m, const char *what, cnn_error *err)
     return status;
 }
 
-static cnn_status launch(cnn_context *context, const call *c, cnn_error *err)
+static cnn_status launch_one(mock *m, const call *c, cnn_error *err)
 {
-    mock *m = of(context);
     if (m->dead) return CNN_FAIL(err, CNN_DEVICE, "mock: the context is dead");
     if (m->capture != NULL && m->knobs[REFUSE] == 2)
         return CNN_FAIL(err, CNN_DEVICE, "mock: this operation cannot be captured");
@@ -117,6 +126,62 @@ static cnn_status launch(cnn_context *context, const call *c, cnn_error *err)
     m->counts.launches++;
     const cnn_status status = append(&m->queue, c, 1, err);
     return status == CNN_OK && m->knobs[SYNC_LAUNCHES] ? run_until(m, m->queue.count, err) : status;
+}
+
+static cnn_status run_mark(mock *m, const call *c, cnn_error *err)
+{
+    (void)err;
+    *c->args.mark = m->ticks++;
+    return CNN_OK;
+}
+
+static cnn_status mock_lap(cnn_context *context, const char *phase, cnn_error *err)
+{
+    mock *m = of(context);
+    if (m->laps == NULL) return CNN_OK;
+    if (m->laps->count == LAPS_MAX) return CNN_FAIL(err, CNN_INTERNAL, "mock: too many laps");
+    snprintf(m->laps->list[m->laps->count].phase, sizeof m->laps->list->phase, "%s", phase);
+    const call c = {.run = run_mark, .args.mark = &m->laps->passed[++m->laps->count]};
+    return launch_one(m, &c, err);
+}
+
+static cnn_status mock_laps_open(cnn_context *context, cnn_laps **laps, cnn_error *err)
+{
+    (void)context;
+    *laps = calloc(1, sizeof **laps);
+    return *laps != NULL ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "mock: no memory");
+}
+
+static void mock_laps_close(cnn_context *context, cnn_laps *laps)
+{
+    if (of(context)->laps == laps) of(context)->laps = NULL;
+    free(laps);
+}
+
+static cnn_status mock_laps_use(cnn_context *context, cnn_laps *laps, cnn_error *err)
+{
+    mock *m = of(context);
+    m->laps = laps;
+    if (laps == NULL) return CNN_OK;
+    laps->count = 0;
+    const call c = {.run = run_mark, .args.mark = &laps->passed[0]};
+    return launch_one(m, &c, err);
+}
+
+static cnn_status mock_laps_read(cnn_context *context, cnn_laps *laps, const cnn_lap **list, int *count, cnn_error *err)
+{
+    (void)context, (void)err;
+    for (int i = 0; i < laps->count; i++)
+        laps->list[i].seconds = 1e-7 * (double)(laps->passed[i + 1] - laps->passed[i]);
+    *list = laps->list;
+    *count = laps->count;
+    return CNN_OK;
+}
+
+static cnn_status launch(cnn_context *context, const call *c, cnn_error *err)
+{
+    const cnn_status status = launch_one(of(context), c, err);
+    return status == CNN_OK ? mock_lap(context, "kernel", err) : status;
 }
 
 /* ---- Operations: written down, and run by the CPU's slot of the same name. ---- */
@@ -398,6 +463,11 @@ const cnn_impl *cnn_impl_mock(void)
     impl.upload_async = mock_upload_async;
     impl.upload_use = mock_upload_use;
     impl.upload_drain = mock_upload_drain;
+    impl.laps_open = mock_laps_open;
+    impl.laps_close = mock_laps_close;
+    impl.laps_use = mock_laps_use;
+    impl.lap = mock_lap;
+    impl.laps_read = mock_laps_read;
     impl.supports = mock_supports;
     impl.workspace = mock_workspace;
 #define X(slot, field, type) impl.slot = mock_##slot;

@@ -18,6 +18,7 @@ if(TARGET impl_cpu)
   target_include_directories(mock_registry PRIVATE ${PROJECT_BINARY_DIR}/generated/mock)
   target_link_libraries(mock_registry PUBLIC benchcnn_harness)
   benchcnn_unit_test(test_train_graph mock_registry benchcnn_net impl_cpu)
+  benchcnn_unit_test(test_train_profile mock_registry benchcnn_net impl_cpu)
 
   get_target_property(cli_sources benchcnn SOURCES)
   list(TRANSFORM cli_sources PREPEND ${PROJECT_SOURCE_DIR}/harness/cli/)

@@ -142,6 +142,63 @@ static void graphs_are_replayed(void **)
     graphs_replay(1);
 }
 
+/* Two kernels, then the end of the operation. */
+static void three_laps(cuda_context *c, cnn_laps *laps, float *memory)
+{
+    cnn_error err;
+    assert_int_equal(cuda_laps_use(base(c), laps, &err), CNN_OK);
+    assert_int_equal(cuda_launch(c, {"first", 1, 1, 0}, &err, add<float>, memory, 1, 2), CNN_OK);
+    assert_int_equal(cuda_launch(c, {"second", 1, 1, 0}, &err, add<float>, memory, 1, 2), CNN_OK);
+    assert_int_equal(cuda_lap(base(c), "", &err), CNN_OK);
+    assert_int_equal(cuda_laps_use(base(c), NULL, &err), CNN_OK);
+    assert_int_equal(cuda_launch(c, {"unmarked", 1, 1, 0}, &err, add<float>, memory, 1, 0), CNN_OK);
+    assert_int_equal(cuda_lap(base(c), "nobody's", &err), CNN_OK);
+}
+
+static void expect_laps(cuda_context *c, cnn_laps *laps)
+{
+    cnn_error err;
+    const cnn_lap *list = NULL;
+    int count = 0;
+    assert_int_equal(cuda_sync(base(c), &err), CNN_OK);
+    if (cuda_laps_read(base(c), laps, &list, &count, &err) != CNN_OK) fail_msg("%s", err.message);
+    assert_int_equal(count, 3);
+    assert_string_equal(list[0].phase, "first");
+    assert_string_equal(list[1].phase, "second");
+    assert_string_equal(list[2].phase, "");
+    for (int i = 0; i < 3; i++) assert_true(list[i].seconds >= 0 && list[i].seconds < 60);
+}
+
+static void laps_are_of_the_kernels(void **)
+{
+    cuda_context *c = open_context(0);
+    cnn_error err;
+    void *memory = NULL;
+    cnn_graph *graph = NULL;
+    cnn_laps *captured = NULL, *plain = NULL;
+    float value = 0;
+    assert_int_equal(cuda_laps_open(base(c), &captured, &err), CNN_OK);
+    assert_int_equal(cuda_laps_open(base(c), &plain, &err), CNN_OK);
+    assert_int_equal(cuda_alloc(base(c), sizeof value, &memory, &err), CNN_OK);
+    assert_int_equal(cuda_upload(base(c), memory, &value, sizeof value, &err), CNN_OK);
+    assert_int_equal(cuda_capture_begin(base(c), &err), CNN_OK);
+    three_laps(c, captured, static_cast<float *>(memory));
+    if (cuda_capture_end(base(c), &graph, &err) != CNN_OK) fail_msg("%s", err.message);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(cuda_graph_run(base(c), graph, &err), CNN_OK);
+        three_laps(c, plain, static_cast<float *>(memory));
+        expect_laps(c, captured);
+        expect_laps(c, plain);
+    }
+    assert_int_equal(cuda_download(base(c), &value, memory, sizeof value, &err), CNN_OK);
+    assert_true(value == 16);
+    cuda_graph_free(base(c), graph);
+    cuda_laps_close(base(c), captured);
+    cuda_laps_close(base(c), plain);
+    cuda_free(base(c), memory);
+    cuda_context_close(base(c));
+}
+
 static void broken_capture_leaves_the_context_usable(void **)
 {
     cuda_context *c = open_context(0);
@@ -192,6 +249,7 @@ int main()
         cmocka_unit_test(bad_devices_are_named),
         cmocka_unit_test(too_much_memory_is_counted),
         cmocka_unit_test(graphs_are_replayed),
+        cmocka_unit_test(laps_are_of_the_kernels),
         cmocka_unit_test(broken_capture_leaves_the_context_usable),
         cmocka_unit_test(sticky_errors_end_the_context),
     };

@@ -38,5 +38,9 @@ grep '"kind":"env"' "$tmp/run.jsonl" | grep -q '"emulated":"yes"' || fail "the e
 "$benchcnn" plot "$tmp/run.jsonl" >"$tmp/out" 2>"$tmp/err" && fail "plot draws what is emulated"
 grep -q 'no epoch records' "$tmp/err" || fail "plot does not say why: $(cat "$tmp/err")"
 
+"$benchcnn" train --impl "$impl" "${small[@]}" --profile >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] || fail "train --profile times what is emulated"
+grep -q "$impl is emulated" "$tmp/err" || fail "train --profile does not say why: $(cat "$tmp/err")"
+
 echo "emulated: $failures failed"
 [ $failures -eq 0 ]

@@ -35,6 +35,19 @@ holds "$tmp/host.jsonl" '"transfer_s":37' # 29 + 8 batches; the mock says a seco
 holds "$tmp/cpu.jsonl" '"data_on":"device","graph":false'
 holds "$tmp/cpuhost.jsonl" '"data_on":"host","graph":false'
 
+# A profile: the same losses, rows that sum to the epoch, and no record that could be taken for an unprofiled epoch.
+train profile --impl mock:direct --profile
+grep -q '^all .*100.00 %$' "$tmp/log" || fail "the profile's rows do not sum to the epoch: $(cat "$tmp/log")"
+grep -q 'kernel' "$tmp/log" || fail "the profile names no phase"
+[ "$(losses "$tmp/graph.jsonl")" = "$(losses "$tmp/profile.jsonl")" ] || fail "a profiled epoch has other losses"
+[ "$(epochs "$tmp/profile.jsonl")" -eq 0 ] || fail "a profiled epoch stands among the others"
+[ "$(grep -c '"kind":"profiled_epoch"' "$tmp/profile.jsonl")" -eq 2 ] || fail "there are not two profiled epochs"
+awk -F'"seconds":' '/"kind":"profile"/ {split($2, a, ","); sum += a[1]} /"kind":"profiled_epoch"/ {split($2, a, ","); all += a[1]}
+    END {exit !(sum > 0 && (sum - all) ^ 2 < (1e-6 * all) ^ 2)}' "$tmp/profile.jsonl" || fail "the rows' records do not sum up"
+grep -q 'of an unprofiled one' "$tmp/log" && fail "unprofiled epochs where there are none"
+train graph --impl mock:direct --profile
+grep -q 'of an unprofiled one.*median of 2' "$tmp/log" || fail "unprofiled epochs of the same file are not found: $(cat "$tmp/log")"
+
 # A sweep takes other ways for other points, and the same way for the same point.
 sweep=("$benchcnn" sweep batch "${common[@]}" --impl mock:direct --batch 5,10,20 --epochs 2 --out "$tmp/sweep.jsonl")
 "${sweep[@]}" --set mock.fail_at=1500 >"$tmp/log" 2>"$tmp/err"

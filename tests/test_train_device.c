@@ -1,5 +1,6 @@
 /* test_train_device.c: training on every implementation here that captures steps (real devices and emulated ones):
- * captured or not, images on the device or on the host, the same bits, for every deterministic algorithm. */
+ * captured or not, profiled or not, images on the device or on the host, the same bits, for every deterministic
+ * algorithm. */
 #include "net_unit.h"
 
 #include <math.h>
@@ -16,13 +17,36 @@ typedef struct outcome {
     trainer_result result;
 } outcome;
 
+typedef struct way {
+    const char *name;
+    bool no_graph, host_data, profile;
+} way;
+
+/* The rows sum to the epoch, and each direction of the first convolution has phases with a name and some time, one
+ * of them in each step. */
+static void expect_profile(const trainer *t, const cnn_net *net)
+{
+    const epoch_profile *e = trainer_profiled(t);
+    double sum = 0.0;
+    uint32_t found = 0;
+    for (int i = 0; i < e->count; i++) {
+        const profile_row *row = &e->rows[i];
+        sum += row->seconds;
+        if (row->layer != net->layers[0].name || strcmp(row->pass, "test") == 0) continue;
+        assert_true(row->phase[0] != '\0' && row->seconds > 0.0);
+        if (row->calls >= (TRAIN + BATCH - 1) / BATCH) found |= strcmp(row->pass, "FWD") == 0 ? 1 : 2;
+    }
+    assert_int_equal(found, 3);
+    assert_true(fabs(sum - e->seconds) <= 1e-9 * (1.0 + e->seconds));
+}
+
 /* False when the network cannot be trained with this algorithm. */
-static bool train(const cnn_session *session, const char *algorithm, bool no_graph, bool host_data, const dataset *data,
-                  outcome *out)
+static bool train(const cnn_session *session, const char *algorithm, const way *w, const dataset *data, outcome *out)
 {
     cnn_error why;
     trainer *t = NULL;
-    trainer_params params = {.algorithm = algorithm, .seed = 3, .no_graph = no_graph, .host_data = host_data};
+    trainer_params params = {
+        .algorithm = algorithm, .seed = 3, .no_graph = w->no_graph, .host_data = w->host_data, .profile = w->profile};
     cnn_network *n = build_net(net_text, CNN_F64, CNN_NCHW, BATCH);
     memset(out, 0, sizeof *out);
     assert_true(n->net.param_elems <= PARAMS_MAX);
@@ -32,6 +56,7 @@ static bool train(const cnn_session *session, const char *algorithm, bool no_gra
     if (status == CNN_OK) {
         OK(trainer_start(t, err));
         OK(trainer_epoch(t, 0, NULL, &out->result, err));
+        if (w->profile) expect_profile(t, &n->net);
         OK(trainer_get_params(t, out->params, err));
     } else {
         print_message("%s:%s is left out: %s\n", session->impl->name, algorithm, why.message);
@@ -41,24 +66,29 @@ static bool train(const cnn_session *session, const char *algorithm, bool no_gra
     return status == CNN_OK;
 }
 
-static void expect_same(const outcome *a, const outcome *b, const char *impl, const char *algorithm, const char *way)
+static void expect_same(const outcome *a, const outcome *b, const char *impl, const char *algorithm, const char *name)
 {
     const trainer_result *p = &a->result, *q = &b->result;
     if (memcmp(a->params, b->params, sizeof a->params) != 0)
-        fail_msg("%s:%s, %s: other parameters", impl, algorithm, way);
+        fail_msg("%s:%s, %s: other parameters", impl, algorithm, name);
     if (!(p->train_loss == q->train_loss && p->test_loss == q->test_loss && p->test_accuracy == q->test_accuracy))
-        fail_msg("%s:%s, %s: loss %.17g, not %.17g", impl, algorithm, way, q->train_loss, p->train_loss);
+        fail_msg("%s:%s, %s: loss %.17g, not %.17g", impl, algorithm, name, q->train_loss, p->train_loss);
 }
 
 static void check_algorithm(const cnn_session *session, const char *algorithm, const dataset *data)
 {
-    static outcome graph, other;
-    if (!train(session, algorithm, false, false, data, &graph)) return;
-    assert_true(isfinite(graph.result.train_loss) && isfinite(graph.result.test_loss));
-    assert_true(train(session, algorithm, true, false, data, &other));
-    expect_same(&graph, &other, session->impl->name, algorithm, "no graph");
-    assert_true(train(session, algorithm, false, true, data, &other));
-    expect_same(&graph, &other, session->impl->name, algorithm, "data on the host");
+    static const way graph = {.name = "graph"},
+                     others[] = {{.name = "no graph", .no_graph = true},
+                                 {.name = "data on the host", .host_data = true},
+                                 {.name = "profiled", .profile = true},
+                                 {.name = "profiled, no graph", .no_graph = true, .profile = true}};
+    static outcome expected, got;
+    if (!train(session, algorithm, &graph, data, &expected)) return;
+    assert_true(isfinite(expected.result.train_loss) && isfinite(expected.result.test_loss));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        assert_true(train(session, algorithm, &others[i], data, &got));
+        expect_same(&expected, &got, session->impl->name, algorithm, others[i].name);
+    }
 }
 
 static void test_same_bits(void **state)

@@ -5,6 +5,7 @@
 #include "bench/epoch.h"
 #include "sessions.h"
 #include "train_plan.h"
+#include "train_profile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -168,7 +169,12 @@ static cnn_status report_epoch(run *r, int64_t epoch, const trainer_result *e, c
     setting_of(r, &row.setting);
     cnn_record *record = epoch_record(r->session, &row);
     record_real(record, "setup_s", r->setup_s);
-    const cnn_status status = record_write(t->sink, record, err);
+    /* a profiled epoch takes longer, and has records of its own */
+    cnn_status status = CNN_OK;
+    if (t->params.profile)
+        record_free(record);
+    else
+        status = record_write(t->sink, record, err);
     if (!(isfinite(e->train_loss) && isfinite(e->test_loss))) t->diverged++;
     if (status != CNN_OK || t->options->json) return status;
     printf("%5lld  %10.5f  %9.5f  %8.2f %%", (long long)epoch + 1, e->train_loss, e->test_loss,
@@ -179,6 +185,21 @@ static cnn_status report_epoch(run *r, int64_t epoch, const trainer_result *e, c
         printf("  emulated: not timed\n");
     fflush(stdout);
     return CNN_OK;
+}
+
+static cnn_status report_profile(run *r, int64_t epoch, const trainer_result *e, cnn_error *err)
+{
+    epoch_setting setting;
+    const train_profiled p = {.options = r->all->options,
+                              .session = r->session,
+                              .algorithm = r->algorithm,
+                              .setting = &setting,
+                              .epoch = epoch + 1,
+                              .result = e,
+                              .profile = trainer_profiled(r->trainer)};
+    if (p.profile == NULL) return CNN_OK;
+    setting_of(r, &setting);
+    return train_profile_report(&p, r->all->sink, err);
 }
 
 /* NaN is the time of what is emulated. */
@@ -242,6 +263,7 @@ static cnn_status run_epochs(run *r, cnn_error *err)
         status = trainer_epoch(r->trainer, epoch, &watch, &e, err);
         cli_progress_end(&t->progress);
         if (status == CNN_OK) status = report_epoch(r, epoch, &e, err);
+        if (status == CNN_OK) status = report_profile(r, epoch, &e, err);
         if (status == CNN_OK) status = write_losses(r, epoch, err);
         if (status == CNN_OK && o->checkpoint != NULL)
             status = checkpoint_save(r->trainer, o->checkpoint, setting, epoch + 1, err);
@@ -263,7 +285,8 @@ static cnn_status run_one(train *t, cnn_session *session, const char *algorithm,
     trainer_params params = t->params;
     const double start = cnn_now();
     params.algorithm = algorithm;
-    cnn_status status = cnn_net_load(o->net, type, t->batch, (uint64_t)o->seed, &r.network, err);
+    cnn_status status = train_profile_check(o, session, err);
+    if (status == CNN_OK) status = cnn_net_load(o->net, type, t->batch, (uint64_t)o->seed, &r.network, err);
     if (status == CNN_OK) status = trainer_open(session, r.network, &t->data, &params, &r.trainer, err);
     if (status == CNN_OK && o->plan) {
         print_train_plan(r.trainer, &r.network->net);

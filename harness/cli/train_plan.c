@@ -12,7 +12,10 @@ cnn_status cli_trainer_params(const cli_options *options, trainer_params *params
     static const cnn_name_set set = {"place for the data", places, 2};
     const int place = cnn_name_find(&set, options->data_on, err);
     if (place < 0) return err->status;
-    *params = (trainer_params){.seed = (uint64_t)options->seed, .no_graph = options->no_graph, .host_data = place == 1};
+    *params = (trainer_params){.seed = (uint64_t)options->seed,
+                               .no_graph = options->no_graph,
+                               .host_data = place == 1,
+                               .profile = options->profile};
     const cnn_status status = cnn_optimizer_parse(options->optimizer, &params->optimizer, err);
     if (status == CNN_OK && options->lr >= 0.0) params->optimizer.lr = options->lr;
     return status;

@@ -1,5 +1,6 @@
 /* calls.c: adds one call to a list. Its plan is made and its operands are found here, once; a step then only runs down
  * the list. Operands are looked up by the names that cnn_operands() gives them. */
+#include "../names.h"
 #include "../shape.h"
 #include "trainer_parts.h"
 
@@ -113,6 +114,7 @@ cnn_status trainer_add_call(trainer *t, call_list *list, int lane, int layer, cn
     if (call == NULL) return err->status;
     call->plan = plan;
     call->n_operands = count;
+    snprintf(call->range, sizeof call->range, "%s %s", t->net->layers[layer].name, cnn_dir_name(dir));
     call->extra = (cnn_run_extra){.beta = beta, .scale = 1.0 / (double)mb};
     for (int i = 0; i < count; i++)
         if (!operand_at(t, lane, layer, operands[i].name, dx, &call->at[i]))
@@ -129,7 +131,7 @@ cnn_status trainer_add_sum(trainer *t, call_list *list, int value, int64_t mb, s
     const int plan = find_plan(t, -1 - value, &problem, CNN_FWD, mb, false, err);
     trainer_call *call = plan < 0 ? NULL : new_call(list, err);
     if (call == NULL) return err->status;
-    *call = (trainer_call){.plan = plan, .n_operands = 3, .at = {to, from, to}};
+    *call = (trainer_call){.plan = plan, .n_operands = 3, .at = {to, from, to}, .range = PROFILE_GRADIENTS};
     return CNN_OK;
 }
 
@@ -137,7 +139,7 @@ cnn_status trainer_add_copy(trainer *t, call_list *list, int value, int64_t mb, 
 {
     trainer_call *call = new_call(list, err);
     if (call == NULL) return err->status;
-    *call = (trainer_call){.plan = -1, .n_operands = 2, .at = {from, to}};
+    *call = (trainer_call){.plan = -1, .n_operands = 2, .at = {from, to}, .range = PROFILE_GRADIENTS};
     call->copy_bytes = (size_t)cnn_net_value_elems(t->net, value, mb) * trainer_elem(t);
     return CNN_OK;
 }
@@ -150,7 +152,8 @@ cnn_status trainer_add_update(trainer *t, call_list *list, cnn_error *err)
     trainer_call *call = plan < 0 ? NULL : new_call(list, err);
     if (call == NULL) return err->status;
     const int states = cnn_optimizer_states(t->optimizer.kind);
-    *call = (trainer_call){.plan = plan, .n_operands = 3 + states, .at = {t->params_at, t->grads_at}};
+    *call = (trainer_call){
+        .plan = plan, .n_operands = 3 + states, .at = {t->params_at, t->grads_at}, .range = PROFILE_UPDATE};
     for (int i = 0; i < states; i++) call->at[2 + i] = t->state_at[i];
     call->at[2 + states] = t->step_at;
     return CNN_OK;

@@ -32,11 +32,14 @@ static cnn_status name_call(const trainer *t, const trainer_call *c, cnn_error *
 
 cnn_status trainer_run(trainer *t, const call_list *list, cnn_error *err)
 {
+    const cnn_impl *impl = t->session->impl;
     for (int i = 0; i < list->count; i++) {
         const trainer_call *c = &list->calls[i];
-        const cnn_status status = c->plan < 0
-                                      ? cnn_mem_copy(t->session, c->operands[1], c->operands[0], c->copy_bytes, err)
-                                      : cnn_run(t->session, &t->plans[c->plan].plan, c->operands, &c->extra, err);
+        if (impl->range_push != NULL) impl->range_push(t->session->context, c->range);
+        cnn_status status = c->plan < 0 ? cnn_mem_copy(t->session, c->operands[1], c->operands[0], c->copy_bytes, err)
+                                        : cnn_run(t->session, &t->plans[c->plan].plan, c->operands, &c->extra, err);
+        if (impl->range_push != NULL) impl->range_pop(t->session->context);
+        if (status == CNN_OK) status = trainer_profile_call(t, err);
         if (status != CNN_OK) return name_call(t, c, err);
     }
     return CNN_OK;
@@ -151,7 +154,7 @@ static cnn_status next_steps(trainer *t, pass *p, int64_t first, bool several, i
     const cnn_session *s = t->session;
     const int64_t left = p->count - first, full = t->net->batch, mb = left < full ? left : full;
     const int lane = (int)(p->steps % t->n_lanes);
-    const trainer_batch *batch = trainer_find_batch(t, lane, mb);
+    trainer_batch *batch = trainer_find_batch(t, lane, mb);
     if (several && batch->steps[p->set] != NULL && left >= STEPS_A_GRAPH * full) {
         *images = STEPS_A_GRAPH * full;
         p->steps += STEPS_A_GRAPH;
@@ -159,10 +162,12 @@ static cnn_status next_steps(trainer *t, pass *p, int64_t first, bool several, i
     }
     *images = mb;
     p->steps++;
-    if (!trainer_feeds_itself(t)) {
-        const cnn_status status = trainer_feed(t, lane, p->set, first, mb, err);
-        if (status != CNN_OK) return status;
+    cnn_status status = trainer_profile_begin(t, batch, p->set, err);
+    if (status == CNN_OK && !trainer_feeds_itself(t)) {
+        status = trainer_feed(t, lane, p->set, first, mb, err);
+        if (status == CNN_OK) status = trainer_profile_fed(t, err);
     }
+    if (status != CNN_OK) return status;
     return t->graphs ? s->impl->graph_run(s->context, batch->step[p->set], err)
                      : trainer_set_step(t, batch, lane, p->set, err);
 }
@@ -191,15 +196,18 @@ static double host_step_seconds(trainer *t)
 static cnn_status run_steps(trainer *t, const trainer_watch *watch, pass *p, cnn_error *err)
 {
     const bool several = watch == NULL || watch->loss == NULL || p->set == TEST_SET;
+    const double begun = cnn_now();
     double sum_before = 0.0;
     cnn_status status = trainer_feed_order(t, p->count, err);
     if (status == CNN_OK) status = trainer_clear_sums(t, err);
+    if (status == CNN_OK) status = trainer_profile_note(t, "order", begun, err);
     for (int64_t done = 0; done < p->count && status == CNN_OK;) {
         int64_t images;
         const int64_t steps = p->steps;
         const double start = cnn_now();
         status = next_steps(t, p, done, several, &images, err);
         note_host_time(t, p, cnn_now() - start, p->steps - steps);
+        if (status == CNN_OK) status = trainer_profile_end(t, err);
         done += images;
         if (status == CNN_OK) status = watch_step(t, watch, p, done, images, &sum_before, err);
     }
@@ -213,7 +221,9 @@ static cnn_status run_pass(trainer *t, const trainer_watch *watch, pass *p, cnn_
     int64_t correct = 0;
     p->synced_at = start;
     cnn_status status = run_steps(t, watch, p, err);
+    const double queued = cnn_now();
     if (status == CNN_OK) status = trainer_read_sums(t, &sum, &correct, err);
+    if (status == CNN_OK) status = trainer_profile_note(t, "sums", queued, err);
     p->seconds = cnn_now() - start;
     p->loss = sum / (double)p->count;
     p->accuracy = (double)correct / (double)p->count;
@@ -256,8 +266,10 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     memset(result, 0, sizeof *result);
     t->transfer_s = 0.0;
     t->n_host_times = 0;
+    trainer_profile_start(t);
     trainer_order(t->params.seed, epoch, p.count, t->order);
-    cnn_status status = run_pass(t, watch, &p, err);
+    cnn_status status = trainer_profile_note(t, "order", start, err);
+    if (status == CNN_OK) status = run_pass(t, watch, &p, err);
     result->steps = p.steps;
     result->train_s = cnn_now() - start; /* the shuffling too */
     result->train_loss = p.loss;
@@ -265,6 +277,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     result->images_per_s = (double)p.count / result->train_s;
     if (status == CNN_OK) status = test_pass(t, watch, p.count, result, err);
     result->seconds = cnn_now() - start;
+    if (status == CNN_OK) status = trainer_profile_finish(t, result->seconds, err);
     result->transfer_s = t->transfer_s;
     result->host_step_s = host_step_seconds(t);
     if (!cnn_impl_timed(t->session->impl))

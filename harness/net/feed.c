@@ -170,8 +170,9 @@ static cnn_status feed_from_host(trainer *t, int lane, int set, int64_t first, i
 
 cnn_status trainer_feed(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err)
 {
-    return t->params.host_data ? feed_from_host(t, lane, set, first, mb, err)
-                               : gather_on_device(t, lane, set, first, mb, err);
+    const cnn_status status = t->params.host_data ? feed_from_host(t, lane, set, first, mb, err)
+                                                  : gather_on_device(t, lane, set, first, mb, err);
+    return status == CNN_OK ? trainer_profile_call(t, err) : status;
 }
 
 cnn_status trainer_feed_end(trainer *t, cnn_error *err)

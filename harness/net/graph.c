@@ -37,7 +37,7 @@ static cnn_status warm_up(trainer *t, cnn_error *err)
     return status == CNN_OK ? cnn_sync(t->session, err) : status;
 }
 
-static cnn_status capture_steps(trainer *t, const trainer_batch *batch, int lane, int set, int steps, cnn_graph **graph,
+static cnn_status capture_steps(trainer *t, trainer_batch *batch, int lane, int set, int steps, cnn_graph **graph,
                                 cnn_error *err)
 {
     const cnn_impl *impl = t->session->impl;
@@ -45,10 +45,12 @@ static cnn_status capture_steps(trainer *t, const trainer_batch *batch, int lane
     cnn_error after;
     cnn_status status = impl->capture_begin(context, err);
     if (status != CNN_OK) return status;
+    status = trainer_profile_use(t, batch, set, err);
     for (int i = 0; i < steps && status == CNN_OK; i++) {
         if (trainer_feeds_itself(t)) status = trainer_feed(t, lane, set, 0, batch->mb, err);
         if (status == CNN_OK) status = trainer_set_step(t, batch, lane, set, err);
     }
+    if (status == CNN_OK) status = trainer_profile_use(t, NULL, set, err);
     if (status == CNN_OK) {
         status = impl->capture_end(context, graph, err);
         if (status != CNN_OK) *graph = NULL;
@@ -65,7 +67,7 @@ static cnn_status capture_batch(trainer *t, trainer_batch *batch, int lane, cnn_
     for (int set = 0; set < SETS && status == CNN_OK; set++) {
         const int64_t steps = steps_of(t, set, batch->mb);
         if (steps > 0) status = capture_steps(t, batch, lane, set, 1, &batch->step[set], err);
-        if (status == CNN_OK && steps >= STEPS_A_GRAPH && trainer_feeds_itself(t))
+        if (status == CNN_OK && steps >= STEPS_A_GRAPH && trainer_feeds_itself(t) && t->profile == NULL)
             status = capture_steps(t, batch, lane, set, STEPS_A_GRAPH, &batch->steps[set], err);
     }
     if (status == CNN_OK) return CNN_OK;

@@ -75,6 +75,7 @@ cnn_status trainer_open(const cnn_session *session, const cnn_network *network, 
     cnn_status status = CNN_OK;
     if (t->value_at == NULL || t->grad_at == NULL || t->save_at == NULL || t->order == NULL)
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
+    if (status == CNN_OK && params->profile) status = trainer_profile_open(t, err);
     if (status == CNN_OK) status = plan_all(t, err);
     if (status == CNN_OK)
         *out = t;
@@ -141,6 +142,7 @@ void trainer_close(trainer *t)
     if (t->stepper != NULL) t->session->impl->step_close(t->session->context, t->stepper);
     for (int i = 0; i < t->n_plans; i++) cnn_plan_release(t->session, &t->plans[i].plan);
     trainer_graphs_free(t);
+    trainer_profile_close(t);
     trainer_feed_close(t);
     for (int lane = 0; lane < LANES; lane++)
         for (int i = 0; i < MAX_BATCHES; i++) close_batch(&t->batches[lane][i]);

@@ -17,6 +17,7 @@
 #include "../data/dataset.h"
 #include "../impl.h"
 #include "net.h"
+#include "profile.h"
 
 typedef struct trainer trainer;
 
@@ -27,6 +28,7 @@ typedef struct trainer_params {
     bool fused;                   /* use the implementation's own train step; CNN_UNSUPPORTED if it has none */
     bool no_graph;                /* launch every operation of every step, even where a step could be captured */
     bool host_data;               /* the images stay in host memory */
+    bool profile;                 /* tell where each epoch's time goes; steps are then waited for one by one */
 } trainer_params;
 
 /* What the memory is for; `total` is what is allocated, alignment included. */
@@ -80,6 +82,8 @@ const char *trainer_algorithm(const trainer *t, int layer, cnn_dir dir);
 cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, trainer_result *result, cnn_error *err);
 /* Tests on all test images: fills test_s, test_loss, test_accuracy. */
 cnn_status trainer_test(trainer *t, const trainer_watch *watch, trainer_result *result, cnn_error *err);
+/* With params.profile: of the latest epoch, until the next one begins. Else NULL. */
+const epoch_profile *trainer_profiled(const trainer *t);
 /* The order in which an epoch takes the images: a permutation of 0..count-1. */
 void trainer_order(uint64_t seed, int64_t epoch, int64_t count, int32_t *order);
 

@@ -23,6 +23,7 @@ typedef struct trainer_call {
     size_t at[CNN_MAX_OPERANDS], copy_bytes;
     void *operands[CNN_MAX_OPERANDS]; /* from `at`, once the memory is there */
     cnn_run_extra extra;
+    char range[CNN_NAME_MAX + 8]; /* layer and direction, for a profiler */
 } trainer_call;
 
 typedef struct call_list {
@@ -39,11 +40,14 @@ typedef struct trainer_batch {
     int64_t mb;
     call_list forward, backward, inference;
     cnn_graph *step[SETS], *steps[SETS];
+    cnn_laps *laps[SETS]; /* with params.profile */
 } trainer_batch;
 
 /* Buffers for the images of a batch. One is enough where images are gathered on the device; those from host memory
  * come in by two in turn, so that one is filled while the other is read. */
 enum { LANES = 2, HOST_TIMES = 256 };
+
+typedef struct trainer_profile trainer_profile;
 
 struct trainer {
     const cnn_session *session;
@@ -69,6 +73,7 @@ struct trainer {
     int n_plans, plan_capacity;
     call_list update;
     cnn_stepper *stepper;          /* with params.fused */
+    trainer_profile *profile;      /* with params.profile, else NULL */
     bool graphs;                   /* steps are captured */
     int32_t *order;                /* host: the order of an epoch */
     char *rows[SETS];              /* with host_data: all images, converted, in host memory */
@@ -110,6 +115,24 @@ cnn_status trainer_feed_order(trainer *t, int64_t count, cnn_error *err);
 cnn_status trainer_feed(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err);
 cnn_status trainer_feed_end(trainer *t, cnn_error *err); /* of a pass: adds up transfer_s */
 bool trainer_feeds_itself(const trainer *t);             /* feeding is part of the captured step */
+
+/* profile.c: nothing of it does anything without params.profile. */
+cnn_status trainer_profile_open(trainer *t, cnn_error *err);
+void trainer_profile_close(trainer *t);
+void trainer_profile_start(trainer *t);                                                      /* of an epoch */
+cnn_status trainer_profile_finish(trainer *t, double seconds, cnn_error *err);               /* which took so long */
+cnn_status trainer_profile_note(trainer *t, const char *what, double since, cnn_error *err); /* an overhead */
+/* From here on operations make the laps of this step; batch NULL: of none. */
+cnn_status trainer_profile_use(trainer *t, trainer_batch *batch, int set, cnn_error *err);
+/* A step: begin, (fed, where the batch comes before it), end, which waits for it. */
+cnn_status trainer_profile_begin(trainer *t, trainer_batch *batch, int set, cnn_error *err);
+cnn_status trainer_profile_fed(trainer *t, cnn_error *err);
+cnn_status trainer_profile_end(trainer *t, cnn_error *err);
+/* Ends an operation's laps. */
+static inline cnn_status trainer_profile_call(const trainer *t, cnn_error *err)
+{
+    return t->profile != NULL ? t->session->impl->lap(t->session->context, "", err) : CNN_OK;
+}
 
 /* graph.c: captures every step that an epoch takes, after a warm-up that changes parameters and sums. */
 cnn_status trainer_capture(trainer *t, cnn_error *err);

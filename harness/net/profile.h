@@ -1,0 +1,30 @@
+/* profile.h: where the seconds of an epoch went, by layer, direction and phase.
+ *
+ * Each step is waited for, and the laps of its operations (cnn.h) are read and added up: a captured step's as it runs
+ * when it is replayed. What no lap explains is named as well, so the rows always sum to the epoch's seconds. */
+#ifndef HARNESS_NET_PROFILE_H
+#define HARNESS_NET_PROFILE_H
+
+#include "../cnn.h"
+
+/* Rows that are no layer's have these for a layer. */
+#define PROFILE_IMAGES "images"       /* a batch is gathered */
+#define PROFILE_GRADIENTS "gradients" /* summed where several layers read a value */
+#define PROFILE_UPDATE "update"
+#define PROFILE_OVERHEAD "overhead"
+
+typedef struct profile_row {
+    const char *layer, *pass; /* layer: the network's; pass: a direction's name in training, "test", or "" */
+    char phase[32];           /* a kernel's or the operation's name; overhead: what it is */
+    double seconds, flops;    /* flops: of all the layer's phases in this pass, at the first of them; else 0 */
+    int64_t calls;
+    int place; /* rows stand in the network's order */
+} profile_row;
+
+typedef struct epoch_profile {
+    profile_row *rows;
+    int count, capacity;
+    double seconds; /* of the epoch: the sum of all rows */
+} epoch_profile;
+
+#endif
