@@ -1,0 +1,116 @@
+/* train_report.c: the lines and the records of `train`: a head for each run, then one an epoch. */
+#include "train_report.h"
+
+#include "../names.h"
+#include "train_profile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void train_setting(const train_run *r, epoch_setting *setting)
+{
+    const train *t = r->all;
+    const cnn_type type = r->network->net.type;
+    char optimizer[CNN_PROBLEM_TEXT_MAX];
+    memset(setting, 0, sizeof *setting);
+    epoch_setting_of_session(r->session, setting);
+    epoch_setting_of_trainer(r->session, &t->params, setting);
+    cnn_optimizer_format(&t->params.optimizer, optimizer);
+    snprintf(setting->algorithm, sizeof setting->algorithm, "%s", r->algorithm);
+    epoch_setting_of_net(&r->network->net, setting);
+    snprintf(setting->data, sizeof setting->data, "%s", t->data.name);
+    snprintf(setting->dtype, sizeof setting->dtype, "%s", cnn_dtype_name(type.dtype));
+    snprintf(setting->layout, sizeof setting->layout, "%s", cnn_layout_name(type.layout));
+    snprintf(setting->math, sizeof setting->math, "%s", cnn_math_name(type.math));
+    snprintf(setting->optimizer, sizeof setting->optimizer, "%.*s", (int)sizeof setting->optimizer - 1, optimizer);
+    setting->batch = t->batch;
+    setting->seed = t->options->seed;
+    setting->train_images = t->data.train.count;
+    setting->test_images = t->data.test.count;
+}
+
+cnn_status train_report_losses(const train_run *r, int64_t epoch, cnn_error *err)
+{
+    const train *t = r->all;
+    if (t->losses == NULL) return CNN_OK;
+    cnn_record *record = record_new("losses");
+    record_session(record, r->session, r->algorithm);
+    record_text(record, "net", r->network->net.name);
+    record_text(record, "data", t->data.name);
+    record_int(record, "batch", t->batch);
+    record_int(record, "seed", t->options->seed);
+    record_int(record, "epoch", epoch + 1);
+    record_reals(record, "losses", t->losses, (int)t->n_losses);
+    return record_write(t->sink, record, err);
+}
+
+cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err)
+{
+    train *t = r->all;
+    epoch_row row = {.epoch = epoch + 1,
+                     .seconds = e->seconds,
+                     .train_s = e->train_s,
+                     .test_s = e->test_s,
+                     .train_loss = e->train_loss,
+                     .test_loss = e->test_loss,
+                     .train_accuracy = e->train_accuracy,
+                     .test_accuracy = e->test_accuracy,
+                     .images_per_s = e->images_per_s,
+                     .transfer_s = e->transfer_s,
+                     .host_step_s = e->host_step_s};
+    train_setting(r, &row.setting);
+    cnn_record *record = epoch_record(r->session, &row);
+    record_real(record, "setup_s", r->setup_s);
+    /* a profiled epoch takes longer, and has records of its own */
+    cnn_status status = CNN_OK;
+    if (t->params.profile)
+        record_free(record);
+    else
+        status = record_write(t->sink, record, err);
+    if (!(isfinite(e->train_loss) && isfinite(e->test_loss))) t->diverged++;
+    if (status != CNN_OK || t->options->json) return status;
+    printf("%5lld  %10.5f  %9.5f  %8.2f %%", (long long)epoch + 1, e->train_loss, e->test_loss,
+           e->test_accuracy * 100.0);
+    if (cnn_impl_timed(r->session->impl))
+        printf("  %8.3f  %8.3f  %9.0f\n", e->seconds, e->train_s, e->images_per_s);
+    else
+        printf("  emulated: not timed\n");
+    fflush(stdout);
+    return CNN_OK;
+}
+
+cnn_status train_report_profile(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err)
+{
+    epoch_setting setting;
+    const train_profiled p = {.options = r->all->options,
+                              .session = r->session,
+                              .algorithm = r->algorithm,
+                              .setting = &setting,
+                              .epoch = epoch + 1,
+                              .result = e,
+                              .profile = trainer_profiled(r->trainer)};
+    if (p.profile == NULL) return CNN_OK;
+    train_setting(r, &setting);
+    return train_profile_report(&p, r->all->sink, err);
+}
+
+const char *train_time_text(double seconds, char text[32])
+{
+    snprintf(text, 32, isnan(seconds) ? "not timed" : "%.3f s", seconds);
+    return text;
+}
+
+void train_print_head(const train_run *r)
+{
+    char setup[32];
+    if (r->all->options->json) return;
+    const trainer_params *params = &r->all->params;
+    printf("%s on %s, batch %lld, %s:%s, %s %s, %d thread%s%s%s; set-up %s\n", r->network->net.name, r->all->data.name,
+           (long long)r->all->batch, r->session->impl->name, r->algorithm, cnn_dtype_name(r->network->net.type.dtype),
+           cnn_layout_name(r->network->net.type.layout), r->session->threads, r->session->threads == 1 ? "" : "s",
+           trainer_uses_graph(r->session, params) ? ", graph" : "", params->host_data ? ", data on the host" : "",
+           train_time_text(r->setup_s, setup));
+    printf("%5s  %10s  %9s  %10s  %8s  %8s  %9s\n", "epoch", "train loss", "test loss", "accuracy", "seconds",
+           "train s", "images/s");
+}

@@ -1,0 +1,44 @@
+/* train_report.h: what `train` is at work on, and what it shows and records of it. */
+#ifndef HARNESS_CLI_TRAIN_REPORT_H
+#define HARNESS_CLI_TRAIN_REPORT_H
+
+#include "bench/epoch.h"
+#include "sessions.h"
+
+typedef struct train {
+    const cli_options *options;
+    cli_type_set types;
+    trainer_params params; /* but for the algorithm */
+    int64_t batch, epochs;
+    cnn_op deciding_op;
+    cli_sessions sessions;
+    dataset data;
+    record_sink *sink;
+    cli_progress progress;
+    double *losses; /* of the steps of an epoch, with --losses */
+    int64_t n_losses;
+    int trained, diverged;
+} train;
+
+/* One training run. */
+typedef struct train_run {
+    train *all;
+    cnn_session *session;
+    const char *algorithm;
+    cnn_network *network;
+    trainer *trainer;
+    double setup_s, train_seconds;
+    int64_t epochs_run;
+} train_run;
+
+/* Everything that two epochs must share to be compared. */
+void train_setting(const train_run *r, epoch_setting *setting);
+void train_print_head(const train_run *r);
+cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err);
+/* Nothing without --profile; nothing without --losses. */
+cnn_status train_report_profile(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err);
+cnn_status train_report_losses(const train_run *r, int64_t epoch, cnn_error *err);
+/* NaN is the time of what is emulated. */
+const char *train_time_text(double seconds, char text[32]);
+
+#endif
