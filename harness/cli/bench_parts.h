@@ -36,7 +36,8 @@ typedef struct bench {
 cnn_status bench_gather_problems(bench *b, cnn_error *err);
 /* cmd_bench.c: the data and the reference's results, made by every core before anything is timed. */
 cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err);
-/* bench_report.c: three digits and a unit; the command that repeats one row; the lines of one problem, direction and type. */
+/* bench_report.c: three digits and a unit; the command that repeats one row; the lines of one problem, direction and
+ * type. */
 void bench_time_text(double seconds, char *text, size_t size);
 void bench_repro(const bench *b, const contender *c, const vf_case *pc, char line[REPRO_MAX]);
 void bench_print(const bench *b, const contender *list, int count, const vf_case *pc);
