@@ -4,9 +4,9 @@
  * A round packs some blocks of images, then computes tasks of (two blocks) x (a tile of channels) into a worker's
  * scratch and unpacks them. An output's sum is always taken in the same order, by whichever worker. */
 #include "direct.h"
-#include "laps.h"
 #include "harness/names.h"
 #include "harness/shape.h"
+#include "laps.h"
 
 typedef struct gather_run {
     const direct_kernels *kern;
