@@ -4,9 +4,9 @@
  * slot; at the end the lanes are added. A problem with few such tiles has several slots, whose sums are added in their
  * order. Tiles and slots follow from the problem alone, so the bits do not depend on the threads. */
 #include "direct.h"
-#include "laps.h"
 #include "harness/names.h"
 #include "harness/shape.h"
+#include "laps.h"
 
 typedef struct weights_run {
     const direct_kernels *kern;
