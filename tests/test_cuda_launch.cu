@@ -243,14 +243,10 @@ static void sticky_errors_end_the_context(void **)
 int main()
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grid_stride_covers_every_element),
-        cmocka_unit_test(shared_memory_is_asked_for),
-        cmocka_unit_test(wrong_shapes_are_refused),
-        cmocka_unit_test(bad_devices_are_named),
-        cmocka_unit_test(too_much_memory_is_counted),
-        cmocka_unit_test(graphs_are_replayed),
-        cmocka_unit_test(laps_are_of_the_kernels),
-        cmocka_unit_test(broken_capture_leaves_the_context_usable),
+        cmocka_unit_test(grid_stride_covers_every_element), cmocka_unit_test(shared_memory_is_asked_for),
+        cmocka_unit_test(wrong_shapes_are_refused),         cmocka_unit_test(bad_devices_are_named),
+        cmocka_unit_test(too_much_memory_is_counted),       cmocka_unit_test(graphs_are_replayed),
+        cmocka_unit_test(laps_are_of_the_kernels),          cmocka_unit_test(broken_capture_leaves_the_context_usable),
         cmocka_unit_test(sticky_errors_end_the_context),
     };
     const int skip = gpu_or_skip();
