@@ -146,8 +146,9 @@ static void name(cnn_peak *peak, const char *what, const char *variant, cnn_peak
 
 static void name_arithmetic(const cuda_context *c, const peak_work *w, cnn_peak *peak)
 {
-    const double threads = (double)c->limits.multiprocessors * BLOCKS_PER_SM * THREADS;
-    name(peak, "fma", "", CNN_PEAK_FLOPS, 2.0 * threads * CHAINS * ROUNDS);
+    const int64_t threads = (int64_t)c->limits.multiprocessors * BLOCKS_PER_SM * THREADS;
+    const int64_t multiply_adds = threads * CHAINS * ROUNDS;
+    name(peak, "fma", "", CNN_PEAK_FLOPS, 2 * (double)multiply_adds);
     peak->dtype = w->kind == FMA_F32 ? CNN_F32 : CNN_F64;
 }
 

@@ -27,22 +27,21 @@ static cnn_status place_params(cnn_network *n, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status read_lines(net_builder *b, const char *file, const char *text, cnn_error *err)
+/* `line`: room for one, which b->line shows to those who read it. */
+static cnn_status read_lines(net_builder *b, net_line *line, const char *file, const char *text, cnn_error *err)
 {
-    net_line line;
-    b->line = &line;
     for (int number = 1; *text != '\0'; number++) {
-        cnn_status status = net_line_take(&text, file, number, &line, err);
+        cnn_status status = net_line_take(&text, file, number, line, err);
         if (status != CNN_OK) return status;
-        if (line.count == 0) continue;
+        if (line->count == 0) continue;
         if (b->network->net.n_layers == NET_MAX_LAYERS)
-            return NET_FAIL(&line, err, "more than %d layers", NET_MAX_LAYERS);
+            return NET_FAIL(line, err, "more than %d layers", NET_MAX_LAYERS);
         const int before = b->network->net.n_layers;
         status = net_read_layer(b, err);
         cnn_error why;
         if (status == CNN_OK && b->network->net.n_layers > before &&
             cnn_problem_check(&b->network->layers[before].problem, &why) != CNN_OK)
-            status = NET_FAIL(&line, err, "%s", why.message);
+            status = NET_FAIL(line, err, "%s", why.message);
         if (status != CNN_OK) return status;
     }
     if (!b->finished)
@@ -84,7 +83,9 @@ cnn_status cnn_net_build(const char *file, const char *text, const cnn_type *typ
     if (n == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: no memory for the network's layers", file);
     size_t lines = 1;
     for (const char *p = text; *p != '\0'; p++) lines += *p == '\n';
-    net_builder b = {.network = n, .current = -1, .batch = batch, .states = calloc(lines, sizeof *b.states)};
+    net_line line;
+    net_builder b = {
+        .network = n, .current = -1, .batch = batch, .states = calloc(lines, sizeof *b.states), .line = &line};
     n->seed = seed;
     n->net.type = *type;
     n->net.batch = batch;
@@ -92,7 +93,7 @@ cnn_status cnn_net_build(const char *file, const char *text, const cnn_type *typ
     n->net.values = n->values;
     n->net.params = n->params;
     name_net(&n->net, file);
-    cnn_status status = b.states != NULL ? read_lines(&b, file, text, err)
+    cnn_status status = b.states != NULL ? read_lines(&b, &line, file, text, err)
                                          : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: no memory for its values", file);
     if (status == CNN_OK) status = place_params(n, err);
     free(b.states);
