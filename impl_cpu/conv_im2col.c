@@ -5,6 +5,18 @@
  * worth. MOST_PARTIAL: elements of all partial sums. */
 enum { MOST_TASKS = 32, LEAST_WIDTH = 64, LEAST_ROWS = 64, MOST_ROWS = 512, PART_WIDTH = 256, MOST_PARTIAL = 1 << 24 };
 
+/* On AVX-512 OpenBLAS multiplies without packing its operands where a product takes at most 100^3 multiply-adds and,
+ * for dy * columns', at most some 50 rows of columns. With few channels, packing would double the time. */
+enum { SMALL_PRODUCT = 1000000, SMALL_ROWS = 48 };
+
+/* Rows of columns in one product of BWD_W; even pieces. */
+static int64_t choose_piece(const im2col_plan *m)
+{
+    const int64_t rows = m->chunk * m->taps;
+    if (m->isa != CPU_ISA_AVX512 || m->group_oc * SMALL_ROWS * LEAST_WIDTH > SMALL_PRODUCT) return rows;
+    return cpu_ceil_div(rows, cpu_ceil_div(rows, SMALL_ROWS));
+}
+
 /* Several images side by side pay where an image alone gives short copies or thin products. */
 static int64_t choose_lanes(const im2col_plan *m)
 {
@@ -30,10 +42,14 @@ static void choose_chunks(im2col_plan *m, cnn_dir dir, int64_t want, int64_t bud
 /* Output pixels of a block: what the budget holds, not so few that products grow thin, even in size. */
 static void choose_blocks(im2col_plan *m, cnn_dir dir, int64_t want, int64_t budget)
 {
-    const int64_t most = cpu_clamp(budget / (m->chunk * m->taps * m->lanes), 1, m->out_pixels);
     const int64_t least = cpu_min(cpu_ceil_div(LEAST_WIDTH, m->lanes), m->out_pixels);
+    const int64_t small = SMALL_PRODUCT / (m->group_oc * m->piece * m->lanes);
+    int64_t most = cpu_clamp(budget / (m->chunk * m->taps * m->lanes), 1, m->out_pixels);
+    if (m->isa == CPU_ISA_AVX512 && small >= least) most = cpu_min(most, small);
     int64_t blocks = cpu_ceil_div(m->out_pixels, cpu_max(most, least));
     if (dir != CNN_BWD_D) {
+        if (dir == CNN_BWD_W)
+            want = cpu_min(want, m->d->g * m->chunks * cpu_max(m->d->mb * m->out_pixels / PART_WIDTH, 1));
         const int64_t useful = cpu_ceil_div(want, m->bundles * m->d->g * m->chunks);
         blocks = cpu_max(blocks, cpu_power_of_two(cpu_min(useful, cpu_ceil_div(m->out_pixels, least))));
     }
@@ -57,7 +73,9 @@ static void choose_cut(const cpu_context *cpu, cnn_dir dir, im2col_plan *m)
     m->lanes = choose_lanes(m);
     m->bundles = cpu_ceil_div(d->mb, m->lanes);
     m->pack = m->lanes > 1 || d->t.layout == CNN_NHWC;
+    m->split = m->pack && d->sw > 1;
     choose_chunks(m, dir, want, budget);
+    m->piece = dir == CNN_BWD_W ? choose_piece(m) : m->chunk * m->taps;
     choose_blocks(m, dir, want, budget);
     m->parts = dir == CNN_BWD_W ? choose_parts(m, want, weights) : 1;
     const int64_t pieces = dir == CNN_FWD ? m->bundles * m->blocks : (dir == CNN_BWD_D ? m->bundles : m->parts);

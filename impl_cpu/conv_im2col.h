@@ -3,7 +3,9 @@
  * Images are packed in bundles of up to `lanes`: the same pixel of the bundle's images stands side by side,
  * [channel][pixel][lane]. So one column is a vector of images: building columns moves whole vectors whatever the stride
  * or the dilation, and a product stays wide enough for OpenBLAS where an image has only 4 x 4 outputs. A single lane
- * of NCHW is the tensor as it stands and is not packed.
+ * of NCHW is the tensor as it stands and is not packed. Where the stride is more than 1, a packed row of the input
+ * holds its pixels by their column modulo the stride, so that what one tap reads or adds to stands side by side: one
+ * copy for a row of columns, of any stride and dilation.
  *
  * A block of columns is [row][pixel][lane], its rows (channel, kernel row, kernel column) in the order of the weights,
  * over a range of output pixels that fits the knob im2col.block_kib. With w as [oc/g][row], for each group:
@@ -27,8 +29,10 @@ typedef struct im2col_plan {
     int64_t group_ic, group_oc, taps, in_pixels, out_pixels;
     int64_t lanes, bundles;
     bool pack;                    /* bundles are copies; else they are the tensors themselves */
+    bool split;                   /* packed rows of the input are ordered by column modulo sw */
     bool pointwise;               /* 1x1, stride 1, no padding: a channel's pixels are its row of columns */
     int64_t chunk, chunks;        /* input channels of a group that one task takes, and how many such chunks */
+    int64_t piece;                /* rows of columns in one product */
     int64_t block_pixels, blocks; /* output pixels of one block of columns, and how many blocks in an image */
     int64_t parts;                /* BWD_W: partial sums over (bundle, block) */
     int64_t tasks;
@@ -61,21 +65,29 @@ static inline void im2col_pixels(const im2col_plan *m, int64_t index, im2col_blo
 
 static inline int64_t im2col_width(const im2col_block *b) { return (b->last - b->first) * b->lanes; }
 
-/* Packs a whole tensor of `channels` x `pixels` into bundles, in parallel. */
+/* Where a row's pixel `col` stands in a split row of the input. */
+static inline int64_t im2col_place(const cnn_conv_desc *d, int64_t col)
+{
+    const int64_t phase = col % d->sw;
+    return phase * (d->iw / d->sw) + cpu_min(phase, d->iw % d->sw) + col / d->sw;
+}
+
+/* Packs a whole tensor of `channels` x `pixels` into bundles, in parallel; `split`: it is the input of a split plan. */
 typedef struct im2col_tensor {
     const im2col_plan *plan;
     const void *from;
     void *to;
     int64_t channels, pixels;
+    bool split;
 } im2col_tensor;
 void im2col_pack(thread_pool *pool, im2col_tensor tensor, im2col_tensor also);
 
 /* Copies a packed block [channel][pixel][lane] of channels [c0, c0 + count), pixels [first, last), to where it belongs
- * in an NCHW or NHWC tensor of `channels` x `pixels`; adds it there if `add`. */
+ * in an NCHW or NHWC tensor of `channels` x `pixels`; adds it there if `add`. A `split` block is whole images. */
 typedef struct im2col_target {
     void *to;
     int64_t channels, pixels, c0, count;
-    bool add;
+    bool add, split;
 } im2col_target;
 void im2col_unpack(const im2col_plan *m, const im2col_block *b, const void *from, im2col_target target);
 

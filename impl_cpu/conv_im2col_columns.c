@@ -7,20 +7,52 @@
 
 #include <string.h>
 
-/* A tap reads input row p*sh + row, column q*sw + col; they exist for p in [p0, p1), q in [q0, q1). */
+/* A tap reads input row p*sh + row, and in it the pixel at q*step + at; they exist for p in [p0, p1), q in [q0, q1). */
 typedef struct tap {
-    int64_t row, col, p0, p1, q0, q1;
+    int64_t row, at, step, p0, p1, q0, q1;
 } tap;
 
 /* Tap number `k` in the order of the weights; a flipped kernel stores its taps backwards. */
-static tap tap_at(const cnn_conv_desc *d, int64_t k)
+static tap tap_at(const im2col_plan *m, int64_t k)
 {
+    const cnn_conv_desc *d = m->d;
     if (d->flip) k = d->kh * d->kw - 1 - k;
     const int64_t i = k / d->kw, j = k % d->kw;
-    tap t = {.row = i * (d->dh + 1) - d->ph, .col = j * (d->dw + 1) - d->pw};
+    tap t = {.row = i * (d->dh + 1) - d->ph, .at = j * (d->dw + 1) - d->pw, .step = d->sw};
     cnn_tap_range(i, d->ih, d->oh, d->dh + 1, d->ph, d->sh - 1, &t.p0, &t.p1);
     cnn_tap_range(j, d->iw, d->ow, d->dw + 1, d->pw, d->sw - 1, &t.q0, &t.q1);
+    if (m->split && t.q0 < t.q1) t.at = im2col_place(d, t.q0 * d->sw + t.at) - t.q0, t.step = 1;
     return t;
+}
+
+/* `zeros` elements, then `pixels` of the input, for one tap: the same for every channel. Offsets in elements: `to` from
+ * the start of a row of columns, `from` from the start of a channel. */
+typedef struct run {
+    int64_t zeros, to, from, pixels;
+} run;
+enum { MOST_RUNS = 64 };
+
+/* The runs of a tap in a block from output pixel *at on, as many as fit; *at becomes the pixel to go on from. */
+static int runs_of(const im2col_plan *m, const im2col_block *b, const tap *t, int64_t *at, run *runs)
+{
+    const cnn_conv_desc *d = m->d;
+    const int64_t top = cpu_clamp(t->p0 * d->ow, b->first, b->last), bottom = cpu_clamp(t->p1 * d->ow, top, b->last);
+    int count = 0;
+    for (int64_t next = cpu_max(*at, top); next < bottom;) {
+        if (count == MOST_RUNS - 1) return count;
+        const int64_t p = next / d->ow, start = p * d->ow, end = cpu_min(start + d->ow, bottom);
+        const int64_t left = cpu_clamp(start + t->q0, next, end), right = cpu_clamp(start + t->q1, left, end);
+        if (right > left) {
+            const int64_t pixel = (p * d->sh + t->row) * d->iw + (left - start) * t->step + t->at;
+            runs[count++] =
+                (run){(left - *at) * b->lanes, (left - b->first) * b->lanes, pixel * b->lanes, right - left};
+            *at = right;
+        }
+        next = end;
+    }
+    runs[count++] = (run){(b->last - *at) * b->lanes, im2col_width(b), 0, 0};
+    *at = b->last;
+    return count;
 }
 
 /* Compiles a mover for each instruction set (it moves and adds, so the bits are the same), and a table to choose by. */
@@ -41,43 +73,6 @@ static tap tap_at(const cnn_conv_desc *d, int64_t k)
         name(m, b, from, to);                                                                                          \
     }                                                                                                                  \
     static name##_fn *const name##_variants[CPU_ISA_COUNT] = {name##_base, name##_avx2, name##_avx512};
-
-/* DO(n) with n a constant equal to `lanes`. */
-#define EACH_LANES(lanes, DO)                                                                                          \
-    switch (lanes) {                                                                                                   \
-    case 1:                                                                                                            \
-        DO(1);                                                                                                         \
-        break;                                                                                                         \
-    case 2:                                                                                                            \
-        DO(2);                                                                                                         \
-        break;                                                                                                         \
-    case 3:                                                                                                            \
-        DO(3);                                                                                                         \
-        break;                                                                                                         \
-    case 4:                                                                                                            \
-        DO(4);                                                                                                         \
-        break;                                                                                                         \
-    case 5:                                                                                                            \
-        DO(5);                                                                                                         \
-        break;                                                                                                         \
-    case 6:                                                                                                            \
-        DO(6);                                                                                                         \
-        break;                                                                                                         \
-    case 8:                                                                                                            \
-        DO(8);                                                                                                         \
-        break;                                                                                                         \
-    case 10:                                                                                                           \
-        DO(10);                                                                                                        \
-        break;                                                                                                         \
-    case 12:                                                                                                           \
-        DO(12);                                                                                                        \
-        break;                                                                                                         \
-    case 16:                                                                                                           \
-        DO(16);                                                                                                        \
-        break;                                                                                                         \
-    default:                                                                                                           \
-        DO(lanes);                                                                                                     \
-    }
 
 #define KERNELS "impl_cpu/conv_im2col_columns.inc"
 #include "for_each_real.inc"

@@ -3,6 +3,25 @@
 
 #include <string.h>
 
+/* Pixel after pixel of a row, each time where it stands in the split row. */
+typedef struct im2col_walk {
+    int64_t phase, index, start; /* start: of the phase */
+} im2col_walk;
+
+static inline int64_t im2col_step(const cnn_conv_desc *d, im2col_walk *walk)
+{
+    const int64_t place = walk->start + walk->index;
+    walk->start += d->iw / d->sw + (walk->phase < d->iw % d->sw);
+    if (++walk->phase == d->sw) walk->phase = walk->start = 0, walk->index++;
+    return place;
+}
+
+/* Pixel `p` of a channel, where it stands in the bundle. */
+static inline int64_t im2col_pixel(const cnn_conv_desc *d, bool split, int64_t p)
+{
+    return split ? p / d->iw * d->iw + im2col_place(d, p % d->iw) : p;
+}
+
 #define KERNELS "impl_cpu/conv_im2col_pack.inc"
 #include "for_each_real.inc"
 

@@ -58,7 +58,8 @@ static cnn_status start(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir 
     const im2col_plan *m = &j->m;
     j->a = a, j->workspace = a->workspace, j->x = a->x, j->dy = a->dy, j->laps = cpu->laps;
     if (!m->pack) return CNN_OK;
-    im2col_tensor x = {m, a->x, NULL, d->ic, m->in_pixels}, dy = {m, a->dy, NULL, d->oc, m->out_pixels};
+    im2col_tensor x = {m, a->x, NULL, d->ic, m->in_pixels, m->split},
+                  dy = {m, a->dy, NULL, d->oc, m->out_pixels, false};
     if (dir != CNN_BWD_D) x.to = j->workspace + m->x_start, j->x = x.to;
     if (dir != CNN_FWD) dy.to = j->workspace + m->y_start, j->dy = dy.to;
     im2col_pack(cpu->pool, x, dy);
@@ -91,7 +92,7 @@ static void fwd_body(void *arg, int64_t task, int worker)
     cpu_gemm(m->dtype, m->group_oc, width, rows, w, columns, add, y, ld);
     cpu_clock_tick(&clock, GEMM);
     if (m->pack)
-        im2col_unpack(m, &b, y, (im2col_target){a->y, m->d->oc, m->out_pixels, oc0, m->group_oc, a->beta != 0});
+        im2col_unpack(m, &b, y, (im2col_target){a->y, m->d->oc, m->out_pixels, oc0, m->group_oc, a->beta != 0, false});
     cpu_clock_tick(&clock, REST);
 }
 
@@ -124,7 +125,8 @@ static void bwd_data_body(void *arg, int64_t task, int worker)
     cpu_clock_tick(&clock, COLUMNS);
     b.first = 0, b.last = m->in_pixels;
     if (m->pack)
-        im2col_unpack(m, &b, dx, (im2col_target){a->dx, m->d->ic, m->in_pixels, b.channel, b.count, a->beta != 0});
+        im2col_unpack(m, &b, dx,
+                      (im2col_target){a->dx, m->d->ic, m->in_pixels, b.channel, b.count, a->beta != 0, m->split});
     cpu_clock_tick(&clock, REST);
 }
 
@@ -143,13 +145,15 @@ static void bwd_weights_body(void *arg, int64_t task, int worker)
     for (int64_t unit = first; unit < last; unit++, add = true) {
         im2col_bundle(m, unit / m->blocks, &b);
         im2col_pixels(m, unit % m->blocks, &b);
-        gemm_matrix columns = columns_of(j, &b, scratch_of(j, worker));
+        const gemm_matrix columns = columns_of(j, &b, scratch_of(j, worker));
         const gemm_matrix dy = dy_of(j, &b, group);
         const int64_t width = im2col_width(&b);
-        columns.trans = true;
         cpu_clock_tick(&clock, COLUMNS);
-        cpu_gemm(m->dtype, m->group_oc, b.count * m->taps, width, dy, columns, add,
-                 dw + (oc0 * rows + c0 * m->taps) * m->elem, rows);
+        for (int64_t row = 0, end = b.count * m->taps; row < end; row += m->piece) {
+            const gemm_matrix some = {(const char *)columns.p + row * columns.ld * m->elem, columns.ld, true};
+            cpu_gemm(m->dtype, m->group_oc, cpu_min(m->piece, end - row), width, dy, some, add,
+                     dw + (oc0 * rows + c0 * m->taps + row) * m->elem, rows);
+        }
         cpu_clock_tick(&clock, GEMM);
         if (!j->a->db || chunk != 0) continue;
         im2col_row_sums(m->dtype, dy.p, dy.ld, m->group_oc, width, db + oc0 * m->elem, add);
