@@ -102,20 +102,24 @@ static cnn_status list_problems(const verification *v, cnn_op op, const cnn_type
 static cnn_status stop_if_interrupted(cnn_error *err)
 {
     if (!cli_interrupted()) return CNN_OK;
-    return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was finished is recorded");
+    return CNN_FAIL(err, CNN_INTERRUPTED,
+                    "interrupted; what was finished is recorded, and the same command with --out goes on from there");
 }
 
-/* False: with --isolate, a process before this one had it. */
+/* False: an earlier run, or with --isolate a process before this one, had it. */
 static bool take_case(verification *v, const report_case *now)
 {
-    if (!isolate_take(v->page, v->number++)) return false;
+    const int64_t number = v->number++;
+    if (number < resume_cases(v->report.resume) || !isolate_take(v->page, number)) return false;
     if (now != NULL) report_begin(&v->report, now);
     if (now != NULL && v->page != NULL) report_describe(&v->report, v->page);
     return true;
 }
 
-static void end_case(verification *v)
+/* state NULL: it was interrupted. */
+static void end_case(verification *v, const char *state)
 {
+    if (state != NULL) report_done(&v->report, v->number - 1, state);
     if (v->page != NULL) report_keep(&v->report, v->page->tally);
     isolate_done(v->page);
 }
@@ -134,13 +138,15 @@ static cnn_status verify_direction(verification *v, verify_engine *engine, const
         if (stop_if_interrupted(err) != CNN_OK) return CNN_INTERRUPTED;
         if (!take_case(v, &now)) continue;
         status = verify_problem(engine, &e->problem, dir, &list[i], report_result, &v->report, err);
+        verify_state state = VERIFY_SKIPPED;
         if (status == CNN_OK) {
             report_end(&v->report);
+            state = v->report.state;
         } else if (!e->given && (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW)) {
             report_refused(&v->report, e->problem.op, &now, VERIFY_SKIPPED, err->message);
             status = CNN_OK;
         }
-        end_case(v);
+        end_case(v, status == CNN_OK ? verify_state_name(state) : NULL);
         if (v->report.write_status != CNN_OK) return *err = v->report.write_error, v->report.write_status;
     }
     return status;
@@ -158,7 +164,7 @@ static cnn_status verify_list(verification *v, verify_engine *engine, cnn_op op,
             const report_case now = {.what = e->text};
             if (e->malformed) report_malformed(&v->report, op, e->text, e->why);
             if (!e->malformed) report_refused(&v->report, op, &now, VERIFY_UNSUPPORTED, e->why);
-            end_case(v);
+            end_case(v, e->malformed ? "REFUSED" : verify_state_name(VERIFY_UNSUPPORTED));
         }
         uint32_t dirs = e->refused ? 0 : v->dirs & cnn_op_dirs(&e->problem);
         for (int dir = 0; status == CNN_OK && dir < CNN_DIR_COUNT; dir++)
@@ -216,7 +222,7 @@ static cnn_status verify_network(verification *v, const cnn_session *session, co
         if (!take_case(v, &now)) continue;
         status = verify_net_trained(session, network, a->name, &v->settings, report_result, &v->report, err);
         if (status == CNN_OK) report_end(&v->report);
-        end_case(v);
+        end_case(v, status == CNN_OK ? verify_state_name(v->report.state) : NULL);
         if (v->report.write_status != CNN_OK) *err = v->report.write_error, status = v->report.write_status;
     }
     if (network != NULL) cnn_net_free(network);
@@ -307,12 +313,17 @@ static int verify_here(verification *v, isolate_page *page, cnn_error *err)
     if (page != NULL) report_resume(&v->report, page->tally);
     cnn_status status = set_up(v, err);
     if (status != CNN_OK) return cli_fail(err);
-    if (page == NULL || page->begun == 0)
-        status = record_environment(v->report.sink, &v->sessions.list[0], v->options->command_line, err);
+    if (page == NULL || page->begun == 0) {
+        status = resume_begin(v->report.resume, v->report.sink, err);
+        if (status == CNN_OK)
+            status = record_environment(v->report.sink, &v->sessions.list[0], v->options->command_line, err);
+    }
     cli_progress_start(&v->progress, "verify", v->options->quiet);
     if (status == CNN_OK) status = verify_all(v, &list, err);
     cli_progress_end(&v->progress);
     if (status == CNN_OK) status = stop_if_interrupted(err);
+    if (status == CNN_OK) status = resume_end(v->report.resume, v->report.sink, err);
+    if (status == CNN_OK || status == CNN_INTERRUPTED) report_add_earlier(&v->report);
     if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(&v->report);
     if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(v);
     if (status != CNN_OK) exit_status = cli_fail(err);
@@ -332,6 +343,7 @@ static void verify_died(void *user, isolate_page *page, const char *how)
 {
     verification *v = user;
     report_died(&v->report, page, how);
+    report_done(&v->report, page->begun - 1, verify_state_name(VERIFY_FAILED));
 }
 
 int cmd_verify(const cli_options *options, cnn_error *err)
@@ -343,6 +355,7 @@ int cmd_verify(const cli_options *options, cnn_error *err)
     if (options->fuzz > 0 || options->fuzz_invalid > 0) return verify_fuzz(options, err);
     v = (verification){.options = options, .report = {.options = options}};
     cnn_status status = record_sink_open(options->out, options->json, &v.report.sink, err);
+    if (status == CNN_OK) status = resume_open(options->out, options->command_line, &v.report.resume, err);
     if (status == CNN_OK && options->isolate) {
         const isolate_job job = {&v, options->isolate_limit, verify_child, verify_died};
         status = isolate_run(&job, &exit_status, err);
@@ -350,5 +363,6 @@ int cmd_verify(const cli_options *options, cnn_error *err)
         exit_status = verify_here(&v, NULL, err);
     }
     record_sink_close(v.report.sink);
+    resume_close(v.report.resume);
     return status == CNN_OK ? exit_status : cli_fail(err);
 }

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,8 +43,13 @@ static void describe(int status, const isolate_page *page, bool hung, char *how,
 static pid_t start_child(const isolate_job *job, isolate_page *page)
 {
     fflush(NULL);
-    const pid_t pid = fork();
+    const pid_t parent = getpid(), pid = fork();
+    (void)parent;
     if (pid != 0) return pid;
+#ifdef __linux__
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* with a parent that is killed; else both would write, when it goes on */
+    if (getppid() != parent) _exit(EXIT_FAILED);
+#endif
     const int status = job->work(job->user, page);
     fflush(NULL);
     _exit(status);

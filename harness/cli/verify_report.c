@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+static const char REFUSED[] = "REFUSED";    /* the state of a word that is no descriptor */
 enum { COMMAND_MAX = 2048, DETAILED = 10 }; /* DETAILED: failures that are shown and dumped element by element */
 
 #if defined(__GNUC__)
@@ -69,6 +70,10 @@ static void repro(const verify_report *r, char command[COMMAND_MAX])
 static void write(verify_report *r, cnn_record *record)
 {
     cnn_error err;
+    if (resume_take(r->resume, record) != NULL) { /* of a case that was stopped in its midst */
+        record_free(record);
+        return;
+    }
     cnn_status status = record_write(r->sink, record, &err);
     if (status == CNN_OK || r->write_status != CNN_OK) return;
     r->write_status = status;
@@ -219,7 +224,7 @@ void report_malformed(verify_report *r, cnn_op op, const char *text, const char 
     r->malformed++;
     fflush(stdout);
     fprintf(stderr, "benchcnn: %s\n", reason);
-    record_refused(r, op, &now, "REFUSED", reason);
+    record_refused(r, op, &now, REFUSED, reason);
 }
 
 int report_summary(verify_report *r)
@@ -287,6 +292,25 @@ void report_died(verify_report *r, isolate_page *page, const char *how)
     record_text(record, "reason", how);
     record_text(record, "repro", page->command);
     write(r, record);
+}
+
+void report_done(verify_report *r, int64_t number, const char *state)
+{
+    cnn_error err;
+    cnn_status status = resume_case(r->resume, r->sink, number, state, &err);
+    if (status == CNN_OK || r->write_status != CNN_OK) return;
+    r->write_status = status;
+    r->write_error = err;
+}
+
+void report_add_earlier(verify_report *r)
+{
+    for (int state = 0; state <= VERIFY_FAILED; state++)
+        r->cases[state] += resume_count(r->resume, verify_state_name((verify_state)state));
+    r->malformed += resume_count(r->resume, REFUSED);
+    if (resume_cases(r->resume) > 0)
+        fprintf(r->options->json ? stderr : stdout, "%lld cases were finished before, and stand in %s alone\n",
+                (long long)resume_cases(r->resume), r->options->out);
 }
 
 void report_free(verify_report *r)

@@ -4,6 +4,7 @@
 #ifndef HARNESS_CLI_VERIFY_REPORT_H
 #define HARNESS_CLI_VERIFY_REPORT_H
 
+#include "../resume.h"
 #include "cli.h"
 #include "isolate.h"
 #include "verify/verify.h"
@@ -21,6 +22,7 @@ typedef struct report_case {
 typedef struct verify_report {
     const cli_options *options;
     record_sink *sink;
+    resume *resume;
     int64_t cases[VERIFY_FAILED + 1]; /* how many of each state */
     int64_t malformed;                /* words of problem files that are no descriptors */
     report_case now;                  /* the case in hand and what has come of it */
@@ -51,6 +53,10 @@ void report_describe(const verify_report *report, isolate_page *page);
 void report_keep(const verify_report *report, int64_t tally[ISOLATE_TALLIES]);
 void report_resume(verify_report *report, const int64_t tally[ISOLATE_TALLIES]);
 void report_died(verify_report *report, isolate_page *page, const char *how);
+/* A case is done (its number, the state it came to): the same command need not run it again. */
+void report_done(verify_report *report, int64_t number, const char *state);
+/* Counts the cases that an earlier run finished. */
+void report_add_earlier(verify_report *report);
 void report_free(verify_report *report);
 
 #endif

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# test_resume.sh BENCHCNN: verify and bench that are interrupted or killed go on with the same command: no finished record
+# is lost, none is made twice, and what an earlier run found still counts. What was finished is another run.
+set -u
+benchcnn=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+of_kind() { grep "^{\"kind\":\"$2\",.*}\$" "$1" 2>/dev/null; }
+count() { of_kind "$1" "$2" | wc -l; }
+# What tells the records of a kind apart, sorted.
+keys() { of_kind "$1" "$2" | grep -oE '"(impl|algorithm|op|problem|dir|dtype|layout|check)":"([^"\\]|\\.)*"' | paste -sd' ' | sed 's/"impl"/\n&/g' | sort; }
+
+stop() { # SIGNAL FILE KIND COUNT COMMAND...: the command is stopped when the file holds so many records of the kind
+    local signal=$1 file=$2 kind=$3 enough=$4 pid status
+    shift 4
+    "$@" >/dev/null 2>&1 &
+    pid=$!
+    for _ in $(seq 6000); do
+        [ "$(count "$file" "$kind")" -ge "$enough" ] && break
+        sleep 0.01
+    done
+    kill -s "$signal" $pid 2>/dev/null
+    wait $pid
+    status=$?
+    [ "$signal" = KILL ] || [ $status -eq 130 ] || fail "an interrupted $2 ended with $status, not 130"
+    [ "$(count "$file" end)" -eq 0 ] || fail "SIG$signal came too late to test anything"
+}
+
+# Verify: three times stopped, half a record left behind, and then to the end: the records of one that never was.
+verify=("$benchcnn" verify --impl cpu:direct,cpu:im2col --op conv --check exact,bound --quiet)
+"${verify[@]}" --out "$tmp/whole.jsonl" >"$tmp/log" 2>&1 || fail "verify: $(tail -3 "$tmp/log")"
+for isolate in "" --isolate; do
+    out=$tmp/verify$isolate.jsonl
+    command=("${verify[@]}" $isolate --out "$out")
+    stop KILL "$out" verify 3 "${command[@]}"
+    printf '{"kind":"verify","half a rec' >>"$out"
+    [ -n "$isolate" ] || stop INT "$out" verify 40 "${command[@]}"
+    [ -n "$isolate" ] || stop KILL "$out" case 20 "${command[@]}"
+    sleep 0.2 # a killed parent's child
+    before=$(count "$out" case)
+    "${command[@]}" >"$tmp/log" 2>&1 || fail "verify $isolate did not go on: $(tail -3 "$tmp/log")"
+    grep -q "^$before cases were finished before" "$tmp/log" || fail "verify $isolate did not go on behind case $before: $(tail -3 "$tmp/log")"
+    [ "$(keys "$out" verify)" = "$(keys "$tmp/whole.jsonl" verify)" ] || fail "stopped and resumed, verify $isolate has other records"
+    [ "$(count "$out" case)" -eq "$(count "$tmp/whole.jsonl" case)" ] || fail "stopped and resumed, verify $isolate has other cases"
+    [ "$(grep ' cases: ' "$tmp/log")" ] || fail "no summary"
+done
+cases=$(grep -o '^[0-9]* cases: .*PASSED' "$tmp/log")
+"${verify[@]}" >"$tmp/log" 2>&1
+grep -q "^$cases" "$tmp/log" || fail "what was finished before is not counted: $cases"
+"${command[@]}" >/dev/null 2>&1
+[ "$(count "$out" verify)" -eq $((2 * $(count "$tmp/whole.jsonl" verify))) ] || fail "a finished verify is not run anew"
+
+# A word that is no descriptor is refused once, and still ends with status 2.
+printf 'mb2ic4ih8oc4kh3\nmb2icxih8\n%s\n' "$(printf 'mb%dic16ih16oc16kh3ph1\n' 2 3 4 5 6 7 8 9)" >"$tmp/problems"
+command=("$benchcnn" verify --impl cpu:naive --problems "$tmp/problems" --quiet --out "$tmp/words.jsonl")
+stop KILL "$tmp/words.jsonl" case 6 "${command[@]}"
+"${command[@]}" >/dev/null 2>&1
+[ $? -eq 2 ] || fail "a refused word is forgotten when verify goes on"
+[ "$(of_kind "$tmp/words.jsonl" verify | grep -c REFUSED)" -eq 1 ] || fail "a word is refused more than once"
+echo "resuming: all held"
