@@ -41,6 +41,8 @@ bool contest_tied(const contender *best, const contender *other);
 /* The record of design section 8, its kind the operation's name. Figures only where the outputs were right. */
 cnn_record *contender_record(const contender *c, const vf_case *problem_case, const measure_params *params,
                              const char *repro);
+/* The other way round, of a record's "state"; one whose outputs were wrong counts as failed there. */
+contender_state contender_state_of(const char *name);
 cnn_record *contender_record_kind(const char *kind, const contender *c, const vf_case *problem_case,
                                   const measure_params *params, const char *repro);
 

@@ -4,6 +4,7 @@
 #include "harness/names.h"
 
 #include <math.h>
+#include <string.h>
 
 static void record_stats(cnn_record *record, const measure_result *r, bool samples)
 {
@@ -80,11 +81,21 @@ static void record_figures(cnn_record *record, const contender *c, const vf_case
     record_floor(record, c, pc, params);
 }
 
+static const char no_memory[] = "OUT_OF_MEMORY";
+
 static const char *state_name(const contender *c)
 {
     if (c->state == CONTENDER_UNSUPPORTED) return verify_state_name(VERIFY_UNSUPPORTED);
     if (c->state == CONTENDER_FAILED) return verify_state_name(VERIFY_FAILED);
-    return c->state == CONTENDER_NO_MEMORY ? "OUT_OF_MEMORY" : verify_state_name(c->result.check.state);
+    return c->state == CONTENDER_NO_MEMORY ? no_memory : verify_state_name(c->result.check.state);
+}
+
+contender_state contender_state_of(const char *name)
+{
+    if (strcmp(name, verify_state_name(VERIFY_PASSED)) == 0) return CONTENDER_TIMED;
+    if (strcmp(name, verify_state_name(VERIFY_UNSUPPORTED)) == 0) return CONTENDER_UNSUPPORTED;
+    if (strcmp(name, verify_state_name(VERIFY_FAILED)) == 0) return CONTENDER_FAILED;
+    return strcmp(name, no_memory) == 0 ? CONTENDER_NO_MEMORY : CONTENDER_WRONG;
 }
 
 cnn_record *contender_record(const contender *c, const vf_case *problem_case, const measure_params *params,

@@ -9,7 +9,7 @@ fail() { echo "FAILED: $*"; exit 1; }
 of_kind() { grep "^{\"kind\":\"$2\",.*}\$" "$1" 2>/dev/null; }
 count() { of_kind "$1" "$2" | wc -l; }
 # What tells the records of a kind apart, sorted.
-keys() { of_kind "$1" "$2" | grep -oE '"(impl|algorithm|op|problem|dir|dtype|layout|check)":"([^"\\]|\\.)*"' | paste -sd' ' | sed 's/"impl"/\n&/g' | sort; }
+keys() { of_kind "$1" "$2" | grep -oE '"(impl|algorithm|op|problem|dir|dtype|layout|check)":"([^"\\]|\\.)*"' | paste -sd' ' | sed 's/"impl"/\n&/g' | sed 's/ *$//' | sort; }
 
 stop() { # SIGNAL FILE KIND COUNT COMMAND...: the command is stopped when the file holds so many records of the kind
     local signal=$1 file=$2 kind=$3 enough=$4 pid status
@@ -58,4 +58,25 @@ stop KILL "$tmp/words.jsonl" case 6 "${command[@]}"
 "${command[@]}" >/dev/null 2>&1
 [ $? -eq 2 ] || fail "a refused word is forgotten when verify goes on"
 [ "$(of_kind "$tmp/words.jsonl" verify | grep -c REFUSED)" -eq 1 ] || fail "a word is refused more than once"
+# Bench: stopped in the first of six passes and again in a later one. Each algorithm is in each pass, once.
+command=("$benchcnn" bench --impl cpu:direct,cpu:im2col --problem mb2ic4ih8oc4kh3 --dir FWD --repeat 6 --quiet
+    --peaks none --min-time 0.02 --max-time 0.03 --warm-up 0 --out "$tmp/bench.jsonl")
+stop KILL "$tmp/bench.jsonl" conv 3 "${command[@]}"
+stop INT "$tmp/bench.jsonl" conv 7 "${command[@]}"
+before=$(count "$tmp/bench.jsonl" conv)
+"${command[@]}" >"$tmp/log" 2>&1 || fail "bench did not go on: $(tail -3 "$tmp/log")"
+grep -q "^12 timed and verified, 0 wrong.*; $before of these already in" "$tmp/log" || fail "not 12 figures, $before of them before: $(tail -1 "$tmp/log")"
+[ "$(keys "$tmp/bench.jsonl" conv | grep . | uniq -c | grep -c '^ *6 ')" -eq 2 ] || fail "not each figure six times"
+[ "$(count "$tmp/bench.jsonl" conv)" -eq 12 ] || fail "$(count "$tmp/bench.jsonl" conv) figures, not 12"
+"${command[@]}" >/dev/null 2>&1
+[ "$(count "$tmp/bench.jsonl" conv)" -eq 24 ] || fail "a finished bench is not run anew"
+
+# Another command, in between or with the same file, is another run; so is one whose options differ.
+command=("$benchcnn" bench --impl cpu:direct --problem mb2ic4ih8oc4kh3 --quiet --peaks none --min-time 0.05 --max-time 0.05 --out "$tmp/two.jsonl")
+stop KILL "$tmp/two.jsonl" conv 1 "${command[@]}"
+kept=$(count "$tmp/two.jsonl" conv)
+"${command[@]}" --seed 2 >/dev/null 2>&1
+[ "$(count "$tmp/two.jsonl" conv)" -eq $((kept + 3)) ] || fail "another command took over what was left"
+"${command[@]}" >/dev/null 2>&1
+[ "$(count "$tmp/two.jsonl" conv)" -eq 6 ] || fail "what was left was lost behind another command"
 echo "resuming: all held"

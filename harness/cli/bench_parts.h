@@ -3,6 +3,7 @@
 #ifndef HARNESS_CLI_BENCH_PARTS_H
 #define HARNESS_CLI_BENCH_PARTS_H
 
+#include "../resume.h"
 #include "bench/contest.h"
 #include "sessions.h"
 
@@ -27,9 +28,10 @@ typedef struct bench {
     clock_watch *watches[CNN_MAX_CHOICES]; /* one a session */
     bench_peaks peaks;
     record_sink *sink;
+    resume *resume; /* bench: what an earlier run of the same command left */
     cli_progress progress;
-    int timed, wrong, failed, unsupported;
-    double done, total; /* groups: problem, direction, type */
+    int timed, wrong, failed, unsupported, kept; /* kept: of these, by an earlier run */
+    double done, total;                          /* groups: problem, direction, type */
 } bench;
 
 /* bench_problems.c: --problem, --problems, --net, or the built-in ones. */

@@ -1,5 +1,6 @@
 /* cmd_bench.c: `benchcnn bench`: times single operations. For each problem, direction and type all chosen algorithms
- * are timed by turns and checked; a figure whose outputs were wrong is not shown. */
+ * are timed by turns and checked; a figure whose outputs were wrong is not shown. That is the unit in which a run that
+ * was stopped goes on: figures that were taken by turns are recorded together. */
 #include "../cpu/threads.h"
 #include "../names.h"
 #include "bench_parts.h"
@@ -32,20 +33,40 @@ static cnn_status gather_contenders(bench *b, const cnn_problem *problem, cnn_di
     return CNN_OK;
 }
 
+static void count_state(bench *b, contender_state state)
+{
+    *(state == CONTENDER_TIMED    ? &b->timed
+      : state == CONTENDER_WRONG  ? &b->wrong
+      : state == CONTENDER_FAILED ? &b->failed
+                                  : &b->unsupported) += 1;
+}
+
+/* Leaves those in the list that an earlier run did not get to; what it found of the others counts. */
+static void leave_out_done(bench *b, const cnn_problem *problem, cnn_dir dir, contender *list, int *count)
+{
+    const vf_case nothing = {.problem = *problem, .call.dir = dir};
+    int left = 0;
+    for (int i = 0; i < *count; i++) {
+        list[i].state = CONTENDER_FAILED; /* without figures: a record's identity */
+        cnn_record *record = contender_record(&list[i], &nothing, &b->params, "");
+        const char *state = resume_take(b->resume, record);
+        if (state) {
+            count_state(b, contender_state_of(state));
+            b->kept++;
+        } else
+            list[left++] = list[i];
+        record_free(record);
+    }
+    *count = left;
+}
+
 static cnn_status report(bench *b, const contender *list, int count, const vf_case *pc, cnn_error *err)
 {
     char repro[REPRO_MAX];
     if (!b->options->json) bench_print(b, list, count, pc);
     for (int i = 0; i < count; i++) {
         const contender *c = &list[i];
-        if (c->state == CONTENDER_TIMED)
-            b->timed++;
-        else if (c->state == CONTENDER_WRONG)
-            b->wrong++;
-        else if (c->state == CONTENDER_FAILED)
-            b->failed++;
-        else
-            b->unsupported++;
+        count_state(b, c->state);
         bench_repro(b, c, pc, repro);
         cnn_status status = record_write(b->sink, contender_record(c, pc, &b->params, repro), err);
         if (status != CNN_OK) return status;
@@ -86,6 +107,7 @@ static cnn_status run_group(bench *b, int p, const cnn_problem *problem, cnn_dir
     cnn_problem_format(problem, text);
     cli_progress_show(&b->progress, b->done, b->total, text);
     cnn_status status = gather_contenders(b, problem, dir, list, &count, err);
+    if (status == CNN_OK) leave_out_done(b, problem, dir, list, &count);
     if (status == CNN_OK && count == 0) return CNN_OK;
     if (status == CNN_OK) status = bench_make_case(b, problem, dir, &pc, err);
     if (status != CNN_OK) {
@@ -104,7 +126,7 @@ static cnn_status run_group(bench *b, int p, const cnn_problem *problem, cnn_dir
 
 static cnn_status before_all(bench *b, cnn_error *err)
 {
-    cnn_status status = CNN_OK;
+    cnn_status status = resume_begin(b->resume, b->sink, err);
     for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
         status = record_environment(b->sink, &b->sessions.list[i], b->options->command_line, err);
         if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
@@ -126,7 +148,10 @@ static cnn_status run_pass(bench *b, cnn_error *err)
                 if (!(b->dirs & cnn_op_dirs(&problem) & 1u << dir)) continue;
                 b->params.network = amid ? b->networks[t] : NULL;
                 cnn_status status = run_group(b, p, &problem, (cnn_dir)dir, err);
-                if (cli_interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was timed is recorded");
+                if (cli_interrupted())
+                    return CNN_FAIL(
+                        err, CNN_INTERRUPTED,
+                        "interrupted; what was timed is recorded, and the same command with --out goes on from there");
                 if (status != CNN_OK) return status;
             }
     return CNN_OK;
@@ -179,6 +204,7 @@ static cnn_status set_up(bench *b, cnn_error *err)
     if (status == CNN_OK && (b->ops = cli_ops(o, err)) == 0) status = err->status;
     if (status == CNN_OK) status = bench_gather_problems(b, err);
     if (status == CNN_OK) status = record_sink_open(o->out, o->json, &b->sink, err);
+    if (status == CNN_OK) status = resume_open(o->out, o->command_line, &b->resume, err);
     if (status == CNN_OK) status = cli_sessions_open(o, true, &b->sessions, err);
     return status;
 }
@@ -188,10 +214,19 @@ static void tear_down(bench *b)
     for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(b->watches[i]);
     cli_sessions_close(&b->sessions);
     record_sink_close(b->sink);
+    resume_close(b->resume);
     for (int t = 0; t < b->types.count; t++) cnn_net_free(b->networks[t]);
     bench_peaks_free(&b->peaks);
     free(b->problems.items);
     free(b);
+}
+
+static void print_summary(const bench *b)
+{
+    printf("%d timed and verified, %d wrong, %d failed, %d not supported", b->timed, b->wrong, b->failed,
+           b->unsupported + b->problems.refused);
+    if (b->kept > 0) printf("; %d of these already in %s", b->kept, b->options->out);
+    putchar('\n');
 }
 
 int cmd_bench(const cli_options *options, cnn_error *err)
@@ -205,10 +240,9 @@ int cmd_bench(const cli_options *options, cnn_error *err)
     cnn_status status = set_up(b, err);
     if (status == CNN_OK) status = before_all(b, err);
     if (status == CNN_OK) status = run_all(b, err);
+    if (status == CNN_OK) status = resume_end(b->resume, b->sink, err);
     cli_progress_end(&b->progress);
-    if (status == CNN_OK && !options->json)
-        printf("%d timed and verified, %d wrong, %d failed, %d not supported\n", b->timed, b->wrong, b->failed,
-               b->unsupported + b->problems.refused);
+    if (status == CNN_OK && !options->json) print_summary(b);
     int result = status != CNN_OK ? cli_fail(err) : b->timed > 0 ? EXIT_HELD : EXIT_NOTHING;
     if (status == CNN_OK && b->problems.refusal.status != CNN_OK) result = cli_fail(&b->problems.refusal);
     if (status == CNN_OK && b->wrong + b->failed > 0) result = EXIT_FAILED;
