@@ -89,5 +89,14 @@ refused "must be from 0 to 2" knob --knob cpu.isa=1,7
 refused "is swept already" knob --knob cpu.isa=1 --knob cpu.isa=2
 refused "not of the form" knob --knob isa
 refused "dtype must be among what is swept" threads --dtype f32,f64 --impl cpu
-refused "takes no --op" batch --problem ic3ih8oc4kh3
+# What one kind of sweep understands is no option of the other.
+for option in '--op conv' '--dir FWD' '--problem ic3ih8oc4kh3' '--problems f' '--knob cpu.isa' '--cache cold' '--samples' '--no-bias' '--min-time 1'; do
+    # shellcheck disable=SC2086  # several words on purpose
+    refused "takes no ${option%% *}, which goes with the other sweeps" batch $option --impl cpu
+done
+for option in '--epochs 1' '--optimizer adam' '--lr 0.1' '--data synthetic' '--train-images 0' '--test-images 9' '--data-on host' --no-graph; do
+    # shellcheck disable=SC2086
+    refused "takes no ${option%% *}, which goes with sweep batch" threads,algorithm $option --impl cpu --problem ic3ih8oc4kh3
+done
+refused "name it, --net" algorithm --batch 10 --impl cpu
 echo "sweeps: all held"

@@ -98,6 +98,8 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err)
     if (mode < 0) return err->status;
     cnn_problem_defaults defaults = {b->types.types[0], o->no_bias, mode == 1};
     cnn_status status = CNN_OK;
+    if (o->batch && !o->net)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %.32s is a network's batch: name it, --net", o->batch);
     if (o->problem.count + o->problems.count == 0)
         return o->net ? add_layers(b, err) : add_default_problems(b, &defaults, err);
     if (o->net) status = load_networks(b, err);

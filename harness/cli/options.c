@@ -79,9 +79,17 @@ cli_command *cli_find_command(const char *name, cnn_error *err)
     return NULL;
 }
 
+static const char batch_sweep = 'S', other_sweeps = 'o'; /* letters of two commands with the one name `sweep` */
+
+static bool of_one_sweep(const option_row *row)
+{
+    return strchr(row->commands, batch_sweep) || strchr(row->commands, other_sweeps);
+}
+
 static bool belongs(const option_row *row, const char *command)
 {
     if (row->commands[0] == '*') return true;
+    if (strcmp(command, "sweep") == 0 && of_one_sweep(row)) return true;
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i].name, command) == 0) return strchr(row->commands, commands[i].letter) != NULL;
     return false;
@@ -172,13 +180,14 @@ static const option_row *find_option(const char *command, const char *name, cnn_
 }
 
 /* One option at argv[*at]: --name value, --name=value or --flag. Leaves *at on the last argument it used. */
-static cnn_status take_option(cli_options *options, int argc, char **argv, int *at, cnn_error *err)
+static cnn_status take_option(cli_options *options, int argc, char **argv, int *at, bool given[ROWS], cnn_error *err)
 {
     char name[CNN_NAME_MAX];
     const char *text = argv[*at] + 2, *equals = strchr(text, '=');
     snprintf(name, sizeof name, "%.*s", equals != NULL ? (int)(equals - text) : (int)strlen(text), text);
     const option_row *row = find_option(options->command, name, err);
     if (row == NULL) return err->status;
+    given[row - rows] = true;
     if (row->kind == KIND_FLAG) {
         if (equals != NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s takes no value", name);
         return set_field(options, row, NULL, err);
@@ -223,8 +232,28 @@ static cnn_status add_limits(cli_options *options, cnn_error *err)
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--workspace-limit: no implementation of this build has such a knob");
 }
 
+/* What one kind of sweep understands, another would silently ignore. */
+static cnn_status check_sweep(const cli_options *options, const bool given[ROWS], cnn_error *err)
+{
+    bool batch = false;
+    if (strcmp(options->command, "sweep") != 0 || options->words.count == 0) return CNN_OK;
+    for (int i = 0; i < options->words.count; i++) batch = batch || strcmp(options->words.items[i], "batch") == 0;
+    for (int i = 0; i < ROWS; i++) {
+        if (!given[i] || !strchr(rows[i].commands, batch ? other_sweeps : batch_sweep)) continue;
+        if (batch)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                            "sweep batch trains networks: it takes no --%s, which goes with the other sweeps",
+                            rows[i].name);
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "sweep %.64s times single operations: it takes no --%s, which goes with sweep batch",
+                        options->words.items[0], rows[i].name);
+    }
+    return CNN_OK;
+}
+
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err)
 {
+    bool given[ROWS] = {false};
     set_defaults(options);
     options->registry = registry;
     options->command = argv[1];
@@ -232,13 +261,14 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
     for (int i = 2; i < argc; i++) {
         cnn_status status = CNN_OK;
         if (strncmp(argv[i], "--", 2) == 0)
-            status = take_option(options, argc, argv, &i, err);
+            status = take_option(options, argc, argv, &i, given, err);
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
             status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "unknown option %.64s: options begin with two dashes", argv[i]);
         else if (options->words.count < CLI_LIST_MAX)
             options->words.items[options->words.count++] = argv[i];
         if (status != CNN_OK) return status;
     }
+    if (check_sweep(options, given, err) != CNN_OK) return err->status;
     for (int i = 0; i < options->plugin.count; i++)
         if (cnn_registry_load(registry, options->plugin.items[i], err) != CNN_OK) return err->status;
     if (options->workspace_limit > 0 && add_limits(options, err) != CNN_OK) return err->status;
@@ -257,6 +287,13 @@ static void print_option(const option_row *row)
     printf("\n");
 }
 
+static void print_sweep(const char *heading, char letter)
+{
+    printf("\n%s:\n", heading);
+    for (int i = 0; i < ROWS; i++)
+        if (strchr(rows[i].commands, letter)) print_option(&rows[i]);
+}
+
 void cli_help(const char *command)
 {
     if (command == NULL) {
@@ -268,6 +305,10 @@ void cli_help(const char *command)
     }
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i].name, command) == 0) printf("benchcnn %s: %s\n\n", command, commands[i].doc);
+    const bool sweep = strcmp(command, "sweep") == 0;
     for (int i = 0; i < ROWS; i++)
-        if (belongs(&rows[i], command)) print_option(&rows[i]);
+        if (belongs(&rows[i], command) && !(sweep && of_one_sweep(&rows[i]))) print_option(&rows[i]);
+    if (!sweep) return;
+    print_sweep("sweep batch alone", batch_sweep);
+    print_sweep("all sweeps but that", other_sweeps);
 }

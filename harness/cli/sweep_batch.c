@@ -51,9 +51,6 @@ typedef struct batch_sweep {
 static cnn_status read_options(batch_sweep *s, cnn_error *err)
 {
     const cli_options *o = s->options;
-    if (o->op || o->dir || o->problem.count + o->problems.count + o->knob.count > 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "sweep batch trains networks: it takes no --op, --dir, --problem, --problems or --knob");
     s->net = o->net ? o->net : "thesis";
     cnn_status status = cli_ints("batch", o->batch ? o->batch : thesis_batches, 1, BATCH_MOST, s->batches, BATCHES_MAX,
                                  &s->n_batches, err);
