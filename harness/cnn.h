@@ -447,8 +447,9 @@ typedef struct cnn_algorithm {
 } cnn_algorithm;
 
 /* One problem, one direction, one algorithm, ready to run. The harness fills the first three from what `supports` let
- * through, then calls `workspace` and `prepare`, which may change workspace_bytes. A partial batch is a plan of its
- * own, made before the first step. */
+ * through, then calls `workspace` and `prepare`, which may change workspace_bytes and narrow what `algorithm` promises
+ * (TRANSFORMS, amplification) to what it chose: that is what the plan is held to. A partial batch is a plan of its own,
+ * made before the first step. */
 typedef struct cnn_plan {
     cnn_problem problem;
     cnn_dir dir;

@@ -26,8 +26,8 @@ static __device__ inline T pixel_sum(const conv_shape<I> &s, const T *dy, const 
 }
 
 template <typename T, typename I>
-static __global__ void bwd_d_v2(conv_shape<I> s, const T *__restrict__ dy, const T *__restrict__ w, T *__restrict__ dx,
-                                bool add)
+static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
+    bwd_d_v2(conv_shape<I> s, const T *__restrict__ dy, const T *__restrict__ w, T *__restrict__ dx, bool add)
 {
     const int64_t count = (int64_t)s.mb * s.ic * s.ih * s.iw;
     for (CUDA_GRID_STRIDE(e, count)) {

@@ -33,7 +33,8 @@ template <typename T> static __device__ T bias_sum(const conv_shape<int64_t> &s,
 }
 
 template <typename T>
-static __global__ void bwd_w_v1(conv_shape<int64_t> s, const T *x, const T *dy, T *dw, T *db, bool add)
+static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
+    bwd_w_v1(conv_shape<int64_t> s, const T *x, const T *dy, T *dw, T *db, bool add)
 {
     const int64_t filter = s.group_ic * s.kh * s.kw, weights = s.oc * filter;
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -23,8 +23,9 @@ static __device__ inline T output_sum(const conv_shape<I> &s, const T *x, const 
 }
 
 template <typename T, typename I>
-static __global__ void fwd_v2(conv_shape<I> s, const T *__restrict__ x, const T *__restrict__ w,
-                              const T *__restrict__ b, T *__restrict__ y, bool add)
+static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
+    fwd_v2(conv_shape<I> s, const T *__restrict__ x, const T *__restrict__ w, const T *__restrict__ b,
+           T *__restrict__ y, bool add)
 {
     const int64_t count = (int64_t)s.mb * s.oc * s.oh * s.ow;
     for (CUDA_GRID_STRIDE(e, count)) {

@@ -108,6 +108,7 @@ cnn_status conv_prepare(cudnn_context *c, cnn_plan *plan, cnn_error *err)
     plan->workspace_bytes = state->workspace_bytes;
     if (plan->algorithm.id == CONV_FIND || plan->algorithm.id == CONV_HEURISTIC)
         conv_algo_name(plan->dir, state->algo, plan->choice, sizeof plan->choice);
+    conv_settled(plan->dir, state->algo, state->d.kh, state->d.kw, &plan->algorithm);
     status = try_once(c, plan, err);
     if (status == CNN_OK) return CNN_OK;
     conv_close(state);

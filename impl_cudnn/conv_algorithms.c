@@ -10,6 +10,7 @@ typedef struct row {
     const char *name;
     int64_t id;
     uint32_t flags;
+    double amplification;
     int algo[CNN_DIR_COUNT];
 } row;
 
@@ -18,6 +19,7 @@ static const row rows[] = {
     {name,                                                                                                             \
      CONV_##id,                                                                                                        \
      flags,                                                                                                            \
+     amplification,                                                                                                    \
      {CUDNN_CONVOLUTION_FWD_ALGO_##fwd, CUDNN_CONVOLUTION_BWD_DATA_ALGO_##bwd_d,                                       \
       CUDNN_CONVOLUTION_BWD_FILTER_ALGO_##bwd_w}},
 #include "impl_cudnn/conv_algorithms.inc"
@@ -52,4 +54,13 @@ bool conv_algo_deterministic(cnn_dir dir, int algo)
 {
     const row *r = find(dir, algo);
     return r != NULL && (r->flags & CNN_ALGO_DETERMINISTIC) != 0;
+}
+
+void conv_settled(cnn_dir dir, int algo, int64_t kh, int64_t kw, cnn_algorithm *algorithm)
+{
+    const row *r = find(dir, algo);
+    if (r == NULL) return; /* one that we have no name for: the promise stays */
+    const bool small = r->id == CONV_WINOGRAD_NONFUSED && kh <= 3 && kw <= 3;
+    if ((r->flags & CNN_ALGO_TRANSFORMS) == 0) algorithm->flags &= ~(uint32_t)CNN_ALGO_TRANSFORMS;
+    algorithm->amplification = small ? CONV_AMPLIFICATION_6X6 : r->amplification;
 }

@@ -17,8 +17,10 @@ typedef enum conv_id {
     CONV_ALGORITHMS
 } conv_id;
 
-/* The rounding bound's factor for what the searches may choose: the largest of conv_algorithms.inc. */
-#define CONV_AMPLIFICATION 1000.0
+/* The rounding bound's factor of Winograd's 13 x 13 tiles (see conv_algorithms.inc), and so of what the searches may
+ * choose: the largest of all; that of its 6 x 6 tiles, for kernels up to 3 x 3. */
+#define CONV_AMPLIFICATION 4000.0
+#define CONV_AMPLIFICATION_6X6 190.0
 
 enum { CONV_NONE = -1 };
 /* cuDNN's number (cudnnConvolutionFwdAlgo_t and so on) of a named algorithm; CONV_NONE where the direction lacks it. */
@@ -26,5 +28,8 @@ int conv_algo_of(int64_t id, cnn_dir dir);
 /* The name of cuDNN's number, "algo 9" if it is not in the table. */
 void conv_algo_name(cnn_dir dir, int algo, char *name, size_t size);
 bool conv_algo_deterministic(cnn_dir dir, int algo);
+/* What cuDNN's number is held to with this kernel, where `algorithm` promises for all that it may choose: whether it
+ * transforms, and the rounding bound's factor. */
+void conv_settled(cnn_dir dir, int algo, int64_t kh, int64_t kw, cnn_algorithm *algorithm);
 
 #endif

@@ -5,6 +5,8 @@
  * the rounding bound grows; some add in an order that varies. */
 #include "impl_cudnn/graph_notes.h"
 
+#include "impl_cudnn/conv_algorithms.h"
+
 #include <math.h>
 
 /* How much larger than for plain sums of products an element's error may be: of the transforms, the larger the tile,
@@ -12,7 +14,7 @@
  * error is that of its whole tile (32x32), also where few taps are inside the image. */
 static double amplification(const bool has[CUDNN_NUMERICAL_NOTE_TYPE_COUNT])
 {
-    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13]) return 1000;
+    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13]) return CONV_AMPLIFICATION;
     if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4]) return 16;
     if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6] || has[CUDNN_NUMERICAL_NOTE_WINOGRAD]) return 100;
     return has[CUDNN_NUMERICAL_NOTE_FFT] ? 100 : 1;
@@ -122,7 +124,7 @@ cnn_status graph_config_traits(cudnnBackendDescriptor_t graph, const graph_reque
     /* Winograd's largest tile is for kernels above 3 x 3, whether or not its size is noted. */
     const bool large = request->conv->kh > 3 || request->conv->kw > 3;
     if (status == CNN_OK && large && traits->flags & CNN_ALGO_TRANSFORMS)
-        traits->amplification = fmax(traits->amplification, 1000);
+        traits->amplification = fmax(traits->amplification, CONV_AMPLIFICATION);
     graph_drop(&engine);
     return status;
 }

@@ -188,7 +188,7 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
                           const cnn_algorithm *algorithm, verify_each *each, void *user, cnn_error *err)
 {
     cnn_plan plan;
-    vf_subject s = {engine, problem, dir, algorithm, &plan};
+    vf_subject s = {engine, problem, dir, &plan.algorithm, &plan};
     size_t bytes = 0;
     cnn_status status = bytes_needed(problem, dir, vf_is_huge(&engine->options, problem), &bytes, err);
     if (status == CNN_OK) status = cnn_mem_check(&engine->session, bytes, err);

@@ -10,6 +10,10 @@
 
 #include "harness/cuda/cuda.h"
 
+/* As many threads a block as a knob may ask for. A kernel that would take more than 64 registers a thread says
+ * __launch_bounds__(CUDA_BLOCK_MOST, 1): else such a block would need more of them than a multiprocessor has. */
+enum { CUDA_BLOCK_MOST = 1024 };
+
 struct cuda_shape {
     const char *kernel; /* its name, for errors */
     dim3 grid, block;

@@ -89,7 +89,8 @@ __device__ T share(const pool_shape<I> &s, const T *x, const T *dy, const cuda_p
     return mine ? gradient : T(0);
 }
 
-template <typename T, typename I> __global__ void pool_bwd_kernel(pool_shape<I> s, const T *x, const T *dy, T *dx)
+template <typename T, typename I>
+__global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1) pool_bwd_kernel(pool_shape<I> s, const T *x, const T *dy, T *dx)
 {
     for (CUDA_GRID_STRIDE(i, static_cast<int64_t>(s.count))) {
         const cuda_point<I> o = cuda_point_of(s.in, static_cast<I>(i));
