@@ -23,7 +23,8 @@ static cnn_status enter(contender *c, const vf_case *problem_case, const measure
     measure_params own = *params;
     own.watch = c->watch;
     c->resolution = NAN;
-    return put_out(c, measure_open(c->session, problem_case, &c->algorithm, &own, &c->measure, err), err);
+    return put_out(c, measure_open(c->session, c->own ? c->own : problem_case, &c->algorithm, &own, &c->measure, err),
+                   err);
 }
 
 static cnn_status take_turns(contender *const *all, int count, cnn_error *err)
@@ -72,8 +73,10 @@ static cnn_status enter_control(contender *list, int count, contender *control, 
         in++;
     }
     if (!params->control || in < 2) return CNN_OK;
-    *control =
-        (contender){.session = list[first].session, .algorithm = list[first].algorithm, .watch = list[first].watch};
+    *control = (contender){.session = list[first].session,
+                           .algorithm = list[first].algorithm,
+                           .watch = list[first].watch,
+                           .own = list[first].own};
     return enter(control, c, params, err);
 }
 
@@ -81,8 +84,9 @@ static void use_control(contender *list, int count, const contender *control)
 {
     double resolution = NAN;
     for (int i = 0; i < count; i++)
-        if (list[i].session == control->session && strcmp(list[i].algorithm.name, control->algorithm.name) == 0 &&
-            list[i].measure != NULL && isnan(resolution))
+        if (list[i].session == control->session && list[i].own == control->own &&
+            strcmp(list[i].algorithm.name, control->algorithm.name) == 0 && list[i].measure != NULL &&
+            isnan(resolution))
             resolution = resolution_of(&list[i], control);
     for (int i = 0; i < count; i++) list[i].resolution = resolution;
 }

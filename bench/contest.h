@@ -21,6 +21,7 @@ typedef struct contender {
     const cnn_session *session;
     cnn_algorithm algorithm;
     const clock_watch *watch; /* (optional) of the session */
+    const vf_case *own;       /* (optional) its own case, where the contest is over types, too */
     contender_state state;
     char reason[CNN_MESSAGE_MAX]; /* unless timed */
     measure *measure;
@@ -28,8 +29,9 @@ typedef struct contender {
     double resolution;     /* the A/A control's: ratios of medians this close to 1 may be nothing; NaN without one */
 } contender;
 
-/* Times and checks them all. An error is a contender's own and becomes its state; only CNN_INTERRUPTED (params->stop)
- * is returned, and nothing in the list is a result then. The results last until contest_close(). */
+/* Times and checks them all, on their own cases or this one. An error is a contender's own and becomes its state; only
+ * CNN_INTERRUPTED (params->stop) is returned, and nothing in the list is a result then. The results last until
+ * contest_close(). */
 cnn_status contest_run(contender *list, int count, const vf_case *c, const measure_params *params, cnn_error *err);
 void contest_close(contender *list, int count);
 

@@ -22,11 +22,16 @@ sweep "${all[@]}" >"$tmp/log" 2>&1 || fail "the sweep: $(cat "$tmp/log")"
 grep -q 'default: rank [0-9]* of 24, regret [1-9][0-9.]*$' "$tmp/log" || fail "no rank and regret: $(cat "$tmp/log")"
 grep -q '24 points run in .* % of it in timed runs' "$tmp/log" || fail "no summary: $(cat "$tmp/log")"
 
-# The table is the records', sorted: the best and the regret.
-best=$(grep '"kind":"sweep",' "$tmp/all.jsonl" | grep -o '"median_s":[^,]*' | cut -d: -f2 | sort -g | head -1)
-usual=$(grep '"default":true' "$tmp/all.jsonl" | grep -o '"median_s":[^,]*' | cut -d: -f2)
-said=$(grep '"kind":"sweep_best"' "$tmp/all.jsonl" | grep -o '"median_s":[^,]*' | cut -d: -f2)
-regret=$(grep '"kind":"sweep_best"' "$tmp/all.jsonl" | grep -o '"regret":[^,}]*' | cut -d: -f2)
+# The best and the regret are those of the final heat, in which the leaders and the default ran side by side.
+finals() { grep '"kind":"sweep_final",' "$1"; }
+value() { grep -o "\"$1\":[^,}]*" | cut -d: -f2; }
+[ "$(finals "$tmp/all.jsonl" | wc -l)" -ge 2 ] && [ "$(finals "$tmp/all.jsonl" | wc -l)" -le 9 ] || fail "$(finals "$tmp/all.jsonl" | wc -l) in the final heat"
+[ "$(finals "$tmp/all.jsonl" | value final_heat | sort -u)" = 1 ] || fail "not one final heat"
+[ "$(finals "$tmp/all.jsonl" | grep -c '"default":true')" -eq 1 ] || fail "the default is not in the final heat"
+best=$(finals "$tmp/all.jsonl" | value median_s | sort -g | head -1)
+usual=$(finals "$tmp/all.jsonl" | grep '"default":true' | value median_s)
+said=$(grep '"kind":"sweep_best"' "$tmp/all.jsonl" | value median_s)
+regret=$(grep '"kind":"sweep_best"' "$tmp/all.jsonl" | value regret)
 [ "$best" = "$said" ] || fail "the best is said to take $said s, but a point took $best s"
 awk "BEGIN { d = $regret - $usual / $best; exit !(d < 1e-6 && d > -1e-6) }" || fail "a regret of $regret, but $usual / $best"
 
@@ -38,6 +43,11 @@ grep -q '"kind":"conv".*"knobs":{.*"isa":1' "$tmp/again.jsonl" || fail "another 
 # Again: nothing runs; without some of its records and with half of one: only those.
 sweep "${all[@]}" >"$tmp/log" 2>&1
 grep -q '^0 points run in .*24 already in' "$tmp/log" || fail "a finished sweep ran again: $(cat "$tmp/log")"
+[ "$(grep -c '"kind":"sweep_\(final\|best\)"' "$tmp/all.jsonl")" -eq $(($(finals "$tmp/all.jsonl" | wc -l) + 1)) ] || fail "who won is recorded twice"
+# A final heat that was cut short is run anew, whole.
+grep '"kind":"sweep\(_final\)\?",' "$tmp/all.jsonl" | sed '$d' >"$tmp/lost.jsonl"
+sweep "${all[@]}" --out "$tmp/lost.jsonl" >"$tmp/log" 2>&1
+[ "$(grep '"kind":"sweep_best"' "$tmp/lost.jsonl" | value final_heat)" = 2 ] || fail "half a final heat was taken for a whole one"
 { grep '"kind":"sweep",' "$tmp/all.jsonl" | head -15; printf '{"kind":"sweep","half a rec'; } >"$tmp/part.jsonl"
 sweep "${all[@]}" --out "$tmp/part.jsonl" >"$tmp/log" 2>&1
 grep -q '^9 points run in .*15 already in' "$tmp/log" || fail "not just the missing points ran: $(cat "$tmp/log")"

@@ -18,13 +18,13 @@ static cnn_status run_type(sweep *s, sweep_group *g, int anchor, int end, cnn_er
 {
     const cnn_problem problem = sweep_problem(s, g, &g->points[anchor]);
     char text[CNN_PROBLEM_TEXT_MAX];
-    vf_case pc;
+    vf_case cases[SWEEP_TYPES], *pc = &cases[g->points[anchor].type];
     int left = 0;
     for (int i = anchor; i < end; i++) left += g->points[i].row < 0;
     s->kept += end - anchor - left;
     if (left == 0) return CNN_OK;
     cnn_problem_format(&problem, text);
-    cnn_status status = bench_make_case(&s->b, &problem, g->dir, &pc, err);
+    cnn_status status = bench_make_case(&s->b, &problem, g->dir, pc, err);
     if (status != CNN_OK) return status;
     for (int i = anchor; status == CNN_OK && left > 0;) {
         int list[SWEEP_HEAT + 1] = {anchor}, count = 1;
@@ -33,10 +33,10 @@ static cnn_status run_type(sweep *s, sweep_group *g, int anchor, int end, cnn_er
         cli_progress_show(&s->b.progress, s->ran + s->kept, s->b.total, text);
         if (cli_interrupted()) status = CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
         const bool any = count > 1 || g->points[anchor].row < 0;
-        if (status == CNN_OK && any) status = sweep_heat(s, g, list, count, &pc, err);
+        if (status == CNN_OK && any) status = sweep_heat(s, g, list, count, cases, 0, err);
         if (i == end) left = 0;
     }
-    vf_case_free(&pc);
+    vf_case_free(pc);
     return status;
 }
 
@@ -57,6 +57,7 @@ static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
         sweep_find_rows(s, g);
         s->b.total = s->ran + s->kept + g->count;
         status = run_points(s, g, err);
+        if (status == CNN_OK) status = sweep_final(s, g, err);
         cli_progress_end(&s->b.progress);
         if (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW) { /* this problem's own trouble */
             fprintf(stderr, "REFUSED %s: %s\n", cnn_dir_name(g->dir), err->message);
@@ -65,7 +66,7 @@ static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
         }
         if (status == CNN_OK || status == CNN_INTERRUPTED) {
             cnn_error other;
-            const cnn_status concluded = sweep_conclude(s, g, &other);
+            const cnn_status concluded = sweep_conclude(s, g, status != CNN_OK, &other);
             if (status == CNN_OK && concluded != CNN_OK) {
                 *err = other;
                 status = concluded;

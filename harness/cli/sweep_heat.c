@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAT_MAX = SWEEP_HEAT + 1 };
-
 typedef struct heat_slot { /* an open session: one for all points with the same settings */
     cnn_session session;
     const sweep_point *point;
@@ -16,12 +14,14 @@ typedef struct heat_slot { /* an open session: one for all points with the same 
 } heat_slot;
 
 typedef struct heat {
-    heat_slot slots[HEAT_MAX];
+    heat_slot slots[SWEEP_HEAT_MAX];
     int n_slots;
-    contender list[HEAT_MAX]; /* those whose session is open */
+    contender list[SWEEP_HEAT_MAX]; /* those whose session is open */
     int count;
-    int of[HEAT_MAX]; /* point -> its contender, or -1 */
-    int in[HEAT_MAX]; /* point -> its slot */
+    int of[SWEEP_HEAT_MAX]; /* point -> its contender, or -1 */
+    int in[SWEEP_HEAT_MAX]; /* point -> its slot */
+    const vf_case *cases;   /* one a type */
+    int64_t final;          /* which final heat it is; 0: none */
 } heat;
 
 /* --set first, so that what is swept wins. */
@@ -67,8 +67,10 @@ static void gather(const sweep *s, const sweep_group *g, const int *list, int co
         h->of[i] = -1;
         if (h->slots[h->in[i]].status != CNN_OK) continue;
         h->of[i] = h->count;
-        h->list[h->count++] = (contender){
-            .session = &h->slots[h->in[i]].session, .algorithm = p->algorithm, .watch = s->b.watches[g->session]};
+        h->list[h->count++] = (contender){.session = &h->slots[h->in[i]].session,
+                                          .algorithm = p->algorithm,
+                                          .watch = s->b.watches[g->session],
+                                          .own = &h->cases[p->type]};
     }
 }
 
@@ -98,30 +100,32 @@ static void count_state(sweep *s, const contender *c, const char *label)
 }
 
 static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const contender *c, double anchor,
-                               const vf_case *pc, cnn_error *err)
+                               const heat *h, cnn_error *err)
 {
+    const vf_case *pc = &h->cases[p->type];
     char repro[REPRO_MAX], label[512];
     bench_repro(&s->b, c, pc, repro);
     add_settings(s, g, p, repro);
     sweep_label(s, g, p, label, sizeof label);
-    cnn_record *record = contender_record_kind("sweep", c, pc, &s->b.params, repro);
+    cnn_record *record = contender_record_kind(h->final ? "sweep_final" : "sweep", c, pc, &s->b.params, repro);
     sweep_record_identity(record, s);
     record_text(record, "axes", s->axes_text);
     record_bool(record, "default", p == &g->points[0]);
+    if (h->final) record_int(record, "final_heat", h->final);
     if (isfinite(anchor)) record_real(record, "anchor_s", anchor);
     cnn_status status = sweep_rows_add(&s->rows, record, err);
     if (status != CNN_OK) {
         record_free(record);
         return status;
     }
-    p->row = s->rows.count - 1;
-    count_state(s, c, label);
-    s->ran++;
+    *(h->final ? &p->final : &p->row) = s->rows.count - 1;
+    if (!h->final || c->state == CONTENDER_WRONG) count_state(s, c, label);
+    if (!h->final) s->ran++;
     return record_write(s->b.sink, record, err);
 }
 
 /* One whose session did not open has no contender: what it would have been. */
-static cnn_status record_unopened(sweep *s, sweep_group *g, sweep_point *p, const heat_slot *slot, const vf_case *pc,
+static cnn_status record_unopened(sweep *s, sweep_group *g, sweep_point *p, const heat_slot *slot, const heat *h,
                                   cnn_error *err)
 {
     int64_t values[SWEEP_TABLE_MAX];
@@ -130,7 +134,7 @@ static cnn_status record_unopened(sweep *s, sweep_group *g, sweep_point *p, cons
     if (slot->status == CNN_UNSUPPORTED || slot->status == CNN_UNAVAILABLE) c.state = CONTENDER_UNSUPPORTED;
     if (slot->status == CNN_OUT_OF_MEMORY) c.state = CONTENDER_NO_MEMORY;
     snprintf(c.reason, sizeof c.reason, "%s", slot->reason);
-    return record_point(s, g, p, &c, NAN, pc, err);
+    return record_point(s, g, p, &c, NAN, h, err);
 }
 
 /* Warm-up apart; the control, which the contest keeps to itself, is taken to have run as long as what it repeats. */
@@ -164,29 +168,31 @@ static cnn_status check_device(const sweep *s, const sweep_group *g, const int *
     return CNN_OK;
 }
 
-static cnn_status record_all(sweep *s, sweep_group *g, const int *list, int count, const heat *h, const vf_case *pc,
-                             cnn_error *err)
+static cnn_status record_all(sweep *s, sweep_group *g, const int *list, int count, const heat *h, cnn_error *err)
 {
     const contender *first = h->of[0] >= 0 ? &h->list[h->of[0]] : NULL;
-    const double anchor = first && first->state == CONTENDER_TIMED ? first->result.stats.median : NAN;
+    const double anchor = !h->final && first && first->state == CONTENDER_TIMED ? first->result.stats.median : NAN;
     cnn_status status = check_device(s, g, list, count, h, err);
     for (int i = 0; status == CNN_OK && i < count; i++) {
         sweep_point *p = &g->points[list[i]];
-        if (p->row >= 0) continue; /* the default, again */
-        status = h->of[i] >= 0 ? record_point(s, g, p, &h->list[h->of[i]], anchor, pc, err)
-                               : record_unopened(s, g, p, &h->slots[h->in[i]], pc, err);
+        if (!h->final && p->row >= 0) continue; /* the default, again */
+        status = h->of[i] >= 0 ? record_point(s, g, p, &h->list[h->of[i]], anchor, h, err)
+                               : record_unopened(s, g, p, &h->slots[h->in[i]], h, err);
     }
     return status;
 }
 
-cnn_status sweep_heat(sweep *s, sweep_group *g, const int *list, int count, const vf_case *pc, cnn_error *err)
+cnn_status sweep_heat(sweep *s, sweep_group *g, const int *list, int count, const vf_case *cases, int64_t final,
+                      cnn_error *err)
 {
     heat *h = calloc(1, sizeof *h);
     if (!h) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a heat of %d points", count);
+    h->cases = cases;
+    h->final = final;
     gather(s, g, list, count, h);
-    cnn_status status = contest_run(h->list, h->count, pc, &s->b.params, err);
+    cnn_status status = contest_run(h->list, h->count, NULL, &s->b.params, err);
     if (status == CNN_OK) count_time(s, h);
-    if (status == CNN_OK) status = record_all(s, g, list, count, h, pc, err);
+    if (status == CNN_OK) status = record_all(s, g, list, count, h, err);
     contest_close(h->list, h->count);
     for (int i = 0; i < h->n_slots; i++)
         if (h->slots[i].status == CNN_OK) cnn_session_close(&h->slots[i].session);

@@ -1,11 +1,12 @@
 /* sweep_parts.h: what the files of `benchcnn sweep` share: cmd_sweep.c says which sweep it is, sweep_batch.c trains
  * networks; the others time single operations over a product of axes. sweep_axes.c reads the axes, sweep_points.c makes
- * a group's points of them, sweep_heat.c times some of them by turns, sweep_rows.c keeps what is recorded,
- * sweep_table.c says who won.
+ * a group's points of them, sweep_heat.c times some of them by turns, sweep_rows.c keeps what is recorded, sweep_rank.c
+ * ranks, sweep_final.c times the leaders again, side by side, sweep_table.c says who won.
  *
  * A group is an implementation, a problem and a direction. Its points run in heats of a few, by turns, and the default
  * runs in each heat: so a heat that is interrupted costs little, memory holds only a heat's buffers, and what the
- * default's figures differ by between heats is known. */
+ * default's figures differ by between heats is known. Who may be the best is told by these; who is, by one more heat of
+ * those alone, with the default. */
 #ifndef HARNESS_CLI_SWEEP_PARTS_H
 #define HARNESS_CLI_SWEEP_PARTS_H
 
@@ -17,6 +18,8 @@ enum {
     SWEEP_TABLE_MAX = 256, /* knobs that an implementation may have, at most */
     SWEEP_POINTS_MAX = 10000,
     SWEEP_HEAT = 8, /* points beside the default */
+    SWEEP_TYPES = CNN_DTYPE_COUNT * CNN_LAYOUT_COUNT,
+    SWEEP_HEAT_MAX = SWEEP_HEAT + SWEEP_TYPES, /* beside the defaults of all types, in the final one */
     SWEEP_KEY_MAX = 2048
 };
 
@@ -35,8 +38,12 @@ typedef struct sweep_axes {
     int n_threads;
 } sweep_axes;
 
-typedef struct sweep_row { /* a point's record */
+typedef enum sweep_row_kind { SWEEP_POINT, SWEEP_FINAL, SWEEP_BEST, SWEEP_ROW_KINDS } sweep_row_kind;
+
+typedef struct sweep_row { /* a record: of a point, of one in a final heat, of a group's best */
     char key[SWEEP_KEY_MAX];
+    sweep_row_kind kind;
+    int64_t heat; /* which final heat; 0: none */
     bool timed;
     double median, low, high, resolution, anchor;
 } sweep_row;
@@ -52,6 +59,7 @@ typedef struct sweep_point {
     int64_t knobs[SWEEP_KNOBS_MAX]; /* values, in the order of axes.knobs; those of other implementations are unused */
     bool anchor;                    /* the default, in its type */
     int row;                        /* in rows, or -1: yet to run */
+    int final;                      /* its row of the final heat, or -1: it was not in it */
 } sweep_point;
 
 typedef struct sweep_group {
@@ -71,6 +79,22 @@ typedef struct sweep {
     double start, timed_s, warm_up_s;
 } sweep;
 
+typedef struct sweep_entry {
+    sweep_point *point;
+    const sweep_row *row; /* of the final heat, if it was in it */
+    double seconds; /* what it is ranked by: the median; without a final heat, as much of the default's as it was */
+    bool tied;      /* with the best, side by side */
+    bool nearly;    /* it was when heats were compared, but there was no room for it in the final one */
+} sweep_entry;
+
+typedef struct sweep_ranking {
+    sweep_entry *list; /* those that were timed, fastest first */
+    int count, tied, nearly, failed;
+    int usual;         /* where the default stands, from 0; -1: it was not timed */
+    double resolution; /* smaller ratios of medians may be nothing; NaN: not known */
+    int64_t heat;      /* the final one's; 0: there was none */
+} sweep_ranking;
+
 int sweep_batch(const cli_options *options, cnn_error *err);
 
 /* sweep_axes.c: the words after `sweep` and --knob. *batch: it is `sweep batch`, and nothing else was read. */
@@ -85,10 +109,17 @@ cnn_session sweep_describe(const sweep *s, const sweep_group *group, const sweep
 /* "tile.pixels=2 threads=4": what is swept. */
 void sweep_label(const sweep *s, const sweep_group *group, const sweep_point *point, char *text, size_t size);
 
-/* sweep_heat.c: times points[list[0..count-1]], all of one type, list[0] being its anchor; records each that is not
- * yet.
- */
-cnn_status sweep_heat(sweep *s, sweep_group *group, const int *list, int count, const vf_case *pc, cnn_error *err);
+/* sweep_heat.c: times points[list[0..count-1]], at most SWEEP_HEAT_MAX. cases: one a type. final 0: all are of one
+ * type, list[0] being its anchor, and each that is not yet is recorded; else they are the final heat with this number,
+ * and all are recorded. */
+cnn_status sweep_heat(sweep *s, sweep_group *group, const int *list, int count, const vf_case *cases, int64_t final,
+                      cnn_error *err);
+
+/* sweep_rank.c. Free ranking->list. first_heats: as if there were no final heat. */
+cnn_status sweep_rank(const sweep *s, const sweep_group *group, bool first_heats, sweep_ranking *ranking,
+                      cnn_error *err);
+/* sweep_final.c: times the leaders and the defaults again, unless that is done or one of them is alone. */
+cnn_status sweep_final(sweep *s, sweep_group *group, cnn_error *err);
 
 /* sweep_rows.c: what identifies a point among records; the rows of a file; -1 where there is none. */
 void sweep_record_identity(cnn_record *record, const sweep *s);
@@ -96,8 +127,9 @@ void sweep_key(const cnn_record *record, char key[SWEEP_KEY_MAX]);
 cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error *err);
 cnn_status sweep_rows_read(sweep_rows *rows, const char *path, cnn_error *err);
 void sweep_find_rows(const sweep *s, sweep_group *group); /* sets the points' rows */
+int sweep_find_row(const sweep_rows *rows, sweep_row_kind kind, const char *key);
 
-/* sweep_table.c: prints and records who won. */
-cnn_status sweep_conclude(sweep *s, const sweep_group *group, cnn_error *err);
+/* sweep_table.c: prints who won, and records it, unless the sweep was stopped or it is recorded already. */
+cnn_status sweep_conclude(sweep *s, const sweep_group *group, bool stopped, cnn_error *err);
 
 #endif

@@ -81,7 +81,8 @@ static cnn_status chosen_algorithms(const sweep *s, const sweep_group *g, int ty
 static sweep_point anchor_of(const sweep *s, const sweep_group *g, int type, const cnn_algorithm *usual)
 {
     const cnn_session *base = base_of(s, g);
-    sweep_point p = {.algorithm = *usual, .type = type, .threads = base->threads, .anchor = true, .row = -1};
+    sweep_point p = {
+        .algorithm = *usual, .type = type, .threads = base->threads, .anchor = true, .row = -1, .final = -1};
     for (int k = 0; k < s->axes.n_knobs; k++)
         if (s->axes.knobs[k].impl == base->impl) p.knobs[k] = base->knobs[s->axes.knobs[k].index];
     return p;

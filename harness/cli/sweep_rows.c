@@ -40,6 +40,17 @@ static double real_of(const cnn_record *record, const char *key)
     return end == text ? NAN : value; /* null */
 }
 
+static const char *const kinds[SWEEP_ROW_KINDS] = {"sweep", "sweep_final", "sweep_best"};
+
+/* SWEEP_ROW_KINDS: it is another. */
+static sweep_row_kind kind_of(const cnn_record *record)
+{
+    const char *text = record_get_text(record, "kind");
+    int kind = 0;
+    while (kind < SWEEP_ROW_KINDS && strcmp(text, kinds[kind]) != 0) kind++;
+    return (sweep_row_kind)kind;
+}
+
 cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error *err)
 {
     if (!record) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a record");
@@ -55,7 +66,10 @@ cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error 
                        .low = real_of(record, "low_s"),
                        .high = real_of(record, "high_s"),
                        .resolution = real_of(record, "resolution"),
-                       .anchor = real_of(record, "anchor_s")};
+                       .anchor = real_of(record, "anchor_s"),
+                       .kind = kind_of(record)};
+    const double heat = real_of(record, "final_heat");
+    row->heat = heat > 0 ? (int64_t)heat : 0;
     row->timed = row->median > 0 && isfinite(row->low) && isfinite(row->high);
     sweep_key(record, row->key);
     return CNN_OK;
@@ -63,7 +77,7 @@ cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error 
 
 static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
 {
-    if (strcmp(record_get_text(record, "kind"), "sweep") != 0) return CNN_OK;
+    if (kind_of(record) == SWEEP_ROW_KINDS) return CNN_OK;
     return sweep_rows_add(user, record, err);
 }
 
@@ -78,10 +92,10 @@ cnn_status sweep_rows_read(sweep_rows *rows, const char *path, cnn_error *err)
     return status;
 }
 
-static int find_row(const sweep_rows *rows, const char *key)
+int sweep_find_row(const sweep_rows *rows, sweep_row_kind kind, const char *key)
 {
     for (int i = rows->count - 1; i >= 0; i--)
-        if (strcmp(rows->items[i].key, key) == 0) return i;
+        if (rows->items[i].kind == kind && strcmp(rows->items[i].key, key) == 0) return i;
     return -1;
 }
 
@@ -102,7 +116,8 @@ void sweep_find_rows(const sweep *s, sweep_group *g)
         sweep_record_identity(record, s);
         if (record) {
             sweep_key(record, key);
-            p->row = find_row(&s->rows, key);
+            p->row = sweep_find_row(&s->rows, SWEEP_POINT, key);
+            p->final = sweep_find_row(&s->rows, SWEEP_FINAL, key);
         }
         record_free(record);
     }

@@ -8,77 +8,7 @@
 
 enum { SHOWN = 12, TIED_SHOWN = 30 }; /* the best so many, more that are tied with them, and the default */
 
-typedef struct entry {
-    const sweep_point *point;
-    const sweep_row *row;
-} entry;
-
-typedef struct ranking {
-    entry *list; /* those that were timed, fastest first */
-    int count, tied, failed;
-    int usual;         /* where the default stands, from 0; -1: it was not timed */
-    double resolution; /* smaller ratios of medians may be nothing; NaN: not known */
-} ranking;
-
-static int by_median(const void *a, const void *b)
-{
-    const double x = ((const entry *)a)->row->median, y = ((const entry *)b)->row->median;
-    return (x > y) - (x < y);
-}
-
-/* What the controls differed by in their heats, or the default between heats, whichever is more. */
-static double resolution_of(const sweep *s, const ranking *r)
-{
-    double most = NAN;
-    for (int t = 0; t < s->b.types.count; t++) {
-        double low = INFINITY, high = 0;
-        for (int i = 0; i < r->count; i++) {
-            const sweep_row *row = r->list[i].row;
-            if (r->list[i].point->type != t) continue;
-            most = fmax(most, row->resolution); /* fmax passes NaN over */
-            if (!(row->anchor > 0)) continue;
-            low = fmin(low, row->anchor);
-            high = fmax(high, row->anchor);
-        }
-        if (high > 0) most = fmax(most, high / low - 1);
-    }
-    return most;
-}
-
-/* By the rule of the contest. */
-static bool is_tied(const ranking *r, int i)
-{
-    const sweep_row *a = r->list[0].row, *b = r->list[i].row;
-    const contender best = {.state = CONTENDER_TIMED,
-                            .result.stats = {.median = a->median, .low = a->low, .high = a->high},
-                            .resolution = r->resolution};
-    const contender other = {.state = CONTENDER_TIMED,
-                             .result.stats = {.median = b->median, .low = b->low, .high = b->high}};
-    return contest_tied(&best, &other);
-}
-
-static cnn_status rank(const sweep *s, const sweep_group *g, ranking *r, cnn_error *err)
-{
-    *r = (ranking){.usual = -1, .list = calloc((size_t)g->count + 1, sizeof *r->list)};
-    if (!r->list) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a table of %d points", g->count);
-    for (int i = 0; i < g->count; i++) {
-        const sweep_point *p = &g->points[i];
-        if (p->row < 0) continue;
-        if (s->rows.items[p->row].timed)
-            r->list[r->count++] = (entry){p, &s->rows.items[p->row]};
-        else
-            r->failed++;
-    }
-    qsort(r->list, (size_t)r->count, sizeof *r->list, by_median);
-    r->resolution = resolution_of(s, r);
-    for (int i = 0; i < r->count; i++) {
-        if (is_tied(r, i)) r->tied++;
-        if (r->list[i].point == &g->points[0]) r->usual = i;
-    }
-    return CNN_OK;
-}
-
-static void print_row(const sweep *s, const sweep_group *g, const ranking *r, int i)
+static void print_row(const sweep *s, const sweep_group *g, const sweep_ranking *r, int i)
 {
     char label[512], median[32];
     const sweep_row *row = r->list[i].row;
@@ -86,14 +16,15 @@ static void print_row(const sweep *s, const sweep_group *g, const ranking *r, in
     bench_time_text(row->median, median, sizeof median);
     /* µ takes two bytes: one column more */
     printf("  %4d  %*s  +%5.1f %%  %s%s%s\n", i + 1, strstr(median, "µ") ? 10 : 9, median,
-           100 * (row->median / r->list[0].row->median - 1), label,
-           i == 0          ? "  best"
-           : is_tied(r, i) ? "  tied with the best"
-                           : "",
+           100 * (r->list[i].seconds / r->list[0].seconds - 1), label,
+           i == 0              ? "  best"
+           : r->list[i].tied   ? "  tied with the best"
+           : r->list[i].nearly ? "  tied in its heat"
+                               : "",
            i == r->usual ? "  default" : "");
 }
 
-static void print(const sweep *s, const sweep_group *g, const ranking *r)
+static void print(const sweep *s, const sweep_group *g, const sweep_ranking *r)
 {
     char text[CNN_PROBLEM_TEXT_MAX];
     int shown = 0;
@@ -101,22 +32,37 @@ static void print(const sweep *s, const sweep_group *g, const ranking *r)
     printf("%s  %s %s %s  %s\n", s->b.sessions.list[g->session].impl->name, cnn_op_name(g->problem.op),
            cnn_dir_name(g->dir), text, s->b.params.cold ? "cold caches" : "hot caches");
     for (int i = 0; i < r->count; i++)
-        if (i < SHOWN || (i < TIED_SHOWN && is_tied(r, i)) || i == r->usual) {
+        if (i < SHOWN || (i < TIED_SHOWN && r->list[i].tied) || i == r->usual) {
             print_row(s, g, r, i);
             shown++;
         }
     printf("  %d timed and verified (%d not shown), %d could not run or were wrong; %d tied for best", r->count,
            r->count - shown, r->failed, r->tied);
     if (isfinite(r->resolution)) printf("; differences within %.1f %% may be none", 100 * r->resolution);
+    if (r->heat) printf("\n  the leaders and the default were timed again, side by side");
+    if (r->nearly > 0) printf("; %d more were not told from the best in their heats", r->nearly);
     if (r->usual >= 0)
         printf("\n  default: rank %d of %d, regret %.3f\n", r->usual + 1, r->count,
-               r->list[r->usual].row->median / r->list[0].row->median);
+               r->list[r->usual].seconds / r->list[0].seconds);
     else
         printf("\n  default: could not run\n");
     fflush(stdout);
 }
 
-static cnn_status record(sweep *s, const sweep_group *g, const ranking *r, cnn_error *err)
+/* Unless it stands there already, from an earlier run that was done with this group. */
+static cnn_status write_once(sweep *s, cnn_record *record, int64_t heat, cnn_error *err)
+{
+    char key[SWEEP_KEY_MAX];
+    if (record) sweep_key(record, key);
+    const int row = record ? sweep_find_row(&s->rows, SWEEP_BEST, key) : -1;
+    if (row >= 0 && s->rows.items[row].heat == heat) {
+        record_free(record);
+        return CNN_OK;
+    }
+    return record_write(s->b.sink, record, err);
+}
+
+static cnn_status record(sweep *s, const sweep_group *g, const sweep_ranking *r, cnn_error *err)
 {
     int64_t values[SWEEP_TABLE_MAX];
     char machine[CNN_NAME_MAX];
@@ -136,20 +82,21 @@ static cnn_status record(sweep *s, const sweep_group *g, const ranking *r, cnn_e
     record_int(record, "tied", r->tied);
     record_real(record, "median_s", r->list[0].row->median);
     record_real(record, "resolution", r->resolution);
+    if (r->heat) record_int(record, "final_heat", r->heat);
     if (r->usual >= 0) {
         record_int(record, "default_rank", r->usual + 1);
-        record_bool(record, "default_tied", is_tied(r, r->usual));
-        record_real(record, "regret", r->list[r->usual].row->median / r->list[0].row->median);
+        record_bool(record, "default_tied", r->list[r->usual].tied);
+        record_real(record, "regret", r->list[r->usual].seconds / r->list[0].seconds);
     }
-    return record_write(s->b.sink, record, err);
+    return write_once(s, record, r->heat, err);
 }
 
-cnn_status sweep_conclude(sweep *s, const sweep_group *g, cnn_error *err)
+cnn_status sweep_conclude(sweep *s, const sweep_group *g, bool stopped, cnn_error *err)
 {
-    ranking r;
-    cnn_status status = rank(s, g, &r, err);
+    sweep_ranking r;
+    cnn_status status = sweep_rank(s, g, false, &r, err);
     if (status == CNN_OK && !s->b.options->json && r.count + r.failed > 0) print(s, g, &r);
-    if (status == CNN_OK && r.count > 0) status = record(s, g, &r, err);
+    if (status == CNN_OK && !stopped && r.count > 0) status = record(s, g, &r, err);
     free(r.list);
     return status;
 }
