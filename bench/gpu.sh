@@ -37,16 +37,43 @@ verify_all() {
     verify "resnet50" --impl "$gpu" --op conv --check exact,bound,memory $(problems resnet50)
 }
 
+# What is run under compute-sanitizer, a line a process: IMPL OPERATIONS PROBLEMS... It follows every access of every
+# kernel, racecheck those to shared memory one by one: all of cuDNN's in one process do not come to an end. So a process
+# for each of its algorithms, on two small problems, and for each operation; as many at once as there are cores.
+sanitized() {
+    local impl name op
+    for impl in ${gpu//,/ }; do
+        [ "$impl" = cudnn ] && continue
+        for op in conv fc,pool,act loss,dropout,add,concat,batchnorm,optimizer; do echo "$impl:* $op"; done
+    done
+    case ,$gpu, in *,cudnn,*) ;; *) return ;; esac
+    for name in implicit_gemm implicit_precomp_gemm gemm algo_0 algo_1 algo_3 fft fft_tiling winograd winograd_nonfused \
+        heuristic graph:heuristic; do
+        echo "cudnn:$name conv mb2ic3ih13oc5kh3ph1 mb2ic8ih16oc8kh5ph2"
+    done
+    for op in fc pool act loss dropout add,concat,optimizer batchnorm; do echo "cudnn:* $op"; done
+}
+
+sanitize_one() { # TOOL IMPL OPERATIONS PROBLEMS...
+    local tool=$1 impl=$2 op=$3 name problems=() status=0 since=$SECONDS
+    shift 3
+    for name in "$@"; do problems+=(--problem "$name"); done
+    name=$(tr -c 'a-z0-9_\n' _ <<<"sanitizer_${tool}_${impl}_$op")
+    timeout "${SANITIZER_LIMIT:-300}" compute-sanitizer --tool "$tool" --error-exitcode 9 "$benchcnn" verify --impl "$impl" \
+        --op "$op" "${problems[@]}" --check bound --threads 1 --quiet >"$out/$name.log" 2>&1 || status=$?
+    # 3: cuDNN has none of this algorithm for these problems
+    printf '%-10s %-30s %-45s status %d, %3d s: %s\n' "$tool" "$impl" "$op" $status $((SECONDS - since)) \
+        "$(grep -a -o -E 'ERROR SUMMARY.*|RACECHECK SUMMARY.*' "$out/$name.log" | tail -1)"
+}
+
 # A short run of each kernel under each tool of compute-sanitizer.
 sanitize() {
-    for tool in memcheck racecheck initcheck synccheck; do
-        for impl in ${gpu//,/ }; do
-            echo "== compute-sanitizer $tool $impl"
-            compute-sanitizer --tool $tool --error-exitcode 9 "$benchcnn" verify --impl "$impl:*" --op all --check bound \
-                --quiet >"$out/sanitizer_${tool}_$impl.log" 2>&1 || echo "EXIT $?"
-            grep -a -E 'ERROR SUMMARY|RACECHECK SUMMARY|FAILED' "$out/sanitizer_${tool}_$impl.log" | tail -2 || true
-        done
-    done
+    local tool
+    export -f sanitize_one
+    export benchcnn out
+    for tool in ${SANITIZERS:-racecheck memcheck initcheck synccheck}; do
+        sanitized | sed "s/^/$tool /"
+    done | xargs -P "$(nproc)" -d '\n' -I{} bash -c 'set -f; sanitize_one {}'
 }
 
 # The accuracy that the network has in it, and the same bits with and without replay.
@@ -72,10 +99,10 @@ table() {
 
 # Ceilings, the thesis's convolutions under them, hot, cold and amid the network's layers.
 peaks() {
-    "$benchcnn" peaks --out "$out/peaks.jsonl"
+    "$benchcnn" peaks --impl "$gpu" --out "$out/peaks.jsonl"
     for caches in hot cold network; do
         "$benchcnn" bench --impl 'cuda_naive:v4,cuda_im2col:implicit_pad,cudnn:find' --net thesis --batch 1000 --cache $caches \
-            --peaks "$out/peaks.jsonl" --quiet --out "$out/bench_$caches.jsonl" | tail -60
+            --min-time 0.05 --max-time 0.5 --peaks "$out/peaks.jsonl" --quiet --out "$out/bench_$caches.jsonl" | tail -60
     done
     "$benchcnn" plot roofline "$out/bench_hot.jsonl" "$out/peaks.jsonl" --out "$out/roofline" || true
 }
