@@ -51,7 +51,8 @@ sanitized() {
         heuristic graph:heuristic; do
         echo "cudnn:$name conv mb2ic3ih13oc5kh3ph1 mb2ic8ih16oc8kh5ph2"
     done
-    for op in fc pool act loss dropout add,concat,optimizer batchnorm; do echo "cudnn:* $op"; done
+    echo "cudnn:* fc mb3ic7ih3oc5 mb5ic33oc17"
+    for op in pool act loss dropout add,concat,optimizer batchnorm; do echo "cudnn:* $op"; done
 }
 
 sanitize_one() { # TOOL IMPL OPERATIONS PROBLEMS...

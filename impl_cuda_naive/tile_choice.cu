@@ -1,13 +1,14 @@
 /* tile_choice.cu: which tile for which problem: host side of tile.h.
  *
- * Large problems get large tiles, as many multiply-adds a load as registers allow; small ones get small tiles, and then
- * slices, until there are threads enough to keep a GPU busy. The same for every device, so that results are, too. */
+ * Tiles are as large as they can be, for as many multiply-adds a load as registers allow: where they leave too few
+ * threads to keep a GPU busy, several share a sum (slices), and only where these are too few as well is the tile
+ * smaller. The same for every device, so that results are, too. */
 #include "impl_cuda_naive/taps.h"
 #include "impl_cuda_naive/tile.h"
 
-/* A large GPU of 132 multiprocessors then has 7 warps each: enough where a thread has many sums to go on with. Where it
- * has few, twice as many are better. */
-enum { BUSY_THREADS = 30000, SLICED_THREADS = 65536, BLOCK_THREADS = 128 };
+/* A large GPU of 132 multiprocessors then has 7 warps each: enough where a thread has many sums to go on with,
+ * MANY_SUMS. Where it has few, twice as many threads are better. */
+enum { BUSY_THREADS = 30000, SLICED_THREADS = 32768, MANY_SUMS = 32, BLOCK_THREADS = 128, MOST_SLICES = 8 };
 
 /* Computing `channels` at a time wastes what m is not a multiple of; computing few at a time wastes loads. */
 static double cost_of(int64_t m, int channels)
@@ -23,15 +24,20 @@ static int best_channels(int64_t m)
     return best;
 }
 
-/* pixels: written, of all images and classes. The first of these tiles that keeps a GPU busy, or the smallest. */
-static void choose_tile(int64_t m, int64_t groups, int64_t pixels, tile_choice *c)
+/* A slice has eight products of a sum, or more. */
+static int64_t most_slices(int64_t products) { return products >= 16 ? smaller(products / 8, MOST_SLICES) : 1; }
+
+/* pixels: written, of all images and classes; products: of one sum. The first of these tiles that keeps a GPU busy, or
+ * the smallest. */
+static void choose_tile(int64_t m, int64_t groups, int64_t pixels, int64_t products, tile_choice *c)
 {
     const int best = best_channels(m);
     const int tiles[4][2] = {{best, 4}, {best, 2}, {best, 1}, {4, 1}};
     for (int i = 0; i < 4; i++) {
         c->channels = tiles[i][0];
         c->pixels = tiles[i][1];
-        if (groups * ceil_div(m, c->channels) * ceil_div(pixels, c->pixels) >= BUSY_THREADS) break;
+        const int64_t threads = groups * ceil_div(m, c->channels) * ceil_div(pixels, c->pixels);
+        if (threads >= ceil_div(BUSY_THREADS, most_slices(products))) break;
     }
 }
 
@@ -42,16 +48,16 @@ static int32_t power_of_2_upto(int64_t value, int32_t limit)
     return power;
 }
 
-/* products: of one sum. */
 static tile_choice choose(const cuda_context *context, int64_t m, int64_t groups, int64_t pixels, int64_t products)
 {
     const int64_t *knobs = context->knobs;
     tile_choice c = {};
-    choose_tile(m, groups, pixels, &c);
+    choose_tile(m, groups, pixels, products, &c);
     if (knobs[NAIVE_KNOB_TILE_CHANNELS] != 0) c.channels = (int32_t)knobs[NAIVE_KNOB_TILE_CHANNELS];
     if (knobs[NAIVE_KNOB_TILE_PIXELS] != 0) c.pixels = (int32_t)knobs[NAIVE_KNOB_TILE_PIXELS];
     const int64_t row_tiles = ceil_div(m, c.channels), threads = groups * row_tiles * ceil_div(pixels, c.pixels);
-    c.slices = power_of_2_upto(smaller(SLICED_THREADS / threads, products / 8), 8);
+    const int64_t wanted = c.channels * c.pixels >= MANY_SUMS ? SLICED_THREADS : 2 * SLICED_THREADS;
+    c.slices = power_of_2_upto(smaller(wanted / threads, most_slices(products)), MOST_SLICES);
     if (knobs[NAIVE_KNOB_TILE_SLICES] != 0) c.slices = (int32_t)knobs[NAIVE_KNOB_TILE_SLICES];
     c.rows = c.slices > 1 ? 1 : (int32_t)smaller(row_tiles, 4);
     if (knobs[NAIVE_KNOB_TILE_ROWS] != 0) c.rows = (int32_t)knobs[NAIVE_KNOB_TILE_ROWS];
