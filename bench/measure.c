@@ -138,7 +138,7 @@ cnn_status measure_finish(measure *m, measure_result *result, cnn_error *err)
     if (status == CNN_OK) status = time_download(m, err);
     if (status != CNN_OK) return status;
     sampling_stats(&m->sampling, &result->stats);
-    /* Half the interval: how long a sample must be for a clock that is off by its own cost to matter less than 5 %. */
+    /* A sample shorter than this is off by more than 5 % where the clock is off by its own cost. */
     if (!(result->stats.median * m->repeats > 20 * m->costs.clock_s)) result->stats.marks |= BENCH_COARSE;
     result->stats.marks |= clock_marks(&m->clocks);
     result->samples = m->sampling.samples;

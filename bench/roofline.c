@@ -3,7 +3,6 @@
 
 #include "harness/names.h"
 
-#include <math.h>
 #include <string.h>
 
 static void copy_text(char *to, size_t size, const char *from)
@@ -165,16 +164,3 @@ cnn_status roofline_make_roofs(roofline *r, cnn_error *err)
 }
 
 void roofline_free(roofline *r) { bench_peaks_free(&r->peaks); }
-
-double roofline_limit(const roofline *r, double intensity)
-{
-    double arithmetic = 0, memory = 0;
-    for (int i = 0; i < r->n_roofs; i++) {
-        const roofline_roof *roof = &r->roofs[i];
-        if (roof->memory)
-            memory = fmax(memory, roof->main ? roof->value : 0);
-        else
-            arithmetic = fmax(arithmetic, roof->value);
-    }
-    return fmin(arithmetic, memory * intensity);
-}

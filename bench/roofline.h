@@ -39,7 +39,4 @@ cnn_status roofline_read(roofline *r, const char *path, int *bad, cnn_error *err
 cnn_status roofline_make_roofs(roofline *r, cnn_error *err);
 void roofline_free(roofline *r); /* what it holds, not itself */
 
-/* What the roofs allow at an intensity. */
-double roofline_limit(const roofline *r, double intensity);
-
 #endif

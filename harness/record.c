@@ -63,12 +63,13 @@ static char *utf8_copy(const char *text)
     return copy;
 }
 
-/* Adds an item to an object; a NULL item stands for memory that ran out. */
-static void add_item(cnn_record *record, cJSON *object, const char *key, cJSON *item)
+/* Adds an item to an object; a NULL item stands for memory that ran out. False: the item is gone. */
+static bool add_item(cnn_record *record, cJSON *object, const char *key, cJSON *item)
 {
-    if (item && cJSON_AddItemToObject(object, key, item)) return;
+    if (item && cJSON_AddItemToObject(object, key, item)) return true;
     cJSON_Delete(item);
     record->failed = true;
+    return false;
 }
 
 static cJSON *new_text(const char *value)
@@ -135,8 +136,7 @@ cJSON *record_texts(cnn_record *record, const char *key)
 {
     if (!record) return NULL;
     cJSON *texts = cJSON_CreateObject();
-    add_item(record, record->object, key, texts);
-    return texts;
+    return add_item(record, record->object, key, texts) ? texts : NULL;
 }
 
 void record_texts_put(cnn_record *record, cJSON *texts, const char *key, const char *value)

@@ -29,13 +29,6 @@ static batchnorm_job make_job(const cnn_batchnorm_desc *d, const cnn_batchnorm_a
     return (batchnorm_job){.desc = d, .args = args, .blocks = blocks, .tasks = cpu_tasks(blocks, elements * 8)};
 }
 
-size_t cpu_batchnorm_workspace(const cnn_batchnorm_desc *desc, cnn_dir dir)
-{
-    (void)desc;
-    (void)dir;
-    return 0;
-}
-
 cnn_status cpu_batchnorm_fwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args, cnn_error *err)
 {
     const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;

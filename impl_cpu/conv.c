@@ -46,7 +46,6 @@ cnn_status cpu_workspace(cnn_context *context, const cnn_problem *problem, cnn_d
         cpu_fc_bytes_fn *const fn = fc_kernels(algorithm->id)->workspace;
         return fn ? fn(cpu, &problem->u.fc, dir, bytes, err) : CNN_OK;
     }
-    if (problem->op == CNN_OP_BATCHNORM) *bytes = cpu_batchnorm_workspace(&problem->u.batchnorm, dir);
     if (problem->op == CNN_OP_LOSS) *bytes = cpu_loss_workspace(&problem->u.loss, dir);
     return CNN_OK;
 }

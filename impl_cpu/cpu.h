@@ -74,8 +74,7 @@ cnn_status cpu_batchnorm_bwd(cnn_context *, const cnn_plan *, const cnn_batchnor
 cnn_status cpu_optimizer_step(cnn_context *, const cnn_plan *, const cnn_optimizer_args *, cnn_error *);
 cnn_status cpu_gather(cnn_context *, const cnn_gather_args *, cnn_error *);
 
-/* Workspace of an operation that is neither conv nor FC (map.c ...): 0 where none is needed. */
-size_t cpu_batchnorm_workspace(const cnn_batchnorm_desc *desc, cnn_dir dir);
+/* Of the operations that are neither conv nor FC only the loss needs a workspace. */
 size_t cpu_loss_workspace(const cnn_loss_desc *desc, cnn_dir dir);
 
 #endif

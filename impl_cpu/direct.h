@@ -129,8 +129,6 @@ const direct_kernels *direct_kernels_for(const cpu_context *ctx, cnn_dtype dtype
 /* Lays the problem out; only the problem and the lanes decide, never the number of threads. */
 void direct_shape_make(const cpu_context *ctx, const direct_kernels *kernels, const cnn_conv_desc *desc, cnn_dir dir,
                        direct_shape *shape);
-/* Entries of a list of taps at most. */
-int64_t direct_taps_max(int64_t out, int64_t k);
 /* FWD: for each output position, the kernel taps and the input positions they read. */
 void direct_taps_fwd(direct_taps *t, int64_t out, int64_t in, int64_t k, int64_t s, int64_t p, int64_t d);
 /* BWD_D: for each input position, the kernel taps and the output positions they come from. */

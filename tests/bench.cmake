@@ -1,5 +1,5 @@
 # Records, statistics, measurement, sweeps and plots.
-benchcnn_unit_test(test_record benchcnn_harness)
+benchcnn_unit_test(test_record benchcnn_harness PkgConfig::CJSON)
 benchcnn_unit_test(test_stats benchcnn_bench)
 benchcnn_unit_test(test_compare benchcnn_bench)
 benchcnn_unit_test(test_sampling benchcnn_bench)

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cjson/cJSON.h>
 #include <cmocka.h>
 
 static char path[64];
@@ -260,6 +261,64 @@ static void knobs_at_their_default_are_left_out(void **state)
                               "\"knobs\":{\"tile\":16}}\n");
 }
 
+/* cJSON's memory, which runs out for one allocation, after so many; what was freed is overwritten and kept until the
+ * end, so that whoever still uses it goes astray. */
+enum { MOST_BLOCKS = 1024 };
+static struct {
+    int left, count;
+    union block {
+        size_t size;
+        max_align_t align;
+    } * blocks[MOST_BLOCKS];
+} scarce;
+
+static void *scarce_alloc(size_t size)
+{
+    if (scarce.left-- == 0 || scarce.count == MOST_BLOCKS) return NULL;
+    union block *block = malloc(sizeof *block + size);
+    assert_non_null(block);
+    block->size = size;
+    scarce.blocks[scarce.count++] = block;
+    return block + 1;
+}
+
+static void scarce_free(void *memory)
+{
+    if (memory) memset(memory, 0x5A, ((union block *)memory - 1)->size);
+}
+
+static void describe_fake(cnn_context *context, cnn_put_fn *put, void *user)
+{
+    (void)context;
+    put(user, "library", "1.0");
+    put(user, "device", "none");
+}
+
+static void memory_that_runs_out_leaves_no_record(void **state)
+{
+    cnn_impl impl = {.name = "fake", .describe = describe_fake};
+    const cnn_session session = {&impl, NULL, 1, 0, NULL};
+    char text[8192];
+    cnn_error err;
+    record_sink *sink;
+    cnn_status status = CNN_OUT_OF_MEMORY;
+    (void)state;
+    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    for (int allocations = 0; status != CNN_OK && allocations < MOST_BLOCKS; allocations++) {
+        cJSON_InitHooks(&(cJSON_Hooks){scarce_alloc, scarce_free});
+        scarce.left = allocations;
+        status = record_environment(sink, &session, "benchcnn", &err);
+        cJSON_InitHooks(NULL);
+        for (; scarce.count > 0; scarce.count--) free(scarce.blocks[scarce.count - 1]);
+        read_text(text, sizeof text);
+        if (status != CNN_OK) assert_string_equal(text, "");
+        if (status != CNN_OK) assert_int_equal(status, CNN_OUT_OF_MEMORY);
+    }
+    record_sink_close(sink);
+    assert_int_equal(status, CNN_OK);
+    assert_non_null(strstr(text, "\"device\":\"none\""));
+}
+
 #define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, make_file, remove_file)
 
 int main(void)
@@ -274,6 +333,7 @@ int main(void)
         WITH_FILE(a_kill_leaves_whole_records),
         WITH_FILE(environment_names_machine_and_build),
         WITH_FILE(knobs_at_their_default_are_left_out),
+        WITH_FILE(memory_that_runs_out_leaves_no_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

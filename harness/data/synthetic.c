@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IMAGES_PER_TASK = 256, MAX_POINTS = 16, MAX_CHANNELS = 4096 };
+enum { IMAGES_PER_TASK = 256, MAX_POINTS = 16 };
 
 typedef struct synthesis {
     const dataset *data;
