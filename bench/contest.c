@@ -63,8 +63,8 @@ static double resolution_of(const contender *a, const contender *again)
 }
 
 /* The first one that got as far as being timed, once more, at the end of the row. */
-static cnn_status enter_control(contender *list, int count, contender *control, const vf_case *c,
-                                const measure_params *params, cnn_error *err)
+static cnn_status enter_control(contender *list, int count, contender *control, const contender **whom,
+                                const vf_case *c, const measure_params *params, cnn_error *err)
 {
     int in = 0, first = -1;
     for (int i = 0; i < count; i++) {
@@ -73,41 +73,38 @@ static cnn_status enter_control(contender *list, int count, contender *control, 
         in++;
     }
     if (!params->control || in < 2) return CNN_OK;
-    *control = (contender){.session = list[first].session,
+    *whom = &list[first];
+    *control = (contender){.session = list[first].again ? list[first].again : list[first].session,
                            .algorithm = list[first].algorithm,
                            .watch = list[first].watch,
                            .own = list[first].own};
     return enter(control, c, params, err);
 }
 
-static void use_control(contender *list, int count, const contender *control)
+static void use_control(contender *list, int count, const contender *first, const contender *control)
 {
-    double resolution = NAN;
-    for (int i = 0; i < count; i++)
-        if (list[i].session == control->session && list[i].own == control->own &&
-            strcmp(list[i].algorithm.name, control->algorithm.name) == 0 && list[i].measure != NULL &&
-            isnan(resolution))
-            resolution = resolution_of(&list[i], control);
+    const double resolution = resolution_of(first, control);
     for (int i = 0; i < count; i++) list[i].resolution = resolution;
 }
 
 cnn_status contest_run(contender *list, int count, const vf_case *c, const measure_params *params, cnn_error *err)
 {
     contender control = {.session = NULL};
+    const contender *first = NULL; /* whom it repeats */
     contender **all = calloc((size_t)count + 1, sizeof *all);
     cnn_status status = all ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d contenders", count);
     for (int i = 0; status == CNN_OK && i < count; i++) {
         all[i] = &list[i];
         status = enter(&list[i], c, params, err);
     }
-    if (status == CNN_OK) status = enter_control(list, count, &control, c, params, err);
+    if (status == CNN_OK) status = enter_control(list, count, &control, &first, c, params, err);
     if (status == CNN_OK) {
         all[count] = &control;
         status = take_turns(all, count + 1, err);
     }
     for (int i = 0; status == CNN_OK && i <= count; i++)
         if (all[i]->measure) status = judge(all[i], err);
-    if (status == CNN_OK && control.measure) use_control(list, count, &control);
+    if (status == CNN_OK && control.measure) use_control(list, count, first, &control);
     measure_close(control.measure);
     free(all);
     return status;

@@ -6,7 +6,7 @@
 #ifndef BENCH_CONTEST_H
 #define BENCH_CONTEST_H
 
-#include "harness/record.h"
+#include "harness/tuning.h"
 #include "measure.h"
 
 typedef enum contender_state {
@@ -22,6 +22,11 @@ typedef struct contender {
     cnn_algorithm algorithm;
     const clock_watch *watch; /* (optional) of the session */
     const vf_case *own;       /* (optional) its own case, where the contest is over types, too */
+    const cnn_session *again; /* (optional) of the same settings: for its turns as the control, where others have
+                                 sessions of their own, and so threads elsewhere; else `session` */
+    bool tuned;               /* it was chosen as "tuned": so its record names it, and what that stands for */
+    tuning_state tuning;
+    const tuning_choice *choice; /* when kept; else NULL */
     contender_state state;
     char reason[CNN_MESSAGE_MAX]; /* unless timed */
     measure *measure;

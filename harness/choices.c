@@ -10,6 +10,15 @@ bool cnn_choice_matches(const cnn_choice *choice, const cnn_algorithm *algorithm
     return choice->pattern[0] == '\0' || fnmatch(choice->pattern, algorithm->name, 0) == 0;
 }
 
+/* An implementation may have an algorithm of this name: then it is that. */
+bool cnn_choice_tuned(const cnn_choice *choice)
+{
+    if (strcmp(choice->pattern, CNN_TUNED) != 0) return false;
+    for (int i = 0; i < choice->impl->n_algorithms; i++)
+        if (strcmp(choice->impl->algorithms[i].name, CNN_TUNED) == 0) return false;
+    return true;
+}
+
 /* An algorithm pattern must match something, unless the implementation has algorithms that only a problem reveals. */
 static cnn_status check_pattern(const cnn_choice *choice, cnn_error *err)
 {
@@ -17,6 +26,7 @@ static cnn_status check_pattern(const cnn_choice *choice, cnn_error *err)
     const char *names[LISTED];
     const cnn_impl *impl = choice->impl;
     char what[CNN_NAME_MAX];
+    if (cnn_choice_tuned(choice)) return CNN_OK;
     for (int i = 0; i < impl->n_algorithms; i++) {
         if (cnn_choice_matches(choice, &impl->algorithms[i])) return CNN_OK;
         if (i < LISTED) names[i] = impl->algorithms[i].name;

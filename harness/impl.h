@@ -94,5 +94,8 @@ enum { CNN_MAX_CHOICES = 64 };
 cnn_status cnn_choices_parse(const cnn_registry *registry, const char *text, cnn_choice *list, int *count,
                              cnn_error *err);
 bool cnn_choice_matches(const cnn_choice *choice, const cnn_algorithm *algorithm); /* "" matches all */
+/* "NAME:tuned": no algorithm, but whatever a tuning file holds for the problem (tuning.h). */
+#define CNN_TUNED "tuned"
+bool cnn_choice_tuned(const cnn_choice *choice);
 
 #endif

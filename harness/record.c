@@ -144,6 +144,19 @@ void record_texts_put(cnn_record *record, cJSON *texts, const char *key, const c
     if (texts) add_item(record, texts, key, new_text(value));
 }
 
+void record_text_pairs(cnn_record *record, const char *key, const record_pair *pairs, int count)
+{
+    cJSON *object = record_texts(record, key);
+    for (int i = 0; object && i < count; i++) record_texts_put(record, object, pairs[i].key, pairs[i].value);
+}
+
+void record_int_pairs(cnn_record *record, const char *key, const record_pair *pairs, int count)
+{
+    cJSON *object = record_texts(record, key);
+    for (int i = 0; object && i < count; i++)
+        add_item(record, object, pairs[i].key, new_int(strtoll(pairs[i].value, NULL, 10)));
+}
+
 void record_problem(cnn_record *record, const cnn_problem *problem, cnn_dir dir)
 {
     char text[CNN_PROBLEM_TEXT_MAX];

@@ -13,6 +13,12 @@ void record_int(cnn_record *record, const char *key, int64_t value);
 void record_real(cnn_record *record, const char *key, double value); /* not finite: null */
 void record_bool(cnn_record *record, const char *key, bool value);
 void record_reals(cnn_record *record, const char *key, const double *values, int count);
+/* An object of texts, of whole numbers: {"gpu":"..."}, {"tile":16}. */
+typedef struct record_pair {
+    char key[CNN_NAME_MAX], value[256];
+} record_pair;
+void record_text_pairs(cnn_record *record, const char *key, const record_pair *pairs, int count);
+void record_int_pairs(cnn_record *record, const char *key, const record_pair *pairs, int count);
 void record_free(cnn_record *record);
 /* What design section 8 asks of every operation's record: op, problem, dir, dtype, math, layout. */
 void record_problem(cnn_record *record, const cnn_problem *problem, cnn_dir dir);
@@ -35,9 +41,14 @@ cnn_status record_environment(record_sink *sink, const cnn_session *session, con
  * passed is valid only during the call. */
 typedef cnn_status record_each(void *user, const cnn_record *record, cnn_error *err);
 cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err);
+/* The same, but a line that is no whole record is CNN_BAD_FORMAT, and every error begins with FILE:LINE. */
+cnn_status record_read_strictly(const char *path, record_each *each, void *user, cnn_error *err);
 const char *record_get_text(const cnn_record *record, const char *key); /* NULL without one */
 /* Of an object within it: ("implementation", "gpu"). */
 const char *record_get_inner_text(const cnn_record *record, const char *object, const char *key);
+/* An object of texts or whole numbers, as texts: how many; -1 without one, for another kind of value, or for more than
+ * `capacity`. */
+int record_get_pairs(const cnn_record *record, const char *key, record_pair *pairs, int capacity);
 bool record_get_real(const cnn_record *record, const char *key, double *value);
 /* Any field as compact JSON ("knobs": {"tile":16}); false without one, or when `size` is too small for it. Works on
  * records under construction, too. */

@@ -3,6 +3,7 @@
 #include "record_object.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,27 +18,39 @@ static cJSON *parse_line(const char *line, size_t length)
     return NULL;
 }
 
+static cnn_status at_line(const char *path, int number, cnn_error *err)
+{
+    char why[CNN_MESSAGE_MAX];
+    snprintf(why, sizeof why, "%s", err->message);
+    return CNN_FAIL(err, err->status, "%.200s:%d: %.280s", path, number, why);
+}
+
 static bool is_blank(const char *line, size_t length) { return strspn(line, " \t\r") == length; }
 
-cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err)
+/* bad NULL: strictly. */
+static cnn_status read_lines(const char *path, record_each *each, void *user, int *bad, cnn_error *err)
 {
+    int number = 0;
     cnn_status status = CNN_OK;
     char *line = NULL;
     size_t capacity = 0;
     ssize_t length;
-    *bad = 0;
     FILE *file = fopen(path, "re");
     if (!file) return CNN_FAIL(err, CNN_IO, "cannot read %s: %s", path, strerror(errno));
     errno = 0;
     while (status == CNN_OK && (length = getline(&line, &capacity, file)) >= 0) {
         size_t size = (size_t)length;
         if (size > 0 && line[size - 1] == '\n') line[--size] = '\0';
+        number++;
         if (is_blank(line, size)) continue;
         cJSON *object = parse_line(line, size);
         if (object)
             status = each(user, &(cnn_record){.object = object}, err);
-        else
+        else if (bad)
             ++*bad;
+        else
+            status = CNN_FAIL(err, CNN_BAD_FORMAT, "'%.40s' is no record, {\"kind\":...}", line);
+        if (!bad && status != CNN_OK) status = at_line(path, number, err);
         cJSON_Delete(object);
         errno = 0;
     }
@@ -45,6 +58,43 @@ cnn_status record_read(const char *path, record_each *each, void *user, int *bad
     free(line);
     fclose(file);
     return status;
+}
+
+cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err)
+{
+    *bad = 0;
+    return read_lines(path, each, user, bad, err);
+}
+
+cnn_status record_read_strictly(const char *path, record_each *each, void *user, cnn_error *err)
+{
+    return read_lines(path, each, user, NULL, err);
+}
+
+/* Whole numbers up to 2^53, as JSON has them. */
+static bool pair_of(const cJSON *item, record_pair *pair)
+{
+    const char *text = cJSON_GetStringValue(item);
+    if (strlen(item->string) >= sizeof pair->key || (text && strlen(text) >= sizeof pair->value)) return false;
+    strcpy(pair->key, item->string);
+    if (text) strcpy(pair->value, text);
+    if (text || !cJSON_IsNumber(item)) return text != NULL;
+    if (!(fabs(item->valuedouble) < 9007199254740992.0) || floor(item->valuedouble) < item->valuedouble) return false;
+    snprintf(pair->value, sizeof pair->value, "%.0f", item->valuedouble);
+    return true;
+}
+
+int record_get_pairs(const cnn_record *record, const char *key, record_pair *pairs, int capacity)
+{
+    const cJSON *object = cJSON_GetObjectItemCaseSensitive(record->object, key), *item;
+    int count = 0;
+    if (!cJSON_IsObject(object)) return -1;
+    cJSON_ArrayForEach(item, object)
+    {
+        if (count == capacity || !pair_of(item, &pairs[count])) return -1;
+        count++;
+    }
+    return count;
 }
 
 const char *record_get_text(const cnn_record *record, const char *key)

@@ -5,7 +5,7 @@
 
 #include "../resume.h"
 #include "bench/contest.h"
-#include "sessions.h"
+#include "tuned.h"
 
 enum { REPRO_MAX = 4096 };
 
@@ -25,6 +25,7 @@ typedef struct bench {
     bench_list problems;
     cnn_network *networks[CNN_DTYPE_COUNT * CNN_LAYOUT_COUNT]; /* one a type, with --cache network */
     cli_sessions sessions;
+    cli_tuned *tuned;
     clock_watch *watches[CNN_MAX_CHOICES]; /* one a session */
     bench_peaks peaks;
     record_sink *sink;

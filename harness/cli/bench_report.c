@@ -62,7 +62,16 @@ void bench_repro(const bench *b, const contender *c, const vf_case *pc, char lin
     if (strcasecmp(o->mode, "convolution") == 0) append(line, " --mode convolution");
     append_caches(b, line);
     if (o->seed != 1) append(line, " --seed %lld", (long long)o->seed);
+    for (int i = 0; c->choice && i < c->choice->n_settings; i++) append_option(line, "set", c->choice->settings[i]);
     for (int i = 0; i < o->set.count; i++) append_option(line, "set", o->set.items[i]);
+}
+
+static void print_tuned(const contender *c)
+{
+    char text[1024];
+    const tuned_pick pick = {.state = c->tuning, .choice = c->choice, .session = c->session, .algorithm = c->algorithm};
+    cli_tuned_text(&pick, text, sizeof text);
+    printf("  (tuned: %s)\n", text);
 }
 
 static void print_row(const bench *b, const contender *c, const vf_case *pc, const char *rank)
@@ -70,7 +79,8 @@ static void print_row(const bench *b, const contender *c, const vf_case *pc, con
     char name[2 * CNN_NAME_MAX], median[32], noise[32] = "  ?  ", share[32] = "", marks[128];
     const bench_stats *s = &c->result.stats;
     bench_floor floor;
-    snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->algorithm.name);
+    snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->tuned ? CNN_TUNED : c->algorithm.name);
+    if (c->tuned) print_tuned(c);
     if (c->state != CONTENDER_TIMED) {
         char repro[REPRO_MAX];
         bool failed = c->state == CONTENDER_FAILED;

@@ -16,6 +16,25 @@ static const double usual_warm_up = 0.05, ceiling_seconds = 0.03;
 
 /* ---- One problem, direction and type ---- */
 
+/* What the tuning file holds for the problem, or the default; nobody where the operation is not done at all. */
+static cnn_status add_tuned(bench *b, int i, const cnn_problem *problem, cnn_dir dir, contender *list, int *count,
+                            cnn_error *err)
+{
+    tuned_pick pick;
+    const cnn_session *session = &b->sessions.list[i];
+    if (!cli_wants_tuned(&b->sessions, session) || *count == CONTENDERS_MAX) return CNN_OK;
+    cnn_status status = cli_tuned_pick(b->tuned, session, problem, dir, &pick, err);
+    if (status != CNN_OK && (status != CNN_UNSUPPORTED || pick.algorithm.name[0] == '\0'))
+        return status == CNN_UNSUPPORTED ? CNN_OK : status;
+    list[(*count)++] = (contender){.session = pick.session,
+                                   .algorithm = pick.algorithm,
+                                   .watch = b->watches[i],
+                                   .tuned = true,
+                                   .tuning = pick.state,
+                                   .choice = pick.choice};
+    return CNN_OK;
+}
+
 static cnn_status gather_contenders(bench *b, const cnn_problem *problem, cnn_dir dir, contender *list, int *count,
                                     cnn_error *err)
 {
@@ -29,6 +48,7 @@ static cnn_status gather_contenders(bench *b, const cnn_problem *problem, cnn_di
         for (int k = 0; k < found && *count < CONTENDERS_MAX; k++)
             if (cli_chosen(&b->sessions, session, &algorithms[k]))
                 list[(*count)++] = (contender){.session = session, .algorithm = algorithms[k], .watch = b->watches[i]};
+        if (add_tuned(b, i, problem, dir, list, count, err) != CNN_OK) return err->status;
     }
     return CNN_OK;
 }
@@ -206,12 +226,14 @@ static cnn_status set_up(bench *b, cnn_error *err)
     if (status == CNN_OK) status = record_sink_open(o->out, o->json, &b->sink, err);
     if (status == CNN_OK) status = resume_open(o->out, o->command_line, &b->resume, err);
     if (status == CNN_OK) status = cli_sessions_open(o, true, &b->sessions, err);
+    if (status == CNN_OK) status = cli_tuned_open(o, &b->sessions, false, &b->tuned, err);
     return status;
 }
 
 static void tear_down(bench *b)
 {
     for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(b->watches[i]);
+    cli_tuned_close(b->tuned);
     cli_sessions_close(&b->sessions);
     record_sink_close(b->sink);
     resume_close(b->resume);

@@ -140,6 +140,8 @@ static cnn_status set_up(sweep *s, cnn_error *err)
     if (status == CNN_OK) status = record_sink_open(o->out, o->json, &b->sink, err);
     if (status == CNN_OK) status = sweep_rows_read(&s->rows, o->out, err);
     if (status == CNN_OK) status = cli_sessions_open(o, true, &b->sessions, err);
+    if (status == CNN_OK) status = cli_tuned_open(o, &b->sessions, true, &b->tuned, err);
+    if (status == CNN_OK && o->tune) status = record_sink_open(o->tune, false, &s->tune, err);
     for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
         status = record_environment(b->sink, &b->sessions.list[i], o->command_line, err);
         if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
@@ -150,7 +152,9 @@ static cnn_status set_up(sweep *s, cnn_error *err)
 static void tear_down(sweep *s)
 {
     for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(s->b.watches[i]);
+    cli_tuned_close(s->b.tuned);
     cli_sessions_close(&s->b.sessions);
+    record_sink_close(s->tune);
     record_sink_close(s->b.sink);
     for (int t = 0; t < s->b.types.count; t++) cnn_net_free(s->b.networks[t]);
     free(s->b.problems.items);

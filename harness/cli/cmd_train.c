@@ -63,6 +63,7 @@ static cnn_status set_up(train *t, cnn_error *err)
     if (status == CNN_OK) status = cnn_net_load(o->net, &t->types.types[0], t->batch, (uint64_t)o->seed, &network, err);
     if (status == CNN_OK) status = record_sink_open(o->plan ? NULL : o->out, !o->plan && o->json, &t->sink, err);
     if (status == CNN_OK) status = cli_sessions_open(o, false, &t->sessions, err);
+    if (status == CNN_OK) status = cli_tuned_open(o, &t->sessions, false, &t->tuned, err);
     if (status == CNN_OK) status = cli_fitting(&t->sessions, &network->net, err);
     if (status == CNN_OK) t->deciding_op = cli_deciding_op(&network->net);
     if (status == CNN_OK) status = open_data(t, &network->net, err);
@@ -86,11 +87,20 @@ static void keep_loss(void *user, int64_t step, double loss)
     r->all->n_losses = step + 1;
 }
 
+static unsigned hash_of(const char *text)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (; *text != '\0'; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
+    return hash;
+}
+
 /* What must be the same for a run to go on: whatever its bits depend on. */
 static void describe(const train_run *r, char setting[CHECKPOINT_SETTING_MAX])
 {
     epoch_setting s;
     train_setting(r, &s);
+    if (r->tuned != NULL) /* and so on what each layer takes */
+        snprintf(s.algorithm, sizeof s.algorithm, "%s-%08x", CNN_TUNED, hash_of(r->tuned->text));
     snprintf(setting, CHECKPOINT_SETTING_MAX, "%s %s on %s, %s:%s, %s %s %s, batch %lld, %s, seed %lld, %lld images",
              s.net, s.net_crc, s.data, s.impl, s.algorithm, s.dtype, s.layout, s.math, (long long)s.batch, s.optimizer,
              (long long)s.seed, (long long)s.train_images);
@@ -141,7 +151,21 @@ static cnn_status run_epochs(train_run *r, cnn_error *err)
     return status;
 }
 
-static cnn_status run_one(train *t, cnn_session *session, const char *algorithm, const cnn_type *type, cnn_error *err)
+/* Each layer's own algorithm, and a session with the knobs. */
+static cnn_status tune(train_run *r, trainer_params *params, cnn_error *err)
+{
+    r->tuned = calloc(1, sizeof *r->tuned);
+    if (r->tuned == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for tuned choices");
+    const cnn_status status = cli_tuned_net(r->all->tuned, r->session, &r->network->net, r->tuned, err);
+    r->session = r->tuned->session;
+    params->algorithm = NULL;
+    params->pick = cli_tuned_layer;
+    params->pick_user = r->tuned;
+    return status;
+}
+
+static cnn_status run_one(train *t, const cnn_session *session, const char *algorithm, const cnn_type *type, bool tuned,
+                          cnn_error *err)
 {
     train_run r = {.all = t, .session = session, .algorithm = algorithm};
     const cli_options *o = t->options;
@@ -150,20 +174,22 @@ static cnn_status run_one(train *t, cnn_session *session, const char *algorithm,
     params.algorithm = algorithm;
     cnn_status status = train_profile_check(o, session, err);
     if (status == CNN_OK) status = cnn_net_load(o->net, type, t->batch, (uint64_t)o->seed, &r.network, err);
-    if (status == CNN_OK) status = trainer_open(session, r.network, &t->data, &params, &r.trainer, err);
+    if (status == CNN_OK && tuned) status = tune(&r, &params, err);
+    if (status == CNN_OK) status = trainer_open(r.session, r.network, &t->data, &params, &r.trainer, err);
     if (status == CNN_OK && o->plan) {
         print_train_plan(r.trainer, &r.network->net);
         t->trained++;
     } else if (status == CNN_OK) {
         status = trainer_start(r.trainer, err);
         r.setup_s = cnn_impl_timed(session->impl) ? cnn_now() - start : NAN;
-        if (status == CNN_OK) status = record_environment(t->sink, session, o->command_line, err);
+        if (status == CNN_OK) status = record_environment(t->sink, r.session, o->command_line, err);
         if (status == CNN_OK) train_print_head(&r);
         if (status == CNN_OK) status = run_epochs(&r, err);
         t->trained += r.epochs_run > 0;
     }
     trainer_close(r.trainer);
     cnn_net_free(r.network);
+    free(r.tuned);
     return status;
 }
 
@@ -182,11 +208,12 @@ static cnn_status run_choice(train *t, const cnn_choice *choice, const cnn_type 
     cnn_session *session = session_of(&t->sessions, choice->impl);
     const cnn_impl *impl = choice->impl;
     cnn_status status = CNN_OK;
+    if (session != NULL && cnn_choice_tuned(choice)) return run_one(t, session, CNN_TUNED, type, true, err);
     for (int a = 0; session != NULL && a < impl->n_algorithms && status == CNN_OK; a++) {
         if (!(impl->algorithms[a].ops & 1u << t->deciding_op) || !cnn_choice_matches(choice, &impl->algorithms[a]))
             continue;
         if (cli_interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
-        status = run_one(t, session, impl->algorithms[a].name, type, err);
+        status = run_one(t, session, impl->algorithms[a].name, type, false, err);
         if (choice->pattern[0] == '\0') break;
     }
     return status;
@@ -224,6 +251,7 @@ int cmd_train(const cli_options *options, cnn_error *err)
                        : t->diverged > 0 ? EXIT_FAILED
                        : t->trained > 0  ? EXIT_HELD
                                          : EXIT_NOTHING;
+    cli_tuned_close(t->tuned);
     cli_sessions_close(&t->sessions);
     record_sink_close(t->sink);
     dataset_free(&t->data);

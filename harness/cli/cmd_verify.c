@@ -3,10 +3,11 @@
 #include "../names.h"
 #include "../net/net.h"
 #include "isolate.h"
-#include "sessions.h"
+#include "tuned.h"
 #include "verify_dump.h"
 #include "verify_fuzz.h"
 #include "verify_mutants.h"
+#include "verify_problems.h"
 #include "verify_report.h"
 
 #ifdef __GLIBC__
@@ -18,20 +19,10 @@
 
 enum { MAX_ALGORITHMS = 128, NET_BATCH = 4 };
 
-typedef struct problem_list {
-    struct problem_entry {
-        char text[CNN_PROBLEM_TEXT_MAX];
-        cnn_problem problem;
-        bool refused, malformed; /* the reason is in `why`; malformed: no descriptor at all */
-        bool given;              /* on the command line itself */
-        char why[CNN_MESSAGE_MAX];
-    } * items;
-    int64_t count, capacity;
-} problem_list;
-
 typedef struct verification {
     const cli_options *options;
     cli_sessions sessions;
+    cli_tuned *tuned;
     cli_type_set types;
     uint32_t ops, dirs;
     verify_options settings;
@@ -41,61 +32,6 @@ typedef struct verification {
     isolate_page *page; /* NULL: not isolated */
     int64_t number;     /* of the next case */
 } verification;
-
-/* ---- Problems. */
-
-static cnn_status add_problem(problem_list *list, const char *text, const cnn_problem *problem, const cnn_error *why,
-                              bool given, cnn_error *err)
-{
-    if (list->count == list->capacity) {
-        int64_t capacity = list->capacity > 0 ? 2 * list->capacity : 32;
-        struct problem_entry *items = realloc(list->items, (size_t)capacity * sizeof *items);
-        if (items == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the list of problems");
-        list->items = items;
-        list->capacity = capacity;
-    }
-    struct problem_entry *e = &list->items[list->count++];
-    *e = (struct problem_entry){.refused = problem == NULL, .given = given};
-    if (problem != NULL) {
-        e->problem = *problem;
-        cnn_problem_format(problem, e->text);
-    } else {
-        snprintf(e->text, sizeof e->text, "%s", text);
-        snprintf(e->why, sizeof e->why, "%s", why->message);
-        e->malformed = why->status != CNN_UNSUPPORTED;
-    }
-    return CNN_OK;
-}
-
-static cnn_status each_in_file(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
-{
-    cnn_error why = *err;
-    return add_problem(user, text, problem, &why, false, err);
-}
-
-/* What is to be verified of one operation in one type. A bad --problem is an error, a bad word of a file an entry. */
-static cnn_status list_problems(const verification *v, cnn_op op, const cnn_type *type, problem_list *list,
-                                cnn_error *err)
-{
-    const cli_options *o = v->options;
-    const cnn_problem_defaults defaults = {
-        .type = *type, .no_bias = o->no_bias, .flip = strcmp(o->mode, "convolution") == 0};
-    bool given = o->problem.count + o->problems.count > 0;
-    cnn_status status = CNN_OK;
-    cnn_problem problem;
-    list->count = 0;
-    for (int i = 0; status == CNN_OK && i < o->problem.count; i++) {
-        status = cnn_problem_parse(op, o->problem.items[i], &defaults, &problem, err);
-        if (status == CNN_OK) status = add_problem(list, o->problem.items[i], &problem, NULL, true, err);
-    }
-    for (int i = 0; status == CNN_OK && i < o->problems.count; i++)
-        status = cnn_problem_file(o->problems.items[i], op, &defaults, each_in_file, list, err);
-    for (int i = 0; status == CNN_OK && !given && i < verify_default_count(op); i++) {
-        status = cnn_problem_parse(op, verify_default_text(op, i), &defaults, &problem, err);
-        if (status == CNN_OK) status = add_problem(list, verify_default_text(op, i), &problem, NULL, false, err);
-    }
-    return status;
-}
 
 /* ---- Running. */
 
@@ -124,6 +60,53 @@ static void end_case(verification *v, const char *state)
     isolate_done(v->page);
 }
 
+static cnn_status verify_one(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
+                             const cnn_algorithm *algorithm, const tuned_pick *pick, cnn_error *err)
+{
+    const report_case now = {.session = verify_session(engine),
+                             .algorithm = algorithm->name,
+                             .what = e->text,
+                             .problem = &e->problem,
+                             .dir = dir,
+                             .type = e->problem.u.type,
+                             .tuned = pick};
+    verify_state state = VERIFY_SKIPPED;
+    if (stop_if_interrupted(err) != CNN_OK) return CNN_INTERRUPTED;
+    if (!take_case(v, &now)) return CNN_OK;
+    cnn_status status = verify_problem(engine, &e->problem, dir, algorithm, report_result, &v->report, err);
+    if (status == CNN_OK) {
+        report_end(&v->report);
+        state = v->report.state;
+    } else if (!e->given && (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW)) {
+        report_refused(&v->report, e->problem.op, &now, VERIFY_SKIPPED, err->message);
+        status = CNN_OK;
+    }
+    end_case(v, status == CNN_OK ? verify_state_name(state) : NULL);
+    if (v->report.write_status != CNN_OK) return *err = v->report.write_error, v->report.write_status;
+    return status;
+}
+
+/* What the tuning file holds, with its threads and knobs: an engine of its own. */
+static cnn_status verify_tuned(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
+                               cnn_error *err)
+{
+    const char *settings[CLI_LIST_MAX + TUNING_SETTINGS];
+    const cnn_session *session = verify_session(engine);
+    verify_engine *own = NULL;
+    tuned_pick pick;
+    if (!cli_wants_tuned(&v->sessions, session)) return CNN_OK;
+    cnn_status status = cli_tuned_pick(v->tuned, session, &e->problem, dir, &pick, err);
+    if (status == CNN_UNSUPPORTED && pick.algorithm.name[0] == '\0') return CNN_OK; /* not an operation of its */
+    if (status == CNN_UNSUPPORTED) status = CNN_OK;                                 /* its case will say so */
+    if (status == CNN_OK && pick.session != session) {
+        const cnn_session_params params = cli_tuned_params(v->options, session->impl, pick.choice, settings);
+        status = verify_open(session->impl, &params, &v->settings, &own, err);
+    }
+    if (status == CNN_OK) status = verify_one(v, own != NULL ? own : engine, e, dir, &pick.algorithm, &pick, err);
+    if (own != NULL) verify_close(own);
+    return status;
+}
+
 /* All chosen algorithms on one problem and direction. */
 static cnn_status verify_direction(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
                                    cnn_error *err)
@@ -132,24 +115,9 @@ static cnn_status verify_direction(verification *v, verify_engine *engine, const
     static cnn_algorithm list[MAX_ALGORITHMS]; /* large: kept off the stack; a command runs once */
     int count;
     cnn_status status = cnn_algorithms(session, &e->problem, dir, list, MAX_ALGORITHMS, &count, err);
-    for (int i = 0; status == CNN_OK && i < count; i++) {
-        if (!cli_chosen(&v->sessions, session, &list[i])) continue;
-        const report_case now = {session, list[i].name, e->text, &e->problem, dir, e->problem.u.type};
-        if (stop_if_interrupted(err) != CNN_OK) return CNN_INTERRUPTED;
-        if (!take_case(v, &now)) continue;
-        status = verify_problem(engine, &e->problem, dir, &list[i], report_result, &v->report, err);
-        verify_state state = VERIFY_SKIPPED;
-        if (status == CNN_OK) {
-            report_end(&v->report);
-            state = v->report.state;
-        } else if (!e->given && (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW)) {
-            report_refused(&v->report, e->problem.op, &now, VERIFY_SKIPPED, err->message);
-            status = CNN_OK;
-        }
-        end_case(v, status == CNN_OK ? verify_state_name(state) : NULL);
-        if (v->report.write_status != CNN_OK) return *err = v->report.write_error, v->report.write_status;
-    }
-    return status;
+    for (int i = 0; status == CNN_OK && i < count; i++)
+        if (cli_chosen(&v->sessions, session, &list[i])) status = verify_one(v, engine, e, dir, &list[i], NULL, err);
+    return status == CNN_OK ? verify_tuned(v, engine, e, dir, err) : status;
 }
 
 static cnn_status verify_list(verification *v, verify_engine *engine, cnn_op op, const problem_list *list, bool first,
@@ -181,7 +149,7 @@ static cnn_status verify_session_ops(verification *v, int session, problem_list 
     if (status != CNN_OK) return status;
     for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++)
         for (int t = 0; (v->ops & 1u << op) && status == CNN_OK && t < v->types.count; t++) {
-            status = list_problems(v, (cnn_op)op, &v->types.types[t], list, err);
+            status = verify_list_problems(v->options, (cnn_op)op, &v->types.types[t], list, err);
             if (status == CNN_OK) status = verify_list(v, engine, (cnn_op)op, list, session == 0 && t == 0, err);
         }
     verify_close(engine);
@@ -201,7 +169,7 @@ static cnn_status look_ahead(verification *v, problem_list *list, cnn_error *err
                         o->mode);
     for (int op = 0; op < CNN_OP_COUNT; op++) {
         if (!(v->ops & 1u << op)) continue;
-        cnn_status status = list_problems(v, (cnn_op)op, &v->types.types[0], list, err);
+        cnn_status status = verify_list_problems(v->options, (cnn_op)op, &v->types.types[0], list, err);
         if (status != CNN_OK) return status;
         v->total += (double)list->count * v->types.count * v->sessions.count;
     }
@@ -218,7 +186,8 @@ static cnn_status verify_network(verification *v, const cnn_session *session, co
         const cnn_algorithm *a = &session->impl->algorithms[i];
         if (!(a->ops & 1u << CNN_OP_CONV) || !cli_chosen(&v->sessions, session, a)) continue;
         if ((status = stop_if_interrupted(err)) != CNN_OK) break;
-        const report_case now = {session, a->name, v->options->net, NULL, CNN_BWD_W, *type};
+        const report_case now = {
+            .session = session, .algorithm = a->name, .what = v->options->net, .dir = CNN_BWD_W, .type = *type};
         if (!take_case(v, &now)) continue;
         status = verify_net_trained(session, network, a->name, &v->settings, report_result, &v->report, err);
         if (status == CNN_OK) report_end(&v->report);
@@ -292,7 +261,8 @@ static cnn_status set_up(verification *v, cnn_error *err)
     if (status == CNN_OK) status = check_net_options(o, err);
     if (status == CNN_OK) status = cli_types(o, &v->types, err);
     if (status == CNN_OK && o->dump != NULL) status = dump_prepare(o->dump, err);
-    return status == CNN_OK ? cli_sessions_open(o, false, &v->sessions, err) : status;
+    if (status == CNN_OK) status = cli_sessions_open(o, false, &v->sessions, err);
+    return status == CNN_OK ? cli_tuned_open(o, &v->sessions, false, &v->tuned, err) : status;
 }
 
 /* Arrays come and go with every run: memory that was cleared once is kept for the next. */
@@ -328,6 +298,7 @@ static int verify_here(verification *v, isolate_page *page, cnn_error *err)
     if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(v);
     if (status != CNN_OK) exit_status = cli_fail(err);
     report_free(&v->report);
+    cli_tuned_close(v->tuned);
     cli_sessions_close(&v->sessions);
     free(list.items);
     return exit_status;
@@ -346,10 +317,20 @@ static void verify_died(void *user, isolate_page *page, const char *how)
     report_done(&v->report, page->begun - 1, verify_state_name(VERIFY_FAILED));
 }
 
+/* Tuned choices are those of problems: not of a network as a whole, of random ones, or of what is broken on purpose. */
+static cnn_status check_tuned(const cli_options *o, cnn_error *err)
+{
+    const bool asked = o->tune != NULL || (o->impl != NULL && strstr(o->impl, ":" CNN_TUNED) != NULL);
+    if (!asked || (o->net == NULL && o->fuzz == 0 && !o->mutants && o->mutants_from == NULL)) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                    "verify takes no tuned choices with --net, --fuzz or --mutants: name an algorithm");
+}
+
 int cmd_verify(const cli_options *options, cnn_error *err)
 {
     static verification v; /* large: kept off the stack */
     int exit_status = EXIT_HELD;
+    if (check_tuned(options, err) != CNN_OK) return cli_fail(err);
     if (options->mutants || options->mutants_from || options->matrix) return verify_mutants(options, err);
     keep_memory();
     if (options->fuzz > 0 || options->fuzz_invalid > 0) return verify_fuzz(options, err);

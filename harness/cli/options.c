@@ -251,6 +251,21 @@ static cnn_status check_sweep(const cli_options *options, const bool given[ROWS]
     return CNN_OK;
 }
 
+/* A command that takes no --tune has no use for NAME:tuned either. */
+static cnn_status check_tuned(const cli_options *options, cnn_error *err)
+{
+    static const char word[] = ":" CNN_TUNED;
+    for (const char *at = options->impl; at != NULL && (at = strstr(at, word)) != NULL; at++) {
+        const char after = at[sizeof word - 1];
+        for (int i = 0; i < ROWS && (after == '\0' || after == ','); i++)
+            if (strcmp(rows[i].name, "tune") == 0 && !belongs(&rows[i], options->command))
+                return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                                "`benchcnn %s` takes no tuned choices (--impl %.64s): name an algorithm",
+                                options->command, options->impl);
+    }
+    return CNN_OK;
+}
+
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err)
 {
     bool given[ROWS] = {false};
@@ -268,7 +283,7 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
             options->words.items[options->words.count++] = argv[i];
         if (status != CNN_OK) return status;
     }
-    if (check_sweep(options, given, err) != CNN_OK) return err->status;
+    if (check_sweep(options, given, err) != CNN_OK || check_tuned(options, err) != CNN_OK) return err->status;
     for (int i = 0; i < options->plugin.count; i++)
         if (cnn_registry_load(registry, options->plugin.items[i], err) != CNN_OK) return err->status;
     if (options->workspace_limit > 0 && add_limits(options, err) != CNN_OK) return err->status;

@@ -72,7 +72,8 @@ cnn_op cli_deciding_op(const cnn_net *net)
 static bool fits(const cnn_choice *choice, cnn_op op)
 {
     for (int a = 0; a < choice->impl->n_algorithms; a++)
-        if (choice->impl->algorithms[a].ops & 1u << op && cnn_choice_matches(choice, &choice->impl->algorithms[a]))
+        if (choice->impl->algorithms[a].ops & 1u << op &&
+            (cnn_choice_tuned(choice) || cnn_choice_matches(choice, &choice->impl->algorithms[a])))
             return true;
     return false;
 }

@@ -7,16 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_tied_in_type(const sweep_ranking *r, const sweep_entry *best, const sweep_entry *e)
-{
-    const contender a = {.state = CONTENDER_TIMED,
-                         .result.stats = {.median = best->row->median, .low = best->row->low, .high = best->row->high},
-                         .resolution = r->resolution};
-    const contender b = {.state = CONTENDER_TIMED,
-                         .result.stats = {.median = e->row->median, .low = e->row->low, .high = e->row->high}};
-    return contest_tied(&a, &b);
-}
-
 /* The default first, then the fastest; at most `room` beside the default. Appends to list. */
 static void add_leaders(const sweep_group *g, const sweep_ranking *r, int type, int room, int *list, int *count)
 {
@@ -28,7 +18,7 @@ static void add_leaders(const sweep_group *g, const sweep_ranking *r, int type, 
         const sweep_entry *e = &r->list[i];
         if (e->point->type != type) continue;
         if (!best) best = e;
-        if (!is_tied_in_type(r, best, e)) break;
+        if (!sweep_tied(best->row, e->row, r->resolution)) break;
         if (!e->point->anchor) list[(*count)++] = (int)(e->point - g->points);
         room -= !e->point->anchor;
     }

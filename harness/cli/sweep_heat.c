@@ -14,7 +14,7 @@ typedef struct heat_slot { /* an open session: one for all points with the same 
 } heat_slot;
 
 typedef struct heat {
-    heat_slot slots[SWEEP_HEAT_MAX];
+    heat_slot slots[SWEEP_HEAT_MAX + 1]; /* and the control's */
     int n_slots;
     contender list[SWEEP_HEAT_MAX]; /* those whose session is open */
     int count;
@@ -24,16 +24,20 @@ typedef struct heat {
     int64_t final;          /* which final heat it is; 0: none */
 } heat;
 
-/* --set first, so that what is swept wins. */
+static const tuning_choice *tuned_choice(const sweep_group *g, const sweep_point *p)
+{
+    return g->wants_tuned ? g->tuned[p->type].choice : NULL;
+}
+
+/* What is tuned first, then --set, so that what is swept wins. */
 static void open_slot(const sweep *s, const sweep_group *g, const sweep_point *p, heat_slot *slot)
 {
     const cnn_impl *impl = s->b.sessions.list[g->session].impl;
-    const char *settings[CLI_LIST_MAX + SWEEP_KNOBS_MAX];
+    const char *settings[CLI_LIST_MAX + TUNING_SETTINGS + SWEEP_KNOBS_MAX];
     char texts[SWEEP_KNOBS_MAX][CNN_NAME_MAX];
-    cnn_session_params params = cli_session_params(s->b.options);
+    cnn_session_params params = cli_tuned_params(s->b.options, impl, tuned_choice(g, p), settings);
     cnn_error err;
     int count = params.n_settings;
-    memcpy(settings, params.settings, (size_t)count * sizeof *settings);
     for (int k = 0; k < s->axes.n_knobs; k++) {
         const sweep_knob *knob = &s->axes.knobs[k];
         if (knob->impl != impl) continue;
@@ -41,7 +45,6 @@ static void open_slot(const sweep *s, const sweep_group *g, const sweep_point *p
                  (long long)p->knobs[k]);
         settings[count++] = texts[k];
     }
-    params.settings = settings;
     params.n_settings = count;
     params.threads = p->threads;
     slot->point = p;
@@ -52,7 +55,7 @@ static void open_slot(const sweep *s, const sweep_group *g, const sweep_point *p
 static int slot_of(const sweep *s, const sweep_group *g, const sweep_point *p, heat *h)
 {
     for (int i = 0; i < h->n_slots; i++)
-        if (h->slots[i].point->threads == p->threads &&
+        if (h->slots[i].point->threads == p->threads && tuned_choice(g, h->slots[i].point) == tuned_choice(g, p) &&
             memcmp(h->slots[i].point->knobs, p->knobs, sizeof p->knobs) == 0)
             return i;
     open_slot(s, g, p, &h->slots[h->n_slots]);
@@ -70,8 +73,20 @@ static void gather(const sweep *s, const sweep_group *g, const int *list, int co
         h->list[h->count++] = (contender){.session = &h->slots[h->in[i]].session,
                                           .algorithm = p->algorithm,
                                           .watch = s->b.watches[g->session],
-                                          .own = &h->cases[p->type]};
+                                          .own = &h->cases[p->type],
+                                          .choice = tuned_choice(g, p)};
     }
+}
+
+/* Points have sessions of their own, so the control has one, too: where a session's threads happen to run, and its
+ * memory lies, is part of what two figures of the same settings differ by. */
+static void add_control(const sweep *s, const sweep_group *g, const sweep_point *first, heat *h)
+{
+    heat_slot *slot = &h->slots[h->n_slots];
+    if (!s->b.params.control || h->of[0] != 0) return;
+    open_slot(s, g, first, slot);
+    h->n_slots++;
+    if (slot->status == CNN_OK) h->list[0].again = &slot->session;
 }
 
 static void add_settings(const sweep *s, const sweep_group *g, const sweep_point *p, char line[REPRO_MAX])
@@ -112,6 +127,7 @@ static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const c
     record_text(record, "axes", s->axes_text);
     record_bool(record, "default", p == &g->points[0]);
     if (h->final) record_int(record, "final_heat", h->final);
+    if (g->wants_tuned && p->anchor) record_text(record, "tuning", tuning_state_name(g->tuned[p->type].state));
     if (isfinite(anchor)) record_real(record, "anchor_s", anchor);
     cnn_status status = sweep_rows_add(&s->rows, record, err);
     if (status != CNN_OK) {
@@ -190,6 +206,7 @@ cnn_status sweep_heat(sweep *s, sweep_group *g, const int *list, int count, cons
     h->cases = cases;
     h->final = final;
     gather(s, g, list, count, h);
+    add_control(s, g, &g->points[list[0]], h);
     cnn_status status = contest_run(h->list, h->count, NULL, &s->b.params, err);
     if (status == CNN_OK) count_time(s, h);
     if (status == CNN_OK) status = record_all(s, g, list, count, h, err);

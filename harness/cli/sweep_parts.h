@@ -1,7 +1,7 @@
 /* sweep_parts.h: what the files of `benchcnn sweep` share: cmd_sweep.c says which sweep it is, sweep_batch.c trains
  * networks; the others time single operations over a product of axes. sweep_axes.c reads the axes, sweep_points.c makes
  * a group's points of them, sweep_heat.c times some of them by turns, sweep_rows.c keeps what is recorded, sweep_rank.c
- * ranks, sweep_final.c times the leaders again, side by side, sweep_table.c says who won.
+ * ranks, sweep_final.c times the leaders again, side by side, sweep_table.c says who won, sweep_keep.c keeps it.
  *
  * A group is an implementation, a problem and a direction. Its points run in heats of a few, by turns, and the default
  * runs in each heat: so a heat that is interrupted costs little, memory holds only a heat's buffers, and what the
@@ -66,7 +66,9 @@ typedef struct sweep_group {
     int session; /* in bench.sessions: open throughout, with the default's settings */
     cnn_problem problem;
     cnn_dir dir;
-    sweep_point *points; /* a block for each type, its anchor first; points[0] is the default */
+    bool wants_tuned;              /* --impl NAME:tuned: the default is what the tuning file holds */
+    tuned_pick tuned[SWEEP_TYPES]; /* then */
+    sweep_point *points;           /* a block for each type, its anchor first; points[0] is the default */
     int count;
 } sweep_group;
 
@@ -75,6 +77,7 @@ typedef struct sweep {
     sweep_axes axes;
     const char *axes_text; /* as typed */
     sweep_rows rows;
+    record_sink *tune; /* where winners are kept; NULL: nowhere */
     int ran, kept, refused, wrong;
     double start, timed_s, warm_up_s;
 } sweep;
@@ -118,6 +121,8 @@ cnn_status sweep_heat(sweep *s, sweep_group *group, const int *list, int count, 
 /* sweep_rank.c. Free ranking->list. first_heats: as if there were no final heat. */
 cnn_status sweep_rank(const sweep *s, const sweep_group *group, bool first_heats, sweep_ranking *ranking,
                       cnn_error *err);
+/* Whether b may be as fast as a, by the rule of the contest. */
+bool sweep_tied(const sweep_row *a, const sweep_row *b, double resolution);
 /* sweep_final.c: times the leaders and the defaults again, unless that is done or one of them is alone. */
 cnn_status sweep_final(sweep *s, sweep_group *group, cnn_error *err);
 
@@ -131,5 +136,8 @@ int sweep_find_row(const sweep_rows *rows, sweep_row_kind kind, const char *key)
 
 /* sweep_table.c: prints who won, and records it, unless the sweep was stopped or it is recorded already. */
 cnn_status sweep_conclude(sweep *s, const sweep_group *group, bool stopped, cnn_error *err);
+
+/* sweep_keep.c: keeps each type's winner in the tuning file: the default, where it is tied with the best. */
+cnn_status sweep_keep(sweep *s, const sweep_group *group, const sweep_ranking *ranking, cnn_error *err);
 
 #endif

@@ -16,9 +16,15 @@ cnn_problem sweep_problem(const sweep *s, const sweep_group *g, const sweep_poin
 
 static const cnn_session *base_of(const sweep *s, const sweep_group *g) { return &s->b.sessions.list[g->session]; }
 
+/* With the default's settings: those of the command line, or the tuned ones. */
+static const cnn_session *usual_of(const sweep *s, const sweep_group *g, int type)
+{
+    return g->wants_tuned ? g->tuned[type].session : base_of(s, g);
+}
+
 cnn_session sweep_describe(const sweep *s, const sweep_group *g, const sweep_point *point, int64_t *values)
 {
-    cnn_session session = *base_of(s, g);
+    cnn_session session = *usual_of(s, g, point->type);
     for (int i = 0; i < session.impl->n_knobs; i++) values[i] = session.knobs[i];
     for (int k = 0; k < s->axes.n_knobs; k++)
         if (s->axes.knobs[k].impl == session.impl) values[s->axes.knobs[k].index] = point->knobs[k];
@@ -52,6 +58,16 @@ static bool same(const sweep_point *a, const sweep_point *b)
            memcmp(a->knobs, b->knobs, sizeof a->knobs) == 0;
 }
 
+static void put_first(const cnn_algorithm *first, cnn_algorithm list[ALGORITHMS_MAX], int *count)
+{
+    int at = 0;
+    if (first->name[0] == '\0') return; /* the implementation does not do this operation */
+    while (at < *count && strcmp(list[at].name, first->name) != 0) at++;
+    if (at == *count && *count < ALGORITHMS_MAX) ++*count;
+    memmove(list + 1, list, (size_t)(at < ALGORITHMS_MAX ? at : ALGORITHMS_MAX - 1) * sizeof *list);
+    list[0] = *first;
+}
+
 /* Those that --impl chooses, the default first: the first one that supports the problem. Alone, unless algorithms are
  * swept. */
 static cnn_status chosen_algorithms(const sweep *s, const sweep_group *g, int type, cnn_algorithm *list, int *count,
@@ -65,11 +81,14 @@ static cnn_status chosen_algorithms(const sweep *s, const sweep_group *g, int ty
     *count = 0;
     cnn_status status = cnn_algorithms(base, &problem, g->dir, all, ALGORITHMS_MAX, &found, err);
     for (int i = 0; status == CNN_OK && i < found; i++) {
-        if (!cli_chosen(&s->b.sessions, base, &all[i])) continue;
+        const bool any = g->wants_tuned && s->axes.algorithm;
+        if (!any && !cli_chosen(&s->b.sessions, base, &all[i])) continue;
         cnn_algorithm copy = all[i];
         if (first < 0 && base->impl->supports(base->context, &problem, g->dir, &copy, &why) == CNN_OK) first = *count;
         list[(*count)++] = all[i];
     }
+    if (status == CNN_OK && g->wants_tuned) put_first(&g->tuned[type].algorithm, list, count);
+    if (status == CNN_OK && g->wants_tuned) first = 0;
     if (status != CNN_OK || *count == 0) return status;
     const cnn_algorithm usual = list[first < 0 ? 0 : first];
     if (first > 0) memmove(list + 1, list, (size_t)first * sizeof *list);
@@ -80,7 +99,7 @@ static cnn_status chosen_algorithms(const sweep *s, const sweep_group *g, int ty
 
 static sweep_point anchor_of(const sweep *s, const sweep_group *g, int type, const cnn_algorithm *usual)
 {
-    const cnn_session *base = base_of(s, g);
+    const cnn_session *base = usual_of(s, g, type);
     sweep_point p = {
         .algorithm = *usual, .type = type, .threads = base->threads, .anchor = true, .row = -1, .final = -1};
     for (int k = 0; k < s->axes.n_knobs; k++)
@@ -133,6 +152,13 @@ static cnn_status add_type(const sweep *s, sweep_group *g, int type, cnn_error *
     return status;
 }
 
+static cnn_status pick_tuned(const sweep *s, sweep_group *g, int type, cnn_error *err)
+{
+    const cnn_problem problem = sweep_problem(s, g, &(sweep_point){.type = type});
+    const cnn_status status = cli_tuned_pick(s->b.tuned, base_of(s, g), &problem, g->dir, &g->tuned[type], err);
+    return status == CNN_UNSUPPORTED ? CNN_OK : status; /* its point will say so, if it has one */
+}
+
 cnn_status sweep_make_points(sweep *s, sweep_group *g, cnn_error *err)
 {
     const cnn_impl *impl = base_of(s, g)->impl;
@@ -144,6 +170,10 @@ cnn_status sweep_make_points(sweep *s, sweep_group *g, cnn_error *err)
     g->points = calloc(SWEEP_POINTS_MAX, sizeof *g->points);
     if (!g->points) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d points", SWEEP_POINTS_MAX);
     cnn_status status = CNN_OK;
-    for (int t = 0; status == CNN_OK && t < s->b.types.count; t++) status = add_type(s, g, t, err);
+    g->wants_tuned = cli_wants_tuned(&s->b.sessions, base_of(s, g));
+    for (int t = 0; status == CNN_OK && t < s->b.types.count; t++) {
+        if (g->wants_tuned) status = pick_tuned(s, g, t, err);
+        if (status == CNN_OK) status = add_type(s, g, t, err);
+    }
     return status;
 }

@@ -33,8 +33,7 @@ static double resolution_of_heats(const sweep *s, const sweep_ranking *r)
     return most;
 }
 
-/* By the rule of the contest. */
-static bool may_be_as_fast(const sweep_row *a, const sweep_row *b, double resolution)
+bool sweep_tied(const sweep_row *a, const sweep_row *b, double resolution)
 {
     const contender best = {.state = CONTENDER_TIMED,
                             .result.stats = {.median = a->median, .low = a->low, .high = a->high},
@@ -105,14 +104,14 @@ cnn_status sweep_rank(const sweep *s, const sweep_group *g, bool first_heats, sw
     gather(s, g, r);
     qsort(r->list, (size_t)r->count, sizeof *r->list, by_seconds);
     r->resolution = resolution_of_heats(s, r);
-    for (int i = 0; i < r->count; i++) r->list[i].tied = may_be_as_fast(r->list[0].row, r->list[i].row, r->resolution);
+    for (int i = 0; i < r->count; i++) r->list[i].tied = sweep_tied(r->list[0].row, r->list[i].row, r->resolution);
     if (!first_heats) use_final(s, g, r);
     if (r->heat) {
         qsort(r->list, (size_t)r->count, sizeof *r->list, by_seconds);
         for (int i = 0; i < r->count; i++) {
             sweep_entry *e = &r->list[i];
             e->nearly = e->tied && e->row->heat == 0;
-            e->tied = e->row->heat != 0 && may_be_as_fast(r->list[0].row, e->row, r->resolution);
+            e->tied = e->row->heat != 0 && sweep_tied(r->list[0].row, e->row, r->resolution);
         }
     }
     for (int i = 0; i < r->count; i++) {

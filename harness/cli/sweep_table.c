@@ -97,6 +97,7 @@ cnn_status sweep_conclude(sweep *s, const sweep_group *g, bool stopped, cnn_erro
     cnn_status status = sweep_rank(s, g, false, &r, err);
     if (status == CNN_OK && !s->b.options->json && r.count + r.failed > 0) print(s, g, &r);
     if (status == CNN_OK && !stopped && r.count > 0) status = record(s, g, &r, err);
+    if (status == CNN_OK && !stopped) status = sweep_keep(s, g, &r, err);
     free(r.list);
     return status;
 }

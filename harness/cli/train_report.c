@@ -61,6 +61,7 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
                      .host_step_s = e->host_step_s};
     train_setting(r, &row.setting);
     cnn_record *record = epoch_record(r->session, &row);
+    if (r->tuned != NULL) record_text(record, "choice", r->tuned->text);
     record_real(record, "setup_s", r->setup_s);
     /* a profiled epoch takes longer, and has records of its own */
     cnn_status status = CNN_OK;
@@ -106,6 +107,7 @@ void train_print_head(const train_run *r)
     char setup[32];
     if (r->all->options->json) return;
     const trainer_params *params = &r->all->params;
+    if (r->tuned != NULL) printf("tuned: %s\n", r->tuned->text[0] != '\0' ? r->tuned->text : "nothing; the defaults");
     printf("%s on %s, batch %lld, %s:%s, %s %s, %d thread%s%s%s; set-up %s\n", r->network->net.name, r->all->data.name,
            (long long)r->all->batch, r->session->impl->name, r->algorithm, cnn_dtype_name(r->network->net.type.dtype),
            cnn_layout_name(r->network->net.type.layout), r->session->threads, r->session->threads == 1 ? "" : "s",

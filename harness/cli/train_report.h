@@ -3,7 +3,7 @@
 #define HARNESS_CLI_TRAIN_REPORT_H
 
 #include "bench/epoch.h"
-#include "sessions.h"
+#include "tuned.h"
 
 typedef struct train {
     const cli_options *options;
@@ -12,6 +12,7 @@ typedef struct train {
     int64_t batch, epochs;
     cnn_op deciding_op;
     cli_sessions sessions;
+    cli_tuned *tuned;
     dataset data;
     record_sink *sink;
     cli_progress progress;
@@ -23,8 +24,9 @@ typedef struct train {
 /* One training run. */
 typedef struct train_run {
     train *all;
-    cnn_session *session;
+    const cnn_session *session;
     const char *algorithm;
+    tuned_net *tuned; /* what each layer takes, when `algorithm` is "tuned"; else NULL */
     cnn_network *network;
     trainer *trainer;
     double setup_s, train_seconds;

@@ -53,6 +53,9 @@ static void repro(const verify_report *r, char command[COMMAND_MAX])
         append(command, COMMAND_MAX, " --mode %s", o->mode);
     if (c->problem != NULL && o->no_bias) append(command, COMMAND_MAX, " --no-bias");
     if (o->device != 0) append(command, COMMAND_MAX, " --device %lld", (long long)o->device);
+    const tuning_choice *kept = c->tuned != NULL ? c->tuned->choice : NULL;
+    for (int i = 0; kept != NULL && i < kept->n_settings; i++)
+        append(command, COMMAND_MAX, " --set %s", kept->settings[i]);
     for (int i = 0; i < o->set.count; i++) {
         append(command, COMMAND_MAX, " --set");
         append_word(command, o->set.items[i]);
@@ -108,7 +111,11 @@ static void record_result(verify_report *r, const verify_result *v)
     char command[COMMAND_MAX];
     cnn_record *record = record_new("verify");
     repro(r, command);
-    record_session(record, r->now.session, v->algorithm);
+    record_session(record, r->now.session, r->now.tuned != NULL ? CNN_TUNED : v->algorithm);
+    if (r->now.tuned != NULL) {
+        record_text(record, "tuning", tuning_state_name(r->now.tuned->state));
+        record_text(record, "choice", v->algorithm);
+    }
     if (v->problem != NULL) {
         record_problem(record, v->problem, v->dir);
     } else {
@@ -168,7 +175,7 @@ static void print_line(const verify_report *r)
 {
     const report_case *c = &r->now;
     char name[2 * CNN_NAME_MAX + 2];
-    snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->algorithm);
+    snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->tuned != NULL ? CNN_TUNED : c->algorithm);
     printf("%-11s %-14s ", verify_state_name(r->state), name);
     if (c->problem == NULL)
         printf("net %s", c->what);
@@ -183,6 +190,11 @@ static void print_line(const verify_report *r)
         printf(" | %s", r->reason);
     else if (r->state == VERIFY_SKIPPED)
         printf(" | %s", r->skipped);
+    if (c->tuned != NULL) {
+        char text[1024];
+        cli_tuned_text(c->tuned, text, sizeof text);
+        printf(" | %s", text);
+    }
     printf("%s\n%s", r->remarks, r->failures);
     if (r->state > VERIFY_PASSED) {
         char command[COMMAND_MAX];

@@ -7,6 +7,7 @@
 #include "../resume.h"
 #include "cli.h"
 #include "isolate.h"
+#include "tuned.h"
 #include "verify/verify.h"
 #include "verify_table.h"
 
@@ -17,6 +18,7 @@ typedef struct report_case {
     const cnn_problem *problem;   /* NULL for a network */
     cnn_dir dir;
     cnn_type type;
+    const tuned_pick *tuned; /* it was chosen as "tuned", which is this; else NULL */
 } report_case;
 
 typedef struct verify_report {

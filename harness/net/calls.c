@@ -82,7 +82,11 @@ static int find_plan(trainer *t, int layer, const cnn_problem *problem, cnn_dir 
         t->plans = more;
         t->plan_capacity = capacity;
     }
-    if (cnn_algorithm_pick(t->session, problem, dir, t->params.algorithm, &algorithm, err) != CNN_OK) return -1;
+    const char *own = t->params.pick != NULL && layer >= 0 && layer < t->net->n_layers
+                          ? t->params.pick(t->params.pick_user, layer, dir)
+                          : NULL; /* sums and updates belong to no layer */
+    const char *name = own != NULL ? own : t->params.algorithm;
+    if (cnn_algorithm_pick(t->session, problem, dir, name, &algorithm, err) != CNN_OK) return -1;
     trainer_plan *p = &t->plans[t->n_plans];
     *p = (trainer_plan){.layer = layer, .mb = mb, .inference = inference};
     if (cnn_plan_make(t->session, problem, dir, &algorithm, &p->plan, err) != CNN_OK) return -1;

@@ -22,7 +22,10 @@
 typedef struct trainer trainer;
 
 typedef struct trainer_params {
-    const char *algorithm;        /* for conv, and for other operations that it serves; NULL: the defaults */
+    const char *algorithm; /* for conv, and for other operations that it serves; NULL: the defaults */
+    /* (optional) the name of a layer's own algorithm, asked for at trainer_open; NULL: as above. */
+    const char *(*pick)(void *user, int layer, cnn_dir dir);
+    void *pick_user;
     cnn_optimizer_desc optimizer; /* kind and rates; `t` and `count` are filled in here */
     uint64_t seed;                /* of the shuffling */
     bool fused;                   /* use the implementation's own train step; CNN_UNSUPPORTED if it has none */
