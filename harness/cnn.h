@@ -8,9 +8,9 @@
  *   - Sizes, strides and counts are int64_t elements; memory is size_t bytes.
  *   - Activations are 4-D, (n, c, h, w), stored NCHW or NHWC without gaps. Weights are always
  *     [oc][ic/g][kh][kw] (conv) or [oc][ic][ih][iw] (FC), biases [oc], whatever the layout.
- *   - Every buffer is in the implementation's own device memory, aligned to CNN_ALIGN bytes, and given by the
- *     harness; operations allocate nothing and run in order on the context's stream. Outputs never alias inputs
- *     but where an operation below says so.
+ *   - Every buffer is in the implementation's own device memory, aligned to CNN_ALIGN bytes (but for `index` of
+ *     cnn_gather_args), and given by the harness; operations allocate nothing and run in order on the context's stream.
+ * Outputs never alias inputs but where an operation below says so.
  *   - `workspace` is NULL when 0 bytes were asked for; its contents do not survive from one call to the next.
  *   - Calls to one context come from one thread at a time; several contexts may be open.
  *   - Functions return a cnn_status; on failure they fill `err` (never NULL) with a sentence that holds the values.
@@ -344,7 +344,8 @@ typedef struct cnn_optimizer_args {
 
 /* y[i] = rows[index[i]], y_labels[i] = labels[index[i]], i < count; row_elems elements a row. With a cursor (one number
  * in device memory), index[*cursor + i] stands for index[i], and the call then adds count to *cursor: so the captured
- * step takes the next batch at each replay. y_labels may be NULL. */
+ * step takes the next batch at each replay; without one, `index` points into an order and is aligned to an int32_t
+ * only. y_labels may be NULL. */
 typedef struct cnn_gather_args {
     cnn_dtype dtype;
     int64_t count, row_elems;

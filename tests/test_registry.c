@@ -77,6 +77,50 @@ static void a_foreign_interface_version_is_refused(void **state)
     assert_message(err, "interface version");
 }
 
+/* Any function: what matters is that the slot is filled. */
+static void nothing(void) {}
+
+static void slots_that_go_together_are_refused_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *has, *lacks;
+        size_t offset;
+    } alone[] = {{"alloc", "free", offsetof(cnn_impl, alloc)},
+                 {"memory_free", "alloc", offsetof(cnn_impl, memory_free)},
+                 {"timer_start", "timer_stop", offsetof(cnn_impl, timer_start)},
+                 {"capture_begin", "capture_end", offsetof(cnn_impl, capture_begin)},
+                 {"lap", "laps_open", offsetof(cnn_impl, lap)},
+                 {"range_pop", "range_push", offsetof(cnn_impl, range_pop)},
+                 {"upload_async", "host_alloc", offsetof(cnn_impl, upload_async)},
+                 {"prepare", "release", offsetof(cnn_impl, prepare)},
+                 {"step_open", "step_run", offsetof(cnn_impl, step_open)},
+                 {"peak_run", "n_peaks", offsetof(cnn_impl, peak_run)}};
+    cnn_error err;
+    const cnn_impl *cpu = cnn_impl_find(NULL, "cpu", &err);
+    assert_int_equal(cnn_impl_check(cpu, &err), CNN_OK);
+    for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
+        char sentence[CNN_MESSAGE_MAX];
+        void (*const some)(void) = nothing;
+        cnn_impl impl = {.abi_version = CNN_ABI_VERSION,
+                         .struct_size = sizeof impl,
+                         .name = "lone",
+                         .probe = cpu->probe,
+                         .open = cpu->open,
+                         .close = cpu->close,
+                         .supports = cpu->supports};
+        assert_int_equal(cnn_impl_check(&impl, &err), CNN_OK);
+        memcpy((char *)&impl + alone[i].offset, &some, sizeof some);
+        assert_int_equal(cnn_impl_check(&impl, &err), CNN_UNAVAILABLE);
+        snprintf(sentence, sizeof sentence, "lone has %s, but no %s:", alone[i].has, alone[i].lacks);
+        assert_message(err, sentence);
+    }
+    cnn_impl impl = *cpu;
+    impl.peak_open = NULL;
+    assert_int_equal(cnn_impl_check(&impl, &err), CNN_UNAVAILABLE);
+    assert_message(err, "has n_peaks, but no peak_open");
+}
+
 static void memory_that_does_not_fit_is_refused_before_it_is_taken(void **state)
 {
     (void)state;
@@ -97,6 +141,7 @@ int main(void)
         cmocka_unit_test(wrong_choices_offer_the_nearest),
         cmocka_unit_test(settings_are_checked_against_the_table),
         cmocka_unit_test(a_foreign_interface_version_is_refused),
+        cmocka_unit_test(slots_that_go_together_are_refused_alone),
         cmocka_unit_test(memory_that_does_not_fit_is_refused_before_it_is_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
