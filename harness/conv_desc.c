@@ -79,7 +79,7 @@ static void take_name(desc_dims *dims, const char *at)
 cnn_status dims_parse(const char *text, size_t start, const char *letters, desc_dims *dims, cnn_error *err)
 {
     *dims = (desc_dims){.g = 1, .mb = 2};
-    dims->depth = dims->height = dims->width = (dims_axis){.s = 1, .p = -1};
+    dims->depth = dims->height = dims->width = (dims_axis){.s = -1, .p = -1};
     size_t at = start;
     while (text[at] != '\0') {
         if (text[at] == '_') {
@@ -109,12 +109,16 @@ cnn_status dims_parse(const char *text, size_t start, const char *letters, desc_
     return CNN_OK;
 }
 
-/* Nothing of the axis was given (a padding of 0 counts as nothing, as in benchdnn). */
-static bool axis_absent(const dims_axis *a) { return (a->i | a->k | a->o | a->d) == 0 && a->s == 1 && a->p < 1; }
+/* Nothing of the axis was given (a stride of 1 and a padding of 0 count as nothing, as in benchdnn). */
+static bool axis_absent(const dims_axis *a)
+{
+    return (a->i | a->k | a->o | a->d) == 0 && (a->s == 1 || a->s < 0) && a->p < 1;
+}
 
 static cnn_status deduce_axis(const char *text, char letter, dims_axis *a, cnn_error *err)
 {
     if (axis_absent(a)) return CNN_OK;
+    if (a->s < 0) a->s = 1;
     if (a->i == 0 || a->k == 0 || a->s == 0)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': i%c and k%c are needed, and not 0 (nor s%c)",
                         text, letter, letter, letter);
@@ -132,6 +136,20 @@ static cnn_status deduce_axis(const char *text, char letter, dims_axis *a, cnn_e
             return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': o%c%lld would need a negative p%c", text,
                             letter, (long long)a->o, letter);
     }
+    return CNN_OK;
+}
+
+/* The width of a square is the height. benchdnn overlooks an sw1 or pw0 that says otherwise; whoever wrote it meant it.
+ */
+static cnn_status make_square(const char *text, const dims_axis *height, dims_axis *width, cnn_error *err)
+{
+    const bool stride = width->s == 1 && height->s != 1, padding = width->p == 0 && height->p != 0;
+    if (stride || padding)
+        return CNN_FAIL(err, CNN_BAD_FORMAT,
+                        "bad descriptor '%.200s': %s beside %s%lld, but no iw and kw: give them, or leave %s out", text,
+                        stride ? "sw1" : "pw0", stride ? "sh" : "ph", (long long)(stride ? height->s : height->p),
+                        stride ? "sw1" : "pw0");
+    *width = *height;
     return CNN_OK;
 }
 
@@ -160,7 +178,7 @@ cnn_status dims_deduce_windows(const char *text, desc_dims *dims, cnn_error *err
         return CNN_FAIL(err, CNN_UNSUPPORTED, "'%.200s' is 3-D (id%lld od%lld kd%lld): this suite does 1-D and 2-D",
                         text, (long long)depth->i, (long long)depth->o, (long long)depth->k);
     if (height->o == 0) *height = one;
-    if (width->o == 0) *width = *height;
+    if (width->o == 0 && (status = make_square(text, height, width, err)) != CNN_OK) return status;
 
     height->p_r = cnn_right_pad(height->i, height->o, height->k, height->s, height->p, height->d);
     width->p_r = cnn_right_pad(width->i, width->o, width->k, width->s, width->p, width->d);

@@ -1,8 +1,9 @@
 /* conv_direct.c: the direct convolution's forward pass and data gradient, which are one "gather": every output pixel
  * sums over the taps that reach it, so no two tasks write the same place. direct.h tells the whole idea.
  *
- * A round packs some blocks of images, then computes tasks of (two blocks) x (a tile of channels) into a worker's
- * scratch and unpacks them. An output's sum is always taken in the same order, by whichever worker. */
+ * A round packs some blocks of images, then computes tasks of (two blocks) x (a tile of channels) x (a range of rows)
+ * into a worker's scratch and unpacks them. An output's sum is always taken in the same order, by whichever worker. */
+#include "counts.h"
 #include "direct.h"
 #include "harness/names.h"
 #include "harness/shape.h"
@@ -20,16 +21,13 @@ typedef struct gather_run {
     const char *in, *w, *bias;
     void *out;
     bool add;
-    int64_t block0, blocks; /* of this round */
-    int64_t rows_each;      /* rows of results kept before they are unpacked */
+    int64_t block0, blocks;       /* of this round */
+    int64_t rows_each;            /* rows of results kept before they are unpacked */
+    int64_t rows_task, row_parts; /* rows of a task, and how many such ranges: few blocks still share out evenly */
     /* workspace; the last two hold a piece for each worker */
     char *packed, *result;
     direct_point *points;
 } gather_run;
-
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static void gather_channels(gather_run *r, const cnn_conv_desc *c, cnn_dir dir)
 {
@@ -39,9 +37,9 @@ static void gather_channels(gather_run *r, const cnn_conv_desc *c, cnn_dir dir)
     r->job.w_u = dir == CNN_FWD ? icg * taps : taps;
     r->job.w_k = dir == CNN_FWD ? taps : icg * taps;
     r->job.w_group = ocg * icg * taps;
-    r->groups_each = r->units * 2 <= r->kern->max_units ? min64(r->kern->max_units / r->units, c->g) : 1;
-    r->tiles = ceil_div(r->units, r->kern->max_units);
-    r->tasks_each = ceil_div(c->g, r->groups_each) * r->tiles;
+    r->groups_each = r->units * 2 <= r->kern->max_units ? cpu_min(r->kern->max_units / r->units, c->g) : 1;
+    r->tiles = cpu_ceil_div(r->units, r->kern->max_units);
+    r->tasks_each = cpu_ceil_div(c->g, r->groups_each) * r->tiles;
 }
 
 /* Results stay in the first-level cache until they are unpacked: some rows, if possible whole vectors of pixels. */
@@ -49,8 +47,18 @@ static int64_t rows_at_once(const direct_side *out, int lanes)
 {
     int64_t rows = 1;
     while (rows < lanes && rows * out->tw % lanes != 0) rows *= 2;
-    if (rows * out->tw > 4 * lanes) rows = max64(1, 2 * lanes / out->tw);
-    return min64(rows, out->th);
+    if (rows * out->tw > 4 * lanes) rows = cpu_max(1, 2 * lanes / out->tw);
+    return cpu_min(rows, out->th);
+}
+
+static void gather_rows(gather_run *r, const cnn_conv_desc *c)
+{
+    const double macs = (double)c->mb * (double)(c->oc * c->oh * c->ow) * (double)(c->ic / c->g * c->kh * c->kw);
+    const int64_t rows = r->out_side.th, tasks = cpu_ceil_div(r->shape.round, 2) * r->tasks_each;
+    const int64_t want = cpu_ceil_div(cpu_task_count(macs, DIRECT_TASKS), tasks);
+    r->rows_each = rows_at_once(&r->out_side, r->kern->lanes);
+    r->rows_task = cpu_ceil_div(cpu_ceil_div(rows, r->rows_each), want) * r->rows_each;
+    r->row_parts = cpu_ceil_div(rows, r->rows_task);
 }
 
 /* Fills in all that follows from the problem and takes the workspace from the arena. */
@@ -64,7 +72,7 @@ static void gather_layout(gather_run *r, const cpu_context *ctx, const cnn_conv_
     gather_channels(r, c, dir);
     direct_gather *j = &r->job;
     int lanes = r->kern->lanes;
-    r->rows_each = rows_at_once(&r->out_side, lanes);
+    gather_rows(r, c);
     j->out_w = r->out_side.tw;
     j->kh = c->kh;
     j->kw = c->kw;
@@ -74,7 +82,7 @@ static void gather_layout(gather_run *r, const cpu_context *ctx, const cnn_conv_
     j->in_group = j->k * j->in_k;
     j->in_block = r->in_side.c * j->in_k;
     j->out_block = r->kern->max_units * r->rows_each * j->out_w * lanes;
-    r->parts = min64(r->in_side.c, ceil_div(16, r->shape.round));
+    r->parts = cpu_min(r->in_side.c, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
     j->rows.start = direct_take(arena, r->out_side.th + 1, 1, sizeof(int64_t));
     j->cols.start = direct_take(arena, j->out_w + 1, 1, sizeof(int64_t));
     j->rows.e = direct_take(arena, r->out_side.th, c->kh, sizeof(direct_tap));
@@ -98,12 +106,14 @@ static void gather_task(void *arg, int64_t task, int worker)
 {
     gather_run *r = arg;
     direct_gather job = r->job, *j = &job;
+    int64_t row0 = task % r->row_parts * r->rows_task, row1 = cpu_min(row0 + r->rows_task, r->out_side.th);
+    task /= r->row_parts;
     int64_t b = task / r->tasks_each * 2, rest = task % r->tasks_each, elem = (int64_t)r->elem;
     int64_t group = rest / r->tiles * r->groups_each, tile = rest % r->tiles;
     int64_t u0 = r->units * tile / r->tiles, u1 = r->units * (tile + 1) / r->tiles;
     int64_t channel = group * r->units + u0;
-    direct_gather_tile t = {.units = (int)(u1 - u0), .vectors = (int)min64(2, r->blocks - b)};
-    t.groups = min64(r->groups_each, r->shape.desc.g - group);
+    direct_gather_tile t = {.units = (int)(u1 - u0), .vectors = (int)cpu_min(2, r->blocks - b)};
+    t.groups = cpu_min(r->groups_each, r->shape.desc.g - group);
     t.in = r->packed + (b * j->in_block + group * j->in_group) * elem;
     t.w = r->w + (group * j->w_group + u0 * j->w_u) * elem;
     t.bias = r->bias ? r->bias + channel * elem : NULL;
@@ -111,9 +121,9 @@ static void gather_task(void *arg, int64_t task, int worker)
     char *out = r->result + worker * 2 * j->out_block * elem;
     t.out = out;
     direct_part p = {.c0 = channel, .c1 = channel + t.groups * t.units};
-    for (int64_t row = 0; row < r->out_side.th; row += r->rows_each) {
+    for (int64_t row = row0; row < row1; row += r->rows_each) {
         t.r0 = p.h0 = row;
-        t.r1 = p.h1 = min64(row + r->rows_each, r->out_side.th);
+        t.r1 = p.h1 = cpu_min(row + r->rows_each, row1);
         j->out_u = (t.r1 - t.r0) * j->out_w * r->kern->lanes;
         r->kern->gather(j, &t);
         for (int v = 0; v < t.vectors; v++) {
@@ -143,10 +153,10 @@ static cnn_status gather_run_all(const cpu_context *ctx, const cnn_conv_desc *c,
     r.bias = dir == CNN_FWD && c->bias ? args->b : NULL;
     r.add = args->beta != 0;
     for (r.block0 = 0; r.block0 < r.shape.blocks; r.block0 += r.shape.round) {
-        r.blocks = min64(r.shape.round, r.shape.blocks - r.block0);
+        r.blocks = cpu_min(r.shape.round, r.shape.blocks - r.block0);
         parallel_for(ctx->pool, r.blocks * r.parts, pack_task, &r);
         cpu_phase(ctx, "pack");
-        parallel_for(ctx->pool, ceil_div(r.blocks, 2) * r.tasks_each, gather_task, &r);
+        parallel_for(ctx->pool, cpu_ceil_div(r.blocks, 2) * r.tasks_each * r.row_parts, gather_task, &r);
         cpu_phase(ctx, "direct");
     }
     return CNN_OK;

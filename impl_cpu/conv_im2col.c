@@ -43,7 +43,7 @@ static void choose_chunks(im2col_plan *m, cnn_dir dir, int64_t want, int64_t bud
 static void choose_blocks(im2col_plan *m, cnn_dir dir, int64_t want, int64_t budget)
 {
     const int64_t least = cpu_min(cpu_ceil_div(LEAST_WIDTH, m->lanes), m->out_pixels);
-    const int64_t small = SMALL_PRODUCT / (m->group_oc * m->piece * m->lanes);
+    const int64_t small = SMALL_PRODUCT / m->group_oc / (m->piece * m->lanes);
     int64_t most = cpu_clamp(budget / (m->chunk * m->taps * m->lanes), 1, m->out_pixels);
     if (m->isa == CPU_ISA_AVX512 && small >= least) most = cpu_min(most, small);
     int64_t blocks = cpu_ceil_div(m->out_pixels, cpu_max(most, least));

@@ -108,6 +108,9 @@ typedef struct direct_weights {
     int64_t kh, kw, x_w, x_c, x_block, y_h, y_w, y_o, y_block, blocks;
 } direct_weights;
 
+/* Tasks that a step is cut into, where the problem is worth so many. */
+enum { DIRECT_TASKS = 16 };
+
 typedef struct direct_kernels {
     int lanes;
     int max_units;      /* of a gather tile */

@@ -4,8 +4,11 @@
  * Tiles fill the lanes of a vector when there are few images, and keep a block in the cache when images are large. They
  * cost a halo (input pixels packed more than once) and padding that is multiplied instead of skipped; so a small search
  * over tile counts takes what costs the fewest cycles by an estimate. */
+#include "counts.h"
 #include "direct.h"
 #include "harness/shape.h"
+
+#include <math.h>
 
 /* Cycles: of a vector's multiply-add (two units); of an element through pack or unpack, from whole images, from tiles
  * with their ragged ends, and where a run has not even one vector; of beginning a run; of reading a cache line that a
@@ -19,15 +22,13 @@ typedef struct axis {
     int64_t tiles, x_size, x_step, x_org, y_size, y_step, y_org, p, pairs; /* pairs of (position, tap) in a tile */
 } axis;
 
-static int64_t ceil_div(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
-static int64_t floor_div(int64_t a, int64_t b) { return -ceil_div(-a, b); }
-static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t floor_div(int64_t a, int64_t b) { return -cpu_ceil_div(-a, b); }
 
 static axis axis_whole(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, int64_t d)
 {
     axis a = {1, i, i, 0, o, o, 0, p, 0};
     for (int64_t tap = 0; tap < k; tap++) { /* outputs q with 0 <= q*s - from < i */
-        int64_t from = p - tap * (d + 1), first = ceil_div(from, s), last = floor_div(from + i - 1, s);
+        int64_t from = p - tap * (d + 1), first = cpu_ceil_div(from, s), last = floor_div(from + i - 1, s);
         if (first < 0) first = 0;
         if (last > o - 1) last = o - 1;
         if (first <= last) a.pairs += last - first + 1;
@@ -42,16 +43,16 @@ static axis axis_cut(cnn_dir dir, int64_t tiles, int64_t i, int64_t o, int64_t k
     int64_t extent = cnn_extent(k, d);
     axis a = {0};
     if (dir == CNN_BWD_D) {
-        a.x_size = a.x_step = ceil_div(ceil_div(i, tiles), s) * s;
-        a.tiles = ceil_div(i, a.x_size);
-        a.y_org = ceil_div(p - extent + 1, s); /* the first output that reads input row 0 */
+        a.x_size = a.x_step = cpu_ceil_div(cpu_ceil_div(i, tiles), s) * s;
+        a.tiles = cpu_ceil_div(i, a.x_size);
+        a.y_org = cpu_ceil_div(p - extent + 1, s); /* the first output that reads input row 0 */
         a.y_size = floor_div(a.x_size - 1 + p, s) - a.y_org + 1;
         a.y_step = a.x_size / s;
         a.p = p - a.y_org * s;
         a.pairs = a.x_size / s * k;
     } else {
-        a.y_size = a.y_step = ceil_div(o, tiles);
-        a.tiles = ceil_div(o, a.y_size);
+        a.y_size = a.y_step = cpu_ceil_div(o, tiles);
+        a.tiles = cpu_ceil_div(o, a.y_size);
         a.x_size = (a.y_size - 1) * s + extent;
         a.x_step = a.y_size * s;
         a.x_org = -p;
@@ -76,30 +77,33 @@ static direct_side side_of(const cnn_conv_desc *c, const axis *h, const axis *w,
     return s;
 }
 
-/* Of packing or unpacking one block. */
+/* Estimates count in double: the search also asks for the cost of cuts too large to be counted in integers.
+ *
+ * Of packing or unpacking one block. */
 static double pack_cost(const direct_kernels *kern, const direct_side *s)
 {
-    bool rows = s->layout == CNN_NCHW;
-    int64_t runs = rows ? s->c * (s->whole_w ? 1 : s->th) : s->th * s->tw;
-    int64_t n = rows ? s->tw * (s->whole_w ? s->th : 1) : s->c, vectors = ceil_div(n, kern->lanes);
-    double each = s->tiles_h * s->tiles_w == 1 ? cycles_whole : n < kern->lanes ? cycles_short : cycles_ragged;
-    return (double)runs * (cycles_run + (double)(vectors * kern->lanes * kern->lanes) * each);
+    const bool rows = s->layout == CNN_NCHW;
+    const double c = (double)s->c, th = (double)s->th, tw = (double)s->tw, lanes = kern->lanes;
+    const double runs = rows ? c * (s->whole_w ? 1 : th) : th * tw, n = rows ? tw * (s->whole_w ? th : 1) : c;
+    const double each = s->tiles_h == 1 && s->tiles_w == 1 ? cycles_whole : n < lanes ? cycles_short : cycles_ragged;
+    return runs * (cycles_run + ceil(n / lanes) * lanes * lanes * each);
 }
 
 static double cost(const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir dir, const axis *h, const axis *w)
 {
     direct_side x = side_of(c, h, w, true), y = side_of(c, h, w, false);
-    int64_t blocks = ceil_div(c->mb * h->tiles * w->tiles, kern->lanes);
+    const double icg = (double)(c->ic / c->g), ocg = (double)(c->oc / c->g), lanes = kern->lanes;
+    double blocks = ceil((double)c->mb * (double)h->tiles * (double)w->tiles / lanes);
     double size = c->t.dtype == CNN_F32 ? 4 : 8;
-    double fmas = (double)(h->pairs * w->pairs) * (double)(c->oc * (c->ic / c->g));
-    double x_bytes = size * (double)(direct_channel(&x, kern->lanes) * (c->ic / c->g));
-    double y_bytes = size * (double)(direct_channel(&y, kern->lanes) * (c->oc / c->g));
+    double fmas = (double)h->pairs * (double)w->pairs * (double)c->oc * icg;
+    double x_bytes = size * (double)x.th * (double)x.tw * lanes * icg;
+    double y_bytes = size * (double)y.th * (double)y.tw * lanes * ocg;
     /* what a task reads, and how many times over */
     double read = dir == CNN_FWD ? 2 * x_bytes : dir == CNN_BWD_D ? 2 * y_bytes : x_bytes + y_bytes;
-    int64_t times = c->g * ceil_div((dir == CNN_BWD_D ? c->ic : c->oc) / c->g, kern->max_units);
+    double times = (double)c->g * ceil((dir == CNN_BWD_D ? icg : ocg) / kern->max_units);
     double line = read <= near_bytes ? 0 : read <= far_bytes ? cycles_near : cycles_far;
-    double spill = read / 64 * (double)times * line;
-    return (double)blocks * (fmas * cycles_fma + pack_cost(kern, &x) + pack_cost(kern, &y) + spill);
+    double spill = read / 64 * times * line;
+    return blocks * (fmas * cycles_fma + pack_cost(kern, &x) + pack_cost(kern, &y) + spill);
 }
 
 /* The knob direct.lanes. */
@@ -174,14 +178,14 @@ void direct_shape_make(const cpu_context *ctx, const direct_kernels *kern, const
     shape->x = side_of(c, &h, &w, true);
     shape->y = side_of(c, &h, &w, false);
     shape->images = c->mb * h.tiles * w.tiles;
-    shape->blocks = ceil_div(shape->images, kern->lanes);
+    shape->blocks = cpu_ceil_div(shape->images, kern->lanes);
     double size = c->t.dtype == CNN_F32 ? 4 : 8, bytes = 0;
     if (dir != CNN_BWD_D) bytes += size * (double)direct_channel(&shape->x, kern->lanes) * (double)c->ic;
     if (dir != CNN_FWD) bytes += size * (double)direct_channel(&shape->y, kern->lanes) * (double)c->oc;
     int64_t fit = (int64_t)((double)round_bytes / bytes) / 2 * 2;
     if (fit < 2) fit = 2;
-    int64_t rounds = ceil_div(shape->blocks, fit), each = ceil_div(shape->blocks, rounds);
-    shape->round = min64((each + 1) / 2 * 2, shape->blocks);
+    int64_t rounds = cpu_ceil_div(shape->blocks, fit), each = cpu_ceil_div(shape->blocks, rounds);
+    shape->round = cpu_min((each + 1) / 2 * 2, shape->blocks);
 }
 
 void direct_taps_fwd(direct_taps *t, int64_t out, int64_t in, int64_t k, int64_t s, int64_t p, int64_t d)

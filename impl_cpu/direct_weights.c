@@ -3,6 +3,7 @@
  * A task keeps vectors of sums, one for each weight of a tile of os x cs channels and all taps, over the blocks of one
  * slot; at the end the lanes are added. A problem with few such tiles has several slots, whose sums are added in their
  * order. Tiles and slots follow from the problem alone, so the bits do not depend on the threads. */
+#include "counts.h"
 #include "direct.h"
 #include "harness/names.h"
 #include "harness/shape.h"
@@ -24,11 +25,6 @@ typedef struct weights_run {
     int64_t weights, acc_elems, partial_elems;
 } weights_run;
 
-enum { MIN_TASKS = 16 };
-
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
-
 static void weights_layout(weights_run *r, const cpu_context *ctx, const cnn_conv_desc *c, direct_arena *arena)
 {
     *r = (weights_run){.kern = direct_kernels_for(ctx, c->t.dtype), .elem = cnn_dtype_size(c->t.dtype)};
@@ -38,12 +34,12 @@ static void weights_layout(weights_run *r, const cpu_context *ctx, const cnn_con
     r->icg = c->ic / c->g;
     r->ocg = c->oc / c->g;
     int max_os = r->icg == 1 ? r->kern->max_os1 : r->kern->max_os;
-    r->o_tiles = ceil_div(r->ocg, max_os);
-    r->c_tiles = ceil_div(r->icg, r->kern->max_cs);
+    r->o_tiles = cpu_ceil_div(r->ocg, max_os);
+    r->c_tiles = cpu_ceil_div(r->icg, r->kern->max_cs);
     r->tiles = c->g * r->o_tiles * r->c_tiles;
-    r->slots = min64(r->shape.round, ceil_div(MIN_TASKS, r->tiles));
-    r->x_parts = min64(c->ic, ceil_div(MIN_TASKS, r->shape.round));
-    r->y_parts = min64(c->oc, ceil_div(MIN_TASKS, r->shape.round));
+    r->slots = cpu_min(r->shape.round, cpu_ceil_div(DIRECT_TASKS, r->tiles));
+    r->x_parts = cpu_min(c->ic, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
+    r->y_parts = cpu_min(c->oc, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
     r->flip = c->flip;
     direct_weights *j = &r->job;
     *j = (direct_weights){.kh = c->kh, .kw = c->kw, .x_w = x->tw, .y_h = y->th, .y_w = y->tw};
@@ -53,7 +49,7 @@ static void weights_layout(weights_run *r, const cpu_context *ctx, const cnn_con
     j->y_block = c->oc * j->y_o;
     r->weights = c->oc * r->icg * c->kh * c->kw;
     r->partial_elems = r->weights + c->oc;
-    r->acc_elems = c->kh * c->kw * max_os * min64(r->icg, r->kern->max_cs);
+    r->acc_elems = c->kh * c->kw * max_os * cpu_min(r->icg, r->kern->max_cs);
     j->rows.start = direct_take(arena, c->kh + 1, 1, sizeof(int64_t));
     j->cols.start = direct_take(arena, c->kw + 1, 1, sizeof(int64_t));
     j->rows.e = direct_take(arena, c->kh, y->th, sizeof(direct_tap));
@@ -138,10 +134,10 @@ static void reduce_task(void *arg, int64_t task, int worker)
 {
     (void)worker;
     weights_run *r = arg;
-    int64_t elem = (int64_t)r->elem, weight_tasks = ceil_div(r->weights, REDUCE_EACH);
+    int64_t elem = (int64_t)r->elem, weight_tasks = cpu_ceil_div(r->weights, REDUCE_EACH);
     bool bias = task >= weight_tasks;
     int64_t first = bias ? 0 : task * REDUCE_EACH,
-            count = bias ? r->shape.desc.oc : min64(REDUCE_EACH, r->weights - first);
+            count = bias ? r->shape.desc.oc : cpu_min(REDUCE_EACH, r->weights - first);
     char *out = bias ? r->db : (char *)r->dw + first * elem;
     const char *in = r->partial + (bias ? r->weights : first) * elem;
     if (r->elem == sizeof(float))
@@ -166,12 +162,12 @@ cnn_status direct_run_weights(const cpu_context *ctx, const cnn_conv_desc *c, co
     r.db = c->bias ? args->db : NULL;
     r.add = args->beta != 0;
     for (r.block0 = 0; r.block0 < r.shape.blocks; r.block0 += r.shape.round) {
-        r.blocks = min64(r.shape.round, r.shape.blocks - r.block0);
+        r.blocks = cpu_min(r.shape.round, r.shape.blocks - r.block0);
         parallel_for(ctx->pool, r.blocks * (r.x_parts + r.y_parts), pack_task, &r);
         cpu_phase(ctx, "pack");
         parallel_for(ctx->pool, r.slots * r.tiles, weights_task, &r);
         cpu_phase(ctx, "direct");
-        parallel_for(ctx->pool, ceil_div(r.weights, REDUCE_EACH) + (r.db ? 1 : 0), reduce_task, &r);
+        parallel_for(ctx->pool, cpu_ceil_div(r.weights, REDUCE_EACH) + (r.db ? 1 : 0), reduce_task, &r);
         cpu_phase(ctx, "reduce");
         r.add = true;
     }

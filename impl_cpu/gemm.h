@@ -2,6 +2,7 @@
 #ifndef IMPL_CPU_GEMM_H
 #define IMPL_CPU_GEMM_H
 
+#include "impl_cpu/counts.h"
 #include "impl_cpu/cpu.h"
 
 /* A matrix in memory: `ld` elements from one row to the next. With `trans` its transpose is meant, in rows and columns
@@ -21,10 +22,6 @@ void cpu_gemm(cnn_dtype dtype, int64_t m, int64_t n, int64_t k, gemm_matrix a, g
 void cpu_gemm_parallel(thread_pool *pool, cnn_dtype dtype, int64_t m, int64_t n, int64_t k, gemm_matrix a,
                        gemm_matrix b, double beta, void *c, int64_t ldc);
 
-static inline int64_t cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t cpu_max(int64_t a, int64_t b) { return a > b ? a : b; }
-static inline int64_t cpu_clamp(int64_t v, int64_t lo, int64_t hi) { return cpu_max(lo, cpu_min(v, hi)); }
-static inline int64_t cpu_ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }
 static inline size_t cpu_elem_size(cnn_dtype dtype) { return dtype == CNN_F32 ? sizeof(float) : sizeof(double); }
 
 /* p + count elements. */
@@ -35,23 +32,6 @@ static inline void *cpu_at(cnn_dtype dtype, void *p, int64_t count)
 static inline const void *cpu_at_const(cnn_dtype dtype, const void *p, int64_t count)
 {
     return (const char *)p + count * (int64_t)cpu_elem_size(dtype);
-}
-
-/* The largest power of two <= v, at least 1: what few threads can share evenly. */
-static inline int64_t cpu_power_of_two(int64_t v)
-{
-    int64_t power = 1;
-    while (power <= v / 2) power *= 2;
-    return power;
-}
-
-/* How many tasks `macs` multiply-adds are worth: one for each CPU_MACS_PER_TASK, so that handing a task over costs
- * little beside it, but no more than `most`; a power of two. */
-enum { CPU_MACS_PER_TASK = 1 << 17 };
-static inline int64_t cpu_task_count(double macs, int64_t most)
-{
-    const double tasks = macs / CPU_MACS_PER_TASK;
-    return cpu_power_of_two(tasks < 1 ? 1 : tasks > (double)most ? most : (int64_t)tasks);
 }
 
 #endif

@@ -106,8 +106,11 @@ static pool_job make_job(const cnn_pool_desc *d)
 {
     const int64_t blocks = cpu_block_count(d->t.layout, d->ic);
     const int64_t lanes = d->t.layout == CNN_NCHW ? 1 : CPU_LANES;
-    const int64_t cost = d->kind == CNN_POOL_GLOBAL_AVG ? d->ih * d->iw : d->oh * d->ow * (d->kh * d->kw + 4) * 4;
-    return (pool_job){.desc = d, .blocks = blocks, .tasks = cpu_tasks(d->mb * blocks, lanes * cost)};
+    const double taps = fmin((double)d->kh, (double)d->ih) * fmin((double)d->kw, (double)d->iw);
+    const double outputs = (double)d->oh * (double)d->ow * (taps + 4) * 4;
+    const double cost = d->kind == CNN_POOL_GLOBAL_AVG ? (double)d->ih * (double)d->iw : outputs;
+    return (pool_job){
+        .desc = d, .blocks = blocks, .tasks = cpu_tasks(d->mb * blocks, lanes * (int64_t)fmin(cost, 1e15))};
 }
 
 cnn_status cpu_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)

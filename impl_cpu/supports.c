@@ -1,11 +1,13 @@
 /* supports.c: the one gate of impl_cpu: what passes here runs; what cannot run is refused here, with the reason. */
 #include "harness/names.h"
 #include "harness/shape.h"
-#include "impl_cpu/cpu.h"
+#include "impl_cpu/conv_im2col.h"
 
 #include <limits.h>
 
-/* OpenBLAS counts rows, columns and leading dimensions in 32-bit integers. */
+/* The problem has passed cnn_problem_check, so the elements of each tensor can be counted in 64 bits.
+ *
+ * OpenBLAS counts rows, columns and leading dimensions in 32-bit integers. */
 static cnn_status fits_blas(const char *what, int64_t a, int64_t b, cnn_error *err)
 {
     int64_t product;
@@ -16,22 +18,17 @@ static cnn_status fits_blas(const char *what, int64_t a, int64_t b, cnn_error *e
 
 static cnn_status check_im2col(const cnn_conv_desc *d, cnn_error *err)
 {
-    enum { MOST_LANES = 16 };
-    int64_t taps, in_pixels, out_pixels;
-    if (!cnn_mul(d->kh, d->kw, &taps) || !cnn_mul(d->ih, d->iw, &in_pixels) || !cnn_mul(d->oh, d->ow, &out_pixels))
-        return CNN_FAIL(err, CNN_OVERFLOW, "the sizes of the convolution overflow");
-    cnn_status status = fits_blas("a filter (channels of a group x taps)", d->ic / d->g, taps, err);
-    if (status == CNN_OK) status = fits_blas("a packed input channel (pixels x lanes)", in_pixels, MOST_LANES, err);
-    if (status == CNN_OK) status = fits_blas("a packed output channel (pixels x lanes)", out_pixels, MOST_LANES, err);
+    const int64_t in_pixels = d->ih * d->iw, out_pixels = d->oh * d->ow, lanes = IM2COL_MAX_LANES;
+    cnn_status status = fits_blas("a filter (channels of a group x taps)", d->ic / d->g, d->kh * d->kw, err);
+    if (status == CNN_OK) status = fits_blas("a packed input channel (pixels x lanes)", in_pixels, lanes, err);
+    if (status == CNN_OK) status = fits_blas("a packed output channel (pixels x lanes)", out_pixels, lanes, err);
     if (status == CNN_OK) status = fits_blas("the count of channels", d->ic > d->oc ? d->ic : d->oc, 1, err);
     return status;
 }
 
 static cnn_status check_gemm(const cnn_fc_desc *d, cnn_error *err)
 {
-    int64_t pixels;
-    if (!cnn_mul(d->ih, d->iw, &pixels)) return CNN_FAIL(err, CNN_OVERFLOW, "the sizes of the layer overflow");
-    cnn_status status = fits_blas("a row of the weights (channels x pixels)", d->ic, pixels, err);
+    cnn_status status = fits_blas("a row of the weights (channels x pixels)", d->ic, d->ih * d->iw, err);
     if (status == CNN_OK) status = fits_blas("the larger of batch and neurons", d->mb > d->oc ? d->mb : d->oc, 1, err);
     return status;
 }
@@ -39,7 +36,6 @@ static cnn_status check_gemm(const cnn_fc_desc *d, cnn_error *err)
 cnn_status cpu_supports(cnn_context *context, const cnn_problem *problem, cnn_dir dir, const cnn_algorithm *algorithm,
                         cnn_error *err)
 {
-    (void)context;
     const cnn_type *t = &problem->u.type;
     if (!(cnn_op_dirs(problem) & 1u << dir))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s has no direction %s", cnn_op_name(problem->op), cnn_dir_name(dir));
@@ -50,7 +46,11 @@ cnn_status cpu_supports(cnn_context *context, const cnn_problem *problem, cnn_di
     if (!(algorithm->ops & 1u << problem->op))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s does not serve %s", algorithm->name,
                         cnn_op_name(problem->op));
-    if (problem->op == CNN_OP_CONV && algorithm->id == CPU_IM2COL) return check_im2col(&problem->u.conv, err);
-    if (problem->op == CNN_OP_FC && algorithm->id == CPU_GEMM) return check_gemm(&problem->u.fc, err);
-    return CNN_OK;
+    cnn_status status = CNN_OK;
+    if (problem->op == CNN_OP_CONV && algorithm->id == CPU_IM2COL) status = check_im2col(&problem->u.conv, err);
+    if (problem->op == CNN_OP_FC && algorithm->id == CPU_GEMM) status = check_gemm(&problem->u.fc, err);
+    if (status != CNN_OK) return status;
+    size_t bytes; /* a workspace that cannot be counted is no failure later on, but a problem not supported */
+    status = cpu_workspace(context, problem, dir, algorithm, &bytes, err);
+    return status == CNN_OVERFLOW ? CNN_UNSUPPORTED : status;
 }
