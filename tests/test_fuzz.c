@@ -130,7 +130,47 @@ static void right_kernels_do_not_fail(void **state)
     }
     fuzz_runner_free(runner);
     assert_true(states[VERIFY_PASSED] > 250);
+    assert_true(states[VERIFY_MISTRUSTED] <= 2);
     assert_true(states[VERIFY_UNSUPPORTED] > 0); /* kernels above 7; counted apart */
+}
+
+/* ---- What tells something. */
+
+static bool tells(cnn_op op, cnn_dir dir, const char *text)
+{
+    const cnn_problem_defaults defaults = {.no_bias = true};
+    cnn_problem problem;
+    cnn_error err;
+    if (cnn_problem_parse(op, text, &defaults, &problem, &err) != CNN_OK) fail_msg("%s: %s", text, err.message);
+    return fuzz_tells(&problem, dir);
+}
+
+static void what_no_data_decides_is_known(void **state)
+{
+    (void)state;
+    assert_true(tells(CNN_OP_CONV, CNN_FWD, "mb1ic3ih5oc4oh5kh3ph1"));
+    assert_false(tells(CNN_OP_CONV, CNN_BWD_D, "mb9ic8ih2oc3oh1kh4ph7dh4"));
+    assert_false(tells(CNN_OP_CONV, CNN_FWD, "mb2ic3ih9iw2oc7oh6ow2kh1kw1sw3ph2pw1"));
+    assert_true(tells(CNN_OP_CONV, CNN_FWD, "mb2ic3ih9iw2oc7oh6ow2kh1kw2sw3ph2pw1"));
+    assert_false(tells(CNN_OP_LOSS, CNN_BWD_D, "mb32ic1"));
+    assert_true(tells(CNN_OP_LOSS, CNN_BWD_D, "mb32ic2"));
+    assert_false(tells(CNN_OP_DROPOUT, CNN_FWD, "0.55:mb3ic1"));
+    assert_true(tells(CNN_OP_DROPOUT, CNN_FWD, "0.55:mb33ic1"));
+    assert_false(tells(CNN_OP_POOL, CNN_BWD_D, "global_avg:mb1ic1ih10"));
+    assert_true(tells(CNN_OP_POOL, CNN_FWD, "global_avg:mb1ic1ih10"));
+}
+
+static void few_cases_prove_nothing(void **state)
+{
+    const fuzz_space space = space_of(MUTANT_NONE, all_ops);
+    int mute = 0;
+    (void)state;
+    for (int64_t i = 0; i < 20000; i++) {
+        fuzz_case c;
+        fuzz_draw(&space, 3, i, &c);
+        mute += !fuzz_tells(&c.problem, c.dir);
+    }
+    assert_in_range(mute, 1, 40); /* one of 32 is kept of what would be some 2 % */
 }
 
 /* ---- Shrinking. */
@@ -254,6 +294,8 @@ int main(void)
         cmocka_unit_test(the_seed_decides),
         cmocka_unit_test(every_sort_is_drawn),
         cmocka_unit_test(right_kernels_do_not_fail),
+        cmocka_unit_test(what_no_data_decides_is_known),
+        cmocka_unit_test(few_cases_prove_nothing),
         cmocka_unit_test(a_wrong_element_shrinks_to_one),
         cmocka_unit_test(what_must_stay_stays),
         cmocka_unit_test(a_layout_mistaken_needs_its_layout),

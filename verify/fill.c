@@ -5,6 +5,8 @@
  * sum of absolute values reaches 2^24 (2^53): then every partial sum is exact in any order. In variant 1 the roles are
  * swapped. Where the math mode allows fewer bits, the wide factor has no more than these.
  *
+ * A clipped ReLU takes eighths of its ceiling instead: it passes them on, or not, as it does integers.
+ *
  * Reals. Uniform in [-1, 1); activations and logits get a wider range and extremes, since functions saturate there. */
 #include "engine.h"
 
@@ -54,10 +56,20 @@ double vf_terms(const cnn_problem *p, cnn_dir dir)
     return p->op == CNN_OP_POOL ? (double)(p->u.pool.kh * p->u.pool.kw) : 1.0;
 }
 
+/* As many products as an element can have at most: a kernel of 65,539 taps on an image of one pixel has one. Counting
+ * them all would leave so few integers other than 0 that a small operand had none at all. */
+static double real_terms(const cnn_problem *p, cnn_dir dir)
+{
+    const cnn_conv_desc *d = &p->u.conv;
+    if (p->op != CNN_OP_CONV || dir == CNN_BWD_W) return vf_terms(p, dir);
+    const double high = (double)(dir == CNN_FWD ? d->ih : d->oh), wide = (double)(dir == CNN_FWD ? d->iw : d->ow);
+    return fmin((double)d->kh, high) * fmin((double)d->kw, wide) * (double)((dir == CNN_FWD ? d->ic : d->oc) / d->g);
+}
+
 double vf_exact_density(const cnn_problem *p, cnn_dir dir)
 {
     /* half the limit, to leave room for an uneven draw, bias and beta; a wide integer is 3/4 * 2^bits on average */
-    return fmin(1.0, 0.5 * vf_exact_limit(p) / (0.75 * ldexp(1.0, wide_bits(p))) / vf_terms(p, dir));
+    return fmin(1.0, 0.5 * vf_exact_limit(p) / (0.75 * ldexp(1.0, wide_bits(p))) / real_terms(p, dir));
 }
 
 /* dy is the sparse factor wherever it takes part: db is a sum of dy alone. */
@@ -68,6 +80,15 @@ static void fill_factor(const vf_case *c, const cnn_operand *o, double density, 
         double value = wide ? wide_integer(rng, wide_bits(&c->problem)) : rng_u64(rng) & 1 ? 1.0 : -1.0;
         v[i] = sparse && !(rng_unit(rng) < density) ? 0.0 : value;
     }
+}
+
+static bool is_clipped(const cnn_problem *p) { return p->op == CNN_OP_ACT && p->u.act.kind == CNN_ACT_CLIPPED_RELU; }
+
+/* Below 0, between 0 and the ceiling, where alone the gradient lives, and above, each with both kinks: multiples of an
+ * eighth of the ceiling, since there may be no integer below it. */
+static double clipped_input(double ceiling, int64_t i, cnn_rng *rng)
+{
+    return ceiling / 8.0 * (double)(i % 3 == 0 ? rng_int(rng, 1, 7) : rng_int(rng, -8, 16));
 }
 
 static void fill_integers(const vf_case *c, const cnn_operand *o, double density, cnn_rng *rng, double *v)
@@ -82,7 +103,9 @@ static void fill_integers(const vf_case *c, const cnn_operand *o, double density
     int64_t range = act ? 8 : is_weighted(&c->problem) ? 1023 : 4095; /* an activation gets zeros and its ceiling too */
     if (max) range = 3;                                               /* windows with several equal maxima */
     for (int64_t i = 0; i < o->count; i++)
-        v[i] = add ? wide_integer(rng, wide_bits(&c->problem)) : (double)rng_int(rng, -range, range);
+        v[i] = act && is_clipped(&c->problem) ? clipped_input(c->problem.u.act.alpha, i, rng)
+               : add                          ? wide_integer(rng, wide_bits(&c->problem))
+                                              : (double)rng_int(rng, -range, range);
 }
 
 static void fill_act(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
@@ -92,7 +115,7 @@ static void fill_act(const vf_case *c, const cnn_operand *o, cnn_rng *rng, doubl
     /* a ceiling that the type cannot hold may be rounded to either side of it */
     double ceiling = d->t.dtype == CNN_F64 || d->alpha == (double)(float)d->alpha ? d->alpha : 0.0;
     for (int64_t i = 0; i < o->count; i++) {
-        v[i] = rng_real(rng, -high, high);
+        v[i] = is_clipped(&c->problem) && i % 3 == 0 ? rng_real(rng, 0.0, d->alpha) : rng_real(rng, -high, high);
         if (i % 17 == 16) v[i] *= 20.0;                            /* where e^x leaves 1 far behind */
         if (i % 23 == 22) v[i] = rng_u64(rng) & 1 ? 0.0 : ceiling; /* the kinks, whose side cnn.h fixes */
         if (i % 29 == 28) v[i] *= 0x1p-12;                         /* where 1 - e^x cancels */
@@ -124,7 +147,8 @@ static void fill_reals(const vf_case *c, const cnn_operand *o, cnn_rng *rng, dou
         }
 }
 
-/* The state of an optimizer at its start is zero; on its way, s is never negative. */
+/* The state of an optimizer at its start is zero; on its way, s is never negative. At a rate of 0 nothing would move a
+ * velocity of 0. */
 static void fill_optimizer(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
 {
     cnn_optimizer_kind kind = c->problem.u.optimizer.kind;
@@ -132,7 +156,7 @@ static void fill_optimizer(const vf_case *c, const cnn_operand *o, cnn_rng *rng,
     bool square = is(o, "state1") || (is(o, "state0") && (kind == CNN_ADAGRAD || kind == CNN_RMSPROP));
     for (int64_t i = 0; i < o->count; i++) {
         v[i] = rng_real(rng, square ? 0.0 : -1.0, 1.0);
-        if (state && c->variant == 0) v[i] = 0.0;
+        if (state && c->variant == 0 && c->problem.u.optimizer.lr > 0.0) v[i] = 0.0;
         if (!state && i % 31 == 30) v[i] = 0.0; /* sign(0) = 0; a gradient of nothing */
     }
 }

@@ -72,8 +72,12 @@ typedef struct fuzz_space {
     double flops; /* no case needs more; 0: the default */
 } fuzz_space;
 
-/* Draws until cnn_problem_check is content. */
+/* Draws until cnn_problem_check is content; of what fuzz_tells() refuses, few are kept. */
 void fuzz_draw(const fuzz_space *space, uint64_t seed, int64_t index, fuzz_case *c);
+
+/* fuzz_tells.c: whether the results depend on the data at all, and as good as surely not on what happens to be dropped.
+ */
+bool fuzz_tells(const cnn_problem *problem, cnn_dir dir);
 
 /* fuzz_shape.c: a random shape for problem->op, and a problem of that shape. */
 /* may_be_long: now and then more than 65,535 of something, whatever `flops` says. */
