@@ -197,6 +197,28 @@ static void a_device_that_dies_is_said(void **state)
     }
 }
 
+/* Contenders of two problems, each checked on its own, and a control with a session of its own. */
+static void contenders_have_cases_and_the_control_a_session(void **state)
+{
+    const measure_params params = {.min_time = 0.002, .max_time = 0.1, .noise = 0.1, .control = true};
+    fixture f, other;
+    cnn_error err;
+    (void)state;
+    set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
+    set_up(&other, CNN_OP_CONV, "mb3ic2ih9oc5kh3", CNN_FWD, "direct");
+    contender list[2] = {f.one, f.one};
+    list[0].own = &f.c;
+    list[0].again = &other.session;
+    list[1].own = &other.c;
+    assert_int_equal(contest_run(list, 2, NULL, &params, &err), CNN_OK);
+    assert_true(list[0].state == CONTENDER_TIMED && list[1].state == CONTENDER_TIMED);
+    assert_true(mock_counted(other.session.context).replays > 0);
+    assert_true(list[0].resolution >= 0 && list[1].resolution >= 0);
+    contest_close(list, 2);
+    tear_down(&f);
+    tear_down(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +229,7 @@ int main(void)
         cmocka_unit_test(the_neighbours_hand_over_x_or_dy),
         cmocka_unit_test(what_does_not_fit_is_said_beforehand),
         cmocka_unit_test(a_device_that_dies_is_said),
+        cmocka_unit_test(contenders_have_cases_and_the_control_a_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,8 @@ expect 2 'recipe:2: .*cmd' "an unknown command" "$good" 'cmd'
 expect 2 'recipe:2: ' "a bad problem" "$good" 'bench --impl cpu --problem mb2ic3ih5oc4ohxkh3'
 expect 2 'recipe:2: .*nosuch' "no such problem file" "$good" 'bench --impl cpu --problems nosuch.txt'
 expect 2 'recipe:2: .*thesus' "no such network" "$good" 'train --impl cpu --net thesus'
+expect 2 "recipe:2: .*did you mean 'isa'" "no such knob" "$good" 'sweep knob --impl cpu --knob cpu.iso'
+expect 2 'recipe:1: .*takes no --epochs' "the other sweep's option" 'sweep threads --impl cpu --epochs 3'
 expect 2 'recipe:1: .*open quote' "an open quote" "verify --impl 'cpu"
 expect 2 'recipe:1: .*not run' "a command in a command" 'verify --impl $(touch '"$work"'/oops)'
 expect 2 'recipe:1: .*not set' "a variable that is not set" 'verify --impl $NO_SUCH_VARIABLE'

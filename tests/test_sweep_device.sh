@@ -30,4 +30,18 @@ grep -q 'default: could not run' "$tmp/log" || fail "the default is not said to 
 before=$(wc -l <"$tmp/failing.jsonl")
 sweep failing --knob mock.fail_at=20,60,0
 [ "$(grep -c '"kind":"sweep",' "$tmp/failing.jsonl")" -eq 3 ] || fail "failed points ran again (from line $before)"
+
+# Kept and used on a device: the knobs, in a session of their own; threads mean nothing there.
+sweep tuned --knob mock.early_uploads=0,1 --threads 2 --tune "$tmp/tuned" || fail "no tuning on a device: $(cat "$tmp/log")"
+sed -i 's/"early_uploads":[01]/"early_uploads":1/' "$tmp/tuned"
+use() { "$benchcnn" bench --impl mock:tuned --tune "$tmp/tuned" --problem mb4ic3ih9oc5kh3 --dir FWD --peaks none --min-time 0 --warm-up 0 \
+    --quiet --out "$tmp/used.jsonl" "$@" >"$tmp/log" 2>&1; }
+use --threads 3 || fail "a tuned choice on a device: $(cat "$tmp/log")"
+grep -q '"algorithm":"tuned","threads":3,"knobs":{"early_uploads":1},"tuning":"kept".*"verified":true' "$tmp/used.jsonl" || fail "not used: $(cat "$tmp/used.jsonl")"
+grep -q 'direct early_uploads=1' "$tmp/log" || fail "the choice is not shown: $(cat "$tmp/log")"
+# Knobs that do not open: the choice's own failure, told as such.
+sed -i 's/"knobs":{[^}]*}/"knobs":{"memory":100}/' "$tmp/tuned"
+use
+grep -q '"algorithm":"tuned".*"state":"OUT_OF_MEMORY","reason":"[0-9]* bytes' "$tmp/used.jsonl" || fail "too little memory is not the choice's own trouble: $(cat "$tmp/log")"
+
 echo "sweeps on a device: all held"

@@ -2,6 +2,7 @@
  * first one starts. $OUT in a line stands for RECORDS. What was finished stands there too (records of kind "step"), so
  * the same command goes on where it stopped. */
 #include "options.h"
+#include "sweep_parts.h"
 
 #include "../net/net.h"
 
@@ -87,7 +88,14 @@ static cnn_status check_problems(const cli_options *o, cnn_error *err)
     return CNN_OK;
 }
 
-/* What can be wrong before anything runs: the command, its options, implementations, problem files, networks. */
+static cnn_status check_sweep(const cli_options *o, cnn_error *err)
+{
+    sweep_axes axes;
+    bool batch;
+    return strcmp(o->command, "sweep") == 0 ? sweep_read_axes(o, &axes, &batch, err) : CNN_OK;
+}
+
+/* What can be wrong before anything runs: the command, its options, implementations, axes, problem files, networks. */
 static cnn_status check(const step *s, cnn_error *err)
 {
     static cli_options o; /* large: kept off the stack */
@@ -99,6 +107,7 @@ static cnn_status check(const step *s, cnn_error *err)
     if (strcmp(s->argv[1], "run") == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a recipe does not run recipes");
     cnn_status status = cli_parse(&o, &registry, s->argc, s->argv, err);
     if (status == CNN_OK && o.impl != NULL) status = cnn_choices_parse(&registry, o.impl, choices, &count, err);
+    if (status == CNN_OK) status = check_sweep(&o, err);
     if (status == CNN_OK) status = check_problems(&o, err);
     if (status == CNN_OK && o.net != NULL) status = cnn_net_find(o.net, path, err);
     cnn_registry_close(&registry);
