@@ -1,216 +1,16 @@
 /* cmd_verify.c: `benchcnn verify`: every chosen implementation, algorithm, operation, direction, problem and type. */
 #include "../cpu/threads.h"
 #include "../names.h"
-#include "../net/net.h"
-#include "isolate.h"
-#include "tuned.h"
 #include "verify_dump.h"
 #include "verify_fuzz.h"
 #include "verify_mutants.h"
-#include "verify_problems.h"
-#include "verify_report.h"
+#include "verify_parts.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_ALGORITHMS = 128, NET_BATCH = 4 };
-
-typedef struct verification {
-    const cli_options *options;
-    cli_sessions sessions;
-    cli_tuned *tuned;
-    cli_type_set types;
-    uint32_t ops, dirs;
-    verify_options settings;
-    verify_report report;
-    cli_progress progress;
-    double done, total; /* problems */
-    isolate_page *page; /* NULL: not isolated */
-    int64_t number;     /* of the next case */
-} verification;
-
-/* ---- Running. */
-
-static cnn_status stop_if_interrupted(cnn_error *err)
-{
-    if (!cli_interrupted()) return CNN_OK;
-    return CNN_FAIL(err, CNN_INTERRUPTED,
-                    "interrupted; what was finished is recorded, and the same command with --out goes on from there");
-}
-
-/* False: an earlier run, or with --isolate a process before this one, had it. */
-static bool take_case(verification *v, const report_case *now)
-{
-    const int64_t number = v->number++;
-    if (number < resume_cases(v->report.resume) || !isolate_take(v->page, number)) return false;
-    if (now != NULL) report_begin(&v->report, now);
-    if (now != NULL && v->page != NULL) report_describe(&v->report, v->page);
-    return true;
-}
-
-/* state NULL: it was interrupted. */
-static void end_case(verification *v, const char *state)
-{
-    if (state != NULL) report_done(&v->report, v->number - 1, state);
-    if (v->page != NULL) report_keep(&v->report, v->page->tally);
-    isolate_done(v->page);
-}
-
-static cnn_status verify_one(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
-                             const cnn_algorithm *algorithm, const tuned_pick *pick, cnn_error *err)
-{
-    const report_case now = {.session = verify_session(engine),
-                             .algorithm = algorithm->name,
-                             .what = e->text,
-                             .problem = &e->problem,
-                             .dir = dir,
-                             .type = e->problem.u.type,
-                             .tuned = pick};
-    verify_state state = VERIFY_SKIPPED;
-    if (stop_if_interrupted(err) != CNN_OK) return CNN_INTERRUPTED;
-    if (!take_case(v, &now)) return CNN_OK;
-    cnn_status status = verify_problem(engine, &e->problem, dir, algorithm, report_result, &v->report, err);
-    if (status == CNN_OK) {
-        report_end(&v->report);
-        state = v->report.state;
-    } else if (!e->given && (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW)) {
-        report_refused(&v->report, e->problem.op, &now, VERIFY_SKIPPED, err->message);
-        status = CNN_OK;
-    }
-    end_case(v, status == CNN_OK ? verify_state_name(state) : NULL);
-    if (v->report.write_status != CNN_OK) return *err = v->report.write_error, v->report.write_status;
-    return status;
-}
-
-/* What the tuning file holds, with its threads and knobs: an engine of its own. */
-static cnn_status verify_tuned(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
-                               cnn_error *err)
-{
-    const char *settings[CLI_LIST_MAX + TUNING_SETTINGS];
-    const cnn_session *session = verify_session(engine);
-    verify_engine *own = NULL;
-    tuned_pick pick;
-    if (!cli_wants_tuned(&v->sessions, session)) return CNN_OK;
-    cnn_status status = cli_tuned_pick(v->tuned, session, &e->problem, dir, &pick, err);
-    if (status == CNN_UNSUPPORTED && pick.algorithm.name[0] == '\0') return CNN_OK; /* not an operation of its */
-    if (status == CNN_UNSUPPORTED) status = CNN_OK;                                 /* its case will say so */
-    if (status == CNN_OK && pick.session != session) {
-        const cnn_session_params params = cli_tuned_params(v->options, session->impl, pick.choice, settings);
-        status = verify_open(session->impl, &params, &v->settings, &own, err);
-    }
-    if (status == CNN_OK) status = verify_one(v, own != NULL ? own : engine, e, dir, &pick.algorithm, &pick, err);
-    if (own != NULL) verify_close(own);
-    return status;
-}
-
-/* All chosen algorithms on one problem and direction. */
-static cnn_status verify_direction(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
-                                   cnn_error *err)
-{
-    const cnn_session *session = verify_session(engine);
-    static cnn_algorithm list[MAX_ALGORITHMS]; /* large: kept off the stack; a command runs once */
-    int count;
-    cnn_status status = cnn_algorithms(session, &e->problem, dir, list, MAX_ALGORITHMS, &count, err);
-    for (int i = 0; status == CNN_OK && i < count; i++)
-        if (cli_chosen(&v->sessions, session, &list[i])) status = verify_one(v, engine, e, dir, &list[i], NULL, err);
-    return status == CNN_OK ? verify_tuned(v, engine, e, dir, err) : status;
-}
-
-static cnn_status verify_list(verification *v, verify_engine *engine, cnn_op op, const problem_list *list, bool first,
-                              cnn_error *err)
-{
-    cnn_status status = CNN_OK;
-    for (int64_t i = 0; status == CNN_OK && i < list->count; i++) {
-        const struct problem_entry *e = &list->items[i];
-        cli_progress_show(&v->progress, v->done, v->total, e->text);
-        v->done += 1.0;
-        if (e->refused && first && take_case(v, NULL)) {
-            const report_case now = {.what = e->text};
-            if (e->malformed) report_malformed(&v->report, op, e->text, e->why);
-            if (!e->malformed) report_refused(&v->report, op, &now, VERIFY_UNSUPPORTED, e->why);
-            end_case(v, e->malformed ? "REFUSED" : verify_state_name(VERIFY_UNSUPPORTED));
-        }
-        uint32_t dirs = e->refused ? 0 : v->dirs & cnn_op_dirs(&e->problem);
-        for (int dir = 0; status == CNN_OK && dir < CNN_DIR_COUNT; dir++)
-            if (dirs & 1u << dir) status = verify_direction(v, engine, e, (cnn_dir)dir, err);
-    }
-    return status;
-}
-
-static cnn_status verify_session_ops(verification *v, int session, problem_list *list, cnn_error *err)
-{
-    const cnn_session_params params = cli_session_params(v->options);
-    verify_engine *engine;
-    cnn_status status = verify_open(v->sessions.list[session].impl, &params, &v->settings, &engine, err);
-    if (status != CNN_OK) return status;
-    for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++)
-        for (int t = 0; (v->ops & 1u << op) && status == CNN_OK && t < v->types.count; t++) {
-            status = verify_list_problems(v->options, (cnn_op)op, &v->types.types[t], list, err);
-            if (status == CNN_OK) status = verify_list(v, engine, (cnn_op)op, list, session == 0 && t == 0, err);
-        }
-    verify_close(engine);
-    return status;
-}
-
-/* Finds bad input before anything runs, and how much there is to do. */
-static cnn_status look_ahead(verification *v, problem_list *list, cnn_error *err)
-{
-    const cli_options *o = v->options;
-    int ops = 0;
-    for (int op = 0; op < CNN_OP_COUNT; op++) ops += (v->ops >> op) & 1;
-    if (o->problem.count + o->problems.count > 0 && ops > 1)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--problem and --problems go with one --op, not with %d", ops);
-    if (strcmp(o->mode, "cross_correlation") != 0 && strcmp(o->mode, "convolution") != 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--mode is '%.64s', but must be cross_correlation or convolution",
-                        o->mode);
-    for (int op = 0; op < CNN_OP_COUNT; op++) {
-        if (!(v->ops & 1u << op)) continue;
-        cnn_status status = verify_list_problems(v->options, (cnn_op)op, &v->types.types[0], list, err);
-        if (status != CNN_OK) return status;
-        v->total += (double)list->count * v->types.count * v->sessions.count;
-    }
-    return CNN_OK;
-}
-
-/* ---- Networks. */
-
-static cnn_status verify_network(verification *v, const cnn_session *session, const cnn_type *type, cnn_error *err)
-{
-    cnn_network *network;
-    cnn_status status = cnn_net_load(v->options->net, type, NET_BATCH, (uint64_t)v->options->seed, &network, err);
-    for (int i = 0; status == CNN_OK && i < session->impl->n_algorithms; i++) {
-        const cnn_algorithm *a = &session->impl->algorithms[i];
-        if (!(a->ops & 1u << CNN_OP_CONV) || !cli_chosen(&v->sessions, session, a)) continue;
-        if ((status = stop_if_interrupted(err)) != CNN_OK) break;
-        const report_case now = {
-            .session = session, .algorithm = a->name, .what = v->options->net, .dir = CNN_BWD_W, .type = *type};
-        if (!take_case(v, &now)) continue;
-        status = verify_net_trained(session, network, a->name, &v->settings, report_result, &v->report, err);
-        if (status == CNN_OK) report_end(&v->report);
-        end_case(v, status == CNN_OK ? verify_state_name(v->report.state) : NULL);
-        if (v->report.write_status != CNN_OK) *err = v->report.write_error, status = v->report.write_status;
-    }
-    if (network != NULL) cnn_net_free(network);
-    return status;
-}
-
-static cnn_status verify_all(verification *v, problem_list *list, cnn_error *err)
-{
-    cnn_status status = CNN_OK;
-    if (v->options->net == NULL) {
-        status = look_ahead(v, list, err);
-        for (int s = 0; status == CNN_OK && s < v->sessions.count; s++) status = verify_session_ops(v, s, list, err);
-        return status;
-    }
-    for (int s = 0; s < v->sessions.count; s++)
-        for (int t = 0; status == CNN_OK && t < v->types.count; t++)
-            status = verify_network(v, &v->sessions.list[s], &v->types.types[t], err);
-    return status;
-}
 
 /* A network has its own problems and checks. */
 static cnn_status check_net_options(const cli_options *o, cnn_error *err)
@@ -291,7 +91,7 @@ static int verify_here(verification *v, isolate_page *page, cnn_error *err)
     cli_progress_start(&v->progress, "verify", v->options->quiet);
     if (status == CNN_OK) status = verify_all(v, &list, err);
     cli_progress_end(&v->progress);
-    if (status == CNN_OK) status = stop_if_interrupted(err);
+    if (status == CNN_OK) status = verify_stop_if_interrupted(err);
     if (status == CNN_OK) status = resume_end(v->report.resume, v->report.sink, err);
     if (status == CNN_OK || status == CNN_INTERRUPTED) report_add_earlier(&v->report);
     if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(&v->report);
