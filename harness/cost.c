@@ -72,6 +72,10 @@ double cnn_bytes(const cnn_problem *problem, cnn_dir dir)
     cnn_error err;
     const int count = cnn_operands(problem, dir, operands, &err);
     double bytes = 0;
-    for (int i = 0; i < count; i++) bytes += (double)operands[i].bytes * (operands[i].access == CNN_INOUT ? 2 : 1);
+    for (int i = 0; i < count; i++) {
+        const cnn_operand *o = &operands[i];
+        const double size = (double)o->bytes / (double)o->count * (o->access == CNN_INOUT ? 2 : 1);
+        bytes += size * (double)cnn_operand_needed(problem, dir, o);
+    }
     return bytes;
 }

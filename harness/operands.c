@@ -1,6 +1,9 @@
-/* operands.c: what each operation reads and writes, with its shape: the one place that knows. */
+/* operands.c: what each operation reads and writes, with its shape, and how much of it at least: the one place that
+ * knows. */
 #include "names.h"
 #include "shape.h"
+
+#include <string.h>
 
 typedef struct operand_list {
     cnn_operand *items;
@@ -217,4 +220,42 @@ int cnn_operands(const cnn_problem *problem, cnn_dir dir, cnn_operand *items, cn
         return -1;
     }
     return list.count;
+}
+
+/* ---- What is needed of them ---- */
+
+static bool is(const cnn_operand *operand, const char *name) { return strcmp(operand->name, name) == 0; }
+
+/* dy counts in db wherever it stands. */
+static int64_t needed_by_conv(const cnn_conv_desc *d, cnn_dir dir, const cnn_operand *operand)
+{
+    const cnn_axis_use h = cnn_use_of_axis(d->ih, d->oh, d->kh, d->sh, d->ph, d->dh);
+    const cnn_axis_use w = cnn_use_of_axis(d->iw, d->ow, d->kw, d->sw, d->pw, d->dw);
+    const int64_t images_and_channels = operand->dims[0] * operand->dims[1];
+    if (is(operand, "x")) return images_and_channels * h.pixels * w.pixels;
+    if (is(operand, "w")) return images_and_channels * h.taps * w.taps;
+    if (is(operand, "dy") && !(dir == CNN_BWD_W && d->bias)) return images_and_channels * h.outputs * w.outputs;
+    return operand->count;
+}
+
+/* Where the largest pixel was, x alone tells; a window of one pixel, or a mean, asks nothing. */
+static int64_t needed_by_pool(const cnn_pool_desc *d, cnn_dir dir, const cnn_operand *operand)
+{
+    const bool asks = dir == CNN_FWD || (d->kind == CNN_POOL_MAX && d->kh * d->kw > 1);
+    if (dir != CNN_FWD && is(operand, "y")) return 0;
+    if (!is(operand, "x")) return operand->count;
+    if (!asks) return 0;
+    return operand->dims[0] * operand->dims[1] * cnn_use_of_axis(d->ih, d->oh, d->kh, d->sh, d->ph, d->dh).pixels *
+           cnn_use_of_axis(d->iw, d->ow, d->kw, d->sw, d->pw, d->dw).pixels;
+}
+
+int64_t cnn_operand_needed(const cnn_problem *problem, cnn_dir dir, const cnn_operand *operand)
+{
+    if (problem->op == CNN_OP_CONV && operand->access == CNN_IN) return needed_by_conv(&problem->u.conv, dir, operand);
+    if (problem->op == CNN_OP_POOL) return needed_by_pool(&problem->u.pool, dir, operand);
+    if (problem->op == CNN_OP_ACT && dir == CNN_BWD_D) { /* f' can be had from y alone; the identity's is 1 */
+        if (is(operand, "x")) return 0;
+        if (is(operand, "y") && problem->u.act.kind == CNN_ACT_IDENTITY) return 0;
+    }
+    return operand->count;
 }

@@ -16,6 +16,11 @@ int64_t cnn_out_size(int64_t i, int64_t k, int64_t s, int64_t pl, int64_t pr, in
 int64_t cnn_right_pad(int64_t i, int64_t o, int64_t k, int64_t s, int64_t pl, int64_t d);
 /* [*first, *last): taps t of a kernel of k at output position o that fall inside 0 <= o*s - p + t*(d+1) < i. */
 void cnn_tap_range(int64_t o, int64_t i, int64_t k, int64_t s, int64_t p, int64_t d, int64_t *first, int64_t *last);
+/* Of one axis: input positions that some tap reads, taps that read any, outputs that do. Takes o + k steps. */
+typedef struct cnn_axis_use {
+    int64_t pixels, taps, outputs;
+} cnn_axis_use;
+cnn_axis_use cnn_use_of_axis(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, int64_t d);
 
 /* a*b*... ; false on overflow of int64_t (or a negative factor). */
 bool cnn_mul(int64_t a, int64_t b, int64_t *product);
@@ -44,6 +49,9 @@ enum { CNN_MAX_OPERANDS = 12 };
 /* Fills list (at least CNN_MAX_OPERANDS) and returns how many; -1 with CNN_OVERFLOW in err when a size overflows, or
  * with CNN_UNSUPPORTED when the operation has no such direction. */
 int cnn_operands(const cnn_problem *problem, cnn_dir dir, cnn_operand *list, cnn_error *err);
+/* How many elements of it the result depends on, which every kernel has to read (or write, of an output): all, but for
+ * pixels and taps that meet nowhere, and for what the backward is handed and can do without. */
+int64_t cnn_operand_needed(const cnn_problem *problem, cnn_dir dir, const cnn_operand *operand);
 /* The directions a problem has: a mask of 1 << cnn_dir (batch norm in inference has no backward). */
 uint32_t cnn_op_dirs(const cnn_problem *problem);
 /* State vectors an optimizer keeps beside the weights: 0, 1 or 2. */
@@ -53,7 +61,7 @@ int cnn_optimizer_states(cnn_optimizer_kind kind);
 cnn_status cnn_problem_check(const cnn_problem *problem, cnn_error *err);
 
 /* What the operation needs at least: 2 per multiply-add, padded taps not counted (as benchdnn counts them); 1 a simple
- * element operation. Compulsory bytes: each input read once, each output written once. */
+ * element operation. Compulsory bytes: what is needed of each input read once, each output written once. */
 double cnn_flops(const cnn_problem *problem, cnn_dir dir);
 double cnn_bytes(const cnn_problem *problem, cnn_dir dir);
 
