@@ -79,7 +79,7 @@ static void take_name(desc_dims *dims, const char *at)
 cnn_status dims_parse(const char *text, size_t start, const char *letters, desc_dims *dims, cnn_error *err)
 {
     *dims = (desc_dims){.g = 1, .mb = 2};
-    dims->depth = dims->height = dims->width = (dims_axis){.s = -1, .p = -1};
+    dims->depth = dims->height = dims->width = (dims_axis){.s = -1, .p = -1, .d = -1};
     size_t at = start;
     while (text[at] != '\0') {
         if (text[at] == '_') {
@@ -109,16 +109,17 @@ cnn_status dims_parse(const char *text, size_t start, const char *letters, desc_
     return CNN_OK;
 }
 
-/* Nothing of the axis was given (a stride of 1 and a padding of 0 count as nothing, as in benchdnn). */
+/* Nothing of the axis was given (a stride of 1, a padding or a dilation of 0 count as nothing, as in benchdnn). */
 static bool axis_absent(const dims_axis *a)
 {
-    return (a->i | a->k | a->o | a->d) == 0 && (a->s == 1 || a->s < 0) && a->p < 1;
+    return (a->i | a->k | a->o) == 0 && (a->s == 1 || a->s < 0) && a->p < 1 && a->d < 1;
 }
 
 static cnn_status deduce_axis(const char *text, char letter, dims_axis *a, cnn_error *err)
 {
     if (axis_absent(a)) return CNN_OK;
     if (a->s < 0) a->s = 1;
+    if (a->d < 0) a->d = 0;
     if (a->i == 0 || a->k == 0 || a->s == 0)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': i%c and k%c are needed, and not 0 (nor s%c)",
                         text, letter, letter, letter);
@@ -139,16 +140,20 @@ static cnn_status deduce_axis(const char *text, char letter, dims_axis *a, cnn_e
     return CNN_OK;
 }
 
-/* The width of a square is the height. benchdnn overlooks an sw1 or pw0 that says otherwise; whoever wrote it meant it.
- */
+/* The width of a square is the height. benchdnn overlooks an sw1, pw0 or dw0 that says otherwise; whoever wrote it
+ * meant it. */
 static cnn_status make_square(const char *text, const dims_axis *height, dims_axis *width, cnn_error *err)
 {
-    const bool stride = width->s == 1 && height->s != 1, padding = width->p == 0 && height->p != 0;
-    if (stride || padding)
-        return CNN_FAIL(err, CNN_BAD_FORMAT,
-                        "bad descriptor '%.200s': %s beside %s%lld, but no iw and kw: give them, or leave %s out", text,
-                        stride ? "sw1" : "pw0", stride ? "sh" : "ph", (long long)(stride ? height->s : height->p),
-                        stride ? "sw1" : "pw0");
+    const struct {
+        char letter;
+        int64_t default_value, width, height;
+    } rows[] = {{'s', 1, width->s, height->s}, {'p', 0, width->p, height->p}, {'d', 0, width->d, height->d}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].width == rows[i].default_value && rows[i].height != rows[i].default_value)
+            return CNN_FAIL(
+                err, CNN_BAD_FORMAT,
+                "bad descriptor '%.200s': %cw%lld beside %ch%lld, but no iw and kw: give them, or leave %cw out", text,
+                rows[i].letter, (long long)rows[i].width, rows[i].letter, (long long)rows[i].height, rows[i].letter);
     *width = *height;
     return CNN_OK;
 }
