@@ -120,7 +120,8 @@ void clock_watch_stop(const clock_watch *watch, const clock_span *span, clock_re
 double clock_foreign(const clock_report *r)
 {
     if (r->wall_s < least_wall || r->processors < 1) return NAN;
-    return fmax((r->busy_s - r->own_s + r->stolen_s) / (r->wall_s * r->processors), 0.0);
+    const double share = (r->busy_s - r->own_s + r->stolen_s) / (r->wall_s * r->processors);
+    return share < 0 ? 0 : share; /* not fmax(), to which a NaN is nothing: what cannot be read is not told */
 }
 
 unsigned clock_marks(const clock_report *r)

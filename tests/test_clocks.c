@@ -100,6 +100,11 @@ static void too_short_a_span_tells_nothing(void **state)
     assert_true(clock_foreign(&long_enough) == 0.25);
     const clock_report stolen = {.wall_s = 1, .busy_s = 1, .own_s = 1, .stolen_s = 0.5, .processors = 2};
     assert_int_equal(clock_marks(&stolen), BENCH_DISTURBED);
+    const clock_report unreadable = {.wall_s = 1, .busy_s = NAN, .own_s = 1, .stolen_s = NAN, .processors = 2};
+    assert_true(isnan(clock_foreign(&unreadable)));
+    assert_int_equal(clock_marks(&unreadable), 0);
+    const clock_report busier_than_all = {.wall_s = 1, .busy_s = 1, .own_s = 1.01, .processors = 2}; /* rounding */
+    assert_true(clock_foreign(&busier_than_all) == 0);
     const clock_report hot = {.readings = 9, .throttled = 1};
     assert_int_equal(clock_marks(&hot), BENCH_THROTTLED);
 }
