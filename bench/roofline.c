@@ -30,14 +30,17 @@ static void problem_name(const char *kind, const char *problem, char *text, size
         snprintf(text, size, "%s %s", kind, problem);
 }
 
+/* The host's threads matter to what a GPU does no more than in floor.c. */
+static bool same_threads(const roofline *r, int threads) { return r->threads == 0 || r->threads == threads; }
+
 /* Whether it is of the machine that is drawn: the first figure's. */
 static bool same_machine(roofline *r, const char *machine, double threads)
 {
     if (r->n_points == 0) {
         copy_text(r->machine, sizeof r->machine, machine);
-        r->threads = (int)threads;
+        r->threads = strcmp(r->gpu, machine) == 0 ? 0 : (int)threads;
     }
-    return strcmp(r->machine, machine) == 0 && r->threads == (int)threads;
+    return strcmp(r->machine, machine) == 0 && same_threads(r, (int)threads);
 }
 
 static bool get_type(roofline *r, const cnn_record *record, char *text, size_t size)
@@ -87,6 +90,8 @@ static cnn_status take_record(void *user, const cnn_record *record, cnn_error *e
     cnn_error unknown;
     double median;
     const char *kind = record_get_text(record, "kind");
+    const char *gpu = record_get_inner_text(record, "implementation", "gpu");
+    if (gpu) copy_text(r->gpu, sizeof r->gpu, gpu);
     if (bench_peak_parse(record, &peak)) return bench_peaks_add(&r->peaks, &peak, err);
     if (!kind || cnn_name_find(&cnn_op_names, kind, &unknown) < 0) return CNN_OK;
     if (record_get_real(record, "median_s", &median) && median > 0) add_point(r, record, kind, median);
@@ -113,7 +118,7 @@ static const bench_peak *highest(const roofline *r, cnn_peak_unit unit, int dtyp
     const bench_peak *best = NULL;
     for (int i = 0; i < r->peaks.count; i++) {
         const bench_peak *p = &r->peaks.list[i];
-        if (p->unit != unit || strcmp(p->machine, r->machine) != 0 || p->threads != r->threads) continue;
+        if (p->unit != unit || strcmp(p->machine, r->machine) != 0 || !same_threads(r, p->threads)) continue;
         const bool fits = unit == CNN_PEAK_BYTES
                               ? p->holds == holds
                               : (int)p->dtype == dtype && (int)p->math == math && strcmp(p->what, what) == 0;
@@ -157,6 +162,10 @@ cnn_status roofline_make_roofs(roofline *r, cnn_error *err)
     const int arithmetic = r->n_roofs;
     add_memory(r);
     if (arithmetic > 0 && r->n_roofs > arithmetic && r->roofs[arithmetic].main) return CNN_OK;
+    if (r->threads == 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "no ceilings of %s in these files: `benchcnn peaks --impl NAME --out FILE` measures them",
+                        r->machine);
     return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                     "no ceilings of %s with %d thread%s in these files: `benchcnn peaks --threads %d --out FILE` "
                     "measures them",

@@ -21,14 +21,14 @@ typedef struct roofline_roof {
 } roofline_roof;
 
 typedef struct roofline {
-    char machine[CNN_NAME_MAX];
-    int threads;
+    char machine[CNN_NAME_MAX], gpu[CNN_NAME_MAX]; /* gpu: the one last named by an environment record */
+    int threads;                                   /* 0: the machine is a GPU, whose figures know no number of them */
     char series[ROOFLINE_SERIES_MAX][2 * CNN_NAME_MAX + 32]; /* "cpu:direct", the type behind it where it is not f32 */
     char problems[ROOFLINE_PROBLEMS_MAX][CNN_NAME_MAX];      /* the n"..." of the descriptor, or the descriptor */
     int n_series, n_problems, n_points, n_roofs;
     roofline_point points[ROOFLINE_POINTS_MAX];
     roofline_roof roofs[ROOFLINE_ROOFS_MAX];
-    int left_out; /* figures of another machine or number of threads than the first one's, or too many */
+    int left_out; /* figures of another machine or (on a CPU) number of threads than the first one's, or too many */
     bool types[CNN_DTYPE_COUNT][CNN_MATH_COUNT]; /* that occur */
     bench_peaks peaks;
 } roofline;

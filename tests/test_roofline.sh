@@ -54,6 +54,14 @@ grep -q 'plot roofline FILE' "$tmp/err" || fail "what is missing is not said"
 grep -q 'no figures' "$tmp/err" || fail "missing figures are not said: $(cat "$tmp/err")"
 "$benchcnn" plot roofline "$tmp/bench.jsonl" 2>"$tmp/err" && fail "no ceilings are no error"
 grep -q 'benchcnn peaks --threads 2' "$tmp/err" || fail "missing ceilings are not said: $(cat "$tmp/err")"
+
+# A GPU's figures stand under its ceilings, whatever the number of the host's threads was.
+as_gpu() { sed -e 's/"machine":"[^"]*"/"machine":"Some GPU"/' -e 's/"implementation":{/&"gpu":"Some GPU",/' "$@"; }
+"$benchcnn" plot roofline <(as_gpu "$tmp/none.jsonl") "$tmp/peaks.jsonl" 2>"$tmp/err" && fail "ceilings of another device"
+grep -q 'no ceilings of Some GPU in these' "$tmp/err" || fail "a GPU's ceilings are not missed: $(cat "$tmp/err")"
+as_gpu "$tmp/bench.jsonl" "$tmp/none.jsonl" >"$tmp/gpu.jsonl"
+as_gpu "$tmp/peaks.jsonl" | sed 's/"threads":2}/"threads":16}/' >"$tmp/gpu_peaks.jsonl"
+
 command -v gnuplot >/dev/null || { echo "SKIPPED: gnuplot is not installed"; exit 77; }
 mkdir "$tmp/tmp"
 TMPDIR=$tmp/tmp "$benchcnn" plot roofline "$tmp/bench.jsonl" "$tmp/peaks.jsonl" "$tmp/none.jsonl" --out "$tmp/roof" \
@@ -64,4 +72,9 @@ for text in 'cpu:direct' 'small' '2 threads' 'gemm openblas f32' 'GFLOP/s' 'BWD_
     grep -qF "$text" "$tmp/roof.svg" || fail "the SVG lacks '$text'"
 done
 grep -q '1 figures of others are left out' "$tmp/err" || fail "left-out figures are not counted: $(cat "$tmp/err")"
+"$benchcnn" plot roofline "$tmp/gpu.jsonl" "$tmp/gpu_peaks.jsonl" --out "$tmp/gpu" >/dev/null 2>"$tmp/err" ||
+    fail "plot roofline of a GPU: $(cat "$tmp/err")"
+grep -q 'left out' "$tmp/err" && fail "figures of a GPU are left out: $(cat "$tmp/err")"
+grep -qF 'Some GPU' "$tmp/gpu.svg" || fail "the SVG does not name the GPU"
+grep -qF ' thread' "$tmp/gpu.svg" && fail "the SVG of a GPU tells of threads"
 echo "roofline: all held"

@@ -14,8 +14,17 @@ typedef struct roof_frame {
     double x_low, x_high, y_low, y_high;
 } roof_frame;
 
+/* "Xeon, 2 threads"; a GPU's name alone. */
+static void describe_machine(const roofline *r, char *text, size_t size)
+{
+    char threads[32] = "";
+    if (r->threads > 0) snprintf(threads, sizeof threads, ", %d thread%s", r->threads, r->threads == 1 ? "" : "s");
+    snprintf(text, size, "%s%s", r->machine, threads);
+}
+
 static cnn_status read_files(const cli_options *options, roofline *r, cnn_error *err)
 {
+    char machine[2 * CNN_NAME_MAX];
     cnn_status status = CNN_OK;
     for (int i = 1; status == CNN_OK && i < options->words.count; i++) {
         int bad = 0;
@@ -25,9 +34,9 @@ static cnn_status read_files(const cli_options *options, roofline *r, cnn_error 
                     bad == 1 ? " is" : "s are");
     }
     if (status == CNN_OK) status = roofline_make_roofs(r, err);
+    describe_machine(r, machine, sizeof machine);
     if (status == CNN_OK && r->left_out > 0)
-        fprintf(stderr, "benchcnn: drawing %s with %d threads; %d figures of others are left out\n", r->machine,
-                r->threads, r->left_out);
+        fprintf(stderr, "benchcnn: drawing %s; %d figures of others are left out\n", machine, r->left_out);
     return status;
 }
 
@@ -120,7 +129,7 @@ static void make_settings(const roofline *r, const roof_frame *f, const char *fo
     char text[2 * CNN_NAME_MAX], name[32];
     settings[0] = '\0';
     gnuplot_set_text(settings, SETTINGS_SIZE, "folder", folder);
-    snprintf(text, sizeof text, "%s, %d thread%s", r->machine, r->threads, r->threads == 1 ? "" : "s");
+    describe_machine(r, text, sizeof text);
     gnuplot_set_text(settings, SETTINGS_SIZE, "machine", text);
     gnuplot_set_real(settings, SETTINGS_SIZE, "x_low", f->x_low);
     gnuplot_set_real(settings, SETTINGS_SIZE, "x_high", f->x_high);
