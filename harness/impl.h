@@ -53,6 +53,8 @@ cnn_status cnn_mem_fill(const cnn_session *session, void *dst, int byte, size_t 
 /* CNN_OUT_OF_MEMORY, with the bytes needed and free, if `bytes` more cannot fit. Called before anything is allocated.
  */
 cnn_status cnn_mem_check(const cnn_session *session, size_t bytes, cnn_error *err);
+/* The same of host memory, whatever the session's device is. */
+cnn_status cnn_host_check(size_t bytes, cnn_error *err);
 cnn_status cnn_sync(const cnn_session *session, cnn_error *err);
 /* Seconds between the two: device events where there are any, else the monotonic clock. */
 typedef struct cnn_timer {

@@ -1,5 +1,6 @@
 /* memory.c: device memory and device time, with host memory and the wall clock where the implementation has none of its
  * own. */
+#include "cpu/cgroup.h"
 #include "impl.h"
 
 #include <stdlib.h>
@@ -56,17 +57,30 @@ cnn_status cnn_mem_fill(const cnn_session *session, void *dst, int byte, size_t 
     return CNN_OK;
 }
 
-/* What the kernel says could be had without swapping. */
+/* What the kernel says could be had without swapping, here or in this process's control group. */
 static size_t host_memory_available(void)
 {
     char line[256];
     size_t kib = 0;
-    FILE *file = fopen("/proc/meminfo", "r");
-    if (file == NULL) return SIZE_MAX;
+    const size_t left = cgroup_memory_left("");
+    FILE *file = fopen("/proc/meminfo", "re");
+    if (file == NULL) return left;
     while (fgets(line, sizeof line, file) != NULL)
         if (sscanf(line, "MemAvailable: %zu kB", &kib) == 1) break;
     fclose(file);
-    return kib > 0 ? kib * 1024 : SIZE_MAX;
+    return kib > 0 && kib * 1024 < left ? kib * 1024 : left;
+}
+
+static cnn_status check_room(size_t bytes, size_t available, const char *where, cnn_error *err)
+{
+    if (bytes <= available) return CNN_OK;
+    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%zu bytes (%.1f GiB) are needed, but only %zu (%.1f GiB)%s are free",
+                    bytes, (double)bytes / 0x1p30, available, (double)available / 0x1p30, where);
+}
+
+cnn_status cnn_host_check(size_t bytes, cnn_error *err)
+{
+    return check_room(bytes, host_memory_available(), " of host memory", err);
 }
 
 cnn_status cnn_mem_check(const cnn_session *session, size_t bytes, cnn_error *err)
@@ -78,9 +92,7 @@ cnn_status cnn_mem_check(const cnn_session *session, size_t bytes, cnn_error *er
         cnn_status status = session->impl->memory_free(session->context, &available, err);
         if (status != CNN_OK) return status;
     }
-    if (bytes <= available) return CNN_OK;
-    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%zu bytes (%.1f GiB) are needed, but only %zu (%.1f GiB) are free", bytes,
-                    (double)bytes / 0x1p30, available, (double)available / 0x1p30);
+    return check_room(bytes, available, "", err);
 }
 
 cnn_status cnn_sync(const cnn_session *session, cnn_error *err)

@@ -279,13 +279,39 @@ static void test_too_large(void **state)
     dataset_free(&data);
 }
 
+/* 10^6 images of 64 x 512 x 512 are 134 TB as f64. They are only told of: nothing may be read or taken. */
+static void test_too_much_on_the_host(void **state)
+{
+    static const char wide[] = "input 64 512 512\nglobal_avg_pool\nfc 10\nsoftmax_cross_entropy\n";
+    const way ways[] = {{.mock = true, .host_data = true}, {.host_data = true}};
+    const dataset data = {
+        .name = "wide", .c = 64, .h = 512, .w = 512, .classes = 10, .train = {.count = 1000000}, .test = {.count = 1}};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        cnn_session session;
+        cnn_error why;
+        trainer *t = NULL;
+        cnn_network *n = build_net(wide, CNN_F64, CNN_NCHW, 1);
+        if (ways[i].mock)
+            open_mock(&session, NULL, NULL);
+        else
+            assert_true(open_session(&session, 1));
+        assert_int_equal(open_way(&session, n, &data, &ways[i], &t, &why), CNN_OUT_OF_MEMORY);
+        assert_message(why, "of host memory are free");
+        if (ways[i].mock) assert_int_equal(mock_counted(session.context).allocations, 0);
+        trainer_close(t);
+        cnn_net_free(n);
+        cnn_session_close(&session);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_way_the_same), cmocka_unit_test(test_what_is_launched),
         cmocka_unit_test(test_transfer_time),      cmocka_unit_test(test_single_steps),
         cmocka_unit_test(test_capture_refused),    cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_too_large),          cmocka_unit_test(test_too_much_on_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

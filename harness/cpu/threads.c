@@ -13,6 +13,8 @@
  * sleeps at once. */
 #include "threads.h"
 
+#include "cgroup.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -274,7 +276,9 @@ void parallel_for(thread_pool *pool, int64_t tasks, parallel_body *body, void *a
 int cpu_count(void)
 {
     cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    long online = sysconf(_SC_NPROCESSORS_ONLN); /* a machine with more than CPU_SETSIZE cores */
-    return online > 0 ? (int)online : 1;
+    const int paid = cgroup_cpus("");
+    long cores = sysconf(_SC_NPROCESSORS_ONLN); /* a machine with more than CPU_SETSIZE cores */
+    if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+    if (cores < 1) cores = 1;
+    return cores < paid ? (int)cores : paid;
 }

@@ -19,6 +19,6 @@ int thread_pool_threads(const thread_pool *pool);
 /* pool == NULL, one thread or one task: runs in the caller. Not re-entrant: a body must not call it. */
 void parallel_for(thread_pool *pool, int64_t tasks, parallel_body *body, void *arg);
 
-int cpu_count(void); /* cores this process may use */
+int cpu_count(void); /* cores this process may use: those it may run on, or that its control group pays for */
 
 #endif

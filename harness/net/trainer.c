@@ -94,9 +94,19 @@ static void resolve(const trainer *t, call_list *list)
     }
 }
 
+/* What stands in host memory (host_data) counts with the rest where the device is the host. */
+static cnn_status check_memory(const trainer *t, cnn_error *err)
+{
+    const bool on_host = t->session->impl->alloc == NULL;
+    size_t host = t->bytes.host;
+    if (on_host && __builtin_add_overflow(host, t->bytes.total, &host)) host = SIZE_MAX;
+    const cnn_status status = on_host ? CNN_OK : cnn_mem_check(t->session, t->bytes.total, err);
+    return status == CNN_OK && host > 0 ? cnn_host_check(host, err) : status;
+}
+
 static cnn_status allocate(trainer *t, cnn_error *err)
 {
-    cnn_status status = cnn_mem_check(t->session, t->bytes.total, err);
+    cnn_status status = check_memory(t, err);
     if (status == CNN_OK) status = cnn_mem_alloc(t->session, t->bytes.total, (void **)&t->arena, err);
     return status == CNN_OK ? CNN_OK : trainer_name_error(t, "its memory", err);
 }
