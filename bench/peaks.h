@@ -46,7 +46,8 @@ const char *bench_peak_unit(const bench_peak *peak);               /* "flop/s", 
 const char *bench_peak_name(const bench_peak *peak, char *text, size_t size);
 
 /* max(FLOPs / peak, compulsory bytes / bandwidth), by the best ceilings of the session's device and threads. Where the
- * caches are not cold and one holds all the bytes, its bandwidth counts. False where a ceiling is missing. */
+ * caches are not cold and one holds all the bytes, its bandwidth counts, and memory's does not. False where a ceiling
+ * is missing. */
 typedef struct bench_floor {
     double seconds;
     char by[3 * CNN_NAME_MAX]; /* which of the two it is, and the ceiling's name */

@@ -138,7 +138,7 @@ static void floors_are_what_they_should_be(void **state)
     const cnn_problem_defaults defaults = {{CNN_F32, CNN_NCHW, CNN_MATH_F32}, false, false};
     bench_peaks peaks = {0};
     bench_floor floor;
-    cnn_problem problem;
+    cnn_problem problem, large;
     cnn_session session;
     cnn_error err;
     (void)state;
@@ -157,7 +157,11 @@ static void floors_are_what_they_should_be(void **state)
     assert_true(floor.seconds == 1);
     assert_string_equal(floor.by, "fma f32");
     peaks.list[2].holds = 79;
-    assert_true(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor) && floor.seconds == 10);
+    assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor)); /* a cache, which is not known */
+    assert_true(bench_floor_of(&peaks, &session, &problem, CNN_FWD, true, &floor) && floor.seconds == 10);
+    assert_int_equal(cnn_problem_parse(CNN_OP_ACT, "identity:mb1000ic1000ih1000", &defaults, &large, &err), CNN_OK);
+    assert_true(bench_floor_of(&peaks, &session, &large, CNN_FWD, false, &floor) &&
+                floor.seconds == 1e12); /* in none */
     problem.u.type.dtype = CNN_F64;
     assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor)); /* no ceiling in f64 */
     problem.u.type = (cnn_type){CNN_F32, CNN_NCHW, CNN_MATH_BF16};
