@@ -75,7 +75,8 @@ void measure_close(measure *m); /* NULL is accepted */
 
 bool measure_done(const measure *m);
 cnn_status measure_turn(measure *m, cnn_error *err); /* at least one sample */
-/* The last run, its outputs poisoned before and checked after it; then the statistics. Call it once. */
+/* The last run, timed like the others, its outputs poisoned before and checked after it (its time is a sample only
+ * where the caches are flushed or used by others in between); then the statistics. Call it once. */
 cnn_status measure_finish(measure *m, measure_result *result, cnn_error *err);
 
 /* Compares the outputs in device buffers (in the order of the case's operands) with the float64 reference, each element
