@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Twice the last-level cache; where its size cannot be had or is a device's, a size beyond any (126 MB, so far). */
+/* Twice the last-level caches; where its size cannot be had or is a device's, a size beyond any (126 MB, so far). */
 static const size_t device_bytes = (size_t)256 << 20, host_least = (size_t)32 << 20, share_bytes = (size_t)16 << 20;
 
 struct cache_flush {
@@ -27,7 +27,7 @@ cnn_status cache_flush_open(const cnn_session *session, cache_flush **result, cn
     if (!flush) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to flush caches with");
     flush->session = session;
     flush->threads = session->threads;
-    flush->bytes = 2 * cpu_last_cache_bytes(host_least);
+    flush->bytes = 2 * cpu_last_cache_bytes(host_least, session->threads);
     if (share_bytes * (size_t)flush->threads > flush->bytes) flush->bytes = share_bytes * (size_t)flush->threads;
     if (session->impl->alloc) flush->bytes = device_bytes;
     void *memory = NULL;

@@ -5,6 +5,7 @@
 #include "harness/problem.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -179,8 +180,69 @@ static void caches_grow_with_their_level(void **state)
     (void)state;
     if (cpu_cache_bytes(1) == 0 || cpu_cache_bytes(2) == 0) skip();
     assert_true(cpu_cache_bytes(1) < cpu_cache_bytes(2));
-    assert_true(cpu_last_cache_bytes(0) >= cpu_cache_bytes(2));
-    assert_int_equal(cpu_last_cache_bytes(SIZE_MAX), SIZE_MAX);
+    assert_true(cpu_last_cache_bytes(0, 1) >= cpu_cache_bytes(2));
+    assert_int_equal(cpu_last_cache_bytes(SIZE_MAX, 1), SIZE_MAX);
+    const int last = cpu_cache_bytes(3) > 0 ? 3 : 2;
+    assert_int_equal(cpu_last_cache_bytes(0, 1000), cpu_cache_bytes(last) * (size_t)cpu_cache_instances("", last));
+}
+
+static void show(const char *root, int cpu, const char *name, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "mkdir -p %s/sys/devices/system/cpu/cpu%d/cache/index3", root, cpu);
+    assert_int_equal(system(path), 0);
+    snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/cache/index3/%s", root, cpu, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%s\n", text);
+    fclose(file);
+}
+
+/* Two cores of this process and one that is not its own, each with a last-level cache to itself, then one in common. */
+static void several_last_caches_are_counted(void **state)
+{
+    cpu_set_t mine;
+    int cpus[3], count = 0;
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof mine, &mine), 0);
+    for (int cpu = 0; cpu < CPU_SETSIZE && count < 2; cpu++)
+        if (CPU_ISSET(cpu, &mine)) cpus[count++] = cpu;
+    for (int cpu = 0; cpu < CPU_SETSIZE && count == 2; cpu++)
+        if (!CPU_ISSET(cpu, &mine)) cpus[count++] = cpu;
+    if (count < 3) skip();
+    for (int shared = 0; shared < 2; shared++) {
+        char root[] = "/tmp/test_peaks_XXXXXX", text[64];
+        assert_non_null(mkdtemp(root));
+        for (int i = 0; i < 3; i++) {
+            show(root, cpus[i], "level", "3");
+            show(root, cpus[i], "type", "Unified");
+            snprintf(text, sizeof text, "%d-%d,%d", cpus[shared ? 0 : i], cpus[shared ? 2 : i], 900 + i);
+            show(root, cpus[i], "shared_cpu_list", text);
+        }
+        const int found = cpu_cache_instances(root, 3), none = cpu_cache_instances(root, 2);
+        snprintf(text, sizeof text, "rm -r %s", root);
+        assert_int_equal(system(text), 0);
+        assert_int_equal(found, shared ? 1 : 2);
+        assert_int_equal(none, 1);
+    }
+}
+
+/* What a ceiling of the memory goes through is four times what all caches hold. */
+static void memory_is_more_than_all_caches(void **state)
+{
+    cnn_session session;
+    cnn_peak peak;
+    cnn_error err;
+    (void)state;
+    open_cpu(&session, 2);
+    for (int i = 0; i < session.impl->n_peaks; i++) {
+        if (session.impl->peak_open(session.context, i, &peak, &err) != CNN_OK) continue;
+        const size_t caches = cpu_last_cache_bytes((size_t)16 << 20, 2);
+        if (peak.unit == CNN_PEAK_BYTES && peak.holds == 0) assert_true(peak.amount > 3.9 * (double)caches);
+        if (strcmp(peak.variant, "L3") == 0) assert_int_equal(peak.holds, cpu_last_cache_bytes(0, 2));
+        session.impl->peak_close(session.context, &peak);
+    }
+    cnn_session_close(&session);
 }
 
 int main(void)
@@ -191,6 +253,8 @@ int main(void)
         cmocka_unit_test(records_come_back),
         cmocka_unit_test(floors_are_what_they_should_be),
         cmocka_unit_test(caches_grow_with_their_level),
+        cmocka_unit_test(several_last_caches_are_counted),
+        cmocka_unit_test(memory_is_more_than_all_caches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* peaks.c: the list of ceilings, their memory, and a run of one by all threads. */
 #include "peaks.h"
 
+#include "../impl.h"
 #include "caches.h"
 #include "isa.h"
 #include "peaks_table.h"
@@ -107,14 +108,21 @@ static cnn_status open_fma(const peak_row *row, peak_work *w, cnn_peak *peak, cn
     return CNN_OK;
 }
 
-/* Half of a cache that is each core's own, or the cores' part of half the last one, which must be more than what they
- * have of their own; of memory four times what the last one holds. */
+/* Bytes of the caches of a level that the threads have together: each its own; or those of the last level, of which
+ * there may be several. */
+static size_t held_by(int level, int threads)
+{
+    if (level < 3) return cpu_cache_bytes(level) * (size_t)threads;
+    return cpu_cache_bytes(level) > 0 ? cpu_last_cache_bytes(0, threads) : 0;
+}
+
+/* A thread's part of half of those, which must be more than what it has of its own where they are shared; of memory,
+ * of four times what the last ones hold. */
 static size_t share_of(int level, int threads)
 {
-    const size_t own = cpu_cache_bytes(level), below = cpu_cache_bytes(level - 1 > 0 ? level - 1 : 1);
-    if (level == 0) return 4 * cpu_last_cache_bytes(least_memory / 4) / (size_t)threads;
-    if (level < 3) return own / 2;
-    return own / 2 / (size_t)threads > 2 * below ? own / 2 / (size_t)threads : 0;
+    if (level == 0) return 4 * cpu_last_cache_bytes(least_memory / 4, threads) / (size_t)threads;
+    const size_t share = held_by(level, threads) / 2 / (size_t)threads;
+    return level < 3 || share > 2 * cpu_cache_bytes(level - 1) ? share : 0;
 }
 
 static cnn_status open_memory(const peak_row *row, peak_work *w, cnn_peak *peak, cnn_error *err)
@@ -125,13 +133,15 @@ static cnn_status open_memory(const peak_row *row, peak_work *w, cnn_peak *peak,
     if (w->share == 0)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "no L%d cache whose bandwidth could be told apart", row->level);
     w->passes = row->level > 0 ? (int64_t)(1 + CACHE_PASS_BYTES / w->share) : 1;
-    w->memory = aligned_alloc(CNN_ALIGN, w->share * (size_t)arrays * (size_t)w->threads);
+    const size_t bytes = w->share * (size_t)arrays * (size_t)w->threads;
+    if (cnn_host_check(bytes, err) != CNN_OK) return err->status;
+    w->memory = aligned_alloc(CNN_ALIGN, bytes);
     if (!w->memory) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to measure its bandwidth with");
     parallel_for(w->pool, w->threads, touch, w);
     peak->unit = CNN_PEAK_BYTES;
-    peak->amount = (double)w->share * arrays * w->threads * (double)w->passes;
+    peak->amount = (double)bytes * (double)w->passes;
     if (row->level == 0) return CNN_OK;
-    peak->holds = cpu_cache_bytes(row->level) * (size_t)(row->level < 3 ? w->threads : 1);
+    peak->holds = held_by(row->level, w->threads);
     snprintf(peak->variant, sizeof peak->variant, "L%d", row->level);
     return CNN_OK;
 }
