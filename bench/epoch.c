@@ -12,7 +12,23 @@
 #include <string.h>
 #include <zlib.h>
 
-static void copy_text(char *field, size_t size, const char *text) { snprintf(field, size, "%s", text ? text : ""); }
+/* A text that is too long ends in the checksum of all of it: two of them with one beginning are not the same. */
+static void copy_text(char *field, size_t size, const char *text)
+{
+    enum { CRC_SIZE = sizeof " crc 12345678" };
+    const size_t length = text ? strlen(text) : 0;
+    snprintf(field, size, "%s", text ? text : "");
+    if (length < size || size < CRC_SIZE) return;
+    snprintf(field + size - CRC_SIZE, CRC_SIZE, " crc %08lx", crc32(0, (const Bytef *)text, (uInt)length));
+}
+
+/* "?": the record, an old one, tells of none. */
+static void copy_knobs(char *field, size_t size, const cnn_record *record)
+{
+    char *text = record_json(record, "knobs");
+    copy_text(field, size, text ? text : "?");
+    free(text);
+}
 
 static void take_gpu(void *user, const char *key, const char *value)
 {
@@ -30,8 +46,7 @@ void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting
     if (session->impl->describe) session->impl->describe(session->context, take_gpu, setting);
     cnn_record *record = record_new("epoch");
     record_session(record, session, NULL);
-    if (!record || !record_get_json(record, "knobs", setting->knobs, (int)sizeof setting->knobs))
-        copy_text(setting->knobs, sizeof setting->knobs, "?");
+    copy_knobs(setting->knobs, sizeof setting->knobs, record);
     record_free(record);
 }
 
@@ -188,7 +203,7 @@ static void get_row(const cnn_record *record, const reader *from, epoch_row *row
         else
             get_number(record, f, row);
     }
-    if (!record_get_json(record, "knobs", s->knobs, (int)sizeof s->knobs)) copy_text(s->knobs, sizeof s->knobs, "?");
+    copy_knobs(s->knobs, sizeof s->knobs, record);
     if (s->data_on[0] == '\0') copy_text(s->data_on, sizeof s->data_on, "device"); /* older records: no choice yet */
     copy_text(s->cpu, sizeof s->cpu, from->cpu);
     copy_text(s->gpu, sizeof s->gpu, from->gpu);

@@ -4,13 +4,15 @@
 #define BENCH_EPOCH_H
 
 #include "harness/net/trainer.h"
+#include "harness/problem.h"
 #include "harness/record.h"
 
 /* Everything that two runs must share for their times to be comparable, and the machine they ran on. */
 typedef struct epoch_setting {
     char impl[CNN_NAME_MAX], algorithm[CNN_NAME_MAX], net[CNN_NAME_MAX], data[CNN_NAME_MAX];
     char net_crc[9]; /* 8 hexadecimal digits, of the layers: a name alone is no network */
-    char dtype[8], layout[8], math[8], optimizer[160], knobs[160], cpu[CNN_NAME_MAX];
+    char dtype[8], layout[8], math[8], optimizer[CNN_PROBLEM_TEXT_MAX], cpu[CNN_NAME_MAX];
+    char knobs[512];        /* as JSON; of a longer text the beginning, and the checksum of all of it */
     char gpu[CNN_NAME_MAX]; /* "": the work runs on the CPU */
     char data_on[8];        /* "device" or "host": where the images are during training */
     bool graph;             /* whether steps are captured and replayed */

@@ -53,5 +53,6 @@ bool record_get_real(const cnn_record *record, const char *key, double *value);
 /* Any field as compact JSON ("knobs": {"tile":16}); false without one, or when `size` is too small for it. Works on
  * records under construction, too. */
 bool record_get_json(const cnn_record *record, const char *key, char *text, int size);
+char *record_json(const cnn_record *record, const char *key); /* the same, of any size, to be freed; NULL without one */
 
 #endif

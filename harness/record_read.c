@@ -121,3 +121,9 @@ bool record_get_json(const cnn_record *record, const char *key, char *text, int 
     cJSON *item = cJSON_GetObjectItemCaseSensitive(record->object, key);
     return item && cJSON_PrintPreallocated(item, text, size, false);
 }
+
+char *record_json(const cnn_record *record, const char *key)
+{
+    const cJSON *item = record ? cJSON_GetObjectItemCaseSensitive(record->object, key) : NULL;
+    return item ? cJSON_PrintUnformatted(item) : NULL;
+}

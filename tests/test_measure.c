@@ -423,6 +423,51 @@ static void epochs_are_found_again(void **state)
     tear_down(&f);
 }
 
+/* Two settings that differ at the end of more text than a row keeps are two, on paper, too. */
+static void long_knobs_are_told_apart(void **state)
+{
+    enum { KNOBS = 12 };
+    char path[] = "/tmp/test_measure_XXXXXX", names[KNOBS][80];
+    int64_t values[2][KNOBS];
+    cnn_knob knobs[KNOBS];
+    cnn_impl long_winded = fake;
+    bench_fixture f;
+    cnn_error err;
+    record_sink *sink;
+    epoch_table table = {0};
+    epoch_row rows[2];
+    int bad, fd = mkstemp(path);
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    set_up(&f);
+    for (int i = 0; i < KNOBS; i++) {
+        snprintf(names[i], sizeof names[i], "knob_%070d", i);
+        knobs[i] = (cnn_knob){names[i], "", 0, 9, 0, NULL, 0};
+        values[0][i] = values[1][i] = 1;
+    }
+    values[1][KNOBS - 1] = 2;
+    long_winded.knobs = knobs;
+    long_winded.n_knobs = KNOBS;
+    cnn_session session = f.session;
+    session.impl = &long_winded;
+    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_environment(sink, &session, "test", &err), CNN_OK);
+    for (int k = 0; k < 2; k++) {
+        session.knobs = values[k];
+        rows[k] = make_row(&session, 100, 1, 1);
+        if (k == 0) assert_int_equal(record_write(sink, epoch_record(&session, &rows[k]), &err), CNN_OK);
+    }
+    record_sink_close(sink);
+    assert_int_equal(epoch_table_read(&table, path, &bad, &err), CNN_OK);
+    unlink(path);
+    assert_int_equal(table.count, 1);
+    assert_true(epoch_finished(&table, &rows[0].setting, 1));
+    assert_false(epoch_finished(&table, &rows[1].setting, 1));
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
 static void curves_are_sorted_and_named(void **state)
 {
     bench_fixture f;
@@ -472,6 +517,7 @@ int main(void)
         cmocka_unit_test(there_is_always_a_sample),
         cmocka_unit_test(cold_samples_are_single_runs),
         cmocka_unit_test(epochs_are_found_again),
+        cmocka_unit_test(long_knobs_are_told_apart),
         cmocka_unit_test(curves_are_sorted_and_named),
         cmocka_unit_test(labels_keep_their_distance),
         cmocka_unit_test(an_interrupt_leaves_no_result),
