@@ -39,6 +39,7 @@ refused "--cache network|--net" bench --cache network
 refused "cannot" bench --problem ic3ih5oc4kh3 --peaks /nonexistent/peaks
 refused "no ceilings|peaks --out" bench --problem ic3ih5oc4kh3 --peaks /dev/null
 refused "--threads is 0|from 1" verify --threads 0
+refused "--seed is 9007199254740993|to 9007199254740992" train --seed 9007199254740993 # a record would read back another
 refused "--threads needs a whole number|two" verify --threads two
 refused "--impl needs a value" verify --impl
 refused "unknown implementation 'cqu'|'cpu'" verify --impl cqu
