@@ -103,11 +103,16 @@ static void read_gpu(const nvml *gpu, clock_report *report)
     report->sm_max_mhz = now.sm_max_mhz;
 }
 
+void clock_watch_look(const clock_watch *watch, clock_report *report)
+{
+    if (watch && watch->gpu) read_gpu(watch->gpu, report);
+}
+
 void clock_watch_stop(const clock_watch *watch, const clock_span *span, clock_report *report)
 {
     clock_span now;
     if (!watch) return;
-    if (watch->gpu) read_gpu(watch->gpu, report);
+    clock_watch_look(watch, report);
     if (!watch->host) return;
     clock_watch_start(watch, &now);
     report->wall_s += now.wall_s - span->wall_s;
@@ -128,4 +133,17 @@ unsigned clock_marks(const clock_report *r)
 {
     const unsigned disturbed = clock_foreign(r) > disturbing ? BENCH_DISTURBED : 0; /* a NaN tells nothing */
     return disturbed | (r->throttled > 0 ? BENCH_THROTTLED : 0);
+}
+
+void clock_record(cnn_record *record, const clock_report *r)
+{
+    const double foreign = clock_foreign(r);
+    if (!isnan(foreign)) record_real(record, "foreign", foreign);
+    if (r->readings == 0) return;
+    record_int(record, "sm_mhz_min", r->sm_low_mhz);
+    record_int(record, "sm_mhz_max", r->sm_high_mhz);
+    record_int(record, "sm_mhz_limit", r->sm_max_mhz);
+    record_int(record, "temperature_c", r->temperature);
+    record_real(record, "power_w", r->power_mw * 1e-3);
+    record_bool(record, "throttled", r->throttled > 0);
 }

@@ -5,6 +5,7 @@
 #define BENCH_CLOCKS_H
 
 #include "harness/impl.h"
+#include "harness/record.h"
 #include "nvml.h"
 
 typedef struct clock_watch clock_watch;
@@ -28,11 +29,14 @@ void clock_watch_close(clock_watch *watch); /* NULL is accepted */
 /* NULL is accepted for watch: then nothing is reported. */
 void clock_watch_start(const clock_watch *watch, clock_span *span);
 void clock_watch_stop(const clock_watch *watch, const clock_span *span, clock_report *report);
+/* Amid a long span: a GPU's clock and temperature, which its end may no longer show. */
+void clock_watch_look(const clock_watch *watch, clock_report *report);
 
 /* The share of all processors that others took; NaN where that cannot be told, or in less than 0.05 s (it is counted in
  * hundredths of a second). */
 double clock_foreign(const clock_report *report);
-unsigned clock_marks(const clock_report *report); /* BENCH_DISTURBED, BENCH_THROTTLED */
+unsigned clock_marks(const clock_report *report);                  /* BENCH_DISTURBED, BENCH_THROTTLED */
+void clock_record(cnn_record *record, const clock_report *report); /* the fields foreign, sm_mhz_min ... throttled */
 
 /* The name of the session's device: "NVIDIA H200", or the host processor's. */
 void machine_name(const cnn_session *session, char *text, size_t size);

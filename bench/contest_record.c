@@ -45,19 +45,6 @@ static void record_costs(cnn_record *record, const measure_result *r)
     if (!isnan(r->launch_s)) record_real(record, "launch_s", r->launch_s);
 }
 
-static void record_clocks(cnn_record *record, const clock_report *r)
-{
-    const double foreign = clock_foreign(r);
-    if (!isnan(foreign)) record_real(record, "foreign", foreign);
-    if (r->readings == 0) return;
-    record_int(record, "sm_mhz_min", r->sm_low_mhz);
-    record_int(record, "sm_mhz_max", r->sm_high_mhz);
-    record_int(record, "sm_mhz_limit", r->sm_max_mhz);
-    record_int(record, "temperature_c", r->temperature);
-    record_real(record, "power_w", r->power_mw * 1e-3);
-    record_bool(record, "throttled", r->throttled > 0);
-}
-
 static void record_floor(cnn_record *record, const contender *c, const vf_case *pc, const measure_params *params)
 {
     bench_floor floor;
@@ -74,7 +61,7 @@ static void record_figures(cnn_record *record, const contender *c, const vf_case
     const double median = c->result.stats.median;
     record_stats(record, &c->result, params->samples);
     record_costs(record, &c->result);
-    record_clocks(record, &c->result.clocks);
+    clock_record(record, &c->result.clocks);
     if (!isnan(c->resolution)) record_real(record, "resolution", c->resolution);
     record_real(record, "gflops", cnn_flops(&pc->problem, pc->call.dir) / median * 1e-9);
     record_real(record, "gbps", cnn_bytes(&pc->problem, pc->call.dir) / median * 1e-9);

@@ -5,7 +5,6 @@
 #include "harness/cpu/threads.h"
 #include "harness/names.h"
 #include "harness/problem.h"
-#include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -120,6 +119,7 @@ static const field fields[] = {
     SETTING(data_on, FIELD_TEXT, false),
     SETTING(graph, FIELD_BOOL, false),
     FIGURE(epoch, FIELD_INT),
+    FIGURE(epochs, FIELD_INT),
     FIGURE(seconds, FIELD_REAL),
     FIGURE(train_s, FIELD_REAL),
     FIGURE(test_s, FIELD_REAL),
@@ -130,13 +130,37 @@ static const field fields[] = {
     FIGURE(images_per_s, FIELD_REAL),
     FIGURE(transfer_s, FIELD_REAL),
     FIGURE(host_step_s, FIELD_REAL),
+    FIGURE(diverged, FIELD_BOOL),
 };
 enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
 
 static const void *field_at(const epoch_row *row, const field *f) { return (const char *)row + f->offset; }
 
+epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epochs, const trainer_result *r,
+                       const clock_report *clocks)
+{
+    const bool diverged = !(isfinite(r->train_loss) && isfinite(r->test_loss));
+    return (epoch_row){.setting = *setting,
+                       .epoch = number,
+                       .epochs = epochs,
+                       .seconds = diverged ? NAN : r->seconds,
+                       .train_s = diverged ? NAN : r->train_s,
+                       .test_s = diverged ? NAN : r->test_s,
+                       .train_loss = r->train_loss,
+                       .test_loss = r->test_loss,
+                       .train_accuracy = r->train_accuracy,
+                       .test_accuracy = r->test_accuracy,
+                       .images_per_s = diverged ? NAN : r->images_per_s,
+                       .transfer_s = r->transfer_s,
+                       .host_step_s = r->host_step_s,
+                       .diverged = diverged,
+                       .marks = clock_marks(clocks),
+                       .clocks = *clocks};
+}
+
 cnn_record *epoch_record(const cnn_session *session, const epoch_row *row)
 {
+    char marks[128];
     cnn_record *record = record_new("epoch");
     record_session(record, session, row->setting.algorithm);
     for (int i = 0; i < FIELD_COUNT; i++) {
@@ -147,6 +171,8 @@ cnn_record *epoch_record(const cnn_session *session, const epoch_row *row)
         if (fields[i].kind == FIELD_REAL) record_real(record, fields[i].key, *(const double *)value);
         if (fields[i].kind == FIELD_BOOL) record_bool(record, fields[i].key, *(const bool *)value);
     }
+    clock_record(record, &row->clocks);
+    record_text(record, "marks", bench_marks_text(row->marks, marks, sizeof marks));
     return record;
 }
 
@@ -208,6 +234,7 @@ static void get_row(const cnn_record *record, const reader *from, epoch_row *row
     copy_text(s->cpu, sizeof s->cpu, from->cpu);
     copy_text(s->gpu, sizeof s->gpu, from->gpu);
     s->cores = from->cores;
+    row->marks = bench_marks_of(record_get_text(record, "marks"));
 }
 
 static cnn_status read_record(void *user, const cnn_record *record, cnn_error *err)
@@ -224,51 +251,12 @@ static cnn_status read_record(void *user, const cnn_record *record, cnn_error *e
     if (strcmp(kind, "epoch") != 0) return CNN_OK;
     get_row(record, from, &row);
     /* Without a time and a batch it cannot be drawn or counted as done. */
-    return row.seconds > 0 && row.setting.batch > 0 ? epoch_table_add(from->table, &row, err) : CNN_OK;
+    const bool told = row.seconds > 0 || row.diverged;
+    return told && row.setting.batch > 0 ? epoch_table_add(from->table, &row, err) : CNN_OK;
 }
 
 cnn_status epoch_table_read(epoch_table *table, const char *path, int *bad, cnn_error *err)
 {
     reader from = {.table = table};
     return record_read(path, read_record, &from, bad, err);
-}
-
-cnn_status epoch_table_add(epoch_table *table, const epoch_row *row, cnn_error *err)
-{
-    if (table->count == table->capacity) {
-        int capacity = table->capacity ? 2 * table->capacity : 64;
-        epoch_row *rows = realloc(table->rows, (size_t)capacity * sizeof *rows);
-        if (!rows) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d epoch records", capacity);
-        table->rows = rows;
-        table->capacity = capacity;
-    }
-    table->rows[table->count++] = *row;
-    return CNN_OK;
-}
-
-void epoch_table_free(epoch_table *table)
-{
-    free(table->rows);
-    memset(table, 0, sizeof *table);
-}
-
-int epoch_median(const epoch_table *table, const epoch_setting *setting, double *seconds)
-{
-    enum { MOST = 1024 }; /* the first so many epochs; a setting with more is a training run, not a timing */
-    double samples[MOST], sorted[MOST];
-    bench_stats stats;
-    int count = 0;
-    for (int i = 0; i < table->count && count < MOST; i++)
-        if (epoch_same_setting(&table->rows[i].setting, setting)) samples[count++] = table->rows[i].seconds;
-    if (count == 0) return 0;
-    bench_stats_of(samples, count, sorted, &stats);
-    *seconds = stats.median;
-    return count;
-}
-
-bool epoch_finished(const epoch_table *table, const epoch_setting *setting, int64_t epochs)
-{
-    for (int i = 0; i < table->count; i++)
-        if (epoch_same_setting(&table->rows[i].setting, setting) && table->rows[i].epoch >= epochs) return true;
-    return false;
 }

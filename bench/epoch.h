@@ -3,9 +3,11 @@
 #ifndef BENCH_EPOCH_H
 #define BENCH_EPOCH_H
 
+#include "clocks.h"
 #include "harness/net/trainer.h"
 #include "harness/problem.h"
 #include "harness/record.h"
+#include "stats.h"
 
 /* Everything that two runs must share for their times to be comparable, and the machine they ran on. */
 typedef struct epoch_setting {
@@ -21,9 +23,13 @@ typedef struct epoch_setting {
 
 typedef struct epoch_row {
     epoch_setting setting;
-    int64_t epoch; /* from 1 */
+    int64_t epoch;  /* from 1 */
+    int64_t epochs; /* what the run was to have; 0: not known beforehand, or an older record */
     double seconds, train_s, test_s, train_loss, test_loss, train_accuracy, test_accuracy, images_per_s, transfer_s;
     double host_step_s;
+    bool diverged;       /* a loss is not finite: what such arithmetic takes is no figure */
+    unsigned marks;      /* BENCH_DISTURBED, BENCH_THROTTLED */
+    clock_report clocks; /* written, not read back: marks are what is drawn from them */
 } epoch_row;
 
 typedef struct epoch_table {
@@ -39,17 +45,35 @@ void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting
 void epoch_setting_of_net(const cnn_net *net, epoch_setting *setting);
 bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b);
 
+/* A row of what training one epoch came to; `number` from 1. */
+epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epochs, const trainer_result *result,
+                       const clock_report *clocks);
 /* The record of kind "epoch"; NULL when out of memory (record_write() says so). */
 cnn_record *epoch_record(const cnn_session *session, const epoch_row *row);
 
+/* A run that was killed before its last epoch and begun anew counts only anew: an epoch 1 drops what is there of an
+ * unfinished run of the same setting. */
 cnn_status epoch_table_add(epoch_table *table, const epoch_row *row, cnn_error *err);
 /* Adds every epoch record of a file; an "env" record names the machine of those that follow it. *bad counts the lines
  * that are no records. */
 cnn_status epoch_table_read(epoch_table *table, const char *path, int *bad, cnn_error *err);
 void epoch_table_free(epoch_table *table);
 
-/* The median seconds of the epochs with this setting, and how many there are; 0 without any. */
-int epoch_median(const epoch_table *table, const epoch_setting *setting, double *seconds);
+/* Times of epochs, to be summed up. */
+enum { EPOCHS_SUMMED = 1024 }; /* the first so many; with more of them it is a training run, not a timing */
+typedef struct epoch_sum {
+    double seconds[EPOCHS_SUMMED];
+    int count, marked[BENCH_MARK_COUNT];
+} epoch_sum;
+void epoch_sum_add(epoch_sum *sum, double seconds, unsigned marks);
+/* Their statistics; the marks are those of at least half of the epochs (a median bears less than that), and
+ * BENCH_SPREAD where they differ among themselves. count >= 1. */
+void epoch_sum_stats(const epoch_sum *sum, bench_stats *stats);
+
+/* The median seconds of the epochs with this setting, and how many there are; 0 without any, and where the training
+ * diverged. `marks` may be NULL. */
+int epoch_median(const epoch_table *table, const epoch_setting *setting, double *seconds, unsigned *marks);
+bool epoch_diverged(const epoch_table *table, const epoch_setting *setting);
 /* Whether the setting's epochs are there to the last: one numbered `epochs` or higher. */
 bool epoch_finished(const epoch_table *table, const epoch_setting *setting, int64_t epochs);
 

@@ -45,7 +45,7 @@ static void add_point(series *s, const epoch_table *table, const epoch_setting *
     if (s->count == SERIES_POINTS_MAX) return;
     series_point *point = &s->points[s->count++];
     point->batch = (double)setting->batch;
-    point->epochs = epoch_median(table, setting, &point->seconds);
+    point->epochs = epoch_median(table, setting, &point->seconds, &point->marks);
 }
 
 /* ---- Names: what all share goes into the subtitle, what differs into the labels. ---- */
@@ -148,6 +148,10 @@ cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err
             set->left_out++;
             continue;
         }
+        if (epoch_diverged(table, setting)) {
+            set->diverged++;
+            continue;
+        }
         series *s = find_series(set, setting);
         if (!s) {
             series_free(set);
@@ -155,6 +159,11 @@ cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err
                             SERIES_MAX);
         }
         add_point(s, table, setting);
+    }
+    if (set->count == 0) {
+        series_free(set);
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "no epoch to draw: in each the loss is not finite, the training diverged");
     }
     for (int i = 0; i < set->count; i++)
         qsort(set->list[i].points, (size_t)set->list[i].count, sizeof(series_point), by_batch);

@@ -10,6 +10,7 @@ enum { SERIES_MAX = 32, SERIES_POINTS_MAX = 256, SERIES_LABEL_MAX = 256 };
 typedef struct series_point {
     double batch, seconds; /* the median over the epochs recorded */
     int epochs;
+    unsigned marks; /* of epochs: bench/stats.h */
 } series_point;
 
 typedef struct series {
@@ -23,6 +24,7 @@ typedef struct series_set {
     series *list; /* in the order of the records */
     int count;
     char subtitle[SERIES_LABEL_MAX]; /* what all series have in common */
+    int diverged;                    /* epochs of trainings whose loss was not finite: they are no figures */
     int left_out; /* records of another network or other image counts than the first one's: not the same epoch */
 } series_set;
 

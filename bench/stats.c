@@ -127,16 +127,36 @@ bool bench_noisy(const bench_stats *stats)
     return (stats->marks & (BENCH_FEW | BENCH_NOISY | BENCH_DRIFTING | BENCH_COARSE)) != 0;
 }
 
+static const struct {
+    const char *name, *meaning;
+} mark_texts[] = {
+#define X(id, name, meaning) {name, meaning},
+    BENCH_MARKS(X)
+#undef X
+};
+
+const char *bench_mark_name(int bit) { return mark_texts[bit].name; }
+const char *bench_mark_meaning(int bit) { return mark_texts[bit].meaning; }
+
 const char *bench_marks_text(unsigned marks, char *text, size_t size)
 {
-    static const char *const names[] = {
-#define X(id, name, meaning) name,
-        BENCH_MARKS(X)
-#undef X
-    };
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < BENCH_MARK_COUNT && used < size; i++)
-        if (marks & 1u << i) used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", names[i]);
+        if (marks & 1u << i)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", mark_texts[i].name);
     return text;
+}
+
+unsigned bench_marks_of(const char *text)
+{
+    unsigned marks = 0;
+    while (text && *text != '\0') {
+        const size_t length = strcspn(text, ",");
+        for (int i = 0; i < BENCH_MARK_COUNT; i++)
+            if (strlen(mark_texts[i].name) == length && strncmp(text, mark_texts[i].name, length) == 0)
+                marks |= 1u << i;
+        text += length + (text[length] == ',');
+    }
+    return marks;
 }

@@ -53,6 +53,10 @@ void bench_stats_of(const double *samples, int count, double *sorted, bench_stat
 bool bench_noisy(const bench_stats *stats);
 /* "noisy,drifting", or "". */
 const char *bench_marks_text(unsigned marks, char *text, size_t size);
+unsigned bench_marks_of(const char *text); /* the other way round; unknown names are no marks, nor is NULL */
+/* The name of a single mark's bit (0 ... BENCH_MARK_COUNT - 1), and what it means in a sentence. */
+const char *bench_mark_name(int bit);
+const char *bench_mark_meaning(int bit);
 
 /* The quantile p in [0,1] of sorted values, type 7. */
 double bench_quantile(const double *sorted, int count, double p);

@@ -406,7 +406,7 @@ static void epochs_are_found_again(void **state)
     assert_true(isnan(table.rows[0].train_loss));
 
     epoch_row same = make_row(&f.session, 100, 1, 1), other = make_row(&f.session, 200, 1, 1);
-    assert_int_equal(epoch_median(&table, &same.setting, &seconds), 3);
+    assert_int_equal(epoch_median(&table, &same.setting, &seconds, NULL), 3);
     assert_true(seconds == 3.0);
     assert_true(epoch_finished(&table, &same.setting, 3));
     assert_false(epoch_finished(&table, &same.setting, 4));
@@ -468,6 +468,82 @@ static void long_knobs_are_told_apart(void **state)
     tear_down(&f);
 }
 
+/* What a killed sweep left of a point does not mix with the point's new run; a finished run's epochs do count. */
+static void a_run_begun_anew_counts_anew(void **state)
+{
+    static const struct {
+        int64_t batch, epoch, epochs;
+        double seconds;
+    } rows[] = {{50, 1, 2, 4},  {50, 2, 2, 2},  {100, 1, 3, 9}, {50, 1, 1, 3},
+                {100, 2, 3, 9}, {100, 1, 3, 1}, {100, 2, 3, 1}, {100, 3, 3, 1}};
+    bench_fixture f;
+    cnn_error err;
+    epoch_table table = {0};
+    double seconds;
+    unsigned marks;
+    (void)state;
+    set_up(&f);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        epoch_row row = make_row(&f.session, rows[i].batch, rows[i].epoch, rows[i].seconds);
+        row.epochs = rows[i].epochs;
+        row.marks = i == 3 ? BENCH_DISTURBED : 0;
+        assert_int_equal(epoch_table_add(&table, &row, &err), CNN_OK);
+    }
+    const epoch_row fifty = make_row(&f.session, 50, 1, 1), hundred = make_row(&f.session, 100, 1, 1);
+    assert_int_equal(epoch_median(&table, &hundred.setting, &seconds, &marks), 3);
+    assert_true(seconds == 1.0 && marks == 0);
+    assert_int_equal(epoch_median(&table, &fifty.setting, &seconds, &marks), 3);
+    assert_true(seconds == 3.0 && marks == BENCH_SPREAD); /* one disturbed epoch of three is no disturbed median */
+    epoch_row again = make_row(&f.session, 50, 1, 3);
+    again.marks = BENCH_DISTURBED;
+    assert_int_equal(epoch_table_add(&table, &again, &err), CNN_OK);
+    assert_int_equal(epoch_median(&table, &fifty.setting, &seconds, &marks), 4);
+    assert_int_equal(marks & BENCH_DISTURBED, BENCH_DISTURBED);
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
+/* Its time is no figure: not recorded, not drawn, and yet the point is done. */
+static void a_diverged_training_has_no_figure(void **state)
+{
+    const trainer_result result = {.seconds = 2, .train_s = 1, .test_s = 1, .train_loss = NAN, .test_loss = 1};
+    const clock_report clocks = {.wall_s = 1, .busy_s = 1.5, .own_s = 1, .processors = 2};
+    char path[] = "/tmp/test_measure_XXXXXX";
+    bench_fixture f;
+    cnn_error err;
+    record_sink *sink;
+    epoch_table table = {0};
+    series_set set;
+    double seconds;
+    int bad, fd = mkstemp(path);
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    set_up(&f);
+    const epoch_row like = make_row(&f.session, 50, 1, 1);
+    const epoch_row row = epoch_row_of(&like.setting, 1, 1, &result, &clocks);
+    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_environment(sink, &f.session, "test", &err), CNN_OK);
+    assert_int_equal(record_write(sink, epoch_record(&f.session, &row), &err), CNN_OK);
+    record_sink_close(sink);
+    assert_int_equal(epoch_table_read(&table, path, &bad, &err), CNN_OK);
+    unlink(path);
+    assert_int_equal(table.count, 1);
+    assert_true(isnan(table.rows[0].seconds) && table.rows[0].diverged);
+    assert_int_equal(table.rows[0].marks, BENCH_DISTURBED);
+    assert_int_equal(epoch_median(&table, &like.setting, &seconds, NULL), 0);
+    assert_true(epoch_finished(&table, &like.setting, 1));
+    assert_int_equal(series_make(&table, &set, &err), CNN_BAD_ARGUMENT);
+    assert_message(err, "diverged");
+    const epoch_row other = make_row(&f.session, 100, 1, 1);
+    assert_int_equal(epoch_table_add(&table, &other, &err), CNN_OK);
+    assert_int_equal(series_make(&table, &set, &err), CNN_OK);
+    assert_true(set.count == 1 && set.list[0].count == 1 && set.diverged == 1);
+    series_free(&set);
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
 static void curves_are_sorted_and_named(void **state)
 {
     bench_fixture f;
@@ -518,6 +594,8 @@ int main(void)
         cmocka_unit_test(cold_samples_are_single_runs),
         cmocka_unit_test(epochs_are_found_again),
         cmocka_unit_test(long_knobs_are_told_apart),
+        cmocka_unit_test(a_run_begun_anew_counts_anew),
+        cmocka_unit_test(a_diverged_training_has_no_figure),
         cmocka_unit_test(curves_are_sorted_and_named),
         cmocka_unit_test(labels_keep_their_distance),
         cmocka_unit_test(an_interrupt_leaves_no_result),

@@ -65,6 +65,34 @@ before=$(epochs "$tmp/sweep.jsonl")
 "${sweep[@]}" --no-graph >"$tmp/log" 2>&1
 [ "$(epochs "$tmp/sweep.jsonl")" -eq $((before + 6)) ] || fail "without graphs the points were taken for those with"
 
+# Other work on the machine shows in the figures: in the line, the record and the table.
+loops=()
+for _ in $(seq "$(nproc)"); do (while :; do :; done) & loops+=($!); done
+busy=("${common[@]}" --net thesis --impl cpu:direct --train-images 5000 --batch 20)
+"$benchcnn" train "${busy[@]}" --out "$tmp/busy.jsonl" >"$tmp/log" 2>&1
+"$benchcnn" sweep batch "${busy[@]}" --out "$tmp/busy2.jsonl" >>"$tmp/log" 2>&1
+kill "${loops[@]}"
+wait "${loops[@]}" 2>/dev/null
+[ "$(grep -c '^ *1 .*disturbed' "$tmp/log")" -eq 1 ] || fail "a disturbed epoch is not marked: $(cat "$tmp/log")"
+grep -qE '^ +20 .*[0-9] d$' "$tmp/log" || fail "a disturbed point is not marked: $(cat "$tmp/log")"
+[ "$(grep -h '"kind":"epoch"' "$tmp/busy.jsonl" "$tmp/busy2.jsonl" | grep -c '"foreign":.*"marks":"disturbed"')" -eq 2 ] || fail "disturbed epochs are not marked in their records"
+
+# A training that diverges: a sentence, no figure, no point; again, it is done and no success.
+wild=(--impl cpu:direct --optimizer sgd,lr=1e30)
+"$benchcnn" train "${common[@]}" "${wild[@]}" --out "$tmp/wild.jsonl" >"$tmp/log" 2>"$tmp/err"
+[ $? -eq 1 ] || fail "a diverged training is no failure"
+grep -q 'diverged with --optimizer sgd,lr=1e+30.*not finite' "$tmp/err" || fail "divergence is not said: $(cat "$tmp/err")"
+grep -q 'nan' "$tmp/log" && fail "a NaN is shown: $(cat "$tmp/log")"
+grep -q '"seconds":null.*"diverged":true' "$tmp/wild.jsonl" || fail "a diverged epoch has a figure: $(tail -1 "$tmp/wild.jsonl")"
+for _ in 1 2; do
+    "$benchcnn" sweep batch "${common[@]}" "${wild[@]}" --batch 20 --out "$tmp/wild2.jsonl" >"$tmp/log" 2>"$tmp/err"
+    [ $? -eq 1 ] || fail "a diverged point is no failure"
+    grep -q '^ *20 *diverged$' "$tmp/log" && grep -q '1 point diverged' "$tmp/err" || fail "a diverged point: $(cat "$tmp/log" "$tmp/err")"
+done
+[ "$(epochs "$tmp/wild2.jsonl")" -eq 1 ] || fail "a diverged point ran again"
+"$benchcnn" plot "$tmp/wild2.jsonl" >/dev/null 2>"$tmp/err" && fail "a diverged point is drawn"
+grep -q 'diverged' "$tmp/err" || fail "why nothing is drawn is not said: $(cat "$tmp/err")"
+
 # A batch too large for the device: said before anything is allocated; the others of the sweep run.
 "$benchcnn" sweep batch "${common[@]}" --impl mock:direct --batch 5,200 --set mock.memory=150000 >"$tmp/log" 2>"$tmp/err" ||
     fail "the smaller batch did not run: $(cat "$tmp/err")"

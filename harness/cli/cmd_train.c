@@ -73,9 +73,16 @@ static cnn_status set_up(train *t, cnn_error *err)
 
 /* ---- One run ---- */
 
+/* A GPU's throttling is over soon after its work is: it is looked for meanwhile, too. */
+static const double look_every = 0.5;
+
 static bool show_progress(void *user, int64_t done, int64_t total)
 {
-    const train_run *r = user;
+    train_run *r = user;
+    if (cnn_now() - r->looked > look_every) {
+        clock_watch_look(r->watch, &r->clocks);
+        r->looked = cnn_now();
+    }
     cli_progress_show(&r->all->progress, (double)done, (double)total, "images");
     return !cli_interrupted();
 }
@@ -130,10 +137,15 @@ static cnn_status run_epochs(train_run *r, cnn_error *err)
     if (o->checkpoint != NULL) status = go_on(r, setting, &done, err);
     for (int64_t epoch = done; epoch < t->epochs && status == CNN_OK && !reached; epoch++) {
         trainer_result e;
+        clock_span span;
         char what[64];
         snprintf(what, sizeof what, "epoch %lld of %lld", (long long)epoch + 1, (long long)t->epochs);
         cli_progress_start(&t->progress, what, o->quiet);
+        r->clocks = (clock_report){.readings = 0};
+        r->looked = cnn_now();
+        clock_watch_start(r->watch, &span);
         status = trainer_epoch(r->trainer, epoch, &watch, &e, err);
+        clock_watch_stop(r->watch, &span, &r->clocks);
         cli_progress_end(&t->progress);
         if (status == CNN_OK) status = train_report_epoch(r, epoch, &e, err);
         if (status == CNN_OK) status = train_report_profile(r, epoch, &e, err);
@@ -184,9 +196,12 @@ static cnn_status run_one(train *t, const cnn_session *session, const char *algo
         r.setup_s = cnn_impl_timed(session->impl) ? cnn_now() - start : NAN;
         if (status == CNN_OK) status = record_environment(t->sink, r.session, o->command_line, err);
         if (status == CNN_OK) train_print_head(&r);
+        if (status == CNN_OK && cnn_impl_timed(session->impl)) status = clock_watch_open(r.session, &r.watch, err);
         if (status == CNN_OK) status = run_epochs(&r, err);
+        if (r.epochs_run > 0) train_report_end(&r);
         t->trained += r.epochs_run > 0;
     }
+    clock_watch_close(r.watch);
     trainer_close(r.trainer);
     cnn_net_free(r.network);
     free(r.tuned);

@@ -5,6 +5,7 @@
  * the same command goes on where a killed one stopped. */
 #include "sweep_batch.h"
 #include "../names.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,18 +41,28 @@ static void setting_of(const batch_sweep *s, int b, int index, epoch_setting *se
 static bool show_progress(void *user, int64_t done, int64_t total)
 {
     batch_sweep *s = user;
+    if (cnn_now() - s->looked > 0.5) { /* a GPU's throttling is over soon after its work is */
+        clock_watch_look(s->watch, &s->clocks);
+        s->looked = cnn_now();
+    }
     cli_progress_show(&s->progress, (double)done, (double)total, "");
     return !cli_interrupted();
 }
 
-static void print_point(const batch_sweep *s, const epoch_row *row, const char *label, const char *remark)
+static const char no_figure[] = "diverged: the loss is not finite, and what that takes is no figure";
+
+static void print_point(const batch_sweep *s, const epoch_row *row, const char *label)
 {
+    char marks[128];
     if (s->options->json) return;
-    printf("batch %-6lld %-18s epoch %lld  %8.3f s", (long long)row->setting.batch, label, (long long)row->epoch,
-           row->seconds);
-    if (isfinite(row->test_loss)) printf("  test loss %.4f", row->test_loss);
-    if (isfinite(row->test_accuracy)) printf("  accuracy %5.2f %%", row->test_accuracy * 100);
-    printf("%s%s\n", remark[0] ? "  " : "", remark);
+    bench_marks_text(row->marks, marks, sizeof marks);
+    if (row->diverged)
+        table_print(8, "batch %-6lld %-18s epoch %lld  %s\n", (long long)row->setting.batch, label,
+                    (long long)row->epoch, no_figure);
+    else
+        table_print(8, "batch %-6lld %-18s epoch %lld  %8.3f s  test loss %.4f  accuracy %5.2f %%%s%s\n",
+                    (long long)row->setting.batch, label, (long long)row->epoch, row->seconds, row->test_loss,
+                    row->test_accuracy * 100, marks[0] ? "  " : "", marks);
     fflush(stdout);
 }
 
@@ -65,15 +76,12 @@ typedef struct point {
 static cnn_status record_epoch(batch_sweep *s, const point *p, const epoch_setting *setting, int64_t epoch,
                                const trainer_result *r, cnn_error *err)
 {
-    epoch_row row = {*setting,     epoch + 1,         r->seconds,       r->train_s,      r->test_s,     r->train_loss,
-                     r->test_loss, r->train_accuracy, r->test_accuracy, r->images_per_s, r->transfer_s, r->host_step_s};
-    bool diverged = !(isfinite(r->train_loss) && isfinite(r->test_loss));
+    const epoch_row row = epoch_row_of(setting, epoch + 1, s->options->epochs, r, &s->clocks);
     cnn_record *record = epoch_record(p->session, &row);
     if (p->tuned) record_text(record, "choice", p->tuned->text);
-    if (diverged) s->diverged++;
     cnn_status status = record_write(s->sink, record, err);
     if (status == CNN_OK) status = epoch_table_add(&s->table, &row, err);
-    if (status == CNN_OK) print_point(s, &row, p->curve->label, diverged ? "the loss is not finite" : "");
+    if (status == CNN_OK) print_point(s, &row, p->curve->label);
     return status;
 }
 
@@ -92,10 +100,15 @@ static cnn_status train(batch_sweep *s, const point *p, const cnn_network *netwo
     if (status == CNN_OK) status = trainer_start(t, err);
     for (int64_t epoch = 0; status == CNN_OK && epoch < s->options->epochs; epoch++) {
         trainer_result result;
+        clock_span span;
         snprintf(what, sizeof what, "point %d of %d: batch %lld %s, epoch %lld", s->ran + s->kept + s->refused + 1,
                  s->points, (long long)setting->batch, c->label, (long long)epoch + 1);
         cli_progress_start(&s->progress, what, s->options->quiet);
+        s->clocks = (clock_report){.readings = 0};
+        s->looked = cnn_now();
+        clock_watch_start(s->watch, &span);
         status = trainer_epoch(t, epoch, &watch, &result, err);
+        clock_watch_stop(s->watch, &span, &s->clocks);
         cli_progress_end(&s->progress);
         if (status == CNN_OK) status = record_epoch(s, p, setting, epoch, &result, err);
     }
@@ -106,7 +119,11 @@ static cnn_status train(batch_sweep *s, const point *p, const cnn_network *netwo
 static void print_kept(const batch_sweep *s, const curve *c, const epoch_setting *setting)
 {
     double seconds = 0;
-    if (epoch_median(&s->table, setting, &seconds) > 0 && !s->options->json)
+    if (s->options->json) return;
+    if (epoch_diverged(&s->table, setting))
+        printf("batch %-6lld %-18s          diverged  (already in %s)\n", (long long)setting->batch, c->label,
+               s->options->out ? s->options->out : "this sweep");
+    else if (epoch_median(&s->table, setting, &seconds, NULL) > 0)
         printf("batch %-6lld %-18s          %8.3f s  (already in %s)\n", (long long)setting->batch, c->label, seconds,
                s->options->out ? s->options->out : "this sweep");
 }
@@ -136,12 +153,16 @@ static cnn_status run_point(batch_sweep *s, int b, int index, cnn_error *err)
     if (epoch_finished(&s->table, &setting, s->options->epochs)) {
         print_kept(s, c, &setting);
         s->kept++;
+        s->diverged += epoch_diverged(&s->table, &setting);
         goto cleanup;
     }
     if (!s->described[c->session]) {
         status = record_environment(s->sink, &s->sessions.list[c->session], s->options->command_line, err);
         s->described[c->session] = status == CNN_OK;
     }
+    if (status == CNN_OK && !s->watches[c->session])
+        status = clock_watch_open(&s->sessions.list[c->session], &s->watches[c->session], err);
+    s->watch = s->watches[c->session];
     if (status == CNN_OK) status = train(s, &p, network, &setting, err);
     if (status == CNN_OK) s->ran++;
     if (status == CNN_UNSUPPORTED || status == CNN_OUT_OF_MEMORY) { /* this point's own trouble */
@@ -149,6 +170,7 @@ static cnn_status run_point(batch_sweep *s, int b, int index, cnn_error *err)
         s->refused++;
         status = CNN_OK;
     }
+    s->diverged += status == CNN_OK && epoch_diverged(&s->table, &setting);
 cleanup:
     free(p.tuned);
     cnn_net_free(network);
@@ -169,27 +191,66 @@ static cnn_status run_all(batch_sweep *s, cnn_error *err)
 
 /* ---- The table: a row a batch size, a column a curve; medians over the epochs. ---- */
 
-static void print_table(const batch_sweep *s)
+static int column_width(const batch_sweep *s, int c)
 {
+    const int label = (int)strlen(s->curves[c].label);
+    return label > 10 ? label : 10;
+}
+
+/* "0.841", "0.841 dt" (the first letters of its marks), "diverged", or "-". */
+static void cell_text(const batch_sweep *s, const epoch_setting *setting, unsigned *seen, char *text, size_t size)
+{
+    double seconds;
+    unsigned marks = 0;
+    if (epoch_median(&s->table, setting, &seconds, &marks) == 0) {
+        snprintf(text, size, "%s", epoch_diverged(&s->table, setting) ? "diverged" : "-");
+        return;
+    }
+    size_t used = (size_t)snprintf(text, size, "%.3f%s", seconds, marks ? " " : "");
+    for (int i = 0; i < BENCH_MARK_COUNT && used < size; i++)
+        if (marks >> i & 1u) used += (size_t)snprintf(text + used, size - used, "%c", bench_mark_name(i)[0]);
+    *seen |= marks;
+}
+
+/* Columns first ... end - 1: as many as a terminal has room for. */
+static void print_columns(const batch_sweep *s, int first, int end, unsigned *seen)
+{
+    char cell[64];
     epoch_setting setting;
-    printf("\nseconds per epoch (%lld images trained, %lld tested)\n%8s", (long long)s->data.train.count,
-           (long long)s->data.test.count, "batch");
-    for (int c = 0; c < s->n_curves; c++)
-        printf("  %*s", (int)fmax(10, (double)strlen(s->curves[c].label)), s->curves[c].label);
+    printf("%8s", "batch");
+    for (int c = first; c < end; c++) printf("  %*s", column_width(s, c), s->curves[c].label);
     putchar('\n');
     for (int b = 0; b < s->n_batches; b++) {
         printf("%8lld", (long long)s->batches[b]);
-        for (int c = 0; c < s->n_curves; c++) {
-            double seconds;
-            int width = (int)fmax(10, (double)strlen(s->curves[c].label));
+        for (int c = first; c < end; c++) {
             setting_of(s, b, c, &setting);
-            if (epoch_median(&s->table, &setting, &seconds) > 0)
-                printf("  %*.3f", width, seconds);
-            else
-                printf("  %*s", width, "-");
+            cell_text(s, &setting, seen, cell, sizeof cell);
+            printf("  %*s", column_width(s, c), cell);
         }
         putchar('\n');
     }
+}
+
+static void print_table(const batch_sweep *s)
+{
+    const int columns = table_columns();
+    unsigned seen = 0;
+    printf("\nseconds per epoch (%lld images trained, %lld tested)\n", (long long)s->data.train.count,
+           (long long)s->data.test.count);
+    for (int first = 0, end; first < s->n_curves; first = end) {
+        int width = 8;
+        for (end = first; end < s->n_curves; end++) {
+            width += 2 + column_width(s, end);
+            if (columns > 0 && width > columns && end > first) break;
+        }
+        print_columns(s, first, end, &seen);
+    }
+    for (int i = 0; i < BENCH_MARK_COUNT; i++)
+        if (seen >> i & 1u) printf("  %c: %s, %s\n", bench_mark_name(i)[0], bench_mark_name(i), bench_mark_meaning(i));
+    if (s->diverged > 0)
+        fprintf(stderr,
+                "benchcnn: %d point%s diverged (the loss is not finite) and have no figure: a smaller lr may help\n",
+                s->diverged, s->diverged == 1 ? "" : "s");
 }
 
 int sweep_batch(const cli_options *options, cnn_error *err)
@@ -211,6 +272,7 @@ int sweep_batch(const cli_options *options, cnn_error *err)
         result = cli_fail(err);
     else
         result = s->diverged > 0 ? EXIT_FAILED : s->ran + s->kept > 0 ? EXIT_HELD : EXIT_NOTHING;
+    for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(s->watches[i]);
     cli_tuned_close(s->tuned);
     cli_sessions_close(&s->sessions);
     record_sink_close(s->sink);

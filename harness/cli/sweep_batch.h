@@ -30,6 +30,10 @@ typedef struct batch_sweep {
     cli_tuned *tuned;
     const cnn_session *with[BATCHES_MAX][CURVES_MAX]; /* tuned curves: with what session; NULL: the curve's own */
     bool described[CNN_MAX_CHOICES];                  /* whose environment is recorded */
+    clock_watch *watches[CNN_MAX_CHOICES];            /* one a session, opened with its first point */
+    clock_report clocks;                              /* of the epoch at hand */
+    double looked;                                    /* when, in an epoch, a GPU's clock was last read */
+    const clock_watch *watch;                         /* the one at work */
     dataset data;
     epoch_table table; /* what --out held, and what was run since */
     record_sink *sink;

@@ -63,7 +63,7 @@ static int unprofiled(const train_profiled *p, double *seconds)
     cnn_error ignored;
     int bad = 0, count = 0;
     if (p->options->out != NULL && epoch_table_read(&table, p->options->out, &bad, &ignored) == CNN_OK)
-        count = epoch_median(&table, p->setting, seconds);
+        count = epoch_median(&table, p->setting, seconds, NULL);
     epoch_table_free(&table);
     return count;
 }

@@ -2,6 +2,7 @@
 #include "train_report.h"
 
 #include "../names.h"
+#include "table.h"
 #include "train_profile.h"
 
 #include <math.h>
@@ -48,18 +49,11 @@ cnn_status train_report_losses(const train_run *r, int64_t epoch, cnn_error *err
 cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err)
 {
     train *t = r->all;
-    epoch_row row = {.epoch = epoch + 1,
-                     .seconds = e->seconds,
-                     .train_s = e->train_s,
-                     .test_s = e->test_s,
-                     .train_loss = e->train_loss,
-                     .test_loss = e->test_loss,
-                     .train_accuracy = e->train_accuracy,
-                     .test_accuracy = e->test_accuracy,
-                     .images_per_s = e->images_per_s,
-                     .transfer_s = e->transfer_s,
-                     .host_step_s = e->host_step_s};
-    train_setting(r, &row.setting);
+    epoch_setting setting;
+    char marks[128];
+    train_setting(r, &setting);
+    const int64_t planned = t->options->until_loss >= 0.0 ? 0 : t->epochs;
+    const epoch_row row = epoch_row_of(&setting, epoch + 1, planned, e, &r->clocks);
     cnn_record *record = epoch_record(r->session, &row);
     if (r->tuned != NULL) record_text(record, "choice", r->tuned->text);
     record_real(record, "setup_s", r->setup_s);
@@ -69,16 +63,47 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
         record_free(record);
     else
         status = record_write(t->sink, record, err);
-    if (!(isfinite(e->train_loss) && isfinite(e->test_loss))) t->diverged++;
+    if (row.diverged)
+        t->diverged++, r->diverged = true;
+    else if (!t->params.profile)
+        epoch_sum_add(&r->sum, e->seconds, row.marks);
     if (status != CNN_OK || t->options->json) return status;
-    printf("%5lld  %10.5f  %9.5f  %8.2f %%", (long long)epoch + 1, e->train_loss, e->test_loss,
-           e->test_accuracy * 100.0);
-    if (cnn_impl_timed(r->session->impl))
-        printf("  %8.3f  %8.3f  %9.0f\n", e->seconds, e->train_s, e->images_per_s);
+    if (row.diverged)
+        printf("%5lld  diverged: the loss is not finite, and what that takes is no figure\n", (long long)epoch + 1);
     else
+        printf("%5lld  %10.5f  %9.5f  %8.2f %%", (long long)epoch + 1, e->train_loss, e->test_loss,
+               e->test_accuracy * 100.0);
+    if (!row.diverged && cnn_impl_timed(r->session->impl))
+        printf("  %8.3f  %8.3f  %9.0f%s%s\n", e->seconds, e->train_s, e->images_per_s, row.marks ? "  " : "",
+               bench_marks_text(row.marks, marks, sizeof marks));
+    else if (!row.diverged)
         printf("  emulated: not timed\n");
     fflush(stdout);
     return CNN_OK;
+}
+
+void train_report_end(const train_run *r)
+{
+    const train *t = r->all;
+    unsigned seen = 0;
+    if (r->diverged) {
+        char optimizer[CNN_PROBLEM_TEXT_MAX];
+        cnn_optimizer_format(&t->params.optimizer, optimizer);
+        fprintf(stderr,
+                "benchcnn: %s on %s:%s diverged with --optimizer %s: its loss is not finite; a smaller lr may help\n",
+                r->network->net.name, r->session->impl->name, r->algorithm, optimizer);
+    }
+    if (t->options->json || r->diverged || !cnn_impl_timed(r->session->impl)) return;
+    for (int i = 0; i < BENCH_MARK_COUNT; i++) seen |= r->sum.marked[i] > 0 ? 1u << i : 0;
+    if (r->sum.count > 1) {
+        bench_stats stats;
+        char marks[128];
+        epoch_sum_stats(&r->sum, &stats);
+        printf("median of %d epochs: %.3f s (%.3f to %.3f s)%s%s\n", stats.count, stats.median, stats.min, stats.max,
+               stats.marks ? "  " : "", bench_marks_text(stats.marks, marks, sizeof marks));
+        seen |= stats.marks;
+    }
+    table_legend(seen);
 }
 
 cnn_status train_report_profile(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err)

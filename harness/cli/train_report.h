@@ -31,12 +31,19 @@ typedef struct train_run {
     trainer *trainer;
     double setup_s, train_seconds;
     int64_t epochs_run;
+    bool diverged;       /* the loss of one was not finite */
+    clock_watch *watch;  /* what else the machine did; NULL where nothing is timed */
+    clock_report clocks; /* of the epoch at hand */
+    double looked;       /* when, in an epoch, the GPU's clock was last read */
+    epoch_sum sum;
 } train_run;
 
 /* Everything that two epochs must share to be compared. */
 void train_setting(const train_run *r, epoch_setting *setting);
 void train_print_head(const train_run *r);
 cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err);
+/* Behind the last epoch: the median where there are several, what marks mean, and that a training diverged. */
+void train_report_end(const train_run *r);
 /* Nothing without --profile; nothing without --losses. */
 cnn_status train_report_profile(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err);
 cnn_status train_report_losses(const train_run *r, int64_t epoch, cnn_error *err);

@@ -1,0 +1,25 @@
+/* table.h: lines of tables for whoever reads them. On a terminal no line is wider than it is, nor than 100 columns:
+ * what is longer goes on in the next line, indented. Elsewhere (a file, a pipe) a row is one line, whole, for grep and
+ * awk. */
+#ifndef HARNESS_CLI_TABLE_H
+#define HARNESS_CLI_TABLE_H
+
+#include <stddef.h>
+
+enum { TABLE_COLUMNS = 100 };
+
+/* The columns there are on standard output; 0: no terminal, lines are as long as they are. */
+int table_columns(void);
+/* The columns that UTF-8 text takes: a letter each. */
+int table_width(const char *text);
+/* printf of whole lines to standard output, folded at blanks; what goes on in a next line stands `hang` columns in. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void table_print(int hang, const char *format, ...);
+/* The text in so many columns, "…" in its middle where it is longer; all of it where standard output is no terminal. */
+const char *table_shorten(const char *text, int columns, char *room, size_t size);
+/* A line for each mark (bench/stats.h) that says what it means; nothing for 0. */
+void table_legend(unsigned marks);
+
+#endif
