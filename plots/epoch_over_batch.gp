@@ -1,10 +1,11 @@
 # Seconds per epoch over batch size, log-log, as SVG or PNG. `benchcnn plot` runs it as
 #   gnuplot -e "folder='...'; count=3; thesis='...'; ...; format='png'; out='...'" epoch_over_batch.gp
-# folder    holds curves.dat (a block a curve: batch seconds) and leaders.dat (a block a curve: the thin line from its
+# folder    holds curves.dat (a block a curve: batch seconds marked, 1 where the figure bears a mark) and leaders.dat (a block a curve: the thin line from its
 #           last point to its label)
 # count     our curves; the published ones follow them among the labels
 # name0, note0, place0, name1, ...   the two lines of each label and its height, in seconds
 # thesis    plots/thesis_table_4_2.dat, or '' to leave the published curves out
+# hollow    what the marks of hollow points are, or ''
 # x_low, x_high, y_low, y_high   the frame; title, job, machine: the heading; out; format: svg or png
 
 # Colours of Okabe and Ito, told apart with any colour vision; each curve has a mark of its own, too.
@@ -39,6 +40,8 @@ set label 1 title at screen 0.02, 0.95 left noenhanced tc rgb text font large
 set label 2 job at screen 0.02, 0.898 left noenhanced tc rgb soft
 set label 3 machine . (thesis eq '' ? "" : ";  grey: as published in 2020, on other hardware") at screen 0.02, 0.858 left noenhanced tc rgb soft
 
+if (hollow ne '') { set label 4 hollow at screen 0.98, 0.03 right noenhanced tc rgb soft font small }
+
 # The labels stand right of the frame, each at its curve's height or moved just enough to be clear of its neighbours.
 tall = log10(y_high) - log10(y_low)
 raised(y, share) = 10 ** (log10(y) + share * tall)
@@ -71,5 +74,9 @@ if (thesis ne '') {
 unset label; unset grid; unset xlabel; unset border; unset xtics; unset ytics
 plot for [i = 0:all - 1] folder . '/leaders.dat' index i using 1:2 with lines lc rgb "#BBBBBB" lw 0.75, \
      for [i = 0:count - 1] folder . '/curves.dat' index i using 1:2 \
-         with linespoints lc rgb colour(i) lw 2 pt mark(i) ps 0.7
+         with lines lc rgb colour(i) lw 2, \
+     for [i = 0:count - 1] folder . '/curves.dat' index i using 1:2:(0.7) \
+         with points lc rgb colour(i) pt mark(i) ps variable, \
+     for [i = 0:count - 1] folder . '/curves.dat' index i using 1:($3 > 0 ? $2 : NaN):(0.42) \
+         with points lc rgb "white" pt mark(i) ps variable
 unset multiplot

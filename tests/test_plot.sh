@@ -62,6 +62,19 @@ for text in 'cpu:direct, It.*CPU' 'cpu:find, Some GPU'; do
     grep -q "$text" "$tmp/both.svg" || fail "the labels lack '$text'"
 done
 
+# Marked figures are hollow, and the picture says what the marks are; without marks it says nothing of them.
+grep -q hollow "$tmp/two.svg" && fail "hollow points without marks"
+sed '/"batch":5,/s/}$/,"marks":"disturbed"}/' "$tmp/mine.jsonl" >"$tmp/marked.jsonl"
+"$benchcnn" plot "$tmp/marked.jsonl" >/dev/null || fail "plot of marked epochs"
+grep -q 'hollow points: disturbed' "$tmp/marked.svg" || fail "the marks are not explained"
+white() { tr -d '\n' <"$1" | grep -oiE "<use[^>]*(white|#ffffff|rgb\(255, *255, *255\))" | wc -l; }
+[ "$(white "$tmp/marked.svg")" -eq $(($(white "$tmp/two.svg") + 2)) ] || fail "$(white "$tmp/marked.svg") hollow points, $(white "$tmp/two.svg") without marks"
+
+# What diverged is left out, and said.
+{ cat "$tmp/mine.jsonl"; epoch direct 50 null mine | sed 's/}$/,"diverged":true}/'; } >"$tmp/wild.jsonl"
+"$benchcnn" plot "$tmp/wild.jsonl" >/dev/null 2>"$tmp/err" || fail "plot beside a diverged training"
+grep -q '1 epoch is of trainings\|1 epoch.*diverged' "$tmp/err" || fail "a diverged point is not said: $(cat "$tmp/err")"
+
 "$benchcnn" plot "$tmp/mine.jsonl" --out /nonexistent/x 2>"$tmp/err" >/dev/null && fail "an unwritable place is no error"
 grep -q '/nonexistent/x' "$tmp/err" || fail "the unwritable place is not named: $(cat "$tmp/err")"
 echo "plot: all held"

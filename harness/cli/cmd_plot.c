@@ -129,7 +129,8 @@ static cnn_status write_data(const picture *p, const char *folder, cnn_error *er
     if (!file) return err->status;
     for (int i = 0; i < p->set->count; i++) {
         const series *s = &p->set->list[i];
-        for (int k = 0; k < s->count; k++) fprintf(file, "%.9g %.9g\n", s->points[k].batch, s->points[k].seconds);
+        for (int k = 0; k < s->count; k++)
+            fprintf(file, "%.9g %.9g %d\n", s->points[k].batch, s->points[k].seconds, s->points[k].marks != 0);
         fputs("\n\n", file);
     }
     if (plot_close(file, folder, err) != CNN_OK) return err->status;
@@ -151,6 +152,17 @@ static const char *grouped(int64_t value, char text[32])
     return text;
 }
 
+/* "hollow: spread, disturbed": which marks the hollow points bear; "" without any. */
+static void legend_text(const series_set *set, char *text, size_t size)
+{
+    char names[128];
+    unsigned marks = 0;
+    for (int i = 0; i < set->count; i++)
+        for (int k = 0; k < set->list[i].count; k++) marks |= set->list[i].points[k].marks;
+    bench_marks_text(marks, names, sizeof names);
+    snprintf(text, size, "%s%s", marks ? "hollow points: " : "", names);
+}
+
 static void common_settings(const picture *p, const char *folder, char *settings)
 {
     char text[2 * SERIES_LABEL_MAX], train[32], test[32], name[16];
@@ -168,6 +180,8 @@ static void common_settings(const picture *p, const char *folder, char *settings
              grouped(s->train_images, train), grouped(s->test_images, test));
     gnuplot_set_text(settings, SETTINGS_SIZE, "job", text);
     gnuplot_set_text(settings, SETTINGS_SIZE, "machine", p->set->subtitle);
+    legend_text(p->set, text, sizeof text);
+    gnuplot_set_text(settings, SETTINGS_SIZE, "hollow", text);
     for (int i = 0; i < p->label_count; i++) {
         snprintf(name, sizeof name, "name%d", i);
         gnuplot_set_text(settings, SETTINGS_SIZE, name, p->labels[i].name);
@@ -214,6 +228,9 @@ int cmd_plot(const cli_options *options, cnn_error *err)
         fprintf(stderr, "benchcnn: drawing network %s with %lld + %lld images; %d records of others are left out\n",
                 set.list[0].setting.net, (long long)set.list[0].setting.train_images,
                 (long long)set.list[0].setting.test_images, set.left_out);
+    if (status == CNN_OK && set.diverged > 0)
+        fprintf(stderr, "benchcnn: %d epoch%s left out: the training diverged, its loss is not finite\n", set.diverged,
+                set.diverged == 1 ? " is" : "s are");
     if (status == CNN_OK) status = draw_all(options, p, err);
     free(p);
     series_free(&set);
