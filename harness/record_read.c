@@ -18,6 +18,20 @@ static cJSON *parse_line(const char *line, size_t length)
     return NULL;
 }
 
+bool record_begins(const char *line, size_t length)
+{
+    static const char torn[] = "{\"kind\":";
+    while (length > 0 && strchr("\r\n", line[length - 1])) length--;
+    const size_t common = length < sizeof torn - 1 ? length : sizeof torn - 1;
+    if (memcmp(line, torn, common) == 0) return true;
+    char *copy = strndup(line, length);
+    cJSON *object = copy ? parse_line(copy, length) : NULL;
+    const bool whole = object != NULL;
+    cJSON_Delete(object);
+    free(copy);
+    return whole;
+}
+
 static cnn_status at_line(const char *path, int number, cnn_error *err)
 {
     char why[CNN_MESSAGE_MAX];

@@ -48,6 +48,39 @@ static int end_torn_line(int fd)
     return last == '\n' ? 0 : write_all(fd, "\n", 1, &written);
 }
 
+/* A file that is something else (a program, a network) is not spoiled by lines at its end: its first line must be a
+ * record, or the beginning of one that a kill tore. Pipes and terminals hold nothing yet. */
+static cnn_status check_old(const record_sink *sink, cnn_error *err)
+{
+    struct stat info;
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t length;
+    if (fstat(sink->fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) return CNN_OK;
+    FILE *file = fopen(sink->path, "re");
+    if (file == NULL) return io_error(sink, errno, err);
+    do length = getline(&line, &size, file);
+    while (length > 0 && strspn(line, " \t\r\n") == (size_t)length);
+    const bool good = length < 0 || record_begins(line, (size_t)length);
+    free(line);
+    fclose(file);
+    if (good) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_FORMAT, "%.400s is no file of records, so nothing is appended to it: name another",
+                    sink->path);
+}
+
+/* Reading is needed to see the first and the last byte; a pipe or a terminal may allow writing only. */
+static cnn_status open_file(record_sink *sink, cnn_error *err)
+{
+    int code = 0;
+    sink->fd = open(sink->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (sink->fd < 0) sink->fd = open(sink->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (sink->fd < 0) return io_error(sink, errno, err);
+    const cnn_status status = check_old(sink, err);
+    if (status == CNN_OK) code = end_torn_line(sink->fd);
+    return code == 0 ? status : io_error(sink, code, err);
+}
+
 cnn_status record_sink_open(const char *path, bool json, record_sink **result, cnn_error *err)
 {
     *result = NULL;
@@ -61,12 +94,7 @@ cnn_status record_sink_open(const char *path, bool json, record_sink **result, c
             record_sink_close(sink);
             return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the record file");
         }
-        /* Reading is needed to see the last byte; a pipe or a terminal may allow writing only. */
-        sink->fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-        if (sink->fd < 0) sink->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-        int code = sink->fd < 0 ? errno : end_torn_line(sink->fd);
-        if (code != 0) {
-            io_error(sink, code, err);
+        if (open_file(sink, err) != CNN_OK) {
             record_sink_close(sink);
             return err->status;
         }

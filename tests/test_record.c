@@ -321,6 +321,38 @@ static void memory_that_runs_out_leaves_no_record(void **state)
 
 #define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, make_file, remove_file)
 
+/* What stands in the file, and whether records may be appended. */
+static void only_records_are_appended_to(void **state)
+{
+    static const struct {
+        const char *text;
+        cnn_status status;
+    } rows[] = {{"", CNN_OK},
+                {"\n\n", CNN_OK},
+                {"{\"kind\":\"env\"}\nwhatever\n", CNN_OK},
+                {"{ \"cores\": 2, \"kind\": \"env\" }\r\n", CNN_OK},
+                {"{\"ki", CNN_OK},                                /* a kill came early */
+                {"{\"kind\":\"en\n{\"kind\":\"env\"}\n", CNN_OK}, /* and a later run went on */
+                {"# benchcnn\n", CNN_BAD_FORMAT},
+                {"\n# benchcnn\n", CNN_BAD_FORMAT},
+                {"{\"name\":\"package\"}\n", CNN_BAD_FORMAT},
+                {"\177ELF\2\1\1", CNN_BAD_FORMAT}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[128];
+        record_sink *sink;
+        cnn_error err;
+        assert_int_equal(truncate(path, 0), 0);
+        append_text(rows[i].text);
+        assert_int_equal(record_sink_open(path, false, &sink, &err), rows[i].status);
+        record_sink_close(sink);
+        if (rows[i].status == CNN_OK) continue;
+        assert_non_null(strstr(err.message, path));
+        read_text(text, sizeof text);
+        assert_string_equal(text, rows[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +360,7 @@ int main(void)
         WITH_FILE(a_torn_line_spoils_no_other),
         WITH_FILE(lines_that_are_no_records_are_counted),
         WITH_FILE(zeros_of_a_crashed_disk_are_one_bad_line),
+        WITH_FILE(only_records_are_appended_to),
         WITH_FILE(a_full_disk_is_an_error),
         WITH_FILE(an_unwritable_path_is_an_error_at_once),
         WITH_FILE(a_kill_leaves_whole_records),
