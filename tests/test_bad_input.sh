@@ -57,6 +57,23 @@ refused "takes no 'foo'" list foo
 refused "'foo' cannot be swept" sweep batch foo
 refused "--min-time is 5|--max-time" bench --min-time 5 --max-time 1
 
+# Files that are not to be overwritten, shares that are none
+refused "--threshold is '5'|5%|0.05" compare "$tmp/a" "$tmp/b" --threshold 5
+refused "--threshold is '1'|1%|0.01" compare "$tmp/a" "$tmp/b" --threshold 1
+refused "--threshold is '-3%'" compare "$tmp/a" "$tmp/b" --threshold -3%
+cp bench/nets/thesis.net "$tmp/mine.net"
+for command in 'verify --impl cpu' 'verify --impl cpu --fuzz 5' 'bench --impl cpu' 'peaks' 'sweep threads --impl cpu' \
+    'sweep batch --impl cpu --data synthetic' 'train --net thesis --impl cpu --data synthetic' 'run nothing.recipe' "compare $tmp/a $tmp/b"; do
+    echo 'verify --impl cpu' >"$tmp/nothing.recipe"
+    echo '{"kind":"conv","median_s":1}' | tee "$tmp/a" >"$tmp/b"
+    # shellcheck disable=SC2086  # several words on purpose
+    refused "mine.net is no file of records" ${command/nothing/$tmp/nothing} --quiet --out "$tmp/mine.net"
+    [ -s "$tmp/out" ] && { echo "FAILED: $command ran before it looked at --out: $(head -3 "$tmp/out")"; failures=$((failures + 1)); }
+done
+cmp -s bench/nets/thesis.net "$tmp/mine.net" || { echo 'FAILED: a .net file is appended to'; failures=$((failures + 1)); }
+ln -s b "$tmp/link"
+refused "--out $tmp/link|B $tmp/b|one file" compare "$tmp/a" "$tmp/b" --out "$tmp/link"
+
 # Descriptors and sizes
 refused "column 11|'q5'" verify --problem ic3ih5oc4_q5
 refused "spans 9" bench --problem ic3ih5oc4kh9

@@ -95,6 +95,14 @@ expect 2 "no algorithm gemm for this problem" "${fwd[@]}" --impl cpu:gemm
 expect 2 "/nonexistent/y.npy" "${fwd[@]}" "${on[@]}" --out /nonexistent/y.npy
 expect 2 "/nonexistent/x.npy: cannot be opened" "${fwd[@]}" "${on[@]}" --x /nonexistent/x.npy
 expect 2 "not a .npy file" "${fwd[@]}" "${on[@]}" --x "$data/make.py"
+cp "$data/x.npy" "$tmp/kept.npy"
+ln "$tmp/kept.npy" "$tmp/hard.npy"
+expect 2 "--out $tmp/hard.npy would spoil --x $tmp/kept.npy" "${fwd[@]}" "${on[@]}" --x "$tmp/kept.npy" --out "$tmp/hard.npy"
+expect 2 "--db $tmp/./kept.npy would spoil --x" "${weight_grad[@]}" "${on[@]}" --x "$tmp/kept.npy" --db "$tmp/./kept.npy"
+expect 2 "--out $tmp/kept.npy would spoil --expect" "${fwd[@]}" "${on[@]}" --expect "$tmp/kept.npy" --out "$tmp/kept.npy"
+expect 2 "--out $tmp/both.npy would spoil --db" "${weight_grad[@]}" "${on[@]}" --out "$tmp/both.npy" --db "$tmp/both.npy"
+same "$data/x.npy" "$tmp/kept.npy"
+expect 0 "DONE" "${weight_grad[@]}" "${on[@]}" --out /dev/null --db /dev/null
 head -c 1000 "$data/x.npy" >"$tmp/cut.npy"
 expect 2 "cut.npy: truncated|872 of 1344 bytes of (2, 4, 7, 6) f32" "${fwd[@]}" "${on[@]}" --x "$tmp/cut.npy"
 expect 2 "takes no 'foo'" "${fwd[@]}" "${on[@]}" foo

@@ -80,9 +80,18 @@ whole() { # NAME STATUS PATTERN: without --isolate
     expect "$2" "$3" "$1, not isolated" "$benchcnn" verify --plugin "$work/$1.so" --impl mine --op conv --dir FWD --quiet --problem $problem
 }
 whole leaves 1 'a plug-in ended the process'
+for name in leaves crash; do # what was printed before it is not lost, though standard output is no terminal
+    "$benchcnn" verify --plugin "$work/$name.so" --impl cpu:direct,mine --op conv --dir FWD --quiet --problem $problem >"$work/out" 2>&1
+    grep -q 'PASSED  *cpu:direct' "$work/out" || fail "$name: the lines before it are lost"
+done
 whole crash 139 'a crash, with plug-ins loaded'
 from deaf "s/#include <cnn.h>/#include <cnn.h>\\n#include <signal.h>/; $body signal(SIGALRM, SIG_IGN); signal(SIGTERM, SIG_IGN); for (volatile int i = 0; ; i = 1) { }/"
 run deaf 1 'FAILED.*mine:loops.*did not finish in 2 s'
+from fails "$body return CNN_INTERNAL;/"
+expect 1 "repeat: .* --plugin $work/fails.so" "bench's repeat line" "$benchcnn" bench --plugin "$work/fails.so" --impl mine --dir FWD \
+    --quiet --problem $problem --max-time 0.01 --peaks none
+expect 1 "repeat with: .* --plugin $work/fails.so" "fuzzing's repeat line" "$benchcnn" verify --plugin "$work/fails.so" --impl mine \
+    --op conv --dir FWD --dtype f32 --layout nchw --fuzz 20 --quiet
 from unwritten "$body if (b) return CNN_OK;/"
 run unwritten 1 'FAILED.*mine:loops'
 from beyond "$body ((float *)args->y)[d->mb * d->oc * d->oh * d->ow] = 1;/"

@@ -64,6 +64,7 @@ void bench_repro(const bench *b, const contender *c, const vf_case *pc, char lin
     if (o->seed != 1) append(line, " --seed %lld", (long long)o->seed);
     for (int i = 0; c->choice && i < c->choice->n_settings; i++) append_option(line, "set", c->choice->settings[i]);
     for (int i = 0; i < o->set.count; i++) append_option(line, "set", o->set.items[i]);
+    for (int i = 0; i < o->plugin.count; i++) append_option(line, "plugin", o->plugin.items[i]);
 }
 
 static void print_tuned(const contender *c)

@@ -65,6 +65,11 @@ cnn_session_params cli_session_params(const cli_options *options);
 size_t cli_quote(char *to, size_t size, const char *word);
 /* For commands that take options alone: CNN_BAD_ARGUMENT when a word stands there too. */
 cnn_status cli_no_words(const cli_options *options, cnn_error *err);
+/* CNN_BAD_ARGUMENT when both are one and the same file. NULL paths: options not given. */
+typedef struct cli_file {
+    const char *option, *path;
+} cli_file;
+cnn_status cli_keep_apart(const cli_file *out, const cli_file *other, cnn_error *err);
 
 /* Progress: a bar with rate and time left on a terminal, plain lines (every 10 s at most) elsewhere, nothing with
  * --quiet. */

@@ -16,16 +16,17 @@ typedef struct compare_run {
     int matched, unmatched, single, verdicts[COMPARE_VERDICT_COUNT];
 } compare_run;
 
-/* "5%" or "0.05". */
+/* "5%" or "0.05". A bare 5 would be 500 %, which nobody means. */
 static cnn_status read_threshold(const char *text, double *threshold, cnn_error *err)
 {
     char *end;
     *threshold = strtod(text, &end);
-    if (end != text && strcmp(end, "%") == 0) {
-        *threshold /= 100;
-        end++;
-    }
-    if (end != text && *end == '\0' && *threshold >= 0 && *threshold <= 10) return CNN_OK;
+    const bool number = end != text, percent = number && strcmp(end, "%") == 0;
+    if (percent) *threshold /= 100;
+    if (number && *end == '\0' && *threshold >= 1)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--threshold is '%.64s', a bare number: write %.20s%% or %g", text, text,
+                        *threshold / 100);
+    if ((percent || (number && *end == '\0')) && *threshold >= 0 && *threshold <= 10) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--threshold is '%.64s', but must be a share like 5%% or 0.05, up to 1000%%",
                     text);
 }
@@ -57,7 +58,10 @@ static cnn_status set_up(compare_run *c, cnn_error *err)
                         "compare takes two files of records, not %d: benchcnn compare A.jsonl "
                         "B.jsonl",
                         o->words.count);
-    cnn_status status = read_threshold(o->threshold, &c->threshold, err);
+    const cli_file out = {"--out", o->out}, a = {"A", o->words.items[0]}, b = {"B", o->words.items[1]};
+    cnn_status status = cli_keep_apart(&out, &a, err);
+    if (status == CNN_OK) status = cli_keep_apart(&out, &b, err);
+    if (status == CNN_OK) status = read_threshold(o->threshold, &c->threshold, err);
     if (status == CNN_OK) status = read_fail_on(o->fail_on, &c->fail_on, err);
     if (status == CNN_OK) status = figures_read(o->words.items[0], &c->a, err);
     if (status == CNN_OK) status = figures_read(o->words.items[1], &c->b, err);

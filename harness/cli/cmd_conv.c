@@ -88,6 +88,20 @@ static cnn_status check_options(const conv_run *r, cnn_error *err)
     return CNN_OK;
 }
 
+/* No output over an array that was given, nor over the other output. */
+static cnn_status check_files(const cli_options *o, cnn_error *err)
+{
+    const cli_file out = {"--out", o->out}, db = {"--db", o->db};
+    const cli_file given[] = {{"--x", o->x},   {"--w", o->w},           {"--b", o->b},
+                              {"--dy", o->dy}, {"--expect", o->expect}, {"--expect-db", o->expect_db}};
+    cnn_status status = cli_keep_apart(&out, &db, err);
+    for (size_t i = 0; status == CNN_OK && i < sizeof given / sizeof given[0]; i++) {
+        status = cli_keep_apart(&out, &given[i], err);
+        if (status == CNN_OK) status = cli_keep_apart(&db, &given[i], err);
+    }
+    return status;
+}
+
 /* ---- Arrays. */
 
 /* The inputs; their dtype, which must be one. */
@@ -228,6 +242,7 @@ static cnn_status save_outputs(const conv_run *r, cnn_error *err)
 static cnn_status run(conv_run *r, verify_result *result, cnn_error *err)
 {
     cnn_status status = cli_no_words(r->options, err);
+    if (status == CNN_OK) status = check_files(r->options, err);
     if (status == CNN_OK) status = load_all(r, err);
     if (status == CNN_OK) status = open_engine(r, err);
     if (status == CNN_OK)

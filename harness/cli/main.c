@@ -72,6 +72,7 @@ int main(int argc, char **argv)
     static cli_options options; /* large: kept off the stack */
     cnn_registry registry = {.n_plugins = 0};
     cnn_error err;
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a crash of a kernel loses no line that was printed before it */
     if (argc < 2 || argv[1][0] == '-') {
         if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
             printf("benchcnn %s\n", BENCHCNN_VERSION);

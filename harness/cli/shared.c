@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 /* Adds each word of a comma-separated list as a bit; "all" is every bit. */
 static cnn_status names_mask(const cnn_name_set *set, const char *text, uint32_t *mask, cnn_error *err)
@@ -116,4 +117,20 @@ cnn_status cli_no_words(const cli_options *options, cnn_error *err)
     if (options->words.count == 0) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no '%.64s': options begin with --", options->command,
                     options->words.items[0]);
+}
+
+/* By what it is and not by its name: links and ./ lead to the same file. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    if (stat(a, &first) != 0) return strcmp(a, b) == 0;
+    return S_ISREG(first.st_mode) && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+cnn_status cli_keep_apart(const cli_file *out, const cli_file *other, cnn_error *err)
+{
+    if (out->path == NULL || other->path == NULL || !same_file(out->path, other->path)) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s %.180s would spoil %s %.180s: they are one file", out->option, out->path,
+                    other->option, other->path);
 }

@@ -91,6 +91,17 @@ static void record(fuzz_session *s, const fuzz_case *c, const crew_message *mess
     if (record_write(s->sink, r, &err) != CNN_OK && s->status == CNN_OK) s->status = err.status, s->error = err;
 }
 
+static void alone_command(const fuzz_session *s, const fuzz_case *c, char *command, size_t size)
+{
+    const cli_list *plugins = &s->options->plugin;
+    fuzz_command(&s->space, c, c->algorithm[0] != '\0' ? c->algorithm : "*", command, size);
+    for (int i = 0; i < plugins->count; i++) {
+        size_t used = strlen(command);
+        used += (size_t)snprintf(command + used, size - used, " --plugin ");
+        if (used < size) cli_quote(command + used, size - used, plugins->items[i]);
+    }
+}
+
 /* What repeats a failure that a fresh process does not show: it takes the cases before it. */
 static void whole_command(const fuzz_session *s, int64_t index, char *command, size_t size)
 {
@@ -114,7 +125,7 @@ void fuzz_failure(fuzz_session *s, const fuzz_case *found, const crew_message *m
         if (alone) fuzz_shrink(&s->space, &c, fails_alike, &w, &budget);
     }
     if (alone)
-        fuzz_command(&s->space, &c, c.algorithm[0] != '\0' ? c.algorithm : "*", command, sizeof command);
+        alone_command(s, &c, command, sizeof command);
     else
         whole_command(s, message->index, command, sizeof command);
     if (!s->options->json) {
