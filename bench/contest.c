@@ -18,16 +18,23 @@ static cnn_status put_out(contender *c, cnn_status status, const cnn_error *err)
     return CNN_OK;
 }
 
+static void hand(const measure_params *params, const contender *c)
+{
+    if (params->in_hand) params->in_hand(params->in_hand_user, c);
+}
+
 static cnn_status enter(contender *c, const vf_case *problem_case, const measure_params *params, cnn_error *err)
 {
     measure_params own = *params;
     own.watch = c->watch;
     c->resolution = NAN;
+    if (c->reason[0] != '\0') return CNN_OK;
+    hand(params, c);
     return put_out(c, measure_open(c->session, c->own ? c->own : problem_case, &c->algorithm, &own, &c->measure, err),
                    err);
 }
 
-static cnn_status take_turns(contender *const *all, int count, cnn_error *err)
+static cnn_status take_turns(contender *const *all, int count, const measure_params *params, cnn_error *err)
 {
     bool waiting = true;
     for (int round = 0; waiting; round++) {
@@ -35,6 +42,7 @@ static cnn_status take_turns(contender *const *all, int count, cnn_error *err)
         for (int i = 0; i < count; i++) {
             contender *c = all[round % 2 == 0 ? i : count - 1 - i];
             if (!c->measure || measure_done(c->measure)) continue;
+            hand(params, c);
             if (put_out(c, measure_turn(c->measure, err), err) != CNN_OK) return err->status;
             waiting = waiting || (c->measure && !measure_done(c->measure));
         }
@@ -100,12 +108,16 @@ cnn_status contest_run(contender *list, int count, const vf_case *c, const measu
     if (status == CNN_OK) status = enter_control(list, count, &control, &first, c, params, err);
     if (status == CNN_OK) {
         all[count] = &control;
-        status = take_turns(all, count + 1, err);
+        status = take_turns(all, count + 1, params, err);
     }
-    for (int i = 0; status == CNN_OK && i <= count; i++)
-        if (all[i]->measure) status = judge(all[i], err);
+    for (int i = 0; status == CNN_OK && i <= count; i++) {
+        if (!all[i]->measure) continue;
+        hand(params, all[i]);
+        status = judge(all[i], err);
+    }
     if (status == CNN_OK && control.measure) use_control(list, count, first, &control);
     measure_close(control.measure);
+    hand(params, NULL);
     free(all);
     return status;
 }

@@ -34,9 +34,9 @@ typedef struct contender {
     double resolution;     /* the A/A control's: ratios of medians this close to 1 may be nothing; NaN without one */
 } contender;
 
-/* Times and checks them all, on their own cases or this one. An error is a contender's own and becomes its state; only
- * CNN_INTERRUPTED (params->stop) is returned, and nothing in the list is a result then. The results last until
- * contest_close(). */
+/* One with a reason already has failed and is left alone. Times and checks the others, on their own cases or this one.
+ * An error is a contender's own and becomes its state; only CNN_INTERRUPTED (params->stop) is returned, and nothing in
+ * the list is a result then. The results last until contest_close(). */
 cnn_status contest_run(contender *list, int count, const vf_case *c, const measure_params *params, cnn_error *err);
 void contest_close(contender *list, int count);
 

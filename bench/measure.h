@@ -27,6 +27,7 @@
 #include "sampling.h"
 #include "verify/engine.h"
 
+struct contender; /* contest.h */
 typedef struct measure_params {
     double min_time, max_time;  /* seconds: timed at least (unless max_time comes first); spent at most */
     double noise;               /* stop when the median is known this well, as a share */
@@ -36,6 +37,10 @@ typedef struct measure_params {
     bool (*stop)(void);         /* asked before every sample; true ends with CNN_INTERRUPTED. NULL: never */
     const clock_watch *watch; /* (optional) of the session; NULL: one of its own, which takes a GPU's driver a while */
     bool control;             /* contest.h: the first contender also against itself */
+    /* (optional) contest.h: told of each contender before its code is called, so that it can be named when it ends the
+     * process; NULL: nobody is in hand. */
+    void (*in_hand)(void *user, const struct contender *c);
+    void *in_hand_user;
     bool samples;             /* contest.h: all samples into the record */
     const bench_peaks *peaks; /* (optional) contest.h: the ceilings for floor_s and share */
 } measure_params;

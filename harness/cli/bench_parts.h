@@ -5,6 +5,7 @@
 
 #include "../resume.h"
 #include "bench/contest.h"
+#include "isolate.h"
 #include "tuned.h"
 
 enum { REPRO_MAX = 4096 };
@@ -31,9 +32,24 @@ typedef struct bench {
     record_sink *sink;
     resume *resume; /* bench: what an earlier run of the same command left */
     cli_progress progress;
+    isolate_page *page;                          /* NULL: not isolated */
+    int64_t number;                              /* of the next group */
     int timed, wrong, failed, unsupported, kept; /* kept: of these, by an earlier run */
     double done, total;                          /* groups: problem, direction, type */
 } bench;
+
+/* bench_isolate.c: a group (problem, direction, type) of which some died is run again by the next process, without
+ * them. Take: false: an earlier process had it, with all that came of it. Mark: those that died of it have failed.
+ * Enter: from here on the implementation is in hand; NULL: nobody. Done: recorded. */
+bool bench_take_group(bench *b);
+void bench_mark_dead(const bench *b, contender *list, int count);
+const char *bench_dead(const bench *b, const cnn_impl *impl);
+void bench_enter(bench *b, const cnn_impl *impl);
+void bench_group_done(bench *b);
+void bench_take_counts(bench *b); /* of all processes so far */
+void bench_in_hand(void *b, const contender *c);
+/* Runs work(b) in processes, one after the other. */
+cnn_status bench_isolated(bench *b, int (*work)(bench *b), int *exit_status, cnn_error *err);
 
 /* bench_problems.c: --problem, --problems, --net, or the built-in ones. */
 cnn_status bench_gather_problems(bench *b, cnn_error *err);

@@ -61,6 +61,7 @@ void bench_repro(const bench *b, const contender *c, const vf_case *pc, char lin
     if (o->no_bias) append(line, " --no-bias");
     if (strcasecmp(o->mode, "convolution") == 0) append(line, " --mode convolution");
     append_caches(b, line);
+    if (o->isolate) append(line, " --isolate");
     if (o->seed != 1) append(line, " --seed %lld", (long long)o->seed);
     for (int i = 0; c->choice && i < c->choice->n_settings; i++) append_option(line, "set", c->choice->settings[i]);
     for (int i = 0; i < o->set.count; i++) append_option(line, "set", o->set.items[i]);

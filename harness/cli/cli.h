@@ -12,7 +12,13 @@
  * ran). */
 enum { EXIT_HELD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
 
-enum { CLI_LIST_MAX = 256, CLI_LIMITS_MAX = 8 };
+enum { CLI_LIST_MAX = 256, CLI_LIMITS_MAX = 8, CLI_LOST_MAX = 16 };
+typedef struct cli_lost { /* a plug-in that was left out, since it ended its process when it was tried (--isolate) */
+    const char *plugin;
+    char impl[CNN_NAME_MAX]; /* "": it did not get as far as to say */
+    char how[256];
+} cli_lost;
+
 typedef struct cli_list { /* an option that may be given more than once */
     const char *items[CLI_LIST_MAX];
     int count;
@@ -33,6 +39,10 @@ typedef struct cli_options {
 #undef LIST
     const cnn_registry *registry; /* what --impl chooses from */
     const char *command;
+    cli_lost lost[CLI_LOST_MAX];
+    int n_lost;
+    bool none_left; /* what was lost is all that --impl names */
+    char impl_left[1024];
     char limits[CLI_LIMITS_MAX][CNN_NAME_MAX]; /* settings that --workspace-limit stands for; `set` points to them */
     cli_list words;                            /* positional arguments after the command */
     char command_line[4096];                   /* as typed, quoted for a shell: for the environment record */
@@ -47,6 +57,9 @@ typedef int cli_command(const cli_options *options, cnn_error *err);
 /* Prints "benchcnn: MESSAGE" to standard error; EXIT_USAGE for bad input of any kind, EXIT_FAILED for device and
  * internal errors, 130 for an interrupt. */
 int cli_fail(const cnn_error *err);
+
+/* plugins.c: a line and a record (kind "implementation") for each plug-in that --isolate left out. */
+cnn_status cli_report_lost(const cli_options *options, record_sink *sink, cnn_error *err);
 
 /* Helpers that several commands share. */
 typedef struct cli_type_set { /* the product of --dtype and --layout lists, --math */

@@ -43,6 +43,13 @@ static cnn_status gather_contenders(bench *b, const cnn_problem *problem, cnn_di
     for (int i = 0; i < b->sessions.count; i++) {
         const cnn_session *session = &b->sessions.list[i];
         int found;
+        const char *how = bench_dead(b, session->impl);
+        if (how && *count < CONTENDERS_MAX) { /* of telling what it can do */
+            list[*count] = (contender){.session = session, .algorithm.name = "*", .state = CONTENDER_FAILED};
+            snprintf(list[(*count)++].reason, CNN_MESSAGE_MAX, "%s", how);
+        }
+        if (how) continue;
+        bench_enter(b, session->impl);
         cnn_status status = cnn_algorithms(session, problem, dir, algorithms, CONTENDERS_MAX, &found, err);
         if (status != CNN_OK) return status;
         for (int k = 0; k < found && *count < CONTENDERS_MAX; k++)
@@ -50,6 +57,8 @@ static cnn_status gather_contenders(bench *b, const cnn_problem *problem, cnn_di
                 list[(*count)++] = (contender){.session = session, .algorithm = algorithms[k], .watch = b->watches[i]};
         if (add_tuned(b, i, problem, dir, list, count, err) != CNN_OK) return err->status;
     }
+    bench_enter(b, NULL);
+    bench_mark_dead(b, list, *count);
     return CNN_OK;
 }
 
@@ -124,20 +133,32 @@ static cnn_status run_group(bench *b, int p, const cnn_problem *problem, cnn_dir
     int count;
     vf_case pc;
     char text[CNN_PROBLEM_TEXT_MAX];
+    const bool mine = bench_take_group(b);
     cnn_problem_format(problem, text);
     cli_progress_show(&b->progress, b->done, b->total, text);
     cnn_status status = gather_contenders(b, problem, dir, list, &count, err);
     if (status == CNN_OK) leave_out_done(b, problem, dir, list, &count);
-    if (status == CNN_OK && count == 0) return CNN_OK;
+    if (!mine) return status;
+    if (status == CNN_OK && count == 0) {
+        bench_group_done(b);
+        return CNN_OK;
+    }
     if (status == CNN_OK) status = bench_make_case(b, problem, dir, &pc, err);
     if (status != CNN_OK) {
         pass_over(b, p, dir, text, err);
+        bench_enter(b, NULL);
+        bench_group_done(b);
         return CNN_OK;
     }
     status = contest_run(list, count, &pc, &b->params, err);
     cli_progress_end(&b->progress);
     if (status == CNN_OK) status = report(b, list, count, &pc, err);
-    contest_close(list, count);
+    if (status == CNN_OK) bench_group_done(b);
+    for (int i = 0; i < count; i++) {
+        bench_in_hand(b, &list[i]);
+        contest_close(&list[i], 1);
+    }
+    bench_in_hand(b, NULL);
     vf_case_free(&pc);
     return status;
 }
@@ -146,9 +167,10 @@ static cnn_status run_group(bench *b, int p, const cnn_problem *problem, cnn_dir
 
 static cnn_status before_all(bench *b, cnn_error *err)
 {
-    cnn_status status = resume_begin(b->resume, b->sink, err);
+    const bool first = !b->page || b->page->begun == 0;
+    cnn_status status = first ? resume_begin(b->resume, b->sink, err) : CNN_OK;
     for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
-        status = record_environment(b->sink, &b->sessions.list[i], b->options->command_line, err);
+        if (first) status = record_environment(b->sink, &b->sessions.list[i], b->options->command_line, err);
         if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
     }
     if (status == CNN_OK) status = cli_ceilings(b->options, &b->sessions, ceiling_seconds, b->sink, &b->peaks, err);
@@ -225,20 +247,14 @@ static cnn_status set_up(bench *b, cnn_error *err)
     if (status == CNN_OK) status = bench_gather_problems(b, err);
     if (status == CNN_OK) status = record_sink_open(o->out, o->json, &b->sink, err);
     if (status == CNN_OK) status = resume_open(o->out, o->command_line, &b->resume, err);
-    if (status == CNN_OK) status = cli_sessions_open(o, true, &b->sessions, err);
-    if (status == CNN_OK) status = cli_tuned_open(o, &b->sessions, false, &b->tuned, err);
     return status;
 }
 
 static void tear_down(bench *b)
 {
-    for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(b->watches[i]);
-    cli_tuned_close(b->tuned);
-    cli_sessions_close(&b->sessions);
     record_sink_close(b->sink);
     resume_close(b->resume);
     for (int t = 0; t < b->types.count; t++) cnn_net_free(b->networks[t]);
-    bench_peaks_free(&b->peaks);
     free(b->problems.items);
     free(b);
 }
@@ -251,23 +267,56 @@ static void print_summary(const bench *b)
     putchar('\n');
 }
 
+/* All that calls an implementation; with --isolate in a child, which may be one of several. */
+static int run_here(bench *b)
+{
+    cnn_error err;
+    b->params.in_hand = bench_in_hand;
+    b->params.in_hand_user = b;
+    cnn_status status = cli_sessions_open(b->options, true, &b->sessions, &err);
+    if (status == CNN_OK) status = cli_tuned_open(b->options, &b->sessions, false, &b->tuned, &err);
+    if (status == CNN_OK) status = before_all(b, &err);
+    if (status == CNN_OK) status = run_all(b, &err);
+    if (status == CNN_OK) status = resume_end(b->resume, b->sink, &err);
+    cli_progress_end(&b->progress);
+    if (status == CNN_OK && b->page) bench_take_counts(b);
+    if (status == CNN_OK && !b->options->json) print_summary(b);
+    int result = status != CNN_OK ? cli_fail(&err) : b->timed > 0 ? EXIT_HELD : EXIT_NOTHING;
+    if (status == CNN_OK && b->problems.refusal.status != CNN_OK) result = cli_fail(&b->problems.refusal);
+    if (status == CNN_OK && b->wrong + b->failed > 0) result = EXIT_FAILED;
+    for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(b->watches[i]);
+    bench_peaks_free(&b->peaks);
+    cli_tuned_close(b->tuned);
+    cli_sessions_close(&b->sessions);
+    return result;
+}
+
+/* None of what --impl names could be loaded. */
+static int nobody_left(const bench *b)
+{
+    if (!b->options->json) print_summary(b);
+    return EXIT_FAILED;
+}
+
 int cmd_bench(const cli_options *options, cnn_error *err)
 {
     bench *b = calloc(1, sizeof *b);
+    int result = EXIT_HELD;
     if (!b) {
         CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for bench");
         return cli_fail(err);
     }
     b->options = options;
+    b->failed = options->n_lost;
     cnn_status status = set_up(b, err);
-    if (status == CNN_OK) status = before_all(b, err);
-    if (status == CNN_OK) status = run_all(b, err);
-    if (status == CNN_OK) status = resume_end(b->resume, b->sink, err);
-    cli_progress_end(&b->progress);
-    if (status == CNN_OK && !options->json) print_summary(b);
-    int result = status != CNN_OK ? cli_fail(err) : b->timed > 0 ? EXIT_HELD : EXIT_NOTHING;
-    if (status == CNN_OK && b->problems.refusal.status != CNN_OK) result = cli_fail(&b->problems.refusal);
-    if (status == CNN_OK && b->wrong + b->failed > 0) result = EXIT_FAILED;
+    if (status == CNN_OK) status = cli_report_lost(options, b->sink, err);
+    if (status == CNN_OK && options->none_left)
+        result = nobody_left(b);
+    else if (status == CNN_OK && options->isolate)
+        status = bench_isolated(b, run_here, &result, err);
+    else if (status == CNN_OK)
+        result = run_here(b);
+    if (status != CNN_OK) result = cli_fail(err);
     tear_down(b);
     return result;
 }

@@ -80,7 +80,8 @@ static int verify_here(verification *v, isolate_page *page, cnn_error *err)
     problem_list list = {0};
     int exit_status = EXIT_HELD;
     v->page = page;
-    if (page != NULL) report_resume(&v->report, page->tally);
+    if (page != NULL && page->begun > 0) report_resume(&v->report, page->tally);
+    if (page != NULL && page->begun == 0) report_keep(&v->report, page->tally); /* what the parent counted already */
     cnn_status status = set_up(v, err);
     if (status != CNN_OK) return cli_fail(err);
     if (page == NULL || page->begun == 0) {
@@ -131,13 +132,23 @@ int cmd_verify(const cli_options *options, cnn_error *err)
     static verification v; /* large: kept off the stack */
     int exit_status = EXIT_HELD;
     if (check_tuned(options, err) != CNN_OK) return cli_fail(err);
+    if (options->n_lost > 0 && (options->fuzz > 0 || options->mutants)) {
+        CNN_FAIL(err, CNN_DEVICE, "plug-in %.200s: %s", options->lost[0].plugin, options->lost[0].how);
+        return cli_fail(err);
+    }
     if (options->mutants || options->mutants_from || options->matrix) return verify_mutants(options, err);
     keep_memory();
     if (options->fuzz > 0 || options->fuzz_invalid > 0) return verify_fuzz(options, err);
     v = (verification){.options = options, .report = {.options = options}};
     cnn_status status = record_sink_open(options->out, options->json, &v.report.sink, err);
-    if (status == CNN_OK) status = resume_open(options->out, options->command_line, &v.report.resume, err);
-    if (status == CNN_OK && options->isolate) {
+    /* cases are numbered over all implementations: where one is missing, no earlier run's numbers hold */
+    const char *from = options->n_lost > 0 ? NULL : options->out;
+    if (status == CNN_OK) status = resume_open(from, options->command_line, &v.report.resume, err);
+    if (status == CNN_OK) status = cli_report_lost(options, v.report.sink, err);
+    v.report.cases[VERIFY_FAILED] = options->n_lost;
+    if (status == CNN_OK && options->none_left) {
+        exit_status = report_summary(&v.report);
+    } else if (status == CNN_OK && options->isolate) {
         const isolate_job job = {&v, options->isolate_limit, verify_child, verify_died};
         status = isolate_run(&job, &exit_status, err);
     } else if (status == CNN_OK) {

@@ -71,14 +71,21 @@ static cnn_status wait_for(pid_t pid, isolate_page *page, int *status, bool *hun
     }
 }
 
+static cnn_status page_new(int64_t limit_s, isolate_page **page, cnn_error *err)
+{
+    *page = mmap(NULL, sizeof **page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (*page == MAP_FAILED) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with a child process");
+    memset(*page, 0, sizeof **page);
+    (*page)->limit_s = limit_s;
+    return CNN_OK;
+}
+
 cnn_status isolate_run(const isolate_job *job, int *exit_status, cnn_error *err)
 {
-    char how[256];
-    isolate_page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with a child process");
-    memset(page, 0, sizeof *page);
-    page->limit_s = job->limit_s;
-    cnn_status status = CNN_OK;
+    char how[ISOLATE_HOW_MAX];
+    isolate_page *page;
+    cnn_status status = page_new(job->limit_s, &page, err);
+    if (status != CNN_OK) return status;
     for (bool again = true; again && status == CNN_OK;) {
         int ended;
         bool hung;
@@ -96,6 +103,42 @@ cnn_status isolate_run(const isolate_job *job, int *exit_status, cnn_error *err)
             job->died(job->user, page, how);
         else
             status = CNN_FAIL(err, CNN_INTERNAL, "outside of any case, while opening or closing: %s", how);
+    }
+    munmap(page, sizeof *page);
+    return status;
+}
+
+typedef struct trial {
+    void (*work)(void *user, isolate_page *page);
+    void *user;
+} trial;
+
+static int run_trial(void *user, isolate_page *page)
+{
+    const trial *t = user;
+    t->work(t->user, page);
+    isolate_done(page);
+    return 0;
+}
+
+cnn_status isolate_try(int64_t limit_s, void (*work)(void *user, isolate_page *page), void *user, bool *survived,
+                       char how[ISOLATE_HOW_MAX], isolate_page *left, cnn_error *err)
+{
+    trial t = {work, user};
+    const isolate_job job = {.user = &t, .limit_s = limit_s, .work = run_trial};
+    isolate_page *page;
+    int ended = 0;
+    bool hung = false;
+    cnn_status status = page_new(limit_s, &page, err);
+    if (status != CNN_OK) return status;
+    atomic_store(&page->began, cnn_now());
+    const pid_t pid = start_child(&job, page);
+    if (pid < 0) status = CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
+    if (status == CNN_OK) status = wait_for(pid, page, &ended, &hung, err);
+    if (status == CNN_OK) {
+        *survived = !(atomic_load(&page->began) > 0);
+        if (!*survived) describe(ended, page, hung, how, ISOLATE_HOW_MAX);
+        memcpy(left, page, sizeof *left);
     }
     munmap(page, sizeof *page);
     return status;

@@ -1,10 +1,8 @@
 /* main.c: the one place that turns errors into messages and exit statuses. */
 #include "options.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int cli_fail(const cnn_error *err)
 {
@@ -36,37 +34,6 @@ static int close_output(int status)
     return status == EXIT_HELD ? EXIT_USAGE : status;
 }
 
-/* ---- What a plug-in may do to the process. Both only speak of it; --isolate survives it. */
-
-static volatile sig_atomic_t running; /* a command has not returned yet */
-
-/* Somebody else's exit(0) in mid-command must not look like success. */
-static void at_exit(void)
-{
-    static const char text[] = "benchcnn: a plug-in ended the process, in the middle of the command\n";
-    if (!running) return;
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(EXIT_FAILED);
-    _exit(EXIT_FAILED);
-}
-
-/* Async-signal-safe; the signal is raised again when it returns. */
-static void on_crash(int signal_number)
-{
-    static const char text[] =
-        "benchcnn: a crash, with plug-ins loaded: `benchcnn verify --isolate` tells in which case, and goes on\n";
-    (void)signal_number;
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) return;
-}
-
-static void watch_plugins(void)
-{
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-    struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
-    atexit(at_exit);
-    running = 1;
-}
-
 int main(int argc, char **argv)
 {
     static cli_options options; /* large: kept off the stack */
@@ -90,12 +57,11 @@ int main(int argc, char **argv)
     }
     if (cli_parse(&options, &registry, argc, argv, &err) == CNN_OK) {
         cli_catch_interrupt();
-        if (options.plugin.count > 0) watch_plugins();
         status = close_output(command(&options, &err));
-        running = 0;
     } else {
         status = cli_fail(&err);
     }
+    cli_plugins_done();
     cnn_registry_close(&registry);
     return status;
 }

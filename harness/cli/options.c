@@ -284,8 +284,7 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
         if (status != CNN_OK) return status;
     }
     if (check_sweep(options, given, err) != CNN_OK || check_tuned(options, err) != CNN_OK) return err->status;
-    for (int i = 0; i < options->plugin.count; i++)
-        if (cnn_registry_load(registry, options->plugin.items[i], err) != CNN_OK) return err->status;
+    if (cli_load_plugins(options, registry, err) != CNN_OK) return err->status;
     if (options->workspace_limit > 0 && add_limits(options, err) != CNN_OK) return err->status;
     return cnn_settings_check(registry, options->set.items, options->set.count, err);
 }

@@ -1,0 +1,149 @@
+/* plugins.c: --plugin: foreign code in this process. With --isolate each one is first loaded, opened and closed in a
+ * process of its own: one that does not survive that is left out, a failure with its name, and the rest goes on. What
+ * happens later is isolate.c's to survive; without --isolate a crash or an exit() is at least explained. */
+#include "isolate.h"
+#include "options.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- What it may do to the process. Both only speak of it. */
+
+static volatile sig_atomic_t running; /* a command with plug-ins has not returned yet */
+
+/* Somebody else's exit(0) in mid-command must not look like success. */
+static void at_exit(void)
+{
+    static const char text[] = "benchcnn: a plug-in ended the process, in the middle of the command\n";
+    if (!running) return;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(EXIT_FAILED);
+    _exit(EXIT_FAILED);
+}
+
+/* Async-signal-safe; the signal is raised again when it returns. */
+static void on_crash(int signal_number)
+{
+    static const char text[] =
+        "benchcnn: a crash, with plug-ins loaded: verify and bench with --isolate tell in which case, and go on\n";
+    (void)signal_number;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) return;
+}
+
+static void watch(bool isolated)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; !isolated && i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
+    atexit(at_exit);
+    running = 1;
+}
+
+void cli_plugins_done(void) { running = 0; }
+
+/* ---- Trying one. */
+
+typedef struct attempt {
+    const cli_options *options;
+    cnn_registry *registry;
+    const char *path;
+} attempt;
+
+/* In a child. What is refused in words will be so again, outside. */
+static void try_plugin(void *user, isolate_page *page)
+{
+    const attempt *a = user;
+    const cnn_session_params params = cli_session_params(a->options);
+    cnn_session session;
+    cnn_error err;
+    if (cnn_registry_load(a->registry, a->path, &err) != CNN_OK) return;
+    const cnn_impl *impl = cnn_impl_at(a->registry, cnn_impl_count(a->registry) - 1);
+    snprintf(page->impl, sizeof page->impl, "%s", impl->name);
+    if (cnn_session_open(impl, &params, &session, &err) == CNN_OK) cnn_session_close(&session);
+}
+
+static cnn_status survives(cli_options *options, cnn_registry *registry, const char *path, bool *survived,
+                           cnn_error *err)
+{
+    attempt a = {options, registry, path};
+    cli_lost *lost = &options->lost[options->n_lost];
+    isolate_page left;
+    if (options->n_lost == CLI_LOST_MAX)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "plug-in %.200s: %d others have crashed or hung", path, CLI_LOST_MAX);
+    cnn_status status = isolate_try(options->isolate_limit, try_plugin, &a, survived, lost->how, &left, err);
+    if (status != CNN_OK || *survived) return status;
+    lost->plugin = path;
+    memcpy(lost->impl, left.impl, sizeof lost->impl);
+    options->n_lost++;
+    return CNN_OK;
+}
+
+/* ---- Without it. */
+
+static bool known(const cnn_registry *registry, const char *text, size_t length)
+{
+    char name[CNN_NAME_MAX];
+    cnn_error err;
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    return strpbrk(name, "*?[") != NULL || cnn_impl_find(registry, name, &err) != NULL;
+}
+
+/* --impl and --set without the names that nobody has any more. */
+static void leave_out(cli_options *options)
+{
+    char copy[sizeof options->impl_left], *rest = copy;
+    cli_list *set = &options->set;
+    int kept = 0;
+    for (int i = 0; i < set->count; i++)
+        if (known(options->registry, set->items[i], strcspn(set->items[i], ".="))) set->items[kept++] = set->items[i];
+    set->count = kept;
+    if (options->impl == NULL || strlen(options->impl) >= sizeof copy) return;
+    strcpy(copy, options->impl);
+    options->impl_left[0] = '\0';
+    while (rest != NULL) {
+        const char *word = strsep(&rest, ",");
+        if (!known(options->registry, word, strcspn(word, ":"))) continue;
+        if (options->impl_left[0] != '\0') strcat(options->impl_left, ",");
+        strcat(options->impl_left, word);
+    }
+    options->none_left = options->impl_left[0] == '\0';
+    options->impl = options->impl_left;
+}
+
+cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err)
+{
+    if (options->plugin.count > 0) watch(options->isolate);
+    for (int i = 0; i < options->plugin.count; i++) {
+        const char *path = options->plugin.items[i];
+        bool survived = true;
+        cnn_status status = CNN_OK;
+        if (options->isolate) status = survives(options, registry, path, &survived, err);
+        if (status == CNN_OK && survived) status = cnn_registry_load(registry, path, err);
+        if (status != CNN_OK) return status;
+    }
+    if (options->n_lost > 0) leave_out(options);
+    return CNN_OK;
+}
+
+cnn_status cli_report_lost(const cli_options *options, record_sink *sink, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < options->n_lost; i++) {
+        const cli_lost *lost = &options->lost[i];
+        char reason[512];
+        snprintf(reason, sizeof reason, "%s: %s", lost->impl[0] != '\0' ? "opening and closing it" : "loading it",
+                 lost->how);
+        if (!options->json)
+            printf("FAILED      %s%splug-in %s | %s\n    repeat with: %s\n", lost->impl,
+                   lost->impl[0] != '\0' ? ", " : "", lost->plugin, reason, options->command_line);
+        cnn_record *record = record_new("implementation");
+        record_text(record, "impl", lost->impl);
+        record_text(record, "plugin", lost->plugin);
+        record_text(record, "state", "FAILED");
+        record_text(record, "reason", reason);
+        record_text(record, "repro", options->command_line);
+        status = record_write(sink, record, err);
+    }
+    return status;
+}
