@@ -1,8 +1,8 @@
 /* optimizer_text.c: "adam,lr=0.001,l2=1e-4" <-> cnn_optimizer_desc. One table declares every option. */
 #include "names.h"
 #include "problem.h"
+#include "text_options.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The usual defaults: thesis section on Adam; momentum 0.9 and RMSProp 0.9 as in most frameworks. */
@@ -24,21 +24,6 @@ static double *option_field(cnn_optimizer_desc *desc, int option)
     return fields[option];
 }
 
-static cnn_status parse_option(const char *word, cnn_optimizer_desc *desc, cnn_error *err)
-{
-    const cnn_name_set options = {"optimizer option", option_names, OPTION_COUNT};
-    const char *equals = strchr(word, '=');
-    char key[CNN_NAME_MAX], *end;
-    snprintf(key, sizeof key, "%.*s", equals != NULL ? (int)(equals - word) : (int)strlen(word), word);
-    const int option = cnn_name_find(&options, key, err);
-    if (option < 0) return err->status;
-    const double value = equals != NULL ? strtod(equals + 1, &end) : 0;
-    if (equals == NULL || end == equals + 1 || *end != '\0')
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "optimizer option '%.64s' needs a number: %s=NUMBER", word, key);
-    *option_field(desc, option) = value;
-    return CNN_OK;
-}
-
 cnn_status cnn_optimizer_parse(const char *text, cnn_optimizer_desc *desc, cnn_error *err)
 {
     char copy[CNN_PROBLEM_TEXT_MAX], *rest = copy;
@@ -51,11 +36,9 @@ cnn_status cnn_optimizer_parse(const char *text, cnn_optimizer_desc *desc, cnn_e
     *desc = defaults[kind];
     desc->t = keep.t;
     desc->count = keep.count;
-    while (rest != NULL) {
-        cnn_status status = parse_option(strsep(&rest, ","), desc, err);
-        if (status != CNN_OK) return status;
-    }
-    return CNN_OK;
+    text_option options[OPTION_COUNT];
+    for (int i = 0; i < OPTION_COUNT; i++) options[i] = (text_option){option_names[i], option_field(desc, i), NULL};
+    return text_options_parse("optimizer option", rest, options, OPTION_COUNT, err);
 }
 
 void cnn_optimizer_format(const cnn_optimizer_desc *desc, char text[CNN_PROBLEM_TEXT_MAX])
@@ -64,7 +47,9 @@ void cnn_optimizer_format(const cnn_optimizer_desc *desc, char text[CNN_PROBLEM_
     size_t used = (size_t)snprintf(text, CNN_PROBLEM_TEXT_MAX, "%s", cnn_optimizer_name(desc->kind));
     for (int i = 0; i < OPTION_COUNT; i++) {
         const double value = *option_field(&given, i);
+        char real[TEXT_REAL_MAX];
         if (value != *option_field(&usual, i))
-            used += (size_t)snprintf(text + used, CNN_PROBLEM_TEXT_MAX - used, ",%s=%.15g", option_names[i], value);
+            used += (size_t)snprintf(text + used, CNN_PROBLEM_TEXT_MAX - used, ",%s=%s", option_names[i],
+                                     text_real(value, real));
     }
 }

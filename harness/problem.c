@@ -4,6 +4,7 @@
 #include "dims.h"
 #include "names.h"
 #include "shape.h"
+#include "text_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +24,6 @@ static cnn_status needs_kind(const char *text, const char *example, cnn_error *e
 {
     return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': a kind and a colon are needed in front, as in '%s'",
                     text, example);
-}
-
-static bool parse_real(const char *text, double *value)
-{
-    char *end;
-    *value = strtod(text, &end);
-    return end != text && *end == '\0';
 }
 
 /* A window's descriptor: its fields of both axes. */
@@ -94,7 +88,7 @@ static cnn_status parse_act(const char *text, const cnn_type *type, cnn_problem 
     const int index = cnn_name_find(&cnn_act_names, kind, err);
     if (index < 0) return err->status;
     double alpha = usual_alpha[index];
-    if (equals != NULL && (usual_alpha[index] == 0 || !parse_real(equals + 1, &alpha)))
+    if (equals != NULL && (usual_alpha[index] == 0 || !text_real_parse(equals + 1, &alpha)))
         return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': %s takes no parameter '%s'", text, kind,
                         equals + 1);
     cnn_status status = parse_plain(text, start, "mb ic ih iw", d, err);
@@ -109,27 +103,26 @@ static cnn_status parse_act(const char *text, const cnn_type *type, cnn_problem 
     return CNN_OK;
 }
 
+/* "RATE,seed=N" or "inference,rate=...". */
 static cnn_status parse_dropout(const char *text, const cnn_type *type, cnn_problem *p, desc_dims *d, cnn_error *err)
 {
-    char rate_text[CNN_NAME_MAX];
+    char words[CNN_PROBLEM_TEXT_MAX], *rest = words;
     size_t start;
-    double rate;
-    if (!split_kind(text, rate_text, sizeof rate_text, &start)) return needs_kind(text, "0.2:mb2ic20ih16", err);
-    const bool inference = strcmp(rate_text, "inference") == 0;
-    if (inference)
-        rate = 0.5;
-    else if (!parse_real(rate_text, &rate))
-        return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': '%s' is no dropout rate", text, rate_text);
-    cnn_status status = parse_plain(text, start, "mb ic ih iw", d, err);
+    cnn_dropout_desc desc = {.t = *type, .rate = CNN_DROPOUT_RATE, .seed = CNN_DROPOUT_SEED};
+    const text_option options[] = {{"rate", &desc.rate, NULL}, {"seed", NULL, &desc.seed}};
+    if (!split_kind(text, words, sizeof words, &start)) return needs_kind(text, "0.2:mb2ic20ih16", err);
+    const char *rate = strsep(&rest, ",");
+    desc.inference = strcmp(rate, "inference") == 0;
+    if (!desc.inference && !text_real_parse(rate, &desc.rate))
+        return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': '%.64s' is no dropout rate", text, rate);
+    cnn_status status = text_options_parse("dropout option", rest, options, 2, err);
+    if (status == CNN_OK) status = parse_plain(text, start, "mb ic ih iw", d, err);
     if (status != CNN_OK) return status;
-    p->u.dropout = (cnn_dropout_desc){.t = *type,
-                                      .rate = rate,
-                                      .seed = 1,
-                                      .inference = inference,
-                                      .mb = d->mb,
-                                      .ic = d->ic,
-                                      .ih = d->height.i,
-                                      .iw = d->width.i};
+    desc.mb = d->mb;
+    desc.ic = d->ic;
+    desc.ih = d->height.i;
+    desc.iw = d->width.i;
+    p->u.dropout = desc;
     return CNN_OK;
 }
 
@@ -157,22 +150,31 @@ static cnn_status parse_concat(const char *text, const cnn_type *type, cnn_probl
     return CNN_OK;
 }
 
+/* "inference", options, or both in front of a colon; or nothing. */
 static cnn_status parse_batchnorm(const char *text, const cnn_type *type, cnn_problem *p, desc_dims *d, cnn_error *err)
 {
-    char kind[CNN_NAME_MAX] = "";
+    static const char inference[] = "inference";
+    char words[CNN_PROBLEM_TEXT_MAX], *rest = words;
+    const size_t length = sizeof inference - 1;
     size_t start = 0;
-    if (split_kind(text, kind, sizeof kind, &start) && strcmp(kind, "inference") != 0)
-        return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': '%s' should be 'inference'", text, kind);
-    cnn_status status = parse_plain(text, start, "mb ic ih iw", d, err);
+    cnn_batchnorm_desc desc = {.t = *type, .eps = CNN_BATCHNORM_EPS, .momentum = CNN_BATCHNORM_MOMENTUM};
+    const text_option options[] = {{"eps", &desc.eps, NULL}, {"momentum", &desc.momentum, NULL}};
+    cnn_status status = CNN_OK;
+    if (split_kind(text, words, sizeof words, &start)) {
+        desc.inference = strncmp(words, inference, length) == 0 && (words[length] == ',' || words[length] == '\0');
+        if (desc.inference) strsep(&rest, ",");
+        if (!desc.inference && strchr(words, '=') == NULL)
+            return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': '%.64s' should be 'inference' or an option",
+                            text, words);
+        status = text_options_parse("batch norm option", rest, options, 2, err);
+    }
+    if (status == CNN_OK) status = parse_plain(text, start, "mb ic ih iw", d, err);
     if (status != CNN_OK) return status;
-    p->u.batchnorm = (cnn_batchnorm_desc){.t = *type,
-                                          .eps = 1e-5,
-                                          .momentum = 0.1,
-                                          .inference = kind[0] != '\0',
-                                          .mb = d->mb,
-                                          .ic = d->ic,
-                                          .ih = d->height.i,
-                                          .iw = d->width.i};
+    desc.mb = d->mb;
+    desc.ic = d->ic;
+    desc.ih = d->height.i;
+    desc.iw = d->width.i;
+    p->u.batchnorm = desc;
     return CNN_OK;
 }
 
@@ -239,9 +241,9 @@ cnn_status cnn_problem_parse(cnn_op op, const char *text, const cnn_problem_defa
     desc_dims dims;
     memset(problem, 0, sizeof *problem);
     problem->op = op;
-    if (strlen(text) >= CNN_PROBLEM_TEXT_MAX / 2)
+    if (strlen(text) >= CNN_PROBLEM_TEXT_MAX)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "the descriptor '%.64s...' is longer than %d characters", text,
-                        CNN_PROBLEM_TEXT_MAX / 2);
+                        CNN_PROBLEM_TEXT_MAX - 1);
     cnn_status status = parse_op(text, defaults, problem, &dims, err);
     if (status != CNN_OK) return status;
     memcpy(problem->name, dims.name, sizeof problem->name);

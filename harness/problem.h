@@ -7,10 +7,10 @@
  *   pool       max:mb2ic16ih8kh2sh2          (avg, avg_pad, global_avg; sizes deduced as for conv)
  *   act        leaky_relu=0.01:mb2ic20ih16   (a kind without =alpha takes its default)
  *   loss       mb100ic10
- *   dropout    0.2:mb2ic20ih16           (inference:mb2ic20ih16)
+ *   dropout    0.2:mb2ic20ih16           (inference:mb2ic20ih16; options: 0.2,seed=7:mb2ic20ih16)
  *   add        mb2ic20ih16
  *   concat     3+5+7:mb2ih16                 (channels of each input)
- *   batchnorm  mb8ic20ih16                   (inference:mb8ic20ih16)
+ *   batchnorm  mb8ic20ih16                   (inference:mb8ic20ih16, eps=0.001,momentum=0.3:mb8ic20ih16)
  *   optimizer  adam:ic1000                   (ic counts the parameters; options after the kind as for --optimizer:
  *                                             adam,lr=0.001,l2=0.0001:ic1000)
  */
@@ -21,7 +21,13 @@
 
 enum { CNN_PROBLEM_TEXT_MAX = 512 };
 
-/* What the text does not say. */
+/* What a text that names no others means. */
+#define CNN_DROPOUT_RATE 0.5 /* of inference, where it does nothing */
+#define CNN_DROPOUT_SEED 1
+#define CNN_BATCHNORM_EPS 1e-5
+#define CNN_BATCHNORM_MOMENTUM 0.1
+
+/* What the text does not say: on the command line these are options, in records fields of their own. */
 typedef struct cnn_problem_defaults {
     cnn_type type;
     bool no_bias, flip;
@@ -32,8 +38,12 @@ typedef struct cnn_problem_defaults {
 cnn_status cnn_problem_parse(cnn_op op, const char *text, const cnn_problem_defaults *defaults, cnn_problem *problem,
                              cnn_error *err);
 
-/* The canonical text, which parses back to the same problem; deduced sizes that the defaults reproduce are left out. */
+/* The canonical text, which parses back to the same problem, given its type, bias and flip as defaults; deduced sizes
+ * that the text reproduces are left out. */
 void cnn_problem_format(const cnn_problem *problem, char text[CNN_PROBLEM_TEXT_MAX]);
+/* The problem without what decides nothing about how it runs, its name and the dropout's seed: two layers that do the
+ * same work have the same text then. */
+cnn_problem cnn_problem_work(const cnn_problem *problem);
 
 /* A problem file: benchdnn's shape files unchanged. White space separates descriptors, '#' at the start of a word
  * comments out the rest of the line. Calls `each` for every descriptor that parses, or with problem == NULL and the

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PLACE_MAX = 128 };
+
 /* The next word of a line: up to white space outside double quotes. Ends it in place; NULL at the end or a comment. */
 static char *next_word(char **at)
 {
@@ -19,6 +21,16 @@ static char *next_word(char **at)
     *at = *end == '\0' ? end : end + 1;
     *end = '\0';
     return start;
+}
+
+/* FILE:LINE, for the front of a message: of a long path its end is kept, which says more than its beginning. */
+static void place_text(const char *path, int number, char text[PLACE_MAX])
+{
+    const size_t length = strlen(path), room = PLACE_MAX - sizeof "...:2147483647";
+    if (length <= room)
+        snprintf(text, PLACE_MAX, "%s:%d", path, number);
+    else
+        snprintf(text, PLACE_MAX, "...%s:%d", path + length - room, number);
 }
 
 static cnn_status give_word(const char *where, const char *word, cnn_op op, const cnn_problem_defaults *defaults,
@@ -34,7 +46,7 @@ static cnn_status give_word(const char *where, const char *word, cnn_op op, cons
     if (status == CNN_OK) return each(user, word, &problem, err);
 
     const cnn_error why = *err;
-    CNN_FAIL(err, why.status, "%.120s: %.380s", where, why.message);
+    CNN_FAIL(err, why.status, "%s: %.380s", where, why.message);
     return each(user, word, NULL, err);
 }
 
@@ -49,9 +61,9 @@ cnn_status cnn_problem_file(const char *path, cnn_op op, const cnn_problem_defau
 
     errno = 0;
     for (int number = 1; status == CNN_OK && getline(&line, &capacity, file) >= 0; number++) {
-        char where[256], *at = line, *word;
+        char where[PLACE_MAX], *at = line, *word;
         line[strcspn(line, "\r\n")] = '\0'; /* a name whose quote is missing ends with its line */
-        snprintf(where, sizeof where, "%s:%d", path, number);
+        place_text(path, number, where);
         while (status == CNN_OK && (word = next_word(&at)) != NULL)
             status = give_word(where, word, op, defaults, each, user, err);
     }

@@ -2,7 +2,9 @@
 #include "names.h"
 #include "problem.h"
 #include "shape.h"
+#include "text_options.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 typedef struct writer {
@@ -88,8 +90,9 @@ static void put_pool(writer *w, const cnn_pool_desc *d)
 static void put_act(writer *w, const cnn_act_desc *d)
 {
     put(w, "%s", cnn_act_name(d->kind));
+    char real[TEXT_REAL_MAX];
     if (d->kind == CNN_ACT_LEAKY_RELU || d->kind == CNN_ACT_CLIPPED_RELU || d->kind == CNN_ACT_ELU)
-        put(w, "=%.15g", d->alpha);
+        put(w, "=%s", text_real(d->alpha, real));
     put(w, ":");
     put_plain(w, d->mb, d->ic, d->ih, d->iw);
 }
@@ -99,6 +102,31 @@ static void put_concat(writer *w, const cnn_concat_desc *d)
     for (int i = 0; i < d->n_inputs; i++) put(w, "%s%lld", i > 0 ? "+" : "", (long long)d->ic[i]);
     put(w, ":");
     put_plain(w, d->mb, 0, d->ih, d->iw);
+}
+
+/* The rate first, or "inference", where it does nothing and is told if it is not the usual one. */
+static void put_dropout(writer *w, const cnn_dropout_desc *d)
+{
+    char rate[TEXT_REAL_MAX];
+    text_real(d->rate, rate);
+    put(w, "%s", d->inference ? "inference" : rate);
+    if (d->inference && d->rate != CNN_DROPOUT_RATE) put(w, ",rate=%s", rate);
+    if (d->seed != CNN_DROPOUT_SEED) put(w, ",seed=%" PRIu64, d->seed);
+    put(w, ":");
+    put_plain(w, d->mb, d->ic, d->ih, d->iw);
+}
+
+/* The words before the colon, which stands only where there are any. */
+static void put_batchnorm(writer *w, const cnn_batchnorm_desc *d)
+{
+    char real[TEXT_REAL_MAX];
+    const char *comma = "";
+    if (d->inference) put(w, "inference"), comma = ",";
+    if (d->eps != CNN_BATCHNORM_EPS) put(w, "%seps=%s", comma, text_real(d->eps, real)), comma = ",";
+    if (d->momentum != CNN_BATCHNORM_MOMENTUM)
+        put(w, "%smomentum=%s", comma, text_real(d->momentum, real)), comma = ",";
+    if (comma[0] != '\0') put(w, ":");
+    put_plain(w, d->mb, d->ic, d->ih, d->iw);
 }
 
 static void put_optimizer(writer *w, const cnn_optimizer_desc *d)
@@ -130,11 +158,7 @@ void cnn_problem_format(const cnn_problem *p, char text[CNN_PROBLEM_TEXT_MAX])
         put_plain(&w, p->u.loss.mb, p->u.loss.ic, 1, 1);
         break;
     case CNN_OP_DROPOUT:
-        if (p->u.dropout.inference)
-            put(&w, "inference:");
-        else
-            put(&w, "%.15g:", p->u.dropout.rate);
-        put_plain(&w, p->u.dropout.mb, p->u.dropout.ic, p->u.dropout.ih, p->u.dropout.iw);
+        put_dropout(&w, &p->u.dropout);
         break;
     case CNN_OP_ADD:
         put_plain(&w, p->u.add.mb, p->u.add.ic, p->u.add.ih, p->u.add.iw);
@@ -143,8 +167,7 @@ void cnn_problem_format(const cnn_problem *p, char text[CNN_PROBLEM_TEXT_MAX])
         put_concat(&w, &p->u.concat);
         break;
     case CNN_OP_BATCHNORM:
-        put(&w, "%s", p->u.batchnorm.inference ? "inference:" : "");
-        put_plain(&w, p->u.batchnorm.mb, p->u.batchnorm.ic, p->u.batchnorm.ih, p->u.batchnorm.iw);
+        put_batchnorm(&w, &p->u.batchnorm);
         break;
     case CNN_OP_OPTIMIZER:
         put_optimizer(&w, &p->u.optimizer);
@@ -153,4 +176,12 @@ void cnn_problem_format(const cnn_problem *p, char text[CNN_PROBLEM_TEXT_MAX])
         break;
     }
     if (p->name[0] != '\0') put(&w, "n\"%s\"", p->name);
+}
+
+cnn_problem cnn_problem_work(const cnn_problem *problem)
+{
+    cnn_problem work = *problem;
+    memset(work.name, 0, sizeof work.name);
+    if (work.op == CNN_OP_DROPOUT) work.u.dropout.seed = CNN_DROPOUT_SEED;
+    return work;
 }

@@ -64,15 +64,14 @@ static int facts_of(const cnn_session *session, record_pair facts[TUNING_FACTS])
 
 static void identity_of(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, identity *is)
 {
-    cnn_problem nameless = *problem;
+    const cnn_problem work = cnn_problem_work(problem);
     const cnn_type *type = &problem->u.type;
     const bool bias = problem->op == CNN_OP_CONV ? problem->u.conv.bias
                       : problem->op == CNN_OP_FC ? problem->u.fc.bias
                                                  : true;
     const bool flip = problem->op == CNN_OP_CONV && problem->u.conv.flip;
     memset(is, 0, sizeof *is);
-    nameless.name[0] = '\0';
-    cnn_problem_format(&nameless, is->problem);
+    cnn_problem_format(&work, is->problem);
     snprintf(is->impl, sizeof is->impl, "%s", session->impl->name);
     snprintf(is->op, sizeof is->op, "%s", cnn_op_name(problem->op));
     snprintf(is->dir, sizeof is->dir, "%s", cnn_dir_name(dir));

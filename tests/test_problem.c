@@ -15,6 +15,75 @@ static cnn_status parse(cnn_op op, const char *text, cnn_problem *problem, cnn_e
     return cnn_problem_parse(op, text, &defaults, problem, err);
 }
 
+/* All fields in turn, each exact; the bytes between them hold anything. */
+enum { FIELDS_MAX = 24 };
+#define FIELDS(...)                                                                                                    \
+    do {                                                                                                               \
+        const long double list[] = {__VA_ARGS__};                                                                      \
+        memcpy(fields, list, sizeof list);                                                                             \
+    } while (0)
+
+static void list_fields(const cnn_problem *p, long double fields[FIELDS_MAX])
+{
+    const cnn_conv_desc *c = &p->u.conv;
+    const cnn_fc_desc *f = &p->u.fc;
+    const cnn_pool_desc *m = &p->u.pool;
+    const cnn_act_desc *a = &p->u.act;
+    const cnn_dropout_desc *d = &p->u.dropout;
+    const cnn_concat_desc *j = &p->u.concat;
+    const cnn_batchnorm_desc *b = &p->u.batchnorm;
+    const cnn_optimizer_desc *o = &p->u.optimizer;
+    memset(fields, 0, FIELDS_MAX * sizeof *fields);
+    switch (p->op) {
+    case CNN_OP_CONV:
+        FIELDS(c->g, c->mb, c->ic, c->ih, c->iw, c->oc, c->oh, c->ow, c->kh, c->kw, c->sh, c->sw, c->ph, c->pw, c->ph_r,
+               c->pw_r, c->dh, c->dw, c->bias, c->flip);
+        break;
+    case CNN_OP_FC:
+        FIELDS(f->mb, f->ic, f->ih, f->iw, f->oc, f->bias);
+        break;
+    case CNN_OP_POOL:
+        FIELDS(m->kind, m->mb, m->ic, m->ih, m->iw, m->oh, m->ow, m->kh, m->kw, m->sh, m->sw, m->ph, m->pw, m->ph_r,
+               m->pw_r, m->dh, m->dw);
+        break;
+    case CNN_OP_ACT:
+        FIELDS(a->kind, a->alpha, a->mb, a->ic, a->ih, a->iw);
+        break;
+    case CNN_OP_LOSS:
+        FIELDS(p->u.loss.mb, p->u.loss.ic);
+        break;
+    case CNN_OP_DROPOUT:
+        FIELDS(d->rate, d->seed, d->inference, d->mb, d->ic, d->ih, d->iw);
+        break;
+    case CNN_OP_ADD:
+        FIELDS(p->u.add.mb, p->u.add.ic, p->u.add.ih, p->u.add.iw);
+        break;
+    case CNN_OP_CONCAT:
+        FIELDS(j->mb, j->ih, j->iw, j->n_inputs, j->ic[0], j->ic[1], j->ic[2], j->ic[3]);
+        break;
+    case CNN_OP_BATCHNORM:
+        FIELDS(b->eps, b->momentum, b->inference, b->mb, b->ic, b->ih, b->iw);
+        break;
+    case CNN_OP_OPTIMIZER:
+        FIELDS(o->kind, o->count, o->lr, o->beta1, o->beta2, o->eps, o->l1, o->l2, o->decay_steps);
+        break;
+    case CNN_OP_COUNT:
+        fail();
+    }
+}
+
+static void expect_same(const cnn_problem *a, const cnn_problem *b, const char *text)
+{
+    long double of_a[FIELDS_MAX], of_b[FIELDS_MAX];
+    list_fields(a, of_a);
+    list_fields(b, of_b);
+    assert_int_equal(a->op, b->op);
+    assert_string_equal(a->name, b->name);
+    assert_memory_equal(&a->u.type, &b->u.type, sizeof a->u.type);
+    for (int i = 0; i < FIELDS_MAX; i++)
+        if (of_a[i] != of_b[i]) fail_msg("%s: field %d is %.20Lg, not %.20Lg", text, i, of_b[i], of_a[i]);
+}
+
 typedef struct conv_case {
     const char *text;
     int64_t g, mb, ic, ih, iw, oc, oh, ow, kh, kw, sh, sw, ph, pw, ph_r, pw_r, dh, dw;
@@ -61,7 +130,7 @@ static void convolutions_are_deduced_as_benchdnn_does(void **state)
                 fail_msg("%s: field %zu is %lld, not %lld", c->text, k, (long long)got[k], (long long)want[k]);
         cnn_problem_format(&p, text);
         if (parse(CNN_OP_CONV, text, &again, &err) != CNN_OK) fail_msg("%s -> %s: %s", c->text, text, err.message);
-        assert_memory_equal(&p, &again, sizeof p);
+        expect_same(&p, &again, text);
     }
 }
 
@@ -85,7 +154,12 @@ static void other_operations_come_back_from_their_text(void **state)
         {CNN_OP_DROPOUT, "inference:mb2ic2"},
         {CNN_OP_ADD, "mb2ic20ih16iw3"},
         {CNN_OP_CONCAT, "3+5+7:mb2ih16"},
+        {CNN_OP_DROPOUT, "0.2,seed=18446744073709551615:mb2ic2"},
+        {CNN_OP_DROPOUT, "inference,seed=2,rate=0.2:mb2ic2"},
+        {CNN_OP_BATCHNORM, "mb8ic20ih16"},
         {CNN_OP_BATCHNORM, "inference:mb8ic20ih16"},
+        {CNN_OP_BATCHNORM, "eps=0.001:mb8ic20ih16n\"a:b\""},
+        {CNN_OP_BATCHNORM, "inference,momentum=0.25,eps=0.3333333333333333:mb8ic20ih16"},
         {CNN_OP_OPTIMIZER, "adam,lr=0.01,l2=0.0001:ic1000"},
         {CNN_OP_OPTIMIZER, "sgd:ic17"},
     };
@@ -97,8 +171,49 @@ static void other_operations_come_back_from_their_text(void **state)
         cnn_problem_format(&p, text);
         if (parse(cases[i].op, text, &again, &err) != CNN_OK)
             fail_msg("%s -> %s: %s", cases[i].text, text, err.message);
-        assert_memory_equal(&p, &again, sizeof p);
+        expect_same(&p, &again, text);
     }
+}
+
+/* Values that no 15 digits tell apart, and texts as long as they get. */
+static void every_field_comes_back_to_the_bit(void **state)
+{
+    (void)state;
+    const cnn_type t = defaults.type;
+    const double odd = 0.1 + 0.2, tiny = 4.9406564584124654e-324, third = 1.0 / 3.0;
+    const int64_t most = INT32_MAX;
+    cnn_problem list[] = {
+        {.op = CNN_OP_ACT, .u.act = {t, CNN_ACT_LEAKY_RELU, odd, 2, 3, 4, 5}},
+        {.op = CNN_OP_DROPOUT, .u.dropout = {t, odd, UINT64_MAX - 1, false, 2, 3, 4, 5}},
+        {.op = CNN_OP_DROPOUT, .u.dropout = {t, odd, 7, true, 2, 3, 4, 5}},
+        {.op = CNN_OP_BATCHNORM, .u.batchnorm = {t, tiny, third, false, 2, 3, 4, 5}},
+        {.op = CNN_OP_BATCHNORM, .u.batchnorm = {t, odd, 1.0, true, 2, 3, 4, 5}},
+        {.op = CNN_OP_OPTIMIZER,
+         .u.optimizer = {t, CNN_ADAGRAD, most, odd, third, odd, tiny, third, 1e-300 / 3, 1e300 / 3}},
+        {.op = CNN_OP_CONV, .u.conv = {t, 1, 1, 1, 3, 3, 1, 1, 1, 3, 3, 1, 1, 0, 0, 0, 0, 0, 0, false, true}},
+        {.op = CNN_OP_FC, .u.fc = {t, 2, 3, 4, 5, 6, false}},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        const cnn_problem_defaults other = {t, .no_bias = true, .flip = true};
+        cnn_problem again;
+        cnn_error err = {.message = ""};
+        char text[CNN_PROBLEM_TEXT_MAX];
+        memset(list[i].name, 'n', CNN_NAME_MAX - 1);
+        cnn_problem_format(&list[i], text);
+        if (cnn_problem_parse(list[i].op, text, &other, &again, &err) != CNN_OK) fail_msg("%s: %s", text, err.message);
+        expect_same(&list[i], &again, text);
+    }
+}
+
+static void the_same_work_has_the_same_text(void **state)
+{
+    (void)state;
+    cnn_problem a, b;
+    cnn_error err;
+    assert_int_equal(parse(CNN_OP_DROPOUT, "0.2,seed=7:mb2ic2n\"one\"", &a, &err), CNN_OK);
+    assert_int_equal(parse(CNN_OP_DROPOUT, "0.2:mb2ic2", &b, &err), CNN_OK);
+    a = cnn_problem_work(&a);
+    expect_same(&a, &b, "the same work");
 }
 
 static void bad_descriptors_are_refused_with_the_place(void **state)
@@ -139,6 +254,12 @@ static void bad_descriptors_are_refused_with_the_place(void **state)
         {CNN_OP_ACT, "leaky_relu=x:ic3", "leaky_relu", CNN_BAD_FORMAT},
         {CNN_OP_ACT, "elu=-1:ic3", "alpha is -1", CNN_BAD_ARGUMENT},
         {CNN_OP_DROPOUT, "1.0:ic3", "rate is 1", CNN_BAD_ARGUMENT},
+        {CNN_OP_DROPOUT, "0.2,seed=-1:ic3", "'seed=-1' needs a whole number", CNN_BAD_ARGUMENT},
+        {CNN_OP_DROPOUT, "0.2,sed=1:ic3", "did you mean 'seed'", CNN_BAD_ARGUMENT},
+        {CNN_OP_BATCHNORM, "inferense:ic3", "'inferense' should be 'inference'", CNN_BAD_FORMAT},
+        {CNN_OP_BATCHNORM, "eps=x:ic3", "'eps=x' needs a number", CNN_BAD_ARGUMENT},
+        {CNN_OP_BATCHNORM, "eps=0:ic3", "eps is 0", CNN_BAD_ARGUMENT},
+        {CNN_OP_BATCHNORM, "inference,momentum:ic3", "'momentum' needs a number", CNN_BAD_ARGUMENT},
         {CNN_OP_CONCAT, "3+:mb2", "channel counts", CNN_BAD_FORMAT},
         {CNN_OP_CONCAT, "3+0:mb2", "ic is 0", CNN_BAD_ARGUMENT},
         {CNN_OP_OPTIMIZER, "adam,lr=-1:ic9", "lr is -1", CNN_BAD_ARGUMENT},
@@ -194,13 +315,42 @@ static void problem_files_hold_comments_names_and_blanks(void **state)
     assert_message(err, "/nonexistent/file");
 }
 
+/* However deep the folder, the message tells the line. */
+static void a_long_path_keeps_its_line(void **state)
+{
+    char path[256] = "/tmp/benchcnn_problems_XXXXXX", command[300];
+    seen s = {0};
+    cnn_error err;
+    (void)state;
+    assert_non_null(mkdtemp(path));
+    const size_t folder = strlen(path);
+    path[folder] = '/';
+    memset(path + folder + 1, 'f', 180);
+    strcpy(path + folder + 181, ".txt");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("ic3ih5oc4kh3\n\nic3ih5oc4kh7\n", file);
+    fclose(file);
+    const cnn_status status = cnn_problem_file(path, CNN_OP_CONV, &defaults, count_problem, &s, &err);
+    path[folder] = '\0';
+    snprintf(command, sizeof command, "rm -r %s", path);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(status, CNN_OK);
+    assert_int_equal(s.refused, 1);
+    if (strncmp(s.last, "...f", 4) != 0 || strstr(s.last, "fff.txt:3: ") == NULL || strstr(s.last, "spans 7") == NULL)
+        fail_msg("%s", s.last);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_are_deduced_as_benchdnn_does),
         cmocka_unit_test(other_operations_come_back_from_their_text),
+        cmocka_unit_test(every_field_comes_back_to_the_bit),
+        cmocka_unit_test(the_same_work_has_the_same_text),
         cmocka_unit_test(bad_descriptors_are_refused_with_the_place),
         cmocka_unit_test(problem_files_hold_comments_names_and_blanks),
+        cmocka_unit_test(a_long_path_keeps_its_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ static void draw_kind(const fuzz_space *space, cnn_rng *rng, cnn_problem *p)
         break;
     case CNN_OP_BATCHNORM:
         p->u.batchnorm.inference = chance(rng, 4);
-        p->u.batchnorm.eps = 1e-5, p->u.batchnorm.momentum = 0.1; /* its text knows no others */
+        p->u.batchnorm.eps = 1e-5, p->u.batchnorm.momentum = 0.1;
         break;
     case CNN_OP_OPTIMIZER:
         draw_optimizer(rng, p);

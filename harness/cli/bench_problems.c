@@ -60,17 +60,15 @@ static cnn_status load_networks(bench *b, cnn_error *err)
     return status;
 }
 
-/* Layers of the same shape are one problem, whatever their names. */
+/* Layers that do the same work are one problem, whatever their names. */
 static bool has(const bench_list *list, const cnn_problem *problem)
 {
     char text[CNN_PROBLEM_TEXT_MAX], other[CNN_PROBLEM_TEXT_MAX];
-    cnn_problem nameless = *problem;
-    nameless.name[0] = '\0';
-    cnn_problem_format(&nameless, text);
+    cnn_problem work = cnn_problem_work(problem);
+    cnn_problem_format(&work, text);
     for (int i = 0; i < list->count; i++) {
-        nameless = list->items[i];
-        nameless.name[0] = '\0';
-        cnn_problem_format(&nameless, other);
+        work = cnn_problem_work(&list->items[i]);
+        cnn_problem_format(&work, other);
         if (list->items[i].op == problem->op && strcmp(text, other) == 0) return true;
     }
     return false;

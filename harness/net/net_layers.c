@@ -1,5 +1,6 @@
 /* net_layers.c: one line of a network's text -> one layer. A kind of layer is a function and a row of the table. */
 #include "../names.h"
+#include "../problem.h"
 #include "../shape.h"
 #include "net_parse.h"
 
@@ -198,7 +199,7 @@ static cnn_status read_dropout(net_builder *b, int variant, cnn_error *err)
 
 static cnn_status read_batch_norm(net_builder *b, int variant, cnn_error *err)
 {
-    double eps = 1e-5, momentum = 0.1;
+    double eps = CNN_BATCHNORM_EPS, momentum = CNN_BATCHNORM_MOMENTUM;
     const net_option options[] = {{.key = "eps", .real = &eps}, {.key = "momentum", .real = &momentum}};
     (void)variant;
     const cnn_status status = net_read_options(b->line, 1, options, COUNT(options), err);
