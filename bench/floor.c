@@ -23,8 +23,10 @@ static double cached_at_most(const bench_peaks *peaks, const cnn_session *sessio
     double most = 0;
     for (int i = 0; i < peaks->count; i++)
         if (applies(&peaks->list[i], session, machine)) most = fmax(most, (double)peaks->list[i].holds);
-    for (int level = 1; level <= 3 && session->impl->device_kind == CNN_DEVICE_CPU; level++)
-        most = fmax(most, (double)cpu_cache_bytes(level) * (level < 3 ? session->threads : 1));
+    if (session->impl->device_kind == CNN_DEVICE_CPU) {
+        for (int level = 1; level < 3; level++) most = fmax(most, (double)cpu_cache_bytes(level) * session->threads);
+        most = fmax(most, (double)cpu_last_cache_bytes(0, session->threads));
+    }
     return most > 0 ? most : untold;
 }
 
