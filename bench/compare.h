@@ -1,8 +1,9 @@
 /* compare.h: two files of records, figure by figure: faster, slower, same, or not to be told.
  *
- * A figure is what has one key: implementation, algorithm, problem, direction, types, threads, knobs, caches. The
- * samples of one run say little of the next: a neighbour stays for the whole of one, memory lies elsewhere. So what is
- * compared are runs: each record of a key is one (`bench --repeat 5`, or the command given five times with the same
+ * A figure is what has one key: implementation, algorithm, problem, direction, types, threads, knobs, caches; in one
+ * file, of one machine. (That of the other file may differ, and is a fact of the environment, like a driver's version.)
+ * The samples of one run say little of the next: a neighbour stays for the whole of one, memory lies elsewhere. So what
+ * is compared are runs: each record of a key is one (`bench --repeat 5`, or the command given five times with the same
  * --out), and its median one number. What is judged is the ratio B/A, by Welch's interval over the runs' logarithms:
  *
  *   SLOWER, FASTER   the whole interval lies beyond the margin: above 1 + margin, below 1 / (1 + margin)
@@ -22,15 +23,15 @@
 enum { COMPARE_RUNS = 3 };
 
 typedef struct figure {
-    char *key;
-    double *runs; /* their medians, in seconds, in order */
+    char *key, machine[CNN_NAME_MAX]; /* machine "": not told */
+    double *runs;                     /* their medians, in seconds, in order */
     int n_runs;
     double resolution; /* the largest of the runs' A/A controls; NaN without one */
     double *epochs;    /* of the latest run of a training figure, whose median is its runs' last */
     int n_epochs, run; /* run: number of the environment record that the latest stands under */
 } figure;
 
-typedef struct figure_fact { /* of the environment: "cpu", "commit", ... */
+typedef struct figure_fact { /* of the environment: "cpu", "commit", "cuda_naive.gpu", ... */
     char *key, *value;
 } figure_fact;
 
@@ -42,7 +43,7 @@ typedef struct figure_set {
     int n_facts;
 } figure_set;
 
-/* Every verified figure of a file. */
+/* Every verified figure of a file. CNN_BAD_ARGUMENT where one has runs on two machines. */
 cnn_status figures_read(const char *path, figure_set *set, cnn_error *err);
 void figures_free(figure_set *set);
 const figure *figures_find(const figure_set *set, const char *key); /* NULL without one */

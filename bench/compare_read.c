@@ -7,22 +7,46 @@
 #include <string.h>
 
 /* What makes two figures the same one. A record lacks those that are not of its kind. */
-static const char *const key_fields[] = {"kind",    "impl",    "algorithm",    "op",          "problem",   "net",
-                                         "net_crc", "data",    "dir",          "dtype",       "layout",    "math",
-                                         "batch",   "threads", "knobs",        "cache",       "optimizer", "seed",
-                                         "graph",   "data_on", "train_images", "test_images", "program"};
+static const char *const key_fields[] = {
+    "kind",      "impl", "algorithm", "op",      "problem",      "bias",        "mode",    "net",   "net_crc",
+    "data",      "dir",  "dtype",     "layout",  "math",         "batch",       "threads", "knobs", "cache",
+    "optimizer", "seed", "graph",     "data_on", "train_images", "test_images", "program"};
+/* Values that go without saying: older records do not say them. */
+static const struct {
+    const char *field, *value;
+} usual[] = {{"knobs", "{}"}, {"bias", "true"}, {"mode", "\"cross_correlation\""}};
 /* Of the environment, what a figure depends on; the date and the load differ by nature. */
 static const char *const fact_fields[] = {"cpu",     "cores",  "memory_bytes", "os",    "kernel",     "cpu_governor",
                                           "version", "commit", "compiler",     "flags", "build_type", "clock_source"};
 
-/* Appends "FIELD=VALUE "; texts without their quotes. */
-static void append_field(const cnn_record *record, const char *field, char *key, size_t size)
+typedef struct reader {
+    figure_set *set;
+    const char *path;
+    char machine[CNN_NAME_MAX]; /* the environment record's: epochs do not tell their own */
+} reader;
+
+static bool goes_without_saying(const char *field, const char *value)
 {
-    char value[1024];
-    const size_t used = strlen(key);
-    const char *text = record_get_text(record, field);
-    if (!text && record_get_json(record, field, value, (int)sizeof value)) text = value;
-    if (text && strcmp(text, "{}") != 0) snprintf(key + used, size - used, "%s%s=%s", used ? " " : "", field, text);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (strcmp(field, usual[i].field) == 0 && strcmp(value, usual[i].value) == 0) return true;
+    return false;
+}
+
+/* "FIELD=VALUE FIELD=VALUE", texts without their quotes; NULL when out of memory. */
+static char *key_of(const cnn_record *record)
+{
+    char *key = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&key, &size);
+    for (size_t i = 0; stream && i < sizeof key_fields / sizeof *key_fields; i++) {
+        const char *field = key_fields[i], *text = record_get_text(record, field);
+        char *value = record_json(record, field);
+        if (value && !goes_without_saying(field, value))
+            fprintf(stream, "%s%s=%s", i ? " " : "", field, text ? text : value);
+        free(value);
+    }
+    if (stream) fclose(stream);
+    return key;
 }
 
 static cnn_status add_figure(figure_set *set, const char *key, figure **made, cnn_error *err)
@@ -39,14 +63,27 @@ static cnn_status add_figure(figure_set *set, const char *key, figure **made, cn
     return CNN_OK;
 }
 
-static cnn_status figure_of_key(figure_set *set, const char *key, figure **result, cnn_error *err)
+/* Runs on two machines are no runs of one figure. */
+static cnn_status figure_of(const reader *r, const cnn_record *record, figure **result, cnn_error *err)
 {
-    for (int i = 0; i < set->count; i++)
-        if (strcmp(set->list[i].key, key) == 0) {
-            *result = &set->list[i];
-            return CNN_OK;
-        }
-    return add_figure(set, key, result, err);
+    figure_set *set = r->set;
+    cnn_status status = CNN_OK;
+    figure *f = NULL;
+    char *key = key_of(record);
+    const char *own = record_get_text(record, "machine"), *machine = own ? own : r->machine;
+    if (!key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
+    for (int i = 0; !f && i < set->count; i++)
+        if (strcmp(set->list[i].key, key) == 0) f = &set->list[i];
+    if (!f) status = add_figure(set, key, &f, err);
+    if (status == CNN_OK && f->machine[0] == '\0') snprintf(f->machine, sizeof f->machine, "%s", machine);
+    if (status == CNN_OK && machine[0] != '\0' && strncmp(f->machine, machine, sizeof f->machine - 1) != 0)
+        status = CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                          "%.150s holds a figure of two machines, %.64s and %.64s, which are no runs of one: give each "
+                          "a file of its own (%.100s)",
+                          r->path, f->machine, machine, key);
+    free(key);
+    *result = f;
+    return status;
 }
 
 static double real_or(const cnn_record *record, const char *key, double other)
@@ -89,43 +126,68 @@ static cnn_status add_timing(figure *f, const cnn_record *record, double median,
     return append(&f->runs, &f->n_runs, median, err);
 }
 
-static cnn_status add_facts(figure_set *set, const cnn_record *record, cnn_error *err)
+/* The first of several environment records counts. */
+static cnn_status add_fact(figure_set *set, const char *key, const char *value, cnn_error *err)
 {
-    for (size_t i = 0; i < sizeof fact_fields / sizeof *fact_fields; i++) {
-        char value[1024];
-        if (!record_get_json(record, fact_fields[i], value, (int)sizeof value) || figures_fact(set, fact_fields[i]))
-            continue;
-        figure_fact *facts = realloc(set->facts, ((size_t)set->n_facts + 1) * sizeof *facts);
-        if (!facts) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the environment");
-        set->facts = facts;
-        facts[set->n_facts] = (figure_fact){strdup(fact_fields[i]), strdup(value)};
-        if (facts[set->n_facts].key && facts[set->n_facts].value) set->n_facts++;
-    }
+    if (figures_fact(set, key)) return CNN_OK;
+    figure_fact *facts = realloc(set->facts, ((size_t)set->n_facts + 1) * sizeof *facts);
+    if (!facts) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the environment");
+    set->facts = facts;
+    facts[set->n_facts] = (figure_fact){strdup(key), strdup(value)};
+    if (facts[set->n_facts].key && facts[set->n_facts].value) set->n_facts++;
     return CNN_OK;
+}
+
+/* What an implementation tells of its device and libraries: "cudnn.driver". Which slot a GPU is in changes nothing. */
+static cnn_status add_implementation(figure_set *set, const cnn_record *record, cnn_error *err)
+{
+    enum { PAIRS_MAX = 64 };
+    char key[2 * CNN_NAME_MAX];
+    record_pair pairs[PAIRS_MAX];
+    const char *impl = record_get_text(record, "impl");
+    const int count = record_get_pairs(record, "implementation", pairs, PAIRS_MAX);
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < count; i++) {
+        if (strcmp(pairs[i].key, "pci_bus_id") == 0) continue;
+        snprintf(key, sizeof key, "%.90s.%.95s", impl ? impl : "implementation", pairs[i].key);
+        status = add_fact(set, key, pairs[i].value, err);
+    }
+    return status;
+}
+
+static cnn_status add_environment(reader *r, const cnn_record *record, cnn_error *err)
+{
+    const char *gpu = record_get_inner_text(record, "implementation", "gpu"), *cpu = record_get_text(record, "cpu");
+    cnn_status status = CNN_OK;
+    r->set->environments++;
+    snprintf(r->machine, sizeof r->machine, "%s", gpu ? gpu : cpu ? cpu : "");
+    for (size_t i = 0; status == CNN_OK && i < sizeof fact_fields / sizeof *fact_fields; i++) {
+        char *value = record_json(record, fact_fields[i]);
+        if (value) status = add_fact(r->set, fact_fields[i], value, err);
+        free(value);
+    }
+    return status == CNN_OK ? add_implementation(r->set, record, err) : status;
 }
 
 static cnn_status add_record(void *user, const cnn_record *record, cnn_error *err)
 {
-    figure_set *set = user;
-    char key[4096] = "";
+    reader *r = user;
     double seconds;
     figure *f = NULL;
     const char *kind = record_get_text(record, "kind");
     const bool epoch = strcmp(kind, "epoch") == 0;
-    if (strcmp(kind, "env") == 0) set->environments++;
-    if (strcmp(kind, "env") == 0) return add_facts(set, record, err);
+    if (strcmp(kind, "env") == 0) return add_environment(r, record, err);
     if (!record_get_real(record, epoch ? "seconds" : "median_s", &seconds) || !(seconds > 0)) return CNN_OK;
-    for (size_t i = 0; i < sizeof key_fields / sizeof *key_fields; i++)
-        append_field(record, key_fields[i], key, sizeof key);
-    cnn_status status = figure_of_key(set, key, &f, err);
+    const cnn_status status = figure_of(r, record, &f, err);
     if (status != CNN_OK) return status;
-    return epoch ? add_epoch(f, set->environments, seconds, err) : add_timing(f, record, seconds, err);
+    return epoch ? add_epoch(f, r->set->environments, seconds, err) : add_timing(f, record, seconds, err);
 }
 
 cnn_status figures_read(const char *path, figure_set *set, cnn_error *err)
 {
+    reader r = {.set = set, .path = path};
     memset(set, 0, sizeof *set);
-    cnn_status status = record_read(path, add_record, set, &set->bad, err);
+    cnn_status status = record_read(path, add_record, &r, &set->bad, err);
     if (status != CNN_OK) figures_free(set);
     return status;
 }

@@ -109,6 +109,61 @@ static void test_student(void **state)
         assert_true(fabs(student_quantile(table[i].alpha, table[i].df) - table[i].t) < 1e-3);
 }
 
+static cnn_status read_lines(const char *const *lines, size_t count, figure_set *set, cnn_error *err)
+{
+    char path[] = "/tmp/test_compare_XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    for (size_t i = 0; i < count; i++) fprintf(file, "%s\n", lines[i]);
+    fclose(file);
+    const cnn_status status = figures_read(path, set, err);
+    remove(path);
+    return status;
+}
+#define READ(lines, set, err) read_lines(lines, sizeof lines / sizeof *lines, set, err)
+
+/* Without a bias, or flipped, it is another figure; records that do not say are of the usual. */
+static void test_variants(void **state)
+{
+    (void)state;
+#define CONV "{\"kind\":\"conv\",\"median_s\":1,"
+    static const char *const lines[] = {CONV "\"impl\":\"a\"}",
+                                        CONV "\"impl\":\"a\",\"bias\":true,\"mode\":\"cross_correlation\"}",
+                                        CONV "\"impl\":\"a\",\"bias\":false,\"mode\":\"cross_correlation\"}",
+                                        CONV "\"impl\":\"a\",\"bias\":true,\"mode\":\"convolution\"}"};
+    figure_set set;
+    cnn_error err;
+    assert_int_equal(READ(lines, &set, &err), CNN_OK);
+    assert_int_equal(set.count, 3);
+    assert_int_equal(figures_find(&set, "kind=conv impl=a")->n_runs, 2);
+    assert_non_null(figures_find(&set, "kind=conv impl=a bias=false"));
+    assert_non_null(figures_find(&set, "kind=conv impl=a mode=convolution"));
+    figures_free(&set);
+}
+
+static void test_machines(void **state)
+{
+    (void)state;
+#define ENV(gpu)                                                                                                       \
+    "{\"kind\":\"env\",\"cpu\":\"x\",\"impl\":\"i\",\"implementation\":{\"gpu\":\"" gpu "\",\"driver\":\"5\"}}"
+#define EPOCH "{\"kind\":\"epoch\",\"impl\":\"i\",\"seconds\":1}"
+    static const char *const epochs[] = {ENV("H"), EPOCH, ENV("H"), EPOCH, ENV("A"), EPOCH};
+    static const char *const both[] = {ENV("H"), CONV "\"impl\":\"i\",\"machine\":\"H\"}",
+                                       CONV "\"impl\":\"cpu\",\"machine\":\"x\"}"};
+    static const char *const two[] = {CONV "\"machine\":\"H\"}", CONV "\"machine\":\"A\"}"};
+    figure_set set;
+    cnn_error err;
+    assert_int_equal(READ(epochs, &set, &err), CNN_BAD_ARGUMENT);
+    assert_message(err, "H and A");
+    assert_int_equal(READ(two, &set, &err), CNN_BAD_ARGUMENT);
+    assert_int_equal(read_lines(epochs, 4, &set, &err), CNN_OK);
+    assert_string_equal(figures_fact(&set, "i.gpu"), "H");
+    assert_string_equal(figures_fact(&set, "i.driver"), "5");
+    figures_free(&set);
+    assert_int_equal(READ(both, &set, &err), CNN_OK); /* the host's figures and the GPU's are two anyway */
+    assert_int_equal(set.count, 2);
+    figures_free(&set);
+}
+
 /* Records of a key are runs; a run's epochs are one. */
 static void test_reading(void **state)
 {
@@ -123,14 +178,9 @@ static void test_reading(void **state)
         "{\"kind\":\"env\",\"cpu\":\"x\"}",
         "{\"kind\":\"epoch\",\"impl\":\"a\",\"seconds\":7}",
     };
-    char path[] = "/tmp/test_compare_XXXXXX";
     cnn_error err;
     figure_set set;
-    FILE *file = fdopen(mkstemp(path), "w");
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) fprintf(file, "%s\n", lines[i]);
-    fclose(file);
-    assert_int_equal(figures_read(path, &set, &err), CNN_OK);
-    remove(path);
+    assert_int_equal(READ(lines, &set, &err), CNN_OK);
     const figure *conv = figures_find(&set, "kind=conv impl=a"), *epoch = figures_find(&set, "kind=epoch impl=a");
     assert_non_null(conv);
     assert_non_null(epoch);
@@ -145,7 +195,8 @@ static void test_reading(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_false_positives), cmocka_unit_test(test_finds_differences),
-                                       cmocka_unit_test(test_verdicts), cmocka_unit_test(test_student),
-                                       cmocka_unit_test(test_reading)};
+                                       cmocka_unit_test(test_verdicts),        cmocka_unit_test(test_student),
+                                       cmocka_unit_test(test_reading),         cmocka_unit_test(test_variants),
+                                       cmocka_unit_test(test_machines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
