@@ -45,5 +45,6 @@ refused 'is damaged' --checkpoint "$work/short"
 refused 'is damaged' --checkpoint "$work/bad"
 echo no >"$work/text"
 refused 'is no checkpoint' --checkpoint "$work/text"
-refused 'cannot be written' --checkpoint /nosuch/folder/c
+refused 'cannot be written' --checkpoint /nosuch/folder/c --out "$work/none.jsonl"
+[ ! -s "$work/none.jsonl" ] || fail "an epoch was trained before it was seen that the checkpoint cannot be written"
 exit $failed

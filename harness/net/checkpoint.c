@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 static const char magic[8] = "cnnckpt1";
+enum { BESIDE_MAX = 4096 };
 
 typedef struct head {
     char magic[8], setting[CHECKPOINT_SETTING_MAX];
@@ -40,11 +41,27 @@ static pieces pieces_of(const trainer *t)
 
 static uint64_t crc_of(const char *data, size_t bytes) { return crc32_z(0, (const Bytef *)data, bytes); }
 
+static cnn_status name_beside(const char *path, char beside[BESIDE_MAX], cnn_error *err)
+{
+    if (snprintf(beside, BESIDE_MAX, "%s.new", path) < BESIDE_MAX) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the checkpoint's name is too long");
+}
+
+cnn_status checkpoint_check(const char *path, cnn_error *err)
+{
+    char beside[BESIDE_MAX];
+    if (name_beside(path, beside, err) != CNN_OK) return err->status;
+    FILE *file = fopen(beside, "wb");
+    if (file == NULL) return CNN_FAIL(err, CNN_IO, "checkpoint %.300s cannot be written: %s", path, strerror(errno));
+    fclose(file);
+    remove(beside);
+    return CNN_OK;
+}
+
 static cnn_status write_file(const char *path, const head *h, const char *data, cnn_error *err)
 {
-    char beside[4096];
-    if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the checkpoint's name is too long");
+    char beside[BESIDE_MAX];
+    if (name_beside(path, beside, err) != CNN_OK) return err->status;
     FILE *file = fopen(beside, "wb");
     bool written = file != NULL && fwrite(h, sizeof *h, 1, file) == 1 &&
                    fwrite(data, 1, (size_t)h->bytes, file) == (size_t)h->bytes && fflush(file) == 0 &&
