@@ -77,4 +77,13 @@ grep -q '1 epoch is of trainings\|1 epoch.*diverged' "$tmp/err" || fail "a diver
 
 "$benchcnn" plot "$tmp/mine.jsonl" --out /nonexistent/x 2>"$tmp/err" >/dev/null && fail "an unwritable place is no error"
 grep -q '/nonexistent/x' "$tmp/err" || fail "the unwritable place is not named: $(cat "$tmp/err")"
+# A disk that is full, or a limit of the files' size: gnuplot says nothing of either.
+for kilobytes in 4 24; do
+    rm -f "$tmp"/cut.*
+    (trap '' XFSZ; ulimit -f $kilobytes; exec "$benchcnn" plot "$tmp/mine.jsonl" --out "$tmp/cut") >"$tmp/out" 2>"$tmp/err"
+    [ $? -eq 2 ] || fail "a picture that was cut at $kilobytes KB is no error: $(cat "$tmp/err")"
+    grep -q 'could not write .*cut.* whole' "$tmp/err" || fail "a cut picture is not told: $(cat "$tmp/err")"
+    [ ! -e "$tmp/cut.png" ] || fail "a cut picture is left"
+    ls "$tmp"/cut.part.* >/dev/null 2>&1 && fail "a part of a picture is left"
+done
 echo "plot: all held"

@@ -34,6 +34,24 @@ void plot_name(const cli_options *options, const char *file, char *name, size_t 
     }
 }
 
+/* gnuplot ends well on a full disk, too: a picture is whole when its end is there. */
+static cnn_status check_whole(const char *part, const char *path, const char *format, cnn_error *err)
+{
+    static const char svg[] = "</svg>", png[] = "IEND\xae\x42\x60\x82"; /* the last chunk's name and checksum */
+    const char *end = strcmp(format, "svg") == 0 ? svg : png;
+    const size_t length = strlen(end);
+    char tail[64] = "";
+    size_t got = 0;
+    FILE *file = fopen(part, "re");
+    if (file) {
+        if (fseek(file, -(long)(length + 4), SEEK_END) == 0) got = fread(tail, 1, length + 4, file);
+        fclose(file);
+    }
+    while (got > 0 && strchr(" \r\n", tail[got - 1])) got--;
+    if (got >= length && memcmp(tail + got - length, end, length) == 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_IO, "gnuplot could not write %.300s whole: is the disk full?", path);
+}
+
 /* gnuplot writes beside the picture's place and is renamed into it, so that a failure leaves an older picture whole. */
 static cnn_status draw(const char *common, const char *script, const char *folder, const char *name, const char *format,
                        cnn_error *err)
@@ -48,6 +66,7 @@ static cnn_status draw(const char *common, const char *script, const char *folde
     gnuplot_set_text(settings, (int)sizeof settings, "format", format);
     gnuplot_set_text(settings, (int)sizeof settings, "out", part);
     cnn_status status = gnuplot_run(settings, script, folder, err);
+    if (status == CNN_OK) status = check_whole(part, path, format, err);
     if (status == CNN_OK && rename(part, path) != 0)
         status = CNN_FAIL(err, CNN_IO, "cannot write %s: %s", path, strerror(errno));
     if (status != CNN_OK)
