@@ -70,7 +70,7 @@ static cnn_status add_case(resume *r, const cnn_record *record, cnn_error *err)
     double number;
     char state[STATE_MAX];
     int i = 0;
-    if (!record_get_real(record, "number", &number) || !(number >= r->cases && number < 1e15)) return CNN_OK;
+    if (!record_get_real(record, "number", &number) || !(number >= (double)r->cases && number < 1e15)) return CNN_OK;
     r->cases = (int64_t)number + 1;
     forget_records(r); /* they are the case's; what comes behind them is of one that was not finished */
     copy_state(state, record);
