@@ -50,11 +50,21 @@ static cnn_status take_turns(contender *const *all, int count, const measure_par
     return CNN_OK;
 }
 
-static cnn_status judge(contender *c, cnn_error *err)
+/* A share above 1, or of a ceiling that other work pressed down, is no share. */
+static unsigned ceiling_marks(const contender *c, const vf_case *pc, const measure_params *params)
+{
+    bench_floor floor;
+    if (!params->peaks || !bench_floor_of(params->peaks, c->session, &pc->problem, pc->call.dir, params->cold, &floor))
+        return 0;
+    return floor.marks != 0 || floor.seconds > c->result.stats.median ? BENCH_CEILING : 0;
+}
+
+static cnn_status judge(contender *c, const vf_case *pc, const measure_params *params, cnn_error *err)
 {
     cnn_status status = measure_finish(c->measure, &c->result, err);
     if (status != CNN_OK) return put_out(c, status, err);
     const verify_result *check = &c->result.check;
+    c->result.stats.marks |= ceiling_marks(c, c->own ? c->own : pc, params);
     c->state = check->state == VERIFY_PASSED ? CONTENDER_TIMED : CONTENDER_WRONG;
     if (c->state == CONTENDER_WRONG)
         snprintf(c->reason, sizeof c->reason, "%s: %.200s; %.200s", verify_state_name(check->state), check->reason,
@@ -113,7 +123,7 @@ cnn_status contest_run(contender *list, int count, const vf_case *c, const measu
     for (int i = 0; status == CNN_OK && i <= count; i++) {
         if (!all[i]->measure) continue;
         hand(params, all[i]);
-        status = judge(all[i], err);
+        status = judge(all[i], c, params, err);
     }
     if (status == CNN_OK && control.measure) use_control(list, count, first, &control);
     measure_close(control.measure);

@@ -48,11 +48,13 @@ static void record_costs(cnn_record *record, const measure_result *r)
 static void record_floor(cnn_record *record, const contender *c, const vf_case *pc, const measure_params *params)
 {
     bench_floor floor;
+    char marks[128];
     if (!params->peaks || !bench_floor_of(params->peaks, c->session, &pc->problem, pc->call.dir, params->cold, &floor))
         return;
     record_real(record, "floor_s", floor.seconds);
     record_text(record, "floor_by", floor.by);
     record_real(record, "share", floor.seconds / c->result.stats.median);
+    record_text(record, "floor_marks", bench_marks_text(floor.marks, marks, sizeof marks));
     record_text(record, "peaks_from", params->peaks->source);
 }
 

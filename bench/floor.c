@@ -52,7 +52,8 @@ bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const 
     if (!arithmetic || !memory) return false;
     const double computing = flops / arithmetic->value, moving = bytes / memory->value;
     floor->seconds = fmax(computing, moving);
-    snprintf(floor->by, sizeof floor->by, "%s",
-             bench_peak_name(computing >= moving ? arithmetic : memory, name, sizeof name));
+    const bench_peak *by = computing >= moving ? arithmetic : memory;
+    floor->marks = by->marks;
+    snprintf(floor->by, sizeof floor->by, "%s", bench_peak_name(by, name, sizeof name));
     return true;
 }

@@ -15,6 +15,7 @@ typedef struct bench_peak {
     int64_t holds;        /* of bytes: what the cache whose bandwidth this is holds; 0: memory */
     double value, median; /* the best sample, and the median one; by `unit` per second, or seconds */
     int samples;
+    unsigned marks; /* BENCH_DISTURBED, BENCH_THROTTLED; BENCH_NOISY: its best rounds differ */
 } bench_peak;
 
 typedef struct bench_peaks {
@@ -24,7 +25,7 @@ typedef struct bench_peaks {
 } bench_peaks;
 
 typedef struct peak_plan {
-    double seconds; /* for each */
+    double seconds; /* for each round; a ceiling takes two to five of them, until the best ones agree */
     bool latencies; /* those in seconds, too: no floor needs them */
     bool (*stop)(void);
     cnn_status (*each)(void *user, const bench_peak *peak, cnn_error *err); /* (optional) as each is known */
@@ -50,6 +51,7 @@ const char *bench_peak_name(const bench_peak *peak, char *text, size_t size);
  * is missing. */
 typedef struct bench_floor {
     double seconds;
+    unsigned marks;            /* that ceiling's */
     char by[3 * CNN_NAME_MAX]; /* which of the two it is, and the ceiling's name */
 } bench_floor;
 bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const cnn_problem *problem, cnn_dir dir,

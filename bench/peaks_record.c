@@ -2,6 +2,7 @@
 #include "peaks.h"
 
 #include "harness/names.h"
+#include "stats.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,6 +24,7 @@ const char *bench_peak_name(const bench_peak *peak, char *text, size_t size)
 
 cnn_record *bench_peak_record(const bench_peak *peak)
 {
+    char marks[128];
     cnn_record *record = record_new("peak");
     record_text(record, "what", peak->what);
     record_text(record, "variant", peak->variant);
@@ -34,6 +36,7 @@ cnn_record *bench_peak_record(const bench_peak *peak)
     record_text(record, "unit", bench_peak_unit(peak));
     record_real(record, "median", peak->median);
     record_int(record, "samples", peak->samples);
+    record_text(record, "marks", bench_marks_text(peak->marks, marks, sizeof marks));
     if (peak->unit == CNN_PEAK_BYTES) record_int(record, "holds_bytes", peak->holds);
     record_text(record, "impl", peak->impl);
     record_text(record, "machine", peak->machine);
@@ -77,6 +80,7 @@ bool bench_peak_parse(const cnn_record *record, bench_peak *peak)
     if (peak->unit == CNN_PEAK_FLOPS && !get_type(record, peak)) return false;
     if (!record_get_real(record, "value", &peak->value) || !(peak->value > 0) || !isfinite(peak->value)) return false;
     if (!record_get_real(record, "median", &peak->median)) peak->median = peak->value;
+    peak->marks = bench_marks_of(record_get_text(record, "marks"));
     if (record_get_real(record, "threads", &threads) && threads >= 0 && threads < 1e6) peak->threads = (int)threads;
     if (record_get_real(record, "holds_bytes", &holds) && holds >= 0 && holds < 1e18) peak->holds = (int64_t)holds;
     if (record_get_real(record, "samples", &samples) && samples >= 0 && samples < 1e9) peak->samples = (int)samples;

@@ -19,7 +19,8 @@
     X(OUTLIERS, "outliers", "more than 5 % of the samples are far out")                                                \
     X(COARSE, "coarse", "the clock is too coarse for so short a sample")                                               \
     X(DISTURBED, "disturbed", "other work took more than 5 % of the processors meanwhile")                             \
-    X(THROTTLED, "throttled", "the device lowered its clock for heat or power meanwhile")
+    X(THROTTLED, "throttled", "the device lowered its clock for heat or power meanwhile")                              \
+    X(CEILING, "ceiling", "its share is in doubt: the figure beats the ceiling, or that one is marked itself")
 enum {
 #define X(id, name, text) BENCH_MARK_##id##_BIT,
     BENCH_MARKS(X)

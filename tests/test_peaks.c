@@ -1,12 +1,15 @@
 /* test_peaks.c: ceilings: measured, written, read back, and the floors they put under an operation. */
 #include "bench/clocks.h"
 #include "bench/peaks.h"
+#include "bench/stats.h"
 #include "harness/cpu/caches.h"
 #include "harness/problem.h"
 
 #include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -44,6 +47,7 @@ static void the_processor_tells_its_own(void **state)
         assert_true(isfinite(p->value) && p->value > 1e8 && p->value < 1e13); /* by second, of one core */
         assert_true(p->median > 0 && p->median <= p->value && p->samples >= 3);
         assert_string_equal(p->impl, "cpu");
+        assert_true(p->samples >= 6); /* two rounds at least */
     }
     assert_non_null(find(&peaks, "read", 1));
     assert_non_null(find(&peaks, "copy", 1));
@@ -98,10 +102,11 @@ static void records_come_back(void **state)
     cnn_error err;
     (void)state;
     open_cpu(&session, 1);
-    const bench_peak some[] = {made_up(&session, CNN_PEAK_FLOPS, "fma", 1e11, 0),
-                               made_up(&session, CNN_PEAK_BYTES, "read", 2e11, 4096),
-                               made_up(&session, CNN_PEAK_SECONDS, "launch", 3e-6, 0)};
+    bench_peak some[] = {made_up(&session, CNN_PEAK_FLOPS, "fma", 1e11, 0),
+                         made_up(&session, CNN_PEAK_BYTES, "read", 2e11, 4096),
+                         made_up(&session, CNN_PEAK_SECONDS, "launch", 3e-6, 0)};
     const int fd = mkstemp(path);
+    some[1].marks = BENCH_NOISY | BENCH_DISTURBED;
     assert_true(fd >= 0);
     close(fd);
     assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
@@ -118,6 +123,7 @@ static void records_come_back(void **state)
         assert_string_equal(a->variant, b->variant);
         assert_string_equal(a->machine, b->machine);
         assert_true(a->unit == b->unit && a->value == b->value && a->holds == b->holds && a->threads == b->threads);
+        assert_int_equal(a->marks, b->marks);
     }
     FILE *empty = fopen(path, "w");
     assert_non_null(empty);
@@ -171,6 +177,36 @@ static void floors_are_what_they_should_be(void **state)
     session.threads = 2; /* ceilings of one thread say nothing of two */
     assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor));
     session.threads = 1;
+    bench_peaks_free(&peaks);
+    cnn_session_close(&session);
+}
+
+/* The worse of two rounds counts for nothing, and other work, which keeps a ceiling down, shows. */
+static void ceilings_amid_other_work_are_marked(void **state)
+{
+    const int processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    const peak_plan plan = {.seconds = 0.03};
+    bench_peaks peaks = {0};
+    cnn_session session;
+    cnn_error err;
+    pid_t child[64];
+    int disturbed = 0;
+    (void)state;
+    if (processors > 64) skip();
+    open_cpu(&session, 1);
+    for (int i = 0; i < processors; i++) {
+        child[i] = fork();
+        if (child[i] == 0)
+            for (;;) continue;
+    }
+    const cnn_status status = bench_peaks_measure(&peaks, &session, &plan, &err);
+    for (int i = 0; i < processors; i++) {
+        kill(child[i], SIGKILL);
+        waitpid(child[i], NULL, 0);
+    }
+    assert_int_equal(status, CNN_OK);
+    for (int i = 0; i < peaks.count; i++) disturbed += (peaks.list[i].marks & BENCH_DISTURBED) != 0;
+    assert_true(2 * disturbed > peaks.count);
     bench_peaks_free(&peaks);
     cnn_session_close(&session);
 }
@@ -252,6 +288,7 @@ int main(void)
         cmocka_unit_test(measuring_can_be_interrupted),
         cmocka_unit_test(records_come_back),
         cmocka_unit_test(floors_are_what_they_should_be),
+        cmocka_unit_test(ceilings_amid_other_work_are_marked),
         cmocka_unit_test(caches_grow_with_their_level),
         cmocka_unit_test(several_last_caches_are_counted),
         cmocka_unit_test(memory_is_more_than_all_caches),

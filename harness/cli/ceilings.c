@@ -55,5 +55,13 @@ cnn_status cli_ceilings(const cli_options *options, const cli_sessions *sessions
     if (!options->quiet)
         fprintf(stderr, "ceilings: %d measured in %.1f s (--peaks FILE takes them from `benchcnn peaks --out FILE`)\n",
                 peaks->count, cnn_now() - start);
+    int marked = 0;
+    for (int i = 0; i < peaks->count; i++) marked += peaks->list[i].marks != 0;
+    if (marked > 0)
+        fprintf(
+            stderr,
+            "ceilings: %d of %d are doubted, for other work was going on or their rounds differ: shares of them are "
+            "marked\n",
+            marked, peaks->count);
     return status;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double usual_seconds = 0.3;
+static const double usual_seconds = 0.15; /* a round */
 
 typedef struct peaks_run {
     const cli_options *options;
@@ -35,8 +35,10 @@ static cnn_status report(void *user, const bench_peak *peak, cnn_error *err)
     if (r->options->json) return status;
     bench_peak_name(peak, name, sizeof name);
     value_text(peak, value, sizeof value);
-    printf("  %-24s %5d thread%s  %*s\n", name, peak->threads, peak->threads == 1 ? " " : "s",
-           strstr(value, "µ") ? 17 : 16, value);
+    char marks[128];
+    bench_marks_text(peak->marks, marks, sizeof marks);
+    printf("  %-24s %5d thread%s  %*s%s%s\n", name, peak->threads, peak->threads == 1 ? " " : "s",
+           strstr(value, "µ") ? 17 : 16, value, marks[0] ? "  " : "", marks);
     fflush(stdout);
     return status;
 }
