@@ -157,12 +157,22 @@ void record_int_pairs(cnn_record *record, const char *key, const record_pair *pa
         add_item(record, object, pairs[i].key, new_int(strtoll(pairs[i].value, NULL, 10)));
 }
 
+/* What a descriptor does not say. */
+static void put_variant(cnn_record *record, const cnn_problem *problem)
+{
+    if (problem->op == CNN_OP_FC) record_bool(record, "bias", problem->u.fc.bias);
+    if (problem->op != CNN_OP_CONV) return;
+    record_bool(record, "bias", problem->u.conv.bias);
+    record_text(record, "mode", problem->u.conv.flip ? "convolution" : "cross_correlation");
+}
+
 void record_problem(cnn_record *record, const cnn_problem *problem, cnn_dir dir)
 {
     char text[CNN_PROBLEM_TEXT_MAX];
     cnn_problem_format(problem, text);
     record_text(record, "op", cnn_op_name(problem->op));
     record_text(record, "problem", text);
+    put_variant(record, problem);
     record_text(record, "dir", cnn_dir_name(dir));
     record_text(record, "dtype", cnn_dtype_name(problem->u.type.dtype));
     record_text(record, "math", cnn_math_name(problem->u.type.math));

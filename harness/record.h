@@ -20,7 +20,9 @@ typedef struct record_pair {
 void record_text_pairs(cnn_record *record, const char *key, const record_pair *pairs, int count);
 void record_int_pairs(cnn_record *record, const char *key, const record_pair *pairs, int count);
 void record_free(cnn_record *record);
-/* What design section 8 asks of every operation's record: op, problem, dir, dtype, math, layout. */
+/* What design section 8 asks of every operation's record: op, problem, dir, dtype, math, layout; and what a descriptor
+ * does not say, of a convolution and FC: bias, mode. Older records lack these: cross-correlation with a bias, mostly.
+ */
 void record_problem(cnn_record *record, const cnn_problem *problem, cnn_dir dir);
 /* impl, algorithm, threads, knobs (those that differ from their default). algorithm may be NULL. */
 void record_session(cnn_record *record, const cnn_session *session, const char *algorithm);

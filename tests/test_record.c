@@ -2,6 +2,7 @@
 #include "harness/record.h"
 
 #include "harness/impl.h"
+#include "harness/problem.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -353,6 +354,36 @@ static void only_records_are_appended_to(void **state)
     }
 }
 
+/* What a descriptor does not say stands beside it. */
+static void what_descriptors_leave_out_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        cnn_op op;
+        const char *text, *bias, *mode; /* NULL: no such field */
+        bool no_bias, flip;
+    } cases[] = {{CNN_OP_CONV, "ic3ih5oc4kh3", "true", "\"cross_correlation\"", false, false},
+                 {CNN_OP_CONV, "ic3ih5oc4kh3", "false", "\"convolution\"", true, true},
+                 {CNN_OP_FC, "ic3oc4", "false", NULL, true, false},
+                 {CNN_OP_ACT, "relu:ic3", NULL, NULL, true, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const cnn_problem_defaults defaults = {{CNN_F32, CNN_NCHW, CNN_MATH_F32}, cases[i].no_bias, cases[i].flip};
+        cnn_problem problem;
+        cnn_error err;
+        assert_int_equal(cnn_problem_parse(cases[i].op, cases[i].text, &defaults, &problem, &err), CNN_OK);
+        cnn_record *record = record_new("test");
+        record_problem(record, &problem, CNN_FWD);
+        char *bias = record_json(record, "bias"), *mode = record_json(record, "mode");
+        assert_int_equal(bias != NULL, cases[i].bias != NULL);
+        assert_int_equal(mode != NULL, cases[i].mode != NULL);
+        if (bias) assert_string_equal(bias, cases[i].bias);
+        if (mode) assert_string_equal(mode, cases[i].mode);
+        free(bias);
+        free(mode);
+        record_free(record);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +398,7 @@ int main(void)
         WITH_FILE(environment_names_machine_and_build),
         WITH_FILE(knobs_at_their_default_are_left_out),
         WITH_FILE(memory_that_runs_out_leaves_no_record),
+        cmocka_unit_test(what_descriptors_leave_out_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

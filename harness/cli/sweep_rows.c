@@ -5,16 +5,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 /* What the operation's record leaves to the command that repeats it. */
-void sweep_record_identity(cnn_record *record, const sweep *s)
+void sweep_record_identity(cnn_record *record, const sweep *s) { record_int(record, "seed", s->b.options->seed); }
+
+/* Of a field that the record lacks: an operation that knows no such thing, whose older records tell of the usual. */
+static const char *usual_of(const char *field)
 {
-    record_bool(record, "bias", !s->b.options->no_bias);
-    record_text(record, "mode",
-                strcasecmp(s->b.options->mode, "convolution") == 0 ? "convolution" : "cross_correlation");
-    record_int(record, "seed", s->b.options->seed);
+    return strcmp(field, "bias") == 0 ? "true" : strcmp(field, "mode") == 0 ? "\"cross_correlation\"" : "?";
 }
 
 void sweep_key(const cnn_record *record, char key[SWEEP_KEY_MAX])
@@ -24,7 +23,7 @@ void sweep_key(const cnn_record *record, char key[SWEEP_KEY_MAX])
     size_t used = 0;
     for (size_t i = 0; i < sizeof fields / sizeof *fields && used + 1 < SWEEP_KEY_MAX; i++) {
         if (!record_get_json(record, fields[i], key + used, (int)(SWEEP_KEY_MAX - used - 1)))
-            snprintf(key + used, SWEEP_KEY_MAX - used, "?");
+            snprintf(key + used, SWEEP_KEY_MAX - used, "%s", usual_of(fields[i]));
         used += strlen(key + used);
         if (used + 1 < SWEEP_KEY_MAX) key[used++] = ' ';
     }
