@@ -26,7 +26,7 @@ static cnn_status check_pattern(const cnn_choice *choice, cnn_error *err)
     const char *names[LISTED];
     const cnn_impl *impl = choice->impl;
     char what[CNN_NAME_MAX];
-    if (cnn_choice_tuned(choice)) return CNN_OK;
+    if (choice->pattern[0] == '\0' || cnn_choice_tuned(choice)) return CNN_OK;
     for (int i = 0; i < impl->n_algorithms; i++) {
         if (cnn_choice_matches(choice, &impl->algorithms[i])) return CNN_OK;
         if (i < LISTED) names[i] = impl->algorithms[i].name;

@@ -1,5 +1,6 @@
 /* memory.c: device memory and device time, with host memory and the wall clock where the implementation has none of its
  * own. */
+#include "call.h"
 #include "cpu/cgroup.h"
 #include "impl.h"
 
@@ -12,7 +13,7 @@ cnn_status cnn_mem_alloc(const cnn_session *session, size_t bytes, void **memory
     const cnn_impl *impl = session->impl;
     *memory = NULL;
     if (bytes == 0) bytes = CNN_ALIGN;
-    if (impl->alloc != NULL) return impl->alloc(session->context, bytes, memory, err);
+    if (impl->alloc != NULL) return CNN_CALL(impl, alloc, err, session->context, bytes, memory, err);
 
     const size_t whole = (bytes + CNN_ALIGN - 1) / CNN_ALIGN * CNN_ALIGN;
     if (whole < bytes || (*memory = aligned_alloc(CNN_ALIGN, whole)) == NULL)
@@ -31,28 +32,31 @@ void cnn_mem_free(const cnn_session *session, void *memory)
 
 cnn_status cnn_mem_upload(const cnn_session *session, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
-    if (session->impl->alloc != NULL) return session->impl->upload(session->context, dst, src, bytes, err);
+    if (session->impl->alloc != NULL)
+        return CNN_CALL(session->impl, upload, err, session->context, dst, src, bytes, err);
     memcpy(dst, src, bytes);
     return CNN_OK;
 }
 
 cnn_status cnn_mem_download(const cnn_session *session, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
-    if (session->impl->alloc != NULL) return session->impl->download(session->context, dst, src, bytes, err);
+    if (session->impl->alloc != NULL)
+        return CNN_CALL(session->impl, download, err, session->context, dst, src, bytes, err);
     memcpy(dst, src, bytes);
     return CNN_OK;
 }
 
 cnn_status cnn_mem_copy(const cnn_session *session, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
-    if (session->impl->alloc != NULL) return session->impl->copy(session->context, dst, src, bytes, err);
+    if (session->impl->alloc != NULL) return CNN_CALL(session->impl, copy, err, session->context, dst, src, bytes, err);
     memcpy(dst, src, bytes);
     return CNN_OK;
 }
 
 cnn_status cnn_mem_fill(const cnn_session *session, void *dst, int byte, size_t bytes, cnn_error *err)
 {
-    if (session->impl->alloc != NULL) return session->impl->fill(session->context, dst, byte, bytes, err);
+    if (session->impl->alloc != NULL)
+        return CNN_CALL(session->impl, fill, err, session->context, dst, byte, bytes, err);
     memset(dst, byte, bytes);
     return CNN_OK;
 }
@@ -89,7 +93,7 @@ cnn_status cnn_mem_check(const cnn_session *session, size_t bytes, cnn_error *er
     if (session->impl->alloc == NULL) {
         available = host_memory_available();
     } else {
-        cnn_status status = session->impl->memory_free(session->context, &available, err);
+        cnn_status status = CNN_CALL(session->impl, memory_free, err, session->context, &available, err);
         if (status != CNN_OK) return status;
     }
     return check_room(bytes, available, "", err);
@@ -97,7 +101,7 @@ cnn_status cnn_mem_check(const cnn_session *session, size_t bytes, cnn_error *er
 
 cnn_status cnn_sync(const cnn_session *session, cnn_error *err)
 {
-    return session->impl->sync != NULL ? session->impl->sync(session->context, err) : CNN_OK;
+    return session->impl->sync != NULL ? CNN_CALL(session->impl, sync, err, session->context, err) : CNN_OK;
 }
 
 double cnn_now(void)
@@ -109,7 +113,7 @@ double cnn_now(void)
 
 cnn_status cnn_timer_start(const cnn_session *session, cnn_timer *timer, cnn_error *err)
 {
-    if (session->impl->timer_start != NULL) return session->impl->timer_start(session->context, err);
+    if (session->impl->timer_start != NULL) return CNN_CALL(session->impl, timer_start, err, session->context, err);
     cnn_status status = cnn_sync(session, err);
     timer->start = cnn_now();
     return status;
@@ -117,7 +121,8 @@ cnn_status cnn_timer_start(const cnn_session *session, cnn_timer *timer, cnn_err
 
 cnn_status cnn_timer_stop(const cnn_session *session, cnn_timer *timer, double *seconds, cnn_error *err)
 {
-    if (session->impl->timer_start != NULL) return session->impl->timer_stop(session->context, seconds, err);
+    if (session->impl->timer_start != NULL)
+        return CNN_CALL(session->impl, timer_stop, err, session->context, seconds, err);
     cnn_status status = cnn_sync(session, err);
     *seconds = cnn_now() - timer->start;
     return status;

@@ -1,4 +1,5 @@
 /* plan.c: from a problem to a plan that can be run. The only way to a plan leads through the implementation's gate. */
+#include "call.h"
 #include "impl.h"
 #include "names.h"
 
@@ -20,12 +21,13 @@ cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem,
     if (!(algorithm->ops & 1u << problem->op))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s:%s does not serve operation %s", impl->name,
                         algorithm->name, cnn_op_name(problem->op));
-    if ((status = impl->supports(session->context, problem, dir, algorithm, err)) != CNN_OK) return status;
+    if ((status = CNN_CALL(impl, supports, err, session->context, problem, dir, algorithm, err)) != CNN_OK)
+        return status;
     if (impl->workspace != NULL) {
-        status = impl->workspace(session->context, problem, dir, algorithm, &plan->workspace_bytes, err);
+        status = CNN_CALL(impl, workspace, err, session->context, problem, dir, algorithm, &plan->workspace_bytes, err);
         if (status != CNN_OK) return status;
     }
-    return impl->prepare != NULL ? impl->prepare(session->context, plan, err) : CNN_OK;
+    return impl->prepare != NULL ? CNN_CALL(impl, prepare, err, session->context, plan, err) : CNN_OK;
 }
 
 void cnn_plan_release(const cnn_session *session, cnn_plan *plan)
@@ -44,7 +46,8 @@ cnn_status cnn_algorithms(const cnn_session *session, const cnn_problem *problem
     if (impl->enumerate == NULL) return CNN_OK;
 
     int more = 0;
-    cnn_status status = impl->enumerate(session->context, problem, dir, list + *count, capacity - *count, &more, err);
+    cnn_status status =
+        CNN_CALL(impl, enumerate, err, session->context, problem, dir, list + *count, capacity - *count, &more, err);
     *count += more;
     return status;
 }
@@ -64,11 +67,11 @@ cnn_status cnn_algorithm_pick(const cnn_session *session, const cnn_problem *pro
     for (int i = 0; name != NULL && i < count; i++) {
         if (strcmp(list[i].name, name) != 0) continue;
         *algorithm = list[i];
-        return session->impl->supports(session->context, problem, dir, algorithm, err);
+        return CNN_CALL(session->impl, supports, err, session->context, problem, dir, algorithm, err);
     }
     for (int i = 0; i < count; i++) {
         *algorithm = list[i];
-        status = session->impl->supports(session->context, problem, dir, algorithm, err);
+        status = CNN_CALL(session->impl, supports, err, session->context, problem, dir, algorithm, err);
         if (status == CNN_OK) return CNN_OK;
     }
     return status;

@@ -1,4 +1,5 @@
 /* run.c: calls the slot of the implementation that a plan stands for, with pointers in the order of cnn_operands(). */
+#include "call.h"
 #include "impl.h"
 #include "names.h"
 
@@ -10,7 +11,7 @@ typedef struct pointers {
 static void *take(pointers *p) { return *p->next++; }
 
 #define CALL(slot, args)                                                                                               \
-    (impl->slot != NULL ? impl->slot(context, plan, &(args), err)                                                      \
+    (impl->slot != NULL ? CNN_CALL(impl, slot, err, context, plan, &(args), err)                                       \
                         : CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s has no " #slot, impl->name))
 
 static cnn_status run_weighted(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, bool bias, pointers p,

@@ -1,4 +1,5 @@
 /* session.c: opening an implementation: ABI and table checked, probed, knobs set. */
+#include "call.h"
 #include "impl.h"
 #include "knobs.h"
 
@@ -49,7 +50,11 @@ cnn_status cnn_impl_check(const cnn_impl *impl, cnn_error *err)
     if (impl->name == NULL || impl->probe == NULL || impl->open == NULL || impl->close == NULL ||
         impl->supports == NULL)
         return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation lacks one of name, probe, open, close, supports");
-    return check_groups(impl, err);
+    if (check_groups(impl, err) != CNN_OK) return err->status;
+    if (impl->n_algorithms > 0 || impl->enumerate != NULL) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNAVAILABLE,
+                    "implementation %s has no algorithms: it needs a table of them, or a function enumerate",
+                    impl->name);
 }
 
 cnn_status cnn_session_open(const cnn_impl *impl, const cnn_session_params *params, cnn_session *session,
@@ -57,7 +62,7 @@ cnn_status cnn_session_open(const cnn_impl *impl, const cnn_session_params *para
 {
     cnn_status status = cnn_impl_check(impl, err);
     memset(session, 0, sizeof *session);
-    if (status == CNN_OK) status = impl->probe(err);
+    if (status == CNN_OK) status = CNN_CALL(impl, probe, err, err);
     if (status != CNN_OK) return status;
 
     session->impl = impl;
@@ -68,7 +73,7 @@ cnn_status cnn_session_open(const cnn_impl *impl, const cnn_session_params *para
     status = cnn_knob_values(impl, params->settings, params->n_settings, session->knobs, err);
     if (status == CNN_OK) {
         const cnn_open_params open = {.threads = params->threads, .device = params->device, .knobs = session->knobs};
-        status = impl->open(&open, &session->context, err);
+        status = CNN_CALL(impl, open, err, &open, &session->context, err);
     }
     if (status != CNN_OK) cnn_session_close(session);
     return status;

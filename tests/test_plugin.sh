@@ -59,6 +59,10 @@ from null 's/return &impl;/return NULL;/'
 refused null 'returns NULL'
 from slots 's/\.supports = .*//'
 refused slots 'lacks one of'
+from none 's/sizeof algorithms \/ sizeof algorithms\[0\]/0/'
+refused none 'mine has no algorithms'
+from mute 's/if \(\*context == NULL\) return .*/return CNN_DEVICE;/'
+expect 1 'mine: open returned the status [0-9]+ \(device error\)' mute "$benchcnn" verify --plugin "$work/mute.so" --impl mine --quiet
 from taken 's/"mine"/"cpu"/'
 refused taken "named 'cpu' already"
 from name 's/"mine"/"my own"/'
@@ -146,6 +150,8 @@ expect 1 "repeat: .* --plugin $work/fails.so" "bench's repeat line" "$benchcnn" 
     --quiet --problem $problem --max-time 0.01 --peaks none
 expect 1 "repeat with: .* --plugin $work/fails.so" "fuzzing's repeat line" "$benchcnn" verify --plugin "$work/fails.so" --impl mine \
     --op conv --dir FWD --dtype f32 --layout nchw --fuzz 20 --quiet
+expect 1 'mine: conv_fwd returned the status [0-9]+ \(internal error\), and gave no reason' "no text" "$benchcnn" verify \
+    --plugin "$work/fails.so" --impl mine --dir FWD --quiet --problem $problem
 from unwritten "$body if (b) return CNN_OK;/"
 run unwritten 1 'FAILED.*mine:loops'
 from beyond "$body ((float *)args->y)[d->mb * d->oc * d->oh * d->ow] = 1;/"

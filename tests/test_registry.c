@@ -105,6 +105,8 @@ static void slots_that_go_together_are_refused_alone(void **state)
         cnn_impl impl = {.abi_version = CNN_ABI_VERSION,
                          .struct_size = sizeof impl,
                          .name = "lone",
+                         .algorithms = cpu->algorithms,
+                         .n_algorithms = 1,
                          .probe = cpu->probe,
                          .open = cpu->open,
                          .close = cpu->close,
@@ -119,6 +121,38 @@ static void slots_that_go_together_are_refused_alone(void **state)
     impl.peak_open = NULL;
     assert_int_equal(cnn_impl_check(&impl, &err), CNN_UNAVAILABLE);
     assert_message(err, "has n_peaks, but no peak_open");
+}
+
+static cnn_status opens_without_a_word(const cnn_open_params *params, cnn_context **context, cnn_error *err)
+{
+    (void)params, (void)context, (void)err;
+    return CNN_DEVICE;
+}
+
+static void a_slot_that_fails_without_a_word_gets_a_sentence(void **state)
+{
+    (void)state;
+    cnn_error err;
+    cnn_impl mute = *cnn_impl_find(NULL, "cpu", &err);
+    cnn_session session;
+    const cnn_session_params params = {.threads = 1};
+    CNN_FAIL(&err, CNN_IO, "something else, before");
+    mute.open = opens_without_a_word;
+    assert_int_equal(cnn_session_open(&mute, &params, &session, &err), CNN_DEVICE);
+    assert_int_equal(err.status, CNN_DEVICE);
+    assert_message(err, "cpu: open returned");
+    assert_message(err, "device error");
+}
+
+static void an_implementation_without_algorithms_is_refused(void **state)
+{
+    (void)state;
+    cnn_error err;
+    cnn_impl none = *cnn_impl_find(NULL, "cpu", &err);
+    none.n_algorithms = 0;
+    none.enumerate = NULL;
+    assert_int_equal(cnn_impl_check(&none, &err), CNN_UNAVAILABLE);
+    assert_message(err, "cpu has no algorithms");
 }
 
 static void memory_that_does_not_fit_is_refused_before_it_is_taken(void **state)
@@ -142,6 +176,8 @@ int main(void)
         cmocka_unit_test(settings_are_checked_against_the_table),
         cmocka_unit_test(a_foreign_interface_version_is_refused),
         cmocka_unit_test(slots_that_go_together_are_refused_alone),
+        cmocka_unit_test(a_slot_that_fails_without_a_word_gets_a_sentence),
+        cmocka_unit_test(an_implementation_without_algorithms_is_refused),
         cmocka_unit_test(memory_that_does_not_fit_is_refused_before_it_is_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
