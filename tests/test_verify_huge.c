@@ -109,7 +109,7 @@ static void projections_see_what_sums_do_not(void **state)
 
 /* ---- Whole checks, as if the problem were huge. */
 
-static verdict ask(mutant m, const cnn_problem *problem, cnn_dir dir)
+static verdict ask_of(int algorithm, mutant m, const cnn_problem *problem, cnn_dir dir)
 {
     const cnn_session_params params = {.threads = 2, .device = (int)m};
     const verify_options options = {.checks = ~0u, .seed = 7, .reference_threads = 2, .reference_flops = 1.0};
@@ -117,11 +117,13 @@ static verdict ask(mutant m, const cnn_problem *problem, cnn_dir dir)
     verdict v = {.overall = VERIFY_UNSUPPORTED};
     cnn_error err = {.message = ""};
     assert_int_equal(verify_open(&fake, &params, &options, &engine, &err), CNN_OK);
-    if (verify_problem(engine, problem, dir, &fake_algorithms[0], fake_each, &v, &err) != CNN_OK)
+    if (verify_problem(engine, problem, dir, &fake_algorithms[algorithm], fake_each, &v, &err) != CNN_OK)
         fail_msg("%s", err.message);
     verify_close(engine);
     return v;
 }
+
+static verdict ask(mutant m, const cnn_problem *problem, cnn_dir dir) { return ask_of(FAKE_EXACT, m, problem, dir); }
 
 static void right_kernels_pass_unseen(void **state)
 {
@@ -202,6 +204,34 @@ static void long_sums_stay_exact(void **state)
     }
 }
 
+/* A transform with a sum so long that its bound spans integers: the exact check can say nothing. That is said, and the
+ * others still tell: sums in f16, elements that are wrong, zeros. */
+static void long_sums_of_transforms_are_judged_otherwise(void **state)
+{
+    static const struct {
+        mutant m;
+        int checks[3];
+    } cases[] = {{MUTANT_HALF, {VERIFY_PRECISION, VERIFY_PRECISION, VERIFY_PRECISION}},
+                 {MUTANT_TF32, {VERIFY_PRECISION, VERIFY_PRECISION, VERIFY_PRECISION}},
+                 {MUTANT_NAN, {VERIFY_BOUND, VERIFY_ADJOINT, VERIFY_BOUND}},
+                 {MUTANT_ZEROS, {VERIFY_BOUND, VERIFY_PRECISION, VERIFY_BOUND}},
+                 {MUTANT_LAST_TAP, {VERIFY_BOUND, VERIFY_BOUND, VERIFY_BOUND}}};
+    const cnn_problem p = parse(CNN_OP_CONV, "mb4ic2ih204oc3kh2ph0", CNN_F32, false);
+    verdict v = ask_of(FAKE_TRANSFORM, MUTANT_NONE, &p, CNN_BWD_W);
+    (void)state;
+    assert_int_equal(v.overall, VERIFY_PASSED);
+    assert_int_equal(v.states[VERIFY_EXACT], VERIFY_SKIPPED);
+    assert_non_null(strstr(v.last[VERIFY_EXACT].reason, "too wide for integers"));
+    assert_non_null(strstr(v.last[VERIFY_BOUND].reason, "adjoint and precision"));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        v = ask_of(FAKE_TRANSFORM, cases[i].m, &p, CNN_BWD_W);
+        for (int k = 0; k < 3; k++)
+            if (v.states[cases[i].checks[k]] != VERIFY_FAILED)
+                fail_msg("mutant %d: check %s does not fail", (int)cases[i].m,
+                         verify_check_name((verify_check)cases[i].checks[k]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +242,7 @@ int main(void)
         cmocka_unit_test(wrong_kernels_are_caught_unseen),
         cmocka_unit_test(the_wrong_element_is_named),
         cmocka_unit_test(long_sums_stay_exact),
+        cmocka_unit_test(long_sums_of_transforms_are_judged_otherwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,7 +161,8 @@ cnn_status vf_huge_exact(const vf_subject *s, verify_result *result, cnn_error *
         vf_run run;
         if (!plan_integers(s, variant, &plan)) {
             result->state = VERIFY_SKIPPED;
-            vf_set(result, VERIFY_SKIPPED, "the algorithm's bound is too wide for integers");
+            vf_set(result, VERIFY_SKIPPED,
+                   "the algorithm's bound is too wide for integers: sampled elements, adjoint and precision judge it");
             return CNN_OK;
         }
         status = vf_go_on(&s->engine->options, err);
@@ -239,7 +240,10 @@ cnn_status vf_huge_bound(const vf_subject *s, verify_result *result, cnn_error *
         vf_judge_precision(s->problem, &rounding, &sums, result);
         vf_run_free(&run);
     }
+    integer_plan plan; /* without integers, which see every element, what is not sampled must be told otherwise */
+    const bool whole = plan_integers(s, 0, &plan);
     if (status == CNN_OK && result->state == VERIFY_PASSED)
-        vf_set(result, VERIFY_PASSED, "%lld sampled elements", (long long)samples);
+        vf_set(result, VERIFY_PASSED, "%lld sampled elements%s", (long long)samples,
+               whole ? "" : "; no integers: the others by adjoint and precision alone");
     return status;
 }
