@@ -80,13 +80,13 @@ sanitize() {
 # The accuracy that the network has in it, and the same bits with and without replay.
 train() {
     for impl in ${gpu//,/ }; do
-        "$benchcnn" train --net thesis --impl "$impl" --batch 50 --epochs 20 --quiet --out "$out/train.jsonl" \
-            --optimizer adam,lr=0.012,l2=5e-4,decay_steps=24000 | tail -4
+        "$benchcnn" train --net thesis --impl "$impl" --batch 50 --epochs 60 --quiet --out "$out/train.jsonl" \
+            --optimizer adam,lr=0.012,l2=5e-4,decay_steps=72000 | tail -4
     done
 }
 
 sweep() {
-    for impl in ${SWEEP_IMPLS:-cuda_naive cuda_im2col cudnn:find}; do
+    for impl in ${SWEEP_IMPLS:-cuda_naive:v4 cuda_im2col:implicit_pad cudnn:find cudnn:graph:find}; do
         "$benchcnn" sweep batch --impl "$impl" --epochs 3 --quiet --out "$out/sweep.jsonl" | tail -14
     done
 }

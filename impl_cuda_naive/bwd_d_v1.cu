@@ -6,9 +6,7 @@
  * bits from run to run. dx must be zeroed first, a pass of its own. */
 #include "impl_cuda_naive/v1.h"
 
-template <typename T>
-static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
-    bwd_d_v1(conv_shape<int64_t> s, const T *dy, const T *w, T *dx)
+template <typename T> static __global__ void bwd_d_v1(conv_shape<int64_t> s, const T *dy, const T *w, T *dx)
 {
     const v1_output o = v1_this_output(s);
     if (!o.inside) return;

@@ -4,7 +4,7 @@
  * the threads behind the last weight sum a bias each. The order of a sum is fixed, so it is deterministic.
  * Expected bottleneck: far too few threads (6,400 weights for a GPU that wants a hundred thousand), each with a sum as
  * long as batch x outputs, of loads that wait for memory one after the other. */
-#include "impl_cuda_naive/shape.h"
+#include "impl_cuda_naive/v1.h"
 
 template <typename T>
 static __device__ T weight_sum(const conv_shape<int64_t> &s, const T *x, const T *dy, int64_t k, int64_t c, int64_t i,
@@ -33,8 +33,7 @@ template <typename T> static __device__ T bias_sum(const conv_shape<int64_t> &s,
 }
 
 template <typename T>
-static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
-    bwd_w_v1(conv_shape<int64_t> s, const T *x, const T *dy, T *dw, T *db, bool add)
+static __global__ void bwd_w_v1(conv_shape<int64_t> s, const T *x, const T *dy, T *dw, T *db, bool add)
 {
     const int64_t filter = s.group_ic * s.kh * s.kw, weights = s.oc * filter;
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;

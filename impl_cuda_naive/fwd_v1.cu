@@ -7,8 +7,7 @@
 #include "impl_cuda_naive/v1.h"
 
 template <typename T>
-static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
-    fwd_v1(conv_shape<int64_t> s, const T *x, const T *w, const T *b, T *y, bool add)
+static __global__ void fwd_v1(conv_shape<int64_t> s, const T *x, const T *w, const T *b, T *y, bool add)
 {
     const v1_output o = v1_this_output(s);
     if (!o.inside) return;

@@ -44,6 +44,11 @@ cnn_status v1_check(const cuda_context *context, const cnn_conv_desc *d, cnn_err
 {
     int64_t grid[3], block[3];
     v1_sizes(context, d, grid, block);
+    const int64_t threads = block[0] * block[1] * block[2];
+    if (threads > V1_MOST_THREADS)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "v1: a block of %lld x %lld x %lld threads (v1.block_x, _y, _z), and %d are the most",
+                        (long long)block[0], (long long)block[1], (long long)block[2], (int)V1_MOST_THREADS);
     return naive_grid_check(context, "v1", grid, block, err);
 }
 
