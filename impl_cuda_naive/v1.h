@@ -7,8 +7,8 @@
 
 #include "impl_cuda_naive/shape.h"
 
-/* Threads of a block, at most: a thread of version 1 takes up to 114 of a multiprocessor's 65,536 registers, and bounded
- * to 64, as 1,024 threads would need, FWD is a tenth slower. */
+/* Threads of a block, at most: a thread of version 1 takes up to 114 of a multiprocessor's 65,536 registers, and
+ * bounded to 64, as 1,024 threads would need, FWD is a tenth slower. */
 enum { V1_MOST_THREADS = 512 };
 
 struct v1_output {
