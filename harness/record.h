@@ -30,8 +30,9 @@ void record_session(cnn_record *record, const cnn_session *session, const char *
 typedef struct record_sink record_sink; /* where records go: a file (--out), standard output (--json), or nowhere */
 
 /* path NULL and json false: a sink that drops everything. Opens for appending; an incomplete last line, left by a kill
- * in mid-write, is ended first, so that it spoils no other record. CNN_IO when the file cannot be written. */
+ * in mid-write, is cut off first, so that it spoils no other record. CNN_IO when the file cannot be written. */
 cnn_status record_sink_open(const char *path, bool json, record_sink **sink, cnn_error *err);
+int64_t record_sink_cut(const record_sink *sink); /* how many bytes of such a line; 0: there was none */
 /* Writes, flushes, frees the record. CNN_IO names the file (a full disk shows here). */
 cnn_status record_write(record_sink *sink, cnn_record *record, cnn_error *err);
 void record_sink_close(record_sink *sink);

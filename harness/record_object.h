@@ -15,7 +15,8 @@ struct cnn_record {
 cJSON *record_texts(cnn_record *record, const char *key);
 void record_texts_put(cnn_record *record, cJSON *texts, const char *key, const char *value);
 
-/* record_read.c: whether a line is a record, or what a kill in mid-write left of one. */
+/* record_read.c: whether a line is a record; or that, or what a kill in mid-write left of one. */
+bool record_whole(const char *line, size_t length);
 bool record_begins(const char *line, size_t length);
 
 #endif

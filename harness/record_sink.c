@@ -1,7 +1,7 @@
 /* record_sink.c: where records go: one line, one write(2), one fsync.
  *
  * A line reaches the file in a single write to a descriptor opened for appending, so a kill leaves whole lines, and at
- * worst one torn line at the end, which the next run ends before it appends. */
+ * worst one torn line at the end, which the next run cuts off before it appends. */
 #include "record_object.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@ struct record_sink {
     char *path; /* NULL: no file */
     int fd;
     bool json;
-    bool torn; /* the last write failed in mid-line */
+    bool torn;   /* the last write failed in mid-line, and what it left could not be taken back */
+    int64_t cut; /* bytes of half a line that were at the file's end when it was opened */
 };
 
 static cnn_status io_error(const record_sink *sink, int code, cnn_error *err)
@@ -36,17 +37,46 @@ static int write_all(int fd, const char *bytes, size_t count, size_t *written)
     return 0;
 }
 
-/* Ends the torn last line that a killed run may have left. */
-static int end_torn_line(int fd)
+/* Where the last line begins, of a file that does not end with one's end. */
+static off_t last_line(int fd, off_t size)
+{
+    char part[4096];
+    for (off_t end = size; end > 0;) {
+        const off_t start = end > (off_t)sizeof part ? end - (off_t)sizeof part : 0;
+        ssize_t n = pread(fd, part, (size_t)(end - start), start);
+        if (n <= 0) return size; /* it cannot be read: nothing is cut */
+        for (; n > 0; n--)
+            if (part[n - 1] == '\n') return start + n;
+        end = start;
+    }
+    return 0;
+}
+
+/* A killed run, or a full disk, may have left half a line: it goes, for it would stop whoever reads the file line by
+ * line. A whole record whose newline alone is missing gets it. */
+static int heal(record_sink *sink)
 {
     struct stat info;
     char last = '\n';
     size_t written;
-    if (fstat(fd, &info) != 0) return errno;
+    if (fstat(sink->fd, &info) != 0) return errno;
     if (!S_ISREG(info.st_mode) || info.st_size == 0) return 0;
-    if (pread(fd, &last, 1, info.st_size - 1) != 1) return errno;
-    return last == '\n' ? 0 : write_all(fd, "\n", 1, &written);
+    if (pread(sink->fd, &last, 1, info.st_size - 1) != 1) return errno;
+    if (last == '\n') return 0;
+    const off_t start = last_line(sink->fd, info.st_size);
+    const size_t length = (size_t)(info.st_size - start);
+    char *line = malloc(length + 1);
+    if (!line) return ENOMEM;
+    const bool read = pread(sink->fd, line, length, start) == (ssize_t)length,
+               whole = read && record_whole(line, length);
+    free(line);
+    if (!read || whole) return write_all(sink->fd, "\n", 1, &written);
+    if (ftruncate(sink->fd, start) != 0) return errno;
+    sink->cut = (int64_t)length;
+    return 0;
 }
+
+int64_t record_sink_cut(const record_sink *sink) { return sink ? sink->cut : 0; }
 
 /* A file that is something else (a program, a network) is not spoiled by lines at its end: its first line must be a
  * record, or the beginning of one that a kill tore. Pipes and terminals hold nothing yet. */
@@ -77,7 +107,7 @@ static cnn_status open_file(record_sink *sink, cnn_error *err)
     if (sink->fd < 0) sink->fd = open(sink->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (sink->fd < 0) return io_error(sink, errno, err);
     const cnn_status status = check_old(sink, err);
-    if (status == CNN_OK) code = end_torn_line(sink->fd);
+    if (status == CNN_OK) code = heal(sink);
     return code == 0 ? status : io_error(sink, code, err);
 }
 
@@ -103,13 +133,22 @@ cnn_status record_sink_open(const char *path, bool json, record_sink **result, c
     return CNN_OK;
 }
 
+/* Half a line at the end of a file (a full disk), unless others wrote behind it. */
+static bool take_back(int fd, size_t written)
+{
+    struct stat info;
+    const off_t end = lseek(fd, 0, SEEK_CUR);
+    if (end < (off_t)written || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size != end) return false;
+    return ftruncate(fd, end - (off_t)written) == 0;
+}
+
 static cnn_status append_line(record_sink *sink, const char *line, size_t length, cnn_error *err)
 {
     size_t written;
     int code = sink->torn ? write_all(sink->fd, "\n", 1, &written) : 0;
     if (code == 0) {
         code = write_all(sink->fd, line, length, &written);
-        sink->torn = written > 0 && written < length;
+        sink->torn = written > 0 && written < length && !take_back(sink->fd, written);
     }
     /* Not every kind of file can be synced (a pipe cannot); only a disk that refuses the data is an error. */
     if (code == 0 && fsync(sink->fd) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS) code = errno;

@@ -34,6 +34,8 @@ for signal in KILL INT; do
     whole "$out"
     printf '{"kind":"epoch","half a rec' >>"$out" # as a kill in mid-write leaves it
     "${sweep[@]}" --out "$out" >"$tmp/log" 2>&1 || fail "the sweep did not go on after SIG$signal: $(tail -3 "$tmp/log")"
+    grep -q 'half a record.*cut off, 27 bytes' "$tmp/log" || fail "that half a record is cut off is not said: $(cat "$tmp/log")"
+    grep -qv '^{.*}$' "$out" && fail "a broken line stays in $out"
     [ "$(epochs "$out")" -eq 4 ] || fail "after SIG$signal and resuming there are not 4 epochs"
 done
 

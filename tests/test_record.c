@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -152,7 +153,47 @@ static void a_torn_line_spoils_no_other(void **state)
     tally t = read_all(&bad);
     assert_int_equal(t.count, 2);
     assert_true(t.sum == 101);
-    assert_int_equal(bad, 1);
+    assert_int_equal(bad, 0);
+    for (int i = 0; i < 6000; i++)
+        append_text(i == 0 ? "{\"kind\":\"peak\",\"n\":[" : "1,"); /* longer than a part read */
+    cnn_error err;
+    record_sink *sink;
+    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_cut(sink), 20 + 2 * 5999);
+    record_sink_close(sink);
+    append_text("{\"kind\":\"peak\",\"n\":1000}"); /* whole, but for its newline */
+    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_cut(sink), 0);
+    record_sink_close(sink);
+    write_one("n", 10000);
+    t = read_all(&bad);
+    assert_true(t.count == 4 && t.sum == 11101 && bad == 0);
+}
+
+/* What fits of a record is taken back: the file stays whole, and goes on when there is room. */
+static void a_full_disk_leaves_whole_records(void **state)
+{
+    const struct rlimit little = {40, RLIM_INFINITY}, all = {RLIM_INFINITY, RLIM_INFINITY};
+    cnn_error err;
+    record_sink *sink;
+    int bad;
+    (void)state;
+    write_one("n", 1); /* 22 bytes */
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    cnn_record *record = record_new("peak");
+    record_int(record, "n", 123456789);
+    assert_int_equal(record_write(sink, record, &err), CNN_IO);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_size, 22);
+    record = record_new("peak");
+    record_int(record, "n", 2);
+    assert_int_equal(record_write(sink, record, &err), CNN_OK);
+    record_sink_close(sink);
+    assert_true(read_all(&bad).sum == 3 && bad == 0);
 }
 
 static void lines_that_are_no_records_are_counted(void **state)
@@ -176,9 +217,11 @@ static void zeros_of_a_crashed_disk_are_one_bad_line(void **state)
     int fd = open(path, O_WRONLY | O_APPEND);
     assert_int_equal(write(fd, zeros, sizeof zeros), sizeof zeros);
     close(fd);
-    write_one("n", 2);
-    assert_true(read_all(&bad).sum == 3);
+    assert_true(read_all(&bad).sum == 1);
     assert_int_equal(bad, 1);
+    write_one("n", 2); /* they are cut off like any other half a record */
+    assert_true(read_all(&bad).sum == 3);
+    assert_int_equal(bad, 0);
 }
 
 static void a_full_disk_is_an_error(void **state)
@@ -389,6 +432,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_FILE(fields_come_back),
         WITH_FILE(a_torn_line_spoils_no_other),
+        WITH_FILE(a_full_disk_leaves_whole_records),
         WITH_FILE(lines_that_are_no_records_are_counted),
         WITH_FILE(zeros_of_a_crashed_disk_are_one_bad_line),
         WITH_FILE(only_records_are_appended_to),

@@ -76,6 +76,8 @@ cnn_session_params cli_session_params(const cli_options *options);
 /* Writes `word` as a shell reads it back: as it is where nothing in it is special, else in single quotes, with '\'' for
  * each quote inside. Always ends with a NUL (size > 0); returns the length of the whole, cut when it is >= size. */
 size_t cli_quote(char *to, size_t size, const char *word);
+/* The sink of --out and --json; says what it had to cut off the file. */
+cnn_status cli_sink_open(const char *out, bool json, record_sink **sink, cnn_error *err);
 /* For commands that take options alone: CNN_BAD_ARGUMENT when a word stands there too. */
 cnn_status cli_no_words(const cli_options *options, cnn_error *err);
 /* CNN_BAD_ARGUMENT when both are one and the same file. NULL paths: options not given. */

@@ -245,7 +245,7 @@ static cnn_status set_up(bench *b, cnn_error *err)
     if (status == CNN_OK && (b->dirs = cli_dirs(o, err)) == 0) status = err->status;
     if (status == CNN_OK && (b->ops = cli_ops(o, err)) == 0) status = err->status;
     if (status == CNN_OK) status = bench_gather_problems(b, err);
-    if (status == CNN_OK) status = record_sink_open(o->out, o->json, &b->sink, err);
+    if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->sink, err);
     if (status == CNN_OK) status = resume_open(o->out, o->command_line, &b->resume, err);
     return status;
 }

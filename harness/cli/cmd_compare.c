@@ -65,7 +65,7 @@ static cnn_status set_up(compare_run *c, cnn_error *err)
     if (status == CNN_OK) status = read_fail_on(o->fail_on, &c->fail_on, err);
     if (status == CNN_OK) status = figures_read(o->words.items[0], &c->a, err);
     if (status == CNN_OK) status = figures_read(o->words.items[1], &c->b, err);
-    if (status == CNN_OK) status = record_sink_open(o->out, o->json, &c->sink, err);
+    if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &c->sink, err);
     return status;
 }
 

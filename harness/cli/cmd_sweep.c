@@ -137,11 +137,11 @@ static cnn_status set_up(sweep *s, cnn_error *err)
     if (status == CNN_OK && (b->dirs = cli_dirs(o, err)) == 0) status = err->status;
     if (status == CNN_OK && (b->ops = cli_ops(o, err)) == 0) status = err->status;
     if (status == CNN_OK) status = bench_gather_problems(b, err);
-    if (status == CNN_OK) status = record_sink_open(o->out, o->json, &b->sink, err);
+    if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->sink, err);
     if (status == CNN_OK) status = sweep_rows_read(&s->rows, o->out, err);
     if (status == CNN_OK) status = cli_sessions_open(o, true, &b->sessions, err);
     if (status == CNN_OK) status = cli_tuned_open(o, &b->sessions, true, &b->tuned, err);
-    if (status == CNN_OK && o->tune) status = record_sink_open(o->tune, false, &s->tune, err);
+    if (status == CNN_OK && o->tune) status = cli_sink_open(o->tune, false, &s->tune, err);
     for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
         status = record_environment(b->sink, &b->sessions.list[i], o->command_line, err);
         if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);

@@ -140,7 +140,7 @@ int cmd_verify(const cli_options *options, cnn_error *err)
     keep_memory();
     if (options->fuzz > 0 || options->fuzz_invalid > 0) return verify_fuzz(options, err);
     v = (verification){.options = options, .report = {.options = options}};
-    cnn_status status = record_sink_open(options->out, options->json, &v.report.sink, err);
+    cnn_status status = cli_sink_open(options->out, options->json, &v.report.sink, err);
     /* cases are numbered over all implementations: where one is missing, no earlier run's numbers hold */
     const char *from = options->n_lost > 0 ? NULL : options->out;
     if (status == CNN_OK) status = resume_open(from, options->command_line, &v.report.resume, err);

@@ -143,7 +143,7 @@ static void make_settings(const roofline *r, const roof_frame *f, const char *fo
         set_name(settings, "problem", i, r->problems[i]);
     for (int i = 0; i < r->n_roofs; i++) {
         const roofline_roof *roof = &r->roofs[i];
-        const bool tera = roof->value >= 1e13;
+        const bool tera = roof->value >= (roof->memory ? 1e12 : 1e13);
         snprintf(text, sizeof text, "%.100s  %.3g %s", roof->name, roof->value * (tera ? 1e-12 : 1e-9),
                  roof->memory ? (tera ? "TB/s" : "GB/s") : (tera ? "TFLOP/s" : "GFLOP/s"));
         set_name(settings, "roof", i, text);

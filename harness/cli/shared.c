@@ -134,3 +134,13 @@ cnn_status cli_keep_apart(const cli_file *out, const cli_file *other, cnn_error 
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s %.180s would spoil %s %.180s: they are one file", out->option, out->path,
                     other->option, other->path);
 }
+
+cnn_status cli_sink_open(const char *out, bool json, record_sink **sink, cnn_error *err)
+{
+    const cnn_status status = record_sink_open(out, json, sink, err);
+    if (status == CNN_OK && record_sink_cut(*sink) > 0)
+        fprintf(stderr,
+                "benchcnn: %s ended in half a record (a run that was killed, or a full disk): cut off, %lld bytes\n",
+                out, (long long)record_sink_cut(*sink));
+    return status;
+}

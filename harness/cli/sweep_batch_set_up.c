@@ -95,7 +95,7 @@ cnn_status batch_sweep_set_up(batch_sweep *s, cnn_error *err)
     if (status == CNN_OK)
         status = cnn_net_load(s->net, &s->types.types[0], s->batches[0], (uint64_t)s->options->seed, &network, err);
     if (status == CNN_OK) epoch_setting_of_net(&network->net, &s->network);
-    if (status == CNN_OK) status = record_sink_open(s->options->out, s->options->json, &s->sink, err);
+    if (status == CNN_OK) status = cli_sink_open(s->options->out, s->options->json, &s->sink, err);
     if (status == CNN_OK) status = read_earlier(s, err);
     if (status == CNN_OK) status = cli_sessions_open(s->options, true, &s->sessions, err);
     if (status == CNN_OK) status = cli_tuned_open(s->options, &s->sessions, false, &s->tuned, err);

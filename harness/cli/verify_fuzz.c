@@ -213,7 +213,7 @@ int verify_fuzz(const cli_options *options, cnn_error *err)
     cnn_status status = set_up(&s, err);
     if (status != CNN_OK) return cli_fail(err);
     int exit_status = EXIT_HELD;
-    status = record_sink_open(options->out, options->json, &s.sink, err);
+    status = cli_sink_open(options->out, options->json, &s.sink, err);
     if (status == CNN_OK) status = record_environment(s.sink, NULL, options->command_line, err);
     if (status == CNN_OK) {
         status = run(&s, err);

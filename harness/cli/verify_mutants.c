@@ -260,7 +260,7 @@ int verify_mutants(const cli_options *options, cnn_error *err)
     if (status == CNN_OK) status = find_folder(&h, err);
     if (status == CNN_OK) status = read_lists(&h, err);
     if (status == CNN_OK) status = plan_runs(&h, err);
-    if (status == CNN_OK) status = record_sink_open(options->out, options->json, &h.sink, err);
+    if (status == CNN_OK) status = cli_sink_open(options->out, options->json, &h.sink, err);
     if (status == CNN_OK) status = record_environment(h.sink, NULL, options->command_line, err);
     cli_progress_start(&h.progress, "mutants", options->quiet);
     if (status == CNN_OK) status = run_all(&h, err);
