@@ -97,13 +97,16 @@ static void describe_steps(const epoch_setting *s, char *text, size_t size)
     snprintf(text, size, "%s%s%s", s->graph ? "graph" : "", s->graph && host ? ", " : "", host ? "data on host" : "");
 }
 
-static bool differs(const series_set *set, describe_fn *describe)
+/* Among the curves of GPUs alone where the fact is one of theirs: a CPU's beside them is no reason to say it. */
+static bool differs(const series_set *set, describe_fn *describe, bool of_gpus)
 {
     char first[SERIES_LABEL_MAX], other[SERIES_LABEL_MAX];
-    describe(&set->list[0].setting, first, sizeof first);
-    for (int i = 1; i < set->count; i++) {
-        describe(&set->list[i].setting, other, sizeof other);
-        if (strcmp(first, other) != 0) return true;
+    bool any = false;
+    for (int i = 0; i < set->count; i++) {
+        if (of_gpus && set->list[i].setting.gpu[0] == '\0') continue;
+        describe(&set->list[i].setting, any ? other : first, SERIES_LABEL_MAX);
+        if (any && strcmp(first, other) != 0) return true;
+        any = true;
     }
     return false;
 }
@@ -120,14 +123,14 @@ static void name_series(series_set *set)
     static describe_fn *const facts[] = {describe_machine, describe_threads, describe_type,
                                          describe_data,    describe_layout,  describe_optimizer,
                                          describe_knobs,   describe_steps,   describe_host};
-    enum { FACTS = sizeof facts / sizeof facts[0], SAID = 4 };
+    enum { FACTS = sizeof facts / sizeof facts[0], SAID = 4, OF_GPUS = 7 };
     char text[SERIES_LABEL_MAX];
     for (int i = 0; i < set->count; i++) {
         const epoch_setting *s = &set->list[i].setting;
         snprintf(set->list[i].label, SERIES_LABEL_MAX, "%s:%s", s->impl, s->algorithm);
     }
     for (int f = 0; f < FACTS; f++) {
-        bool varies = differs(set, facts[f]);
+        bool varies = differs(set, facts[f], f >= OF_GPUS);
         if (!varies && f >= SAID) continue;
         for (int i = 0; i < (varies ? set->count : 1); i++) {
             facts[f](&set->list[i].setting, text, sizeof text);
