@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 enum { STATE_MAX = 24, STATES = 16 };
 
@@ -17,9 +18,9 @@ typedef struct left { /* a record */
 } left;
 
 struct resume {
-    char *command;
-    bool to_file; /* there is a file to go on in */
-    bool open;    /* while reading: the records belong to a run of this command */
+    char *command, build[16]; /* build "": not to be told, so that nothing is the same */
+    bool to_file;             /* there is a file to go on in */
+    bool open;                /* while reading: the records belong to a run of this command */
     left *list;
     int count, capacity;
     int64_t cases; /* the number of the last one, plus one */
@@ -30,20 +31,43 @@ struct resume {
     int n_states;
 };
 
-/* A record lacks those that are not of its kind. */
+/* A record lacks those that are not of its kind. NULL when out of memory. */
 static char *key_of(const cnn_record *record)
 {
-    static const char *const fields[] = {"kind",  "impl",   "algorithm", "machine", "op",      "problem", "net",  "dir",
-                                         "dtype", "layout", "math",      "cache",   "threads", "knobs",   "check"};
-    char key[4096];
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields && used + 2 < sizeof key; i++) {
-        if (!record_get_json(record, fields[i], key + used, (int)(sizeof key - used - 1))) key[used] = '\0';
-        used += strlen(key + used);
-        key[used++] = ' ';
+    static const char *const fields[] = {"kind", "impl",  "algorithm", "machine", "op",    "problem",
+                                         "bias", "mode",  "net",       "dir",     "dtype", "layout",
+                                         "math", "cache", "threads",   "knobs",   "check"};
+    char *key = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&key, &size);
+    for (size_t i = 0; stream && i < sizeof fields / sizeof *fields; i++) {
+        char *value = record_json(record, fields[i]);
+        fprintf(stream, "%s ", value ? value : "");
+        free(value);
     }
-    key[used] = '\0';
-    return strdup(key);
+    if (stream) fclose(stream);
+    return key;
+}
+
+static bool add_file(const char *path, uLong *crc)
+{
+    unsigned char bytes[1 << 16];
+    size_t count;
+    FILE *file = fopen(path, "re");
+    if (!file) return false;
+    while ((count = fread(bytes, 1, sizeof bytes, file)) > 0) *crc = crc32(*crc, bytes, (uInt)count);
+    const bool whole = !ferror(file);
+    fclose(file);
+    return whole;
+}
+
+/* The bytes that run, whatever they were made from. */
+static void find_build(const resume_run *run, char *build, size_t size)
+{
+    uLong crc = crc32(0, NULL, 0);
+    bool known = add_file("/proc/self/exe", &crc);
+    for (int i = 0; known && i < run->n_plugins; i++) known = add_file(run->plugins[i], &crc);
+    if (known) snprintf(build, size, "%08lx", crc);
 }
 
 static void forget_records(resume *r)
@@ -103,8 +127,8 @@ static cnn_status add(resume *r, const cnn_record *record, cnn_error *err)
 
 static bool is_ours(const resume *r, const cnn_record *record)
 {
-    const char *command = record_get_text(record, "command"), *commit = record_get_text(record, "commit");
-    return command && commit && strcmp(command, r->command) == 0 && strcmp(commit, BUILD_COMMIT) == 0;
+    const char *command = record_get_text(record, "command"), *build = record_get_text(record, "build");
+    return command && build && r->build[0] && strcmp(command, r->command) == 0 && strcmp(build, r->build) == 0;
 }
 
 static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
@@ -127,15 +151,17 @@ static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
     return strcmp(kind, "case") == 0 ? add_case(r, record, err) : add(r, record, err);
 }
 
-cnn_status resume_open(const char *path, const char *command, resume **result, cnn_error *err)
+cnn_status resume_open(const resume_run *run, resume **result, cnn_error *err)
 {
+    const char *path = run->path;
     struct stat info;
     int bad;
     resume *r = *result = calloc(1, sizeof *r);
-    if (r) r->command = strdup(command);
+    if (r) r->command = strdup(run->command);
     if (!r || !r->command) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to go on with an earlier run");
     if (!path || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))) return CNN_OK;
     r->to_file = true;
+    find_build(run, r->build, sizeof r->build);
     return stat(path, &info) == 0 ? record_read(path, read_one, r, &bad, err) : CNN_OK;
 }
 
@@ -154,6 +180,7 @@ cnn_status resume_begin(const resume *r, record_sink *sink, cnn_error *err)
     cnn_record *record = record_new("begin");
     record_text(record, "command", r->command);
     record_text(record, "commit", BUILD_COMMIT);
+    record_text(record, "build", r->build);
     record_bool(record, "resumed", r->count > 0 || r->cases > 0);
     return record_write(sink, record, err);
 }

@@ -1,8 +1,10 @@
 /* resume.h: a long command goes on where it was stopped, by a signal, a crash, a reboot.
  *
  * With --out a run begins with a record of kind "begin", which holds its command, and ends with one of kind "end". The
- * same command of the same build, given once more with the same file, looks for a beginning without an end: what stands
- * behind it was done, and is neither run nor recorded again. Behind an end the same command is another run.
+ * same command of the same program, given once more with the same file, looks for a beginning without an end: what
+ * stands behind it was done, and is neither run nor recorded again. Behind an end the same command is another run. The
+ * same program is one whose file, and whose plug-ins' files, have the same bytes: a commit says little of a changed
+ * tree.
  *
  * What is done is told either by the records themselves (resume_take), or by "case" records, for work whose units make
  * several records: units are numbered, the same way in each run of a command, and follow each other; their own records
@@ -14,9 +16,15 @@
 
 typedef struct resume resume;
 
-/* Reads what an unfinished run of the command left in the file. path NULL, or no plain file: nothing, and nothing will
+typedef struct resume_run {
+    const char *path, *command;
+    const char *const *plugins; /* their files */
+    int n_plugins;
+} resume_run;
+
+/* Reads what an unfinished run like this one left in the file. path NULL, or no plain file: nothing, and nothing will
  * be written either. A line that is no record is passed over. */
-cnn_status resume_open(const char *path, const char *command, resume **result, cnn_error *err);
+cnn_status resume_open(const resume_run *run, resume **result, cnn_error *err);
 void resume_close(resume *r); /* NULL is accepted */
 
 /* The run begins, or goes on; it is done. */

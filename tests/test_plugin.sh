@@ -43,6 +43,17 @@ expect 0 '"impl":"mine"' "bench" "$installed" bench --plugin "$so" --impl mine,c
     --problem mb2ic3ih8oc4oh8kh3ph1 --min-time 0.001 --max-time 0.01 --peaks none
 expect 0 'network thesis' "an installed network" "$installed" train --net thesis --impl cpu --batch 5 --plan
 
+# What an unfinished run found of a plug-in counts as long as the plug-in is the same.
+again() { # PATTERN WHAT
+    sed -i '/"kind":"end"/d' "$work/left" 2>/dev/null
+    expect 0 "$1" "$2" "$installed" verify --plugin "$so" --impl mine --op conv --dir FWD --quiet --out "$work/left"
+}
+again '0 FAILED' "verify to a file"
+again 'cases were finished before' "a plug-in's run goes on"
+printf 'rebuilt' >>"$so"
+again '0 FAILED' "verify with a plug-in that was rebuilt"
+grep -q 'finished before' "$work/out" && fail "another plug-in's cases are kept"
+
 # ---- Wrong ones. from SOURCE NAME FLAGS: a plug-in from a few changed lines of the template.
 from() { # NAME SED-SCRIPT
     sed -E "$2" "$work/mine/mine.c" >"$work/$1.c"

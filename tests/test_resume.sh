@@ -79,4 +79,16 @@ kept=$(count "$tmp/two.jsonl" conv)
 [ "$(count "$tmp/two.jsonl" conv)" -eq $((kept + 3)) ] || fail "another command took over what was left"
 "${command[@]}" >/dev/null 2>&1
 [ "$(count "$tmp/two.jsonl" conv)" -eq 6 ] || fail "what was left was lost behind another command"
+
+# The same command of another program is another run, though it may be of the same commit: a kernel may have changed.
+cp "$benchcnn" "$tmp/program"
+command=("$tmp/program" verify --impl cpu:naive --op conv --dir FWD --problem mb2ic4ih8oc4kh3 --quiet --out "$tmp/built.jsonl")
+cut_off() { "${command[@]}" >"$tmp/log" 2>&1 || fail "a copy does not run: $(tail -3 "$tmp/log")"; sed -i '/"kind":"end"/d' "$tmp/built.jsonl"; }
+cut_off
+once=$(count "$tmp/built.jsonl" case)
+cut_off
+[ "$once" -gt 0 ] && [ "$(count "$tmp/built.jsonl" case)" -eq "$once" ] || fail "a copy's verify did not go on"
+printf 'rebuilt' >>"$tmp/program"
+cut_off
+[ "$(count "$tmp/built.jsonl" case)" -eq $((2 * once)) ] || fail "another program's cases were kept"
 echo "resuming: all held"

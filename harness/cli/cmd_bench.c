@@ -240,13 +240,14 @@ static cnn_status read_params(bench *b, cnn_error *err)
 static cnn_status set_up(bench *b, cnn_error *err)
 {
     const cli_options *o = b->options;
+    const resume_run run = {o->out, o->command_line, o->plugin.items, o->plugin.count};
     cnn_status status = read_params(b, err);
     if (status == CNN_OK) status = cli_types(o, &b->types, err);
     if (status == CNN_OK && (b->dirs = cli_dirs(o, err)) == 0) status = err->status;
     if (status == CNN_OK && (b->ops = cli_ops(o, err)) == 0) status = err->status;
     if (status == CNN_OK) status = bench_gather_problems(b, err);
     if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->sink, err);
-    if (status == CNN_OK) status = resume_open(o->out, o->command_line, &b->resume, err);
+    if (status == CNN_OK) status = resume_open(&run, &b->resume, err);
     return status;
 }
 

@@ -142,8 +142,9 @@ int cmd_verify(const cli_options *options, cnn_error *err)
     v = (verification){.options = options, .report = {.options = options}};
     cnn_status status = cli_sink_open(options->out, options->json, &v.report.sink, err);
     /* cases are numbered over all implementations: where one is missing, no earlier run's numbers hold */
-    const char *from = options->n_lost > 0 ? NULL : options->out;
-    if (status == CNN_OK) status = resume_open(from, options->command_line, &v.report.resume, err);
+    const resume_run run = {options->n_lost > 0 ? NULL : options->out, options->command_line, options->plugin.items,
+                            options->plugin.count};
+    if (status == CNN_OK) status = resume_open(&run, &v.report.resume, err);
     if (status == CNN_OK) status = cli_report_lost(options, v.report.sink, err);
     v.report.cases[VERIFY_FAILED] = options->n_lost;
     if (status == CNN_OK && options->none_left) {
