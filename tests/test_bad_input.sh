@@ -74,6 +74,44 @@ cmp -s bench/nets/thesis.net "$tmp/mine.net" || { echo 'FAILED: a .net file is a
 ln -s b "$tmp/link"
 refused "--out $tmp/link|B $tmp/b|one file" compare "$tmp/a" "$tmp/b" --out "$tmp/link"
 
+# Options without what they belong to, and options that contradict each other
+refused "--fuzz-time goes with --fuzz" verify --impl cpu --fuzz-time 3
+refused "--jobs goes with --fuzz" verify --impl cpu --jobs 3
+refused "--isolate-limit goes with --isolate" verify --impl cpu --isolate-limit 3
+refused "--samples goes with --out" bench --impl cpu --samples
+refused "--losses goes with --out" train --net thesis --impl cpu --losses
+refused "--fuzz-invalid does not go with --fuzz" verify --fuzz 10 --fuzz-invalid 10
+refused "--problem does not go with --fuzz-invalid" verify --problem ic3ih5oc4kh3 --fuzz-invalid 10
+refused "--determinism does not go with --fuzz" verify --determinism --fuzz 10
+refused "--until-loss does not go with --plan" train --net thesis --impl cpu --plan --until-loss 1
+refused "--until-loss is -1|from 0" train --net thesis --impl cpu --until-loss -1
+refused "--lr 0.2|adam,lr=0.1|once" train --net thesis --impl cpu --optimizer adam,lr=0.1 --lr 0.2
+refused "sweep layout --layout nchw|nothing to sweep" sweep layout --layout nchw --impl cpu
+refused "sweep dtype --dtype f64|nothing to sweep" sweep threads,dtype --dtype f64 --impl cpu
+refused "--problem|--net thesis|--cache network" bench --net thesis --problem ic3ih5oc4kh3 --impl cpu
+refused "--data|fetch" data fetch --data d
+refused "--data|make" data make --data d --out "$tmp/made"
+refused "--out|fetch" data --out "$tmp/made"
+printf 'input 1 28 28\nconv 20 kernel=4 kernel=5\nfc 10\nsoftmax_loss\n' >"$tmp/twice.net"
+refused "twice.net:2|kernel|twice" train --net "$tmp/twice.net" --impl cpu --data synthetic
+
+# Help
+"$benchcnn" help >"$tmp/help" && diff "$tmp/help" <("$benchcnn" --help) || { echo 'FAILED: help is not --help'; failures=$((failures + 1)); }
+for status in 0 1 2 3 130; do
+    grep -q "^  $status  *[a-z]" "$tmp/help" || { echo "FAILED: --help says nothing of exit status $status"; failures=$((failures + 1)); }
+done
+for command in list verify conv bench train sweep run compare plot peaks data; do
+    "$benchcnn" help $command >"$tmp/help" && diff "$tmp/help" <("$benchcnn" $command --help) && grep -q "^usage: benchcnn $command " "$tmp/help" ||
+        { echo "FAILED: help $command"; failures=$((failures + 1)); }
+done
+helps() { "$benchcnn" "$1" --help | grep -q -e "$2" || { echo "FAILED: $1 --help lacks '$2'"; failures=$((failures + 1)); }; }
+helps plot 'roofline FILE'
+helps data 'fetch .*make '
+helps compare 'A.jsonl B.jsonl'
+helps conv '--dir L .*FWD, BWD_D or BWD_W (required)'
+helps train '--impl L .*(required)'
+refused "unknown command 'trian'|'train'" help trian
+
 # Descriptors and sizes
 refused "column 11|'q5'" verify --problem ic3ih5oc4_q5
 refused "spans 9" bench --problem ic3ih5oc4kh9

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static cnn_status add_problem(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
 {
@@ -100,6 +101,11 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %.32s is a network's batch: name it, --net", o->batch);
     if (o->problem.count + o->problems.count == 0)
         return o->net ? add_layers(b, err) : add_default_problems(b, &defaults, err);
+    if (o->net && strcasecmp(o->cache, "network") != 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "--%s beside --net %.64s: either the network's layers are timed, or, with --cache network, a "
+                        "problem amid them",
+                        o->problem.count > 0 ? "problem" : "problems", o->net);
     if (o->net) status = load_networks(b, err);
     if (b->ops & (b->ops - 1))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--op %s: a problem belongs to one operation; name just that", o->op);

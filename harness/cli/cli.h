@@ -12,7 +12,7 @@
  * ran). */
 enum { EXIT_HELD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
 
-enum { CLI_LIST_MAX = 256, CLI_LIMITS_MAX = 8, CLI_LOST_MAX = 16 };
+enum { CLI_LIST_MAX = 256, CLI_LIMITS_MAX = 8, CLI_OPTIONS_MAX = 128, CLI_LOST_MAX = 16 };
 typedef struct cli_lost { /* a plug-in that was left out, since it ended its process when it was tried (--isolate) */
     const char *plugin;
     char impl[CNN_NAME_MAX]; /* "": it did not get as far as to say */
@@ -44,13 +44,19 @@ typedef struct cli_options {
     bool none_left; /* what was lost is all that --impl names */
     char impl_left[1024];
     char limits[CLI_LIMITS_MAX][CNN_NAME_MAX]; /* settings that --workspace-limit stands for; `set` points to them */
+    bool given[CLI_OPTIONS_MAX];               /* in the order of options.inc: see cli_given() */
     cli_list words;                            /* positional arguments after the command */
     char command_line[4096];                   /* as typed, quoted for a shell: for the environment record */
 } cli_options;
 
 /* A command returns its exit status; on a failure it may instead fill err and return cli_fail(err). */
 typedef int cli_command(const cli_options *options, cnn_error *err);
-#define COMMAND(name, letter, doc) cli_command cmd_##name;
+/* Its arguments alone, before anything is opened, written or run: what the command itself begins with, and what `run`
+ * asks of every line of a recipe. */
+typedef cnn_status cli_check(const cli_options *options, cnn_error *err);
+#define COMMAND(name, letter, usage, doc)                                                                              \
+    cli_command cmd_##name;                                                                                            \
+    cli_check args_##name;
 #include "commands.inc"
 #undef COMMAND
 
@@ -62,7 +68,8 @@ int cli_fail(const cnn_error *err);
 cnn_status cli_report_lost(const cli_options *options, record_sink *sink, cnn_error *err);
 
 /* Helpers that several commands share. */
-typedef struct cli_type_set { /* the product of --dtype and --layout lists, --math */
+bool cli_given(const cli_options *options, const char *option); /* whether --option stands on the command line */
+typedef struct cli_type_set {                                   /* the product of --dtype and --layout lists, --math */
     cnn_type types[CNN_DTYPE_COUNT * CNN_LAYOUT_COUNT];
     int count;
 } cli_type_set;

@@ -60,7 +60,6 @@ static cnn_status make(const cli_options *options, cnn_error *err)
 {
     const dataset_params params = {.what = "synthetic", .seed = (uint64_t)options->seed, .threads = cpu_count()};
     dataset data;
-    if (options->out == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "data make needs a folder: --out DIR");
     cnn_status status = dataset_open(&params, &data, err);
     if (status != CNN_OK) return status;
     status = mnist_write(options->out, &data, err);
@@ -72,20 +71,34 @@ static cnn_status make(const cli_options *options, cnn_error *err)
     return status;
 }
 
+cnn_status args_data(const cli_options *o, cnn_error *err)
+{
+    const char *word = o->words.count > 0 ? o->words.items[0] : NULL;
+    if (o->words.count > 1)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "data: one word at most, got '%.64s' too", o->words.items[1]);
+    if (word == NULL && o->out != NULL)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--out %.200s: data is written by `data fetch` and `data make`", o->out);
+    if (word == NULL) return CNN_OK;
+    if (strcmp(word, "fetch") != 0 && strcmp(word, "make") != 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "data: '%.64s' is neither fetch nor make (nor nothing, to show it)",
+                        word);
+    if (cli_given(o, "data"))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--data %.64s does not go with data %s: --out DIR says where it writes",
+                        o->data, word);
+    if (strcmp(word, "make") == 0 && o->out == NULL)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "data make needs a folder: --out DIR");
+    return CNN_OK;
+}
+
 int cmd_data(const cli_options *options, cnn_error *err)
 {
-    const char *word = options->words.count > 0 ? options->words.items[0] : NULL;
-    cnn_status status;
-    if (options->words.count > 1)
-        status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "data: one word at most, got '%.64s' too", options->words.items[1]);
-    else if (word == NULL)
+    cnn_status status = args_data(options, err);
+    if (status != CNN_OK) return cli_fail(err);
+    if (options->words.count == 0)
         status = show_all(options, err);
-    else if (strcmp(word, "fetch") == 0)
+    else if (strcmp(options->words.items[0], "fetch") == 0)
         status = fetch(options, err);
-    else if (strcmp(word, "make") == 0)
-        status = make(options, err);
     else
-        status =
-            CNN_FAIL(err, CNN_BAD_ARGUMENT, "data: '%.64s' is neither fetch nor make (nor nothing, to show it)", word);
+        status = make(options, err);
     return status == CNN_OK ? EXIT_HELD : cli_fail(err);
 }

@@ -28,8 +28,8 @@ static cnn_status read_options(train *t, cnn_error *err)
         o->batch != NULL ? cli_ints("batch", o->batch, 1, BATCH_MOST, &t->batch, 1, &count, err) : CNN_OK;
     if (status == CNN_OK) status = cli_types(o, &t->types, err);
     if (status == CNN_OK) status = cli_trainer_params(o, &t->params, err);
-    /* --until-loss needs room: one epoch, the default, is no limit then */
-    t->epochs = o->until_loss >= 0.0 && o->epochs == 1 ? EPOCHS_UNTIL : o->epochs;
+    /* --until-loss needs room: one epoch is no limit then, unless it was asked for */
+    t->epochs = o->until_loss >= 0.0 && !cli_given(o, "epochs") ? EPOCHS_UNTIL : o->epochs;
     return status;
 }
 
@@ -158,6 +158,7 @@ static cnn_status run_epochs(train_run *r, cnn_error *err)
         r->train_seconds += e.seconds;
         reached = e.test_loss < o->until_loss;
     }
+    if (status == CNN_OK && o->until_loss >= 0.0 && r->epochs_run > 0 && !reached) t->missed++;
     if (status == CNN_OK && o->until_loss >= 0.0 && !o->json)
         printf("test loss %s below %g after %lld epoch%s, %s\n", reached ? "is" : "is not", o->until_loss,
                (long long)r->epochs_run, r->epochs_run == 1 ? "" : "s", train_time_text(r->train_seconds, spent));
@@ -263,10 +264,10 @@ int cmd_train(const cli_options *options, cnn_error *err)
     cnn_status status = set_up(t, err);
     if (status == CNN_OK) status = run_all(t, err);
     print_repeat(t);
-    const int result = status != CNN_OK  ? cli_fail(err)
-                       : t->diverged > 0 ? EXIT_FAILED
-                       : t->trained > 0  ? EXIT_HELD
-                                         : EXIT_NOTHING;
+    const int result = status != CNN_OK                   ? cli_fail(err)
+                       : t->diverged > 0 || t->missed > 0 ? EXIT_FAILED
+                       : t->trained > 0                   ? EXIT_HELD
+                                                          : EXIT_NOTHING;
     cli_tuned_close(t->tuned);
     cli_sessions_close(&t->sessions);
     record_sink_close(t->sink);

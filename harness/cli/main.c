@@ -34,6 +34,19 @@ static int close_output(int status)
     return status == EXIT_HELD ? EXIT_USAGE : status;
 }
 
+/* benchcnn help [COMMAND] */
+static int help(int argc, char **argv)
+{
+    cnn_error err;
+    if (argc > 3) {
+        CNN_FAIL(&err, CNN_BAD_ARGUMENT, "help takes one command at most, got '%.64s' too", argv[3]);
+        return cli_fail(&err);
+    }
+    if (argc == 3 && cli_find_command(argv[2], &err) == NULL) return cli_fail(&err);
+    cli_help(argc == 3 ? argv[2] : NULL);
+    return close_output(EXIT_HELD);
+}
+
 int main(int argc, char **argv)
 {
     static cli_options options; /* large: kept off the stack */
@@ -49,6 +62,7 @@ int main(int argc, char **argv)
         return close_output(asks_for_help(argc, argv) ? EXIT_HELD : EXIT_USAGE);
     }
     int status;
+    if (strcmp(argv[1], "help") == 0) return help(argc, argv);
     cli_command *command = cli_find_command(argv[1], &err);
     if (command == NULL) return cli_fail(&err);
     if (asks_for_help(argc, argv)) {

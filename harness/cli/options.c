@@ -1,4 +1,4 @@
-/* options.c: parses the command line by the table options.inc, and prints help from it. */
+/* options.c: parses the command line by the table options.inc. */
 #include "options.h"
 
 #include "../names.h"
@@ -8,18 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum option_kind { KIND_TEXT, KIND_INT, KIND_REAL, KIND_FLAG, KIND_LIST } option_kind;
-
-typedef struct option_row {
-    const char *name, *commands, *metavar, *help, *text;
-    option_kind kind;
-    size_t offset; /* of the field in cli_options */
-    double usual_real, min_real, max_real;
-    int64_t usual_int, min_int, max_int;
-} option_row;
-
 #define AT(field) .offset = offsetof(cli_options, field)
-static const option_row rows[] = {
+const option_row cli_rows[] = {
 #define TEXT(n, field, c, m, usual, h)                                                                                 \
     {.name = n, .kind = KIND_TEXT, AT(field), .commands = c, .metavar = m, .text = usual, .help = h},
 #define INT(n, field, c, m, usual, min, max, h)                                                                        \
@@ -51,47 +41,41 @@ static const option_row rows[] = {
 #undef FLAG
 #undef LIST
 };
-enum { ROWS = sizeof rows / sizeof rows[0] };
+enum { ROWS = sizeof cli_rows / sizeof cli_rows[0] };
+_Static_assert((int)ROWS <= (int)CLI_OPTIONS_MAX, "cli_options has no room for what was given");
+const int cli_n_rows = ROWS;
 
-typedef struct command_row {
-    const char *name;
-    char letter;
-    const char *doc;
-    cli_command *run;
-} command_row;
-
-static const command_row commands[] = {
-#define COMMAND(name, letter, doc) {#name, letter, doc, cmd_##name},
+const command_row cli_commands[] = {
+#define COMMAND(name, letter, usage, doc) {#name, letter, usage, doc, cmd_##name},
 #include "commands.inc"
 #undef COMMAND
 };
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
+enum { COMMANDS = sizeof cli_commands / sizeof cli_commands[0] };
+const int cli_n_commands = COMMANDS;
 
 cli_command *cli_find_command(const char *name, cnn_error *err)
 {
     const char *names[COMMANDS];
     for (int i = 0; i < COMMANDS; i++) {
-        if (strcmp(commands[i].name, name) == 0) return commands[i].run;
-        names[i] = commands[i].name;
+        if (strcmp(cli_commands[i].name, name) == 0) return cli_commands[i].run;
+        names[i] = cli_commands[i].name;
     }
     const cnn_name_set set = {"command", names, COMMANDS};
     cnn_name_find(&set, name, err);
     return NULL;
 }
 
-static const char batch_sweep = 'S', other_sweeps = 'o'; /* letters of two commands with the one name `sweep` */
-
-static bool of_one_sweep(const option_row *row)
+bool cli_of_one_sweep(const option_row *row)
 {
-    return strchr(row->commands, batch_sweep) || strchr(row->commands, other_sweeps);
+    return strchr(row->commands, CLI_BATCH_SWEEP) || strchr(row->commands, CLI_OTHER_SWEEPS);
 }
 
-static bool belongs(const option_row *row, const char *command)
+bool cli_belongs(const option_row *row, const char *command)
 {
     if (row->commands[0] == '*') return true;
-    if (strcmp(command, "sweep") == 0 && of_one_sweep(row)) return true;
+    if (strcmp(command, "sweep") == 0 && cli_of_one_sweep(row)) return true;
     for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(commands[i].name, command) == 0) return strchr(row->commands, commands[i].letter) != NULL;
+        if (strcmp(cli_commands[i].name, command) == 0) return strchr(row->commands, cli_commands[i].letter) != NULL;
     return false;
 }
 
@@ -101,10 +85,10 @@ static void set_defaults(cli_options *options)
 {
     memset(options, 0, sizeof *options);
     for (int i = 0; i < ROWS; i++) {
-        void *field = field_of(options, &rows[i]);
-        if (rows[i].kind == KIND_TEXT) *(const char **)field = rows[i].text;
-        if (rows[i].kind == KIND_INT) *(int64_t *)field = rows[i].usual_int;
-        if (rows[i].kind == KIND_REAL) *(double *)field = rows[i].usual_real;
+        void *field = field_of(options, &cli_rows[i]);
+        if (cli_rows[i].kind == KIND_TEXT) *(const char **)field = cli_rows[i].text;
+        if (cli_rows[i].kind == KIND_INT) *(int64_t *)field = cli_rows[i].usual_int;
+        if (cli_rows[i].kind == KIND_REAL) *(double *)field = cli_rows[i].usual_real;
     }
 }
 
@@ -163,11 +147,11 @@ static const option_row *find_option(const char *command, const char *name, cnn_
     const char *names[ROWS];
     int count = 0;
     for (int i = 0; i < ROWS; i++) {
-        if (strcmp(rows[i].name, name) == 0 && belongs(&rows[i], command)) return &rows[i];
-        if (belongs(&rows[i], command)) names[count++] = rows[i].name;
+        if (strcmp(cli_rows[i].name, name) == 0 && cli_belongs(&cli_rows[i], command)) return &cli_rows[i];
+        if (cli_belongs(&cli_rows[i], command)) names[count++] = cli_rows[i].name;
     }
     for (int i = 0; i < ROWS; i++)
-        if (strcmp(rows[i].name, name) == 0) {
+        if (strcmp(cli_rows[i].name, name) == 0) {
             CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no --%s; see `benchcnn %s --help`", command, name,
                      command);
             return NULL;
@@ -180,14 +164,14 @@ static const option_row *find_option(const char *command, const char *name, cnn_
 }
 
 /* One option at argv[*at]: --name value, --name=value or --flag. Leaves *at on the last argument it used. */
-static cnn_status take_option(cli_options *options, int argc, char **argv, int *at, bool given[ROWS], cnn_error *err)
+static cnn_status take_option(cli_options *options, int argc, char **argv, int *at, cnn_error *err)
 {
     char name[CNN_NAME_MAX];
     const char *text = argv[*at] + 2, *equals = strchr(text, '=');
     snprintf(name, sizeof name, "%.*s", equals != NULL ? (int)(equals - text) : (int)strlen(text), text);
     const option_row *row = find_option(options->command, name, err);
     if (row == NULL) return err->status;
-    given[row - rows] = true;
+    options->given[row - cli_rows] = true;
     if (row->kind == KIND_FLAG) {
         if (equals != NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s takes no value", name);
         return set_field(options, row, NULL, err);
@@ -232,21 +216,28 @@ static cnn_status add_limits(cli_options *options, cnn_error *err)
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--workspace-limit: no implementation of this build has such a knob");
 }
 
+bool cli_given(const cli_options *options, const char *option)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (strcmp(cli_rows[i].name, option) == 0) return options->given[i];
+    return false;
+}
+
 /* What one kind of sweep understands, another would silently ignore. */
-static cnn_status check_sweep(const cli_options *options, const bool given[ROWS], cnn_error *err)
+static cnn_status check_sweep(const cli_options *options, cnn_error *err)
 {
     bool batch = false;
     if (strcmp(options->command, "sweep") != 0 || options->words.count == 0) return CNN_OK;
     for (int i = 0; i < options->words.count; i++) batch = batch || strcmp(options->words.items[i], "batch") == 0;
     for (int i = 0; i < ROWS; i++) {
-        if (!given[i] || !strchr(rows[i].commands, batch ? other_sweeps : batch_sweep)) continue;
+        if (!options->given[i] || !strchr(cli_rows[i].commands, batch ? CLI_OTHER_SWEEPS : CLI_BATCH_SWEEP)) continue;
         if (batch)
             return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                             "sweep batch trains networks: it takes no --%s, which goes with the other sweeps",
-                            rows[i].name);
+                            cli_rows[i].name);
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "sweep %.64s times single operations: it takes no --%s, which goes with sweep batch",
-                        options->words.items[0], rows[i].name);
+                        options->words.items[0], cli_rows[i].name);
     }
     return CNN_OK;
 }
@@ -258,7 +249,7 @@ static cnn_status check_tuned(const cli_options *options, cnn_error *err)
     for (const char *at = options->impl; at != NULL && (at = strstr(at, word)) != NULL; at++) {
         const char after = at[sizeof word - 1];
         for (int i = 0; i < ROWS && (after == '\0' || after == ','); i++)
-            if (strcmp(rows[i].name, "tune") == 0 && !belongs(&rows[i], options->command))
+            if (strcmp(cli_rows[i].name, "tune") == 0 && !cli_belongs(&cli_rows[i], options->command))
                 return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                                 "`benchcnn %s` takes no tuned choices (--impl %.64s): name an algorithm",
                                 options->command, options->impl);
@@ -268,7 +259,6 @@ static cnn_status check_tuned(const cli_options *options, cnn_error *err)
 
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err)
 {
-    bool given[ROWS] = {false};
     set_defaults(options);
     options->registry = registry;
     options->command = argv[1];
@@ -276,53 +266,16 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
     for (int i = 2; i < argc; i++) {
         cnn_status status = CNN_OK;
         if (strncmp(argv[i], "--", 2) == 0)
-            status = take_option(options, argc, argv, &i, given, err);
+            status = take_option(options, argc, argv, &i, err);
         else if (argv[i][0] == '-' && argv[i][1] != '\0')
             status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "unknown option %.64s: options begin with two dashes", argv[i]);
         else if (options->words.count < CLI_LIST_MAX)
             options->words.items[options->words.count++] = argv[i];
         if (status != CNN_OK) return status;
     }
-    if (check_sweep(options, given, err) != CNN_OK || check_tuned(options, err) != CNN_OK) return err->status;
+    if (check_sweep(options, err) != CNN_OK || check_tuned(options, err) != CNN_OK) return err->status;
+    if (cli_check_rules(options, err) != CNN_OK) return err->status;
     if (cli_load_plugins(options, registry, err) != CNN_OK) return err->status;
     if (options->workspace_limit > 0 && add_limits(options, err) != CNN_OK) return err->status;
     return cnn_settings_check(registry, options->set.items, options->set.count, err);
-}
-
-static void print_option(const option_row *row)
-{
-    char left[64];
-    snprintf(left, sizeof left, "--%s %s", row->name, row->metavar != NULL ? row->metavar : "");
-    printf("  %-24s %s", left, row->help);
-    if (row->kind == KIND_TEXT && row->text != NULL) printf(" [%s]", row->text);
-    if (row->kind == KIND_INT && row->usual_int >= row->min_int && row->usual_int != 0)
-        printf(" [%lld]", (long long)row->usual_int);
-    if (row->kind == KIND_REAL && row->usual_real > 0) printf(" [%g]", row->usual_real);
-    printf("\n");
-}
-
-static void print_sweep(const char *heading, char letter)
-{
-    printf("\n%s:\n", heading);
-    for (int i = 0; i < ROWS; i++)
-        if (strchr(rows[i].commands, letter)) print_option(&rows[i]);
-}
-
-void cli_help(const char *command)
-{
-    if (command == NULL) {
-        printf("benchcnn: benchmarking and verification of CNN kernels\n\nusage: benchcnn COMMAND [OPTIONS]\n\n");
-        for (int i = 0; i < COMMANDS; i++) printf("  %-8s %s\n", commands[i].name, commands[i].doc);
-        printf("\n`benchcnn COMMAND --help` shows a command's options.\n"
-               "Exit status: 0 all held, 1 something failed, 2 wrong usage or bad input, 3 nothing ran.\n");
-        return;
-    }
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(commands[i].name, command) == 0) printf("benchcnn %s: %s\n\n", command, commands[i].doc);
-    const bool sweep = strcmp(command, "sweep") == 0;
-    for (int i = 0; i < ROWS; i++)
-        if (belongs(&rows[i], command) && !(sweep && of_one_sweep(&rows[i]))) print_option(&rows[i]);
-    if (!sweep) return;
-    print_sweep("sweep batch alone", batch_sweep);
-    print_sweep("all sweeps but that", other_sweeps);
 }

@@ -1,9 +1,36 @@
-/* options.h: the parser of the command line; commands see only cli.h. */
+/* options.h: the tables of options and commands, the parser, the rules, the help; commands see only cli.h. */
 #ifndef HARNESS_CLI_OPTIONS_H
 #define HARNESS_CLI_OPTIONS_H
 
 #include "../registry.h"
 #include "cli.h"
+
+typedef enum option_kind { KIND_TEXT, KIND_INT, KIND_REAL, KIND_FLAG, KIND_LIST } option_kind;
+
+typedef struct option_row {
+    const char *name, *commands, *metavar, *help, *text;
+    option_kind kind;
+    size_t offset; /* of the field in cli_options */
+    double usual_real, min_real, max_real;
+    int64_t usual_int, min_int, max_int;
+} option_row;
+
+extern const option_row cli_rows[];
+extern const int cli_n_rows;
+
+typedef struct command_row {
+    const char *name;
+    char letter;
+    const char *usage, *doc;
+    cli_command *run;
+} command_row;
+
+extern const command_row cli_commands[];
+extern const int cli_n_commands;
+
+enum { CLI_BATCH_SWEEP = 'S', CLI_OTHER_SWEEPS = 'o' }; /* letters of two commands with the one name `sweep` */
+bool cli_of_one_sweep(const option_row *row);
+bool cli_belongs(const option_row *row, const char *command);
 
 /* NULL for an unknown name: the error offers the nearest. */
 cli_command *cli_find_command(const char *name, cnn_error *err);
@@ -15,7 +42,9 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
 cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err);
 /* The command has returned: the process may end. */
 void cli_plugins_done(void);
-/* To standard output; of one command, or (NULL) of the program. */
+/* option_rules.c: which options need another, and which contradict each other. */
+cnn_status cli_check_rules(const cli_options *options, cnn_error *err);
+/* help.c: to standard output; of one command, or (NULL) of the program. */
 void cli_help(const char *command);
 
 #endif

@@ -6,6 +6,8 @@
 #include "../problem.h"
 #include "../shape.h"
 
+#include <string.h>
+
 cnn_status cli_trainer_params(const cli_options *options, trainer_params *params, cnn_error *err)
 {
     static const char *const places[] = {"device", "host"};
@@ -16,6 +18,9 @@ cnn_status cli_trainer_params(const cli_options *options, trainer_params *params
                                .no_graph = options->no_graph,
                                .host_data = place == 1,
                                .profile = options->profile};
+    if (options->lr >= 0.0 && strstr(options->optimizer, ",lr="))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--lr %g beside --optimizer %.64s: say the learning rate once",
+                        options->lr, options->optimizer);
     const cnn_status status = cnn_optimizer_parse(options->optimizer, &params->optimizer, err);
     if (status == CNN_OK && options->lr >= 0.0) params->optimizer.lr = options->lr;
     return status;

@@ -18,7 +18,7 @@ typedef struct train {
     cli_progress progress;
     double *losses; /* of the steps of an epoch, with --losses */
     int64_t n_losses;
-    int trained, diverged;
+    int trained, diverged, missed; /* missed: ended without the loss of --until-loss */
 } train;
 
 /* One training run. */

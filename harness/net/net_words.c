@@ -97,6 +97,7 @@ static cnn_status unknown_option(const net_line *line, const char *word, const c
 
 cnn_status net_read_options(const net_line *line, int first, const net_option *options, int count, cnn_error *err)
 {
+    uint32_t said = 0; /* 1 << option: two values for one would leave one of them unheard */
     for (int i = first; i < line->count; i++) {
         const char *word = line->words[i], *value = strchr(word, '=');
         const net_option *found = NULL;
@@ -106,6 +107,8 @@ cnn_status net_read_options(const net_line *line, int first, const net_option *o
             if (strcmp(options[k].key, key) == 0) found = &options[k];
         if (found == NULL) return unknown_option(line, word, key, options, count, err);
         if (value == NULL) return NET_FAIL(line, err, "expected %s=VALUE, got '%.64s'", key, word);
+        if (said & 1u << (found - options)) return NET_FAIL(line, err, "%s= is said twice: '%.64s'", key, word);
+        said |= 1u << (found - options);
         value++;
         cnn_status status = CNN_OK;
         if (found->integer != NULL) status = net_word_int(line, key, value, found->least, found->integer, err);
