@@ -55,16 +55,32 @@ void epoch_setting_of_trainer(const cnn_session *session, const trainer_params *
     copy_text(setting->data_on, sizeof setting->data_on, params->host_data ? "host" : "device");
 }
 
-/* A line a layer: operation, canonical descriptor at batch 1, and the values it reads and writes. */
-static uint32_t crc_of_layers(const cnn_net *net)
+/* What the canonical text leaves to options, where it is not the usual; the weights' beginning likewise. */
+static int put_unusual(const cnn_network *network, int layer, char *text, size_t size)
 {
+    const cnn_problem *p = &network->net.layers[layer].problem;
+    const net_init *init = &network->inits[layer];
+    const bool conv = p->op == CNN_OP_CONV, bias = conv ? p->u.conv.bias : p->op != CNN_OP_FC || p->u.fc.bias;
+    const bool weights = conv || p->op == CNN_OP_FC;
+    int used = snprintf(text, size, "%s%s", bias ? "" : " no_bias", conv && p->u.conv.flip ? " flip" : "");
+    if (weights && init->kind != NET_INIT_DEFAULT)
+        used += snprintf(text + used, size - (size_t)used, " init %d %.17g", (int)init->kind, init->bound);
+    return used;
+}
+
+/* A line a layer: operation, canonical descriptor at batch 1, and the values it reads and writes. The seed of dropout's
+ * masks comes from the run's, which is a field of its own. */
+static uint32_t crc_of_layers(const cnn_network *network)
+{
+    const cnn_net *net = &network->net;
     uLong crc = crc32(0, NULL, 0);
     for (int i = 0; i < net->n_layers; i++) {
         char text[CNN_PROBLEM_TEXT_MAX], line[2 * CNN_PROBLEM_TEXT_MAX];
         const cnn_layer *layer = &net->layers[i];
-        const cnn_problem problem = cnn_net_problem(net, i, 1, false);
-        cnn_problem_format(&problem, text);
+        const cnn_problem problem = cnn_net_problem(net, i, 1, false), work = cnn_problem_work(&problem);
+        cnn_problem_format(&work, text);
         int used = snprintf(line, sizeof line, "%s %s", cnn_op_name(problem.op), text);
+        used += put_unusual(network, i, line + used, sizeof line - (size_t)used);
         for (int k = 0; k < layer->n_inputs; k++)
             used += snprintf(line + used, sizeof line - (size_t)used, " %d", layer->inputs[k]);
         used += snprintf(line + used, sizeof line - (size_t)used, " > %d\n", layer->output);
@@ -73,10 +89,11 @@ static uint32_t crc_of_layers(const cnn_net *net)
     return (uint32_t)crc;
 }
 
-void epoch_setting_of_net(const cnn_net *net, epoch_setting *setting)
+void epoch_setting_of_net(const cnn_network *network, epoch_setting *setting)
 {
+    const cnn_net *net = &network->net;
     copy_text(setting->net, sizeof setting->net, net->name);
-    snprintf(setting->net_crc, sizeof setting->net_crc, "%08x", crc_of_layers(net));
+    snprintf(setting->net_crc, sizeof setting->net_crc, "%08x", crc_of_layers(network));
     setting->net_params = 0;
     for (int i = 0; i < net->n_params; i++) setting->net_params += net->params[i].count;
 }

@@ -42,7 +42,7 @@ void epoch_setting_of_trainer(const cnn_session *session, const trainer_params *
 /* Fills in what the session knows: impl, threads, knobs, cpu, cores, gpu. The rest is the caller's. */
 void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting);
 /* Fills in net, net_params and net_crc, which are the same at every batch size and in every type. */
-void epoch_setting_of_net(const cnn_net *net, epoch_setting *setting);
+void epoch_setting_of_net(const cnn_network *network, epoch_setting *setting);
 bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b);
 
 /* A row of what training one epoch came to; `number` from 1. */

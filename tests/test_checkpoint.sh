@@ -37,8 +37,17 @@ refused() { # PATTERN OPTION...
     [ $? = 2 ] || fail "$*: not refused"
     grep -q -- "$pattern" "$work/err" || { fail "$*: no word of '$pattern'"; cat "$work/err"; }
 }
-refused 'is of another run' --checkpoint "$work/c" --seed 2
 refused 'is of another run' --checkpoint "$work/c" --batch 51
+refused 'is of another run (seed 1, .*not of this one (seed 2, ' --checkpoint "$work/c" --seed 2
+refused 'is of another run (knobs {} .*not of this one (knobs {"isa":0}' --checkpoint "$work/c" --set cpu.isa=0
+# Networks of the same name whose operations, or whose weights' beginnings, differ.
+mkdir "$work/other"
+for change in 's/batch_norm.*/batch_norm eps=0.001/' 's/batch_norm.*/batch_norm momentum=0.30000000000000004/' 's/dropout .*/dropout 0.21/' \
+    's/^init .*/init uniform 0.011/' 's/^max_pool/avg_pool/' 's/bias=0//'; do
+    sed "$change" bench/nets/every_layer.net >"$work/other/every_layer.net"
+    cmp -s bench/nets/every_layer.net "$work/other/every_layer.net" && fail "$change changes nothing"
+    refused 'is of another run (every_layer ' --checkpoint "$work/c" --net "$work/other/every_layer.net"
+done
 head -c 3000 "$work/c" >"$work/short"
 refused 'is damaged' --checkpoint "$work/short"
 { head -c 3000 "$work/c"; printf x; tail -c +3002 "$work/c"; } >"$work/bad"

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BATCH_MOST = 60000, BATCH_USUAL = 100, EPOCHS_UNTIL = 1000 };
 
@@ -95,23 +96,29 @@ static void keep_loss(void *user, int64_t step, double loss)
     r->all->n_losses = step + 1;
 }
 
-static unsigned hash_of(const char *text)
+static unsigned hash_of(const void *bytes, size_t count)
 {
     uint32_t hash = 2166136261u; /* FNV-1a */
-    for (; *text != '\0'; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
+    for (size_t i = 0; i < count; i++) hash = (hash ^ ((const unsigned char *)bytes)[i]) * 16777619u;
     return hash;
 }
 
-/* What must be the same for a run to go on: whatever its bits depend on. */
+/* What must be the same for a run to go on: whatever its bits depend on, but for the machine. Of the knobs those are
+ * named that are not at their default; all of them count, since a default may change, and a list may be too long. */
 static void describe(const train_run *r, char setting[CHECKPOINT_SETTING_MAX])
 {
     epoch_setting s;
+    char optimizer[CNN_PROBLEM_TEXT_MAX];
+    const size_t knobs = (size_t)r->session->impl->n_knobs * sizeof *r->session->knobs;
     train_setting(r, &s);
+    cnn_optimizer_format(&r->all->params.optimizer, optimizer);
     if (r->tuned != NULL) /* and so on what each layer takes */
-        snprintf(s.algorithm, sizeof s.algorithm, "%s-%08x", CNN_TUNED, hash_of(r->tuned->text));
-    snprintf(setting, CHECKPOINT_SETTING_MAX, "%s %s on %s, %s:%s, %s %s %s, batch %lld, %s, seed %lld, %lld images",
-             s.net, s.net_crc, s.data, s.impl, s.algorithm, s.dtype, s.layout, s.math, (long long)s.batch, s.optimizer,
-             (long long)s.seed, (long long)s.train_images);
+        snprintf(s.algorithm, sizeof s.algorithm, "%s-%08x", CNN_TUNED,
+                 hash_of(r->tuned->text, strlen(r->tuned->text)));
+    snprintf(setting, CHECKPOINT_SETTING_MAX,
+             "%s %s on %s, %s:%s, %s %s %s, batch %lld, %.300s, seed %lld, %lld images, knobs %s %08x", s.net,
+             s.net_crc, s.data, s.impl, s.algorithm, s.dtype, s.layout, s.math, (long long)s.batch, optimizer,
+             (long long)s.seed, (long long)s.train_images, s.knobs, hash_of(r->session->knobs, knobs));
 }
 
 /* From the checkpoint, if there is one. */

@@ -94,7 +94,7 @@ cnn_status batch_sweep_set_up(batch_sweep *s, cnn_error *err)
     cnn_status status = read_options(s, err);
     if (status == CNN_OK)
         status = cnn_net_load(s->net, &s->types.types[0], s->batches[0], (uint64_t)s->options->seed, &network, err);
-    if (status == CNN_OK) epoch_setting_of_net(&network->net, &s->network);
+    if (status == CNN_OK) epoch_setting_of_net(network, &s->network);
     if (status == CNN_OK) status = cli_sink_open(s->options->out, s->options->json, &s->sink, err);
     if (status == CNN_OK) status = read_earlier(s, err);
     if (status == CNN_OK) status = cli_sessions_open(s->options, true, &s->sessions, err);

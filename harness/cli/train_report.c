@@ -19,7 +19,7 @@ void train_setting(const train_run *r, epoch_setting *setting)
     epoch_setting_of_trainer(r->session, &t->params, setting);
     cnn_optimizer_format(&t->params.optimizer, optimizer);
     snprintf(setting->algorithm, sizeof setting->algorithm, "%s", r->algorithm);
-    epoch_setting_of_net(&r->network->net, setting);
+    epoch_setting_of_net(r->network, setting);
     snprintf(setting->data, sizeof setting->data, "%s", t->data.name);
     snprintf(setting->dtype, sizeof setting->dtype, "%s", cnn_dtype_name(type.dtype));
     snprintf(setting->layout, sizeof setting->layout, "%s", cnn_layout_name(type.layout));

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static const char magic[8] = "cnnckpt1";
+static const char magic[8] = "cnnckpt2";
 enum { BESIDE_MAX = 4096 };
 
 typedef struct head {
@@ -93,16 +93,26 @@ cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, in
     return status;
 }
 
+/* Where to begin to quote two settings so that what differs is seen: at the part, between commas, where they part. */
+static size_t first_difference(const char *a, const char *b)
+{
+    size_t part = 0;
+    for (size_t i = 0; a[i] == b[i] && a[i] != '\0'; i++)
+        if (a[i] == ',' && a[i + 1] == ' ' && b[i + 1] == ' ') part = i + 2;
+    return part;
+}
+
 static cnn_status read_file(FILE *file, const char *path, const char *setting, const pieces *p, head *h, char *data,
                             cnn_error *err)
 {
     if (fread(h, sizeof *h, 1, file) != 1 || memcmp(h->magic, magic, sizeof magic) != 0 ||
         memchr(h->setting, '\0', sizeof h->setting) == NULL)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "%.300s is no checkpoint of this benchcnn", path);
+    const size_t part = first_difference(h->setting, setting);
     if (strcmp(h->setting, setting) != 0 || h->bytes != (int64_t)p->total)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "checkpoint %.100s is of another run (%.150s), not of this one (%.150s): name another file",
-                        path, h->setting, setting);
+                        path, h->setting + part, setting + part);
     if (fread(data, 1, p->total, file) != p->total || fgetc(file) != EOF || crc_of(data, p->total) != h->crc ||
         h->epochs < 0)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "checkpoint %.300s is damaged: remove it to start over", path);

@@ -5,7 +5,7 @@
 
 #include "trainer.h"
 
-enum { CHECKPOINT_SETTING_MAX = 1024 };
+enum { CHECKPOINT_SETTING_MAX = 2048 };
 
 /* Written beside and renamed, so that a kill at any moment leaves either the old one or the new one whole. `setting` is
  * a line that says what is trained and how; epochs: those done. CNN_IO names the file. */
