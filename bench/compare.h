@@ -38,6 +38,7 @@ typedef struct figure_fact { /* of the environment: "cpu", "commit", "cuda_naive
 typedef struct figure_set {
     figure *list;
     int count, bad; /* bad: lines that are no records */
+    int impossible; /* times that are none: not finite, or not above 0 */
     int environments;
     figure_fact *facts;
     int n_facts;

@@ -22,6 +22,7 @@ static const char *const fact_fields[] = {"cpu",     "cores",  "memory_bytes", "
 typedef struct reader {
     figure_set *set;
     const char *path;
+    int64_t records;
     char machine[CNN_NAME_MAX]; /* the environment record's: epochs do not tell their own */
 } reader;
 
@@ -176,8 +177,13 @@ static cnn_status add_record(void *user, const cnn_record *record, cnn_error *er
     figure *f = NULL;
     const char *kind = record_get_text(record, "kind");
     const bool epoch = strcmp(kind, "epoch") == 0;
+    r->records++;
     if (strcmp(kind, "env") == 0) return add_environment(r, record, err);
-    if (!record_get_real(record, epoch ? "seconds" : "median_s", &seconds) || !(seconds > 0)) return CNN_OK;
+    if (!record_get_real(record, epoch ? "seconds" : "median_s", &seconds)) return CNN_OK;
+    if (!(seconds > 0 && isfinite(seconds))) {
+        r->set->impossible++;
+        return CNN_OK;
+    }
     const cnn_status status = figure_of(r, record, &f, err);
     if (status != CNN_OK) return status;
     return epoch ? add_epoch(f, r->set->environments, seconds, err) : add_timing(f, record, seconds, err);
@@ -188,6 +194,7 @@ cnn_status figures_read(const char *path, figure_set *set, cnn_error *err)
     reader r = {.set = set, .path = path};
     memset(set, 0, sizeof *set);
     cnn_status status = record_read(path, add_record, &r, &set->bad, err);
+    if (status == CNN_OK && r.records == 0) status = CNN_FAIL(err, CNN_BAD_FORMAT, "%.400s holds no records", path);
     if (status != CNN_OK) figures_free(set);
     return status;
 }

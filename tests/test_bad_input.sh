@@ -72,6 +72,17 @@ for command in 'verify --impl cpu' 'verify --impl cpu --fuzz 5' 'bench --impl cp
 done
 cmp -s bench/nets/thesis.net "$tmp/mine.net" || { echo 'FAILED: a .net file is appended to'; failures=$((failures + 1)); }
 ln -s b "$tmp/link"
+: >"$tmp/void"
+refused "$tmp/void holds no records" compare "$tmp/void" "$tmp/b"
+refused "README.md holds no records" compare "$tmp/b" README.md
+grep -q 'differ\|only in' "$tmp/err" && { echo 'FAILED: what is no file of records is compared'; failures=$((failures + 1)); }
+printf '{"kind":"conv","impl":"%s","median_s":%s}\n' a 1 b 1e999 c -1 d 0 e null >"$tmp/odd"
+"$benchcnn" compare "$tmp/odd" "$tmp/./odd" >"$tmp/out" 2>"$tmp/err"
+grep -q '^1 compared' "$tmp/out" && grep -q 'odd: 3 time(s) are none' "$tmp/err" && grep -q 'compared with itself' "$tmp/err" ||
+    { echo "FAILED: compare takes impossible times, or itself, silently: $(cat "$tmp/out" "$tmp/err")"; failures=$((failures + 1)); }
+echo '{"kind":"env","cpu":"x","cores":2}' | cat - "$tmp/a" >"$tmp/known"
+"$benchcnn" compare "$tmp/known" "$tmp/b" >/dev/null 2>"$tmp/err"
+[ "$(grep -c 'environments differ' "$tmp/err")" = 1 ] || { echo 'FAILED: an unknown environment is not one line'; failures=$((failures + 1)); }
 refused "--out $tmp/link|B $tmp/b|one file" compare "$tmp/a" "$tmp/b" --out "$tmp/link"
 
 # Options without what they belong to, and options that contradict each other

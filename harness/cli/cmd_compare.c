@@ -50,9 +50,8 @@ static cnn_status read_fail_on(const char *text, uint32_t *mask, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status set_up(compare_run *c, cnn_error *err)
+static cnn_status read_options(compare_run *c, const cli_options *o, cnn_error *err)
 {
-    const cli_options *o = c->options;
     if (o->words.count != 2)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "compare takes two files of records, not %d: benchcnn compare A.jsonl "
@@ -62,15 +61,36 @@ static cnn_status set_up(compare_run *c, cnn_error *err)
     cnn_status status = cli_keep_apart(&out, &a, err);
     if (status == CNN_OK) status = cli_keep_apart(&out, &b, err);
     if (status == CNN_OK) status = read_threshold(o->threshold, &c->threshold, err);
-    if (status == CNN_OK) status = read_fail_on(o->fail_on, &c->fail_on, err);
-    if (status == CNN_OK) status = figures_read(o->words.items[0], &c->a, err);
-    if (status == CNN_OK) status = figures_read(o->words.items[1], &c->b, err);
+    return status == CNN_OK ? read_fail_on(o->fail_on, &c->fail_on, err) : status;
+}
+
+cnn_status args_compare(const cli_options *options, cnn_error *err)
+{
+    compare_run c = {.options = options};
+    return read_options(&c, options, err);
+}
+
+static cnn_status set_up(compare_run *c, cnn_error *err)
+{
+    const cli_options *o = c->options;
+    cnn_error same;
+    cnn_status status = read_options(c, o, err);
+    if (status != CNN_OK) return status;
+    const cli_file a = {"A", o->words.items[0]}, b = {"B", o->words.items[1]};
+    if (cli_keep_apart(&a, &b, &same) != CNN_OK)
+        fprintf(stderr, "benchcnn: %s and %s are one file: it is compared with itself\n", a.path, b.path);
+    status = figures_read(a.path, &c->a, err);
+    if (status == CNN_OK) status = figures_read(b.path, &c->b, err);
     if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &c->sink, err);
     return status;
 }
 
 static void print_environments(const compare_run *c)
 {
+    if ((c->a.n_facts == 0) != (c->b.n_facts == 0)) {
+        fprintf(stderr, "environments differ: %s says nothing of its\n", c->options->words.items[c->a.n_facts > 0]);
+        return;
+    }
     for (int i = 0; i < c->a.n_facts; i++) {
         const char *key = c->a.facts[i].key, *other = figures_fact(&c->b, key);
         if (!other || strcmp(other, c->a.facts[i].value) != 0)
@@ -127,6 +147,10 @@ static void print_unmatched(compare_run *c)
     for (int s = 0; s < 2; s++)
         if (sets[s]->bad > 0)
             fprintf(stderr, "%s: %d line(s) are no records, passed over\n", c->options->words.items[s], sets[s]->bad);
+    for (int s = 0; s < 2; s++)
+        if (sets[s]->impossible > 0)
+            fprintf(stderr, "%s: %d time(s) are none (not above 0, or not finite), passed over\n",
+                    c->options->words.items[s], sets[s]->impossible);
 }
 
 static int outcome(const compare_run *c)
