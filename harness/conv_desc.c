@@ -115,14 +115,31 @@ static bool axis_absent(const dims_axis *a)
     return (a->i | a->k | a->o) == 0 && (a->s == 1 || a->s < 0) && a->p < 1 && a->d < 1;
 }
 
+/* What an axis lacks: named, and no more than that. */
+static cnn_status check_given(const char *text, char letter, const dims_axis *a, cnn_error *err)
+{
+    const struct {
+        char letter;
+        int64_t value;
+    } rows[] = {{'i', a->i}, {'k', a->k}};
+    if (a->s == 0)
+        return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': s%c0, but a stride is 1 at least", text, letter);
+    if (a->i == 0 && a->k == 0)
+        return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': i%c and k%c are needed, and not 0", text, letter,
+                        letter);
+    for (int i = 0; i < 2; i++)
+        if (rows[i].value == 0)
+            return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': %c%c is needed, and not 0", text,
+                            rows[i].letter, letter);
+    return CNN_OK;
+}
+
 static cnn_status deduce_axis(const char *text, char letter, dims_axis *a, cnn_error *err)
 {
     if (axis_absent(a)) return CNN_OK;
     if (a->s < 0) a->s = 1;
     if (a->d < 0) a->d = 0;
-    if (a->i == 0 || a->k == 0 || a->s == 0)
-        return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': i%c and k%c are needed, and not 0 (nor s%c)",
-                        text, letter, letter, letter);
+    if (check_given(text, letter, a, err) != CNN_OK) return err->status;
     const int64_t extent = cnn_extent(a->k, a->d);
     if (a->o == 0) {
         if (a->p < 0) a->p = 0;

@@ -239,7 +239,7 @@ static void bad_descriptors_are_refused_with_the_place(void **state)
         {CNN_OP_CONV, "ic3ih5oc4kh7", "spans 7", CNN_BAD_FORMAT},
         {CNN_OP_CONV, "g2ic3ih5oc4kh3", "does not divide", CNN_BAD_ARGUMENT},
         {CNN_OP_CONV, "g0ic3ih5oc4kh3", "g is 0", CNN_BAD_ARGUMENT},
-        {CNN_OP_CONV, "ic3ih16kh3kw5oc4", "iw and kw", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "ic3ih16kh3kw5oc4", "iw is needed", CNN_BAD_FORMAT},
         {CNN_OP_CONV, "ic3ih8oc4kh3sh2sw1", "sw1 beside sh2", CNN_BAD_FORMAT},
         {CNN_OP_CONV, "ic3ih8oc4kh3dh1dw0", "dw0 beside dh1", CNN_BAD_FORMAT},
         {CNN_OP_CONV, "ic3ih8oc4kh3ph1pw0", "pw0 beside ph1", CNN_BAD_FORMAT},
