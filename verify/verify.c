@@ -37,6 +37,7 @@ const char *verify_state_name(verify_state state)
 uint32_t verify_checks_parse(const char *text, cnn_error *err)
 {
     const char *names[VERIFY_CHECK_COUNT + 1];
+    const cnn_name_set set = {"check", names, VERIFY_CHECK_COUNT + 1};
     uint32_t mask = 0;
     for (int i = 0; i < VERIFY_CHECK_COUNT; i++) names[i] = checks[i].name;
     names[VERIFY_CHECK_COUNT] = "all";
@@ -44,20 +45,13 @@ uint32_t verify_checks_parse(const char *text, cnn_error *err)
     for (const char *at = text; *at != '\0';) {
         char word[CNN_NAME_MAX];
         size_t length = strcspn(at, ",");
-        int found = -1;
         snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), at);
-        for (int i = 0; i <= VERIFY_CHECK_COUNT; i++)
-            if (strcmp(word, names[i]) == 0) found = i;
-        if (found < 0) {
-            const char *near = cnn_nearest_name(word, names, VERIFY_CHECK_COUNT + 1);
-            CNN_FAIL(err, CNN_BAD_ARGUMENT, "unknown check \"%s\"%s%s%s", word, near ? "; did you mean \"" : "",
-                     near ? near : "", near ? "\"?" : "");
-            return 0;
-        }
+        const int found = cnn_name_find(&set, word, err);
+        if (found < 0) return 0;
         mask |= found == VERIFY_CHECK_COUNT ? (1u << VERIFY_CHECK_COUNT) - 1 : 1u << found;
         at += length + (at[length] == ',');
     }
-    if (mask == 0) CNN_FAIL(err, CNN_BAD_ARGUMENT, "no check is named in \"%s\"", text);
+    if (mask == 0) CNN_FAIL(err, CNN_BAD_ARGUMENT, "no check is named in '%.64s'", text);
     return mask;
 }
 
