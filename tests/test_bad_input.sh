@@ -124,6 +124,14 @@ helps train '--impl L .*(required)'
 refused "unknown command 'trian'|'train'" help trian
 
 # Descriptors and sizes
+refused "ic4ih8oc4kh3kw5|: iw is needed" verify --problem ic4ih8oc4kh3kw5
+grep -q 'kw is\|and kw' "$tmp/err" && { echo 'FAILED: kw is asked for though it is given'; failures=$((failures + 1)); }
+refused "sh0, but" verify --problem ic4ih8oc4kh3sh0
+refused "ih is needed" verify --problem ic4oc4kh3
+refused "unknown check 'foo'|known are: exact, bound|all" verify --check foo
+refused "unknown check 'exect'|did you mean 'exact'" verify --check exect
+refused "--batch needs a value|--impl" sweep batch --batch --impl cpu:direct
+refused "no command of plot|did you mean 'roofline'" plot rooflin
 refused "column 11|'q5'" verify --problem ic3ih5oc4_q5
 refused "spans 9" bench --problem ic3ih5oc4kh9
 refused "64-bit" verify --problem mb2147483647ic2147483647ih3oc4kh3
@@ -148,6 +156,13 @@ refused "takes no 'foo'" verify foo
 "$benchcnn" verify --op fc --impl cpu:direct >/dev/null 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'nothing ran: --impl cpu:direct has no algorithm for --op fc' "$tmp/err" ||
     { echo "FAILED: a run of nothing does not say why: $(cat "$tmp/err")"; failures=1; }
+
+for words in '--op fc --impl cpu:direct' '--op loss --dir BWD_W --impl cpu'; do
+    # shellcheck disable=SC2086  # several words on purpose
+    "$benchcnn" bench $words >/dev/null 2>"$tmp/err"
+    [ $? -eq 3 ] && grep -q "nothing ran: --impl cpu.* has no algorithm for --op" "$tmp/err" && ! grep -q ceilings "$tmp/err" ||
+        { echo "FAILED: bench $words does not say at once why it times nothing: $(cat "$tmp/err")"; failures=$((failures + 1)); }
+done
 
 # Networks and training
 printf 'input 1 28 28\nconv 20 kernel=4\nleaky_rely 0.01\n' >"$tmp/wrong.net"

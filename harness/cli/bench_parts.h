@@ -53,6 +53,8 @@ cnn_status bench_isolated(bench *b, int (*work)(bench *b), int *exit_status, cnn
 
 /* bench_problems.c: --problem, --problems, --net, or the built-in ones. */
 cnn_status bench_gather_problems(bench *b, cnn_error *err);
+/* Whether anybody does any of it: asked before ceilings are measured, for nobody. If not, says so. */
+bool bench_anybody(const bench *b);
 /* cmd_bench.c: the data and the reference's results, made by every core before anything is timed. */
 cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err);
 /* bench_report.c: three digits and a unit; the command that repeats one row; the lines of one problem, direction and

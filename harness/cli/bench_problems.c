@@ -118,3 +118,29 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err)
         status = cnn_problem_file(o->problems.items[i], (cnn_op)op, &defaults, add_problem, &b->problems, err);
     return status;
 }
+
+/* Whether a session does an operation, as far as is known without asking it of each problem. */
+static bool does(const bench *b, const cnn_session *session, cnn_op op)
+{
+    const cnn_impl *impl = session->impl;
+    if (impl->enumerate || cli_wants_tuned(&b->sessions, session)) return true;
+    for (int a = 0; a < impl->n_algorithms; a++)
+        if (impl->algorithms[a].ops & 1u << op && cli_chosen(&b->sessions, session, &impl->algorithms[a])) return true;
+    return false;
+}
+
+bool bench_anybody(const bench *b)
+{
+    const cli_options *o = b->options;
+    for (int p = 0; p < b->problems.count; p++)
+        for (int i = 0; i < b->sessions.count; i++)
+            if (cnn_op_dirs(&b->problems.items[p]) & b->dirs && does(b, &b->sessions.list[i], b->problems.items[p].op))
+                return true;
+    if (b->problems.refused > 0) return false; /* and each of them said why */
+    if (b->problems.count == 0)
+        fprintf(stderr, "benchcnn: nothing ran: the problem files hold no descriptor\n");
+    else
+        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for --op %s --dir %s\n",
+                o->impl ? o->impl : "all", o->op ? o->op : "conv", o->dir ? o->dir : "all");
+    return false;
+}

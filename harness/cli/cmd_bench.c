@@ -276,9 +276,10 @@ static int run_here(bench *b)
     b->params.in_hand_user = b;
     cnn_status status = cli_sessions_open(b->options, true, &b->sessions, &err);
     if (status == CNN_OK) status = cli_tuned_open(b->options, &b->sessions, false, &b->tuned, &err);
-    if (status == CNN_OK) status = before_all(b, &err);
-    if (status == CNN_OK) status = run_all(b, &err);
-    if (status == CNN_OK) status = resume_end(b->resume, b->sink, &err);
+    const bool anybody = status == CNN_OK && bench_anybody(b);
+    if (anybody) status = before_all(b, &err);
+    if (anybody && status == CNN_OK) status = run_all(b, &err);
+    if (anybody && status == CNN_OK) status = resume_end(b->resume, b->sink, &err);
     cli_progress_end(&b->progress);
     if (status == CNN_OK && b->page) bench_take_counts(b);
     if (status == CNN_OK && !b->options->json) print_summary(b);

@@ -1,5 +1,6 @@
 /* cmd_plot.c: `benchcnn plot [roofline] FILE.jsonl...`: epoch time over batch size as SVG and PNG. It writes what
  * gnuplot reads (curves, labels, ranges) to a temporary folder; how it looks stands in plots/epoch_over_batch.gp. */
+#include "../names.h"
 #include "bench/series.h"
 #include "plot_parts.h"
 
@@ -7,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { THESIS_SERIES = 2, THESIS_POINTS = 12 };
 
@@ -209,15 +211,24 @@ static cnn_status draw_all(const cli_options *options, picture *p, cnn_error *er
     return status;
 }
 
+cnn_status args_plot(const cli_options *options, cnn_error *err)
+{
+    static const char *const pictures[] = {"roofline"};
+    if (options->words.count == 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "plot needs record files: benchcnn plot FILE.jsonl... [--out NAME]");
+    const char *word = options->words.items[0];
+    if (strcmp(word, pictures[0]) == 0 || access(word, F_OK) == 0 || !cnn_nearest_name(word, pictures, 1))
+        return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "'%.64s' is no file, and no command of plot; did you mean '%s'?", word,
+                    pictures[0]);
+}
+
 int cmd_plot(const cli_options *options, cnn_error *err)
 {
     epoch_table table = {0};
     series_set set = {0};
     cnn_status status;
-    if (options->words.count == 0) {
-        CNN_FAIL(err, CNN_BAD_ARGUMENT, "plot needs record files: benchcnn plot FILE.jsonl... [--out NAME]");
-        return cli_fail(err);
-    }
+    if (args_plot(options, err) != CNN_OK) return cli_fail(err);
     if (strcmp(options->words.items[0], "roofline") == 0)
         return plot_roofline(options, err) == CNN_OK ? EXIT_HELD : cli_fail(err);
     picture *p = calloc(1, sizeof *p); /* large: kept off the stack */

@@ -177,6 +177,13 @@ static cnn_status take_option(cli_options *options, int argc, char **argv, int *
         return set_field(options, row, NULL, err);
     }
     if (equals != NULL) return set_field(options, row, equals + 1, err);
+    const option_row *next = NULL; /* a value that is an option's name: the value was forgotten */
+    cnn_error none;
+    if (*at + 1 < argc && strncmp(argv[*at + 1], "--", 2) == 0)
+        next = find_option(options->command, argv[*at + 1] + 2, &none);
+    if (next != NULL)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s needs a value (%s), but is followed by --%s", name, row->metavar,
+                        next->name);
     if (*at + 1 >= argc) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s needs a value (%s)", name, row->metavar);
     return set_field(options, row, argv[++*at], err);
 }
