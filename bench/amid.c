@@ -1,6 +1,7 @@
 /* amid.c: the step is a trainer's own, by the implementation's default algorithms, on random images. */
 #include "amid.h"
 
+#include "harness/names.h"
 #include "harness/net/trainer.h"
 #include "harness/rng.h"
 
@@ -46,7 +47,7 @@ static cnn_status make_images(amid *a, cnn_error *err)
     const cnn_value *v = &net->values[0];
     const int64_t count = net->batch * v->c * v->h * v->w;
     cnn_rng rng = rng_stream(1, 0);
-    a->images = malloc((size_t)count * (net->type.dtype == CNN_F64 ? sizeof(double) : sizeof(float)));
+    a->images = malloc((size_t)count * cnn_dtype_size(net->type.dtype));
     a->labels = malloc((size_t)net->batch * sizeof *a->labels);
     if (!a->images || !a->labels) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a batch of images");
     for (int64_t i = 0; i < count; i++) {

@@ -82,7 +82,8 @@ cnn_status cnn_choices_parse(const cnn_registry *registry, const char *text, cnn
     char copy[1024], *rest = copy;
     *count = 0;
     if (text == NULL) text = "*";
-    if (strlen(text) >= sizeof copy) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--impl is longer than %zu", sizeof copy);
+    if (strlen(text) >= sizeof copy)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--impl %.64s... has more than %zu characters", text, sizeof copy - 1);
     strcpy(copy, text);
     while (rest != NULL) {
         cnn_status status = add_word(registry, strsep(&rest, ","), list, count, err);

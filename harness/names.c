@@ -62,8 +62,6 @@ cnn_status cnn_answer(const char *impl, const char *slot, cnn_status status, cnn
     return status;
 }
 
-size_t cnn_dtype_size(cnn_dtype dtype) { return dtype == CNN_F64 ? sizeof(double) : sizeof(float); }
-
 /* Levenshtein distance, one row at a time; names longer than the row are compared by their beginning. */
 static int edit_distance(const char *a, const char *b)
 {

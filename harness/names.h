@@ -35,8 +35,8 @@ int cnn_name_find(const cnn_name_set *set, const char *text, cnn_error *err);
 /* The nearest of `count` names to `text` by edit distance, or NULL when none is near (more than a third wrong). */
 const char *cnn_nearest_name(const char *text, const char *const *names, int count);
 
-/* dtype sizes: 4 for f32, 8 for f64. */
-size_t cnn_dtype_size(cnn_dtype dtype);
+/* Bytes of one number. */
+static inline size_t cnn_dtype_size(cnn_dtype dtype) { return dtype == CNN_F64 ? sizeof(double) : sizeof(float); }
 
 #ifdef __cplusplus
 }

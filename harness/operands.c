@@ -9,7 +9,7 @@ typedef struct operand_list {
     cnn_operand *items;
     int count;
     cnn_dtype dtype;
-    bool overflow;
+    const cnn_operand *overflow; /* the first whose size no number holds */
 } operand_list;
 
 static void add(operand_list *list, const char *name, cnn_access access, cnn_elem elem, cnn_shape_kind shape,
@@ -22,7 +22,7 @@ static void add(operand_list *list, const char *name, cnn_access access, cnn_ele
     for (int i = 0; i < 4; i++) operand->dims[i] = dims[i];
     if (!cnn_mul4(dims[0], dims[1], dims[2], dims[3], &operand->count) ||
         !cnn_mul(operand->count, (int64_t)size, &bytes))
-        list->overflow = true;
+        list->overflow = list->overflow != NULL ? list->overflow : operand;
     operand->bytes = (size_t)bytes;
 }
 
@@ -215,8 +215,10 @@ int cnn_operands(const cnn_problem *problem, cnn_dir dir, cnn_operand *items, cn
     case CNN_OP_COUNT:
         break;
     }
-    if (list.overflow) {
-        CNN_FAIL(err, CNN_OVERFLOW, "a tensor of this problem has more bytes than a 64-bit size can hold");
+    if (list.overflow != NULL) {
+        const cnn_operand *o = list.overflow;
+        CNN_FAIL(err, CNN_OVERFLOW, "%s of %lld x %lld x %lld x %lld has more bytes than a 64-bit size can hold",
+                 o->name, (long long)o->dims[0], (long long)o->dims[1], (long long)o->dims[2], (long long)o->dims[3]);
         return -1;
     }
     return list.count;

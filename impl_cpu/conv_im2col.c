@@ -116,7 +116,7 @@ static bool lay_out(const cpu_context *cpu, cnn_dir dir, im2col_plan *m)
 
 cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir dir, im2col_plan *m, cnn_error *err)
 {
-    *m = (im2col_plan){.d = d, .dtype = d->t.dtype, .isa = cpu->isa, .elem = (int64_t)cpu_elem_size(d->t.dtype)};
+    *m = (im2col_plan){.d = d, .dtype = d->t.dtype, .isa = cpu->isa, .elem = (int64_t)cnn_dtype_size(d->t.dtype)};
     m->group_ic = d->ic / d->g, m->group_oc = d->oc / d->g, m->taps = d->kh * d->kw;
     m->in_pixels = d->ih * d->iw, m->out_pixels = d->oh * d->ow;
     m->pointwise =

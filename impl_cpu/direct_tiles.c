@@ -6,6 +6,7 @@
  * over tile counts takes what costs the fewest cycles by an estimate. */
 #include "counts.h"
 #include "direct.h"
+#include "harness/names.h"
 #include "harness/shape.h"
 
 #include <math.h>
@@ -94,7 +95,7 @@ static double cost(const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir d
     direct_side x = side_of(c, h, w, true), y = side_of(c, h, w, false);
     const double icg = (double)(c->ic / c->g), ocg = (double)(c->oc / c->g), lanes = kern->lanes;
     double blocks = ceil((double)c->mb * (double)h->tiles * (double)w->tiles / lanes);
-    double size = c->t.dtype == CNN_F32 ? 4 : 8;
+    double size = (double)cnn_dtype_size(c->t.dtype);
     double fmas = (double)h->pairs * (double)w->pairs * (double)c->oc * icg;
     double x_bytes = size * (double)x.th * (double)x.tw * lanes * icg;
     double y_bytes = size * (double)y.th * (double)y.tw * lanes * ocg;
@@ -130,7 +131,7 @@ static int axis_choices(const cnn_conv_desc *c, cnn_dir dir, bool is_h, axis *li
 static bool clearly_whole(const direct_kernels *kern, const cnn_conv_desc *c)
 {
     double block = (double)(c->ic * c->ih * c->iw + c->oc * c->oh * c->ow) * kern->lanes;
-    return c->mb * 4 >= kern->lanes && block * (c->t.dtype == CNN_F32 ? 4 : 8) <= near_bytes;
+    return c->mb * 4 >= kern->lanes && block * (double)cnn_dtype_size(c->t.dtype) <= near_bytes;
 }
 
 static void search(const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir dir, int64_t knob, axis *h, axis *w)
@@ -179,7 +180,7 @@ void direct_shape_make(const cpu_context *ctx, const direct_kernels *kern, const
     shape->y = side_of(c, &h, &w, false);
     shape->images = c->mb * h.tiles * w.tiles;
     shape->blocks = cpu_ceil_div(shape->images, kern->lanes);
-    double size = c->t.dtype == CNN_F32 ? 4 : 8, bytes = 0;
+    double size = (double)cnn_dtype_size(c->t.dtype), bytes = 0;
     if (dir != CNN_BWD_D) bytes += size * (double)direct_channel(&shape->x, kern->lanes) * (double)c->ic;
     if (dir != CNN_FWD) bytes += size * (double)direct_channel(&shape->y, kern->lanes) * (double)c->oc;
     int64_t fit = (int64_t)((double)round_bytes / bytes) / 2 * 2;

@@ -35,7 +35,7 @@ static cnn_status workspace(const cpu_context *cpu, const cnn_fc_desc *d, cnn_di
     int64_t count;
     *bytes = 0;
     if (!must_permute(d)) return CNN_OK;
-    if (!cnn_mul4(d->mb, d->ic, d->ih * d->iw, (int64_t)cpu_elem_size(d->t.dtype), &count))
+    if (!cnn_mul4(d->mb, d->ic, d->ih * d->iw, (int64_t)cnn_dtype_size(d->t.dtype), &count))
         return CNN_FAIL(err, CNN_OVERFLOW, "the workspace of %lld images overflows", (long long)d->mb);
     *bytes = (size_t)count;
     return CNN_OK;

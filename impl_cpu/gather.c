@@ -1,4 +1,5 @@
 /* gather.c: makes a batch of the shuffled data set: rows (images) and labels picked by index. */
+#include "harness/names.h"
 #include "ops.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ static void gather_rows(void *arg, int64_t task, int worker)
 
 cnn_status cpu_gather(cnn_context *context, const cnn_gather_args *args, cnn_error *err)
 {
-    const size_t elem = args->dtype == CNN_F32 ? sizeof(float) : sizeof(double);
+    const size_t elem = cnn_dtype_size(args->dtype);
     gather_job job = {.args = args,
                       .index = args->cursor != NULL ? args->index + *args->cursor : args->index,
                       .tasks = cpu_tasks(args->count, args->row_elems),

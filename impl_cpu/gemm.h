@@ -2,6 +2,7 @@
 #ifndef IMPL_CPU_GEMM_H
 #define IMPL_CPU_GEMM_H
 
+#include "harness/names.h"
 #include "impl_cpu/counts.h"
 #include "impl_cpu/cpu.h"
 
@@ -22,16 +23,14 @@ void cpu_gemm(cnn_dtype dtype, int64_t m, int64_t n, int64_t k, gemm_matrix a, g
 void cpu_gemm_parallel(thread_pool *pool, cnn_dtype dtype, int64_t m, int64_t n, int64_t k, gemm_matrix a,
                        gemm_matrix b, double beta, void *c, int64_t ldc);
 
-static inline size_t cpu_elem_size(cnn_dtype dtype) { return dtype == CNN_F32 ? sizeof(float) : sizeof(double); }
-
 /* p + count elements. */
 static inline void *cpu_at(cnn_dtype dtype, void *p, int64_t count)
 {
-    return (char *)p + count * (int64_t)cpu_elem_size(dtype);
+    return (char *)p + count * (int64_t)cnn_dtype_size(dtype);
 }
 static inline const void *cpu_at_const(cnn_dtype dtype, const void *p, int64_t count)
 {
-    return (const char *)p + count * (int64_t)cpu_elem_size(dtype);
+    return (const char *)p + count * (int64_t)cnn_dtype_size(dtype);
 }
 
 #endif

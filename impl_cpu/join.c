@@ -2,6 +2,7 @@
  *
  * Concatenation copies bytes. In NCHW a row is an image, and input i brings ic[i]*ih*iw elements of it; in NHWC a row
  * is a pixel, with ic[i] elements. The backward is the same walk with the copies turned round. */
+#include "harness/names.h"
 #include "ops.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ typedef struct concat_job {
 static concat_job concat_plan(const cnn_concat_desc *d)
 {
     const int64_t pixels = d->ih * d->iw, per_channel = d->t.layout == CNN_NCHW ? pixels : 1;
-    const size_t elem = d->t.dtype == CNN_F32 ? sizeof(float) : sizeof(double);
+    const size_t elem = cnn_dtype_size(d->t.dtype);
     concat_job job = {.n_inputs = d->n_inputs, .rows = d->t.layout == CNN_NCHW ? d->mb : d->mb * pixels};
     for (int i = 0; i < d->n_inputs; i++) {
         job.part_bytes[i] = (size_t)(d->ic[i] * per_channel) * elem;

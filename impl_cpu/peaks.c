@@ -19,7 +19,7 @@ static cnn_status open_gemm(cnn_dtype dtype, cnn_peak *peak, cnn_error *err)
     peak->unit = CNN_PEAK_FLOPS;
     peak->dtype = dtype;
     peak->amount = 2.0 * SIDE * SIDE * SIDE;
-    peak->state = aligned_alloc(CNN_ALIGN, (size_t)count * cpu_elem_size(dtype));
+    peak->state = aligned_alloc(CNN_ALIGN, (size_t)count * cnn_dtype_size(dtype));
     if (!peak->state) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a product of %d x %d", SIDE, SIDE);
     for (int64_t i = 0; i < count; i++) {
         const double value = rng_real(&rng, -1, 1);

@@ -6,6 +6,7 @@
 #define IMPL_CUDA_NAIVE_SHAPE_H
 
 #include "harness/cuda/launch.h"
+#include "harness/names.h"
 #include "harness/shape.h"
 #include "impl_cuda_naive/naive.h"
 
@@ -83,7 +84,7 @@ static inline cnn_status conv_check_32(const char *version, const cnn_conv_desc 
 
 static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline size_t element_size(const cnn_conv_desc *d) { return d->t.dtype == CNN_F32 ? 4 : 8; }
+static inline size_t element_size(const cnn_conv_desc *d) { return cnn_dtype_size(d->t.dtype); }
 
 /* kernel<float> or kernel<double>, by dtype. */
 #define NAIVE_LAUNCH(dtype, context, shape, err, kernel, ...)                                                          \

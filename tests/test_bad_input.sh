@@ -103,6 +103,15 @@ refused "--problem|--net thesis|--cache network" bench --net thesis --problem ic
 refused "--data|fetch" data fetch --data d
 refused "--data|make" data make --data d --out "$tmp/made"
 refused "--out|fetch" data --out "$tmp/made"
+
+# Names that are too long are shown by their beginning.
+long=$(printf 'n%.0s' $(seq 5000))
+refused "--impl nnnnnnnn|more than 1023 characters" verify --impl "$long"
+refused "network's name 'nnnnnnnn|more than 767 characters" train --net "$long" --impl cpu
+refused "checkpoint's name 'nnnnnnnn|characters" train --net thesis --impl cpu --data synthetic --train-images 100 --checkpoint "$long"
+refused "folder's name 'nnnnnnnn|more than 900 characters" data fetch --out "$long"
+refused "folder's name is empty" data fetch --out ""
+BENCHCNN_MNIST_URL=$long refused "server's address 'nnnnnnnn|characters" data fetch --out "$tmp/mnist"
 printf 'input 1 28 28\nconv 20 kernel=4 kernel=5\nfc 10\nsoftmax_loss\n' >"$tmp/twice.net"
 refused "twice.net:2|kernel|twice" train --net "$tmp/twice.net" --impl cpu --data synthetic
 

@@ -44,6 +44,7 @@ static const struct {
     {"input 1 8 9\nconv 4 kernel=3x4 dilation=3\n", "test.net:2:", {"along w", "spans 10"}},
     {"input 1 8 8\nfc 0\n", "test.net:2:", {"outputs", "'0'"}},
     {"input 1 8 8\nfc ten\n", "test.net:2:", {"outputs", "'ten'"}},
+    {"input 2147483647 4 4\nconv 2147483647 kernel=4\n", "test.net:2:", {"overflow", "2147483647 filters of"}},
     {"input 2147483647 2147483647 2147483647\nfc 10\n", "test.net:2:", {"overflow", "2147483647"}},
     {"input 1 8 8\nrelu 1\n", "test.net:2:", {"expected relu", "1 word"}},
     {"input 1 8 8\nelu -1\n", "test.net:2:", {"elu -1", "negative"}},

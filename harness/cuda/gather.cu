@@ -3,6 +3,7 @@
  * Bottleneck: memory; rows lie anywhere, but each is contiguous. */
 #include "harness/cuda/counter.h"
 #include "harness/cuda/launch.h"
+#include "harness/names.h"
 
 /* Copies rows of `words` elements of type W. */
 template <typename W>
@@ -32,8 +33,7 @@ template <typename W> static cnn_status run(cuda_context *c, const cnn_gather_ar
 cnn_status cuda_gather(cnn_context *context, const cnn_gather_args *args, cnn_error *err)
 {
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    const size_t bytes =
-        static_cast<size_t>(args->row_elems) * (args->dtype == CNN_F32 ? sizeof(float) : sizeof(double));
+    const size_t bytes = static_cast<size_t>(args->row_elems) * cnn_dtype_size(args->dtype);
     const bool aligned = (reinterpret_cast<uintptr_t>(args->rows) | reinterpret_cast<uintptr_t>(args->y)) % 16 == 0;
     if (bytes % 16 == 0 && aligned) return run<int4>(c, args, bytes, err);
     return run<int32_t>(c, args, bytes, err); /* f32 and f64 alike are whole words */

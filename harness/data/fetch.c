@@ -58,7 +58,9 @@ static cnn_status download(const char *server, int file, char *path, cnn_error *
     char url[DATASET_PATH_MAX];
     char curl[] = "curl", flags[] = "-fsSL", to[] = "-o", wget[] = "wget", quiet[] = "-q", as[] = "-O";
     if (snprintf(url, sizeof url, "%s/%s.gz", server, mnist_files[file]) >= (int)sizeof url)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the address of the server is too long");
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "the server's address '%.64s...' is too long: with the file's name it may have %d characters",
+                        server, DATASET_PATH_MAX - 1);
     char *const with_curl[] = {curl, flags, to, path, url, NULL}, *const with_wget[] = {wget, quiet, as,
                                                                                         path, url,   NULL};
     int code = run_program(with_curl);

@@ -8,8 +8,9 @@
 cnn_status data_make_folders(const char *folder, cnn_error *err)
 {
     char path[DATASET_PATH_MAX];
-    if (strlen(folder) > 900 || folder[0] == '\0')
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the folder's name is empty or longer than 900 characters");
+    if (folder[0] == '\0') return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the folder's name is empty");
+    if (strlen(folder) > 900)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the folder's name '%.64s...' has more than 900 characters", folder);
     snprintf(path, sizeof path, "%s", folder);
     for (char *p = path + 1;; p++) {
         const char c = *p;

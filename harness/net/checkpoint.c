@@ -44,7 +44,8 @@ static uint64_t crc_of(const char *data, size_t bytes) { return crc32_z(0, (cons
 static cnn_status name_beside(const char *path, char beside[BESIDE_MAX], cnn_error *err)
 {
     if (snprintf(beside, BESIDE_MAX, "%s.new", path) < BESIDE_MAX) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the checkpoint's name is too long");
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the checkpoint's name '%.64s...' has more than %d characters", path,
+                    BESIDE_MAX - (int)sizeof ".new");
 }
 
 cnn_status checkpoint_check(const char *path, cnn_error *err)

@@ -59,13 +59,19 @@ static void name_net(cnn_net *net, const char *file)
     snprintf(net->name, sizeof net->name, "%.*s", (int)stem, base);
 }
 
-static cnn_network *new_network(const char *text)
+/* No line makes more than one layer, one value, four parameters. */
+static size_t count_lines(const char *text)
 {
     size_t lines = 1;
-    for (const char *p = text; *p != '\0'; p++) lines += *p == '\n';
+    for (; *text != '\0'; text++) lines += *text == '\n';
+    return lines;
+}
+
+static cnn_network *new_network(size_t lines)
+{
     cnn_network *n = calloc(1, sizeof *n);
     if (n == NULL) return NULL;
-    n->layers = calloc(lines, sizeof *n->layers); /* no line makes more than one layer, one value, four parameters */
+    n->layers = calloc(lines, sizeof *n->layers);
     n->values = calloc(lines, sizeof *n->values);
     n->params = calloc(4 * lines, sizeof *n->params);
     n->inits = calloc(lines, sizeof *n->inits);
@@ -79,10 +85,9 @@ cnn_status cnn_net_build(const char *file, const char *text, const cnn_type *typ
 {
     *network = NULL;
     if (batch < 1) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "batch is %lld, but must be at least 1", (long long)batch);
-    cnn_network *n = new_network(text);
+    const size_t lines = count_lines(text);
+    cnn_network *n = new_network(lines);
     if (n == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: no memory for the network's layers", file);
-    size_t lines = 1;
-    for (const char *p = text; *p != '\0'; p++) lines += *p == '\n';
     net_line line;
     net_builder b = {
         .network = n, .current = -1, .batch = batch, .states = calloc(lines, sizeof *b.states), .line = &line};

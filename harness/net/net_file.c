@@ -60,7 +60,9 @@ static bool nearest_net(char folders[FOLDERS][NET_PATH_MAX], const char *name, c
 cnn_status cnn_net_find(const char *name, char path[NET_PATH_MAX], cnn_error *err)
 {
     char folders[FOLDERS][NET_PATH_MAX], nearest[CNN_NAME_MAX];
-    if (strlen(name) >= CNN_NAME_MAX * 8) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the network's name is too long");
+    if (strlen(name) >= CNN_NAME_MAX * 8)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the network's name '%.64s...' has more than %d characters", name,
+                        CNN_NAME_MAX * 8 - 1);
     snprintf(path, NET_PATH_MAX, "%s", name);
     if (is_file(path)) return CNN_OK;
     if (strchr(name, '/') != NULL) return CNN_FAIL(err, CNN_IO, "%.300s: there is no such file", name);

@@ -80,7 +80,8 @@ static cnn_status read_conv(net_builder *b, int variant, cnn_error *err)
     if (status != CNN_OK) return status;
     int64_t weights;
     if (!cnn_mul4(oc, x.c / groups, d->kh, d->kw, &weights))
-        return NET_FAIL(b->line, err, "the number of weights overflows");
+        return NET_FAIL(b->line, err, "%lld filters of %lld x %lld x %lld weights overflow", (long long)oc,
+                        (long long)(x.c / groups), (long long)d->kh, (long long)d->kw);
     net_add_param(b, layer, CNN_WEIGHT, weights, weights / oc, weights / (x.c / groups) / groups);
     if (d->bias) net_add_param(b, layer, CNN_BIAS, oc, weights / oc, weights / (x.c / groups) / groups);
     net_add_output(b, layer, oc, d->oh, d->ow);
