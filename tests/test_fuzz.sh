@@ -34,6 +34,11 @@ grep -q '"kind":"fuzz"' "$folder/records" || fail "no record of the counts"
 expect 1 bash -c "'$broken' $command"
 expect 0 bash -c "'$broken' ${command/broken:/cpu:}"
 
+# --quiet shows what failed alone; its line names the checks that failed first, and no share of a bound that is not.
+expect 1 "$broken" verify --impl broken:direct --op conv --dir FWD --quiet
+head -1 "$folder/out" | grep -q '^FAILED .* | failed: exact bound | passed: .*beyond any bound' || fail "the line of a failure: $(head -1 "$folder/out")"
+grep -qE '^PASSED|inf %|-nan' "$folder/out" && fail "--quiet shows what passed, or what is no number"
+
 # A crash ends its case only.
 expect 1 "$broken" verify --impl broken --op pool --dir FWD --fuzz 300 --seed 1 --quiet
 grep -q 'signal 6' "$folder/out" || fail "the crash is not named"

@@ -87,7 +87,7 @@ problem='mb2ic3ih5oc4oh5kh3ph1'
 one=(--problem "$problem") problems=("${one[@]}" --problem mb2ic3ih8oc4oh8kh3ph1)
 two=("${problems[@]}")
 isolated() { # COMMAND NAME
-    "$benchcnn" "$1" --plugin "$work/$2.so" --impl mine,cpu:direct --op conv --dir FWD --quiet --isolate --isolate-limit 2 \
+    "$benchcnn" "$1" --plugin "$work/$2.so" --impl mine,cpu:direct --op conv --dir FWD --isolate --isolate-limit 2 \
         "${problems[@]}" "${@:3}"
 }
 run() { # NAME STATUS PATTERN
@@ -149,7 +149,7 @@ whole() { # NAME STATUS PATTERN: without --isolate
 }
 whole leaves 1 'a plug-in ended the process'
 for name in leaves crash; do # what was printed before it is not lost, though standard output is no terminal
-    "$benchcnn" verify --plugin "$work/$name.so" --impl cpu:direct,mine --op conv --dir FWD --quiet --problem $problem >"$work/out" 2>&1
+    "$benchcnn" verify --plugin "$work/$name.so" --impl cpu:direct,mine --op conv --dir FWD --problem $problem >"$work/out" 2>&1
     grep -q 'PASSED  *cpu:direct' "$work/out" || fail "$name: the lines before it are lost"
 done
 whole crash 139 'a crash, with plug-ins loaded'

@@ -56,7 +56,7 @@ last "$tmp/bench.jsonl" conv | grep -q '"algorithm":"tuned","threads":1,"knobs":
 last "$tmp/bench.jsonl" conv | grep -q '"repro":"benchcnn bench --impl cpu:naive .*--set cpu.im2col.block_kib=64' || fail "the record does not say how to repeat it"
 bench "${problem[@]}" --set cpu.im2col.block_kib=128
 last "$tmp/bench.jsonl" conv | grep -q '"knobs":{"im2col.block_kib":128}.*"choice":"naive"' || fail "--set does not win over what was kept"
-"$benchcnn" verify --impl cpu:tuned --tune "$tuned" "${problem[@]}" --threads 1 --quiet --out "$tmp/verify.jsonl" >"$tmp/log" 2>&1 || fail "verify: $(cat "$tmp/log")"
+"$benchcnn" verify --impl cpu:tuned --tune "$tuned" "${problem[@]}" --threads 1 --out "$tmp/verify.jsonl" >"$tmp/log" 2>&1 || fail "verify: $(cat "$tmp/log")"
 says 'PASSED .*cpu:tuned .*naive threads=1 im2col.block_kib=64'
 grep -q '"algorithm":"tuned".*"knobs":{"im2col.block_kib":64},"tuning":"kept","choice":"naive"' "$tmp/verify.jsonl" || fail "verify's records do not say what was chosen"
 

@@ -11,7 +11,7 @@ says() {
     local wanted=$1 words=$2 status
     shift 2
     tests=$((tests + 1))
-    "$benchcnn" verify --quiet "$@" >"$tmp/said" 2>"$tmp/err"
+    "$benchcnn" verify "$@" >"$tmp/said" 2>"$tmp/err"
     status=$?
     [ $status -eq "$wanted" ] ||
         { echo "FAILED: 'verify $*' ended with $status, not $wanted: $(head -c 300 "$tmp/err")"; failures=$((failures + 1)); }
@@ -48,6 +48,13 @@ says 0 'PASSED' --impl cpu:direct "${problem[@]}" --dump "$tmp/dump"
 [ -d "$tmp/dump" ] && [ -z "$(ls "$tmp/dump")" ] || { echo "FAILED: --dump of nothing"; failures=$((failures + 1)); }
 "$benchcnn" verify --impl cpu "${problem[@]}" --dump "$tmp/said" >"$tmp/out" 2>"$tmp/err"
 [ $? -eq 2 ] && grep -q 'cannot be made' "$tmp/err" || { echo "FAILED: --dump FILE: $(cat "$tmp/err")"; failures=$((failures + 1)); }
+
+# --quiet: what holds, and what cannot be asked, is counted alone; why, once for each reason.
+"$benchcnn" verify --quiet --impl cpu --math tf32 "${problem[@]}" >"$tmp/said" 2>&1
+[ "$(sed -n 1p "$tmp/said")" = '    9 UNSUPPORTED: math tf32: impl cpu computes in the dtype itself' ] && grep -q '^9 cases: ' "$tmp/said" ||
+    { echo "FAILED: reasons are not counted: $(cat "$tmp/said")"; failures=$((failures + 1)); }
+"$benchcnn" verify --quiet --impl cpu "${problem[@]}" >"$tmp/said" 2>&1
+grep -q '^PASSED' "$tmp/said" && { echo "FAILED: --quiet shows what passed: $(cat "$tmp/said")"; failures=$((failures + 1)); }
 
 echo "verify: $((tests - failures)) passed, $failures failed"
 [ $failures -eq 0 ]

@@ -60,7 +60,7 @@ static void judge_expectation(const vf_subject *s, const vf_case *c, const vf_ru
     char where[128];
     vf_element_name(o, first, where, sizeof where);
     vf_set(result, VERIFY_FAILED, "%lld of %lld elements are not as expected, first %s: expected %.9g, got %.9g",
-           (long long)apart, (long long)o->count, where, a->expect[i][first], run->after[i][first]);
+           (long long)apart, (long long)o->count, where, vf_shown(a->expect[i][first]), vf_shown(run->after[i][first]));
 }
 
 /* Where the expectation lies when it is what is wrong: its elements against the reference. */

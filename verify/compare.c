@@ -98,7 +98,8 @@ static void describe(const vf_case *c, int operand, int64_t index, double got, d
     double expected = c->after[operand][index];
     vf_element_name(&c->call.operands[operand], index, where, sizeof where);
     snprintf(result->worst, sizeof result->worst, "%s: expected %.17g, got %.17g, error %.3g, bound %.3g%s", where,
-             expected, got, fabs(got - expected), bound, c->variant == 1 ? " (second variant)" : "");
+             vf_shown(expected), vf_shown(got), fabs(got - expected), bound,
+             c->variant == 1 ? " (second variant)" : "");
 }
 
 /* Results of which few are expected (db of two channels, a count) may well be uniform; they prove nothing alone. */

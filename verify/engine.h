@@ -6,6 +6,8 @@
 #include "reference.h"
 #include "verify.h"
 
+#include <math.h>
+
 /* ---- Cases: one problem and direction with its data and the expected results; independent of any algorithm. */
 
 /* INTEGERS: small enough for exact sums, wide enough to be spoilt by fewer bits. REALS: uniform, with extremes where
@@ -149,6 +151,9 @@ cnn_status vf_go_on(const verify_options *options, cnn_error *err);
 typedef cnn_status vf_check_fn(const vf_subject *s, verify_result *result, cnn_error *err);
 vf_check_fn vf_check_exact, vf_check_bound, vf_check_precision, vf_check_gradient, vf_check_adjoint, vf_check_memory,
     vf_check_determinism;
+
+/* For printf, which shows some NaN as "-nan"; a NaN has no sign that would say anything. */
+static inline double vf_shown(double value) { return isnan(value) ? (double)NAN : value; }
 
 /* Sets state and reason. */
 #if defined(__GNUC__)

@@ -198,7 +198,7 @@ void vf_failure_text(const vf_failure *f, char text[VERIFY_WHERE_MAX])
         const vf_wrong_element *e = &f->first[i];
         vf_element_name(f->operand, e->index, name, sizeof name);
         append(text, VERIFY_WHERE_MAX, "        %s: expected %.9g, got %.9g, error %.3g, bound %.3g\n", name,
-               e->expected, e->got, fabs(e->got - e->expected), e->bound);
+               vf_shown(e->expected), vf_shown(e->got), fabs(e->got - e->expected), e->bound);
     }
     if (f->count == f->operand->count) return;
     for (int axis = 0; axis < 4; axis++) draw_axis(f, axis, text);

@@ -133,7 +133,7 @@ static void describe_wrong(const vf_case *c, int operand, int64_t index, double 
     const cnn_operand *o = &c->call.operands[operand];
     vf_element_name(o, index, where, sizeof where);
     snprintf(result->worst, sizeof result->worst, "%s: expected %.17g, got %.17g, error %.3g, bound %.3g", where,
-             expected, got, fabs(got - expected), bound);
+             vf_shown(expected), vf_shown(got), fabs(got - expected), bound);
     result->budget_used = (double)INFINITY;
     vf_set(result, VERIFY_FAILED, "%s is not %s", o->name, bound > 0.0 ? "within its bound" : "equal");
 }
@@ -204,7 +204,8 @@ static cnn_status judge_samples(const vf_subject *s, const vf_case *c, int opera
         vf_element_name(o, e.index[v.worst], where, sizeof where);
         result->budget_used = v.budget_used;
         snprintf(result->worst, sizeof result->worst, "%s: expected %.17g, got %.17g, error %.3g, bound %.3g", where,
-                 e.value[v.worst], e.got[v.worst], fabs(e.got[v.worst] - e.value[v.worst]), v.worst_bound);
+                 vf_shown(e.value[v.worst]), vf_shown(e.got[v.worst]), fabs(e.got[v.worst] - e.value[v.worst]),
+                 v.worst_bound);
     }
     if (v.failed) vf_set(result, VERIFY_FAILED, "%s leaves its bound", o->name);
     for (int64_t i = 0; i < o->count; i++)

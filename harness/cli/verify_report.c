@@ -1,6 +1,7 @@
 /* verify_report.c: lines for people, records for programs. Whatever did not pass says why and how to repeat it. */
 #include "verify_report.h"
 
+#include "table.h"
 #include "verify_dump.h"
 
 #include "../names.h"
@@ -8,8 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-static const char REFUSED[] = "REFUSED";    /* the state of a word that is no descriptor */
-enum { COMMAND_MAX = 2048, DETAILED = 10 }; /* DETAILED: failures that are shown and dumped element by element */
+static const char REFUSED[] = "REFUSED"; /* the state of a word that is no descriptor */
+enum {
+    COMMAND_MAX = REPORT_COMMAND_MAX,
+    DETAILED = 10
+}; /* DETAILED: failures that are shown and dumped element by element */
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
@@ -31,8 +35,7 @@ static void append_word(char command[COMMAND_MAX], const char *word)
     cli_quote(command + used, COMMAND_MAX - used, word);
 }
 
-/* The command that repeats the case, quoted for a shell. */
-static void repro(const verify_report *r, char command[COMMAND_MAX])
+void report_repro(const verify_report *r, char command[COMMAND_MAX])
 {
     const report_case *c = &r->now;
     const cli_options *o = r->options;
@@ -87,8 +90,8 @@ void report_begin(verify_report *r, const report_case *now)
 {
     r->now = *now;
     r->state = VERIFY_UNSUPPORTED;
-    r->passed[0] = r->skipped[0] = r->failures[0] = r->precision[0] = r->reason[0] = r->remarks[0] = r->dumped[0] =
-        '\0';
+    r->passed[0] = r->failed[0] = r->skipped[0] = r->failures[0] = r->precision[0] = r->reason[0] = r->remarks[0] =
+        r->dumped[0] = '\0';
     r->budget_used = 0.0;
     r->located = false;
     if (r->table == NULL) r->table = verify_table_new();
@@ -110,7 +113,7 @@ static void record_result(verify_report *r, const verify_result *v)
 {
     char command[COMMAND_MAX];
     cnn_record *record = record_new("verify");
-    repro(r, command);
+    report_repro(r, command);
     record_session(record, r->now.session, r->now.tuned != NULL ? CNN_TUNED : v->algorithm);
     if (r->now.tuned != NULL) {
         record_text(record, "tuning", tuning_state_name(r->now.tuned->state));
@@ -141,7 +144,7 @@ void report_arrays(void *user, const verify_failure *failure)
     char command[COMMAND_MAX];
     cnn_error err;
     if (r->options->dump == NULL || r->dumped[0] != '\0' || r->dumps == DETAILED) return;
-    repro(r, command);
+    report_repro(r, command);
     cnn_status status = dump_failure(r->options->dump, ++r->dumps, failure, command, r->dumped, &err);
     if (status == CNN_OK || r->write_status != CNN_OK) return;
     r->write_status = status;
@@ -162,6 +165,7 @@ void report_result(void *user, const verify_result *v)
     if (v->problem != NULL && v->state == VERIFY_PASSED && v->reason[0] != '\0' && strcmp(v->check, "gradient") != 0)
         append(r->remarks, sizeof r->remarks, "; %s: %s", v->check, v->reason);
     if (v->state > VERIFY_PASSED) {
+        append(r->failed, sizeof r->failed, " %s", v->check);
         append(r->failures, sizeof r->failures, "    %s %s: %s\n", v->check, verify_state_name(v->state), v->reason);
         if (v->worst[0] != '\0') append(r->failures, sizeof r->failures, "      %s\n", v->worst);
         if (!r->located && r->cases[VERIFY_FAILED] < DETAILED) append(r->failures, sizeof r->failures, "%s", v->where);
@@ -171,43 +175,11 @@ void report_result(void *user, const verify_result *v)
     record_result(r, v);
 }
 
-static void print_line(const verify_report *r)
-{
-    const report_case *c = &r->now;
-    char name[2 * CNN_NAME_MAX + 2];
-    snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->tuned != NULL ? CNN_TUNED : c->algorithm);
-    printf("%-11s %-14s ", verify_state_name(r->state), name);
-    if (c->problem == NULL)
-        printf("net %s", c->what);
-    else
-        printf("%-9s %-5s %s", cnn_op_name(c->problem->op), cnn_dir_name(c->dir), c->what);
-    printf(" %s %s", cnn_dtype_name(c->type.dtype), cnn_layout_name(c->type.layout));
-    if (c->type.math != CNN_MATH_F32) printf(" %s", cnn_math_name(c->type.math));
-    if (r->passed[0] != '\0') printf(" |%s", r->passed);
-    if (r->state >= VERIFY_PASSED) printf(" | %.2g %% of the budget", 100.0 * r->budget_used);
-    if (r->precision[0] != '\0') printf(", %s", r->precision);
-    if (r->reason[0] != '\0')
-        printf(" | %s", r->reason);
-    else if (r->state == VERIFY_SKIPPED)
-        printf(" | %s", r->skipped);
-    if (c->tuned != NULL) {
-        char text[1024];
-        cli_tuned_text(c->tuned, text, sizeof text);
-        printf(" | %s", text);
-    }
-    printf("%s\n%s", r->remarks, r->failures);
-    if (r->state > VERIFY_PASSED) {
-        char command[COMMAND_MAX];
-        repro(r, command);
-        if (r->dumped[0] != '\0') printf("    arrays: %s\n", r->dumped);
-        printf("    repeat with: %s\n", command);
-    }
-}
-
 void report_end(verify_report *r)
 {
     r->cases[r->state]++;
-    if (!r->options->json) print_line(r);
+    if (r->state == VERIFY_UNSUPPORTED) report_count_reason(r, r->reason);
+    report_print(r);
 }
 
 static void record_refused(verify_report *r, cnn_op op, const report_case *now, const char *state, const char *reason)
@@ -226,7 +198,9 @@ static void record_refused(verify_report *r, cnn_op op, const report_case *now, 
 void report_refused(verify_report *r, cnn_op op, const report_case *now, verify_state state, const char *reason)
 {
     r->cases[state]++;
-    if (!r->options->json) printf("%-11s %s %s: %s\n", verify_state_name(state), cnn_op_name(op), now->what, reason);
+    if (state == VERIFY_UNSUPPORTED) report_count_reason(r, reason);
+    if (report_shows(r, state))
+        table_print(12, "%-11s %s %s: %s\n", verify_state_name(state), cnn_op_name(op), now->what, reason);
     record_refused(r, op, now, verify_state_name(state), reason);
 }
 
@@ -245,6 +219,7 @@ int report_summary(verify_report *r)
     FILE *to = r->options->json ? stderr : stdout;
     verify_table_bits(r->table, to);
     verify_table_precisions(r->table, to);
+    report_print_reasons(r);
     if (r->cases[VERIFY_FAILED] > DETAILED)
         fprintf(to, "where errors lie is shown for the first %d failures\n", DETAILED);
     fprintf(to, "%lld cases:", (long long)(ran + r->cases[VERIFY_SKIPPED] + r->cases[VERIFY_UNSUPPORTED]));
@@ -275,7 +250,7 @@ void report_describe(const verify_report *r, isolate_page *page)
 {
     const report_case *c = &r->now;
     char command[COMMAND_MAX];
-    repro(r, command);
+    report_repro(r, command);
     snprintf(page->impl, sizeof page->impl, "%s", c->session->impl->name);
     snprintf(page->algorithm, sizeof page->algorithm, "%s", c->algorithm);
     snprintf(page->op, sizeof page->op, "%s", c->problem != NULL ? cnn_op_name(c->problem->op) : "net");

@@ -21,6 +21,12 @@ typedef struct report_case {
     const tuned_pick *tuned; /* it was chosen as "tuned", which is this; else NULL */
 } report_case;
 
+enum { REPORT_COMMAND_MAX = 2048, REPORT_REASONS = 24, REPORT_REASON_MAX = 160 };
+typedef struct report_reason { /* why cases are UNSUPPORTED */
+    char text[REPORT_REASON_MAX];
+    int64_t count;
+} report_reason;
+
 typedef struct verify_report {
     const cli_options *options;
     record_sink *sink;
@@ -29,12 +35,14 @@ typedef struct verify_report {
     int64_t malformed;                /* words of problem files that are no descriptors */
     report_case now;                  /* the case in hand and what has come of it */
     verify_state state;
-    char passed[256], skipped[1024], failures[8192], precision[16], reason[VERIFY_TEXT_MAX], remarks[1024];
+    char passed[256], failed[256], skipped[1024], failures[8192], precision[16], reason[VERIFY_TEXT_MAX], remarks[1024];
     char dumped[512]; /* the folder with the arrays of the case; "" none */
     bool located;     /* it has been shown where the errors of the case lie */
     int dumps;
     double budget_used;
     verify_table *table;
+    report_reason reasons[REPORT_REASONS];
+    int n_reasons;
     cnn_status write_status; /* of the first record that could not be written, with its error */
     cnn_error write_error;
 } verify_report;
@@ -43,6 +51,14 @@ void report_begin(verify_report *report, const report_case *now);
 verify_failed report_arrays; /* user: the report; for --dump */
 verify_each report_result;   /* user: the report */
 void report_end(verify_report *report);
+/* The command that repeats the case, quoted for a shell. */
+void report_repro(const verify_report *report, char command[REPORT_COMMAND_MAX]);
+/* verify_print.c: whether cases that came to this state are shown; the lines of the case in hand; why cases are
+ * UNSUPPORTED, counted and shown. */
+bool report_shows(const verify_report *report, verify_state state);
+void report_print(const verify_report *report);
+void report_count_reason(verify_report *report, const char *reason);
+void report_print_reasons(const verify_report *report);
 /* A case without checks: a descriptor that was refused (session NULL), or one that does not fit into memory. */
 void report_refused(verify_report *report, cnn_op op, const report_case *now, verify_state state, const char *reason);
 /* A word of a problem file that is no descriptor: its sentence on standard error, and a record of state REFUSED. */

@@ -1,0 +1,160 @@
+/* verify_print.c: what `verify` shows of a case, and of all of them. A file or a pipe gets a line a case with all there
+ * is to say; a terminal gets short ones, with the descriptor last, and what there is to say beneath. */
+#include "verify_report.h"
+
+#include "table.h"
+
+#include "../names.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+enum { LINE_MAX_BYTES = 4096, SHORTEST_WHAT = 16 };
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static void
+append(char text[LINE_MAX_BYTES], const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, LINE_MAX_BYTES - used, format, args);
+    va_end(args);
+}
+
+static void append_budget(const verify_report *r, char text[LINE_MAX_BYTES], const char *of)
+{
+    if (r->state >= VERIFY_PASSED && isfinite(r->budget_used))
+        append(text, "%.2g %%%s", 100.0 * r->budget_used, of);
+    else if (r->state >= VERIFY_PASSED)
+        append(text, "beyond any bound");
+    if (r->precision[0] != '\0')
+        append(text, ", %s", strcmp(r->precision, "worse") == 0 ? "worse than f16" : r->precision);
+}
+
+/* Why it is not PASSED, or what must be known of it all the same. */
+static void append_remarks(const verify_report *r, char text[LINE_MAX_BYTES])
+{
+    const report_case *c = &r->now;
+    if (r->reason[0] != '\0')
+        append(text, " | %s", r->reason);
+    else if (r->state == VERIFY_SKIPPED)
+        append(text, " | %s", r->skipped);
+    if (c->tuned != NULL) {
+        char choice[1024];
+        cli_tuned_text(c->tuned, choice, sizeof choice);
+        append(text, " | %s", choice);
+    }
+    append(text, "%s", r->remarks);
+}
+
+static void append_head(const verify_report *r, char text[LINE_MAX_BYTES])
+{
+    const report_case *c = &r->now;
+    char name[2 * CNN_NAME_MAX + 2];
+    snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->tuned != NULL ? CNN_TUNED : c->algorithm);
+    append(text, "%-11s %-14s ", verify_state_name(r->state), name);
+    if (c->problem != NULL)
+        append(text, "%-9s %-5s ", cnn_op_name(c->problem->op), cnn_dir_name(c->dir));
+    else
+        append(text, "net ");
+}
+
+static void append_type(const cnn_type *type, char text[LINE_MAX_BYTES])
+{
+    append(text, " %s %s", cnn_dtype_name(type->dtype), cnn_layout_name(type->layout));
+    if (type->math != CNN_MATH_F32) append(text, " %s", cnn_math_name(type->math));
+}
+
+static void print_whole(const verify_report *r)
+{
+    char text[LINE_MAX_BYTES] = "";
+    append_head(r, text);
+    append(text, "%s", r->now.what);
+    append_type(&r->now.type, text);
+    if (r->failed[0] != '\0') append(text, " | failed:%s", r->failed);
+    if (r->passed[0] != '\0') append(text, " |%s%s", r->failed[0] != '\0' ? " passed:" : "", r->passed);
+    if (r->state >= VERIFY_PASSED || r->precision[0] != '\0') append(text, " | ");
+    append_budget(r, text, " of the budget");
+    append_remarks(r, text);
+    printf("%s\n", text);
+}
+
+static void print_short(const verify_report *r, int columns)
+{
+    char text[LINE_MAX_BYTES] = "", budget[LINE_MAX_BYTES] = "", remarks[LINE_MAX_BYTES] = "",
+         what[CNN_PROBLEM_TEXT_MAX];
+    append_head(r, text);
+    text[strlen(text) - 1] = '\0';
+    append_type(&r->now.type, text);
+    append_budget(r, budget, "");
+    append(text, "  %-10s ", budget);
+    const int room = columns - table_width(text);
+    append(text, "%s", table_shorten(r->now.what, room > SHORTEST_WHAT ? room : SHORTEST_WHAT, what, sizeof what));
+    if (r->failed[0] != '\0') append(remarks, " | failed:%s", r->failed);
+    append_remarks(r, remarks);
+    table_print(4, "%s\n", text);
+    if (remarks[0] != '\0') table_print(4, "    %s\n", remarks + strspn(remarks, " |;"));
+}
+
+/* --quiet: what held, and what cannot be asked of this implementation, is counted alone. */
+bool report_shows(const verify_report *r, verify_state state)
+{
+    return !r->options->json && !(r->options->quiet && (state == VERIFY_PASSED || state == VERIFY_UNSUPPORTED));
+}
+
+void report_print(const verify_report *r)
+{
+    const int columns = table_columns();
+    if (!report_shows(r, r->state)) return;
+    if (columns > 0)
+        print_short(r, columns);
+    else
+        print_whole(r);
+    table_print(8, "%s", r->failures);
+    if (r->state > VERIFY_PASSED) {
+        char command[REPORT_COMMAND_MAX];
+        report_repro(r, command);
+        if (r->dumped[0] != '\0') printf("    arrays: %s\n", r->dumped);
+        printf("    repeat with: %s\n", command); /* not folded: it is to be copied */
+    }
+}
+
+/* ---- Why not: reasons that differ in numbers alone are one. ---- */
+
+static bool same_reason(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (isdigit((unsigned char)*a)) a++;
+        while (isdigit((unsigned char)*b)) b++;
+        if (*a != *b) return false;
+        if (*a == '\0') return true;
+    }
+}
+
+void report_count_reason(verify_report *r, const char *reason)
+{
+    static const char gate[] = "supports: ";
+    char text[REPORT_REASON_MAX];
+    if (strncmp(reason, gate, sizeof gate - 1) == 0) reason += sizeof gate - 1;
+    snprintf(text, sizeof text, "%s", reason);
+    for (int i = 0; i < r->n_reasons; i++)
+        if (same_reason(r->reasons[i].text, text)) {
+            r->reasons[i].count++;
+            return;
+        }
+    if (r->n_reasons == REPORT_REASONS) return;
+    memcpy(r->reasons[r->n_reasons].text, text, sizeof text);
+    r->reasons[r->n_reasons++].count = 1;
+}
+
+void report_print_reasons(const verify_report *r)
+{
+    if (r->options->json) return;
+    for (int i = 0; i < r->n_reasons; i++)
+        table_print(16, "%5lld %s: %s\n", (long long)r->reasons[i].count, verify_state_name(VERIFY_UNSUPPORTED),
+                    r->reasons[i].text);
+}
