@@ -235,6 +235,16 @@ static cnn_status parse_op(const char *text, const cnn_problem_defaults *default
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no operation number %d", (int)p->op);
 }
 
+/* Of an operation that has one. */
+static void set_batch(cnn_problem *p, int64_t mb)
+{
+    int64_t *const batches[CNN_OP_COUNT] = {
+        [CNN_OP_CONV] = &p->u.conv.mb, [CNN_OP_FC] = &p->u.fc.mb,         [CNN_OP_POOL] = &p->u.pool.mb,
+        [CNN_OP_ACT] = &p->u.act.mb,   [CNN_OP_LOSS] = &p->u.loss.mb,     [CNN_OP_DROPOUT] = &p->u.dropout.mb,
+        [CNN_OP_ADD] = &p->u.add.mb,   [CNN_OP_CONCAT] = &p->u.concat.mb, [CNN_OP_BATCHNORM] = &p->u.batchnorm.mb};
+    if (batches[p->op] != NULL) *batches[p->op] = mb;
+}
+
 cnn_status cnn_problem_parse(cnn_op op, const char *text, const cnn_problem_defaults *defaults, cnn_problem *problem,
                              cnn_error *err)
 {
@@ -247,6 +257,7 @@ cnn_status cnn_problem_parse(cnn_op op, const char *text, const cnn_problem_defa
     cnn_status status = parse_op(text, defaults, problem, &dims, err);
     if (status != CNN_OK) return status;
     memcpy(problem->name, dims.name, sizeof problem->name);
+    if (defaults->mb != 0) set_batch(problem, defaults->mb);
     status = cnn_problem_check(problem, err);
     if (status == CNN_OK) return CNN_OK;
     const cnn_error why = *err;

@@ -31,6 +31,7 @@ enum { CNN_PROBLEM_TEXT_MAX = 512 };
 typedef struct cnn_problem_defaults {
     cnn_type type;
     bool no_bias, flip;
+    int64_t mb; /* not 0: the batch, whatever the text says (--mb) */
 } cnn_problem_defaults;
 
 /* Parses and checks (cnn_problem_check). An error marks the position: the sentence holds the text and a caret column.

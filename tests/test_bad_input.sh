@@ -91,6 +91,8 @@ refused "--jobs goes with --fuzz" verify --impl cpu --jobs 3
 refused "--isolate-limit goes with --isolate" verify --impl cpu --isolate-limit 3
 refused "--samples goes with --out" bench --impl cpu --samples
 refused "--losses goes with --out" train --net thesis --impl cpu --losses
+refused "--mb does not go with --net" bench --net thesis --mb 3 --impl cpu
+refused "--mb is 0" verify --mb 0
 refused "--fuzz-invalid does not go with --fuzz" verify --fuzz 10 --fuzz-invalid 10
 refused "--problem does not go with --fuzz-invalid" verify --problem ic3ih5oc4kh3 --fuzz-invalid 10
 refused "--determinism does not go with --fuzz" verify --determinism --fuzz 10
@@ -172,6 +174,13 @@ for words in '--op fc --impl cpu:direct' '--op loss --dir BWD_W --impl cpu'; do
     [ $? -eq 3 ] && grep -q "nothing ran: --impl cpu.* has no algorithm for --op" "$tmp/err" && ! grep -q ceilings "$tmp/err" ||
         { echo "FAILED: bench $words does not say at once why it times nothing: $(cat "$tmp/err")"; failures=$((failures + 1)); }
 done
+
+# --mb: the batch of every problem of a file, with and without one of its own
+printf 'ic3ih5oc4kh3\nmb7ic3ih6oc4kh3\n' >"$tmp/shapes"
+"$benchcnn" verify --impl cpu:direct --dir FWD --mb 3 --problems "$tmp/shapes" >"$tmp/out" 2>&1
+[ "$(grep -c 'PASSED.* mb3ic3' "$tmp/out")" = 2 ] || { echo "FAILED: verify --mb: $(cat "$tmp/out")"; failures=$((failures + 1)); }
+"$benchcnn" bench --impl cpu:direct --dir FWD --mb 3 --problems "$tmp/shapes" --max-time 0.02 --peaks none --no-control >"$tmp/out" 2>&1
+[ "$(grep -c '^conv FWD mb3ic3' "$tmp/out")" = 2 ] || { echo "FAILED: bench --mb: $(cat "$tmp/out")"; failures=$((failures + 1)); }
 
 # Networks and training
 printf 'input 1 28 28\nconv 20 kernel=4\nleaky_rely 0.01\n' >"$tmp/wrong.net"

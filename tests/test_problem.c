@@ -342,6 +342,36 @@ static void a_long_path_keeps_its_line(void **state)
         fail_msg("%s", s.last);
 }
 
+static void the_batch_can_be_said_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        cnn_op op;
+        const char *text, *seven;
+    } rows[] = {{CNN_OP_CONV, "mb2ic3ih5oc4kh3", "mb7ic3ih5oc4kh3"},
+                {CNN_OP_CONV, "mb0ic3ih5oc4kh3", "mb7ic3ih5oc4kh3"},
+                {CNN_OP_FC, "ic3oc4", "mb7ic3oc4"},
+                {CNN_OP_POOL, "max:ic3ih4kh2", "max:mb7ic3ih4kh2"},
+                {CNN_OP_ACT, "relu:ic3ih4", "relu:mb7ic3ih4"},
+                {CNN_OP_LOSS, "ic10", "mb7ic10"},
+                {CNN_OP_DROPOUT, "0.5:ic3ih4", "0.5:mb7ic3ih4"},
+                {CNN_OP_ADD, "ic3ih4", "mb7ic3ih4"},
+                {CNN_OP_CONCAT, "3+5:ih4", "3+5:mb7ih4"},
+                {CNN_OP_BATCHNORM, "ic3ih4", "mb7ic3ih4"},
+                {CNN_OP_OPTIMIZER, "adam:ic10", "adam:ic10"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const cnn_problem_defaults usual = {.mb = 0}, seven = {.mb = 7};
+        char text[CNN_PROBLEM_TEXT_MAX], wanted[CNN_PROBLEM_TEXT_MAX];
+        cnn_problem a, b;
+        cnn_error err;
+        assert_int_equal(cnn_problem_parse(rows[i].op, rows[i].text, &seven, &a, &err), CNN_OK);
+        assert_int_equal(cnn_problem_parse(rows[i].op, rows[i].seven, &usual, &b, &err), CNN_OK);
+        cnn_problem_format(&a, text);
+        cnn_problem_format(&b, wanted);
+        assert_string_equal(text, wanted);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +382,7 @@ int main(void)
         cmocka_unit_test(bad_descriptors_are_refused_with_the_place),
         cmocka_unit_test(problem_files_hold_comments_names_and_blanks),
         cmocka_unit_test(a_long_path_keeps_its_line),
+        cmocka_unit_test(the_batch_can_be_said_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,7 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err)
     const cli_options *o = b->options;
     int mode = cnn_name_find(&mode_names, o->mode, err);
     if (mode < 0) return err->status;
-    cnn_problem_defaults defaults = {b->types.types[0], o->no_bias, mode == 1};
+    cnn_problem_defaults defaults = {.type = b->types.types[0], .no_bias = o->no_bias, .flip = mode == 1, .mb = o->mb};
     cnn_status status = CNN_OK;
     if (o->batch && !o->net)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %.32s is a network's batch: name it, --net", o->batch);

@@ -39,7 +39,7 @@ cnn_status verify_list_problems(const cli_options *o, cnn_op op, const cnn_type 
                                 cnn_error *err)
 {
     const cnn_problem_defaults defaults = {
-        .type = *type, .no_bias = o->no_bias, .flip = strcmp(o->mode, "convolution") == 0};
+        .type = *type, .no_bias = o->no_bias, .flip = strcmp(o->mode, "convolution") == 0, .mb = o->mb};
     bool given = o->problem.count + o->problems.count > 0;
     cnn_status status = CNN_OK;
     cnn_problem problem;
