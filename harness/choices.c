@@ -34,8 +34,10 @@ static cnn_status check_pattern(const cnn_choice *choice, cnn_error *err)
     if (impl->enumerate != NULL && strpbrk(choice->pattern, "*?[:") != NULL) return CNN_OK;
     snprintf(what, sizeof what, "algorithm of %s", impl->name);
     const cnn_name_set set = {what, names, impl->n_algorithms < LISTED ? impl->n_algorithms : LISTED};
-    cnn_name_find(&set, choice->pattern, err);
-    return err->status;
+    const int index = cnn_name_find(&set, choice->pattern, err);
+    if (index < 0) return err->status;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "unknown %s '%.64s'; did you mean '%s'?", what, choice->pattern,
+                    names[index]); /* a glob is matched in its own case */
 }
 
 static cnn_status add_choice(const cnn_impl *impl, const char *pattern, cnn_choice *list, int *count, cnn_error *err)

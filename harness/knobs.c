@@ -19,8 +19,8 @@ static cnn_status find_knob(const cnn_impl *impl, const char *name, int *index, 
         if (i < LISTED) names[i] = impl->knobs[i].name;
     }
     const cnn_name_set set = {"knob", names, impl->n_knobs < LISTED ? impl->n_knobs : LISTED};
-    cnn_name_find(&set, name, err);
-    return err->status;
+    *index = cnn_name_find(&set, name, err); /* in other case it is found, too */
+    return *index >= 0 ? CNN_OK : err->status;
 }
 
 static cnn_status check_value(const cnn_impl *impl, const cnn_knob *knob, int64_t value, cnn_error *err)

@@ -26,8 +26,13 @@ static void wrong_choices_offer_the_nearest(void **state)
     (void)state;
     static const struct {
         const char *text, *word;
-    } cases[] = {{"cqu", "did you mean 'cpu'"}, {"cpu:dirct", "did you mean 'direct'"}, {"cpu:", "NAME[:ALGORITHM]"},
-                 {"", "NAME[:ALGORITHM]"},      {"x*", "no implementation matches"},    {"cpu:zzz*", "known are"}};
+    } cases[] = {{"cqu", "did you mean 'cpu'"},
+                 {"cpu:dirct", "did you mean 'direct'"},
+                 {"cpu:DIRECT", "did you mean 'direct'"},
+                 {"cpu:", "NAME[:ALGORITHM]"},
+                 {"", "NAME[:ALGORITHM]"},
+                 {"x*", "no implementation matches"},
+                 {"cpu:zzz*", "known are"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         cnn_choice list[CNN_MAX_CHOICES];
         cnn_error err = {.message = ""};
@@ -46,6 +51,7 @@ static void settings_are_checked_against_the_table(void **state)
                  {"cpu.isa=9", "must be from"},
                  {"cpu.isb=1", "did you mean 'isa'"},
                  {"cpv.isa=1", "did you mean"},
+                 {"cpu.IM2COL.BLOCK_KIB=-1", "knob cpu.im2col.block_kib is -1"}, /* that one, in other case */
                  {"cpu.isa=one", "not a whole number"}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         cnn_error err = {.message = ""};

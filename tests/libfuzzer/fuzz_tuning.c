@@ -46,7 +46,6 @@ static void find(const tuning *t)
 {
     const cnn_session_params params = {.threads = 4};
     const cnn_problem_defaults defaults = {.no_bias = false};
-    const tuning_choice *choice;
     cnn_session session;
     cnn_problem problem;
     cnn_error err;
@@ -54,6 +53,7 @@ static void find(const tuning *t)
     require(cnn_problem_parse(CNN_OP_CONV, "mb2ic3ih8oc4oh8kh3ph1", &defaults, &problem, &err) == CNN_OK, "a problem");
     require(cnn_session_open(&fake, &params, &session, &err) == CNN_OK, "a session");
     for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
+        const tuning_choice *choice = NULL;
         const tuning_state state = tuning_find(t, &session, &problem, (cnn_dir)dir, &choice, why);
         require((state == TUNING_KEPT) == (choice != NULL), "a choice that is kept");
         if (state != TUNING_KEPT) continue;
