@@ -1,6 +1,7 @@
 /* bench_report.c: what `bench` shows on a terminal. */
 #include "../names.h"
 #include "bench_parts.h"
+#include "table.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,7 +87,7 @@ static void print_row(const bench *b, const contender *c, const vf_case *pc, con
     if (c->state != CONTENDER_TIMED) {
         char repro[REPRO_MAX];
         bool failed = c->state == CONTENDER_FAILED;
-        printf("  %-20s %s%s\n", name, failed ? "FAILED: " : "", c->reason);
+        table_print(24, "  %-20s %s%s\n", name, failed ? "FAILED: " : "", c->reason);
         bench_repro(b, c, pc, repro);
         if (failed || c->state == CONTENDER_WRONG) printf("  %-20s repeat: %s\n", "", repro);
         return;
@@ -98,9 +99,15 @@ static void print_row(const bench *b, const contender *c, const vf_case *pc, con
         snprintf(share, sizeof share, "%5.1f %% of %.20s", 100 * floor.seconds / s->median, floor.by);
     bench_marks_text(s->marks, marks, sizeof marks);
     /* µ takes two bytes: one column more for the padding of printf, which counts bytes */
-    printf("  %-20s %*s %s %9.2f GFLOP/s %8.2f GB/s  %-24s  %s%s%s%s\n", name, strstr(median, "µ") ? 10 : 9, median,
-           noise, flops / s->median * 1e-9, bytes / s->median * 1e-9, share, verify_state_name(c->result.check.state),
-           rank, marks[0] ? "  " : "", marks);
+    const int width = strstr(median, "µ") ? 10 : 9;
+    if (table_columns() == 0)
+        printf("  %-20s %*s %s %9.2f GFLOP/s %8.2f GB/s  %-24s  %s%s%s%s\n", name, width, median, noise,
+               flops / s->median * 1e-9, bytes / s->median * 1e-9, share, verify_state_name(c->result.check.state),
+               rank, marks[0] ? "  " : "", marks);
+    else
+        table_print(24, "  %-20s %*s %s %9.2f GFLOP/s  %-24s%s%s%s%s\n", name, width, median, noise,
+                    flops / s->median * 1e-9, share, strncmp(rank, "  tied", 6) == 0 ? "  tied" : rank,
+                    marks[0] ? "\n" : "", marks[0] ? "                       " : "", marks);
 }
 
 static void print_heading(const bench *b, const vf_case *pc)
@@ -108,21 +115,38 @@ static void print_heading(const bench *b, const vf_case *pc)
     char text[CNN_PROBLEM_TEXT_MAX];
     const cnn_problem *p = &pc->problem;
     cnn_problem_format(p, text);
-    printf("%s %s %s  %s %s%s%s  %s caches%s%s\n", cnn_op_name(p->op), cnn_dir_name(pc->call.dir), text,
-           cnn_dtype_name(p->u.type.dtype), cnn_layout_name(p->u.type.layout),
-           p->u.type.math == CNN_MATH_F32 ? "" : " ",
-           p->u.type.math == CNN_MATH_F32 ? "" : cnn_math_name(p->u.type.math),
-           b->params.network ? "a network's"
-           : b->params.cold  ? "cold"
-                             : "hot",
-           b->params.network ? ": " : "", b->params.network ? b->params.network->net.name : "");
+    table_print(4, "%s %s %s  %s %s%s%s  %s caches%s%s\n", cnn_op_name(p->op), cnn_dir_name(pc->call.dir), text,
+                cnn_dtype_name(p->u.type.dtype), cnn_layout_name(p->u.type.layout),
+                p->u.type.math == CNN_MATH_F32 ? "" : " ",
+                p->u.type.math == CNN_MATH_F32 ? "" : cnn_math_name(p->u.type.math),
+                b->params.network ? "a network's"
+                : b->params.cold  ? "cold"
+                                  : "hot",
+                b->params.network ? ": " : "", b->params.network ? b->params.network->net.name : "");
 }
 
 static void print_control(const contender *best)
 {
     if (!isfinite(best->resolution)) return;
-    printf("  A/A control: the first one against itself, within %.1f %%; smaller differences may be none\n",
-           100 * best->resolution);
+    table_print(4, "  A/A control: the first one against itself, within %.1f %%; smaller differences may be none\n",
+                100 * best->resolution);
+}
+
+/* "cpu:direct is 2.10 (2.05 to 2.16) times as fast as cpu:im2col", of those that the figures can tell apart: the ends
+ * of the interval are of both medians' intervals. */
+static void print_ratios(const contender *list, int count, int best)
+{
+    const contender *b = &list[best];
+    const char *name = b->tuned ? CNN_TUNED : b->algorithm.name;
+    for (int i = 0; i < count; i++) {
+        const contender *o = &list[i];
+        const bench_stats *s = &b->result.stats, *t = &o->result.stats;
+        if (i == best || o->state != CONTENDER_TIMED || contest_tied(b, o) || (s->marks | t->marks) & BENCH_FEW)
+            continue;
+        table_print(4, "  %s:%s is %.2f (%.2f to %.2f) times as fast as %s:%s\n", b->session->impl->name, name,
+                    t->median / s->median, t->low / s->high, t->high / s->low, o->session->impl->name,
+                    o->tuned ? CNN_TUNED : o->algorithm.name);
+    }
 }
 
 void bench_print(const bench *b, const contender *list, int count, const vf_case *pc)
@@ -136,5 +160,6 @@ void bench_print(const bench *b, const contender *list, int count, const vf_case
         print_row(b, &list[i], pc, timed > 1 && i == best ? "  best" : tied ? "  tied with the best" : "");
     }
     if (timed > 1) print_control(&list[best]);
+    if (timed > 1) print_ratios(list, count, best);
     fflush(stdout);
 }
