@@ -93,7 +93,7 @@ static void set_up(bench_fixture *f)
 {
     cnn_error err;
     cnn_problem problem;
-    cnn_problem_defaults defaults = {{CNN_F32, CNN_NCHW, CNN_MATH_F32}, false, false};
+    cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     cnn_session_params params = {.threads = 1};
     memset(f, 0, sizeof *f);
     assert_int_equal(cnn_problem_parse(CNN_OP_ADD, "mb2ic3ih8", &defaults, &problem, &err), CNN_OK);
@@ -273,7 +273,7 @@ static cnn_status still_stop(cnn_context *context, double *seconds, cnn_error *e
 
 static void a_timer_that_stands_still_comes_to_an_end(void **state)
 {
-    const cnn_problem_defaults defaults = {{CNN_F32, CNN_NCHW, CNN_MATH_F32}, false, false};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     bench_fixture f;
     cnn_error err;
     cnn_problem slow; /* long enough that as many runs as the timer asks for would take a minute */
@@ -328,7 +328,7 @@ static void inputs_are_realistic(void **state)
 #include "bench/default_problems.inc"
 #undef PROBLEM
     };
-    const cnn_problem_defaults defaults = {{CNN_F32, CNN_NCHW, CNN_MATH_F32}, false, false};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     (void)state;
     for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
         cnn_problem problem;

@@ -16,7 +16,7 @@ typedef struct fixture {
 
 static void set_up(fixture *f, cnn_op op, const char *text, cnn_dir dir, const char *algorithm)
 {
-    const cnn_problem_defaults defaults = {{CNN_F32, CNN_NCHW, CNN_MATH_F32}, false, false};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     const cnn_session_params params = {.threads = 1};
     cnn_problem problem;
     cnn_error err;

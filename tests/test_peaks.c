@@ -142,7 +142,7 @@ static void records_come_back(void **state)
  * + 1 floats. */
 static void floors_are_what_they_should_be(void **state)
 {
-    const cnn_problem_defaults defaults = {{CNN_F32, CNN_NCHW, CNN_MATH_F32}, false, false};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     bench_peaks peaks = {0};
     bench_floor floor;
     cnn_problem problem, large;
