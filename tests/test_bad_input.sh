@@ -190,6 +190,10 @@ refused "--batch is 0" train --net thesis --impl cpu --batch 0 --data synthetic
 refused "--batch is 60001|60000" train --net thesis --impl cpu --batch 60001 --data synthetic
 refused "--batch is 0" sweep batch --batch 5,0 --impl cpu --data synthetic
 refused "cpu:gemm does no conv" train --net thesis --impl cpu:gemm --data synthetic
+printf 'input 1 28 28\nfc 10\nloss\n' >"$tmp/fc.net"
+sed -i 's/^loss$/'"$(tail -1 bench/nets/thesis.net)"'/' "$tmp/fc.net"
+refused "cpu:direct does no fc|no conv is in it|cpu:gemm|--impl cpu" train --net "$tmp/fc.net" --impl cpu:direct --data synthetic
+"$benchcnn" train --net "$tmp/fc.net" --impl cpu:gemm --data synthetic --plan >"$tmp/out" 2>&1 || { echo "FAILED: an FC net: $(cat "$tmp/out")"; failures=$((failures + 1)); }
 refused "cpu:gemm does no conv" sweep batch --impl cpu:gemm --data synthetic
 refused "--lr is -1|from 0" train --net thesis --impl cpu --lr -1 --data synthetic
 refused "did you mean 'adam'" train --net thesis --impl cpu --optimizer adan --data synthetic

@@ -14,6 +14,7 @@ typedef struct bench_list {
     cnn_problem *items;
     int count, capacity;
     int given;         /* how many, the first ones, are from --problem */
+    bool silent;       /* refused ones are told when they are read to be timed */
     int refused;       /* descriptors of files that this suite cannot do */
     cnn_error refusal; /* the first bad line, or --problem too large: the command ends with it, after the others */
 } bench_list;
@@ -34,6 +35,7 @@ typedef struct bench {
     cli_progress progress;
     isolate_page *page;                          /* NULL: not isolated */
     int64_t number;                              /* of the next group */
+    unsigned marks;                              /* of all figures shown */
     int timed, wrong, failed, unsupported, kept; /* kept: of these, by an earlier run */
     double done, total;                          /* groups: problem, direction, type */
 } bench;

@@ -12,7 +12,7 @@ static cnn_status add_problem(void *user, const char *text, const cnn_problem *p
     if (!problem) {
         bool unsupported = err->status == CNN_UNSUPPORTED;
         list->refused++;
-        fprintf(stderr, "%s %s: %s\n", unsupported ? "UNSUPPORTED" : "REFUSED", text, err->message);
+        if (!list->silent) fprintf(stderr, "%s %s: %s\n", unsupported ? "UNSUPPORTED" : "REFUSED", text, err->message);
         if (!unsupported && list->refusal.status == CNN_OK) list->refusal = *err;
         return CNN_OK;
     }

@@ -4,6 +4,7 @@
 #include "../cpu/threads.h"
 #include "../names.h"
 #include "bench_parts.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -96,6 +97,7 @@ static cnn_status report(bench *b, const contender *list, int count, const vf_ca
     for (int i = 0; i < count; i++) {
         const contender *c = &list[i];
         count_state(b, c->state);
+        if (c->state == CONTENDER_TIMED) b->marks |= c->result.stats.marks;
         bench_repro(b, c, pc, repro);
         cnn_status status = record_write(b->sink, contender_record(c, pc, &b->params, repro), err);
         if (status != CNN_OK) return status;
@@ -237,18 +239,14 @@ static cnn_status read_params(bench *b, cnn_error *err)
     return check_caches(o, err);
 }
 
-static cnn_status set_up(bench *b, cnn_error *err)
+static cnn_status read_options(bench *b, cnn_error *err)
 {
     const cli_options *o = b->options;
-    const resume_run run = {o->out, o->command_line, o->plugin.items, o->plugin.count};
     cnn_status status = read_params(b, err);
     if (status == CNN_OK) status = cli_types(o, &b->types, err);
     if (status == CNN_OK && (b->dirs = cli_dirs(o, err)) == 0) status = err->status;
     if (status == CNN_OK && (b->ops = cli_ops(o, err)) == 0) status = err->status;
-    if (status == CNN_OK) status = bench_gather_problems(b, err);
-    if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->sink, err);
-    if (status == CNN_OK) status = resume_open(&run, &b->resume, err);
-    return status;
+    return status == CNN_OK ? bench_gather_problems(b, err) : status;
 }
 
 static void tear_down(bench *b)
@@ -260,8 +258,30 @@ static void tear_down(bench *b)
     free(b);
 }
 
+cnn_status args_bench(const cli_options *options, cnn_error *err)
+{
+    bench *b = calloc(1, sizeof *b);
+    if (!b) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for bench");
+    b->options = options;
+    b->problems.silent = true;
+    const cnn_status status = read_options(b, err);
+    tear_down(b);
+    return status;
+}
+
+static cnn_status set_up(bench *b, cnn_error *err)
+{
+    const cli_options *o = b->options;
+    const resume_run run = {o->out, o->command_line, o->plugin.items, o->plugin.count};
+    cnn_status status = read_options(b, err);
+    if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->sink, err);
+    if (status == CNN_OK) status = resume_open(&run, &b->resume, err);
+    return status;
+}
+
 static void print_summary(const bench *b)
 {
+    table_legend(b->marks);
     printf("%d timed and verified, %d wrong, %d failed, %d not supported", b->timed, b->wrong, b->failed,
            b->unsupported + b->problems.refused);
     if (b->kept > 0) printf("; %d of these already in %s", b->kept, b->options->out);

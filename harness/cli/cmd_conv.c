@@ -165,12 +165,9 @@ static cnn_status load_all(conv_run *r, cnn_error *err)
 
 /* ---- The implementation. */
 
-static cnn_status open_engine(conv_run *r, cnn_error *err)
+static cnn_status one_choice(const cli_options *o, cnn_choice *choice, cnn_error *err)
 {
     static cnn_choice choices[CNN_MAX_CHOICES]; /* large: kept off the stack */
-    const cli_options *o = r->options;
-    const cnn_session_params params = cli_session_params(o);
-    const verify_options options = {.reference_threads = params.threads};
     int count;
     if (o->impl == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs --impl NAME[:ALGORITHM]");
     cnn_status status = cnn_choices_parse(o->registry, o->impl, choices, &count, err);
@@ -178,13 +175,24 @@ static cnn_status open_engine(conv_run *r, cnn_error *err)
     if (count != 1 || strpbrk(o->impl, "*?[") != NULL)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--impl is '%.64s', but conv runs one implementation: NAME[:ALGORITHM]",
                         o->impl);
-    const char *pattern = choices[0].pattern[0] != '\0' ? choices[0].pattern : NULL;
-    status = verify_open(choices[0].impl, &params, &options, &r->engine, err);
+    *choice = choices[0];
+    return CNN_OK;
+}
+
+static cnn_status open_engine(conv_run *r, cnn_error *err)
+{
+    cnn_choice choice;
+    const cnn_session_params params = cli_session_params(r->options);
+    const verify_options options = {.reference_threads = params.threads};
+    cnn_status status = one_choice(r->options, &choice, err);
+    if (status != CNN_OK) return status;
+    const char *pattern = choice.pattern[0] != '\0' ? choice.pattern : NULL;
+    status = verify_open(choice.impl, &params, &options, &r->engine, err);
     if (status == CNN_OK)
         status = cnn_algorithm_pick(verify_session(r->engine), &r->problem, r->dir, pattern, &r->algorithm, err);
     if (status == CNN_OK && pattern != NULL && strcmp(pattern, r->algorithm.name) != 0)
         status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s has no algorithm %s for this problem; see `benchcnn list`",
-                          choices[0].impl->name, pattern);
+                          choice.impl->name, pattern);
     return status;
 }
 
@@ -239,11 +247,22 @@ static cnn_status save_outputs(const conv_run *r, cnn_error *err)
     return status;
 }
 
+cnn_status args_conv(const cli_options *o, cnn_error *err)
+{
+    conv_run r = {.options = o};
+    cnn_choice choice;
+    cnn_status status = cli_no_words(o, err);
+    if (status == CNN_OK) status = check_files(o, err);
+    if (status == CNN_OK) status = one_direction(o, &r.dir, err);
+    if (status == CNN_OK) status = parse_problem(&r, CNN_F32, err);
+    if (status == CNN_OK && (r.count = cnn_operands(&r.problem, r.dir, r.operands, err)) < 0) status = err->status;
+    if (status == CNN_OK) status = check_options(&r, err);
+    return status == CNN_OK ? one_choice(o, &choice, err) : status;
+}
+
 static cnn_status run(conv_run *r, verify_result *result, cnn_error *err)
 {
-    cnn_status status = cli_no_words(r->options, err);
-    if (status == CNN_OK) status = check_files(r->options, err);
-    if (status == CNN_OK) status = load_all(r, err);
+    cnn_status status = load_all(r, err);
     if (status == CNN_OK) status = open_engine(r, err);
     if (status == CNN_OK)
         status = verify_run_arrays(r->engine, &r->problem, r->dir, &r->algorithm, &r->arrays, result, err);

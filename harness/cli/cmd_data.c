@@ -92,8 +92,7 @@ cnn_status args_data(const cli_options *o, cnn_error *err)
 
 int cmd_data(const cli_options *options, cnn_error *err)
 {
-    cnn_status status = args_data(options, err);
-    if (status != CNN_OK) return cli_fail(err);
+    cnn_status status;
     if (options->words.count == 0)
         status = show_all(options, err);
     else if (strcmp(options->words.items[0], "fetch") == 0)

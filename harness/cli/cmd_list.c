@@ -2,6 +2,7 @@
 #include "../names.h"
 #include "../registry.h"
 #include "cli.h"
+#include "table.h"
 
 #include <string.h>
 
@@ -30,22 +31,22 @@ static void print_impl(const cnn_impl *impl)
     const int width = name_width(impl);
     cnn_error why;
     const bool available = impl->probe(&why) == CNN_OK;
-    printf("%s %s%s: %s\n", available ? "✓" : "✗", impl->name,
-           cnn_impl_timed(impl) ? "" : " (emulated: to be verified, never timed)", impl->doc);
-    if (!available) printf("    not available here: %s\n", why.message);
+    table_print(4, "%s %s%s: %s\n", available ? "✓" : "✗", impl->name,
+                cnn_impl_timed(impl) ? "" : " (emulated: to be verified, never timed)", impl->doc);
+    if (!available) table_print(8, "    not available here: %s\n", why.message);
     for (int i = 0; i < impl->n_algorithms; i++) {
         const cnn_algorithm *a = &impl->algorithms[i];
         char ops[256], name[2 * CNN_NAME_MAX];
         ops_text(a->ops, ops, sizeof ops);
         snprintf(name, sizeof name, "%s:%s", impl->name, a->name);
-        printf("    %-*s %s\n    %-*s for %s%s\n", width, name, a->doc, width, "", ops,
-               a->flags & CNN_ALGO_DETERMINISTIC ? "; deterministic" : "");
+        table_print(width + 5, "    %-*s %s\n    %-*s for %s%s\n", width, name, a->doc, width, "", ops,
+                    a->flags & CNN_ALGO_DETERMINISTIC ? "; deterministic" : "");
     }
     if (impl->n_knobs > 0) printf("    knobs (--set %s.KNOB=VALUE):\n", impl->name);
     for (int i = 0; i < impl->n_knobs; i++) {
         const cnn_knob *k = &impl->knobs[i];
-        printf("      %-*s %s; %lld to %lld [%lld]\n", width - 2, k->name, k->doc, (long long)k->min, (long long)k->max,
-               (long long)k->def);
+        table_print(width + 5, "      %-*s %s; %lld to %lld [%lld]\n", width - 2, k->name, k->doc, (long long)k->min,
+                    (long long)k->max, (long long)k->def);
     }
 }
 
@@ -83,10 +84,11 @@ static cnn_status write_impl(record_sink *sink, const cnn_impl *impl, cnn_error 
     return status;
 }
 
+cnn_status args_list(const cli_options *options, cnn_error *err) { return cli_no_words(options, err); }
+
 int cmd_list(const cli_options *options, cnn_error *err)
 {
     record_sink *sink = NULL;
-    if (cli_no_words(options, err) != CNN_OK) return cli_fail(err);
     if (!options->json) {
         for (int i = 0; i < cnn_impl_count(options->registry); i++) print_impl(cnn_impl_at(options->registry, i));
         for (const cnn_left_out *out = cnn_impls_left_out(); out->name != NULL; out++)

@@ -87,6 +87,8 @@ static cnn_status measure_all(peaks_run *r, cnn_error *err)
     return status;
 }
 
+cnn_status args_peaks(const cli_options *options, cnn_error *err) { return cli_no_words(options, err); }
+
 int cmd_peaks(const cli_options *options, cnn_error *err)
 {
     peaks_run *r = calloc(1, sizeof *r);
@@ -95,8 +97,7 @@ int cmd_peaks(const cli_options *options, cnn_error *err)
         return cli_fail(err);
     }
     r->options = options;
-    cnn_status status = cli_no_words(options, err);
-    if (status == CNN_OK) status = cli_sink_open(options->out, options->json, &r->sink, err);
+    cnn_status status = cli_sink_open(options->out, options->json, &r->sink, err);
     if (status == CNN_OK) status = cli_sessions_open(options, true, &r->sessions, err);
     if (status == CNN_OK) status = measure_all(r, err);
     const int result = status != CNN_OK ? cli_fail(err) : r->peaks.count > 0 ? EXIT_HELD : EXIT_NOTHING;

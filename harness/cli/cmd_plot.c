@@ -228,7 +228,6 @@ int cmd_plot(const cli_options *options, cnn_error *err)
     epoch_table table = {0};
     series_set set = {0};
     cnn_status status;
-    if (args_plot(options, err) != CNN_OK) return cli_fail(err);
     if (strcmp(options->words.items[0], "roofline") == 0)
         return plot_roofline(options, err) == CNN_OK ? EXIT_HELD : cli_fail(err);
     picture *p = calloc(1, sizeof *p); /* large: kept off the stack */

@@ -2,7 +2,6 @@
  * first one starts. $OUT in a line stands for RECORDS. What was finished stands there too (records of kind "step"), so
  * the same command goes on where it stopped. */
 #include "options.h"
-#include "sweep_parts.h"
 
 #include "../net/net.h"
 
@@ -88,26 +87,16 @@ static cnn_status check_problems(const cli_options *o, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status check_sweep(const cli_options *o, cnn_error *err)
-{
-    sweep_axes axes;
-    bool batch;
-    return strcmp(o->command, "sweep") == 0 ? sweep_read_axes(o, &axes, &batch, err) : CNN_OK;
-}
-
 /* What can be wrong before anything runs: the command, its options, implementations, axes, problem files, networks. */
 static cnn_status check(const step *s, cnn_error *err)
 {
     static cli_options o; /* large: kept off the stack */
     cnn_registry registry = {.n_plugins = 0};
-    cnn_choice choices[CNN_MAX_CHOICES];
     char path[NET_PATH_MAX];
-    int count;
     if (s->argc < 2 || cli_find_command(s->argv[1], err) == NULL) return err->status;
     if (strcmp(s->argv[1], "run") == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a recipe does not run recipes");
     cnn_status status = cli_parse(&o, &registry, s->argc, s->argv, err);
-    if (status == CNN_OK && o.impl != NULL) status = cnn_choices_parse(&registry, o.impl, choices, &count, err);
-    if (status == CNN_OK) status = check_sweep(&o, err);
+    if (status == CNN_OK) status = cli_check_args(&o, err);
     if (status == CNN_OK) status = check_problems(&o, err);
     if (status == CNN_OK && o.net != NULL) status = cnn_net_find(o.net, path, err);
     cnn_registry_close(&registry);
@@ -161,15 +150,20 @@ static cnn_status mark_done(void *user, const cnn_record *record, cnn_error *err
     return CNN_OK;
 }
 
-static cnn_status set_up(recipe *r, cnn_error *err)
+cnn_status args_run(const cli_options *o, cnn_error *err)
 {
-    const cli_options *o = r->options;
-    int bad;
     if (o->words.count != 1)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "run takes one recipe, not %d: benchcnn run FILE --out RECORDS.jsonl",
                         o->words.count);
     if (o->out == NULL)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "run needs --out RECORDS.jsonl: what was finished stands there");
+    return CNN_OK;
+}
+
+static cnn_status set_up(recipe *r, cnn_error *err)
+{
+    const cli_options *o = r->options;
+    int bad;
     r->path = o->words.items[0];
     if (setenv("OUT", o->out, 1) != 0) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "$OUT cannot be set");
     cnn_status status = read_recipe(r, err);

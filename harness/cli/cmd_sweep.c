@@ -128,7 +128,7 @@ static cnn_status read_types(sweep *s, cnn_error *err)
     return status;
 }
 
-static cnn_status set_up(sweep *s, cnn_error *err)
+static cnn_status read_options(sweep *s, cnn_error *err)
 {
     bench *b = &s->b;
     const cli_options *o = b->options;
@@ -136,7 +136,14 @@ static cnn_status set_up(sweep *s, cnn_error *err)
     if (status == CNN_OK) status = read_types(s, err);
     if (status == CNN_OK && (b->dirs = cli_dirs(o, err)) == 0) status = err->status;
     if (status == CNN_OK && (b->ops = cli_ops(o, err)) == 0) status = err->status;
-    if (status == CNN_OK) status = bench_gather_problems(b, err);
+    return status == CNN_OK ? bench_gather_problems(b, err) : status;
+}
+
+static cnn_status set_up(sweep *s, cnn_error *err)
+{
+    bench *b = &s->b;
+    const cli_options *o = b->options;
+    cnn_status status = read_options(s, err);
     if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->sink, err);
     if (status == CNN_OK) status = sweep_rows_read(&s->rows, o->out, err);
     if (status == CNN_OK) status = cli_sessions_open(o, true, &b->sessions, err);
@@ -191,6 +198,20 @@ static int sweep_operations(const cli_options *options, const sweep_axes *axes, 
     if (status == CNN_OK && s->b.problems.refusal.status != CNN_OK) result = cli_fail(&s->b.problems.refusal);
     tear_down(s);
     return result;
+}
+
+cnn_status args_sweep(const cli_options *options, cnn_error *err)
+{
+    sweep_axes axes;
+    bool batch;
+    cnn_status status = sweep_read_axes(options, &axes, &batch, err);
+    if (status != CNN_OK || batch) return status == CNN_OK ? batch_sweep_args(options, err) : status;
+    sweep *s = calloc(1, sizeof *s);
+    if (!s) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a sweep");
+    *s = (sweep){.b.options = options, .b.problems.silent = true, .axes = axes};
+    status = read_options(s, err);
+    tear_down(s);
+    return status;
 }
 
 int cmd_sweep(const cli_options *options, cnn_error *err)

@@ -34,6 +34,12 @@ static cnn_status read_options(train *t, cnn_error *err)
     return status;
 }
 
+cnn_status args_train(const cli_options *options, cnn_error *err)
+{
+    train t = {.options = options};
+    return read_options(&t, err);
+}
+
 static cnn_status open_data(train *t, const cnn_net *net, cnn_error *err)
 {
     const cli_options *o = t->options;

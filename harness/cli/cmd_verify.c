@@ -42,7 +42,7 @@ static void explain_nothing(const verification *v)
                 o->op != NULL ? o->op : "conv", o->dir != NULL ? o->dir : "all");
 }
 
-static cnn_status set_up(verification *v, cnn_error *err)
+static cnn_status read_options(verification *v, cnn_error *err)
 {
     const cli_options *o = v->options;
     cnn_session_params params = cli_session_params(o);
@@ -59,7 +59,13 @@ static cnn_status set_up(verification *v, cnn_error *err)
     if (v->dirs == 0) return err->status;
     cnn_status status = cli_no_words(o, err);
     if (status == CNN_OK) status = check_net_options(o, err);
-    if (status == CNN_OK) status = cli_types(o, &v->types, err);
+    return status == CNN_OK ? cli_types(o, &v->types, err) : status;
+}
+
+static cnn_status set_up(verification *v, cnn_error *err)
+{
+    const cli_options *o = v->options;
+    cnn_status status = read_options(v, err);
     if (status == CNN_OK && o->dump != NULL) status = dump_prepare(o->dump, err);
     if (status == CNN_OK) status = cli_sessions_open(o, false, &v->sessions, err);
     return status == CNN_OK ? cli_tuned_open(o, &v->sessions, false, &v->tuned, err) : status;
@@ -127,11 +133,25 @@ static cnn_status check_tuned(const cli_options *o, cnn_error *err)
                     "verify takes no tuned choices with --net, --fuzz or --mutants: name an algorithm");
 }
 
+cnn_status args_verify(const cli_options *o, cnn_error *err)
+{
+    static verification v; /* large: kept off the stack */
+    problem_list list = {0};
+    if (check_tuned(o, err) != CNN_OK) return err->status;
+    if (o->mutants || o->mutants_from || o->matrix) return verify_mutants_args(o, err);
+    if (o->fuzz_invalid > 0) return cli_no_words(o, err);
+    if (o->fuzz > 0) return verify_fuzz_args(o, err);
+    v = (verification){.options = o};
+    cnn_status status = read_options(&v, err);
+    if (status == CNN_OK && o->net == NULL) status = verify_look_ahead(&v, &list, err);
+    free(list.items);
+    return status;
+}
+
 int cmd_verify(const cli_options *options, cnn_error *err)
 {
     static verification v; /* large: kept off the stack */
     int exit_status = EXIT_HELD;
-    if (check_tuned(options, err) != CNN_OK) return cli_fail(err);
     if (options->n_lost > 0 && (options->fuzz > 0 || options->mutants)) {
         CNN_FAIL(err, CNN_DEVICE, "plug-in %.200s: %s", options->lost[0].plugin, options->lost[0].how);
         return cli_fail(err);

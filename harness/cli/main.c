@@ -69,7 +69,7 @@ int main(int argc, char **argv)
         cli_help(argv[1]);
         return close_output(EXIT_HELD);
     }
-    if (cli_parse(&options, &registry, argc, argv, &err) == CNN_OK) {
+    if (cli_parse(&options, &registry, argc, argv, &err) == CNN_OK && cli_check_args(&options, &err) == CNN_OK) {
         cli_catch_interrupt();
         status = close_output(command(&options, &err));
     } else {

@@ -46,7 +46,7 @@ _Static_assert((int)ROWS <= (int)CLI_OPTIONS_MAX, "cli_options has no room for w
 const int cli_n_rows = ROWS;
 
 const command_row cli_commands[] = {
-#define COMMAND(name, letter, usage, doc) {#name, letter, usage, doc, cmd_##name},
+#define COMMAND(name, letter, usage, doc) {#name, letter, usage, doc, cmd_##name, args_##name},
 #include "commands.inc"
 #undef COMMAND
 };
@@ -262,6 +262,18 @@ static cnn_status check_tuned(const cli_options *options, cnn_error *err)
                                 options->command, options->impl);
     }
     return CNN_OK;
+}
+
+cnn_status cli_check_args(const cli_options *options, cnn_error *err)
+{
+    static cnn_choice choices[CNN_MAX_CHOICES]; /* large: kept off the stack */
+    int count;
+    cnn_status status = CNN_OK;
+    if (options->impl && !options->none_left)
+        status = cnn_choices_parse(options->registry, options->impl, choices, &count, err);
+    for (int i = 0; status == CNN_OK && i < COMMANDS; i++)
+        if (strcmp(cli_commands[i].name, options->command) == 0) status = cli_commands[i].args(options, err);
+    return status;
 }
 
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err)

@@ -23,6 +23,7 @@ typedef struct command_row {
     char letter;
     const char *usage, *doc;
     cli_command *run;
+    cli_check *args;
 } command_row;
 
 extern const command_row cli_commands[];
@@ -34,6 +35,8 @@ bool cli_belongs(const option_row *row, const char *command);
 
 /* NULL for an unknown name: the error offers the nearest. */
 cli_command *cli_find_command(const char *name, cnn_error *err);
+/* After cli_parse, of every command and of every line of a recipe: its arguments, before anything is opened or run. */
+cnn_status cli_check_args(const cli_options *options, cnn_error *err);
 /* argv[1] is the command. Plug-ins are loaded into `registry`, which the options then point to; knob settings are
  * checked too. */
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err);

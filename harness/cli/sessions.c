@@ -78,6 +78,23 @@ static bool fits(const cnn_choice *choice, cnn_op op)
     return false;
 }
 
+/* Runs bear the name of the algorithm that does the deciding operation: one that does not would name what never ran. */
+static cnn_status fail_misfit(const cnn_choice *misfit, cnn_op op, const cnn_net *net, cnn_error *err)
+{
+    const cnn_impl *impl = misfit->impl;
+    const char *name = impl->name, *pattern = misfit->pattern[0] ? misfit->pattern : "*";
+    const char *none = op == CNN_OP_FC ? " (no conv is in it)" : "";
+    for (int a = 0; a < impl->n_algorithms; a++)
+        if (impl->algorithms[a].ops & 1u << op)
+            return CNN_FAIL(
+                err, CNN_BAD_ARGUMENT,
+                "%s:%s does no %s, which is what tells runs of network %s apart%s: name one that does, %s:%s "
+                "for instance, or none: --impl %s",
+                name, pattern, cnn_op_name(op), net->name, none, name, impl->algorithms[a].name, name);
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s:%s does no %s, which network %s needs; see `benchcnn list`", name,
+                    pattern, cnn_op_name(op), net->name);
+}
+
 cnn_status cli_fitting(const cli_sessions *sessions, const cnn_net *net, cnn_error *err)
 {
     const cnn_op op = cli_deciding_op(net);
@@ -91,9 +108,7 @@ cnn_status cli_fitting(const cli_sessions *sessions, const cnn_net *net, cnn_err
         else
             misfit = choice;
     }
-    if (fitting == 0 && misfit != NULL)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s:%s does no %s, which network %s needs; see `benchcnn list`",
-                        misfit->impl->name, misfit->pattern[0] ? misfit->pattern : "*", cnn_op_name(op), net->name);
+    if (fitting == 0 && misfit != NULL) return fail_misfit(misfit, op, net, err);
     if (misfit != NULL)
         fprintf(stderr, "without %s:%s: it does no %s\n", misfit->impl->name, misfit->pattern, cnn_op_name(op));
     return CNN_OK;

@@ -20,6 +20,13 @@ static cnn_status read_options(batch_sweep *s, cnn_error *err)
     return status;
 }
 
+cnn_status batch_sweep_args(const cli_options *options, cnn_error *err)
+{
+    static batch_sweep s; /* large: kept off the stack */
+    s = (batch_sweep){.options = options};
+    return read_options(&s, err);
+}
+
 /* Once, in the shape that the network's input has. */
 static cnn_status load_data(batch_sweep *s, const cnn_net *net, cnn_error *err)
 {

@@ -100,6 +100,9 @@ typedef struct sweep_ranking {
 
 int sweep_batch(const cli_options *options, cnn_error *err);
 
+/* sweep_batch_set_up.c: what `sweep batch` is given. */
+cnn_status batch_sweep_args(const cli_options *options, cnn_error *err);
+
 /* sweep_axes.c: the words after `sweep` and --knob. *batch: it is `sweep batch`, and nothing else was read. */
 cnn_status sweep_read_axes(const cli_options *options, sweep_axes *axes, bool *batch, cnn_error *err);
 

@@ -131,8 +131,7 @@ static cnn_status verify_session_ops(verification *v, int session, problem_list 
     return status;
 }
 
-/* Finds bad input before anything runs, and how much there is to do. */
-static cnn_status look_ahead(verification *v, problem_list *list, cnn_error *err)
+cnn_status verify_look_ahead(verification *v, problem_list *list, cnn_error *err)
 {
     const cli_options *o = v->options;
     int ops = 0;
@@ -177,7 +176,7 @@ cnn_status verify_all(verification *v, problem_list *list, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     if (v->options->net == NULL) {
-        status = look_ahead(v, list, err);
+        status = verify_look_ahead(v, list, err);
         for (int s = 0; status == CNN_OK && s < v->sessions.count; s++) status = verify_session_ops(v, s, list, err);
         return status;
     }

@@ -113,7 +113,7 @@ static cnn_status choose_impls(fuzz_session *s, cnn_error *err)
     return CNN_FAIL(err, CNN_UNAVAILABLE, "no implementation can run here; see `benchcnn list`");
 }
 
-static cnn_status check_options(const cli_options *o, cnn_error *err)
+cnn_status verify_fuzz_args(const cli_options *o, cnn_error *err)
 {
     const char *ignored = o->net != NULL          ? "net"
                           : o->problem.count > 0  ? "problem"
@@ -138,7 +138,7 @@ static cnn_status set_up(fuzz_session *s, cnn_error *err)
                             .device = (int)o->device,
                             .settings = o->set.items,
                             .n_settings = o->set.count};
-    cnn_status status = check_options(o, err);
+    cnn_status status = verify_fuzz_args(o, err);
     if (status == CNN_OK && (s->checks = verify_checks_parse(o->check, err)) == 0) status = err->status;
     s->space.ops = o->op == NULL ? (1u << CNN_OP_COUNT) - 1 : cli_ops(o, err);
     if (status == CNN_OK && s->space.ops == 0) status = err->status;

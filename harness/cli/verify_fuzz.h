@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "crew.h"
 
+cnn_status verify_fuzz_args(const cli_options *options, cnn_error *err); /* its arguments alone */
 /* The whole command; returns its exit status. */
 int verify_fuzz(const cli_options *options, cnn_error *err);
 

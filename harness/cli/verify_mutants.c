@@ -234,7 +234,7 @@ static int report(const hunt *h, cnn_error *err)
 }
 
 /* A mutant says itself what it must be asked. */
-static cnn_status check_options(const cli_options *o, cnn_error *err)
+cnn_status verify_mutants_args(const cli_options *o, cnn_error *err)
 {
     const char *ignored = o->problem.count > 0    ? "problem"
                           : o->problems.count > 0 ? "problems"
@@ -256,7 +256,7 @@ int verify_mutants(const cli_options *options, cnn_error *err)
 {
     hunt h = {.options = options};
     int exit_status = EXIT_HELD;
-    cnn_status status = check_options(options, err);
+    cnn_status status = verify_mutants_args(options, err);
     if (status == CNN_OK) status = find_folder(&h, err);
     if (status == CNN_OK) status = read_lists(&h, err);
     if (status == CNN_OK) status = plan_runs(&h, err);

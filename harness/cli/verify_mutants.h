@@ -5,6 +5,7 @@
 
 #include "cli.h"
 
+cnn_status verify_mutants_args(const cli_options *options, cnn_error *err); /* its arguments alone */
 int verify_mutants(const cli_options *options, cnn_error *err);
 
 #endif

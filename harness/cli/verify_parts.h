@@ -24,6 +24,8 @@ typedef struct verification {
 
 /* verify_cases.c: CNN_INTERRUPTED after Ctrl-C; all cases, of the problems or of --net. */
 cnn_status verify_stop_if_interrupted(cnn_error *err);
+/* Finds bad input before anything runs, and how much there is to do. */
+cnn_status verify_look_ahead(verification *v, problem_list *list, cnn_error *err);
 cnn_status verify_all(verification *v, problem_list *list, cnn_error *err);
 
 #endif
