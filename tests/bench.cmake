@@ -18,3 +18,5 @@ add_test(NAME cli_plot COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_plot.sh $<TARGET
 set_tests_properties(cli_plot PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 add_test(NAME cli_roofline COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_roofline.sh $<TARGET_FILE:benchcnn>)
 set_tests_properties(cli_roofline PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+add_test(NAME cli_table COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_table.sh $<TARGET_FILE:benchcnn>)
+set_tests_properties(cli_table PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -1,6 +1,7 @@
 /* cmd_compare.c: `benchcnn compare A.jsonl B.jsonl`: what changed from A to B, and what cannot be told. */
 #include "bench/compare.h"
-#include "cli.h"
+#include "bench_parts.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,6 +117,51 @@ static cnn_status write_record(const compare_run *c, const figure *a, const figu
     return record_write(c->sink, record, err);
 }
 
+/* A key ("kind=conv impl=cpu algorithm=direct problem=...") as one says it: "conv cpu:direct ...". Others know no more
+ * of it than that its words are FIELD=VALUE; what is not in the table stays so. */
+static void readable(const char *key, char *text, size_t size)
+{
+    static const char any[] = "*";
+    static const struct {
+        const char *field, *before, *behind, *usual; /* usual: the value that goes without saying */
+    } fields[] = {{"kind", "", "", NULL},          {"impl", " ", "", NULL},
+                  {"algorithm", ":", "", NULL},    {"op", "", "", any},
+                  {"problem", " ", "", NULL},      {"net", " ", "", NULL},
+                  {"net_crc", "", "", any},        {"data", " on ", "", NULL},
+                  {"dir", " ", "", NULL},          {"dtype", " ", "", NULL},
+                  {"layout", " ", "", NULL},       {"math", " math ", "", "f32"},
+                  {"batch", " batch ", "", NULL},  {"threads", " threads ", "", NULL},
+                  {"cache", " ", " caches", "hot"}};
+    enum { FIELDS = sizeof fields / sizeof *fields };
+    size_t used = 0;
+    text[0] = '\0';
+    for (const char *at = key; *at != '\0' && used < size;) {
+        const size_t length = strcspn(at, " "), name = strcspn(at, "= ");
+        size_t f = 0;
+        while (f < FIELDS && !(strlen(fields[f].field) == name && strncmp(at, fields[f].field, name) == 0)) f++;
+        const char *value = f < FIELDS && name < length ? at + name + 1 : at,
+                   *usual = f < FIELDS ? fields[f].usual : NULL;
+        const size_t rest = length - (size_t)(value - at);
+        const bool unsaid = usual && (usual == any || (strlen(usual) == rest && strncmp(usual, value, rest) == 0));
+        if (!unsaid)
+            used += (size_t)snprintf(text + used, size - used, "%s%.*s%s", f < FIELDS ? fields[f].before : " ",
+                                     (int)rest, value, f < FIELDS ? fields[f].behind : "");
+        at += length + (at[length] == ' ');
+    }
+}
+
+/* A lone run says nothing of the next: its ratio has no interval. */
+static void print_figure(const figure *a, const comparison *r)
+{
+    char name[4096], before[32], after[32], interval[64] = "[one run]";
+    readable(a->key, name, sizeof name);
+    bench_time_text(r->a, before, sizeof before);
+    bench_time_text(r->b, after, sizeof after);
+    if (isfinite(r->high)) snprintf(interval, sizeof interval, "[%.3f, %.3f]", r->low, r->high);
+    table_print(13, "%-11s  %7.3f  %-14s  %s -> %s  %s\n", compare_verdict_name(r->verdict), r->ratio, interval, before,
+                after, name);
+}
+
 static cnn_status compare_all(compare_run *c, cnn_error *err)
 {
     cnn_status status = CNN_OK;
@@ -127,9 +173,7 @@ static cnn_status compare_all(compare_run *c, cnn_error *err)
         compare_figures(a, b, c->matched, c->threshold, &r);
         c->verdicts[r.verdict]++;
         c->single += a->n_runs < COMPARE_RUNS || b->n_runs < COMPARE_RUNS;
-        if (!c->options->json)
-            printf("%-11s  %7.3f  [%.3f, %.3f]  %.4g s -> %.4g s  %s\n", compare_verdict_name(r.verdict), r.ratio,
-                   r.low, r.high, r.a, r.b, a->key);
+        if (!c->options->json) print_figure(a, &r);
         status = write_record(c, a, b, &r, err);
     }
     return status;
@@ -156,7 +200,8 @@ static void print_unmatched(compare_run *c)
 static int outcome(const compare_run *c)
 {
     if (!c->options->json)
-        printf(
+        table_print(
+            4,
             "%d compared (ratios B/A, 95 %% for all together): %d faster, %d slower, %d same within %g %%, %d cannot "
             "be told; %d unmatched\n",
             c->matched, c->verdicts[COMPARE_FASTER], c->verdicts[COMPARE_SLOWER], c->verdicts[COMPARE_SAME],

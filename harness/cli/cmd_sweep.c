@@ -3,6 +3,7 @@
  * the same command goes on where a killed one stopped. */
 #include "../names.h"
 #include "sweep_parts.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -171,11 +172,15 @@ static void tear_down(sweep *s)
 
 static void print_summary(const sweep *s)
 {
-    const double seconds = cnn_now() - s->start;
-    printf("%d points run in %.1f s: %.0f %% of it in timed runs, %.0f %% in their warm-up; %d could not run, %d wrong",
-           s->ran, seconds, 100 * s->timed_s / seconds, 100 * s->warm_up_s / seconds, s->refused, s->wrong);
-    if (s->kept > 0) printf("; %d already in %s", s->kept, s->b.options->out);
-    putchar('\n');
+    char kept[512] = "";
+    /* what the control took is estimated: with it the parts may come to a little more than the whole */
+    const double seconds = cnn_now() - s->start, whole = fmax(seconds, s->timed_s + s->warm_up_s);
+    if (s->kept > 0) snprintf(kept, sizeof kept, "; %d already in %s", s->kept, s->b.options->out);
+    table_print(4,
+                "%d points run in %.1f s: %.0f %% of it in timed runs, %.0f %% in their warm-up; %d could not run, %d "
+                "wrong%s\n",
+                s->ran, seconds, floor(100 * s->timed_s / whole), floor(100 * s->warm_up_s / whole), s->refused,
+                s->wrong, kept);
 }
 
 static int sweep_operations(const cli_options *options, const sweep_axes *axes, cnn_error *err)

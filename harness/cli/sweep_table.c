@@ -1,6 +1,7 @@
 /* sweep_table.c: who won, who may have, and what the default costs. */
 #include "../names.h"
 #include "sweep_parts.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,13 +16,13 @@ static void print_row(const sweep *s, const sweep_group *g, const sweep_ranking 
     sweep_label(s, g, r->list[i].point, label, sizeof label);
     bench_time_text(row->median, median, sizeof median);
     /* µ takes two bytes: one column more */
-    printf("  %4d  %*s  +%5.1f %%  %s%s%s\n", i + 1, strstr(median, "µ") ? 10 : 9, median,
-           100 * (r->list[i].seconds / r->list[0].seconds - 1), label,
-           i == 0              ? "  best"
-           : r->list[i].tied   ? "  tied with the best"
-           : r->list[i].nearly ? "  tied in its heat"
-                               : "",
-           i == r->usual ? "  default" : "");
+    table_print(30, "  %4d  %*s  +%5.1f %%  %s%s%s\n", i + 1, strstr(median, "µ") ? 10 : 9, median,
+                100 * (r->list[i].seconds / r->list[0].seconds - 1), label,
+                i == 0              ? "  best"
+                : r->list[i].tied   ? "  tied with the best"
+                : r->list[i].nearly ? "  tied in its heat"
+                                    : "",
+                i == r->usual ? "  default" : "");
 }
 
 static void print(const sweep *s, const sweep_group *g, const sweep_ranking *r)
@@ -29,23 +30,25 @@ static void print(const sweep *s, const sweep_group *g, const sweep_ranking *r)
     char text[CNN_PROBLEM_TEXT_MAX];
     int shown = 0;
     cnn_problem_format(&g->problem, text);
-    printf("%s  %s %s %s  %s\n", s->b.sessions.list[g->session].impl->name, cnn_op_name(g->problem.op),
-           cnn_dir_name(g->dir), text, s->b.params.cold ? "cold caches" : "hot caches");
+    table_print(4, "%s  %s %s %s  %s\n", s->b.sessions.list[g->session].impl->name, cnn_op_name(g->problem.op),
+                cnn_dir_name(g->dir), text, s->b.params.cold ? "cold caches" : "hot caches");
     for (int i = 0; i < r->count; i++)
         if (i < SHOWN || (i < TIED_SHOWN && r->list[i].tied) || i == r->usual) {
             print_row(s, g, r, i);
             shown++;
         }
-    printf("  %d timed and verified (%d not shown), %d could not run or were wrong; %d tied for best", r->count,
-           r->count - shown, r->failed, r->tied);
-    if (isfinite(r->resolution)) printf("; differences within %.1f %% may be none", 100 * r->resolution);
-    if (r->heat) printf("\n  the leaders and the default were timed again, side by side");
-    if (r->nearly > 0) printf("; %d more were not told from the best in their heats", r->nearly);
+    char note[128] = "", nearly[96] = "", usual[96] = "could not run";
+    if (isfinite(r->resolution))
+        snprintf(note, sizeof note, "; differences within %.1f %% may be none", 100 * r->resolution);
+    if (r->nearly > 0)
+        snprintf(nearly, sizeof nearly, "; %d more were not told from the best in their heats", r->nearly);
     if (r->usual >= 0)
-        printf("\n  default: rank %d of %d, regret %.3f\n", r->usual + 1, r->count,
-               r->list[r->usual].seconds / r->list[0].seconds);
-    else
-        printf("\n  default: could not run\n");
+        snprintf(usual, sizeof usual, "rank %d of %d, regret %.3f", r->usual + 1, r->count,
+                 r->list[r->usual].seconds / r->list[0].seconds);
+    table_print(4, "  %d timed and verified (%d not shown), %d could not run or were wrong; %d tied for best%s%s%s\n",
+                r->count, r->count - shown, r->failed, r->tied, note,
+                r->heat ? "\n  the leaders and the default were timed again, side by side" : "", nearly);
+    printf("  default: %s\n", usual);
     fflush(stdout);
 }
 

@@ -5,6 +5,7 @@
 #include "../names.h"
 #include "../problem.h"
 #include "../shape.h"
+#include "table.h"
 
 #include <string.h>
 
@@ -47,8 +48,9 @@ static void print_layer(const trainer *t, const cnn_net *net, int index, double 
         (double)cnn_net_value_elems(net, layer->output, net->batch) * (double)cnn_dtype_size(net->type.dtype);
     snprintf(shape, sizeof shape, "%lld x %lld x %lld", (long long)y->c, (long long)y->h, (long long)y->w);
     cnn_problem_format(&layer->problem, problem);
-    printf("%-24s %-16s %11lld %10.3f %10.3f %12.0f  %s%s\n", layer->name, shape, (long long)layer_params(net, layer),
-           fwd * 1e-6, all * 1e-6, in_place ? 0.0 : bytes, problem, in_place ? "  (in place)" : "");
+    table_print(4, "%-24s %-16s %11lld %10.3f %10.3f %12.0f  %s%s\n", layer->name, shape,
+                (long long)layer_params(net, layer), fwd * 1e-6, all * 1e-6, in_place ? 0.0 : bytes, problem,
+                in_place ? "  (in place)" : "");
     *forward += fwd;
     *step += all;
 }
@@ -74,15 +76,15 @@ void print_train_plan(const trainer *t, const cnn_net *net)
     double forward = 0.0, step = 0.0;
     int64_t all = 0;
     for (int i = 0; i < net->n_params; i++) all += net->params[i].count;
-    printf("network %s: images %lld x %lld x %lld, batch %lld, %lld classes, %s %s\n\n", net->name, (long long)x->c,
-           (long long)x->h, (long long)x->w, (long long)net->batch, (long long)net->classes,
-           cnn_dtype_name(net->type.dtype), cnn_layout_name(net->type.layout));
-    printf("%-24s %-16s %11s %10s %10s %12s  %s\n", "layer", "output", "parameters", "MFLOP fwd", "MFLOP step", "bytes",
-           "problem");
+    table_print(4, "network %s: images %lld x %lld x %lld, batch %lld, %lld classes, %s %s\n\n", net->name,
+                (long long)x->c, (long long)x->h, (long long)x->w, (long long)net->batch, (long long)net->classes,
+                cnn_dtype_name(net->type.dtype), cnn_layout_name(net->type.layout));
+    table_print(4, "%-24s %-16s %11s %10s %10s %12s  %s\n", "layer", "output", "parameters", "MFLOP fwd", "MFLOP step",
+                "bytes", "problem");
     for (int l = 0; l < net->n_layers; l++) print_layer(t, net, l, &forward, &step);
     printf("%-24s %-16s %11lld %10.3f %10.3f\n", "all", "", (long long)all, forward * 1e-6, step * 1e-6);
-    printf("%lld parameters are trained; per image %.4f MFLOP forward, %.4f MFLOP a training step\n",
-           (long long)cnn_net_trained_count(net), forward * 1e-6 / (double)net->batch,
-           step * 1e-6 / (double)net->batch);
+    table_print(4, "%lld parameters are trained; per image %.4f MFLOP forward, %.4f MFLOP a training step\n",
+                (long long)cnn_net_trained_count(net), forward * 1e-6 / (double)net->batch,
+                step * 1e-6 / (double)net->batch);
     print_memory(t);
 }

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# test_table.sh BENCHCNN: on a terminal no line of a table is wider than 100 columns, nor than the terminal; elsewhere a
+# row is a line, whole. What is shown is readable: units, no NaN and no infinity.
+set -u
+benchcnn=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+command -v script >/dev/null || { echo "SKIPPED: script (bsdutils) is not installed"; exit 77; }
+long=(--problem 'g2mb4ic8ih19iw17oc12oh10ow17kh5kw3sh2sw1ph2pw1n"a_problem_with_quite_a_long_name_that_says_it_all"')
+short=(--quiet --peaks none --no-control --min-time 0.002 --max-time 0.02 --warm-up 0)
+
+# narrow COLUMNS COMMAND...: on a terminal of that width; commands to copy are not folded, nor is what goes to standard error.
+narrow() {
+    local columns=$1 quoted wide
+    shift
+    printf -v quoted ' %q' "$benchcnn" "$@"
+    script -qec "stty cols $columns; $quoted 2>/dev/null" /dev/null </dev/null | tr -d '\r' | sed 's/\x1b\[K//g' >"$tmp/out"
+    [ -s "$tmp/out" ] || fail "$* says nothing"
+    wide=$(grep -v 'repeat with: \|^repeat: \|repeat: benchcnn' "$tmp/out" | LC_ALL=C sed 's/[\x80-\xbf]//g' | LC_ALL=C awk -v most="$columns" 'length($0) > most' | head -1)
+    [ -z "$wide" ] || fail "$* is wider than $columns columns: $wide"
+}
+
+"$benchcnn" bench --impl cpu "${long[@]}" --dir FWD "${short[@]}" --repeat 3 --out "$tmp/a.jsonl" >"$tmp/said" || fail bench
+"$benchcnn" bench --impl cpu "${long[@]}" --dir FWD "${short[@]}" --repeat 3 --out "$tmp/b.jsonl" >/dev/null || fail bench
+for columns in 100 80; do
+    narrow $columns verify --impl cpu --op conv --math tf32 "${long[@]}" --quiet
+    narrow $columns verify --impl cpu --op conv "${long[@]}"
+    grep -q '^PASSED .*cpu:im2col .*FWD .*…' "$tmp/out" || fail "no long name is shortened: $(head -3 "$tmp/out")"
+    narrow $columns bench --impl cpu "${long[@]}" --dir FWD "${short[@]}"
+    narrow $columns compare "$tmp/a.jsonl" "$tmp/b.jsonl"
+    narrow $columns list
+    narrow $columns train --net thesis --impl cpu --plan
+    narrow $columns sweep threads,algorithm,knob --knob cpu.isa --impl cpu "${long[@]}" --dir FWD --quiet --min-time 0.001 --max-time 0.002 \
+        --warm-up 0 --threads 2
+done
+narrow 100 sweep batch --impl cpu --net thesis --train-images 100 --test-images 10 --data synthetic --batch 50,100 --dtype f32,f64 --quiet
+
+# Elsewhere a row is a line.
+"$benchcnn" verify --impl cpu:direct --op conv "${long[@]}" --dir FWD >"$tmp/said" || fail verify
+grep -q '^PASSED .*n"a_problem_with_quite_a_long_name_that_says_it_all" f32 nchw | exact' "$tmp/said" || fail "a row in a file is cut: $(cat "$tmp/said")"
+
+# Compare: units and names as bench has them; a lone run has no interval.
+"$benchcnn" compare "$tmp/a.jsonl" "$tmp/b.jsonl" >"$tmp/said" 2>&1
+grep -q '^[A-Z ]* *[0-9.]* *\[[0-9.]*, [0-9.]*\] *[0-9.]* [mµ]s -> [0-9.]* [mµ]s  conv cpu:direct g2mb4.* FWD f32 nchw threads' "$tmp/said" ||
+    fail "compare is hard to read: $(cat "$tmp/said")"
+for run in a b; do grep '"kind":"env"\|"algorithm":"direct"' "$tmp/$run.jsonl" | head -2 >"$tmp/one_$run.jsonl"; done
+"$benchcnn" compare "$tmp/one_a.jsonl" "$tmp/one_b.jsonl" >"$tmp/said" 2>&1
+grep -q '\[one run\]' "$tmp/said" || fail "a lone run has an interval: $(cat "$tmp/said")"
+grep -q '\binf\b' "$tmp/said" && fail "an infinite interval is shown"
+
+# Who is how much faster, at the end; only of what the figures tell apart.
+"$benchcnn" bench --impl cpu:direct,cpu:naive --problem mb20ic20ih16oc20kh5 --dir FWD --quiet --peaks none --max-time 1 >"$tmp/said" || fail bench
+grep -qE 'cpu:direct is [0-9.]+ \([0-9.]+ to [0-9.]+\) times as fast as cpu:naive' "$tmp/said" || fail "no ratio: $(cat "$tmp/said")"
+"$benchcnn" bench --impl cpu:direct --problem mb20ic20ih16oc20kh5 --dir FWD "${short[@]}" >"$tmp/said" || fail bench
+grep -q 'times as fast' "$tmp/said" && fail "a ratio of one figure: $(cat "$tmp/said")"
+echo "tables: all held"
