@@ -104,4 +104,10 @@ grep -q -- '--no-graph' "$tmp/err" || fail "a failed capture gives no advice: $(
 "$benchcnn" train "${common[@]}" --impl mock --data-on moon >"$tmp/log" 2>"$tmp/err"
 [ $? -eq 2 ] || fail "--data-on moon is not refused"
 grep -q "'moon'.*device, host" "$tmp/err" || fail "--data-on moon is not explained: $(cat "$tmp/err")"
+# A goal: reached, or missed after the epochs that were asked for, which is a failure.
+goal=(train --net thesis --impl cpu --batch 100 --train-images 200 --test-images 100 --data synthetic --quiet --epochs 1)
+"$benchcnn" "${goal[@]}" --until-loss 100 >"$tmp/out" 2>&1 || fail "a loss that was reached is a failure: $(cat "$tmp/out")"
+"$benchcnn" "${goal[@]}" --until-loss 1e-9 >"$tmp/out" 2>&1
+[ $? -eq 1 ] && grep -q 'is not below 1e-09 after 1 epoch,' "$tmp/out" || fail "a loss that was missed: $(cat "$tmp/out")"
+
 echo "train: all held"
