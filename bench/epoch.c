@@ -1,102 +1,9 @@
 /* epoch.c: epoch figures to and from records. */
-#include "epoch.h"
-
-#include "harness/cpu/isa.h"
-#include "harness/cpu/threads.h"
-#include "harness/names.h"
-#include "harness/problem.h"
+#include "epoch_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
-
-/* A text that is too long ends in the checksum of all of it: two of them with one beginning are not the same. */
-static void copy_text(char *field, size_t size, const char *text)
-{
-    enum { CRC_SIZE = sizeof " crc 12345678" };
-    const size_t length = text ? strlen(text) : 0;
-    snprintf(field, size, "%s", text ? text : "");
-    if (length < size || size < CRC_SIZE) return;
-    snprintf(field + size - CRC_SIZE, CRC_SIZE, " crc %08lx", crc32(0, (const Bytef *)text, (uInt)length));
-}
-
-/* "?": the record, an old one, tells of none. */
-static void copy_knobs(char *field, size_t size, const cnn_record *record)
-{
-    char *text = record_json(record, "knobs");
-    copy_text(field, size, text ? text : "?");
-    free(text);
-}
-
-static void take_gpu(void *user, const char *key, const char *value)
-{
-    epoch_setting *setting = user;
-    if (strcmp(key, "gpu") == 0) copy_text(setting->gpu, sizeof setting->gpu, value);
-}
-
-void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting)
-{
-    copy_text(setting->impl, sizeof setting->impl, session->impl->name);
-    setting->threads = session->threads;
-    setting->cores = cpu_count();
-    cpu_model(setting->cpu, (int)sizeof setting->cpu);
-    setting->gpu[0] = '\0';
-    if (session->impl->describe) session->impl->describe(session->context, take_gpu, setting);
-    cnn_record *record = record_new("epoch");
-    record_session(record, session, NULL);
-    copy_knobs(setting->knobs, sizeof setting->knobs, record);
-    record_free(record);
-}
-
-void epoch_setting_of_trainer(const cnn_session *session, const trainer_params *params, epoch_setting *setting)
-{
-    setting->graph = trainer_uses_graph(session, params);
-    copy_text(setting->data_on, sizeof setting->data_on, params->host_data ? "host" : "device");
-}
-
-/* What the canonical text leaves to options, where it is not the usual; the weights' beginning likewise. */
-static int put_unusual(const cnn_network *network, int layer, char *text, size_t size)
-{
-    const cnn_problem *p = &network->net.layers[layer].problem;
-    const net_init *init = &network->inits[layer];
-    const bool conv = p->op == CNN_OP_CONV, bias = conv ? p->u.conv.bias : p->op != CNN_OP_FC || p->u.fc.bias;
-    const bool weights = conv || p->op == CNN_OP_FC;
-    int used = snprintf(text, size, "%s%s", bias ? "" : " no_bias", conv && p->u.conv.flip ? " flip" : "");
-    if (weights && init->kind != NET_INIT_DEFAULT)
-        used += snprintf(text + used, size - (size_t)used, " init %d %.17g", (int)init->kind, init->bound);
-    return used;
-}
-
-/* A line a layer: operation, canonical descriptor at batch 1, and the values it reads and writes. The seed of dropout's
- * masks comes from the run's, which is a field of its own. */
-static uint32_t crc_of_layers(const cnn_network *network)
-{
-    const cnn_net *net = &network->net;
-    uLong crc = crc32(0, NULL, 0);
-    for (int i = 0; i < net->n_layers; i++) {
-        char text[CNN_PROBLEM_TEXT_MAX], line[2 * CNN_PROBLEM_TEXT_MAX];
-        const cnn_layer *layer = &net->layers[i];
-        const cnn_problem problem = cnn_net_problem(net, i, 1, false), work = cnn_problem_work(&problem);
-        cnn_problem_format(&work, text);
-        int used = snprintf(line, sizeof line, "%s %s", cnn_op_name(problem.op), text);
-        used += put_unusual(network, i, line + used, sizeof line - (size_t)used);
-        for (int k = 0; k < layer->n_inputs; k++)
-            used += snprintf(line + used, sizeof line - (size_t)used, " %d", layer->inputs[k]);
-        used += snprintf(line + used, sizeof line - (size_t)used, " > %d\n", layer->output);
-        crc = crc32(crc, (const Bytef *)line, (uInt)used);
-    }
-    return (uint32_t)crc;
-}
-
-void epoch_setting_of_net(const cnn_network *network, epoch_setting *setting)
-{
-    const cnn_net *net = &network->net;
-    copy_text(setting->net, sizeof setting->net, net->name);
-    snprintf(setting->net_crc, sizeof setting->net_crc, "%08x", crc_of_layers(network));
-    setting->net_params = 0;
-    for (int i = 0; i < net->n_params; i++) setting->net_params += net->params[i].count;
-}
 
 /* The fields, once: written, read and compared from this table. */
 typedef enum field_kind { FIELD_TEXT, FIELD_INT, FIELD_REAL, FIELD_BOOL } field_kind;
@@ -193,20 +100,6 @@ cnn_record *epoch_record(const cnn_session *session, const epoch_row *row)
     return record;
 }
 
-static bool same_text(const char *a, const char *b) { return strcmp(a, b) == 0; }
-
-/* Field by field: the bytes of texts behind their ends differ. */
-bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b)
-{
-    return same_text(a->impl, b->impl) && same_text(a->algorithm, b->algorithm) && same_text(a->net, b->net) &&
-           same_text(a->net_crc, b->net_crc) && a->net_params == b->net_params && same_text(a->data, b->data) &&
-           same_text(a->dtype, b->dtype) && same_text(a->layout, b->layout) && same_text(a->math, b->math) &&
-           same_text(a->optimizer, b->optimizer) && same_text(a->knobs, b->knobs) && same_text(a->cpu, b->cpu) &&
-           same_text(a->gpu, b->gpu) && same_text(a->data_on, b->data_on) && a->graph == b->graph &&
-           a->batch == b->batch && a->threads == b->threads && a->cores == b->cores && a->seed == b->seed &&
-           a->train_images == b->train_images && a->test_images == b->test_images;
-}
-
 /* ---- Reading ---- */
 
 typedef struct reader {
@@ -230,7 +123,7 @@ static void get_number(const cnn_record *record, const field *f, epoch_row *row)
 static bool get_bool(const cnn_record *record, const char *key)
 {
     char text[8];
-    return record_get_json(record, key, text, (int)sizeof text) && same_text(text, "true");
+    return record_get_json(record, key, text, (int)sizeof text) && strcmp(text, "true") == 0;
 }
 
 static void get_row(const cnn_record *record, const reader *from, epoch_row *row)
@@ -240,16 +133,16 @@ static void get_row(const cnn_record *record, const reader *from, epoch_row *row
     for (int i = 0; i < FIELD_COUNT; i++) {
         const field *f = &fields[i];
         if (f->kind == FIELD_TEXT)
-            copy_text((char *)row + f->offset, f->size, record_get_text(record, f->key));
+            epoch_text((char *)row + f->offset, f->size, record_get_text(record, f->key));
         else if (f->kind == FIELD_BOOL)
             *(bool *)((char *)row + f->offset) = get_bool(record, f->key);
         else
             get_number(record, f, row);
     }
-    copy_knobs(s->knobs, sizeof s->knobs, record);
-    if (s->data_on[0] == '\0') copy_text(s->data_on, sizeof s->data_on, "device"); /* older records: no choice yet */
-    copy_text(s->cpu, sizeof s->cpu, from->cpu);
-    copy_text(s->gpu, sizeof s->gpu, from->gpu);
+    epoch_knobs(s->knobs, sizeof s->knobs, record);
+    if (s->data_on[0] == '\0') epoch_text(s->data_on, sizeof s->data_on, "device"); /* older records: no choice yet */
+    epoch_text(s->cpu, sizeof s->cpu, from->cpu);
+    epoch_text(s->gpu, sizeof s->gpu, from->gpu);
     s->cores = from->cores;
     row->marks = bench_marks_of(record_get_text(record, "marks"));
 }
@@ -261,8 +154,8 @@ static cnn_status read_record(void *user, const cnn_record *record, cnn_error *e
     epoch_row row;
     const char *kind = record_get_text(record, "kind");
     if (strcmp(kind, "env") == 0) {
-        copy_text(from->cpu, sizeof from->cpu, record_get_text(record, "cpu"));
-        copy_text(from->gpu, sizeof from->gpu, record_get_inner_text(record, "implementation", "gpu"));
+        epoch_text(from->cpu, sizeof from->cpu, record_get_text(record, "cpu"));
+        epoch_text(from->gpu, sizeof from->gpu, record_get_inner_text(record, "implementation", "gpu"));
         from->cores = record_get_real(record, "cores", &cores) ? (int64_t)cores : 0;
     }
     if (strcmp(kind, "epoch") != 0) return CNN_OK;

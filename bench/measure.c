@@ -6,39 +6,6 @@
 
 static const double turn_seconds = 0.02;
 
-cnn_status measure_run(const measure *m, cnn_error *err)
-{
-    const cnn_run_extra extra = {.beta = 0.0, .scale = m->c->call.scale, .workspace = m->workspace};
-    return cnn_run(m->session, &m->plan, m->buffers, &extra, err);
-}
-
-cnn_status measure_go_on(const measure *m, cnn_error *err)
-{
-    const bool stop = m->params.stop != NULL && m->params.stop();
-    return stop ? CNN_FAIL(err, CNN_INTERRUPTED, "the measurement was interrupted") : CNN_OK;
-}
-
-/* Nothing waits for the device between the preparing and the timed run: the host launches the one while the device is
- * busy with the other. */
-cnn_status measure_time(measure *m, int repeats, bool prepared, double *seconds, cnn_error *err)
-{
-    const cnn_run_extra extra = {.beta = 0.0, .scale = m->c->call.scale, .workspace = m->workspace};
-    cnn_timer timer;
-    cnn_status status = measure_go_on(m, err);
-    if (status == CNN_OK) status = cnn_sync(m->session, err);
-    if (status == CNN_OK && prepared && m->flush) status = cache_flush_run(m->flush, err);
-    if (status == CNN_OK && prepared && m->amid) status = amid_run(m->amid, err);
-    if (status == CNN_OK) status = cnn_timer_start(m->session, &timer, err);
-    if (status == CNN_OK && m->graph != NULL && repeats == m->repeats)
-        status = m->session->impl->graph_run(m->session->context, m->graph, err);
-    else
-        for (int i = 0; status == CNN_OK && i < repeats; i++)
-            status = cnn_run(m->session, &m->plan, m->buffers, &extra, err);
-    if (status == CNN_OK) status = cnn_timer_stop(m->session, &timer, seconds, err);
-    if (status == CNN_OK) *seconds /= repeats;
-    return status;
-}
-
 cnn_status measure_open(const cnn_session *session, const vf_case *c, const cnn_algorithm *algorithm,
                         const measure_params *params, measure **result, cnn_error *err)
 {

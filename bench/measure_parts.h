@@ -1,5 +1,5 @@
-/* measure_parts.h: what the two files of the measurement share: measure.c takes samples, measure_set_up.c comes before
- * the first of them. */
+/* measure_parts.h: what the files of the measurement share: measure.c takes samples, measure_set_up.c comes before the
+ * first of them, measure_run.c runs and times for both. */
 #ifndef BENCH_MEASURE_PARTS_H
 #define BENCH_MEASURE_PARTS_H
 
@@ -29,7 +29,9 @@ struct measure {
 /* Whether something is done to the caches before each sample. */
 static inline bool measure_prepares(const measure *m) { return m->flush != NULL || m->amid != NULL; }
 
-/* Seconds a run of `repeats` in a row: replayed where there is a graph of just so many, else launched one by one. With
+/* measure_run.c.
+ *
+ * Seconds a run of `repeats` in a row: replayed where there is a graph of just so many, else launched one by one. With
  * `prepared`, the caches are brought into their state first. */
 cnn_status measure_time(measure *m, int repeats, bool prepared, double *seconds, cnn_error *err);
 cnn_status measure_run(const measure *m, cnn_error *err);   /* once, not timed */
@@ -37,6 +39,7 @@ cnn_status measure_go_on(const measure *m, cnn_error *err); /* CNN_OK, or CNN_IN
 /* Outputs get NaN, so that what is checked later was really written; what is updated in place, and with `inputs` all
  * else, the case's values. */
 cnn_status measure_reset(measure *m, bool inputs, cnn_error *err);
+
 /* measure_set_up.c: plans, allocates, fills, warms up, finds `repeats`, captures. */
 cnn_status measure_set_up(measure *m, const cnn_algorithm *algorithm, cnn_error *err);
 

@@ -2,7 +2,6 @@
 #include "measure_parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const double sample_seconds = 20e-6, longest_sample = 0.05;
 enum { SAMPLES_IN_MIN_TIME = 1000, WARM_UPS = 3, MAX_REPEATS = 1000000, EMPTY_CLOCKS = 16, CLOCKS_IN_SAMPLE = 50 };
@@ -17,35 +16,6 @@ static cnn_status allocate(measure *m, cnn_error *err)
         status = cnn_mem_alloc(m->session, call->operands[i].bytes, &m->buffers[i], err);
     if (status == CNN_OK && m->plan.workspace_bytes > 0)
         status = cnn_mem_alloc(m->session, m->plan.workspace_bytes, &m->workspace, err);
-    return status;
-}
-
-static cnn_status upload(measure *m, int i, cnn_error *err)
-{
-    const cnn_operand *o = &m->c->call.operands[i];
-    void *bytes = malloc(o->bytes);
-    if (!bytes) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to fill %s", o->name);
-    vf_pack(&m->c->problem, o, m->c->before[i], bytes);
-    const double start = cnn_now();
-    const cnn_status status = cnn_mem_upload(m->session, m->buffers[i], bytes, o->bytes, err);
-    if (m->session->impl->alloc) {
-        m->costs.upload_s += cnn_now() - start;
-        m->costs.upload_bytes += o->bytes;
-    }
-    free(bytes);
-    return status;
-}
-
-cnn_status measure_reset(measure *m, bool inputs, cnn_error *err)
-{
-    cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < m->c->call.count; i++) {
-        const cnn_operand *o = &m->c->call.operands[i];
-        if (o->access == CNN_OUT)
-            status = cnn_mem_fill(m->session, m->buffers[i], 0xFF, o->bytes, err);
-        else if (o->access == CNN_INOUT || inputs)
-            status = upload(m, i, err);
-    }
     return status;
 }
 

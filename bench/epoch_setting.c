@@ -1,0 +1,110 @@
+/* epoch_setting.c: what two runs must share for their times to be comparable: asked of the session, the trainer and the
+ * network, and compared. */
+#include "epoch_parts.h"
+
+#include "harness/cpu/isa.h"
+#include "harness/cpu/threads.h"
+#include "harness/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+void epoch_text(char *field, size_t size, const char *text)
+{
+    enum { CRC_SIZE = sizeof " crc 12345678" };
+    const size_t length = text ? strlen(text) : 0;
+    snprintf(field, size, "%s", text ? text : "");
+    if (length < size || size < CRC_SIZE) return;
+    snprintf(field + size - CRC_SIZE, CRC_SIZE, " crc %08lx", crc32(0, (const Bytef *)text, (uInt)length));
+}
+
+void epoch_knobs(char *field, size_t size, const cnn_record *record)
+{
+    char *text = record_json(record, "knobs");
+    epoch_text(field, size, text ? text : "?");
+    free(text);
+}
+
+static void take_gpu(void *user, const char *key, const char *value)
+{
+    epoch_setting *setting = user;
+    if (strcmp(key, "gpu") == 0) epoch_text(setting->gpu, sizeof setting->gpu, value);
+}
+
+void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting)
+{
+    epoch_text(setting->impl, sizeof setting->impl, session->impl->name);
+    setting->threads = session->threads;
+    setting->cores = cpu_count();
+    cpu_model(setting->cpu, (int)sizeof setting->cpu);
+    setting->gpu[0] = '\0';
+    if (session->impl->describe) session->impl->describe(session->context, take_gpu, setting);
+    cnn_record *record = record_new("epoch");
+    record_session(record, session, NULL);
+    epoch_knobs(setting->knobs, sizeof setting->knobs, record);
+    record_free(record);
+}
+
+void epoch_setting_of_trainer(const cnn_session *session, const trainer_params *params, epoch_setting *setting)
+{
+    setting->graph = trainer_uses_graph(session, params);
+    epoch_text(setting->data_on, sizeof setting->data_on, params->host_data ? "host" : "device");
+}
+
+/* What the canonical text leaves to options, where it is not the usual; the weights' beginning likewise. */
+static int put_unusual(const cnn_network *network, int layer, char *text, size_t size)
+{
+    const cnn_problem *p = &network->net.layers[layer].problem;
+    const net_init *init = &network->inits[layer];
+    const bool conv = p->op == CNN_OP_CONV, bias = conv ? p->u.conv.bias : p->op != CNN_OP_FC || p->u.fc.bias;
+    const bool weights = conv || p->op == CNN_OP_FC;
+    int used = snprintf(text, size, "%s%s", bias ? "" : " no_bias", conv && p->u.conv.flip ? " flip" : "");
+    if (weights && init->kind != NET_INIT_DEFAULT)
+        used += snprintf(text + used, size - (size_t)used, " init %d %.17g", (int)init->kind, init->bound);
+    return used;
+}
+
+/* A line a layer: operation, canonical descriptor at batch 1, and the values it reads and writes. The seed of dropout's
+ * masks comes from the run's, which is a field of its own. */
+static uint32_t crc_of_layers(const cnn_network *network)
+{
+    const cnn_net *net = &network->net;
+    uLong crc = crc32(0, NULL, 0);
+    for (int i = 0; i < net->n_layers; i++) {
+        char text[CNN_PROBLEM_TEXT_MAX], line[2 * CNN_PROBLEM_TEXT_MAX];
+        const cnn_layer *layer = &net->layers[i];
+        const cnn_problem problem = cnn_net_problem(net, i, 1, false), work = cnn_problem_work(&problem);
+        cnn_problem_format(&work, text);
+        int used = snprintf(line, sizeof line, "%s %s", cnn_op_name(problem.op), text);
+        used += put_unusual(network, i, line + used, sizeof line - (size_t)used);
+        for (int k = 0; k < layer->n_inputs; k++)
+            used += snprintf(line + used, sizeof line - (size_t)used, " %d", layer->inputs[k]);
+        used += snprintf(line + used, sizeof line - (size_t)used, " > %d\n", layer->output);
+        crc = crc32(crc, (const Bytef *)line, (uInt)used);
+    }
+    return (uint32_t)crc;
+}
+
+void epoch_setting_of_net(const cnn_network *network, epoch_setting *setting)
+{
+    const cnn_net *net = &network->net;
+    epoch_text(setting->net, sizeof setting->net, net->name);
+    snprintf(setting->net_crc, sizeof setting->net_crc, "%08x", crc_of_layers(network));
+    setting->net_params = 0;
+    for (int i = 0; i < net->n_params; i++) setting->net_params += net->params[i].count;
+}
+
+static bool same_text(const char *a, const char *b) { return strcmp(a, b) == 0; }
+
+/* Field by field: the bytes of texts behind their ends differ. */
+bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b)
+{
+    return same_text(a->impl, b->impl) && same_text(a->algorithm, b->algorithm) && same_text(a->net, b->net) &&
+           same_text(a->net_crc, b->net_crc) && a->net_params == b->net_params && same_text(a->data, b->data) &&
+           same_text(a->dtype, b->dtype) && same_text(a->layout, b->layout) && same_text(a->math, b->math) &&
+           same_text(a->optimizer, b->optimizer) && same_text(a->knobs, b->knobs) && same_text(a->cpu, b->cpu) &&
+           same_text(a->gpu, b->gpu) && same_text(a->data_on, b->data_on) && a->graph == b->graph &&
+           a->batch == b->batch && a->threads == b->threads && a->cores == b->cores && a->seed == b->seed &&
+           a->train_images == b->train_images && a->test_images == b->test_images;
+}
