@@ -8,7 +8,6 @@
  * result's own bound in quadrature (independent errors), times 8, over h; rounding of x+hv likewise. Directions leave
  * out elements within reach of a kink: |x - kink| <= 4h, or a window whose two largest values are that close. */
 #include "engine.h"
-#include "huge.h"
 
 #include "harness/rng.h"
 

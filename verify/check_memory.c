@@ -4,7 +4,6 @@
  * hold NaN), results that depend on what workspace or outputs held before (two runs with different garbage must give
  * the same bits), and operations that cnn.h lets run in place but that do not give the same bits there. */
 #include "engine.h"
-#include "huge.h"
 
 #include <string.h>
 

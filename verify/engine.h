@@ -139,6 +139,9 @@ typedef struct vf_subject {
     const cnn_plan *plan;
 } vf_subject;
 
+/* A convolution or FC layer above options->reference_flops: huge.h judges it. */
+bool vf_is_huge(const verify_options *options, const cnn_problem *problem);
+
 /* The case, made at the first request and kept while the problem and direction stay the same. REALS of a problem that
  * is too large for the reference (huge.h) are DATA. */
 cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_case **c, cnn_error *err);

@@ -13,12 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-bool vf_is_huge(const verify_options *options, const cnn_problem *problem)
-{
-    if (problem->op != CNN_OP_CONV && problem->op != CNN_OP_FC) return false;
-    return cnn_flops(problem, CNN_FWD) > options->reference_flops;
-}
-
 /* ---- Integers. */
 
 enum { SMALL = 63 }; /* the bias, and what beta adds to: up to this */

@@ -7,8 +7,6 @@
 
 #include "engine.h"
 
-bool vf_is_huge(const verify_options *options, const cnn_problem *problem);
-
 /* check_exact.c and check_bound.c for such problems. */
 vf_check_fn vf_huge_exact, vf_huge_bound;
 
