@@ -44,11 +44,26 @@ slope = atan((top - bottom) * height / (log10(y_high) - log10(y_low)) \
 max(a, b) = a > b ? a : b
 at_x(i) = max(x_low, y_low / value("value" . i)) * 1.25
 tone(i) = value("main" . i) ? text : faint
+# It begins as low as it can, and moves up its line past each peak that would strike it through; where the highest peak
+# leaves it no room, it stands on the right instead.
+rise(i) = 10 ** (strlen(value("roof" . i)) * 6.0 * sin(slope * pi / 180) / ((top - bottom) * height) * log10(y_high / y_low))
+highest = 0
+do for [i = 0:roofs - 1] { if (!value("memory" . i)) { highest = max(highest, value("value" . i)) } }
+aside = ''
 do for [i = 0:roofs - 1] {
     if (value("memory" . i)) {
-        if (at_x(i) * value("value" . i) < y_high / 2) {
-            set label 10 + i value("roof" . i) at first at_x(i), first at_x(i) * value("value" . i) * 1.12 \
+        y = at_x(i) * value("value" . i) * 1.12
+        do for [pass = 1:roofs] {
+            do for [k = 0:roofs - 1] {
+                v = value("value" . k)
+                if (!value("memory" . k) && v > y / 1.15 && v < y * rise(i) * 1.2) { y = v * 1.3 }
+            }
+        }
+        if (y * rise(i) < highest) {
+            set label 10 + i value("roof" . i) at first y / 1.12 / value("value" . i), first y \
                 left rotate by slope noenhanced tc rgb tone(i) font small
+        } else {
+            aside = aside . ' ' . i
         }
     } else {
         set label 10 + i value("roof" . i) at first x_high / 1.08, first value("value" . i) * 1.09 right noenhanced \
@@ -75,6 +90,12 @@ do for [i = 0:problems - 1] {
     set label 150 + i sprintf("%d  %s", i + 1, value("problem" . i)) at screen right + 0.022, screen at_y left \
         noenhanced tc rgb text font small
     at_y = at_y - row * (problems > 12 ? 0.8 : 1)
+}
+
+at_y = at_y - row / 2
+do for [i in aside] {
+    set label 200 + i value("roof" . i) at screen right + 0.022, screen at_y left noenhanced tc rgb tone(i + 0) font small
+    at_y = at_y - row
 }
 
 set border 3 lc rgb soft lw 1

@@ -91,4 +91,8 @@ grep -q '1 figures of others are left out' "$tmp/err" || fail "left-out figures 
 grep -q 'left out' "$tmp/err" && fail "figures of a GPU are left out: $(cat "$tmp/err")"
 grep -qF 'Some GPU' "$tmp/gpu.svg" || fail "the SVG does not name the GPU"
 grep -qF ' thread' "$tmp/gpu.svg" && fail "the SVG of a GPU tells of threads"
+# A bandwidth whose label no peak would leave room for stands on the right, not rotated; one that is struck through, moves.
+grep '"what":"copy".*"threads":2' "$tmp/peaks.jsonl" | sed 's/"what":"copy","variant":"[^"]*","value":[^,]*/"what":"read","variant":"L9","value":1e15/; s/"holds_bytes":[0-9]*/"holds_bytes":1000/' >"$tmp/fast.jsonl"
+"$benchcnn" plot roofline "$tmp/bench.jsonl" "$tmp/peaks.jsonl" "$tmp/fast.jsonl" --out "$tmp/fast" >/dev/null 2>"$tmp/err" || fail "plot of a fast cache: $(cat "$tmp/err")"
+tr -d '\n' <"$tmp/fast.svg" | grep -qE '<g transform="translate\([0-9.]+,[0-9.]+\)"[^>]*>[^/]*read L9' || fail "a bandwidth without room for its label is not named on the right"
 echo "roofline: all held"
