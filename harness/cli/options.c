@@ -1,4 +1,4 @@
-/* options.c: parses the command line by the table options.inc. */
+/* options.c: parses the command line by the tables of options (option_table.c) and commands (command_table.c). */
 #include "options.h"
 
 #include "../names.h"
@@ -8,83 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT(field) .offset = offsetof(cli_options, field)
-const option_row cli_rows[] = {
-#define TEXT(n, field, c, m, usual, h)                                                                                 \
-    {.name = n, .kind = KIND_TEXT, AT(field), .commands = c, .metavar = m, .text = usual, .help = h},
-#define INT(n, field, c, m, usual, min, max, h)                                                                        \
-    {.name = n,                                                                                                        \
-     .kind = KIND_INT,                                                                                                 \
-     AT(field),                                                                                                        \
-     .commands = c,                                                                                                    \
-     .metavar = m,                                                                                                     \
-     .usual_int = usual,                                                                                               \
-     .min_int = min,                                                                                                   \
-     .max_int = max,                                                                                                   \
-     .help = h},
-#define REAL(n, field, c, m, usual, min, max, h)                                                                       \
-    {.name = n,                                                                                                        \
-     .kind = KIND_REAL,                                                                                                \
-     AT(field),                                                                                                        \
-     .commands = c,                                                                                                    \
-     .metavar = m,                                                                                                     \
-     .usual_real = usual,                                                                                              \
-     .min_real = min,                                                                                                  \
-     .max_real = max,                                                                                                  \
-     .help = h},
-#define FLAG(n, field, c, h) {.name = n, .kind = KIND_FLAG, AT(field), .commands = c, .help = h},
-#define LIST(n, field, c, m, h) {.name = n, .kind = KIND_LIST, AT(field), .commands = c, .metavar = m, .help = h},
-#include "options.inc"
-#undef TEXT
-#undef INT
-#undef REAL
-#undef FLAG
-#undef LIST
-};
-enum { ROWS = sizeof cli_rows / sizeof cli_rows[0] };
-_Static_assert((int)ROWS <= (int)CLI_OPTIONS_MAX, "cli_options has no room for what was given");
-const int cli_n_rows = ROWS;
-
-const command_row cli_commands[] = {
-#define COMMAND(name, letter, usage, doc) {#name, letter, usage, doc, cmd_##name, args_##name},
-#include "commands.inc"
-#undef COMMAND
-};
-enum { COMMANDS = sizeof cli_commands / sizeof cli_commands[0] };
-const int cli_n_commands = COMMANDS;
-
-cli_command *cli_find_command(const char *name, cnn_error *err)
-{
-    const char *names[COMMANDS];
-    for (int i = 0; i < COMMANDS; i++) {
-        if (strcmp(cli_commands[i].name, name) == 0) return cli_commands[i].run;
-        names[i] = cli_commands[i].name;
-    }
-    const cnn_name_set set = {"command", names, COMMANDS};
-    cnn_name_find(&set, name, err);
-    return NULL;
-}
-
-bool cli_of_one_sweep(const option_row *row)
-{
-    return strchr(row->commands, CLI_BATCH_SWEEP) || strchr(row->commands, CLI_OTHER_SWEEPS);
-}
-
-bool cli_belongs(const option_row *row, const char *command)
-{
-    if (row->commands[0] == '*') return true;
-    if (strcmp(command, "sweep") == 0 && cli_of_one_sweep(row)) return true;
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(cli_commands[i].name, command) == 0) return strchr(row->commands, cli_commands[i].letter) != NULL;
-    return false;
-}
-
 static void *field_of(cli_options *options, const option_row *row) { return (char *)options + row->offset; }
 
 static void set_defaults(cli_options *options)
 {
     memset(options, 0, sizeof *options);
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < cli_n_rows; i++) {
         void *field = field_of(options, &cli_rows[i]);
         if (cli_rows[i].kind == KIND_TEXT) *(const char **)field = cli_rows[i].text;
         if (cli_rows[i].kind == KIND_INT) *(int64_t *)field = cli_rows[i].usual_int;
@@ -144,13 +73,13 @@ static cnn_status set_field(cli_options *options, const option_row *row, const c
 /* The row of `name` for this command, or NULL: the error offers the nearest, or names the commands that take it. */
 static const option_row *find_option(const char *command, const char *name, cnn_error *err)
 {
-    const char *names[ROWS];
+    const char *names[CLI_OPTIONS_MAX];
     int count = 0;
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < cli_n_rows; i++) {
         if (strcmp(cli_rows[i].name, name) == 0 && cli_belongs(&cli_rows[i], command)) return &cli_rows[i];
         if (cli_belongs(&cli_rows[i], command)) names[count++] = cli_rows[i].name;
     }
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < cli_n_rows; i++)
         if (strcmp(cli_rows[i].name, name) == 0) {
             CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no --%s; see `benchcnn %s --help`", command, name,
                      command);
@@ -223,20 +152,13 @@ static cnn_status add_limits(cli_options *options, cnn_error *err)
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--workspace-limit: no implementation of this build has such a knob");
 }
 
-bool cli_given(const cli_options *options, const char *option)
-{
-    for (int i = 0; i < ROWS; i++)
-        if (strcmp(cli_rows[i].name, option) == 0) return options->given[i];
-    return false;
-}
-
 /* What one kind of sweep understands, another would silently ignore. */
 static cnn_status check_sweep(const cli_options *options, cnn_error *err)
 {
     bool batch = false;
     if (strcmp(options->command, "sweep") != 0 || options->words.count == 0) return CNN_OK;
     for (int i = 0; i < options->words.count; i++) batch = batch || strcmp(options->words.items[i], "batch") == 0;
-    for (int i = 0; i < ROWS; i++) {
+    for (int i = 0; i < cli_n_rows; i++) {
         if (!options->given[i] || !strchr(cli_rows[i].commands, batch ? CLI_OTHER_SWEEPS : CLI_BATCH_SWEEP)) continue;
         if (batch)
             return CNN_FAIL(err, CNN_BAD_ARGUMENT,
@@ -255,25 +177,13 @@ static cnn_status check_tuned(const cli_options *options, cnn_error *err)
     static const char word[] = ":" CNN_TUNED;
     for (const char *at = options->impl; at != NULL && (at = strstr(at, word)) != NULL; at++) {
         const char after = at[sizeof word - 1];
-        for (int i = 0; i < ROWS && (after == '\0' || after == ','); i++)
+        for (int i = 0; i < cli_n_rows && (after == '\0' || after == ','); i++)
             if (strcmp(cli_rows[i].name, "tune") == 0 && !cli_belongs(&cli_rows[i], options->command))
                 return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                                 "`benchcnn %s` takes no tuned choices (--impl %.64s): name an algorithm",
                                 options->command, options->impl);
     }
     return CNN_OK;
-}
-
-cnn_status cli_check_args(const cli_options *options, cnn_error *err)
-{
-    static cnn_choice choices[CNN_MAX_CHOICES]; /* large: kept off the stack */
-    int count;
-    cnn_status status = CNN_OK;
-    if (options->impl && !options->none_left)
-        status = cnn_choices_parse(options->registry, options->impl, choices, &count, err);
-    for (int i = 0; status == CNN_OK && i < COMMANDS; i++)
-        if (strcmp(cli_commands[i].name, options->command) == 0) status = cli_commands[i].args(options, err);
-    return status;
 }
 
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err)
