@@ -185,7 +185,7 @@ static void floors_are_what_they_should_be(void **state)
 static void ceilings_amid_other_work_are_marked(void **state)
 {
     const int processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    const peak_plan plan = {.seconds = 0.015};
+    const peak_plan plan = {.seconds = 0.03};
     bench_peaks peaks = {0};
     cnn_session session;
     cnn_error err;
