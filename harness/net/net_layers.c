@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
-
-typedef cnn_status layer_reader(net_builder *b, int variant, cnn_error *err);
-
-static const cnn_value *current(const net_builder *b) { return &b->network->values[b->current]; }
-
 static cnn_status read_input(net_builder *b, int variant, cnn_error *err)
 {
     static const char *const names[] = {"channels", "height", "width"};
@@ -25,79 +19,16 @@ static cnn_status read_input(net_builder *b, int variant, cnn_error *err)
     return CNN_OK;
 }
 
-/* Output size along one axis, and the right padding that makes exactly it. */
-static cnn_status axis(net_builder *b, char name, int64_t i, int64_t k, int64_t s, int64_t p, int64_t d, int64_t *o,
-                       int64_t *right, cnn_error *err)
-{
-    *o = cnn_out_size(i, k, s, p, p, d);
-    if (*o < 1)
-        return NET_FAIL(b->line, err,
-                        "along %c the kernel spans %lld pixels, more than the input's %lld with padding %lld on both "
-                        "sides",
-                        name, (long long)cnn_extent(k, d), (long long)i, (long long)p);
-    *right = cnn_right_pad(i, *o, k, s, p, d);
-    return CNN_OK;
-}
-
-static cnn_status read_conv(net_builder *b, int variant, cnn_error *err)
-{
-    int64_t oc, kernel[2] = {0, 0}, stride[2] = {1, 1}, dilation[2] = {1, 1}, pad[2] = {0, 0}, groups = 1, bias = 1;
-    const net_option options[] = {
-        {.key = "kernel", .least = 1, .pair = kernel},     {.key = "stride", .least = 1, .pair = stride},
-        {.key = "dilation", .least = 1, .pair = dilation}, {.key = "pad", .pair = pad},
-        {.key = "groups", .least = 1, .integer = &groups}, {.key = "bias", .integer = &bias}};
-    (void)variant;
-    cnn_status status = net_word_int(b->line, "output channels", b->line->words[1], 1, &oc, err);
-    if (status == CNN_OK) status = net_read_options(b->line, 2, options, COUNT(options), err);
-    if (status != CNN_OK) return status;
-    if (kernel[0] == 0) return NET_FAIL(b->line, err, "conv needs kernel=K or kernel=KHxKW");
-    if (bias > 1) return NET_FAIL(b->line, err, "bias is %lld, but must be 0 or 1", (long long)bias);
-    const cnn_value x = *current(b);
-    if (x.c % groups != 0 || oc % groups != 0)
-        return NET_FAIL(b->line, err, "groups=%lld does not divide %lld input and %lld output channels",
-                        (long long)groups, (long long)x.c, (long long)oc);
-
-    cnn_layer *layer = net_add_layer(b, CNN_OP_CONV);
-    cnn_conv_desc *d = &layer->problem.u.conv;
-    *d = (cnn_conv_desc){.t = d->t,
-                         .g = groups,
-                         .mb = b->batch,
-                         .ic = x.c,
-                         .ih = x.h,
-                         .iw = x.w,
-                         .oc = oc,
-                         .kh = kernel[0],
-                         .kw = kernel[1],
-                         .sh = stride[0],
-                         .sw = stride[1],
-                         .ph = pad[0],
-                         .pw = pad[1],
-                         .dh = dilation[0] - 1,
-                         .dw = dilation[1] - 1,
-                         .bias = bias != 0};
-    status = axis(b, 'h', x.h, d->kh, d->sh, d->ph, d->dh, &d->oh, &d->ph_r, err);
-    if (status == CNN_OK) status = axis(b, 'w', x.w, d->kw, d->sw, d->pw, d->dw, &d->ow, &d->pw_r, err);
-    if (status != CNN_OK) return status;
-    int64_t weights;
-    if (!cnn_mul4(oc, x.c / groups, d->kh, d->kw, &weights))
-        return NET_FAIL(b->line, err, "%lld filters of %lld x %lld x %lld weights overflow", (long long)oc,
-                        (long long)(x.c / groups), (long long)d->kh, (long long)d->kw);
-    net_add_param(b, layer, CNN_WEIGHT, weights, weights / oc, weights / (x.c / groups) / groups);
-    if (d->bias) net_add_param(b, layer, CNN_BIAS, oc, weights / oc, weights / (x.c / groups) / groups);
-    net_add_output(b, layer, oc, d->oh, d->ow);
-    return CNN_OK;
-}
-
 static cnn_status read_fc(net_builder *b, int variant, cnn_error *err)
 {
     int64_t oc, bias = 1;
     const net_option options[] = {{.key = "bias", .integer = &bias}};
     (void)variant;
     cnn_status status = net_word_int(b->line, "outputs", b->line->words[1], 1, &oc, err);
-    if (status == CNN_OK) status = net_read_options(b->line, 2, options, COUNT(options), err);
+    if (status == CNN_OK) status = net_read_options(b->line, 2, options, NET_COUNT(options), err);
     if (status != CNN_OK) return status;
     if (bias > 1) return NET_FAIL(b->line, err, "bias is %lld, but must be 0 or 1", (long long)bias);
-    const cnn_value x = *current(b);
+    const cnn_value x = *net_current(b);
     int64_t weights;
     if (!cnn_mul4(oc, x.c, x.h, x.w, &weights))
         return NET_FAIL(b->line, err, "%lld outputs from %lld x %lld x %lld overflow", (long long)oc, (long long)x.c,
@@ -121,7 +52,7 @@ static cnn_status read_act(net_builder *b, int variant, cnn_error *err)
         if (status != CNN_OK) return status;
         if (alpha < 0.0) return NET_FAIL(b->line, err, "%s %g: must not be negative", b->line->words[0], alpha);
     }
-    const cnn_value x = *current(b);
+    const cnn_value x = *net_current(b);
     const net_value_state *state = &b->states[b->current];
     const bool recomputes = state->producer == CNN_OP_CONV || state->producer == CNN_OP_FC ||
                             state->producer == CNN_OP_BATCHNORM || state->producer == CNN_OP_ADD;
@@ -138,49 +69,6 @@ static cnn_status read_act(net_builder *b, int variant, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status read_pool(net_builder *b, int variant, cnn_error *err)
-{
-    int64_t kernel[2] = {0, 0}, stride[2] = {0, 0}, pad[2] = {0, 0};
-    const bool global = variant == CNN_POOL_GLOBAL_AVG;
-    const net_option options[] = {{.key = "kernel", .least = 1, .pair = kernel},
-                                  {.key = "stride", .least = 1, .pair = stride},
-                                  {.key = "pad", .pair = pad}};
-    const cnn_value x = *current(b);
-    cnn_status status = net_read_options(b->line, 1, options, global ? 0 : COUNT(options), err);
-    if (status != CNN_OK) return status;
-    if (global) {
-        kernel[0] = x.h;
-        kernel[1] = x.w;
-    }
-    if (kernel[0] == 0) return NET_FAIL(b->line, err, "%s needs kernel=K or kernel=KHxKW", b->line->words[0]);
-    for (int i = 0; i < 2; i++) {
-        if (stride[i] == 0) stride[i] = kernel[i];
-        if (pad[i] >= kernel[i])
-            return NET_FAIL(b->line, err,
-                            "pad=%lld must be less than the kernel's %lld: a window would see only padding",
-                            (long long)pad[i], (long long)kernel[i]);
-    }
-    cnn_layer *layer = net_add_layer(b, CNN_OP_POOL);
-    cnn_pool_desc *d = &layer->problem.u.pool;
-    *d = (cnn_pool_desc){.t = d->t,
-                         .kind = (cnn_pool_kind)variant,
-                         .mb = b->batch,
-                         .ic = x.c,
-                         .ih = x.h,
-                         .iw = x.w,
-                         .kh = kernel[0],
-                         .kw = kernel[1],
-                         .sh = stride[0],
-                         .sw = stride[1],
-                         .ph = pad[0],
-                         .pw = pad[1]};
-    status = axis(b, 'h', x.h, d->kh, d->sh, d->ph, 0, &d->oh, &d->ph_r, err);
-    if (status == CNN_OK) status = axis(b, 'w', x.w, d->kw, d->sw, d->pw, 0, &d->ow, &d->pw_r, err);
-    if (status != CNN_OK) return status;
-    net_add_output(b, layer, x.c, d->oh, d->ow);
-    return CNN_OK;
-}
-
 static cnn_status read_dropout(net_builder *b, int variant, cnn_error *err)
 {
     double rate;
@@ -189,7 +77,7 @@ static cnn_status read_dropout(net_builder *b, int variant, cnn_error *err)
     if (status != CNN_OK) return status;
     if (rate < 0.0 || rate >= 1.0)
         return NET_FAIL(b->line, err, "the dropout rate is %g, but must be at least 0 and below 1", rate);
-    const cnn_value x = *current(b);
+    const cnn_value x = *net_current(b);
     cnn_layer *layer = net_add_layer(b, CNN_OP_DROPOUT);
     cnn_dropout_desc *d = &layer->problem.u.dropout;
     const uint64_t seed = b->network->seed + ((uint64_t)b->network->net.n_layers << 32);
@@ -203,12 +91,12 @@ static cnn_status read_batch_norm(net_builder *b, int variant, cnn_error *err)
     double eps = CNN_BATCHNORM_EPS, momentum = CNN_BATCHNORM_MOMENTUM;
     const net_option options[] = {{.key = "eps", .real = &eps}, {.key = "momentum", .real = &momentum}};
     (void)variant;
-    const cnn_status status = net_read_options(b->line, 1, options, COUNT(options), err);
+    const cnn_status status = net_read_options(b->line, 1, options, NET_COUNT(options), err);
     if (status != CNN_OK) return status;
     if (eps <= 0.0) return NET_FAIL(b->line, err, "eps is %g, but must be greater than 0", eps);
     if (momentum < 0.0 || momentum > 1.0)
         return NET_FAIL(b->line, err, "momentum is %g, but must be from 0 to 1", momentum);
-    const cnn_value x = *current(b);
+    const cnn_value x = *net_current(b);
     cnn_layer *layer = net_add_layer(b, CNN_OP_BATCHNORM);
     cnn_batchnorm_desc *d = &layer->problem.u.batchnorm;
     *d = (cnn_batchnorm_desc){
@@ -239,7 +127,7 @@ static cnn_status read_join(net_builder *b, int variant, cnn_error *err)
     const bool add = variant == CNN_OP_ADD;
     const int other = net_find_saved(b, b->line->words[1], err);
     if (other < 0) return err->status;
-    const cnn_value x = *current(b), y = b->network->values[other];
+    const cnn_value x = *net_current(b), y = b->network->values[other];
     if (x.h != y.h || x.w != y.w || (add && x.c != y.c))
         return NET_FAIL(b->line, err, "'%s' is %lld x %lld x %lld, but the value so far is %lld x %lld x %lld",
                         b->line->words[1], (long long)y.c, (long long)y.h, (long long)y.w, (long long)x.c,
@@ -278,7 +166,7 @@ static cnn_status read_init(net_builder *b, int variant, cnn_error *err)
 
 static cnn_status read_loss(net_builder *b, int variant, cnn_error *err)
 {
-    const cnn_value x = *current(b);
+    const cnn_value x = *net_current(b);
     (void)variant;
     if (x.h != 1 || x.w != 1)
         return NET_FAIL(b->line, err,
@@ -298,11 +186,11 @@ static cnn_status read_loss(net_builder *b, int variant, cnn_error *err)
 static const struct layer_kind {
     const char *name, *usage;
     int min_words, max_words;
-    layer_reader *read;
+    net_layer_reader *read;
     int variant;
 } kinds[] = {
     {"input", "input C H W", 4, 4, read_input, 0},
-    {"conv", "conv OC kernel=K [stride=] [dilation=] [pad=] [groups=] [bias=]", 2, 8, read_conv, 0},
+    {"conv", "conv OC kernel=K [stride=] [dilation=] [pad=] [groups=] [bias=]", 2, 8, net_read_conv, 0},
     {"fc", "fc N [bias=]", 2, 3, read_fc, 0},
     {"relu", "relu", 1, 1, read_act, CNN_ACT_RELU},
     {"leaky_relu", "leaky_relu [A]", 1, 2, read_act, CNN_ACT_LEAKY_RELU},
@@ -311,9 +199,9 @@ static const struct layer_kind {
     {"sigmoid", "sigmoid", 1, 1, read_act, CNN_ACT_SIGMOID},
     {"tanh", "tanh", 1, 1, read_act, CNN_ACT_TANH},
     {"identity", "identity", 1, 1, read_act, CNN_ACT_IDENTITY},
-    {"max_pool", "max_pool kernel=K [stride=] [pad=]", 1, 4, read_pool, CNN_POOL_MAX},
-    {"avg_pool", "avg_pool kernel=K [stride=] [pad=]", 1, 4, read_pool, CNN_POOL_AVG},
-    {"global_avg_pool", "global_avg_pool", 1, 1, read_pool, CNN_POOL_GLOBAL_AVG},
+    {"max_pool", "max_pool kernel=K [stride=] [pad=]", 1, 4, net_read_pool, CNN_POOL_MAX},
+    {"avg_pool", "avg_pool kernel=K [stride=] [pad=]", 1, 4, net_read_pool, CNN_POOL_AVG},
+    {"global_avg_pool", "global_avg_pool", 1, 1, net_read_pool, CNN_POOL_GLOBAL_AVG},
     {"dropout", "dropout RATE", 2, 2, read_dropout, 0},
     {"batch_norm", "batch_norm [eps=] [momentum=]", 1, 3, read_batch_norm, 0},
     {"save", "save NAME", 2, 2, read_save, 0},
@@ -325,9 +213,9 @@ static const struct layer_kind {
 
 static cnn_status unknown_kind(const net_line *line, cnn_error *err)
 {
-    const char *names[COUNT(kinds)];
-    for (int i = 0; i < COUNT(kinds); i++) names[i] = kinds[i].name;
-    const char *nearest = cnn_nearest_name(line->words[0], names, COUNT(kinds));
+    const char *names[NET_COUNT(kinds)];
+    for (int i = 0; i < NET_COUNT(kinds); i++) names[i] = kinds[i].name;
+    const char *nearest = cnn_nearest_name(line->words[0], names, NET_COUNT(kinds));
     return NET_FAIL(line, err, "expected a layer, got '%.64s'%s%s%s", line->words[0],
                     nearest != NULL ? ": did you mean " : ", which is none", nearest != NULL ? nearest : "",
                     nearest != NULL ? "?" : "");
@@ -337,7 +225,7 @@ cnn_status net_read_layer(net_builder *b, cnn_error *err)
 {
     const net_line *line = b->line;
     const struct layer_kind *kind = NULL;
-    for (int i = 0; i < COUNT(kinds); i++)
+    for (int i = 0; i < NET_COUNT(kinds); i++)
         if (strcmp(kinds[i].name, line->words[0]) == 0) kind = &kinds[i];
     if (kind == NULL) return unknown_kind(line, err);
     if (line->count < kind->min_words || line->count > kind->max_words)

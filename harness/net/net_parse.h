@@ -1,5 +1,6 @@
 /* net_parse.h: what the files that read a network's text share. net_build.c goes through the lines, which
- * become words (net_words.c), then layers (net_layers.c), made of layers, values and parameters (net_parts.c). */
+ * become words (net_words.c), then layers (net_layers.c, net_windows.c), made of layers, values and parameters
+ * (net_parts.c). */
 #ifndef HARNESS_NET_NET_PARSE_H
 #define HARNESS_NET_NET_PARSE_H
 
@@ -60,6 +61,13 @@ typedef struct net_builder {
 
 /* One line; net_layers.c. */
 cnn_status net_read_layer(net_builder *b, cnn_error *err);
+/* A line of one kind; `variant` tells kinds apart that are read alike. */
+typedef cnn_status net_layer_reader(net_builder *b, int variant, cnn_error *err);
+/* net_windows.c. */
+net_layer_reader net_read_conv, net_read_pool;
+
+static inline const cnn_value *net_current(const net_builder *b) { return &b->network->values[b->current]; }
+#define NET_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 /* net_parts.c. A new layer of the kind that the line's first word says, reading the current value. */
 cnn_layer *net_add_layer(net_builder *b, cnn_op op);
