@@ -14,7 +14,8 @@ set_tests_properties(test_train_device PROPERTIES SKIP_RETURN_CODE 77)
 # beside it in a registry of its own; benchcnn_mock is the program with that registry.
 if(TARGET impl_cpu)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/mock/impls.inc CONTENT "CNN_IMPL(cpu)\nCNN_IMPL(mock)\n")
-  add_library(mock_registry OBJECT mock_device.c ${PROJECT_SOURCE_DIR}/harness/registry.c)
+  add_library(mock_registry OBJECT mock_device.c mock_stream.c mock_laps.c mock_lanes.c mock_operations.c
+    ${PROJECT_SOURCE_DIR}/harness/registry.c)
   target_include_directories(mock_registry PRIVATE ${PROJECT_BINARY_DIR}/generated/mock)
   target_link_libraries(mock_registry PUBLIC benchcnn_harness)
   benchcnn_unit_test(test_train_graph mock_registry benchcnn_net impl_cpu)
