@@ -1,9 +1,13 @@
 # Records, statistics, measurement, sweeps and plots.
 benchcnn_unit_test(test_record benchcnn_harness PkgConfig::CJSON)
+benchcnn_unit_test(test_record_file benchcnn_harness)
 benchcnn_unit_test(test_stats benchcnn_bench)
 benchcnn_unit_test(test_compare benchcnn_bench)
 benchcnn_unit_test(test_sampling benchcnn_bench)
 benchcnn_unit_test(test_measure benchcnn_bench)
+benchcnn_unit_test(test_contest benchcnn_bench)
+benchcnn_unit_test(test_epoch benchcnn_bench)
+benchcnn_unit_test(test_series benchcnn_bench)
 if(TARGET mock_registry)
   benchcnn_unit_test(test_measure_device mock_registry benchcnn_bench impl_cpu)
   benchcnn_unit_test(test_peaks mock_registry benchcnn_bench impl_cpu)

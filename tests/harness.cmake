@@ -1,4 +1,5 @@
 benchcnn_unit_test(test_problem benchcnn_harness)
+benchcnn_unit_test(test_problem_refused benchcnn_harness)
 benchcnn_unit_test(test_shape benchcnn_harness)
 benchcnn_unit_test(test_registry benchcnn_registry)
 benchcnn_unit_test(test_tuning benchcnn_registry)

@@ -1,5 +1,6 @@
 # Data sets, networks, the trainer.
 benchcnn_unit_test(test_data benchcnn_data ZLIB::ZLIB)
+benchcnn_unit_test(test_data_synthetic benchcnn_data)
 benchcnn_unit_test(test_data_fetch benchcnn_data)
 benchcnn_unit_test(test_npy benchcnn_data)
 benchcnn_unit_test(test_net benchcnn_net)

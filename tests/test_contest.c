@@ -1,0 +1,117 @@
+/* test_contest.c: contenders by turns: what is timed is checked, and only the right one gets a figure; who is told
+ * apart from whom. */
+#include "fake_add.h"
+
+static void only_right_outputs_get_figures(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    char text[8192];
+    measure_params params = {.min_time = 0.01, .max_time = 0.2, .noise = 0.05};
+    (void)state;
+    set_up(&f);
+    assert_int_equal(contest_run(f.list, ALGORITHMS, &f.c, &params, &err), CNN_OK);
+    assert_int_equal(f.list[RIGHT].state, CONTENDER_TIMED);
+    assert_int_equal(f.list[WRONG_CORNER].state, CONTENDER_WRONG);
+    assert_int_equal(f.list[IDLE].state, CONTENDER_WRONG);
+    assert_int_equal(f.list[NAN_CORNER].state, CONTENDER_WRONG);
+    assert_int_equal(f.list[REFUSING].state, CONTENDER_UNSUPPORTED);
+    assert_non_null(strstr(f.list[REFUSING].reason, "not this one"));
+    assert_int_equal(f.list[BREAKING].state, CONTENDER_FAILED);
+    assert_non_null(strstr(f.list[BREAKING].reason, "the device is gone"));
+    assert_int_equal(contest_best(f.list, ALGORITHMS), RIGHT);
+
+    cnn_record *record = contender_record(&f.list[WRONG_CORNER], &f.c, &params, "benchcnn bench");
+    assert_false(record_get_json(record, "median_s", text, sizeof text));
+    assert_true(record_get_json(record, "verified", text, sizeof text));
+    assert_string_equal(text, "false");
+    record_free(record);
+    record = contender_record(&f.list[RIGHT], &f.c, &params, "benchcnn bench");
+    assert_true(record_get_json(record, "median_s", text, sizeof text));
+    assert_true(record_get_json(record, "verified", text, sizeof text));
+    assert_string_equal(text, "true");
+    record_free(record);
+    tear_down(&f);
+}
+
+/* Round and back: A B C, C B A, A B C; a turn after the same one's turn shows as one. */
+static void turns_go_round_and_back(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    measure_params params = {.min_time = 10, .max_time = 0.25, .noise = 0};
+    (void)state;
+    set_up(&f);
+    assert_int_equal(contest_run(f.list, 3, &f.c, &params, &err), CNN_OK);
+    assert_memory_equal(f.session.context->order, "01201210", 8); /* warming up, then the turns */
+    tear_down(&f);
+}
+
+static void a_control_says_what_can_be_told_apart(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    char text[64];
+    measure_params params = {.min_time = 0.02, .max_time = 0.5, .noise = 0.05, .control = true};
+    (void)state;
+    set_up(&f);
+    f.list[1].algorithm = algorithms[RIGHT];
+    assert_int_equal(contest_run(f.list, 2, &f.c, &params, &err), CNN_OK);
+    assert_true(f.list[0].resolution >= 0 && f.list[0].resolution < 10);
+    assert_true(f.list[0].resolution == f.list[1].resolution);
+    cnn_record *record = contender_record(&f.list[1], &f.c, &params, "");
+    assert_true(record_get_json(record, "resolution", text, sizeof text));
+    record_free(record);
+    contest_close(f.list, 2);
+    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK); /* nobody to be compared with */
+    assert_true(isnan(f.list[0].resolution));
+    tear_down(&f);
+}
+
+static void within_the_resolution_is_tied(void **state)
+{
+    contender a = {.state = CONTENDER_TIMED, .resolution = NAN}, b = a;
+    (void)state;
+    a.result.stats = (bench_stats){.low = 0.99, .median = 1.0, .high = 1.01};
+    b.result.stats = (bench_stats){.low = 1.02, .median = 1.03, .high = 1.04};
+    assert_false(contest_tied(&a, &b));
+    a.resolution = 0.05;
+    assert_true(contest_tied(&a, &b));
+    a.resolution = 0.02;
+    assert_false(contest_tied(&a, &b));
+    b.result.stats.low = 1.005; /* the intervals meet */
+    assert_true(contest_tied(&a, &b));
+    b.state = CONTENDER_WRONG;
+    assert_false(contest_tied(&a, &b));
+}
+
+static void samples_are_recorded_on_request(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    static char text[1 << 20];
+    measure_params params = {.min_time = 0, .max_time = 0.01, .noise = 0.05};
+    (void)state;
+    set_up(&f);
+    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
+    for (int k = 0; k < 2; k++) {
+        params.samples = k == 1;
+        cnn_record *record = contender_record(&f.list[0], &f.c, &params, "");
+        assert_true(record_get_json(record, "samples_s", text, sizeof text) == params.samples);
+        int commas = 0;
+        for (const char *at = text; params.samples && *at; at++) commas += *at == ',';
+        if (params.samples) assert_int_equal(commas + 1, f.list[0].result.stats.count);
+        record_free(record);
+    }
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_right_outputs_get_figures),        cmocka_unit_test(turns_go_round_and_back),
+        cmocka_unit_test(a_control_says_what_can_be_told_apart), cmocka_unit_test(within_the_resolution_is_tied),
+        cmocka_unit_test(samples_are_recorded_on_request),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

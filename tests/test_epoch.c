@@ -1,0 +1,138 @@
+/* test_epoch.c: epoch records: what was written is found again, and nothing else is taken for it. */
+#include "epoch_unit.h"
+
+#include <unistd.h>
+
+static void epochs_are_found_again(void **state)
+{
+    char path[] = "/tmp/test_epoch_XXXXXX";
+    bench_fixture f;
+    cnn_error err;
+    record_sink *sink;
+    epoch_table table = {0};
+    double seconds;
+    int bad, fd = mkstemp(path);
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    set_up(&f);
+    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_environment(sink, &f.session, "test", &err), CNN_OK);
+    static const double times[] = {2.0, 9.0, 3.0};
+    for (int e = 0; e < 3; e++) {
+        epoch_row row = make_row(&f.session, 100, e + 1, times[e]);
+        assert_int_equal(record_write(sink, epoch_record(&f.session, &row), &err), CNN_OK);
+    }
+    record_sink_close(sink);
+    assert_int_equal(epoch_table_read(&table, path, &bad, &err), CNN_OK);
+    unlink(path);
+    assert_int_equal(table.count, 3);
+    assert_true(isnan(table.rows[0].train_loss));
+
+    epoch_row same = make_row(&f.session, 100, 1, 1), other = make_row(&f.session, 200, 1, 1);
+    assert_int_equal(epoch_median(&table, &same.setting, &seconds, NULL), 3);
+    assert_true(seconds == 3.0);
+    assert_true(epoch_finished(&table, &same.setting, 3));
+    assert_false(epoch_finished(&table, &same.setting, 4));
+    assert_false(epoch_finished(&table, &other.setting, 1));
+    strcpy(same.setting.knobs, "{\"isa\":1}");
+    assert_false(epoch_finished(&table, &same.setting, 1));
+    same = make_row(&f.session, 100, 1, 1);
+    strcpy(same.setting.net_crc, "0badcafe"); /* another network of that name */
+    assert_false(epoch_finished(&table, &same.setting, 1));
+    same = make_row(&f.session, 100, 1, 1);
+    strcpy(same.setting.cpu, "another machine");
+    assert_false(epoch_finished(&table, &same.setting, 1));
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
+/* Two settings that differ at the end of more text than a row keeps are two, on paper, too. */
+static void long_knobs_are_told_apart(void **state)
+{
+    enum { KNOBS = 12 };
+    char path[] = "/tmp/test_epoch_XXXXXX", names[KNOBS][80];
+    int64_t values[2][KNOBS];
+    cnn_knob knobs[KNOBS];
+    cnn_impl long_winded = fake;
+    bench_fixture f;
+    cnn_error err;
+    record_sink *sink;
+    epoch_table table = {0};
+    epoch_row rows[2];
+    int bad, fd = mkstemp(path);
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    set_up(&f);
+    for (int i = 0; i < KNOBS; i++) {
+        snprintf(names[i], sizeof names[i], "knob_%070d", i);
+        knobs[i] = (cnn_knob){names[i], "", 0, 9, 0, NULL, 0};
+        values[0][i] = values[1][i] = 1;
+    }
+    values[1][KNOBS - 1] = 2;
+    long_winded.knobs = knobs;
+    long_winded.n_knobs = KNOBS;
+    cnn_session session = f.session;
+    session.impl = &long_winded;
+    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_environment(sink, &session, "test", &err), CNN_OK);
+    for (int k = 0; k < 2; k++) {
+        session.knobs = values[k];
+        rows[k] = make_row(&session, 100, 1, 1);
+        if (k == 0) assert_int_equal(record_write(sink, epoch_record(&session, &rows[k]), &err), CNN_OK);
+    }
+    record_sink_close(sink);
+    assert_int_equal(epoch_table_read(&table, path, &bad, &err), CNN_OK);
+    unlink(path);
+    assert_int_equal(table.count, 1);
+    assert_true(epoch_finished(&table, &rows[0].setting, 1));
+    assert_false(epoch_finished(&table, &rows[1].setting, 1));
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
+/* What a killed sweep left of a point does not mix with the point's new run; a finished run's epochs do count. */
+static void a_run_begun_anew_counts_anew(void **state)
+{
+    static const struct {
+        int64_t batch, epoch, epochs;
+        double seconds;
+    } rows[] = {{50, 1, 2, 4},  {50, 2, 2, 2},  {100, 1, 3, 9}, {50, 1, 1, 3},
+                {100, 2, 3, 9}, {100, 1, 3, 1}, {100, 2, 3, 1}, {100, 3, 3, 1}};
+    bench_fixture f;
+    cnn_error err;
+    epoch_table table = {0};
+    double seconds;
+    unsigned marks;
+    (void)state;
+    set_up(&f);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        epoch_row row = make_row(&f.session, rows[i].batch, rows[i].epoch, rows[i].seconds);
+        row.epochs = rows[i].epochs;
+        row.marks = i == 3 ? BENCH_DISTURBED : 0;
+        assert_int_equal(epoch_table_add(&table, &row, &err), CNN_OK);
+    }
+    const epoch_row fifty = make_row(&f.session, 50, 1, 1), hundred = make_row(&f.session, 100, 1, 1);
+    assert_int_equal(epoch_median(&table, &hundred.setting, &seconds, &marks), 3);
+    assert_true(seconds == 1.0 && marks == 0);
+    assert_int_equal(epoch_median(&table, &fifty.setting, &seconds, &marks), 3);
+    assert_true(seconds == 3.0 && marks == BENCH_SPREAD); /* one disturbed epoch of three is no disturbed median */
+    epoch_row again = make_row(&f.session, 50, 1, 3);
+    again.marks = BENCH_DISTURBED;
+    assert_int_equal(epoch_table_add(&table, &again, &err), CNN_OK);
+    assert_int_equal(epoch_median(&table, &fifty.setting, &seconds, &marks), 4);
+    assert_int_equal(marks & BENCH_DISTURBED, BENCH_DISTURBED);
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(epochs_are_found_again),
+        cmocka_unit_test(long_knobs_are_told_apart),
+        cmocka_unit_test(a_run_begun_anew_counts_anew),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

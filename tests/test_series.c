@@ -1,0 +1,97 @@
+/* test_series.c: from epochs to curves: which belong to one, its points, its name and where the name stands. */
+#include "bench/series.h"
+#include "epoch_unit.h"
+
+#include <unistd.h>
+
+/* Its time is no figure: not recorded, not drawn, and yet the point is done. */
+static void a_diverged_training_has_no_figure(void **state)
+{
+    const trainer_result result = {.seconds = 2, .train_s = 1, .test_s = 1, .train_loss = NAN, .test_loss = 1};
+    const clock_report clocks = {.wall_s = 1, .busy_s = 1.5, .own_s = 1, .processors = 2};
+    char path[] = "/tmp/test_series_XXXXXX";
+    bench_fixture f;
+    cnn_error err;
+    record_sink *sink;
+    epoch_table table = {0};
+    series_set set;
+    double seconds;
+    int bad, fd = mkstemp(path);
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    set_up(&f);
+    const epoch_row like = make_row(&f.session, 50, 1, 1);
+    const epoch_row row = epoch_row_of(&like.setting, 1, 1, &result, &clocks);
+    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_environment(sink, &f.session, "test", &err), CNN_OK);
+    assert_int_equal(record_write(sink, epoch_record(&f.session, &row), &err), CNN_OK);
+    record_sink_close(sink);
+    assert_int_equal(epoch_table_read(&table, path, &bad, &err), CNN_OK);
+    unlink(path);
+    assert_int_equal(table.count, 1);
+    assert_true(isnan(table.rows[0].seconds) && table.rows[0].diverged);
+    assert_int_equal(table.rows[0].marks, BENCH_DISTURBED);
+    assert_int_equal(epoch_median(&table, &like.setting, &seconds, NULL), 0);
+    assert_true(epoch_finished(&table, &like.setting, 1));
+    assert_int_equal(series_make(&table, &set, &err), CNN_BAD_ARGUMENT);
+    assert_message(err, "diverged");
+    const epoch_row other = make_row(&f.session, 100, 1, 1);
+    assert_int_equal(epoch_table_add(&table, &other, &err), CNN_OK);
+    assert_int_equal(series_make(&table, &set, &err), CNN_OK);
+    assert_true(set.count == 1 && set.list[0].count == 1 && set.diverged == 1);
+    series_free(&set);
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
+static void curves_are_sorted_and_named(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    epoch_table table = {0};
+    series_set set;
+    (void)state;
+    set_up(&f);
+    assert_int_equal(series_make(&table, &set, &err), CNN_BAD_ARGUMENT);
+    for (int i = 0; i < 6; i++) {
+        epoch_row row = make_row(&f.session, i % 3 == 0 ? 200 : i % 3 == 1 ? 5 : 50, 1, 1.0 + i);
+        row.setting.threads = i < 3 ? 1 : 2;
+        assert_int_equal(epoch_table_add(&table, &row, &err), CNN_OK);
+    }
+    epoch_row row = make_row(&f.session, 5, 1, 1);
+    row.setting.train_images = 100; /* not the same epoch */
+    assert_int_equal(epoch_table_add(&table, &row, &err), CNN_OK);
+    assert_int_equal(series_make(&table, &set, &err), CNN_OK);
+    assert_int_equal(set.count, 2);
+    assert_int_equal(set.left_out, 1);
+    assert_int_equal(set.list[0].count, 3);
+    assert_true(set.list[0].points[0].batch == 5 && set.list[0].points[2].batch == 200);
+    assert_string_equal(set.list[0].label, "fake:direct, 1 thread");
+    assert_string_equal(set.list[1].label, "fake:direct, 2 threads");
+    series_free(&set);
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
+static void labels_keep_their_distance(void **state)
+{
+    double places[] = {1.0, 1.05, 3.0, 1.02, 0.0};
+    (void)state;
+    series_spread(places, 5, 0.5, 0.0, 3.0);
+    for (int i = 0; i < 5; i++) {
+        assert_true(places[i] >= -1e-9 && places[i] <= 3.0 + 1e-9);
+        for (int k = 0; k < i; k++) assert_true(fabs(places[i] - places[k]) >= 0.49);
+    }
+    assert_true(places[0] < places[3] && places[3] < places[1] && places[1] < places[2]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_diverged_training_has_no_figure),
+        cmocka_unit_test(curves_are_sorted_and_named),
+        cmocka_unit_test(labels_keep_their_distance),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
