@@ -11,11 +11,12 @@
 
 const char *text_real(double value, char text[TEXT_REAL_MAX])
 {
+    char shortest[TEXT_REAL_MAX];
     for (int digits = 15; digits <= 17; digits++) { /* 17 always do */
-        snprintf(text, TEXT_REAL_MAX, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
+        snprintf(shortest, sizeof shortest, "%.*g", digits, value);
+        if (strtod(shortest, NULL) == value) break;
     }
-    return text;
+    return strcpy(text, shortest);
 }
 
 bool text_real_parse(const char *text, double *value)
