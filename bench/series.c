@@ -48,7 +48,7 @@ static void add_point(series *s, const epoch_table *table, const epoch_setting *
     point->epochs = epoch_median(table, setting, &point->seconds, &point->marks);
 }
 
-/* ---- Names: what all share goes into the subtitle, what differs into the labels. ---- */
+/* ---- Names: what all share goes into the subtitle, what differs into the facts of each. ---- */
 
 typedef void describe_fn(const epoch_setting *setting, char *text, size_t size);
 
@@ -64,10 +64,14 @@ static void describe_optimizer(const epoch_setting *s, char *text, size_t size)
     snprintf(text, size, "%s", s->optimizer);
 }
 static void describe_data(const epoch_setting *s, char *text, size_t size) { snprintf(text, size, "%s", s->data); }
-/* What did the work: the GPU, or the CPU and its threads. */
+/* What did the work: the GPU, or the CPU, without what makers add to its name: a picture has little room. */
 static void describe_machine(const epoch_setting *s, char *text, size_t size)
 {
+    static const char *const added[] = {"(R)", "(TM)", " Processor", " CPU"};
     snprintf(text, size, "%s", s->gpu[0] ? s->gpu : s->cpu);
+    for (size_t i = 0; i < sizeof added / sizeof added[0]; i++)
+        for (char *at; (at = strstr(text, added[i])) != NULL;)
+            memmove(at, at + strlen(added[i]), strlen(at + strlen(added[i])) + 1);
 }
 
 static void describe_host(const epoch_setting *s, char *text, size_t size)
@@ -134,7 +138,7 @@ static void name_series(series_set *set)
         if (!varies && f >= SAID) continue;
         for (int i = 0; i < (varies ? set->count : 1); i++) {
             facts[f](&set->list[i].setting, text, sizeof text);
-            append(varies ? set->list[i].label : set->subtitle, ", ", text);
+            append(varies ? set->list[i].facts : set->subtitle, ", ", text);
         }
     }
 }

@@ -14,8 +14,9 @@ typedef struct series_point {
 } series_point;
 
 typedef struct series {
-    epoch_setting setting; /* of its first record: what all its points share, the batch apart */
-    char label[SERIES_LABEL_MAX];
+    epoch_setting setting;        /* of its first record: what all its points share, the batch apart */
+    char label[SERIES_LABEL_MAX]; /* implementation:algorithm */
+    char facts[SERIES_LABEL_MAX]; /* what else tells it apart from the others, often nothing */
     int count;
     series_point points[SERIES_POINTS_MAX];
 } series;
@@ -28,8 +29,8 @@ typedef struct series_set {
     int left_out; /* records of another network or other image counts than the first one's: not the same epoch */
 } series_set;
 
-/* Sorts the table's rows into series, points in the order of their batch; labels name what tells the series apart.
- * CNN_BAD_ARGUMENT for an empty table and for more than SERIES_MAX series. */
+/* Sorts the table's rows into series, points in the order of their batch; labels and facts name what tells the series
+ * apart. CNN_BAD_ARGUMENT for an empty table and for more than SERIES_MAX series. */
 cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err);
 void series_free(series_set *set);
 

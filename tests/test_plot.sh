@@ -58,7 +58,7 @@ grep -q '4 records' "$tmp/err" || fail "left-out records are not counted: $(cat 
 grep -q 'Some GPU, f32' "$tmp/gpu.svg" || fail "the heading lacks the GPU"
 grep -q 'its host' "$tmp/gpu.svg" && fail "the heading names the GPU's host"
 "$benchcnn" plot "$tmp/mine.jsonl" "$tmp/gpu.jsonl" --out "$tmp/both" >/dev/null || fail "plot of a CPU's and a GPU's epochs"
-for text in 'cpu:direct, It.*CPU' 'cpu:find, Some GPU'; do
+for text in cpu:direct 'It.*CPU.*: .* s at' cpu:find 'Some GPU: 0.25 s at 50'; do
     grep -q "$text" "$tmp/both.svg" || fail "the labels lack '$text'"
 done
 

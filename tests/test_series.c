@@ -67,8 +67,9 @@ static void curves_are_sorted_and_named(void **state)
     assert_int_equal(set.left_out, 1);
     assert_int_equal(set.list[0].count, 3);
     assert_true(set.list[0].points[0].batch == 5 && set.list[0].points[2].batch == 200);
-    assert_string_equal(set.list[0].label, "fake:direct, 1 thread");
-    assert_string_equal(set.list[1].label, "fake:direct, 2 threads");
+    assert_string_equal(set.list[0].label, "fake:direct");
+    assert_string_equal(set.list[0].facts, "1 thread");
+    assert_string_equal(set.list[1].facts, "2 threads");
     series_free(&set);
     epoch_table_free(&table);
     tear_down(&f);

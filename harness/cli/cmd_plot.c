@@ -88,7 +88,7 @@ static const series_point *fastest(const series *s)
 /* A label at the right of a curve: where the curve ends, where the label stands, and its two lines of text. */
 typedef struct label {
     double batch, seconds, place;
-    char name[SERIES_LABEL_MAX], note[SERIES_LABEL_MAX];
+    char name[SERIES_LABEL_MAX], note[SERIES_LABEL_MAX + 64];
 } label;
 
 typedef struct picture {
@@ -111,7 +111,10 @@ static void make_labels(picture *p)
         label *l = &p->labels[p->label_count++];
         *l = (label){.batch = end->batch, .seconds = end->seconds};
         snprintf(l->name, sizeof l->name, "%s", s->label);
-        snprintf(l->note, sizeof l->note, "fastest: %.3g s, at batch %.0f", best->seconds, best->batch);
+        if (s->facts[0] != '\0')
+            snprintf(l->note, sizeof l->note, "%s: %.3g s at %.0f", s->facts, best->seconds, best->batch);
+        else
+            snprintf(l->note, sizeof l->note, "fastest: %.3g s, at batch %.0f", best->seconds, best->batch);
     }
     for (int k = 0; k < THESIS_SERIES && last >= 0; k++) {
         label *l = &p->labels[p->label_count++];
