@@ -51,7 +51,7 @@ void report_begin(verify_report *report, const report_case *now);
 verify_failed report_arrays; /* user: the report; for --dump */
 verify_each report_result;   /* user: the report */
 void report_end(verify_report *report);
-/* The command that repeats the case, quoted for a shell. */
+/* verify_repro.c: the command that repeats the case, quoted for a shell. */
 void report_repro(const verify_report *report, char command[REPORT_COMMAND_MAX]);
 /* verify_print.c: whether cases that came to this state are shown; the lines of the case in hand; why cases are
  * UNSUPPORTED, counted and shown. */
