@@ -75,10 +75,7 @@ const cnn_impl *cnn_impl_cuda_im2col(void)
         .fc_bwd_weights = cucol_fc_bwd_weights,
         CUDA_COMMON_SLOTS,
         CUDA_POINTWISE_SLOTS,
-        .n_peaks = CUCOL_PEAK_COUNT,
-        .peak_open = cucol_peak_open,
-        .peak_run = cucol_peak_run,
-        .peak_close = cucol_peak_close,
+        CUCOL_PEAK_SLOTS,
     };
     return &impl;
 }

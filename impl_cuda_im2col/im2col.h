@@ -37,15 +37,18 @@ typedef struct cucol_context {
 /* cnn_algorithm.id of the rows of the table in im2col.c; the first four are the convolution's. */
 enum { CUCOL_IMPLICIT_PAD, CUCOL_GATHER, CUCOL_PER_ELEMENT, CUCOL_PER_FILTER, CUCOL_GEMM, CUCOL_DEFAULT };
 
-/* peaks.cu: products by cuBLAS, as ceilings; none of an emulated device. */
+/* peaks.cu: products by cuBLAS, as ceilings. An emulated device has none: the speed of a stand-in says nothing. */
 #ifdef BENCHCNN_CUDA_EMULATED
-enum { CUCOL_PEAK_COUNT = 0 };
+#define CUCOL_PEAK_SLOTS .n_peaks = 0
 #else
 enum { CUCOL_PEAK_COUNT = 5 };
-#endif
 cnn_status cucol_peak_open(cnn_context *, int index, cnn_peak *, cnn_error *);
 cnn_status cucol_peak_run(cnn_context *, const cnn_peak *, cnn_error *);
 void cucol_peak_close(cnn_context *, cnn_peak *);
+#define CUCOL_PEAK_SLOTS                                                                                               \
+    .n_peaks = CUCOL_PEAK_COUNT, .peak_open = cucol_peak_open, .peak_run = cucol_peak_run,                             \
+    .peak_close = cucol_peak_close
+#endif
 
 /* ---- Geometry: what a kernel must know, passed by value. Sizes fit 32 bits (plan.c refuses others), so that index
  * arithmetic is cheap; what grows with the number of images is 64-bit. */

@@ -5,15 +5,7 @@
 
 #include <string.h>
 
-#ifdef BENCHCNN_CUDA_EMULATED
-/* Never asked for: CUCOL_PEAK_COUNT is 0, the speed of a stand-in says nothing. */
-extern "C" cnn_status cucol_peak_open(cnn_context *, int, cnn_peak *, cnn_error *err)
-{
-    return CNN_FAIL(err, CNN_UNSUPPORTED, "an emulated device has no ceilings");
-}
-extern "C" cnn_status cucol_peak_run(cnn_context *, const cnn_peak *, cnn_error *) { return CNN_OK; }
-extern "C" void cucol_peak_close(cnn_context *, cnn_peak *) {}
-#else
+#ifndef BENCHCNN_CUDA_EMULATED
 #include <cuda_fp16.h>
 
 struct gemm_row {
