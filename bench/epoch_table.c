@@ -1,6 +1,8 @@
 /* epoch_table.c: epochs of a file or a sweep, and what they come to at each setting. */
 #include "epoch.h"
 
+#include "harness/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +29,9 @@ static void drop_from(epoch_table *table, int first, const epoch_setting *settin
 cnn_status epoch_table_add(epoch_table *table, const epoch_row *row, cnn_error *err)
 {
     if (row->epoch == 1) drop_from(table, cut_run(table, &row->setting), &row->setting);
-    if (table->count == table->capacity) {
-        int capacity = table->capacity ? 2 * table->capacity : 64;
-        epoch_row *rows = realloc(table->rows, (size_t)capacity * sizeof *rows);
-        if (!rows) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d epoch records", capacity);
-        table->rows = rows;
-        table->capacity = capacity;
-    }
+    epoch_row *rows = cnn_grow(table->rows, table->count, &table->capacity, sizeof *rows, "epoch records", err);
+    if (!rows) return err->status;
+    table->rows = rows;
     table->rows[table->count++] = *row;
     return CNN_OK;
 }

@@ -3,6 +3,7 @@
 #include "peaks.h"
 
 #include "clocks.h"
+#include "harness/grow.h"
 #include "stats.h"
 
 #include <math.h>
@@ -31,13 +32,9 @@ cnn_status bench_peaks_add(bench_peaks *peaks, const bench_peak *peak, cnn_error
         if (better(peak, &peaks->list[i])) peaks->list[i] = *peak;
         return CNN_OK;
     }
-    if (peaks->count == peaks->capacity) {
-        const int capacity = 2 * peaks->capacity + 32;
-        bench_peak *list = realloc(peaks->list, (size_t)capacity * sizeof *list);
-        if (!list) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d ceilings", capacity);
-        peaks->list = list;
-        peaks->capacity = capacity;
-    }
+    bench_peak *list = cnn_grow(peaks->list, peaks->count, &peaks->capacity, sizeof *list, "ceilings", err);
+    if (!list) return err->status;
+    peaks->list = list;
     peaks->list[peaks->count++] = *peak;
     return CNN_OK;
 }

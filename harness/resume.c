@@ -3,6 +3,7 @@
 #include "resume.h"
 
 #include "build_info.h"
+#include "grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,13 +111,9 @@ static cnn_status add_case(resume *r, const cnn_record *record, cnn_error *err)
 
 static cnn_status add(resume *r, const cnn_record *record, cnn_error *err)
 {
-    if (r->count == r->capacity) {
-        const int capacity = r->capacity ? 2 * r->capacity : 64;
-        left *list = realloc(r->list, (size_t)capacity * sizeof *list);
-        if (!list) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d records of an earlier run", capacity);
-        r->list = list;
-        r->capacity = capacity;
-    }
+    left *list = cnn_grow(r->list, r->count, &r->capacity, sizeof *list, "records of an earlier run", err);
+    if (!list) return err->status;
+    r->list = list;
     left *l = &r->list[r->count];
     *l = (left){.key = key_of(record)};
     if (!l->key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the records of an earlier run");

@@ -3,6 +3,7 @@
 
 #include "build_info.h"
 #include "cpu/isa.h"
+#include "grow.h"
 #include "knobs.h"
 #include "names.h"
 #include "problem.h"
@@ -145,13 +146,9 @@ static cnn_status add_entry(void *user, const cnn_record *record, cnn_error *err
     const char *kind = record_get_text(record, "kind");
     if (strcmp(kind, "tuned") != 0)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "a record of kind '%.32s', not 'tuned': this is no tuning file", kind);
-    if (t->count == t->capacity) {
-        const int capacity = t->capacity ? 2 * t->capacity : 16;
-        entry *list = realloc(t->list, (size_t)capacity * sizeof *list);
-        if (!list) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d tuned choices", capacity);
-        t->list = list;
-        t->capacity = capacity;
-    }
+    entry *list = cnn_grow(t->list, t->count, &t->capacity, sizeof *list, "tuned choices", err);
+    if (!list) return err->status;
+    t->list = list;
     entry *e = &t->list[t->count];
     memset(e, 0, sizeof *e);
     cnn_status status = take_identity(record, &e->is, err);

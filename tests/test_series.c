@@ -2,33 +2,21 @@
 #include "bench/series.h"
 #include "epoch_unit.h"
 
-#include <unistd.h>
-
 /* Its time is no figure: not recorded, not drawn, and yet the point is done. */
 static void a_diverged_training_has_no_figure(void **state)
 {
     const trainer_result result = {.seconds = 2, .train_s = 1, .test_s = 1, .train_loss = NAN, .test_loss = 1};
     const clock_report clocks = {.wall_s = 1, .busy_s = 1.5, .own_s = 1, .processors = 2};
-    char path[] = "/tmp/test_series_XXXXXX";
     bench_fixture f;
     cnn_error err;
-    record_sink *sink;
     epoch_table table = {0};
     series_set set;
     double seconds;
-    int bad, fd = mkstemp(path);
     (void)state;
-    assert_true(fd >= 0);
-    close(fd);
     set_up(&f);
     const epoch_row like = make_row(&f.session, 50, 1, 1);
     const epoch_row row = epoch_row_of(&like.setting, 1, 1, &result, &clocks);
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
-    assert_int_equal(record_environment(sink, &f.session, "test", &err), CNN_OK);
-    assert_int_equal(record_write(sink, epoch_record(&f.session, &row), &err), CNN_OK);
-    record_sink_close(sink);
-    assert_int_equal(epoch_table_read(&table, path, &bad, &err), CNN_OK);
-    unlink(path);
+    through_a_file(&f.session, &row, 1, &table);
     assert_int_equal(table.count, 1);
     assert_true(isnan(table.rows[0].seconds) && table.rows[0].diverged);
     assert_int_equal(table.rows[0].marks, BENCH_DISTURBED);

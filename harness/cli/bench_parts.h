@@ -1,5 +1,5 @@
-/* bench_parts.h: what the files of `benchcnn bench` share: cmd_bench.c runs, bench_problems.c gathers what is to be
- * timed, bench_report.c shows it, ceilings.c gets the ceilings. */
+/* bench_parts.h: what the files of `benchcnn bench` share: cmd_bench.c runs groups of bench_group.c,
+ * bench_problems.c gathers what is to be timed, bench_report.c shows it, ceilings.c gets the ceilings. */
 #ifndef HARNESS_CLI_BENCH_PARTS_H
 #define HARNESS_CLI_BENCH_PARTS_H
 
@@ -53,11 +53,16 @@ void bench_in_hand(void *b, const contender *c);
 /* Runs work(b) in processes, one after the other. */
 cnn_status bench_isolated(bench *b, int (*work)(bench *b), int *exit_status, cnn_error *err);
 
-/* bench_problems.c: --problem, --problems, --net, or the built-in ones. */
+/* bench_problems.c: how long and how, into b->params; warm_up: unless --warm-up says otherwise. */
+cnn_status bench_read_params(bench *b, double warm_up, cnn_error *err);
+/* --op and --dir; --problem, --problems, --net, or the built-in ones. */
 cnn_status bench_gather_problems(bench *b, cnn_error *err);
 /* Whether anybody does any of it: asked before ceilings are measured, for nobody. If not, says so. */
 bool bench_anybody(const bench *b);
-/* cmd_bench.c: the data and the reference's results, made by every core before anything is timed. */
+/* bench_group.c: times, shows and records what is chosen for a problem. `p` counts the problems; *problem is it, in one
+ * of the types. */
+cnn_status bench_run_group(bench *b, int p, const cnn_problem *problem, cnn_dir dir, cnn_error *err);
+/* The data and the reference's results, made by every core before anything is timed. */
 cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err);
 /* bench_report.c: three digits and a unit; the command that repeats one row; the lines of one problem, direction and
  * type. */

@@ -1,8 +1,9 @@
-/* bench_problems.c: which problems are to be timed. */
+/* bench_problems.c: which problems are to be timed, and how long: what `bench` and `sweep` have in common. */
+#include "../grow.h"
 #include "../names.h"
 #include "bench_parts.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 
@@ -16,13 +17,9 @@ static cnn_status add_problem(void *user, const char *text, const cnn_problem *p
         if (!unsupported && list->refusal.status == CNN_OK) list->refusal = *err;
         return CNN_OK;
     }
-    if (list->count == list->capacity) {
-        int capacity = list->capacity ? 2 * list->capacity : 64;
-        cnn_problem *items = realloc(list->items, (size_t)capacity * sizeof *items);
-        if (!items) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d problems", capacity);
-        list->items = items;
-        list->capacity = capacity;
-    }
+    cnn_problem *items = cnn_grow(list->items, list->count, &list->capacity, sizeof *items, "problems", err);
+    if (!items) return err->status;
+    list->items = items;
     list->items[list->count++] = *problem;
     return CNN_OK;
 }
@@ -87,12 +84,30 @@ static cnn_status add_layers(bench *b, cnn_error *err)
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--net %s has no layer of the operations that --op names", b->options->net);
 }
 
+cnn_status bench_read_params(bench *b, double warm_up, cnn_error *err)
+{
+    const double usual_min_time = 0.2; /* unless --min-time or a shorter --max-time says otherwise */
+    const cli_options *o = b->options;
+    b->params = (measure_params){.min_time = o->min_time >= 0 ? o->min_time : fmin(usual_min_time, o->max_time),
+                                 .max_time = o->max_time,
+                                 .noise = MEASURE_NOISE,
+                                 .warm_up = o->warm_up >= 0 ? o->warm_up : fmin(warm_up, o->max_time),
+                                 .cold = strcasecmp(o->cache, "cold") == 0,
+                                 .stop = cli_interrupted,
+                                 .control = !o->no_control,
+                                 .samples = o->samples};
+    if (b->params.min_time <= b->params.max_time) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--min-time is %g s, but may not be more than --max-time, which is %g s",
+                    o->min_time, o->max_time);
+}
+
 /* A descriptor does not say its operation, so those given belong to the one that --op names. */
 cnn_status bench_gather_problems(bench *b, cnn_error *err)
 {
     static const char *const modes[] = {"cross_correlation", "convolution"};
     const cnn_name_set mode_names = {"mode", modes, 2};
     const cli_options *o = b->options;
+    if ((b->dirs = cli_dirs(o, err)) == 0 || (b->ops = cli_ops(o, err)) == 0) return err->status;
     int mode = cnn_name_find(&mode_names, o->mode, err);
     if (mode < 0) return err->status;
     cnn_problem_defaults defaults = {.type = b->types.types[0], .no_bias = o->no_bias, .flip = mode == 1, .mb = o->mb};

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const double usual_min_time = 0.2, usual_warm_up = 0.02;
+static const double usual_warm_up = 0.02;
 
 /* ---- One group ---- */
 
@@ -93,21 +93,9 @@ static cnn_status run_all(sweep *s, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status read_params(sweep *s, cnn_error *err)
+static cnn_status check_caches(const cli_options *o, cnn_error *err)
 {
-    const cli_options *o = s->b.options;
-    s->b.params = (measure_params){.min_time = o->min_time >= 0 ? o->min_time : fmin(usual_min_time, o->max_time),
-                                   .max_time = o->max_time,
-                                   .noise = MEASURE_NOISE,
-                                   .warm_up = o->warm_up >= 0 ? o->warm_up : fmin(usual_warm_up, o->max_time),
-                                   .cold = strcasecmp(o->cache, "cold") == 0,
-                                   .stop = cli_interrupted,
-                                   .control = !o->no_control,
-                                   .samples = o->samples};
-    if (s->b.params.min_time > s->b.params.max_time)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--min-time is %g s, but may not be more than --max-time, which is %g s",
-                        o->min_time, o->max_time);
-    if (s->b.params.cold || strcasecmp(o->cache, "hot") == 0) return CNN_OK;
+    if (strcasecmp(o->cache, "cold") == 0 || strcasecmp(o->cache, "hot") == 0) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--cache is '%.64s', but for a sweep must be hot or cold", o->cache);
 }
 
@@ -131,13 +119,10 @@ static cnn_status read_types(sweep *s, cnn_error *err)
 
 static cnn_status read_options(sweep *s, cnn_error *err)
 {
-    bench *b = &s->b;
-    const cli_options *o = b->options;
-    cnn_status status = read_params(s, err);
+    cnn_status status = bench_read_params(&s->b, usual_warm_up, err);
+    if (status == CNN_OK) status = check_caches(s->b.options, err);
     if (status == CNN_OK) status = read_types(s, err);
-    if (status == CNN_OK && (b->dirs = cli_dirs(o, err)) == 0) status = err->status;
-    if (status == CNN_OK && (b->ops = cli_ops(o, err)) == 0) status = err->status;
-    return status == CNN_OK ? bench_gather_problems(b, err) : status;
+    return status == CNN_OK ? bench_gather_problems(&s->b, err) : status;
 }
 
 static cnn_status set_up(sweep *s, cnn_error *err)

@@ -43,21 +43,11 @@ cnn_status args_train(const cli_options *options, cnn_error *err)
 static cnn_status open_data(train *t, const cnn_net *net, cnn_error *err)
 {
     const cli_options *o = t->options;
-    const cnn_value *x = &net->values[0];
-    const dataset_params params = {.what = o->data,
-                                   .c = x->c,
-                                   .h = x->h,
-                                   .w = x->w,
-                                   .train_images = o->train_images,
-                                   .test_images = o->test_images,
-                                   .seed = (uint64_t)o->seed,
-                                   .threads = t->sessions.list[0].threads};
-    const cnn_status status = dataset_open(&params, &t->data, err);
+    const cnn_status status = cli_open_data(o, net, t->sessions.list[0].threads, &t->data, err);
     if (status != CNN_OK) return status;
     if (t->batch > t->data.train.count)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %lld is more than the %lld training images",
                         (long long)t->batch, (long long)t->data.train.count);
-    if (!o->quiet) fprintf(stderr, "data: %s\n", t->data.source);
     t->losses = o->losses ? calloc((size_t)(t->data.train.count / t->batch + 1), sizeof *t->losses) : NULL;
     return o->losses && t->losses == NULL ? CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the losses") : CNN_OK;
 }

@@ -27,25 +27,14 @@ cnn_status batch_sweep_args(const cli_options *options, cnn_error *err)
     return read_options(&s, err);
 }
 
-/* Once, in the shape that the network's input has. */
+/* Once for all batch sizes. */
 static cnn_status load_data(batch_sweep *s, const cnn_net *net, cnn_error *err)
 {
-    const cli_options *o = s->options;
-    const cnn_value *input = &net->values[0];
-    dataset_params params = {.what = o->data,
-                             .c = input->c,
-                             .h = input->h,
-                             .w = input->w,
-                             .train_images = o->train_images,
-                             .test_images = o->test_images,
-                             .seed = (uint64_t)o->seed,
-                             .threads = s->sessions.list[0].threads};
-    cnn_status status = dataset_open(&params, &s->data, err);
+    cnn_status status = cli_open_data(s->options, net, s->sessions.list[0].threads, &s->data, err);
     for (int i = 0; status == CNN_OK && i < s->n_batches; i++)
         if (s->batches[i] > s->data.train.count)
             status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %lld is more than the %lld training images",
                               (long long)s->batches[i], (long long)s->data.train.count);
-    if (status == CNN_OK && !o->quiet) fprintf(stderr, "data: %s\n", s->data.source);
     return status;
 }
 

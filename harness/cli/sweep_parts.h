@@ -131,6 +131,7 @@ cnn_status sweep_final(sweep *s, sweep_group *group, cnn_error *err);
 
 /* sweep_rows.c: what identifies a point among records; the rows of a file; -1 where there is none. */
 void sweep_record_identity(cnn_record *record, const sweep *s);
+cnn_record *sweep_point_record(const sweep *s, const sweep_group *group, const sweep_point *point, sweep_row_kind kind);
 void sweep_key(const cnn_record *record, char key[SWEEP_KEY_MAX]);
 cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error *err);
 cnn_status sweep_rows_read(sweep_rows *rows, const char *path, cnn_error *err);

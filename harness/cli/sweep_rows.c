@@ -1,5 +1,6 @@
 /* sweep_rows.c: the points that are recorded, by what identifies them: everything that changes the figure and that is
  * asked for, and the machine. */
+#include "../grow.h"
 #include "sweep_parts.h"
 
 #include <math.h>
@@ -53,13 +54,9 @@ static sweep_row_kind kind_of(const cnn_record *record)
 cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error *err)
 {
     if (!record) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a record");
-    if (rows->count == rows->capacity) {
-        const int capacity = rows->capacity ? 2 * rows->capacity : 64;
-        sweep_row *items = realloc(rows->items, (size_t)capacity * sizeof *items);
-        if (!items) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d records of a sweep", capacity);
-        rows->items = items;
-        rows->capacity = capacity;
-    }
+    sweep_row *items = cnn_grow(rows->items, rows->count, &rows->capacity, sizeof *items, "records of a sweep", err);
+    if (!items) return err->status;
+    rows->items = items;
     sweep_row *row = &rows->items[rows->count++];
     *row = (sweep_row){.median = real_of(record, "median_s"),
                        .low = real_of(record, "low_s"),
@@ -98,21 +95,28 @@ int sweep_find_row(const sweep_rows *rows, sweep_row_kind kind, const char *key)
     return -1;
 }
 
-void sweep_find_rows(const sweep *s, sweep_group *g)
+cnn_record *sweep_point_record(const sweep *s, const sweep_group *g, const sweep_point *p, sweep_row_kind kind)
 {
     int64_t values[SWEEP_TABLE_MAX];
-    char key[SWEEP_KEY_MAX], machine[CNN_NAME_MAX];
+    char machine[CNN_NAME_MAX];
+    const cnn_session session = sweep_describe(s, g, p, values);
+    const cnn_problem problem = sweep_problem(s, g, p);
+    cnn_record *record = record_new(kinds[kind]);
+    record_session(record, &session, p->algorithm.name);
+    machine_name(&session, machine, sizeof machine);
+    record_text(record, "machine", machine);
+    record_problem(record, &problem, g->dir);
+    record_text(record, "cache", s->b.params.cold ? "cold" : "hot");
+    sweep_record_identity(record, s);
+    return record;
+}
+
+void sweep_find_rows(const sweep *s, sweep_group *g)
+{
+    char key[SWEEP_KEY_MAX];
     for (int i = 0; i < g->count && s->rows.count > 0; i++) {
         sweep_point *p = &g->points[i];
-        const cnn_session session = sweep_describe(s, g, p, values);
-        const cnn_problem problem = sweep_problem(s, g, p);
-        cnn_record *record = record_new("sweep");
-        record_session(record, &session, p->algorithm.name);
-        machine_name(&session, machine, sizeof machine);
-        record_text(record, "machine", machine);
-        record_problem(record, &problem, g->dir);
-        record_text(record, "cache", s->b.params.cold ? "cold" : "hot");
-        sweep_record_identity(record, s);
+        cnn_record *record = sweep_point_record(s, g, p, SWEEP_POINT);
         if (record) {
             sweep_key(record, key);
             p->row = sweep_find_row(&s->rows, SWEEP_POINT, key);

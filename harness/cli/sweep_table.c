@@ -67,18 +67,7 @@ static cnn_status write_once(sweep *s, cnn_record *record, int64_t heat, cnn_err
 
 static cnn_status record(sweep *s, const sweep_group *g, const sweep_ranking *r, cnn_error *err)
 {
-    int64_t values[SWEEP_TABLE_MAX];
-    char machine[CNN_NAME_MAX];
-    const sweep_point *best = r->list[0].point;
-    const cnn_session session = sweep_describe(s, g, best, values);
-    const cnn_problem problem = sweep_problem(s, g, best);
-    cnn_record *record = record_new("sweep_best");
-    record_session(record, &session, best->algorithm.name);
-    machine_name(&session, machine, sizeof machine);
-    record_text(record, "machine", machine);
-    record_problem(record, &problem, g->dir);
-    record_text(record, "cache", s->b.params.cold ? "cold" : "hot");
-    sweep_record_identity(record, s);
+    cnn_record *record = sweep_point_record(s, g, r->list[0].point, SWEEP_BEST);
     record_text(record, "axes", s->axes_text);
     record_int(record, "points", r->count + r->failed);
     record_int(record, "timed", r->count);

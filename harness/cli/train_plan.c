@@ -1,5 +1,6 @@
-/* train_plan.c: the trainer's parameters from the options, and the table that `benchcnn train --plan` prints. A step's
- * FLOPs are those of the directions that the trainer really runs: no data gradient for the first layer. */
+/* train_plan.c: the trainer's parameters and the data from the options, and the table that `benchcnn train --plan`
+ * prints. A step's FLOPs are those of the directions that the trainer really runs: no data gradient for the first
+ * layer. */
 #include "train_plan.h"
 
 #include "../names.h"
@@ -24,6 +25,22 @@ cnn_status cli_trainer_params(const cli_options *options, trainer_params *params
                         options->lr, options->optimizer);
     const cnn_status status = cnn_optimizer_parse(options->optimizer, &params->optimizer, err);
     if (status == CNN_OK && options->lr >= 0.0) params->optimizer.lr = options->lr;
+    return status;
+}
+
+cnn_status cli_open_data(const cli_options *o, const cnn_net *net, int threads, dataset *data, cnn_error *err)
+{
+    const cnn_value *input = &net->values[0];
+    const dataset_params params = {.what = o->data,
+                                   .c = input->c,
+                                   .h = input->h,
+                                   .w = input->w,
+                                   .train_images = o->train_images,
+                                   .test_images = o->test_images,
+                                   .seed = (uint64_t)o->seed,
+                                   .threads = threads};
+    const cnn_status status = dataset_open(&params, data, err);
+    if (status == CNN_OK && !o->quiet) fprintf(stderr, "data: %s\n", data->source);
     return status;
 }
 
