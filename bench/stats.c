@@ -1,6 +1,8 @@
 /* stats.c: quartiles, a distribution-free interval of the median, and what makes a set of samples suspect. */
 #include "stats.h"
 
+#include "harness/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,11 +142,9 @@ const char *bench_mark_meaning(int bit) { return mark_texts[bit].meaning; }
 
 const char *bench_marks_text(unsigned marks, char *text, size_t size)
 {
-    size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < BENCH_MARK_COUNT && used < size; i++)
-        if (marks & 1u << i)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", mark_texts[i].name);
+    for (int i = 0; i < BENCH_MARK_COUNT; i++)
+        if (marks & 1u << i) cnn_append(text, size, "%s%s", text[0] != '\0' ? "," : "", mark_texts[i].name);
     return text;
 }
 

@@ -1,6 +1,7 @@
 /* optimizer_text.c: "adam,lr=0.001,l2=1e-4" <-> cnn_optimizer_desc. One table declares every option. */
 #include "names.h"
 #include "problem.h"
+#include "text.h"
 #include "text_options.h"
 
 #include <string.h>
@@ -44,12 +45,11 @@ cnn_status cnn_optimizer_parse(const char *text, cnn_optimizer_desc *desc, cnn_e
 void cnn_optimizer_format(const cnn_optimizer_desc *desc, char text[CNN_PROBLEM_TEXT_MAX])
 {
     cnn_optimizer_desc given = *desc, usual = defaults[desc->kind];
-    size_t used = (size_t)snprintf(text, CNN_PROBLEM_TEXT_MAX, "%s", cnn_optimizer_name(desc->kind));
+    snprintf(text, CNN_PROBLEM_TEXT_MAX, "%s", cnn_optimizer_name(desc->kind));
     for (int i = 0; i < OPTION_COUNT; i++) {
         const double value = *option_field(&given, i);
         char real[TEXT_REAL_MAX];
         if (value != *option_field(&usual, i))
-            used += (size_t)snprintf(text + used, CNN_PROBLEM_TEXT_MAX - used, ",%s=%s", option_names[i],
-                                     text_real(value, real));
+            cnn_append(text, CNN_PROBLEM_TEXT_MAX, ",%s=%s", option_names[i], text_real(value, real));
     }
 }

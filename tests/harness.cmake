@@ -1,5 +1,6 @@
 benchcnn_unit_test(test_problem benchcnn_harness)
 benchcnn_unit_test(test_problem_refused benchcnn_harness)
 benchcnn_unit_test(test_shape benchcnn_harness)
+benchcnn_unit_test(test_text benchcnn_harness)
 benchcnn_unit_test(test_registry benchcnn_registry)
 benchcnn_unit_test(test_tuning benchcnn_registry)

@@ -3,25 +3,13 @@
  * list of numbers. */
 #include "failure.h"
 
+#include "harness/text.h"
+
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-static void
-append(char *text, size_t size, const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
 
 /* ---- Collecting. */
 
@@ -105,9 +93,9 @@ static void periodic(const vf_axis *a, int64_t size, const char *name, char *tex
         if (places <= fewest && places <= (period > 4 ? 2 : 1)) best = period, fewest = places;
     }
     if (best == 0) return;
-    append(text, room, "at %s %% %d =", name, best);
+    cnn_append(text, room, "at %s %% %d =", name, best);
     for (int r = 0, n = 0; r < best; r++)
-        if (fold(a->residues, best) >> r & 1) append(text, room, "%s %d", n++ > 0 ? " or" : "", r);
+        if (fold(a->residues, best) >> r & 1) cnn_append(text, room, "%s %d", n++ > 0 ? " or" : "", r);
 }
 
 /* What is special about the errors' indices along one axis; "" for nothing. */
@@ -119,16 +107,16 @@ static void place_on_axis(const vf_failure *f, int axis, char *text, size_t room
     text[0] = '\0';
     if (size == 1) return;
     if (width == 1)
-        append(text, room, "at %s = %lld of %lld", name, (long long)a->first, (long long)size);
+        cnn_append(text, room, "at %s = %lld of %lld", name, (long long)a->first, (long long)size);
     else if (2 * width <= size && a->last == size - 1)
-        append(text, room, "in the last %lld of %lld %s", (long long)width, (long long)size, name);
+        cnn_append(text, room, "in the last %lld of %lld %s", (long long)width, (long long)size, name);
     else if (2 * width <= size && a->first == 0)
-        append(text, room, "in the first %lld of %lld %s", (long long)width, (long long)size, name);
+        cnn_append(text, room, "in the first %lld of %lld %s", (long long)width, (long long)size, name);
     else
         periodic(a, size, name, text, room);
     if (text[0] == '\0' && 2 * width <= size)
-        append(text, room, "at %s from %lld to %lld of %lld", name, (long long)a->first, (long long)a->last,
-               (long long)size);
+        cnn_append(text, room, "at %s from %lld to %lld of %lld", name, (long long)a->first, (long long)a->last,
+                   (long long)size);
 }
 
 void vf_failure_guess(const vf_failure *f, char *text, size_t size)
@@ -137,24 +125,24 @@ void vf_failure_guess(const vf_failure *f, char *text, size_t size)
     const int64_t depth = 2 * (f->border + 1), narrow = least(o->dims[2], o->dims[3]);
     int places = 0;
     text[0] = '\0';
-    if (f->count == o->count && o->count > 1) append(text, size, "every element is wrong");
+    if (f->count == o->count && o->count > 1) cnn_append(text, size, "every element is wrong");
     for (int i = 0; i < 4 && f->count < o->count; i++) {
         char place[96];
         place_on_axis(f, i, place, sizeof place);
-        if (place[0] != '\0') append(text, size, "%s %s", places++ == 0 ? "errors only" : " and", place);
+        if (place[0] != '\0') cnn_append(text, size, "%s %s", places++ == 0 ? "errors only" : " and", place);
     }
     if (places == 0 && f->count < o->count && o->shape == CNN_SHAPE_TENSOR && narrow > 2 && depth < narrow &&
         f->count > 1)
-        append(text, size, "errors only within %lld of the border of h and w", (long long)f->border + 1), places++;
-    if (places == 0 && f->count < o->count) append(text, size, "errors all over the array");
+        cnn_append(text, size, "errors only within %lld of the border of h and w", (long long)f->border + 1), places++;
+    if (places == 0 && f->count < o->count) cnn_append(text, size, "errors all over the array");
     if (f->not_finite == f->count)
-        append(text, size, "; %s NaN or infinite", f->count == 1 ? "it is" : "all are");
+        cnn_append(text, size, "; %s NaN or infinite", f->count == 1 ? "it is" : "all are");
     else if (f->not_finite > 0)
-        append(text, size, "; %lld NaN or infinite", (long long)f->not_finite);
+        cnn_append(text, size, "; %lld NaN or infinite", (long long)f->not_finite);
     else if (f->zero == f->count)
-        append(text, size, "; the wrong are 0: not computed?");
+        cnn_append(text, size, "; the wrong are 0: not computed?");
     else if (f->doubled == f->count)
-        append(text, size, "; the wrong are twice what they should be: added twice?");
+        cnn_append(text, size, "; the wrong are twice what they should be: added twice?");
 }
 
 /* ---- The text. */
@@ -165,14 +153,14 @@ static void draw_map(const vf_failure *f, char *text)
 {
     const int64_t *dims = f->operand->dims, rows = least(dims[2], VF_BINS / 3), columns = least(dims[3], VF_BINS);
     if (dims[2] == 1 || dims[3] == 1) return;
-    append(text, VERIFY_WHERE_MAX, "      %s down, %s across (. right, + some wrong, # all wrong):\n",
-           axis_name(f->operand, 2), axis_name(f->operand, 3));
+    cnn_append(text, VERIFY_WHERE_MAX, "      %s down, %s across (. right, + some wrong, # all wrong):\n",
+               axis_name(f->operand, 2), axis_name(f->operand, 3));
     for (int64_t r = 0; r < rows; r++) {
         char line[VF_BINS + 1] = {0};
         for (int64_t c = 0; c < columns; c++)
             line[c] = mark(f->map[r][c],
                            dims[0] * dims[1] * bin_width(r, dims[2], VF_BINS / 3) * bin_width(c, dims[3], VF_BINS));
-        append(text, VERIFY_WHERE_MAX, "        %s\n", line);
+        cnn_append(text, VERIFY_WHERE_MAX, "        %s\n", line);
     }
 }
 
@@ -184,7 +172,7 @@ static void draw_axis(const vf_failure *f, int axis, char *text)
     if (size == 1 || in_map) return;
     for (int64_t b = 0; b < bins; b++)
         line[b] = mark(f->axis[axis].bin[b], f->operand->count / size * bin_width(b, size, VF_BINS));
-    append(text, VERIFY_WHERE_MAX, "      by %-5s %s\n", axis_name(f->operand, axis), line);
+    cnn_append(text, VERIFY_WHERE_MAX, "      by %-5s %s\n", axis_name(f->operand, axis), line);
 }
 
 void vf_failure_text(const vf_failure *f, char text[VERIFY_WHERE_MAX])
@@ -192,13 +180,13 @@ void vf_failure_text(const vf_failure *f, char text[VERIFY_WHERE_MAX])
     char name[128], guess[320];
     text[0] = '\0';
     vf_failure_guess(f, guess, sizeof guess);
-    append(text, VERIFY_WHERE_MAX, "      %lld of %lld elements of %s%s %s wrong: %s\n", (long long)f->count,
-           (long long)f->operand->count, f->whose, f->operand->name, f->count == 1 ? "is" : "are", guess);
+    cnn_append(text, VERIFY_WHERE_MAX, "      %lld of %lld elements of %s%s %s wrong: %s\n", (long long)f->count,
+               (long long)f->operand->count, f->whose, f->operand->name, f->count == 1 ? "is" : "are", guess);
     for (int64_t i = 0; i < f->count && i < VF_FIRST; i++) {
         const vf_wrong_element *e = &f->first[i];
         vf_element_name(f->operand, e->index, name, sizeof name);
-        append(text, VERIFY_WHERE_MAX, "        %s: expected %.9g, got %.9g, error %.3g, bound %.3g\n", name,
-               vf_shown(e->expected), vf_shown(e->got), fabs(e->got - e->expected), e->bound);
+        cnn_append(text, VERIFY_WHERE_MAX, "        %s: expected %.9g, got %.9g, error %.3g, bound %.3g\n", name,
+                   vf_shown(e->expected), vf_shown(e->got), fabs(e->got - e->expected), e->bound);
     }
     if (f->count == f->operand->count) return;
     for (int axis = 0; axis < 4; axis++) draw_axis(f, axis, text);

@@ -3,8 +3,8 @@
 
 #include "engine.h"
 #include "harness/names.h"
+#include "harness/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,39 +54,26 @@ int fuzz_settings(const fuzz_space *space, const fuzz_case *c, char (*texts)[2 *
 
 /* ---- The command. */
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-static void
-append(char *text, size_t size, const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
-
 void fuzz_command(const fuzz_space *space, const fuzz_case *c, const char *algorithm, char *text, size_t size)
 {
-    static const char quiet[] = "abcdefghijklmnopqrstuvwxyz0123456789_:=,.+-"; /* a shell leaves these alone */
     const cnn_problem *p = &c->problem;
-    char problem[CNN_PROBLEM_TEXT_MAX], settings[FUZZ_MAX_KNOBS][2 * CNN_NAME_MAX];
+    char name[2 * CNN_NAME_MAX], problem[CNN_PROBLEM_TEXT_MAX], settings[FUZZ_MAX_KNOBS][2 * CNN_NAME_MAX];
     const int count = fuzz_settings(space, c, settings);
-    cnn_problem_format(p, problem);
-    const char *quote = problem[strspn(problem, quiet)] == '\0' ? "" : "'";
-    const char *glob = algorithm[strspn(algorithm, quiet)] == '\0' ? "" : "'";
     const bool conv = p->op == CNN_OP_CONV, no_bias = conv ? !p->u.conv.bias : p->op == CNN_OP_FC && !p->u.fc.bias;
-    text[0] = '\0';
-    append(text, size, "benchcnn verify --impl %s%s:%s%s --op %s --dir %s --problem %s%s%s --dtype %s --layout %s",
-           glob, space->impls[c->impl]->name, algorithm, glob, cnn_op_name(p->op), cnn_dir_name(c->dir), quote, problem,
-           quote, cnn_dtype_name(p->u.type.dtype), cnn_layout_name(p->u.type.layout));
-    if (p->u.type.math != CNN_MATH_F32) append(text, size, " --math %s", cnn_math_name(p->u.type.math));
-    if (conv && p->u.conv.flip) append(text, size, " --mode convolution");
-    if (no_bias) append(text, size, " --no-bias");
-    if (space->device != 0) append(text, size, " --device %d", space->device);
-    for (int i = 0; i < count; i++) append(text, size, " --set %s", settings[i]);
-    append(text, size, " --threads %d --seed %llu", c->threads, (unsigned long long)c->data_seed);
+    cnn_problem_format(p, problem);
+    snprintf(name, sizeof name, "%s:%s", space->impls[c->impl]->name, algorithm);
+    snprintf(text, size, "benchcnn verify --impl ");
+    cnn_append_quoted(text, size, name);
+    cnn_append(text, size, " --op %s --dir %s --problem ", cnn_op_name(p->op), cnn_dir_name(c->dir));
+    cnn_append_quoted(text, size, problem);
+    cnn_append(text, size, " --dtype %s --layout %s", cnn_dtype_name(p->u.type.dtype),
+               cnn_layout_name(p->u.type.layout));
+    if (p->u.type.math != CNN_MATH_F32) cnn_append(text, size, " --math %s", cnn_math_name(p->u.type.math));
+    if (conv && p->u.conv.flip) cnn_append(text, size, " --mode convolution");
+    if (no_bias) cnn_append(text, size, " --no-bias");
+    if (space->device != 0) cnn_append(text, size, " --device %d", space->device);
+    for (int i = 0; i < count; i++) cnn_append(text, size, " --set %s", settings[i]);
+    cnn_append(text, size, " --threads %d --seed %llu", c->threads, (unsigned long long)c->data_seed);
 }
 
 /* ---- Running. */

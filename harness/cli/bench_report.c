@@ -1,5 +1,6 @@
 /* bench_report.c: what `bench` shows on a terminal. */
 #include "../names.h"
+#include "../text.h"
 #include "bench_parts.h"
 #include "table.h"
 
@@ -14,35 +15,13 @@ void bench_time_text(double seconds, char *text, size_t size)
     snprintf(text, size, "%.*f %s", value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, unit);
 }
 
-/* Appends to a line of REPRO_MAX bytes; what does not fit is left out. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-static void
-append(char *line, const char *format, ...)
-{
-    size_t used = strlen(line);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(line + used, REPRO_MAX - used, format, args);
-    va_end(args);
-}
-
-/* Appends " --NAME WORD", the word quoted for a shell. */
-static void append_option(char *line, const char *name, const char *word)
-{
-    append(line, " --%s ", name);
-    size_t used = strlen(line);
-    cli_quote(line + used, REPRO_MAX - used, word);
-}
-
 static void append_caches(const bench *b, char *line)
 {
-    if (b->params.cold) append(line, " --cache cold");
+    if (b->params.cold) cnn_append(line, REPRO_MAX, " --cache cold");
     if (strcasecmp(b->options->cache, "network") != 0) return;
-    append(line, " --cache network");
-    append_option(line, "net", b->options->net);
-    if (b->options->batch) append_option(line, "batch", b->options->batch);
+    cnn_append(line, REPRO_MAX, " --cache network");
+    cli_append_option(line, REPRO_MAX, "net", b->options->net);
+    if (b->options->batch) cli_append_option(line, REPRO_MAX, "batch", b->options->batch);
 }
 
 void bench_repro(const bench *b, const contender *c, const vf_case *pc, char line[REPRO_MAX])
@@ -53,20 +32,21 @@ void bench_repro(const bench *b, const contender *c, const vf_case *pc, char lin
     cnn_problem_format(p, text);
     snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->algorithm.name);
     snprintf(line, REPRO_MAX, "benchcnn bench");
-    append_option(line, "impl", name);
-    append(line, " --op %s --dir %s", cnn_op_name(p->op), cnn_dir_name(pc->call.dir));
-    append_option(line, "problem", text);
-    append(line, " --dtype %s --layout %s --threads %d", cnn_dtype_name(p->u.type.dtype),
-           cnn_layout_name(p->u.type.layout), c->session->threads);
-    if (p->u.type.math != CNN_MATH_F32) append(line, " --math %s", cnn_math_name(p->u.type.math));
-    if (o->no_bias) append(line, " --no-bias");
-    if (strcasecmp(o->mode, "convolution") == 0) append(line, " --mode convolution");
+    cli_append_option(line, REPRO_MAX, "impl", name);
+    cnn_append(line, REPRO_MAX, " --op %s --dir %s", cnn_op_name(p->op), cnn_dir_name(pc->call.dir));
+    cli_append_option(line, REPRO_MAX, "problem", text);
+    cnn_append(line, REPRO_MAX, " --dtype %s --layout %s --threads %d", cnn_dtype_name(p->u.type.dtype),
+               cnn_layout_name(p->u.type.layout), c->session->threads);
+    if (p->u.type.math != CNN_MATH_F32) cnn_append(line, REPRO_MAX, " --math %s", cnn_math_name(p->u.type.math));
+    if (o->no_bias) cnn_append(line, REPRO_MAX, " --no-bias");
+    if (strcasecmp(o->mode, "convolution") == 0) cnn_append(line, REPRO_MAX, " --mode convolution");
     append_caches(b, line);
-    if (o->isolate) append(line, " --isolate");
-    if (o->seed != 1) append(line, " --seed %lld", (long long)o->seed);
-    for (int i = 0; c->choice && i < c->choice->n_settings; i++) append_option(line, "set", c->choice->settings[i]);
-    for (int i = 0; i < o->set.count; i++) append_option(line, "set", o->set.items[i]);
-    for (int i = 0; i < o->plugin.count; i++) append_option(line, "plugin", o->plugin.items[i]);
+    if (o->isolate) cnn_append(line, REPRO_MAX, " --isolate");
+    if (o->seed != 1) cnn_append(line, REPRO_MAX, " --seed %lld", (long long)o->seed);
+    for (int i = 0; c->choice && i < c->choice->n_settings; i++)
+        cli_append_option(line, REPRO_MAX, "set", c->choice->settings[i]);
+    for (int i = 0; i < o->set.count; i++) cli_append_option(line, REPRO_MAX, "set", o->set.items[i]);
+    for (int i = 0; i < o->plugin.count; i++) cli_append_option(line, REPRO_MAX, "plugin", o->plugin.items[i]);
 }
 
 static void print_tuned(const contender *c)

@@ -80,9 +80,8 @@ uint32_t cli_ops(const cli_options *options, cnn_error *err);  /* --op as a mask
 cnn_status cli_ints(const char *option, const char *text, int64_t min, int64_t max, int64_t *list, int capacity,
                     int *count, cnn_error *err);
 cnn_session_params cli_session_params(const cli_options *options);
-/* Writes `word` as a shell reads it back: as it is where nothing in it is special, else in single quotes, with '\'' for
- * each quote inside. Always ends with a NUL (size > 0); returns the length of the whole, cut when it is >= size. */
-size_t cli_quote(char *to, size_t size, const char *word);
+/* Adds " --NAME WORD" to a command, the word quoted for a shell. */
+void cli_append_option(char *command, size_t size, const char *name, const char *word);
 /* The sink of --out and --json; says what it had to cut off the file. */
 cnn_status cli_sink_open(const char *out, bool json, record_sink **sink, cnn_error *err);
 /* For commands that take options alone: CNN_BAD_ARGUMENT when a word stands there too. */

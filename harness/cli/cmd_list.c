@@ -1,6 +1,7 @@
 /* cmd_list.c: `benchcnn list`: implementations, their algorithms and knobs, and why one is not available here. */
 #include "../names.h"
 #include "../registry.h"
+#include "../text.h"
 #include "cli.h"
 #include "table.h"
 
@@ -8,11 +9,9 @@
 
 static void ops_text(uint32_t ops, char *text, size_t size)
 {
-    size_t used = 0;
     text[0] = '\0';
-    for (int op = 0; op < CNN_OP_COUNT && used < size; op++)
-        if (ops & 1u << op)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", cnn_op_name((cnn_op)op));
+    for (int op = 0; op < CNN_OP_COUNT; op++)
+        if (ops & 1u << op) cnn_append(text, size, "%s%s", text[0] != '\0' ? "," : "", cnn_op_name((cnn_op)op));
 }
 
 /* Columns of text behind the longest name: names of algorithms are "impl:algorithm". */

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "../names.h"
+#include "../text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -122,10 +123,10 @@ static void keep_command_line(cli_options *options, int argc, char **argv)
 {
     char *text = options->command_line;
     const size_t size = sizeof options->command_line;
-    size_t used = (size_t)snprintf(text, size, "benchcnn");
-    for (int i = 1; i < argc && used + 1 < size; i++) {
-        text[used++] = ' ';
-        used += cli_quote(text + used, size - used, argv[i]);
+    snprintf(text, size, "benchcnn");
+    for (int i = 1; i < argc; i++) {
+        cnn_append(text, size, " ");
+        cnn_append_quoted(text, size, argv[i]);
     }
 }
 

@@ -1,6 +1,7 @@
 /* shared.c: what several commands make of their options. */
 #include "../cpu/threads.h"
 #include "../names.h"
+#include "../text.h"
 #include "cli.h"
 
 #include <errno.h>
@@ -100,16 +101,10 @@ cnn_session_params cli_session_params(const cli_options *options)
                                 .n_settings = options->set.count};
 }
 
-size_t cli_quote(char *to, size_t size, const char *word)
+void cli_append_option(char *command, size_t size, const char *name, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') return (size_t)snprintf(to, size, "%s", word);
-    size_t used = (size_t)snprintf(to, size, "'");
-    for (const char *at = word; *at != '\0'; at++) {
-        char *rest = used < size ? to + used : NULL;
-        used += (size_t)snprintf(rest, rest ? size - used : 0, *at == '\'' ? "'\\''" : "%c", *at);
-    }
-    return used + (size_t)snprintf(used < size ? to + used : NULL, used < size ? size - used : 0, "'");
+    cnn_append(command, size, " --%s ", name);
+    cnn_append_quoted(command, size, word);
 }
 
 cnn_status cli_no_words(const cli_options *options, cnn_error *err)

@@ -5,6 +5,7 @@
  * the same command goes on where a killed one stopped. */
 #include "sweep_batch.h"
 #include "../names.h"
+#include "../text.h"
 #include "table.h"
 
 #include <math.h>
@@ -206,9 +207,9 @@ static void cell_text(const batch_sweep *s, const epoch_setting *setting, unsign
         snprintf(text, size, "%s", epoch_diverged(&s->table, setting) ? "diverged" : "-");
         return;
     }
-    size_t used = (size_t)snprintf(text, size, "%.3f%s", seconds, marks ? " " : "");
-    for (int i = 0; i < BENCH_MARK_COUNT && used < size; i++)
-        if (marks >> i & 1u) used += (size_t)snprintf(text + used, size - used, "%c", bench_mark_name(i)[0]);
+    snprintf(text, size, "%.3f%s", seconds, marks ? " " : "");
+    for (int i = 0; i < BENCH_MARK_COUNT; i++)
+        if (marks >> i & 1u) cnn_append(text, size, "%c", bench_mark_name(i)[0]);
     *seen |= marks;
 }
 

@@ -1,5 +1,6 @@
 /* sweep_heat.c: some points by turns, through the contest that `bench` uses, each in a session of its own settings. */
 #include "../names.h"
+#include "../text.h"
 #include "sweep_parts.h"
 
 #include <math.h>
@@ -94,10 +95,9 @@ static void add_settings(const sweep *s, const sweep_group *g, const sweep_point
     const cnn_impl *impl = s->b.sessions.list[g->session].impl;
     for (int k = 0; k < s->axes.n_knobs; k++) {
         const sweep_knob *knob = &s->axes.knobs[k];
-        const size_t used = strlen(line);
         if (knob->impl == impl)
-            snprintf(line + used, REPRO_MAX - used, " --set %s.%s=%lld", impl->name, impl->knobs[knob->index].name,
-                     (long long)p->knobs[k]);
+            cnn_append(line, REPRO_MAX, " --set %s.%s=%lld", impl->name, impl->knobs[knob->index].name,
+                       (long long)p->knobs[k]);
     }
 }
 

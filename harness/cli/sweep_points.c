@@ -1,5 +1,6 @@
 /* sweep_points.c: the product of the axes for one implementation, problem and direction. */
 #include "../names.h"
+#include "../text.h"
 #include "sweep_parts.h"
 
 #include <stdlib.h>
@@ -37,18 +38,14 @@ void sweep_label(const sweep *s, const sweep_group *g, const sweep_point *point,
 {
     const cnn_impl *impl = base_of(s, g)->impl;
     const cnn_type *type = &s->b.types.types[point->type];
-    size_t used = (size_t)snprintf(text, size, "%s", point->algorithm.name);
-    if (s->axes.dtype && used < size)
-        used += (size_t)snprintf(text + used, size - used, " %s", cnn_dtype_name(type->dtype));
-    if (s->axes.layout && used < size)
-        used += (size_t)snprintf(text + used, size - used, " %s", cnn_layout_name(type->layout));
-    if (s->axes.threads && used < size)
-        used += (size_t)snprintf(text + used, size - used, " threads=%d", point->threads);
-    for (int k = 0; k < s->axes.n_knobs && used < size; k++) {
+    snprintf(text, size, "%s", point->algorithm.name);
+    if (s->axes.dtype) cnn_append(text, size, " %s", cnn_dtype_name(type->dtype));
+    if (s->axes.layout) cnn_append(text, size, " %s", cnn_layout_name(type->layout));
+    if (s->axes.threads) cnn_append(text, size, " threads=%d", point->threads);
+    for (int k = 0; k < s->axes.n_knobs; k++) {
         const sweep_knob *knob = &s->axes.knobs[k];
         if (knob->impl == impl)
-            used += (size_t)snprintf(text + used, size - used, " %s=%lld", impl->knobs[knob->index].name,
-                                     (long long)point->knobs[k]);
+            cnn_append(text, size, " %s=%lld", impl->knobs[knob->index].name, (long long)point->knobs[k]);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "tuned.h"
 
 #include "../names.h"
+#include "../text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -172,13 +173,10 @@ cnn_status cli_tuned_pick(cli_tuned *t, const cnn_session *base, const cnn_probl
 
 void cli_tuned_text(const tuned_pick *pick, char *text, size_t size)
 {
-    size_t used = (size_t)snprintf(text, size, "%s", pick->algorithm.name);
-    if (!pick->choice) {
-        snprintf(text + used, size - used, ", the default");
-        return;
-    }
+    snprintf(text, size, "%s%s", pick->algorithm.name, pick->choice ? "" : ", the default");
+    if (!pick->choice) return;
     if (pick->session->impl->device_kind == CNN_DEVICE_CPU)
-        used += (size_t)snprintf(text + used, size - used, " threads=%d", pick->session->threads);
-    for (int i = 0; i < pick->choice->n_settings && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, " %s", strchr(pick->choice->settings[i], '.') + 1);
+        cnn_append(text, size, " threads=%d", pick->session->threads);
+    for (int i = 0; i < pick->choice->n_settings; i++)
+        cnn_append(text, size, " %s", strchr(pick->choice->settings[i], '.') + 1);
 }

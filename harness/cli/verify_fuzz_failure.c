@@ -95,11 +95,7 @@ static void alone_command(const fuzz_session *s, const fuzz_case *c, char *comma
 {
     const cli_list *plugins = &s->options->plugin;
     fuzz_command(&s->space, c, c->algorithm[0] != '\0' ? c->algorithm : "*", command, size);
-    for (int i = 0; i < plugins->count; i++) {
-        size_t used = strlen(command);
-        used += (size_t)snprintf(command + used, size - used, " --plugin ");
-        if (used < size) cli_quote(command + used, size - used, plugins->items[i]);
-    }
+    for (int i = 0; i < plugins->count; i++) cli_append_option(command, size, "plugin", plugins->items[i]);
 }
 
 /* What repeats a failure that a fresh process does not show: it takes the cases before it. */

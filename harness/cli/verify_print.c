@@ -5,79 +5,67 @@
 #include "table.h"
 
 #include "../names.h"
+#include "../text.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 4096, SHORTEST_WHAT = 16 };
+enum { LINE = 4096, SHORTEST_WHAT = 16 };
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-static void
-append(char text[LINE_MAX_BYTES], const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, LINE_MAX_BYTES - used, format, args);
-    va_end(args);
-}
-
-static void append_budget(const verify_report *r, char text[LINE_MAX_BYTES], const char *of)
+static void append_budget(const verify_report *r, char text[LINE], const char *of)
 {
     if (r->state >= VERIFY_PASSED && isfinite(r->budget_used))
-        append(text, "%.2g %%%s", 100.0 * r->budget_used, of);
+        cnn_append(text, LINE, "%.2g %%%s", 100.0 * r->budget_used, of);
     else if (r->state >= VERIFY_PASSED)
-        append(text, "beyond any bound");
+        cnn_append(text, LINE, "beyond any bound");
     if (r->precision[0] != '\0')
-        append(text, ", %s", strcmp(r->precision, "worse") == 0 ? "worse than f16" : r->precision);
+        cnn_append(text, LINE, ", %s", strcmp(r->precision, "worse") == 0 ? "worse than f16" : r->precision);
 }
 
 /* Why it is not PASSED, or what must be known of it all the same. */
-static void append_remarks(const verify_report *r, char text[LINE_MAX_BYTES])
+static void append_remarks(const verify_report *r, char text[LINE])
 {
     const report_case *c = &r->now;
     if (r->reason[0] != '\0')
-        append(text, " | %s", r->reason);
+        cnn_append(text, LINE, " | %s", r->reason);
     else if (r->state == VERIFY_SKIPPED)
-        append(text, " | %s", r->skipped);
+        cnn_append(text, LINE, " | %s", r->skipped);
     if (c->tuned != NULL) {
         char choice[1024];
         cli_tuned_text(c->tuned, choice, sizeof choice);
-        append(text, " | %s", choice);
+        cnn_append(text, LINE, " | %s", choice);
     }
-    append(text, "%s", r->remarks);
+    cnn_append(text, LINE, "%s", r->remarks);
 }
 
-static void append_head(const verify_report *r, char text[LINE_MAX_BYTES])
+static void append_head(const verify_report *r, char text[LINE])
 {
     const report_case *c = &r->now;
     char name[2 * CNN_NAME_MAX + 2];
     snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->tuned != NULL ? CNN_TUNED : c->algorithm);
-    append(text, "%-11s %-14s ", verify_state_name(r->state), name);
+    cnn_append(text, LINE, "%-11s %-14s ", verify_state_name(r->state), name);
     if (c->problem != NULL)
-        append(text, "%-9s %-5s ", cnn_op_name(c->problem->op), cnn_dir_name(c->dir));
+        cnn_append(text, LINE, "%-9s %-5s ", cnn_op_name(c->problem->op), cnn_dir_name(c->dir));
     else
-        append(text, "net ");
+        cnn_append(text, LINE, "net ");
 }
 
-static void append_type(const cnn_type *type, char text[LINE_MAX_BYTES])
+static void append_type(const cnn_type *type, char text[LINE])
 {
-    append(text, " %s %s", cnn_dtype_name(type->dtype), cnn_layout_name(type->layout));
-    if (type->math != CNN_MATH_F32) append(text, " %s", cnn_math_name(type->math));
+    cnn_append(text, LINE, " %s %s", cnn_dtype_name(type->dtype), cnn_layout_name(type->layout));
+    if (type->math != CNN_MATH_F32) cnn_append(text, LINE, " %s", cnn_math_name(type->math));
 }
 
 static void print_whole(const verify_report *r)
 {
-    char text[LINE_MAX_BYTES] = "";
+    char text[LINE] = "";
     append_head(r, text);
-    append(text, "%s", r->now.what);
+    cnn_append(text, LINE, "%s", r->now.what);
     append_type(&r->now.type, text);
-    if (r->failed[0] != '\0') append(text, " | failed:%s", r->failed);
-    if (r->passed[0] != '\0') append(text, " |%s%s", r->failed[0] != '\0' ? " passed:" : "", r->passed);
-    if (r->state >= VERIFY_PASSED || r->precision[0] != '\0') append(text, " | ");
+    if (r->failed[0] != '\0') cnn_append(text, LINE, " | failed:%s", r->failed);
+    if (r->passed[0] != '\0') cnn_append(text, LINE, " |%s%s", r->failed[0] != '\0' ? " passed:" : "", r->passed);
+    if (r->state >= VERIFY_PASSED || r->precision[0] != '\0') cnn_append(text, LINE, " | ");
     append_budget(r, text, " of the budget");
     append_remarks(r, text);
     printf("%s\n", text);
@@ -85,16 +73,16 @@ static void print_whole(const verify_report *r)
 
 static void print_short(const verify_report *r, int columns)
 {
-    char text[LINE_MAX_BYTES] = "", budget[LINE_MAX_BYTES] = "", remarks[LINE_MAX_BYTES] = "",
-         what[CNN_PROBLEM_TEXT_MAX];
+    char text[LINE] = "", budget[LINE] = "", remarks[LINE] = "", what[CNN_PROBLEM_TEXT_MAX];
     append_head(r, text);
     text[strlen(text) - 1] = '\0';
     append_type(&r->now.type, text);
     append_budget(r, budget, "");
-    append(text, "  %-10s ", budget);
+    cnn_append(text, LINE, "  %-10s ", budget);
     const int room = columns - table_width(text);
-    append(text, "%s", table_shorten(r->now.what, room > SHORTEST_WHAT ? room : SHORTEST_WHAT, what, sizeof what));
-    if (r->failed[0] != '\0') append(remarks, " | failed:%s", r->failed);
+    cnn_append(text, LINE, "%s",
+               table_shorten(r->now.what, room > SHORTEST_WHAT ? room : SHORTEST_WHAT, what, sizeof what));
+    if (r->failed[0] != '\0') cnn_append(remarks, LINE, " | failed:%s", r->failed);
     append_remarks(r, remarks);
     table_print(4, "%s\n", text);
     if (remarks[0] != '\0') table_print(4, "    %s\n", remarks + strspn(remarks, " |;"));

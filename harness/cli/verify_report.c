@@ -5,6 +5,7 @@
 #include "verify_dump.h"
 
 #include "../names.h"
+#include "../text.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,19 +15,6 @@ enum {
     COMMAND_MAX = REPORT_COMMAND_MAX,
     DETAILED = 10
 }; /* DETAILED: failures that are shown and dumped element by element */
-
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-static void
-append(char *text, size_t size, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
 
 static void write(verify_report *r, cnn_record *record)
 {
@@ -112,18 +100,20 @@ void report_result(void *user, const verify_result *v)
     if (v->state > r->state) r->state = v->state;
     if (v->budget_used > r->budget_used) r->budget_used = v->budget_used;
     if (v->precision[0] != '\0') memcpy(r->precision, v->precision, sizeof r->precision);
-    if (v->state == VERIFY_PASSED) append(r->passed, sizeof r->passed, " %s", v->check);
+    if (v->state == VERIFY_PASSED) cnn_append(r->passed, sizeof r->passed, " %s", v->check);
     if (v->state == VERIFY_SKIPPED)
-        append(r->skipped, sizeof r->skipped, "%s%s: %s", r->skipped[0] ? "; " : "", v->check, v->reason);
+        cnn_append(r->skipped, sizeof r->skipped, "%s%s: %s", r->skipped[0] ? "; " : "", v->check, v->reason);
     if (v->state == VERIFY_UNSUPPORTED || (v->problem == NULL && v->state <= VERIFY_PASSED))
-        append(r->reason, sizeof r->reason, "%s%s: %s", r->reason[0] ? "; " : "", v->check, v->reason);
+        cnn_append(r->reason, sizeof r->reason, "%s%s: %s", r->reason[0] ? "; " : "", v->check, v->reason);
     if (v->problem != NULL && v->state == VERIFY_PASSED && v->reason[0] != '\0' && strcmp(v->check, "gradient") != 0)
-        append(r->remarks, sizeof r->remarks, "; %s: %s", v->check, v->reason);
+        cnn_append(r->remarks, sizeof r->remarks, "; %s: %s", v->check, v->reason);
     if (v->state > VERIFY_PASSED) {
-        append(r->failed, sizeof r->failed, " %s", v->check);
-        append(r->failures, sizeof r->failures, "    %s %s: %s\n", v->check, verify_state_name(v->state), v->reason);
-        if (v->worst[0] != '\0') append(r->failures, sizeof r->failures, "      %s\n", v->worst);
-        if (!r->located && r->cases[VERIFY_FAILED] < DETAILED) append(r->failures, sizeof r->failures, "%s", v->where);
+        cnn_append(r->failed, sizeof r->failed, " %s", v->check);
+        cnn_append(r->failures, sizeof r->failures, "    %s %s: %s\n", v->check, verify_state_name(v->state),
+                   v->reason);
+        if (v->worst[0] != '\0') cnn_append(r->failures, sizeof r->failures, "      %s\n", v->worst);
+        if (!r->located && r->cases[VERIFY_FAILED] < DETAILED)
+            cnn_append(r->failures, sizeof r->failures, "%s", v->where);
         r->located = r->located || v->where[0] != '\0';
     }
     verify_table_add(r->table, v, r->now.what);

@@ -2,6 +2,7 @@
 #include "idx.h"
 
 #include "../shape.h"
+#include "../text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,9 +55,8 @@ static cnn_status read_magic(gzFile file, const char *path, int min_dims, int ma
 /* "60000 x 28 x 28" */
 static void format_dims(const idx_array *a, char text[96])
 {
-    size_t used = 0;
-    for (int i = 0; i < a->n_dims && used < 90; i++)
-        used += (size_t)snprintf(text + used, 96 - used, "%s%lld", i ? " x " : "", (long long)a->dims[i]);
+    text[0] = '\0';
+    for (int i = 0; i < a->n_dims; i++) cnn_append(text, 96, "%s%lld", i ? " x " : "", (long long)a->dims[i]);
 }
 
 static cnn_status read_dims(gzFile file, const char *path, idx_array *a, cnn_error *err)

@@ -3,6 +3,7 @@
 
 #include "../names.h"
 #include "../shape.h"
+#include "../text.h"
 #include "npy_header.h"
 
 #include <errno.h>
@@ -27,10 +28,9 @@ double npy_get(const npy_array *array, int64_t index)
 
 void npy_shape_text(const int64_t *dims, int n_dims, char text[NPY_SHAPE_TEXT])
 {
-    size_t used = (size_t)snprintf(text, NPY_SHAPE_TEXT, "(");
-    for (int i = 0; i < n_dims; i++)
-        used += (size_t)snprintf(text + used, NPY_SHAPE_TEXT - used, "%s%lld", i > 0 ? ", " : "", (long long)dims[i]);
-    snprintf(text + used, NPY_SHAPE_TEXT - used, n_dims == 1 ? ",)" : ")");
+    snprintf(text, NPY_SHAPE_TEXT, "(");
+    for (int i = 0; i < n_dims; i++) cnn_append(text, NPY_SHAPE_TEXT, "%s%lld", i > 0 ? ", " : "", (long long)dims[i]);
+    cnn_append(text, NPY_SHAPE_TEXT, "%s", n_dims == 1 ? ",)" : ")");
 }
 
 /* Fewer bytes than wanted: a file that cannot be read, or one that ends too early. */
