@@ -1,5 +1,5 @@
-# cmake --install: the program, its networks and problem files, and what a plug-in is built against: cnn.h, a CMake
-# package and a pkg-config file.
+# cmake --install: the program, its networks and problem files, and what a plug-in is built against: cnn.h with cnn/,
+# a CMake package and a pkg-config file.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -9,6 +9,7 @@ target_include_directories(benchcnn_cnn INTERFACE $<INSTALL_INTERFACE:${CMAKE_IN
 
 install(TARGETS benchcnn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES harness/cnn.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY harness/cnn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY bench/nets bench/problems DESTINATION ${CMAKE_INSTALL_DATADIR}/benchcnn/bench)
 install(DIRECTORY plots impl_template DESTINATION ${CMAKE_INSTALL_DATADIR}/benchcnn)
 

@@ -1,0 +1,89 @@
+/* cnn/args.h: device pointers of one call, a struct for each family of operations. Part of cnn.h. */
+#ifndef CNN_ARGS_H
+#define CNN_ARGS_H
+
+#include "desc.h"
+
+/* Conv and FC. FWD reads x, w, b and writes y; BWD_D reads dy, w and writes dx; BWD_W reads x, dy and writes dw, db.
+ * b and db are NULL where the descriptor has no bias. beta is 0 (the result replaces the output, which may hold
+ * anything, NaN too) or 1 (the result, bias included, is added to it): for y, dx, dw, and db alike. */
+typedef struct cnn_weighted_args {
+    const void *x, *w, *b, *dy;
+    void *y, *dx, *dw, *db;
+    double beta;
+    void *workspace;
+} cnn_weighted_args;
+
+/* Pooling, activation, dropout. y may be x in an activation's forward (in place), dx may be dy in its backward; after
+ * an in-place forward, `x` is NULL in the backward and f' must come from y. `step` (dropout) counts updates. */
+typedef struct cnn_map_fwd_args {
+    const void *x;
+    void *y;
+    const int64_t *step;
+    void *workspace;
+} cnn_map_fwd_args;
+
+typedef struct cnn_map_bwd_args {
+    const void *x, *y, *dy;
+    void *dx;
+    const int64_t *step;
+    void *workspace;
+} cnn_map_bwd_args;
+
+/* FWD: y = softmax(x); if not NULL, *loss_sum += sum_n -log(y[n,label]) and *correct += the images whose largest x is
+ * at the label (the first one on a tie). BWD_D: dx = (y - onehot(labels)) * scale. Labels are in [0, ic). */
+typedef struct cnn_loss_args {
+    const void *x;
+    const int32_t *labels;
+    void *y, *dx;
+    double *loss_sum;
+    int64_t *correct;
+    double scale;
+    void *workspace;
+} cnn_loss_args;
+
+/* ADD and CONCAT forward. y may be x[0] in ADD. */
+typedef struct cnn_join_args {
+    const void *x[CNN_MAX_INPUTS];
+    void *y;
+} cnn_join_args;
+
+/* CONCAT backward: dy is cut into dx[0], dx[1], ...; a NULL dx[i] is left out. */
+typedef struct cnn_split_args {
+    const void *dy;
+    void *dx[CNN_MAX_INPUTS];
+} cnn_split_args;
+
+/* Statistics and parameters are [ic] in the problem's dtype. Training forward writes save_mean and save_invstd
+ * (1/sqrt(var + eps)) for the backward, and updates running_*; inference only reads running_*. */
+typedef struct cnn_batchnorm_args {
+    const void *x, *gamma, *beta, *dy;
+    void *y, *dx, *dgamma, *dbeta;
+    void *running_mean, *running_var, *save_mean, *save_invstd;
+    void *workspace;
+} cnn_batchnorm_args;
+
+/* state[0], state[1]: `count` elements each, zero at first, as many as the kind needs (m then s). *step is read, then
+ * the call adds 1 to it: it lives on the device so that a captured step can be replayed. */
+typedef struct cnn_optimizer_args {
+    void *w;
+    const void *grad;
+    void *state[2];
+    int64_t *step;
+} cnn_optimizer_args;
+
+/* y[i] = rows[index[i]], y_labels[i] = labels[index[i]], i < count; row_elems elements a row. With a cursor (one number
+ * in device memory), index[*cursor + i] stands for index[i], and the call then adds count to *cursor: so the captured
+ * step takes the next batch at each replay; without one, `index` points into an order and is aligned to an int32_t
+ * only. y_labels may be NULL. */
+typedef struct cnn_gather_args {
+    cnn_dtype dtype;
+    int64_t count, row_elems;
+    const void *rows;
+    const int32_t *labels, *index;
+    void *y;
+    int32_t *y_labels;
+    int64_t *cursor; /* (optional) */
+} cnn_gather_args;
+
+#endif

@@ -1,0 +1,164 @@
+/* cnn/desc.h: descriptors: one operation on one set of shapes; every field filled in, none left to be deduced. What
+ * each operation computes stands at its descriptor. Part of cnn.h. */
+#ifndef CNN_DESC_H
+#define CNN_DESC_H
+
+#include "base.h"
+
+/* y[n,k,p,q] = b[k] + sum_{c,i,j} w[k,c,i,j] * x[n, c, p*sh + i*(dh+1) - ph, q*sw + j*(dw+1) - pw], zero outside x,
+ * c over the input channels of k's group (thesis eq. 3.5 to 3.7; d = dh + 1 there). Groups are contiguous blocks of
+ * oc/g output and ic/g input channels; w counts c within its group. With h = p*sh + i*(dh+1) - ph, v likewise
+ * (eq. 3.8 to 3.10):
+ *   BWD_D  dx[n,c,h,v] = sum_{k,i,j,p,q} w[k,c,i,j] * dy[n,k,p,q], over all that read this pixel
+ *   BWD_W  dw[k,c,i,j] = sum_{n,p,q} dy[n,k,p,q] * x[n,c,h,v],  db[k] = sum_{n,p,q} dy[n,k,p,q]
+ * With `flip`, w[k,c,kh-1-i,kw-1-j] stands for w[k,c,i,j] in all three, and dw likewise.
+ * ph and pw are the padding above and on the left; ph_r and pw_r, below and on the right, may be negative: then the
+ * last input rows or columns are not read. */
+typedef struct cnn_conv_desc {
+    cnn_type t;
+    int64_t g, mb, ic, ih, iw, oc, oh, ow, kh, kw, sh, sw, ph, pw, ph_r, pw_r, dh, dw;
+    bool bias, flip;
+} cnn_conv_desc;
+
+/* y[n,k] = b[k] + sum_{c,h,w} w[k,c,h,w] * x[n,c,h,w]. x is a 4-D tensor in t.layout; y is [mb][oc]. */
+typedef struct cnn_fc_desc {
+    cnn_type t;
+    int64_t mb, ic, ih, iw, oc;
+    bool bias;
+} cnn_fc_desc;
+
+/* MAX takes padding for minus infinity; on a tie the gradient goes to the first maximum in row-major order of the
+ * window. AVG divides by the taps inside x, AVG_PAD by kh*kw. GLOBAL_AVG has kh = ih, kw = iw, oh = ow = 1. Every
+ * window touches at least one pixel. dh, dw as in cnn_conv_desc. */
+typedef enum cnn_pool_kind {
+    CNN_POOL_MAX,
+    CNN_POOL_AVG,
+    CNN_POOL_AVG_PAD,
+    CNN_POOL_GLOBAL_AVG,
+    CNN_POOL_COUNT
+} cnn_pool_kind;
+
+typedef struct cnn_pool_desc {
+    cnn_type t;
+    cnn_pool_kind kind;
+    int64_t mb, ic, ih, iw, oh, ow, kh, kw, sh, sw, ph, pw, ph_r, pw_r, dh, dw;
+} cnn_pool_desc;
+
+/* alpha is the slope of leaky ReLU, the ceiling of clipped ReLU, the scale of ELU (alpha*(e^x - 1) for x < 0); >= 0, so
+ * that f' can be had from y = f(x) alone. At a kink the derivative is the one of the side x <= 0 (x >= alpha: 0). */
+typedef enum cnn_act_kind {
+    CNN_ACT_IDENTITY,
+    CNN_ACT_RELU,
+    CNN_ACT_LEAKY_RELU,
+    CNN_ACT_CLIPPED_RELU,
+    CNN_ACT_ELU,
+    CNN_ACT_SIGMOID,
+    CNN_ACT_TANH,
+    CNN_ACT_COUNT
+} cnn_act_kind;
+
+typedef struct cnn_act_desc {
+    cnn_type t;
+    cnn_act_kind kind;
+    double alpha;
+    int64_t mb, ic, ih, iw;
+} cnn_act_desc;
+
+/* Softmax over the ic classes of each image, then cross-entropy with the integer labels. */
+typedef struct cnn_loss_desc {
+    cnn_type t;
+    int64_t mb, ic;
+} cnn_loss_desc;
+
+/* y = x / (1 - rate) where cnn_dropout_keep() says so, else 0; in inference y = x. */
+typedef struct cnn_dropout_desc {
+    cnn_type t;
+    double rate;
+    uint64_t seed;
+    bool inference;
+    int64_t mb, ic, ih, iw;
+} cnn_dropout_desc;
+
+/* y = x[0] + x[1]. Its backward is the identity, so it has no BWD_D. */
+typedef struct cnn_add_desc {
+    cnn_type t;
+    int64_t mb, ic, ih, iw;
+} cnn_add_desc;
+
+/* Along the channels: y has sum(ic[i]) of them. */
+typedef struct cnn_concat_desc {
+    cnn_type t;
+    int64_t mb, ih, iw;
+    int n_inputs;
+    int64_t ic[CNN_MAX_INPUTS];
+} cnn_concat_desc;
+
+/* Per channel over (n,h,w): y = gamma * (x - mean) / sqrt(var + eps) + beta, var biased. In training the running
+ * statistics become (1 - momentum)*running + momentum*batch, with the unbiased variance (n/(n-1), as in PyTorch); in
+ * inference they are what is used. */
+typedef struct cnn_batchnorm_desc {
+    cnn_type t;
+    double eps, momentum;
+    bool inference;
+    int64_t mb, ic, ih, iw;
+} cnn_batchnorm_desc;
+
+/* One update of `count` parameters, thesis eq. 3.11 to 3.21. First g = grad + l1*sign(w) + l2*w; then
+ *   SGD       w -= lr*g
+ *   MOMENTUM  m = beta1*m - lr*g;              w += m
+ *   ADAGRAD   s += g*g;                        w -= lr*g / (sqrt(s) + eps)
+ *   RMSPROP   s = beta2*s + (1-beta2)*g*g;     w -= lr*g / (sqrt(s) + eps)
+ *   ADAM      m = beta1*m + (1-beta1)*g; s = beta2*s + (1-beta2)*g*g;
+ *             w -= lr * (m/(1-beta1^(t+1))) / (sqrt(s/(1-beta2^(t+1))) + eps),  t = *step, from 0.
+ * With decay_steps > 0 the rate falls linearly to zero: lr * max(0, 1 - t/decay_steps) stands for lr. */
+typedef enum cnn_optimizer_kind {
+    CNN_SGD,
+    CNN_MOMENTUM,
+    CNN_ADAGRAD,
+    CNN_RMSPROP,
+    CNN_ADAM,
+    CNN_OPTIMIZER_COUNT
+} cnn_optimizer_kind;
+
+typedef struct cnn_optimizer_desc {
+    cnn_type t;
+    cnn_optimizer_kind kind;
+    int64_t count;
+    double lr, beta1, beta2, eps, l1, l2, decay_steps;
+} cnn_optimizer_desc;
+
+/* Any operation. `type` is the descriptor's own first member. */
+typedef struct cnn_problem {
+    cnn_op op;
+    char name[CNN_NAME_MAX]; /* the n"..." of the descriptor; "" without one */
+    union {
+        cnn_type type;
+        cnn_conv_desc conv;
+        cnn_fc_desc fc;
+        cnn_pool_desc pool;
+        cnn_act_desc act;
+        cnn_loss_desc loss;
+        cnn_dropout_desc dropout;
+        cnn_add_desc add;
+        cnn_concat_desc concat;
+        cnn_batchnorm_desc batchnorm;
+        cnn_optimizer_desc optimizer;
+    } u;
+} cnn_problem;
+
+/* Whether element `index` (position in memory) is kept in update `step`: a counter-based draw (splitmix64's finalizer),
+ * the same in every implementation, so forward and backward need not store a mask and results can be compared. */
+#ifdef __CUDACC__
+__host__ __device__
+#endif
+    static inline bool
+    cnn_dropout_keep(uint64_t seed, int64_t step, int64_t index, double rate)
+{
+    uint64_t z = seed + 0x9E3779B97F4A7C15u * ((uint64_t)step * 0xD1342543DE82EF95u + (uint64_t)index + 1);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    z ^= z >> 31;
+    return (double)(z >> 11) * (1.0 / 9007199254740992.0) >= rate;
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* cnn/net.h: a network as plain data, and what a whole training step is given. Part of cnn.h. */
+#ifndef CNN_NET_H
+#define CNN_NET_H
+
+#include "desc.h"
+
+typedef struct cnn_value {
+    int64_t c, h, w; /* per image */
+} cnn_value;
+
+typedef enum cnn_param_role {
+    CNN_WEIGHT,
+    CNN_BIAS,
+    CNN_GAMMA,
+    CNN_BETA,
+    CNN_RUNNING_MEAN, /* the running statistics are kept, not trained: they stand behind the trained ones */
+    CNN_RUNNING_VAR
+} cnn_param_role;
+
+typedef struct cnn_param {
+    cnn_param_role role;
+    int layer;
+    int64_t count, offset; /* elements; offset into the flat parameter vector, a multiple of CNN_ALIGN bytes */
+    int64_t fan_in, fan_out;
+} cnn_param;
+
+/* inputs and output index cnn_net.values; value 0 is the images. params[i] indexes cnn_net.params in the order of
+ * cnn_param_role; -1 marks none. In-place activations have output == inputs[0]. */
+typedef struct cnn_layer {
+    char name[CNN_NAME_MAX];
+    cnn_problem problem; /* at the network's batch size */
+    int n_inputs, inputs[CNN_MAX_INPUTS], output;
+    int n_params, params[4];
+} cnn_layer;
+
+/* Layers stand in the order of execution; the last one is the loss. */
+typedef struct cnn_net {
+    char name[CNN_NAME_MAX];
+    cnn_type type;
+    int64_t batch, classes;
+    int n_layers, n_values, n_params;
+    const cnn_layer *layers;
+    const cnn_value *values;
+    const cnn_param *params;
+    int64_t param_elems;   /* the flat vector: trained parameters first, gaps for alignment included (always zero) */
+    int64_t trained_elems; /* what the optimizer updates */
+} cnn_net;
+
+typedef struct cnn_step_args {
+    int64_t mb; /* images in this batch, <= net->batch */
+    const void *x;
+    const int32_t *labels;
+    void *params, *grads, *state[2];
+    int64_t *step, *correct;
+    double *loss_sum;
+    void *workspace;
+} cnn_step_args;
+
+#endif

@@ -1,0 +1,84 @@
+/* cnn/plan.h: what an implementation offers and is asked for: algorithms, knobs, plans, laps, ceilings. Part of cnn.h.
+ */
+#ifndef CNN_PLAN_H
+#define CNN_PLAN_H
+
+#include "desc.h"
+
+typedef struct cnn_context cnn_context; /* opaque: a device, a stream, threads; contexts are independent */
+typedef struct cnn_graph cnn_graph;     /* opaque: a captured sequence of operations */
+typedef struct cnn_stepper cnn_stepper; /* opaque: a whole training step in the implementation's own hands */
+typedef struct cnn_laps cnn_laps;       /* opaque: marks on the stream, and when it passed them */
+
+/* What ran on the stream between one mark and the next. */
+typedef struct cnn_lap {
+    char phase[32]; /* "gemm", a kernel's name ...; "": what was left of an operation when the harness ended it */
+    double seconds;
+} cnn_lap;
+
+/* A launch parameter, tile size, version ... Valid: min <= v <= max and, where `values` is given, one of them. */
+typedef struct cnn_knob {
+    const char *name, *doc;
+    int64_t min, max, def;
+    const int64_t *values; /* (optional) */
+    int n_values;
+} cnn_knob;
+
+enum {
+    CNN_ALGO_DETERMINISTIC = 1, /* the same bits in every run and for every thread count */
+    CNN_ALGO_TRANSFORMS = 2     /* FFT, Winograd: integers are not computed exactly; held to `amplification` */
+};
+
+typedef struct cnn_algorithm {
+    char name[CNN_NAME_MAX];
+    const char *doc;
+    uint32_t ops;         /* bit 1 << cnn_op for each operation it serves */
+    uint32_t flags;       /* CNN_ALGO_* */
+    double amplification; /* of the rounding bound; 1 for plain sums of products */
+    int64_t id;           /* the implementation's own */
+} cnn_algorithm;
+
+/* One problem, one direction, one algorithm, ready to run. The harness fills the first three from what `supports` let
+ * through, then calls `workspace` and `prepare`, which may change workspace_bytes and narrow what `algorithm` promises
+ * (TRANSFORMS, amplification) to what it chose: that is what the plan is held to. A partial batch is a plan of its own,
+ * made before the first step. */
+typedef struct cnn_plan {
+    cnn_problem problem;
+    cnn_dir dir;
+    cnn_algorithm algorithm;
+    size_t workspace_bytes;
+    char choice[CNN_NAME_MAX]; /* what `prepare` settled on, where the algorithm is a search; for the record */
+    void *state;               /* the implementation's own, from `prepare` to `release` */
+} cnn_plan;
+
+/* Valid during `open` only, the knobs too. */
+typedef struct cnn_open_params {
+    int threads;          /* >= 1 */
+    int device;           /* >= 0 */
+    const int64_t *knobs; /* one value a row of cnn_impl.knobs, checked by the harness */
+} cnn_open_params;
+
+/* EMULATED: a GPU's kernels run on the host, to be tested; such an implementation is never timed. */
+typedef enum cnn_device_kind { CNN_DEVICE_CPU, CNN_DEVICE_CUDA, CNN_DEVICE_EMULATED } cnn_device_kind;
+
+typedef void cnn_put_fn(void *user, const char *key, const char *value);
+
+/* A ceiling: what the device can do at best, found by running a kernel that does nothing else. */
+typedef enum cnn_peak_unit {
+    CNN_PEAK_FLOPS,  /* floating-point operations a second, in dtype and math */
+    CNN_PEAK_BYTES,  /* bytes a second, read and written ones added up */
+    CNN_PEAK_SECONDS /* seconds each: a latency, by the host's clock */
+} cnn_peak_unit;
+
+typedef struct cnn_peak {
+    char what[CNN_NAME_MAX];    /* "fma", "gemm", "read", "copy", "triad", "launch", ... */
+    char variant[CNN_NAME_MAX]; /* an instruction set, a library, a cache ("L2"); or "" */
+    cnn_peak_unit unit;
+    cnn_dtype dtype;
+    cnn_math math;
+    double amount; /* what one run does: operations, bytes, launches */
+    size_t holds;  /* of bytes: what the cache holds whose bandwidth this is; 0: memory */
+    void *state;   /* the implementation's own, from peak_open to peak_close */
+} cnn_peak;
+
+#endif
