@@ -42,6 +42,8 @@ static const field fields[] = {
     SETTING(test_images, FIELD_INT, false),
     SETTING(data_on, FIELD_TEXT, false),
     SETTING(graph, FIELD_BOOL, false),
+    SETTING(build, FIELD_TEXT, false),
+    SETTING(libraries, FIELD_TEXT, false),
     FIGURE(epoch, FIELD_INT),
     FIGURE(epochs, FIELD_INT),
     FIGURE(seconds, FIELD_REAL),

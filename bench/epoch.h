@@ -4,6 +4,7 @@
 #define BENCH_EPOCH_H
 
 #include "clocks.h"
+#include "harness/build_id.h"
 #include "harness/net/trainer.h"
 #include "harness/problem.h"
 #include "harness/record.h"
@@ -18,6 +19,7 @@ typedef struct epoch_setting {
     char gpu[CNN_NAME_MAX]; /* "": the work runs on the CPU */
     char data_on[8];        /* "device" or "host": where the images are during training */
     bool graph;             /* whether steps are captured and replayed */
+    char build[BUILD_ID_MAX], libraries[BUILD_ID_MAX]; /* what measured it; "": an older record, which does not say */
     int64_t net_params, batch, threads, cores, seed, train_images, test_images;
 } epoch_setting;
 
@@ -35,15 +37,20 @@ typedef struct epoch_row {
 typedef struct epoch_table {
     epoch_row *rows;
     int count, capacity;
+    int superseded; /* rows of a setting that another build has measured since: they were left out */
 } epoch_table;
 
-/* Fills in what training with these parameters means for the session: graph, data_on. */
+/* Fills in what training with these parameters means for the session: graph, data_on, optimizer, seed. */
 void epoch_setting_of_trainer(const cnn_session *session, const trainer_params *params, epoch_setting *setting);
-/* Fills in what the session knows: impl, threads, knobs, cpu, cores, gpu. The rest is the caller's. */
+/* Fills in what the session knows: impl, threads, knobs, cpu, cores, gpu, libraries. */
 void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting);
 /* Fills in net, net_params and net_crc, which are the same at every batch size and in every type. */
 void epoch_setting_of_net(const cnn_network *network, epoch_setting *setting);
+/* Fills in type, data, their images and batch. Algorithm and build are the caller's. */
+void epoch_setting_of_data(const cnn_type *type, const dataset *data, int64_t batch, epoch_setting *setting);
 bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b);
+/* The same, but measured by another build or with other libraries. */
+bool epoch_other_build(const epoch_setting *a, const epoch_setting *b);
 
 /* A row of what training one epoch came to; `number` from 1. */
 epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epochs, const trainer_result *result,
@@ -52,7 +59,7 @@ epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epo
 cnn_record *epoch_record(const cnn_session *session, const epoch_row *row);
 
 /* A run that was killed before its last epoch and begun anew counts only anew: an epoch 1 drops what is there of an
- * unfinished run of the same setting. */
+ * unfinished run of the same setting. What another build measured is dropped, too: two builds have no median. */
 cnn_status epoch_table_add(epoch_table *table, const epoch_row *row, cnn_error *err);
 /* Adds every epoch record of a file; an "env" record names the machine of those that follow it. *bad counts the lines
  * that are no records. */
@@ -76,5 +83,7 @@ int epoch_median(const epoch_table *table, const epoch_setting *setting, double 
 bool epoch_diverged(const epoch_table *table, const epoch_setting *setting);
 /* Whether the setting's epochs are there to the last: one numbered `epochs` or higher. */
 bool epoch_finished(const epoch_table *table, const epoch_setting *setting, int64_t epochs);
+/* Whether there are any that another build measured. */
+bool epoch_measured_elsewhere(const epoch_table *table, const epoch_setting *setting);
 
 #endif

@@ -2,6 +2,7 @@
  * network, and compared. */
 #include "epoch_parts.h"
 
+#include "harness/build_id.h"
 #include "harness/cpu/isa.h"
 #include "harness/cpu/threads.h"
 #include "harness/names.h"
@@ -44,12 +45,28 @@ void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting
     record_session(record, session, NULL);
     epoch_knobs(setting->knobs, sizeof setting->knobs, record);
     record_free(record);
+    cnn_libraries_id(session, setting->libraries);
 }
 
 void epoch_setting_of_trainer(const cnn_session *session, const trainer_params *params, epoch_setting *setting)
 {
     setting->graph = trainer_uses_graph(session, params);
     epoch_text(setting->data_on, sizeof setting->data_on, params->host_data ? "host" : "device");
+    char optimizer[CNN_PROBLEM_TEXT_MAX];
+    cnn_optimizer_format(&params->optimizer, optimizer);
+    epoch_text(setting->optimizer, sizeof setting->optimizer, optimizer);
+    setting->seed = (int64_t)params->seed;
+}
+
+void epoch_setting_of_data(const cnn_type *type, const dataset *data, int64_t batch, epoch_setting *setting)
+{
+    epoch_text(setting->dtype, sizeof setting->dtype, cnn_dtype_name(type->dtype));
+    epoch_text(setting->layout, sizeof setting->layout, cnn_layout_name(type->layout));
+    epoch_text(setting->math, sizeof setting->math, cnn_math_name(type->math));
+    epoch_text(setting->data, sizeof setting->data, data->name);
+    setting->train_images = data->train.count;
+    setting->test_images = data->test.count;
+    setting->batch = batch;
 }
 
 /* What the canonical text leaves to options, where it is not the usual; the weights' beginning likewise. */
@@ -98,7 +115,7 @@ void epoch_setting_of_net(const cnn_network *network, epoch_setting *setting)
 static bool same_text(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
 /* Field by field: the bytes of texts behind their ends differ. */
-bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b)
+static bool same_but_for_build(const epoch_setting *a, const epoch_setting *b)
 {
     return same_text(a->impl, b->impl) && same_text(a->algorithm, b->algorithm) && same_text(a->net, b->net) &&
            same_text(a->net_crc, b->net_crc) && a->net_params == b->net_params && same_text(a->data, b->data) &&
@@ -107,4 +124,19 @@ bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b)
            same_text(a->gpu, b->gpu) && same_text(a->data_on, b->data_on) && a->graph == b->graph &&
            a->batch == b->batch && a->threads == b->threads && a->cores == b->cores && a->seed == b->seed &&
            a->train_images == b->train_images && a->test_images == b->test_images;
+}
+
+static bool same_build(const epoch_setting *a, const epoch_setting *b)
+{
+    return same_text(a->build, b->build) && same_text(a->libraries, b->libraries);
+}
+
+bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b)
+{
+    return same_but_for_build(a, b) && same_build(a, b);
+}
+
+bool epoch_other_build(const epoch_setting *a, const epoch_setting *b)
+{
+    return same_but_for_build(a, b) && !same_build(a, b);
 }

@@ -26,8 +26,18 @@ static void drop_from(epoch_table *table, int first, const epoch_setting *settin
     table->count = kept;
 }
 
+static void drop_other_builds(epoch_table *table, const epoch_setting *setting)
+{
+    int kept = 0;
+    for (int i = 0; i < table->count; i++)
+        if (!epoch_other_build(&table->rows[i].setting, setting)) table->rows[kept++] = table->rows[i];
+    table->superseded += table->count - kept;
+    table->count = kept;
+}
+
 cnn_status epoch_table_add(epoch_table *table, const epoch_row *row, cnn_error *err)
 {
+    drop_other_builds(table, &row->setting);
     if (row->epoch == 1) drop_from(table, cut_run(table, &row->setting), &row->setting);
     epoch_row *rows = cnn_grow(table->rows, table->count, &table->capacity, sizeof *rows, "epoch records", err);
     if (!rows) return err->status;
@@ -83,5 +93,12 @@ bool epoch_finished(const epoch_table *table, const epoch_setting *setting, int6
 {
     for (int i = 0; i < table->count; i++)
         if (epoch_same_setting(&table->rows[i].setting, setting) && table->rows[i].epoch >= epochs) return true;
+    return false;
+}
+
+bool epoch_measured_elsewhere(const epoch_table *table, const epoch_setting *setting)
+{
+    for (int i = 0; i < table->count; i++)
+        if (epoch_other_build(&table->rows[i].setting, setting)) return true;
     return false;
 }

@@ -42,7 +42,6 @@ void bench_peaks_free(bench_peaks *peaks);
 
 cnn_record *bench_peak_record(const bench_peak *peak);
 bool bench_peak_parse(const cnn_record *record, bench_peak *peak); /* false: not of kind "peak", or broken */
-const char *bench_peak_unit(const bench_peak *peak);               /* "flop/s", "byte/s", "s" */
 /* "fma avx512 f32", "read L2", "copy": what, variant, type. */
 const char *bench_peak_name(const bench_peak *peak, char *text, size_t size);
 

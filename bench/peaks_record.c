@@ -10,8 +10,6 @@
 static const char *const units[] = {[CNN_PEAK_FLOPS] = "flop/s", [CNN_PEAK_BYTES] = "byte/s", [CNN_PEAK_SECONDS] = "s"};
 enum { UNITS = sizeof units / sizeof units[0] };
 
-const char *bench_peak_unit(const bench_peak *peak) { return units[peak->unit]; }
-
 const char *bench_peak_name(const bench_peak *peak, char *text, size_t size)
 {
     const char *type = peak->unit != CNN_PEAK_FLOPS ? ""
@@ -33,7 +31,7 @@ cnn_record *bench_peak_record(const bench_peak *peak)
         record_text(record, "math", cnn_math_name(peak->math));
     }
     record_real(record, "value", peak->value);
-    record_text(record, "unit", bench_peak_unit(peak));
+    record_text(record, "unit", units[peak->unit]);
     record_real(record, "median", peak->median);
     record_int(record, "samples", peak->samples);
     record_text(record, "marks", bench_marks_text(peak->marks, marks, sizeof marks));

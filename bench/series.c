@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of one curve differ in the batch alone. Seeds are let differ: the time does not depend on them. */
+/* Rows of one curve differ in the batch alone. Seeds are let differ: the time does not depend on them; builds, too: of
+ * each point only the latest's is there. */
 static bool same_curve(const epoch_setting *a, const epoch_setting *b)
 {
     epoch_setting other = *b;
     other.batch = a->batch;
     other.seed = a->seed;
-    return epoch_same_setting(a, &other);
+    return epoch_same_setting(a, &other) || epoch_other_build(a, &other);
 }
 
 static bool same_epoch(const epoch_setting *a, const epoch_setting *b)

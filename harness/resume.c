@@ -2,13 +2,13 @@
  * the other: a record belongs to the latest beginning before it. */
 #include "resume.h"
 
+#include "build_id.h"
 #include "build_info.h"
 #include "grow.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 enum { STATE_MAX = 24, STATES = 16 };
 
@@ -19,9 +19,9 @@ typedef struct left { /* a record */
 } left;
 
 struct resume {
-    char *command, build[16]; /* build "": not to be told, so that nothing is the same */
-    bool to_file;             /* there is a file to go on in */
-    bool open;                /* while reading: the records belong to a run of this command */
+    char *command, build[BUILD_ID_MAX]; /* build "": not to be told, so that nothing is the same */
+    bool to_file;                       /* there is a file to go on in */
+    bool open;                          /* while reading: the records belong to a run of this command */
     left *list;
     int count, capacity;
     int64_t cases; /* the number of the last one, plus one */
@@ -32,43 +32,12 @@ struct resume {
     int n_states;
 };
 
-/* A record lacks those that are not of its kind. NULL when out of memory. */
 static char *key_of(const cnn_record *record)
 {
     static const char *const fields[] = {"kind", "impl",  "algorithm", "machine", "op",    "problem",
                                          "bias", "mode",  "net",       "dir",     "dtype", "layout",
                                          "math", "cache", "threads",   "knobs",   "check"};
-    char *key = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&key, &size);
-    for (size_t i = 0; stream && i < sizeof fields / sizeof *fields; i++) {
-        char *value = record_json(record, fields[i]);
-        fprintf(stream, "%s ", value ? value : "");
-        free(value);
-    }
-    if (stream) fclose(stream);
-    return key;
-}
-
-static bool add_file(const char *path, uLong *crc)
-{
-    unsigned char bytes[1 << 16];
-    size_t count;
-    FILE *file = fopen(path, "re");
-    if (!file) return false;
-    while ((count = fread(bytes, 1, sizeof bytes, file)) > 0) *crc = crc32(*crc, bytes, (uInt)count);
-    const bool whole = !ferror(file);
-    fclose(file);
-    return whole;
-}
-
-/* The bytes that run, whatever they were made from. */
-static void find_build(const resume_run *run, char *build, size_t size)
-{
-    uLong crc = crc32(0, NULL, 0);
-    bool known = add_file("/proc/self/exe", &crc);
-    for (int i = 0; known && i < run->n_plugins; i++) known = add_file(run->plugins[i], &crc);
-    if (known) snprintf(build, size, "%08lx", crc);
+    return record_key(record, fields, (int)(sizeof fields / sizeof *fields));
 }
 
 static void forget_records(resume *r)
@@ -158,7 +127,7 @@ cnn_status resume_open(const resume_run *run, resume **result, cnn_error *err)
     if (!r || !r->command) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to go on with an earlier run");
     if (!path || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))) return CNN_OK;
     r->to_file = true;
-    find_build(run, r->build, sizeof r->build);
+    cnn_build_id(run->plugins, run->n_plugins, r->build);
     return stat(path, &info) == 0 ? record_read(path, read_one, r, &bad, err) : CNN_OK;
 }
 

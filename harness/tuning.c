@@ -1,8 +1,7 @@
 /* tuning.c: entries and what they rest on. */
 #include "tuning.h"
 
-#include "build_info.h"
-#include "cpu/isa.h"
+#include "build_id.h"
 #include "grow.h"
 #include "knobs.h"
 #include "names.h"
@@ -34,33 +33,6 @@ struct tuning {
 const char *tuning_state_name(tuning_state state)
 {
     return state == TUNING_KEPT ? "kept" : state == TUNING_ABSENT ? "absent" : "stale";
-}
-
-/* ---- What is here now. */
-
-typedef struct fact_list {
-    record_pair *facts;
-    int count;
-} fact_list;
-
-/* But for what a choice does not rest on: the slot that a card is in; threads have a field of their own. */
-static void add_fact(void *user, const char *key, const char *value)
-{
-    fact_list *list = user;
-    if (strcmp(key, "pci_bus_id") == 0 || strcmp(key, "threads") == 0 || list->count == TUNING_FACTS) return;
-    record_pair *pair = &list->facts[list->count++];
-    snprintf(pair->key, sizeof pair->key, "%s", key);
-    snprintf(pair->value, sizeof pair->value, "%s", value);
-}
-
-static int facts_of(const cnn_session *session, record_pair facts[TUNING_FACTS])
-{
-    char text[256];
-    fact_list list = {facts, 0};
-    add_fact(&list, "benchcnn", BUILD_VERSION);
-    if (session->impl->device_kind == CNN_DEVICE_CPU) add_fact(&list, "cpu", cpu_model(text, (int)sizeof text));
-    if (session->impl->describe) session->impl->describe(session->context, add_fact, &list);
-    return list.count;
 }
 
 static void identity_of(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, identity *is)
@@ -236,7 +208,7 @@ tuning_state tuning_find(const tuning *t, const cnn_session *session, const cnn_
     record_pair facts[TUNING_FACTS];
     identity is;
     bool stale = false;
-    const int count = facts_of(session, facts);
+    const int count = cnn_session_facts(session, facts, TUNING_FACTS);
     identity_of(session, problem, dir, &is);
     for (int i = t->count - 1; i >= 0; i--) {
         const entry *e = &t->list[i];
@@ -260,7 +232,7 @@ cnn_record *tuning_record(const cnn_session *session, const cnn_problem *problem
 {
     record_pair facts[TUNING_FACTS], knobs[TUNING_SETTINGS];
     identity is;
-    const int count = facts_of(session, facts);
+    const int count = cnn_session_facts(session, facts, TUNING_FACTS);
     identity_of(session, problem, dir, &is);
     for (int i = 0; i < c->n_settings; i++) {
         const char *name = c->settings[i] + strlen(is.impl) + 1, *equals = strchr(name, '=');

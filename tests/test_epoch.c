@@ -103,12 +103,44 @@ static void a_run_begun_anew_counts_anew(void **state)
     tear_down(&f);
 }
 
+/* Two builds have no median: the latest one's epochs count, and only they are done. */
+static void another_build_is_another_figure(void **state)
+{
+    bench_fixture f;
+    epoch_row rows[5];
+    epoch_table table = {0};
+    double seconds;
+    (void)state;
+    set_up(&f);
+    for (int i = 0; i < 5; i++) {
+        rows[i] = make_row(&f.session, i == 4 ? 200 : 100, 1, 1.0 + i);
+        strcpy(rows[i].setting.build, i < 2 ? "" : "0a1b2c3d");
+    }
+    strcpy(rows[3].setting.libraries, "0badcafe");
+    through_a_file(&f.session, rows, 5, &table);
+    assert_int_equal(table.count, 2);
+    assert_int_equal(table.superseded, 3);
+    assert_int_equal(epoch_median(&table, &rows[3].setting, &seconds, NULL), 1);
+    assert_true(seconds == 4.0);
+    assert_true(epoch_finished(&table, &rows[3].setting, 1));
+    assert_false(epoch_measured_elsewhere(&table, &rows[3].setting));
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(epoch_median(&table, &rows[i].setting, &seconds, NULL), 0);
+        assert_false(epoch_finished(&table, &rows[i].setting, 1));
+        assert_true(epoch_measured_elsewhere(&table, &rows[i].setting));
+    }
+    assert_true(epoch_finished(&table, &rows[4].setting, 1));
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(epochs_are_found_again),
         cmocka_unit_test(long_knobs_are_told_apart),
         cmocka_unit_test(a_run_begun_anew_counts_anew),
+        cmocka_unit_test(another_build_is_another_figure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,6 +186,35 @@ static void what_descriptors_leave_out_is_told(void **state)
     }
 }
 
+/* However long: two records that differ in the last of thousands of bytes are two. */
+static void keys_are_whole(void **state)
+{
+    static const char *const fields[] = {"impl", "knobs", "bias"};
+    enum { KNOBS = 100 };
+    record_pair knobs[KNOBS];
+    char *keys[4];
+    (void)state;
+    for (int i = 0; i < KNOBS; i++) {
+        snprintf(knobs[i].key, sizeof knobs[i].key, "knob_%050d", i);
+        strcpy(knobs[i].value, "1");
+    }
+    for (int k = 0; k < 4; k++) { /* one; the same without what goes without saying; another knob; another field */
+        cnn_record *record = record_new(k == 0 ? "this" : "that");
+        if (k == 2) strcpy(knobs[KNOBS - 1].value, "2");
+        record_text(record, "impl", "fake");
+        record_int_pairs(record, "knobs", knobs, KNOBS);
+        if (k != 1) record_bool(record, "bias", k != 3);
+        keys[k] = record_key(record, fields, 3);
+        assert_non_null(keys[k]);
+        assert_true(strlen(keys[k]) > 5000);
+        record_free(record);
+    }
+    assert_string_equal(keys[0], keys[1]);
+    assert_string_not_equal(keys[0], keys[2]);
+    assert_string_not_equal(keys[2], keys[3]);
+    for (int k = 0; k < 4; k++) free(keys[k]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +223,7 @@ int main(void)
         WITH_FILE(knobs_at_their_default_are_left_out),
         WITH_FILE(memory_that_runs_out_leaves_no_record),
         cmocka_unit_test(what_descriptors_leave_out_is_told),
+        cmocka_unit_test(keys_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,6 +45,7 @@ static void curves_are_sorted_and_named(void **state)
     for (int i = 0; i < 6; i++) {
         epoch_row row = make_row(&f.session, i % 3 == 0 ? 200 : i % 3 == 1 ? 5 : 50, 1, 1.0 + i);
         row.setting.threads = i < 3 ? 1 : 2;
+        strcpy(row.setting.build, i % 3 == 0 ? "0a1b2c3d" : "4e5f6a7b"); /* some points by another build: one curve */
         assert_int_equal(epoch_table_add(&table, &row, &err), CNN_OK);
     }
     epoch_row row = make_row(&f.session, 5, 1, 1);

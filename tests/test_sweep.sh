@@ -61,6 +61,28 @@ sweep "${all[@]}" --out "$tmp/part.jsonl" >"$tmp/log" 2>&1
 grep -q '^9 points run in .*15 already in' "$tmp/log" || fail "not just the missing points ran: $(cat "$tmp/log")"
 [ "$(points "$tmp/part.jsonl")" -eq 24 ] || fail "after resuming there are $(points "$tmp/part.jsonl") points, not 24"
 
+# What another build measured, or this one with other libraries, is measured again, and said to be; an older record does not say.
+for other in 's/"build":"[^"]*"/"build":"0badc0de"/' 's/"libraries":"[^"]*"/"libraries":"0badc0de"/' 's/"build":"[^"]*",//'; do
+    sed "/\"kind\":\"sweep/{/\"threads\":2/$other;}" "$tmp/all.jsonl" >"$tmp/built.jsonl"
+    sweep "${all[@]}" --out "$tmp/built.jsonl" >"$tmp/log" 2>&1
+    others=$(count "$tmp/all.jsonl" '"threads":2')
+    grep -q "^$others points run in .*$((24 - others)) already in .*; $others of them again, for another build" "$tmp/log" || fail "not just another build's points ran: $(cat "$tmp/log")"
+    [ "$(grep -c 'another build of benchcnn measured.*measured again$' "$tmp/log")" -eq 1 ] || fail "what is measured again is not said once"
+    sweep "${all[@]}" --out "$tmp/built.jsonl" >"$tmp/log" 2>&1
+    grep -q '^0 points run in .*24 already in' "$tmp/log" || fail "what was measured again is not kept: $(cat "$tmp/log")"
+    grep -q 'another build' "$tmp/log" && fail "nothing is measured again, but said to be"
+done
+
+batch=("$benchcnn" sweep batch --impl cpu:direct,cpu:im2col --net thesis --batch 20 --data synthetic --train-images 40 --test-images 20
+    --quiet --out "$tmp/batch.jsonl")
+"${batch[@]}" >"$tmp/log" 2>&1 || fail "sweep batch: $(cat "$tmp/log")"
+sed -i '/"kind":"epoch","impl":"cpu","algorithm":"direct"/s/"build":"[^"]*"/"build":"0badc0de"/' "$tmp/batch.jsonl"
+"${batch[@]}" >"$tmp/log" 2>&1
+[ "$(grep -c '"kind":"epoch"' "$tmp/batch.jsonl")" -eq 3 ] || fail "not just another build's epoch was trained again: $(cat "$tmp/log")"
+[ "$(grep -c 'another build of benchcnn measured.*measured again$' "$tmp/log")" -eq 1 ] || fail "what is trained again is not said once: $(cat "$tmp/log")"
+"${batch[@]}" >"$tmp/log" 2>&1
+[ "$(grep -c 'already in' "$tmp/log")" -eq 2 ] || fail "what was trained again is not kept: $(cat "$tmp/log")"
+
 # Types; the other seed, or without a bias, is another point.
 sweep layout,dtype --out "$tmp/types.jsonl" >"$tmp/log" 2>&1 || fail "types: $(cat "$tmp/log")"
 [ "$(points "$tmp/types.jsonl")" -eq 4 ] || fail "$(points "$tmp/types.jsonl") types, not 4"

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int cli_npy_dims(const cnn_operand *o, int64_t dims[4])
+/* The shape an operand has in a file, as PyTorch has it: tensors (n, c, h, w), weights (oc, ic/g, kh, kw), vectors
+ * (oc,). Returns the number of dimensions. */
+static int dims_of(const cnn_operand *o, int64_t dims[4])
 {
     int n = 4;
     const bool weights = strcmp(o->name, "w") == 0 || strcmp(o->name, "dw") == 0;
@@ -28,7 +30,7 @@ cnn_status cli_npy_load(const char *path, const cnn_operand *o, double **values,
 {
     npy_array array;
     int64_t dims[4];
-    const int n = cli_npy_dims(o, dims);
+    const int n = dims_of(o, dims);
     *values = NULL;
     cnn_status status = npy_read(path, &array, err);
     if (status != CNN_OK) return status;
@@ -51,7 +53,7 @@ cnn_status cli_npy_save(const char *path, const cnn_operand *o, const double *va
 {
     npy_array array = {.dtype = dtype, .count = o->count};
     int64_t dims[4];
-    array.n_dims = cli_npy_dims(o, dims);
+    array.n_dims = dims_of(o, dims);
     memcpy(array.dims, dims, sizeof dims);
     array.data = malloc((size_t)o->count * cnn_dtype_size(dtype));
     if (array.data == NULL)

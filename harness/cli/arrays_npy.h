@@ -5,10 +5,6 @@
 #include "../data/npy.h"
 #include "../shape.h"
 
-/* The shape an operand has in a file, as PyTorch has it: tensors (n, c, h, w), weights (oc, ic/g, kh, kw), vectors
- * (oc,). Returns the number of dimensions. */
-int cli_npy_dims(const cnn_operand *operand, int64_t dims[4]);
-
 /* Reads an operand's array; a shape that is not the operand's is refused with both. `values` is malloc'd. */
 cnn_status cli_npy_load(const char *path, const cnn_operand *operand, double **values, cnn_dtype *dtype,
                         cnn_error *err);

@@ -84,6 +84,12 @@ cnn_session_params cli_session_params(const cli_options *options);
 void cli_append_option(char *command, size_t size, const char *name, const char *word);
 /* The sink of --out and --json; says what it had to cut off the file. */
 cnn_status cli_sink_open(const char *out, bool json, record_sink **sink, cnn_error *err);
+/* Whether it is there, and holds anything to read back: no pipe, no terminal. NULL: an option that was not given. */
+bool cli_is_plain_file(const char *path);
+/* Of a file of records that was read: on standard error, unless there were none. */
+void cli_say_bad_lines(const char *path, int bad);
+/* Before hours are spent on it: that points of a sweep are measured again. */
+void cli_say_other_build(const char *path);
 /* For commands that take options alone: CNN_BAD_ARGUMENT when a word stands there too. */
 cnn_status cli_no_words(const cli_options *options, cnn_error *err);
 /* CNN_BAD_ARGUMENT when both are one and the same file. NULL paths: options not given. */

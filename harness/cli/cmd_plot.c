@@ -29,10 +29,11 @@ static cnn_status read_records(const cli_options *options, epoch_table *table, c
         int bad;
         cnn_status status = epoch_table_read(table, options->words.items[i], &bad, err);
         if (status != CNN_OK) return status;
-        if (bad > 0)
-            fprintf(stderr, "benchcnn: %s: %d line%s no record (a run that was killed?), passed over\n",
-                    options->words.items[i], bad, bad == 1 ? " is" : "s are");
+        cli_say_bad_lines(options->words.items[i], bad);
     }
+    if (table->superseded > 0)
+        fprintf(stderr, "left out: %d epoch record%s of points that another build has measured since\n",
+                table->superseded, table->superseded == 1 ? "" : "s");
     if (table->count > 0) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s holds no epoch records: `benchcnn sweep batch --out FILE` writes them",
                     options->words.count == 1 ? options->words.items[0] : "none of the files");

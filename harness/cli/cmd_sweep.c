@@ -55,9 +55,9 @@ static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
 {
     cnn_status status = sweep_make_points(s, g, err);
     if (status == CNN_OK && g->count > 0) {
-        sweep_find_rows(s, g);
+        status = sweep_find_rows(s, g, err);
         s->b.total = s->ran + s->kept + g->count;
-        status = run_points(s, g, err);
+        if (status == CNN_OK) status = run_points(s, g, err);
         if (status == CNN_OK) status = sweep_final(s, g, err);
         cli_progress_end(&s->b.progress);
         if (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW) { /* this problem's own trouble */
@@ -135,7 +135,9 @@ static cnn_status set_up(sweep *s, cnn_error *err)
     if (status == CNN_OK) status = cli_sessions_open(o, true, &b->sessions, err);
     if (status == CNN_OK) status = cli_tuned_open(o, &b->sessions, true, &b->tuned, err);
     if (status == CNN_OK && o->tune) status = cli_sink_open(o->tune, false, &s->tune, err);
+    cnn_build_id(o->plugin.items, o->plugin.count, s->rows.build);
     for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
+        cnn_libraries_id(&b->sessions.list[i], s->libraries[i]);
         status = record_environment(b->sink, &b->sessions.list[i], o->command_line, err);
         if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
     }
@@ -151,21 +153,23 @@ static void tear_down(sweep *s)
     record_sink_close(s->b.sink);
     for (int t = 0; t < s->b.types.count; t++) cnn_net_free(s->b.networks[t]);
     free(s->b.problems.items);
-    free(s->rows.items);
+    sweep_rows_free(&s->rows);
     free(s);
 }
 
 static void print_summary(const sweep *s)
 {
-    char kept[512] = "";
+    char kept[512] = "", again[80] = "";
     /* what the control took is estimated: with it the parts may come to a little more than the whole */
     const double seconds = cnn_now() - s->start, whole = fmax(seconds, s->timed_s + s->warm_up_s);
     if (s->kept > 0) snprintf(kept, sizeof kept, "; %d already in %s", s->kept, s->b.options->out);
+    if (s->again > 0)
+        snprintf(again, sizeof again, "; %d of them again, for another build had measured them", s->again);
     table_print(4,
                 "%d points run in %.1f s: %.0f %% of it in timed runs, %.0f %% in their warm-up; %d could not run, %d "
-                "wrong%s\n",
+                "wrong%s%s\n",
                 s->ran, seconds, floor(100 * s->timed_s / whole), floor(100 * s->warm_up_s / whole), s->refused,
-                s->wrong, kept);
+                s->wrong, kept, again);
 }
 
 static int sweep_operations(const cli_options *options, const sweep_axes *axes, cnn_error *err)

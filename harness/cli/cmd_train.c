@@ -58,6 +58,7 @@ static cnn_status set_up(train *t, cnn_error *err)
     const cli_options *o = t->options;
     cnn_status status = read_options(t, err);
     if (status == CNN_OK) status = cnn_net_load(o->net, &t->types.types[0], t->batch, (uint64_t)o->seed, &network, err);
+    cnn_build_id(o->plugin.items, o->plugin.count, t->build);
     if (status == CNN_OK) status = cli_sink_open(o->plan ? NULL : o->out, !o->plan && o->json, &t->sink, err);
     if (status == CNN_OK && o->checkpoint != NULL) status = checkpoint_check(o->checkpoint, err);
     if (status == CNN_OK) status = cli_sessions_open(o, false, &t->sessions, err);

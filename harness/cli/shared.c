@@ -114,6 +114,27 @@ cnn_status cli_no_words(const cli_options *options, cnn_error *err)
                     options->words.items[0]);
 }
 
+bool cli_is_plain_file(const char *path)
+{
+    struct stat info;
+    return path != NULL && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+void cli_say_bad_lines(const char *path, int bad)
+{
+    if (bad == 0) return;
+    fprintf(stderr, "benchcnn: %s: %d line%s no record (a run that was killed?), passed over\n", path, bad,
+            bad == 1 ? " is" : "s are");
+}
+
+void cli_say_other_build(const char *path)
+{
+    fprintf(stderr,
+            "%s holds points that another build of benchcnn measured, or this one with other libraries or another "
+            "driver: they are measured again\n",
+            path);
+}
+
 /* By what it is and not by its name: links and ./ lead to the same file. */
 static bool same_file(const char *a, const char *b)
 {

@@ -21,22 +21,12 @@ static const cnn_session *session_of(const batch_sweep *s, int b, int c)
 
 static void setting_of(const batch_sweep *s, int b, int index, epoch_setting *setting)
 {
-    char optimizer[CNN_PROBLEM_TEXT_MAX];
     const curve *c = &s->curves[index];
     *setting = s->network;
     epoch_setting_of_session(session_of(s, b, index), setting);
     epoch_setting_of_trainer(session_of(s, b, index), &s->params, setting);
-    cnn_optimizer_format(&s->params.optimizer, optimizer);
+    epoch_setting_of_data(&c->type, &s->data, s->batches[b], setting);
     snprintf(setting->algorithm, sizeof setting->algorithm, "%s", c->algorithm);
-    snprintf(setting->data, sizeof setting->data, "%s", s->data.name);
-    snprintf(setting->dtype, sizeof setting->dtype, "%s", cnn_dtype_name(c->type.dtype));
-    snprintf(setting->layout, sizeof setting->layout, "%s", cnn_layout_name(c->type.layout));
-    snprintf(setting->math, sizeof setting->math, "%s", cnn_math_name(c->type.math));
-    snprintf(setting->optimizer, sizeof setting->optimizer, "%.*s", (int)sizeof setting->optimizer - 1, optimizer);
-    setting->batch = s->batches[b];
-    setting->seed = s->options->seed;
-    setting->train_images = s->data.train.count;
-    setting->test_images = s->data.test.count;
 }
 
 static bool show_progress(void *user, int64_t done, int64_t total)
@@ -157,6 +147,7 @@ static cnn_status run_point(batch_sweep *s, int b, int index, cnn_error *err)
         s->diverged += epoch_diverged(&s->table, &setting);
         goto cleanup;
     }
+    if (epoch_measured_elsewhere(&s->table, &setting) && s->again++ == 0) cli_say_other_build(s->options->out);
     if (!s->described[c->session]) {
         status = record_environment(s->sink, &s->sessions.list[c->session], s->options->command_line, err);
         s->described[c->session] = status == CNN_OK;

@@ -19,7 +19,7 @@ typedef struct curve { /* what is swept over the batch sizes */
 typedef struct batch_sweep {
     const cli_options *options;
     const char *net;       /* as given: a name or a file */
-    epoch_setting network; /* as recorded: the fields that tell networks apart */
+    epoch_setting network; /* as recorded: the fields that tell networks and builds apart */
     int64_t batches[BATCHES_MAX];
     int n_batches;
     curve curves[CURVES_MAX];
@@ -38,7 +38,7 @@ typedef struct batch_sweep {
     epoch_table table; /* what --out held, and what was run since */
     record_sink *sink;
     cli_progress progress;
-    int points, ran, kept, refused, diverged;
+    int points, ran, kept, again, refused, diverged; /* again: measured before, by another build */
 } batch_sweep;
 
 /* sweep_batch_set_up.c: options, network, data, sessions, curves, and what --out already holds. */

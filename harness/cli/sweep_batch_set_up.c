@@ -4,7 +4,6 @@
 #include "train_plan.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 /* Table 4.1 of the thesis. */
 static const char thesis_batches[] = "5,10,20,40,50,100,200,400,500,1000,2000,5000";
@@ -75,12 +74,9 @@ static cnn_status make_curves(batch_sweep *s, const cnn_net *net, cnn_error *err
 static cnn_status read_earlier(batch_sweep *s, cnn_error *err)
 {
     int bad = 0;
-    struct stat info; /* only a plain file holds anything to read back */
-    if (!s->options->out || stat(s->options->out, &info) != 0 || !S_ISREG(info.st_mode)) return CNN_OK;
-    cnn_status status = epoch_table_read(&s->table, s->options->out, &bad, err);
-    if (status == CNN_OK && bad > 0)
-        fprintf(stderr, "benchcnn: %s: %d line%s no record, passed over\n", s->options->out, bad,
-                bad == 1 ? " is" : "s are");
+    if (!cli_is_plain_file(s->options->out)) return CNN_OK;
+    const cnn_status status = epoch_table_read(&s->table, s->options->out, &bad, err);
+    if (status == CNN_OK) cli_say_bad_lines(s->options->out, bad);
     return status;
 }
 
@@ -91,6 +87,7 @@ cnn_status batch_sweep_set_up(batch_sweep *s, cnn_error *err)
     if (status == CNN_OK)
         status = cnn_net_load(s->net, &s->types.types[0], s->batches[0], (uint64_t)s->options->seed, &network, err);
     if (status == CNN_OK) epoch_setting_of_net(network, &s->network);
+    cnn_build_id(s->options->plugin.items, s->options->plugin.count, s->network.build);
     if (status == CNN_OK) status = cli_sink_open(s->options->out, s->options->json, &s->sink, err);
     if (status == CNN_OK) status = read_earlier(s, err);
     if (status == CNN_OK) status = cli_sessions_open(s->options, true, &s->sessions, err);

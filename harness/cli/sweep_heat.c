@@ -123,7 +123,7 @@ static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const c
     add_settings(s, g, p, repro);
     sweep_label(s, g, p, label, sizeof label);
     cnn_record *record = contender_record_kind(h->final ? "sweep_final" : "sweep", c, pc, &s->b.params, repro);
-    sweep_record_identity(record, s);
+    sweep_record_identity(record, s, g);
     record_text(record, "axes", s->axes_text);
     record_bool(record, "default", p == &g->points[0]);
     if (h->final) record_int(record, "final_heat", h->final);

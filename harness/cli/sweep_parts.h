@@ -10,6 +10,7 @@
 #ifndef HARNESS_CLI_SWEEP_PARTS_H
 #define HARNESS_CLI_SWEEP_PARTS_H
 
+#include "../build_id.h"
 #include "bench_parts.h"
 
 enum {
@@ -19,8 +20,7 @@ enum {
     SWEEP_POINTS_MAX = 10000,
     SWEEP_HEAT = 8, /* points beside the default */
     SWEEP_TYPES = CNN_DTYPE_COUNT * CNN_LAYOUT_COUNT,
-    SWEEP_HEAT_MAX = SWEEP_HEAT + SWEEP_TYPES, /* beside the defaults of all types, in the final one */
-    SWEEP_KEY_MAX = 2048
+    SWEEP_HEAT_MAX = SWEEP_HEAT + SWEEP_TYPES /* beside the defaults of all types, in the final one */
 };
 
 typedef struct sweep_knob {
@@ -41,7 +41,8 @@ typedef struct sweep_axes {
 typedef enum sweep_row_kind { SWEEP_POINT, SWEEP_FINAL, SWEEP_BEST, SWEEP_ROW_KINDS } sweep_row_kind;
 
 typedef struct sweep_row { /* a record: of a point, of one in a final heat, of a group's best */
-    char key[SWEEP_KEY_MAX];
+    char *key;             /* what tells its figure from others */
+    char build[BUILD_ID_MAX], libraries[BUILD_ID_MAX]; /* what measured it; "": an older record, which does not say */
     sweep_row_kind kind;
     int64_t heat; /* which final heat; 0: none */
     bool timed;
@@ -51,6 +52,7 @@ typedef struct sweep_row { /* a record: of a point, of one in a final heat, of a
 typedef struct sweep_rows {
     sweep_row *items;
     int count, capacity;
+    char build[BUILD_ID_MAX]; /* this one */
 } sweep_rows;
 
 typedef struct sweep_point {
@@ -77,8 +79,9 @@ typedef struct sweep {
     sweep_axes axes;
     const char *axes_text; /* as typed */
     sweep_rows rows;
-    record_sink *tune; /* where winners are kept; NULL: nowhere */
-    int ran, kept, refused, wrong;
+    record_sink *tune;                             /* where winners are kept; NULL: nowhere */
+    char libraries[CNN_MAX_CHOICES][BUILD_ID_MAX]; /* of each session */
+    int ran, kept, again, refused, wrong;          /* again: measured before, by another build */
     double start, timed_s, warm_up_s;
 } sweep;
 
@@ -129,14 +132,16 @@ bool sweep_tied(const sweep_row *a, const sweep_row *b, double resolution);
 /* sweep_final.c: times the leaders and the defaults again, unless that is done or one of them is alone. */
 cnn_status sweep_final(sweep *s, sweep_group *group, cnn_error *err);
 
-/* sweep_rows.c: what identifies a point among records; the rows of a file; -1 where there is none. */
-void sweep_record_identity(cnn_record *record, const sweep *s);
+/* sweep_rows.c: what identifies a point among records; the rows of a file. */
+void sweep_record_identity(cnn_record *record, const sweep *s, const sweep_group *group);
 cnn_record *sweep_point_record(const sweep *s, const sweep_group *group, const sweep_point *point, sweep_row_kind kind);
-void sweep_key(const cnn_record *record, char key[SWEEP_KEY_MAX]);
 cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error *err);
 cnn_status sweep_rows_read(sweep_rows *rows, const char *path, cnn_error *err);
-void sweep_find_rows(const sweep *s, sweep_group *group); /* sets the points' rows */
-int sweep_find_row(const sweep_rows *rows, sweep_row_kind kind, const char *key);
+void sweep_rows_free(sweep_rows *rows);
+/* Sets the points' rows: those of this build, with these libraries; what others measured is said to be measured again.
+ */
+cnn_status sweep_find_rows(sweep *s, sweep_group *group, cnn_error *err);
+bool sweep_is_recorded(const sweep *s, const cnn_record *record, sweep_row_kind kind, int64_t heat);
 
 /* sweep_table.c: prints who won, and records it, unless the sweep was stopped or it is recorded already. */
 cnn_status sweep_conclude(sweep *s, const sweep_group *group, bool stopped, cnn_error *err);

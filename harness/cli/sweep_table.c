@@ -55,10 +55,7 @@ static void print(const sweep *s, const sweep_group *g, const sweep_ranking *r)
 /* Unless it stands there already, from an earlier run that was done with this group. */
 static cnn_status write_once(sweep *s, cnn_record *record, int64_t heat, cnn_error *err)
 {
-    char key[SWEEP_KEY_MAX];
-    if (record) sweep_key(record, key);
-    const int row = record ? sweep_find_row(&s->rows, SWEEP_BEST, key) : -1;
-    if (row >= 0 && s->rows.items[row].heat == heat) {
+    if (sweep_is_recorded(s, record, SWEEP_BEST, heat)) {
         record_free(record);
         return CNN_OK;
     }

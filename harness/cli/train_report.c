@@ -12,23 +12,13 @@
 void train_setting(const train_run *r, epoch_setting *setting)
 {
     const train *t = r->all;
-    const cnn_type type = r->network->net.type;
-    char optimizer[CNN_PROBLEM_TEXT_MAX];
     memset(setting, 0, sizeof *setting);
     epoch_setting_of_session(r->session, setting);
     epoch_setting_of_trainer(r->session, &t->params, setting);
-    cnn_optimizer_format(&t->params.optimizer, optimizer);
-    snprintf(setting->algorithm, sizeof setting->algorithm, "%s", r->algorithm);
     epoch_setting_of_net(r->network, setting);
-    snprintf(setting->data, sizeof setting->data, "%s", t->data.name);
-    snprintf(setting->dtype, sizeof setting->dtype, "%s", cnn_dtype_name(type.dtype));
-    snprintf(setting->layout, sizeof setting->layout, "%s", cnn_layout_name(type.layout));
-    snprintf(setting->math, sizeof setting->math, "%s", cnn_math_name(type.math));
-    snprintf(setting->optimizer, sizeof setting->optimizer, "%.*s", (int)sizeof setting->optimizer - 1, optimizer);
-    setting->batch = t->batch;
-    setting->seed = t->options->seed;
-    setting->train_images = t->data.train.count;
-    setting->test_images = t->data.test.count;
+    epoch_setting_of_data(&r->network->net.type, &t->data, t->batch, setting);
+    snprintf(setting->algorithm, sizeof setting->algorithm, "%s", r->algorithm);
+    snprintf(setting->build, sizeof setting->build, "%s", t->build);
 }
 
 cnn_status train_report_losses(const train_run *r, int64_t epoch, cnn_error *err)

@@ -18,6 +18,7 @@ typedef struct train {
     cli_progress progress;
     double *losses; /* of the steps of an epoch, with --losses */
     int64_t n_losses;
+    char build[BUILD_ID_MAX];
     int trained, diverged, missed; /* missed: ended without the loss of --until-loss */
 } train;
 
