@@ -28,9 +28,10 @@ static void place(cnn_weighted_args *args, const char *name, void *memory)
 cnn_status cudnn_arena_open(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, cudnn_arena *a, cnn_error *err)
 {
     cnn_operand list[CNN_MAX_OPERANDS];
-    const int count = cnn_operands(problem, dir, list, err);
-    cnn_status status = count < 0 ? err->status : CNN_OK;
     *a = (cudnn_arena){.count = 0};
+    cnn_status status = cuda_check_not_capturing(&c->cuda, "a trial run", err);
+    const int count = status == CNN_OK ? cnn_operands(problem, dir, list, err) : 0;
+    if (count < 0) status = err->status;
     for (int i = 0; status == CNN_OK && i < count; i++) {
         void *memory = NULL;
         status = allocate(c, a, list[i].bytes, &memory, err);
@@ -44,6 +45,16 @@ cnn_status cudnn_arena_workspace(cudnn_context *c, cudnn_arena *a, size_t bytes,
 {
     a->workspace_bytes = bytes;
     return bytes > 0 ? allocate(c, a, bytes, &a->args.workspace, err) : CNN_OK;
+}
+
+cnn_status cudnn_arena_lend(cudnn_context *c, cudnn_arena *a, const size_t *sizes, int count, cnn_error *err)
+{
+    size_t most = 0, free_bytes = 0;
+    const cnn_status status = cuda_memory_free((cnn_context *)c, &free_bytes, err);
+    if (status != CNN_OK) return status;
+    for (int i = 0; i < count; i++)
+        if (sizes[i] > most && sizes[i] <= free_bytes / 4 * 3) most = sizes[i];
+    return cudnn_arena_workspace(c, a, most, err);
 }
 
 void cudnn_arena_close(cudnn_context *c, cudnn_arena *a)

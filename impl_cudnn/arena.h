@@ -18,6 +18,8 @@ typedef struct cudnn_arena {
 cnn_status cudnn_arena_open(cudnn_context *, const cnn_problem *, cnn_dir, cudnn_arena *, cnn_error *);
 /* Once; 0 bytes are none. */
 cnn_status cudnn_arena_workspace(cudnn_context *, cudnn_arena *, size_t bytes, cnn_error *);
+/* One workspace for all that will run in turn: the largest of the sizes that three quarters of what is free allow. */
+cnn_status cudnn_arena_lend(cudnn_context *, cudnn_arena *, const size_t *sizes, int count, cnn_error *);
 void cudnn_arena_close(cudnn_context *, cudnn_arena *);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "harness/cuda/cuda.h"
 #include "harness/cuda/gemm.h"
+#include "harness/cuda/rank.h"
 
 #include <cudnn.h>
 
@@ -46,6 +47,22 @@ static inline size_t cudnn_workspace_limit(const cudnn_context *context)
 static inline bool cudnn_deterministic_only(const cudnn_context *context)
 {
     return context->cuda.knobs[CUDNN_KNOB_DETERMINISTIC_ONLY] != 0;
+}
+
+/* How `find` and `graph:find` measure. */
+static inline cuda_rank_rules cudnn_find_rules(const cudnn_context *context)
+{
+    const int64_t *knobs = context->cuda.knobs;
+    const cuda_rank_rules rules = {(int)knobs[CUDNN_KNOB_FIND_RUNS], 1e-3 * (double)knobs[CUDNN_KNOB_FIND_MS]};
+    return rules;
+}
+/* What the record tells of a search: the name of its choice, and whether that had to be timed as the host launches it.
+ */
+static inline void cudnn_put_choice(cnn_plan *plan, const char *name, bool as_launched)
+{
+    static const char note[] = " (as launched)";
+    const int room = (int)(sizeof plan->choice - sizeof note);
+    snprintf(plan->choice, sizeof plan->choice, "%.*s%s", room, name, as_launched ? note : "");
 }
 
 /* ---- Errors. */

@@ -102,12 +102,15 @@ static cnn_status try_once(cudnn_context *c, cnn_plan *plan, cnn_error *err)
 cnn_status conv_prepare(cudnn_context *c, cnn_plan *plan, cnn_error *err)
 {
     conv_state *state;
+    char name[CNN_NAME_MAX];
     cnn_status status = choose(c, &plan->problem, plan->dir, &plan->algorithm, true, &state, err);
     if (status != CNN_OK) return status;
     plan->state = state;
     plan->workspace_bytes = state->workspace_bytes;
-    if (plan->algorithm.id == CONV_FIND || plan->algorithm.id == CONV_HEURISTIC)
-        conv_algo_name(plan->dir, state->algo, plan->choice, sizeof plan->choice);
+    if (plan->algorithm.id == CONV_FIND || plan->algorithm.id == CONV_HEURISTIC) {
+        conv_algo_name(plan->dir, state->algo, name, sizeof name);
+        cudnn_put_choice(plan, name, state->as_launched);
+    }
     conv_settled(plan->dir, state->algo, state->d.kh, state->d.kw, &plan->algorithm);
     status = try_once(c, plan, err);
     if (status == CNN_OK) return CNN_OK;

@@ -36,7 +36,7 @@ static cnn_status settle(cudnn_context *c, conv_state *s, int algo, cudnnMathTyp
     CUDNN_TRY(c, cudnnSetConvolutionMathType(s->conv, math), err);
     cnn_status status = conv_call_workspace(c, s, algo, &s->cudnn_bytes, err);
     if (status == CNN_OK) status = size_workspace(c, s, name, err);
-    if (status == CNN_OK) s->algo = algo;
+    if (status == CNN_OK) s->algo = algo, s->math = math;
     return status;
 }
 
@@ -50,18 +50,24 @@ static bool math_of(const conv_state *s, const conv_perf *perf, cudnnMathType_t 
     return !(strict && (perf->math == CUDNN_TENSOR_OP_MATH || perf->math == CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION));
 }
 
-cnn_status conv_settle_first(cudnn_context *c, conv_state *s, const conv_perf *list, int count, cnn_error *err)
+cnn_status conv_settle(cudnn_context *c, conv_state *s, const conv_perf *perf, cnn_error *err)
 {
     cudnnMathType_t math;
-    CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN proposes no algorithm for this problem");
-    for (int i = 0; i < count; i++) {
-        if (list[i].status != CUDNN_STATUS_SUCCESS)
-            CNN_FAIL(err, CNN_UNSUPPORTED, "no algorithm: cuDNN refuses the last with %s",
-                     cudnnGetErrorString(list[i].status));
-        else if (math_of(s, &list[i], &math) && settle(c, s, list[i].algo, math, err) == CNN_OK)
-            return CNN_OK;
-    }
-    return err->status;
+    if (perf->status != CUDNN_STATUS_SUCCESS)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "no algorithm: cuDNN refuses the last with %s",
+                        cudnnGetErrorString(perf->status));
+    if (!math_of(s, perf, &math))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "no algorithm: the last rounds factors further than math %s allows",
+                        cnn_math_name(s->d.t.math));
+    return settle(c, s, perf->algo, math, err);
+}
+
+/* The first of a list, best first, that may be had. */
+static cnn_status settle_first(cudnn_context *c, conv_state *s, const conv_perf *list, int count, cnn_error *err)
+{
+    cnn_status status = CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN proposes no algorithm for this problem");
+    for (int i = 0; i < count && status != CNN_OK; i++) status = conv_settle(c, s, &list[i], err);
+    return status;
 }
 
 /* ---- Named, heuristic: with the weights turned where that is possible, else with the weights as they are. */
@@ -84,7 +90,7 @@ static cnn_status choose(cudnn_context *c, const cnn_problem *problem, cnn_dir d
             status = settle(c, *state, algo, conv_math_type(&(*state)->d.t), err);
         } else {
             status = conv_call_heuristics(c, *state, list, &count, err);
-            if (status == CNN_OK) status = conv_settle_first(c, *state, list, count, err);
+            if (status == CNN_OK) status = settle_first(c, *state, list, count, err);
         }
         if (status == CNN_OK) return CNN_OK;
         conv_close(*state);

@@ -11,9 +11,9 @@ cnn_status conv_choose_heuristic(cudnn_context *, const cnn_problem *, cnn_dir, 
 
 /* ---- For conv_find.c too. */
 
-/* Sets the algorithm of the first of the list, best first, that fits the math, the workspace limit of the context and
- * its wish for determinism: sets the math type and sizes the workspace. CNN_UNSUPPORTED where none does. */
-cnn_status conv_settle_first(cudnn_context *, conv_state *, const conv_perf *list, int count, cnn_error *);
+/* Takes what cuDNN ranks if it fits the math, the workspace limit of the context and its wish for determinism: sets
+ * algorithm and math type and sizes the workspace. CNN_UNSUPPORTED where it does not fit. */
+cnn_status conv_settle(cudnn_context *, conv_state *, const conv_perf *, cnn_error *);
 /* Filters are tried from CONV_FILTER_TURNED to this one: turned where that is possible, else as they are. */
 conv_filter conv_last_filter(const cnn_problem *);
 

@@ -1,54 +1,63 @@
-/* conv_find.c: every algorithm measured by cuDNN itself (cudnnFindConvolution...Ex), several times over, on operands
- * that are the device's for that long only; then the fastest that can be had. */
+/* conv_find.c: `find`: of cuDNN's algorithms the fastest, on operands that are the device's for that long only.
+ *
+ * cudnnFindConvolution...Ex() says which algorithms run at all, and with which math. Its times are of one launch each
+ * by the host, so they give only the order in which ours are taken: cuda_rank()'s, of replays. */
 #include "impl_cudnn/conv_find.h"
 
 #include "impl_cudnn/arena.h"
 #include "impl_cudnn/conv_algorithms.h"
 #include "impl_cudnn/conv_choose.h"
 
-/* As much workspace as any algorithm may want, the limit and three quarters of what is free allowing. */
+/* As much workspace as any algorithm may want, the limit allowing. */
 static cnn_status lend_workspace(cudnn_context *c, const conv_state *s, cudnn_arena *a, cnn_error *err)
 {
     const size_t limit = cudnn_workspace_limit(c);
-    size_t most = 0, bytes, free_bytes = 0;
+    size_t sizes[CONV_ALGORITHMS] = {0};
     cnn_error refused;
-    const cnn_status status = cuda_memory_free((cnn_context *)c, &free_bytes, err);
-    if (status != CNN_OK) return status;
     for (int id = 0; id < CONV_ALGORITHMS; id++) {
+        size_t bytes;
         const int algo = conv_algo_of(id, s->dir);
         if (algo == CONV_NONE || conv_call_workspace(c, s, algo, &bytes, &refused) != CNN_OK) continue;
-        if (bytes > most && bytes <= limit && bytes <= free_bytes / 4 * 3) most = bytes;
+        if (bytes <= limit) sizes[id] = bytes;
     }
-    return cudnn_arena_workspace(c, a, most, err);
+    return cudnn_arena_lend(c, a, sizes, CONV_ALGORITHMS, err);
 }
 
-/* Keeps the least time of each algorithm and math type. */
-static void merge(conv_perf *best, int *n_best, const conv_perf *list, int count)
+typedef struct candidate {
+    cudnn_context *c;
+    conv_state *s;
+    conv_perf perf; /* as cuDNN told it */
+    int algo;
+    cudnnMathType_t math;
+    conv_buffers buffers;
+} candidate;
+
+/* Algorithm and math type are set for each run: all candidates share one convolution. */
+static cnn_status run(void *user, cnn_error *err)
 {
+    const candidate *k = user;
+    k->s->algo = k->algo;
+    CUDNN_TRY(k->c, cudnnSetConvolutionMathType(k->s->conv, k->math), err);
+    return conv_call_run(k->c, k->s, &k->buffers, 0.0, err);
+}
+
+/* Those of cuDNN's list that may be had, each once; err says why the last may not. */
+static int admit(cudnn_context *c, conv_state *s, const conv_buffers *buffers, const conv_perf *perfs, int count,
+                 candidate *list, cnn_error *err)
+{
+    int admitted = 0;
+    CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN finds no algorithm for this problem");
     for (int i = 0; i < count; i++) {
         int at = 0;
-        if (list[i].status != CUDNN_STATUS_SUCCESS || !(list[i].seconds >= 0.0)) continue;
-        while (at < *n_best && !(best[at].algo == list[i].algo && best[at].math == list[i].math)) at++;
-        if (at == *n_best) {
-            if (at == CONV_PERFS_MAX) continue;
-            best[(*n_best)++] = list[i];
-        } else if (list[i].seconds < best[at].seconds) {
-            best[at].seconds = list[i].seconds;
-        }
+        if (conv_settle(c, s, &perfs[i], err) != CNN_OK || s->cudnn_bytes > buffers->workspace_bytes) continue;
+        while (at < admitted && !(list[at].algo == s->algo && list[at].math == s->math)) at++;
+        if (at < admitted) continue;
+        list[admitted] = (candidate){c, s, perfs[i], s->algo, s->math, *buffers};
+        list[admitted++].buffers.workspace_bytes = s->cudnn_bytes;
     }
+    return admitted;
 }
 
-static void sort_by_time(conv_perf *list, int count)
-{
-    for (int i = 1; i < count; i++) {
-        const conv_perf moved = list[i];
-        int at = i;
-        for (; at > 0 && list[at - 1].seconds > moved.seconds; at--) list[at] = list[at - 1];
-        list[at] = moved;
-    }
-}
-
-/* cuDNN measures each algorithm once a call, which is noisy: several calls, and the least time counts. */
 static cnn_status measure(cudnn_context *c, conv_state *s, const cudnn_arena *a, cnn_error *err)
 {
     const cnn_weighted_args *args = &a->args;
@@ -60,16 +69,20 @@ static cnn_status measure(cudnn_context *c, conv_state *s, const cudnn_arena *a,
                                   .dw = args->dw,
                                   .workspace = args->workspace,
                                   .workspace_bytes = a->workspace_bytes};
-    const int64_t runs = c->cuda.knobs[CUDNN_KNOB_FIND_RUNS];
-    conv_perf list[CONV_PERFS_MAX], best[CONV_PERFS_MAX];
-    int count, n_best = 0;
-    for (int64_t i = 0; i < runs; i++) {
-        const cnn_status status = conv_call_find(c, s, &buffers, list, &count, err);
-        if (status != CNN_OK) return status;
-        merge(best, &n_best, list, count);
-    }
-    sort_by_time(best, n_best);
-    return conv_settle_first(c, s, best, n_best, err);
+    const cuda_rank_rules rules = cudnn_find_rules(c);
+    conv_perf perfs[CONV_PERFS_MAX];
+    candidate list[CONV_PERFS_MAX];
+    cuda_entrant entrants[CONV_PERFS_MAX];
+    int count, best;
+    cnn_status status = conv_call_find(c, s, &buffers, perfs, &count, err);
+    if (status != CNN_OK) return status;
+    count = admit(c, s, &buffers, perfs, count, list, err);
+    if (count == 0) return err->status;
+    for (int i = 0; i < count; i++) entrants[i] = (cuda_entrant){.run = run, .user = &list[i]};
+    status = cuda_rank((cnn_context *)c, entrants, count, &rules, &best, err);
+    if (status != CNN_OK) return status;
+    s->as_launched = entrants[best].as_launched;
+    return conv_settle(c, s, &list[best].perf, err);
 }
 
 static cnn_status measure_all(cudnn_context *c, conv_state *s, const cnn_problem *problem, cnn_dir dir, cnn_error *err)

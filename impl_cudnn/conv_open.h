@@ -18,9 +18,11 @@ typedef struct conv_state {
      * from there; as tensors, w_ours and w_theirs. NULL where they are the same bytes. */
     cudnnTensorDescriptor_t w_ours, w_theirs;
     int algo;
+    cudnnMathType_t math;   /* as the convolution has it */
     size_t cudnn_bytes;     /* cuDNN's own workspace */
     size_t weights_offset;  /* the turned weights, behind it; both from the aligned start */
     size_t workspace_bytes; /* the whole, room to align included */
+    bool as_launched;       /* `find` could not record it */
 } conv_state;
 
 /* How the filter is given in NHWC problems; in NCHW there is only AS_STORED. */

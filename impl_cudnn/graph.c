@@ -122,7 +122,7 @@ cnn_status cudnn_graph_prepare(cnn_context *context, cnn_plan *plan, cnn_error *
     if (status != CNN_OK) return status;
     plan->state = state;
     plan->workspace_bytes = state->workspace_bytes;
-    if (plan->algorithm.id < CUDNN_GRAPH_ENGINE) graph_config_name(&state->config, plan->choice, sizeof plan->choice);
+    if (plan->algorithm.id < CUDNN_GRAPH_ENGINE) cudnn_put_choice(plan, state->name, state->as_launched);
     return CNN_OK;
 }
 

@@ -5,9 +5,6 @@
 #include "impl_cudnn/arena.h"
 #include "impl_cudnn/graph_propose.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 cnn_status graph_first(cudnn_context *context, const cnn_conv_desc *conv, cnn_dir dir, graph_state **state,
                        cnn_error *err)
 {
@@ -22,83 +19,109 @@ cnn_status graph_first(cudnn_context *context, const cnn_conv_desc *conv, cnn_di
 
 /* ---- Measuring */
 
-static int by_size(const void *a, const void *b)
+enum { GRAPH_FIND_EACH = 8 };
+
+/* The first few proposals for each graph, with the bias and without, opened; then those for whose workspace there is
+ * memory. */
+typedef struct candidates {
+    cudnn_context *context;
+    graph_state *list[2 * GRAPH_FIND_EACH];
+    cnn_weighted_args args;
+    int count;
+} candidates;
+
+typedef struct candidate {
+    const candidates *all;
+    graph_state *state;
+} candidate;
+
+static cnn_status run(void *user, cnn_error *err)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    const candidate *k = user;
+    return graph_state_run(k->all->context, k->state, &k->all->args, err);
 }
 
-/* The median of as many samples as the knob find_runs says, of a few runs each, so that a single slow launch does not
- * decide. */
-static cnn_status measure(cudnn_context *context, graph_state *state, cnn_weighted_args args, double *seconds,
-                          cnn_error *err)
+static void open_all(candidates *k, const cnn_conv_desc *conv, cnn_dir dir, const graph_config *list, int count,
+                     cnn_error *err)
 {
-    enum { WARM = 2, RUNS = 4, SAMPLES_MAX = 100 };
-    cnn_context *c = (cnn_context *)context;
-    double samples[SAMPLES_MAX];
-    const int64_t asked = context->cuda.knobs[CUDNN_KNOB_FIND_RUNS];
-    const int count = asked < SAMPLES_MAX ? (int)asked : SAMPLES_MAX;
-    cnn_status status = CNN_OK;
-    if (state->workspace_bytes > 0) status = cuda_alloc(c, state->workspace_bytes, &args.workspace, err);
-    if (status != CNN_OK) return status;
-    for (int i = 0; i < WARM && status == CNN_OK; i++) status = graph_state_run(context, state, &args, err);
-    if (status == CNN_OK) status = cuda_sync(c, err);
-    for (int s = 0; s < count && status == CNN_OK; s++) {
-        status = cuda_timer_start(c, err);
-        for (int i = 0; i < RUNS && status == CNN_OK; i++) status = graph_state_run(context, state, &args, err);
-        if (status == CNN_OK) status = cuda_timer_stop(c, &samples[s], err);
+    int tried[2] = {0, 0};
+    for (int i = 0; i < count; i++) {
+        graph_state *state;
+        if (tried[list[i].bias] == GRAPH_FIND_EACH) continue;
+        if (graph_state_open(k->context, conv, dir, &list[i], &state, err) != CNN_OK) continue;
+        tried[list[i].bias]++;
+        k->list[k->count++] = state;
     }
-    if (args.workspace != NULL) {
-        cnn_error ignored; /* the first error is the one to tell; nothing may still use the memory */
-        (void)cuda_sync(c, &ignored);
-        cuda_free(c, args.workspace);
-    }
+}
+
+static void close_all(candidates *k)
+{
+    for (int i = 0; i < k->count; i++) graph_state_close(k->list[i]);
+}
+
+/* One workspace serves all, for they run in turn. */
+static cnn_status lend_workspace(candidates *k, cudnn_arena *a, cnn_error *err)
+{
+    size_t sizes[2 * GRAPH_FIND_EACH];
+    int kept = 0;
+    for (int i = 0; i < k->count; i++) sizes[i] = k->list[i]->workspace_bytes;
+    const cnn_status status = cudnn_arena_lend(k->context, a, sizes, k->count, err);
     if (status != CNN_OK) return status;
-    qsort(samples, (size_t)count, sizeof samples[0], by_size);
-    *seconds = samples[count / 2] / RUNS;
+    for (int i = 0; i < k->count; i++) {
+        if (sizes[i] <= a->workspace_bytes)
+            k->list[kept++] = k->list[i];
+        else
+            graph_state_close(k->list[i]);
+    }
+    if (kept < k->count)
+        CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the workspace of any engine that cuDNN's heuristics propose");
+    k->count = kept;
+    k->args = a->args;
     return CNN_OK;
 }
 
-/* Measures the first few proposals of each graph; one that fails is passed over, unless it took the device with it. */
-static cnn_status race(cudnn_context *context, const cnn_conv_desc *conv, cnn_dir dir, const graph_config *list,
-                       int count, const cudnn_arena *a, graph_state **best, cnn_error *err)
+static cnn_status fastest(candidates *k, graph_state **state, cnn_error *err)
 {
-    enum { EACH = 8 };
-    int tried[2] = {0, 0};
-    double least = INFINITY, seconds;
-    for (int i = 0; i < count; i++) {
-        graph_state *state = NULL;
-        if (tried[list[i].bias] == EACH || graph_state_open(context, conv, dir, &list[i], &state, err) != CNN_OK)
-            continue;
-        tried[list[i].bias]++;
-        const cnn_status status = measure(context, state, a->args, &seconds, err);
-        if (status == CNN_OK && seconds < least) {
-            graph_state_close(*best);
-            *best = state;
-            least = seconds;
-            continue;
-        }
-        graph_state_close(state);
-        if (context->cuda.dead) return status;
+    const cuda_rank_rules rules = cudnn_find_rules(k->context);
+    candidate list[2 * GRAPH_FIND_EACH];
+    cuda_entrant entrants[2 * GRAPH_FIND_EACH];
+    int best;
+    for (int i = 0; i < k->count; i++) {
+        list[i] = (candidate){k, k->list[i]};
+        entrants[i] = (cuda_entrant){.run = run, .user = &list[i]};
     }
-    return *best != NULL ? CNN_OK : err->status;
+    const cnn_status status = cuda_rank((cnn_context *)k->context, entrants, k->count, &rules, &best, err);
+    if (status != CNN_OK) return status;
+    *state = k->list[best];
+    (*state)->as_launched = entrants[best].as_launched;
+    k->list[best] = k->list[--k->count];
+    return CNN_OK;
 }
 
-cnn_status graph_fastest(cudnn_context *context, const cnn_problem *problem, cnn_dir dir, graph_state **state,
-                         cnn_error *err)
+/* Memory for the operands comes first: what is then free is the engines'. */
+static cnn_status open_and_rank(candidates *k, const cnn_problem *problem, cnn_dir dir, graph_state **state,
+                                cnn_error *err)
 {
     graph_config list[GRAPH_PROPOSALS_MAX];
     cudnn_arena a;
     int count;
     const cnn_conv_desc *conv = &problem->u.conv;
-    *state = NULL;
-    cnn_status status = graph_propose_all(context, conv, dir, list, &count, err);
+    cnn_status status = graph_propose_all(k->context, conv, dir, list, &count, err);
     if (status != CNN_OK) return status;
-    if ((status = cudnn_arena_open(context, problem, dir, &a, err)) != CNN_OK) return status;
-    status = race(context, conv, dir, list, count, &a, state, err);
-    cudnn_arena_close(context, &a);
-    if (status == CNN_OK) return CNN_OK;
-    graph_state_close(*state);
+    if ((status = cudnn_arena_open(k->context, problem, dir, &a, err)) != CNN_OK) return status;
+    open_all(k, conv, dir, list, count, err);
+    if (k->count > 0) status = lend_workspace(k, &a, err);
+    if (status == CNN_OK) status = k->count > 0 ? fastest(k, state, err) : err->status;
+    cudnn_arena_close(k->context, &a);
+    return status;
+}
+
+cnn_status graph_fastest(cudnn_context *context, const cnn_problem *problem, cnn_dir dir, graph_state **state,
+                         cnn_error *err)
+{
+    candidates k = {.context = context};
     *state = NULL;
+    const cnn_status status = open_and_rank(&k, problem, dir, state, err);
+    close_all(&k);
     return status;
 }

@@ -24,6 +24,7 @@ typedef struct graph_state {
     graph_exec store, add;                  /* beta 0, beta 1; add.plan is NULL where scratch is used */
     size_t scratch_offset, workspace_bytes; /* the offset from the aligned start */
     size_t output_bytes;
+    bool as_launched;               /* graph:find could not record it */
     bool clear;                     /* the output, before the graph writes to a part of it */
     cudnnTensorDescriptor_t output; /* to add the scratch output to it; NULL where there is none */
 } graph_state;

@@ -94,6 +94,8 @@ cnn_status cuda_capture_begin(cnn_context *, cnn_error *);
 cnn_status cuda_capture_end(cnn_context *, cnn_graph **, cnn_error *);
 cnn_status cuda_graph_run(cnn_context *, cnn_graph *, cnn_error *);
 void cuda_graph_free(cnn_context *, cnn_graph *);
+/* CNN_BAD_ARGUMENT while the context's stream captures: for what would wait or allocate, and so break the capture. */
+cnn_status cuda_check_not_capturing(cuda_context *, const char *what, cnn_error *);
 /* upload.cu: uploads beside the stream, in two lanes. cuda_context_close() calls cuda_lanes_close(). */
 cnn_status cuda_host_alloc(cnn_context *, size_t bytes, void **, cnn_error *);
 void cuda_host_free(cnn_context *, void *);

@@ -39,3 +39,11 @@ void cuda_graph_free(cnn_context *, cnn_graph *graph)
 {
     if (graph != NULL) (void)cudaGraphExecDestroy(reinterpret_cast<cudaGraphExec_t>(graph));
 }
+
+cnn_status cuda_check_not_capturing(cuda_context *c, const char *what, cnn_error *err)
+{
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    CUDA_TRY(c, cudaStreamIsCapturing(c->stream, &capture), err);
+    if (capture == cudaStreamCaptureStatusNone) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s cannot be had while a step is recorded: prepare its plan before", what);
+}
