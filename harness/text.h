@@ -1,5 +1,5 @@
-/* text.h: text put together piece by piece, in a buffer of `size` bytes that holds a string already. What does not fit is
- * left out; the text always ends in a NUL. */
+/* text.h: text put together piece by piece, in a buffer of `size` bytes that holds a string already. What does not fit
+ * is left out; the text always ends in a NUL. */
 #ifndef HARNESS_TEXT_H
 #define HARNESS_TEXT_H
 

@@ -32,6 +32,13 @@ static const bench_peak *find(const bench_peaks *peaks, const char *name, int th
     return NULL;
 }
 
+/* By second, of one core. A sanitizer that watches each access makes reading 30 times slower. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define LEAST 1e6
+#else
+#define LEAST 1e8
+#endif
+
 static void the_processor_tells_its_own(void **state)
 {
     const peak_plan plan = {.seconds = 0.002, .latencies = true};
@@ -44,7 +51,7 @@ static void the_processor_tells_its_own(void **state)
     assert_true(peaks.count >= 6);
     for (int i = 0; i < peaks.count; i++) {
         const bench_peak *p = &peaks.list[i];
-        assert_true(isfinite(p->value) && p->value > 1e8 && p->value < 1e13); /* by second, of one core */
+        assert_true(isfinite(p->value) && p->value > LEAST && p->value < 1e13);
         assert_true(p->median > 0 && p->median <= p->value && p->samples >= 3);
         assert_string_equal(p->impl, "cpu");
         assert_true(p->samples >= 6); /* two rounds at least */
