@@ -179,6 +179,16 @@ void record_problem(cnn_record *record, const cnn_problem *problem, cnn_dir dir)
     record_text(record, "layout", cnn_layout_name(problem->u.type.layout));
 }
 
+/* {"OPENBLAS_CORETYPE":"..."}: what makes this figure other than it should be. */
+static void put_warning(void *user, const char *key, const char *value)
+{
+    cnn_record *record = user;
+    const size_t prefix = strlen(CNN_WARNING);
+    if (strncmp(key, CNN_WARNING, prefix) != 0) return;
+    cJSON *warnings = cJSON_GetObjectItemCaseSensitive(record->object, "warnings");
+    record_texts_put(record, warnings ? warnings : record_texts(record, "warnings"), key + prefix, value);
+}
+
 void record_session(cnn_record *record, const cnn_session *session, const char *algorithm)
 {
     if (!record) return;
@@ -191,4 +201,5 @@ void record_session(cnn_record *record, const cnn_session *session, const char *
         if (session->knobs[i] != knob->def) add_item(record, knobs, knob->name, new_int(session->knobs[i]));
     }
     add_item(record, record->object, "knobs", knobs);
+    if (session->impl->describe) session->impl->describe(session->context, put_warning, record);
 }

@@ -24,7 +24,8 @@ void record_free(cnn_record *record);
  * does not say, of a convolution and FC: bias, mode. Older records lack these: cross-correlation with a bias, mostly.
  */
 void record_problem(cnn_record *record, const cnn_problem *problem, cnn_dir dir);
-/* impl, algorithm, threads, knobs (those that differ from their default). algorithm may be NULL. */
+/* impl, algorithm, threads, knobs (those that differ from their default), warnings (CNN_WARNING) where the
+ * implementation has any. algorithm may be NULL. */
 void record_session(cnn_record *record, const cnn_session *session, const char *algorithm);
 
 typedef struct record_sink record_sink; /* where records go: a file (--out), standard output (--json), or nowhere */

@@ -62,6 +62,22 @@ static void close_context(cnn_context *context)
     free(cpu);
 }
 
+/* What decides, in the processor's place, over the kernels that OpenBLAS takes and the blocks it cuts. How many threads
+ * it starts the environment does not decide: see open_context(). */
+static void put_warnings(cnn_put_fn *put, void *user)
+{
+    static const char *const variables[] = {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_BLOCK_FACTOR"};
+    char key[64], text[200];
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i]);
+        if (!value || value[0] == '\0') continue;
+        snprintf(key, sizeof key, CNN_WARNING "%s", variables[i]);
+        snprintf(text, sizeof text, "%s=%.64s is set: it tunes OpenBLAS, in place of what the processor is",
+                 variables[i], value);
+        put(user, key, text);
+    }
+}
+
 static void describe(cnn_context *context, cnn_put_fn *put, void *user)
 {
     const cpu_context *cpu = (const cpu_context *)context;
@@ -71,6 +87,7 @@ static void describe(cnn_context *context, cnn_put_fn *put, void *user)
     put(user, "isa", cpu_isa_name(cpu->isa));
     put(user, "openblas", openblas_get_config());
     put(user, "openblas_core", openblas_get_corename());
+    put_warnings(put, user);
 }
 
 const cnn_impl *cnn_impl_cpu(void);

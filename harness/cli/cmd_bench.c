@@ -13,6 +13,7 @@ static const double usual_warm_up = 0.05, ceiling_seconds = 0.03;
 static cnn_status before_all(bench *b, cnn_error *err)
 {
     const bool first = !b->page || b->page->begun == 0;
+    if (first) cli_say_warnings(&b->sessions);
     cnn_status status = first ? resume_begin(b->resume, b->sink, err) : CNN_OK;
     for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
         if (first) status = record_environment(b->sink, &b->sessions.list[i], b->options->command_line, err);

@@ -99,6 +99,7 @@ int cmd_peaks(const cli_options *options, cnn_error *err)
     r->options = options;
     cnn_status status = cli_sink_open(options->out, options->json, &r->sink, err);
     if (status == CNN_OK) status = cli_sessions_open(options, true, &r->sessions, err);
+    if (status == CNN_OK) cli_say_warnings(&r->sessions);
     if (status == CNN_OK) status = measure_all(r, err);
     const int result = status != CNN_OK ? cli_fail(err) : r->peaks.count > 0 ? EXIT_HELD : EXIT_NOTHING;
     cli_sessions_close(&r->sessions);

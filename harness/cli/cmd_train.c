@@ -62,6 +62,7 @@ static cnn_status set_up(train *t, cnn_error *err)
     if (status == CNN_OK) status = cli_sink_open(o->plan ? NULL : o->out, !o->plan && o->json, &t->sink, err);
     if (status == CNN_OK && o->checkpoint != NULL) status = checkpoint_check(o->checkpoint, err);
     if (status == CNN_OK) status = cli_sessions_open(o, false, &t->sessions, err);
+    if (status == CNN_OK && !o->plan) cli_say_warnings(&t->sessions);
     if (status == CNN_OK) status = cli_tuned_open(o, &t->sessions, false, &t->tuned, err);
     if (status == CNN_OK) status = cli_fitting(&t->sessions, &network->net, err);
     if (status == CNN_OK) t->deciding_op = cli_deciding_op(&network->net);

@@ -54,6 +54,31 @@ void cli_sessions_close(cli_sessions *sessions)
     sessions->count = 0;
 }
 
+typedef struct said_list { /* what was said already, by another session */
+    char texts[8][256];
+    int count;
+} said_list;
+
+static void say_warning(void *user, const char *key, const char *value)
+{
+    said_list *said = user;
+    if (strncmp(key, CNN_WARNING, strlen(CNN_WARNING)) != 0) return;
+    for (int i = 0; i < said->count; i++)
+        if (strncmp(said->texts[i], value, sizeof said->texts[i] - 1) == 0) return;
+    fprintf(stderr, "benchcnn: warning: %s; all records of such figures say so\n", value);
+    if (said->count < (int)(sizeof said->texts / sizeof said->texts[0]))
+        snprintf(said->texts[said->count++], sizeof said->texts[0], "%s", value);
+}
+
+void cli_say_warnings(const cli_sessions *sessions)
+{
+    said_list said = {.count = 0};
+    for (int i = 0; i < sessions->count; i++) {
+        const cnn_session *s = &sessions->list[i];
+        if (s->impl->describe) s->impl->describe(s->context, say_warning, &said);
+    }
+}
+
 bool cli_chosen(const cli_sessions *sessions, const cnn_session *session, const cnn_algorithm *algorithm)
 {
     for (int i = 0; i < sessions->n_choices; i++)

@@ -15,6 +15,8 @@ typedef struct cli_sessions {
  * --impl or a glob it is passed over with a word on standard error. None left: CNN_UNAVAILABLE. */
 cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessions *sessions, cnn_error *err);
 void cli_sessions_close(cli_sessions *sessions);
+/* What their implementations warn of (CNN_WARNING), on standard error, each thing once: by commands that time. */
+void cli_say_warnings(const cli_sessions *sessions);
 /* Whether --impl chooses this algorithm of the session's implementation. */
 bool cli_chosen(const cli_sessions *sessions, const cnn_session *session, const cnn_algorithm *algorithm);
 

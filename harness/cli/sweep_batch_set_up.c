@@ -91,6 +91,7 @@ cnn_status batch_sweep_set_up(batch_sweep *s, cnn_error *err)
     if (status == CNN_OK) status = cli_sink_open(s->options->out, s->options->json, &s->sink, err);
     if (status == CNN_OK) status = read_earlier(s, err);
     if (status == CNN_OK) status = cli_sessions_open(s->options, true, &s->sessions, err);
+    if (status == CNN_OK) cli_say_warnings(&s->sessions);
     if (status == CNN_OK) status = cli_tuned_open(s->options, &s->sessions, false, &s->tuned, err);
     if (status == CNN_OK) status = cli_fitting(&s->sessions, &network->net, err);
     if (status == CNN_OK) status = load_data(s, &network->net, err);

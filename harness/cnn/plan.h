@@ -62,6 +62,9 @@ typedef struct cnn_open_params {
 typedef enum cnn_device_kind { CNN_DEVICE_CPU, CNN_DEVICE_CUDA, CNN_DEVICE_EMULATED } cnn_device_kind;
 
 typedef void cnn_put_fn(void *user, const char *key, const char *value);
+/* How the key of a warning begins: something in the environment makes the figures other than they should be. The value
+ * says so in words; commands that time repeat them, and records of figures hold them. */
+#define CNN_WARNING "warning."
 
 /* A ceiling: what the device can do at best, found by running a kernel that does nothing else. */
 typedef enum cnn_peak_unit {

@@ -197,6 +197,15 @@ static void describe_platform(const cuda_context *c, cnn_put_fn *put, void *user
 }
 #endif
 
+/* The host waits for every kernel then. Which devices are visible changes no figure. */
+static void put_warnings(cnn_put_fn *put, void *user)
+{
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    if (blocking != NULL && blocking[0] != '\0' && strcmp(blocking, "0") != 0)
+        put(user, CNN_WARNING "CUDA_LAUNCH_BLOCKING",
+            "CUDA_LAUNCH_BLOCKING is set: the host waits for every kernel before it launches the next");
+}
+
 void cuda_describe(cnn_context *context, cnn_put_fn *put, void *user)
 {
     const cuda_context *c = reinterpret_cast<const cuda_context *>(context);
@@ -208,4 +217,5 @@ void cuda_describe(cnn_context *context, cnn_put_fn *put, void *user)
     put(user, "multiprocessors", text);
     snprintf(text, sizeof text, "%zu", l->memory_bytes);
     put(user, "gpu_memory_bytes", text);
+    put_warnings(put, user);
 }
