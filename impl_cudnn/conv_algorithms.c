@@ -62,5 +62,5 @@ void conv_settled(cnn_dir dir, int algo, int64_t kh, int64_t kw, cnn_algorithm *
     if (r == NULL) return; /* one that we have no name for: the promise stays */
     const bool small = r->id == CONV_WINOGRAD_NONFUSED && kh <= 3 && kw <= 3;
     if ((r->flags & CNN_ALGO_TRANSFORMS) == 0) algorithm->flags &= ~(uint32_t)CNN_ALGO_TRANSFORMS;
-    algorithm->amplification = small ? CONV_AMPLIFICATION_6X6 : r->amplification;
+    algorithm->amplification = small ? AMPLIFICATION_6X6 : r->amplification;
 }

@@ -5,6 +5,7 @@
 #ifndef IMPL_CUDNN_CONV_ALGORITHMS_H
 #define IMPL_CUDNN_CONV_ALGORITHMS_H
 
+#include "impl_cudnn/amplification.h"
 #include "impl_cudnn/context.h"
 
 /* Ids of the rows that conv and FC have in the implementation's table; every id below CONV_ALGORITHMS. */
@@ -16,11 +17,6 @@ typedef enum conv_id {
 #undef ALGORITHM
     CONV_ALGORITHMS
 } conv_id;
-
-/* The rounding bound's factor of Winograd's 13 x 13 tiles (see conv_algorithms.inc), and so of what the searches may
- * choose: the largest of all; that of its 6 x 6 tiles, for kernels up to 3 x 3. */
-#define CONV_AMPLIFICATION 4000.0
-#define CONV_AMPLIFICATION_6X6 190.0
 
 enum { CONV_NONE = -1 };
 /* cuDNN's number (cudnnConvolutionFwdAlgo_t and so on) of a named algorithm; CONV_NONE where the direction lacks it. */

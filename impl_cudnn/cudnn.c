@@ -24,9 +24,9 @@ enum { NOTHING = 0, DETERMINISTIC = CNN_ALGO_DETERMINISTIC };
 static const cnn_algorithm algorithms[] = {
     {"cublas", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, FC_CUBLAS},
     {"heuristic", "what cuDNN's heuristics rank first, of what fits the limits", CUDA_OP(CONV), CNN_ALGO_TRANSFORMS,
-     CONV_AMPLIFICATION, CONV_HEURISTIC},
+     AMPLIFICATION_13X13, CONV_HEURISTIC},
     {"find", "what is fastest when measured, of what fits the limits", CUDA_OP(CONV), CNN_ALGO_TRANSFORMS,
-     CONV_AMPLIFICATION, CONV_FIND},
+     AMPLIFICATION_13X13, CONV_FIND},
 #define ALGORITHM(id, name, flags, amplification, fwd, bwd_d, bwd_w, doc)                                              \
     {name, doc, WEIGHTED, flags, amplification, CONV_##id},
 #include "impl_cudnn/conv_algorithms.inc"

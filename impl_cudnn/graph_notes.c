@@ -5,19 +5,17 @@
  * the rounding bound grows; some add in an order that varies. */
 #include "impl_cudnn/graph_notes.h"
 
-#include "impl_cudnn/conv_algorithms.h"
+#include "impl_cudnn/amplification.h"
 
 #include <math.h>
 
-/* How much larger than for plain sums of products an element's error may be: of the transforms, the larger the tile,
- * the larger the numbers that cancel. F(2x2,3x3) works on 4x4 tiles, F(4x4,3x3) on 6x6, F(9x9,5x5) on 13x13; an FFT's
- * error is that of its whole tile (32x32), also where few taps are inside the image. */
+/* What the largest of the transforms amplifies; 1: none. */
 static double amplification(const bool has[CUDNN_NUMERICAL_NOTE_TYPE_COUNT])
 {
-    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13]) return CONV_AMPLIFICATION;
-    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4]) return 16;
-    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6] || has[CUDNN_NUMERICAL_NOTE_WINOGRAD]) return 100;
-    return has[CUDNN_NUMERICAL_NOTE_FFT] ? 100 : 1;
+    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13]) return AMPLIFICATION_13X13;
+    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4]) return AMPLIFICATION_ENGINE_4X4;
+    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD]) return AMPLIFICATION_ENGINE_6X6; /* its tile noted, or none */
+    return has[CUDNN_NUMERICAL_NOTE_FFT] ? AMPLIFICATION_FFT : 1;
 }
 
 static const char *description(const bool has[CUDNN_NUMERICAL_NOTE_TYPE_COUNT], bool compiled)
@@ -119,12 +117,12 @@ cnn_status graph_config_traits(cudnnBackendDescriptor_t graph, const graph_reque
     if (status == CNN_OK) status = read_traits(engine, traits, err);
     if (status == CNN_OK && known_transform(request, config)) {
         traits->flags |= CNN_ALGO_TRANSFORMS;
-        traits->amplification = fmax(traits->amplification, 100);
+        traits->amplification = fmax(traits->amplification, AMPLIFICATION_ENGINE_6X6);
     }
     /* Winograd's largest tile is for kernels above 3 x 3, whether or not its size is noted. */
     const bool large = request->conv->kh > 3 || request->conv->kw > 3;
     if (status == CNN_OK && large && traits->flags & CNN_ALGO_TRANSFORMS)
-        traits->amplification = fmax(traits->amplification, CONV_AMPLIFICATION);
+        traits->amplification = fmax(traits->amplification, AMPLIFICATION_13X13);
     graph_drop(&engine);
     return status;
 }

@@ -8,6 +8,7 @@ function(benchcnn_cuda_test name)
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
 
+benchcnn_unit_test(test_winograd benchcnn_harness)
 if(BENCHCNN_CUDA_MODE)
   benchcnn_cuda_test(test_cuda_launch)
   benchcnn_cuda_test(test_cuda_counters)
