@@ -201,5 +201,6 @@ void record_session(cnn_record *record, const cnn_session *session, const char *
         if (session->knobs[i] != knob->def) add_item(record, knobs, knob->name, new_int(session->knobs[i]));
     }
     add_item(record, record->object, "knobs", knobs);
-    if (session->impl->describe) session->impl->describe(session->context, put_warning, record);
+    /* a case that ran elsewhere, in a process of its own, has no context here */
+    if (session->context && session->impl->describe) session->impl->describe(session->context, put_warning, record);
 }
