@@ -13,13 +13,16 @@
 
 enum { NARROWEST = 40 }; /* a window that says it is narrower is not believed */
 
-int table_columns(void)
+static int columns_of(FILE *file)
 {
     struct winsize window;
-    if (!isatty(STDOUT_FILENO)) return 0;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col < NARROWEST) return TABLE_COLUMNS;
+    const int fd = fileno(file);
+    if (!isatty(fd)) return 0;
+    if (ioctl(fd, TIOCGWINSZ, &window) != 0 || window.ws_col < NARROWEST) return TABLE_COLUMNS;
     return window.ws_col < TABLE_COLUMNS ? window.ws_col : TABLE_COLUMNS;
 }
+
+int table_columns(void) { return columns_of(stdout); }
 
 static bool begins_letter(char c) { return ((unsigned char)c & 0xC0) != 0x80; }
 
@@ -42,41 +45,61 @@ static size_t fold(const char *line, size_t length, int hang, int columns)
     return at == length ? length : line[at] == ' ' ? at : blank > 0 ? blank : at;
 }
 
-static void print_line(const char *line, size_t length, int hang, int columns)
+static void print_line(FILE *to, const char *line, size_t length, int hang, int columns)
 {
     while (length > 0 && line[length - 1] == ' ') length--;
     size_t part = columns > 0 ? fold(line, length, hang, columns) : length;
-    printf("%.*s\n", (int)part, line);
+    fprintf(to, "%.*s\n", (int)part, line);
     while (part < length) {
         line += part;
         length -= part;
         for (; *line == ' '; line++) length--;
         part = fold(line, length, 0, columns - hang);
-        printf("%*s%.*s\n", hang, "", (int)part, line);
+        fprintf(to, "%*s%.*s\n", hang, "", (int)part, line);
     }
+}
+
+static void print_text(FILE *to, int hang, const char *text)
+{
+    const int columns = columns_of(to);
+    for (const char *line = text; *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        print_line(to, line, length, hang, columns);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void print_all(FILE *to, int hang, const char *format, va_list args)
+{
+    char *text = NULL;
+    size_t size;
+    va_list again;
+    va_copy(again, args);
+    FILE *stream = open_memstream(&text, &size);
+    const bool put = stream != NULL && vfprintf(stream, format, args) >= 0;
+    const bool whole = stream != NULL && fclose(stream) == 0 && put;
+    if (whole)
+        print_text(to, hang, text);
+    else
+        vfprintf(to, format, again); /* no memory: wide, but said */
+    va_end(again);
+    free(text);
 }
 
 void table_print(int hang, const char *format, ...)
 {
     va_list args;
-    char *text = NULL;
     va_start(args, format);
-    const int size = vsnprintf(NULL, 0, format, args);
+    print_all(stdout, hang, format, args);
     va_end(args);
-    if (size >= 0) text = malloc((size_t)size + 1);
+}
+
+void table_print_to(FILE *to, int hang, const char *format, ...)
+{
+    va_list args;
     va_start(args, format);
-    if (text != NULL)
-        vsnprintf(text, (size_t)size + 1, format, args);
-    else
-        vprintf(format, args); /* no memory: wide, but said */
+    print_all(to, hang, format, args);
     va_end(args);
-    const int columns = table_columns();
-    for (const char *line = text; line != NULL && *line != '\0';) {
-        const size_t length = strcspn(line, "\n");
-        print_line(line, length, hang, columns);
-        line += length + (line[length] == '\n');
-    }
-    free(text);
 }
 
 const char *table_shorten(const char *text, int columns, char *room, size_t size)

@@ -5,6 +5,7 @@
 #define HARNESS_CLI_TABLE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 enum { TABLE_COLUMNS = 100 };
 
@@ -17,6 +18,10 @@ int table_width(const char *text);
 __attribute__((format(printf, 2, 3)))
 #endif
 void table_print(int hang, const char *format, ...);
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void table_print_to(FILE *to, int hang, const char *format, ...); /* the same, elsewhere: standard error */
 /* The text in so many columns, "…" in its middle where it is longer; all of it where standard output is no terminal. */
 const char *table_shorten(const char *text, int columns, char *room, size_t size);
 /* A line for each mark (bench/stats.h) that says what it means; nothing for 0. */

@@ -5,6 +5,8 @@
  * of the same setting, where the file of --out holds any. */
 #include "train_profile.h"
 
+#include "table.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -20,10 +22,11 @@ cnn_status train_profile_check(const cli_options *options, const cnn_session *se
 static void print_line(const train_profiled *p, const char *layer, const char *pass, const profile_row *sum,
                        bool of_pass)
 {
-    printf("%-24s %-6s %-28s %9.4f %6.2f %% %9lld", layer, pass, sum->phase, sum->seconds,
-           100.0 * sum->seconds / p->profile->seconds, (long long)sum->calls);
-    if (of_pass && sum->flops > 0.0 && sum->seconds > 0.0) printf(" %10.2f", sum->flops / sum->seconds * 1e-9);
-    putchar('\n');
+    char room[128], rate[32] = "";
+    if (of_pass && sum->flops > 0.0 && sum->seconds > 0.0)
+        snprintf(rate, sizeof rate, " %10.2f", sum->flops / sum->seconds * 1e-9);
+    table_print(31, "%-24s %-6s %-28s %9.4f %6.2f %% %9lld%s\n", table_shorten(layer, 24, room, sizeof room), pass,
+                sum->phase, sum->seconds, 100.0 * sum->seconds / p->profile->seconds, (long long)sum->calls, rate);
 }
 
 /* The rows [first, end) of one layer's pass, summed up. */
@@ -43,8 +46,8 @@ static void print_table(const train_profiled *p)
 {
     const epoch_profile *e = p->profile;
     double all = 0.0;
-    printf("\nwhere epoch %lld went\n%-24s %-6s %-28s %9s %8s %9s %10s\n", (long long)p->epoch, "layer", "pass",
-           "phase", "seconds", "share", "times", "GFLOP/s");
+    table_print(31, "\nwhere epoch %lld went\n%-24s %-6s %-28s %9s %8s %9s %10s\n", (long long)p->epoch, "layer",
+                "pass", "phase", "seconds", "share", "times", "GFLOP/s");
     for (int first = 0, end; first < e->count; first = end) {
         profile_row sum = sum_of(e, first, &end);
         const bool several = end - first > 1;
@@ -53,7 +56,7 @@ static void print_table(const train_profiled *p)
         for (int i = first; several && i < end; i++) print_line(p, "", "", &e->rows[i], false);
         all += sum.seconds;
     }
-    printf("%-24s %-6s %-28s %9.4f %6.2f %%\n", "all", "", "", all, 100.0 * all / e->seconds);
+    table_print(31, "%-24s %-6s %-28s %9.4f %6.2f %%\n", "all", "", "", all, 100.0 * all / e->seconds);
 }
 
 /* The median of the unprofiled epochs in --out; 0 without any. */
@@ -123,8 +126,8 @@ cnn_status train_profile_report(const train_profiled *p, record_sink *sink, cnn_
     if (status != CNN_OK || p->options->json) return status;
     print_table(p);
     if (count > 0)
-        printf("it took %.3f of the time of an unprofiled one, %.4f s at the median of %d\n",
-               p->profile->seconds / without, without, count);
+        table_print(4, "it took %.3f of the time of an unprofiled one, %.4f s at the median of %d\n",
+                    p->profile->seconds / without, without, count);
     putchar('\n');
     fflush(stdout);
     return CNN_OK;

@@ -3,6 +3,8 @@
 #include "verify_table.h"
 
 #include "../names.h"
+#include "../text.h"
+#include "table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,14 +119,13 @@ static bool listed(const verify_table *t, int until, const table_row *row)
 void verify_table_precisions(const verify_table *t, FILE *to)
 {
     static const char *const names[] = {"f64", "f32", "tf32", "bf16", "f16", "worse"};
+    char line[16384];
     for (int p = 0; t != NULL && p < 6; p++) {
-        bool any = false;
-        for (int i = 0; i < t->row_count; i++) {
-            if (strcmp(t->rows[i].precision, names[p]) != 0 || listed(t, i, &t->rows[i])) continue;
-            fprintf(to, any ? " %s" : "precision %s: %s", any ? t->rows[i].algorithm : names[p], t->rows[i].algorithm);
-            any = true;
-        }
-        if (any) fprintf(to, "\n");
+        line[0] = '\0';
+        for (int i = 0; i < t->row_count; i++)
+            if (strcmp(t->rows[i].precision, names[p]) == 0 && !listed(t, i, &t->rows[i]))
+                cnn_append(line, sizeof line, " %s", t->rows[i].algorithm);
+        if (line[0] != '\0') table_print_to(to, 4, "precision %s:%s\n", names[p], line);
     }
 }
 
@@ -142,7 +143,7 @@ static void in_common(const verify_table *t, int a, int b, int64_t *both, int64_
             }
 }
 
-static void print_equals(const verify_table *t, int row, FILE *to)
+static void append_equals(const verify_table *t, int row, char *line, size_t size)
 {
     const table_row *r = &t->rows[row];
     bool any = false;
@@ -153,35 +154,40 @@ static void print_equals(const verify_table *t, int row, FILE *to)
             continue;
         in_common(t, row, i, &both, &same);
         if (same == 0) continue;
-        fprintf(to, "%s%s (%lld/%lld)", any ? ", " : "", o->algorithm, (long long)same, (long long)both);
+        cnn_append(line, size, "%s %s (%lld/%lld)", any ? "," : "", o->algorithm, (long long)same, (long long)both);
         any = true;
     }
-    fprintf(to, "%s\n", any ? "" : "-");
+    if (!any) cnn_append(line, size, " -");
+}
+
+static void print_bits(const verify_table *t, int row, FILE *to)
+{
+    const table_row *r = &t->rows[row];
+    char line[16384], room[128];
+    snprintf(line, sizeof line, "  %-24s %-9s %-5s %-16s", table_shorten(r->algorithm, 24, room, sizeof room),
+             cnn_op_name(r->op), cnn_dir_name(r->dir), r->type);
+    for (int a = 0; a < VERIFY_SAME_COUNT; a++) {
+        char cell[48] = "-";
+        if (r->asked[a] > 0 && r->differ[a] == 0) snprintf(cell, sizeof cell, "yes");
+        if (r->differ[a] > 0)
+            snprintf(cell, sizeof cell, "no %lld/%lld", (long long)r->differ[a], (long long)r->asked[a]);
+        cnn_append(line, sizeof line, " %-9s", cell);
+    }
+    cnn_append(line, sizeof line, " ");
+    append_equals(t, row, line, sizeof line);
+    table_print_to(to, 27, "%s\n", line);
 }
 
 void verify_table_bits(const verify_table *t, FILE *to)
 {
-    static const char *const names[VERIFY_SAME_COUNT] = {"runs", "threads", "position", "contexts"};
     bool any = false;
     for (int i = 0; t != NULL && i < t->row_count; i++) {
-        const table_row *r = &t->rows[i];
-        if (r->digests == 0) continue;
-        if (!any) {
-            fprintf(to, "\nThe same bits? %-44s", "(problems that differ / problems)");
-            for (int a = 0; a < VERIFY_SAME_COUNT; a++) fprintf(to, " %-9s", names[a]);
-            fprintf(to, " as (same / problems)\n");
-        }
+        if (t->rows[i].digests == 0) continue;
+        if (!any)
+            table_print_to(to, 27, "\nThe same bits? %-44s %-9s %-9s %-9s %-9s  as (same / problems)\n",
+                           "(problems that differ / problems)", "runs", "threads", "position", "contexts");
         any = true;
-        fprintf(to, "  %-24s %-9s %-5s %-16s", r->algorithm, cnn_op_name(r->op), cnn_dir_name(r->dir), r->type);
-        for (int a = 0; a < VERIFY_SAME_COUNT; a++) {
-            char cell[48] = "-";
-            if (r->asked[a] > 0 && r->differ[a] == 0) snprintf(cell, sizeof cell, "yes");
-            if (r->differ[a] > 0)
-                snprintf(cell, sizeof cell, "no %lld/%lld", (long long)r->differ[a], (long long)r->asked[a]);
-            fprintf(to, " %-9s", cell);
-        }
-        fprintf(to, " ");
-        print_equals(t, i, to);
+        print_bits(t, i, to);
     }
     if (any) fprintf(to, "\n");
 }
