@@ -102,6 +102,9 @@ expect 2 "--db $tmp/./kept.npy would spoil --x" "${weight_grad[@]}" "${on[@]}" -
 expect 2 "--out $tmp/kept.npy would spoil --expect" "${fwd[@]}" "${on[@]}" --expect "$tmp/kept.npy" --out "$tmp/kept.npy"
 expect 2 "--out $tmp/both.npy would spoil --db" "${weight_grad[@]}" "${on[@]}" --out "$tmp/both.npy" --db "$tmp/both.npy"
 same "$data/x.npy" "$tmp/kept.npy"
+echo '{"kind":"env"}' >"$tmp/records.jsonl"
+expect 2 "records.jsonl is there, and is no array" "${fwd[@]}" "${on[@]}" --out "$tmp/records.jsonl"
+[ "$(cat "$tmp/records.jsonl")" = '{"kind":"env"}' ] || { echo "FAILED: records were spoiled by an array"; failures=$((failures + 1)); }
 expect 0 "DONE" "${weight_grad[@]}" "${on[@]}" --out /dev/null --db /dev/null
 head -c 1000 "$data/x.npy" >"$tmp/cut.npy"
 expect 2 "cut.npy: truncated|872 of 1344 bytes of (2, 4, 7, 6) f32" "${fwd[@]}" "${on[@]}" --x "$tmp/cut.npy"

@@ -61,6 +61,11 @@ expect 1 '2 mutants: 1 killed .* 1 SURVIVED' same caught
 expect 3 'nothing ran' no_such
 expect 2 'unknown implementation' --impl cqu
 expect 2 'their list says' --op conv
+cp "$tmp/list.mutants" "$tmp/file.c"
+expect 2 'file.c is there, and is no kill matrix' --matrix "$tmp/file.c"
+cmp -s "$tmp/list.mutants" "$tmp/file.c" || fail "a file was spoiled by a matrix"
+expect 0 '1 mutants: 1 killed' --matrix "$tmp/matrix.md" caught
+expect 0 '1 mutants: 1 killed' --matrix "$tmp/matrix.md" caught # an older one is replaced
 expect 2 'no mutants in .*cmake --build' --mutants-from "$tmp/none"
 
 # An unchanged implementation that fails spoils what its mutants prove.

@@ -49,6 +49,17 @@ records thesis mine >"$tmp/mixed.jsonl"
 "$benchcnn" plot "$tmp/mixed.jsonl" >/dev/null 2>"$tmp/err" || fail "plot of mixed networks"
 grep -q '4 records' "$tmp/err" || fail "left-out records are not counted: $(cat "$tmp/err")"
 
+# A picture is replaced; records, or whatever else stands there, are not.
+"$benchcnn" plot "$tmp/mine.jsonl" --out "$tmp/two.svg" >/dev/null 2>"$tmp/err" || fail "a picture is not replaced: $(cat "$tmp/err")"
+for ending in svg png; do
+    records mine >"$tmp/named.$ending"
+    cp "$tmp/named.$ending" "$tmp/before"
+    "$benchcnn" plot "$tmp/named.$ending" >/dev/null 2>"$tmp/err" && fail "records are replaced by their picture"
+    grep -q "named.$ending is there, and is no ... picture" "$tmp/err" || fail "not refused in words: $(cat "$tmp/err")"
+    cmp -s "$tmp/named.$ending" "$tmp/before" || fail "records were spoiled by their picture"
+    rm "$tmp/named.$ending"
+done
+
 # The heading names what did the work: the GPU where all ran on one, whatever its host; beside a CPU, the labels do.
 {
     echo '{"kind":"env","cpu":"its host","cores":2,"implementation":{"gpu":"Some GPU"}}'

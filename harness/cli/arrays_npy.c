@@ -2,6 +2,7 @@
 #include "arrays_npy.h"
 
 #include "../names.h"
+#include "cli.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,8 @@ cnn_status cli_npy_save(const char *path, const cnn_operand *o, const double *va
             ((double *)array.data)[i] = values[i];
         else
             ((float *)array.data)[i] = (float)values[i];
-    cnn_status status = npy_write(path, &array, err);
+    cnn_status status = cli_check_replaced(path, "array (.npy)", "\x93NUMPY", err);
+    if (status == CNN_OK) status = npy_write(path, &array, err);
     npy_free(&array);
     return status;
 }

@@ -98,6 +98,10 @@ typedef struct cli_file {
 } cli_file;
 cnn_status cli_keep_apart(const cli_file *out, const cli_file *other, cnn_error *err);
 
+/* CNN_BAD_ARGUMENT when what stands at `path` is something else than what is to replace it: a file that does not begin
+ * as `what` ("an SVG picture") does. */
+cnn_status cli_check_replaced(const char *path, const char *what, const char *beginning, cnn_error *err);
+
 /* Progress: a bar with rate and time left on a terminal, plain lines (every 10 s at most) elsewhere, nothing with
  * --quiet. */
 typedef struct cli_progress {

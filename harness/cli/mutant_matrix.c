@@ -2,6 +2,8 @@
  * empty where it said nothing. */
 #include "mutant_matrix.h"
 
+#include "cli.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -175,18 +177,26 @@ static void write_sums(FILE *to, const matrix_sums *s)
     }
 }
 
+static const char heading[] = "# The kill matrix";
+
+cnn_status matrix_check_file(const char *path, cnn_error *err)
+{
+    return cli_check_replaced(path, "kill matrix", heading, err);
+}
+
 cnn_status matrix_write(const char *path, const mutant_run *runs, int count, const matrix_sums *s, cnn_error *err)
 {
     FILE *to = fopen(path, "we");
     if (to == NULL) return CNN_FAIL(err, CNN_IO, "cannot write %s: %s", path, strerror(errno));
     fprintf(
         to,
-        "# The kill matrix\n\nWritten by `benchcnn verify --mutants --matrix FILE`. Each mutant is the real "
+        "%s\n\nWritten by `benchcnn verify --mutants --matrix FILE`. Each mutant is the real "
         "implementation "
         "with one small change in its source\n(`verify/mutants/*.mutants`), compiled and verified like any other. `x`: "
         "the check failed on at least one problem; `.`: it passed\nthem all; empty: it had nothing to say. Every row "
         "but "
-        "the unchanged ones must have an `x`, a crash or a hang.\n");
+        "the unchanged ones must have an `x`, a crash or a hang.\n",
+        heading);
     write_sums(to, s);
     write_table(to, runs, count);
     const bool written = !ferror(to);

@@ -23,6 +23,8 @@ void matrix_sum(const mutant_run *runs, int count, matrix_sums *sums);
 
 void matrix_print(FILE *to, const mutant_run *runs, int count);
 void matrix_print_sums(FILE *to, const matrix_sums *sums);
+/* Whether a file at `path`, if there is one, is an older matrix: asked before the runs, which take minutes. */
+cnn_status matrix_check_file(const char *path, cnn_error *err);
 cnn_status matrix_write(const char *path, const mutant_run *runs, int count, const matrix_sums *sums, cnn_error *err);
 
 #endif

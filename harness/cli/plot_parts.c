@@ -76,8 +76,19 @@ static cnn_status draw(const char *common, const char *script, const char *folde
     return status;
 }
 
+/* An older picture is replaced, anything else is not: records may well be named x.png. */
+static cnn_status check_replaced(const char *name, cnn_error *err)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s.svg", name);
+    cnn_status status = cli_check_replaced(path, "SVG picture", "<?xml", err);
+    snprintf(path, sizeof path, "%s.png", name);
+    return status == CNN_OK ? cli_check_replaced(path, "PNG picture", "\x89PNG", err) : status;
+}
+
 cnn_status plot_draw(const char *settings, const char *script, const char *folder, const char *name, cnn_error *err)
 {
-    const cnn_status status = draw(settings, script, folder, name, "svg", err);
+    cnn_status status = check_replaced(name, err);
+    if (status == CNN_OK) status = draw(settings, script, folder, name, "svg", err);
     return status == CNN_OK ? draw(settings, script, folder, name, "png", err) : status;
 }

@@ -114,12 +114,6 @@ cnn_status cli_no_words(const cli_options *options, cnn_error *err)
                     options->words.items[0]);
 }
 
-bool cli_is_plain_file(const char *path)
-{
-    struct stat info;
-    return path != NULL && stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
 void cli_say_bad_lines(const char *path, int bad)
 {
     if (bad == 0) return;

@@ -247,7 +247,7 @@ cnn_status verify_mutants_args(const cli_options *o, cnn_error *err)
     if (!o->mutants)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with --mutants only",
                         o->matrix != NULL ? "matrix" : "mutants-from");
-    if (ignored == NULL) return CNN_OK;
+    if (ignored == NULL) return o->matrix != NULL ? matrix_check_file(o->matrix, err) : CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --mutants: their list says what each is asked",
                     ignored);
 }
