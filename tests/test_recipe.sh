@@ -27,6 +27,14 @@ expect 2 'recipe:2: .*cmd' "an unknown command" "$good" 'cmd'
 expect 2 'recipe:2: ' "a bad problem" "$good" 'bench --impl cpu --problem mb2ic3ih5oc4ohxkh3'
 expect 2 'recipe:2: .*nosuch' "no such problem file" "$good" 'bench --impl cpu --problems nosuch.txt'
 expect 2 'recipe:2: .*thesus' "no such network" "$good" 'train --impl cpu --net thesus'
+printf 'input 1 8 8\nconv 4 kernel=3\nrelo\nfc 10\nsoftmax_cross_entropy\n' >"$work/wrong.net"
+printf 'mb2ic4ih8oc4kh3\nmb2icxih8\n' >"$work/wrong.txt"
+for command in 'train --impl cpu' 'bench --impl cpu' 'sweep batch --impl cpu' 'sweep threads --impl cpu' 'verify --impl cpu'; do
+    expect 2 "recipe:2: $work/wrong.net:3: .*relo" "a network with a wrong line" "$good" "$command --net $work/wrong.net"
+done
+for command in bench verify 'sweep threads'; do
+    expect 2 "recipe:2: .*$work/wrong.txt:2: .*mb2icxih8" "a problem file with a wrong word" "$good" "$command --impl cpu --problems $work/wrong.txt"
+done
 expect 2 "recipe:2: .*did you mean 'isa'" "no such knob" "$good" 'sweep knob --impl cpu --knob cpu.iso'
 expect 2 'recipe:1: .*takes no --epochs' "the other sweep's option" 'sweep threads --impl cpu --epochs 3'
 expect 2 'recipe:1: .*open quote' "an open quote" "verify --impl 'cpu"

@@ -18,6 +18,7 @@ says() { grep -q -- "$1" "$tmp/log" || fail "nothing says '$1': $(cat "$tmp/log"
 command=(algorithm,knob --impl cpu --knob cpu.im2col.block_kib=64,256 "${problem[@]}" --tune "$tuned" --out "$tmp/sweep.jsonl")
 sweep "${command[@]}"
 says "kept in $tuned: "
+grep -q 'nothing new' "$tmp/log" && fail "something was kept, and said not to be"
 [ "$(wc -l <"$tuned")" -eq 1 ] || fail "$(wc -l <"$tuned") choices of one problem"
 if last "$tmp/sweep.jsonl" sweep_best | grep -q '"default_tied":true'; then
     grep -q '"algorithm":"direct".*"knobs":{"im2col.block_kib":256}' "$tuned" || fail "the default is tied with the best, and not kept: $(cat "$tuned")"
@@ -27,6 +28,9 @@ else
 fi
 sweep "${command[@]}"
 [ "$(wc -l <"$tuned")" -eq 1 ] || fail "a choice was kept twice"
+says "^--tune $tuned: nothing new was kept: it holds these choices already"
+"$benchcnn" sweep knob --impl cpu:direct --knob cpu.isa=0,1 "${problem[@]}" --math tf32 "${short[@]}" --tune "$tmp/nothing.jsonl" >"$tmp/log" 2>&1
+says "^--tune $tmp/nothing.jsonl: nothing new was kept: no point could be timed"
 
 # By figures that are given: the default takes 2 us, the other what is said here; all within 5 %.
 sweep knob --impl cpu:im2col --knob cpu.im2col.block_kib=64,256 "${problem[@]}" --out "$tmp/two.jsonl"
@@ -145,6 +149,10 @@ malformed '"rests_on" must be an object' 's/"rests_on"/"rests_in"/'
 refused 'no such file' bench --impl cpu:tuned "${problem[@]}" --tune "$tmp/nowhere.jsonl"
 refused 'no implementation is chosen as NAME:tuned' bench --impl cpu "${problem[@]}" --tune "$tuned"
 refused 'no implementation is chosen as NAME:tuned' sweep batch --impl cpu --tune "$tuned"
+refused 'no implementation is chosen as NAME:tuned' train --net thesis --impl cpu:direct --tune "$tuned"
+refused 'no implementation is chosen as NAME:tuned' verify --impl cpu:tunedd --tune "$tuned"
+printf 'bench --impl cpu --tune %s\n' "$tuned" >"$tmp/recipe" # known before anything runs
+refused 'recipe:1: --tune' run "$tmp/recipe" --out "$tmp/none.jsonl"
 refused 'takes no tuned choices' conv --impl cpu:tuned "${problem[@]}"
 refused 'takes no tuned choices' verify --impl cpu:tuned --net thesis
 refused 'takes no tuned choices' verify --impl cpu:tuned --fuzz 10

@@ -71,7 +71,7 @@ static cnn_status nothing_with_it(void *user, const char *text, const cnn_proble
 
 static cnn_status check_problems(const cli_options *o, cnn_error *err)
 {
-    const cnn_problem_defaults defaults = {.no_bias = o->no_bias};
+    const cnn_problem_defaults defaults = {.no_bias = o->no_bias, .mb = o->mb};
     cnn_problem problem;
     const uint32_t ops = cli_ops(o, err);
     if (ops == 0) return err->status;
@@ -87,18 +87,38 @@ static cnn_status check_problems(const cli_options *o, cnn_error *err)
     return CNN_OK;
 }
 
+/* The network at each batch size and in each type it will be asked for: a file is read and planned, nothing is
+ * allocated that lasts. */
+static cnn_status check_network(const cli_options *o, cnn_error *err)
+{
+    enum { BATCHES = 64 };
+    int64_t batches[BATCHES] = {100};
+    int count = 1;
+    cli_type_set types;
+    if (o->net == NULL) return CNN_OK;
+    cnn_status status = cli_types(o, &types, err);
+    if (status == CNN_OK && o->batch != NULL)
+        status = cli_ints("batch", o->batch, 1, 1 << 20, batches, BATCHES, &count, err);
+    for (int t = 0; status == CNN_OK && t < types.count; t++)
+        for (int b = 0; status == CNN_OK && b < count; b++) {
+            cnn_network *network = NULL;
+            status = cnn_net_load(o->net, &types.types[t], batches[b], (uint64_t)o->seed, &network, err);
+            cnn_net_free(network);
+        }
+    return status;
+}
+
 /* What can be wrong before anything runs: the command, its options, implementations, axes, problem files, networks. */
 static cnn_status check(const step *s, cnn_error *err)
 {
     static cli_options o; /* large: kept off the stack */
     cnn_registry registry = {.n_plugins = 0};
-    char path[NET_PATH_MAX];
     if (s->argc < 2 || cli_find_command(s->argv[1], err) == NULL) return err->status;
     if (strcmp(s->argv[1], "run") == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a recipe does not run recipes");
     cnn_status status = cli_parse(&o, &registry, s->argc, s->argv, err);
     if (status == CNN_OK) status = cli_check_args(&o, err);
     if (status == CNN_OK) status = check_problems(&o, err);
-    if (status == CNN_OK && o.net != NULL) status = cnn_net_find(o.net, path, err);
+    if (status == CNN_OK) status = check_network(&o, err);
     cnn_registry_close(&registry);
     return status;
 }

@@ -173,6 +173,14 @@ static void print_summary(const sweep *s)
                 s->wrong, kept, again);
 }
 
+/* --tune that wrote nothing is told, and why. */
+static void say_not_tuned(const sweep *s)
+{
+    if (!s->tune || s->chosen > 0) return;
+    fprintf(stderr, "--tune %s: nothing new was kept: %s\n", s->b.options->tune,
+            s->held > 0 ? "it holds these choices already" : "no point could be timed");
+}
+
 static int sweep_operations(const cli_options *options, const sweep_axes *axes, cnn_error *err)
 {
     sweep *s = calloc(1, sizeof *s);
@@ -185,6 +193,7 @@ static int sweep_operations(const cli_options *options, const sweep_axes *axes, 
     if (status == CNN_OK) status = run_all(s, err);
     cli_progress_end(&s->b.progress);
     if ((status == CNN_OK || status == CNN_INTERRUPTED) && !options->json) print_summary(s);
+    if (status == CNN_OK) say_not_tuned(s);
     if (status == CNN_INTERRUPTED) CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; the same command goes on from here");
     int result = status != CNN_OK       ? cli_fail(err)
                  : s->wrong > 0         ? EXIT_FAILED

@@ -172,19 +172,36 @@ static cnn_status check_sweep(const cli_options *options, cnn_error *err)
     return CNN_OK;
 }
 
-/* A command that takes no --tune has no use for NAME:tuned either. */
-static cnn_status check_tuned(const cli_options *options, cnn_error *err)
+/* Whether --impl has a NAME:tuned. */
+static bool names_tuned(const cli_options *options)
 {
     static const char word[] = ":" CNN_TUNED;
     for (const char *at = options->impl; at != NULL && (at = strstr(at, word)) != NULL; at++) {
         const char after = at[sizeof word - 1];
-        for (int i = 0; i < cli_n_rows && (after == '\0' || after == ','); i++)
-            if (strcmp(cli_rows[i].name, "tune") == 0 && !cli_belongs(&cli_rows[i], options->command))
-                return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                                "`benchcnn %s` takes no tuned choices (--impl %.64s): name an algorithm",
-                                options->command, options->impl);
+        if (after == '\0' || after == ',') return true;
     }
-    return CNN_OK;
+    return false;
+}
+
+static bool takes_tune(const char *command)
+{
+    for (int i = 0; i < cli_n_rows; i++)
+        if (strcmp(cli_rows[i].name, "tune") == 0) return cli_belongs(&cli_rows[i], command);
+    return false;
+}
+
+/* A command that takes no --tune has no use for NAME:tuned either; nor has --tune a use without it, but for the sweeps
+ * that keep their winners there. */
+static cnn_status check_tuned(const cli_options *options, cnn_error *err)
+{
+    const bool named = names_tuned(options), sweep = strcmp(options->command, "sweep") == 0;
+    const bool batch = sweep && options->words.count > 0 && strcmp(options->words.items[0], "batch") == 0;
+    if (named && !takes_tune(options->command))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no tuned choices (--impl %.64s): name an algorithm",
+                        options->command, options->impl);
+    if (options->tune == NULL || named || (sweep && !batch)) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--tune %.200s: no implementation is chosen as NAME:tuned in --impl %.200s",
+                    options->tune, options->impl ? options->impl : "(all)");
 }
 
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err)

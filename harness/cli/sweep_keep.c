@@ -72,11 +72,14 @@ cnn_status sweep_keep(sweep *s, const sweep_group *g, const sweep_ranking *r, cn
         const sweep_entry *usual, *winner = winner_of(r, t, &usual);
         tuning_choice choice;
         char label[512];
-        if (!winner) continue;
+        if (!winner) continue; /* nothing of this type could be timed */
         const cnn_problem problem = sweep_problem(s, g, winner->point);
         status = choice_of(s, g, winner, usual, &choice, err);
-        if (status != CNN_OK || is_kept(s, base, &problem, g->dir, &choice)) continue;
+        const bool held = status == CNN_OK && is_kept(s, base, &problem, g->dir, &choice);
+        s->held += held;
+        if (status != CNN_OK || held) continue;
         status = record_write(s->tune, tuning_record(base, &problem, g->dir, &choice), err);
+        s->chosen += status == CNN_OK;
         sweep_label(s, g, winner->point, label, sizeof label);
         if (status == CNN_OK && !s->b.options->json)
             printf("  kept in %s: %s%s\n", s->b.options->tune, label, winner == usual ? ", the default" : "");

@@ -81,6 +81,7 @@ typedef struct sweep {
     sweep_rows rows;
     record_sink *tune;                             /* where winners are kept; NULL: nowhere */
     char libraries[CNN_MAX_CHOICES][BUILD_ID_MAX]; /* of each session */
+    int chosen, held;                              /* choices written to the tuning file; those that it held already */
     int ran, kept, again, refused, wrong;          /* again: measured before, by another build */
     double start, timed_s, warm_up_s;
 } sweep;

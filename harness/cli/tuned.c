@@ -47,9 +47,6 @@ cnn_status cli_tuned_open(const cli_options *options, const cli_sessions *sessio
 {
     const bool wanted = cli_wants_tuned(sessions, NULL);
     *result = NULL;
-    if (!wanted && options->tune && !keeps)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--tune %.200s: no implementation is chosen as NAME:tuned in --impl %s",
-                        options->tune, options->impl ? options->impl : "(all)");
     if (!wanted && !options->tune) return CNN_OK;
     cli_tuned *t = calloc(1, sizeof *t);
     if (!t) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for tuned choices");

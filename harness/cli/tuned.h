@@ -15,8 +15,8 @@ typedef struct cli_tuned cli_tuned;
 /* Whether --impl names it, for any implementation; for the session's. */
 bool cli_wants_tuned(const cli_sessions *sessions, const cnn_session *session);
 
-/* NULL, which all others accept, when nothing is to be tuned. CNN_BAD_ARGUMENT for a --tune that nothing would read,
- * unless the command `keeps` choices there. A file that --tune names must be there, unless it `keeps`. */
+/* NULL, which all others accept, when nothing is to be tuned. A file that --tune names must be there, unless the
+ * command `keeps` choices there. */
 cnn_status cli_tuned_open(const cli_options *options, const cli_sessions *sessions, bool keeps, cli_tuned **result,
                           cnn_error *err);
 void cli_tuned_close(cli_tuned *t);
