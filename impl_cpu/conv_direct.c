@@ -12,20 +12,20 @@
 typedef struct gather_run {
     const direct_kernels *kern;
     direct_shape shape;
-    direct_side in_side, out_side;
+    direct_side out_side;
     direct_gather job;
     size_t elem;
     int64_t units, groups_each, tiles; /* channels of a group; groups in a task (when narrow), else tiles of a group */
     int64_t tasks_each;                /* of a pair of blocks */
-    int64_t parts;                     /* channel ranges that a block is packed in */
-    const char *in, *w, *bias;
+    direct_packing in;
+    const char *w, *bias;
     void *out;
     bool add;
     int64_t block0, blocks;       /* of this round */
     int64_t rows_each;            /* rows of results kept before they are unpacked */
     int64_t rows_task, row_parts; /* rows of a task, and how many such ranges: few blocks still share out evenly */
-    /* workspace; the last two hold a piece for each worker */
-    char *packed, *result;
+    /* workspace, beside what is packed: a piece for each worker */
+    char *result;
     direct_point *points;
 } gather_run;
 
@@ -67,7 +67,7 @@ static void gather_layout(gather_run *r, const cpu_context *ctx, const cnn_conv_
 {
     *r = (gather_run){.kern = direct_kernels_for(ctx, c->t.dtype), .elem = cnn_dtype_size(c->t.dtype)};
     direct_shape_make(ctx, r->kern, c, dir, &r->shape);
-    r->in_side = dir == CNN_FWD ? r->shape.x : r->shape.y;
+    const direct_side *in = dir == CNN_FWD ? &r->shape.x : &r->shape.y;
     r->out_side = dir == CNN_FWD ? r->shape.y : r->shape.x;
     gather_channels(r, c, dir);
     direct_gather *j = &r->job;
@@ -77,29 +77,27 @@ static void gather_layout(gather_run *r, const cpu_context *ctx, const cnn_conv_
     j->kh = c->kh;
     j->kw = c->kw;
     j->flip = c->flip;
-    j->in_w = r->in_side.tw;
-    j->in_k = direct_channel(&r->in_side, lanes);
+    j->in_w = in->tw;
+    j->in_k = direct_channel(in, lanes);
     j->in_group = j->k * j->in_k;
-    j->in_block = r->in_side.c * j->in_k;
+    j->in_block = in->c * j->in_k;
     j->out_block = r->kern->max_units * r->rows_each * j->out_w * lanes;
-    r->parts = cpu_min(r->in_side.c, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
+    r->in = direct_packing_make(in, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
     j->rows.start = direct_take(arena, r->out_side.th + 1, 1, sizeof(int64_t));
     j->cols.start = direct_take(arena, j->out_w + 1, 1, sizeof(int64_t));
     j->rows.e = direct_take(arena, r->out_side.th, c->kh, sizeof(direct_tap));
     j->cols.e = direct_take(arena, j->out_w, c->kw, sizeof(direct_tap));
-    r->packed = direct_take(arena, r->shape.round, j->in_block, r->elem);
+    r->in.packed = direct_take(arena, r->shape.round, j->in_block, r->elem);
     r->result = direct_take(arena, ctx->threads * 2, j->out_block, r->elem);
     r->points = direct_take(arena, ctx->threads, c->kh * c->kw, sizeof(direct_point));
 }
 
 static void pack_task(void *arg, int64_t task, int worker)
 {
-    gather_run *r = arg;
-    const direct_side *s = &r->in_side;
-    int64_t b = task / r->parts, part = task % r->parts, c0 = s->c * part / r->parts, c1 = s->c * (part + 1) / r->parts;
-    direct_part p = {r->block0 + b, c0, c1, 0, s->th};
+    const gather_run *r = arg;
+    const int64_t block = task / r->in.parts;
     (void)worker;
-    r->kern->pack(s, r->in, &p, r->packed + (b * r->job.in_block + c0 * r->job.in_k) * (int64_t)r->elem);
+    direct_pack_part(r->kern, &r->in, r->elem, r->block0 + block, block, task % r->in.parts);
 }
 
 static void gather_task(void *arg, int64_t task, int worker)
@@ -114,7 +112,7 @@ static void gather_task(void *arg, int64_t task, int worker)
     int64_t channel = group * r->units + u0;
     direct_gather_tile t = {.units = (int)(u1 - u0), .vectors = (int)cpu_min(2, r->blocks - b)};
     t.groups = cpu_min(r->groups_each, r->shape.desc.g - group);
-    t.in = r->packed + (b * j->in_block + group * j->in_group) * elem;
+    t.in = (const char *)r->in.packed + (b * j->in_block + group * j->in_group) * elem;
     t.w = r->w + (group * j->w_group + u0 * j->w_u) * elem;
     t.bias = r->bias ? r->bias + channel * elem : NULL;
     t.points = r->points + worker * j->kh * j->kw;
@@ -124,7 +122,8 @@ static void gather_task(void *arg, int64_t task, int worker)
     for (int64_t row = row0; row < row1; row += r->rows_each) {
         t.r0 = p.h0 = row;
         t.r1 = p.h1 = cpu_min(row + r->rows_each, row1);
-        j->out_u = (t.r1 - t.r0) * j->out_w * r->kern->lanes;
+        p.rows = t.r1 - t.r0;
+        j->out_u = p.rows * j->out_w * r->kern->lanes;
         r->kern->gather(j, &t);
         for (int v = 0; v < t.vectors; v++) {
             p.block = r->block0 + b + v;
@@ -147,14 +146,14 @@ static cnn_status gather_run_all(const cpu_context *ctx, const cnn_conv_desc *c,
         direct_taps_bwd(&r.job.rows, x->th, y->th, c->kh, c->sh, r.shape.ph, c->dh);
         direct_taps_bwd(&r.job.cols, x->tw, y->tw, c->kw, c->sw, r.shape.pw, c->dw);
     }
-    r.in = dir == CNN_FWD ? args->x : args->dy;
+    r.in.tensor = dir == CNN_FWD ? args->x : args->dy;
     r.out = dir == CNN_FWD ? args->y : args->dx;
     r.w = args->w;
     r.bias = dir == CNN_FWD && c->bias ? args->b : NULL;
     r.add = args->beta != 0;
     for (r.block0 = 0; r.block0 < r.shape.blocks; r.block0 += r.shape.round) {
         r.blocks = cpu_min(r.shape.round, r.shape.blocks - r.block0);
-        parallel_for(ctx->pool, r.blocks * r.parts, pack_task, &r);
+        parallel_for(ctx->pool, r.blocks * r.in.parts, pack_task, &r);
         cpu_phase(ctx, "pack");
         parallel_for(ctx->pool, cpu_ceil_div(r.blocks, 2) * r.tasks_each * r.row_parts, gather_task, &r);
         cpu_phase(ctx, "direct");

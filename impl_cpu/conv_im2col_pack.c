@@ -34,7 +34,12 @@ typedef struct pack_job {
     int64_t tasks[2];
 } pack_job;
 
-static int64_t slice_axis(const im2col_tensor *t) { return t->plan->d->t.layout == CNN_NCHW ? t->channels : t->pixels; }
+/* What a bundle is cut along: rows where these are ordered anew, else channels; in NHWC pixels. */
+static int64_t slice_axis(const im2col_tensor *t)
+{
+    const cnn_conv_desc *d = t->plan->d;
+    return d->t.layout == CNN_NHWC ? t->pixels : t->split ? t->channels * d->ih : t->channels;
+}
 
 static void pack_body(void *arg, int64_t task, int worker)
 {
@@ -43,8 +48,8 @@ static void pack_body(void *arg, int64_t task, int worker)
     const int which = task >= job->tasks[0];
     const im2col_tensor *t = &job->tensors[which];
     const int64_t index = which ? task - job->tasks[0] : task, slices = job->slices[which];
-    const int64_t axis = slice_axis(t), slice = cpu_ceil_div(axis, slices);
-    const int64_t first = cpu_min(index % slices * slice, axis), last = cpu_min(first + slice, axis);
+    const int64_t axis = slice_axis(t), slice = index % slices;
+    const int64_t first = axis * slice / slices, last = axis * (slice + 1) / slices;
     im2col_block b = {0};
     im2col_bundle(t->plan, index / slices, &b);
     if (t->plan->dtype == CNN_F32)

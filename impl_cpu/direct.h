@@ -11,7 +11,7 @@
  *   conv_direct.c     FWD and BWD_D: the rounds of pack - gather - unpack
  *   direct_weights.c  BWD_W: the rounds of pack - sum - reduce
  *   direct_tiles.c    the geometry: tiles, taps, what a choice costs
- *   direct_runs.c     where a block's pixels lie in a tensor
+ *   direct_runs.c     where a block's pixels lie in a tensor, and in what parts it is packed
  *   direct_*.inc      the inner loops and the transpositions, compiled for each instruction set
  *                     (direct_{base,avx2,avx512}.c), of which direct_select.c takes one */
 #ifndef IMPL_CPU_DIRECT_H
@@ -30,9 +30,10 @@ typedef struct direct_side {
     bool whole_w; /* a tile's rows are whole rows of the tensor */
 } direct_side;
 
-/* What pack and unpack move: rows [h0, h1) of channels [c0, c1) of one block. */
+/* What pack and unpack move: rows [h0, h1) of channels [c0, c1) of one block. `rows` is what a packed channel has room
+ * for. */
 typedef struct direct_part {
-    int64_t block, c0, c1, h0, h1;
+    int64_t block, c0, c1, h0, h1, rows;
 } direct_part;
 
 enum { DIRECT_MAX_LANES = 16 };
@@ -116,7 +117,8 @@ typedef struct direct_kernels {
     int max_units;      /* of a gather tile */
     int max_os, max_cs; /* of a weights tile */
     int max_os1;        /* of a weights tile with one input channel */
-    /* tensor -> packed[c - c0][h - h0][w][lane]; lanes that hold no image, and pixels outside it, become zeros. */
+    /* tensor -> packed[c - c0][h - h0][w][lane], with `rows` rows a channel; lanes that hold no image, and pixels
+     * outside it, become zeros. */
     void (*pack)(const direct_side *, const void *tensor, const direct_part *, void *packed);
     void (*unpack)(const direct_side *, void *tensor, const direct_part *, void *packed, bool add);
     void (*gather)(const direct_gather *, const direct_gather_tile *);
@@ -125,6 +127,20 @@ typedef struct direct_kernels {
     /* sums[o] = sum of dy[o] over pixels and blocks. */
     void (*bias)(const direct_weights *, const void *dy, int os, void *sums);
 } direct_kernels;
+
+/* A tensor and its packed blocks, [block][channel][h][w][lane]. Each is packed in parts: so many ranges of channels,
+ * one after the other, by so many bands of rows. */
+typedef struct direct_packing {
+    direct_side side;
+    const void *tensor;
+    void *packed;
+    int64_t ranges, bands, parts;
+} direct_packing;
+/* Cuts a block into about as many parts as are wanted. */
+direct_packing direct_packing_make(const direct_side *side, int64_t want);
+/* Packs part `index` of the tensor's block `block` as packed block number `to`. */
+void direct_pack_part(const direct_kernels *kernels, const direct_packing *packing, size_t elem, int64_t block,
+                      int64_t to, int64_t index);
 
 extern const direct_kernels direct_base[CNN_DTYPE_COUNT], direct_avx2[CNN_DTYPE_COUNT], direct_avx512[CNN_DTYPE_COUNT];
 const direct_kernels *direct_kernels_for(const cpu_context *ctx, cnn_dtype dtype);

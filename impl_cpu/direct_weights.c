@@ -2,7 +2,8 @@
  *
  * A task keeps vectors of sums, one for each weight of a tile of os x cs channels and all taps, over the blocks of one
  * slot; at the end the lanes are added. A problem with few such tiles has several slots, whose sums are added in their
- * order. Tiles and slots follow from the problem alone, so the bits do not depend on the threads. */
+ * order; a single one needs no more than its sums' places. Tiles and slots follow from the problem alone, so the bits
+ * do not depend on the threads. */
 #include "counts.h"
 #include "direct.h"
 #include "harness/names.h"
@@ -15,13 +16,14 @@ typedef struct weights_run {
     direct_weights job;
     size_t elem;
     int64_t icg, ocg, o_tiles, c_tiles, tiles; /* tiles of all groups */
-    int64_t slots, x_parts, y_parts;
-    const void *x, *dy;
+    int64_t slots, shares;                     /* shares: of a block, when it is packed */
+    direct_packing x, dy;
     void *dw, *db;
     bool add, flip;
     int64_t block0, blocks; /* of this round */
-    /* workspace; partial: [slots][weights, then biases]; the last two hold a piece for each worker */
-    char *packed_x, *packed_y, *partial, *acc, *sums;
+    /* workspace, beside what is packed; partial, of several slots: [slot][weights, then biases]; the last two hold a
+     * piece for each worker */
+    char *partial, *acc, *sums;
     int64_t weights, acc_elems, partial_elems;
 } weights_run;
 
@@ -38,8 +40,9 @@ static void weights_layout(weights_run *r, const cpu_context *ctx, const cnn_con
     r->c_tiles = cpu_ceil_div(r->icg, r->kern->max_cs);
     r->tiles = c->g * r->o_tiles * r->c_tiles;
     r->slots = cpu_min(r->shape.round, cpu_ceil_div(DIRECT_TASKS, r->tiles));
-    r->x_parts = cpu_min(c->ic, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
-    r->y_parts = cpu_min(c->oc, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
+    r->x = direct_packing_make(x, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
+    r->dy = direct_packing_make(y, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
+    r->shares = cpu_max(r->x.parts, r->dy.parts);
     r->flip = c->flip;
     direct_weights *j = &r->job;
     *j = (direct_weights){.kh = c->kh, .kw = c->kw, .x_w = x->tw, .y_h = y->th, .y_w = y->tw};
@@ -54,96 +57,88 @@ static void weights_layout(weights_run *r, const cpu_context *ctx, const cnn_con
     j->cols.start = direct_take(arena, c->kw + 1, 1, sizeof(int64_t));
     j->rows.e = direct_take(arena, c->kh, y->th, sizeof(direct_tap));
     j->cols.e = direct_take(arena, c->kw, y->tw, sizeof(direct_tap));
-    r->packed_x = direct_take(arena, r->shape.round, j->x_block, r->elem);
-    r->packed_y = direct_take(arena, r->shape.round, j->y_block, r->elem);
-    r->partial = direct_take(arena, r->slots, r->partial_elems, r->elem);
+    r->x.packed = direct_take(arena, r->shape.round, j->x_block, r->elem);
+    r->dy.packed = direct_take(arena, r->shape.round, j->y_block, r->elem);
+    r->partial = direct_take(arena, r->slots > 1 ? r->slots : 0, r->partial_elems, r->elem);
     r->acc = direct_take(arena, ctx->threads * lanes, r->acc_elems, r->elem);
     r->sums = direct_take(arena, ctx->threads, r->acc_elems, r->elem);
 }
 
+/* Share `share` of r->shares of the parts of a block's x, or dy. */
+static void pack_share(const weights_run *r, const direct_packing *p, int64_t block, int64_t share)
+{
+    for (int64_t i = p->parts * share / r->shares; i < p->parts * (share + 1) / r->shares; i++)
+        direct_pack_part(r->kern, p, r->elem, r->block0 + block, block, i);
+}
+
+/* Both are packed in the order in which the tiles will read them, so that these find most of it in their core's cache.
+ */
 static void pack_task(void *arg, int64_t task, int worker)
 {
-    weights_run *r = arg;
-    int64_t each = r->x_parts + r->y_parts, b = task / each, part = task % each;
-    bool is_x = part < r->x_parts;
-    const direct_side *s = is_x ? &r->shape.x : &r->shape.y;
-    int64_t parts = is_x ? r->x_parts : r->y_parts;
-    if (!is_x) part -= r->x_parts;
-    int64_t c0 = s->c * part / parts, c1 = s->c * (part + 1) / parts, elem = (int64_t)r->elem;
-    char *packed = is_x ? r->packed_x + (b * r->job.x_block + c0 * r->job.x_c) * elem
-                        : r->packed_y + (b * r->job.y_block + c0 * r->job.y_o) * elem;
-    direct_part p = {r->block0 + b, c0, c1, 0, s->th};
+    const weights_run *r = arg;
     (void)worker;
-    r->kern->pack(s, is_x ? r->x : r->dy, &p, packed);
+    pack_share(r, &r->x, task / r->shares, task % r->shares);
+    pack_share(r, &r->dy, task / r->shares, task % r->shares);
 }
 
-/* Tile sums [tap][o][c] to their places in dw[oc][ic/g][kh][kw]. */
-static void scatter(const weights_run *r, const char *sums, char *partial, int64_t oc, int64_t ic, int os, int cs)
+#define KERNELS "impl_cpu/direct_weights.inc"
+#include "for_each_real.inc"
+
+static void place(const weights_run *r, const char *sums, int os, int cs, char *dw)
 {
-    int64_t taps = r->job.kh * r->job.kw, n = 0;
-    for (int64_t tap = 0; tap < taps; tap++) {
-        int64_t to = r->flip ? taps - 1 - tap : tap;
-        for (int o = 0; o < os; o++) {
-            for (int c = 0; c < cs; c++, n++) {
-                int64_t at = ((oc + o) * r->icg + ic + c) * taps + to;
-                if (r->elem == sizeof(float))
-                    ((float *)(void *)partial)[at] = ((const float *)(const void *)sums)[n];
-                else
-                    ((double *)(void *)partial)[at] = ((const double *)(const void *)sums)[n];
-            }
-        }
-    }
+    const bool add = r->slots == 1 && r->add;
+    if (r->elem == sizeof(float))
+        place_float(r, (const void *)sums, os, cs, (void *)dw, add);
+    else
+        place_double(r, (const void *)sums, os, cs, (void *)dw, add);
 }
 
+static void reduce(const weights_run *r, const char *partial, int64_t count, int64_t slots, char *out, bool add)
+{
+    if (r->elem == sizeof(float))
+        reduce_float((const void *)partial, count, slots, r->partial_elems, (void *)out, add);
+    else
+        reduce_double((const void *)partial, count, slots, r->partial_elems, (void *)out, add);
+}
+
+/* The sums of a slot go to its place in `partial`, those of an only slot straight to the result. The bias of a tile of
+ * output channels is summed by one of the tiles that have them, another one each time: so it is shared out, too. */
 static void weights_task(void *arg, int64_t task, int worker)
 {
-    weights_run *r = arg;
-    int64_t slot = task / r->tiles, tile = task % r->tiles, elem = (int64_t)r->elem;
-    int64_t ct = tile % r->c_tiles, ot = tile / r->c_tiles % r->o_tiles, g = tile / (r->c_tiles * r->o_tiles);
-    int64_t o0 = r->ocg * ot / r->o_tiles, o1 = r->ocg * (ot + 1) / r->o_tiles;
-    int64_t c0 = r->icg * ct / r->c_tiles, c1 = r->icg * (ct + 1) / r->c_tiles;
-    int64_t b0 = r->blocks * slot / r->slots, b1 = r->blocks * (slot + 1) / r->slots;
-    int os = (int)(o1 - o0), cs = (int)(c1 - c0);
+    const weights_run *r = arg;
+    const int64_t slot = task / r->tiles, tile = task % r->tiles, elem = (int64_t)r->elem;
+    const int64_t ot = tile % r->o_tiles, ct = tile / r->o_tiles % r->c_tiles, g = tile / (r->o_tiles * r->c_tiles);
+    const int64_t o0 = r->ocg * ot / r->o_tiles, o1 = r->ocg * (ot + 1) / r->o_tiles, oc = g * r->ocg + o0;
+    const int64_t c0 = r->icg * ct / r->c_tiles, c1 = r->icg * (ct + 1) / r->c_tiles;
+    const int64_t b0 = r->blocks * slot / r->slots, b1 = r->blocks * (slot + 1) / r->slots;
+    const int os = (int)(o1 - o0), cs = (int)(c1 - c0);
     direct_weights job = r->job;
     job.blocks = b1 - b0;
-    const char *x = r->packed_x + (b0 * job.x_block + (g * r->icg + c0) * job.x_c) * elem;
-    const char *dy = r->packed_y + (b0 * job.y_block + (g * r->ocg + o0) * job.y_o) * elem;
-    char *partial = r->partial + slot * r->partial_elems * elem, *sums = r->sums + worker * r->acc_elems * elem;
-    char *acc = r->acc + worker * r->acc_elems * r->kern->lanes * elem;
+    const char *x = (const char *)r->x.packed + (b0 * job.x_block + (g * r->icg + c0) * job.x_c) * elem;
+    const char *dy = (const char *)r->dy.packed + (b0 * job.y_block + oc * job.y_o) * elem;
+    char *acc = r->acc + worker * r->acc_elems * r->kern->lanes * elem, *sums = r->sums + worker * r->acc_elems * elem;
+    char *dw = r->slots > 1 ? r->partial + slot * r->partial_elems * elem : r->dw;
+    char *db = r->slots > 1 ? dw + r->weights * elem : r->db;
     r->kern->weights(&job, x, dy, os, cs, acc, sums);
-    scatter(r, sums, partial, g * r->ocg + o0, c0, os, cs);
-    if (r->db && ct == 0) r->kern->bias(&job, dy, os, partial + (r->weights + g * r->ocg + o0) * elem);
+    place(r, sums, os, cs, dw + (oc * r->icg + c0) * job.kh * job.kw * elem);
+    if (r->db == NULL || ct != ot % r->c_tiles) return;
+    r->kern->bias(&job, dy, os, sums);
+    reduce(r, sums, os, 1, db + oc * elem, r->slots == 1 && r->add);
 }
-
-/* out[n] = (add ? out[n] : 0) + the slots' sums, first to last. */
-#define DEFINE_REDUCE(name, real)                                                                                      \
-    static void name(real *out, const real *partial, int64_t count, int64_t slots, int64_t stride, bool add)           \
-    {                                                                                                                  \
-        for (int64_t n = 0; n < count; n++) {                                                                          \
-            real sum = partial[n];                                                                                     \
-            for (int64_t s = 1; s < slots; s++) sum += partial[s * stride + n];                                        \
-            out[n] = add ? out[n] + sum : sum;                                                                         \
-        }                                                                                                              \
-    }
-DEFINE_REDUCE(reduce_f32, float)
-DEFINE_REDUCE(reduce_f64, double)
 
 enum { REDUCE_EACH = 4096 };
 
 static void reduce_task(void *arg, int64_t task, int worker)
 {
     (void)worker;
-    weights_run *r = arg;
+    const weights_run *r = arg;
     int64_t elem = (int64_t)r->elem, weight_tasks = cpu_ceil_div(r->weights, REDUCE_EACH);
     bool bias = task >= weight_tasks;
     int64_t first = bias ? 0 : task * REDUCE_EACH,
             count = bias ? r->shape.desc.oc : cpu_min(REDUCE_EACH, r->weights - first);
     char *out = bias ? r->db : (char *)r->dw + first * elem;
     const char *in = r->partial + (bias ? r->weights : first) * elem;
-    if (r->elem == sizeof(float))
-        reduce_f32((float *)(void *)out, (const float *)(const void *)in, count, r->slots, r->partial_elems, r->add);
-    else
-        reduce_f64((double *)(void *)out, (const double *)(const void *)in, count, r->slots, r->partial_elems, r->add);
+    reduce(r, in, count, r->slots, out, r->add);
 }
 
 cnn_status direct_run_weights(const cpu_context *ctx, const cnn_conv_desc *c, const cnn_weighted_args *args,
@@ -156,19 +151,21 @@ cnn_status direct_run_weights(const cpu_context *ctx, const cnn_conv_desc *c, co
     const direct_side *x = &r.shape.x, *y = &r.shape.y;
     direct_taps_weights(&r.job.rows, c->kh, y->th, x->th, c->sh, r.shape.ph, c->dh);
     direct_taps_weights(&r.job.cols, c->kw, y->tw, x->tw, c->sw, r.shape.pw, c->dw);
-    r.x = args->x;
-    r.dy = args->dy;
+    r.x.tensor = args->x;
+    r.dy.tensor = args->dy;
     r.dw = args->dw;
     r.db = c->bias ? args->db : NULL;
     r.add = args->beta != 0;
     for (r.block0 = 0; r.block0 < r.shape.blocks; r.block0 += r.shape.round) {
         r.blocks = cpu_min(r.shape.round, r.shape.blocks - r.block0);
-        parallel_for(ctx->pool, r.blocks * (r.x_parts + r.y_parts), pack_task, &r);
+        parallel_for(ctx->pool, r.blocks * r.shares, pack_task, &r);
         cpu_phase(ctx, "pack");
         parallel_for(ctx->pool, r.slots * r.tiles, weights_task, &r);
         cpu_phase(ctx, "direct");
-        parallel_for(ctx->pool, cpu_ceil_div(r.weights, REDUCE_EACH) + (r.db ? 1 : 0), reduce_task, &r);
-        cpu_phase(ctx, "reduce");
+        if (r.slots > 1) {
+            parallel_for(ctx->pool, cpu_ceil_div(r.weights, REDUCE_EACH) + (r.db ? 1 : 0), reduce_task, &r);
+            cpu_phase(ctx, "reduce");
+        }
         r.add = true;
     }
     return CNN_OK;

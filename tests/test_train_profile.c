@@ -163,7 +163,7 @@ static void test_cpu_phases(void **state)
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) find(&out, named[i][0], named[i][1], named[i][2]);
     train(&direct, true, &data, &out);
     find(&out, "conv1", "FWD", "pack");
-    find(&out, "conv1", "BWD_W", "reduce");
+    find(&out, "conv1", "BWD_W", "direct");
     dataset_free(&data);
 }
 
