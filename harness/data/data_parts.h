@@ -19,6 +19,9 @@ bool mnist_path(const char *folder, int file, char path[DATASET_PATH_MAX]);
 
 /* Makes a folder and those above it. */
 cnn_status data_make_folders(const char *folder, cnn_error *err);
+/* A file of a head and a body. */
+cnn_status data_write_file(const char *path, const void *head, size_t head_bytes, const void *body, size_t body_bytes,
+                           cnn_error *err);
 
 /* The strokes of digit `digit`: points on a grid of 0..20, PEN_UP between strokes. */
 typedef struct glyph_point {

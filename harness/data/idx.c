@@ -3,6 +3,7 @@
 
 #include "../shape.h"
 #include "../text.h"
+#include "data_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -138,13 +139,5 @@ cnn_status idx_write(const char *path, const idx_array *array, cnn_error *err)
     uint8_t header[4 + 4 * IDX_MAX_DIMS] = {0, 0, 8, (uint8_t)array->n_dims};
     for (int i = 0; i < array->n_dims; i++)
         for (int b = 0; b < 4; b++) header[4 + 4 * i + b] = (uint8_t)((uint64_t)array->dims[i] >> (24 - 8 * b));
-    const size_t head = 4 + 4 * (size_t)array->n_dims, body = (size_t)array->count;
-    FILE *file = fopen(path, "wb");
-    if (file == NULL) return CNN_FAIL(err, CNN_IO, "%s: cannot be written: %s", path, strerror(errno));
-    errno = 0;
-    const bool whole = fwrite(header, 1, head, file) == head && fwrite(array->bytes, 1, body, file) == body;
-    const int why = errno;
-    if (fclose(file) != 0 || !whole)
-        return CNN_FAIL(err, CNN_IO, "%s: cannot be written whole: %s", path, strerror(whole ? errno : why));
-    return CNN_OK;
+    return data_write_file(path, header, 4 + 4 * (size_t)array->n_dims, array->bytes, (size_t)array->count, err);
 }

@@ -4,6 +4,7 @@
 #include "../names.h"
 #include "../shape.h"
 #include "../text.h"
+#include "data_parts.h"
 #include "npy_header.h"
 
 #include <errno.h>
@@ -144,14 +145,6 @@ cnn_status npy_write(const char *path, const npy_array *array, cnn_error *err)
     text[MAGIC] = 1;
     text[MAGIC + 2] = (char)((used - BEFORE) & 0xFF);
     text[MAGIC + 3] = (char)((used - BEFORE) >> 8);
-
-    const size_t head = (size_t)used, body = (size_t)array->count * cnn_dtype_size(array->dtype);
-    FILE *file = fopen(path, "wb");
-    if (file == NULL) return CNN_FAIL(err, CNN_IO, "%s: cannot be written: %s", path, strerror(errno));
-    errno = 0;
-    const bool whole = fwrite(text, 1, head, file) == head && fwrite(array->data, 1, body, file) == body;
-    const int why = errno;
-    if (fclose(file) != 0 || !whole)
-        return CNN_FAIL(err, CNN_IO, "%s: cannot be written whole: %s", path, strerror(whole ? errno : why));
-    return CNN_OK;
+    return data_write_file(path, text, (size_t)used, array->data, (size_t)array->count * cnn_dtype_size(array->dtype),
+                           err);
 }

@@ -1,4 +1,4 @@
-/* folders.c: makes the folder that data sets are written to, and those above it. */
+/* files.c: writing a file in one go, and making the folder that data sets are written to with those above it. */
 #include "data_parts.h"
 
 #include <errno.h>
@@ -21,4 +21,18 @@ cnn_status data_make_folders(const char *folder, cnn_error *err)
         *p = c;
         if (c == '\0') return CNN_OK;
     }
+}
+
+cnn_status data_write_file(const char *path, const void *head, size_t head_bytes, const void *body, size_t body_bytes,
+                           cnn_error *err)
+{
+    FILE *file = fopen(path, "wb");
+    if (file == NULL) return CNN_FAIL(err, CNN_IO, "%s: cannot be written: %s", path, strerror(errno));
+    errno = 0;
+    const bool whole =
+        fwrite(head, 1, head_bytes, file) == head_bytes && fwrite(body, 1, body_bytes, file) == body_bytes;
+    const int why = errno;
+    if (fclose(file) != 0 || !whole)
+        return CNN_FAIL(err, CNN_IO, "%s: cannot be written whole: %s", path, strerror(whole ? errno : why));
+    return CNN_OK;
 }
