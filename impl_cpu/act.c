@@ -35,7 +35,7 @@ cnn_status cpu_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map
     (void)err;
     job.x = args->x;
     job.out = args->y;
-    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? act_fwd_float_variants : act_fwd_double_variants, &job);
+    CPU_RUN(context, d->t.dtype, act_fwd, job.tasks, &job);
     return CNN_OK;
 }
 
@@ -48,6 +48,6 @@ cnn_status cpu_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map
     job.y_in = args->y;
     job.dy = args->dy;
     job.out = args->dx;
-    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? act_bwd_float_variants : act_bwd_double_variants, &job);
+    CPU_RUN(context, d->t.dtype, act_bwd, job.tasks, &job);
     return CNN_OK;
 }

@@ -34,8 +34,7 @@ cnn_status cpu_batchnorm_fwd(cnn_context *context, const cnn_plan *plan, const c
     const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
     batchnorm_job job = make_job(d, args);
     (void)err;
-    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? batchnorm_fwd_float_variants : batchnorm_fwd_double_variants,
-            &job);
+    CPU_RUN(context, d->t.dtype, batchnorm_fwd, job.tasks, &job);
     return CNN_OK;
 }
 
@@ -44,7 +43,6 @@ cnn_status cpu_batchnorm_bwd(cnn_context *context, const cnn_plan *plan, const c
     const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
     batchnorm_job job = make_job(d, args);
     (void)err;
-    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? batchnorm_bwd_float_variants : batchnorm_bwd_double_variants,
-            &job);
+    CPU_RUN(context, d->t.dtype, batchnorm_bwd, job.tasks, &job);
     return CNN_OK;
 }

@@ -1,139 +1,224 @@
-/* conv_im2col.c: how an im2col convolution is cut into bundles, blocks and tasks, and what workspace that takes. */
+/* conv_im2col.c: the three directions of an im2col convolution: pack what is read into bundles, then one task for each
+ * piece of the output.
+ *
+ *   FWD    a task is a block of output pixels of one bundle and group
+ *   BWD_D  a task owns some input channels of one bundle; it adds block after block of columns to them
+ *   BWD_W  a task owns some input channels' weights over some (bundle, block) pairs; where the pairs are split, each
+ *          split sums into a buffer of its own, and these are added in order at the end */
 #include "impl_cpu/conv_im2col.h"
+#include "impl_cpu/laps.h"
 
-/* The shape of a product: thinner ones spend their time packing. PART_WIDTH: columns that a partial sum of BWD_W is
- * worth. MOST_PARTIAL: elements of all partial sums. */
-enum { MOST_TASKS = 32, LEAST_WIDTH = 64, LEAST_ROWS = 64, MOST_ROWS = 512, PART_WIDTH = 256, MOST_PARTIAL = 1 << 24 };
+#include <string.h>
 
-/* On AVX-512 OpenBLAS multiplies without packing its operands where a product takes at most 100^3 multiply-adds and,
- * for dy * columns', at most some 50 rows of columns. With few channels, packing would double the time. */
-enum { SMALL_PRODUCT = 1000000, SMALL_ROWS = 48 };
+typedef struct job {
+    im2col_plan m;
+    const cnn_weighted_args *a;
+    const char *x, *dy; /* in bundles */
+    char *workspace;
+    cnn_laps *laps;
+} job;
 
-/* Rows of columns in one product of BWD_W; even pieces. */
-static int64_t choose_piece(const im2col_plan *m)
+/* Within a task columns and products take turns; filling in the bias and clearing dx count as columns. */
+enum { COLUMNS, GEMM, REST };
+static const char *const fwd_phases[CPU_CLOCK_PHASES] = {"im2col", "gemm", "unpack"};
+static const char *const weight_phases[CPU_CLOCK_PHASES] = {"im2col", "gemm", "bias"};
+static const char *const data_phases[CPU_CLOCK_PHASES] = {"col2im", "gemm", "unpack"};
+
+static char *scratch_of(const job *j, int worker)
 {
-    const int64_t rows = m->chunk * m->taps;
-    if (m->isa != CPU_ISA_AVX512 || m->group_oc * SMALL_ROWS * LEAST_WIDTH > SMALL_PRODUCT) return rows;
-    return cpu_ceil_div(rows, cpu_ceil_div(rows, SMALL_ROWS));
+    return j->workspace + j->m.scratch_start + worker * j->m.scratch_stride;
 }
 
-/* Several images side by side pay where an image alone gives short copies or thin products. */
-static int64_t choose_lanes(const im2col_plan *m)
+/* The columns of a block: where they are, and from one row to the next. */
+static gemm_matrix columns_of(const job *j, const im2col_block *b, char *scratch)
 {
-    const cnn_conv_desc *d = m->d;
-    const bool short_copies = !m->pointwise && (d->sw > 1 || d->ow < 24), thin_products = m->out_pixels < 256;
-    const int64_t most = IM2COL_MAX_LANES * (int64_t)sizeof(float) / m->elem;
-    return short_copies || thin_products ? cpu_min(d->mb, most) : 1;
-}
-
-/* Channels of a task, so that all threads find work and, in BWD_D, dx of the task stays in the cache. */
-static void choose_chunks(im2col_plan *m, cnn_dir dir, int64_t want, int64_t budget)
-{
-    const int64_t rows = m->group_ic * m->taps, groups = m->d->g * (dir == CNN_BWD_D ? m->bundles : 1);
-    int64_t least = 1;
-    if (dir == CNN_BWD_D) least = cpu_ceil_div(m->group_ic * m->in_pixels * m->lanes, budget);
-    if (dir == CNN_BWD_W) least = cpu_ceil_div(rows, MOST_ROWS);
-    const int64_t useful = cpu_power_of_two(cpu_min(cpu_ceil_div(want, groups), rows / LEAST_ROWS));
-    const int64_t chunks = dir == CNN_FWD ? 1 : cpu_clamp(cpu_max(least, useful), 1, m->group_ic);
-    m->chunk = cpu_ceil_div(m->group_ic, chunks);
-    m->chunks = cpu_ceil_div(m->group_ic, m->chunk);
-}
-
-/* Output pixels of a block: what the budget holds, not so few that products grow thin, even in size. */
-static void choose_blocks(im2col_plan *m, cnn_dir dir, int64_t want, int64_t budget)
-{
-    const int64_t least = cpu_min(cpu_ceil_div(LEAST_WIDTH, m->lanes), m->out_pixels);
-    const int64_t small = SMALL_PRODUCT / m->group_oc / (m->piece * m->lanes);
-    int64_t most = cpu_clamp(budget / (m->chunk * m->taps * m->lanes), 1, m->out_pixels);
-    if (m->isa == CPU_ISA_AVX512 && small >= least) most = cpu_min(most, small);
-    int64_t blocks = cpu_ceil_div(m->out_pixels, cpu_max(most, least));
-    if (dir != CNN_BWD_D) {
-        if (dir == CNN_BWD_W)
-            want = cpu_min(want, m->d->g * m->chunks * cpu_max(m->d->mb * m->out_pixels / PART_WIDTH, 1));
-        const int64_t useful = cpu_ceil_div(want, m->bundles * m->d->g * m->chunks);
-        blocks = cpu_max(blocks, cpu_power_of_two(cpu_min(useful, cpu_ceil_div(m->out_pixels, least))));
+    const im2col_plan *m = &j->m;
+    const char *bundle = j->x + b->image * m->d->ic * m->in_pixels * m->elem;
+    if (m->pointwise) {
+        const int64_t at = (b->channel * m->in_pixels + b->first) * b->lanes;
+        return (gemm_matrix){bundle + at * m->elem, m->in_pixels * b->lanes, false};
     }
-    m->block_pixels = cpu_ceil_div(m->out_pixels, blocks);
-    m->blocks = cpu_ceil_div(m->out_pixels, m->block_pixels);
+    im2col_gather(m, b, bundle, scratch);
+    return (gemm_matrix){scratch, im2col_width(b), false};
 }
 
-/* BWD_W: into how many sums the (bundle, block) pairs are split. */
-static int64_t choose_parts(const im2col_plan *m, int64_t want, int64_t weights)
+/* The block of dy, of one group's output channels. */
+static gemm_matrix dy_of(const job *j, const im2col_block *b, int64_t group)
 {
-    const int64_t most = cpu_min(m->d->mb * m->out_pixels / PART_WIDTH, MOST_PARTIAL / weights);
-    return cpu_clamp(want / (m->d->g * m->chunks), 1, cpu_clamp(most, 1, m->bundles * m->blocks));
+    const im2col_plan *m = &j->m;
+    const int64_t at =
+        b->image * m->d->oc * m->out_pixels + (group * m->group_oc * m->out_pixels + b->first) * b->lanes;
+    return (gemm_matrix){j->dy + at * m->elem, m->out_pixels * b->lanes, false};
 }
 
-static void choose_cut(const cpu_context *cpu, cnn_dir dir, im2col_plan *m)
+static cnn_status start(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir dir, const cnn_weighted_args *a, job *j,
+                        cnn_error *err)
 {
-    const cnn_conv_desc *d = m->d;
-    const int64_t weights = d->oc * m->group_ic * m->taps;
-    const int64_t want = cpu_task_count((double)weights * (double)d->mb * (double)m->out_pixels, MOST_TASKS);
-    const int64_t budget = cpu->knobs[CPU_KNOB_IM2COL_BLOCK] * 1024 / m->elem;
-    m->lanes = choose_lanes(m);
-    m->bundles = cpu_ceil_div(d->mb, m->lanes);
-    m->pack = m->lanes > 1 || d->t.layout == CNN_NHWC;
-    m->split = m->pack && d->sw > 1;
-    choose_chunks(m, dir, want, budget);
-    m->piece = dir == CNN_BWD_W ? choose_piece(m) : m->chunk * m->taps;
-    choose_blocks(m, dir, want, budget);
-    m->parts = dir == CNN_BWD_W ? choose_parts(m, want, weights) : 1;
-    const int64_t pieces = dir == CNN_FWD ? m->bundles * m->blocks : (dir == CNN_BWD_D ? m->bundles : m->parts);
-    m->tasks = d->g * pieces * m->chunks;
+    cnn_status status = im2col_plan_make(cpu, d, dir, &j->m, err);
+    if (status != CNN_OK) return status;
+    const im2col_plan *m = &j->m;
+    j->a = a, j->workspace = a->workspace, j->x = a->x, j->dy = a->dy, j->laps = cpu->laps;
+    if (!m->pack) return CNN_OK;
+    im2col_tensor x = {m, a->x, NULL, d->ic, m->in_pixels, m->split},
+                  dy = {m, a->dy, NULL, d->oc, m->out_pixels, false};
+    if (dir != CNN_BWD_D) x.to = j->workspace + m->x_start, j->x = x.to;
+    if (dir != CNN_FWD) dy.to = j->workspace + m->y_start, j->dy = dy.to;
+    im2col_pack(cpu->pool, x, dy);
+    cpu_phase(cpu, "pack");
+    return CNN_OK;
 }
 
-/* a*b*c elements in bytes, rounded up to whole cache lines. */
-static bool size_of(const im2col_plan *m, int64_t a, int64_t b, int64_t c, int64_t *bytes)
+static void fwd_body(void *arg, int64_t task, int worker)
 {
-    if (!cnn_mul4(a, b, c, m->elem, bytes)) return false;
-    return !__builtin_add_overflow(*bytes, CNN_ALIGN - 1, bytes) && (*bytes &= ~(int64_t)(CNN_ALIGN - 1)) >= 0;
+    const job *j = arg;
+    const im2col_plan *m = &j->m;
+    const cnn_weighted_args *a = j->a;
+    const int64_t group = task / m->blocks % m->d->g, rows = m->group_ic * m->taps, oc0 = group * m->group_oc;
+    im2col_block b = {.channel = group * m->group_ic, .count = m->group_ic};
+    cpu_clock clock = cpu_clock_start(j->laps, worker);
+    im2col_bundle(m, task / m->blocks / m->d->g, &b);
+    im2col_pixels(m, task % m->blocks, &b);
+    char *scratch = scratch_of(j, worker), *y = scratch + m->scratch_bytes;
+    const int64_t width = im2col_width(&b);
+    const gemm_matrix columns = columns_of(j, &b, scratch),
+                      w = {(const char *)a->w + oc0 * rows * m->elem, rows, false};
+    if (!m->pack) y = (char *)a->y + ((b.image * m->d->oc + oc0) * m->out_pixels + b.first) * m->elem;
+    const int64_t ld = m->pack ? width : m->out_pixels;
+    bool add = !m->pack && a->beta != 0;
+    if (a->b) {
+        im2col_fill_bias(m->dtype, (const char *)a->b + oc0 * m->elem, m->group_oc, width, y, ld, add);
+        add = true;
+    }
+    cpu_clock_tick(&clock, COLUMNS);
+    cpu_gemm(m->dtype, m->group_oc, width, rows, w, columns, add, y, ld);
+    cpu_clock_tick(&clock, GEMM);
+    if (m->pack)
+        im2col_unpack(m, &b, y, (im2col_target){a->y, m->d->oc, m->out_pixels, oc0, m->group_oc, a->beta != 0, false});
+    cpu_clock_tick(&clock, REST);
 }
 
-static bool lay_out(const cpu_context *cpu, cnn_dir dir, im2col_plan *m)
+static void bwd_data_body(void *arg, int64_t task, int worker)
 {
-    const cnn_conv_desc *d = m->d;
-    const int64_t rows = m->chunk * m->taps, width = m->block_pixels * m->lanes;
-    const bool x = m->pack && dir != CNN_BWD_D, y = m->pack && dir != CNN_FWD;
-    bool fits = size_of(m, x ? d->mb : 0, d->ic, m->in_pixels, &m->x_bytes) &&
-                size_of(m, y ? d->mb : 0, d->oc, m->out_pixels, &m->y_bytes) &&
-                size_of(m, m->parts > 1 ? m->parts : 0, d->oc, m->group_ic * m->taps + 1, &m->partial_bytes) &&
-                size_of(m, m->pointwise ? 0 : 1, rows, width, &m->scratch_bytes) &&
-                size_of(m, m->pack ? 1 : 0,
-                        dir == CNN_FWD     ? m->group_oc
-                        : dir == CNN_BWD_D ? m->chunk
-                                           : 0,
-                        dir == CNN_FWD ? width : m->in_pixels * m->lanes, &m->scratch2_bytes);
-    int64_t all_scratch;
-    fits = fits && !__builtin_add_overflow(m->scratch_bytes, m->scratch2_bytes, &m->scratch_stride) &&
-           cnn_mul(m->scratch_stride, cpu->threads, &all_scratch);
-    m->x_start = 0;
-    fits = fits && !__builtin_add_overflow(m->x_start, m->x_bytes, &m->y_start) &&
-           !__builtin_add_overflow(m->y_start, m->y_bytes, &m->partial_start) &&
-           !__builtin_add_overflow(m->partial_start, m->partial_bytes, &m->scratch_start) &&
-           !__builtin_add_overflow(m->scratch_start, all_scratch, &m->bytes);
-    return fits;
+    const job *j = arg;
+    const im2col_plan *m = &j->m;
+    const cnn_weighted_args *a = j->a;
+    const int64_t group = task / m->chunks % m->d->g, c0 = task % m->chunks * m->chunk;
+    const int64_t rows = m->group_ic * m->taps;
+    im2col_block b = {.channel = group * m->group_ic + c0, .count = cpu_min(m->chunk, m->group_ic - c0)};
+    cpu_clock clock = cpu_clock_start(j->laps, worker);
+    im2col_bundle(m, task / m->chunks / m->d->g, &b);
+    char *columns = scratch_of(j, worker), *dx = columns + m->scratch_bytes;
+    if (!m->pack) dx = (char *)a->dx + (b.image * m->d->ic + b.channel) * m->in_pixels * m->elem;
+    const bool keep = !m->pack && a->beta != 0;
+    if (!m->pointwise && !keep) memset(dx, 0, (size_t)(b.count * m->in_pixels * b.lanes * m->elem));
+    const gemm_matrix w = {(const char *)a->w + (group * m->group_oc * rows + c0 * m->taps) * m->elem, rows, true};
+    for (int64_t block = 0; block < m->blocks; block++) {
+        im2col_pixels(m, block, &b);
+        const gemm_matrix dy = dy_of(j, &b, group);
+        const int64_t width = im2col_width(&b);
+        char *to = m->pointwise ? dx + b.first * b.lanes * m->elem : columns;
+        cpu_clock_tick(&clock, COLUMNS);
+        cpu_gemm(m->dtype, b.count * m->taps, width, m->group_oc, w, dy, m->pointwise && keep, to,
+                 m->pointwise ? m->in_pixels * b.lanes : width);
+        cpu_clock_tick(&clock, GEMM);
+        if (!m->pointwise) im2col_scatter(m, &b, columns, dx);
+    }
+    cpu_clock_tick(&clock, COLUMNS);
+    b.first = 0, b.last = m->in_pixels;
+    if (m->pack)
+        im2col_unpack(m, &b, dx,
+                      (im2col_target){a->dx, m->d->ic, m->in_pixels, b.channel, b.count, a->beta != 0, m->split});
+    cpu_clock_tick(&clock, REST);
 }
 
-cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir dir, im2col_plan *m, cnn_error *err)
+static void bwd_weights_body(void *arg, int64_t task, int worker)
 {
-    *m = (im2col_plan){.d = d, .dtype = d->t.dtype, .isa = cpu->isa, .elem = (int64_t)cnn_dtype_size(d->t.dtype)};
-    m->group_ic = d->ic / d->g, m->group_oc = d->oc / d->g, m->taps = d->kh * d->kw;
-    m->in_pixels = d->ih * d->iw, m->out_pixels = d->oh * d->ow;
-    m->pointwise =
-        m->taps == 1 && d->sh == 1 && d->sw == 1 && d->ph == 0 && d->pw == 0 && d->oh == d->ih && d->ow == d->iw;
-    choose_cut(cpu, dir, m);
-    if (!lay_out(cpu, dir, m))
-        return CNN_FAIL(err, CNN_OVERFLOW, "the workspace of an im2col convolution of %lld images overflows",
-                        (long long)d->mb);
+    const job *j = arg;
+    const im2col_plan *m = &j->m;
+    const int64_t chunk = task % m->chunks, group = task / m->chunks % m->d->g, part = task / m->chunks / m->d->g;
+    const int64_t c0 = chunk * m->chunk, rows = m->group_ic * m->taps, oc0 = group * m->group_oc;
+    const int64_t units = m->bundles * m->blocks, first = units * part / m->parts, last = units * (part + 1) / m->parts;
+    im2col_block b = {.channel = group * m->group_ic + c0, .count = cpu_min(m->chunk, m->group_ic - c0)};
+    char *partial = j->workspace + m->partial_start + part * m->d->oc * (rows + 1) * m->elem;
+    char *dw = m->parts > 1 ? partial : j->a->dw, *db = m->parts > 1 ? partial + m->d->oc * rows * m->elem : j->a->db;
+    bool add = m->parts == 1 && j->a->beta != 0;
+    cpu_clock clock = cpu_clock_start(j->laps, worker);
+    for (int64_t unit = first; unit < last; unit++, add = true) {
+        im2col_bundle(m, unit / m->blocks, &b);
+        im2col_pixels(m, unit % m->blocks, &b);
+        const gemm_matrix columns = columns_of(j, &b, scratch_of(j, worker));
+        const gemm_matrix dy = dy_of(j, &b, group);
+        const int64_t width = im2col_width(&b);
+        cpu_clock_tick(&clock, COLUMNS);
+        for (int64_t row = 0, end = b.count * m->taps; row < end; row += m->piece) {
+            const gemm_matrix some = {(const char *)columns.p + row * columns.ld * m->elem, columns.ld, true};
+            cpu_gemm(m->dtype, m->group_oc, cpu_min(m->piece, end - row), width, dy, some, add,
+                     dw + (oc0 * rows + c0 * m->taps + row) * m->elem, rows);
+        }
+        cpu_clock_tick(&clock, GEMM);
+        if (!j->a->db || chunk != 0) continue;
+        im2col_row_sums(m->dtype, dy.p, dy.ld, m->group_oc, width, db + oc0 * m->elem, add);
+        cpu_clock_tick(&clock, REST);
+    }
+}
+
+enum { REDUCE_ELEMS = 1 << 13 };
+
+static void reduce_body(void *arg, int64_t task, int worker)
+{
+    (void)worker;
+    const job *j = arg;
+    const im2col_plan *m = &j->m;
+    const int64_t weights = m->d->oc * m->group_ic * m->taps, stride = weights + m->d->oc;
+    const int64_t first = task * REDUCE_ELEMS, count = cpu_min(REDUCE_ELEMS, weights - first);
+    const char *partial = j->workspace + m->partial_start;
+    const bool add = j->a->beta != 0;
+    im2col_reduce(m->dtype, partial + first * m->elem, m->parts, stride, count, (char *)j->a->dw + first * m->elem,
+                  add);
+    if (j->a->db && task == 0)
+        im2col_reduce(m->dtype, partial + weights * m->elem, m->parts, stride, m->d->oc, j->a->db, add);
+}
+
+/* A direction: its tasks, whose clocks tell the phases apart. */
+static cnn_status run(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir dir, const cnn_weighted_args *a,
+                      parallel_body *body, const char *const phases[CPU_CLOCK_PHASES], job *j, cnn_error *err)
+{
+    const cnn_status status = start(cpu, d, dir, a, j, err);
+    if (status != CNN_OK) return status;
+    parallel_for(cpu->pool, j->m.tasks, body, j);
+    cpu_phases(cpu, phases);
+    return CNN_OK;
+}
+
+static cnn_status fwd(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    job j;
+    return run(cpu, d, CNN_FWD, a, fwd_body, fwd_phases, &j, err);
+}
+
+static cnn_status bwd_data(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+{
+    job j;
+    return run(cpu, d, CNN_BWD_D, a, bwd_data_body, data_phases, &j, err);
+}
+
+static cnn_status bwd_weights(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a,
+                              cnn_error *err)
+{
+    job j;
+    const cnn_status status = run(cpu, d, CNN_BWD_W, a, bwd_weights_body, weight_phases, &j, err);
+    if (status != CNN_OK || j.m.parts == 1) return status;
+    parallel_for(cpu->pool, cpu_ceil_div(d->oc * j.m.group_ic * j.m.taps, REDUCE_ELEMS), reduce_body, &j);
+    cpu_phase(cpu, "reduce");
     return CNN_OK;
 }
 
 static cnn_status workspace(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir dir, size_t *bytes, cnn_error *err)
 {
     im2col_plan plan;
-    cnn_status status = im2col_plan_make(cpu, d, dir, &plan, err);
+    const cnn_status status = im2col_plan_make(cpu, d, dir, &plan, err);
     if (status == CNN_OK) *bytes = (size_t)plan.bytes;
     return status;
 }
 
-const cpu_conv_kernels cpu_conv_im2col = {{im2col_fwd, im2col_bwd_data, im2col_bwd_weights}, workspace};
+const cpu_conv_kernels cpu_conv_im2col = {{fwd, bwd_data, bwd_weights}, workspace};

@@ -1,4 +1,9 @@
-/* conv_im2col.h: the geometry that the im2col files share, and their building blocks.
+/* conv_im2col.h: the geometry that the im2col files share, and their building blocks:
+ *
+ *   conv_im2col.c          the three directions
+ *   conv_im2col_plan.c     how a problem is cut, and its workspace
+ *   conv_im2col_pack.c     tensors to bundles of images, and back
+ *   conv_im2col_columns.c  bundles to columns, and back; the small sums
  *
  * Images are packed in bundles of up to `lanes`: the same pixel of the bundle's images stands side by side,
  * [channel][pixel][lane]. So one column is a vector of images: building columns moves whole vectors whatever the stride
@@ -103,7 +108,5 @@ void im2col_row_sums(cnn_dtype dtype, const void *dy, int64_t ld, int64_t rows, 
 /* out[i] = partial[0][i] + partial[1][i] + ... (`parts` of them, `stride` apart), or += with `add`. */
 void im2col_reduce(cnn_dtype dtype, const void *partial, int64_t parts, int64_t stride, int64_t count, void *out,
                    bool add);
-
-cpu_conv_fn im2col_fwd, im2col_bwd_data, im2col_bwd_weights;
 
 #endif

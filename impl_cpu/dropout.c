@@ -24,7 +24,7 @@ static void dropout(cnn_context *context, const cnn_dropout_desc *d, const void 
                        .step = d->inference ? 0 : *step,
                        .in = in,
                        .out = out};
-    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? dropout_float_variants : dropout_double_variants, &job);
+    CPU_RUN(context, d->t.dtype, dropout, job.tasks, &job);
 }
 
 cnn_status cpu_dropout_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)

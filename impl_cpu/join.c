@@ -22,7 +22,7 @@ cnn_status cpu_add_fwd(cnn_context *context, const cnn_plan *plan, const cnn_joi
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
     add_job job = {.count = count, .tasks = cpu_tasks(count, 1), .a = args->x[0], .b = args->x[1], .y = args->y};
     (void)err;
-    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? add_float_variants : add_double_variants, &job);
+    CPU_RUN(context, d->t.dtype, add, job.tasks, &job);
     return CNN_OK;
 }
 

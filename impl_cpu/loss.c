@@ -42,7 +42,7 @@ cnn_status cpu_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_lo
                     .out = args->y,
                     .parts = args->workspace};
     (void)err;
-    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? softmax_float_variants : softmax_double_variants, &job);
+    CPU_RUN(context, d->t.dtype, softmax, job.tasks, &job);
     loss_part total = {0, 0};
     for (int64_t i = 0; i < job.tasks; i++) {
         total.loss += job.parts[i].loss;
@@ -64,6 +64,6 @@ cnn_status cpu_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_lo
                     .out = args->dx,
                     .scale = args->scale};
     (void)err;
-    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? loss_bwd_float_variants : loss_bwd_double_variants, &job);
+    CPU_RUN(context, d->t.dtype, loss_bwd, job.tasks, &job);
     return CNN_OK;
 }

@@ -80,6 +80,10 @@ static inline void cpu_run(cnn_context *context, int64_t tasks, parallel_body *c
     parallel_for(cpu->pool, tasks, variants[cpu->isa], arg);
 }
 
+/* `kernel`, defined by for_each_real.inc and CPU_VARIANTS, for this dtype. */
+#define CPU_RUN(context, dtype, kernel, tasks, arg)                                                                    \
+    cpu_run(context, tasks, (dtype) == CNN_F32 ? kernel##_float_variants : kernel##_double_variants, arg)
+
 /* For a body that only copies: memcpy chooses its own instructions. */
 static inline void cpu_run_plain(cnn_context *context, int64_t tasks, parallel_body *body, void *arg)
 {

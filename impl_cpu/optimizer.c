@@ -38,7 +38,7 @@ cnn_status cpu_optimizer_step(cnn_context *context, const cnn_plan *plan, const 
         job.correct1 = 1 / (1 - pow(d->beta1, t));
         job.correct2 = 1 / (1 - pow(d->beta2, t));
     }
-    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? update_float_variants : update_double_variants, &job);
+    CPU_RUN(context, d->t.dtype, update, job.tasks, &job);
     *args->step += 1;
     return CNN_OK;
 }

@@ -7,6 +7,8 @@
  * a pixel, in NCHW neighbours in a row. All windows of a group have the same taps inside the image (all of them, but
  * for the border, where an NCHW group is one output), so the inner loops need no test for the border. */
 #include "block.h"
+#include "counts.h"
+#include "harness/shape.h"
 
 #include <math.h>
 
@@ -31,15 +33,11 @@ typedef struct pool_group {
     cpu_span rows_inside, inner;
 } pool_group;
 
-static inline int64_t ceil_div(int64_t a, int64_t b) { return a <= 0 ? 0 : b == 1 ? a : (a + b - 1) / b; }
-
-/* The taps t of a kernel of k at output o that fall inside: 0 <= o*s - p + t*(d+1) < i. */
+/* The taps of output `o` that fall inside. */
 static inline cpu_span taps_inside(int64_t o, int64_t i, int64_t k, int64_t s, int64_t p, int64_t d)
 {
-    const int64_t start = o * s - p;
-    cpu_span taps = {ceil_div(-start, d + 1), ceil_div(i - start, d + 1)};
-    if (taps.last > k) taps.last = k;
-    if (taps.first > taps.last) taps.first = taps.last;
+    cpu_span taps;
+    cnn_tap_range(o, i, k, s, p, d, &taps.first, &taps.last);
     return taps;
 }
 
@@ -54,7 +52,7 @@ CPU_INLINE cpu_block pool_block(const pool_job *job, int64_t index)
 static inline cpu_span inner_outputs(const cnn_pool_desc *d)
 {
     const int64_t slack = d->iw - 1 - (d->kw - 1) * (d->dw + 1) + d->pw;
-    cpu_span inner = {ceil_div(d->pw, d->sw), slack < 0 ? 0 : slack / d->sw + 1};
+    cpu_span inner = {cpu_ceil_div(d->pw, d->sw), slack < 0 ? 0 : slack / d->sw + 1};
     if (inner.last > d->ow) inner.last = d->ow;
     return inner;
 }
@@ -120,7 +118,7 @@ cnn_status cpu_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_ma
     (void)err;
     job.x = args->x;
     job.out = args->y;
-    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? pool_fwd_float_variants : pool_fwd_double_variants, &job);
+    CPU_RUN(context, d->t.dtype, pool_fwd, job.tasks, &job);
     return CNN_OK;
 }
 
@@ -132,6 +130,6 @@ cnn_status cpu_pool_bwd(cnn_context *context, const cnn_plan *plan, const cnn_ma
     job.x = args->x;
     job.dy = args->dy;
     job.out = args->dx;
-    cpu_run(context, job.tasks, d->t.dtype == CNN_F32 ? pool_bwd_float_variants : pool_bwd_double_variants, &job);
+    CPU_RUN(context, d->t.dtype, pool_bwd, job.tasks, &job);
     return CNN_OK;
 }
