@@ -1,33 +1,22 @@
 #!/usr/bin/env bash
 # test_bad_input.sh BENCHCNN: every bad input gets exit status 2 and one sentence that holds the offending value.
-set -u
-benchcnn=$1
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failures=0 tests=0
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/cli.sh"
 
 # refused WORDS COMMAND...: status 2, a single line on standard error that holds each of WORDS (separated by '|').
 refused() {
-    local words=$1 status word
+    local words=$1 status
     shift
     tests=$((tests + 1))
     "$benchcnn" "$@" >"$tmp/out" 2>"$tmp/err"
     status=$?
     if [ $status -ne 2 ]; then
-        echo "FAILED: 'benchcnn $*' ended with $status, not 2: $(head -c 300 "$tmp/err")"
-        failures=$((failures + 1))
+        fail "'benchcnn $*' ended with $status, not 2: $(head -c 300 "$tmp/err")"
         return
     fi
-    IFS='|' read -ra word <<<"$words"
-    for w in "${word[@]}"; do
-        grep -qF -- "$w" "$tmp/err" && continue
-        echo "FAILED: 'benchcnn $*' does not say '$w': $(head -c 300 "$tmp/err")"
-        failures=$((failures + 1))
-    done
-    if [ "$(grep -c '^benchcnn: ' "$tmp/err")" -ne 1 ]; then
-        echo "FAILED: 'benchcnn $*' says not one sentence: $(head -c 300 "$tmp/err")"
-        failures=$((failures + 1))
-    fi
+    holds "'benchcnn $*'" "$tmp/err" "$words"
+    [ "$(grep -c '^benchcnn: ' "$tmp/err")" -eq 1 ] ||
+        fail "'benchcnn $*' says not one sentence: $(head -c 300 "$tmp/err")"
 }
 
 # Usage
@@ -68,21 +57,21 @@ for command in 'verify --impl cpu' 'verify --impl cpu --fuzz 5' 'bench --impl cp
     echo '{"kind":"conv","median_s":1}' | tee "$tmp/a" >"$tmp/b"
     # shellcheck disable=SC2086  # several words on purpose
     refused "mine.net is no file of records" ${command/nothing/$tmp/nothing} --quiet --out "$tmp/mine.net"
-    [ -s "$tmp/out" ] && { echo "FAILED: $command ran before it looked at --out: $(head -3 "$tmp/out")"; failures=$((failures + 1)); }
+    [ -s "$tmp/out" ] && fail "$command ran before it looked at --out: $(head -3 "$tmp/out")"
 done
-cmp -s bench/nets/thesis.net "$tmp/mine.net" || { echo 'FAILED: a .net file is appended to'; failures=$((failures + 1)); }
+cmp -s bench/nets/thesis.net "$tmp/mine.net" || fail 'a .net file is appended to'
 ln -s b "$tmp/link"
 : >"$tmp/void"
 refused "$tmp/void holds no records" compare "$tmp/void" "$tmp/b"
 refused "README.md holds no records" compare "$tmp/b" README.md
-grep -q 'differ\|only in' "$tmp/err" && { echo 'FAILED: what is no file of records is compared'; failures=$((failures + 1)); }
+grep -q 'differ\|only in' "$tmp/err" && fail 'what is no file of records is compared'
 printf '{"kind":"conv","impl":"%s","median_s":%s}\n' a 1 b 1e999 c -1 d 0 e null >"$tmp/odd"
 "$benchcnn" compare "$tmp/odd" "$tmp/./odd" >"$tmp/out" 2>"$tmp/err"
 grep -q '^1 compared' "$tmp/out" && grep -q 'odd: 3 time(s) are none' "$tmp/err" && grep -q 'compared with itself' "$tmp/err" ||
-    { echo "FAILED: compare takes impossible times, or itself, silently: $(cat "$tmp/out" "$tmp/err")"; failures=$((failures + 1)); }
+    fail "compare takes impossible times, or itself, silently: $(cat "$tmp/out" "$tmp/err")"
 echo '{"kind":"env","cpu":"x","cores":2}' | cat - "$tmp/a" >"$tmp/known"
 "$benchcnn" compare "$tmp/known" "$tmp/b" >/dev/null 2>"$tmp/err"
-[ "$(grep -c 'environments differ' "$tmp/err")" = 1 ] || { echo 'FAILED: an unknown environment is not one line'; failures=$((failures + 1)); }
+[ "$(grep -c 'environments differ' "$tmp/err")" = 1 ] || fail 'an unknown environment is not one line'
 refused "--out $tmp/link|B $tmp/b|one file" compare "$tmp/a" "$tmp/b" --out "$tmp/link"
 
 # Options without what they belong to, and options that contradict each other
@@ -118,15 +107,15 @@ printf 'input 1 28 28\nconv 20 kernel=4 kernel=5\nfc 10\nsoftmax_loss\n' >"$tmp/
 refused "twice.net:2|kernel|twice" train --net "$tmp/twice.net" --impl cpu --data synthetic
 
 # Help
-"$benchcnn" help >"$tmp/help" && diff "$tmp/help" <("$benchcnn" --help) || { echo 'FAILED: help is not --help'; failures=$((failures + 1)); }
+"$benchcnn" help >"$tmp/help" && diff "$tmp/help" <("$benchcnn" --help) || fail 'help is not --help'
 for status in 0 1 2 3 130; do
-    grep -q "^  $status  *[a-z]" "$tmp/help" || { echo "FAILED: --help says nothing of exit status $status"; failures=$((failures + 1)); }
+    grep -q "^  $status  *[a-z]" "$tmp/help" || fail "--help says nothing of exit status $status"
 done
 for command in list verify conv bench train sweep run compare plot peaks data; do
     "$benchcnn" help $command >"$tmp/help" && diff "$tmp/help" <("$benchcnn" $command --help) && grep -q "^usage: benchcnn $command " "$tmp/help" ||
-        { echo "FAILED: help $command"; failures=$((failures + 1)); }
+        fail "help $command"
 done
-helps() { "$benchcnn" "$1" --help | grep -q -e "$2" || { echo "FAILED: $1 --help lacks '$2'"; failures=$((failures + 1)); }; }
+helps() { "$benchcnn" "$1" --help | grep -q -e "$2" || fail "$1 --help lacks '$2'"; }
 helps plot 'roofline FILE'
 helps data 'fetch .*make '
 helps compare 'A.jsonl B.jsonl'
@@ -136,7 +125,7 @@ refused "unknown command 'trian'|'train'" help trian
 
 # Descriptors and sizes
 refused "ic4ih8oc4kh3kw5|: iw is needed" verify --problem ic4ih8oc4kh3kw5
-grep -q 'kw is\|and kw' "$tmp/err" && { echo 'FAILED: kw is asked for though it is given'; failures=$((failures + 1)); }
+grep -q 'kw is\|and kw' "$tmp/err" && fail 'kw is asked for though it is given'
 refused "sh0, but" verify --problem ic4ih8oc4kh3sh0
 refused "ih is needed" verify --problem ic4oc4kh3
 refused "unknown check 'foo'|known are: exact, bound|all" verify --check foo
@@ -154,33 +143,33 @@ refused "/nonexistent/shapes" verify --problems /nonexistent/shapes
 printf 'ic3ih5oc4kh3\nic3_id5kd3_oc4\nic3ih5oc4_q5\n' >"$tmp/shapes"
 refused "shapes:3|'q5'" bench --impl cpu:direct --dir FWD --max-time 0.1 --problems "$tmp/shapes"
 grep -q '1 timed and verified, 0 wrong, 0 failed, 2 not supported' "$tmp/out" ||
-    { echo 'FAILED: a bad line hides the others from bench'; failures=1; }
+    fail 'a bad line hides the others from bench'
 refused "shapes:3|'q5'" verify --impl cpu:direct --dir FWD --problems "$tmp/shapes"
-grep -q '0 FAILED 1 PASSED 1 UNSUPPORTED, 1 refused' "$tmp/out" || { echo 'FAILED: a bad line hides the others'; failures=1; }
+grep -q '0 FAILED 1 PASSED 1 UNSUPPORTED, 1 refused' "$tmp/out" || fail 'a bad line hides the others'
 printf -- '--reset\nic3ih5oc4kh3\n' >"$tmp/shapes"
 refused "shapes:1|'--reset'" verify --impl cpu:direct --dir FWD --problems "$tmp/shapes"
 printf 'ic3ih5oc4kh3n"x\nic3ih6oc4kh3\n' >"$tmp/shapes"
 "$benchcnn" verify --impl cpu:direct --dir FWD --problems "$tmp/shapes" >"$tmp/out" 2>&1
-grep -q '2 PASSED' "$tmp/out" || { echo 'FAILED: a name without its second quote hides the next line'; failures=1; }
+grep -q '2 PASSED' "$tmp/out" || fail 'a name without its second quote hides the next line'
 refused "--check|--net" verify --net thesis --check exact
 refused "takes no 'foo'" verify foo
 "$benchcnn" verify --op fc --impl cpu:direct >/dev/null 2>"$tmp/err"
 [ $? -eq 3 ] && grep -q 'nothing ran: --impl cpu:direct has no algorithm for --op fc' "$tmp/err" ||
-    { echo "FAILED: a run of nothing does not say why: $(cat "$tmp/err")"; failures=1; }
+    fail "a run of nothing does not say why: $(cat "$tmp/err")"
 
 for words in '--op fc --impl cpu:direct' '--op loss --dir BWD_W --impl cpu'; do
     # shellcheck disable=SC2086  # several words on purpose
     "$benchcnn" bench $words >/dev/null 2>"$tmp/err"
     [ $? -eq 3 ] && grep -q "nothing ran: --impl cpu.* has no algorithm for --op" "$tmp/err" && ! grep -q ceilings "$tmp/err" ||
-        { echo "FAILED: bench $words does not say at once why it times nothing: $(cat "$tmp/err")"; failures=$((failures + 1)); }
+        fail "bench $words does not say at once why it times nothing: $(cat "$tmp/err")"
 done
 
 # --mb: the batch of every problem of a file, with and without one of its own
 printf 'ic3ih5oc4kh3\nmb7ic3ih6oc4kh3\n' >"$tmp/shapes"
 "$benchcnn" verify --impl cpu:direct --dir FWD --mb 3 --problems "$tmp/shapes" >"$tmp/out" 2>&1
-[ "$(grep -c 'PASSED.* mb3ic3' "$tmp/out")" = 2 ] || { echo "FAILED: verify --mb: $(cat "$tmp/out")"; failures=$((failures + 1)); }
+[ "$(grep -c 'PASSED.* mb3ic3' "$tmp/out")" = 2 ] || fail "verify --mb: $(cat "$tmp/out")"
 "$benchcnn" bench --impl cpu:direct --dir FWD --mb 3 --problems "$tmp/shapes" --max-time 0.02 --peaks none --no-control >"$tmp/out" 2>&1
-[ "$(grep -c '^conv FWD mb3ic3' "$tmp/out")" = 2 ] || { echo "FAILED: bench --mb: $(cat "$tmp/out")"; failures=$((failures + 1)); }
+[ "$(grep -c '^conv FWD mb3ic3' "$tmp/out")" = 2 ] || fail "bench --mb: $(cat "$tmp/out")"
 
 # Networks and training
 printf 'input 1 28 28\nconv 20 kernel=4\nleaky_rely 0.01\n' >"$tmp/wrong.net"
@@ -193,7 +182,7 @@ refused "cpu:gemm does no conv" train --net thesis --impl cpu:gemm --data synthe
 printf 'input 1 28 28\nfc 10\nloss\n' >"$tmp/fc.net"
 sed -i 's/^loss$/'"$(tail -1 bench/nets/thesis.net)"'/' "$tmp/fc.net"
 refused "cpu:direct does no fc|no conv is in it|cpu:gemm|--impl cpu" train --net "$tmp/fc.net" --impl cpu:direct --data synthetic
-"$benchcnn" train --net "$tmp/fc.net" --impl cpu:gemm --data synthetic --plan >"$tmp/out" 2>&1 || { echo "FAILED: an FC net: $(cat "$tmp/out")"; failures=$((failures + 1)); }
+"$benchcnn" train --net "$tmp/fc.net" --impl cpu:gemm --data synthetic --plan >"$tmp/out" 2>&1 || fail "an FC net: $(cat "$tmp/out")"
 refused "cpu:gemm does no conv" sweep batch --impl cpu:gemm --data synthetic
 refused "--lr is -1|from 0" train --net thesis --impl cpu --lr -1 --data synthetic
 refused "did you mean 'adam'" train --net thesis --impl cpu --optimizer adan --data synthetic
@@ -201,7 +190,7 @@ refused "/nonexistent/records.jsonl" train --net thesis --impl cpu --data synthe
 
 # Data files
 refused "/nonexistent" train --net thesis --impl cpu --data /nonexistent
-"$benchcnn" data make --out "$tmp/good" --quiet >/dev/null 2>&1 || { echo 'FAILED: data make'; failures=1; }
+"$benchcnn" data make --out "$tmp/good" --quiet >/dev/null 2>&1 || fail 'data make'
 idx() { # idx FOLDER: a folder of the good files
     rm -rf "${tmp:?}/$1"
     cp -r "$tmp/good" "$tmp/$1"
@@ -217,5 +206,4 @@ refused "$labels|11" train --net thesis --impl cpu --data "$tmp/label"
 idx missing; rm "$tmp/missing/$labels"
 refused "train-labels" train --net thesis --impl cpu --data "$tmp/missing"
 
-echo "bad input: $((tests - failures)) passed, $failures failed"
-[ $failures -eq 0 ]
+finish

@@ -1,12 +1,9 @@
 #!/usr/bin/env bash
 # test_conv_cli.sh BENCHCNN: `benchcnn conv` on arrays that NumPy made (tests/data/conv/make.py), in every direction;
 # expectations that are wrong, and input that is refused.
-set -u
-benchcnn=$1
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/cli.sh"
 data=tests/data/conv
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failures=0 tests=0
 problem=g2mb2ic4ih7iw6oc6oh4ow4kh3kw2sh2sw1ph1pw1dh0dw2
 
 # expect STATUS WORDS OPTION...: the exit status, and each of WORDS (separated by '|') somewhere in what is said.
@@ -16,24 +13,14 @@ expect() {
     tests=$((tests + 1))
     "$benchcnn" conv "$@" >"$tmp/said" 2>&1
     status=$?
-    if [ $status -ne "$wanted" ]; then
-        echo "FAILED: 'benchcnn conv $*' ended with $status, not $wanted: $(head -c 400 "$tmp/said")"
-        failures=$((failures + 1))
-    fi
-    IFS='|' read -ra word <<<"$words"
-    for w in "${word[@]}"; do
-        grep -qF -- "$w" "$tmp/said" && continue
-        echo "FAILED: 'benchcnn conv $*' does not say '$w': $(head -c 400 "$tmp/said")"
-        failures=$((failures + 1))
-    done
+    [ $status -eq "$wanted" ] || fail "'benchcnn conv $*' ended with $status, not $wanted: $(head -c 400 "$tmp/said")"
+    holds "'benchcnn conv $*'" "$tmp/said" "$words"
 }
 
 # same A B: two files hold the same bytes.
 same() {
     tests=$((tests + 1))
-    cmp -s "$1" "$2" && return
-    echo "FAILED: $1 and $2 differ"
-    failures=$((failures + 1))
+    cmp -s "$1" "$2" || fail "$1 and $2 differ"
 }
 
 fwd=(--problem "$problem" --dir FWD --x "$data/x.npy" --w "$data/w.npy" --b "$data/b.npy" --out "$tmp/y.npy")
@@ -58,7 +45,7 @@ cp "$tmp/y.npy" "$tmp/first.npy"
 expect 0 '"state":"PASSED"|"check":"expect"|"repro":"benchcnn conv' "${fwd[@]}" --impl cpu:direct --expect "$tmp/first.npy" --json
 same "$tmp/y.npy" "$tmp/first.npy"
 [ "$(head -c 128 "$tmp/y.npy" | tail -c 118 | head -c 60)" = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 6, 4, " ] ||
-    { echo "FAILED: the header of y.npy is not NumPy's"; failures=$((failures + 1)); }
+    fail "the header of y.npy is not NumPy's"
 
 # f64 arrays, f64 arithmetic: NumPy's dx and dw have the shapes of x and w. One algorithm is what the other expects.
 f64=(--problem "$problem" --dir FWD --x "$data/dx.npy" --w "$data/dw.npy" --out "$tmp/y64.npy")
@@ -110,5 +97,4 @@ head -c 1000 "$data/x.npy" >"$tmp/cut.npy"
 expect 2 "cut.npy: truncated|872 of 1344 bytes of (2, 4, 7, 6) f32" "${fwd[@]}" "${on[@]}" --x "$tmp/cut.npy"
 expect 2 "takes no 'foo'" "${fwd[@]}" "${on[@]}" foo
 
-echo "conv: $((tests - failures)) passed, $failures failed"
-[ $failures -eq 0 ]
+finish

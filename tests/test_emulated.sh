@@ -1,15 +1,8 @@
 #!/usr/bin/env bash
 # test_emulated.sh BENCHCNN: in a build with BENCHCNN_CUDA=EMULATED the CUDA implementations are verified and trained,
 # but never timed: not by bench or sweep, and no record of training holds a time.
-set -u
-benchcnn=$1
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/cli.sh"
 
 impl=$("$benchcnn" list | sed -n 's/^✓ \([a-z0-9_]*\) (emulated.*/\1/p' | head -1)
 if [ -z "$impl" ]; then
@@ -42,5 +35,4 @@ grep -q 'no epoch records' "$tmp/err" || fail "plot does not say why: $(cat "$tm
 [ $? -eq 2 ] || fail "train --profile times what is emulated"
 grep -q "$impl is emulated" "$tmp/err" || fail "train --profile does not say why: $(cat "$tmp/err")"
 
-echo "emulated: $failures failed"
-[ $failures -eq 0 ]
+finish

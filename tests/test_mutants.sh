@@ -1,15 +1,9 @@
 #!/usr/bin/env bash
 # test_mutants.sh BENCHCNN: what `verify --mutants` makes of programs that it is given as mutants: one that is the unchanged
 # implementation has SURVIVED and fails the run; what crashes, hangs or runs nothing is told apart.
-set -u
-benchcnn=$(realpath "$1")
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/cli.sh"
+benchcnn=$(realpath "$benchcnn")
 
 # mutant NAME: an entry of the list, and its program from standard input.
 mutant() {
@@ -72,5 +66,4 @@ expect 2 'no mutants in .*cmake --build' --mutants-from "$tmp/none"
 rm "$tmp/control.cpu" && cp "$tmp/caught" "$tmp/control.cpu"
 expect 1 '^control.cpu +x .*FAILED' caught
 
-echo "mutants: $failures failed"
-[ $failures -eq 0 ]
+finish

@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # test_verify_cli.sh BENCHCNN: what `benchcnn verify` reports of precision, determinism and huge problems; its records.
-set -u
-benchcnn=$1
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failures=0 tests=0
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/cli.sh"
 
 # says STATUS WORDS OPTION...: the exit status, and each of WORDS (separated by '|') on standard output.
 says() {
@@ -13,14 +10,8 @@ says() {
     tests=$((tests + 1))
     "$benchcnn" verify "$@" >"$tmp/said" 2>"$tmp/err"
     status=$?
-    [ $status -eq "$wanted" ] ||
-        { echo "FAILED: 'verify $*' ended with $status, not $wanted: $(head -c 300 "$tmp/err")"; failures=$((failures + 1)); }
-    IFS='|' read -ra word <<<"$words"
-    for w in "${word[@]}"; do
-        grep -qE -- "$w" "$tmp/said" && continue
-        echo "FAILED: 'verify $*' does not say '$w': $(tail -c 600 "$tmp/said")"
-        failures=$((failures + 1))
-    done
+    [ $status -eq "$wanted" ] || fail "'verify $*' ended with $status, not $wanted: $(head -c 300 "$tmp/err")"
+    holds "'verify $*'" "$tmp/said" "$words" -E
 }
 
 problem=(--problem mb3ic5ih9oc6kh3ph1)
@@ -31,9 +22,9 @@ says 0 'precision f64: cpu:direct$|precision f32: cpu:direct$' --impl cpu:direct
 says 0 'runs +threads +position +contexts|cpu:direct +conv +FWD +f32 nchw +yes +yes +yes +yes|cpu:im2col +conv +FWD +f32 nchw +yes +yes|BWD_W f32 nchw +yes +yes +- +yes' \
     --impl cpu --determinism "${problem[@]}" --out "$tmp/records.jsonl"
 grep -q '"check":"determinism".*"same_runs":true,"same_threads":true,"same_position":true,"same_contexts":true,"digest":"[0-9a-f]\{16\}"' \
-    "$tmp/records.jsonl" || { echo "FAILED: the records lack the bits"; failures=$((failures + 1)); }
+    "$tmp/records.jsonl" || fail "the records lack the bits"
 says 0 'determinism . [0-9]' --impl cpu:direct "${problem[@]}"
-grep -q contexts "$tmp/said" && { echo "FAILED: a table that was not asked for"; failures=$((failures + 1)); }
+grep -q contexts "$tmp/said" && fail "a table that was not asked for"
 
 # Above --reference-flops there is no reference, and the line says what took its place.
 says 0 'exact: by random projection, a wrong element missed with a probability below 2e-18; bound: [0-9]+ sampled' \
@@ -41,20 +32,19 @@ says 0 'exact: by random projection, a wrong element missed with a probability b
 says 0 ' 0 FAILED [0-9]+ PASSED .seed' --impl cpu:direct --dir FWD --reference-flops 1
 "$benchcnn" verify --impl cpu "${problem[@]}" --reference-flops 0.5 >"$tmp/said" 2>&1
 [ $? -eq 2 ] && grep -q -- '--reference-flops is 0.5' "$tmp/said" ||
-    { echo "FAILED: --reference-flops 0.5: $(cat "$tmp/said")"; failures=$((failures + 1)); }
+    fail "--reference-flops 0.5: $(cat "$tmp/said")"
 
 # --dump: the folder is made, and must be one; nothing failed, so nothing is in it.
 says 0 'PASSED' --impl cpu:direct "${problem[@]}" --dump "$tmp/dump"
-[ -d "$tmp/dump" ] && [ -z "$(ls "$tmp/dump")" ] || { echo "FAILED: --dump of nothing"; failures=$((failures + 1)); }
+[ -d "$tmp/dump" ] && [ -z "$(ls "$tmp/dump")" ] || fail "--dump of nothing"
 "$benchcnn" verify --impl cpu "${problem[@]}" --dump "$tmp/said" >"$tmp/out" 2>"$tmp/err"
-[ $? -eq 2 ] && grep -q 'cannot be made' "$tmp/err" || { echo "FAILED: --dump FILE: $(cat "$tmp/err")"; failures=$((failures + 1)); }
+[ $? -eq 2 ] && grep -q 'cannot be made' "$tmp/err" || fail "--dump FILE: $(cat "$tmp/err")"
 
 # --quiet: what holds, and what cannot be asked, is counted alone; why, once for each reason.
 "$benchcnn" verify --quiet --impl cpu --math tf32 "${problem[@]}" >"$tmp/said" 2>&1
 [ "$(sed -n 1p "$tmp/said")" = '    9 UNSUPPORTED: math tf32: impl cpu computes in the dtype itself' ] && grep -q '^9 cases: ' "$tmp/said" ||
-    { echo "FAILED: reasons are not counted: $(cat "$tmp/said")"; failures=$((failures + 1)); }
+    fail "reasons are not counted: $(cat "$tmp/said")"
 "$benchcnn" verify --quiet --impl cpu "${problem[@]}" >"$tmp/said" 2>&1
-grep -q '^PASSED' "$tmp/said" && { echo "FAILED: --quiet shows what passed: $(cat "$tmp/said")"; failures=$((failures + 1)); }
+grep -q '^PASSED' "$tmp/said" && fail "--quiet shows what passed: $(cat "$tmp/said")"
 
-echo "verify: $((tests - failures)) passed, $failures failed"
-[ $failures -eq 0 ]
+finish
