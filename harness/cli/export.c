@@ -1,0 +1,90 @@
+/* export.c: which records belong to which table, and their fields as texts. */
+#include "export.h"
+
+#include "../grow.h"
+#include "../names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int export_tables(export_table tables[EXPORT_TABLES])
+{
+    static const struct {
+        const char *name, *what; /* of a table; NULL: a column of the latest one */
+        export_column column;
+    } lines[] = {
+#define TABLE(name, what) {name, what, {NULL, NULL, EXPORT_WORDS}},
+#define COLUMN(field, title, kind) {NULL, NULL, {field, title, EXPORT_##kind}},
+#include "export.inc"
+#undef TABLE
+#undef COLUMN
+    };
+    int count = 0;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (lines[i].name) {
+            tables[count++] = (export_table){.name = lines[i].name, .what = lines[i].what};
+            continue;
+        }
+        export_table *t = &tables[count - 1];
+        t->columns[t->n_columns++] = lines[i].column;
+    }
+    return count;
+}
+
+void export_free(export_table *table)
+{
+    for (int i = 0; i < table->count; i++)
+        for (int c = 0; c < table->n_columns; c++) free(table->rows[i].cells[c]);
+    free(table->rows);
+}
+
+/* NULL: none. Who led a sweep's heat was timed in it, too: the points are enough. */
+static const char *table_of(const char *kind)
+{
+    static const struct {
+        const char *kind, *table;
+    } others[] = {{"sweep", "timings"},       {"epoch", "epochs"},  {"process", "processes"},
+                  {"compare", "comparisons"}, {"verify", "checks"}, {"peak", "ceilings"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i].kind, kind) == 0) return others[i].table;
+    for (int op = 0; op < CNN_OP_COUNT; op++)
+        if (strcmp(cnn_op_name((cnn_op)op), kind) == 0) return "timings";
+    return NULL;
+}
+
+/* The share of a figure's floor is the floor's, of the median. */
+static char *floor_share(const cnn_record *record)
+{
+    double floor, median;
+    char text[32];
+    if (!record_get_real(record, "floor_s", &floor) || !record_get_real(record, "median_s", &median)) return NULL;
+    snprintf(text, sizeof text, "%.9g", floor / median);
+    return strdup(text);
+}
+
+static char *cell_of(const cnn_record *record, const char *field)
+{
+    const char *text = record_get_text(record, field);
+    if (text) return strdup(text);
+    if (strcmp(field, "floor_share") == 0) return floor_share(record);
+    char *value = record_json(record, field);
+    if (!value || (strcmp(value, "null") != 0 && strcmp(value, "{}") != 0)) return value;
+    free(value);
+    return NULL;
+}
+
+cnn_status export_add(export_table *tables, int count, const cnn_record *record, cnn_error *err)
+{
+    const char *name = table_of(record_get_text(record, "kind"));
+    for (int i = 0; name && i < count; i++) {
+        export_table *t = &tables[i];
+        if (strcmp(t->name, name) != 0) continue;
+        export_row *rows = cnn_grow(t->rows, t->count, &t->capacity, sizeof *rows, t->what, err);
+        if (!rows) return err->status;
+        t->rows = rows;
+        export_row *row = &rows[t->count++];
+        memset(row, 0, sizeof *row);
+        for (int c = 0; c < t->n_columns; c++) row->cells[c] = cell_of(record, t->columns[c].field);
+    }
+    return CNN_OK;
+}
