@@ -8,30 +8,17 @@ static const cpu_conv_kernels *conv_kernels(int64_t id)
 
 static const cpu_fc_kernels *fc_kernels(int64_t id) { return id == CPU_GEMM ? &cpu_fc_gemm : &cpu_fc_naive; }
 
-static cnn_status conv_run(cnn_context *context, const cnn_plan *plan, cnn_dir dir, const cnn_weighted_args *args,
-                           cnn_error *err)
+cnn_status cpu_conv_run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    return conv_kernels(plan->algorithm.id)->run[dir]((const cpu_context *)context, &plan->problem.u.conv, args, err);
+    const cpu_conv_kernels *kernels = conv_kernels(plan->algorithm.id);
+    return kernels->run[plan->dir]((const cpu_context *)context, &plan->problem.u.conv, args, err);
 }
 
-static cnn_status fc_run(cnn_context *context, const cnn_plan *plan, cnn_dir dir, const cnn_weighted_args *args,
-                         cnn_error *err)
+cnn_status cpu_fc_run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    return fc_kernels(plan->algorithm.id)->run[dir]((const cpu_context *)context, &plan->problem.u.fc, args, err);
+    const cpu_fc_kernels *kernels = fc_kernels(plan->algorithm.id);
+    return kernels->run[plan->dir]((const cpu_context *)context, &plan->problem.u.fc, args, err);
 }
-
-#define SLOT(op, name, dir)                                                                                            \
-    cnn_status cpu_##op##_run_##name(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args,        \
-                                     cnn_error *err)                                                                   \
-    {                                                                                                                  \
-        return op##_run(context, plan, dir, args, err);                                                                \
-    }
-SLOT(conv, fwd, CNN_FWD)
-SLOT(conv, bwd_data, CNN_BWD_D)
-SLOT(conv, bwd_weights, CNN_BWD_W)
-SLOT(fc, fwd, CNN_FWD)
-SLOT(fc, bwd_data, CNN_BWD_D)
-SLOT(fc, bwd_weights, CNN_BWD_W)
 
 cnn_status cpu_workspace(cnn_context *context, const cnn_problem *problem, cnn_dir dir, const cnn_algorithm *algorithm,
                          size_t *bytes, cnn_error *err)

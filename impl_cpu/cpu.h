@@ -33,12 +33,8 @@ cnn_status cpu_supports(cnn_context *, const cnn_problem *, cnn_dir, const cnn_a
 /* conv.c: cnn_impl.workspace, and the slots of conv and FC: the plan's algorithm chooses the kernel. */
 cnn_status cpu_workspace(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, size_t *bytes,
                          cnn_error *);
-cnn_status cpu_conv_run_fwd(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cpu_conv_run_bwd_data(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cpu_conv_run_bwd_weights(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cpu_fc_run_fwd(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cpu_fc_run_bwd_data(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cpu_fc_run_bwd_weights(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+cnn_status cpu_conv_run(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+cnn_status cpu_fc_run(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 
 /* Convolution (and FC) algorithms: a function a direction, and the workspace they need. */
 typedef cnn_status cpu_conv_fn(const cpu_context *, const cnn_conv_desc *, const cnn_weighted_args *, cnn_error *);

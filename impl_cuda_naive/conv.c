@@ -16,27 +16,14 @@ const naive_fc_kernel *naive_fc_kernel_of(int64_t id, cnn_dir dir)
     return id == NAIVE_FC_NAIVE ? &naive_fc_naive[dir] : &naive_fc_tiled[dir];
 }
 
-static cnn_status conv_run(cnn_context *context, const cnn_plan *plan, cnn_dir dir, const cnn_weighted_args *args,
-                           cnn_error *err)
+cnn_status naive_conv_run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    return naive_conv_kernel(plan->algorithm.id, dir)->run((cuda_context *)context, &plan->problem.u.conv, args, err);
+    const naive_kernel *kernel = naive_conv_kernel(plan->algorithm.id, plan->dir);
+    return kernel->run((cuda_context *)context, &plan->problem.u.conv, args, err);
 }
 
-static cnn_status fc_run(cnn_context *context, const cnn_plan *plan, cnn_dir dir, const cnn_weighted_args *args,
-                         cnn_error *err)
+cnn_status naive_fc_run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    return naive_fc_kernel_of(plan->algorithm.id, dir)->run((cuda_context *)context, &plan->problem.u.fc, args, err);
+    const naive_fc_kernel *kernel = naive_fc_kernel_of(plan->algorithm.id, plan->dir);
+    return kernel->run((cuda_context *)context, &plan->problem.u.fc, args, err);
 }
-
-#define SLOT(op, name, dir)                                                                                            \
-    cnn_status naive_##op##_##name(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args,          \
-                                   cnn_error *err)                                                                     \
-    {                                                                                                                  \
-        return op##_run(context, plan, dir, args, err);                                                                \
-    }
-SLOT(conv, fwd, CNN_FWD)
-SLOT(conv, bwd_data, CNN_BWD_D)
-SLOT(conv, bwd_weights, CNN_BWD_W)
-SLOT(fc, fwd, CNN_FWD)
-SLOT(fc, bwd_data, CNN_BWD_D)
-SLOT(fc, bwd_weights, CNN_BWD_W)

@@ -44,15 +44,11 @@ typedef struct naive_fc_kernel {
 } naive_fc_kernel;
 extern const naive_fc_kernel naive_fc_naive[CNN_DIR_COUNT], naive_fc_tiled[CNN_DIR_COUNT];
 
-/* ---- conv.c: slots of cnn_impl; which kernel an algorithm means. */
+/* ---- conv.c: slots of cnn_impl, each for its three directions: plan->dir; which kernel an algorithm means. */
 const naive_kernel *naive_conv_kernel(int64_t version, cnn_dir dir);
 const naive_fc_kernel *naive_fc_kernel_of(int64_t id, cnn_dir dir);
-cnn_status naive_conv_fwd(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status naive_conv_bwd_data(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status naive_conv_bwd_weights(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status naive_fc_fwd(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status naive_fc_bwd_data(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status naive_fc_bwd_weights(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+cnn_status naive_conv_run(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+cnn_status naive_fc_run(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 
 /* ---- supports.c: the gate, and the workspace. */
 cnn_status naive_supports(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);

@@ -49,6 +49,10 @@ struct tile_launch {
     int64_t grid[3], block[3], bytes, threads;
 };
 void tile_plan(const cuda_context *, const cnn_conv_desc *, cnn_dir, tile_problem *, tile_launch *);
+/* CNN_UNSUPPORTED where a block has more threads than `most`, the limit of a kernel with rows x columns sums a thread.
+ */
+cnn_status tile_threads_check(const char *kernel, const int64_t block[3], int rows, int columns, int64_t most,
+                              cnn_error *);
 
 /* The most threads of a block, for kernels with so many sums of `bytes` each in every thread's registers: 65,536
  * registers of 4 bytes, shared among them. */

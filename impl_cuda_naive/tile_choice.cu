@@ -128,6 +128,16 @@ void tile_plan(const cuda_context *context, const cnn_conv_desc *d, cnn_dir dir,
     l->grid[0] = smaller(ceil_div(class_pixels, (int64_t)c.lanes * c.pixels), most > 1 ? most : 1);
 }
 
+cnn_status tile_threads_check(const char *kernel, const int64_t block[3], int rows, int columns, int64_t most,
+                              cnn_error *err)
+{
+    if (block[0] * block[1] * block[2] <= most) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "%s: a block of %lld x %lld x %lld threads; with %d x %d results a thread, %lld is the most",
+                    kernel, (long long)block[0], (long long)block[1], (long long)block[2], rows, columns,
+                    (long long)most);
+}
+
 cnn_status tile_check(const cuda_context *context, const cnn_conv_desc *d, cnn_dir dir, const char *kernel,
                       cnn_error *err)
 {
@@ -136,12 +146,8 @@ cnn_status tile_check(const cuda_context *context, const cnn_conv_desc *d, cnn_d
     cnn_status status = conv_check_32(kernel, d, err);
     if (status != CNN_OK) return status;
     tile_plan(context, d, dir, &p, &l);
-    const int64_t threads = l.block[0] * l.block[1] * l.block[2];
-    if (threads > l.threads)
-        return CNN_FAIL(err, CNN_UNSUPPORTED,
-                        "%s: a block of %d x %d x %d threads; with %d x %d results a thread, %lld is the most", kernel,
-                        l.choice.lanes, l.choice.rows, l.choice.slices, l.choice.channels, l.choice.pixels,
-                        (long long)l.threads);
+    status = tile_threads_check(kernel, l.block, l.choice.channels, l.choice.pixels, l.threads, err);
+    if (status != CNN_OK) return status;
     if (l.bytes == INT64_MAX)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "%s: tile.shared_kib = %lld does not hold one tap of one channel for %d channels", kernel,

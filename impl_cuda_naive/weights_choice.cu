@@ -96,12 +96,8 @@ cnn_status weights_check(const cuda_context *context, const cnn_conv_desc *d, co
     cnn_status status = conv_check_32(kernel, d, err);
     if (status != CNN_OK) return status;
     weights_plan(context, d, &p, &l);
-    const int64_t threads = l.block[0] * l.block[1] * l.block[2];
-    if (threads > l.threads)
-        return CNN_FAIL(err, CNN_UNSUPPORTED,
-                        "%s: a block of %d x %d x %d threads; with %d x %d results a thread, %lld is the most", kernel,
-                        l.choice.lanes, l.choice.rows, l.choice.slices, l.choice.channels, l.choice.columns,
-                        (long long)l.threads);
+    status = tile_threads_check(kernel, l.block, l.choice.channels, l.choice.columns, l.threads, err);
+    if (status != CNN_OK) return status;
     if (l.bytes > (int64_t)context->limits.shared_bytes_optin)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "%s: %d pixels of dy and %d slices' sums need %lld bytes of shared memory, the device has %zu",

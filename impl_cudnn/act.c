@@ -39,29 +39,26 @@ cnn_status other_open_act(cudnn_context *c, const cnn_act_desc *d, cnn_dir dir, 
 
 cnn_status cudnn_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
 {
-    cudnn_context *c = (cudnn_context *)context;
-    const other_state *s = plan->state;
-    const cnn_dtype dtype = plan->problem.u.type.dtype;
-    const cudnn_factor one = cudnn_factor_of(dtype, 1.0), zero = cudnn_factor_of(dtype, 0.0);
+    other_call k;
     if (plan->algorithm.id == OTHER_POINTWISE) return cuda_act_fwd(context, plan, args, err);
-    CUDA_TRY(&c->cuda, cudaSetDevice(c->cuda.device), err);
-    CUDNN_TRY(c, cudnnActivationForward(c->handle, s->act, &one, s->x, args->x, &zero, s->x, args->y), err);
+    const cnn_status status = other_call_open(context, plan, &k, err);
+    if (status != CNN_OK) return status;
+    CUDNN_TRY(k.c, cudnnActivationForward(k.c->handle, k.s->act, &k.one, k.s->x, args->x, &k.zero, k.s->x, args->y),
+              err);
     return CNN_OK;
 }
 
 /* Without x, y stands for it: ReLU's sign is the same, sigmoid and tanh do not read it. */
 cnn_status cudnn_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
 {
-    cudnn_context *c = (cudnn_context *)context;
-    const other_state *s = plan->state;
-    const cnn_dtype dtype = plan->problem.u.type.dtype;
-    const cudnn_factor one = cudnn_factor_of(dtype, 1.0), zero = cudnn_factor_of(dtype, 0.0);
     const void *x = args->x != NULL ? args->x : args->y;
+    other_call k;
     if (plan->algorithm.id == OTHER_POINTWISE) return cuda_act_bwd(context, plan, args, err);
-    CUDA_TRY(&c->cuda, cudaSetDevice(c->cuda.device), err);
-    CUDNN_TRY(
-        c,
-        cudnnActivationBackward(c->handle, s->act, &one, s->x, args->y, s->x, args->dy, s->x, x, &zero, s->x, args->dx),
-        err);
+    const cnn_status status = other_call_open(context, plan, &k, err);
+    if (status != CNN_OK) return status;
+    CUDNN_TRY(k.c,
+              cudnnActivationBackward(k.c->handle, k.s->act, &k.one, k.s->x, args->y, k.s->x, args->dy, k.s->x, x,
+                                      &k.zero, k.s->x, args->dx),
+              err);
     return CNN_OK;
 }

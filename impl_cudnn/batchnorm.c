@@ -20,24 +20,23 @@ cnn_status other_open_batchnorm(cudnn_context *c, const cnn_batchnorm_desc *d, c
 cnn_status cudnn_batchnorm_fwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args,
                                cnn_error *err)
 {
-    cudnn_context *c = (cudnn_context *)context;
-    const other_state *s = plan->state;
     const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
-    const cudnn_factor one = cudnn_factor_of(d->t.dtype, 1.0), zero = cudnn_factor_of(d->t.dtype, 0.0);
+    other_call k;
     if (plan->algorithm.id == OTHER_POINTWISE) return cuda_batchnorm_fwd(context, plan, args, err);
-    CUDA_TRY(&c->cuda, cudaSetDevice(c->cuda.device), err);
+    const cnn_status status = other_call_open(context, plan, &k, err);
+    if (status != CNN_OK) return status;
     if (d->inference)
-        CUDNN_TRY(c,
-                  cudnnBatchNormalizationForwardInference(c->handle, CUDNN_BATCHNORM_SPATIAL, &one, &zero, s->x,
-                                                          args->x, s->x, args->y, s->channels, args->gamma, args->beta,
-                                                          args->running_mean, args->running_var, d->eps),
+        CUDNN_TRY(k.c,
+                  cudnnBatchNormalizationForwardInference(k.c->handle, CUDNN_BATCHNORM_SPATIAL, &k.one, &k.zero, k.s->x,
+                                                          args->x, k.s->x, args->y, k.s->channels, args->gamma,
+                                                          args->beta, args->running_mean, args->running_var, d->eps),
                   err);
     else
-        CUDNN_TRY(c,
-                  cudnnBatchNormalizationForwardTraining(c->handle, CUDNN_BATCHNORM_SPATIAL, &one, &zero, s->x, args->x,
-                                                         s->x, args->y, s->channels, args->gamma, args->beta,
-                                                         d->momentum, args->running_mean, args->running_var, d->eps,
-                                                         args->save_mean, args->save_invstd),
+        CUDNN_TRY(k.c,
+                  cudnnBatchNormalizationForwardTraining(k.c->handle, CUDNN_BATCHNORM_SPATIAL, &k.one, &k.zero, k.s->x,
+                                                         args->x, k.s->x, args->y, k.s->channels, args->gamma,
+                                                         args->beta, d->momentum, args->running_mean, args->running_var,
+                                                         d->eps, args->save_mean, args->save_invstd),
                   err);
     return CNN_OK;
 }
@@ -45,16 +44,16 @@ cnn_status cudnn_batchnorm_fwd(cnn_context *context, const cnn_plan *plan, const
 cnn_status cudnn_batchnorm_bwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args,
                                cnn_error *err)
 {
-    cudnn_context *c = (cudnn_context *)context;
-    const other_state *s = plan->state;
     const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
-    const cudnn_factor one = cudnn_factor_of(d->t.dtype, 1.0), zero = cudnn_factor_of(d->t.dtype, 0.0);
+    other_call k;
     if (plan->algorithm.id == OTHER_POINTWISE) return cuda_batchnorm_bwd(context, plan, args, err);
-    CUDA_TRY(&c->cuda, cudaSetDevice(c->cuda.device), err);
-    CUDNN_TRY(c,
-              cudnnBatchNormalizationBackward(c->handle, CUDNN_BATCHNORM_SPATIAL, &one, &zero, &one, &zero, s->x,
-                                              args->x, s->x, args->dy, s->x, args->dx, s->channels, args->gamma,
-                                              args->dgamma, args->dbeta, d->eps, args->save_mean, args->save_invstd),
+    const cnn_status status = other_call_open(context, plan, &k, err);
+    if (status != CNN_OK) return status;
+    CUDNN_TRY(k.c,
+              cudnnBatchNormalizationBackward(k.c->handle, CUDNN_BATCHNORM_SPATIAL, &k.one, &k.zero, &k.one, &k.zero,
+                                              k.s->x, args->x, k.s->x, args->dy, k.s->x, args->dx, k.s->channels,
+                                              args->gamma, args->dgamma, args->dbeta, d->eps, args->save_mean,
+                                              args->save_invstd),
               err);
     return CNN_OK;
 }

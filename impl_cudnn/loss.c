@@ -12,22 +12,21 @@ cnn_status other_open_loss(cudnn_context *c, const cnn_loss_desc *d, cnn_dir dir
 
 cnn_status cudnn_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
 {
-    cudnn_context *c = (cudnn_context *)context;
-    const other_state *s = plan->state;
     const cnn_loss_desc *d = &plan->problem.u.loss;
-    const cudnn_factor one = cudnn_factor_of(d->t.dtype, 1.0), zero = cudnn_factor_of(d->t.dtype, 0.0);
+    other_call k;
     if (plan->algorithm.id == OTHER_POINTWISE) return cuda_loss_fwd(context, plan, args, err);
-    CUDA_TRY(&c->cuda, cudaSetDevice(c->cuda.device), err);
-    CUDNN_TRY(c,
-              cudnnSoftmaxForward(c->handle, CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_CHANNEL, &one, s->x, args->x,
-                                  &zero, s->x, args->y),
+    cnn_status status = other_call_open(context, plan, &k, err);
+    if (status != CNN_OK) return status;
+    CUDNN_TRY(k.c,
+              cudnnSoftmaxForward(k.c->handle, CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_CHANNEL, &k.one, k.s->x,
+                                  args->x, &k.zero, k.s->x, args->y),
               err);
     if (args->loss_sum == NULL && args->correct == NULL) return CNN_OK;
-    CUDNN_TRY(c,
-              cudnnSoftmaxForward(c->handle, CUDNN_SOFTMAX_LOG, CUDNN_SOFTMAX_MODE_CHANNEL, &one, s->x, args->x, &zero,
-                                  s->x, args->workspace),
+    CUDNN_TRY(k.c,
+              cudnnSoftmaxForward(k.c->handle, CUDNN_SOFTMAX_LOG, CUDNN_SOFTMAX_MODE_CHANNEL, &k.one, k.s->x, args->x,
+                                  &k.zero, k.s->x, args->workspace),
               err);
-    const cnn_status status = cuda_phase(&c->cuda, "softmax", err);
+    status = cuda_phase(&k.c->cuda, "softmax", err);
     if (status != CNN_OK) return status;
-    return loss_sums(c, d, args->x, args->workspace, args->labels, args->loss_sum, args->correct, err);
+    return loss_sums(k.c, d, args->x, args->workspace, args->labels, args->loss_sum, args->correct, err);
 }

@@ -18,6 +18,22 @@ typedef struct other_state {
     cudnnActivationDescriptor_t act;
 } other_state;
 
+/* What every call below begins with: the device entered, the state, the factors of old and new. */
+typedef struct other_call {
+    cudnn_context *c;
+    const other_state *s;
+    cudnn_factor one, zero;
+} other_call;
+static inline cnn_status other_call_open(cnn_context *context, const cnn_plan *plan, other_call *call, cnn_error *err)
+{
+    const cnn_dtype dtype = plan->problem.u.type.dtype;
+    call->c = (cudnn_context *)context;
+    call->s = (const other_state *)plan->state;
+    call->one = cudnn_factor_of(dtype, 1.0);
+    call->zero = cudnn_factor_of(dtype, 0.0);
+    return cuda_enter(&call->c->cuda, err);
+}
+
 /* Each fills a zeroed state; CNN_UNSUPPORTED and the reason where cuDNN cannot. The caller closes it in any case. */
 cnn_status other_open_pool(cudnn_context *, const cnn_pool_desc *, cnn_dir, other_state *, cnn_error *);
 cnn_status other_open_act(cudnn_context *, const cnn_act_desc *, cnn_dir, other_state *, cnn_error *);

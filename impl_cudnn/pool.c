@@ -48,27 +48,23 @@ cnn_status other_open_pool(cudnn_context *c, const cnn_pool_desc *d, cnn_dir dir
 
 cnn_status cudnn_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
 {
-    cudnn_context *c = (cudnn_context *)context;
-    const other_state *s = plan->state;
-    const cnn_dtype dtype = plan->problem.u.type.dtype;
-    const cudnn_factor one = cudnn_factor_of(dtype, 1.0), zero = cudnn_factor_of(dtype, 0.0);
+    other_call k;
     if (plan->algorithm.id == OTHER_POINTWISE) return cuda_pool_fwd(context, plan, args, err);
-    CUDA_TRY(&c->cuda, cudaSetDevice(c->cuda.device), err);
-    CUDNN_TRY(c, cudnnPoolingForward(c->handle, s->pool, &one, s->x, args->x, &zero, s->y, args->y), err);
+    const cnn_status status = other_call_open(context, plan, &k, err);
+    if (status != CNN_OK) return status;
+    CUDNN_TRY(k.c, cudnnPoolingForward(k.c->handle, k.s->pool, &k.one, k.s->x, args->x, &k.zero, k.s->y, args->y), err);
     return CNN_OK;
 }
 
 cnn_status cudnn_pool_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
 {
-    cudnn_context *c = (cudnn_context *)context;
-    const other_state *s = plan->state;
-    const cnn_dtype dtype = plan->problem.u.type.dtype;
-    const cudnn_factor one = cudnn_factor_of(dtype, 1.0), zero = cudnn_factor_of(dtype, 0.0);
+    other_call k;
     if (plan->algorithm.id == OTHER_POINTWISE) return cuda_pool_bwd(context, plan, args, err);
-    CUDA_TRY(&c->cuda, cudaSetDevice(c->cuda.device), err);
-    CUDNN_TRY(c,
-              cudnnPoolingBackward(c->handle, s->pool, &one, s->y, args->y, s->y, args->dy, s->x, args->x, &zero, s->x,
-                                   args->dx),
+    const cnn_status status = other_call_open(context, plan, &k, err);
+    if (status != CNN_OK) return status;
+    CUDNN_TRY(k.c,
+              cudnnPoolingBackward(k.c->handle, k.s->pool, &k.one, k.s->y, args->y, k.s->y, args->dy, k.s->x, args->x,
+                                   &k.zero, k.s->x, args->dx),
               err);
     return CNN_OK;
 }

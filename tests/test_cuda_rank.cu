@@ -64,20 +64,26 @@ static void enter(contest *c, int64_t rounds, fault how)
 
 static int runs_of(const contest &c, int i) { return static_cast<int>(get(c.d, c.works[i].memory, 1)[0]); }
 
+static int best_of(contest *c, int rounds, double budget)
+{
+    cnn_error err;
+    int best = -1;
+    const cuda_rank_rules rules = {rounds, budget};
+    if (cuda_rank(base(c->d), c->entrants, c->count, &rules, &best, &err) != CNN_OK) fail_msg("%s", err.message);
+    return best;
+}
+
 /* On a device the loops take about 5 ns a round, emulated about 1. */
 enum { SHORT = 20000, LONG = 40 * SHORT };
 
 static void the_fastest_replay_wins(void **)
 {
     contest c = {};
-    cnn_error err;
-    int best = -1;
-    const cuda_rank_rules rules = {3, 60};
     open_device(&c.d, 0, 0);
     enter(&c, LONG, NONE);
     enter(&c, SHORT, NONE);
     enter(&c, LONG, NONE);
-    if (cuda_rank(base(c.d), c.entrants, c.count, &rules, &best, &err) != CNN_OK) fail_msg("%s", err.message);
+    const int best = best_of(&c, 3, 60);
     assert_int_equal(best, 1);
     for (int i = 0; i < c.count; i++) {
         assert_false(c.entrants[i].as_launched);
@@ -93,12 +99,9 @@ static void the_fastest_replay_wins(void **)
 static void short_runs_are_repeated(void **)
 {
     contest c = {};
-    cnn_error err;
-    int best = -1;
-    const cuda_rank_rules rules = {1, 60};
     open_device(&c.d, 0, 0);
     enter(&c, 1, NONE);
-    if (cuda_rank(base(c.d), c.entrants, c.count, &rules, &best, &err) != CNN_OK) fail_msg("%s", err.message);
+    (void)best_of(&c, 1, 60);
     assert_true(c.entrants[0].runs * c.entrants[0].repeats >= 10);
     /* One run, one sample of two, the first replay twice, then one replay ahead and `repeats` that count. */
     assert_int_equal(runs_of(c, 0), 1 + 2 + c.entrants[0].runs * (2 + 1 + c.entrants[0].repeats));
@@ -109,13 +112,11 @@ static void short_runs_are_repeated(void **)
 static void what_cannot_be_recorded_is_launched_in_turns(void **)
 {
     contest c = {};
-    cnn_error err;
-    int best = -1, swaps = 0;
-    const cuda_rank_rules rules = {4, 60};
+    int swaps = 0;
     open_device(&c.d, 0, 0);
     enter(&c, 4 * LONG, NEVER_RECORDED);
     enter(&c, 4 * LONG, NEVER_RECORDED);
-    if (cuda_rank(base(c.d), c.entrants, c.count, &rules, &best, &err) != CNN_OK) fail_msg("%s", err.message);
+    (void)best_of(&c, 4, 60);
     for (size_t i = 1; i < c.turns.size(); i++) swaps += c.turns[i] != c.turns[i - 1];
     assert_true(c.entrants[0].as_launched && c.entrants[1].as_launched);
     /* Where one fell far behind, by other work on this machine, it left after the first round. */
@@ -126,13 +127,10 @@ static void what_cannot_be_recorded_is_launched_in_turns(void **)
 static void what_can_be_recorded_comes_first(void **)
 {
     contest c = {};
-    cnn_error err;
-    int best = -1;
-    const cuda_rank_rules rules = {2, 60};
     open_device(&c.d, 0, 0);
     enter(&c, SHORT, NEVER_RECORDED);
     enter(&c, LONG, NONE);
-    if (cuda_rank(base(c.d), c.entrants, c.count, &rules, &best, &err) != CNN_OK) fail_msg("%s", err.message);
+    const int best = best_of(&c, 2, 60);
     assert_true(c.entrants[0].as_launched && c.entrants[0].seconds < c.entrants[1].seconds);
     assert_int_equal(best, 1);
     close_device(&c.d);
@@ -178,13 +176,10 @@ static void a_dead_device_ends_it(void **)
 static void the_budget_ends_it_after_the_first(void **)
 {
     contest c = {};
-    cnn_error err;
-    int best = -1;
-    const cuda_rank_rules rules = {CUDA_RANK_ROUNDS_MAX, 0};
     open_device(&c.d, 0, 0);
     enter(&c, LONG, NONE);
     enter(&c, SHORT, NONE);
-    if (cuda_rank(base(c.d), c.entrants, c.count, &rules, &best, &err) != CNN_OK) fail_msg("%s", err.message);
+    const int best = best_of(&c, CUDA_RANK_ROUNDS_MAX, 0);
     assert_int_equal(best, 0);
     assert_int_equal(c.entrants[0].n_samples, 1);
     assert_true(isinf(c.entrants[1].seconds));
