@@ -121,6 +121,15 @@ static cnn_status best_round(const cnn_session *session, const cnn_peak *peak, c
     return CNN_OK;
 }
 
+static bool is_wanted(const cnn_peak *peak, const peak_plan *plan)
+{
+    if (peak->unit == CNN_PEAK_SECONDS) return plan->latencies;
+    if (peak->unit != CNN_PEAK_FLOPS || !plan->types) return true;
+    for (int i = 0; i < plan->n_types; i++)
+        if (plan->types[i].dtype == peak->dtype && plan->types[i].math == peak->math) return true;
+    return false;
+}
+
 static cnn_status measure_one(bench_peaks *peaks, const cnn_session *session, const clock_watch *watch,
                               const bench_peak *common, int index, const peak_plan *plan, cnn_error *err)
 {
@@ -129,7 +138,7 @@ static cnn_status measure_one(bench_peaks *peaks, const cnn_session *session, co
     cnn_status status = session->impl->peak_open(session->context, index, &peak, err);
     if (status == CNN_UNSUPPORTED || status == CNN_OUT_OF_MEMORY) return CNN_OK; /* not here */
     if (status != CNN_OK) return status;
-    if (peak.unit == CNN_PEAK_SECONDS && !plan->latencies) goto cleanup;
+    if (!is_wanted(&peak, plan)) goto cleanup;
     snprintf(result.what, sizeof result.what, "%s", peak.what);
     snprintf(result.variant, sizeof result.variant, "%s", peak.variant);
     result.unit = peak.unit;

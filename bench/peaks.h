@@ -25,8 +25,10 @@ typedef struct bench_peaks {
 } bench_peaks;
 
 typedef struct peak_plan {
-    double seconds; /* for each round; a ceiling takes two to five of them, until the best ones agree */
-    bool latencies; /* those in seconds, too: no floor needs them */
+    double seconds;        /* for each round; a ceiling takes two to five of them, until the best ones agree */
+    bool latencies;        /* those in seconds, too: no floor needs them */
+    const cnn_type *types; /* of arithmetic, only what is done in one of these; NULL: all */
+    int n_types;
     bool (*stop)(void);
     cnn_status (*each)(void *user, const bench_peak *peak, cnn_error *err); /* (optional) as each is known */
     void *user;

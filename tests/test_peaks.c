@@ -75,6 +75,30 @@ static void the_processor_tells_its_own(void **state)
     cnn_session_close(&session);
 }
 
+/* Nobody waits for ceilings of arithmetic that no figure is set against. */
+static void only_asked_for_types_are_measured(void **state)
+{
+    const cnn_type types[] = {{CNN_F64, CNN_NCHW, CNN_MATH_F32}, {CNN_F64, CNN_NHWC, CNN_MATH_F32}};
+    const peak_plan plan = {.seconds = 0.0005, .types = types, .n_types = 2};
+    bench_peaks peaks = {0};
+    cnn_session session;
+    cnn_error err;
+    int arithmetic = 0;
+    (void)state;
+    open_cpu(&session, 1);
+    assert_int_equal(bench_peaks_measure(&peaks, &session, &plan, &err), CNN_OK);
+    for (int i = 0; i < peaks.count; i++) {
+        if (peaks.list[i].unit != CNN_PEAK_FLOPS) continue;
+        assert_int_equal(peaks.list[i].dtype, CNN_F64);
+        arithmetic++;
+    }
+    assert_true(arithmetic >= 2);
+    assert_non_null(find(&peaks, "gemm openblas f64", 1));
+    assert_non_null(find(&peaks, "triad", 1));
+    bench_peaks_free(&peaks);
+    cnn_session_close(&session);
+}
+
 static bool at_once(void) { return true; }
 
 static void measuring_can_be_interrupted(void **state)
@@ -295,6 +319,7 @@ int main(void)
         cmocka_unit_test(measuring_can_be_interrupted),
         cmocka_unit_test(records_come_back),
         cmocka_unit_test(floors_are_what_they_should_be),
+        cmocka_unit_test(only_asked_for_types_are_measured),
         cmocka_unit_test(ceilings_amid_other_work_are_marked),
         cmocka_unit_test(caches_grow_with_their_level),
         cmocka_unit_test(several_last_caches_are_counted),

@@ -70,9 +70,9 @@ void bench_time_text(double seconds, char *text, size_t size);
 void bench_repro(const bench *b, const contender *c, const vf_case *pc, char line[REPRO_MAX]);
 void bench_print(const bench *b, const contender *list, int count, const vf_case *pc);
 
-/* ceilings.c: of the devices of all sessions: from the file --peaks, or measured, and then recorded; with --peaks none,
- * none. `seconds` for each. */
-cnn_status cli_ceilings(const cli_options *options, const cli_sessions *sessions, double seconds, record_sink *sink,
-                        bench_peaks *peaks, cnn_error *err);
+/* ceilings.c: of the devices of all sessions: from the file --peaks, or measured, those of the types, and then
+ * recorded; with --peaks none, none. `seconds` for each. */
+cnn_status cli_ceilings(const cli_options *options, const cli_sessions *sessions, const cli_type_set *types,
+                        double seconds, record_sink *sink, bench_peaks *peaks, cnn_error *err);
 
 #endif

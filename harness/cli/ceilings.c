@@ -40,10 +40,11 @@ static void say_what_is_missing(const cli_sessions *sessions, const bench_peaks 
     }
 }
 
-cnn_status cli_ceilings(const cli_options *options, const cli_sessions *sessions, double seconds, record_sink *sink,
-                        bench_peaks *peaks, cnn_error *err)
+cnn_status cli_ceilings(const cli_options *options, const cli_sessions *sessions, const cli_type_set *types,
+                        double seconds, record_sink *sink, bench_peaks *peaks, cnn_error *err)
 {
-    const peak_plan plan = {.seconds = seconds, .stop = cli_interrupted};
+    const peak_plan plan = {
+        .seconds = seconds, .stop = cli_interrupted, .types = types->types, .n_types = types->count};
     const double start = cnn_now();
     if (options->peaks && strcasecmp(options->peaks, "none") == 0) return CNN_OK;
     cnn_status status =

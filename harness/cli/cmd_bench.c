@@ -19,7 +19,8 @@ static cnn_status before_all(bench *b, cnn_error *err)
         if (first) status = record_environment(b->sink, &b->sessions.list[i], b->options->command_line, err);
         if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
     }
-    if (status == CNN_OK) status = cli_ceilings(b->options, &b->sessions, ceiling_seconds, b->sink, &b->peaks, err);
+    if (status == CNN_OK)
+        status = cli_ceilings(b->options, &b->sessions, &b->types, ceiling_seconds, b->sink, &b->peaks, err);
     b->params.peaks = &b->peaks;
     return status;
 }
