@@ -7,5 +7,7 @@ add_test(NAME cli_checkpoint COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_checkpoint
 add_test(NAME cli_sweep COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_sweep.sh $<TARGET_FILE:benchcnn>)
 add_test(NAME cli_tune COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_tune.sh $<TARGET_FILE:benchcnn>)
 add_test(NAME cli_warning COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_warning.sh $<TARGET_FILE:benchcnn>)
+add_test(NAME bench_repeat COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_repeat.sh)
+set_tests_properties(bench_repeat PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 add_test(NAME cli_export COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_export.sh $<TARGET_FILE:benchcnn>)
 set_tests_properties(cli_export cli_warning cli_tune cli_checkpoint cli_bad_input cli_interrupts cli_resume cli_recipe cli_sweep PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
