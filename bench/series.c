@@ -41,12 +41,20 @@ static int by_batch(const void *a, const void *b)
 /* The median over everything that was run at this batch, whatever the seed. */
 static void add_point(series *s, const epoch_table *table, const epoch_setting *setting)
 {
+    epoch_sum sum = {.count = 0};
+    bench_stats stats;
     for (int i = 0; i < s->count; i++)
         if (s->points[i].batch == (double)setting->batch) return;
     if (s->count == SERIES_POINTS_MAX) return;
-    series_point *point = &s->points[s->count++];
-    point->batch = (double)setting->batch;
-    point->epochs = epoch_median(table, setting, &point->seconds, &point->marks);
+    for (int i = 0; i < table->count; i++) {
+        const epoch_row *row = &table->rows[i];
+        if (row->setting.batch == setting->batch && same_curve(&row->setting, setting) &&
+            !epoch_diverged(table, &row->setting))
+            epoch_sum_add(&sum, row->seconds, row->marks);
+    }
+    epoch_sum_stats(&sum, &stats);
+    s->points[s->count++] = (series_point){
+        .batch = (double)setting->batch, .seconds = stats.median, .epochs = sum.count, .marks = stats.marks};
 }
 
 /* ---- Names: what all share goes into the subtitle, what differs into the facts of each. ---- */

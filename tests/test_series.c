@@ -48,7 +48,12 @@ static void curves_are_sorted_and_named(void **state)
         strcpy(row.setting.build, i % 3 == 0 ? "0a1b2c3d" : "4e5f6a7b"); /* some points by another build: one curve */
         assert_int_equal(epoch_table_add(&table, &row, &err), CNN_OK);
     }
-    epoch_row row = make_row(&f.session, 5, 1, 1);
+    epoch_row row = make_row(&f.session, 200, 1, 9); /* another seed, the same point: the median of 1 s and 9 s */
+    row.setting.threads = 1;
+    row.setting.seed = 2;
+    strcpy(row.setting.build, "0a1b2c3d");
+    assert_int_equal(epoch_table_add(&table, &row, &err), CNN_OK);
+    row = make_row(&f.session, 5, 1, 1);
     row.setting.train_images = 100; /* not the same epoch */
     assert_int_equal(epoch_table_add(&table, &row, &err), CNN_OK);
     assert_int_equal(series_make(&table, &set, &err), CNN_OK);
@@ -56,6 +61,7 @@ static void curves_are_sorted_and_named(void **state)
     assert_int_equal(set.left_out, 1);
     assert_int_equal(set.list[0].count, 3);
     assert_true(set.list[0].points[0].batch == 5 && set.list[0].points[2].batch == 200);
+    assert_true(set.list[0].points[2].epochs == 2 && fabs(set.list[0].points[2].seconds - 5) < 1e-12);
     assert_string_equal(set.list[0].label, "fake:direct");
     assert_string_equal(set.list[0].facts, "1 thread");
     assert_string_equal(set.list[1].facts, "2 threads");

@@ -22,6 +22,11 @@ check() { # KIND COMMAND...: records of that kind are figures
     grep -q '"kind":"env".*"warning.OPENBLAS_CORETYPE":"OPENBLAS_CORETYPE=Prescott' "$tmp/warned" || fail "$1: the environment does not say so"
     [ "$(grep -c "\"kind\":\"$kind\"" "$tmp/warned")" -ge 2 ] || fail "$1: no figures"
     grep "\"kind\":\"$kind\"" "$tmp/warned" | grep -v '"warnings":{"OPENBLAS_CORETYPE":"' && fail "$1: a figure that does not say so"
+    for files in "$tmp/plain $tmp/warned" "$tmp/warned $tmp/plain"; do # figures of both are no equals
+        # shellcheck disable=SC2086
+        "$benchcnn" compare $files >"$tmp/log" 2>&1
+        grep -q 'environments differ: cpu.warning.OPENBLAS_CORETYPE was ' "$tmp/log" || fail "$1: compare does not tell: $(cat "$tmp/log")"
+    done
     rm "$tmp/plain" "$tmp/warned"
 }
 check conv bench --peaks none "${problem[@]}"

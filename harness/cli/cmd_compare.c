@@ -98,6 +98,9 @@ static void print_environments(const compare_run *c)
             fprintf(stderr, "environments differ: %s was %s, is %s\n", key, c->a.facts[i].value,
                     other ? other : "unknown");
     }
+    for (int i = 0; i < c->b.n_facts; i++)
+        if (!figures_fact(&c->a, c->b.facts[i].key))
+            fprintf(stderr, "environments differ: %s was unknown, is %s\n", c->b.facts[i].key, c->b.facts[i].value);
 }
 
 static cnn_status write_record(const compare_run *c, const figure *a, const figure *b, const comparison *r,

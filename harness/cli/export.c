@@ -52,21 +52,10 @@ static const char *table_of(const char *kind)
     return NULL;
 }
 
-/* The share of a figure's floor is the floor's, of the median. */
-static char *floor_share(const cnn_record *record)
-{
-    double floor, median;
-    char text[32];
-    if (!record_get_real(record, "floor_s", &floor) || !record_get_real(record, "median_s", &median)) return NULL;
-    snprintf(text, sizeof text, "%.9g", floor / median);
-    return strdup(text);
-}
-
 static char *cell_of(const cnn_record *record, const char *field)
 {
     const char *text = record_get_text(record, field);
     if (text) return strdup(text);
-    if (strcmp(field, "floor_share") == 0) return floor_share(record);
     char *value = record_json(record, field);
     if (!value || (strcmp(value, "null") != 0 && strcmp(value, "{}") != 0)) return value;
     free(value);
