@@ -27,6 +27,7 @@ typedef struct cuda_entrant {
     /* cuda_rank()'s own. */
     cnn_graph *graph;  /* `runs` runs; NULL where it is launched */
     int runs, repeats; /* a sample is `repeats` replays of the graph, or launches */
+    bool ahead;        /* and one more before it, for what is not so long that a launch is nothing beside it */
     double samples[CUDA_RANK_ROUNDS_MAX];
     int n_samples;
     bool out; /* failed, or far behind */
