@@ -19,7 +19,9 @@ endif()
 if(BENCHCNN_CUDA_MODE STREQUAL EMULATED)
   benchcnn_cuda_test(test_cuda_emulator)
   add_test(NAME cli_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_emulated.sh $<TARGET_FILE:benchcnn>)
-  set_tests_properties(cli_emulated PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME cli_emulated_faults
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_emulated_faults.sh $<TARGET_FILE:benchcnn>)
+  set_tests_properties(cli_emulated cli_emulated_faults PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endif()
 
 # Every operation of every CUDA implementation against the reference; then odd shapes in the other layout and dtype.

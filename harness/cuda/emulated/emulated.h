@@ -13,6 +13,12 @@
  *   - a block's and grid's limits are a real device's (1024 threads, 48 KiB shared, 227 KiB on request);
  *   - while a stream captures, waiting and allocating are refused, as on a device.
  *
+ * What goes wrong with devices goes wrong on request, named in the environment: EMULATED_CUDA_FAULT=NAME=NUMBER,...
+ *   probe=E     asking for devices ends in error E (100: none; 35: the driver is too old, and serves driver=12020)
+ *   open=E      a stream, the first thing that a context makes, ends in error E (46: the device is busy)
+ *   memory=B    the device has B bytes
+ *   kernel=N    the N-th kernel that runs reads where it must not: every later call fails
+ *
  * Provided here, for C and C++: device properties, cudaMalloc, cudaMallocHost, copies, fills, streams (everything is
  * done when the call returns), events (wall clock), stream capture and graphs (the recorded calls, played back),
  * errors. Provided by device.h, for kernels: see there. Not provided: anything else; textures, cooperative groups,

@@ -2,7 +2,9 @@
  * returns, but while a stream captures (stream.cpp). */
 #include "harness/cuda/emulated/runtime.h"
 
+#include <atomic>
 #include <cstdlib>
+#include <malloc.h>
 #include <unistd.h>
 
 namespace
@@ -10,13 +12,27 @@ namespace
 
 enum { MEMORY_ALIGN = 256 };
 
+std::atomic<size_t> allocated; /* of device memory */
 thread_local cudaError_t last_error = cudaSuccess;
 
 size_t pages(int which) { return static_cast<size_t>(sysconf(which)) * static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
+size_t total_bytes()
+{
+    return static_cast<size_t>(emulated_fault("memory", static_cast<long long>(pages(_SC_PHYS_PAGES))));
+}
+
+size_t free_bytes()
+{
+    const size_t all = total_bytes(), mine = allocated, left = all > mine ? all - mine : 0,
+                 host = pages(_SC_AVPHYS_PAGES);
+    return left < host ? left : host;
+}
+
 cudaError_t allocate(void **memory, size_t bytes)
 {
     *memory = nullptr;
+    if (emulated_state() != cudaSuccess) return cudaErrorIllegalAddress;
     if (emulated_breaks_capture()) return emulated_done(cudaErrorStreamCaptureUnsupported);
     if (bytes == 0) return cudaSuccess;
     if (bytes > pages(_SC_PHYS_PAGES) || posix_memalign(memory, MEMORY_ALIGN, bytes) != 0)
@@ -75,7 +91,7 @@ cudaError_t cudaGetLastError(void)
 cudaError_t cudaGetDeviceCount(int *count)
 {
     *count = 1;
-    return cudaSuccess;
+    return emulated_done(static_cast<cudaError_t>(emulated_fault("probe", cudaSuccess)));
 }
 
 cudaError_t cudaSetDevice(int device) { return emulated_done(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
@@ -91,7 +107,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
     if (device != 0) return emulated_done(cudaErrorInvalidDevice);
     *p = cudaDeviceProp();
     std::strcpy(p->name, "emulated on the host");
-    p->totalGlobalMem = pages(_SC_PHYS_PAGES);
+    p->totalGlobalMem = total_bytes();
     p->sharedMemPerBlock = SHARED_BYTES;
     p->sharedMemPerBlockOptin = SHARED_BYTES_OPTIN;
     p->major = 9;
@@ -117,35 +133,54 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 /* 0: none of CUDA's versions. */
 cudaError_t cudaDriverGetVersion(int *version)
 {
+    *version = static_cast<int>(emulated_fault("driver", 0));
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
     *version = 0;
     return cudaSuccess;
 }
 
-cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
-
 cudaError_t cudaDeviceSynchronize(void)
 {
+    if (emulated_state() != cudaSuccess) return cudaErrorIllegalAddress;
     return emulated_done(emulated_breaks_capture() ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
 }
 
 /* ---- Memory */
 
-cudaError_t cudaMalloc(void **memory, size_t bytes) { return allocate(memory, bytes); }
+cudaError_t cudaMalloc(void **memory, size_t bytes)
+{
+    *memory = nullptr;
+    if (bytes > free_bytes()) return emulated_done(cudaErrorMemoryAllocation);
+    const cudaError_t error = allocate(memory, bytes);
+    if (*memory != nullptr) allocated += malloc_usable_size(*memory);
+    return error;
+}
+
 cudaError_t cudaMallocHost(void **memory, size_t bytes) { return allocate(memory, bytes); }
 
-cudaError_t cudaFree(void *memory)
+cudaError_t cudaFreeHost(void *memory)
 {
     if (memory != nullptr && emulated_breaks_capture()) return emulated_done(cudaErrorStreamCaptureUnsupported);
     std::free(memory);
     return cudaSuccess;
 }
 
-cudaError_t cudaFreeHost(void *memory) { return cudaFree(memory); }
-
-cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+cudaError_t cudaFree(void *memory)
 {
-    *free_bytes = pages(_SC_AVPHYS_PAGES);
-    *total_bytes = pages(_SC_PHYS_PAGES);
+    const size_t bytes = memory != nullptr ? malloc_usable_size(memory) : 0;
+    const cudaError_t error = cudaFreeHost(memory);
+    if (error == cudaSuccess) allocated -= bytes;
+    return error;
+}
+
+cudaError_t cudaMemGetInfo(size_t *left, size_t *total)
+{
+    *left = free_bytes();
+    *total = total_bytes();
     return cudaSuccess;
 }
 

@@ -9,6 +9,11 @@ enum { SHARED_BYTES = 48 * 1024, SHARED_BYTES_OPTIN = 227 * 1024 };
 
 /* Remembers an error for cudaGetLastError(), and returns it. */
 cudaError_t emulated_done(cudaError_t);
+/* fault.cpp: the number behind NAME= in EMULATED_CUDA_FAULT; whether the kernel that would now run does not, for it, or
+ * one before it, killed the device; cudaErrorIllegalAddress from then on. */
+long long emulated_fault(const char *name, long long without);
+bool emulated_kernel_dies();
+cudaError_t emulated_state();
 /* For a call that is not allowed during capture: true while this thread captures, and the capture is then lost. */
 bool emulated_breaks_capture();
 /* block.cpp: calls `body` once for every thread of the grid, with the built-in indices set. */

@@ -57,6 +57,7 @@ bool emulated_breaks_capture()
 
 cudaError_t emulated_enqueue(cudaStream_t stream, std::function<void()> call)
 {
+    if (emulated_state() != cudaSuccess) return cudaErrorIllegalAddress;
     if (stream == nullptr || stream->capture == cudaStreamCaptureStatusNone) {
         call();
         return cudaSuccess;
@@ -70,7 +71,9 @@ cudaError_t emulated_launch_body(dim3 grid, dim3 block, size_t shared_bytes, cud
                                  std::function<void()> body)
 {
     if (!launch_fits(grid, block, shared_bytes, kernel)) return emulated_done(cudaErrorInvalidConfiguration);
-    return emulated_enqueue(stream, [=] { emulated_run_grid(grid, block, shared_bytes, body); });
+    return emulated_enqueue(stream, [=] {
+        if (!emulated_kernel_dies()) emulated_run_grid(grid, block, shared_bytes, body);
+    });
 }
 
 cudaError_t emulated_set_attribute(const void *kernel, cudaFuncAttribute attribute, int value)
@@ -88,6 +91,8 @@ extern "C" {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int)
 {
+    const cudaError_t error = static_cast<cudaError_t>(emulated_fault("open", cudaSuccess));
+    if (error != cudaSuccess) return emulated_done(error);
     *stream = new emulated_stream();
     return cudaSuccess;
 }
@@ -103,6 +108,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t)
 {
+    if (emulated_state() != cudaSuccess) return cudaErrorIllegalAddress;
     return emulated_done(emulated_breaks_capture() ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
 }
 
@@ -200,6 +206,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 
 cudaError_t cudaEventSynchronize(cudaEvent_t)
 {
+    if (emulated_state() != cudaSuccess) return cudaErrorIllegalAddress;
     return emulated_done(emulated_breaks_capture() ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
 }
 

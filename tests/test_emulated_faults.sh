@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# test_emulated_faults.sh BENCHCNN: what may go wrong with a GPU, on the emulated one (EMULATED_CUDA_FAULT): a sentence that
+# says what, to whom and what to do, the exit status, and what is recorded before it stays.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/cli.sh"
+
+impl=$("$benchcnn" list | sed -n 's/^✓ \([a-z0-9_]*\) (emulated.*/\1/p' | head -1)
+if [ -z "$impl" ]; then
+    echo "SKIPPED: this build has no emulated implementation"
+    exit 77
+fi
+small=(--train-images 64 --test-images 32 --data synthetic --net thesis --quiet)
+
+# broken FAULT STATUS WORDS COMMAND...: with FAULT the command ends with STATUS, in one sentence that holds each of WORDS.
+broken() {
+    local fault=$1 expected=$2 words=$3 status
+    shift 3
+    tests=$((tests + 1))
+    EMULATED_CUDA_FAULT=$fault "$benchcnn" "$@" >"$tmp/out" 2>"$tmp/err"
+    status=$?
+    [ $status -eq "$expected" ] || fail "with $fault '$*' ended with $status, not $expected: $(tail -c 600 "$tmp/err")"
+    [ "$(grep -c '^benchcnn: ' "$tmp/err")" -eq 1 ] || fail "with $fault '$*' says not one sentence: $(tail -c 600 "$tmp/err")"
+    grep '^benchcnn: ' "$tmp/err" >"$tmp/sentence"
+    holds "with $fault '$*'" "$tmp/sentence" "$words"
+}
+
+# A device that cannot be had
+for fault in 'probe=100;no CUDA device|CUDA_VISIBLE_DEVICES' \
+    'probe=35,driver=0;no NVIDIA driver' \
+    'probe=35,driver=12020;driver is too old|serves CUDA 12.2|update' \
+    'open=46;device 0 is busy|compute mode' \
+    'open=2;device 0 has no memory left|nvidia-smi'; do
+    broken "${fault%;*}" 2 "${fault#*;}" verify --impl "$impl" --problem mb1ic1ih3oc1kh3
+    broken "${fault%;*}" 2 "${fault#*;}" train --impl "$impl" "${small[@]}"
+done
+tests=$((tests + 1))
+EMULATED_CUDA_FAULT=probe=100 "$benchcnn" list >"$tmp/out" 2>"$tmp/err" || fail "list without a device: $(cat "$tmp/err")"
+holds "list without a device" "$tmp/out" "✗ $impl|no CUDA device"
+
+# Memory: counted before anything is allocated
+broken memory=1000000 2 "thesis at batch 2000|are needed, but only|are free" train --impl "$impl" "${small[@]}" \
+    --batch 2000 --train-images 2000
+holds "the sentence" "$tmp/sentence" ': [1-9][0-9]{5,} bytes .* are needed, but only [1-9][0-9]{5} ' -E
+broken memory=1000000 2 "are needed, but only|are free" verify --impl "$impl" --problem mb100ic3ih99oc4kh3
+
+# A kernel that dies: the call, the kernel, the problem; what was finished is recorded
+broken kernel=40 1 "cudaStreamSynchronize|cudaErrorIllegalAddress|the latest kernel was|cannot be used any more" \
+    verify --impl "$impl" --problem mb2ic3ih9oc5kh3 --out "$tmp/verify.jsonl"
+holds "the report" "$tmp/out" "mb2ic3ih9oc5oh7kh3|repeat with"
+grep '"state":"FAILED"' "$tmp/verify.jsonl" | grep -q cudaErrorIllegalAddress || fail "the record lacks the failure"
+broken kernel=200 1 "thesis at batch 30|the latest kernel was|cudaErrorIllegalAddress" \
+    train --impl "$impl" --batch 30 --epochs 3 "${small[@]}" --out "$tmp/train.jsonl"
+finished=$(grep -c '"kind":"epoch"' "$tmp/train.jsonl")
+[ "$finished" -eq 1 ] || fail "$finished epochs are recorded, not the one that was finished"
+
+finish
