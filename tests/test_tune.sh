@@ -2,6 +2,7 @@
 # test_tune.sh BENCHCNN: a sweep keeps its winners, and `--impl NAME:tuned` takes them in bench, verify, train and sweep; what
 # is stale or missing is said, and the default is taken; a malformed file is refused.
 set -u
+unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE OPENBLAS_BLOCK_FACTOR CUDA_LAUNCH_BLOCKING # each is warned of
 benchcnn=$(realpath "$1")
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
