@@ -2,6 +2,7 @@
 # cli.sh, sourced by the tests of the command line, whose first argument is the program: a folder of their own, and what
 # failed is counted.
 set -u
+unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE OPENBLAS_BLOCK_FACTOR CUDA_LAUNCH_BLOCKING # each is warned of
 # shellcheck disable=SC2034  # theirs
 benchcnn=$1
 tmp=$(mktemp -d)

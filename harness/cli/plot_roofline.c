@@ -29,9 +29,7 @@ static cnn_status read_files(const cli_options *options, roofline *r, cnn_error 
     for (int i = 1; status == CNN_OK && i < options->words.count; i++) {
         int bad = 0;
         status = roofline_read(r, options->words.items[i], &bad, err);
-        if (status == CNN_OK && bad > 0)
-            fprintf(stderr, "benchcnn: %s: %d line%s no record, passed over\n", options->words.items[i], bad,
-                    bad == 1 ? " is" : "s are");
+        if (status == CNN_OK) cli_say_bad_lines(options->words.items[i], bad);
     }
     if (status == CNN_OK) status = roofline_make_roofs(r, err);
     describe_machine(r, machine, sizeof machine);
