@@ -88,7 +88,7 @@ cut_off
 once=$(count "$tmp/built.jsonl" case)
 cut_off
 [ "$once" -gt 0 ] && [ "$(count "$tmp/built.jsonl" case)" -eq "$once" ] || fail "a copy's verify did not go on"
-printf 'rebuilt' >>"$tmp/program"
+{ cat "$benchcnn"; printf 'rebuilt'; } >"$tmp/next" && chmod +x "$tmp/next" && mv "$tmp/next" "$tmp/program" # as a linker does
 cut_off
 [ "$(count "$tmp/built.jsonl" case)" -eq $((2 * once)) ] || fail "another program's cases were kept"
 echo "resuming: all held"
