@@ -35,4 +35,12 @@ grep -q 'no epoch records' "$tmp/err" || fail "plot does not say why: $(cat "$tm
 [ $? -eq 2 ] || fail "train --profile times what is emulated"
 grep -q "$impl is emulated" "$tmp/err" || fail "train --profile does not say why: $(cat "$tmp/err")"
 
+# A host that waits for every launch is warned of, once for all implementations, and in the records; "0" means it does not.
+all=$("$benchcnn" list | sed -n 's/^✓ \([a-z0-9_]*\) (emulated.*/\1/p' | paste -sd,)
+CUDA_LAUNCH_BLOCKING=1 "$benchcnn" train --impl "$all" "${small[@]}" --out "$tmp/blocking.jsonl" >"$tmp/out" 2>&1 || fail "train: $(cat "$tmp/out")"
+[ "$(grep -c 'warning: CUDA_LAUNCH_BLOCKING is set' "$tmp/out")" -eq 1 ] || fail "launches that are waited for are not warned of once: $(cat "$tmp/out")"
+grep '"kind":"epoch"' "$tmp/blocking.jsonl" | grep -v '"warnings":{"CUDA_LAUNCH_BLOCKING":"' && fail "an epoch does not say that launches were waited for"
+CUDA_LAUNCH_BLOCKING=0 CUDA_VISIBLE_DEVICES=0 "$benchcnn" train --impl "$impl" "${small[@]}" --out "$tmp/free.jsonl" >"$tmp/out" 2>&1
+grep -q 'arning' "$tmp/out" "$tmp/free.jsonl" && fail "a warning of nothing"
+
 finish
