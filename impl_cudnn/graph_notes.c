@@ -13,8 +13,8 @@
 static double amplification(const bool has[CUDNN_NUMERICAL_NOTE_TYPE_COUNT])
 {
     if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13]) return AMPLIFICATION_13X13;
-    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4]) return AMPLIFICATION_ENGINE_4X4;
-    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD]) return AMPLIFICATION_ENGINE_6X6; /* its tile noted, or none */
+    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4]) return AMPLIFICATION_4X4;
+    if (has[CUDNN_NUMERICAL_NOTE_WINOGRAD]) return AMPLIFICATION_6X6; /* its tile noted, or none */
     return has[CUDNN_NUMERICAL_NOTE_FFT] ? AMPLIFICATION_FFT : 1;
 }
 
@@ -117,7 +117,7 @@ cnn_status graph_config_traits(cudnnBackendDescriptor_t graph, const graph_reque
     if (status == CNN_OK) status = read_traits(engine, traits, err);
     if (status == CNN_OK && known_transform(request, config)) {
         traits->flags |= CNN_ALGO_TRANSFORMS;
-        traits->amplification = fmax(traits->amplification, AMPLIFICATION_ENGINE_6X6);
+        traits->amplification = fmax(traits->amplification, AMPLIFICATION_6X6);
     }
     /* Winograd's largest tile is for kernels above 3 x 3, whether or not its size is noted. */
     const bool large = request->conv->kh > 3 || request->conv->kw > 3;
