@@ -3,6 +3,7 @@
 #include "peaks.h"
 
 #include "clocks.h"
+#include "harness/call.h"
 #include "harness/grow.h"
 #include "stats.h"
 
@@ -53,7 +54,7 @@ static cnn_status time_run(const cnn_session *session, const cnn_peak *peak, dou
     cnn_status status = cnn_sync(session, err);
     const double start = cnn_now();
     if (status == CNN_OK && !wall) status = cnn_timer_start(session, &timer, err);
-    if (status == CNN_OK) status = session->impl->peak_run(session->context, peak, err);
+    if (status == CNN_OK) status = CNN_CALL(session->impl, peak_run, err, session->context, peak, err);
     if (status == CNN_OK) status = wall ? cnn_sync(session, err) : cnn_timer_stop(session, &timer, seconds, err);
     if (wall) *seconds = cnn_now() - start;
     return status;
@@ -130,12 +131,18 @@ static bool is_wanted(const cnn_peak *peak, const peak_plan *plan)
     return false;
 }
 
+static bool enter(const peak_plan *plan, const cnn_impl *impl, int index)
+{
+    return !plan->enter || plan->enter(plan->enter_user, impl, index);
+}
+
 static cnn_status measure_one(bench_peaks *peaks, const cnn_session *session, const clock_watch *watch,
                               const bench_peak *common, int index, const peak_plan *plan, cnn_error *err)
 {
     cnn_peak peak = {.what = ""};
     bench_peak result = *common;
-    cnn_status status = session->impl->peak_open(session->context, index, &peak, err);
+    if (!enter(plan, session->impl, index)) return CNN_OK;
+    cnn_status status = CNN_CALL(session->impl, peak_open, err, session->context, index, &peak, err);
     if (status == CNN_UNSUPPORTED || status == CNN_OUT_OF_MEMORY) return CNN_OK; /* not here */
     if (status != CNN_OK) return status;
     if (!is_wanted(&peak, plan)) goto cleanup;
@@ -153,15 +160,20 @@ cleanup:
     return status;
 }
 
+bool bench_peaks_teller(const cnn_impl *impl, const cnn_session *like)
+{
+    return impl->device_kind == like->impl->device_kind && cnn_impl_timed(impl) && impl->n_peaks > 0;
+}
+
 cnn_status bench_peaks_measure(bench_peaks *peaks, const cnn_session *like, const peak_plan *plan, cnn_error *err)
 {
     const cnn_session_params params = {.threads = like->threads, .device = like->device};
     cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < cnn_impl_count(NULL); i++) {
-        const cnn_impl *impl = cnn_impl_at(NULL, i);
+    for (int i = 0; status == CNN_OK && i < cnn_impl_count(plan->registry); i++) {
+        const cnn_impl *impl = cnn_impl_at(plan->registry, i);
         cnn_session session;
         bench_peak common = {.threads = like->threads};
-        if (impl->device_kind != like->impl->device_kind || !cnn_impl_timed(impl) || impl->n_peaks == 0) continue;
+        if (!bench_peaks_teller(impl, like) || !enter(plan, impl, -1)) continue;
         if (cnn_session_open(impl, &params, &session, err) != CNN_OK) continue; /* it cannot run here */
         snprintf(common.impl, sizeof common.impl, "%s", impl->name);
         machine_name(&session, common.machine, sizeof common.machine);
@@ -169,9 +181,11 @@ cnn_status bench_peaks_measure(bench_peaks *peaks, const cnn_session *like, cons
         status = clock_watch_open(&session, &watch, err);
         for (int k = 0; status == CNN_OK && k < impl->n_peaks; k++)
             status = measure_one(peaks, &session, watch, &common, k, plan, err);
+        (void)enter(plan, impl, -1);
         clock_watch_close(watch);
         cnn_session_close(&session);
     }
+    (void)enter(plan, NULL, 0);
     snprintf(peaks->source, sizeof peaks->source, "measured at start");
     return status;
 }

@@ -32,11 +32,18 @@ typedef struct peak_plan {
     bool (*stop)(void);
     cnn_status (*each)(void *user, const bench_peak *peak, cnn_error *err); /* (optional) as each is known */
     void *user;
+    const cnn_registry *registry; /* whose implementations are asked; NULL: those built in */
+    /* (optional) Whose code is called from here on: the ceiling's with this index; its opening and closing (index -1);
+     * nobody's (impl NULL). False: it is left out. */
+    bool (*enter)(void *enter_user, const cnn_impl *impl, int index);
+    void *enter_user;
 } peak_plan;
 
-/* All that implementations built in tell of the device that `like` is a session of, with its number of threads. Of two
- * that tell of the same, the better one is kept. None is no error. */
+/* All that the registry's implementations tell of the device that `like` is a session of, with its number of threads.
+ * Of two that tell of the same, the better one is kept. None is no error. */
 cnn_status bench_peaks_measure(bench_peaks *peaks, const cnn_session *like, const peak_plan *plan, cnn_error *err);
+/* Whether it measures ceilings of that device. */
+bool bench_peaks_teller(const cnn_impl *impl, const cnn_session *like);
 /* Adds the records of kind "peak" of a file. CNN_BAD_ARGUMENT where it has none. */
 cnn_status bench_peaks_read(bench_peaks *peaks, const char *path, cnn_error *err);
 cnn_status bench_peaks_add(bench_peaks *peaks, const bench_peak *peak, cnn_error *err);

@@ -127,7 +127,7 @@ run early_hang 1 'FAILED.*early_hang.so . loading it.*did not finish in 2 s'
 from early_exit 's/return &impl;/exit(0);/'
 run early_exit 1 'FAILED.*early_exit.so . loading it.*ended its process itself'
 timed early_exit 'FAILED.*early_exit.so . loading it.*ended its process itself' 1
-expect 1 'in the middle of the command' "exit while loading, not isolated" "$benchcnn" list --plugin "$work/early_exit.so"
+expect 1 'early_exit.so. ended the process, in the middle of the command' "exit while loading, not isolated" "$benchcnn" list --plugin "$work/early_exit.so"
 expect 1 '1 FAILED 0 PASSED' "nothing else chosen" "$benchcnn" verify --plugin "$work/early_exit.so" --impl mine --isolate --quiet
 for when in open close; do
     start="/^static .* mine_$when\(/,/\{/ s/\{/{ ACT;/"
@@ -143,16 +143,104 @@ from gate '/^static cnn_status mine_supports/,/\{/ s/\{/{ *(volatile int *)4096 
 run gate 1 'FAILED.*mine:loops.*signal 11'
 timed gate 'mine:(loops|\*) .*FAILED.*signal 11' 2
 
+# ---- Between cases: opened a second time, closed after it computed, asked for more algorithms. It is lost, its other cases
+# with it, and told once; the others keep all of theirs.
+between() { # NAME PATTERN [PATTERN OF ITS CASES, HOW MANY]
+    local which
+    for which in mine,cpu:direct cpu:direct,mine; do
+        expect 1 "FAILED +mine . $2" "$1, --impl $which" "$benchcnn" verify --plugin "$work/$1.so" --impl "$which" --op conv --dir FWD \
+            --isolate --isolate-limit 2 "${problems[@]}"
+        [ "$(grep -c '^FAILED' "$work/out")" -eq 1 ] || fail "$1, --impl $which: told more than once"
+        [ "$(grep -c '^PASSED  *cpu:direct' "$work/out")" -eq $((${#problems[@]} / 2)) ] || fail "$1, --impl $which: cases of cpu:direct"
+        [ "$(grep -c '^PASSED  *mine:loops' "$work/out")" -eq "${3:-0}" ] || fail "$1, --impl $which: cases of mine"
+    done
+}
+problems=("${two[@]}")
+again='opening or closing it, or asking what it can do:'
+second='/^static .* mine_open\(/,/\{/ s/\{/{ static int times; if (++times == 2) { ACT; }/'
+from second_crash "${second/ACT/*(volatile int *)4096 = 1}"
+between second_crash "$again .*signal 11"
+from second_exit "${second/ACT/exit(0)}"
+between second_exit "$again .*ended its process itself"
+from second_hang "${second/ACT/$forever}"
+problems=("${one[@]}")
+between second_hang "$again .*did not finish in 2 s"
+problems=("${two[@]}")
+# closed when it computed and one other context is open: that is neither in a case (there are three) nor on its trial
+from late "/^static .* mine_open\(/,/\{/ s/\{/{ live++;/; s/free\(context\);/free(context); if (--live == 1 \&\& computed) *(volatile int *)4096 = 1;/; $body computed = 1;/; s/#include <cnn.h>/&\nstatic int live, computed;/"
+between late "$again .*signal 11" 2
+from asks 's/^static const cnn_impl impl = /static cnn_status more(cnn_context *c, const cnn_problem *p, cnn_dir d, cnn_algorithm *l, int n, int *count, cnn_error *e)\n{ (void)c, (void)p, (void)d, (void)l, (void)n, (void)e; *count = 0; exit(0); }\n&/; s/\.conv_fwd = .*/& .enumerate = more,/'
+between asks "$again .*ended its process itself"
+from tells 's/^static const cnn_impl impl = /static void tell(cnn_context *c, void (*put)(void *, const char *, const char *), void *user) { (void)c, (void)put, (void)user; exit(0); }\n&/; s/\.conv_fwd = .*/& .describe = tell,/'
+run tells 1 'FAILED.*mine.*ended its process itself'
+timed tells 'FAILED +mine . asking it about itself: .*ended its process itself' 1
+
+# ---- Its ceilings: numbered, each a failure of its own; those of others, and its other ones, are measured and recorded.
+ceilings() { # NAME OPEN RUN CLOSE: a plug-in with three ceilings, of which the second does these
+    from "$1" "s/^static const cnn_impl impl = /static cnn_status p_open(cnn_context *c, int i, cnn_peak *p, cnn_error *e)\\n{ (void)c, (void)e; *p = (cnn_peak){.what = \"mine0\", .unit = CNN_PEAK_BYTES, .amount = 8}; p->what[4] += (char)i; if (i == 1) { $2; } return CNN_OK; }\\nstatic cnn_status p_run(cnn_context *c, const cnn_peak *p, cnn_error *e)\\n{ (void)c, (void)e; for (volatile int k = 0; k < 9999; k++) continue; if (p->what[4] == '1') { $3; } return CNN_OK; }\\nstatic void p_close(cnn_context *c, cnn_peak *p) { (void)c; if (p->what[4] == '1') { $4; } }\\n&/; s/\\.conv_fwd = .*/& .n_peaks = 3, .peak_open = p_open, .peak_run = p_run, .peak_close = p_close,/"
+}
+measured() { # NAME PATTERN HOW-MANY [LIMIT]: mine's ceilings that are measured; on a busy machine memory's take seconds, too
+    local name
+    rm -f "$work/peaks.jsonl"
+    expect "$([ -n "$2" ] && echo 1 || echo 0)" "${2:-mine0}" "peaks $1" "$benchcnn" peaks --plugin "$work/$1.so" --threads 1 \
+        --min-time 0.0001 --isolate --isolate-limit "${4:-300}" --out "$work/peaks.jsonl"
+    for name in 'what":"fma' 'what":"triad' 'kind":"env'; do
+        grep -q "\"$name" "$work/peaks.jsonl" || fail "peaks $1: no record of $name"
+    done
+    [ "$(grep -c '"what":"mine' "$work/peaks.jsonl")" -eq "$3" ] || fail "peaks $1: not $3 of its ceilings are recorded"
+    [ "$(grep -c '"what":"triad"' "$work/peaks.jsonl")" -eq "$(sort -u "$work/peaks.jsonl" | grep -c '"what":"triad"')" ] ||
+        fail "peaks $1: a ceiling is recorded twice"
+    [ "$(grep -c '"kind":"env"' "$work/peaks.jsonl")" -eq 1 ] || fail "peaks $1: not one environment"
+}
+gone='*(volatile int *)4096 = 1'
+ceilings peaks_good '' '' ''
+measured peaks_good '' 3
+ceilings peak_open "$gone" '' ''
+measured peak_open 'FAILED +mine, ceiling 2 of 3 . measuring it: .*signal 11' 2
+ceilings peak_run '' 'exit(0)' ''
+measured peak_run 'FAILED +mine, ceiling 2 of 3 . measuring it: .*ended its process itself' 2
+ceilings peak_hang '' "$forever" ''
+measured peak_hang 'FAILED +mine, ceiling 2 of 3 . measuring it: .*did not finish in 15 s' 2 15
+ceilings peak_close '' '' "$gone"
+measured peak_close 'FAILED +mine, ceiling 2 of 3 . measuring it: .*signal 11' 3
+# `bench` measures ceilings first: all is timed, and has a floor, all the same.
+before_all() { # NAME
+    rm -f "$work/timed.jsonl"
+    expect 1 'FAILED +mine, ceiling 2 of 3 . measuring it: .*signal 11' "bench $1" "$benchcnn" bench --plugin "$work/$1.so" \
+        --impl mine,cpu:direct --op conv --dir FWD --isolate "${problems[@]}" --min-time 0.001 --max-time 0.01 --threads 1 --out "$work/timed.jsonl"
+    [ "$(grep -c '"kind":"conv".*"floor_s".*"verified":' "$work/timed.jsonl")" -eq 4 ] || fail "bench $1: not all were timed with a floor"
+    [ "$(grep -c '"kind":"begin"' "$work/timed.jsonl")" -eq 1 ] || fail "bench $1: not one run"
+    [ "$(grep -c '"what":"triad"' "$work/timed.jsonl")" -eq 1 ] || fail "bench $1: ceilings are not recorded once"
+}
+before_all peak_open
+from blind 's/sure/sure/' # no ceilings of its own
+expect 0 'mine measures no ceilings: these are its device.s, as measured by cpu$' "peaks of one without" "$benchcnn" peaks \
+    --plugin "$work/blind.so" --impl mine --threads 1 --min-time 0.0001
+"$benchcnn" peaks --impl cpu --threads 1 --min-time 0.0001 >"$work/out" 2>&1
+grep -q 'measures no ceilings' "$work/out" && fail "peaks of cpu: it measures its own"
+
+# ---- Reasons and precisions are summed over all processes.
+summary() { grep -E 'UNSUPPORTED: |^precision|cases:' "$work/out" | sed -E 's/ [0-9]+ FAILED| [0-9]+ PASSED|^[0-9]+ cases//g'; }
+sums=(verify --plugin "$so" --impl mine,cpu:direct --op conv --dtype f32,f64 --problem "$problem")
+"$benchcnn" "${sums[@]}" >"$work/out" 2>&1
+whole=$(summary)
+[ "$(grep -c UNSUPPORTED <<<"$whole")" -ge 2 ] || fail "sums: no reasons to sum"
+"$benchcnn" "${sums[@]}" --isolate >"$work/out" 2>&1
+[ "$(summary)" = "$whole" ] || fail "sums: with --isolate the reasons are others"
+sums[2]=$work/late.so # one that ends its process when half is done
+"$benchcnn" "${sums[@]}" --isolate >"$work/out" 2>&1
+[ "$(summary)" = "$whole" ] || fail "sums: over two processes the reasons are others"
+
 # ---- Without --isolate.
 whole() { # NAME STATUS PATTERN: without --isolate
     expect "$2" "$3" "$1, not isolated" "$benchcnn" verify --plugin "$work/$1.so" --impl mine --op conv --dir FWD --quiet --problem $problem
 }
-whole leaves 1 'a plug-in ended the process'
+whole leaves 1 'a plug-in .mine, .*leaves.so. ended the process'
 for name in leaves crash; do # what was printed before it is not lost, though standard output is no terminal
     "$benchcnn" verify --plugin "$work/$name.so" --impl cpu:direct,mine --op conv --dir FWD --problem $problem >"$work/out" 2>&1
     grep -q 'PASSED  *cpu:direct' "$work/out" || fail "$name: the lines before it are lost"
 done
-whole crash 139 'a crash, with plug-ins loaded'
+whole crash 139 'a crash, with plug-ins loaded .mine, .*crash.so.'
 from deaf "s/#include <cnn.h>/#include <cnn.h>\\n#include <signal.h>/; $body signal(SIGALRM, SIG_IGN); signal(SIGTERM, SIG_IGN); for (volatile int i = 0; ; i = 1) { }/"
 problems=("${one[@]}")
 run deaf 1 'FAILED.*mine:loops.*did not finish in 2 s'

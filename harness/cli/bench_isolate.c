@@ -3,7 +3,6 @@
  * dies, the parent knows of whom, and the next child runs that group of contenders once more without them. */
 #include "bench_parts.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 enum { TIMED, WRONG, FAILED, UNSUPPORTED, KEPT, REFUSED, TALLIES };
@@ -67,7 +66,7 @@ const char *bench_dead(const bench *b, const cnn_impl *impl) { return how_died(b
 static void set_hand(bench *b, const char *key)
 {
     snprintf(b->page->hand, sizeof b->page->hand, "%s", key);
-    atomic_store(&b->page->began, key[0] != '\0' ? cnn_now() : 0.0);
+    isolate_in_case(b->page, key[0] != '\0');
 }
 
 void bench_enter(bench *b, const cnn_impl *impl)
@@ -102,32 +101,24 @@ static int in_child(void *user, isolate_page *page)
 {
     const isolated *i = user;
     i->b->page = page;
-    if (page->begun == 0) keep_counts(i->b); /* what the parent knows already */
+    if (page->child == 0) keep_counts(i->b); /* what the parent knows already */
     return i->work(i->b);
 }
 
-/* Behind its group's records, while its memory was given back: a failure without a place among them. */
-static void tell(const bench *b, const isolate_page *page, const char *how)
+static void tell(const bench *b, isolate_page *page, const char *name, const char *doing, const char *how)
 {
     cnn_error err;
-    char reason[512];
-    snprintf(reason, sizeof reason, "when all was timed, releasing it: %s", how);
-    if (!b->options->json) printf("  %-20s FAILED: %s\n", page->hand, reason);
-    cnn_record *record = record_new("implementation");
-    record_text(record, "impl", page->hand);
-    record_text(record, "state", "FAILED");
-    record_text(record, "reason", reason);
-    record_text(record, "repro", b->options->command_line);
-    if (record_write(b->sink, record, &err) != CNN_OK) fprintf(stderr, "benchcnn: %s\n", err.message);
+    page->tally[FAILED]++;
+    if (cli_report_ended(b->options, name, NULL, doing, how, b->sink, &err) != CNN_OK)
+        fprintf(stderr, "benchcnn: %s\n", err.message);
 }
 
 static void died(void *user, isolate_page *page, const char *how)
 {
     const isolated *i = user;
     if (page->ended == page->begun || page->n_dead == ISOLATE_DEAD_MAX) {
-        page->tally[FAILED]++;
-        page->ended = page->begun;
-        tell(i->b, page, how);
+        page->ended = page->begun; /* its group's records are written: a failure without a place among them */
+        tell(i->b, page, page->hand, "when all was timed, releasing it", how);
         return;
     }
     isolate_dead *dead = &page->dead[page->n_dead++];
@@ -135,9 +126,15 @@ static void died(void *user, isolate_page *page, const char *how)
     snprintf(dead->how, sizeof dead->how, "%s", how);
 }
 
+static void lost(void *user, isolate_page *page, const char *how)
+{
+    const isolated *i = user;
+    tell(i->b, page, page->outside, page->doing, how);
+}
+
 cnn_status bench_isolated(bench *b, int (*work)(bench *b), int *exit_status, cnn_error *err)
 {
     isolated i = {b, work};
-    const isolate_job job = {&i, b->options->isolate_limit, in_child, died};
+    const isolate_job job = {&i, b->options->isolate_limit, in_child, died, lost};
     return isolate_run(&job, exit_status, err);
 }

@@ -70,7 +70,15 @@ void bench_time_text(double seconds, char *text, size_t size);
 void bench_repro(const bench *b, const contender *c, const vf_case *pc, char line[REPRO_MAX]);
 void bench_print(const bench *b, const contender *list, int count, const vf_case *pc);
 
-/* ceilings.c: of the devices of all sessions: from the file --peaks, or measured, those of the types, and then
+/* With --isolate: ceilings are numbered, the same way in each process, so that none is measured twice. */
+typedef struct ceiling_watch {
+    isolate_page *page; /* NULL: not isolated */
+    int64_t number;     /* of the next one */
+} ceiling_watch;
+
+/* ceilings.c: for peak_plan.enter, whose user is a ceiling_watch. */
+bool cli_ceiling_enter(void *watch, const cnn_impl *impl, int index);
+/* Of the devices of all sessions: from the file --peaks, or measured, those of the types, and then
  * recorded; with --peaks none, none. `seconds` for each. */
 cnn_status cli_ceilings(const cli_options *options, const cli_sessions *sessions, const cli_type_set *types,
                         double seconds, record_sink *sink, bench_peaks *peaks, cnn_error *err);

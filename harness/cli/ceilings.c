@@ -22,6 +22,45 @@ static cnn_status measure_all(const cli_sessions *sessions, const peak_plan *pla
     return status;
 }
 
+bool cli_ceiling_enter(void *user, const cnn_impl *impl, int index)
+{
+    ceiling_watch *w = user;
+    char key[ISOLATE_KEY_MAX];
+    if (!w->page) return true;
+    if (!impl || index < 0) {
+        const bool here = isolate_enter(w->page, impl ? impl->name : NULL, "opening or closing it for its ceilings");
+        if (!here) w->number += impl->n_peaks;
+        return here;
+    }
+    if (w->number++ < w->page->ceilings) return false;
+    w->page->ceilings = w->number;
+    snprintf(key, sizeof key, "%s, ceiling %d of %d", impl->name, index + 1, impl->n_peaks);
+    return isolate_enter(w->page, key, "measuring it");
+}
+
+/* The next process, after one that dies, need not measure it. */
+static cnn_status keep(void *user, const bench_peak *peak, cnn_error *err)
+{
+    isolate_page *page = user;
+    if (!page) return CNN_OK;
+    if (sizeof page->kept - page->n_kept < sizeof *peak)
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no room for %zu ceilings", page->n_kept / sizeof *peak + 1);
+    memcpy(page->kept + page->n_kept, peak, sizeof *peak);
+    page->n_kept += sizeof *peak;
+    return CNN_OK;
+}
+
+static cnn_status take_kept(const isolate_page *page, bench_peaks *peaks, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    bench_peak peak;
+    for (size_t at = 0; page && status == CNN_OK && at < page->n_kept; at += sizeof peak) {
+        memcpy(&peak, page->kept + at, sizeof peak);
+        status = bench_peaks_add(peaks, &peak, err);
+    }
+    return status;
+}
+
 /* A file of another machine, or of another number of threads, gives no floor: said once, not left to be wondered at. */
 static void say_what_is_missing(const cli_sessions *sessions, const bench_peaks *peaks)
 {
@@ -43,14 +82,26 @@ static void say_what_is_missing(const cli_sessions *sessions, const bench_peaks 
 cnn_status cli_ceilings(const cli_options *options, const cli_sessions *sessions, const cli_type_set *types,
                         double seconds, record_sink *sink, bench_peaks *peaks, cnn_error *err)
 {
-    const peak_plan plan = {
-        .seconds = seconds, .stop = cli_interrupted, .types = types->types, .n_types = types->count};
+    static const int64_t all = INT64_MAX; /* page->ceilings, when they are recorded */
+    isolate_page *page = sessions->page;
+    ceiling_watch watch = {.page = page};
+    const peak_plan plan = {.seconds = seconds,
+                            .stop = cli_interrupted,
+                            .types = types->types,
+                            .n_types = types->count,
+                            .each = keep,
+                            .user = page,
+                            .registry = options->registry,
+                            .enter = cli_ceiling_enter,
+                            .enter_user = &watch};
     const double start = cnn_now();
     if (options->peaks && strcasecmp(options->peaks, "none") == 0) return CNN_OK;
-    cnn_status status =
-        options->peaks ? bench_peaks_read(peaks, options->peaks, err) : measure_all(sessions, &plan, peaks, err);
+    cnn_status status = options->peaks ? bench_peaks_read(peaks, options->peaks, err) : take_kept(page, peaks, err);
     if (status == CNN_OK && options->peaks) say_what_is_missing(sessions, peaks);
-    if (status != CNN_OK || options->peaks || peaks->count == 0) return status;
+    if (status != CNN_OK || options->peaks || (page && page->ceilings == all)) return status;
+    status = measure_all(sessions, &plan, peaks, err);
+    if (status == CNN_OK && page) page->ceilings = all;
+    if (status != CNN_OK || peaks->count == 0) return status;
     for (int i = 0; status == CNN_OK && i < peaks->count; i++)
         status = record_write(sink, bench_peak_record(&peaks->list[i]), err);
     if (!options->quiet)

@@ -64,7 +64,10 @@ typedef cnn_status cli_check(const cli_options *options, cnn_error *err);
  * internal errors, 130 for an interrupt. */
 int cli_fail(const cnn_error *err);
 
-/* plugins.c: a line and a record (kind "implementation") for each plug-in that --isolate left out. */
+/* plugins.c: a FAILED line and a record (kind "implementation") of an implementation that ended its process outside of
+ * any case; plugin: its file, or NULL. Lost: of each plug-in that --isolate left out from the start. */
+cnn_status cli_report_ended(const cli_options *options, const char *name, const char *plugin, const char *doing,
+                            const char *how, record_sink *sink, cnn_error *err);
 cnn_status cli_report_lost(const cli_options *options, record_sink *sink, cnn_error *err);
 
 /* Helpers that several commands share. */

@@ -12,13 +12,16 @@ static const double usual_warm_up = 0.05, ceiling_seconds = 0.03;
 
 static cnn_status before_all(bench *b, cnn_error *err)
 {
-    const bool first = !b->page || b->page->begun == 0;
+    const bool begun = b->page && b->page->started, first = !b->page || b->page->begun == 0;
     if (first) cli_say_warnings(&b->sessions);
-    cnn_status status = first ? resume_begin(b->resume, b->sink, err) : CNN_OK;
+    cnn_status status = begun ? CNN_OK : resume_begin(b->resume, b->sink, err);
+    if (b->page) b->page->started = true;
     for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
-        if (first) status = record_environment(b->sink, &b->sessions.list[i], b->options->command_line, err);
+        if (first) status = cli_sessions_environment(&b->sessions, i, b->options->command_line, b->sink, err);
+        isolate_enter(b->page, b->sessions.list[i].impl->name, "asking it about itself");
         if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
     }
+    isolate_enter(b->page, NULL, NULL);
     if (status == CNN_OK)
         status = cli_ceilings(b->options, &b->sessions, &b->types, ceiling_seconds, b->sink, &b->peaks, err);
     b->params.peaks = &b->peaks;
@@ -121,22 +124,23 @@ static int run_here(bench *b)
     cnn_error err;
     b->params.in_hand = bench_in_hand;
     b->params.in_hand_user = b;
+    b->sessions.page = b->page;
     cnn_status status = cli_sessions_open(b->options, true, &b->sessions, &err);
     if (status == CNN_OK) status = cli_tuned_open(b->options, &b->sessions, false, &b->tuned, &err);
-    const bool anybody = status == CNN_OK && bench_anybody(b);
+    const bool anybody = status == CNN_OK && b->sessions.count > 0 && bench_anybody(b);
     if (anybody) status = before_all(b, &err);
     if (anybody && status == CNN_OK) status = run_all(b, &err);
-    if (anybody && status == CNN_OK) status = resume_end(b->resume, b->sink, &err);
     cli_progress_end(&b->progress);
+    for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(b->watches[i]);
+    cli_tuned_close(b->tuned); /* before the end is told: one may end its process here, too */
+    cli_sessions_close(&b->sessions);
+    if (anybody && status == CNN_OK) status = resume_end(b->resume, b->sink, &err);
     if (status == CNN_OK && b->page) bench_take_counts(b);
     if (status == CNN_OK && !b->options->json) print_summary(b);
     int result = status != CNN_OK ? cli_fail(&err) : b->timed > 0 ? EXIT_HELD : EXIT_NOTHING;
     if (status == CNN_OK && b->problems.refusal.status != CNN_OK) result = cli_fail(&b->problems.refusal);
     if (status == CNN_OK && b->wrong + b->failed > 0) result = EXIT_FAILED;
-    for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(b->watches[i]);
     bench_peaks_free(&b->peaks);
-    cli_tuned_close(b->tuned);
-    cli_sessions_close(&b->sessions);
     return result;
 }
 

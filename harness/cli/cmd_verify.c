@@ -86,27 +86,28 @@ static int verify_here(verification *v, isolate_page *page, cnn_error *err)
     problem_list list = {0};
     int exit_status = EXIT_HELD;
     v->page = page;
-    if (page != NULL && page->begun > 0) report_resume(&v->report, page->tally);
-    if (page != NULL && page->begun == 0) report_keep(&v->report, page->tally); /* what the parent counted already */
+    v->sessions.page = page;
+    if (page != NULL && page->child > 0) report_resume(&v->report, page);
+    if (page != NULL && page->child == 0) report_keep(&v->report, page); /* what the parent counted already */
     cnn_status status = set_up(v, err);
     if (status != CNN_OK) return cli_fail(err);
-    if (page == NULL || page->begun == 0) {
-        status = resume_begin(v->report.resume, v->report.sink, err);
-        if (status == CNN_OK)
-            status = record_environment(v->report.sink, &v->sessions.list[0], v->options->command_line, err);
-    }
+    const bool begun = page != NULL && page->started;
+    if (page != NULL) page->started = true;
+    if (!begun) status = resume_begin(v->report.resume, v->report.sink, err);
+    if (status == CNN_OK && v->sessions.count > 0 && (page == NULL || page->begun == 0))
+        status = cli_sessions_environment(&v->sessions, 0, v->options->command_line, v->report.sink, err);
     cli_progress_start(&v->progress, "verify", v->options->quiet);
     if (status == CNN_OK) status = verify_all(v, &list, err);
     cli_progress_end(&v->progress);
     if (status == CNN_OK) status = verify_stop_if_interrupted(err);
+    cli_tuned_close(v->tuned); /* before the end is told: one may end its process here, too */
+    cli_sessions_close(&v->sessions);
     if (status == CNN_OK) status = resume_end(v->report.resume, v->report.sink, err);
     if (status == CNN_OK || status == CNN_INTERRUPTED) report_add_earlier(&v->report);
     if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(&v->report);
     if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(v);
     if (status != CNN_OK) exit_status = cli_fail(err);
     report_free(&v->report);
-    cli_tuned_close(v->tuned);
-    cli_sessions_close(&v->sessions);
     free(list.items);
     return exit_status;
 }
@@ -122,6 +123,13 @@ static void verify_died(void *user, isolate_page *page, const char *how)
     verification *v = user;
     report_died(&v->report, page, how);
     report_done(&v->report, page->begun - 1, verify_state_name(VERIFY_FAILED));
+}
+
+/* Its cases that are yet to be run are not; those of the others are. */
+static void verify_lost(void *user, isolate_page *page, const char *how)
+{
+    verification *v = user;
+    report_lost(&v->report, page, how);
 }
 
 /* Tuned choices are those of problems: not of a network as a whole, of random ones, or of what is broken on purpose. */
@@ -170,7 +178,7 @@ int cmd_verify(const cli_options *options, cnn_error *err)
     if (status == CNN_OK && options->none_left) {
         exit_status = report_summary(&v.report);
     } else if (status == CNN_OK && options->isolate) {
-        const isolate_job job = {&v, options->isolate_limit, verify_child, verify_died};
+        const isolate_job job = {&v, options->isolate_limit, verify_child, verify_died, verify_lost};
         status = isolate_run(&job, &exit_status, err);
     } else if (status == CNN_OK) {
         exit_status = verify_here(&v, NULL, err);

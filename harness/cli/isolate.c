@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,13 +19,37 @@ bool isolate_take(isolate_page *page, int64_t number)
     if (page == NULL) return true;
     if (number < page->begun) return false;
     page->begun = number + 1;
-    atomic_store(&page->began, cnn_now());
+    isolate_in_case(page, true);
     return true;
+}
+
+void isolate_in_case(isolate_page *page, bool in_case)
+{
+    const bool in_hand = in_case || page->outside[0] != '\0';
+    atomic_store(&page->in_case, in_case);
+    atomic_store(&page->began, in_hand ? cnn_now() : 0.0);
 }
 
 void isolate_done(isolate_page *page)
 {
-    if (page != NULL) atomic_store(&page->began, 0);
+    if (page != NULL) isolate_in_case(page, false);
+}
+
+const isolate_lost *isolate_find_lost(const isolate_page *page, const char *key)
+{
+    for (int i = 0; page != NULL && i < page->n_lost; i++)
+        if (strcmp(page->lost[i].key, key) == 0) return &page->lost[i];
+    return NULL;
+}
+
+bool isolate_enter(isolate_page *page, const char *key, const char *doing)
+{
+    if (page == NULL) return true;
+    if (key != NULL && isolate_find_lost(page, key) != NULL) return false;
+    snprintf(page->outside, sizeof page->outside, "%s", key != NULL ? key : "");
+    snprintf(page->doing, sizeof page->doing, "%s", key != NULL ? doing : "");
+    isolate_in_case(page, false);
+    return true;
 }
 
 static void describe(int status, const isolate_page *page, bool hung, char *how, size_t size)
@@ -51,6 +74,7 @@ static pid_t start_child(const isolate_job *job, isolate_page *page)
     if (getppid() != parent) _exit(EXIT_FAILED);
 #endif
     const int status = job->work(job->user, page);
+    (void)isolate_enter(page, NULL, NULL); /* it returned: whatever was in hand is not any more */
     fflush(NULL);
     _exit(status);
 }
@@ -75,8 +99,23 @@ static cnn_status page_new(int64_t limit_s, isolate_page **page, cnn_error *err)
 {
     *page = mmap(NULL, sizeof **page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (*page == MAP_FAILED) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with a child process");
-    memset(*page, 0, sizeof **page);
     (*page)->limit_s = limit_s;
+    return CNN_OK;
+}
+
+/* A child ended before its work did: tells of whom. */
+static cnn_status tell(const isolate_job *job, isolate_page *page, const char *how, cnn_error *err)
+{
+    if (atomic_load(&page->in_case)) {
+        job->died(job->user, page, how);
+        return CNN_OK;
+    }
+    if (page->outside[0] == '\0' || page->n_lost == ISOLATE_LOST_MAX)
+        return CNN_FAIL(err, CNN_INTERNAL, "outside of any case, with no implementation in hand: %s", how);
+    isolate_lost *lost = &page->lost[page->n_lost++];
+    memcpy(lost->key, page->outside, sizeof lost->key);
+    lost->next = page->next;
+    job->lost(job->user, page, how);
     return CNN_OK;
 }
 
@@ -86,23 +125,21 @@ cnn_status isolate_run(const isolate_job *job, int *exit_status, cnn_error *err)
     isolate_page *page;
     cnn_status status = page_new(job->limit_s, &page, err);
     if (status != CNN_OK) return status;
-    for (bool again = true; again && status == CNN_OK;) {
+    for (bool again = true; again && status == CNN_OK; page->child++) {
         int ended;
         bool hung;
-        atomic_store(&page->began, 0);
+        page->next = 0;
+        page->outside[0] = '\0';
+        isolate_in_case(page, false);
         const pid_t pid = start_child(job, page);
         if (pid < 0) status = CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
         if (status == CNN_OK) status = wait_for(pid, page, &ended, &hung, err);
         if (status != CNN_OK) break;
-        const bool in_case = atomic_load(&page->began) > 0;
-        again = in_case || !WIFEXITED(ended);
+        again = atomic_load(&page->began) > 0 || !WIFEXITED(ended);
         if (!again) *exit_status = WEXITSTATUS(ended);
         if (!again) break;
         describe(ended, page, hung, how, sizeof how);
-        if (in_case)
-            job->died(job->user, page, how);
-        else
-            status = CNN_FAIL(err, CNN_INTERNAL, "outside of any case, while opening or closing: %s", how);
+        status = tell(job, page, how, err);
     }
     munmap(page, sizeof *page);
     return status;
@@ -117,12 +154,11 @@ static int run_trial(void *user, isolate_page *page)
 {
     const trial *t = user;
     t->work(t->user, page);
-    isolate_done(page);
     return 0;
 }
 
 cnn_status isolate_try(int64_t limit_s, void (*work)(void *user, isolate_page *page), void *user, bool *survived,
-                       char how[ISOLATE_HOW_MAX], isolate_page *left, cnn_error *err)
+                       char how[ISOLATE_HOW_MAX], char impl[CNN_NAME_MAX], cnn_error *err)
 {
     trial t = {work, user};
     const isolate_job job = {.user = &t, .limit_s = limit_s, .work = run_trial};
@@ -131,14 +167,14 @@ cnn_status isolate_try(int64_t limit_s, void (*work)(void *user, isolate_page *p
     bool hung = false;
     cnn_status status = page_new(limit_s, &page, err);
     if (status != CNN_OK) return status;
-    atomic_store(&page->began, cnn_now());
+    isolate_in_case(page, true);
     const pid_t pid = start_child(&job, page);
     if (pid < 0) status = CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
     if (status == CNN_OK) status = wait_for(pid, page, &ended, &hung, err);
     if (status == CNN_OK) {
         *survived = !(atomic_load(&page->began) > 0);
         if (!*survived) describe(ended, page, hung, how, ISOLATE_HOW_MAX);
-        memcpy(left, page, sizeof *left);
+        memcpy(impl, page->impl, CNN_NAME_MAX);
     }
     munmap(page, sizeof *page);
     return status;

@@ -4,6 +4,8 @@
 #include "isolate.h"
 #include "options.h"
 
+#include "../text.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,22 +15,31 @@
 
 static volatile sig_atomic_t running; /* a command with plug-ins has not returned yet */
 
+/* Their names, or files, for handlers that can put no text together. */
+static char loaded[512];
+
+static void say(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0) return;
+}
+
 /* Somebody else's exit(0) in mid-command must not look like success. */
 static void at_exit(void)
 {
-    static const char text[] = "benchcnn: a plug-in ended the process, in the middle of the command\n";
     if (!running) return;
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(EXIT_FAILED);
+    say("benchcnn: a plug-in (");
+    say(loaded);
+    say(") ended the process, in the middle of the command\n");
     _exit(EXIT_FAILED);
 }
 
 /* Async-signal-safe; the signal is raised again when it returns. */
 static void on_crash(int signal_number)
 {
-    static const char text[] =
-        "benchcnn: a crash, with plug-ins loaded: verify and bench with --isolate tell in which case, and go on\n";
     (void)signal_number;
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) return;
+    say("benchcnn: a crash, with plug-ins loaded (");
+    say(loaded);
+    say("): verify, bench and peaks with --isolate tell in which case, and go on\n");
 }
 
 static void watch(bool isolated)
@@ -68,13 +79,11 @@ static cnn_status survives(cli_options *options, cnn_registry *registry, const c
 {
     attempt a = {options, registry, path};
     cli_lost *lost = &options->lost[options->n_lost];
-    isolate_page left;
     if (options->n_lost == CLI_LOST_MAX)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "plug-in %.200s: %d others have crashed or hung", path, CLI_LOST_MAX);
-    cnn_status status = isolate_try(options->isolate_limit, try_plugin, &a, survived, lost->how, &left, err);
+    cnn_status status = isolate_try(options->isolate_limit, try_plugin, &a, survived, lost->how, lost->impl, err);
     if (status != CNN_OK || *survived) return status;
     lost->plugin = path;
-    memcpy(lost->impl, left.impl, sizeof lost->impl);
     options->n_lost++;
     return CNN_OK;
 }
@@ -119,11 +128,34 @@ cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_er
         bool survived = true;
         cnn_status status = CNN_OK;
         if (options->isolate) status = survives(options, registry, path, &survived, err);
+        const size_t before = strlen(loaded);
+        cnn_append(loaded, sizeof loaded, "%s%s", before > 0 ? "; " : "", path); /* until it says its name */
         if (status == CNN_OK && survived) status = cnn_registry_load(registry, path, err);
         if (status != CNN_OK) return status;
+        loaded[before] = '\0';
+        if (survived)
+            cnn_append(loaded, sizeof loaded, "%s%s, %s", before > 0 ? "; " : "",
+                       cnn_impl_at(registry, cnn_impl_count(registry) - 1)->name, path);
     }
     if (options->n_lost > 0) leave_out(options);
     return CNN_OK;
+}
+
+cnn_status cli_report_ended(const cli_options *options, const char *name, const char *plugin, const char *doing,
+                            const char *how, record_sink *sink, cnn_error *err)
+{
+    char reason[512];
+    snprintf(reason, sizeof reason, "%s: %s", doing, how);
+    if (!options->json)
+        printf("FAILED      %s%s%s%s | %s\n    repeat with: %s\n", name, name[0] != '\0' && plugin != NULL ? ", " : "",
+               plugin != NULL ? "plug-in " : "", plugin != NULL ? plugin : "", reason, options->command_line);
+    cnn_record *record = record_new("implementation");
+    record_text(record, "impl", name);
+    if (plugin != NULL) record_text(record, "plugin", plugin);
+    record_text(record, "state", "FAILED");
+    record_text(record, "reason", reason);
+    record_text(record, "repro", options->command_line);
+    return record_write(sink, record, err);
 }
 
 cnn_status cli_report_lost(const cli_options *options, record_sink *sink, cnn_error *err)
@@ -131,19 +163,8 @@ cnn_status cli_report_lost(const cli_options *options, record_sink *sink, cnn_er
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < options->n_lost; i++) {
         const cli_lost *lost = &options->lost[i];
-        char reason[512];
-        snprintf(reason, sizeof reason, "%s: %s", lost->impl[0] != '\0' ? "opening and closing it" : "loading it",
-                 lost->how);
-        if (!options->json)
-            printf("FAILED      %s%splug-in %s | %s\n    repeat with: %s\n", lost->impl,
-                   lost->impl[0] != '\0' ? ", " : "", lost->plugin, reason, options->command_line);
-        cnn_record *record = record_new("implementation");
-        record_text(record, "impl", lost->impl);
-        record_text(record, "plugin", lost->plugin);
-        record_text(record, "state", "FAILED");
-        record_text(record, "reason", reason);
-        record_text(record, "repro", options->command_line);
-        status = record_write(sink, record, err);
+        const char *doing = lost->impl[0] != '\0' ? "opening and closing it" : "loading it";
+        status = cli_report_ended(options, lost->impl, lost->plugin, doing, lost->how, sink, err);
     }
     return status;
 }

@@ -28,6 +28,7 @@ cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessi
 {
     cnn_session_params params = cli_session_params(options);
     bool by_name = options->impl && !strpbrk(options->impl, "*?[");
+    int lost = 0;
     sessions->count = 0;
     cnn_status status = cnn_settings_check(options->registry, params.settings, params.n_settings, err);
     if (status == CNN_OK)
@@ -35,6 +36,10 @@ cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessi
     for (int i = 0; status == CNN_OK && i < sessions->n_choices; i++) {
         const cnn_impl *impl = sessions->choices[i].impl;
         if (is_open(sessions, impl)) continue;
+        if (!isolate_enter(sessions->page, impl->name, "opening it")) {
+            lost++;
+            continue;
+        }
         status = open_session(impl, &params, to_time, &sessions->list[sessions->count], err);
         if (status == CNN_OK) sessions->count++;
         if (status == CNN_UNAVAILABLE && !by_name) {
@@ -42,7 +47,8 @@ cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessi
             status = CNN_OK;
         }
     }
-    if (status == CNN_OK && sessions->count == 0)
+    isolate_enter(sessions->page, NULL, NULL);
+    if (status == CNN_OK && sessions->count + lost == 0)
         status = CNN_FAIL(err, CNN_UNAVAILABLE, "no implementation can run here; see `benchcnn list`");
     if (status != CNN_OK) cli_sessions_close(sessions);
     return status;
@@ -50,7 +56,11 @@ cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessi
 
 void cli_sessions_close(cli_sessions *sessions)
 {
-    for (int i = 0; i < sessions->count; i++) cnn_session_close(&sessions->list[i]);
+    for (int i = 0; i < sessions->count; i++) {
+        isolate_enter(sessions->page, sessions->list[i].impl->name, "closing it");
+        cnn_session_close(&sessions->list[i]);
+    }
+    isolate_enter(sessions->page, NULL, NULL);
     sessions->count = 0;
 }
 
@@ -75,8 +85,30 @@ void cli_say_warnings(const cli_sessions *sessions)
     said_list said = {.count = 0};
     for (int i = 0; i < sessions->count; i++) {
         const cnn_session *s = &sessions->list[i];
+        isolate_enter(sessions->page, s->impl->name, "asking it about itself");
         if (s->impl->describe) s->impl->describe(s->context, say_warning, &said);
     }
+    isolate_enter(sessions->page, NULL, NULL);
+}
+
+int64_t cli_sessions_behind(const cli_sessions *sessions, int session)
+{
+    int64_t next = 0;
+    for (int i = 0; sessions->choices[i].impl != sessions->list[session].impl; i++) {
+        const isolate_lost *lost = isolate_find_lost(sessions->page, sessions->choices[i].impl->name);
+        if (lost != NULL && lost->next > next) next = lost->next;
+    }
+    return next;
+}
+
+cnn_status cli_sessions_environment(const cli_sessions *sessions, int index, const char *command, record_sink *sink,
+                                    cnn_error *err)
+{
+    const cnn_session *session = &sessions->list[index];
+    isolate_enter(sessions->page, session->impl->name, "asking it about itself");
+    const cnn_status status = record_environment(sink, session, command, err);
+    isolate_enter(sessions->page, NULL, NULL);
+    return status;
 }
 
 bool cli_chosen(const cli_sessions *sessions, const cnn_session *session, const cnn_algorithm *algorithm)

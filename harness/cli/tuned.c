@@ -16,6 +16,7 @@ typedef struct opened {
 
 struct cli_tuned {
     const cli_options *options;
+    isolate_page *page; /* the sessions' */
     tuning *file;
     opened **list;
     int n_opened;
@@ -51,6 +52,7 @@ cnn_status cli_tuned_open(const cli_options *options, const cli_sessions *sessio
     cli_tuned *t = calloc(1, sizeof *t);
     if (!t) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for tuned choices");
     t->options = options;
+    t->page = sessions->page;
     *result = t;
     return read_file(t, keeps && options->tune != NULL, err);
 }
@@ -59,9 +61,11 @@ void cli_tuned_close(cli_tuned *t)
 {
     if (!t) return;
     for (int i = 0; i < t->n_opened; i++) {
+        isolate_enter(t->page, t->list[i]->session.impl->name, "closing it");
         cnn_session_close(&t->list[i]->session);
         free(t->list[i]);
     }
+    isolate_enter(t->page, NULL, NULL);
     for (int i = 0; i < t->n_said; i++) free(t->said[i]);
     free(t->list);
     free(t->said);

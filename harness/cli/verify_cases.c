@@ -21,6 +21,7 @@ cnn_status verify_stop_if_interrupted(cnn_error *err)
 static bool take_case(verification *v, const report_case *now)
 {
     const int64_t number = v->number++;
+    if (v->page != NULL) v->page->next = v->number;
     if (number < resume_cases(v->report.resume) || !isolate_take(v->page, number)) return false;
     if (now != NULL) report_begin(&v->report, now);
     if (now != NULL && v->page != NULL) report_describe(&v->report, v->page);
@@ -31,7 +32,7 @@ static bool take_case(verification *v, const report_case *now)
 static void end_case(verification *v, const char *state)
 {
     if (state != NULL) report_done(&v->report, v->number - 1, state);
-    if (v->page != NULL) report_keep(&v->report, v->page->tally);
+    if (v->page != NULL) report_keep(&v->report, v->page);
     isolate_done(v->page);
 }
 
@@ -95,20 +96,26 @@ static cnn_status verify_direction(verification *v, verify_engine *engine, const
     return status == CNN_OK ? verify_tuned(v, engine, e, dir, err) : status;
 }
 
-static cnn_status verify_list(verification *v, verify_engine *engine, cnn_op op, const problem_list *list, bool first,
-                              cnn_error *err)
+/* Descriptors that no implementation is asked about. */
+static void tell_refused(verification *v, cnn_op op, const problem_list *list)
+{
+    for (int64_t i = 0; i < list->count; i++) {
+        const struct problem_entry *e = &list->items[i];
+        const report_case now = {.what = e->text};
+        if (!e->refused || !take_case(v, NULL)) continue;
+        if (e->malformed) report_malformed(&v->report, op, e->text, e->why);
+        if (!e->malformed) report_refused(&v->report, op, &now, VERIFY_UNSUPPORTED, e->why);
+        end_case(v, e->malformed ? "REFUSED" : verify_state_name(VERIFY_UNSUPPORTED));
+    }
+}
+
+static cnn_status verify_list(verification *v, verify_engine *engine, const problem_list *list, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     for (int64_t i = 0; status == CNN_OK && i < list->count; i++) {
         const struct problem_entry *e = &list->items[i];
         cli_progress_show(&v->progress, v->done, v->total, e->text);
         v->done += 1.0;
-        if (e->refused && first && take_case(v, NULL)) {
-            const report_case now = {.what = e->text};
-            if (e->malformed) report_malformed(&v->report, op, e->text, e->why);
-            if (!e->malformed) report_refused(&v->report, op, &now, VERIFY_UNSUPPORTED, e->why);
-            end_case(v, e->malformed ? "REFUSED" : verify_state_name(VERIFY_UNSUPPORTED));
-        }
         uint32_t dirs = e->refused ? 0 : v->dirs & cnn_op_dirs(&e->problem);
         for (int dir = 0; status == CNN_OK && dir < CNN_DIR_COUNT; dir++)
             if (dirs & 1u << dir) status = verify_direction(v, engine, e, (cnn_dir)dir, err);
@@ -125,7 +132,7 @@ static cnn_status verify_session_ops(verification *v, int session, problem_list 
     for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++)
         for (int t = 0; (v->ops & 1u << op) && status == CNN_OK && t < v->types.count; t++) {
             status = verify_list_problems(v->options, (cnn_op)op, &v->types.types[t], list, err);
-            if (status == CNN_OK) status = verify_list(v, engine, (cnn_op)op, list, session == 0 && t == 0, err);
+            if (status == CNN_OK) status = verify_list(v, engine, list, err);
         }
     verify_close(engine);
     return status;
@@ -172,16 +179,43 @@ static cnn_status verify_network(verification *v, const cnn_session *session, co
     return status;
 }
 
+/* From here on its code is called outside of cases, too: while it is opened, closed, asked for its algorithms. */
+static void enter_session(verification *v, int session)
+{
+    const int64_t behind = cli_sessions_behind(&v->sessions, session);
+    if (v->number < behind) v->number = behind;
+    if (v->page != NULL) v->page->next = v->number;
+    isolate_enter(v->page, v->sessions.list[session].impl->name, "opening or closing it, or asking what it can do");
+}
+
+static void leave_session(verification *v)
+{
+    isolate_enter(v->page, NULL, NULL);
+    if (v->page != NULL) v->page->next = 0; /* when all is closed, nothing comes behind */
+}
+
 cnn_status verify_all(verification *v, problem_list *list, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     if (v->options->net == NULL) {
         status = verify_look_ahead(v, list, err);
-        for (int s = 0; status == CNN_OK && s < v->sessions.count; s++) status = verify_session_ops(v, s, list, err);
+        for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++) {
+            if (!(v->ops & 1u << op)) continue;
+            status = verify_list_problems(v->options, (cnn_op)op, &v->types.types[0], list, err);
+            if (status == CNN_OK) tell_refused(v, (cnn_op)op, list);
+        }
+        for (int s = 0; status == CNN_OK && s < v->sessions.count; s++) {
+            enter_session(v, s);
+            status = verify_session_ops(v, s, list, err);
+            leave_session(v);
+        }
         return status;
     }
-    for (int s = 0; s < v->sessions.count; s++)
+    for (int s = 0; status == CNN_OK && s < v->sessions.count; s++) {
+        enter_session(v, s);
         for (int t = 0; status == CNN_OK && t < v->types.count; t++)
             status = verify_network(v, &v->sessions.list[s], &v->types.types[t], err);
+        leave_session(v);
+    }
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "crew.h"
+#include "verify_reasons.h"
 
 cnn_status verify_fuzz_args(const cli_options *options, cnn_error *err); /* its arguments alone */
 /* The whole command; returns its exit status. */
@@ -33,6 +34,7 @@ typedef struct fuzz_tally {
     fuzz_kind kinds[FUZZ_KINDS];
     int n_rows, n_kinds;
     int64_t cases[VERIFY_FAILED + 1];
+    verify_reasons reasons;
     double started;
 } fuzz_tally;
 

@@ -25,6 +25,7 @@ void fuzz_count(fuzz_tally *t, const fuzz_case *c, const crew_message *message)
     const verify_state state = message->outcome.state;
     t->rows[row_of(t, c, message->outcome.algorithm)].cases[state]++;
     t->cases[state]++;
+    if (state == VERIFY_UNSUPPORTED) verify_reasons_count(&t->reasons, message->outcome.reason);
 }
 
 fuzz_kind *fuzz_kind_of(fuzz_tally *t, const fuzz_case *c, const crew_message *message)
@@ -81,6 +82,7 @@ int fuzz_summary(fuzz_session *s)
     for (int state = 0; state <= VERIFY_FAILED; state++) all += t->cases[state];
     for (int i = 0; i < t->n_rows; i++) record_row(s, &t->rows[i]);
     print_table(s, to);
+    if (!s->options->json) verify_reasons_print(&t->reasons);
     fprintf(to, "%lld of %lld cases:", (long long)all, (long long)s->options->fuzz);
     for (int state = VERIFY_FAILED; state >= 0; state--)
         fprintf(to, " %lld %s%s", (long long)t->cases[state], verify_state_name((verify_state)state),

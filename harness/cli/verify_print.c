@@ -7,7 +7,6 @@
 #include "../names.h"
 #include "../text.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -109,40 +108,4 @@ void report_print(const verify_report *r)
         if (r->dumped[0] != '\0') printf("    arrays: %s\n", r->dumped);
         printf("    repeat with: %s\n", command); /* not folded: it is to be copied */
     }
-}
-
-/* ---- Why not: reasons that differ in numbers alone are one. ---- */
-
-static bool same_reason(const char *a, const char *b)
-{
-    for (;; a++, b++) {
-        while (isdigit((unsigned char)*a)) a++;
-        while (isdigit((unsigned char)*b)) b++;
-        if (*a != *b) return false;
-        if (*a == '\0') return true;
-    }
-}
-
-void report_count_reason(verify_report *r, const char *reason)
-{
-    static const char gate[] = "supports: ";
-    char text[REPORT_REASON_MAX];
-    if (strncmp(reason, gate, sizeof gate - 1) == 0) reason += sizeof gate - 1;
-    snprintf(text, sizeof text, "%s", reason);
-    for (int i = 0; i < r->n_reasons; i++)
-        if (same_reason(r->reasons[i].text, text)) {
-            r->reasons[i].count++;
-            return;
-        }
-    if (r->n_reasons == REPORT_REASONS) return;
-    memcpy(r->reasons[r->n_reasons].text, text, sizeof text);
-    r->reasons[r->n_reasons++].count = 1;
-}
-
-void report_print_reasons(const verify_report *r)
-{
-    if (r->options->json) return;
-    for (int i = 0; i < r->n_reasons; i++)
-        table_print(16, "%5lld %s: %s\n", (long long)r->reasons[i].count, verify_state_name(VERIFY_UNSUPPORTED),
-                    r->reasons[i].text);
 }

@@ -123,7 +123,7 @@ void report_result(void *user, const verify_result *v)
 void report_end(verify_report *r)
 {
     r->cases[r->state]++;
-    if (r->state == VERIFY_UNSUPPORTED) report_count_reason(r, r->reason);
+    if (r->state == VERIFY_UNSUPPORTED) verify_reasons_count(&r->reasons, r->reason);
     report_print(r);
 }
 
@@ -143,7 +143,7 @@ static void record_refused(verify_report *r, cnn_op op, const report_case *now, 
 void report_refused(verify_report *r, cnn_op op, const report_case *now, verify_state state, const char *reason)
 {
     r->cases[state]++;
-    if (state == VERIFY_UNSUPPORTED) report_count_reason(r, reason);
+    if (state == VERIFY_UNSUPPORTED) verify_reasons_count(&r->reasons, reason);
     if (report_shows(r, state))
         table_print(12, "%-11s %s %s: %s\n", verify_state_name(state), cnn_op_name(op), now->what, reason);
     record_refused(r, op, now, verify_state_name(state), reason);
@@ -164,7 +164,7 @@ int report_summary(verify_report *r)
     FILE *to = r->options->json ? stderr : stdout;
     verify_table_bits(r->table, to);
     verify_table_precisions(r->table, to);
-    report_print_reasons(r);
+    if (!r->options->json) verify_reasons_print(&r->reasons);
     if (r->cases[VERIFY_FAILED] > DETAILED)
         fprintf(to, "where errors lie is shown for the first %d failures\n", DETAILED);
     fprintf(to, "%lld cases:", (long long)(ran + r->cases[VERIFY_SKIPPED] + r->cases[VERIFY_UNSUPPORTED]));
@@ -179,16 +179,23 @@ int report_summary(verify_report *r)
 
 enum { MALFORMED = ISOLATE_TALLIES - 1 }; /* the last tally; the others count states */
 
-void report_keep(const verify_report *r, int64_t tally[ISOLATE_TALLIES])
+void report_keep(const verify_report *r, isolate_page *page)
 {
-    for (int state = 0; state <= VERIFY_FAILED; state++) tally[state] = r->cases[state];
-    tally[MALFORMED] = r->malformed;
+    const size_t room = sizeof page->kept - sizeof r->reasons;
+    for (int state = 0; state <= VERIFY_FAILED; state++) page->tally[state] = r->cases[state];
+    page->tally[MALFORMED] = r->malformed;
+    memcpy(page->kept, &r->reasons, sizeof r->reasons);
+    page->n_kept = sizeof r->reasons + verify_table_save(r->table, page->kept + sizeof r->reasons, room);
 }
 
-void report_resume(verify_report *r, const int64_t tally[ISOLATE_TALLIES])
+void report_resume(verify_report *r, const isolate_page *page)
 {
-    for (int state = 0; state <= VERIFY_FAILED; state++) r->cases[state] = tally[state];
-    r->malformed = tally[MALFORMED];
+    for (int state = 0; state <= VERIFY_FAILED; state++) r->cases[state] = page->tally[state];
+    r->malformed = page->tally[MALFORMED];
+    if (page->n_kept == 0) return;
+    memcpy(&r->reasons, page->kept, sizeof r->reasons);
+    r->table = verify_table_new();
+    verify_table_load(r->table, page->kept + sizeof r->reasons, page->n_kept - sizeof r->reasons);
 }
 
 void report_describe(const verify_report *r, isolate_page *page)
@@ -224,6 +231,16 @@ void report_died(verify_report *r, isolate_page *page, const char *how)
     record_text(record, "reason", how);
     record_text(record, "repro", page->command);
     write(r, record);
+}
+
+void report_lost(verify_report *r, isolate_page *page, const char *how)
+{
+    cnn_error err;
+    page->tally[VERIFY_FAILED]++;
+    const cnn_status status = cli_report_ended(r->options, page->outside, NULL, page->doing, how, r->sink, &err);
+    if (status == CNN_OK || r->write_status != CNN_OK) return;
+    r->write_status = status;
+    r->write_error = err;
 }
 
 void report_done(verify_report *r, int64_t number, const char *state)

@@ -9,6 +9,7 @@
 #include "isolate.h"
 #include "tuned.h"
 #include "verify/verify.h"
+#include "verify_reasons.h"
 #include "verify_table.h"
 
 /* One case: all checks of one (implementation:algorithm, operation, direction, problem, type). */
@@ -21,11 +22,7 @@ typedef struct report_case {
     const tuned_pick *tuned; /* it was chosen as "tuned", which is this; else NULL */
 } report_case;
 
-enum { REPORT_COMMAND_MAX = 2048, REPORT_REASONS = 24, REPORT_REASON_MAX = 160 };
-typedef struct report_reason { /* why cases are UNSUPPORTED */
-    char text[REPORT_REASON_MAX];
-    int64_t count;
-} report_reason;
+enum { REPORT_COMMAND_MAX = 2048 };
 
 typedef struct verify_report {
     const cli_options *options;
@@ -41,8 +38,7 @@ typedef struct verify_report {
     int dumps;
     double budget_used;
     verify_table *table;
-    report_reason reasons[REPORT_REASONS];
-    int n_reasons;
+    verify_reasons reasons;
     cnn_status write_status; /* of the first record that could not be written, with its error */
     cnn_error write_error;
 } verify_report;
@@ -53,24 +49,23 @@ verify_each report_result;   /* user: the report */
 void report_end(verify_report *report);
 /* verify_repro.c: the command that repeats the case, quoted for a shell. */
 void report_repro(const verify_report *report, char command[REPORT_COMMAND_MAX]);
-/* verify_print.c: whether cases that came to this state are shown; the lines of the case in hand; why cases are
- * UNSUPPORTED, counted and shown. */
+/* verify_print.c: whether cases that came to this state are shown; the lines of the case in hand. */
 bool report_shows(const verify_report *report, verify_state state);
 void report_print(const verify_report *report);
-void report_count_reason(verify_report *report, const char *reason);
-void report_print_reasons(const verify_report *report);
 /* A case without checks: a descriptor that was refused (session NULL), or one that does not fit into memory. */
 void report_refused(verify_report *report, cnn_op op, const report_case *now, verify_state state, const char *reason);
 /* A word of a problem file that is no descriptor: its sentence on standard error, and a record of state REFUSED. */
 void report_malformed(verify_report *report, cnn_op op, const char *text, const char *reason);
 /* The summary line, and the exit status: malformed words are bad input, whatever became of the others. */
 int report_summary(verify_report *report);
-/* With --isolate. Describe: the case in hand, so that the parent can name it. Keep, resume: the counts, from one child
- * to the next. Died: in the parent, the case that ended its process is a FAILED one. */
+/* With --isolate. Describe: the case in hand, so that the parent can name it. Keep, resume: counts, reasons and table,
+ * from one child to the next. In the parent, died: the case that ended its process is a FAILED one; lost: so is the
+ * implementation that did so between cases. */
 void report_describe(const verify_report *report, isolate_page *page);
-void report_keep(const verify_report *report, int64_t tally[ISOLATE_TALLIES]);
-void report_resume(verify_report *report, const int64_t tally[ISOLATE_TALLIES]);
+void report_keep(const verify_report *report, isolate_page *page);
+void report_resume(verify_report *report, const isolate_page *page);
 void report_died(verify_report *report, isolate_page *page, const char *how);
+void report_lost(verify_report *report, isolate_page *page, const char *how);
 /* A case is done (its number, the state it came to): the same command need not run it again. */
 void report_done(verify_report *report, int64_t number, const char *state);
 /* Counts the cases that an earlier run finished. */

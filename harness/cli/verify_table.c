@@ -106,6 +106,41 @@ void verify_table_add(verify_table *t, const verify_result *v, const char *what)
     if (v->bits.digest != 0) add_digest(t, (int)(row - t->rows), v, what);
 }
 
+/* ---- Handing on. */
+
+size_t verify_table_save(const verify_table *t, void *bytes, size_t room)
+{
+    verify_table head = {.row_count = 0};
+    unsigned char *at = bytes;
+    if (t == NULL || room < sizeof head) return 0;
+    room -= sizeof head;
+    if (room >= (size_t)t->row_count * sizeof *t->rows) head.row_count = t->row_count;
+    const size_t rows = (size_t)head.row_count * sizeof *t->rows;
+    if (head.row_count == t->row_count && room - rows >= (size_t)t->digest_count * sizeof *t->digests)
+        head.digest_count = t->digest_count;
+    const size_t digests = (size_t)head.digest_count * sizeof *t->digests;
+    memcpy(at, &head, sizeof head);
+    if (rows > 0) memcpy(at + sizeof head, t->rows, rows);
+    if (digests > 0) memcpy(at + sizeof head + rows, t->digests, digests);
+    return sizeof head + rows + digests;
+}
+
+void verify_table_load(verify_table *t, const void *bytes, size_t size)
+{
+    verify_table head;
+    const unsigned char *at = bytes;
+    if (t == NULL || size < sizeof head) return;
+    memcpy(&head, at, sizeof head);
+    const size_t rows = (size_t)head.row_count * sizeof *t->rows,
+                 digests = (size_t)head.digest_count * sizeof *t->digests;
+    t->rows = malloc(rows + 1);
+    t->digests = malloc(digests + 1);
+    if (t->rows != NULL) memcpy(t->rows, at + sizeof head, rows), t->row_count = t->row_room = head.row_count;
+    if (t->rows == NULL || t->digests == NULL) return; /* a digest without its row is none */
+    memcpy(t->digests, at + sizeof head + rows, digests);
+    t->digest_count = t->digest_room = head.digest_count;
+}
+
 /* ---- Precision. */
 
 static bool listed(const verify_table *t, int until, const table_row *row)
