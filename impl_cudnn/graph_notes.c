@@ -5,6 +5,7 @@
  * the rounding bound grows; some add in an order that varies. */
 #include "impl_cudnn/graph_notes.h"
 
+#include "harness/shape.h"
 #include "impl_cudnn/amplification.h"
 
 #include <math.h>
@@ -92,6 +93,13 @@ static bool known_transform(const graph_request *r, const graph_config *config)
     return listed(list, sizeof list / sizeof list[0], r, config);
 }
 
+/* Whether some weights see nothing but padding: their gradients are zero. */
+static bool has_idle_taps(const cnn_conv_desc *d)
+{
+    return cnn_use_of_axis(d->ih, d->oh, d->kh, d->sh, d->ph, d->dh).taps < d->kh ||
+           cnn_use_of_axis(d->iw, d->ow, d->kw, d->sw, d->pw, d->dw).taps < d->kw;
+}
+
 /* What is wrong with an engine although cuDNN lets it run; NULL: nothing that is known. */
 static const char *known_flaw(const graph_request *r, const graph_config *config)
 {
@@ -99,13 +107,15 @@ static const char *known_flaw(const graph_request *r, const graph_config *config
         {CNN_BWD_D, false, 50}, {CNN_BWD_W, false, 1}, {CNN_BWD_W, false, 18}, {CNN_BWD_W, false, 20}};
     /* With 2 x 2 taps five rows apart, on three channels; the error is sticky, and the process has lost the GPU. */
     static const known_engine crashing[] = {{CNN_FWD, false, 71}};
-    static const known_engine adding[] = {{CNN_BWD_D, false, 77}}, cutting[] = {{CNN_BWD_W, false, 68}};
+    static const known_engine adding[] = {{CNN_BWD_D, false, 77}}, cutting[] = {{CNN_BWD_W, false, 68}},
+                              idle[] = {{CNN_BWD_W, false, 4}};
     const cnn_conv_desc *d = r->conv;
     if ((d->ph != d->ph_r || d->pw != d->pw_r) && listed(padding, sizeof padding / sizeof padding[0], r, config))
         return "gives wrong results where the padding on the right is not that on the left";
     if (listed(crashing, 1, r, config)) return "ends with a misaligned address on some problems";
     if (listed(adding, 1, r, config)) return "gives wrong results where it adds to what is there";
     if (listed(cutting, 1, r, config)) return "cuts its factors to TF32 instead of rounding them: twice TF32's error";
+    if (listed(idle, 1, r, config) && has_idle_taps(d)) return "leaves the gradients of weights that see only padding";
     return NULL;
 }
 

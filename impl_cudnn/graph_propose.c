@@ -3,6 +3,40 @@
  * two calls; both are proposed. */
 #include "impl_cudnn/graph_propose.h"
 
+#include "harness/shape.h"
+
+/* Where the kernel would not fit if the right were padded as the left is, cuDNN 9.14's heuristics end the process (seen
+ * on BWD_W). They are not asked then. */
+static bool heuristics_crash(const cnn_conv_desc *d)
+{
+    return cnn_out_size(d->ih, d->kh, d->sh, d->ph, d->ph, d->dh) <= 0 ||
+           cnn_out_size(d->iw, d->kw, d->sw, d->pw, d->pw, d->dw) <= 0;
+}
+
+/* In place of the heuristics: every engine with its default knobs, in the order of their numbers. */
+static cnn_status every_engine(cudnnBackendDescriptor_t graph, bool bias, graph_config *list, int *count,
+                               cnn_error *err)
+{
+    int64_t engines = 0;
+    const cnn_status status = graph_engine_count(graph, &engines, err);
+    for (int64_t i = 0; status == CNN_OK && i < engines && *count < GRAPH_PROPOSALS_MAX; i++) {
+        const graph_config config = {.engine = i, .bias = bias};
+        cudnnBackendDescriptor_t made = NULL;
+        if (graph_config_open(graph, &config, &made, err) != CNN_OK) continue;
+        graph_drop(&made);
+        list[(*count)++] = config;
+    }
+    return status;
+}
+
+static cnn_status ask(cudnnBackendDescriptor_t graph, const graph_request *request, cudnnBackendHeurMode_t mode,
+                      graph_config *list, int *count, cnn_error *err)
+{
+    if (!heuristics_crash(request->conv))
+        return graph_heuristics(graph, mode, request->bias, list, GRAPH_PROPOSALS_MAX, count, err);
+    return mode == CUDNN_HEUR_MODE_FALLBACK ? every_engine(graph, request->bias, list, count, err) : CNN_OK;
+}
+
 void graph_propose(cudnn_context *context, const graph_request *request, cudnnBackendHeurMode_t mode,
                    graph_config *list, int *count, cnn_error *err)
 {
@@ -10,7 +44,7 @@ void graph_propose(cudnn_context *context, const graph_request *request, cudnnBa
     if (graph_build(context, request, &graph, err) != CNN_OK) return;
     int kept = *count;
     const int before = *count;
-    const cnn_status status = graph_heuristics(graph, mode, request->bias, list, GRAPH_PROPOSALS_MAX, count, err);
+    const cnn_status status = ask(graph, request, mode, list, count, err);
     for (int i = before; i < *count && status == CNN_OK; i++) {
         graph_traits traits;
         if (graph_config_admit(context, graph, request, &list[i], &traits, err) != CNN_OK) continue;
