@@ -41,7 +41,7 @@ holds "list without a device" "$tmp/out" "✗ $impl|no CUDA device"
 broken memory=1000000 2 "thesis at batch 2000|are needed, but only|are free" train --impl "$impl" "${small[@]}" \
     --batch 2000 --train-images 2000
 holds "the sentence" "$tmp/sentence" ': [1-9][0-9]{5,} bytes .* are needed, but only [1-9][0-9]{5} ' -E
-broken memory=1000000 2 "are needed, but only|are free" verify --impl "$impl" --problem mb100ic3ih99oc4kh3
+broken memory=1000000 2 "problem mb100ic3ih99oc4|are needed, but only|are free" verify --impl "$impl" --problem mb100ic3ih99oc4kh3
 
 # A kernel that dies: the call, the kernel, the problem; what was finished is recorded
 broken kernel=40 1 "cudaStreamSynchronize|cudaErrorIllegalAddress|the latest kernel was|cannot be used any more" \

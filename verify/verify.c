@@ -53,31 +53,43 @@ uint32_t verify_checks_parse(const char *text, cnn_error *err)
     return mask;
 }
 
-/* Doubles an element: four arrays a case, four cases kept, and three more while differences are taken; of a huge
- * problem two cases kept, one in hand, and three runs. Bytes: the device's, and its images and results on the host. */
-static cnn_status bytes_needed(const cnn_problem *problem, cnn_dir dir, bool huge, size_t *bytes, cnn_error *err)
+/* Doubles an element, on the host: four arrays a case, four cases kept, and three more while differences are taken; of
+ * a huge problem two cases kept, one in hand, and three runs. Besides the operands themselves: on the device, and as
+ * images and results on the host. */
+static cnn_status bytes_needed(const cnn_problem *problem, cnn_dir dir, bool huge, size_t *host, size_t *device,
+                               cnn_error *err)
 {
-    enum { DOUBLES_SMALL = 4 * 4 + 3 * 4, DOUBLES_HUGE = 2 + 1 + 3, IMAGES = 6 };
+    enum { DOUBLES_SMALL = 4 * 4 + 3 * 4, DOUBLES_HUGE = 2 + 1 + 3, HOST_IMAGES = 4, DEVICE_IMAGES = 2 };
     const int64_t doubles = huge ? DOUBLES_HUGE : DOUBLES_SMALL;
     cnn_operand operands[CNN_MAX_OPERANDS];
     int count = cnn_operands(problem, dir, operands, err);
-    size_t sum = 0;
+    *host = *device = 0;
     if (count < 0) return err->status;
     for (int i = 0; i < count; i++) {
-        int64_t host, images;
-        if (!cnn_mul(operands[i].count, doubles * (int64_t)sizeof(double), &host) ||
-            !cnn_mul((int64_t)operands[i].bytes, IMAGES, &images) || host > INT64_MAX / 32 - images)
+        int64_t sums, images;
+        if (!cnn_mul(operands[i].count, doubles * (int64_t)sizeof(double), &sums) ||
+            !cnn_mul((int64_t)operands[i].bytes, HOST_IMAGES, &images) || sums > INT64_MAX / 32 - images)
             return CNN_FAIL(err, CNN_OVERFLOW, "the reference of %s (%lld elements) has no 64-bit size",
                             operands[i].name, (long long)operands[i].count);
-        sum += (size_t)host + (size_t)images;
+        *host += (size_t)sums + (size_t)images;
+        *device += operands[i].bytes * DEVICE_IMAGES;
     }
-    *bytes = sum;
     return CNN_OK;
 }
 
-cnn_status verify_bytes(const cnn_problem *problem, cnn_dir dir, size_t *bytes, cnn_error *err)
+static cnn_status check_room(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, bool huge,
+                             cnn_error *err)
 {
-    return bytes_needed(problem, dir, false, bytes, err);
+    size_t host, device;
+    const cnn_status status = bytes_needed(problem, dir, huge, &host, &device, err);
+    if (status != CNN_OK) return status;
+    if (session->impl->alloc == NULL) return cnn_host_check(host + device, err);
+    return cnn_mem_check(session, device, err) == CNN_OK ? cnn_host_check(host, err) : err->status;
+}
+
+cnn_status verify_room(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, cnn_error *err)
+{
+    return check_room(session, problem, dir, false, err);
 }
 
 static verify_result empty_result(const vf_subject *s, const char *check)
@@ -108,9 +120,7 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
 {
     cnn_plan plan;
     vf_subject s = {engine, problem, dir, &plan.algorithm, &plan};
-    size_t bytes = 0;
-    cnn_status status = bytes_needed(problem, dir, vf_is_huge(&engine->options, problem), &bytes, err);
-    if (status == CNN_OK) status = cnn_mem_check(&engine->session, bytes, err);
+    cnn_status status = check_room(&engine->session, problem, dir, vf_is_huge(&engine->options, problem), err);
     if (status != CNN_OK) return status;
     status = cnn_plan_make(&engine->session, problem, dir, algorithm, &plan, err);
     if (status != CNN_OK) {

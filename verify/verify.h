@@ -107,8 +107,9 @@ cnn_status verify_open(const cnn_impl *impl, const cnn_session_params *params, c
 void verify_close(verify_engine *engine);
 const cnn_session *verify_session(const verify_engine *engine);
 
-/* Bytes of host and device memory that checking this takes at most; CNN_OVERFLOW when a size cannot be held. */
-cnn_status verify_bytes(const cnn_problem *problem, cnn_dir dir, size_t *bytes, cnn_error *err);
+/* Whether the host and the device have the memory that checking this takes at most: CNN_OUT_OF_MEMORY with the bytes
+ * needed and free, CNN_OVERFLOW when a size cannot be held. */
+cnn_status verify_room(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, cnn_error *err);
 
 /* All chosen checks. A failing kernel is a result, not an error; an error means that nothing could be said. Memory that
  * a check cannot have is a SKIPPED result; CNN_INTERRUPTED: the results given so far are not the whole case. */

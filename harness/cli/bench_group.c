@@ -99,9 +99,7 @@ static cnn_status report(bench *b, const contender *list, int count, const vf_ca
 cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err)
 {
     thread_pool *pool;
-    size_t bytes;
-    cnn_status status = verify_bytes(problem, dir, &bytes, err);
-    if (status == CNN_OK) status = cnn_mem_check(&b->sessions.list[0], bytes, err);
+    cnn_status status = verify_room(&b->sessions.list[0], problem, dir, err);
     if (status == CNN_OK) status = thread_pool_open(b->sessions.list[0].threads, &pool, err);
     if (status != CNN_OK) return status;
     status = vf_case_make(pc, problem, dir, VF_REALS, 0, (uint64_t)b->options->seed, pool, err);

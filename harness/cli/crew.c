@@ -2,6 +2,7 @@
  * results come through one pipe, in messages small enough to be written whole (PIPE_BUF). */
 #include "crew.h"
 
+#include "child.h"
 #include "cli.h"
 
 #include <errno.h>
@@ -81,9 +82,7 @@ static void work(const crew *c, int number)
 
 static bool hire(crew *c, int number, cnn_error *err)
 {
-    fflush(stdout);
-    fflush(stderr);
-    const pid_t pid = fork();
+    const pid_t pid = child_fork();
     if (pid == 0) work(c, number);
     if (pid > 0) c->pids[number] = pid;
     if (pid < 0) CNN_FAIL(err, CNN_INTERNAL, "no worker process could be started: %s", strerror(errno));

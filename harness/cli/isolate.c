@@ -2,14 +2,13 @@
  * parent the rest. */
 #include "isolate.h"
 
+#include "child.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,17 +61,10 @@ static void describe(int status, const isolate_page *page, bool hung, char *how,
         snprintf(how, size, "it ended its process itself, with status %d", WEXITSTATUS(status));
 }
 
-/* What is in the buffers belongs to the parent alone. */
 static pid_t start_child(const isolate_job *job, isolate_page *page)
 {
-    fflush(NULL);
-    const pid_t parent = getpid(), pid = fork();
-    (void)parent;
+    const pid_t pid = child_fork();
     if (pid != 0) return pid;
-#ifdef __linux__
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* with a parent that is killed; else both would write, when it goes on */
-    if (getppid() != parent) _exit(EXIT_FAILED);
-#endif
     const int status = job->work(job->user, page);
     (void)isolate_enter(page, NULL, NULL); /* it returned: whatever was in hand is not any more */
     fflush(NULL);

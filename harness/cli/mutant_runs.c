@@ -2,6 +2,7 @@
 #include "mutant_runs.h"
 
 #include "../record.h"
+#include "child.h"
 #include "cli.h"
 
 #include <errno.h>
@@ -158,8 +159,7 @@ static bool start(job *j, mutant_run *run, const char *folder, const run_setting
     static int number; /* of the output files; a command runs once */
     *j = (job){.run = run, .start = cnn_now()};
     snprintf(j->output, sizeof j->output, "%s/%d", folder, number++);
-    fflush(NULL);
-    j->pid = fork();
+    j->pid = child_fork();
     if (j->pid == 0) be_mutant(j, s);
     if (j->pid > 0) return true;
     run->end = RUN_BROKEN;

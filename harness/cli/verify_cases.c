@@ -36,6 +36,15 @@ static void end_case(verification *v, const char *state)
     isolate_done(v->page);
 }
 
+/* One that was asked for by name is bad input; another is passed over, and that is said. */
+static cnn_status too_large(verification *v, const struct problem_entry *e, const report_case *now, cnn_error *err)
+{
+    const cnn_error why = *err;
+    if (e->given) return CNN_FAIL(err, why.status, "problem %s, %s: %s", e->text, cnn_dir_name(now->dir), why.message);
+    report_refused(&v->report, e->problem.op, now, VERIFY_SKIPPED, why.message);
+    return CNN_OK;
+}
+
 static cnn_status verify_one(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
                              const cnn_algorithm *algorithm, const tuned_pick *pick, cnn_error *err)
 {
@@ -53,9 +62,8 @@ static cnn_status verify_one(verification *v, verify_engine *engine, const struc
     if (status == CNN_OK) {
         report_end(&v->report);
         state = v->report.state;
-    } else if (!e->given && (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW)) {
-        report_refused(&v->report, e->problem.op, &now, VERIFY_SKIPPED, err->message);
-        status = CNN_OK;
+    } else if (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW) {
+        status = too_large(v, e, &now, err);
     }
     end_case(v, status == CNN_OK ? verify_state_name(state) : NULL);
     if (v->report.write_status != CNN_OK) return *err = v->report.write_error, v->report.write_status;
