@@ -5,7 +5,8 @@
  *   BWD_D  a task owns some input channels of one bundle; it adds block after block of columns to them
  *   BWD_W  a task owns some input channels' weights over some (bundle, block) pairs; where the pairs are split, each
  *          split sums into a buffer of its own, and these are added in order at the end */
-#include "impl_cpu/conv_im2col.h"
+#include "impl_cpu/conv_im2col_columns.h"
+#include "impl_cpu/conv_im2col_pack.h"
 #include "impl_cpu/laps.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * For each tap, the output rows and columns whose input pixel exists are known beforehand (cnn_tap_range with the roles
  * of tap and output exchanged), so inside them pixels are moved without a question and outside them is memset. */
-#include "impl_cpu/conv_im2col.h"
+#include "impl_cpu/conv_im2col_columns.h"
 #include "impl_cpu/ops.h"
 
 #include <string.h>

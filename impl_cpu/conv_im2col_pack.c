@@ -1,5 +1,5 @@
 /* conv_im2col_pack.c: tensors into bundles of images side by side, and back: transposes of 4 x 4 tiles. */
-#include "impl_cpu/conv_im2col.h"
+#include "impl_cpu/conv_im2col_pack.h"
 
 #include <string.h>
 

@@ -1,9 +1,4 @@
-/* conv_im2col.h: the geometry that the im2col files share, and their building blocks:
- *
- *   conv_im2col.c          the three directions
- *   conv_im2col_plan.c     how a problem is cut, and its workspace
- *   conv_im2col_pack.c     tensors to bundles of images, and back
- *   conv_im2col_columns.c  bundles to columns, and back; the small sums
+/* conv_im2col_plan.h: the geometry that the im2col files share: how a problem is cut, and its workspace.
  *
  * Images are packed in bundles of up to `lanes`: the same pixel of the bundle's images stands side by side,
  * [channel][pixel][lane]. So one column is a vector of images: building columns moves whole vectors whatever the stride
@@ -17,8 +12,8 @@
  *   FWD    y block = w * columns          BWD_D  columns = w' * dy block, then added to dx (col2im)
  *   BWD_W  dw += dy block * columns'
  */
-#ifndef IMPL_CPU_CONV_IM2COL_H
-#define IMPL_CPU_CONV_IM2COL_H
+#ifndef IMPL_CPU_CONV_IM2COL_PLAN_H
+#define IMPL_CPU_CONV_IM2COL_PLAN_H
 
 #include "harness/shape.h"
 #include "impl_cpu/gemm.h"
@@ -76,37 +71,5 @@ static inline int64_t im2col_place(const cnn_conv_desc *d, int64_t col)
     const int64_t phase = col % d->sw;
     return phase * (d->iw / d->sw) + cpu_min(phase, d->iw % d->sw) + col / d->sw;
 }
-
-/* Packs a whole tensor of `channels` x `pixels` into bundles, in parallel; `split`: it is the input of a split plan. */
-typedef struct im2col_tensor {
-    const im2col_plan *plan;
-    const void *from;
-    void *to;
-    int64_t channels, pixels;
-    bool split;
-} im2col_tensor;
-void im2col_pack(thread_pool *pool, im2col_tensor tensor, im2col_tensor also);
-
-/* Copies a packed block [channel][pixel][lane] of channels [c0, c0 + count), pixels [first, last), to where it belongs
- * in an NCHW or NHWC tensor of `channels` x `pixels`; adds it there if `add`. A `split` block is whole images. */
-typedef struct im2col_target {
-    void *to;
-    int64_t channels, pixels, c0, count;
-    bool add, split;
-} im2col_target;
-void im2col_unpack(const im2col_plan *m, const im2col_block *b, const void *from, im2col_target target);
-
-/* Columns of a block from its packed bundle (x points at the bundle's channel 0), and the reverse: adds columns to dx,
- * which points at channel b->channel. */
-void im2col_gather(const im2col_plan *m, const im2col_block *b, const void *x, void *columns);
-void im2col_scatter(const im2col_plan *m, const im2col_block *b, const void *columns, void *dx);
-
-/* y[row][0..width) = b[row], or += with `add`; ld elements from row to row. */
-void im2col_fill_bias(cnn_dtype dtype, const void *b, int64_t rows, int64_t width, void *y, int64_t ld, bool add);
-/* sums[row] = the sum of dy[row][0..width), or += with `add`. */
-void im2col_row_sums(cnn_dtype dtype, const void *dy, int64_t ld, int64_t rows, int64_t width, void *sums, bool add);
-/* out[i] = partial[0][i] + partial[1][i] + ... (`parts` of them, `stride` apart), or += with `add`. */
-void im2col_reduce(cnn_dtype dtype, const void *partial, int64_t parts, int64_t stride, int64_t count, void *out,
-                   bool add);
 
 #endif
