@@ -30,7 +30,7 @@ typedef struct epoch_row {
     double seconds, train_s, test_s, train_loss, test_loss, train_accuracy, test_accuracy, images_per_s, transfer_s;
     double host_step_s;
     bool diverged;       /* a loss is not finite: what such arithmetic takes is no figure */
-    unsigned marks;      /* BENCH_DISTURBED, BENCH_THROTTLED */
+    unsigned marks;      /* BENCH_DISTURBED, BENCH_THROTTLED, BENCH_MOVED */
     clock_report clocks; /* written, not read back: marks are what is drawn from them */
 } epoch_row;
 

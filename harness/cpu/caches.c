@@ -47,7 +47,15 @@ size_t cpu_cache_bytes(int level)
     return bytes > 0 ? (size_t)bytes : 0;
 }
 
-/* The cores that share a cache are told as a list, whose first one stands for the cache. */
+int cpu_cache_of(const char *root, int cpu, int level)
+{
+    char text[32];
+    int first;
+    const int index = find_cache(root, cpu, level);
+    if (index < 0 || !read_text(root, cpu, index, "shared_cpu_list", text, (int)sizeof text)) return -1;
+    return sscanf(text, "%d", &first) == 1 && first >= 0 && first < CPU_SETSIZE ? first : -1;
+}
+
 int cpu_cache_instances(const char *root, int level)
 {
     cpu_set_t mine;
@@ -55,11 +63,8 @@ int cpu_cache_instances(const char *root, int level)
     int count = 0;
     if (sched_getaffinity(0, sizeof mine, &mine) != 0) return 1; /* a machine with more than CPU_SETSIZE cores */
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        char text[32];
-        int first;
-        const int index = CPU_ISSET(cpu, &mine) ? find_cache(root, cpu, level) : -1;
-        if (index < 0 || !read_text(root, cpu, index, "shared_cpu_list", text, (int)sizeof text)) continue;
-        if (sscanf(text, "%d", &first) != 1 || first < 0 || first >= CPU_SETSIZE || seen[first]) continue;
+        const int first = CPU_ISSET(cpu, &mine) ? cpu_cache_of(root, cpu, level) : -1;
+        if (first < 0 || seen[first]) continue;
         seen[first] = true;
         count++;
     }
