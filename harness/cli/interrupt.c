@@ -1,21 +1,29 @@
 /* interrupt.c: Ctrl-C. The first one only sets a flag, which long runs look at between steps, so that they can finish
  * the record in hand; the second one ends the process at once, in case a step hangs. A signal handler can reach nothing
- * but a global: this flag is the program's only one. */
+ * but a global: this flag is the program's only one. It is atomic, since a library's thread may be the one that is
+ * interrupted. */
 #include "cli.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
+#if ATOMIC_INT_LOCK_FREE != 2
+#error "a signal handler may touch only what needs no lock"
+#endif
+static atomic_int interrupted;
 
 static void on_interrupt(int signal_number)
 {
     static const char message[] = "\nbenchcnn: stopping after the step in hand (Ctrl-C again: at once)\n";
+    const int before = errno; /* of whatever was interrupted */
     (void)signal_number;
-    interrupted = 1;
+    atomic_store(&interrupted, 1);
     ssize_t ignored = write(STDERR_FILENO, message, sizeof message - 1);
     (void)ignored;
+    errno = before;
 }
 
 void cli_catch_interrupt(void)
@@ -30,4 +38,4 @@ void cli_catch_interrupt(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-bool cli_interrupted(void) { return interrupted != 0; }
+bool cli_interrupted(void) { return atomic_load(&interrupted) != 0; }

@@ -59,15 +59,15 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
         epoch_sum_add(&r->sum, e->seconds, row.marks);
     if (status != CNN_OK || t->options->json) return status;
     if (row.diverged)
-        printf("%5lld  diverged: the loss is not finite, and what that takes is no figure\n", (long long)epoch + 1);
+        table_print(7, "%5lld  diverged: the loss is not finite, and what that takes is no figure\n",
+                    (long long)epoch + 1);
+    else if (!cnn_impl_timed(r->session->impl))
+        table_print(7, "%5lld  %10.5f  %9.5f  %8.2f %%  emulated: not timed\n", (long long)epoch + 1, e->train_loss,
+                    e->test_loss, e->test_accuracy * 100.0);
     else
-        printf("%5lld  %10.5f  %9.5f  %8.2f %%", (long long)epoch + 1, e->train_loss, e->test_loss,
-               e->test_accuracy * 100.0);
-    if (!row.diverged && cnn_impl_timed(r->session->impl))
-        printf("  %8.3f  %8.3f  %9.0f%s%s\n", e->seconds, e->train_s, e->images_per_s, row.marks ? "  " : "",
-               bench_marks_text(row.marks, marks, sizeof marks));
-    else if (!row.diverged)
-        printf("  emulated: not timed\n");
+        table_print(7, "%5lld  %10.5f  %9.5f  %8.2f %%  %8.3f  %8.3f  %9.0f%s%s\n", (long long)epoch + 1, e->train_loss,
+                    e->test_loss, e->test_accuracy * 100.0, e->seconds, e->train_s, e->images_per_s,
+                    row.marks ? "  " : "", bench_marks_text(row.marks, marks, sizeof marks));
     fflush(stdout);
     return CNN_OK;
 }
@@ -89,8 +89,8 @@ void train_report_end(const train_run *r)
         bench_stats stats;
         char marks[128];
         epoch_sum_stats(&r->sum, &stats);
-        printf("median of %d epochs: %.3f s (%.3f to %.3f s)%s%s\n", stats.count, stats.median, stats.min, stats.max,
-               stats.marks ? "  " : "", bench_marks_text(stats.marks, marks, sizeof marks));
+        table_print(4, "median of %d epochs: %.3f s (%.3f to %.3f s)%s%s\n", stats.count, stats.median, stats.min,
+                    stats.max, stats.marks ? "  " : "", bench_marks_text(stats.marks, marks, sizeof marks));
         seen |= stats.marks;
     }
     table_legend(seen);
