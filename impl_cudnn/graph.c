@@ -35,16 +35,13 @@ static void enumerate_graph(cudnn_context *context, const graph_request *request
 {
     cudnnBackendDescriptor_t graph = NULL;
     cnn_error refused; /* a graph or an engine that cuDNN refuses is just not listed */
-    int64_t engines = 0;
+    graph_config config;
+    int64_t next = 0;
     if (graph_build(context, request, &graph, &refused) != CNN_OK) return;
-    if (graph_engine_count(graph, &engines, &refused) != CNN_OK) engines = 0;
-    for (int64_t i = 0; i < engines && i < CUDNN_GRAPH_BIAS_ENGINE - CUDNN_GRAPH_ENGINE && *count < capacity; i++) {
-        const graph_config config = {.engine = i, .bias = request->bias};
-        cudnnBackendDescriptor_t made = NULL;
+    while (*count < capacity && graph_engine_next(graph, request->bias, &next, &config, &refused)) {
         graph_traits traits;
         char name[CNN_NAME_MAX - 8];
-        if (graph_config_open(graph, &config, &made, &refused) != CNN_OK) continue;
-        graph_drop(&made);
+        if (config.engine >= CUDNN_GRAPH_BIAS_ENGINE - CUDNN_GRAPH_ENGINE) break; /* its id would be another's */
         if (graph_config_traits(graph, request, &config, &traits, &refused) != CNN_OK) continue;
         cnn_algorithm *row = &list[(*count)++];
         *row = (cnn_algorithm){
@@ -52,7 +49,7 @@ static void enumerate_graph(cudnn_context *context, const graph_request *request
             .ops = 1u << CNN_OP_CONV,
             .flags = traits.flags,
             .amplification = traits.amplification,
-            .id = (request->bias ? CUDNN_GRAPH_BIAS_ENGINE : CUDNN_GRAPH_ENGINE) + i,
+            .id = (request->bias ? CUDNN_GRAPH_BIAS_ENGINE : CUDNN_GRAPH_ENGINE) + config.engine,
         };
         graph_config_name(&config, name, sizeof name);
         snprintf(row->name, sizeof row->name, "graph:%s", name);

@@ -11,11 +11,11 @@
  * A finalized object no longer needs those that it was made from, so only the plan is kept.
  *
  * The legacy calls name eight ways to convolve; the graph API numbers its engines, dozens for each direction, and
- * serves every problem that one of them takes. Three kinds of algorithm come from it:
+ * serves every problem that one of them takes. Four kinds of algorithm come from it:
  *   graph:heuristic   the first configuration that cuDNN's heuristics propose and that fits the limits
- *   graph:find        their best proposals, measured in `prepare` as cuda_rank() does; the choice stands in
- * plan->choice graph:engN        engine N with its default settings, enumerated for the problem graph:bias_engN   the
- * same for the graph in which the forward pass adds the bias itself
+ *   graph:find        their best proposals, measured in `prepare` by cuda_rank(); plan->choice names the one taken
+ *   graph:engN        engine N with its default knobs, enumerated for the problem
+ *   graph:bias_engN   the same, for the graph in which the forward pass adds the bias itself
  *
  * The implementation's face puts CUDNN_GRAPH_ROWS into its table and hands every algorithm for which
  * cudnn_graph_serves() to the functions below, which have the signatures of the slots in cnn.h. The workspace is known

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-cnn_status graph_engine_count(cudnnBackendDescriptor_t graph, int64_t *count, cnn_error *err)
+static cnn_status engine_count(cudnnBackendDescriptor_t graph, int64_t *count, cnn_error *err)
 {
     int64_t elements;
     return graph_check(cudnnBackendGetAttribute(graph, CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, CUDNN_TYPE_INT64,
@@ -54,6 +54,20 @@ cnn_status graph_config_open(cudnnBackendDescriptor_t graph, const graph_config 
     for (int i = 0; i < config->n_knobs; i++) graph_drop(&choices[i]);
     graph_drop(&engine);
     return status;
+}
+
+bool graph_engine_next(cudnnBackendDescriptor_t graph, bool bias, int64_t *next, graph_config *config, cnn_error *err)
+{
+    int64_t engines = 0;
+    if (engine_count(graph, &engines, err) != CNN_OK) return false;
+    while (*next < engines) {
+        cudnnBackendDescriptor_t made;
+        *config = (graph_config){.engine = (*next)++, .bias = bias};
+        if (graph_config_open(graph, config, &made, err) != CNN_OK) continue;
+        graph_drop(&made);
+        return true;
+    }
+    return false;
 }
 
 void graph_config_name(const graph_config *config, char *name, size_t size)

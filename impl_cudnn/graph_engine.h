@@ -20,11 +20,13 @@ typedef struct graph_config {
     } knobs[GRAPH_KNOBS_MAX];
 } graph_config;
 
-cnn_status graph_engine_count(cudnnBackendDescriptor_t graph, int64_t *count, cnn_error *err);
 cnn_status graph_engine_open(cudnnBackendDescriptor_t graph, int64_t index, cudnnBackendDescriptor_t *engine,
                              cnn_error *err);
 cnn_status graph_config_open(cudnnBackendDescriptor_t graph, const graph_config *config, cudnnBackendDescriptor_t *made,
                              cnn_error *err);
+/* Walks the engines in the order of their numbers: the first from *next on that takes its default knobs for this graph,
+ * and *next is then behind it. False when none is left; err then holds why the last one was refused, if any was. */
+bool graph_engine_next(cudnnBackendDescriptor_t graph, bool bias, int64_t *next, graph_config *config, cnn_error *err);
 /* "eng7 k2=1 k13=0", or "bias_eng7 ..." : the choice for the record. */
 void graph_config_name(const graph_config *config, char *name, size_t size);
 enum { GRAPH_PROPOSALS_MAX = 96 };

@@ -13,20 +13,13 @@ static bool heuristics_crash(const cnn_conv_desc *d)
            cnn_out_size(d->iw, d->kw, d->sw, d->pw, d->pw, d->dw) <= 0;
 }
 
-/* In place of the heuristics: every engine with its default knobs, in the order of their numbers. */
-static cnn_status every_engine(cudnnBackendDescriptor_t graph, bool bias, graph_config *list, int *count,
-                               cnn_error *err)
+/* In place of the heuristics: every engine. */
+static void every_engine(cudnnBackendDescriptor_t graph, bool bias, graph_config *list, int *count, cnn_error *err)
 {
-    int64_t engines = 0;
-    const cnn_status status = graph_engine_count(graph, &engines, err);
-    for (int64_t i = 0; status == CNN_OK && i < engines && *count < GRAPH_PROPOSALS_MAX; i++) {
-        const graph_config config = {.engine = i, .bias = bias};
-        cudnnBackendDescriptor_t made = NULL;
-        if (graph_config_open(graph, &config, &made, err) != CNN_OK) continue;
-        graph_drop(&made);
-        list[(*count)++] = config;
+    for (int64_t next = 0; *count < GRAPH_PROPOSALS_MAX;) {
+        if (!graph_engine_next(graph, bias, &next, &list[*count], err)) return;
+        (*count)++;
     }
-    return status;
 }
 
 static cnn_status ask(cudnnBackendDescriptor_t graph, const graph_request *request, cudnnBackendHeurMode_t mode,
@@ -34,7 +27,8 @@ static cnn_status ask(cudnnBackendDescriptor_t graph, const graph_request *reque
 {
     if (!heuristics_crash(request->conv))
         return graph_heuristics(graph, mode, request->bias, list, GRAPH_PROPOSALS_MAX, count, err);
-    return mode == CUDNN_HEUR_MODE_FALLBACK ? every_engine(graph, request->bias, list, count, err) : CNN_OK;
+    if (mode == CUDNN_HEUR_MODE_FALLBACK) every_engine(graph, request->bias, list, count, err);
+    return CNN_OK;
 }
 
 void graph_propose(cudnn_context *context, const graph_request *request, cudnnBackendHeurMode_t mode,
