@@ -182,7 +182,7 @@ ceilings() { # NAME OPEN RUN CLOSE: a plug-in with three ceilings, of which the 
 measured() { # NAME PATTERN HOW-MANY [LIMIT]: mine's ceilings that are measured; on a busy machine memory's take seconds, too
     local name
     rm -f "$work/peaks.jsonl"
-    expect "$([ -n "$2" ] && echo 1 || echo 0)" "${2:-mine0}" "peaks $1" "$benchcnn" peaks --plugin "$work/$1.so" --threads 1 \
+    expect "$([ -n "$2" ] && echo 1 || echo 0)" "${2:-mine0}" "peaks $1" "$benchcnn" peaks --impl cpu,mine --plugin "$work/$1.so" --threads 1 \
         --min-time 0.0001 --isolate --isolate-limit "${4:-300}" --out "$work/peaks.jsonl"
     for name in 'what":"fma' 'what":"triad' 'kind":"env'; do
         grep -q "\"$name" "$work/peaks.jsonl" || fail "peaks $1: no record of $name"
