@@ -72,10 +72,20 @@ typedef struct cnn_optimizer_args {
     int64_t *step;
 } cnn_optimizer_args;
 
+/* How far a picture is moved, in pixels: down and to the right. */
+typedef struct cnn_shift {
+    int16_t dy, dx;
+} cnn_shift;
+
 /* y[i] = rows[index[i]], y_labels[i] = labels[index[i]], i < count; row_elems elements a row. With a cursor (one number
  * in device memory), index[*cursor + i] stands for index[i], and the call then adds count to *cursor: so the captured
  * step takes the next batch at each replay; without one, `index` points into an order and is aligned to an int32_t
- * only. y_labels may be NULL. */
+ * only. y_labels may be NULL.
+ *
+ * With shifts, a row is `planes` x h x w pixels of pixel_elems elements (NCHW: c planes, 1 element; NHWC: 1 plane, c
+ * elements), and pixel (p, r, s) of y[i] is pixel (p, r - dy, s - dx) of its row, or zero where the row has none (dy
+ * and dx are of any size). shifts[i] goes with index[i], by the cursor as well. Without shifts the four sizes mean
+ * nothing. */
 typedef struct cnn_gather_args {
     cnn_dtype dtype;
     int64_t count, row_elems;
@@ -83,7 +93,9 @@ typedef struct cnn_gather_args {
     const int32_t *labels, *index;
     void *y;
     int32_t *y_labels;
-    int64_t *cursor; /* (optional) */
+    int64_t *cursor;         /* (optional) */
+    const cnn_shift *shifts; /* (optional) */
+    int64_t planes, h, w, pixel_elems;
 } cnn_gather_args;
 
 #endif

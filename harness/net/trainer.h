@@ -31,6 +31,7 @@ typedef struct trainer_params {
     bool fused;                   /* use the implementation's own train step; CNN_UNSUPPORTED if it has none */
     bool no_graph;                /* launch every operation of every step, even where a step could be captured */
     bool host_data;               /* the images stay in host memory */
+    int64_t shift;                /* training images are moved at random by up to so many pixels, anew each epoch */
     bool profile;                 /* tell where each epoch's time goes; steps are then waited for one by one */
 } trainer_params;
 
@@ -89,6 +90,9 @@ cnn_status trainer_test(trainer *t, const trainer_watch *watch, trainer_result *
 const epoch_profile *trainer_profiled(const trainer *t);
 /* The order in which an epoch takes the images: a permutation of 0..count-1. */
 void trainer_order(uint64_t seed, int64_t epoch, int64_t count, int32_t *order);
+/* With params.shift: how the images of that order are moved, by -most to most pixels in each direction, all alike
+ * likely; depends on seed and epoch alone. */
+void trainer_shifts(uint64_t seed, int64_t epoch, int64_t count, int64_t most, cnn_shift *shifts);
 
 /* The flat parameter vector (net->param_elems elements of net->type.dtype, host memory), and starting over. */
 cnn_status trainer_get_params(trainer *t, void *params, cnn_error *err);
