@@ -8,13 +8,13 @@
 
 /* What makes two figures the same one. A record lacks those that are not of its kind. */
 static const char *const key_fields[] = {
-    "kind",      "impl", "algorithm", "op",      "problem",      "bias",        "mode",    "net",   "net_crc",
-    "data",      "dir",  "dtype",     "layout",  "math",         "batch",       "threads", "knobs", "cache",
-    "optimizer", "seed", "graph",     "data_on", "train_images", "test_images", "program"};
+    "kind",      "impl", "algorithm", "op",     "problem", "bias",         "mode",        "net",    "net_crc",
+    "data",      "dir",  "dtype",     "layout", "math",    "batch",        "threads",     "knobs",  "cache",
+    "optimizer", "seed", "shift",     "graph",  "data_on", "train_images", "test_images", "program"};
 /* Values that go without saying: older records do not say them. */
 static const struct {
     const char *field, *value;
-} usual[] = {{"knobs", "{}"}, {"bias", "true"}, {"mode", "\"cross_correlation\""}};
+} usual[] = {{"knobs", "{}"}, {"bias", "true"}, {"mode", "\"cross_correlation\""}, {"shift", "0"}};
 /* Of the environment, what a figure depends on; the date and the load differ by nature. */
 static const char *const fact_fields[] = {"cpu",     "cores",  "memory_bytes", "os",    "kernel",     "cpu_governor",
                                           "version", "commit", "compiler",     "flags", "build_type", "clock_source"};

@@ -38,6 +38,7 @@ static const field fields[] = {
     SETTING(math, FIELD_TEXT, false),
     SETTING(optimizer, FIELD_TEXT, false),
     SETTING(seed, FIELD_INT, false),
+    SETTING(shift, FIELD_INT, false),
     SETTING(train_images, FIELD_INT, false),
     SETTING(test_images, FIELD_INT, false),
     SETTING(data_on, FIELD_TEXT, false),

@@ -20,7 +20,7 @@ typedef struct epoch_setting {
     char data_on[8];        /* "device" or "host": where the images are during training */
     bool graph;             /* whether steps are captured and replayed */
     char build[BUILD_ID_MAX], libraries[BUILD_ID_MAX]; /* what measured it; "": an older record, which does not say */
-    int64_t net_params, batch, threads, cores, seed, train_images, test_images;
+    int64_t net_params, batch, threads, cores, seed, shift, train_images, test_images;
 } epoch_setting;
 
 typedef struct epoch_row {
@@ -40,7 +40,7 @@ typedef struct epoch_table {
     int superseded; /* rows of a setting that another build has measured since: they were left out */
 } epoch_table;
 
-/* Fills in what training with these parameters means for the session: graph, data_on, optimizer, seed. */
+/* Fills in what training with these parameters means for the session: graph, data_on, optimizer, seed, shift. */
 void epoch_setting_of_trainer(const cnn_session *session, const trainer_params *params, epoch_setting *setting);
 /* Fills in what the session knows: impl, threads, knobs, cpu, cores, gpu, libraries. */
 void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting);

@@ -56,6 +56,7 @@ void epoch_setting_of_trainer(const cnn_session *session, const trainer_params *
     cnn_optimizer_format(&params->optimizer, optimizer);
     epoch_text(setting->optimizer, sizeof setting->optimizer, optimizer);
     setting->seed = (int64_t)params->seed;
+    setting->shift = params->shift;
 }
 
 void epoch_setting_of_data(const cnn_type *type, const dataset *data, int64_t batch, epoch_setting *setting)
@@ -123,7 +124,7 @@ static bool same_but_for_build(const epoch_setting *a, const epoch_setting *b)
            same_text(a->optimizer, b->optimizer) && same_text(a->knobs, b->knobs) && same_text(a->cpu, b->cpu) &&
            same_text(a->gpu, b->gpu) && same_text(a->data_on, b->data_on) && a->graph == b->graph &&
            a->batch == b->batch && a->threads == b->threads && a->cores == b->cores && a->seed == b->seed &&
-           a->train_images == b->train_images && a->test_images == b->test_images;
+           a->shift == b->shift && a->train_images == b->train_images && a->test_images == b->test_images;
 }
 
 static bool same_build(const epoch_setting *a, const epoch_setting *b)

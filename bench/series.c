@@ -72,7 +72,14 @@ static void describe_optimizer(const epoch_setting *s, char *text, size_t size)
 {
     snprintf(text, size, "%s", s->optimizer);
 }
-static void describe_data(const epoch_setting *s, char *text, size_t size) { snprintf(text, size, "%s", s->data); }
+static void describe_data(const epoch_setting *s, char *text, size_t size)
+{
+    if (s->shift > 0)
+        snprintf(text, size, "%s shift %lld", s->data, (long long)s->shift);
+    else
+        snprintf(text, size, "%s", s->data);
+}
+
 /* What did the work: the GPU, or the CPU, without what makers add to its name: a picture has little room. */
 static void describe_machine(const epoch_setting *s, char *text, size_t size)
 {

@@ -106,16 +106,17 @@ static unsigned hash_of(const void *bytes, size_t count)
 static void describe(const train_run *r, char setting[CHECKPOINT_SETTING_MAX])
 {
     epoch_setting s;
-    char optimizer[CNN_PROBLEM_TEXT_MAX];
+    char optimizer[CNN_PROBLEM_TEXT_MAX], shift[32] = "";
     const size_t knobs = (size_t)r->session->impl->n_knobs * sizeof *r->session->knobs;
     train_setting(r, &s);
     cnn_optimizer_format(&r->all->params.optimizer, optimizer);
+    if (s.shift > 0) snprintf(shift, sizeof shift, " shift %lld", (long long)s.shift);
     if (r->tuned != NULL) /* and so on what each layer takes */
         snprintf(s.algorithm, sizeof s.algorithm, "%s-%08x", CNN_TUNED,
                  hash_of(r->tuned->text, strlen(r->tuned->text)));
     snprintf(setting, CHECKPOINT_SETTING_MAX,
-             "%s %s on %s, %s:%s, %s %s %s, batch %lld, %.300s, seed %lld, %lld images, knobs %s %08x", s.net,
-             s.net_crc, s.data, s.impl, s.algorithm, s.dtype, s.layout, s.math, (long long)s.batch, optimizer,
+             "%s %s on %s%s, %s:%s, %s %s %s, batch %lld, %.300s, seed %lld, %lld images, knobs %s %08x", s.net,
+             s.net_crc, s.data, shift, s.impl, s.algorithm, s.dtype, s.layout, s.math, (long long)s.batch, optimizer,
              (long long)s.seed, (long long)s.train_images, s.knobs, hash_of(r->session->knobs, knobs));
 }
 

@@ -19,6 +19,7 @@ cnn_status cli_trainer_params(const cli_options *options, trainer_params *params
     *params = (trainer_params){.seed = (uint64_t)options->seed,
                                .no_graph = options->no_graph,
                                .host_data = place == 1,
+                               .shift = options->shift,
                                .profile = options->profile};
     if (options->lr >= 0.0 && strstr(options->optimizer, ",lr="))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--lr %g beside --optimizer %.64s: say the learning rate once",

@@ -87,6 +87,7 @@ static cnn_record *begin(const train_profiled *p, const char *kind)
     record_text(record, "math", s->math);
     record_int(record, "batch", s->batch);
     record_int(record, "seed", s->seed);
+    record_int(record, "shift", s->shift);
     record_int(record, "epoch", p->epoch);
     return record;
 }

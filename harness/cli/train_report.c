@@ -119,15 +119,17 @@ const char *train_time_text(double seconds, char text[32])
 
 void train_print_head(const train_run *r)
 {
-    char setup[32];
+    char setup[32], shift[32] = "";
     if (r->all->options->json) return;
     const trainer_params *params = &r->all->params;
+    if (params->shift > 0) snprintf(shift, sizeof shift, ", shift %lld", (long long)params->shift);
     if (r->tuned != NULL) printf("tuned: %s\n", r->tuned->text[0] != '\0' ? r->tuned->text : "nothing; the defaults");
-    printf("%s on %s, batch %lld, %s:%s, %s %s, %d thread%s%s%s; set-up %s\n", r->network->net.name, r->all->data.name,
-           (long long)r->all->batch, r->session->impl->name, r->algorithm, cnn_dtype_name(r->network->net.type.dtype),
-           cnn_layout_name(r->network->net.type.layout), r->session->threads, r->session->threads == 1 ? "" : "s",
+    printf("%s on %s, batch %lld, %s:%s, %s %s, %d thread%s%s%s%s; set-up %s\n", r->network->net.name,
+           r->all->data.name, (long long)r->all->batch, r->session->impl->name, r->algorithm,
+           cnn_dtype_name(r->network->net.type.dtype), cnn_layout_name(r->network->net.type.layout),
+           r->session->threads, r->session->threads == 1 ? "" : "s",
            trainer_uses_graph(r->session, params) ? ", graph" : "", params->host_data ? ", data on the host" : "",
-           train_time_text(r->setup_s, setup));
+           shift, train_time_text(r->setup_s, setup));
     printf("%5s  %10s  %9s  %10s  %8s  %8s  %9s\n", "epoch", "train loss", "test loss", "accuracy", "seconds",
            "train s", "images/s");
 }

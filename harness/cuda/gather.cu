@@ -1,6 +1,7 @@
 /* gather.cu: makes a batch of the shuffled data set: a block a row (image), 16 bytes a thread where rows are whole
  * packs. With a cursor, the position in the order lives on the device, and a captured step can be replayed.
- * Bottleneck: memory; rows lie anywhere, but each is contiguous. */
+ * Bottleneck: memory; rows lie anywhere, but each is contiguous. Images that are moved are copied word by word, for a
+ * pack does not stay one. */
 #include "harness/cuda/counter.h"
 #include "harness/cuda/launch.h"
 #include "harness/names.h"
@@ -19,15 +20,60 @@ __global__ void gather_kernel(int64_t count, int64_t words, const W *rows, const
     if (cursor != NULL) cuda_counter_add(cursor, count);
 }
 
+/* A row is `planes` x h x w pixels of `pixel` words. */
+struct picture {
+    int64_t h, w, pixel;
+};
+
+/* Word i of a row that is moved. */
+static __device__ int32_t moved_word(const int32_t *row, int64_t i, picture p, cnn_shift by)
+{
+    const int64_t line = i / (p.w * p.pixel), r = line % p.h - by.dy;
+    const int64_t s = i / p.pixel % p.w - by.dx;
+    if (r < 0 || r >= p.h || s < 0 || s >= p.w) return 0;
+    return row[i - (by.dy * p.w + by.dx) * p.pixel];
+}
+
+__global__ void gather_moved_kernel(int64_t count, int64_t words, const int32_t *rows, const int32_t *labels,
+                                    const int32_t *index, const cnn_shift *shifts, picture p, int32_t *y,
+                                    int32_t *y_labels, int64_t *cursor)
+{
+    const int64_t first = cursor != NULL ? cuda_counter_read(cursor) : 0;
+    for (int64_t n = blockIdx.x; n < count; n += gridDim.x) {
+        const int64_t from = index[first + n];
+        const cnn_shift by = shifts[first + n];
+        for (int64_t i = threadIdx.x; i < words; i += blockDim.x)
+            y[n * words + i] = moved_word(rows + from * words, i, p, by);
+        if (threadIdx.x == 0 && y_labels != NULL) y_labels[n] = labels[from];
+    }
+    if (cursor != NULL) cuda_counter_add(cursor, count);
+}
+
+/* A block a row, of as many threads as it has words at most. */
+static cuda_shape shape_of(const cuda_context *c, const char *kernel, int64_t count, int64_t words)
+{
+    const int64_t most_blocks = 1 << 16, most = c->knobs[CUDA_KNOB_POINTWISE_THREADS], warps = (words + 31) / 32 * 32;
+    return {kernel, dim3(static_cast<unsigned>(count < most_blocks ? count : most_blocks)),
+            dim3(static_cast<unsigned>(warps < most ? warps : most)), 0};
+}
+
 template <typename W> static cnn_status run(cuda_context *c, const cnn_gather_args *a, size_t row_bytes, cnn_error *err)
 {
-    const int64_t most_blocks = 1 << 16;
     const int64_t words = static_cast<int64_t>(row_bytes / sizeof(W));
-    const int64_t most = c->knobs[CUDA_KNOB_POINTWISE_THREADS], warps = (words + 31) / 32 * 32;
-    const cuda_shape shape = {"gather", dim3(static_cast<unsigned>(a->count < most_blocks ? a->count : most_blocks)),
-                              dim3(static_cast<unsigned>(warps < most ? warps : most)), 0};
-    return cuda_launch(c, shape, err, gather_kernel<W>, a->count, words, static_cast<const W *>(a->rows), a->labels,
-                       a->index, static_cast<W *>(a->y), a->y_labels, a->cursor);
+    return cuda_launch(c, shape_of(c, "gather", a->count, words), err, gather_kernel<W>, a->count, words,
+                       static_cast<const W *>(a->rows), a->labels, a->index, static_cast<W *>(a->y), a->y_labels,
+                       a->cursor);
+}
+
+/* f32 and f64 alike are whole words. */
+static cnn_status run_moved(cuda_context *c, const cnn_gather_args *a, size_t row_bytes, cnn_error *err)
+{
+    const int64_t words = static_cast<int64_t>(row_bytes / sizeof(int32_t));
+    const int64_t elem = static_cast<int64_t>(cnn_dtype_size(a->dtype) / sizeof(int32_t));
+    const picture p = {a->h, a->w, a->pixel_elems * elem};
+    return cuda_launch(c, shape_of(c, "gather_moved", a->count, words), err, gather_moved_kernel, a->count, words,
+                       static_cast<const int32_t *>(a->rows), a->labels, a->index, a->shifts, p,
+                       static_cast<int32_t *>(a->y), a->y_labels, a->cursor);
 }
 
 cnn_status cuda_gather(cnn_context *context, const cnn_gather_args *args, cnn_error *err)
@@ -35,6 +81,7 @@ cnn_status cuda_gather(cnn_context *context, const cnn_gather_args *args, cnn_er
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
     const size_t bytes = static_cast<size_t>(args->row_elems) * cnn_dtype_size(args->dtype);
     const bool aligned = (reinterpret_cast<uintptr_t>(args->rows) | reinterpret_cast<uintptr_t>(args->y)) % 16 == 0;
+    if (args->shifts != NULL) return run_moved(c, args, bytes, err);
     if (bytes % 16 == 0 && aligned) return run<int4>(c, args, bytes, err);
-    return run<int32_t>(c, args, bytes, err); /* f32 and f64 alike are whole words */
+    return run<int32_t>(c, args, bytes, err);
 }

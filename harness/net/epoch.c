@@ -101,6 +101,22 @@ void trainer_order(uint64_t seed, int64_t epoch, int64_t count, int32_t *order)
     }
 }
 
+void trainer_shifts(uint64_t seed, int64_t epoch, int64_t count, int64_t most, cnn_shift *shifts)
+{
+    cnn_rng rng = rng_stream(~seed, (uint64_t)epoch); /* not the order's numbers once more */
+    for (int64_t i = 0; i < count; i++) {
+        shifts[i].dy = (int16_t)rng_int(&rng, -most, most);
+        shifts[i].dx = (int16_t)rng_int(&rng, -most, most);
+    }
+}
+
+void trainer_draw_epoch(trainer *t, int64_t epoch)
+{
+    const int64_t count = t->data->train.count;
+    trainer_order(t->params.seed, epoch, count, t->order);
+    if (t->shifts != NULL) trainer_shifts(t->params.seed, epoch, count, t->params.shift, t->shifts);
+}
+
 /* One pass over a set; `watched` images are done before it, of `total`. */
 typedef struct pass {
     int set;
@@ -198,7 +214,7 @@ static cnn_status run_steps(trainer *t, const trainer_watch *watch, pass *p, cnn
     const bool several = watch == NULL || watch->loss == NULL || p->set == TEST_SET;
     const double begun = cnn_now();
     double sum_before = 0.0;
-    cnn_status status = trainer_feed_order(t, p->count, err);
+    cnn_status status = trainer_feed_order(t, p->set, err);
     if (status == CNN_OK) status = trainer_clear_sums(t, err);
     if (status == CNN_OK) status = trainer_profile_note(t, "order", begun, err);
     for (int64_t done = 0; done < p->count && status == CNN_OK;) {
@@ -267,7 +283,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     t->transfer_s = 0.0;
     t->n_host_times = 0;
     trainer_profile_start(t);
-    trainer_order(t->params.seed, epoch, p.count, t->order);
+    trainer_draw_epoch(t, epoch);
     cnn_status status = trainer_profile_note(t, "order", start, err);
     if (status == CNN_OK) status = run_pass(t, watch, &p, err);
     result->steps = p.steps;

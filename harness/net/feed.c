@@ -1,9 +1,11 @@
 /* feed.c: how batches get into their buffers.
  *
  * Images on the device: they are uploaded once, with the order of each epoch; a gather there makes a batch. In a
- * captured step everything is fixed, so the gather finds its place in the order by a cursor on the device.
+ * captured step everything is fixed, so the gather finds its place in the order by a cursor on the device. Where an
+ * implementation has no gather the host copies, image by image.
  * Images on the host: a batch is gathered into a staging buffer and uploaded, by two lanes in turn: while the device
  * computes on one, the host fills the other. */
+#include "../gather.h"
 #include "../names.h"
 #include "trainer_parts.h"
 
@@ -74,7 +76,7 @@ cnn_status trainer_feed_start(trainer *t, cnn_error *err)
                                      : upload_part(t, trainer_part(t, set), set, err);
     for (int lane = 0; lane < LANES && t->params.host_data && status == CNN_OK; lane++)
         status = make_staging(t, lane, err);
-    return status;
+    return status == CNN_OK ? trainer_feed_check(t, err) : status;
 }
 
 void trainer_feed_close(trainer *t)
@@ -91,39 +93,69 @@ void trainer_feed_close(trainer *t)
 
 /* ---- A pass ---- */
 
-cnn_status trainer_feed_order(trainer *t, int64_t count, cnn_error *err)
+/* Test images stay where they are. */
+static const cnn_shift *shifts_of(const trainer *t, int set) { return set == TRAIN_SET ? t->shifts : NULL; }
+
+cnn_status trainer_feed_order(trainer *t, int set, cnn_error *err)
 {
+    const cnn_shift *shifts = shifts_of(t, set);
+    const size_t count = (size_t)trainer_part(t, set)->count;
     if (t->params.host_data) return CNN_OK;
-    const cnn_status status =
-        cnn_mem_upload(t->session, trainer_at(t, t->order_at), t->order, (size_t)count * sizeof *t->order, err);
+    cnn_status status = cnn_mem_upload(t->session, trainer_at(t, t->order_at), t->order, count * sizeof *t->order, err);
+    if (status == CNN_OK && shifts != NULL)
+        status = cnn_mem_upload(t->session, trainer_at(t, t->shifts_at), shifts, count * sizeof *shifts, err);
     return status == CNN_OK && trainer_feeds_itself(t)
                ? cnn_mem_fill(t->session, trainer_at(t, t->cursor_at), 0, sizeof(int64_t), err)
                : status;
 }
 
+cnn_gather_args trainer_gather_args(const trainer *t, int64_t mb)
+{
+    const cnn_value *x = &t->net->values[0];
+    const bool planes = t->net->type.layout == CNN_NCHW;
+    return (cnn_gather_args){.dtype = t->net->type.dtype,
+                             .count = mb,
+                             .row_elems = cnn_net_value_elems(t->net, 0, 1),
+                             .planes = planes ? x->c : 1,
+                             .h = x->h,
+                             .w = x->w,
+                             .pixel_elems = planes ? 1 : x->c};
+}
+
+/* One by one, for an implementation without gather; what is moved is moved by the host, in its own memory. */
+static cnn_status copy_rows(const trainer *t, const cnn_gather_args *args, const int32_t *order, cnn_error *err)
+{
+    const size_t row = row_bytes(t), label = sizeof(int32_t);
+    const bool host = t->session->impl->alloc == NULL;
+    cnn_status status = CNN_OK;
+    for (int64_t i = 0; i < args->count && status == CNN_OK; i++) {
+        const size_t from = (size_t)order[i];
+        if (host) {
+            cnn_gather_row(args, i);
+            continue;
+        }
+        status = cnn_mem_copy(t->session, (char *)args->y + (size_t)i * row, (const char *)args->rows + from * row, row,
+                              err);
+        if (status == CNN_OK) status = cnn_mem_copy(t->session, args->y_labels + i, args->labels + from, label, err);
+    }
+    return status;
+}
+
 static cnn_status gather_on_device(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err)
 {
     const cnn_session *s = t->session;
-    const bool by_cursor = trainer_feeds_itself(t);
-    const cnn_gather_args args = {.dtype = t->net->type.dtype,
-                                  .count = mb,
-                                  .row_elems = cnn_net_value_elems(t->net, 0, 1),
-                                  .rows = trainer_at(t, t->rows_at[set]),
-                                  .labels = trainer_at(t, t->labels_at[set]),
-                                  .index = (const int32_t *)trainer_at(t, t->order_at) + (by_cursor ? 0 : first),
-                                  .y = trainer_at(t, t->images_at[lane]),
-                                  .y_labels = trainer_at(t, t->batch_labels_at[lane]),
-                                  .cursor = by_cursor ? trainer_at(t, t->cursor_at) : NULL};
-    if (s->impl->gather != NULL) return s->impl->gather(s->context, &args, err);
-    const size_t row = row_bytes(t), label = sizeof(int32_t);
-    for (int64_t i = 0; i < mb; i++) { /* one by one, for an implementation without gather */
-        const size_t from = (size_t)t->order[first + i];
-        cnn_status status =
-            cnn_mem_copy(s, (char *)args.y + (size_t)i * row, (const char *)args.rows + from * row, row, err);
-        if (status == CNN_OK) status = cnn_mem_copy(s, args.y_labels + i, args.labels + from, label, err);
-        if (status != CNN_OK) return status;
-    }
-    return CNN_OK;
+    const bool by_cursor = trainer_feeds_itself(t), moved = shifts_of(t, set) != NULL;
+    const int64_t at = by_cursor ? 0 : first;
+    cnn_gather_args args = trainer_gather_args(t, mb);
+    args.rows = trainer_at(t, t->rows_at[set]);
+    args.labels = trainer_at(t, t->labels_at[set]);
+    args.index = (const int32_t *)trainer_at(t, t->order_at) + at;
+    args.shifts = moved ? (const cnn_shift *)trainer_at(t, t->shifts_at) + at : NULL;
+    args.y = trainer_at(t, t->images_at[lane]);
+    args.y_labels = trainer_at(t, t->batch_labels_at[lane]);
+    args.cursor = by_cursor ? trainer_at(t, t->cursor_at) : NULL;
+    return s->impl->gather != NULL ? s->impl->gather(s->context, &args, err)
+                                   : copy_rows(t, &args, t->order + first, err);
 }
 
 /* Waits until the lane's staging buffer may be filled again. */
@@ -155,16 +187,16 @@ static cnn_status upload_staging(trainer *t, int lane, cnn_error *err)
 
 static cnn_status feed_from_host(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err)
 {
-    const dataset_part *part = trainer_part(t, set);
-    const size_t row = row_bytes(t);
     const cnn_status status = drain(t, lane, err);
     if (status != CNN_OK) return status;
-    char *images = t->staging[lane], *labels = images + (t->batch_labels_at[lane] - t->images_at[lane]);
-    for (int64_t i = 0; i < mb; i++) {
-        const size_t from = (size_t)t->order[first + i];
-        memcpy(images + (size_t)i * row, t->rows[set] + from * row, row);
-        memcpy(labels + (size_t)i * sizeof(int32_t), &part->labels[from], sizeof(int32_t));
-    }
+    cnn_gather_args args = trainer_gather_args(t, mb);
+    args.rows = t->rows[set];
+    args.labels = trainer_part(t, set)->labels;
+    args.index = t->order + first;
+    args.shifts = shifts_of(t, set) != NULL ? t->shifts + first : NULL;
+    args.y = t->staging[lane];
+    args.y_labels = (int32_t *)(t->staging[lane] + (t->batch_labels_at[lane] - t->images_at[lane]));
+    for (int64_t i = 0; i < mb; i++) cnn_gather_row(&args, i);
     return upload_staging(t, lane, err);
 }
 

@@ -28,7 +28,7 @@ static cnn_status warm_up(trainer *t, cnn_error *err)
             const int lane = steps % t->n_lanes;
             const trainer_batch *batch = &t->batches[lane][b];
             if (steps_of(t, set, batch->mb) == 0) continue;
-            status = trainer_feed_order(t, trainer_part(t, set)->count, err); /* image 0, again and again */
+            status = trainer_feed_order(t, set, err); /* image 0, again and again */
             if (status == CNN_OK) status = trainer_feed(t, lane, set, 0, batch->mb, err);
             if (status == CNN_OK) status = trainer_set_step(t, batch, lane, set, err);
             steps++;

@@ -98,7 +98,8 @@ static void place_data(trainer *t)
         t->rows_at[set] = place(t, &t->bytes.data, cnn_net_value_elems(t->net, 0, count), trainer_elem(t));
         t->labels_at[set] = place(t, &t->bytes.data, count, sizeof(int32_t));
     }
-    t->order_at = place(t, &t->bytes.small, train > test ? train : test, sizeof(int32_t));
+    t->order_at = place(t, &t->bytes.small, train > test ? train : test, sizeof *t->order);
+    t->shifts_at = t->params.shift > 0 ? place(t, &t->bytes.small, train, sizeof *t->shifts) : NOWHERE;
 }
 
 /* Images, then labels: what a batch buffer holds, and what one upload brings. */

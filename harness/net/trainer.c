@@ -22,6 +22,23 @@ static cnn_status check_data(const trainer *t, cnn_error *err)
     return CNN_OK;
 }
 
+static cnn_status check_shift(const trainer *t, cnn_error *err)
+{
+    const cnn_value *x = &t->net->values[0];
+    const int64_t side = x->h < x->w ? x->h : x->w, most = side - 1 < INT16_MAX ? side - 1 : INT16_MAX;
+    const cnn_impl *impl = t->session->impl;
+    if (t->params.shift < 0 || t->params.shift > most)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "--shift %lld: images of %lld x %lld pixels can be moved by 0 to %lld of them",
+                        (long long)t->params.shift, (long long)x->h, (long long)x->w, (long long)most);
+    if (t->params.shift > 0 && !t->params.host_data && impl->gather == NULL && impl->alloc != NULL)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "implementation %s has no gather, which moves images on its device: with --data-on host the "
+                        "host does it",
+                        impl->name);
+    return CNN_OK;
+}
+
 /* The implementation's own train step; its workspace counts with the others. */
 static cnn_status open_fused(trainer *t, size_t *workspace, cnn_error *err)
 {
@@ -38,6 +55,7 @@ static cnn_status plan_all(trainer *t, cnn_error *err)
 {
     size_t workspace = 0;
     cnn_status status = t->data != NULL ? check_data(t, err) : CNN_OK;
+    if (status == CNN_OK) status = check_shift(t, err);
     if (status == CNN_OK) status = trainer_layout(t, err);
     if (status == CNN_OK) status = trainer_schedule(t, err);
     for (int i = 0; status == CNN_OK && i < t->n_plans; i++)
@@ -73,7 +91,9 @@ cnn_status trainer_open(const cnn_session *session, const cnn_network *network, 
     t->save_at = calloc((size_t)net->n_layers, sizeof *t->save_at);
     t->order = calloc((size_t)order, sizeof *t->order);
     cnn_status status = CNN_OK;
-    if (t->value_at == NULL || t->grad_at == NULL || t->save_at == NULL || t->order == NULL)
+    if (data != NULL && params->shift > 0) t->shifts = calloc((size_t)data->train.count, sizeof *t->shifts);
+    if (t->value_at == NULL || t->grad_at == NULL || t->save_at == NULL || t->order == NULL ||
+        (data != NULL && params->shift > 0 && t->shifts == NULL))
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
     if (status == CNN_OK && params->profile) status = trainer_profile_open(t, err);
     if (status == CNN_OK) status = plan_all(t, err);
@@ -163,6 +183,7 @@ void trainer_close(trainer *t)
     free(t->grad_at);
     free(t->save_at);
     free(t->order);
+    free(t->shifts);
     free(t);
 }
 

@@ -64,7 +64,7 @@ struct trainer {
     size_t (*save_at)[2];                /* one a layer: batch norm's save_mean and save_invstd */
     size_t params_at, grads_at, kept_at; /* kept: a copy of the running statistics, during single steps */
     size_t state_at[2], scratch_at, workspace_at, rows_at[SETS], labels_at[SETS];
-    size_t images_at[LANES], batch_labels_at[LANES], order_at, loss_at, correct_at, step_at, cursor_at;
+    size_t images_at[LANES], batch_labels_at[LANES], order_at, shifts_at, loss_at, correct_at, step_at, cursor_at;
     char *arena;
 
     int n_lanes, n_batches;
@@ -76,6 +76,7 @@ struct trainer {
     trainer_profile *profile;      /* with params.profile, else NULL */
     bool graphs;                   /* steps are captured */
     int32_t *order;                /* host: the order of an epoch */
+    cnn_shift *shifts;             /* host: how its images are moved; NULL without params.shift */
     char *rows[SETS];              /* with host_data: all images, converted, in host memory */
     char *staging[LANES];          /* with host_data: a batch as it stands on the device: images, then labels */
     double transfer_s;             /* of the epoch, so far */
@@ -111,10 +112,14 @@ trainer_batch *trainer_find_batch(trainer *t, int lane, int64_t mb); /* NULL whe
  * cursor. */
 cnn_status trainer_feed_start(trainer *t, cnn_error *err);
 void trainer_feed_close(trainer *t);
-cnn_status trainer_feed_order(trainer *t, int64_t count, cnn_error *err);
+cnn_status trainer_feed_order(trainer *t, int set, cnn_error *err);
 cnn_status trainer_feed(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err);
 cnn_status trainer_feed_end(trainer *t, cnn_error *err); /* of a pass: adds up transfer_s */
 bool trainer_feeds_itself(const trainer *t);             /* feeding is part of the captured step */
+/* What a gather of mb images is told whatever their place: sizes, but no arrays. */
+cnn_gather_args trainer_gather_args(const trainer *t, int64_t mb);
+/* feed_check.c: once the data is there. Overwrites order, shifts and the batch's buffers. */
+cnn_status trainer_feed_check(trainer *t, cnn_error *err);
 
 /* profile.c: nothing of it does anything without params.profile. */
 cnn_status trainer_profile_open(trainer *t, cnn_error *err);
@@ -139,6 +144,7 @@ cnn_status trainer_capture(trainer *t, cnn_error *err);
 void trainer_graphs_free(trainer *t);
 
 /* epoch.c */
+void trainer_draw_epoch(trainer *t, int64_t epoch); /* its order and its shifts, on the host */
 cnn_status trainer_run(trainer *t, const call_list *list, cnn_error *err);
 cnn_status trainer_clear_sums(trainer *t, cnn_error *err);
 cnn_status trainer_read_sums(trainer *t, double *loss_sum, int64_t *correct, cnn_error *err);

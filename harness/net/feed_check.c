@@ -1,0 +1,71 @@
+/* feed_check.c: whether an implementation's `gather` makes the batches that it is asked for. No other check sees it: a
+ * gather that mixes up images and labels, or does not move them, shows as a network that learns badly. */
+#include "../gather.h"
+#include "../names.h"
+#include "trainer_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHECKED = 512 }; /* images of each of two batches in a row: the second is where the cursor must have gone */
+
+typedef struct checked {
+    char *images, *row, *expected; /* of the batch; one image; the same as it is to be */
+    int32_t *labels;
+} checked;
+
+/* Image `at` of the order, as it is to be, is image i of the batch. */
+static cnn_status check_image(const trainer *t, const checked *c, int64_t at, int64_t i, size_t bytes, cnn_error *err)
+{
+    const dataset_part *part = trainer_part(t, TRAIN_SET);
+    const int32_t first = 0;
+    int32_t label;
+    cnn_gather_args args = trainer_gather_args(t, 1);
+    dataset_rows(t->data, part, t->order[at], 1, &t->net->type, c->row);
+    args.rows = c->row;
+    args.labels = &part->labels[t->order[at]];
+    args.index = &first;
+    args.shifts = t->shifts != NULL ? &t->shifts[at] : NULL;
+    args.y = c->expected;
+    args.y_labels = &label;
+    cnn_gather_row(&args, 0);
+    if (label == c->labels[i] && memcmp(c->expected, c->images + (size_t)i * bytes, bytes) == 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_INTERNAL,
+                    "implementation %s: its gather gives another %s than asked for at image %lld of %lld%s",
+                    t->session->impl->name, label == c->labels[i] ? "image" : "label", (long long)at,
+                    (long long)part->count, t->shifts != NULL ? ", moved by --shift" : "");
+}
+
+static cnn_status check_batch(trainer *t, const checked *c, int64_t first, int64_t count, cnn_error *err)
+{
+    const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t);
+    cnn_status status = trainer_feed(t, 0, TRAIN_SET, first, t->net->batch, err);
+    if (status == CNN_OK) status = cnn_sync(t->session, err);
+    if (status == CNN_OK)
+        status = cnn_mem_download(t->session, c->images, trainer_at(t, t->images_at[0]), (size_t)count * bytes, err);
+    if (status == CNN_OK)
+        status = cnn_mem_download(t->session, c->labels, trainer_at(t, t->batch_labels_at[0]),
+                                  (size_t)count * sizeof *c->labels, err);
+    for (int64_t i = 0; i < count && status == CNN_OK; i++) status = check_image(t, c, first + i, i, bytes, err);
+    return status;
+}
+
+cnn_status trainer_feed_check(trainer *t, cnn_error *err)
+{
+    const int64_t all = t->data->train.count, batch = t->net->batch, count = batch < CHECKED ? batch : CHECKED;
+    const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t);
+    if (t->params.host_data || t->session->impl->gather == NULL) return CNN_OK; /* the harness does it */
+    checked c = {malloc((size_t)count * bytes), malloc(bytes), malloc(bytes), calloc((size_t)count, sizeof *c.labels)};
+    cnn_status status = CNN_OK;
+    if (c.images == NULL || c.row == NULL || c.expected == NULL || c.labels == NULL)
+        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check %lld images", (long long)count);
+    trainer_draw_epoch(t, 0);
+    if (status == CNN_OK) status = trainer_feed_order(t, TRAIN_SET, err);
+    for (int64_t first = 0; first < 2 * batch && first + batch <= all && status == CNN_OK; first += batch)
+        status = check_batch(t, &c, first, count, err);
+    free(c.images);
+    free(c.row);
+    free(c.expected);
+    free(c.labels);
+    return status;
+}
