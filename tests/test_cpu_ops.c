@@ -280,8 +280,16 @@ static void gather_picks_rows_and_labels(void **state)
     for (cnn_dtype dtype = CNN_F32; dtype < CNN_DTYPE_COUNT; dtype++) {
         vec rows = vec_random(dtype, ROWS * ELEMS, 5, 0, 1), y = vec_new(dtype, COUNT * ELEMS);
         int64_t cursor = 0;
-        const cnn_gather_args args = {dtype, COUNT, ELEMS, rows.data, labels, index, y.data, y_labels, NULL};
-        const cnn_gather_args next = {dtype, 100, ELEMS, rows.data, labels, index, y.data, y_labels, &cursor};
+        cnn_gather_args args = {.dtype = dtype,
+                                .count = COUNT,
+                                .row_elems = ELEMS,
+                                .rows = rows.data,
+                                .labels = labels,
+                                .index = index,
+                                .y = y.data,
+                                .y_labels = y_labels},
+                        next = args;
+        next.count = 100, next.cursor = &cursor;
         cnn_error err;
         EACH_CONTEXT(v)
         {

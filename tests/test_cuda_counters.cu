@@ -14,9 +14,11 @@ template <typename T> static void gathers(int64_t count, int64_t row, int calls,
     std::vector<int32_t> labels(rows), index(n * static_cast<size_t>(calls));
     for (size_t i = 0; i < rows; i++) labels[i] = static_cast<int32_t>(1000 + i);
     for (size_t i = 0; i < index.size(); i++) index[i] = static_cast<int32_t>(i * 11 % rows);
-    cnn_gather_args a = {
-        sizeof(T) == 4 ? CNN_F32 : CNN_F64, count, row, put(&d, data) + shift, put(&d, labels), put(&d, index),
-        put(&d, std::vector<T>(n * width)), NULL,  NULL};
+    cnn_gather_args a = {};
+    a.dtype = sizeof(T) == 4 ? CNN_F32 : CNN_F64;
+    a.count = count, a.row_elems = row;
+    a.rows = put(&d, data) + shift, a.labels = put(&d, labels), a.index = put(&d, index);
+    a.y = put(&d, std::vector<T>(n * width));
     if (labelled) a.y_labels = put(&d, std::vector<int32_t>(n));
     if (cursor) a.cursor = put(&d, std::vector<int64_t>(1, 0));
     for (int call = 0; call < calls; call++) {
@@ -128,11 +130,11 @@ static std::vector<float> weights_after(int steps, bool captured)
     int64_t *step = put(&d, std::vector<int64_t>(1, 0)), *cursor = put(&d, std::vector<int64_t>(1, 0));
     float *x = put(&d, std::vector<float>(elements)), *y = put(&d, std::vector<float>(elements));
     float *w = put(&d, std::vector<float>(elements, 0));
-    s.gather = {CNN_F32, batch,
-                row,     put(&d, values<float>(20 * static_cast<size_t>(row), 1)),
-                NULL,    put(&d, std::vector<int32_t>{4, 0, 9, 19, 7, 7, 1, 2, 3, 12, 11, 10}),
-                x,       NULL,
-                cursor};
+    s.gather = {};
+    s.gather.count = batch, s.gather.row_elems = row;
+    s.gather.rows = put(&d, values<float>(20 * static_cast<size_t>(row), 1));
+    s.gather.index = put(&d, std::vector<int32_t>{4, 0, 9, 19, 7, 7, 1, 2, 3, 12, 11, 10});
+    s.gather.y = x, s.gather.cursor = cursor;
     s.map = {x, y, step, NULL};
     s.optimizer = {w, y, {NULL, NULL}, step};
     cnn_graph *graph = NULL;

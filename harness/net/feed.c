@@ -76,7 +76,7 @@ cnn_status trainer_feed_start(trainer *t, cnn_error *err)
                                      : upload_part(t, trainer_part(t, set), set, err);
     for (int lane = 0; lane < LANES && t->params.host_data && status == CNN_OK; lane++)
         status = make_staging(t, lane, err);
-    return status == CNN_OK ? trainer_feed_check(t, err) : status;
+    return status;
 }
 
 void trainer_feed_close(trainer *t)

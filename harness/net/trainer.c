@@ -152,6 +152,7 @@ cnn_status trainer_start(trainer *t, cnn_error *err)
     if (status == CNN_OK) status = trainer_reset(t, err);
     if (t->data != NULL && status == CNN_OK) {
         status = prepare_steps(t, err);
+        if (status == CNN_OK) status = trainer_feed_check(t, err);
         if (status == CNN_OK) status = trainer_reset(t, err);
     }
     return status == CNN_OK ? cnn_sync(t->session, err) : status;

@@ -118,7 +118,7 @@ cnn_status trainer_feed_end(trainer *t, cnn_error *err); /* of a pass: adds up t
 bool trainer_feeds_itself(const trainer *t);             /* feeding is part of the captured step */
 /* What a gather of mb images is told whatever their place: sizes, but no arrays. */
 cnn_gather_args trainer_gather_args(const trainer *t, int64_t mb);
-/* feed_check.c: once the data is there. Overwrites order, shifts and the batch's buffers. */
+/* feed_check.c: once steps are prepared. Overwrites order, shifts and the batch's buffers. */
 cnn_status trainer_feed_check(trainer *t, cnn_error *err);
 
 /* profile.c: nothing of it does anything without params.profile. */
