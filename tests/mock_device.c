@@ -10,7 +10,8 @@ static const cnn_knob own_knobs[MOCK_KNOBS] = {{"fail_at", "", 0, INT64_MAX, 0, 
                                                {"sync_launches", "", 0, 1, 0, NULL, 0},
                                                {"refuse", "", 0, 3, 0, NULL, 0},
                                                {"early_uploads", "", 0, 1, 0, NULL, 0},
-                                               {"memory", "", 0, INT64_MAX, (int64_t)1 << 40, NULL, 0}};
+                                               {"memory", "", 0, INT64_MAX, (int64_t)1 << 40, NULL, 0},
+                                               {"searches", "", 0, 1, 0, NULL, 0}};
 
 mock_counts mock_counted(const cnn_context *context) { return ((const mock *)(const void *)context)->counts; }
 
@@ -87,6 +88,16 @@ static cnn_status mock_workspace(cnn_context *context, const cnn_problem *proble
     return cnn_impl_cpu()->workspace(mock_of(context)->cpu, problem, dir, algorithm, bytes, err);
 }
 
+static cnn_status mock_prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
+{
+    (void)err;
+    if (mock_of(context)->knobs[MOCK_SEARCHES] && plan->problem.op == CNN_OP_CONV)
+        snprintf(plan->choice, sizeof plan->choice, "found_%d", (int)plan->dir);
+    return CNN_OK;
+}
+
+static void mock_release(cnn_context *context, cnn_plan *plan) { (void)context, (void)plan; }
+
 static const cnn_knob *all_knobs(void)
 {
     static cnn_knob knobs[KNOBS_MAX]; /* the same whenever it is filled */
@@ -121,6 +132,8 @@ const cnn_impl *cnn_impl_mock(void)
     mock_put_operations(&impl);
     impl.supports = mock_supports;
     impl.workspace = mock_workspace;
+    impl.prepare = mock_prepare;
+    impl.release = mock_release;
     impl.n_peaks = 0; /* the CPU's own are not this device's */
     impl.peak_open = NULL;
     impl.peak_run = NULL;

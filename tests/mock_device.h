@@ -8,7 +8,8 @@
  *   sync_launches  1: an operation runs at once, so that its own call reports its failure
  *   refuse         1: capture_begin fails; 2: the first operation in a capture does; 3: capture_end does
  *   early_uploads  1: asynchronous uploads happen as early as cnn.h lets them, not as late
- *   memory         bytes of device memory */
+ *   memory         bytes of device memory
+ *   searches       1: plans of convolutions say that they settled on something: found_0 forward, found_1, found_2 */
 #ifndef TESTS_MOCK_DEVICE_H
 #define TESTS_MOCK_DEVICE_H
 

@@ -35,6 +35,15 @@ holds "$tmp/host.jsonl" '"transfer_s":37' # 29 + 8 batches; the mock says a seco
 holds "$tmp/cpu.jsonl" '"data_on":"device","graph":false'
 holds "$tmp/cpuhost.jsonl" '"data_on":"host","graph":false'
 
+# What searching algorithms settled on is in every record that rests on it, and nowhere else.
+grep -q '"choice"' "$tmp/graph.jsonl" && fail "a choice where nothing is searched"
+train found --impl mock:direct --set mock.searches=1
+holds "$tmp/found.jsonl" '"choice":"conv1 FWD found_0, conv1 BWD_W found_2"'
+"$benchcnn" sweep batch "${common[@]}" --impl mock:direct --set mock.searches=1 --batch 7 --out "$tmp/found_sweep.jsonl" >"$tmp/log" 2>&1
+holds "$tmp/found_sweep.jsonl" '"choice":"conv1 FWD found_0, conv1 BWD_W found_2"'
+"$benchcnn" verify --impl mock:direct --set mock.searches=1 --problem mb1ic2ih5oc3kh3 --check bound --out "$tmp/found_verify.jsonl" >"$tmp/log" 2>&1
+[ "$(grep -c '"choice":"found_[012]"' "$tmp/found_verify.jsonl")" -eq 3 ] || fail "verify's records lack the choice: $(cat "$tmp/found_verify.jsonl")"
+
 # A profile: the same losses, rows that sum to the epoch, and no record that could be taken for an unprofiled epoch.
 train profile --impl mock:direct --profile
 grep -q '^all .*100.00 %$' "$tmp/log" || fail "the profile's rows do not sum to the epoch: $(cat "$tmp/log")"

@@ -137,6 +137,7 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
         if ((status = vf_go_on(&engine->options, err)) == CNN_OK) status = functions[i](&s, &result, err);
         if (status == CNN_INTERRUPTED) break;
         if (status != CNN_OK) judge_error(&s, err, &result);
+        result.choice = plan.choice;
         each(user, &result);
     }
     cnn_plan_release(&engine->session, &plan);

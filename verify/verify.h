@@ -61,7 +61,8 @@ typedef struct verify_result {
     const cnn_problem *problem; /* NULL for a whole network */
     const char *algorithm;
     cnn_dir dir;
-    const char *check; /* its name; "supports" where the problem was refused */
+    const char *check;  /* its name; "supports" where the problem was refused */
+    const char *choice; /* what an algorithm that is a search settled on; NULL or "": it is none */
     verify_state state;
     double budget_used; /* the largest error as a share of its bound; NaN where no bound was involved */
     char precision[16]; /* what the results are consistent with: "f64", "f32", "tf32", "bf16", "f16", "worse"; ""

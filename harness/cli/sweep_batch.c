@@ -64,12 +64,12 @@ typedef struct point {
     tuned_net *tuned; /* NULL: the curve is no tuned one */
 } point;
 
-static cnn_status record_epoch(batch_sweep *s, const point *p, const epoch_setting *setting, int64_t epoch,
-                               const trainer_result *r, cnn_error *err)
+static cnn_status record_epoch(batch_sweep *s, const point *p, const trainer *t, const epoch_setting *setting,
+                               int64_t epoch, const trainer_result *r, cnn_error *err)
 {
     const epoch_row row = epoch_row_of(setting, epoch + 1, s->options->epochs, r, &s->clocks);
     cnn_record *record = epoch_record(p->session, &row);
-    if (p->tuned) record_text(record, "choice", p->tuned->text);
+    cli_record_choices(record, t, p->tuned);
     cnn_status status = record_write(s->sink, record, err);
     if (status == CNN_OK) status = epoch_table_add(&s->table, &row, err);
     if (status == CNN_OK) print_point(s, &row, p->curve->label);
@@ -101,7 +101,7 @@ static cnn_status train(batch_sweep *s, const point *p, const cnn_network *netwo
         status = trainer_epoch(t, epoch, &watch, &result, err);
         clock_watch_stop(s->watch, &span, &s->clocks);
         cli_progress_end(&s->progress);
-        if (status == CNN_OK) status = record_epoch(s, p, setting, epoch, &result, err);
+        if (status == CNN_OK) status = record_epoch(s, p, t, setting, epoch, &result, err);
     }
     trainer_close(t);
     return status;

@@ -45,7 +45,7 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     const int64_t planned = t->options->until_loss >= 0.0 ? 0 : t->epochs;
     const epoch_row row = epoch_row_of(&setting, epoch + 1, planned, e, &r->clocks);
     cnn_record *record = epoch_record(r->session, &row);
-    if (r->tuned != NULL) record_text(record, "choice", r->tuned->text);
+    cli_record_choices(record, r->trainer, r->tuned);
     record_real(record, "setup_s", r->setup_s);
     /* a profiled epoch takes longer, and has records of its own */
     cnn_status status = CNN_OK;

@@ -59,5 +59,8 @@ typedef struct tuned_net {
 cnn_status cli_tuned_net(cli_tuned *t, const cnn_session *base, const cnn_net *net, tuned_net *result, cnn_error *err);
 /* For trainer_params.pick. */
 const char *cli_tuned_layer(void *tuned, int layer, cnn_dir dir);
+/* What each layer of an epoch took: what was tuned for it (tuned: NULL if nothing), or what its algorithm, a search,
+ * settled on. */
+void cli_record_choices(cnn_record *record, const trainer *t, const tuned_net *tuned);
 
 #endif

@@ -115,3 +115,11 @@ const char *cli_tuned_layer(void *tuned, int layer, cnn_dir dir)
     const tuned_net *r = tuned;
     return r->algorithms[layer][dir][0] != '\0' ? r->algorithms[layer][dir] : NULL;
 }
+
+void cli_record_choices(cnn_record *record, const trainer *t, const tuned_net *tuned)
+{
+    char *searched = trainer_choices(t);
+    if (tuned != NULL) record_text(record, "choice", tuned->text);
+    if (searched != NULL && searched[0] != '\0') record_text(record, tuned ? "inner_choice" : "choice", searched);
+    free(searched);
+}

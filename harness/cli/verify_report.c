@@ -62,6 +62,8 @@ static void record_result(verify_report *r, const verify_result *v)
         record_text(record, "tuning", tuning_state_name(r->now.tuned->state));
         record_text(record, "choice", v->algorithm);
     }
+    if (v->choice != NULL && v->choice[0] != '\0')
+        record_text(record, r->now.tuned != NULL ? "inner_choice" : "choice", v->choice);
     if (v->problem != NULL) {
         record_problem(record, v->problem, v->dir);
     } else {

@@ -1,5 +1,6 @@
 /* trainer.c: opening (plans and the memory plan), starting (the one allocation, data, parameters), closing. */
 #include "../names.h"
+#include "../text.h"
 #include "trainer_parts.h"
 
 #include <stdlib.h>
@@ -198,4 +199,19 @@ const char *trainer_algorithm(const trainer *t, int layer, cnn_dir dir)
             return p->plan.choice[0] != '\0' ? p->plan.choice : p->plan.algorithm.name;
     }
     return "";
+}
+
+char *trainer_choices(const trainer *t)
+{
+    enum { WORDS_MOST = 3 * CNN_NAME_MAX }; /* of one plan: layer, direction, choice, and what stands between */
+    const size_t size = (size_t)t->n_plans * WORDS_MOST + 1;
+    char *text = calloc(1, size);
+    for (int i = 0; i < t->n_plans && text != NULL; i++) {
+        const trainer_plan *p = &t->plans[i];
+        const bool training = p->layer >= 0 && p->layer < t->net->n_layers && !p->inference;
+        if (training && p->mb == t->net->batch && p->plan.choice[0] != '\0')
+            cnn_append(text, size, "%s%s %s %s", text[0] != '\0' ? ", " : "", t->net->layers[p->layer].name,
+                       cnn_dir_name(p->plan.dir), p->plan.choice);
+    }
+    return text;
 }

@@ -81,6 +81,9 @@ bool trainer_uses_graph(const cnn_session *session, const trainer_params *params
 trainer_bytes trainer_memory(const trainer *t);
 /* The algorithm that layer's operation settled on, "" when the layer has no such direction. */
 const char *trainer_algorithm(const trainer *t, int layer, cnn_dir dir);
+/* What each layer got from an algorithm that is a search (find, heuristic): "conv1 FWD eng7 k2=1, conv1 BWD_W algo_1";
+ * "" where none searches. To be freed; NULL when out of memory. */
+char *trainer_choices(const trainer *t);
 
 /* Epochs count from 0; the order of images depends on the seed and the epoch alone. watch may be NULL. */
 cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, trainer_result *result, cnn_error *err);
