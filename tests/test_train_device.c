@@ -1,6 +1,6 @@
 /* test_train_device.c: training on every implementation here that captures steps (real devices and emulated ones):
- * captured or not, profiled or not, images on the device or on the host, the same bits, for every deterministic
- * algorithm. */
+ * captured or not, profiled or not, images on the device or on the host, moved or not, the same bits, for every
+ * deterministic algorithm. */
 #include "net_unit.h"
 
 #include <math.h>
@@ -20,6 +20,7 @@ typedef struct outcome {
 typedef struct way {
     const char *name;
     bool no_graph, host_data, profile;
+    int64_t shift;
 } way;
 
 /* The rows sum to the epoch, and each direction of the first convolution has phases with a name and some time, one
@@ -45,8 +46,12 @@ static bool train(const cnn_session *session, const char *algorithm, const way *
 {
     cnn_error why;
     trainer *t = NULL;
-    trainer_params params = {
-        .algorithm = algorithm, .seed = 3, .no_graph = w->no_graph, .host_data = w->host_data, .profile = w->profile};
+    trainer_params params = {.algorithm = algorithm,
+                             .seed = 3,
+                             .no_graph = w->no_graph,
+                             .host_data = w->host_data,
+                             .profile = w->profile,
+                             .shift = w->shift};
     cnn_network *n = build_net(net_text, CNN_F64, CNN_NCHW, BATCH);
     memset(out, 0, sizeof *out);
     assert_true(n->net.param_elems <= PARAMS_MAX);
@@ -75,20 +80,35 @@ static void expect_same(const outcome *a, const outcome *b, const char *impl, co
         fail_msg("%s:%s, %s: loss %.17g, not %.17g", impl, algorithm, name, q->train_loss, p->train_loss);
 }
 
-static void check_algorithm(const cnn_session *session, const char *algorithm, const dataset *data)
+/* Captured, then in every other way; false where this algorithm cannot train the network. */
+static bool check_ways(const cnn_session *session, const char *algorithm, const dataset *data, int64_t shift,
+                       outcome *expected)
 {
-    static const way graph = {.name = "graph"},
-                     others[] = {{.name = "no graph", .no_graph = true},
+    static const way others[] = {{.name = "no graph", .no_graph = true},
                                  {.name = "data on the host", .host_data = true},
                                  {.name = "profiled", .profile = true},
                                  {.name = "profiled, no graph", .no_graph = true, .profile = true}};
-    static outcome expected, got;
-    if (!train(session, algorithm, &graph, data, &expected)) return;
-    assert_true(isfinite(expected.result.train_loss) && isfinite(expected.result.test_loss));
+    static outcome got;
+    const way graph = {.name = "graph", .shift = shift};
+    if (!train(session, algorithm, &graph, data, expected)) return false;
+    assert_true(isfinite(expected->result.train_loss) && isfinite(expected->result.test_loss));
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        assert_true(train(session, algorithm, &others[i], data, &got));
-        expect_same(&expected, &got, session->impl->name, algorithm, others[i].name);
+        way other = others[i];
+        other.shift = shift;
+        assert_true(train(session, algorithm, &other, data, &got));
+        expect_same(expected, &got, session->impl->name, algorithm, other.name);
     }
+    return true;
+}
+
+/* Moved images are others: no way may have left the shift out. */
+static void check_algorithm(const cnn_session *session, const char *algorithm, const dataset *data)
+{
+    static outcome still, moved;
+    if (!check_ways(session, algorithm, data, 0, &still)) return;
+    assert_true(check_ways(session, algorithm, data, 2, &moved));
+    assert_memory_not_equal(still.params, moved.params, sizeof still.params);
+    assert_true(still.result.train_loss != moved.result.train_loss);
 }
 
 static void test_same_bits(void **state)
