@@ -140,6 +140,29 @@ static void test_variants(void **state)
     figures_free(&set);
 }
 
+/* Training on moved images is another figure; records that do not say how far are of images as they are. */
+static void test_shifts(void **state)
+{
+    (void)state;
+#define RUN "{\"kind\":\"env\",\"cpu\":\"x\"}"
+#define EPOCH_OF(shift) "{\"kind\":\"epoch\",\"impl\":\"a\",\"seconds\":1" shift "}"
+    static const char *const lines[] = {RUN, EPOCH_OF(""),
+                                        RUN, EPOCH_OF(",\"shift\":0"),
+                                        RUN, EPOCH_OF(",\"shift\":2"),
+                                        RUN, EPOCH_OF(",\"shift\":2"),
+                                        RUN, EPOCH_OF(",\"shift\":20"),
+                                        RUN, EPOCH_OF("")};
+    figure_set set;
+    cnn_error err;
+    assert_int_equal(READ(lines, &set, &err), CNN_OK);
+    assert_int_equal(set.count, 3);
+    assert_non_null(figures_find(&set, "kind=epoch impl=a"));
+    assert_non_null(figures_find(&set, "kind=epoch impl=a shift=2"));
+    assert_int_equal(figures_find(&set, "kind=epoch impl=a")->n_runs, 3);
+    assert_int_equal(figures_find(&set, "kind=epoch impl=a shift=2")->n_runs, 2);
+    figures_free(&set);
+}
+
 static void test_machines(void **state)
 {
     (void)state;
@@ -197,6 +220,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_false_positives), cmocka_unit_test(test_finds_differences),
                                        cmocka_unit_test(test_verdicts),        cmocka_unit_test(test_student),
                                        cmocka_unit_test(test_reading),         cmocka_unit_test(test_variants),
-                                       cmocka_unit_test(test_machines)};
+                                       cmocka_unit_test(test_machines),        cmocka_unit_test(test_shifts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,13 +134,93 @@ static void another_build_is_another_figure(void **state)
     tear_down(&f);
 }
 
+/* The lines of a file, each without ,"FIELD":VALUE of a number: as older records are. */
+static void leave_out(const char *path, const char *field)
+{
+    char lines[4][8192], mark[64];
+    int count = 0;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    snprintf(mark, sizeof mark, ",\"%s\":", field);
+    while (count < 4 && fgets(lines[count], sizeof lines[count], file) != NULL) count++;
+    fclose(file);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < count; i++) {
+        char *at = strstr(lines[i], mark);
+        assert_true((at != NULL) == (strstr(lines[i], "\"kind\":\"epoch\"") != NULL));
+        if (at != NULL) memmove(at, at + strlen(mark) + strspn(at + strlen(mark), "-0123456789"), strlen(at) + 1);
+        fputs(lines[i], file);
+    }
+    fclose(file);
+}
+
+/* Two shifts are two settings, in a file and beside it; a record that does not say is of images as they are. */
+static void shifts_are_told_apart(void **state)
+{
+    static const int64_t shifts[] = {2, 0, 3};
+    bench_fixture f;
+    epoch_row rows[3];
+    epoch_table table = {0};
+    double seconds;
+    (void)state;
+    set_up(&f);
+    for (int i = 0; i < 3; i++) {
+        rows[i] = make_row(&f.session, 100, 1, 1.0 + i);
+        rows[i].setting.shift = shifts[i];
+    }
+    through_a_file(&f.session, rows, 2, &table);
+    assert_int_equal(table.count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(table.rows[i].setting.shift, shifts[i]);
+        assert_int_equal(epoch_median(&table, &rows[i].setting, &seconds, NULL), 1);
+        assert_true(seconds == rows[i].seconds);
+        assert_true(epoch_finished(&table, &rows[i].setting, 1));
+    }
+    assert_false(epoch_same_setting(&rows[0].setting, &rows[1].setting));
+    assert_false(epoch_finished(&table, &rows[2].setting, 1));
+    assert_false(epoch_measured_elsewhere(&table, &rows[2].setting)); /* another build is no reason */
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
+static void a_record_without_a_shift_has_none(void **state)
+{
+    char path[] = "/tmp/test_epoch_XXXXXX";
+    const int fd = mkstemp(path);
+    bench_fixture f;
+    cnn_error err;
+    record_sink *sink;
+    epoch_table table = {0};
+    int bad;
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    set_up(&f);
+    epoch_row row = make_row(&f.session, 100, 1, 2.0), moved = row;
+    row.setting.shift = 0;
+    moved.setting.shift = 2;
+    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_environment(sink, &f.session, "test", &err), CNN_OK);
+    assert_int_equal(record_write(sink, epoch_record(&f.session, &moved), &err), CNN_OK);
+    record_sink_close(sink);
+    leave_out(path, "shift");
+    assert_int_equal(epoch_table_read(&table, path, &bad, &err), CNN_OK);
+    unlink(path);
+    assert_true(bad == 0 && table.count == 1);
+    assert_int_equal(table.rows[0].setting.shift, 0);
+    assert_true(epoch_finished(&table, &row.setting, 1));
+    assert_false(epoch_finished(&table, &moved.setting, 1));
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(epochs_are_found_again),
-        cmocka_unit_test(long_knobs_are_told_apart),
-        cmocka_unit_test(a_run_begun_anew_counts_anew),
-        cmocka_unit_test(another_build_is_another_figure),
+        cmocka_unit_test(epochs_are_found_again),       cmocka_unit_test(long_knobs_are_told_apart),
+        cmocka_unit_test(a_run_begun_anew_counts_anew), cmocka_unit_test(another_build_is_another_figure),
+        cmocka_unit_test(shifts_are_told_apart),        cmocka_unit_test(a_record_without_a_shift_has_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,33 @@ static void curves_are_sorted_and_named(void **state)
     tear_down(&f);
 }
 
+/* Images that are moved, and those that are not: two curves, each of which says which it is. */
+static void shifts_are_two_curves(void **state)
+{
+    bench_fixture f;
+    cnn_error err;
+    epoch_table table = {0};
+    series_set set;
+    (void)state;
+    set_up(&f);
+    for (int i = 0; i < 4; i++) {
+        epoch_row row = make_row(&f.session, i < 2 ? 50 : 100, 1, 1.0 + i);
+        row.setting.shift = i % 2 == 0 ? 0 : 2;
+        assert_int_equal(epoch_table_add(&table, &row, &err), CNN_OK);
+    }
+    assert_int_equal(series_make(&table, &set, &err), CNN_OK);
+    assert_int_equal(set.count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(set.list[i].count, 2);
+        assert_true(set.list[i].points[0].epochs == 1 && set.list[i].points[0].seconds == 1.0 + i);
+    }
+    assert_non_null(strstr(set.list[1].facts, "shift 2"));
+    assert_null(strstr(set.list[0].facts, "shift 2"));
+    series_free(&set);
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
 static void labels_keep_their_distance(void **state)
 {
     double places[] = {1.0, 1.05, 3.0, 1.02, 0.0};
@@ -87,6 +114,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_diverged_training_has_no_figure),
         cmocka_unit_test(curves_are_sorted_and_named),
+        cmocka_unit_test(shifts_are_two_curves),
         cmocka_unit_test(labels_keep_their_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

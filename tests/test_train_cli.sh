@@ -57,6 +57,88 @@ grep -q 'of an unprofiled one' "$tmp/log" && fail "unprofiled epochs where there
 train graph --impl mock:direct --profile
 grep -q 'of an unprofiled one.*median of 2' "$tmp/log" || fail "unprofiled epochs of the same file are not found: $(cat "$tmp/log")"
 
+# Images that are moved: again the same results whatever the way, others than without, and by how much in the record.
+for way in graph eager host cpu cpuhost; do
+    case $way in
+    graph) how=(--impl mock:direct) ;;
+    eager) how=(--impl mock:direct --no-graph) ;;
+    host) how=(--impl mock:direct --data-on host) ;;
+    cpu) how=(--impl cpu:direct) ;;
+    cpuhost) how=(--impl cpu:direct --data-on host) ;;
+    esac
+    train "moved-$way" "${how[@]}" --shift 2
+    grep -q '^small on .*[, ]shift 2[,;]' "$tmp/log" || fail "$way: the head does not say the shift: $(cat "$tmp/log")"
+    [ "$(epochs "$tmp/moved-$way.jsonl")" -eq "$(grep -c '"kind":"epoch".*"shift":2[,}]' "$tmp/moved-$way.jsonl")" ] ||
+        fail "$way: the shift is not in every record"
+    [ "$(losses "$tmp/moved-graph.jsonl")" = "$(losses "$tmp/moved-$way.jsonl")" ] || fail "moved, $way has other losses than graph"
+done
+[ "$(losses "$tmp/moved-graph.jsonl" | wc -l)" -eq 4 ] || fail "moved, there are not four losses in two epochs"
+[ "$(losses "$tmp/moved-graph.jsonl" | sort -u | wc -l)" -eq 4 ] || fail "moved, two epochs have the same losses"
+for which in train_loss test_loss; do
+    diff <(losses "$tmp/cpu.jsonl" | grep $which) <(losses "$tmp/moved-graph.jsonl" | grep $which) | grep -c '^[<>]' | grep -qx 4 ||
+        fail "a shift of 2 leaves a $which as it is"
+done
+train none --impl mock:direct --shift 0
+grep -q '^small on .*shift' "$tmp/log" && fail "the head tells of a shift where there is none: $(cat "$tmp/log")"
+[ "$(losses "$tmp/cpu.jsonl")" = "$(losses "$tmp/none.jsonl")" ] || fail "--shift 0 is not the same as none"
+holds "$tmp/none.jsonl" '"shift":0[,}]'
+holds "$tmp/cpu.jsonl" '"shift":0[,}]'
+train moved-profile --impl mock:direct --shift 2 --profile
+[ "$(losses "$tmp/moved-graph.jsonl")" = "$(losses "$tmp/moved-profile.jsonl")" ] || fail "moved, a profiled epoch has other losses"
+train eager --impl mock:direct --no-graph --shift 2 --profile
+grep -q 'of an unprofiled one' "$tmp/log" && fail "an unprofiled epoch of unmoved images is taken for one of moved ones"
+for layout in nchw nhwc; do # the same images, summed up in another order; records have nine digits
+    "$benchcnn" train "${common[@]}" --batch 200 --impl cpu:direct --dtype f64 --layout $layout --shift 2 --out "$tmp/moved-$layout.jsonl" \
+        >"$tmp/log" 2>&1 || fail "$layout: $(cat "$tmp/log")"
+done
+loss() { losses "$1" | head -1 | cut -d: -f2; }
+awk -v a="$(loss "$tmp/moved-nchw.jsonl")" -v b="$(loss "$tmp/moved-nhwc.jsonl")" 'BEGIN {exit !(a > 0 && (a - b) ^ 2 < (2e-9 * a) ^ 2)}' ||
+    fail "nhwc moves images otherwise than nchw: $(loss "$tmp/moved-nchw.jsonl") $(loss "$tmp/moved-nhwc.jsonl")"
+
+# A checkpoint goes on with its own shifts, the next epoch's, and is refused for another.
+keep=(--impl mock:direct --batch 7 --checkpoint "$tmp/kept")
+"$benchcnn" train "${common[@]}" "${keep[@]}" --shift 2 --epochs 1 --out "$tmp/halves.jsonl" >"$tmp/log" 2>&1 || fail "a first half: $(cat "$tmp/log")"
+for other in '' '--shift 0' '--shift 1' '--shift 3'; do
+    # shellcheck disable=SC2086  # an option and its value, or nothing
+    "$benchcnn" train "${common[@]}" "${keep[@]}" --epochs 2 $other >"$tmp/log" 2>"$tmp/err"
+    [ $? -eq 2 ] || fail "a checkpoint of --shift 2 is taken for '$other': $(cat "$tmp/log")"
+    grep -q 'is of another run.*shift 2' "$tmp/err" || fail "why '$other' is refused is not said: $(cat "$tmp/err")"
+done
+"$benchcnn" train "${common[@]}" "${keep[@]}" --shift 2 --epochs 2 --out "$tmp/halves.jsonl" >"$tmp/log" 2>&1 || fail "a second half: $(cat "$tmp/log")"
+[ "$(losses "$tmp/halves.jsonl")" = "$(losses "$tmp/moved-graph.jsonl")" ] || fail "moved, two halves differ from the whole"
+
+# Shifts that leave nothing of an image, and those that are none: a sentence that says what would do.
+refused() { # WORD OPTION...
+    local word=$1
+    shift
+    "$benchcnn" train "$@" >"$tmp/log" 2>"$tmp/err"
+    [ $? -eq 2 ] || fail "$*: not refused: $(cat "$tmp/log" "$tmp/err")"
+    grep 'shift' "$tmp/err" | grep -q -- "$word" || fail "$*: no word of '$word': $(cat "$tmp/err")"
+    [ "$(grep -vc 'warning:' "$tmp/err")" -le 2 ] || fail "$*: more than a sentence: $(cat "$tmp/err")"
+}
+for impl in cpu mock; do
+    for where in device host; do
+        refused 28 "${common[@]}" --net thesis --impl $impl --data-on $where --shift 28
+        refused 8 "${common[@]}" --impl $impl --data-on $where --shift 8
+        refused -1 "${common[@]}" --impl $impl --data-on $where --shift -1
+    done
+done
+refused 1000000 "${common[@]}" --impl cpu --shift 1000000
+refused 1.5 "${common[@]}" --impl cpu --shift 1.5
+refused 65536 "${common[@]}" --impl cpu --shift 65536
+train most --impl cpu:direct --shift 7
+holds "$tmp/most.jsonl" '"shift":7[,}]'
+
+# What was trained on moved images is no point of a sweep over unmoved ones; older records, which say nothing, are.
+point=(sweep batch "${common[@]}" --impl mock:direct --batch 10 --epochs 1 --out "$tmp/points.jsonl")
+"$benchcnn" train "${common[@]}" --impl mock:direct --batch 10 --shift 2 --out "$tmp/points.jsonl" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
+"$benchcnn" "${point[@]}" >"$tmp/log" 2>&1 || fail "a sweep beside moved images: $(cat "$tmp/log")"
+[ "$(epochs "$tmp/points.jsonl")" -eq 2 ] || fail "an epoch on moved images is taken for one on unmoved ones"
+sed -i '/"shift":2/d; s/,"shift":0//' "$tmp/points.jsonl"
+grep -q '"shift"' "$tmp/points.jsonl" && fail "there is still a shift in $(cat "$tmp/points.jsonl")"
+"$benchcnn" "${point[@]}" >"$tmp/log" 2>&1 || fail "a sweep beside older records: $(cat "$tmp/log")"
+[ "$(epochs "$tmp/points.jsonl")" -eq 1 ] || fail "an older record is not taken for a point without a shift"
+
 # A sweep takes other ways for other points, and the same way for the same point.
 sweep=("$benchcnn" sweep batch "${common[@]}" --impl mock:direct --batch 5,10,20 --epochs 2 --out "$tmp/sweep.jsonl")
 "${sweep[@]}" --set mock.fail_at=1500 >"$tmp/log" 2>"$tmp/err"
