@@ -233,7 +233,7 @@ static void test_failures(void **state)
         {{.knobs = {"mock.fail_at=2000"}}, {"test at batch 3", "training", "steps queued", "operation 2000"}},
         {{.no_graph = true, .knobs = {"mock.fail_at=2000"}}, {"batch 3", "training", "steps queued", "operation 2000"}},
         {{.host_data = true, .knobs = {"mock.fail_at=2000"}}, {"batch 3", "training", "steps queued", "operation"}},
-        {{.no_graph = true, .knobs = {"mock.fail_at=302", "mock.sync_launches=1"}},
+        {{.no_graph = true, .knobs = {"mock.fail_at=366", "mock.sync_launches=1"}},
          {"batch 3", "training", "(", "mb3"}},
     };
     (void)state;

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECKED = 512 }; /* images of each of two batches in a row: the second is where the cursor must have gone */
+/* Of a batch the first so many images; and batches in a row, two at least, for the second is where the cursor must have
+ * gone, up to so many images, for of a few the shifts may happen to be none. */
+enum { CHECKED = 512, CHECKED_LEAST = 64 };
 
 typedef struct checked {
     char *images, *row, *expected; /* of the batch; one image; the same as it is to be */
@@ -39,13 +41,15 @@ static cnn_status check_image(const trainer *t, const checked *c, int64_t at, in
 static cnn_status check_batch(trainer *t, const checked *c, int64_t first, int64_t count, cnn_error *err)
 {
     const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t);
-    cnn_status status = trainer_feed(t, 0, TRAIN_SET, first, t->net->batch, err);
+    void *images = trainer_at(t, t->images_at[0]), *labels = trainer_at(t, t->batch_labels_at[0]);
+    const size_t label_bytes = (size_t)count * sizeof *c->labels;
+    /* What an earlier batch left must not pass for this one. */
+    cnn_status status = cnn_mem_fill(t->session, images, 0xff, (size_t)count * bytes, err);
+    if (status == CNN_OK) status = cnn_mem_fill(t->session, labels, 0xff, label_bytes, err);
+    if (status == CNN_OK) status = trainer_feed(t, 0, TRAIN_SET, first, t->net->batch, err);
     if (status == CNN_OK) status = cnn_sync(t->session, err);
-    if (status == CNN_OK)
-        status = cnn_mem_download(t->session, c->images, trainer_at(t, t->images_at[0]), (size_t)count * bytes, err);
-    if (status == CNN_OK)
-        status = cnn_mem_download(t->session, c->labels, trainer_at(t, t->batch_labels_at[0]),
-                                  (size_t)count * sizeof *c->labels, err);
+    if (status == CNN_OK) status = cnn_mem_download(t->session, c->images, images, (size_t)count * bytes, err);
+    if (status == CNN_OK) status = cnn_mem_download(t->session, c->labels, labels, label_bytes, err);
     for (int64_t i = 0; i < count && status == CNN_OK; i++) status = check_image(t, c, first + i, i, bytes, err);
     return status;
 }
@@ -61,8 +65,8 @@ cnn_status trainer_feed_check(trainer *t, cnn_error *err)
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check %lld images", (long long)count);
     trainer_draw_epoch(t, 0);
     if (status == CNN_OK) status = trainer_feed_order(t, TRAIN_SET, err);
-    for (int64_t first = 0; first < 2 * batch && first + batch <= all && status == CNN_OK; first += batch)
-        status = check_batch(t, &c, first, count, err);
+    for (int64_t at = 0; (at < 2 * batch || at < CHECKED_LEAST) && at + batch <= all && status == CNN_OK; at += batch)
+        status = check_batch(t, &c, at, count, err);
     free(c.images);
     free(c.row);
     free(c.expected);
