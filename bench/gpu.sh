@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
 benchcnn=${BENCHCNN:-build/cuda/benchcnn}
 gpu=${GPU_IMPLS:-cuda_naive,cuda_im2col,cudnn}
+failed=0 # whether anything verified or sanitized did
 mkdir -p "$out"
 export BENCHCNN_REQUIRE_GPU=1
 
@@ -14,7 +15,7 @@ verify() { # NAME, then options: the last lines and every failure, the whole in 
     local name=$1
     shift
     echo "== verify $name: $*"
-    "$benchcnn" verify "$@" --quiet --out "$out/verify_$name.jsonl" >"$out/verify_$name.log" 2>&1 || echo "EXIT $?"
+    "$benchcnn" verify "$@" --quiet --out "$out/verify_$name.jsonl" >"$out/verify_$name.log" 2>&1 || { failed=1; echo "EXIT $?"; }
     grep -a -E 'FAILED|MISTRUSTED' "$out/verify_$name.log" | head -${FAILURES:-12} || true
     tail -2 "$out/verify_$name.log"
 }
@@ -37,34 +38,35 @@ verify_all() {
     verify "resnet50" --impl "$gpu" --op conv --check exact,bound,memory $(problems resnet50)
 }
 
-# What is run under compute-sanitizer, a line a process: IMPL OPERATIONS PROBLEMS... It follows every access of every
-# kernel, racecheck those to shared memory one by one: all of cuDNN's in one process do not come to an end. So a process
-# for each of its algorithms, on two small problems, and for each operation; as many at once as there are cores.
+# What is run under compute-sanitizer, a line a process: benchcnn's command. It follows every access of every kernel,
+# racecheck those to shared memory one by one: all of cuDNN's in one process do not come to an end. So a process for each
+# of its algorithms, on two small problems, and for each operation; as many at once as there are cores.
 sanitized() {
-    local impl name op
+    local impl name op way checked='--check bound --threads 1 --quiet'
     for impl in ${gpu//,/ }; do
+        for way in '' --no-graph '--data-on host'; do
+            echo "train --net thesis --impl $impl --data synthetic --train-images 200 --test-images 50 --batch 37 --shift 1 --quiet $way"
+        done
         [ "$impl" = cudnn ] && continue
-        for op in conv fc,pool,act loss,dropout,add,concat,batchnorm,optimizer; do echo "$impl:* $op"; done
+        for op in conv fc,pool,act loss,dropout,add,concat,batchnorm,optimizer; do echo "verify --impl $impl:* --op $op $checked"; done
     done
     case ,$gpu, in *,cudnn,*) ;; *) return ;; esac
     for name in implicit_gemm implicit_precomp_gemm gemm algo_0 algo_1 algo_3 fft fft_tiling winograd winograd_nonfused \
         heuristic graph:heuristic; do
-        echo "cudnn:$name conv mb2ic3ih13oc5kh3ph1 mb2ic8ih16oc8kh5ph2"
+        echo "verify --impl cudnn:$name --op conv --problem mb2ic3ih13oc5kh3ph1 --problem mb2ic8ih16oc8kh5ph2 $checked"
     done
-    echo "cudnn:* fc mb3ic7ih3oc5 mb5ic33oc17"
-    for op in pool act loss dropout add,concat,optimizer batchnorm; do echo "cudnn:* $op"; done
+    echo "verify --impl cudnn:* --op fc --problem mb3ic7ih3oc5 --problem mb5ic33oc17 $checked"
+    for op in pool act loss dropout add,concat,optimizer batchnorm; do echo "verify --impl cudnn:* --op $op $checked"; done
 }
 
-sanitize_one() { # TOOL IMPL OPERATIONS PROBLEMS...
-    local tool=$1 impl=$2 op=$3 name problems=() status=0 since=$SECONDS
-    shift 3
-    for name in "$@"; do problems+=(--problem "$name"); done
-    name=$(tr -c 'a-z0-9_\n' _ <<<"sanitizer_${tool}_${impl}_$op")
-    timeout "${SANITIZER_LIMIT:-300}" compute-sanitizer --tool "$tool" --error-exitcode 9 "$benchcnn" verify --impl "$impl" \
-        --op "$op" "${problems[@]}" --check bound --threads 1 --quiet >"$out/$name.log" 2>&1 || status=$?
-    # 3: cuDNN has none of this algorithm for these problems
-    printf '%-10s %-30s %-45s status %d, %3d s: %s\n' "$tool" "$impl" "$op" $status $((SECONDS - since)) \
-        "$(grep -a -o -E 'ERROR SUMMARY.*|RACECHECK SUMMARY.*' "$out/$name.log" | tail -1)"
+sanitize_one() { # TOOL COMMAND...
+    local tool=$1 name status=0 since=$SECONDS
+    shift
+    name=sanitizer_${tool}_$(cksum <<<"$*" | cut -d' ' -f1)
+    timeout "${SANITIZER_LIMIT:-300}" compute-sanitizer --tool "$tool" --error-exitcode 9 "$benchcnn" "$@" >"$out/$name.log" 2>&1 || status=$?
+    printf '%-10s status %d, %3d s, %s: %s (%s)\n' "$tool" $status $((SECONDS - since)) "$*" \
+        "$(grep -a -o -E 'ERROR SUMMARY.*|RACECHECK SUMMARY.*' "$out/$name.log" | tail -1)" "$name.log"
+    [ $status -eq 0 ] || [ $status -eq 3 ] # 3: cuDNN has none of this algorithm for these problems
 }
 
 # A short run of each kernel under each tool of compute-sanitizer.
@@ -74,7 +76,7 @@ sanitize() {
     export benchcnn out
     for tool in ${SANITIZERS:-racecheck memcheck initcheck synccheck}; do
         sanitized | sed "s/^/$tool /"
-    done | xargs -P "$(nproc)" -d '\n' -I{} bash -c 'set -f; sanitize_one {}'
+    done | xargs -P "$(nproc)" -d '\n' -I{} bash -c 'set -f; sanitize_one {}' || failed=1
 }
 
 # The accuracy that the network has in it: three seeds each, a rate that falls to zero, and images that are moved by up to
@@ -131,3 +133,4 @@ for phase in "$@"; do
     [ "$phase" = verify ] && phase=verify_all
     "$phase"
 done
+exit $failed
