@@ -9,10 +9,13 @@
 
 cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err)
 {
-    char why[CNN_MESSAGE_MAX];
+    char why[CNN_MESSAGE_MAX], name[CNN_MESSAGE_MAX];
     snprintf(why, sizeof why, "%s", err->message);
-    return cnn_error_set(err, err->status, err->file, err->line, "%s at batch %lld, %s: %s", t->net->name,
-                         (long long)t->net->batch, what, why);
+    snprintf(name, sizeof name, "%s at batch %lld, ", t->net->name, (long long)t->net->batch);
+    /* An operation that failed within a pass was named before the pass is: the network's name stands in front once. */
+    const bool named = strncmp(why, name, strlen(name)) == 0;
+    return cnn_error_set(err, err->status, err->file, err->line, "%.160s%s%s %s", name, what, named ? "," : ":",
+                         named ? why + strlen(name) : why);
 }
 
 /* Which operation it was that failed. */
@@ -245,8 +248,8 @@ static cnn_status run_pass(trainer *t, const trainer_watch *watch, pass *p, cnn_
     p->accuracy = (double)correct / (double)p->count;
     if (status != CNN_DEVICE) return status;
     char what[64]; /* what an asynchronous device did wrong shows late: say at least how far it was */
-    snprintf(what, sizeof what, "%s, %lld steps queued", p->set == TRAIN_SET ? "training" : "testing",
-             (long long)p->steps);
+    snprintf(what, sizeof what, "%s, %lld step%s queued", p->set == TRAIN_SET ? "training" : "testing",
+             (long long)p->steps, p->steps == 1 ? "" : "s");
     return trainer_name_error(t, what, err);
 }
 
