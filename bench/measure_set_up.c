@@ -67,6 +67,7 @@ static cnn_status capture_runs(measure *m, cnn_error *err)
     cnn_error ended;
     cnn_status status = cnn_sync(m->session, err);
     if (status == CNN_OK) status = impl->capture_begin(m->session->context, err);
+    if (status == CNN_UNSUPPORTED) return CNN_OK; /* as its context was opened, nothing is captured: launched, then */
     if (status != CNN_OK) return status;
     for (int i = 0; status == CNN_OK && i < m->repeats; i++) status = measure_run(m, err);
     const cnn_status end = impl->capture_end(m->session->context, &graph, status == CNN_OK ? err : &ended);

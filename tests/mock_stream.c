@@ -59,6 +59,7 @@ static cnn_status mock_sync(cnn_context *context, cnn_error *err) { return mock_
 static cnn_status mock_capture_begin(cnn_context *context, cnn_error *err)
 {
     mock *m = mock_of(context);
+    if (m->knobs[MOCK_SYNC_LAUNCHES]) return CNN_FAIL(err, CNN_UNSUPPORTED, "mock: sync_launches=1 captures nothing");
     if (m->knobs[MOCK_REFUSE] == 1) return CNN_FAIL(err, CNN_DEVICE, "mock: nothing can be captured");
     if (m->capture != NULL) return CNN_FAIL(err, CNN_DEVICE, "mock: a capture in a capture");
     m->capture = calloc(1, sizeof *m->capture);

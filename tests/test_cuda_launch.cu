@@ -109,15 +109,16 @@ static void too_much_memory_is_counted(void **)
     assert_int_equal(cuda_alloc(base(c), much, &memory, &err), CNN_OUT_OF_MEMORY);
     assert_message(err, "1125899906842624 bytes needed");
     assert_message(err, "are free");
+    assert_int_equal(cuda_host_alloc(base(c), much, &memory, &err), CNN_OUT_OF_MEMORY);
+    assert_message(err, "1125899906842624 bytes of page-locked host memory");
     assert_int_equal(cuda_alloc(base(c), 64, &memory, &err), CNN_OK);
     cuda_free(base(c), memory);
     cuda_context_close(base(c));
 }
 
-/* The knob sync_launches waits after a launch, but never while one is recorded. */
-static void graphs_replay(int64_t sync_launches)
+static void graphs_are_replayed(void **)
 {
-    cuda_context *c = open_context(sync_launches);
+    cuda_context *c = open_context(0);
     cnn_error err;
     void *memory = NULL;
     cnn_graph *graph = NULL;
@@ -136,10 +137,16 @@ static void graphs_replay(int64_t sync_launches)
     cuda_context_close(base(c));
 }
 
-static void graphs_are_replayed(void **)
+/* The knob sync_launches is for who asks which kernel fails: replays could not tell. */
+static void launches_that_are_waited_for_are_not_captured(void **)
 {
-    graphs_replay(0);
-    graphs_replay(1);
+    cuda_context *c = open_context(1);
+    cnn_error err;
+    assert_int_equal(cuda_capture_begin(base(c), &err), CNN_UNSUPPORTED);
+    assert_message(err, "sync_launches=1");
+    assert_int_equal(cuda_launch(c, {"add", 1, 1, 0}, &err, add<float>, nullptr, 0, 2), CNN_OK);
+    assert_int_equal(cuda_sync(base(c), &err), CNN_OK);
+    cuda_context_close(base(c));
 }
 
 /* Two kernels, then the end of the operation. */
@@ -218,6 +225,46 @@ static void broken_capture_leaves_the_context_usable(void **)
     cuda_context_close(base(c));
 }
 
+/* What is said of the kernel: one after a wait was not in the graph replayed before it. Errors are made up. */
+static void replays_name_no_kernel(void **)
+{
+    for (int waited = 0; waited < 2; waited++) {
+        cuda_context *c = open_context(0);
+        cnn_error err;
+        cnn_graph *graph = NULL;
+        assert_int_equal(cuda_capture_begin(base(c), &err), CNN_OK);
+        assert_int_equal(cuda_launch(c, {"innocent", 1, 1, 0}, &err, add<float>, nullptr, 0, 2), CNN_OK);
+        assert_int_equal(cuda_capture_end(base(c), &graph, &err), CNN_OK);
+        assert_int_equal(cuda_graph_run(base(c), graph, &err), CNN_OK);
+        if (waited) assert_int_equal(cuda_sync(base(c), &err), CNN_OK);
+        assert_int_equal(CUDA_CHECK(c, cudaErrorIllegalAddress, &err), CNN_DEVICE);
+        assert_message(err, waited ? "the latest kernel was innocent" : "a replayed step");
+        assert_true((strstr(err.message, "sync_launches=1") == NULL) == (waited == 1));
+        cuda_graph_free(base(c), graph);
+        cuda_context_close(base(c));
+    }
+}
+
+static void all_sticky_errors_end_the_context(void **)
+{
+    static const int sticky[] = {214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999},
+                     others[] = {1, 2, 9, 400, 600, 701, 801, 900, 901};
+    cnn_error err;
+    for (const int error : sticky) {
+        cuda_context *c = open_context(0);
+        assert_int_equal(CUDA_CHECK(c, static_cast<cudaError_t>(error), &err), CNN_DEVICE);
+        if (!c->dead) fail_msg("error %d leaves the context alive", error);
+        cuda_context_close(base(c));
+    }
+    cuda_context *c = open_context(0);
+    for (const int error : others) {
+        assert_int_not_equal(CUDA_CHECK(c, static_cast<cudaError_t>(error), &err), CNN_OK);
+        if (c->dead) fail_msg("error %d ends the context", error);
+        if (strcspn(err.message, "(") < strcspn(err.message, ":")) fail_msg("C++ in words: %s", err.message);
+    }
+    cuda_context_close(base(c));
+}
+
 /* The error is made up: a real one would end this process's use of the device, and the other tests with it. */
 static void sticky_errors_end_the_context(void **)
 {
@@ -243,10 +290,18 @@ static void sticky_errors_end_the_context(void **)
 int main()
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grid_stride_covers_every_element), cmocka_unit_test(shared_memory_is_asked_for),
-        cmocka_unit_test(wrong_shapes_are_refused),         cmocka_unit_test(bad_devices_are_named),
-        cmocka_unit_test(too_much_memory_is_counted),       cmocka_unit_test(graphs_are_replayed),
-        cmocka_unit_test(laps_are_of_the_kernels),          cmocka_unit_test(broken_capture_leaves_the_context_usable),
+        cmocka_unit_test(grid_stride_covers_every_element),
+        cmocka_unit_test(shared_memory_is_asked_for),
+        cmocka_unit_test(wrong_shapes_are_refused),
+        cmocka_unit_test(bad_devices_are_named),
+        cmocka_unit_test(too_much_memory_is_counted),
+        cmocka_unit_test(graphs_are_replayed),
+        cmocka_unit_test(launches_that_are_waited_for_are_not_captured),
+        cmocka_unit_test(replays_name_no_kernel),
+        cmocka_unit_test(all_sticky_errors_end_the_context),
+
+        cmocka_unit_test(laps_are_of_the_kernels),
+        cmocka_unit_test(broken_capture_leaves_the_context_usable),
         cmocka_unit_test(sticky_errors_end_the_context),
     };
     const int skip = gpu_or_skip();

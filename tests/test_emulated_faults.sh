@@ -29,7 +29,7 @@ for fault in 'probe=100;no CUDA device|CUDA_VISIBLE_DEVICES' \
     'probe=35,driver=0;no NVIDIA driver' \
     'probe=35,driver=12020;driver is too old|serves CUDA 12.2|update' \
     'open=46;device 0 is busy|compute mode' \
-    'open=2;device 0 has no memory left|nvidia-smi'; do
+    'open=2;device 0 has no memory left|perhaps another process|nvidia-smi'; do
     broken "${fault%;*}" 2 "${fault#*;}" verify --impl "$impl" --problem mb1ic1ih3oc1kh3
     broken "${fault%;*}" 2 "${fault#*;}" train --impl "$impl" "${small[@]}"
 done
@@ -40,17 +40,42 @@ holds "list without a device" "$tmp/out" "✗ $impl|no CUDA device"
 # Memory: counted before anything is allocated
 broken memory=1000000 2 "thesis at batch 2000|are needed, but only|are free" train --impl "$impl" "${small[@]}" \
     --batch 2000 --train-images 2000
+holds "the sentence" "$tmp/sentence" ' [(]0[.][0-9] MiB[)] are free|[(][1-9][0-9.]* MiB[)] are needed' -E
 holds "the sentence" "$tmp/sentence" ': [1-9][0-9]{5,} bytes .* are needed, but only [1-9][0-9]{5} ' -E
 broken memory=1000000 2 "problem mb100ic3ih99oc4|are needed, but only|are free" verify --impl "$impl" --problem mb100ic3ih99oc4kh3
+# cuBLAS's workspace, 32 MiB by default, is no exception
+if [[ $("$benchcnn" list) == *'✓ cuda_im2col'* ]]; then
+    broken memory=20000000 2 "33554432 bytes needed on device 0|of its 20000000 are free" verify --impl cuda_im2col --problem mb2ic3ih9oc5kh3
+fi
 
 # A kernel that dies: the call, the kernel, the problem; what was finished is recorded
 broken kernel=40 1 "cudaStreamSynchronize|cudaErrorIllegalAddress|the latest kernel was|cannot be used any more" \
     verify --impl "$impl" --problem mb2ic3ih9oc5kh3 --out "$tmp/verify.jsonl"
 holds "the report" "$tmp/out" "mb2ic3ih9oc5oh7kh3|repeat with"
 grep '"state":"FAILED"' "$tmp/verify.jsonl" | grep -q cudaErrorIllegalAddress || fail "the record lacks the failure"
-broken kernel=200 1 "thesis at batch 30|the latest kernel was|cudaErrorIllegalAddress" \
+# A replayed step does not tell which kernel it was: it says how to find out, and no name that may be wrong
+broken kernel=200 1 "thesis at batch 30|replayed step|sync_launches=1|--no-graph|cudaErrorIllegalAddress" \
     train --impl "$impl" --batch 30 --epochs 3 "${small[@]}" --out "$tmp/train.jsonl"
 finished=$(grep -c '"kind":"epoch"' "$tmp/train.jsonl")
 [ "$finished" -eq 1 ] || fail "$finished epochs are recorded, not the one that was finished"
+grep -q 'latest kernel was' "$tmp/sentence" && fail "a replay names a kernel: $(cat "$tmp/sentence")"
+broken none=0 2 "cannot be captured|sync_launches=1|--no-graph" train --impl "$impl" "${small[@]}" --batch 30 --set "$impl.sync_launches=1"
+# found out: the kernel is of the operation that is named; a step later it is the same one, and others are others
+for kernel in 80 81 82 83 84 85 86 87; do
+    broken kernel=$kernel 1 "the latest kernel was|cudaErrorIllegalAddress" train --impl "$impl" "${small[@]}" --batch 30 --epochs 3 \
+        --set "$impl.sync_launches=1" --no-graph
+    [ "$(grep -o 'thesis at batch 30' "$tmp/sentence" | wc -l)" -eq 1 ] || fail "the network is named more than once: $(cat "$tmp/sentence")"
+    sed -n 's/.*queued, \(.*\): an illegal.*latest kernel was \([a-z0-9_]*\);.*/\2 of \1/p' "$tmp/sentence"
+done >"$tmp/kernels"
+[ "$(cut -d' ' -f1 "$tmp/kernels" | sort -u | wc -l)" -ge 4 ] || fail "8 kernels in a row are not told apart: $(cat "$tmp/kernels")"
+while read -r kernel _ operation; do
+    case $kernel in
+    act_*) expected=leaky_relu ;;
+    fc_* | bias_*fc*) expected=fc ;;
+    loss_*) expected=softmax ;;
+    *) continue ;;
+    esac
+    [[ $operation == $expected* ]] || fail "kernel $kernel is not one of $operation"
+done <"$tmp/kernels"
 
 finish

@@ -68,6 +68,24 @@ static void hot_samples_are_replays(void **state)
     tear_down(&f);
 }
 
+/* A context that captures nothing is measured all the same: launched, and no launch is told apart. */
+static void samples_are_launched_where_nothing_is_captured(void **state)
+{
+    const measure_params params = {.min_time = 0.005, .max_time = 0.2, .noise = 0.1};
+    const char *const waiting = "mock.sync_launches=1";
+    const cnn_session_params session_params = {.threads = 1, .settings = &waiting, .n_settings = 1};
+    fixture f;
+    cnn_error err;
+    (void)state;
+    set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
+    cnn_session_close(&f.session);
+    assert_int_equal(cnn_session_open(cnn_impl_mock(), &session_params, &f.session, &err), CNN_OK);
+    run(&f, &params);
+    assert_true(mock_counted(f.session.context).replays == 0 && f.one.result.stats.count > 0);
+    assert_true(isnan(f.one.result.launch_s));
+    tear_down(&f);
+}
+
 static void warm_up_lasts_as_long_as_asked(void **state)
 {
     const measure_params params = {.min_time = 0, .max_time = 0.2, .noise = 1, .warm_up = 0.08};
@@ -224,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hot_samples_are_replays),
+        cmocka_unit_test(samples_are_launched_where_nothing_is_captured),
         cmocka_unit_test(warm_up_lasts_as_long_as_asked),
         cmocka_unit_test(cold_samples_follow_a_flush),
         cmocka_unit_test(amid_a_network_a_step_precedes_each_sample),

@@ -39,10 +39,11 @@ typedef struct cnn_impl {
     cnn_status (*sync)(cnn_context *, cnn_error *);        /* (optional) where operations are asynchronous */
     cnn_status (*timer_start)(cnn_context *, cnn_error *); /* (optional) device events; else the wall clock */
     cnn_status (*timer_stop)(cnn_context *, double *seconds, cnn_error *); /* with timer_start; waits for the device */
-    cnn_status (*capture_begin)(cnn_context *, cnn_error *);               /* (optional) */
-    cnn_status (*capture_end)(cnn_context *, cnn_graph **, cnn_error *);   /* with capture_begin */
-    cnn_status (*graph_run)(cnn_context *, cnn_graph *, cnn_error *);      /* with capture_begin */
-    void (*graph_free)(cnn_context *, cnn_graph *);                        /* with capture_begin */
+    /* (optional). CNN_UNSUPPORTED: not in this context, as its knobs are; steps can only be launched one by one. */
+    cnn_status (*capture_begin)(cnn_context *, cnn_error *);
+    cnn_status (*capture_end)(cnn_context *, cnn_graph **, cnn_error *); /* with capture_begin */
+    cnn_status (*graph_run)(cnn_context *, cnn_graph *, cnn_error *);    /* with capture_begin */
+    void (*graph_free)(cnn_context *, cnn_graph *);                      /* with capture_begin */
 
     /* Where the time goes: all five (optional), together. While laps are in use, operations mark the end of each of
      * their phases, and the harness the end of each operation (`lap` with ""). In a capture marks are captured too:

@@ -6,11 +6,14 @@
 
 /* ---- Errors */
 
-/* After one of these nothing of this process works on the device any more; cudaGetLastError() does not clear them. */
+/* After one of these nothing of this process works on the device any more; cudaGetLastError() does not clear them. The
+ * youngest stand as numbers, which do not change: older toolkits lack their names. */
 static bool is_sticky(cudaError_t error)
 {
-    switch (error) {
+    switch (static_cast<int>(error)) {
     case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case 226: /* cudaErrorContained */
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchTimeout:
     case cudaErrorAssert:
@@ -20,6 +23,9 @@ static bool is_sticky(cudaError_t error)
     case cudaErrorInvalidAddressSpace:
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
+    case 721: /* cudaErrorTensorMemoryLeak */
+    case 810: /* cudaErrorMpsClientTerminated */
+    case 911: /* cudaErrorExternalDevice */
     case cudaErrorUnknown:
         return true;
     default:
@@ -27,24 +33,43 @@ static bool is_sticky(cudaError_t error)
     }
 }
 
+int cuda_call_length(const char *call) { return static_cast<int>(strcspn(call, "(")); }
+
+/* The device does not say which kernel it was. What was launched last may be; of a graph nothing is known. */
+static void put_suspect(const cuda_context *c, char *text, size_t size)
+{
+    if (c->replayed)
+        snprintf(
+            text, size,
+            "it was in a replayed step, which does not tell its kernels apart: --set IMPL.sync_launches=1 (and, in "
+            "train and sweep, --no-graph) finds the kernel");
+    else
+        snprintf(text, size, "the latest kernel was %s", c->last_kernel[0] != '\0' ? c->last_kernel : "none");
+}
+
 cnn_status cuda_check(cuda_context *context, cudaError_t error, const char *call, const char *file, int line,
                       cnn_error *err)
 {
+    char suspect[256];
+    size_t left = 0, total = 0;
     if (context->dead) {
         *err = context->cause;
         return err->status;
     }
     if (error == cudaSuccess) return CNN_OK;
     (void)cudaGetLastError(); /* reported here; the next launch's check must not find it again */
-    if (!is_sticky(error)) {
-        const cnn_status status = error == cudaErrorMemoryAllocation ? CNN_OUT_OF_MEMORY : CNN_DEVICE;
-        return cnn_error_set(err, status, file, line, "%.200s: %s (%s)", call, cudaGetErrorString(error),
+    if (error == cudaErrorMemoryAllocation && cudaMemGetInfo(&left, &total) == cudaSuccess)
+        return cnn_error_set(err, CNN_OUT_OF_MEMORY, file, line,
+                             "%.*s: device %d is out of memory: %zu of %zu bytes free", cuda_call_length(call), call,
+                             context->device, left, total);
+    if (!is_sticky(error))
+        return cnn_error_set(err, error == cudaErrorMemoryAllocation ? CNN_OUT_OF_MEMORY : CNN_DEVICE, file, line,
+                             "%.*s: %s (%s)", cuda_call_length(call), call, cudaGetErrorString(error),
                              cudaGetErrorName(error));
-    }
-    cnn_error_set(err, CNN_DEVICE, file, line,
-                  "%.200s: %s (%s); the latest kernel was %s; device %d cannot be used any more by this process", call,
-                  cudaGetErrorString(error), cudaGetErrorName(error),
-                  context->last_kernel[0] != '\0' ? context->last_kernel : "none", context->device);
+    put_suspect(context, suspect, sizeof suspect);
+    cnn_error_set(err, CNN_DEVICE, file, line, "%.*s: %s (%s); %s; device %d cannot be used any more by this process",
+                  cuda_call_length(call), call, cudaGetErrorString(error), cudaGetErrorName(error), suspect,
+                  context->device);
     context->dead = true;
     context->cause = *err;
     return CNN_DEVICE;
@@ -81,7 +106,7 @@ static cnn_status unavailable(cudaError_t error, int device, cnn_error *err)
                         device);
     case cudaErrorMemoryAllocation:
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "CUDA device %d has no memory left for a context: %s", device,
-                        "another process holds it (nvidia-smi)");
+                        "perhaps another process holds it (nvidia-smi)");
     default:
         return CNN_FAIL(err, CNN_UNAVAILABLE, "CUDA device %d: %s (%s)", device, cudaGetErrorString(error),
                         cudaGetErrorName(error));
@@ -116,6 +141,14 @@ static void read_limits(const cudaDeviceProp *p, cuda_limits *l)
     l->memory_bytes = p->totalGlobalMem;
 }
 
+static cnn_status open_scratch(cuda_context *c, cnn_error *err)
+{
+    void *memory = NULL;
+    const cnn_status status = cuda_alloc(reinterpret_cast<cnn_context *>(c), sizeof *c->scratch, &memory, err);
+    c->scratch = static_cast<cuda_scratch *>(memory);
+    return status == CNN_OK ? CUDA_CHECK(c, cudaMemset(c->scratch, 0, sizeof *c->scratch), err) : status;
+}
+
 /* The first call that makes a context on the device is the stream's: here busy devices and full ones show. */
 static cnn_status open_device(cuda_context *c, cnn_error *err)
 {
@@ -130,11 +163,9 @@ static cnn_status open_device(cuda_context *c, cnn_error *err)
     if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
     if (error == cudaSuccess) error = cudaEventCreate(&c->start);
     if (error == cudaSuccess) error = cudaEventCreate(&c->stop);
-    if (error == cudaSuccess) error = cudaMalloc(&c->scratch, sizeof *c->scratch);
-    if (error == cudaSuccess) error = cudaMemset(c->scratch, 0, sizeof *c->scratch);
     if (error != cudaSuccess) return unavailable(error, c->device, err);
     read_limits(&properties, &c->limits);
-    return CNN_OK;
+    return open_scratch(c, err);
 }
 
 cnn_status cuda_context_open(const cnn_open_params *params, const cnn_knob *knobs, int n_knobs, size_t bytes,

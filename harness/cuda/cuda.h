@@ -49,6 +49,7 @@ typedef struct cuda_context {
     bool dead; /* after a sticky error: every call fails with `cause` */
     cnn_error cause;
     char last_kernel[CNN_NAME_MAX]; /* the latest launch, named when an error surfaces later */
+    bool replayed;                  /* since the stream was last waited for: then it may be a graph's kernel instead */
     cuda_scratch *scratch;    /* on the device; operations run in order, so each finds it as the last one left it */
     struct cuda_lanes *lanes; /* upload.cu's own; NULL before the first host_alloc */
     cnn_laps *laps;           /* laps.cu's own; NULL while none are in use */
@@ -72,6 +73,7 @@ cnn_status cuda_enter(cuda_context *, cnn_error *);
 /* CNN_OK, or the CUDA error in words with the call that failed: CUDA_TRY(c, cudaMalloc(&p, n), err). A sticky error
  * marks the context dead. */
 cnn_status cuda_check(cuda_context *, cudaError_t, const char *call, const char *file, int line, cnn_error *);
+int cuda_call_length(const char *call); /* of the function's name: all that a sentence shows of "cudaMalloc(&p, n)" */
 #define CUDA_CHECK(context, call, err) cuda_check((context), (call), #call, __FILE__, __LINE__, (err))
 #define CUDA_TRY(context, call, err)                                                                                   \
     do {                                                                                                               \

@@ -10,8 +10,9 @@ static cnn_status blas_check(cuda_context *context, cublasStatus_t status, const
     if (status == CUBLAS_STATUS_SUCCESS) return CNN_OK;
     const cudaError_t error = cudaPeekAtLastError(); /* a sticky error shows in cuBLAS's calls first */
     if (error != cudaSuccess) return cuda_check(context, error, call, __FILE__, __LINE__, err);
-    const cnn_status kind = status == CUBLAS_STATUS_ALLOC_FAILED ? CNN_OUT_OF_MEMORY : CNN_DEVICE;
-    return CNN_FAIL(err, kind, "%s: %s", call, cublasGetStatusString(status));
+    if (status == CUBLAS_STATUS_ALLOC_FAILED)
+        return cuda_check(context, cudaErrorMemoryAllocation, call, __FILE__, __LINE__, err);
+    return CNN_FAIL(err, CNN_DEVICE, "%.*s: %s", cuda_call_length(call), call, cublasGetStatusString(status));
 }
 
 #define BLAS_TRY(context, call, err)                                                                                   \
@@ -25,9 +26,12 @@ static cnn_status blas_check(cuda_context *context, cublasStatus_t status, const
  */
 cnn_status cuda_blas_open(cuda_context *context, cuda_blas *blas, size_t workspace_bytes, cnn_error *err)
 {
+    cnn_status status = cuda_enter(context, err);
+    if (status != CNN_OK) return status;
     BLAS_TRY(context, cublasCreate(&blas->handle), err);
     BLAS_TRY(context, cublasSetStream(blas->handle, context->stream), err);
-    CUDA_TRY(context, cudaMalloc(&blas->workspace, workspace_bytes), err);
+    status = cuda_alloc(reinterpret_cast<cnn_context *>(context), workspace_bytes, &blas->workspace, err);
+    if (status != CNN_OK) return status;
     BLAS_TRY(context, cublasSetWorkspace(blas->handle, blas->workspace, workspace_bytes), err);
     BLAS_TRY(context, cublasSetAtomicsMode(blas->handle, CUBLAS_ATOMICS_NOT_ALLOWED), err);
     BLAS_TRY(context, cublasSetMathMode(blas->handle, CUBLAS_DEFAULT_MATH), err); /* TF32 only where a call says so */

@@ -1,7 +1,8 @@
 /* graph.cu: a step captured once and replayed: one launch by the host instead of one a kernel.
  *
  * Capture is thread-local: another thread's allocations do not break it. While it lasts, nothing may wait or allocate;
- * the call that tries to fails, capture_end then fails as well, and the context is as good as before. */
+ * the call that tries to fails, capture_end then fails as well, and the context is as good as before. With the knob
+ * sync_launches nothing is captured: a user who asks which kernel fails must not get replays, which cannot tell. */
 #include "harness/cuda/cuda.h"
 
 static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_context *>(context); }
@@ -9,6 +10,9 @@ static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_con
 cnn_status cuda_capture_begin(cnn_context *context, cnn_error *err)
 {
     cuda_context *c = of(context);
+    if (c->knobs[CUDA_KNOB_SYNC_LAUNCHES] != 0)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "sync_launches=1 waits for every kernel, and those of a graph are launched all at once");
     CUDA_TRY(c, cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal), err);
     return CNN_OK;
 }
@@ -31,6 +35,7 @@ cnn_status cuda_capture_end(cnn_context *context, cnn_graph **graph, cnn_error *
 cnn_status cuda_graph_run(cnn_context *context, cnn_graph *graph, cnn_error *err)
 {
     cuda_context *c = of(context);
+    c->replayed = true;
     CUDA_TRY(c, cudaGraphLaunch(reinterpret_cast<cudaGraphExec_t>(graph), c->stream), err);
     return CNN_OK;
 }

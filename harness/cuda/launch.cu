@@ -42,11 +42,7 @@ cnn_status cuda_launch_done(cuda_context *c, const cuda_shape &s, cudaError_t er
         (void)cudaGetLastError();
         return bad_shape(c, s, cudaGetErrorString(error), err);
     }
-    if (error == cudaSuccess && c->knobs[CUDA_KNOB_SYNC_LAUNCHES] != 0) {
-        cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-        CUDA_TRY(c, cudaStreamIsCapturing(c->stream, &capture), err);
-        if (capture == cudaStreamCaptureStatusNone) error = cudaStreamSynchronize(c->stream);
-    }
+    if (error == cudaSuccess && c->knobs[CUDA_KNOB_SYNC_LAUNCHES] != 0) error = cudaStreamSynchronize(c->stream);
     const cnn_status status = cuda_check(c, error, s.kernel, __FILE__, __LINE__, err);
     return status == CNN_OK ? cuda_phase(c, s.kernel, err) : status;
 }

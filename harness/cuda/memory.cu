@@ -21,21 +21,27 @@ cnn_status cuda_alloc(cnn_context *context, size_t bytes, void **memory, cnn_err
 
 void cuda_free(cnn_context *, void *memory) { (void)cudaFree(memory); }
 
+/* Until here all went well, so what goes wrong from now on is not what was replayed before. */
+static cnn_status wait_for_stream(cuda_context *c, cnn_error *err)
+{
+    CUDA_TRY(c, cudaStreamSynchronize(c->stream), err);
+    c->replayed = false;
+    return CNN_OK;
+}
+
 /* The source may be pageable and may change at once: the copy is done when this returns. */
 cnn_status cuda_upload(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
     cuda_context *c = of(context);
     CUDA_TRY(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, c->stream), err);
-    CUDA_TRY(c, cudaStreamSynchronize(c->stream), err);
-    return CNN_OK;
+    return wait_for_stream(c, err);
 }
 
 cnn_status cuda_download(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
     cuda_context *c = of(context);
     CUDA_TRY(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, c->stream), err);
-    CUDA_TRY(c, cudaStreamSynchronize(c->stream), err);
-    return CNN_OK;
+    return wait_for_stream(c, err);
 }
 
 cnn_status cuda_copy(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
@@ -60,9 +66,4 @@ cnn_status cuda_memory_free(cnn_context *context, size_t *bytes, cnn_error *err)
     return status == CNN_OK ? CUDA_CHECK(of(context), cudaMemGetInfo(bytes, &total), err) : status;
 }
 
-cnn_status cuda_sync(cnn_context *context, cnn_error *err)
-{
-    cuda_context *c = of(context);
-    CUDA_TRY(c, cudaStreamSynchronize(c->stream), err);
-    return CNN_OK;
-}
+cnn_status cuda_sync(cnn_context *context, cnn_error *err) { return wait_for_stream(of(context), err); }

@@ -16,6 +16,7 @@ cnn_status cuda_timer_stop(cnn_context *context, double *seconds, cnn_error *err
     *seconds = 0.0;
     CUDA_TRY(c, cudaEventRecord(c->stop, c->stream), err);
     CUDA_TRY(c, cudaEventSynchronize(c->stop), err);
+    c->replayed = false; /* what was replayed ended well */
     CUDA_TRY(c, cudaEventElapsedTime(&milliseconds, c->start, c->stop), err);
     *seconds = milliseconds * 1e-3;
     return CNN_OK;

@@ -64,8 +64,14 @@ cnn_status cuda_host_alloc(cnn_context *context, size_t bytes, void **memory, cn
             return status;
         }
     }
-    CUDA_TRY(c, cudaMallocHost(memory, bytes), err);
-    return CNN_OK;
+    const cudaError_t error = cudaMallocHost(memory, bytes);
+    if (error != cudaErrorMemoryAllocation) return cuda_check(c, error, "cudaMallocHost", __FILE__, __LINE__, err);
+    *memory = NULL;
+    (void)cudaGetLastError();
+    return CNN_FAIL(
+        err, CNN_OUT_OF_MEMORY,
+        "%zu bytes of page-locked host memory cannot be had for device %d: the host has not so much to lock", bytes,
+        c->device);
 }
 
 void cuda_host_free(cnn_context *, void *memory) { (void)cudaFreeHost(memory); }

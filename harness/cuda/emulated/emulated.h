@@ -15,6 +15,10 @@
  *
  * What goes wrong with devices goes wrong on request, named in the environment: EMULATED_CUDA_FAULT=NAME=NUMBER,...
  *   probe=E     asking for devices ends in error E (100: none; 35: the driver is too old, and serves driver=12020)
+ *   devices=N   there are N devices, all alike (1). As with CUDA, a stream and an event belong to the device that was
+ *               current when they were made, and kernels, fills and graphs go only to a stream of the current device
+ *   capability=75  is what they have (90), and mode=2 is their compute mode (0; 2: prohibited)
+ *   code=E      asking for a kernel's attributes ends in error E (209: the program holds no code for the device)
  *   open=E      a stream, the first thing that a context makes, ends in error E (46: the device is busy)
  *   memory=B    the device has B bytes
  *   kernel=N    the N-th kernel that runs reads where it must not: every later call fails
@@ -22,7 +26,7 @@
  * Provided here, for C and C++: device properties, cudaMalloc, cudaMallocHost, copies, fills, streams (everything is
  * done when the call returns), events (wall clock), stream capture and graphs (the recorded calls, played back),
  * errors. Provided by device.h, for kernels: see there. Not provided: anything else; textures, cooperative groups,
- * cp.async, tensor cores, half and bfloat16, device printf, separate compilation, managed memory, more than one device.
+ * cp.async, tensor cores, half and bfloat16, device printf, separate compilation, managed memory.
  * Not shown: data races other than those above, bank conflicts, static __shared__ arrays that a block reads before it
  * writes them, any notion of speed. */
 #ifndef HARNESS_CUDA_EMULATED_H
@@ -43,9 +47,16 @@ extern "C" {
     X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                              \
     X(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")                 \
     X(cudaErrorDevicesUnavailable, 46, "CUDA-capable device(s) is/are busy or unavailable")                            \
+    X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                                   \
     X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                                    \
     X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                           \
+    X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")                \
     X(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                                           \
+    X(cudaErrorInvalidPtx, 218, "a PTX JIT compilation failed")                                                        \
+    X(cudaErrorNvlinkUncorrectable, 220, "uncorrectable NVLink error detected during the execution")                   \
+    X(cudaErrorJitCompilerNotFound, 221, "PTX JIT compiler library not found")                                         \
+    X(cudaErrorUnsupportedPtxVersion, 222, "the provided PTX was compiled with an unsupported toolchain.")             \
+    X(cudaErrorJitCompilationDisabled, 223, "PTX JIT compilation was disabled")                                        \
     X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                                  \
     X(cudaErrorNotReady, 600, "device not ready")                                                                      \
     X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                                        \
@@ -95,7 +106,7 @@ typedef struct emulated_event *cudaEvent_t;
 typedef struct emulated_graph *cudaGraph_t;
 typedef struct emulated_graph *cudaGraphExec_t;
 
-/* ---- The device: one, made up. Two multiprocessors, so that small problems already go round a grid-stride loop. */
+/* ---- The device: made up. Two multiprocessors, so that small problems already go round a grid-stride loop. */
 typedef struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin;
@@ -103,7 +114,12 @@ typedef struct cudaDeviceProp {
     int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], regsPerBlock, maxThreadsPerMultiProcessor;
 } cudaDeviceProp;
 
-typedef enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrComputeMode = 20 } cudaDeviceAttr;
+typedef enum cudaDeviceAttr {
+    cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrComputeMode = 20,
+    cudaDevAttrComputeCapabilityMajor = 75,
+    cudaDevAttrComputeCapabilityMinor = 76
+} cudaDeviceAttr;
 enum { cudaComputeModeDefault = 0, cudaComputeModeExclusive = 1, cudaComputeModeProhibited = 2 };
 
 cudaError_t cudaGetDeviceCount(int *count);
@@ -115,6 +131,12 @@ cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
 cudaError_t cudaDeviceSynchronize(void);
 
+/* What nvcc says of the code in a program: the architectures that it was compiled for. */
+#define __CUDA_ARCH_LIST__ 800, 900
+
+typedef struct cudaFuncAttributes {
+    int maxThreadsPerBlock;
+} cudaFuncAttributes;
 typedef enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 } cudaFuncAttribute;
 
 /* ---- Memory: the host's own. */
