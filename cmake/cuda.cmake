@@ -28,7 +28,7 @@ macro(benchcnn_check_language language)
   endif()
 endmacro()
 
-# "native" where a GPU can be asked, else code for the data centres' three latest generations with PTX for newer ones.
+# "native" where a GPU can be asked, else code for the data centres' Ampere and Hopper, with PTX for what came after them.
 function(benchcnn_cuda_architectures)
   if(DEFINED CMAKE_CUDA_ARCHITECTURES OR DEFINED ENV{CUDAARCHS})
     return()

@@ -68,5 +68,5 @@ cnn_status cucol_crop(cucol_context *context, cnn_dtype dtype, const cucol_copy 
 
 cnn_status cucol_zero(cucol_context *context, void *memory, size_t bytes, cnn_error *err)
 {
-    return CUDA_CHECK(&context->cuda, cudaMemsetAsync(memory, 0, bytes, context->cuda.stream), err);
+    return cuda_fill(reinterpret_cast<cnn_context *>(context), memory, 0, bytes, err);
 }

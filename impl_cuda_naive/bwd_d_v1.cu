@@ -25,7 +25,9 @@ template <typename T> static __global__ void bwd_d_v1(conv_shape<int64_t> s, con
 static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
 {
     const size_t bytes = (size_t)(d->mb * d->ic * d->ih * d->iw) * element_size(d);
-    if (a->beta == 0) CUDA_TRY(context, cudaMemsetAsync(a->dx, 0, bytes, context->stream), err);
+    const cnn_status status =
+        a->beta == 0 ? cuda_fill(reinterpret_cast<cnn_context *>(context), a->dx, 0, bytes, err) : CNN_OK;
+    if (status != CNN_OK) return status;
     return NAIVE_LAUNCH(d->t.dtype, context, v1_shape(context, d, "bwd_d_v1"), err, bwd_d_v1, conv_shape_of<int64_t>(d),
                         a->dy, a->w, a->dx);
 }

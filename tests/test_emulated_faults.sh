@@ -28,14 +28,27 @@ broken() {
 for fault in 'probe=100;no CUDA device|CUDA_VISIBLE_DEVICES' \
     'probe=35,driver=0;no NVIDIA driver' \
     'probe=35,driver=12020;driver is too old|serves CUDA 12.2|update' \
+    'mode=2;device 0 is closed|compute mode is prohibited|nvidia-smi -i 0 -c DEFAULT' \
+    'capability=75;device 0 has compute capability 7.5|built for 8.0, 9.0|-DCMAKE_CUDA_ARCHITECTURES=75' \
+    'code=209;device 0 has compute capability 9.0|no kernel image is available|-DCMAKE_CUDA_ARCHITECTURES=90' \
+    'code=222;driver|unsupported toolchain|-DCMAKE_CUDA_ARCHITECTURES' \
     'open=46;device 0 is busy|compute mode' \
     'open=2;device 0 has no memory left|perhaps another process|nvidia-smi'; do
     broken "${fault%;*}" 2 "${fault#*;}" verify --impl "$impl" --problem mb1ic1ih3oc1kh3
     broken "${fault%;*}" 2 "${fault#*;}" train --impl "$impl" "${small[@]}"
 done
+for fault in 'probe=100;no CUDA device' 'mode=2;compute mode is prohibited' 'capability=75;compute capability 7.5'; do
+    tests=$((tests + 1))
+    EMULATED_CUDA_FAULT=${fault%;*} "$benchcnn" list >"$tmp/out" 2>"$tmp/err" || fail "list with $fault: $(cat "$tmp/err")"
+    holds "list with $fault" "$tmp/out" "✗ $impl|${fault#*;}"
+done
+
+# The second of two devices, used by a thread whose current device is the first
+all=$("$benchcnn" list | sed -n 's/^✓ \([a-z0-9_]*\) (emulated.*/\1/p' | paste -sd,)
 tests=$((tests + 1))
-EMULATED_CUDA_FAULT=probe=100 "$benchcnn" list >"$tmp/out" 2>"$tmp/err" || fail "list without a device: $(cat "$tmp/err")"
-holds "list without a device" "$tmp/out" "✗ $impl|no CUDA device"
+EMULATED_CUDA_FAULT=devices=2 "$benchcnn" verify --impl "$all" --device 1 --determinism --problem mb2ic3ih9oc5kh3 --quiet \
+    >"$tmp/out" 2>&1 || fail "verify on the second device: $(grep -m3 FAILED "$tmp/out")"
+broken devices=2 2 "device 2: there are only 2 CUDA devices" verify --impl "$impl" --device 2 --problem mb1ic1ih3oc1kh3
 
 # Memory: counted before anything is allocated
 broken memory=1000000 2 "thesis at batch 2000|are needed, but only|are free" train --impl "$impl" "${small[@]}" \

@@ -104,9 +104,10 @@ cnn_status cuda_gemm_run(cuda_context *context, const cuda_blas *blas, const cnn
                          const void *a, const void *b, void *c, cnn_error *err)
 {
     const blas_product p = product_of(g, a, b);
-    if (context->dead) return cuda_check(context, cudaSuccess, "cuBLAS", __FILE__, __LINE__, err);
+    cnn_status status = cuda_enter(context, err);
+    if (status != CNN_OK) return status;
     snprintf(context->last_kernel, sizeof context->last_kernel, "cuBLAS %d x %d x %d", p.m, p.n, (int)g->k);
-    const cnn_status status = blas_check(context, call_blas(blas, t, g, p, c), context->last_kernel, err);
+    status = blas_check(context, call_blas(blas, t, g, p, c), context->last_kernel, err);
     if (status != CNN_OK) return status;
     /* cuBLAS chooses its launches; what they did is looked at as after our own. */
     return cuda_launch_done(context, {"gemm", dim3(), dim3(), 0}, cudaSuccess, err);

@@ -10,6 +10,8 @@ static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_con
 cnn_status cuda_capture_begin(cnn_context *context, cnn_error *err)
 {
     cuda_context *c = of(context);
+    const cnn_status status = cuda_enter(c, err);
+    if (status != CNN_OK) return status;
     if (c->knobs[CUDA_KNOB_SYNC_LAUNCHES] != 0)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "sync_launches=1 waits for every kernel, and those of a graph are launched all at once");
@@ -35,6 +37,8 @@ cnn_status cuda_capture_end(cnn_context *context, cnn_graph **graph, cnn_error *
 cnn_status cuda_graph_run(cnn_context *context, cnn_graph *graph, cnn_error *err)
 {
     cuda_context *c = of(context);
+    const cnn_status status = cuda_enter(c, err);
+    if (status != CNN_OK) return status;
     c->replayed = true;
     CUDA_TRY(c, cudaGraphLaunch(reinterpret_cast<cudaGraphExec_t>(graph), c->stream), err);
     return CNN_OK;

@@ -64,6 +64,8 @@ static cnn_status record(cuda_context *c, cnn_laps *laps, int index, cnn_error *
         if (status != CNN_OK) return status;
     }
     if (index == laps->n_events) {
+        const cnn_status status = cuda_enter(c, err); /* whose the event will be */
+        if (status != CNN_OK) return status;
         CUDA_TRY(c, cudaEventCreate(&laps->events[index]), err);
         laps->n_events++;
     }

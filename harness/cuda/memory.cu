@@ -54,8 +54,8 @@ cnn_status cuda_copy(cnn_context *context, void *dst, const void *src, size_t by
 cnn_status cuda_fill(cnn_context *context, void *dst, int byte, size_t bytes, cnn_error *err)
 {
     cuda_context *c = of(context);
-    CUDA_TRY(c, cudaMemsetAsync(dst, byte, bytes, c->stream), err);
-    return CNN_OK;
+    const cnn_status status = cuda_enter(c, err);
+    return status == CNN_OK ? CUDA_CHECK(c, cudaMemsetAsync(dst, byte, bytes, c->stream), err) : status;
 }
 
 cnn_status cuda_memory_free(cnn_context *context, size_t *bytes, cnn_error *err)

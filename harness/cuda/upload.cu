@@ -55,10 +55,12 @@ cnn_status cuda_host_alloc(cnn_context *context, size_t bytes, void **memory, cn
 {
     cuda_context *c = of(context);
     *memory = NULL;
+    cnn_status status = cuda_enter(c, err);
+    if (status != CNN_OK) return status;
     if (c->lanes == NULL) {
         c->lanes = static_cast<cuda_lanes *>(calloc(1, sizeof *c->lanes));
         if (c->lanes == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the upload lanes");
-        const cnn_status status = lanes_make(c, c->lanes, err);
+        status = lanes_make(c, c->lanes, err);
         if (status != CNN_OK) {
             cuda_lanes_close(c);
             return status;

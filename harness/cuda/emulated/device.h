@@ -156,6 +156,11 @@ template <typename T> cudaError_t cudaFuncSetAttribute(T *kernel, cudaFuncAttrib
 {
     return emulated_set_attribute(reinterpret_cast<const void *>(kernel), attribute, value);
 }
+cudaError_t emulated_get_attributes(cudaFuncAttributes *);
+template <typename T> cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, T *)
+{
+    return emulated_get_attributes(attributes);
+}
 inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph)
 {
     return cudaGraphInstantiate(exec, graph, 0);

@@ -6,6 +6,7 @@
 
 struct emulated_cublas {
     cudaStream_t stream;
+    int device; /* that was current when it was made: with another, cuBLAS does whatever it does */
 };
 
 /* A batch of products, with all that cuBLAS reads at the time of the call, so that it can be done later. */
@@ -46,6 +47,8 @@ template <typename T> static void all_products(const batch_of_products &p)
 /* Now, or, while the stream is captured, at every replay. */
 static cublasStatus_t submit(cublasHandle_t handle, const batch_of_products &p, bool single)
 {
+    int device = 0;
+    if (cudaGetDevice(&device) != cudaSuccess || device != handle->device) return CUBLAS_STATUS_NOT_INITIALIZED;
     emulated_enqueue(handle->stream, [p, single] {
         if (single)
             all_products<float>(p);
@@ -88,6 +91,7 @@ cublasStatus_t cublasCreate(cublasHandle_t *handle)
 {
     *handle = new (std::nothrow) emulated_cublas{};
     if (*handle == nullptr) return CUBLAS_STATUS_ALLOC_FAILED;
+    if (cudaGetDevice(&(*handle)->device) != cudaSuccess) return CUBLAS_STATUS_NOT_INITIALIZED;
     openblas_set_num_threads(1); /* the same bits in every run */
     return CUBLAS_STATUS_SUCCESS;
 }

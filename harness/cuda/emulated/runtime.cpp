@@ -14,6 +14,10 @@ enum { MEMORY_ALIGN = 256 };
 
 std::atomic<size_t> allocated; /* of device memory */
 thread_local cudaError_t last_error = cudaSuccess;
+thread_local int current_device = 0;
+
+bool is_device(int device) { return device >= 0 && device < emulated_fault("devices", 1); }
+int capability() { return static_cast<int>(emulated_fault("capability", 90)); }
 
 size_t pages(int which) { return static_cast<size_t>(sysconf(which)) * static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
@@ -48,6 +52,8 @@ cudaError_t emulated_done(cudaError_t error)
     if (error != cudaSuccess) last_error = error;
     return error;
 }
+
+int emulated_device() { return current_device; }
 
 extern "C" {
 
@@ -90,27 +96,33 @@ cudaError_t cudaGetLastError(void)
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    *count = 1;
+    *count = static_cast<int>(emulated_fault("devices", 1));
     return emulated_done(static_cast<cudaError_t>(emulated_fault("probe", cudaSuccess)));
 }
 
-cudaError_t cudaSetDevice(int device) { return emulated_done(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
+cudaError_t cudaSetDevice(int device)
+{
+    if (!is_device(device)) return emulated_done(cudaErrorInvalidDevice);
+    current_device = device;
+    return cudaSuccess;
+}
 
 cudaError_t cudaGetDevice(int *device)
 {
-    *device = 0;
+    *device = current_device;
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
 {
-    if (device != 0) return emulated_done(cudaErrorInvalidDevice);
+    if (!is_device(device)) return emulated_done(cudaErrorInvalidDevice);
     *p = cudaDeviceProp();
     std::strcpy(p->name, "emulated on the host");
     p->totalGlobalMem = total_bytes();
     p->sharedMemPerBlock = SHARED_BYTES;
     p->sharedMemPerBlockOptin = SHARED_BYTES_OPTIN;
-    p->major = 9;
+    p->major = capability() / 10;
+    p->minor = capability() % 10;
     p->multiProcessorCount = 2;
     p->warpSize = warpSize;
     p->l2CacheSize = 1 << 20;
@@ -125,8 +137,21 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
 {
-    if (device != 0) return emulated_done(cudaErrorInvalidDevice);
-    *value = attribute == cudaDevAttrMultiProcessorCount ? 2 : cudaComputeModeDefault;
+    if (!is_device(device)) return emulated_done(cudaErrorInvalidDevice);
+    switch (attribute) {
+    case cudaDevAttrMultiProcessorCount:
+        *value = 2;
+        break;
+    case cudaDevAttrComputeMode:
+        *value = static_cast<int>(emulated_fault("mode", cudaComputeModeDefault));
+        break;
+    case cudaDevAttrComputeCapabilityMajor:
+        *value = capability() / 10;
+        break;
+    case cudaDevAttrComputeCapabilityMinor:
+        *value = capability() % 10;
+        break;
+    }
     return cudaSuccess;
 }
 
@@ -206,6 +231,7 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size
 cudaError_t cudaMemsetAsync(void *memory, int byte, size_t bytes, cudaStream_t stream)
 {
     if (bytes != 0 && memory == nullptr) return emulated_done(cudaErrorInvalidValue);
+    if (!emulated_is_current(stream)) return cudaErrorInvalidResourceHandle;
     return emulated_enqueue(stream, [=] {
         if (bytes != 0) std::memset(memory, byte, bytes);
     });

@@ -14,6 +14,9 @@ cudaError_t emulated_done(cudaError_t);
 long long emulated_fault(const char *name, long long without);
 bool emulated_kernel_dies();
 cudaError_t emulated_state();
+/* This thread's current device, and whether the stream is of it: else the error that CUDA gives is remembered. */
+int emulated_device();
+bool emulated_is_current(cudaStream_t);
 /* For a call that is not allowed during capture: true while this thread captures, and the capture is then lost. */
 bool emulated_breaks_capture();
 /* block.cpp: calls `body` once for every thread of the grid, with the built-in indices set. */

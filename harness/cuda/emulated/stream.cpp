@@ -12,6 +12,7 @@ struct emulated_graph {
 };
 
 struct emulated_stream {
+    int device;
     cudaStreamCaptureStatus capture;
     emulated_graph *recording;
 };
@@ -19,6 +20,7 @@ struct emulated_stream {
 struct emulated_event {
     std::chrono::steady_clock::time_point time;
     bool recorded, timed;
+    int device;
 };
 
 namespace
@@ -53,6 +55,14 @@ bool emulated_breaks_capture()
     return true;
 }
 
+/* The default stream is the current device's own. */
+bool emulated_is_current(cudaStream_t stream)
+{
+    if (stream == nullptr || stream->device == emulated_device()) return true;
+    emulated_done(cudaErrorInvalidResourceHandle);
+    return false;
+}
+
 /* ---- Launching and recording */
 
 cudaError_t emulated_enqueue(cudaStream_t stream, std::function<void()> call)
@@ -70,6 +80,7 @@ cudaError_t emulated_enqueue(cudaStream_t stream, std::function<void()> call)
 cudaError_t emulated_launch_body(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, const void *kernel,
                                  std::function<void()> body)
 {
+    if (!emulated_is_current(stream)) return cudaErrorInvalidResourceHandle;
     if (!launch_fits(grid, block, shared_bytes, kernel)) return emulated_done(cudaErrorInvalidConfiguration);
     return emulated_enqueue(stream, [=] {
         if (!emulated_kernel_dies()) emulated_run_grid(grid, block, shared_bytes, body);
@@ -85,6 +96,12 @@ cudaError_t emulated_set_attribute(const void *kernel, cudaFuncAttribute attribu
     return cudaSuccess;
 }
 
+cudaError_t emulated_get_attributes(cudaFuncAttributes *attributes)
+{
+    attributes->maxThreadsPerBlock = MAX_BLOCK_THREADS;
+    return emulated_done(static_cast<cudaError_t>(emulated_fault("code", cudaSuccess)));
+}
+
 extern "C" {
 
 /* ---- Streams and graphs */
@@ -94,6 +111,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int)
     const cudaError_t error = static_cast<cudaError_t>(emulated_fault("open", cudaSuccess));
     if (error != cudaSuccess) return emulated_done(error);
     *stream = new emulated_stream();
+    (*stream)->device = emulated_device();
     return cudaSuccess;
 }
 
@@ -167,6 +185,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
+    if (!emulated_is_current(stream)) return cudaErrorInvalidResourceHandle;
     const emulated_graph graph = *exec; /* a copy: a launch that is itself captured may outlive exec */
     return emulated_enqueue(stream, [graph] {
         for (const std::function<void()> &call : graph.calls) call();
@@ -178,6 +197,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 {
     *event = new emulated_event();
+    (*event)->device = emulated_device();
     (*event)->timed = (flags & cudaEventDisableTiming) == 0;
     return cudaSuccess;
 }
@@ -192,6 +212,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
+    if (event->device != (stream != nullptr ? stream->device : emulated_device()))
+        return emulated_done(cudaErrorInvalidResourceHandle);
     event->recorded = true;
     return emulated_enqueue(stream, [event] { event->time = std::chrono::steady_clock::now(); });
 }
