@@ -15,7 +15,7 @@ verify() { # NAME, then options: the last lines and every failure, the whole in 
     local name=$1
     shift
     echo "== verify $name: $*"
-    "$benchcnn" verify "$@" --quiet --out "$out/verify_$name.jsonl" >"$out/verify_$name.log" 2>&1 || { failed=1; echo "EXIT $?"; }
+    "$benchcnn" verify "$@" --quiet --out "$out/verify_$name.jsonl" >"$out/verify_$name.log" 2>&1 || { echo "EXIT $?"; failed=1; }
     grep -a -E 'FAILED|MISTRUSTED' "$out/verify_$name.log" | head -${FAILURES:-12} || true
     tail -2 "$out/verify_$name.log"
 }
