@@ -28,6 +28,9 @@ if(BENCHCNN_CUDA_MODE STREQUAL EMULATED)
   set_tests_properties(cli_emulated cli_emulated_faults PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endif()
 
+add_test(NAME cuda_toolkit COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_cuda_toolkit.sh ${PROJECT_SOURCE_DIR} ${CMAKE_COMMAND}
+  ${CMAKE_C_COMPILER})
+
 # Every operation of every CUDA implementation against the reference; then odd shapes in the other layout and dtype.
 foreach(impl cuda_naive cuda_im2col cudnn)
   if(TARGET impl_${impl})

@@ -84,7 +84,7 @@ done >"$tmp/kernels"
 while read -r kernel _ operation; do
     case $kernel in
     act_*) expected=leaky_relu ;;
-    fc_* | bias_*fc*) expected=fc ;;
+    fc_*) expected="fc" ;;
     loss_*) expected=softmax ;;
     *) continue ;;
     esac
