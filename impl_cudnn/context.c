@@ -102,17 +102,29 @@ void cudnn_reason(char reason[CUDNN_REASON_MAX])
         if (*c == '\n' || *c == '\r' || *c == '\t') *c = ' ';
 }
 
+/* The knob sync_launches: what a call launched is waited for, so that its fault names the call. A plan of the graph API
+ * has named its engine. */
+static cnn_status wait_if_asked(cudnn_context *context, const char *call, const char *file, int line, cnn_error *err)
+{
+    cuda_context *c = &context->cuda;
+    if (c->knobs[CUDA_KNOB_SYNC_LAUNCHES] == 0) return CNN_OK;
+    const cudaError_t error = cudaStreamSynchronize(c->stream);
+    if (error != cudaSuccess && strncmp(call, "cudnnBackend", strlen("cudnnBackend")) != 0)
+        snprintf(c->last_kernel, sizeof c->last_kernel, "one of %.*s", cuda_call_length(call), call);
+    return cuda_check(c, error, call, file, line, err);
+}
+
 cnn_status cudnn_check(cudnn_context *context, cudnnStatus_t status, const char *call, const char *file, int line,
                        cnn_error *err)
 {
     char reason[CUDNN_REASON_MAX];
-    if (status == CUDNN_STATUS_SUCCESS && !context->cuda.dead) return CNN_OK;
+    if (status == CUDNN_STATUS_SUCCESS && !context->cuda.dead) return wait_if_asked(context, call, file, line, err);
     /* cuDNN hides the CUDA error that made an execution fail; a sticky one must still kill the context. */
     if (context->cuda.dead || CUDNN_STATUS_CATEGORY((int)status) == CUDNN_STATUS_EXECUTION_FAILED) {
         const cnn_status cuda = cuda_check(&context->cuda, cudaGetLastError(), call, file, line, err);
         if (cuda != CNN_OK) return cuda;
     }
     cudnn_reason(reason);
-    return cnn_error_set(err, cudnn_status_of(status), file, line, "%.*s: %s%s%s", (int)strcspn(call, "("), call,
+    return cnn_error_set(err, cudnn_status_of(status), file, line, "%.*s: %s%s%s", cuda_call_length(call), call,
                          cudnnGetErrorString(status), reason[0] != '\0' ? ": " : "", reason);
 }
