@@ -55,7 +55,7 @@ typedef struct cuda_context {
     cnn_laps *laps;           /* laps.cu's own; NULL while none are in use */
 } cuda_context;
 
-/* ---- context.cu: device choice and properties.
+/* ---- context.cu, device.cu: device choice and properties.
  * `bytes` is the size of the implementation's own context, which begins with a cuda_context and is zeroed; n_knobs are
  * copied from params (defaults where it has none). The caller adds its own handles, and on failure calls
  * cuda_context_close(), which frees the memory. */
