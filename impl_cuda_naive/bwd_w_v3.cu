@@ -7,7 +7,7 @@
 
 static cnn_status check(const cuda_context *context, const cnn_conv_desc *d, cnn_error *err)
 {
-    return weights_check(context, d, "bwd_w_v3", err);
+    return weights_check(context, d, "bwd_w_v3", "v2", err);
 }
 
 static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)

@@ -201,7 +201,7 @@ static cnn_status run_bwd_weights(cuda_context *context, const cnn_fc_desc *d, c
 static cnn_status check_bwd_weights(const cuda_context *context, const cnn_fc_desc *d, cnn_error *err)
 {
     const cnn_conv_desc conv = conv_of(d);
-    return weights_check(context, &conv, "fc_tiled_bwd_weights", err);
+    return weights_check(context, &conv, "fc_tiled_bwd_weights", "naive", err);
 }
 
 static size_t workspace_bwd_weights(const cuda_context *context, const cnn_fc_desc *d)

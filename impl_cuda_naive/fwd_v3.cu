@@ -116,7 +116,7 @@ static cnn_status check(const cuda_context *context, const cnn_conv_desc *d, cnn
 {
     int64_t grid[3], block[3];
     tile_sizes t;
-    cnn_status status = conv_check_32("v3", d, err);
+    cnn_status status = conv_check_32("v3", "v2", d, err);
     if (status != CNN_OK) return status;
     const int64_t channel = sizes_of(context, d, &t, grid, block);
     status = naive_grid_check(context, "v3", grid, block, err);

@@ -57,8 +57,9 @@ template <typename I> static inline conv_shape<I> conv_shape_of(const cnn_conv_d
     return s;
 }
 
-/* Whether `images` images, with all that windows reach beyond their edges, and the weights fit 32-bit indices. h and v
- * are bounds of every coordinate; the products are taken in floating point, where they cannot overflow. */
+/* Whether `images` images, with all that windows reach beyond their edges, and the weights with the biases behind them
+ * (BWD_W counts both in one) fit 32-bit indices. h and v are bounds of every coordinate; the products are taken in
+ * floating point, where they cannot overflow. */
 static inline bool conv_fits_32(const cnn_conv_desc *d, int64_t images)
 {
     const double limit = INT32_MAX, n = (double)images;
@@ -68,18 +69,20 @@ static inline bool conv_fits_32(const cnn_conv_desc *d, int64_t images)
                      (double)(d->iw + d->pw);
     const double y = n * (double)d->oc * (double)d->oh * (double)d->ow;
     const double w = (double)d->oc * (double)(d->ic / d->g) * (double)d->kh * (double)d->kw;
-    return n * (double)d->ic * h * v <= limit && y <= limit && w <= limit;
+    const double sums = w + (d->bias ? (double)d->oc : 0);
+    return n * (double)d->ic * h * v <= limit && y <= limit && sums <= limit;
 }
 
-/* The gate of the versions that have nothing but 32-bit indices within an image (the batch may be any). */
-static inline cnn_status conv_check_32(const char *version, const cnn_conv_desc *d, cnn_error *err)
+/* The gate of the versions that have nothing but 32-bit indices within an image (the batch may be any). `instead` is
+ * the algorithm that counts further. */
+static inline cnn_status conv_check_32(const char *version, const char *instead, const cnn_conv_desc *d, cnn_error *err)
 {
     if (conv_fits_32(d, 1)) return CNN_OK;
     return CNN_FAIL(err, CNN_UNSUPPORTED,
                     "%s counts within an image in 32 bits, and %lld x %lld x %lld to %lld x %lld x "
-                    "%lld is too large for that; use algorithm v2",
+                    "%lld is too large for that; use algorithm %s",
                     version, (long long)d->ic, (long long)d->ih, (long long)d->iw, (long long)d->oc, (long long)d->oh,
-                    (long long)d->ow);
+                    (long long)d->ow, instead);
 }
 
 static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }

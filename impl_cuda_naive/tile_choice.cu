@@ -143,7 +143,7 @@ cnn_status tile_check(const cuda_context *context, const cnn_conv_desc *d, cnn_d
 {
     tile_problem p;
     tile_launch l;
-    cnn_status status = conv_check_32(kernel, d, err);
+    cnn_status status = conv_check_32(kernel, "v2", d, err);
     if (status != CNN_OK) return status;
     tile_plan(context, d, dir, &p, &l);
     status = tile_threads_check(kernel, l.block, l.choice.channels, l.choice.pixels, l.threads, err);

@@ -31,7 +31,9 @@ struct weights_launch {
 void weights_plan(const cuda_context *, const cnn_conv_desc *, weights_problem *, weights_launch *);
 cnn_status weights_run(cuda_context *, const cnn_conv_desc *, const cnn_weighted_args *, const char *kernel,
                        cnn_error *);
-cnn_status weights_check(const cuda_context *, const cnn_conv_desc *, const char *kernel, cnn_error *);
+/* `instead`: the algorithm to use where this one cannot count so far. */
+cnn_status weights_check(const cuda_context *, const cnn_conv_desc *, const char *kernel, const char *instead,
+                         cnn_error *);
 size_t weights_workspace(const cuda_context *, const cnn_conv_desc *);
 
 #endif

@@ -89,11 +89,12 @@ size_t weights_workspace(const cuda_context *context, const cnn_conv_desc *d)
     return l.choice.splits > 1 ? (size_t)(l.choice.splits * p.results) * element_size(d) : 0;
 }
 
-cnn_status weights_check(const cuda_context *context, const cnn_conv_desc *d, const char *kernel, cnn_error *err)
+cnn_status weights_check(const cuda_context *context, const cnn_conv_desc *d, const char *kernel, const char *instead,
+                         cnn_error *err)
 {
     weights_problem p;
     weights_launch l;
-    cnn_status status = conv_check_32(kernel, d, err);
+    cnn_status status = conv_check_32(kernel, instead, d, err);
     if (status != CNN_OK) return status;
     weights_plan(context, d, &p, &l);
     status = tile_threads_check(kernel, l.block, l.choice.channels, l.choice.columns, l.threads, err);
