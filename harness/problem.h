@@ -7,7 +7,7 @@
  *   pool       max:mb2ic16ih8kh2sh2          (avg, avg_pad, global_avg; sizes deduced as for conv)
  *   act        leaky_relu=0.01:mb2ic20ih16   (a kind without =alpha takes its default)
  *   loss       mb100ic10
- *   dropout    0.2:mb2ic20ih16           (inference:mb2ic20ih16; options: 0.2,seed=7:mb2ic20ih16)
+ *   dropout    0.2:mb2ic20ih16               (inference:mb2ic20ih16; options: 0.2,seed=7:mb2ic20ih16)
  *   add        mb2ic20ih16
  *   concat     3+5+7:mb2ih16                 (channels of each input)
  *   batchnorm  mb8ic20ih16                   (inference:mb8ic20ih16, eps=0.001,momentum=0.3:mb8ic20ih16)

@@ -4,23 +4,9 @@
  * and neighbouring threads read neighbouring pixels. The partial sums meet in a tree of fixed shape (warp shuffles,
  * then one warp over shared memory), so it stays deterministic. Outputs whose tap is padding are left out beforehand.
  * Expected bottleneck: x and dy are read again for every weight, from L2: two loads a multiply-add. */
+#include "harness/cuda/reduce.h"
 #include "impl_cuda_naive/shape.h"
 #include "impl_cuda_naive/taps.h"
-
-enum { WARP = 32, MOST_WARPS = 32 };
-
-/* The sum over the block, in its first thread. Every thread of the block calls it. */
-template <typename T> static __device__ T block_sum(T value)
-{
-    __shared__ T warps[MOST_WARPS];
-    for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
-    __syncthreads(); /* the previous sum's readers are done */
-    if (threadIdx.x % WARP == 0) warps[threadIdx.x / WARP] = value;
-    __syncthreads();
-    value = threadIdx.x < blockDim.x / WARP ? warps[threadIdx.x] : 0;
-    for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_down_sync(0xffffffffu, value, step);
-    return value;
-}
 
 /* This thread's share of dw[k,c,i,j]: every blockDim.x-th of the outputs whose tap (i,j) lies inside x. */
 template <typename T, typename I>
@@ -52,6 +38,7 @@ template <typename T, typename I>
 static __global__ void bwd_w_v2(conv_shape<I> s, const T *__restrict__ x, const T *__restrict__ dy, T *__restrict__ dw,
                                 T *__restrict__ db, bool add)
 {
+    __shared__ T warps[32];
     const I taps = s.kh * s.kw, filter = s.group_ic * taps, weights = s.oc * filter;
     const int64_t sums = (int64_t)weights + (db != NULL ? s.oc : 0);
     for (int64_t block = blockIdx.x; block < sums; block += gridDim.x) {
@@ -66,7 +53,7 @@ static __global__ void bwd_w_v2(conv_shape<I> s, const T *__restrict__ x, const 
             sum = bias_share<T, I>(s, dy + (e - weights) * s.y.c);
             out = &db[e - weights];
         }
-        sum = block_sum(sum);
+        sum = cuda_block_sum(sum, warps);
         if (threadIdx.x == 0) *out = add ? *out + sum : sum;
     }
 }

@@ -54,6 +54,9 @@ void tile_plan(const cuda_context *, const cnn_conv_desc *, cnn_dir, tile_proble
 cnn_status tile_threads_check(const char *kernel, const int64_t block[3], int rows, int columns, int64_t most,
                               cnn_error *);
 
+/* tile_choice.cu: how many of m channels a thread computes at a time, at best. */
+int tile_best_channels(int64_t m);
+
 /* The most threads of a block, for kernels with so many sums of `bytes` each in every thread's registers: 65,536
  * registers of 4 bytes, shared among them. */
 static constexpr int tile_threads(size_t bytes, int sums) { return sums * (int)bytes >= 256 ? 256 : 512; }
@@ -66,5 +69,28 @@ static constexpr int tile_threads(size_t bytes, int sums) { return sums * (int)b
 template <typename T> struct alignas(16) pack {
     T v[4];
 };
+
+/* Slice 0 (of the block's z) gets the sum over the slices, in their order. Every thread of the block calls it. */
+template <typename T, int CHANNELS, int COLUMNS>
+static __device__ inline void tile_add_slices(T *buffer, T (&sums)[CHANNELS][COLUMNS])
+{
+    const int32_t plane = (int32_t)(blockDim.x * blockDim.y);
+    T *mine = buffer + threadIdx.y * blockDim.x + threadIdx.x;
+    if (threadIdx.z > 0) {
+#pragma unroll
+        for (int r = 0; r < CHANNELS; r++)
+#pragma unroll
+            for (int s = 0; s < COLUMNS; s++)
+                mine[(((int32_t)threadIdx.z - 1) * CHANNELS * COLUMNS + r * COLUMNS + s) * plane] = sums[r][s];
+    }
+    __syncthreads();
+    if (threadIdx.z > 0) return;
+    for (int32_t z = 0; z < (int32_t)blockDim.z - 1; z++) {
+#pragma unroll
+        for (int r = 0; r < CHANNELS; r++)
+#pragma unroll
+            for (int s = 0; s < COLUMNS; s++) sums[r][s] += mine[(z * CHANNELS * COLUMNS + r * COLUMNS + s) * plane];
+    }
+}
 
 #endif

@@ -16,7 +16,7 @@ static double cost_of(int64_t m, int channels)
     return (double)(ceil_div(m, channels) * channels) * (1.0 + 2.0 / channels);
 }
 
-static int best_channels(int64_t m)
+int tile_best_channels(int64_t m)
 {
     int best = 20;
     if (cost_of(m, 8) < cost_of(m, best)) best = 8;
@@ -31,7 +31,7 @@ static int64_t most_slices(int64_t products) { return products >= 16 ? smaller(p
  * the smallest. */
 static void choose_tile(int64_t m, int64_t groups, int64_t pixels, int64_t products, tile_choice *c)
 {
-    const int best = best_channels(m);
+    const int best = tile_best_channels(m);
     const int tiles[4][2] = {{best, 4}, {best, 2}, {best, 1}, {4, 1}};
     for (int i = 0; i < 4; i++) {
         c->channels = tiles[i][0];

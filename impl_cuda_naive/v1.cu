@@ -5,14 +5,15 @@ cnn_status naive_grid_check(const cuda_context *context, const char *version, co
                             const int64_t block[3], cnn_error *err)
 {
     const cuda_limits *l = &context->limits;
+    const int *most_blocks = l->grid_dim, *most_threads = l->block_dim;
     const int64_t threads = block[0] * block[1] * block[2];
     for (int i = 0; i < 3; i++) {
-        if (grid[i] > l->grid_dim[i])
+        if (grid[i] > most_blocks[i])
             return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: the grid needs %lld blocks in %c, the device has %d", version,
-                            (long long)grid[i], "xyz"[i], l -> grid_dim[i]);
-        if (block[i] > l->block_dim[i])
+                            (long long)grid[i], "xyz"[i], most_blocks[i]);
+        if (block[i] > most_threads[i])
             return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: %lld threads of a block in %c, the device has %d", version,
-                            (long long)block[i], "xyz"[i], l -> block_dim[i]);
+                            (long long)block[i], "xyz"[i], most_threads[i]);
     }
     if (threads > l->block_threads)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: a block of %lld x %lld x %lld threads, the device's most is %d",

@@ -7,19 +7,6 @@
 
 enum { FEW_PIXELS = 2048, BLOCK_THREADS = 256, BUSY_BLOCKS = 512, LEAST_PIXELS = 128 };
 
-/* As in tile_choice.cu: what is wasted at the edge against what is saved in loads. */
-static int32_t best_channels(int64_t m)
-{
-    const int32_t all[3] = {20, 8, 4};
-    int32_t best = 0;
-    double least = 0;
-    for (int i = 0; i < 3; i++) {
-        const double cost = (double)(ceil_div(m, all[i]) * all[i]) * (1.0 + 2.0 / all[i]);
-        if (best == 0 || cost < least) best = all[i], least = cost;
-    }
-    return best;
-}
-
 static int32_t lanes_for(int64_t columns, int32_t a_thread)
 {
     const int64_t lanes = ceil_div(ceil_div(columns, a_thread), 32) * 32;
@@ -30,7 +17,7 @@ static int32_t lanes_for(int64_t columns, int32_t a_thread)
 static void choose_block(int64_t m, int64_t columns, int64_t pixels, weights_choice *c)
 {
     const bool few = pixels <= FEW_PIXELS;
-    c->channels = few ? 4 : best_channels(m);
+    c->channels = few ? 4 : tile_best_channels(m);
     c->columns = few || columns < 64 ? 1 : columns < 128 ? 2 : 4;
     c->lanes = few ? 32 : lanes_for(columns, c->columns);
     c->rows = few ? 1 : (int32_t)smaller(ceil_div(m, c->channels), BLOCK_THREADS / c->lanes);
