@@ -26,6 +26,7 @@ void verify_reasons_count(verify_reasons *r, const char *reason)
     for (int i = 0; i < r->count; i++)
         if (same_reason(r->list[i].text, text)) {
             r->list[i].count++;
+            if (strcmp(r->list[i].text, text) != 0) r->list[i].differ = true;
             return;
         }
     if (r->count == REASONS_MAX) {
@@ -33,14 +34,15 @@ void verify_reasons_count(verify_reasons *r, const char *reason)
         return;
     }
     memcpy(r->list[r->count].text, text, sizeof text);
+    r->list[r->count].differ = false;
     r->list[r->count++].count = 1;
 }
 
 void verify_reasons_print(const verify_reasons *r)
 {
     for (int i = 0; i < r->count; i++)
-        table_print(16, "%5lld %s: %s\n", (long long)r->list[i].count, verify_state_name(VERIFY_UNSUPPORTED),
-                    r->list[i].text);
+        table_print(16, "%5lld %s%s: %s\n", (long long)r->list[i].count, verify_state_name(VERIFY_UNSUPPORTED),
+                    r->list[i].differ ? ", such as" : "", r->list[i].text);
     if (r->others > 0)
         printf("%5lld %s: for other reasons\n", (long long)r->others, verify_state_name(VERIFY_UNSUPPORTED));
 }
