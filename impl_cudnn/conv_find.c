@@ -41,20 +41,40 @@ static cnn_status run(void *user, cnn_error *err)
     return conv_call_run(k->c, k->s, &k->buffers, 0.0, err);
 }
 
-/* Those of cuDNN's list that may be had, each once; err says why the last may not. */
+/* What cuDNN itself passed over for want of workspace is settled, too: the limit may be what forbids it, or memory. */
+static cnn_status settle_lent(cudnn_context *c, conv_state *s, const conv_perf *perf, size_t lent, cnn_error *err)
+{
+    char name[CNN_NAME_MAX];
+    conv_perf wanted = *perf;
+    if (cudnn_status_of(wanted.status) == CNN_OUT_OF_MEMORY) wanted.status = CUDNN_STATUS_SUCCESS;
+    cnn_status status = conv_settle(c, s, &wanted, err);
+    if (status != CNN_OK) return status;
+    conv_algo_name(s->dir, s->algo, name, sizeof name);
+    if (s->cudnn_bytes > lent)
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s wants a workspace of %zu bytes, and %zu are all that could be lent",
+                        name, s->cudnn_bytes, lent);
+    return perf->status == CUDNN_STATUS_SUCCESS ? CNN_OK : conv_settle(c, s, perf, err);
+}
+
+/* Those of cuDNN's list that may be had, each once; where there are none, err says why the first may not for which
+ * memory is missing, or else the last. */
 static int admit(cudnn_context *c, conv_state *s, const conv_buffers *buffers, const conv_perf *perfs, int count,
                  candidate *list, cnn_error *err)
 {
     int admitted = 0;
+    cnn_error memory = {.status = CNN_OK};
     CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN finds no algorithm for this problem");
     for (int i = 0; i < count; i++) {
         int at = 0;
-        if (conv_settle(c, s, &perfs[i], err) != CNN_OK || s->cudnn_bytes > buffers->workspace_bytes) continue;
+        const cnn_status status = settle_lent(c, s, &perfs[i], buffers->workspace_bytes, err);
+        if (status == CNN_OUT_OF_MEMORY && memory.status == CNN_OK) memory = *err;
+        if (status != CNN_OK) continue;
         while (at < admitted && !(list[at].algo == s->algo && list[at].math == s->math)) at++;
         if (at < admitted) continue;
         list[admitted] = (candidate){c, s, perfs[i], s->algo, s->math, *buffers};
         list[admitted++].buffers.workspace_bytes = s->cudnn_bytes;
     }
+    if (memory.status != CNN_OK) *err = memory;
     return admitted;
 }
 
