@@ -33,6 +33,15 @@ static cnn_status check_gemm(const cnn_fc_desc *d, cnn_error *err)
     return status;
 }
 
+static cnn_status check_limit(const cpu_context *cpu, const cnn_problem *problem, size_t bytes, cnn_error *err)
+{
+    const int64_t mib = cpu->knobs[CPU_KNOB_WORKSPACE_LIMIT];
+    const bool weighted = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
+    if (!weighted || mib < 0 || bytes <= (size_t)mib << 20) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "%zu bytes of workspace are needed, and the knob workspace_limit allows %zu",
+                    bytes, (size_t)mib << 20);
+}
+
 cnn_status cpu_supports(cnn_context *context, const cnn_problem *problem, cnn_dir dir, const cnn_algorithm *algorithm,
                         cnn_error *err)
 {
@@ -52,5 +61,6 @@ cnn_status cpu_supports(cnn_context *context, const cnn_problem *problem, cnn_di
     if (status != CNN_OK) return status;
     size_t bytes; /* a workspace that cannot be counted is no failure later on, but a problem not supported */
     status = cpu_workspace(context, problem, dir, algorithm, &bytes, err);
-    return status == CNN_OVERFLOW ? CNN_UNSUPPORTED : status;
+    if (status == CNN_OVERFLOW) return CNN_UNSUPPORTED;
+    return status == CNN_OK ? check_limit((const cpu_context *)context, problem, bytes, err) : status;
 }

@@ -19,7 +19,8 @@ static cnn_status plan_make(const cucol_context *context, const cnn_fc_desc *d, 
 {
     enum { AREA_ALIGN = 256 };
     int64_t weights, outputs;
-    *m = (fc_plan){.slices = cucol_slices(context, d->mb)};
+    const size_t elem = d->t.dtype == CNN_F32 ? sizeof(float) : sizeof(double);
+    *m = (fc_plan){.slices = cucol_slices(context, d->mb, d->oc * (int64_t)elem)};
     if (!cnn_mul4(d->ic, d->ih, d->iw, 1, &m->k) || m->k > INT_MAX || !cnn_mul(d->mb, d->oc, &outputs) ||
         outputs > INT_MAX || !cnn_mul(d->oc, m->k, &weights))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "a side of the product or the %lld x %lld outputs are more than %d",
@@ -28,7 +29,6 @@ static cnn_status plan_make(const cucol_context *context, const cnn_fc_desc *d, 
     if (m->copied && weights > INT_MAX)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%lld weights have to be copied for NHWC, which counts to %d",
                         (long long)weights, INT_MAX);
-    const size_t elem = d->t.dtype == CNN_F32 ? sizeof(float) : sizeof(double);
     if (m->copied) {
         m->bytes = ((size_t)weights * elem + AREA_ALIGN - 1) / AREA_ALIGN * AREA_ALIGN;
         m->copy = (cucol_copy){.n = (int32_t)d->oc,
@@ -51,7 +51,7 @@ cnn_status cucol_fc_workspace(const cucol_context *context, const cnn_fc_desc *d
     fc_plan m;
     const cnn_status status = plan_make(context, d, dir, &m, err);
     *bytes = m.bytes;
-    return status;
+    return status == CNN_OK ? cuda_check_workspace(&context->cuda, m.bytes, err) : status;
 }
 
 /* The weights in the order of an image's elements. */

@@ -18,10 +18,12 @@ static const cnn_algorithm algorithms[] = {
 };
 
 static const cnn_knob knobs[] = {
-#define KNOB(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
+#define KNOB CUDA_KNOB_ROW
+#define STEPS CUDA_STEPS_ROW
 #include "harness/cuda/knobs.inc"
 #include "knobs.inc"
 #undef KNOB
+#undef STEPS
 };
 
 static void close_context(cnn_context *context)

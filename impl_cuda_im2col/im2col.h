@@ -138,8 +138,8 @@ cnn_status cucol_plan_make(const cucol_context *, const cnn_conv_desc *, cnn_dir
                            cnn_error *);
 /* Strides of a tensor with c channels of h x w; plan.c has checked that an image fits 32 bits. */
 cucol_view cucol_view_of(cnn_layout, int64_t c, int64_t h, int64_t w);
-/* How many slices db's sum is cut into, for `count` elements a channel. */
-int32_t cucol_slices(const cucol_context *, int64_t count);
+/* How many slices db's sum is cut into, for `count` elements a channel; `bytes` of workspace a slice. */
+int32_t cucol_slices(const cucol_context *, int64_t count, int64_t bytes);
 
 /* ---- conv.c, fc.c: slots of cnn_impl. supports.c: its gate, and the workspace. */
 cnn_status cucol_conv_fwd(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);

@@ -12,10 +12,13 @@ cucol_view cucol_view_of(cnn_layout layout, int64_t c, int64_t h, int64_t w)
     return (cucol_view){c * h * w, 1, (int32_t)(w * c), (int32_t)c};
 }
 
-int32_t cucol_slices(const cucol_context *context, int64_t count)
+int32_t cucol_slices(const cucol_context *context, int64_t count, int64_t bytes)
 {
-    const int64_t most = context->cuda.knobs[CUCOL_KNOB_OUTPUTS_SLICES], slices = count / ELEMENTS_A_SLICE;
-    return (int32_t)(slices < 1 ? 1 : slices > most ? most : slices);
+    const size_t room = cuda_workspace_limit(&context->cuda) / 4 / (size_t)bytes; /* the columns want the rest */
+    int64_t slices = count / ELEMENTS_A_SLICE, most = context->cuda.knobs[CUCOL_KNOB_OUTPUTS_SLICES];
+    if ((size_t)most > room) most = (int64_t)room;
+    if (slices > most) slices = most;
+    return (int32_t)(slices < 1 ? 1 : slices);
 }
 
 /* The kernels count within an image, and cuBLAS counts the sides of a matrix, in 32 bits. */
@@ -68,13 +71,15 @@ static cnn_status cut(cucol_plan *m, int64_t budget, int64_t most, bool wide, cn
     const int64_t columns = m->direct ? 0 : m->rows * m->pixels, padded = m->padded ? d->ic * m->hp * m->wp : 0;
     const int64_t outputs = wide ? d->oc * m->pixels : 0;
     const int64_t sums = dir == CNN_BWD_W && d->bias && m->slices > 1 ? m->slices * d->oc : 0;
-    const int64_t fixed = sums * (int64_t)m->elem + 4 * AREA_ALIGN;
+    const int64_t areas = (columns > 0) + (padded > 0) + (outputs > 0) + (sums > 0);
+    const int64_t fixed = sums * (int64_t)m->elem + areas * AREA_ALIGN;
     const int64_t image = (columns + padded + outputs) * (int64_t)m->elem;
     const int64_t room = image > 0 ? (budget - fixed) / image : INT_MAX;
     if (budget < fixed || room < 1)
-        return CNN_FAIL(err, CNN_UNSUPPORTED,
-                        "one image needs %lld bytes of workspace, cuda_im2col.workspace_mib allows %lld",
-                        (long long)(image + fixed), (long long)budget);
+        return CNN_FAIL(
+            err, CNN_UNSUPPORTED,
+            "one image needs %lld bytes of workspace, the knobs workspace_mib and workspace_limit allow %lld",
+            (long long)(image + fixed), (long long)budget);
     m->chunk = d->mb;
     if (m->chunk > room) m->chunk = room;
     if (m->chunk > INT_MAX / most) m->chunk = INT_MAX / most;
@@ -123,7 +128,9 @@ cnn_status cucol_plan_make(const cucol_context *context, const cnn_conv_desc *d,
                 (algorithm == CUCOL_GATHER && dir != CNN_BWD_D);
     m->direct = algorithm == CUCOL_IMPLICIT_PAD && is_direct(d, dir);
     m->batched = m->direct ? d->t.layout == CNN_NCHW && d->mb > 1 : choose_batched(context, d, dir, m->pixels);
-    m->slices = cucol_slices(context, d->mb * m->pixels);
+    m->slices = cucol_slices(context, d->mb * m->pixels, d->oc * (int64_t)m->elem);
     const bool wide = d->t.layout == CNN_NCHW && !m->batched && d->mb > 1;
-    return cut(m, context->cuda.knobs[CUCOL_KNOB_WORKSPACE] << 20, most, wide, dir, err);
+    const size_t own = (size_t)context->cuda.knobs[CUCOL_KNOB_WORKSPACE] << 20,
+                 all = cuda_workspace_limit(&context->cuda);
+    return cut(m, (int64_t)(own < all ? own : all), most, wide, dir, err);
 }

@@ -121,12 +121,12 @@ static void choose_tile(const cuda_context *context, const cnn_fc_desc *d, int *
 template <typename T>
 static cnn_status launch_fwd(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)
 {
-    enum { BLOCKS = 64 };
     int outputs, images;
     choose_tile(context, d, &outputs, &images);
     const int64_t tiles = ceil_div(d->oc, outputs) * ceil_div(d->mb, images);
     const cuda_shape shape =
-        cuda_shape_1d(context, "fc_tiled_fwd", tiles * WARP, (int)context->knobs[NAIVE_KNOB_FC_THREADS], BLOCKS);
+        cuda_shape_1d(context, "fc_tiled_fwd", tiles * WARP, (int)context->knobs[NAIVE_KNOB_FC_THREADS],
+                      (int)context->knobs[NAIVE_KNOB_FC_BLOCKS]);
 #define CASE(o, i)                                                                                                     \
     if (outputs == (o) && images == (i))                                                                               \
         return cuda_launch(context, shape, err, fc_tiled_fwd<T, o, i>, shape_of(d), a->x, a->w, a->b, a->y,            \
@@ -153,13 +153,13 @@ template <typename T>
 static cnn_status launch_bwd_data(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a,
                                   cnn_error *err)
 {
-    enum { BLOCKS = 64 };
     const int64_t inputs = d->ic * d->ih * d->iw;
     int images = 4;
     while (images > 1 && inputs * ceil_div(d->mb, images) < BUSY_THREADS) images /= 2;
     if (context->knobs[NAIVE_KNOB_FC_IMAGES] != 0) images = (int)context->knobs[NAIVE_KNOB_FC_IMAGES];
-    const cuda_shape shape = cuda_shape_1d(context, "fc_tiled_bwd_data", inputs * ceil_div(d->mb, images),
-                                           (int)context->knobs[NAIVE_KNOB_FC_THREADS], BLOCKS);
+    const cuda_shape shape =
+        cuda_shape_1d(context, "fc_tiled_bwd_data", inputs * ceil_div(d->mb, images),
+                      (int)context->knobs[NAIVE_KNOB_FC_THREADS], (int)context->knobs[NAIVE_KNOB_FC_BLOCKS]);
 #define CASE(i)                                                                                                        \
     if (images == (i))                                                                                                 \
         return cuda_launch(context, shape, err, fc_tiled_bwd_data<T, i>, shape_of(d), a->dy, a->w, a->dx, a->beta != 0);

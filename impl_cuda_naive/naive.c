@@ -17,11 +17,9 @@ static const cnn_algorithm algorithms[] = {
      NAIVE_DEFAULT},
 };
 
-#define COUNT_OF(...) ((int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
 static const cnn_knob knobs[] = {
-#define KNOB(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
-#define STEPS(id, name, doc, min, max, def, ...)                                                                       \
-    {name, doc, min, max, def, (const int64_t[]){__VA_ARGS__}, COUNT_OF(__VA_ARGS__)},
+#define KNOB CUDA_KNOB_ROW
+#define STEPS CUDA_STEPS_ROW
 #include "harness/cuda/knobs.inc"
 #include "knobs.inc"
 #undef KNOB

@@ -25,7 +25,9 @@ static void choose_block(int64_t m, int64_t columns, int64_t pixels, weights_cho
     if (c->slices > pixels) c->slices = (int32_t)pixels;
 }
 
-static weights_choice choose(const cuda_context *context, int64_t groups, int64_t m, int64_t columns, int64_t pixels)
+/* part_bytes: the workspace of a part, of which two are the fewest. */
+static weights_choice choose(const cuda_context *context, int64_t groups, int64_t m, int64_t columns, int64_t pixels,
+                             int64_t part_bytes)
 {
     const int64_t *knobs = context->knobs;
     weights_choice c = {};
@@ -36,7 +38,9 @@ static weights_choice choose(const cuda_context *context, int64_t groups, int64_
     if (knobs[NAIVE_KNOB_WEIGHTS_SLICES] != 0) c.slices = (int32_t)knobs[NAIVE_KNOB_WEIGHTS_SLICES];
     const int64_t tiles =
         groups * ceil_div(m, (int64_t)c.rows * c.channels) * ceil_div(columns, (int64_t)c.lanes * c.columns);
-    const int64_t wanted = pixels <= FEW_PIXELS ? 1 : smaller(BUSY_BLOCKS / tiles, pixels / LEAST_PIXELS);
+    const int64_t room = (int64_t)(cuda_workspace_limit(context) / (size_t)part_bytes);
+    const int64_t useful = smaller(room, smaller(BUSY_BLOCKS / tiles, pixels / LEAST_PIXELS));
+    const int64_t wanted = pixels <= FEW_PIXELS ? 1 : useful;
     const int64_t splits = knobs[NAIVE_KNOB_WEIGHTS_SPLITS] != 0 ? knobs[NAIVE_KNOB_WEIGHTS_SPLITS] : wanted;
     c.splits = (int32_t)(splits < 1 ? 1 : smaller(splits, pixels));
     return c;
@@ -51,7 +55,7 @@ void weights_plan(const cuda_context *context, const cnn_conv_desc *d, weights_p
     p->all_columns = p->columns + (d->bias ? 1 : 0);
     p->pixels = d->mb * d->oh * d->ow;
     p->results = d->oc * p->all_columns;
-    const weights_choice c = choose(context, d->g, p->s.group_oc, p->all_columns, p->pixels);
+    const weights_choice c = choose(context, d->g, p->s.group_oc, p->all_columns, p->pixels, p->results * elem);
     const int64_t width = (int64_t)c.rows * c.channels, plane = (int64_t)c.lanes * c.rows * c.channels * c.columns;
     p->row_tiles = (int32_t)ceil_div(p->s.group_oc, width);
     p->a_split = ceil_div(p->pixels, c.splits);

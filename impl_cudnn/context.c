@@ -4,10 +4,12 @@
 #include <string.h>
 
 const cnn_knob cudnn_knobs[CUDNN_KNOB_COUNT] = {
-#define KNOB(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
+#define KNOB CUDA_KNOB_ROW
+#define STEPS CUDA_STEPS_ROW
 #include "harness/cuda/knobs.inc"
 #include "impl_cudnn/knobs.inc"
 #undef KNOB
+#undef STEPS
 };
 
 /* ---- Can it run here? */

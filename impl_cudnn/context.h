@@ -5,6 +5,7 @@
 #ifndef IMPL_CUDNN_CONTEXT_H
 #define IMPL_CUDNN_CONTEXT_H
 
+#include "harness/cuda/bias.h"
 #include "harness/cuda/cuda.h"
 #include "harness/cuda/gemm.h"
 #include "harness/cuda/rank.h"
@@ -19,8 +20,10 @@ extern "C" {
 typedef enum cudnn_knob_id {
     CUDNN_KNOB_BEFORE_FIRST = CUDA_KNOB_COUNT - 1,
 #define KNOB(id, name, doc, min, max, def) CUDNN_KNOB_##id,
+#define STEPS(id, name, doc, min, max, def, ...) CUDNN_KNOB_##id,
 #include "impl_cudnn/knobs.inc"
 #undef KNOB
+#undef STEPS
     CUDNN_KNOB_COUNT
 } cudnn_knob_id;
 extern const cnn_knob cudnn_knobs[CUDNN_KNOB_COUNT];
@@ -37,16 +40,19 @@ cnn_status cudnn_context_open(const cnn_open_params *, cnn_context **, cnn_error
 void cudnn_context_close(cnn_context *);
 void cudnn_describe(cnn_context *, cnn_put_fn *, void *user);
 
-/* The most bytes of workspace that an algorithm may take; SIZE_MAX without a limit. */
-static inline size_t cudnn_workspace_limit(const cudnn_context *context)
-{
-    const int64_t mib = context->cuda.knobs[CUDNN_KNOB_WORKSPACE_LIMIT];
-    return mib > 0 ? (size_t)mib << 20 : SIZE_MAX;
-}
-
 static inline bool cudnn_deterministic_only(const cudnn_context *context)
 {
     return context->cuda.knobs[CUDNN_KNOB_DETERMINISTIC_ONLY] != 0;
+}
+
+/* The bias beside a call that has none, or not the gradient's. */
+static inline cuda_bias cudnn_bias_of(const cudnn_context *context, const cnn_type *t, int64_t mb, int64_t channels,
+                                      int64_t pixels)
+{
+    const int64_t *knobs = context->cuda.knobs;
+    const cuda_bias bias = {
+        *t, mb, channels, pixels, (int)knobs[CUDNN_KNOB_BIAS_THREADS], (int)knobs[CUDNN_KNOB_BIAS_PARTS]};
+    return bias;
 }
 
 /* How `find` and `graph:find` measure. */

@@ -3,7 +3,6 @@
  * A run is up to four launches: the weights turned, cuDNN's own, the gradient of the weights turned back, the bias. */
 #include "impl_cudnn/conv.h"
 
-#include "harness/cuda/bias.h"
 #include "impl_cudnn/arena.h"
 #include "impl_cudnn/conv_choose.h"
 #include "impl_cudnn/conv_find.h"
@@ -54,7 +53,7 @@ static cnn_status turn_back(cudnn_context *c, const conv_state *s, const void *t
 /* Not cuDNN's: its cudnnConvolutionBackwardBias() took 220 to 250 us for 1000 images of 20 channels on an H200. */
 static cnn_status run_bias(cudnn_context *c, const conv_state *s, const cnn_weighted_args *args, cnn_error *err)
 {
-    const cuda_bias bias = {.t = s->d.t, .mb = s->d.mb, .channels = s->d.oc, .pixels = s->d.oh * s->d.ow};
+    const cuda_bias bias = cudnn_bias_of(c, &s->d.t, s->d.mb, s->d.oc, s->d.oh * s->d.ow);
     if (s->dir == CNN_FWD) return cuda_bias_add(&c->cuda, &bias, args->b, args->y, err);
     return cuda_bias_gradient(&c->cuda, &bias, args->dy, args->db, args->beta, err);
 }

@@ -12,7 +12,7 @@ static size_t align_up(size_t bytes) { return (bytes + CONV_ALIGN - 1) / CONV_AL
 /* The workspace: cuDNN's own, and behind it the turned weights. */
 static cnn_status size_workspace(const cudnn_context *c, conv_state *s, const char *name, cnn_error *err)
 {
-    const size_t limit = cudnn_workspace_limit(c);
+    const size_t limit = cuda_workspace_limit(&c->cuda);
     size_t bytes = 0;
     if (s->cudnn_bytes <= limit) bytes = align_up(s->cudnn_bytes);
     if (s->w_ours != NULL && s->cudnn_bytes <= limit) {

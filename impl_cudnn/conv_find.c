@@ -11,7 +11,7 @@
 /* As much workspace as any algorithm may want, the limit allowing. */
 static cnn_status lend_workspace(cudnn_context *c, const conv_state *s, cudnn_arena *a, cnn_error *err)
 {
-    const size_t limit = cudnn_workspace_limit(c);
+    const size_t limit = cuda_workspace_limit(&c->cuda);
     size_t sizes[CONV_ALGORITHMS] = {0};
     cnn_error refused;
     for (int id = 0; id < CONV_ALGORITHMS; id++) {

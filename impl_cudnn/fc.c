@@ -1,7 +1,6 @@
 /* fc.c: y[mb][oc] = x[mb][K] * w[oc][K]' and its two gradients, K the elements of an image, each one cuBLAS product. */
 #include "impl_cudnn/fc.h"
 
-#include "harness/cuda/bias.h"
 #include "harness/shape.h"
 
 #include <limits.h>
@@ -32,7 +31,7 @@ static cuda_gemm product_of(const cnn_plan *plan, double beta)
 cnn_status cudnn_fc_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     const cnn_fc_desc *d = &plan->problem.u.fc;
-    const cuda_bias bias = {.t = d->t, .mb = d->mb, .channels = d->oc, .pixels = 1};
+    const cuda_bias bias = cudnn_bias_of(c, &d->t, d->mb, d->oc, 1);
     const cuda_gemm product = product_of(plan, args->beta);
     const bool fwd = plan->dir == CNN_FWD, data = plan->dir == CNN_BWD_D;
     const void *a = fwd ? args->x : args->dy, *b = fwd || data ? args->w : args->x;

@@ -5,7 +5,6 @@
  * is cuDNN's own, aligned, and behind it the scratch output. */
 #include "impl_cudnn/graph_plan.h"
 
-#include "harness/cuda/bias.h"
 #include "harness/names.h"
 #include "harness/shape.h"
 #include "impl_cudnn/graph_propose.h"
@@ -86,7 +85,7 @@ static cnn_status make_rest(cudnn_context *context, graph_state *s, bool scratch
  * which is not counted against the limit. */
 static cnn_status size_workspace(cudnn_context *context, graph_state *s, bool scratch, cnn_error *err)
 {
-    const size_t align = WORKSPACE_ALIGN - 1, limit = cudnn_workspace_limit(context);
+    const size_t align = WORKSPACE_ALIGN - 1, limit = cuda_workspace_limit(&context->cuda);
     size_t bytes = s->store.workspace_bytes;
     if (bytes < s->add.workspace_bytes) bytes = s->add.workspace_bytes;
     if (scratch && bytes <= limit) {
@@ -175,7 +174,7 @@ static cnn_status run_rest(cudnn_context *context, const graph_state *s, const c
 {
     const cudnn_factor one = cudnn_factor_of(s->conv.t.dtype, 1);
     const cnn_conv_desc *d = &s->conv;
-    const cuda_bias bias = {.t = d->t, .mb = d->mb, .channels = d->oc, .pixels = d->oh * d->ow};
+    const cuda_bias bias = cudnn_bias_of(context, &d->t, d->mb, d->oc, d->oh * d->ow);
     if (scratch != NULL) {
         CUDNN_TRY(context, cudnnAddTensor(context->handle, &one, s->output, scratch, &one, s->output, output), err);
         const cnn_status status = cuda_phase(&context->cuda, "add", err);

@@ -3,48 +3,39 @@
  * Idea: one block walks over the batch, a thread an image, and adds up in a tree whose shape is always the same, so
  * that the sums are deterministic. Bottleneck: one multiprocessor's reads of mb x ic logits; softmax itself reads as
  * many on all of them. */
+#include "harness/cuda/hit.h"
 #include "harness/cuda/launch.h"
+#include "harness/cuda/reduce.h"
 #include "impl_cudnn/ops.h"
-
-enum { THREADS = 256 };
 
 template <typename T> static __device__ bool largest_is(const T *x, int64_t classes, int32_t label)
 {
-    int64_t best = 0; /* the first one on a tie */
-    for (int64_t k = 1; k < classes; k++)
-        if (x[k] > x[best]) best = k;
-    return best == label;
+    bool beaten = false;
+    for (int64_t k = 0; k < classes; k++) beaten = beaten || cuda_beats(x[k], k < label, x[label]);
+    return !beaten;
 }
 
 template <typename T>
 static __global__ void sums(int64_t images, int64_t classes, const T *x, const T *log_y, const int32_t *labels,
                             double *loss_sum, int64_t *correct)
 {
-    __shared__ double losses[THREADS];
-    __shared__ int64_t rights[THREADS];
-    double loss = 0.0;
-    int64_t right = 0;
-    for (int64_t n = threadIdx.x; n < images; n += THREADS) {
+    __shared__ double losses[32], hits[32];
+    double loss = 0.0, hit = 0.0;
+    for (int64_t n = threadIdx.x; n < images; n += blockDim.x) {
         loss -= (double)log_y[n * classes + labels[n]];
-        right += largest_is(x + n * classes, classes, labels[n]) ? 1 : 0;
+        hit += largest_is(x + n * classes, classes, labels[n]) ? 1 : 0;
     }
-    losses[threadIdx.x] = loss;
-    rights[threadIdx.x] = right;
-    for (int half = THREADS / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x >= (unsigned)half) continue;
-        losses[threadIdx.x] += losses[threadIdx.x + half];
-        rights[threadIdx.x] += rights[threadIdx.x + half];
-    }
+    loss = cuda_block_sum(loss, losses);
+    hit = cuda_block_sum(hit, hits);
     if (threadIdx.x != 0) return;
-    if (loss_sum != NULL) *loss_sum += losses[0];
-    if (correct != NULL) *correct += rights[0];
+    if (loss_sum != NULL) *loss_sum += loss;
+    if (correct != NULL) *correct += (int64_t)hit;
 }
 
 cnn_status loss_sums(cudnn_context *c, const cnn_loss_desc *d, const void *x, const void *log_y, const int32_t *labels,
                      double *loss_sum, int64_t *correct, cnn_error *err)
 {
-    const cuda_shape shape = {"loss_sums", dim3(1), dim3(THREADS), 0};
+    const cuda_shape shape = {"loss_sums", dim3(1), dim3((unsigned)c->cuda.knobs[CUDA_KNOB_LOSS_THREADS]), 0};
     if (d->t.dtype == CNN_F64)
         return cuda_launch(&c->cuda, shape, err, sums<double>, d->mb, d->ic, static_cast<const double *>(x),
                            static_cast<const double *>(log_y), labels, loss_sum, correct);

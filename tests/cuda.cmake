@@ -28,7 +28,8 @@ if(BENCHCNN_CUDA_MODE STREQUAL EMULATED)
   add_test(NAME cli_emulated COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_emulated.sh $<TARGET_FILE:benchcnn>)
   add_test(NAME cli_emulated_faults
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_emulated_faults.sh $<TARGET_FILE:benchcnn>)
-  set_tests_properties(cli_emulated cli_emulated_faults PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME cli_cuda_knobs COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_cuda_knobs.sh $<TARGET_FILE:benchcnn>)
+  set_tests_properties(cli_emulated cli_emulated_faults cli_cuda_knobs PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endif()
 
 add_test(NAME cuda_toolkit COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_cuda_toolkit.sh ${PROJECT_SOURCE_DIR} ${CMAKE_COMMAND}

@@ -19,10 +19,15 @@ inline void open_device(device *d, int64_t threads, int64_t blocks)
 {
     static const cnn_knob table[] = {
 #define KNOB(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
+#define STEPS(id, name, doc, min, max, def, ...) {name, doc, min, max, def, NULL, 0},
 #include "harness/cuda/knobs.inc"
 #undef KNOB
+#undef STEPS
     };
-    const int64_t knobs[CUDA_KNOB_COUNT] = {threads, blocks, 0};
+    int64_t knobs[CUDA_KNOB_COUNT];
+    for (int i = 0; i < CUDA_KNOB_COUNT; i++) knobs[i] = table[i].def;
+    knobs[CUDA_KNOB_POINTWISE_THREADS] = threads;
+    knobs[CUDA_KNOB_POINTWISE_BLOCKS] = blocks;
     const cnn_open_params params = {1, 0, knobs};
     cnn_context *context = NULL;
     cnn_error err;

@@ -6,8 +6,10 @@ static cuda_context *open_context(int64_t sync_launches)
 {
     static const cnn_knob table[] = {
 #define KNOB(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
+#define STEPS(id, name, doc, min, max, def, ...) {name, doc, min, max, def, NULL, 0},
 #include "harness/cuda/knobs.inc"
 #undef KNOB
+#undef STEPS
     };
     int64_t knobs[CUDA_KNOB_COUNT];
     for (int i = 0; i < CUDA_KNOB_COUNT; i++) knobs[i] = table[i].def;

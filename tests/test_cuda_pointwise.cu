@@ -1,6 +1,7 @@
 /* What `benchcnn verify` does not reach of the pointwise operations: totals that are added to, outputs left out,
  * results that no knob may change, the gate. */
 #include "cuda_device.h"
+#include "harness/cuda/bias.h"
 
 struct totals {
     double loss;
@@ -60,6 +61,61 @@ static void losses_are_added_up_and_no_knob_changes_them(void **)
         const totals a = losses(shape[0], shape[1], 32, 1), b = losses(shape[0], shape[1], 1024, 64);
         assert_true(a.loss == b.loss);
         assert_memory_equal(a.y.data(), b.y.data(), a.y.size() * sizeof(float));
+    }
+}
+
+static void a_row_of_nan_is_no_hit(void **)
+{
+    device d = {};
+    open_device(&d, 32, 1);
+    cnn_problem p = {};
+    p.op = CNN_OP_LOSS;
+    p.u.loss = {{}, 3, 4};
+    const cnn_plan plan = plan_of(p, CNN_FWD);
+    std::vector<float> x(12, 0.0f);
+    for (size_t i = 0; i < 8; i++) x[i] = NAN;
+    x[9] = 1;
+    cnn_loss_args a = {};
+    a.x = put(&d, x);
+    a.labels = put(&d, std::vector<int32_t>{0, 3, 1});
+    a.y = put(&d, std::vector<float>(12));
+    a.correct = put(&d, std::vector<int64_t>(1, 0));
+    cnn_error err;
+    assert_int_equal(cuda_loss_fwd(base(d), &plan, &a, &err), CNN_OK);
+    assert_int_equal(get(d, a.correct, 1)[0], 1);
+    close_device(&d);
+}
+
+/* The bias's gradient of small integers, which is exact in any order, added to 1. */
+static void bias_gradient(cnn_layout layout, int64_t mb, int64_t channels, int64_t pixels, int threads, int parts)
+{
+    device d = {};
+    open_device(&d, 256, 8);
+    const cuda_bias bias = {{CNN_F32, layout, CNN_MATH_F32}, mb, channels, pixels, threads, parts};
+    std::vector<float> dy(static_cast<size_t>(mb * channels * pixels)), db(static_cast<size_t>(channels), 1);
+    std::vector<double> expected(db.size(), 1);
+    for (size_t i = 0; i < dy.size(); i++) {
+        dy[i] = static_cast<float>(static_cast<int>(i % 7) - 2);
+        const size_t c = layout == CNN_NHWC ? i % db.size() : i / static_cast<size_t>(pixels) % db.size();
+        expected[c] += static_cast<double>(dy[i]);
+    }
+    float *out = put(&d, db);
+    cnn_error err;
+    for (int i = 0; i < 2; i++) /* the second finds what the first has left of its counters */
+        assert_int_equal(cuda_bias_gradient(d.c, &bias, put(&d, dy), out, i == 0 ? 1 : 0, &err), CNN_OK);
+    const std::vector<float> result = get(d, out, db.size());
+    for (size_t c = 0; c < db.size(); c++) assert_true(static_cast<double>(result[c]) == expected[c] - 1);
+    close_device(&d);
+}
+
+static void bias_gradients_at_every_setting(void **)
+{
+    const int settings[][2] = {{32, 1}, {64, 3}, {256, 256}, {1024, 32}};
+    for (const int *s : settings) {
+        bias_gradient(CNN_NCHW, 37, 3, 1001, s[0], s[1]);
+        bias_gradient(CNN_NCHW, 200, 2, 500, s[0], s[1]);
+        bias_gradient(CNN_NCHW, 5, 40, 1, s[0], s[1]);
+        bias_gradient(CNN_NHWC, 3, 70, 33, s[0], s[1]);
     }
 }
 
@@ -164,6 +220,8 @@ int main()
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(losses_are_added_up_and_no_knob_changes_them),
+        cmocka_unit_test(a_row_of_nan_is_no_hit),
+        cmocka_unit_test(bias_gradients_at_every_setting),
         cmocka_unit_test(batch_norm_keeps_its_digits_and_no_knob_changes_it),
         cmocka_unit_test(gradients_nobody_wants_are_left_out),
         cmocka_unit_test(the_gate_knows_the_arithmetic),

@@ -36,10 +36,30 @@ static void who_is_refused_is_sent_to_an_algorithm_that_there_is(void **)
     assert_message(err, "use algorithm naive");
 }
 
+static void parts_of_the_batch_fit_the_workspace_limit(void **)
+{
+    static cuda_context context;
+    cnn_conv_desc d = {};
+    d.g = d.sh = d.sw = 1;
+    d.mb = 64;
+    d.ic = d.oc = d.ih = d.iw = d.oh = d.ow = 32;
+    d.kh = d.kw = 3;
+    d.ph = d.pw = 1;
+    context.knobs[CUDA_KNOB_WORKSPACE_LIMIT] = -1;
+    const size_t most = naive_bwd_w_v3.workspace(&context, &d), mib = (size_t)1 << 20;
+    assert_true(most > mib);
+    context.knobs[CUDA_KNOB_WORKSPACE_LIMIT] = 1;
+    const size_t less = naive_bwd_w_v3.workspace(&context, &d);
+    assert_true(less > 0 && less <= mib);
+    context.knobs[CUDA_KNOB_WORKSPACE_LIMIT] = 0;
+    assert_true(naive_bwd_w_v3.workspace(&context, &d) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_biases_behind_the_weights_count_too),
+        cmocka_unit_test(parts_of_the_batch_fit_the_workspace_limit),
         cmocka_unit_test(who_is_refused_is_sent_to_an_algorithm_that_there_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,9 +51,9 @@ __device__ void finish_gradients(const bn_shape &s, const bn_vectors<T> &v, int6
                      static_cast<T>(static_cast<double>(v.gamma[c]) * invstd), static_cast<T>(sums.first / n)};
 }
 
-template <typename T> __global__ void __launch_bounds__(BN_THREADS) statistics_kernel(bn_shape s, bn_vectors<T> v)
+template <typename T> __global__ void __launch_bounds__(BN_MOST_THREADS) statistics_kernel(bn_shape s, bn_vectors<T> v)
 {
-    __shared__ double shared[BN_ROWS][BN_LANES];
+    __shared__ double shared[BN_MOST_ROWS][BN_LANES];
     const bn_walk walk = bn_walk_of(s);
     const double n = static_cast<double>(bn_items(s, blockIdx.y));
     double sum = 0, rest = 0, squares = 0;
@@ -75,9 +75,9 @@ template <typename T> __global__ void __launch_bounds__(BN_THREADS) statistics_k
         finish_statistics(s, v, c, part);
 }
 
-template <typename T> __global__ void __launch_bounds__(BN_THREADS) gradients_kernel(bn_shape s, bn_vectors<T> v)
+template <typename T> __global__ void __launch_bounds__(BN_MOST_THREADS) gradients_kernel(bn_shape s, bn_vectors<T> v)
 {
-    __shared__ double shared[BN_ROWS][BN_LANES];
+    __shared__ double shared[BN_MOST_ROWS][BN_LANES];
     const int64_t c = bn_channel_of_thread(s);
     const bool there = c < s.channels;
     const double mean = there ? static_cast<double>(v.save_mean[c]) : 0;
@@ -152,10 +152,10 @@ template <typename T, typename I, int N> __global__ void elements_kernel(bn_shap
 
 static size_t channels_bytes(const bn_shape &s) { return static_cast<size_t>(s.channels) * sizeof(bn_channel<double>); }
 
-size_t cuda_batchnorm_workspace(const cnn_batchnorm_desc *d, cnn_dir dir)
+size_t cuda_batchnorm_workspace(const cuda_context *c, const cnn_batchnorm_desc *d, cnn_dir dir)
 {
     (void)dir;
-    const bn_shape s = bn_shape_of(d);
+    const bn_shape s = bn_shape_of(c, d);
     const size_t parts = d->inference || s.splits == 1 ? 0 : static_cast<size_t>(s.splits * s.channels);
     return channels_bytes(s) + parts * sizeof(bn_part);
 }
@@ -169,7 +169,7 @@ static cnn_status sums(cuda_context *c, const bn_shape &s, const bn_vectors<T> &
         return cuda_launch(c, cuda_shape_1d(c, "batchnorm_inference", s.channels, 0, 0), err, inference_kernel<T>, s,
                            v);
     const dim3 grid(static_cast<unsigned>(bn_tiles(s)), static_cast<unsigned>(s.splits));
-    const cuda_shape shape = {"batchnorm_sums", grid, dim3(BN_THREADS), 0};
+    const cuda_shape shape = {"batchnorm_sums", grid, dim3(static_cast<unsigned>(s.threads)), 0};
     const cnn_status status = cuda_launch(c, shape, err, forward ? statistics_kernel<T> : gradients_kernel<T>, s, v);
     if (status != CNN_OK || s.splits == 1) return status;
     const cuda_shape merge = {"batchnorm_merge", dim3(static_cast<unsigned>((s.channels + 3) / 4)), dim3(4 * 32), 0};
@@ -193,7 +193,7 @@ template <typename T>
 static cnn_status run(cuda_context *c, const cnn_plan *plan, const cnn_batchnorm_args *a, cnn_error *err)
 {
     const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
-    const bn_shape s = bn_shape_of(d);
+    const bn_shape s = bn_shape_of(c, d);
     const bool forward = plan->dir == CNN_FWD;
     char *room = static_cast<char *>(a->workspace);
     const bn_vectors<T> v = {static_cast<const T *>(a->x),

@@ -1,16 +1,16 @@
 /* batchnorm_sums.h: how the blocks of batch norm share the sums over a channel's items (its pixels in all images).
  *
- * A block of BN_THREADS sums over a tile: in NCHW one channel, each thread every BN_THREADS-th item; in NHWC, where
- * channels lie side by side, 32 channels, each warp every BN_ROWS-th pixel: either way a warp reads what lies together.
- * Few channels with many items are split over several blocks, whose partial sums one more launch merges. The tile, the
- * splits and the order of all sums follow from the problem alone. */
+ * A block of `threads` sums over a tile: in NCHW one channel, each thread every threads-th item; in NHWC, where
+ * channels lie side by side, 32 channels, each of the `rows` warps every rows-th pixel: either way a warp reads what
+ * lies together. Few channels with many items are split over several blocks, whose partial sums one more launch merges.
+ * The tile, the splits and the order of all sums follow from problem and knobs alone. */
 #ifndef HARNESS_CUDA_BATCHNORM_SUMS_H
 #define HARNESS_CUDA_BATCHNORM_SUMS_H
 
 #include "harness/cuda/launch.h"
 #include "harness/cuda/reduce.h"
 
-enum { BN_LANES = 32, BN_ROWS = 16, BN_THREADS = BN_LANES * BN_ROWS, BN_BLOCKS = 512, BN_ITEMS_A_THREAD = 8 };
+enum { BN_LANES = 32, BN_MOST_ROWS = 16, BN_MOST_THREADS = BN_LANES * BN_MOST_ROWS, BN_ITEMS_A_THREAD = 8 };
 
 struct bn_shape {
     int64_t mb, channels, pixels;
@@ -18,16 +18,19 @@ struct bn_shape {
     double eps, momentum;
     int64_t count;         /* items of a channel: mb * pixels */
     int64_t splits, items; /* blocks that share a channel; items of each but the last */
+    int threads, rows;     /* of a block; its warps */
 };
 
 inline int64_t bn_tiles(const bn_shape &s) { return s.nhwc ? (s.channels + BN_LANES - 1) / BN_LANES : s.channels; }
 
-inline bn_shape bn_shape_of(const cnn_batchnorm_desc *d)
+inline bn_shape bn_shape_of(const cuda_context *context, const cnn_batchnorm_desc *d)
 {
+    const int threads = static_cast<int>(context->knobs[CUDA_KNOB_BATCHNORM_THREADS]), rows = threads / BN_LANES;
     const bool nhwc = d->t.layout == CNN_NHWC;
-    const int64_t pixels = d->ih * d->iw, count = d->mb * pixels, stride = nhwc ? BN_ROWS : BN_THREADS;
-    bn_shape s = {d->mb, d->ic, pixels, nhwc, d->eps, d->momentum, count, 1, count};
-    const int64_t useful = count / (stride * BN_ITEMS_A_THREAD), wanted = BN_BLOCKS / bn_tiles(s);
+    const int64_t pixels = d->ih * d->iw, count = d->mb * pixels, stride = nhwc ? rows : threads;
+    bn_shape s = {d->mb, d->ic, pixels, nhwc, d->eps, d->momentum, count, 1, count, threads, rows};
+    const int64_t useful = count / (stride * BN_ITEMS_A_THREAD),
+                  wanted = context->knobs[CUDA_KNOB_BATCHNORM_BLOCKS] / bn_tiles(s);
     const int64_t splits = useful < wanted ? useful : wanted;
     if (splits <= 1) return s;
     s.items = (count + splits - 1) / splits;
@@ -65,7 +68,7 @@ struct bn_walk {
 __device__ inline bn_walk bn_walk_of(const bn_shape &s)
 {
     const int64_t c = bn_channel_of_thread(s), items = bn_items(s, blockIdx.y);
-    const int64_t rank = threadIdx.x / (s.nhwc ? BN_LANES : 1), stride = s.nhwc ? BN_ROWS : BN_THREADS;
+    const int64_t rank = threadIdx.x / (s.nhwc ? BN_LANES : 1), stride = s.nhwc ? s.rows : s.threads;
     const int64_t first = static_cast<int64_t>(blockIdx.y) * s.items + rank;
     const int64_t left = c < s.channels && rank < items ? (items - rank + stride - 1) / stride : 0;
     if (s.nhwc) return {left, first * s.channels + c, 0, 1, stride * s.channels, 0, 0};
@@ -113,7 +116,7 @@ __device__ inline double bn_sum(const bn_shape &s, double value, double (*shared
     shared[threadIdx.x / BN_LANES][lane] = value;
     __syncthreads();
     double sum = 0;
-    for (int row = 0; row < BN_ROWS; row++) sum += shared[row][lane];
+    for (int row = 0; row < s.rows; row++) sum += shared[row][lane];
     return sum;
 }
 

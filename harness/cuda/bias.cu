@@ -7,7 +7,7 @@
 #include "harness/cuda/launch.h"
 #include "harness/cuda/reduce.h"
 
-enum { SUM_THREADS = 1024, LANES = 32 };
+enum { MOST_THREADS = 1024, LANES = 32, NHWC_THREADS = LANES * LANES };
 
 template <typename T, typename I>
 __global__ void bias_add_kernel(int64_t count, I channels, I pixels, bool nhwc, const T *b, T *y)
@@ -20,19 +20,20 @@ __global__ void bias_add_kernel(int64_t count, I channels, I pixels, bool nhwc, 
 
 /* One thread's sum over a channel of images [n, last), pixels a block's width apart: four sums, so that four loads are
  * under way at a time. The (image, pixel) pair is stepped, not divided for. */
-template <typename T>
-__device__ T sum_of_images(int64_t n, int64_t last, int64_t channels, int64_t channel, uint32_t pixels, const T *dy)
+template <typename T, typename I>
+__device__ T sum_of_images(int64_t n, int64_t last, int64_t channels, int64_t channel, I pixels, const T *dy)
 {
     T sum[4] = {0, 0, 0, 0};
-    uint32_t p = threadIdx.x % pixels;
-    const uint32_t step_n = SUM_THREADS / pixels, step_p = SUM_THREADS % pixels;
-    n += threadIdx.x / pixels;
+    I p = threadIdx.x % pixels;
+    const I step_n = blockDim.x / pixels, step_p = blockDim.x % pixels;
+    n += static_cast<int64_t>(threadIdx.x / pixels);
     while (n < last) {
         T at[4];
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            at[j] = n < last ? dy[(n * channels + channel) * pixels + p] : T(0);
-            n += step_n;
+            at[j] =
+                n < last ? dy[(n * channels + channel) * static_cast<int64_t>(pixels) + static_cast<int64_t>(p)] : T(0);
+            n += static_cast<int64_t>(step_n);
             p += step_p;
             if (p >= pixels) {
                 p -= pixels;
@@ -46,15 +47,14 @@ __device__ T sum_of_images(int64_t n, int64_t last, int64_t channels, int64_t ch
 }
 
 /* Grid (channel, part of the batch). The last part to arrive adds the partial sums, always in the same order. */
-template <typename T>
-__global__ void __launch_bounds__(SUM_THREADS)
-    bias_gradient_nchw(int64_t mb, int64_t pixels, const T *dy, T *db, bool add, cuda_scratch *scratch)
+template <typename T, typename I>
+__global__ void __launch_bounds__(MOST_THREADS)
+    bias_gradient_nchw(int64_t mb, I pixels, const T *dy, T *db, bool add, cuda_scratch *scratch)
 {
     __shared__ T shared[32];
     const int64_t c = blockIdx.x, parts = gridDim.y, part = blockIdx.y;
-    T total = cuda_block_sum(
-        sum_of_images(mb * part / parts, mb * (part + 1) / parts, gridDim.x, c, static_cast<uint32_t>(pixels), dy),
-        shared);
+    T total =
+        cuda_block_sum(sum_of_images(mb * part / parts, mb * (part + 1) / parts, gridDim.x, c, pixels, dy), shared);
     if (threadIdx.x != 0) return;
     if (parts > 1) {
         volatile double *partials = scratch->partials + c * parts;
@@ -71,15 +71,15 @@ __global__ void __launch_bounds__(SUM_THREADS)
 }
 
 template <typename T>
-__global__ void __launch_bounds__(SUM_THREADS)
+__global__ void __launch_bounds__(NHWC_THREADS)
     bias_gradient_nhwc(int64_t rows, int64_t channels, const T *dy, T *db, bool add)
 {
-    __shared__ T shared[SUM_THREADS / LANES][LANES + 1];
+    __shared__ T shared[LANES][LANES + 1];
     const int lane = static_cast<int>(threadIdx.x) % LANES, row = static_cast<int>(threadIdx.x) / LANES;
     const int64_t c = static_cast<int64_t>(blockIdx.x) * LANES + lane;
     T sum = 0;
     if (c < channels)
-        for (int64_t r = row; r < rows; r += SUM_THREADS / LANES) sum += dy[r * channels + c];
+        for (int64_t r = row; r < rows; r += LANES) sum += dy[r * channels + c];
     shared[row][lane] = sum;
     __syncthreads();
     const T total = cuda_warp_sum(shared[lane][row]); /* warp `row` now sums the block's channel `row` */
@@ -100,10 +100,10 @@ template <typename T> static cnn_status add(cuda_context *c, const cuda_bias *s,
                        static_cast<uint64_t>(s->pixels), nhwc, from, static_cast<T *>(y));
 }
 
-/* Into how many parts the batch is cut: by the problem alone. */
+/* Into how many parts the batch is cut: by the problem and `parts` alone. */
 static int64_t parts_of(const cuda_bias *s)
 {
-    const int64_t elems_a_part = 16384, most = 32, room = CUDA_PARTIALS_MAX / s->channels;
+    const int64_t elems_a_part = 16384, most = s->parts, room = CUDA_PARTIALS_MAX / s->channels;
     int64_t parts = s->mb * s->pixels / elems_a_part;
     if (parts > s->mb) parts = s->mb;
     if (parts > most) parts = most;
@@ -116,15 +116,18 @@ static cnn_status gradient(cuda_context *c, const cuda_bias *s, const void *dy, 
 {
     const T *from = static_cast<const T *>(dy);
     T *to = static_cast<T *>(db);
-    const dim3 block(SUM_THREADS);
     if (s->t.layout == CNN_NHWC || s->pixels == 1) {
         const cuda_shape shape = {"bias_gradient", dim3(static_cast<unsigned>((s->channels + LANES - 1) / LANES)),
-                                  block, 0};
+                                  dim3(NHWC_THREADS), 0};
         return cuda_launch(c, shape, err, bias_gradient_nhwc<T>, s->mb * s->pixels, s->channels, from, to, add_to);
     }
-    const cuda_shape shape = {"bias_gradient",
-                              dim3(static_cast<unsigned>(s->channels), static_cast<unsigned>(parts_of(s))), block, 0};
-    return cuda_launch(c, shape, err, bias_gradient_nchw<T>, s->mb, s->pixels, from, to, add_to, c->scratch);
+    const dim3 grid(static_cast<unsigned>(s->channels), static_cast<unsigned>(parts_of(s)));
+    const cuda_shape shape = {"bias_gradient", grid, dim3(static_cast<unsigned>(s->threads)), 0};
+    if (s->pixels <= INT32_MAX)
+        return cuda_launch(c, shape, err, bias_gradient_nchw<T, uint32_t>, s->mb, static_cast<uint32_t>(s->pixels),
+                           from, to, add_to, c->scratch);
+    return cuda_launch(c, shape, err, bias_gradient_nchw<T, uint64_t>, s->mb, static_cast<uint64_t>(s->pixels), from,
+                       to, add_to, c->scratch);
 }
 
 cnn_status cuda_bias_add(cuda_context *c, const cuda_bias *s, const void *b, void *y, cnn_error *err)

@@ -12,6 +12,7 @@ extern "C" {
 typedef struct cuda_bias {
     cnn_type t;
     int64_t mb, channels, pixels;
+    int threads, parts; /* the gradient's, in NCHW: of a block, whole warps; most blocks that share a channel */
 } cuda_bias;
 
 /* y[n,c,p] += b[c] */

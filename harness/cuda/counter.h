@@ -10,7 +10,6 @@
 
 #define CUDA_COUNTER_BITS 40
 #define CUDA_COUNTER_MASK ((1ull << CUDA_COUNTER_BITS) - 1)
-#define CUDA_COUNTER_BLOCKS ((int64_t)1 << 23) /* a grid may have no more */
 
 __device__ inline int64_t cuda_counter_read(const int64_t *counter)
 {

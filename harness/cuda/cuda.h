@@ -16,11 +16,24 @@ extern "C" {
 /* The knobs that every CUDA implementation has, first in its table (and so in cuda_context.knobs). */
 typedef enum cuda_knob_id {
 #define KNOB(id, name, doc, min, max, def) CUDA_KNOB_##id,
+#define STEPS(id, name, doc, min, max, def, ...) CUDA_KNOB_##id,
 #include "harness/cuda/knobs.inc"
 #undef KNOB
+#undef STEPS
     CUDA_KNOB_COUNT
 } cuda_knob_id;
 enum { CUDA_KNOBS_MAX = 64 };
+
+/* What KNOB and STEPS are in an implementation's table, of cnn_knob (in C). */
+#define CUDA_KNOB_ROW(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
+#define CUDA_STEPS_ROW(id, name, doc, min, max, def, ...)                                                              \
+    {name,                                                                                                             \
+     doc,                                                                                                              \
+     min,                                                                                                              \
+     max,                                                                                                              \
+     def,                                                                                                              \
+     (const int64_t[]){__VA_ARGS__},                                                                                   \
+     sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)},
 
 /* What a launch must fit into; read from the device once, at open. */
 typedef struct cuda_limits {
@@ -65,6 +78,13 @@ cnn_status cuda_context_open(const cnn_open_params *, const cnn_knob *knobs, int
 void cuda_context_close(cnn_context *);
 void cuda_describe(cnn_context *, cnn_put_fn *,
                    void *user); /* device, its PCI bus, compute capability, driver, runtime, "emulated" */
+
+/* The most bytes of workspace that a convolution or FC may take; SIZE_MAX without a limit. */
+static inline size_t cuda_workspace_limit(const cuda_context *c)
+{
+    const int64_t mib = c->knobs[CUDA_KNOB_WORKSPACE_LIMIT];
+    return mib >= 0 ? (size_t)mib << 20 : SIZE_MAX;
+}
 
 /* Makes the context's device this thread's current one, which calls that name no stream go to (cudaMalloc, a
  * library's): several contexts may be open, on several devices. cuda_alloc() and cuda_launch() do it by themselves. */
@@ -150,6 +170,8 @@ cnn_status cuda_check_served(const cnn_problem *, cnn_dir, const cnn_algorithm *
 /* Whether dtype is f32 or f64, computed in itself or, where `tf32` says that this is offered, f32's products in TF32.
  */
 cnn_status cuda_check_type(const cnn_problem *, bool tf32, cnn_error *);
+/* Whether the limit allows so many bytes. */
+cnn_status cuda_check_workspace(const cuda_context *, size_t bytes, cnn_error *);
 static inline bool cuda_is_weighted(const cnn_problem *problem)
 {
     return problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
@@ -162,7 +184,7 @@ static inline bool cuda_is_weighted(const cnn_problem *problem)
      CUDA_OP(BATCHNORM) | CUDA_OP(OPTIMIZER))
 
 /* ---- Pointwise operations: slots of cnn_impl, one file each (pool.cu, act.cu, ...); f32 and f64, NCHW and NHWC, any
- * size (grid-stride, 64-bit indices). Deterministic: sums are trees of a shape that the problem alone decides. */
+ * size (grid-stride, 64-bit indices). Deterministic: sums are trees of a shape that problem and knobs alone decide. */
 /* The gate for these operations: CNN_OK or CNN_UNSUPPORTED; an implementation's `supports` calls it for every operation
  * that is neither conv nor FC. The workspace likewise. */
 cnn_status cuda_pointwise_supports(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);

@@ -1,14 +1,16 @@
 /* loss.cu: softmax and cross-entropy: a row (image) by as many neighbouring threads as it has classes, up to a warp.
  *
  * The exponents and the sum are in double, as everywhere in this suite: rows are few and short. Losses and hits are
- * summed by trees whose shape the number of rows and classes alone decides; up to ONE_BLOCK rows one block does it all,
- * and one launch. Bottleneck: the launch, and for small batches the latency of a chain of two exponentials. */
+ * summed by trees whose shape the number of rows and classes and the knobs alone decide; up to loss.one_block rows one
+ * block does it all, and one launch. Bottleneck: the launch, and for small batches the latency of a chain of two
+ * exponentials. */
+#include "harness/cuda/hit.h"
 #include "harness/cuda/launch.h"
 #include "harness/cuda/layout.h"
 #include "harness/cuda/reduce.h"
 #include "harness/cuda/workspaces.h"
 
-enum { ONE_BLOCK = 512, PART_ROWS = 64, MOST_THREADS = 512 };
+enum { MOST_THREADS = 512 };
 
 struct loss_part {
     double loss;
@@ -55,7 +57,7 @@ __device__ loss_part softmax_row(const loss_vectors<T> &v, const loss_shape &s, 
     for (int64_t k = lane; k < classes; k += s.lanes) {
         const double at = static_cast<double>(x[k]);
         max = at > max ? at : max;
-        beaten += k < label ? !(at < mine) : !(at <= mine);
+        beaten += cuda_beats(at, k < label, mine);
     }
     max = lanes_max(max, s.lanes);
     for (int64_t k = lane; k < classes; k += s.lanes) {
@@ -112,11 +114,15 @@ __global__ void loss_sum_kernel(int64_t count, const loss_part *parts, double *l
     if (correct != NULL) *correct += static_cast<int64_t>(hits);
 }
 
-static int64_t parts_of(const cnn_loss_desc *d) { return d->mb <= ONE_BLOCK ? 0 : (d->mb + PART_ROWS - 1) / PART_ROWS; }
-
-size_t cuda_loss_workspace(const cnn_loss_desc *d, cnn_dir dir)
+static int64_t parts_of(const cuda_context *c, const cnn_loss_desc *d)
 {
-    return dir == CNN_FWD ? static_cast<size_t>(parts_of(d)) * sizeof(loss_part) : 0;
+    const int64_t rows = c->knobs[CUDA_KNOB_LOSS_ROWS];
+    return d->mb <= c->knobs[CUDA_KNOB_LOSS_ONE_BLOCK] ? 0 : (d->mb + rows - 1) / rows;
+}
+
+size_t cuda_loss_workspace(const cuda_context *c, const cnn_loss_desc *d, cnn_dir dir)
+{
+    return dir == CNN_FWD ? static_cast<size_t>(parts_of(c, d)) * sizeof(loss_part) : 0;
 }
 
 static int lanes_for(int64_t classes)
@@ -129,9 +135,9 @@ static int lanes_for(int64_t classes)
 template <typename T>
 static cnn_status forward(cuda_context *c, const cnn_loss_desc *d, const cnn_loss_args *a, cnn_error *err)
 {
-    const int64_t parts = parts_of(d), rows = parts > 0 ? static_cast<int64_t>(PART_ROWS) : d->mb;
+    const int64_t parts = parts_of(c, d), rows = parts > 0 ? c->knobs[CUDA_KNOB_LOSS_ROWS] : d->mb;
     const loss_shape s = {d->mb, d->ic, rows, lanes_for(d->ic)};
-    const int64_t most = MOST_THREADS, threads = (rows * s.lanes + 31) / 32 * 32;
+    const int64_t most = c->knobs[CUDA_KNOB_LOSS_THREADS], threads = (rows * s.lanes + 31) / 32 * 32;
     const loss_vectors<T> v = {static_cast<const T *>(a->x), a->labels, static_cast<T *>(a->y)};
     const cuda_shape shape = {"loss_fwd", dim3(static_cast<unsigned>(parts > 0 ? parts : 1)),
                               dim3(static_cast<unsigned>(threads < most ? threads : most)), 0};

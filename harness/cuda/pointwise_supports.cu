@@ -27,10 +27,10 @@ cnn_status cuda_pointwise_supports(cnn_context *context, const cnn_problem *prob
 cnn_status cuda_pointwise_workspace(cnn_context *context, const cnn_problem *problem, cnn_dir dir, size_t *bytes,
                                     cnn_error *err)
 {
-    (void)context;
+    const cuda_context *c = reinterpret_cast<const cuda_context *>(context);
     (void)err;
     *bytes = 0;
-    if (problem->op == CNN_OP_LOSS) *bytes = cuda_loss_workspace(&problem->u.loss, dir);
-    if (problem->op == CNN_OP_BATCHNORM) *bytes = cuda_batchnorm_workspace(&problem->u.batchnorm, dir);
+    if (problem->op == CNN_OP_LOSS) *bytes = cuda_loss_workspace(c, &problem->u.loss, dir);
+    if (problem->op == CNN_OP_BATCHNORM) *bytes = cuda_batchnorm_workspace(c, &problem->u.batchnorm, dir);
     return CNN_OK;
 }

@@ -4,7 +4,7 @@
 
 #include "harness/cuda/cuda.h"
 
-size_t cuda_loss_workspace(const cnn_loss_desc *, cnn_dir);
-size_t cuda_batchnorm_workspace(const cnn_batchnorm_desc *, cnn_dir);
+size_t cuda_loss_workspace(const cuda_context *, const cnn_loss_desc *, cnn_dir);
+size_t cuda_batchnorm_workspace(const cuda_context *, const cnn_batchnorm_desc *, cnn_dir);
 
 #endif
