@@ -3,8 +3,8 @@
  * Provided: __global__ __device__ __host__ __shared__ __constant__ __launch_bounds__ __forceinline__ __align__;
  * threadIdx blockIdx blockDim gridDim warpSize; __syncthreads __syncwarp; __shfl_sync __shfl_up_sync __shfl_down_sync
  * __shfl_xor_sync __ballot_sync __any_sync __all_sync (numbers of up to 8 bytes); atomicAdd atomicMax atomicMin
- * atomicExch atomicCAS; __ldg min max rsqrt rsqrtf __fmaf_rn __fma_rn __int_as_float __float_as_int __popc __clz __ffs
- * __threadfence; the vector types below. C's mathematical functions are what they always are. */
+ * atomicExch atomicCAS; min max __popc __threadfence; the vector types below. C's mathematical functions are what they
+ * always are. */
 #ifndef HARNESS_CUDA_EMULATED_DEVICE_H
 #define HARNESS_CUDA_EMULATED_DEVICE_H
 
@@ -94,38 +94,16 @@ inline void __threadfence() {}
 inline void __threadfence_block() {}
 
 /* ---- Arithmetic */
-template <typename T> T __ldg(const T *at) { return *at; }
 template <typename T> constexpr T min(T a, T b) { return b < a ? b : a; }
 template <typename T> constexpr T max(T a, T b) { return a < b ? b : a; }
-inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
-inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
-inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
-inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
-inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
-inline int __ffs(int x) { return __builtin_ffs(x); }
-inline int __float_as_int(float x)
-{
-    int bits;
-    std::memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-inline float __int_as_float(int bits)
-{
-    float x;
-    std::memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
-#define EMULATED_VECTOR(T, name)                                                                                       \
-    struct alignas(2 * sizeof(T)) name##2 { T x, y; };                                                                 \
-    struct alignas(sizeof(T) > 4 ? 16 : 4 * sizeof(T)) name##4 { T x, y, z, w; };                                      \
-    inline name##2 make_##name##2(T x, T y) { return {x, y}; }                                                         \
-    inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
-EMULATED_VECTOR(float, float)
-EMULATED_VECTOR(double, double)
-EMULATED_VECTOR(int, int)
-#undef EMULATED_VECTOR
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+struct alignas(16) int4 {
+    int x, y, z, w;
+};
 
 /* ---- Launching and recording */
 /* Does the call now, or, while the stream captures, keeps it for the graph. cuBLAS's stand-in uses it, too. */

@@ -129,7 +129,6 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *, int device);
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int device);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
-cudaError_t cudaDeviceSynchronize(void);
 
 /* What nvcc says of the code in a program: the architectures that it was compiled for. */
 #define __CUDA_ARCH_LIST__ 800, 900
@@ -157,8 +156,6 @@ cudaError_t cudaMemcpy(void *dst, const void *src, size_t, cudaMemcpyKind);
 cudaError_t cudaMemset(void *, int byte, size_t);
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t, cudaMemcpyKind, cudaStream_t);
 cudaError_t cudaMemsetAsync(void *, int byte, size_t, cudaStream_t);
-cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
-                              size_t height, cudaMemcpyKind, cudaStream_t);
 
 /* ---- Streams, events, graphs */
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
@@ -177,7 +174,6 @@ typedef enum cudaStreamCaptureStatus {
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *, unsigned int flags);
 cudaError_t cudaStreamDestroy(cudaStream_t);
 cudaError_t cudaStreamSynchronize(cudaStream_t);
-cudaError_t cudaStreamQuery(cudaStream_t);
 cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode);
 cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t *);
 cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *);

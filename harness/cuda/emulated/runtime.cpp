@@ -168,12 +168,6 @@ cudaError_t cudaRuntimeGetVersion(int *version)
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize(void)
-{
-    if (emulated_state() != cudaSuccess) return cudaErrorIllegalAddress;
-    return emulated_done(emulated_breaks_capture() ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
-}
-
 /* ---- Memory */
 
 cudaError_t cudaMalloc(void **memory, size_t bytes)
@@ -214,17 +208,6 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, cudaMemcpy
     if (bytes != 0 && (dst == nullptr || src == nullptr)) return emulated_done(cudaErrorInvalidValue);
     return emulated_enqueue(stream, [=] {
         if (bytes != 0) std::memmove(dst, src, bytes);
-    });
-}
-
-cudaError_t cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
-                              size_t height, cudaMemcpyKind, cudaStream_t stream)
-{
-    if (width > dst_pitch || width > src_pitch) return emulated_done(cudaErrorInvalidValue);
-    return emulated_enqueue(stream, [=] {
-        for (size_t row = 0; row < height; row++)
-            std::memmove(static_cast<char *>(dst) + row * dst_pitch, static_cast<const char *>(src) + row * src_pitch,
-                         width);
     });
 }
 

@@ -130,8 +130,6 @@ cudaError_t cudaStreamSynchronize(cudaStream_t)
     return emulated_done(emulated_breaks_capture() ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
 }
 
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
-
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
 {
     if (stream == nullptr) return emulated_done(cudaErrorStreamCaptureUnsupported);
