@@ -8,6 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The shared knobs alone, as a context wants them that is no implementation's. */
+static const cnn_knob shared_knobs[] = {
+#define KNOB(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
+#define STEPS(id, name, doc, min, max, def, ...) {name, doc, min, max, def, NULL, 0},
+#include "harness/cuda/knobs.inc"
+#undef KNOB
+#undef STEPS
+};
+
 /* 0: there is one. Else what main() is to return: 77, which CTest shows as "Skipped"; with BENCHCNN_REQUIRE_GPU=1 in
  * the environment, failure: so that a machine that should test on its GPU cannot pass without. */
 static inline int gpu_or_skip(void)

@@ -7,14 +7,9 @@
 static cnn_context *open_on(int device)
 {
     const cnn_open_params params = {1, device, NULL};
-    static const cnn_knob table[] = {
-#define KNOB(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
-#include "harness/cuda/knobs.inc"
-#undef KNOB
-    };
     cnn_context *context = NULL;
     cnn_error err;
-    if (cuda_context_open(&params, table, CUDA_KNOB_COUNT, sizeof(cuda_context), &context, &err) != CNN_OK)
+    if (cuda_context_open(&params, shared_knobs, CUDA_KNOB_COUNT, sizeof(cuda_context), &context, &err) != CNN_OK)
         fail_msg("%s", err.message);
     return context;
 }

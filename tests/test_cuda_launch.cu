@@ -4,20 +4,13 @@
 
 static cuda_context *open_context(int64_t sync_launches)
 {
-    static const cnn_knob table[] = {
-#define KNOB(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
-#define STEPS(id, name, doc, min, max, def, ...) {name, doc, min, max, def, NULL, 0},
-#include "harness/cuda/knobs.inc"
-#undef KNOB
-#undef STEPS
-    };
     int64_t knobs[CUDA_KNOB_COUNT];
-    for (int i = 0; i < CUDA_KNOB_COUNT; i++) knobs[i] = table[i].def;
+    for (int i = 0; i < CUDA_KNOB_COUNT; i++) knobs[i] = shared_knobs[i].def;
     knobs[CUDA_KNOB_SYNC_LAUNCHES] = sync_launches;
     const cnn_open_params params = {1, 0, knobs};
     cnn_context *context = NULL;
     cnn_error err;
-    if (cuda_context_open(&params, table, CUDA_KNOB_COUNT, sizeof(cuda_context), &context, &err) != CNN_OK)
+    if (cuda_context_open(&params, shared_knobs, CUDA_KNOB_COUNT, sizeof(cuda_context), &context, &err) != CNN_OK)
         fail_msg("%s", err.message);
     return reinterpret_cast<cuda_context *>(context);
 }
