@@ -103,7 +103,9 @@ typedef struct cnn_impl {
     CNN_OPERATION(batchnorm_fwd, cnn_batchnorm_args);
     CNN_OPERATION(batchnorm_bwd, cnn_batchnorm_args);
     CNN_OPERATION(optimizer_step, cnn_optimizer_args);
-    cnn_status (*gather)(cnn_context *, const cnn_gather_args *, cnn_error *); /* (optional) */
+    /* (optional) Makes the batches of a training run; without it the host copies image by image. What it makes of the
+     * first batches is compared with the host's own copy before training begins. */
+    cnn_status (*gather)(cnn_context *, const cnn_gather_args *, cnn_error *);
 
     /* A whole training step (forward, loss, backward, update) in its own hands: all three (optional), together. Results
      * must agree with the composition of single operations, to which it is compared. */
