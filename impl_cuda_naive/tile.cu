@@ -115,6 +115,29 @@ static __device__ inline void add_staged(const tile_problem &p, const tile_axis 
     }
 }
 
+/* Slice 0 gets the sum over the slices, in their order. Every thread of the block calls it. */
+template <typename T, int CHANNELS, int PIXELS>
+static __device__ inline void add_slices(T *buffer, T (&sums)[CHANNELS][PIXELS])
+{
+    const int32_t plane = (int32_t)(blockDim.x * blockDim.y);
+    T *mine = buffer + threadIdx.y * blockDim.x + threadIdx.x;
+    if (threadIdx.z > 0) {
+#pragma unroll
+        for (int r = 0; r < CHANNELS; r++)
+#pragma unroll
+            for (int s = 0; s < PIXELS; s++)
+                mine[(((int32_t)threadIdx.z - 1) * CHANNELS * PIXELS + r * PIXELS + s) * plane] = sums[r][s];
+    }
+    __syncthreads();
+    if (threadIdx.z > 0) return;
+    for (int32_t z = 0; z < (int32_t)blockDim.z - 1; z++) {
+#pragma unroll
+        for (int r = 0; r < CHANNELS; r++)
+#pragma unroll
+            for (int s = 0; s < PIXELS; s++) sums[r][s] += mine[(z * CHANNELS * PIXELS + r * PIXELS + s) * plane];
+    }
+}
+
 template <typename T, int CHANNELS, int PIXELS>
 static __device__ inline void write(const tile_problem &p, const tile_axis &rows, const tile_axis &cols,
                                     const tile_pixel (&pixels)[PIXELS], int32_t group, int32_t m0, const T *bias,
@@ -175,7 +198,7 @@ static __global__ void __launch_bounds__(tile_threads(sizeof(T), CHANNELS *PIXEL
             }
         if (blockDim.z > 1) {
             __syncthreads(); /* the previous tile's slices are read */
-            tile_add_slices<T, CHANNELS, PIXELS>(slices, sums);
+            add_slices<T, CHANNELS, PIXELS>(slices, sums);
         }
         if (threadIdx.z == 0) write<T, CHANNELS, PIXELS>(p, rows, cols, pixels, group, mine, bias, sums, out, add);
     }

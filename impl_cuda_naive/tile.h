@@ -70,27 +70,4 @@ template <typename T> struct alignas(16) pack {
     T v[4];
 };
 
-/* Slice 0 (of the block's z) gets the sum over the slices, in their order. Every thread of the block calls it. */
-template <typename T, int CHANNELS, int COLUMNS>
-static __device__ inline void tile_add_slices(T *buffer, T (&sums)[CHANNELS][COLUMNS])
-{
-    const int32_t plane = (int32_t)(blockDim.x * blockDim.y);
-    T *mine = buffer + threadIdx.y * blockDim.x + threadIdx.x;
-    if (threadIdx.z > 0) {
-#pragma unroll
-        for (int r = 0; r < CHANNELS; r++)
-#pragma unroll
-            for (int s = 0; s < COLUMNS; s++)
-                mine[(((int32_t)threadIdx.z - 1) * CHANNELS * COLUMNS + r * COLUMNS + s) * plane] = sums[r][s];
-    }
-    __syncthreads();
-    if (threadIdx.z > 0) return;
-    for (int32_t z = 0; z < (int32_t)blockDim.z - 1; z++) {
-#pragma unroll
-        for (int r = 0; r < CHANNELS; r++)
-#pragma unroll
-            for (int s = 0; s < COLUMNS; s++) sums[r][s] += mine[(z * CHANNELS * COLUMNS + r * COLUMNS + s) * plane];
-    }
-}
-
 #endif

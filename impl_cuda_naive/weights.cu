@@ -82,6 +82,27 @@ static __device__ inline void add_pixels(const weights_problem &p, const T *x, i
     }
 }
 
+/* Slice 0 gets the sum over the slices, in their order. Every thread of the block calls it. As in tile.cu, but without
+ * its return in the middle: with that, a whole epoch of thesis.net at batch 5 took 3 % longer. */
+template <typename T, int CHANNELS, int COLUMNS>
+static __device__ inline void add_slices(T *buffer, T (&sums)[CHANNELS][COLUMNS])
+{
+    const int32_t plane = (int32_t)(blockDim.x * blockDim.y), slice = (int32_t)threadIdx.z;
+    T *mine = buffer + threadIdx.y * blockDim.x + threadIdx.x;
+#pragma unroll
+    for (int r = 0; r < CHANNELS; r++)
+#pragma unroll
+        for (int l = 0; l < COLUMNS; l++)
+            if (slice > 0) mine[((slice - 1) * CHANNELS * COLUMNS + r * COLUMNS + l) * plane] = sums[r][l];
+    __syncthreads();
+    for (int32_t z = 0; slice == 0 && z < (int32_t)blockDim.z - 1; z++) {
+#pragma unroll
+        for (int r = 0; r < CHANNELS; r++)
+#pragma unroll
+            for (int l = 0; l < COLUMNS; l++) sums[r][l] += mine[(z * CHANNELS * COLUMNS + r * COLUMNS + l) * plane];
+    }
+}
+
 /* Where the results go: the workspace, or dw and db at once if there is only one part. */
 template <typename T> struct weights_outputs {
     T *dw, *db, *parts;
@@ -144,7 +165,7 @@ static __global__ void __launch_bounds__(tile_threads(sizeof(T), CHANNELS *COLUM
         add_pixels<T, CHANNELS, COLUMNS>(p, x + image * s.x.n, first, count, columns,
                                          staged + (int32_t)threadIdx.y * (CHANNELS / 4), width, sums);
     }
-    if (blockDim.z > 1) tile_add_slices<T, CHANNELS, COLUMNS>(staged[(int64_t)p.chunk * width / 4].v, sums);
+    if (blockDim.z > 1) add_slices<T, CHANNELS, COLUMNS>(staged[(int64_t)p.chunk * width / 4].v, sums);
     if (threadIdx.z == 0) write<T, CHANNELS, COLUMNS>(p, out, group, k0 + (int32_t)threadIdx.y * CHANNELS, sums);
 }
 

@@ -21,21 +21,23 @@ __global__ void gather_kernel(int64_t count, int64_t words, const W *rows, const
 }
 
 /* A row is `planes` x h x w pixels of `pixel` words. */
-struct picture {
-    int64_t h, w, pixel;
+template <typename I> struct picture {
+    I h, w, pixel;
 };
 
 /* Word i of a row that is moved. */
-static __device__ int32_t moved_word(const int32_t *row, int64_t i, picture p, cnn_shift by)
+template <typename I> static __device__ int32_t moved_word(const int32_t *row, I i, const picture<I> &p, cnn_shift by)
 {
-    const int64_t line = i / (p.w * p.pixel), r = line % p.h - by.dy;
-    const int64_t s = i / p.pixel % p.w - by.dx;
+    const I line = i / (p.w * p.pixel), r = line % p.h - by.dy;
+    const I s = i / p.pixel % p.w - by.dx;
     if (r < 0 || r >= p.h || s < 0 || s >= p.w) return 0;
     return row[i - (by.dy * p.w + by.dx) * p.pixel];
 }
 
-__global__ void gather_moved_kernel(int64_t count, int64_t words, const int32_t *rows, const int32_t *labels,
-                                    const int32_t *index, const cnn_shift *shifts, picture p, int32_t *y,
+/* I counts the words of a row: 32 bits where they do, for its divisions are what takes time. */
+template <typename I>
+__global__ void gather_moved_kernel(int64_t count, I words, const int32_t *rows, const int32_t *labels,
+                                    const int32_t *index, const cnn_shift *shifts, picture<I> p, int32_t *y,
                                     int32_t *y_labels, int64_t *cursor)
 {
     const int64_t first = cursor != NULL ? cuda_counter_read(cursor) : 0;
@@ -43,7 +45,7 @@ __global__ void gather_moved_kernel(int64_t count, int64_t words, const int32_t 
         const int64_t from = index[first + n];
         const cnn_shift by = shifts[first + n];
         for (int64_t i = threadIdx.x; i < words; i += blockDim.x)
-            y[n * words + i] = moved_word(rows + from * words, i, p, by);
+            y[n * words + i] = moved_word(rows + from * words, static_cast<I>(i), p, by);
         if (threadIdx.x == 0 && y_labels != NULL) y_labels[n] = labels[from];
     }
     if (cursor != NULL) cuda_counter_add(cursor, count);
@@ -66,13 +68,13 @@ template <typename W> static cnn_status run(cuda_context *c, const cnn_gather_ar
 }
 
 /* f32 and f64 alike are whole words. */
-static cnn_status run_moved(cuda_context *c, const cnn_gather_args *a, size_t row_bytes, cnn_error *err)
+template <typename I>
+static cnn_status run_moved(cuda_context *c, const cnn_gather_args *a, int64_t words, cnn_error *err)
 {
-    const int64_t words = static_cast<int64_t>(row_bytes / sizeof(int32_t));
     const int64_t elem = static_cast<int64_t>(cnn_dtype_size(a->dtype) / sizeof(int32_t));
-    const picture p = {a->h, a->w, a->pixel_elems * elem};
-    return cuda_launch(c, shape_of(c, "gather_moved", a->count, words), err, gather_moved_kernel, a->count, words,
-                       static_cast<const int32_t *>(a->rows), a->labels, a->index, a->shifts, p,
+    const picture<I> p = {static_cast<I>(a->h), static_cast<I>(a->w), static_cast<I>(a->pixel_elems * elem)};
+    return cuda_launch(c, shape_of(c, "gather_moved", a->count, words), err, gather_moved_kernel<I>, a->count,
+                       static_cast<I>(words), static_cast<const int32_t *>(a->rows), a->labels, a->index, a->shifts, p,
                        static_cast<int32_t *>(a->y), a->y_labels, a->cursor);
 }
 
@@ -81,7 +83,9 @@ cnn_status cuda_gather(cnn_context *context, const cnn_gather_args *args, cnn_er
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
     const size_t bytes = static_cast<size_t>(args->row_elems) * cnn_dtype_size(args->dtype);
     const bool aligned = (reinterpret_cast<uintptr_t>(args->rows) | reinterpret_cast<uintptr_t>(args->y)) % 16 == 0;
-    if (args->shifts != NULL) return run_moved(c, args, bytes, err);
+    const int64_t words = static_cast<int64_t>(bytes / sizeof(int32_t));
+    if (args->shifts != NULL && words <= INT32_MAX) return run_moved<int32_t>(c, args, words, err);
+    if (args->shifts != NULL) return run_moved<int64_t>(c, args, words, err);
     if (bytes % 16 == 0 && aligned) return run<int4>(c, args, bytes, err);
     return run<int32_t>(c, args, bytes, err);
 }
