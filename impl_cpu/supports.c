@@ -35,11 +35,8 @@ static cnn_status check_gemm(const cnn_fc_desc *d, cnn_error *err)
 
 static cnn_status check_limit(const cpu_context *cpu, const cnn_problem *problem, size_t bytes, cnn_error *err)
 {
-    const int64_t mib = cpu->knobs[CPU_KNOB_WORKSPACE_LIMIT];
     const bool weighted = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
-    if (!weighted || mib < 0 || bytes <= (size_t)mib << 20) return CNN_OK;
-    return CNN_FAIL(err, CNN_UNSUPPORTED, "%zu bytes of workspace are needed, and the knob workspace_limit allows %zu",
-                    bytes, (size_t)mib << 20);
+    return weighted ? cnn_workspace_check(cpu->knobs[CPU_KNOB_WORKSPACE_LIMIT], bytes, err) : CNN_OK;
 }
 
 cnn_status cpu_supports(cnn_context *context, const cnn_problem *problem, cnn_dir dir, const cnn_algorithm *algorithm,

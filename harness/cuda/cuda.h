@@ -8,6 +8,7 @@
 
 #include "harness/cnn.h"
 #include "harness/cuda/platform.h"
+#include "harness/workspace_limit.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,8 +83,7 @@ void cuda_describe(cnn_context *, cnn_put_fn *,
 /* The most bytes of workspace that a convolution or FC may take; SIZE_MAX without a limit. */
 static inline size_t cuda_workspace_limit(const cuda_context *c)
 {
-    const int64_t mib = c->knobs[CUDA_KNOB_WORKSPACE_LIMIT];
-    return mib >= 0 ? (size_t)mib << 20 : SIZE_MAX;
+    return cnn_workspace_limit(c->knobs[CUDA_KNOB_WORKSPACE_LIMIT]);
 }
 
 /* Makes the context's device this thread's current one, which calls that name no stream go to (cudaMalloc, a

@@ -27,8 +27,5 @@ cnn_status cuda_check_type(const cnn_problem *problem, bool tf32, cnn_error *err
 
 cnn_status cuda_check_workspace(const cuda_context *c, size_t bytes, cnn_error *err)
 {
-    const size_t limit = cuda_workspace_limit(c);
-    if (bytes <= limit) return CNN_OK;
-    return CNN_FAIL(err, CNN_UNSUPPORTED, "%zu bytes of workspace are needed, and the knob workspace_limit allows %zu",
-                    bytes, limit);
+    return cnn_workspace_check(c->knobs[CUDA_KNOB_WORKSPACE_LIMIT], bytes, err);
 }
