@@ -102,7 +102,8 @@ cnn_record *contender_record_kind(const char *kind, const contender *c, const vf
     cnn_record *record = record_new(kind);
     record_session(record, c->session, c->tuned ? CNN_TUNED : c->algorithm.name);
     if (c->tuned) record_text(record, "tuning", tuning_state_name(c->tuning));
-    if (c->tuned) record_text(record, "choice", c->algorithm.name);
+    const bool ran = c->state == CONTENDER_TIMED || c->state == CONTENDER_WRONG;
+    record_choice(record, c->tuned ? c->algorithm.name : NULL, ran ? c->result.choice : NULL);
     machine_name(c->session, machine, sizeof machine);
     record_text(record, "machine", machine);
     record_problem(record, problem, dir);
@@ -110,9 +111,8 @@ cnn_record *contender_record_kind(const char *kind, const contender *c, const vf
     if (params->network) record_text(record, "net", params->network->net.name);
     record_real(record, "flops", cnn_flops(problem, dir));
     record_real(record, "bytes", cnn_bytes(problem, dir));
-    if (c->state == CONTENDER_TIMED || c->state == CONTENDER_WRONG) {
+    if (ran) {
         record_int(record, "workspace_bytes", (int64_t)c->result.workspace_bytes);
-        if (c->result.choice[0] != '\0') record_text(record, c->tuned ? "inner_choice" : "choice", c->result.choice);
         record_real(record, "budget_used", c->result.check.budget_used);
     }
     if (c->state == CONTENDER_TIMED) record_figures(record, c, problem_case, params);

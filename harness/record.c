@@ -189,6 +189,12 @@ static void put_warning(void *user, const char *key, const char *value)
     record_texts_put(record, warnings ? warnings : record_texts(record, "warnings"), key + prefix, value);
 }
 
+void record_choice(cnn_record *record, const char *tuned, const char *settled)
+{
+    if (tuned != NULL) record_text(record, "choice", tuned);
+    if (settled != NULL && settled[0] != '\0') record_text(record, tuned != NULL ? "inner_choice" : "choice", settled);
+}
+
 void record_session(cnn_record *record, const cnn_session *session, const char *algorithm)
 {
     if (!record) return;

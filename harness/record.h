@@ -24,6 +24,9 @@ void record_free(cnn_record *record);
  * does not say, of a convolution and FC: bias, mode. Older records lack these: cross-correlation with a bias, mostly.
  */
 void record_problem(cnn_record *record, const cnn_problem *problem, cnn_dir dir);
+/* choice: what a tuning file chose (NULL: none did), or else what an algorithm that is a search settled on (NULL or "":
+ * it is none); where there are both, inner_choice is the latter. */
+void record_choice(cnn_record *record, const char *tuned, const char *settled);
 /* impl, algorithm, threads, knobs (those that differ from their default), warnings (CNN_WARNING) where the
  * implementation has any. algorithm may be NULL. */
 void record_session(cnn_record *record, const cnn_session *session, const char *algorithm);

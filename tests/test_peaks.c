@@ -3,6 +3,7 @@
 #include "bench/peaks.h"
 #include "bench/stats.h"
 #include "harness/cpu/caches.h"
+#include "harness/cpu/placement.h"
 #include "harness/problem.h"
 
 #include <math.h>
@@ -253,16 +254,26 @@ static void caches_grow_with_their_level(void **state)
     assert_int_equal(cpu_last_cache_bytes(0, 1000), cpu_cache_bytes(last) * (size_t)cpu_cache_instances("", last));
 }
 
-static void show(const char *root, int cpu, const char *name, const char *text)
+static void show(const char *root, int cpu, int level, const char *name, const char *text)
 {
     char path[256];
-    snprintf(path, sizeof path, "mkdir -p %s/sys/devices/system/cpu/cpu%d/cache/index3", root, cpu);
+    snprintf(path, sizeof path, "mkdir -p %s/sys/devices/system/cpu/cpu%d/cache/index%d", root, cpu, level);
     assert_int_equal(system(path), 0);
-    snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/cache/index3/%s", root, cpu, name);
+    snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%d/cache/index%d/%s", root, cpu, level, name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fprintf(file, "%s\n", text);
     fclose(file);
+}
+
+/* A core's cache of this level, which the cores of the list share. */
+static void show_cache(const char *root, int cpu, int level, const char *cores)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", level);
+    show(root, cpu, level, "level", text);
+    show(root, cpu, level, "type", "Unified");
+    show(root, cpu, level, "shared_cpu_list", cores);
 }
 
 /* Two cores of this process and one that is not its own, each with a last-level cache to itself, then one in common. */
@@ -281,16 +292,45 @@ static void several_last_caches_are_counted(void **state)
         char root[] = "/tmp/test_peaks_XXXXXX", text[64];
         assert_non_null(mkdtemp(root));
         for (int i = 0; i < 3; i++) {
-            show(root, cpus[i], "level", "3");
-            show(root, cpus[i], "type", "Unified");
             snprintf(text, sizeof text, "%d-%d,%d", cpus[shared ? 0 : i], cpus[shared ? 2 : i], 900 + i);
-            show(root, cpus[i], "shared_cpu_list", text);
+            show_cache(root, cpus[i], 3, text);
         }
         const int found = cpu_cache_instances(root, 3), none = cpu_cache_instances(root, 2);
         snprintf(text, sizeof text, "rm -r %s", root);
         assert_int_equal(system(text), 0);
         assert_int_equal(found, shared ? 1 : 2);
         assert_int_equal(none, 1);
+    }
+}
+
+/* Cores of a pair share the last cache and are not two threads of one core; one that says nothing has no partner. */
+static void pairs_are_two_cores_under_one_cache(void **state)
+{
+    enum { NEIGHBOURS, ONE_CORE, APART, UNTOLD, CASES };
+    cpu_set_t mine;
+    int cpus[2], count = 0;
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof mine, &mine), 0);
+    for (int cpu = 0; cpu < CPU_SETSIZE && count < 2; cpu++)
+        if (CPU_ISSET(cpu, &mine)) cpus[count++] = cpu;
+    if (count < 2) skip();
+    for (int c = 0; c < CASES; c++) {
+        char root[] = "/tmp/test_peaks_XXXXXX", text[64];
+        cpu_pairs pairs, alone;
+        assert_non_null(mkdtemp(root));
+        for (int level = 1; level <= 3 && c != UNTOLD; level += 2)
+            for (int i = 0; i < 2; i++) {
+                const bool common = level == 1 ? c == ONE_CORE : c != APART;
+                snprintf(text, sizeof text, "%d", cpus[common ? 0 : i]); /* the first of a list stands for all */
+                show_cache(root, cpus[i], level, text);
+            }
+        cpu_pairs_find(root, 2, &pairs);
+        cpu_pairs_find(root, 1, &alone);
+        snprintf(text, sizeof text, "rm -r %s", root);
+        assert_int_equal(system(text), 0);
+        assert_int_equal(pairs.count, c == NEIGHBOURS ? 1 : 0);
+        assert_int_equal(alone.count, 0);
+        if (c == NEIGHBOURS) assert_true(pairs.list[0].one == cpus[0] && pairs.list[0].other == cpus[1]);
     }
 }
 
@@ -323,6 +363,7 @@ int main(void)
         cmocka_unit_test(ceilings_amid_other_work_are_marked),
         cmocka_unit_test(caches_grow_with_their_level),
         cmocka_unit_test(several_last_caches_are_counted),
+        cmocka_unit_test(pairs_are_two_cores_under_one_cache),
         cmocka_unit_test(memory_is_more_than_all_caches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,6 +61,29 @@ static void fields_come_back(void **state)
     assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1); /* one line, ended */
 }
 
+/* A choice is the tuning file's first; what the algorithm found within it stands beside. */
+static void choices_are_told_apart(void **state)
+{
+    static const struct {
+        const char *tuned, *settled, *choice, *inner;
+    } cases[] = {{NULL, NULL, "", ""},
+                 {NULL, "", "", ""},
+                 {NULL, "eng7", "\"eng7\"", ""},
+                 {"find", NULL, "\"find\"", ""},
+                 {"find", "eng7", "\"find\"", "\"eng7\""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char choice[32] = "", inner[32] = "";
+        cnn_record *record = record_new("test");
+        record_choice(record, cases[i].tuned, cases[i].settled);
+        (void)record_get_json(record, "choice", choice, (int)sizeof choice);
+        (void)record_get_json(record, "inner_choice", inner, (int)sizeof inner);
+        record_free(record);
+        assert_string_equal(choice, cases[i].choice);
+        assert_string_equal(inner, cases[i].inner);
+    }
+}
+
 static void environment_names_machine_and_build(void **state)
 {
     char text[8192];
@@ -224,6 +247,7 @@ int main(void)
         WITH_FILE(memory_that_runs_out_leaves_no_record),
         cmocka_unit_test(what_descriptors_leave_out_is_told),
         cmocka_unit_test(keys_are_whole),
+        cmocka_unit_test(choices_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,7 +119,6 @@ const char *cli_tuned_layer(void *tuned, int layer, cnn_dir dir)
 void cli_record_choices(cnn_record *record, const trainer *t, const tuned_net *tuned)
 {
     char *searched = trainer_choices(t);
-    if (tuned != NULL) record_text(record, "choice", tuned->text);
-    if (searched != NULL && searched[0] != '\0') record_text(record, tuned ? "inner_choice" : "choice", searched);
+    record_choice(record, tuned ? tuned->text : NULL, searched);
     free(searched);
 }

@@ -58,12 +58,8 @@ static void record_result(verify_report *r, const verify_result *v)
     cnn_record *record = record_new("verify");
     report_repro(r, command);
     record_session(record, r->now.session, r->now.tuned != NULL ? CNN_TUNED : v->algorithm);
-    if (r->now.tuned != NULL) {
-        record_text(record, "tuning", tuning_state_name(r->now.tuned->state));
-        record_text(record, "choice", v->algorithm);
-    }
-    if (v->choice != NULL && v->choice[0] != '\0')
-        record_text(record, r->now.tuned != NULL ? "inner_choice" : "choice", v->choice);
+    if (r->now.tuned != NULL) record_text(record, "tuning", tuning_state_name(r->now.tuned->state));
+    record_choice(record, r->now.tuned != NULL ? v->algorithm : NULL, v->choice);
     if (v->problem != NULL) {
         record_problem(record, v->problem, v->dir);
     } else {

@@ -7,22 +7,25 @@
 #include <math.h>
 #include <string.h>
 
-cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err)
+static cnn_status put_in_front(const char *what, cnn_error *err)
 {
-    char why[CNN_MESSAGE_MAX], name[CNN_MESSAGE_MAX];
+    char why[CNN_MESSAGE_MAX];
     snprintf(why, sizeof why, "%s", err->message);
-    snprintf(name, sizeof name, "%s at batch %lld, ", t->net->name, (long long)t->net->batch);
-    /* An operation that failed within a pass was named before the pass is: the network's name stands in front once. */
-    const bool named = strncmp(why, name, strlen(name)) == 0;
-    return cnn_error_set(err, err->status, err->file, err->line, "%.160s%s%s %s", name, what, named ? "," : ":",
-                         named ? why + strlen(name) : why);
+    return cnn_error_set(err, err->status, err->file, err->line, "%s: %s", what, why);
 }
 
-/* Which operation it was that failed. */
+cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err)
+{
+    char place[CNN_MESSAGE_MAX];
+    snprintf(place, sizeof place, "%s at batch %lld, %s", t->net->name, (long long)t->net->batch, what);
+    return put_in_front(place, err);
+}
+
+/* Which operation it was that failed. Of which network is said where the steps are asked for. */
 static cnn_status name_call(const trainer *t, const trainer_call *c, cnn_error *err)
 {
     char what[CNN_NAME_MAX + 2 * CNN_PROBLEM_TEXT_MAX], problem[CNN_PROBLEM_TEXT_MAX];
-    if (c->plan < 0) return trainer_name_error(t, "copying a gradient", err);
+    if (c->plan < 0) return put_in_front("copying a gradient", err);
     const trainer_plan *p = &t->plans[c->plan];
     cnn_problem_format(&p->plan.problem, problem);
     snprintf(what, sizeof what, "%s %s (%s, %s)",
@@ -30,7 +33,7 @@ static cnn_status name_call(const trainer *t, const trainer_call *c, cnn_error *
              : p->layer == OPTIMIZER_LAYER ? "update"
                                            : t->net->layers[p->layer].name,
              cnn_dir_name(p->plan.dir), problem, p->plan.algorithm.name);
-    return trainer_name_error(t, what, err);
+    return put_in_front(what, err);
 }
 
 cnn_status trainer_run(trainer *t, const call_list *list, cnn_error *err)
@@ -246,7 +249,7 @@ static cnn_status run_pass(trainer *t, const trainer_watch *watch, pass *p, cnn_
     p->seconds = cnn_now() - start;
     p->loss = sum / (double)p->count;
     p->accuracy = (double)correct / (double)p->count;
-    if (status != CNN_DEVICE) return status;
+    if (status == CNN_OK || status == CNN_INTERRUPTED) return status;
     char what[64]; /* what an asynchronous device did wrong shows late: say at least how far it was */
     snprintf(what, sizeof what, "%s, %lld step%s queued", p->set == TRAIN_SET ? "training" : "testing",
              (long long)p->steps, p->steps == 1 ? "" : "s");

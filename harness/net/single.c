@@ -72,6 +72,11 @@ static cnn_status keep_running(trainer *t, bool back, cnn_error *err)
     return bytes == 0 ? CNN_OK : cnn_mem_copy(t->session, back ? running : kept, back ? kept : running, bytes, err);
 }
 
+static cnn_status name_step(const trainer *t, cnn_status status, cnn_error *err)
+{
+    return status == CNN_OK ? CNN_OK : trainer_name_error(t, "a single step", err);
+}
+
 cnn_status trainer_gradients(trainer *t, const void *images, const int32_t *labels, int64_t mb, void *grads,
                              double *loss, cnn_error *err)
 {
@@ -79,8 +84,8 @@ cnn_status trainer_gradients(trainer *t, const void *images, const int32_t *labe
     if (batch != NULL && batch->backward.count == 0) batch = NULL;
     cnn_status status = take_batch(t, images, labels, batch, mb, err);
     if (status == CNN_OK) status = keep_running(t, false, err);
-    if (status == CNN_OK) status = trainer_run(t, &batch->forward, err);
-    if (status == CNN_OK) status = trainer_run(t, &batch->backward, err);
+    if (status == CNN_OK) status = name_step(t, trainer_run(t, &batch->forward, err), err);
+    if (status == CNN_OK) status = name_step(t, trainer_run(t, &batch->backward, err), err);
     if (status == CNN_OK) status = keep_running(t, true, err);
     if (status == CNN_OK) status = mean_loss(t, mb, loss, NULL, err);
     if (status == CNN_OK)
@@ -94,7 +99,7 @@ cnn_status trainer_step(trainer *t, const void *images, const int32_t *labels, i
     const trainer_batch *batch = trainer_find_batch(t, 0, mb);
     if (batch != NULL && batch->forward.count == 0) batch = NULL;
     cnn_status status = take_batch(t, images, labels, batch, mb, err);
-    if (status == CNN_OK) status = trainer_update(t, batch, 0, err);
+    if (status == CNN_OK) status = name_step(t, trainer_update(t, batch, 0, err), err);
     return status == CNN_OK ? mean_loss(t, mb, loss, NULL, err) : status;
 }
 
@@ -106,7 +111,7 @@ cnn_status trainer_forward(trainer *t, const void *images, const int32_t *labels
     if (list != NULL && list->count == 0) batch = NULL;
     cnn_status status = take_batch(t, images, labels, batch, mb, err);
     if (status == CNN_OK) status = keep_running(t, false, err);
-    if (status == CNN_OK) status = trainer_run(t, list, err);
+    if (status == CNN_OK) status = name_step(t, trainer_run(t, list, err), err);
     if (status == CNN_OK) status = keep_running(t, true, err);
     if (status == CNN_OK) status = mean_loss(t, mb, loss, correct, err);
     if (status == CNN_OK && probabilities != NULL)

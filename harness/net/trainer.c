@@ -91,10 +91,11 @@ cnn_status trainer_open(const cnn_session *session, const cnn_network *network, 
     t->grad_at = calloc((size_t)net->n_values, sizeof *t->grad_at);
     t->save_at = calloc((size_t)net->n_layers, sizeof *t->save_at);
     t->order = calloc((size_t)order, sizeof *t->order);
+    const bool moved = data != NULL && params->shift > 0;
     cnn_status status = CNN_OK;
-    if (data != NULL && params->shift > 0) t->shifts = calloc((size_t)data->train.count, sizeof *t->shifts);
+    if (moved) t->shifts = calloc((size_t)data->train.count, sizeof *t->shifts);
     if (t->value_at == NULL || t->grad_at == NULL || t->save_at == NULL || t->order == NULL ||
-        (data != NULL && params->shift > 0 && t->shifts == NULL))
+        (moved && t->shifts == NULL))
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
     if (status == CNN_OK && params->profile) status = trainer_profile_open(t, err);
     if (status == CNN_OK) status = plan_all(t, err);
@@ -135,7 +136,8 @@ static cnn_status allocate(trainer *t, cnn_error *err)
 /* Devices do much when an operation first runs (they load kernels, say): that is set-up, not the first epoch's time. */
 static cnn_status prepare_steps(trainer *t, cnn_error *err)
 {
-    return t->graphs || t->session->impl->alloc != NULL ? trainer_capture(t, err) : CNN_OK;
+    if (!t->graphs && t->session->impl->alloc == NULL) return CNN_OK;
+    return trainer_capture(t, err) == CNN_OK ? CNN_OK : trainer_name_error(t, "preparing its steps", err);
 }
 
 cnn_status trainer_start(trainer *t, cnn_error *err)
