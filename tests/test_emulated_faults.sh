@@ -78,7 +78,7 @@ for kernel in 80 81 82 83 84 85 86 87; do
     broken kernel=$kernel 1 "the latest kernel was|cudaErrorIllegalAddress" train --impl "$impl" "${small[@]}" --batch 30 --epochs 3 \
         --set "$impl.sync_launches=1" --no-graph
     [ "$(grep -o 'thesis at batch 30' "$tmp/sentence" | wc -l)" -eq 1 ] || fail "the network is named more than once: $(cat "$tmp/sentence")"
-    sed -n 's/.*queued, \(.*\): an illegal.*latest kernel was \([a-z0-9_]*\);.*/\2 of \1/p' "$tmp/sentence"
+    sed -n 's/.*queued: \(.*\): an illegal.*latest kernel was \([a-z0-9_]*\);.*/\2 of \1/p' "$tmp/sentence"
 done >"$tmp/kernels"
 [ "$(cut -d' ' -f1 "$tmp/kernels" | sort -u | wc -l)" -ge 4 ] || fail "8 kernels in a row are not told apart: $(cat "$tmp/kernels")"
 while read -r kernel _ operation; do
