@@ -127,6 +127,9 @@ static cnn_status add_entry(void *user, const cnn_record *record, cnn_error *err
     if (status == CNN_OK) status = take_text(record, "algorithm", e->choice.algorithm, CNN_NAME_MAX, err);
     if (status == CNN_OK) status = take_threads(record, "threads", &e->threads, err);
     if (status == CNN_OK) status = take_threads(record, "use_threads", &e->choice.threads, err);
+    if (status == CNN_OK && e->choice.threads > e->threads)
+        status = CNN_FAIL(err, CNN_BAD_FORMAT, "\"use_threads\" is %d, but \"threads\" says that there were only %d",
+                          e->choice.threads, e->threads);
     if (status == CNN_OK) status = take_knobs(record, e, err);
     e->n_facts = record_get_pairs(record, "rests_on", e->facts, TUNING_FACTS);
     if (status == CNN_OK && e->n_facts < 0)

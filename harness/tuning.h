@@ -14,7 +14,7 @@ enum { TUNING_SETTINGS = 48, TUNING_FACTS = 24 };
 
 typedef struct tuning_choice {
     char algorithm[CNN_NAME_MAX];
-    int threads;                                  /* as many as are given, or fewer */
+    int threads; /* as many as were given, or fewer; on a device, where figures do not rest on them, as found */
     char settings[TUNING_SETTINGS][CNN_NAME_MAX]; /* "IMPL.KNOB=VALUE" */
     int n_settings;
     double median_s, default_s; /* its time, and the default's beside it (NaN: the default could not run) */

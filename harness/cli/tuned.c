@@ -105,7 +105,7 @@ cnn_session_params cli_tuned_params(const cli_options *options, const cnn_impl *
 
 static bool same_settings(const tuning_choice *a, const tuning_choice *b)
 {
-    if (a->threads != b->threads || a->n_settings != b->n_settings) return false;
+    if (a->n_settings != b->n_settings) return false;
     for (int i = 0; i < a->n_settings; i++)
         if (strcmp(a->settings[i], b->settings[i]) != 0) return false;
     return true;
@@ -120,11 +120,12 @@ cnn_status cli_tuned_session(cli_tuned *t, const cnn_session *base, const tuning
                              const cnn_session **result, cnn_error *err)
 {
     const char *settings[CLI_LIST_MAX + TUNING_SETTINGS];
-    if (choice->n_settings == 0 && choice->threads == base->threads) return *result = base, CNN_OK;
-    for (int i = 0; i < t->n_opened; i++)
-        if (t->list[i]->base == base && same_settings(&t->list[i]->choice, choice))
-            return *result = &t->list[i]->session, CNN_OK;
     const cnn_session_params params = cli_tuned_params(t->options, base->impl, choice, settings);
+    if (choice->n_settings == 0 && params.threads == base->threads) return *result = base, CNN_OK;
+    for (int i = 0; i < t->n_opened; i++)
+        if (t->list[i]->base == base && t->list[i]->session.threads == params.threads &&
+            same_settings(&t->list[i]->choice, choice))
+            return *result = &t->list[i]->session, CNN_OK;
     opened **list = realloc(t->list, ((size_t)t->n_opened + 1) * sizeof *list);
     if (list) t->list = list;
     opened *o = list ? calloc(1, sizeof *o) : NULL;
