@@ -1,6 +1,7 @@
 /* tuned.c: picks from a tuning file, and keeps a session open for each set of threads and knobs that is picked. */
 #include "tuned.h"
 
+#include "../knobs.h"
 #include "../names.h"
 #include "../text.h"
 
@@ -111,9 +112,16 @@ static bool same_settings(const tuning_choice *a, const tuning_choice *b)
     return true;
 }
 
-static bool same_knobs(const cnn_session *a, const cnn_session *b)
+/* Whether the session has these threads and knobs already. Asked before one is opened: on a device that takes long. */
+static cnn_status has_these(const cnn_session *session, const cnn_session_params *params, bool *has, cnn_error *err)
 {
-    return a->threads == b->threads && memcmp(a->knobs, b->knobs, (size_t)a->impl->n_knobs * sizeof *a->knobs) == 0;
+    const size_t n_knobs = (size_t)session->impl->n_knobs;
+    int64_t *values = calloc(n_knobs + 1, sizeof *values);
+    if (!values) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu knobs", n_knobs);
+    const cnn_status status = cnn_knob_values(session->impl, params->settings, params->n_settings, values, err);
+    *has = params->threads == session->threads && memcmp(values, session->knobs, n_knobs * sizeof *values) == 0;
+    free(values);
+    return status;
 }
 
 cnn_status cli_tuned_session(cli_tuned *t, const cnn_session *base, const tuning_choice *choice,
@@ -121,7 +129,9 @@ cnn_status cli_tuned_session(cli_tuned *t, const cnn_session *base, const tuning
 {
     const char *settings[CLI_LIST_MAX + TUNING_SETTINGS];
     const cnn_session_params params = cli_tuned_params(t->options, base->impl, choice, settings);
-    if (choice->n_settings == 0 && params.threads == base->threads) return *result = base, CNN_OK;
+    bool has = false;
+    if (has_these(base, &params, &has, err) != CNN_OK) return err->status;
+    if (has) return *result = base, CNN_OK;
     for (int i = 0; i < t->n_opened; i++)
         if (t->list[i]->base == base && t->list[i]->session.threads == params.threads &&
             same_settings(&t->list[i]->choice, choice))
@@ -135,11 +145,6 @@ cnn_status cli_tuned_session(cli_tuned *t, const cnn_session *base, const tuning
     if (cnn_session_open(base->impl, &params, &o->session, err) != CNN_OK) {
         free(o);
         return err->status;
-    }
-    if (same_knobs(base, &o->session)) {
-        cnn_session_close(&o->session);
-        free(o);
-        return *result = base, CNN_OK;
     }
     t->list[t->n_opened++] = o;
     *result = &o->session;
