@@ -41,7 +41,7 @@ cnn_status cucol_split_outputs(cucol_context *context, cnn_dtype dtype, const cu
 template <typename T>
 static __global__ void join_outputs(cucol_outputs s, const T *dy, T *wide, T *sums, int32_t width, bool add)
 {
-    __shared__ T partial[MOST_THREADS];
+    CUDA_SHARED(T, partial, [MOST_THREADS]);
     const int32_t lane = (int32_t)threadIdx.x % width, step = (int32_t)blockDim.x / width;
     const int32_t channel = (int32_t)blockIdx.x * width + lane, first = (int32_t)threadIdx.x / width;
     const int64_t count = (int64_t)s.n * s.pixels, slice = (count + gridDim.y - 1) / gridDim.y;

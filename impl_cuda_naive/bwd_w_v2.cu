@@ -38,7 +38,7 @@ template <typename T, typename I>
 static __global__ void bwd_w_v2(conv_shape<I> s, const T *__restrict__ x, const T *__restrict__ dy, T *__restrict__ dw,
                                 T *__restrict__ db, bool add)
 {
-    __shared__ T warps[32];
+    CUDA_SHARED(T, warps, [32]);
     const I taps = s.kh * s.kw, filter = s.group_ic * taps, weights = s.oc * filter;
     const int64_t sums = (int64_t)weights + (db != NULL ? s.oc : 0);
     for (int64_t block = blockIdx.x; block < sums; block += gridDim.x) {

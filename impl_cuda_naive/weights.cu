@@ -174,7 +174,7 @@ enum { ADD_RESULTS = 32, ADD_PARTS = 8 };
 /* The second stage: ADD_PARTS threads a result, each with every ADD_PARTS-th part; the first then adds up theirs. */
 template <typename T> static __global__ void add_parts(weights_problem p, weights_outputs<T> out, int32_t splits)
 {
-    __shared__ T shares[ADD_PARTS][ADD_RESULTS];
+    CUDA_SHARED(T, shares, [ADD_PARTS][ADD_RESULTS]);
     const int64_t e = (int64_t)blockIdx.x * ADD_RESULTS + threadIdx.x;
     T sum = 0;
 #pragma unroll 4

@@ -19,7 +19,8 @@ template <typename T>
 static __global__ void sums(int64_t images, int64_t classes, const T *x, const T *log_y, const int32_t *labels,
                             double *loss_sum, int64_t *correct)
 {
-    __shared__ double losses[32], hits[32];
+    CUDA_SHARED(double, losses, [32]);
+    CUDA_SHARED(double, hits, [32]);
     double loss = 0.0, hit = 0.0;
     for (int64_t n = threadIdx.x; n < images; n += blockDim.x) {
         loss -= (double)log_y[n * classes + labels[n]];

@@ -73,11 +73,33 @@ static __global__ void read_dynamic(float *data)
     shared[0] = 5;
 }
 
+/* What thread 0 finds, and thread 1 behind it: filled once a block, not once a thread. */
+template <typename T> static __global__ void read_static(T *data)
+{
+    CUDA_SHARED(T, shared, [2]);
+    CUDA_SHARED(T, one, );
+    if (threadIdx.x == 0) {
+        data[3 * blockIdx.x] = shared[1];
+        data[3 * blockIdx.x + 1] = one;
+        shared[1] = 5;
+    }
+    __syncthreads();
+    if (threadIdx.x == 1) data[3 * blockIdx.x + 2] = shared[1];
+    if (threadIdx.x == 1) one = 6;
+}
+
 static void fresh_memory_is_poisoned(void **)
 {
-    float seen[2] = {1, 1}, *memory = nullptr;
+    float seen[6] = {1, 1}, *memory = nullptr;
     assert_int_equal(emulated_launch(2, 1, 64, nullptr, read_dynamic, seen), cudaSuccess);
     assert_true(std::isnan(seen[0]) && std::isnan(seen[1]));
+    assert_int_equal(emulated_launch(2, 2, 0, nullptr, read_static<float>, seen), cudaSuccess);
+    for (int b = 0; b < 2; b++)
+        assert_true(std::isnan(seen[3 * b]) && std::isnan(seen[3 * b + 1]) && seen[3 * b + 2] == 5);
+    int64_t numbers[6];
+    assert_int_equal(emulated_launch(2, 2, 0, nullptr, read_static<int64_t>, numbers), cudaSuccess);
+    for (int b = 0; b < 2; b++)
+        assert_true(numbers[3 * b] == -1 && numbers[3 * b + 1] == -1 && numbers[3 * b + 2] == 5);
     assert_int_equal(cudaMalloc(&memory, 3 * sizeof *memory), cudaSuccess);
     assert_true(std::isnan(memory[0]) && std::isnan(memory[2]));
     assert_int_equal(cudaFree(memory), cudaSuccess);

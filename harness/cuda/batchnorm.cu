@@ -53,7 +53,7 @@ __device__ void finish_gradients(const bn_shape &s, const bn_vectors<T> &v, int6
 
 template <typename T> __global__ void __launch_bounds__(BN_MOST_THREADS) statistics_kernel(bn_shape s, bn_vectors<T> v)
 {
-    __shared__ double shared[BN_MOST_ROWS][BN_LANES];
+    CUDA_SHARED(double, shared, [BN_MOST_ROWS][BN_LANES]);
     const bn_walk walk = bn_walk_of(s);
     const double n = static_cast<double>(bn_items(s, blockIdx.y));
     double sum = 0, rest = 0, squares = 0;
@@ -77,7 +77,7 @@ template <typename T> __global__ void __launch_bounds__(BN_MOST_THREADS) statist
 
 template <typename T> __global__ void __launch_bounds__(BN_MOST_THREADS) gradients_kernel(bn_shape s, bn_vectors<T> v)
 {
-    __shared__ double shared[BN_MOST_ROWS][BN_LANES];
+    CUDA_SHARED(double, shared, [BN_MOST_ROWS][BN_LANES]);
     const int64_t c = bn_channel_of_thread(s);
     const bool there = c < s.channels;
     const double mean = there ? static_cast<double>(v.save_mean[c]) : 0;

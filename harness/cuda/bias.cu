@@ -51,7 +51,7 @@ template <typename T, typename I>
 __global__ void __launch_bounds__(MOST_THREADS)
     bias_gradient_nchw(int64_t mb, I pixels, const T *dy, T *db, bool add, cuda_scratch *scratch)
 {
-    __shared__ T shared[32];
+    CUDA_SHARED(T, shared, [32]);
     const int64_t c = blockIdx.x, parts = gridDim.y, part = blockIdx.y;
     T total =
         cuda_block_sum(sum_of_images(mb * part / parts, mb * (part + 1) / parts, gridDim.x, c, pixels, dy), shared);
@@ -74,7 +74,7 @@ template <typename T>
 __global__ void __launch_bounds__(NHWC_THREADS)
     bias_gradient_nhwc(int64_t rows, int64_t channels, const T *dy, T *db, bool add)
 {
-    __shared__ T shared[LANES][LANES + 1];
+    CUDA_SHARED(T, shared, [LANES][LANES + 1]);
     const int lane = static_cast<int>(threadIdx.x) % LANES, row = static_cast<int>(threadIdx.x) / LANES;
     const int64_t c = static_cast<int64_t>(blockIdx.x) * LANES + lane;
     T sum = 0;

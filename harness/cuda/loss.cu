@@ -78,7 +78,8 @@ template <typename T>
 __global__ void __launch_bounds__(MOST_THREADS)
     loss_fwd_kernel(loss_shape s, loss_vectors<T> v, loss_part *parts, double *loss_sum, int64_t *correct)
 {
-    __shared__ double losses[32], hits[32];
+    CUDA_SHARED(double, losses, [32]);
+    CUDA_SHARED(double, hits, [32]);
     const int lane = static_cast<int>(threadIdx.x) % s.lanes;
     const int64_t rows = blockDim.x / s.lanes, first = blockIdx.x * s.rows_a_block;
     loss_part sum = {0, 0};

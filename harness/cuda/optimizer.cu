@@ -65,7 +65,9 @@ __device__ inline void update_pack(const cnn_optimizer_desc &d, int states, cons
  * result; all must come. */
 template <typename T> __device__ inline optimizer_rates<T> rates_at(const cnn_optimizer_desc &d, const int64_t *step)
 {
-    __shared__ T lr, correct1, correct2;
+    CUDA_SHARED(T, lr, );
+    CUDA_SHARED(T, correct1, );
+    CUDA_SHARED(T, correct2, );
     if (threadIdx.x == 0) {
         const double t = static_cast<double>(cuda_counter_read(step));
         lr = static_cast<T>(d.decay_steps > 0 ? d.lr * fmax(0.0, 1 - t / d.decay_steps) : d.lr);

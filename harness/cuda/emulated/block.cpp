@@ -9,6 +9,7 @@
 
 #include "harness/cuda/emulated/emulated.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -43,7 +44,8 @@ struct block_state {
     std::vector<std::unique_ptr<fiber>> fibers;
     std::vector<fiber *> of_thread; /* NULL: done */
     unsigned char *dynamic;
-    emulated_fiber scheduler; /* the host thread's own stack */
+    std::vector<const void *> filled; /* its static shared arrays, once a thread has come to where they are declared */
+    emulated_fiber scheduler;         /* the host thread's own stack */
     fiber *current;
     unsigned threads, begun, done;
     bool reversed;
@@ -228,6 +230,14 @@ void run_block()
 
 void *emulated_dynamic_shared() { return block.dynamic; }
 
+/* By the first of the block's threads that comes there. */
+void emulated_fill_shared(void *memory, size_t size)
+{
+    if (std::find(block.filled.begin(), block.filled.end(), memory) != block.filled.end()) return;
+    std::memset(memory, 0xFF, size);
+    block.filled.push_back(memory);
+}
+
 void emulated_barrier(const char *file, int line)
 {
     fiber *f = block.current;
@@ -269,6 +279,7 @@ void emulated_run_grid(dim3 grid, dim3 shape, size_t shared_bytes, const std::fu
         for (blockIdx.y = 0; blockIdx.y < grid.y; blockIdx.y++)
             for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++) {
                 std::memset(block.dynamic, 0xFF, shared_bytes);
+                block.filled.clear();
                 run_block();
                 block.reversed = !block.reversed;
             }

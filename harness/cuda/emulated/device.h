@@ -23,6 +23,9 @@
 #define __align__(n) __attribute__((aligned(n)))
 /* Blocks run one after another, so one static array does for all of them. */
 #define __shared__ static
+#define CUDA_SHARED(type, name, extent)                                                                                \
+    __shared__ type name extent;                                                                                       \
+    emulated_fill_shared(&(name), sizeof(name))
 #define CUDA_DYNAMIC_SHARED(type, name) type *name = static_cast<type *>(emulated_dynamic_shared())
 
 extern uint3 threadIdx, blockIdx;
@@ -32,6 +35,7 @@ constexpr int warpSize = 32;
 /* ---- block.cpp: waiting. The line tells one barrier from another. */
 enum emulated_warp_op { EMULATED_SYNC, EMULATED_SHFL, EMULATED_UP, EMULATED_DOWN, EMULATED_XOR, EMULATED_BALLOT };
 void *emulated_dynamic_shared();
+void emulated_fill_shared(void *memory, size_t size);
 void emulated_barrier(const char *file, int line);
 uint64_t emulated_warp(emulated_warp_op, unsigned mask, uint64_t value, unsigned lane, int width, const char *file,
                        int line);

@@ -8,7 +8,8 @@
  *   - odd blocks run their threads in reverse order: what relies on a missing barrier comes out wrong;
  *   - a barrier that not every thread reaches, or that two halves of a block reach at different lines, ends the program
  *     with file and line; so does a warp operation whose mask names a lane that does not come;
- *   - memory from cudaMalloc, and dynamic shared memory before each block, hold 0xFF bytes: NaN, or -1;
+ *   - memory from cudaMalloc, and shared memory before each block, hold 0xFF bytes: NaN, or -1 (static arrays where
+ *     CUDA_SHARED of platform.h declares them);
  *   - allocations end exactly where they end, so the address sanitizer sees what the kernels overrun;
  *   - a block's and grid's limits are a real device's (1024 threads, 48 KiB shared, 227 KiB on request);
  *   - while a stream captures, waiting and allocating are refused, as on a device.
@@ -27,8 +28,7 @@
  * done when the call returns), events (wall clock), stream capture and graphs (the recorded calls, played back),
  * errors. Provided by device.h, for kernels: see there. Not provided: anything else; textures, cooperative groups,
  * cp.async, tensor cores, half and bfloat16, device printf, separate compilation, managed memory.
- * Not shown: data races other than those above, bank conflicts, static __shared__ arrays that a block reads before it
- * writes them, any notion of speed. */
+ * Not shown: data races other than those above, bank conflicts, any notion of speed. */
 #ifndef HARNESS_CUDA_EMULATED_H
 #define HARNESS_CUDA_EMULATED_H
 
