@@ -229,6 +229,11 @@ tuning_state tuning_find(const tuning *t, const cnn_session *session, const cnn_
     return stale ? TUNING_STALE : TUNING_ABSENT;
 }
 
+int tuning_threads(const tuning_choice *choice, const cnn_impl *impl, int given)
+{
+    return impl->device_kind == CNN_DEVICE_CPU ? choice->threads : given;
+}
+
 /* ---- Keeping. */
 
 cnn_record *tuning_record(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, const tuning_choice *c)

@@ -14,7 +14,7 @@ enum { TUNING_SETTINGS = 48, TUNING_FACTS = 24 };
 
 typedef struct tuning_choice {
     char algorithm[CNN_NAME_MAX];
-    int threads; /* as many as were given, or fewer; on a device, where figures do not rest on them, as found */
+    int threads;                                  /* as many as were given, or fewer: see tuning_threads() */
     char settings[TUNING_SETTINGS][CNN_NAME_MAX]; /* "IMPL.KNOB=VALUE" */
     int n_settings;
     double median_s, default_s; /* its time, and the default's beside it (NaN: the default could not run) */
@@ -35,6 +35,9 @@ void tuning_free(tuning *t); /* NULL is accepted */
  * in words that follow "REFERENCE is not used: ": what differs, or that there is none. */
 tuning_state tuning_find(const tuning *t, const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
                          const tuning_choice **choice, char why[CNN_MESSAGE_MAX]);
+
+/* The threads to run the choice with: a device, whose figures do not rest on them, takes those that are given. */
+int tuning_threads(const tuning_choice *choice, const cnn_impl *impl, int given);
 
 /* The record that keeps a choice; write it to the file. */
 cnn_record *tuning_record(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,

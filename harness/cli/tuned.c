@@ -11,7 +11,6 @@
 
 typedef struct opened {
     const cnn_session *base;
-    tuning_choice choice;
     cnn_session session;
 } opened;
 
@@ -98,29 +97,31 @@ cnn_session_params cli_tuned_params(const cli_options *options, const cnn_impl *
     int count = 0;
     for (int i = 0; choice && i < choice->n_settings; i++) settings[count++] = choice->settings[i];
     for (int i = 0; i < params.n_settings; i++) settings[count++] = params.settings[i];
-    if (choice && impl->device_kind == CNN_DEVICE_CPU) params.threads = choice->threads;
+    if (choice) params.threads = tuning_threads(choice, impl, params.threads);
     params.settings = settings;
     params.n_settings = count;
     return params;
 }
 
-static bool same_settings(const tuning_choice *a, const tuning_choice *b)
+static bool has_these(const cnn_session *session, int threads, const int64_t *knobs)
 {
-    if (a->n_settings != b->n_settings) return false;
-    for (int i = 0; i < a->n_settings; i++)
-        if (strcmp(a->settings[i], b->settings[i]) != 0) return false;
-    return true;
+    return session->threads == threads &&
+           memcmp(session->knobs, knobs, (size_t)session->impl->n_knobs * sizeof *knobs) == 0;
 }
 
-/* Whether the session has these threads and knobs already. Asked before one is opened: on a device that takes long. */
-static cnn_status has_these(const cnn_session *session, const cnn_session_params *params, bool *has, cnn_error *err)
+/* The session that has these threads and knobs already: the base one, or one that was opened for it; NULL: none. */
+static cnn_status find_session(const cli_tuned *t, const cnn_session *base, const cnn_session_params *params,
+                               const cnn_session **found, cnn_error *err)
 {
-    const size_t n_knobs = (size_t)session->impl->n_knobs;
-    int64_t *values = calloc(n_knobs + 1, sizeof *values);
-    if (!values) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu knobs", n_knobs);
-    const cnn_status status = cnn_knob_values(session->impl, params->settings, params->n_settings, values, err);
-    *has = params->threads == session->threads && memcmp(values, session->knobs, n_knobs * sizeof *values) == 0;
-    free(values);
+    int64_t *knobs = calloc((size_t)base->impl->n_knobs + 1, sizeof *knobs);
+    *found = NULL;
+    if (!knobs) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d knobs", base->impl->n_knobs);
+    const cnn_status status = cnn_knob_values(base->impl, params->settings, params->n_settings, knobs, err);
+    if (status == CNN_OK && has_these(base, params->threads, knobs)) *found = base;
+    for (int i = 0; status == CNN_OK && !*found && i < t->n_opened; i++)
+        if (t->list[i]->base == base && has_these(&t->list[i]->session, params->threads, knobs))
+            *found = &t->list[i]->session;
+    free(knobs);
     return status;
 }
 
@@ -129,19 +130,14 @@ cnn_status cli_tuned_session(cli_tuned *t, const cnn_session *base, const tuning
 {
     const char *settings[CLI_LIST_MAX + TUNING_SETTINGS];
     const cnn_session_params params = cli_tuned_params(t->options, base->impl, choice, settings);
-    bool has = false;
-    if (has_these(base, &params, &has, err) != CNN_OK) return err->status;
-    if (has) return *result = base, CNN_OK;
-    for (int i = 0; i < t->n_opened; i++)
-        if (t->list[i]->base == base && t->list[i]->session.threads == params.threads &&
-            same_settings(&t->list[i]->choice, choice))
-            return *result = &t->list[i]->session, CNN_OK;
+    const cnn_session *found;
+    if (find_session(t, base, &params, &found, err) != CNN_OK) return err->status;
+    if (found) return *result = found, CNN_OK;
     opened **list = realloc(t->list, ((size_t)t->n_opened + 1) * sizeof *list);
     if (list) t->list = list;
     opened *o = list ? calloc(1, sizeof *o) : NULL;
     if (!o) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a tuned session");
     o->base = base;
-    o->choice = *choice;
     if (cnn_session_open(base->impl, &params, &o->session, err) != CNN_OK) {
         free(o);
         return err->status;

@@ -81,8 +81,8 @@ static cnn_status add(cli_tuned *t, merge *m, const cnn_net *net, int layer, cnn
     tuned_net *r = m->net;
     const size_t used = strlen(r->text);
     const double weight = choice->median_s > 0 ? choice->median_s : 1e-12;
-    const bool on_cpu = r->session->impl->device_kind == CNN_DEVICE_CPU; /* a device takes those that are given */
-    cnn_status status = on_cpu ? merge_threads(t, m, choice->threads, weight, err) : CNN_OK;
+    const int threads = tuning_threads(choice, r->session->impl, r->session->threads);
+    cnn_status status = merge_threads(t, m, threads, weight, err);
     for (int i = 0; status == CNN_OK && i < choice->n_settings; i++)
         status = merge_setting(t, m, choice->settings[i], weight, err);
     snprintf(r->algorithms[layer][dir], CNN_NAME_MAX, "%s", choice->algorithm);

@@ -7,8 +7,7 @@
 #include "harness/cuda/emulated/emulated.h"
 #else
 #include <cuda_runtime.h>
-/* `__shared__ type name extent`, as in CUDA_SHARED(float, sums, [32]): its emulation is filled afresh for each block.
- */
+/* CUDA_SHARED(float, sums, [32]): `__shared__ float sums[32]`, which its emulation fills afresh for each block. */
 #define CUDA_SHARED(type, name, extent) __shared__ type name extent
 /* `extern __shared__` of one type a kernel: names the block's dynamic shared memory, as many bytes as the launch says.
  */

@@ -58,7 +58,8 @@ static void find(const tuning *t)
         require((state == TUNING_KEPT) == (choice != NULL), "a choice that is kept");
         if (state != TUNING_KEPT) continue;
         require(strcmp(choice->algorithm, "direct") == 0, "an algorithm that is there");
-        require(choice->threads >= 1, "threads"); /* the file's own: a device's figures do not rest on those here */
+        const int threads = tuning_threads(choice, &fake, session.threads);
+        require(choice->threads >= 1 && threads >= 1 && threads <= 4, "as many threads as there are");
         require(choice->n_settings >= 0 && choice->n_settings <= TUNING_SETTINGS, "settings");
     }
     cnn_session_close(&session);
