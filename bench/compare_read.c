@@ -1,20 +1,12 @@
-/* compare_read.c: from records to figures: the key that tells figures apart, the statistics, the environment. */
+/* compare_read.c: from records to figures: their runs, the environment. */
 #include "compare.h"
+#include "figure_key.h"
 #include "stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What makes two figures the same one. A record lacks those that are not of its kind. */
-static const char *const key_fields[] = {
-    "kind",      "impl", "algorithm", "op",     "problem", "bias",         "mode",        "net",    "net_crc",
-    "data",      "dir",  "dtype",     "layout", "math",    "batch",        "threads",     "knobs",  "cache",
-    "optimizer", "seed", "shift",     "graph",  "data_on", "train_images", "test_images", "program"};
-/* Values that go without saying: older records do not say them. */
-static const struct {
-    const char *field, *value;
-} usual[] = {{"knobs", "{}"}, {"bias", "true"}, {"mode", "\"cross_correlation\""}, {"shift", "0"}};
 /* Of the environment, what a figure depends on; the date and the load differ by nature. */
 static const char *const fact_fields[] = {"cpu",     "cores",  "memory_bytes", "os",    "kernel",     "cpu_governor",
                                           "version", "commit", "compiler",     "flags", "build_type", "clock_source"};
@@ -25,30 +17,6 @@ typedef struct reader {
     int64_t records;
     char machine[CNN_NAME_MAX]; /* the environment record's: epochs do not tell their own */
 } reader;
-
-static bool goes_without_saying(const char *field, const char *value)
-{
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (strcmp(field, usual[i].field) == 0 && strcmp(value, usual[i].value) == 0) return true;
-    return false;
-}
-
-/* "FIELD=VALUE FIELD=VALUE", texts without their quotes; NULL when out of memory. */
-static char *key_of(const cnn_record *record)
-{
-    char *key = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&key, &size);
-    for (size_t i = 0; stream && i < sizeof key_fields / sizeof *key_fields; i++) {
-        const char *field = key_fields[i], *text = record_get_text(record, field);
-        char *value = record_json(record, field);
-        if (value && !goes_without_saying(field, value))
-            fprintf(stream, "%s%s=%s", i ? " " : "", field, text ? text : value);
-        free(value);
-    }
-    if (stream) fclose(stream);
-    return key;
-}
 
 static cnn_status add_figure(figure_set *set, const char *key, figure **made, cnn_error *err)
 {
@@ -70,7 +38,7 @@ static cnn_status figure_of(const reader *r, const cnn_record *record, figure **
     figure_set *set = r->set;
     cnn_status status = CNN_OK;
     figure *f = NULL;
-    char *key = key_of(record);
+    char *key = figure_key(record, FIGURE_WHOLE);
     const char *own = record_get_text(record, "machine"), *machine = own ? own : r->machine;
     if (!key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
     for (int i = 0; !f && i < set->count; i++)

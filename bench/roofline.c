@@ -1,6 +1,7 @@
 /* roofline.c: from records to points and roofs. */
 #include "roofline.h"
 
+#include "figure_key.h"
 #include "harness/names.h"
 
 #include <string.h>
@@ -18,16 +19,6 @@ static int index_of(char *list, size_t width, int *count, int most, const char *
     if (*count == most) return -1;
     copy_text(list + (size_t)*count * width, width, text);
     return (*count)++;
-}
-
-/* "conv thesis_conv2" from mb100...n"thesis_conv2"; without a name, the descriptor. */
-static void problem_name(const char *kind, const char *problem, char *text, size_t size)
-{
-    const char *name = strstr(problem, "n\"");
-    if (name && strlen(name) > 3)
-        snprintf(text, size, "%.*s", (int)strlen(name + 2) - 1, name + 2);
-    else
-        snprintf(text, size, "%s %s", kind, problem);
 }
 
 /* The host's threads matter to what a GPU does no more than in floor.c. */
@@ -75,7 +66,7 @@ static void add_point(roofline *r, const cnn_record *record, const char *kind, d
     if (!get_type(r, record, type, sizeof type)) return;
     snprintf(name, sizeof name, "%s:%s%s", impl, algorithm, type);
     const int s = index_of(r->series[0], sizeof r->series[0], &r->n_series, ROOFLINE_SERIES_MAX, name);
-    problem_name(kind, problem, name, sizeof name);
+    figure_problem_name(kind, problem, name, sizeof name);
     const int p = index_of(r->problems[0], sizeof r->problems[0], &r->n_problems, ROOFLINE_PROBLEMS_MAX, name);
     if (s < 0 || p < 0)
         r->left_out++;

@@ -50,6 +50,7 @@ typedef cnn_status record_each(void *user, const cnn_record *record, cnn_error *
 cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err);
 /* The same, but a line that is no whole record is CNN_BAD_FORMAT, and every error begins with FILE:LINE. */
 cnn_status record_read_strictly(const char *path, record_each *each, void *user, cnn_error *err);
+int record_line(const cnn_record *record); /* of the file it is read from, counted from 1 */
 const char *record_get_text(const cnn_record *record, const char *key); /* NULL without one */
 /* Of an object within it: ("implementation", "gpu"). */
 const char *record_get_inner_text(const cnn_record *record, const char *object, const char *key);

@@ -9,6 +9,7 @@
 struct cnn_record {
     cJSON *object;
     bool failed; /* memory ran out while a field was added: an incomplete record must not be written */
+    int line;    /* where it was read; 0: it was made here */
 };
 
 /* Adds an object of texts under `key`; NULL when out of memory. Fill it with record_texts_put. */

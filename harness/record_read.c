@@ -66,7 +66,7 @@ static cnn_status read_lines(const char *path, record_each *each, void *user, in
         if (is_blank(line, size)) continue;
         cJSON *object = parse_line(line, size);
         if (object)
-            status = each(user, &(cnn_record){.object = object}, err);
+            status = each(user, &(cnn_record){.object = object, .line = number}, err);
         else if (bad)
             ++*bad;
         else
@@ -117,6 +117,8 @@ int record_get_pairs(const cnn_record *record, const char *key, record_pair *pai
     }
     return count;
 }
+
+int record_line(const cnn_record *record) { return record->line; }
 
 const char *record_get_text(const cnn_record *record, const char *key)
 {
