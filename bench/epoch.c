@@ -1,5 +1,6 @@
 /* epoch.c: epoch figures to and from records. */
 #include "epoch_parts.h"
+#include "harness/grow.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,10 +106,17 @@ cnn_record *epoch_record(const cnn_session *session, const epoch_row *row)
 
 /* ---- Reading ---- */
 
+/* What an environment record tells of the machine; each implementation of a run has one of its own. */
+typedef struct machine {
+    char impl[CNN_NAME_MAX], cpu[CNN_NAME_MAX], gpu[CNN_NAME_MAX];
+    int64_t cores;
+} machine;
+
 typedef struct reader {
     epoch_table *table;
-    char cpu[CNN_NAME_MAX], gpu[CNN_NAME_MAX]; /* of the environment record last seen */
-    int64_t cores;
+    const char *path;
+    machine *machines; /* the latest of each implementation */
+    int count, capacity;
 } reader;
 
 /* Absent numbers are NaN, or 0 where a whole one is expected. */
@@ -129,6 +137,31 @@ static bool get_bool(const cnn_record *record, const char *key)
     return record_get_json(record, key, text, (int)sizeof text) && strcmp(text, "true") == 0;
 }
 
+static machine *machine_of(const reader *from, const char *impl)
+{
+    for (int i = 0; i < from->count; i++)
+        if (strcmp(from->machines[i].impl, impl) == 0) return &from->machines[i];
+    return NULL;
+}
+
+static cnn_status get_machine(reader *from, const cnn_record *record, cnn_error *err)
+{
+    double cores;
+    machine m = {.cores = record_get_real(record, "cores", &cores) ? (int64_t)cores : 0};
+    epoch_text(m.impl, sizeof m.impl, record_get_text(record, "impl"));
+    epoch_text(m.cpu, sizeof m.cpu, record_get_text(record, "cpu"));
+    epoch_text(m.gpu, sizeof m.gpu, record_get_inner_text(record, "implementation", "gpu"));
+    machine *known = machine_of(from, m.impl);
+    if (!known) {
+        machine *more = cnn_grow(from->machines, from->count, &from->capacity, sizeof *more, "environments", err);
+        if (!more) return err->status;
+        from->machines = more;
+        known = &more[from->count++];
+    }
+    *known = m;
+    return CNN_OK;
+}
+
 static void get_row(const cnn_record *record, const reader *from, epoch_row *row)
 {
     epoch_setting *s = &row->setting;
@@ -144,23 +177,22 @@ static void get_row(const cnn_record *record, const reader *from, epoch_row *row
     }
     epoch_knobs(s->knobs, sizeof s->knobs, record);
     if (s->data_on[0] == '\0') epoch_text(s->data_on, sizeof s->data_on, "device"); /* older records: no choice yet */
-    epoch_text(s->cpu, sizeof s->cpu, from->cpu);
-    epoch_text(s->gpu, sizeof s->gpu, from->gpu);
-    s->cores = from->cores;
+    const machine *m = machine_of(from, s->impl);
+    if (!m) m = machine_of(from, ""); /* an older environment does not say whose it is */
+    epoch_text(s->cpu, sizeof s->cpu, m ? m->cpu : "");
+    epoch_text(s->gpu, sizeof s->gpu, m ? m->gpu : "");
+    s->cores = m ? m->cores : 0;
+    row->path = from->path;
+    row->line = record_line(record);
     row->marks = bench_marks_of(record_get_text(record, "marks"));
 }
 
 static cnn_status read_record(void *user, const cnn_record *record, cnn_error *err)
 {
     reader *from = user;
-    double cores;
     epoch_row row;
     const char *kind = record_get_text(record, "kind");
-    if (strcmp(kind, "env") == 0) {
-        epoch_text(from->cpu, sizeof from->cpu, record_get_text(record, "cpu"));
-        epoch_text(from->gpu, sizeof from->gpu, record_get_inner_text(record, "implementation", "gpu"));
-        from->cores = record_get_real(record, "cores", &cores) ? (int64_t)cores : 0;
-    }
+    if (strcmp(kind, "env") == 0) return get_machine(from, record, err);
     if (strcmp(kind, "epoch") != 0) return CNN_OK;
     get_row(record, from, &row);
     /* Without a time and a batch it cannot be drawn or counted as done. */
@@ -170,6 +202,8 @@ static cnn_status read_record(void *user, const cnn_record *record, cnn_error *e
 
 cnn_status epoch_table_read(epoch_table *table, const char *path, int *bad, cnn_error *err)
 {
-    reader from = {.table = table};
-    return record_read(path, read_record, &from, bad, err);
+    reader from = {.table = table, .path = path};
+    const cnn_status status = record_read(path, read_record, &from, bad, err);
+    free(from.machines);
+    return status;
 }

@@ -32,6 +32,8 @@ typedef struct epoch_row {
     bool diverged;       /* a loss is not finite: what such arithmetic takes is no figure */
     unsigned marks;      /* BENCH_DISTURBED, BENCH_THROTTLED, BENCH_MOVED */
     clock_report clocks; /* written, not read back: marks are what is drawn from them */
+    const char *path;    /* where it was read: the caller's text, and the line; NULL: it was made here */
+    int line;
 } epoch_row;
 
 typedef struct epoch_table {
@@ -49,6 +51,8 @@ void epoch_setting_of_net(const cnn_network *network, epoch_setting *setting);
 /* Fills in type, data, their images and batch. Algorithm and build are the caller's. */
 void epoch_setting_of_data(const cnn_type *type, const dataset *data, int64_t batch, epoch_setting *setting);
 bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b);
+/* Whether the same is computed, whoever does it and on whatever machine; the batch and the seed apart. */
+bool epoch_same_task(const epoch_setting *a, const epoch_setting *b);
 /* The same, but measured by another build or with other libraries. */
 bool epoch_other_build(const epoch_setting *a, const epoch_setting *b);
 

@@ -116,15 +116,20 @@ void epoch_setting_of_net(const cnn_network *network, epoch_setting *setting)
 static bool same_text(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
 /* Field by field: the bytes of texts behind their ends differ. */
+bool epoch_same_task(const epoch_setting *a, const epoch_setting *b)
+{
+    return same_text(a->net, b->net) && same_text(a->net_crc, b->net_crc) && a->net_params == b->net_params &&
+           same_text(a->data, b->data) && same_text(a->dtype, b->dtype) && same_text(a->layout, b->layout) &&
+           same_text(a->math, b->math) && same_text(a->optimizer, b->optimizer) && a->shift == b->shift &&
+           a->train_images == b->train_images && a->test_images == b->test_images;
+}
+
 static bool same_but_for_build(const epoch_setting *a, const epoch_setting *b)
 {
-    return same_text(a->impl, b->impl) && same_text(a->algorithm, b->algorithm) && same_text(a->net, b->net) &&
-           same_text(a->net_crc, b->net_crc) && a->net_params == b->net_params && same_text(a->data, b->data) &&
-           same_text(a->dtype, b->dtype) && same_text(a->layout, b->layout) && same_text(a->math, b->math) &&
-           same_text(a->optimizer, b->optimizer) && same_text(a->knobs, b->knobs) && same_text(a->cpu, b->cpu) &&
+    return epoch_same_task(a, b) && a->batch == b->batch && a->seed == b->seed && same_text(a->impl, b->impl) &&
+           same_text(a->algorithm, b->algorithm) && same_text(a->knobs, b->knobs) && same_text(a->cpu, b->cpu) &&
            same_text(a->gpu, b->gpu) && same_text(a->data_on, b->data_on) && a->graph == b->graph &&
-           a->batch == b->batch && a->threads == b->threads && a->cores == b->cores && a->seed == b->seed &&
-           a->shift == b->shift && a->train_images == b->train_images && a->test_images == b->test_images;
+           a->threads == b->threads && a->cores == b->cores;
 }
 
 static bool same_build(const epoch_setting *a, const epoch_setting *b)
