@@ -38,23 +38,35 @@ static int by_batch(const void *a, const void *b)
     return (p->batch > q->batch) - (p->batch < q->batch);
 }
 
-/* The median over everything that was run at this batch, whatever the seed. */
+/* The medians over everything that was run at this batch, whatever the seed. */
 static void add_point(series *s, const epoch_table *table, const epoch_setting *setting)
 {
-    epoch_sum sum = {.count = 0};
-    bench_stats stats;
+    epoch_sum sum = {.count = 0}, rates = {.count = 0};
+    bench_stats stats, rate = {.median = NAN};
+    const epoch_row *first = NULL;
     for (int i = 0; i < s->count; i++)
         if (s->points[i].batch == (double)setting->batch) return;
     if (s->count == SERIES_POINTS_MAX) return;
     for (int i = 0; i < table->count; i++) {
         const epoch_row *row = &table->rows[i];
-        if (row->setting.batch == setting->batch && same_curve(&row->setting, setting) &&
-            !epoch_diverged(table, &row->setting))
-            epoch_sum_add(&sum, row->seconds, row->marks);
+        if (row->setting.batch != setting->batch || !same_curve(&row->setting, setting) ||
+            epoch_diverged(table, &row->setting))
+            continue;
+        if (!first) first = row;
+        epoch_sum_add(&sum, row->seconds, row->marks);
+        if (isfinite(row->images_per_s)) epoch_sum_add(&rates, row->images_per_s, 0);
     }
     epoch_sum_stats(&sum, &stats);
-    s->points[s->count++] = (series_point){
-        .batch = (double)setting->batch, .seconds = stats.median, .epochs = sum.count, .marks = stats.marks};
+    if (rates.count > 0) epoch_sum_stats(&rates, &rate);
+    s->points[s->count++] = (series_point){.batch = (double)setting->batch,
+                                           .seconds = stats.median,
+                                           .low = sum.count > 1 ? stats.low : NAN,
+                                           .high = sum.count > 1 ? stats.high : NAN,
+                                           .images_per_s = rate.median,
+                                           .epochs = sum.count,
+                                           .marks = stats.marks,
+                                           .path = first->path,
+                                           .line = first->line};
 }
 
 /* ---- Names: what all share goes into the subtitle, what differs into the facts of each. ---- */
@@ -80,14 +92,19 @@ static void describe_data(const epoch_setting *s, char *text, size_t size)
         snprintf(text, size, "%s", s->data);
 }
 
-/* What did the work: the GPU, or the CPU, without what makers add to its name: a picture has little room. */
-static void describe_machine(const epoch_setting *s, char *text, size_t size)
+void series_machine(const char *name, char *text, size_t size)
 {
     static const char *const added[] = {"(R)", "(TM)", " Processor", " CPU"};
-    snprintf(text, size, "%s", s->gpu[0] ? s->gpu : s->cpu);
+    snprintf(text, size, "%s", name);
     for (size_t i = 0; i < sizeof added / sizeof added[0]; i++)
         for (char *at; (at = strstr(text, added[i])) != NULL;)
             memmove(at, at + strlen(added[i]), strlen(at + strlen(added[i])) + 1);
+}
+
+/* What did the work. */
+static void describe_machine(const epoch_setting *s, char *text, size_t size)
+{
+    series_machine(s->gpu[0] ? s->gpu : s->cpu, text, size);
 }
 
 static void describe_host(const epoch_setting *s, char *text, size_t size)
@@ -113,8 +130,12 @@ static void describe_knobs(const epoch_setting *s, char *text, size_t size)
 
 static void describe_steps(const epoch_setting *s, char *text, size_t size)
 {
-    const bool host = strcmp(s->data_on, "host") == 0;
-    snprintf(text, size, "%s%s%s", s->graph ? "graph" : "", s->graph && host ? ", " : "", host ? "data on host" : "");
+    snprintf(text, size, "%s", s->graph ? "graph" : "");
+}
+
+static void describe_transfers(const epoch_setting *s, char *text, size_t size)
+{
+    snprintf(text, size, "%s", strcmp(s->data_on, "host") == 0 ? "transfers counted" : "data resident");
 }
 
 /* Among the curves of GPUs alone where the fact is one of theirs: a CPU's beside them is no reason to say it. */
@@ -137,17 +158,17 @@ static void append(char *text, const char *separator, const char *more)
     if (more[0] != '\0') snprintf(text + used, SERIES_LABEL_MAX - used, "%s%s", used ? separator : "", more);
 }
 
-static void name_series(series_set *set)
+void series_name(series_set *set)
 {
-    /* The last five are said only where they differ: they matter little to the time, and headings are short. */
-    static describe_fn *const facts[] = {describe_machine, describe_threads, describe_type,
-                                         describe_data,    describe_layout,  describe_optimizer,
-                                         describe_knobs,   describe_steps,   describe_host};
+    /* The last six are said only where they differ: they matter little to the time, and headings are short. */
+    static describe_fn *const facts[] = {describe_machine,   describe_threads,   describe_type,  describe_data,
+                                         describe_layout,    describe_optimizer, describe_knobs, describe_steps,
+                                         describe_transfers, describe_host};
     enum { FACTS = sizeof facts / sizeof facts[0], SAID = 4, OF_GPUS = 7 };
     char text[SERIES_LABEL_MAX];
     for (int i = 0; i < set->count; i++) {
         const epoch_setting *s = &set->list[i].setting;
-        snprintf(set->list[i].label, SERIES_LABEL_MAX, "%s:%s", s->impl, s->algorithm);
+        snprintf(set->list[i].label, SERIES_LABEL_MAX, "%s%s%s", s->impl, s->algorithm[0] ? ":" : "", s->algorithm);
     }
     for (int f = 0; f < FACTS; f++) {
         bool varies = differs(set, facts[f], f >= OF_GPUS);
@@ -190,7 +211,7 @@ cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err
     }
     for (int i = 0; i < set->count; i++)
         qsort(set->list[i].points, (size_t)set->list[i].count, sizeof(series_point), by_batch);
-    name_series(set);
+    series_name(set);
     return CNN_OK;
 }
 

@@ -131,7 +131,7 @@ refused "ih is needed" verify --problem ic4oc4kh3
 refused "unknown check 'foo'|known are: exact, bound|all" verify --check foo
 refused "unknown check 'exect'|did you mean 'exact'" verify --check exect
 refused "--batch needs a value|--impl" sweep batch --batch --impl cpu:direct
-refused "no command of plot|did you mean 'roofline'" plot rooflin
+refused "no kind of plot|did you mean 'roofline'" plot rooflin
 refused "column 11|'q5'" verify --problem ic3ih5oc4_q5
 refused "spans 9" bench --problem ic3ih5oc4kh9
 refused "64-bit" verify --problem mb2147483647ic2147483647ih3oc4kh3

@@ -2,6 +2,7 @@
  * first one starts. $OUT in a line stands for RECORDS. What was finished stands there too (records of kind "step"), so
  * the same command goes on where it stopped. */
 #include "options.h"
+#include "sessions.h"
 
 #include "../net/net.h"
 
@@ -20,7 +21,7 @@ typedef struct step {
     char **argv;
     int argc;
     bool done;      /* by an earlier run */
-    char *left_out; /* why it cannot run here: an implementation that was not built */
+    char *left_out; /* why it cannot run here: an implementation that was not built, or has no device */
 } step;
 
 typedef struct recipe {
@@ -108,6 +109,12 @@ static cnn_status check_network(const cli_options *o, cnn_error *err)
     return status;
 }
 
+/* Of plot and table --impl names what is in records: that may be of another machine. */
+static bool runs_kernels(const cli_options *o)
+{
+    return o->impl != NULL && strcmp(o->command, "plot") != 0 && strcmp(o->command, "table") != 0;
+}
+
 /* What can be wrong before anything runs: the command, its options, implementations, axes, problem files, networks. */
 static cnn_status check(const step *s, cnn_error *err)
 {
@@ -119,6 +126,7 @@ static cnn_status check(const step *s, cnn_error *err)
     if (status == CNN_OK) status = cli_check_args(&o, err);
     if (status == CNN_OK) status = check_problems(&o, err);
     if (status == CNN_OK) status = check_network(&o, err);
+    if (status == CNN_OK && runs_kernels(&o)) status = cli_sessions_probe(&o, err);
     cnn_registry_close(&registry);
     return status;
 }

@@ -2,6 +2,7 @@
  * One kind of record a table: the first one of export.inc that there is, or the one that --kind names. */
 #include "../names.h"
 #include "export.h"
+#include "speedups.h"
 
 #include <string.h>
 
@@ -11,6 +12,12 @@ typedef struct export_run {
     export_format format;
     int kind; /* in tables; -1: not named */
 } export_run;
+
+/* They are in no record: they are made of two. */
+static bool of_speedups(const export_run *r)
+{
+    return r->kind >= 0 && strcmp(r->tables[r->kind].name, "speedups") == 0;
+}
 
 static cnn_status read_options(const cli_options *o, export_run *r, cnn_error *err)
 {
@@ -27,6 +34,9 @@ static cnn_status read_options(const cli_options *o, export_run *r, cnn_error *e
     if (format < 0) return err->status;
     r->format = (export_format)format;
     if (o->kind && (r->kind = cnn_name_find(&kind_names, o->kind, err)) < 0) return err->status;
+    if ((o->baseline || o->impl) && !of_speedups(r))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with --kind speedups, and means nothing without it",
+                        o->baseline ? "baseline" : "impl");
     return CNN_OK;
 }
 
@@ -53,6 +63,20 @@ static cnn_status read_files(const cli_options *o, export_run *r, cnn_error *err
     return status;
 }
 
+static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *err)
+{
+    speedup_set set = {.count = 0};
+    cnn_status status = cli_speedups(o, 0, &set, err);
+    for (int i = 0; status == CNN_OK && i < set.count; i++) {
+        cnn_record *record = cli_speedup_record(&set.rows[i]);
+        status = record ? export_add(r->tables, r->count, record, err)
+                        : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a table");
+        record_free(record);
+    }
+    speedup_free(&set);
+    return status;
+}
+
 /* Which is printed; what else there is, is said. */
 static cnn_status choose(const cli_options *o, export_run *r, cnn_error *err)
 {
@@ -74,7 +98,7 @@ int cmd_table(const cli_options *options, cnn_error *err)
 {
     export_run r;
     cnn_status status = read_options(options, &r, err);
-    if (status == CNN_OK) status = read_files(options, &r, err);
+    if (status == CNN_OK) status = (of_speedups(&r) ? add_speedups : read_files)(options, &r, err);
     if (status == CNN_OK) status = choose(options, &r, err);
     if (status == CNN_OK) status = export_print(&r.tables[r.kind], r.format, err);
     for (int i = 0; i < r.count; i++) export_free(&r.tables[i]);

@@ -43,8 +43,8 @@ static const char *table_of(const char *kind)
 {
     static const struct {
         const char *kind, *table;
-    } others[] = {{"sweep", "timings"},       {"epoch", "epochs"},  {"process", "processes"},
-                  {"compare", "comparisons"}, {"verify", "checks"}, {"peak", "ceilings"}};
+    } others[] = {{"sweep", "timings"}, {"epoch", "epochs"},  {"process", "processes"}, {"compare", "comparisons"},
+                  {"verify", "checks"}, {"peak", "ceilings"}, {"speedup", "speedups"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(others[i].kind, kind) == 0) return others[i].table;
     for (int op = 0; op < CNN_OP_COUNT; op++)

@@ -34,6 +34,20 @@ void plot_name(const cli_options *options, const char *file, char *name, size_t 
     }
 }
 
+void plot_set_text(char settings[SETTINGS_SIZE], const char *name, int i, const char *text)
+{
+    char whole[32];
+    snprintf(whole, sizeof whole, "%s%d", name, i);
+    gnuplot_set_text(settings, SETTINGS_SIZE, whole, text);
+}
+
+void plot_set_real(char settings[SETTINGS_SIZE], const char *name, int i, double value)
+{
+    char whole[32];
+    snprintf(whole, sizeof whole, "%s%d", name, i);
+    gnuplot_set_real(settings, SETTINGS_SIZE, whole, value);
+}
+
 /* gnuplot ends well on a full disk, too: a picture is whole when its end is there. */
 static cnn_status check_whole(const char *part, const char *path, const char *format, cnn_error *err)
 {

@@ -1,4 +1,4 @@
-/* plot_parts.h: what the pictures of `benchcnn plot` share: cmd_plot.c draws epochs, plot_roofline.c rooflines. */
+/* plot_parts.h: what the pictures of `benchcnn plot` share. */
 #ifndef HARNESS_CLI_PLOT_PARTS_H
 #define HARNESS_CLI_PLOT_PARTS_H
 
@@ -15,7 +15,13 @@ void plot_name(const cli_options *options, const char *file, char *name, size_t 
 /* name.svg and name.png, by a script of plots/ and its settings; prints their paths. */
 cnn_status plot_draw(const char *settings, const char *script, const char *folder, const char *name, cnn_error *err);
 
-/* plot_roofline.c: `benchcnn plot roofline FILE...` */
+/* A setting of the script that there is one of for each curve, row...: name0, name1, ... */
+void plot_set_text(char settings[SETTINGS_SIZE], const char *name, int i, const char *text);
+void plot_set_real(char settings[SETTINGS_SIZE], const char *name, int i, double value);
+
+/* The kinds, each in a file plot_KIND.c. */
+cnn_status plot_epochs(const cli_options *options, cnn_error *err);
+cnn_status plot_speedup(const cli_options *options, cnn_error *err);
 cnn_status plot_roofline(const cli_options *options, cnn_error *err);
 
 #endif

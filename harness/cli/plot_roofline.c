@@ -115,16 +115,9 @@ static cnn_status write_numbers(const roofline *r, const char *folder, cnn_error
     return plot_close(file, folder, err);
 }
 
-static void set_name(char *settings, const char *kind, int i, const char *text)
-{
-    char name[32];
-    snprintf(name, sizeof name, "%s%d", kind, i);
-    gnuplot_set_text(settings, SETTINGS_SIZE, name, text);
-}
-
 static void make_settings(const roofline *r, const roof_frame *f, const char *folder, char *settings)
 {
-    char text[2 * CNN_NAME_MAX], name[32];
+    char text[2 * CNN_NAME_MAX];
     settings[0] = '\0';
     gnuplot_set_text(settings, SETTINGS_SIZE, "folder", folder);
     describe_machine(r, text, sizeof text);
@@ -136,21 +129,18 @@ static void make_settings(const roofline *r, const roof_frame *f, const char *fo
     gnuplot_set_real(settings, SETTINGS_SIZE, "series", r->n_series);
     gnuplot_set_real(settings, SETTINGS_SIZE, "roofs", r->n_roofs);
     gnuplot_set_real(settings, SETTINGS_SIZE, "problems", r->n_problems <= NUMBERS_MAX ? r->n_problems : 0);
-    for (int i = 0; i < r->n_series; i++) set_name(settings, "name", i, r->series[i]);
+    for (int i = 0; i < r->n_series; i++) plot_set_text(settings, "name", i, r->series[i]);
     for (int i = 0; i < r->n_problems && r->n_problems <= NUMBERS_MAX; i++)
-        set_name(settings, "problem", i, r->problems[i]);
+        plot_set_text(settings, "problem", i, r->problems[i]);
     for (int i = 0; i < r->n_roofs; i++) {
         const roofline_roof *roof = &r->roofs[i];
         const bool tera = roof->value >= (roof->memory ? 1e12 : 1e13);
         snprintf(text, sizeof text, "%.100s  %.3g %s", roof->name, roof->value * (tera ? 1e-12 : 1e-9),
                  roof->memory ? (tera ? "TB/s" : "GB/s") : (tera ? "TFLOP/s" : "GFLOP/s"));
-        set_name(settings, "roof", i, text);
-        snprintf(name, sizeof name, "memory%d", i);
-        gnuplot_set_real(settings, SETTINGS_SIZE, name, roof->memory);
-        snprintf(name, sizeof name, "main%d", i);
-        gnuplot_set_real(settings, SETTINGS_SIZE, name, roof->main);
-        snprintf(name, sizeof name, "value%d", i);
-        gnuplot_set_real(settings, SETTINGS_SIZE, name, roof->value);
+        plot_set_text(settings, "roof", i, text);
+        plot_set_real(settings, "memory", i, roof->memory);
+        plot_set_real(settings, "main", i, roof->main);
+        plot_set_real(settings, "value", i, roof->value);
     }
 }
 
@@ -173,9 +163,6 @@ static cnn_status draw_all(const cli_options *options, const roofline *r, cnn_er
 
 cnn_status plot_roofline(const cli_options *options, cnn_error *err)
 {
-    if (options->words.count < 2)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "plot roofline needs record files: benchcnn plot roofline FILE.jsonl... [--out NAME]");
     roofline *r = calloc(1, sizeof *r); /* large */
     if (!r) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plot");
     cnn_status status = read_files(options, r, err);

@@ -24,6 +24,23 @@ static cnn_status open_session(const cnn_impl *impl, const cnn_session_params *p
     return cnn_session_open(impl, params, session, err);
 }
 
+cnn_status cli_sessions_probe(const cli_options *options, cnn_error *err)
+{
+    cnn_choice choices[CNN_MAX_CHOICES];
+    const bool by_name = options->impl && !strpbrk(options->impl, "*?[");
+    int count = 0, able = 0;
+    cnn_status status = cnn_choices_parse(options->registry, options->impl, choices, &count, err);
+    for (int i = 0; status == CNN_OK && i < count; i++) {
+        cnn_error why;
+        if (choices[i].impl->probe(&why) == CNN_OK)
+            able++;
+        else if (by_name)
+            status = CNN_FAIL(err, CNN_UNAVAILABLE, "%s: %.400s", choices[i].impl->name, why.message);
+    }
+    if (status != CNN_OK || able > 0) return status;
+    return CNN_FAIL(err, CNN_UNAVAILABLE, "none of --impl %.300s can run here; see `benchcnn list`", options->impl);
+}
+
 cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessions *sessions, cnn_error *err)
 {
     cnn_session_params params = cli_session_params(options);

@@ -18,6 +18,8 @@ typedef struct cli_sessions {
  * some ended a process before this one, which was told: these are left out. */
 cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessions *sessions, cnn_error *err);
 void cli_sessions_close(cli_sessions *sessions);
+/* Whether cli_sessions_open() would find what it needs on this machine: CNN_UNAVAILABLE, and why not. Opens nothing. */
+cnn_status cli_sessions_probe(const cli_options *options, cnn_error *err);
 /* What their implementations warn of (CNN_WARNING), on standard error, each thing once: by commands that time. */
 void cli_say_warnings(const cli_sessions *sessions);
 /* The environment record of list[index]. */
