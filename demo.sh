@@ -17,6 +17,7 @@ mkdir -p $out
 
 say "2. What there is"
 $benchcnn list
+gpu=$($benchcnn list --json | sed -n 's/^{"kind":"implementation","impl":"\([^"]*\)".*"available":true.*/\1/p' | grep -v '^cpu$' | paste -sd, || true)
 
 say "3. Are the kernels right? Every operation against a float64 reference"
 $benchcnn verify --impl '*' --op all --out $out/verify.jsonl | tail -1
@@ -29,7 +30,9 @@ $benchcnn data
 $benchcnn sweep batch --impl 'cpu:direct,cpu:im2col' --out $out/sweep.jsonl
 say "   The defining loops take a minute for one epoch: one batch size, for comparison"
 $benchcnn sweep batch --impl cpu:naive --batch 100 --out $out/sweep.jsonl
+[ -z "$gpu" ] || $benchcnn sweep batch --impl "$gpu" --out $out/sweep.jsonl
 
-say "6. The plot"
+say "6. The plots: seconds per epoch; speedups, of a GPU over the CPU, or else of the CPU's kernels over the defining loops"
 $benchcnn plot $out/sweep.jsonl --out $out/epoch_over_batch
-echo "The records are in $out/*.jsonl, the plot in $out/epoch_over_batch.svg and .png"
+$benchcnn plot speedup ${gpu:+$out/sweep.jsonl} $out/bench.jsonl --out $out/speedup
+echo "The records are in $out/*.jsonl, the plots beside them as .svg and .png"

@@ -196,7 +196,7 @@ static cnn_status read_record(void *user, const cnn_record *record, cnn_error *e
     if (strcmp(kind, "epoch") != 0) return CNN_OK;
     get_row(record, from, &row);
     /* Without a time and a batch it cannot be drawn or counted as done. */
-    const bool told = row.seconds > 0 || row.diverged;
+    const bool told = (row.seconds > 0 && isfinite(row.seconds)) || row.diverged;
     return told && row.setting.batch > 0 ? epoch_table_add(from->table, &row, err) : CNN_OK;
 }
 

@@ -8,11 +8,11 @@
 static const struct {
     const char *field;
     bool of_task;
-} fields[] = {{"kind", false},     {"impl", false},       {"algorithm", false}, {"op", true},     {"problem", true},
-              {"bias", true},      {"mode", true},        {"net", true},        {"net_crc", true}, {"data", true},
-              {"dir", true},       {"dtype", true},       {"layout", true},     {"math", true},   {"batch", true},
-              {"threads", false},  {"knobs", false},      {"cache", true},      {"optimizer", true}, {"seed", false},
-              {"shift", true},     {"graph", false},      {"data_on", false},   {"train_images", true}, {"test_images", true},
+} fields[] = {{"kind", false},    {"impl", false},  {"algorithm", false}, {"op", true},           {"problem", true},
+              {"bias", true},     {"mode", true},   {"net", true},        {"net_crc", true},      {"data", true},
+              {"dir", true},      {"dtype", true},  {"layout", true},     {"math", true},         {"batch", true},
+              {"threads", false}, {"knobs", false}, {"cache", true},      {"optimizer", true},    {"seed", false},
+              {"shift", true},    {"graph", false}, {"data_on", false},   {"train_images", true}, {"test_images", true},
               {"program", true}};
 /* Values that go without saying: older records do not say them. */
 static const struct {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, sweep, cpu, peaks, host
+#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, sweep, cpu, peaks, host, speedup
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
@@ -117,6 +117,9 @@ peaks() {
     done
     "$benchcnn" plot roofline "$out/bench_hot.jsonl" "$out/peaks.jsonl" --out "$out/roofline" || true
 }
+
+# The GPU over the cores beside it; without gnuplot, all but the picture.
+speedup() { "$benchcnn" run bench/recipes/speedup.recipe --out "$out/speedup.jsonl" >"$out/speedup.log" || tail -3 "$out/speedup.log"; }
 
 # What a training step takes the host with and without replay: host_step_s, to be below 5 us with it.
 host() {

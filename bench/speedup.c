@@ -198,9 +198,9 @@ static cnn_status note_missing(const sides *s, const speedup_figure *own, int mo
     if (f) snprintf(type, sizeof type, ", which has it in %s, math %s", f->dtype, f->math);
     if (more > 0) snprintf(others, sizeof others, "; %d more of its figures likewise", more);
     return speedup_note(s->set, err,
-                        "%.200s:%d: %s:%s, %s, %s, math %s: left out, no such figure of the baseline %.64s%s%s", own->path, own->line, own->impl,
-                        own->algorithm, what, own->dtype, own->math, s->baseline ? s->baseline : "(a CPU's)", type,
-                        others);
+                        "%.200s:%d: %s:%s, %s, %s, math %s: left out, no such figure of the baseline %.64s%s%s",
+                        own->path, own->line, own->impl, own->algorithm, what, own->dtype, own->math,
+                        s->baseline ? s->baseline : "(a CPU's)", type, others);
 }
 
 /* Figures of the baseline that another machine measured. */
@@ -215,9 +215,9 @@ static cnn_status note_machines(const sides *s, cnn_error *err)
         count++;
     }
     if (!first) return CNN_OK;
-    return speedup_note(s->set, err,
-                        "%.200s:%d: the baseline is of %s, as in %.150s:%d; %d figure%s of %s left out", first->path, first->line, s->anchor->machine,
-                        s->anchor->path, s->anchor->line, count, count == 1 ? "" : "s", first->machine);
+    return speedup_note(s->set, err, "%.200s:%d: the baseline is of %s, as in %.150s:%d; %d figure%s of %s left out",
+                        first->path, first->line, s->anchor->machine, s->anchor->path, s->anchor->line, count,
+                        count == 1 ? "" : "s", first->machine);
 }
 
 static cnn_status add_rows(const sides *s, cnn_error *err)

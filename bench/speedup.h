@@ -19,15 +19,15 @@ typedef struct speedup_figure {
     char op[16], dir[8], dtype[8], layout[8], math[8], cache[16];
     bool gpu, uploaded; /* uploaded: an epoch whose images come from the host, batch by batch */
     int64_t batch;
-    int threads;            /* of a CPU */
-    double seconds;         /* the median of all repetitions */
-    double low, high;       /* its interval; NaN: not known */
-    double images_per_s;    /* of an epoch: in training; NaN: not known */
-    double transfer_s;      /* of an operation on a GPU: operands there, the result back; NaN: none */
-    double *runs;           /* medians of an operation's runs; `repetitions` of them */
-    int repetitions, room;  /* epochs, or runs */
-    unsigned marks;         /* bench/stats.h */
-    const char *path;       /* of its first record: the caller's text, and the line */
+    int threads;           /* of a CPU */
+    double seconds;        /* the median of all repetitions */
+    double low, high;      /* its interval; NaN: not known */
+    double images_per_s;   /* of an epoch: in training; NaN: not known */
+    double transfer_s;     /* of an operation on a GPU: operands there, the result back; NaN: none */
+    double *runs;          /* medians of an operation's runs; `repetitions` of them */
+    int repetitions, room; /* epochs, or runs */
+    unsigned marks;        /* bench/stats.h */
+    const char *path;      /* of its first record: the caller's text, and the line */
     int line;
 } speedup_figure;
 
@@ -82,7 +82,8 @@ void speedup_baseline_text(const speedup_set *set, bool epochs, char *text, size
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-cnn_status speedup_note(speedup_set *set, cnn_error *err, const char *format, ...);
+cnn_status
+speedup_note(speedup_set *set, cnn_error *err, const char *format, ...);
 /* When all files are read: the medians of the operations, and the epochs as figures behind them. */
 cnn_status speedup_finish_figures(speedup_set *set, cnn_error *err);
 

@@ -191,12 +191,21 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The images of one call, from "mb16ic4..."; NaN where the descriptor tells of none. */
+static double images_of(const char *problem)
+{
+    long long images;
+    const char *at = strstr(problem, "mb");
+    return at && sscanf(at, "mb%lld", &images) == 1 && images > 0 ? (double)images : NAN;
+}
+
 cnn_status speedup_finish_figures(speedup_set *set, cnn_error *err)
 {
     for (int i = 0; i < set->n_figures; i++) {
         speedup_figure *f = &set->figures[i];
         qsort(f->runs, (size_t)f->repetitions, sizeof *f->runs, by_value);
         f->seconds = bench_quantile(f->runs, f->repetitions, 0.5);
+        f->images_per_s = images_of(f->problem) / f->seconds;
     }
     if (set->epochs.count == 0) return CNN_OK;
     const epoch_row *first = &set->epochs.rows[0];
@@ -206,11 +215,12 @@ cnn_status speedup_finish_figures(speedup_set *set, cnn_error *err)
         return speedup_note(set, err, "%.200s:%d: %.250s", first->path, first->line, why.message);
     }
     if (status == CNN_OK && set->series.left_out > 0)
-        status = speedup_note(set, err,
-                              "%.200s:%d: epochs of network %s with %lld + %lld images are compared; %d records of others are "
-                              "left out",
-                              first->path, first->line, first->setting.net, (long long)first->setting.train_images,
-                              (long long)first->setting.test_images, set->series.left_out);
+        status = speedup_note(
+            set, err,
+            "%.200s:%d: epochs of network %s with %lld + %lld images are compared; %d records of others are "
+            "left out",
+            first->path, first->line, first->setting.net, (long long)first->setting.train_images,
+            (long long)first->setting.test_images, set->series.left_out);
     if (status == CNN_OK && set->series.diverged > 0)
         status = speedup_note(set, err, "%.200s: %d epochs whose loss is not finite are left out", first->path,
                               set->series.diverged);

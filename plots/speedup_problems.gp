@@ -44,7 +44,7 @@ set label 2 line0 at screen 0.02, pixels(53) left noenhanced tc rgb soft
 set label 3 line1 at screen 0.02, pixels(74) left noenhanced tc rgb soft
 set label 4 foot at screen 0.98, 14 / height right noenhanced tc rgb soft font small
 do for [i = 0:count - 1] {
-    set label 10 + i value("name" . i) at screen 0.02, pixels(97 + 20 * i) left noenhanced tc rgb text \
+    set label 10 + i value("name" . i) at screen 0.0275, pixels(97 + 20 * i) left noenhanced tc rgb text \
         point pt 5 ps 1 lc rgb colour(i) offset 1.5, 0
 }
 
@@ -71,7 +71,8 @@ plot for [i = 0:count - 1] file('bars.dat') index i using 2:1:(1):2:($1 - 0.42):
      for [i = 0:count - 1] file('bars.dat') index i using ($5 > 0 ? $2 : NaN):1:(1):2:($1 - 0.3):($1 + 0.3) \
          with boxxyerror fs solid lc rgb "white" lw 0.5, \
      for [i = 0:count - 1] file('bars.dat') index i using ($3 > 0 ? $2 : NaN):1:3:4 with xerrorbars lc rgb text lw 0.75 pt 0, \
-     for [i = 0:count - 1] file('bars.dat') index i using 6:1:(0.42) with yerrorbars lc rgb text lw 1.5 pt 0, \
+     for [i = 0:count - 1] file('bars.dat') index i using 6:($1 - 0.42):(0):(0.84) \
+         with vectors nohead lc rgb text lw 1.5, \
      for [i = 0:count - 1] file('bars.dat') index i \
          using (most(most($2, 1), $4 > 0 ? $4 : $2)):1:(sprintf(" %.3g", $2)) \
          with labels left tc rgb text font small, \

@@ -109,12 +109,6 @@ static cnn_status check_network(const cli_options *o, cnn_error *err)
     return status;
 }
 
-/* Of plot and table --impl names what is in records: that may be of another machine. */
-static bool runs_kernels(const cli_options *o)
-{
-    return o->impl != NULL && strcmp(o->command, "plot") != 0 && strcmp(o->command, "table") != 0;
-}
-
 /* What can be wrong before anything runs: the command, its options, implementations, axes, problem files, networks. */
 static cnn_status check(const step *s, cnn_error *err)
 {
@@ -126,7 +120,7 @@ static cnn_status check(const step *s, cnn_error *err)
     if (status == CNN_OK) status = cli_check_args(&o, err);
     if (status == CNN_OK) status = check_problems(&o, err);
     if (status == CNN_OK) status = check_network(&o, err);
-    if (status == CNN_OK && runs_kernels(&o)) status = cli_sessions_probe(&o, err);
+    if (status == CNN_OK && cli_runs_impl(&o)) status = cli_sessions_probe(&o, err);
     cnn_registry_close(&registry);
     return status;
 }

@@ -11,6 +11,7 @@ typedef struct export_run {
     int count;
     export_format format;
     int kind; /* in tables; -1: not named */
+    int part; /* how many of its rows are a table of their own for people: they share few columns with the rest */
 } export_run;
 
 /* They are in no record: they are made of two. */
@@ -72,6 +73,7 @@ static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *e
         status = record ? export_add(r->tables, r->count, record, err)
                         : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a table");
         record_free(record);
+        r->part += set.rows[i].own->epoch != NULL;
     }
     speedup_free(&set);
     return status;
@@ -94,13 +96,26 @@ static cnn_status choose(const cli_options *o, export_run *r, cnn_error *err)
     return CNN_OK;
 }
 
+static cnn_status print(const export_run *r, cnn_error *err)
+{
+    const export_table *all = &r->tables[r->kind];
+    if (r->format == EXPORT_CSV || r->part == 0 || r->part == all->count) return export_print(all, r->format, err);
+    export_table first = *all, rest = *all;
+    first.count = r->part;
+    rest.rows += r->part;
+    rest.count -= r->part;
+    const cnn_status status = export_print(&first, r->format, err);
+    putchar('\n');
+    return status == CNN_OK ? export_print(&rest, r->format, err) : status;
+}
+
 int cmd_table(const cli_options *options, cnn_error *err)
 {
     export_run r;
     cnn_status status = read_options(options, &r, err);
     if (status == CNN_OK) status = (of_speedups(&r) ? add_speedups : read_files)(options, &r, err);
     if (status == CNN_OK) status = choose(options, &r, err);
-    if (status == CNN_OK) status = export_print(&r.tables[r.kind], r.format, err);
+    if (status == CNN_OK) status = print(&r, err);
     for (int i = 0; i < r.count; i++) export_free(&r.tables[i]);
     return status == CNN_OK ? EXIT_HELD : cli_fail(err);
 }

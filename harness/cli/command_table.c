@@ -40,7 +40,7 @@ cnn_status cli_check_args(const cli_options *options, cnn_error *err)
     static cnn_choice choices[CNN_MAX_CHOICES]; /* large: kept off the stack */
     int count;
     cnn_status status = CNN_OK;
-    if (options->impl && !options->none_left)
+    if (cli_runs_impl(options) && !options->none_left)
         status = cnn_choices_parse(options->registry, options->impl, choices, &count, err);
     for (int i = 0; status == CNN_OK && i < COMMANDS; i++)
         if (strcmp(cli_commands[i].name, options->command) == 0) status = cli_commands[i].args(options, err);

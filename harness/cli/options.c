@@ -183,12 +183,14 @@ static bool names_tuned(const cli_options *options)
     return false;
 }
 
-static bool takes_tune(const char *command)
+static bool takes(const char *command, const char *option)
 {
     for (int i = 0; i < cli_n_rows; i++)
-        if (strcmp(cli_rows[i].name, "tune") == 0) return cli_belongs(&cli_rows[i], command);
+        if (strcmp(cli_rows[i].name, option) == 0) return cli_belongs(&cli_rows[i], command);
     return false;
 }
+
+bool cli_runs_impl(const cli_options *options) { return options->impl != NULL && takes(options->command, "set"); }
 
 /* A command that takes no --tune has no use for NAME:tuned either; nor has --tune a use without it, but for the sweeps
  * that keep their winners there. */
@@ -196,7 +198,7 @@ static cnn_status check_tuned(const cli_options *options, cnn_error *err)
 {
     const bool named = names_tuned(options), sweep = strcmp(options->command, "sweep") == 0;
     const bool batch = sweep && options->words.count > 0 && strcmp(options->words.items[0], "batch") == 0;
-    if (named && !takes_tune(options->command))
+    if (named && cli_runs_impl(options) && !takes(options->command, "tune"))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no tuned choices (--impl %.64s): name an algorithm",
                         options->command, options->impl);
     if (options->tune == NULL || named || (sweep && !batch)) return CNN_OK;

@@ -32,6 +32,9 @@ extern const int cli_n_commands;
 enum { CLI_BATCH_SWEEP = 'S', CLI_OTHER_SWEEPS = 'o' }; /* letters of two commands with the one name `sweep` */
 bool cli_of_one_sweep(const option_row *row);
 bool cli_belongs(const option_row *row, const char *command);
+/* Whether --impl names what is to run here; for plot and table it names what is in records, of any machine and plug-in.
+ */
+bool cli_runs_impl(const cli_options *options);
 
 /* NULL for an unknown name: the error offers the nearest. */
 cli_command *cli_find_command(const char *name, cnn_error *err);

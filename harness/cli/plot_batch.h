@@ -11,8 +11,8 @@ typedef struct batch_curve {
     char name[SERIES_LABEL_MAX], note[SERIES_LABEL_MAX + 64]; /* the two lines of its label */
     const series_point *points;                               /* their `seconds` are what is drawn */
     int count;
-    int tone;                                                 /* the number of its colour and mark */
-    int dash;                                                 /* of its line: 0 none */
+    int tone;     /* the number of its colour and mark */
+    int dash;     /* of its line: 0 none */
     double place; /* of its label; plot_batch() sets it */
 } batch_curve;
 

@@ -45,12 +45,11 @@ static void add_curves(const series_set *set, batch_picture *p)
 
 static void add_thesis(const thesis_table *thesis, batch_picture *p)
 {
-    static const char *const names[THESIS_SERIES][2] = {
-        {"ConvNetGo, published (CPU)", "2 × Xeon E5-2680 v2, 20 cores"}, {"GoCuNets, published (GPU)", "GTX 1080 Ti"}};
+    static const char *const names[THESIS_SERIES][2] = {{"ConvNetGo, published (CPU)", "2 × Xeon E5-2680 v2, 20 cores"},
+                                                        {"GoCuNets, published (GPU)", "GTX 1080 Ti"}};
     for (int k = 0; k < THESIS_SERIES && thesis->count > 0; k++) {
         batch_curve *c = &p->curves[p->count++];
-        *c = (batch_curve){
-            .points = thesis->points[k], .count = thesis->count, .dash = k + 1};
+        *c = (batch_curve){.points = thesis->points[k], .count = thesis->count, .dash = k + 1};
         snprintf(c->name, sizeof c->name, "%s", names[k][0]);
         snprintf(c->note, sizeof c->note, "%s", names[k][1]);
     }
@@ -81,7 +80,8 @@ cnn_status plot_epochs(const cli_options *options, cnn_error *err)
     epoch_table table = {0};
     series_set set = {0};
     batch_picture *p = calloc(1, sizeof *p); /* large: kept off the stack */
-    cnn_status status = p ? read_records(options, &table, err) : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plot");
+    cnn_status status =
+        p ? read_records(options, &table, err) : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plot");
     if (status == CNN_OK) status = series_make(&table, &set, err);
     if (status == CNN_OK && set.left_out > 0)
         fprintf(stderr, "benchcnn: drawing network %s with %lld + %lld images; %d records of others are left out\n",

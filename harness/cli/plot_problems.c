@@ -1,4 +1,5 @@
-/* plot_problems.c: what gnuplot reads of speedups of single operations; how it looks stands in plots/speedup_problems.gp. */
+/* plot_problems.c: what gnuplot reads of speedups of single operations; how it looks stands in
+ * plots/speedup_problems.gp. */
 #include "plot_problems.h"
 
 #include "bench/figure_key.h"
@@ -124,7 +125,8 @@ static cnn_status write_groups(const bars *b, const char *folder, cnn_error *err
         figure_problem_name(row->own->op, row->own->problem, label, sizeof label);
         const char *space = strchr(label, ' '); /* "conv mb100...": the operation is in the heading where all are one */
         char text[2 * CNN_PROBLEM_TEXT_MAX];
-        snprintf(text, sizeof text, "%.80s %s", space && strncmp(label, "conv ", 5) == 0 ? space + 1 : label, row->own->dir);
+        snprintf(text, sizeof text, "%.80s %s", space && strncmp(label, "conv ", 5) == 0 ? space + 1 : label,
+                 row->own->dir);
         facts_text(row->own, &vary, true, text, sizeof text);
         bench_time_text(row->base->seconds, time, sizeof time);
         snprintf(base, sizeof base, "%s%s%s", time, one ? "" : ", ", one ? "" : row->base->algorithm);

@@ -1,4 +1,5 @@
-/* speedups.h: speedups from the files on the command line: `plot speedup` draws them, `table --kind speedups` lists them. */
+/* speedups.h: speedups from the files on the command line: `plot speedup` draws them, `table --kind speedups` lists
+ * them. */
 #ifndef HARNESS_CLI_SPEEDUPS_H
 #define HARNESS_CLI_SPEEDUPS_H
 

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# test_speedup.sh BENCHCNN: `plot speedup` and `table --kind speedups`: what gnuplot is given is what the table says, for the
+# committed records; the caption names both sides; where they break even is marked; what makes no picture is said.
+source "$(dirname "$0")/cli.sh"
+records=results/h200/speedup.jsonl
+
+# A gnuplot that keeps what it is given, and draws nothing: its settings, a line each, and its data.
+mkdir "$tmp/bin" "$tmp/kept"
+cat >"$tmp/bin/gnuplot" <<'SCRIPT'
+#!/usr/bin/env bash
+kept=$KEPT/$(basename "$3" .gp)
+mkdir -p "$kept"
+tr ';' '\n' <<<"$2" >"$kept/settings"
+folder=$(sed -n "s/^folder='\(.*\)'$/\1/p" "$kept/settings")
+cp "$folder"/*.dat "$kept"
+out=$(sed -n "s/^out='\(.*\)'$/\1/p" "$kept/settings")
+case $out in *.svg) echo '<?xml?></svg>' ;; *) printf '\x89PNG....IEND\xae\x42\x60\x82' ;; esac >"$out"
+SCRIPT
+chmod +x "$tmp/bin/gnuplot"
+plot() { tests=$((tests + 1)); KEPT=$tmp/kept PATH=$tmp/bin:$PATH "$benchcnn" plot speedup "$@" >"$tmp/out" 2>"$tmp/err" || fail "plot speedup $*: $(cat "$tmp/err")"; }
+
+# ---- Every plotted value is one of the table's, in its order; `column NAME...` of the CSV, for epochs or operations.
+plot "$records" --out "$tmp/a"
+[ -s "$tmp/err" ] && fail "complains: $(cat "$tmp/err")"
+"$benchcnn" table --kind speedups "$records" --format csv >"$tmp/csv" || fail "table"
+column() { # WHICH(net|op) NAME...: the texts hold no comma
+    awk -F, -v which="$1" -v names="${*:2}" '{ sub(/\r$/, "") }
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(names, want, " "); next }
+        $at[which] != "" { line = ""; for (i = 1; i <= n; i++) line = line " " ($at[want[i]] == "" ? "nan" : $at[want[i]]); print line }' "$tmp/csv"
+}
+same() { # WHAT: two streams of numbers, equal within rounding
+    paste -d' ' "$tmp/x" "$tmp/y" | awk -v what="$1" '{ n = NF / 2; for (i = 1; i <= n; i++) { a = $i; b = $(i + n)
+            if (a == "nan" || b == "nan" ? a != b : (a - b > 1e-7 * b || b - a > 1e-7 * b)) bad++ } }
+        END { if (NR < 50 || bad) { print "FAILED: " what ": " NR " lines, " bad + 0 " differ"; exit 1 } }' || failures=$((failures + 1))
+}
+published=12
+column net batch speedup speedup_low speedup_high >"$tmp/x"
+grep -v '^$' "$tmp/kept/over_batch/curves.dat" | head -n -$published | cut -d' ' -f1-4 >"$tmp/y"
+[ "$(wc -l <"$tmp/x")" -eq "$(wc -l <"$tmp/y")" ] || fail "$(wc -l <"$tmp/y") points of $(wc -l <"$tmp/x")"
+same "the points of epochs"
+grep -v '^$' "$tmp/kept/over_batch/curves.dat" | tail -n $published | cut -d' ' -f1,2 >"$tmp/x"
+awk '!/^#/ { printf "%s %.9g\n", $1, $2 / $3 }' plots/thesis_table_4_2.dat >"$tmp/y"
+cmp -s "$tmp/x" "$tmp/y" || fail "the published curve is not the quotient of its times: $(diff "$tmp/x" "$tmp/y")"
+column op speedup speedup_low speedup_high speedup_with_transfers >"$tmp/x"
+grep -v '^$\|^nan' "$tmp/kept/speedup_problems/bars.dat" | cut -d' ' -f2-4,6 >"$tmp/y"
+[ "$(wc -l <"$tmp/x")" -eq "$(wc -l <"$tmp/y")" ] || fail "$(wc -l <"$tmp/y") bars of $(wc -l <"$tmp/x")"
+same "the bars of operations"
+# Those that bear marks, and no others, are hollow.
+awk -F, '{ sub(/\r$/, "") } $NF != "" && NR > 1' "$tmp/csv" | wc -l >"$tmp/x"
+{ grep -v '^$' "$tmp/kept/over_batch/curves.dat" | awk '$5 == 1'; awk '$5 == 1' "$tmp/kept/speedup_problems/bars.dat"; } | wc -l >"$tmp/y"
+cmp -s "$tmp/x" "$tmp/y" || fail "$(cat "$tmp/y") hollow points, $(cat "$tmp/x") marked speedups"
+holds "the heading" "$tmp/kept/over_batch/settings" "NVIDIA H200, f32|the fastest of cpu:im2col, cpu:direct on Intel Xeon, 16 threads|transfers counted|thesis, published"
+holds "the bars' heading" "$tmp/kept/speedup_problems/settings" "on Intel Xeon, 16 threads|cudnn on NVIDIA H200|f32, nchw, caches hot"
+holds "a problem's line" "$tmp/kept/speedup_problems/groups.dat" 'awnn_16x16 BWD_W|µs, im2col'
+
+# ---- What is compared with what.
+plot "$records" --impl 'cudnn:*' --baseline cpu:direct --out "$tmp/b"
+holds "an algorithm a curve" "$tmp/kept/over_batch/settings" "name0='cudnn:find'|over cpu:direct on|cudnn:graph:find"
+plot "$records" --baseline cudnn --impl cuda_naive --out "$tmp/c"
+grep -q 'thesis, published' "$tmp/kept/over_batch/settings" && fail "a GPU over a GPU beside the thesis's curve"
+
+# ---- Where both are as fast: between 5 (half as fast) and 20 (twice), halfway on logarithmic axes.
+epoch() { # IMPL ALGORITHM BATCH SECONDS
+    printf '{"kind":"epoch","impl":"%s","algorithm":"%s","threads":2,"net":"mine","batch":%s,"dtype":"f32","layout":"nchw",' "$1" "$2" "$3"
+    printf '"math":"f32","train_images":10,"test_images":10,"epoch":1,"seconds":%s}\n' "$4"
+}
+machines='{"kind":"env","impl":"cpu","cpu":"A CPU"}
+{"kind":"env","impl":"gpu","cpu":"A CPU","implementation":{"gpu":"A GPU"}}'
+{ echo "$machines"; epoch cpu naive 5 1; epoch cpu naive 20 1; epoch gpu v1 5 2; epoch gpu v1 20 0.5; } >"$tmp/even.jsonl"
+plot "$tmp/even.jsonl" --out "$tmp/d"
+holds "the break-even mark" "$tmp/kept/over_batch/settings" "evens=1|at0=10|text0='at 10'"
+[ -e "$tmp/d_problems.svg" ] && fail "a picture of nothing"
+
+# ---- What makes no picture; recipes check the words before they run.
+refused() { # PATTERN ARGUMENTS...
+    tests=$((tests + 1))
+    KEPT=$tmp/kept PATH=$tmp/bin:$PATH "$benchcnn" "${@:2}" >"$tmp/out" 2>&1
+    [ $? -eq 2 ] && grep -qE -- "$1" "$tmp/out" || fail "${*:2}: not refused with '$1': $(cat "$tmp/out")"
+}
+grep -v '"gpu"' "$tmp/even.jsonl" >"$tmp/cpu.jsonl"
+grep -v '"impl":"cpu","alg' "$tmp/even.jsonl" >"$tmp/gpu.jsonl"
+refused "cpu.jsonl:2: .* all others are of the baseline" plot speedup "$tmp/cpu.jsonl"
+refused "gpu.jsonl:3: .* A GPU: there is none of a CPU" plot speedup "$tmp/gpu.jsonl"
+refused "gpu.jsonl:3: .* of the baseline cpu:direct" table --kind speedups "$tmp/gpu.jsonl" --baseline cpu:direct
+refused "what --impl names" plot speedup "$records" --impl nobody
+refused "speedup needs record files" plot speedup
+refused "did you mean 'speedup'" plot speedups "$records"
+refused "goes with plot speedup" plot "$records" --baseline cpu
+refused "goes with --kind speedups" table "$records" --baseline cpu
+refused "no such file|cannot read" plot speedup "$tmp/none.jsonl"
+
+# ---- A recipe's lines of a GPU are left out where there is none, with a word, and it holds.
+if ! "$benchcnn" verify --impl cuda_naive --op act --quiet >/dev/null 2>&1; then
+    printf '%s\n' 'sweep batch --impl cuda_naive:v4 --out "$OUT"' 'data' >"$tmp/recipe"
+    "$benchcnn" run "$tmp/recipe" --out "$tmp/run.jsonl" >"$tmp/out" 2>&1 || fail "a recipe fails for want of a GPU: $(cat "$tmp/out")"
+    holds "a left-out line" "$tmp/out" "left out: "
+fi
+
+# ---- The real gnuplot, in less than a second.
+command -v gnuplot >/dev/null || { echo "SKIPPED: gnuplot is not installed"; exit 77; }
+TIMEFORMAT='%U %S'
+{ time "$benchcnn" plot speedup "$records" --out "$tmp/real" >/dev/null 2>"$tmp/err"; } 2>"$tmp/time" || fail "plot: $(cat "$tmp/err")"
+# Of processor time: other tests run beside this one. A sanitized program may take longer.
+awk -v limit="${SPEEDUP_SECONDS:-1}" '{ print "drawn in " $1 + $2 " s"; exit !($1 + $2 < limit) }' "$tmp/time" || fail "that is too long"
+holds "the picture" "$tmp/real.svg" "break even|50 ×|5,000|cuda_naive"
+holds "the bars" "$tmp/real_problems.svg" "awnn_1x1 BWD_D|times as fast as the baseline"
+finish
