@@ -29,15 +29,22 @@ static bool handed_over(const vf_case *c, const cnn_operand *o)
     return c->call.dir == CNN_FWD ? o->name[0] == 'x' : strcmp(o->name, "dy") == 0;
 }
 
-static cnn_status keep_copies(amid *a, cnn_error *err)
+static cnn_status make_copies(amid *a, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < a->c->call.count; i++) {
-        const cnn_operand *o = &a->c->call.operands[i];
-        if (!handed_over(a->c, o)) continue;
-        status = cnn_mem_alloc(a->session, o->bytes, &a->fresh[i], err);
-        if (status == CNN_OK) status = cnn_mem_copy(a->session, a->fresh[i], a->buffers[i], o->bytes, err);
-    }
+    for (int i = 0; status == CNN_OK && i < a->c->call.count; i++)
+        if (handed_over(a->c, &a->c->call.operands[i]))
+            status = cnn_mem_alloc(a->session, a->c->call.operands[i].bytes, &a->fresh[i], err);
+    return status;
+}
+
+static cnn_status copy(const amid *a, bool back, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < a->c->call.count; i++)
+        if (a->fresh[i])
+            status = cnn_mem_copy(a->session, back ? a->buffers[i] : a->fresh[i], back ? a->fresh[i] : a->buffers[i],
+                                  a->c->call.operands[i].bytes, err);
     return status;
 }
 
@@ -76,20 +83,11 @@ cnn_status amid_open(const cnn_session *session, const cnn_network *network, con
     cnn_status status = make_images(a, err);
     if (status == CNN_OK) status = trainer_open(session, network, NULL, &params, &a->trainer, err);
     if (status == CNN_OK) status = trainer_start(a->trainer, err);
-    if (status == CNN_OK) status = keep_copies(a, err);
+    if (status == CNN_OK) status = make_copies(a, err);
     if (status == CNN_OK)
         *result = a;
     else
         amid_close(a);
-    return status;
-}
-
-static cnn_status hand_over(const amid *a, cnn_error *err)
-{
-    cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < a->c->call.count; i++)
-        if (a->fresh[i])
-            status = cnn_mem_copy(a->session, a->buffers[i], a->fresh[i], a->c->call.operands[i].bytes, err);
     return status;
 }
 
@@ -98,8 +96,9 @@ cnn_status amid_run(amid *a, cnn_error *err)
 {
     enum { BUSY_COPIES = 8 };
     const int copies = a->session->impl->sync ? BUSY_COPIES : 1;
-    cnn_status status = trainer_step(a->trainer, a->images, a->labels, a->network->net.batch, NULL, err);
-    for (int i = 0; status == CNN_OK && i < copies; i++) status = hand_over(a, err);
+    cnn_status status = copy(a, false, err); /* they change from run to run */
+    if (status == CNN_OK) status = trainer_step(a->trainer, a->images, a->labels, a->network->net.batch, NULL, err);
+    for (int i = 0; status == CNN_OK && i < copies; i++) status = copy(a, true, err);
     return status;
 }
 

@@ -50,21 +50,30 @@ static cnn_status take_turns(contender *const *all, int count, const measure_par
     return CNN_OK;
 }
 
-/* A share above 1, or of a ceiling that other work pressed down, is no share. */
-static unsigned ceiling_marks(const contender *c, const vf_case *pc, const measure_params *params)
+/* A share above 1, or of a ceiling that other work pressed down, is no share. Beyond a sound ceiling a figure is in
+ * doubt itself; far beyond, it cannot be. A transform may do with less arithmetic than is counted. */
+static void hold_to_ceiling(contender *c, const vf_case *pc, const measure_params *params)
 {
+    const double in_doubt = 1.05, impossible = 1.5;
     bench_floor floor;
+    bench_stats *s = &c->result.stats;
     if (!params->peaks || !bench_floor_of(params->peaks, c->session, &pc->problem, pc->call.dir, params->cold, &floor))
-        return 0;
-    return floor.marks != 0 || floor.seconds > c->result.stats.median ? BENCH_CEILING : 0;
+        return;
+    const double share = floor.seconds / s->median;
+    if (floor.marks != 0 || share > 1) s->marks |= BENCH_CEILING;
+    if (floor.marks != 0 || (c->algorithm.flags & CNN_ALGO_TRANSFORMS) != 0) return;
+    c->beyond = share > in_doubt;
+    if (share > impossible)
+        vf_set(&c->result.check, VERIFY_FAILED, "it takes %.3g s, but %s allows no less than %.3g s", s->median,
+               floor.by, floor.seconds);
 }
 
-static cnn_status judge(contender *c, const vf_case *pc, const measure_params *params, cnn_error *err)
+static cnn_status finish(contender *c, const vf_case *pc, const measure_params *params, cnn_error *err)
 {
     cnn_status status = measure_finish(c->measure, &c->result, err);
     if (status != CNN_OK) return put_out(c, status, err);
     const verify_result *check = &c->result.check;
-    c->result.stats.marks |= ceiling_marks(c, c->own ? c->own : pc, params);
+    hold_to_ceiling(c, c->own ? c->own : pc, params);
     c->state = check->state == VERIFY_PASSED ? CONTENDER_TIMED : CONTENDER_WRONG;
     if (c->state == CONTENDER_WRONG)
         snprintf(c->reason, sizeof c->reason, "%s: %.200s; %.200s", verify_state_name(check->state), check->reason,
@@ -123,7 +132,7 @@ cnn_status contest_run(contender *list, int count, const vf_case *c, const measu
     for (int i = 0; status == CNN_OK && i <= count; i++) {
         if (!all[i]->measure) continue;
         hand(params, all[i]);
-        status = judge(all[i], c, params, err);
+        status = finish(all[i], c, params, err);
     }
     if (status == CNN_OK && control.measure) use_control(list, count, first, &control);
     measure_close(control.measure);
@@ -144,7 +153,7 @@ int contest_best(const contender *list, int count)
 {
     int best = -1;
     for (int i = 0; i < count; i++) {
-        if (list[i].state != CONTENDER_TIMED) continue;
+        if (list[i].state != CONTENDER_TIMED || list[i].beyond) continue;
         if (best < 0 || list[i].result.stats.median < list[best].result.stats.median) best = i;
     }
     return best;
@@ -153,6 +162,6 @@ int contest_best(const contender *list, int count)
 bool contest_tied(const contender *best, const contender *other)
 {
     const bench_stats *b = &best->result.stats, *o = &other->result.stats;
-    if (other->state != CONTENDER_TIMED) return false;
+    if (other->state != CONTENDER_TIMED || other->beyond) return false;
     return o->low <= b->high || o->median <= b->median * (1 + best->resolution); /* a NaN adds nothing */
 }

@@ -31,6 +31,7 @@ typedef struct contender {
     char reason[CNN_MESSAGE_MAX]; /* unless timed */
     measure *measure;
     measure_result result; /* when timed or wrong */
+    bool beyond;           /* it beats a ceiling that is in no doubt: it is no best */
     double resolution;     /* the A/A control's: ratios of medians this close to 1 may be nothing; NaN without one */
 } contender;
 
@@ -40,7 +41,7 @@ typedef struct contender {
 cnn_status contest_run(contender *list, int count, const vf_case *c, const measure_params *params, cnn_error *err);
 void contest_close(contender *list, int count);
 
-/* The fastest that was right, or -1. */
+/* The fastest that was right and no faster than the device can be, or -1. */
 int contest_best(const contender *list, int count);
 /* Whether `other` may be as fast as `best`: their intervals meet, or they differ by no more than the control did. */
 bool contest_tied(const contender *best, const contender *other);

@@ -42,6 +42,7 @@ static void record_costs(cnn_record *record, const measure_result *r)
     record_real(record, "first_s", c->first_s);
     record_real(record, "warm_up_s", c->warm_up_s);
     record_real(record, "clock_s", c->clock_s);
+    if (!isnan(c->own_clock_s)) record_real(record, "own_clock_s", c->own_clock_s);
     if (!isnan(r->launch_s)) record_real(record, "launch_s", r->launch_s);
 }
 
@@ -114,9 +115,12 @@ cnn_record *contender_record_kind(const char *kind, const contender *c, const vf
     if (ran) {
         record_int(record, "workspace_bytes", (int64_t)c->result.workspace_bytes);
         record_real(record, "budget_used", c->result.check.budget_used);
+        record_int(record, "runs", c->result.judged.runs);
+        record_int(record, "runs_projected", c->result.judged.projected);
+        record_int(record, "runs_compared", c->result.judged.whole);
     }
     if (c->state == CONTENDER_TIMED) record_figures(record, c, problem_case, params);
-    record_bool(record, "verified", c->state == CONTENDER_TIMED);
+    record_bool(record, "verified", c->state == CONTENDER_TIMED && !c->beyond);
     record_text(record, "state", state_name(c));
     if (c->state != CONTENDER_TIMED) record_text(record, "reason", c->reason);
     record_text(record, "repro", repro);

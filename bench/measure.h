@@ -23,6 +23,7 @@
 #include "clocks.h"
 #include "harness/impl.h"
 #include "harness/net/net.h"
+#include "judge.h"
 #include "peaks.h"
 #include "sampling.h"
 #include "verify/engine.h"
@@ -58,6 +59,7 @@ typedef struct measure_costs {
     size_t upload_bytes, download_bytes;
     double first_s, warm_up_s; /* the first run, by the wall clock; all runs before the first sample */
     double clock_s;            /* what the timer shows around nothing at all */
+    double own_clock_s;        /* a run by the harness's clock, launching and waiting with it; NaN: it is the timer */
 } measure_costs;
 
 typedef struct measure_result {
@@ -69,7 +71,8 @@ typedef struct measure_result {
     const char *choice; /* what a searching algorithm settled on, or "" */
     measure_costs costs;
     clock_report clocks;
-    verify_result check; /* of the last run's outputs: PASSED, or the figures are worth nothing */
+    verify_result check; /* of the timed runs (judge.h): PASSED, or the figures are worth nothing */
+    judge_count judged;
 } measure_result;
 
 /* Plans, allocates, uploads the case's operands and warms up. `c` gives problem, direction and data, and must outlive
@@ -83,10 +86,5 @@ cnn_status measure_turn(measure *m, cnn_error *err); /* at least one sample */
 /* The last run, timed like the others, its outputs poisoned before and checked after it (its time is a sample only
  * where the caches are flushed or used by others in between); then the statistics. Call it once. */
 cnn_status measure_finish(measure *m, measure_result *result, cnn_error *err);
-
-/* Compares the outputs in device buffers (in the order of the case's operands) with the float64 reference, each element
- * within its own rounding bound. */
-cnn_status check_timed_outputs(const cnn_session *session, const cnn_algorithm *algorithm, const vf_case *c,
-                               void *const *buffers, verify_result *result, cnn_error *err);
 
 #endif

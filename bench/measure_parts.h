@@ -5,6 +5,7 @@
 
 #include "amid.h"
 #include "flush.h"
+#include "judge.h"
 #include "measure.h"
 
 struct measure {
@@ -13,12 +14,17 @@ struct measure {
     measure_params params;
     cnn_plan plan;
     bool planned;
-    void *buffers[CNN_MAX_OPERANDS], *workspace;
+    judge *judge;       /* the operands, and whether what is timed is right */
     cache_flush *flush; /* NULL: not cold */
     amid *amid;         /* NULL: not in a network */
     int repeats;
     cnn_graph *graph; /* `repeats` runs, where the device can replay them and nothing comes in between */
     double direct;    /* seconds a run, launched one by one by the host; NaN without a graph */
+    bool own_clock;   /* the harness's clock around the run and the wait for it: of what runs on the host */
+    double empty;     /* seconds by the harness's clock around a timer of nothing */
+    char lie[160];    /* what a timer said that cannot be; "": nothing */
+    double last;      /* seconds that the last sample took */
+    uint32_t drawn;   /* for draw_repeats() */
     sampling sampling;
     measure_costs costs;
     clock_watch *own_watch; /* NULL: the caller's */
@@ -31,14 +37,13 @@ static inline bool measure_prepares(const measure *m) { return m->flush != NULL 
 
 /* measure_run.c.
  *
- * Seconds a run of `repeats` in a row: replayed where there is a graph of just so many, else launched one by one. With
- * `prepared`, the caches are brought into their state first. */
+ * Seconds a run of `repeats` in a row: replayed where there is a graph of just so many, else launched one by one. The
+ * inputs have changed before (judge.h). With `prepared`, the caches are brought into their state first. */
 cnn_status measure_time(measure *m, int repeats, bool prepared, double *seconds, cnn_error *err);
+/* `times` samples' runs in one go, by the timer and by the harness's clock. */
+cnn_status measure_both(measure *m, int times, double *seconds, double *wall, cnn_error *err);
 cnn_status measure_run(const measure *m, cnn_error *err);   /* once, not timed */
 cnn_status measure_go_on(const measure *m, cnn_error *err); /* CNN_OK, or CNN_INTERRUPTED where params.stop() says so */
-/* Outputs get NaN, so that what is checked later was really written; what is updated in place, and with `inputs` all
- * else, the case's values. */
-cnn_status measure_reset(measure *m, bool inputs, cnn_error *err);
 
 /* measure_set_up.c: plans, allocates, fills, warms up, finds `repeats`, captures. */
 cnn_status measure_set_up(measure *m, const cnn_algorithm *algorithm, cnn_error *err);

@@ -4,20 +4,7 @@
 #include <math.h>
 
 static const double sample_seconds = 20e-6, longest_sample = 0.05;
-enum { SAMPLES_IN_MIN_TIME = 1000, WARM_UPS = 3, MAX_REPEATS = 1000000, EMPTY_CLOCKS = 16, CLOCKS_IN_SAMPLE = 50 };
-
-static cnn_status allocate(measure *m, cnn_error *err)
-{
-    const vf_call *call = &m->c->call;
-    size_t total = m->plan.workspace_bytes;
-    for (int i = 0; i < call->count; i++) total += call->operands[i].bytes + CNN_ALIGN;
-    cnn_status status = cnn_mem_check(m->session, total, err);
-    for (int i = 0; status == CNN_OK && i < call->count; i++)
-        status = cnn_mem_alloc(m->session, call->operands[i].bytes, &m->buffers[i], err);
-    if (status == CNN_OK && m->plan.workspace_bytes > 0)
-        status = cnn_mem_alloc(m->session, m->plan.workspace_bytes, &m->workspace, err);
-    return status;
-}
+enum { WARM_UPS = 3, MAX_REPEATS = 1000000, EMPTY_CLOCKS = 16, CLOCKS_IN_SAMPLE = 50 };
 
 /* What the timer says of nothing: samples must be far longer. */
 static cnn_status time_the_clock(measure *m, cnn_error *err)
@@ -25,8 +12,11 @@ static cnn_status time_the_clock(measure *m, cnn_error *err)
     double seconds, least = INFINITY;
     for (int i = 0; i < EMPTY_CLOCKS; i++) {
         cnn_timer timer;
-        cnn_status status = cnn_timer_start(m->session, &timer, err);
-        if (status == CNN_OK) status = cnn_timer_stop(m->session, &timer, &seconds, err);
+        const double start = cnn_now();
+        cnn_status status = m->own_clock ? cnn_sync(m->session, err) : cnn_timer_start(m->session, &timer, err);
+        seconds = cnn_now() - start;
+        if (status == CNN_OK && !m->own_clock) status = cnn_timer_stop(m->session, &timer, &seconds, err);
+        m->empty = fmin(m->empty, cnn_now() - start);
         if (status != CNN_OK) return status;
         least = fmin(least, seconds);
     }
@@ -53,8 +43,7 @@ static cnn_status warm_up(measure *m, cnn_error *err)
     m->costs.warm_up_s = now - start;
     m->repeats = 1;
     if (measure_prepares(m)) return CNN_OK;
-    const double shortest = fmax(sample_seconds, CLOCKS_IN_SAMPLE * m->costs.clock_s);
-    const double wanted = fmax(shortest, m->params.min_time / SAMPLES_IN_MIN_TIME);
+    const double wanted = fmax(m->own_clock ? 0 : sample_seconds, CLOCKS_IN_SAMPLE * m->costs.clock_s);
     const double runs = fmin(wanted / fmax(fastest, 1e-9), longest_sample / fmax(wall, 1e-9));
     m->repeats = (int)fmin(ceil(fmax(runs, 1.0)), MAX_REPEATS);
     return CNN_OK;
@@ -101,16 +90,20 @@ cnn_status measure_set_up(measure *m, const cnn_algorithm *algorithm, cnn_error 
 {
     const measure_params *params = &m->params;
     double start = cnn_now();
+    m->own_clock = m->session->impl->device_kind == CNN_DEVICE_CPU;
+    m->empty = INFINITY;
     cnn_status status = cnn_plan_make(m->session, &m->c->problem, m->c->call.dir, algorithm, &m->plan, err);
     m->planned = status == CNN_OK;
     m->costs.plan_s = cnn_now() - start;
+    judge_upload upload = {0, 0};
     start = cnn_now();
-    if (status == CNN_OK) status = allocate(m, err);
-    m->costs.setup_s = cnn_now() - start;
-    if (status == CNN_OK) status = measure_reset(m, true, err);
+    if (status == CNN_OK) status = judge_open(m->session, m->c, &m->plan, &m->judge, &upload, err);
+    m->costs.upload_s = upload.seconds;
+    m->costs.upload_bytes = upload.bytes;
+    m->costs.setup_s = cnn_now() - start - upload.seconds;
     if (status == CNN_OK && params->cold) status = cache_flush_open(m->session, &m->flush, err);
     if (status == CNN_OK && params->network)
-        status = amid_open(m->session, params->network, m->c, m->buffers, &m->amid, err);
+        status = amid_open(m->session, params->network, m->c, judge_buffers(m->judge), &m->amid, err);
     if (status == CNN_OK && !params->watch) status = clock_watch_open(m->session, &m->own_watch, err);
     m->watch = params->watch ? params->watch : m->own_watch;
     if (status == CNN_OK) status = time_the_clock(m, err);

@@ -17,11 +17,10 @@ cnn_status sampling_reserve(sampling *s, cnn_error *err)
 }
 
 /* Sorting thousands of samples after each one would take longer than the samples: a look at every tenth more. */
-void sampling_add(sampling *s, double seconds, int runs)
+void sampling_add(sampling *s, double seconds)
 {
     bench_stats stats;
     s->samples[s->count++] = seconds;
-    s->timed += seconds * runs;
     if (s->count < SAMPLING_LEAST || s->count < s->look_at) return;
     sampling_stats(s, &stats);
     s->known = stats.noise <= s->rules.noise && !(stats.marks & BENCH_DRIFTING); /* a NaN is not known */
@@ -33,7 +32,7 @@ void sampling_spend(sampling *s, double seconds) { s->spent += seconds; }
 bool sampling_done(const sampling *s)
 {
     if (s->count == 0) return false;
-    return (s->known && s->timed >= s->rules.min_time) || s->spent >= s->rules.max_time || s->count >= SAMPLING_MOST;
+    return (s->known && s->spent >= s->rules.min_time) || s->spent >= s->rules.max_time || s->count >= SAMPLING_MOST;
 }
 
 void sampling_stats(sampling *s, bench_stats *stats) { bench_stats_of(s->samples, s->count, s->sorted, stats); }

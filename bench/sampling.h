@@ -8,7 +8,7 @@
 #include "stats.h"
 
 typedef struct sampling_rules {
-    double min_time, max_time; /* seconds: in samples at least (unless max_time comes first); spent at most */
+    double min_time, max_time; /* seconds spent at least, and at most */
     double noise;              /* enough is known when the median is known this well, as a share, and does not drift */
 } sampling_rules;
 
@@ -16,17 +16,16 @@ typedef struct sampling {
     sampling_rules rules;
     double *samples, *sorted; /* every one, in the order taken; room for the statistics */
     int count, capacity;
-    double timed, spent; /* seconds in samples; all told */
-    bool known;          /* as well as the rules ask, when last looked at */
-    int look_at;         /* the number of samples at which to look again */
+    double spent; /* seconds, on samples and all around them */
+    bool known;   /* as well as the rules ask, when last looked at */
+    int look_at;  /* the number of samples at which to look again */
 } sampling;
 
 enum { SAMPLING_LEAST = 6, SAMPLING_MOST = 200000 };
 
 /* Room for one more sample: call it before taking one. */
 cnn_status sampling_reserve(sampling *s, cnn_error *err);
-/* A sample of `runs` runs that took `seconds` each. */
-void sampling_add(sampling *s, double seconds, int runs);
+void sampling_add(sampling *s, double seconds);
 void sampling_spend(sampling *s, double seconds); /* on samples and all around them */
 bool sampling_done(const sampling *s);
 void sampling_stats(sampling *s, bench_stats *stats); /* of at least one sample */

@@ -144,7 +144,7 @@ static cnn_status take_record(void *user, const cnn_record *record, cnn_error *e
     const cnn_status status = check_time(r, record, "median_s", &good, err);
     if (status != CNN_OK || !good) return status;
     if (is(record, "verified", "false"))
-        return speedup_note(r->set, err, "%.200s:%d: its result was wrong: left out", r->path, record_line(record));
+        return speedup_note(r->set, err, "%.200s:%d: it is not verified: left out", r->path, record_line(record));
     return add_run(r, record, real_of(record, "median_s"), err);
 }
 

@@ -51,8 +51,9 @@ static void hot_samples_are_replays(void **state)
     set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
     run(&f, &params);
     const measure_result *r = &f.one.result;
-    /* the graph's first replay, the samples, and the one whose outputs were poisoned, which is none */
-    assert_true(r->repeats >= 10 && mock_counted(f.session.context).replays == r->stats.count + 2);
+    /* the graph's first replay, the samples, and what the timer was held against the harness's clock with */
+    const int64_t replays = mock_counted(f.session.context).replays - r->stats.count - 1;
+    assert_true(r->repeats >= 10 && replays >= 9 && replays % 9 == 0);
     assert_true(r->launch_s >= 0);
     size_t in = 0, out = 0;
     for (int i = 0; i < f.c.call.count; i++)
@@ -138,7 +139,24 @@ static void amid_a_network_a_step_precedes_each_sample(void **state)
     cnn_net_free(network);
 }
 
-/* All operands are spoilt; what the step brings back is what it writes afresh: x going forward, dy going back. */
+/* Where the device was told to copy to. */
+static const cnn_impl *mock_itself;
+static const void *copied_to[256];
+static int copies;
+static cnn_status note_copy(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
+{
+    if (copies < 256) copied_to[copies++] = dst;
+    return mock_itself->copy(context, dst, src, bytes, err);
+}
+
+static bool was_copied_to(const void *buffer)
+{
+    for (int i = 0; i < copies; i++)
+        if (copied_to[i] == buffer) return true;
+    return false;
+}
+
+/* What a neighbour writes afresh, as it stands: x going forward, dy going back, and nothing else. */
 static void the_neighbours_hand_over_x_or_dy(void **state)
 {
     static const struct {
@@ -158,6 +176,11 @@ static void the_neighbours_hand_over_x_or_dy(void **state)
         amid *a;
         void *buffers[CNN_MAX_OPERANDS] = {NULL};
         set_up(&f, cases[k].op, cases[k].text, cases[k].dir, cases[k].algorithm);
+        mock_itself = f.session.impl;
+        cnn_impl noting = *mock_itself;
+        noting.copy = note_copy;
+        f.session.impl = &noting;
+        copies = 0;
         for (int i = 0; i < f.c.call.count; i++) {
             const size_t bytes = f.c.call.operands[i].bytes;
             assert_int_equal(cnn_mem_alloc(&f.session, bytes, &buffers[i], &err), CNN_OK);
@@ -170,7 +193,8 @@ static void the_neighbours_hand_over_x_or_dy(void **state)
         for (int i = 0; i < f.c.call.count; i++) {
             char byte;
             assert_int_equal(cnn_mem_download(&f.session, &byte, buffers[i], 1, &err), CNN_OK);
-            assert_int_equal(byte, strcmp(f.c.call.operands[i].name, cases[k].handed) == 0 ? 1 : 2);
+            assert_int_equal(byte, 2);
+            assert_int_equal(was_copied_to(buffers[i]), strcmp(f.c.call.operands[i].name, cases[k].handed) == 0);
             cnn_mem_free(&f.session, buffers[i]);
         }
         amid_close(a);

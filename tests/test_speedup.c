@@ -1,5 +1,5 @@
-/* test_speedup.c: every speedup of the committed records, held against the records by another way: cJSON, sorted samples,
- * the smallest median of the CPU's. Then what is left out, and why. */
+/* test_speedup.c: every speedup of the committed records, held against the records by another way: cJSON, sorted
+ * samples, the smallest median of the CPU's. Then what is left out, and why. */
 #include "bench/speedup.h"
 #include "unit.h"
 
@@ -47,7 +47,10 @@ static double number_of(const cJSON *line, const char *field)
     return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
-static bool is(const cJSON *line, const char *field, const char *value) { return strcmp(text_of(line, field), value) == 0; }
+static bool is(const cJSON *line, const char *field, const char *value)
+{
+    return strcmp(text_of(line, field), value) == 0;
+}
 
 static int by_value(const void *a, const void *b)
 {
@@ -68,7 +71,8 @@ static summary epochs_of(const lines *all, const speedup_figure *f)
     for (int i = 0; i < all->count; i++) {
         const cJSON *line = all->list[i];
         if (!is(line, "kind", "epoch") || !is(line, "impl", f->impl) || !is(line, "algorithm", f->algorithm)) continue;
-        if (!is(line, "data_on", f->uploaded ? "host" : "device") || (int64_t)number_of(line, "batch") != f->batch) continue;
+        if (!is(line, "data_on", f->uploaded ? "host" : "device") || (int64_t)number_of(line, "batch") != f->batch)
+            continue;
         seconds[count++] = number_of(line, "seconds");
     }
     assert_int_equal(count, 6);
@@ -182,14 +186,16 @@ static void put(const char *text)
 static void put_machines(void)
 {
     put("{\"kind\":\"env\",\"impl\":\"cpu\",\"cpu\":\"Some CPU\",\"cores\":2}");
-    put("{\"kind\":\"env\",\"impl\":\"cudnn\",\"cpu\":\"Some CPU\",\"cores\":2,\"implementation\":{\"gpu\":\"Some GPU\"}}");
+    put("{\"kind\":\"env\",\"impl\":\"cudnn\",\"cpu\":\"Some CPU\",\"cores\":2,\"implementation\":{\"gpu\":\"Some "
+        "GPU\"}}");
 }
 
 static void put_epoch(const char *impl, const char *algorithm, int batch, const char *dtype, const char *seconds)
 {
     char text[512];
     snprintf(text, sizeof text,
-             "{\"kind\":\"epoch\",\"impl\":\"%s\",\"algorithm\":\"%s\",\"threads\":2,\"knobs\":{},\"net\":\"n\",\"batch\":%d,"
+             "{\"kind\":\"epoch\",\"impl\":\"%s\",\"algorithm\":\"%s\",\"threads\":2,\"knobs\":{},\"net\":\"n\","
+             "\"batch\":%d,"
              "\"dtype\":\"%s\",\"math\":\"f32\",\"layout\":\"nchw\",\"train_images\":10,\"test_images\":10,\"epoch\":1,"
              "\"seconds\":%s}",
              impl, algorithm, batch, dtype, seconds);
@@ -201,7 +207,8 @@ static void put_conv(const char *machine, const char *impl, const char *problem,
     char text[512];
     snprintf(text, sizeof text,
              "{\"kind\":\"conv\",\"impl\":\"%s\",\"algorithm\":\"a\",\"machine\":\"%s\",\"threads\":2,\"op\":\"conv\","
-             "\"problem\":\"%s\",\"dir\":\"FWD\",\"dtype\":\"f32\",\"math\":\"f32\",\"layout\":\"nchw\",\"cache\":\"hot\",%s}",
+             "\"problem\":\"%s\",\"dir\":\"FWD\",\"dtype\":\"f32\",\"math\":\"f32\",\"layout\":\"nchw\",\"cache\":"
+             "\"hot\",%s}",
              impl, machine, problem, more);
     put(text);
 }
@@ -239,7 +246,8 @@ static void a_missing_baseline_and_another_type_are_said(void **state)
     put_epoch("cudnn", "find", 5, "f64", "1");
     assert_int_equal(read_and_make(&set, &usual, &err), CNN_OK);
     assert_int_equal(set.count, 1);
-    assert_true(set.rows[0].ratio == 4 && isnan(set.rows[0].low) && isnan(set.rows[0].high)); /* one epoch: no interval */
+    assert_true(set.rows[0].ratio == 4 && isnan(set.rows[0].low) &&
+                isnan(set.rows[0].high)); /* one epoch: no interval */
     assert_noted(&set, 5, "batch 50, f32");
     assert_noted(&set, 6, "which has it in f32");
     speedup_free(&set);
@@ -266,7 +274,7 @@ static void times_that_are_none_are_said(void **state)
     assert_noted(&set, 4, "seconds is 0");
     assert_noted(&set, 5, "seconds is -2");
     assert_noted(&set, 6, "seconds is inf");
-    assert_noted(&set, 9, "wrong");
+    assert_noted(&set, 9, "not verified");
     assert_noted(&set, 10, "median_s is -1");
     speedup_free(&set);
 }

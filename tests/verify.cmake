@@ -5,6 +5,7 @@ benchcnn_unit_test(test_verify_mutants benchcnn_verify)
 benchcnn_unit_test(test_verify_network benchcnn_verify)
 benchcnn_unit_test(test_verify_precision benchcnn_verify)
 benchcnn_unit_test(test_verify_huge benchcnn_verify)
+benchcnn_unit_test(test_verify_retouch benchcnn_verify)
 benchcnn_unit_test(test_verify_failure benchcnn_verify)
 benchcnn_unit_test(test_verify_dump benchcnn_verify benchcnn_data)
 target_sources(test_verify_dump PRIVATE

@@ -79,6 +79,20 @@ void vf_unpack(const cnn_problem *problem, const cnn_operand *o, const void *byt
                     values[e] = load(problem, o, bytes, position(problem, o, n, c, h, w));
 }
 
+int64_t vf_position(const cnn_problem *problem, const cnn_operand *o, int64_t index)
+{
+    if (o->shape != CNN_SHAPE_TENSOR || problem->u.type.layout == CNN_NCHW) return index;
+    const int64_t w = index % o->dims[3], h = index / o->dims[3] % o->dims[2];
+    const int64_t c = index / (o->dims[3] * o->dims[2]) % o->dims[1],
+                  n = index / (o->dims[3] * o->dims[2] * o->dims[1]);
+    return position(problem, o, n, c, h, w);
+}
+
+void vf_pack_element(const cnn_problem *problem, const cnn_operand *o, double value, void *bytes)
+{
+    store(problem, o, value, bytes, 0);
+}
+
 void vf_round(const cnn_problem *problem, const cnn_operand *o, double *values)
 {
     if (o->elem != CNN_ELEM_DTYPE || problem->u.type.dtype == CNN_F64) return;

@@ -1,0 +1,232 @@
+/* judge.c: what is judged, and what comes of it. */
+#include "judge_parts.h"
+
+#include "verify/retouch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* Values of the right size, each wrong. */
+static double plausible(double expected) { return 0.37 - expected; }
+
+static cnn_status fill(judge *j, int i, judge_upload *upload, cnn_error *err)
+{
+    const cnn_operand *o = &j->c.call.operands[i];
+    double *values = j->c.before[i], *wrong = NULL;
+    if (o->access == CNN_OUT) {
+        values = wrong = malloc((size_t)o->count * sizeof *wrong);
+        if (!wrong) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to fill %s", o->name);
+        for (int64_t e = 0; e < o->count; e++) wrong[e] = plausible(j->c.after[i][e]);
+    }
+    vf_pack(&j->c.problem, o, values, j->room);
+    free(wrong);
+    const double start = cnn_now();
+    const cnn_status status = vf_guarded_upload(&j->guarded[i], j->session, j->room, err);
+    if (upload && o->access != CNN_OUT && j->session->impl->alloc) {
+        upload->seconds += cnn_now() - start;
+        upload->bytes += o->bytes;
+    }
+    return status;
+}
+
+cnn_status judge_reset(judge *j, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < j->c.call.count; i++)
+        if (j->c.call.operands[i].access != CNN_IN) status = fill(j, i, NULL, err);
+    return status;
+}
+
+static cnn_status allocate(judge *j, cnn_error *err)
+{
+    const vf_call *call = &j->c.call;
+    size_t total = j->plan->workspace_bytes, largest = j->plan->workspace_bytes;
+    for (int i = 0; i < call->count; i++) {
+        total += call->operands[i].bytes + CNN_ALIGN;
+        largest = largest > call->operands[i].bytes ? largest : call->operands[i].bytes;
+    }
+    cnn_status status = cnn_mem_check(j->session, total, err);
+    for (int i = 0; status == CNN_OK && i < call->count; i++) {
+        status = vf_guarded_alloc(&j->guarded[i], j->session, call->operands[i].bytes, err);
+        j->buffers[i] = j->guarded[i].data;
+    }
+    if (status == CNN_OK && j->plan->workspace_bytes > 0)
+        status = vf_guarded_alloc(&j->workspace, j->session, j->plan->workspace_bytes, err);
+    j->room = malloc(largest);
+    if (status == CNN_OK && !j->room)
+        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu bytes of an operand", largest);
+    return status;
+}
+
+static cnn_status fill_workspace(judge *j, cnn_error *err)
+{
+    float *values = j->room;
+    if (j->workspace.bytes == 0) return CNN_OK;
+    for (size_t i = 0; i < j->workspace.bytes / sizeof *values; i++) values[i] = (float)rng_real(&j->rng, -1, 1);
+    return vf_guarded_upload(&j->workspace, j->session, values, err);
+}
+
+cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_plan *plan, judge **result,
+                      judge_upload *upload, cnn_error *err)
+{
+    *result = NULL;
+    judge *j = calloc(1, sizeof *j);
+    if (!j) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to judge timed runs");
+    *j = (judge){.session = session,
+                 .plan = plan,
+                 .sums = c->problem.op == CNN_OP_CONV || c->problem.op == CNN_OP_FC,
+                 .verdict = {.session = session,
+                             .problem = &c->problem,
+                             .algorithm = plan->algorithm.name,
+                             .dir = c->call.dir,
+                             .check = "timed",
+                             .state = VERIFY_PASSED,
+                             .budget_used = NAN}};
+    if (getrandom(&j->rng.state, sizeof j->rng.state, 0) != (ssize_t)sizeof j->rng.state)
+        j->rng.state = (uint64_t)(cnn_now() * 1e9);
+    cnn_status status = vf_case_copy(c, &j->c, err);
+    if (status == CNN_OK) status = allocate(j, err);
+    for (int i = 0; status == CNN_OK && i < c->call.count; i++) status = fill(j, i, upload, err);
+    if (status == CNN_OK) status = fill_workspace(j, err);
+    if (status == CNN_OK && j->sums) judge_projections_open(j);
+    if (status == CNN_OK)
+        *result = j;
+    else
+        judge_close(j);
+    return status;
+}
+
+void judge_close(judge *j)
+{
+    if (!j) return;
+    for (int i = 0; i < CNN_MAX_OPERANDS; i++)
+        if (j->guarded[i].memory) vf_guarded_free(&j->guarded[i], j->session);
+    if (j->workspace.memory) vf_guarded_free(&j->workspace, j->session);
+    vf_case_free(&j->c);
+    free(j->room);
+    free(j);
+}
+
+void *const *judge_buffers(const judge *j) { return j->buffers; }
+void *judge_workspace(const judge *j) { return j->workspace.data; }
+const verify_result *judge_verdict(const judge *j) { return &j->verdict; }
+judge_count judge_counts(const judge *j) { return j->count; }
+
+/* ---- All elements. */
+
+static void blame(judge *j, const char *name, int64_t damage)
+{
+    vf_set(&j->verdict, VERIFY_FAILED, "a timed run wrote %s %s: byte %lld %s", damage > 0 ? "past" : "before", name,
+           (long long)(damage > 0 ? damage : -damage), damage > 0 ? "after its end" : "before its start");
+}
+
+/* Downloads operand i with its guards; an output becomes run->after[i], an input must be what it was. */
+static cnn_status look_at(judge *j, int i, vf_run *run, cnn_error *err)
+{
+    const cnn_operand *o = &j->c.call.operands[i];
+    int64_t damage = 0;
+    cnn_status status = vf_guarded_download(&j->guarded[i], j->session, j->room, &damage, err);
+    if (status != CNN_OK) return status;
+    if (damage != 0) blame(j, o->name, damage);
+    double *values = malloc((size_t)o->count * sizeof *values);
+    if (!values) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check %s", o->name);
+    vf_unpack(&j->c.problem, o, j->room, values);
+    if (j->c.after[i]) {
+        run->after[i] = values;
+        return CNN_OK;
+    }
+    for (int64_t e = 0; j->c.before[i] && e < o->count; e++)
+        if (!(values[e] == j->c.before[i][e])) {
+            vf_set(&j->verdict, VERIFY_FAILED, "a timed run changed its input %s", o->name);
+            break;
+        }
+    free(values);
+    return CNN_OK;
+}
+
+static void compare(judge *j, const vf_run *run, verify_result *verdict)
+{
+    const vf_rounding bounds = vf_rounding_of(&j->c.problem, &j->plan->algorithm);
+    vf_comparison sums = {0};
+    vf_judge(&j->c, run, &bounds, verdict, &sums);
+    vf_judge_precision(&j->c.problem, &bounds, &sums, verdict);
+}
+
+/* What must come out has followed the inputs change by change, and float64 rounds, too: before a kernel is blamed, it is
+ * computed afresh. */
+static cnn_status judge_whole(judge *j, cnn_error *err)
+{
+    vf_run run = {.fault = ""};
+    cnn_status status = j->sums ? CNN_OK : vf_case_again(&j->c, j->session->threads, err);
+    for (int i = 0; status == CNN_OK && i < j->c.call.count; i++) status = look_at(j, i, &run, err);
+    if (status == CNN_OK && j->sums) {
+        verify_result first = j->verdict;
+        compare(j, &run, &first);
+        if (first.state != VERIFY_PASSED) {
+            status = vf_case_again(&j->c, j->session->threads, err);
+            judge_expect(j);
+        }
+    }
+    if (status == CNN_OK) {
+        compare(j, &run, &j->verdict);
+        j->count.whole++;
+    }
+    vf_run_free(&run);
+    return status;
+}
+
+/* ---- What is judged. */
+
+/* Judging costs up to `share` of what the runs take; more than that is drawn, so that no kernel knows which run is. */
+static bool chosen(judge *j, double cost, double share)
+{
+    const double seconds = j->run_s / (double)(j->count.runs > 0 ? j->count.runs : 1);
+    return rng_unit(&j->rng) * cost < share * seconds || cost <= 0;
+}
+
+static bool has_failed(const judge *j) { return j->verdict.state != VERIFY_PASSED; }
+
+static cnn_status project(judge *j, bool *suspect, cnn_error *err)
+{
+    double off;
+    bool agrees;
+    const double start = cnn_now();
+    const cnn_status status = judge_project(j, &agrees, &off, err);
+    j->projection_s = cnn_now() - start;
+    j->count.projected++;
+    *suspect = !agrees;
+    return status;
+}
+
+/* A projection that was off, of elements that are all within their bounds: more is allowed of this kernel then. */
+static void allow_more(judge *j)
+{
+    for (int i = 0; i < j->c.call.count; i++) j->allowed[i] *= 2;
+}
+
+static bool in_place(const judge *j)
+{
+    for (int i = 0; i < j->c.call.count; i++)
+        if (j->c.call.operands[i].access == CNN_INOUT) return true;
+    return false;
+}
+
+cnn_status judge_run(judge *j, double seconds, cnn_error *err)
+{
+    bool suspect = false;
+    cnn_status status = CNN_OK;
+    j->count.runs++;
+    j->run_s += seconds;
+    if (has_failed(j) || in_place(j)) return CNN_OK; /* what is updated in place is judged at its last run */
+    if (j->sums && chosen(j, j->projection_s, 0.5)) status = project(j, &suspect, err);
+    if (status != CNN_OK || !(suspect || chosen(j, j->whole_s, 0.1))) return status;
+    const double start = cnn_now();
+    status = judge_whole(j, err);
+    j->whole_s = cnn_now() - start;
+    if (suspect && !has_failed(j)) allow_more(j);
+    return status;
+}
+
+cnn_status judge_last(judge *j, cnn_error *err) { return has_failed(j) ? CNN_OK : judge_whole(j, err); }

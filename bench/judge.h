@@ -1,0 +1,51 @@
+/* judge.h: every timed run is a run that counts.
+ *
+ * Before each run, timed or not, something changes that the kernel cannot foresee: some elements of its inputs, some of
+ * what stands in its outputs and in its workspace. What is there otherwise is what the run before left: results that were
+ * right for other inputs. So a kernel that keeps results, by pointer, shape or content, that leaves work out, or that
+ * relies on its workspace, computes something else than what is asked.
+ *
+ * After a timed run its outputs are judged. Convolutions and FC layers: a random projection, the sum of all elements times
+ * random factors, is held to what it must be, at the cost of one read. It is a sieve: where it is off, or at random, all
+ * elements are held to their bounds, inputs are compared and guard bands looked at. Other operations: all elements, at
+ * random runs. Judging may take as long as the runs themselves; beyond that, runs are judged at random. */
+#ifndef BENCH_JUDGE_H
+#define BENCH_JUDGE_H
+
+#include "verify/engine.h"
+
+typedef struct judge judge;
+
+/* For runs on buffers of its own: guarded, filled with the case's inputs, outputs with plausible wrong values. The case
+ * must outlive it. upload: what the filling cost, may be NULL. */
+typedef struct judge_upload {
+    double seconds;
+    size_t bytes;
+} judge_upload;
+cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_plan *plan, judge **result,
+                      judge_upload *upload, cnn_error *err);
+void judge_close(judge *j); /* NULL is accepted */
+
+void *const *judge_buffers(const judge *j); /* in the order of the operands */
+void *judge_workspace(const judge *j);
+
+/* Before a run. */
+cnn_status judge_disturb(judge *j, cnn_error *err);
+/* Fetches an element of each output. */
+cnn_status judge_peek(judge *j, cnn_error *err);
+/* After a timed run that took `seconds` with all around it; the outputs are as it left them. */
+cnn_status judge_run(judge *j, double seconds, cnn_error *err);
+/* After the last one: all elements, whatever was judged before. */
+cnn_status judge_last(judge *j, cnn_error *err);
+
+/* What is updated in place gets its first values again, outputs plausible wrong ones. */
+cnn_status judge_reset(judge *j, cnn_error *err);
+
+/* The gravest of all that was found: PASSED, or the figures are worth nothing. */
+const verify_result *judge_verdict(const judge *j);
+typedef struct judge_count {
+    int64_t runs, projected, whole; /* timed runs; of these judged by projection; judged whole */
+} judge_count;
+judge_count judge_counts(const judge *j);
+
+#endif

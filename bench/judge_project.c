@@ -1,0 +1,121 @@
+/* judge_project.c: one number for a whole output: the sum of its elements, each times a random factor.
+ *
+ * The factors stand by position in memory, so that the sum is one pass over the bytes as they are. Rounding errors of
+ * honest kernels add up like a random walk (vf_rms_limit): what is allowed is a multiple of that. A projection that is off
+ * is no verdict yet: the elements and their bounds give that. */
+#include "judge_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static double factor_at(const judge *j, const cnn_operand *o, int64_t index)
+{
+    return j->factors[vf_position(&j->c.problem, o, index) % JUDGE_FACTORS];
+}
+
+/* Outputs that are projected: of the problem's type. */
+static bool is_projected(const judge *j, int operand)
+{
+    const cnn_operand *o = &j->c.call.operands[operand];
+    return j->c.after[operand] != NULL && o->elem == CNN_ELEM_DTYPE;
+}
+
+/* The random walk of n errors, each magnitude / sqrt(roundings) times the limit of its root mean square. */
+static double allowed_of(const judge *j, int operand)
+{
+    enum { TIMES = 12 };
+    const vf_rounding r = vf_rounding_of(&j->c.problem, &j->plan->algorithm);
+    const cnn_operand *o = &j->c.call.operands[operand];
+    double squares = 0, roots = 0;
+    int64_t count = 0;
+    for (int64_t e = 0; e < o->count; e++) {
+        const double n = j->c.roundings[operand][e], size = j->c.magnitude[operand][e];
+        if (!(n > 0)) continue;
+        squares += size * size / n;
+        roots += sqrt(n);
+        count++;
+    }
+    return TIMES * vf_rms_limit(&r, count > 0 ? roots / (double)count : 0) * sqrt(squares);
+}
+
+void judge_expect(judge *j)
+{
+    for (int i = 0; i < j->c.call.count; i++) {
+        const cnn_operand *o = &j->c.call.operands[i];
+        if (!is_projected(j, i)) continue;
+        j->expected[i] = 0;
+        for (int64_t e = 0; e < o->count; e++) j->expected[i] += factor_at(j, o, e) * j->c.after[i][e];
+    }
+}
+
+void judge_projections_open(judge *j)
+{
+    for (int i = 0; i < JUDGE_FACTORS; i++)
+        j->factors[i] = (rng_u64(&j->rng) & 1 ? 1 : -1) * rng_real(&j->rng, 0.5, 1.5);
+    for (int i = 0; i < j->c.call.count; i++)
+        if (is_projected(j, i)) j->allowed[i] = allowed_of(j, i);
+    judge_expect(j);
+}
+
+void judge_follow(void *user, int operand, int64_t index, double difference)
+{
+    judge *j = user;
+    const double moved = factor_at(j, &j->c.call.operands[operand], index) * difference;
+    j->expected[operand] += moved;
+    if (j->allowed[operand] > 0) j->moved += moved / j->allowed[operand];
+}
+
+static double sum_f32(const float *values, int64_t count, const double *factors)
+{
+    double sum = 0;
+    for (int64_t from = 0; from < count; from += JUDGE_FACTORS) {
+        const int64_t n = count - from < JUDGE_FACTORS ? count - from : JUDGE_FACTORS;
+        double part[4] = {0, 0, 0, 0}; /* so that the additions need not wait for each other */
+        int64_t i = 0;
+        for (; i + 4 <= n; i += 4)
+            for (int k = 0; k < 4; k++) part[k] += (double)values[from + i + k] * factors[i + k];
+        for (; i < n; i++) part[0] += (double)values[from + i] * factors[i];
+        sum += part[0] + part[1] + part[2] + part[3];
+    }
+    return sum;
+}
+
+static double sum_f64(const double *values, int64_t count, const double *factors)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += values[i] * factors[i % JUDGE_FACTORS];
+    return sum;
+}
+
+/* Host memory is read where it is. */
+static cnn_status sum_of(const judge *j, int operand, double *sum, cnn_error *err)
+{
+    const cnn_operand *o = &j->c.call.operands[operand];
+    const void *bytes = j->buffers[operand];
+    cnn_status status = CNN_OK;
+    if (j->session->impl->alloc) {
+        status = cnn_mem_download(j->session, j->room, bytes, o->bytes, err);
+        bytes = j->room;
+    }
+    if (status == CNN_OK)
+        *sum = j->c.problem.u.type.dtype == CNN_F64 ? sum_f64(bytes, o->count, j->factors)
+                                                    : sum_f32(bytes, o->count, j->factors);
+    return status;
+}
+
+cnn_status judge_project(judge *j, bool *agrees, double *off, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    *agrees = true;
+    *off = 0;
+    for (int i = 0; status == CNN_OK && i < j->c.call.count; i++) {
+        double sum;
+        if (!is_projected(j, i)) continue;
+        status = sum_of(j, i, &sum, err);
+        if (status != CNN_OK) break;
+        const double share = fabs(sum - j->expected[i]) / j->allowed[i];
+        if (!(vf_finite(sum) && share <= 1)) *agrees = false;
+        *off = fmax(*off, share);
+    }
+    return status;
+}
