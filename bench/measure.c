@@ -1,6 +1,8 @@
 /* measure.c: samples: the clock around some runs, in turns, until enough is known. */
 #include "measure_parts.h"
 
+#include "harness/call.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,7 +29,7 @@ cnn_status measure_open(const cnn_session *session, const vf_case *c, const cnn_
 void measure_close(measure *m)
 {
     if (!m) return;
-    if (m->graph) m->session->impl->graph_free(m->session->context, m->graph);
+    if (m->graph) CNN_CALL_VOID(m->session->impl, graph_free, m->session->context, m->graph);
     amid_close(m->amid);
     cache_flush_close(m->flush);
     judge_close(m->judge);

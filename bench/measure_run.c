@@ -1,6 +1,8 @@
 /* measure_run.c: what set-up and sampling both do: run once, time some runs. */
 #include "measure_parts.h"
 
+#include "harness/call.h"
+
 #include <math.h>
 
 cnn_status measure_run(const measure *m, cnn_error *err)
@@ -19,7 +21,7 @@ static cnn_status run_all(const measure *m, int repeats, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     if (m->graph != NULL && repeats == m->repeats)
-        return m->session->impl->graph_run(m->session->context, m->graph, err);
+        return CNN_CALL(m->session->impl, graph_run, err, m->session->context, m->graph, err);
     for (int i = 0; status == CNN_OK && i < repeats; i++) status = measure_run(m, err);
     return status;
 }

@@ -156,7 +156,7 @@ static cnn_status measure_one(bench_peaks *peaks, const cnn_session *session, co
     if (status == CNN_OK) status = bench_peaks_add(peaks, &result, err);
     if (status == CNN_OK && plan->each) status = plan->each(plan->user, &result, err);
 cleanup:
-    session->impl->peak_close(session->context, &peak);
+    CNN_CALL_VOID(session->impl, peak_close, session->context, &peak);
     return status;
 }
 

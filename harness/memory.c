@@ -25,7 +25,7 @@ void cnn_mem_free(const cnn_session *session, void *memory)
 {
     if (memory == NULL) return;
     if (session->impl->alloc != NULL)
-        session->impl->free(session->context, memory);
+        CNN_CALL_VOID(session->impl, free, session->context, memory);
     else
         free(memory);
 }

@@ -54,7 +54,12 @@ const char *cnn_param_role_name(cnn_param_role r) { return name_at(role_text, CO
 
 cnn_status cnn_answer(const char *impl, const char *slot, cnn_status status, cnn_error *err)
 {
-    if (status == CNN_OK) return CNN_OK;
+    const char *changed = cnn_thread_restore();
+    if (status == CNN_OK && changed == NULL) return CNN_OK;
+    if (status == CNN_OK)
+        return CNN_FAIL(err, CNN_DEVICE,
+                        "%.64s: %s left %s, for whatever is computed next: put it back (fegetenv, fesetenv)", impl,
+                        slot, changed);
     if (err->message[0] == '\0')
         return CNN_FAIL(err, status, "%.64s: %s returned the status %d (%s), and gave no reason", impl, slot,
                         (int)status, cnn_status_name(status));

@@ -32,7 +32,8 @@ cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem,
 
 void cnn_plan_release(const cnn_session *session, cnn_plan *plan)
 {
-    if (session->impl->prepare != NULL && plan->state != NULL) session->impl->release(session->context, plan);
+    if (session->impl->prepare != NULL && plan->state != NULL)
+        CNN_CALL_VOID(session->impl, release, session->context, plan);
     plan->state = NULL;
 }
 

@@ -1,5 +1,6 @@
 /* plugin.c: implementations from outside the tree: a shared object with one known function. */
 #include "registry.h"
+#include "thread_state.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -34,6 +35,7 @@ static void *load(const char *path, cnn_error *err)
     char here[4096];
     snprintf(here, sizeof here, "%s%s", strchr(path, '/') != NULL ? "" : "./", path);
     void *handle = dlopen(here, RTLD_NOW | RTLD_LOCAL);
+    (void)cnn_thread_restore(); /* -ffast-math links a constructor in that flushes denormal numbers */
     if (handle == NULL) CNN_FAIL(err, CNN_UNAVAILABLE, "plug-in %.200s: %.280s", path, dlerror());
     return handle;
 }
@@ -54,7 +56,9 @@ cnn_status cnn_registry_load(cnn_registry *registry, const char *path, cnn_error
     symbol.object = dlsym(handle, "cnn_plugin");
     if (symbol.object == NULL)
         status = CNN_FAIL(err, CNN_UNAVAILABLE, "it exports no function cnn_plugin(); see impl_template");
-    if (status == CNN_OK) status = check(registry, impl = symbol.function(), err);
+    if (status == CNN_OK) impl = symbol.function();
+    (void)cnn_thread_restore();
+    if (status == CNN_OK) status = check(registry, impl, err);
     if (status != CNN_OK) {
         snprintf(why, sizeof why, "%s", err->message);
         dlclose(handle);

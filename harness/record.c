@@ -2,6 +2,7 @@
  * doubles. */
 #include "record_object.h"
 
+#include "call.h"
 #include "names.h"
 #include "problem.h"
 
@@ -208,5 +209,6 @@ void record_session(cnn_record *record, const cnn_session *session, const char *
     }
     add_item(record, record->object, "knobs", knobs);
     /* a case that ran elsewhere, in a process of its own, has no context here */
-    if (session->context && session->impl->describe) session->impl->describe(session->context, put_warning, record);
+    if (session->context && session->impl->describe)
+        CNN_CALL_VOID(session->impl, describe, session->context, put_warning, record);
 }

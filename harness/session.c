@@ -81,7 +81,7 @@ cnn_status cnn_session_open(const cnn_impl *impl, const cnn_session_params *para
 
 void cnn_session_close(cnn_session *session)
 {
-    if (session->context != NULL) session->impl->close(session->context);
+    if (session->context != NULL) CNN_CALL_VOID(session->impl, close, session->context);
     free(session->knobs);
     memset(session, 0, sizeof *session);
 }

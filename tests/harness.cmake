@@ -1,3 +1,4 @@
+benchcnn_unit_test(test_thread_state benchcnn_harness)
 benchcnn_unit_test(test_problem benchcnn_harness)
 benchcnn_unit_test(test_problem_refused benchcnn_harness)
 benchcnn_unit_test(test_shape benchcnn_harness)

@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "engine.h"
+#include "harness/call.h"
 #include "harness/names.h"
 #include "harness/text.h"
 
@@ -180,8 +181,10 @@ static bool is_light(fuzz_runner *r, const fuzz_case *c, const cnn_problem *prob
     const cnn_session *s = verify_session(r->engine);
     size_t bytes = 0;
     cnn_error err;
-    if (s->impl->workspace == NULL || s->impl->supports(s->context, problem, c->dir, algorithm, &err) != CNN_OK ||
-        s->impl->workspace(s->context, problem, c->dir, algorithm, &bytes, &err) != CNN_OK || bytes <= MOST_WORKSPACE)
+    if (s->impl->workspace == NULL ||
+        CNN_CALL(s->impl, supports, &err, s->context, problem, c->dir, algorithm, &err) != CNN_OK ||
+        CNN_CALL(s->impl, workspace, &err, s->context, problem, c->dir, algorithm, &bytes, &err) != CNN_OK ||
+        bytes <= MOST_WORKSPACE)
         return true;
     outcome->state = VERIFY_SKIPPED;
     snprintf(outcome->reason, sizeof outcome->reason, "%zu bytes of workspace, more than fuzzing takes (%d)", bytes,

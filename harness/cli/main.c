@@ -1,4 +1,5 @@
 /* main.c: the one place that turns errors into messages and exit statuses. */
+#include "../thread_state.h"
 #include "options.h"
 
 #include <stdlib.h>
@@ -52,6 +53,7 @@ int main(int argc, char **argv)
     static cli_options options; /* large: kept off the stack */
     cnn_registry registry = {.n_plugins = 0};
     cnn_error err;
+    (void)cnn_thread_restore(); /* the C locale is this thread's own from here on: setlocale() does not reach it */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a crash of a kernel loses no line that was printed before it */
     if (argc < 2 || argv[1][0] == '-') {
         if (argc >= 2 && strcmp(argv[1], "--version") == 0) {

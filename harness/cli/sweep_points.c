@@ -1,4 +1,5 @@
 /* sweep_points.c: the product of the axes for one implementation, problem and direction. */
+#include "../call.h"
 #include "../names.h"
 #include "../text.h"
 #include "sweep_parts.h"
@@ -81,7 +82,8 @@ static cnn_status chosen_algorithms(const sweep *s, const sweep_group *g, int ty
         const bool any = g->wants_tuned && s->axes.algorithm;
         if (!any && !cli_chosen(&s->b.sessions, base, &all[i])) continue;
         cnn_algorithm copy = all[i];
-        if (first < 0 && base->impl->supports(base->context, &problem, g->dir, &copy, &why) == CNN_OK) first = *count;
+        if (first < 0 && CNN_CALL(base->impl, supports, &why, base->context, &problem, g->dir, &copy, &why) == CNN_OK)
+            first = *count;
         list[(*count)++] = all[i];
     }
     if (status == CNN_OK && g->wants_tuned) put_first(&g->tuned[type].algorithm, list, count);

@@ -1,4 +1,5 @@
 /* epoch.c: running: batches, updates, whole epochs, captured or not. Nothing here allocates. */
+#include "../call.h"
 #include "../names.h"
 #include "../problem.h"
 #include "../rng.h"
@@ -41,10 +42,10 @@ cnn_status trainer_run(trainer *t, const call_list *list, cnn_error *err)
     const cnn_impl *impl = t->session->impl;
     for (int i = 0; i < list->count; i++) {
         const trainer_call *c = &list->calls[i];
-        if (impl->range_push != NULL) impl->range_push(t->session->context, c->range);
+        if (impl->range_push != NULL) CNN_CALL_VOID(impl, range_push, t->session->context, c->range);
         cnn_status status = c->plan < 0 ? cnn_mem_copy(t->session, c->operands[1], c->operands[0], c->copy_bytes, err)
                                         : cnn_run(t->session, &t->plans[c->plan].plan, c->operands, &c->extra, err);
-        if (impl->range_push != NULL) impl->range_pop(t->session->context);
+        if (impl->range_push != NULL) CNN_CALL_VOID(impl, range_pop, t->session->context);
         if (status == CNN_OK) status = trainer_profile_call(t, err);
         if (status != CNN_OK) return name_call(t, c, err);
     }
@@ -79,7 +80,7 @@ static cnn_status fused_update(trainer *t, int64_t mb, int lane, cnn_error *err)
                                 .correct = trainer_at(t, t->correct_at),
                                 .loss_sum = trainer_at(t, t->loss_at),
                                 .workspace = trainer_at(t, t->workspace_at)};
-    return t->session->impl->step_run(t->session->context, t->stepper, &args, err);
+    return CNN_CALL(t->session->impl, step_run, err, t->session->context, t->stepper, &args, err);
 }
 
 cnn_status trainer_update(trainer *t, const trainer_batch *batch, int lane, cnn_error *err)
@@ -180,7 +181,7 @@ static cnn_status next_steps(trainer *t, pass *p, int64_t first, bool several, i
     if (several && batch->steps[p->set] != NULL && left >= STEPS_A_GRAPH * full) {
         *images = STEPS_A_GRAPH * full;
         p->steps += STEPS_A_GRAPH;
-        return s->impl->graph_run(s->context, batch->steps[p->set], err);
+        return CNN_CALL(s->impl, graph_run, err, s->context, batch->steps[p->set], err);
     }
     *images = mb;
     p->steps++;
@@ -190,7 +191,7 @@ static cnn_status next_steps(trainer *t, pass *p, int64_t first, bool several, i
         if (status == CNN_OK) status = trainer_profile_fed(t, err);
     }
     if (status != CNN_OK) return status;
-    return t->graphs ? s->impl->graph_run(s->context, batch->step[p->set], err)
+    return t->graphs ? CNN_CALL(s->impl, graph_run, err, s->context, batch->step[p->set], err)
                      : trainer_set_step(t, batch, lane, p->set, err);
 }
 

@@ -3,6 +3,7 @@
  * Between its marks a step is the list of calls that it was made from, and each call ends with a mark of its own (""):
  * so laps find their layer by counting. A call without phases of its own is one phase, named like its operation; what
  * is left behind the last phase of others is a gap: launches, the marks themselves. */
+#include "../call.h"
 #include "../names.h"
 #include "../shape.h"
 #include "trainer_parts.h"
@@ -42,7 +43,7 @@ void trainer_profile_close(trainer *t)
         for (int b = 0; b < MAX_BATCHES; b++)
             for (int set = 0; set < SETS; set++)
                 if (t->batches[lane][b].laps[set] != NULL)
-                    s->impl->laps_close(s->context, t->batches[lane][b].laps[set]);
+                    CNN_CALL_VOID(s->impl, laps_close, s->context, t->batches[lane][b].laps[set]);
     free(t->profile->epoch.rows);
     free(t->profile);
 }
@@ -187,10 +188,10 @@ cnn_status trainer_profile_use(trainer *t, trainer_batch *batch, int set, cnn_er
 {
     const cnn_session *s = t->session;
     if (t->profile == NULL) return CNN_OK;
-    if (batch == NULL) return s->impl->laps_use(s->context, NULL, err);
+    if (batch == NULL) return CNN_CALL(s->impl, laps_use, err, s->context, NULL, err);
     cnn_status status = CNN_OK;
-    if (batch->laps[set] == NULL) status = s->impl->laps_open(s->context, &batch->laps[set], err);
-    return status == CNN_OK ? s->impl->laps_use(s->context, batch->laps[set], err) : status;
+    if (batch->laps[set] == NULL) status = CNN_CALL(s->impl, laps_open, err, s->context, &batch->laps[set], err);
+    return status == CNN_OK ? CNN_CALL(s->impl, laps_use, err, s->context, batch->laps[set], err) : status;
 }
 
 cnn_status trainer_profile_begin(trainer *t, trainer_batch *batch, int set, cnn_error *err)
@@ -223,7 +224,8 @@ cnn_status trainer_profile_end(trainer *t, cnn_error *err)
     if (p == NULL) return CNN_OK;
     cnn_status status = cnn_sync(s, err);
     const double end = cnn_now();
-    if (status == CNN_OK) status = s->impl->laps_read(s->context, p->batch->laps[p->set], &laps, &count, err);
+    if (status == CNN_OK)
+        status = CNN_CALL(s->impl, laps_read, err, s->context, p->batch->laps[p->set], &laps, &count, err);
     if (status == CNN_OK) status = add_laps(t, laps, count, &seconds, err);
     if (status == CNN_OK) status = add_overhead(p, "launch, wait", end - p->start - p->feed_s - seconds, err);
     if (status == CNN_OK && !t->graphs) status = trainer_profile_use(t, NULL, 0, err);

@@ -1,4 +1,5 @@
 /* trainer.c: opening (plans and the memory plan), starting (the one allocation, data, parameters), closing. */
+#include "../call.h"
 #include "../names.h"
 #include "../text.h"
 #include "trainer_parts.h"
@@ -47,7 +48,8 @@ static cnn_status open_fused(trainer *t, size_t *workspace, cnn_error *err)
     size_t bytes = 0;
     if (impl->step_open == NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s has no train step of its own", impl->name);
-    const cnn_status status = impl->step_open(t->session->context, t->net, &t->optimizer, &t->stepper, &bytes, err);
+    const cnn_status status =
+        CNN_CALL(impl, step_open, err, t->session->context, t->net, &t->optimizer, &t->stepper, &bytes, err);
     if (status == CNN_OK && bytes > *workspace) *workspace = bytes;
     return status;
 }
@@ -173,7 +175,7 @@ void trainer_close(trainer *t)
     cnn_error ignored; /* steps may still be under way where an epoch was interrupted */
     if (t == NULL) return;
     if (t->arena != NULL) (void)cnn_sync(t->session, &ignored);
-    if (t->stepper != NULL) t->session->impl->step_close(t->session->context, t->stepper);
+    if (t->stepper != NULL) CNN_CALL_VOID(t->session->impl, step_close, t->session->context, t->stepper);
     for (int i = 0; i < t->n_plans; i++) cnn_plan_release(t->session, &t->plans[i].plan);
     trainer_graphs_free(t);
     trainer_profile_close(t);
