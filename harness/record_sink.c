@@ -2,6 +2,7 @@
  *
  * A line reaches the file in a single write to a descriptor opened for appending, so a kill leaves whole lines, and at
  * worst one torn line at the end, which the next run cuts off before it appends. */
+#include "record_lock.h"
 #include "record_object.h"
 
 #include <errno.h>
@@ -15,8 +16,10 @@ struct record_sink {
     char *path; /* NULL: no file */
     int fd;
     bool json;
-    bool torn;   /* the last write failed in mid-line, and what it left could not be taken back */
-    int64_t cut; /* bytes of half a line that were at the file's end when it was opened */
+    bool torn;    /* the last write failed in mid-line, and what it left could not be taken back */
+    bool shared;  /* not locked */
+    int unlocked; /* errno: why it could not be locked */
+    int64_t cut;  /* bytes of half a line that were at the file's end when it was opened */
 };
 
 static cnn_status io_error(const record_sink *sink, int code, cnn_error *err)
@@ -77,6 +80,7 @@ static int heal(record_sink *sink)
 }
 
 int64_t record_sink_cut(const record_sink *sink) { return sink ? sink->cut : 0; }
+int record_sink_unlocked(const record_sink *sink) { return sink ? sink->unlocked : 0; }
 
 /* A file that is something else (a program, a network) is not spoiled by lines at its end: its first line must be a
  * record, or the beginning of one that a kill tore. Pipes and terminals hold nothing yet. */
@@ -106,18 +110,20 @@ static cnn_status open_file(record_sink *sink, cnn_error *err)
     sink->fd = open(sink->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (sink->fd < 0) sink->fd = open(sink->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (sink->fd < 0) return io_error(sink, errno, err);
-    const cnn_status status = check_old(sink, err);
+    cnn_status status = sink->shared ? CNN_OK : record_lock(sink->fd, sink->path, &sink->unlocked, err);
+    if (status == CNN_OK) status = check_old(sink, err);
     if (status == CNN_OK) code = heal(sink);
     return code == 0 ? status : io_error(sink, code, err);
 }
 
-cnn_status record_sink_open(const char *path, bool json, record_sink **result, cnn_error *err)
+static cnn_status open_sink(const char *path, bool json, bool shared, record_sink **result, cnn_error *err)
 {
     *result = NULL;
     record_sink *sink = calloc(1, sizeof *sink);
     if (!sink) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the record file");
     sink->fd = -1;
     sink->json = json;
+    sink->shared = shared;
     if (path) {
         sink->path = strdup(path);
         if (!sink->path) {
@@ -131,6 +137,21 @@ cnn_status record_sink_open(const char *path, bool json, record_sink **result, c
     }
     *result = sink;
     return CNN_OK;
+}
+
+cnn_status record_sink_open(const char *path, bool json, record_sink **sink, cnn_error *err)
+{
+    return open_sink(path, json, false, sink, err);
+}
+
+cnn_status record_sink_share(const char *path, record_sink **sink, cnn_error *err)
+{
+    return open_sink(path, false, true, sink, err);
+}
+
+cnn_status record_sink_hand_down(const record_sink *sink, cnn_error *err)
+{
+    return sink->fd >= 0 ? record_lock_hand_down(sink->fd, err) : CNN_OK;
 }
 
 /* Half a line at the end of a file (a full disk), unless others wrote behind it. */

@@ -1,6 +1,7 @@
 # Records, statistics, measurement, sweeps and plots.
 benchcnn_unit_test(test_record benchcnn_harness PkgConfig::CJSON)
 benchcnn_unit_test(test_record_file benchcnn_harness)
+benchcnn_unit_test(test_record_lock benchcnn_harness)
 benchcnn_unit_test(test_stats benchcnn_bench)
 benchcnn_unit_test(test_compare benchcnn_bench)
 benchcnn_unit_test(test_sampling benchcnn_bench)

@@ -85,8 +85,11 @@ cnn_status cli_ints(const char *option, const char *text, int64_t min, int64_t m
 cnn_session_params cli_session_params(const cli_options *options);
 /* Adds " --NAME WORD" to a command, the word quoted for a shell. */
 void cli_append_option(char *command, size_t size, const char *name, const char *word);
-/* The sink of --out and --json; says what it had to cut off the file. */
+/* The sink of --out and --json; says what it had to cut off the file, and where it could
+ * not lock it. */
 cnn_status cli_sink_open(const char *out, bool json, record_sink **sink, cnn_error *err);
+/* The same of a file that is not locked: --tune. */
+cnn_status cli_sink_share(const char *path, record_sink **sink, cnn_error *err);
 /* Whether it is there, and holds anything to read back: no pipe, no terminal. NULL: an option that was not given. */
 bool cli_is_plain_file(const char *path);
 /* Of a file of records that was read: on standard error, unless there were none. */

@@ -135,7 +135,7 @@ static cnn_status set_up(sweep *s, cnn_error *err)
     if (status == CNN_OK) status = cli_sessions_open(o, true, &b->sessions, err);
     if (status == CNN_OK) cli_say_warnings(&b->sessions);
     if (status == CNN_OK) status = cli_tuned_open(o, &b->sessions, true, &b->tuned, err);
-    if (status == CNN_OK && o->tune) status = cli_sink_open(o->tune, false, &s->tune, err);
+    if (status == CNN_OK && o->tune) status = cli_sink_share(o->tune, &s->tune, err);
     cnn_build_id(o->plugin.items, o->plugin.count, s->rows.build);
     for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
         cnn_libraries_id(&b->sessions.list[i], s->libraries[i]);

@@ -145,12 +145,27 @@ cnn_status cli_keep_apart(const cli_file *out, const cli_file *other, cnn_error 
                     other->option, other->path);
 }
 
+static void say_of_file(const char *path, const record_sink *sink)
+{
+    if (record_sink_cut(sink) > 0)
+        fprintf(stderr,
+                "benchcnn: %s ended in half a record (a run that was killed, or a full disk): cut off, %lld bytes\n",
+                path, (long long)record_sink_cut(sink));
+    if (record_sink_unlocked(sink) != 0)
+        fprintf(stderr, "benchcnn: %s lies where files cannot be locked (%s): let no other command write to it\n", path,
+                strerror(record_sink_unlocked(sink)));
+}
+
 cnn_status cli_sink_open(const char *out, bool json, record_sink **sink, cnn_error *err)
 {
     const cnn_status status = record_sink_open(out, json, sink, err);
-    if (status == CNN_OK && record_sink_cut(*sink) > 0)
-        fprintf(stderr,
-                "benchcnn: %s ended in half a record (a run that was killed, or a full disk): cut off, %lld bytes\n",
-                out, (long long)record_sink_cut(*sink));
+    if (status == CNN_OK) say_of_file(out, *sink);
+    return status;
+}
+
+cnn_status cli_sink_share(const char *path, record_sink **sink, cnn_error *err)
+{
+    const cnn_status status = record_sink_share(path, sink, err);
+    if (status == CNN_OK) say_of_file(path, *sink);
     return status;
 }
