@@ -43,6 +43,9 @@ int record_sink_unlocked(const record_sink *sink); /* the errno for which its fi
 cnn_status record_sink_share(const char *path, record_sink **sink, cnn_error *err);
 /* In a child, before it becomes a program that appends to the same file: it may do so beside its parent. */
 cnn_status record_sink_hand_down(const record_sink *sink, cnn_error *err);
+/* Records of which this says so are in the file already, and are not written to it again. */
+typedef bool record_there(void *user, const cnn_record *record);
+void record_sink_pass_over(record_sink *sink, record_there *there, void *user);
 /* Writes, flushes, frees the record. CNN_IO names the file (a full disk shows here). */
 cnn_status record_write(record_sink *sink, cnn_record *record, cnn_error *err);
 void record_sink_close(record_sink *sink);

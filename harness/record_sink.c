@@ -16,11 +16,19 @@ struct record_sink {
     char *path; /* NULL: no file */
     int fd;
     bool json;
-    bool torn;    /* the last write failed in mid-line, and what it left could not be taken back */
-    bool shared;  /* not locked */
-    int unlocked; /* errno: why it could not be locked */
-    int64_t cut;  /* bytes of half a line that were at the file's end when it was opened */
+    bool torn;           /* the last write failed in mid-line, and what it left could not be taken back */
+    bool shared;         /* not locked */
+    int unlocked;        /* errno: why it could not be locked */
+    int64_t cut;         /* bytes of half a line that were at the file's end when it was opened */
+    record_there *there; /* NULL: nothing is */
+    void *user;
 };
+
+void record_sink_pass_over(record_sink *sink, record_there *there, void *user)
+{
+    sink->there = there;
+    sink->user = user;
+}
 
 static cnn_status io_error(const record_sink *sink, int code, cnn_error *err)
 {
@@ -192,7 +200,8 @@ cnn_status record_write(record_sink *sink, cnn_record *record, cnn_error *err)
     }
     size_t length = strlen(line);
     line[length] = '\n'; /* in the place of the end mark: from here on it is bytes, not a string */
-    if (sink->path) status = append_line(sink, line, length + 1, err);
+    const bool there = sink->there && sink->there(sink->user, record);
+    if (sink->path && !there) status = append_line(sink, line, length + 1, err);
     if (sink->json && (fwrite(line, 1, length + 1, stdout) != length + 1 || fflush(stdout) != 0) && status == CNN_OK)
         status = CNN_FAIL(err, CNN_IO, "cannot write standard output: %s", strerror(errno));
 cleanup:

@@ -34,9 +34,10 @@ struct resume {
 
 static char *key_of(const cnn_record *record)
 {
-    static const char *const fields[] = {"kind", "impl",  "algorithm", "machine", "op",    "problem",
-                                         "bias", "mode",  "net",       "dir",     "dtype", "layout",
-                                         "math", "cache", "threads",   "knobs",   "check"};
+    static const char *const fields[] = {"kind",    "impl",   "algorithm", "machine", "op",     "problem", "bias",
+                                         "mode",    "net",    "dir",       "dtype",   "layout", "math",    "cache",
+                                         "threads", "knobs",  "check",     "epoch",   "layer",  "phase",   "what",
+                                         "variant", "figure", "mutant",    "of"};
     return record_key(record, fields, (int)(sizeof fields / sizeof *fields));
 }
 
@@ -113,7 +114,7 @@ static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
         r->open = false;
         return CNN_OK;
     }
-    if (!r->open || strcmp(kind, "env") == 0) return CNN_OK;
+    if (!r->open || strcmp(kind, "env") == 0 || strcmp(kind, "step") == 0) return CNN_OK; /* a recipe's own */
     return strcmp(kind, "case") == 0 ? add_case(r, record, err) : add(r, record, err);
 }
 
@@ -151,13 +152,20 @@ cnn_status resume_begin(const resume *r, record_sink *sink, cnn_error *err)
     return record_write(sink, record, err);
 }
 
-cnn_status resume_end(const resume *r, record_sink *sink, cnn_error *err)
+cnn_status resume_end(const resume *r, record_sink *sink, int exit_status, cnn_error *err)
 {
     if (!r->to_file) return CNN_OK;
     cnn_record *record = record_new("end");
     record_text(record, "command", r->command);
+    record_int(record, "status", exit_status);
     return record_write(sink, record, err);
 }
+
+static bool is_there(void *user, const cnn_record *record) { return resume_take(user, record) != NULL; }
+
+void resume_pass_over(resume *r, record_sink *sink) { record_sink_pass_over(sink, is_there, r); }
+
+int resume_left(const resume *r) { return r->count; }
 
 const char *resume_take(resume *r, const cnn_record *record)
 {

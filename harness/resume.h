@@ -27,14 +27,17 @@ typedef struct resume_run {
 cnn_status resume_open(const resume_run *run, resume **result, cnn_error *err);
 void resume_close(resume *r); /* NULL is accepted */
 
-/* The run begins, or goes on; it is done. */
+/* The run begins, or goes on; it is done, and the command will end with this status: the last record of a run. */
 cnn_status resume_begin(const resume *r, record_sink *sink, cnn_error *err);
-cnn_status resume_end(const resume *r, record_sink *sink, cnn_error *err);
+cnn_status resume_end(const resume *r, record_sink *sink, int exit_status, cnn_error *err);
 
 /* Whether a record like this one (same figure: kind, implementation, problem, types, check ...; not the same numbers)
  * was left: then its "state", or "". Each is given once, so that of a figure that is taken N times over just those are
  * found that were. NULL: it is yet to be made. */
 const char *resume_take(resume *r, const cnn_record *record);
+/* For commands that do all of their work again: of records that were left none is written to the file once more. */
+void resume_pass_over(resume *r, record_sink *sink);
+int resume_left(const resume *r); /* how many */
 
 /* Units 0 ... resume_cases() - 1 were done, so many of them with this state. */
 int64_t resume_cases(const resume *r);

@@ -118,6 +118,13 @@ static void print_summary(const bench *b)
     putchar('\n');
 }
 
+static int outcome(const bench *b)
+{
+    if (b->problems.refusal.status != CNN_OK && b->wrong + b->failed == 0) return EXIT_USAGE;
+    if (b->wrong + b->failed > 0) return EXIT_FAILED;
+    return b->timed > 0 ? EXIT_HELD : EXIT_NOTHING;
+}
+
 /* All that calls an implementation; with --isolate in a child, which may be one of several. */
 static int run_here(bench *b)
 {
@@ -134,14 +141,12 @@ static int run_here(bench *b)
     for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(b->watches[i]);
     cli_tuned_close(b->tuned); /* before the end is told: one may end its process here, too */
     cli_sessions_close(&b->sessions);
-    if (anybody && status == CNN_OK) status = resume_end(b->resume, b->sink, &err);
     if (status == CNN_OK && b->page) bench_take_counts(b);
+    if (anybody && status == CNN_OK) status = resume_end(b->resume, b->sink, outcome(b), &err);
     if (status == CNN_OK && !b->options->json) print_summary(b);
-    int result = status != CNN_OK ? cli_fail(&err) : b->timed > 0 ? EXIT_HELD : EXIT_NOTHING;
-    if (status == CNN_OK && b->problems.refusal.status != CNN_OK) result = cli_fail(&b->problems.refusal);
-    if (status == CNN_OK && b->wrong + b->failed > 0) result = EXIT_FAILED;
+    if (status == CNN_OK && b->problems.refusal.status != CNN_OK) cli_fail(&b->problems.refusal);
     bench_peaks_free(&b->peaks);
-    return result;
+    return status == CNN_OK ? outcome(b) : cli_fail(&err);
 }
 
 /* None of what --impl names could be loaded. */

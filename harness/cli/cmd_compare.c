@@ -1,6 +1,7 @@
 /* cmd_compare.c: `benchcnn compare A.jsonl B.jsonl`: what changed from A to B, and what cannot be told. */
 #include "bench/compare.h"
 #include "bench_parts.h"
+#include "output.h"
 #include "table.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ typedef struct compare_run {
     double threshold;
     uint32_t fail_on; /* 1 << verdict; the bit beyond the last: unmatched figures */
     figure_set a, b;
-    record_sink *sink;
+    cli_output output;
     int matched, unmatched, single, verdicts[COMPARE_VERDICT_COUNT];
 } compare_run;
 
@@ -82,7 +83,7 @@ static cnn_status set_up(compare_run *c, cnn_error *err)
         fprintf(stderr, "benchcnn: %s and %s are one file: it is compared with itself\n", a.path, b.path);
     status = figures_read(a.path, &c->a, err);
     if (status == CNN_OK) status = figures_read(b.path, &c->b, err);
-    if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &c->sink, err);
+    if (status == CNN_OK) status = cli_output_open(o, &c->output, err);
     return status;
 }
 
@@ -117,7 +118,7 @@ static cnn_status write_record(const compare_run *c, const figure *a, const figu
     record_real(record, "ratio_low", r->low);
     record_real(record, "ratio_high", r->high);
     record_real(record, "margin", r->margin);
-    return record_write(c->sink, record, err);
+    return record_write(c->output.sink, record, err);
 }
 
 /* A key ("kind=conv impl=cpu algorithm=direct problem=...") as one says it: "conv cpu:direct ...". Others know no more
@@ -229,8 +230,8 @@ int cmd_compare(const cli_options *options, cnn_error *err)
         status = compare_all(&c, err);
     }
     if (status == CNN_OK) print_unmatched(&c);
-    const int result = status == CNN_OK ? outcome(&c) : cli_fail(err);
-    record_sink_close(c.sink);
+    const int result = status == CNN_OK ? cli_output_end(&c.output, outcome(&c)) : cli_fail(err);
+    cli_output_close(&c.output);
     figures_free(&c.a);
     figures_free(&c.b);
     return result;

@@ -3,6 +3,7 @@
 #include "../cpu/threads.h"
 #include "../text.h"
 #include "bench_parts.h"
+#include "output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ typedef struct peaks_run {
     const cli_options *options;
     cli_sessions sessions;
     bench_peaks peaks;
-    record_sink *sink;
+    cli_output output;
     ceiling_watch watch; /* its page: NULL, not isolated */
 } peaks_run;
 
@@ -36,7 +37,7 @@ static cnn_status report(void *user, const bench_peak *peak, cnn_error *err)
     const peaks_run *r = user;
     if (r->watch.page) r->watch.page->tally[MEASURED]++;
     char name[2 * CNN_NAME_MAX + 16], value[48];
-    const cnn_status status = record_write(r->sink, bench_peak_record(peak), err);
+    const cnn_status status = record_write(r->output.sink, bench_peak_record(peak), err);
     if (r->options->json) return status;
     bench_peak_name(peak, name, sizeof name);
     value_text(peak, value, sizeof value);
@@ -93,7 +94,7 @@ static cnn_status begin_device(peaks_run *r, int number, cnn_error *err)
     machine_name(session, machine, sizeof machine);
     if (!r->options->json) printf("%s\n", machine);
     if (!r->options->json) print_tellers(r, session);
-    return cli_sessions_environment(&r->sessions, number, r->options->command_line, r->sink, err);
+    return cli_sessions_environment(&r->sessions, number, r->options->command_line, r->output.sink, err);
 }
 
 static cnn_status measure_device(peaks_run *r, int number, cnn_error *err)
@@ -140,8 +141,9 @@ static int run_here(peaks_run *r, isolate_page *page)
     if (status == CNN_OK) status = measure_all(r, &err);
     cli_sessions_close(&r->sessions);
     if (status != CNN_OK) return cli_fail(&err);
-    if (r->options->n_lost > 0 || (page && page->tally[FAILED] > 0)) return EXIT_FAILED;
-    return (page ? page->tally[MEASURED] : r->peaks.count) > 0 ? EXIT_HELD : EXIT_NOTHING;
+    const bool failed = r->options->n_lost > 0 || (page && page->tally[FAILED] > 0);
+    const bool any = (page ? page->tally[MEASURED] : r->peaks.count) > 0;
+    return cli_output_end(&r->output, failed ? EXIT_FAILED : any ? EXIT_HELD : EXIT_NOTHING);
 }
 
 static int run_child(void *user, isolate_page *page) { return run_here(user, page); }
@@ -151,7 +153,7 @@ static void lost(void *user, isolate_page *page, const char *how)
     const peaks_run *r = user;
     cnn_error err;
     page->tally[FAILED]++;
-    if (cli_report_ended(r->options, page->outside, NULL, page->doing, how, r->sink, &err) != CNN_OK)
+    if (cli_report_ended(r->options, page->outside, NULL, page->doing, how, r->output.sink, &err) != CNN_OK)
         fprintf(stderr, "benchcnn: %s\n", err.message);
 }
 
@@ -164,8 +166,8 @@ int cmd_peaks(const cli_options *options, cnn_error *err)
     }
     r->options = options;
     int result = EXIT_FAILED;
-    cnn_status status = cli_sink_open(options->out, options->json, &r->sink, err);
-    if (status == CNN_OK) status = cli_report_lost(options, r->sink, err);
+    cnn_status status = cli_output_open(options, &r->output, err);
+    if (status == CNN_OK) status = cli_report_lost(options, r->output.sink, err);
     if (status == CNN_OK && !options->none_left && options->isolate) {
         const isolate_job job = {.user = r, .limit_s = options->isolate_limit, .work = run_child, .lost = lost};
         status = isolate_run(&job, &result, err);
@@ -173,7 +175,7 @@ int cmd_peaks(const cli_options *options, cnn_error *err)
         result = run_here(r, NULL);
     }
     if (status != CNN_OK) result = cli_fail(err);
-    record_sink_close(r->sink);
+    cli_output_close(&r->output);
     bench_peaks_free(&r->peaks);
     free(r);
     return result;

@@ -1,36 +1,16 @@
 /* cmd_run.c: `benchcnn run FILE --out RECORDS`: a recipe: benchcnn's own commands, a line each, all checked before the
  * first one starts. $OUT in a line stands for RECORDS. What was finished stands there too (records of kind "step"), so
- * the same command goes on where it stopped. */
+ * the same command goes on where it stopped. A line that was changed since, or failed, is run again. */
 #include "options.h"
+#include "run_parts.h"
 #include "sessions.h"
 
 #include "../net/net.h"
 
 #include <errno.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <wordexp.h>
-
-extern char **environ;
-
-typedef struct step {
-    int line;
-    char *text; /* as in the file */
-    char **argv;
-    int argc;
-    bool done;      /* by an earlier run */
-    char *left_out; /* why it cannot run here: an implementation that was not built, or has no device */
-} step;
-
-typedef struct recipe {
-    const cli_options *options;
-    const char *path;
-    step *steps;
-    int count, left, failed; /* left: out */
-    record_sink *sink;
-} recipe;
 
 static cnn_status at_line(const recipe *r, int line, cnn_error *err)
 {
@@ -110,13 +90,15 @@ static cnn_status check_network(const cli_options *o, cnn_error *err)
 }
 
 /* What can be wrong before anything runs: the command, its options, implementations, axes, problem files, networks. */
-static cnn_status check(const step *s, cnn_error *err)
+static cnn_status check(step *s, cnn_error *err)
 {
     static cli_options o; /* large: kept off the stack */
     cnn_registry registry = {.n_plugins = 0};
     if (s->argc < 2 || cli_find_command(s->argv[1], err) == NULL) return err->status;
     if (strcmp(s->argv[1], "run") == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a recipe does not run recipes");
     cnn_status status = cli_parse(&o, &registry, s->argc, s->argv, err);
+    if (status == CNN_OK && (s->command = strdup(o.command_line)) == NULL)
+        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
     if (status == CNN_OK) status = cli_check_args(&o, err);
     if (status == CNN_OK) status = check_problems(&o, err);
     if (status == CNN_OK) status = check_network(&o, err);
@@ -158,20 +140,6 @@ static cnn_status read_recipe(recipe *r, cnn_error *err)
     return status;
 }
 
-/* A line that was changed since, or failed, is run again. */
-static cnn_status mark_done(void *user, const cnn_record *record, cnn_error *err)
-{
-    recipe *r = user;
-    double status;
-    (void)err;
-    const char *kind = record_get_text(record, "kind"), *command = record_get_text(record, "command");
-    if (kind == NULL || command == NULL || strcmp(kind, "step") != 0) return CNN_OK;
-    if (!record_get_real(record, "status", &status) || status > 0 || status < 0) return CNN_OK;
-    for (int i = 0; i < r->count; i++)
-        if (strcmp(r->steps[i].text, command) == 0) r->steps[i].done = true;
-    return CNN_OK;
-}
-
 cnn_status args_run(const cli_options *o, cnn_error *err)
 {
     if (o->words.count != 1)
@@ -185,39 +153,14 @@ cnn_status args_run(const cli_options *o, cnn_error *err)
 static cnn_status set_up(recipe *r, cnn_error *err)
 {
     const cli_options *o = r->options;
-    int bad;
     r->path = o->words.items[0];
     if (setenv("OUT", o->out, 1) != 0) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "$OUT cannot be set");
     cnn_status status = read_recipe(r, err);
     if (status == CNN_OK) status = cli_sink_open(o->out, false, &r->sink, err); /* makes the file */
-    return status == CNN_OK ? record_read(o->out, mark_done, r, &bad, err) : status;
+    return status == CNN_OK ? run_find_done(r, err) : status;
 }
 
 /* ---- Running. */
-
-/* In a process of its own; Ctrl-C goes to both. */
-static cnn_status run_step(recipe *r, const step *s, cnn_error *err)
-{
-    pid_t pid;
-    int status;
-    const double start = cnn_now();
-    fflush(NULL);
-    const int failed = posix_spawn(&pid, "/proc/self/exe", NULL, NULL, s->argv, environ);
-    if (failed) return CNN_FAIL(err, CNN_INTERNAL, "%.200s:%d: %s", r->path, s->line, strerror(failed));
-    while (waitpid(pid, &status, 0) != pid)
-        if (errno != EINTR) return CNN_FAIL(err, CNN_INTERNAL, "waiting for a command: %s", strerror(errno));
-    const int ended = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (cli_interrupted() || ended == 130) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted at line %d", s->line);
-    r->failed += ended != EXIT_HELD;
-    if (ended != EXIT_HELD) fprintf(stderr, "%s:%d: exit status %d\n", r->path, s->line, ended);
-    cnn_record *record = record_new("step");
-    record_text(record, "recipe", r->path);
-    record_int(record, "line", s->line);
-    record_text(record, "command", s->text);
-    record_int(record, "status", ended);
-    record_real(record, "seconds", cnn_now() - start);
-    return record_write(r->sink, record, err);
-}
 
 static cnn_status run_steps(recipe *r, cnn_error *err)
 {
@@ -247,6 +190,7 @@ int cmd_run(const cli_options *options, cnn_error *err)
         for (int k = 0; r.steps[i].argv != NULL && k < r.steps[i].argc; k++) free(r.steps[i].argv[k]);
         free(r.steps[i].argv);
         free(r.steps[i].text);
+        free(r.steps[i].command);
         free(r.steps[i].left_out);
     }
     free(r.steps);

@@ -59,7 +59,8 @@ static cnn_status set_up(train *t, cnn_error *err)
     cnn_status status = read_options(t, err);
     if (status == CNN_OK) status = cnn_net_load(o->net, &t->types.types[0], t->batch, (uint64_t)o->seed, &network, err);
     cnn_build_id(o->plugin.items, o->plugin.count, t->build);
-    if (status == CNN_OK) status = cli_sink_open(o->plan ? NULL : o->out, !o->plan && o->json, &t->sink, err);
+    if (status == CNN_OK)
+        status = o->plan ? record_sink_open(NULL, false, &t->output.sink, err) : cli_output_open(o, &t->output, err);
     if (status == CNN_OK && o->checkpoint != NULL) status = checkpoint_check(o->checkpoint, err);
     if (status == CNN_OK) status = cli_sessions_open(o, false, &t->sessions, err);
     if (status == CNN_OK && !o->plan) cli_say_warnings(&t->sessions);
@@ -202,7 +203,7 @@ static cnn_status run_one(train *t, const cnn_session *session, const char *algo
     } else if (status == CNN_OK) {
         status = trainer_start(r.trainer, err);
         r.setup_s = cnn_impl_timed(session->impl) ? cnn_now() - start : NAN;
-        if (status == CNN_OK) status = record_environment(t->sink, r.session, o->command_line, err);
+        if (status == CNN_OK) status = record_environment(t->output.sink, r.session, o->command_line, err);
         if (status == CNN_OK) train_print_head(&r);
         if (status == CNN_OK && cnn_impl_timed(session->impl)) status = clock_watch_open(r.session, &r.watch, err);
         if (status == CNN_OK) status = run_epochs(&r, err);
@@ -270,13 +271,14 @@ int cmd_train(const cli_options *options, cnn_error *err)
     cnn_status status = set_up(t, err);
     if (status == CNN_OK) status = run_all(t, err);
     print_repeat(t);
-    const int result = status != CNN_OK                   ? cli_fail(err)
-                       : t->diverged > 0 || t->missed > 0 ? EXIT_FAILED
-                       : t->trained > 0                   ? EXIT_HELD
-                                                          : EXIT_NOTHING;
+    int result = status != CNN_OK                   ? cli_fail(err)
+                 : t->diverged > 0 || t->missed > 0 ? EXIT_FAILED
+                 : t->trained > 0                   ? EXIT_HELD
+                                                    : EXIT_NOTHING;
+    if (status == CNN_OK) result = cli_output_end(&t->output, result);
     cli_tuned_close(t->tuned);
     cli_sessions_close(&t->sessions);
-    record_sink_close(t->sink);
+    cli_output_close(&t->output);
     dataset_free(&t->data);
     free(t->losses);
     free(t);

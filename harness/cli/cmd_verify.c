@@ -102,10 +102,10 @@ static int verify_here(verification *v, isolate_page *page, cnn_error *err)
     if (status == CNN_OK) status = verify_stop_if_interrupted(err);
     cli_tuned_close(v->tuned); /* before the end is told: one may end its process here, too */
     cli_sessions_close(&v->sessions);
-    if (status == CNN_OK) status = resume_end(v->report.resume, v->report.sink, err);
     if (status == CNN_OK || status == CNN_INTERRUPTED) report_add_earlier(&v->report);
     if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(&v->report);
     if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(v);
+    if (status == CNN_OK) status = resume_end(v->report.resume, v->report.sink, exit_status, err);
     if (status != CNN_OK) exit_status = cli_fail(err);
     report_free(&v->report);
     free(list.items);

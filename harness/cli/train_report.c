@@ -33,7 +33,7 @@ cnn_status train_report_losses(const train_run *r, int64_t epoch, cnn_error *err
     record_int(record, "seed", t->options->seed);
     record_int(record, "epoch", epoch + 1);
     record_reals(record, "losses", t->losses, (int)t->n_losses);
-    return record_write(t->sink, record, err);
+    return record_write(t->output.sink, record, err);
 }
 
 cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err)
@@ -52,7 +52,7 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     if (t->params.profile)
         record_free(record);
     else
-        status = record_write(t->sink, record, err);
+        status = record_write(t->output.sink, record, err);
     if (row.diverged)
         t->diverged++, r->diverged = true;
     else if (!t->params.profile)
@@ -108,7 +108,7 @@ cnn_status train_report_profile(train_run *r, int64_t epoch, const trainer_resul
                               .profile = trainer_profiled(r->trainer)};
     if (p.profile == NULL) return CNN_OK;
     train_setting(r, &setting);
-    return train_profile_report(&p, r->all->sink, err);
+    return train_profile_report(&p, r->all->output.sink, err);
 }
 
 const char *train_time_text(double seconds, char text[32])

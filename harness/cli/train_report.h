@@ -3,6 +3,7 @@
 #define HARNESS_CLI_TRAIN_REPORT_H
 
 #include "bench/epoch.h"
+#include "output.h"
 #include "tuned.h"
 
 typedef struct train {
@@ -14,7 +15,7 @@ typedef struct train {
     cli_sessions sessions;
     cli_tuned *tuned;
     dataset data;
-    record_sink *sink;
+    cli_output output;
     cli_progress progress;
     double *losses; /* of the steps of an epoch, with --losses */
     int64_t n_losses;

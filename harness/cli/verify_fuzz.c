@@ -213,14 +213,14 @@ int verify_fuzz(const cli_options *options, cnn_error *err)
     cnn_status status = set_up(&s, err);
     if (status != CNN_OK) return cli_fail(err);
     int exit_status = EXIT_HELD;
-    status = cli_sink_open(options->out, options->json, &s.sink, err);
-    if (status == CNN_OK) status = record_environment(s.sink, NULL, options->command_line, err);
+    status = cli_output_open(options, &s.output, err);
+    if (status == CNN_OK) status = record_environment(s.output.sink, NULL, options->command_line, err);
     if (status == CNN_OK) {
         status = run(&s, err);
         exit_status = fuzz_summary(&s);
     }
     if (status == CNN_OK && s.status != CNN_OK) *err = s.error, status = s.status;
-    if (status != CNN_OK) exit_status = cli_fail(err);
-    record_sink_close(s.sink);
+    exit_status = status == CNN_OK ? cli_output_end(&s.output, exit_status) : cli_fail(err);
+    cli_output_close(&s.output);
     return exit_status;
 }

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "crew.h"
+#include "output.h"
 #include "verify_reasons.h"
 
 cnn_status verify_fuzz_args(const cli_options *options, cnn_error *err); /* its arguments alone */
@@ -48,7 +49,7 @@ typedef struct fuzz_session { /* a run of --fuzz */
     crew_job job;
     fuzz_tally tally;
     cli_progress progress;
-    record_sink *sink;
+    cli_output output;
     cnn_status status; /* of the first record that could not be written, or of shrinking */
     cnn_error error;
     const fuzz_case *alone; /* what a child that is not a worker runs, instead of case `index` */

@@ -88,7 +88,7 @@ static void record(fuzz_session *s, const fuzz_case *c, const crew_message *mess
     record_text(r, "reason", o->reason);
     record_int(r, "case", message->index);
     record_text(r, "repro", command);
-    if (record_write(s->sink, r, &err) != CNN_OK && s->status == CNN_OK) s->status = err.status, s->error = err;
+    if (record_write(s->output.sink, r, &err) != CNN_OK && s->status == CNN_OK) s->status = err.status, s->error = err;
 }
 
 static void alone_command(const fuzz_session *s, const fuzz_case *c, char *command, size_t size)

@@ -71,7 +71,8 @@ static void record_row(fuzz_session *s, const fuzz_row *row)
     record_text(record, "op", cnn_op_name(row->op));
     record_int(record, "seed", (int64_t)s->seed);
     for (int state = 0; state <= VERIFY_FAILED; state++) record_int(record, keys[state], row->cases[state]);
-    if (record_write(s->sink, record, &err) != CNN_OK && s->status == CNN_OK) s->status = err.status, s->error = err;
+    if (record_write(s->output.sink, record, &err) != CNN_OK && s->status == CNN_OK)
+        s->status = err.status, s->error = err;
 }
 
 int fuzz_summary(fuzz_session *s)

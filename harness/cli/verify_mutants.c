@@ -5,6 +5,7 @@
 #include "../call.h"
 #include "../cpu/threads.h"
 #include "mutant_matrix.h"
+#include "output.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -23,7 +24,7 @@ typedef struct hunt {
     char (*controls)[CNN_NAME_MAX + 16]; /* their names, an entry a run */
     int n_controls, n_runs, finished;
     bool chosen; /* by name: not all of an implementation */
-    record_sink *sink;
+    cli_output output;
     cnn_status write_status;
     cnn_error write_error;
     run_settings settings;
@@ -175,7 +176,7 @@ static void finish_run(void *user, const mutant_run *r)
     record_real(record, "seconds", r->seconds);
     record_text(record, "reason", r->reason);
     record_text(record, "repro", command);
-    const cnn_status status = record_write(h->sink, record, &err);
+    const cnn_status status = record_write(h->output.sink, record, &err);
     if (status != CNN_OK && h->write_status == CNN_OK) h->write_status = status, h->write_error = err;
     cli_progress_show(&h->progress, ++h->finished, h->n_runs, r->program);
 }
@@ -261,14 +262,14 @@ int verify_mutants(const cli_options *options, cnn_error *err)
     if (status == CNN_OK) status = find_folder(&h, err);
     if (status == CNN_OK) status = read_lists(&h, err);
     if (status == CNN_OK) status = plan_runs(&h, err);
-    if (status == CNN_OK) status = cli_sink_open(options->out, options->json, &h.sink, err);
-    if (status == CNN_OK) status = record_environment(h.sink, NULL, options->command_line, err);
+    if (status == CNN_OK) status = cli_output_open(options, &h.output, err);
+    if (status == CNN_OK) status = record_environment(h.output.sink, NULL, options->command_line, err);
     cli_progress_start(&h.progress, "mutants", options->quiet);
     if (status == CNN_OK) status = run_all(&h, err);
     cli_progress_end(&h.progress);
     if (status == CNN_OK && h.write_status != CNN_OK) *err = h.write_error, status = h.write_status;
-    exit_status = status == CNN_OK ? report(&h, err) : cli_fail(err);
-    record_sink_close(h.sink);
+    exit_status = status == CNN_OK ? cli_output_end(&h.output, report(&h, err)) : cli_fail(err);
+    cli_output_close(&h.output);
     mutant_list_free(&h.list);
     free(h.runs);
     free(h.controls);

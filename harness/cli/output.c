@@ -1,0 +1,29 @@
+/* output.c: see output.h. */
+#include "output.h"
+
+cnn_status cli_output_open(const cli_options *options, cli_output *output, cnn_error *err)
+{
+    const resume_run run = {options->out, options->command_line, options->plugin.items, options->plugin.count};
+    cnn_status status = cli_sink_open(options->out, options->json, &output->sink, err);
+    if (status == CNN_OK) status = resume_open(&run, &output->resume, err);
+    if (status != CNN_OK) return status;
+    resume_pass_over(output->resume, output->sink);
+    const int left = resume_left(output->resume);
+    if (left > 0)
+        fprintf(stderr, "benchcnn: %s holds %d record%s of this command, which was stopped: none is written twice\n",
+                options->out, left, left == 1 ? "" : "s");
+    return resume_begin(output->resume, output->sink, err);
+}
+
+int cli_output_end(const cli_output *output, int exit_status)
+{
+    cnn_error err;
+    if (output->resume == NULL) return exit_status;
+    return resume_end(output->resume, output->sink, exit_status, &err) == CNN_OK ? exit_status : cli_fail(&err);
+}
+
+void cli_output_close(cli_output *output)
+{
+    record_sink_close(output->sink);
+    resume_close(output->resume);
+}
