@@ -27,7 +27,8 @@ static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
     const char *kind = record_get_text(record, "kind"), *command = record_get_text(record, "command");
     (void)err;
     if (command == NULL) return CNN_OK;
-    const bool has_status = record_get_real(record, "status", &status), held = has_status && !(status > 0 || status < 0);
+    const bool has_status = record_get_real(record, "status", &status),
+               held = has_status && !(status > 0 || status < 0);
     if (strcmp(kind, "end") == 0 && from->begun != NULL && from->begun->command != NULL &&
         strcmp(command, from->begun->command) == 0)
         from->ended = held; /* one that failed is run again */

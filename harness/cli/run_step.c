@@ -1,5 +1,5 @@
-/* run_step.c: runs a line of a recipe. Its process is killed with this one, however this one ends; signals that ask this
- * one to stop are passed on, so that both stop after what is in hand. */
+/* run_step.c: runs a line of a recipe. Its process is killed with this one, however this one ends; signals that ask
+ * this one to stop are passed on, so that both stop after what is in hand. */
 #include "child.h"
 #include "run_parts.h"
 
@@ -63,8 +63,8 @@ cnn_status run_step(recipe *r, const step *s, cnn_error *err)
     sigaddset(&signals, SIGCHLD);
     sigprocmask(SIG_BLOCK, &signals, &before); /* from here on they are waited for, and none is missed */
     bool stopped = cli_interrupted();
-    cnn_status status = stopped ? CNN_FAIL(err, CNN_INTERRUPTED, "interrupted before line %d", s->line)
-                                : run_record_begin(r, s, err);
+    cnn_status status =
+        stopped ? CNN_FAIL(err, CNN_INTERRUPTED, "interrupted before line %d", s->line) : run_record_begin(r, s, err);
     if (status == CNN_OK) {
         const pid_t pid = child_fork();
         if (pid == 0) become(r, s, &before);
