@@ -84,6 +84,7 @@ static cnn_status set_up(compare_run *c, cnn_error *err)
     status = figures_read(a.path, &c->a, err);
     if (status == CNN_OK) status = figures_read(b.path, &c->b, err);
     if (status == CNN_OK) status = cli_output_open(o, &c->output, err);
+    if (status == CNN_OK) status = cli_output_begin(&c->output, err);
     return status;
 }
 

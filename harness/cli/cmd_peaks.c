@@ -167,6 +167,7 @@ int cmd_peaks(const cli_options *options, cnn_error *err)
     r->options = options;
     int result = EXIT_FAILED;
     cnn_status status = cli_output_open(options, &r->output, err);
+    if (status == CNN_OK) status = cli_output_begin(&r->output, err);
     if (status == CNN_OK) status = cli_report_lost(options, r->output.sink, err);
     if (status == CNN_OK && !options->none_left && options->isolate) {
         const isolate_job job = {.user = r, .limit_s = options->isolate_limit, .work = run_child, .lost = lost};

@@ -69,7 +69,7 @@ static cnn_status set_up(train *t, cnn_error *err)
     if (status == CNN_OK) t->deciding_op = cli_deciding_op(&network->net);
     if (status == CNN_OK) status = open_data(t, &network->net, err);
     cnn_net_free(network);
-    return status;
+    return status == CNN_OK ? cli_output_begin(&t->output, err) : status;
 }
 
 /* ---- One run ---- */

@@ -12,7 +12,12 @@ cnn_status cli_output_open(const cli_options *options, cli_output *output, cnn_e
     if (left > 0)
         fprintf(stderr, "benchcnn: %s holds %d record%s of this command, which was stopped: none is written twice\n",
                 options->out, left, left == 1 ? "" : "s");
-    return resume_begin(output->resume, output->sink, err);
+    return CNN_OK;
+}
+
+cnn_status cli_output_begin(const cli_output *output, cnn_error *err)
+{
+    return output->resume != NULL ? resume_begin(output->resume, output->sink, err) : CNN_OK;
 }
 
 int cli_output_end(const cli_output *output, int exit_status)

@@ -11,8 +11,10 @@ typedef struct cli_output {
     resume *resume;
 } cli_output;
 
-/* Opens --out and --json, and begins; says how many records an earlier run left. */
+/* Opens --out and --json; says how many records an earlier run left. */
 cnn_status cli_output_open(const cli_options *options, cli_output *output, cnn_error *err);
+/* The first record: nothing was written before. */
+cnn_status cli_output_begin(const cli_output *output, cnn_error *err);
 /* The command ran to its end, and will end with this status: the one to end with, another if that cannot be written. */
 int cli_output_end(const cli_output *output, int exit_status);
 void cli_output_close(cli_output *output);

@@ -214,6 +214,7 @@ int verify_fuzz(const cli_options *options, cnn_error *err)
     if (status != CNN_OK) return cli_fail(err);
     int exit_status = EXIT_HELD;
     status = cli_output_open(options, &s.output, err);
+    if (status == CNN_OK) status = cli_output_begin(&s.output, err);
     if (status == CNN_OK) status = record_environment(s.output.sink, NULL, options->command_line, err);
     if (status == CNN_OK) {
         status = run(&s, err);

@@ -263,6 +263,7 @@ int verify_mutants(const cli_options *options, cnn_error *err)
     if (status == CNN_OK) status = read_lists(&h, err);
     if (status == CNN_OK) status = plan_runs(&h, err);
     if (status == CNN_OK) status = cli_output_open(options, &h.output, err);
+    if (status == CNN_OK) status = cli_output_begin(&h.output, err);
     if (status == CNN_OK) status = record_environment(h.output.sink, NULL, options->command_line, err);
     cli_progress_start(&h.progress, "mutants", options->quiet);
     if (status == CNN_OK) status = run_all(&h, err);

@@ -1,5 +1,8 @@
 /* cnn/impl.h: the implementation: one struct of typed function pointers, the nullable ones marked "(optional)". Part of
- * cnn.h. */
+ * cnn.h.
+ *
+ * Each function leaves the calling thread's arithmetic as it found it: rounding, denormal numbers, traps. One that does
+ * not has failed, whatever it returns: everybody else's results would depend on it. */
 #ifndef CNN_IMPL_H
 #define CNN_IMPL_H
 
