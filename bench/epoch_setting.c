@@ -3,6 +3,7 @@
 #include "epoch_parts.h"
 
 #include "harness/build_id.h"
+#include "harness/call.h"
 #include "harness/cpu/isa.h"
 #include "harness/cpu/threads.h"
 #include "harness/names.h"
@@ -40,7 +41,7 @@ void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting
     setting->cores = cpu_count();
     cpu_model(setting->cpu, (int)sizeof setting->cpu);
     setting->gpu[0] = '\0';
-    if (session->impl->describe) session->impl->describe(session->context, take_gpu, setting);
+    cnn_describe(session, take_gpu, setting);
     cnn_record *record = record_new("epoch");
     record_session(record, session, NULL);
     epoch_knobs(setting->knobs, sizeof setting->knobs, record);

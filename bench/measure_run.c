@@ -1,6 +1,8 @@
 /* measure_run.c: what set-up and sampling both do: fill the buffers, run once, time some runs. */
 #include "measure_parts.h"
 
+#include "harness/call.h"
+
 #include <stdlib.h>
 
 static cnn_status upload(measure *m, int i, cnn_error *err)
@@ -56,7 +58,7 @@ cnn_status measure_time(measure *m, int repeats, bool prepared, double *seconds,
     if (status == CNN_OK && prepared && m->amid) status = amid_run(m->amid, err);
     if (status == CNN_OK) status = cnn_timer_start(m->session, &timer, err);
     if (status == CNN_OK && m->graph != NULL && repeats == m->repeats)
-        status = m->session->impl->graph_run(m->session->context, m->graph, err);
+        status = CNN_CALL(m->session->impl, graph_run, err, m->session->context, m->graph, err);
     else
         for (int i = 0; status == CNN_OK && i < repeats; i++)
             status = cnn_run(m->session, &m->plan, m->buffers, &extra, err);

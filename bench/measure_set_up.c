@@ -1,6 +1,8 @@
 /* measure_set_up.c: everything before the first sample, each part of it timed for itself. */
 #include "measure_parts.h"
 
+#include "harness/call.h"
+
 #include <math.h>
 
 static const double sample_seconds = 20e-6, longest_sample = 0.05;
@@ -66,11 +68,12 @@ static cnn_status capture_runs(measure *m, cnn_error *err)
     cnn_graph *graph = NULL;
     cnn_error ended;
     cnn_status status = cnn_sync(m->session, err);
-    if (status == CNN_OK) status = impl->capture_begin(m->session->context, err);
+    if (status == CNN_OK) status = CNN_CALL(impl, capture_begin, err, m->session->context, err);
     if (status == CNN_UNSUPPORTED) return CNN_OK; /* as its context was opened, nothing is captured: launched, then */
     if (status != CNN_OK) return status;
     for (int i = 0; status == CNN_OK && i < m->repeats; i++) status = measure_run(m, err);
-    const cnn_status end = impl->capture_end(m->session->context, &graph, status == CNN_OK ? err : &ended);
+    const cnn_status end = CNN_CALL(impl, capture_end, status == CNN_OK ? err : &ended, m->session->context, &graph,
+                                    status == CNN_OK ? err : &ended);
     if (status == CNN_OK && end == CNN_OK) {
         m->graph = graph;
         return CNN_OK;

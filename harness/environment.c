@@ -3,6 +3,7 @@
 #include "record_object.h"
 
 #include "build_info.h"
+#include "call.h"
 #include "cpu/isa.h"
 #include "cpu/threads.h"
 
@@ -99,7 +100,7 @@ cnn_status record_environment(record_sink *sink, const cnn_session *session, con
         record_int(record, "threads", session->threads);
         record_int(record, "device", session->device);
         fact_list list = {record, record_texts(record, "implementation")};
-        if (session->impl->describe) session->impl->describe(session->context, put_fact, &list);
+        cnn_describe(session, put_fact, &list);
     }
     return record_write(sink, record, err);
 }

@@ -1,4 +1,5 @@
 /* cmd_list.c: `benchcnn list`: implementations, their algorithms and knobs, and why one is not available here. */
+#include "../call.h"
 #include "../names.h"
 #include "../registry.h"
 #include "../text.h"
@@ -29,7 +30,7 @@ static void print_impl(const cnn_impl *impl)
 {
     const int width = name_width(impl);
     cnn_error why;
-    const bool available = impl->probe(&why) == CNN_OK;
+    const bool available = CNN_CALL(impl, probe, &why, &why) == CNN_OK;
     table_print(4, "%s %s%s: %s\n", available ? "✓" : "✗", impl->name,
                 cnn_impl_timed(impl) ? "" : " (emulated: to be verified, never timed)", impl->doc);
     if (!available) table_print(8, "    not available here: %s\n", why.message);
@@ -56,7 +57,7 @@ static cnn_status write_impl(record_sink *sink, const cnn_impl *impl, cnn_error 
     record_text(record, "impl", impl->name);
     record_text(record, "doc", impl->doc);
     record_bool(record, "emulated", !cnn_impl_timed(impl));
-    record_bool(record, "available", impl->probe(&why) == CNN_OK);
+    record_bool(record, "available", CNN_CALL(impl, probe, &why, &why) == CNN_OK);
     record_text(record, "why_not", why.message);
     cnn_status status = record_write(sink, record, err);
     for (int i = 0; status == CNN_OK && i < impl->n_algorithms; i++) {

@@ -44,8 +44,11 @@ static void on_crash(int signal_number)
 
 static void watch(bool isolated)
 {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-    struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND};
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    static char spare[1 << 16]; /* a stack to speak from when the stack itself has run over */
+    const stack_t stack = {.ss_sp = spare, .ss_size = sizeof spare};
+    const bool has_stack = !isolated && sigaltstack(&stack, NULL) == 0;
+    struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND | (has_stack ? SA_ONSTACK : 0)};
     for (size_t i = 0; !isolated && i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
     atexit(at_exit);
     running = 1;

@@ -1,6 +1,7 @@
 /* sessions.c: opening what --impl chooses. */
 #include "sessions.h"
 
+#include "../call.h"
 #include "../names.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ cnn_status cli_sessions_probe(const cli_options *options, cnn_error *err)
     cnn_status status = cnn_choices_parse(options->registry, options->impl, choices, &count, err);
     for (int i = 0; status == CNN_OK && i < count; i++) {
         cnn_error why;
-        if (choices[i].impl->probe(&why) == CNN_OK)
+        if (CNN_CALL(choices[i].impl, probe, &why, &why) == CNN_OK)
             able++;
         else if (by_name)
             status = CNN_FAIL(err, CNN_UNAVAILABLE, "%s: %.400s", choices[i].impl->name, why.message);
@@ -103,7 +104,7 @@ void cli_say_warnings(const cli_sessions *sessions)
     for (int i = 0; i < sessions->count; i++) {
         const cnn_session *s = &sessions->list[i];
         isolate_enter(sessions->page, s->impl->name, "asking it about itself");
-        if (s->impl->describe) s->impl->describe(s->context, say_warning, &said);
+        cnn_describe(s, say_warning, &said);
     }
     isolate_enter(sessions->page, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * asked, and every check must have a mutant that hardly any other check catches. */
 #include "verify_mutants.h"
 
+#include "../call.h"
 #include "../cpu/threads.h"
 #include "mutant_matrix.h"
 
@@ -87,7 +88,7 @@ static bool of_choice(const mutant *m, const cnn_choice *choices, int count)
 static const char *why_not(const char *impl_name, cnn_error *err)
 {
     const cnn_impl *impl = cnn_impl_find(NULL, impl_name, err);
-    if (impl == NULL || impl->probe(err) != CNN_OK) return err->message;
+    if (impl == NULL || CNN_CALL(impl, probe, err, err) != CNN_OK) return err->message;
     return NULL;
 }
 

@@ -79,7 +79,7 @@ static cnn_status fused_update(trainer *t, int64_t mb, int lane, cnn_error *err)
                                 .correct = trainer_at(t, t->correct_at),
                                 .loss_sum = trainer_at(t, t->loss_at),
                                 .workspace = trainer_at(t, t->workspace_at)};
-    return t->session->impl->step_run(t->session->context, t->stepper, &args, err);
+    return CNN_CALL(t->session->impl, step_run, err, t->session->context, t->stepper, &args, err);
 }
 
 cnn_status trainer_update(trainer *t, const trainer_batch *batch, int lane, cnn_error *err)
@@ -180,7 +180,7 @@ static cnn_status next_steps(trainer *t, pass *p, int64_t first, bool several, i
     if (several && batch->steps[p->set] != NULL && left >= STEPS_A_GRAPH * full) {
         *images = STEPS_A_GRAPH * full;
         p->steps += STEPS_A_GRAPH;
-        return s->impl->graph_run(s->context, batch->steps[p->set], err);
+        return CNN_CALL(s->impl, graph_run, err, s->context, batch->steps[p->set], err);
     }
     *images = mb;
     p->steps++;
@@ -190,7 +190,7 @@ static cnn_status next_steps(trainer *t, pass *p, int64_t first, bool several, i
         if (status == CNN_OK) status = trainer_profile_fed(t, err);
     }
     if (status != CNN_OK) return status;
-    return t->graphs ? s->impl->graph_run(s->context, batch->step[p->set], err)
+    return t->graphs ? CNN_CALL(s->impl, graph_run, err, s->context, batch->step[p->set], err)
                      : trainer_set_step(t, batch, lane, p->set, err);
 }
 

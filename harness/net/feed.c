@@ -59,7 +59,7 @@ static cnn_status make_staging(trainer *t, int lane, cnn_error *err)
     const size_t bytes = trainer_staging_bytes(t);
     void *memory = NULL;
     if (impl->upload_async != NULL) {
-        const cnn_status status = impl->host_alloc(t->session->context, bytes, &memory, err);
+        const cnn_status status = CNN_CALL(impl, host_alloc, err, t->session->context, bytes, &memory, err);
         if (status != CNN_OK) return status;
     } else if ((memory = malloc(bytes)) == NULL) {
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "cannot allocate %zu bytes of host memory for a batch", bytes);
@@ -154,7 +154,7 @@ static cnn_status gather_on_device(trainer *t, int lane, int set, int64_t first,
     args.y = trainer_at(t, t->images_at[lane]);
     args.y_labels = trainer_at(t, t->batch_labels_at[lane]);
     args.cursor = by_cursor ? trainer_at(t, t->cursor_at) : NULL;
-    return s->impl->gather != NULL ? s->impl->gather(s->context, &args, err)
+    return s->impl->gather != NULL ? CNN_CALL(s->impl, gather, err, s->context, &args, err)
                                    : copy_rows(t, &args, t->order + first, err);
 }
 
@@ -164,7 +164,7 @@ static cnn_status drain(trainer *t, int lane, cnn_error *err)
     const cnn_impl *impl = t->session->impl;
     double seconds = 0.0;
     if (impl->upload_async == NULL) return CNN_OK;
-    const cnn_status status = impl->upload_drain(t->session->context, lane, &seconds, err);
+    const cnn_status status = CNN_CALL(impl, upload_drain, err, t->session->context, lane, &seconds, err);
     t->transfer_s += seconds;
     return status;
 }
@@ -176,8 +176,8 @@ static cnn_status upload_staging(trainer *t, int lane, cnn_error *err)
     const size_t bytes = trainer_staging_bytes(t);
     void *to = trainer_at(t, t->images_at[lane]);
     if (impl->upload_async != NULL) {
-        const cnn_status status = impl->upload_async(context, lane, to, t->staging[lane], bytes, err);
-        return status == CNN_OK ? impl->upload_use(context, lane, err) : status;
+        const cnn_status status = CNN_CALL(impl, upload_async, err, context, lane, to, t->staging[lane], bytes, err);
+        return status == CNN_OK ? CNN_CALL(impl, upload_use, err, context, lane, err) : status;
     }
     const double start = cnn_now();
     const cnn_status status = cnn_mem_upload(t->session, to, t->staging[lane], bytes, err);

@@ -43,7 +43,7 @@ static cnn_status capture_steps(trainer *t, trainer_batch *batch, int lane, int 
     const cnn_impl *impl = t->session->impl;
     cnn_context *context = t->session->context;
     cnn_error after;
-    cnn_status status = impl->capture_begin(context, err);
+    cnn_status status = CNN_CALL(impl, capture_begin, err, context, err);
     if (status != CNN_OK) return status;
     status = trainer_profile_use(t, batch, set, err);
     for (int i = 0; i < steps && status == CNN_OK; i++) {
@@ -52,7 +52,7 @@ static cnn_status capture_steps(trainer *t, trainer_batch *batch, int lane, int 
     }
     if (status == CNN_OK) status = trainer_profile_use(t, NULL, set, err);
     if (status == CNN_OK) {
-        status = impl->capture_end(context, graph, err);
+        status = CNN_CALL(impl, capture_end, err, context, graph, err);
         if (status != CNN_OK) *graph = NULL;
     } else { /* ends the capture all the same; err says what went wrong first */
         if (impl->capture_end(context, graph, &after) == CNN_OK) impl->graph_free(context, *graph);

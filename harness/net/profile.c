@@ -160,6 +160,7 @@ static cnn_status add_call(trainer_profile *p, profile_row row, const cnn_lap *l
         const cnn_lap *lap = &laps[(*used)++];
         const bool end = lap->phase[0] == '\0', gap = end && *used > 1;
         memcpy(row.phase, end ? whole : lap->phase, sizeof row.phase);
+        cnn_answer_text(row.phase, sizeof row.phase);
         row.seconds = lap->seconds;
         const cnn_status status = gap ? add_overhead(p, "gaps", lap->seconds, err) : add(p, &row, err);
         if (status != CNN_OK || end) return status;
@@ -187,10 +188,10 @@ cnn_status trainer_profile_use(trainer *t, trainer_batch *batch, int set, cnn_er
 {
     const cnn_session *s = t->session;
     if (t->profile == NULL) return CNN_OK;
-    if (batch == NULL) return s->impl->laps_use(s->context, NULL, err);
+    if (batch == NULL) return CNN_CALL(s->impl, laps_use, err, s->context, NULL, err);
     cnn_status status = CNN_OK;
-    if (batch->laps[set] == NULL) status = s->impl->laps_open(s->context, &batch->laps[set], err);
-    return status == CNN_OK ? s->impl->laps_use(s->context, batch->laps[set], err) : status;
+    if (batch->laps[set] == NULL) status = CNN_CALL(s->impl, laps_open, err, s->context, &batch->laps[set], err);
+    return status == CNN_OK ? CNN_CALL(s->impl, laps_use, err, s->context, batch->laps[set], err) : status;
 }
 
 cnn_status trainer_profile_begin(trainer *t, trainer_batch *batch, int set, cnn_error *err)
@@ -217,13 +218,17 @@ cnn_status trainer_profile_end(trainer *t, cnn_error *err)
 {
     trainer_profile *p = t->profile;
     const cnn_session *s = t->session;
-    const cnn_lap *laps;
+    const cnn_lap *laps = NULL;
     double seconds = 0.0;
     int count = 0;
     if (p == NULL) return CNN_OK;
     cnn_status status = cnn_sync(s, err);
     const double end = cnn_now();
-    if (status == CNN_OK) status = s->impl->laps_read(s->context, p->batch->laps[p->set], &laps, &count, err);
+    if (status == CNN_OK)
+        status = CNN_CALL(s->impl, laps_read, err, s->context, p->batch->laps[p->set], &laps, &count, err);
+    if (status == CNN_OK && (count < 0 || (count > 0 && laps == NULL)))
+        status = CNN_FAIL(err, CNN_INTERNAL, "%s: laps_read gave %d laps%s", s->impl->name, count,
+                          laps == NULL ? " in a list that is NULL" : "");
     if (status == CNN_OK) status = add_laps(t, laps, count, &seconds, err);
     if (status == CNN_OK) status = add_overhead(p, "launch, wait", end - p->start - p->feed_s - seconds, err);
     if (status == CNN_OK && !t->graphs) status = trainer_profile_use(t, NULL, 0, err);

@@ -47,7 +47,8 @@ static cnn_status open_fused(trainer *t, size_t *workspace, cnn_error *err)
     size_t bytes = 0;
     if (impl->step_open == NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s has no train step of its own", impl->name);
-    const cnn_status status = impl->step_open(t->session->context, t->net, &t->optimizer, &t->stepper, &bytes, err);
+    const cnn_status status =
+        CNN_CALL(impl, step_open, err, t->session->context, t->net, &t->optimizer, &t->stepper, &bytes, err);
     if (status == CNN_OK && bytes > *workspace) *workspace = bytes;
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef HARNESS_NET_TRAINER_PARTS_H
 #define HARNESS_NET_TRAINER_PARTS_H
 
+#include "../call.h"
 #include "trainer.h"
 
 /* All buffers are pieces of one allocation; a place is an offset into it, NOWHERE for a buffer that is left out. */
@@ -136,7 +137,7 @@ cnn_status trainer_profile_end(trainer *t, cnn_error *err);
 /* Ends an operation's laps. */
 static inline cnn_status trainer_profile_call(const trainer *t, cnn_error *err)
 {
-    return t->profile != NULL ? t->session->impl->lap(t->session->context, "", err) : CNN_OK;
+    return t->profile != NULL ? CNN_CALL(t->session->impl, lap, err, t->session->context, "", err) : CNN_OK;
 }
 
 /* graph.c: captures every step that an epoch takes, after a warm-up that changes parameters and sums. */
