@@ -26,9 +26,10 @@ cnn_status cnn_answer(const char *impl, const char *slot, cnn_status status, cnn
         return CNN_FAIL(err, status, "%.64s: %s returned the status %d (%s), and gave no reason", impl, slot,
                         (int)status, cnn_status_name(status));
     if (memchr(err->message, '\0', sizeof err->message) == NULL)
-        return CNN_FAIL(err, CNN_INTERNAL,
-                        "%.64s: %s returned the status %d (%s) with a message that has no end: it may have %d characters",
-                        impl, slot, (int)status, cnn_status_name(status), CNN_MESSAGE_MAX - 1);
+        return CNN_FAIL(
+            err, CNN_INTERNAL,
+            "%.64s: %s returned the status %d (%s) with a message that has no end: it may have %d characters", impl,
+            slot, (int)status, cnn_status_name(status), CNN_MESSAGE_MAX - 1);
     if (!cnn_is_visible(err->message)) cnn_answer_text(err->message, sizeof err->message);
     err->status = status;
     return status;
@@ -78,8 +79,9 @@ cnn_status cnn_algorithm_check(const char *impl, const cnn_algorithm *algorithm,
     char name[CNN_NAME_MAX], shown[CNN_NAME_MAX];
     snprintf(name, sizeof name, "%.*s", CNN_NAME_MAX - 1, algorithm->name);
     if (is_plain(algorithm->name)) return cnn_doc_check(impl, "algorithm ", name, algorithm->doc, err);
-    return CNN_FAIL(err, CNN_UNAVAILABLE,
-                    "%.64s: an algorithm's name is '%.80s', but must be of letters, digits, blanks and _-+.=:/, of less "
-                    "than %d characters",
-                    impl, cnn_visible(name, shown, sizeof shown), CNN_NAME_MAX);
+    return CNN_FAIL(
+        err, CNN_UNAVAILABLE,
+        "%.64s: an algorithm's name is '%.80s', but must be of letters, digits, blanks and _-+.=:/, of less "
+        "than %d characters",
+        impl, cnn_visible(name, shown, sizeof shown), CNN_NAME_MAX);
 }

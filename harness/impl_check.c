@@ -100,8 +100,8 @@ static cnn_status check_knobs(const cnn_impl *impl, cnn_error *err)
                             impl->name, k->name, k->n_values, k->values != NULL ? "there" : "NULL");
         if (!is_value(k, k->def))
             return CNN_FAIL(err, CNN_UNAVAILABLE,
-                            "implementation %.64s: knob %s has the default %lld, which is none of its values", impl->name,
-                            k->name, (long long)k->def);
+                            "implementation %.64s: knob %s has the default %lld, which is none of its values",
+                            impl->name, k->name, (long long)k->def);
     }
     return CNN_OK;
 }

@@ -7,16 +7,27 @@
 
 /* Columns, padded copies and transforms grow with the operands and with the arithmetic. Far more than these is no need
  * of the problem, and would only make it too large to be tried. */
-static cnn_status check_workspace(const cnn_impl *impl, const cnn_plan *plan, cnn_error *err)
+static cnn_status check_workspace(const cnn_impl *impl, const cnn_problem *problem, cnn_dir dir,
+                                  const cnn_algorithm *algorithm, size_t bytes, cnn_error *err)
 {
     cnn_operand operands[CNN_MAX_OPERANDS];
-    double most = 0x1p30 + 8 * cnn_flops(&plan->problem, plan->dir);
-    const int count = cnn_operands(&plan->problem, plan->dir, operands, err);
+    double most = 0x1p30 + 8 * cnn_flops(problem, dir);
+    const int count = cnn_operands(problem, dir, operands, err);
     for (int i = 0; i < count; i++) most += 1024 * (double)operands[i].bytes;
-    if ((double)plan->workspace_bytes <= most) return CNN_OK;
+    if ((double)bytes <= most) return CNN_OK;
     return CNN_FAIL(err, CNN_INTERNAL,
                     "%s:%s asks for %zu bytes of workspace, where this problem can need %.3g at most", impl->name,
-                    plan->algorithm.name, plan->workspace_bytes, most);
+                    algorithm->name, bytes, most);
+}
+
+cnn_status cnn_workspace_asked(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                               const cnn_algorithm *algorithm, size_t *bytes, cnn_error *err)
+{
+    const cnn_impl *impl = session->impl;
+    *bytes = 0;
+    if (impl->workspace == NULL) return CNN_OK;
+    const cnn_status status = CNN_CALL(impl, workspace, err, session->context, problem, dir, algorithm, bytes, err);
+    return status == CNN_OK ? check_workspace(impl, problem, dir, algorithm, *bytes, err) : status;
 }
 
 cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
@@ -37,14 +48,12 @@ cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem,
                         algorithm->name, cnn_op_name(problem->op));
     if ((status = CNN_CALL(impl, supports, err, session->context, problem, dir, algorithm, err)) != CNN_OK)
         return status;
-    if (impl->workspace != NULL) {
-        status = CNN_CALL(impl, workspace, err, session->context, problem, dir, algorithm, &plan->workspace_bytes, err);
-        if (status != CNN_OK) return status;
-    }
-    if ((status = check_workspace(impl, plan, err)) != CNN_OK || impl->prepare == NULL) return status;
+    status = cnn_workspace_asked(session, problem, dir, algorithm, &plan->workspace_bytes, err);
+    if (status != CNN_OK || impl->prepare == NULL) return status;
     if ((status = CNN_CALL(impl, prepare, err, session->context, plan, err)) != CNN_OK) return status;
     cnn_answer_text(plan->choice, sizeof plan->choice);
-    if ((status = check_workspace(impl, plan, err)) != CNN_OK) cnn_plan_release(session, plan);
+    status = check_workspace(impl, problem, dir, &plan->algorithm, plan->workspace_bytes, err);
+    if (status != CNN_OK) cnn_plan_release(session, plan);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "../cpu/threads.h"
 #include "../text.h"
 #include "bench_parts.h"
+#include "table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -152,7 +153,7 @@ static void lost(void *user, isolate_page *page, const char *how)
     cnn_error err;
     page->tally[FAILED]++;
     if (cli_report_ended(r->options, page->outside, NULL, page->doing, how, r->sink, &err) != CNN_OK)
-        fprintf(stderr, "benchcnn: %s\n", err.message);
+        table_put(stderr, "benchcnn: %s\n", err.message);
 }
 
 int cmd_peaks(const cli_options *options, cnn_error *err)

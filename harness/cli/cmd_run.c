@@ -3,6 +3,7 @@
  * the same command goes on where it stopped. */
 #include "options.h"
 #include "sessions.h"
+#include "table.h"
 
 #include "../net/net.h"
 
@@ -209,7 +210,7 @@ static cnn_status run_step(recipe *r, const step *s, cnn_error *err)
     const int ended = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (cli_interrupted() || ended == 130) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted at line %d", s->line);
     r->failed += ended != EXIT_HELD;
-    if (ended != EXIT_HELD) fprintf(stderr, "%s:%d: exit status %d\n", r->path, s->line, ended);
+    if (ended != EXIT_HELD) table_put(stderr, "%s:%d: exit status %d\n", r->path, s->line, ended);
     cnn_record *record = record_new("step");
     record_text(record, "recipe", r->path);
     record_int(record, "line", s->line);
@@ -224,8 +225,8 @@ static cnn_status run_steps(recipe *r, cnn_error *err)
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < r->count; i++) {
         const step *s = &r->steps[i];
-        printf("[%d/%d] %s%s\n", i + 1, r->count, s->text, s->done ? " (done before)" : "");
-        if (s->left_out != NULL) printf("    left out: %s\n", s->left_out);
+        table_put(stdout, "[%d/%d] %s%s\n", i + 1, r->count, s->text, s->done ? " (done before)" : "");
+        if (s->left_out != NULL) table_put(stdout, "    left out: %s\n", s->left_out);
         r->left += s->left_out != NULL;
         if (!s->done && s->left_out == NULL) status = run_step(r, s, err);
     }
@@ -237,7 +238,7 @@ int cmd_run(const cli_options *options, cnn_error *err)
     recipe r = {.options = options};
     cnn_status status = set_up(&r, err);
     if (status == CNN_OK && !options->dry_run) status = run_steps(&r, err);
-    if (status == CNN_OK && options->dry_run) printf("%s: %d commands, all well formed\n", r.path, r.count);
+    if (status == CNN_OK && options->dry_run) table_put(stdout, "%s: %d commands, all well formed\n", r.path, r.count);
     const int result = status != CNN_OK   ? cli_fail(err)
                        : r.failed > 0     ? EXIT_FAILED
                        : r.left < r.count ? EXIT_HELD

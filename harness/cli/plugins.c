@@ -3,6 +3,7 @@
  * happens later is isolate.c's to survive; without --isolate a crash or an exit() is at least explained. */
 #include "isolate.h"
 #include "options.h"
+#include "table.h"
 
 #include "../text.h"
 
@@ -150,8 +151,9 @@ cnn_status cli_report_ended(const cli_options *options, const char *name, const 
     char reason[512];
     snprintf(reason, sizeof reason, "%s: %s", doing, how);
     if (!options->json)
-        printf("FAILED      %s%s%s%s | %s\n    repeat with: %s\n", name, name[0] != '\0' && plugin != NULL ? ", " : "",
-               plugin != NULL ? "plug-in " : "", plugin != NULL ? plugin : "", reason, options->command_line);
+        table_put(stdout, "FAILED      %s%s%s%s | %s\n    repeat with: %s\n", name,
+                  name[0] != '\0' && plugin != NULL ? ", " : "", plugin != NULL ? "plug-in " : "",
+                  plugin != NULL ? plugin : "", reason, options->command_line);
     cnn_record *record = record_new("implementation");
     record_text(record, "impl", name);
     if (plugin != NULL) record_text(record, "plugin", plugin);

@@ -1,5 +1,6 @@
 /* sessions.c: opening what --impl chooses. */
 #include "sessions.h"
+#include "table.h"
 
 #include "../call.h"
 #include "../names.h"
@@ -61,7 +62,7 @@ cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessi
         status = open_session(impl, &params, to_time, &sessions->list[sessions->count], err);
         if (status == CNN_OK) sessions->count++;
         if (status == CNN_UNAVAILABLE && !by_name) {
-            fprintf(stderr, "without %s: %s\n", impl->name, err->message);
+            table_put(stderr, "without %s: %s\n", impl->name, err->message);
             status = CNN_OK;
         }
     }
