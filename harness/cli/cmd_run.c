@@ -5,6 +5,7 @@
 #include "sessions.h"
 #include "table.h"
 
+#include "../input.h"
 #include "../net/net.h"
 
 #include <errno.h>
@@ -149,10 +150,12 @@ static cnn_status read_recipe(recipe *r, cnn_error *err)
     char *line = NULL;
     size_t size = 0;
     cnn_status status = CNN_OK;
-    FILE *file = fopen(r->path, "r");
-    if (file == NULL) return CNN_FAIL(err, CNN_IO, "%.300s: %s", r->path, strerror(errno));
-    for (int number = 1; status == CNN_OK && getline(&line, &size, file) >= 0; number++)
+    const char *why;
+    FILE *file = input_stream(r->path, &why);
+    if (file == NULL) return CNN_FAIL(err, CNN_IO, "%.300s: %s", r->path, why);
+    for (int number = 1; status == CNN_OK && input_line(&line, &size, file) >= 0; number++)
         status = add_line(r, number, line, err);
+    if (status == CNN_OK && !feof(file)) status = CNN_FAIL(err, CNN_IO, "%.300s: %s", r->path, input_line_why());
     free(line);
     fclose(file);
     if (status == CNN_OK && r->count == 0) status = CNN_FAIL(err, CNN_BAD_FORMAT, "%.300s: no command", r->path);
