@@ -1,8 +1,8 @@
 /* memory_limit.c: a limit on address space (ulimit -v) must not hang the program.
  *
- * While OpenBLAS is loaded, it starts a thread for each core; where the limit leaves no room for one, it waits for it for
- * ever. It needs none of them: impl_cpu calls it from threads of its own. Their number can be told by a variable alone,
- * and before OpenBLAS is initialised: so, under a limit, the program begins once more, with the variable set. */
+ * While OpenBLAS is loaded, it starts a thread for each core; where the limit leaves no room for one, it waits for it
+ * for ever. It needs none of them: impl_cpu calls it from threads of its own. Their number can be told by a variable
+ * alone, and before OpenBLAS is initialised: so, under a limit, the program begins once more, with the variable set. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
