@@ -37,7 +37,7 @@ static void fact_of(const cnn_session *session, const char *key, char *text, siz
 {
     wanted w = {key, text, size};
     text[0] = '\0';
-    if (session->impl->describe) CNN_CALL_VOID(session->impl, describe, session->context, take_fact, &w);
+    cnn_describe(session, take_fact, &w);
 }
 
 void machine_name(const cnn_session *session, char *text, size_t size)

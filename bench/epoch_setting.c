@@ -41,7 +41,7 @@ void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting
     setting->cores = cpu_count();
     cpu_model(setting->cpu, (int)sizeof setting->cpu);
     setting->gpu[0] = '\0';
-    if (session->impl->describe) CNN_CALL_VOID(session->impl, describe, session->context, take_gpu, setting);
+    cnn_describe(session, take_gpu, setting);
     cnn_record *record = record_new("epoch");
     record_session(record, session, NULL);
     epoch_knobs(setting->knobs, sizeof setting->knobs, record);

@@ -2,6 +2,8 @@
  * mistaken for a command. */
 #include "gnuplot.h"
 
+#include "harness/text.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -117,9 +119,13 @@ void gnuplot_set_text(char *settings, int size, const char *name, const char *va
     size_t used = strlen(settings), room = (size_t)size;
     used += (size_t)snprintf(settings + used, room - used, "%s='", name);
     if (used >= room) return;
-    for (; *value && used + 4 < room; value++) {
-        if (*value == '\'') settings[used++] = '\'';
-        settings[used++] = *value;
+    while (*value && used + 2 * CNN_SHOWN_MAX < room) { /* a line end would end the command, too */
+        char shown[CNN_SHOWN_MAX];
+        value += cnn_show_character(value, shown);
+        for (const char *at = shown; *at != '\0'; at++) {
+            if (*at == '\'') settings[used++] = '\'';
+            settings[used++] = *at;
+        }
     }
     if (used < room) snprintf(settings + used, room - used, "';");
 }

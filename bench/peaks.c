@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum { SAMPLES_MAX = 2000, SAMPLES_LEAST = 3, WARM_UPS = 2, ROUNDS_LEAST = 2, ROUNDS_MOST = 5 };
-static const double agreeing = 0.03; /* rounds that differ by less */
+static const double amount_max = 1e18; /* of operations or bytes in one run: more than minutes of any device */
+static const double agreeing = 0.03;   /* rounds that differ by less */
 
 static bool same_ceiling(const bench_peak *a, const bench_peak *b)
 {
@@ -136,6 +137,20 @@ static bool enter(const peak_plan *plan, const cnn_impl *impl, int index)
     return !plan->enter || plan->enter(plan->enter_user, impl, index);
 }
 
+/* What a figure is made of: a name that ends, kinds that there are, and an amount of work. */
+static cnn_status check_peak(const cnn_session *session, cnn_peak *peak, cnn_error *err)
+{
+    cnn_answer_text(peak->what, sizeof peak->what);
+    cnn_answer_text(peak->variant, sizeof peak->variant);
+    if ((unsigned)peak->unit <= CNN_PEAK_SECONDS && (unsigned)peak->dtype < CNN_DTYPE_COUNT &&
+        (unsigned)peak->math < CNN_MATH_COUNT && peak->amount > 0 && peak->amount <= amount_max &&
+        peak->what[0] != '\0')
+        return CNN_OK;
+    return CNN_FAIL(err, CNN_INTERNAL,
+                    "%.64s: the ceiling '%s' is of unit %d, dtype %d, math %d and amount %g, which cannot be",
+                    session->impl->name, peak->what, (int)peak->unit, (int)peak->dtype, (int)peak->math, peak->amount);
+}
+
 static cnn_status measure_one(bench_peaks *peaks, const cnn_session *session, const clock_watch *watch,
                               const bench_peak *common, int index, const peak_plan *plan, cnn_error *err)
 {
@@ -145,7 +160,7 @@ static cnn_status measure_one(bench_peaks *peaks, const cnn_session *session, co
     cnn_status status = CNN_CALL(session->impl, peak_open, err, session->context, index, &peak, err);
     if (status == CNN_UNSUPPORTED || status == CNN_OUT_OF_MEMORY) return CNN_OK; /* not here */
     if (status != CNN_OK) return status;
-    if (!is_wanted(&peak, plan)) goto cleanup;
+    if ((status = check_peak(session, &peak, err)) != CNN_OK || !is_wanted(&peak, plan)) goto cleanup;
     snprintf(result.what, sizeof result.what, "%s", peak.what);
     snprintf(result.variant, sizeof result.variant, "%s", peak.variant);
     result.unit = peak.unit;

@@ -49,7 +49,7 @@ int cnn_session_facts(const cnn_session *session, record_pair *facts, int capaci
     fact_list list = {facts, 0, capacity};
     add_fact(&list, "benchcnn", BUILD_VERSION);
     if (session->impl->device_kind == CNN_DEVICE_CPU) add_fact(&list, "cpu", cpu_model(text, (int)sizeof text));
-    if (session->impl->describe) CNN_CALL_VOID(session->impl, describe, session->context, add_fact, &list);
+    cnn_describe(session, add_fact, &list);
     return list.count;
 }
 

@@ -7,6 +7,7 @@
  * is computed; padding not given is the trivial one. */
 #include "dims.h"
 #include "shape.h"
+#include "text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,7 +74,9 @@ static void take_name(desc_dims *dims, const char *at)
         length--;
         if (length >= 1 && at[length - 1] == '"') length--;
     }
-    snprintf(dims->name, sizeof dims->name, "%.*s", (int)(length < CNN_NAME_MAX ? length : CNN_NAME_MAX - 1), at);
+    char name[4 * CNN_NAME_MAX]; /* more than is kept: it is cut between characters */
+    snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : (int)sizeof name - 1, at);
+    cnn_visible(name, dims->name, sizeof dims->name); /* it stands in every table and plot */
 }
 
 cnn_status dims_parse(const char *text, size_t start, const char *letters, desc_dims *dims, cnn_error *err)

@@ -100,7 +100,7 @@ cnn_status record_environment(record_sink *sink, const cnn_session *session, con
         record_int(record, "threads", session->threads);
         record_int(record, "device", session->device);
         fact_list list = {record, record_texts(record, "implementation")};
-        if (session->impl->describe) CNN_CALL_VOID(session->impl, describe, session->context, put_fact, &list);
+        cnn_describe(session, put_fact, &list);
     }
     return record_write(sink, record, err);
 }

@@ -67,6 +67,9 @@ double cnn_now(void); /* monotonic seconds */
 /* ---- Plans: supports -> workspace -> prepare. */
 cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
                          const cnn_algorithm *algorithm, cnn_plan *plan, cnn_error *err);
+/* What `workspace` asks for, 0 without one; CNN_INTERNAL for more than the problem can need. */
+cnn_status cnn_workspace_asked(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                               const cnn_algorithm *algorithm, size_t *bytes, cnn_error *err);
 void cnn_plan_release(const cnn_session *session, cnn_plan *plan);
 
 /* All algorithms for this problem and direction (static and enumerated), supported or not. */

@@ -1,8 +1,6 @@
 /* names.c: the text of every enum, and the nearest name for what was mistyped. */
 #include "names.h"
 
-#include "call.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -51,21 +49,6 @@ const char *cnn_pool_name(cnn_pool_kind k) { return name_at(pool_text, CNN_POOL_
 const char *cnn_act_name(cnn_act_kind k) { return name_at(act_text, CNN_ACT_COUNT, (int)k); }
 const char *cnn_optimizer_name(cnn_optimizer_kind k) { return name_at(optimizer_text, CNN_OPTIMIZER_COUNT, (int)k); }
 const char *cnn_param_role_name(cnn_param_role r) { return name_at(role_text, COUNT(role_text), (int)r); }
-
-cnn_status cnn_answer(const char *impl, const char *slot, cnn_status status, cnn_error *err)
-{
-    const char *changed = cnn_thread_restore();
-    if (status == CNN_OK && changed == NULL) return CNN_OK;
-    if (status == CNN_OK)
-        return CNN_FAIL(err, CNN_DEVICE,
-                        "%.64s: %s left %s, for whatever is computed next: put it back (fegetenv, fesetenv)", impl,
-                        slot, changed);
-    if (err->message[0] == '\0')
-        return CNN_FAIL(err, status, "%.64s: %s returned the status %d (%s), and gave no reason", impl, slot,
-                        (int)status, cnn_status_name(status));
-    err->status = status;
-    return status;
-}
 
 /* Levenshtein distance, one row at a time; names longer than the row are compared by their beginning. */
 static int edit_distance(const char *a, const char *b)

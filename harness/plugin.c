@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Names end up in --impl lists, settings and records. */
 static bool plain_name(const char *name)
@@ -33,7 +34,12 @@ static cnn_status check(const cnn_registry *registry, const cnn_impl *impl, cnn_
 static void *load(const char *path, cnn_error *err)
 {
     char here[4096];
+    struct stat info;
     snprintf(here, sizeof here, "%s%s", strchr(path, '/') != NULL ? "" : "./", path);
+    if (stat(here, &info) == 0 && !S_ISREG(info.st_mode)) { /* dlopen() would wait for a FIFO */
+        CNN_FAIL(err, CNN_UNAVAILABLE, "plug-in %.200s: it is no file", path);
+        return NULL;
+    }
     void *handle = dlopen(here, RTLD_NOW | RTLD_LOCAL);
     (void)cnn_thread_restore(); /* -ffast-math links a constructor in that flushes denormal numbers */
     if (handle == NULL) CNN_FAIL(err, CNN_UNAVAILABLE, "plug-in %.200s: %.280s", path, dlerror());

@@ -1,5 +1,6 @@
 /* problem_file.c: files of descriptors, as benchdnn reads its --batch files: words, and comments from a '#' that starts
  * a word to the end of the line. */
+#include "input.h"
 #include "problem.h"
 
 #include <ctype.h>
@@ -56,19 +57,20 @@ cnn_status cnn_problem_file(const char *path, cnn_op op, const cnn_problem_defau
     cnn_status status = CNN_OK;
     char *line = NULL;
     size_t capacity = 0;
-    FILE *file = fopen(path, "r");
-    if (file == NULL) return CNN_FAIL(err, CNN_IO, "cannot read problem file '%s': %s", path, strerror(errno));
+    const char *why;
+    FILE *file = input_stream(path, &why);
+    if (file == NULL) return CNN_FAIL(err, CNN_IO, "cannot read problem file '%s': %s", path, why);
 
     errno = 0;
-    for (int number = 1; status == CNN_OK && getline(&line, &capacity, file) >= 0; number++) {
+    for (int number = 1; status == CNN_OK && input_line(&line, &capacity, file) >= 0; number++) {
         char where[PLACE_MAX], *at = line, *word;
         line[strcspn(line, "\r\n")] = '\0'; /* a name whose quote is missing ends with its line */
         place_text(path, number, where);
         while (status == CNN_OK && (word = next_word(&at)) != NULL)
             status = give_word(where, word, op, defaults, each, user, err);
     }
-    if (status == CNN_OK && ferror(file))
-        status = CNN_FAIL(err, CNN_IO, "cannot read problem file '%s': %s", path, strerror(errno));
+    if (status == CNN_OK && !feof(file))
+        status = CNN_FAIL(err, CNN_IO, "cannot read problem file '%s': %s", path, input_line_why());
     free(line);
     fclose(file);
     return status;

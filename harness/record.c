@@ -5,6 +5,7 @@
 #include "call.h"
 #include "names.h"
 #include "problem.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -31,35 +32,17 @@ void record_free(cnn_record *record)
     free(record);
 }
 
-/* Length of the well-formed UTF-8 sequence at s, 0 if there is none. Overlong forms and surrogates are let through by
- * no JSON reader, so they are not by us. */
-static int utf8_length(const unsigned char *s)
-{
-    static const unsigned lowest[5] = {0, 0, 0x80, 0x800, 0x10000};
-    int length = s[0] < 0x80             ? 1
-                 : (s[0] & 0xE0) == 0xC0 ? 2
-                 : (s[0] & 0xF0) == 0xE0 ? 3
-                 : (s[0] & 0xF8) == 0xF0 ? 4
-                                         : 0;
-    if (length <= 1) return length;
-    unsigned code = s[0] & (0x7Fu >> length);
-    for (int i = 1; i < length; i++) {
-        if ((s[i] & 0xC0) != 0x80) return 0;
-        code = code << 6 | (s[i] & 0x3Fu);
-    }
-    bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-    return code < lowest[length] || code > 0x10FFFF || surrogate ? 0 : length;
-}
-
-/* A copy in which every byte that is not UTF-8 (a file name may hold any) is '?', so that the line stays valid JSON. */
+/* A copy in which every byte that is not UTF-8 (a file name may hold any) is '?', so that the line stays valid JSON;
+ * and what a terminal obeys where JSON does not escape it. */
 static char *utf8_copy(const char *text)
 {
     char *copy = strdup(text);
     if (!copy) return NULL;
     for (size_t i = 0; copy[i] != '\0';) {
-        int length = utf8_length((const unsigned char *)copy + i);
-        if (length == 0) copy[i] = '?';
-        i += length > 0 ? (size_t)length : 1;
+        char shown[CNN_SHOWN_MAX];
+        const size_t length = cnn_show_character(copy + i, shown);
+        if (shown[0] == '\\' && copy[i] != '\\' && (unsigned char)copy[i] >= 0x7F) copy[i] = '?';
+        i += length;
     }
     return copy;
 }
@@ -209,6 +192,5 @@ void record_session(cnn_record *record, const cnn_session *session, const char *
     }
     add_item(record, record->object, "knobs", knobs);
     /* a case that ran elsewhere, in a process of its own, has no context here */
-    if (session->context && session->impl->describe)
-        CNN_CALL_VOID(session->impl, describe, session->context, put_warning, record);
+    if (session->context) cnn_describe(session, put_warning, record);
 }

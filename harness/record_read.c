@@ -2,6 +2,8 @@
  * and passed over; the others are not its hostages. */
 #include "record_object.h"
 
+#include "input.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -56,10 +58,11 @@ static cnn_status read_lines(const char *path, record_each *each, void *user, in
     char *line = NULL;
     size_t capacity = 0;
     ssize_t length;
-    FILE *file = fopen(path, "re");
-    if (!file) return CNN_FAIL(err, CNN_IO, "cannot read %s: %s", path, strerror(errno));
+    const char *why;
+    FILE *file = input_stream(path, &why);
+    if (!file) return CNN_FAIL(err, CNN_IO, "cannot read %s: %s", path, why);
     errno = 0;
-    while (status == CNN_OK && (length = getline(&line, &capacity, file)) >= 0) {
+    while (status == CNN_OK && (length = input_line(&line, &capacity, file)) >= 0) {
         size_t size = (size_t)length;
         if (size > 0 && line[size - 1] == '\n') line[--size] = '\0';
         number++;
@@ -75,7 +78,7 @@ static cnn_status read_lines(const char *path, record_each *each, void *user, in
         cJSON_Delete(object);
         errno = 0;
     }
-    if (status == CNN_OK && !feof(file)) status = CNN_FAIL(err, CNN_IO, "cannot read %s: %s", path, strerror(errno));
+    if (status == CNN_OK && !feof(file)) status = CNN_FAIL(err, CNN_IO, "cannot read %s: %s", path, input_line_why());
     free(line);
     fclose(file);
     return status;

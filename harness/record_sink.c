@@ -5,6 +5,8 @@
 #include "record_lock.h"
 #include "record_object.h"
 
+#include "input.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -101,9 +103,9 @@ static cnn_status check_old(const record_sink *sink, cnn_error *err)
     if (fstat(sink->fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) return CNN_OK;
     FILE *file = fopen(sink->path, "re");
     if (file == NULL) return io_error(sink, errno, err);
-    do length = getline(&line, &size, file);
+    do length = input_line(&line, &size, file);
     while (length > 0 && strspn(line, " \t\r\n") == (size_t)length);
-    const bool good = length < 0 || record_begins(line, (size_t)length);
+    const bool good = length < 0 ? feof(file) != 0 : record_begins(line, (size_t)length);
     free(line);
     fclose(file);
     if (good) return CNN_OK;

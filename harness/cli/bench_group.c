@@ -3,6 +3,7 @@
 #include "../cpu/threads.h"
 #include "../names.h"
 #include "bench_parts.h"
+#include "table.h"
 
 #include <string.h>
 
@@ -112,7 +113,7 @@ static void pass_over(bench *b, int p, cnn_dir dir, const char *text, const cnn_
 {
     cli_progress_end(&b->progress);
     const bool large = err->status == CNN_OUT_OF_MEMORY || err->status == CNN_OVERFLOW;
-    fprintf(stderr, "%s %s %s: %s\n", large ? "REFUSED" : "FAILED", cnn_dir_name(dir), text, err->message);
+    table_put(stderr, "%s %s %s: %s\n", large ? "REFUSED" : "FAILED", cnn_dir_name(dir), text, err->message);
     *(large ? &b->unsupported : &b->failed) += 1;
     if (large && p < b->problems.given && b->problems.refusal.status == CNN_OK) b->problems.refusal = *err;
 }

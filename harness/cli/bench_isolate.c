@@ -2,6 +2,7 @@
  * shares with its parent whose code it is about to call: a store before each turn, outside of what is timed. When it
  * dies, the parent knows of whom, and the next child runs that group of contenders once more without them. */
 #include "bench_parts.h"
+#include "table.h"
 
 #include <string.h>
 
@@ -110,7 +111,7 @@ static void tell(const bench *b, isolate_page *page, const char *name, const cha
     cnn_error err;
     page->tally[FAILED]++;
     if (cli_report_ended(b->options, name, NULL, doing, how, b->sink, &err) != CNN_OK)
-        fprintf(stderr, "benchcnn: %s\n", err.message);
+        table_put(stderr, "benchcnn: %s\n", err.message);
 }
 
 static void died(void *user, isolate_page *page, const char *how)

@@ -2,6 +2,7 @@
 #include "../grow.h"
 #include "../names.h"
 #include "bench_parts.h"
+#include "table.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,7 +14,8 @@ static cnn_status add_problem(void *user, const char *text, const cnn_problem *p
     if (!problem) {
         bool unsupported = err->status == CNN_UNSUPPORTED;
         list->refused++;
-        if (!list->silent) fprintf(stderr, "%s %s: %s\n", unsupported ? "UNSUPPORTED" : "REFUSED", text, err->message);
+        if (!list->silent)
+            table_put(stderr, "%s %s: %s\n", unsupported ? "UNSUPPORTED" : "REFUSED", text, err->message);
         if (!unsupported && list->refusal.status == CNN_OK) list->refusal = *err;
         return CNN_OK;
     }

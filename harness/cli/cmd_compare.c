@@ -80,7 +80,7 @@ static cnn_status set_up(compare_run *c, cnn_error *err)
     if (status != CNN_OK) return status;
     const cli_file a = {"A", o->words.items[0]}, b = {"B", o->words.items[1]};
     if (cli_keep_apart(&a, &b, &same) != CNN_OK)
-        fprintf(stderr, "benchcnn: %s and %s are one file: it is compared with itself\n", a.path, b.path);
+        table_put(stderr, "benchcnn: %s and %s are one file: it is compared with itself\n", a.path, b.path);
     status = figures_read(a.path, &c->a, err);
     if (status == CNN_OK) status = figures_read(b.path, &c->b, err);
     if (status == CNN_OK) status = cli_output_open(o, &c->output, err);
@@ -91,18 +91,18 @@ static cnn_status set_up(compare_run *c, cnn_error *err)
 static void print_environments(const compare_run *c)
 {
     if ((c->a.n_facts == 0) != (c->b.n_facts == 0)) {
-        fprintf(stderr, "environments differ: %s says nothing of its\n", c->options->words.items[c->a.n_facts > 0]);
+        table_put(stderr, "environments differ: %s says nothing of its\n", c->options->words.items[c->a.n_facts > 0]);
         return;
     }
     for (int i = 0; i < c->a.n_facts; i++) {
         const char *key = c->a.facts[i].key, *other = figures_fact(&c->b, key);
         if (!other || strcmp(other, c->a.facts[i].value) != 0)
-            fprintf(stderr, "environments differ: %s was %s, is %s\n", key, c->a.facts[i].value,
-                    other ? other : "unknown");
+            table_put(stderr, "environments differ: %s was %s, is %s\n", key, c->a.facts[i].value,
+                      other ? other : "unknown");
     }
     for (int i = 0; i < c->b.n_facts; i++)
         if (!figures_fact(&c->a, c->b.facts[i].key))
-            fprintf(stderr, "environments differ: %s was unknown, is %s\n", c->b.facts[i].key, c->b.facts[i].value);
+            table_put(stderr, "environments differ: %s was unknown, is %s\n", c->b.facts[i].key, c->b.facts[i].value);
 }
 
 static cnn_status write_record(const compare_run *c, const figure *a, const figure *b, const comparison *r,
@@ -190,16 +190,16 @@ static void print_unmatched(compare_run *c)
     for (int s = 0; s < 2; s++)
         for (int i = 0; i < sets[s]->count; i++) {
             if (figures_find(sets[1 - s], sets[s]->list[i].key)) continue;
-            fprintf(stderr, "only in %s: %s\n", c->options->words.items[s], sets[s]->list[i].key);
+            table_put(stderr, "only in %s: %s\n", c->options->words.items[s], sets[s]->list[i].key);
             c->unmatched++;
         }
     for (int s = 0; s < 2; s++)
         if (sets[s]->bad > 0)
-            fprintf(stderr, "%s: %d line(s) are no records, passed over\n", c->options->words.items[s], sets[s]->bad);
+            table_put(stderr, "%s: %d line(s) are no records, passed over\n", c->options->words.items[s], sets[s]->bad);
     for (int s = 0; s < 2; s++)
         if (sets[s]->impossible > 0)
-            fprintf(stderr, "%s: %d time(s) are none (not above 0, or not finite), passed over\n",
-                    c->options->words.items[s], sets[s]->impossible);
+            table_put(stderr, "%s: %d time(s) are none (not above 0, or not finite), passed over\n",
+                      c->options->words.items[s], sets[s]->impossible);
 }
 
 static int outcome(const compare_run *c)

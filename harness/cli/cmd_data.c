@@ -3,6 +3,7 @@
 #include "../cpu/threads.h"
 #include "../data/dataset.h"
 #include "cli.h"
+#include "table.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ static void print_part(const char *name, const dataset *data, const dataset_part
 
 static void print_data(const dataset *data)
 {
-    printf("%s: %s\n", data->name, data->source);
+    table_put(stdout, "%s: %s\n", data->name, data->source);
     printf("  %lld x %lld x %lld pixels, %lld classes, mean of the training images %.6f\n", (long long)data->c,
            (long long)data->h, (long long)data->w, (long long)data->classes, data->mean);
     print_part("training", data, &data->train);
@@ -44,7 +45,7 @@ static cnn_status show_all(const cli_options *options, cnn_error *err)
     if (mnist_find(NULL, folder, err) == CNN_OK)
         status = show(options, "mnist", err);
     else
-        printf("mnist: %s\n", err->message);
+        table_put(stdout, "mnist: %s\n", err->message);
     return status == CNN_OK ? show(options, "synthetic", err) : status;
 }
 

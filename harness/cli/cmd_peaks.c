@@ -4,6 +4,7 @@
 #include "../text.h"
 #include "bench_parts.h"
 #include "output.h"
+#include "table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +155,7 @@ static void lost(void *user, isolate_page *page, const char *how)
     cnn_error err;
     page->tally[FAILED]++;
     if (cli_report_ended(r->options, page->outside, NULL, page->doing, how, r->output.sink, &err) != CNN_OK)
-        fprintf(stderr, "benchcnn: %s\n", err.message);
+        table_put(stderr, "benchcnn: %s\n", err.message);
 }
 
 int cmd_peaks(const cli_options *options, cnn_error *err)

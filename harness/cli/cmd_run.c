@@ -4,7 +4,9 @@
 #include "options.h"
 #include "run_parts.h"
 #include "sessions.h"
+#include "table.h"
 
+#include "../input.h"
 #include "../net/net.h"
 
 #include <errno.h>
@@ -130,10 +132,12 @@ static cnn_status read_recipe(recipe *r, cnn_error *err)
     char *line = NULL;
     size_t size = 0;
     cnn_status status = CNN_OK;
-    FILE *file = fopen(r->path, "r");
-    if (file == NULL) return CNN_FAIL(err, CNN_IO, "%.300s: %s", r->path, strerror(errno));
-    for (int number = 1; status == CNN_OK && getline(&line, &size, file) >= 0; number++)
+    const char *why;
+    FILE *file = input_stream(r->path, &why);
+    if (file == NULL) return CNN_FAIL(err, CNN_IO, "%.300s: %s", r->path, why);
+    for (int number = 1; status == CNN_OK && input_line(&line, &size, file) >= 0; number++)
         status = add_line(r, number, line, err);
+    if (status == CNN_OK && !feof(file)) status = CNN_FAIL(err, CNN_IO, "%.300s: %s", r->path, input_line_why());
     free(line);
     fclose(file);
     if (status == CNN_OK && r->count == 0) status = CNN_FAIL(err, CNN_BAD_FORMAT, "%.300s: no command", r->path);
@@ -167,8 +171,8 @@ static cnn_status run_steps(recipe *r, cnn_error *err)
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < r->count; i++) {
         const step *s = &r->steps[i];
-        printf("[%d/%d] %s%s\n", i + 1, r->count, s->text, s->done ? " (done before)" : "");
-        if (s->left_out != NULL) printf("    left out: %s\n", s->left_out);
+        table_put(stdout, "[%d/%d] %s%s\n", i + 1, r->count, s->text, s->done ? " (done before)" : "");
+        if (s->left_out != NULL) table_put(stdout, "    left out: %s\n", s->left_out);
         r->left += s->left_out != NULL;
         if (!s->done && s->left_out == NULL) status = run_step(r, s, err);
     }
@@ -180,7 +184,7 @@ int cmd_run(const cli_options *options, cnn_error *err)
     recipe r = {.options = options};
     cnn_status status = set_up(&r, err);
     if (status == CNN_OK && !options->dry_run) status = run_steps(&r, err);
-    if (status == CNN_OK && options->dry_run) printf("%s: %d commands, all well formed\n", r.path, r.count);
+    if (status == CNN_OK && options->dry_run) table_put(stdout, "%s: %d commands, all well formed\n", r.path, r.count);
     const int result = status != CNN_OK   ? cli_fail(err)
                        : r.failed > 0     ? EXIT_FAILED
                        : r.left < r.count ? EXIT_HELD

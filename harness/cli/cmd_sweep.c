@@ -61,7 +61,7 @@ static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
         if (status == CNN_OK) status = sweep_final(s, g, err);
         cli_progress_end(&s->b.progress);
         if (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW) { /* this problem's own trouble */
-            fprintf(stderr, "REFUSED %s: %s\n", cnn_dir_name(g->dir), err->message);
+            table_put(stderr, "REFUSED %s: %s\n", cnn_dir_name(g->dir), err->message);
             s->refused++;
             status = CNN_OK;
         }
@@ -177,8 +177,8 @@ static void print_summary(const sweep *s)
 static void say_not_tuned(const sweep *s)
 {
     if (!s->tune || s->chosen > 0) return;
-    fprintf(stderr, "--tune %s: nothing new was kept: %s\n", s->b.options->tune,
-            s->held > 0 ? "it holds these choices already" : "no point could be timed");
+    table_put(stderr, "--tune %s: nothing new was kept: %s\n", s->b.options->tune,
+              s->held > 0 ? "it holds these choices already" : "no point could be timed");
 }
 
 static int sweep_operations(const cli_options *options, const sweep_axes *axes, cnn_error *err)

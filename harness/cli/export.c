@@ -3,6 +3,7 @@
 
 #include "../grow.h"
 #include "../names.h"
+#include "../text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,14 +53,23 @@ static const char *table_of(const char *kind)
     return NULL;
 }
 
+/* A file's text may hold whatever JSON can: a row stays a row, and a terminal stays as it is. */
+static char *shown_copy(const char *text)
+{
+    const size_t size = 4 * strlen(text) + 1;
+    char *copy = malloc(size);
+    if (copy) cnn_visible(text, copy, size);
+    return copy;
+}
+
 static char *cell_of(const cnn_record *record, const char *field)
 {
     const char *text = record_get_text(record, field);
-    if (text) return strdup(text);
-    char *value = record_json(record, field);
-    if (!value || (strcmp(value, "null") != 0 && strcmp(value, "{}") != 0)) return value;
+    if (text) return shown_copy(text);
+    char *value = record_json(record, field), *cell = NULL;
+    if (value && strcmp(value, "null") != 0 && strcmp(value, "{}") != 0) cell = shown_copy(value);
     free(value);
-    return NULL;
+    return cell;
 }
 
 cnn_status export_add(export_table *tables, int count, const cnn_record *record, cnn_error *err)

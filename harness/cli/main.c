@@ -2,13 +2,16 @@
 #include "../thread_state.h"
 #include "options.h"
 
+#include "../text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 int cli_fail(const cnn_error *err)
 {
+    char shown[4 * CNN_MESSAGE_MAX]; /* all of it, even where each byte is shown as four */
     fflush(stdout);
-    fprintf(stderr, "benchcnn: %s\n", err->message);
+    fprintf(stderr, "benchcnn: %s\n", cnn_visible(err->message, shown, sizeof shown));
     switch (err->status) {
     case CNN_DEVICE:
     case CNN_INTERNAL:

@@ -1,5 +1,6 @@
 /* plot_epochs.c: `benchcnn plot FILE.jsonl...`: seconds per epoch over batch size. */
 #include "plot_batch.h"
+#include "table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,9 +85,9 @@ cnn_status plot_epochs(const cli_options *options, cnn_error *err)
         p ? read_records(options, &table, err) : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plot");
     if (status == CNN_OK) status = series_make(&table, &set, err);
     if (status == CNN_OK && set.left_out > 0)
-        fprintf(stderr, "benchcnn: drawing network %s with %lld + %lld images; %d records of others are left out\n",
-                set.list[0].setting.net, (long long)set.list[0].setting.train_images,
-                (long long)set.list[0].setting.test_images, set.left_out);
+        table_put(stderr, "benchcnn: drawing network %s with %lld + %lld images; %d records of others are left out\n",
+                  set.list[0].setting.net, (long long)set.list[0].setting.train_images,
+                  (long long)set.list[0].setting.test_images, set.left_out);
     if (status == CNN_OK && set.diverged > 0)
         fprintf(stderr, "benchcnn: %d epoch%s left out: the training diverged, its loss is not finite\n", set.diverged,
                 set.diverged == 1 ? " is" : "s are");

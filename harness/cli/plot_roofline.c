@@ -3,6 +3,7 @@
 #include "../names.h"
 #include "bench/roofline.h"
 #include "plot_parts.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static cnn_status read_files(const cli_options *options, roofline *r, cnn_error 
     if (status == CNN_OK) status = roofline_make_roofs(r, err);
     describe_machine(r, machine, sizeof machine);
     if (status == CNN_OK && r->left_out > 0)
-        fprintf(stderr, "benchcnn: drawing %s; %d figures of others are left out\n", machine, r->left_out);
+        table_put(stderr, "benchcnn: drawing %s; %d figures of others are left out\n", machine, r->left_out);
     return status;
 }
 

@@ -3,6 +3,7 @@
  * happens later is isolate.c's to survive; without --isolate a crash or an exit() is at least explained. */
 #include "isolate.h"
 #include "options.h"
+#include "table.h"
 
 #include "../text.h"
 
@@ -44,8 +45,11 @@ static void on_crash(int signal_number)
 
 static void watch(bool isolated)
 {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-    struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND};
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    static char spare[1 << 16]; /* a stack to speak from when the stack itself has run over */
+    const stack_t stack = {.ss_sp = spare, .ss_size = sizeof spare};
+    const bool has_stack = !isolated && sigaltstack(&stack, NULL) == 0;
+    struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND | (has_stack ? SA_ONSTACK : 0)};
     for (size_t i = 0; !isolated && i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
     atexit(at_exit);
     running = 1;
@@ -147,8 +151,9 @@ cnn_status cli_report_ended(const cli_options *options, const char *name, const 
     char reason[512];
     snprintf(reason, sizeof reason, "%s: %s", doing, how);
     if (!options->json)
-        printf("FAILED      %s%s%s%s | %s\n    repeat with: %s\n", name, name[0] != '\0' && plugin != NULL ? ", " : "",
-               plugin != NULL ? "plug-in " : "", plugin != NULL ? plugin : "", reason, options->command_line);
+        table_put(stdout, "FAILED      %s%s%s%s | %s\n    repeat with: %s\n", name,
+                  name[0] != '\0' && plugin != NULL ? ", " : "", plugin != NULL ? "plug-in " : "",
+                  plugin != NULL ? plugin : "", reason, options->command_line);
     cnn_record *record = record_new("implementation");
     record_text(record, "impl", name);
     if (plugin != NULL) record_text(record, "plugin", plugin);

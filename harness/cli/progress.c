@@ -1,5 +1,6 @@
 /* progress.c: how far a long run has come, on standard error, so that standard output holds results only. A terminal
  * gets one line that redraws itself; a log file gets a plain line now and then. */
+#include "../text.h"
 #include "cli.h"
 
 #include <math.h>
@@ -64,13 +65,13 @@ void cli_progress_show(cli_progress *progress, double done, double total, const 
     progress->last = now;
     double elapsed = fmax(now - progress->start, 1e-9), rate = done / elapsed;
     double share = total > 0 ? fmin(fmax(done / total, 0.0), 1.0) : 0.0;
-    char facts[64] = "", speed[24] = "", left[32] = "";
+    char shown[CNN_MESSAGE_MAX], facts[64] = "", speed[24] = "", left[32] = "";
     if (rate > 0) {
         format_rate(rate, speed, sizeof speed);
         format_left((total - done) / rate, left, sizeof left);
         snprintf(facts, sizeof facts, "%s  %s", speed, left);
     }
-    if (!note) note = "";
+    note = cnn_visible(note, shown, sizeof shown); /* a problem of a file, as it stands there */
     if (progress->terminal)
         draw_bar(progress->what, share, facts, note);
     else

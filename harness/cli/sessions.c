@@ -1,5 +1,6 @@
 /* sessions.c: opening what --impl chooses. */
 #include "sessions.h"
+#include "table.h"
 
 #include "../call.h"
 #include "../names.h"
@@ -61,7 +62,7 @@ cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessi
         status = open_session(impl, &params, to_time, &sessions->list[sessions->count], err);
         if (status == CNN_OK) sessions->count++;
         if (status == CNN_UNAVAILABLE && !by_name) {
-            fprintf(stderr, "without %s: %s\n", impl->name, err->message);
+            table_put(stderr, "without %s: %s\n", impl->name, err->message);
             status = CNN_OK;
         }
     }
@@ -104,7 +105,7 @@ void cli_say_warnings(const cli_sessions *sessions)
     for (int i = 0; i < sessions->count; i++) {
         const cnn_session *s = &sessions->list[i];
         isolate_enter(sessions->page, s->impl->name, "asking it about itself");
-        if (s->impl->describe) CNN_CALL_VOID(s->impl, describe, s->context, say_warning, &said);
+        cnn_describe(s, say_warning, &said);
     }
     isolate_enter(sessions->page, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "../names.h"
 #include "../text.h"
 #include "cli.h"
+#include "table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -117,8 +118,8 @@ cnn_status cli_no_words(const cli_options *options, cnn_error *err)
 void cli_say_bad_lines(const char *path, int bad)
 {
     if (bad == 0) return;
-    fprintf(stderr, "benchcnn: %s: %d line%s no record (a run that was killed?), passed over\n", path, bad,
-            bad == 1 ? " is" : "s are");
+    table_put(stderr, "benchcnn: %s: %d line%s no record (a run that was killed?), passed over\n", path, bad,
+              bad == 1 ? " is" : "s are");
 }
 
 void cli_say_other_build(const char *path)

@@ -1,5 +1,6 @@
 /* speedups.c: from the command line to speedups, and from a speedup to its record. */
 #include "speedups.h"
+#include "table.h"
 
 #include <math.h>
 
@@ -18,7 +19,7 @@ static cnn_status make(const cli_options *options, int first, speedup_set *set, 
 cnn_status cli_speedups(const cli_options *options, int first, speedup_set *set, cnn_error *err)
 {
     const cnn_status status = make(options, first, set, err);
-    for (int i = 0; i < set->n_notes && !options->quiet; i++) fprintf(stderr, "benchcnn: %s\n", set->notes[i]);
+    for (int i = 0; i < set->n_notes && !options->quiet; i++) table_put(stderr, "benchcnn: %s\n", set->notes[i]);
     return status;
 }
 

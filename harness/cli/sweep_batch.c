@@ -158,7 +158,7 @@ static cnn_status run_point(batch_sweep *s, int b, int index, cnn_error *err)
     if (status == CNN_OK) status = train(s, &p, network, &setting, err);
     if (status == CNN_OK) s->ran++;
     if (status == CNN_UNSUPPORTED || status == CNN_OUT_OF_MEMORY) { /* this point's own trouble */
-        fprintf(stderr, "batch %lld %s: %s: %s\n", (long long)batch, c->label, cnn_status_name(status), err->message);
+        table_put(stderr, "batch %lld %s: %s: %s\n", (long long)batch, c->label, cnn_status_name(status), err->message);
         s->refused++;
         status = CNN_OK;
     }

@@ -2,6 +2,7 @@
 #include "../names.h"
 #include "../text.h"
 #include "sweep_parts.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -110,7 +111,7 @@ static void count_state(sweep *s, const contender *c, const char *label)
         s->refused++;
     if (c->state == CONTENDER_WRONG || !s->b.options->quiet) {
         cli_progress_end(&s->b.progress);
-        fprintf(stderr, "%s: %s\n", label, c->reason);
+        table_put(stderr, "%s: %s\n", label, c->reason);
     }
 }
 

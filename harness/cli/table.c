@@ -1,6 +1,8 @@
 /* table.c: folding lines at blanks, and shortening names. */
 #include "table.h"
 
+#include "../text.h"
+
 #include "bench/stats.h"
 
 #include <stdarg.h>
@@ -33,6 +35,25 @@ int table_width(const char *text)
     return width;
 }
 
+/* What others wrote is shown, not obeyed: line ends alone are the program's own. NULL: no memory. */
+static char *shown_lines(const char *text)
+{
+    char *whole = NULL, shown[CNN_SHOWN_MAX];
+    size_t size;
+    FILE *stream = open_memstream(&whole, &size);
+    for (const char *at = text; stream != NULL && *at != '\0';) {
+        if (*at == '\n') {
+            fputc(*at++, stream);
+            continue;
+        }
+        at += cnn_show_character(at, shown);
+        fputs(shown, stream);
+    }
+    if (stream != NULL && fclose(stream) == 0) return whole;
+    free(whole);
+    return NULL;
+}
+
 /* Where a line of so many columns must end: at its last blank behind `hang`, or, where a word is too long, within it.
  */
 static size_t fold(const char *line, size_t length, int hang, int columns)
@@ -59,9 +80,11 @@ static void print_line(FILE *to, const char *line, size_t length, int hang, int 
     }
 }
 
+enum { UNFOLDED = -1 };
+
 static void print_text(FILE *to, int hang, const char *text)
 {
-    const int columns = columns_of(to);
+    const int columns = hang == UNFOLDED ? 0 : columns_of(to);
     for (const char *line = text; *line != '\0';) {
         const size_t length = strcspn(line, "\n");
         print_line(to, line, length, hang, columns);
@@ -73,16 +96,15 @@ static void print_all(FILE *to, int hang, const char *format, va_list args)
 {
     char *text = NULL;
     size_t size;
-    va_list again;
-    va_copy(again, args);
     FILE *stream = open_memstream(&text, &size);
     const bool put = stream != NULL && vfprintf(stream, format, args) >= 0;
     const bool whole = stream != NULL && fclose(stream) == 0 && put;
-    if (whole)
-        print_text(to, hang, text);
+    char *shown = whole ? shown_lines(text) : NULL;
+    if (shown != NULL)
+        print_text(to, hang, shown);
     else
-        vfprintf(to, format, again); /* no memory: wide, but said */
-    va_end(again);
+        fputs("benchcnn: no memory for a line of output\n", stderr);
+    free(shown);
     free(text);
 }
 
@@ -91,6 +113,14 @@ void table_print(int hang, const char *format, ...)
     va_list args;
     va_start(args, format);
     print_all(stdout, hang, format, args);
+    va_end(args);
+}
+
+void table_put(FILE *to, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print_all(to, UNFOLDED, format, args);
     va_end(args);
 }
 

@@ -1,6 +1,6 @@
 /* table.h: lines of tables for whoever reads them. On a terminal no line is wider than it is, nor than 100 columns:
  * what is longer goes on in the next line, indented. Elsewhere (a file, a pipe) a row is one line, whole, for grep and
- * awk. */
+ * awk. What others wrote (files, plug-ins) may stand in any of them: what a terminal would obey is shown as \x1b. */
 #ifndef HARNESS_CLI_TABLE_H
 #define HARNESS_CLI_TABLE_H
 
@@ -18,6 +18,11 @@ int table_width(const char *text);
 __attribute__((format(printf, 2, 3)))
 #endif
 void table_print(int hang, const char *format, ...);
+/* The same unfolded: what is to be copied, and messages. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void table_put(FILE *to, const char *format, ...);
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif

@@ -41,7 +41,7 @@ cnn_status cli_open_data(const cli_options *o, const cnn_net *net, int threads, 
                                    .seed = (uint64_t)o->seed,
                                    .threads = threads};
     const cnn_status status = dataset_open(&params, data, err);
-    if (status == CNN_OK && !o->quiet) fprintf(stderr, "data: %s\n", data->source);
+    if (status == CNN_OK && !o->quiet) table_put(stderr, "data: %s\n", data->source);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* tuned.c: picks from a tuning file, and keeps a session open for each set of threads and knobs that is picked. */
 #include "tuned.h"
+#include "table.h"
 
 #include "../knobs.h"
 #include "../names.h"
@@ -39,7 +40,7 @@ static cnn_status read_file(cli_tuned *t, bool keeps, cnn_error *err)
     if (t->options->tune && !keeps)
         return CNN_FAIL(err, CNN_IO, "--tune %.200s: no such file; `benchcnn sweep ... --tune FILE` makes one", path);
     if (!keeps)
-        fprintf(stderr, "tuned: there is no %s here (--tune FILE names another); the defaults are used\n", path);
+        table_put(stderr, "tuned: there is no %s here (--tune FILE names another); the defaults are used\n", path);
     return CNN_OK;
 }
 
@@ -86,7 +87,7 @@ cnn_status cli_tuned_say(cli_tuned *t, const char *text, cnn_error *err)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for what was said");
     }
     t->said[t->n_said++] = copy;
-    fprintf(stderr, "%s\n", text);
+    table_put(stderr, "%s\n", text);
     return CNN_OK;
 }
 

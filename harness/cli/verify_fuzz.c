@@ -1,5 +1,6 @@
 /* verify_fuzz.c: `benchcnn verify --fuzz N`: what is drawn from, the workers, the end. */
 #include "verify_fuzz.h"
+#include "table.h"
 
 #include "../cpu/threads.h"
 #include "../names.h"
@@ -106,7 +107,7 @@ static cnn_status choose_impls(fuzz_session *s, cnn_error *err)
         else if (message.result != CNN_UNAVAILABLE || by_name)
             return CNN_FAIL(err, (cnn_status)message.result, "%s", why);
         else
-            fprintf(stderr, "without %s: %s\n", name, why);
+            table_put(stderr, "without %s: %s\n", name, why);
     }
     space->n_impls = kept;
     if (kept > 0) return CNN_OK;

@@ -152,7 +152,7 @@ void report_malformed(verify_report *r, cnn_op op, const char *text, const char 
     const report_case now = {.what = text};
     r->malformed++;
     fflush(stdout);
-    fprintf(stderr, "benchcnn: %s\n", reason);
+    table_put(stderr, "benchcnn: %s\n", reason);
     record_refused(r, op, &now, REFUSED, reason);
 }
 
@@ -215,8 +215,8 @@ void report_died(verify_report *r, isolate_page *page, const char *how)
     if (!r->options->json) {
         char name[2 * CNN_NAME_MAX + 2];
         snprintf(name, sizeof name, "%s:%s", page->impl, page->algorithm);
-        printf("%-11s %-14s %-9s %-5s %s | %s\n    repeat with: %s\n", verify_state_name(VERIFY_FAILED), name, page->op,
-               page->dir, page->problem, how, page->command);
+        table_put(stdout, "%-11s %-14s %-9s %-5s %s | %s\n    repeat with: %s\n", verify_state_name(VERIFY_FAILED),
+                  name, page->op, page->dir, page->problem, how, page->command);
     }
     cnn_record *record = record_new("verify");
     record_text(record, "impl", page->impl);

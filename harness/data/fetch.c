@@ -1,13 +1,17 @@
 /* fetch.c: downloads MNIST with curl or wget, whichever the machine has, and checks what came.
  *
- * A file is fetched under a temporary name and gets its own only when size and CRC-32 (zlib) of its unpacked content
- * are right: an interrupted or wrong download never passes for the data. $BENCHCNN_MNIST_URL names another server. */
+ * A file is fetched under a temporary name and gets its own only when the SHA-256 of its unpacked content is right, as
+ * sha256sum (coreutils) tells it: an interrupted, wrong or forged download never passes for the data. Servers are asked
+ * over https, and may send elsewhere over https alone. $BENCHCNN_MNIST_URL names another server, https or not. */
+#include "../input.h"
 #include "data_parts.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -20,26 +24,92 @@ static const char *const servers[] = {"https://ossci-datasets.s3.amazonaws.com/m
 /* Of the unpacked files, in the order of mnist_files. */
 static const struct {
     uint64_t bytes;
-    uint32_t crc;
-} expected[MNIST_FILES] = {{47040016, 0xe9f4d8b3u}, {60008, 0xe0cb4ad2u}, {7840016, 0x91373bdfu}, {10008, 0x4ab9eff9u}};
+    char sha256[65];
+} expected[MNIST_FILES] = {
+    {47040016, "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"},
+    {60008, "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"},
+    {7840016, "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"},
+    {10008, "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"},
+};
+
+/* sha256sum, with what it reads at *to and what it says at *from; -1 when there is no such program. A socket, so that
+ * writing to one that has ended is an error and no signal. */
+static int start_sha256sum(int *to, int *from, pid_t *pid)
+{
+    char name[] = "sha256sum";
+    char *const argv[] = {name, NULL};
+    int in[2], out[2];
+    posix_spawn_file_actions_t actions;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0) return -1;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, out) != 0) {
+        close(in[0]), close(in[1]);
+        return -1;
+    }
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, in[1], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+    const int failed = posix_spawnp(pid, name, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(in[1]), close(out[1]);
+    *to = in[0], *from = out[0];
+    if (failed == 0) return 0;
+    close(*to), close(*from);
+    return -1;
+}
+
+/* Unpacks the file into it, and a byte more than there should be at most; the bytes, or -1. */
+static int64_t unpack(gzFile in, int to, uint64_t most)
+{
+    uint8_t bytes[1 << 14];
+    int64_t count = 0;
+    int n = 0;
+    while ((uint64_t)count <= most && (n = gzread(in, bytes, sizeof bytes)) > 0) {
+        count += n;
+        for (ssize_t at = 0, sent; at < n; at += sent)
+            if ((sent = send(to, bytes + at, (size_t)(n - at), MSG_NOSIGNAL)) < 0) return -1;
+    }
+    return n < 0 ? -1 : count;
+}
+
+static bool read_all(int from, char *text, size_t length)
+{
+    size_t got = 0;
+    for (ssize_t n; got < length && (n = read(from, text + got, length - got)) > 0;) got += (size_t)n;
+    text[got] = '\0';
+    return got == length;
+}
 
 static cnn_status check_file(const char *path, int file, cnn_error *err)
 {
-    uint8_t bytes[1 << 14];
-    uint64_t count = 0;
-    uint32_t crc = (uint32_t)crc32(0, NULL, 0);
-    int n;
-    gzFile in = gzopen(path, "rb");
-    if (in == NULL) return CNN_FAIL(err, CNN_IO, "%s: cannot be opened: %s", path, strerror(errno));
-    for (; (n = gzread(in, bytes, sizeof bytes)) > 0; count += (uint64_t)n)
-        crc = (uint32_t)crc32(crc, bytes, (unsigned)n);
+    char sha256[65] = "";
+    const char *why;
+    int to, from, status;
+    pid_t pid;
+    const int fd = input_open(path, &why);
+    if (fd < 0) return CNN_FAIL(err, CNN_IO, "%s: cannot be opened: %s", path, why);
+    gzFile in = gzdopen(fd, "rb");
+    if (in == NULL) close(fd);
+    if (in == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: no memory to read it", path);
+    if (start_sha256sum(&to, &from, &pid) != 0) {
+        gzclose(in);
+        return CNN_FAIL(err, CNN_UNAVAILABLE,
+                        "sha256sum is not installed, and downloads are verified with it: "
+                        "apt-get install coreutils");
+    }
+    const int64_t count = unpack(in, to, expected[file].bytes);
+    close(to);
+    const bool told = read_all(from, sha256, 64);
+    close(from);
     gzclose(in);
-    if (n < 0) return CNN_FAIL(err, CNN_BAD_FORMAT, "%s: is damaged: it cannot be unpacked", path);
-    if (count != expected[file].bytes || crc != expected[file].crc)
-        return CNN_FAIL(err, CNN_BAD_FORMAT, "%s: holds %llu bytes with CRC-32 %08x, but MNIST's %s has %llu with %08x",
-                        path, (unsigned long long)count, crc, mnist_files[file],
-                        (unsigned long long)expected[file].bytes, expected[file].crc);
-    return CNN_OK;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+    if (count < 0) return CNN_FAIL(err, CNN_BAD_FORMAT, "%s: is damaged: it cannot be unpacked", path);
+    if (told && (uint64_t)count == expected[file].bytes && strcmp(sha256, expected[file].sha256) == 0) return CNN_OK;
+    return CNN_FAIL(
+        err, CNN_BAD_FORMAT,
+        "%s: holds %s%lld bytes with SHA-256 %s, but MNIST's %s has %llu with %s: remove it, or name another "
+        "server by $BENCHCNN_MNIST_URL",
+        path, (uint64_t)count > expected[file].bytes ? "more than " : "", (long long)count, told ? sha256 : "unknown",
+        mnist_files[file], (unsigned long long)expected[file].bytes, expected[file].sha256);
 }
 
 /* Runs a program and waits; -1 when there is no such program, else its exit status. No shell is involved. */
@@ -50,19 +120,24 @@ static int run_program(char *const argv[])
     if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) != 0) return -1;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR) return 127;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static cnn_status download(const char *server, int file, char *path, cnn_error *err)
 {
     char url[DATASET_PATH_MAX];
-    char curl[] = "curl", flags[] = "-fsSL", to[] = "-o", wget[] = "wget", quiet[] = "-q", as[] = "-O";
     if (snprintf(url, sizeof url, "%s/%s.gz", server, mnist_files[file]) >= (int)sizeof url)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "the server's address '%.64s...' is too long: with the file's name it may have %d characters",
                         server, DATASET_PATH_MAX - 1);
-    char *const with_curl[] = {curl, flags, to, path, url, NULL}, *const with_wget[] = {wget, quiet, as,
-                                                                                        path, url,   NULL};
+    /* -q: no ~/.curlrc. A mirror may be asked as it is named; wherever it sends, it is https. */
+    char curl[] = "curl", quiet[] = "-q", flags[] = "-fsSL", only[] = "--proto", named[] = "=https,http,file",
+         https[] = "=https", onwards[] = "--proto-redir", size[] = "--max-filesize", bytes[] = "67108864",
+         at[] = "--url", to[] = "-o", wget[] = "wget", mute[] = "-q", stay[] = "--max-redirect=0", as[] = "-O";
+    const bool safe = strncmp(url, "https://", 8) == 0;
+    char *const with_curl[] = {curl, quiet, flags, only, safe ? https : named, onwards, https, size, bytes, to,
+                               path, at,    url,   NULL};
+    char *const with_wget[] = {wget, mute, stay, as, path, url, NULL};
     int code = run_program(with_curl);
     const bool no_curl = code == -1;
     if (no_curl) code = run_program(with_wget);
@@ -70,6 +145,7 @@ static cnn_status download(const char *server, int file, char *path, cnn_error *
         return CNN_FAIL(err, CNN_UNAVAILABLE,
                         "neither curl nor wget is installed: install one (apt-get install curl), "
                         "or put the four files into the folder by hand");
+    if (code == 128 + SIGINT) return CNN_FAIL(err, CNN_INTERRUPTED, "fetching %s was interrupted", url);
     if (code != 0)
         return CNN_FAIL(err, CNN_IO, "%s: %s could not fetch it (exit status %d)", url, no_curl ? "wget" : "curl",
                         code);
@@ -85,7 +161,7 @@ static cnn_status fetch_file(const char *folder, int file, cnn_error *err)
     snprintf(part, sizeof part, "%.900s/%s.part%ld", folder, mnist_files[file], (long)getpid());
     cnn_status status = CNN_IO;
     const int n_servers = mirror != NULL ? 1 : (int)(sizeof servers / sizeof servers[0]);
-    for (int i = 0; i < n_servers && status != CNN_OK; i++) {
+    for (int i = 0; i < n_servers && status != CNN_OK && status != CNN_INTERRUPTED; i++) {
         status = download(mirror != NULL ? mirror : servers[i], file, part, err);
         if (status == CNN_OK) status = check_file(part, file, err);
     }

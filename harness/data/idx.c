@@ -1,6 +1,8 @@
 /* idx.c: reading and writing IDX files. zlib's gzFile reads plain files too, so there is one path for both. */
 #include "idx.h"
 
+#include "../impl.h"
+#include "../input.h"
 #include "../shape.h"
 #include "../text.h"
 #include "data_parts.h"
@@ -8,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 enum { CHUNK = 1 << 26 }; /* gzread takes an unsigned int */
@@ -87,7 +90,8 @@ static cnn_status read_part(gzFile file, const char *path, idx_array *a, int64_t
     char text[96];
     const int64_t left = a->count - at, part = at > LEAST ? at : LEAST;
     const int64_t size = at + (left < part ? left : part);
-    uint8_t *grown = realloc(a->bytes, (size_t)size);
+    const bool fits = cnn_host_check((size_t)(size - at), err) == CNN_OK;
+    uint8_t *grown = fits ? realloc(a->bytes, (size_t)size) : NULL;
     format_dims(a, text);
     if (grown == NULL)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: the header says %s bytes, more than memory can hold", path, text);
@@ -119,10 +123,14 @@ static cnn_status read_body(gzFile file, const char *path, idx_array *a, cnn_err
 cnn_status idx_read(const char *path, int min_dims, int max_dims, idx_array *array, cnn_error *err)
 {
     memset(array, 0, sizeof *array);
-    errno = 0;
-    gzFile file = gzopen(path, "rb");
-    if (file == NULL)
-        return CNN_FAIL(err, CNN_IO, "%s: cannot be opened: %s", path, errno ? strerror(errno) : "out of memory");
+    const char *why;
+    const int fd = input_open(path, &why);
+    if (fd < 0) return CNN_FAIL(err, CNN_IO, "%s: cannot be opened: %s", path, why);
+    gzFile file = gzdopen(fd, "rb");
+    if (file == NULL) {
+        close(fd);
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: no memory to read it", path);
+    }
     cnn_status status = read_magic(file, path, min_dims, max_dims, &array->n_dims, err);
     if (status == CNN_OK) status = read_dims(file, path, array, err);
     if (status == CNN_OK) status = read_body(file, path, array, err);

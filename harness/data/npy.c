@@ -1,6 +1,7 @@
 /* npy.c: reading and writing .npy files; npy_header.c reads the dict in them. */
 #include "npy.h"
 
+#include "../input.h"
 #include "../names.h"
 #include "../shape.h"
 #include "../text.h"
@@ -124,8 +125,9 @@ cnn_status npy_read_stream(FILE *file, const char *name, npy_array *array, cnn_e
 cnn_status npy_read(const char *path, npy_array *array, cnn_error *err)
 {
     memset(array, 0, sizeof *array);
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) return CNN_FAIL(err, CNN_IO, "%s: cannot be opened: %s", path, strerror(errno));
+    const char *why;
+    FILE *file = input_stream(path, &why);
+    if (file == NULL) return CNN_FAIL(err, CNN_IO, "%s: cannot be opened: %s", path, why);
     cnn_status status = npy_read_stream(file, path, array, err);
     fclose(file);
     return status;

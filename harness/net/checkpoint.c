@@ -2,6 +2,7 @@
  */
 #include "checkpoint.h"
 
+#include "../input.h"
 #include "trainer_parts.h"
 
 #include <errno.h>
@@ -126,9 +127,10 @@ cnn_status checkpoint_load(trainer *t, const char *path, const char *setting, in
     head h;
     size_t used = 0;
     *epochs = 0;
-    FILE *file = fopen(path, "rb");
+    const char *why;
+    FILE *file = input_stream(path, &why);
     if (file == NULL && errno == ENOENT) return CNN_OK;
-    if (file == NULL) return CNN_FAIL(err, CNN_IO, "checkpoint %.300s: %s", path, strerror(errno));
+    if (file == NULL) return CNN_FAIL(err, CNN_IO, "checkpoint %.300s: %s", path, why);
     char *data = malloc(p.total > 0 ? p.total : 1);
     cnn_status status = data != NULL ? read_file(file, path, setting, &p, &h, data, err)
                                      : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a checkpoint");

@@ -2,6 +2,7 @@
  * offsets. */
 #include "../names.h"
 #include "../shape.h"
+#include "../text.h"
 #include "net_parse.h"
 
 #include <stdlib.h>
@@ -56,7 +57,9 @@ static void name_net(cnn_net *net, const char *file)
     base = base != NULL ? base + 1 : file;
     const size_t length = strlen(base),
                  stem = length > 4 && strcmp(base + length - 4, ".net") == 0 ? length - 4 : length;
-    snprintf(net->name, sizeof net->name, "%.*s", (int)stem, base);
+    char name[4 * CNN_NAME_MAX];
+    snprintf(name, sizeof name, "%.*s", stem < sizeof name ? (int)stem : (int)sizeof name - 1, base);
+    cnn_visible(name, net->name, sizeof net->name);
 }
 
 /* No line makes more than one layer, one value, four parameters. */

@@ -1,4 +1,5 @@
 /* net_file.c: a network by path or by name. */
+#include "../input.h"
 #include "../names.h"
 #include "net.h"
 
@@ -78,8 +79,9 @@ cnn_status cnn_net_find(const char *name, char path[NET_PATH_MAX], cnn_error *er
 
 static cnn_status read_text(const char *path, char **text, cnn_error *err)
 {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) return CNN_FAIL(err, CNN_IO, "%.300s: cannot be opened: %s", path, strerror(errno));
+    const char *why;
+    FILE *file = input_stream(path, &why);
+    if (file == NULL) return CNN_FAIL(err, CNN_IO, "%.300s: cannot be opened: %s", path, why);
     cnn_status status = CNN_OK;
     *text = malloc(MAX_BYTES + 1);
     const size_t n = *text != NULL ? fread(*text, 1, MAX_BYTES + 1, file) : 0;

@@ -1,5 +1,6 @@
 /* net_words.c: a network's text as lines of words, numbers and key=value options. */
 #include "../names.h"
+#include "../text.h"
 #include "net_parse.h"
 
 #include <ctype.h>
@@ -37,6 +38,9 @@ cnn_status net_line_take(const char **text, const char *file, int number, net_li
         line->words[line->count++] = p;
         while (*p != '\0' && !isspace((unsigned char)*p)) p++;
     }
+    for (int i = 0; i < line->count; i++)
+        if (!cnn_is_visible(line->words[i]))
+            return NET_FAIL(line, err, "'%.64s' holds a control character, or is no UTF-8", line->words[i]);
     return CNN_OK;
 }
 

@@ -161,6 +161,7 @@ static cnn_status add_call(trainer_profile *p, profile_row row, const cnn_lap *l
         const cnn_lap *lap = &laps[(*used)++];
         const bool end = lap->phase[0] == '\0', gap = end && *used > 1;
         memcpy(row.phase, end ? whole : lap->phase, sizeof row.phase);
+        cnn_answer_text(row.phase, sizeof row.phase);
         row.seconds = lap->seconds;
         const cnn_status status = gap ? add_overhead(p, "gaps", lap->seconds, err) : add(p, &row, err);
         if (status != CNN_OK || end) return status;
@@ -218,7 +219,7 @@ cnn_status trainer_profile_end(trainer *t, cnn_error *err)
 {
     trainer_profile *p = t->profile;
     const cnn_session *s = t->session;
-    const cnn_lap *laps;
+    const cnn_lap *laps = NULL;
     double seconds = 0.0;
     int count = 0;
     if (p == NULL) return CNN_OK;
@@ -226,6 +227,9 @@ cnn_status trainer_profile_end(trainer *t, cnn_error *err)
     const double end = cnn_now();
     if (status == CNN_OK)
         status = CNN_CALL(s->impl, laps_read, err, s->context, p->batch->laps[p->set], &laps, &count, err);
+    if (status == CNN_OK && (count < 0 || (count > 0 && laps == NULL)))
+        status = CNN_FAIL(err, CNN_INTERNAL, "%s: laps_read gave %d laps%s", s->impl->name, count,
+                          laps == NULL ? " in a list that is NULL" : "");
     if (status == CNN_OK) status = add_laps(t, laps, count, &seconds, err);
     if (status == CNN_OK) status = add_overhead(p, "launch, wait", end - p->start - p->feed_s - seconds, err);
     if (status == CNN_OK && !t->graphs) status = trainer_profile_use(t, NULL, 0, err);
