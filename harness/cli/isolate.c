@@ -2,8 +2,6 @@
  * parent the rest. */
 #include "isolate.h"
 
-#include "child.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -53,22 +51,24 @@ bool isolate_enter(isolate_page *page, const char *key, const char *doing)
 
 static void describe(int status, const isolate_page *page, bool hung, char *how, size_t size)
 {
-    if (hung)
+    if (hung) {
         snprintf(how, size, "it did not finish in %lld s (--isolate-limit)", (long long)page->limit_s);
-    else if (WIFSIGNALED(status))
-        snprintf(how, size, "its process was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else
+    } else if (WIFEXITED(status)) {
         snprintf(how, size, "it ended its process itself, with status %d", WEXITSTATUS(status));
+    } else {
+        const int at = snprintf(how, size, "its process ");
+        child_how(status, how + at, size - (size_t)at);
+    }
 }
 
 static pid_t start_child(const isolate_job *job, isolate_page *page)
 {
+    atomic_store(&page->word, 0);
     const pid_t pid = child_fork();
     if (pid != 0) return pid;
     const int status = job->work(job->user, page);
     (void)isolate_enter(page, NULL, NULL); /* it returned: whatever was in hand is not any more */
-    fflush(NULL);
-    _exit(status);
+    child_end(&page->word, status);
 }
 
 /* *hung: it was ended here, since its case took too long; the child itself may block every signal but this one. */
@@ -127,7 +127,7 @@ cnn_status isolate_run(const isolate_job *job, int *exit_status, cnn_error *err)
         if (pid < 0) status = CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
         if (status == CNN_OK) status = wait_for(pid, page, &ended, &hung, err);
         if (status != CNN_OK) break;
-        again = atomic_load(&page->began) > 0 || !WIFEXITED(ended);
+        again = !child_said(&page->word, pid, ended);
         if (!again) *exit_status = WEXITSTATUS(ended);
         if (!again) break;
         describe(ended, page, hung, how, sizeof how);
@@ -164,7 +164,7 @@ cnn_status isolate_try(int64_t limit_s, void (*work)(void *user, isolate_page *p
     if (pid < 0) status = CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
     if (status == CNN_OK) status = wait_for(pid, page, &ended, &hung, err);
     if (status == CNN_OK) {
-        *survived = !(atomic_load(&page->began) > 0);
+        *survived = child_said(&page->word, pid, ended);
         if (!*survived) describe(ended, page, hung, how, ISOLATE_HOW_MAX);
         memcpy(impl, page->impl, CNN_NAME_MAX);
     }
