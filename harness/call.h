@@ -12,7 +12,8 @@
 /* What an earlier call left is not taken for this one's text. */
 static inline void cnn_silence(cnn_error *err) { err->message[0] = '\0'; }
 
-/* names.c: passes the status on; err holds it, and a text. */
+/* names.c: passes the status on; err holds it, and a text. UNSUPPORTED and UNAVAILABLE from a slot that has nothing to
+ * refuse, and INTERRUPTED from any, which the program alone can know, become CNN_INTERNAL, a failure. */
 cnn_status cnn_answer(const char *impl, const char *slot, cnn_status status, cnn_error *err);
 
 #endif

@@ -52,14 +52,28 @@ const char *cnn_act_name(cnn_act_kind k) { return name_at(act_text, CNN_ACT_COUN
 const char *cnn_optimizer_name(cnn_optimizer_kind k) { return name_at(optimizer_text, CNN_OPTIMIZER_COUNT, (int)k); }
 const char *cnn_param_role_name(cnn_param_role r) { return name_at(role_text, COUNT(role_text), (int)r); }
 
+/* Slots that may refuse. Whatever is asked of the others was let through. */
+static bool may_refuse(const char *slot)
+{
+    static const char *const slots[] = {"probe",   "open",          "supports",  "workspace", "enumerate",
+                                        "prepare", "capture_begin", "step_open", "peak_open"};
+    for (int i = 0; i < COUNT(slots); i++)
+        if (strcmp(slots[i], slot) == 0) return true;
+    return false;
+}
+
 cnn_status cnn_answer(const char *impl, const char *slot, cnn_status status, cnn_error *err)
 {
     if (status == CNN_OK) return CNN_OK;
+    const bool refuses = status == CNN_UNSUPPORTED || status == CNN_UNAVAILABLE;
     if (err->message[0] == '\0')
-        return CNN_FAIL(err, status, "%.64s: %s returned the status %d (%s), and gave no reason", impl, slot,
-                        (int)status, cnn_status_name(status));
+        CNN_FAIL(err, status, "%.64s: %s returned the status %d (%s), and gave no reason", impl, slot, (int)status,
+                 cnn_status_name(status));
     err->status = status;
-    return status;
+    if (status != CNN_INTERRUPTED && (!refuses || may_refuse(slot))) return status;
+    const cnn_error why = *err;
+    return CNN_FAIL(err, CNN_INTERNAL, "%.64s: %s answered '%s', which is not its to say: %.300s", impl, slot,
+                    cnn_status_name(status), why.message);
 }
 
 /* Levenshtein distance, one row at a time; names longer than the row are compared by their beginning. */

@@ -5,6 +5,28 @@
 
 #include <string.h>
 
+/* The gate. A refusal is asked for twice: one that is taken back was none. */
+static cnn_status ask(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                      const cnn_algorithm *algorithm, cnn_error *err)
+{
+    const cnn_impl *impl = session->impl;
+    cnn_error again;
+    const cnn_status status = CNN_CALL(impl, supports, err, session->context, problem, dir, algorithm, err);
+    if (status != CNN_UNSUPPORTED) return status;
+    if (CNN_CALL(impl, supports, &again, session->context, problem, dir, algorithm, &again) != CNN_OK) return status;
+    again = *err;
+    return CNN_FAIL(err, CNN_INTERNAL, "%.64s: supports says no and then yes to the same question; no: %.300s",
+                    impl->name, again.message);
+}
+
+/* `status` of a slot behind the gate. */
+static cnn_status late(const char *slot, cnn_status status, cnn_error *err)
+{
+    if (status != CNN_UNSUPPORTED) return status;
+    const cnn_error why = *err;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, CNN_REFUSED_LATE "%s no: %.400s", slot, why.message);
+}
+
 cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
                          const cnn_algorithm *algorithm, cnn_plan *plan, cnn_error *err)
 {
@@ -21,13 +43,13 @@ cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem,
     if (!(algorithm->ops & 1u << problem->op))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s:%s does not serve operation %s", impl->name,
                         algorithm->name, cnn_op_name(problem->op));
-    if ((status = CNN_CALL(impl, supports, err, session->context, problem, dir, algorithm, err)) != CNN_OK)
-        return status;
+    if ((status = ask(session, problem, dir, algorithm, err)) != CNN_OK) return status;
     if (impl->workspace != NULL) {
         status = CNN_CALL(impl, workspace, err, session->context, problem, dir, algorithm, &plan->workspace_bytes, err);
-        if (status != CNN_OK) return status;
+        if (status != CNN_OK) return late("workspace", status, err);
     }
-    return impl->prepare != NULL ? CNN_CALL(impl, prepare, err, session->context, plan, err) : CNN_OK;
+    if (impl->prepare == NULL) return CNN_OK;
+    return late("prepare", CNN_CALL(impl, prepare, err, session->context, plan, err), err);
 }
 
 void cnn_plan_release(const cnn_session *session, cnn_plan *plan)
@@ -67,11 +89,11 @@ cnn_status cnn_algorithm_pick(const cnn_session *session, const cnn_problem *pro
     for (int i = 0; name != NULL && i < count; i++) {
         if (strcmp(list[i].name, name) != 0) continue;
         *algorithm = list[i];
-        return CNN_CALL(session->impl, supports, err, session->context, problem, dir, algorithm, err);
+        return ask(session, problem, dir, algorithm, err);
     }
     for (int i = 0; i < count; i++) {
         *algorithm = list[i];
-        status = CNN_CALL(session->impl, supports, err, session->context, problem, dir, algorithm, err);
+        status = ask(session, problem, dir, algorithm, err);
         if (status == CNN_OK) return CNN_OK;
     }
     return status;

@@ -1,5 +1,5 @@
-/* watch.c: see watch.h. The watching process keeps its place in the terminal's group and in the shell's list of jobs: it
- * stops and goes on with the run, and what is sent to it alone reaches the run, too. */
+/* watch.c: see watch.h. The watching process keeps its place in the terminal's group and in the shell's list of jobs:
+ * it stops and goes on with the run, and what is sent to it alone reaches the run, too. */
 #include "watch.h"
 
 #include "cli.h"
@@ -19,10 +19,15 @@
 /* ---- In the run. */
 
 /* A kernel may fork, end its process and leave the copy to go on as the run: the copy ends with its parent. */
+static pid_t forking;
+
+static void before_fork(void) { forking = getpid(); }
+
 static void end_with_parent(void)
 {
 #ifdef __linux__
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != forking) _exit(EXIT_FAILED); /* it has ended already */
 #endif
 }
 
@@ -105,7 +110,7 @@ cnn_status watch_begin(watch **shared, cnn_error *err)
     if (pid < 0) return CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
     if (pid == 0) {
         *shared = w;
-        (void)pthread_atfork(NULL, NULL, end_with_parent);
+        (void)pthread_atfork(before_fork, NULL, end_with_parent);
         return CNN_OK;
     }
     watched = pid;

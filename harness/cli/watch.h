@@ -2,8 +2,8 @@
 #ifndef HARNESS_CLI_WATCH_H
 #define HARNESS_CLI_WATCH_H
 
-#include "child.h"
 #include "../cnn.h"
+#include "child.h"
 
 /* What the two share. */
 typedef struct watch {

@@ -1,4 +1,5 @@
 /* epoch.c: running: batches, updates, whole epochs, captured or not. Nothing here allocates. */
+#include "../call.h"
 #include "../names.h"
 #include "../problem.h"
 #include "../rng.h"
@@ -79,7 +80,7 @@ static cnn_status fused_update(trainer *t, int64_t mb, int lane, cnn_error *err)
                                 .correct = trainer_at(t, t->correct_at),
                                 .loss_sum = trainer_at(t, t->loss_at),
                                 .workspace = trainer_at(t, t->workspace_at)};
-    return t->session->impl->step_run(t->session->context, t->stepper, &args, err);
+    return CNN_CALL(t->session->impl, step_run, err, t->session->context, t->stepper, &args, err);
 }
 
 cnn_status trainer_update(trainer *t, const trainer_batch *batch, int lane, cnn_error *err)

@@ -5,6 +5,7 @@
  * implementation has no gather the host copies, image by image.
  * Images on the host: a batch is gathered into a staging buffer and uploaded, by two lanes in turn: while the device
  * computes on one, the host fills the other. */
+#include "../call.h"
 #include "../gather.h"
 #include "../names.h"
 #include "trainer_parts.h"
@@ -154,7 +155,7 @@ static cnn_status gather_on_device(trainer *t, int lane, int set, int64_t first,
     args.y = trainer_at(t, t->images_at[lane]);
     args.y_labels = trainer_at(t, t->batch_labels_at[lane]);
     args.cursor = by_cursor ? trainer_at(t, t->cursor_at) : NULL;
-    return s->impl->gather != NULL ? s->impl->gather(s->context, &args, err)
+    return s->impl->gather != NULL ? CNN_CALL(s->impl, gather, err, s->context, &args, err)
                                    : copy_rows(t, &args, t->order + first, err);
 }
 
