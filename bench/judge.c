@@ -154,8 +154,8 @@ static void compare(judge *j, const vf_run *run, verify_result *verdict)
     vf_judge_precision(&j->c.problem, &bounds, &sums, verdict);
 }
 
-/* What must come out has followed the inputs change by change, and float64 rounds, too: before a kernel is blamed, it is
- * computed afresh. */
+/* What must come out has followed the inputs change by change, and float64 rounds, too: before a kernel is blamed, it
+ * is computed afresh. */
 static cnn_status judge_whole(judge *j, cnn_error *err)
 {
     vf_run run = {.fault = ""};

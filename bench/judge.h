@@ -1,14 +1,14 @@
 /* judge.h: every timed run is a run that counts.
  *
  * Before each run, timed or not, something changes that the kernel cannot foresee: some elements of its inputs, some of
- * what stands in its outputs and in its workspace. What is there otherwise is what the run before left: results that were
- * right for other inputs. So a kernel that keeps results, by pointer, shape or content, that leaves work out, or that
- * relies on its workspace, computes something else than what is asked.
+ * what stands in its outputs and in its workspace. What is there otherwise is what the run before left: results that
+ * were right for other inputs. So a kernel that keeps results, by pointer, shape or content, that leaves work out, or
+ * that relies on its workspace, computes something else than what is asked.
  *
- * After a timed run its outputs are judged. Convolutions and FC layers: a random projection, the sum of all elements times
- * random factors, is held to what it must be, at the cost of one read. It is a sieve: where it is off, or at random, all
- * elements are held to their bounds, inputs are compared and guard bands looked at. Other operations: all elements, at
- * random runs. Judging may take as long as the runs themselves; beyond that, runs are judged at random. */
+ * After a timed run its outputs are judged. Convolutions and FC layers: a random projection, the sum of all elements
+ * times random factors, is held to what it must be, at the cost of one read. It is a sieve: where it is off, or at
+ * random, all elements are held to their bounds, inputs are compared and guard bands looked at. Other operations: all
+ * elements, at random runs. Judging may take as long as the runs themselves; beyond that, runs are judged at random. */
 #ifndef BENCH_JUDGE_H
 #define BENCH_JUDGE_H
 

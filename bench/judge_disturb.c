@@ -50,13 +50,14 @@ static cnn_status forget_oldest(judge *j, cnn_error *err)
 static cnn_status touch(judge *j, int operand, cnn_error *err)
 {
     const int64_t index = rng_int(&j->rng, 0, j->c.call.operands[operand].count - 1);
-    /* Of a sum large, so that it shows beside all rounding; else in the range that the operation's data have. Few bits: any
-     * type holds it. */
+    /* Of a sum large, so that it shows beside all rounding; else in the range that the operation's data have. Few bits:
+     * any type holds it. */
     const double most = j->sums ? 31 : 1, value = floor(rng_real(&j->rng, -most, most) * 256) / 256;
     cnn_status status = forget_oldest(j, err);
     if (status != CNN_OK) return status;
     for (int i = 0; i < j->n_touched; i++)
-        if (j->touched[i].operand == operand && j->touched[i].index == index) return change(j, operand, index, value, err);
+        if (j->touched[i].operand == operand && j->touched[i].index == index)
+            return change(j, operand, index, value, err);
     j->touched[j->n_touched++] = (touched){operand, index, j->c.before[operand][index]};
     return change(j, operand, index, value, err);
 }
@@ -85,8 +86,9 @@ static cnn_status spoil_workspace(judge *j, cnn_error *err)
         float values[FLOATS];
         const int64_t most = (int64_t)((j->workspace.bytes - sizeof values) / sizeof values);
         for (int i = 0; i < FLOATS; i++) values[i] = (float)rng_real(&j->rng, -1, 1);
-        status = cnn_mem_upload(j->session, (char *)j->workspace.data + (size_t)rng_int(&j->rng, 0, most) * sizeof values,
-                                values, sizeof values, err);
+        status =
+            cnn_mem_upload(j->session, (char *)j->workspace.data + (size_t)rng_int(&j->rng, 0, most) * sizeof values,
+                           values, sizeof values, err);
     }
     return status;
 }

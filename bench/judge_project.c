@@ -1,8 +1,8 @@
 /* judge_project.c: one number for a whole output: the sum of its elements, each times a random factor.
  *
  * The factors stand by position in memory, so that the sum is one pass over the bytes as they are. Rounding errors of
- * honest kernels add up like a random walk (vf_rms_limit): what is allowed is a multiple of that. A projection that is off
- * is no verdict yet: the elements and their bounds give that. */
+ * honest kernels add up like a random walk (vf_rms_limit): what is allowed is a multiple of that. A projection that is
+ * off is no verdict yet: the elements and their bounds give that. */
 #include "judge_parts.h"
 
 #include <math.h>

@@ -16,6 +16,34 @@ void cnn_answer_text(char *text, size_t size)
     memcpy(text, cnn_visible(taken, shown, size < sizeof shown ? size : sizeof shown), strlen(shown) + 1);
 }
 
+/* Slots that may refuse. Whatever is asked of the others was let through. */
+static bool may_refuse(const char *slot)
+{
+    static const char *const slots[] = {"probe",   "open",          "supports",  "workspace", "enumerate",
+                                        "prepare", "capture_begin", "step_open", "peak_open"};
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
+        if (strcmp(slots[i], slot) == 0) return true;
+    return false;
+}
+
+/* A status and a text as an implementation may give them. */
+static cnn_status check_answer(const char *impl, const char *slot, cnn_status status, cnn_error *err)
+{
+    if ((int)status < 0 || status >= CNN_STATUS_COUNT)
+        return CNN_FAIL(err, CNN_INTERNAL, "%.64s: %s returned the status %d, which there is not", impl, slot,
+                        (int)status);
+    if (err->message[0] == '\0')
+        CNN_FAIL(err, status, "%.64s: %s returned the status %d (%s), and gave no reason", impl, slot, (int)status,
+                 cnn_status_name(status));
+    if (memchr(err->message, '\0', sizeof err->message) == NULL)
+        return CNN_FAIL(
+            err, CNN_INTERNAL,
+            "%.64s: %s returned the status %d (%s) with a message that has no end: it may have %d characters", impl,
+            slot, (int)status, cnn_status_name(status), CNN_MESSAGE_MAX - 1);
+    if (!cnn_is_visible(err->message)) cnn_answer_text(err->message, sizeof err->message);
+    return err->status = status;
+}
+
 cnn_status cnn_answer(const char *impl, const char *slot, cnn_status status, cnn_error *err)
 {
     const char *changed = cnn_thread_restore();
@@ -24,20 +52,12 @@ cnn_status cnn_answer(const char *impl, const char *slot, cnn_status status, cnn
         return CNN_FAIL(err, CNN_DEVICE,
                         "%.64s: %s left %s, for whatever is computed next: put it back (fegetenv, fesetenv)", impl,
                         slot, changed);
-    if ((int)status < 0 || status >= CNN_STATUS_COUNT)
-        return CNN_FAIL(err, CNN_INTERNAL, "%.64s: %s returned the status %d, which there is not", impl, slot,
-                        (int)status);
-    if (err->message[0] == '\0')
-        return CNN_FAIL(err, status, "%.64s: %s returned the status %d (%s), and gave no reason", impl, slot,
-                        (int)status, cnn_status_name(status));
-    if (memchr(err->message, '\0', sizeof err->message) == NULL)
-        return CNN_FAIL(
-            err, CNN_INTERNAL,
-            "%.64s: %s returned the status %d (%s) with a message that has no end: it may have %d characters", impl,
-            slot, (int)status, cnn_status_name(status), CNN_MESSAGE_MAX - 1);
-    if (!cnn_is_visible(err->message)) cnn_answer_text(err->message, sizeof err->message);
-    err->status = status;
-    return status;
+    status = check_answer(impl, slot, status, err);
+    const bool refuses = status == CNN_UNSUPPORTED || status == CNN_UNAVAILABLE;
+    if (status != CNN_INTERRUPTED && (!refuses || may_refuse(slot))) return status;
+    const cnn_error why = *err;
+    return CNN_FAIL(err, CNN_INTERNAL, "%.64s: %s answered '%s', which is not its to say: %.300s", impl, slot,
+                    cnn_status_name(status), why.message);
 }
 
 typedef struct teller {

@@ -19,7 +19,8 @@
 static inline void cnn_silence(cnn_error *err) { err->message[0] = '\0'; }
 
 /* answers.c: passes the status on; err holds it, and a text that ends and can be shown. A status that there is not, and
- * a text without an end, are CNN_INTERNAL. */
+ * a text without an end, are CNN_INTERNAL, a failure; so are UNSUPPORTED and UNAVAILABLE from a slot that has nothing
+ * to refuse, and INTERRUPTED from any, which the program alone can know. */
 cnn_status cnn_answer(const char *impl, const char *slot, cnn_status status, cnn_error *err);
 /* What it tells of itself: keys and values that are there, cut to a fact's size, and can be shown. */
 void cnn_describe(const cnn_session *session, cnn_put_fn *put, void *user);

@@ -64,7 +64,10 @@ cnn_status cnn_timer_start(const cnn_session *session, cnn_timer *timer, cnn_err
 cnn_status cnn_timer_stop(const cnn_session *session, cnn_timer *timer, double *seconds, cnn_error *err);
 double cnn_now(void); /* monotonic seconds */
 
-/* ---- Plans: supports -> workspace -> prepare. */
+/* ---- Plans: supports -> workspace -> prepare. Some libraries find only when they plan that they cannot: UNSUPPORTED
+ * from the last two is passed on, with these words first. `supports` that says no and then yes to one question is
+ * CNN_INTERNAL. */
+#define CNN_REFUSED_LATE "supports said yes, and then "
 cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
                          const cnn_algorithm *algorithm, cnn_plan *plan, cnn_error *err);
 /* What `workspace` asks for, 0 without one; CNN_INTERNAL for more than the problem can need. */
@@ -86,6 +89,7 @@ typedef struct cnn_run_extra {
     double scale;    /* loss backward */
     void *workspace; /* plan->workspace_bytes */
 } cnn_run_extra;
+/* A plan was let through: whatever an operation answers but CNN_OK is its failure, CNN_DEVICE or CNN_INTERNAL. */
 cnn_status cnn_run(const cnn_session *session, const cnn_plan *plan, void *const *operands, const cnn_run_extra *extra,
                    cnn_error *err);
 

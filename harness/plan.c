@@ -30,6 +30,28 @@ cnn_status cnn_workspace_asked(const cnn_session *session, const cnn_problem *pr
     return status == CNN_OK ? check_workspace(impl, problem, dir, algorithm, *bytes, err) : status;
 }
 
+/* The gate. A refusal is asked for twice: one that is taken back was none. */
+static cnn_status ask(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                      const cnn_algorithm *algorithm, cnn_error *err)
+{
+    const cnn_impl *impl = session->impl;
+    cnn_error again;
+    const cnn_status status = CNN_CALL(impl, supports, err, session->context, problem, dir, algorithm, err);
+    if (status != CNN_UNSUPPORTED) return status;
+    if (CNN_CALL(impl, supports, &again, session->context, problem, dir, algorithm, &again) != CNN_OK) return status;
+    again = *err;
+    return CNN_FAIL(err, CNN_INTERNAL, "%.64s: supports says no and then yes to the same question; no: %.300s",
+                    impl->name, again.message);
+}
+
+/* `status` of a slot behind the gate. */
+static cnn_status late(const char *slot, cnn_status status, cnn_error *err)
+{
+    if (status != CNN_UNSUPPORTED) return status;
+    const cnn_error why = *err;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, CNN_REFUSED_LATE "%s no: %.400s", slot, why.message);
+}
+
 cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
                          const cnn_algorithm *algorithm, cnn_plan *plan, cnn_error *err)
 {
@@ -46,11 +68,11 @@ cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem,
     if (!(algorithm->ops & 1u << problem->op))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s:%s does not serve operation %s", impl->name,
                         algorithm->name, cnn_op_name(problem->op));
-    if ((status = CNN_CALL(impl, supports, err, session->context, problem, dir, algorithm, err)) != CNN_OK)
-        return status;
-    status = cnn_workspace_asked(session, problem, dir, algorithm, &plan->workspace_bytes, err);
+    if ((status = ask(session, problem, dir, algorithm, err)) != CNN_OK) return status;
+    status = late("workspace", cnn_workspace_asked(session, problem, dir, algorithm, &plan->workspace_bytes, err), err);
     if (status != CNN_OK || impl->prepare == NULL) return status;
-    if ((status = CNN_CALL(impl, prepare, err, session->context, plan, err)) != CNN_OK) return status;
+    status = late("prepare", CNN_CALL(impl, prepare, err, session->context, plan, err), err);
+    if (status != CNN_OK) return status;
     cnn_answer_text(plan->choice, sizeof plan->choice);
     status = check_workspace(impl, problem, dir, &plan->algorithm, plan->workspace_bytes, err);
     if (status != CNN_OK) cnn_plan_release(session, plan);
@@ -113,11 +135,11 @@ cnn_status cnn_algorithm_pick(const cnn_session *session, const cnn_problem *pro
     for (int i = 0; name != NULL && i < count; i++) {
         if (strcmp(list[i].name, name) != 0) continue;
         *algorithm = list[i];
-        return CNN_CALL(session->impl, supports, err, session->context, problem, dir, algorithm, err);
+        return ask(session, problem, dir, algorithm, err);
     }
     for (int i = 0; i < count; i++) {
         *algorithm = list[i];
-        status = CNN_CALL(session->impl, supports, err, session->context, problem, dir, algorithm, err);
+        status = ask(session, problem, dir, algorithm, err);
         if (status == CNN_OK) return CNN_OK;
     }
     return status;

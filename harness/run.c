@@ -134,8 +134,8 @@ static cnn_status run_optimizer(const cnn_impl *impl, cnn_context *context, cons
     return CALL(optimizer_step, args);
 }
 
-cnn_status cnn_run(const cnn_session *session, const cnn_plan *plan, void *const *operands, const cnn_run_extra *extra,
-                   cnn_error *err)
+static cnn_status run(const cnn_session *session, const cnn_plan *plan, void *const *operands,
+                      const cnn_run_extra *extra, cnn_error *err)
 {
     const cnn_impl *impl = session->impl;
     cnn_context *context = session->context;
@@ -162,4 +162,14 @@ cnn_status cnn_run(const cnn_session *session, const cnn_plan *plan, void *const
         break;
     }
     return CNN_FAIL(err, CNN_INTERNAL, "a plan for operation number %d cannot be run", (int)plan->problem.op);
+}
+
+cnn_status cnn_run(const cnn_session *session, const cnn_plan *plan, void *const *operands, const cnn_run_extra *extra,
+                   cnn_error *err)
+{
+    const cnn_status status = run(session, plan, operands, extra, err);
+    if (status == CNN_OK || status == CNN_DEVICE || status == CNN_INTERNAL) return status;
+    const cnn_error why = *err;
+    return CNN_FAIL(err, CNN_INTERNAL, "the operation, which supports let through, answered '%s': %.400s",
+                    cnn_status_name(status), why.message);
 }

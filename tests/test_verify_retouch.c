@@ -1,4 +1,5 @@
-/* test_verify_retouch.c: a case that follows its inputs, change by change, comes to what the reference computes afresh. */
+/* test_verify_retouch.c: a case that follows its inputs, change by change, comes to what the reference computes afresh.
+ */
 #include "unit.h"
 
 #include "harness/rng.h"
@@ -8,8 +9,7 @@
 #include <string.h>
 
 static const char *const problems[] = {"mb2ic3ih7iw5oc4kh3kw2sh2sw1ph1pw0", "g2mb3ic4ih6oc6kh3ph1dh1",
-                                       "mb1ic1ih1oc1kh1ph0",               "mb2ic2ih9oc3kh4sh3ph2",
-                                       "g4mb2ic4ih5oc4kh2ph0"};
+                                       "mb1ic1ih1oc1kh1ph0", "mb2ic2ih9oc3kh4sh3ph2", "g4mb2ic4ih5oc4kh2ph0"};
 
 static void follow(void *user, int operand, int64_t index, double difference)
 {

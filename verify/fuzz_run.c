@@ -185,6 +185,7 @@ static bool is_light(fuzz_runner *r, const fuzz_case *c, const cnn_problem *prob
         cnn_workspace_asked(s, problem, c->dir, algorithm, &bytes, &err) != CNN_OK || bytes <= MOST_WORKSPACE)
         return true;
     outcome->state = VERIFY_SKIPPED;
+    snprintf(outcome->check, sizeof outcome->check, "%s", verify_no_room);
     snprintf(outcome->reason, sizeof outcome->reason, "%zu bytes of workspace, more than fuzzing takes (%d)", bytes,
              MOST_WORKSPACE);
     return false;

@@ -1,5 +1,5 @@
-/* retouch.c: see retouch.h. The products are y[n,k,p,q] += w[k,c,i,j] * x[n,c,h,v], h = p*sh + i*(dh+1) - ph: with one of
- * the three elements given, the others are walked. */
+/* retouch.c: see retouch.h. The products are y[n,k,p,q] += w[k,c,i,j] * x[n,c,h,v], h = p*sh + i*(dh+1) - ph: with one
+ * of the three elements given, the others are walked. */
 #include "retouch.h"
 
 #include "element.h"
@@ -88,8 +88,8 @@ static void of_dy(const retouching *r, const cnn_conv_desc *d, int64_t index)
             for (int64_t j = 0; j < d->kw; j++) {
                 const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
                 if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) continue;
-                change_product(r, &(product){((n * d->ic + c0 + c) * d->ih + h) * d->iw + v,
-                                             weight_at(d, k, c, i, j), index});
+                change_product(
+                    r, &(product){((n * d->ic + c0 + c) * d->ih + h) * d->iw + v, weight_at(d, k, c, i, j), index});
             }
     const int db = vf_index(r->c->call.operands, r->c->call.count, "db");
     if (db >= 0) change_result(r, db, k, r->to - r->from, fabs(r->to) - fabs(r->from));

@@ -115,10 +115,6 @@ cnn_status vf_run_make(vf_run *run, const cnn_session *session, const cnn_plan *
     if (status == CNN_OK) {
         cnn_run_extra extra = {.beta = c->call.beta, .scale = c->call.scale, .workspace = r.workspace.data};
         status = cnn_run(session, plan, r.pointer, &extra, err);
-        if (status == CNN_OUT_OF_MEMORY) { /* an operation allocates nothing: this is its failure, not the check's */
-            const cnn_error why = *err;
-            status = CNN_FAIL(err, CNN_INTERNAL, "the operation lacks memory: %.400s", why.message);
-        }
     }
     if (status == CNN_OK) status = cnn_sync(session, err);
     for (int i = 0; status == CNN_OK && i < c->call.count; i++) status = collect(&r, i, run, err);

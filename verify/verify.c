@@ -23,6 +23,8 @@ static vf_check_fn *const functions[VERIFY_CHECK_COUNT] = {[VERIFY_EXACT] = vf_c
                                                            [VERIFY_MEMORY] = vf_check_memory,
                                                            [VERIFY_DETERMINISM] = vf_check_determinism};
 
+const char verify_late_refusal[] = "prepare", verify_no_room[] = "workspace";
+
 const char *verify_check_name(verify_check check) { return checks[check].name; }
 const char *verify_check_doc(verify_check check) { return checks[check].doc; }
 
@@ -77,6 +79,19 @@ static cnn_status bytes_needed(const cnn_problem *problem, cnn_dir dir, bool hug
     return CNN_OK;
 }
 
+/* What an implementation says of its memory is not taken on trust: what it gives all the same is there. What the host
+ * could not hold is not tried, for a device may be no more than the host's memory, and give what is not there. */
+static cnn_status check_device(const cnn_session *session, size_t bytes, cnn_error *err)
+{
+    void *memory = NULL;
+    cnn_error no;
+    const cnn_status status = cnn_mem_check(session, bytes, err);
+    if (status != CNN_OUT_OF_MEMORY || session->impl->alloc == NULL) return status;
+    if (cnn_host_check(bytes, &no) != CNN_OK || cnn_mem_alloc(session, bytes, &memory, &no) != CNN_OK) return status;
+    cnn_mem_free(session, memory);
+    return CNN_OK;
+}
+
 static cnn_status check_room(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, bool huge,
                              cnn_error *err)
 {
@@ -84,12 +99,23 @@ static cnn_status check_room(const cnn_session *session, const cnn_problem *prob
     const cnn_status status = bytes_needed(problem, dir, huge, &host, &device, err);
     if (status != CNN_OK) return status;
     if (session->impl->alloc == NULL) return cnn_host_check(host + device, err);
-    return cnn_mem_check(session, device, err) == CNN_OK ? cnn_host_check(host, err) : err->status;
+    return check_device(session, device, err) == CNN_OK ? cnn_host_check(host, err) : err->status;
 }
 
 cnn_status verify_room(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, cnn_error *err)
 {
     return check_room(session, problem, dir, false, err);
+}
+
+/* The workspace that a plan asks for: on the device, and its image on the host. */
+static cnn_status check_workspace(const cnn_session *session, const cnn_plan *plan, cnn_error *err)
+{
+    const size_t bytes = plan->workspace_bytes;
+    cnn_error why = {.status = CNN_OK};
+    if (bytes == 0 || (check_device(session, bytes, &why) == CNN_OK && cnn_host_check(bytes, &why) == CNN_OK))
+        return CNN_OK;
+    return CNN_FAIL(err, why.status, "%s:%s asks for a workspace of %zu bytes: %.300s", session->impl->name,
+                    plan->algorithm.name, bytes, why.message);
 }
 
 static verify_result empty_result(const vf_subject *s, const char *check)
@@ -124,11 +150,20 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
     if (status != CNN_OK) return status;
     status = cnn_plan_make(&engine->session, problem, dir, algorithm, &plan, err);
     if (status != CNN_OK) {
-        verify_result result = empty_result(&s, "supports");
-        bool refused = status == CNN_UNSUPPORTED;
+        const bool refused = status == CNN_UNSUPPORTED;
+        const bool late = refused && strncmp(err->message, CNN_REFUSED_LATE, sizeof CNN_REFUSED_LATE - 1) == 0;
+        verify_result result = empty_result(&s, late ? verify_late_refusal : "supports");
         result.state = refused ? VERIFY_UNSUPPORTED : VERIFY_FAILED;
         snprintf(result.reason, sizeof result.reason, "%s", err->message);
         each(user, &result);
+        return CNN_OK;
+    }
+    if (check_workspace(&engine->session, &plan, err) != CNN_OK) {
+        verify_result result = empty_result(&s, verify_no_room);
+        result.state = err->status == CNN_OUT_OF_MEMORY ? VERIFY_SKIPPED : VERIFY_FAILED;
+        snprintf(result.reason, sizeof result.reason, "%s", err->message);
+        each(user, &result);
+        cnn_plan_release(&engine->session, &plan);
         return CNN_OK;
     }
     for (int i = 0; i < VERIFY_CHECK_COUNT; i++) {

@@ -56,12 +56,16 @@ typedef struct verify_bits {
     uint64_t digest; /* of the bits of the results: equal for algorithms that give the same bits; 0: none */
 } verify_bits;
 
+/* What stands for a check where `supports` said yes and nothing was checked all the same: UNSUPPORTED by `prepare`;
+ * SKIPPED, since there is no room for the workspace that it asks for. */
+extern const char verify_late_refusal[], verify_no_room[];
+
 typedef struct verify_result {
     const cnn_session *session;
     const cnn_problem *problem; /* NULL for a whole network */
     const char *algorithm;
     cnn_dir dir;
-    const char *check;  /* its name; "supports" where the problem was refused */
+    const char *check;  /* its name; "supports" where the problem was refused; or one of these two */
     const char *choice; /* what an algorithm that is a search settled on; NULL or "": it is none */
     verify_state state;
     double budget_used; /* the largest error as a share of its bound; NaN where no bound was involved */

@@ -3,9 +3,11 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
+#include <sys/wait.h>
 #include <unistd.h>
 
 pid_t child_fork(void)
@@ -20,4 +22,30 @@ pid_t child_fork(void)
     }
 #endif
     return pid;
+}
+
+/* Nothing that a stray store leaves, and no status of another process. */
+static uint64_t word_of(pid_t pid, int status)
+{
+    return UINT64_C(0x6c61737420776f72) ^ ((uint64_t)pid << 8 | ((uint64_t)status & 0xFF));
+}
+
+void child_end(child_word *word, int status)
+{
+    fflush(NULL);
+    atomic_store(word, word_of(getpid(), status));
+    _exit(status);
+}
+
+bool child_said(const child_word *word, pid_t pid, int ended)
+{
+    return WIFEXITED(ended) && atomic_load(word) == word_of(pid, WEXITSTATUS(ended));
+}
+
+void child_how(int ended, char *how, size_t size)
+{
+    if (WIFSIGNALED(ended))
+        snprintf(how, size, "was ended by signal %d (%s)", WTERMSIG(ended), strsignal(WTERMSIG(ended)));
+    else
+        snprintf(how, size, "ended itself, with status %d", WEXITSTATUS(ended));
 }

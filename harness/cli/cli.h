@@ -8,6 +8,8 @@
 #include "../problem.h"
 #include "../record.h"
 
+#include <stdatomic.h>
+
 /* Exit statuses of the command line (design: 0 all held, 1 something failed, 2 wrong usage or bad input, 3 nothing
  * ran). */
 enum { EXIT_HELD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
@@ -38,6 +40,7 @@ typedef struct cli_options {
 #undef FLAG
 #undef LIST
     const cnn_registry *registry; /* what --impl chooses from */
+    struct watch *watch;          /* NULL: no plug-in is loaded, and nobody watches */
     const char *command;
     cli_lost lost[CLI_LOST_MAX];
     int n_lost;
@@ -121,6 +124,8 @@ void cli_progress_end(cli_progress *progress); /* clears the bar */
 
 /* Ctrl-C: set once at start-up; true after the first one. A second one ends the process at once. */
 void cli_catch_interrupt(void);
+/* Before a fork: the flag that both processes set and look at, in memory that they share. */
+void cli_share_interrupt(atomic_int *flag);
 bool cli_interrupted(void);
 
 #endif

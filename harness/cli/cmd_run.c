@@ -5,6 +5,7 @@
 #include "run_parts.h"
 #include "sessions.h"
 #include "table.h"
+#include "watch.h"
 
 #include "../input.h"
 #include "../net/net.h"
@@ -91,22 +92,31 @@ static cnn_status check_network(const cli_options *o, cnn_error *err)
     return status;
 }
 
+static cnn_status check_loaded(void *user, watch *shared, cnn_error *err)
+{
+    cli_options *o = user;
+    cnn_registry registry = {.n_plugins = 0};
+    o->registry = &registry;
+    o->watch = shared;
+    cnn_status status = cli_load(o, &registry, err);
+    if (status == CNN_OK) status = cli_check_args(o, err);
+    if (status == CNN_OK) status = check_problems(o, err);
+    if (status == CNN_OK) status = check_network(o, err);
+    if (status == CNN_OK && cli_runs_impl(o)) status = cli_sessions_probe(o, err);
+    if (shared == NULL) cnn_registry_close(&registry);
+    return status;
+}
+
 /* What can be wrong before anything runs: the command, its options, implementations, axes, problem files, networks. */
 static cnn_status check(step *s, cnn_error *err)
 {
     static cli_options o; /* large: kept off the stack */
-    cnn_registry registry = {.n_plugins = 0};
     if (s->argc < 2 || cli_find_command(s->argv[1], err) == NULL) return err->status;
     if (strcmp(s->argv[1], "run") == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a recipe does not run recipes");
-    cnn_status status = cli_parse(&o, &registry, s->argc, s->argv, err);
-    if (status == CNN_OK && (s->command = strdup(o.command_line)) == NULL)
-        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
-    if (status == CNN_OK) status = cli_check_args(&o, err);
-    if (status == CNN_OK) status = check_problems(&o, err);
-    if (status == CNN_OK) status = check_network(&o, err);
-    if (status == CNN_OK && cli_runs_impl(&o)) status = cli_sessions_probe(&o, err);
-    cnn_registry_close(&registry);
-    return status;
+    if (cli_parse(&o, NULL, s->argc, s->argv, err) != CNN_OK) return err->status;
+    if ((s->command = strdup(o.command_line)) == NULL)
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
+    return o.plugin.count > 0 ? watch_apart(check_loaded, &o, err) : check_loaded(&o, NULL, err);
 }
 
 static cnn_status add_line(recipe *r, int number, char *line, cnn_error *err)

@@ -1,25 +1,26 @@
-/* crew.c: worker processes. Which block comes next, and which case each worker is at, stands in memory that all share;
- * results come through one pipe, in messages small enough to be written whole (PIPE_BUF). */
+/* crew.c: worker processes. Which block comes next, which case each worker is at and what came of its last ones stands
+ * in memory that all share. No pipe: a kernel that writes to whatever it finds open would be read as a result. */
 #include "crew.h"
 
 #include "child.h"
 #include "cli.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(crew_message) <= PIPE_BUF, "a message must be written in one piece");
+enum { RING = 256 }; /* messages of one worker that wait to be taken */
 
 typedef struct slot {
-    _Atomic int64_t at, end; /* the case in hand; the end of its block */
+    _Atomic int64_t at, end;    /* the case in hand; the end of its block */
+    _Atomic int64_t put, taken; /* messages, by the worker and by the parent */
+    child_word word;
+    crew_message ring[RING];
 } slot;
 
 typedef struct shared {
@@ -31,17 +32,11 @@ typedef struct shared {
 typedef struct crew {
     const crew_job *job;
     shared *common;
-    int pipe[2];
     pid_t pids[CREW_MOST]; /* 0: none */
+    int64_t given;         /* messages, and deaths, that the job was told */
 } crew;
 
-static bool write_message(int fd, const crew_message *message)
-{
-    ssize_t n;
-    do n = write(fd, message, sizeof *message);
-    while (n < 0 && errno == EINTR);
-    return n == (ssize_t)sizeof *message;
-}
+static void rest(void) { nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); }
 
 /* ---- In a worker. */
 
@@ -56,32 +51,44 @@ static bool next_case(const crew_job *job, shared *common, slot *s)
     return true;
 }
 
+static void put(slot *s, const crew_message *message)
+{
+    const int64_t at = atomic_load(&s->put);
+    while (at - atomic_load(&s->taken) >= RING) rest();
+    s->ring[at % RING] = *message;
+    atomic_store(&s->put, at + 1);
+}
+
 static void work(const crew *c, int number)
 {
     const crew_job *job = c->job;
     slot *s = &c->common->slots[number];
     void *state = job->start(job->user);
+    const pid_t me = getpid();
     int status = state == NULL;
     while (state != NULL && next_case(job, c->common, s)) {
         const int64_t index = atomic_load(&s->at);
         crew_message message;
-        memset(&message, 0, sizeof message); /* padding too: all of it goes through the pipe */
+        memset(&message, 0, sizeof message);
         message.index = index;
         alarm(job->seconds);
-        if (job->work(job->user, state, index, &message) != CNN_OK) break; /* interrupted */
+        const cnn_status done = job->work(job->user, state, index, &message);
+        if (getpid() != me) _exit(EXIT_FAILED); /* a copy that a kernel forked */
+        if (done != CNN_OK) break;              /* interrupted */
         alarm(0);
-        if (!write_message(c->pipe[1], &message)) break;
+        put(s, &message);
         atomic_store(&s->at, index + 1);
     }
     alarm(0);
     if (state != NULL) job->finish(state);
-    _exit(status); /* no buffers of the parent are flushed, none of its exit handlers run */
+    child_end(&s->word, status);
 }
 
 /* ---- In the parent. */
 
 static bool hire(crew *c, int number, cnn_error *err)
 {
+    atomic_store(&c->common->slots[number].word, 0);
     const pid_t pid = child_fork();
     if (pid == 0) work(c, number);
     if (pid > 0) c->pids[number] = pid;
@@ -95,32 +102,41 @@ static void describe_death(int status, unsigned seconds, crew_message *message)
     message->result = CREW_DIED;
     o->state = VERIFY_FAILED;
     snprintf(o->check, sizeof o->check, "survival");
+    const int at = snprintf(o->reason, sizeof o->reason, "the process ");
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         snprintf(o->reason, sizeof o->reason, "did not finish in %u s", seconds);
-    else if (WIFSIGNALED(status))
-        snprintf(o->reason, sizeof o->reason, "the process was ended by signal %d (%s)", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)));
     else
-        snprintf(o->reason, sizeof o->reason, "the process ended itself, with status %d", WEXITSTATUS(status));
+        child_how(status, o->reason + at, sizeof o->reason - (size_t)at);
 }
 
-/* The next message that has arrived; waits for one a little while. */
-static bool receive(const crew *c, int wait_ms, crew_message *message)
+/* The next message of this worker that has come. What a kernel may have written over is no index and no text yet. */
+static bool receive(const crew *c, int number, crew_message *message)
 {
-    struct pollfd wait = {.fd = c->pipe[0], .events = POLLIN};
-    if (poll(&wait, 1, wait_ms) <= 0 || !(wait.revents & POLLIN)) return false;
-    size_t got = 0;
-    while (got < sizeof *message) {
-        const ssize_t n = read(c->pipe[0], (char *)message + got, sizeof *message - got);
-        if (n == 0 || (n < 0 && errno != EINTR)) return false;
-        if (n > 0) got += (size_t)n;
-    }
+    slot *s = &c->common->slots[number];
+    const int64_t at = atomic_load(&s->taken);
+    if (at >= atomic_load(&s->put)) return false;
+    *message = s->ring[at % RING];
+    atomic_store(&s->taken, at + 1);
+    fuzz_outcome *o = &message->outcome;
+    if (message->index < 0 || message->index >= c->job->count || o->state > VERIFY_FAILED) return false;
+    o->algorithm[sizeof o->algorithm - 1] = o->check[sizeof o->check - 1] = '\0';
+    o->reason[sizeof o->reason - 1] = o->worst[sizeof o->worst - 1] = '\0';
     return true;
 }
 
-static void give(const crew *c, const crew_message *message)
+static void give(crew *c, const crew_message *message)
 {
+    c->given++;
     if (!c->job->each(c->job->user, message)) atomic_store(&c->common->stop, true);
+}
+
+static bool give_all(crew *c, int workers)
+{
+    const int64_t before = c->given;
+    crew_message message;
+    for (int i = 0; i < workers; i++)
+        while (receive(c, i, &message)) give(c, &message);
+    return c->given > before;
 }
 
 /* If the worker has ended, pids[number] becomes 0. Of a death, the case in hand is given, and another worker goes on
@@ -128,15 +144,20 @@ static void give(const crew *c, const crew_message *message)
 static cnn_status look_after(crew *c, int number, cnn_error *err)
 {
     slot *s = &c->common->slots[number];
+    const pid_t pid = c->pids[number];
     int status;
-    if (c->pids[number] == 0 || waitpid(c->pids[number], &status, WNOHANG) != c->pids[number]) return CNN_OK;
+    if (pid == 0 || waitpid(pid, &status, WNOHANG) != pid) return CNN_OK;
     c->pids[number] = 0;
+    give_all(c, number + 1); /* what it did before it ended comes first */
     const int64_t at = atomic_load(&s->at);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return CNN_OK;
-    if (at >= atomic_load(&s->end)) /* not in a case */
-        return CNN_FAIL(err, CNN_INTERNAL, "a worker process could not start its work");
+    const bool said = child_said(&s->word, pid, status);
+    if (said && WEXITSTATUS(status) == 0) return CNN_OK;
     crew_message message = {.index = at};
     describe_death(status, c->job->seconds, &message);
+    if (said || at >= atomic_load(&s->end)) /* not in a case */
+        return CNN_FAIL(err, CNN_INTERNAL,
+                        "a worker process could not start its work, or goes between two cases: %.300s",
+                        message.outcome.reason);
     atomic_store(&s->at, at + 1);
     give(c, &message);
     return atomic_load(&c->common->stop) || hire(c, number, err) ? CNN_OK : err->status;
@@ -145,11 +166,9 @@ static cnn_status look_after(crew *c, int number, cnn_error *err)
 /* Until no worker is left; after a failure, the others finish the case in hand. */
 static cnn_status supervise(crew *c, int workers, cnn_error *err)
 {
-    enum { WAIT_MS = 100, AT_ONCE = 256 };
-    crew_message message;
     cnn_status status = CNN_OK;
     for (bool alive = true; alive;) {
-        for (int i = 0; i < AT_ONCE && receive(c, i == 0 ? WAIT_MS : 0, &message); i++) give(c, &message);
+        if (!give_all(c, workers)) rest();
         alive = false;
         for (int i = 0; i < workers; i++) {
             cnn_error why;
@@ -158,7 +177,10 @@ static cnn_status supervise(crew *c, int workers, cnn_error *err)
         }
         if (status != CNN_OK || c->job->stop(c->job->user)) atomic_store(&c->common->stop, true);
     }
-    while (receive(c, 0, &message)) give(c, &message);
+    give_all(c, workers);
+    if (status == CNN_OK && !atomic_load(&c->common->stop) && !cli_interrupted() && c->given != c->job->count)
+        status = CNN_FAIL(err, CNN_INTERNAL, "%lld cases were to be run, and workers told of %lld",
+                          (long long)c->job->count, (long long)c->given);
     return status;
 }
 
@@ -168,16 +190,9 @@ cnn_status crew_run(const crew_job *job, cnn_error *err)
     const int workers = job->workers < 1 ? 1 : job->workers > CREW_MOST ? CREW_MOST : job->workers;
     c.common = mmap(NULL, sizeof *c.common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (c.common == MAP_FAILED) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with worker processes");
-    cnn_status status = CNN_OK;
-    if (pipe(c.pipe) != 0) {
-        status = CNN_FAIL(err, CNN_INTERNAL, "no pipe to worker processes: %s", strerror(errno));
-    } else {
-        int hired = 0;
-        while (hired < workers && hire(&c, hired, err)) hired++;
-        status = hired > 0 ? supervise(&c, hired, err) : err->status;
-        close(c.pipe[0]);
-        close(c.pipe[1]);
-    }
+    int hired = 0;
+    while (hired < workers && hire(&c, hired, err)) hired++;
+    const cnn_status status = hired > 0 ? supervise(&c, hired, err) : err->status;
     munmap(c.common, sizeof *c.common);
     return status;
 }
@@ -195,22 +210,15 @@ cnn_status crew_alone(const crew_job *job, int64_t index, crew_message *message,
     one.count = index + 1; /* one block of this one case */
     one.block = 1;
     atomic_store(&c.common->next, index);
-    if (pipe(c.pipe) != 0) {
-        result = CNN_FAIL(err, CNN_INTERNAL, "no pipe to a worker process: %s", strerror(errno));
+    if (!hire(&c, 0, err)) {
+        result = err->status;
     } else {
-        if (!hire(&c, 0, err)) {
-            result = err->status;
-        } else {
-            waitpid(c.pids[0], &status, 0);
-            if (!receive(&c, 0, message)) {
-                if (status == 0)
-                    result = CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
-                else
-                    describe_death(status, one.seconds, message);
-            }
-        }
-        close(c.pipe[0]);
-        close(c.pipe[1]);
+        waitpid(c.pids[0], &status, 0);
+        const bool said = child_said(&c.common->slots[0].word, c.pids[0], status);
+        if (!said || WEXITSTATUS(status) != 0)
+            describe_death(status, one.seconds, message);
+        else if (!receive(&c, 0, message))
+            result = CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
     }
     munmap(c.common, sizeof *c.common);
     return result;

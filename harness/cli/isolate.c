@@ -2,8 +2,6 @@
  * parent the rest. */
 #include "isolate.h"
 
-#include "child.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -25,6 +23,7 @@ bool isolate_take(isolate_page *page, int64_t number)
 void isolate_in_case(isolate_page *page, bool in_case)
 {
     const bool in_hand = in_case || page->outside[0] != '\0';
+    if (getpid() != atomic_load(&page->owner)) _exit(EXIT_FAILED);
     atomic_store(&page->in_case, in_case);
     atomic_store(&page->began, in_hand ? cnn_now() : 0.0);
 }
@@ -53,22 +52,25 @@ bool isolate_enter(isolate_page *page, const char *key, const char *doing)
 
 static void describe(int status, const isolate_page *page, bool hung, char *how, size_t size)
 {
-    if (hung)
+    if (hung) {
         snprintf(how, size, "it did not finish in %lld s (--isolate-limit)", (long long)page->limit_s);
-    else if (WIFSIGNALED(status))
-        snprintf(how, size, "its process was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else
+    } else if (WIFEXITED(status)) {
         snprintf(how, size, "it ended its process itself, with status %d", WEXITSTATUS(status));
+    } else {
+        const int at = snprintf(how, size, "its process ");
+        child_how(status, how + at, size - (size_t)at);
+    }
 }
 
 static pid_t start_child(const isolate_job *job, isolate_page *page)
 {
+    atomic_store(&page->word, 0);
     const pid_t pid = child_fork();
     if (pid != 0) return pid;
+    atomic_store(&page->owner, getpid());
     const int status = job->work(job->user, page);
     (void)isolate_enter(page, NULL, NULL); /* it returned: whatever was in hand is not any more */
-    fflush(NULL);
-    _exit(status);
+    child_end(&page->word, status);
 }
 
 /* *hung: it was ended here, since its case took too long; the child itself may block every signal but this one. */
@@ -92,6 +94,7 @@ static cnn_status page_new(int64_t limit_s, isolate_page **page, cnn_error *err)
     *page = mmap(NULL, sizeof **page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (*page == MAP_FAILED) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with a child process");
     (*page)->limit_s = limit_s;
+    atomic_store(&(*page)->owner, getpid());
     return CNN_OK;
 }
 
@@ -122,12 +125,13 @@ cnn_status isolate_run(const isolate_job *job, int *exit_status, cnn_error *err)
         bool hung;
         page->next = 0;
         page->outside[0] = '\0';
+        atomic_store(&page->owner, getpid());
         isolate_in_case(page, false);
         const pid_t pid = start_child(job, page);
         if (pid < 0) status = CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
         if (status == CNN_OK) status = wait_for(pid, page, &ended, &hung, err);
         if (status != CNN_OK) break;
-        again = atomic_load(&page->began) > 0 || !WIFEXITED(ended);
+        again = !child_said(&page->word, pid, ended);
         if (!again) *exit_status = WEXITSTATUS(ended);
         if (!again) break;
         describe(ended, page, hung, how, sizeof how);
@@ -164,7 +168,7 @@ cnn_status isolate_try(int64_t limit_s, void (*work)(void *user, isolate_page *p
     if (pid < 0) status = CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
     if (status == CNN_OK) status = wait_for(pid, page, &ended, &hung, err);
     if (status == CNN_OK) {
-        *survived = !(atomic_load(&page->began) > 0);
+        *survived = child_said(&page->word, pid, ended);
         if (!*survived) describe(ended, page, hung, how, ISOLATE_HOW_MAX);
         memcpy(impl, page->impl, CNN_NAME_MAX);
     }

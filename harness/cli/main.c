@@ -1,6 +1,7 @@
 /* main.c: the one place that turns errors into messages and exit statuses. */
 #include "../thread_state.h"
 #include "options.h"
+#include "watch.h"
 
 #include "../text.h"
 
@@ -51,6 +52,25 @@ static int help(int argc, char **argv)
     return close_output(EXIT_HELD);
 }
 
+/* The words of the command line, for the program to keep: a plug-in finds those that main() was given, in memory and in
+ * /proc/self/cmdline, and could change them, or tell by them which command it is to please. */
+static char **copy_words(int argc, char **argv)
+{
+    size_t bytes = ((size_t)argc + 1) * sizeof(char *);
+    for (int i = 0; i < argc; i++) bytes += strlen(argv[i]) + 1;
+    char **words = calloc(1, bytes), *at = words == NULL ? NULL : (char *)(words + argc + 1);
+    for (int i = 0; words != NULL && i < argc; i++) {
+        words[i] = strcpy(at, argv[i]);
+        at += strlen(argv[i]) + 1;
+    }
+    return words;
+}
+
+static void wipe(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) memset(argv[i], 0, strlen(argv[i]));
+}
+
 int main(int argc, char **argv)
 {
     static cli_options options; /* large: kept off the stack */
@@ -66,7 +86,6 @@ int main(int argc, char **argv)
         cli_help(NULL);
         return close_output(asks_for_help(argc, argv) ? EXIT_HELD : EXIT_USAGE);
     }
-    int status;
     if (strcmp(argv[1], "help") == 0) return help(argc, argv);
     cli_command *command = cli_find_command(argv[1], &err);
     if (command == NULL) return cli_fail(&err);
@@ -74,13 +93,22 @@ int main(int argc, char **argv)
         cli_help(argv[1]);
         return close_output(EXIT_HELD);
     }
-    if (cli_parse(&options, &registry, argc, argv, &err) == CNN_OK && cli_check_args(&options, &err) == CNN_OK) {
-        cli_catch_interrupt();
-        status = close_output(command(&options, &err));
-    } else {
-        status = cli_fail(&err);
+    char **words = copy_words(argc, argv);
+    if (words == NULL) {
+        CNN_FAIL(&err, CNN_OUT_OF_MEMORY, "no memory for %d words of a command line", argc);
+        return cli_fail(&err);
     }
-    cli_plugins_done();
+    cnn_status ready = cli_parse(&options, &registry, argc, words, &err);
+    if (ready == CNN_OK && options.plugin.count > 0) {
+        ready = watch_begin(&options.watch, &err);
+        if (ready == CNN_OK) wipe(argc, argv);
+    }
+    if (ready == CNN_OK) ready = cli_load(&options, &registry, &err);
+    if (ready == CNN_OK) ready = cli_check_args(&options, &err);
+    if (ready == CNN_OK) cli_catch_interrupt();
+    const int status = ready == CNN_OK ? close_output(command(&options, &err)) : cli_fail(&err);
+    if (options.watch != NULL) child_end(&options.watch->word, status); /* no code of a plug-in runs behind this */
     cnn_registry_close(&registry);
+    free(words);
     return status;
 }

@@ -223,7 +223,11 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
         if (status != CNN_OK) return status;
     }
     if (check_sweep(options, err) != CNN_OK || check_tuned(options, err) != CNN_OK) return err->status;
-    if (cli_check_rules(options, err) != CNN_OK) return err->status;
+    return cli_check_rules(options, err);
+}
+
+cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err)
+{
     if (cli_load_plugins(options, registry, err) != CNN_OK) return err->status;
     if (options->workspace_limit >= 0 && add_limits(options, err) != CNN_OK) return err->status;
     return cnn_settings_check(registry, options->set.items, options->set.count, err);

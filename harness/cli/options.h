@@ -40,14 +40,13 @@ bool cli_runs_impl(const cli_options *options);
 cli_command *cli_find_command(const char *name, cnn_error *err);
 /* After cli_parse, of every command and of every line of a recipe: its arguments, before anything is opened or run. */
 cnn_status cli_check_args(const cli_options *options, cnn_error *err);
-/* argv[1] is the command. Plug-ins are loaded into `registry`, which the options then point to; knob settings are
- * checked too. */
+/* argv[1] is the command. The options point to argv's words, and to `registry`, into which nothing is loaded yet. */
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err);
-/* plugins.c, for cli_parse: into `registry`; with --isolate those that do not survive a trial go to options->lost, and
+/* Loads the plug-ins, in a process that is watched (options->watch), and checks the knob settings. */
+cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err);
+/* plugins.c, for cli_load: into `registry`; with --isolate those that do not survive a trial go to options->lost, and
  * --impl and --set lose their names. */
 cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err);
-/* The command has returned: the process may end. */
-void cli_plugins_done(void);
 /* option_rules.c: which options need another, and which contradict each other. */
 cnn_status cli_check_rules(const cli_options *options, cnn_error *err);
 /* help.c: to standard output; of one command, or (NULL) of the program. */

@@ -1,61 +1,16 @@
-/* plugins.c: --plugin: foreign code in this process. With --isolate each one is first loaded, opened and closed in a
- * process of its own: one that does not survive that is left out, a failure with its name, and the rest goes on. What
- * happens later is isolate.c's to survive; without --isolate a crash or an exit() is at least explained. */
+/* plugins.c: --plugin: foreign code in this process, which another one watches (watch.c). With --isolate each one is
+ * first loaded, opened and closed in a process of its own: one that does not survive that is left out, a failure with
+ * its name, and the rest goes on. What happens later is isolate.c's to survive; without --isolate a crash or an exit()
+ * is at least explained. */
 #include "isolate.h"
 #include "options.h"
 #include "table.h"
+#include "watch.h"
 
 #include "../text.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* ---- What it may do to the process. Both only speak of it. */
-
-static volatile sig_atomic_t running; /* a command with plug-ins has not returned yet */
-
-/* Their names, or files, for handlers that can put no text together. */
-static char loaded[512];
-
-static void say(const char *text)
-{
-    if (write(STDERR_FILENO, text, strlen(text)) < 0) return;
-}
-
-/* Somebody else's exit(0) in mid-command must not look like success. */
-static void at_exit(void)
-{
-    if (!running) return;
-    say("benchcnn: a plug-in (");
-    say(loaded);
-    say(") ended the process, in the middle of the command\n");
-    _exit(EXIT_FAILED);
-}
-
-/* Async-signal-safe; the signal is raised again when it returns. */
-static void on_crash(int signal_number)
-{
-    (void)signal_number;
-    say("benchcnn: a crash, with plug-ins loaded (");
-    say(loaded);
-    say("): verify, bench and peaks with --isolate tell in which case, and go on\n");
-}
-
-static void watch(bool isolated)
-{
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-    static char spare[1 << 16]; /* a stack to speak from when the stack itself has run over */
-    const stack_t stack = {.ss_sp = spare, .ss_size = sizeof spare};
-    const bool has_stack = !isolated && sigaltstack(&stack, NULL) == 0;
-    struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)SA_RESETHAND | (has_stack ? SA_ONSTACK : 0)};
-    for (size_t i = 0; !isolated && i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
-    atexit(at_exit);
-    running = 1;
-}
-
-void cli_plugins_done(void) { running = 0; }
 
 /* ---- Trying one. */
 
@@ -126,19 +81,22 @@ static void leave_out(cli_options *options)
 
 cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err)
 {
-    if (options->plugin.count > 0) watch(options->isolate);
+    if (options->plugin.count == 0) return CNN_OK;
+    char *loaded = options->watch->loaded;
+    const size_t room = sizeof options->watch->loaded;
+    options->watch->isolated = options->isolate;
     for (int i = 0; i < options->plugin.count; i++) {
         const char *path = options->plugin.items[i];
         bool survived = true;
         cnn_status status = CNN_OK;
         if (options->isolate) status = survives(options, registry, path, &survived, err);
         const size_t before = strlen(loaded);
-        cnn_append(loaded, sizeof loaded, "%s%s", before > 0 ? "; " : "", path); /* until it says its name */
+        cnn_append(loaded, room, "%s%s", before > 0 ? "; " : "", path); /* until it says its name */
         if (status == CNN_OK && survived) status = cnn_registry_load(registry, path, err);
         if (status != CNN_OK) return status;
         loaded[before] = '\0';
         if (survived)
-            cnn_append(loaded, sizeof loaded, "%s%s, %s", before > 0 ? "; " : "",
+            cnn_append(loaded, room, "%s%s, %s", before > 0 ? "; " : "",
                        cnn_impl_at(registry, cnn_impl_count(registry) - 1)->name, path);
     }
     if (options->n_lost > 0) leave_out(options);

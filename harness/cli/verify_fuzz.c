@@ -160,7 +160,7 @@ static bool take(void *user, const crew_message *message)
     char note[CNN_PROBLEM_TEXT_MAX];
     double done = 0.0;
     fuzz_draw(&s->space, s->seed, message->index, &c);
-    fuzz_count(&s->tally, &c, message);
+    fuzz_count(s, &c, message);
     if (message->outcome.state == VERIFY_FAILED) fuzz_failure(s, &c, message);
     for (int i = 0; i <= VERIFY_FAILED; i++) done += (double)s->tally.cases[i];
     snprintf(note, sizeof note, "%lld failed", (long long)s->tally.cases[VERIFY_FAILED]);

@@ -60,7 +60,7 @@ typedef struct fuzz_session { /* a run of --fuzz */
 void fuzz_failure(fuzz_session *s, const fuzz_case *c, const crew_message *message);
 
 /* verify_fuzz_tally.c. The kind is NULL when there are too many. */
-void fuzz_count(fuzz_tally *tally, const fuzz_case *c, const crew_message *message);
+void fuzz_count(fuzz_session *s, const fuzz_case *c, const crew_message *message);
 fuzz_kind *fuzz_kind_of(fuzz_tally *tally, const fuzz_case *c, const crew_message *message);
 /* The table and the summary line; the exit status. */
 int fuzz_summary(fuzz_session *s);

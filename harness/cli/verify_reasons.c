@@ -46,3 +46,33 @@ void verify_reasons_print(const verify_reasons *r)
     if (r->others > 0)
         printf("%5lld %s: for other reasons\n", (long long)r->others, verify_state_name(VERIFY_UNSUPPORTED));
 }
+
+void verify_reasons_share(verify_reasons *r, const char *impl, bool verified)
+{
+    int i = 0;
+    while (i < r->n_shares && strcmp(r->shares[i].impl, impl) != 0) i++;
+    if (i == CNN_MAX_CHOICES) return;
+    if (i == r->n_shares) {
+        r->shares[i] = (verify_share){.verified = 0};
+        snprintf(r->shares[i].impl, sizeof r->shares[i].impl, "%s", impl);
+        r->n_shares++;
+    }
+    r->shares[i].verified += verified;
+    r->shares[i].left += !verified;
+}
+
+bool verify_reasons_few(const verify_reasons *r, FILE *to)
+{
+    enum { LEFT_MIN = 4 };
+    bool any = false;
+    for (int i = 0; i < r->n_shares; i++) {
+        const verify_share *s = &r->shares[i];
+        if (s->left < LEFT_MIN || s->left <= s->verified) continue;
+        any = true;
+        table_print_to(to, 4,
+                       "%s: of %lld cases that `supports` let through only %lld were verified; the others were refused "
+                       "later, or asked for more memory than there is: that is no success\n",
+                       s->impl, (long long)(s->verified + s->left), (long long)s->verified);
+    }
+    return any;
+}

@@ -36,7 +36,7 @@ void report_begin(verify_report *r, const report_case *now)
     r->passed[0] = r->failed[0] = r->skipped[0] = r->failures[0] = r->precision[0] = r->reason[0] = r->remarks[0] =
         r->dumped[0] = '\0';
     r->budget_used = 0.0;
-    r->located = false;
+    r->located = r->left = false;
     if (r->table == NULL) r->table = verify_table_new();
 }
 
@@ -96,6 +96,7 @@ void report_result(void *user, const verify_result *v)
 {
     verify_report *r = user;
     if (v->state > r->state) r->state = v->state;
+    if (v->check == verify_late_refusal || v->check == verify_no_room) r->left = true;
     if (v->budget_used > r->budget_used) r->budget_used = v->budget_used;
     if (v->precision[0] != '\0') memcpy(r->precision, v->precision, sizeof r->precision);
     if (v->state == VERIFY_PASSED) cnn_append(r->passed, sizeof r->passed, " %s", v->check);
@@ -121,6 +122,8 @@ void report_result(void *user, const verify_result *v)
 void report_end(verify_report *r)
 {
     r->cases[r->state]++;
+    if (r->left || r->state >= VERIFY_PASSED)
+        verify_reasons_share(&r->reasons, r->now.session->impl->name, r->state >= VERIFY_PASSED);
     if (r->state == VERIFY_UNSUPPORTED) verify_reasons_count(&r->reasons, r->reason);
     report_print(r);
 }
@@ -142,6 +145,8 @@ void report_refused(verify_report *r, cnn_op op, const report_case *now, verify_
 {
     r->cases[state]++;
     if (state == VERIFY_UNSUPPORTED) verify_reasons_count(&r->reasons, reason);
+    if (now->session != NULL && now->session->impl->alloc != NULL) /* it says itself how much memory it has */
+        verify_reasons_share(&r->reasons, now->session->impl->name, false);
     if (report_shows(r, state))
         table_print(12, "%-11s %s %s: %s\n", verify_state_name(state), cnn_op_name(op), now->what, reason);
     record_refused(r, op, now, verify_state_name(state), reason);
@@ -171,8 +176,9 @@ int report_summary(verify_report *r)
             fprintf(to, " %lld %s", (long long)r->cases[state], verify_state_name((verify_state)state));
     if (r->malformed > 0) fprintf(to, ", %lld refused", (long long)r->malformed);
     fprintf(to, " (seed %lld)\n", (long long)r->options->seed);
+    const bool few = verify_reasons_few(&r->reasons, to);
     if (r->malformed > 0) return EXIT_USAGE;
-    return bad > 0 ? EXIT_FAILED : ran > 0 ? EXIT_HELD : EXIT_NOTHING;
+    return bad > 0 || (few && ran > 0) ? EXIT_FAILED : ran > 0 ? EXIT_HELD : EXIT_NOTHING;
 }
 
 enum { MALFORMED = ISOLATE_TALLIES - 1 }; /* the last tally; the others count states */
