@@ -34,6 +34,7 @@ cnn_status check_timed_outputs(const cnn_session *session, const cnn_algorithm *
                                   .check = "timed",
                                   .state = VERIFY_PASSED,
                                   .budget_used = NAN};
+        vf_note_transform(&c->problem, algorithm, result);
         vf_comparison sums = {0};
         vf_judge(c, &run, &bounds, result, &sums);
         vf_judge_precision(&c->problem, &bounds, &sums, result);

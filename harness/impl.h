@@ -64,7 +64,14 @@ cnn_status cnn_timer_start(const cnn_session *session, cnn_timer *timer, cnn_err
 cnn_status cnn_timer_stop(const cnn_session *session, cnn_timer *timer, double *seconds, cnn_error *err);
 double cnn_now(void); /* monotonic seconds */
 
-/* ---- Plans: supports -> workspace -> prepare. */
+/* ---- Plans: supports -> workspace -> prepare. An implementation sees copies of what it is asked about, and of the
+ * plan that it is called with: what it writes there changes nothing here. A promise that cannot be held to (an
+ * amplification that is no number from 1 up, or without TRANSFORMS; a `prepare` that widens it, or changes the problem)
+ * is CNN_INTERNAL. */
+cnn_status cnn_supports(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                        const cnn_algorithm *algorithm, cnn_error *err);
+cnn_status cnn_workspace(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                         const cnn_algorithm *algorithm, size_t *bytes, cnn_error *err); /* 0 without such a slot */
 cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
                          const cnn_algorithm *algorithm, cnn_plan *plan, cnn_error *err);
 void cnn_plan_release(const cnn_session *session, cnn_plan *plan);

@@ -1,9 +1,79 @@
-/* plan.c: from a problem to a plan that can be run. The only way to a plan leads through the implementation's gate. */
+/* plan.c: from a problem to a plan that can be run. The only way to a plan leads through the implementation's gate.
+ *
+ * What an implementation is handed is a copy, here and in run.c: const can be cast away, and what the harness holds a
+ * kernel to (the problem, the arithmetic, the tolerance) must not be the kernel's to change. */
 #include "call.h"
 #include "impl.h"
 #include "names.h"
 
+#include <math.h>
 #include <string.h>
+
+/* A transform may need a wider rounding bound; how wide, verify/transforms.h says. Plain sums have 1. */
+static cnn_status check_amplification(const cnn_impl *impl, const cnn_algorithm *a, cnn_error *err)
+{
+    const double factor = a->amplification;
+    if (!(isfinite(factor) && factor >= 1.0))
+        return CNN_FAIL(err, CNN_INTERNAL, "algorithm %s:%s has an amplification of %g; it must be a number from 1 up",
+                        impl->name, a->name, factor);
+    if (factor > 1.0 && !(a->flags & CNN_ALGO_TRANSFORMS))
+        return CNN_FAIL(err, CNN_INTERNAL,
+                        "algorithm %s:%s has an amplification of %g without TRANSFORMS; plain sums of products have 1",
+                        impl->name, a->name, factor);
+    return CNN_OK;
+}
+
+/* Takes over what `prepare` made of the plan it was offered. Its promise may become narrower, never wider. */
+static cnn_status take_over(const cnn_impl *impl, const cnn_plan *offered, cnn_plan *plan, cnn_error *err)
+{
+    const cnn_algorithm *was = &plan->algorithm, *now = &offered->algorithm;
+    plan->state = offered->state; /* first of all: it must be released */
+    if (memcmp(&offered->problem, &plan->problem, sizeof plan->problem) != 0 || offered->dir != plan->dir)
+        return CNN_FAIL(err, CNN_INTERNAL, "prepare of %s:%s changed the problem or the direction of its plan",
+                        impl->name, was->name);
+    if ((now->flags | CNN_ALGO_TRANSFORMS) != (was->flags | CNN_ALGO_TRANSFORMS) || (now->flags & ~was->flags) != 0)
+        return CNN_FAIL(err, CNN_INTERNAL, "prepare of %s:%s changed its flags from %#x to %#x; it may drop TRANSFORMS",
+                        impl->name, was->name, (unsigned)was->flags, (unsigned)now->flags);
+    if (!(now->amplification <= was->amplification))
+        return CNN_FAIL(err, CNN_INTERNAL, "prepare of %s:%s raised its amplification from %g to %g; it may lower it",
+                        impl->name, was->name, was->amplification, now->amplification);
+    plan->algorithm.flags = now->flags;
+    plan->algorithm.amplification = now->amplification;
+    plan->workspace_bytes = offered->workspace_bytes;
+    memcpy(plan->choice, offered->choice, sizeof plan->choice - 1); /* its last byte stays 0 */
+    return check_amplification(impl, &plan->algorithm, err);
+}
+
+static cnn_status prepare(const cnn_session *session, cnn_plan *plan, cnn_error *err)
+{
+    const cnn_impl *impl = session->impl;
+    cnn_plan offered;
+    if (impl->prepare == NULL) return CNN_OK;
+    memcpy(&offered, plan, sizeof offered);
+    cnn_status status = CNN_CALL(impl, prepare, err, session->context, &offered, err);
+    if (status != CNN_OK) return status;
+    status = take_over(impl, &offered, plan, err);
+    if (status != CNN_OK) cnn_plan_release(session, plan);
+    return status;
+}
+
+cnn_status cnn_supports(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                        const cnn_algorithm *algorithm, cnn_error *err)
+{
+    const cnn_problem its_problem = *problem;
+    const cnn_algorithm its_algorithm = *algorithm;
+    return CNN_CALL(session->impl, supports, err, session->context, &its_problem, dir, &its_algorithm, err);
+}
+
+cnn_status cnn_workspace(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                         const cnn_algorithm *algorithm, size_t *bytes, cnn_error *err)
+{
+    const cnn_problem its_problem = *problem;
+    const cnn_algorithm its_algorithm = *algorithm;
+    *bytes = 0;
+    if (session->impl->workspace == NULL) return CNN_OK;
+    return CNN_CALL(session->impl, workspace, err, session->context, &its_problem, dir, &its_algorithm, bytes, err);
+}
 
 cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
                          const cnn_algorithm *algorithm, cnn_plan *plan, cnn_error *err)
@@ -21,18 +91,17 @@ cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem,
     if (!(algorithm->ops & 1u << problem->op))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s:%s does not serve operation %s", impl->name,
                         algorithm->name, cnn_op_name(problem->op));
-    if ((status = CNN_CALL(impl, supports, err, session->context, problem, dir, algorithm, err)) != CNN_OK)
+    if ((status = check_amplification(impl, algorithm, err)) != CNN_OK) return status;
+    if ((status = cnn_supports(session, problem, dir, algorithm, err)) != CNN_OK) return status;
+    if ((status = cnn_workspace(session, problem, dir, algorithm, &plan->workspace_bytes, err)) != CNN_OK)
         return status;
-    if (impl->workspace != NULL) {
-        status = CNN_CALL(impl, workspace, err, session->context, problem, dir, algorithm, &plan->workspace_bytes, err);
-        if (status != CNN_OK) return status;
-    }
-    return impl->prepare != NULL ? CNN_CALL(impl, prepare, err, session->context, plan, err) : CNN_OK;
+    return prepare(session, plan, err);
 }
 
 void cnn_plan_release(const cnn_session *session, cnn_plan *plan)
 {
-    if (session->impl->prepare != NULL && plan->state != NULL) session->impl->release(session->context, plan);
+    cnn_plan its_plan = *plan;
+    if (session->impl->prepare != NULL && plan->state != NULL) session->impl->release(session->context, &its_plan);
     plan->state = NULL;
 }
 
@@ -46,8 +115,9 @@ cnn_status cnn_algorithms(const cnn_session *session, const cnn_problem *problem
     if (impl->enumerate == NULL) return CNN_OK;
 
     int more = 0;
-    cnn_status status =
-        CNN_CALL(impl, enumerate, err, session->context, problem, dir, list + *count, capacity - *count, &more, err);
+    const cnn_problem its_problem = *problem;
+    cnn_status status = CNN_CALL(impl, enumerate, err, session->context, &its_problem, dir, list + *count,
+                                 capacity - *count, &more, err);
     *count += more;
     return status;
 }
@@ -67,11 +137,11 @@ cnn_status cnn_algorithm_pick(const cnn_session *session, const cnn_problem *pro
     for (int i = 0; name != NULL && i < count; i++) {
         if (strcmp(list[i].name, name) != 0) continue;
         *algorithm = list[i];
-        return CNN_CALL(session->impl, supports, err, session->context, problem, dir, algorithm, err);
+        return cnn_supports(session, problem, dir, algorithm, err);
     }
     for (int i = 0; i < count; i++) {
         *algorithm = list[i];
-        status = CNN_CALL(session->impl, supports, err, session->context, problem, dir, algorithm, err);
+        status = cnn_supports(session, problem, dir, algorithm, err);
         if (status == CNN_OK) return CNN_OK;
     }
     return status;

@@ -180,8 +180,8 @@ static bool is_light(fuzz_runner *r, const fuzz_case *c, const cnn_problem *prob
     const cnn_session *s = verify_session(r->engine);
     size_t bytes = 0;
     cnn_error err;
-    if (s->impl->workspace == NULL || s->impl->supports(s->context, problem, c->dir, algorithm, &err) != CNN_OK ||
-        s->impl->workspace(s->context, problem, c->dir, algorithm, &bytes, &err) != CNN_OK || bytes <= MOST_WORKSPACE)
+    if (s->impl->workspace == NULL || cnn_supports(s, problem, c->dir, algorithm, &err) != CNN_OK ||
+        cnn_workspace(s, problem, c->dir, algorithm, &bytes, &err) != CNN_OK || bytes <= MOST_WORKSPACE)
         return true;
     outcome->state = VERIFY_SKIPPED;
     snprintf(outcome->reason, sizeof outcome->reason, "%zu bytes of workspace, more than fuzzing takes (%d)", bytes,

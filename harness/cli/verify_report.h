@@ -32,7 +32,8 @@ typedef struct verify_report {
     int64_t malformed;                /* words of problem files that are no descriptors */
     report_case now;                  /* the case in hand and what has come of it */
     verify_state state;
-    char passed[256], failed[256], skipped[1024], failures[8192], precision[16], reason[VERIFY_TEXT_MAX], remarks[1024];
+    char passed[256], failed[256], skipped[1024], failures[8192], precision[16], transform[VERIFY_TRANSFORM_MAX],
+        reason[VERIFY_TEXT_MAX], remarks[1024];
     char dumped[512]; /* the folder with the arrays of the case; "" none */
     bool located;     /* it has been shown where the errors of the case lie */
     int dumps;
