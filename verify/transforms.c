@@ -22,9 +22,9 @@ static int64_t taps_of(const cnn_problem *p)
 
 const vf_transform *vf_transform_of(const cnn_problem *problem, const cnn_algorithm *algorithm)
 {
-    const int64_t taps = taps_of(problem);
     const vf_transform *found = NULL;
     if (algorithm == NULL || !(algorithm->flags & CNN_ALGO_TRANSFORMS)) return NULL;
+    const int64_t taps = taps_of(problem);
     for (int i = 0; i < TRANSFORMS; i++) {
         if (taps < transforms[i].least_taps || taps > transforms[i].most_taps) continue;
         found = &transforms[i];
