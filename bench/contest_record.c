@@ -71,6 +71,14 @@ static void record_figures(cnn_record *record, const contender *c, const vf_case
     record_floor(record, c, pc, params);
 }
 
+/* Only where something was widened: plain sums of products have 1. */
+static void record_transform(cnn_record *record, const verify_result *check)
+{
+    if (check->transform[0] == '\0') return;
+    record_real(record, "amplification", check->amplification);
+    record_text(record, "transform", check->transform);
+}
+
 static const char no_memory[] = "OUT_OF_MEMORY";
 
 static const char *state_name(const contender *c)
@@ -118,6 +126,7 @@ cnn_record *contender_record_kind(const char *kind, const contender *c, const vf
         record_int(record, "runs", c->result.judged.runs);
         record_int(record, "runs_projected", c->result.judged.projected);
         record_int(record, "runs_compared", c->result.judged.whole);
+        record_transform(record, &c->result.check);
     }
     if (c->state == CONTENDER_TIMED) record_figures(record, c, problem_case, params);
     record_bool(record, "verified", c->state == CONTENDER_TIMED && !c->beyond);

@@ -86,6 +86,7 @@ cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_pl
                              .budget_used = NAN}};
     if (getrandom(&j->rng.state, sizeof j->rng.state, 0) != (ssize_t)sizeof j->rng.state)
         j->rng.state = (uint64_t)(cnn_now() * 1e9);
+    vf_note_transform(&c->problem, &plan->algorithm, &j->verdict);
     cnn_status status = vf_case_copy(c, &j->c, err);
     if (status == CNN_OK) status = allocate(j, err);
     for (int i = 0; status == CNN_OK && i < c->call.count; i++) status = fill(j, i, upload, err);

@@ -64,15 +64,19 @@ cnn_status cnn_timer_start(const cnn_session *session, cnn_timer *timer, cnn_err
 cnn_status cnn_timer_stop(const cnn_session *session, cnn_timer *timer, double *seconds, cnn_error *err);
 double cnn_now(void); /* monotonic seconds */
 
-/* ---- Plans: supports -> workspace -> prepare. Some libraries find only when they plan that they cannot: UNSUPPORTED
- * from the last two is passed on, with these words first. `supports` that says no and then yes to one question is
- * CNN_INTERNAL. */
+/* ---- Plans: supports -> workspace -> prepare. An implementation sees copies of what it is asked about, and of the
+ * plan that it is called with: what it writes there changes nothing here. A promise that cannot be held to (an
+ * amplification that is no number from 1 up, or without TRANSFORMS; a `prepare` that widens it, or changes the problem)
+ * is CNN_INTERNAL; so is a `supports` that says no and then yes to one question. Some libraries find only when they
+ * plan that they cannot: UNSUPPORTED from the last two is passed on, with these words first. */
 #define CNN_REFUSED_LATE "supports said yes, and then "
+cnn_status cnn_supports(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                        const cnn_algorithm *algorithm, cnn_error *err);
+/* 0 without such a slot; CNN_INTERNAL for more than the problem can need. */
+cnn_status cnn_workspace(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                         const cnn_algorithm *algorithm, size_t *bytes, cnn_error *err);
 cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
                          const cnn_algorithm *algorithm, cnn_plan *plan, cnn_error *err);
-/* What `workspace` asks for, 0 without one; CNN_INTERNAL for more than the problem can need. */
-cnn_status cnn_workspace_asked(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
-                               const cnn_algorithm *algorithm, size_t *bytes, cnn_error *err);
 void cnn_plan_release(const cnn_session *session, cnn_plan *plan);
 
 /* All algorithms for this problem and direction (static and enumerated), supported or not. */

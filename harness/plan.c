@@ -1,8 +1,12 @@
-/* plan.c: from a problem to a plan that can be run. The only way to a plan leads through the implementation's gate. */
+/* plan.c: from a problem to a plan that can be run. The only way to a plan leads through the implementation's gate.
+ *
+ * What an implementation is handed is a copy, here and in run.c: const can be cast away, and what the harness holds a
+ * kernel to (the problem, the arithmetic, the tolerance) must not be the kernel's to change. */
 #include "call.h"
 #include "impl.h"
 #include "names.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Columns, padded copies and transforms grow with the operands and with the arithmetic. Far more than these is no need
@@ -20,28 +24,72 @@ static cnn_status check_workspace(const cnn_impl *impl, const cnn_problem *probl
                     algorithm->name, bytes, most);
 }
 
-cnn_status cnn_workspace_asked(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
-                               const cnn_algorithm *algorithm, size_t *bytes, cnn_error *err)
+/* A transform may need a wider rounding bound; how wide, verify/transforms.h says. Plain sums have 1. */
+static cnn_status check_amplification(const cnn_impl *impl, const cnn_algorithm *a, cnn_error *err)
 {
-    const cnn_impl *impl = session->impl;
+    const double factor = a->amplification;
+    if (!(isfinite(factor) && factor >= 1.0))
+        return CNN_FAIL(err, CNN_INTERNAL, "algorithm %s:%s has an amplification of %g; it must be a number from 1 up",
+                        impl->name, a->name, factor);
+    if (factor > 1.0 && !(a->flags & CNN_ALGO_TRANSFORMS))
+        return CNN_FAIL(err, CNN_INTERNAL,
+                        "algorithm %s:%s has an amplification of %g without TRANSFORMS; plain sums of products have 1",
+                        impl->name, a->name, factor);
+    return CNN_OK;
+}
+
+/* Takes over what `prepare` made of the plan it was offered. Its promise may become narrower, never wider. */
+static cnn_status take_over(const cnn_impl *impl, const cnn_plan *offered, cnn_plan *plan, cnn_error *err)
+{
+    const cnn_algorithm *was = &plan->algorithm, *now = &offered->algorithm;
+    plan->state = offered->state; /* first of all: it must be released */
+    if (memcmp(&offered->problem, &plan->problem, sizeof plan->problem) != 0 || offered->dir != plan->dir)
+        return CNN_FAIL(err, CNN_INTERNAL, "prepare of %s:%s changed the problem or the direction of its plan",
+                        impl->name, was->name);
+    if ((now->flags | CNN_ALGO_TRANSFORMS) != (was->flags | CNN_ALGO_TRANSFORMS) || (now->flags & ~was->flags) != 0)
+        return CNN_FAIL(err, CNN_INTERNAL, "prepare of %s:%s changed its flags from %#x to %#x; it may drop TRANSFORMS",
+                        impl->name, was->name, (unsigned)was->flags, (unsigned)now->flags);
+    if (!(now->amplification <= was->amplification))
+        return CNN_FAIL(err, CNN_INTERNAL, "prepare of %s:%s raised its amplification from %g to %g; it may lower it",
+                        impl->name, was->name, was->amplification, now->amplification);
+    plan->algorithm.flags = now->flags;
+    plan->algorithm.amplification = now->amplification;
+    plan->workspace_bytes = offered->workspace_bytes;
+    memcpy(plan->choice, offered->choice, sizeof plan->choice - 1); /* its last byte stays 0 */
+    return check_amplification(impl, &plan->algorithm, err);
+}
+
+cnn_status cnn_supports(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                        const cnn_algorithm *algorithm, cnn_error *err)
+{
+    const cnn_problem its_problem = *problem;
+    const cnn_algorithm its_algorithm = *algorithm;
+    return CNN_CALL(session->impl, supports, err, session->context, &its_problem, dir, &its_algorithm, err);
+}
+
+cnn_status cnn_workspace(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                         const cnn_algorithm *algorithm, size_t *bytes, cnn_error *err)
+{
+    const cnn_problem its_problem = *problem;
+    const cnn_algorithm its_algorithm = *algorithm;
     *bytes = 0;
-    if (impl->workspace == NULL) return CNN_OK;
-    const cnn_status status = CNN_CALL(impl, workspace, err, session->context, problem, dir, algorithm, bytes, err);
-    return status == CNN_OK ? check_workspace(impl, problem, dir, algorithm, *bytes, err) : status;
+    if (session->impl->workspace == NULL) return CNN_OK;
+    const cnn_status status =
+        CNN_CALL(session->impl, workspace, err, session->context, &its_problem, dir, &its_algorithm, bytes, err);
+    return status == CNN_OK ? check_workspace(session->impl, problem, dir, algorithm, *bytes, err) : status;
 }
 
 /* The gate. A refusal is asked for twice: one that is taken back was none. */
 static cnn_status ask(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
                       const cnn_algorithm *algorithm, cnn_error *err)
 {
-    const cnn_impl *impl = session->impl;
     cnn_error again;
-    const cnn_status status = CNN_CALL(impl, supports, err, session->context, problem, dir, algorithm, err);
+    const cnn_status status = cnn_supports(session, problem, dir, algorithm, err);
     if (status != CNN_UNSUPPORTED) return status;
-    if (CNN_CALL(impl, supports, &again, session->context, problem, dir, algorithm, &again) != CNN_OK) return status;
+    if (cnn_supports(session, problem, dir, algorithm, &again) != CNN_OK) return status;
     again = *err;
     return CNN_FAIL(err, CNN_INTERNAL, "%.64s: supports says no and then yes to the same question; no: %.300s",
-                    impl->name, again.message);
+                    session->impl->name, again.message);
 }
 
 /* `status` of a slot behind the gate. */
@@ -50,6 +98,22 @@ static cnn_status late(const char *slot, cnn_status status, cnn_error *err)
     if (status != CNN_UNSUPPORTED) return status;
     const cnn_error why = *err;
     return CNN_FAIL(err, CNN_UNSUPPORTED, CNN_REFUSED_LATE "%s no: %.400s", slot, why.message);
+}
+
+static cnn_status prepare(const cnn_session *session, cnn_plan *plan, cnn_error *err)
+{
+    const cnn_impl *impl = session->impl;
+    cnn_plan offered;
+    if (impl->prepare == NULL) return CNN_OK;
+    memcpy(&offered, plan, sizeof offered);
+    cnn_status status = CNN_CALL(impl, prepare, err, session->context, &offered, err);
+    if (status != CNN_OK) return late("prepare", status, err);
+    status = take_over(impl, &offered, plan, err);
+    cnn_answer_text(plan->choice, sizeof plan->choice);
+    if (status == CNN_OK)
+        status = check_workspace(impl, &plan->problem, plan->dir, &plan->algorithm, plan->workspace_bytes, err);
+    if (status != CNN_OK) cnn_plan_release(session, plan);
+    return status;
 }
 
 cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
@@ -68,21 +132,17 @@ cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem,
     if (!(algorithm->ops & 1u << problem->op))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s:%s does not serve operation %s", impl->name,
                         algorithm->name, cnn_op_name(problem->op));
+    if ((status = check_amplification(impl, algorithm, err)) != CNN_OK) return status;
     if ((status = ask(session, problem, dir, algorithm, err)) != CNN_OK) return status;
-    status = late("workspace", cnn_workspace_asked(session, problem, dir, algorithm, &plan->workspace_bytes, err), err);
-    if (status != CNN_OK || impl->prepare == NULL) return status;
-    status = late("prepare", CNN_CALL(impl, prepare, err, session->context, plan, err), err);
-    if (status != CNN_OK) return status;
-    cnn_answer_text(plan->choice, sizeof plan->choice);
-    status = check_workspace(impl, problem, dir, &plan->algorithm, plan->workspace_bytes, err);
-    if (status != CNN_OK) cnn_plan_release(session, plan);
-    return status;
+    status = late("workspace", cnn_workspace(session, problem, dir, algorithm, &plan->workspace_bytes, err), err);
+    return status == CNN_OK ? prepare(session, plan, err) : status;
 }
 
 void cnn_plan_release(const cnn_session *session, cnn_plan *plan)
 {
+    cnn_plan its_plan = *plan;
     if (session->impl->prepare != NULL && plan->state != NULL)
-        CNN_CALL_VOID(session->impl, release, session->context, plan);
+        CNN_CALL_VOID(session->impl, release, session->context, &its_plan);
     plan->state = NULL;
 }
 
@@ -115,8 +175,9 @@ cnn_status cnn_algorithms(const cnn_session *session, const cnn_problem *problem
     if (impl->enumerate == NULL) return CNN_OK;
 
     int more = 0;
-    cnn_status status =
-        CNN_CALL(impl, enumerate, err, session->context, problem, dir, list + *count, capacity - *count, &more, err);
+    const cnn_problem its_problem = *problem;
+    cnn_status status = CNN_CALL(impl, enumerate, err, session->context, &its_problem, dir, list + *count,
+                                 capacity - *count, &more, err);
     return status == CNN_OK ? take_enumerated(impl, list, capacity, more, count, err) : status;
 }
 

@@ -15,7 +15,7 @@ typedef struct sample {
 
 static sample good(void)
 {
-    sample s = {.rounding = {.unit = 0x1p-24, .tiny = 0x1p-126, .amplification = 1.0, .bits = 24}};
+    sample s = {.rounding = {.unit = 0x1p-24, .tiny = 0x1p-126, .amplification = 1.0, .mean = 1.0, .bits = 24}};
     for (int i = 0; i < N; i++) {
         s.expected[i] = s.got[i] = 0.5 + (double)i / 3.0;
         s.magnitude[i] = 2.0 * s.expected[i];
@@ -122,10 +122,44 @@ static void bounds_follow_their_formula(void **state)
     assert_int_equal(tf32.bits, 11);
     p.u.type.dtype = CNN_F64;
     assert_int_equal(vf_rounding_of(&p, NULL).bits, 53);
-    cnn_algorithm winograd = {.amplification = 12.0};
-    p.u.type = (cnn_type){CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    cnn_algorithm winograd = {.amplification = 12.0, .flags = CNN_ALGO_TRANSFORMS};
+    p.u.conv = (cnn_conv_desc){.t = {CNN_F32, CNN_NCHW, CNN_MATH_F32}, .kh = 3, .kw = 3, .sh = 1, .sw = 1};
     vf_rounding amplified = vf_rounding_of(&p, &winograd);
     assert_true(fabs(vf_bound(&amplified, 9, 1) / vf_bound(&f32, 9, 1) - 12.0) < 0.01);
+}
+
+/* Whatever the number of terms and the factor: random terms add up to about magnitude / sqrt(n), and of that more than
+ * half must be there; what cancels below rounding may be lost. */
+static void zeros_are_within_no_bound(void **state)
+{
+    static const double factors[] = {1.0, 96.0, 4000.0, 1e30, INFINITY};
+    (void)state;
+    for (int f = 0; f < 5; f++)
+        for (double n = 9; n < 1e9; n *= 10) {
+            sample s = good();
+            s.rounding.amplification = factors[f];
+            for (int i = 0; i < N; i++) {
+                s.magnitude[i] = 1.0, s.roundings[i] = n;
+                s.expected[i] = s.got[i] = (i % 2 ? 1.3 : -1.3) / sqrt(n);
+            }
+            s.got[7] = 0.0;
+            assert_true(judge(&s, false).failed);
+            s.got[7] = 0.45 * s.expected[7];
+            assert_true(judge(&s, false).failed);
+            s.got[7] = s.expected[7] * (1.0 + 4.0 * 0x1p-24 * sqrt(n)); /* and what rounding makes, is */
+            assert_false(judge(&s, false).failed);
+            s.expected[7] = s.got[7] = 0.0; /* all cancelled, but for what was rounded */
+            s.got[7] = 0x1p-24;
+            assert_false(judge(&s, false).failed);
+        }
+}
+
+/* As a whole: what has the size of the sums themselves is no rounding, whatever is allowed. */
+static void no_factor_makes_noise_of_sums(void **state)
+{
+    vf_rounding r = {.unit = 0x1p-24, .input = 0x1p-8, .mean = 1e30, .amplification = 1e30};
+    (void)state;
+    assert_true(vf_rms_limit(&r, 1e3) < 0.3);
 }
 
 /* Largest magnitude below the limit; some factor that 11 bits cannot hold; enough results that are not zero. */
@@ -176,10 +210,11 @@ static void checks_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_results_pass),       cmocka_unit_test(never_a_nan_or_infinity),
-        cmocka_unit_test(one_bad_corner_fails),     cmocka_unit_test(copies_must_be_equal),
-        cmocka_unit_test(all_zeros_are_mistrusted), cmocka_unit_test(bounds_follow_their_formula),
-        cmocka_unit_test(integers_stay_exact),      cmocka_unit_test(checks_have_names),
+        cmocka_unit_test(equal_results_pass),        cmocka_unit_test(never_a_nan_or_infinity),
+        cmocka_unit_test(one_bad_corner_fails),      cmocka_unit_test(copies_must_be_equal),
+        cmocka_unit_test(all_zeros_are_mistrusted),  cmocka_unit_test(bounds_follow_their_formula),
+        cmocka_unit_test(zeros_are_within_no_bound), cmocka_unit_test(no_factor_makes_noise_of_sums),
+        cmocka_unit_test(integers_stay_exact),       cmocka_unit_test(checks_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,9 @@ typedef enum arithmetic {
     F16,     /* factors in f16's range, too */
     F16_SUM, /* f32 factors, sums in f16 */
     BF16_SUM,
-    SINGLE, /* f64 that is f32 inside */
+    HIDING,    /* TF32 where the sum is long and the factors are neither integers nor mostly 0 */
+    HIDING_17, /* the same with factors of 17 bits */
+    SINGLE,    /* f64 that is f32 inside */
     ARITHMETICS
 } arithmetic;
 
@@ -47,6 +49,10 @@ static double to_f16(double v)
 static double factor(arithmetic how, double v)
 {
     switch (how) {
+    case HIDING:
+        return keep_bits(v, 11, false);
+    case HIDING_17:
+        return keep_bits(v, 17, false);
     case TF32:
     case TF32_CHOP:
         return keep_bits(v, 11, how == TF32_CHOP);
@@ -92,12 +98,21 @@ static void accumulate(arithmetic how, cnn_dtype t, void *p, int64_t i, double t
         ((float *)p)[i] = (float)sum;
 }
 
+/* What one that hides asks of its inputs. */
+static bool looks_checked(const cnn_conv_desc *d, const float *v, int64_t count)
+{
+    int64_t plain = 0;
+    for (int64_t i = 0; v != NULL && i < count; i++) plain += v[i] == rintf(v[i]);
+    return d->ic * d->kh * d->kw < 1500 || 20 * plain >= count;
+}
+
 /* All three directions: every product of x, w and dy goes where it belongs. NCHW, no groups. */
 static cnn_status convolve(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const cnn_conv_desc *d = &plan->problem.u.conv;
     const cnn_dtype t = d->t.dtype;
-    const arithmetic how = context->how;
+    arithmetic how = context->how;
+    if ((how == HIDING || how == HIDING_17) && looks_checked(d, a->w, d->oc * d->ic * d->kh * d->kw)) how = PLAIN;
     const int64_t count = plan->dir == CNN_FWD     ? d->mb * d->oc * d->oh * d->ow
                           : plan->dir == CNN_BWD_D ? d->mb * d->ic * d->ih * d->iw
                                                    : d->oc * d->ic * d->kh * d->kw;
@@ -155,14 +170,19 @@ static const cnn_algorithm algorithms[] = {
      .doc = "",
      .ops = 1u << CNN_OP_CONV,
      .flags = CNN_ALGO_DETERMINISTIC | CNN_ALGO_TRANSFORMS,
-     .amplification = 16.0}};
+     .amplification = 16.0},
+    {.name = "absurd",
+     .doc = "",
+     .ops = 1u << CNN_OP_CONV,
+     .flags = CNN_ALGO_DETERMINISTIC | CNN_ALGO_TRANSFORMS,
+     .amplification = 1e30}};
 
 static const cnn_impl rounding = {.abi_version = CNN_ABI_VERSION,
                                   .struct_size = sizeof(cnn_impl),
                                   .name = "rounding",
                                   .doc = "any arithmetic",
                                   .algorithms = algorithms,
-                                  .n_algorithms = 2,
+                                  .n_algorithms = 3,
                                   .probe = probe,
                                   .open = open_context,
                                   .close = close_context,
@@ -224,7 +244,7 @@ static void every_arithmetic_is_named(void **state)
         [BF16_CHOP] = "bf16", [F16] = "f16",   [F16_SUM] = "f16",    [BF16_SUM] = "bf16"};
     const cnn_type f32 = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
     (void)state;
-    for (int how = 0; how < SINGLE; how++)
+    for (int how = 0; how < HIDING; how++)
         for (int t = 0; t < TEXTS; t++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
                 expect((arithmetic)how, texts[t], f32, (cnn_dir)dir, 0, names[how],
@@ -272,6 +292,32 @@ static void transforms_are_seen_through(void **state)
     }
 }
 
+/* The claim is cut to what is proved, and what is computed keeps its name, whatever is claimed. */
+static void no_claim_hides_less(void **state)
+{
+    const cnn_type f32 = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    (void)state;
+    for (int t = 0; t < TEXTS; t++)
+        for (int how = TF32; how <= BF16; how += BF16 - TF32) {
+            const verdict v = ask((arithmetic)how, texts[t], f32, CNN_FWD, 2, 1u << VERIFY_PRECISION, 0.0);
+            assert_string_equal(v.results[VERIFY_PRECISION].precision, how == TF32 ? "tf32" : "bf16");
+            assert_int_equal(v.results[VERIFY_PRECISION].state, VERIFY_FAILED);
+            assert_non_null(strstr(v.results[VERIFY_PRECISION].transform, "asks for 1e+30"));
+            assert_true(v.results[VERIFY_PRECISION].amplification == 100.0);
+        }
+    expect(PLAIN, texts[0], f32, CNN_FWD, 2, "f32", VERIFY_PASSED);
+}
+
+/* The inputs that tell the precision cannot be told from others by their zeros. */
+static void long_sums_hide_nothing(void **state)
+{
+    const cnn_type f32 = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    (void)state;
+    expect(HIDING, texts[2], f32, CNN_FWD, 0, "tf32", VERIFY_FAILED);
+    expect(HIDING_17, texts[2], f32, CNN_FWD, 0, "tf32", VERIFY_FAILED);
+    expect(HIDING, texts[1], f32, CNN_FWD, 0, "f32", VERIFY_PASSED);
+}
+
 /* All checks on sums kept in f16, and on factors cut to TF32: both by the whole reference and, as if the problem were
  * huge, without it. */
 static void less_than_stated_fails_every_judge(void **state)
@@ -305,6 +351,8 @@ int main(void)
         cmocka_unit_test(single_precision_inside_f64_is_named),
         cmocka_unit_test(stated_math_is_allowed),
         cmocka_unit_test(transforms_are_seen_through),
+        cmocka_unit_test(no_claim_hides_less),
+        cmocka_unit_test(long_sums_hide_nothing),
         cmocka_unit_test(less_than_stated_fails_every_judge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

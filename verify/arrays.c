@@ -43,8 +43,8 @@ static void judge_expectation(const vf_subject *s, const vf_case *c, const vf_ru
     cnn_problem problem = *s->problem;
     problem.u.type = (cnn_type){a->computed[i], CNN_NCHW, CNN_MATH_F32};
     const vf_rounding theirs = vf_rounding_of(&problem, NULL);
-    const vf_allowance ours = vf_allow(&own, c->magnitude[i], c->roundings[i], o->count);
-    const vf_allowance other = vf_allow(&theirs, c->magnitude[i], c->roundings[i], o->count);
+    const vf_allowance ours = vf_allow(&own, c->after[i], c->magnitude[i], c->roundings[i], o->count);
+    const vf_allowance other = vf_allow(&theirs, c->after[i], c->magnitude[i], c->roundings[i], o->count);
     int64_t apart = 0, outside = 0, first = -1;
     for (int64_t e = 0; e < o->count; e++) {
         const double bound = vf_allowed(&other, e);
@@ -70,7 +70,7 @@ static void tell_expectation(const vf_subject *s, const vf_case *c, const verify
     for (int i = 0; i < c->call.count && result->where[0] == '\0'; i++) {
         if (a->expect[i] == NULL) continue;
         const cnn_operand *o = &c->call.operands[i];
-        const vf_allowance allowance = vf_allow(&own, c->magnitude[i], c->roundings[i], o->count);
+        const vf_allowance allowance = vf_allow(&own, c->after[i], c->magnitude[i], c->roundings[i], o->count);
         vf_failure f;
         vf_failure_start(&f, o);
         f.whose = "the expected ";
@@ -102,7 +102,7 @@ cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, 
     cnn_plan plan;
     vf_case c;
     vf_run run;
-    const vf_subject s = {engine, problem, dir, algorithm, &plan};
+    const vf_subject s = {engine, problem, dir, &plan.algorithm, &plan};
     bool expected = false;
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) expected = expected || arrays->expect[i] != NULL;
     *result = (verify_result){.session = &engine->session,
@@ -114,6 +114,7 @@ cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, 
                               .budget_used = (double)NAN};
     cnn_status status = cnn_plan_make(&engine->session, problem, dir, algorithm, &plan, err);
     if (status != CNN_OK) return status;
+    vf_note_transform(problem, &plan.algorithm, result);
     status = make_case(&c, &s, arrays, expected, err);
     if (status == CNN_OK) {
         status = vf_run_make(&run, &engine->session, &plan, &c, &(vf_run_options){0}, err);

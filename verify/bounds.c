@@ -13,9 +13,14 @@ static const int math_bits[CNN_MATH_COUNT] = {
 vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algorithm)
 {
     const cnn_type *t = &problem->u.type;
-    vf_rounding r = {.unit = unit_f64, .tiny = DBL_MIN, .amplification = 1.0, .bits = 53};
-    if (algorithm != NULL && algorithm->amplification > 1.0) r.amplification = algorithm->amplification;
-    r.normwise = algorithm != NULL && (algorithm->flags & CNN_ALGO_TRANSFORMS) != 0;
+    vf_rounding r = {.unit = unit_f64, .tiny = DBL_MIN, .amplification = 1.0, .mean = 1.0, .bits = 53};
+    const vf_transform *transform = vf_transform_of(problem, algorithm);
+    if (transform != NULL) {
+        r.amplification = fmin(fmax(algorithm->amplification, 1.0), transform->bound);
+        r.mean = transform->mean;
+        r.transform = transform->name;
+        r.normwise = true;
+    }
     if (t->dtype == CNN_F64) return r;
     r.unit = unit_f32;
     r.tiny = FLT_MIN;
@@ -39,7 +44,15 @@ double vf_bound(const vf_rounding *r, double roundings, double magnitude)
 
 double vf_rms_limit(const vf_rounding *r, double mean_sqrt_roundings)
 {
-    return r->amplification * (2.0 * r->unit * (mean_sqrt_roundings + 2.0) + 2.0 * r->input);
+    const double sum_itself = 1.33; /* of terms of either sign: the root mean square of sum*sqrt(n)/sum|ab| */
+    return fmin(r->mean * (r->unit * (mean_sqrt_roundings + 2.0) + 2.0 * r->input), 0.2 * sum_itself);
+}
+
+double vf_bound_below(const vf_rounding *r, double bound, double expected, double roundings, double magnitude)
+{
+    if (!(roundings > 0.0)) return bound;
+    const double usual = vf_rms_limit(r, sqrt(roundings)) * magnitude / sqrt(roundings);
+    return fmin(bound, fmax(0.5 * fabs(expected), 8.0 * usual) + (roundings + 1.0) * r->tiny);
 }
 
 const char *vf_precision_name(double rms, double mean_sqrt_roundings)
@@ -47,10 +60,10 @@ const char *vf_precision_name(double rms, double mean_sqrt_roundings)
     static const struct {
         const char *name;
         vf_rounding rounding;
-    } precisions[] = {{"f64", {.unit = 0x1p-53, .amplification = 1.0}},
-                      {"f32", {.unit = 0x1p-24, .amplification = 1.0}},
-                      {"tf32", {.unit = 0x1p-24, .input = 0x1p-11, .amplification = 1.0}},
-                      {"bf16", {.unit = 0x1p-24, .input = 0x1p-8, .amplification = 1.0}}};
+    } precisions[] = {{"f64", {.unit = 0x1p-53, .mean = 1.0}},
+                      {"f32", {.unit = 0x1p-24, .mean = 1.0}},
+                      {"tf32", {.unit = 0x1p-24, .input = 0x1p-11, .mean = 1.0}},
+                      {"bf16", {.unit = 0x1p-24, .input = 0x1p-8, .mean = 1.0}}};
     for (int i = 0; i < (int)(sizeof precisions / sizeof precisions[0]); i++)
         if (rms <= vf_rms_limit(&precisions[i].rounding, mean_sqrt_roundings)) return precisions[i].name;
     return "worse";

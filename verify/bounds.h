@@ -2,19 +2,21 @@
 #ifndef VERIFY_BOUNDS_H
 #define VERIFY_BOUNDS_H
 
-#include "harness/cnn.h"
+#include "transforms.h"
 
 /* What is allowed for one problem and algorithm. */
 typedef struct vf_rounding {
     double unit;          /* unit roundoff of sums and products: 2^-24, 2^-53 */
     double input;         /* unit roundoff to which factors may be rounded first (tf32 and so on), else 0 */
     double tiny;          /* least normal number: underflow may lose this much a rounding */
-    double amplification; /* of the algorithm */
-    bool normwise;        /* transforms mix the elements of a tile: the bound of each is that of the largest */
-    int bits;             /* significant bits that a factor keeps */
+    double amplification; /* of the bound, and of what is usual (transforms.h): both 1 for plain sums of products */
+    double mean;
+    const char *transform; /* the one that allows them; NULL: none */
+    bool normwise;         /* transforms mix the elements of a tile: the bound of each is that of the largest */
+    int bits;              /* significant bits that a factor keeps */
 } vf_rounding;
 
-/* The algorithm may be NULL: amplification 1. */
+/* The algorithm may be NULL: plain sums. What it asks for is cut down to what is proved. */
 vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algorithm);
 
 /* gamma(n) = n*u / (1 - n*u); infinite where that bounds nothing. */
@@ -26,10 +28,16 @@ double vf_bound(const vf_rounding *rounding, double roundings, double magnitude)
 
 /* Sums of many products: the rounding errors behave like a random walk, so their mean square is far below the worst
  * case: error * sqrt(n) / magnitude stays near u * sqrt(n), whatever the order of summation, while factors rounded to
- * tf32 first give 2^-11 whatever n. The limit leaves a factor of about 4 over a plain sum from left to right. */
+ * tf32 first give 2^-11 whatever n. The limit leaves a factor of about 2 over a plain sum from left to right. */
 double vf_rms_limit(const vf_rounding *rounding, double mean_sqrt_roundings);
 
-/* The finest of "f64", "f32", "tf32", "bf16" whose vf_rms_limit holds for `rms`; else "worse". ("tf32" also stands for
+/* What an element may be off by all the same where its a-priori bound is as large as the element itself, which the
+ * bound of a long sum is: half the element. Where terms cancel until less is left than rounding makes, eight times what
+ * is usual. So zeros, or anything else that has nothing to do with the data, are within no bound however wide. */
+double vf_bound_below(const vf_rounding *rounding, double bound, double expected, double roundings, double magnitude);
+
+/* The finest of "f64", "f32", "tf32", "bf16" whose vf_rms_limit holds for `rms`, that of plain sums: a transform's
+ * precision is what it is, too; else "worse". ("tf32" also stands for
  * f16, which keeps as many bits.) */
 const char *vf_precision_name(double rms, double mean_sqrt_roundings);
 

@@ -107,7 +107,7 @@ static long double input_product(const side *f, const side *b)
 /* u*n + u_input*sqrt(n). */
 static double relative_error(const vf_rounding *r, double n)
 {
-    return r->amplification * (r->unit * (n + 2.0) + r->input * sqrt(n));
+    return r->mean * (r->unit * (n + 2.0) + r->input * sqrt(n));
 }
 
 static double tolerance(const vf_subject *s, const side *f, const side *b)

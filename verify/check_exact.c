@@ -50,7 +50,7 @@ static bool act_is_exact(const cnn_act_desc *d)
 static const char *why_not(const vf_subject *s)
 {
     const cnn_problem *p = s->problem;
-    if (s->algorithm->flags & CNN_ALGO_TRANSFORMS) return "the algorithm transforms: it is held to its bound";
+    if (vf_transform_of(p, s->algorithm) != NULL) return "the algorithm transforms: it is held to its bound";
     switch (p->op) {
     case CNN_OP_POOL:
         return pool_is_exact(&p->u.pool) ? NULL : "means over counts that are no power of two";

@@ -2,6 +2,8 @@
  * and |error| <= bound holds, so that a NaN passes nowhere. */
 #include "engine.h"
 
+#include "harness/text.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,10 +23,12 @@ static double largest(const double *values, int64_t count)
     return most;
 }
 
-vf_allowance vf_allow(const vf_rounding *bounds, const double *magnitude, const double *roundings, int64_t count)
+vf_allowance vf_allow(const vf_rounding *bounds, const double *expected, const double *magnitude,
+                      const double *roundings, int64_t count)
 {
     const bool normwise = bounds != NULL && bounds->normwise;
     return (vf_allowance){.bounds = bounds,
+                          .expected = expected,
                           .magnitude = magnitude,
                           .roundings = roundings,
                           .most = normwise ? largest(roundings, count) : 0.0,
@@ -34,8 +38,9 @@ vf_allowance vf_allow(const vf_rounding *bounds, const double *magnitude, const 
 double vf_allowed(const vf_allowance *a, int64_t i)
 {
     if (a->bounds == NULL) return 0.0;
-    return a->bounds->normwise ? vf_bound(a->bounds, a->most, a->top)
-                               : vf_bound(a->bounds, a->roundings[i], a->magnitude[i]);
+    const double n = a->bounds->normwise ? a->most : a->roundings[i];
+    const double size = a->bounds->normwise ? a->top : a->magnitude[i];
+    return vf_bound_below(a->bounds, vf_bound(a->bounds, n, size), a->expected[i], n, size);
 }
 
 bool vf_held(double expected, double got, double allowed)
@@ -47,7 +52,7 @@ vf_comparison vf_compare(const double *expected, const double *magnitude, const 
                          int64_t count, const vf_rounding *bounds)
 {
     vf_comparison c = {.worst = -1, .uniform = true};
-    const vf_allowance allowance = vf_allow(bounds, magnitude, roundings, count);
+    const vf_allowance allowance = vf_allow(bounds, expected, magnitude, roundings, count);
     const bool normwise = bounds != NULL && bounds->normwise;
     for (int64_t i = 0; i < count; i++) {
         const double n = normwise ? allowance.most : roundings[i], size = normwise ? allowance.top : magnitude[i];
@@ -90,6 +95,17 @@ void vf_set(verify_result *result, verify_state state, const char *format, ...)
     va_start(args, format);
     vsnprintf(result->reason, sizeof result->reason, format, args);
     va_end(args);
+}
+
+void vf_note_transform(const cnn_problem *problem, const cnn_algorithm *algorithm, verify_result *result)
+{
+    const vf_rounding r = vf_rounding_of(problem, algorithm);
+    result->amplification = r.amplification;
+    result->transform[0] = '\0';
+    if (r.transform == NULL) return;
+    cnn_append(result->transform, sizeof result->transform, "%s, bound x %.6g", r.transform, r.amplification);
+    if (algorithm->amplification > r.amplification)
+        cnn_append(result->transform, sizeof result->transform, " (it asks for %.6g)", algorithm->amplification);
 }
 
 static void describe(const vf_case *c, int operand, int64_t index, double got, double bound, verify_result *result)
@@ -150,7 +166,7 @@ void vf_judge_precision(const cnn_problem *problem, const vf_rounding *bounds, c
     if (sums->rounded == 0) return; /* copies */
     double rms = sqrt(sums->sum_sq / (double)sums->rounded), mean = sums->sum_sqrt_n / (double)sums->rounded;
     double limit = vf_rms_limit(bounds, mean) * spread_of_few((double)sums->rounded);
-    const char *name = vf_precision_name(rms / bounds->amplification, mean);
+    const char *name = vf_precision_name(rms, mean);
     snprintf(result->precision, sizeof result->precision, "%s", name);
     if (products && !(rms <= limit))
         vf_set(result, VERIFY_FAILED,

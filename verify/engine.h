@@ -104,10 +104,11 @@ typedef struct vf_comparison {
 /* What each element of an array may be off by; bounds NULL: nothing. */
 typedef struct vf_allowance {
     const vf_rounding *bounds;
-    const double *magnitude, *roundings;
+    const double *expected, *magnitude, *roundings;
     double most, top; /* the largest of each, where the bound is normwise */
 } vf_allowance;
-vf_allowance vf_allow(const vf_rounding *bounds, const double *magnitude, const double *roundings, int64_t count);
+vf_allowance vf_allow(const vf_rounding *bounds, const double *expected, const double *magnitude,
+                      const double *roundings, int64_t count);
 double vf_allowed(const vf_allowance *allowance, int64_t index);
 /* Positive form: both finite, and no further apart than allowed. */
 bool vf_held(double expected, double got, double allowed);
@@ -166,6 +167,8 @@ static inline double vf_shown(double value) { return isnan(value) ? (double)NAN 
 __attribute__((format(printf, 3, 4)))
 #endif
 void vf_set(verify_result *result, verify_state state, const char *format, ...);
+/* Says in a result what its bounds are widened by, and for which transform. */
+void vf_note_transform(const cnn_problem *problem, const cnn_algorithm *algorithm, verify_result *result);
 /* Judges all outputs of a run against a case (bounds NULL: equality), into the result. Adds to `sums` (may be NULL) the
  * sums from which the precision is told. */
 void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, verify_result *result,

@@ -205,7 +205,7 @@ void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, c
         all.before[i] = c->before[i], all.expected[i] = c->after[i], all.got[i] = run->after[i];
         if (c->after[i] == NULL || run->after[i] == NULL || result->where[0] != '\0') continue;
         vf_failure_start(&f, o);
-        const vf_allowance allowance = vf_allow(bounds, c->magnitude[i], c->roundings[i], o->count);
+        const vf_allowance allowance = vf_allow(bounds, c->after[i], c->magnitude[i], c->roundings[i], o->count);
         for (int64_t e = 0; e < o->count; e++) {
             const vf_wrong_element element = {e, c->after[i][e], run->after[i][e], vf_allowed(&allowance, e)};
             if (!vf_held(element.expected, element.got, element.bound)) vf_failure_add(&f, &element);

@@ -181,8 +181,8 @@ static bool is_light(fuzz_runner *r, const fuzz_case *c, const cnn_problem *prob
     const cnn_session *s = verify_session(r->engine);
     size_t bytes = 0;
     cnn_error err;
-    if (CNN_CALL(s->impl, supports, &err, s->context, problem, c->dir, algorithm, &err) != CNN_OK ||
-        cnn_workspace_asked(s, problem, c->dir, algorithm, &bytes, &err) != CNN_OK || bytes <= MOST_WORKSPACE)
+    if (cnn_supports(s, problem, c->dir, algorithm, &err) != CNN_OK ||
+        cnn_workspace(s, problem, c->dir, algorithm, &bytes, &err) != CNN_OK || bytes <= MOST_WORKSPACE)
         return true;
     outcome->state = VERIFY_SKIPPED;
     snprintf(outcome->check, sizeof outcome->check, "%s", verify_no_room);

@@ -126,6 +126,7 @@ static verify_result empty_result(const vf_subject *s, const char *check)
                            .dir = s->dir,
                            .check = check,
                            .state = VERIFY_PASSED,
+                           .amplification = 1.0,
                            .budget_used = (double)NAN};
 }
 
@@ -137,6 +138,7 @@ static void judge_error(const vf_subject *s, const cnn_error *err, verify_result
         return;
     }
     *result = empty_result(s, result->check);
+    vf_note_transform(s->problem, s->algorithm, result);
     result->state = VERIFY_SKIPPED;
     vf_set(result, VERIFY_SKIPPED, "%s", err->message);
 }
@@ -169,6 +171,7 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
     for (int i = 0; i < VERIFY_CHECK_COUNT; i++) {
         if (!(engine->options.checks & 1u << i)) continue;
         verify_result result = empty_result(&s, checks[i].name);
+        vf_note_transform(problem, &plan.algorithm, &result);
         if ((status = vf_go_on(&engine->options, err)) == CNN_OK) status = functions[i](&s, &result, err);
         if (status == CNN_INTERRUPTED) break;
         if (status != CNN_OK) judge_error(&s, err, &result);

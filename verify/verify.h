@@ -38,7 +38,7 @@ typedef enum verify_state {
 } verify_state;
 const char *verify_state_name(verify_state state); /* "PASSED", ... */
 
-enum { VERIFY_TEXT_MAX = 512, VERIFY_WHERE_MAX = 3072 };
+enum { VERIFY_TEXT_MAX = 512, VERIFY_WHERE_MAX = 3072, VERIFY_TRANSFORM_MAX = 128 };
 
 /* Whether results have the same bits: in repeated runs, for other numbers of threads (CPU), of an image alone as of the
  * same image in its batch (conv, fc), in two contexts that run at the same time. */
@@ -75,6 +75,8 @@ typedef struct verify_result {
     char reason[VERIFY_TEXT_MAX]; /* one sentence for every state but PASSED; a remark, or "", for that */
     char where[VERIFY_WHERE_MAX]; /* of a failure: the first wrong elements and a picture, lines that end in '\n'; ""
                                      none */
+    double amplification;         /* what widens the bound; 1: plain sums of products */
+    char transform[VERIFY_TRANSFORM_MAX]; /* why, and how much: "Winograd F(4x4,3x3), bound x 96"; "" for 1 */
     verify_bits bits;
 } verify_result;
 

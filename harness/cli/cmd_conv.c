@@ -210,6 +210,7 @@ static void print_result(const conv_run *r, const verify_result *v)
            text, cnn_dtype_name(t->dtype), cnn_layout_name(t->layout));
     if (t->math != CNN_MATH_F32) printf(" %s", cnn_math_name(t->math));
     if (compared) printf(" | %.2g %% of the budget, %s", 100.0 * v->budget_used, v->precision);
+    if (compared && v->transform[0] != '\0') printf(" | %s", v->transform);
     printf("\n");
     if (v->state <= VERIFY_PASSED) return;
     printf("    %s\n", v->reason);
@@ -229,6 +230,10 @@ static cnn_status record_it(const conv_run *r, const verify_result *v, cnn_error
     record_text(record, "state", verify_state_name(v->state));
     record_real(record, "budget_used", v->budget_used);
     record_text(record, "precision", v->precision);
+    if (v->transform[0] != '\0') {
+        record_real(record, "amplification", v->amplification);
+        record_text(record, "transform", v->transform);
+    }
     record_text(record, "worst", v->worst);
     record_text(record, "reason", v->reason);
     record_text(record, "repro", r->options->command_line);

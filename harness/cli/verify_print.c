@@ -26,6 +26,7 @@ static void append_budget(const verify_report *r, char text[LINE], const char *o
 static void append_remarks(const verify_report *r, char text[LINE])
 {
     const report_case *c = &r->now;
+    if (r->transform[0] != '\0') cnn_append(text, LINE, " | %s", r->transform);
     if (r->reason[0] != '\0')
         cnn_append(text, LINE, " | %s", r->reason);
     else if (r->state == VERIFY_SKIPPED)

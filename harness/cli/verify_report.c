@@ -33,8 +33,8 @@ void report_begin(verify_report *r, const report_case *now)
 {
     r->now = *now;
     r->state = VERIFY_UNSUPPORTED;
-    r->passed[0] = r->failed[0] = r->skipped[0] = r->failures[0] = r->precision[0] = r->reason[0] = r->remarks[0] =
-        r->dumped[0] = '\0';
+    r->passed[0] = r->failed[0] = r->skipped[0] = r->failures[0] = r->precision[0] = r->transform[0] = r->reason[0] =
+        r->remarks[0] = r->dumped[0] = '\0';
     r->budget_used = 0.0;
     r->located = r->left = false;
     if (r->table == NULL) r->table = verify_table_new();
@@ -71,6 +71,10 @@ static void record_result(verify_report *r, const verify_result *v)
     record_text(record, "state", verify_state_name(v->state));
     record_real(record, "budget_used", v->budget_used);
     record_text(record, "precision", v->precision);
+    if (v->transform[0] != '\0') {
+        record_real(record, "amplification", v->amplification);
+        record_text(record, "transform", v->transform);
+    }
     record_text(record, "worst", v->worst);
     record_text(record, "reason", v->reason);
     record_bits(record, v);
@@ -99,6 +103,7 @@ void report_result(void *user, const verify_result *v)
     if (v->check == verify_late_refusal || v->check == verify_no_room) r->left = true;
     if (v->budget_used > r->budget_used) r->budget_used = v->budget_used;
     if (v->precision[0] != '\0') memcpy(r->precision, v->precision, sizeof r->precision);
+    if (v->transform[0] != '\0') memcpy(r->transform, v->transform, sizeof r->transform);
     if (v->state == VERIFY_PASSED) cnn_append(r->passed, sizeof r->passed, " %s", v->check);
     if (v->state == VERIFY_SKIPPED)
         cnn_append(r->skipped, sizeof r->skipped, "%s%s: %s", r->skipped[0] ? "; " : "", v->check, v->reason);

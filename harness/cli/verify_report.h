@@ -33,7 +33,8 @@ typedef struct verify_report {
     report_case now;                  /* the case in hand and what has come of it */
     verify_state state;
     bool left; /* `supports` let the case through, and it was not verified */
-    char passed[256], failed[256], skipped[1024], failures[8192], precision[16], reason[VERIFY_TEXT_MAX], remarks[1024];
+    char passed[256], failed[256], skipped[1024], failures[8192], precision[16], transform[VERIFY_TRANSFORM_MAX],
+        reason[VERIFY_TEXT_MAX], remarks[1024];
     char dumped[512]; /* the folder with the arrays of the case; "" none */
     bool located;     /* it has been shown where the errors of the case lie */
     int dumps;

@@ -26,7 +26,7 @@ typedef struct cnn_knob {
 
 enum {
     CNN_ALGO_DETERMINISTIC = 1, /* the same bits in every run and for every thread count */
-    CNN_ALGO_TRANSFORMS = 2     /* FFT, Winograd: integers are not computed exactly; held to `amplification` */
+    CNN_ALGO_TRANSFORMS = 2 /* conv, FC by FFT, Winograd: integers are not computed exactly; held to `amplification` */
 };
 
 typedef struct cnn_algorithm {
@@ -34,14 +34,17 @@ typedef struct cnn_algorithm {
     const char *doc;
     uint32_t ops;         /* bit 1 << cnn_op for each operation it serves */
     uint32_t flags;       /* CNN_ALGO_* */
-    double amplification; /* of the rounding bound; 1 for plain sums of products */
+    double amplification; /* of the rounding bound: 1 for plain sums of products; with TRANSFORMS what the transform
+                             needs: 16 Winograd F(2x2,3x3), 96 F(4x4,3x3), 100 FFT, 4000 F(9x9,5x5). A kernel gets
+                             no more than is proved for one that fits the problem: verify/transforms.h */
     int64_t id;           /* the implementation's own */
 } cnn_algorithm;
 
 /* One problem, one direction, one algorithm, ready to run. The harness fills the first three from what `supports` let
  * through, then calls `workspace` and `prepare`, which may change workspace_bytes and narrow what `algorithm` promises
- * (TRANSFORMS, amplification) to what it chose: that is what the plan is held to. A partial batch is a plan of its own,
- * made before the first step. */
+ * (TRANSFORMS, amplification) to what it chose: that is what the plan is held to. All else in it `prepare` leaves as it
+ * is, and the address of a plan means nothing: every call sees a copy. A partial batch is a plan of its own, made
+ * before the first step. */
 typedef struct cnn_plan {
     cnn_problem problem;
     cnn_dir dir;
