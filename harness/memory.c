@@ -96,17 +96,6 @@ cnn_status cnn_host_check(size_t bytes, cnn_error *err)
     return check_room(bytes, host_memory_available(), " of host memory", err);
 }
 
-/* Whether the device has it all the same: what an implementation says of its memory is not taken on trust. What the
- * host could not hold is not tried, for a device may be no more than the host's memory, and give what it has not. */
-static bool can_be_had(const cnn_session *session, size_t bytes)
-{
-    void *memory = NULL;
-    cnn_error no;
-    if (cnn_host_check(bytes, &no) != CNN_OK || cnn_mem_alloc(session, bytes, &memory, &no) != CNN_OK) return false;
-    cnn_mem_free(session, memory);
-    return true;
-}
-
 cnn_status cnn_mem_check(const cnn_session *session, size_t bytes, cnn_error *err)
 {
     size_t available = 0;
@@ -115,7 +104,6 @@ cnn_status cnn_mem_check(const cnn_session *session, size_t bytes, cnn_error *er
     } else {
         cnn_status status = CNN_CALL(session->impl, memory_free, err, session->context, &available, err);
         if (status != CNN_OK) return status;
-        if (bytes > available && can_be_had(session, bytes)) return CNN_OK;
     }
     return check_room(bytes, available, "", err);
 }

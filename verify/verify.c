@@ -79,6 +79,19 @@ static cnn_status bytes_needed(const cnn_problem *problem, cnn_dir dir, bool hug
     return CNN_OK;
 }
 
+/* What an implementation says of its memory is not taken on trust: what it gives all the same is there. What the host
+ * could not hold is not tried, for a device may be no more than the host's memory, and give what is not there. */
+static cnn_status check_device(const cnn_session *session, size_t bytes, cnn_error *err)
+{
+    void *memory = NULL;
+    cnn_error no;
+    const cnn_status status = cnn_mem_check(session, bytes, err);
+    if (status != CNN_OUT_OF_MEMORY || session->impl->alloc == NULL) return status;
+    if (cnn_host_check(bytes, &no) != CNN_OK || cnn_mem_alloc(session, bytes, &memory, &no) != CNN_OK) return status;
+    cnn_mem_free(session, memory);
+    return CNN_OK;
+}
+
 static cnn_status check_room(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, bool huge,
                              cnn_error *err)
 {
@@ -86,7 +99,7 @@ static cnn_status check_room(const cnn_session *session, const cnn_problem *prob
     const cnn_status status = bytes_needed(problem, dir, huge, &host, &device, err);
     if (status != CNN_OK) return status;
     if (session->impl->alloc == NULL) return cnn_host_check(host + device, err);
-    return cnn_mem_check(session, device, err) == CNN_OK ? cnn_host_check(host, err) : err->status;
+    return check_device(session, device, err) == CNN_OK ? cnn_host_check(host, err) : err->status;
 }
 
 cnn_status verify_room(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, cnn_error *err)
@@ -99,7 +112,7 @@ static cnn_status check_workspace(const cnn_session *session, const cnn_plan *pl
 {
     const size_t bytes = plan->workspace_bytes;
     cnn_error why = {.status = CNN_OK};
-    if (bytes == 0 || (cnn_mem_check(session, bytes, &why) == CNN_OK && cnn_host_check(bytes, &why) == CNN_OK))
+    if (bytes == 0 || (check_device(session, bytes, &why) == CNN_OK && cnn_host_check(bytes, &why) == CNN_OK))
         return CNN_OK;
     return CNN_FAIL(err, why.status, "%s:%s asks for a workspace of %zu bytes: %.300s", session->impl->name,
                     plan->algorithm.name, bytes, why.message);

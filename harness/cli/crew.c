@@ -64,6 +64,7 @@ static void work(const crew *c, int number)
     const crew_job *job = c->job;
     slot *s = &c->common->slots[number];
     void *state = job->start(job->user);
+    const pid_t me = getpid();
     int status = state == NULL;
     while (state != NULL && next_case(job, c->common, s)) {
         const int64_t index = atomic_load(&s->at);
@@ -71,7 +72,9 @@ static void work(const crew *c, int number)
         memset(&message, 0, sizeof message);
         message.index = index;
         alarm(job->seconds);
-        if (job->work(job->user, state, index, &message) != CNN_OK) break; /* interrupted */
+        const cnn_status done = job->work(job->user, state, index, &message);
+        if (getpid() != me) _exit(EXIT_FAILED); /* a copy that a kernel forked */
+        if (done != CNN_OK) break;              /* interrupted */
         alarm(0);
         put(s, &message);
         atomic_store(&s->at, index + 1);

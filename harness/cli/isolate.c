@@ -23,6 +23,7 @@ bool isolate_take(isolate_page *page, int64_t number)
 void isolate_in_case(isolate_page *page, bool in_case)
 {
     const bool in_hand = in_case || page->outside[0] != '\0';
+    if (getpid() != atomic_load(&page->owner)) _exit(EXIT_FAILED);
     atomic_store(&page->in_case, in_case);
     atomic_store(&page->began, in_hand ? cnn_now() : 0.0);
 }
@@ -66,6 +67,7 @@ static pid_t start_child(const isolate_job *job, isolate_page *page)
     atomic_store(&page->word, 0);
     const pid_t pid = child_fork();
     if (pid != 0) return pid;
+    atomic_store(&page->owner, getpid());
     const int status = job->work(job->user, page);
     (void)isolate_enter(page, NULL, NULL); /* it returned: whatever was in hand is not any more */
     child_end(&page->word, status);
@@ -92,6 +94,7 @@ static cnn_status page_new(int64_t limit_s, isolate_page **page, cnn_error *err)
     *page = mmap(NULL, sizeof **page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (*page == MAP_FAILED) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with a child process");
     (*page)->limit_s = limit_s;
+    atomic_store(&(*page)->owner, getpid());
     return CNN_OK;
 }
 
@@ -122,6 +125,7 @@ cnn_status isolate_run(const isolate_job *job, int *exit_status, cnn_error *err)
         bool hung;
         page->next = 0;
         page->outside[0] = '\0';
+        atomic_store(&page->owner, getpid());
         isolate_in_case(page, false);
         const pid_t pid = start_child(job, page);
         if (pid < 0) status = CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));

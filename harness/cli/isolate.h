@@ -22,6 +22,7 @@ typedef struct isolate_lost {
 
 typedef struct isolate_page {
     int child;                      /* which one: 0 is the first */
+    _Atomic pid_t owner;            /* who may write here: no copy of the child that a kernel forked */
     child_word word;                /* the child's last: without it, what it left undone is not taken for done */
     bool started;                   /* the caller's: a child wrote what stands before all cases */
     int64_t begun;                  /* cases 0 .. begun-1 were started, by some child */
