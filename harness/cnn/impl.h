@@ -72,8 +72,9 @@ typedef struct cnn_impl {
      * since the last drain. */
     cnn_status (*upload_drain)(cnn_context *, int lane, double *seconds, cnn_error *);
 
-    /* Plans. `supports` is the only gate: CNN_OK, or CNN_UNSUPPORTED and the reason, nothing else; what it lets through
-     * must run. `enumerate` gives only algorithms beyond the table, never more than capacity. */
+    /* Plans. `supports` is the only gate: CNN_OK, or CNN_UNSUPPORTED and the reason, nothing else, and always the same;
+     * what it lets through must run. Only what cannot be known before planning may `prepare` still call UNSUPPORTED; an
+     * operation that does has failed. `enumerate` gives only algorithms beyond the table, never more than capacity. */
     cnn_status (*supports)(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);
     cnn_status (*workspace)(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, size_t *bytes,
                             cnn_error *); /* (optional) none needed */
