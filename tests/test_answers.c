@@ -7,8 +7,8 @@
 
 /* ---- An implementation that answers what it is told to. */
 
-static cnn_status answer;  /* of the operation */
-static cnn_status planned; /* of prepare */
+static cnn_status answer;    /* of the operation */
+static cnn_status planned;   /* of prepare */
 static int questions, no_at; /* supports says no at this question, counted from 1; 0: never; -1: always */
 
 static cnn_status supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a, cnn_error *err)
@@ -38,8 +38,8 @@ static cnn_status sync_now(cnn_context *c, cnn_error *err)
     return answer == CNN_OK ? CNN_OK : CNN_FAIL(err, answer, "as told");
 }
 
-static const cnn_impl impl = {.name = "told", .supports = supports, .prepare = prepare, .release = release,
-                              .conv_fwd = run, .sync = sync_now};
+static const cnn_impl impl = {
+    .name = "told", .supports = supports, .prepare = prepare, .release = release, .conv_fwd = run, .sync = sync_now};
 static const cnn_session session = {.impl = &impl};
 static const cnn_algorithm algorithm = {.name = "a", .ops = 1u << CNN_OP_CONV};
 
@@ -56,8 +56,8 @@ static cnn_status plan_one(cnn_plan *plan, cnn_error *err)
 
 static void an_operation_runs_or_fails(void **state)
 {
-    static const cnn_status told[] = {CNN_UNSUPPORTED, CNN_UNAVAILABLE, CNN_OUT_OF_MEMORY, CNN_INTERRUPTED,
-                                      CNN_OVERFLOW,    CNN_BAD_ARGUMENT, CNN_DEVICE,       CNN_INTERNAL};
+    static const cnn_status told[] = {CNN_UNSUPPORTED, CNN_UNAVAILABLE,  CNN_OUT_OF_MEMORY, CNN_INTERRUPTED,
+                                      CNN_OVERFLOW,    CNN_BAD_ARGUMENT, CNN_DEVICE,        CNN_INTERNAL};
     (void)state;
     cnn_plan plan;
     cnn_error err;
@@ -118,8 +118,10 @@ static void a_gate_that_wavers_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_operation_runs_or_fails), cmocka_unit_test(what_cannot_refuse_does_not),
-        cmocka_unit_test(a_late_refusal_says_so),     cmocka_unit_test(a_gate_that_wavers_is_none),
+        cmocka_unit_test(an_operation_runs_or_fails),
+        cmocka_unit_test(what_cannot_refuse_does_not),
+        cmocka_unit_test(a_late_refusal_says_so),
+        cmocka_unit_test(a_gate_that_wavers_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
