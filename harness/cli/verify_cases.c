@@ -31,6 +31,7 @@ static bool take_case(verification *v, const report_case *now)
 /* state NULL: it was interrupted. */
 static void end_case(verification *v, const char *state)
 {
+    if (v->page != NULL) isolate_in_case(v->page, true); /* a copy that a kernel forked ends here, uncounted */
     if (state != NULL) report_done(&v->report, v->number - 1, state);
     if (v->page != NULL) report_keep(&v->report, v->page);
     isolate_done(v->page);
