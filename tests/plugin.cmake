@@ -3,5 +3,7 @@
 if(NOT BENCHCNN_SANITIZE MATCHES "thread")
   add_test(NAME cli_plugin COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_plugin.sh $<TARGET_FILE:benchcnn> ${PROJECT_BINARY_DIR}
     ${CMAKE_C_COMPILER} ${BENCHCNN_SANITIZE})
-  set_tests_properties(cli_plugin PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} TIMEOUT 600)
+  add_test(NAME cli_hostile_answers COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_hostile_answers.sh $<TARGET_FILE:benchcnn>
+    ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} ${BENCHCNN_SANITIZE})
+  set_tests_properties(cli_plugin cli_hostile_answers PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} TIMEOUT 600)
 endif()

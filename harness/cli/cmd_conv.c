@@ -209,7 +209,9 @@ static void print_result(const conv_run *r, const verify_result *v)
            compared || v->state != VERIFY_PASSED ? verify_state_name(v->state) : "DONE", name, cnn_dir_name(r->dir),
            text, cnn_dtype_name(t->dtype), cnn_layout_name(t->layout));
     if (t->math != CNN_MATH_F32) printf(" %s", cnn_math_name(t->math));
-    if (compared) printf(" | %.2g %% of the budget, %s", 100.0 * v->budget_used, v->precision);
+    if (compared)
+        printf(" | %.2g %% of the budget, %s", 100.0 * v->budget_used,
+               v->precision[0] != '\0' ? v->precision : "no precision to tell");
     printf("\n");
     if (v->state <= VERIFY_PASSED) return;
     printf("    %s\n", v->reason);
