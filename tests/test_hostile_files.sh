@@ -64,7 +64,7 @@ sed -e 's/wipe\\\\x1b\[2J/\\u001b[2Jx\\n69 cases\\u009b/' "$tmp/figures.jsonl" >
 for format in text markdown csv; do
     expect 0 '\x1b[2Jx\x0a69 cases' "$benchcnn" table "$tmp/forged.jsonl" --format $format
 done
-expect 0 '' "$benchcnn" compare "$tmp/figures.jsonl" "$tmp/forged.jsonl"
+expect 3 'only in' "$benchcnn" compare "$tmp/figures.jsonl" "$tmp/forged.jsonl"
 if command -v gnuplot >/dev/null; then
     expect 0 '' "$benchcnn" bench --impl cpu:direct,cpu:im2col --op conv --dir FWD --problem "${problem}n\"$quotes\"" \
         --max-time 0.01 --peaks none --out "$tmp/quoted.jsonl"
