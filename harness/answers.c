@@ -13,7 +13,8 @@ void cnn_answer_text(char *text, size_t size)
 {
     char taken[CNN_MESSAGE_MAX], shown[CNN_MESSAGE_MAX];
     snprintf(taken, sizeof taken, "%.*s", (int)size - 1, text);
-    memcpy(text, cnn_visible(taken, shown, size < sizeof shown ? size : sizeof shown), strlen(shown) + 1);
+    cnn_visible(taken, shown, size < sizeof shown ? size : sizeof shown);
+    memcpy(text, shown, strlen(shown) + 1);
 }
 
 /* Slots that may refuse. Whatever is asked of the others was let through. */

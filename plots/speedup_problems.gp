@@ -25,6 +25,7 @@ if (format eq 'svg') {
 }
 small = format eq 'svg' ? ",11" : ",8.25"
 large = format eq 'svg' ? ",17" : ",12.75"
+set termoption noenhanced # names hold what they hold: `with labels` heeds its own noenhanced in some versions alone
 set output out
 set encoding utf8
 pixels(y) = 1 - y / height # from the top

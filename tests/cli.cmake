@@ -1,5 +1,7 @@
 # The program itself: bad input, records under kills and full disks.
 add_test(NAME cli_bad_input COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_bad_input.sh $<TARGET_FILE:benchcnn>)
+add_test(NAME cli_hostile_files COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_hostile_files.sh $<TARGET_FILE:benchcnn>)
+set_tests_properties(cli_hostile_files PROPERTIES TIMEOUT 600)
 add_test(NAME cli_interrupts COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_interrupts.sh $<TARGET_FILE:benchcnn>)
 add_test(NAME cli_resume COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_resume.sh $<TARGET_FILE:benchcnn>)
 add_test(NAME cli_recipe COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_recipe.sh $<TARGET_FILE:benchcnn>)
@@ -11,5 +13,5 @@ add_test(NAME cli_warning COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_warning.sh $<
 add_test(NAME bench_repeat COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_repeat.sh)
 set_tests_properties(bench_repeat PROPERTIES SKIP_RETURN_CODE 77 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 add_test(NAME cli_export COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_export.sh $<TARGET_FILE:benchcnn>)
-set_tests_properties(cli_spoiled_records cli_export cli_warning cli_tune cli_checkpoint cli_bad_input cli_interrupts cli_resume cli_recipe cli_sweep PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties(cli_spoiled_records cli_hostile_files cli_export cli_warning cli_tune cli_checkpoint cli_bad_input cli_interrupts cli_resume cli_recipe cli_sweep PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 set_tests_properties(cli_spoiled_records PROPERTIES TIMEOUT 600)

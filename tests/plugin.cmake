@@ -5,5 +5,7 @@ if(NOT BENCHCNN_SANITIZE MATCHES "thread")
     ${CMAKE_C_COMPILER} ${BENCHCNN_SANITIZE})
   add_test(NAME cli_last_word COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_last_word.sh $<TARGET_FILE:benchcnn> ${CMAKE_C_COMPILER}
     ${BENCHCNN_SANITIZE})
-  set_tests_properties(cli_plugin cli_last_word PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} TIMEOUT 600)
+  add_test(NAME cli_hostile_answers COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_hostile_answers.sh $<TARGET_FILE:benchcnn>
+    ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} ${BENCHCNN_SANITIZE})
+  set_tests_properties(cli_plugin cli_last_word cli_hostile_answers PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} TIMEOUT 600)
 endif()

@@ -111,6 +111,7 @@ static void slots_that_go_together_are_refused_alone(void **state)
         cnn_impl impl = {.abi_version = CNN_ABI_VERSION,
                          .struct_size = sizeof impl,
                          .name = "lone",
+                         .doc = "nobody is with it",
                          .algorithms = cpu->algorithms,
                          .n_algorithms = 1,
                          .probe = cpu->probe,

@@ -6,10 +6,10 @@
 
 /* By operand, as cnn_operands() lists them; doubles in canonical order (n,c,h,w; weights as they stand). */
 typedef struct verify_arrays {
-    const double *in[CNN_MAX_OPERANDS];     /* inputs */
-    double *out[CNN_MAX_OPERANDS];          /* outputs: filled by the run */
-    const double *expect[CNN_MAX_OPERANDS]; /* (optional) outputs: what must come out, */
-    cnn_dtype computed[CNN_MAX_OPERANDS];   /* and in which precision that was computed */
+    const double *in[CNN_MAX_OPERANDS];   /* inputs */
+    double *out[CNN_MAX_OPERANDS];        /* outputs: filled by the run */
+    double *expect[CNN_MAX_OPERANDS];     /* (optional) outputs: what must come out (agreed NaN become 0), */
+    cnn_dtype computed[CNN_MAX_OPERANDS]; /* and in which precision that was computed */
 } verify_arrays;
 
 /* One run in guarded buffers. What it writes where it must not is FAILED. Where something is expected, the results are

@@ -61,13 +61,15 @@ vf_comparison vf_compare(const double *expected, const double *magnitude, const 
         double share = held && !(error > 0.0) ? 0.0 : finite && bound > 0.0 ? error / bound : (double)INFINITY;
         if (!held) c.failed = true;
         if (c.worst < 0 || share > c.budget_used) c.budget_used = share, c.worst = i, c.worst_bound = bound;
-        if (magnitude[i] > 0.0) {
+        /* Down where underflow takes all that rounding leaves, results tell nothing: zeros would do. */
+        const double lost = bounds != NULL ? (n + 1.0) * bounds->tiny : 0.0;
+        if (magnitude[i] > lost) {
             if (c.live == 0) c.least = c.most = expected[i];
             if (!(expected[i] == c.least)) c.uniform = false;
             c.live++;
             c.zeros += expected[i] == 0.0;
         }
-        if (finite && n > 0.0 && size > 0.0) {
+        if (finite && n > 0.0 && size > 0.0 && (bounds == NULL || size * bounds->unit > lost)) {
             double scaled = error * sqrt(n) / size;
             c.sum_sq += scaled * scaled;
             c.sum_sqrt_n += sqrt(n);

@@ -2,6 +2,8 @@
  * plots/speedup_problems.gp. */
 #include "plot_problems.h"
 
+#include "../text.h"
+
 #include "bench/figure_key.h"
 #include "harness/text.h"
 
@@ -92,13 +94,19 @@ static void facts_text(const speedup_figure *f, const facts *vary, bool varying,
     if (vary->cache == varying && f->cache[0]) cnn_append(text, size, ", caches %s", f->cache);
 }
 
-/* A text in a data file, as gnuplot reads it back. */
+/* A text in a data file, as gnuplot reads it back: it takes off one level of backslashes in finding the text's end, and
+ * one more in reading it. */
 static void put_quoted(FILE *file, const char *text)
 {
     putc('"', file);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') putc('\\', file);
-        putc((unsigned char)*text < ' ' ? ' ' : *text, file);
+    while (*text) {
+        char shown[CNN_SHOWN_MAX];
+        text += cnn_show_character(text, shown);
+        for (const char *at = shown; *at; at++)
+            if (*at == '"' || *at == '\\')
+                fputs(*at == '"' ? "\\042" : "\\\\134", file);
+            else
+                putc(*at, file);
     }
     putc('"', file);
 }
