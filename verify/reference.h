@@ -32,6 +32,7 @@ typedef struct vf_call {
     vf_out out[CNN_MAX_OPERANDS];
     double beta;  /* conv, fc: 0 or 1 */
     double scale; /* loss backward */
+    int64_t first; /* dropout: images that stand before these in memory */
     thread_pool *pool;
 } vf_call;
 
