@@ -30,12 +30,12 @@ typedef struct epoch_row {
     int64_t epochs; /* what the run was to have; 0: not known beforehand, or an older record */
     double seconds, train_s, test_s, train_loss, test_loss, train_accuracy, test_accuracy, images_per_s, transfer_s;
     double host_step_s;
-    bool diverged;       /* a loss is not finite: what such arithmetic takes is no figure */
-    bool verified;       /* steps of it were repeated by the reference, and agreed */
-    bool failed;         /* they did not: no number of it is a figure; such a row is written, never read back */
+    bool diverged; /* a loss is not finite: what such arithmetic takes is no figure */
+    bool verified; /* steps of it were repeated by the reference, and agreed */
+    bool failed;   /* they did not: no number of it is a figure; such a row is written, never read back */
     char reason[VERIFY_TEXT_MAX], checked[128]; /* of the failure; which steps, as verify_training_result has them */
     double budget_used;
-    int64_t check_seed; /* those steps follow from it */
+    int64_t check_seed;  /* those steps follow from it */
     unsigned marks;      /* BENCH_DISTURBED, BENCH_THROTTLED, BENCH_MOVED */
     clock_report clocks; /* written, not read back: marks are what is drawn from them */
     const char *path;    /* where it was read: the caller's text, and the line; NULL: it was made here */

@@ -199,6 +199,21 @@ cnn_status vf_pass_forward(vf_pass *pass, const double *params, const double *im
     return status;
 }
 
+void vf_pass_tilt(vf_pass *pass, double width)
+{
+    for (int l = 0; l < pass->net->n_layers; l++) {
+        const cnn_problem *p = &pass->net->layers[l].problem;
+        const int source = pass->layers[l].source[0];
+        if ((p->op != CNN_OP_ACT && p->op != CNN_OP_POOL) || source < 0) continue;
+        const vf_pass_layer *in = &pass->layers[source];
+        double squares = 0.0;
+        for (int64_t i = 0; i < in->count; i++) squares += in->out[i] * in->out[i];
+        const double most = width * sqrt(squares / (double)in->count);
+        if (p->op == CNN_OP_ACT) vf_act_tilt(&p->u.act, in->out, most);
+        if (p->op == CNN_OP_POOL) vf_pool_tilt(&p->u.pool, in->out, most);
+    }
+}
+
 cnn_status vf_pass_backward(vf_pass *pass, double *grads, cnn_error *err)
 {
     const cnn_net *net = pass->net;

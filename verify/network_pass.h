@@ -30,12 +30,15 @@ typedef struct vf_pass {
 cnn_status vf_pass_open(vf_pass *pass, const cnn_net *net, thread_pool *pool, cnn_error *err);
 void vf_pass_close(vf_pass *pass);
 
-/* The loss is the mean over net->batch. params: the flat vector as doubles; images in (n,c,h,w) order. *kinks (may be NULL) gets a number that changes when
- * any activation changes sides or any maximum changes hands. */
+/* The loss is the mean over net->batch. params: the flat vector as doubles; images in (n,c,h,w) order. *kinks (may be
+ * NULL) gets a number that changes when any activation changes sides or any maximum changes hands. */
 cnn_status vf_pass_forward(vf_pass *pass, const double *params, const double *images, const int32_t *labels,
                            double *loss, uint64_t *kinks, cnn_error *err);
 /* What a layer's input is: the images, or another layer's output. */
 const double *vf_pass_input(const vf_pass *pass, int layer, int input);
+/* After a forward: brings each value that is so close to a kink of the layer that reads it (in parts of the values'
+ * root mean square) to its other side, for the backward to see. */
+void vf_pass_tilt(vf_pass *pass, double width);
 /* After a forward: d loss / d params, in the flat vector's order, zero where nothing is trained. */
 cnn_status vf_pass_backward(vf_pass *pass, double *grads, cnn_error *err);
 

@@ -56,9 +56,8 @@ static cnn_status make_states(verify_training *v, cnn_error *err)
     return status;
 }
 
-cnn_status verify_training_open(trainer *t, const cnn_session *session, const cnn_network *network,
-                                const dataset *data, const trainer_params *params, verify_training **out,
-                                cnn_error *err)
+cnn_status verify_training_open(trainer *t, const cnn_session *session, const cnn_network *network, const dataset *data,
+                                const trainer_params *params, verify_training **out, cnn_error *err)
 {
     const size_t elems = (size_t)network->net.param_elems + 1;
     verify_training *v = calloc(1, sizeof *v);
@@ -72,14 +71,15 @@ cnn_status verify_training_open(trainer *t, const cnn_session *session, const cn
                            .weights = malloc(elems * sizeof(double)),
                            .grads = malloc(elems * sizeof(double)),
                            .running = malloc(elems * sizeof(double)),
-                           .part = malloc(elems * sizeof(double))};
+                           .part = malloc(elems * sizeof(double)),
+                           .tilted = malloc(elems * sizeof(double))};
     v->trainer = t;
     v->session = session;
     v->n_train = count_samples(&network->net);
     v->samples.list = calloc(2 * MOST, sizeof *v->samples.list);
     v->samples.trained = malloc(elems * cnn_dtype_size(network->net.type.dtype));
     bool made = v->own.order != NULL && v->own.weights != NULL && v->own.grads != NULL && v->own.running != NULL &&
-                v->own.part != NULL && v->samples.list != NULL && v->samples.trained != NULL &&
+                v->own.part != NULL && v->own.tilted != NULL && v->samples.list != NULL && v->samples.trained != NULL &&
                 (params->shift == 0 || v->own.shifts != NULL);
     cnn_status status = made ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check steps");
     if (made) v->samples.count = v->n_train + (v->n_train + 1) / 2;
@@ -109,6 +109,7 @@ void verify_training_close(verify_training *v)
     free(v->own.grads);
     free(v->own.running);
     free(v->own.part);
+    free(v->own.tilted);
     free(v);
 }
 
@@ -196,7 +197,8 @@ static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int6
     return vf_training_step(&v->own, s->test, s->first + at, one, next, r, err);
 }
 
-cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), verify_training_result *r, cnn_error *err)
+cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), verify_training_result *r,
+                                 cnn_error *err)
 {
     const cnn_net *net = &v->own.network->net;
     const size_t bytes = (size_t)net->param_elems * cnn_dtype_size(net->type.dtype);
@@ -213,7 +215,10 @@ cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), 
         if (interrupted != NULL && interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
         const int64_t at = rng_int(&rng, zero ? 1 : 0, s->steps - 1);
         status = judge_sample(v, s, at, r, err);
-        cnn_append(r->steps, sizeof r->steps, "%s %lld", i == 0 ? "train" : i == v->n_train ? ", test" : "",
+        cnn_append(r->steps, sizeof r->steps, "%s %lld",
+                   i == 0            ? "train"
+                   : i == v->n_train ? ", test"
+                                     : "",
                    (long long)(s->first + at));
         if (s->test && memcmp(s->before.params, v->samples.trained, bytes) != 0 && !r->failed) {
             r->failed = true;

@@ -98,8 +98,8 @@ static void add_answers(const vf_pass *pass, const int32_t *labels, double share
     }
 }
 
-static cnn_status run_part(vf_training *v, vf_pass *pass, bool test, int64_t first, vf_batch_result *r, double *lost,
-                           double *kept, cnn_error *err)
+static cnn_status run_part(vf_training *v, vf_pass *pass, bool test, int64_t first, double tilt, vf_batch_result *r,
+                           double *lost, double *kept, cnn_error *err)
 {
     const cnn_net *net = pass->net;
     const int64_t mb = net->batch;
@@ -107,13 +107,15 @@ static cnn_status run_part(vf_training *v, vf_pass *pass, bool test, int64_t fir
     double *images = malloc((size_t)pass->image_count * sizeof *images);
     int32_t *labels = malloc((size_t)mb * sizeof *labels);
     cnn_status status = CNN_OK;
-    if (images == NULL || labels == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld images", (long long)mb);
+    if (images == NULL || labels == NULL)
+        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld images", (long long)mb);
     if (status == CNN_OK) status = take_images(v, test, first, mb, images, labels, err);
     if (status == CNN_OK) status = vf_pass_forward(pass, v->weights, images, labels, &loss, NULL, err);
     if (status == CNN_OK) {
         r->loss_sum += loss * (double)mb;
         add_answers(pass, labels, vf_training_share(&net->type), r, lost, kept);
     }
+    if (status == CNN_OK && tilt > 0.0) vf_pass_tilt(pass, tilt);
     if (status == CNN_OK && !test) status = vf_pass_backward(pass, v->part, err);
     for (int64_t i = 0; status == CNN_OK && !test && i < net->param_elems; i++) v->grads[i] += v->part[i];
     free(images);
@@ -121,8 +123,8 @@ static cnn_status run_part(vf_training *v, vf_pass *pass, bool test, int64_t fir
     return status;
 }
 
-cnn_status vf_training_pass(vf_training *v, bool test, int64_t first, int64_t mb, int64_t update, vf_batch_result *r,
-                            cnn_error *err)
+cnn_status vf_training_pass(vf_training *v, bool test, int64_t first, int64_t mb, int64_t update, double tilt,
+                            vf_batch_result *r, cnn_error *err)
 {
     const cnn_net *net = &v->network->net;
     const int64_t most = mixes_images(net) && !test ? mb : PART;
@@ -143,7 +145,7 @@ cnn_status vf_training_pass(vf_training *v, bool test, int64_t first, int64_t mb
             pass.whole = mb;
             pass.step = (double)update;
             pass.running = v->running;
-            status = run_part(v, &pass, test, first + done, r, &lost, &kept, err);
+            status = run_part(v, &pass, test, first + done, tilt, r, &lost, &kept, err);
             vf_pass_close(&pass);
         }
         free((void *)(uintptr_t)some.layers);

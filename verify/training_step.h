@@ -13,6 +13,7 @@ typedef struct vf_training {
     int32_t *order; /* of the epoch at hand */
     cnn_shift *shifts;
     double *weights, *grads, *running, *part; /* canonical, param_elems each */
+    double *tilted;                           /* likewise: gradients from the other side of kinks */
 } vf_training;
 
 /* How closely the results of a step must agree; see training.h. */
@@ -31,8 +32,9 @@ typedef struct vf_batch_result {
     int64_t surely, possibly; /* right answers */
     double rounding;          /* what rounding alone does to the gradient of the logits, relatively */
 } vf_batch_result;
-/* grads and running are v's. */
-cnn_status vf_training_pass(vf_training *v, bool test, int64_t first, int64_t mb, int64_t update,
+/* grads and running are v's. tilt: the backward sees values this close to a kink on its other side; 0: where they are.
+ */
+cnn_status vf_training_pass(vf_training *v, bool test, int64_t first, int64_t mb, int64_t update, double tilt,
                             vf_batch_result *result, cnn_error *err);
 
 #endif

@@ -101,8 +101,7 @@ static cnn_status train(batch_sweep *s, const point *p, const cnn_network *netwo
     params.pick_user = p->tuned;
     cnn_status status = trainer_open(p->session, network, &s->data, &params, &t, err);
     if (status == CNN_OK) status = trainer_start(t, err);
-    if (status == CNN_OK)
-        status = verify_training_open(t, p->session, network, &s->data, &s->params, &check, err);
+    if (status == CNN_OK) status = verify_training_open(t, p->session, network, &s->data, &s->params, &check, err);
     for (int64_t epoch = 0; status == CNN_OK && !checked.failed && epoch < s->options->epochs; epoch++) {
         trainer_result result;
         clock_span span;
@@ -118,8 +117,7 @@ static cnn_status train(batch_sweep *s, const point *p, const cnn_network *netwo
         cli_progress_end(&s->progress);
         const bool finite = isfinite(result.train_loss) && isfinite(result.test_loss);
         if (status == CNN_OK && finite) status = verify_training_judge(check, cli_interrupted, &checked, err);
-        if (status == CNN_OK)
-            status = record_epoch(s, p, t, setting, epoch, &result, finite ? &checked : NULL, err);
+        if (status == CNN_OK) status = record_epoch(s, p, t, setting, epoch, &result, finite ? &checked : NULL, err);
     }
     verify_training_close(check);
     trainer_close(t);

@@ -159,8 +159,8 @@ cnn_status trainer_set_step(trainer *t, const trainer_batch *batch, int lane, in
 /* Puts the network, its batch size and `what` before the error's message. */
 cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err);
 
-/* sample.c: before and after a launch of steps [first, first + steps) of a pass, for those samples that ask for it; `last`:
- * the pass ends here. Behind the training pass. */
+/* sample.c: before and after a launch of steps [first, first + steps) of a pass, for those samples that ask for it;
+ * `last`: the pass ends here. Behind the training pass. */
 cnn_status trainer_sample_before(trainer *t, const trainer_watch *watch, int set, int64_t first, int64_t steps,
                                  cnn_error *err);
 cnn_status trainer_sample_after(trainer *t, const trainer_watch *watch, int set, int64_t done, bool last,
