@@ -144,7 +144,7 @@ sweep=("$benchcnn" sweep batch "${common[@]}" --impl mock:direct --batch 5,10,20
 "${sweep[@]}" --set mock.fail_at=1500 >"$tmp/log" 2>"$tmp/err"
 status=$?
 [ $status -eq 1 ] || fail "a device error ended the sweep with $status, not 1: $(cat "$tmp/err")"
-grep -q 'small at batch .*training.*operation 1500 failed' "$tmp/err" || fail "the failure is not named: $(cat "$tmp/err")"
+grep -q 'small at batch .*\(training\|repeating steps\).*operation 1500 failed' "$tmp/err" || fail "the failure is not named: $(cat "$tmp/err")"
 kept=$(epochs "$tmp/sweep.jsonl")
 [ "$kept" -ge 1 ] || fail "no finished record is left"
 [ "$kept" -lt 6 ] || fail "the failure came too late to test anything"

@@ -1,6 +1,7 @@
 /* network_pass.c: walks the layers of a cnn_net, forward in order and backward against it. */
 #include "network_pass.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,7 +209,7 @@ void vf_pass_tilt(vf_pass *pass, double width)
         const vf_pass_layer *in = &pass->layers[source];
         double squares = 0.0;
         for (int64_t i = 0; i < in->count; i++) squares += in->out[i] * in->out[i];
-        const double most = width * sqrt(squares / (double)in->count);
+        const double most = fmax(width * sqrt(squares / (double)in->count), DBL_MIN);
         if (p->op == CNN_OP_ACT) vf_act_tilt(&p->u.act, in->out, most);
         if (p->op == CNN_OP_POOL) vf_pool_tilt(&p->u.pool, in->out, most);
     }
