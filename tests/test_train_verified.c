@@ -270,11 +270,11 @@ static void the_other_side_of_a_kink_is_no_fault(void **state)
     impl = *cnn_impl_cpu();
     impl.act_bwd = other_slope;
     const set_up u = {.impl = &impl,
-                .net = "input 1 8 8\nconv 4 kernel=3\nsave a\ninit uniform 0\nconv 4 kernel=3 pad=1\nconcat a\n"
-                       "leaky_relu 0.1\ninit default\nfc 10\nsoftmax_cross_entropy\n",
-                .optimizer = "sgd,lr=1e-9",
-                .batch = 100,
-                .train = 100};
+                      .net = "input 1 8 8\nconv 4 kernel=3\nsave a\ninit uniform 0\nconv 4 kernel=3 pad=1\nconcat a\n"
+                             "leaky_relu 0.1\ninit default\nfc 10\nsoftmax_cross_entropy\n",
+                      .optimizer = "sgd,lr=1e-9",
+                      .batch = 100,
+                      .train = 100};
     const verify_training_result r = train(&u, 1); /* one step an epoch: the first, with the zeros, is looked at */
     if (r.failed) fail_msg("%s", r.reason);
 }
@@ -387,9 +387,9 @@ static void a_step_of_its_own_is_compared_too(void **state)
 int main(void)
 {
     const struct CMUnitTest unit_tests[] = {
-        cmocka_unit_test(each_flaw_is_found),          cmocka_unit_test(steps_are_drawn),
+        cmocka_unit_test(each_flaw_is_found),           cmocka_unit_test(steps_are_drawn),
         cmocka_unit_test(right_ones_pass_in_every_way), cmocka_unit_test(the_other_side_of_a_kink_is_no_fault),
-        cmocka_unit_test(a_graph_that_rests_is_found), cmocka_unit_test(a_step_of_its_own_is_compared_too),
+        cmocka_unit_test(a_graph_that_rests_is_found),  cmocka_unit_test(a_step_of_its_own_is_compared_too),
     };
     return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }
