@@ -247,6 +247,19 @@ static void right_ones_pass_in_every_way(void **state)
     }
 }
 
+/* The reference takes large batches in parts, and dropout's masks go by the place in the whole. */
+static void large_batches_are_taken_in_parts(void **state)
+{
+    const set_up u = {.impl = cnn_impl_cpu(),
+                      .net = "input 1 8 8\nconv 4 kernel=3\ntanh\ndropout 0.5\nfc 10\nsoftmax_cross_entropy\n",
+                      .optimizer = "adam",
+                      .batch = 150,
+                      .train = 310};
+    (void)state;
+    const verify_training_result r = train(&u, 2);
+    if (r.failed) fail_msg("%s", r.reason);
+}
+
 /* Exact zeros in front of a leaky ReLU, as where images are empty and biases still 0: a rounding more, and all of them
  * have the other slope. */
 static cnn_status other_slope(cnn_context *c, const cnn_plan *plan, const cnn_map_bwd_args *a, cnn_error *err)
@@ -400,9 +413,13 @@ static void a_step_of_its_own_is_compared_too(void **state)
 int main(void)
 {
     const struct CMUnitTest unit_tests[] = {
-        cmocka_unit_test(each_flaw_is_found),           cmocka_unit_test(steps_are_drawn),
-        cmocka_unit_test(right_ones_pass_in_every_way), cmocka_unit_test(the_other_side_of_a_kink_is_no_fault),
-        cmocka_unit_test(a_graph_that_rests_is_found),  cmocka_unit_test(a_step_of_its_own_is_compared_too),
+        cmocka_unit_test(each_flaw_is_found),
+        cmocka_unit_test(steps_are_drawn),
+        cmocka_unit_test(right_ones_pass_in_every_way),
+        cmocka_unit_test(large_batches_are_taken_in_parts),
+        cmocka_unit_test(the_other_side_of_a_kink_is_no_fault),
+        cmocka_unit_test(a_graph_that_rests_is_found),
+        cmocka_unit_test(a_step_of_its_own_is_compared_too),
     };
     return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }
