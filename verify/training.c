@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* Steps of a training pass: two at least, and as many as cost no more than so many operations; half as many of a test.
- * On a device, what lies between two looks: up to so many launches. */
+/* Steps of a training pass: as many as cost no more than so many operations, but two at least (one, where it alone
+ * costs ten times that); half as many of a test. On a device, what lies between two looks: up to so many launches. */
 enum { LEAST = 2, MOST = 8, LAUNCHES = 4 };
 static const double operations = 1e9;
 /* Steps that are run again need not give the same bits where sums have no fixed order: this much of the way that
@@ -42,7 +42,7 @@ static int count_samples(const cnn_net *net)
     double cost = 1.0;
     for (int l = 0; l < net->n_layers; l++) cost += 3.0 * cnn_flops(&net->layers[l].problem, CNN_FWD);
     const double most = operations / cost;
-    return most < LEAST ? LEAST : most > MOST ? MOST : (int)most;
+    return most < 0.1 ? 1 : most < LEAST ? LEAST : most > MOST ? MOST : (int)most;
 }
 
 static cnn_status make_states(verify_training *v, cnn_error *err)
