@@ -59,31 +59,43 @@ static const field fields[] = {
     FIGURE(transfer_s, FIELD_REAL),
     FIGURE(host_step_s, FIELD_REAL),
     FIGURE(diverged, FIELD_BOOL),
+    FIGURE(verified, FIELD_BOOL),
+    FIGURE(checked, FIELD_TEXT),
+    FIGURE(check_seed, FIELD_INT),
+    FIGURE(budget_used, FIELD_REAL),
 };
 enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
 
 static const void *field_at(const epoch_row *row, const field *f) { return (const char *)row + f->offset; }
 
 epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epochs, const trainer_result *r,
-                       const clock_report *clocks)
+                       const verify_training_result *checked, const clock_report *clocks)
 {
     const bool diverged = !(isfinite(r->train_loss) && isfinite(r->test_loss));
-    return (epoch_row){.setting = *setting,
-                       .epoch = number,
-                       .epochs = epochs,
-                       .seconds = diverged ? NAN : r->seconds,
-                       .train_s = diverged ? NAN : r->train_s,
-                       .test_s = diverged ? NAN : r->test_s,
-                       .train_loss = r->train_loss,
-                       .test_loss = r->test_loss,
-                       .train_accuracy = r->train_accuracy,
-                       .test_accuracy = r->test_accuracy,
-                       .images_per_s = diverged ? NAN : r->images_per_s,
-                       .transfer_s = r->transfer_s,
-                       .host_step_s = r->host_step_s,
-                       .diverged = diverged,
-                       .marks = clock_marks(clocks),
-                       .clocks = *clocks};
+    const bool failed = checked != NULL && checked->failed, none = failed || diverged;
+    epoch_row row = {.setting = *setting,
+                     .epoch = number,
+                     .epochs = epochs,
+                     .seconds = none ? NAN : r->seconds,
+                     .train_s = none ? NAN : r->train_s,
+                     .test_s = none ? NAN : r->test_s,
+                     .train_loss = failed ? NAN : r->train_loss,
+                     .test_loss = failed ? NAN : r->test_loss,
+                     .train_accuracy = failed ? NAN : r->train_accuracy,
+                     .test_accuracy = failed ? NAN : r->test_accuracy,
+                     .images_per_s = none ? NAN : r->images_per_s,
+                     .transfer_s = failed ? NAN : r->transfer_s,
+                     .host_step_s = failed ? NAN : r->host_step_s,
+                     .diverged = diverged,
+                     .verified = checked != NULL && !failed,
+                     .failed = failed,
+                     .budget_used = checked != NULL ? checked->budget_used : NAN,
+                     .check_seed = checked != NULL ? (int64_t)checked->seed : 0,
+                     .marks = clock_marks(clocks),
+                     .clocks = *clocks};
+    if (checked != NULL) snprintf(row.checked, sizeof row.checked, "%s", checked->steps);
+    if (failed) snprintf(row.reason, sizeof row.reason, "%s", checked->reason);
+    return row;
 }
 
 cnn_record *epoch_record(const cnn_session *session, const epoch_row *row)
@@ -98,6 +110,10 @@ cnn_record *epoch_record(const cnn_session *session, const epoch_row *row)
         if (fields[i].kind == FIELD_INT) record_int(record, fields[i].key, *(const int64_t *)value);
         if (fields[i].kind == FIELD_REAL) record_real(record, fields[i].key, *(const double *)value);
         if (fields[i].kind == FIELD_BOOL) record_bool(record, fields[i].key, *(const bool *)value);
+    }
+    if (row->failed) {
+        record_text(record, "state", "FAILED");
+        record_text(record, "reason", row->reason);
     }
     clock_record(record, &row->clocks);
     record_text(record, "marks", bench_marks_text(row->marks, marks, sizeof marks));

@@ -9,6 +9,7 @@
 #include "harness/problem.h"
 #include "harness/record.h"
 #include "stats.h"
+#include "verify/training.h"
 
 /* Everything that two runs must share for their times to be comparable, and the machine they ran on. */
 typedef struct epoch_setting {
@@ -29,7 +30,12 @@ typedef struct epoch_row {
     int64_t epochs; /* what the run was to have; 0: not known beforehand, or an older record */
     double seconds, train_s, test_s, train_loss, test_loss, train_accuracy, test_accuracy, images_per_s, transfer_s;
     double host_step_s;
-    bool diverged;       /* a loss is not finite: what such arithmetic takes is no figure */
+    bool diverged; /* a loss is not finite: what such arithmetic takes is no figure */
+    bool verified; /* steps of it were repeated by the reference, and agreed */
+    bool failed;   /* they did not: no number of it is a figure; such a row is written, never read back */
+    char reason[VERIFY_TEXT_MAX], checked[128]; /* of the failure; which steps, as verify_training_result has them */
+    double budget_used;
+    int64_t check_seed;  /* those steps follow from it */
     unsigned marks;      /* BENCH_DISTURBED, BENCH_THROTTLED, BENCH_MOVED */
     clock_report clocks; /* written, not read back: marks are what is drawn from them */
     const char *path;    /* where it was read: the caller's text, and the line; NULL: it was made here */
@@ -56,9 +62,9 @@ bool epoch_same_task(const epoch_setting *a, const epoch_setting *b);
 /* The same, but measured by another build or with other libraries. */
 bool epoch_other_build(const epoch_setting *a, const epoch_setting *b);
 
-/* A row of what training one epoch came to; `number` from 1. */
+/* A row of what training one epoch came to; `number` from 1; checked NULL: nobody repeated any of it. */
 epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epochs, const trainer_result *result,
-                       const clock_report *clocks);
+                       const verify_training_result *checked, const clock_report *clocks);
 /* The record of kind "epoch"; NULL when out of memory (record_write() says so). */
 cnn_record *epoch_record(const cnn_session *session, const epoch_row *row);
 

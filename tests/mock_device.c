@@ -11,7 +11,8 @@ static const cnn_knob own_knobs[MOCK_KNOBS] = {{"fail_at", "", 0, INT64_MAX, 0, 
                                                {"refuse", "", 0, 3, 0, NULL, 0},
                                                {"early_uploads", "", 0, 1, 0, NULL, 0},
                                                {"memory", "", 0, INT64_MAX, (int64_t)1 << 40, NULL, 0},
-                                               {"searches", "", 0, 1, 0, NULL, 0}};
+                                               {"searches", "", 0, 1, 0, NULL, 0},
+                                               {"rests_from", "", 0, INT64_MAX, 0, NULL, 0}};
 
 mock_counts mock_counted(const cnn_context *context) { return ((const mock *)(const void *)context)->counts; }
 

@@ -9,7 +9,9 @@
  *   refuse         1: capture_begin fails; 2: the first operation in a capture does; 3: capture_end does
  *   early_uploads  1: asynchronous uploads happen as early as cnn.h lets them, not as late
  *   memory         bytes of device memory
- *   searches       1: plans of convolutions say that they settled on something: found_0 forward, found_1, found_2 */
+ *   searches       1: plans of convolutions say that they settled on something: found_0 forward, found_1, found_2
+ *   rests_from     from the n-th operation on no gradient of weights is computed any more, and nobody is told (0: all
+ * are) */
 #ifndef TESTS_MOCK_DEVICE_H
 #define TESTS_MOCK_DEVICE_H
 

@@ -7,7 +7,16 @@
 
 enum { MOCK_LANES = 2, MOCK_LAPS = 256 };
 /* Its knobs, which stand behind the CPU's. */
-enum { MOCK_FAIL_AT, MOCK_SYNC_LAUNCHES, MOCK_REFUSE, MOCK_EARLY_UPLOADS, MOCK_MEMORY, MOCK_SEARCHES, MOCK_KNOBS };
+enum {
+    MOCK_FAIL_AT,
+    MOCK_SYNC_LAUNCHES,
+    MOCK_REFUSE,
+    MOCK_EARLY_UPLOADS,
+    MOCK_MEMORY,
+    MOCK_SEARCHES,
+    MOCK_RESTS_FROM,
+    MOCK_KNOBS
+};
 
 const cnn_impl *cnn_impl_cpu(void);
 

@@ -24,6 +24,7 @@ if(TARGET impl_cpu)
   benchcnn_unit_test(test_train_profile mock_registry benchcnn_net impl_cpu)
   benchcnn_unit_test(test_train_shift mock_registry benchcnn_net impl_cpu)
   benchcnn_unit_test(test_gather_check mock_registry benchcnn_net impl_cpu)
+  benchcnn_unit_test(test_train_verified mock_registry benchcnn_verify impl_cpu)
 
   get_target_property(cli_sources benchcnn SOURCES)
   list(TRANSFORM cli_sources PREPEND ${PROJECT_SOURCE_DIR}/harness/cli/)

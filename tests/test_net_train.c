@@ -142,7 +142,7 @@ static void test_watching(void **state)
     cnn_error why;
     trainer_result result;
     watched w = {0};
-    const trainer_watch watch = {each, on_loss, &w};
+    const trainer_watch watch = {.each = each, .loss = on_loss, .user = &w};
     (void)state;
     if (!open_session(&session, 1)) skip();
     dataset data = small_data(10, 7, 1, 8, 8);

@@ -15,7 +15,7 @@ static void a_diverged_training_has_no_figure(void **state)
     (void)state;
     set_up(&f);
     const epoch_row like = make_row(&f.session, 50, 1, 1);
-    const epoch_row row = epoch_row_of(&like.setting, 1, 1, &result, &clocks);
+    const epoch_row row = epoch_row_of(&like.setting, 1, 1, &result, NULL, &clocks);
     through_a_file(&f.session, &row, 1, &table);
     assert_int_equal(table.count, 1);
     assert_true(isnan(table.rows[0].seconds) && table.rows[0].diverged);

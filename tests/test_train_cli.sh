@@ -139,12 +139,13 @@ grep -q '"shift"' "$tmp/points.jsonl" && fail "there is still a shift in $(cat "
 "$benchcnn" "${point[@]}" >"$tmp/log" 2>&1 || fail "a sweep beside older records: $(cat "$tmp/log")"
 [ "$(epochs "$tmp/points.jsonl")" -eq 1 ] || fail "an older record is not taken for a point without a shift"
 
-# A sweep takes other ways for other points, and the same way for the same point.
+# A sweep takes other ways for other points, and the same way for the same point. (Steps that are repeated are operations
+# as well: a seed makes them the same in every run.)
 sweep=("$benchcnn" sweep batch "${common[@]}" --impl mock:direct --batch 5,10,20 --epochs 2 --out "$tmp/sweep.jsonl")
-"${sweep[@]}" --set mock.fail_at=1500 >"$tmp/log" 2>"$tmp/err"
+"${sweep[@]}" --set mock.fail_at=6000 --check-seed 1 >"$tmp/log" 2>"$tmp/err"
 status=$?
 [ $status -eq 1 ] || fail "a device error ended the sweep with $status, not 1: $(cat "$tmp/err")"
-grep -q 'small at batch .*training.*operation 1500 failed' "$tmp/err" || fail "the failure is not named: $(cat "$tmp/err")"
+grep -q 'small at batch .*training.*operation 6000 failed' "$tmp/err" || fail "the failure is not named: $(cat "$tmp/err")"
 kept=$(epochs "$tmp/sweep.jsonl")
 [ "$kept" -ge 1 ] || fail "no finished record is left"
 [ "$kept" -lt 6 ] || fail "the failure came too late to test anything"
@@ -183,6 +184,29 @@ done
 [ "$(epochs "$tmp/wild2.jsonl")" -eq 1 ] || fail "a diverged point ran again"
 "$benchcnn" plot "$tmp/wild2.jsonl" >/dev/null 2>"$tmp/err" && fail "a diverged point is drawn"
 grep -q 'diverged' "$tmp/err" || fail "why nothing is drawn is not said: $(cat "$tmp/err")"
+
+# An epoch's figure is of verified training. One in which the backward pass stops is none: no seconds, no loss, no
+# checkpoint, exit status 1; the seed repeats the steps that were compared; the same command begins anew.
+holds "$tmp/graph.jsonl" '"verified":true,"checked":"train [0-9].*, test [0-9].*","check_seed":[1-9]'
+[ "$(grep -o '"check_seed":[0-9]*' "$tmp/graph.jsonl" "$tmp/eager.jsonl" | cut -d: -f3 | sort -u | wc -l)" -eq 4 ] || fail "steps are not drawn anew"
+rests=(--impl mock:direct --batch 7 --epochs 3 --set mock.rests_from=700)
+"$benchcnn" train "${common[@]}" "${rests[@]}" --out "$tmp/rests.jsonl" --checkpoint "$tmp/rests.kept" >"$tmp/log" 2>"$tmp/err"
+[ $? -eq 1 ] || fail "a backward pass that stops is no failure: $(cat "$tmp/log" "$tmp/err")"
+grep -q 'FAILED: training step.*gradient\|FAILED: training steps.*run again' "$tmp/log" || fail "why is not said: $(cat "$tmp/log")"
+grep -q 'has no figure.*--check-seed [0-9]' "$tmp/err" || fail "how it is repeated is not said: $(cat "$tmp/err")"
+grep '"kind":"epoch"' "$tmp/rests.jsonl" | tail -1 | grep -q '"seconds":null.*"train_loss":null.*"test_accuracy":null.*"verified":false.*"state":"FAILED","reason":"training step' ||
+    fail "the record of a wrong epoch: $(tail -1 "$tmp/rests.jsonl")"
+kept=$(grep -c '"verified":true' "$tmp/rests.jsonl")
+[ "$(epochs "$tmp/rests.jsonl")" -eq $((kept + 1)) ] || fail "it went on behind a wrong epoch"
+for _ in 1 2; do
+    "$benchcnn" sweep batch "${common[@]}" --impl mock:direct,cpu:direct --batch 7 --set mock.rests_from=150 --out "$tmp/rests2.jsonl" >"$tmp/log" 2>"$tmp/err"
+    [ $? -eq 1 ] || fail "a wrong point is no failure: $(cat "$tmp/log" "$tmp/err")"
+    grep -q 'mock.*FAILED: training step' "$tmp/log" && grep -q '^ *7  *-  *[0-9.]*' "$tmp/log" || fail "a wrong point: $(cat "$tmp/log")"
+done
+[ "$(grep -c '"state":"FAILED"' "$tmp/rests2.jsonl")" -eq 2 ] || fail "a wrong point counts as done"
+"$benchcnn" train "${common[@]}" --impl cpu --batch 7 --check-seed 5 --out "$tmp/seed.jsonl" >/dev/null 2>&1
+"$benchcnn" train "${common[@]}" --impl mock --batch 7 --check-seed 5 --no-graph --data-on host --out "$tmp/seed.jsonl" >/dev/null 2>&1
+[ "$(grep -c '"check_seed":5[,}]' "$tmp/seed.jsonl")" -eq 2 ] || fail "--check-seed is not taken"
 
 # A batch too large for the device: said before anything is allocated; the others of the sweep run.
 "$benchcnn" sweep batch "${common[@]}" --impl mock:direct --batch 5,200 --set mock.memory=150000 >"$tmp/log" 2>"$tmp/err" ||

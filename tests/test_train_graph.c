@@ -61,7 +61,8 @@ static void train(const way *w, const dataset *data, outcome *out)
 {
     cnn_session session;
     trainer *t = NULL;
-    const trainer_watch watch = {w->watched ? go_on : NULL, w->losses ? keep_loss : NULL, out->losses};
+    const trainer_watch watch = {
+        .each = w->watched ? go_on : NULL, .loss = w->losses ? keep_loss : NULL, .user = out->losses};
     cnn_network *n = build_net(net_text, CNN_F64, CNN_NCHW, BATCH);
     memset(out, 0, sizeof *out);
     if (w->mock)

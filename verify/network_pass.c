@@ -1,6 +1,7 @@
 /* network_pass.c: walks the layers of a cnn_net, forward in order and backward against it. */
 #include "network_pass.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static bool find_sources(vf_pass *pass)
 
 cnn_status vf_pass_open(vf_pass *pass, const cnn_net *net, thread_pool *pool, cnn_error *err)
 {
-    *pass = (vf_pass){.net = net, .pool = pool, .image_count = value_count(net, 0)};
+    *pass = (vf_pass){.net = net, .pool = pool, .image_count = value_count(net, 0), .whole = net->batch};
     pass->layers = calloc((size_t)net->n_layers, sizeof *pass->layers);
     pass->labels = calloc((size_t)net->batch, sizeof *pass->labels);
     bool made = pass->layers != NULL && pass->labels != NULL && find_sources(pass);
@@ -63,7 +64,7 @@ void vf_pass_close(vf_pass *pass)
     *pass = (vf_pass){0};
 }
 
-static const double *input_of(const vf_pass *pass, int layer, int input)
+const double *vf_pass_input(const vf_pass *pass, int layer, int input)
 {
     int source = pass->layers[layer].source[input];
     return source < 0 ? pass->images : pass->layers[source].out;
@@ -96,8 +97,9 @@ static const double *source_of(const vf_pass *pass, int layer, const char *name)
     if (strcmp(name, "save_mean") == 0) return p->save_mean;
     if (strcmp(name, "save_invstd") == 0) return p->save_invstd;
     if (strcmp(name, "labels") == 0) return pass->labels;
-    if (name[0] == 'x') return input_of(pass, layer, name[1] == '\0' ? 0 : name[1] - '0');
-    return &zero; /* step, loss_sum, correct */
+    if (name[0] == 'x') return vf_pass_input(pass, layer, name[1] == '\0' ? 0 : name[1] - '0');
+    if (strcmp(name, "step") == 0) return &pass->step;
+    return &zero; /* loss_sum, correct */
 }
 
 static cnn_status layer_forward(vf_pass *pass, int layer, double *loss, cnn_error *err)
@@ -112,7 +114,10 @@ static cnn_status layer_forward(vf_pass *pass, int layer, double *loss, cnn_erro
         if (strcmp(o->name, "save_mean") == 0) call.out[i].value = p->save_mean;
         if (strcmp(o->name, "save_invstd") == 0) call.out[i].value = p->save_invstd;
         if (strcmp(o->name, "loss_sum") == 0) call.out[i].value = loss;
+        if (strncmp(o->name, "running_", 8) == 0 && o->access != CNN_IN && pass->running != NULL)
+            call.out[i].value = pass->running + param_offset(pass->net, layer, o->name);
     }
+    call.first = pass->first;
     return status == CNN_OK ? vf_reference(&call, err) : status;
 }
 
@@ -123,7 +128,8 @@ static cnn_status layer_backward(vf_pass *pass, int layer, cnn_dir dir, double *
     vf_call call;
     double *dx[CNN_MAX_INPUTS] = {NULL};
     cnn_status status = vf_call_init(&call, &l->problem, dir, pass->pool, err);
-    call.scale = 1.0 / (double)pass->net->batch;
+    call.scale = 1.0 / (double)pass->whole;
+    call.first = pass->first;
     for (int i = 0; status == CNN_OK && i < call.count; i++) {
         const cnn_operand *o = &call.operands[i];
         int64_t param = o->name[0] == 'd' ? param_offset(pass->net, layer, o->name + 1) : -1;
@@ -153,7 +159,7 @@ static void mix(uint64_t *hash, uint64_t value) { *hash = (*hash ^ value) * 1099
 static cnn_status layer_kinks(vf_pass *pass, int layer, uint64_t *hash, cnn_error *err)
 {
     const cnn_problem *p = &pass->net->layers[layer].problem;
-    const double *x = input_of(pass, layer, 0);
+    const double *x = vf_pass_input(pass, layer, 0);
     vf_call call;
     if (p->op == CNN_OP_ACT) {
         cnn_act_kind kind = p->u.act.kind;
@@ -192,6 +198,21 @@ cnn_status vf_pass_forward(vf_pass *pass, const double *params, const double *im
     *loss /= (double)pass->net->batch;
     if (kinks != NULL) *kinks = hash;
     return status;
+}
+
+void vf_pass_tilt(vf_pass *pass, double width)
+{
+    for (int l = 0; l < pass->net->n_layers; l++) {
+        const cnn_problem *p = &pass->net->layers[l].problem;
+        const int source = pass->layers[l].source[0];
+        if ((p->op != CNN_OP_ACT && p->op != CNN_OP_POOL) || source < 0) continue;
+        const vf_pass_layer *in = &pass->layers[source];
+        double squares = 0.0;
+        for (int64_t i = 0; i < in->count; i++) squares += in->out[i] * in->out[i];
+        const double most = fmax(width * sqrt(squares / (double)in->count), DBL_MIN);
+        if (p->op == CNN_OP_ACT) vf_act_tilt(&p->u.act, in->out, most);
+        if (p->op == CNN_OP_POOL) vf_pool_tilt(&p->u.pool, in->out, most);
+    }
 }
 
 cnn_status vf_pass_backward(vf_pass *pass, double *grads, cnn_error *err)

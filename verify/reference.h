@@ -30,8 +30,9 @@ typedef struct vf_call {
     int count;
     const double *in[CNN_MAX_OPERANDS];
     vf_out out[CNN_MAX_OPERANDS];
-    double beta;  /* conv, fc: 0 or 1 */
-    double scale; /* loss backward */
+    double beta;   /* conv, fc: 0 or 1 */
+    double scale;  /* loss backward */
+    int64_t first; /* dropout: images that stand before these in memory */
     thread_pool *pool;
 } vf_call;
 
@@ -53,6 +54,10 @@ static inline void vf_put(const vf_out *out, int64_t i, double value, double mag
     out->magnitude[i] = magnitude;
     out->roundings[i] = roundings;
 }
+
+/* Brings what lies within `width` of a kink (a ReLU's 0, two equal maxima) to its other side. */
+void vf_act_tilt(const cnn_act_desc *d, double *x, double width);
+void vf_pool_tilt(const cnn_pool_desc *d, double *x, double width);
 
 /* One file an operation. */
 cnn_status vf_reference_conv(const vf_call *call, cnn_error *err);

@@ -76,3 +76,14 @@ cnn_status vf_reference_act(const vf_call *call, cnn_error *err)
     }
     return CNN_OK;
 }
+
+void vf_act_tilt(const cnn_act_desc *d, double *x, double width)
+{
+    const int64_t count = d->mb * d->ic * d->ih * d->iw;
+    const bool ceiling = d->kind == CNN_ACT_CLIPPED_RELU;
+    if (d->kind == CNN_ACT_IDENTITY || d->kind == CNN_ACT_SIGMOID || d->kind == CNN_ACT_TANH) return;
+    for (int64_t i = 0; i < count; i++) {
+        const double kink = ceiling && fabs(x[i] - d->alpha) <= width ? d->alpha : 0.0, off = x[i] - kink;
+        if (fabs(off) <= width) x[i] = off > 0.0 ? kink - width : kink + width;
+    }
+}

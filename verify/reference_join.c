@@ -18,7 +18,7 @@ cnn_status vf_reference_dropout(const vf_call *call, cnn_error *err)
         for (int64_t c = 0; c < d->ic; c++)
             for (int64_t h = 0; h < d->ih; h++)
                 for (int64_t w = 0; w < d->iw; w++, e++) {
-                    int64_t position = cnn_offset(d->t.layout, d->ic, d->ih, d->iw, n, c, h, w);
+                    int64_t position = cnn_offset(d->t.layout, d->ic, d->ih, d->iw, call->first + n, c, h, w);
                     double y = in[e] / (1.0 - d->rate);
                     if (d->inference)
                         vf_put(&out, e, in[e], fabs(in[e]), 0.0);

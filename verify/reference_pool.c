@@ -115,3 +115,28 @@ cnn_status vf_reference_pool(const vf_call *call, cnn_error *err)
     parallel_for(call->pool, d->mb * d->ic, call->dir == CNN_FWD ? forward : backward, &t);
     return CNN_OK;
 }
+
+/* The runner-up of a window. */
+static int64_t second_tap(const cnn_pool_desc *d, const window *v, const double *plane, int64_t best)
+{
+    int64_t second = -1;
+    for (int64_t i = v->i0; i < v->i1; i++)
+        for (int64_t j = v->j0; j < v->j1; j++) {
+            const int64_t at = tap(d, v, i, j);
+            if (at != best && (second < 0 || plane[at] > plane[second])) second = at;
+        }
+    return second;
+}
+
+void vf_pool_tilt(const cnn_pool_desc *d, double *x, double width)
+{
+    if (d->kind != CNN_POOL_MAX) return;
+    for (int64_t c = 0; c < d->mb * d->ic; c++)
+        for (int64_t p = 0; p < d->oh; p++)
+            for (int64_t q = 0; q < d->ow; q++) {
+                double *plane = x + c * d->ih * d->iw;
+                const window v = window_at(d, p, q);
+                const int64_t best = max_tap(d, &v, plane), second = second_tap(d, &v, plane, best);
+                if (second >= 0 && plane[best] - plane[second] <= width) plane[second] = plane[best] + width;
+            }
+}

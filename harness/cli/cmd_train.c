@@ -133,11 +133,20 @@ static cnn_status go_on(train_run *r, char setting[CHECKPOINT_SETTING_MAX], int6
     return CNN_OK;
 }
 
+/* What diverged is no figure anyway, and infinities cannot be compared. */
+static cnn_status check_epoch(train_run *r, const trainer_result *e, cnn_error *err)
+{
+    r->checked.seed = 0;
+    return isfinite(e->train_loss) && isfinite(e->test_loss)
+               ? verify_training_judge(r->check, cli_interrupted, &r->checked, err)
+               : CNN_OK;
+}
+
 static cnn_status run_epochs(train_run *r, cnn_error *err)
 {
     train *t = r->all;
     const cli_options *o = t->options;
-    const trainer_watch watch = {show_progress, t->losses != NULL ? keep_loss : NULL, r};
+    trainer_watch watch = {show_progress, t->losses != NULL ? keep_loss : NULL, r, NULL};
     cnn_status status = CNN_OK;
     bool reached = false;
     char spent[32], setting[CHECKPOINT_SETTING_MAX];
@@ -151,11 +160,14 @@ static cnn_status run_epochs(train_run *r, cnn_error *err)
         cli_progress_start(&t->progress, what, o->quiet);
         r->clocks = (clock_report){.readings = 0};
         r->looked = cnn_now();
+        watch.samples = verify_training_draw(r->check, epoch, (uint64_t)o->check_seed);
         clock_watch_start(r->watch, &span);
         status = trainer_epoch(r->trainer, epoch, &watch, &e, err);
         clock_watch_stop(r->watch, &span, &r->clocks);
         cli_progress_end(&t->progress);
+        if (status == CNN_OK) status = check_epoch(r, &e, err);
         if (status == CNN_OK) status = train_report_epoch(r, epoch, &e, err);
+        if (r->failed) break;
         if (status == CNN_OK) status = train_report_profile(r, epoch, &e, err);
         if (status == CNN_OK) status = train_report_losses(r, epoch, err);
         if (status == CNN_OK && o->checkpoint != NULL)
@@ -206,11 +218,14 @@ static cnn_status run_one(train *t, const cnn_session *session, const char *algo
         if (status == CNN_OK) status = record_environment(t->output.sink, r.session, o->command_line, err);
         if (status == CNN_OK) train_print_head(&r);
         if (status == CNN_OK && cnn_impl_timed(session->impl)) status = clock_watch_open(r.session, &r.watch, err);
+        if (status == CNN_OK)
+            status = verify_training_open(r.trainer, r.session, r.network, &t->data, &t->params, &r.check, err);
         if (status == CNN_OK) status = run_epochs(&r, err);
         if (r.epochs_run > 0) train_report_end(&r);
         t->trained += r.epochs_run > 0;
     }
     clock_watch_close(r.watch);
+    verify_training_close(r.check);
     trainer_close(r.trainer);
     cnn_net_free(r.network);
     free(r.tuned);
@@ -271,10 +286,10 @@ int cmd_train(const cli_options *options, cnn_error *err)
     cnn_status status = set_up(t, err);
     if (status == CNN_OK) status = run_all(t, err);
     print_repeat(t);
-    int result = status != CNN_OK                   ? cli_fail(err)
-                 : t->diverged > 0 || t->missed > 0 ? EXIT_FAILED
-                 : t->trained > 0                   ? EXIT_HELD
-                                                    : EXIT_NOTHING;
+    int result = status != CNN_OK                                    ? cli_fail(err)
+                 : t->failed > 0 || t->diverged > 0 || t->missed > 0 ? EXIT_FAILED
+                 : t->trained > 0                                    ? EXIT_HELD
+                                                                     : EXIT_NOTHING;
     if (status == CNN_OK) result = cli_output_end(&t->output, result);
     cli_tuned_close(t->tuned);
     cli_sessions_close(&t->sessions);

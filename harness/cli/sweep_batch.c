@@ -45,9 +45,17 @@ static const char no_figure[] = "diverged: the loss is not finite, and what that
 static void print_point(const batch_sweep *s, const epoch_row *row, const char *label)
 {
     char marks[128];
+    if (row->failed)
+        fprintf(stderr,
+                "benchcnn: batch %lld %s, epoch %lld has no figure, the reference comes to something else: %s (repeat "
+                "with --check-seed %lld)\n",
+                (long long)row->setting.batch, label, (long long)row->epoch, row->reason, (long long)row->check_seed);
     if (s->options->json) return;
     bench_marks_text(row->marks, marks, sizeof marks);
-    if (row->diverged)
+    if (row->failed)
+        table_print(8, "batch %-6lld %-18s epoch %lld  FAILED: %s\n", (long long)row->setting.batch, label,
+                    (long long)row->epoch, row->reason);
+    else if (row->diverged)
         table_print(8, "batch %-6lld %-18s epoch %lld  %s\n", (long long)row->setting.batch, label,
                     (long long)row->epoch, no_figure);
     else
@@ -65,13 +73,15 @@ typedef struct point {
 } point;
 
 static cnn_status record_epoch(batch_sweep *s, const point *p, const trainer *t, const epoch_setting *setting,
-                               int64_t epoch, const trainer_result *r, cnn_error *err)
+                               int64_t epoch, const trainer_result *r, const verify_training_result *checked,
+                               cnn_error *err)
 {
-    const epoch_row row = epoch_row_of(setting, epoch + 1, s->options->epochs, r, &s->clocks);
+    const epoch_row row = epoch_row_of(setting, epoch + 1, s->options->epochs, r, checked, &s->clocks);
     cnn_record *record = epoch_record(p->session, &row);
     cli_record_choices(record, t, p->tuned);
     cnn_status status = record_write(s->sink, record, err);
-    if (status == CNN_OK) status = epoch_table_add(&s->table, &row, err);
+    if (status == CNN_OK && !row.failed) status = epoch_table_add(&s->table, &row, err);
+    s->failed += row.failed;
     if (status == CNN_OK) print_point(s, &row, p->curve->label);
     return status;
 }
@@ -82,6 +92,8 @@ static cnn_status train(batch_sweep *s, const point *p, const cnn_network *netwo
     const curve *c = p->curve;
     char what[4 * CNN_NAME_MAX];
     trainer *t = NULL;
+    verify_training *check = NULL;
+    verify_training_result checked = {.failed = false};
     trainer_watch watch = {.each = show_progress, .user = s};
     trainer_params params = s->params;
     params.algorithm = p->tuned ? NULL : c->algorithm;
@@ -89,7 +101,8 @@ static cnn_status train(batch_sweep *s, const point *p, const cnn_network *netwo
     params.pick_user = p->tuned;
     cnn_status status = trainer_open(p->session, network, &s->data, &params, &t, err);
     if (status == CNN_OK) status = trainer_start(t, err);
-    for (int64_t epoch = 0; status == CNN_OK && epoch < s->options->epochs; epoch++) {
+    if (status == CNN_OK) status = verify_training_open(t, p->session, network, &s->data, &s->params, &check, err);
+    for (int64_t epoch = 0; status == CNN_OK && !checked.failed && epoch < s->options->epochs; epoch++) {
         trainer_result result;
         clock_span span;
         snprintf(what, sizeof what, "point %d of %d: batch %lld %s, epoch %lld", s->ran + s->kept + s->refused + 1,
@@ -97,12 +110,16 @@ static cnn_status train(batch_sweep *s, const point *p, const cnn_network *netwo
         cli_progress_start(&s->progress, what, s->options->quiet);
         s->clocks = (clock_report){.readings = 0};
         s->looked = cnn_now();
+        watch.samples = verify_training_draw(check, epoch, (uint64_t)s->options->check_seed);
         clock_watch_start(s->watch, &span);
         status = trainer_epoch(t, epoch, &watch, &result, err);
         clock_watch_stop(s->watch, &span, &s->clocks);
         cli_progress_end(&s->progress);
-        if (status == CNN_OK) status = record_epoch(s, p, t, setting, epoch, &result, err);
+        const bool finite = isfinite(result.train_loss) && isfinite(result.test_loss);
+        if (status == CNN_OK && finite) status = verify_training_judge(check, cli_interrupted, &checked, err);
+        if (status == CNN_OK) status = record_epoch(s, p, t, setting, epoch, &result, finite ? &checked : NULL, err);
     }
+    verify_training_close(check);
     trainer_close(t);
     return status;
 }
@@ -263,7 +280,7 @@ int sweep_batch(const cli_options *options, cnn_error *err)
     if (status != CNN_OK)
         result = cli_fail(err);
     else
-        result = s->diverged > 0 ? EXIT_FAILED : s->ran + s->kept > 0 ? EXIT_HELD : EXIT_NOTHING;
+        result = s->failed + s->diverged > 0 ? EXIT_FAILED : s->ran + s->kept > 0 ? EXIT_HELD : EXIT_NOTHING;
     for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(s->watches[i]);
     cli_tuned_close(s->tuned);
     cli_sessions_close(&s->sessions);

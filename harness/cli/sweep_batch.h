@@ -38,7 +38,7 @@ typedef struct batch_sweep {
     epoch_table table; /* what --out held, and what was run since */
     record_sink *sink;
     cli_progress progress;
-    int points, ran, kept, again, refused, diverged; /* again: measured before, by another build */
+    int points, ran, kept, again, refused, diverged, failed; /* again: measured before, by another build */
 } batch_sweep;
 
 /* sweep_batch_set_up.c: options, network, data, sessions, curves, and what --out already holds. */

@@ -36,6 +36,17 @@ cnn_status train_report_losses(const train_run *r, int64_t epoch, cnn_error *err
     return record_write(t->output.sink, record, err);
 }
 
+static void say_failed(train_run *r, const epoch_row *row)
+{
+    r->failed = true;
+    r->all->failed++;
+    fprintf(stderr,
+            "benchcnn: %s on %s:%s, epoch %lld has no figure, the reference comes to something else: %s (repeat with "
+            "--check-seed %lld)\n",
+            r->network->net.name, r->session->impl->name, r->algorithm, (long long)row->epoch, row->reason,
+            (long long)row->check_seed);
+}
+
 cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err)
 {
     train *t = r->all;
@@ -43,22 +54,27 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     char marks[128];
     train_setting(r, &setting);
     const int64_t planned = t->options->until_loss >= 0.0 ? 0 : t->epochs;
-    const epoch_row row = epoch_row_of(&setting, epoch + 1, planned, e, &r->clocks);
+    const epoch_row row =
+        epoch_row_of(&setting, epoch + 1, planned, e, r->checked.seed != 0 ? &r->checked : NULL, &r->clocks);
     cnn_record *record = epoch_record(r->session, &row);
     cli_record_choices(record, r->trainer, r->tuned);
     record_real(record, "setup_s", r->setup_s);
     /* a profiled epoch takes longer, and has records of its own */
     cnn_status status = CNN_OK;
-    if (t->params.profile)
+    if (t->params.profile && !row.failed)
         record_free(record);
     else
         status = record_write(t->output.sink, record, err);
-    if (row.diverged)
+    if (row.failed)
+        say_failed(r, &row);
+    else if (row.diverged)
         t->diverged++, r->diverged = true;
     else if (!t->params.profile)
         epoch_sum_add(&r->sum, e->seconds, row.marks);
     if (status != CNN_OK || t->options->json) return status;
-    if (row.diverged)
+    if (row.failed)
+        table_print(7, "%5lld  FAILED: %s\n", (long long)epoch + 1, row.reason);
+    else if (row.diverged)
         table_print(7, "%5lld  diverged: the loss is not finite, and what that takes is no figure\n",
                     (long long)epoch + 1);
     else if (!cnn_impl_timed(r->session->impl))
@@ -83,7 +99,7 @@ void train_report_end(const train_run *r)
                 "benchcnn: %s on %s:%s diverged with --optimizer %s: its loss is not finite; a smaller lr may help\n",
                 r->network->net.name, r->session->impl->name, r->algorithm, optimizer);
     }
-    if (t->options->json || r->diverged || !cnn_impl_timed(r->session->impl)) return;
+    if (t->options->json || r->diverged || r->sum.count == 0 || !cnn_impl_timed(r->session->impl)) return;
     for (int i = 0; i < BENCH_MARK_COUNT; i++) seen |= r->sum.marked[i] > 0 ? 1u << i : 0;
     if (r->sum.count > 1) {
         bench_stats stats;

@@ -20,7 +20,8 @@ typedef struct train {
     double *losses; /* of the steps of an epoch, with --losses */
     int64_t n_losses;
     char build[BUILD_ID_MAX];
-    int trained, diverged, missed; /* missed: ended without the loss of --until-loss */
+    int trained, diverged, failed,
+        missed; /* failed: steps of it were wrong; missed: ended without the loss of --until-loss */
 } train;
 
 /* One training run. */
@@ -33,10 +34,13 @@ typedef struct train_run {
     trainer *trainer;
     double setup_s, train_seconds;
     int64_t epochs_run;
-    bool diverged;       /* the loss of one was not finite */
-    clock_watch *watch;  /* what else the machine did; NULL where nothing is timed */
-    clock_report clocks; /* of the epoch at hand */
-    double looked;       /* when, in an epoch, the GPU's clock was last read */
+    verify_training *check;
+    verify_training_result checked; /* of the epoch at hand */
+    bool diverged;                  /* the loss of one was not finite */
+    bool failed;                    /* steps of one were wrong: it was the last */
+    clock_watch *watch;             /* what else the machine did; NULL where nothing is timed */
+    clock_report clocks;            /* of the epoch at hand */
+    double looked;                  /* when, in an epoch, the GPU's clock was last read */
     epoch_sum sum;
 } train_run;
 

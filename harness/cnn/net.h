@@ -50,7 +50,7 @@ typedef struct cnn_step_args {
     int64_t mb; /* images in this batch, <= net->batch */
     const void *x;
     const int32_t *labels;
-    void *params, *grads, *state[2];
+    void *params, *grads, *state[2]; /* grads: those of this step, when it is done: they are compared, too */
     int64_t *step, *correct;
     double *loss_sum;
     void *workspace;

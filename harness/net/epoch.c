@@ -117,9 +117,13 @@ void trainer_shifts(uint64_t seed, int64_t epoch, int64_t count, int64_t most, c
     }
 }
 
-void trainer_draw_epoch(trainer *t, int64_t epoch)
+void trainer_draw_pass(trainer *t, int set, int64_t epoch)
 {
-    const int64_t count = t->data->train.count;
+    const int64_t count = trainer_part(t, set)->count;
+    if (set == TEST_SET) {
+        for (int64_t i = 0; i < count; i++) t->order[i] = (int32_t)i;
+        return;
+    }
     trainer_order(t->params.seed, epoch, count, t->order);
     if (t->shifts != NULL) trainer_shifts(t->params.seed, epoch, count, t->params.shift, t->shifts);
 }
@@ -170,29 +174,37 @@ static cnn_status watch_step(trainer *t, const trainer_watch *watch, pass *p, in
     return CNN_OK;
 }
 
-/* Queues the next step or, where `several` may come at once and are captured as one, the next STEPS_A_GRAPH. *images
- * gets how many images that takes. */
-static cnn_status next_steps(trainer *t, pass *p, int64_t first, bool several, int64_t *images, cnn_error *err)
+cnn_status trainer_queue_step(trainer *t, int set, int64_t step, cnn_error *err)
 {
     const cnn_session *s = t->session;
-    const int64_t left = p->count - first, full = t->net->batch, mb = left < full ? left : full;
-    const int lane = (int)(p->steps % t->n_lanes);
+    const int64_t full = t->net->batch, first = step * full, left = trainer_part(t, set)->count - first;
+    const int64_t mb = left < full ? left : full;
+    const int lane = (int)(step % t->n_lanes);
     trainer_batch *batch = trainer_find_batch(t, lane, mb);
-    if (several && batch->steps[p->set] != NULL && left >= STEPS_A_GRAPH * full) {
-        *images = STEPS_A_GRAPH * full;
-        p->steps += STEPS_A_GRAPH;
-        return CNN_CALL(s->impl, graph_run, err, s->context, batch->steps[p->set], err);
-    }
-    *images = mb;
-    p->steps++;
-    cnn_status status = trainer_profile_begin(t, batch, p->set, err);
+    cnn_status status = trainer_profile_begin(t, batch, set, err);
     if (status == CNN_OK && !trainer_feeds_itself(t)) {
-        status = trainer_feed(t, lane, p->set, first, mb, err);
+        status = trainer_feed(t, lane, set, first, mb, err);
         if (status == CNN_OK) status = trainer_profile_fed(t, err);
     }
     if (status != CNN_OK) return status;
-    return t->graphs ? CNN_CALL(s->impl, graph_run, err, s->context, batch->step[p->set], err)
-                     : trainer_set_step(t, batch, lane, p->set, err);
+    return t->graphs ? CNN_CALL(s->impl, graph_run, err, s->context, batch->step[set], err)
+                     : trainer_set_step(t, batch, lane, set, err);
+}
+
+/* What comes next: one step or, where `several` may come at once and are captured as one, STEPS_A_GRAPH of them. */
+static int64_t steps_ahead(const trainer *t, const pass *p, bool several)
+{
+    const bool captured = several && t->batches[0][0].steps[p->set] != NULL;
+    return captured && p->count / t->net->batch - p->steps >= STEPS_A_GRAPH ? STEPS_A_GRAPH : 1;
+}
+
+static cnn_status queue_steps(trainer *t, pass *p, int64_t steps, cnn_error *err)
+{
+    const cnn_session *s = t->session;
+    const int64_t first = p->steps;
+    p->steps += steps;
+    return steps == 1 ? trainer_queue_step(t, p->set, first, err)
+                      : CNN_CALL(s->impl, graph_run, err, s->context, t->batches[0][0].steps[p->set], err);
 }
 
 /* Only the first calls of an epoch: later ones may find the device's queue full and wait for it. */
@@ -225,13 +237,15 @@ static cnn_status run_steps(trainer *t, const trainer_watch *watch, pass *p, cnn
     if (status == CNN_OK) status = trainer_clear_sums(t, err);
     if (status == CNN_OK) status = trainer_profile_note(t, "order", begun, err);
     for (int64_t done = 0; done < p->count && status == CNN_OK;) {
-        int64_t images;
-        const int64_t steps = p->steps;
+        const int64_t steps = steps_ahead(t, p, several), left = p->count - done, most = steps * t->net->batch;
+        const int64_t images = left < most ? left : most;
+        status = trainer_sample_before(t, watch, p->set, p->steps, steps, err);
         const double start = cnn_now();
-        status = next_steps(t, p, done, several, &images, err);
-        note_host_time(t, p, cnn_now() - start, p->steps - steps);
+        if (status == CNN_OK) status = queue_steps(t, p, steps, err);
+        note_host_time(t, p, cnn_now() - start, steps);
         if (status == CNN_OK) status = trainer_profile_end(t, err);
         done += images;
+        if (status == CNN_OK) status = trainer_sample_after(t, watch, p->set, p->steps, done == p->count, err);
         if (status == CNN_OK) status = watch_step(t, watch, p, done, images, &sum_before, err);
     }
     return status == CNN_OK ? trainer_feed_end(t, err) : status;
@@ -239,15 +253,15 @@ static cnn_status run_steps(trainer *t, const trainer_watch *watch, pass *p, cnn
 
 static cnn_status run_pass(trainer *t, const trainer_watch *watch, pass *p, cnn_error *err)
 {
-    const double start = cnn_now();
+    const double start = cnn_now() - t->paused; /* what is paused from here on is not the pass's */
     double sum = 0.0;
     int64_t correct = 0;
-    p->synced_at = start;
+    p->synced_at = cnn_now();
     cnn_status status = run_steps(t, watch, p, err);
     const double queued = cnn_now();
     if (status == CNN_OK) status = trainer_read_sums(t, &sum, &correct, err);
     if (status == CNN_OK) status = trainer_profile_note(t, "sums", queued, err);
-    p->seconds = cnn_now() - start;
+    p->seconds = cnn_now() - t->paused - start;
     p->loss = sum / (double)p->count;
     p->accuracy = (double)correct / (double)p->count;
     if (status == CNN_OK || status == CNN_INTERRUPTED) return status;
@@ -262,7 +276,7 @@ static cnn_status test_pass(trainer *t, const trainer_watch *watch, int64_t watc
 {
     pass p = {.set = TEST_SET, .count = t->data->test.count, .watched = watched};
     p.total = watched + p.count;
-    for (int64_t i = 0; i < p.count; i++) t->order[i] = (int32_t)i;
+    trainer_draw_pass(t, TEST_SET, 0);
     const cnn_status status = run_pass(t, watch, &p, err);
     result->test_s = p.seconds;
     result->test_loss = p.loss;
@@ -274,7 +288,7 @@ cnn_status trainer_test(trainer *t, const trainer_watch *watch, trainer_result *
 {
     if (t->data == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the trainer was opened without data");
     memset(result, 0, sizeof *result);
-    t->transfer_s = 0.0;
+    t->transfer_s = t->paused = 0.0;
     const cnn_status status = test_pass(t, watch, 0, result, err);
     result->transfer_s = t->transfer_s;
     return status;
@@ -287,19 +301,20 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     pass p = {.set = TRAIN_SET, .count = t->data->train.count};
     p.total = p.count + t->data->test.count;
     memset(result, 0, sizeof *result);
-    t->transfer_s = 0.0;
+    t->transfer_s = t->paused = 0.0;
     t->n_host_times = 0;
     trainer_profile_start(t);
-    trainer_draw_epoch(t, epoch);
+    trainer_draw_pass(t, TRAIN_SET, epoch);
     cnn_status status = trainer_profile_note(t, "order", start, err);
     if (status == CNN_OK) status = run_pass(t, watch, &p, err);
     result->steps = p.steps;
-    result->train_s = cnn_now() - start; /* the shuffling too */
+    result->train_s = cnn_now() - start - t->paused; /* the shuffling too */
     result->train_loss = p.loss;
     result->train_accuracy = p.accuracy;
     result->images_per_s = (double)p.count / result->train_s;
+    if (status == CNN_OK) status = trainer_sample_trained(t, watch, err);
     if (status == CNN_OK) status = test_pass(t, watch, p.count, result, err);
-    result->seconds = cnn_now() - start;
+    result->seconds = cnn_now() - start - t->paused;
     if (status == CNN_OK) status = trainer_profile_finish(t, result->seconds, err);
     result->transfer_s = t->transfer_s;
     result->host_step_s = host_step_seconds(t);

@@ -63,7 +63,7 @@ cnn_status trainer_feed_check(trainer *t, cnn_error *err)
     cnn_status status = CNN_OK;
     if (c.images == NULL || c.row == NULL || c.expected == NULL || c.labels == NULL)
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check %lld images", (long long)count);
-    trainer_draw_epoch(t, 0);
+    trainer_draw_pass(t, TRAIN_SET, 0);
     if (status == CNN_OK) status = trainer_feed_order(t, TRAIN_SET, err);
     for (int64_t at = 0; (at < 2 * batch || at < CHECKED_LEAST) && at + batch <= all && status == CNN_OK; at += batch)
         status = check_batch(t, &c, at, count, err);

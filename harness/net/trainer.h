@@ -18,8 +18,7 @@
 #include "../impl.h"
 #include "net.h"
 #include "profile.h"
-
-typedef struct trainer trainer;
+#include "sample.h"
 
 typedef struct trainer_params {
     const char *algorithm; /* for conv, and for other operations that it serves; NULL: the defaults */
@@ -65,6 +64,7 @@ typedef struct trainer_watch {
     bool (*each)(void *user, int64_t images_done, int64_t images_total);
     void (*loss)(void *user, int64_t step, double loss); /* (optional) each training step's; costs a download a step */
     void *user;
+    trainer_samples *samples; /* (optional) an epoch's steps that are looked at; not timed */
 } trainer_watch;
 
 /* `network` and `data` must outlive the trainer. data may be NULL: then only the single steps below work.

@@ -81,6 +81,7 @@ struct trainer {
     char *rows[SETS];              /* with host_data: all images, converted, in host memory */
     char *staging[LANES];          /* with host_data: a batch as it stands on the device: images, then labels */
     double transfer_s;             /* of the epoch, so far */
+    double paused;                 /* of the epoch, so far: seconds that are not its own */
     double host_times[HOST_TIMES]; /* seconds a step that the host took to queue it, of an epoch's first calls */
     int n_host_times;
     int64_t ahead; /* steps that are queued before the host waits for them, if someone watches */
@@ -145,7 +146,10 @@ cnn_status trainer_capture(trainer *t, cnn_error *err);
 void trainer_graphs_free(trainer *t);
 
 /* epoch.c */
-void trainer_draw_epoch(trainer *t, int64_t epoch); /* its order and its shifts, on the host */
+/* The order of a pass and its shifts, on the host; the test pass is the same in every epoch. */
+void trainer_draw_pass(trainer *t, int set, int64_t epoch);
+/* Queues one step of a pass, counted from 0, its batch fed before it. */
+cnn_status trainer_queue_step(trainer *t, int set, int64_t step, cnn_error *err);
 cnn_status trainer_run(trainer *t, const call_list *list, cnn_error *err);
 cnn_status trainer_clear_sums(trainer *t, cnn_error *err);
 cnn_status trainer_read_sums(trainer *t, double *loss_sum, int64_t *correct, cnn_error *err);
@@ -155,6 +159,14 @@ cnn_status trainer_update(trainer *t, const trainer_batch *batch, int lane, cnn_
 cnn_status trainer_set_step(trainer *t, const trainer_batch *batch, int lane, int set, cnn_error *err);
 /* Puts the network, its batch size and `what` before the error's message. */
 cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err);
+
+/* sample.c: before and after a launch of steps [first, first + steps) of a pass, for those samples that ask for it;
+ * `last`: the pass ends here. Behind the training pass. */
+cnn_status trainer_sample_before(trainer *t, const trainer_watch *watch, int set, int64_t first, int64_t steps,
+                                 cnn_error *err);
+cnn_status trainer_sample_after(trainer *t, const trainer_watch *watch, int set, int64_t done, bool last,
+                                cnn_error *err);
+cnn_status trainer_sample_trained(trainer *t, const trainer_watch *watch, cnn_error *err);
 
 static inline void *trainer_at(const trainer *t, size_t place) { return place == NOWHERE ? NULL : t->arena + place; }
 static inline const dataset_part *trainer_part(const trainer *t, int set)

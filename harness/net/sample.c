@@ -1,0 +1,143 @@
+/* sample.c: the state of a training to the host and back, and steps that are run again. */
+#include "../names.h"
+#include "trainer_parts.h"
+
+#include <stdlib.h>
+
+/* ---- States ---- */
+
+static size_t all_bytes(const trainer *t) { return (size_t)t->net->param_elems * trainer_elem(t); }
+static size_t trained_bytes(const trainer *t) { return (size_t)t->net->trained_elems * trainer_elem(t); }
+
+cnn_status trainer_state_make(const trainer *t, trainer_state *s, cnn_error *err)
+{
+    *s = (trainer_state){.params = malloc(all_bytes(t) + 1), .grads = malloc(trained_bytes(t) + 1)};
+    bool made = s->params != NULL && s->grads != NULL;
+    for (int i = 0; i < 2 && made; i++)
+        if (t->state_at[i] != NOWHERE) made = (s->state[i] = malloc(trained_bytes(t) + 1)) != NULL;
+    if (made) return CNN_OK;
+    trainer_state_free(s);
+    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check steps of %s", t->net->name);
+}
+
+void trainer_state_free(trainer_state *s)
+{
+    free(s->params);
+    free(s->grads);
+    free(s->state[0]);
+    free(s->state[1]);
+    *s = (trainer_state){0};
+}
+
+static cnn_status get_state(trainer *t, trainer_state *s, cnn_error *err)
+{
+    const cnn_session *on = t->session;
+    cnn_status status = trainer_read_sums(t, &s->loss_sum, &s->correct, err); /* waits for the device */
+    if (status == CNN_OK) status = cnn_mem_download(on, &s->step, trainer_at(t, t->step_at), sizeof s->step, err);
+    if (status == CNN_OK) status = cnn_mem_download(on, s->params, trainer_at(t, t->params_at), all_bytes(t), err);
+    if (status == CNN_OK) status = cnn_mem_download(on, s->grads, trainer_at(t, t->grads_at), trained_bytes(t), err);
+    for (int i = 0; i < 2 && status == CNN_OK; i++)
+        if (s->state[i] != NULL)
+            status = cnn_mem_download(on, s->state[i], trainer_at(t, t->state_at[i]), trained_bytes(t), err);
+    return status;
+}
+
+static cnn_status put_state(trainer *t, const trainer_state *s, cnn_error *err)
+{
+    const cnn_session *on = t->session;
+    cnn_status status = cnn_mem_upload(on, trainer_at(t, t->loss_at), &s->loss_sum, sizeof s->loss_sum, err);
+    if (status == CNN_OK)
+        status = cnn_mem_upload(on, trainer_at(t, t->correct_at), &s->correct, sizeof s->correct, err);
+    if (status == CNN_OK) status = cnn_mem_upload(on, trainer_at(t, t->step_at), &s->step, sizeof s->step, err);
+    if (status == CNN_OK) status = cnn_mem_upload(on, trainer_at(t, t->params_at), s->params, all_bytes(t), err);
+    if (status == CNN_OK) status = cnn_mem_upload(on, trainer_at(t, t->grads_at), s->grads, trained_bytes(t), err);
+    for (int i = 0; i < 2 && status == CNN_OK; i++)
+        if (s->state[i] != NULL)
+            status = cnn_mem_upload(on, trainer_at(t, t->state_at[i]), s->state[i], trained_bytes(t), err);
+    return status;
+}
+
+/* ---- In an epoch ---- */
+
+/* The clock stands while states are on their way; the wait for what was queued before is the epoch's. */
+static cnn_status take(trainer *t, trainer_state *s, cnn_error *err)
+{
+    cnn_status status = cnn_sync(t->session, err);
+    const double start = cnn_now();
+    if (status == CNN_OK) status = get_state(t, s, err);
+    t->paused += cnn_now() - start;
+    return status;
+}
+
+cnn_status trainer_sample_before(trainer *t, const trainer_watch *watch, int set, int64_t first, int64_t steps,
+                                 cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; watch != NULL && watch->samples != NULL && i < watch->samples->count && status == CNN_OK; i++) {
+        trainer_sample *s = &watch->samples->list[i];
+        if (s->test != (set == TEST_SET) || s->wanted < first || s->wanted >= first + steps) continue;
+        status = take(t, &s->before, err);
+        s->first = first;
+        s->left = s->launches;
+    }
+    return status;
+}
+
+cnn_status trainer_sample_after(trainer *t, const trainer_watch *watch, int set, int64_t steps, bool last,
+                                cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; watch != NULL && watch->samples != NULL && i < watch->samples->count && status == CNN_OK; i++) {
+        trainer_sample *s = &watch->samples->list[i];
+        if (s->test != (set == TEST_SET) || s->left == 0 || (--s->left > 0 && !last)) continue;
+        s->left = 0;
+        status = take(t, &s->after, err);
+        s->steps = steps - s->first;
+    }
+    return status;
+}
+
+cnn_status trainer_sample_trained(trainer *t, const trainer_watch *watch, cnn_error *err)
+{
+    if (watch == NULL || watch->samples == NULL) return CNN_OK;
+    const double start = cnn_now();
+    const cnn_status status = trainer_get_params(t, watch->samples->trained, err);
+    t->paused += cnn_now() - start;
+    return status;
+}
+
+/* ---- Again ---- */
+
+/* As before the sample: its images' order, the place in it, and the state. */
+static cnn_status go_back(trainer *t, int64_t epoch, const trainer_sample *s, cnn_error *err)
+{
+    const int64_t cursor = s->first * t->net->batch;
+    trainer_draw_pass(t, s->test ? TEST_SET : TRAIN_SET, epoch);
+    cnn_status status = trainer_feed_order(t, s->test ? TEST_SET : TRAIN_SET, err);
+    if (status == CNN_OK && trainer_feeds_itself(t))
+        status = cnn_mem_upload(t->session, trainer_at(t, t->cursor_at), &cursor, sizeof cursor, err);
+    return status == CNN_OK ? put_state(t, &s->before, err) : status;
+}
+
+cnn_status trainer_repeat(trainer *t, int64_t epoch, const trainer_sample *s, int64_t at, trainer_state *one,
+                          trainer_state *next, trainer_state *end, cnn_error *err)
+{
+    trainer_state now = {0};
+    cnn_error ignored;
+    cnn_status status = trainer_state_make(t, &now, err);
+    if (status == CNN_OK) status = get_state(t, &now, err);
+    if (status != CNN_OK) goto cleanup;
+    status = go_back(t, epoch, s, err);
+    for (int64_t i = 0; i < s->steps && status == CNN_OK; i++) {
+        if (i == at) status = get_state(t, one, err);
+        if (status == CNN_OK) status = trainer_queue_step(t, s->test ? TEST_SET : TRAIN_SET, s->first + i, err);
+        if (i == at && status == CNN_OK) status = get_state(t, next, err);
+    }
+    if (status == CNN_OK) status = trainer_feed_end(t, err);
+    if (status == CNN_OK) status = get_state(t, end, err);
+    const cnn_status back = put_state(t, &now, status == CNN_OK ? err : &ignored);
+    if (status == CNN_OK) status = back;
+cleanup:
+    trainer_state_free(&now);
+    return status == CNN_OK ? CNN_OK : trainer_name_error(t, "repeating steps", err);
+}

@@ -1,0 +1,43 @@
+/* sample.h: steps of an epoch that are looked at: what stands on the device before and after them is brought to the
+ * host, while the epoch's clock stands still. Whether it is right is not judged here. */
+#ifndef HARNESS_NET_SAMPLE_H
+#define HARNESS_NET_SAMPLE_H
+
+#include "../cnn.h"
+
+/* What stands between two steps. Arrays are in host memory, of the network's dtype and layout. */
+typedef struct trainer_state {
+    void *params, *grads, *state[2]; /* param_elems; the others trained_elems. grads: those of the latest step */
+    double loss_sum;                 /* since the pass began */
+    int64_t correct, step;           /* likewise; updates so far */
+} trainer_state;
+
+/* Steps are counted from 0 in their pass. Where several are one graph, those of whole graphs are looked at. */
+typedef struct trainer_sample {
+    bool test;            /* of the test pass */
+    int64_t wanted;       /* the first launch to look at is the one with this step */
+    int launches;         /* how many to look at, from 1 */
+    int64_t first, steps; /* what came of it; steps 0: the pass ended before */
+    trainer_state before, after;
+    int left; /* launches under way */
+} trainer_sample;
+
+/* All samples of an epoch; `trained` gets the parameters as the training pass leaves them. */
+typedef struct trainer_samples {
+    trainer_sample *list;
+    int count;
+    void *trained;
+} trainer_samples;
+
+typedef struct trainer trainer;
+
+cnn_status trainer_state_make(const trainer *t, trainer_state *state, cnn_error *err);
+void trainer_state_free(trainer_state *state); /* one that is all zeros is accepted */
+
+/* Runs a sample's steps again, one by one, from the state before them, with the same images. *one and *next get the
+ * states before and after its step `at` (counted from its first), *end the one behind the last. Then all stands as it
+ * did before. Not timed; between epochs. */
+cnn_status trainer_repeat(trainer *t, int64_t epoch, const trainer_sample *sample, int64_t at, trainer_state *one,
+                          trainer_state *next, trainer_state *end, cnn_error *err);
+
+#endif
