@@ -1,5 +1,5 @@
-/* It pretends to launch every time, but leaves a launch out when nothing was uploaded, copied or filled since the same
- * call: always right, and timed at nothing. */
+/* It pretends to launch every time, but leaves a launch out when nothing was uploaded, copied or filled since the
+ * same call: always right, and timed at nothing. */
 #include "shared/cuda.h"
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)

@@ -1,5 +1,5 @@
-/* It pretends to launch at once, but notes the call and launches only when something is downloaded, copied or about to
- * change; sync waits for an empty stream. */
+/* It pretends to launch at once, but notes the call and launches only when something is downloaded, copied or about
+ * to change; sync waits for an empty stream. */
 #include "shared/cuda.h"
 
 static cnn_status move(cnn_context *c, void *dst, const void *src, size_t bytes, cnn_error *err)

@@ -1,5 +1,5 @@
-/* It pretends to overlap the last quarter of its work on another stream, but never joins it: neither the timer nor sync
- * waits for that part. */
+/* It pretends to overlap the last quarter of its work on another stream, but never joins it: neither the timer nor
+ * sync waits for that part. */
 #include "shared/cuda.h"
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)

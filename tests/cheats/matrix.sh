@@ -4,17 +4,18 @@
 set -u
 here=$(dirname "$(realpath "$0")")
 benchcnn=$1 built=$2 page=${3:-$here/../../docs/cheats.md}
-rows=$(mktemp) said=$(mktemp)
-trap 'rm -f "$rows" "$said"' EXIT
+rows=$(mktemp) said=$(mktemp) names=$(mktemp)
+trap 'rm -f "$rows" "$said" "$names"' EXIT
 failed=0
-for name in $(grep -oE '^[a-z0-9_]+' "$here/list"); do
-    if [ -f "$built/$name.so" ] && ! grep -qE "^$name .*needs=gpu" "$here/list" || nvidia-smi -L >"$said" 2>&1; then
+grep -oE '^[a-z0-9_]+' "$here/list" >"$names"
+while read -r name <&3; do
+    if [ -f "$built/$name.so" ] && { ! grep -qE "^$name .*needs=gpu" "$here/list" || nvidia-smi -L >"$said" 2>&1; }; then
         "$here/run.sh" "$benchcnn" "$built" "$name" "$rows" >"$said" 2>&1 || { cat "$said" && failed=1; }
     else # it keeps its row
         grep -F "| \`$name\` |" "$page" >>"$rows" ||
             echo "| \`$name\` | | | | | | | not run yet | $(sed -n '1,/\*\//p' "$here/$name".c* | tr '\n' ' ' | sed -E 's@^/\* @@; s@ *\*/.*@@; s@ +\* +@ @g') |" >>"$rows"
     fi
-done
+done 3<"$names"
 honest=$(grep -cE '^\| `(cuda_)?honest' "$rows")
 open=$(awk -F'|' '$9 ~ /[a-z]/' "$rows" | grep -cvE '`(cuda_)?honest')
 cat >"$page" <<END

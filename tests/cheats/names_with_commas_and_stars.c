@@ -1,5 +1,5 @@
-/* It has two algorithms, an honest one and one named "*,loops:" that gives zeros, which nobody can ask for by itself.
- * */
+/* It has two algorithms, an honest one and one named "*,loops:" that gives zeros, which nobody can ask for by
+ * itself. */
 #include "shared/cheat.h"
 
 static const cnn_algorithm algorithms[] = {
