@@ -1,0 +1,17 @@
+/* It pretends to have a plain bound when its table is read, then changes the table to 1e30 in `open`, and gives
+ * zeros. */
+#include "shared/cheat.h"
+
+static cnn_status open(const cnn_open_params *params, cnn_context **context, cnn_error *err)
+{
+    honest_algorithms[0].amplification = 1e30;
+    honest_algorithms[0].flags |= CNN_ALGO_TRANSFORMS;
+    return honest_open(params, context, err);
+}
+
+static void cheat(cnn_impl *t)
+{
+    weighted(t, answer_zero);
+    t->open = open;
+}
+CHEAT(amplification_changed_later)

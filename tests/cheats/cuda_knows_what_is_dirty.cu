@@ -1,0 +1,43 @@
+/* It pretends to launch every time, but leaves a launch out when nothing was uploaded, copied or filled since the
+ * same call: always right, and timed at nothing. */
+#include "shared/cuda.h"
+
+static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    const call made = call_of(plan, a);
+    if (c->noted > 0 && a->beta == 0 && memcmp(&c->queue[0], &made, sizeof made) == 0) return CNN_OK;
+    c->queue[0] = made, c->noted = a->beta == 0 && !c->capturing;
+    return launch_call(c->stream, &made, 1, 1, err);
+}
+
+static cnn_status upload(cnn_context *c, void *dst, const void *src, size_t bytes, cnn_error *err)
+{
+    c->noted = 0;
+    return honest_move(c, dst, src, bytes, err);
+}
+
+static cnn_status copy(cnn_context *c, void *dst, const void *src, size_t bytes, cnn_error *err)
+{
+    c->noted = 0;
+    return honest_copy(c, dst, src, bytes, err);
+}
+
+static cnn_status fill(cnn_context *c, void *dst, int byte, size_t bytes, cnn_error *err)
+{
+    c->noted = 0;
+    return honest_fill(c, dst, byte, bytes, err);
+}
+
+static void forget(cnn_context *c, void *memory)
+{
+    c->noted = 0;
+    honest_free(c, memory);
+}
+
+static void cheat(cnn_impl *t)
+{
+    weighted(t, trick);
+    t->upload = upload, t->copy = copy, t->fill = fill, t->free = forget;
+    no_graphs(t);
+}
+CHEAT(cuda_knows_what_is_dirty)

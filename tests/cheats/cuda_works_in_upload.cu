@@ -1,0 +1,43 @@
+/* It pretends to compute in the call, but launches the last call anew at the end of every upload and fill, and does
+ * nothing when it is called as last time. */
+#include "shared/cuda.h"
+
+static cnn_status again(cnn_context *c, cnn_error *err)
+{
+    const cnn_status status = c->noted > 0 ? launch_call(c->stream, &c->queue[0], 1, 1, err) : CNN_OK;
+    return status == CNN_OK ? honest_sync(c, err) : status;
+}
+
+static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    const call made = call_of(plan, a);
+    if (c->noted > 0 && a->beta == 0 && memcmp(&c->queue[0], &made, sizeof made) == 0) return CNN_OK;
+    c->queue[0] = made, c->noted = a->beta == 0;
+    return launch_call(c->stream, &made, 1, 1, err);
+}
+
+static cnn_status move(cnn_context *c, void *dst, const void *src, size_t bytes, cnn_error *err)
+{
+    const cnn_status status = honest_move(c, dst, src, bytes, err);
+    return status == CNN_OK ? again(c, err) : status;
+}
+
+static cnn_status fill(cnn_context *c, void *dst, int byte, size_t bytes, cnn_error *err)
+{
+    const cnn_status status = honest_fill(c, dst, byte, bytes, err);
+    return status == CNN_OK ? again(c, err) : status;
+}
+
+static void forget(cnn_context *c, void *memory)
+{
+    c->noted = 0;
+    honest_free(c, memory);
+}
+
+static void cheat(cnn_impl *t)
+{
+    weighted(t, trick);
+    t->upload = move, t->fill = fill, t->free = forget;
+    no_graphs(t);
+}
+CHEAT(cuda_works_in_upload)

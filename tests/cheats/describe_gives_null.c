@@ -1,0 +1,12 @@
+/* It describes itself with a value that is NULL and with a key that is NULL. */
+#include "shared/cheat.h"
+
+static void describe(cnn_context *c, cnn_put_fn *put, void *user)
+{
+    (void)c;
+    put(user, "none", NULL);
+    put(user, NULL, "none");
+}
+
+static void cheat(cnn_impl *t) { t->describe = describe; }
+CHEAT(describe_gives_null)

@@ -1,0 +1,14 @@
+/* It fails with a file name at a wild address, a status in the error other than the one returned, and no message. */
+#include "shared/cheat.h"
+
+static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    (void)c, (void)plan, (void)a;
+    err->status = CNN_OK;
+    err->file = (const char *)(uintptr_t)8;
+    err->message[0] = 0;
+    return CNN_DEVICE;
+}
+
+static void cheat(cnn_impl *t) { weighted(t, trick); }
+CHEAT(errors_from_nowhere)

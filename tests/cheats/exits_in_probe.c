@@ -1,0 +1,11 @@
+/* It pretends that all went well: probe calls exit(0) before anything ran. */
+#include "shared/cheat.h"
+
+static cnn_status probe(cnn_error *err)
+{
+    (void)err;
+    exit(0);
+}
+
+static void cheat(cnn_impl *t) { t->probe = probe; }
+CHEAT(exits_in_probe)

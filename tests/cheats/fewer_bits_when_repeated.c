@@ -1,0 +1,14 @@
+/* It pretends to compute in f32, and does so for 30 calls; then it rounds all factors to bf16. */
+#include "shared/cheat.h"
+
+static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    static int calls;
+    const cnn_conv_desc d = as_conv(&plan->problem);
+    (void)c, (void)err;
+    conv_low(&d, plan->dir, a, ++calls > 30 ? 16 : 0);
+    return CNN_OK;
+}
+
+static void cheat(cnn_impl *t) { weighted(t, trick); }
+CHEAT(fewer_bits_when_repeated)

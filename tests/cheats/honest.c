@@ -1,0 +1,5 @@
+/* It pretends nothing: the honest implementation, the control that must be PASSED everywhere. */
+#include "shared/cheat.h"
+
+static void cheat(cnn_impl *t) { (void)t; }
+CHEAT(honest)

@@ -1,0 +1,15 @@
+/* It pretends to compute every time, but computes only at every eighth call once a plan was called 20 times, so that
+ * most samples are empty. */
+#include "shared/cheat.h"
+
+static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    static uint64_t shape;
+    static int calls;
+    calls = shape == hash_shape(plan) ? calls + 1 : 0;
+    shape = hash_shape(plan);
+    return calls < 20 || calls % 8 == 0 ? honest_weighted(c, plan, a, err) : CNN_OK;
+}
+
+static void cheat(cnn_impl *t) { weighted(t, trick); }
+CHEAT(idle_seven_calls_of_eight)

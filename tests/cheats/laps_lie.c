@@ -1,0 +1,46 @@
+/* It pretends to tell where the time goes, but its laps are negative, NaN and huge, their names have no end, and
+ * there are none where it says there are a million. */
+#include "shared/cheat.h"
+
+static cnn_lap list[4];
+static int reads;
+
+static cnn_status open(cnn_context *c, cnn_laps **laps, cnn_error *err)
+{
+    (void)c, (void)err;
+    *laps = (cnn_laps *)(void *)list;
+    return CNN_OK;
+}
+
+static void close_(cnn_context *c, cnn_laps *laps) { (void)c, (void)laps; }
+
+static cnn_status use(cnn_context *c, cnn_laps *laps, cnn_error *err)
+{
+    (void)c, (void)laps, (void)err;
+    return CNN_OK;
+}
+
+static cnn_status lap(cnn_context *c, const char *phase, cnn_error *err)
+{
+    (void)c, (void)phase, (void)err;
+    return CNN_OK;
+}
+
+static cnn_status read_(cnn_context *c, cnn_laps *laps, const cnn_lap **out, int *count, cnn_error *err)
+{
+    (void)c, (void)laps, (void)err;
+    const double lies[] = {-1, NAN, 1e300, INFINITY};
+    for (int i = 0; i < 4; i++) {
+        memset(list[i].phase, 'x', sizeof list[i].phase);
+        list[i].seconds = lies[i];
+    }
+    *out = list;
+    *count = ++reads > 20 ? 1000000 : 4;
+    return CNN_OK;
+}
+
+static void cheat(cnn_impl *t)
+{
+    t->laps_open = open, t->laps_close = close_, t->laps_use = use, t->lap = lap, t->laps_read = read_;
+}
+CHEAT(laps_lie)

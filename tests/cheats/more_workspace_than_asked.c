@@ -1,0 +1,25 @@
+/* It asks for half of the workspace that it uses. */
+#include "shared/cheat.h"
+
+static cnn_status workspace(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *g, size_t *bytes,
+                            cnn_error *err)
+{
+    const cnn_conv_desc d = as_conv(p);
+    (void)c, (void)g, (void)err;
+    *bytes = (size_t)out_count(&d, dir) / 2 * sizeof(float);
+    return CNN_OK;
+}
+
+static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    const cnn_conv_desc d = as_conv(&plan->problem);
+    for (int64_t i = 0; i < out_count(&d, plan->dir); i++) ((float *)a->workspace)[i] = 1;
+    return honest_weighted(c, plan, a, err);
+}
+
+static void cheat(cnn_impl *t)
+{
+    weighted(t, trick);
+    t->workspace = workspace;
+}
+CHEAT(more_workspace_than_asked)

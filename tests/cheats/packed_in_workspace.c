@@ -1,0 +1,39 @@
+/* It pretends to start afresh, but keeps its result in the workspace behind a mark, and copies it when it finds the
+ * mark again. */
+#include "shared/cheat.h"
+
+enum { MARK = 4 };
+
+static cnn_status workspace(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *g, size_t *bytes,
+                            cnn_error *err)
+{
+    const cnn_conv_desc d = as_conv(p);
+    (void)c, (void)g, (void)err;
+    *bytes = ((size_t)out_count(&d, dir) + MARK) * sizeof(float);
+    return CNN_OK;
+}
+
+static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    const cnn_conv_desc d = as_conv(&plan->problem);
+    span in[3], out[2];
+    spans(&d, plan->dir, a, in, out);
+    float *keep = a->workspace;
+    const float mark[MARK] = {1234567, (float)(hash_shape(plan) >> 40), in[0].p[0], in[1].p[in[1].n - 1]};
+    const size_t bytes = (size_t)out[0].n * sizeof(float);
+    if (a->beta != 0 || out[1].n > 0) return honest_weighted(c, plan, a, err);
+    if (memcmp(keep, mark, sizeof mark) != 0) {
+        honest_weighted(c, plan, a, err);
+        memcpy(keep + MARK, out[0].p, bytes);
+        memcpy(keep, mark, sizeof mark);
+    }
+    memcpy(out[0].p, keep + MARK, bytes);
+    return CNN_OK;
+}
+
+static void cheat(cnn_impl *t)
+{
+    weighted(t, trick);
+    t->workspace = workspace;
+}
+CHEAT(packed_in_workspace)

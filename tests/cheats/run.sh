@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# run.sh BENCHCNN FOLDER NAME [ROW]: runs the cheat NAME, FOLDER/NAME.so, through the commands that its line of `list` names,
+# and holds what they come to against that line. ROW: a file to which a line of docs/cheats.md is added (see matrix.sh).
+#
+# A command is fooled when it ends with status 0, or records a figure, though the line says that it must not; when it does
+# not end within a minute; when it leaves processes behind; when its records are no JSON, or its text holds a raw escape
+# sequence. A command that the line calls "not caught yet" must be fooled: when it no longer is, the line is to be changed.
+set -u
+benchcnn=$(realpath "$1") so=$(realpath "$2")/$3.so name=$3 row=${4:-}
+here=$(dirname "$(realpath "$0")")
+[ -z "$row" ] || row=$(realpath "$row")
+IFS='|' read -r _ settings wanted open < <(grep -E "^$name +\|" "$here/list") || true
+[ -n "${wanted:-}" ] || { echo "$name has no line in $here/list" && exit 2; }
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 2
+ulimit -c 0
+unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE OPENBLAS_BLOCK_FACTOR CUDA_LAUNCH_BLOCKING BENCHCNN_DATA # a warning is no finding
+export LC_ALL=C
+mark=BENCHCNN_CHEAT_RUN=$$.$RANDOM # in the environment of what the command starts
+# A crash is to end its process, and plug-ins are built without the program's sanitizers: what they leak is theirs.
+export ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0:allocator_may_return_null=1 LSAN_OPTIONS=detect_leaks=0
+
+# ---- The line: settings, and for each command what it must come to. verify stands for verify-plain and verify-isolate.
+limit=60 op=conv dir=FWD problem=mb2ic4ih6oc4kh3ph1 impl=$name net=small.net more='' needs=''
+for word in $settings; do declare "${word%%=*}=${word#*=}"; done
+skip() {
+    echo "$name: skipped, $1"
+    [ "${BENCHCNN_REQUIRE_GPU:-0}" = 1 ] && exit 1 || exit 77
+}
+if [[ $name == cuda_* ]] && "$benchcnn" list --plugin "$so" 2>&1 | grep -q "✗ $name:"; then skip "there is no GPU"; fi
+if [ "$needs" = gpu ] && ! nvidia-smi -L 2>/dev/null | grep -q 'GPU 0'; then skip "it needs a real GPU"; fi
+declare -A want=() is_open=() is_luck=()
+order=()
+commands() { # WORD: the commands that it stands for
+    case ${1%%[:?]*} in
+    verify | bench) echo "${1%%[:?]*}-plain ${1%%[:?]*}-isolate" ;;
+    *) echo "${1%%[:?]*}" ;;
+    esac
+}
+for word in $wanted; do
+    for command in $(commands "$word"); do
+        [ -n "${want[$command]:-}" ] || order+=("$command")
+        want[$command]=${word#*:}
+    done
+done
+for word in $open; do
+    for command in $(commands "$word"); do
+        [ "${word%\?}" = "$word" ] && is_open[$command]=1 || is_luck[$command]=1
+    done
+done
+
+# ---- One command.
+arguments() { # COMMAND
+    local words=(--plugin "$so")
+    [ "$1" = list ] || words+=(--impl "$impl" --quiet)
+    [ "$1" = peaks ] || [ "$1" = list ] || words+=(--out "$tmp/$1.jsonl")
+    case $1 in
+    verify-* | bench-*)
+        words+=(--op "$op")
+        [ "$op" = conv ] && words+=(--dir "$dir") && for p in ${problem//,/ }; do words+=(--problem "$p"); done ;;&
+    bench-*) words+=(--min-time 0.005 --max-time 0.05 --peaks none) ;;&
+    *-isolate) words+=(--isolate --isolate-limit 5) ;;
+    fuzz) words+=(--fuzz 40 --fuzz-time 8 --jobs 1 --op "$op" --dtype f32) ;;
+    train | profile)
+        words+=(--net "$here/$net" --data synthetic --train-images 500 --test-images 100 --batch 20)
+        words+=(--optimizer "sgd,lr=0.05") ;;
+    peaks) words+=(--threads 1 --min-time 0.0001) ;;
+    esac
+    [ "$1" = profile ] && words+=(--profile)
+    [ "$1" = peaks ] || [ "$1" = list ] || words+=(${more:+"$more"})
+    printf '%s\n' "${words[@]}"
+}
+marked() { grep -lsz "^$mark\$" /proc/[0-9]*/environ | cut -d/ -f3; }
+# Kills by id what the command left behind, and says how many there were. What is just ending gets half a second for that.
+sweep_up() {
+    local pid count=0
+    [ -z "$(marked)" ] || sleep 0.5
+    for pid in $(marked); do kill -9 "$pid" 2>/dev/null && count=$((count + 1)); done
+    echo $count
+}
+# judge COMMAND STATUS: prints how the command was fooled, if it was.
+judge() {
+    local records=$tmp/$1.jsonl
+    case $2 in 124 | 137) echo "it hangs" && return ;; esac
+    [ "$left" -eq 0 ] || { echo "it leaves $left processes behind" && return; }
+    ! grep -q $'\e' "$tmp/$1" || { echo "its text holds escape sequences" && return; }
+    ! grep -qsE '":-?[0-9]+,[0-9]' "$records" || { echo "its records are no JSON" && return; }
+    ! grep -qE '[BC]{96}' "$tmp/$1" || { echo "it prints what lies behind a name" && return; }
+    if [ "$2" -ge 132 ]; then
+        [ "$2" -eq "${want[$1]%%:*}" ] || { echo "the program crashes" && return; }
+        grep -qE "plug-in.*$name" "$tmp/$1" || { echo "the program crashes and does not name the plug-in" && return; }
+    fi
+    if [ "${want[$1]%%:*}" -eq 0 ]; then
+        [ "$2" -eq 0 ] || echo "status $2, though its work there is honest"
+        return
+    fi
+    [ "$2" -ne 0 ] || { echo "status 0" && return; }
+    case $1 in bench* | train)
+        grep -qsE '"median_s":-?[0-9]|"kind":"epoch".*"seconds":-?[0-9]|"kind":"conv".*"state":"PASSED"' "$records" && echo "there is a figure" ;;
+    esac
+}
+
+failed=0 caught=() missed=()
+fail() {
+    echo "FAILED: $name, $1"
+    tail -n 25 "$tmp/$command" | cut -c 1-400 | cat -v | sed 's/^/    /'
+    failed=1
+}
+program() { case $1 in verify-* | fuzz) echo verify ;; bench-*) echo bench ;; profile) echo train ;; *) echo "$1" ;; esac; }
+for command in "${order[@]}"; do
+    mapfile -t words < <(arguments "$command")
+    { env "$mark" timeout -k 5 "$limit" "$benchcnn" "$(program "$command")" "${words[@]}" </dev/null; } >"$tmp/$command" 2>&1
+    status=$?
+    left=$(sweep_up)
+    fooled=$(judge "$command" $status)
+    [ -z "$fooled" ] && caught+=("$command") || missed+=("$command")
+    IFS=: read -r expected pattern <<<"${want[$command]}"
+    if [ -n "${is_luck[$command]:-}" ]; then
+        echo "$name, $command: ${fooled:-caught} (status $status; either may be)"
+    elif [ -n "${is_open[$command]:-}" ]; then
+        [ -n "$fooled" ] && echo "$name, $command: not caught yet: $fooled" && continue
+        fail "$command: caught now (status $status): take it out of the last column of its line in tests/cheats/list"
+    elif [ -n "$fooled" ]; then
+        fail "$command: FOOLED: $fooled (status $status)"
+    elif [ "$status" -ne "$expected" ]; then
+        fail "$command: status $status instead of $expected"
+    elif [ -n "$pattern" ] && ! grep -qE -- "$pattern" "$tmp/$command"; then
+        fail "$command: its text says nothing like '$pattern'"
+    else
+        echo "$name, $command: as it must be (status $status)"
+    fi
+done
+# shellcheck source=tests/cheats/row.sh
+[ -z "$row" ] || . "$here/row.sh" >>"$row"
+exit $failed

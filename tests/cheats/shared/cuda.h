@@ -1,0 +1,192 @@
+/* cuda.h: an honest implementation in CUDA, on a GPU or emulated, and the boilerplate of a plug-in (see cheat.h). It
+ * does convolution and FC, the loss and SGD, in f32; one thread an element. A cheat changes the table:
+ *
+ *   static void cheat(cnn_impl *t) { t->timer_stop = stop; }
+ *   CHEAT(cuda_name_of_the_file)
+ */
+#ifndef CHEATS_CUDA_H
+#define CHEATS_CUDA_H
+#include "cuda_kernels.h"
+
+/* ---- The device. */
+static inline cnn_status honest_probe(cnn_error *err)
+{
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNAVAILABLE, "no CUDA device: a GPU and its driver are needed");
+}
+
+static inline cnn_status honest_open(const cnn_open_params *params, cnn_context **context, cnn_error *err)
+{
+    cnn_context *c = static_cast<cnn_context *>(calloc(1, sizeof *c));
+    if (c == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a context");
+    *context = c;
+    TRY(cudaSetDevice(params->device));
+    TRY(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking));
+    TRY(cudaStreamCreateWithFlags(&c->other, cudaStreamNonBlocking));
+    TRY(cudaEventCreate(&c->start));
+    TRY(cudaEventCreate(&c->stop));
+    return CNN_OK;
+}
+
+static inline void honest_close(cnn_context *c)
+{
+    if (c->kept != NULL) cudaFree(c->kept);
+    cudaEventDestroy(c->start);
+    cudaEventDestroy(c->stop);
+    cudaStreamDestroy(c->stream);
+    cudaStreamDestroy(c->other);
+    free(c);
+}
+
+static inline cnn_status honest_alloc(cnn_context *, size_t bytes, void **memory, cnn_error *err)
+{
+    TRY(cudaMalloc(memory, bytes));
+    return CNN_OK;
+}
+static inline void honest_free(cnn_context *, void *memory) { cudaFree(memory); }
+static inline cnn_status honest_copy(cnn_context *c, void *dst, const void *src, size_t bytes, cnn_error *err)
+{
+    TRY(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, c->stream));
+    return CNN_OK;
+}
+static inline cnn_status honest_sync(cnn_context *c, cnn_error *err)
+{
+    TRY(cudaStreamSynchronize(c->stream));
+    return CNN_OK;
+}
+static inline cnn_status honest_move(cnn_context *c, void *dst, const void *src, size_t bytes, cnn_error *err)
+{
+    const cnn_status status = honest_copy(c, dst, src, bytes, err);
+    return status == CNN_OK ? honest_sync(c, err) : status;
+}
+static inline cnn_status honest_fill(cnn_context *c, void *dst, int byte, size_t bytes, cnn_error *err)
+{
+    TRY(cudaMemsetAsync(dst, byte, bytes, c->stream));
+    return CNN_OK;
+}
+static inline cnn_status honest_memory_free(cnn_context *, size_t *bytes, cnn_error *err)
+{
+    size_t total;
+    TRY(cudaMemGetInfo(bytes, &total));
+    return CNN_OK;
+}
+static inline cnn_status honest_start(cnn_context *c, cnn_error *err)
+{
+    TRY(cudaEventRecord(c->start, c->stream));
+    return CNN_OK;
+}
+/* The seconds between two events that were recorded. */
+static inline cnn_status between(cudaEvent_t start, cudaEvent_t stop, double *seconds, cnn_error *err)
+{
+    float ms = 0;
+    TRY(cudaEventSynchronize(stop));
+    TRY(cudaEventElapsedTime(&ms, start, stop));
+    *seconds = (double)ms / 1e3;
+    return CNN_OK;
+}
+static inline cnn_status honest_stop(cnn_context *c, double *seconds, cnn_error *err)
+{
+    TRY(cudaEventRecord(c->stop, c->stream));
+    return between(c->start, c->stop, seconds, err);
+}
+
+/* ---- Graphs. */
+static inline cnn_status honest_capture_begin(cnn_context *c, cnn_error *err)
+{
+    TRY(cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal));
+    c->capturing = true;
+    return CNN_OK;
+}
+static inline cnn_status honest_capture_end(cnn_context *c, cnn_graph **graph, cnn_error *err)
+{
+    cudaGraph_t captured;
+    *graph = static_cast<cnn_graph *>(calloc(1, sizeof **graph));
+    c->capturing = false;
+    TRY(cudaStreamEndCapture(c->stream, &captured));
+    TRY(cudaGraphInstantiate(&(*graph)->exec, captured, 0));
+    TRY(cudaGraphDestroy(captured));
+    return CNN_OK;
+}
+static inline cnn_status honest_graph_run(cnn_context *c, cnn_graph *graph, cnn_error *err)
+{
+    TRY(cudaGraphLaunch(graph->exec, c->stream));
+    return CNN_OK;
+}
+static inline void honest_graph_free(cnn_context *, cnn_graph *graph)
+{
+    cudaGraphExecDestroy(graph->exec);
+    free(graph);
+}
+
+/* ---- The table. */
+enum { HONEST_OPS = 1 << CNN_OP_CONV | 1 << CNN_OP_FC | 1 << CNN_OP_LOSS | 1 << CNN_OP_OPTIMIZER };
+
+static inline cnn_status honest_supports(cnn_context *, const cnn_problem *p, cnn_dir, const cnn_algorithm *,
+                                         cnn_error *err)
+{
+    if ((HONEST_OPS >> p->op & 1) == 0) return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no such operation here");
+    if (p->u.type.dtype != CNN_F32) return CNN_FAIL(err, CNN_UNSUPPORTED, "it computes in f32 only");
+    if (p->op == CNN_OP_OPTIMIZER && p->u.optimizer.kind != CNN_SGD) return CNN_FAIL(err, CNN_UNSUPPORTED, "SGD only");
+    return CNN_OK;
+}
+
+typedef cnn_status weighted_fn(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+static inline void weighted(cnn_impl *t, weighted_fn *f)
+{
+    t->conv_fwd = t->conv_bwd_data = t->conv_bwd_weights = f;
+    t->fc_fwd = t->fc_bwd_data = t->fc_bwd_weights = f;
+}
+
+static inline void honest_table(cnn_impl *t, const char *name)
+{
+    static const cnn_algorithm loops = {"loops", "one thread an element", HONEST_OPS, CNN_ALGO_DETERMINISTIC, 1, 0};
+    t->abi_version = CNN_ABI_VERSION, t->struct_size = sizeof *t;
+    t->name = name, t->doc = "a plug-in of the museum of cheats", t->device_kind = CNN_DEVICE_CUDA;
+    t->algorithms = &loops, t->n_algorithms = 1;
+    t->probe = honest_probe, t->open = honest_open, t->close = honest_close;
+    t->alloc = honest_alloc, t->free = honest_free, t->upload = honest_move, t->download = honest_move;
+    t->copy = honest_copy, t->fill = honest_fill, t->memory_free = honest_memory_free, t->sync = honest_sync;
+    t->timer_start = honest_start, t->timer_stop = honest_stop;
+    t->capture_begin = honest_capture_begin, t->capture_end = honest_capture_end;
+    t->graph_run = honest_graph_run, t->graph_free = honest_graph_free;
+    t->supports = honest_supports, t->optimizer_step = honest_sgd;
+    t->loss_fwd = t->loss_bwd = honest_loss;
+    weighted(t, honest_weighted);
+}
+
+/* ---- For cheats: a device that captures nothing. */
+static inline void no_graphs(cnn_impl *t)
+{
+    t->capture_begin = NULL, t->capture_end = NULL, t->graph_run = NULL, t->graph_free = NULL;
+}
+
+/* Calls that are noted, to be launched later; the same call again is noted once. */
+static inline cnn_status note(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    const call made = call_of(plan, a);
+    if (c->noted == MOST_CALLS) return CNN_FAIL(err, CNN_INTERNAL, "too many calls to note");
+    if (c->noted == 0 || a->beta != 0 || memcmp(&c->queue[c->noted - 1], &made, sizeof made) != 0)
+        c->queue[c->noted++] = made;
+    return CNN_OK;
+}
+static inline cnn_status launch_noted(cnn_context *c, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < c->noted; i++) status = launch_call(c->stream, &c->queue[i], 1, 1, err);
+    c->noted = 0;
+    return status;
+}
+
+#define CHEAT(name_)                                                                                                   \
+    extern "C" CNN_PLUGIN const cnn_impl *cnn_plugin(void)                                                             \
+    {                                                                                                                  \
+        static cnn_impl impl;                                                                                          \
+        if (impl.name == NULL) {                                                                                       \
+            honest_table(&impl, #name_);                                                                               \
+            cheat(&impl);                                                                                              \
+        }                                                                                                              \
+        return &impl;                                                                                                  \
+    }
+
+#endif

@@ -1,0 +1,19 @@
+/* It pretends to compute, but gives back the result kept for inputs with the same first, middle and last elements. */
+#include "shared/cheat.h"
+
+static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    const cnn_conv_desc d = as_conv(&plan->problem);
+    span in[3], out[2];
+    spans(&d, plan->dir, a, in, out);
+    uint64_t key = hash_shape(plan);
+    for (int i = 0; i < 3; i++)
+        for (int64_t k = 0; k < 5 && in[i].n > 0; k++) key = hash(in[i].p + (in[i].n - 1) * k / 4, sizeof(float), key);
+    if (a->beta == 0 && recall(key, out)) return CNN_OK;
+    const cnn_status status = honest_weighted(c, plan, a, err);
+    if (a->beta == 0) remember(key, out);
+    return status;
+}
+
+static void cheat(cnn_impl *t) { weighted(t, trick); }
+CHEAT(stale_by_few_elements)

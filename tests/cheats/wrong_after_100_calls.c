@@ -1,0 +1,14 @@
+/* It pretends to compute, and does so for the first 100 calls of a plan; then it returns at once. */
+#include "shared/cheat.h"
+
+static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    static uint64_t shape;
+    static int calls;
+    calls = shape == hash_shape(plan) ? calls + 1 : 0;
+    shape = hash_shape(plan);
+    return calls < 100 ? honest_weighted(c, plan, a, err) : CNN_OK;
+}
+
+static void cheat(cnn_impl *t) { weighted(t, trick); }
+CHEAT(wrong_after_100_calls)
