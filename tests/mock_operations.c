@@ -34,11 +34,11 @@ static cnn_status launch(cnn_context *context, const call *c, cnn_error *err)
 #define X(slot, field, type)                                                                                           \
     static cnn_status run_##slot(mock *m, const call *c, cnn_error *err)                                               \
     {                                                                                                                  \
-        return cnn_impl_cpu()->slot(m->cpu, c->plan, &c->args.field, err);                                             \
+        return cnn_impl_cpu()->slot(m->cpu, &c->plan, &c->args.field, err);                                            \
     }                                                                                                                  \
     static cnn_status mock_##slot(cnn_context *context, const cnn_plan *plan, const type *args, cnn_error *err)        \
     {                                                                                                                  \
-        const call c = {.run = run_##slot, .plan = plan, .args.field = *args};                                         \
+        const call c = {.run = run_##slot, .plan = *plan, .planned = true, .args.field = *args};                       \
         return launch(context, &c, err);                                                                               \
     }
 OPERATIONS(X)

@@ -34,7 +34,8 @@ typedef struct copy_args {
 
 struct call {
     runner *run;
-    const cnn_plan *plan;
+    cnn_plan plan; /* a copy: the one that it was called with is gone when it runs */
+    bool planned;
     union {
         cnn_weighted_args weighted;
         cnn_map_fwd_args map_fwd;

@@ -26,7 +26,7 @@ cnn_status mock_run_until(mock *m, int64_t place, cnn_error *err)
         m->dead = m->dead || ++m->executed == m->knobs[MOCK_FAIL_AT];
         if (m->dead) return CNN_FAIL(err, CNN_DEVICE, "mock: operation %lld failed", (long long)m->executed);
         const int64_t from = m->knobs[MOCK_RESTS_FROM];
-        if (from > 0 && m->executed >= from && c->plan != NULL && c->plan->dir == CNN_BWD_W) continue;
+        if (from > 0 && m->executed >= from && c->planned && c->plan.dir == CNN_BWD_W) continue;
         const cnn_status status = c->run(m, c, err);
         if (status != CNN_OK) return status;
     }

@@ -41,7 +41,7 @@ static cnn_status sync_now(cnn_context *c, cnn_error *err)
 static const cnn_impl impl = {
     .name = "told", .supports = supports, .prepare = prepare, .release = release, .conv_fwd = run, .sync = sync_now};
 static const cnn_session session = {.impl = &impl};
-static const cnn_algorithm algorithm = {.name = "a", .ops = 1u << CNN_OP_CONV};
+static const cnn_algorithm algorithm = {.name = "a", .ops = 1u << CNN_OP_CONV, .amplification = 1};
 
 static cnn_status plan_one(cnn_plan *plan, cnn_error *err)
 {

@@ -96,10 +96,10 @@ grep -q '"x":"wipe\\\\x1b' "$work/facts.jsonl" || fail "the warning is in no rec
 # ---- How it ends: its name is told, without --isolate too.
 body='s/const float \*b = args->b;.*/const float *b = args->b; ACT/'
 from aborts "s/#include <stdlib.h>/&\\n/; ${body/ACT/abort();}"
-expect 134 'a crash, with plug-ins loaded .mine, .*aborts.so' "abort" "$benchcnn" verify --plugin "$work/aborts.so" --impl mine "${problem[@]}"
+expect 1 'a crash, with plug-ins loaded .*aborts.so' "abort" "$benchcnn" verify --plugin "$work/aborts.so" --impl mine "${problem[@]}"
 from deep "s/^static cnn_status mine_conv_fwd/static int deeper(volatile char *up) { volatile char here[4096]; here[0] = up[0]; return deeper(here) + here[0]; }\\n&/; ${body/ACT/volatile char top[1] = {0\}; if (deeper(top)) return CNN_DEVICE;}"
 if [ -z "${4:-}" ]; then # a sanitizer takes the stack for itself
-    expect 139 'a crash, with plug-ins loaded .mine, .*deep.so' "stack overflow" "$benchcnn" verify --plugin "$work/deep.so" --impl mine "${problem[@]}"
+    expect 1 'a crash, with plug-ins loaded .*deep.so' "stack overflow" "$benchcnn" verify --plugin "$work/deep.so" --impl mine "${problem[@]}"
 fi
 expect 1 'FAILED.*mine:loops.*signal' "stack overflow, isolated" "$benchcnn" verify --plugin "$work/deep.so" --impl mine "${problem[@]}" --isolate
 mkfifo "$work/fifo.so"
