@@ -31,9 +31,9 @@ static cnn_status fill(judge *j, int i, judge_upload *upload, cnn_error *err)
     return status;
 }
 
-cnn_status judge_reset(judge *j, cnn_error *err)
+cnn_status judge_calm(judge *j, cnn_error *err)
 {
-    cnn_status status = CNN_OK;
+    cnn_status status = judge_restore(j, err);
     for (int i = 0; status == CNN_OK && i < j->c.call.count; i++)
         if (j->c.call.operands[i].access != CNN_IN) status = fill(j, i, NULL, err);
     return status;
@@ -147,31 +147,31 @@ static cnn_status look_at(judge *j, int i, vf_run *run, cnn_error *err)
     return CNN_OK;
 }
 
-static void compare(judge *j, const vf_run *run, verify_result *verdict)
+static void compare(const judge *j, const vf_run *run, bool precision, verify_result *verdict)
 {
     const vf_rounding bounds = vf_rounding_of(&j->c.problem, &j->plan->algorithm);
     vf_comparison sums = {0};
     vf_judge(&j->c, run, &bounds, verdict, &sums);
-    vf_judge_precision(&j->c.problem, &bounds, &sums, verdict);
+    if (precision) vf_judge_precision(&j->c.problem, &bounds, &sums, verdict);
 }
 
 /* What must come out has followed the inputs change by change, and float64 rounds, too: before a kernel is blamed, it
  * is computed afresh. */
-static cnn_status judge_whole(judge *j, cnn_error *err)
+static cnn_status judge_whole(judge *j, bool precision, cnn_error *err)
 {
     vf_run run = {.fault = ""};
     cnn_status status = j->sums ? CNN_OK : vf_case_again(&j->c, j->session->threads, err);
     for (int i = 0; status == CNN_OK && i < j->c.call.count; i++) status = look_at(j, i, &run, err);
     if (status == CNN_OK && j->sums) {
         verify_result first = j->verdict;
-        compare(j, &run, &first);
+        compare(j, &run, precision, &first);
         if (first.state != VERIFY_PASSED) {
             status = vf_case_again(&j->c, j->session->threads, err);
             judge_expect(j);
         }
     }
     if (status == CNN_OK) {
-        compare(j, &run, &j->verdict);
+        compare(j, &run, precision, &j->verdict);
         j->count.whole++;
     }
     vf_run_free(&run);
@@ -224,10 +224,10 @@ cnn_status judge_run(judge *j, double seconds, cnn_error *err)
     if (j->sums && chosen(j, j->projection_s, 0.5)) status = project(j, &suspect, err);
     if (status != CNN_OK || !(suspect || chosen(j, j->whole_s, 0.1))) return status;
     const double start = cnn_now();
-    status = judge_whole(j, err);
+    status = judge_whole(j, false, err);
     j->whole_s = cnn_now() - start;
     if (suspect && !has_failed(j)) allow_more(j);
     return status;
 }
 
-cnn_status judge_last(judge *j, cnn_error *err) { return has_failed(j) ? CNN_OK : judge_whole(j, err); }
+cnn_status judge_last(judge *j, cnn_error *err) { return has_failed(j) ? CNN_OK : judge_whole(j, true, err); }

@@ -35,11 +35,12 @@ cnn_status judge_disturb(judge *j, cnn_error *err);
 cnn_status judge_peek(judge *j, cnn_error *err);
 /* After a timed run that took `seconds` with all around it; the outputs are as it left them. */
 cnn_status judge_run(judge *j, double seconds, cnn_error *err);
-/* After the last one: all elements, whatever was judged before. */
+/* After the last one: all elements, and their precision. */
 cnn_status judge_last(judge *j, cnn_error *err);
 
-/* What is updated in place gets its first values again, outputs plausible wrong ones. */
-cnn_status judge_reset(judge *j, cnn_error *err);
+/* Before the last run: inputs and what is updated in place get the case's values again, outputs plausible wrong ones.
+ */
+cnn_status judge_calm(judge *j, cnn_error *err);
 
 /* The gravest of all that was found: PASSED, or the figures are worth nothing. */
 const verify_result *judge_verdict(const judge *j);

@@ -38,6 +38,16 @@ static cnn_status change(judge *j, int operand, int64_t index, double value, cnn
     return judge_put(j, operand, index, value, err);
 }
 
+cnn_status judge_restore(judge *j, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    while (status == CNN_OK && j->n_touched > 0) {
+        const touched t = j->touched[--j->n_touched];
+        status = change(j, t.operand, t.index, t.was, err);
+    }
+    return status;
+}
+
 /* The oldest change is taken back when there are many, so that the inputs stay what they were, but for a few. */
 static cnn_status forget_oldest(judge *j, cnn_error *err)
 {

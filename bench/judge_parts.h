@@ -38,6 +38,8 @@ struct judge {
 /* One element of an operand, where the device has it. */
 cnn_status judge_put(const judge *j, int operand, int64_t index, double value, cnn_error *err);
 
+/* The inputs as the case has them. */
+cnn_status judge_restore(judge *j, cnn_error *err);
 void judge_projections_open(judge *j);
 /* What the outputs must project to now. */
 void judge_expect(judge *j);

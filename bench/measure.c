@@ -107,35 +107,36 @@ static cnn_status time_download(measure *m, cnn_error *err)
     return status;
 }
 
-/* What is updated in place has changed with every run; it is put back and the kernel run once more. */
+/* What is updated in place has changed with every run; it is put back, and all inputs with it: they tell the precision,
+ * too, which the large values of other runs would hide. */
 static cnn_status last_run(measure *m, cnn_error *err)
 {
-    double ignored;
-    cnn_status status = judge_reset(m->judge, err);
-    if (status == CNN_OK) status = measure_time(m, 1, measure_prepares(m), &ignored, err);
+    cnn_status status = judge_calm(m->judge, err);
+    if (status == CNN_OK) status = measure_run(m, err);
     return status == CNN_OK ? judge_last(m->judge, err) : status;
 }
 
-/* Several replays in one go by the device's timer and by the harness's clock, which has the launching and the waiting
- * in it beside the work, once: what an empty span costs, and then some. A disturbed host needs another try. */
-static cnn_status check_timer(measure *m, double median, cnn_error *err)
+/* One sample, and several in one go, by the device's timer and by the harness's clock, which has the launching and the
+ * waiting in it beside the work, once: what an empty span costs, and then some. A disturbed host needs another try. */
+static cnn_status check_timer(measure *m, cnn_error *err)
 {
     enum { REPLAYS = 9, TRIES = 20 };
     const double around = 3 * m->empty + 20e-6, share = 0.3;
-    const int times = m->graph ? REPLAYS : 1, runs = times * m->repeats;
-    double by_clock = INFINITY;
-    if (m->own_clock || m->lie[0] != '\0') return CNN_OK;
-    for (int i = 0; i < TRIES; i++) {
-        double seconds, wall;
-        const cnn_status status = measure_both(m, times, &seconds, &wall, err);
+    const int times = m->graph ? REPLAYS : 1;
+    double by_clock = INFINITY, by_timer = INFINITY;
+    bool agree = m->own_clock || m->lie[0] != '\0';
+    if (agree) return CNN_OK;
+    for (int i = 0; i < TRIES && !agree; i++) {
+        double one, many, wall;
+        cnn_status status = measure_both(m, 1, &one, &wall, err);
+        if (status == CNN_OK) status = measure_both(m, times, &many, &wall, err);
         if (status != CNN_OK) return status;
-        by_clock = fmin(by_clock, wall / runs);
-        const double work = wall - around; /* of all these runs, at most a little less than they took */
-        if (seconds >= work / (1 + share) && median * runs >= work / (1 + share)) break;
-        if (i == TRIES - 1)
-            snprintf(m->lie, sizeof m->lie, "its timer says %.3g s a run, the harness's clock %.3g s", median,
-                     by_clock);
+        by_clock = fmin(by_clock, wall / (times * m->repeats));
+        by_timer = fmin(by_timer, fmin(many / times, one) / m->repeats);
+        agree = many >= (wall - around) / (1 + share) && one * times >= many / (1 + 2 * share);
     }
+    if (!agree)
+        snprintf(m->lie, sizeof m->lie, "its timer says %.3g s a run, the harness's clock %.3g s", by_timer, by_clock);
     m->costs.own_clock_s = by_clock;
     return CNN_OK;
 }
@@ -145,7 +146,7 @@ cnn_status measure_finish(measure *m, measure_result *result, cnn_error *err)
     cnn_status status = measure_go_on(m, err);
     sampling_stats(&m->sampling, &result->stats);
     m->costs.own_clock_s = NAN;
-    if (status == CNN_OK) status = check_timer(m, result->stats.median, err);
+    if (status == CNN_OK) status = check_timer(m, err);
     if (status == CNN_OK) status = last_run(m, err);
     if (status == CNN_OK) status = time_download(m, err);
     if (status != CNN_OK) return status;
