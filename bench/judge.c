@@ -155,6 +155,15 @@ static void compare(const judge *j, const vf_run *run, bool precision, verify_re
     if (precision) vf_judge_precision(&j->c.problem, &bounds, &sums, verdict);
 }
 
+static cnn_status look_at_workspace(judge *j, cnn_error *err)
+{
+    int64_t damage = 0;
+    if (!j->workspace.memory) return CNN_OK;
+    const cnn_status status = vf_guarded_download(&j->workspace, j->session, j->room, &damage, err);
+    if (status == CNN_OK && damage != 0) blame(j, "its workspace", damage);
+    return status;
+}
+
 /* What must come out has followed the inputs change by change, and float64 rounds, too: before a kernel is blamed, it
  * is computed afresh. */
 static cnn_status judge_whole(judge *j, bool precision, cnn_error *err)
@@ -162,6 +171,7 @@ static cnn_status judge_whole(judge *j, bool precision, cnn_error *err)
     vf_run run = {.fault = ""};
     cnn_status status = j->sums ? CNN_OK : vf_case_again(&j->c, j->session->threads, err);
     for (int i = 0; status == CNN_OK && i < j->c.call.count; i++) status = look_at(j, i, &run, err);
+    if (status == CNN_OK) status = look_at_workspace(j, err);
     if (status == CNN_OK && j->sums) {
         verify_result first = j->verdict;
         compare(j, &run, precision, &first);

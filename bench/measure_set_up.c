@@ -18,6 +18,8 @@ static cnn_status time_the_clock(measure *m, cnn_error *err)
         cnn_status status = m->own_clock ? cnn_sync(m->session, err) : cnn_timer_start(m->session, &timer, err);
         seconds = cnn_now() - start;
         if (status == CNN_OK && !m->own_clock) status = cnn_timer_stop(m->session, &timer, &seconds, err);
+        if (status == CNN_OK && !m->own_clock) status = cnn_sync(m->session, err);
+        if (status == CNN_OK && !m->own_clock) status = judge_peek(m->judge, err);
         m->empty = fmin(m->empty, cnn_now() - start);
         if (status != CNN_OK) return status;
         least = fmin(least, seconds);
