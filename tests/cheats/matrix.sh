@@ -28,7 +28,8 @@ leaves processes, broken records or escape sequences behind. The honest ones mus
 
 $(($(wc -l <"$rows") - honest)) cheats and $honest honest plug-ins; $open cheats still fool a command.
 
-Load: refused when it is loaded, registered or opened. Verify: the checks that failed. Bench: its output, or its place in the record, was refused.
+Load: refused when it is loaded, registered or opened. Verify: the checks that failed. Bench: its output, or its place in the record, was refused;
+honest: it got a figure, which is that of honest work, for what it pretends comes to nothing there.
 Clock: what its timer says cannot be. Exit: it ended or crashed the process, and that was told. Training: \`train\` gave no figure. The last column but one
 names the commands that are fooled today (\`-plain\`: without \`--isolate\` only; \`-isolate\`: with it only).
 

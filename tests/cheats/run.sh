@@ -4,9 +4,11 @@
 #
 # A command is fooled when it ends with status 0, or records a figure, though the line says that it must not; when it does
 # not end within a minute; when it leaves processes behind; when its records are no JSON, or its text holds a raw escape
-# sequence. A command that the line calls "not caught yet" must be fooled: when it no longer is, the line is to be changed.
+# sequence; when it crashes, for who watches it has a status of its own; when a figure that the line calls honest is not
+# like the honest plug-in's. A command that the line calls "not caught yet" must be fooled: when it no longer is,
+# the line is to be changed.
 set -u
-benchcnn=$(realpath "$1") so=$(realpath "$2")/$3.so name=$3 row=${4:-}
+benchcnn=$(realpath "$1") folder=$(realpath "$2") so=$(realpath "$2")/$3.so name=$3 row=${4:-}
 here=$(dirname "$(realpath "$0")")
 [ -z "$row" ] || row=$(realpath "$row")
 IFS='|' read -r _ settings wanted open < <(grep -E "^$name +\|" "$here/list") || true
@@ -79,6 +81,22 @@ sweep_up() {
     for pid in $(marked); do kill -9 "$pid" 2>/dev/null && count=$((count + 1)); done
     echo $count
 }
+# The figure of IMPL in the records FILE.
+figure() { grep -hF "\"kind\":\"conv\",\"impl\":\"$2\"" "$1" 2>/dev/null | grep -oE '"median_s":[^,]+' | head -1 | cut -d: -f2; }
+# Says so if the figure is not honest work's: less than half of the honest plug-in's in a contest of both, or than a third
+# alone, for a core of a shared machine is twice as fast at times.
+too_short() { # COMMAND
+    local honest=honest words alone mine theirs
+    [[ $name != cuda_* ]] || honest=cuda_honest
+    [ "$name" != $honest ] || return
+    mkdir -p "$tmp/contest"
+    mapfile -t words < <(impl=$impl,$honest tmp=$tmp/contest arguments "$1")
+    timeout -k 5 "$limit" "$benchcnn" bench --plugin "$folder/$honest.so" "${words[@]}" </dev/null >"$tmp/contest/$1" 2>&1
+    alone=$(figure "$tmp/$1.jsonl" "$name") mine=$(figure "$tmp/contest/$1.jsonl" "$name")
+    theirs=$(figure "$tmp/contest/$1.jsonl" $honest)
+    awk "BEGIN { exit !(${theirs:-0} > 0 && ${mine:-0} >= ${theirs:-0} / 2 && ${alone:-0} >= ${theirs:-0} / 3) }" ||
+        echo "its figure is ${alone:-missing}, ${mine:-missing} beside honest work of ${theirs:-unknown} s"
+}
 # judge COMMAND STATUS: prints how the command was fooled, if it was.
 judge() {
     local records=$tmp/$1.jsonl
@@ -87,12 +105,10 @@ judge() {
     ! grep -q $'\e' "$tmp/$1" || { echo "its text holds escape sequences" && return; }
     ! grep -qsE '":-?[0-9]+,[0-9]' "$records" || { echo "its records are no JSON" && return; }
     ! grep -qE '[BC]{96}' "$tmp/$1" || { echo "it prints what lies behind a name" && return; }
-    if [ "$2" -ge 132 ]; then
-        [ "$2" -eq "${want[$1]%%:*}" ] || { echo "the program crashes" && return; }
-        grep -qE "plug-in.*$name" "$tmp/$1" || { echo "the program crashes and does not name the plug-in" && return; }
-    fi
+    [ "$2" -lt 132 ] || { echo "the program crashes" && return; }
     if [ "${want[$1]%%:*}" -eq 0 ]; then
-        [ "$2" -eq 0 ] || echo "status $2, though its work there is honest"
+        [ "$2" -eq 0 ] || { echo "status $2, though its work there is honest" && return; }
+        [[ $1 != bench-* ]] || too_short "$1"
         return
     fi
     [ "$2" -ne 0 ] || { echo "status 0" && return; }
