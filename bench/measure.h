@@ -1,4 +1,4 @@
-/* measure.h: times one operation with one algorithm, sample by sample, and checks what the last timed run left behind.
+/* measure.h: times one operation with one algorithm, sample by sample, and judges what the runs leave behind (judge.h).
  *
  *   measure *m;
  *   measure_open(&session, &problem_case, &algorithm, &params, &m, &err);
@@ -16,7 +16,8 @@
  * Then a sample is a single run; on a device it is launched while the flushing still goes on, which hides the launch.
  *
  * Inputs are the verifier's random reals, never zeros or constants, which some hardware computes faster or cooler, nor
- * denormal numbers, which some computes far slower; what a run updates in place goes on from what the last one left. */
+ * denormal numbers, which some computes far slower; some elements change from run to run. What a run updates in place
+ * goes on from what the last one left. */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
@@ -83,8 +84,8 @@ void measure_close(measure *m); /* NULL is accepted */
 
 bool measure_done(const measure *m);
 cnn_status measure_turn(measure *m, cnn_error *err); /* at least one sample */
-/* The last run, timed like the others, its outputs poisoned before and checked after it (its time is a sample only
- * where the caches are flushed or used by others in between); then the statistics. Call it once. */
+/* One more run, on the case's own inputs, all of its outputs compared; a device's timer against the harness's clock;
+ * then the statistics. Call it once. */
 cnn_status measure_finish(measure *m, measure_result *result, cnn_error *err);
 
 #endif
