@@ -113,6 +113,7 @@ static cnn_status last_run(measure *m, cnn_error *err)
 {
     cnn_status status = judge_calm(m->judge, err);
     if (status == CNN_OK) status = measure_run(m, err);
+    if (status == CNN_OK) status = cnn_sync(m->session, err);
     return status == CNN_OK ? judge_last(m->judge, err) : status;
 }
 

@@ -11,7 +11,7 @@ static void samples_are_many_and_long_enough(void **state)
     assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
     const measure_result *r = &f.list[0].result;
     assert_true(r->stats.count >= 6);
-    assert_true(r->repeats > 1); /* 384 additions take well under 20 us */
+    assert_true(r->stats.median * r->repeats > 20 * r->costs.clock_s); /* 384 additions take well under a microsecond */
     assert_true(r->stats.min > 0 && r->stats.min <= r->stats.q1 && r->stats.q1 <= r->stats.median);
     assert_true(r->stats.median <= r->stats.q3 && r->stats.q3 <= r->stats.max);
     tear_down(&f);
