@@ -17,7 +17,7 @@
 typedef struct judge judge;
 
 /* For runs on buffers of its own: guarded, filled with the case's inputs, outputs with plausible wrong values. The case
- * must outlive it. upload: what the filling cost, may be NULL. */
+ * is copied; its problem and the plan must outlive the judge. upload: what the filling cost, may be NULL. */
 typedef struct judge_upload {
     double seconds;
     size_t bytes;
@@ -28,6 +28,9 @@ void judge_close(judge *j); /* NULL is accepted */
 
 void *const *judge_buffers(const judge *j); /* in the order of the operands */
 void *judge_workspace(const judge *j);
+
+/* A number from 0 to below - 1, drawn from what the system seeded: no kernel knows it beforehand. */
+int64_t judge_draw(judge *j, int64_t below);
 
 /* Before a run. */
 cnn_status judge_disturb(judge *j, cnn_error *err);

@@ -46,6 +46,6 @@ void judge_expect(judge *j);
 /* vf_changed: keeps `expected` in step. */
 void judge_follow(void *user, int operand, int64_t index, double difference);
 /* Whether the outputs project to what they must. */
-cnn_status judge_project(judge *j, bool *agrees, double *off, cnn_error *err);
+cnn_status judge_project(judge *j, bool *agrees, cnn_error *err);
 
 #endif

@@ -53,8 +53,7 @@ static cnn_status settle(measure *m, cnn_error *err)
 static int draw_repeats(measure *m)
 {
     if (m->graph || m->repeats == 1) return m->repeats;
-    m->drawn = m->drawn * 1103515245u + 12345u;
-    return m->repeats + (int)(m->drawn >> 16) % m->repeats;
+    return m->repeats + (int)judge_draw(m->judge, m->repeats);
 }
 
 static cnn_status take_sample(measure *m, cnn_error *err)

@@ -31,7 +31,7 @@
 
 struct contender; /* contest.h */
 typedef struct measure_params {
-    double min_time, max_time;  /* seconds: timed at least (unless max_time comes first); spent at most */
+    double min_time, max_time;  /* seconds spent, judging included: at least (unless max_time comes first); at most */
     double noise;               /* stop when the median is known this well, as a share */
     double warm_up;             /* seconds of runs before the first sample; three runs at least */
     bool cold;                  /* caches flushed before every sample */

@@ -24,7 +24,6 @@ struct measure {
     double empty;     /* seconds by the harness's clock around a timer of nothing */
     char lie[160];    /* what a timer said that cannot be; "": nothing */
     double last;      /* seconds that the last sample took */
-    uint32_t drawn;   /* for draw_repeats() */
     sampling sampling;
     measure_costs costs;
     clock_watch *own_watch; /* NULL: the caller's */

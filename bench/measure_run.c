@@ -3,8 +3,6 @@
 
 #include "harness/call.h"
 
-#include <math.h>
-
 cnn_status measure_run(const measure *m, cnn_error *err)
 {
     const cnn_run_extra extra = {.beta = 0.0, .scale = m->c->call.scale, .workspace = judge_workspace(m->judge)};
@@ -26,28 +24,36 @@ static cnn_status run_all(const measure *m, int repeats, cnn_error *err)
     return status;
 }
 
-/* What is put off until it is waited for is in the time, too. Where memory is the implementation's own, so is what it
- * does when an input changes or a result is fetched. */
+/* Whether the inputs change within the timed span. Memory of the implementation's own that only the host's clock times:
+ * what it does when an input changes or a result is fetched is its work, too. */
+static bool disturbs_within(const measure *m) { return m->own_clock && m->session->impl->alloc != NULL; }
+
+/* What is put off until it is waited for is in the time, too. */
 static cnn_status by_own_clock(const measure *m, int repeats, double *seconds, cnn_error *err)
 {
-    const bool own_memory = m->session->impl->alloc != NULL;
     const double start = cnn_now();
-    cnn_status status = own_memory ? judge_disturb(m->judge, err) : CNN_OK;
+    cnn_status status = disturbs_within(m) ? judge_disturb(m->judge, err) : CNN_OK;
     if (status == CNN_OK) status = run_all(m, repeats, err);
     if (status == CNN_OK) status = cnn_sync(m->session, err);
-    if (status == CNN_OK && own_memory) status = judge_peek(m->judge, err);
+    if (status == CNN_OK && disturbs_within(m)) status = judge_peek(m->judge, err);
     *seconds = cnn_now() - start;
     return status;
 }
 
-cnn_status measure_both(measure *m, int times, double *seconds, double *wall, cnn_error *err)
+/* `times` times `repeats` runs within one span of the implementation's timer. */
+static cnn_status in_timer(const measure *m, int repeats, int times, double *seconds, cnn_error *err)
 {
     cnn_timer timer;
+    cnn_status status = cnn_timer_start(m->session, &timer, err);
+    for (int i = 0; status == CNN_OK && i < times; i++) status = run_all(m, repeats, err);
+    return status == CNN_OK ? cnn_timer_stop(m->session, &timer, seconds, err) : status;
+}
+
+cnn_status measure_both(measure *m, int times, double *seconds, double *wall, cnn_error *err)
+{
     cnn_status status = cnn_sync(m->session, err);
     const double start = cnn_now();
-    if (status == CNN_OK) status = cnn_timer_start(m->session, &timer, err);
-    for (int i = 0; status == CNN_OK && i < times; i++) status = run_all(m, m->repeats, err);
-    if (status == CNN_OK) status = cnn_timer_stop(m->session, &timer, seconds, err);
+    if (status == CNN_OK) status = in_timer(m, m->repeats, times, seconds, err);
     if (status == CNN_OK) status = cnn_sync(m->session, err); /* what is put off until then is in the clock's time */
     if (status == CNN_OK) status = judge_peek(m->judge, err);
     *wall = cnn_now() - start;
@@ -57,11 +63,8 @@ cnn_status measure_both(measure *m, int times, double *seconds, double *wall, cn
 /* A device's timer, with the harness's clock beside it: it can say less, for a launch takes time, but not more. */
 static cnn_status by_timer(measure *m, int repeats, double *seconds, cnn_error *err)
 {
-    cnn_timer timer;
     const double start = cnn_now();
-    cnn_status status = cnn_timer_start(m->session, &timer, err);
-    if (status == CNN_OK) status = run_all(m, repeats, err);
-    if (status == CNN_OK) status = cnn_timer_stop(m->session, &timer, seconds, err);
+    const cnn_status status = in_timer(m, repeats, 1, seconds, err);
     const double wall = cnn_now() - start;
     if (status == CNN_OK && m->lie[0] == '\0' && !(*seconds > 0 && *seconds <= wall))
         snprintf(m->lie, sizeof m->lie, "its timer says %.3g s of what took %.3g s by the harness's clock", *seconds,
@@ -74,12 +77,12 @@ static cnn_status by_timer(measure *m, int repeats, double *seconds, cnn_error *
 cnn_status measure_time(measure *m, int repeats, bool prepared, double *seconds, cnn_error *err)
 {
     cnn_status status = measure_go_on(m, err);
-    if (status == CNN_OK) status = judge_disturb(m->judge, err);
+    if (status == CNN_OK && !disturbs_within(m)) status = judge_disturb(m->judge, err);
     if (status == CNN_OK) status = cnn_sync(m->session, err);
     if (status == CNN_OK && prepared && m->flush) status = cache_flush_run(m->flush, err);
     if (status == CNN_OK && prepared && m->amid) status = amid_run(m->amid, err);
     if (status == CNN_OK)
-        status = (m->own_clock ? by_own_clock(m, repeats, seconds, err) : by_timer(m, repeats, seconds, err));
+        status = m->own_clock ? by_own_clock(m, repeats, seconds, err) : by_timer(m, repeats, seconds, err);
     if (status == CNN_OK) *seconds /= repeats;
     return status;
 }

@@ -37,8 +37,7 @@ double vf_rms_limit(const vf_rounding *rounding, double mean_sqrt_roundings);
 double vf_bound_below(const vf_rounding *rounding, double bound, double expected, double roundings, double magnitude);
 
 /* The finest of "f64", "f32", "tf32", "bf16" whose vf_rms_limit holds for `rms`, that of plain sums: a transform's
- * precision is what it is, too; else "worse". ("tf32" also stands for
- * f16, which keeps as many bits.) */
+ * precision is what it is, too; else "worse". ("tf32" also stands for f16, which keeps as many bits.) */
 const char *vf_precision_name(double rms, double mean_sqrt_roundings);
 
 #endif

@@ -33,8 +33,7 @@ static void add(vf_element *e, double term)
     e->roundings += 1.0;
 }
 
-/* Position of w[k][c][i][j], c within the group. */
-static int64_t weight(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, int64_t j)
+int64_t vf_weight_at(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, int64_t j)
 {
     if (d->flip) i = d->kh - 1 - i, j = d->kw - 1 - j;
     return ((k * (d->ic / d->g) + c) * d->kh + i) * d->kw + j;
@@ -50,7 +49,7 @@ static void forward(const cnn_conv_desc *d, const vf_call *call, int64_t index, 
             for (int64_t j = 0; j < d->kw; j++) {
                 const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
                 if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) continue;
-                add(e, w[weight(d, k, c, i, j)] * x[((n * d->ic + c0 + c) * d->ih + h) * d->iw + v]);
+                add(e, w[vf_weight_at(d, k, c, i, j)] * x[((n * d->ic + c0 + c) * d->ih + h) * d->iw + v]);
             }
     if (b != NULL) add(e, b[k]);
 }
@@ -66,7 +65,8 @@ static void backward_data(const cnn_conv_desc *d, const vf_call *call, int64_t i
                 const int64_t a = h + d->ph - i * (d->dh + 1), b = v + d->pw - j * (d->dw + 1); /* p*sh, q*sw */
                 if (a < 0 || b < 0 || a % d->sh != 0 || b % d->sw != 0) continue;
                 if (a / d->sh >= d->oh || b / d->sw >= d->ow) continue;
-                add(e, w[weight(d, k, c % icg, i, j)] * dy[((n * d->oc + k) * d->oh + a / d->sh) * d->ow + b / d->sw]);
+                add(e, w[vf_weight_at(d, k, c % icg, i, j)] *
+                           dy[((n * d->oc + k) * d->oh + a / d->sh) * d->ow + b / d->sw]);
             }
 }
 

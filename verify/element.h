@@ -9,6 +9,9 @@
 /* An FC layer is the convolution whose kernel is as large as its image. */
 cnn_conv_desc vf_as_conv(const cnn_problem *problem);
 
+/* Position of w[k][c][i][j] in its array, c within the group, the kernel mirrored where the problem says so. */
+int64_t vf_weight_at(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, int64_t j);
+
 /* Element `index` (canonical order) of output `operand` of a case: its value, magnitude and roundings as reference.h
  * defines them. */
 typedef struct vf_element {

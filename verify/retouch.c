@@ -42,12 +42,6 @@ static void change_product(const retouching *r, const product *p)
                   (fabs(r->to) - fabs(r->from)) * fabs(other));
 }
 
-static int64_t weight_at(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, int64_t j)
-{
-    if (d->flip) i = d->kh - 1 - i, j = d->kw - 1 - j;
-    return ((k * (d->ic / d->g) + c) * d->kh + i) * d->kw + j;
-}
-
 static void of_x(const retouching *r, const cnn_conv_desc *d, int64_t index)
 {
     const int64_t icg = d->ic / d->g, ocg = d->oc / d->g, v = index % d->iw, h = index / d->iw % d->ih,
@@ -58,7 +52,7 @@ static void of_x(const retouching *r, const cnn_conv_desc *d, int64_t index)
                 const int64_t a = h + d->ph - i * (d->dh + 1), b = v + d->pw - j * (d->dw + 1); /* p*sh, q*sw */
                 if (a < 0 || b < 0 || a % d->sh != 0 || b % d->sw != 0) continue;
                 if (a / d->sh >= d->oh || b / d->sw >= d->ow) continue;
-                change_product(r, &(product){index, weight_at(d, k, c % icg, i, j),
+                change_product(r, &(product){index, vf_weight_at(d, k, c % icg, i, j),
                                              ((n * d->oc + k) * d->oh + a / d->sh) * d->ow + b / d->sw});
             }
 }
@@ -89,7 +83,7 @@ static void of_dy(const retouching *r, const cnn_conv_desc *d, int64_t index)
                 const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
                 if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) continue;
                 change_product(
-                    r, &(product){((n * d->ic + c0 + c) * d->ih + h) * d->iw + v, weight_at(d, k, c, i, j), index});
+                    r, &(product){((n * d->ic + c0 + c) * d->ih + h) * d->iw + v, vf_weight_at(d, k, c, i, j), index});
             }
     const int db = vf_index(r->c->call.operands, r->c->call.count, "db");
     if (db >= 0) change_result(r, db, k, r->to - r->from, fabs(r->to) - fabs(r->from));

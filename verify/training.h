@@ -1,18 +1,21 @@
-/* training.h: figures of a training are of verified training. Of every epoch some steps, drawn from a seed that no
- * kernel can know, are computed again by the float64 reference from the state that was there before them: loss, number
- * of right answers, gradients, the update, running statistics; of the test pass loss and right answers, from the
- * parameters that training left.
+/* training.h: checks the steps of a training, so that its figures are of a training that is right.
  *
- * What must agree, and how closely:
- *   images      the reference takes those that the epoch's order asks for, whatever the implementation gathered
- *   counters    exactly
- *   loss        share * (images + loss); right answers: those whose margin is below share * (1 + largest logit) may
- *               count or not
- *   gradients   each tensor in the 2-norm: share * (its own + a hundredth of the whole gradient's); more where nearly
- * all is learnt, for p - 1 then has few bits left update      each element within the a-priori bound, from the
- * gradients that the step left parameters  bit for bit where nothing may change them share depends on the math that
- * arithmetic may use (training_step.c). On a device, steps between two looks are run again, one by one, and one of
- * these is compared: who sees a look come does not know how many steps it is about. */
+ * Some steps of every epoch are drawn from a seed that no kernel can know. The float64 reference computes each of them
+ * again, from the state before it: loss, number of right answers, gradients, update, running statistics. Of the test
+ * pass it computes loss and right answers, from the parameters that training left.
+ *
+ * What must agree, and how closely; `share` depends on the arithmetic that the kernels may use (training_step.c):
+ * - Images: the reference takes those that the epoch's order asks for, whatever the implementation gathered.
+ * - Counters: exactly.
+ * - Loss: within share * (images + loss).
+ * - Right answers: an image whose margin is below share * (1 + largest logit) may count or not.
+ * - Gradients: each tensor in the 2-norm, within share * (its own norm + a hundredth of the whole gradient's). More is
+ *   allowed where nearly all is learnt, for p - 1 has few bits left then.
+ * - Update: each element within its a-priori bound, computed from the gradients that the step left.
+ * - Parameters: bit for bit where nothing may change them.
+ *
+ * On a device, the steps between two checks are run again one by one, and one of these is compared. So an
+ * implementation that sees a check come does not know how many steps it is about. */
 #ifndef VERIFY_TRAINING_H
 #define VERIFY_TRAINING_H
 
