@@ -12,7 +12,7 @@
 static const size_t device_bytes = (size_t)256 << 20, host_least = (size_t)32 << 20, share_bytes = (size_t)16 << 20;
 
 struct cache_flush {
-    const cnn_session *session;
+    const cnn_session *session, *hands;
     thread_pool *pool; /* NULL: a device */
     int threads;
     unsigned char *buffer;
@@ -20,12 +20,13 @@ struct cache_flush {
     unsigned char value; /* another one each time: what does not change need not be written */
 };
 
-cnn_status cache_flush_open(const cnn_session *session, cache_flush **result, cnn_error *err)
+cnn_status cache_flush_open(const cnn_session *session, const cnn_session *hands, cache_flush **result, cnn_error *err)
 {
     *result = NULL;
     cache_flush *flush = calloc(1, sizeof *flush);
     if (!flush) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to flush caches with");
     flush->session = session;
+    flush->hands = hands;
     flush->threads = session->threads;
     flush->bytes = 2 * cpu_last_cache_bytes(host_least, session->threads);
     if (share_bytes * (size_t)flush->threads > flush->bytes) flush->bytes = share_bytes * (size_t)flush->threads;
@@ -68,10 +69,21 @@ static void read_share(void *arg, int64_t task, int worker)
     for (size_t i = 0; i < share; i += CNN_ALIGN) (void)bytes[i];
 }
 
+/* The session's own fill comes last: the run is launched while it still goes on. */
+static cnn_status fill_device(const cache_flush *flush, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    if (flush->hands != flush->session) {
+        status = cnn_mem_fill(flush->hands, flush->buffer, (unsigned char)~flush->value, flush->bytes, err);
+        if (status == CNN_OK) status = cnn_sync(flush->hands, err);
+    }
+    return status == CNN_OK ? cnn_mem_fill(flush->session, flush->buffer, flush->value, flush->bytes, err) : status;
+}
+
 cnn_status cache_flush_run(cache_flush *flush, cnn_error *err)
 {
     flush->value++;
-    if (!flush->pool) return cnn_mem_fill(flush->session, flush->buffer, flush->value, flush->bytes, err);
+    if (!flush->pool) return fill_device(flush, err);
     parallel_for(flush->pool, flush->threads, write_share, flush);
     parallel_for(flush->pool, flush->threads, read_share, flush);
     /* The pool's workers look out for more work for some microseconds before they sleep; until then they would take

@@ -6,7 +6,8 @@
 
 typedef struct cache_flush cache_flush;
 
-cnn_status cache_flush_open(const cnn_session *session, cache_flush **flush, cnn_error *err);
+/* hands: fills first, where it is another session: what is judged might leave its own caches alone. */
+cnn_status cache_flush_open(const cnn_session *session, const cnn_session *hands, cache_flush **flush, cnn_error *err);
 cnn_status cache_flush_run(cache_flush *flush, cnn_error *err);
 void cache_flush_close(cache_flush *flush); /* NULL is accepted */
 

@@ -8,64 +8,13 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* Values of the right size, each wrong. */
-static double plausible(double expected) { return 0.37 - expected; }
-
-static cnn_status fill(judge *j, int i, judge_upload *upload, cnn_error *err)
-{
-    const cnn_operand *o = &j->c.call.operands[i];
-    double *values = j->c.before[i], *wrong = NULL;
-    if (o->access == CNN_OUT) {
-        values = wrong = malloc((size_t)o->count * sizeof *wrong);
-        if (!wrong) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to fill %s", o->name);
-        for (int64_t e = 0; e < o->count; e++) wrong[e] = plausible(j->c.after[i][e]);
-    }
-    vf_pack(&j->c.problem, o, values, j->room);
-    free(wrong);
-    const double start = cnn_now();
-    const cnn_status status = vf_guarded_upload(&j->guarded[i], j->session, j->room, err);
-    if (upload && o->access != CNN_OUT && j->session->impl->alloc) {
-        upload->seconds += cnn_now() - start;
-        upload->bytes += o->bytes;
-    }
-    return status;
-}
-
 cnn_status judge_calm(judge *j, cnn_error *err)
 {
+    j->back = 0;
     cnn_status status = judge_restore(j, err);
     for (int i = 0; status == CNN_OK && i < j->c.call.count; i++)
-        if (j->c.call.operands[i].access != CNN_IN) status = fill(j, i, NULL, err);
+        if (j->c.call.operands[i].access != CNN_IN) status = judge_fill(j, i, j->hands.session, NULL, err);
     return status;
-}
-
-static cnn_status allocate(judge *j, cnn_error *err)
-{
-    const vf_call *call = &j->c.call;
-    size_t total = j->plan->workspace_bytes, largest = j->plan->workspace_bytes;
-    for (int i = 0; i < call->count; i++) {
-        total += call->operands[i].bytes + CNN_ALIGN;
-        largest = largest > call->operands[i].bytes ? largest : call->operands[i].bytes;
-    }
-    cnn_status status = cnn_mem_check(j->session, total, err);
-    for (int i = 0; status == CNN_OK && i < call->count; i++) {
-        status = vf_guarded_alloc(&j->guarded[i], j->session, call->operands[i].bytes, err);
-        j->buffers[i] = j->guarded[i].data;
-    }
-    if (status == CNN_OK && j->plan->workspace_bytes > 0)
-        status = vf_guarded_alloc(&j->workspace, j->session, j->plan->workspace_bytes, err);
-    j->room = malloc(largest);
-    if (status == CNN_OK && !j->room)
-        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu bytes of an operand", largest);
-    return status;
-}
-
-static cnn_status fill_workspace(judge *j, cnn_error *err)
-{
-    float *values = j->room;
-    if (j->workspace.bytes == 0) return CNN_OK;
-    for (size_t i = 0; i < j->workspace.bytes / sizeof *values; i++) values[i] = (float)rng_real(&j->rng, -1, 1);
-    return vf_guarded_upload(&j->workspace, j->session, values, err);
 }
 
 cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_plan *plan, judge **result,
@@ -88,9 +37,8 @@ cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_pl
         j->rng.state = (uint64_t)(cnn_now() * 1e9);
     vf_note_transform(&c->problem, &plan->algorithm, &j->verdict);
     cnn_status status = vf_case_copy(c, &j->c, err);
-    if (status == CNN_OK) status = allocate(j, err);
-    for (int i = 0; status == CNN_OK && i < c->call.count; i++) status = fill(j, i, upload, err);
-    if (status == CNN_OK) status = fill_workspace(j, err);
+    hands_open(session, &j->hands);
+    if (status == CNN_OK) status = judge_buffers_open(j, session, upload, err);
     if (status == CNN_OK && j->sums) judge_projections_open(j);
     if (status == CNN_OK)
         *result = j;
@@ -102,15 +50,15 @@ cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_pl
 void judge_close(judge *j)
 {
     if (!j) return;
-    for (int i = 0; i < CNN_MAX_OPERANDS; i++)
-        if (j->guarded[i].memory) vf_guarded_free(&j->guarded[i], j->session);
-    if (j->workspace.memory) vf_guarded_free(&j->workspace, j->session);
+    judge_buffers_close(j);
+    hands_close(&j->hands);
     vf_case_free(&j->c);
-    free(j->room);
     free(j);
 }
 
 void *const *judge_buffers(const judge *j) { return j->buffers; }
+bool judge_trusted(const judge *j) { return j->hands.trusted; }
+const cnn_session *judge_hands(const judge *j) { return j->hands.session; }
 void *judge_workspace(const judge *j) { return j->workspace.data; }
 const verify_result *judge_verdict(const judge *j) { return &j->verdict; }
 judge_count judge_counts(const judge *j) { return j->count; }
@@ -129,21 +77,19 @@ static cnn_status look_at(judge *j, int i, vf_run *run, cnn_error *err)
 {
     const cnn_operand *o = &j->c.call.operands[i];
     int64_t damage = 0;
-    cnn_status status = vf_guarded_download(&j->guarded[i], j->session, j->room, &damage, err);
+    cnn_status status = vf_guarded_download(&j->guarded[i], j->hands.session, j->room, &damage, err);
     if (status != CNN_OK) return status;
     if (damage != 0) blame(j, o->name, damage);
     double *values = malloc((size_t)o->count * sizeof *values);
     if (!values) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check %s", o->name);
-    vf_unpack(&j->c.problem, o, j->room, values);
+    vf_unpack(&j->c.problem, o, (char *)j->room + j->lead_bytes, values);
     if (j->c.after[i]) {
         run->after[i] = values;
         return CNN_OK;
     }
-    for (int64_t e = 0; j->c.before[i] && e < o->count; e++)
-        if (!(values[e] == j->c.before[i][e])) {
-            vf_set(&j->verdict, VERIFY_FAILED, "a timed run changed its input %s", o->name);
-            break;
-        }
+    bool changed = j->lead[i] && memcmp(j->room, j->lead[i], j->lead_bytes) != 0;
+    for (int64_t e = 0; j->c.before[i] && e < o->count && !changed; e++) changed = !(values[e] == j->c.before[i][e]);
+    if (changed) vf_set(&j->verdict, VERIFY_FAILED, "a timed run changed its input %s", o->name);
     free(values);
     return CNN_OK;
 }
@@ -162,7 +108,7 @@ static cnn_status look_at_workspace(judge *j, cnn_error *err)
 {
     int64_t damage = 0;
     if (!j->workspace.memory) return CNN_OK;
-    const cnn_status status = vf_guarded_download(&j->workspace, j->session, j->room, &damage, err);
+    const cnn_status status = vf_guarded_download(&j->workspace, j->hands.session, j->room, &damage, err);
     if (status == CNN_OK && damage != 0) blame(j, "its workspace", damage);
     return status;
 }
@@ -184,6 +130,7 @@ static cnn_status judge_whole(judge *j, bool precision, cnn_error *err)
         judge_expect(j);
         if (status == CNN_OK) compare(j, &run, precision, &j->verdict);
     }
+    if (status == CNN_OK) status = judge_window(j, err);
     if (status == CNN_OK) j->count.whole++;
     vf_run_free(&run);
     return status;

@@ -26,14 +26,23 @@ cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_pl
                       judge_upload *upload, cnn_error *err);
 void judge_close(judge *j); /* NULL is accepted */
 
-void *const *judge_buffers(const judge *j); /* in the order of the operands */
+/* Up to so many runs follow each other without a look at them: each gets operands of its own, with other numbers in
+ * them (convolutions and FC; others: the same for all). Call it once, before such runs. */
+cnn_status judge_windows(judge *j, int runs, cnn_error *err);
+/* Those of the run that `back` others follow. */
+void judge_operands(const judge *j, int back, void *pointers[CNN_MAX_OPERANDS]);
+void *const *judge_buffers(const judge *j); /* those of the last one; in the order of the operands */
 void *judge_workspace(const judge *j);
 
 /* A number from 0 to below - 1, drawn from what the system seeded: no kernel knows it beforehand. */
 int64_t judge_draw(judge *j, int64_t below);
 
-/* Before a run. */
-cnn_status judge_disturb(judge *j, cnn_error *err);
+/* False: what is judged also uploads the inputs and fetches the results that it is judged by (hands.h). */
+bool judge_trusted(const judge *j);
+const cnn_session *judge_hands(const judge *j);
+
+/* Before `runs` runs. */
+cnn_status judge_disturb(judge *j, int runs, cnn_error *err);
 /* Fetches an element of each output. */
 cnn_status judge_peek(judge *j, cnn_error *err);
 /* After a timed run that took `seconds` with all around it; the outputs are as it left them. */

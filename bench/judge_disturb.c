@@ -12,7 +12,7 @@ cnn_status judge_put(const judge *j, int operand, int64_t index, double value, c
     unsigned char bytes[8];
     vf_pack_element(&j->c.problem, o, value, bytes);
     char *at = (char *)j->buffers[operand] + (size_t)vf_position(&j->c.problem, o, index) * size;
-    return cnn_mem_upload(j->session, at, bytes, size, err);
+    return cnn_mem_upload(j->hands.session, at, bytes, size, err);
 }
 
 /* The input that changes from run to run: what comes from the layer before; for every so many runs of a sum the other
@@ -96,15 +96,15 @@ static cnn_status spoil_workspace(judge *j, cnn_error *err)
         float values[FLOATS];
         const int64_t most = (int64_t)((j->workspace.bytes - sizeof values) / sizeof values);
         for (int i = 0; i < FLOATS; i++) values[i] = (float)rng_real(&j->rng, -1, 1);
-        status =
-            cnn_mem_upload(j->session, (char *)j->workspace.data + (size_t)rng_int(&j->rng, 0, most) * sizeof values,
-                           values, sizeof values, err);
+        status = cnn_mem_upload(j->hands.session,
+                                (char *)j->workspace.data + (size_t)rng_int(&j->rng, 0, most) * sizeof values, values,
+                                sizeof values, err);
     }
     return status;
 }
 
 /* A sum is changed until the change shows well in its projection, or often enough. */
-cnn_status judge_disturb(judge *j, cnn_error *err)
+cnn_status judge_disturb(judge *j, int runs, cnn_error *err)
 {
     enum { MOST = 8 };
     cnn_status status = CNN_OK;
@@ -115,6 +115,7 @@ cnn_status judge_disturb(judge *j, cnn_error *err)
         if (!j->sums || fabs(j->moved) > 4) break;
     }
     if (status == CNN_OK) status = spoil_outputs(j, err);
+    if (status == CNN_OK) status = judge_disturb_window(j, operand, runs, err);
     return status == CNN_OK ? spoil_workspace(j, err) : status;
 }
 
@@ -126,7 +127,8 @@ cnn_status judge_peek(judge *j, cnn_error *err)
         const size_t size = o->bytes / (size_t)o->count;
         const int64_t at = rng_int(&j->rng, 0, o->count - 1);
         if (o->access == CNN_IN) continue;
-        status = cnn_mem_download(j->session, j->room, (const char *)j->buffers[i] + (size_t)at * size, size, err);
+        status =
+            cnn_mem_download(j->hands.session, j->room, (const char *)j->buffers[i] + (size_t)at * size, size, err);
     }
     return status;
 }

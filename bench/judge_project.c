@@ -94,7 +94,7 @@ static cnn_status sum_of(const judge *j, int operand, double *sum, cnn_error *er
     const void *bytes = j->buffers[operand];
     cnn_status status = CNN_OK;
     if (j->session->impl->alloc) {
-        status = cnn_mem_download(j->session, j->room, bytes, o->bytes, err);
+        status = cnn_mem_download(j->hands.session, j->room, bytes, o->bytes, err);
         bytes = j->room;
     }
     if (status == CNN_OK)

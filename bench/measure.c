@@ -111,18 +111,20 @@ static cnn_status time_download(measure *m, cnn_error *err)
 static cnn_status last_run(measure *m, cnn_error *err)
 {
     cnn_status status = judge_calm(m->judge, err);
-    if (status == CNN_OK) status = measure_run(m, err);
+    if (status == CNN_OK) status = measure_run(m, 0, err);
     if (status == CNN_OK) status = cnn_sync(m->session, err);
     return status == CNN_OK ? judge_last(m->judge, err) : status;
 }
 
 /* One sample, and several in one go, by the device's timer and by the harness's clock, which has the launching and the
- * waiting in it beside the work, once: what an empty span costs, and then some. A disturbed host needs another try. */
+ * waiting in it beside the work, once: what an empty span costs, and then some. So many in one go that this is little
+ * beside the work. A disturbed host needs another try. */
 static cnn_status check_timer(measure *m, cnn_error *err)
 {
-    enum { REPLAYS = 9, TRIES = 20 };
-    const double around = 3 * m->empty + 20e-6, share = 0.3;
-    const int times = m->graph ? REPLAYS : 1;
+    enum { LEAST = 2, USUAL = 9, MOST = 200, TRIES = 20 };
+    const double around = 3 * m->empty + 20e-6, share = 0.3, longest = 0.1;
+    const double wanted = fmin(fmax(20 * around / m->last, USUAL), MOST);
+    const int times = (int)fmin(wanted, fmax(longest / m->last, LEAST));
     double by_clock = INFINITY, by_timer = INFINITY;
     bool agree = m->own_clock || m->lie[0] != '\0';
     if (agree) return CNN_OK;

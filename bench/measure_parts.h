@@ -41,7 +41,8 @@ static inline bool measure_prepares(const measure *m) { return m->flush != NULL 
 cnn_status measure_time(measure *m, int repeats, bool prepared, double *seconds, cnn_error *err);
 /* `times` samples' runs in one go, by the timer and by the harness's clock. */
 cnn_status measure_both(measure *m, int times, double *seconds, double *wall, cnn_error *err);
-cnn_status measure_run(const measure *m, cnn_error *err);   /* once, not timed */
+/* Once, not timed; `back` others follow it in this sample. */
+cnn_status measure_run(const measure *m, int back, cnn_error *err);
 cnn_status measure_go_on(const measure *m, cnn_error *err); /* CNN_OK, or CNN_INTERRUPTED where params.stop() says so */
 
 /* measure_set_up.c: plans, allocates, fills, warms up, finds `repeats`, captures. */

@@ -3,10 +3,12 @@
 
 #include "harness/call.h"
 
-cnn_status measure_run(const measure *m, cnn_error *err)
+cnn_status measure_run(const measure *m, int back, cnn_error *err)
 {
+    void *operands[CNN_MAX_OPERANDS];
     const cnn_run_extra extra = {.beta = 0.0, .scale = m->c->call.scale, .workspace = judge_workspace(m->judge)};
-    return cnn_run(m->session, &m->plan, judge_buffers(m->judge), &extra, err);
+    judge_operands(m->judge, back, operands);
+    return cnn_run(m->session, &m->plan, operands, &extra, err);
 }
 
 cnn_status measure_go_on(const measure *m, cnn_error *err)
@@ -20,7 +22,7 @@ static cnn_status run_all(const measure *m, int repeats, cnn_error *err)
     cnn_status status = CNN_OK;
     if (m->graph != NULL && repeats == m->repeats)
         return CNN_CALL(m->session->impl, graph_run, err, m->session->context, m->graph, err);
-    for (int i = 0; status == CNN_OK && i < repeats; i++) status = measure_run(m, err);
+    for (int back = repeats; status == CNN_OK && back-- > 0;) status = measure_run(m, back, err);
     return status;
 }
 
@@ -32,7 +34,7 @@ static bool disturbs_within(const measure *m) { return m->own_clock && m->sessio
 static cnn_status by_own_clock(const measure *m, int repeats, double *seconds, cnn_error *err)
 {
     const double start = cnn_now();
-    cnn_status status = disturbs_within(m) ? judge_disturb(m->judge, err) : CNN_OK;
+    cnn_status status = disturbs_within(m) ? judge_disturb(m->judge, repeats, err) : CNN_OK;
     if (status == CNN_OK) status = run_all(m, repeats, err);
     if (status == CNN_OK) status = cnn_sync(m->session, err);
     if (status == CNN_OK && disturbs_within(m)) status = judge_peek(m->judge, err);
@@ -77,7 +79,7 @@ static cnn_status by_timer(measure *m, int repeats, double *seconds, cnn_error *
 cnn_status measure_time(measure *m, int repeats, bool prepared, double *seconds, cnn_error *err)
 {
     cnn_status status = measure_go_on(m, err);
-    if (status == CNN_OK && !disturbs_within(m)) status = judge_disturb(m->judge, err);
+    if (status == CNN_OK && !disturbs_within(m)) status = judge_disturb(m->judge, repeats, err);
     if (status == CNN_OK) status = cnn_sync(m->session, err);
     if (status == CNN_OK && prepared && m->flush) status = cache_flush_run(m->flush, err);
     if (status == CNN_OK && prepared && m->amid) status = amid_run(m->amid, err);

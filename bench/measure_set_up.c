@@ -6,7 +6,7 @@
 #include <math.h>
 
 static const double sample_seconds = 20e-6, longest_sample = 0.05;
-enum { WARM_UPS = 3, MAX_REPEATS = 1000000, EMPTY_CLOCKS = 16, CLOCKS_IN_SAMPLE = 50 };
+enum { WARM_UPS = 3, MAX_REPEATS = 256, EMPTY_CLOCKS = 16, CLOCKS_IN_SAMPLE = 50 };
 
 /* What the timer says of nothing: samples must be far longer. */
 static cnn_status time_the_clock(measure *m, cnn_error *err)
@@ -62,7 +62,7 @@ static cnn_status capture_runs(measure *m, cnn_error *err)
     if (status == CNN_OK) status = CNN_CALL(impl, capture_begin, err, m->session->context, err);
     if (status == CNN_UNSUPPORTED) return CNN_OK; /* as its context was opened, nothing is captured: launched, then */
     if (status != CNN_OK) return status;
-    for (int i = 0; status == CNN_OK && i < m->repeats; i++) status = measure_run(m, err);
+    for (int back = m->repeats; status == CNN_OK && back-- > 0;) status = measure_run(m, back, err);
     cnn_error *why = status == CNN_OK ? err : &ended;
     const cnn_status end = CNN_CALL(impl, capture_end, why, m->session->context, &graph, why);
     if (status == CNN_OK && end == CNN_OK) {
@@ -80,8 +80,10 @@ static cnn_status capture(measure *m, cnn_error *err)
     enum { LEAST_REPEATS = 10, DIRECT_SAMPLES = 5 };
     double seconds;
     m->direct = NAN;
-    if (m->session->impl->capture_begin == NULL || measure_prepares(m)) return CNN_OK;
-    if (m->repeats < LEAST_REPEATS) m->repeats = LEAST_REPEATS;
+    const bool replays = m->session->impl->capture_begin != NULL && !measure_prepares(m);
+    if (replays && m->repeats < LEAST_REPEATS) m->repeats = LEAST_REPEATS;
+    if (judge_windows(m->judge, 2 * m->repeats - 1, err) != CNN_OK) return err->status; /* as many as may be drawn */
+    if (!replays) return CNN_OK;
     for (int i = 0; i < DIRECT_SAMPLES; i++) {
         if (measure_time(m, m->repeats, false, &seconds, err) != CNN_OK) return err->status;
         m->direct = fmin(isnan(m->direct) ? seconds : m->direct, seconds);
@@ -106,7 +108,7 @@ cnn_status measure_set_up(measure *m, const cnn_algorithm *algorithm, cnn_error 
     m->costs.upload_s = upload.seconds;
     m->costs.upload_bytes = upload.bytes;
     m->costs.setup_s = cnn_now() - start - upload.seconds;
-    if (status == CNN_OK && params->cold) status = cache_flush_open(m->session, &m->flush, err);
+    if (status == CNN_OK && params->cold) status = cache_flush_open(m->session, judge_hands(m->judge), &m->flush, err);
     if (status == CNN_OK && params->network)
         status = amid_open(m->session, params->network, m->c, judge_buffers(m->judge), &m->amid, err);
     if (status == CNN_OK && !params->watch) status = clock_watch_open(m->session, &m->own_watch, err);

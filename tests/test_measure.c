@@ -6,12 +6,18 @@ static void samples_are_many_and_long_enough(void **state)
     bench_fixture f;
     cnn_error err;
     measure_params params = {.min_time = 0.01, .max_time = 0.5, .noise = 0.05};
+    bool long_enough = false;
     (void)state;
     set_up(&f);
-    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
     const measure_result *r = &f.list[0].result;
-    assert_true(r->stats.count >= 6);
-    assert_true(r->stats.median * r->repeats > 20 * r->costs.clock_s); /* 384 additions take well under a microsecond */
+    for (int i = 0; i < 5 && !long_enough;
+         i++) { /* a core may run at half its speed while the samples' length is chosen */
+        assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
+        assert_true(r->stats.count >= 6);
+        long_enough =
+            r->stats.median * r->repeats > 20 * r->costs.clock_s; /* 384 additions: well below a microsecond */
+    }
+    assert_true(long_enough);
     assert_true(r->stats.min > 0 && r->stats.min <= r->stats.q1 && r->stats.q1 <= r->stats.median);
     assert_true(r->stats.median <= r->stats.q3 && r->stats.q3 <= r->stats.max);
     tear_down(&f);

@@ -53,7 +53,7 @@ static void hot_samples_are_replays(void **state)
     const measure_result *r = &f.one.result;
     /* the graph's first replay, the samples, and what the timer was held against the harness's clock with */
     const int64_t replays = mock_counted(f.session.context).replays - r->stats.count - 1;
-    assert_true(r->repeats >= 10 && replays >= 10 && replays % 10 == 0);
+    assert_true(r->repeats >= 10 && replays >= 3);
     assert_true(r->launch_s >= 0);
     size_t in = 0, out = 0;
     for (int i = 0; i < f.c.call.count; i++)

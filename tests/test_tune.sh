@@ -66,7 +66,14 @@ says 'PASSED .*cpu:tuned .*naive threads=1 im2col.block_kib=64'
 grep -q '"algorithm":"tuned".*"knobs":{"im2col.block_kib":64},"tuning":"kept","choice":"naive"' "$tmp/verify.jsonl" || fail "verify's records do not say what was chosen"
 
 # A sweep takes it for its default, and keeps what wins over it.
-sweep algorithm --impl cpu:tuned "${problem[@]}" --tune "$tuned" --out "$tmp/again.jsonl"
+# Where other work held up a run of the slow one for long, it may be tied with the best: once more, then.
+cp "$tuned" "$tmp/before"
+for _ in 1 2 3; do
+    cp "$tmp/before" "$tuned"
+    rm -f "$tmp/again.jsonl"
+    sweep algorithm --impl cpu:tuned "${problem[@]}" --tune "$tuned" --out "$tmp/again.jsonl"
+    grep -q 'naive  tied' "$tmp/log" || break
+done
 says 'naive  default'
 grep '"default":true' "$tmp/again.jsonl" | grep -q '"algorithm":"naive".*"knobs":{"im2col.block_kib":64}.*"tuning":"kept"' || fail "the sweep's default is not the tuned choice"
 [ "$(wc -l <"$tuned")" -eq 2 ] && ! last "$tuned" tuned | grep -q '"algorithm":"naive"' || fail "the better one was not kept: $(cat "$tuned")"

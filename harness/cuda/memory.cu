@@ -51,11 +51,24 @@ cnn_status cuda_copy(cnn_context *context, void *dst, const void *src, size_t by
     return CNN_OK;
 }
 
+/* What is larger than any cache is filled to empty them: of what somebody has set aside in the L2, too. */
+static void give_up_persisting(const cuda_context *c, size_t bytes)
+{
+    const size_t larger_than_caches = (size_t)192 << 20;
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    if (bytes < larger_than_caches || cudaStreamIsCapturing(c->stream, &capture) != cudaSuccess) return;
+    if (capture == cudaStreamCaptureStatusNone && cudaCtxResetPersistingL2Cache() != cudaSuccess)
+        (void)cudaGetLastError(); /* devices before the Ampere generation have no such thing */
+}
+
 cnn_status cuda_fill(cnn_context *context, void *dst, int byte, size_t bytes, cnn_error *err)
 {
     cuda_context *c = of(context);
     const cnn_status status = cuda_enter(c, err);
-    return status == CNN_OK ? CUDA_CHECK(c, cudaMemsetAsync(dst, byte, bytes, c->stream), err) : status;
+    if (status != CNN_OK) return status;
+    give_up_persisting(c, bytes);
+    CUDA_TRY(c, cudaMemsetAsync(dst, byte, bytes, c->stream), err);
+    return CNN_OK;
 }
 
 cnn_status cuda_memory_free(cnn_context *context, size_t *bytes, cnn_error *err)

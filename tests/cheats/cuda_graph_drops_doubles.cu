@@ -1,5 +1,5 @@
-/* It pretends to capture all calls, but of equal ones in a row only the first: right whenever it is replayed, and
- * faster by as many times as the harness captured. */
+/* It pretends to capture all calls, but of those that are alike but for their addresses only the last: right whenever
+ * it is replayed, if only that one's results are looked at, and faster by as many times as the harness captured. */
 #include "shared/cuda.h"
 
 static cnn_status begin(cnn_context *c, cnn_error *err)
@@ -16,7 +16,9 @@ static cnn_status end(cnn_context *c, cnn_graph **graph, cnn_error *err)
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return c->capturing ? note(c, plan, a, err) : honest_weighted(c, plan, a, err);
+    if (!c->capturing) return honest_weighted(c, plan, a, err);
+    c->queue[0] = call_of(plan, a), c->noted = 1;
+    return CNN_OK;
 }
 
 static void cheat(cnn_impl *t)

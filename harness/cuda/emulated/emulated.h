@@ -152,6 +152,7 @@ cudaError_t cudaMallocHost(void **, size_t);
 cudaError_t cudaFree(void *);
 cudaError_t cudaFreeHost(void *);
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
+cudaError_t cudaCtxResetPersistingL2Cache(void); /* there is no such cache */
 cudaError_t cudaMemcpy(void *dst, const void *src, size_t, cudaMemcpyKind);
 cudaError_t cudaMemset(void *, int byte, size_t);
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t, cudaMemcpyKind, cudaStream_t);

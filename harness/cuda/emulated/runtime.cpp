@@ -203,6 +203,8 @@ cudaError_t cudaMemGetInfo(size_t *left, size_t *total)
     return cudaSuccess;
 }
 
+cudaError_t cudaCtxResetPersistingL2Cache(void) { return cudaSuccess; }
+
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, cudaMemcpyKind, cudaStream_t stream)
 {
     if (bytes != 0 && (dst == nullptr || src == nullptr)) return emulated_done(cudaErrorInvalidValue);

@@ -161,21 +161,35 @@ static inline void no_graphs(cnn_impl *t)
     t->capture_begin = NULL, t->capture_end = NULL, t->graph_run = NULL, t->graph_free = NULL;
 }
 
-/* Calls that are noted, to be launched later; the same call again is noted once. */
-static inline cnn_status note(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+/* The number of a call among those noted, and whether it is noted already; if not, it is now. When all places are
+ * taken, all are given up. */
+static inline int number_of(cnn_context *c, const call *made, bool *again)
 {
-    const call made = call_of(plan, a);
-    if (c->noted == MOST_CALLS) return CNN_FAIL(err, CNN_INTERNAL, "too many calls to note");
-    if (c->noted == 0 || a->beta != 0 || memcmp(&c->queue[c->noted - 1], &made, sizeof made) != 0)
-        c->queue[c->noted++] = made;
-    return CNN_OK;
+    int i = 0;
+    while (i < c->noted && memcmp(&c->queue[i], made, sizeof *made) != 0) i++;
+    *again = i < c->noted;
+    if (*again) return i;
+    if (c->noted == MOST_CALLS) i = c->noted = 0;
+    c->queue[i] = *made;
+    c->noted++;
+    return i;
 }
+
 static inline cnn_status launch_noted(cnn_context *c, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < c->noted; i++) status = launch_call(c->stream, &c->queue[i], 1, 1, err);
     c->noted = 0;
     return status;
+}
+/* Calls that are noted, to be launched later; the same call again is noted once; too many are launched at once. */
+static inline cnn_status note(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    const call made = call_of(plan, a);
+    if (c->noted == MOST_CALLS && launch_noted(c, err) != CNN_OK) return err->status;
+    if (c->noted == 0 || a->beta != 0 || memcmp(&c->queue[c->noted - 1], &made, sizeof made) != 0)
+        c->queue[c->noted++] = made;
+    return CNN_OK;
 }
 
 #define CHEAT(name_)                                                                                                   \
