@@ -1,7 +1,8 @@
 /* judge_buffers.c: the operands of timed runs: where they are, and what stands in them.
  *
  * Each run of a sample has operands of its own, lest all but one of them be left out. They lie JUDGE_STEP bytes apart,
- * the last run's where the case's are: so they are all other numbers, and take hardly more memory, or cache, than one. */
+ * the last run's where the case's are: so they are all other numbers, and take hardly more memory, or cache, than one.
+ */
 #include "judge_parts.h"
 
 #include <stdlib.h>

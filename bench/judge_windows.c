@@ -1,5 +1,6 @@
 /* judge_windows.c: one of a sample's runs before the last, drawn beforehand. The runs behind it have written over most
- * of its results, but for the first JUDGE_STEP bytes: these held something else before it, and are compared after it. */
+ * of its results, but for the first JUDGE_STEP bytes: these held something else before it, and are compared after it.
+ */
 #include "judge_parts.h"
 
 #include "verify/element.h"
@@ -86,7 +87,8 @@ static cnn_status compare_strip(judge *j, const vf_case *c, int operand, cnn_err
     const cnn_operand *o = &c->call.operands[operand];
     const int64_t size = (int64_t)o->bytes / o->count, most = (int64_t)strip_bytes(o) / size;
     const vf_rounding bounds = vf_rounding_of(&j->c.problem, &j->plan->algorithm);
-    vf_allowance whole = vf_allow(&bounds, j->c.after[operand], j->c.magnitude[operand], j->c.roundings[operand], o->count);
+    vf_allowance whole =
+        vf_allow(&bounds, j->c.after[operand], j->c.magnitude[operand], j->c.roundings[operand], o->count);
     whole.top *= 2; /* where a bound is the whole array's: this run's numbers are like the case's, not the same */
     unsigned char bytes[JUDGE_STEP];
     const cnn_status status = cnn_mem_download(j->hands.session, bytes, window(j, operand), strip_bytes(o), err);
@@ -98,10 +100,10 @@ static cnn_status compare_strip(judge *j, const vf_case *c, int operand, cnn_err
         if (holds(&whole, &expected, got)) continue;
         char where[128];
         vf_element_name(o, e, where, sizeof where);
-        vf_set(&j->verdict, VERIFY_FAILED, "of an earlier run of a timed sample %s is wrong: it was left out, or read other inputs",
-               o->name);
-        snprintf(j->verdict.worst, sizeof j->verdict.worst, "%s, %d runs before the last: expected %.9g, got %.9g", where,
-                 j->back, expected.value, vf_shown(got));
+        vf_set(&j->verdict, VERIFY_FAILED,
+               "of an earlier run of a timed sample %s is wrong: it was left out, or read other inputs", o->name);
+        snprintf(j->verdict.worst, sizeof j->verdict.worst, "%s, %d runs before the last: expected %.9g, got %.9g",
+                 where, j->back, expected.value, vf_shown(got));
         break;
     }
     return status;

@@ -157,6 +157,7 @@ cnn_status measure_finish(measure *m, measure_result *result, cnn_error *err)
     result->judged = judge_counts(m->judge);
     /* A sample shorter than this is off by more than 5 % where the clock is off by its own cost. */
     if (!(result->stats.median * m->repeats > 20 * m->costs.clock_s)) result->stats.marks |= BENCH_COARSE;
+    if (!judge_trusted(m->judge)) result->stats.marks |= BENCH_UNWATCHED;
     result->stats.marks |= clock_marks(&m->clocks);
     result->samples = m->sampling.samples;
     result->repeats = m->repeats;
