@@ -78,9 +78,8 @@ typedef struct ceiling_watch {
 
 /* ceilings.c: for peak_plan.enter, whose user is a ceiling_watch. */
 bool cli_ceiling_enter(void *watch, const cnn_impl *impl, int index);
-/* Of the devices of all sessions: from the file --peaks, or measured, those of the types, and then
- * recorded; with --peaks none, none. `seconds` for each. */
-cnn_status cli_ceilings(const cli_options *options, const cli_sessions *sessions, const cli_type_set *types,
-                        double seconds, record_sink *sink, bench_peaks *peaks, cnn_error *err);
+/* Those that figures are held to (b->peaks, for b->params), of the devices of all sessions: from the file --peaks, or
+ * measured, those of the types, and then recorded; with --peaks none, none. */
+cnn_status cli_ceilings(bench *b, cnn_error *err);
 
 #endif

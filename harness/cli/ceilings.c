@@ -79,35 +79,13 @@ static void say_what_is_missing(const cli_sessions *sessions, const bench_peaks 
     }
 }
 
-cnn_status cli_ceilings(const cli_options *options, const cli_sessions *sessions, const cli_type_set *types,
-                        double seconds, record_sink *sink, bench_peaks *peaks, cnn_error *err)
+static void say_measured(const bench *b, double seconds)
 {
-    static const int64_t all = INT64_MAX; /* page->ceilings, when they are recorded */
-    isolate_page *page = sessions->page;
-    ceiling_watch watch = {.page = page};
-    const peak_plan plan = {.seconds = seconds,
-                            .stop = cli_interrupted,
-                            .types = types->types,
-                            .n_types = types->count,
-                            .each = keep,
-                            .user = page,
-                            .registry = options->registry,
-                            .enter = cli_ceiling_enter,
-                            .enter_user = &watch};
-    const double start = cnn_now();
-    if (options->peaks && strcasecmp(options->peaks, "none") == 0) return CNN_OK;
-    cnn_status status = options->peaks ? bench_peaks_read(peaks, options->peaks, err) : take_kept(page, peaks, err);
-    if (status == CNN_OK && options->peaks) say_what_is_missing(sessions, peaks);
-    if (status != CNN_OK || options->peaks || (page && page->ceilings == all)) return status;
-    status = measure_all(sessions, &plan, peaks, err);
-    if (status == CNN_OK && page) page->ceilings = all;
-    if (status != CNN_OK || peaks->count == 0) return status;
-    for (int i = 0; status == CNN_OK && i < peaks->count; i++)
-        status = record_write(sink, bench_peak_record(&peaks->list[i]), err);
-    if (!options->quiet)
-        fprintf(stderr, "ceilings: %d measured in %.1f s (--peaks FILE takes them from `benchcnn peaks --out FILE`)\n",
-                peaks->count, cnn_now() - start);
+    const bench_peaks *peaks = &b->peaks;
     int marked = 0;
+    if (!b->options->quiet)
+        fprintf(stderr, "ceilings: %d measured in %.1f s (--peaks FILE takes them from `benchcnn peaks --out FILE`)\n",
+                peaks->count, seconds);
     for (int i = 0; i < peaks->count; i++) marked += peaks->list[i].marks != 0;
     if (marked > 0)
         fprintf(
@@ -115,5 +93,35 @@ cnn_status cli_ceilings(const cli_options *options, const cli_sessions *sessions
             "ceilings: %d of %d are doubted, for other work was going on or their rounds differ: shares of them are "
             "marked\n",
             marked, peaks->count);
+}
+
+cnn_status cli_ceilings(bench *b, cnn_error *err)
+{
+    static const int64_t all = INT64_MAX; /* page->ceilings, when they are recorded */
+    static const double seconds = 0.03;   /* for each */
+    const char *file = b->options->peaks;
+    isolate_page *page = b->sessions.page;
+    ceiling_watch watch = {.page = page};
+    const peak_plan plan = {.seconds = seconds,
+                            .stop = cli_interrupted,
+                            .types = b->types.types,
+                            .n_types = b->types.count,
+                            .each = keep,
+                            .user = page,
+                            .registry = b->options->registry,
+                            .enter = cli_ceiling_enter,
+                            .enter_user = &watch};
+    const double start = cnn_now();
+    b->params.peaks = &b->peaks;
+    if (file && strcasecmp(file, "none") == 0) return CNN_OK;
+    cnn_status status = file ? bench_peaks_read(&b->peaks, file, err) : take_kept(page, &b->peaks, err);
+    if (status == CNN_OK && file) say_what_is_missing(&b->sessions, &b->peaks);
+    if (status != CNN_OK || file || (page && page->ceilings == all)) return status;
+    status = measure_all(&b->sessions, &plan, &b->peaks, err);
+    if (status == CNN_OK && page) page->ceilings = all;
+    if (status != CNN_OK || b->peaks.count == 0) return status;
+    for (int i = 0; status == CNN_OK && i < b->peaks.count; i++)
+        status = record_write(b->sink, bench_peak_record(&b->peaks.list[i]), err);
+    say_measured(b, cnn_now() - start);
     return status;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const double usual_warm_up = 0.05, ceiling_seconds = 0.03;
+static const double usual_warm_up = 0.05;
 
 static cnn_status before_all(bench *b, cnn_error *err)
 {
@@ -22,10 +22,7 @@ static cnn_status before_all(bench *b, cnn_error *err)
         if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
     }
     isolate_enter(b->page, NULL, NULL);
-    if (status == CNN_OK)
-        status = cli_ceilings(b->options, &b->sessions, &b->types, ceiling_seconds, b->sink, &b->peaks, err);
-    b->params.peaks = &b->peaks;
-    return status;
+    return status == CNN_OK ? cli_ceilings(b, err) : status;
 }
 
 /* Everything once. */

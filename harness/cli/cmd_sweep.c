@@ -57,6 +57,7 @@ static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
     if (status == CNN_OK && g->count > 0) {
         status = sweep_find_rows(s, g, err);
         s->b.total = s->ran + s->kept + g->count;
+        if (status == CNN_OK && !s->b.params.peaks) status = cli_ceilings(&s->b, err);
         if (status == CNN_OK) status = run_points(s, g, err);
         if (status == CNN_OK) status = sweep_final(s, g, err);
         cli_progress_end(&s->b.progress);
@@ -149,6 +150,7 @@ static void tear_down(sweep *s)
 {
     for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(s->b.watches[i]);
     cli_tuned_close(s->b.tuned);
+    bench_peaks_free(&s->b.peaks);
     cli_sessions_close(&s->b.sessions);
     record_sink_close(s->tune);
     record_sink_close(s->b.sink);

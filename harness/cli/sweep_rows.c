@@ -34,6 +34,13 @@ static double real_of(const cnn_record *record, const char *key)
 static const char *const kinds[SWEEP_ROW_KINDS] = {"sweep", "sweep_final", "sweep_best"};
 
 /* SWEEP_ROW_KINDS: it is another. */
+/* It beats a ceiling. */
+static bool is_doubted(const cnn_record *record)
+{
+    char text[16];
+    return record_get_json(record, "verified", text, sizeof text) && strcmp(text, "false") == 0;
+}
+
 static sweep_row_kind kind_of(const cnn_record *record)
 {
     const char *text = record_get_text(record, "kind");
@@ -75,7 +82,7 @@ cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error 
     row->anchor = real_of(record, "anchor_s");
     const double heat = real_of(record, "final_heat");
     row->heat = heat > 0 ? (int64_t)heat : 0;
-    row->timed = row->median > 0 && isfinite(row->low) && isfinite(row->high);
+    row->timed = row->median > 0 && isfinite(row->low) && isfinite(row->high) && !is_doubted(record);
     return CNN_OK;
 }
 
