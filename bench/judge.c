@@ -11,10 +11,11 @@
 cnn_status judge_calm(judge *j, cnn_error *err)
 {
     j->back = 0;
+    judge_late(j);
     cnn_status status = judge_restore(j, err);
     for (int i = 0; status == CNN_OK && i < j->c.call.count; i++)
         if (j->c.call.operands[i].access != CNN_IN) status = judge_fill(j, i, j->hands.session, NULL, err);
-    return status;
+    return status == CNN_OK ? judge_spoil_many(j, err) : status;
 }
 
 cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_plan *plan, judge **result,
@@ -185,4 +186,9 @@ cnn_status judge_run(judge *j, double seconds, cnn_error *err)
     return status;
 }
 
-cnn_status judge_last(judge *j, cnn_error *err) { return has_failed(j) ? CNN_OK : judge_whole(j, true, err); }
+cnn_status judge_last(judge *j, cnn_error *err)
+{
+    const cnn_status status = has_failed(j) ? CNN_OK : judge_whole(j, true, err);
+    judge_late(j);
+    return status;
+}

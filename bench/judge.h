@@ -43,6 +43,8 @@ const cnn_session *judge_hands(const judge *j);
 
 /* Before `runs` runs. */
 cnn_status judge_disturb(judge *j, int runs, cnn_error *err);
+/* Just after a run has returned and was waited for, outside of what is timed. */
+void judge_returned(judge *j);
 /* Fetches an element of each output. */
 cnn_status judge_peek(judge *j, cnn_error *err);
 /* After a timed run that took `seconds` with all around it; the outputs are as it left them. */
@@ -50,6 +52,9 @@ cnn_status judge_run(judge *j, double seconds, cnn_error *err);
 /* After the last one: all elements, and their precision. */
 cnn_status judge_last(judge *j, cnn_error *err);
 
+/* Spoils outputs and waits until no other thread is at work, some tenths of a millisecond or up to `most` seconds:
+ * nobody may write them now. */
+cnn_status judge_idle(judge *j, double most, cnn_error *err);
 /* Before the last run: inputs and what is updated in place get the case's values again, outputs plausible wrong ones.
  */
 cnn_status judge_calm(judge *j, cnn_error *err);

@@ -97,6 +97,7 @@ void judge_buffers_close(judge *j)
 cnn_status judge_windows(judge *j, int runs, cnn_error *err)
 {
     if (runs < 2 || !j->sums) return CNN_OK;
+    judge_late(j);
     judge_buffers_close(j);
     j->lead_bytes = (size_t)(runs - 1) * JUDGE_STEP;
     return judge_buffers_open(j, j->hands.session, NULL, err);

@@ -81,7 +81,7 @@ static cnn_status spoil_outputs(judge *j, cnn_error *err)
         const cnn_operand *o = &j->c.call.operands[i];
         for (int k = 0; status == CNN_OK && o->access == CNN_OUT && k < ELEMENTS; k++) {
             const int64_t to = rng_int(&j->rng, 0, o->count - 1), from = rng_int(&j->rng, 0, o->count - 1);
-            status = judge_put(j, i, to, 0.25 - j->c.after[i][from], err);
+            status = judge_spoil(j, i, to, 0.25 - j->c.after[i][from], err);
         }
     }
     return status;
@@ -109,6 +109,7 @@ cnn_status judge_disturb(judge *j, int runs, cnn_error *err)
     enum { MOST = 8 };
     cnn_status status = CNN_OK;
     const int operand = changing_input(j);
+    judge_late(j);
     j->moved = 0;
     for (int i = 0; status == CNN_OK && operand >= 0 && i < MOST; i++) {
         status = touch(j, operand, err);

@@ -1,6 +1,6 @@
 /* judge_parts.h: what the files of the judge share: judge.c decides what is judged, judge_buffers.c has the operands,
- * judge_disturb.c changes what a run finds, judge_project.c projects, judge_windows.c looks at a sample's earlier runs.
- */
+ * judge_disturb.c changes what a run finds, judge_late.c sees who writes late, judge_project.c projects,
+ * judge_windows.c looks at a sample's earlier runs. */
 #ifndef BENCH_JUDGE_PARTS_H
 #define BENCH_JUDGE_PARTS_H
 
@@ -8,7 +8,7 @@
 #include "harness/rng.h"
 #include "judge.h"
 
-enum { JUDGE_FACTORS = 1021, JUDGE_TOUCHED = 64, JUDGE_STEP = 4 * CNN_ALIGN };
+enum { JUDGE_FACTORS = 1021, JUDGE_TOUCHED = 64, JUDGE_SPOILED = 64, JUDGE_STEP = 4 * CNN_ALIGN };
 
 /* An input element that is not what the case says. */
 typedef struct touched {
@@ -16,6 +16,15 @@ typedef struct touched {
     int64_t index;
     double was;
 } touched;
+
+/* An element of an output on the host, as it was spoiled before the run. */
+typedef struct spoiled {
+    const char *at;
+    unsigned char bytes[8];
+    size_t size;
+    int operand;
+    bool left; /* by the run, when it returned */
+} spoiled;
 
 struct judge {
     const cnn_session *session;
@@ -31,6 +40,8 @@ struct judge {
     bool sums; /* a convolution or FC layer: results follow the inputs by vf_retouch, and are projected */
     touched touched[JUDGE_TOUCHED];
     int n_touched;
+    spoiled spoiled[JUDGE_SPOILED];
+    int n_spoiled;
     double factors[JUDGE_FACTORS];
     double expected[CNN_MAX_OPERANDS]; /* projections */
     double allowed[CNN_MAX_OPERANDS];
@@ -59,6 +70,12 @@ cnn_status judge_put(const judge *j, int operand, int64_t index, double value, c
 
 /* The inputs as the case has them. */
 cnn_status judge_restore(judge *j, cnn_error *err);
+/* judge_late.c: puts a wrong value into an output, and remembers it. Before anything else writes outputs: whether a run
+ * wrote them late. */
+cnn_status judge_spoil(judge *j, int operand, int64_t index, double value, cnn_error *err);
+void judge_late(judge *j);
+/* As many as are remembered: one of them is in what is still to be written. */
+cnn_status judge_spoil_many(judge *j, cnn_error *err);
 void judge_projections_open(judge *j);
 /* What the outputs must project to now. */
 void judge_expect(judge *j);

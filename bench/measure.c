@@ -74,10 +74,9 @@ static cnn_status take_sample(measure *m, cnn_error *err)
 
 cnn_status measure_turn(measure *m, cnn_error *err)
 {
-    double ignored;
     clock_span span;
     const double start = cnn_now();
-    cnn_status status = measure_prepares(m) ? CNN_OK : measure_time(m, 1, false, &ignored, err);
+    cnn_status status = measure_prepares(m) ? CNN_OK : measure_begin_turn(m, err);
     clock_watch_start(m->watch, &span);
     do {
         if (status == CNN_OK) status = take_sample(m, err);
@@ -110,10 +109,16 @@ static cnn_status time_download(measure *m, cnn_error *err)
  * too, which the large values of other runs would hide. */
 static cnn_status last_run(measure *m, cnn_error *err)
 {
-    cnn_status status = judge_calm(m->judge, err);
+    const double most = fmin(0.02 + 4 * m->last, 1.0);
+    cnn_status status = judge_idle(m->judge, most, err);
+    if (status == CNN_OK) status = judge_calm(m->judge, err);
     if (status == CNN_OK) status = measure_run(m, 0, err);
     if (status == CNN_OK) status = cnn_sync(m->session, err);
-    return status == CNN_OK ? judge_last(m->judge, err) : status;
+    judge_returned(m->judge);
+    if (status == CNN_OK) status = judge_last(m->judge, err);
+    /* What is wrong may only have been late, and is at work still. */
+    const bool wrong = status == CNN_OK && judge_verdict(m->judge)->state != VERIFY_PASSED;
+    return wrong ? judge_idle(m->judge, most, err) : status;
 }
 
 /* One sample, and several in one go, by the device's timer and by the harness's clock, which has the launching and the
@@ -151,6 +156,7 @@ cnn_status measure_finish(measure *m, measure_result *result, cnn_error *err)
     if (status == CNN_OK) status = check_timer(m, err);
     if (status == CNN_OK) status = last_run(m, err);
     if (status == CNN_OK) status = time_download(m, err);
+    if (status == CNN_OK) status = measure_threads(m, err);
     if (status != CNN_OK) return status;
     result->check = *judge_verdict(m->judge);
     if (m->lie[0] != '\0') vf_set(&result->check, VERIFY_FAILED, "%s", m->lie);

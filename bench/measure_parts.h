@@ -5,8 +5,14 @@
 
 #include "amid.h"
 #include "flush.h"
+#include "harness/cpu/busy.h"
 #include "judge.h"
 #include "measure.h"
+
+typedef struct measure_crowd {
+    busy_work work;
+    int runs; /* 0: nobody has looked yet */
+} measure_crowd;
 
 struct measure {
     const cnn_session *session;
@@ -22,8 +28,9 @@ struct measure {
     double direct;    /* seconds a run, launched one by one by the host; NaN without a graph */
     bool own_clock;   /* the harness's clock around the run and the wait for it: of what runs on the host */
     double empty;     /* seconds by the harness's clock around a timer of nothing */
-    char lie[160];    /* what a timer said that cannot be; "": nothing */
-    double last;      /* seconds that the last sample took */
+    char lie[200];    /* what a timer said that cannot be, or threads that were not asked for; "": nothing */
+    measure_crowd crowd;
+    double last; /* seconds that the last sample took */
     sampling sampling;
     measure_costs costs;
     clock_watch *own_watch; /* NULL: the caller's */
@@ -44,6 +51,12 @@ cnn_status measure_both(measure *m, int times, double *seconds, double *wall, cn
 /* Once, not timed; `back` others follow it in this sample. */
 cnn_status measure_run(const measure *m, int back, cnn_error *err);
 cnn_status measure_go_on(const measure *m, cnn_error *err); /* CNN_OK, or CNN_INTERRUPTED where params.stop() says so */
+
+/* measure_threads.c: the run before the samples of a turn, whose threads are counted once where it is long enough.
+ * Then, behind the last sample, whether runs compute in no more threads than the session has, by that run or by some
+ * more. */
+cnn_status measure_begin_turn(measure *m, cnn_error *err);
+cnn_status measure_threads(measure *m, cnn_error *err);
 
 /* measure_set_up.c: plans, allocates, fills, warms up, finds `repeats`, captures. */
 cnn_status measure_set_up(measure *m, const cnn_algorithm *algorithm, cnn_error *err);

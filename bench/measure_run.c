@@ -39,6 +39,7 @@ static cnn_status by_own_clock(const measure *m, int repeats, double *seconds, c
     if (status == CNN_OK) status = cnn_sync(m->session, err);
     if (status == CNN_OK && disturbs_within(m)) status = judge_peek(m->judge, err);
     *seconds = cnn_now() - start;
+    judge_returned(m->judge);
     return status;
 }
 

@@ -74,6 +74,16 @@ void vf_run_free(vf_run *run);
 /* NULL, or the name of the first output whose bits differ; *index says where (canonical order is not kept: bytes). */
 const char *vf_run_difference(const vf_case *c, const vf_run *a, const vf_run *b);
 
+/* late.c: which elements of an output on the host, uploaded as `before`, are as they were just after the call has
+ * returned; and later the byte at which one of them has been written since, or -1, and how many more still are as they
+ * were: added to *waiting. */
+enum { VF_LATE_LOOKS = 64 };
+typedef struct vf_late {
+    bool left[VF_LATE_LOOKS];
+} vf_late;
+void vf_late_returned(vf_late *late, const cnn_operand *o, const void *before, const void *now);
+int64_t vf_late_written(const vf_late *late, const cnn_operand *o, const void *before, const void *now, int *waiting);
+
 /* guard.c: a device buffer between two guard bands that touch its first and its last byte. */
 typedef struct vf_guarded {
     void *memory, *data; /* the allocation, the buffer in it (NULL for no bytes) */

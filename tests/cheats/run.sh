@@ -24,7 +24,7 @@ mark=BENCHCNN_CHEAT_RUN=$$.$RANDOM # in the environment of what the command star
 export ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0:allocator_may_return_null=1 LSAN_OPTIONS=detect_leaks=0
 
 # ---- The line: settings, and for each command what it must come to. verify stands for verify-plain and verify-isolate.
-limit=60 op=conv dir=FWD problem=mb2ic4ih6oc4kh3ph1 impl=$name net=small.net more='' needs=''
+limit=60 op=conv dir=FWD problem=mb2ic4ih6oc4kh3ph1 impl=$name net=small.net more='' needs='' time=0.005
 for word in $settings; do declare "${word%%=*}=${word#*=}"; done
 skip() {
     echo "$name: skipped, $1"
@@ -61,7 +61,7 @@ arguments() { # COMMAND
     verify-* | bench-*)
         words+=(--op "$op")
         [ "$op" = conv ] && words+=(--dir "$dir") && for p in ${problem//,/ }; do words+=(--problem "$p"); done ;;&
-    bench-*) words+=(--min-time 0.005 --max-time 0.05 --peaks none) ;;&
+    bench-*) words+=(--min-time "$time" --max-time "${time}e1" --peaks none) ;;&
     *-isolate) words+=(--isolate --isolate-limit 5) ;;
     fuzz) words+=(--fuzz 40 --fuzz-time 8 --jobs 1 --op "$op" --dtype f32) ;;
     train | profile)
