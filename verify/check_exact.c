@@ -81,7 +81,7 @@ cnn_status vf_check_exact(const vf_subject *s, verify_result *result, cnn_error 
         const vf_case *c;
         vf_run run;
         status = vf_case_get(s, VF_INTEGERS, variant, &c, err);
-        if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, c, &(vf_run_options){0}, err);
+        if (status == CNN_OK) status = vf_run_make(&run, s->place, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
         vf_judge(c, &run, NULL, result, NULL);
         vf_tell_failure(s, c, &run, NULL, result);

@@ -57,23 +57,6 @@ void vf_element_name(const cnn_operand *operand, int64_t index, char *text, size
 
 /* ---- Runs: the implementation on a case, in guarded buffers. */
 
-typedef struct vf_run_options {
-    int garbage;   /* which of the two patterns poisons outputs and workspace: 0 or 1 */
-    bool in_place; /* y in x's buffer, dx in dy's; only where cnn.h allows it */
-} vf_run_options;
-
-typedef struct vf_run {
-    double *after[CNN_MAX_OPERANDS]; /* outputs, canonical; NULL for inputs */
-    void *bytes[CNN_MAX_OPERANDS];   /* outputs as they came */
-    char fault[VERIFY_TEXT_MAX];     /* what was wrong with memory: "" nothing */
-} vf_run;
-
-cnn_status vf_run_make(vf_run *run, const cnn_session *session, const cnn_plan *plan, const vf_case *c,
-                       const vf_run_options *options, cnn_error *err);
-void vf_run_free(vf_run *run);
-/* NULL, or the name of the first output whose bits differ; *index says where (canonical order is not kept: bytes). */
-const char *vf_run_difference(const vf_case *c, const vf_run *a, const vf_run *b);
-
 /* guard.c: a device buffer between two guard bands that touch its first and its last byte. */
 typedef struct vf_guarded {
     void *memory, *data; /* the allocation, the buffer in it (NULL for no bytes) */
@@ -87,6 +70,32 @@ cnn_status vf_guarded_upload(const vf_guarded *g, const cnn_session *session, co
 cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, void *content, int64_t *damage,
                                cnn_error *err);
 void vf_guarded_free(vf_guarded *g, const cnn_session *session);
+
+/* Where runs take place: each buffer is made at the first of them that needs it, and stays at its address. So a kernel
+ * that keeps something by address finds other data there. */
+typedef struct vf_place {
+    const cnn_session *session;
+    const cnn_plan *plan;
+    vf_guarded buffer[CNN_MAX_OPERANDS], workspace;
+} vf_place;
+/* Frees the buffers; the next run makes others. */
+void vf_place_leave(vf_place *place);
+
+typedef struct vf_run_options {
+    int garbage;   /* which of the two patterns poisons outputs and workspace: 0 or 1 */
+    bool in_place; /* y in x's buffer, dx in dy's; only where cnn.h allows it */
+} vf_run_options;
+
+typedef struct vf_run {
+    double *after[CNN_MAX_OPERANDS]; /* outputs, canonical; NULL for inputs */
+    void *bytes[CNN_MAX_OPERANDS];   /* outputs as they came */
+    char fault[VERIFY_TEXT_MAX];     /* what was wrong with memory: "" nothing */
+} vf_run;
+
+cnn_status vf_run_make(vf_run *run, vf_place *place, const vf_case *c, const vf_run_options *options, cnn_error *err);
+void vf_run_free(vf_run *run);
+/* NULL, or the name of the first output whose bits differ; *index says where (canonical order is not kept: bytes). */
+const char *vf_run_difference(const vf_case *c, const vf_run *a, const vf_run *b);
 
 /* ---- Comparison. */
 
@@ -140,7 +149,7 @@ typedef struct vf_subject {
     const cnn_problem *problem;
     cnn_dir dir;
     const cnn_algorithm *algorithm;
-    const cnn_plan *plan;
+    vf_place *place;
 } vf_subject;
 
 /* A convolution or FC layer above options->reference_flops: huge.h judges it. */

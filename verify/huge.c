@@ -165,7 +165,7 @@ cnn_status vf_huge_exact(const vf_subject *s, verify_result *result, cnn_error *
                 vf_case_make(&c, s->problem, s->dir, VF_DATA, variant, s->engine->options.seed, s->engine->pool, err);
         if (status != CNN_OK) return status;
         fill_case(&plan, &c);
-        status = vf_run_make(&run, &s->engine->session, s->plan, &c, &(vf_run_options){0}, err);
+        status = vf_run_make(&run, s->place, &c, &(vf_run_options){0}, err);
         if (status == CNN_OK) {
             status = judge_integers(s, &plan, &c, &run, result, err);
             vf_run_free(&run);
@@ -227,7 +227,7 @@ cnn_status vf_huge_bound(const vf_subject *s, verify_result *result, cnn_error *
         vf_run run;
         vf_comparison sums = {0};
         status = vf_case_get(s, VF_DATA, variant, &c, err);
-        if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, c, &(vf_run_options){0}, err);
+        if (status == CNN_OK) status = vf_run_make(&run, s->place, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
         for (int i = 0; status == CNN_OK && i < c->call.count; i++)
             if (run.after[i] != NULL)
