@@ -170,10 +170,9 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
     if (status != CNN_OK) return status;
     status = cnn_plan_make(&engine->session, problem, dir, algorithm, &plan, err);
     if (status != CNN_OK) {
-        const bool refused = status == CNN_UNSUPPORTED;
-        const bool late = refused && strncmp(err->message, CNN_REFUSED_LATE, sizeof CNN_REFUSED_LATE - 1) == 0;
+        const bool late = strncmp(err->message, CNN_REFUSED_LATE, sizeof CNN_REFUSED_LATE - 1) == 0;
         verify_result result = empty_result(&s, late ? verify_late_refusal : "supports");
-        result.state = refused ? VERIFY_UNSUPPORTED : VERIFY_FAILED;
+        result.state = status == CNN_UNSUPPORTED ? VERIFY_UNSUPPORTED : VERIFY_FAILED;
         snprintf(result.reason, sizeof result.reason, "%s", err->message);
         each(user, &result);
         return CNN_OK;
