@@ -1,4 +1,4 @@
-/* check_exact.c: results of small integers, equal in value to the last bit.
+/* check_exact.c: results of small integers (of conv and FC times powers of two), equal in value to the last bit.
  *
  * Catches whatever computes something else: a tap too few or too many, swapped axes, a wrong border, a bias or a beta
  * left out; and factors rounded to fewer bits than stated (TF32, bf16), sums kept in f16: the integers need more bits

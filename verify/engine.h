@@ -10,7 +10,8 @@
 
 /* ---- Cases: one problem and direction with its data and the expected results; independent of any algorithm. */
 
-/* INTEGERS: small enough for exact sums, wide enough to be spoilt by fewer bits. REALS: uniform, with extremes where
+/* INTEGERS: small enough for exact sums, wide enough to be spoilt by fewer bits; of conv and FC times powers of two,
+ * so that they look like reals. REALS: uniform, with extremes where
  * an operation has any. EXACT_REALS: the same, but intermediates of the forward pass (y, save_mean) not rounded.
  * DATA: as REALS, but nothing is expected: `after` is NULL. */
 typedef enum vf_fill { VF_INTEGERS, VF_REALS, VF_EXACT_REALS, VF_DATA } vf_fill;
@@ -27,7 +28,8 @@ typedef struct vf_case {
     vf_fill fill;
     int variant;
     uint64_t seed;
-    bool without_x; /* an activation's backward, as after a forward in place */
+    double unit[CNN_MAX_OPERANDS]; /* INTEGERS: what the values are multiples of: 1, but of conv and FC */
+    bool without_x;                /* an activation's backward, as after a forward in place */
 } vf_case;
 
 cnn_status vf_case_make(vf_case *c, const cnn_problem *problem, cnn_dir dir, vf_fill fill, int variant, uint64_t seed,
@@ -37,6 +39,12 @@ void vf_case_free(vf_case *c);
 /* fill.c: the values of an operand before the call: they depend on its name, the seed, fill and variant only, so that
  * forward and backward of a problem see the same x. `density` is the share of non-zeros of a factor. */
 void vf_fill_values(const vf_case *c, const cnn_operand *operand, double density, double *values);
+/* Whether products are made of it (conv, FC): x, w, dy. */
+bool vf_is_factor(const cnn_operand *operand);
+/* Turns a conv's or FC's integers into numbers that look like reals: each factor into (-1, 1) by a power of two that
+ * the seed decides on, and all that is added to products by that of the products; so every sum stays as exact as it
+ * was. Sets the units. */
+void vf_scale_integers(vf_case *c);
 /* How many products an element of the result is the sum of, at most (conv, FC, pooling; else 1). */
 double vf_terms(const cnn_problem *problem, cnn_dir dir);
 /* Largest sum of absolute values that is still exact in any order: 2^24 or 2^53. */
