@@ -126,7 +126,7 @@ cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, 
     vf_case c;
     vf_run run;
     vf_place place = {.session = &engine->session, .plan = &plan};
-    const vf_subject s = {engine, problem, dir, &plan.algorithm, &place};
+    const vf_subject s = {engine, problem, dir, &plan.algorithm, &place, false};
     bool expected = false;
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) expected = expected || arrays->expect[i] != NULL;
     *result = (verify_result){.session = &engine->session,

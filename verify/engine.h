@@ -158,6 +158,7 @@ typedef struct vf_subject {
     cnn_dir dir;
     const cnn_algorithm *algorithm;
     vf_place *place;
+    bool failed; /* a check before this one did */
 } vf_subject;
 
 /* A convolution or FC layer above options->reference_flops: huge.h judges it. */

@@ -165,7 +165,7 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
 {
     cnn_plan plan;
     vf_place place = {.session = &engine->session, .plan = &plan};
-    vf_subject s = {engine, problem, dir, &plan.algorithm, &place};
+    vf_subject s = {engine, problem, dir, &plan.algorithm, &place, false};
     cnn_status status = check_room(&engine->session, problem, dir, vf_is_huge(&engine->options, problem), err);
     if (status != CNN_OK) return status;
     status = cnn_plan_make(&engine->session, problem, dir, algorithm, &plan, err);
@@ -194,6 +194,7 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
         if (status == CNN_INTERRUPTED) break;
         if (status != CNN_OK) judge_error(&s, err, &result);
         result.choice = plan.choice;
+        s.failed = s.failed || result.state == VERIFY_FAILED;
         each(user, &result);
     }
     vf_place_leave(&place);
