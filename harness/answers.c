@@ -20,7 +20,7 @@ void cnn_answer_text(char *text, size_t size)
 /* Slots that may refuse. Whatever is asked of the others was let through. */
 static bool may_refuse(const char *slot)
 {
-    static const char *const slots[] = {"probe",   "open",          "supports",  "workspace", "enumerate",
+    static const char *const slots[] = {"probe",   "open",          "supports",  "enumerate",
                                         "prepare", "capture_begin", "step_open", "peak_open"};
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
         if (strcmp(slots[i], slot) == 0) return true;

@@ -67,8 +67,8 @@ double cnn_now(void); /* monotonic seconds */
 /* ---- Plans: supports -> workspace -> prepare. An implementation sees copies of what it is asked about, and of the
  * plan that it is called with: what it writes there changes nothing here. A promise that cannot be held to (an
  * amplification that is no number from 1 up, or without TRANSFORMS; a `prepare` that widens it, or changes the problem)
- * is CNN_INTERNAL; so is a `supports` that says no and then yes to one question. Some libraries find only when they
- * plan that they cannot: UNSUPPORTED from the last two is passed on, with these words first. */
+ * is CNN_INTERNAL; so is a `supports` that says no and then yes to one question, and a `prepare` that says no where
+ * `supports` said yes, but for algorithms with CNN_ALGO_MAY_REFUSE: that is CNN_UNSUPPORTED, with these words first. */
 #define CNN_REFUSED_LATE "supports said yes, and then "
 cnn_status cnn_supports(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
                         const cnn_algorithm *algorithm, cnn_error *err);

@@ -92,12 +92,15 @@ static cnn_status ask(const cnn_session *session, const cnn_problem *problem, cn
                     session->impl->name, again.message);
 }
 
-/* `status` of a slot behind the gate. */
-static cnn_status late(const char *slot, cnn_status status, cnn_error *err)
+/* `prepare` said no behind the gate. */
+static cnn_status refused_late(const cnn_impl *impl, const cnn_algorithm *algorithm, cnn_error *err)
 {
-    if (status != CNN_UNSUPPORTED) return status;
     const cnn_error why = *err;
-    return CNN_FAIL(err, CNN_UNSUPPORTED, CNN_REFUSED_LATE "%s no: %.400s", slot, why.message);
+    if (algorithm->flags & CNN_ALGO_MAY_REFUSE)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, CNN_REFUSED_LATE "prepare no: %.400s", why.message);
+    return CNN_FAIL(err, CNN_INTERNAL,
+                    CNN_REFUSED_LATE "prepare no, which is not its to say, as %.64s:%.64s is not MAY_REFUSE: %.200s",
+                    impl->name, algorithm->name, why.message);
 }
 
 static cnn_status prepare(const cnn_session *session, cnn_plan *plan, cnn_error *err)
@@ -107,7 +110,8 @@ static cnn_status prepare(const cnn_session *session, cnn_plan *plan, cnn_error 
     if (impl->prepare == NULL) return CNN_OK;
     memcpy(&offered, plan, sizeof offered);
     cnn_status status = CNN_CALL(impl, prepare, err, session->context, &offered, err);
-    if (status != CNN_OK) return late("prepare", status, err);
+    if (status == CNN_UNSUPPORTED) return refused_late(impl, &plan->algorithm, err);
+    if (status != CNN_OK) return status;
     status = take_over(impl, &offered, plan, err);
     cnn_answer_text(plan->choice, sizeof plan->choice);
     if (status == CNN_OK)
@@ -134,7 +138,7 @@ cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem,
                         algorithm->name, cnn_op_name(problem->op));
     if ((status = check_amplification(impl, algorithm, err)) != CNN_OK) return status;
     if ((status = ask(session, problem, dir, algorithm, err)) != CNN_OK) return status;
-    status = late("workspace", cnn_workspace(session, problem, dir, algorithm, &plan->workspace_bytes, err), err);
+    status = cnn_workspace(session, problem, dir, algorithm, &plan->workspace_bytes, err);
     return status == CNN_OK ? prepare(session, plan, err) : status;
 }
 

@@ -19,16 +19,17 @@
 
 enum { NOTHING = 0, DETERMINISTIC = CNN_ALGO_DETERMINISTIC };
 
-/* What the searches settle on is not known beforehand, so they promise no more than the least of what they choose from;
- * with the knob deterministic_only they choose deterministic ones. */
+/* MAY_REFUSE: cuDNN's legacy algorithms may fail at their trial run (conv.c) where cuDNN said that they would not, and
+ * a search may find that nothing runs. What the searches settle on is not known beforehand, so they promise no more
+ * than the least of what they choose from; with the knob deterministic_only they choose deterministic ones. */
 static const cnn_algorithm algorithms[] = {
     {"cublas", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, FC_CUBLAS},
-    {"heuristic", "what cuDNN's heuristics rank first, of what fits the limits", CUDA_OP(CONV), CNN_ALGO_TRANSFORMS,
-     AMPLIFICATION_13X13, CONV_HEURISTIC},
-    {"find", "what is fastest when measured, of what fits the limits", CUDA_OP(CONV), CNN_ALGO_TRANSFORMS,
-     AMPLIFICATION_13X13, CONV_FIND},
+    {"heuristic", "what cuDNN's heuristics rank first, of what fits the limits", CUDA_OP(CONV),
+     CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE, AMPLIFICATION_13X13, CONV_HEURISTIC},
+    {"find", "what is fastest when measured, of what fits the limits", CUDA_OP(CONV),
+     CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE, AMPLIFICATION_13X13, CONV_FIND},
 #define ALGORITHM(id, name, flags, amplification, fwd, bwd_d, bwd_w, doc)                                              \
-    {name, doc, WEIGHTED, flags, amplification, CONV_##id},
+    {name, doc, WEIGHTED, (flags) | CNN_ALGO_MAY_REFUSE, amplification, CONV_##id},
 #include "impl_cudnn/conv_algorithms.inc"
 #undef ALGORITHM
     CUDNN_GRAPH_ROWS,

@@ -40,8 +40,8 @@ enum { CUDNN_GRAPH_HEURISTIC = 1000, CUDNN_GRAPH_FIND, CUDNN_GRAPH_ENGINE = 2000
      1,                                                                                                                \
      CUDNN_GRAPH_HEURISTIC},                                                                                           \
     {                                                                                                                  \
-        "graph:find", "graph API: the fastest of the heuristics' proposals, measured", 1u << CNN_OP_CONV, 0, 1,        \
-            CUDNN_GRAPH_FIND                                                                                           \
+        "graph:find", "graph API: the fastest of the heuristics' proposals, measured", 1u << CNN_OP_CONV,              \
+            CNN_ALGO_MAY_REFUSE, 1, CUDNN_GRAPH_FIND                                                                   \
     }
 
 static inline bool cudnn_graph_serves(const cnn_algorithm *algorithm) { return algorithm->id >= CUDNN_GRAPH_HEURISTIC; }

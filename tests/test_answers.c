@@ -9,6 +9,7 @@
 
 static cnn_status answer;    /* of the operation */
 static cnn_status planned;   /* of prepare */
+static cnn_status sized;     /* of workspace */
 static int questions, no_at; /* supports says no at this question, counted from 1; 0: never; -1: always */
 
 static cnn_status supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a, cnn_error *err)
@@ -22,6 +23,13 @@ static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 {
     (void)c, (void)plan;
     return planned == CNN_OK ? CNN_OK : CNN_FAIL(err, planned, "found when planning");
+}
+
+static cnn_status workspace(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a, size_t *bytes,
+                            cnn_error *err)
+{
+    (void)c, (void)p, (void)dir, (void)a, (void)bytes;
+    return sized == CNN_OK ? CNN_OK : CNN_FAIL(err, sized, "too large");
 }
 
 static void release(cnn_context *c, cnn_plan *plan) { (void)c, (void)plan; }
@@ -38,10 +46,15 @@ static cnn_status sync_now(cnn_context *c, cnn_error *err)
     return answer == CNN_OK ? CNN_OK : CNN_FAIL(err, answer, "as told");
 }
 
-static const cnn_impl impl = {
-    .name = "told", .supports = supports, .prepare = prepare, .release = release, .conv_fwd = run, .sync = sync_now};
+static const cnn_impl impl = {.name = "told",
+                              .supports = supports,
+                              .workspace = workspace,
+                              .prepare = prepare,
+                              .release = release,
+                              .conv_fwd = run,
+                              .sync = sync_now};
 static const cnn_session session = {.impl = &impl};
-static const cnn_algorithm algorithm = {.name = "a", .ops = 1u << CNN_OP_CONV, .amplification = 1};
+static cnn_algorithm algorithm = {.name = "a", .ops = 1u << CNN_OP_CONV, .amplification = 1};
 
 static cnn_status plan_one(cnn_plan *plan, cnn_error *err)
 {
@@ -95,14 +108,29 @@ static void a_late_refusal_says_so(void **state)
     cnn_plan plan;
     cnn_error err;
     no_at = 0, planned = CNN_UNSUPPORTED;
-    assert_int_equal(plan_one(&plan, &err), CNN_UNSUPPORTED);
-    assert_int_equal(strncmp(err.message, CNN_REFUSED_LATE, strlen(CNN_REFUSED_LATE)), 0);
-    assert_message(err, "found when planning");
+    for (int may = 0; may < 2; may++) {
+        algorithm.flags = may ? CNN_ALGO_MAY_REFUSE : 0;
+        assert_int_equal(plan_one(&plan, &err), may ? CNN_UNSUPPORTED : CNN_INTERNAL);
+        assert_int_equal(strncmp(err.message, CNN_REFUSED_LATE, strlen(CNN_REFUSED_LATE)), 0);
+        assert_message(err, may ? "prepare no: " : "not its to say");
+        assert_message(err, "found when planning");
+    }
     planned = CNN_INTERRUPTED;
     assert_int_equal(plan_one(&plan, &err), CNN_INTERNAL);
     planned = CNN_OK, no_at = -1;
     assert_int_equal(plan_one(&plan, &err), CNN_UNSUPPORTED);
     assert_string_equal(err.message, "not this");
+}
+
+static void a_workspace_cannot_refuse(void **state)
+{
+    (void)state;
+    cnn_plan plan;
+    cnn_error err;
+    no_at = 0, planned = CNN_OK, sized = CNN_UNSUPPORTED;
+    assert_int_equal(plan_one(&plan, &err), CNN_INTERNAL);
+    assert_message(err, "workspace answered");
+    sized = CNN_OK;
 }
 
 static void a_gate_that_wavers_is_none(void **state)
@@ -118,9 +146,8 @@ static void a_gate_that_wavers_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_operation_runs_or_fails),
-        cmocka_unit_test(what_cannot_refuse_does_not),
-        cmocka_unit_test(a_late_refusal_says_so),
+        cmocka_unit_test(an_operation_runs_or_fails), cmocka_unit_test(what_cannot_refuse_does_not),
+        cmocka_unit_test(a_late_refusal_says_so),     cmocka_unit_test(a_workspace_cannot_refuse),
         cmocka_unit_test(a_gate_that_wavers_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "verify/element.h"
+#include "verify/modular.h"
 #include "verify/projection.h"
 #include "verify_fake.h"
 
@@ -54,6 +55,20 @@ static void single_elements_are_the_references(void **state)
 {
     (void)state;
     for_cases(VF_REALS, compare_elements);
+}
+
+static void powers_of_two_divide(void **state)
+{
+    static const double values[] = {0.0, 1.0, -1.0, 4095.0, -0x1.fffffep23, 0x1.fffffffffffffp52, 0x1p-1022};
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        assert_true(mod_add(mod_of(values[i]), mod_of(-values[i])) == 0);
+        for (int k = 0; k < 200; k++) {
+            if (values[i] < 0x1p-1000 && values[i] > 0 && k > 52) continue; /* it would lose its only bit */
+            assert_true(mod_mul(mod_of(ldexp(values[i], -k)), mod_of(ldexp(1.0, k))) == mod_of(values[i]));
+        }
+    }
+    assert_true(mod_of(-3.0) == VF_PRIME - 3);
 }
 
 /* The right result passes; with any one element off by 1 that very element is found. */
@@ -236,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(single_elements_are_the_references),
+        cmocka_unit_test(powers_of_two_divide),
         cmocka_unit_test(projections_find_a_single_wrong_element),
         cmocka_unit_test(projections_see_what_sums_do_not),
         cmocka_unit_test(right_kernels_pass_unseen),

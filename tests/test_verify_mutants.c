@@ -143,6 +143,66 @@ static void wrong_fc_layers_are_caught(void **state)
     expect_caught(&p, "fc");
 }
 
+/* ---- Buffers that stay where they are. */
+
+static void *given[64]; /* by alloc_once(), which gives no address a second time */
+static int given_count;
+
+static cnn_status alloc_once(cnn_context *c, size_t bytes, void **memory, cnn_error *err)
+{
+    (void)c;
+    if (given_count == 64) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "all is given");
+    *memory = aligned_alloc(CNN_ALIGN, (bytes + CNN_ALIGN - 1) / CNN_ALIGN * CNN_ALIGN);
+    given[given_count++] = *memory;
+    return CNN_OK;
+}
+
+static void keep_memory(cnn_context *c, void *memory) { (void)c, (void)memory; }
+
+static cnn_status move(cnn_context *c, void *dst, const void *src, size_t bytes, cnn_error *err)
+{
+    (void)c, (void)err;
+    memcpy(dst, src, bytes);
+    return CNN_OK;
+}
+
+static cnn_status fill(cnn_context *c, void *dst, int byte, size_t bytes, cnn_error *err)
+{
+    (void)c, (void)err;
+    memset(dst, byte, bytes);
+    return CNN_OK;
+}
+
+static cnn_status plenty(cnn_context *c, size_t *bytes, cnn_error *err)
+{
+    (void)c, (void)err;
+    *bytes = (size_t)1 << 30;
+    return CNN_OK;
+}
+
+/* The bound check alone, though it has one run of pooling, and though no address comes back by itself. */
+static void what_is_kept_by_address_is_caught(void **state)
+{
+    (void)state;
+    cnn_impl device = fake;
+    device.alloc = alloc_once, device.free = keep_memory;
+    device.upload = device.download = device.copy = move, device.fill = fill, device.memory_free = plenty;
+    const cnn_problem p = parse(CNN_OP_POOL, "max:mb2ic5ih9kh3sh2", CNN_F32, CNN_NCHW);
+    const verify_options options = {.checks = 1u << VERIFY_BOUND, .seed = 7, .reference_threads = 1};
+    for (int m = 0; m < 2; m++) {
+        const cnn_session_params params = {.threads = 1, .device = (int)(m ? MUTANT_BY_ADDRESS : MUTANT_NONE)};
+        verify_engine *engine;
+        verdict v = {.overall = VERIFY_UNSUPPORTED};
+        cnn_error err = {.message = ""};
+        assert_int_equal(verify_open(&device, &params, &options, &engine, &err), CNN_OK);
+        assert_int_equal(verify_problem(engine, &p, CNN_FWD, &fake_algorithms[FAKE_EXACT], fake_each, &v, &err),
+                         CNN_OK);
+        assert_int_equal(v.states[VERIFY_BOUND], m ? VERIFY_FAILED : VERIFY_PASSED);
+        verify_close(engine);
+    }
+    while (given_count > 0) free(given[--given_count]);
+}
+
 /* f64 that is f32 inside: what TF32 is to f32. */
 static void single_precision_in_f64_is_caught(void **state)
 {
@@ -248,6 +308,7 @@ int main(void)
         cmocka_unit_test(tf32_is_caught_in_long_sums),
         cmocka_unit_test(wrong_convolutions_are_caught),
         cmocka_unit_test(wrong_fc_layers_are_caught),
+        cmocka_unit_test(what_is_kept_by_address_is_caught),
         cmocka_unit_test(single_precision_in_f64_is_caught),
         cmocka_unit_test(wrong_layout_is_caught),
         cmocka_unit_test(wrong_operations_are_caught),

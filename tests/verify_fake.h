@@ -62,6 +62,7 @@ static cnn_status fake_run(cnn_context *context, const cnn_plan *plan, const fak
             for (int64_t e = 0; e < o->count; e++) arrays[0][i][e] = fake_invert(&call.problem->u.act, arrays[0][i][e]);
         }
         fake_mutate_input(context, o, arrays[0][i]);
+        if (context->mutant == MUTANT_BY_ADDRESS && i == 0) fake_keep(context, data, arrays[0][i], o->count);
         call.in[i] = arrays[0][i];
         if (o->access != CNN_IN) call.out[i].value = arrays[1][i];
     }
@@ -166,7 +167,11 @@ static cnn_status fake_open(const cnn_open_params *params, cnn_context **context
     return CNN_OK;
 }
 
-static void fake_close(cnn_context *context) { free(context); }
+static void fake_close(cnn_context *context)
+{
+    free(context->kept);
+    free(context);
+}
 
 static cnn_status fake_supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a,
                                 cnn_error *err)

@@ -6,6 +6,7 @@
 #include "verify/engine.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef enum mutant {
@@ -30,6 +31,7 @@ typedef enum mutant {
     MUTANT_HALF_SUM,
     MUTANT_SINGLE,
     MUTANT_HALF,
+    MUTANT_BY_ADDRESS,
     MUTANT_COUNT
 } mutant;
 
@@ -37,6 +39,9 @@ struct cnn_context {
     int threads;
     mutant mutant;
     unsigned calls;
+    const void *kept_at; /* BY_ADDRESS: where the input stood that `kept` holds */
+    double *kept;
+    int64_t kept_count;
 };
 
 static double fake_keep_bits(double v, int bits)
@@ -77,6 +82,21 @@ static void fake_mutate_input(const cnn_context *context, const cnn_operand *o, 
                 v[i + h * o->dims[3] + w] = v[i + w * o->dims[3] + h];
                 v[i + w * o->dims[3] + h] = t;
             }
+}
+
+/* BY_ADDRESS: what was read first from an address is taken for what stands there. */
+static void fake_keep(cnn_context *context, const void *data, double *v, int64_t count)
+{
+    const size_t bytes = (size_t)count * sizeof *v;
+    if (context->kept_at == data && context->kept_count == count) {
+        memcpy(v, context->kept, bytes);
+        return;
+    }
+    free(context->kept);
+    context->kept = malloc(bytes);
+    if (context->kept == NULL) abort();
+    memcpy(context->kept, v, bytes);
+    context->kept_at = data, context->kept_count = count;
 }
 
 /* Mutations of what it writes: values, in canonical order. */

@@ -125,7 +125,8 @@ cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, 
     cnn_plan plan;
     vf_case c;
     vf_run run;
-    const vf_subject s = {engine, problem, dir, &plan.algorithm, &plan};
+    vf_place place = {.session = &engine->session, .plan = &plan};
+    const vf_subject s = {engine, problem, dir, &plan.algorithm, &place, false};
     bool expected = false;
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) expected = expected || arrays->expect[i] != NULL;
     *result = (verify_result){.session = &engine->session,
@@ -140,7 +141,7 @@ cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, 
     vf_note_transform(problem, &plan.algorithm, result);
     status = make_case(&c, &s, arrays, expected, err);
     if (status == CNN_OK) {
-        status = vf_run_make(&run, &engine->session, &plan, &c, &(vf_run_options){0}, err);
+        status = vf_run_make(&run, &place, &c, &(vf_run_options){0}, err);
         if (status == CNN_OK) {
             for (int i = 0; i < c.call.count; i++)
                 if (run.after[i] != NULL)
@@ -151,6 +152,7 @@ cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, 
         }
         vf_case_free(&c);
     }
+    vf_place_leave(&place);
     cnn_plan_release(&engine->session, &plan);
     return status;
 }

@@ -73,17 +73,19 @@ static bool within_exact_limit(const vf_case *c)
     double limit = vf_exact_limit(&c->problem);
     for (int i = 0; i < c->call.count; i++)
         for (int64_t e = 0; c->magnitude[i] != NULL && e < c->call.operands[i].count; e++)
-            if (!(c->magnitude[i][e] < limit)) return false;
+            if (!(c->magnitude[i][e] < limit * c->unit[i])) return false;
     return true;
 }
 
 static cnn_status fill_and_compute(vf_case *c, cnn_error *err)
 {
+    const bool weighted = c->problem.op == CNN_OP_CONV || c->problem.op == CNN_OP_FC;
     double density = vf_exact_density(&c->problem, c->call.dir);
     cnn_status status = CNN_OK;
     for (;;) {
         for (int i = 0; i < c->call.count; i++)
             if (c->before[i] != NULL) vf_fill_values(c, &c->call.operands[i], density, c->before[i]);
+        if (c->fill == VF_INTEGERS && weighted) vf_scale_integers(c);
         if (has_intermediates(c)) status = take_intermediates(c, err);
         if (status == CNN_OK && c->fill != VF_DATA) status = vf_reference(&c->call, err);
         if (status != CNN_OK || c->fill != VF_INTEGERS || within_exact_limit(c)) return status;
@@ -100,6 +102,7 @@ cnn_status vf_case_make(vf_case *c, const cnn_problem *problem, cnn_dir dir, vf_
     c->fill = fill;
     c->variant = variant;
     c->seed = seed;
+    for (int i = 0; i < CNN_MAX_OPERANDS; i++) c->unit[i] = 1.0;
     cnn_status status = vf_call_init(&c->call, &c->problem, dir, pool, err);
     if (status != CNN_OK) return status;
     bool weighted = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;

@@ -36,7 +36,10 @@ static cnn_status side_make(side *v, const vf_subject *s, cnn_dir dir, cnn_error
     status = cnn_plan_make(session, s->problem, dir, &algorithm, &v->plan, err);
     if (status != CNN_OK) return status;
     v->planned = true;
-    return vf_run_make(&v->run, session, &v->plan, v->c, &(vf_run_options){0}, err);
+    vf_place place = {.session = session, .plan = &v->plan};
+    status = vf_run_make(&v->run, &place, v->c, &(vf_run_options){0}, err);
+    vf_place_leave(&place);
+    return status;
 }
 
 static void side_free(side *v, const vf_subject *s)
@@ -145,6 +148,7 @@ cnn_status vf_check_adjoint(const vf_subject *s, verify_result *result, cnn_erro
         vf_set(result, VERIFY_SKIPPED, "%s", reason);
         return CNN_OK;
     }
+    vf_place_leave(s->place); /* the sides' runs need the room */
     cnn_status status = side_make(&f, s, CNN_FWD, err);
     if (status == CNN_UNSUPPORTED) { /* the forward of another algorithm would do, but there is none */
         result->state = VERIFY_SKIPPED;

@@ -18,7 +18,7 @@ cnn_status vf_check_bound(const vf_subject *s, verify_result *result, cnn_error 
         vf_run run;
         vf_comparison sums = {0};
         status = vf_case_get(s, VF_REALS, variant, &c, err);
-        if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, c, &(vf_run_options){0}, err);
+        if (status == CNN_OK) status = vf_run_make(&run, s->place, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
         vf_judge(c, &run, &rounding, result, &sums);
         vf_tell_failure(s, c, &run, &rounding, result);

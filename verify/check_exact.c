@@ -1,4 +1,4 @@
-/* check_exact.c: results of small integers, equal in value to the last bit.
+/* check_exact.c: results of small integers (of conv and FC times powers of two), equal in value to the last bit.
  *
  * Catches whatever computes something else: a tap too few or too many, swapped axes, a wrong border, a bias or a beta
  * left out; and factors rounded to fewer bits than stated (TF32, bf16), sums kept in f16: the integers need more bits
@@ -81,7 +81,7 @@ cnn_status vf_check_exact(const vf_subject *s, verify_result *result, cnn_error 
         const vf_case *c;
         vf_run run;
         status = vf_case_get(s, VF_INTEGERS, variant, &c, err);
-        if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, c, &(vf_run_options){0}, err);
+        if (status == CNN_OK) status = vf_run_make(&run, s->place, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
         vf_judge(c, &run, NULL, result, NULL);
         vf_tell_failure(s, c, &run, NULL, result);

@@ -267,7 +267,7 @@ cnn_status vf_check_gradient(const vf_subject *s, verify_result *result, cnn_err
         return CNN_OK;
     }
     cnn_status status = vf_case_get(s, VF_REALS, 0, &rounded, err);
-    if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, rounded, &(vf_run_options){0}, err);
+    if (status == CNN_OK) status = vf_run_make(&run, s->place, rounded, &(vf_run_options){0}, err);
     if (status != CNN_OK) return status;
     status = derivative_make(&d, s, err);
     if (status == CNN_OK) status = check_all(&d, s, rounded, &run, result, err);

@@ -52,7 +52,7 @@ static cnn_status check_variant(const vf_subject *s, const vf_case *c, verify_re
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < (may_be_in_place(c) ? 3 : 2); i++) {
         status = vf_go_on(&s->engine->options, err);
-        if (status == CNN_OK) status = vf_run_make(&runs[i], &s->engine->session, s->plan, c, &options[i], err);
+        if (status == CNN_OK) status = vf_run_make(&runs[i], s->place, c, &options[i], err);
         if (status != CNN_OK) break;
         if (runs[i].fault[0] != '\0') vf_set(result, VERIFY_FAILED, "%s", runs[i].fault);
         if (i == 0)

@@ -215,7 +215,7 @@ static cnn_status probe(const vf_subject *s, uint64_t seed, errors *all, cnn_err
     single *singles = malloc((size_t)singles_of(&d, s->dir) * sizeof *singles);
     if (singles == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a product a channel");
     if (status == CNN_OK) fill(&c, singles);
-    if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, &c, &(vf_run_options){0}, err);
+    if (status == CNN_OK) status = vf_run_make(&run, s->place, &c, &(vf_run_options){0}, err);
     if (status == CNN_OK) {
         const int o = vf_index(c.call.operands, c.call.count, outputs[s->dir]);
         take_errors(all, &c, o, run.after[o], singles, vf_rounding_of(s->problem, s->algorithm).normwise);

@@ -10,7 +10,8 @@
 
 /* ---- Cases: one problem and direction with its data and the expected results; independent of any algorithm. */
 
-/* INTEGERS: small enough for exact sums, wide enough to be spoilt by fewer bits. REALS: uniform, with extremes where
+/* INTEGERS: small enough for exact sums, wide enough to be spoilt by fewer bits; of conv and FC times powers of two,
+ * so that they look like reals. REALS: uniform, with extremes where
  * an operation has any. EXACT_REALS: the same, but intermediates of the forward pass (y, save_mean) not rounded.
  * DATA: as REALS, but nothing is expected: `after` is NULL. */
 typedef enum vf_fill { VF_INTEGERS, VF_REALS, VF_EXACT_REALS, VF_DATA } vf_fill;
@@ -27,7 +28,8 @@ typedef struct vf_case {
     vf_fill fill;
     int variant;
     uint64_t seed;
-    bool without_x; /* an activation's backward, as after a forward in place */
+    double unit[CNN_MAX_OPERANDS]; /* INTEGERS: what the values are multiples of: 1, but of conv and FC */
+    bool without_x;                /* an activation's backward, as after a forward in place */
 } vf_case;
 
 cnn_status vf_case_make(vf_case *c, const cnn_problem *problem, cnn_dir dir, vf_fill fill, int variant, uint64_t seed,
@@ -37,6 +39,12 @@ void vf_case_free(vf_case *c);
 /* fill.c: the values of an operand before the call: they depend on its name, the seed, fill and variant only, so that
  * forward and backward of a problem see the same x. `density` is the share of non-zeros of a factor. */
 void vf_fill_values(const vf_case *c, const cnn_operand *operand, double density, double *values);
+/* Whether products are made of it (conv, FC): x, w, dy. */
+bool vf_is_factor(const cnn_operand *operand);
+/* Turns a conv's or FC's integers into numbers that look like reals: each factor into (-1, 1) by a power of two that
+ * the seed decides on, and all that is added to products by that of the products; so every sum stays as exact as it
+ * was. Sets the units. */
+void vf_scale_integers(vf_case *c);
 /* How many products an element of the result is the sum of, at most (conv, FC, pooling; else 1). */
 double vf_terms(const cnn_problem *problem, cnn_dir dir);
 /* Largest sum of absolute values that is still exact in any order: 2^24 or 2^53. */
@@ -56,23 +64,6 @@ void vf_pack_element(const cnn_problem *problem, const cnn_operand *operand, dou
 void vf_element_name(const cnn_operand *operand, int64_t index, char *text, size_t size);
 
 /* ---- Runs: the implementation on a case, in guarded buffers. */
-
-typedef struct vf_run_options {
-    int garbage;   /* which of the two patterns poisons outputs and workspace: 0 or 1 */
-    bool in_place; /* y in x's buffer, dx in dy's; only where cnn.h allows it */
-} vf_run_options;
-
-typedef struct vf_run {
-    double *after[CNN_MAX_OPERANDS]; /* outputs, canonical; NULL for inputs */
-    void *bytes[CNN_MAX_OPERANDS];   /* outputs as they came */
-    char fault[VERIFY_TEXT_MAX];     /* what was wrong with memory: "" nothing */
-} vf_run;
-
-cnn_status vf_run_make(vf_run *run, const cnn_session *session, const cnn_plan *plan, const vf_case *c,
-                       const vf_run_options *options, cnn_error *err);
-void vf_run_free(vf_run *run);
-/* NULL, or the name of the first output whose bits differ; *index says where (canonical order is not kept: bytes). */
-const char *vf_run_difference(const vf_case *c, const vf_run *a, const vf_run *b);
 
 /* late.c: which elements of an output on the host, uploaded as `before`, are as they were just after the call has
  * returned; and later the byte at which one of them has been written since, or -1, and how many more still are as they
@@ -97,6 +88,32 @@ cnn_status vf_guarded_upload(const vf_guarded *g, const cnn_session *session, co
 cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, void *content, int64_t *damage,
                                cnn_error *err);
 void vf_guarded_free(vf_guarded *g, const cnn_session *session);
+
+/* Where runs take place: each buffer is made at the first of them that needs it, and stays at its address. So a kernel
+ * that keeps something by address finds other data there. */
+typedef struct vf_place {
+    const cnn_session *session;
+    const cnn_plan *plan;
+    vf_guarded buffer[CNN_MAX_OPERANDS], workspace;
+} vf_place;
+/* Frees the buffers; the next run makes others. */
+void vf_place_leave(vf_place *place);
+
+typedef struct vf_run_options {
+    int garbage;   /* which of the two patterns poisons outputs and workspace: 0 or 1 */
+    bool in_place; /* y in x's buffer, dx in dy's; only where cnn.h allows it */
+} vf_run_options;
+
+typedef struct vf_run {
+    double *after[CNN_MAX_OPERANDS]; /* outputs, canonical; NULL for inputs */
+    void *bytes[CNN_MAX_OPERANDS];   /* outputs as they came */
+    char fault[VERIFY_TEXT_MAX];     /* what was wrong with memory: "" nothing */
+} vf_run;
+
+cnn_status vf_run_make(vf_run *run, vf_place *place, const vf_case *c, const vf_run_options *options, cnn_error *err);
+void vf_run_free(vf_run *run);
+/* NULL, or the name of the first output whose bits differ; *index says where (canonical order is not kept: bytes). */
+const char *vf_run_difference(const vf_case *c, const vf_run *a, const vf_run *b);
 
 /* ---- Comparison. */
 
@@ -150,7 +167,8 @@ typedef struct vf_subject {
     const cnn_problem *problem;
     cnn_dir dir;
     const cnn_algorithm *algorithm;
-    const cnn_plan *plan;
+    vf_place *place;
+    bool failed; /* a check before this one did */
 } vf_subject;
 
 /* A convolution or FC layer above options->reference_flops: huge.h judges it. */

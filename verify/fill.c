@@ -3,7 +3,8 @@
  * Integers. One factor of every product is wide: odd integers that need 12 significant bits (31 for f64), one bit more
  * than TF32 and f16 keep, so that rounding it changes it by at least 1. The other is -1 or 1, or 0 so often that no
  * sum of absolute values reaches 2^24 (2^53): then every partial sum is exact in any order. In variant 1 the roles are
- * swapped. Where the math mode allows fewer bits, the wide factor has no more than these.
+ * swapped. Where the math mode allows fewer bits, the wide factor has no more than these. Then all are multiplied by
+ * powers of two: sums are as exact as before, and nobody can tell at a glance that they will be.
  *
  * A clipped ReLU takes eighths of its ceiling instead: it passes them on, or not, as it does integers.
  *
@@ -82,6 +83,36 @@ static void fill_factor(const vf_case *c, const cnn_operand *o, double density, 
     }
 }
 
+bool vf_is_factor(const cnn_operand *o) { return is(o, "x") || is(o, "w") || is(o, "dy"); }
+
+/* The power of two that takes the largest of the values to within [1/8, 1). */
+static double draw_unit(const double *v, int64_t count, cnn_rng *rng)
+{
+    double most = 0.0;
+    int exponent;
+    for (int64_t i = 0; i < count; i++) most = fmax(most, fabs(v[i]));
+    frexp(most, &exponent);
+    return ldexp(1.0, -exponent - (int)rng_int(rng, 0, 2));
+}
+
+void vf_scale_integers(vf_case *c)
+{
+    cnn_rng rng = rng_stream(c->seed, 9100 + (uint64_t)c->variant);
+    double products = 1.0, dy = 1.0;
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        if (!vf_is_factor(o)) continue;
+        c->unit[i] = draw_unit(c->before[i], o->count, &rng);
+        products *= c->unit[i];
+        if (is(o, "dy")) dy = c->unit[i];
+    }
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        if (!vf_is_factor(o)) c->unit[i] = is(o, "db") ? dy : products;
+        for (int64_t e = 0; c->before[i] != NULL && e < o->count; e++) c->before[i][e] *= c->unit[i];
+    }
+}
+
 static bool is_clipped(const cnn_problem *p) { return p->op == CNN_OP_ACT && p->u.act.kind == CNN_ACT_CLIPPED_RELU; }
 
 /* Below 0, between 0 and the ceiling, where alone the gradient lives, and above, each with both kinks: multiples of an
@@ -93,8 +124,7 @@ static double clipped_input(double ceiling, int64_t i, cnn_rng *rng)
 
 static void fill_integers(const vf_case *c, const cnn_operand *o, double density, cnn_rng *rng, double *v)
 {
-    bool factor = is(o, "x") || is(o, "w") || is(o, "dy");
-    if (is_weighted(&c->problem) && factor) {
+    if (is_weighted(&c->problem) && vf_is_factor(o)) {
         fill_factor(c, o, density, rng, v);
         return;
     }

@@ -3,8 +3,10 @@
  * Integers. Of the two factors of every product one is sparse: of those of its elements that one result is a sum over,
  * no more are non-zero than keep every partial sum below 2^24 (2^53), whatever the order. In variant 0 the other factor
  * is as wide as in fill.c; in variant 1 the sparse factor is full where the width allows it, with as many bits as its
- * number of elements leaves, so that every product counts. A transform (FFT, Winograd) does not compute integers
- * exactly, but it must come closer than 1/2 wherever its bound is below that: so many non-zeros it gets. */
+ * number of elements leaves, so that every product counts. Before they are run, all are multiplied by powers of two
+ * (vf_scale_integers), so that they are no integers to the kernel: it must be as right for reals, which are only
+ * sampled. A transform (FFT, Winograd) does not compute integers exactly, but it must come closer than 1/2 wherever its
+ * bound is below that: so many non-zeros it gets. */
 #include "huge.h"
 
 #include "element.h"
@@ -22,7 +24,7 @@ typedef struct integer_plan {
     int64_t size, kept;
     int sparse_bits, other_bits; /* odd integers of so many bits; 1: -1 and 1 */
     int64_t small;
-    double bound; /* what a result may be off by: 0, but for a transform */
+    double bound; /* what a result may be off by, in units: 0, but for a transform */
 } integer_plan;
 
 static int64_t group_size(const cnn_conv_desc *d, cnn_dir dir)
@@ -102,20 +104,23 @@ static void fill_case(const integer_plan *plan, vf_case *c)
         const cnn_operand *o = &c->call.operands[i];
         double *v = c->before[i];
         if (v == NULL) continue;
-        const bool factor = strlen(o->name) == 1 ? o->name[0] != 'b' && o->name[0] != 'y' : strcmp(o->name, "dy") == 0;
         if (strcmp(o->name, sparse) == 0)
             fill_sparse(plan, &d, c->call.dir, &rng, v, o->count);
         else
             for (int64_t e = 0; e < o->count; e++)
-                v[e] = factor ? odd_integer(&rng, plan->other_bits) : (double)rng_int(&rng, -plan->small, plan->small);
+                v[e] = vf_is_factor(o) ? odd_integer(&rng, plan->other_bits)
+                                       : (double)rng_int(&rng, -plan->small, plan->small);
     }
+    vf_scale_integers(c);
 }
 
-/* The first element that is no integer within the bound; -1: none. */
-static int64_t first_broken(const double *v, int64_t count, double bound, double limit)
+/* The first element that is no multiple of the unit within the bound, which is in units, as the limit is; -1: none. */
+static int64_t first_broken(const double *values, int64_t count, double unit, double bound, double limit)
 {
-    for (int64_t e = 0; e < count; e++)
-        if (!(vf_finite(v[e]) && fabs(v[e]) <= limit && fabs(v[e] - nearbyint(v[e])) <= bound)) return e;
+    for (int64_t e = 0; e < count; e++) {
+        const double v = values[e] / unit;
+        if (!(vf_finite(v) && fabs(v) <= limit && fabs(v - nearbyint(v)) <= bound)) return e;
+    }
     return -1;
 }
 
@@ -138,10 +143,13 @@ static cnn_status judge_integers(const vf_subject *s, const integer_plan *plan, 
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < c->call.count; i++) {
         if (run->after[i] == NULL) continue;
-        int64_t wrong = first_broken(run->after[i], c->call.operands[i].count, plan->bound, vf_exact_limit(s->problem));
+        const double unit = c->unit[i];
+        int64_t wrong =
+            first_broken(run->after[i], c->call.operands[i].count, unit, plan->bound, vf_exact_limit(s->problem));
         if (wrong < 0)
             status = vf_project(c, i, run->after[i], c->seed + (uint64_t)c->variant, s->engine->pool, &wrong, err);
-        if (status == CNN_OK && wrong >= 0) describe_wrong(c, i, wrong, run->after[i][wrong], plan->bound, result);
+        if (status == CNN_OK && wrong >= 0)
+            describe_wrong(c, i, wrong, run->after[i][wrong], plan->bound * unit, result);
     }
     return status;
 }
@@ -165,7 +173,7 @@ cnn_status vf_huge_exact(const vf_subject *s, verify_result *result, cnn_error *
                 vf_case_make(&c, s->problem, s->dir, VF_DATA, variant, s->engine->options.seed, s->engine->pool, err);
         if (status != CNN_OK) return status;
         fill_case(&plan, &c);
-        status = vf_run_make(&run, &s->engine->session, s->plan, &c, &(vf_run_options){0}, err);
+        status = vf_run_make(&run, s->place, &c, &(vf_run_options){0}, err);
         if (status == CNN_OK) {
             status = judge_integers(s, &plan, &c, &run, result, err);
             vf_run_free(&run);
@@ -227,7 +235,7 @@ cnn_status vf_huge_bound(const vf_subject *s, verify_result *result, cnn_error *
         vf_run run;
         vf_comparison sums = {0};
         status = vf_case_get(s, VF_DATA, variant, &c, err);
-        if (status == CNN_OK) status = vf_run_make(&run, &s->engine->session, s->plan, c, &(vf_run_options){0}, err);
+        if (status == CNN_OK) status = vf_run_make(&run, s->place, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
         for (int i = 0; status == CNN_OK && i < c->call.count; i++)
             if (run.after[i] != NULL)

@@ -15,6 +15,7 @@
 
 typedef struct left_side {
     const double *values;
+    double unit; /* rounded to multiples of it */
     const vf_factors *r;
     uint64_t *planes; /* the sum over each (n, c) plane */
 } left_side;
@@ -30,17 +31,17 @@ static void sum_plane(void *arg, int64_t task, int worker)
     for (int64_t h = 0; h < dims[2] && outer != 0; h++) {
         uint64_t row = 0;
         for (int64_t w = 0; w < dims[3]; w++)
-            row = mod_add(row, mod_mul(t->r->factor[3][w], mod_of(nearbyint(at[h * dims[3] + w]))));
+            row = mod_add(row, mod_mul(t->r->factor[3][w], mod_of(t->unit * nearbyint(at[h * dims[3] + w] / t->unit))));
         sum = mod_add(sum, mod_mul(t->r->factor[2][h], row));
     }
     t->planes[task] = mod_mul(outer, sum);
 }
 
-static cnn_status project_array(const double *values, const vf_factors *r, thread_pool *pool, uint64_t *sum,
-                                cnn_error *err)
+static cnn_status project_array(const double *values, double unit, const vf_factors *r, thread_pool *pool,
+                                uint64_t *sum, cnn_error *err)
 {
     const int64_t planes = r->dims[0] * r->dims[1];
-    left_side t = {values, r, malloc((size_t)planes * sizeof(uint64_t))};
+    left_side t = {values, unit, r, malloc((size_t)planes * sizeof(uint64_t))};
     if (t.planes == NULL)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to project %lld planes", (long long)planes);
     parallel_for(pool, planes, sum_plane, &t);
@@ -83,10 +84,11 @@ typedef struct projection {
 static cnn_status agrees(const projection *p, const vf_factors *r, bool *same, cnn_error *err)
 {
     uint64_t left = 0, right = 0, before = 0;
-    cnn_status status = project_array(p->result, r, p->pool, &left, err);
+    const double unit = p->c->unit[p->operand];
+    cnn_status status = project_array(p->result, unit, r, p->pool, &left, err);
     if (status == CNN_OK) status = vf_projected_formula(p->c, p->operand, r, p->pool, &right, err);
     if (status == CNN_OK && p->c->call.beta != 0.0)
-        status = project_array(p->c->before[p->operand], r, p->pool, &before, err);
+        status = project_array(p->c->before[p->operand], unit, r, p->pool, &before, err);
     *same = left == mod_add(right, before);
     return status;
 }

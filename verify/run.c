@@ -13,11 +13,9 @@
 static const int garbage_byte[2] = {0xFF, 0x7F};
 
 typedef struct running {
-    const cnn_session *session;
-    const cnn_plan *plan;
+    vf_place *place;
     const vf_case *c;
     const vf_run_options *options;
-    vf_guarded buffer[CNN_MAX_OPERANDS], workspace;
     void *image[CNN_MAX_OPERANDS]; /* what was uploaded */
     void *pointer[CNN_MAX_OPERANDS];
     vf_late late[CNN_MAX_OPERANDS];
@@ -39,8 +37,20 @@ static void fault(vf_run *run, const char *name, const char *what, long long whe
     if (run->fault[0] == '\0') snprintf(run->fault, sizeof run->fault, what, name, where);
 }
 
+/* A buffer with this content, where it was before. */
+static cnn_status put(vf_guarded *g, const cnn_session *session, size_t bytes, const void *content, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    if (g->memory == NULL || g->bytes != bytes) {
+        vf_guarded_free(g, session);
+        status = vf_guarded_alloc(g, session, bytes, err);
+    }
+    return status == CNN_OK ? vf_guarded_upload(g, session, content, err) : status;
+}
+
 static cnn_status set_up(running *r, cnn_error *err)
 {
+    vf_place *place = r->place;
     const vf_call *call = &r->c->call;
     cnn_status status;
     for (int i = 0; i < call->count; i++) {
@@ -52,19 +62,18 @@ static cnn_status set_up(running *r, cnn_error *err)
         else
             memset(r->image[i], garbage_byte[r->options->garbage], o->bytes);
         if (home(r, i) != i) continue;
-        if ((status = vf_guarded_alloc(&r->buffer[i], r->session, o->bytes, err)) != CNN_OK) return status;
-        if ((status = vf_guarded_upload(&r->buffer[i], r->session, r->image[i], err)) != CNN_OK) return status;
+        status = put(&place->buffer[i], place->session, o->bytes, r->image[i], err);
+        if (status != CNN_OK) return status;
     }
-    for (int i = 0; i < call->count; i++) r->pointer[i] = r->buffer[home(r, i)].data;
+    for (int i = 0; i < call->count; i++) r->pointer[i] = place->buffer[home(r, i)].data;
     if (r->c->without_x) r->pointer[vf_index(call->operands, call->count, "x")] = NULL;
 
-    size_t bytes = r->plan->workspace_bytes;
+    const size_t bytes = place->plan->workspace_bytes;
     if (bytes == 0) return CNN_OK; /* the workspace is NULL */
     void *dirt = malloc(bytes);
     if (dirt == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu bytes of workspace", bytes);
     memset(dirt, garbage_byte[r->options->garbage], bytes);
-    status = vf_guarded_alloc(&r->workspace, r->session, bytes, err);
-    if (status == CNN_OK) status = vf_guarded_upload(&r->workspace, r->session, dirt, err);
+    status = put(&place->workspace, place->session, bytes, dirt, err);
     free(dirt);
     return status;
 }
@@ -78,7 +87,7 @@ static cnn_status collect(running *r, int i, vf_run *run, cnn_error *err)
     for (int k = 0; k < r->c->call.count; k++) overwritten = overwritten || (k != i && home(r, k) == i);
     void *bytes = malloc(o->bytes);
     if (bytes == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to fetch %s", o->name);
-    cnn_status status = vf_guarded_download(&r->buffer[home(r, i)], r->session, bytes, &damage, err);
+    cnn_status status = vf_guarded_download(&r->place->buffer[home(r, i)], r->place->session, bytes, &damage, err);
     if (status == CNN_OK && damage > 0) fault(run, o->name, "wrote past %s: byte %lld after its end", damage);
     if (status == CNN_OK && damage < 0) fault(run, o->name, "wrote before %s: byte %lld before its start", -damage);
     if (status == CNN_OK && !written && !overwritten && memcmp(bytes, r->image[i], o->bytes) != 0) {
@@ -97,13 +106,13 @@ static cnn_status collect(running *r, int i, vf_run *run, cnn_error *err)
     return status;
 }
 
-static cnn_status check_workspace(running *r, vf_run *run, cnn_error *err)
+static cnn_status check_workspace(const vf_place *place, vf_run *run, cnn_error *err)
 {
     int64_t damage = 0;
-    if (r->workspace.data == NULL) return CNN_OK;
-    void *bytes = malloc(r->workspace.bytes);
+    if (place->workspace.data == NULL) return CNN_OK;
+    void *bytes = malloc(place->workspace.bytes);
     if (bytes == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to fetch the workspace");
-    cnn_status status = vf_guarded_download(&r->workspace, r->session, bytes, &damage, err);
+    cnn_status status = vf_guarded_download(&place->workspace, place->session, bytes, &damage, err);
     free(bytes);
     if (damage > 0) fault(run, "the workspace", "wrote past %s: byte %lld after its end", damage);
     if (damage < 0) fault(run, "the workspace", "wrote before %s: byte %lld before its start", -damage);
@@ -113,13 +122,14 @@ static cnn_status check_workspace(running *r, vf_run *run, cnn_error *err)
 /* An output on the host with a buffer of its own. */
 static bool can_be_late(const running *r, int i)
 {
-    return r->session->impl->alloc == NULL && r->c->call.operands[i].access != CNN_IN && home(r, i) == i;
+    return r->place->session->impl->alloc == NULL && r->c->call.operands[i].access != CNN_IN && home(r, i) == i;
 }
 
 static void look_at_once(running *r)
 {
     for (int i = 0; i < r->c->call.count; i++)
-        if (can_be_late(r, i)) vf_late_returned(&r->late[i], &r->c->call.operands[i], r->image[i], r->buffer[i].data);
+        if (can_be_late(r, i))
+            vf_late_returned(&r->late[i], &r->c->call.operands[i], r->image[i], r->place->buffer[i].data);
 }
 
 /* How many of the elements that were not written still are not. */
@@ -129,7 +139,7 @@ static int look_again(const running *r, vf_run *run)
     for (int i = 0; i < r->c->call.count; i++) {
         const cnn_operand *o = &r->c->call.operands[i];
         if (!can_be_late(r, i)) continue;
-        const int64_t at = vf_late_written(&r->late[i], o, r->image[i], r->buffer[i].data, &waiting);
+        const int64_t at = vf_late_written(&r->late[i], o, r->image[i], r->place->buffer[i].data, &waiting);
         if (at >= 0) fault(run, o->name, "wrote %s after it had returned, at byte %lld", at);
     }
     return waiting;
@@ -144,28 +154,29 @@ static void wait_for_late(const running *r, vf_run *run)
     while (look_again(r, run) > 0 && busy_others() && cnn_now() - start < longest) nanosleep(&pause, NULL);
 }
 
-cnn_status vf_run_make(vf_run *run, const cnn_session *session, const cnn_plan *plan, const vf_case *c,
-                       const vf_run_options *options, cnn_error *err)
+cnn_status vf_run_make(vf_run *run, vf_place *place, const vf_case *c, const vf_run_options *options, cnn_error *err)
 {
-    running r = {.session = session, .plan = plan, .c = c, .options = options};
+    running r = {.place = place, .c = c, .options = options};
     memset(run, 0, sizeof *run);
     cnn_status status = set_up(&r, err);
     if (status == CNN_OK) {
-        cnn_run_extra extra = {.beta = c->call.beta, .scale = c->call.scale, .workspace = r.workspace.data};
-        status = cnn_run(session, plan, r.pointer, &extra, err);
+        cnn_run_extra extra = {.beta = c->call.beta, .scale = c->call.scale, .workspace = place->workspace.data};
+        status = cnn_run(place->session, place->plan, r.pointer, &extra, err);
     }
-    if (status == CNN_OK) status = cnn_sync(session, err);
+    if (status == CNN_OK) status = cnn_sync(place->session, err);
     if (status == CNN_OK) look_at_once(&r);
     for (int i = 0; status == CNN_OK && i < c->call.count; i++) status = collect(&r, i, run, err);
-    if (status == CNN_OK) status = check_workspace(&r, run, err);
+    if (status == CNN_OK) status = check_workspace(place, run, err);
     if (status == CNN_OK) wait_for_late(&r, run);
-    for (int i = 0; i < c->call.count; i++) {
-        vf_guarded_free(&r.buffer[i], session);
-        free(r.image[i]);
-    }
-    vf_guarded_free(&r.workspace, session);
+    for (int i = 0; i < c->call.count; i++) free(r.image[i]);
     if (status != CNN_OK) vf_run_free(run);
     return status;
+}
+
+void vf_place_leave(vf_place *place)
+{
+    for (int i = 0; i < CNN_MAX_OPERANDS; i++) vf_guarded_free(&place->buffer[i], place->session);
+    vf_guarded_free(&place->workspace, place->session);
 }
 
 void vf_run_free(vf_run *run)

@@ -56,8 +56,8 @@ typedef struct verify_bits {
     uint64_t digest; /* of the bits of the results: equal for algorithms that give the same bits; 0: none */
 } verify_bits;
 
-/* What stands for a check where `supports` said yes and nothing was checked all the same: UNSUPPORTED by `prepare`;
- * SKIPPED, since there is no room for the workspace that it asks for. */
+/* What stands for a check where `supports` said yes and nothing was checked all the same: `prepare` said UNSUPPORTED
+ * (FAILED where that is not its to say); SKIPPED, since there is no room for the workspace that it asks for. */
 extern const char verify_late_refusal[], verify_no_room[];
 
 typedef struct verify_result {

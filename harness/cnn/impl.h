@@ -10,7 +10,7 @@
 #include "net.h"
 #include "plan.h"
 
-#define CNN_ABI_VERSION 1
+#define CNN_ABI_VERSION 2
 
 #define CNN_OPERATION(slot, args) cnn_status (*slot)(cnn_context *, const cnn_plan *, const args *, cnn_error *)
 
@@ -76,8 +76,9 @@ typedef struct cnn_impl {
     cnn_status (*upload_drain)(cnn_context *, int lane, double *seconds, cnn_error *);
 
     /* Plans. `supports` is the only gate: CNN_OK, or CNN_UNSUPPORTED and the reason, nothing else, and always the same;
-     * what it lets through must run. Only what cannot be known before planning may `prepare` still call UNSUPPORTED; an
-     * operation that does has failed. `enumerate` gives only algorithms beyond the table, never more than capacity. */
+     * what it lets through must run. `prepare` may call UNSUPPORTED what algorithms with CNN_ALGO_MAY_REFUSE cannot do;
+     * of the others it has failed, as has a `workspace` or an operation that does. `enumerate` gives only algorithms
+     * beyond the table, never more than capacity. */
     cnn_status (*supports)(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);
     cnn_status (*workspace)(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, size_t *bytes,
                             cnn_error *); /* (optional) none needed */

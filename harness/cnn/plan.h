@@ -26,7 +26,9 @@ typedef struct cnn_knob {
 
 enum {
     CNN_ALGO_DETERMINISTIC = 1, /* the same bits in every run and for every thread count */
-    CNN_ALGO_TRANSFORMS = 2 /* conv, FC by FFT, Winograd: integers are not computed exactly; held to `amplification` */
+    CNN_ALGO_TRANSFORMS = 2, /* conv, FC by FFT, Winograd: integers are not computed exactly; held to `amplification` */
+    CNN_ALGO_MAY_REFUSE = 4  /* a library's, which is known to run only once it was tried: where `supports` said yes,
+                                `prepare` may still say UNSUPPORTED */
 };
 
 typedef struct cnn_algorithm {
