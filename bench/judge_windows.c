@@ -1,6 +1,5 @@
-/* judge_windows.c: one of a sample's runs before the last, drawn beforehand. The runs behind it have written over most
- * of its results, but for the first JUDGE_STEP bytes: these held something else before it, and are compared after it.
- */
+/* judge_windows.c: a sample's runs before the last. Each writes over most of what the one before has left, but for the
+ * first JUDGE_STEP bytes: these held something else before, and of one run, drawn beforehand, they are compared. */
 #include "judge_parts.h"
 
 #include "verify/element.h"
@@ -14,14 +13,11 @@ static char *window(const judge *j, int i) { return (char *)j->buffers[i] - (siz
 /* The bytes of an output that its run alone has written. */
 static size_t strip_bytes(const cnn_operand *o) { return o->bytes < JUDGE_STEP ? o->bytes : JUDGE_STEP; }
 
-static cnn_status spoil_strip(judge *j, int i, cnn_error *err)
+/* What the runs of the sample before have left, all of it: one that finds its results there could save itself the work.
+ */
+static cnn_status spoil_lead(const judge *j, int i, cnn_error *err)
 {
-    const cnn_operand *o = &j->c.call.operands[i];
-    const size_t size = o->bytes / (size_t)o->count, bytes = strip_bytes(o);
-    unsigned char values[JUDGE_STEP];
-    for (size_t at = 0; at < bytes; at += size)
-        vf_pack_element(&j->c.problem, o, rng_real(&j->rng, -1, 1), values + at);
-    return cnn_mem_upload(j->hands.session, window(j, i), values, bytes, err);
+    return cnn_mem_upload(j->hands.session, (char *)j->buffers[i] - j->lead_bytes, j->lead[i], j->lead_bytes, err);
 }
 
 /* An element among its input's first, where the first of its results are likely to follow. */
@@ -43,7 +39,7 @@ cnn_status judge_disturb_window(judge *j, int operand, int runs, cnn_error *err)
     if (runs < 2 || j->lead_bytes == 0) return CNN_OK;
     j->back = (int)rng_int(&j->rng, 1, runs - 1);
     for (int i = 0; status == CNN_OK && i < j->c.call.count; i++)
-        if (j->c.call.operands[i].access != CNN_IN) status = spoil_strip(j, i, err);
+        if (j->c.call.operands[i].access != CNN_IN) status = spoil_lead(j, i, err);
     return status == CNN_OK && operand >= 0 ? touch_window(j, operand, err) : status;
 }
 

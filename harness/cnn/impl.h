@@ -10,7 +10,7 @@
 #include "net.h"
 #include "plan.h"
 
-#define CNN_ABI_VERSION 2
+#define CNN_ABI_VERSION 1
 
 #define CNN_OPERATION(slot, args) cnn_status (*slot)(cnn_context *, const cnn_plan *, const args *, cnn_error *)
 
