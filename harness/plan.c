@@ -5,19 +5,25 @@
 #include "call.h"
 #include "impl.h"
 #include "names.h"
+#include "workspace_limit.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Columns, padded copies and transforms grow with the operands and with the arithmetic. Far more than these is no need
- * of the problem, and would only make it too large to be tried. */
+double cnn_workspace_most(const cnn_problem *problem, cnn_dir dir)
+{
+    cnn_operand operands[CNN_MAX_OPERANDS];
+    cnn_error err;
+    double most = 0x1p30 + 8 * cnn_flops(problem, dir);
+    const int count = cnn_operands(problem, dir, operands, &err);
+    for (int i = 0; i < count; i++) most += 1024 * (double)operands[i].bytes;
+    return most;
+}
+
 static cnn_status check_workspace(const cnn_impl *impl, const cnn_problem *problem, cnn_dir dir,
                                   const cnn_algorithm *algorithm, size_t bytes, cnn_error *err)
 {
-    cnn_operand operands[CNN_MAX_OPERANDS];
-    double most = 0x1p30 + 8 * cnn_flops(problem, dir);
-    const int count = cnn_operands(problem, dir, operands, err);
-    for (int i = 0; i < count; i++) most += 1024 * (double)operands[i].bytes;
+    const double most = cnn_workspace_most(problem, dir);
     if ((double)bytes <= most) return CNN_OK;
     return CNN_FAIL(err, CNN_INTERNAL,
                     "%s:%s asks for %zu bytes of workspace, where this problem can need %.3g at most", impl->name,

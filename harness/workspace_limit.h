@@ -3,7 +3,7 @@
 #ifndef HARNESS_WORKSPACE_LIMIT_H
 #define HARNESS_WORKSPACE_LIMIT_H
 
-#include "cnn/base.h"
+#include "cnn/plan.h"
 
 /* Its row in a knobs.inc. */
 #define CNN_KNOB_WORKSPACE_LIMIT(KNOB)                                                                                 \
@@ -19,5 +19,13 @@ static inline cnn_status cnn_workspace_check(int64_t mib, size_t bytes, cnn_erro
     return CNN_FAIL(err, CNN_UNSUPPORTED, "%zu bytes of workspace are needed, and the knob workspace_limit allows %zu",
                     bytes, cnn_workspace_limit(mib));
 }
+
+/* Columns, padded copies and transforms grow with the operands and with the arithmetic. Far more than these is no need
+ * of the problem, and would only make it too large to be tried: `supports` is to refuse that. */
+#ifdef __cplusplus
+extern "C"
+#endif
+    double
+    cnn_workspace_most(const cnn_problem *problem, cnn_dir dir);
 
 #endif

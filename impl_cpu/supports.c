@@ -33,9 +33,14 @@ static cnn_status check_gemm(const cnn_fc_desc *d, cnn_error *err)
     return status;
 }
 
-static cnn_status check_limit(const cpu_context *cpu, const cnn_problem *problem, size_t bytes, cnn_error *err)
+static cnn_status check_limit(const cpu_context *cpu, const cnn_problem *problem, cnn_dir dir, size_t bytes,
+                              cnn_error *err)
 {
     const bool weighted = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
+    if ((double)bytes > cnn_workspace_most(problem, dir)) /* lists of taps, where kernel and image are very long */
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "%zu bytes of workspace would be needed, out of proportion to this problem (%.3g at most)",
+                        bytes, cnn_workspace_most(problem, dir));
     return weighted ? cnn_workspace_check(cpu->knobs[CPU_KNOB_WORKSPACE_LIMIT], bytes, err) : CNN_OK;
 }
 
@@ -59,5 +64,5 @@ cnn_status cpu_supports(cnn_context *context, const cnn_problem *problem, cnn_di
     size_t bytes; /* a workspace that cannot be counted is no failure later on, but a problem not supported */
     status = cpu_workspace(context, problem, dir, algorithm, &bytes, err);
     if (status == CNN_OVERFLOW) return CNN_UNSUPPORTED;
-    return status == CNN_OK ? check_limit((const cpu_context *)context, problem, bytes, err) : status;
+    return status == CNN_OK ? check_limit((const cpu_context *)context, problem, dir, bytes, err) : status;
 }
