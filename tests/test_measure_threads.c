@@ -117,10 +117,14 @@ static void more_threads_than_asked_for_are_found(void **state)
     assert_int_equal(run(add_in_two, 2, reason), CONTENDER_TIMED);
 }
 
+/* The thread sanitizer's own work, of many times what a thread costs, would count. */
 static void handing_over_is_no_second_thread(void **state)
 {
     char reason[256];
     (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip();
+#endif
     assert_int_equal(run(add_handed_over, 1, reason), CONTENDER_TIMED);
     assert_int_equal(run(add, 1, reason), CONTENDER_TIMED);
 }
