@@ -10,7 +10,7 @@ fail() { echo "FAILED: $*"; exit 1; }
 points() { grep -c '"kind":"sweep",.*}$' "$1"; }
 count() { grep '"kind":"sweep",' "$1" | grep -c -- "$2"; }
 common=(--impl cpu:direct,cpu:im2col --problem mb4ic3ih9oc5kh3 --dir FWD --min-time 0.002 --max-time 0.01 --warm-up 0 --quiet)
-sweep() { "$benchcnn" sweep "$@" "${common[@]}"; }
+sweep() { "$benchcnn" sweep "$@" "${common[@]}" --peaks none; }
 
 # 3 instruction sets x 2 block sizes, x 2 algorithms x 2 thread counts; the default (256 KiB, every core) is one of them.
 all=(knob,threads,algorithm --knob cpu.isa --knob cpu.im2col.block_kib=64,256 --threads 2 --out "$tmp/all.jsonl")

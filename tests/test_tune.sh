@@ -10,7 +10,7 @@ fail() { echo "FAILED: $*"; exit 1; }
 short=(--threads 1 --min-time 0.002 --max-time 0.01 --warm-up 0 --quiet)
 problem=(--problem mb4ic3ih9oc5kh3 --dir FWD)
 tuned=$tmp/t.jsonl
-sweep() { "$benchcnn" sweep "$@" "${short[@]}" >"$tmp/log" 2>&1 || fail "sweep $*: $(cat "$tmp/log")"; }
+sweep() { "$benchcnn" sweep "$@" "${short[@]}" --peaks none >"$tmp/log" 2>&1 || fail "sweep $*: $(cat "$tmp/log")"; }
 bench() { "$benchcnn" bench --impl cpu:tuned --peaks none --tune "$tuned" --out "$tmp/bench.jsonl" "${short[@]}" "$@" >"$tmp/log" 2>&1 || fail "bench $*: $(cat "$tmp/log")"; }
 last() { grep "\"kind\":\"$2\"" "$1" | tail -1; } # FILE KIND
 says() { grep -q -- "$1" "$tmp/log" || fail "nothing says '$1': $(cat "$tmp/log")"; }
@@ -64,6 +64,14 @@ last "$tmp/bench.jsonl" conv | grep -q '"knobs":{"im2col.block_kib":128}.*"choic
 "$benchcnn" verify --impl cpu:tuned --tune "$tuned" "${problem[@]}" --threads 1 --out "$tmp/verify.jsonl" >"$tmp/log" 2>&1 || fail "verify: $(cat "$tmp/log")"
 says 'PASSED .*cpu:tuned .*naive threads=1 im2col.block_kib=64'
 grep -q '"algorithm":"tuned".*"knobs":{"im2col.block_kib":64},"tuning":"kept","choice":"naive"' "$tmp/verify.jsonl" || fail "verify's records do not say what was chosen"
+
+# What beats a ceiling is kept by nobody, here one of 1000 operations a second; a ceiling of two threads is one for one.
+"$benchcnn" peaks --impl cpu --threads 2 --min-time 0.0001 --out "$tmp/peaks.jsonl" >"$tmp/log" 2>&1 || fail "peaks: $(cat "$tmp/log")"
+sed -E 's/"value":[0-9.e+]+/"value":1000/; s/"marks":"[^"]*"/"marks":""/' "$tmp/peaks.jsonl" >"$tmp/low.jsonl"
+"$benchcnn" sweep algorithm --impl cpu "${problem[@]}" --tune "$tmp/none.jsonl" --peaks "$tmp/low.jsonl" "${short[@]}" >"$tmp/log" 2>&1
+[ $? -eq 1 ] || fail "figures that beat a ceiling are no failure: $(cat "$tmp/log")"
+says 'allows no less than'
+[ ! -s "$tmp/none.jsonl" ] || fail "a figure that beats a ceiling was kept: $(cat "$tmp/none.jsonl")"
 
 # A sweep takes it for its default, and keeps what wins over it.
 # Where other work held up a run of the slow one for long, it may be tied with the best: once more, then.
