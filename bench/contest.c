@@ -51,20 +51,24 @@ static cnn_status take_turns(contender *const *all, int count, const measure_par
 }
 
 /* A share above 1, or of a ceiling that other work pressed down, is no share. Beyond a sound ceiling a figure is in
- * doubt itself; far beyond, it cannot be. What more threads cannot do, fewer cannot. A transform may do with less
- * arithmetic than is counted. */
+ * doubt itself; far beyond, it cannot be. Where none was measured with its threads: what more cannot do, it cannot. A
+ * transform may do with less arithmetic than is counted. */
 static void hold_to_ceiling(contender *c, const vf_case *pc, const measure_params *params)
 {
     const double in_doubt = 1.05, impossible = 1.5;
     bench_floor floor;
     bench_stats *s = &c->result.stats;
-    if (!params->peaks) return;
-    cnn_session most = *c->session;
-    for (int i = 0; i < params->peaks->count; i++)
-        if (params->peaks->list[i].threads > most.threads) most.threads = params->peaks->list[i].threads;
-    if (!bench_floor_of(params->peaks, &most, &pc->problem, pc->call.dir, params->cold, &floor)) return;
+    cnn_session with = *c->session;
+    bool found =
+        params->peaks && bench_floor_of(params->peaks, &with, &pc->problem, pc->call.dir, params->cold, &floor);
+    for (int i = 0; params->peaks && !found && i < params->peaks->count; i++) {
+        with.threads = params->peaks->list[i].threads;
+        found = with.threads > c->session->threads &&
+                bench_floor_of(params->peaks, &with, &pc->problem, pc->call.dir, params->cold, &floor);
+    }
+    if (!found) return;
     const double share = floor.seconds / s->median;
-    if (share > 1 || (floor.marks != 0 && most.threads == c->session->threads)) s->marks |= BENCH_CEILING;
+    if (floor.marks != 0 || share > 1) s->marks |= BENCH_CEILING;
     if (floor.marks != 0 || (c->algorithm.flags & CNN_ALGO_TRANSFORMS) != 0) return;
     c->beyond = share > in_doubt;
     if (share > impossible)
