@@ -121,9 +121,26 @@ static cnn_status last_run(measure *m, cnn_error *err)
     return wrong ? judge_idle(m->judge, most, err) : status;
 }
 
-/* One sample, and several in one go, by the device's timer and by the harness's clock, which has the launching and the
- * waiting in it beside the work, once: what an empty span costs, and then some. So many in one go that this is little
- * beside the work. A disturbed host needs another try. */
+/* Some samples, each in a span of its own as the figure's samples are, and several in one go. What a disturbed host
+ * adds to the one it adds to the other. */
+static cnn_status time_spans(measure *m, int times, double *single, double *many, double *wall, cnn_error *err)
+{
+    enum { SINGLES = 9 };
+    double ignored;
+    const int singles = times < SINGLES ? times : SINGLES;
+    cnn_status status = CNN_OK;
+    *single = 0;
+    for (int i = 0; status == CNN_OK && i < singles; i++) {
+        double seconds;
+        status = measure_both(m, 1, &seconds, &ignored, err);
+        *single += seconds / singles;
+    }
+    return status == CNN_OK ? measure_both(m, times, many, wall, err) : status;
+}
+
+/* The device's timer against the harness's clock, which has the launching and the waiting in it beside the work, once:
+ * what an empty span costs, and then some. So many samples in one go that this is little beside the work. A disturbed
+ * host needs another try. */
 static cnn_status check_timer(measure *m, cnn_error *err)
 {
     enum { LEAST = 2, USUAL = 9, MOST = 200, TRIES = 20 };
@@ -134,13 +151,12 @@ static cnn_status check_timer(measure *m, cnn_error *err)
     bool agree = m->own_clock || m->lie[0] != '\0';
     if (agree) return CNN_OK;
     for (int i = 0; i < TRIES && !agree; i++) {
-        double one, many, wall;
-        cnn_status status = measure_both(m, 1, &one, &wall, err);
-        if (status == CNN_OK) status = measure_both(m, times, &many, &wall, err);
+        double single, many, wall;
+        const cnn_status status = time_spans(m, times, &single, &many, &wall, err);
         if (status != CNN_OK) return status;
         by_clock = fmin(by_clock, wall / (times * m->repeats));
-        by_timer = fmin(by_timer, fmin(many / times, one) / m->repeats);
-        agree = many >= (wall - around) / (1 + share) && one * times >= many / (1 + 2 * share);
+        by_timer = fmin(by_timer, fmin(many / times, single) / m->repeats);
+        agree = many >= (wall - around) / (1 + share) && single * times >= many / (1 + 2 * share);
     }
     if (!agree)
         snprintf(m->lie, sizeof m->lie, "its timer says %.3g s a run, the harness's clock %.3g s", by_timer, by_clock);
