@@ -1,6 +1,6 @@
 /* epoch.c: epoch figures to and from records. */
 #include "epoch_parts.h"
-#include "harness/grow.h"
+#include "harness/base/grow.h"
 
 #include <math.h>
 #include <stdlib.h>

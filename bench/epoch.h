@@ -3,13 +3,13 @@
 #ifndef BENCH_EPOCH_H
 #define BENCH_EPOCH_H
 
-#include "clocks.h"
-#include "harness/build_id.h"
+#include "bench/measure/clocks.h"
+#include "bench/measure/stats.h"
 #include "harness/net/trainer.h"
-#include "harness/problem.h"
-#include "harness/record.h"
-#include "stats.h"
-#include "verify/training.h"
+#include "harness/problem/problem.h"
+#include "harness/record/build_id.h"
+#include "harness/record/record.h"
+#include "verify/training/training.h"
 
 /* Everything that two runs must share for their times to be comparable, and the machine they ran on. */
 typedef struct epoch_setting {

@@ -2,11 +2,11 @@
  * network, and compared. */
 #include "epoch_parts.h"
 
-#include "harness/build_id.h"
-#include "harness/call.h"
 #include "harness/cpu/isa.h"
 #include "harness/cpu/threads.h"
-#include "harness/names.h"
+#include "harness/device/call.h"
+#include "harness/problem/names.h"
+#include "harness/record/build_id.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,4 @@
-# Fuzzing: random problems (verify --fuzz), and libFuzzer targets for everything that reads a file or a text.
-target_sources(benchcnn_verify PRIVATE
-  ${PROJECT_SOURCE_DIR}/verify/fuzz_shape.c ${PROJECT_SOURCE_DIR}/verify/fuzz_draw.c ${PROJECT_SOURCE_DIR}/verify/fuzz_tells.c
-  ${PROJECT_SOURCE_DIR}/verify/fuzz_run.c ${PROJECT_SOURCE_DIR}/verify/fuzz_shrink.c
-  ${PROJECT_SOURCE_DIR}/verify/fuzz_invalid.c
-  ${PROJECT_SOURCE_DIR}/verify/reference_sums.c)
-
+# Fuzzing: libFuzzer targets for everything that reads a file or a text.
 # libFuzzer is clang's: cmake --preset fuzz, then scripts/libfuzzer.sh. The whole tree is built with its counters.
 option(BENCHCNN_LIBFUZZER "build the libFuzzer targets (clang only)" OFF)
 if(BENCHCNN_LIBFUZZER)

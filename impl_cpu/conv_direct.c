@@ -5,8 +5,8 @@
  * into a worker's scratch and unpacks them. An output's sum is always taken in the same order, by whichever worker. */
 #include "counts.h"
 #include "direct.h"
-#include "harness/names.h"
-#include "harness/shape.h"
+#include "harness/problem/names.h"
+#include "harness/problem/shape.h"
 #include "laps.h"
 
 typedef struct gather_run {

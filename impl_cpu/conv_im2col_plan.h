@@ -15,7 +15,7 @@
 #ifndef IMPL_CPU_CONV_IM2COL_PLAN_H
 #define IMPL_CPU_CONV_IM2COL_PLAN_H
 
-#include "harness/shape.h"
+#include "harness/problem/shape.h"
 #include "impl_cpu/gemm.h"
 
 enum { IM2COL_MAX_LANES = 16 };

@@ -3,7 +3,7 @@
  * Nothing here is clever: each task owns what it writes (an output row, an input channel of one image, one filter's
  * slice of a channel), so tasks never meet and every sum is made in one order. conv_naive.inc holds the loops; it is
  * included once for each dtype. */
-#include "harness/shape.h"
+#include "harness/problem/shape.h"
 #include "impl_cpu/cpu.h"
 
 typedef struct naive {

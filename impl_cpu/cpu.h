@@ -8,7 +8,7 @@
 #include "harness/cnn.h"
 #include "harness/cpu/isa.h"
 #include "harness/cpu/threads.h"
-#include "harness/workspace_limit.h"
+#include "harness/device/workspace_limit.h"
 
 typedef enum cpu_knob_id {
 #define KNOB(id, name, doc, min, max, def) CPU_KNOB_##id,

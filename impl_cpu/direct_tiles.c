@@ -6,8 +6,8 @@
  * over tile counts takes what costs the fewest cycles by an estimate. */
 #include "counts.h"
 #include "direct.h"
-#include "harness/names.h"
-#include "harness/shape.h"
+#include "harness/problem/names.h"
+#include "harness/problem/shape.h"
 
 #include <math.h>
 

@@ -6,8 +6,8 @@
  * do not depend on the threads. */
 #include "counts.h"
 #include "direct.h"
-#include "harness/names.h"
-#include "harness/shape.h"
+#include "harness/problem/names.h"
+#include "harness/problem/shape.h"
 #include "laps.h"
 
 typedef struct weights_run {

@@ -1,7 +1,7 @@
 /* peaks.c: square products by the library that im2col and FC use, as these call it. */
 #include "impl_cpu/peaks.h"
 
-#include "harness/rng.h"
+#include "harness/base/rng.h"
 #include "impl_cpu/gemm.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* plan.c: how one direction of one convolution is cut into chunks of images, and where its workspace holds what. */
-#include "harness/shape.h"
+#include "harness/problem/shape.h"
 #include "impl_cuda_im2col/im2col.h"
 
 #include <limits.h>

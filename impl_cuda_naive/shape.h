@@ -6,8 +6,8 @@
 #define IMPL_CUDA_NAIVE_SHAPE_H
 
 #include "harness/cuda/launch.h"
-#include "harness/names.h"
-#include "harness/shape.h"
+#include "harness/problem/names.h"
+#include "harness/problem/shape.h"
 #include "impl_cuda_naive/naive.h"
 
 #include <stdint.h>

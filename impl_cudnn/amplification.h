@@ -20,7 +20,8 @@
  * An FFT is orthogonal and adds only log2(n) roundings, but its tile is 32 x 32, or the image: an element with few or
  * small taps has the error of its neighbours.
  *
- * What is asked for here is no more than verify/transforms.h allows, where all of it is derived: else it would be cut.
+ * What is asked for here is no more than verify/oracle/transforms.h allows, where all of it is derived: else it would
+ * be cut.
  */
 #ifndef IMPL_CUDNN_AMPLIFICATION_H
 #define IMPL_CUDNN_AMPLIFICATION_H

@@ -5,8 +5,8 @@
  * is cuDNN's own, aligned, and behind it the scratch output. */
 #include "impl_cudnn/graph_plan.h"
 
-#include "harness/names.h"
-#include "harness/shape.h"
+#include "harness/problem/names.h"
+#include "harness/problem/shape.h"
 #include "impl_cudnn/graph_propose.h"
 
 #include <stdlib.h>

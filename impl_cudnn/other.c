@@ -1,7 +1,7 @@
 /* other.c: gate, workspace, prepare and release of the operations that are neither conv nor FC. */
 #include "impl_cudnn/other.h"
 
-#include "harness/names.h"
+#include "harness/problem/names.h"
 
 #include <stdlib.h>
 

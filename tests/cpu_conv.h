@@ -5,9 +5,9 @@
 #ifndef TESTS_CPU_CONV_H
 #define TESTS_CPU_CONV_H
 
+#include "harness/base/rng.h"
 #include "harness/cnn.h"
-#include "harness/rng.h"
-#include "harness/shape.h"
+#include "harness/problem/shape.h"
 #include "unit.h"
 
 #include <stdlib.h>

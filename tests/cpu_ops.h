@@ -4,8 +4,8 @@
 #ifndef TESTS_CPU_OPS_H
 #define TESTS_CPU_OPS_H
 
-#include "harness/rng.h"
-#include "harness/shape.h"
+#include "harness/base/rng.h"
+#include "harness/problem/shape.h"
 #include "impl_cpu/cpu.h"
 
 #include <float.h>

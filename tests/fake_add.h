@@ -3,7 +3,7 @@
 #ifndef TESTS_FAKE_ADD_H
 #define TESTS_FAKE_ADD_H
 
-#include "bench/contest.h"
+#include "bench/measure/contest.h"
 
 #include <math.h>
 #include <stdlib.h>

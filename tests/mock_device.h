@@ -15,7 +15,7 @@
 #ifndef TESTS_MOCK_DEVICE_H
 #define TESTS_MOCK_DEVICE_H
 
-#include "harness/impl.h"
+#include "harness/device/impl.h"
 
 /* What the host asked for since the context was opened. */
 typedef struct mock_counts {

@@ -4,9 +4,9 @@
 
 #include "unit.h"
 
+#include "harness/base/rng.h"
 #include "harness/net/trainer.h"
-#include "harness/problem.h"
-#include "harness/rng.h"
+#include "harness/problem/problem.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "harness/record.h"
+#include "harness/record/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 
 #include "unit.h"
 
+#include "harness/base/rng.h"
 #include "harness/cnn.h"
-#include "harness/rng.h"
 
 static inline int64_t elem_bytes(cnn_dtype dtype) { return dtype == CNN_F32 ? 4 : 8; }
 

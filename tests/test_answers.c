@@ -2,8 +2,8 @@
  * and any other way not to run is a failure. */
 #include "unit.h"
 
-#include "harness/impl.h"
-#include "harness/problem.h"
+#include "harness/device/impl.h"
+#include "harness/problem/problem.h"
 
 /* ---- An implementation that answers what it is told to. */
 

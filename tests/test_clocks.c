@@ -1,7 +1,7 @@
 /* test_clocks.c: what is told of clocks and neighbours: NVML through a stand-in (its path is the first argument), and
  * the share of the processors that others take. */
-#include "bench/clocks.h"
-#include "bench/stats.h"
+#include "bench/measure/clocks.h"
+#include "bench/measure/stats.h"
 
 #include <math.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* Comparing figures: two runs of the same program on a noisy machine are not called different more often than stated,
  * and real differences are found. */
-#include "bench/compare.h"
+#include "bench/figures/compare.h"
 #include "unit.h"
 
 #include <math.h>

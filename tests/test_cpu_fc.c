@@ -1,7 +1,7 @@
 /* test_cpu_fc.c: impl_cpu's fully connected layers against the defining sums, in integers, which must be exact. */
+#include "harness/base/rng.h"
 #include "harness/cnn.h"
-#include "harness/rng.h"
-#include "harness/shape.h"
+#include "harness/problem/shape.h"
 #include "unit.h"
 
 #include <stdlib.h>

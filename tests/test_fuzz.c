@@ -4,8 +4,8 @@
 
 #include "verify_fake.h"
 
-#include "harness/names.h"
-#include "verify/fuzz.h"
+#include "harness/problem/names.h"
+#include "verify/fuzz/fuzz.h"
 
 static fuzz_space space_of(mutant m, uint32_t ops)
 {

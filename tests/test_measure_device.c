@@ -1,7 +1,7 @@
 /* test_measure_device.c: measuring on a device, by the mock: graphs, cold caches, an operation amid its network, and
  * what it costs before the steady state. */
-#include "bench/amid.h"
-#include "bench/contest.h"
+#include "bench/measure/amid.h"
+#include "bench/measure/contest.h"
 #include "mock_device.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* test_peaks.c: ceilings: measured, written, read back, and the floors they put under an operation. */
-#include "bench/clocks.h"
-#include "bench/peaks.h"
-#include "bench/stats.h"
+#include "bench/measure/clocks.h"
+#include "bench/measure/peaks.h"
+#include "bench/measure/stats.h"
 #include "harness/cpu/caches.h"
 #include "harness/cpu/placement.h"
-#include "harness/problem.h"
+#include "harness/problem/problem.h"
 
 #include <math.h>
 #include <sched.h>

@@ -2,7 +2,7 @@
  * device number says what this one tries. */
 #include "unit.h"
 
-#include "harness/impl.h"
+#include "harness/device/impl.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* test_problem.c: descriptors. What benchdnn deduces is written here by hand from the rules of its documentation. */
 #include "unit.h"
 
-#include "harness/problem.h"
-#include "harness/shape.h"
+#include "harness/problem/problem.h"
+#include "harness/problem/shape.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* test_problem_refused.c: descriptors and files of them that are wrong: the message names the place. */
 #include "unit.h"
 
-#include "harness/problem.h"
+#include "harness/problem/problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

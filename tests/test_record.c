@@ -1,8 +1,8 @@
 /* test_record.c: what a record is told comes back from its line, and memory that runs out leaves no half of one. */
 #include "record_unit.h"
 
-#include "harness/impl.h"
-#include "harness/problem.h"
+#include "harness/device/impl.h"
+#include "harness/problem/problem.h"
 
 #include <math.h>
 

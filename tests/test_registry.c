@@ -1,8 +1,8 @@
 /* test_registry.c: choosing implementations and algorithms, setting knobs, opening sessions. */
 #include "unit.h"
 
-#include "harness/impl.h"
-#include "harness/names.h"
+#include "harness/device/impl.h"
+#include "harness/problem/names.h"
 
 static void choices_take_names_and_globs(void **state)
 {

@@ -1,7 +1,7 @@
 /* test_sampling.c: the stop rule and the marks on made-up streams of samples: steady, drifting, in two modes, with an
  * outlier, with a clock that jumps, with one that stands still; and how often the interval of the median holds it. */
-#include "bench/sampling.h"
-#include "harness/rng.h"
+#include "bench/measure/sampling.h"
+#include "harness/base/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_series.c: from epochs to curves: which belong to one, its points, its name and where the name stands. */
-#include "bench/series.h"
+#include "bench/figures/series.h"
 #include "epoch_unit.h"
 
 /* Its time is no figure: not recorded, not drawn, and yet the point is done. */

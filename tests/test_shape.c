@@ -1,9 +1,9 @@
 /* test_shape.c: shape arithmetic against sums taken one tap at a time, and its limits. */
 #include "unit.h"
 
-#include "harness/problem.h"
-#include "harness/rng.h"
-#include "harness/shape.h"
+#include "harness/base/rng.h"
+#include "harness/problem/problem.h"
+#include "harness/problem/shape.h"
 
 static void tap_ranges_are_those_of_a_search(void **state)
 {

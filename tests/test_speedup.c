@@ -1,6 +1,6 @@
 /* test_speedup.c: every speedup of the committed records, held against the records by another way: cJSON, sorted
  * samples, the smallest median of the CPU's. Then what is left out, and why. */
-#include "bench/speedup.h"
+#include "bench/figures/speedup.h"
 #include "unit.h"
 
 #include <cjson/cJSON.h>

@@ -1,5 +1,5 @@
 /* test_stats.c: the statistics against values worked out by hand. */
-#include "bench/stats.h"
+#include "bench/measure/stats.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* test_text.c: text put together piece by piece keeps to its buffer, and a quoted word is the same word to a shell. */
 #include "unit.h"
 
-#include "harness/text.h"
+#include "harness/base/text.h"
 
 static void keeps_to_its_buffer(void **state)
 {

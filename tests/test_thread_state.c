@@ -1,7 +1,7 @@
 /* test_thread_state.c: an implementation that leaves the thread's arithmetic or locale changed harms nobody else. */
 #include "unit.h"
 
-#include "harness/call.h"
+#include "harness/device/call.h"
 
 #include <fenv.h>
 #include <float.h>

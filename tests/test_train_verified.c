@@ -2,7 +2,7 @@
  * well; a right one is never accused, on kinks neither, whatever the way its steps are run. */
 #include "train_shift_unit.h"
 
-#include "verify/training.h"
+#include "verify/training/training.h"
 
 #include <math.h>
 

@@ -1,11 +1,11 @@
-/* The table of verify/transforms.h, made again: what Winograd's matrices and an FFT are off by when they are evaluated
- * in f32 on data like the checks', and what is proved for any data. And what a kernel may claim of it. */
+/* The table of verify/oracle/transforms.h, made again: what Winograd's matrices and an FFT are off by when they are
+ * evaluated in f32 on data like the checks', and what is proved for any data. And what a kernel may claim of it. */
 #include "impl_cudnn/amplification.h"
 #include "winograd_unit.h"
 
-#include "harness/problem.h"
-#include "harness/rng.h"
-#include "verify/bounds.h"
+#include "harness/base/rng.h"
+#include "harness/problem/problem.h"
+#include "verify/oracle/bounds.h"
 
 #include <complex.h>
 #include <stdlib.h>

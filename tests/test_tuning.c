@@ -2,8 +2,8 @@
  * rests on; the last of several counts. */
 #include "unit.h"
 
-#include "harness/problem.h"
-#include "harness/tuning.h"
+#include "harness/problem/problem.h"
+#include "harness/record/tuning.h"
 
 #include <math.h>
 #include <stdlib.h>

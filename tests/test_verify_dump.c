@@ -1,7 +1,7 @@
 /* --dump: the arrays of a failure as .npy files, from the fake kernel that spoils the last corner. */
 #include "unit.h"
 
-#include "harness/cli/verify_dump.h"
+#include "cli/verify/dump.h"
 #include "harness/data/npy.h"
 #include "verify_fake.h"
 

@@ -2,9 +2,9 @@
  * kernel that the whole reference catches is caught by projection and samples alone, down to a single element. */
 #include "unit.h"
 
-#include "verify/element.h"
-#include "verify/modular.h"
-#include "verify/projection.h"
+#include "verify/oracle/element.h"
+#include "verify/oracle/modular.h"
+#include "verify/oracle/projection.h"
 #include "verify_fake.h"
 
 static cnn_problem parse(cnn_op op, const char *text, cnn_dtype dtype, bool flip)

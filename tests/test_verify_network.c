@@ -1,7 +1,7 @@
 /* Whole-network gradients: the reference agrees with its own differences; an implementation's wrong ones are caught. */
 #include "unit.h"
 
-#include "verify/network_pass.h"
+#include "verify/training/network_pass.h"
 #include "verify/verify.h"
 
 #include <math.h>

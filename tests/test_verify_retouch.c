@@ -2,8 +2,8 @@
  */
 #include "unit.h"
 
-#include "harness/rng.h"
-#include "verify/retouch.h"
+#include "harness/base/rng.h"
+#include "verify/oracle/retouch.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  * out elements within reach of a kink: |x - kink| <= 4h, or a window whose two largest values are that close. */
 #include "engine.h"
 
-#include "harness/rng.h"
+#include "harness/base/rng.h"
 
 #include <float.h>
 #include <math.h>

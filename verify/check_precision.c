@@ -13,8 +13,8 @@
  * cut; and a result that is wrong here and there, for which other checks are, keeps its name. A transform mixes the
  * elements of a tile: there, errors are relative to the mean size, and more of them are allowed (transforms.h), but
  * what it computes has the same name as for any other. */
-#include "element.h"
 #include "engine.h"
+#include "verify/oracle/element.h"
 
 #include <math.h>
 #include <stdlib.h>

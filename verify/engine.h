@@ -2,9 +2,9 @@
 #ifndef VERIFY_ENGINE_H
 #define VERIFY_ENGINE_H
 
-#include "bounds.h"
-#include "reference.h"
 #include "verify.h"
+#include "verify/oracle/bounds.h"
+#include "verify/oracle/reference.h"
 
 #include <math.h>
 

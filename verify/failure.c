@@ -3,7 +3,7 @@
  * list of numbers. */
 #include "failure.h"
 
-#include "harness/text.h"
+#include "harness/base/text.h"
 
 #include <math.h>
 #include <stdio.h>

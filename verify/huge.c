@@ -9,8 +9,8 @@
  * bound is below that: so many non-zeros it gets. */
 #include "huge.h"
 
-#include "element.h"
-#include "projection.h"
+#include "verify/oracle/element.h"
+#include "verify/oracle/projection.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* verify.c: the checks by name, and all chosen ones on one problem. */
 #include "engine.h"
 
-#include "harness/names.h"
+#include "harness/problem/names.h"
 
 #include <math.h>
 #include <stdio.h>

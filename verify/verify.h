@@ -10,9 +10,9 @@
 #define VERIFY_VERIFY_H
 
 #include "harness/cnn.h"
-#include "harness/impl.h"
+#include "harness/device/impl.h"
 #include "harness/net/net.h"
-#include "harness/problem.h"
+#include "harness/problem/problem.h"
 
 typedef enum verify_check {
 #define CHECK(id, name, doc) VERIFY_##id,

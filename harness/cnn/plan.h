@@ -38,7 +38,7 @@ typedef struct cnn_algorithm {
     uint32_t flags;       /* CNN_ALGO_* */
     double amplification; /* of the rounding bound: 1 for plain sums of products; with TRANSFORMS what the transform
                              needs: 16 Winograd F(2x2,3x3), 96 F(4x4,3x3), 100 FFT, 4000 F(9x9,5x5). A kernel gets
-                             no more than is proved for one that fits the problem: verify/transforms.h */
+                             no more than is proved for one that fits the problem: verify/oracle/transforms.h */
     int64_t id;           /* the implementation's own */
 } cnn_algorithm;
 

@@ -1,7 +1,7 @@
 /* busy.c: the clocks of all threads, before and after. */
 #include "busy.h"
 
-#include "../grow.h"
+#include "harness/base/grow.h"
 
 #include <dirent.h>
 #include <stdio.h>

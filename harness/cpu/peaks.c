@@ -1,8 +1,8 @@
 /* peaks.c: the list of ceilings, their memory, and a run of one by all threads. */
 #include "peaks.h"
 
-#include "../impl.h"
 #include "caches.h"
+#include "harness/device/impl.h"
 #include "isa.h"
 #include "peaks_table.h"
 

@@ -2,7 +2,7 @@
 #include "placement.h"
 
 #include "caches.h"
-#include "harness/impl.h"
+#include "harness/device/impl.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -8,7 +8,7 @@
 
 #include "harness/cnn.h"
 #include "harness/cuda/platform.h"
-#include "harness/workspace_limit.h"
+#include "harness/device/workspace_limit.h"
 
 #ifdef __cplusplus
 extern "C" {

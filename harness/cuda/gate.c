@@ -1,7 +1,7 @@
 /* gate.c: the questions that every CUDA implementation's `supports` asks. */
 #include "harness/cuda/cuda.h"
-#include "harness/names.h"
-#include "harness/shape.h"
+#include "harness/problem/names.h"
+#include "harness/problem/shape.h"
 
 cnn_status cuda_check_served(const cnn_problem *problem, cnn_dir dir, const cnn_algorithm *algorithm, cnn_error *err)
 {

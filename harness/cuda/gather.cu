@@ -4,7 +4,7 @@
  * pack does not stay one. */
 #include "harness/cuda/counter.h"
 #include "harness/cuda/launch.h"
-#include "harness/names.h"
+#include "harness/problem/names.h"
 
 /* Copies rows of `words` elements of type W. */
 template <typename W>

@@ -5,7 +5,7 @@
  * step counter is moved on in the same launch (counter.h). Bottleneck: for small networks the launch, else memory. */
 #include "harness/cuda/counter.h"
 #include "harness/cuda/pack.h"
-#include "harness/shape.h"
+#include "harness/problem/shape.h"
 
 template <typename T> struct optimizer_vectors {
     T *w, *state[2];

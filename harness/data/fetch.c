@@ -3,8 +3,8 @@
  * A file is fetched under a temporary name and gets its own only when the SHA-256 of its unpacked content is right, as
  * sha256sum (coreutils) tells it: an interrupted, wrong or forged download never passes for the data. Servers are asked
  * over https, and may send elsewhere over https alone. $BENCHCNN_MNIST_URL names another server, https or not. */
-#include "../input.h"
 #include "data_parts.h"
+#include "harness/base/input.h"
 
 #include <errno.h>
 #include <signal.h>

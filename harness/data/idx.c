@@ -1,11 +1,11 @@
 /* idx.c: reading and writing IDX files. zlib's gzFile reads plain files too, so there is one path for both. */
 #include "idx.h"
 
-#include "../impl.h"
-#include "../input.h"
-#include "../shape.h"
-#include "../text.h"
 #include "data_parts.h"
+#include "harness/base/input.h"
+#include "harness/base/text.h"
+#include "harness/device/impl.h"
+#include "harness/problem/shape.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* npy.c: reading and writing .npy files; npy_header.c reads the dict in them. */
 #include "npy.h"
 
-#include "../input.h"
-#include "../names.h"
-#include "../shape.h"
-#include "../text.h"
 #include "data_parts.h"
+#include "harness/base/input.h"
+#include "harness/base/text.h"
+#include "harness/problem/names.h"
+#include "harness/problem/shape.h"
 #include "npy_header.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
  * white space, either kind of quotes, and nothing else. */
 #include "npy_header.h"
 
-#include "../names.h"
-#include "../shape.h"
+#include "harness/problem/names.h"
+#include "harness/problem/shape.h"
 
 #include <ctype.h>
 #include <errno.h>

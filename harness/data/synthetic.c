@@ -3,9 +3,9 @@
  * Each image has a random stream of its own, so that any number of threads makes the same images, and the first N
  * images are the same however many are asked for. */
 #include "../cpu/threads.h"
-#include "../rng.h"
-#include "../shape.h"
 #include "data_parts.h"
+#include "harness/base/rng.h"
+#include "harness/problem/shape.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* calls.c: adds one call to a list. Its plan is made and its operands are found here, once; a step then only runs down
  * the list. Operands are looked up by the names that cnn_operands() gives them. */
-#include "../names.h"
-#include "../shape.h"
+#include "harness/problem/names.h"
+#include "harness/problem/shape.h"
 #include "trainer_parts.h"
 
 #include <stdlib.h>

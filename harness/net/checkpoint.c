@@ -2,7 +2,7 @@
  */
 #include "checkpoint.h"
 
-#include "../input.h"
+#include "harness/base/input.h"
 #include "trainer_parts.h"
 
 #include <errno.h>

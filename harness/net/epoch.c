@@ -1,8 +1,8 @@
 /* epoch.c: running: batches, updates, whole epochs, captured or not. Nothing here allocates. */
-#include "../call.h"
-#include "../names.h"
-#include "../problem.h"
-#include "../rng.h"
+#include "harness/base/rng.h"
+#include "harness/device/call.h"
+#include "harness/problem/names.h"
+#include "harness/problem/problem.h"
 #include "trainer_parts.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * Before it is captured every operation runs once, for libraries set themselves up when first called, which no capture
  * allows; the trainer starts over afterwards. A step that cannot be captured is an error, not a slower run that looks
  * like a captured one. */
-#include "../call.h"
+#include "harness/device/call.h"
 #include "trainer_parts.h"
 
 bool trainer_uses_graph(const cnn_session *session, const trainer_params *params)

@@ -1,8 +1,8 @@
 /* init.c: the initial parameters. Each weight tensor has a random stream of its own, and weights cross the interface in
  * one canonical order, so nothing but the seed and the network decides them. */
-#include "../names.h"
-#include "../rng.h"
-#include "../shape.h"
+#include "harness/base/rng.h"
+#include "harness/problem/names.h"
+#include "harness/problem/shape.h"
 #include "net.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* layout.c: the memory plan: a place for everything in one allocation, computed before anything is allocated. */
-#include "../names.h"
+#include "harness/problem/names.h"
 #include "trainer_parts.h"
 
 #include <stdlib.h>

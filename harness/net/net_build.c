@@ -1,8 +1,8 @@
 /* net_build.c: text -> network: one pass over the lines gives layers, values and parameters, which then get their
  * offsets. */
-#include "../names.h"
-#include "../shape.h"
-#include "../text.h"
+#include "harness/base/text.h"
+#include "harness/problem/names.h"
+#include "harness/problem/shape.h"
 #include "net_parse.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* net_file.c: a network by path or by name. */
-#include "../input.h"
-#include "../names.h"
+#include "harness/base/input.h"
+#include "harness/problem/names.h"
 #include "net.h"
 
 #include <dirent.h>

@@ -1,7 +1,7 @@
 /* net_layers.c: one line of a network's text -> one layer. A kind of layer is a function and a row of the table. */
-#include "../names.h"
-#include "../problem.h"
-#include "../shape.h"
+#include "harness/problem/names.h"
+#include "harness/problem/problem.h"
+#include "harness/problem/shape.h"
 #include "net_parse.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* net_parts.c: adds a layer, a value or a parameter to the network that is being built, and finds saved values. */
-#include "../names.h"
+#include "harness/problem/names.h"
 #include "net_parse.h"
 
 #include <string.h>

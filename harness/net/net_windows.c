@@ -1,6 +1,6 @@
 /* net_windows.c: the lines `conv` and `..._pool`: layers that slide a window over the image, and the sizes it leaves.
  */
-#include "../shape.h"
+#include "harness/problem/shape.h"
 #include "net_parse.h"
 
 /* Output size along one axis, and the right padding that makes exactly it. */

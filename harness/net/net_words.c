@@ -1,6 +1,6 @@
 /* net_words.c: a network's text as lines of words, numbers and key=value options. */
-#include "../names.h"
-#include "../text.h"
+#include "harness/base/text.h"
+#include "harness/problem/names.h"
 #include "net_parse.h"
 
 #include <ctype.h>

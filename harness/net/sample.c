@@ -1,5 +1,5 @@
 /* sample.c: the state of a training to the host and back, and steps that are run again. */
-#include "../names.h"
+#include "harness/problem/names.h"
 #include "trainer_parts.h"
 
 #include <stdlib.h>

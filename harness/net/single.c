@@ -1,5 +1,5 @@
 /* single.c: single steps on given images, and the parameters in and out: what verification uses. */
-#include "../names.h"
+#include "harness/problem/names.h"
 #include "trainer_parts.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* trainer.c: opening (plans and the memory plan), starting (the one allocation, data, parameters), closing. */
-#include "../call.h"
-#include "../names.h"
-#include "../text.h"
+#include "harness/base/text.h"
+#include "harness/device/call.h"
+#include "harness/problem/names.h"
 #include "trainer_parts.h"
 
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #define HARNESS_NET_TRAINER_H
 
 #include "../data/dataset.h"
-#include "../impl.h"
+#include "harness/device/impl.h"
 #include "net.h"
 #include "profile.h"
 #include "sample.h"

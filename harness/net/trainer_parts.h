@@ -2,7 +2,7 @@
 #ifndef HARNESS_NET_TRAINER_PARTS_H
 #define HARNESS_NET_TRAINER_PARTS_H
 
-#include "../call.h"
+#include "harness/device/call.h"
 #include "trainer.h"
 
 /* All buffers are pieces of one allocation; a place is an offset into it, NOWHERE for a buffer that is left out. */

@@ -2,7 +2,7 @@
 #include "target.h"
 
 #include "harness/net/net.h"
-#include "harness/shape.h"
+#include "harness/problem/shape.h"
 
 static void check_layer(const cnn_net *net, const cnn_layer *layer)
 {

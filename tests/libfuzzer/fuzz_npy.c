@@ -2,7 +2,7 @@
 #include "target.h"
 
 #include "harness/data/npy.h"
-#include "harness/names.h"
+#include "harness/problem/names.h"
 
 static void write_and_read(const npy_array *array)
 {

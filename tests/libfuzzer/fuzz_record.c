@@ -1,7 +1,7 @@
 /* A file of records: lines that are none are counted, the others give what is asked of them. */
 #include "target.h"
 
-#include "harness/record.h"
+#include "harness/record/record.h"
 
 static cnn_status each(void *user, const cnn_record *record, cnn_error *err)
 {

@@ -2,8 +2,8 @@
  * is told why not. */
 #include "target.h"
 
-#include "harness/problem.h"
-#include "harness/tuning.h"
+#include "harness/problem/problem.h"
+#include "harness/record/tuning.h"
 
 static cnn_status probe(cnn_error *err)
 {

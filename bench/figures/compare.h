@@ -1,0 +1,74 @@
+/* compare.h: two files of records, figure by figure: faster, slower, same, or not to be told.
+ *
+ * A figure is what has one key: implementation, algorithm, problem, direction, types, threads, knobs, caches; in one
+ * file, of one machine. (That of the other file may differ, and is a fact of the environment, like a driver's version.)
+ * The samples of one run say little of the next: a neighbour stays for the whole of one, memory lies elsewhere. So what
+ * is compared are runs: each record of a key is one (`bench --repeat 5`, or the command given five times with the same
+ * --out), and its median one number. What is judged is the ratio B/A, by Welch's interval over the runs' logarithms:
+ *
+ *   SLOWER, FASTER   the whole interval lies beyond the margin: above 1 + margin, below 1 / (1 + margin)
+ *   SAME             the whole interval lies within it
+ *   CANNOT TELL      neither, or a side has fewer than COMPARE_RUNS runs
+ *
+ * The margin is the threshold asked for, or what the A/A control of either run could not resolve, if that is more.
+ * Where N figures are compared, each interval holds with 1 - 0.05/N (Bonferroni), so that among all of them the chance
+ * of any FASTER or SLOWER between two equal programs is at most 5 %, as long as the runs of both saw the same machine:
+ * on a shared one, let A and B take turns. */
+#ifndef BENCH_FIGURES_COMPARE_H
+#define BENCH_FIGURES_COMPARE_H
+
+#include "harness/record/record.h"
+
+#define COMPARE_FALSE_POSITIVES 0.05 /* of a whole comparison */
+enum { COMPARE_RUNS = 3 };
+
+typedef struct figure {
+    char *key, machine[CNN_NAME_MAX]; /* machine "": not told */
+    double *runs;                     /* their medians, in seconds, in order */
+    int n_runs;
+    double resolution; /* the largest of the runs' A/A controls; NaN without one */
+    double *epochs;    /* of the latest run of a training figure, whose median is its runs' last */
+    int n_epochs, run; /* run: number of the environment record that the latest stands under */
+} figure;
+
+typedef struct figure_fact { /* of the environment: "cpu", "commit", "cuda_naive.gpu", ... */
+    char *key, *value;
+} figure_fact;
+
+typedef struct figure_set {
+    figure *list;
+    int count, bad; /* bad: lines that are no records */
+    int impossible; /* times that are none: not finite, or not above 0 */
+    int environments;
+    figure_fact *facts;
+    int n_facts;
+} figure_set;
+
+/* Every verified figure of a file. CNN_BAD_ARGUMENT where one has runs on two machines. */
+cnn_status figures_read(const char *path, figure_set *set, cnn_error *err);
+void figures_free(figure_set *set);
+const figure *figures_find(const figure_set *set, const char *key); /* NULL without one */
+const char *figures_fact(const figure_set *set, const char *key);   /* NULL without one */
+
+typedef enum compare_verdict {
+    COMPARE_FASTER,
+    COMPARE_SLOWER,
+    COMPARE_SAME,
+    COMPARE_CANNOT_TELL,
+    COMPARE_VERDICT_COUNT
+} compare_verdict;
+
+typedef struct comparison {
+    double a, b;                     /* geometric means of the runs' medians */
+    double ratio, low, high, margin; /* b/a; low 0 and high infinite: no interval can be had */
+    compare_verdict verdict;
+} comparison;
+
+/* `figures`: how many are compared in all; threshold >= 0, 0.05 for 5 %. */
+void compare_figures(const figure *a, const figure *b, int figures, double threshold, comparison *result);
+const char *compare_verdict_name(compare_verdict verdict);
+
+/* t such that Student's t with df >= 1 degrees of freedom is farther out, on either side, with probability alpha. */
+double student_quantile(double alpha, int df);
+
+#endif

@@ -1,0 +1,198 @@
+/* compare_read.c: from records to figures: their runs, the environment. */
+#include "bench/measure/stats.h"
+#include "compare.h"
+#include "figure_key.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the environment, what a figure depends on; the date and the load differ by nature. */
+static const char *const fact_fields[] = {"cpu",     "cores",  "memory_bytes", "os",    "kernel",     "cpu_governor",
+                                          "version", "commit", "compiler",     "flags", "build_type", "clock_source"};
+
+typedef struct reader {
+    figure_set *set;
+    const char *path;
+    int64_t records;
+    char machine[CNN_NAME_MAX]; /* the environment record's: epochs do not tell their own */
+} reader;
+
+static cnn_status add_figure(figure_set *set, const char *key, figure **made, cnn_error *err)
+{
+    figure *list = realloc(set->list, ((size_t)set->count + 1) * sizeof *list);
+    char *copy = strdup(key);
+    if (list) set->list = list;
+    if (!list || !copy) {
+        free(copy);
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d figures", set->count + 1);
+    }
+    *made = &list[set->count++];
+    **made = (figure){.key = copy, .resolution = NAN};
+    return CNN_OK;
+}
+
+/* Runs on two machines are no runs of one figure. */
+static cnn_status figure_of(const reader *r, const cnn_record *record, figure **result, cnn_error *err)
+{
+    figure_set *set = r->set;
+    cnn_status status = CNN_OK;
+    figure *f = NULL;
+    char *key = figure_key(record, FIGURE_WHOLE);
+    const char *own = record_get_text(record, "machine"), *machine = own ? own : r->machine;
+    if (!key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
+    for (int i = 0; !f && i < set->count; i++)
+        if (strcmp(set->list[i].key, key) == 0) f = &set->list[i];
+    if (!f) status = add_figure(set, key, &f, err);
+    if (status == CNN_OK && f->machine[0] == '\0') snprintf(f->machine, sizeof f->machine, "%s", machine);
+    if (status == CNN_OK && machine[0] != '\0' && strncmp(f->machine, machine, sizeof f->machine - 1) != 0)
+        status = CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                          "%.150s holds a figure of two machines, %.64s and %.64s, which are no runs of one: give each "
+                          "a file of its own (%.100s)",
+                          r->path, f->machine, machine, key);
+    free(key);
+    *result = f;
+    return status;
+}
+
+static double real_or(const cnn_record *record, const char *key, double other)
+{
+    double value;
+    return record_get_real(record, key, &value) ? value : other;
+}
+
+static cnn_status append(double **list, int *count, double value, cnn_error *err)
+{
+    double *longer = realloc(*list, ((size_t)*count + 1) * sizeof *longer);
+    if (!longer) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d runs", *count + 1);
+    *list = longer;
+    longer[(*count)++] = value;
+    return CNN_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The epochs of one run of the program are one run's samples. */
+static cnn_status add_epoch(figure *f, int run, double seconds, cnn_error *err)
+{
+    if (f->n_runs == 0 || f->run != run) f->n_epochs = 0;
+    cnn_status status = append(&f->epochs, &f->n_epochs, seconds, err);
+    if (status == CNN_OK && f->n_epochs == 1) status = append(&f->runs, &f->n_runs, seconds, err);
+    if (status != CNN_OK) return status;
+    f->run = run;
+    qsort(f->epochs, (size_t)f->n_epochs, sizeof *f->epochs, by_value);
+    f->runs[f->n_runs - 1] = bench_quantile(f->epochs, f->n_epochs, 0.5);
+    return CNN_OK;
+}
+
+static cnn_status add_timing(figure *f, const cnn_record *record, double median, cnn_error *err)
+{
+    f->resolution = fmax(f->resolution, real_or(record, "resolution", NAN)); /* fmax passes over a NaN */
+    return append(&f->runs, &f->n_runs, median, err);
+}
+
+/* The first of several environment records counts. */
+static cnn_status add_fact(figure_set *set, const char *key, const char *value, cnn_error *err)
+{
+    if (figures_fact(set, key)) return CNN_OK;
+    figure_fact *facts = realloc(set->facts, ((size_t)set->n_facts + 1) * sizeof *facts);
+    if (!facts) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the environment");
+    set->facts = facts;
+    facts[set->n_facts] = (figure_fact){strdup(key), strdup(value)};
+    if (facts[set->n_facts].key && facts[set->n_facts].value) set->n_facts++;
+    return CNN_OK;
+}
+
+/* What an implementation tells of its device and libraries: "cudnn.driver". Which slot a GPU is in changes nothing. */
+static cnn_status add_implementation(figure_set *set, const cnn_record *record, cnn_error *err)
+{
+    enum { PAIRS_MAX = 64 };
+    char key[2 * CNN_NAME_MAX];
+    record_pair pairs[PAIRS_MAX];
+    const char *impl = record_get_text(record, "impl");
+    const int count = record_get_pairs(record, "implementation", pairs, PAIRS_MAX);
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < count; i++) {
+        if (strcmp(pairs[i].key, "pci_bus_id") == 0) continue;
+        snprintf(key, sizeof key, "%.90s.%.95s", impl ? impl : "implementation", pairs[i].key);
+        status = add_fact(set, key, pairs[i].value, err);
+    }
+    return status;
+}
+
+static cnn_status add_environment(reader *r, const cnn_record *record, cnn_error *err)
+{
+    const char *gpu = record_get_inner_text(record, "implementation", "gpu"), *cpu = record_get_text(record, "cpu");
+    cnn_status status = CNN_OK;
+    r->set->environments++;
+    snprintf(r->machine, sizeof r->machine, "%s", gpu ? gpu : cpu ? cpu : "");
+    for (size_t i = 0; status == CNN_OK && i < sizeof fact_fields / sizeof *fact_fields; i++) {
+        char *value = record_json(record, fact_fields[i]);
+        if (value) status = add_fact(r->set, fact_fields[i], value, err);
+        free(value);
+    }
+    return status == CNN_OK ? add_implementation(r->set, record, err) : status;
+}
+
+static cnn_status add_record(void *user, const cnn_record *record, cnn_error *err)
+{
+    reader *r = user;
+    double seconds;
+    figure *f = NULL;
+    const char *kind = record_get_text(record, "kind");
+    const bool epoch = strcmp(kind, "epoch") == 0;
+    r->records++;
+    if (strcmp(kind, "env") == 0) return add_environment(r, record, err);
+    if (!record_get_real(record, epoch ? "seconds" : "median_s", &seconds)) return CNN_OK;
+    if (!(seconds > 0 && isfinite(seconds))) {
+        r->set->impossible++;
+        return CNN_OK;
+    }
+    const cnn_status status = figure_of(r, record, &f, err);
+    if (status != CNN_OK) return status;
+    return epoch ? add_epoch(f, r->set->environments, seconds, err) : add_timing(f, record, seconds, err);
+}
+
+cnn_status figures_read(const char *path, figure_set *set, cnn_error *err)
+{
+    reader r = {.set = set, .path = path};
+    memset(set, 0, sizeof *set);
+    cnn_status status = record_read(path, add_record, &r, &set->bad, err);
+    if (status == CNN_OK && r.records == 0) status = CNN_FAIL(err, CNN_BAD_FORMAT, "%.400s holds no records", path);
+    if (status != CNN_OK) figures_free(set);
+    return status;
+}
+
+void figures_free(figure_set *set)
+{
+    for (int i = 0; i < set->count; i++) {
+        free(set->list[i].key);
+        free(set->list[i].runs);
+        free(set->list[i].epochs);
+    }
+    for (int i = 0; i < set->n_facts; i++) {
+        free(set->facts[i].key);
+        free(set->facts[i].value);
+    }
+    free(set->list);
+    free(set->facts);
+    memset(set, 0, sizeof *set);
+}
+
+const figure *figures_find(const figure_set *set, const char *key)
+{
+    for (int i = 0; i < set->count; i++)
+        if (strcmp(set->list[i].key, key) == 0) return &set->list[i];
+    return NULL;
+}
+
+const char *figures_fact(const figure_set *set, const char *key)
+{
+    for (int i = 0; i < set->n_facts; i++)
+        if (strcmp(set->facts[i].key, key) == 0) return set->facts[i].value;
+    return NULL;
+}

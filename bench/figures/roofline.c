@@ -1,0 +1,166 @@
+/* roofline.c: from records to points and roofs. */
+#include "roofline.h"
+
+#include "figure_key.h"
+#include "harness/problem/names.h"
+
+#include <string.h>
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%.*s", (int)size - 1, from ? from : "");
+}
+
+/* The index of `text` in a list of `count`, added if it is new and there is room; -1 if there is none. */
+static int index_of(char *list, size_t width, int *count, int most, const char *text)
+{
+    for (int i = 0; i < *count; i++)
+        if (strncmp(list + (size_t)i * width, text, width - 1) == 0) return i;
+    if (*count == most) return -1;
+    copy_text(list + (size_t)*count * width, width, text);
+    return (*count)++;
+}
+
+/* The host's threads matter to what a GPU does no more than in floor.c. */
+static bool same_threads(const roofline *r, int threads) { return r->threads == 0 || r->threads == threads; }
+
+/* Whether it is of the machine that is drawn: the first figure's. */
+static bool same_machine(roofline *r, const char *machine, double threads)
+{
+    if (r->n_points == 0) {
+        copy_text(r->machine, sizeof r->machine, machine);
+        r->threads = strcmp(r->gpu, machine) == 0 ? 0 : (int)threads;
+    }
+    return strcmp(r->machine, machine) == 0 && same_threads(r, (int)threads);
+}
+
+static bool get_type(roofline *r, const cnn_record *record, char *text, size_t size)
+{
+    cnn_error err;
+    const char *dtype = record_get_text(record, "dtype"), *math = record_get_text(record, "math");
+    const int d = dtype ? cnn_name_find(&cnn_dtype_names, dtype, &err) : -1;
+    const int m = math ? cnn_name_find(&cnn_math_names, math, &err) : -1;
+    if (d < 0 || m < 0) return false;
+    r->types[d][m] = true;
+    const char *name = m != CNN_MATH_F32 ? math : d != CNN_F32 ? dtype : "";
+    snprintf(text, size, "%s%s", name[0] ? ", " : "", name);
+    return true;
+}
+
+static void add_point(roofline *r, const cnn_record *record, const char *kind, double median)
+{
+    const char *impl = record_get_text(record, "impl"), *algorithm = record_get_text(record, "algorithm");
+    const char *machine = record_get_text(record, "machine"), *problem = record_get_text(record, "problem");
+    const char *dir = record_get_text(record, "dir");
+    char name[4 * CNN_NAME_MAX], type[32];
+    double flops, bytes, threads;
+    cnn_error err;
+    if (!impl || !algorithm || !machine || !problem || !dir || !record_get_real(record, "threads", &threads)) return;
+    if (!record_get_real(record, "flops", &flops) || !record_get_real(record, "bytes", &bytes)) return;
+    const int d = cnn_name_find(&cnn_dir_names, dir, &err);
+    if (!(flops > 0 && bytes > 0) || d < 0) return; /* a copy has no place here */
+    if (!same_machine(r, machine, threads) || r->n_points == ROOFLINE_POINTS_MAX) {
+        r->left_out++;
+        return;
+    }
+    if (!get_type(r, record, type, sizeof type)) return;
+    snprintf(name, sizeof name, "%s:%s%s", impl, algorithm, type);
+    const int s = index_of(r->series[0], sizeof r->series[0], &r->n_series, ROOFLINE_SERIES_MAX, name);
+    figure_problem_name(kind, problem, name, sizeof name);
+    const int p = index_of(r->problems[0], sizeof r->problems[0], &r->n_problems, ROOFLINE_PROBLEMS_MAX, name);
+    if (s < 0 || p < 0)
+        r->left_out++;
+    else
+        r->points[r->n_points++] = (roofline_point){s, p, (cnn_dir)d, flops / bytes, flops / median};
+}
+
+static cnn_status take_record(void *user, const cnn_record *record, cnn_error *err)
+{
+    roofline *r = user;
+    bench_peak peak;
+    cnn_error unknown;
+    double median;
+    const char *kind = record_get_text(record, "kind");
+    const char *gpu = record_get_inner_text(record, "implementation", "gpu");
+    if (gpu) copy_text(r->gpu, sizeof r->gpu, gpu);
+    if (bench_peak_parse(record, &peak)) return bench_peaks_add(&r->peaks, &peak, err);
+    if (!kind || cnn_name_find(&cnn_op_names, kind, &unknown) < 0) return CNN_OK;
+    if (record_get_real(record, "median_s", &median) && median > 0) add_point(r, record, kind, median);
+    return CNN_OK;
+}
+
+cnn_status roofline_read(roofline *r, const char *path, int *bad, cnn_error *err)
+{
+    return record_read(path, take_record, r, bad, err);
+}
+
+static void add_roof(roofline *r, const bench_peak *peak, bool main)
+{
+    if (r->n_roofs == ROOFLINE_ROOFS_MAX) return;
+    roofline_roof *roof = &r->roofs[r->n_roofs++];
+    *roof = (roofline_roof){.memory = peak->unit == CNN_PEAK_BYTES, .main = main, .value = peak->value};
+    bench_peak_name(peak, roof->name, sizeof roof->name);
+}
+
+/* The highest ceiling of a kind: of arithmetic in a type, done by `what`; of a memory that holds `holds`. */
+static const bench_peak *highest(const roofline *r, cnn_peak_unit unit, int dtype, int math, const char *what,
+                                 int64_t holds)
+{
+    const bench_peak *best = NULL;
+    for (int i = 0; i < r->peaks.count; i++) {
+        const bench_peak *p = &r->peaks.list[i];
+        if (p->unit != unit || strcmp(p->machine, r->machine) != 0 || !same_threads(r, p->threads)) continue;
+        const bool fits = unit == CNN_PEAK_BYTES
+                              ? p->holds == holds
+                              : (int)p->dtype == dtype && (int)p->math == math && strcmp(p->what, what) == 0;
+        if (fits && (!best || p->value > best->value)) best = p;
+    }
+    return best;
+}
+
+static void add_arithmetic(roofline *r)
+{
+    static const char *const whats[] = {"fma", "gemm"};
+    for (int d = 0; d < CNN_DTYPE_COUNT; d++)
+        for (int m = 0; m < CNN_MATH_COUNT; m++)
+            for (int w = 0; r->types[d][m] && w < 2; w++) {
+                const bench_peak *p = highest(r, CNN_PEAK_FLOPS, d, m, whats[w], 0);
+                if (p) add_roof(r, p, false);
+            }
+    roofline_roof *top = NULL;
+    for (int i = 0; i < r->n_roofs; i++)
+        if (!r->roofs[i].memory && (!top || r->roofs[i].value > top->value)) top = &r->roofs[i];
+    if (top) top->main = true;
+}
+
+static void add_memory(roofline *r)
+{
+    const bench_peak *memory = highest(r, CNN_PEAK_BYTES, 0, 0, "", 0);
+    if (memory) add_roof(r, memory, true);
+    for (int i = 0; i < r->peaks.count; i++) {
+        const bench_peak *p = &r->peaks.list[i];
+        if (p->unit == CNN_PEAK_BYTES && p->holds > 0 && highest(r, CNN_PEAK_BYTES, 0, 0, "", p->holds) == p)
+            add_roof(r, p, false);
+    }
+}
+
+cnn_status roofline_make_roofs(roofline *r, cnn_error *err)
+{
+    if (r->n_points == 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "no figures of single operations: `benchcnn bench --out FILE` writes them");
+    add_arithmetic(r);
+    const int arithmetic = r->n_roofs;
+    add_memory(r);
+    if (arithmetic > 0 && r->n_roofs > arithmetic && r->roofs[arithmetic].main) return CNN_OK;
+    if (r->threads == 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "no ceilings of %s in these files: `benchcnn peaks --impl NAME --out FILE` measures them",
+                        r->machine);
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                    "no ceilings of %s with %d thread%s in these files: `benchcnn peaks --threads %d --out FILE` "
+                    "measures them",
+                    r->machine, r->threads, r->threads == 1 ? "" : "s", r->threads);
+}
+
+void roofline_free(roofline *r) { bench_peaks_free(&r->peaks); }

@@ -1,0 +1,50 @@
+/* series.h: from epoch records to curves: one a implementation, algorithm and machine; and the places of the labels at
+ * their ends. */
+#ifndef BENCH_FIGURES_SERIES_H
+#define BENCH_FIGURES_SERIES_H
+
+#include "bench/epoch.h"
+
+enum { SERIES_MAX = 32, SERIES_POINTS_MAX = 256, SERIES_LABEL_MAX = 256 };
+
+typedef struct series_point {
+    double batch, seconds; /* the median over the epochs recorded */
+    double low, high;      /* its interval; NaN: a single epoch has none */
+    double images_per_s;   /* in training, the median likewise; NaN: not recorded */
+    int epochs;
+    unsigned marks;   /* of epochs: bench/measure/stats.h */
+    const char *path; /* of the first of them, and its line */
+    int line;
+} series_point;
+
+typedef struct series {
+    epoch_setting setting;        /* of its first record: what all its points share, the batch apart */
+    char label[SERIES_LABEL_MAX]; /* implementation:algorithm */
+    char facts[SERIES_LABEL_MAX]; /* what else tells it apart from the others, often nothing */
+    int count;
+    series_point points[SERIES_POINTS_MAX];
+} series;
+
+typedef struct series_set {
+    series *list; /* in the order of the records */
+    int count;
+    char subtitle[SERIES_LABEL_MAX]; /* what all series have in common */
+    int diverged;                    /* epochs of trainings whose loss was not finite: they are no figures */
+    int left_out; /* records of another network or other image counts than the first one's: not the same epoch */
+} series_set;
+
+/* Sorts the table's rows into series, points in the order of their batch; labels and facts name what tells the series
+ * apart. CNN_BAD_ARGUMENT for an empty table and for more than SERIES_MAX series. */
+cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err);
+/* Label, facts and subtitle of the series that are in the set; one without an algorithm is named by its implementation
+ * alone. series_make() did so already. */
+void series_name(series_set *set);
+void series_free(series_set *set);
+/* "Intel Xeon" from "Intel(R) Xeon(R) Processor": a picture has little room. */
+void series_machine(const char *name, char *text, size_t size);
+
+/* Moves `places` (any order), each to be at least `gap` from its neighbours and within [low, high], as little as it
+ * takes. */
+void series_spread(double *places, int count, double gap, double low, double high);
+
+#endif

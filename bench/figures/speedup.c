@@ -1,0 +1,325 @@
+/* speedup.c: which figures are compared with which. */
+#include "speedup.h"
+
+#include "harness/base/grow.h"
+#include "harness/base/text.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Which figures a list of NAME[:ALGORITHM] names */
+
+typedef enum match { MATCH_NONE, MATCH_NAME, MATCH_ALGORITHM } match;
+
+static match match_word(const char *word, size_t length, const speedup_figure *f)
+{
+    char name[2 * CNN_NAME_MAX];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    char *colon = strchr(name, ':');
+    if (colon) *colon = '\0';
+    if (fnmatch(name, f->impl, 0) != 0) return MATCH_NONE;
+    if (!colon) return MATCH_NAME;
+    return fnmatch(colon + 1, f->algorithm, 0) == 0 ? MATCH_ALGORITHM : MATCH_NONE;
+}
+
+static match match_list(const char *list, const speedup_figure *f)
+{
+    for (size_t length; *list != '\0'; list += length + (list[length] == ',')) {
+        length = strcspn(list, ",");
+        const match m = match_word(list, length, f);
+        if (m != MATCH_NONE) return m;
+    }
+    return MATCH_NONE;
+}
+
+/* ---- The two sides */
+
+/* One kind of figures: epochs, or single operations. */
+typedef struct sides {
+    speedup_set *set;
+    const speedup_request *request;
+    bool epochs;
+    const char *baseline;         /* a list; NULL: whatever is on a CPU */
+    const speedup_figure *anchor; /* the first of the baseline: the others must be of its machine */
+} sides;
+
+static bool of_kind(const sides *s, const speedup_figure *f) { return (f->epoch != NULL) == s->epochs; }
+
+static bool is_base(const sides *s, const speedup_figure *f)
+{
+    return of_kind(s, f) && (s->baseline ? match_list(s->baseline, f) != MATCH_NONE : !f->gpu);
+}
+
+static bool is_compared(const sides *s, const speedup_figure *f)
+{
+    if (!of_kind(s, f)) return false;
+    if (s->request->impl) return match_list(s->request->impl, f) != MATCH_NONE;
+    return s->baseline ? match_list(s->baseline, f) == MATCH_NONE : f->gpu;
+}
+
+/* Of the baseline's own implementation, the algorithms are what there is to compare. */
+static bool by_algorithm(const sides *s, const speedup_figure *f)
+{
+    if (s->request->impl) return match_list(s->request->impl, f) == MATCH_ALGORITHM;
+    return strcmp(f->impl, s->anchor->impl) == 0;
+}
+
+static bool same_task(const speedup_figure *a, const speedup_figure *b)
+{
+    if ((a->epoch != NULL) != (b->epoch != NULL)) return false;
+    if (!a->epoch) return strcmp(a->task, b->task) == 0;
+    return a->batch == b->batch && epoch_same_task(a->epoch, b->epoch);
+}
+
+/* The baseline's fastest figure of the task; NULL without one. Where the baseline is on a GPU, too, both sides have
+ * their images there, or neither has. */
+static const speedup_figure *base_of(const sides *s, const speedup_figure *own)
+{
+    const speedup_figure *best = NULL;
+    for (int i = 0; i < s->set->n_figures; i++) {
+        const speedup_figure *f = &s->set->figures[i];
+        if (!is_base(s, f) || strcmp(f->machine, s->anchor->machine) != 0 || !same_task(f, own)) continue;
+        if (f->gpu && f->uploaded != own->uploaded) continue;
+        if (!best || f->seconds < best->seconds) best = f;
+    }
+    return best;
+}
+
+static cnn_status find_sides(sides *s, cnn_error *err)
+{
+    const speedup_set *set = s->set;
+    const speedup_figure *first = NULL, *gpu = NULL;
+    const char *fallback = s->request->fallback;
+    bool has_fallback = false;
+    for (int i = 0; i < set->n_figures; i++) {
+        const speedup_figure *f = &set->figures[i];
+        if (!of_kind(s, f)) continue;
+        if (!first) first = f;
+        if (f->gpu && !gpu) gpu = f;
+        if (fallback && match_list(fallback, f) != MATCH_NONE) has_fallback = true;
+    }
+    s->baseline = s->request->baseline;
+    if (!s->baseline && !gpu && !s->request->impl && has_fallback) s->baseline = fallback;
+    for (int i = 0; i < set->n_figures && !s->anchor; i++)
+        if (is_base(s, &set->figures[i])) s->anchor = &set->figures[i];
+    if (!s->anchor && s->baseline)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%.200s:%d: neither this %s nor another is of the baseline %.64s",
+                        first->path, first->line, s->epochs ? "epoch" : "figure", s->baseline);
+    if (!s->anchor)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "%.200s:%d: this figure and all others are of %s: there is none of a CPU to compare with; "
+                        "measure one (--impl cpu --out FILE), or name a baseline among these (--baseline %s)",
+                        first->path, first->line, first->machine, first->impl);
+    if (!s->baseline && !gpu && !s->request->impl)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "%.200s:%d: this figure and all others are of a CPU: measure a GPU, or name the baseline that "
+                        "the others are compared with (--baseline %s:%s)",
+                        first->path, first->line, first->impl, first->algorithm);
+    return CNN_OK;
+}
+
+/* ---- Rows */
+
+static bool same_curve(const speedup_curve *c, const char *name, const speedup_figure *f)
+{
+    return strcmp(c->name, name) == 0 && strcmp(c->machine, f->machine) == 0 && c->uploaded == f->uploaded &&
+           (c->epoch != NULL) == (f->epoch != NULL) && (!c->epoch || epoch_same_task(c->epoch, f->epoch));
+}
+
+/* The curve that the figure belongs to, made if need be; -1: no memory. */
+static int curve_of(const sides *s, const speedup_figure *f, cnn_error *err)
+{
+    speedup_set *set = s->set;
+    char name[2 * CNN_NAME_MAX];
+    const bool algorithm = by_algorithm(s, f);
+    snprintf(name, sizeof name, "%s%s%s", f->impl, algorithm ? ":" : "", algorithm ? f->algorithm : "");
+    for (int i = 0; i < set->n_curves; i++)
+        if (same_curve(&set->curves[i], name, f)) return i;
+    void *curves = cnn_grow(set->curves, set->n_curves, &set->curve_room, sizeof *set->curves, "curves", err);
+    if (!curves) return -1;
+    set->curves = curves;
+    speedup_curve *c = &set->curves[set->n_curves];
+    *c = (speedup_curve){.uploaded = f->uploaded, .epoch = f->epoch};
+    snprintf(c->name, sizeof c->name, "%s", name);
+    snprintf(c->machine, sizeof c->machine, "%s", f->machine);
+    return set->n_curves++;
+}
+
+static speedup speedup_of(const speedup_figure *base, const speedup_figure *own, int curve)
+{
+    return (speedup){.base = base,
+                     .own = own,
+                     .curve = curve,
+                     .ratio = base->seconds / own->seconds,
+                     .low = base->low / own->high,
+                     .high = base->high / own->low,
+                     .moved = base->gpu ? NAN : base->seconds / (own->seconds + own->transfer_s),
+                     .marks = base->marks | own->marks};
+}
+
+/* A curve has one row a task: its fastest figure. */
+static cnn_status add_row(speedup_set *set, const speedup *row, cnn_error *err)
+{
+    for (int i = 0; i < set->count; i++) {
+        speedup *other = &set->rows[i];
+        if (other->curve != row->curve || !same_task(other->own, row->own)) continue;
+        if (row->own->seconds < other->own->seconds) *other = *row;
+        return CNN_OK;
+    }
+    speedup *rows = cnn_grow(set->rows, set->count, &set->row_room, sizeof *rows, "speedups", err);
+    if (!rows) return err->status;
+    set->rows = rows;
+    set->rows[set->count++] = *row;
+    return CNN_OK;
+}
+
+/* Whether the baseline did this in another type: then that is what is missing. */
+static const speedup_figure *other_type(const sides *s, const speedup_figure *own)
+{
+    for (int i = 0; i < s->set->n_figures; i++) {
+        const speedup_figure *f = &s->set->figures[i];
+        if (is_base(s, f) && f->batch == own->batch && strcmp(f->problem, own->problem) == 0 &&
+            strcmp(f->dir, own->dir) == 0 && (strcmp(f->dtype, own->dtype) != 0 || strcmp(f->math, own->math) != 0))
+            return f;
+    }
+    return NULL;
+}
+
+static cnn_status note_missing(const sides *s, const speedup_figure *own, int more, cnn_error *err)
+{
+    char what[CNN_MESSAGE_MAX / 4], type[48] = "", others[64] = "";
+    const speedup_figure *f = other_type(s, own);
+    if (s->epochs)
+        snprintf(what, sizeof what, "batch %lld", (long long)own->batch);
+    else
+        snprintf(what, sizeof what, "%.80s %s", own->problem, own->dir);
+    if (f) snprintf(type, sizeof type, ", which has it in %s, math %s", f->dtype, f->math);
+    if (more > 0) snprintf(others, sizeof others, "; %d more of its figures likewise", more);
+    return speedup_note(s->set, err,
+                        "%.200s:%d: %s:%s, %s, %s, math %s: left out, no such figure of the baseline %.64s%s%s",
+                        own->path, own->line, own->impl, own->algorithm, what, own->dtype, own->math,
+                        s->baseline ? s->baseline : "(a CPU's)", type, others);
+}
+
+/* Figures of the baseline that another machine measured. */
+static cnn_status note_machines(const sides *s, cnn_error *err)
+{
+    const speedup_figure *first = NULL;
+    int count = 0;
+    for (int i = 0; i < s->set->n_figures; i++) {
+        const speedup_figure *f = &s->set->figures[i];
+        if (!is_base(s, f) || strcmp(f->machine, s->anchor->machine) == 0) continue;
+        if (!first) first = f;
+        count++;
+    }
+    if (!first) return CNN_OK;
+    return speedup_note(s->set, err, "%.200s:%d: the baseline is of %s, as in %.150s:%d; %d figure%s of %s left out",
+                        first->path, first->line, s->anchor->machine, s->anchor->path, s->anchor->line, count,
+                        count == 1 ? "" : "s", first->machine);
+}
+
+static cnn_status add_rows(const sides *s, cnn_error *err)
+{
+    speedup_set *set = s->set;
+    const int first_curve = set->n_curves, before = set->count;
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < set->n_figures; i++) {
+        const speedup_figure *f = &set->figures[i];
+        if (!is_compared(s, f)) continue;
+        const int curve = curve_of(s, f, err);
+        const speedup_figure *base = curve < 0 ? NULL : base_of(s, f);
+        if (curve < 0) return err->status;
+        const speedup row = base ? speedup_of(base, f, curve) : (speedup){.base = NULL};
+        if (base) status = add_row(set, &row, err);
+    }
+    if (set->n_curves == first_curve)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%.200s:%d: %s", s->anchor->path, s->anchor->line,
+                        s->request->impl ? "neither this figure nor another is of what --impl names"
+                                         : "this figure and all others are of the baseline: there is none to compare");
+    for (int c = first_curve; status == CNN_OK && c < set->n_curves; c++) {
+        const speedup_figure *missing = NULL;
+        int count = 0;
+        for (int i = 0; i < set->n_figures; i++) {
+            const speedup_figure *f = &set->figures[i];
+            if (!is_compared(s, f) || base_of(s, f) || curve_of(s, f, err) != c) continue;
+            if (!missing) missing = f;
+            count++;
+        }
+        if (missing) status = note_missing(s, missing, count - 1, err);
+    }
+    if (status == CNN_OK) status = note_machines(s, err);
+    if (status != CNN_OK || set->count > before) return status;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the baseline and what is compared have no %s in common",
+                    s->epochs ? "batch size" : "problem");
+}
+
+/* By curve; epochs by their batch, operations in the order in which they were read. */
+static int by_curve(const void *a, const void *b)
+{
+    const speedup *p = a, *q = b;
+    if (p->curve != q->curve) return p->curve < q->curve ? -1 : 1;
+    if (p->own->epoch) return (p->own->batch > q->own->batch) - (p->own->batch < q->own->batch);
+    return (p->own > q->own) - (p->own < q->own);
+}
+
+cnn_status speedup_make(speedup_set *set, const speedup_request *request, cnn_error *err)
+{
+    cnn_error why[2] = {{.status = CNN_OK}, {.status = CNN_OK}};
+    bool any[2] = {false, false};
+    cnn_status status = speedup_finish_figures(set, err);
+    for (int i = 0; i < set->n_figures; i++) any[set->figures[i].epoch != NULL] = true;
+    if (status == CNN_OK && !any[0] && !any[1])
+        status = CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                          "these files hold no figures to compare: `benchcnn sweep batch --out FILE` writes epochs, "
+                          "`benchcnn bench --out FILE` single operations");
+    for (int kind = 1; status == CNN_OK && kind >= 0; kind--) {
+        sides s = {.set = set, .request = request, .epochs = kind == 1};
+        if (!any[kind]) continue;
+        status = find_sides(&s, &why[kind]);
+        if (status == CNN_OK) status = add_rows(&s, &why[kind]);
+        if (status == CNN_BAD_ARGUMENT) status = CNN_OK; /* the other kind may do */
+        if (status != CNN_OK) *err = why[kind];
+    }
+    const int told = any[1] ? 1 : 0;
+    if (status == CNN_OK && set->count == 0) {
+        *err = why[told];
+        return err->status;
+    }
+    for (int kind = 1; status == CNN_OK && kind >= 0; kind--)
+        if (why[kind].status != CNN_OK) status = speedup_note(set, err, "%s", why[kind].message);
+    if (status == CNN_OK) qsort(set->rows, (size_t)set->count, sizeof *set->rows, by_curve);
+    return status;
+}
+
+bool speedup_has(const speedup_set *set, bool epochs)
+{
+    for (int i = 0; i < set->count; i++)
+        if ((set->rows[i].own->epoch != NULL) == epochs) return true;
+    return false;
+}
+
+void speedup_baseline_text(const speedup_set *set, bool epochs, char *text, size_t size)
+{
+    char machine[CNN_NAME_MAX], names[4 * CNN_NAME_MAX] = "";
+    const speedup_figure *first = NULL;
+    int fewest = 0, most = 0;
+    for (int i = 0; i < set->count; i++) {
+        const speedup_figure *b = set->rows[i].base;
+        char name[2 * CNN_NAME_MAX];
+        if ((b->epoch != NULL) != epochs) continue;
+        fewest = first && fewest < b->threads ? fewest : b->threads;
+        most = most > b->threads ? most : b->threads;
+        snprintf(name, sizeof name, "%s:%s", b->impl, b->algorithm);
+        if (!strstr(names, name)) cnn_append(names, sizeof names, "%s%s", first ? ", " : "", name);
+        first = b;
+    }
+    text[0] = '\0';
+    if (!first) return;
+    series_machine(first->machine, machine, sizeof machine);
+    snprintf(text, size, "%s%s on %s", strchr(names, ',') ? "the fastest of " : "", names, machine);
+    if (first->gpu) return;
+    if (fewest < most) cnn_append(text, size, ", %d to", fewest);
+    cnn_append(text, size, "%s %d thread%s", fewest < most ? "" : ",", most, most == 1 ? "" : "s");
+}

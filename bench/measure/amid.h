@@ -1,0 +1,21 @@
+/* amid.h: the layers around an operation, for timing it as it runs in a network. Before each sample a whole training
+ * step of the network runs, in buffers of its own, so that the caches hold what a step leaves in them; then what the
+ * neighbouring layer hands over (x going forward, dy going back) is written afresh, as that layer would have just done.
+ */
+#ifndef BENCH_MEASURE_AMID_H
+#define BENCH_MEASURE_AMID_H
+
+#include "harness/net/net.h"
+#include "verify/engine.h"
+
+typedef struct amid amid;
+
+/* For an operation of `c` whose operands stand in `buffers`, filled; all of them must outlive it. CNN_OUT_OF_MEMORY
+ * when the network does not fit beside them. */
+cnn_status amid_open(const cnn_session *session, const cnn_network *network, const vf_case *c, void *const *buffers,
+                     amid **result, cnn_error *err);
+/* Everything is on its way when this returns; on a device it may not have happened yet. */
+cnn_status amid_run(amid *a, cnn_error *err);
+void amid_close(amid *a); /* NULL is accepted */
+
+#endif

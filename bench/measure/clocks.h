@@ -1,0 +1,48 @@
+/* clocks.h: what else the machine did while something was timed. On the host: the share of the processors that other
+ * work took (other programs, a hypervisor's other guests). On a GPU: its clock, temperature, and whether it held its
+ * clock down. It only reads. */
+#ifndef BENCH_MEASURE_CLOCKS_H
+#define BENCH_MEASURE_CLOCKS_H
+
+#include "harness/cpu/placement.h"
+#include "harness/device/impl.h"
+#include "harness/record/record.h"
+#include "nvml.h"
+
+typedef struct clock_watch clock_watch;
+
+/* Sums over the spans between clock_watch_start() and clock_watch_stop(). */
+typedef struct clock_report {
+    double wall_s, busy_s, own_s, stolen_s; /* seconds: of the clock; of processors: busy, with us, taken by a host */
+    int processors;
+    unsigned sm_low_mhz, sm_high_mhz, sm_max_mhz, temperature, power_mw; /* 0: no GPU, or not told */
+    cpu_placement placement; /* the worst of those spans; zeros: one thread, a GPU, or not told */
+    double looked_at;        /* cnn_now() of the latest look at it */
+    int readings, throttled; /* of the GPU: how many, and in how many of them its clock was held down */
+} clock_report;
+
+/* One of a measurement that is going on; kept by whoever measures. */
+typedef struct clock_span {
+    double wall_s, busy_s, own_s, stolen_s;
+} clock_span;
+
+/* `session` says whose clocks; NVML is looked for where its device is a GPU, and done without where it is missing. */
+cnn_status clock_watch_open(const cnn_session *session, clock_watch **result, cnn_error *err);
+void clock_watch_close(clock_watch *watch); /* NULL is accepted */
+/* NULL is accepted for watch: then nothing is reported. */
+void clock_watch_start(const clock_watch *watch, clock_span *span);
+void clock_watch_stop(const clock_watch *watch, const clock_span *span, clock_report *report);
+/* Amid a long span: a GPU's clock and temperature, which its end may no longer show. */
+void clock_watch_look(const clock_watch *watch, clock_report *report);
+
+/* The share of all processors that others took; NaN where that cannot be told, or in less than 0.05 s (it is counted in
+ * hundredths of a second). */
+double clock_foreign(const clock_report *report);
+unsigned clock_marks(const clock_report *report); /* BENCH_DISTURBED, BENCH_THROTTLED, BENCH_MOVED */
+void clock_record(cnn_record *record,
+                  const clock_report *report); /* the fields foreign, exchange_ns, together, sm_mhz_min ... */
+
+/* The name of the session's device: "NVIDIA H200", or the host processor's. */
+void machine_name(const cnn_session *session, char *text, size_t size);
+
+#endif

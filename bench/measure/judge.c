@@ -1,0 +1,194 @@
+/* judge.c: what is judged, and what comes of it. */
+#include "judge_parts.h"
+
+#include "verify/oracle/retouch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+cnn_status judge_calm(judge *j, cnn_error *err)
+{
+    j->back = 0;
+    judge_late(j);
+    cnn_status status = judge_restore(j, err);
+    for (int i = 0; status == CNN_OK && i < j->c.call.count; i++)
+        if (j->c.call.operands[i].access != CNN_IN) status = judge_fill(j, i, j->hands.session, NULL, err);
+    return status == CNN_OK ? judge_spoil_many(j, err) : status;
+}
+
+cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_plan *plan, judge **result,
+                      judge_upload *upload, cnn_error *err)
+{
+    *result = NULL;
+    judge *j = calloc(1, sizeof *j);
+    if (!j) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to judge timed runs");
+    *j = (judge){.session = session,
+                 .plan = plan,
+                 .sums = c->problem.op == CNN_OP_CONV || c->problem.op == CNN_OP_FC,
+                 .verdict = {.session = session,
+                             .problem = &c->problem,
+                             .algorithm = plan->algorithm.name,
+                             .dir = c->call.dir,
+                             .check = "timed",
+                             .state = VERIFY_PASSED,
+                             .budget_used = NAN}};
+    if (getrandom(&j->rng.state, sizeof j->rng.state, 0) != (ssize_t)sizeof j->rng.state)
+        j->rng.state = (uint64_t)(cnn_now() * 1e9);
+    vf_note_transform(&c->problem, &plan->algorithm, &j->verdict);
+    cnn_status status = vf_case_copy(c, &j->c, err);
+    hands_open(session, &j->hands);
+    if (status == CNN_OK) status = judge_buffers_open(j, session, upload, err);
+    if (status == CNN_OK && j->sums) judge_projections_open(j);
+    if (status == CNN_OK)
+        *result = j;
+    else
+        judge_close(j);
+    return status;
+}
+
+void judge_close(judge *j)
+{
+    if (!j) return;
+    judge_buffers_close(j);
+    hands_close(&j->hands);
+    vf_case_free(&j->c);
+    free(j);
+}
+
+void *const *judge_buffers(const judge *j) { return j->buffers; }
+bool judge_trusted(const judge *j) { return j->hands.trusted; }
+const cnn_session *judge_hands(const judge *j) { return j->hands.session; }
+void *judge_workspace(const judge *j) { return j->workspace.data; }
+const verify_result *judge_verdict(const judge *j) { return &j->verdict; }
+judge_count judge_counts(const judge *j) { return j->count; }
+int64_t judge_draw(judge *j, int64_t below) { return rng_int(&j->rng, 0, below - 1); }
+
+/* ---- All elements. */
+
+static void blame(judge *j, const char *name, int64_t damage)
+{
+    vf_set(&j->verdict, VERIFY_FAILED, "a timed run wrote %s %s: byte %lld %s", damage > 0 ? "past" : "before", name,
+           (long long)(damage > 0 ? damage : -damage), damage > 0 ? "after its end" : "before its start");
+}
+
+/* Downloads operand i with its guards; an output becomes run->after[i], an input must be what it was. */
+static cnn_status look_at(judge *j, int i, vf_run *run, cnn_error *err)
+{
+    const cnn_operand *o = &j->c.call.operands[i];
+    int64_t damage = 0;
+    cnn_status status = vf_guarded_download(&j->guarded[i], j->hands.session, j->room, &damage, err);
+    if (status != CNN_OK) return status;
+    if (damage != 0) blame(j, o->name, damage);
+    double *values = malloc((size_t)o->count * sizeof *values);
+    if (!values) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check %s", o->name);
+    vf_unpack(&j->c.problem, o, (char *)j->room + j->lead_bytes, values);
+    if (j->c.after[i]) {
+        run->after[i] = values;
+        return CNN_OK;
+    }
+    bool changed = j->lead[i] && memcmp(j->room, j->lead[i], j->lead_bytes) != 0;
+    for (int64_t e = 0; j->c.before[i] && e < o->count && !changed; e++) changed = !(values[e] == j->c.before[i][e]);
+    if (changed) vf_set(&j->verdict, VERIFY_FAILED, "a timed run changed its input %s", o->name);
+    free(values);
+    return CNN_OK;
+}
+
+static void compare(const judge *j, const vf_run *run, bool precision, verify_result *verdict)
+{
+    const vf_rounding bounds = vf_rounding_of(&j->c.problem, &j->plan->algorithm);
+    vf_comparison sums = {0};
+    vf_judge(&j->c, run, &bounds, verdict, &sums);
+    if (precision) vf_judge_precision(&j->c.problem, &bounds, &sums, verdict);
+}
+
+static bool has_failed(const judge *j) { return j->verdict.state != VERIFY_PASSED; }
+
+static cnn_status look_at_workspace(judge *j, cnn_error *err)
+{
+    int64_t damage = 0;
+    if (!j->workspace.memory) return CNN_OK;
+    const cnn_status status = vf_guarded_download(&j->workspace, j->hands.session, j->room, &damage, err);
+    if (status == CNN_OK && damage != 0) blame(j, "its workspace", damage);
+    return status;
+}
+
+/* What must come out has followed the inputs change by change, and float64 rounds, too: before a kernel is blamed, it
+ * is computed afresh. */
+static cnn_status judge_whole(judge *j, bool precision, cnn_error *err)
+{
+    vf_run run = {.fault = ""};
+    verify_result before;
+    cnn_status status = j->sums ? CNN_OK : vf_case_again(&j->c, j->session->threads, err);
+    for (int i = 0; status == CNN_OK && i < j->c.call.count; i++) status = look_at(j, i, &run, err);
+    if (status == CNN_OK) status = look_at_workspace(j, err);
+    before = j->verdict; /* guard bands and inputs */
+    if (status == CNN_OK) compare(j, &run, precision, &j->verdict);
+    if (status == CNN_OK && j->sums && has_failed(j)) {
+        j->verdict = before;
+        status = vf_case_again(&j->c, j->session->threads, err);
+        judge_expect(j);
+        if (status == CNN_OK) compare(j, &run, precision, &j->verdict);
+    }
+    if (status == CNN_OK) status = judge_window(j, err);
+    if (status == CNN_OK) j->count.whole++;
+    vf_run_free(&run);
+    return status;
+}
+
+/* ---- What is judged. */
+
+/* Judging costs up to `share` of what the runs take; more than that is drawn, so that no kernel knows which run is. */
+static bool chosen(judge *j, double cost, double share)
+{
+    const double seconds = j->run_s / (double)(j->count.runs > 0 ? j->count.runs : 1);
+    return rng_unit(&j->rng) * cost < share * seconds || cost <= 0;
+}
+
+static cnn_status project(judge *j, bool *suspect, cnn_error *err)
+{
+    bool agrees;
+    const double start = cnn_now();
+    const cnn_status status = judge_project(j, &agrees, err);
+    j->projection_s = cnn_now() - start;
+    j->count.projected++;
+    *suspect = !agrees;
+    return status;
+}
+
+/* A projection that was off, of elements that are all within their bounds: more is allowed of this kernel then. */
+static void allow_more(judge *j)
+{
+    for (int i = 0; i < j->c.call.count; i++) j->allowed[i] *= 2;
+}
+
+static bool in_place(const judge *j)
+{
+    for (int i = 0; i < j->c.call.count; i++)
+        if (j->c.call.operands[i].access == CNN_INOUT) return true;
+    return false;
+}
+
+cnn_status judge_run(judge *j, double seconds, cnn_error *err)
+{
+    bool suspect = false;
+    cnn_status status = CNN_OK;
+    j->count.runs++;
+    j->run_s += seconds;
+    if (has_failed(j) || in_place(j)) return CNN_OK; /* what is updated in place is judged at its last run */
+    if (j->sums && chosen(j, j->projection_s, 0.5)) status = project(j, &suspect, err);
+    if (status != CNN_OK || !(suspect || chosen(j, j->whole_s, 0.1))) return status;
+    const double start = cnn_now();
+    status = judge_whole(j, false, err);
+    j->whole_s = cnn_now() - start;
+    if (suspect && !has_failed(j)) allow_more(j);
+    return status;
+}
+
+cnn_status judge_last(judge *j, cnn_error *err)
+{
+    const cnn_status status = has_failed(j) ? CNN_OK : judge_whole(j, true, err);
+    judge_late(j);
+    return status;
+}

@@ -1,0 +1,87 @@
+/* judge_parts.h: what the files of the judge share: judge.c decides what is judged, judge_buffers.c has the operands,
+ * judge_disturb.c changes what a run finds, judge_late.c sees who writes late, judge_project.c projects,
+ * judge_windows.c looks at a sample's earlier runs. */
+#ifndef BENCH_MEASURE_JUDGE_PARTS_H
+#define BENCH_MEASURE_JUDGE_PARTS_H
+
+#include "hands.h"
+#include "harness/base/rng.h"
+#include "judge.h"
+
+enum { JUDGE_FACTORS = 1021, JUDGE_TOUCHED = 64, JUDGE_SPOILED = 64, JUDGE_STEP = 4 * CNN_ALIGN };
+
+/* An input element that is not what the case says. */
+typedef struct touched {
+    int operand;
+    int64_t index;
+    double was;
+} touched;
+
+/* An element of an output on the host, as it was spoiled before the run. */
+typedef struct spoiled {
+    const char *at;
+    unsigned char bytes[8];
+    size_t size;
+    int operand;
+    bool left; /* by the run, when it returned */
+} spoiled;
+
+struct judge {
+    const cnn_session *session;
+    const cnn_plan *plan;
+    hands hands; /* by which operands are written and results are read */
+    vf_case c;   /* a copy: as the inputs are now, with what must come out */
+    vf_guarded guarded[CNN_MAX_OPERANDS], workspace;
+    void *buffers[CNN_MAX_OPERANDS];
+    size_t lead_bytes;            /* what lies before each of the buffers: the windows of a sample's earlier runs */
+    void *lead[CNN_MAX_OPERANDS]; /* what is there before a run */
+    int back;                     /* the run drawn to be looked at, so many before the last; 0: none */
+    cnn_rng rng;                  /* seeded by the system: no kernel knows what comes */
+    bool sums; /* a convolution or FC layer: results follow the inputs by vf_retouch, and are projected */
+    touched touched[JUDGE_TOUCHED];
+    int n_touched;
+    spoiled spoiled[JUDGE_SPOILED];
+    int n_spoiled;
+    double factors[JUDGE_FACTORS];
+    double expected[CNN_MAX_OPERANDS]; /* projections */
+    double allowed[CNN_MAX_OPERANDS];
+    double moved; /* by how much the last disturbance moved the projections, in units of what is allowed */
+    void *room;   /* for the largest operand and its lead */
+    double run_s, projection_s, whole_s; /* of all runs so far; of the last of each */
+    judge_count count;
+    verify_result verdict;
+};
+
+/* judge_buffers.c: guarded buffers for all operands, with `lead_bytes` before each, filled by `by`; `upload`: what that
+ * cost, may be NULL. */
+cnn_status judge_buffers_open(judge *j, const cnn_session *by, judge_upload *upload, cnn_error *err);
+void judge_buffers_close(judge *j);
+/* Operand i as a run is to find it: an input, or plausible wrong values. */
+cnn_status judge_fill(judge *j, int i, const cnn_session *by, judge_upload *upload, cnn_error *err);
+
+/* judge_windows.c: before `runs` runs: draws one of those before the last, and changes what it finds, in input
+ * `operand` (-1: in none) and in its outputs. */
+cnn_status judge_disturb_window(judge *j, int operand, int runs, cnn_error *err);
+/* Compares what that run left. */
+cnn_status judge_window(judge *j, cnn_error *err);
+
+/* One element of an operand, where the device has it. */
+cnn_status judge_put(const judge *j, int operand, int64_t index, double value, cnn_error *err);
+
+/* The inputs as the case has them. */
+cnn_status judge_restore(judge *j, cnn_error *err);
+/* judge_late.c: puts a wrong value into an output, and remembers it. Before anything else writes outputs: whether a run
+ * wrote them late. */
+cnn_status judge_spoil(judge *j, int operand, int64_t index, double value, cnn_error *err);
+void judge_late(judge *j);
+/* As many as are remembered: one of them is in what is still to be written. */
+cnn_status judge_spoil_many(judge *j, cnn_error *err);
+void judge_projections_open(judge *j);
+/* What the outputs must project to now. */
+void judge_expect(judge *j);
+/* vf_changed: keeps `expected` in step. */
+void judge_follow(void *user, int operand, int64_t index, double difference);
+/* Whether the outputs project to what they must. */
+cnn_status judge_project(judge *j, bool *agrees, cnn_error *err);
+
+#endif

@@ -1,0 +1,192 @@
+/* measure.c: samples: the clock around some runs, in turns, until enough is known. */
+#include "parts.h"
+
+#include "harness/device/call.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double turn_seconds = 0.02;
+
+cnn_status measure_open(const cnn_session *session, const vf_case *c, const cnn_algorithm *algorithm,
+                        const measure_params *params, measure **result, cnn_error *err)
+{
+    *result = NULL;
+    measure *m = calloc(1, sizeof *m);
+    if (!m) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a measurement");
+    m->session = session;
+    m->c = c;
+    m->params = *params;
+    m->sampling.rules = (sampling_rules){params->min_time, params->max_time, params->noise};
+    const cnn_status status = measure_set_up(m, algorithm, err);
+    if (status == CNN_OK)
+        *result = m;
+    else
+        measure_close(m);
+    return status;
+}
+
+void measure_close(measure *m)
+{
+    if (!m) return;
+    if (m->graph) CNN_CALL_VOID(m->session->impl, graph_free, m->session->context, m->graph);
+    amid_close(m->amid);
+    cache_flush_close(m->flush);
+    judge_close(m->judge);
+    if (m->planned) cnn_plan_release(m->session, &m->plan);
+    clock_watch_close(m->own_watch);
+    sampling_free(&m->sampling);
+    free(m);
+}
+
+/* Judging reads the outputs, from this thread: a run that is not timed brings the caches back to what a run leaves in
+ * them, unless it would take long beside what it brings. */
+static cnn_status settle(measure *m, cnn_error *err)
+{
+    const double longest = 2e-3;
+    double ignored;
+    if (measure_prepares(m) || m->graph || m->last > longest) return CNN_OK;
+    return measure_time(m, 1, false, &ignored, err);
+}
+
+/* How many runs a sample has, nobody knows beforehand: the last one is judged, and may be any. */
+static int draw_repeats(measure *m)
+{
+    if (m->graph || m->repeats == 1) return m->repeats;
+    return m->repeats + (int)judge_draw(m->judge, m->repeats);
+}
+
+static cnn_status take_sample(measure *m, cnn_error *err)
+{
+    double seconds;
+    const double start = cnn_now();
+    const int repeats = draw_repeats(m);
+    cnn_status status = sampling_reserve(&m->sampling, err);
+    if (status == CNN_OK) status = settle(m, err);
+    if (status == CNN_OK) status = measure_time(m, repeats, measure_prepares(m), &seconds, err);
+    const double took = cnn_now() - start;
+    if (status == CNN_OK) status = judge_run(m->judge, took, err);
+    if (status != CNN_OK) return status;
+    m->last = seconds * repeats;
+    sampling_add(&m->sampling, seconds);
+    return CNN_OK;
+}
+
+cnn_status measure_turn(measure *m, cnn_error *err)
+{
+    clock_span span;
+    const double start = cnn_now();
+    cnn_status status = measure_prepares(m) ? CNN_OK : measure_begin_turn(m, err);
+    clock_watch_start(m->watch, &span);
+    do {
+        if (status == CNN_OK) status = take_sample(m, err);
+    } while (status == CNN_OK && cnn_now() - start < turn_seconds);
+    clock_watch_stop(m->watch, &span, &m->clocks);
+    sampling_spend(&m->sampling, cnn_now() - start);
+    return status;
+}
+
+bool measure_done(const measure *m) { return sampling_done(&m->sampling); }
+
+/* The outputs once more to the host, for how long that takes; judging fetches them again in its own way. */
+static cnn_status time_download(measure *m, cnn_error *err)
+{
+    cnn_status status = cnn_sync(m->session, err);
+    for (int i = 0; m->session->impl->alloc && status == CNN_OK && i < m->c->call.count; i++) {
+        const cnn_operand *o = &m->c->call.operands[i];
+        void *bytes = o->access == CNN_IN ? NULL : malloc(o->bytes);
+        if (!bytes) continue;
+        const double start = cnn_now();
+        status = cnn_mem_download(m->session, bytes, judge_buffers(m->judge)[i], o->bytes, err);
+        m->costs.download_s += cnn_now() - start;
+        m->costs.download_bytes += o->bytes;
+        free(bytes);
+    }
+    return status;
+}
+
+/* What is updated in place has changed with every run; it is put back, and all inputs with it: they tell the precision,
+ * too, which the large values of other runs would hide. */
+static cnn_status last_run(measure *m, cnn_error *err)
+{
+    const double most = fmin(0.02 + 4 * m->last, 1.0);
+    cnn_status status = judge_idle(m->judge, most, err);
+    if (status == CNN_OK) status = judge_calm(m->judge, err);
+    if (status == CNN_OK) status = measure_run(m, 0, err);
+    if (status == CNN_OK) status = cnn_sync(m->session, err);
+    judge_returned(m->judge);
+    if (status == CNN_OK) status = judge_last(m->judge, err);
+    /* What is wrong may only have been late, and is at work still. */
+    const bool wrong = status == CNN_OK && judge_verdict(m->judge)->state != VERIFY_PASSED;
+    return wrong ? judge_idle(m->judge, most, err) : status;
+}
+
+/* Some samples, each in a span of its own as the figure's samples are, and several in one go. What a disturbed host
+ * adds to the one it adds to the other. */
+static cnn_status time_spans(measure *m, int times, double *single, double *many, double *wall, cnn_error *err)
+{
+    enum { SINGLES = 9 };
+    double ignored;
+    const int singles = times < SINGLES ? times : SINGLES;
+    cnn_status status = CNN_OK;
+    *single = 0;
+    for (int i = 0; status == CNN_OK && i < singles; i++) {
+        double seconds;
+        status = measure_both(m, 1, &seconds, &ignored, err);
+        *single += seconds / singles;
+    }
+    return status == CNN_OK ? measure_both(m, times, many, wall, err) : status;
+}
+
+/* The device's timer against the harness's clock, which has the launching and the waiting in it beside the work, once:
+ * what an empty span costs, and then some. So many samples in one go that this is little beside the work. A disturbed
+ * host needs another try. */
+static cnn_status check_timer(measure *m, cnn_error *err)
+{
+    enum { LEAST = 2, USUAL = 9, MOST = 200, TRIES = 20 };
+    const double around = 3 * m->empty + 20e-6, share = 0.3, longest = 0.1;
+    const double wanted = fmin(fmax(20 * around / m->last, USUAL), MOST);
+    const int times = (int)fmin(wanted, fmax(longest / m->last, LEAST));
+    double by_clock = INFINITY, by_timer = INFINITY;
+    bool agree = m->own_clock || m->lie[0] != '\0';
+    if (agree) return CNN_OK;
+    for (int i = 0; i < TRIES && !agree; i++) {
+        double single, many, wall;
+        const cnn_status status = time_spans(m, times, &single, &many, &wall, err);
+        if (status != CNN_OK) return status;
+        by_clock = fmin(by_clock, wall / (times * m->repeats));
+        by_timer = fmin(by_timer, fmin(many / times, single) / m->repeats);
+        agree = many >= (wall - around) / (1 + share) && single * times >= many / (1 + 2 * share);
+    }
+    if (!agree)
+        snprintf(m->lie, sizeof m->lie, "its timer says %.3g s a run, the harness's clock %.3g s", by_timer, by_clock);
+    m->costs.own_clock_s = by_clock;
+    return CNN_OK;
+}
+
+cnn_status measure_finish(measure *m, measure_result *result, cnn_error *err)
+{
+    cnn_status status = measure_go_on(m, err);
+    sampling_stats(&m->sampling, &result->stats);
+    m->costs.own_clock_s = NAN;
+    if (status == CNN_OK) status = check_timer(m, err);
+    if (status == CNN_OK) status = last_run(m, err);
+    if (status == CNN_OK) status = time_download(m, err);
+    if (status == CNN_OK) status = measure_threads(m, err);
+    if (status != CNN_OK) return status;
+    result->check = *judge_verdict(m->judge);
+    if (m->lie[0] != '\0') vf_set(&result->check, VERIFY_FAILED, "%s", m->lie);
+    result->judged = judge_counts(m->judge);
+    /* A sample shorter than this is off by more than 5 % where the clock is off by its own cost. */
+    if (!(result->stats.median * m->repeats > 20 * m->costs.clock_s)) result->stats.marks |= BENCH_COARSE;
+    if (!judge_trusted(m->judge)) result->stats.marks |= BENCH_UNWATCHED;
+    result->stats.marks |= clock_marks(&m->clocks);
+    result->samples = m->sampling.samples;
+    result->repeats = m->repeats;
+    result->workspace_bytes = m->plan.workspace_bytes;
+    result->choice = m->plan.choice;
+    result->launch_s = m->graph ? fmax(m->direct - result->stats.min, 0.0) : NAN;
+    result->costs = m->costs;
+    result->clocks = m->clocks;
+    return CNN_OK;
+}

@@ -1,0 +1,68 @@
+/* peaks.h: ceilings: what a device can do at best, measured through the slots peak_* of cnn.h, never quoted; their
+ * records; and the floor that they put under an operation's time. */
+#ifndef BENCH_MEASURE_PEAKS_H
+#define BENCH_MEASURE_PEAKS_H
+
+#include "harness/device/impl.h"
+#include "harness/record/record.h"
+
+typedef struct bench_peak {
+    char impl[CNN_NAME_MAX], machine[CNN_NAME_MAX], what[CNN_NAME_MAX], variant[CNN_NAME_MAX];
+    cnn_peak_unit unit;
+    cnn_dtype dtype; /* of operations */
+    cnn_math math;
+    int threads;
+    int64_t holds;        /* of bytes: what the cache whose bandwidth this is holds; 0: memory */
+    double value, median; /* the best sample, and the median one; by `unit` per second, or seconds */
+    int samples;
+    unsigned marks; /* BENCH_DISTURBED, BENCH_THROTTLED, BENCH_MOVED; BENCH_NOISY: its best rounds differ */
+} bench_peak;
+
+typedef struct bench_peaks {
+    bench_peak *list;
+    int count, capacity;
+    char source[CNN_NAME_MAX + 32]; /* "measured at start", or the file */
+} bench_peaks;
+
+typedef struct peak_plan {
+    double seconds;        /* for each round; a ceiling takes two to five of them, until the best ones agree */
+    bool latencies;        /* those in seconds, too: no floor needs them */
+    const cnn_type *types; /* of arithmetic, only what is done in one of these; NULL: all */
+    int n_types;
+    bool (*stop)(void);
+    cnn_status (*each)(void *user, const bench_peak *peak, cnn_error *err); /* (optional) as each is known */
+    void *user;
+    const cnn_registry *registry; /* whose implementations are asked; NULL: those built in */
+    /* (optional) Whose code is called from here on: the ceiling's with this index; its opening and closing (index -1);
+     * nobody's (impl NULL). False: it is left out. */
+    bool (*enter)(void *enter_user, const cnn_impl *impl, int index);
+    void *enter_user;
+} peak_plan;
+
+/* All that the registry's implementations tell of the device that `like` is a session of, with its number of threads.
+ * Of two that tell of the same, the better one is kept. None is no error. */
+cnn_status bench_peaks_measure(bench_peaks *peaks, const cnn_session *like, const peak_plan *plan, cnn_error *err);
+/* Whether it measures ceilings of that device. */
+bool bench_peaks_teller(const cnn_impl *impl, const cnn_session *like);
+/* Adds the records of kind "peak" of a file. CNN_BAD_ARGUMENT where it has none. */
+cnn_status bench_peaks_read(bench_peaks *peaks, const char *path, cnn_error *err);
+cnn_status bench_peaks_add(bench_peaks *peaks, const bench_peak *peak, cnn_error *err);
+void bench_peaks_free(bench_peaks *peaks);
+
+cnn_record *bench_peak_record(const bench_peak *peak);
+bool bench_peak_parse(const cnn_record *record, bench_peak *peak); /* false: not of kind "peak", or broken */
+/* "fma avx512 f32", "read L2", "copy": what, variant, type. */
+const char *bench_peak_name(const bench_peak *peak, char *text, size_t size);
+
+/* max(FLOPs / peak, compulsory bytes / bandwidth), by the best ceilings of the session's device and threads. Where the
+ * caches are not cold and one holds all the bytes, its bandwidth counts, and memory's does not. False where a ceiling
+ * is missing. */
+typedef struct bench_floor {
+    double seconds;
+    unsigned marks;            /* that ceiling's */
+    char by[3 * CNN_NAME_MAX]; /* which of the two it is, and the ceiling's name */
+} bench_floor;
+bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                    bool cold, bench_floor *floor);
+
+#endif

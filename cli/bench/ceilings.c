@@ -1,0 +1,127 @@
+/* ceilings.c: ceilings for the commands that set figures against them. */
+#include "parts.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+static bool same_device(const cnn_session *a, const cnn_session *b)
+{
+    return a->impl->device_kind == b->impl->device_kind && a->device == b->device;
+}
+
+/* Each device once, whichever implementation's session it is. */
+static cnn_status measure_all(const cli_sessions *sessions, const peak_plan *plan, bench_peaks *peaks, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < sessions->count; i++) {
+        bool seen = false;
+        for (int k = 0; k < i; k++) seen = seen || same_device(&sessions->list[k], &sessions->list[i]);
+        if (!seen) status = bench_peaks_measure(peaks, &sessions->list[i], plan, err);
+    }
+    return status;
+}
+
+bool cli_ceiling_enter(void *user, const cnn_impl *impl, int index)
+{
+    ceiling_watch *w = user;
+    char key[ISOLATE_KEY_MAX];
+    if (!w->page) return true;
+    if (!impl || index < 0) {
+        const bool here = isolate_enter(w->page, impl ? impl->name : NULL, "opening or closing it for its ceilings");
+        if (!here) w->number += impl->n_peaks;
+        return here;
+    }
+    if (w->number++ < w->page->ceilings) return false;
+    w->page->ceilings = w->number;
+    snprintf(key, sizeof key, "%s, ceiling %d of %d", impl->name, index + 1, impl->n_peaks);
+    return isolate_enter(w->page, key, "measuring it");
+}
+
+/* The next process, after one that dies, need not measure it. */
+static cnn_status keep(void *user, const bench_peak *peak, cnn_error *err)
+{
+    isolate_page *page = user;
+    if (!page) return CNN_OK;
+    if (sizeof page->kept - page->n_kept < sizeof *peak)
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no room for %zu ceilings", page->n_kept / sizeof *peak + 1);
+    memcpy(page->kept + page->n_kept, peak, sizeof *peak);
+    page->n_kept += sizeof *peak;
+    return CNN_OK;
+}
+
+static cnn_status take_kept(const isolate_page *page, bench_peaks *peaks, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    bench_peak peak;
+    for (size_t at = 0; page && status == CNN_OK && at < page->n_kept; at += sizeof peak) {
+        memcpy(&peak, page->kept + at, sizeof peak);
+        status = bench_peaks_add(peaks, &peak, err);
+    }
+    return status;
+}
+
+/* A file of another machine, or of another number of threads, gives no floor: said once, not left to be wondered at. */
+static void say_what_is_missing(const cli_sessions *sessions, const bench_peaks *peaks)
+{
+    for (int i = 0; i < sessions->count; i++) {
+        const cnn_session *s = &sessions->list[i];
+        const bool host = s->impl->device_kind == CNN_DEVICE_CPU;
+        char machine[CNN_NAME_MAX];
+        int fitting = 0;
+        machine_name(s, machine, sizeof machine);
+        for (int k = 0; k < peaks->count; k++)
+            fitting += strcmp(peaks->list[k].machine, machine) == 0 && (!host || peaks->list[k].threads == s->threads);
+        if (fitting > 0) continue;
+        fprintf(stderr, "no floors for %s: %s holds no ceilings of %s", s->impl->name, peaks->source, machine);
+        if (host) fprintf(stderr, " with %d thread%s", s->threads, s->threads == 1 ? "" : "s");
+        fputc('\n', stderr);
+    }
+}
+
+static void say_measured(const bench *b, double seconds)
+{
+    const bench_peaks *peaks = &b->peaks;
+    int marked = 0;
+    if (!b->options->quiet)
+        fprintf(stderr, "ceilings: %d measured in %.1f s (--peaks FILE takes them from `benchcnn peaks --out FILE`)\n",
+                peaks->count, seconds);
+    for (int i = 0; i < peaks->count; i++) marked += peaks->list[i].marks != 0;
+    if (marked > 0)
+        fprintf(
+            stderr,
+            "ceilings: %d of %d are doubted, for other work was going on or their rounds differ: shares of them are "
+            "marked\n",
+            marked, peaks->count);
+}
+
+cnn_status cli_ceilings(bench *b, cnn_error *err)
+{
+    static const int64_t all = INT64_MAX; /* page->ceilings, when they are recorded */
+    static const double seconds = 0.03;   /* for each */
+    const char *file = b->options->peaks;
+    isolate_page *page = b->sessions.page;
+    ceiling_watch watch = {.page = page};
+    const peak_plan plan = {.seconds = seconds,
+                            .stop = cli_interrupted,
+                            .types = b->types.types,
+                            .n_types = b->types.count,
+                            .each = keep,
+                            .user = page,
+                            .registry = b->options->registry,
+                            .enter = cli_ceiling_enter,
+                            .enter_user = &watch};
+    const double start = cnn_now();
+    b->params.peaks = &b->peaks;
+    if (file && strcasecmp(file, "none") == 0) return CNN_OK;
+    cnn_status status = file ? bench_peaks_read(&b->peaks, file, err) : take_kept(page, &b->peaks, err);
+    if (status == CNN_OK && file) say_what_is_missing(&b->sessions, &b->peaks);
+    if (status != CNN_OK || file || (page && page->ceilings == all)) return status;
+    status = measure_all(&b->sessions, &plan, &b->peaks, err);
+    if (status == CNN_OK && page) page->ceilings = all;
+    if (status != CNN_OK || b->peaks.count == 0) return status;
+    for (int i = 0; status == CNN_OK && i < b->peaks.count; i++)
+        status = record_write(b->sink, bench_peak_record(&b->peaks.list[i]), err);
+    say_measured(b, cnn_now() - start);
+    return status;
+}

@@ -1,0 +1,177 @@
+/* cmd_bench.c: `benchcnn bench`: times single operations: every problem, direction and type (group.c); a figure
+ * whose outputs were wrong is not shown. */
+#include "cli/table.h"
+#include "parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const double usual_warm_up = 0.05;
+
+static cnn_status before_all(bench *b, cnn_error *err)
+{
+    const bool begun = b->page && b->page->started, first = !b->page || b->page->begun == 0;
+    if (first) cli_say_warnings(&b->sessions);
+    cnn_status status = begun ? CNN_OK : resume_begin(b->resume, b->sink, err);
+    if (b->page) b->page->started = true;
+    for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
+        if (first) status = cli_sessions_environment(&b->sessions, i, b->options->command_line, b->sink, err);
+        isolate_enter(b->page, b->sessions.list[i].impl->name, "asking it about itself");
+        if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
+    }
+    isolate_enter(b->page, NULL, NULL);
+    return status == CNN_OK ? cli_ceilings(b, err) : status;
+}
+
+/* Everything once. */
+static cnn_status run_pass(bench *b, cnn_error *err)
+{
+    const bool amid = strcasecmp(b->options->cache, "network") == 0;
+    for (int p = 0; p < b->problems.count; p++)
+        for (int t = 0; t < b->types.count; t++)
+            for (int dir = 0; dir < CNN_DIR_COUNT; dir++, b->done++) {
+                cnn_problem problem = b->problems.items[p];
+                problem.u.type = b->types.types[t];
+                if (!(b->dirs & cnn_op_dirs(&problem) & 1u << dir)) continue;
+                b->params.network = amid ? b->networks[t] : NULL;
+                cnn_status status = bench_run_group(b, p, &problem, (cnn_dir)dir, err);
+                if (cli_interrupted())
+                    return CNN_FAIL(
+                        err, CNN_INTERRUPTED,
+                        "interrupted; what was timed is recorded, and the same command with --out goes on from there");
+                if (status != CNN_OK) return status;
+            }
+    return CNN_OK;
+}
+
+/* Passes and not more samples: what `compare` must know is how runs differ that lie apart in time. */
+static cnn_status run_all(bench *b, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    b->total = (double)b->options->repeat * b->problems.count * b->types.count * CNN_DIR_COUNT;
+    cli_progress_start(&b->progress, "bench", b->options->quiet);
+    for (int64_t pass = 0; pass < b->options->repeat && status == CNN_OK; pass++) status = run_pass(b, err);
+    return status;
+}
+
+static cnn_status check_caches(const cli_options *o, cnn_error *err)
+{
+    if (strcasecmp(o->cache, "hot") == 0 || strcasecmp(o->cache, "cold") == 0) return CNN_OK;
+    if (strcasecmp(o->cache, "network") != 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--cache is '%.64s', but must be hot, cold or network", o->cache);
+    if (o->net) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                    "--cache network times an operation amid a network's layers: name it, --net");
+}
+
+static cnn_status read_options(bench *b, cnn_error *err)
+{
+    const cli_options *o = b->options;
+    cnn_status status = cli_no_words(o, err);
+    if (status == CNN_OK) status = bench_read_params(b, usual_warm_up, err);
+    if (status == CNN_OK) status = check_caches(o, err);
+    if (status == CNN_OK) status = cli_types(o, &b->types, err);
+    return status == CNN_OK ? bench_gather_problems(b, err) : status;
+}
+
+static void tear_down(bench *b)
+{
+    record_sink_close(b->sink);
+    resume_close(b->resume);
+    for (int t = 0; t < b->types.count; t++) cnn_net_free(b->networks[t]);
+    free(b->problems.items);
+    free(b);
+}
+
+cnn_status args_bench(const cli_options *options, cnn_error *err)
+{
+    bench *b = calloc(1, sizeof *b);
+    if (!b) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for bench");
+    b->options = options;
+    b->problems.silent = true;
+    const cnn_status status = read_options(b, err);
+    tear_down(b);
+    return status;
+}
+
+static cnn_status set_up(bench *b, cnn_error *err)
+{
+    const cli_options *o = b->options;
+    const resume_run run = {o->out, o->command_line, o->plugin.items, o->plugin.count};
+    cnn_status status = read_options(b, err);
+    if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->sink, err);
+    if (status == CNN_OK) status = resume_open(&run, &b->resume, err);
+    return status;
+}
+
+static void print_summary(const bench *b)
+{
+    table_legend(b->marks);
+    printf("%d timed and verified, %d wrong, %d failed, %d not supported", b->timed, b->wrong, b->failed,
+           b->unsupported + b->problems.refused);
+    if (b->kept > 0) printf("; %d of these already in %s", b->kept, b->options->out);
+    putchar('\n');
+}
+
+static int outcome(const bench *b)
+{
+    if (b->problems.refusal.status != CNN_OK && b->wrong + b->failed == 0) return EXIT_USAGE;
+    if (b->wrong + b->failed > 0) return EXIT_FAILED;
+    return b->timed > 0 ? EXIT_HELD : EXIT_NOTHING;
+}
+
+/* All that calls an implementation; with --isolate in a child, which may be one of several. */
+static int run_here(bench *b)
+{
+    cnn_error err;
+    b->params.in_hand = bench_in_hand;
+    b->params.in_hand_user = b;
+    b->sessions.page = b->page;
+    cnn_status status = cli_sessions_open(b->options, true, &b->sessions, &err);
+    if (status == CNN_OK) status = cli_tuned_open(b->options, &b->sessions, false, &b->tuned, &err);
+    const bool anybody = status == CNN_OK && b->sessions.count > 0 && bench_anybody(b);
+    if (anybody) status = before_all(b, &err);
+    if (anybody && status == CNN_OK) status = run_all(b, &err);
+    cli_progress_end(&b->progress);
+    for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(b->watches[i]);
+    cli_tuned_close(b->tuned); /* before the end is told: one may end its process here, too */
+    cli_sessions_close(&b->sessions);
+    if (status == CNN_OK && b->page) bench_take_counts(b);
+    if (anybody && status == CNN_OK) status = resume_end(b->resume, b->sink, outcome(b), &err);
+    if (status == CNN_OK && !b->options->json) print_summary(b);
+    if (status == CNN_OK && b->problems.refusal.status != CNN_OK) cli_fail(&b->problems.refusal);
+    bench_peaks_free(&b->peaks);
+    return status == CNN_OK ? outcome(b) : cli_fail(&err);
+}
+
+/* None of what --impl names could be loaded. */
+static int nobody_left(const bench *b)
+{
+    if (!b->options->json) print_summary(b);
+    return EXIT_FAILED;
+}
+
+int cmd_bench(const cli_options *options, cnn_error *err)
+{
+    bench *b = calloc(1, sizeof *b);
+    int result = EXIT_HELD;
+    if (!b) {
+        CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for bench");
+        return cli_fail(err);
+    }
+    b->options = options;
+    b->failed = options->n_lost;
+    cnn_status status = set_up(b, err);
+    if (status == CNN_OK) status = cli_report_lost(options, b->sink, err);
+    if (status == CNN_OK && options->none_left)
+        result = nobody_left(b);
+    else if (status == CNN_OK && options->isolate)
+        status = bench_isolated(b, run_here, &result, err);
+    else if (status == CNN_OK)
+        result = run_here(b);
+    if (status != CNN_OK) result = cli_fail(err);
+    tear_down(b);
+    return result;
+}

@@ -1,0 +1,184 @@
+/* cmd_peaks.c: `benchcnn peaks`: measures the ceilings of every device that can be used here, on the host for one
+ * thread, two, four, ... up to all of them. */
+#include "cli/output.h"
+#include "cli/table.h"
+#include "harness/base/text.h"
+#include "harness/cpu/threads.h"
+#include "parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double usual_seconds = 0.15; /* a round */
+
+typedef struct peaks_run {
+    const cli_options *options;
+    cli_sessions sessions;
+    bench_peaks peaks;
+    cli_output output;
+    ceiling_watch watch; /* its page: NULL, not isolated */
+} peaks_run;
+
+enum { MEASURED, FAILED }; /* the page's tallies */
+
+static void value_text(const bench_peak *peak, char *text, size_t size)
+{
+    const double v = peak->value;
+    if (peak->unit == CNN_PEAK_SECONDS)
+        snprintf(text, size, "%.2f µs", v * 1e6);
+    else if (peak->unit == CNN_PEAK_FLOPS)
+        snprintf(text, size, v >= 1e13 ? "%.1f TFLOP/s" : "%.1f GFLOP/s", v * (v >= 1e13 ? 1e-12 : 1e-9));
+    else
+        snprintf(text, size, v >= 1e13 ? "%.2f TB/s" : "%.1f GB/s", v * (v >= 1e13 ? 1e-12 : 1e-9));
+}
+
+/* Recorded at once: an interrupt loses none that was shown. */
+static cnn_status report(void *user, const bench_peak *peak, cnn_error *err)
+{
+    const peaks_run *r = user;
+    if (r->watch.page) r->watch.page->tally[MEASURED]++;
+    char name[2 * CNN_NAME_MAX + 16], value[48];
+    const cnn_status status = record_write(r->output.sink, bench_peak_record(peak), err);
+    if (r->options->json) return status;
+    bench_peak_name(peak, name, sizeof name);
+    value_text(peak, value, sizeof value);
+    char marks[128];
+    bench_marks_text(peak->marks, marks, sizeof marks);
+    printf("  %-24s %5d thread%s  %*s%s%s\n", name, peak->threads, peak->threads == 1 ? " " : "s",
+           strstr(value, "µ") ? 17 : 16, value, marks[0] ? "  " : "", marks);
+    fflush(stdout);
+    return status;
+}
+
+static cnn_status measure_threads(peaks_run *r, const cnn_session *session, int threads, const peak_plan *plan,
+                                  cnn_error *err)
+{
+    cnn_session some;
+    if (threads == session->threads) return bench_peaks_measure(&r->peaks, session, plan, err);
+    const cnn_session_params params = {.threads = threads, .device = session->device};
+    isolate_enter(r->watch.page, session->impl->name, "opening it");
+    cnn_status status = cnn_session_open(session->impl, &params, &some, err);
+    if (status != CNN_OK) return status;
+    status = bench_peaks_measure(&r->peaks, &some, plan, err);
+    isolate_enter(r->watch.page, session->impl->name, "closing it");
+    cnn_session_close(&some);
+    isolate_enter(r->watch.page, NULL, NULL);
+    return status;
+}
+
+/* Ceilings are a device's: one that measures none of its own is told whose figures it sees. */
+static void print_tellers(const peaks_run *r, const cnn_session *session)
+{
+    const cnn_registry *registry = r->options->registry;
+    char names[512] = "";
+    for (int i = 0; i < cnn_impl_count(registry); i++)
+        if (bench_peaks_teller(cnn_impl_at(registry, i), session))
+            cnn_append(names, sizeof names, "%s%s", names[0] ? ", " : "", cnn_impl_at(registry, i)->name);
+    for (int i = 0; i < r->sessions.count; i++) {
+        const cnn_impl *impl = r->sessions.list[i].impl;
+        if (impl->device_kind != session->impl->device_kind || impl->n_peaks > 0) continue;
+        if (names[0])
+            printf("  %s measures no ceilings: these are its device's, as measured by %s\n", impl->name, names);
+        else
+            printf("  %s measures no ceilings, nor does any other implementation here for its device\n", impl->name);
+    }
+}
+
+/* Once, however many processes measure it. */
+static cnn_status begin_device(peaks_run *r, int number, cnn_error *err)
+{
+    const cnn_session *session = &r->sessions.list[number];
+    isolate_page *page = r->watch.page;
+    char machine[CNN_NAME_MAX];
+    if (page && number < page->begun) return CNN_OK;
+    if (page) page->begun = number + 1;
+    machine_name(session, machine, sizeof machine);
+    if (!r->options->json) printf("%s\n", machine);
+    if (!r->options->json) print_tellers(r, session);
+    return cli_sessions_environment(&r->sessions, number, r->options->command_line, r->output.sink, err);
+}
+
+static cnn_status measure_device(peaks_run *r, int number, cnn_error *err)
+{
+    const cli_options *o = r->options;
+    const cnn_session *session = &r->sessions.list[number];
+    const peak_plan plan = {.seconds = o->min_time >= 0 ? o->min_time : usual_seconds,
+                            .latencies = true,
+                            .stop = cli_interrupted,
+                            .each = report,
+                            .user = r,
+                            .registry = o->registry,
+                            .enter = cli_ceiling_enter,
+                            .enter_user = &r->watch};
+    const bool host = session->impl->device_kind == CNN_DEVICE_CPU;
+    cnn_status status = begin_device(r, number, err);
+    for (int threads = host ? 1 : session->threads; status == CNN_OK && threads < session->threads; threads *= 2)
+        status = measure_threads(r, session, threads, &plan, err);
+    return status == CNN_OK ? measure_threads(r, session, session->threads, &plan, err) : status;
+}
+
+/* Implementations of the same kind of device share its ceilings: the first one's session stands for it. */
+static cnn_status measure_all(peaks_run *r, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < r->sessions.count; i++) {
+        bool seen = false;
+        for (int k = 0; k < i; k++)
+            seen = seen || r->sessions.list[k].impl->device_kind == r->sessions.list[i].impl->device_kind;
+        if (!seen) status = measure_device(r, i, err);
+    }
+    return status;
+}
+
+cnn_status args_peaks(const cli_options *options, cnn_error *err) { return cli_no_words(options, err); }
+
+/* All that calls an implementation; with --isolate in a child, which may be one of several. */
+static int run_here(peaks_run *r, isolate_page *page)
+{
+    cnn_error err;
+    r->sessions.page = r->watch.page = page;
+    cnn_status status = cli_sessions_open(r->options, true, &r->sessions, &err);
+    if (status == CNN_OK && (!page || page->child == 0)) cli_say_warnings(&r->sessions);
+    if (status == CNN_OK) status = measure_all(r, &err);
+    cli_sessions_close(&r->sessions);
+    if (status != CNN_OK) return cli_fail(&err);
+    const bool failed = r->options->n_lost > 0 || (page && page->tally[FAILED] > 0);
+    const bool any = (page ? page->tally[MEASURED] : r->peaks.count) > 0;
+    return cli_output_end(&r->output, failed ? EXIT_FAILED : any ? EXIT_HELD : EXIT_NOTHING);
+}
+
+static int run_child(void *user, isolate_page *page) { return run_here(user, page); }
+
+static void lost(void *user, isolate_page *page, const char *how)
+{
+    const peaks_run *r = user;
+    cnn_error err;
+    page->tally[FAILED]++;
+    if (cli_report_ended(r->options, page->outside, NULL, page->doing, how, r->output.sink, &err) != CNN_OK)
+        table_put(stderr, "benchcnn: %s\n", err.message);
+}
+
+int cmd_peaks(const cli_options *options, cnn_error *err)
+{
+    peaks_run *r = calloc(1, sizeof *r);
+    if (!r) {
+        CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for ceilings");
+        return cli_fail(err);
+    }
+    r->options = options;
+    int result = EXIT_FAILED;
+    cnn_status status = cli_output_open(options, &r->output, err);
+    if (status == CNN_OK) status = cli_output_begin(&r->output, err);
+    if (status == CNN_OK) status = cli_report_lost(options, r->output.sink, err);
+    if (status == CNN_OK && !options->none_left && options->isolate) {
+        const isolate_job job = {.user = r, .limit_s = options->isolate_limit, .work = run_child, .lost = lost};
+        status = isolate_run(&job, &result, err);
+    } else if (status == CNN_OK && !options->none_left) {
+        result = run_here(r, NULL);
+    }
+    if (status != CNN_OK) result = cli_fail(err);
+    cli_output_close(&r->output);
+    bench_peaks_free(&r->peaks);
+    free(r);
+    return result;
+}

@@ -1,0 +1,155 @@
+/* group.c: one problem, direction and type: all chosen algorithms are timed by turns and checked. That is the
+ * unit in which a run that was stopped goes on: figures that were taken by turns are recorded together. */
+#include "cli/table.h"
+#include "harness/cpu/threads.h"
+#include "harness/problem/names.h"
+#include "parts.h"
+
+#include <string.h>
+
+enum { CONTENDERS_MAX = 128 };
+
+/* What the tuning file holds for the problem, or the default; nobody where the operation is not done at all. */
+static cnn_status add_tuned(bench *b, int i, const cnn_problem *problem, cnn_dir dir, contender *list, int *count,
+                            cnn_error *err)
+{
+    tuned_pick pick;
+    const cnn_session *session = &b->sessions.list[i];
+    if (!cli_wants_tuned(&b->sessions, session) || *count == CONTENDERS_MAX) return CNN_OK;
+    cnn_status status = cli_tuned_pick(b->tuned, session, problem, dir, &pick, err);
+    if (status != CNN_OK && (status != CNN_UNSUPPORTED || pick.algorithm.name[0] == '\0'))
+        return status == CNN_UNSUPPORTED ? CNN_OK : status;
+    list[(*count)++] = (contender){.session = pick.session,
+                                   .algorithm = pick.algorithm,
+                                   .watch = b->watches[i],
+                                   .tuned = true,
+                                   .tuning = pick.state,
+                                   .choice = pick.choice};
+    return CNN_OK;
+}
+
+static cnn_status gather_contenders(bench *b, const cnn_problem *problem, cnn_dir dir, contender *list, int *count,
+                                    cnn_error *err)
+{
+    cnn_algorithm algorithms[CONTENDERS_MAX];
+    *count = 0;
+    for (int i = 0; i < b->sessions.count; i++) {
+        const cnn_session *session = &b->sessions.list[i];
+        int found;
+        const char *how = bench_dead(b, session->impl);
+        if (how && *count < CONTENDERS_MAX) { /* of telling what it can do */
+            list[*count] = (contender){.session = session, .algorithm.name = "*", .state = CONTENDER_FAILED};
+            snprintf(list[(*count)++].reason, CNN_MESSAGE_MAX, "%s", how);
+        }
+        if (how) continue;
+        bench_enter(b, session->impl);
+        cnn_status status = cnn_algorithms(session, problem, dir, algorithms, CONTENDERS_MAX, &found, err);
+        if (status != CNN_OK) return status;
+        for (int k = 0; k < found && *count < CONTENDERS_MAX; k++)
+            if (cli_chosen(&b->sessions, session, &algorithms[k]))
+                list[(*count)++] = (contender){.session = session, .algorithm = algorithms[k], .watch = b->watches[i]};
+        if (add_tuned(b, i, problem, dir, list, count, err) != CNN_OK) return err->status;
+    }
+    bench_enter(b, NULL);
+    bench_mark_dead(b, list, *count);
+    return CNN_OK;
+}
+
+static void count_state(bench *b, contender_state state)
+{
+    *(state == CONTENDER_TIMED    ? &b->timed
+      : state == CONTENDER_WRONG  ? &b->wrong
+      : state == CONTENDER_FAILED ? &b->failed
+                                  : &b->unsupported) += 1;
+}
+
+/* Leaves those in the list that an earlier run did not get to; what it found of the others counts. */
+static void leave_out_done(bench *b, const cnn_problem *problem, cnn_dir dir, contender *list, int *count)
+{
+    const vf_case nothing = {.problem = *problem, .call.dir = dir};
+    int left = 0;
+    for (int i = 0; i < *count; i++) {
+        list[i].state = CONTENDER_FAILED; /* without figures: a record's identity */
+        cnn_record *record = contender_record(&list[i], &nothing, &b->params, "");
+        const char *state = resume_take(b->resume, record);
+        if (state) {
+            count_state(b, contender_state_of(state));
+            b->kept++;
+        } else
+            list[left++] = list[i];
+        record_free(record);
+    }
+    *count = left;
+}
+
+static cnn_status report(bench *b, const contender *list, int count, const vf_case *pc, cnn_error *err)
+{
+    char repro[REPRO_MAX];
+    if (!b->options->json) bench_print(b, list, count, pc);
+    for (int i = 0; i < count; i++) {
+        const contender *c = &list[i];
+        count_state(b, c->state);
+        if (c->state == CONTENDER_TIMED) b->marks |= c->result.stats.marks;
+        bench_repro(b, c, pc, repro);
+        cnn_status status = record_write(b->sink, contender_record(c, pc, &b->params, repro), err);
+        if (status != CNN_OK) return status;
+    }
+    return CNN_OK;
+}
+
+cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err)
+{
+    thread_pool *pool;
+    cnn_status status = verify_room(&b->sessions.list[0], problem, dir, err);
+    if (status == CNN_OK) status = thread_pool_open(b->sessions.list[0].threads, &pool, err);
+    if (status != CNN_OK) return status;
+    status = vf_case_make(pc, problem, dir, VF_REALS, 0, (uint64_t)b->options->seed, pool, err);
+    thread_pool_close(pool);
+    return status;
+}
+
+/* Passed over: too large, or failed before any contender had its turn. */
+static void pass_over(bench *b, int p, cnn_dir dir, const char *text, const cnn_error *err)
+{
+    cli_progress_end(&b->progress);
+    const bool large = err->status == CNN_OUT_OF_MEMORY || err->status == CNN_OVERFLOW;
+    table_put(stderr, "%s %s %s: %s\n", large ? "REFUSED" : "FAILED", cnn_dir_name(dir), text, err->message);
+    *(large ? &b->unsupported : &b->failed) += 1;
+    if (large && p < b->problems.given && b->problems.refusal.status == CNN_OK) b->problems.refusal = *err;
+}
+
+cnn_status bench_run_group(bench *b, int p, const cnn_problem *problem, cnn_dir dir, cnn_error *err)
+{
+    contender list[CONTENDERS_MAX];
+    int count;
+    vf_case pc;
+    char text[CNN_PROBLEM_TEXT_MAX];
+    const bool mine = bench_take_group(b);
+    cnn_problem_format(problem, text);
+    cli_progress_show(&b->progress, b->done, b->total, text);
+    cnn_status status = gather_contenders(b, problem, dir, list, &count, err);
+    if (status == CNN_OK) leave_out_done(b, problem, dir, list, &count);
+    if (!mine) return status;
+    if (status == CNN_OK && count == 0) {
+        bench_group_done(b);
+        return CNN_OK;
+    }
+    if (status == CNN_OK) status = bench_make_case(b, problem, dir, &pc, err);
+    if (status != CNN_OK) {
+        pass_over(b, p, dir, text, err);
+        bench_enter(b, NULL);
+        bench_group_done(b);
+        return CNN_OK;
+    }
+    status = contest_run(list, count, &pc, &b->params, err);
+    cli_progress_end(&b->progress);
+    if (status == CNN_OK) status = report(b, list, count, &pc, err);
+    if (status == CNN_OK) bench_group_done(b);
+    for (int i = 0; i < count; i++) {
+        bench_in_hand(b, &list[i]);
+        contest_close(&list[i], 1);
+    }
+    bench_in_hand(b, NULL);
+    vf_case_free(&pc);
+    return status;
+}

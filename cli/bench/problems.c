@@ -1,0 +1,163 @@
+/* problems.c: which problems are to be timed, and how long: what `bench` and `sweep` have in common. */
+#include "cli/table.h"
+#include "harness/base/grow.h"
+#include "harness/problem/names.h"
+#include "parts.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+static cnn_status add_problem(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
+{
+    bench_list *list = user;
+    if (!problem) {
+        bool unsupported = err->status == CNN_UNSUPPORTED;
+        list->refused++;
+        if (!list->silent)
+            table_put(stderr, "%s %s: %s\n", unsupported ? "UNSUPPORTED" : "REFUSED", text, err->message);
+        if (!unsupported && list->refusal.status == CNN_OK) list->refusal = *err;
+        return CNN_OK;
+    }
+    cnn_problem *items = cnn_grow(list->items, list->count, &list->capacity, sizeof *items, "problems", err);
+    if (!items) return err->status;
+    list->items = items;
+    list->items[list->count++] = *problem;
+    return CNN_OK;
+}
+
+static cnn_status add_text(bench *b, cnn_op op, const char *text, const cnn_problem_defaults *defaults, cnn_error *err)
+{
+    cnn_problem problem;
+    cnn_status status = cnn_problem_parse(op, text, defaults, &problem, err);
+    return status == CNN_OK ? add_problem(&b->problems, text, &problem, err) : status;
+}
+
+static cnn_status add_default_problems(bench *b, const cnn_problem_defaults *defaults, cnn_error *err)
+{
+    static const struct {
+        cnn_op op;
+        const char *text;
+    } table[] = {
+#define PROBLEM(op, text) {CNN_OP_##op, text},
+#include "bench/default_problems.inc"
+#undef PROBLEM
+    };
+    cnn_status status = CNN_OK;
+    for (size_t i = 0; status == CNN_OK && i < sizeof table / sizeof *table; i++)
+        if (b->ops & 1u << table[i].op) status = add_text(b, table[i].op, table[i].text, defaults, err);
+    return status;
+}
+
+static cnn_status load_networks(bench *b, cnn_error *err)
+{
+    const cli_options *o = b->options;
+    int64_t batch = 100;
+    int count = 1;
+    cnn_status status = o->batch ? cli_ints("batch", o->batch, 1, 1 << 20, &batch, 1, &count, err) : CNN_OK;
+    for (int t = 0; status == CNN_OK && t < b->types.count; t++)
+        status = cnn_net_load(o->net, &b->types.types[t], batch, (uint64_t)o->seed, &b->networks[t], err);
+    return status;
+}
+
+/* Layers that do the same work are one problem, whatever their names. */
+static bool has(const bench_list *list, const cnn_problem *problem)
+{
+    char text[CNN_PROBLEM_TEXT_MAX], other[CNN_PROBLEM_TEXT_MAX];
+    cnn_problem work = cnn_problem_work(problem);
+    cnn_problem_format(&work, text);
+    for (int i = 0; i < list->count; i++) {
+        work = cnn_problem_work(&list->items[i]);
+        cnn_problem_format(&work, other);
+        if (list->items[i].op == problem->op && strcmp(text, other) == 0) return true;
+    }
+    return false;
+}
+
+static cnn_status add_layers(bench *b, cnn_error *err)
+{
+    cnn_status status = load_networks(b, err);
+    for (int i = 0; status == CNN_OK && i < b->networks[0]->net.n_layers; i++) {
+        const cnn_problem *problem = &b->networks[0]->net.layers[i].problem;
+        if (!(b->ops & 1u << problem->op) || has(&b->problems, problem)) continue;
+        status = add_problem(&b->problems, "", problem, err);
+    }
+    if (status != CNN_OK || b->problems.count > 0) return status;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--net %s has no layer of the operations that --op names", b->options->net);
+}
+
+cnn_status bench_read_params(bench *b, double warm_up, cnn_error *err)
+{
+    const double usual_min_time = 0.2; /* unless --min-time or a shorter --max-time says otherwise */
+    const cli_options *o = b->options;
+    b->params = (measure_params){.min_time = o->min_time >= 0 ? o->min_time : fmin(usual_min_time, o->max_time),
+                                 .max_time = o->max_time,
+                                 .noise = MEASURE_NOISE,
+                                 .warm_up = o->warm_up >= 0 ? o->warm_up : fmin(warm_up, o->max_time),
+                                 .cold = strcasecmp(o->cache, "cold") == 0,
+                                 .stop = cli_interrupted,
+                                 .control = !o->no_control,
+                                 .samples = o->samples};
+    if (b->params.min_time <= b->params.max_time) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--min-time is %g s, but may not be more than --max-time, which is %g s",
+                    o->min_time, o->max_time);
+}
+
+/* A descriptor does not say its operation, so those given belong to the one that --op names. */
+cnn_status bench_gather_problems(bench *b, cnn_error *err)
+{
+    static const char *const modes[] = {"cross_correlation", "convolution"};
+    const cnn_name_set mode_names = {"mode", modes, 2};
+    const cli_options *o = b->options;
+    if ((b->dirs = cli_dirs(o, err)) == 0 || (b->ops = cli_ops(o, err)) == 0) return err->status;
+    int mode = cnn_name_find(&mode_names, o->mode, err);
+    if (mode < 0) return err->status;
+    cnn_problem_defaults defaults = {.type = b->types.types[0], .no_bias = o->no_bias, .flip = mode == 1, .mb = o->mb};
+    cnn_status status = CNN_OK;
+    if (o->batch && !o->net)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %.32s is a network's batch: name it, --net", o->batch);
+    if (o->problem.count + o->problems.count == 0)
+        return o->net ? add_layers(b, err) : add_default_problems(b, &defaults, err);
+    if (o->net && strcasecmp(o->cache, "network") != 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "--%s beside --net %.64s: either the network's layers are timed, or, with --cache network, a "
+                        "problem amid them",
+                        o->problem.count > 0 ? "problem" : "problems", o->net);
+    if (o->net) status = load_networks(b, err);
+    if (b->ops & (b->ops - 1))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--op %s: a problem belongs to one operation; name just that", o->op);
+    int op = 0;
+    while (!(b->ops & 1u << op)) op++;
+    for (int i = 0; status == CNN_OK && i < o->problem.count; i++)
+        status = add_text(b, (cnn_op)op, o->problem.items[i], &defaults, err);
+    b->problems.given = b->problems.count;
+    for (int i = 0; status == CNN_OK && i < o->problems.count; i++)
+        status = cnn_problem_file(o->problems.items[i], (cnn_op)op, &defaults, add_problem, &b->problems, err);
+    return status;
+}
+
+/* Whether a session does an operation, as far as is known without asking it of each problem. */
+static bool does(const bench *b, const cnn_session *session, cnn_op op)
+{
+    const cnn_impl *impl = session->impl;
+    if (impl->enumerate || cli_wants_tuned(&b->sessions, session)) return true;
+    for (int a = 0; a < impl->n_algorithms; a++)
+        if (impl->algorithms[a].ops & 1u << op && cli_chosen(&b->sessions, session, &impl->algorithms[a])) return true;
+    return false;
+}
+
+bool bench_anybody(const bench *b)
+{
+    const cli_options *o = b->options;
+    for (int p = 0; p < b->problems.count; p++)
+        for (int i = 0; i < b->sessions.count; i++)
+            if (cnn_op_dirs(&b->problems.items[p]) & b->dirs && does(b, &b->sessions.list[i], b->problems.items[p].op))
+                return true;
+    if (b->problems.refused > 0) return false; /* and each of them said why */
+    if (b->problems.count == 0)
+        fprintf(stderr, "benchcnn: nothing ran: the problem files hold no descriptor\n");
+    else
+        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for --op %s --dir %s\n",
+                o->impl ? o->impl : "all", o->op ? o->op : "conv", o->dir ? o->dir : "all");
+    return false;
+}

@@ -1,0 +1,145 @@
+/* report.c: what `bench` shows on a terminal. */
+#include "cli/table.h"
+#include "harness/base/text.h"
+#include "harness/problem/names.h"
+#include "parts.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+void bench_time_text(double seconds, char *text, size_t size)
+{
+    const char *unit = seconds < 1e-3 ? "µs" : seconds < 1 ? "ms" : "s";
+    double value = seconds < 1e-3 ? seconds * 1e6 : seconds < 1 ? seconds * 1e3 : seconds;
+    snprintf(text, size, "%.*f %s", value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, unit);
+}
+
+static void append_caches(const bench *b, char *line)
+{
+    if (b->params.cold) cnn_append(line, REPRO_MAX, " --cache cold");
+    if (strcasecmp(b->options->cache, "network") != 0) return;
+    cnn_append(line, REPRO_MAX, " --cache network");
+    cli_append_option(line, REPRO_MAX, "net", b->options->net);
+    if (b->options->batch) cli_append_option(line, REPRO_MAX, "batch", b->options->batch);
+}
+
+void bench_repro(const bench *b, const contender *c, const vf_case *pc, char line[REPRO_MAX])
+{
+    char text[CNN_PROBLEM_TEXT_MAX], name[2 * CNN_NAME_MAX];
+    const cnn_problem *p = &pc->problem;
+    const cli_options *o = b->options;
+    cnn_problem_format(p, text);
+    snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->algorithm.name);
+    snprintf(line, REPRO_MAX, "benchcnn bench");
+    cli_append_option(line, REPRO_MAX, "impl", name);
+    cnn_append(line, REPRO_MAX, " --op %s --dir %s", cnn_op_name(p->op), cnn_dir_name(pc->call.dir));
+    cli_append_option(line, REPRO_MAX, "problem", text);
+    cnn_append(line, REPRO_MAX, " --dtype %s --layout %s --threads %d", cnn_dtype_name(p->u.type.dtype),
+               cnn_layout_name(p->u.type.layout), c->session->threads);
+    if (p->u.type.math != CNN_MATH_F32) cnn_append(line, REPRO_MAX, " --math %s", cnn_math_name(p->u.type.math));
+    if (o->no_bias) cnn_append(line, REPRO_MAX, " --no-bias");
+    if (strcasecmp(o->mode, "convolution") == 0) cnn_append(line, REPRO_MAX, " --mode convolution");
+    append_caches(b, line);
+    if (o->isolate) cnn_append(line, REPRO_MAX, " --isolate");
+    if (o->seed != 1) cnn_append(line, REPRO_MAX, " --seed %lld", (long long)o->seed);
+    for (int i = 0; c->choice && i < c->choice->n_settings; i++)
+        cli_append_option(line, REPRO_MAX, "set", c->choice->settings[i]);
+    for (int i = 0; i < o->set.count; i++) cli_append_option(line, REPRO_MAX, "set", o->set.items[i]);
+    for (int i = 0; i < o->plugin.count; i++) cli_append_option(line, REPRO_MAX, "plugin", o->plugin.items[i]);
+}
+
+static void print_tuned(const contender *c)
+{
+    char text[1024];
+    const tuned_pick pick = {.state = c->tuning, .choice = c->choice, .session = c->session, .algorithm = c->algorithm};
+    cli_tuned_text(&pick, text, sizeof text);
+    printf("  (tuned: %s)\n", text);
+}
+
+static void print_row(const bench *b, const contender *c, const vf_case *pc, const char *rank)
+{
+    char name[2 * CNN_NAME_MAX], median[32], noise[32] = "  ?  ", share[32] = "", marks[128];
+    const bench_stats *s = &c->result.stats;
+    bench_floor floor;
+    snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->tuned ? CNN_TUNED : c->algorithm.name);
+    if (c->tuned) print_tuned(c);
+    if (c->state != CONTENDER_TIMED) {
+        char repro[REPRO_MAX];
+        bool failed = c->state == CONTENDER_FAILED;
+        table_print(24, "  %-20s %s%s\n", name, failed ? "FAILED: " : "", c->reason);
+        bench_repro(b, c, pc, repro);
+        if (failed || c->state == CONTENDER_WRONG) printf("  %-20s repeat: %s\n", "", repro);
+        return;
+    }
+    double flops = cnn_flops(&pc->problem, pc->call.dir), bytes = cnn_bytes(&pc->problem, pc->call.dir);
+    bench_time_text(s->median, median, sizeof median);
+    if (isfinite(s->noise)) snprintf(noise, sizeof noise, "±%4.1f %%", s->noise * 100);
+    if (bench_floor_of(&b->peaks, c->session, &pc->problem, pc->call.dir, b->params.cold, &floor))
+        snprintf(share, sizeof share, "%5.1f %% of %.20s", 100 * floor.seconds / s->median, floor.by);
+    bench_marks_text(s->marks, marks, sizeof marks);
+    /* µ takes two bytes: one column more for the padding of printf, which counts bytes */
+    const int width = strstr(median, "µ") ? 10 : 9;
+    if (table_columns() == 0)
+        printf("  %-20s %*s %s %9.2f GFLOP/s %8.2f GB/s  %-24s  %s%s%s%s\n", name, width, median, noise,
+               flops / s->median * 1e-9, bytes / s->median * 1e-9, share, verify_state_name(c->result.check.state),
+               rank, marks[0] ? "  " : "", marks);
+    else
+        table_print(24, "  %-20s %*s %s %9.2f GFLOP/s  %-24s%s%s%s%s\n", name, width, median, noise,
+                    flops / s->median * 1e-9, share, strncmp(rank, "  tied", 6) == 0 ? "  tied" : rank,
+                    marks[0] ? "\n" : "", marks[0] ? "                       " : "", marks);
+}
+
+static void print_heading(const bench *b, const vf_case *pc)
+{
+    char text[CNN_PROBLEM_TEXT_MAX];
+    const cnn_problem *p = &pc->problem;
+    cnn_problem_format(p, text);
+    table_print(4, "%s %s %s  %s %s%s%s  %s caches%s%s\n", cnn_op_name(p->op), cnn_dir_name(pc->call.dir), text,
+                cnn_dtype_name(p->u.type.dtype), cnn_layout_name(p->u.type.layout),
+                p->u.type.math == CNN_MATH_F32 ? "" : " ",
+                p->u.type.math == CNN_MATH_F32 ? "" : cnn_math_name(p->u.type.math),
+                b->params.network ? "a network's"
+                : b->params.cold  ? "cold"
+                                  : "hot",
+                b->params.network ? ": " : "", b->params.network ? b->params.network->net.name : "");
+}
+
+static void print_control(const contender *best)
+{
+    if (!isfinite(best->resolution)) return;
+    table_print(4, "  A/A control: the first one against itself, within %.1f %%; smaller differences may be none\n",
+                100 * best->resolution);
+}
+
+/* "cpu:direct is 2.10 (2.05 to 2.16) times as fast as cpu:im2col", of those that the figures can tell apart: the ends
+ * of the interval are of both medians' intervals. */
+static void print_ratios(const contender *list, int count, int best)
+{
+    const contender *b = &list[best];
+    const char *name = b->tuned ? CNN_TUNED : b->algorithm.name;
+    for (int i = 0; i < count; i++) {
+        const contender *o = &list[i];
+        const bench_stats *s = &b->result.stats, *t = &o->result.stats;
+        if (i == best || o->state != CONTENDER_TIMED || contest_tied(b, o) || (s->marks | t->marks) & BENCH_FEW)
+            continue;
+        table_print(4, "  %s:%s is %.2f (%.2f to %.2f) times as fast as %s:%s\n", b->session->impl->name, name,
+                    t->median / s->median, t->low / s->high, t->high / s->low, o->session->impl->name,
+                    o->tuned ? CNN_TUNED : o->algorithm.name);
+    }
+}
+
+void bench_print(const bench *b, const contender *list, int count, const vf_case *pc)
+{
+    const int best = contest_best(list, count);
+    int timed = 0;
+    for (int i = 0; i < count; i++) timed += list[i].state == CONTENDER_TIMED;
+    print_heading(b, pc);
+    for (int i = 0; i < count; i++) {
+        const bool tied = timed > 1 && i != best && contest_tied(&list[best], &list[i]);
+        print_row(b, &list[i], pc, timed > 1 && i == best ? "  best" : tied ? "  tied with the best" : "");
+    }
+    if (timed > 1) print_control(&list[best]);
+    if (timed > 1) print_ratios(list, count, best);
+    fflush(stdout);
+}

@@ -1,0 +1,131 @@
+/* cli.h: the command line. Options are declared once, in options.inc; from that table come the parsing, the checks, the
+ * nearest-name offers and the help. A command is one file cmd_NAME.c and one line in commands.inc. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "harness/cnn.h"
+#include "harness/device/impl.h"
+#include "harness/problem/problem.h"
+#include "harness/record/record.h"
+
+#include <stdatomic.h>
+
+/* Exit statuses of the command line (design: 0 all held, 1 something failed, 2 wrong usage or bad input, 3 nothing
+ * ran). */
+enum { EXIT_HELD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
+
+enum { CLI_LIST_MAX = 256, CLI_LIMITS_MAX = 8, CLI_OPTIONS_MAX = 128, CLI_LOST_MAX = 16 };
+typedef struct cli_lost { /* a plug-in that was left out, since it ended its process when it was tried (--isolate) */
+    const char *plugin;
+    char impl[CNN_NAME_MAX]; /* "": it did not get as far as to say */
+    char how[256];
+} cli_lost;
+
+typedef struct cli_list { /* an option that may be given more than once */
+    const char *items[CLI_LIST_MAX];
+    int count;
+} cli_list;
+
+/* Fields: TEXT const char * (NULL when not given), INT int64_t, REAL double, FLAG bool, LIST cli_list. */
+typedef struct cli_options {
+#define TEXT(name, field, ...) const char *field;
+#define INT(name, field, ...) int64_t field;
+#define REAL(name, field, ...) double field;
+#define FLAG(name, field, ...) bool field;
+#define LIST(name, field, ...) cli_list field;
+#include "cli/options/options.inc"
+#undef TEXT
+#undef INT
+#undef REAL
+#undef FLAG
+#undef LIST
+    const cnn_registry *registry; /* what --impl chooses from */
+    struct watch *watch;          /* NULL: no plug-in is loaded, and nobody watches */
+    const char *command;
+    cli_lost lost[CLI_LOST_MAX];
+    int n_lost;
+    bool none_left; /* what was lost is all that --impl names */
+    char impl_left[1024];
+    char limits[CLI_LIMITS_MAX][CNN_NAME_MAX]; /* settings that --workspace-limit stands for; `set` points to them */
+    bool given[CLI_OPTIONS_MAX];               /* in the order of options.inc: see cli_given() */
+    cli_list words;                            /* positional arguments after the command */
+    char command_line[4096];                   /* as typed, quoted for a shell: for the environment record */
+} cli_options;
+
+/* A command returns its exit status; on a failure it may instead fill err and return cli_fail(err). */
+typedef int cli_command(const cli_options *options, cnn_error *err);
+/* Its arguments alone, before anything is opened, written or run: what the command itself begins with, and what `run`
+ * asks of every line of a recipe. */
+typedef cnn_status cli_check(const cli_options *options, cnn_error *err);
+#define COMMAND(name, letter, usage, doc)                                                                              \
+    cli_command cmd_##name;                                                                                            \
+    cli_check args_##name;
+#include "cli/options/commands.inc"
+#undef COMMAND
+
+/* Prints "benchcnn: MESSAGE" to standard error; EXIT_USAGE for bad input of any kind, EXIT_FAILED for device and
+ * internal errors, 130 for an interrupt. */
+int cli_fail(const cnn_error *err);
+
+/* plugins.c: a FAILED line and a record (kind "implementation") of an implementation that ended its process outside of
+ * any case; plugin: its file, or NULL. Lost: of each plug-in that --isolate left out from the start. */
+cnn_status cli_report_ended(const cli_options *options, const char *name, const char *plugin, const char *doing,
+                            const char *how, record_sink *sink, cnn_error *err);
+cnn_status cli_report_lost(const cli_options *options, record_sink *sink, cnn_error *err);
+
+/* Helpers that several commands share. */
+bool cli_given(const cli_options *options, const char *option); /* whether --option stands on the command line */
+typedef struct cli_type_set {                                   /* the product of --dtype and --layout lists, --math */
+    cnn_type types[CNN_DTYPE_COUNT * CNN_LAYOUT_COUNT];
+    int count;
+} cli_type_set;
+cnn_status cli_types(const cli_options *options, cli_type_set *set, cnn_error *err);
+uint32_t cli_dirs(const cli_options *options, cnn_error *err); /* --dir as a mask of 1 << cnn_dir; 0 is an error */
+uint32_t cli_ops(const cli_options *options, cnn_error *err);  /* --op as a mask of 1 << cnn_op; 0 is an error */
+/* "5,10,20" -> integers in [min,max], each once. */
+cnn_status cli_ints(const char *option, const char *text, int64_t min, int64_t max, int64_t *list, int capacity,
+                    int *count, cnn_error *err);
+cnn_session_params cli_session_params(const cli_options *options);
+/* Adds " --NAME WORD" to a command, the word quoted for a shell. */
+void cli_append_option(char *command, size_t size, const char *name, const char *word);
+/* The sink of --out and --json; says what it had to cut off the file, and where it could
+ * not lock it. */
+cnn_status cli_sink_open(const char *out, bool json, record_sink **sink, cnn_error *err);
+/* The same of a file that is not locked: --tune. */
+cnn_status cli_sink_share(const char *path, record_sink **sink, cnn_error *err);
+/* Whether it is there, and holds anything to read back: no pipe, no terminal. NULL: an option that was not given. */
+bool cli_is_plain_file(const char *path);
+/* Of a file of records that was read: on standard error, unless there were none. */
+void cli_say_bad_lines(const char *path, int bad);
+/* Before hours are spent on it: that points of a sweep are measured again. */
+void cli_say_other_build(const char *path);
+/* For commands that take options alone: CNN_BAD_ARGUMENT when a word stands there too. */
+cnn_status cli_no_words(const cli_options *options, cnn_error *err);
+/* CNN_BAD_ARGUMENT when both are one and the same file. NULL paths: options not given. */
+typedef struct cli_file {
+    const char *option, *path;
+} cli_file;
+cnn_status cli_keep_apart(const cli_file *out, const cli_file *other, cnn_error *err);
+
+/* CNN_BAD_ARGUMENT when what stands at `path` is something else than what is to replace it: a file that does not begin
+ * as `what` ("an SVG picture") does. */
+cnn_status cli_check_replaced(const char *path, const char *what, const char *beginning, cnn_error *err);
+
+/* Progress: a bar with rate and time left on a terminal, plain lines (every 10 s at most) elsewhere, nothing with
+ * --quiet. */
+typedef struct cli_progress {
+    const char *what;
+    double start, last;
+    bool terminal, quiet;
+} cli_progress;
+void cli_progress_start(cli_progress *progress, const char *what, bool quiet);
+void cli_progress_show(cli_progress *progress, double done, double total, const char *note);
+void cli_progress_end(cli_progress *progress); /* clears the bar */
+
+/* Ctrl-C: set once at start-up; true after the first one. A second one ends the process at once. */
+void cli_catch_interrupt(void);
+/* Before a fork: the flag that both processes set and look at, in memory that they share. */
+void cli_share_interrupt(atomic_int *flag);
+bool cli_interrupted(void);
+
+#endif

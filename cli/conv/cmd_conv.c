@@ -1,0 +1,294 @@
+/* cmd_conv.c: `benchcnn conv`: one convolution of arrays from .npy files, its result to a .npy file, and, with
+ * --expect, against what another program made of the same arrays.
+ *
+ * The arrays say the dtype (all of them the same), the files the bias: FWD has one with --b, BWD_W writes its gradient
+ * with --db. Shapes are PyTorch's whatever --layout, which is what the implementation is given. */
+#include "arrays_npy.h"
+#include "cli/sessions.h"
+#include "harness/problem/names.h"
+#include "verify/oracle/arrays.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct conv_run {
+    const cli_options *options;
+    cnn_problem problem;
+    cnn_dir dir;
+    cnn_algorithm algorithm;
+    cnn_operand operands[CNN_MAX_OPERANDS];
+    int count;
+    verify_arrays arrays;
+    double *values[CNN_MAX_OPERANDS], *expected[CNN_MAX_OPERANDS];
+    verify_engine *engine;
+} conv_run;
+
+/* What an operand's name means on the command line. */
+typedef struct operand_file {
+    const char *name, *option, *path, *expect;
+} operand_file;
+
+static operand_file file_of(const cli_options *o, const char *name)
+{
+    const operand_file files[] = {{"x", "x", o->x, NULL},           {"w", "w", o->w, NULL},
+                                  {"b", "b", o->b, NULL},           {"dy", "dy", o->dy, NULL},
+                                  {"y", "out", o->out, o->expect},  {"dx", "out", o->out, o->expect},
+                                  {"dw", "out", o->out, o->expect}, {"db", "db", o->db, o->expect_db}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        if (strcmp(files[i].name, name) == 0) return files[i];
+    return (operand_file){name, name, NULL, NULL};
+}
+
+/* ---- The problem. */
+
+static cnn_status one_direction(const cli_options *o, cnn_dir *dir, cnn_error *err)
+{
+    if (o->dir == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs --dir: FWD, BWD_D or BWD_W");
+    const int found = cnn_name_find(&cnn_dir_names, o->dir, err);
+    *dir = (cnn_dir)(found < 0 ? 0 : found);
+    return found < 0 ? err->status : CNN_OK;
+}
+
+static cnn_status parse_problem(conv_run *r, cnn_dtype dtype, cnn_error *err)
+{
+    const cli_options *o = r->options;
+    const int layout = cnn_name_find(&cnn_layout_names, o->layout, err);
+    const int math = layout < 0 ? -1 : cnn_name_find(&cnn_math_names, o->math, err);
+    if (math < 0) return err->status;
+    if (o->problem.count != 1)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs one --problem, not %d", o->problem.count);
+    if (strcmp(o->mode, "cross_correlation") != 0 && strcmp(o->mode, "convolution") != 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--mode is '%.64s', but must be cross_correlation or convolution",
+                        o->mode);
+    const cnn_problem_defaults defaults = {.type = {dtype, (cnn_layout)layout, (cnn_math)math},
+                                           .no_bias = (r->dir == CNN_BWD_W ? o->db : o->b) == NULL,
+                                           .flip = strcmp(o->mode, "convolution") == 0};
+    return cnn_problem_parse(CNN_OP_CONV, o->problem.items[0], &defaults, &r->problem, err);
+}
+
+static bool used(const conv_run *r, const char *name)
+{
+    for (int i = 0; i < r->count; i++)
+        if (strcmp(r->operands[i].name, name) == 0) return true;
+    return false;
+}
+
+/* Options that this direction has no use for. */
+static cnn_status check_options(const conv_run *r, cnn_error *err)
+{
+    const cli_options *o = r->options;
+    const operand_file optional[] = {{"x", "x", o->x, NULL},    {"w", "w", o->w, NULL},
+                                     {"b", "b", o->b, NULL},    {"dy", "dy", o->dy, NULL},
+                                     {"db", "db", o->db, NULL}, {"db", "expect-db", o->expect_db, NULL}};
+    for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++)
+        if (optional[i].path != NULL && !used(r, optional[i].name))
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --dir %s%s", optional[i].option,
+                            cnn_dir_name(r->dir), r->dir == CNN_BWD_W ? " without --db" : "");
+    return CNN_OK;
+}
+
+/* No output over an array that was given, nor over the other output. */
+static cnn_status check_files(const cli_options *o, cnn_error *err)
+{
+    const cli_file out = {"--out", o->out}, db = {"--db", o->db};
+    const cli_file given[] = {{"--x", o->x},   {"--w", o->w},           {"--b", o->b},
+                              {"--dy", o->dy}, {"--expect", o->expect}, {"--expect-db", o->expect_db}};
+    cnn_status status = cli_keep_apart(&out, &db, err);
+    for (size_t i = 0; status == CNN_OK && i < sizeof given / sizeof given[0]; i++) {
+        status = cli_keep_apart(&out, &given[i], err);
+        if (status == CNN_OK) status = cli_keep_apart(&db, &given[i], err);
+    }
+    return status;
+}
+
+/* ---- Arrays. */
+
+/* The inputs; their dtype, which must be one. */
+static cnn_status load_inputs(conv_run *r, cnn_dtype *dtype, cnn_error *err)
+{
+    const char *first = NULL;
+    for (int i = 0; i < r->count; i++) {
+        const cnn_operand *o = &r->operands[i];
+        const operand_file file = file_of(r->options, o->name);
+        cnn_dtype its;
+        if (o->access != CNN_IN) continue;
+        if (file.path == NULL)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--dir %s needs --%s FILE.npy", cnn_dir_name(r->dir), file.option);
+        cnn_status status = cli_npy_load(file.path, o, &r->values[i], &its, err);
+        if (status != CNN_OK) return status;
+        if (first != NULL && its != *dtype)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s is %s: all arrays must have one type", file.path,
+                            cnn_dtype_name(its), first, cnn_dtype_name(*dtype));
+        *dtype = its;
+        first = file.path;
+        r->arrays.in[i] = r->values[i];
+    }
+    return CNN_OK;
+}
+
+static cnn_status make_outputs(conv_run *r, cnn_error *err)
+{
+    for (int i = 0; i < r->count; i++) {
+        const cnn_operand *o = &r->operands[i];
+        const operand_file file = file_of(r->options, o->name);
+        if (o->access == CNN_IN) continue;
+        if (file.path == NULL)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs --%s FILE.npy for %s", file.option, o->name);
+        r->values[i] = malloc((size_t)o->count * sizeof(double));
+        if (r->values[i] == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %s", o->name);
+        r->arrays.out[i] = r->values[i];
+        if (file.expect == NULL) continue;
+        cnn_status status = cli_npy_load(file.expect, o, &r->expected[i], &r->arrays.computed[i], err);
+        if (status != CNN_OK) return status;
+        r->arrays.expect[i] = r->expected[i];
+    }
+    return CNN_OK;
+}
+
+/* Shapes do not depend on the dtype: so the inputs are read for f32 first, and the problem is made again for theirs. */
+static cnn_status load_all(conv_run *r, cnn_error *err)
+{
+    cnn_dtype dtype = CNN_F32;
+    cnn_status status = one_direction(r->options, &r->dir, err);
+    if (status == CNN_OK) status = parse_problem(r, dtype, err);
+    if (status != CNN_OK) return status;
+    r->count = cnn_operands(&r->problem, r->dir, r->operands, err);
+    if (r->count < 0) return err->status;
+    status = check_options(r, err);
+    if (status == CNN_OK) status = load_inputs(r, &dtype, err);
+    if (status == CNN_OK) status = make_outputs(r, err);
+    r->problem.u.type.dtype = dtype;
+    if (status == CNN_OK) status = cnn_problem_check(&r->problem, err);
+    return status;
+}
+
+/* ---- The implementation. */
+
+static cnn_status one_choice(const cli_options *o, cnn_choice *choice, cnn_error *err)
+{
+    static cnn_choice choices[CNN_MAX_CHOICES]; /* large: kept off the stack */
+    int count;
+    if (o->impl == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs --impl NAME[:ALGORITHM]");
+    cnn_status status = cnn_choices_parse(o->registry, o->impl, choices, &count, err);
+    if (status != CNN_OK) return status;
+    if (count != 1 || strpbrk(o->impl, "*?[") != NULL)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--impl is '%.64s', but conv runs one implementation: NAME[:ALGORITHM]",
+                        o->impl);
+    *choice = choices[0];
+    return CNN_OK;
+}
+
+static cnn_status open_engine(conv_run *r, cnn_error *err)
+{
+    cnn_choice choice;
+    const cnn_session_params params = cli_session_params(r->options);
+    const verify_options options = {.reference_threads = params.threads};
+    cnn_status status = one_choice(r->options, &choice, err);
+    if (status != CNN_OK) return status;
+    const char *pattern = choice.pattern[0] != '\0' ? choice.pattern : NULL;
+    status = verify_open(choice.impl, &params, &options, &r->engine, err);
+    if (status == CNN_OK)
+        status = cnn_algorithm_pick(verify_session(r->engine), &r->problem, r->dir, pattern, &r->algorithm, err);
+    if (status == CNN_OK && pattern != NULL && strcmp(pattern, r->algorithm.name) != 0)
+        status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s has no algorithm %s for this problem; see `benchcnn list`",
+                          choice.impl->name, pattern);
+    return status;
+}
+
+/* ---- What came out. */
+
+static void print_result(const conv_run *r, const verify_result *v)
+{
+    char text[CNN_PROBLEM_TEXT_MAX], name[2 * CNN_NAME_MAX + 2];
+    const cnn_type *t = &r->problem.u.type;
+    const bool compared = r->options->expect != NULL || r->options->expect_db != NULL;
+    cnn_problem_format(&r->problem, text);
+    snprintf(name, sizeof name, "%s:%s", v->session->impl->name, r->algorithm.name);
+    printf("%-11s %-14s conv      %-5s %s %s %s",
+           compared || v->state != VERIFY_PASSED ? verify_state_name(v->state) : "DONE", name, cnn_dir_name(r->dir),
+           text, cnn_dtype_name(t->dtype), cnn_layout_name(t->layout));
+    if (t->math != CNN_MATH_F32) printf(" %s", cnn_math_name(t->math));
+    if (compared)
+        printf(" | %.2g %% of the budget, %s", 100.0 * v->budget_used,
+               v->precision[0] != '\0' ? v->precision : "no precision to tell");
+    if (compared && v->transform[0] != '\0') printf(" | %s", v->transform);
+    printf("\n");
+    if (v->state <= VERIFY_PASSED) return;
+    printf("    %s\n", v->reason);
+    if (v->worst[0] != '\0' && !(v->budget_used <= 1.0)) printf("      %s\n", v->worst);
+    printf("%s", v->where);
+}
+
+static cnn_status record_it(const conv_run *r, const verify_result *v, cnn_error *err)
+{
+    record_sink *sink;
+    cnn_status status = record_sink_open(NULL, r->options->json, &sink, err);
+    if (status != CNN_OK) return status;
+    cnn_record *record = record_new("verify");
+    record_session(record, v->session, r->algorithm.name);
+    record_problem(record, &r->problem, r->dir);
+    record_text(record, "check", v->check);
+    record_text(record, "state", verify_state_name(v->state));
+    record_real(record, "budget_used", v->budget_used);
+    record_text(record, "precision", v->precision);
+    if (v->transform[0] != '\0') {
+        record_real(record, "amplification", v->amplification);
+        record_text(record, "transform", v->transform);
+    }
+    record_text(record, "worst", v->worst);
+    record_text(record, "reason", v->reason);
+    record_text(record, "repro", r->options->command_line);
+    status = record_write(sink, record, err);
+    record_sink_close(sink);
+    return status;
+}
+
+static cnn_status save_outputs(const conv_run *r, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < r->count; i++)
+        if (r->arrays.out[i] != NULL)
+            status = cli_npy_save(file_of(r->options, r->operands[i].name).path, &r->operands[i], r->values[i],
+                                  r->problem.u.type.dtype, err);
+    return status;
+}
+
+cnn_status args_conv(const cli_options *o, cnn_error *err)
+{
+    conv_run r = {.options = o};
+    cnn_choice choice;
+    cnn_status status = cli_no_words(o, err);
+    if (status == CNN_OK) status = check_files(o, err);
+    if (status == CNN_OK) status = one_direction(o, &r.dir, err);
+    if (status == CNN_OK) status = parse_problem(&r, CNN_F32, err);
+    if (status == CNN_OK && (r.count = cnn_operands(&r.problem, r.dir, r.operands, err)) < 0) status = err->status;
+    if (status == CNN_OK) status = check_options(&r, err);
+    return status == CNN_OK ? one_choice(o, &choice, err) : status;
+}
+
+static cnn_status run(conv_run *r, verify_result *result, cnn_error *err)
+{
+    cnn_status status = load_all(r, err);
+    if (status == CNN_OK) status = open_engine(r, err);
+    if (status == CNN_OK)
+        status = verify_run_arrays(r->engine, &r->problem, r->dir, &r->algorithm, &r->arrays, result, err);
+    if (status == CNN_OK) status = save_outputs(r, err);
+    if (status == CNN_OK && r->options->json) status = record_it(r, result, err);
+    if (status == CNN_OK && !r->options->json) print_result(r, result);
+    return status;
+}
+
+int cmd_conv(const cli_options *options, cnn_error *err)
+{
+    conv_run r = {.options = options};
+    verify_result result;
+    const cnn_status status = run(&r, &result, err);
+    for (int i = 0; i < CNN_MAX_OPERANDS; i++) {
+        free(r.values[i]);
+        free(r.expected[i]);
+    }
+    verify_close(r.engine);
+    if (status != CNN_OK) return cli_fail(err);
+    return result.state > VERIFY_PASSED ? EXIT_FAILED : EXIT_HELD;
+}

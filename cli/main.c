@@ -1,0 +1,114 @@
+/* main.c: the one place that turns errors into messages and exit statuses. */
+#include "cli/options/options.h"
+#include "cli/process/watch.h"
+#include "harness/device/thread_state.h"
+
+#include "harness/base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int cli_fail(const cnn_error *err)
+{
+    char shown[4 * CNN_MESSAGE_MAX]; /* all of it, even where each byte is shown as four */
+    fflush(stdout);
+    fprintf(stderr, "benchcnn: %s\n", cnn_visible(err->message, shown, sizeof shown));
+    switch (err->status) {
+    case CNN_DEVICE:
+    case CNN_INTERNAL:
+        return EXIT_FAILED;
+    case CNN_INTERRUPTED:
+        return 130; /* what a shell reports for Ctrl-C */
+    default:
+        return EXIT_USAGE;
+    }
+}
+
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    return false;
+}
+
+/* Output that cannot be written (a full disk behind a redirection) is a failure, even when all else went well. */
+static int close_output(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    fprintf(stderr, "benchcnn: standard output cannot be written\n");
+    return status == EXIT_HELD ? EXIT_USAGE : status;
+}
+
+/* benchcnn help [COMMAND] */
+static int help(int argc, char **argv)
+{
+    cnn_error err;
+    if (argc > 3) {
+        CNN_FAIL(&err, CNN_BAD_ARGUMENT, "help takes one command at most, got '%.64s' too", argv[3]);
+        return cli_fail(&err);
+    }
+    if (argc == 3 && cli_find_command(argv[2], &err) == NULL) return cli_fail(&err);
+    cli_help(argc == 3 ? argv[2] : NULL);
+    return close_output(EXIT_HELD);
+}
+
+/* The words of the command line, for the program to keep: a plug-in finds those that main() was given, in memory and in
+ * /proc/self/cmdline, and could change them, or tell by them which command it is to please. */
+static char **copy_words(int argc, char **argv)
+{
+    size_t bytes = ((size_t)argc + 1) * sizeof(char *);
+    for (int i = 0; i < argc; i++) bytes += strlen(argv[i]) + 1;
+    char **words = calloc(1, bytes), *at = words == NULL ? NULL : (char *)(words + argc + 1);
+    for (int i = 0; words != NULL && i < argc; i++) {
+        words[i] = strcpy(at, argv[i]);
+        at += strlen(argv[i]) + 1;
+    }
+    return words;
+}
+
+static void wipe(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) memset(argv[i], 0, strlen(argv[i]));
+}
+
+int main(int argc, char **argv)
+{
+    static cli_options options; /* large: kept off the stack */
+    cnn_registry registry = {.n_plugins = 0};
+    cnn_error err;
+    (void)cnn_thread_restore(); /* the C locale is this thread's own from here on: setlocale() does not reach it */
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a crash of a kernel loses no line that was printed before it */
+    if (argc < 2 || argv[1][0] == '-') {
+        if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
+            printf("benchcnn %s\n", BENCHCNN_VERSION);
+            return close_output(EXIT_HELD);
+        }
+        cli_help(NULL);
+        return close_output(asks_for_help(argc, argv) ? EXIT_HELD : EXIT_USAGE);
+    }
+    if (strcmp(argv[1], "help") == 0) return help(argc, argv);
+    cli_command *command = cli_find_command(argv[1], &err);
+    if (command == NULL) return cli_fail(&err);
+    if (asks_for_help(argc, argv)) {
+        cli_help(argv[1]);
+        return close_output(EXIT_HELD);
+    }
+    char **words = copy_words(argc, argv);
+    if (words == NULL) {
+        CNN_FAIL(&err, CNN_OUT_OF_MEMORY, "no memory for %d words of a command line", argc);
+        return cli_fail(&err);
+    }
+    cnn_status ready = cli_parse(&options, &registry, argc, words, &err);
+    if (ready == CNN_OK && options.plugin.count > 0) {
+        ready = watch_begin(&options.watch, &err);
+        if (ready == CNN_OK) wipe(argc, argv);
+    }
+    if (ready == CNN_OK) ready = cli_load(&options, &registry, &err);
+    if (ready == CNN_OK) ready = cli_check_args(&options, &err);
+    if (ready == CNN_OK) cli_catch_interrupt();
+    const int status = ready == CNN_OK ? close_output(command(&options, &err)) : cli_fail(&err);
+    if (options.watch != NULL) child_end(&options.watch->word, status); /* no code of a plug-in runs behind this */
+    cnn_registry_close(&registry);
+    free(words);
+    return status;
+}

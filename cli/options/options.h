@@ -1,0 +1,55 @@
+/* options.h: the tables of options and commands, the parser, the rules, the help; commands see only cli.h. */
+#ifndef CLI_OPTIONS_OPTIONS_H
+#define CLI_OPTIONS_OPTIONS_H
+
+#include "cli/cli.h"
+#include "harness/device/registry.h"
+
+typedef enum option_kind { KIND_TEXT, KIND_INT, KIND_REAL, KIND_FLAG, KIND_LIST } option_kind;
+
+typedef struct option_row {
+    const char *name, *commands, *metavar, *help, *text;
+    option_kind kind;
+    size_t offset; /* of the field in cli_options */
+    double usual_real, min_real, max_real;
+    int64_t usual_int, min_int, max_int;
+} option_row;
+
+extern const option_row cli_rows[];
+extern const int cli_n_rows;
+
+typedef struct command_row {
+    const char *name;
+    char letter;
+    const char *usage, *doc;
+    cli_command *run;
+    cli_check *args;
+} command_row;
+
+extern const command_row cli_commands[];
+extern const int cli_n_commands;
+
+enum { CLI_BATCH_SWEEP = 'S', CLI_OTHER_SWEEPS = 'o' }; /* letters of two commands with the one name `sweep` */
+bool cli_of_one_sweep(const option_row *row);
+bool cli_belongs(const option_row *row, const char *command);
+/* Whether --impl names what is to run here; for plot and table it names what is in records, of any machine and plug-in.
+ */
+bool cli_runs_impl(const cli_options *options);
+
+/* NULL for an unknown name: the error offers the nearest. */
+cli_command *cli_find_command(const char *name, cnn_error *err);
+/* After cli_parse, of every command and of every line of a recipe: its arguments, before anything is opened or run. */
+cnn_status cli_check_args(const cli_options *options, cnn_error *err);
+/* argv[1] is the command. The options point to argv's words, and to `registry`, into which nothing is loaded yet. */
+cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err);
+/* Loads the plug-ins, in a process that is watched (options->watch), and checks the knob settings. */
+cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err);
+/* plugins.c, for cli_load: into `registry`; with --isolate those that do not survive a trial go to options->lost, and
+ * --impl and --set lose their names. */
+cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err);
+/* option_rules.c: which options need another, and which contradict each other. */
+cnn_status cli_check_rules(const cli_options *options, cnn_error *err);
+/* help.c: to standard output; of one command, or (NULL) of the program. */
+void cli_help(const char *command);
+
+#endif

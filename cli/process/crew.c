@@ -1,0 +1,225 @@
+/* crew.c: worker processes. Which block comes next, which case each worker is at and what came of its last ones stands
+ * in memory that all share. No pipe: a kernel that writes to whatever it finds open would be read as a result. */
+#include "crew.h"
+
+#include "child.h"
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RING = 256 }; /* messages of one worker that wait to be taken */
+
+typedef struct slot {
+    _Atomic int64_t at, end;    /* the case in hand; the end of its block */
+    _Atomic int64_t put, taken; /* messages, by the worker and by the parent */
+    child_word word;
+    crew_message ring[RING];
+} slot;
+
+typedef struct shared {
+    _Atomic int64_t next; /* the first case that nobody has taken */
+    atomic_bool stop;
+    slot slots[CREW_MOST];
+} shared;
+
+typedef struct crew {
+    const crew_job *job;
+    shared *common;
+    pid_t pids[CREW_MOST]; /* 0: none */
+    int64_t given;         /* messages, and deaths, that the job was told */
+} crew;
+
+static void rest(void) { nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); }
+
+/* ---- In a worker. */
+
+static bool next_case(const crew_job *job, shared *common, slot *s)
+{
+    if (atomic_load(&common->stop) || cli_interrupted()) return false;
+    if (atomic_load(&s->at) < atomic_load(&s->end)) return true;
+    const int64_t first = atomic_fetch_add(&common->next, job->block);
+    if (first >= job->count) return false;
+    atomic_store(&s->at, first);
+    atomic_store(&s->end, first + job->block < job->count ? first + job->block : job->count);
+    return true;
+}
+
+static void put(slot *s, const crew_message *message)
+{
+    const int64_t at = atomic_load(&s->put);
+    while (at - atomic_load(&s->taken) >= RING) rest();
+    s->ring[at % RING] = *message;
+    atomic_store(&s->put, at + 1);
+}
+
+static void work(const crew *c, int number)
+{
+    const crew_job *job = c->job;
+    slot *s = &c->common->slots[number];
+    void *state = job->start(job->user);
+    const pid_t me = getpid();
+    int status = state == NULL;
+    while (state != NULL && next_case(job, c->common, s)) {
+        const int64_t index = atomic_load(&s->at);
+        crew_message message;
+        memset(&message, 0, sizeof message);
+        message.index = index;
+        alarm(job->seconds);
+        const cnn_status done = job->work(job->user, state, index, &message);
+        if (getpid() != me) _exit(EXIT_FAILED); /* a copy that a kernel forked */
+        if (done != CNN_OK) break;              /* interrupted */
+        alarm(0);
+        put(s, &message);
+        atomic_store(&s->at, index + 1);
+    }
+    alarm(0);
+    if (state != NULL) job->finish(state);
+    child_end(&s->word, status);
+}
+
+/* ---- In the parent. */
+
+static bool hire(crew *c, int number, cnn_error *err)
+{
+    atomic_store(&c->common->slots[number].word, 0);
+    const pid_t pid = child_fork();
+    if (pid == 0) work(c, number);
+    if (pid > 0) c->pids[number] = pid;
+    if (pid < 0) CNN_FAIL(err, CNN_INTERNAL, "no worker process could be started: %s", strerror(errno));
+    return pid > 0;
+}
+
+static void describe_death(int status, unsigned seconds, crew_message *message)
+{
+    fuzz_outcome *o = &message->outcome;
+    message->result = CREW_DIED;
+    o->state = VERIFY_FAILED;
+    snprintf(o->check, sizeof o->check, "survival");
+    const int at = snprintf(o->reason, sizeof o->reason, "the process ");
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        snprintf(o->reason, sizeof o->reason, "did not finish in %u s", seconds);
+    else
+        child_how(status, o->reason + at, sizeof o->reason - (size_t)at);
+}
+
+/* The next message of this worker that has come. What a kernel may have written over is no index and no text yet. */
+static bool receive(const crew *c, int number, crew_message *message)
+{
+    slot *s = &c->common->slots[number];
+    const int64_t at = atomic_load(&s->taken);
+    if (at >= atomic_load(&s->put)) return false;
+    *message = s->ring[at % RING];
+    atomic_store(&s->taken, at + 1);
+    fuzz_outcome *o = &message->outcome;
+    if (message->index < 0 || message->index >= c->job->count || o->state > VERIFY_FAILED) return false;
+    o->algorithm[sizeof o->algorithm - 1] = o->check[sizeof o->check - 1] = '\0';
+    o->reason[sizeof o->reason - 1] = o->worst[sizeof o->worst - 1] = '\0';
+    return true;
+}
+
+static void give(crew *c, const crew_message *message)
+{
+    c->given++;
+    if (!c->job->each(c->job->user, message)) atomic_store(&c->common->stop, true);
+}
+
+static bool give_all(crew *c, int workers)
+{
+    const int64_t before = c->given;
+    crew_message message;
+    for (int i = 0; i < workers; i++)
+        while (receive(c, i, &message)) give(c, &message);
+    return c->given > before;
+}
+
+/* If the worker has ended, pids[number] becomes 0. Of a death, the case in hand is given, and another worker goes on
+ * behind it. */
+static cnn_status look_after(crew *c, int number, cnn_error *err)
+{
+    slot *s = &c->common->slots[number];
+    const pid_t pid = c->pids[number];
+    int status;
+    if (pid == 0 || waitpid(pid, &status, WNOHANG) != pid) return CNN_OK;
+    c->pids[number] = 0;
+    give_all(c, number + 1); /* what it did before it ended comes first */
+    const int64_t at = atomic_load(&s->at);
+    const bool said = child_said(&s->word, pid, status);
+    if (said && WEXITSTATUS(status) == 0) return CNN_OK;
+    crew_message message = {.index = at};
+    describe_death(status, c->job->seconds, &message);
+    if (said || at >= atomic_load(&s->end)) /* not in a case */
+        return CNN_FAIL(err, CNN_INTERNAL,
+                        "a worker process could not start its work, or goes between two cases: %.300s",
+                        message.outcome.reason);
+    atomic_store(&s->at, at + 1);
+    give(c, &message);
+    return atomic_load(&c->common->stop) || hire(c, number, err) ? CNN_OK : err->status;
+}
+
+/* Until no worker is left; after a failure, the others finish the case in hand. */
+static cnn_status supervise(crew *c, int workers, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (bool alive = true; alive;) {
+        if (!give_all(c, workers)) rest();
+        alive = false;
+        for (int i = 0; i < workers; i++) {
+            cnn_error why;
+            if (look_after(c, i, &why) != CNN_OK && status == CNN_OK) status = why.status, *err = why;
+            alive = alive || c->pids[i] != 0;
+        }
+        if (status != CNN_OK || c->job->stop(c->job->user)) atomic_store(&c->common->stop, true);
+    }
+    give_all(c, workers);
+    if (status == CNN_OK && !atomic_load(&c->common->stop) && !cli_interrupted() && c->given != c->job->count)
+        status = CNN_FAIL(err, CNN_INTERNAL, "%lld cases were to be run, and workers told of %lld",
+                          (long long)c->job->count, (long long)c->given);
+    return status;
+}
+
+cnn_status crew_run(const crew_job *job, cnn_error *err)
+{
+    crew c = {.job = job};
+    const int workers = job->workers < 1 ? 1 : job->workers > CREW_MOST ? CREW_MOST : job->workers;
+    c.common = mmap(NULL, sizeof *c.common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (c.common == MAP_FAILED) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with worker processes");
+    int hired = 0;
+    while (hired < workers && hire(&c, hired, err)) hired++;
+    const cnn_status status = hired > 0 ? supervise(&c, hired, err) : err->status;
+    munmap(c.common, sizeof *c.common);
+    return status;
+}
+
+cnn_status crew_alone(const crew_job *job, int64_t index, crew_message *message, cnn_error *err)
+{
+    crew_job one = *job;
+    crew c = {.job = &one};
+    int status = 0;
+    memset(message, 0, sizeof *message);
+    message->index = index;
+    c.common = mmap(NULL, sizeof *c.common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (c.common == MAP_FAILED) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with worker processes");
+    cnn_status result = CNN_OK;
+    one.count = index + 1; /* one block of this one case */
+    one.block = 1;
+    atomic_store(&c.common->next, index);
+    if (!hire(&c, 0, err)) {
+        result = err->status;
+    } else {
+        waitpid(c.pids[0], &status, 0);
+        const bool said = child_said(&c.common->slots[0].word, c.pids[0], status);
+        if (!said || WEXITSTATUS(status) != 0)
+            describe_death(status, one.seconds, message);
+        else if (!receive(&c, 0, message))
+            result = CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
+    }
+    munmap(c.common, sizeof *c.common);
+    return result;
+}

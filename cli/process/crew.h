@@ -1,0 +1,36 @@
+/* crew.h: many small cases by several worker processes. A case that crashes or hangs ends its worker, not the run: the
+ * case is reported and a new worker goes on behind it. */
+#ifndef CLI_PROCESS_CREW_H
+#define CLI_PROCESS_CREW_H
+
+#include "verify/fuzz/fuzz.h"
+
+typedef struct crew_message {
+    int64_t index;
+    int result; /* what `work` says; negative: the worker died */
+    fuzz_outcome outcome;
+} crew_message;
+
+enum { CREW_DIED = -1, CREW_MOST = 64 };
+
+typedef struct crew_job {
+    int workers;
+    int64_t count, block; /* cases 0 .. count-1; a worker takes a block of them at a time */
+    unsigned seconds;     /* a case that takes longer is stopped */
+    void *user;
+    void *(*start)(void *user);  /* in the worker: what it keeps from case to case; NULL: it cannot run */
+    void (*finish)(void *state); /* in the worker */
+    cnn_status (*work)(void *user, void *state, int64_t index, crew_message *message); /* in the worker */
+    /* In the parent, for each case as it comes in; false: enough. */
+    bool (*each)(void *user, const crew_message *message);
+    bool (*stop)(void *user); /* in the parent, asked often */
+} crew_job;
+
+/* Returns when all cases are done, or `each` or `stop` said enough and the cases in hand are done. CNN_INTERNAL when no
+ * process can be started. The process must have started no threads of its own. */
+cnn_status crew_run(const crew_job *job, cnn_error *err);
+
+/* work(user, start(user), index) in a process of its own; a death is in the message as above. */
+cnn_status crew_alone(const crew_job *job, int64_t index, crew_message *message, cnn_error *err);
+
+#endif

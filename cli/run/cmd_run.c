@@ -1,0 +1,212 @@
+/* cmd_run.c: `benchcnn run FILE --out RECORDS`: a recipe: benchcnn's own commands, a line each, all checked before the
+ * first one starts. $OUT in a line stands for RECORDS. What was finished stands there too (records of kind "step"), so
+ * the same command goes on where it stopped. A line that was changed since, or failed, is run again. */
+#include "cli/options/options.h"
+#include "cli/process/watch.h"
+#include "cli/sessions.h"
+#include "cli/table.h"
+#include "parts.h"
+
+#include "harness/base/input.h"
+#include "harness/net/net.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wordexp.h>
+
+static cnn_status at_line(const recipe *r, int line, cnn_error *err)
+{
+    char why[CNN_MESSAGE_MAX];
+    snprintf(why, sizeof why, "%s", err->message);
+    return CNN_FAIL(err, err->status, "%.200s:%d: %.280s", r->path, line, why);
+}
+
+/* ---- Reading. */
+
+/* Words as a shell splits them, with variables, but without commands. argv[0] is the program's name. */
+static cnn_status split(step *s, cnn_error *err)
+{
+    wordexp_t words = {.we_offs = 1};
+    const int failed = wordexp(s->text, &words, WRDE_DOOFFS | WRDE_NOCMD | WRDE_UNDEF);
+    cnn_status status = CNN_OK;
+    if (failed)
+        return CNN_FAIL(err, CNN_BAD_FORMAT, "%s",
+                        failed == WRDE_BADVAL   ? "a variable that is not set ($OUT is)"
+                        : failed == WRDE_CMDSUB ? "commands within commands are not run"
+                                                : "an open quote, or one of | & ; < > ( ) { }");
+    s->argv = calloc(words.we_wordc + 2, sizeof *s->argv);
+    if (s->argv == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
+    for (size_t i = 0; status == CNN_OK && i < words.we_wordc; i++)
+        if ((s->argv[i + 1] = strdup(words.we_wordv[i + 1])) == NULL)
+            status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
+    if (status == CNN_OK && (s->argv[0] = strdup("benchcnn")) == NULL)
+        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
+    s->argc = (int)words.we_wordc + 1;
+    wordfree(&words);
+    return status;
+}
+
+static cnn_status nothing_with_it(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
+{
+    (void)user, (void)text;
+    return problem != NULL || err->status == CNN_UNSUPPORTED ? CNN_OK : err->status;
+}
+
+static cnn_status check_problems(const cli_options *o, cnn_error *err)
+{
+    const cnn_problem_defaults defaults = {.no_bias = o->no_bias, .mb = o->mb};
+    cnn_problem problem;
+    const uint32_t ops = cli_ops(o, err);
+    if (ops == 0) return err->status;
+    for (int op = 0; op < CNN_OP_COUNT; op++) {
+        cnn_status status = CNN_OK;
+        if (!(ops & 1u << op)) continue;
+        for (int i = 0; status == CNN_OK && i < o->problem.count; i++)
+            status = cnn_problem_parse((cnn_op)op, o->problem.items[i], &defaults, &problem, err);
+        for (int i = 0; status == CNN_OK && i < o->problems.count; i++)
+            status = cnn_problem_file(o->problems.items[i], (cnn_op)op, &defaults, nothing_with_it, NULL, err);
+        if (status != CNN_OK && status != CNN_UNSUPPORTED) return status;
+    }
+    return CNN_OK;
+}
+
+/* The network at each batch size and in each type it will be asked for: a file is read and planned, nothing is
+ * allocated that lasts. */
+static cnn_status check_network(const cli_options *o, cnn_error *err)
+{
+    enum { BATCHES = 64 };
+    int64_t batches[BATCHES] = {100};
+    int count = 1;
+    cli_type_set types;
+    if (o->net == NULL) return CNN_OK;
+    cnn_status status = cli_types(o, &types, err);
+    if (status == CNN_OK && o->batch != NULL)
+        status = cli_ints("batch", o->batch, 1, 1 << 20, batches, BATCHES, &count, err);
+    for (int t = 0; status == CNN_OK && t < types.count; t++)
+        for (int b = 0; status == CNN_OK && b < count; b++) {
+            cnn_network *network = NULL;
+            status = cnn_net_load(o->net, &types.types[t], batches[b], (uint64_t)o->seed, &network, err);
+            cnn_net_free(network);
+        }
+    return status;
+}
+
+static cnn_status check_loaded(void *user, watch *shared, cnn_error *err)
+{
+    cli_options *o = user;
+    cnn_registry registry = {.n_plugins = 0};
+    o->registry = &registry;
+    o->watch = shared;
+    cnn_status status = cli_load(o, &registry, err);
+    if (status == CNN_OK) status = cli_check_args(o, err);
+    if (status == CNN_OK) status = check_problems(o, err);
+    if (status == CNN_OK) status = check_network(o, err);
+    if (status == CNN_OK && cli_runs_impl(o)) status = cli_sessions_probe(o, err);
+    if (shared == NULL) cnn_registry_close(&registry);
+    return status;
+}
+
+/* What can be wrong before anything runs: the command, its options, implementations, axes, problem files, networks. */
+static cnn_status check(step *s, cnn_error *err)
+{
+    static cli_options o; /* large: kept off the stack */
+    if (s->argc < 2 || cli_find_command(s->argv[1], err) == NULL) return err->status;
+    if (strcmp(s->argv[1], "run") == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a recipe does not run recipes");
+    if (cli_parse(&o, NULL, s->argc, s->argv, err) != CNN_OK) return err->status;
+    if ((s->command = strdup(o.command_line)) == NULL)
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
+    return o.plugin.count > 0 ? watch_apart(check_loaded, &o, err) : check_loaded(&o, NULL, err);
+}
+
+static cnn_status add_line(recipe *r, int number, char *line, cnn_error *err)
+{
+    char *text = line + strspn(line, " \t");
+    text[strcspn(text, "\r\n")] = '\0';
+    if (text[0] == '\0' || text[0] == '#') return CNN_OK;
+    step *steps = realloc(r->steps, ((size_t)r->count + 1) * sizeof *steps);
+    if (steps == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
+    r->steps = steps;
+    step *s = &steps[r->count++];
+    *s = (step){.line = number, .text = strdup(text)};
+    if (s->text == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
+    cnn_status status = split(s, err);
+    if (status == CNN_OK) status = check(s, err);
+    if (status == CNN_UNAVAILABLE)
+        return (s->left_out = strdup(err->message)) != NULL ? CNN_OK : at_line(r, number, err);
+    return status == CNN_OK ? CNN_OK : at_line(r, number, err);
+}
+
+static cnn_status read_recipe(recipe *r, cnn_error *err)
+{
+    char *line = NULL;
+    size_t size = 0;
+    cnn_status status = CNN_OK;
+    const char *why;
+    FILE *file = input_stream(r->path, &why);
+    if (file == NULL) return CNN_FAIL(err, CNN_IO, "%.300s: %s", r->path, why);
+    for (int number = 1; status == CNN_OK && input_line(&line, &size, file) >= 0; number++)
+        status = add_line(r, number, line, err);
+    if (status == CNN_OK && !feof(file)) status = CNN_FAIL(err, CNN_IO, "%.300s: %s", r->path, input_line_why());
+    free(line);
+    fclose(file);
+    if (status == CNN_OK && r->count == 0) status = CNN_FAIL(err, CNN_BAD_FORMAT, "%.300s: no command", r->path);
+    return status;
+}
+
+cnn_status args_run(const cli_options *o, cnn_error *err)
+{
+    if (o->words.count != 1)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "run takes one recipe, not %d: benchcnn run FILE --out RECORDS.jsonl",
+                        o->words.count);
+    if (o->out == NULL)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "run needs --out RECORDS.jsonl: what was finished stands there");
+    return CNN_OK;
+}
+
+static cnn_status set_up(recipe *r, cnn_error *err)
+{
+    const cli_options *o = r->options;
+    r->path = o->words.items[0];
+    if (setenv("OUT", o->out, 1) != 0) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "$OUT cannot be set");
+    cnn_status status = read_recipe(r, err);
+    if (status == CNN_OK) status = cli_sink_open(o->out, false, &r->sink, err); /* makes the file */
+    return status == CNN_OK ? run_find_done(r, err) : status;
+}
+
+/* ---- Running. */
+
+static cnn_status run_steps(recipe *r, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < r->count; i++) {
+        const step *s = &r->steps[i];
+        table_put(stdout, "[%d/%d] %s%s\n", i + 1, r->count, s->text, s->done ? " (done before)" : "");
+        if (s->left_out != NULL) table_put(stdout, "    left out: %s\n", s->left_out);
+        r->left += s->left_out != NULL;
+        if (!s->done && s->left_out == NULL) status = run_step(r, s, err);
+    }
+    return status;
+}
+
+int cmd_run(const cli_options *options, cnn_error *err)
+{
+    recipe r = {.options = options};
+    cnn_status status = set_up(&r, err);
+    if (status == CNN_OK && !options->dry_run) status = run_steps(&r, err);
+    if (status == CNN_OK && options->dry_run) table_put(stdout, "%s: %d commands, all well formed\n", r.path, r.count);
+    const int result = status != CNN_OK   ? cli_fail(err)
+                       : r.failed > 0     ? EXIT_FAILED
+                       : r.left < r.count ? EXIT_HELD
+                                          : EXIT_NOTHING;
+    record_sink_close(r.sink);
+    for (int i = 0; i < r.count; i++) {
+        for (int k = 0; r.steps[i].argv != NULL && k < r.steps[i].argc; k++) free(r.steps[i].argv[k]);
+        free(r.steps[i].argv);
+        free(r.steps[i].text);
+        free(r.steps[i].command);
+        free(r.steps[i].left_out);
+    }
+    free(r.steps);
+    return result;
+}

@@ -1,0 +1,75 @@
+/* done.c: what stands in a recipe's records of its steps. A step has two: one when it begins, one with its exit
+ * status when it has ended. A run that is killed between the end of a step and that second record is survived, too: the
+ * step's own last record, "end", holds its exit status. */
+#include "parts.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct reader {
+    recipe *recipe;
+    step *begun; /* the latest to begin, without an end; NULL: none */
+    bool ended;  /* but for its second record */
+} reader;
+
+/* Lines may be alike: each time one was done counts for one of them. */
+static step *find_open(const recipe *r, const char *text)
+{
+    for (int i = 0; i < r->count; i++)
+        if (!r->steps[i].done && strcmp(r->steps[i].text, text) == 0) return &r->steps[i];
+    return NULL;
+}
+
+static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
+{
+    reader *from = user;
+    double status;
+    const char *kind = record_get_text(record, "kind"), *command = record_get_text(record, "command");
+    (void)err;
+    if (command == NULL) return CNN_OK;
+    const bool has_status = record_get_real(record, "status", &status),
+               held = has_status && !(status > 0 || status < 0);
+    if (strcmp(kind, "end") == 0 && from->begun != NULL && from->begun->command != NULL &&
+        strcmp(command, from->begun->command) == 0)
+        from->ended = held; /* one that failed is run again */
+    if (strcmp(kind, "step") != 0) return CNN_OK;
+    step *s = find_open(from->recipe, command);
+    from->begun = has_status ? NULL : s;
+    from->ended = false;
+    if (held && s != NULL) s->done = true;
+    return CNN_OK;
+}
+
+cnn_status run_find_done(recipe *r, cnn_error *err)
+{
+    reader from = {.recipe = r};
+    int bad;
+    const cnn_status status = record_read(r->options->out, read_one, &from, &bad, err);
+    if (status != CNN_OK || !from.ended) return status;
+    from.begun->done = true;
+    return r->options->dry_run ? CNN_OK : run_record_end(r, from.begun, EXIT_HELD, NAN, err);
+}
+
+static cnn_record *new_record(const recipe *r, const step *s)
+{
+    cnn_record *record = record_new("step");
+    record_text(record, "recipe", r->path);
+    record_int(record, "line", s->line);
+    record_text(record, "command", s->text);
+    return record;
+}
+
+cnn_status run_record_begin(const recipe *r, const step *s, cnn_error *err)
+{
+    cnn_record *record = new_record(r, s);
+    record_text(record, "state", "begun");
+    return record_write(r->sink, record, err);
+}
+
+cnn_status run_record_end(const recipe *r, const step *s, int status, double seconds, cnn_error *err)
+{
+    cnn_record *record = new_record(r, s);
+    record_int(record, "status", status);
+    record_real(record, "seconds", seconds);
+    return record_write(r->sink, record, err);
+}

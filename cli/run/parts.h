@@ -1,0 +1,36 @@
+/* parts.h: what the files of `benchcnn run` share: cmd_run.c reads a recipe, done.c finds what an earlier run
+ * of it finished, step.c runs a line. */
+#ifndef CLI_RUN_PARTS_H
+#define CLI_RUN_PARTS_H
+
+#include "cli/cli.h"
+
+typedef struct step {
+    int line;
+    char *text; /* as in the file */
+    char **argv;
+    int argc;
+    char *command;  /* as the program itself names it in its records */
+    bool done;      /* by an earlier run */
+    char *left_out; /* why it cannot run here: an implementation that was not built, or has no device */
+} step;
+
+typedef struct recipe {
+    const cli_options *options;
+    const char *path;
+    step *steps;
+    int count, left, failed; /* left: out */
+    record_sink *sink;
+} recipe;
+
+/* Marks the steps that --out says are done, once for each time they stand there. */
+cnn_status run_find_done(recipe *r, cnn_error *err);
+/* Records of kind "step": that one begins; how it ended, after how many seconds (NaN: an earlier run did not live to
+ * say). */
+cnn_status run_record_begin(const recipe *r, const step *s, cnn_error *err);
+cnn_status run_record_end(const recipe *r, const step *s, int status, double seconds, cnn_error *err);
+
+/* In a process of its own, which does not outlive this one. CNN_INTERRUPTED when it was stopped, or this one was. */
+cnn_status run_step(recipe *r, const step *s, cnn_error *err);
+
+#endif

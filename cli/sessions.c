@@ -1,0 +1,191 @@
+/* sessions.c: opening what --impl chooses. */
+#include "sessions.h"
+#include "table.h"
+
+#include "harness/device/call.h"
+#include "harness/problem/names.h"
+
+#include <string.h>
+
+static bool is_open(const cli_sessions *sessions, const cnn_impl *impl)
+{
+    for (int i = 0; i < sessions->count; i++)
+        if (sessions->list[i].impl == impl) return true;
+    return false;
+}
+
+static cnn_status open_session(const cnn_impl *impl, const cnn_session_params *params, bool to_time,
+                               cnn_session *session, cnn_error *err)
+{
+    if (to_time && !cnn_impl_timed(impl))
+        return CNN_FAIL(
+            err, CNN_UNAVAILABLE,
+            "%s is emulated in this build (its GPU kernels run on the host, to be verified), so it is never "
+            "timed",
+            impl->name);
+    return cnn_session_open(impl, params, session, err);
+}
+
+cnn_status cli_sessions_probe(const cli_options *options, cnn_error *err)
+{
+    cnn_choice choices[CNN_MAX_CHOICES];
+    const bool by_name = options->impl && !strpbrk(options->impl, "*?[");
+    int count = 0, able = 0;
+    cnn_status status = cnn_choices_parse(options->registry, options->impl, choices, &count, err);
+    for (int i = 0; status == CNN_OK && i < count; i++) {
+        cnn_error why;
+        if (CNN_CALL(choices[i].impl, probe, &why, &why) == CNN_OK)
+            able++;
+        else if (by_name)
+            status = CNN_FAIL(err, CNN_UNAVAILABLE, "%s: %.400s", choices[i].impl->name, why.message);
+    }
+    if (status != CNN_OK || able > 0) return status;
+    return CNN_FAIL(err, CNN_UNAVAILABLE, "none of --impl %.300s can run here; see `benchcnn list`", options->impl);
+}
+
+cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessions *sessions, cnn_error *err)
+{
+    cnn_session_params params = cli_session_params(options);
+    bool by_name = options->impl && !strpbrk(options->impl, "*?[");
+    int lost = 0;
+    sessions->count = 0;
+    cnn_status status = cnn_settings_check(options->registry, params.settings, params.n_settings, err);
+    if (status == CNN_OK)
+        status = cnn_choices_parse(options->registry, options->impl, sessions->choices, &sessions->n_choices, err);
+    for (int i = 0; status == CNN_OK && i < sessions->n_choices; i++) {
+        const cnn_impl *impl = sessions->choices[i].impl;
+        if (is_open(sessions, impl)) continue;
+        if (!isolate_enter(sessions->page, impl->name, "opening it")) {
+            lost++;
+            continue;
+        }
+        status = open_session(impl, &params, to_time, &sessions->list[sessions->count], err);
+        if (status == CNN_OK) sessions->count++;
+        if (status == CNN_UNAVAILABLE && !by_name) {
+            table_put(stderr, "without %s: %s\n", impl->name, err->message);
+            status = CNN_OK;
+        }
+    }
+    isolate_enter(sessions->page, NULL, NULL);
+    if (status == CNN_OK && sessions->count + lost == 0)
+        status = CNN_FAIL(err, CNN_UNAVAILABLE, "no implementation can run here; see `benchcnn list`");
+    if (status != CNN_OK) cli_sessions_close(sessions);
+    return status;
+}
+
+void cli_sessions_close(cli_sessions *sessions)
+{
+    for (int i = 0; i < sessions->count; i++) {
+        isolate_enter(sessions->page, sessions->list[i].impl->name, "closing it");
+        cnn_session_close(&sessions->list[i]);
+    }
+    isolate_enter(sessions->page, NULL, NULL);
+    sessions->count = 0;
+}
+
+typedef struct said_list { /* what was said already, by another session */
+    char texts[8][256];
+    int count;
+} said_list;
+
+static void say_warning(void *user, const char *key, const char *value)
+{
+    said_list *said = user;
+    if (strncmp(key, CNN_WARNING, strlen(CNN_WARNING)) != 0) return;
+    for (int i = 0; i < said->count; i++)
+        if (strncmp(said->texts[i], value, sizeof said->texts[i] - 1) == 0) return;
+    fprintf(stderr, "benchcnn: warning: %s; all records of such figures say so\n", value);
+    if (said->count < (int)(sizeof said->texts / sizeof said->texts[0]))
+        snprintf(said->texts[said->count++], sizeof said->texts[0], "%s", value);
+}
+
+void cli_say_warnings(const cli_sessions *sessions)
+{
+    said_list said = {.count = 0};
+    for (int i = 0; i < sessions->count; i++) {
+        const cnn_session *s = &sessions->list[i];
+        isolate_enter(sessions->page, s->impl->name, "asking it about itself");
+        cnn_describe(s, say_warning, &said);
+    }
+    isolate_enter(sessions->page, NULL, NULL);
+}
+
+int64_t cli_sessions_behind(const cli_sessions *sessions, int session)
+{
+    int64_t next = 0;
+    for (int i = 0; sessions->choices[i].impl != sessions->list[session].impl; i++) {
+        const isolate_lost *lost = isolate_find_lost(sessions->page, sessions->choices[i].impl->name);
+        if (lost != NULL && lost->next > next) next = lost->next;
+    }
+    return next;
+}
+
+cnn_status cli_sessions_environment(const cli_sessions *sessions, int index, const char *command, record_sink *sink,
+                                    cnn_error *err)
+{
+    const cnn_session *session = &sessions->list[index];
+    isolate_enter(sessions->page, session->impl->name, "asking it about itself");
+    const cnn_status status = record_environment(sink, session, command, err);
+    isolate_enter(sessions->page, NULL, NULL);
+    return status;
+}
+
+bool cli_chosen(const cli_sessions *sessions, const cnn_session *session, const cnn_algorithm *algorithm)
+{
+    for (int i = 0; i < sessions->n_choices; i++)
+        if (sessions->choices[i].impl == session->impl && cnn_choice_matches(&sessions->choices[i], algorithm))
+            return true;
+    return false;
+}
+
+cnn_op cli_deciding_op(const cnn_net *net)
+{
+    for (int i = 0; i < net->n_layers; i++)
+        if (net->layers[i].problem.op == CNN_OP_CONV) return CNN_OP_CONV;
+    return CNN_OP_FC;
+}
+
+static bool fits(const cnn_choice *choice, cnn_op op)
+{
+    for (int a = 0; a < choice->impl->n_algorithms; a++)
+        if (choice->impl->algorithms[a].ops & 1u << op &&
+            (cnn_choice_tuned(choice) || cnn_choice_matches(choice, &choice->impl->algorithms[a])))
+            return true;
+    return false;
+}
+
+/* Runs bear the name of the algorithm that does the deciding operation: one that does not would name what never ran. */
+static cnn_status fail_misfit(const cnn_choice *misfit, cnn_op op, const cnn_net *net, cnn_error *err)
+{
+    const cnn_impl *impl = misfit->impl;
+    const char *name = impl->name, *pattern = misfit->pattern[0] ? misfit->pattern : "*";
+    const char *none = op == CNN_OP_FC ? " (no conv is in it)" : "";
+    for (int a = 0; a < impl->n_algorithms; a++)
+        if (impl->algorithms[a].ops & 1u << op)
+            return CNN_FAIL(
+                err, CNN_BAD_ARGUMENT,
+                "%s:%s does no %s, which is what tells runs of network %s apart%s: name one that does, %s:%s "
+                "for instance, or none: --impl %s",
+                name, pattern, cnn_op_name(op), net->name, none, name, impl->algorithms[a].name, name);
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s:%s does no %s, which network %s needs; see `benchcnn list`", name,
+                    pattern, cnn_op_name(op), net->name);
+}
+
+cnn_status cli_fitting(const cli_sessions *sessions, const cnn_net *net, cnn_error *err)
+{
+    const cnn_op op = cli_deciding_op(net);
+    const cnn_choice *misfit = NULL;
+    int fitting = 0;
+    for (int i = 0; i < sessions->n_choices; i++) {
+        const cnn_choice *choice = &sessions->choices[i];
+        if (!is_open(sessions, choice->impl)) continue;
+        if (fits(choice, op))
+            fitting++;
+        else
+            misfit = choice;
+    }
+    if (fitting == 0 && misfit != NULL) return fail_misfit(misfit, op, net, err);
+    if (misfit != NULL)
+        fprintf(stderr, "without %s:%s: it does no %s\n", misfit->impl->name, misfit->pattern, cnn_op_name(op));
+    return CNN_OK;
+}

@@ -1,0 +1,39 @@
+/* sessions.h: the implementations that --impl chooses, opened once each. */
+#ifndef CLI_SESSIONS_H
+#define CLI_SESSIONS_H
+
+#include "cli.h"
+#include "cli/process/isolate.h"
+
+typedef struct cli_sessions {
+    cnn_session list[CNN_MAX_CHOICES];
+    int count;
+    cnn_choice choices[CNN_MAX_CHOICES];
+    int n_choices;
+    isolate_page *page; /* the caller's, before they are opened; NULL: not isolated */
+} cli_sessions;
+
+/* One that cannot run here, or is emulated where it is `to_time`, is an error when it was chosen by name; with no
+ * --impl or a glob it is passed over with a word on standard error. None left: CNN_UNAVAILABLE; but CNN_OK where
+ * some ended a process before this one, which was told: these are left out. */
+cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessions *sessions, cnn_error *err);
+void cli_sessions_close(cli_sessions *sessions);
+/* Whether cli_sessions_open() would find what it needs on this machine: CNN_UNAVAILABLE, and why not. Opens nothing. */
+cnn_status cli_sessions_probe(const cli_options *options, cnn_error *err);
+/* What their implementations warn of (CNN_WARNING), on standard error, each thing once: by commands that time. */
+void cli_say_warnings(const cli_sessions *sessions);
+/* The environment record of list[index]. */
+cnn_status cli_sessions_environment(const cli_sessions *sessions, int index, const char *command, record_sink *sink,
+                                    cnn_error *err);
+/* With --isolate: at which number the cases of list[session] begin, for all that comes before it and is left out. */
+int64_t cli_sessions_behind(const cli_sessions *sessions, int session);
+/* Whether --impl chooses this algorithm of the session's implementation. */
+bool cli_chosen(const cli_sessions *sessions, const cnn_session *session, const cnn_algorithm *algorithm);
+
+/* The operation whose algorithms tell training runs apart: convolution; FC in a network without any. */
+cnn_op cli_deciding_op(const cnn_net *net);
+/* CNN_BAD_ARGUMENT when no chosen algorithm does the network's deciding operation; a choice that does not, beside
+ * others that do, is named on standard error. */
+cnn_status cli_fitting(const cli_sessions *sessions, const cnn_net *net, cnn_error *err);
+
+#endif

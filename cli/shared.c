@@ -1,0 +1,172 @@
+/* shared.c: what several commands make of their options. */
+#include "cli.h"
+#include "harness/base/text.h"
+#include "harness/cpu/threads.h"
+#include "harness/problem/names.h"
+#include "table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+/* Adds each word of a comma-separated list as a bit; "all" is every bit. */
+static cnn_status names_mask(const cnn_name_set *set, const char *text, uint32_t *mask, cnn_error *err)
+{
+    char copy[512], *rest = copy;
+    *mask = 0;
+    if (text == NULL || strcasecmp(text, "all") == 0) {
+        *mask = (1u << set->count) - 1;
+        return CNN_OK;
+    }
+    if (strlen(text) >= sizeof copy) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a list of %ss is too long", set->what);
+    strcpy(copy, text);
+    while (rest != NULL) {
+        const int index = cnn_name_find(set, strsep(&rest, ","), err);
+        if (index < 0) return err->status;
+        *mask |= 1u << index;
+    }
+    return CNN_OK;
+}
+
+cnn_status cli_types(const cli_options *options, cli_type_set *set, cnn_error *err)
+{
+    uint32_t dtypes, layouts;
+    const int math = cnn_name_find(&cnn_math_names, options->math, err);
+    set->count = 0;
+    if (math < 0) return err->status;
+    if (names_mask(&cnn_dtype_names, options->dtype, &dtypes, err) != CNN_OK) return err->status;
+    if (names_mask(&cnn_layout_names, options->layout, &layouts, err) != CNN_OK) return err->status;
+    for (int d = 0; d < CNN_DTYPE_COUNT; d++)
+        for (int l = 0; l < CNN_LAYOUT_COUNT; l++)
+            if (dtypes >> d & layouts >> l & 1u)
+                set->types[set->count++] = (cnn_type){(cnn_dtype)d, (cnn_layout)l, (cnn_math)math};
+    return CNN_OK;
+}
+
+uint32_t cli_dirs(const cli_options *options, cnn_error *err)
+{
+    static const char *const names[] = {"FWD", "BWD_D", "BWD_W", "BWD"};
+    const cnn_name_set with_both = {"direction", names, 4};
+    uint32_t mask;
+    if (names_mask(&with_both, options->dir, &mask, err) != CNN_OK) return 0;
+    if (mask & 8u) mask |= 1u << CNN_BWD_D | 1u << CNN_BWD_W;
+    return mask & 7u;
+}
+
+uint32_t cli_ops(const cli_options *options, cnn_error *err)
+{
+    uint32_t mask;
+    if (options->op == NULL) return 1u << CNN_OP_CONV;
+    return names_mask(&cnn_op_names, options->op, &mask, err) == CNN_OK ? mask : 0;
+}
+
+static bool holds(const int64_t *list, int count, int64_t value)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == value) return true;
+    return false;
+}
+
+cnn_status cli_ints(const char *option, const char *text, int64_t min, int64_t max, int64_t *list, int capacity,
+                    int *count, cnn_error *err)
+{
+    const char *at = text;
+    *count = 0;
+    do {
+        char *end;
+        errno = 0;
+        const long long value = strtoll(at, &end, 10);
+        if (end == at || (*end != ',' && *end != '\0') || errno == ERANGE)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s: '%.64s' is no whole number", option, at);
+        if (value < min || value > max)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is %lld, but must be from %lld to %lld", option, value,
+                            (long long)min, (long long)max);
+        if (!holds(list, *count, value)) {
+            if (*count == capacity)
+                return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s takes at most %d number%s", option, capacity,
+                                capacity == 1 ? "" : "s");
+            list[(*count)++] = value;
+        }
+        at = *end == ',' ? end + 1 : NULL;
+    } while (at != NULL);
+    return CNN_OK;
+}
+
+cnn_session_params cli_session_params(const cli_options *options)
+{
+    return (cnn_session_params){.threads = options->threads > 0 ? (int)options->threads : cpu_count(),
+                                .device = (int)options->device,
+                                .settings = options->set.items,
+                                .n_settings = options->set.count};
+}
+
+void cli_append_option(char *command, size_t size, const char *name, const char *word)
+{
+    cnn_append(command, size, " --%s ", name);
+    cnn_append_quoted(command, size, word);
+}
+
+cnn_status cli_no_words(const cli_options *options, cnn_error *err)
+{
+    if (options->words.count == 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no '%.64s': options begin with --", options->command,
+                    options->words.items[0]);
+}
+
+void cli_say_bad_lines(const char *path, int bad)
+{
+    if (bad == 0) return;
+    table_put(stderr, "benchcnn: %s: %d line%s no record (a run that was killed?), passed over\n", path, bad,
+              bad == 1 ? " is" : "s are");
+}
+
+void cli_say_other_build(const char *path)
+{
+    fprintf(stderr,
+            "%s holds points that another build of benchcnn measured, or this one with other libraries or another "
+            "driver: they are measured again\n",
+            path);
+}
+
+/* By what it is and not by its name: links and ./ lead to the same file. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    if (stat(a, &first) != 0) return strcmp(a, b) == 0;
+    return S_ISREG(first.st_mode) && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+cnn_status cli_keep_apart(const cli_file *out, const cli_file *other, cnn_error *err)
+{
+    if (out->path == NULL || other->path == NULL || !same_file(out->path, other->path)) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s %.180s would spoil %s %.180s: they are one file", out->option, out->path,
+                    other->option, other->path);
+}
+
+static void say_of_file(const char *path, const record_sink *sink)
+{
+    if (record_sink_cut(sink) > 0)
+        fprintf(stderr,
+                "benchcnn: %s ended in half a record (a run that was killed, or a full disk): cut off, %lld bytes\n",
+                path, (long long)record_sink_cut(sink));
+    if (record_sink_unlocked(sink) != 0)
+        fprintf(stderr, "benchcnn: %s lies where files cannot be locked (%s): let no other command write to it\n", path,
+                strerror(record_sink_unlocked(sink)));
+}
+
+cnn_status cli_sink_open(const char *out, bool json, record_sink **sink, cnn_error *err)
+{
+    const cnn_status status = record_sink_open(out, json, sink, err);
+    if (status == CNN_OK) say_of_file(out, *sink);
+    return status;
+}
+
+cnn_status cli_sink_share(const char *path, record_sink **sink, cnn_error *err)
+{
+    const cnn_status status = record_sink_share(path, sink, err);
+    if (status == CNN_OK) say_of_file(path, *sink);
+    return status;
+}

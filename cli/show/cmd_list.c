@@ -1,0 +1,103 @@
+/* cmd_list.c: `benchcnn list`: implementations, their algorithms and knobs, and why one is not available here. */
+#include "cli/cli.h"
+#include "cli/table.h"
+#include "harness/base/text.h"
+#include "harness/device/call.h"
+#include "harness/device/registry.h"
+#include "harness/problem/names.h"
+
+#include <string.h>
+
+static void ops_text(uint32_t ops, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (int op = 0; op < CNN_OP_COUNT; op++)
+        if (ops & 1u << op) cnn_append(text, size, "%s%s", text[0] != '\0' ? "," : "", cnn_op_name((cnn_op)op));
+}
+
+/* Columns of text behind the longest name: names of algorithms are "impl:algorithm". */
+static int name_width(const cnn_impl *impl)
+{
+    size_t width = 0, length;
+    for (int i = 0; i < impl->n_algorithms; i++)
+        if ((length = strlen(impl->name) + 1 + strlen(impl->algorithms[i].name)) > width) width = length;
+    for (int i = 0; i < impl->n_knobs; i++)
+        if ((length = strlen(impl->knobs[i].name) + 2) > width) width = length; /* knobs stand two columns in */
+    return (int)width;
+}
+
+static void print_impl(const cnn_impl *impl)
+{
+    const int width = name_width(impl);
+    cnn_error why;
+    const bool available = CNN_CALL(impl, probe, &why, &why) == CNN_OK;
+    table_print(4, "%s %s%s: %s\n", available ? "✓" : "✗", impl->name,
+                cnn_impl_timed(impl) ? "" : " (emulated: to be verified, never timed)", impl->doc);
+    if (!available) table_print(8, "    not available here: %s\n", why.message);
+    for (int i = 0; i < impl->n_algorithms; i++) {
+        const cnn_algorithm *a = &impl->algorithms[i];
+        char ops[256], name[2 * CNN_NAME_MAX];
+        ops_text(a->ops, ops, sizeof ops);
+        snprintf(name, sizeof name, "%s:%s", impl->name, a->name);
+        table_print(width + 5, "    %-*s %s\n    %-*s for %s%s\n", width, name, a->doc, width, "", ops,
+                    a->flags & CNN_ALGO_DETERMINISTIC ? "; deterministic" : "");
+    }
+    if (impl->n_knobs > 0) printf("    knobs (--set %s.KNOB=VALUE):\n", impl->name);
+    for (int i = 0; i < impl->n_knobs; i++) {
+        const cnn_knob *k = &impl->knobs[i];
+        table_print(width + 5, "      %-*s %s; %lld to %lld [%lld]\n", width - 2, k->name, k->doc, (long long)k->min,
+                    (long long)k->max, (long long)k->def);
+    }
+}
+
+static cnn_status write_impl(record_sink *sink, const cnn_impl *impl, cnn_error *err)
+{
+    cnn_error why = {.message = ""};
+    cnn_record *record = record_new("implementation");
+    record_text(record, "impl", impl->name);
+    record_text(record, "doc", impl->doc);
+    record_bool(record, "emulated", !cnn_impl_timed(impl));
+    record_bool(record, "available", CNN_CALL(impl, probe, &why, &why) == CNN_OK);
+    record_text(record, "why_not", why.message);
+    cnn_status status = record_write(sink, record, err);
+    for (int i = 0; status == CNN_OK && i < impl->n_algorithms; i++) {
+        char ops[256];
+        ops_text(impl->algorithms[i].ops, ops, sizeof ops);
+        record = record_new("algorithm");
+        record_text(record, "impl", impl->name);
+        record_text(record, "algorithm", impl->algorithms[i].name);
+        record_text(record, "doc", impl->algorithms[i].doc);
+        record_text(record, "ops", ops);
+        record_bool(record, "deterministic", impl->algorithms[i].flags & CNN_ALGO_DETERMINISTIC);
+        status = record_write(sink, record, err);
+    }
+    for (int i = 0; status == CNN_OK && i < impl->n_knobs; i++) {
+        record = record_new("knob");
+        record_text(record, "impl", impl->name);
+        record_text(record, "knob", impl->knobs[i].name);
+        record_text(record, "doc", impl->knobs[i].doc);
+        record_int(record, "min", impl->knobs[i].min);
+        record_int(record, "max", impl->knobs[i].max);
+        record_int(record, "default", impl->knobs[i].def);
+        status = record_write(sink, record, err);
+    }
+    return status;
+}
+
+cnn_status args_list(const cli_options *options, cnn_error *err) { return cli_no_words(options, err); }
+
+int cmd_list(const cli_options *options, cnn_error *err)
+{
+    record_sink *sink = NULL;
+    if (!options->json) {
+        for (int i = 0; i < cnn_impl_count(options->registry); i++) print_impl(cnn_impl_at(options->registry, i));
+        for (const cnn_left_out *out = cnn_impls_left_out(); out->name != NULL; out++)
+            printf("✗ %s: not built: %s\n", out->name, out->why);
+        return EXIT_HELD;
+    }
+    cnn_status status = record_sink_open(NULL, true, &sink, err);
+    for (int i = 0; status == CNN_OK && i < cnn_impl_count(options->registry); i++)
+        status = write_impl(sink, cnn_impl_at(options->registry, i), err);
+    record_sink_close(sink);
+    return status == CNN_OK ? EXIT_HELD : cli_fail(err);
+}

@@ -1,0 +1,121 @@
+/* cmd_table.c: `benchcnn table FILE.jsonl...`: the records of any command as a table for others: text, Markdown, CSV.
+ * One kind of record a table: the first one of export.inc that there is, or the one that --kind names. */
+#include "export.h"
+#include "harness/problem/names.h"
+#include "speedups.h"
+
+#include <string.h>
+
+typedef struct export_run {
+    export_table tables[EXPORT_TABLES];
+    int count;
+    export_format format;
+    int kind; /* in tables; -1: not named */
+    int part; /* how many of its rows are a table of their own for people: they share few columns with the rest */
+} export_run;
+
+/* They are in no record: they are made of two. */
+static bool of_speedups(const export_run *r)
+{
+    return r->kind >= 0 && strcmp(r->tables[r->kind].name, "speedups") == 0;
+}
+
+static cnn_status read_options(const cli_options *o, export_run *r, cnn_error *err)
+{
+    static const char *const formats[EXPORT_FORMATS] = {"text", "markdown", "csv"};
+    const cnn_name_set format_names = {"format", formats, EXPORT_FORMATS};
+    const char *kinds[EXPORT_TABLES];
+    *r = (export_run){.kind = -1};
+    r->count = export_tables(r->tables);
+    for (int i = 0; i < r->count; i++) kinds[i] = r->tables[i].name;
+    const cnn_name_set kind_names = {"kind of table", kinds, r->count};
+    if (o->words.count == 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "table needs record files: benchcnn table FILE.jsonl... [--format F]");
+    const int format = cnn_name_find(&format_names, o->format, err);
+    if (format < 0) return err->status;
+    r->format = (export_format)format;
+    if (o->kind && (r->kind = cnn_name_find(&kind_names, o->kind, err)) < 0) return err->status;
+    if ((o->baseline || o->impl) && !of_speedups(r))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with --kind speedups, and means nothing without it",
+                        o->baseline ? "baseline" : "impl");
+    return CNN_OK;
+}
+
+cnn_status args_table(const cli_options *options, cnn_error *err)
+{
+    export_run r;
+    return read_options(options, &r, err);
+}
+
+static cnn_status add_one(void *user, const cnn_record *record, cnn_error *err)
+{
+    export_run *r = user;
+    return export_add(r->tables, r->count, record, err);
+}
+
+static cnn_status read_files(const cli_options *o, export_run *r, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < o->words.count; i++) {
+        int bad = 0;
+        status = record_read(o->words.items[i], add_one, r, &bad, err);
+        if (status == CNN_OK) cli_say_bad_lines(o->words.items[i], bad);
+    }
+    return status;
+}
+
+static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *err)
+{
+    speedup_set set = {.count = 0};
+    cnn_status status = cli_speedups(o, 0, &set, err);
+    for (int i = 0; status == CNN_OK && i < set.count; i++) {
+        cnn_record *record = cli_speedup_record(&set.rows[i]);
+        status = record ? export_add(r->tables, r->count, record, err)
+                        : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a table");
+        record_free(record);
+        r->part += set.rows[i].own->epoch != NULL;
+    }
+    speedup_free(&set);
+    return status;
+}
+
+/* Which is printed; what else there is, is said. */
+static cnn_status choose(const cli_options *o, export_run *r, cnn_error *err)
+{
+    const bool named = r->kind >= 0;
+    for (int i = 0; r->kind < 0 && i < r->count; i++)
+        if (r->tables[i].count > 0) r->kind = i;
+    if (r->kind < 0 || r->tables[r->kind].count == 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%.300s%s no %s", o->words.items[0],
+                        o->words.count > 1 ? " and the other files hold" : " holds",
+                        named ? r->tables[r->kind].what : "record that makes a table");
+    for (int i = 0; !named && !o->quiet && i < r->count; i++)
+        if (i != r->kind && r->tables[i].count > 0)
+            fprintf(stderr, "beside these: %d %s, --kind %s\n", r->tables[i].count, r->tables[i].what,
+                    r->tables[i].name);
+    return CNN_OK;
+}
+
+static cnn_status print(const export_run *r, cnn_error *err)
+{
+    const export_table *all = &r->tables[r->kind];
+    if (r->format == EXPORT_CSV || r->part == 0 || r->part == all->count) return export_print(all, r->format, err);
+    export_table first = *all, rest = *all;
+    first.count = r->part;
+    rest.rows += r->part;
+    rest.count -= r->part;
+    const cnn_status status = export_print(&first, r->format, err);
+    putchar('\n');
+    return status == CNN_OK ? export_print(&rest, r->format, err) : status;
+}
+
+int cmd_table(const cli_options *options, cnn_error *err)
+{
+    export_run r;
+    cnn_status status = read_options(options, &r, err);
+    if (status == CNN_OK) status = (of_speedups(&r) ? add_speedups : read_files)(options, &r, err);
+    if (status == CNN_OK) status = choose(options, &r, err);
+    if (status == CNN_OK) status = print(&r, err);
+    for (int i = 0; i < r.count; i++) export_free(&r.tables[i]);
+    return status == CNN_OK ? EXIT_HELD : cli_fail(err);
+}

@@ -1,0 +1,40 @@
+/* export.h: a table of records for others: text, Markdown, CSV. */
+#ifndef CLI_SHOW_EXPORT_H
+#define CLI_SHOW_EXPORT_H
+
+#include "cli/cli.h"
+
+enum { EXPORT_COLUMNS = 32, EXPORT_TABLES = 8 };
+
+typedef enum export_kind { EXPORT_WORDS, EXPORT_NUMBER, EXPORT_SECONDS, EXPORT_SHARE } export_kind;
+typedef enum export_format { EXPORT_TEXT, EXPORT_MARKDOWN, EXPORT_CSV, EXPORT_FORMATS } export_format;
+
+typedef struct export_column {
+    const char *field, *title;
+    export_kind kind;
+} export_column;
+
+typedef struct export_row { /* a text for each column, as in the record, texts without their quotes; NULL: no such field
+                             */
+    char *cells[EXPORT_COLUMNS];
+} export_row;
+
+typedef struct export_table {
+    const char *name, *what;
+    export_column columns[EXPORT_COLUMNS];
+    int n_columns;
+    export_row *rows;
+    int count, capacity;
+} export_table;
+
+/* export.c: the tables of export.inc, empty; how many. Free the rows. */
+int export_tables(export_table tables[EXPORT_TABLES]);
+void export_free(export_table *table);
+/* Adds the record to the table that it belongs to, if there is one. */
+cnn_status export_add(export_table *tables, int count, const cnn_record *record, cnn_error *err);
+
+/* export_print.c: to standard output. CSV holds what the record does, every column, and follows RFC 4180; the others
+ * have units, and leave out columns without a value. */
+cnn_status export_print(const export_table *table, export_format format, cnn_error *err);
+
+#endif

@@ -1,0 +1,133 @@
+/* axes.c: "knob,threads" and --knob IMPL.KNOB=1,2,4 as axes. */
+#include "harness/problem/names.h"
+#include "parts.h"
+
+#include "harness/cpu/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static cnn_status take_axis(sweep_axes *axes, const char *name, bool *batch, cnn_error *err)
+{
+    const struct {
+        const char *name;
+        bool *taken;
+    } table[] = {{"batch", batch},          {"threads", &axes->threads}, {"algorithm", &axes->algorithm},
+                 {"layout", &axes->layout}, {"dtype", &axes->dtype},     {"knob", &axes->knob}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(name, table[i].name) == 0) {
+            *table[i].taken = true;
+            return CNN_OK;
+        }
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                    "sweep: '%.64s' cannot be swept; it is `benchcnn sweep batch`, or any of threads, algorithm, "
+                    "layout, dtype, knob, comma-separated",
+                    name);
+}
+
+static cnn_status read_words(const cli_options *o, sweep_axes *axes, bool *batch, cnn_error *err)
+{
+    int count = 0;
+    if (o->words.count == 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "sweep needs to know what to sweep: benchcnn sweep batch, or any of threads, algorithm, "
+                        "layout, dtype, knob, comma-separated");
+    for (int i = 0; i < o->words.count; i++) {
+        char copy[256], *rest = copy;
+        snprintf(copy, sizeof copy, "%s", o->words.items[i]);
+        for (; rest; count++)
+            if (take_axis(axes, strsep(&rest, ","), batch, err) != CNN_OK) return err->status;
+    }
+    if (*batch && count > 1)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep batch trains networks, and goes with no other axis");
+    return CNN_OK;
+}
+
+/* The values of a knob's table; of a range its least one and the powers of two in it. */
+static void all_values(const cnn_knob *knob, sweep_knob *k)
+{
+    k->count = 0;
+    for (int i = 0; i < knob->n_values && k->count < SWEEP_VALUES_MAX; i++) k->values[k->count++] = knob->values[i];
+    if (knob->n_values > 0) return;
+    k->values[k->count++] = knob->min;
+    for (int64_t value = 1; value <= knob->max && k->count < SWEEP_VALUES_MAX; value *= 2) {
+        if (value > knob->min) k->values[k->count++] = value;
+        if (value > knob->max / 2) break;
+    }
+}
+
+/* One by one through the check of settings, which knows bounds and tables. */
+static cnn_status check_values(const cnn_registry *registry, const sweep_knob *k, cnn_error *err)
+{
+    for (int i = 0; i < k->count; i++) {
+        char text[2 * CNN_NAME_MAX];
+        const char *setting = text;
+        snprintf(text, sizeof text, "%s.%s=%lld", k->impl->name, k->impl->knobs[k->index].name,
+                 (long long)k->values[i]);
+        if (cnn_settings_check(registry, &setting, 1, err) != CNN_OK) return err->status;
+    }
+    return CNN_OK;
+}
+
+static cnn_status find_knob(const cnn_registry *registry, const char *text, sweep_knob *k, cnn_error *err)
+{
+    char name[CNN_NAME_MAX], setting[CNN_NAME_MAX + 4];
+    const char *dot = strchr(text, '.'), *one = setting;
+    const size_t length = strcspn(text, "=");
+    if (!dot || (size_t)(dot - text) > length || length >= sizeof name)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--knob '%.100s' is not of the form IMPL.KNOB or IMPL.KNOB=VALUE,...",
+                        text);
+    snprintf(name, sizeof name, "%.*s", (int)(dot - text), text);
+    k->impl = cnn_impl_find(registry, name, err);
+    if (!k->impl) return err->status;
+    snprintf(name, sizeof name, "%.*s", (int)(length - (size_t)(dot - text) - 1), dot + 1);
+    for (k->index = 0; k->index < k->impl->n_knobs; k->index++)
+        if (strcmp(k->impl->knobs[k->index].name, name) == 0) return CNN_OK;
+    snprintf(setting, sizeof setting, "%.*s=0", (int)length, text);
+    return cnn_settings_check(registry, &one, 1, err); /* which offers the nearest name */
+}
+
+static cnn_status read_knob(const cli_options *o, const char *text, sweep_axes *axes, cnn_error *err)
+{
+    if (axes->n_knobs == SWEEP_KNOBS_MAX)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--knob is given more than %d times", SWEEP_KNOBS_MAX);
+    sweep_knob *k = &axes->knobs[axes->n_knobs];
+    const char *equals = strchr(text, '=');
+    cnn_status status = find_knob(o->registry, text, k, err);
+    if (status != CNN_OK) return status;
+    for (int i = 0; i < axes->n_knobs; i++)
+        if (axes->knobs[i].impl == k->impl && axes->knobs[i].index == k->index)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--knob %.100s: this knob is swept already; list all of its values",
+                            text);
+    if (equals)
+        status = cli_ints("knob", equals + 1, INT64_MIN, INT64_MAX, k->values, SWEEP_VALUES_MAX, &k->count, err);
+    else
+        all_values(&k->impl->knobs[k->index], k);
+    if (status == CNN_OK) status = check_values(o->registry, k, err);
+    axes->n_knobs++;
+    return status;
+}
+
+/* 1, 2, 4 ... up to --threads or every core, and that. */
+static void count_threads(const cli_options *o, sweep_axes *axes)
+{
+    const int64_t most = cli_session_params(o).threads;
+    axes->n_threads = 0;
+    for (int64_t n = 1; axes->threads && n < most; n *= 2) axes->thread_counts[axes->n_threads++] = n;
+    axes->thread_counts[axes->n_threads++] = most;
+}
+
+cnn_status sweep_read_axes(const cli_options *o, sweep_axes *axes, bool *batch, cnn_error *err)
+{
+    *axes = (sweep_axes){.threads = false};
+    *batch = false;
+    cnn_status status = read_words(o, axes, batch, err);
+    if (status != CNN_OK || *batch) return status;
+    if (axes->knob != (o->knob.count > 0))
+        return axes->knob ? CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep knob: which one? --knob IMPL.KNOB[=VALUE,...]")
+                          : CNN_FAIL(err, CNN_BAD_ARGUMENT, "--knob %.100s, but knob is not among what is swept",
+                                     o->knob.items[0]);
+    for (int i = 0; status == CNN_OK && i < o->knob.count; i++) status = read_knob(o, o->knob.items[i], axes, err);
+    count_threads(o, axes);
+    return status;
+}

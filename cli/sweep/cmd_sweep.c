@@ -1,0 +1,229 @@
+/* cmd_sweep.c: `benchcnn sweep`: `batch` trains networks (batch.c); any product of threads, algorithm, layout,
+ * dtype and knob times single operations, each point verified. Points that --out already holds are not run again, so
+ * the same command goes on where a killed one stopped. */
+#include "cli/table.h"
+#include "harness/problem/names.h"
+#include "parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const double usual_warm_up = 0.02;
+
+/* ---- One group ---- */
+
+/* The points of a type in heats, the anchor in each. */
+static cnn_status run_type(sweep *s, sweep_group *g, int anchor, int end, cnn_error *err)
+{
+    const cnn_problem problem = sweep_problem(s, g, &g->points[anchor]);
+    char text[CNN_PROBLEM_TEXT_MAX];
+    vf_case cases[SWEEP_TYPES], *pc = &cases[g->points[anchor].type];
+    int left = 0;
+    for (int i = anchor; i < end; i++) left += g->points[i].row < 0;
+    s->kept += end - anchor - left;
+    if (left == 0) return CNN_OK;
+    cnn_problem_format(&problem, text);
+    cnn_status status = bench_make_case(&s->b, &problem, g->dir, pc, err);
+    if (status != CNN_OK) return status;
+    for (int i = anchor; status == CNN_OK && left > 0;) {
+        int list[SWEEP_HEAT + 1] = {anchor}, count = 1;
+        for (i = i == anchor ? anchor + 1 : i; i < end && count <= SWEEP_HEAT; i++)
+            if (g->points[i].row < 0) list[count++] = i;
+        cli_progress_show(&s->b.progress, s->ran + s->kept, s->b.total, text);
+        if (cli_interrupted()) status = CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
+        const bool any = count > 1 || g->points[anchor].row < 0;
+        if (status == CNN_OK && any) status = sweep_heat(s, g, list, count, cases, 0, err);
+        if (i == end) left = 0;
+    }
+    vf_case_free(pc);
+    return status;
+}
+
+static cnn_status run_points(sweep *s, sweep_group *g, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int first = 0, end; status == CNN_OK && first < g->count; first = end) {
+        for (end = first + 1; end < g->count && !g->points[end].anchor;) end++;
+        status = run_type(s, g, first, end, err);
+    }
+    return status;
+}
+
+static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
+{
+    cnn_status status = sweep_make_points(s, g, err);
+    if (status == CNN_OK && g->count > 0) {
+        status = sweep_find_rows(s, g, err);
+        s->b.total = s->ran + s->kept + g->count;
+        if (status == CNN_OK && !s->b.params.peaks) status = cli_ceilings(&s->b, err);
+        if (status == CNN_OK) status = run_points(s, g, err);
+        if (status == CNN_OK) status = sweep_final(s, g, err);
+        cli_progress_end(&s->b.progress);
+        if (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW) { /* this problem's own trouble */
+            table_put(stderr, "REFUSED %s: %s\n", cnn_dir_name(g->dir), err->message);
+            s->refused++;
+            status = CNN_OK;
+        }
+        if (status == CNN_OK || status == CNN_INTERRUPTED) {
+            cnn_error other;
+            const cnn_status concluded = sweep_conclude(s, g, status != CNN_OK, &other);
+            if (status == CNN_OK && concluded != CNN_OK) {
+                *err = other;
+                status = concluded;
+            }
+        }
+    }
+    free(g->points);
+    return status;
+}
+
+/* ---- All ---- */
+
+static cnn_status run_all(sweep *s, cnn_error *err)
+{
+    cli_progress_start(&s->b.progress, "sweep", s->b.options->quiet);
+    for (int p = 0; p < s->b.problems.count; p++)
+        for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
+            for (int i = 0; i < s->b.sessions.count; i++) {
+                sweep_group group = {.session = i, .problem = s->b.problems.items[p], .dir = (cnn_dir)dir};
+                if (!(s->b.dirs & cnn_op_dirs(&group.problem) & 1u << dir)) continue;
+                if (run_group(s, &group, err) != CNN_OK) return err->status;
+            }
+    return CNN_OK;
+}
+
+static cnn_status check_caches(const cli_options *o, cnn_error *err)
+{
+    if (strcasecmp(o->cache, "cold") == 0 || strcasecmp(o->cache, "hot") == 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--cache is '%.64s', but for a sweep must be hot or cold", o->cache);
+}
+
+/* An axis takes all of its values, unless a list of them is given; two values without an axis are a slip. */
+static cnn_status read_types(sweep *s, cnn_error *err)
+{
+    cli_options o = *s->b.options;
+    if (s->axes.dtype && strcasecmp(o.dtype, "f32") == 0) o.dtype = "all";
+    if (s->axes.layout && strcasecmp(o.layout, "nchw") == 0) o.layout = "all";
+    cnn_status status = cli_types(&o, &s->b.types, err);
+    for (int t = 1; status == CNN_OK && t < s->b.types.count; t++) {
+        const cnn_type *a = &s->b.types.types[0], *b = &s->b.types.types[t];
+        if (a->dtype != b->dtype && !s->axes.dtype)
+            status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "--dtype %.64s: then dtype must be among what is swept", o.dtype);
+        else if (a->layout != b->layout && !s->axes.layout)
+            status =
+                CNN_FAIL(err, CNN_BAD_ARGUMENT, "--layout %.64s: then layout must be among what is swept", o.layout);
+    }
+    return status;
+}
+
+static cnn_status read_options(sweep *s, cnn_error *err)
+{
+    cnn_status status = bench_read_params(&s->b, usual_warm_up, err);
+    if (status == CNN_OK) status = check_caches(s->b.options, err);
+    if (status == CNN_OK) status = read_types(s, err);
+    return status == CNN_OK ? bench_gather_problems(&s->b, err) : status;
+}
+
+static cnn_status set_up(sweep *s, cnn_error *err)
+{
+    bench *b = &s->b;
+    const cli_options *o = b->options;
+    cnn_status status = read_options(s, err);
+    if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->sink, err);
+    if (status == CNN_OK) status = sweep_rows_read(&s->rows, o->out, err);
+    if (status == CNN_OK) status = cli_sessions_open(o, true, &b->sessions, err);
+    if (status == CNN_OK) cli_say_warnings(&b->sessions);
+    if (status == CNN_OK) status = cli_tuned_open(o, &b->sessions, true, &b->tuned, err);
+    if (status == CNN_OK && o->tune) status = cli_sink_share(o->tune, &s->tune, err);
+    cnn_build_id(o->plugin.items, o->plugin.count, s->rows.build);
+    for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
+        cnn_libraries_id(&b->sessions.list[i], s->libraries[i]);
+        status = record_environment(b->sink, &b->sessions.list[i], o->command_line, err);
+        if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
+    }
+    return status;
+}
+
+static void tear_down(sweep *s)
+{
+    for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(s->b.watches[i]);
+    cli_tuned_close(s->b.tuned);
+    bench_peaks_free(&s->b.peaks);
+    cli_sessions_close(&s->b.sessions);
+    record_sink_close(s->tune);
+    record_sink_close(s->b.sink);
+    for (int t = 0; t < s->b.types.count; t++) cnn_net_free(s->b.networks[t]);
+    free(s->b.problems.items);
+    sweep_rows_free(&s->rows);
+    free(s);
+}
+
+static void print_summary(const sweep *s)
+{
+    char kept[512] = "", again[80] = "";
+    /* what the control took is estimated: with it the parts may come to a little more than the whole */
+    const double seconds = cnn_now() - s->start, whole = fmax(seconds, s->timed_s + s->warm_up_s);
+    if (s->kept > 0) snprintf(kept, sizeof kept, "; %d already in %s", s->kept, s->b.options->out);
+    if (s->again > 0)
+        snprintf(again, sizeof again, "; %d of them again, for another build had measured them", s->again);
+    table_print(4,
+                "%d points run in %.1f s: %.0f %% of it in timed runs, %.0f %% in their warm-up; %d could not run, %d "
+                "wrong%s%s\n",
+                s->ran, seconds, floor(100 * s->timed_s / whole), floor(100 * s->warm_up_s / whole), s->refused,
+                s->wrong, kept, again);
+}
+
+/* --tune that wrote nothing is told, and why. */
+static void say_not_tuned(const sweep *s)
+{
+    if (!s->tune || s->chosen > 0) return;
+    table_put(stderr, "--tune %s: nothing new was kept: %s\n", s->b.options->tune,
+              s->held > 0 ? "it holds these choices already" : "no point could be timed");
+}
+
+static int sweep_operations(const cli_options *options, const sweep_axes *axes, cnn_error *err)
+{
+    sweep *s = calloc(1, sizeof *s);
+    if (!s) {
+        CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a sweep");
+        return cli_fail(err);
+    }
+    *s = (sweep){.b.options = options, .axes = *axes, .axes_text = options->words.items[0], .start = cnn_now()};
+    cnn_status status = set_up(s, err);
+    if (status == CNN_OK) status = run_all(s, err);
+    cli_progress_end(&s->b.progress);
+    if ((status == CNN_OK || status == CNN_INTERRUPTED) && !options->json) print_summary(s);
+    if (status == CNN_OK) say_not_tuned(s);
+    if (status == CNN_INTERRUPTED) CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; the same command goes on from here");
+    int result = status != CNN_OK       ? cli_fail(err)
+                 : s->wrong > 0         ? EXIT_FAILED
+                 : s->ran + s->kept > 0 ? EXIT_HELD
+                                        : EXIT_NOTHING;
+    if (status == CNN_OK && s->b.problems.refusal.status != CNN_OK) result = cli_fail(&s->b.problems.refusal);
+    tear_down(s);
+    return result;
+}
+
+cnn_status args_sweep(const cli_options *options, cnn_error *err)
+{
+    sweep_axes axes;
+    bool batch;
+    cnn_status status = sweep_read_axes(options, &axes, &batch, err);
+    if (status != CNN_OK || batch) return status == CNN_OK ? batch_sweep_args(options, err) : status;
+    sweep *s = calloc(1, sizeof *s);
+    if (!s) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a sweep");
+    *s = (sweep){.b.options = options, .b.problems.silent = true, .axes = axes};
+    status = read_options(s, err);
+    tear_down(s);
+    return status;
+}
+
+int cmd_sweep(const cli_options *options, cnn_error *err)
+{
+    sweep_axes axes;
+    bool batch;
+    if (sweep_read_axes(options, &axes, &batch, err) != CNN_OK) return cli_fail(err);
+    return batch ? sweep_batch(options, err) : sweep_operations(options, &axes, err);
+}

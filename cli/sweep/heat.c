@@ -1,0 +1,219 @@
+/* heat.c: some points by turns, through the contest that `bench` uses, each in a session of its own settings. */
+#include "cli/table.h"
+#include "harness/base/text.h"
+#include "harness/problem/names.h"
+#include "parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct heat_slot { /* an open session: one for all points with the same settings */
+    cnn_session session;
+    const sweep_point *point;
+    cnn_status status;
+    char reason[CNN_MESSAGE_MAX]; /* unless CNN_OK */
+} heat_slot;
+
+typedef struct heat {
+    heat_slot slots[SWEEP_HEAT_MAX + 1]; /* and the control's */
+    int n_slots;
+    contender list[SWEEP_HEAT_MAX]; /* those whose session is open */
+    int count;
+    int of[SWEEP_HEAT_MAX]; /* point -> its contender, or -1 */
+    int in[SWEEP_HEAT_MAX]; /* point -> its slot */
+    const vf_case *cases;   /* one a type */
+    int64_t final;          /* which final heat it is; 0: none */
+} heat;
+
+static const tuning_choice *tuned_choice(const sweep_group *g, const sweep_point *p)
+{
+    return g->wants_tuned ? g->tuned[p->type].choice : NULL;
+}
+
+/* What is tuned first, then --set, so that what is swept wins. */
+static void open_slot(const sweep *s, const sweep_group *g, const sweep_point *p, heat_slot *slot)
+{
+    const cnn_impl *impl = s->b.sessions.list[g->session].impl;
+    const char *settings[CLI_LIST_MAX + TUNING_SETTINGS + SWEEP_KNOBS_MAX];
+    char texts[SWEEP_KNOBS_MAX][CNN_NAME_MAX];
+    cnn_session_params params = cli_tuned_params(s->b.options, impl, tuned_choice(g, p), settings);
+    cnn_error err;
+    int count = params.n_settings;
+    for (int k = 0; k < s->axes.n_knobs; k++) {
+        const sweep_knob *knob = &s->axes.knobs[k];
+        if (knob->impl != impl) continue;
+        snprintf(texts[k], CNN_NAME_MAX, "%s.%s=%lld", impl->name, impl->knobs[knob->index].name,
+                 (long long)p->knobs[k]);
+        settings[count++] = texts[k];
+    }
+    params.n_settings = count;
+    params.threads = p->threads;
+    slot->point = p;
+    slot->status = cnn_session_open(impl, &params, &slot->session, &err);
+    if (slot->status != CNN_OK) snprintf(slot->reason, sizeof slot->reason, "%s", err.message);
+}
+
+static int slot_of(const sweep *s, const sweep_group *g, const sweep_point *p, heat *h)
+{
+    for (int i = 0; i < h->n_slots; i++)
+        if (h->slots[i].point->threads == p->threads && tuned_choice(g, h->slots[i].point) == tuned_choice(g, p) &&
+            memcmp(h->slots[i].point->knobs, p->knobs, sizeof p->knobs) == 0)
+            return i;
+    open_slot(s, g, p, &h->slots[h->n_slots]);
+    return h->n_slots++;
+}
+
+static void gather(const sweep *s, const sweep_group *g, const int *list, int count, heat *h)
+{
+    for (int i = 0; i < count; i++) {
+        const sweep_point *p = &g->points[list[i]];
+        h->in[i] = slot_of(s, g, p, h);
+        h->of[i] = -1;
+        if (h->slots[h->in[i]].status != CNN_OK) continue;
+        h->of[i] = h->count;
+        h->list[h->count++] = (contender){.session = &h->slots[h->in[i]].session,
+                                          .algorithm = p->algorithm,
+                                          .watch = s->b.watches[g->session],
+                                          .own = &h->cases[p->type],
+                                          .choice = tuned_choice(g, p)};
+    }
+}
+
+/* Points have sessions of their own, so the control has one, too: where a session's threads happen to run, and its
+ * memory lies, is part of what two figures of the same settings differ by. */
+static void add_control(const sweep *s, const sweep_group *g, const sweep_point *first, heat *h)
+{
+    heat_slot *slot = &h->slots[h->n_slots];
+    if (!s->b.params.control || h->of[0] != 0) return;
+    open_slot(s, g, first, slot);
+    h->n_slots++;
+    if (slot->status == CNN_OK) h->list[0].again = &slot->session;
+}
+
+static void add_settings(const sweep *s, const sweep_group *g, const sweep_point *p, char line[REPRO_MAX])
+{
+    const cnn_impl *impl = s->b.sessions.list[g->session].impl;
+    for (int k = 0; k < s->axes.n_knobs; k++) {
+        const sweep_knob *knob = &s->axes.knobs[k];
+        if (knob->impl == impl)
+            cnn_append(line, REPRO_MAX, " --set %s.%s=%lld", impl->name, impl->knobs[knob->index].name,
+                       (long long)p->knobs[k]);
+    }
+}
+
+static void count_state(sweep *s, const contender *c, const char *label)
+{
+    if (c->state == CONTENDER_TIMED) return;
+    if (c->state == CONTENDER_WRONG)
+        s->wrong++;
+    else
+        s->refused++;
+    if (c->state == CONTENDER_WRONG || !s->b.options->quiet) {
+        cli_progress_end(&s->b.progress);
+        table_put(stderr, "%s: %s\n", label, c->reason);
+    }
+}
+
+static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const contender *c, double anchor,
+                               const heat *h, cnn_error *err)
+{
+    const vf_case *pc = &h->cases[p->type];
+    char repro[REPRO_MAX], label[512];
+    bench_repro(&s->b, c, pc, repro);
+    add_settings(s, g, p, repro);
+    sweep_label(s, g, p, label, sizeof label);
+    cnn_record *record = contender_record_kind(h->final ? "sweep_final" : "sweep", c, pc, &s->b.params, repro);
+    sweep_record_identity(record, s, g);
+    record_text(record, "axes", s->axes_text);
+    record_bool(record, "default", p == &g->points[0]);
+    if (h->final) record_int(record, "final_heat", h->final);
+    if (g->wants_tuned && p->anchor) record_text(record, "tuning", tuning_state_name(g->tuned[p->type].state));
+    if (isfinite(anchor)) record_real(record, "anchor_s", anchor);
+    cnn_status status = sweep_rows_add(&s->rows, record, err);
+    if (status != CNN_OK) {
+        record_free(record);
+        return status;
+    }
+    *(h->final ? &p->final : &p->row) = s->rows.count - 1;
+    if (!h->final || c->state == CONTENDER_WRONG) count_state(s, c, label);
+    if (!h->final) s->ran++;
+    return record_write(s->b.sink, record, err);
+}
+
+/* One whose session did not open has no contender: what it would have been. */
+static cnn_status record_unopened(sweep *s, sweep_group *g, sweep_point *p, const heat_slot *slot, const heat *h,
+                                  cnn_error *err)
+{
+    int64_t values[SWEEP_TABLE_MAX];
+    const cnn_session session = sweep_describe(s, g, p, values);
+    contender c = {.session = &session, .algorithm = p->algorithm, .state = CONTENDER_FAILED};
+    if (slot->status == CNN_UNSUPPORTED || slot->status == CNN_UNAVAILABLE) c.state = CONTENDER_UNSUPPORTED;
+    if (slot->status == CNN_OUT_OF_MEMORY) c.state = CONTENDER_NO_MEMORY;
+    snprintf(c.reason, sizeof c.reason, "%s", slot->reason);
+    return record_point(s, g, p, &c, NAN, h, err);
+}
+
+/* Warm-up apart; the control, which the contest keeps to itself, is taken to have run as long as what it repeats. */
+static void count_time(sweep *s, const heat *h)
+{
+    for (int i = 0; i < h->count; i++) {
+        const measure_result *r = &h->list[i].result;
+        double seconds = 0;
+        if (h->list[i].state != CONTENDER_TIMED && h->list[i].state != CONTENDER_WRONG) continue;
+        for (int k = 0; k < r->stats.count; k++) seconds += r->samples[k] * r->repeats;
+        const int times = i == 0 && isfinite(h->list[i].resolution) ? 2 : 1;
+        s->timed_s += times * seconds;
+        s->warm_up_s += times * r->costs.warm_up_s;
+    }
+}
+
+/* After a fault, unlike a launch that was refused, a device fails whatever comes: then the figures of this heat say
+ * nothing, nor would those of later ones. The session that is open throughout tells. */
+static cnn_status check_device(const sweep *s, const sweep_group *g, const int *list, int count, const heat *h,
+                               cnn_error *err)
+{
+    cnn_error why;
+    char label[512];
+    for (int i = 0; i < count; i++) {
+        if (h->of[i] < 0 || h->list[h->of[i]].state != CONTENDER_FAILED) continue;
+        if (cnn_sync(&s->b.sessions.list[g->session], &why) == CNN_OK) return CNN_OK;
+        sweep_label(s, g, &g->points[list[i]], label, sizeof label);
+        return CNN_FAIL(err, CNN_DEVICE, "the device failed for good in a heat of %d points, %.150s among them: %.250s",
+                        count, label, why.message);
+    }
+    return CNN_OK;
+}
+
+static cnn_status record_all(sweep *s, sweep_group *g, const int *list, int count, const heat *h, cnn_error *err)
+{
+    const contender *first = h->of[0] >= 0 ? &h->list[h->of[0]] : NULL;
+    const double anchor = !h->final && first && first->state == CONTENDER_TIMED ? first->result.stats.median : NAN;
+    cnn_status status = check_device(s, g, list, count, h, err);
+    for (int i = 0; status == CNN_OK && i < count; i++) {
+        sweep_point *p = &g->points[list[i]];
+        if (!h->final && p->row >= 0) continue; /* the default, again */
+        status = h->of[i] >= 0 ? record_point(s, g, p, &h->list[h->of[i]], anchor, h, err)
+                               : record_unopened(s, g, p, &h->slots[h->in[i]], h, err);
+    }
+    return status;
+}
+
+cnn_status sweep_heat(sweep *s, sweep_group *g, const int *list, int count, const vf_case *cases, int64_t final,
+                      cnn_error *err)
+{
+    heat *h = calloc(1, sizeof *h);
+    if (!h) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a heat of %d points", count);
+    h->cases = cases;
+    h->final = final;
+    gather(s, g, list, count, h);
+    add_control(s, g, &g->points[list[0]], h);
+    cnn_status status = contest_run(h->list, h->count, NULL, &s->b.params, err);
+    if (status == CNN_OK) count_time(s, h);
+    if (status == CNN_OK) status = record_all(s, g, list, count, h, err);
+    contest_close(h->list, h->count);
+    for (int i = 0; i < h->n_slots; i++)
+        if (h->slots[i].status == CNN_OK) cnn_session_close(&h->slots[i].session);
+    free(h);
+    return status;
+}

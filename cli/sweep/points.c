@@ -1,0 +1,176 @@
+/* points.c: the product of the axes for one implementation, problem and direction. */
+#include "harness/base/text.h"
+#include "harness/device/call.h"
+#include "harness/problem/names.h"
+#include "parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALGORITHMS_MAX = 128 };
+
+cnn_problem sweep_problem(const sweep *s, const sweep_group *g, const sweep_point *point)
+{
+    cnn_problem problem = g->problem;
+    problem.u.type = s->b.types.types[point->type];
+    return problem;
+}
+
+static const cnn_session *base_of(const sweep *s, const sweep_group *g) { return &s->b.sessions.list[g->session]; }
+
+/* With the default's settings: those of the command line, or the tuned ones. */
+static const cnn_session *usual_of(const sweep *s, const sweep_group *g, int type)
+{
+    return g->wants_tuned ? g->tuned[type].session : base_of(s, g);
+}
+
+cnn_session sweep_describe(const sweep *s, const sweep_group *g, const sweep_point *point, int64_t *values)
+{
+    cnn_session session = *usual_of(s, g, point->type);
+    for (int i = 0; i < session.impl->n_knobs; i++) values[i] = session.knobs[i];
+    for (int k = 0; k < s->axes.n_knobs; k++)
+        if (s->axes.knobs[k].impl == session.impl) values[s->axes.knobs[k].index] = point->knobs[k];
+    session.threads = point->threads;
+    session.knobs = values;
+    return session;
+}
+
+void sweep_label(const sweep *s, const sweep_group *g, const sweep_point *point, char *text, size_t size)
+{
+    const cnn_impl *impl = base_of(s, g)->impl;
+    const cnn_type *type = &s->b.types.types[point->type];
+    snprintf(text, size, "%s", point->algorithm.name);
+    if (s->axes.dtype) cnn_append(text, size, " %s", cnn_dtype_name(type->dtype));
+    if (s->axes.layout) cnn_append(text, size, " %s", cnn_layout_name(type->layout));
+    if (s->axes.threads) cnn_append(text, size, " threads=%d", point->threads);
+    for (int k = 0; k < s->axes.n_knobs; k++) {
+        const sweep_knob *knob = &s->axes.knobs[k];
+        if (knob->impl == impl)
+            cnn_append(text, size, " %s=%lld", impl->knobs[knob->index].name, (long long)point->knobs[k]);
+    }
+}
+
+static bool same(const sweep_point *a, const sweep_point *b)
+{
+    return strcmp(a->algorithm.name, b->algorithm.name) == 0 && a->threads == b->threads &&
+           memcmp(a->knobs, b->knobs, sizeof a->knobs) == 0;
+}
+
+static void put_first(const cnn_algorithm *first, cnn_algorithm list[ALGORITHMS_MAX], int *count)
+{
+    int at = 0;
+    if (first->name[0] == '\0') return; /* the implementation does not do this operation */
+    while (at < *count && strcmp(list[at].name, first->name) != 0) at++;
+    if (at == *count && *count < ALGORITHMS_MAX) ++*count;
+    memmove(list + 1, list, (size_t)(at < ALGORITHMS_MAX ? at : ALGORITHMS_MAX - 1) * sizeof *list);
+    list[0] = *first;
+}
+
+/* Those that --impl chooses, the default first: the first one that supports the problem. Alone, unless algorithms are
+ * swept. */
+static cnn_status chosen_algorithms(const sweep *s, const sweep_group *g, int type, cnn_algorithm *list, int *count,
+                                    cnn_error *err)
+{
+    cnn_algorithm all[ALGORITHMS_MAX];
+    const cnn_session *base = base_of(s, g);
+    const cnn_problem problem = sweep_problem(s, g, &(sweep_point){.type = type});
+    int found, first = -1;
+    cnn_error why;
+    *count = 0;
+    cnn_status status = cnn_algorithms(base, &problem, g->dir, all, ALGORITHMS_MAX, &found, err);
+    for (int i = 0; status == CNN_OK && i < found; i++) {
+        const bool any = g->wants_tuned && s->axes.algorithm;
+        if (!any && !cli_chosen(&s->b.sessions, base, &all[i])) continue;
+        if (first < 0 && cnn_supports(base, &problem, g->dir, &all[i], &why) == CNN_OK) first = *count;
+        list[(*count)++] = all[i];
+    }
+    if (status == CNN_OK && g->wants_tuned) put_first(&g->tuned[type].algorithm, list, count);
+    if (status == CNN_OK && g->wants_tuned) first = 0;
+    if (status != CNN_OK || *count == 0) return status;
+    const cnn_algorithm usual = list[first < 0 ? 0 : first];
+    if (first > 0) memmove(list + 1, list, (size_t)first * sizeof *list);
+    list[0] = usual;
+    if (!s->axes.algorithm) *count = 1;
+    return CNN_OK;
+}
+
+static sweep_point anchor_of(const sweep *s, const sweep_group *g, int type, const cnn_algorithm *usual)
+{
+    const cnn_session *base = usual_of(s, g, type);
+    sweep_point p = {
+        .algorithm = *usual, .type = type, .threads = base->threads, .anchor = true, .row = -1, .final = -1};
+    for (int k = 0; k < s->axes.n_knobs; k++)
+        if (s->axes.knobs[k].impl == base->impl) p.knobs[k] = base->knobs[s->axes.knobs[k].index];
+    return p;
+}
+
+/* The n-th combination of knob values; false behind the last. */
+static bool combination(const sweep *s, const cnn_impl *impl, int64_t n, sweep_point *p)
+{
+    for (int k = s->axes.n_knobs - 1; k >= 0; k--) {
+        const sweep_knob *knob = &s->axes.knobs[k];
+        if (knob->impl != impl) continue;
+        p->knobs[k] = knob->values[n % knob->count];
+        n /= knob->count;
+    }
+    return n == 0;
+}
+
+static cnn_status add(sweep_group *g, const sweep_point *p, cnn_error *err)
+{
+    if (g->count == SWEEP_POINTS_MAX)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep: more than %d points of one problem; give fewer values",
+                        SWEEP_POINTS_MAX);
+    g->points[g->count++] = *p;
+    return CNN_OK;
+}
+
+/* Algorithms are the inner loop: points with the same settings share a session. Threads mean nothing to a device. */
+static cnn_status add_type(const sweep *s, sweep_group *g, int type, cnn_error *err)
+{
+    cnn_algorithm list[ALGORITHMS_MAX];
+    int count;
+    const cnn_impl *impl = base_of(s, g)->impl;
+    const int first_threads = impl->device_kind == CNN_DEVICE_CPU ? 0 : s->axes.n_threads - 1;
+    cnn_status status = chosen_algorithms(s, g, type, list, &count, err);
+    if (status != CNN_OK || count == 0) return status;
+    const sweep_point anchor = anchor_of(s, g, type, &list[0]);
+    status = add(g, &anchor, err);
+    for (int t = first_threads; status == CNN_OK && t < s->axes.n_threads; t++) {
+        sweep_point p = anchor;
+        p.anchor = false;
+        p.threads = (int)s->axes.thread_counts[t];
+        for (int64_t n = 0; status == CNN_OK && combination(s, impl, n, &p); n++)
+            for (int a = 0; status == CNN_OK && a < count; a++) {
+                p.algorithm = list[a];
+                if (!same(&p, &anchor)) status = add(g, &p, err);
+            }
+    }
+    return status;
+}
+
+static cnn_status pick_tuned(const sweep *s, sweep_group *g, int type, cnn_error *err)
+{
+    const cnn_problem problem = sweep_problem(s, g, &(sweep_point){.type = type});
+    const cnn_status status = cli_tuned_pick(s->b.tuned, base_of(s, g), &problem, g->dir, &g->tuned[type], err);
+    return status == CNN_UNSUPPORTED ? CNN_OK : status; /* its point will say so, if it has one */
+}
+
+cnn_status sweep_make_points(sweep *s, sweep_group *g, cnn_error *err)
+{
+    const cnn_impl *impl = base_of(s, g)->impl;
+    g->count = 0;
+    g->points = NULL;
+    if (impl->n_knobs > SWEEP_TABLE_MAX)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s has %d knobs, more than the %d that can be swept", impl->name,
+                        impl->n_knobs, SWEEP_TABLE_MAX);
+    g->points = calloc(SWEEP_POINTS_MAX, sizeof *g->points);
+    if (!g->points) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d points", SWEEP_POINTS_MAX);
+    cnn_status status = CNN_OK;
+    g->wants_tuned = cli_wants_tuned(&s->b.sessions, base_of(s, g));
+    for (int t = 0; status == CNN_OK && t < s->b.types.count; t++) {
+        if (g->wants_tuned) status = pick_tuned(s, g, t, err);
+        if (status == CNN_OK) status = add_type(s, g, t, err);
+    }
+    return status;
+}

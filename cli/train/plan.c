@@ -1,0 +1,108 @@
+/* plan.c: the trainer's parameters and the data from the options, and the table that `benchcnn train --plan`
+ * prints. A step's FLOPs are those of the directions that the trainer really runs: no data gradient for the first
+ * layer. */
+#include "plan.h"
+
+#include "cli/table.h"
+#include "harness/problem/names.h"
+#include "harness/problem/problem.h"
+#include "harness/problem/shape.h"
+
+#include <string.h>
+
+cnn_status cli_trainer_params(const cli_options *options, trainer_params *params, cnn_error *err)
+{
+    static const char *const places[] = {"device", "host"};
+    static const cnn_name_set set = {"place for the data", places, 2};
+    const int place = cnn_name_find(&set, options->data_on, err);
+    if (place < 0) return err->status;
+    *params = (trainer_params){.seed = (uint64_t)options->seed,
+                               .no_graph = options->no_graph,
+                               .host_data = place == 1,
+                               .shift = options->shift,
+                               .profile = options->profile};
+    if (options->lr >= 0.0 && strstr(options->optimizer, ",lr="))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--lr %g beside --optimizer %.64s: say the learning rate once",
+                        options->lr, options->optimizer);
+    const cnn_status status = cnn_optimizer_parse(options->optimizer, &params->optimizer, err);
+    if (status == CNN_OK && options->lr >= 0.0) params->optimizer.lr = options->lr;
+    return status;
+}
+
+cnn_status cli_open_data(const cli_options *o, const cnn_net *net, int threads, dataset *data, cnn_error *err)
+{
+    const cnn_value *input = &net->values[0];
+    const dataset_params params = {.what = o->data,
+                                   .c = input->c,
+                                   .h = input->h,
+                                   .w = input->w,
+                                   .train_images = o->train_images,
+                                   .test_images = o->test_images,
+                                   .seed = (uint64_t)o->seed,
+                                   .threads = threads};
+    const cnn_status status = dataset_open(&params, data, err);
+    if (status == CNN_OK && !o->quiet) table_put(stderr, "data: %s\n", data->source);
+    return status;
+}
+
+static int64_t layer_params(const cnn_net *net, const cnn_layer *layer)
+{
+    int64_t count = 0;
+    for (int i = 0; i < layer->n_params; i++) count += net->params[layer->params[i]].count;
+    return count;
+}
+
+static void print_layer(const trainer *t, const cnn_net *net, int index, double *forward, double *step)
+{
+    const cnn_layer *layer = &net->layers[index];
+    const cnn_value *y = &net->values[layer->output];
+    char shape[64], problem[CNN_PROBLEM_TEXT_MAX];
+    const double fwd = cnn_flops(&layer->problem, CNN_FWD);
+    double all = 0.0;
+    for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
+        if (trainer_algorithm(t, index, (cnn_dir)dir)[0] != '\0') all += cnn_flops(&layer->problem, (cnn_dir)dir);
+    const bool in_place = layer->output == layer->inputs[0];
+    const double bytes =
+        (double)cnn_net_value_elems(net, layer->output, net->batch) * (double)cnn_dtype_size(net->type.dtype);
+    snprintf(shape, sizeof shape, "%lld x %lld x %lld", (long long)y->c, (long long)y->h, (long long)y->w);
+    cnn_problem_format(&layer->problem, problem);
+    table_print(4, "%-24s %-16s %11lld %10.3f %10.3f %12.0f  %s%s\n", layer->name, shape,
+                (long long)layer_params(net, layer), fwd * 1e-6, all * 1e-6, in_place ? 0.0 : bytes, problem,
+                in_place ? "  (in place)" : "");
+    *forward += fwd;
+    *step += all;
+}
+
+static void print_memory(const trainer *t)
+{
+    const trainer_bytes m = trainer_memory(t);
+    const struct {
+        const char *what;
+        size_t bytes;
+    } rows[] = {{"images and labels", m.data},  {"values of a batch", m.values},  {"their gradients", m.gradients},
+                {"parameters", m.params},       {"their gradients", m.grads},     {"optimizer state", m.optimizer},
+                {"workspace", m.workspace},     {"labels, order, sums", m.small}, {"all, allocated once", m.total},
+                {"on the host besides", m.host}};
+    printf("\nmemory\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] - (m.host == 0); i++)
+        printf("  %-22s %14zu bytes  %9.1f MB\n", rows[i].what, rows[i].bytes, (double)rows[i].bytes * 1e-6);
+}
+
+void print_train_plan(const trainer *t, const cnn_net *net)
+{
+    const cnn_value *x = &net->values[0];
+    double forward = 0.0, step = 0.0;
+    int64_t all = 0;
+    for (int i = 0; i < net->n_params; i++) all += net->params[i].count;
+    table_print(4, "network %s: images %lld x %lld x %lld, batch %lld, %lld classes, %s %s\n\n", net->name,
+                (long long)x->c, (long long)x->h, (long long)x->w, (long long)net->batch, (long long)net->classes,
+                cnn_dtype_name(net->type.dtype), cnn_layout_name(net->type.layout));
+    table_print(4, "%-24s %-16s %11s %10s %10s %12s  %s\n", "layer", "output", "parameters", "MFLOP fwd", "MFLOP step",
+                "bytes", "problem");
+    for (int l = 0; l < net->n_layers; l++) print_layer(t, net, l, &forward, &step);
+    printf("%-24s %-16s %11lld %10.3f %10.3f\n", "all", "", (long long)all, forward * 1e-6, step * 1e-6);
+    table_print(4, "%lld parameters are trained; per image %.4f MFLOP forward, %.4f MFLOP a training step\n",
+                (long long)cnn_net_trained_count(net), forward * 1e-6 / (double)net->batch,
+                step * 1e-6 / (double)net->batch);
+    print_memory(t);
+}

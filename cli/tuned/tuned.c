@@ -1,0 +1,186 @@
+/* tuned.c: picks from a tuning file, and keeps a session open for each set of threads and knobs that is picked. */
+#include "tuned.h"
+#include "cli/table.h"
+
+#include "harness/base/text.h"
+#include "harness/device/knobs.h"
+#include "harness/problem/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct opened {
+    const cnn_session *base;
+    cnn_session session;
+} opened;
+
+struct cli_tuned {
+    const cli_options *options;
+    isolate_page *page; /* the sessions' */
+    tuning *file;
+    opened **list;
+    int n_opened;
+    char **said;
+    int n_said;
+};
+
+bool cli_wants_tuned(const cli_sessions *sessions, const cnn_session *session)
+{
+    for (int i = 0; i < sessions->n_choices; i++)
+        if ((!session || sessions->choices[i].impl == session->impl) && cnn_choice_tuned(&sessions->choices[i]))
+            return true;
+    return false;
+}
+
+static cnn_status read_file(cli_tuned *t, bool keeps, cnn_error *err)
+{
+    const char *path = t->options->tune ? t->options->tune : TUNED_FILE;
+    if (access(path, F_OK) == 0) return tuning_read(path, &t->file, err);
+    if (t->options->tune && !keeps)
+        return CNN_FAIL(err, CNN_IO, "--tune %.200s: no such file; `benchcnn sweep ... --tune FILE` makes one", path);
+    if (!keeps)
+        table_put(stderr, "tuned: there is no %s here (--tune FILE names another); the defaults are used\n", path);
+    return CNN_OK;
+}
+
+cnn_status cli_tuned_open(const cli_options *options, const cli_sessions *sessions, bool keeps, cli_tuned **result,
+                          cnn_error *err)
+{
+    const bool wanted = cli_wants_tuned(sessions, NULL);
+    *result = NULL;
+    if (!wanted && !options->tune) return CNN_OK;
+    cli_tuned *t = calloc(1, sizeof *t);
+    if (!t) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for tuned choices");
+    t->options = options;
+    t->page = sessions->page;
+    *result = t;
+    return read_file(t, keeps && options->tune != NULL, err);
+}
+
+void cli_tuned_close(cli_tuned *t)
+{
+    if (!t) return;
+    for (int i = 0; i < t->n_opened; i++) {
+        isolate_enter(t->page, t->list[i]->session.impl->name, "closing it");
+        cnn_session_close(&t->list[i]->session);
+        free(t->list[i]);
+    }
+    isolate_enter(t->page, NULL, NULL);
+    for (int i = 0; i < t->n_said; i++) free(t->said[i]);
+    free(t->list);
+    free(t->said);
+    tuning_free(t->file);
+    free(t);
+}
+
+const tuning *cli_tuned_file(const cli_tuned *t) { return t ? t->file : NULL; }
+
+cnn_status cli_tuned_say(cli_tuned *t, const char *text, cnn_error *err)
+{
+    for (int i = 0; i < t->n_said; i++)
+        if (strcmp(t->said[i], text) == 0) return CNN_OK;
+    char **said = realloc(t->said, ((size_t)t->n_said + 1) * sizeof *said), *copy = strdup(text);
+    if (said) t->said = said;
+    if (!said || !copy) {
+        free(copy);
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for what was said");
+    }
+    t->said[t->n_said++] = copy;
+    table_put(stderr, "%s\n", text);
+    return CNN_OK;
+}
+
+cnn_session_params cli_tuned_params(const cli_options *options, const cnn_impl *impl, const tuning_choice *choice,
+                                    const char **settings)
+{
+    cnn_session_params params = cli_session_params(options);
+    int count = 0;
+    for (int i = 0; choice && i < choice->n_settings; i++) settings[count++] = choice->settings[i];
+    for (int i = 0; i < params.n_settings; i++) settings[count++] = params.settings[i];
+    if (choice) params.threads = tuning_threads(choice, impl, params.threads);
+    params.settings = settings;
+    params.n_settings = count;
+    return params;
+}
+
+static bool has_these(const cnn_session *session, int threads, const int64_t *knobs)
+{
+    return session->threads == threads &&
+           memcmp(session->knobs, knobs, (size_t)session->impl->n_knobs * sizeof *knobs) == 0;
+}
+
+/* The session that has these threads and knobs already: the base one, or one that was opened for it; NULL: none. */
+static cnn_status find_session(const cli_tuned *t, const cnn_session *base, const cnn_session_params *params,
+                               const cnn_session **found, cnn_error *err)
+{
+    int64_t *knobs = calloc((size_t)base->impl->n_knobs + 1, sizeof *knobs);
+    *found = NULL;
+    if (!knobs) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d knobs", base->impl->n_knobs);
+    const cnn_status status = cnn_knob_values(base->impl, params->settings, params->n_settings, knobs, err);
+    if (status == CNN_OK && has_these(base, params->threads, knobs)) *found = base;
+    for (int i = 0; status == CNN_OK && !*found && i < t->n_opened; i++)
+        if (t->list[i]->base == base && has_these(&t->list[i]->session, params->threads, knobs))
+            *found = &t->list[i]->session;
+    free(knobs);
+    return status;
+}
+
+cnn_status cli_tuned_session(cli_tuned *t, const cnn_session *base, const tuning_choice *choice,
+                             const cnn_session **result, cnn_error *err)
+{
+    const char *settings[CLI_LIST_MAX + TUNING_SETTINGS];
+    const cnn_session_params params = cli_tuned_params(t->options, base->impl, choice, settings);
+    const cnn_session *found;
+    if (find_session(t, base, &params, &found, err) != CNN_OK) return err->status;
+    if (found) return *result = found, CNN_OK;
+    opened **list = realloc(t->list, ((size_t)t->n_opened + 1) * sizeof *list);
+    if (list) t->list = list;
+    opened *o = list ? calloc(1, sizeof *o) : NULL;
+    if (!o) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a tuned session");
+    o->base = base;
+    if (cnn_session_open(base->impl, &params, &o->session, err) != CNN_OK) {
+        free(o);
+        return err->status;
+    }
+    t->list[t->n_opened++] = o;
+    *result = &o->session;
+    return CNN_OK;
+}
+
+cnn_status cli_tuned_find(cli_tuned *t, const cnn_session *base, const cnn_problem *problem, cnn_dir dir, bool quiet,
+                          tuning_state *state, const tuning_choice **choice, cnn_error *err)
+{
+    char why[CNN_MESSAGE_MAX], text[CNN_PROBLEM_TEXT_MAX], line[2 * CNN_MESSAGE_MAX + CNN_PROBLEM_TEXT_MAX];
+    *state = TUNING_ABSENT;
+    *choice = NULL;
+    if (!t || !t->file) return CNN_OK; /* which was said when it was looked for */
+    *state = tuning_find(t->file, base, problem, dir, choice, why);
+    if (*state == TUNING_KEPT || quiet) return CNN_OK;
+    cnn_problem_format(problem, text);
+    snprintf(line, sizeof line, "tuned: %s %s %s %s %s %s: %s: %s; the default is used", base->impl->name,
+             cnn_op_name(problem->op), cnn_dir_name(dir), text, cnn_dtype_name(problem->u.type.dtype),
+             cnn_layout_name(problem->u.type.layout), tuning_state_name(*state), why);
+    return cli_tuned_say(t, line, err);
+}
+
+cnn_status cli_tuned_pick(cli_tuned *t, const cnn_session *base, const cnn_problem *problem, cnn_dir dir,
+                          tuned_pick *pick, cnn_error *err)
+{
+    *pick = (tuned_pick){.session = base};
+    cnn_status status = cli_tuned_find(t, base, problem, dir, false, &pick->state, &pick->choice, err);
+    if (status == CNN_OK && pick->choice) status = cli_tuned_session(t, base, pick->choice, &pick->session, err);
+    if (status != CNN_OK) return status;
+    const char *name = pick->choice ? pick->choice->algorithm : NULL;
+    return cnn_algorithm_pick(pick->session, problem, dir, name, &pick->algorithm, err);
+}
+
+void cli_tuned_text(const tuned_pick *pick, char *text, size_t size)
+{
+    snprintf(text, size, "%s%s", pick->algorithm.name, pick->choice ? "" : ", the default");
+    if (!pick->choice) return;
+    if (pick->session->impl->device_kind == CNN_DEVICE_CPU)
+        cnn_append(text, size, " threads=%d", pick->session->threads);
+    for (int i = 0; i < pick->choice->n_settings; i++)
+        cnn_append(text, size, " %s", strchr(pick->choice->settings[i], '.') + 1);
+}

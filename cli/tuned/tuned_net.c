@@ -1,0 +1,125 @@
+/* tuned_net.c: tuned choices for the layers of a network. */
+#include "harness/problem/names.h"
+#include "tuned.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct merge {
+    tuned_net *net;
+    tuning_choice settings; /* of all: threads, knobs */
+    double weight[TUNING_SETTINGS], threads_weight;
+} merge;
+
+/* The gradient of what the network is given is not computed. */
+static bool is_run(const cnn_net *net, int layer, cnn_dir dir)
+{
+    const cnn_layer *l = &net->layers[layer];
+    if (!(cnn_op_dirs(&l->problem) & 1u << dir)) return false;
+    return dir != CNN_BWD_D || l->n_inputs > 1 || l->inputs[0] != 0;
+}
+
+static bool has_choice(const cnn_impl *impl, cnn_op op)
+{
+    int count = 0;
+    for (int i = 0; i < impl->n_algorithms; i++) count += (impl->algorithms[i].ops >> op) & 1u;
+    return count > 1;
+}
+
+static cnn_status say_conflict(cli_tuned *t, const char *kept, const char *other, cnn_error *err)
+{
+    char line[4 * CNN_NAME_MAX];
+    snprintf(line, sizeof line,
+             "tuned: a network runs in one context: %.90s, as its slowest operation that cares has it, not %.90s", kept,
+             other);
+    return cli_tuned_say(t, line, err);
+}
+
+/* "impl.knob=V": the heavier of two values. */
+static cnn_status merge_setting(cli_tuned *t, merge *m, const char *setting, double weight, cnn_error *err)
+{
+    const size_t name = strcspn(setting, "=") + 1;
+    char before[CNN_NAME_MAX];
+    int i = 0;
+    while (i < m->settings.n_settings && strncmp(m->settings.settings[i], setting, name) != 0) i++;
+    if (i == TUNING_SETTINGS)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "tuned: more than %d knobs in one network", TUNING_SETTINGS);
+    if (i == m->settings.n_settings) {
+        snprintf(m->settings.settings[i], CNN_NAME_MAX, "%s", setting);
+        m->settings.n_settings++;
+        m->weight[i] = weight;
+        return CNN_OK;
+    }
+    if (strcmp(m->settings.settings[i], setting) == 0) {
+        m->weight[i] = weight > m->weight[i] ? weight : m->weight[i];
+        return CNN_OK;
+    }
+    if (weight <= m->weight[i]) return say_conflict(t, m->settings.settings[i], setting, err);
+    snprintf(before, sizeof before, "%s", m->settings.settings[i]);
+    snprintf(m->settings.settings[i], CNN_NAME_MAX, "%s", setting);
+    m->weight[i] = weight;
+    return say_conflict(t, setting, before, err);
+}
+
+static cnn_status merge_threads(cli_tuned *t, merge *m, int threads, double weight, cnn_error *err)
+{
+    char kept[32], other[32];
+    const int before = m->settings.threads;
+    if (weight > m->threads_weight) {
+        m->settings.threads = threads;
+        m->threads_weight = weight;
+    }
+    if (before == 0 || before == threads) return CNN_OK;
+    snprintf(kept, sizeof kept, "threads=%d", m->settings.threads);
+    snprintf(other, sizeof other, "threads=%d", m->settings.threads == threads ? before : threads);
+    return say_conflict(t, kept, other, err);
+}
+
+static cnn_status add(cli_tuned *t, merge *m, const cnn_net *net, int layer, cnn_dir dir, const tuning_choice *choice,
+                      cnn_error *err)
+{
+    tuned_net *r = m->net;
+    const size_t used = strlen(r->text);
+    const double weight = choice->median_s > 0 ? choice->median_s : 1e-12;
+    const int threads = tuning_threads(choice, r->session->impl, r->session->threads);
+    cnn_status status = merge_threads(t, m, threads, weight, err);
+    for (int i = 0; status == CNN_OK && i < choice->n_settings; i++)
+        status = merge_setting(t, m, choice->settings[i], weight, err);
+    snprintf(r->algorithms[layer][dir], CNN_NAME_MAX, "%s", choice->algorithm);
+    snprintf(r->text + used, sizeof r->text - used, "%s%s %s %s", used ? ", " : "", net->layers[layer].name,
+             cnn_dir_name(dir), choice->algorithm);
+    return status;
+}
+
+cnn_status cli_tuned_net(cli_tuned *t, const cnn_session *base, const cnn_net *net, tuned_net *r, cnn_error *err)
+{
+    merge m = {.net = r};
+    cnn_status status = CNN_OK;
+    memset(r, 0, sizeof *r);
+    r->session = base;
+    for (int layer = 0; layer < net->n_layers; layer++)
+        for (int dir = 0; status == CNN_OK && dir < CNN_DIR_COUNT; dir++) {
+            const cnn_problem *problem = &net->layers[layer].problem;
+            const tuning_choice *choice;
+            tuning_state state;
+            if (!is_run(net, layer, (cnn_dir)dir)) continue;
+            status = cli_tuned_find(t, base, problem, (cnn_dir)dir, !has_choice(base->impl, problem->op), &state,
+                                    &choice, err);
+            if (status == CNN_OK && choice) status = add(t, &m, net, layer, (cnn_dir)dir, choice, err);
+        }
+    if (status != CNN_OK || r->text[0] == '\0') return status;
+    return cli_tuned_session(t, base, &m.settings, &r->session, err);
+}
+
+const char *cli_tuned_layer(void *tuned, int layer, cnn_dir dir)
+{
+    const tuned_net *r = tuned;
+    return r->algorithms[layer][dir][0] != '\0' ? r->algorithms[layer][dir] : NULL;
+}
+
+void cli_record_choices(cnn_record *record, const trainer *t, const tuned_net *tuned)
+{
+    char *searched = trainer_choices(t);
+    record_choice(record, tuned ? tuned->text : NULL, searched);
+    free(searched);
+}

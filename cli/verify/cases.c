@@ -1,0 +1,230 @@
+/* cases.c: all cases of `benchcnn verify`, in an order that each run of the same command, and with --isolate
+ * each process of a run, goes through alike: so a case's number says whether it was had before. */
+#include "harness/net/net.h"
+#include "harness/problem/names.h"
+#include "parts.h"
+
+#include <string.h>
+
+enum { MAX_ALGORITHMS = 128, NET_BATCH = 4 };
+
+/* ---- Problems. */
+
+cnn_status verify_stop_if_interrupted(cnn_error *err)
+{
+    if (!cli_interrupted()) return CNN_OK;
+    return CNN_FAIL(err, CNN_INTERRUPTED,
+                    "interrupted; what was finished is recorded, and the same command with --out goes on from there");
+}
+
+/* False: an earlier run, or with --isolate a process before this one, had it. */
+static bool take_case(verification *v, const report_case *now)
+{
+    const int64_t number = v->number++;
+    if (v->page != NULL) v->page->next = v->number;
+    if (number < resume_cases(v->report.resume) || !isolate_take(v->page, number)) return false;
+    if (now != NULL) report_begin(&v->report, now);
+    if (now != NULL && v->page != NULL) report_describe(&v->report, v->page);
+    return true;
+}
+
+/* state NULL: it was interrupted. */
+static void end_case(verification *v, const char *state)
+{
+    if (v->page != NULL) isolate_in_case(v->page, true); /* a copy that a kernel forked ends here, uncounted */
+    if (state != NULL) report_done(&v->report, v->number - 1, state);
+    if (v->page != NULL) report_keep(&v->report, v->page);
+    isolate_done(v->page);
+}
+
+/* One that was asked for by name is bad input; another is passed over, and that is said. */
+static cnn_status too_large(verification *v, const struct problem_entry *e, const report_case *now, cnn_error *err)
+{
+    const cnn_error why = *err;
+    if (e->given) return CNN_FAIL(err, why.status, "problem %s, %s: %s", e->text, cnn_dir_name(now->dir), why.message);
+    report_refused(&v->report, e->problem.op, now, VERIFY_SKIPPED, why.message);
+    return CNN_OK;
+}
+
+static cnn_status verify_one(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
+                             const cnn_algorithm *algorithm, const tuned_pick *pick, cnn_error *err)
+{
+    const report_case now = {.session = verify_session(engine),
+                             .algorithm = algorithm->name,
+                             .what = e->text,
+                             .problem = &e->problem,
+                             .dir = dir,
+                             .type = e->problem.u.type,
+                             .tuned = pick};
+    verify_state state = VERIFY_SKIPPED;
+    if (verify_stop_if_interrupted(err) != CNN_OK) return CNN_INTERRUPTED;
+    if (!take_case(v, &now)) return CNN_OK;
+    cnn_status status = verify_problem(engine, &e->problem, dir, algorithm, report_result, &v->report, err);
+    if (status == CNN_OK) {
+        report_end(&v->report);
+        state = v->report.state;
+    } else if (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW) {
+        status = too_large(v, e, &now, err);
+    }
+    end_case(v, status == CNN_OK ? verify_state_name(state) : NULL);
+    if (v->report.write_status != CNN_OK) return *err = v->report.write_error, v->report.write_status;
+    return status;
+}
+
+/* What the tuning file holds, with its threads and knobs: an engine of its own. */
+static cnn_status verify_tuned(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
+                               cnn_error *err)
+{
+    const char *settings[CLI_LIST_MAX + TUNING_SETTINGS];
+    const cnn_session *session = verify_session(engine);
+    verify_engine *own = NULL;
+    tuned_pick pick;
+    if (!cli_wants_tuned(&v->sessions, session)) return CNN_OK;
+    cnn_status status = cli_tuned_pick(v->tuned, session, &e->problem, dir, &pick, err);
+    if (status == CNN_UNSUPPORTED && pick.algorithm.name[0] == '\0') return CNN_OK; /* not an operation of its */
+    if (status == CNN_UNSUPPORTED) status = CNN_OK;                                 /* its case will say so */
+    if (status == CNN_OK && pick.session != session) {
+        const cnn_session_params params = cli_tuned_params(v->options, session->impl, pick.choice, settings);
+        status = verify_open(session->impl, &params, &v->settings, &own, err);
+    }
+    if (status == CNN_OK) status = verify_one(v, own != NULL ? own : engine, e, dir, &pick.algorithm, &pick, err);
+    if (own != NULL) verify_close(own);
+    return status;
+}
+
+/* All chosen algorithms on one problem and direction. */
+static cnn_status verify_direction(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
+                                   cnn_error *err)
+{
+    const cnn_session *session = verify_session(engine);
+    static cnn_algorithm list[MAX_ALGORITHMS]; /* large: kept off the stack; a command runs once */
+    int count;
+    cnn_status status = cnn_algorithms(session, &e->problem, dir, list, MAX_ALGORITHMS, &count, err);
+    for (int i = 0; status == CNN_OK && i < count; i++)
+        if (cli_chosen(&v->sessions, session, &list[i])) status = verify_one(v, engine, e, dir, &list[i], NULL, err);
+    return status == CNN_OK ? verify_tuned(v, engine, e, dir, err) : status;
+}
+
+/* Descriptors that no implementation is asked about. */
+static void tell_refused(verification *v, cnn_op op, const problem_list *list)
+{
+    for (int64_t i = 0; i < list->count; i++) {
+        const struct problem_entry *e = &list->items[i];
+        const report_case now = {.what = e->text};
+        if (!e->refused || !take_case(v, NULL)) continue;
+        if (e->malformed) report_malformed(&v->report, op, e->text, e->why);
+        if (!e->malformed) report_refused(&v->report, op, &now, VERIFY_UNSUPPORTED, e->why);
+        end_case(v, e->malformed ? "REFUSED" : verify_state_name(VERIFY_UNSUPPORTED));
+    }
+}
+
+static cnn_status verify_list(verification *v, verify_engine *engine, const problem_list *list, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int64_t i = 0; status == CNN_OK && i < list->count; i++) {
+        const struct problem_entry *e = &list->items[i];
+        cli_progress_show(&v->progress, v->done, v->total, e->text);
+        v->done += 1.0;
+        uint32_t dirs = e->refused ? 0 : v->dirs & cnn_op_dirs(&e->problem);
+        for (int dir = 0; status == CNN_OK && dir < CNN_DIR_COUNT; dir++)
+            if (dirs & 1u << dir) status = verify_direction(v, engine, e, (cnn_dir)dir, err);
+    }
+    return status;
+}
+
+static cnn_status verify_session_ops(verification *v, int session, problem_list *list, cnn_error *err)
+{
+    const cnn_session_params params = cli_session_params(v->options);
+    verify_engine *engine;
+    cnn_status status = verify_open(v->sessions.list[session].impl, &params, &v->settings, &engine, err);
+    if (status != CNN_OK) return status;
+    for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++)
+        for (int t = 0; (v->ops & 1u << op) && status == CNN_OK && t < v->types.count; t++) {
+            status = verify_list_problems(v->options, (cnn_op)op, &v->types.types[t], list, err);
+            if (status == CNN_OK) status = verify_list(v, engine, list, err);
+        }
+    verify_close(engine);
+    return status;
+}
+
+cnn_status verify_look_ahead(verification *v, problem_list *list, cnn_error *err)
+{
+    const cli_options *o = v->options;
+    int ops = 0;
+    for (int op = 0; op < CNN_OP_COUNT; op++) ops += (v->ops >> op) & 1;
+    if (o->problem.count + o->problems.count > 0 && ops > 1)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--problem and --problems go with one --op, not with %d", ops);
+    if (strcmp(o->mode, "cross_correlation") != 0 && strcmp(o->mode, "convolution") != 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--mode is '%.64s', but must be cross_correlation or convolution",
+                        o->mode);
+    for (int op = 0; op < CNN_OP_COUNT; op++) {
+        if (!(v->ops & 1u << op)) continue;
+        cnn_status status = verify_list_problems(v->options, (cnn_op)op, &v->types.types[0], list, err);
+        if (status != CNN_OK) return status;
+        v->total += (double)list->count * v->types.count * v->sessions.count;
+    }
+    return CNN_OK;
+}
+
+/* ---- Networks. */
+
+static cnn_status verify_network(verification *v, const cnn_session *session, const cnn_type *type, cnn_error *err)
+{
+    cnn_network *network;
+    cnn_status status = cnn_net_load(v->options->net, type, NET_BATCH, (uint64_t)v->options->seed, &network, err);
+    for (int i = 0; status == CNN_OK && i < session->impl->n_algorithms; i++) {
+        const cnn_algorithm *a = &session->impl->algorithms[i];
+        if (!(a->ops & 1u << CNN_OP_CONV) || !cli_chosen(&v->sessions, session, a)) continue;
+        if ((status = verify_stop_if_interrupted(err)) != CNN_OK) break;
+        const report_case now = {
+            .session = session, .algorithm = a->name, .what = v->options->net, .dir = CNN_BWD_W, .type = *type};
+        if (!take_case(v, &now)) continue;
+        status = verify_net_trained(session, network, a->name, &v->settings, report_result, &v->report, err);
+        if (status == CNN_OK) report_end(&v->report);
+        end_case(v, status == CNN_OK ? verify_state_name(v->report.state) : NULL);
+        if (v->report.write_status != CNN_OK) *err = v->report.write_error, status = v->report.write_status;
+    }
+    if (network != NULL) cnn_net_free(network);
+    return status;
+}
+
+/* From here on its code is called outside of cases, too: while it is opened, closed, asked for its algorithms. */
+static void enter_session(verification *v, int session)
+{
+    const int64_t behind = cli_sessions_behind(&v->sessions, session);
+    if (v->number < behind) v->number = behind;
+    if (v->page != NULL) v->page->next = v->number;
+    isolate_enter(v->page, v->sessions.list[session].impl->name, "opening or closing it, or asking what it can do");
+}
+
+static void leave_session(verification *v)
+{
+    isolate_enter(v->page, NULL, NULL);
+    if (v->page != NULL) v->page->next = 0; /* when all is closed, nothing comes behind */
+}
+
+cnn_status verify_all(verification *v, problem_list *list, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    if (v->options->net == NULL) {
+        status = verify_look_ahead(v, list, err);
+        for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++) {
+            if (!(v->ops & 1u << op)) continue;
+            status = verify_list_problems(v->options, (cnn_op)op, &v->types.types[0], list, err);
+            if (status == CNN_OK) tell_refused(v, (cnn_op)op, list);
+        }
+        for (int s = 0; status == CNN_OK && s < v->sessions.count; s++) {
+            enter_session(v, s);
+            status = verify_session_ops(v, s, list, err);
+            leave_session(v);
+        }
+        return status;
+    }
+    for (int s = 0; status == CNN_OK && s < v->sessions.count; s++) {
+        enter_session(v, s);
+        for (int t = 0; status == CNN_OK && t < v->types.count; t++)
+            status = verify_network(v, &v->sessions.list[s], &v->types.types[t], err);
+        leave_session(v);
+    }
+    return status;
+}

@@ -1,0 +1,189 @@
+/* cmd_verify.c: `benchcnn verify`: every chosen implementation, algorithm, operation, direction, problem and type. */
+#include "cli/mutants/verify_mutants.h"
+#include "dump.h"
+#include "fuzz.h"
+#include "harness/cpu/threads.h"
+#include "harness/problem/names.h"
+#include "parts.h"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+#include <stdlib.h>
+#include <string.h>
+
+/* A network has its own problems and checks. */
+static cnn_status check_net_options(const cli_options *o, cnn_error *err)
+{
+    const char *ignored = o->problem.count > 0    ? "problem"
+                          : o->problems.count > 0 ? "problems"
+                          : o->op != NULL         ? "op"
+                          : o->dir != NULL        ? "dir"
+                          : o->check != NULL      ? "check"
+                                                  : NULL;
+    if (o->net == NULL || ignored == NULL) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --net, which checks all gradients of a network",
+                    ignored);
+}
+
+/* Says why, where there was not even a case. */
+static void explain_nothing(const verification *v)
+{
+    const cli_options *o = v->options;
+    for (int state = 0; state <= VERIFY_FAILED; state++)
+        if (v->report.cases[state] > 0) return;
+    const char *impl = o->impl != NULL ? o->impl : "all";
+    if (o->net != NULL)
+        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for convolutions\n", impl);
+    else if (!(v->total > 0.0))
+        fprintf(stderr, "benchcnn: nothing ran: the problem files hold no descriptor\n");
+    else
+        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for --op %s --dir %s\n", impl,
+                o->op != NULL ? o->op : "conv", o->dir != NULL ? o->dir : "all");
+}
+
+static cnn_status read_options(verification *v, cnn_error *err)
+{
+    const cli_options *o = v->options;
+    cnn_session_params params = cli_session_params(o);
+    v->settings = (verify_options){.checks = verify_checks_parse(o->check, err),
+                                   .seed = (uint64_t)o->seed,
+                                   .reference_threads = params.threads,
+                                   .reference_flops = o->reference_flops,
+                                   .all_bits = o->determinism,
+                                   .failed = report_arrays,
+                                   .failed_user = &v->report,
+                                   .interrupted = cli_interrupted};
+    v->ops = v->settings.checks == 0 ? 0 : cli_ops(o, err);
+    v->dirs = v->ops == 0 ? 0 : cli_dirs(o, err);
+    if (v->dirs == 0) return err->status;
+    cnn_status status = cli_no_words(o, err);
+    if (status == CNN_OK) status = check_net_options(o, err);
+    return status == CNN_OK ? cli_types(o, &v->types, err) : status;
+}
+
+static cnn_status set_up(verification *v, cnn_error *err)
+{
+    const cli_options *o = v->options;
+    cnn_status status = read_options(v, err);
+    if (status == CNN_OK && o->dump != NULL) status = dump_prepare(o->dump, err);
+    if (status == CNN_OK) status = cli_sessions_open(o, false, &v->sessions, err);
+    return status == CNN_OK ? cli_tuned_open(o, &v->sessions, false, &v->tuned, err) : status;
+}
+
+/* Arrays come and go with every run: memory that was cleared once is kept for the next. */
+static void keep_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 25); /* the most it takes */
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
+/* All of it, in this process; with a page, what an earlier one left. */
+static int verify_here(verification *v, isolate_page *page, cnn_error *err)
+{
+    problem_list list = {0};
+    int exit_status = EXIT_HELD;
+    v->page = page;
+    v->sessions.page = page;
+    if (page != NULL && page->child > 0) report_resume(&v->report, page);
+    if (page != NULL && page->child == 0) report_keep(&v->report, page); /* what the parent counted already */
+    cnn_status status = set_up(v, err);
+    if (status != CNN_OK) return cli_fail(err);
+    const bool begun = page != NULL && page->started;
+    if (page != NULL) page->started = true;
+    if (!begun) status = resume_begin(v->report.resume, v->report.sink, err);
+    if (status == CNN_OK && v->sessions.count > 0 && (page == NULL || page->begun == 0))
+        status = cli_sessions_environment(&v->sessions, 0, v->options->command_line, v->report.sink, err);
+    cli_progress_start(&v->progress, "verify", v->options->quiet);
+    if (status == CNN_OK) status = verify_all(v, &list, err);
+    cli_progress_end(&v->progress);
+    if (status == CNN_OK) status = verify_stop_if_interrupted(err);
+    cli_tuned_close(v->tuned); /* before the end is told: one may end its process here, too */
+    cli_sessions_close(&v->sessions);
+    if (status == CNN_OK || status == CNN_INTERRUPTED) report_add_earlier(&v->report);
+    if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(&v->report);
+    if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(v);
+    if (status == CNN_OK) status = resume_end(v->report.resume, v->report.sink, exit_status, err);
+    if (status != CNN_OK) exit_status = cli_fail(err);
+    report_free(&v->report);
+    free(list.items);
+    return exit_status;
+}
+
+static int verify_child(void *user, isolate_page *page)
+{
+    cnn_error err;
+    return verify_here(user, page, &err);
+}
+
+static void verify_died(void *user, isolate_page *page, const char *how)
+{
+    verification *v = user;
+    report_died(&v->report, page, how);
+    report_done(&v->report, page->begun - 1, verify_state_name(VERIFY_FAILED));
+}
+
+/* Its cases that are yet to be run are not; those of the others are. */
+static void verify_lost(void *user, isolate_page *page, const char *how)
+{
+    verification *v = user;
+    report_lost(&v->report, page, how);
+}
+
+/* Tuned choices are those of problems: not of a network as a whole, of random ones, or of what is broken on purpose. */
+static cnn_status check_tuned(const cli_options *o, cnn_error *err)
+{
+    const bool asked = o->tune != NULL || (o->impl != NULL && strstr(o->impl, ":" CNN_TUNED) != NULL);
+    if (!asked || (o->net == NULL && o->fuzz == 0 && !o->mutants && o->mutants_from == NULL)) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                    "verify takes no tuned choices with --net, --fuzz or --mutants: name an algorithm");
+}
+
+cnn_status args_verify(const cli_options *o, cnn_error *err)
+{
+    static verification v; /* large: kept off the stack */
+    problem_list list = {0};
+    if (check_tuned(o, err) != CNN_OK) return err->status;
+    if (o->mutants || o->mutants_from || o->matrix) return verify_mutants_args(o, err);
+    if (o->fuzz_invalid > 0) return cli_no_words(o, err);
+    if (o->fuzz > 0) return verify_fuzz_args(o, err);
+    v = (verification){.options = o};
+    cnn_status status = read_options(&v, err);
+    if (status == CNN_OK && o->net == NULL) status = verify_look_ahead(&v, &list, err);
+    free(list.items);
+    return status;
+}
+
+int cmd_verify(const cli_options *options, cnn_error *err)
+{
+    static verification v; /* large: kept off the stack */
+    int exit_status = EXIT_HELD;
+    if (options->n_lost > 0 && (options->fuzz > 0 || options->mutants)) {
+        CNN_FAIL(err, CNN_DEVICE, "plug-in %.200s: %s", options->lost[0].plugin, options->lost[0].how);
+        return cli_fail(err);
+    }
+    if (options->mutants || options->mutants_from || options->matrix) return verify_mutants(options, err);
+    keep_memory();
+    if (options->fuzz > 0 || options->fuzz_invalid > 0) return verify_fuzz(options, err);
+    v = (verification){.options = options, .report = {.options = options}};
+    cnn_status status = cli_sink_open(options->out, options->json, &v.report.sink, err);
+    /* cases are numbered over all implementations: where one is missing, no earlier run's numbers hold */
+    const resume_run run = {options->n_lost > 0 ? NULL : options->out, options->command_line, options->plugin.items,
+                            options->plugin.count};
+    if (status == CNN_OK) status = resume_open(&run, &v.report.resume, err);
+    if (status == CNN_OK) status = cli_report_lost(options, v.report.sink, err);
+    v.report.cases[VERIFY_FAILED] = options->n_lost;
+    if (status == CNN_OK && options->none_left) {
+        exit_status = report_summary(&v.report);
+    } else if (status == CNN_OK && options->isolate) {
+        const isolate_job job = {&v, options->isolate_limit, verify_child, verify_died, verify_lost};
+        status = isolate_run(&job, &exit_status, err);
+    } else if (status == CNN_OK) {
+        exit_status = verify_here(&v, NULL, err);
+    }
+    record_sink_close(v.report.sink);
+    resume_close(v.report.resume);
+    return status == CNN_OK ? exit_status : cli_fail(err);
+}

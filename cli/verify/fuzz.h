@@ -1,0 +1,71 @@
+/* fuzz.h: `benchcnn verify --fuzz N` and `--fuzz-invalid N`. */
+#ifndef CLI_VERIFY_FUZZ_H
+#define CLI_VERIFY_FUZZ_H
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/process/crew.h"
+#include "reasons.h"
+
+cnn_status verify_fuzz_args(const cli_options *options, cnn_error *err); /* its arguments alone */
+/* The whole command; returns its exit status. */
+int verify_fuzz(const cli_options *options, cnn_error *err);
+
+enum { FUZZ_ROWS = 512, FUZZ_KINDS = 64 };
+
+/* How many cases of one algorithm and operation ended in each state. */
+typedef struct fuzz_row {
+    int impl;
+    cnn_op op;
+    char algorithm[CNN_NAME_MAX];
+    int64_t cases[VERIFY_FAILED + 1];
+} fuzz_row;
+
+/* Failures are of one kind when algorithm, operation, direction and checks are the same: one of each is shrunk. */
+typedef struct fuzz_kind {
+    int row;
+    cnn_dir dir;
+    uint32_t failed;
+    int result; /* CREW_DIED or not */
+    int64_t count, first;
+} fuzz_kind;
+
+typedef struct fuzz_tally {
+    fuzz_row rows[FUZZ_ROWS];
+    fuzz_kind kinds[FUZZ_KINDS];
+    int n_rows, n_kinds;
+    int64_t cases[VERIFY_FAILED + 1];
+    verify_reasons reasons;
+    double started;
+} fuzz_tally;
+
+typedef struct fuzz_session { /* a run of --fuzz */
+    const cli_options *options;
+    fuzz_space space;
+    cnn_choice choices[CNN_MAX_CHOICES];
+    int n_choices;
+    uint64_t seed;
+    int workers;
+    crew_job job;
+    fuzz_tally tally;
+    cli_progress progress;
+    cli_output output;
+    cnn_status status; /* of the first record that could not be written, or of shrinking */
+    cnn_error error;
+    const fuzz_case *alone; /* what a child that is not a worker runs, instead of case `index` */
+    uint32_t checks;
+} fuzz_session;
+
+/* fuzz_failure.c: a failure as it comes in: printed, and if it is the first of its kind, shrunk. */
+void fuzz_failure(fuzz_session *s, const fuzz_case *c, const crew_message *message);
+
+/* fuzz_tally.c. The kind is NULL when there are too many. */
+void fuzz_count(fuzz_session *s, const fuzz_case *c, const crew_message *message);
+fuzz_kind *fuzz_kind_of(fuzz_tally *tally, const fuzz_case *c, const crew_message *message);
+/* The table and the summary line; the exit status. */
+int fuzz_summary(fuzz_session *s);
+
+/* invalid.c: `--fuzz-invalid N`. */
+int verify_fuzz_invalid(const cli_options *options, cnn_error *err);
+
+#endif

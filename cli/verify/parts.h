@@ -1,0 +1,31 @@
+/* parts.h: what the files of `benchcnn verify` share: cmd_verify.c sets it up and ends it, problems.c
+ * lists what is to be verified, cases.c goes through it, report.c says what came of it. */
+#ifndef CLI_VERIFY_PARTS_H
+#define CLI_VERIFY_PARTS_H
+
+#include "cli/process/isolate.h"
+#include "cli/tuned/tuned.h"
+#include "problems.h"
+#include "report.h"
+
+typedef struct verification {
+    const cli_options *options;
+    cli_sessions sessions;
+    cli_tuned *tuned;
+    cli_type_set types;
+    uint32_t ops, dirs;
+    verify_options settings;
+    verify_report report;
+    cli_progress progress;
+    double done, total; /* problems */
+    isolate_page *page; /* NULL: not isolated */
+    int64_t number;     /* of the next case */
+} verification;
+
+/* cases.c: CNN_INTERRUPTED after Ctrl-C; all cases, of the problems or of --net. */
+cnn_status verify_stop_if_interrupted(cnn_error *err);
+/* Finds bad input before anything runs, and how much there is to do. */
+cnn_status verify_look_ahead(verification *v, problem_list *list, cnn_error *err);
+cnn_status verify_all(verification *v, problem_list *list, cnn_error *err);
+
+#endif

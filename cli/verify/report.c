@@ -1,0 +1,278 @@
+/* report.c: lines for people, records for programs. Whatever did not pass says why and how to repeat it. */
+#include "report.h"
+
+#include "cli/table.h"
+#include "dump.h"
+
+#include "harness/base/text.h"
+#include "harness/problem/names.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char REFUSED[] = "REFUSED"; /* the state of a word that is no descriptor */
+enum {
+    COMMAND_MAX = REPORT_COMMAND_MAX,
+    DETAILED = 10
+}; /* DETAILED: failures that are shown and dumped element by element */
+
+static void write(verify_report *r, cnn_record *record)
+{
+    cnn_error err;
+    if (resume_take(r->resume, record) != NULL) { /* of a case that was stopped in its midst */
+        record_free(record);
+        return;
+    }
+    cnn_status status = record_write(r->sink, record, &err);
+    if (status == CNN_OK || r->write_status != CNN_OK) return;
+    r->write_status = status;
+    r->write_error = err;
+}
+
+void report_begin(verify_report *r, const report_case *now)
+{
+    r->now = *now;
+    r->state = VERIFY_UNSUPPORTED;
+    r->passed[0] = r->failed[0] = r->skipped[0] = r->failures[0] = r->precision[0] = r->transform[0] = r->reason[0] =
+        r->remarks[0] = r->dumped[0] = '\0';
+    r->budget_used = 0.0;
+    r->located = r->left = false;
+    if (r->table == NULL) r->table = verify_table_new();
+}
+
+/* What the determinism check was asked with --determinism. */
+static void record_bits(cnn_record *record, const verify_result *v)
+{
+    static const char *const names[VERIFY_SAME_COUNT] = {"same_runs", "same_threads", "same_position", "same_contexts"};
+    char digest[32];
+    if (v->bits.digest == 0) return;
+    for (int a = 0; a < VERIFY_SAME_COUNT; a++)
+        if (v->bits.same[a] != 0) record_bool(record, names[a], v->bits.same[a] == 'y');
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)v->bits.digest);
+    record_text(record, "digest", digest);
+}
+
+static void record_result(verify_report *r, const verify_result *v)
+{
+    char command[COMMAND_MAX];
+    cnn_record *record = record_new("verify");
+    report_repro(r, command);
+    record_session(record, r->now.session, r->now.tuned != NULL ? CNN_TUNED : v->algorithm);
+    if (r->now.tuned != NULL) record_text(record, "tuning", tuning_state_name(r->now.tuned->state));
+    record_choice(record, r->now.tuned != NULL ? v->algorithm : NULL, v->choice);
+    if (v->problem != NULL) {
+        record_problem(record, v->problem, v->dir);
+    } else {
+        record_text(record, "net", r->now.what);
+        record_text(record, "dtype", cnn_dtype_name(r->now.type.dtype));
+        record_text(record, "layout", cnn_layout_name(r->now.type.layout));
+    }
+    record_text(record, "check", v->check);
+    record_text(record, "state", verify_state_name(v->state));
+    record_real(record, "budget_used", v->budget_used);
+    record_text(record, "precision", v->precision);
+    if (v->transform[0] != '\0') {
+        record_real(record, "amplification", v->amplification);
+        record_text(record, "transform", v->transform);
+    }
+    record_text(record, "worst", v->worst);
+    record_text(record, "reason", v->reason);
+    record_bits(record, v);
+    if (r->dumped[0] != '\0') record_text(record, "dump", r->dumped);
+    record_text(record, "repro", command);
+    write(r, record);
+}
+
+void report_arrays(void *user, const verify_failure *failure)
+{
+    verify_report *r = user;
+    char command[COMMAND_MAX];
+    cnn_error err;
+    if (r->options->dump == NULL || r->dumped[0] != '\0' || r->dumps == DETAILED) return;
+    report_repro(r, command);
+    cnn_status status = dump_failure(r->options->dump, ++r->dumps, failure, command, r->dumped, &err);
+    if (status == CNN_OK || r->write_status != CNN_OK) return;
+    r->write_status = status;
+    r->write_error = err;
+}
+
+void report_result(void *user, const verify_result *v)
+{
+    verify_report *r = user;
+    if (v->state > r->state) r->state = v->state;
+    if (v->check == verify_late_refusal || v->check == verify_no_room) r->left = true;
+    if (v->budget_used > r->budget_used) r->budget_used = v->budget_used;
+    if (v->precision[0] != '\0') memcpy(r->precision, v->precision, sizeof r->precision);
+    if (v->transform[0] != '\0') memcpy(r->transform, v->transform, sizeof r->transform);
+    if (v->state == VERIFY_PASSED) cnn_append(r->passed, sizeof r->passed, " %s", v->check);
+    if (v->state == VERIFY_SKIPPED)
+        cnn_append(r->skipped, sizeof r->skipped, "%s%s: %s", r->skipped[0] ? "; " : "", v->check, v->reason);
+    if (v->state == VERIFY_UNSUPPORTED || (v->problem == NULL && v->state <= VERIFY_PASSED))
+        cnn_append(r->reason, sizeof r->reason, "%s%s: %s", r->reason[0] ? "; " : "", v->check, v->reason);
+    if (v->problem != NULL && v->state == VERIFY_PASSED && v->reason[0] != '\0' && strcmp(v->check, "gradient") != 0)
+        cnn_append(r->remarks, sizeof r->remarks, "; %s: %s", v->check, v->reason);
+    if (v->state > VERIFY_PASSED) {
+        cnn_append(r->failed, sizeof r->failed, " %s", v->check);
+        cnn_append(r->failures, sizeof r->failures, "    %s %s: %s\n", v->check, verify_state_name(v->state),
+                   v->reason);
+        if (v->worst[0] != '\0') cnn_append(r->failures, sizeof r->failures, "      %s\n", v->worst);
+        if (!r->located && r->cases[VERIFY_FAILED] < DETAILED)
+            cnn_append(r->failures, sizeof r->failures, "%s", v->where);
+        r->located = r->located || v->where[0] != '\0';
+    }
+    verify_table_add(r->table, v, r->now.what);
+    record_result(r, v);
+}
+
+void report_end(verify_report *r)
+{
+    r->cases[r->state]++;
+    if (r->left || r->state >= VERIFY_PASSED)
+        verify_reasons_share(&r->reasons, r->now.session->impl->name, r->state >= VERIFY_PASSED);
+    if (r->state == VERIFY_UNSUPPORTED) verify_reasons_count(&r->reasons, r->reason);
+    report_print(r);
+}
+
+static void record_refused(verify_report *r, cnn_op op, const report_case *now, const char *state, const char *reason)
+{
+    cnn_record *record = record_new("verify");
+    if (now->session != NULL) record_session(record, now->session, now->algorithm);
+    record_text(record, "op", cnn_op_name(op));
+    record_text(record, "problem", now->what);
+    if (now->problem != NULL) record_text(record, "dir", cnn_dir_name(now->dir));
+    record_text(record, "check", "supports");
+    record_text(record, "state", state);
+    record_text(record, "reason", reason);
+    write(r, record);
+}
+
+void report_refused(verify_report *r, cnn_op op, const report_case *now, verify_state state, const char *reason)
+{
+    r->cases[state]++;
+    if (state == VERIFY_UNSUPPORTED) verify_reasons_count(&r->reasons, reason);
+    if (now->session != NULL && now->session->impl->alloc != NULL) /* it says itself how much memory it has */
+        verify_reasons_share(&r->reasons, now->session->impl->name, false);
+    if (report_shows(r, state))
+        table_print(12, "%-11s %s %s: %s\n", verify_state_name(state), cnn_op_name(op), now->what, reason);
+    record_refused(r, op, now, verify_state_name(state), reason);
+}
+
+void report_malformed(verify_report *r, cnn_op op, const char *text, const char *reason)
+{
+    const report_case now = {.what = text};
+    r->malformed++;
+    fflush(stdout);
+    table_put(stderr, "benchcnn: %s\n", reason);
+    record_refused(r, op, &now, REFUSED, reason);
+}
+
+int report_summary(verify_report *r)
+{
+    int64_t bad = r->cases[VERIFY_FAILED] + r->cases[VERIFY_MISTRUSTED], ran = bad + r->cases[VERIFY_PASSED];
+    FILE *to = r->options->json ? stderr : stdout;
+    verify_table_bits(r->table, to);
+    verify_table_precisions(r->table, to);
+    if (!r->options->json) verify_reasons_print(&r->reasons);
+    if (r->cases[VERIFY_FAILED] > DETAILED)
+        fprintf(to, "where errors lie is shown for the first %d failures\n", DETAILED);
+    fprintf(to, "%lld cases:", (long long)(ran + r->cases[VERIFY_SKIPPED] + r->cases[VERIFY_UNSUPPORTED]));
+    for (int state = VERIFY_FAILED; state >= 0; state--)
+        if (r->cases[state] > 0 || state == VERIFY_PASSED || state == VERIFY_FAILED)
+            fprintf(to, " %lld %s", (long long)r->cases[state], verify_state_name((verify_state)state));
+    if (r->malformed > 0) fprintf(to, ", %lld refused", (long long)r->malformed);
+    fprintf(to, " (seed %lld)\n", (long long)r->options->seed);
+    const bool few = verify_reasons_few(&r->reasons, to);
+    if (r->malformed > 0) return EXIT_USAGE;
+    return bad > 0 || (few && ran > 0) ? EXIT_FAILED : ran > 0 ? EXIT_HELD : EXIT_NOTHING;
+}
+
+enum { MALFORMED = ISOLATE_TALLIES - 1 }; /* the last tally; the others count states */
+
+void report_keep(const verify_report *r, isolate_page *page)
+{
+    const size_t room = sizeof page->kept - sizeof r->reasons;
+    for (int state = 0; state <= VERIFY_FAILED; state++) page->tally[state] = r->cases[state];
+    page->tally[MALFORMED] = r->malformed;
+    memcpy(page->kept, &r->reasons, sizeof r->reasons);
+    page->n_kept = sizeof r->reasons + verify_table_save(r->table, page->kept + sizeof r->reasons, room);
+}
+
+void report_resume(verify_report *r, const isolate_page *page)
+{
+    for (int state = 0; state <= VERIFY_FAILED; state++) r->cases[state] = page->tally[state];
+    r->malformed = page->tally[MALFORMED];
+    if (page->n_kept == 0) return;
+    memcpy(&r->reasons, page->kept, sizeof r->reasons);
+    r->table = verify_table_new();
+    verify_table_load(r->table, page->kept + sizeof r->reasons, page->n_kept - sizeof r->reasons);
+}
+
+void report_describe(const verify_report *r, isolate_page *page)
+{
+    const report_case *c = &r->now;
+    char command[COMMAND_MAX];
+    report_repro(r, command);
+    snprintf(page->impl, sizeof page->impl, "%s", c->session->impl->name);
+    snprintf(page->algorithm, sizeof page->algorithm, "%s", c->algorithm);
+    snprintf(page->op, sizeof page->op, "%s", c->problem != NULL ? cnn_op_name(c->problem->op) : "net");
+    snprintf(page->dir, sizeof page->dir, "%s", c->problem != NULL ? cnn_dir_name(c->dir) : "");
+    snprintf(page->problem, sizeof page->problem, "%s", c->what);
+    snprintf(page->command, sizeof page->command, "%s", command);
+}
+
+void report_died(verify_report *r, isolate_page *page, const char *how)
+{
+    page->tally[VERIFY_FAILED]++;
+    if (!r->options->json) {
+        char name[2 * CNN_NAME_MAX + 2];
+        snprintf(name, sizeof name, "%s:%s", page->impl, page->algorithm);
+        table_put(stdout, "%-11s %-14s %-9s %-5s %s | %s\n    repeat with: %s\n", verify_state_name(VERIFY_FAILED),
+                  name, page->op, page->dir, page->problem, how, page->command);
+    }
+    cnn_record *record = record_new("verify");
+    record_text(record, "impl", page->impl);
+    record_text(record, "algorithm", page->algorithm);
+    record_text(record, "op", page->op);
+    record_text(record, "problem", page->problem);
+    record_text(record, "dir", page->dir);
+    record_text(record, "check", "survival");
+    record_text(record, "state", verify_state_name(VERIFY_FAILED));
+    record_text(record, "reason", how);
+    record_text(record, "repro", page->command);
+    write(r, record);
+}
+
+void report_lost(verify_report *r, isolate_page *page, const char *how)
+{
+    cnn_error err;
+    page->tally[VERIFY_FAILED]++;
+    const cnn_status status = cli_report_ended(r->options, page->outside, NULL, page->doing, how, r->sink, &err);
+    if (status == CNN_OK || r->write_status != CNN_OK) return;
+    r->write_status = status;
+    r->write_error = err;
+}
+
+void report_done(verify_report *r, int64_t number, const char *state)
+{
+    cnn_error err;
+    cnn_status status = resume_case(r->resume, r->sink, number, state, &err);
+    if (status == CNN_OK || r->write_status != CNN_OK) return;
+    r->write_status = status;
+    r->write_error = err;
+}
+
+void report_add_earlier(verify_report *r)
+{
+    for (int state = 0; state <= VERIFY_FAILED; state++)
+        r->cases[state] += resume_count(r->resume, verify_state_name((verify_state)state));
+    r->malformed += resume_count(r->resume, REFUSED);
+    if (resume_cases(r->resume) > 0)
+        fprintf(r->options->json ? stderr : stdout, "%lld cases were finished before, and stand in %s alone\n",
+                (long long)resume_cases(r->resume), r->options->out);
+}
+
+void report_free(verify_report *r)
+{
+    verify_table_free(r->table);
+    r->table = NULL;
+}

@@ -1,0 +1,77 @@
+/* report.h: what `benchcnn verify` prints and records: one line a case, details of what failed (of the first
+ * failures also where the errors lie, and with --dump their arrays), a summary with the precision that each algorithm
+ * showed and, with --determinism, who gives the same bits. */
+#ifndef CLI_VERIFY_REPORT_H
+#define CLI_VERIFY_REPORT_H
+
+#include "cli/cli.h"
+#include "cli/process/isolate.h"
+#include "cli/tuned/tuned.h"
+#include "harness/record/resume.h"
+#include "reasons.h"
+#include "table.h"
+#include "verify/verify.h"
+
+/* One case: all checks of one (implementation:algorithm, operation, direction, problem, type). */
+typedef struct report_case {
+    const cnn_session *session;
+    const char *algorithm, *what; /* what: the problem's text, or the network's name */
+    const cnn_problem *problem;   /* NULL for a network */
+    cnn_dir dir;
+    cnn_type type;
+    const tuned_pick *tuned; /* it was chosen as "tuned", which is this; else NULL */
+} report_case;
+
+enum { REPORT_COMMAND_MAX = 2048 };
+
+typedef struct verify_report {
+    const cli_options *options;
+    record_sink *sink;
+    resume *resume;
+    int64_t cases[VERIFY_FAILED + 1]; /* how many of each state */
+    int64_t malformed;                /* words of problem files that are no descriptors */
+    report_case now;                  /* the case in hand and what has come of it */
+    verify_state state;
+    bool left; /* `supports` let the case through, and it was not verified */
+    char passed[256], failed[256], skipped[1024], failures[8192], precision[16], transform[VERIFY_TRANSFORM_MAX],
+        reason[VERIFY_TEXT_MAX], remarks[1024];
+    char dumped[512]; /* the folder with the arrays of the case; "" none */
+    bool located;     /* it has been shown where the errors of the case lie */
+    int dumps;
+    double budget_used;
+    verify_table *table;
+    verify_reasons reasons;
+    cnn_status write_status; /* of the first record that could not be written, with its error */
+    cnn_error write_error;
+} verify_report;
+
+void report_begin(verify_report *report, const report_case *now);
+verify_failed report_arrays; /* user: the report; for --dump */
+verify_each report_result;   /* user: the report */
+void report_end(verify_report *report);
+/* repro.c: the command that repeats the case, quoted for a shell. */
+void report_repro(const verify_report *report, char command[REPORT_COMMAND_MAX]);
+/* print.c: whether cases that came to this state are shown; the lines of the case in hand. */
+bool report_shows(const verify_report *report, verify_state state);
+void report_print(const verify_report *report);
+/* A case without checks: a descriptor that was refused (session NULL), or one that does not fit into memory. */
+void report_refused(verify_report *report, cnn_op op, const report_case *now, verify_state state, const char *reason);
+/* A word of a problem file that is no descriptor: its sentence on standard error, and a record of state REFUSED. */
+void report_malformed(verify_report *report, cnn_op op, const char *text, const char *reason);
+/* The summary line, and the exit status: malformed words are bad input, whatever became of the others. */
+int report_summary(verify_report *report);
+/* With --isolate. Describe: the case in hand, so that the parent can name it. Keep, resume: counts, reasons and table,
+ * from one child to the next. In the parent, died: the case that ended its process is a FAILED one; lost: so is the
+ * implementation that did so between cases. */
+void report_describe(const verify_report *report, isolate_page *page);
+void report_keep(const verify_report *report, isolate_page *page);
+void report_resume(verify_report *report, const isolate_page *page);
+void report_died(verify_report *report, isolate_page *page, const char *how);
+void report_lost(verify_report *report, isolate_page *page, const char *how);
+/* A case is done (its number, the state it came to): the same command need not run it again. */
+void report_done(verify_report *report, int64_t number, const char *state);
+/* Counts the cases that an earlier run finished. */
+void report_add_earlier(verify_report *report);
+void report_free(verify_report *report);
+
+#endif

@@ -1,0 +1,20 @@
+/* input.h: files that are read. None keeps the program waiting for ever, none is without end. */
+#ifndef HARNESS_BASE_INPUT_H
+#define HARNESS_BASE_INPUT_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/* A file, a pipe or a terminal, open for reading; -1 and in *why the reason: what the system says, or that it is a
+ * directory, a device, a FIFO that nothing writes to. /dev/null is an empty file. */
+int input_open(const char *path, const char **why);
+/* The same as a stream; NULL for -1. */
+FILE *input_stream(const char *path, const char **why);
+
+/* getline(), but for a line of more than INPUT_LINE_MAX bytes: -1 with errno EFBIG. */
+enum { INPUT_LINE_MAX = 1 << 26 };
+const char *input_line_why(void); /* of a -1 that is not the end of the file, by errno */
+ssize_t input_line(char **line, size_t *capacity, FILE *file);
+
+#endif

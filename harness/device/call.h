@@ -1,0 +1,34 @@
+/* call.h: calling a slot of an implementation, and taking what it answers: nothing that it says is longer, more, or
+ * something else than what the rest of the program relies on. One that fails without a word still gets a sentence: who,
+ * which slot, which status. One that leaves the thread's arithmetic changed fails, too; the locale is put right in
+ * silence. */
+#ifndef HARNESS_DEVICE_CALL_H
+#define HARNESS_DEVICE_CALL_H
+
+#include "impl.h"
+#include "thread_state.h"
+
+/* CNN_CALL(impl, open, err, &params, &context, err) */
+#define CNN_CALL(impl, slot, err, ...)                                                                                 \
+    cnn_answer((impl)->name, #slot, (cnn_silence(err), (impl)->slot(__VA_ARGS__)), (err))
+
+/* A slot that answers nothing: what it leaves changed is put right. */
+#define CNN_CALL_VOID(impl, slot, ...) ((impl)->slot(__VA_ARGS__), (void)cnn_thread_restore())
+
+/* What an earlier call left is not taken for this one's text. */
+static inline void cnn_silence(cnn_error *err) { err->message[0] = '\0'; }
+
+/* answers.c: passes the status on; err holds it, and a text that ends and can be shown. A status that there is not, and
+ * a text without an end, are CNN_INTERNAL, a failure; so are UNSUPPORTED and UNAVAILABLE from a slot that has nothing
+ * to refuse, and INTERRUPTED from any, which the program alone can know. */
+cnn_status cnn_answer(const char *impl, const char *slot, cnn_status status, cnn_error *err);
+/* What it tells of itself: keys and values that are there, cut to a fact's size, and can be shown. */
+void cnn_describe(const cnn_session *session, cnn_put_fn *put, void *user);
+/* A text that fills an array of `size` bytes: ended where it has no end, and made visible. */
+void cnn_answer_text(char *text, size_t size);
+/* A row that it made: a name that --impl and a record can hold, and a doc. */
+cnn_status cnn_algorithm_check(const char *impl, const cnn_algorithm *algorithm, cnn_error *err);
+/* NULL texts, and such as cannot be shown, are refused; what: "the doc of knob x". */
+cnn_status cnn_doc_check(const char *impl, const char *what, const char *name, const char *doc, cnn_error *err);
+
+#endif

@@ -1,0 +1,11 @@
+/* knobs.h: the values of an implementation's knobs: defaults, then settings. Internal to harness/. */
+#ifndef HARNESS_DEVICE_KNOBS_H
+#define HARNESS_DEVICE_KNOBS_H
+
+#include "harness/cnn.h"
+
+/* values: impl->n_knobs of them. */
+cnn_status cnn_knob_values(const cnn_impl *impl, const char *const *settings, int n_settings, int64_t *values,
+                           cnn_error *err);
+
+#endif

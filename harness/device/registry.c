@@ -1,0 +1,63 @@
+/* registry.c: the implementations that were built, from the one generated list (impls.inc). Nothing registers itself:
+ * a constructor in a static library is silently left out by the linker. */
+#include "registry.h"
+
+#include "harness/problem/names.h"
+
+#include <string.h>
+
+#define CNN_IMPL(name) const cnn_impl *cnn_impl_##name(void);
+#define CNN_LEFT_OUT(name, why)
+#include "impls.inc"
+#undef CNN_IMPL
+#undef CNN_LEFT_OUT
+
+typedef const cnn_impl *impl_function(void);
+
+static impl_function *const built[] = {
+#define CNN_IMPL(name) cnn_impl_##name,
+#define CNN_LEFT_OUT(name, why)
+#include "impls.inc"
+#undef CNN_IMPL
+#undef CNN_LEFT_OUT
+    NULL};
+
+static const cnn_left_out left_out[] = {
+#define CNN_IMPL(name)
+#define CNN_LEFT_OUT(name, why) {#name, why},
+#include "impls.inc"
+#undef CNN_IMPL
+#undef CNN_LEFT_OUT
+    {NULL, NULL}};
+
+enum { BUILT = (int)(sizeof built / sizeof built[0]) - 1 };
+
+int cnn_impl_count(const cnn_registry *registry) { return BUILT + (registry != NULL ? registry->n_plugins : 0); }
+
+const cnn_impl *cnn_impl_at(const cnn_registry *registry, int index)
+{
+    if (index < 0 || index >= cnn_impl_count(registry)) return NULL;
+    return index < BUILT ? built[index]() : registry->plugins[index - BUILT];
+}
+
+const cnn_left_out *cnn_impls_left_out(void) { return left_out; }
+
+const cnn_impl *cnn_impl_find(const cnn_registry *registry, const char *name, cnn_error *err)
+{
+    enum { LISTED = 32 };
+    const char *names[LISTED];
+    int count = 0;
+    for (int i = 0; i < cnn_impl_count(registry); i++) {
+        const cnn_impl *impl = cnn_impl_at(registry, i);
+        if (strcmp(impl->name, name) == 0) return impl;
+        if (count < LISTED) names[count++] = impl->name;
+    }
+    for (const cnn_left_out *out = left_out; out->name != NULL; out++)
+        if (strcmp(out->name, name) == 0) {
+            CNN_FAIL(err, CNN_UNAVAILABLE, "implementation '%s' was not built: %s", name, out->why);
+            return NULL;
+        }
+    const cnn_name_set set = {"implementation", names, count};
+    cnn_name_find(&set, name, err);
+    return NULL;
+}

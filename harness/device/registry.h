@@ -1,0 +1,26 @@
+/* registry.h: which implementations a run can choose from: those built in, then its plug-ins. */
+#ifndef HARNESS_DEVICE_REGISTRY_H
+#define HARNESS_DEVICE_REGISTRY_H
+
+#include "impl.h"
+
+typedef struct cnn_left_out {
+    const char *name, *why;
+} cnn_left_out;
+
+const cnn_left_out *cnn_impls_left_out(void); /* not built; ends with a NULL name */
+
+enum { CNN_PLUGINS_MAX = 16 };
+struct cnn_registry {
+    const cnn_impl *plugins[CNN_PLUGINS_MAX];
+    void *handles[CNN_PLUGINS_MAX];
+    int n_plugins;
+};
+
+/* plugin.c: loads the implementation that the shared object at `path` exports through cnn_plugin() (see cnn.h).
+ * CNN_UNAVAILABLE with the file and what is wrong: no such file, no shared object, no such function, another interface
+ * version, an incomplete table, a name that is taken. It runs the shared object's own code: load what you trust. */
+cnn_status cnn_registry_load(cnn_registry *registry, const char *path, cnn_error *err);
+void cnn_registry_close(cnn_registry *registry); /* when no session of a plug-in is open any more */
+
+#endif

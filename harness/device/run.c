@@ -1,0 +1,176 @@
+/* run.c: calls the slot of the implementation that a plan stands for, with pointers in the order of cnn_operands(). */
+#include "call.h"
+#include "harness/problem/names.h"
+#include "impl.h"
+
+/* Takes the pointers one by one, in order. */
+typedef struct pointers {
+    void *const *next;
+} pointers;
+
+static void *take(pointers *p) { return *p->next++; }
+
+#define CALL(slot, args)                                                                                               \
+    (impl->slot != NULL ? CNN_CALL(impl, slot, err, context, plan, &(args), err)                                       \
+                        : CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s has no " #slot, impl->name))
+
+static cnn_status run_weighted(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, bool bias, pointers p,
+                               const cnn_run_extra *extra, cnn_error *err)
+{
+    cnn_weighted_args args = {.beta = extra->beta, .workspace = extra->workspace};
+    const bool conv = plan->problem.op == CNN_OP_CONV;
+    switch (plan->dir) {
+    case CNN_FWD:
+        args.x = take(&p);
+        args.w = take(&p);
+        args.b = bias ? take(&p) : NULL;
+        args.y = take(&p);
+        return conv ? CALL(conv_fwd, args) : CALL(fc_fwd, args);
+    case CNN_BWD_D:
+        args.dy = take(&p);
+        args.w = take(&p);
+        args.dx = take(&p);
+        return conv ? CALL(conv_bwd_data, args) : CALL(fc_bwd_data, args);
+    default:
+        args.x = take(&p);
+        args.dy = take(&p);
+        args.dw = take(&p);
+        args.db = bias ? take(&p) : NULL;
+        return conv ? CALL(conv_bwd_weights, args) : CALL(fc_bwd_weights, args);
+    }
+}
+
+static cnn_status run_map(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, pointers p,
+                          const cnn_run_extra *extra, cnn_error *err)
+{
+    cnn_map_fwd_args fwd = {.workspace = extra->workspace};
+    cnn_map_bwd_args bwd = {.workspace = extra->workspace};
+    const bool dropout = plan->problem.op == CNN_OP_DROPOUT, pool = plan->problem.op == CNN_OP_POOL;
+    if (plan->dir == CNN_FWD) {
+        fwd.x = take(&p);
+        if (dropout) fwd.step = take(&p);
+        fwd.y = take(&p);
+        return dropout ? CALL(dropout_fwd, fwd) : pool ? CALL(pool_fwd, fwd) : CALL(act_fwd, fwd);
+    }
+    if (dropout) {
+        bwd.step = take(&p);
+    } else {
+        bwd.x = take(&p);
+        bwd.y = take(&p);
+    }
+    bwd.dy = take(&p);
+    bwd.dx = take(&p);
+    return dropout ? CALL(dropout_bwd, bwd) : pool ? CALL(pool_bwd, bwd) : CALL(act_bwd, bwd);
+}
+
+static cnn_status run_loss(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, pointers p,
+                           const cnn_run_extra *extra, cnn_error *err)
+{
+    cnn_loss_args args = {.scale = extra->scale, .workspace = extra->workspace};
+    if (plan->dir == CNN_BWD_D) {
+        args.y = take(&p);
+        args.labels = take(&p);
+        args.dx = take(&p);
+        return CALL(loss_bwd, args);
+    }
+    args.x = take(&p);
+    args.labels = take(&p);
+    args.y = take(&p);
+    args.loss_sum = take(&p);
+    args.correct = take(&p);
+    return CALL(loss_fwd, args);
+}
+
+static cnn_status run_join(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, pointers p, cnn_error *err)
+{
+    const bool add = plan->problem.op == CNN_OP_ADD;
+    const int inputs = add ? 2 : plan->problem.u.concat.n_inputs;
+    cnn_join_args join = {.y = NULL};
+    cnn_split_args split = {.dy = NULL};
+    if (plan->dir == CNN_BWD_D) {
+        split.dy = take(&p);
+        for (int i = 0; i < inputs; i++) split.dx[i] = take(&p);
+        return CALL(concat_bwd, split);
+    }
+    for (int i = 0; i < inputs; i++) join.x[i] = take(&p);
+    join.y = take(&p);
+    return add ? CALL(add_fwd, join) : CALL(concat_fwd, join);
+}
+
+static cnn_status run_batchnorm(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, pointers p,
+                                const cnn_run_extra *extra, cnn_error *err)
+{
+    cnn_batchnorm_args args = {.workspace = extra->workspace};
+    args.x = take(&p);
+    args.gamma = take(&p);
+    if (plan->dir == CNN_FWD) {
+        args.beta = take(&p);
+        args.running_mean = take(&p);
+        args.running_var = take(&p);
+        args.y = take(&p);
+        if (!plan->problem.u.batchnorm.inference) {
+            args.save_mean = take(&p);
+            args.save_invstd = take(&p);
+        }
+        return CALL(batchnorm_fwd, args);
+    }
+    args.save_mean = take(&p);
+    args.save_invstd = take(&p);
+    args.dy = take(&p);
+    args.dx = take(&p);
+    args.dgamma = take(&p);
+    args.dbeta = take(&p);
+    return CALL(batchnorm_bwd, args);
+}
+
+static cnn_status run_optimizer(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, pointers p,
+                                cnn_error *err)
+{
+    cnn_optimizer_args args = {.w = NULL};
+    args.w = take(&p);
+    args.grad = take(&p);
+    for (int i = 0; i < cnn_optimizer_states(plan->problem.u.optimizer.kind); i++) args.state[i] = take(&p);
+    args.step = take(&p);
+    return CALL(optimizer_step, args);
+}
+
+static cnn_status run(const cnn_session *session, const cnn_plan *made, void *const *operands,
+                      const cnn_run_extra *extra, cnn_error *err)
+{
+    const cnn_plan copy = *made, *plan = &copy; /* what the kernel changes in it, it alone sees: plan.c says why */
+    const cnn_impl *impl = session->impl;
+    cnn_context *context = session->context;
+    const pointers p = {operands};
+    switch (plan->problem.op) {
+    case CNN_OP_CONV:
+        return run_weighted(impl, context, plan, plan->problem.u.conv.bias, p, extra, err);
+    case CNN_OP_FC:
+        return run_weighted(impl, context, plan, plan->problem.u.fc.bias, p, extra, err);
+    case CNN_OP_POOL:
+    case CNN_OP_ACT:
+    case CNN_OP_DROPOUT:
+        return run_map(impl, context, plan, p, extra, err);
+    case CNN_OP_LOSS:
+        return run_loss(impl, context, plan, p, extra, err);
+    case CNN_OP_ADD:
+    case CNN_OP_CONCAT:
+        return run_join(impl, context, plan, p, err);
+    case CNN_OP_BATCHNORM:
+        return run_batchnorm(impl, context, plan, p, extra, err);
+    case CNN_OP_OPTIMIZER:
+        return run_optimizer(impl, context, plan, p, err);
+    case CNN_OP_COUNT:
+        break;
+    }
+    return CNN_FAIL(err, CNN_INTERNAL, "a plan for operation number %d cannot be run", (int)plan->problem.op);
+}
+
+cnn_status cnn_run(const cnn_session *session, const cnn_plan *plan, void *const *operands, const cnn_run_extra *extra,
+                   cnn_error *err)
+{
+    const cnn_status status = run(session, plan, operands, extra, err);
+    if (status == CNN_OK || status == CNN_DEVICE || status == CNN_INTERNAL) return status;
+    const cnn_error why = *err;
+    return CNN_FAIL(err, CNN_INTERNAL, "the operation, which supports let through, answered '%s': %.400s",
+                    cnn_status_name(status), why.message);
+}

@@ -1,0 +1,61 @@
+/* problem.h: text <-> problem.
+ *
+ * Convolutions use benchdnn's descriptor grammar (conv_desc.c). The other operations reuse its dimension letters, with
+ * what the letters cannot say in front, up to a colon:
+ *   conv       mb100ic20ih16oc20oh8kh4sh2ph4dh2n"thesis_conv2"
+ *   fc         mb100ic20ih4oc10
+ *   pool       max:mb2ic16ih8kh2sh2          (avg, avg_pad, global_avg; sizes deduced as for conv)
+ *   act        leaky_relu=0.01:mb2ic20ih16   (a kind without =alpha takes its default)
+ *   loss       mb100ic10
+ *   dropout    0.2:mb2ic20ih16               (inference:mb2ic20ih16; options: 0.2,seed=7:mb2ic20ih16)
+ *   add        mb2ic20ih16
+ *   concat     3+5+7:mb2ih16                 (channels of each input)
+ *   batchnorm  mb8ic20ih16                   (inference:mb8ic20ih16, eps=0.001,momentum=0.3:mb8ic20ih16)
+ *   optimizer  adam:ic1000                   (ic counts the parameters; options after the kind as for --optimizer:
+ *                                             adam,lr=0.001,l2=0.0001:ic1000)
+ */
+#ifndef HARNESS_PROBLEM_PROBLEM_H
+#define HARNESS_PROBLEM_PROBLEM_H
+
+#include "harness/cnn.h"
+
+enum { CNN_PROBLEM_TEXT_MAX = 512 };
+
+/* What a text that names no others means. */
+#define CNN_DROPOUT_RATE 0.5 /* of inference, where it does nothing */
+#define CNN_DROPOUT_SEED 1
+#define CNN_BATCHNORM_EPS 1e-5
+#define CNN_BATCHNORM_MOMENTUM 0.1
+
+/* What the text does not say: on the command line these are options, in records fields of their own. */
+typedef struct cnn_problem_defaults {
+    cnn_type type;
+    bool no_bias, flip;
+    int64_t mb; /* not 0: the batch, whatever the text says (--mb) */
+} cnn_problem_defaults;
+
+/* Parses and checks (cnn_problem_check). An error marks the position: the sentence holds the text and a caret column.
+ */
+cnn_status cnn_problem_parse(cnn_op op, const char *text, const cnn_problem_defaults *defaults, cnn_problem *problem,
+                             cnn_error *err);
+
+/* The canonical text, which parses back to the same problem, given its type, bias and flip as defaults; deduced sizes
+ * that the text reproduces are left out. */
+void cnn_problem_format(const cnn_problem *problem, char text[CNN_PROBLEM_TEXT_MAX]);
+/* The problem without what decides nothing about how it runs, its name and the dropout's seed: two layers that do the
+ * same work have the same text then. */
+cnn_problem cnn_problem_work(const cnn_problem *problem);
+
+/* A problem file: benchdnn's shape files unchanged. White space separates descriptors, '#' at the start of a word
+ * comments out the rest of the line. Calls `each` for every descriptor that parses, or with problem == NULL and the
+ * error for each one that is refused (its message starts with FILE:LINE). Returns CNN_IO if the file cannot be read;
+ * a status other than CNN_OK from `each` stops and is returned. */
+typedef cnn_status cnn_problem_each(void *user, const char *text, const cnn_problem *problem, cnn_error *err);
+cnn_status cnn_problem_file(const char *path, cnn_op op, const cnn_problem_defaults *defaults, cnn_problem_each *each,
+                            void *user, cnn_error *err);
+
+/* Sets the optimizer's kind and options from "adam,lr=0.001,beta1=0.9,...", defaults for what is not named. */
+cnn_status cnn_optimizer_parse(const char *text, cnn_optimizer_desc *desc, cnn_error *err);
+void cnn_optimizer_format(const cnn_optimizer_desc *desc, char text[CNN_PROBLEM_TEXT_MAX]);
+
+#endif

@@ -1,0 +1,178 @@
+/* record_read.c: reading JSON Lines back. A line that is not a whole record (torn by a kill, edited by hand) is counted
+ * and passed over; the others are not its hostages. */
+#include "record_object.h"
+
+#include "harness/base/input.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* NULL when the line is no record. */
+static cJSON *parse_line(const char *line, size_t length)
+{
+    if (strlen(line) != length) return NULL; /* a NUL byte: the tail of a file that a crash filled with zeros */
+    cJSON *object = cJSON_ParseWithOpts(line, NULL, true);
+    if (object && cJSON_IsObject(object) && cJSON_IsString(cJSON_GetObjectItemCaseSensitive(object, "kind")))
+        return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
+bool record_whole(const char *line, size_t length)
+{
+    char *copy = malloc(length + 1);
+    if (!copy) return false;
+    memcpy(copy, line, length);
+    copy[length] = '\0';
+    cJSON *object = parse_line(copy, length);
+    const bool whole = object != NULL;
+    cJSON_Delete(object);
+    free(copy);
+    return whole;
+}
+
+bool record_begins(const char *line, size_t length)
+{
+    static const char torn[] = "{\"kind\":";
+    while (length > 0 && strchr("\r\n", line[length - 1])) length--;
+    const size_t common = length < sizeof torn - 1 ? length : sizeof torn - 1;
+    return memcmp(line, torn, common) == 0 || record_whole(line, length);
+}
+
+static cnn_status at_line(const char *path, int number, cnn_error *err)
+{
+    char why[CNN_MESSAGE_MAX];
+    snprintf(why, sizeof why, "%s", err->message);
+    return CNN_FAIL(err, err->status, "%.200s:%d: %.280s", path, number, why);
+}
+
+static bool is_blank(const char *line, size_t length) { return strspn(line, " \t\r") == length; }
+
+/* bad NULL: strictly. */
+static cnn_status read_lines(const char *path, record_each *each, void *user, int *bad, cnn_error *err)
+{
+    int number = 0;
+    cnn_status status = CNN_OK;
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length;
+    const char *why;
+    FILE *file = input_stream(path, &why);
+    if (!file) return CNN_FAIL(err, CNN_IO, "cannot read %s: %s", path, why);
+    errno = 0;
+    while (status == CNN_OK && (length = input_line(&line, &capacity, file)) >= 0) {
+        size_t size = (size_t)length;
+        if (size > 0 && line[size - 1] == '\n') line[--size] = '\0';
+        number++;
+        if (is_blank(line, size)) continue;
+        cJSON *object = parse_line(line, size);
+        if (object)
+            status = each(user, &(cnn_record){.object = object, .line = number}, err);
+        else if (bad)
+            ++*bad;
+        else
+            status = CNN_FAIL(err, CNN_BAD_FORMAT, "'%.40s' is no record, {\"kind\":...}", line);
+        if (!bad && status != CNN_OK) status = at_line(path, number, err);
+        cJSON_Delete(object);
+        errno = 0;
+    }
+    if (status == CNN_OK && !feof(file)) status = CNN_FAIL(err, CNN_IO, "cannot read %s: %s", path, input_line_why());
+    free(line);
+    fclose(file);
+    return status;
+}
+
+cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err)
+{
+    *bad = 0;
+    return read_lines(path, each, user, bad, err);
+}
+
+cnn_status record_read_strictly(const char *path, record_each *each, void *user, cnn_error *err)
+{
+    return read_lines(path, each, user, NULL, err);
+}
+
+/* Whole numbers up to 2^53, as JSON has them. */
+static bool pair_of(const cJSON *item, record_pair *pair)
+{
+    const char *text = cJSON_GetStringValue(item);
+    if (strlen(item->string) >= sizeof pair->key || (text && strlen(text) >= sizeof pair->value)) return false;
+    strcpy(pair->key, item->string);
+    if (text) strcpy(pair->value, text);
+    if (text || !cJSON_IsNumber(item)) return text != NULL;
+    if (!(fabs(item->valuedouble) < 9007199254740992.0) || floor(item->valuedouble) < item->valuedouble) return false;
+    snprintf(pair->value, sizeof pair->value, "%.0f", item->valuedouble);
+    return true;
+}
+
+int record_get_pairs(const cnn_record *record, const char *key, record_pair *pairs, int capacity)
+{
+    const cJSON *object = cJSON_GetObjectItemCaseSensitive(record->object, key), *item;
+    int count = 0;
+    if (!cJSON_IsObject(object)) return -1;
+    cJSON_ArrayForEach(item, object)
+    {
+        if (count == capacity || !pair_of(item, &pairs[count])) return -1;
+        count++;
+    }
+    return count;
+}
+
+int record_line(const cnn_record *record) { return record->line; }
+
+const char *record_get_text(const cnn_record *record, const char *key)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(record->object, key));
+}
+
+const char *record_get_inner_text(const cnn_record *record, const char *object, const char *key)
+{
+    const cJSON *inner = cJSON_GetObjectItemCaseSensitive(record->object, object);
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(inner, key));
+}
+
+bool record_get_real(const cnn_record *record, const char *key, double *value)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(record->object, key);
+    if (!cJSON_IsNumber(item)) return false;
+    *value = item->valuedouble;
+    return true;
+}
+
+bool record_get_json(const cnn_record *record, const char *key, char *text, int size)
+{
+    cJSON *item = cJSON_GetObjectItemCaseSensitive(record->object, key);
+    return item && cJSON_PrintPreallocated(item, text, size, false);
+}
+
+char *record_json(const cnn_record *record, const char *key)
+{
+    const cJSON *item = record ? cJSON_GetObjectItemCaseSensitive(record->object, key) : NULL;
+    return item ? cJSON_PrintUnformatted(item) : NULL;
+}
+
+/* What older records leave unsaid. */
+static const char *usual_of(const char *field)
+{
+    return strcmp(field, "bias") == 0 ? "true" : strcmp(field, "mode") == 0 ? "\"cross_correlation\"" : "";
+}
+
+char *record_key(const cnn_record *record, const char *const *fields, int count)
+{
+    char *key = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&key, &size);
+    for (int i = 0; stream && i < count; i++) {
+        char *value = record_json(record, fields[i]);
+        fprintf(stream, "%s ", value ? value : usual_of(fields[i]));
+        free(value);
+    }
+    if (stream && fclose(stream) != 0) {
+        free(key);
+        key = NULL;
+    }
+    return key;
+}

@@ -1,0 +1,201 @@
+/* resume.c: what an unfinished run of the same command left. Runs of other commands may stand in between, one behind
+ * the other: a record belongs to the latest beginning before it. */
+#include "resume.h"
+
+#include "build_id.h"
+#include "build_info.h"
+#include "harness/base/grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { STATE_MAX = 24, STATES = 16 };
+
+typedef struct left { /* a record */
+    char *key;
+    char state[STATE_MAX];
+    bool taken;
+} left;
+
+struct resume {
+    char *command, build[BUILD_ID_MAX]; /* build "": not to be told, so that nothing is the same */
+    bool to_file;                       /* there is a file to go on in */
+    bool open;                          /* while reading: the records belong to a run of this command */
+    left *list;
+    int count, capacity;
+    int64_t cases; /* the number of the last one, plus one */
+    struct {
+        char state[STATE_MAX];
+        int64_t count;
+    } states[STATES];
+    int n_states;
+};
+
+static char *key_of(const cnn_record *record)
+{
+    static const char *const fields[] = {"kind",    "impl",   "algorithm", "machine", "op",     "problem", "bias",
+                                         "mode",    "net",    "dir",       "dtype",   "layout", "math",    "cache",
+                                         "threads", "knobs",  "check",     "epoch",   "layer",  "phase",   "what",
+                                         "variant", "figure", "mutant",    "of"};
+    return record_key(record, fields, (int)(sizeof fields / sizeof *fields));
+}
+
+static void forget_records(resume *r)
+{
+    for (int i = 0; i < r->count; i++) free(r->list[i].key);
+    r->count = 0;
+}
+
+static void forget(resume *r)
+{
+    forget_records(r);
+    r->n_states = 0;
+    r->cases = 0;
+}
+
+static void copy_state(char state[STATE_MAX], const cnn_record *record)
+{
+    const char *text = record_get_text(record, "state");
+    snprintf(state, STATE_MAX, "%s", text ? text : "");
+}
+
+static cnn_status add_case(resume *r, const cnn_record *record, cnn_error *err)
+{
+    double number;
+    char state[STATE_MAX];
+    int i = 0;
+    if (!record_get_real(record, "number", &number) || !(number >= (double)r->cases && number < 1e15)) return CNN_OK;
+    r->cases = (int64_t)number + 1;
+    forget_records(r); /* they are the case's; what comes behind them is of one that was not finished */
+    copy_state(state, record);
+    while (i < r->n_states && strcmp(r->states[i].state, state) != 0) i++;
+    if (i == STATES) return CNN_FAIL(err, CNN_BAD_FORMAT, "a case of the unknown state '%s'", state);
+    if (i == r->n_states) {
+        memcpy(r->states[i].state, state, STATE_MAX);
+        r->states[r->n_states++].count = 0;
+    }
+    r->states[i].count++;
+    return CNN_OK;
+}
+
+static cnn_status add(resume *r, const cnn_record *record, cnn_error *err)
+{
+    left *list = cnn_grow(r->list, r->count, &r->capacity, sizeof *list, "records of an earlier run", err);
+    if (!list) return err->status;
+    r->list = list;
+    left *l = &r->list[r->count];
+    *l = (left){.key = key_of(record)};
+    if (!l->key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the records of an earlier run");
+    copy_state(l->state, record);
+    r->count++;
+    return CNN_OK;
+}
+
+static bool is_ours(const resume *r, const cnn_record *record)
+{
+    const char *command = record_get_text(record, "command"), *build = record_get_text(record, "build");
+    return command && build && r->build[0] && strcmp(command, r->command) == 0 && strcmp(build, r->build) == 0;
+}
+
+static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
+{
+    resume *r = user;
+    const char *kind = record_get_text(record, "kind");
+    char resumed[8];
+    if (strcmp(kind, "begin") == 0) {
+        r->open = is_ours(r, record);
+        if (r->open && !(record_get_json(record, "resumed", resumed, sizeof resumed) && strcmp(resumed, "true") == 0))
+            forget(r);
+        return CNN_OK;
+    }
+    if (strcmp(kind, "end") == 0) {
+        if (r->open) forget(r);
+        r->open = false;
+        return CNN_OK;
+    }
+    if (!r->open || strcmp(kind, "env") == 0 || strcmp(kind, "step") == 0) return CNN_OK; /* a recipe's own */
+    return strcmp(kind, "case") == 0 ? add_case(r, record, err) : add(r, record, err);
+}
+
+cnn_status resume_open(const resume_run *run, resume **result, cnn_error *err)
+{
+    const char *path = run->path;
+    struct stat info;
+    int bad;
+    resume *r = *result = calloc(1, sizeof *r);
+    if (r) r->command = strdup(run->command);
+    if (!r || !r->command) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to go on with an earlier run");
+    if (!path || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))) return CNN_OK;
+    r->to_file = true;
+    cnn_build_id(run->plugins, run->n_plugins, r->build);
+    return stat(path, &info) == 0 ? record_read(path, read_one, r, &bad, err) : CNN_OK;
+}
+
+void resume_close(resume *r)
+{
+    if (!r) return;
+    forget(r);
+    free(r->list);
+    free(r->command);
+    free(r);
+}
+
+cnn_status resume_begin(const resume *r, record_sink *sink, cnn_error *err)
+{
+    if (!r->to_file) return CNN_OK;
+    cnn_record *record = record_new("begin");
+    record_text(record, "command", r->command);
+    record_text(record, "commit", BUILD_COMMIT);
+    record_text(record, "build", r->build);
+    record_bool(record, "resumed", r->count > 0 || r->cases > 0);
+    return record_write(sink, record, err);
+}
+
+cnn_status resume_end(const resume *r, record_sink *sink, int exit_status, cnn_error *err)
+{
+    if (!r->to_file) return CNN_OK;
+    cnn_record *record = record_new("end");
+    record_text(record, "command", r->command);
+    record_int(record, "status", exit_status);
+    return record_write(sink, record, err);
+}
+
+static bool is_there(void *user, const cnn_record *record) { return resume_take(user, record) != NULL; }
+
+void resume_pass_over(resume *r, record_sink *sink) { record_sink_pass_over(sink, is_there, r); }
+
+int resume_left(const resume *r) { return r->count; }
+
+const char *resume_take(resume *r, const cnn_record *record)
+{
+    const char *state = NULL;
+    if (!r || r->count == 0 || !record) return NULL;
+    char *key = key_of(record);
+    for (int i = 0; key && !state && i < r->count; i++) {
+        left *l = &r->list[i];
+        if (l->taken || strcmp(l->key, key) != 0) continue;
+        l->taken = true;
+        state = l->state;
+    }
+    free(key);
+    return state;
+}
+
+int64_t resume_cases(const resume *r) { return r->cases; }
+
+int64_t resume_count(const resume *r, const char *state)
+{
+    for (int i = 0; i < r->n_states; i++)
+        if (strcmp(r->states[i].state, state) == 0) return r->states[i].count;
+    return 0;
+}
+
+cnn_status resume_case(const resume *r, record_sink *sink, int64_t number, const char *state, cnn_error *err)
+{
+    if (!r->to_file) return CNN_OK;
+    cnn_record *record = record_new("case");
+    record_int(record, "number", number);
+    record_text(record, "state", state);
+    return record_write(sink, record, err);
+}

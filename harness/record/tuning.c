@@ -1,0 +1,267 @@
+/* tuning.c: entries and what they rest on. */
+#include "tuning.h"
+
+#include "build_id.h"
+#include "harness/base/grow.h"
+#include "harness/device/knobs.h"
+#include "harness/problem/names.h"
+#include "harness/problem/problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which figure it is: these fields, as they stand in a record. "threads" are those that were given. */
+typedef struct identity {
+    char impl[CNN_NAME_MAX], op[32], problem[CNN_PROBLEM_TEXT_MAX], dir[16], dtype[16], math[16], layout[16];
+    char variant[48]; /* bias and mode, which a descriptor leaves open */
+} identity;
+
+typedef struct entry {
+    identity is;
+    int threads;
+    record_pair facts[TUNING_FACTS];
+    int n_facts;
+    tuning_choice choice;
+} entry;
+
+struct tuning {
+    entry *list;
+    int count, capacity;
+};
+
+const char *tuning_state_name(tuning_state state)
+{
+    return state == TUNING_KEPT ? "kept" : state == TUNING_ABSENT ? "absent" : "stale";
+}
+
+static void identity_of(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, identity *is)
+{
+    const cnn_problem work = cnn_problem_work(problem);
+    const cnn_type *type = &problem->u.type;
+    const bool bias = problem->op == CNN_OP_CONV ? problem->u.conv.bias
+                      : problem->op == CNN_OP_FC ? problem->u.fc.bias
+                                                 : true;
+    const bool flip = problem->op == CNN_OP_CONV && problem->u.conv.flip;
+    memset(is, 0, sizeof *is);
+    cnn_problem_format(&work, is->problem);
+    snprintf(is->impl, sizeof is->impl, "%s", session->impl->name);
+    snprintf(is->op, sizeof is->op, "%s", cnn_op_name(problem->op));
+    snprintf(is->dir, sizeof is->dir, "%s", cnn_dir_name(dir));
+    snprintf(is->dtype, sizeof is->dtype, "%s", cnn_dtype_name(type->dtype));
+    snprintf(is->math, sizeof is->math, "%s", cnn_math_name(type->math));
+    snprintf(is->layout, sizeof is->layout, "%s", cnn_layout_name(type->layout));
+    snprintf(is->variant, sizeof is->variant, "%s, %s", bias ? "bias" : "no bias",
+             flip ? "convolution" : "cross_correlation");
+}
+
+/* ---- Reading. */
+
+static cnn_status take_text(const cnn_record *record, const char *key, char *text, size_t size, cnn_error *err)
+{
+    const char *value = record_get_text(record, key);
+    if (!value) return CNN_FAIL(err, CNN_BAD_FORMAT, "a tuned choice without \"%s\"", key);
+    if ((size_t)snprintf(text, size, "%s", value) < size) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_FORMAT, "\"%s\" is longer than %zu: '%.64s...'", key, size - 1, value);
+}
+
+static cnn_status take_threads(const cnn_record *record, const char *key, int *threads, cnn_error *err)
+{
+    double value;
+    if (!record_get_real(record, key, &value))
+        return CNN_FAIL(err, CNN_BAD_FORMAT, "a tuned choice without \"%s\"", key);
+    if (!(value >= 1 && value <= 4096 && floor(value) >= value))
+        return CNN_FAIL(err, CNN_BAD_FORMAT, "\"%s\" is %g, but must be a whole number from 1 to 4096", key, value);
+    *threads = (int)value;
+    return CNN_OK;
+}
+
+static cnn_status take_identity(const cnn_record *record, identity *is, cnn_error *err)
+{
+    const struct {
+        const char *key;
+        char *text;
+        size_t size;
+    } fields[] = {{"impl", is->impl, sizeof is->impl},
+                  {"op", is->op, sizeof is->op},
+                  {"problem", is->problem, CNN_PROBLEM_TEXT_MAX},
+                  {"dir", is->dir, sizeof is->dir},
+                  {"dtype", is->dtype, sizeof is->dtype},
+                  {"math", is->math, sizeof is->math},
+                  {"layout", is->layout, sizeof is->layout},
+                  {"variant", is->variant, sizeof is->variant}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (take_text(record, fields[i].key, fields[i].text, fields[i].size, err) != CNN_OK) return err->status;
+    return CNN_OK;
+}
+
+static cnn_status take_knobs(const cnn_record *record, entry *e, cnn_error *err)
+{
+    record_pair pairs[TUNING_SETTINGS];
+    tuning_choice *c = &e->choice;
+    c->n_settings = record_get_pairs(record, "knobs", pairs, TUNING_SETTINGS);
+    if (c->n_settings < 0)
+        return CNN_FAIL(err, CNN_BAD_FORMAT, "\"knobs\" must be an object of at most %d whole numbers",
+                        TUNING_SETTINGS);
+    for (int i = 0; i < c->n_settings; i++) {
+        const int length =
+            snprintf(c->settings[i], CNN_NAME_MAX, "%.64s.%.64s=%.24s", e->is.impl, pairs[i].key, pairs[i].value);
+        if (length >= CNN_NAME_MAX)
+            return CNN_FAIL(err, CNN_BAD_FORMAT, "the name of a knob is too long: '%.64s'", pairs[i].key);
+    }
+    return CNN_OK;
+}
+
+static cnn_status add_entry(void *user, const cnn_record *record, cnn_error *err)
+{
+    tuning *t = user;
+    const char *kind = record_get_text(record, "kind");
+    if (strcmp(kind, "tuned") != 0)
+        return CNN_FAIL(err, CNN_BAD_FORMAT, "a record of kind '%.32s', not 'tuned': this is no tuning file", kind);
+    entry *list = cnn_grow(t->list, t->count, &t->capacity, sizeof *list, "tuned choices", err);
+    if (!list) return err->status;
+    t->list = list;
+    entry *e = &t->list[t->count];
+    memset(e, 0, sizeof *e);
+    cnn_status status = take_identity(record, &e->is, err);
+    if (status == CNN_OK) status = take_text(record, "algorithm", e->choice.algorithm, CNN_NAME_MAX, err);
+    if (status == CNN_OK) status = take_threads(record, "threads", &e->threads, err);
+    if (status == CNN_OK) status = take_threads(record, "use_threads", &e->choice.threads, err);
+    if (status == CNN_OK && e->choice.threads > e->threads)
+        status = CNN_FAIL(err, CNN_BAD_FORMAT, "\"use_threads\" is %d, but \"threads\" says that there were only %d",
+                          e->choice.threads, e->threads);
+    if (status == CNN_OK) status = take_knobs(record, e, err);
+    e->n_facts = record_get_pairs(record, "rests_on", e->facts, TUNING_FACTS);
+    if (status == CNN_OK && e->n_facts < 0)
+        status = CNN_FAIL(err, CNN_BAD_FORMAT, "\"rests_on\" must be an object of at most %d texts", TUNING_FACTS);
+    if (!record_get_real(record, "median_s", &e->choice.median_s)) e->choice.median_s = NAN;
+    if (!record_get_real(record, "default_s", &e->choice.default_s)) e->choice.default_s = NAN;
+    t->count += status == CNN_OK;
+    return status;
+}
+
+cnn_status tuning_read(const char *path, tuning **result, cnn_error *err)
+{
+    tuning *t = *result = calloc(1, sizeof *t);
+    if (!t) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a tuning file");
+    return record_read_strictly(path, add_entry, t, err);
+}
+
+void tuning_free(tuning *t)
+{
+    if (!t) return;
+    free(t->list);
+    free(t);
+}
+
+/* ---- Finding. */
+
+static const char *value_of(const record_pair *facts, int count, const char *key)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(facts[i].key, key) == 0) return facts[i].value;
+    return NULL;
+}
+
+/* True, and what differs, when the choice rests on something else than what is here. */
+static bool rests_elsewhere(const entry *e, const cnn_session *session, const record_pair *facts, int count,
+                            char why[CNN_MESSAGE_MAX])
+{
+    for (int i = 0; i < e->n_facts; i++) {
+        const char *now = value_of(facts, count, e->facts[i].key);
+        if (now && strcmp(now, e->facts[i].value) == 0) continue;
+        snprintf(why, CNN_MESSAGE_MAX, "%.64s was '%.120s' and is %s%.120s%s", e->facts[i].key, e->facts[i].value,
+                 now ? "'" : "", now ? now : "not told", now ? "'" : "");
+        return true;
+    }
+    for (int i = 0; i < count; i++) {
+        if (value_of(e->facts, e->n_facts, facts[i].key)) continue;
+        snprintf(why, CNN_MESSAGE_MAX, "%.64s was not told and is '%.120s'", facts[i].key, facts[i].value);
+        return true;
+    }
+    if (session->impl->device_kind != CNN_DEVICE_CPU || e->threads == session->threads) return false;
+    snprintf(why, CNN_MESSAGE_MAX, "it was found with %d thread%s, and here are %d", e->threads,
+             e->threads == 1 ? "" : "s", session->threads);
+    return true;
+}
+
+/* Whether algorithm and knobs are still there. */
+static bool is_usable(const tuning_choice *c, const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                      char why[CNN_MESSAGE_MAX])
+{
+    const char *settings[TUNING_SETTINGS];
+    cnn_algorithm algorithm;
+    cnn_error err = {.message = ""};
+    int64_t *values = calloc((size_t)session->impl->n_knobs + 1, sizeof *values);
+    for (int i = 0; i < c->n_settings; i++) settings[i] = c->settings[i];
+    cnn_status status = values ? cnn_knob_values(session->impl, settings, c->n_settings, values, &err)
+                               : CNN_FAIL(&err, CNN_OUT_OF_MEMORY, "no memory for knobs");
+    free(values);
+    if (status == CNN_OK) status = cnn_algorithm_pick(session, problem, dir, c->algorithm, &algorithm, &err);
+    if (status == CNN_OK && strcmp(algorithm.name, c->algorithm) != 0)
+        status =
+            CNN_FAIL(&err, CNN_UNSUPPORTED, "%s has no algorithm '%.64s' any more", session->impl->name, c->algorithm);
+    if (status != CNN_OK) snprintf(why, CNN_MESSAGE_MAX, "%s", err.message);
+    return status == CNN_OK;
+}
+
+tuning_state tuning_find(const tuning *t, const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                         const tuning_choice **choice, char why[CNN_MESSAGE_MAX])
+{
+    record_pair facts[TUNING_FACTS];
+    identity is;
+    bool stale = false;
+    const int count = cnn_session_facts(session, facts, TUNING_FACTS);
+    identity_of(session, problem, dir, &is);
+    for (int i = t->count - 1; i >= 0; i--) {
+        const entry *e = &t->list[i];
+        char reason[CNN_MESSAGE_MAX];
+        if (memcmp(&e->is, &is, sizeof is) != 0) continue;
+        if (!rests_elsewhere(e, session, facts, count, reason) &&
+            is_usable(&e->choice, session, problem, dir, reason)) {
+            *choice = &e->choice;
+            return TUNING_KEPT;
+        }
+        if (!stale) memcpy(why, reason, sizeof reason); /* the latest's */
+        stale = true;
+    }
+    if (!stale) snprintf(why, CNN_MESSAGE_MAX, "there is none for this problem");
+    return stale ? TUNING_STALE : TUNING_ABSENT;
+}
+
+int tuning_threads(const tuning_choice *choice, const cnn_impl *impl, int given)
+{
+    return impl->device_kind == CNN_DEVICE_CPU ? choice->threads : given;
+}
+
+/* ---- Keeping. */
+
+cnn_record *tuning_record(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, const tuning_choice *c)
+{
+    record_pair facts[TUNING_FACTS], knobs[TUNING_SETTINGS];
+    identity is;
+    const int count = cnn_session_facts(session, facts, TUNING_FACTS);
+    identity_of(session, problem, dir, &is);
+    for (int i = 0; i < c->n_settings; i++) {
+        const char *name = c->settings[i] + strlen(is.impl) + 1, *equals = strchr(name, '=');
+        snprintf(knobs[i].key, sizeof knobs[i].key, "%.*s", (int)(equals - name), name);
+        snprintf(knobs[i].value, sizeof knobs[i].value, "%s", equals + 1);
+    }
+    cnn_record *record = record_new("tuned");
+    record_text(record, "impl", is.impl);
+    record_text(record, "op", is.op);
+    record_text(record, "problem", is.problem);
+    record_text(record, "dir", is.dir);
+    record_text(record, "dtype", is.dtype);
+    record_text(record, "math", is.math);
+    record_text(record, "layout", is.layout);
+    record_text(record, "variant", is.variant);
+    record_int(record, "threads", session->threads);
+    record_text(record, "algorithm", c->algorithm);
+    record_int(record, "use_threads", c->threads);
+    record_int_pairs(record, "knobs", knobs, c->n_settings);
+    record_real(record, "median_s", c->median_s);
+    record_real(record, "default_s", c->default_s);
+    record_text_pairs(record, "rests_on", facts, count);
+    return record;
+}

@@ -1,0 +1,215 @@
+/* run.c: one case through all checks, and the command that repeats it. */
+#include "fuzz.h"
+
+#include "harness/base/text.h"
+#include "harness/device/call.h"
+#include "harness/problem/names.h"
+#include "verify/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* MOST_WORKSPACE: a kernel of 65,537 taps may be asked for with little else, and an algorithm lay it out for gigabytes,
+ * several times over in a case. */
+enum { MOST_ALGORITHMS = 128, MOST_WORKSPACE = 1 << 28 };
+
+struct fuzz_runner {
+    const fuzz_space *space;
+    bool (*interrupted)(void);
+    verify_engine *engine; /* NULL: none is open */
+    int impl, threads;     /* what it was opened with */
+    int64_t knobs[FUZZ_MAX_KNOBS];
+    char settings[FUZZ_MAX_KNOBS][2 * CNN_NAME_MAX];
+    const char *list[FUZZ_MAX_KNOBS]; /* the same, as a session takes them */
+    cnn_algorithm algorithms[MOST_ALGORITHMS];
+};
+
+fuzz_runner *fuzz_runner_new(const fuzz_space *space, bool (*interrupted)(void))
+{
+    fuzz_runner *r = calloc(1, sizeof *r);
+    if (r == NULL) return NULL;
+    r->space = space;
+    r->interrupted = interrupted;
+    for (int i = 0; i < FUZZ_MAX_KNOBS; i++) r->list[i] = r->settings[i];
+    return r;
+}
+
+void fuzz_runner_free(fuzz_runner *r)
+{
+    if (r == NULL) return;
+    verify_close(r->engine);
+    free(r);
+}
+
+int fuzz_settings(const fuzz_space *space, const fuzz_case *c, char (*texts)[2 * CNN_NAME_MAX])
+{
+    const cnn_impl *impl = space->impls[c->impl];
+    int count = 0;
+    for (int i = 0; i < impl->n_knobs && i < FUZZ_MAX_KNOBS; i++)
+        if (c->knobs[i] != impl->knobs[i].def)
+            snprintf(texts[count++], 2 * CNN_NAME_MAX, "%.90s.%.90s=%lld", impl->name, impl->knobs[i].name,
+                     (long long)c->knobs[i]);
+    return count;
+}
+
+/* ---- The command. */
+
+void fuzz_command(const fuzz_space *space, const fuzz_case *c, const char *algorithm, char *text, size_t size)
+{
+    const cnn_problem *p = &c->problem;
+    char name[2 * CNN_NAME_MAX], problem[CNN_PROBLEM_TEXT_MAX], settings[FUZZ_MAX_KNOBS][2 * CNN_NAME_MAX];
+    const int count = fuzz_settings(space, c, settings);
+    const bool conv = p->op == CNN_OP_CONV, no_bias = conv ? !p->u.conv.bias : p->op == CNN_OP_FC && !p->u.fc.bias;
+    cnn_problem_format(p, problem);
+    snprintf(name, sizeof name, "%s:%s", space->impls[c->impl]->name, algorithm);
+    snprintf(text, size, "benchcnn verify --impl ");
+    cnn_append_quoted(text, size, name);
+    cnn_append(text, size, " --op %s --dir %s --problem ", cnn_op_name(p->op), cnn_dir_name(c->dir));
+    cnn_append_quoted(text, size, problem);
+    cnn_append(text, size, " --dtype %s --layout %s", cnn_dtype_name(p->u.type.dtype),
+               cnn_layout_name(p->u.type.layout));
+    if (p->u.type.math != CNN_MATH_F32) cnn_append(text, size, " --math %s", cnn_math_name(p->u.type.math));
+    if (conv && p->u.conv.flip) cnn_append(text, size, " --mode convolution");
+    if (no_bias) cnn_append(text, size, " --no-bias");
+    if (space->device != 0) cnn_append(text, size, " --device %d", space->device);
+    for (int i = 0; i < count; i++) cnn_append(text, size, " --set %s", settings[i]);
+    cnn_append(text, size, " --threads %d --seed %llu", c->threads, (unsigned long long)c->data_seed);
+}
+
+/* ---- Running. */
+
+static void say(fuzz_outcome *outcome, verify_state state, const char *reason)
+{
+    outcome->state = state;
+    snprintf(outcome->reason, sizeof outcome->reason, "%s", reason);
+}
+
+/* An engine for this implementation with these threads and knobs. */
+static cnn_status take_engine(fuzz_runner *r, const fuzz_case *c, cnn_error *err)
+{
+    const cnn_impl *impl = r->space->impls[c->impl];
+    if (impl->n_knobs > FUZZ_MAX_KNOBS)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s has %d knobs, more than the %d that are drawn", impl->name,
+                        impl->n_knobs, FUZZ_MAX_KNOBS);
+    if (r->engine != NULL && r->impl == c->impl && r->threads == c->threads &&
+        memcmp(r->knobs, c->knobs, sizeof r->knobs) == 0)
+        return CNN_OK;
+    verify_close(r->engine);
+    r->engine = NULL;
+    r->impl = c->impl;
+    r->threads = c->threads;
+    memcpy(r->knobs, c->knobs, sizeof r->knobs);
+    const cnn_session_params params = {.threads = c->threads,
+                                       .device = r->space->device,
+                                       .settings = r->list,
+                                       .n_settings = fuzz_settings(r->space, c, r->settings)};
+    const verify_options options = {
+        .checks = ~0u, .seed = c->data_seed, .reference_threads = 1, .interrupted = r->interrupted};
+    return verify_open(impl, &params, &options, &r->engine, err);
+}
+
+/* The problem as its text reads back: what a failure's command will run. */
+static bool reread(const fuzz_case *c, cnn_problem *problem, fuzz_outcome *outcome)
+{
+    const cnn_problem *p = &c->problem;
+    const bool conv = p->op == CNN_OP_CONV;
+    const cnn_problem_defaults defaults = {.type = p->u.type,
+                                           .no_bias = conv ? !p->u.conv.bias : p->op == CNN_OP_FC && !p->u.fc.bias,
+                                           .flip = conv && p->u.conv.flip};
+    char text[CNN_PROBLEM_TEXT_MAX], again[CNN_PROBLEM_TEXT_MAX];
+    cnn_error err;
+    cnn_problem_format(p, text);
+    if (cnn_problem_parse(p->op, text, &defaults, problem, &err) != CNN_OK) {
+        say(outcome, VERIFY_FAILED, err.message);
+        return false;
+    }
+    cnn_problem_format(problem, again);
+    if (strcmp(text, again) == 0) return true;
+    snprintf(outcome->reason, sizeof outcome->reason, "'%.200s' reads back as '%.200s'", text, again);
+    outcome->state = VERIFY_FAILED;
+    return false;
+}
+
+/* One of the algorithms that serve the operation; false: none does. */
+static bool pick_algorithm(fuzz_runner *r, const fuzz_case *c, const cnn_problem *problem, cnn_algorithm *algorithm,
+                           cnn_error *err)
+{
+    const fuzz_space *space = r->space;
+    int listed = 0, count = 0;
+    cnn_status status =
+        cnn_algorithms(verify_session(r->engine), problem, c->dir, r->algorithms, MOST_ALGORITHMS, &listed, err);
+    for (int i = 0; status == CNN_OK && i < listed; i++)
+        if (c->algorithm[0] != '\0'
+                ? strcmp(c->algorithm, r->algorithms[i].name) == 0
+                : space->chosen == NULL || space->chosen(space->user, space->impls[c->impl], &r->algorithms[i]))
+            r->algorithms[count++] = r->algorithms[i];
+    if (count > 0) *algorithm = r->algorithms[c->pick % (uint64_t)count];
+    if (status == CNN_OK && count == 0) CNN_FAIL(err, CNN_UNSUPPORTED, "no algorithm serves this");
+    return count > 0;
+}
+
+/* The same engine with other checks and data. */
+static void aim(verify_engine *e, uint32_t checks, uint64_t seed)
+{
+    e->options.checks = checks;
+    e->options.seed = seed;
+    for (int i = 0; i < e->cached; i++) {
+        vf_case_free(e->cache[i]);
+        free(e->cache[i]);
+    }
+    e->cached = 0;
+}
+
+static void collect(void *user, const verify_result *result)
+{
+    fuzz_outcome *o = user;
+    if (result->state == VERIFY_FAILED)
+        for (int i = 0; i < VERIFY_CHECK_COUNT; i++)
+            if (strcmp(result->check, verify_check_name((verify_check)i)) == 0) o->failed |= 1u << i;
+    if (result->state <= o->state && o->check[0] != '\0') return;
+    o->state = result->state;
+    snprintf(o->check, sizeof o->check, "%s", result->check);
+    memcpy(o->reason, result->reason, sizeof o->reason);
+    memcpy(o->worst, result->worst, sizeof o->worst);
+}
+
+/* False: its workspace is more than fuzzing takes the time for. What `supports` refuses asks for none. */
+static bool is_light(fuzz_runner *r, const fuzz_case *c, const cnn_problem *problem, const cnn_algorithm *algorithm,
+                     fuzz_outcome *outcome)
+{
+    const cnn_session *s = verify_session(r->engine);
+    size_t bytes = 0;
+    cnn_error err;
+    if (cnn_supports(s, problem, c->dir, algorithm, &err) != CNN_OK ||
+        cnn_workspace(s, problem, c->dir, algorithm, &bytes, &err) != CNN_OK || bytes <= MOST_WORKSPACE)
+        return true;
+    outcome->state = VERIFY_SKIPPED;
+    snprintf(outcome->check, sizeof outcome->check, "%s", verify_no_room);
+    snprintf(outcome->reason, sizeof outcome->reason, "%zu bytes of workspace, more than fuzzing takes (%d)", bytes,
+             MOST_WORKSPACE);
+    return false;
+}
+
+cnn_status fuzz_run(fuzz_runner *r, const fuzz_case *c, uint32_t checks, fuzz_outcome *outcome, cnn_error *err)
+{
+    cnn_problem problem;
+    cnn_algorithm algorithm;
+    *outcome = (fuzz_outcome){.state = VERIFY_UNSUPPORTED};
+    if (!reread(c, &problem, outcome)) return CNN_OK;
+    if (take_engine(r, c, err) != CNN_OK || !pick_algorithm(r, c, &problem, &algorithm, err)) {
+        const bool refused = err->status == CNN_UNSUPPORTED || err->status == CNN_UNAVAILABLE;
+        say(outcome, refused ? VERIFY_UNSUPPORTED : VERIFY_FAILED, err->message);
+        return CNN_OK;
+    }
+    memcpy(outcome->algorithm, algorithm.name, sizeof outcome->algorithm);
+    if (!is_light(r, c, &problem, &algorithm, outcome)) return CNN_OK;
+    aim(r->engine, checks, c->data_seed);
+    cnn_status status = verify_problem(r->engine, &problem, c->dir, &algorithm, collect, outcome, err);
+    if (status == CNN_INTERRUPTED) return status;
+    if (status != CNN_OK) { /* what memory cannot hold was not tried; anything else must not happen to a valid case */
+        const bool too_large = status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW;
+        say(outcome, too_large ? VERIFY_SKIPPED : VERIFY_FAILED, err->message);
+    }
+    return CNN_OK;
+}

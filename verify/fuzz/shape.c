@@ -1,0 +1,254 @@
+/* shape.c: random shapes. Small, because 100,000 small ones find more than a hundred large ones; but around every
+ * size at which kernels change their way: vector and tile widths, one row, one column, strides above the kernel,
+ * kernels above the input, windows wholly in the padding, and now and then more than 65,535 of something. */
+#include "fuzz.h"
+
+#include "harness/problem/shape.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { I, O, K, S, P, D, AXIS }; /* within an axis */
+
+static const uint32_t axes = ((1u << AXIS) - 1) << FUZZ_IH | ((1u << AXIS) - 1) << FUZZ_IW;
+
+/* The fields that an operation's descriptor is made of. */
+static uint32_t fields_of(const cnn_problem *p, const fuzz_shape *shape)
+{
+    const uint32_t mb = 1u << FUZZ_MB, ic = 1u << FUZZ_ICG, oc = 1u << FUZZ_OCG, g = 1u << FUZZ_G;
+    const uint32_t plane = 1u << FUZZ_IH | 1u << FUZZ_IW;
+    switch (p->op) {
+    case CNN_OP_CONV:
+        return mb | g | ic | oc | axes;
+    case CNN_OP_FC:
+        return mb | ic | oc | plane;
+    case CNN_OP_POOL:
+        return mb | ic | (p->u.pool.kind == CNN_POOL_GLOBAL_AVG ? plane : axes);
+    case CNN_OP_LOSS:
+        return mb | ic;
+    case CNN_OP_CONCAT:
+        return mb | g | plane | ((1u << shape->v[FUZZ_G]) - 1) << FUZZ_CAT;
+    case CNN_OP_OPTIMIZER:
+        return ic;
+    default:
+        return mb | ic | plane;
+    }
+}
+
+bool fuzz_has(const cnn_problem *problem, fuzz_field field, const fuzz_shape *shape)
+{
+    return fields_of(problem, shape) >> field & 1u;
+}
+
+int64_t fuzz_least(fuzz_field field)
+{
+    return field == FUZZ_PH || field == FUZZ_PW || field == FUZZ_DH || field == FUZZ_DW ? 0 : 1;
+}
+
+/* ---- A problem of a shape. */
+
+#define AXES(h, w, target)                                                                                             \
+    do {                                                                                                               \
+        (target)->ih = (h)[I], (target)->oh = (h)[O], (target)->kh = (h)[K], (target)->sh = (h)[S];                    \
+        (target)->ph = (h)[P], (target)->dh = (h)[D], (target)->iw = (w)[I], (target)->ow = (w)[O];                    \
+        (target)->kw = (w)[K], (target)->sw = (w)[S], (target)->pw = (w)[P], (target)->dw = (w)[D];                    \
+        (target)->ph_r = cnn_right_pad((h)[I], (h)[O], (h)[K], (h)[S], (h)[P], (h)[D]);                                \
+        (target)->pw_r = cnn_right_pad((w)[I], (w)[O], (w)[K], (w)[S], (w)[P], (w)[D]);                                \
+    } while (0)
+
+#define PLAIN(target)                                                                                                  \
+    ((target)->mb = v[FUZZ_MB], (target)->ic = v[FUZZ_ICG], (target)->ih = v[FUZZ_IH], (target)->iw = v[FUZZ_IW])
+
+static void build_pool(const int64_t *v, cnn_pool_desc *d)
+{
+    const int64_t global_h[AXIS] = {v[FUZZ_IH], 1, v[FUZZ_IH], 1, 0, 0},
+                  global_w[AXIS] = {v[FUZZ_IW], 1, v[FUZZ_IW], 1, 0, 0};
+    d->mb = v[FUZZ_MB], d->ic = v[FUZZ_ICG];
+    if (d->kind == CNN_POOL_GLOBAL_AVG)
+        AXES(global_h, global_w, d);
+    else
+        AXES(v + FUZZ_IH, v + FUZZ_IW, d);
+}
+
+static void build_concat(const int64_t *v, cnn_concat_desc *d)
+{
+    d->mb = v[FUZZ_MB], d->ih = v[FUZZ_IH], d->iw = v[FUZZ_IW];
+    d->n_inputs = (int)v[FUZZ_G];
+    for (int i = 0; i < CNN_MAX_INPUTS; i++) d->ic[i] = i < d->n_inputs ? v[FUZZ_CAT + i] : 0;
+}
+
+void fuzz_build(const fuzz_shape *shape, cnn_problem *p)
+{
+    const int64_t *v = shape->v;
+    switch (p->op) {
+    case CNN_OP_CONV:
+        p->u.conv.g = v[FUZZ_G], p->u.conv.mb = v[FUZZ_MB];
+        p->u.conv.ic = v[FUZZ_G] * v[FUZZ_ICG], p->u.conv.oc = v[FUZZ_G] * v[FUZZ_OCG];
+        AXES(v + FUZZ_IH, v + FUZZ_IW, &p->u.conv);
+        break;
+    case CNN_OP_FC:
+        PLAIN(&p->u.fc), p->u.fc.oc = v[FUZZ_OCG];
+        break;
+    case CNN_OP_POOL:
+        build_pool(v, &p->u.pool);
+        break;
+    case CNN_OP_ACT:
+        PLAIN(&p->u.act);
+        break;
+    case CNN_OP_LOSS:
+        p->u.loss.mb = v[FUZZ_MB], p->u.loss.ic = v[FUZZ_ICG];
+        break;
+    case CNN_OP_DROPOUT:
+        PLAIN(&p->u.dropout);
+        break;
+    case CNN_OP_ADD:
+        PLAIN(&p->u.add);
+        break;
+    case CNN_OP_CONCAT:
+        build_concat(v, &p->u.concat);
+        break;
+    case CNN_OP_BATCHNORM:
+        PLAIN(&p->u.batchnorm);
+        break;
+    case CNN_OP_OPTIMIZER:
+        p->u.optimizer.count = v[FUZZ_ICG];
+        break;
+    case CNN_OP_COUNT:
+        break;
+    }
+}
+
+/* ---- Drawing. */
+
+static bool chance(cnn_rng *rng, int one_in) { return rng_int(rng, 1, one_in) == 1; }
+
+static int64_t near_width(cnn_rng *rng) /* a vector's or a tile's width, one less, one more */
+{
+    static const int64_t widths[] = {4, 8, 16, 32, 64};
+    return widths[rng_int(rng, 0, 4)] + rng_int(rng, -1, 1);
+}
+
+static int64_t draw_channels(cnn_rng *rng) { return chance(rng, 3) ? near_width(rng) : rng_int(rng, 1, 12); }
+
+static int64_t draw_batch(cnn_rng *rng) { return chance(rng, 6) ? near_width(rng) : rng_int(rng, 1, 4); }
+
+static int64_t draw_size(cnn_rng *rng)
+{
+    return chance(rng, 6) ? near_width(rng) : chance(rng, 12) ? rng_int(rng, 1, 70) : rng_int(rng, 1, 14);
+}
+
+static int64_t draw_kernel(cnn_rng *rng)
+{
+    static const int64_t usual[] = {1, 1, 2, 3, 3, 3, 4, 5, 7};
+    return chance(rng, 8) ? rng_int(rng, 1, 13) : usual[rng_int(rng, 0, 8)];
+}
+
+/* One axis: the output that the padding gives, or a little less (the last rows are not read) or more. */
+static void draw_axis(cnn_rng *rng, int64_t a[AXIS])
+{
+    a[I] = draw_size(rng);
+    a[K] = draw_kernel(rng);
+    a[S] = chance(rng, 2) ? 1 : chance(rng, 8) ? rng_int(rng, 1, 9) : rng_int(rng, 1, 3);
+    a[D] = chance(rng, 4) ? rng_int(rng, 1, 4) : 0;
+    const int64_t extent = cnn_extent(a[K], a[D]);
+    a[P] = chance(rng, 3) ? 0 : chance(rng, 2) ? (extent - 1) / 2 : rng_int(rng, 0, extent + 1);
+    if (a[I] + 2 * a[P] < extent) a[P] = (extent - a[I] + 1) / 2;
+    a[O] = cnn_out_size(a[I], a[K], a[S], a[P], a[P], a[D]);
+    if (chance(rng, 8)) a[O] = rng_int(rng, 1, a[O]);
+    if (chance(rng, 10)) a[O] += rng_int(rng, 1, 2);
+}
+
+static void trivial_axis(int64_t a[AXIS]) { a[I] = a[O] = a[K] = a[S] = 1, a[P] = a[D] = 0; }
+
+static void draw_small(cnn_rng *rng, fuzz_shape *shape)
+{
+    int64_t *v = shape->v;
+    v[FUZZ_MB] = draw_batch(rng);
+    v[FUZZ_G] = chance(rng, 4) ? chance(rng, 2) ? near_width(rng) : rng_int(rng, 2, 5) : 1;
+    v[FUZZ_ICG] = v[FUZZ_G] > 1 && chance(rng, 3) ? 1 : draw_channels(rng); /* 1: depthwise */
+    v[FUZZ_OCG] = v[FUZZ_G] > 1 && chance(rng, 2) ? rng_int(rng, 1, 3) : draw_channels(rng);
+    draw_axis(rng, v + FUZZ_IH);
+    if (chance(rng, 3))
+        memcpy(v + FUZZ_IW, v + FUZZ_IH, AXIS * sizeof *v); /* square */
+    else
+        draw_axis(rng, v + FUZZ_IW);
+    if (chance(rng, 12)) trivial_axis(v + (chance(rng, 2) ? FUZZ_IH : FUZZ_IW)); /* one row, one column */
+    for (int i = 0; i < CNN_MAX_INPUTS; i++) v[FUZZ_CAT + i] = draw_channels(rng);
+}
+
+/* More than 65,535 of one thing and next to nothing of the others: grids and 16-bit counters end there. */
+static void draw_long(cnn_rng *rng, const cnn_problem *p, fuzz_shape *shape, int64_t least)
+{
+    static const fuzz_field fields[] = {FUZZ_MB, FUZZ_G, FUZZ_ICG, FUZZ_OCG, FUZZ_IH, FUZZ_IW, FUZZ_KH, FUZZ_KW};
+    const int64_t size = least + rng_int(rng, 0, 6);
+    int64_t *v = shape->v;
+    fuzz_field field;
+    for (int i = 0; i < FUZZ_FIELDS; i++) v[i] = fuzz_least((fuzz_field)i);
+    for (int i = FUZZ_MB; i <= FUZZ_OCG; i++) v[i] = rng_int(rng, 1, 2);
+    do field = fields[rng_int(rng, 0, 7)];
+    while (!fuzz_has(p, field, shape) || (p->op == CNN_OP_CONCAT && field == FUZZ_G));
+    if (field == FUZZ_G) v[FUZZ_ICG] = v[FUZZ_OCG] = v[FUZZ_MB] = 1;
+    v[field] = size;
+    for (int at = FUZZ_IH; at <= FUZZ_IW; at += AXIS) {
+        int64_t *a = v + at;
+        const bool kernel = a[K] > 1; /* as long as the input */
+        if (kernel) a[I] = a[K] + rng_int(rng, 0, 1);
+        if (!kernel && a[I] > 1) a[K] = rng_int(rng, 1, 3), a[P] = rng_int(rng, 0, 1);
+        a[O] = cnn_out_size(a[I], a[K], a[S], a[P], a[P], a[D]);
+    }
+}
+
+/* What decides the time of a case: the work of the operation or, for pointwise ones, its elements. */
+static double work(const cnn_problem *p)
+{
+    cnn_operand list[CNN_MAX_OPERANDS];
+    cnn_error err;
+    const int count = cnn_operands(p, CNN_FWD, list, &err);
+    double elements = 0.0;
+    for (int i = 0; i < count; i++) elements += (double)list[i].count;
+    return fmax(cnn_flops(p, CNN_FWD), 4.0 * elements);
+}
+
+/* The largest of the fields in the mask that are above 1; FUZZ_FIELDS: none. */
+static fuzz_field largest(const cnn_problem *p, const fuzz_shape *shape, uint32_t mask)
+{
+    fuzz_field most = FUZZ_FIELDS;
+    for (int f = 0; f < FUZZ_FIELDS; f++)
+        if (mask >> f & 1u && fuzz_has(p, (fuzz_field)f, shape) && shape->v[f] > 1 &&
+            (most == FUZZ_FIELDS || shape->v[f] > shape->v[most]))
+            most = (fuzz_field)f;
+    return most;
+}
+
+/* Halves what is largest until the case is small enough; the channels last, if they are to stay as drawn. */
+static void cut(const cnn_problem *problem, double flops, bool keep_channels, fuzz_shape *shape)
+{
+    const uint32_t channels = 1u << FUZZ_ICG | 1u << FUZZ_OCG | ((1u << CNN_MAX_INPUTS) - 1) << FUZZ_CAT |
+                              (problem->op == CNN_OP_CONV ? 1u << FUZZ_G : 0);
+    const uint32_t others = 1u << FUZZ_MB | 1u << FUZZ_IH | 1u << FUZZ_IW | 1u << FUZZ_OH | 1u << FUZZ_OW;
+    cnn_problem p = *problem;
+    for (fuzz_build(shape, &p); work(&p) > flops; fuzz_build(shape, &p)) {
+        fuzz_field most = largest(&p, shape, keep_channels ? others : others | channels);
+        if (most == FUZZ_FIELDS) most = largest(&p, shape, channels);
+        if (most == FUZZ_FIELDS) return;
+        shape->v[most] /= 2;
+    }
+}
+
+void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, bool may_be_long, fuzz_shape *shape)
+{
+    enum { LONG = 400, HUGE_ONE = 20000 };
+    memset(shape, 0, sizeof *shape);
+    const bool beyond_2_31 = chance(rng, HUGE_ONE), beyond_65535 = chance(rng, LONG);
+    if (may_be_long && beyond_2_31) {
+        draw_long(rng, problem, shape, ((int64_t)1 << 31) - 7);
+    } else if (may_be_long && beyond_65535) {
+        draw_long(rng, problem, shape, 65535);
+    } else {
+        draw_small(rng, shape);
+        if (problem->op == CNN_OP_CONCAT) shape->v[FUZZ_G] = rng_int(rng, 1, CNN_MAX_INPUTS);
+        if (problem->op == CNN_OP_OPTIMIZER) shape->v[FUZZ_ICG] *= rng_int(rng, 1, 80);
+        if (problem->op == CNN_OP_LOSS && chance(rng, 8)) shape->v[FUZZ_ICG] *= rng_int(rng, 1, 40);
+        cut(problem, flops, chance(rng, 2), shape);
+    }
+}

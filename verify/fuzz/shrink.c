@@ -1,0 +1,139 @@
+/* shrink.c: delta debugging. A failing case is made smaller by one move at a time, and a move is kept if the case
+ * still fails in the same way; until no move is left that helps.
+ *
+ * A move takes a set of numbers of the descriptor together (all of them, an axis, input and output of an axis, one
+ * alone) down to their least, half way there, or by one. Sets come first, since some failures need two sizes to agree.
+ * Then what is not a number of the descriptor goes to its default: type, layout, bias, threads, each knob. Every kept
+ * move makes the case smaller in one respect and larger in none, so this ends. */
+#include "fuzz.h"
+
+#include "harness/problem/shape.h"
+
+#define AXIS_OF(first) (0x3Fu << (first))
+#define BOTH(field) (1u << (FUZZ_IH + (field)) | 1u << (FUZZ_IW + (field)))
+enum { I, O, K, S, P, D };
+
+static const uint32_t sets[] = {
+    (1u << FUZZ_FIELDS) - 1,
+    1u << FUZZ_MB | 1u << FUZZ_G | 1u << FUZZ_ICG | 1u << FUZZ_OCG,
+    1u << FUZZ_ICG | 1u << FUZZ_OCG,
+    AXIS_OF(FUZZ_IH) | AXIS_OF(FUZZ_IW),
+    AXIS_OF(FUZZ_IH),
+    AXIS_OF(FUZZ_IW),
+    BOTH(I) | BOTH(O),
+    BOTH(I) | BOTH(O) | BOTH(K) | BOTH(P),
+    BOTH(K) | BOTH(P),
+    1u << FUZZ_IH | 1u << FUZZ_OH,
+    1u << FUZZ_IW | 1u << FUZZ_OW,
+    1u << FUZZ_KH | 1u << FUZZ_PH,
+    1u << FUZZ_KW | 1u << FUZZ_PW,
+    1u << FUZZ_IH | 1u << FUZZ_KH,
+    1u << FUZZ_IW | 1u << FUZZ_KW,
+};
+enum { SETS = sizeof sets / sizeof sets[0] };
+
+typedef struct shrinking {
+    fuzz_case *c;
+    fuzz_fails *fails;
+    void *user;
+    fuzz_budget *budget;
+} shrinking;
+
+static bool may_try(const shrinking *s)
+{
+    const fuzz_budget *b = s->budget;
+    return b->tried < b->tries && (b->stop == NULL || !b->stop());
+}
+
+/* Keeps the candidate if it is valid and fails. */
+static bool try_case(shrinking *s, const fuzz_case *candidate)
+{
+    cnn_error err;
+    if (!may_try(s) || cnn_problem_check(&candidate->problem, &err) != CNN_OK) return false;
+    s->budget->tried++;
+    if (!s->fails(s->user, candidate)) return false;
+    *s->c = *candidate;
+    return true;
+}
+
+/* How far down: to the least, half way, by one. */
+typedef enum step { TO_LEAST, HALF, BY_ONE, STEPS } step;
+
+static int64_t lower(int64_t value, int64_t least, step how)
+{
+    const int64_t target = how == TO_LEAST ? least : how == HALF ? value - (value - least + 1) / 2 : value - 1;
+    return target < least ? least : target;
+}
+
+/* The fields of the set, all at once. False: they are at their least already. */
+static bool try_set(shrinking *s, uint32_t set, step how)
+{
+    fuzz_case candidate = *s->c;
+    bool changed = false;
+    for (int i = 0; i < FUZZ_FIELDS; i++) {
+        int64_t *v = &candidate.shape.v[i];
+        if (!(set >> i & 1u) || !fuzz_has(&candidate.problem, (fuzz_field)i, &s->c->shape)) continue;
+        const int64_t target = lower(*v, fuzz_least((fuzz_field)i), how);
+        changed = changed || target != *v;
+        *v = target;
+    }
+    fuzz_build(&candidate.shape, &candidate.problem);
+    return changed && try_case(s, &candidate);
+}
+
+/* One round over all sets and single fields; whether anything became smaller. */
+static bool shrink_numbers(shrinking *s)
+{
+    bool smaller = false;
+    for (int i = 0; i < SETS + FUZZ_FIELDS; i++) {
+        const uint32_t set = i < SETS ? sets[i] : 1u << (i - SETS);
+        for (int how = TO_LEAST; how < STEPS; how++)
+            while (try_set(s, set, (step)how)) smaller = true;
+    }
+    return smaller;
+}
+
+static bool is_knob_default(const fuzz_space *space, const fuzz_case *c, int knob)
+{
+    return c->knobs[knob] == space->impls[c->impl]->knobs[knob].def;
+}
+
+/* What is not a size: its default is what a command need not say. */
+static bool shrink_settings(shrinking *s, const fuzz_space *space)
+{
+    const int n_knobs = space->impls[s->c->impl]->n_knobs;
+    bool smaller = false;
+    fuzz_case to = *s->c;
+    if (to.problem.op == CNN_OP_CONV && to.problem.u.conv.flip)
+        to.problem.u.conv.flip = false, smaller |= try_case(s, &to);
+    to = *s->c;
+    if (to.problem.op == CNN_OP_CONV && !to.problem.u.conv.bias)
+        to.problem.u.conv.bias = true, smaller |= try_case(s, &to);
+    to = *s->c;
+    if (to.problem.op == CNN_OP_FC && !to.problem.u.fc.bias) to.problem.u.fc.bias = true, smaller |= try_case(s, &to);
+    to = *s->c;
+    if (to.problem.u.type.layout != CNN_NCHW) to.problem.u.type.layout = CNN_NCHW, smaller |= try_case(s, &to);
+    to = *s->c;
+    if (to.problem.u.type.dtype != CNN_F32) to.problem.u.type.dtype = CNN_F32, smaller |= try_case(s, &to);
+    to = *s->c;
+    if (to.problem.u.type.math != CNN_MATH_F32) to.problem.u.type.math = CNN_MATH_F32, smaller |= try_case(s, &to);
+    to = *s->c;
+    if (to.threads > 1) to.threads = 1, smaller |= try_case(s, &to);
+    for (int i = 0; i < n_knobs && i < FUZZ_MAX_KNOBS; i++) {
+        if (is_knob_default(space, s->c, i)) continue;
+        to = *s->c;
+        to.knobs[i] = space->impls[to.impl]->knobs[i].def;
+        smaller |= try_case(s, &to);
+    }
+    return smaller;
+}
+
+void fuzz_shrink(const fuzz_space *space, fuzz_case *c, fuzz_fails *fails, void *user, fuzz_budget *budget)
+{
+    shrinking s = {c, fails, user, budget};
+    bool smaller = true;
+    while (smaller && may_try(&s)) {
+        smaller = shrink_numbers(&s);
+        smaller = shrink_settings(&s, space) || smaller;
+    }
+}

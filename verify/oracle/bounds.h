@@ -1,0 +1,43 @@
+/* bounds.h: unit roundoffs and rounding bounds, and what they say about the precision that was really used. */
+#ifndef VERIFY_ORACLE_BOUNDS_H
+#define VERIFY_ORACLE_BOUNDS_H
+
+#include "transforms.h"
+
+/* What is allowed for one problem and algorithm. */
+typedef struct vf_rounding {
+    double unit;          /* unit roundoff of sums and products: 2^-24, 2^-53 */
+    double input;         /* unit roundoff to which factors may be rounded first (tf32 and so on), else 0 */
+    double tiny;          /* least normal number: underflow may lose this much a rounding */
+    double amplification; /* of the bound, and of what is usual (transforms.h): both 1 for plain sums of products */
+    double mean;
+    const char *transform; /* the one that allows them; NULL: none */
+    bool normwise;         /* transforms mix the elements of a tile: the bound of each is that of the largest */
+    int bits;              /* significant bits that a factor keeps */
+} vf_rounding;
+
+/* The algorithm may be NULL: plain sums. What it asks for is cut down to what is proved. */
+vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algorithm);
+
+/* gamma(n) = n*u / (1 - n*u); infinite where that bounds nothing. */
+double vf_gamma(double n, double unit);
+
+/* Bound on |computed - reference| for an element of these roundings and magnitude (reference.h). The reference's own
+ * rounding is included. An element without roundings gets 0: it must be equal. */
+double vf_bound(const vf_rounding *rounding, double roundings, double magnitude);
+
+/* Sums of many products: the rounding errors behave like a random walk, so their mean square is far below the worst
+ * case: error * sqrt(n) / magnitude stays near u * sqrt(n), whatever the order of summation, while factors rounded to
+ * tf32 first give 2^-11 whatever n. The limit leaves a factor of about 2 over a plain sum from left to right. */
+double vf_rms_limit(const vf_rounding *rounding, double mean_sqrt_roundings);
+
+/* What an element may be off by all the same where its a-priori bound is as large as the element itself, which the
+ * bound of a long sum is: half the element. Where terms cancel until less is left than rounding makes, eight times what
+ * is usual. So zeros, or anything else that has nothing to do with the data, are within no bound however wide. */
+double vf_bound_below(const vf_rounding *rounding, double bound, double expected, double roundings, double magnitude);
+
+/* The finest of "f64", "f32", "tf32", "bf16" whose vf_rms_limit holds for `rms`, that of plain sums: a transform's
+ * precision is what it is, too; else "worse". ("tf32" also stands for f16, which keeps as many bits.) */
+const char *vf_precision_name(double rms, double mean_sqrt_roundings);
+
+#endif

@@ -1,0 +1,127 @@
+/* case.c: the data of a problem and direction, and what must come out.
+ *
+ * What a backward pass reads of its forward (y, save_mean, save_invstd) comes from the reference's forward on the same
+ * x, rounded to the dtype as a forward kernel would have left it. */
+#include "verify/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int vf_variants(const cnn_problem *p, cnn_dir dir)
+{
+    if (p->op == CNN_OP_CONV || p->op == CNN_OP_FC || p->op == CNN_OP_OPTIMIZER) return 2;
+    return p->op == CNN_OP_ACT && dir == CNN_BWD_D ? 2 : 1;
+}
+
+static double *doubles(int64_t count)
+{
+    return (size_t)count > SIZE_MAX / sizeof(double) ? NULL : malloc((size_t)count * sizeof(double));
+}
+
+/* Arrays for every operand; an output under beta 1 has a `before` too. */
+static bool allocate(vf_case *c)
+{
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        bool read = o->access != CNN_OUT || c->call.beta != 0.0, written = o->access != CNN_IN;
+        if (read && (c->before[i] = doubles(o->count)) == NULL) return false;
+        if (!written || c->fill == VF_DATA) continue;
+        c->after[i] = doubles(o->count);
+        c->magnitude[i] = doubles(o->count);
+        c->roundings[i] = doubles(o->count);
+        if (c->after[i] == NULL || c->magnitude[i] == NULL || c->roundings[i] == NULL) return false;
+        c->call.out[i] = (vf_out){c->after[i], c->magnitude[i], c->roundings[i]};
+    }
+    for (int i = 0; i < c->call.count; i++) c->call.in[i] = c->before[i];
+    return true;
+}
+
+/* Whether operand i is read by the backward and left by the forward. */
+static bool is_intermediate(const cnn_operand *o)
+{
+    return o->access == CNN_IN && (strcmp(o->name, "y") == 0 || strncmp(o->name, "save_", 5) == 0);
+}
+
+static cnn_status take_intermediates(vf_case *c, cnn_error *err)
+{
+    vf_case forward;
+    cnn_status status = vf_case_make(&forward, &c->problem, CNN_FWD, c->fill == VF_DATA ? VF_REALS : c->fill,
+                                     c->variant, c->seed, c->call.pool, err);
+    if (status != CNN_OK) return status;
+    for (int i = 0; i < c->call.count; i++) {
+        cnn_operand *o = &c->call.operands[i];
+        int k = vf_index(forward.call.operands, forward.call.count, o->name);
+        if (!is_intermediate(o) || k < 0) continue;
+        memcpy(c->before[i], forward.after[k], (size_t)o->count * sizeof(double));
+        if (c->fill != VF_EXACT_REALS) vf_round(&c->problem, o, c->before[i]);
+    }
+    vf_case_free(&forward);
+    return CNN_OK;
+}
+
+static bool has_intermediates(const vf_case *c)
+{
+    for (int i = 0; i < c->call.count; i++)
+        if (is_intermediate(&c->call.operands[i])) return true;
+    return false;
+}
+
+/* Whether no sum of absolute values leaves the range in which integers are exact. */
+static bool within_exact_limit(const vf_case *c)
+{
+    double limit = vf_exact_limit(&c->problem);
+    for (int i = 0; i < c->call.count; i++)
+        for (int64_t e = 0; c->magnitude[i] != NULL && e < c->call.operands[i].count; e++)
+            if (!(c->magnitude[i][e] < limit * c->unit[i])) return false;
+    return true;
+}
+
+static cnn_status fill_and_compute(vf_case *c, cnn_error *err)
+{
+    const bool weighted = c->problem.op == CNN_OP_CONV || c->problem.op == CNN_OP_FC;
+    double density = vf_exact_density(&c->problem, c->call.dir);
+    cnn_status status = CNN_OK;
+    for (;;) {
+        for (int i = 0; i < c->call.count; i++)
+            if (c->before[i] != NULL) vf_fill_values(c, &c->call.operands[i], density, c->before[i]);
+        if (c->fill == VF_INTEGERS && weighted) vf_scale_integers(c);
+        if (has_intermediates(c)) status = take_intermediates(c, err);
+        if (status == CNN_OK && c->fill != VF_DATA) status = vf_reference(&c->call, err);
+        if (status != CNN_OK || c->fill != VF_INTEGERS || within_exact_limit(c)) return status;
+        if (density < 1e-9) return CNN_FAIL(err, CNN_INTERNAL, "no integers small enough for exact sums were found");
+        density *= 0.5;
+    }
+}
+
+cnn_status vf_case_make(vf_case *c, const cnn_problem *problem, cnn_dir dir, vf_fill fill, int variant, uint64_t seed,
+                        thread_pool *pool, cnn_error *err)
+{
+    memset(c, 0, sizeof *c);
+    c->problem = *problem;
+    c->fill = fill;
+    c->variant = variant;
+    c->seed = seed;
+    for (int i = 0; i < CNN_MAX_OPERANDS; i++) c->unit[i] = 1.0;
+    cnn_status status = vf_call_init(&c->call, &c->problem, dir, pool, err);
+    if (status != CNN_OK) return status;
+    bool weighted = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
+    c->call.beta = weighted && variant == 1 ? 1.0 : 0.0;
+    c->call.scale = problem->op == CNN_OP_LOSS ? 1.0 / (double)problem->u.loss.mb : 1.0;
+    c->without_x = problem->op == CNN_OP_ACT && dir == CNN_BWD_D && variant == 1;
+    status = allocate(c) ? fill_and_compute(c, err)
+                         : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the reference's arrays");
+    if (status != CNN_OK) vf_case_free(c);
+    return status;
+}
+
+void vf_case_free(vf_case *c)
+{
+    for (int i = 0; i < CNN_MAX_OPERANDS; i++) {
+        free(c->before[i]);
+        free(c->after[i]);
+        free(c->magnitude[i]);
+        free(c->roundings[i]);
+        c->before[i] = c->after[i] = c->magnitude[i] = c->roundings[i] = NULL;
+    }
+}

@@ -1,0 +1,177 @@
+/* compare.c: the judge. Everything is in positive form: an element passes only if its bits are those of a finite number
+ * and |error| <= bound holds, so that a NaN passes nowhere. */
+#include "verify/engine.h"
+
+#include "harness/base/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool vf_finite(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (bits >> 52 & 0x7FF) != 0x7FF;
+}
+
+static double largest(const double *values, int64_t count)
+{
+    double most = 0.0;
+    for (int64_t i = 0; i < count; i++) most = values[i] > most ? values[i] : most;
+    return most;
+}
+
+vf_allowance vf_allow(const vf_rounding *bounds, const double *expected, const double *magnitude,
+                      const double *roundings, int64_t count)
+{
+    const bool normwise = bounds != NULL && bounds->normwise;
+    return (vf_allowance){.bounds = bounds,
+                          .expected = expected,
+                          .magnitude = magnitude,
+                          .roundings = roundings,
+                          .most = normwise ? largest(roundings, count) : 0.0,
+                          .top = normwise ? largest(magnitude, count) : 0.0};
+}
+
+double vf_allowed(const vf_allowance *a, int64_t i)
+{
+    if (a->bounds == NULL) return 0.0;
+    const double n = a->bounds->normwise ? a->most : a->roundings[i];
+    const double size = a->bounds->normwise ? a->top : a->magnitude[i];
+    return vf_bound_below(a->bounds, vf_bound(a->bounds, n, size), a->expected[i], n, size);
+}
+
+bool vf_held(double expected, double got, double allowed)
+{
+    return vf_finite(got) && vf_finite(expected) && fabs(got - expected) <= allowed;
+}
+
+vf_comparison vf_compare(const double *expected, const double *magnitude, const double *roundings, const double *got,
+                         int64_t count, const vf_rounding *bounds)
+{
+    vf_comparison c = {.worst = -1, .uniform = true};
+    const vf_allowance allowance = vf_allow(bounds, expected, magnitude, roundings, count);
+    const bool normwise = bounds != NULL && bounds->normwise;
+    for (int64_t i = 0; i < count; i++) {
+        const double n = normwise ? allowance.most : roundings[i], size = normwise ? allowance.top : magnitude[i];
+        double error = fabs(got[i] - expected[i]), bound = vf_allowed(&allowance, i);
+        bool finite = vf_finite(got[i]) && vf_finite(expected[i]), held = vf_held(expected[i], got[i], bound);
+        double share = held && !(error > 0.0) ? 0.0 : finite && bound > 0.0 ? error / bound : (double)INFINITY;
+        if (!held) c.failed = true;
+        if (c.worst < 0 || share > c.budget_used) c.budget_used = share, c.worst = i, c.worst_bound = bound;
+        /* Down where underflow takes all that rounding leaves, results tell nothing: zeros would do. */
+        const double lost = bounds != NULL ? (n + 1.0) * bounds->tiny : 0.0;
+        if (magnitude[i] > lost) {
+            if (c.live == 0) c.least = c.most = expected[i];
+            if (!(expected[i] == c.least)) c.uniform = false;
+            c.live++;
+            c.zeros += expected[i] == 0.0;
+        }
+        if (finite && n > 0.0 && size > 0.0 && (bounds == NULL || size * bounds->unit > lost)) {
+            double scaled = error * sqrt(n) / size;
+            c.sum_sq += scaled * scaled;
+            c.sum_sqrt_n += sqrt(n);
+            c.rounded++;
+        }
+    }
+    return c;
+}
+
+const char *vf_mistrust(const vf_comparison *c)
+{
+    enum { FEW = 16 };
+    if (c->live == 0) return "nothing contributes to any result, so they prove nothing";
+    if (c->live > FEW && c->zeros > c->live - c->live / 10) return "more than 90 % of the expected results are zero";
+    if (c->live > FEW && c->uniform) return "all expected results are equal";
+    return NULL;
+}
+
+void vf_set(verify_result *result, verify_state state, const char *format, ...)
+{
+    va_list args;
+    if (state < result->state) return; /* the graver one stays */
+    if (state == result->state && result->reason[0] != '\0') return;
+    result->state = state;
+    va_start(args, format);
+    vsnprintf(result->reason, sizeof result->reason, format, args);
+    va_end(args);
+}
+
+void vf_note_transform(const cnn_problem *problem, const cnn_algorithm *algorithm, verify_result *result)
+{
+    const vf_rounding r = vf_rounding_of(problem, algorithm);
+    result->amplification = r.amplification;
+    result->transform[0] = '\0';
+    if (r.transform == NULL) return;
+    cnn_append(result->transform, sizeof result->transform, "%s, bound x %.6g", r.transform, r.amplification);
+    if (algorithm->amplification > r.amplification)
+        cnn_append(result->transform, sizeof result->transform, " (it asks for %.6g)", algorithm->amplification);
+}
+
+static void describe(const vf_case *c, int operand, int64_t index, double got, double bound, verify_result *result)
+{
+    char where[128];
+    double expected = c->after[operand][index];
+    vf_element_name(&c->call.operands[operand], index, where, sizeof where);
+    snprintf(result->worst, sizeof result->worst, "%s: expected %.17g, got %.17g, error %.3g, bound %.3g%s", where,
+             vf_shown(expected), vf_shown(got), fabs(got - expected), bound,
+             c->variant == 1 ? " (second variant)" : "");
+}
+
+/* Results of which few are expected (db of two channels, a count) may well be uniform; they prove nothing alone. */
+static void mistrust(const vf_case *c, int operand, const vf_comparison *v, bool *proves, verify_result *result)
+{
+    enum { FEW = 16 };
+    const char *why = vf_mistrust(v);
+    *proves = *proves || why == NULL;
+    if (why != NULL && c->call.operands[operand].count > FEW)
+        vf_set(result, VERIFY_MISTRUSTED, "%s: %s", c->call.operands[operand].name, why);
+}
+
+void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, verify_result *result,
+              vf_comparison *sums)
+{
+    bool proves = false;
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        if (c->after[i] == NULL) continue;
+        vf_comparison v = vf_compare(c->after[i], c->magnitude[i], c->roundings[i], run->after[i], o->count, bounds);
+        if (result->worst[0] == '\0' || !(v.budget_used <= result->budget_used)) {
+            result->budget_used = v.budget_used;
+            describe(c, i, v.worst, run->after[i][v.worst], v.worst_bound, result);
+        }
+        if (v.failed)
+            vf_set(result, VERIFY_FAILED, bounds == NULL ? "%s is not equal" : "%s leaves its bound", o->name);
+        mistrust(c, i, &v, &proves, result);
+        if (sums == NULL || o->elem != CNN_ELEM_DTYPE) continue; /* totals in double tell nothing of the type */
+        sums->sum_sq += v.sum_sq;
+        sums->sum_sqrt_n += v.sum_sqrt_n;
+        sums->rounded += v.rounded;
+    }
+    if (!proves) vf_set(result, VERIFY_MISTRUSTED, "the expected results are too uniform to prove anything");
+}
+
+/* How far the root mean square of n errors may come out above its expectation by chance: for squares of n normal
+ * variables, sum > n + 2 sqrt(n x) + 2 x has a probability below e^-x (Laurent and Massart, 2000); here 1e-9. */
+static double spread_of_few(double n)
+{
+    const double x = 9.0 * log(10.0);
+    return sqrt(1.0 + 2.0 * sqrt(x / n) + 2.0 * x / n);
+}
+
+void vf_judge_precision(const cnn_problem *problem, const vf_rounding *bounds, const vf_comparison *sums,
+                        verify_result *result)
+{
+    bool products = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
+    if (sums->rounded == 0) return; /* copies */
+    double rms = sqrt(sums->sum_sq / (double)sums->rounded), mean = sums->sum_sqrt_n / (double)sums->rounded;
+    double limit = vf_rms_limit(bounds, mean) * spread_of_few((double)sums->rounded);
+    const char *name = vf_precision_name(rms, mean);
+    snprintf(result->precision, sizeof result->precision, "%s", name);
+    if (products && !(rms <= limit))
+        vf_set(result, VERIFY_FAILED,
+               "the results have the precision of %s: root mean square of error*sqrt(n)/sum|ab| is %.3g, limit %.3g",
+               name, rms, limit);
+}

@@ -1,0 +1,42 @@
+/* element.h: the reference for one element of a convolution or an FC layer, straight from the formulas of cnn.h: what
+ * judges single elements of problems that are too large to be computed whole. */
+#ifndef VERIFY_ORACLE_ELEMENT_H
+#define VERIFY_ORACLE_ELEMENT_H
+
+#include "harness/base/rng.h"
+#include "verify/engine.h"
+
+/* An FC layer is the convolution whose kernel is as large as its image. */
+cnn_conv_desc vf_as_conv(const cnn_problem *problem);
+
+/* Position of w[k][c][i][j] in its array, c within the group, the kernel mirrored where the problem says so. */
+int64_t vf_weight_at(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, int64_t j);
+
+/* Element `index` (canonical order) of output `operand` of a case: its value, magnitude and roundings as reference.h
+ * defines them. */
+typedef struct vf_element {
+    double value, magnitude, roundings;
+} vf_element;
+vf_element vf_element_make(const vf_case *c, int operand, int64_t index);
+
+/* The position of the number-th sample of an array: its 16 corners, then by turns any, on a border, in the tail of an
+ * axis. */
+int64_t vf_sample_index(const cnn_operand *operand, int64_t number, cnn_rng *rng);
+
+/* Many elements of one output, computed in parallel: three arrays of `count`. */
+typedef struct vf_elements {
+    int64_t *index;
+    double *value, *magnitude, *roundings, *got;
+    int64_t count;
+} vf_elements;
+
+enum { VF_SAMPLES_MAX = 1024 };
+
+/* As many elements as cost `budget` products, from 32 to VF_SAMPLES_MAX, or all: the corners of the array first, then
+ * by turns any, one on a border, one in the tail of an axis. `got` is gathered from `result`. Free with
+ * vf_elements_free. */
+cnn_status vf_elements_make(vf_elements *e, const vf_case *c, int operand, const double *result, double budget,
+                            thread_pool *pool, cnn_error *err);
+void vf_elements_free(vf_elements *e);
+
+#endif

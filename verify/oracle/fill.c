@@ -1,0 +1,211 @@
+/* fill.c: the data of a case.
+ *
+ * Integers. One factor of every product is wide: odd integers that need 12 significant bits (31 for f64), one bit more
+ * than TF32 and f16 keep, so that rounding it changes it by at least 1. The other is -1 or 1, or 0 so often that no
+ * sum of absolute values reaches 2^24 (2^53): then every partial sum is exact in any order. In variant 1 the roles are
+ * swapped. Where the math mode allows fewer bits, the wide factor has no more than these. Then all are multiplied by
+ * powers of two: sums are as exact as before, and nobody can tell at a glance that they will be.
+ *
+ * A clipped ReLU takes eighths of its ceiling instead: it passes them on, or not, as it does integers.
+ *
+ * Reals. Uniform in [-1, 1); activations and logits get a wider range and extremes, since functions saturate there. */
+#include "verify/engine.h"
+
+#include "harness/base/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+static uint64_t hash_name(const char *name)
+{
+    uint64_t h = 1469598103934665603u;
+    for (; *name != '\0'; name++) h = (h ^ (uint64_t)(unsigned char)*name) * 1099511628211u;
+    return h;
+}
+
+static bool is(const cnn_operand *o, const char *name) { return strcmp(o->name, name) == 0; }
+
+static bool is_weighted(const cnn_problem *p) { return p->op == CNN_OP_CONV || p->op == CNN_OP_FC; }
+
+double vf_exact_limit(const cnn_problem *p) { return p->u.type.dtype == CNN_F64 ? 0x1p53 : 0x1p24; }
+
+/* Odd integers in (2^(bits-1), 2^bits), either sign. */
+static double wide_integer(cnn_rng *rng, int bits)
+{
+    int64_t half = (int64_t)1 << (bits - 1), odd = half + 1 + 2 * rng_int(rng, 0, half / 2 - 1);
+    return (double)(rng_u64(rng) & 1 ? odd : -odd);
+}
+
+static int wide_bits(const cnn_problem *p)
+{
+    vf_rounding r = vf_rounding_of(p, NULL);
+    if (r.bits == 53) return 31;
+    return r.bits == 24 ? 12 : r.bits;
+}
+
+double vf_terms(const cnn_problem *p, cnn_dir dir)
+{
+    if (p->op == CNN_OP_CONV) {
+        const cnn_conv_desc *d = &p->u.conv;
+        if (dir == CNN_BWD_W) return (double)d->mb * (double)(d->oh * d->ow);
+        return (double)(d->kh * d->kw) * (double)((dir == CNN_FWD ? d->ic : d->oc) / d->g);
+    }
+    if (p->op == CNN_OP_FC) {
+        const cnn_fc_desc *d = &p->u.fc;
+        return dir == CNN_FWD ? (double)(d->ic * d->ih * d->iw) : (double)(dir == CNN_BWD_D ? d->oc : d->mb);
+    }
+    return p->op == CNN_OP_POOL ? (double)(p->u.pool.kh * p->u.pool.kw) : 1.0;
+}
+
+/* As many products as an element can have at most: a kernel of 65,539 taps on an image of one pixel has one. Counting
+ * them all would leave so few integers other than 0 that a small operand had none at all. */
+static double real_terms(const cnn_problem *p, cnn_dir dir)
+{
+    const cnn_conv_desc *d = &p->u.conv;
+    if (p->op != CNN_OP_CONV || dir == CNN_BWD_W) return vf_terms(p, dir);
+    const double high = (double)(dir == CNN_FWD ? d->ih : d->oh), wide = (double)(dir == CNN_FWD ? d->iw : d->ow);
+    return fmin((double)d->kh, high) * fmin((double)d->kw, wide) * (double)((dir == CNN_FWD ? d->ic : d->oc) / d->g);
+}
+
+double vf_exact_density(const cnn_problem *p, cnn_dir dir)
+{
+    /* half the limit, to leave room for an uneven draw, bias and beta; a wide integer is 3/4 * 2^bits on average */
+    return fmin(1.0, 0.5 * vf_exact_limit(p) / (0.75 * ldexp(1.0, wide_bits(p))) / real_terms(p, dir));
+}
+
+/* dy is the sparse factor wherever it takes part: db is a sum of dy alone. */
+static void fill_factor(const vf_case *c, const cnn_operand *o, double density, cnn_rng *rng, double *v)
+{
+    bool sparse = c->call.dir == CNN_FWD ? is(o, "w") : is(o, "dy"), wide = sparse == (c->variant == 1);
+    for (int64_t i = 0; i < o->count; i++) {
+        double value = wide ? wide_integer(rng, wide_bits(&c->problem)) : rng_u64(rng) & 1 ? 1.0 : -1.0;
+        v[i] = sparse && !(rng_unit(rng) < density) ? 0.0 : value;
+    }
+}
+
+bool vf_is_factor(const cnn_operand *o) { return is(o, "x") || is(o, "w") || is(o, "dy"); }
+
+/* The power of two that takes the largest of the values to within [1/8, 1). */
+static double draw_unit(const double *v, int64_t count, cnn_rng *rng)
+{
+    double most = 0.0;
+    int exponent;
+    for (int64_t i = 0; i < count; i++) most = fmax(most, fabs(v[i]));
+    frexp(most, &exponent);
+    return ldexp(1.0, -exponent - (int)rng_int(rng, 0, 2));
+}
+
+void vf_scale_integers(vf_case *c)
+{
+    cnn_rng rng = rng_stream(c->seed, 9100 + (uint64_t)c->variant);
+    double products = 1.0, dy = 1.0;
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        if (!vf_is_factor(o)) continue;
+        c->unit[i] = draw_unit(c->before[i], o->count, &rng);
+        products *= c->unit[i];
+        if (is(o, "dy")) dy = c->unit[i];
+    }
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        if (!vf_is_factor(o)) c->unit[i] = is(o, "db") ? dy : products;
+        for (int64_t e = 0; c->before[i] != NULL && e < o->count; e++) c->before[i][e] *= c->unit[i];
+    }
+}
+
+static bool is_clipped(const cnn_problem *p) { return p->op == CNN_OP_ACT && p->u.act.kind == CNN_ACT_CLIPPED_RELU; }
+
+/* Below 0, between 0 and the ceiling, where alone the gradient lives, and above, each with both kinks: multiples of an
+ * eighth of the ceiling, since there may be no integer below it. */
+static double clipped_input(double ceiling, int64_t i, cnn_rng *rng)
+{
+    return ceiling / 8.0 * (double)(i % 3 == 0 ? rng_int(rng, 1, 7) : rng_int(rng, -8, 16));
+}
+
+static void fill_integers(const vf_case *c, const cnn_operand *o, double density, cnn_rng *rng, double *v)
+{
+    if (is_weighted(&c->problem) && vf_is_factor(o)) {
+        fill_factor(c, o, density, rng, v);
+        return;
+    }
+    bool act = c->problem.op == CNN_OP_ACT && is(o, "x"), add = c->problem.op == CNN_OP_ADD;
+    bool max = c->problem.op == CNN_OP_POOL && c->problem.u.pool.kind == CNN_POOL_MAX && is(o, "x");
+    int64_t range = act ? 8 : is_weighted(&c->problem) ? 1023 : 4095; /* an activation gets zeros and its ceiling too */
+    if (max) range = 3;                                               /* windows with several equal maxima */
+    for (int64_t i = 0; i < o->count; i++)
+        v[i] = act && is_clipped(&c->problem) ? clipped_input(c->problem.u.act.alpha, i, rng)
+               : add                          ? wide_integer(rng, wide_bits(&c->problem))
+                                              : (double)rng_int(rng, -range, range);
+}
+
+static void fill_act(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
+{
+    const cnn_act_desc *d = &c->problem.u.act;
+    double high = d->kind == CNN_ACT_CLIPPED_RELU ? 2.0 * d->alpha + 1.0 : 4.0;
+    /* a ceiling that the type cannot hold may be rounded to either side of it */
+    double ceiling = d->t.dtype == CNN_F64 || d->alpha == (double)(float)d->alpha ? d->alpha : 0.0;
+    for (int64_t i = 0; i < o->count; i++) {
+        v[i] = is_clipped(&c->problem) && i % 3 == 0 ? rng_real(rng, 0.0, d->alpha) : rng_real(rng, -high, high);
+        if (i % 17 == 16) v[i] *= 20.0;                            /* where e^x leaves 1 far behind */
+        if (i % 23 == 22) v[i] = rng_u64(rng) & 1 ? 0.0 : ceiling; /* the kinks, whose side cnn.h fixes */
+        if (i % 29 == 28) v[i] *= 0x1p-12;                         /* where 1 - e^x cancels */
+    }
+}
+
+static void fill_reals(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
+{
+    double low = -1.0, high = 1.0;
+    if (c->problem.op == CNN_OP_ACT && is(o, "x")) {
+        fill_act(c, o, rng, v);
+        return;
+    }
+    if (is(o, "gamma") || is(o, "running_var") || is(o, "loss_sum")) low = 0.5, high = 1.5;
+    if (c->problem.op == CNN_OP_LOSS && is(o, "x")) low = -4.0, high = 4.0;
+    for (int64_t i = 0; i < o->count; i++) v[i] = rng_real(rng, low, high);
+    if (c->problem.op == CNN_OP_BATCHNORM &&
+        is(o, "x")) /* each channel has a mean and a spread of its own, and drifts */
+        for (int64_t i = 0; i < o->count; i++) {
+            int64_t plane = i / (o->dims[2] * o->dims[3]);
+            double channel = (double)(plane % o->dims[1]), image = (double)(plane / o->dims[1]);
+            v[i] = v[i] * (1.0 + fmod(channel, 3.0)) + 0.5 * (fmod(channel, 5.0) - 2.0) + image / (double)o->dims[0];
+        }
+    if (c->problem.op == CNN_OP_LOSS && is(o, "x")) /* e^x of an unshifted row would overflow */
+        for (int64_t i = 0; i < o->count; i++) {
+            int64_t row = i / o->dims[1];
+            if (row % 3 == 1) v[i] += 200.0;
+            if (row % 5 == 4) v[i] = v[row * o->dims[1]]; /* all equal: the first is the answer */
+        }
+}
+
+/* The state of an optimizer at its start is zero; on its way, s is never negative. At a rate of 0 nothing would move a
+ * velocity of 0. */
+static void fill_optimizer(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
+{
+    cnn_optimizer_kind kind = c->problem.u.optimizer.kind;
+    bool state = is(o, "state0") || is(o, "state1");
+    bool square = is(o, "state1") || (is(o, "state0") && (kind == CNN_ADAGRAD || kind == CNN_RMSPROP));
+    for (int64_t i = 0; i < o->count; i++) {
+        v[i] = rng_real(rng, square ? 0.0 : -1.0, 1.0);
+        if (state && c->variant == 0 && c->problem.u.optimizer.lr > 0.0) v[i] = 0.0;
+        if (!state && i % 31 == 30) v[i] = 0.0; /* sign(0) = 0; a gradient of nothing */
+    }
+}
+
+static int64_t classes_of(const cnn_problem *p) { return p->op == CNN_OP_LOSS ? p->u.loss.ic : 1; }
+
+void vf_fill_values(const vf_case *c, const cnn_operand *o, double density, double *v)
+{
+    uint64_t kind = c->fill == VF_INTEGERS ? 1 : 0;
+    cnn_rng rng = rng_stream(c->seed, hash_name(o->name) + 2 * (uint64_t)c->variant + kind);
+    if (o->elem == CNN_ELEM_I32)
+        for (int64_t i = 0; i < o->count; i++) v[i] = (double)rng_int(&rng, 0, classes_of(&c->problem) - 1);
+    else if (o->elem == CNN_ELEM_I64)
+        for (int64_t i = 0; i < o->count; i++) v[i] = c->problem.op == CNN_OP_OPTIMIZER && c->variant == 0 ? 0.0 : 41.0;
+    else if (c->problem.op == CNN_OP_OPTIMIZER)
+        fill_optimizer(c, o, &rng, v);
+    else if (c->fill == VF_INTEGERS)
+        fill_integers(c, o, density, &rng, v);
+    else
+        fill_reals(c, o, &rng, v);
+    vf_round(&c->problem, o, v);
+}

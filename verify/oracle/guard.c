@@ -1,0 +1,60 @@
+/* guard.c: device buffers between guard bands. The front band ends and the back band begins with the buffer itself, to
+ * the byte, so that one element or one byte too many is seen; the buffer keeps its alignment. */
+#include "verify/engine.h"
+
+enum { GUARD = 4096 }; /* a multiple of CNN_ALIGN */
+
+/* A pattern without a period that a kernel would reproduce by copying. */
+static unsigned char guard_byte(size_t i) { return (unsigned char)(0xA5u ^ (i * 37u + (i >> 8) * 101u)); }
+
+/* Both bands, the front one first. */
+static void make_guards(unsigned char guards[2 * GUARD])
+{
+    for (size_t i = 0; i < 2 * GUARD; i++) guards[i] = guard_byte(i);
+}
+
+static int64_t find_damage(const unsigned char guards[2 * GUARD])
+{
+    for (size_t i = 0; i < GUARD; i++) {
+        if (guards[GUARD + i] != guard_byte(i + GUARD)) return (int64_t)i + 1;
+        if (guards[GUARD - 1 - i] != guard_byte(GUARD - 1 - i)) return -(int64_t)i - 1;
+    }
+    return 0;
+}
+
+cnn_status vf_guarded_alloc(vf_guarded *g, const cnn_session *session, size_t bytes, cnn_error *err)
+{
+    *g = (vf_guarded){.bytes = bytes};
+    if (bytes > SIZE_MAX - 2 * GUARD) return CNN_FAIL(err, CNN_OVERFLOW, "a buffer of %zu bytes has no guards", bytes);
+    cnn_status status = cnn_mem_alloc(session, bytes + 2 * GUARD, &g->memory, err);
+    if (status == CNN_OK) g->data = (char *)g->memory + GUARD;
+    return status;
+}
+
+/* The bands apart from the buffer, so that nothing large is copied twice. */
+cnn_status vf_guarded_upload(const vf_guarded *g, const cnn_session *session, const void *content, cnn_error *err)
+{
+    unsigned char guards[2 * GUARD];
+    make_guards(guards);
+    cnn_status status = cnn_mem_upload(session, g->memory, guards, GUARD, err);
+    if (status == CNN_OK && g->bytes > 0) status = cnn_mem_upload(session, g->data, content, g->bytes, err);
+    if (status == CNN_OK) status = cnn_mem_upload(session, (char *)g->data + g->bytes, guards + GUARD, GUARD, err);
+    return status;
+}
+
+cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, void *content, int64_t *damage,
+                               cnn_error *err)
+{
+    unsigned char guards[2 * GUARD];
+    cnn_status status = cnn_mem_download(session, guards, g->memory, GUARD, err);
+    if (status == CNN_OK && g->bytes > 0) status = cnn_mem_download(session, content, g->data, g->bytes, err);
+    if (status == CNN_OK) status = cnn_mem_download(session, guards + GUARD, (char *)g->data + g->bytes, GUARD, err);
+    if (status == CNN_OK) *damage = find_damage(guards);
+    return status;
+}
+
+void vf_guarded_free(vf_guarded *g, const cnn_session *session)
+{
+    cnn_mem_free(session, g->memory);
+    *g = (vf_guarded){0};
+}

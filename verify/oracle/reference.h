@@ -1,0 +1,74 @@
+/* reference.h: what every operation of cnn.h must compute, in float64 and written for clarity. It judges everyone else.
+ *
+ * Values are held as double arrays in canonical order (tensors n,c,h,w whatever the layout; the rest as it stands), so
+ * no loop here knows a layout but dropout's, whose mask is defined by the position in memory.
+ *
+ * Beside its value, every output element gets the two ingredients of its own a-priori rounding bound
+ *     |computed - exact| <= gamma(roundings) * magnitude,    gamma(n) = n*u / (1 - n*u),
+ * magnitude being the sum of the absolute values of what was added up (sum |a*b| for a convolution), roundings the
+ * longest chain of roundings that an element goes through in any order of evaluation (its real taps, fewer at a
+ * border). An element without any rounding (a copy, a maximum, a count) has roundings 0, one that nothing contributes
+ * to (a structural zero) also magnitude 0. */
+#ifndef VERIFY_ORACLE_REFERENCE_H
+#define VERIFY_ORACLE_REFERENCE_H
+
+#include "harness/cnn.h"
+#include "harness/cpu/threads.h"
+#include "harness/problem/shape.h"
+
+typedef struct vf_out {
+    double *value, *magnitude, *roundings; /* the last two may both be NULL: values only */
+} vf_out;
+
+/* One call: operands as cnn_operands() lists them. in[i] is what stands in operand i before the call (all but outputs
+ * that are replaced), out[i] what must stand in it afterwards (all but inputs); in[i] and out[i].value never overlap.
+ * An `out` with a NULL value is left out. */
+typedef struct vf_call {
+    const cnn_problem *problem;
+    cnn_dir dir;
+    cnn_operand operands[CNN_MAX_OPERANDS];
+    int count;
+    const double *in[CNN_MAX_OPERANDS];
+    vf_out out[CNN_MAX_OPERANDS];
+    double beta;   /* conv, fc: 0 or 1 */
+    double scale;  /* loss backward */
+    int64_t first; /* dropout: images that stand before these in memory */
+    thread_pool *pool;
+} vf_call;
+
+/* CNN_OUT_OF_MEMORY, CNN_UNSUPPORTED (no such direction), CNN_OVERFLOW. */
+cnn_status vf_call_init(vf_call *call, const cnn_problem *problem, cnn_dir dir, thread_pool *pool, cnn_error *err);
+cnn_status vf_reference(const vf_call *call, cnn_error *err);
+
+/* Operands by name: their index (-1: none), values before, and results. */
+int vf_index(const cnn_operand *operands, int count, const char *name);
+const double *vf_in(const vf_call *call, const char *name); /* NULL: none */
+vf_out vf_output(const vf_call *call, const char *name);    /* all NULL: none */
+
+/* Sets all three of an element; magnitude and roundings are dropped where they are not wanted. */
+static inline void vf_put(const vf_out *out, int64_t i, double value, double magnitude, double roundings)
+{
+    if (out->value == NULL) return;
+    out->value[i] = value;
+    if (out->magnitude == NULL) return;
+    out->magnitude[i] = magnitude;
+    out->roundings[i] = roundings;
+}
+
+/* Brings what lies within `width` of a kink (a ReLU's 0, two equal maxima) to its other side. */
+void vf_act_tilt(const cnn_act_desc *d, double *x, double width);
+void vf_pool_tilt(const cnn_pool_desc *d, double *x, double width);
+
+/* One file an operation. */
+cnn_status vf_reference_conv(const vf_call *call, cnn_error *err);
+cnn_status vf_reference_fc(const vf_call *call, cnn_error *err);
+cnn_status vf_reference_pool(const vf_call *call, cnn_error *err);
+cnn_status vf_reference_act(const vf_call *call, cnn_error *err);
+cnn_status vf_reference_loss(const vf_call *call, cnn_error *err);
+cnn_status vf_reference_dropout(const vf_call *call, cnn_error *err);
+cnn_status vf_reference_add(const vf_call *call, cnn_error *err);
+cnn_status vf_reference_concat(const vf_call *call, cnn_error *err);
+cnn_status vf_reference_batchnorm(const vf_call *call, cnn_error *err);
+cnn_status vf_reference_optimizer(const vf_call *call, cnn_error *err);
+
+#endif

@@ -1,0 +1,116 @@
+/* tensor.c: between canonical doubles and an implementation's bytes. The one place in verify/ that knows layouts. */
+#include "verify/engine.h"
+
+#include <stdio.h>
+
+/* Position in memory of canonical element (n, c, h, w). */
+static int64_t position(const cnn_problem *problem, const cnn_operand *o, int64_t n, int64_t c, int64_t h, int64_t w)
+{
+    cnn_layout layout = o->shape == CNN_SHAPE_TENSOR ? problem->u.type.layout : CNN_NCHW;
+    return cnn_offset(layout, o->dims[1], o->dims[2], o->dims[3], n, c, h, w);
+}
+
+static void store(const cnn_problem *problem, const cnn_operand *o, double value, void *bytes, int64_t at)
+{
+    switch (o->elem) {
+    case CNN_ELEM_I32:
+        ((int32_t *)bytes)[at] = (int32_t)value;
+        break;
+    case CNN_ELEM_I64:
+        ((int64_t *)bytes)[at] = (int64_t)value;
+        break;
+    case CNN_ELEM_DOUBLE:
+        ((double *)bytes)[at] = value;
+        break;
+    case CNN_ELEM_DTYPE:
+        if (problem->u.type.dtype == CNN_F64)
+            ((double *)bytes)[at] = value;
+        else
+            ((float *)bytes)[at] = (float)value;
+    }
+}
+
+static double load(const cnn_problem *problem, const cnn_operand *o, const void *bytes, int64_t at)
+{
+    switch (o->elem) {
+    case CNN_ELEM_I32:
+        return ((const int32_t *)bytes)[at];
+    case CNN_ELEM_I64:
+        return (double)((const int64_t *)bytes)[at];
+    case CNN_ELEM_DOUBLE:
+        return ((const double *)bytes)[at];
+    default:
+        return problem->u.type.dtype == CNN_F64 ? ((const double *)bytes)[at] : (double)((const float *)bytes)[at];
+    }
+}
+
+/* Floats in canonical order: most of what is ever packed, so worth a loop of its own. */
+static bool is_plain_f32(const cnn_problem *problem, const cnn_operand *o)
+{
+    const bool in_order = o->shape != CNN_SHAPE_TENSOR || problem->u.type.layout == CNN_NCHW;
+    return in_order && o->elem == CNN_ELEM_DTYPE && problem->u.type.dtype == CNN_F32;
+}
+
+void vf_pack(const cnn_problem *problem, const cnn_operand *o, const double *values, void *bytes)
+{
+    int64_t e = 0;
+    if (is_plain_f32(problem, o)) {
+        for (; e < o->count; e++) ((float *)bytes)[e] = (float)values[e];
+        return;
+    }
+    for (int64_t n = 0; n < o->dims[0]; n++)
+        for (int64_t c = 0; c < o->dims[1]; c++)
+            for (int64_t h = 0; h < o->dims[2]; h++)
+                for (int64_t w = 0; w < o->dims[3]; w++, e++)
+                    store(problem, o, values[e], bytes, position(problem, o, n, c, h, w));
+}
+
+void vf_unpack(const cnn_problem *problem, const cnn_operand *o, const void *bytes, double *values)
+{
+    int64_t e = 0;
+    if (is_plain_f32(problem, o)) {
+        for (; e < o->count; e++) values[e] = (double)((const float *)bytes)[e];
+        return;
+    }
+    for (int64_t n = 0; n < o->dims[0]; n++)
+        for (int64_t c = 0; c < o->dims[1]; c++)
+            for (int64_t h = 0; h < o->dims[2]; h++)
+                for (int64_t w = 0; w < o->dims[3]; w++, e++)
+                    values[e] = load(problem, o, bytes, position(problem, o, n, c, h, w));
+}
+
+int64_t vf_position(const cnn_problem *problem, const cnn_operand *o, int64_t index)
+{
+    if (o->shape != CNN_SHAPE_TENSOR || problem->u.type.layout == CNN_NCHW) return index;
+    const int64_t w = index % o->dims[3], h = index / o->dims[3] % o->dims[2];
+    const int64_t c = index / (o->dims[3] * o->dims[2]) % o->dims[1],
+                  n = index / (o->dims[3] * o->dims[2] * o->dims[1]);
+    return position(problem, o, n, c, h, w);
+}
+
+void vf_pack_element(const cnn_problem *problem, const cnn_operand *o, double value, void *bytes)
+{
+    store(problem, o, value, bytes, 0);
+}
+
+void vf_round(const cnn_problem *problem, const cnn_operand *o, double *values)
+{
+    if (o->elem != CNN_ELEM_DTYPE || problem->u.type.dtype == CNN_F64) return;
+    for (int64_t i = 0; i < o->count; i++) values[i] = (double)(float)values[i];
+}
+
+void vf_element_name(const cnn_operand *o, int64_t index, char *text, size_t size)
+{
+    int64_t w = index % o->dims[3], h = index / o->dims[3] % o->dims[2];
+    int64_t c = index / (o->dims[3] * o->dims[2]) % o->dims[1], n = index / (o->dims[3] * o->dims[2] * o->dims[1]);
+    if (o->shape == CNN_SHAPE_TENSOR)
+        snprintf(text, size, "%s[n=%lld,c=%lld,h=%lld,w=%lld]", o->name, (long long)n, (long long)c, (long long)h,
+                 (long long)w);
+    else if (o->dims[2] * o->dims[3] > 1)
+        snprintf(text, size, "%s[oc=%lld,ic=%lld,kh=%lld,kw=%lld]", o->name, (long long)n, (long long)c, (long long)h,
+                 (long long)w);
+    else if (o->dims[1] > 1)
+        snprintf(text, size, "%s[%lld,%lld]", o->name, (long long)n, (long long)c);
+    else
+        snprintf(text, size, "%s[%lld]", o->name, (long long)n);
+}

@@ -1,0 +1,257 @@
+/* network.c: gradients of whole networks.
+ *
+ * The reference's backward through all layers is compared with central differences of the reference's own loss along
+ * random directions in the space of all trained parameters; then an implementation's gradients are compared with the
+ * reference's, tensor by tensor, in the 2-norm.
+ *
+ * Tolerances. Differences: |D(2h) - D(h)| for truncation, and for rounding 8*u*layers*sqrt(taps)*(1 + loss)/h, each
+ * layer's errors being independent. Directions along which any ReLU changes sides or any maximum changes hands within
+ * 2h are left out and drawn anew, with a smaller h when there are many of them. The implementation: 1e-10 in f64; in
+ * f32 the seeds' 1e-4. */
+#include "network_pass.h"
+#include "verify/engine.h"
+
+#include "harness/base/rng.h"
+#include "harness/problem/names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIRECTIONS = 4, ATTEMPTS = 24, PATIENCE = 4 };
+static const double unit = 0x1p-53;
+static const double gradient_limit[CNN_DTYPE_COUNT] = {[CNN_F32] = 1e-4, [CNN_F64] = 1e-10};
+
+typedef struct net_data {
+    vf_pass pass;
+    thread_pool *pool;
+    double *params, *images, *grads, *direction, *moved, *theirs;
+    int32_t *labels;
+} net_data;
+
+static void free_data(net_data *d)
+{
+    vf_pass_close(&d->pass);
+    thread_pool_close(d->pool);
+    free(d->params);
+    free(d->images);
+    free(d->grads);
+    free(d->direction);
+    free(d->moved);
+    free(d->theirs);
+    free(d->labels);
+}
+
+/* Values as the dtype holds them, so that all start from the same ones. */
+static double as_stored(const cnn_net *net, double v) { return net->type.dtype == CNN_F32 ? (double)(float)v : v; }
+
+static double initial(const cnn_param *p, cnn_rng *rng)
+{
+    switch (p->role) {
+    case CNN_WEIGHT:
+        return rng_real(rng, -1.0, 1.0) * sqrt(6.0 / (double)(p->fan_in > 0 ? p->fan_in : 1));
+    case CNN_GAMMA:
+        return rng_real(rng, 0.5, 1.5);
+    case CNN_RUNNING_VAR:
+        return 1.0;
+    case CNN_RUNNING_MEAN:
+        return 0.0;
+    default:
+        return rng_real(rng, -0.1, 0.1);
+    }
+}
+
+static cnn_status make_data(net_data *d, const cnn_net *net, const verify_options *options, cnn_error *err)
+{
+    cnn_rng rng = rng_stream(options->seed, 77);
+    const size_t params = (size_t)net->param_elems;
+    memset(d, 0, sizeof *d);
+    cnn_status status = thread_pool_open(options->reference_threads, &d->pool, err);
+    if (status == CNN_OK) status = vf_pass_open(&d->pass, net, d->pool, err);
+    if (status != CNN_OK) return status;
+    double **arrays[] = {&d->params, &d->grads, &d->direction, &d->moved, &d->theirs};
+    d->images = calloc((size_t)d->pass.image_count, sizeof *d->images);
+    d->labels = calloc((size_t)net->batch, sizeof *d->labels);
+    bool made = d->images != NULL && d->labels != NULL;
+    for (int i = 0; i < 5; i++) made = (*arrays[i] = calloc(params + 1, sizeof(double))) != NULL && made;
+    if (!made) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu parameters", params);
+    for (int i = 0; i < net->n_params; i++)
+        for (int64_t e = 0; e < net->params[i].count; e++)
+            d->params[net->params[i].offset + e] = as_stored(net, initial(&net->params[i], &rng));
+    for (int64_t i = 0; i < d->pass.image_count; i++) d->images[i] = as_stored(net, rng_real(&rng, -1.0, 1.0));
+    for (int64_t i = 0; i < net->batch; i++) d->labels[i] = (int32_t)rng_int(&rng, 0, net->classes - 1);
+    return CNN_OK;
+}
+
+static cnn_status loss_at(net_data *d, double t, double *loss, uint64_t *kinks, cnn_error *err)
+{
+    for (int64_t i = 0; i < d->pass.net->param_elems; i++) d->moved[i] = d->params[i] + t * d->direction[i];
+    return vf_pass_forward(&d->pass, d->moved, d->images, d->labels, loss, kinks, err);
+}
+
+static void draw_direction(net_data *d, cnn_rng *rng)
+{
+    const cnn_net *net = d->pass.net;
+    for (int i = 0; i < net->n_params; i++)
+        for (int64_t e = 0; net->params[i].role < CNN_RUNNING_MEAN && e < net->params[i].count; e++)
+            d->direction[net->params[i].offset + e] = rng_real(rng, -1.0, 1.0);
+}
+
+static double most_taps(const cnn_net *net)
+{
+    double most = 1.0;
+    for (int l = 0; l < net->n_layers; l++) most = fmax(most, vf_terms(&net->layers[l].problem, CNN_FWD));
+    return most;
+}
+
+/* One direction. *crossed: a kink lies on the way, nothing was compared. */
+static cnn_status check_direction(net_data *d, double h, double loss, uint64_t kinks, bool *crossed, double *relative,
+                                  verify_result *result, cnn_error *err)
+{
+    const double steps[4] = {h, -h, 2.0 * h, -2.0 * h};
+    const cnn_net *net = d->pass.net;
+    double losses[4], slope = 0.0, size = 0.0;
+    for (int i = 0; i < 4 && !*crossed; i++) {
+        uint64_t there;
+        cnn_status status = loss_at(d, steps[i], &losses[i], &there, err);
+        if (status != CNN_OK) return status;
+        *crossed = *crossed || there != kinks;
+    }
+    if (*crossed) return CNN_OK;
+    for (int64_t i = 0; i < net->param_elems; i++) {
+        slope += d->grads[i] * d->direction[i];
+        size += d->grads[i] * d->direction[i] * d->grads[i] * d->direction[i];
+    }
+    double near = (losses[0] - losses[1]) / (2.0 * h), far = (losses[2] - losses[3]) / (4.0 * h);
+    double allowed = fabs(far - near) + 8.0 * unit * net->n_layers * sqrt(most_taps(net)) * (1.0 + fabs(loss)) / h;
+    double error = fabs(near - slope);
+    *relative = fmax(*relative, error / fmax(fabs(near), sqrt(size)));
+    if (!(error / allowed <= result->budget_used)) result->budget_used = error / allowed;
+    if (!(vf_finite(slope) && vf_finite(near) && error <= allowed))
+        vf_set(result, VERIFY_FAILED, "central difference %.12g, <grad,v> %.12g, allowed difference %.3g", near, slope,
+               allowed);
+    return CNN_OK;
+}
+
+static cnn_status check_reference(net_data *d, const verify_options *options, verify_result *result, cnn_error *err)
+{
+    cnn_rng rng = rng_stream(options->seed, 78);
+    double loss, relative = 0.0, h = cbrt(unit) / 4.0;
+    uint64_t kinks;
+    int done = 0, left_out = 0;
+    cnn_status status = vf_pass_forward(&d->pass, d->params, d->images, d->labels, &loss, &kinks, err);
+    if (status == CNN_OK) status = vf_pass_backward(&d->pass, d->grads, err);
+    for (int i = 0; status == CNN_OK && done < DIRECTIONS && i < ATTEMPTS; i++) {
+        bool crossed = false;
+        if (left_out > 0 && left_out % PATIENCE == 0) h /= 4.0;
+        draw_direction(d, &rng);
+        status = vf_go_on(options, err);
+        if (status == CNN_OK) status = check_direction(d, h, loss, kinks, &crossed, &relative, result, err);
+        done += !crossed;
+        left_out += crossed;
+    }
+    if (status == CNN_OK && done == 0) {
+        result->state = VERIFY_SKIPPED;
+        vf_set(result, VERIFY_SKIPPED, "all of %d directions crossed a kink", ATTEMPTS);
+    }
+    vf_set(result, result->state,
+           "relative error %.2g (threshold of the seeds 1e-4), %d of %d directions crossed a kink", relative, left_out,
+           left_out + done);
+    return status;
+}
+
+static void judge_tensor(net_data *d, int index, double limit, double *worst, verify_result *result)
+{
+    const cnn_net *net = d->pass.net;
+    const cnn_param *p = &net->params[index];
+    double error = 0.0, size = 0.0;
+    for (int64_t e = p->offset; e < p->offset + p->count; e++) {
+        error += (d->theirs[e] - d->grads[e]) * (d->theirs[e] - d->grads[e]);
+        size += d->grads[e] * d->grads[e];
+        if (!vf_finite(d->theirs[e])) error = INFINITY;
+    }
+    double relative = size > 0.0 ? sqrt(error / size) : error > 0.0 ? (double)INFINITY : 0.0;
+    if (!(relative <= *worst)) {
+        *worst = relative;
+        snprintf(result->worst, sizeof result->worst, "%s of %s: relative error %.3g in the 2-norm, allowed %.3g",
+                 cnn_param_role_name(p->role), net->layers[p->layer].name, relative, limit);
+    }
+    if (!(relative <= limit))
+        vf_set(result, VERIFY_FAILED, "the gradient of %s's %s differs from the reference's",
+               net->layers[p->layer].name, cnn_param_role_name(p->role));
+}
+
+/* A gradient that is zero in exact arithmetic (a bias before batch norm) is nothing but rounding, in both: its size is
+ * seen against that of the whole gradient. */
+static bool vanishes(const net_data *d, const cnn_param *p)
+{
+    double own = 0.0, whole = 0.0;
+    for (int64_t e = p->offset; e < p->offset + p->count; e++) own += d->grads[e] * d->grads[e];
+    for (int64_t e = 0; e < d->pass.net->param_elems; e++) whole += d->grads[e] * d->grads[e];
+    return own <= 1e-24 * whole;
+}
+
+static void judge_implementation(net_data *d, verify_result *result)
+{
+    const cnn_net *net = d->pass.net;
+    double worst = 0.0, limit = gradient_limit[net->type.dtype];
+    int compared = 0;
+    for (int i = 0; i < net->n_params; i++) {
+        if (net->params[i].role >= CNN_RUNNING_MEAN || vanishes(d, &net->params[i])) continue;
+        judge_tensor(d, i, limit, &worst, result);
+        compared++;
+    }
+    result->budget_used = worst / limit;
+    if (compared == 0) vf_set(result, VERIFY_MISTRUSTED, "every gradient of the reference is zero");
+    vf_set(result, VERIFY_PASSED, "relative error %.2g over %d tensors", worst, compared);
+}
+
+static verify_result empty_result(const char *check)
+{
+    return (verify_result){
+        .algorithm = "", .dir = CNN_BWD_W, .check = check, .state = VERIFY_PASSED, .budget_used = (double)NAN};
+}
+
+/* What kept a check from being made: a lack of an operation or of memory is no failure. */
+static void judge_error(const cnn_error *err, verify_result *result)
+{
+    result->state = err->status == CNN_UNSUPPORTED     ? VERIFY_UNSUPPORTED
+                    : err->status == CNN_OUT_OF_MEMORY ? VERIFY_SKIPPED
+                                                       : VERIFY_FAILED;
+    snprintf(result->reason, sizeof result->reason, "%s", err->message);
+}
+
+/* The implementation comes first: where it can do nothing, the reference need not be proved. */
+cnn_status verify_net(const cnn_net *net, const verify_options *options, verify_net_gradient *gradient,
+                      void *gradient_user, verify_each *each, void *user, cnn_error *err)
+{
+    net_data d;
+    verify_result differences = empty_result("differences"), theirs = empty_result("gradient");
+    cnn_status status = make_data(&d, net, options, err);
+    if (status == CNN_OK) status = vf_go_on(options, err);
+    if (status == CNN_OK && gradient != NULL) {
+        status = gradient(gradient_user, net, d.params, d.images, d.labels, d.theirs, err);
+        if (status != CNN_OK && status != CNN_INTERRUPTED) {
+            judge_error(err, &theirs);
+            each(user, &theirs);
+            status = CNN_OK;
+            goto cleanup;
+        }
+    }
+    if (status == CNN_OK) status = check_reference(&d, options, &differences, err);
+    if (status == CNN_OUT_OF_MEMORY) {
+        judge_error(err, &differences);
+        each(user, &differences);
+        status = CNN_OK;
+        goto cleanup;
+    }
+    if (status == CNN_OK) each(user, &differences);
+    if (status == CNN_OK && gradient != NULL) {
+        judge_implementation(&d, &theirs);
+        each(user, &theirs);
+    }
+cleanup:
+    free_data(&d);
+    return status;
+}

@@ -1,0 +1,70 @@
+/* network_trainer.c: a network's gradients as an implementation computes them, by way of harness/net's trainer. */
+#include "verify/engine.h"
+
+#include "harness/net/trainer.h"
+#include "harness/problem/names.h"
+
+#include <stdlib.h>
+
+typedef struct trained {
+    const cnn_session *session;
+    const cnn_network *network;
+    const char *algorithm;
+} trained;
+
+/* A vector of the flat layout, or the images: canonical doubles to and from the network's dtype and layout. */
+static cnn_operand flat_operand(const cnn_net *net, int64_t count)
+{
+    return (cnn_operand){.name = "params",
+                         .elem = CNN_ELEM_DTYPE,
+                         .shape = CNN_SHAPE_FLAT,
+                         .dims = {count, 1, 1, 1},
+                         .count = count,
+                         .bytes = (size_t)count * cnn_dtype_size(net->type.dtype)};
+}
+
+static cnn_operand image_operand(const cnn_net *net)
+{
+    const cnn_value *v = &net->values[0];
+    cnn_operand o = flat_operand(net, net->batch * v->c * v->h * v->w);
+    o.shape = CNN_SHAPE_TENSOR;
+    o.dims[0] = net->batch, o.dims[1] = v->c, o.dims[2] = v->h, o.dims[3] = v->w;
+    return o;
+}
+
+static cnn_status trained_gradient(void *user, const cnn_net *net, const double *params, const double *images,
+                                   const int32_t *labels, double *grads, cnn_error *err)
+{
+    const trained *t = user;
+    const trainer_params settings = {.algorithm = t->algorithm, .optimizer = {.kind = CNN_SGD}};
+    cnn_problem types = {.op = CNN_OP_CONV};
+    types.u.type = net->type;
+    cnn_operand all = flat_operand(net, net->param_elems), some = flat_operand(net, net->trained_elems);
+    cnn_operand pictures = image_operand(net);
+    trainer *run = NULL;
+    void *packed = calloc(1, all.bytes + 1), *result = calloc(1, some.bytes + 1), *x = calloc(1, pictures.bytes);
+    cnn_status status = CNN_OK;
+    if (packed == NULL || result == NULL || x == NULL)
+        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu bytes of parameters", all.bytes);
+    if (status == CNN_OK) status = trainer_open(t->session, t->network, NULL, &settings, &run, err);
+    if (status == CNN_OK) status = trainer_start(run, err);
+    if (status == CNN_OK) {
+        vf_pack(&types, &all, params, packed);
+        vf_pack(&types, &pictures, images, x);
+        status = trainer_set_params(run, packed, err);
+    }
+    if (status == CNN_OK) status = trainer_gradients(run, x, labels, net->batch, result, NULL, err);
+    if (status == CNN_OK) vf_unpack(&types, &some, result, grads);
+    trainer_close(run);
+    free(packed);
+    free(result);
+    free(x);
+    return status;
+}
+
+cnn_status verify_net_trained(const cnn_session *session, const cnn_network *network, const char *algorithm,
+                              const verify_options *options, verify_each *each, void *user, cnn_error *err)
+{
+    trained t = {session, network, algorithm};
+    return verify_net(&network->net, options, trained_gradient, &t, each, user, err);
+}

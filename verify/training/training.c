@@ -1,0 +1,229 @@
+/* training.c: which steps of an epoch are compared, and what becomes of it. */
+#include "training_step.h"
+#include "verify/engine.h"
+
+#include "harness/base/rng.h"
+#include "harness/base/text.h"
+#include "harness/problem/names.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* Steps of a training pass: as many as cost no more than so many operations, but two at least (one, where it alone
+ * costs ten times that); half as many of a test. On a device, what lies between two looks: up to so many launches. */
+enum { LEAST = 2, MOST = 8, LAUNCHES = 4 };
+static const double operations = 1e9;
+/* Steps that are run again need not give the same bits where sums have no fixed order: this much of the way that
+ * parameters went, and of the loss. */
+static const double again_share = 0.01;
+
+struct verify_training {
+    vf_training own;
+    trainer *trainer;
+    const cnn_session *session;
+    trainer_samples samples;
+    trainer_state states[3]; /* of steps that are run again */
+    int64_t epoch;
+    uint64_t seed;
+    int n_train;
+};
+
+static int64_t steps_of(const verify_training *v, bool test)
+{
+    const int64_t count = test ? v->own.data->test.count : v->own.data->train.count, batch = v->own.network->net.batch;
+    return (count + batch - 1) / batch;
+}
+
+static int count_samples(const cnn_net *net)
+{
+    double cost = 1.0;
+    for (int l = 0; l < net->n_layers; l++) cost += 3.0 * cnn_flops(&net->layers[l].problem, CNN_FWD);
+    const double most = operations / cost;
+    return most < 0.1 ? 1 : most < LEAST ? LEAST : most > MOST ? MOST : (int)most;
+}
+
+static cnn_status make_states(verify_training *v, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; i < 3 && status == CNN_OK; i++) status = trainer_state_make(v->trainer, &v->states[i], err);
+    for (int i = 0; i < v->samples.count && status == CNN_OK; i++) {
+        status = trainer_state_make(v->trainer, &v->samples.list[i].before, err);
+        if (status == CNN_OK) status = trainer_state_make(v->trainer, &v->samples.list[i].after, err);
+    }
+    return status;
+}
+
+cnn_status verify_training_open(trainer *t, const cnn_session *session, const cnn_network *network, const dataset *data,
+                                const trainer_params *params, verify_training **out, cnn_error *err)
+{
+    const size_t elems = (size_t)network->net.param_elems + 1;
+    verify_training *v = calloc(1, sizeof *v);
+    *out = NULL;
+    if (v == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check steps");
+    v->own = (vf_training){.network = network,
+                           .data = data,
+                           .params = params,
+                           .order = malloc((size_t)data->train.count * sizeof *v->own.order),
+                           .shifts = params->shift > 0 ? malloc((size_t)data->train.count * sizeof(cnn_shift)) : NULL,
+                           .weights = malloc(elems * sizeof(double)),
+                           .grads = malloc(elems * sizeof(double)),
+                           .running = malloc(elems * sizeof(double)),
+                           .part = malloc(elems * sizeof(double)),
+                           .tilted = malloc(elems * sizeof(double))};
+    v->trainer = t;
+    v->session = session;
+    v->n_train = count_samples(&network->net);
+    v->samples.list = calloc(2 * MOST, sizeof *v->samples.list);
+    v->samples.trained = malloc(elems * cnn_dtype_size(network->net.type.dtype));
+    bool made = v->own.order != NULL && v->own.weights != NULL && v->own.grads != NULL && v->own.running != NULL &&
+                v->own.part != NULL && v->own.tilted != NULL && v->samples.list != NULL && v->samples.trained != NULL &&
+                (params->shift == 0 || v->own.shifts != NULL);
+    cnn_status status = made ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check steps");
+    if (made) v->samples.count = v->n_train + (v->n_train + 1) / 2;
+    if (status == CNN_OK) status = make_states(v, err);
+    if (status == CNN_OK) status = thread_pool_open(cpu_count(), &v->own.pool, err);
+    if (status == CNN_OK)
+        *out = v;
+    else
+        verify_training_close(v);
+    return status;
+}
+
+void verify_training_close(verify_training *v)
+{
+    if (v == NULL) return;
+    thread_pool_close(v->own.pool);
+    for (int i = 0; i < 3; i++) trainer_state_free(&v->states[i]);
+    for (int i = 0; i < v->samples.count; i++) {
+        trainer_state_free(&v->samples.list[i].before);
+        trainer_state_free(&v->samples.list[i].after);
+    }
+    free(v->samples.list);
+    free(v->samples.trained);
+    free(v->own.order);
+    free(v->own.shifts);
+    free(v->own.weights);
+    free(v->own.grads);
+    free(v->own.running);
+    free(v->own.part);
+    free(v->own.tilted);
+    free(v);
+}
+
+/* 48 bits: a record's numbers keep them. */
+static uint64_t draw_seed(void)
+{
+    uint64_t seed = 0;
+    if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) seed = (uint64_t)(cnn_now() * 1e9);
+    return (seed >> 16) | 1u;
+}
+
+trainer_samples *verify_training_draw(verify_training *v, int64_t epoch, uint64_t seed)
+{
+    v->epoch = epoch;
+    v->seed = seed != 0 ? seed : draw_seed();
+    cnn_rng rng = rng_stream(v->seed, (uint64_t)epoch);
+    /* Memory of the host is read unseen; a device's is downloaded, and then the next step may be another. */
+    const int most = v->session->impl->alloc == NULL || v->own.params->profile ? 1 : LAUNCHES;
+    for (int i = 0; i < v->samples.count; i++) {
+        trainer_sample *s = &v->samples.list[i];
+        s->test = i >= v->n_train;
+        /* In the very first step biases are 0, and all that is 0 lies on a kink. */
+        const int64_t steps = steps_of(v, s->test), least = epoch == 0 && !s->test && steps > 1 ? 1 : 0;
+        s->wanted = rng_int(&rng, least, steps - 1);
+        s->launches = (int)rng_int(&rng, 1, most);
+        s->steps = 0;
+        s->left = 0;
+    }
+    return &v->samples;
+}
+
+static void unpack(const verify_training *v, const void *bytes, double *values)
+{
+    const cnn_net *net = &v->own.network->net;
+    cnn_problem types = {.op = CNN_OP_CONV};
+    const cnn_operand flat = {.elem = CNN_ELEM_DTYPE,
+                              .shape = CNN_SHAPE_FLAT,
+                              .dims = {net->param_elems, 1, 1, 1},
+                              .count = net->param_elems};
+    types.u.type = net->type;
+    vf_unpack(&types, &flat, bytes, values);
+}
+
+/* Where steps led that were run again, and where they had led in the epoch. */
+static void judge_again(verify_training *v, const trainer_sample *s, const trainer_state *end,
+                        verify_training_result *r)
+{
+    const int64_t n = v->own.network->net.param_elems;
+    double *before = v->own.weights, *after = v->own.grads, *again = v->own.running, way = 0.0, off = 0.0;
+    const double loss = s->after.loss_sum - s->before.loss_sum;
+    const double images = (double)(s->steps * v->own.network->net.batch);
+    char what[VERIFY_TEXT_MAX];
+    unpack(v, s->before.params, before);
+    unpack(v, s->after.params, after);
+    unpack(v, end->params, again);
+    for (int64_t i = 0; i < n; i++) {
+        way += (after[i] - before[i]) * (after[i] - before[i]);
+        off += (after[i] - again[i]) * (after[i] - again[i]);
+    }
+    snprintf(what, sizeof what, "%s steps %lld to %lld, run again: ", s->test ? "test" : "training",
+             (long long)s->first, (long long)(s->first + s->steps - 1));
+    const size_t length = strlen(what);
+    snprintf(what + length, sizeof what - length, "the parameters");
+    vf_training_hold(r, sqrt(off), again_share * sqrt(way), what);
+    snprintf(what + length, sizeof what - length, "the loss");
+    vf_training_hold(r, fabs(s->after.loss_sum - end->loss_sum), again_share * (images + fabs(loss)), what);
+    snprintf(what + length, sizeof what - length, "the right answers");
+    vf_training_hold(r, fabs((double)(s->after.correct - end->correct)), 1.0 + again_share * images, what);
+    snprintf(what + length, sizeof what - length, "the number of updates");
+    vf_training_hold(r, fabs((double)(s->after.step - end->step)), 0.0, what);
+}
+
+static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int64_t at, verify_training_result *r,
+                               cnn_error *err)
+{
+    const trainer_state *one = &s->before, *next = &s->after;
+    if (s->steps > 1) {
+        const cnn_status status =
+            trainer_repeat(v->trainer, v->epoch, s, at, &v->states[0], &v->states[1], &v->states[2], err);
+        if (status != CNN_OK) return status;
+        one = &v->states[0];
+        next = &v->states[1];
+        judge_again(v, s, &v->states[2], r);
+    }
+    return vf_training_step(&v->own, s->test, s->first + at, one, next, r, err);
+}
+
+cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), verify_training_result *r,
+                                 cnn_error *err)
+{
+    const cnn_net *net = &v->own.network->net;
+    const size_t bytes = (size_t)net->param_elems * cnn_dtype_size(net->type.dtype);
+    cnn_rng rng = rng_stream(~v->seed, (uint64_t)v->epoch);
+    cnn_status status = CNN_OK;
+    *r = (verify_training_result){.seed = v->seed};
+    trainer_order(v->own.params->seed, v->epoch, v->own.data->train.count, v->own.order);
+    if (v->own.shifts != NULL)
+        trainer_shifts(v->own.params->seed, v->epoch, v->own.data->train.count, v->own.params->shift, v->own.shifts);
+    for (int i = 0; i < v->samples.count && status == CNN_OK && !r->failed; i++) {
+        const trainer_sample *s = &v->samples.list[i];
+        const bool zero = v->epoch == 0 && !s->test && s->first == 0 && s->steps > 1; /* the very first step */
+        if (s->steps == 0) return CNN_FAIL(err, CNN_INTERNAL, "step %lld was not looked at", (long long)s->wanted);
+        if (interrupted != NULL && interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
+        const int64_t at = rng_int(&rng, zero ? 1 : 0, s->steps - 1);
+        status = judge_sample(v, s, at, r, err);
+        cnn_append(r->steps, sizeof r->steps, "%s %lld",
+                   i == 0            ? "train"
+                   : i == v->n_train ? ", test"
+                                     : "",
+                   (long long)(s->first + at));
+        if (s->test && memcmp(s->before.params, v->samples.trained, bytes) != 0 && !r->failed) {
+            r->failed = true;
+            snprintf(r->reason, sizeof r->reason, "the test has other parameters than training left");
+        }
+    }
+    return status;
+}
