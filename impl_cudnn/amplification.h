@@ -6,7 +6,7 @@
  *   norms   the product of the three matrices' norms (largest row sum of magnitudes)
  *   sum     the sum over the points of |A| |G| |B|, row sums again; unlike norms it does not depend on how factors
  *           are spread over the three, and for large tiles norms say too much
- * Two dimensions square them; errors of either sign leave about the root of it. tests/test_winograd.c makes the
+ * Two dimensions square them; errors of either sign leave about the root of it. tests/verify/test_winograd.c makes the
  * matrices and computes:
  *                                                           norms      sum
  *   F(2,3), 4 x 4 tiles: 0, 1, -1, infinity                     9        8

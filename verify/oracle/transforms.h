@@ -30,7 +30,7 @@
  * `mean` is for statistics, where the usual error counts: the root mean square, nine of ten products. It is a few times
  * what is needed. The last row says that an F(9,5) in f32 is no better than TF32; so its precision is named, too.
  *
- * tests/test_transforms.c makes all of these from the matrices again. */
+ * tests/verify/test_transforms.c makes all of these from the matrices again. */
 #ifndef VERIFY_ORACLE_TRANSFORMS_H
 #define VERIFY_ORACLE_TRANSFORMS_H
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the arrays beside this file: a convolution, its gradients and their inputs, computed by NumPy alone in float64,
-one tap after the other, as in the definition. test_conv_cli.sh feeds them to `benchcnn conv`.
+one tap after the other, as in the definition. tests/cli/test_conv.sh feeds them to `benchcnn conv`.
 
     g2mb2ic4ih7iw6oc6oh4ow4kh3kw2sh2sw1ph1pw1dh0dw2
 """

@@ -1,0 +1,151 @@
+/* test_clocks.c: what is told of clocks and neighbours: NVML through a stand-in (its path is the first argument), and
+ * the share of the processors that others take. */
+#include "bench/measure/clocks.h"
+#include "bench/measure/stats.h"
+
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit.h"
+
+static const char *library;
+
+static void a_gpu_is_read(void **state)
+{
+    nvml *gpu;
+    nvml_reading r;
+    cnn_error err;
+    (void)state;
+    assert_int_equal(nvml_open(library, "", 0, &gpu, &err), CNN_OK);
+    nvml_read(gpu, &r);
+    assert_true(r.sm_mhz == 1980 && r.sm_max_mhz == 1980 && r.temperature == 41);
+    assert_false(r.throttled);       /* idle is no throttling */
+    assert_int_equal(r.power_mw, 0); /* a function that this library lacks */
+    nvml_close(gpu);
+    assert_int_equal(nvml_open(library, "hot", 0, &gpu, &err), CNN_OK);
+    nvml_read(gpu, &r);
+    assert_true(r.throttled && r.sm_mhz == 1200 && r.temperature == 93);
+    nvml_close(gpu);
+}
+
+static void what_is_not_there_is_said(void **state)
+{
+    nvml *gpu;
+    cnn_error err;
+    (void)state;
+    assert_int_equal(nvml_open("/nonexistent/libnvml.so", "", 0, &gpu, &err), CNN_UNAVAILABLE);
+    assert_null(gpu);
+    assert_message(err, "nonexistent");
+    assert_int_equal(nvml_open(library, "", 3, &gpu, &err), CNN_UNAVAILABLE);
+    assert_message(err, "3");
+    assert_int_equal(nvml_open("libm.so.6", "", 0, &gpu, &err), CNN_UNAVAILABLE);
+    assert_message(err, "lacks");
+}
+
+static cnn_status probe(cnn_error *err) { return (void)err, CNN_OK; }
+static const cnn_impl host = {.name = "host", .device_kind = CNN_DEVICE_CPU, .probe = probe};
+
+static void spin(double seconds)
+{
+    for (const double start = cnn_now(); cnn_now() - start < seconds;) continue;
+}
+
+/* The share that others took while this process worked for a while beside `children` that do, too. */
+static double foreign_beside(int children)
+{
+    const cnn_session session = {.impl = &host, .threads = 1};
+    clock_watch *watch;
+    clock_span span;
+    clock_report report = {0};
+    cnn_error err;
+    pid_t child[64];
+    for (int i = 0; i < children; i++) {
+        child[i] = fork();
+        if (child[i] == 0)
+            for (;;) continue;
+    }
+    assert_int_equal(clock_watch_open(&session, &watch, &err), CNN_OK);
+    clock_watch_start(watch, &span);
+    spin(0.3);
+    clock_watch_stop(watch, &span, &report);
+    clock_watch_close(watch);
+    for (int i = 0; i < children; i++) {
+        kill(child[i], SIGKILL);
+        waitpid(child[i], NULL, 0);
+    }
+    if (clock_foreign(&report) > 0.2) assert_true(clock_marks(&report) & BENCH_DISTURBED);
+    return clock_foreign(&report);
+}
+
+/* Others may be at work on this machine, too: only what is added is certain. */
+static void others_at_work_are_seen(void **state)
+{
+    const int processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    (void)state;
+    if (processors > 64 || isnan(foreign_beside(0))) skip();
+    const double beside = foreign_beside(processors);
+    assert_true(beside > 0.2);
+}
+
+static void too_short_a_span_tells_nothing(void **state)
+{
+    const clock_report report = {.wall_s = 0.01, .busy_s = 0.5, .processors = 2};
+    (void)state;
+    assert_true(isnan(clock_foreign(&report)));
+    assert_int_equal(clock_marks(&report), 0);
+    const clock_report long_enough = {.wall_s = 1, .busy_s = 1.5, .own_s = 1, .processors = 2};
+    assert_true(clock_foreign(&long_enough) == 0.25);
+    const clock_report stolen = {.wall_s = 1, .busy_s = 1, .own_s = 1, .stolen_s = 0.5, .processors = 2};
+    assert_int_equal(clock_marks(&stolen), BENCH_DISTURBED);
+    const clock_report unreadable = {.wall_s = 1, .busy_s = NAN, .own_s = 1, .stolen_s = NAN, .processors = 2};
+    assert_true(isnan(clock_foreign(&unreadable)));
+    assert_int_equal(clock_marks(&unreadable), 0);
+    const clock_report busier_than_all = {.wall_s = 1, .busy_s = 1, .own_s = 1.01, .processors = 2}; /* rounding */
+    assert_true(clock_foreign(&busier_than_all) == 0);
+    const clock_report usual = {.placement = {90e-9, 1.05}}, far = {.placement = {380e-9, 1.0}};
+    const clock_report one_core = {.placement = {58e-9, 1.7}};
+    assert_int_equal(clock_marks(&usual), 0);
+    assert_int_equal(clock_marks(&far), BENCH_MOVED);
+    assert_int_equal(clock_marks(&one_core), BENCH_MOVED);
+    const clock_report hot = {.readings = 9, .throttled = 1};
+    assert_int_equal(clock_marks(&hot), BENCH_THROTTLED);
+}
+
+/* On any machine the trip takes longer than an instruction and, at its best, less than a clock tick of the kernel. */
+static void cores_answer_each_other(void **state)
+{
+    cpu_set_t before, after;
+    cpu_pairs pairs;
+    cpu_placement worst = {0, 0};
+    (void)state;
+    cpu_pairs_find("/nonexistent", 8, &pairs);
+    assert_int_equal(pairs.count, 0);
+    cpu_placement_look(&pairs, &worst);
+    assert_true(worst.exchange_s == 0 && worst.slowdown == 0);
+    cpu_pairs_find("", 1, &pairs);
+    assert_int_equal(pairs.count, 0);
+    cpu_pairs_find("", 4, &pairs);
+    for (int i = 0; i < pairs.count; i++) assert_true(pairs.list[i].one < pairs.list[i].other);
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    cpu_placement_look(&pairs, &worst);
+    assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
+    assert_true(CPU_EQUAL(&before, &after));
+    if (worst.exchange_s == 0) skip(); /* one core, or others held them */
+    assert_true(worst.exchange_s > 1e-9 && worst.exchange_s < 1e-3);
+    assert_true(worst.slowdown > 0.3 && worst.slowdown < 1e3);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gpu_is_read),           cmocka_unit_test(what_is_not_there_is_said),
+        cmocka_unit_test(others_at_work_are_seen), cmocka_unit_test(too_short_a_span_tells_nothing),
+        cmocka_unit_test(cores_answer_each_other),
+    };
+    library = argc > 1 ? argv[1] : "";
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# test_verify.sh BENCHCNN: what `benchcnn verify` reports of precision, determinism and huge problems; its records.
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/cli.sh"
+
+# says STATUS WORDS OPTION...: the exit status, and each of WORDS (separated by '|') on standard output.
+says() {
+    local wanted=$1 words=$2 status
+    shift 2
+    tests=$((tests + 1))
+    "$benchcnn" verify "$@" >"$tmp/said" 2>"$tmp/err"
+    status=$?
+    [ $status -eq "$wanted" ] || fail "'verify $*' ended with $status, not $wanted: $(head -c 300 "$tmp/err")"
+    holds "'verify $*'" "$tmp/said" "$words" -E
+}
+
+problem=(--problem mb3ic5ih9oc6kh3ph1)
+says 0 'precision f32: cpu:direct cpu:im2col cpu:naive' --impl cpu "${problem[@]}"
+says 0 'precision f64: cpu:direct$|precision f32: cpu:direct$' --impl cpu:direct --dtype f32,f64 "${problem[@]}"
+
+# The determinism table: impl_cpu promises the same bits; BWD_W has no single image.
+says 0 'runs +threads +position +contexts|cpu:direct +conv +FWD +f32 nchw +yes +yes +yes +yes|cpu:im2col +conv +FWD +f32 nchw +yes +yes|BWD_W f32 nchw +yes +yes +- +yes' \
+    --impl cpu --determinism "${problem[@]}" --out "$tmp/records.jsonl"
+grep -q '"check":"determinism".*"same_runs":true,"same_threads":true,"same_position":true,"same_contexts":true,"digest":"[0-9a-f]\{16\}"' \
+    "$tmp/records.jsonl" || fail "the records lack the bits"
+says 0 'determinism . [0-9]' --impl cpu:direct "${problem[@]}"
+grep -q contexts "$tmp/said" && fail "a table that was not asked for"
+
+# Above --reference-flops there is no reference, and the line says what took its place.
+says 0 'exact: by random projection, a wrong element missed with a probability below 2e-18; bound: [0-9]+ sampled' \
+    --impl cpu "${problem[@]}" --reference-flops 1000
+says 0 ' 0 FAILED [0-9]+ PASSED .seed' --impl cpu:direct --dir FWD --reference-flops 1
+"$benchcnn" verify --impl cpu "${problem[@]}" --reference-flops 0.5 >"$tmp/said" 2>&1
+[ $? -eq 2 ] && grep -q -- '--reference-flops is 0.5' "$tmp/said" ||
+    fail "--reference-flops 0.5: $(cat "$tmp/said")"
+
+# --dump: the folder is made, and must be one; nothing failed, so nothing is in it.
+says 0 'PASSED' --impl cpu:direct "${problem[@]}" --dump "$tmp/dump"
+[ -d "$tmp/dump" ] && [ -z "$(ls "$tmp/dump")" ] || fail "--dump of nothing"
+"$benchcnn" verify --impl cpu "${problem[@]}" --dump "$tmp/said" >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'cannot be made' "$tmp/err" || fail "--dump FILE: $(cat "$tmp/err")"
+
+# --quiet: what holds, and what cannot be asked, is counted alone; why, once for each reason.
+"$benchcnn" verify --quiet --impl cpu --math tf32 "${problem[@]}" >"$tmp/said" 2>&1
+[ "$(sed -n 1p "$tmp/said")" = '    9 UNSUPPORTED: math tf32: impl cpu computes in the dtype itself' ] && grep -q '^9 cases: ' "$tmp/said" ||
+    fail "reasons are not counted: $(cat "$tmp/said")"
+"$benchcnn" verify --quiet --impl cpu "${problem[@]}" --workspace-limit 0 >"$tmp/said" 2>&1
+grep -Eq '^ +[0-9]+ UNSUPPORTED, such as: [0-9]+ bytes of workspace are needed, and the knob workspace_limit allows 0$' "$tmp/said" &&
+    grep -Eq ' 0 FAILED [1-9][0-9]* PASSED' "$tmp/said" || fail "reasons that differ in their numbers: $(cat "$tmp/said")"
+"$benchcnn" verify --quiet --impl cpu "${problem[@]}" >"$tmp/said" 2>&1
+grep -q '^PASSED' "$tmp/said" && fail "--quiet shows what passed: $(cat "$tmp/said")"
+
+finish

@@ -1,0 +1,154 @@
+/* test_answers.c: what an implementation may answer behind its gate. `supports` decides; a late refusal is told as one,
+ * and any other way not to run is a failure. */
+#include "tests/unit.h"
+
+#include "harness/device/impl.h"
+#include "harness/problem/problem.h"
+
+/* ---- An implementation that answers what it is told to. */
+
+static cnn_status answer;    /* of the operation */
+static cnn_status planned;   /* of prepare */
+static cnn_status sized;     /* of workspace */
+static int questions, no_at; /* supports says no at this question, counted from 1; 0: never; -1: always */
+
+static cnn_status supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a, cnn_error *err)
+{
+    (void)c, (void)p, (void)dir, (void)a;
+    questions++;
+    return no_at == questions || no_at < 0 ? CNN_FAIL(err, CNN_UNSUPPORTED, "not this") : CNN_OK;
+}
+
+static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
+{
+    (void)c, (void)plan;
+    return planned == CNN_OK ? CNN_OK : CNN_FAIL(err, planned, "found when planning");
+}
+
+static cnn_status workspace(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a, size_t *bytes,
+                            cnn_error *err)
+{
+    (void)c, (void)p, (void)dir, (void)a, (void)bytes;
+    return sized == CNN_OK ? CNN_OK : CNN_FAIL(err, sized, "too large");
+}
+
+static void release(cnn_context *c, cnn_plan *plan) { (void)c, (void)plan; }
+
+static cnn_status run(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    (void)c, (void)plan, (void)args;
+    return answer == CNN_OK ? CNN_OK : CNN_FAIL(err, answer, "as told");
+}
+
+static cnn_status sync_now(cnn_context *c, cnn_error *err)
+{
+    (void)c;
+    return answer == CNN_OK ? CNN_OK : CNN_FAIL(err, answer, "as told");
+}
+
+static const cnn_impl impl = {.name = "told",
+                              .supports = supports,
+                              .workspace = workspace,
+                              .prepare = prepare,
+                              .release = release,
+                              .conv_fwd = run,
+                              .sync = sync_now};
+static const cnn_session session = {.impl = &impl};
+static cnn_algorithm algorithm = {.name = "a", .ops = 1u << CNN_OP_CONV, .amplification = 1};
+
+static cnn_status plan_one(cnn_plan *plan, cnn_error *err)
+{
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    cnn_problem problem;
+    questions = 0;
+    assert_int_equal(cnn_problem_parse(CNN_OP_CONV, "mb1ic1ih4oc1kh3", &defaults, &problem, err), CNN_OK);
+    return cnn_plan_make(&session, &problem, CNN_FWD, &algorithm, plan, err);
+}
+
+/* ---- Tests. */
+
+static void an_operation_runs_or_fails(void **state)
+{
+    static const cnn_status told[] = {CNN_UNSUPPORTED, CNN_UNAVAILABLE,  CNN_OUT_OF_MEMORY, CNN_INTERRUPTED,
+                                      CNN_OVERFLOW,    CNN_BAD_ARGUMENT, CNN_DEVICE,        CNN_INTERNAL};
+    (void)state;
+    cnn_plan plan;
+    cnn_error err;
+    void *const operands[CNN_MAX_OPERANDS] = {NULL};
+    no_at = 0, planned = answer = CNN_OK;
+    assert_int_equal(plan_one(&plan, &err), CNN_OK);
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        answer = told[i];
+        const cnn_status status = cnn_run(&session, &plan, operands, &(cnn_run_extra){.beta = 0}, &err);
+        assert_true(status == CNN_DEVICE || status == CNN_INTERNAL);
+        assert_int_equal(err.status, status);
+        assert_message(err, "as told");
+    }
+    answer = CNN_OK;
+}
+
+static void what_cannot_refuse_does_not(void **state)
+{
+    static const cnn_status told[] = {CNN_UNSUPPORTED, CNN_UNAVAILABLE, CNN_INTERRUPTED};
+    (void)state;
+    cnn_error err;
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        answer = told[i];
+        assert_int_equal(cnn_sync(&session, &err), CNN_INTERNAL);
+        assert_message(err, "told: sync answered");
+    }
+    answer = CNN_OUT_OF_MEMORY;
+    assert_int_equal(cnn_sync(&session, &err), CNN_OUT_OF_MEMORY);
+    answer = CNN_OK;
+}
+
+static void a_late_refusal_says_so(void **state)
+{
+    (void)state;
+    cnn_plan plan;
+    cnn_error err;
+    no_at = 0, planned = CNN_UNSUPPORTED;
+    for (int may = 0; may < 2; may++) {
+        algorithm.flags = may ? CNN_ALGO_MAY_REFUSE : 0;
+        assert_int_equal(plan_one(&plan, &err), may ? CNN_UNSUPPORTED : CNN_INTERNAL);
+        assert_int_equal(strncmp(err.message, CNN_REFUSED_LATE, strlen(CNN_REFUSED_LATE)), 0);
+        assert_message(err, may ? "prepare no: " : "not its to say");
+        assert_message(err, "found when planning");
+    }
+    planned = CNN_INTERRUPTED;
+    assert_int_equal(plan_one(&plan, &err), CNN_INTERNAL);
+    planned = CNN_OK, no_at = -1;
+    assert_int_equal(plan_one(&plan, &err), CNN_UNSUPPORTED);
+    assert_string_equal(err.message, "not this");
+}
+
+static void a_workspace_cannot_refuse(void **state)
+{
+    (void)state;
+    cnn_plan plan;
+    cnn_error err;
+    no_at = 0, planned = CNN_OK, sized = CNN_UNSUPPORTED;
+    assert_int_equal(plan_one(&plan, &err), CNN_INTERNAL);
+    assert_message(err, "workspace answered");
+    sized = CNN_OK;
+}
+
+static void a_gate_that_wavers_is_none(void **state)
+{
+    (void)state;
+    cnn_plan plan;
+    cnn_error err;
+    planned = CNN_OK, no_at = 1;
+    assert_int_equal(plan_one(&plan, &err), CNN_INTERNAL);
+    assert_message(err, "no and then yes");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_operation_runs_or_fails), cmocka_unit_test(what_cannot_refuse_does_not),
+        cmocka_unit_test(a_late_refusal_says_so),     cmocka_unit_test(a_workspace_cannot_refuse),
+        cmocka_unit_test(a_gate_that_wavers_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,6 +1,0 @@
-benchcnn_unit_test(test_threads benchcnn_harness)
-benchcnn_unit_test(test_cgroup benchcnn_harness)
-benchcnn_unit_test(test_busy benchcnn_harness)
-if(TARGET impl_cpu)
-  benchcnn_unit_test(test_cpu_train impl_cpu benchcnn_harness)
-endif()

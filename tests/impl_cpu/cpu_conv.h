@@ -1,0 +1,237 @@
+/* cpu_conv.h: what the tests of impl_cpu's convolutions share: shapes to problems, operands, the defining sums.
+ *
+ * Every operand is kept twice: as doubles in NCHW, which reference() works on, and as the memory, in the problem's
+ * dtype and layout, that the implementation is given. */
+#ifndef TESTS_IMPL_CPU_CPU_CONV_H
+#define TESTS_IMPL_CPU_CPU_CONV_H
+
+#include "harness/base/rng.h"
+#include "harness/cnn.h"
+#include "harness/problem/shape.h"
+#include "tests/unit.h"
+
+#include <stdlib.h>
+
+const cnn_impl *cnn_impl_cpu(void);
+
+enum { KNOBS_MAX = 16 };
+
+static inline cnn_context *open_cpu(int threads, int64_t isa, int64_t block_kib)
+{
+    const cnn_impl *cpu = cnn_impl_cpu();
+    int64_t knobs[KNOBS_MAX];
+    assert_true(cpu->n_knobs <= KNOBS_MAX);
+    for (int i = 0; i < cpu->n_knobs; i++) {
+        knobs[i] = cpu->knobs[i].def;
+        if (strcmp(cpu->knobs[i].name, "isa") == 0) knobs[i] = isa;
+        if (strcmp(cpu->knobs[i].name, "im2col.block_kib") == 0) knobs[i] = block_kib;
+    }
+    const cnn_open_params params = {threads, 0, knobs};
+    cnn_context *context = NULL;
+    cnn_error err;
+    assert_int_equal(cpu->open(&params, &context, &err), CNN_OK);
+    return context;
+}
+
+/* ---- Shapes ------------------------------------------------------------------------------------------------------ */
+
+typedef struct shape {
+    const char *what;
+    int64_t g, mb, ic, ih, iw, oc, kh, kw, sh, sw, ph, pw, ph_r, pw_r, dh, dw;
+} shape;
+
+static inline cnn_problem make_problem(const shape *s, cnn_dtype dtype, cnn_layout layout, bool bias, bool flip)
+{
+    cnn_problem p = {.op = CNN_OP_CONV};
+    p.u.conv = (cnn_conv_desc){.t = {dtype, layout, CNN_MATH_F32},
+                               .g = s->g,
+                               .mb = s->mb,
+                               .ic = s->ic,
+                               .ih = s->ih,
+                               .iw = s->iw,
+                               .oc = s->oc,
+                               .oh = cnn_out_size(s->ih, s->kh, s->sh, s->ph, s->ph_r, s->dh),
+                               .ow = cnn_out_size(s->iw, s->kw, s->sw, s->pw, s->pw_r, s->dw),
+                               .kh = s->kh,
+                               .kw = s->kw,
+                               .sh = s->sh,
+                               .sw = s->sw,
+                               .ph = s->ph,
+                               .pw = s->pw,
+                               .dh = s->dh,
+                               .dw = s->dw,
+                               .bias = bias,
+                               .flip = flip};
+    cnn_conv_desc *d = &p.u.conv;
+    d->ph_r = cnn_right_pad(d->ih, d->oh, d->kh, d->sh, d->ph, d->dh);
+    d->pw_r = cnn_right_pad(d->iw, d->ow, d->kw, d->sw, d->pw, d->dw);
+    cnn_error err;
+    if (cnn_problem_check(&p, &err) != CNN_OK) fail_msg("%s: %s", s->what, err.message);
+    return p;
+}
+
+/* ---- Operands: doubles in NCHW, and what the implementation is given -----------------------------------------------
+ */
+
+typedef struct operand {
+    cnn_operand info;
+    double *values; /* outputs: what they hold before */
+    void *memory;
+} operand;
+
+typedef struct operands {
+    operand list[CNN_MAX_OPERANDS];
+    int count;
+} operands;
+
+/* Element i, counted in NCHW, stands at this place in memory. */
+static inline int64_t place(const cnn_operand *o, cnn_layout layout, int64_t i)
+{
+    if (o->shape == CNN_SHAPE_FLAT) return i;
+    const int64_t w = i % o->dims[3], h = i / o->dims[3] % o->dims[2], c = i / o->dims[3] / o->dims[2] % o->dims[1];
+    return cnn_offset(layout, o->dims[1], o->dims[2], o->dims[3], i / o->dims[3] / o->dims[2] / o->dims[1], c, h, w);
+}
+
+static inline double get(const cnn_type *t, const void *memory, int64_t i)
+{
+    return t->dtype == CNN_F32 ? (double)((const float *)memory)[i] : ((const double *)memory)[i];
+}
+
+static inline void set(const cnn_type *t, void *memory, int64_t i, double value)
+{
+    if (t->dtype == CNN_F32)
+        ((float *)memory)[i] = (float)value;
+    else
+        ((double *)memory)[i] = value;
+}
+
+static inline void *aligned(size_t bytes)
+{
+    void *memory = NULL;
+    assert_int_equal(posix_memalign(&memory, CNN_ALIGN, bytes + 1), 0);
+    return memory;
+}
+
+static inline operands make_operands(const cnn_problem *p, cnn_dir dir, double beta, bool reals, uint64_t seed)
+{
+    operands all = {.count = 0};
+    cnn_operand info[CNN_MAX_OPERANDS];
+    cnn_error err;
+    all.count = cnn_operands(p, dir, info, &err);
+    assert_true(all.count > 0);
+    cnn_rng rng = rng_stream(seed, 0);
+    for (int i = 0; i < all.count; i++) {
+        operand *o = &all.list[i];
+        o->info = info[i];
+        o->values = malloc((size_t)o->info.count * sizeof *o->values);
+        o->memory = aligned(o->info.bytes);
+        assert_non_null(o->values);
+        for (int64_t e = 0; e < o->info.count; e++) {
+            o->values[e] = reals ? rng_real(&rng, -1, 1) : (double)rng_int(&rng, -3, 3);
+            const bool poison = o->info.access == CNN_OUT && beta == 0;
+            set(&p->u.type, o->memory, place(&o->info, p->u.type.layout, e), poison ? NAN : o->values[e]);
+            if (poison) o->values[e] = 0;
+        }
+    }
+    return all;
+}
+
+static inline operand *named(operands *all, const char *name)
+{
+    for (int i = 0; i < all->count; i++)
+        if (strcmp(all->list[i].info.name, name) == 0) return &all->list[i];
+    return NULL;
+}
+
+static inline void *memory_of(operands *all, const char *name)
+{
+    operand *o = named(all, name);
+    return o ? o->memory : NULL;
+}
+
+static inline double *values_of(operands *all, const char *name)
+{
+    operand *o = named(all, name);
+    return o ? o->values : NULL;
+}
+
+static inline void free_operands(operands *all)
+{
+    for (int i = 0; i < all->count; i++) {
+        free(all->list[i].values);
+        free(all->list[i].memory);
+    }
+}
+
+/* ---- The judge and the judged ------------------------------------------------------------------------------------ */
+
+/* Adds the convolution's direction to the outputs' values: every product once, wherever it belongs. */
+static inline void reference(const cnn_conv_desc *d, cnn_dir dir, operands *all)
+{
+    double *x = values_of(all, "x"), *w = values_of(all, "w"), *b = values_of(all, "b"), *y = values_of(all, "y");
+    double *dy = values_of(all, "dy"), *dx = values_of(all, "dx"), *dw = values_of(all, "dw");
+    double *db = values_of(all, "db");
+    const int64_t icg = d->ic / d->g, ocg = d->oc / d->g;
+    for (int64_t o = 0; o < d->mb * d->oc * d->oh * d->ow; o++) {
+        const int64_t q = o % d->ow, p = o / d->ow % d->oh, k = o / d->ow / d->oh % d->oc,
+                      n = o / d->ow / d->oh / d->oc;
+        if (dir == CNN_FWD && b) y[o] += b[k];
+        if (dir == CNN_BWD_W && db) db[k] += dy[o];
+        for (int64_t f = 0; f < icg * d->kh * d->kw; f++) {
+            const int64_t j = f % d->kw, i = f / d->kw % d->kh, c = f / d->kw / d->kh;
+            const int64_t row = p * d->sh + i * (d->dh + 1) - d->ph, col = q * d->sw + j * (d->dw + 1) - d->pw;
+            if (row < 0 || row >= d->ih || col < 0 || col >= d->iw) continue;
+            const int64_t in = ((n * d->ic + k / ocg * icg + c) * d->ih + row) * d->iw + col;
+            const int64_t fi = d->flip ? d->kh - 1 - i : i, fj = d->flip ? d->kw - 1 - j : j;
+            const int64_t at = ((k * icg + c) * d->kh + fi) * d->kw + fj;
+            if (dir == CNN_FWD) y[o] += w[at] * x[in];
+            if (dir == CNN_BWD_D) dx[in] += w[at] * dy[o];
+            if (dir == CNN_BWD_W) dw[at] += x[in] * dy[o];
+        }
+    }
+}
+
+static inline void run(cnn_context *context, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *algorithm,
+                       double beta, operands *all)
+{
+    const cnn_impl *cpu = cnn_impl_cpu();
+    cnn_plan plan = {.problem = *p, .dir = dir, .algorithm = *algorithm};
+    cnn_error err = {.message = ""};
+    if (cpu->supports(context, p, dir, algorithm, &err) != CNN_OK) fail_msg("%s", err.message);
+    assert_int_equal(cpu->workspace(context, p, dir, algorithm, &plan.workspace_bytes, &err), CNN_OK);
+    void *workspace = aligned(plan.workspace_bytes);
+    memset(workspace, 0xff, plan.workspace_bytes); /* NaN */
+    const cnn_weighted_args args = {.x = memory_of(all, "x"),
+                                    .w = memory_of(all, "w"),
+                                    .b = memory_of(all, "b"),
+                                    .dy = memory_of(all, "dy"),
+                                    .y = memory_of(all, "y"),
+                                    .dx = memory_of(all, "dx"),
+                                    .dw = memory_of(all, "dw"),
+                                    .db = memory_of(all, "db"),
+                                    .beta = beta,
+                                    .workspace = workspace};
+    cnn_status status = dir == CNN_FWD     ? cpu->conv_fwd(context, &plan, &args, &err)
+                        : dir == CNN_BWD_D ? cpu->conv_bwd_data(context, &plan, &args, &err)
+                                           : cpu->conv_bwd_weights(context, &plan, &args, &err);
+    if (status != CNN_OK) fail_msg("%s", err.message);
+    free(workspace);
+}
+
+/* Every operand must hold its value: the outputs the reference's, the inputs what they held. */
+static inline void check_exact(const char *what, const cnn_problem *p, cnn_dir dir, const char *algorithm,
+                               operands *all)
+{
+    for (int i = 0; i < all->count; i++) {
+        const operand *o = &all->list[i];
+        for (int64_t e = 0; e < o->info.count; e++) {
+            const double got = get(&p->u.type, o->memory, place(&o->info, p->u.type.layout, e));
+            if (!(got == o->values[e]))
+                fail_msg("%s, %s, direction %d, dtype %d, layout %d, bias %d, flip %d: %s[%lld] is %g, not %g", what,
+                         algorithm, (int)dir, (int)p->u.type.dtype, (int)p->u.type.layout, p->u.conv.bias,
+                         p->u.conv.flip, o->info.name, (long long)e, got, o->values[e]);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,306 @@
+/* Random problems: the same for a seed, valid, of every sort; a failure ends as the smallest descriptor that shows it.
+ */
+#include "tests/unit.h"
+
+#include "verify_fake.h"
+
+#include "harness/problem/names.h"
+#include "verify/fuzz/fuzz.h"
+
+static fuzz_space space_of(mutant m, uint32_t ops)
+{
+    fuzz_space space = {.ops = ops, .dirs = 7, .dtypes = 3, .layouts = 3, .device = (int)m, .flops = 3e4};
+    space.impls[space.n_impls++] = &fake;
+    return space;
+}
+
+static const uint32_t all_ops = (1u << CNN_OP_COUNT) - 1, conv_only = 1u << CNN_OP_CONV;
+
+/* ---- Drawing. */
+
+static void the_seed_decides(void **state)
+{
+    const fuzz_space space = space_of(MUTANT_NONE, all_ops);
+    int different = 0;
+    (void)state;
+    for (int64_t i = 0; i < 2000; i++) {
+        fuzz_case a, b, c;
+        fuzz_draw(&space, 5, 1999 - i, &c); /* whatever is drawn before */
+        fuzz_draw(&space, 5, i, &a);
+        fuzz_draw(&space, 5, i, &b);
+        assert_memory_equal(&a, &b, sizeof a);
+        fuzz_draw(&space, 6, i, &b);
+        different += memcmp(&a.shape, &b.shape, sizeof a.shape) != 0;
+    }
+    assert_true(different > 1900);
+}
+
+typedef enum sort {
+    GROUPS,
+    DEPTHWISE,
+    DILATED,
+    ASYMMETRIC,
+    UNREAD_ROWS,
+    STRIDE_ABOVE_KERNEL,
+    KERNEL_ABOVE_INPUT,
+    ONE_ROW,
+    WIDE_CHANNELS,
+    ROWS_65535,
+    ELEMENTS_2_31,
+    FLIPPED,
+    NO_BIAS,
+    NHWC,
+    F64,
+    OTHER_MATH,
+    THREADS,
+    SORTS
+} sort;
+
+static void sort_of(const fuzz_case *c, bool is[SORTS])
+{
+    const cnn_conv_desc *d = &c->problem.u.conv;
+    const double elements = (double)d->mb * (double)d->ic * (double)(d->ih * d->iw);
+    is[GROUPS] = d->g > 1;
+    is[DEPTHWISE] = d->g > 1 && d->g == d->ic;
+    is[DILATED] = d->dh > 0 && d->kh > 1;
+    is[ASYMMETRIC] = d->ph_r != d->ph;
+    is[UNREAD_ROWS] = d->ph_r < 0 || d->pw_r < 0;
+    is[STRIDE_ABOVE_KERNEL] = d->sh > d->kh;
+    is[KERNEL_ABOVE_INPUT] = d->kh > d->ih;
+    is[ONE_ROW] = d->ih == 1 && d->kh == 1 && d->iw > 1;
+    is[WIDE_CHANNELS] = d->oc / d->g >= 63;
+    is[ROWS_65535] = d->mb > 65534 || d->ic > 65534 || d->oc > 65534 || d->oh > 65534 || d->ow > 65534;
+    is[ELEMENTS_2_31] = elements > 0x1p31 || (double)d->oc * (double)(d->oh * d->ow) * (double)d->mb > 0x1p31;
+    is[FLIPPED] = d->flip;
+    is[NO_BIAS] = !d->bias;
+    is[NHWC] = d->t.layout == CNN_NHWC;
+    is[F64] = d->t.dtype == CNN_F64;
+    is[OTHER_MATH] = d->t.math != CNN_MATH_F32;
+    is[THREADS] = c->threads == 3;
+}
+
+static void every_sort_is_drawn(void **state)
+{
+    fuzz_space space = space_of(MUTANT_NONE, conv_only);
+    int64_t counts[SORTS] = {0};
+    (void)state;
+    space.flops = 0.0;
+    for (int64_t i = 0; i < 100000; i++) {
+        fuzz_case c;
+        bool is[SORTS];
+        cnn_error err;
+        fuzz_draw(&space, 1, i, &c);
+        assert_int_equal(cnn_problem_check(&c.problem, &err), CNN_OK);
+        sort_of(&c, is);
+        for (int s = 0; s < SORTS; s++) counts[s] += is[s];
+    }
+    for (int s = 0; s < SORTS; s++)
+        if (counts[s] == 0 || (s != ROWS_65535 && s != ELEMENTS_2_31 && counts[s] < 1000))
+            fail_msg("sort %d: %lld of 100000 cases", s, (long long)counts[s]);
+}
+
+/* ---- Running. */
+
+static fuzz_outcome run_one(const fuzz_space *space, const fuzz_case *c)
+{
+    fuzz_runner *runner = fuzz_runner_new(space, NULL);
+    fuzz_outcome outcome;
+    cnn_error err;
+    assert_non_null(runner);
+    assert_int_equal(fuzz_run(runner, c, ~0u, &outcome, &err), CNN_OK);
+    fuzz_runner_free(runner);
+    return outcome;
+}
+
+static void right_kernels_do_not_fail(void **state)
+{
+    const fuzz_space space = space_of(MUTANT_NONE, all_ops);
+    fuzz_runner *runner = fuzz_runner_new(&space, NULL);
+    int states[VERIFY_FAILED + 1] = {0};
+    (void)state;
+    for (int64_t i = 0; i < 400; i++) {
+        fuzz_case c;
+        fuzz_outcome outcome;
+        cnn_error err;
+        fuzz_draw(&space, 11, i, &c);
+        if (c.problem.op == CNN_OP_CONCAT && c.problem.u.concat.n_inputs > 3) continue; /* the fake knows three */
+        assert_int_equal(fuzz_run(runner, &c, ~0u, &outcome, &err), CNN_OK);
+        states[outcome.state]++;
+        if (outcome.state == VERIFY_FAILED) fail_msg("case %lld: %s %s", (long long)i, outcome.reason, outcome.worst);
+    }
+    fuzz_runner_free(runner);
+    assert_true(states[VERIFY_PASSED] > 250);
+    assert_true(states[VERIFY_MISTRUSTED] <= 2);
+    assert_true(states[VERIFY_UNSUPPORTED] > 0); /* kernels above 7; counted apart */
+}
+
+/* ---- What tells something. */
+
+static bool tells(cnn_op op, cnn_dir dir, const char *text)
+{
+    const cnn_problem_defaults defaults = {.no_bias = true};
+    cnn_problem problem;
+    cnn_error err;
+    if (cnn_problem_parse(op, text, &defaults, &problem, &err) != CNN_OK) fail_msg("%s: %s", text, err.message);
+    return fuzz_tells(&problem, dir);
+}
+
+static void what_no_data_decides_is_known(void **state)
+{
+    (void)state;
+    assert_true(tells(CNN_OP_CONV, CNN_FWD, "mb1ic3ih5oc4oh5kh3ph1"));
+    assert_false(tells(CNN_OP_CONV, CNN_BWD_D, "mb9ic8ih2oc3oh1kh4ph7dh4"));
+    assert_false(tells(CNN_OP_CONV, CNN_FWD, "mb2ic3ih9iw2oc7oh6ow2kh1kw1sw3ph2pw1"));
+    assert_true(tells(CNN_OP_CONV, CNN_FWD, "mb2ic3ih9iw2oc7oh6ow2kh1kw2sw3ph2pw1"));
+    assert_false(tells(CNN_OP_LOSS, CNN_BWD_D, "mb32ic1"));
+    assert_true(tells(CNN_OP_LOSS, CNN_BWD_D, "mb32ic2"));
+    assert_false(tells(CNN_OP_DROPOUT, CNN_FWD, "0.55:mb3ic1"));
+    assert_true(tells(CNN_OP_DROPOUT, CNN_FWD, "0.55:mb33ic1"));
+    assert_false(tells(CNN_OP_POOL, CNN_BWD_D, "global_avg:mb1ic1ih10"));
+    assert_true(tells(CNN_OP_POOL, CNN_FWD, "global_avg:mb1ic1ih10"));
+}
+
+static void few_cases_prove_nothing(void **state)
+{
+    const fuzz_space space = space_of(MUTANT_NONE, all_ops);
+    int mute = 0;
+    (void)state;
+    for (int64_t i = 0; i < 20000; i++) {
+        fuzz_case c;
+        fuzz_draw(&space, 3, i, &c);
+        mute += !fuzz_tells(&c.problem, c.dir);
+    }
+    assert_in_range(mute, 1, 40); /* one of 32 is kept of what would be some 2 % */
+}
+
+/* ---- Shrinking. */
+
+typedef struct hunt {
+    const fuzz_space *space;
+    uint32_t failed;
+} hunt;
+
+static bool fails(void *user, const fuzz_case *c)
+{
+    const hunt *h = user;
+    const fuzz_outcome outcome = run_one(h->space, c);
+    return outcome.state == VERIFY_FAILED && (outcome.failed & h->failed) != 0;
+}
+
+/* The first failure of a mutant, shrunk; its command. */
+static void hunt_down(mutant m, uint32_t ops, fuzz_case *c, char command[1024])
+{
+    const fuzz_space space = space_of(m, ops);
+    hunt h = {&space, 0};
+    fuzz_budget budget = {.tries = 2000};
+    for (int64_t i = 0; h.failed == 0; i++) {
+        if (i == 3000) fail_msg("mutant %d is not found", (int)m);
+        fuzz_draw(&space, 3, i, c);
+        const fuzz_outcome outcome = run_one(&space, c);
+        if (outcome.state != VERIFY_FAILED) continue;
+        h.failed = outcome.failed;
+        memcpy(c->algorithm, outcome.algorithm, sizeof c->algorithm);
+    }
+    fuzz_shrink(&space, c, fails, &h, &budget);
+    assert_true(fails(&h, c));
+    assert_true(budget.tried < budget.tries);
+    fuzz_command(&space, c, c->algorithm, command, 1024);
+}
+
+static void assert_least(const fuzz_case *c, uint32_t but)
+{
+    for (int f = 0; f < FUZZ_CAT; f++)
+        if (!(but >> f & 1u) && fuzz_has(&c->problem, (fuzz_field)f, &c->shape))
+            assert_int_equal(c->shape.v[f], fuzz_least((fuzz_field)f));
+}
+
+static void a_wrong_element_shrinks_to_one(void **state)
+{
+    fuzz_case c;
+    char command[1024];
+    (void)state;
+    hunt_down(MUTANT_CORNER, conv_only, &c, command);
+    assert_least(&c, 0);
+    assert_int_equal(c.threads, 1);
+    assert_int_equal(c.problem.u.type.layout, CNN_NCHW);
+    assert_int_equal(c.problem.u.type.dtype, CNN_F32);
+    assert_non_null(strstr(command, "benchcnn verify --impl fake:"));
+    assert_non_null(strstr(command, " --op conv --dir "));
+    assert_non_null(strstr(command, " --problem mb1ic1"));
+    assert_non_null(strstr(command, " --threads 1 --seed "));
+}
+
+/* Square kernels transposed: two sizes must stay equal, and above 1, for it to fail. */
+static void what_must_stay_stays(void **state)
+{
+    fuzz_case c;
+    char command[1024];
+    (void)state;
+    hunt_down(MUTANT_SWAPPED, conv_only, &c, command);
+    assert_int_equal(c.shape.v[FUZZ_KH], 2);
+    assert_int_equal(c.shape.v[FUZZ_KW], 2);
+    assert_int_equal(c.shape.v[FUZZ_MB] * c.shape.v[FUZZ_G] * c.shape.v[FUZZ_ICG] * c.shape.v[FUZZ_OCG], 1);
+}
+
+static void a_layout_mistaken_needs_its_layout(void **state)
+{
+    fuzz_case c;
+    char command[1024];
+    (void)state;
+    hunt_down(MUTANT_LAYOUT, 1u << CNN_OP_POOL, &c, command);
+    assert_int_equal(c.problem.u.type.layout, CNN_NHWC);
+    assert_non_null(strstr(command, "--layout nhwc"));
+    assert_true(c.shape.v[FUZZ_ICG] == 2);
+}
+
+static void stopping_keeps_what_was_found(void **state)
+{
+    const fuzz_space space = space_of(MUTANT_CORNER, conv_only);
+    hunt h = {&space, 1u << VERIFY_BOUND};
+    fuzz_budget none = {.tries = 0};
+    fuzz_case c, same;
+    (void)state;
+    fuzz_draw(&space, 3, 0, &c);
+    same = c;
+    fuzz_shrink(&space, &c, fails, &h, &none);
+    assert_memory_equal(&c, &same, sizeof c);
+    assert_int_equal(none.tried, 0);
+}
+
+/* ---- Invalid descriptors. */
+
+static void invalid_texts_are_refused_or_mean_themselves(void **state)
+{
+    int counts[FUZZ_WRONG + 1] = {0};
+    (void)state;
+    for (int64_t i = 0; i < 100000; i++) {
+        char text[CNN_PROBLEM_TEXT_MAX], again[CNN_PROBLEM_TEXT_MAX], why[VERIFY_TEXT_MAX];
+        cnn_op op, same;
+        fuzz_invalid_text(2, i, &op, text);
+        fuzz_invalid_text(2, i, &same, again);
+        assert_string_equal(text, again);
+        assert_int_equal(op, same);
+        const fuzz_verdict came = fuzz_invalid_try(op, text, why);
+        counts[came]++;
+        if (came == FUZZ_WRONG) fail_msg("case %lld: %s", (long long)i, why);
+    }
+    assert_true(counts[FUZZ_REFUSED] > 50000);
+    assert_true(counts[FUZZ_ACCEPTED] > 1000); /* a damage that leaves it valid */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_seed_decides),
+        cmocka_unit_test(every_sort_is_drawn),
+        cmocka_unit_test(right_kernels_do_not_fail),
+        cmocka_unit_test(what_no_data_decides_is_known),
+        cmocka_unit_test(few_cases_prove_nothing),
+        cmocka_unit_test(a_wrong_element_shrinks_to_one),
+        cmocka_unit_test(what_must_stay_stays),
+        cmocka_unit_test(a_layout_mistaken_needs_its_layout),
+        cmocka_unit_test(stopping_keeps_what_was_found),
+        cmocka_unit_test(invalid_texts_are_refused_or_mean_themselves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

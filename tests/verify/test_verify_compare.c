@@ -1,0 +1,222 @@
+/* The judge itself: what is not provably right never passes. And the data: exact sums really are exact. */
+#include "tests/unit.h"
+
+#include "verify/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { N = 64 };
+
+typedef struct sample {
+    double expected[N], magnitude[N], roundings[N], got[N];
+    vf_rounding rounding;
+} sample;
+
+static sample good(void)
+{
+    sample s = {.rounding = {.unit = 0x1p-24, .tiny = 0x1p-126, .amplification = 1.0, .mean = 1.0, .bits = 24}};
+    for (int i = 0; i < N; i++) {
+        s.expected[i] = s.got[i] = 0.5 + (double)i / 3.0;
+        s.magnitude[i] = 2.0 * s.expected[i];
+        s.roundings[i] = 9.0;
+    }
+    return s;
+}
+
+static vf_comparison judge(const sample *s, bool exactly)
+{
+    return vf_compare(s->expected, s->magnitude, s->roundings, s->got, N, exactly ? NULL : &s->rounding);
+}
+
+static void equal_results_pass(void **state)
+{
+    (void)state;
+    sample s = good();
+    assert_false(judge(&s, false).failed);
+    assert_false(judge(&s, true).failed);
+    assert_null(vf_mistrust(&(vf_comparison){.live = 64, .zeros = 0}));
+}
+
+static void never_a_nan_or_infinity(void **state)
+{
+    const double wrong[] = {NAN, -NAN, INFINITY, -INFINITY};
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        for (int exactly = 0; exactly < 2; exactly++) {
+            sample s = good();
+            s.got[N - 1] = wrong[k];
+            vf_comparison v = judge(&s, exactly);
+            assert_true(v.failed);
+            assert_int_equal(v.worst, N - 1);
+            s = good(); /* nor as an expected value, on either side */
+            s.got[3] = s.expected[3] = wrong[k];
+            assert_true(judge(&s, exactly).failed);
+            s = good(); /* nor with a bound that is not a number */
+            s.magnitude[3] = wrong[k];
+            s.got[3] += 1.0;
+            if (!exactly && k != 2) assert_true(judge(&s, exactly).failed);
+        }
+}
+
+static void one_bad_corner_fails(void **state)
+{
+    (void)state;
+    for (int corner = 0; corner < N; corner += N - 1) {
+        sample s = good();
+        double bound = vf_bound(&s.rounding, s.roundings[corner], s.magnitude[corner]);
+        s.got[corner] = s.expected[corner] + 0.99 * bound;
+        assert_false(judge(&s, false).failed);
+        assert_true(judge(&s, true).failed);
+        s.got[corner] = s.expected[corner] + 1.01 * bound;
+        vf_comparison v = judge(&s, false);
+        assert_true(v.failed);
+        assert_int_equal(v.worst, corner);
+        assert_true(v.budget_used > 1.0 && v.budget_used < 1.02);
+    }
+}
+
+static void copies_must_be_equal(void **state)
+{
+    (void)state;
+    sample s = good();
+    s.roundings[5] = 0.0;
+    assert_false(judge(&s, false).failed);
+    s.got[5] = nextafter(s.got[5], 100.0);
+    assert_true(judge(&s, false).failed);
+}
+
+static void all_zeros_are_mistrusted(void **state)
+{
+    (void)state;
+    sample s = good();
+    for (int i = 0; i < N; i++) s.expected[i] = s.got[i] = 0.0;
+    vf_comparison v = judge(&s, false);
+    assert_non_null(vf_mistrust(&v));
+    for (int i = 0; i < N; i++) s.magnitude[i] = 0.0;
+    v = judge(&s, false);
+    assert_non_null(vf_mistrust(&v));
+    s = good(); /* zeros where there should be values fail */
+    for (int i = 0; i < N; i++) s.got[i] = 0.0;
+    assert_true(judge(&s, false).failed);
+    s = good(); /* 95 % zeros, and a constant */
+    for (int i = 0; i < N; i++) s.expected[i] = s.got[i] = i < 3 ? s.expected[i] : 0.0;
+    v = judge(&s, false);
+    assert_non_null(vf_mistrust(&v));
+    for (int i = 0; i < N; i++) s.expected[i] = s.got[i] = 2.0;
+    v = judge(&s, false);
+    assert_non_null(vf_mistrust(&v));
+}
+
+static void bounds_follow_their_formula(void **state)
+{
+    (void)state;
+    assert_true(fabs(vf_gamma(100, 0x1p-24) / (100 * 0x1p-24) - 1.0) < 1e-5);
+    assert_true(isinf(vf_gamma(0x1p24, 0x1p-24)));
+    cnn_problem p = {.op = CNN_OP_CONV};
+    p.u.type = (cnn_type){CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    vf_rounding f32 = vf_rounding_of(&p, NULL);
+    p.u.type.math = CNN_MATH_TF32;
+    vf_rounding tf32 = vf_rounding_of(&p, NULL);
+    assert_true(vf_bound(&tf32, 9, 1) > 500 * vf_bound(&f32, 9, 1));
+    assert_int_equal(tf32.bits, 11);
+    p.u.type.dtype = CNN_F64;
+    assert_int_equal(vf_rounding_of(&p, NULL).bits, 53);
+    cnn_algorithm winograd = {.amplification = 12.0, .flags = CNN_ALGO_TRANSFORMS};
+    p.u.conv = (cnn_conv_desc){.t = {CNN_F32, CNN_NCHW, CNN_MATH_F32}, .kh = 3, .kw = 3, .sh = 1, .sw = 1};
+    vf_rounding amplified = vf_rounding_of(&p, &winograd);
+    assert_true(fabs(vf_bound(&amplified, 9, 1) / vf_bound(&f32, 9, 1) - 12.0) < 0.01);
+}
+
+/* Whatever the number of terms and the factor: random terms add up to about magnitude / sqrt(n), and of that more than
+ * half must be there; what cancels below rounding may be lost. */
+static void zeros_are_within_no_bound(void **state)
+{
+    static const double factors[] = {1.0, 96.0, 4000.0, 1e30, INFINITY};
+    (void)state;
+    for (int f = 0; f < 5; f++)
+        for (double n = 9; n < 1e9; n *= 10) {
+            sample s = good();
+            s.rounding.amplification = factors[f];
+            for (int i = 0; i < N; i++) {
+                s.magnitude[i] = 1.0, s.roundings[i] = n;
+                s.expected[i] = s.got[i] = (i % 2 ? 1.3 : -1.3) / sqrt(n);
+            }
+            s.got[7] = 0.0;
+            assert_true(judge(&s, false).failed);
+            s.got[7] = 0.45 * s.expected[7];
+            assert_true(judge(&s, false).failed);
+            s.got[7] = s.expected[7] * (1.0 + 4.0 * 0x1p-24 * sqrt(n)); /* and what rounding makes, is */
+            assert_false(judge(&s, false).failed);
+            s.expected[7] = s.got[7] = 0.0; /* all cancelled, but for what was rounded */
+            s.got[7] = 0x1p-24;
+            assert_false(judge(&s, false).failed);
+        }
+}
+
+/* As a whole: what has the size of the sums themselves is no rounding, whatever is allowed. */
+static void no_factor_makes_noise_of_sums(void **state)
+{
+    vf_rounding r = {.unit = 0x1p-24, .input = 0x1p-8, .mean = 1e30, .amplification = 1e30};
+    (void)state;
+    assert_true(vf_rms_limit(&r, 1e3) < 0.3);
+}
+
+/* Largest magnitude below the limit; some factor that 11 bits cannot hold; no factor but 0 is an integer to look at. */
+static void check_integers(const char *text, cnn_dir dir, int variant, cnn_dtype dtype)
+{
+    const cnn_problem_defaults defaults = {.type = {dtype, CNN_NCHW, CNN_MATH_F32}};
+    cnn_problem p;
+    cnn_error err = {.message = ""};
+    vf_case c;
+    bool wide = false;
+    if (cnn_problem_parse(CNN_OP_CONV, text, &defaults, &p, &err) != CNN_OK) fail_msg("%s", err.message);
+    assert_int_equal(vf_case_make(&c, &p, dir, VF_INTEGERS, variant, 3, NULL, &err), CNN_OK);
+    for (int i = 0; i < c.call.count; i++)
+        for (int64_t e = 0; e < c.call.operands[i].count; e++) {
+            if (c.before[i] != NULL) {
+                const double v = c.before[i][e] / c.unit[i];
+                assert_true(v == floor(v));
+                if (vf_is_factor(&c.call.operands[i])) assert_true(fabs(c.before[i][e]) < 1.0);
+                wide = wide || (fmod(v, 2.0) != 0.0 && fabs(v) > (dtype == CNN_F64 ? 0x1p29 : 0x1p11));
+            }
+            if (c.magnitude[i] != NULL)
+                assert_true(c.magnitude[i][e] < (dtype == CNN_F64 ? 0x1p53 : 0x1p24) * c.unit[i]);
+        }
+    assert_true(wide);
+    vf_case_free(&c);
+}
+
+static void integers_stay_exact(void **state)
+{
+    static const char *const texts[] = {"mb2ic5ih9oc6kh3ph1", "mb64ic3ih40oc2kh5ph2", "mb1ic600ih5oc4kh3ph1"};
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
+            for (int variant = 0; variant < 2; variant++)
+                for (int dtype = 0; dtype < CNN_DTYPE_COUNT; dtype++)
+                    check_integers(texts[i], (cnn_dir)dir, variant, (cnn_dtype)dtype);
+}
+
+static void checks_have_names(void **state)
+{
+    cnn_error err = {.message = ""};
+    (void)state;
+    assert_int_equal(verify_checks_parse("exact,memory", &err), 1u << VERIFY_EXACT | 1u << VERIFY_MEMORY);
+    assert_int_equal(verify_checks_parse(NULL, &err), (1u << VERIFY_CHECK_COUNT) - 1);
+    assert_int_equal(verify_checks_parse("exakt", &err), 0);
+    assert_message(err, "exact");
+    assert_int_equal(verify_checks_parse("", &err), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_results_pass),        cmocka_unit_test(never_a_nan_or_infinity),
+        cmocka_unit_test(one_bad_corner_fails),      cmocka_unit_test(copies_must_be_equal),
+        cmocka_unit_test(all_zeros_are_mistrusted),  cmocka_unit_test(bounds_follow_their_formula),
+        cmocka_unit_test(zeros_are_within_no_bound), cmocka_unit_test(no_factor_makes_noise_of_sums),
+        cmocka_unit_test(integers_stay_exact),       cmocka_unit_test(checks_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
