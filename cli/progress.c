@@ -1,6 +1,7 @@
 /* progress.c: how far a long run has come, on standard error, so that standard output holds results only. A terminal
  * gets one line that redraws itself; a log file gets a plain line now and then. */
 #include "cli.h"
+#include "harness/base/clock.h"
 #include "harness/base/text.h"
 
 #include <math.h>

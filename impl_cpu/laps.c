@@ -1,7 +1,7 @@
 /* laps.c: marks by the monotonic clock: operations are done when they return, so a lap is what passed between two. */
 #include "laps.h"
 
-#include "harness/device/impl.h"
+#include "harness/base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* late.c: outputs on the host that are written after the call has returned. The first thing after it is to look at some
  * elements, the last thing of the run to look again: nobody else writes in between. */
-#include "engine.h"
+#include "run.h"
 
 #include <string.h>
 

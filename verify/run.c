@@ -1,7 +1,8 @@
 /* run.c: one guarded run of an implementation on a case. Everything that a kernel must not rely on is garbage before
  * it, everything that it must not touch is looked at after it. */
-#include "engine.h"
+#include "run.h"
 
+#include "harness/base/clock.h"
 #include "harness/cpu/busy.h"
 
 #include <stdio.h>
@@ -177,15 +178,6 @@ void vf_place_leave(vf_place *place)
 {
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) vf_guarded_free(&place->buffer[i], place->session);
     vf_guarded_free(&place->workspace, place->session);
-}
-
-void vf_run_free(vf_run *run)
-{
-    for (int i = 0; i < CNN_MAX_OPERANDS; i++) {
-        free(run->after[i]);
-        free(run->bytes[i]);
-        run->after[i] = run->bytes[i] = NULL;
-    }
 }
 
 const char *vf_run_difference(const vf_case *c, const vf_run *a, const vf_run *b)

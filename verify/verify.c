@@ -1,6 +1,7 @@
 /* verify.c: the checks by name, and all chosen ones on one problem. */
 #include "engine.h"
 
+#include "harness/cpu/host_memory.h"
 #include "harness/problem/names.h"
 
 #include <math.h>
@@ -27,12 +28,6 @@ const char verify_late_refusal[] = "prepare", verify_no_room[] = "workspace";
 
 const char *verify_check_name(verify_check check) { return checks[check].name; }
 const char *verify_check_doc(verify_check check) { return checks[check].doc; }
-
-const char *verify_state_name(verify_state state)
-{
-    static const char *const names[] = {"UNSUPPORTED", "SKIPPED", "PASSED", "MISTRUSTED", "FAILED"};
-    return names[state];
-}
 
 uint32_t verify_checks_parse(const char *text, cnn_error *err)
 {

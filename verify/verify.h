@@ -13,6 +13,7 @@
 #include "harness/device/impl.h"
 #include "harness/net/net.h"
 #include "harness/problem/problem.h"
+#include "verify/oracle/result.h"
 
 typedef enum verify_check {
 #define CHECK(id, name, doc) VERIFY_##id,
@@ -26,59 +27,9 @@ const char *verify_check_doc(verify_check check);
 /* "exact,bound" or "all" or NULL -> a mask of 1 << verify_check; 0 is an error, which offers the nearest name. */
 uint32_t verify_checks_parse(const char *text, cnn_error *err);
 
-/* In the order of gravity, so that the state of several is the greatest of theirs. UNSUPPORTED: the implementation said
- * so. SKIPPED: the check cannot say anything here. MISTRUSTED: the check held, but on results too uniform to prove
- * anything. */
-typedef enum verify_state {
-    VERIFY_UNSUPPORTED,
-    VERIFY_SKIPPED,
-    VERIFY_PASSED,
-    VERIFY_MISTRUSTED,
-    VERIFY_FAILED
-} verify_state;
-const char *verify_state_name(verify_state state); /* "PASSED", ... */
-
-enum { VERIFY_TEXT_MAX = 512, VERIFY_WHERE_MAX = 3072, VERIFY_TRANSFORM_MAX = 128 };
-
-/* Whether results have the same bits: in repeated runs, for other numbers of threads (CPU), of an image alone as of the
- * same image in its batch (conv, fc), in two contexts that run at the same time. */
-typedef enum verify_same {
-    VERIFY_SAME_RUNS,
-    VERIFY_SAME_THREADS,
-    VERIFY_SAME_POSITION,
-    VERIFY_SAME_CONTEXTS,
-    VERIFY_SAME_COUNT
-} verify_same;
-
-/* What the determinism check found; all in it is 0 in the results of others. */
-typedef struct verify_bits {
-    char same[VERIFY_SAME_COUNT]; /* 'y' yes, 'n' no, 0 not asked or no such thing here */
-    uint64_t digest; /* of the bits of the results: equal for algorithms that give the same bits; 0: none */
-} verify_bits;
-
 /* What stands for a check where `supports` said yes and nothing was checked all the same: `prepare` said UNSUPPORTED
  * (FAILED where that is not its to say); SKIPPED, since there is no room for the workspace that it asks for. */
 extern const char verify_late_refusal[], verify_no_room[];
-
-typedef struct verify_result {
-    const cnn_session *session;
-    const cnn_problem *problem; /* NULL for a whole network */
-    const char *algorithm;
-    cnn_dir dir;
-    const char *check;  /* its name; "supports" where the problem was refused; or one of these two */
-    const char *choice; /* what an algorithm that is a search settled on; NULL or "": it is none */
-    verify_state state;
-    double budget_used; /* the largest error as a share of its bound; NaN where no bound was involved */
-    char precision[16]; /* what the results are consistent with: "f64", "f32", "tf32", "bf16", "f16", "worse"; ""
-                           unknown */
-    char worst[VERIFY_TEXT_MAX];  /* the element furthest out: where, expected, got, bound */
-    char reason[VERIFY_TEXT_MAX]; /* one sentence for every state but PASSED; a remark, or "", for that */
-    char where[VERIFY_WHERE_MAX]; /* of a failure: the first wrong elements and a picture, lines that end in '\n'; ""
-                                     none */
-    double amplification;         /* what widens the bound; 1: plain sums of products */
-    char transform[VERIFY_TRANSFORM_MAX]; /* why, and how much: "Winograd F(4x4,3x3), bound x 96"; "" for 1 */
-    verify_bits bits;
-} verify_result;
 
 /* All arrays of a run whose results are wrong, in canonical order (n,c,h,w). */
 typedef struct verify_failure {

@@ -6,7 +6,7 @@
 #define BENCH_MEASURE_AMID_H
 
 #include "harness/net/net.h"
-#include "verify/engine.h"
+#include "verify/oracle/case.h"
 
 typedef struct amid amid;
 

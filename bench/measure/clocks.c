@@ -1,6 +1,7 @@
 /* clocks.c: /proc/stat, getrusage and NVML before and after. */
 #include "clocks.h"
 
+#include "harness/base/clock.h"
 #include "harness/cpu/isa.h"
 #include "harness/device/call.h"
 #include "stats.h"

@@ -2,6 +2,7 @@
  * are emptied, too; on a device one fill does it. */
 #include "flush.h"
 
+#include "harness/base/clock.h"
 #include "harness/cpu/caches.h"
 #include "harness/cpu/threads.h"
 

@@ -1,6 +1,7 @@
 /* judge.c: what is judged, and what comes of it. */
 #include "judge_parts.h"
 
+#include "harness/base/clock.h"
 #include "verify/oracle/retouch.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
 #ifndef BENCH_MEASURE_JUDGE_H
 #define BENCH_MEASURE_JUDGE_H
 
-#include "verify/engine.h"
+#include "verify/oracle/case.h"
 
 typedef struct judge judge;
 

@@ -5,6 +5,8 @@
  */
 #include "judge_parts.h"
 
+#include "harness/base/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 

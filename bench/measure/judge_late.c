@@ -6,6 +6,7 @@
  *
  * What is late by as much as a run takes would do the next run's work with the next run's inputs: so that somebody is
  * still at work is waited for, too. */
+#include "harness/base/clock.h"
 #include "harness/cpu/busy.h"
 #include "judge_parts.h"
 

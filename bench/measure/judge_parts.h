@@ -7,6 +7,8 @@
 #include "hands.h"
 #include "harness/base/rng.h"
 #include "judge.h"
+#include "verify/oracle/compare.h"
+#include "verify/oracle/guard.h"
 
 enum { JUDGE_FACTORS = 1021, JUDGE_TOUCHED = 64, JUDGE_SPOILED = 64, JUDGE_STEP = 4 * CNN_ALIGN };
 

@@ -1,6 +1,7 @@
 /* measure.c: samples: the clock around some runs, in turns, until enough is known. */
 #include "parts.h"
 
+#include "harness/base/clock.h"
 #include "harness/device/call.h"
 
 #include <math.h>

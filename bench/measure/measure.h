@@ -27,7 +27,7 @@
 #include "judge.h"
 #include "peaks.h"
 #include "sampling.h"
-#include "verify/engine.h"
+#include "verify/oracle/case.h"
 
 struct contender; /* contest.h */
 typedef struct measure_params {

@@ -3,6 +3,7 @@
 #include "peaks.h"
 
 #include "clocks.h"
+#include "harness/base/clock.h"
 #include "harness/base/grow.h"
 #include "harness/device/call.h"
 #include "stats.h"

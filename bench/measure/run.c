@@ -1,6 +1,7 @@
 /* run.c: what set-up and sampling both do: run once, time some runs. */
 #include "parts.h"
 
+#include "harness/base/clock.h"
 #include "harness/device/call.h"
 
 cnn_status measure_run(const measure *m, int back, cnn_error *err)

@@ -1,6 +1,7 @@
 /* set_up.c: everything before the first sample, each part of it timed for itself. */
 #include "parts.h"
 
+#include "harness/base/clock.h"
 #include "harness/device/call.h"
 
 #include <math.h>

@@ -1,6 +1,8 @@
 /* threads.c: whether an operation on the host computes in no more threads than it was given. */
 #include "parts.h"
 
+#include "harness/base/clock.h"
+
 #include <time.h>
 
 /* At least so long is looked; up to so much is done by threads beyond those asked for before anybody is accused. */

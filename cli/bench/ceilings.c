@@ -1,6 +1,8 @@
 /* ceilings.c: ceilings for the commands that set figures against them. */
 #include "parts.h"
 
+#include "harness/base/clock.h"
+
 #include <math.h>
 #include <string.h>
 #include <strings.h>

@@ -4,6 +4,7 @@
 #include "harness/cpu/threads.h"
 #include "harness/problem/names.h"
 #include "parts.h"
+#include "verify/verify.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "arrays_npy.h"
 #include "cli/sessions.h"
 #include "harness/problem/names.h"
-#include "verify/oracle/arrays.h"
+#include "verify/arrays.h"
 
 #include <math.h>
 #include <stdlib.h>

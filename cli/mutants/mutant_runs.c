@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/process/child.h"
+#include "harness/base/clock.h"
 #include "harness/record/record.h"
 
 #include <errno.h>

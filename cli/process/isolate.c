@@ -2,6 +2,8 @@
  * parent the rest. */
 #include "isolate.h"
 
+#include "harness/base/clock.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
 #include "cli/process/child.h"
 #include "parts.h"
 
+#include "harness/base/clock.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

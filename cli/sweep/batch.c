@@ -5,6 +5,7 @@
  * the same command goes on where a killed one stopped. */
 #include "batch.h"
 #include "cli/table.h"
+#include "harness/base/clock.h"
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
 

@@ -2,6 +2,7 @@
  * dtype and knob times single operations, each point verified. Points that --out already holds are not run again, so
  * the same command goes on where a killed one stopped. */
 #include "cli/table.h"
+#include "harness/base/clock.h"
 #include "harness/problem/names.h"
 #include "parts.h"
 

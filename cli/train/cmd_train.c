@@ -1,5 +1,6 @@
 /* cmd_train.c: `benchcnn train`: trains a network with each chosen implementation and algorithm in turn, from the same
  * initial weights and in the same order of images, and times its epochs. An epoch is a record as soon as it is done. */
+#include "harness/base/clock.h"
 #include "harness/net/checkpoint.h"
 #include "plan.h"
 #include "profile.h"

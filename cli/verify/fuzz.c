@@ -2,6 +2,7 @@
 #include "fuzz.h"
 #include "cli/table.h"
 
+#include "harness/base/clock.h"
 #include "harness/cpu/threads.h"
 #include "harness/problem/names.h"
 

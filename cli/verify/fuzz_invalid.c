@@ -2,6 +2,7 @@
  * implementation. */
 #include "fuzz.h"
 
+#include "harness/base/clock.h"
 #include "harness/problem/names.h"
 
 #include <string.h>

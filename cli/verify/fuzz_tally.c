@@ -2,6 +2,7 @@
  * unsupported case proves nothing. */
 #include "fuzz.h"
 
+#include "harness/base/clock.h"
 #include "harness/problem/names.h"
 
 #include <string.h>

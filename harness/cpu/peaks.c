@@ -2,7 +2,7 @@
 #include "peaks.h"
 
 #include "caches.h"
-#include "harness/device/impl.h"
+#include "host_memory.h"
 #include "isa.h"
 #include "peaks_table.h"
 

@@ -2,13 +2,14 @@
 #include "placement.h"
 
 #include "caches.h"
-#include "harness/device/impl.h"
+#include "harness/base/clock.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { CACHE_LINE = 64, BATCHES = 16, TRIPS = 50, LOOKS_PER_CLOCK = 256, ROUNDS = 10000 };

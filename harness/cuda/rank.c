@@ -1,7 +1,7 @@
 /* rank.c: entrants recorded, timed in turns, ranked; see rank.h for why it is done so. */
 #include "harness/cuda/rank.h"
 
-#include "harness/device/impl.h"
+#include "harness/base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "data_parts.h"
 #include "harness/base/input.h"
 #include "harness/base/text.h"
-#include "harness/device/impl.h"
+#include "harness/cpu/host_memory.h"
 #include "harness/problem/shape.h"
 
 #include <errno.h>

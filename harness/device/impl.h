@@ -53,8 +53,6 @@ cnn_status cnn_mem_fill(const cnn_session *session, void *dst, int byte, size_t 
 /* CNN_OUT_OF_MEMORY, with the bytes needed and free, if `bytes` more cannot fit. Called before anything is allocated.
  */
 cnn_status cnn_mem_check(const cnn_session *session, size_t bytes, cnn_error *err);
-/* The same of host memory, whatever the session's device is. */
-cnn_status cnn_host_check(size_t bytes, cnn_error *err);
 cnn_status cnn_sync(const cnn_session *session, cnn_error *err);
 /* Seconds between the two: device events where there are any, else the monotonic clock. */
 typedef struct cnn_timer {
@@ -62,7 +60,6 @@ typedef struct cnn_timer {
 } cnn_timer;
 cnn_status cnn_timer_start(const cnn_session *session, cnn_timer *timer, cnn_error *err);
 cnn_status cnn_timer_stop(const cnn_session *session, cnn_timer *timer, double *seconds, cnn_error *err);
-double cnn_now(void); /* monotonic seconds */
 
 /* ---- Plans: supports -> workspace -> prepare. An implementation sees copies of what it is asked about, and of the
  * plan that it is called with: what it writes there changes nothing here. A promise that cannot be held to (an

@@ -1,12 +1,12 @@
 /* memory.c: device memory and device time, with host memory and the wall clock where the implementation has none of its
  * own. */
 #include "call.h"
-#include "harness/cpu/cgroup.h"
+#include "harness/base/clock.h"
+#include "harness/cpu/host_memory.h"
 #include "impl.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 cnn_status cnn_mem_alloc(const cnn_session *session, size_t bytes, void **memory, cnn_error *err)
 {
@@ -61,41 +61,6 @@ cnn_status cnn_mem_fill(const cnn_session *session, void *dst, int byte, size_t 
     return CNN_OK;
 }
 
-/* What the kernel says could be had without swapping, here or in this process's control group. */
-static size_t host_memory_available(void)
-{
-    char line[256];
-    size_t kib = 0;
-    const size_t left = cgroup_memory_left("");
-    FILE *file = fopen("/proc/meminfo", "re");
-    if (file == NULL) return left;
-    while (fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "MemAvailable: %zu kB", &kib) == 1) break;
-    fclose(file);
-    return kib > 0 && kib * 1024 < left ? kib * 1024 : left;
-}
-
-static void size_words(size_t bytes, char *text, size_t size)
-{
-    const bool large = bytes >= (size_t)1 << 30;
-    snprintf(text, size, "%.1f %s", (double)bytes / (large ? 0x1p30 : 0x1p20), large ? "GiB" : "MiB");
-}
-
-static cnn_status check_room(size_t bytes, size_t available, const char *where, cnn_error *err)
-{
-    if (bytes <= available) return CNN_OK;
-    char needed[32], left[32];
-    size_words(bytes, needed, sizeof needed);
-    size_words(available, left, sizeof left);
-    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%zu bytes (%s) are needed, but only %zu (%s)%s are free", bytes, needed,
-                    available, left, where);
-}
-
-cnn_status cnn_host_check(size_t bytes, cnn_error *err)
-{
-    return check_room(bytes, host_memory_available(), " of host memory", err);
-}
-
 cnn_status cnn_mem_check(const cnn_session *session, size_t bytes, cnn_error *err)
 {
     size_t available = 0;
@@ -105,19 +70,12 @@ cnn_status cnn_mem_check(const cnn_session *session, size_t bytes, cnn_error *er
         cnn_status status = CNN_CALL(session->impl, memory_free, err, session->context, &available, err);
         if (status != CNN_OK) return status;
     }
-    return check_room(bytes, available, "", err);
+    return host_memory_room(bytes, available, "", err);
 }
 
 cnn_status cnn_sync(const cnn_session *session, cnn_error *err)
 {
     return session->impl->sync != NULL ? CNN_CALL(session->impl, sync, err, session->context, err) : CNN_OK;
-}
-
-double cnn_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 cnn_status cnn_timer_start(const cnn_session *session, cnn_timer *timer, cnn_error *err)

@@ -1,4 +1,5 @@
 /* epoch.c: running: batches, updates, whole epochs, captured or not. Nothing here allocates. */
+#include "harness/base/clock.h"
 #include "harness/base/rng.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"

@@ -5,6 +5,7 @@
  * implementation has no gather the host copies, image by image.
  * Images on the host: a batch is gathered into a staging buffer and uploaded, by two lanes in turn: while the device
  * computes on one, the host fills the other. */
+#include "harness/base/clock.h"
 #include "harness/device/call.h"
 #include "harness/device/gather.h"
 #include "harness/problem/names.h"

@@ -3,6 +3,7 @@
  * Between its marks a step is the list of calls that it was made from, and each call ends with a mark of its own (""):
  * so laps find their layer by counting. A call without phases of its own is one phase, named like its operation; what
  * is left behind the last phase of others is a gap: launches, the marks themselves. */
+#include "harness/base/clock.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
 #include "harness/problem/shape.h"

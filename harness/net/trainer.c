@@ -1,5 +1,6 @@
 /* trainer.c: opening (plans and the memory plan), starting (the one allocation, data, parameters), closing. */
 #include "harness/base/text.h"
+#include "harness/cpu/host_memory.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
 #include "trainer_parts.h"

@@ -4,6 +4,7 @@
 #define TESTS_BENCH_FAKE_ADD_H
 
 #include "bench/measure/contest.h"
+#include "harness/problem/problem.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * the share of the processors that others take. */
 #include "bench/measure/clocks.h"
 #include "bench/measure/stats.h"
+#include "harness/base/clock.h"
 
 #include <math.h>
 #include <sched.h>

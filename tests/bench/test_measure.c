@@ -1,5 +1,6 @@
 /* test_measure.c: samples: how many and how long, cold ones, interrupted ones, and what they are taken of. */
 #include "fake_add.h"
+#include "harness/base/clock.h"
 
 static void samples_are_many_and_long_enough(void **state)
 {

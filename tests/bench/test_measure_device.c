@@ -2,6 +2,7 @@
  * what it costs before the steady state. */
 #include "bench/measure/amid.h"
 #include "bench/measure/contest.h"
+#include "harness/problem/problem.h"
 #include "tests/mock/mock_device.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* test_verify_retouch.c: a case that follows its inputs, change by change, comes to what the reference computes afresh.
  */
+#include "harness/problem/problem.h"
 #include "tests/unit.h"
 
 #include "harness/base/rng.h"

@@ -2,7 +2,7 @@
  *
  * What a backward pass reads of its forward (y, save_mean, save_invstd) comes from the reference's forward on the same
  * x, rounded to the dtype as a forward kernel would have left it. */
-#include "verify/engine.h"
+#include "case.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -123,5 +123,14 @@ void vf_case_free(vf_case *c)
         free(c->magnitude[i]);
         free(c->roundings[i]);
         c->before[i] = c->after[i] = c->magnitude[i] = c->roundings[i] = NULL;
+    }
+}
+
+void vf_run_free(vf_run *run)
+{
+    for (int i = 0; i < CNN_MAX_OPERANDS; i++) {
+        free(run->after[i]);
+        free(run->bytes[i]);
+        run->after[i] = run->bytes[i] = NULL;
     }
 }

@@ -1,11 +1,10 @@
 /* compare.c: the judge. Everything is in positive form: an element passes only if its bits are those of a finite number
  * and |error| <= bound holds, so that a NaN passes nowhere. */
-#include "verify/engine.h"
+#include "compare.h"
 
 #include "harness/base/text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,17 +85,6 @@ const char *vf_mistrust(const vf_comparison *c)
     if (c->live > FEW && c->zeros > c->live - c->live / 10) return "more than 90 % of the expected results are zero";
     if (c->live > FEW && c->uniform) return "all expected results are equal";
     return NULL;
-}
-
-void vf_set(verify_result *result, verify_state state, const char *format, ...)
-{
-    va_list args;
-    if (state < result->state) return; /* the graver one stays */
-    if (state == result->state && result->reason[0] != '\0') return;
-    result->state = state;
-    va_start(args, format);
-    vsnprintf(result->reason, sizeof result->reason, format, args);
-    va_end(args);
 }
 
 void vf_note_transform(const cnn_problem *problem, const cnn_algorithm *algorithm, verify_result *result)

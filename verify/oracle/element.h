@@ -3,8 +3,8 @@
 #ifndef VERIFY_ORACLE_ELEMENT_H
 #define VERIFY_ORACLE_ELEMENT_H
 
+#include "case.h"
 #include "harness/base/rng.h"
-#include "verify/engine.h"
 
 /* An FC layer is the convolution whose kernel is as large as its image. */
 cnn_conv_desc vf_as_conv(const cnn_problem *problem);

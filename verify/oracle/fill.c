@@ -9,7 +9,8 @@
  * A clipped ReLU takes eighths of its ceiling instead: it passes them on, or not, as it does integers.
  *
  * Reals. Uniform in [-1, 1); activations and logits get a wider range and extremes, since functions saturate there. */
-#include "verify/engine.h"
+#include "bounds.h"
+#include "case.h"
 
 #include "harness/base/rng.h"
 

@@ -1,6 +1,6 @@
 /* guard.c: device buffers between guard bands. The front band ends and the back band begins with the buffer itself, to
  * the byte, so that one element or one byte too many is seen; the buffer keeps its alignment. */
-#include "verify/engine.h"
+#include "guard.h"
 
 enum { GUARD = 4096 }; /* a multiple of CNN_ALIGN */
 

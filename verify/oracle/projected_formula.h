@@ -2,7 +2,7 @@
 #ifndef VERIFY_ORACLE_PROJECTED_FORMULA_H
 #define VERIFY_ORACLE_PROJECTED_FORMULA_H
 
-#include "verify/engine.h"
+#include "case.h"
 
 /* One factor for each index of each of an array's four axes; an element's is their product. */
 typedef struct vf_factors {

@@ -11,7 +11,7 @@
 #ifndef VERIFY_ORACLE_PROJECTION_H
 #define VERIFY_ORACLE_PROJECTION_H
 
-#include "verify/engine.h"
+#include "case.h"
 
 #define VF_MISS "missed with a probability below 2e-18"
 

@@ -4,7 +4,7 @@
 #ifndef VERIFY_ORACLE_RETOUCH_H
 #define VERIFY_ORACLE_RETOUCH_H
 
-#include "verify/engine.h"
+#include "case.h"
 
 /* Told of each result that changed: output `operand`, its element `index` (canonical order), by how much. */
 typedef void vf_changed(void *user, int operand, int64_t index, double difference);

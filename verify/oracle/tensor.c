@@ -1,5 +1,5 @@
 /* tensor.c: between canonical doubles and an implementation's bytes. The one place in verify/ that knows layouts. */
-#include "verify/engine.h"
+#include "case.h"
 
 #include <stdio.h>
 

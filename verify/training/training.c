@@ -1,4 +1,5 @@
 /* training.c: which steps of an epoch are compared, and what becomes of it. */
+#include "harness/base/clock.h"
 #include "training_step.h"
 #include "verify/engine.h"
 

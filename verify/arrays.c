@@ -4,8 +4,8 @@
  * the same kind of bound around the float64 reference, and the implementation to the sum of both around it. */
 #include "arrays.h"
 
-#include "verify/engine.h"
-#include "verify/failure.h"
+#include "engine.h"
+#include "failure.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* arrays.h: a user's own arrays through an implementation, and what came out against what the user expects. */
-#ifndef VERIFY_ORACLE_ARRAYS_H
-#define VERIFY_ORACLE_ARRAYS_H
+#ifndef VERIFY_ARRAYS_H
+#define VERIFY_ARRAYS_H
 
-#include "verify/verify.h"
+#include "verify.h"
 
 /* By operand, as cnn_operands() lists them; doubles in canonical order (n,c,h,w; weights as they stand). */
 typedef struct verify_arrays {

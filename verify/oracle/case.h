@@ -1,0 +1,70 @@
+/* case.h: cases: one problem and direction with its data and what must come out; independent of any algorithm. */
+#ifndef VERIFY_ORACLE_CASE_H
+#define VERIFY_ORACLE_CASE_H
+
+#include "reference.h"
+#include "result.h"
+
+/* INTEGERS: small enough for exact sums, wide enough to be spoilt by fewer bits; of conv and FC times powers of two,
+ * so that they look like reals. REALS: uniform, with extremes where
+ * an operation has any. EXACT_REALS: the same, but intermediates of the forward pass (y, save_mean) not rounded.
+ * DATA: as REALS, but nothing is expected: `after` is NULL. */
+typedef enum vf_fill { VF_INTEGERS, VF_REALS, VF_EXACT_REALS, VF_DATA } vf_fill;
+
+/* Variant 1 exists for some: conv and FC add to what is there (beta 1) and swap which factor is wide; an activation's
+ * backward goes without x; an optimizer is in the midst of its way instead of at its start. */
+int vf_variants(const cnn_problem *problem, cnn_dir dir);
+
+typedef struct vf_case {
+    vf_call call;                     /* operands; in and out point to the arrays below */
+    double *before[CNN_MAX_OPERANDS]; /* rounded to the operand's type; NULL: an output that is replaced */
+    double *after[CNN_MAX_OPERANDS], *magnitude[CNN_MAX_OPERANDS], *roundings[CNN_MAX_OPERANDS];
+    cnn_problem problem; /* a copy; call.problem points to it */
+    vf_fill fill;
+    int variant;
+    uint64_t seed;
+    double unit[CNN_MAX_OPERANDS]; /* INTEGERS: what the values are multiples of: 1, but of conv and FC */
+    bool without_x;                /* an activation's backward, as after a forward in place */
+} vf_case;
+
+cnn_status vf_case_make(vf_case *c, const cnn_problem *problem, cnn_dir dir, vf_fill fill, int variant, uint64_t seed,
+                        thread_pool *pool, cnn_error *err);
+void vf_case_free(vf_case *c);
+
+/* fill.c: the values of an operand before the call: they depend on its name, the seed, fill and variant only, so that
+ * forward and backward of a problem see the same x. `density` is the share of non-zeros of a factor. */
+void vf_fill_values(const vf_case *c, const cnn_operand *operand, double density, double *values);
+/* Whether products are made of it (conv, FC): x, w, dy. */
+bool vf_is_factor(const cnn_operand *operand);
+/* Turns a conv's or FC's integers into numbers that look like reals: each factor into (-1, 1) by a power of two that
+ * the seed decides on, and all that is added to products by that of the products; so every sum stays as exact as it
+ * was. Sets the units. */
+void vf_scale_integers(vf_case *c);
+/* How many products an element of the result is the sum of, at most (conv, FC, pooling; else 1). */
+double vf_terms(const cnn_problem *problem, cnn_dir dir);
+/* Largest sum of absolute values that is still exact in any order: 2^24 or 2^53. */
+double vf_exact_limit(const cnn_problem *problem);
+/* The share of non-zeros with which sums in this direction are likely to stay below the limit. */
+double vf_exact_density(const cnn_problem *problem, cnn_dir dir);
+/* Values as the operand's type holds them. */
+void vf_round(const cnn_problem *problem, const cnn_operand *operand, double *values);
+
+/* tensor.c: canonical doubles <-> the bytes an implementation sees (dtype, layout). */
+void vf_pack(const cnn_problem *problem, const cnn_operand *operand, const double *values, void *bytes);
+void vf_unpack(const cnn_problem *problem, const cnn_operand *operand, const void *bytes, double *values);
+/* Where the element stands, and a single one: up to 8 bytes. */
+int64_t vf_position(const cnn_problem *problem, const cnn_operand *operand, int64_t index);
+void vf_pack_element(const cnn_problem *problem, const cnn_operand *operand, double value, void *bytes);
+/* "y[n=0,c=1,h=2,w=3]" for element `index` in canonical order. */
+void vf_element_name(const cnn_operand *operand, int64_t index, char *text, size_t size);
+
+/* ---- What came out of a call. */
+
+typedef struct vf_run {
+    double *after[CNN_MAX_OPERANDS]; /* outputs, canonical; NULL for inputs */
+    void *bytes[CNN_MAX_OPERANDS];   /* outputs as they came */
+    char fault[VERIFY_TEXT_MAX];     /* what was wrong with memory: "" nothing */
+} vf_run;
+void vf_run_free(vf_run *run);
+
+#endif

@@ -1,0 +1,50 @@
+/* compare.h: results against what is expected: each element, and the verdict on a case. */
+#ifndef VERIFY_ORACLE_COMPARE_H
+#define VERIFY_ORACLE_COMPARE_H
+
+#include "bounds.h"
+#include "case.h"
+
+typedef struct vf_comparison {
+    double budget_used;         /* largest |error| / bound; infinite for an error where none is allowed */
+    double worst_bound;         /* of the worst element */
+    bool failed;                /* some element is not finite or not within its bound */
+    int64_t live, zeros, worst; /* elements that have something to compute; of these exactly 0; the worst element */
+    bool uniform;               /* all live ones are equal */
+    double sum_sq, sum_sqrt_n;  /* of error*sqrt(n)/magnitude; of sqrt(n), over elements with roundings */
+    int64_t rounded;
+    double least, most; /* of live expected values */
+} vf_comparison;
+
+/* What each element of an array may be off by; bounds NULL: nothing. */
+typedef struct vf_allowance {
+    const vf_rounding *bounds;
+    const double *expected, *magnitude, *roundings;
+    double most, top; /* the largest of each, where the bound is normwise */
+} vf_allowance;
+vf_allowance vf_allow(const vf_rounding *bounds, const double *expected, const double *magnitude,
+                      const double *roundings, int64_t count);
+double vf_allowed(const vf_allowance *allowance, int64_t index);
+/* Positive form: both finite, and no further apart than allowed. */
+bool vf_held(double expected, double got, double allowed);
+
+/* Compares `count` elements; bounds NULL: they must be equal. Positive form: whatever is not provably right fails. */
+vf_comparison vf_compare(const double *expected, const double *magnitude, const double *roundings, const double *got,
+                         int64_t count, const vf_rounding *bounds);
+/* Whether the bits are those of a finite number. */
+bool vf_finite(double value);
+/* Whether results prove anything: NULL, or why not. */
+const char *vf_mistrust(const vf_comparison *c);
+
+/* Says in a result what its bounds are widened by, and for which transform. */
+void vf_note_transform(const cnn_problem *problem, const cnn_algorithm *algorithm, verify_result *result);
+/* Judges all outputs of a run against a case (bounds NULL: equality), into the result. Adds to `sums` (may be NULL) the
+ * sums from which the precision is told. */
+void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, verify_result *result,
+              vf_comparison *sums);
+/* Names the precision that these sums tell, and fails a conv or FC that is coarser than its type and math allow: the
+ * bound of a long sum is loose, its mean square is not (vf_rms_limit). */
+void vf_judge_precision(const cnn_problem *problem, const vf_rounding *bounds, const vf_comparison *sums,
+                        verify_result *result);
+
+#endif
