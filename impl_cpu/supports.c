@@ -1,7 +1,7 @@
 /* supports.c: the one gate of impl_cpu: what passes here runs; what cannot run is refused here, with the reason. */
 #include "harness/problem/names.h"
 #include "harness/problem/shape.h"
-#include "impl_cpu/conv_im2col_plan.h"
+#include "impl_cpu/im2col/plan.h"
 
 #include <limits.h>
 

@@ -1,4 +1,5 @@
-/* host_memory.h: whether so much memory can be had: asked before it is taken, since the kernel grants more than there is. */
+/* host_memory.h: whether so much memory can be had: asked before it is taken, since the kernel grants more than there
+ * is. */
 #ifndef HARNESS_CPU_HOST_MEMORY_H
 #define HARNESS_CPU_HOST_MEMORY_H
 

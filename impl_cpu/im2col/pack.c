@@ -1,5 +1,5 @@
-/* conv_im2col_pack.c: tensors into bundles of images side by side, and back: transposes of 4 x 4 tiles. */
-#include "impl_cpu/conv_im2col_pack.h"
+/* pack.c: tensors into bundles of images side by side, and back: transposes of 4 x 4 tiles. */
+#include "pack.h"
 
 #include <string.h>
 
@@ -22,8 +22,8 @@ static inline int64_t im2col_pixel(const cnn_conv_desc *d, bool split, int64_t p
     return split ? p / d->iw * d->iw + im2col_place(d, p % d->iw) : p;
 }
 
-#define KERNELS "impl_cpu/conv_im2col_pack.inc"
-#include "for_each_real.inc"
+#define KERNELS "impl_cpu/im2col/pack.inc"
+#include "impl_cpu/for_each_real.inc"
 
 /* Elements that are worth a task, and below which all is done by the caller. */
 enum { TASK_ELEMS = 1 << 12 };

@@ -1,13 +1,13 @@
-/* conv_im2col.c: the three directions of an im2col convolution: pack what is read into bundles, then one task for each
+/* conv.c: the three directions of an im2col convolution: pack what is read into bundles, then one task for each
  * piece of the output.
  *
  *   FWD    a task is a block of output pixels of one bundle and group
  *   BWD_D  a task owns some input channels of one bundle; it adds block after block of columns to them
  *   BWD_W  a task owns some input channels' weights over some (bundle, block) pairs; where the pairs are split, each
  *          split sums into a buffer of its own, and these are added in order at the end */
-#include "impl_cpu/conv_im2col_columns.h"
-#include "impl_cpu/conv_im2col_pack.h"
+#include "columns.h"
 #include "impl_cpu/laps.h"
+#include "pack.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
-/* direct_weights.c: the direct convolution's weight gradient.
+/* weights.c: the direct convolution's weight gradient.
  *
  * A task keeps vectors of sums, one for each weight of a tile of os x cs channels and all taps, over the blocks of one
  * slot; at the end the lanes are added. A problem with few such tiles has several slots, whose sums are added in their
  * order; a single one needs no more than its sums' places. Tiles and slots follow from the problem alone, so the bits
  * do not depend on the threads. */
-#include "counts.h"
 #include "direct.h"
 #include "harness/problem/names.h"
 #include "harness/problem/shape.h"
-#include "laps.h"
+#include "impl_cpu/counts.h"
+#include "impl_cpu/laps.h"
 
 typedef struct weights_run {
     const direct_kernels *kern;
@@ -81,8 +81,8 @@ static void pack_task(void *arg, int64_t task, int worker)
     pack_share(r, &r->dy, task / r->shares, task % r->shares);
 }
 
-#define KERNELS "impl_cpu/direct_weights.inc"
-#include "for_each_real.inc"
+#define KERNELS "impl_cpu/direct/weights.inc"
+#include "impl_cpu/for_each_real.inc"
 
 static void place(const weights_run *r, const char *sums, int os, int cs, char *dw)
 {

@@ -1,4 +1,4 @@
-/* direct_select.c: which instruction set's kernels of the direct convolution a context uses. */
+/* select.c: which instruction set's kernels of the direct convolution a context uses. */
 #include "direct.h"
 
 const direct_kernels *direct_kernels_for(const cpu_context *ctx, cnn_dtype dtype)

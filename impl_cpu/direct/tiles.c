@@ -1,13 +1,13 @@
-/* direct_tiles.c: the geometry of the direct convolution: which tiles an image is cut into, and which taps a position
+/* tiles.c: the geometry of the direct convolution: which tiles an image is cut into, and which taps a position
  * has.
  *
  * Tiles fill the lanes of a vector when there are few images, and keep a block in the cache when images are large. They
  * cost a halo (input pixels packed more than once) and padding that is multiplied instead of skipped; so a small search
  * over tile counts takes what costs the fewest cycles by an estimate. */
-#include "counts.h"
 #include "direct.h"
 #include "harness/problem/names.h"
 #include "harness/problem/shape.h"
+#include "impl_cpu/counts.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* conv_im2col_plan.h: the geometry that the im2col files share: how a problem is cut, and its workspace.
+/* plan.h: the geometry that the im2col files share: how a problem is cut, and its workspace.
  *
  * Images are packed in bundles of up to `lanes`: the same pixel of the bundle's images stands side by side,
  * [channel][pixel][lane]. So one column is a vector of images: building columns moves whole vectors whatever the stride
@@ -12,8 +12,8 @@
  *   FWD    y block = w * columns          BWD_D  columns = w' * dy block, then added to dx (col2im)
  *   BWD_W  dw += dy block * columns'
  */
-#ifndef IMPL_CPU_CONV_IM2COL_PLAN_H
-#define IMPL_CPU_CONV_IM2COL_PLAN_H
+#ifndef IMPL_CPU_IM2COL_PLAN_H
+#define IMPL_CPU_IM2COL_PLAN_H
 
 #include "harness/problem/shape.h"
 #include "impl_cpu/gemm.h"

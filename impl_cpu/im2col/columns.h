@@ -1,8 +1,8 @@
-/* conv_im2col_columns.h: bundles into columns, and back; the small sums around the products. */
-#ifndef IMPL_CPU_CONV_IM2COL_COLUMNS_H
-#define IMPL_CPU_CONV_IM2COL_COLUMNS_H
+/* columns.h: bundles into columns, and back; the small sums around the products. */
+#ifndef IMPL_CPU_IM2COL_COLUMNS_H
+#define IMPL_CPU_IM2COL_COLUMNS_H
 
-#include "impl_cpu/conv_im2col_plan.h"
+#include "plan.h"
 
 /* Columns of a block from its packed bundle (x points at the bundle's channel 0), and the reverse: adds columns to dx,
  * which points at channel b->channel. */

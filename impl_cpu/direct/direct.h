@@ -8,16 +8,17 @@
  * A batch with fewer images than lanes, or images too large for the cache, is first cut into tiles, which overlap in
  * the input where the kernel needs it: a tile is then just one more, smaller image ("virtual image" below).
  *
- *   conv_direct.c     FWD and BWD_D: the rounds of pack - gather - unpack
- *   direct_weights.c  BWD_W: the rounds of pack - sum - reduce
- *   direct_tiles.c    the geometry: tiles, taps, what a choice costs
- *   direct_runs.c     where a block's pixels lie in a tensor, and in what parts it is packed
- *   direct_*.inc      the inner loops and the transpositions, compiled for each instruction set
- *                     (direct_{base,avx2,avx512}.c), of which direct_select.c takes one */
-#ifndef IMPL_CPU_DIRECT_H
-#define IMPL_CPU_DIRECT_H
+ *   conv.c       FWD and BWD_D: the rounds of pack - gather - unpack
+ *   weights.c    BWD_W: the rounds of pack - sum - reduce
+ *   tiles.c      the geometry: tiles, taps, what a choice costs
+ *   runs.c       where a block's pixels lie in a tensor, and in what parts it is packed
+ *   kernels.inc  the sums, compiled for each instruction set
+ *   pack.inc     the transpositions, likewise
+ *   isa.inc      both, for f32 and f64 ({base,avx2,avx512}.c), of which select.c takes one */
+#ifndef IMPL_CPU_DIRECT_DIRECT_H
+#define IMPL_CPU_DIRECT_DIRECT_H
 
-#include "cpu.h"
+#include "impl_cpu/cpu.h"
 
 /* One tensor as virtual images see it: tile (a,b) of an image covers th x tw pixels from row org_h + a*step_h and
  * column org_w + b*step_w; what lies outside H x W counts as zero and is never written. Virtual image v is tile
@@ -165,7 +166,7 @@ typedef struct direct_arena {
 } direct_arena;
 void *direct_take(direct_arena *arena, int64_t count, int64_t each, size_t size);
 
-/* BWD_W (direct_weights.c). */
+/* BWD_W (weights.c). */
 cnn_status direct_run_weights(const cpu_context *, const cnn_conv_desc *, const cnn_weighted_args *, cnn_error *);
 void direct_weights_bytes(const cpu_context *, const cnn_conv_desc *, direct_arena *);
 

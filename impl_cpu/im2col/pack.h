@@ -1,8 +1,8 @@
-/* conv_im2col_pack.h: tensors into bundles of images, and back. */
-#ifndef IMPL_CPU_CONV_IM2COL_PACK_H
-#define IMPL_CPU_CONV_IM2COL_PACK_H
+/* pack.h: tensors into bundles of images, and back. */
+#ifndef IMPL_CPU_IM2COL_PACK_H
+#define IMPL_CPU_IM2COL_PACK_H
 
-#include "impl_cpu/conv_im2col_plan.h"
+#include "plan.h"
 
 /* Packs a whole tensor of `channels` x `pixels` into bundles, in parallel; `split`: it is the input of a split plan. */
 typedef struct im2col_tensor {

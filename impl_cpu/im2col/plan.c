@@ -1,6 +1,6 @@
-/* conv_im2col_plan.c: how an im2col convolution is cut into bundles, blocks and tasks, and what workspace that takes.
+/* plan.c: how an im2col convolution is cut into bundles, blocks and tasks, and what workspace that takes.
  */
-#include "impl_cpu/conv_im2col_plan.h"
+#include "plan.h"
 
 /* The shape of a product: thinner ones spend their time packing. PART_WIDTH: columns that a partial sum of BWD_W is
  * worth. MOST_PARTIAL: elements of all partial sums. */

@@ -1,13 +1,13 @@
-/* conv_direct.c: the direct convolution's forward pass and data gradient, which are one "gather": every output pixel
+/* conv.c: the direct convolution's forward pass and data gradient, which are one "gather": every output pixel
  * sums over the taps that reach it, so no two tasks write the same place. direct.h tells the whole idea.
  *
  * A round packs some blocks of images, then computes tasks of (two blocks) x (a tile of channels) x (a range of rows)
  * into a worker's scratch and unpacks them. An output's sum is always taken in the same order, by whichever worker. */
-#include "counts.h"
 #include "direct.h"
 #include "harness/problem/names.h"
 #include "harness/problem/shape.h"
-#include "laps.h"
+#include "impl_cpu/counts.h"
+#include "impl_cpu/laps.h"
 
 typedef struct gather_run {
     const direct_kernels *kern;

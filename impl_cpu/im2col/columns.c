@@ -1,8 +1,8 @@
-/* conv_im2col_columns.c: im2col and col2im of one block, and the small sums around the products.
+/* columns.c: im2col and col2im of one block, and the small sums around the products.
  *
  * For each tap, the output rows and columns whose input pixel exists are known beforehand (cnn_tap_range with the roles
  * of tap and output exchanged), so inside them pixels are moved without a question and outside them is memset. */
-#include "impl_cpu/conv_im2col_columns.h"
+#include "columns.h"
 #include "impl_cpu/ops.h"
 
 #include <string.h>
@@ -74,8 +74,8 @@ static int runs_of(const im2col_plan *m, const im2col_block *b, const tap *t, in
     }                                                                                                                  \
     static name##_fn *const name##_variants[CPU_ISA_COUNT] = {name##_base, name##_avx2, name##_avx512};
 
-#define KERNELS "impl_cpu/conv_im2col_columns.inc"
-#include "for_each_real.inc"
+#define KERNELS "impl_cpu/im2col/columns.inc"
+#include "impl_cpu/for_each_real.inc"
 
 void im2col_gather(const im2col_plan *m, const im2col_block *b, const void *x, void *columns)
 {

@@ -1,5 +1,0 @@
-/* direct_avx512.c: the direct convolution's kernels for AVX-512: 32 registers of 64 bytes. */
-#define VBYTES 64
-#define ISA direct_avx512
-#define REGISTERS 32
-#include "direct_isa.inc"
