@@ -16,8 +16,11 @@ static const char *const status_text[] = {
 static const char *const dtype_text[CNN_DTYPE_COUNT] = {"f32", "f64"};
 static const char *const layout_text[CNN_LAYOUT_COUNT] = {"nchw", "nhwc"};
 static const char *const math_text[CNN_MATH_COUNT] = {"f32", "tf32", "f16", "bf16"};
-static const char *const op_text[CNN_OP_COUNT] = {"conv",    "fc",  "pool",   "act",       "loss",
-                                                  "dropout", "add", "concat", "batchnorm", "optimizer"};
+static const char *const op_text[CNN_OP_COUNT] = {
+#define OP(ID, name) [CNN_OP_##ID] = #name,
+#include "ops.inc"
+#undef OP
+};
 static const char *const dir_text[CNN_DIR_COUNT] = {"FWD", "BWD_D", "BWD_W"};
 static const char *const pool_text[CNN_POOL_COUNT] = {"max", "avg", "avg_pad", "global_avg"};
 static const char *const act_text[CNN_ACT_COUNT] = {"identity", "relu",    "leaky_relu", "clipped_relu",

@@ -6,16 +6,9 @@
 typedef cnn_status reference_fn(const vf_call *call, cnn_error *err);
 
 static reference_fn *const references[CNN_OP_COUNT] = {
-    [CNN_OP_CONV] = vf_reference_conv,
-    [CNN_OP_FC] = vf_reference_fc,
-    [CNN_OP_POOL] = vf_reference_pool,
-    [CNN_OP_ACT] = vf_reference_act,
-    [CNN_OP_LOSS] = vf_reference_loss,
-    [CNN_OP_DROPOUT] = vf_reference_dropout,
-    [CNN_OP_ADD] = vf_reference_add,
-    [CNN_OP_CONCAT] = vf_reference_concat,
-    [CNN_OP_BATCHNORM] = vf_reference_batchnorm,
-    [CNN_OP_OPTIMIZER] = vf_reference_optimizer,
+#define OP(ID, name) [CNN_OP_##ID] = vf_reference_##name,
+#include "harness/problem/ops.inc"
+#undef OP
 };
 
 cnn_status vf_call_init(vf_call *call, const cnn_problem *problem, cnn_dir dir, thread_pool *pool, cnn_error *err)

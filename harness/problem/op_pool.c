@@ -1,0 +1,107 @@
+/* op_pool.c: pooling: the largest of a window, or its mean. */
+#include "names.h"
+#include "op.h"
+
+static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
+                        cnn_error *err)
+{
+    char kind[CNN_NAME_MAX];
+    size_t start;
+    cnn_status status;
+    if (!op_split_kind(text, kind, sizeof kind, &start)) return op_needs_kind(text, "max:mb2ic16ih8kh2sh2", err);
+    const int index = cnn_name_find(&cnn_pool_names, kind, err);
+    if (index < 0) return err->status;
+    const bool global = index == CNN_POOL_GLOBAL_AVG;
+    const char *letters = global ? "mb ic ih iw" : "mb ic ih iw oh ow kh kw sh sw ph pw dh dw";
+    if ((status = dims_parse(text, start, letters, d, err)) != CNN_OK) return status;
+    if (global) {
+        d->height.k = d->height.i;
+        d->width.k = d->width.i;
+    }
+    if ((status = dims_deduce_windows(text, d, err)) != CNN_OK) return status;
+    p->u.pool = (cnn_pool_desc){
+        .t = defaults->type, .kind = (cnn_pool_kind)index, .mb = d->mb, .ic = d->ic, OP_AXES(d->height, d->width)};
+    return CNN_OK;
+}
+
+static void format(op_writer *w, const cnn_problem *p)
+{
+    const cnn_pool_desc *d = &p->u.pool;
+    op_put(w, "%s:mb%lld", cnn_pool_name(d->kind), (long long)d->mb);
+    if (d->kind == CNN_POOL_GLOBAL_AVG) {
+        op_put_number(w, "ic", d->ic);
+        op_put_number(w, "ih", d->ih);
+        if (d->iw != d->ih) op_put_number(w, "iw", d->iw);
+    } else {
+        op_put_windows(w, OP_HEIGHT(d), OP_WIDTH(d), d->ic, 0);
+    }
+}
+
+/* Every window must touch a pixel: otherwise a maximum or a mean of nothing would be asked for. Windows that start
+ * before x reach further the later they are, those that start in it less far: so the first and the last decide, but
+ * where taps are so far apart that they can step over x. */
+static cnn_status check_windows_touch(char letter, const dims_axis *a, cnn_error *err)
+{
+    const bool steps_over = a->i <= a->d;
+    for (int64_t at = 0; at < a->o; at++) {
+        int64_t first, last;
+        cnn_tap_range(at, a->i, a->k, a->s, a->p, a->d, &first, &last);
+        if (first == last)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the pooling window at output %c = %lld lies wholly in the padding",
+                            letter, (long long)at);
+        if ((!steps_over || at * a->s >= a->p) && at < a->o - 1) at = a->o - 2; /* on to the last */
+    }
+    return CNN_OK;
+}
+
+static cnn_status check(const cnn_problem *p, cnn_error *err)
+{
+    const cnn_pool_desc *d = &p->u.pool;
+    const op_size sizes[] = {{"mb", d->mb, 1}, {"ic", d->ic, 1}};
+    cnn_status status = op_check_sizes(sizes, 2, err);
+    if (status == CNN_OK) status = op_check_windows(OP_HEIGHT(d), OP_WIDTH(d), err);
+    if (status == CNN_OK) status = check_windows_touch('h', OP_HEIGHT(d), err);
+    if (status == CNN_OK) status = check_windows_touch('w', OP_WIDTH(d), err);
+    if (status != CNN_OK) return status;
+    if (d->kind == CNN_POOL_GLOBAL_AVG && (d->kh != d->ih || d->kw != d->iw || d->oh != 1 || d->ow != 1))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "global average pooling has the kernel of its input's size, and output 1 x 1");
+    return CNN_OK;
+}
+
+static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
+{
+    const cnn_pool_desc *d = &p->u.pool;
+    op_tensor(list, "x", CNN_IN, d->mb, d->ic, d->ih, d->iw);
+    op_tensor(list, "y", dir == CNN_FWD ? CNN_OUT : CNN_IN, d->mb, d->ic, d->oh, d->ow);
+    if (dir == CNN_FWD) return;
+    op_tensor(list, "dy", CNN_IN, d->mb, d->ic, d->oh, d->ow);
+    op_tensor(list, "dx", CNN_OUT, d->mb, d->ic, d->ih, d->iw);
+}
+
+/* Where the largest pixel was, x alone tells; a window of one pixel, or a mean, asks nothing. */
+static int64_t needed(const cnn_problem *p, cnn_dir dir, const cnn_operand *operand)
+{
+    const cnn_pool_desc *d = &p->u.pool;
+    const bool asks = dir == CNN_FWD || (d->kind == CNN_POOL_MAX && d->kh * d->kw > 1);
+    if (dir != CNN_FWD && op_is(operand, "y")) return 0;
+    if (!op_is(operand, "x")) return operand->count;
+    if (!asks) return 0;
+    return operand->dims[0] * operand->dims[1] * op_use_of(OP_HEIGHT(d)).pixels * op_use_of(OP_WIDTH(d)).pixels;
+}
+
+static double flops(const cnn_problem *p, cnn_dir dir)
+{
+    const cnn_pool_desc *d = &p->u.pool;
+    (void)dir;
+    return (double)d->mb * (double)d->ic * op_taps(OP_HEIGHT(d), OP_WIDTH(d));
+}
+
+const op_row op_pool = {.dirs = OP_FWD | OP_BWD_D,
+                        .batch = offsetof(cnn_problem, u.pool.mb),
+                        .parse = parse,
+                        .format = format,
+                        .check = check,
+                        .operands = operands,
+                        .needed = needed,
+                        .flops = flops};
