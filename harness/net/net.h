@@ -9,6 +9,7 @@
  *   dropout RATE
  *   batch_norm [eps=1e-5] [momentum=0.1]
  *   save NAME             names the value so far
+ *   from NAME             goes back to a saved value: what follows reads that one, up to an add or concat of both ends
  *   add NAME              adds a saved value of the same shape (a residual connection)
  *   concat NAME           appends a saved value's channels
  *   init default | kaiming | kaiming_uniform | xavier | uniform A      for the weights of the layers that follow

@@ -2,6 +2,7 @@
  * offsets. */
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
+#include "harness/problem/problem.h"
 #include "harness/problem/shape.h"
 #include "net_parse.h"
 
@@ -28,6 +29,23 @@ static cnn_status place_params(cnn_network *n, cnn_error *err)
     return CNN_OK;
 }
 
+/* A branch that ends in nothing would have no gradient. An activation in place does not use what it replaces. */
+static cnn_status check_used(const net_builder *b, const char *file, cnn_error *err)
+{
+    const cnn_net *net = &b->network->net;
+    for (int v = 0; v < net->n_values; v++) {
+        bool used = v == net->layers[net->n_layers - 1].output;
+        for (int l = 0; l < net->n_layers && !used; l++)
+            for (int i = 0; i < net->layers[l].n_inputs; i++)
+                used = used || (net->layers[l].inputs[i] == v && net->layers[l].output != v);
+        if (!used)
+            return CNN_FAIL(err, CNN_BAD_FORMAT,
+                            "%s: nothing reads what is saved as '%s' and left by a `from`: add or concat it", file,
+                            b->states[v].name);
+    }
+    return CNN_OK;
+}
+
 /* `line`: room for one, which b->line shows to those who read it. */
 static cnn_status read_lines(net_builder *b, net_line *line, const char *file, const char *text, cnn_error *err)
 {
@@ -47,7 +65,7 @@ static cnn_status read_lines(net_builder *b, net_line *line, const char *file, c
     }
     if (!b->finished)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "%s: ends without a loss: expected softmax_cross_entropy last", file);
-    return CNN_OK;
+    return check_used(b, file, err);
 }
 
 /* The file's name without folder and ending. */
@@ -122,34 +140,14 @@ void cnn_net_free(cnn_network *network)
     free(network);
 }
 
-/* Every descriptor has the batch size, each in its own place. */
-#define SET_BATCH(op, desc)                                                                                            \
-    case op:                                                                                                           \
-        p.u.desc.mb = mb;                                                                                              \
-        break
-
 cnn_problem cnn_net_problem(const cnn_net *net, int layer, int64_t mb, bool inference)
 {
     cnn_problem p = net->layers[layer].problem;
-    switch (p.op) {
-        SET_BATCH(CNN_OP_CONV, conv);
-        SET_BATCH(CNN_OP_FC, fc);
-        SET_BATCH(CNN_OP_POOL, pool);
-        SET_BATCH(CNN_OP_ACT, act);
-        SET_BATCH(CNN_OP_LOSS, loss);
-        SET_BATCH(CNN_OP_ADD, add);
-        SET_BATCH(CNN_OP_CONCAT, concat);
-        SET_BATCH(CNN_OP_DROPOUT, dropout);
-        SET_BATCH(CNN_OP_BATCHNORM, batchnorm);
-    case CNN_OP_OPTIMIZER:
-    case CNN_OP_COUNT:
-        break;
-    }
+    cnn_problem_set_batch(&p, mb);
     if (p.op == CNN_OP_DROPOUT) p.u.dropout.inference = inference;
     if (p.op == CNN_OP_BATCHNORM) p.u.batchnorm.inference = inference;
     return p;
 }
-#undef SET_BATCH
 
 int64_t cnn_net_value_elems(const cnn_net *net, int value, int64_t mb)
 {

@@ -44,9 +44,7 @@ static cnn_status read_fc(net_builder *b, int variant, cnn_error *err)
 
 static cnn_status read_act(net_builder *b, int variant, cnn_error *err)
 {
-    static const double defaults[CNN_ACT_COUNT] = {
-        [CNN_ACT_LEAKY_RELU] = 0.01, [CNN_ACT_CLIPPED_RELU] = 6.0, [CNN_ACT_ELU] = 1.0};
-    double alpha = defaults[variant];
+    double alpha = cnn_act_usual_alpha((cnn_act_kind)variant);
     if (b->line->count > 1) {
         const cnn_status status = net_word_real(b->line, b->line->words[0], b->line->words[1], &alpha, err);
         if (status != CNN_OK) return status;
@@ -118,6 +116,20 @@ static cnn_status read_save(net_builder *b, int variant, cnn_error *err)
     if (strlen(name) >= sizeof state->name) return NET_FAIL(b->line, err, "the name '%.64s...' is too long", name);
     snprintf(state->name, sizeof state->name, "%s", name);
     state->saved = true;
+    return CNN_OK;
+}
+
+/* What follows reads the saved value: the start of another branch. */
+static cnn_status read_from(net_builder *b, int variant, cnn_error *err)
+{
+    const int saved = net_find_saved(b, b->line->words[1], err);
+    (void)variant;
+    if (saved < 0) return err->status;
+    if (!b->states[b->current].saved)
+        return NET_FAIL(b->line, err,
+                        "nothing could read the value so far any more: save it before going back to '%.64s'",
+                        b->line->words[1]);
+    b->current = saved;
     return CNN_OK;
 }
 
@@ -205,6 +217,7 @@ static const struct layer_kind {
     {"dropout", "dropout RATE", 2, 2, read_dropout, 0},
     {"batch_norm", "batch_norm [eps=] [momentum=]", 1, 3, read_batch_norm, 0},
     {"save", "save NAME", 2, 2, read_save, 0},
+    {"from", "from NAME", 2, 2, read_from, 0},
     {"add", "add NAME", 2, 2, read_join, CNN_OP_ADD},
     {"concat", "concat NAME", 2, 2, read_join, CNN_OP_CONCAT},
     {"init", "init default|kaiming|kaiming_uniform|xavier|uniform A", 2, 3, read_init, 0},

@@ -6,9 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* 0: the kind takes no parameter. */
-static const double usual_alpha[CNN_ACT_COUNT] = {
-    [CNN_ACT_LEAKY_RELU] = 0.01, [CNN_ACT_CLIPPED_RELU] = 6, [CNN_ACT_ELU] = 1};
+double cnn_act_usual_alpha(cnn_act_kind kind)
+{
+    return kind == CNN_ACT_LEAKY_RELU ? 0.01 : kind == CNN_ACT_CLIPPED_RELU ? 6 : kind == CNN_ACT_ELU ? 1 : 0;
+}
 
 static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
                         cnn_error *err)
@@ -20,8 +21,8 @@ static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, 
     if (equals != NULL) *equals = '\0';
     const int index = cnn_name_find(&cnn_act_names, kind, err);
     if (index < 0) return err->status;
-    double alpha = usual_alpha[index];
-    if (equals != NULL && (usual_alpha[index] == 0 || !text_real_parse(equals + 1, &alpha)))
+    double alpha = cnn_act_usual_alpha((cnn_act_kind)index);
+    if (equals != NULL && (alpha == 0 || !text_real_parse(equals + 1, &alpha)))
         return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': %s takes no parameter '%s'", text, kind,
                         equals + 1);
     cnn_status status = op_parse_plain(text, start, "mb ic ih iw", d, err);
@@ -41,7 +42,7 @@ static void format(op_writer *w, const cnn_problem *p)
     const cnn_act_desc *d = &p->u.act;
     char real[TEXT_REAL_MAX];
     op_put(w, "%s", cnn_act_name(d->kind));
-    if (usual_alpha[d->kind] != 0) op_put(w, "=%s", text_real(d->alpha, real));
+    if (cnn_act_usual_alpha(d->kind) != 0) op_put(w, "=%s", text_real(d->alpha, real));
     op_put(w, ":");
     op_put_plain(w, d->mb, d->ic, d->ih, d->iw);
 }

@@ -38,6 +38,12 @@ cnn_status op_parse_plain(const char *text, size_t start, const char *letters, d
     return status == CNN_OK ? dims_deduce_plain(text, d, err) : status;
 }
 
+void cnn_problem_set_batch(cnn_problem *problem, int64_t mb)
+{
+    const size_t batch = op_row_of(problem->op)->batch;
+    if (batch != 0) memcpy((char *)problem + batch, &mb, sizeof mb);
+}
+
 cnn_status cnn_problem_parse(cnn_op op, const char *text, const cnn_problem_defaults *defaults, cnn_problem *problem,
                              cnn_error *err)
 {
@@ -52,7 +58,7 @@ cnn_status cnn_problem_parse(cnn_op op, const char *text, const cnn_problem_defa
     cnn_status status = row->parse(text, defaults, problem, &dims, err);
     if (status != CNN_OK) return status;
     memcpy(problem->name, dims.name, sizeof problem->name);
-    if (defaults->mb != 0 && row->batch != 0) memcpy((char *)problem + row->batch, &defaults->mb, sizeof defaults->mb);
+    if (defaults->mb != 0) cnn_problem_set_batch(problem, defaults->mb);
     status = cnn_problem_check(problem, err);
     if (status == CNN_OK) return CNN_OK;
     const cnn_error why = *err;

@@ -39,6 +39,11 @@ typedef struct cnn_problem_defaults {
 cnn_status cnn_problem_parse(cnn_op op, const char *text, const cnn_problem_defaults *defaults, cnn_problem *problem,
                              cnn_error *err);
 
+/* Nothing for an optimizer, which has no batch. */
+void cnn_problem_set_batch(cnn_problem *problem, int64_t mb);
+/* What an activation's text that gives no number means; 0: the kind takes none. */
+double cnn_act_usual_alpha(cnn_act_kind kind);
+
 /* The canonical text, which parses back to the same problem, given its type, bias and flip as defaults; deduced sizes
  * that the text reproduces are left out. */
 void cnn_problem_format(const cnn_problem *problem, char text[CNN_PROBLEM_TEXT_MAX]);

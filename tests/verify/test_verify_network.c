@@ -11,7 +11,8 @@ static const char net_text[] = "input 2 9 8\n"
                                "conv 6 kernel=3 pad=1\nbatch_norm\nrelu\nsave a\n"
                                "conv 6 kernel=3 pad=1 groups=2\nadd a\nleaky_relu 0.1\n"
                                "max_pool kernel=2 stride=2\nsave b\n"
-                               "conv 4 kernel=1 bias=0\ntanh\nconcat b\ndropout 0.2\n"
+                               "conv 4 kernel=1 bias=0\ntanh\nsave c\n"
+                               "from b\nconv 3 kernel=1\nconcat c\ndropout 0.2\n"
                                "avg_pool kernel=2 stride=2\nfc 12\nelu 0.5\nfc 5\nsoftmax_cross_entropy\n";
 
 typedef struct outcome {

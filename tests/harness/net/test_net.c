@@ -60,6 +60,11 @@ static const struct {
     {"input 1 8 8\nsave block\nadd blok\n", "test.net:3:", {"'blok'", "did you mean 'block'?"}},
     {"input 1 8 8\nsave a\nrelu\nsave a\n", "test.net:4:", {"'a' is already saved", ""}},
     {"input 1 8 8\nsave a\nconv 2 kernel=1\nadd a\n", "test.net:4:", {"1 x 8 x 8", "2 x 8 x 8"}},
+    {"input 1 8 8\nfrom a\n", "test.net:2:", {"nothing is saved as 'a'", ""}},
+    {"input 1 8 8\nsave a\nrelu\nfrom a\n", "test.net:4:", {"save it before going back to 'a'", ""}},
+    {"input 1 8 8\nsave a\nrelu\nsave b\nfrom a\nfc 3\nsoftmax_cross_entropy\n",
+     "test.net:",
+     {"nothing reads what is saved as 'b'", "add or concat it"}},
     {"input 1 8 8\nsave a\nconv 2 kernel=2\nconcat a\n", "test.net:4:", {"1 x 8 x 8", "2 x 7 x 7"}},
     {"init kaming\n", "test.net:1:", {"'kaming'", "'kaiming'"}},
     {"init uniform\n", "test.net:1:", {"init uniform A", ""}},
@@ -124,9 +129,10 @@ static void test_other_nets(void **state)
         int64_t trained;
     } nets[] = {{"gorgonia", 288 + 18432 + 73728 + 1152 * 625 + 6250},
                 {"awnn_resnet", 448 + 6 * 2320 + 170},
+                {"projection", 72 + 2 * 576 + 3 * 16 + 1152 + 2304 + 128 + 3 * 32 + 170},
                 {"every_layer", -1}};
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++) {
         cnn_network *n = NULL;
         cnn_error err = {.message = ""};
         if (cnn_net_load(nets[i].name, &f64, 3, 1, &n, &err) != CNN_OK) fail_msg("%s", err.message);
@@ -154,6 +160,9 @@ static void test_in_place(void **state)
         {"batch_norm\nsigmoid\n", true},
         {"save a\nadd a\nelu\n", true},
         {"conv 2 kernel=1\nsave a\nrelu\n", false},
+        {"conv 2 kernel=1\nsave a\ntanh\nsave b\nfrom a\nadd b\nrelu\n", true},
+        {"conv 2 kernel=1\nsave a\ntanh\nadd a\nsave b\nfrom a\nconcat b\n", false},
+        {"conv 2 kernel=1\nsave a\ntanh\nsave b\nfrom b\nadd a\nsave c\nfrom c\nrelu\n", false},
         {"conv 2 kernel=1\nrelu\nrelu\n", false}, /* the first one needs its own y */
         {"max_pool kernel=2\nrelu\n", false},     /* pooling compares x with y */
         {"dropout 0.5\nrelu\n", false},
