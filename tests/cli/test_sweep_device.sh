@@ -40,7 +40,7 @@ use --threads 3 || fail "a tuned choice on a device: $(cat "$tmp/log")"
 grep -q '"algorithm":"tuned","threads":3,"knobs":{"early_uploads":1},"tuning":"kept".*"verified":true' "$tmp/used.jsonl" || fail "not used: $(cat "$tmp/used.jsonl")"
 grep -q 'direct early_uploads=1' "$tmp/log" || fail "the choice is not shown: $(cat "$tmp/log")"
 # A network whose layers were tuned on hosts of different sizes.
-"$benchcnn" sweep knob --impl mock:direct --net thesis --batch 20 --op conv --knob mock.early_uploads=0,1 --threads 2 --min-time 0 --warm-up 0 --quiet \
+"$benchcnn" sweep knob --impl mock:direct --net thesis --batch 20 --op conv --knob mock.early_uploads=0,1 --threads 2 --min-time 0 --max-time 0.05 --warm-up 0 --quiet \
     --out "$tmp/net.jsonl" --tune "$tmp/net" >"$tmp/log" 2>&1 || fail "no tuning of a network: $(cat "$tmp/log")"
 sed -i 's/"early_uploads":[01]/"early_uploads":1/; 1s/threads":2/threads":16/g' "$tmp/net"
 grep -q '"threads":16.*"use_threads":16' "$tmp/net" || fail "not of two hosts: $(cat "$tmp/net")"
