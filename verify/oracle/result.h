@@ -3,6 +3,7 @@
 #define VERIFY_ORACLE_RESULT_H
 
 #include "harness/device/impl.h"
+
 #include <math.h>
 
 /* In the order of gravity, so that the state of several is the greatest of theirs. UNSUPPORTED: the implementation said
@@ -40,7 +41,8 @@ typedef struct verify_result {
     const cnn_problem *problem; /* NULL for a whole network */
     const char *algorithm;
     cnn_dir dir;
-    const char *check;  /* its name; "supports" where the problem was refused; or one of verify.h */
+    const char *check;  /* its name; "supports" where the problem was refused; verify_late_refusal or
+                         * verify_no_room (verify.h) */
     const char *choice; /* what an algorithm that is a search settled on; NULL or "": it is none */
     verify_state state;
     double budget_used; /* the largest error as a share of its bound; NaN where no bound was involved */
