@@ -68,7 +68,7 @@ expect 1 'FAILED 0 PASSED' "verify splits, isolated" "$benchcnn" verify --plugin
 from thread "$call" 'static pthread_t t; if (!t && pthread_create(&t, NULL, end, NULL) == 0) pause();' \
     'static void *end(void *p) { usleep(300000); _exit(0); return p; }'
 in_call thread
-expect 1 "$ended" "sweep leaves" "$benchcnn" sweep threads --plugin "$work/leaves.so" --impl mine --dir FWD --problem $problem --quiet
+expect 1 "$ended" "sweep leaves" "$benchcnn" sweep threads --peaks none --plugin "$work/leaves.so" --impl mine --dir FWD --problem $problem --quiet
 fuzz=(--impl mine --op conv --dir FWD --dtype f32 --layout nchw --fuzz 40 --jobs 2 --quiet)
 for name in leaves other handles thread; do
     expect 1 '^40 of 40 cases: [1-9][0-9]* FAILED, 0 MISTRUSTED, 0 PASSED' "fuzz $name" "$benchcnn" verify --plugin "$work/$name.so" "${fuzz[@]}"
@@ -108,7 +108,7 @@ every() { # NAME [OPTION]
     unfinished "$1" bench "${so[@]}" --impl mine --dir FWD --problem $problem "${fast[@]}"
     unfinished "$1" conv "${so[@]}" --impl mine --dir FWD --problem $problem --x x.npy --w w.npy --out "$work/y.npy"
     unfinished "$1" peaks "${so[@]}" --impl mine --threads 1 --min-time 0.0001
-    unfinished "$1" sweep threads "${so[@]}" --impl mine --dir FWD --problem $problem
+    unfinished "$1" sweep threads --peaks none "${so[@]}" --impl mine --dir FWD --problem $problem
     unfinished "$1" sweep batch "${so[@]}" --impl mine --net thesis --data synthetic
     unfinished "$1" train "${so[@]}" --impl mine --net thesis --data synthetic
 }

@@ -31,7 +31,7 @@ for columns in 100 80; do
     narrow $columns compare "$tmp/a.jsonl" "$tmp/b.jsonl"
     narrow $columns list
     narrow $columns train --net thesis --impl cpu --plan
-    narrow $columns sweep threads,algorithm,knob --knob cpu.isa --impl cpu "${long[@]}" --dir FWD --quiet --min-time 0.001 --max-time 0.002 \
+    narrow $columns sweep threads,algorithm,knob --peaks none --knob cpu.isa --impl cpu "${long[@]}" --dir FWD --quiet --min-time 0.001 --max-time 0.002 \
         --warm-up 0 --threads 2
 done
 for columns in 100 80; do

@@ -30,12 +30,12 @@ check() { # KIND COMMAND...: records of that kind are figures
     rm "$tmp/plain" "$tmp/warned"
 }
 check conv bench --peaks none "${problem[@]}"
-check sweep sweep threads --threads 2 "${problem[@]}"
+check sweep sweep threads --peaks none --threads 2 "${problem[@]}"
 check epoch sweep batch "${job[@]}"
 check epoch train "${job[@]}" --epochs 2
 
 # A sweep that was begun without it does not go on with it.
-sweep=("$benchcnn" sweep algorithm "${problem[@]}" --out "$tmp/sweep.jsonl")
+sweep=("$benchcnn" sweep algorithm --peaks none "${problem[@]}" --out "$tmp/sweep.jsonl")
 "${sweep[@]}" >"$tmp/log" 2>&1
 OPENBLAS_CORETYPE=Prescott "${sweep[@]}" >"$tmp/log" 2>&1
 grep -q '^2 points run .*2 of them again' "$tmp/log" || fail "points that were measured without the variable stand for those with it: $(cat "$tmp/log")"
