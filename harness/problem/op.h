@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* ---- Text (problem.c). */
+/* ---- Text (op_text.c). */
 
 typedef struct op_writer {
     char *text;
@@ -51,7 +51,7 @@ cnn_status op_check_windows(const dims_axis *height, const dims_axis *width, cnn
 double op_taps(const dims_axis *height, const dims_axis *width);
 cnn_axis_use op_use_of(const dims_axis *axis);
 
-/* ---- Sizes (check.c). */
+/* ---- Sizes and operands (op_sizes.c). */
 
 typedef struct op_size {
     const char *name;
@@ -60,8 +60,6 @@ typedef struct op_size {
 cnn_status op_check_sizes(const op_size *sizes, int count, cnn_error *err);
 cnn_status op_check_plain(int64_t mb, int64_t ic, int64_t ih, int64_t iw, cnn_error *err);
 cnn_status op_check_real(const char *name, double value, double least, double below, cnn_error *err);
-
-/* ---- Operands (operands.c). */
 
 typedef struct op_operands {
     cnn_operand *items;
@@ -95,7 +93,7 @@ typedef struct op_row {
 #define OP(ID, name) extern const op_row op_##name;
 #include "ops.inc"
 #undef OP
-/* NULL: there is no such operation. */
+/* operands.c. NULL: there is no such operation. */
 const op_row *op_row_of(cnn_op op);
 
 #endif

@@ -2,38 +2,15 @@
 #include "names.h"
 #include "op.h"
 
-#include <string.h>
-
-static void add(op_operands *list, const char *name, cnn_access access, cnn_elem elem, cnn_shape_kind shape,
-                const int64_t dims[4])
+const op_row *op_row_of(cnn_op op)
 {
-    cnn_operand *operand = &list->items[list->count++];
-    size_t size = elem == CNN_ELEM_DTYPE ? cnn_dtype_size(list->dtype) : elem == CNN_ELEM_I32 ? 4 : 8;
-    int64_t bytes = 0;
-    *operand = (cnn_operand){.name = name, .access = access, .elem = elem, .shape = shape};
-    for (int i = 0; i < 4; i++) operand->dims[i] = dims[i];
-    if (!cnn_mul4(dims[0], dims[1], dims[2], dims[3], &operand->count) ||
-        !cnn_mul(operand->count, (int64_t)size, &bytes))
-        list->overflow = list->overflow != NULL ? list->overflow : operand;
-    operand->bytes = (size_t)bytes;
+    static const op_row *const rows[CNN_OP_COUNT] = {
+#define OP(ID, name) [CNN_OP_##ID] = &op_##name,
+#include "ops.inc"
+#undef OP
+    };
+    return (unsigned)op < CNN_OP_COUNT ? rows[op] : NULL;
 }
-
-void op_tensor(op_operands *list, const char *name, cnn_access access, int64_t n, int64_t c, int64_t h, int64_t w)
-{
-    add(list, name, access, CNN_ELEM_DTYPE, CNN_SHAPE_TENSOR, (const int64_t[4]){n, c, h, w});
-}
-
-void op_flat(op_operands *list, const char *name, cnn_access access, int64_t a, int64_t b, int64_t c, int64_t d)
-{
-    add(list, name, access, CNN_ELEM_DTYPE, CNN_SHAPE_FLAT, (const int64_t[4]){a, b, c, d});
-}
-
-void op_vector(op_operands *list, const char *name, cnn_access access, cnn_elem elem, int64_t count)
-{
-    add(list, name, access, elem, CNN_SHAPE_FLAT, (const int64_t[4]){count, 1, 1, 1});
-}
-
-bool op_is(const cnn_operand *operand, const char *name) { return strcmp(operand->name, name) == 0; }
 
 uint32_t cnn_op_dirs(const cnn_problem *problem)
 {
