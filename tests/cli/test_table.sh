@@ -56,8 +56,12 @@ grep -q '\[one run\]' "$tmp/said" || fail "a lone run has an interval: $(cat "$t
 grep -q '\binf\b' "$tmp/said" && fail "an infinite interval is shown"
 
 # Who is how much faster, at the end; only of what the figures tell apart.
-"$benchcnn" bench --impl cpu:direct,cpu:naive --problem mb2ic20ih16oc20kh5 --dir FWD --quiet --peaks none --max-time 2 >"$tmp/said" || fail bench
-grep -qE 'cpu:direct is [0-9.]+ \([0-9.]+ to [0-9.]+\) times as fast as cpu:naive' "$tmp/said" || fail "no ratio: $(cat "$tmp/said")"
+ratio='cpu:direct is [0-9.]+ \([0-9.]+ to [0-9.]+\) times as fast as cpu:naive'
+for attempt in 1 2 3; do # a busy host may tell nothing apart
+    "$benchcnn" bench --impl cpu:direct,cpu:naive --problem mb2ic20ih16oc20kh5 --dir FWD --quiet --peaks none --max-time 2 >"$tmp/said" || fail bench
+    grep -qE "$ratio" "$tmp/said" && break
+done
+grep -qE "$ratio" "$tmp/said" || fail "no ratio, in $attempt attempts: $(cat "$tmp/said")"
 "$benchcnn" bench --impl cpu:direct --problem mb20ic20ih16oc20kh5 --dir FWD "${short[@]}" >"$tmp/said" || fail bench
 grep -q 'times as fast' "$tmp/said" && fail "a ratio of one figure: $(cat "$tmp/said")"
 echo "tables: all held"
