@@ -134,8 +134,8 @@ for command in "${order[@]}"; do
     fooled=$(judge "$command" $status)
     [ -z "$fooled" ] && caught+=("$command") || missed+=("$command")
     IFS=: read -r expected pattern <<<"${want[$command]}"
-    # Which run of a sample is looked at is drawn: a wrong one may be the last or an earlier one.
-    [ "$pattern" = leaves.its.bound ] && pattern='leaves its bound|of an earlier run of a timed sample'
+    # Of a cheat that is wrong in some runs: the one that is found may be the last of its sample or an earlier one.
+    [ "$pattern" = wrong.in.some.run ] && pattern='leaves its bound|of an earlier run of a timed sample'
     if [ -n "${is_luck[$command]:-}" ]; then
         echo "$name, $command: ${fooled:-caught} (status $status; either may be)"
     elif [ -n "${is_open[$command]:-}" ]; then
