@@ -4,6 +4,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/cpu/busy.h"
+#include "verify/oracle/glimpse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ typedef struct running {
     void *image[CNN_MAX_OPERANDS]; /* what was uploaded */
     void *pointer[CNN_MAX_OPERANDS];
     vf_late late[CNN_MAX_OPERANDS];
+    vf_glimpse glimpse;
 } running;
 
 /* With in_place: the operand whose buffer operand i uses; else i. */
@@ -155,17 +157,29 @@ static void wait_for_late(const running *r, vf_run *run)
     while (look_again(r, run) > 0 && busy_others() && cnn_now() - start < longest) nanosleep(&pause, NULL);
 }
 
+static cnn_status run_once(running *r, vf_run *run, cnn_error *err)
+{
+    const vf_place *place = r->place;
+    const vf_call *call = &r->c->call;
+    const cnn_run_extra extra = {.beta = call->beta, .scale = call->scale, .workspace = place->workspace.data};
+    const char *late = NULL;
+    cnn_status status = vf_glimpse_open(&r->glimpse, place->session, call, err);
+    if (status == CNN_OK) status = cnn_run(place->session, place->plan, r->pointer, &extra, err);
+    if (status == CNN_OK) status = vf_glimpse_take(&r->glimpse, place->session, call, r->pointer, err);
+    if (status == CNN_OK) status = cnn_sync(place->session, err);
+    if (status == CNN_OK) look_at_once(r);
+    if (status == CNN_OK) status = vf_glimpse_judge(&r->glimpse, place->session, call, r->pointer, &late, err);
+    if (late && run->fault[0] == '\0') snprintf(run->fault, sizeof run->fault, VF_GLIMPSE_LATE, late);
+    vf_glimpse_close(&r->glimpse, place->session);
+    return status;
+}
+
 cnn_status vf_run_make(vf_run *run, vf_place *place, const vf_case *c, const vf_run_options *options, cnn_error *err)
 {
     running r = {.place = place, .c = c, .options = options};
     memset(run, 0, sizeof *run);
     cnn_status status = set_up(&r, err);
-    if (status == CNN_OK) {
-        cnn_run_extra extra = {.beta = c->call.beta, .scale = c->call.scale, .workspace = place->workspace.data};
-        status = cnn_run(place->session, place->plan, r.pointer, &extra, err);
-    }
-    if (status == CNN_OK) status = cnn_sync(place->session, err);
-    if (status == CNN_OK) look_at_once(&r);
+    if (status == CNN_OK) status = run_once(&r, run, err);
     for (int i = 0; status == CNN_OK && i < c->call.count; i++) status = collect(&r, i, run, err);
     if (status == CNN_OK) status = check_workspace(place, run, err);
     if (status == CNN_OK) wait_for_late(&r, run);

@@ -114,6 +114,7 @@ static cnn_status last_run(measure *m, cnn_error *err)
     cnn_status status = judge_idle(m->judge, most, err);
     if (status == CNN_OK) status = judge_calm(m->judge, err);
     if (status == CNN_OK) status = measure_run(m, 0, err);
+    if (status == CNN_OK) status = judge_glimpse(m->judge, err);
     if (status == CNN_OK) status = cnn_sync(m->session, err);
     judge_returned(m->judge);
     if (status == CNN_OK) status = judge_last(m->judge, err);

@@ -1,0 +1,25 @@
+/* glimpse.h: what a run's outputs are for the very next thing on the device's stream. Operations are ordered on it: a
+ * copy that is queued behind a run must see all of its results. One that works on another stream and never joins it is
+ * found so, though its results are complete by the time that the host reads them. */
+#ifndef VERIFY_ORACLE_GLIMPSE_H
+#define VERIFY_ORACLE_GLIMPSE_H
+
+#include "case.h"
+#include "harness/device/impl.h"
+
+#define VF_GLIMPSE_LATE "had not all of %s ready for what came next on the context's stream: launch there, or join it"
+
+typedef struct vf_glimpse {
+    void *memory[CNN_MAX_OPERANDS]; /* on the device, for the last bytes of each output; NULL: of an input */
+} vf_glimpse;
+/* On the host there is no stream: nothing is done there. */
+cnn_status vf_glimpse_open(vf_glimpse *g, const cnn_session *session, const vf_call *call, cnn_error *err);
+void vf_glimpse_close(vf_glimpse *g, const cnn_session *session);
+/* Right behind the run, before a sync. */
+cnn_status vf_glimpse_take(const vf_glimpse *g, const cnn_session *session, const vf_call *call, void *const *pointers,
+                           cnn_error *err);
+/* After a sync, read by `by`: the name of an output that was not complete then, or NULL. */
+cnn_status vf_glimpse_judge(const vf_glimpse *g, const cnn_session *by, const vf_call *call, void *const *pointers,
+                            const char **late, cnn_error *err);
+
+#endif
