@@ -16,13 +16,7 @@ cnn_status judge_calm(judge *j, cnn_error *err)
     cnn_status status = judge_restore(j, err);
     for (int i = 0; status == CNN_OK && i < j->c.call.count; i++)
         if (j->c.call.operands[i].access != CNN_IN) status = judge_fill(j, i, j->hands.session, NULL, err);
-    if (status == CNN_OK) status = judge_spoil_many(j, err);
-    return status == CNN_OK ? vf_glimpse_open(&j->glimpse, j->session, &j->c.call, err) : status;
-}
-
-cnn_status judge_glimpse(judge *j, cnn_error *err)
-{
-    return vf_glimpse_take(&j->glimpse, j->session, &j->c.call, j->buffers, err);
+    return status == CNN_OK ? judge_spoil_many(j, err) : status;
 }
 
 cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_plan *plan, judge **result,
@@ -58,7 +52,6 @@ cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_pl
 void judge_close(judge *j)
 {
     if (!j) return;
-    vf_glimpse_close(&j->glimpse, j->session);
     judge_buffers_close(j);
     hands_close(&j->hands);
     vf_case_free(&j->c);
@@ -196,10 +189,7 @@ cnn_status judge_run(judge *j, double seconds, cnn_error *err)
 
 cnn_status judge_last(judge *j, cnn_error *err)
 {
-    const char *late = NULL;
-    cnn_status status = vf_glimpse_judge(&j->glimpse, j->hands.session, &j->c.call, j->buffers, &late, err);
-    if (late) vf_set(&j->verdict, VERIFY_FAILED, "a timed run " VF_GLIMPSE_LATE, late);
-    if (status == CNN_OK && !has_failed(j)) status = judge_whole(j, true, err);
+    const cnn_status status = has_failed(j) ? CNN_OK : judge_whole(j, true, err);
     judge_late(j);
     return status;
 }

@@ -58,8 +58,6 @@ cnn_status judge_idle(judge *j, double most, cnn_error *err);
 /* Before the last run: inputs and what is updated in place get the case's values again, outputs plausible wrong ones.
  */
 cnn_status judge_calm(judge *j, cnn_error *err);
-/* Right behind the last run, before it is waited for (verify/oracle/glimpse.h). */
-cnn_status judge_glimpse(judge *j, cnn_error *err);
 
 /* The gravest of all that was found: PASSED, or the figures are worth nothing. */
 const verify_result *judge_verdict(const judge *j);

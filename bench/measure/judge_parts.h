@@ -8,7 +8,6 @@
 #include "harness/base/rng.h"
 #include "judge.h"
 #include "verify/oracle/compare.h"
-#include "verify/oracle/glimpse.h"
 #include "verify/oracle/guard.h"
 
 enum { JUDGE_FACTORS = 1021, JUDGE_TOUCHED = 64, JUDGE_SPOILED = 64, JUDGE_STEP = 4 * CNN_ALIGN };
@@ -35,7 +34,6 @@ struct judge {
     hands hands; /* by which operands are written and results are read */
     vf_case c;   /* a copy: as the inputs are now, with what must come out */
     vf_guarded guarded[CNN_MAX_OPERANDS], workspace;
-    vf_glimpse glimpse; /* of the last run */
     void *buffers[CNN_MAX_OPERANDS];
     size_t lead_bytes;            /* what lies before each of the buffers: the windows of a sample's earlier runs */
     void *lead[CNN_MAX_OPERANDS]; /* what is there before a run */

@@ -114,7 +114,6 @@ static cnn_status last_run(measure *m, cnn_error *err)
     cnn_status status = judge_idle(m->judge, most, err);
     if (status == CNN_OK) status = judge_calm(m->judge, err);
     if (status == CNN_OK) status = measure_run(m, 0, err);
-    if (status == CNN_OK) status = judge_glimpse(m->judge, err);
     if (status == CNN_OK) status = cnn_sync(m->session, err);
     judge_returned(m->judge);
     if (status == CNN_OK) status = judge_last(m->judge, err);
@@ -172,6 +171,7 @@ cnn_status measure_finish(measure *m, measure_result *result, cnn_error *err)
     sampling_stats(&m->sampling, &result->stats);
     m->costs.own_clock_s = NAN;
     if (status == CNN_OK) status = check_timer(m, err);
+    if (status == CNN_OK) status = measure_glimpse(m, err);
     if (status == CNN_OK) status = last_run(m, err);
     if (status == CNN_OK) status = time_download(m, err);
     if (status == CNN_OK) status = measure_threads(m, err);

@@ -58,6 +58,9 @@ cnn_status measure_go_on(const measure *m, cnn_error *err); /* CNN_OK, or CNN_IN
 cnn_status measure_begin_turn(measure *m, cnn_error *err);
 cnn_status measure_threads(measure *m, cnn_error *err);
 
+/* glimpse.c: whether runs are complete for what comes next on the stream (verify/oracle/glimpse.h). */
+cnn_status measure_glimpse(measure *m, cnn_error *err);
+
 /* set_up.c: plans, allocates, fills, warms up, finds `repeats`, captures. */
 cnn_status measure_set_up(measure *m, const cnn_algorithm *algorithm, cnn_error *err);
 

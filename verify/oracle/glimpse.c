@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last bytes are the last to be written by a kernel whose blocks start in order. */
+/* The last bytes are the last to be written by a kernel whose blocks start in order. They are few: a large copy would
+ * itself wait until the device has room for it. */
 static size_t seen(const cnn_operand *o)
 {
-    const size_t most = (size_t)1 << 20;
+    const size_t most = (size_t)1 << 14;
     return o->bytes < most ? o->bytes : most;
 }
 
-static const char *tail(const cnn_operand *o, const void *data) { return (const char *)data + o->bytes - seen(o); }
+static char *tail(const cnn_operand *o, void *data) { return (char *)data + o->bytes - seen(o); }
 
 cnn_status vf_glimpse_open(vf_glimpse *g, const cnn_session *session, const vf_call *call, cnn_error *err)
 {
@@ -28,6 +29,17 @@ void vf_glimpse_close(vf_glimpse *g, const cnn_session *session)
     for (int i = 0; i < CNN_MAX_OPERANDS; i++)
         if (g->memory[i]) cnn_mem_free(session, g->memory[i]);
     *g = (vf_glimpse){{NULL}};
+}
+
+cnn_status vf_glimpse_spoil(const vf_glimpse *g, const cnn_session *by, const vf_call *call, void *const *pointers,
+                            int byte, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < call->count; i++) {
+        const cnn_operand *o = &call->operands[i];
+        if (g->memory[i] && o->access == CNN_OUT) status = cnn_mem_fill(by, tail(o, pointers[i]), byte, seen(o), err);
+    }
+    return status == CNN_OK ? cnn_sync(by, err) : status;
 }
 
 cnn_status vf_glimpse_take(const vf_glimpse *g, const cnn_session *session, const vf_call *call, void *const *pointers,

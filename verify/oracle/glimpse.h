@@ -15,6 +15,9 @@ typedef struct vf_glimpse {
 /* On the host there is no stream: nothing is done there. */
 cnn_status vf_glimpse_open(vf_glimpse *g, const cnn_session *session, const vf_call *call, cnn_error *err);
 void vf_glimpse_close(vf_glimpse *g, const cnn_session *session);
+/* Before a run, through `by`: what is left of an earlier run would look as complete. Then waits for that. */
+cnn_status vf_glimpse_spoil(const vf_glimpse *g, const cnn_session *by, const vf_call *call, void *const *pointers,
+                            int byte, cnn_error *err);
 /* Right behind the run, before a sync. */
 cnn_status vf_glimpse_take(const vf_glimpse *g, const cnn_session *session, const vf_call *call, void *const *pointers,
                            cnn_error *err);
