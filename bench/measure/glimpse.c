@@ -18,7 +18,7 @@ static cnn_status look(measure *m, const vf_glimpse *g, const char **late, cnn_e
 
 cnn_status measure_glimpse(measure *m, cnn_error *err)
 {
-    enum { TRIES = 8 }; /* work that is not joined is done in time by chance */
+    enum { TRIES = 4 }; /* work that is not joined may be done in time by chance */
     const char *late = NULL;
     vf_glimpse glimpse;
     cnn_status status = vf_glimpse_open(&glimpse, m->session, &m->c->call, err);

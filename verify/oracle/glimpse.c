@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last bytes are the last to be written by a kernel whose blocks start in order. They are few: a large copy would
- * itself wait until the device has room for it. */
+/* The last bytes are the last to be written by a kernel whose blocks start in order. */
 static size_t seen(const cnn_operand *o)
 {
-    const size_t most = (size_t)1 << 14;
+    const size_t most = (size_t)1 << 20;
     return o->bytes < most ? o->bytes : most;
 }
 
