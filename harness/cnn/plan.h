@@ -16,12 +16,14 @@ typedef struct cnn_lap {
     double seconds;
 } cnn_lap;
 
-/* A launch parameter, tile size, version ... Valid: min <= v <= max and, where `values` is given, one of them. */
+/* A launch parameter, tile size, version ... Valid: min <= v <= max and, where `values` is given, one of them. It is a
+ * request's own, but for one `of_context`, which `open` takes: an instruction set, a library's memory. */
 typedef struct cnn_knob {
     const char *name, *doc;
     int64_t min, max, def;
     const int64_t *values; /* (optional) */
     int n_values;
+    bool of_context;
 } cnn_knob;
 
 enum {
@@ -42,15 +44,24 @@ typedef struct cnn_algorithm {
     int64_t id;           /* the implementation's own */
 } cnn_algorithm;
 
-/* One problem, one direction, one algorithm, ready to run. The harness fills the first three from what `supports` let
- * through, then calls `workspace` and `prepare`, which may change workspace_bytes and narrow what `algorithm` promises
- * (TRANSFORMS, amplification) to what it chose: that is what the plan is held to. All else in it `prepare` leaves as it
- * is, and the address of a plan means nothing: every call sees a copy. A partial batch is a plan of its own, made
- * before the first step. */
+/* What is asked for. `knobs` has one value a row of cnn_impl.knobs, checked by the harness: launch parameters are the
+ * request's own, those of two layers may differ. Valid during the call only, with all that it points to. */
+typedef struct cnn_request {
+    const cnn_problem *problem;
+    cnn_dir dir;
+    const cnn_algorithm *algorithm; /* in `enumerate` NULL */
+    const int64_t *knobs;
+} cnn_request;
+
+/* A request that can be run. The harness fills in the first four from what `supports` let through. `prepare` sets
+ * workspace_bytes, choice and state, and may narrow what `algorithm` promises (TRANSFORMS, amplification) to what it
+ * chose: that is what the plan is held to. All else in it `prepare` leaves as it is, and the address of a plan means
+ * nothing: every call sees a copy. A partial batch is a plan of its own, made before the first step. */
 typedef struct cnn_plan {
     cnn_problem problem;
     cnn_dir dir;
     cnn_algorithm algorithm;
+    const int64_t *knobs; /* the plan's own, until it is released */
     size_t workspace_bytes;
     char choice[CNN_NAME_MAX]; /* what `prepare` settled on, where the algorithm is a search; for the record */
     void *state;               /* the implementation's own, from `prepare` to `release` */
@@ -60,7 +71,7 @@ typedef struct cnn_plan {
 typedef struct cnn_open_params {
     int threads;          /* >= 1 */
     int device;           /* >= 0 */
-    const int64_t *knobs; /* one value a row of cnn_impl.knobs, checked by the harness */
+    const int64_t *knobs; /* one value a row of cnn_impl.knobs: those that are of_context, and others' usual values */
 } cnn_open_params;
 
 /* EMULATED: a GPU's kernels run on the host, to be tested; such an implementation is never timed. */
