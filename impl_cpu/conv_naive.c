@@ -3,7 +3,7 @@
  * Nothing here is clever: each task owns what it writes (an output row, an input channel of one image, one filter's
  * slice of a channel), so tasks never meet and every sum is made in one order. conv_naive.inc holds the loops; it is
  * included once for each dtype. */
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 #include "impl_cpu/cpu.h"
 
 typedef struct naive {
@@ -47,23 +47,25 @@ static cnn_status run(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_
     return CNN_OK;
 }
 
-static cnn_status fwd(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status fwd(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
+    const cnn_conv_desc *d = &plan->problem.u.conv;
     (void)err;
     return run(cpu, d, a, d->mb * d->oc * d->oh, fwd_row_float, fwd_row_double);
 }
 
-static cnn_status bwd_data(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status bwd_data(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
+    const cnn_conv_desc *d = &plan->problem.u.conv;
     (void)err;
     return run(cpu, d, a, d->mb * d->ic, bwd_data_channel_float, bwd_data_channel_double);
 }
 
-static cnn_status bwd_weights(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a,
-                              cnn_error *err)
+static cnn_status bwd_weights(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
+    const cnn_conv_desc *d = &plan->problem.u.conv;
     (void)err;
     return run(cpu, d, a, d->oc * (d->ic / d->g), bwd_weights_slice_float, bwd_weights_slice_double);
 }
 
-const cpu_conv_kernels cpu_conv_naive = {{fwd, bwd_data, bwd_weights}, NULL};
+const cpu_kernels cpu_conv_naive = {{fwd, bwd_data, bwd_weights}, NULL};

@@ -23,7 +23,7 @@ static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
 };
 
 static const cnn_knob knobs[] = {
-#define KNOB(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
+#define KNOB(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0, CPU_KNOB_##id == CPU_KNOB_ISA},
 #include "knobs.inc"
 #undef KNOB
 };
@@ -44,8 +44,8 @@ static cnn_status open_context(const cnn_open_params *params, cnn_context **cont
         return status;
     }
     cpu->threads = params->threads;
-    for (int i = 0; i < CPU_KNOB_COUNT; i++) cpu->knobs[i] = params->knobs ? params->knobs[i] : knobs[i].def;
-    const cpu_isa best = cpu_isa_best(), asked = (cpu_isa)cpu->knobs[CPU_KNOB_ISA];
+    const cpu_isa best = cpu_isa_best();
+    const cpu_isa asked = (cpu_isa)(params->knobs ? params->knobs[CPU_KNOB_ISA] : knobs[CPU_KNOB_ISA].def);
     cpu->isa = asked < best ? asked : best;
     /* OpenBLAS must not start threads of its own beside the pool's: each of our workers makes single-threaded calls.
      * Its setting belongs to the whole process; every context asks for the same one, so they stay independent. */
@@ -90,6 +90,31 @@ static void describe(cnn_context *context, cnn_put_fn *put, void *user)
     put_warnings(put, user);
 }
 
+static const cnn_operations ops = {
+    .struct_size = sizeof(cnn_operations),
+    .conv_fwd = cpu_weighted_run,
+    .conv_bwd_data = cpu_weighted_run,
+    .conv_bwd_weights = cpu_weighted_run,
+    .fc_fwd = cpu_weighted_run,
+    .fc_bwd_data = cpu_weighted_run,
+    .fc_bwd_weights = cpu_weighted_run,
+    .pool_fwd = cpu_pool_fwd,
+    .pool_bwd = cpu_pool_bwd,
+    .act_fwd = cpu_act_fwd,
+    .act_bwd = cpu_act_bwd,
+    .dropout_fwd = cpu_dropout_fwd,
+    .dropout_bwd = cpu_dropout_bwd,
+    .loss_fwd = cpu_loss_fwd,
+    .loss_bwd = cpu_loss_bwd,
+    .add_fwd = cpu_add_fwd,
+    .concat_fwd = cpu_concat_fwd,
+    .concat_bwd = cpu_concat_bwd,
+    .batchnorm_fwd = cpu_batchnorm_fwd,
+    .batchnorm_bwd = cpu_batchnorm_bwd,
+    .optimizer_step = cpu_optimizer_step,
+    .gather = cpu_gather,
+};
+
 const cnn_impl *cnn_impl_cpu(void);
 const cnn_impl *cnn_impl_cpu(void)
 {
@@ -107,38 +132,12 @@ const cnn_impl *cnn_impl_cpu(void)
         .open = open_context,
         .close = close_context,
         .describe = describe,
-        .laps_open = cpu_laps_open,
-        .laps_close = cpu_laps_close,
-        .laps_use = cpu_laps_use,
-        .lap = cpu_lap,
-        .laps_read = cpu_laps_read,
         .supports = cpu_supports,
-        .workspace = cpu_workspace,
-        .conv_fwd = cpu_conv_run,
-        .conv_bwd_data = cpu_conv_run,
-        .conv_bwd_weights = cpu_conv_run,
-        .fc_fwd = cpu_fc_run,
-        .fc_bwd_data = cpu_fc_run,
-        .fc_bwd_weights = cpu_fc_run,
-        .pool_fwd = cpu_pool_fwd,
-        .pool_bwd = cpu_pool_bwd,
-        .act_fwd = cpu_act_fwd,
-        .act_bwd = cpu_act_bwd,
-        .dropout_fwd = cpu_dropout_fwd,
-        .dropout_bwd = cpu_dropout_bwd,
-        .loss_fwd = cpu_loss_fwd,
-        .loss_bwd = cpu_loss_bwd,
-        .add_fwd = cpu_add_fwd,
-        .concat_fwd = cpu_concat_fwd,
-        .concat_bwd = cpu_concat_bwd,
-        .batchnorm_fwd = cpu_batchnorm_fwd,
-        .batchnorm_bwd = cpu_batchnorm_bwd,
-        .optimizer_step = cpu_optimizer_step,
-        .gather = cpu_gather,
-        .n_peaks = CPU_ALL_PEAKS,
-        .peak_open = cpu_peaks_open,
-        .peak_run = cpu_peaks_run,
-        .peak_close = cpu_peaks_close,
+        .prepare = cpu_prepare,
+        .release = cpu_release,
+        .ops = &ops,
+        .profile = &cpu_profile,
+        .peaks = &cpu_peaks,
     };
     return &impl;
 }

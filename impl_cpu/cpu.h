@@ -6,9 +6,9 @@
 #define IMPL_CPU_CPU_H
 
 #include "harness/cnn.h"
+#include "harness/cnn/shape.h"
 #include "harness/cpu/isa.h"
 #include "harness/cpu/threads.h"
-#include "harness/device/workspace_limit.h"
 
 typedef enum cpu_knob_id {
 #define KNOB(id, name, doc, min, max, def) CPU_KNOB_##id,
@@ -22,37 +22,30 @@ typedef struct cpu_context {
     int threads;
     cpu_isa isa;    /* the best one here, or less if the knob `isa` asks for it */
     cnn_laps *laps; /* laps.h; NULL while none are in use */
-    int64_t knobs[CPU_KNOB_COUNT];
 } cpu_context;
 
 /* cnn_algorithm.id of the rows of the table in cpu.c. */
 enum { CPU_DIRECT, CPU_IM2COL, CPU_GEMM, CPU_NAIVE, CPU_DEFAULT, CPU_ALGORITHM_COUNT };
 
 /* supports.c: the one gate (cnn_impl.supports). */
-cnn_status cpu_supports(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);
+cnn_status cpu_supports(cnn_context *, const cnn_request *, cnn_error *);
 
-/* conv.c: cnn_impl.workspace, and the slots of conv and FC: the plan's algorithm chooses the kernel. */
-cnn_status cpu_workspace(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, size_t *bytes,
-                         cnn_error *);
-cnn_status cpu_conv_run(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cpu_fc_run(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+/* What a plan of conv or FC takes: bytes of workspace; and in *state, which may be NULL, what its runs need to know of
+ * the problem, found once, in one piece of memory. */
+typedef cnn_status cpu_plan_fn(const cpu_context *, const cnn_request *, void **state, size_t *bytes, cnn_error *);
+typedef cnn_status cpu_weighted_fn(const cpu_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+/* An algorithm: a function a direction, and its plan (NULL: nothing is needed). */
+typedef struct cpu_kernels {
+    cpu_weighted_fn *run[CNN_DIR_COUNT];
+    cpu_plan_fn *plan;
+} cpu_kernels;
+extern const cpu_kernels cpu_conv_naive, cpu_conv_direct, cpu_conv_im2col, cpu_fc_naive, cpu_fc_gemm;
 
-/* Convolution (and FC) algorithms: a function a direction, and the workspace they need. */
-typedef cnn_status cpu_conv_fn(const cpu_context *, const cnn_conv_desc *, const cnn_weighted_args *, cnn_error *);
-typedef cnn_status cpu_conv_bytes_fn(const cpu_context *, const cnn_conv_desc *, cnn_dir, size_t *bytes, cnn_error *);
-typedef struct cpu_conv_kernels {
-    cpu_conv_fn *run[CNN_DIR_COUNT];
-    cpu_conv_bytes_fn *workspace; /* NULL: none */
-} cpu_conv_kernels;
-extern const cpu_conv_kernels cpu_conv_naive, cpu_conv_direct, cpu_conv_im2col;
-
-typedef cnn_status cpu_fc_fn(const cpu_context *, const cnn_fc_desc *, const cnn_weighted_args *, cnn_error *);
-typedef cnn_status cpu_fc_bytes_fn(const cpu_context *, const cnn_fc_desc *, cnn_dir, size_t *bytes, cnn_error *);
-typedef struct cpu_fc_kernels {
-    cpu_fc_fn *run[CNN_DIR_COUNT];
-    cpu_fc_bytes_fn *workspace;
-} cpu_fc_kernels;
-extern const cpu_fc_kernels cpu_fc_naive, cpu_fc_gemm;
+/* plan.c: cnn_impl.prepare and release, and the slots of conv and FC: the plan's algorithm chooses the kernel. */
+cpu_plan_fn cpu_plan;
+cnn_status cpu_prepare(cnn_context *, cnn_plan *, cnn_error *);
+void cpu_release(cnn_context *, cnn_plan *);
+cnn_status cpu_weighted_run(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 
 /* The other operations: slots of cnn_impl as they stand (cnn_context is a cpu_context). */
 cnn_status cpu_pool_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);

@@ -3,7 +3,7 @@
  * An image is a row of `fan` = ic*ih*iw numbers in the order of the weights, c then h then w. That is NCHW's own
  * order; for NHWC images of more than one pixel x is first permuted into the workspace (BWD_D: dx permuted back).
  * `gemm` gives the products to OpenBLAS in tiles, `naive` to the three loops; both cut the work by its sizes alone. */
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 #include "impl_cpu/gemm.h"
 #include "impl_cpu/laps.h"
 
@@ -29,11 +29,11 @@ static void each(const cpu_context *cpu, fc_job *job, int64_t tasks, parallel_bo
     parallel_for(cpu->pool, tasks, job->d->t.dtype == CNN_F32 ? f32 : f64, job);
 }
 
-static cnn_status workspace(const cpu_context *cpu, const cnn_fc_desc *d, cnn_dir dir, size_t *bytes, cnn_error *err)
+static cnn_status plan_gemm(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
-    (void)cpu, (void)dir;
+    const cnn_fc_desc *d = &r->problem->u.fc;
     int64_t count;
-    *bytes = 0;
+    (void)cpu, (void)state;
     if (!must_permute(d)) return CNN_OK;
     if (!cnn_mul4(d->mb, d->ic, d->ih * d->iw, (int64_t)cnn_dtype_size(d->t.dtype), &count))
         return CNN_FAIL(err, CNN_OVERFLOW, "the workspace of %lld images overflows", (long long)d->mb);
@@ -51,8 +51,9 @@ static const void *canonical_x(const cpu_context *cpu, fc_job *job)
     return job->to;
 }
 
-static cnn_status gemm_fwd(const cpu_context *cpu, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status gemm_fwd(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
+    const cnn_fc_desc *d = &plan->problem.u.fc;
     (void)err;
     fc_job job = {.d = d, .a = a, .fan = fan_of(d)};
     const gemm_matrix x = {canonical_x(cpu, &job), job.fan, false}, w = {a->w, job.fan, true};
@@ -64,9 +65,10 @@ static cnn_status gemm_fwd(const cpu_context *cpu, const cnn_fc_desc *d, const c
     return CNN_OK;
 }
 
-static cnn_status gemm_bwd_data(const cpu_context *cpu, const cnn_fc_desc *d, const cnn_weighted_args *a,
+static cnn_status gemm_bwd_data(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a,
                                 cnn_error *err)
 {
+    const cnn_fc_desc *d = &plan->problem.u.fc;
     (void)err;
     fc_job job = {.d = d, .a = a, .fan = fan_of(d)};
     const gemm_matrix dy = {a->dy, d->oc, false}, w = {a->w, job.fan, false};
@@ -83,9 +85,10 @@ static cnn_status gemm_bwd_data(const cpu_context *cpu, const cnn_fc_desc *d, co
     return CNN_OK;
 }
 
-static cnn_status gemm_bwd_weights(const cpu_context *cpu, const cnn_fc_desc *d, const cnn_weighted_args *a,
+static cnn_status gemm_bwd_weights(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a,
                                    cnn_error *err)
 {
+    const cnn_fc_desc *d = &plan->problem.u.fc;
     (void)err;
     fc_job job = {.d = d, .a = a, .fan = fan_of(d)};
     const gemm_matrix dy = {a->dy, d->oc, true}, x = {canonical_x(cpu, &job), job.fan, false};
@@ -97,26 +100,29 @@ static cnn_status gemm_bwd_weights(const cpu_context *cpu, const cnn_fc_desc *d,
     return CNN_OK;
 }
 
-static cnn_status naive_fwd(const cpu_context *cpu, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status naive_fwd(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
+    const cnn_fc_desc *d = &plan->problem.u.fc;
     (void)err;
     fc_job job = {.d = d, .a = a, .fan = fan_of(d)};
     each(cpu, &job, d->mb, naive_fwd_image_float, naive_fwd_image_double);
     return CNN_OK;
 }
 
-static cnn_status naive_bwd_data(const cpu_context *cpu, const cnn_fc_desc *d, const cnn_weighted_args *a,
+static cnn_status naive_bwd_data(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a,
                                  cnn_error *err)
 {
+    const cnn_fc_desc *d = &plan->problem.u.fc;
     (void)err;
     fc_job job = {.d = d, .a = a, .fan = fan_of(d)};
     each(cpu, &job, d->mb, naive_bwd_data_image_float, naive_bwd_data_image_double);
     return CNN_OK;
 }
 
-static cnn_status naive_bwd_weights(const cpu_context *cpu, const cnn_fc_desc *d, const cnn_weighted_args *a,
+static cnn_status naive_bwd_weights(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a,
                                     cnn_error *err)
 {
+    const cnn_fc_desc *d = &plan->problem.u.fc;
     (void)err;
     fc_job job = {.d = d, .a = a, .fan = fan_of(d)};
     each(cpu, &job, d->oc, naive_bwd_weights_neuron_float, naive_bwd_weights_neuron_double);
@@ -124,5 +130,5 @@ static cnn_status naive_bwd_weights(const cpu_context *cpu, const cnn_fc_desc *d
     return CNN_OK;
 }
 
-const cpu_fc_kernels cpu_fc_gemm = {{gemm_fwd, gemm_bwd_data, gemm_bwd_weights}, workspace};
-const cpu_fc_kernels cpu_fc_naive = {{naive_fwd, naive_bwd_data, naive_bwd_weights}, NULL};
+const cpu_kernels cpu_fc_gemm = {{gemm_fwd, gemm_bwd_data, gemm_bwd_weights}, plan_gemm};
+const cpu_kernels cpu_fc_naive = {{naive_fwd, naive_bwd_data, naive_bwd_weights}, NULL};

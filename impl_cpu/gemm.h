@@ -2,7 +2,7 @@
 #ifndef IMPL_CPU_GEMM_H
 #define IMPL_CPU_GEMM_H
 
-#include "harness/problem/names.h"
+#include "harness/cnn/shape.h"
 #include "impl_cpu/counts.h"
 #include "impl_cpu/cpu.h"
 

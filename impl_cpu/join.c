@@ -2,7 +2,7 @@
  *
  * Concatenation copies bytes. In NCHW a row is an image, and input i brings ic[i]*ih*iw elements of it; in NHWC a row
  * is a pixel, with ic[i] elements. The backward is the same walk with the copies turned round. */
-#include "harness/problem/names.h"
+#include "harness/cnn/shape.h"
 #include "ops.h"
 
 #include <string.h>

@@ -20,7 +20,7 @@ struct cnn_laps {
 
 static cpu_context *of(cnn_context *context) { return (cpu_context *)context; }
 
-cnn_status cpu_laps_open(cnn_context *context, cnn_laps **out, cnn_error *err)
+static cnn_status laps_open(cnn_context *context, cnn_laps **out, cnn_error *err)
 {
     const size_t threads = (size_t)of(context)->threads;
     cnn_laps *laps = calloc(1, sizeof *laps);
@@ -35,7 +35,7 @@ cnn_status cpu_laps_open(cnn_context *context, cnn_laps **out, cnn_error *err)
     return CNN_OK;
 }
 
-void cpu_laps_close(cnn_context *context, cnn_laps *laps)
+static void laps_close(cnn_context *context, cnn_laps *laps)
 {
     if (laps == NULL) return;
     if (of(context)->laps == laps) of(context)->laps = NULL;
@@ -44,7 +44,7 @@ void cpu_laps_close(cnn_context *context, cnn_laps *laps)
     free(laps);
 }
 
-cnn_status cpu_laps_use(cnn_context *context, cnn_laps *laps, cnn_error *err)
+static cnn_status laps_use(cnn_context *context, cnn_laps *laps, cnn_error *err)
 {
     (void)err;
     of(context)->laps = laps;
@@ -71,14 +71,14 @@ static void add(cnn_laps *laps, const char *phase, double seconds)
 
 void cpu_laps_mark(cnn_laps *laps, const char *phase) { add(laps, phase, cnn_now() - laps->last); }
 
-cnn_status cpu_lap(cnn_context *context, const char *phase, cnn_error *err)
+static cnn_status lap(cnn_context *context, const char *phase, cnn_error *err)
 {
     (void)err;
     cpu_phase(of(context), phase);
     return CNN_OK;
 }
 
-cnn_status cpu_laps_read(cnn_context *context, cnn_laps *laps, const cnn_lap **list, int *count, cnn_error *err)
+static cnn_status laps_read(cnn_context *context, cnn_laps *laps, const cnn_lap **list, int *count, cnn_error *err)
 {
     (void)context, (void)err;
     *list = laps->list;
@@ -108,3 +108,6 @@ void cpu_laps_mark_clocks(cnn_laps *laps, const char *const names[CPU_CLOCK_PHAS
     for (int i = 0; i < CPU_CLOCK_PHASES; i++)
         if (sums[i] > 0) add(laps, names[i], seconds * sums[i] / all);
 }
+
+const cnn_profile cpu_profile = {
+    .open = laps_open, .close = laps_close, .use = laps_use, .lap = lap, .read = laps_read};

@@ -8,11 +8,7 @@
 
 enum { CPU_CLOCK_PHASES = 4 };
 
-cnn_status cpu_laps_open(cnn_context *, cnn_laps **, cnn_error *);
-void cpu_laps_close(cnn_context *, cnn_laps *);
-cnn_status cpu_laps_use(cnn_context *, cnn_laps *, cnn_error *);
-cnn_status cpu_lap(cnn_context *, const char *phase, cnn_error *);
-cnn_status cpu_laps_read(cnn_context *, cnn_laps *, const cnn_lap **list, int *count, cnn_error *);
+extern const cnn_profile cpu_profile;
 
 /* What ran since the last mark is `phase`. A mark for which there is no memory is left out: the next one takes its
  * time. */

@@ -31,16 +31,16 @@ static cnn_status open_gemm(cnn_dtype dtype, cnn_peak *peak, cnn_error *err)
     return CNN_OK;
 }
 
-cnn_status cpu_peaks_open(cnn_context *context, int index, cnn_peak *peak, cnn_error *err)
+static cnn_status peaks_open(cnn_context *context, int index, cnn_peak *peak, cnn_error *err)
 {
-    if (index >= CPU_PEAK_COUNT && index < CPU_ALL_PEAKS)
+    if (index >= CPU_PEAK_COUNT && index < CPU_PEAK_COUNT + CNN_DTYPE_COUNT)
         return open_gemm((cnn_dtype)(index - CPU_PEAK_COUNT), peak, err);
     return cpu_peak_open(((cpu_context *)context)->pool, index, peak, err);
 }
 
 static bool is_gemm(const cnn_peak *peak) { return strcmp(peak->what, "gemm") == 0; }
 
-cnn_status cpu_peaks_run(cnn_context *context, const cnn_peak *peak, cnn_error *err)
+static cnn_status peaks_run(cnn_context *context, const cnn_peak *peak, cnn_error *err)
 {
     const int64_t matrix = (int64_t)SIDE * SIDE;
     (void)err;
@@ -54,7 +54,7 @@ cnn_status cpu_peaks_run(cnn_context *context, const cnn_peak *peak, cnn_error *
     return CNN_OK;
 }
 
-void cpu_peaks_close(cnn_context *context, cnn_peak *peak)
+static void peaks_close(cnn_context *context, cnn_peak *peak)
 {
     (void)context;
     if (!is_gemm(peak)) {
@@ -64,3 +64,6 @@ void cpu_peaks_close(cnn_context *context, cnn_peak *peak)
     free(peak->state);
     peak->state = NULL;
 }
+
+const cnn_peaks cpu_peaks = {
+    .count = CPU_PEAK_COUNT + CNN_DTYPE_COUNT, .open = peaks_open, .run = peaks_run, .close = peaks_close};

@@ -8,7 +8,7 @@
  * for the border, where an NCHW group is one output), so the inner loops need no test for the border. */
 #include "block.h"
 #include "counts.h"
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 
 #include <math.h>
 

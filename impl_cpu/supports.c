@@ -1,6 +1,5 @@
 /* supports.c: the one gate of impl_cpu: what passes here runs; what cannot run is refused here, with the reason. */
-#include "harness/problem/names.h"
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 #include "impl_cpu/im2col/plan.h"
 
 #include <limits.h>
@@ -33,20 +32,11 @@ static cnn_status check_gemm(const cnn_fc_desc *d, cnn_error *err)
     return status;
 }
 
-static cnn_status check_limit(const cpu_context *cpu, const cnn_problem *problem, cnn_dir dir, size_t bytes,
-                              cnn_error *err)
+cnn_status cpu_supports(cnn_context *context, const cnn_request *r, cnn_error *err)
 {
-    const bool weighted = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
-    if ((double)bytes > cnn_workspace_most(problem, dir)) /* lists of taps, where kernel and image are very long */
-        return CNN_FAIL(err, CNN_UNSUPPORTED,
-                        "%zu bytes of workspace would be needed, out of proportion to this problem (%.3g at most)",
-                        bytes, cnn_workspace_most(problem, dir));
-    return weighted ? cnn_workspace_check(cpu->knobs[CPU_KNOB_WORKSPACE_LIMIT], bytes, err) : CNN_OK;
-}
-
-cnn_status cpu_supports(cnn_context *context, const cnn_problem *problem, cnn_dir dir, const cnn_algorithm *algorithm,
-                        cnn_error *err)
-{
+    const cnn_problem *problem = r->problem;
+    const cnn_algorithm *algorithm = r->algorithm;
+    const cnn_dir dir = r->dir;
     const cnn_type *t = &problem->u.type;
     if (!(cnn_op_dirs(problem) & 1u << dir))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s has no direction %s", cnn_op_name(problem->op), cnn_dir_name(dir));
@@ -62,7 +52,8 @@ cnn_status cpu_supports(cnn_context *context, const cnn_problem *problem, cnn_di
     if (problem->op == CNN_OP_FC && algorithm->id == CPU_GEMM) status = check_gemm(&problem->u.fc, err);
     if (status != CNN_OK) return status;
     size_t bytes; /* a workspace that cannot be counted is no failure later on, but a problem not supported */
-    status = cpu_workspace(context, problem, dir, algorithm, &bytes, err);
+    status = cpu_plan((const cpu_context *)context, r, NULL, &bytes, err);
     if (status == CNN_OVERFLOW) return CNN_UNSUPPORTED;
-    return status == CNN_OK ? check_limit((const cpu_context *)context, problem, dir, bytes, err) : status;
+    const bool limited = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
+    return status == CNN_OK && limited ? cnn_workspace_check(r->knobs[CPU_KNOB_WORKSPACE_LIMIT], bytes, err) : status;
 }

@@ -13,9 +13,8 @@ static cucol_geometry geometry_of(const cnn_conv_desc *d)
     return g;
 }
 
-static cucol_copy copy_of(const cucol_plan *m)
+static cucol_copy copy_of(const cnn_conv_desc *d, const cucol_plan *m)
 {
-    const cnn_conv_desc *d = m->d;
     cucol_copy copy = {.plain = cucol_view_of(d->t.layout, d->ic, d->ih, d->iw),
                        .padded = cucol_view_of(CNN_NCHW, d->ic, m->hp, m->wp)};
     copy.c = (int32_t)d->ic, copy.ih = (int32_t)d->ih, copy.iw = (int32_t)d->iw;
@@ -24,53 +23,62 @@ static cucol_copy copy_of(const cucol_plan *m)
     return copy;
 }
 
-cnn_status cucol_chunk_open(cucol_context *context, const cnn_plan *plan, void *workspace, cucol_chunk *c,
-                            cnn_error *err)
+void cucol_put_geometry(const cnn_conv_desc *d, cucol_plan *m)
 {
-    const cnn_conv_desc *d = &plan->problem.u.conv;
-    cucol_plan m;
-    const cnn_status status = cucol_plan_make(context, d, plan->dir, plan->algorithm.id, &m, err);
-    if (status != CNN_OK) return status;
-    char *base = workspace;
-    *c = (cucol_chunk){.m = m, .g = geometry_of(d), .copy = copy_of(&m)};
-    c->columns = base + m.columns_at, c->padded = base + m.padded_at;
-    c->wide = base + m.wide_at, c->sums = base + m.sums_at;
-    if (m.padded) { /* the kernels then see the copy alone */
-        c->g.tensor = c->copy.padded;
-        c->g.ih = c->copy.hp, c->g.iw = c->copy.wp;
-        c->g.h0 = c->g.w0 = 0;
+    cucol_geometry g = geometry_of(d);
+    m->copy = copy_of(d, m);
+    if (m->padded) { /* the kernels then see the copy alone */
+        g.tensor = m->copy.padded;
+        g.ih = m->copy.hp, g.iw = m->copy.wp;
+        g.h0 = g.w0 = 0;
     }
     if (d->flip) { /* the weights' first row meets the window's last */
-        c->g.h0 += (c->g.kh - 1) * c->g.hstep, c->g.hstep = -c->g.hstep;
-        c->g.w0 += (c->g.kw - 1) * c->g.wstep, c->g.wstep = -c->g.wstep;
+        g.h0 += (g.kh - 1) * g.hstep, g.hstep = -g.hstep;
+        g.w0 += (g.kw - 1) * g.wstep, g.wstep = -g.wstep;
     }
-    c->outputs.channels = (int32_t)d->oc, c->outputs.pixels = c->g.pixels;
-    c->outputs.channels_last = d->t.layout == CNN_NHWC;
-    return CNN_OK;
+    m->g = g;
+    m->outputs.channels = (int32_t)d->oc, m->outputs.pixels = g.pixels;
+    m->outputs.channels_last = d->t.layout == CNN_NHWC;
+}
+
+cucol_chunk cucol_chunk_of(const cnn_plan *plan, void *workspace)
+{
+    const cucol_plan *m = plan->state;
+    char *base = workspace;
+    return (cucol_chunk){.plan = plan,
+                         .d = &plan->problem.u.conv,
+                         .m = m,
+                         .g = m->g,
+                         .copy = m->copy,
+                         .outputs = m->outputs,
+                         .columns = base + m->columns_at,
+                         .padded = base + m->padded_at,
+                         .wide = base + m->wide_at,
+                         .sums = base + m->sums_at};
 }
 
 /* A product an image, its weights always the same; or a product a group, all images of the chunk side by side. */
 static void lay_out_matrices(cucol_chunk *c)
 {
-    const cucol_plan *m = &c->m;
+    const cucol_plan *m = c->m;
     const bool last = c->outputs.channels_last;
     c->width = m->batched ? m->pixels : c->g.n * m->pixels;
-    c->batch = m->batched ? c->g.n : m->d->g;
+    c->batch = m->batched ? c->g.n : c->d->g;
     c->weights = (cuda_matrix){m->group_rows, m->batched ? 0 : m->group_oc * m->group_rows, false};
     c->column_matrix = (cuda_matrix){c->width, m->group_rows * c->width, false};
     c->output_matrix = (cuda_matrix){c->width, m->group_oc * c->width, false};
-    if (last) c->output_matrix = (cuda_matrix){m->d->oc, m->group_oc, true};
-    if (last && m->direct) c->column_matrix = (cuda_matrix){m->d->ic, m->group_rows, true};
+    if (last) c->output_matrix = (cuda_matrix){c->d->oc, m->group_oc, true};
+    if (last && m->direct) c->column_matrix = (cuda_matrix){c->d->ic, m->group_rows, true};
     c->transposes = !m->batched && !last && c->g.n > 1; /* one image is its own wide outputs */
 }
 
 bool cucol_chunk_next(cucol_chunk *c)
 {
     c->first += c->g.n;
-    const int64_t left = c->m.d->mb - c->first, n = left < c->m.chunk ? left : c->m.chunk;
+    const int64_t left = c->d->mb - c->first, n = left < c->m->chunk ? left : c->m->chunk;
     c->g.n = c->copy.n = c->outputs.n = (int32_t)n;
-    c->g.row_stride = c->m.batched ? c->m.pixels : n * c->m.pixels;
-    c->g.image_stride = c->m.batched ? c->m.rows * c->m.pixels : c->m.pixels;
+    c->g.row_stride = c->m->batched ? c->m->pixels : n * c->m->pixels;
+    c->g.image_stride = c->m->batched ? c->m->rows * c->m->pixels : c->m->pixels;
     lay_out_matrices(c);
     return n > 0;
 }

@@ -5,9 +5,11 @@
 #include "impl_cuda_im2col/im2col.h"
 
 typedef struct cucol_chunk {
-    cucol_plan m;
+    const cnn_plan *plan;
+    const cnn_conv_desc *d;
+    const cucol_plan *m;
     cucol_geometry g;
-    cucol_copy copy; /* x or dx and its padded copy */
+    cucol_copy copy;
     cucol_outputs outputs;
     char *columns, *padded, *wide, *sums; /* workspace */
     int64_t first;                        /* image */
@@ -18,7 +20,7 @@ typedef struct cucol_chunk {
 } cucol_chunk;
 
 /* Before the first chunk; then cucol_chunk_next() until it says false. */
-cnn_status cucol_chunk_open(cucol_context *, const cnn_plan *, void *workspace, cucol_chunk *, cnn_error *);
+cucol_chunk cucol_chunk_of(const cnn_plan *, void *workspace);
 bool cucol_chunk_next(cucol_chunk *);
 
 #endif

@@ -66,12 +66,12 @@ static __global__ void gather(cucol_geometry g, const T *__restrict__ columns, T
     }
 }
 
-cnn_status cucol_col2im_gather(cucol_context *context, cnn_dtype dtype, const cucol_geometry *g, const void *columns,
-                               void *tensor, bool add, cnn_error *err)
+cnn_status cucol_col2im_gather(cucol_context *context, const cnn_plan *plan, const cucol_geometry *g,
+                               const void *columns, void *tensor, bool add, cnn_error *err)
 {
     const int64_t count = (int64_t)g->n * g->ic * g->ih * g->iw;
     const cuda_shape shape =
-        cucol_shape(context, "col2im gather", count, CUCOL_KNOB_COL2IM_THREADS, CUCOL_KNOB_COL2IM_BLOCKS);
-    return CUCOL_LAUNCH(dtype, context, shape, err, gather, *g, columns, tensor, add, divide(g->hstep, g->sh),
+        cucol_shape(context, plan, "col2im gather", count, CUCOL_KNOB_COL2IM_THREADS, CUCOL_KNOB_COL2IM_BLOCKS);
+    return CUCOL_LAUNCH(context, plan, shape, err, gather, *g, columns, tensor, add, divide(g->hstep, g->sh),
                         divide(g->wstep, g->sw));
 }

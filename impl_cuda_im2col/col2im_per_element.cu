@@ -10,10 +10,10 @@ template <typename T> static __global__ void add_elements(cucol_geometry g, cons
     for (CUDA_GRID_STRIDE(e, count)) atomicAdd(&padded[padded_offset(g, column_at(g, (uint32_t)e))], columns[e]);
 }
 
-cnn_status cucol_col2im_per_element(cucol_context *context, cnn_dtype dtype, const cucol_geometry *g,
+cnn_status cucol_col2im_per_element(cucol_context *context, const cnn_plan *plan, const cucol_geometry *g,
                                     const void *columns, void *tensor, bool, cnn_error *err)
 {
-    const cuda_shape shape = cucol_shape(context, "col2im thread_per_element", column_count(*g),
+    const cuda_shape shape = cucol_shape(context, plan, "col2im thread_per_element", column_count(*g),
                                          CUCOL_KNOB_COL2IM_THREADS, CUCOL_KNOB_COL2IM_BLOCKS);
-    return CUCOL_LAUNCH(dtype, context, shape, err, add_elements, *g, columns, tensor);
+    return CUCOL_LAUNCH(context, plan, shape, err, add_elements, *g, columns, tensor);
 }

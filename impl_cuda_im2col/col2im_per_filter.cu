@@ -17,10 +17,10 @@ template <typename T> static __global__ void add_windows(cucol_geometry g, const
     }
 }
 
-cnn_status cucol_col2im_per_filter(cucol_context *context, cnn_dtype dtype, const cucol_geometry *g,
+cnn_status cucol_col2im_per_filter(cucol_context *context, const cnn_plan *plan, const cucol_geometry *g,
                                    const void *columns, void *tensor, bool, cnn_error *err)
 {
-    const cuda_shape shape = cucol_shape(context, "col2im thread_per_filter", window_count(*g),
+    const cuda_shape shape = cucol_shape(context, plan, "col2im thread_per_filter", window_count(*g),
                                          CUCOL_KNOB_COL2IM_THREADS, CUCOL_KNOB_COL2IM_BLOCKS);
-    return CUCOL_LAUNCH(dtype, context, shape, err, add_windows, *g, columns, tensor);
+    return CUCOL_LAUNCH(context, plan, shape, err, add_windows, *g, columns, tensor);
 }

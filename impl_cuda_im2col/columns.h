@@ -67,15 +67,15 @@ template <typename T> static __device__ inline void write_bias(const cucol_bias 
 }
 
 /* Both element types behind one C function: cuda_launch() of kernel<float> or kernel<double>. */
-#define CUCOL_LAUNCH(dtype, context, shape, err, kernel, ...)                                                          \
-    ((dtype) == CNN_F32 ? cuda_launch(&(context)->cuda, (shape), (err), kernel<float>, __VA_ARGS__)                    \
-                        : cuda_launch(&(context)->cuda, (shape), (err), kernel<double>, __VA_ARGS__))
+#define CUCOL_LAUNCH(context, plan, shape, err, kernel, ...)                                                           \
+    ((plan)->problem.u.type.dtype == CNN_F32                                                                           \
+         ? cuda_launch(&(context)->cuda, (shape), (err), kernel<float>, __VA_ARGS__)                                   \
+         : cuda_launch(&(context)->cuda, (shape), (err), kernel<double>, __VA_ARGS__))
 
-static inline cuda_shape cucol_shape(const cucol_context *context, const char *kernel, int64_t count, int threads,
-                                     int blocks)
+static inline cuda_shape cucol_shape(const cucol_context *context, const cnn_plan *plan, const char *kernel,
+                                     int64_t count, int threads, int blocks)
 {
-    return cuda_shape_1d(&context->cuda, kernel, count, (int)context->cuda.knobs[threads],
-                         (int)context->cuda.knobs[blocks]);
+    return cuda_shape_1d(&context->cuda, kernel, count, plan->knobs[threads], plan->knobs[blocks]);
 }
 
 #endif

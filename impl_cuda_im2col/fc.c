@@ -2,25 +2,19 @@
  *
  * The weights' K runs over (c,h,w). An NHWC image's runs over (h,w,c), so there the weights, or dw, go through a copy
  * in that order (pad.cu with no padding), unless the image is one channel or one pixel and both orders are the same. */
+#include "harness/problem/names.h"
 #include "harness/problem/shape.h"
 #include "impl_cuda_im2col/im2col.h"
 
 #include <limits.h>
 
-typedef struct fc_plan {
-    int64_t k;
-    bool copied; /* the weights */
-    int32_t slices;
-    cucol_copy copy;
-    size_t sums_at, bytes; /* workspace: the copy of the weights, then db's slices */
-} fc_plan;
-
-static cnn_status plan_make(const cucol_context *context, const cnn_fc_desc *d, cnn_dir dir, fc_plan *m, cnn_error *err)
+cnn_status cucol_fc_plan_make(const cnn_request *r, cucol_fc_plan *m, cnn_error *err)
 {
     enum { AREA_ALIGN = 256 };
+    const cnn_fc_desc *d = &r->problem->u.fc;
+    const size_t elem = cnn_dtype_size(d->t.dtype);
     int64_t weights, outputs;
-    const size_t elem = d->t.dtype == CNN_F32 ? sizeof(float) : sizeof(double);
-    *m = (fc_plan){.slices = cucol_slices(context, d->mb, d->oc * (int64_t)elem)};
+    *m = (cucol_fc_plan){.slices = cucol_slices(r->knobs, d->mb, d->oc * (int64_t)elem)};
     if (!cnn_mul4(d->ic, d->ih, d->iw, 1, &m->k) || m->k > INT_MAX || !cnn_mul(d->mb, d->oc, &outputs) ||
         outputs > INT_MAX || !cnn_mul(d->oc, m->k, &weights))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "a side of the product or the %lld x %lld outputs are more than %d",
@@ -41,27 +35,19 @@ static cnn_status plan_make(const cucol_context *context, const cnn_fc_desc *d, 
                                .padded = cucol_view_of(CNN_NHWC, d->ic, d->ih, d->iw)};
     }
     m->sums_at = m->bytes;
-    if (dir == CNN_BWD_W && d->bias && m->slices > 1) m->bytes += (size_t)(m->slices * d->oc) * elem;
+    if (r->dir == CNN_BWD_W && d->bias && m->slices > 1) m->bytes += (size_t)(m->slices * d->oc) * elem;
     return CNN_OK;
 }
 
-cnn_status cucol_fc_workspace(const cucol_context *context, const cnn_fc_desc *d, cnn_dir dir, size_t *bytes,
-                              cnn_error *err)
-{
-    fc_plan m;
-    const cnn_status status = plan_make(context, d, dir, &m, err);
-    *bytes = m.bytes;
-    return status == CNN_OK ? cuda_check_workspace(&context->cuda, m.bytes, err) : status;
-}
-
 /* The weights in the order of an image's elements. */
-static cnn_status ordered_weights(cucol_context *context, const cnn_fc_desc *d, const fc_plan *m,
-                                  const cnn_weighted_args *args, const void **w, cnn_error *err)
+static cnn_status ordered_weights(cucol_context *context, const cnn_plan *plan, const cnn_weighted_args *args,
+                                  const void **w, cnn_error *err)
 {
+    const cucol_fc_plan *m = plan->state;
     *w = args->w;
     if (!m->copied) return CNN_OK;
     *w = args->workspace;
-    return cucol_pad(context, d->t.dtype, &m->copy, args->w, args->workspace, err);
+    return cucol_pad(context, plan, &m->copy, args->w, args->workspace, err);
 }
 
 static cucol_outputs outputs_of(const cnn_fc_desc *d)
@@ -74,14 +60,13 @@ cnn_status cucol_fc_fwd(cnn_context *cnn, const cnn_plan *plan, const cnn_weight
     cucol_context *context = (cucol_context *)cnn;
     const cnn_fc_desc *d = &plan->problem.u.fc;
     const cucol_bias bias = {.shape = outputs_of(d), .y = args->y, .b = args->b, .add = args->beta != 0};
+    const int64_t k = ((const cucol_fc_plan *)plan->state)->k;
     const void *w;
-    fc_plan m;
-    cnn_status status = plan_make(context, d, CNN_FWD, &m, err);
-    if (status == CNN_OK) status = ordered_weights(context, d, &m, args, &w, err);
-    if (status == CNN_OK && args->b) status = cucol_fill_bias(context, d->t.dtype, &bias, err);
+    cnn_status status = ordered_weights(context, plan, args, &w, err);
+    if (status == CNN_OK && args->b) status = cucol_fill_bias(context, plan, &bias, err);
     if (status != CNN_OK) return status;
     const cuda_gemm product = {
-        d->mb, d->oc, m.k, 1, {m.k, 0, false}, {m.k, 0, true}, {d->oc, 0, false}, args->b ? 1 : args->beta};
+        d->mb, d->oc, k, 1, {k, 0, false}, {k, 0, true}, {d->oc, 0, false}, args->b ? 1 : args->beta};
     return cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, args->x, w, args->y, err);
 }
 
@@ -89,40 +74,39 @@ cnn_status cucol_fc_bwd_data(cnn_context *cnn, const cnn_plan *plan, const cnn_w
 {
     cucol_context *context = (cucol_context *)cnn;
     const cnn_fc_desc *d = &plan->problem.u.fc;
+    const int64_t k = ((const cucol_fc_plan *)plan->state)->k;
     const void *w;
-    fc_plan m;
-    cnn_status status = plan_make(context, d, CNN_BWD_D, &m, err);
-    if (status == CNN_OK) status = ordered_weights(context, d, &m, args, &w, err);
+    const cnn_status status = ordered_weights(context, plan, args, &w, err);
     if (status != CNN_OK) return status;
-    const cuda_gemm product = {d->mb, m.k, d->oc, 1, {d->oc, 0, false}, {m.k, 0, false}, {m.k, 0, false}, args->beta};
+    const cuda_gemm product = {d->mb, k, d->oc, 1, {d->oc, 0, false}, {k, 0, false}, {k, 0, false}, args->beta};
     return cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, args->dy, w, args->dx, err);
 }
 
-static cnn_status bias_gradient(cucol_context *context, const cnn_fc_desc *d, const fc_plan *m,
-                                const cnn_weighted_args *args, cnn_error *err)
+static cnn_status bias_gradient(cucol_context *context, const cnn_plan *plan, const cnn_weighted_args *args,
+                                cnn_error *err)
 {
+    const cnn_fc_desc *d = &plan->problem.u.fc;
+    const cucol_fc_plan *m = plan->state;
     const cucol_outputs shape = outputs_of(d);
     const bool sliced = m->slices > 1, add = args->beta != 0;
     void *sums = sliced ? (char *)args->workspace + m->sums_at : args->db;
     const cnn_status status =
-        cucol_join_outputs(context, d->t.dtype, &shape, args->dy, NULL, sums, m->slices, add && !sliced, err);
+        cucol_join_outputs(context, plan, &shape, args->dy, NULL, sums, m->slices, add && !sliced, err);
     if (status != CNN_OK || !sliced) return status;
-    return cucol_add_slices(context, d->t.dtype, sums, m->slices, (int32_t)d->oc, args->db, add, err);
+    return cucol_add_slices(context, plan, sums, m->slices, (int32_t)d->oc, args->db, add, err);
 }
 
 cnn_status cucol_fc_bwd_weights(cnn_context *cnn, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     cucol_context *context = (cucol_context *)cnn;
     const cnn_fc_desc *d = &plan->problem.u.fc;
-    fc_plan m;
-    cnn_status status = plan_make(context, d, CNN_BWD_W, &m, err);
-    if (status != CNN_OK) return status;
+    const cucol_fc_plan *m = plan->state;
     const cuda_gemm product = {
-        d->oc, m.k, d->mb, 1, {d->oc, 0, true}, {m.k, 0, false}, {m.k, 0, false}, m.copied ? 0 : args->beta};
-    void *dw = m.copied ? args->workspace : args->dw;
-    status = cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, args->dy, args->x, dw, err);
-    if (status == CNN_OK && m.copied)
-        status = cucol_crop(context, d->t.dtype, &m.copy, args->workspace, args->dw, args->beta != 0, err);
-    if (status == CNN_OK && args->db) status = bias_gradient(context, d, &m, args, err);
+        d->oc, m->k, d->mb, 1, {d->oc, 0, true}, {m->k, 0, false}, {m->k, 0, false}, m->copied ? 0 : args->beta};
+    void *dw = m->copied ? args->workspace : args->dw;
+    cnn_status status = cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, args->dy, args->x, dw, err);
+    if (status == CNN_OK && m->copied)
+        status = cucol_crop(context, plan, &m->copy, args->workspace, args->dw, args->beta != 0, err);
+    if (status == CNN_OK && args->db) status = bias_gradient(context, plan, args, err);
     return status;
 }

@@ -19,10 +19,12 @@ static const cnn_algorithm algorithms[] = {
 
 static const cnn_knob knobs[] = {
 #define KNOB CUDA_KNOB_ROW
+#define CONTEXT_KNOB CUDA_CONTEXT_KNOB_ROW
 #define STEPS CUDA_STEPS_ROW
 #include "harness/cuda/knobs.inc"
 #include "knobs.inc"
 #undef KNOB
+#undef CONTEXT_KNOB
 #undef STEPS
 };
 
@@ -35,11 +37,11 @@ static void close_context(cnn_context *context)
 
 static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
-    cnn_status status = cuda_context_open(params, knobs, CUCOL_KNOB_COUNT, sizeof(cucol_context), context, err);
+    cnn_status status = cuda_context_open(params, sizeof(cucol_context), context, err);
     if (status != CNN_OK) return status;
     cucol_context *c = (cucol_context *)*context;
-    c->blas.pedantic = c->cuda.knobs[CUCOL_KNOB_GEMM_PEDANTIC] != 0;
-    status = cuda_blas_open(&c->cuda, &c->blas, (size_t)c->cuda.knobs[CUCOL_KNOB_GEMM_WORKSPACE] << 20, err);
+    c->blas.pedantic = params->knobs[CUCOL_KNOB_GEMM_PEDANTIC] != 0;
+    status = cuda_blas_open(&c->cuda, &c->blas, (size_t)params->knobs[CUCOL_KNOB_GEMM_WORKSPACE] << 20, err);
     if (status == CNN_OK) return CNN_OK;
     close_context(*context);
     *context = NULL;
@@ -52,9 +54,57 @@ static void describe(cnn_context *context, cnn_put_fn *put, void *user)
     cuda_blas_describe(&((cucol_context *)context)->blas, put, user);
 }
 
+/* ---- Plans. */
+
+typedef union either_plan {
+    cucol_plan conv;
+    cucol_fc_plan fc;
+} either_plan;
+
+static cnn_status settle(const cnn_request *r, either_plan *m, size_t *bytes, cnn_error *err)
+{
+    const bool fc = r->problem->op == CNN_OP_FC;
+    const cnn_status status = fc ? cucol_fc_plan_make(r, &m->fc, err) : cucol_plan_make(r, &m->conv, err);
+    if (status != CNN_OK) return status;
+    *bytes = fc ? m->fc.bytes : m->conv.bytes;
+    return cuda_check_workspace(r->knobs, *bytes, err);
+}
+
+static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error *err)
+{
+    either_plan m;
+    size_t bytes;
+    (void)context;
+    cnn_status status = cuda_check_served(r, err);
+    if (status != CNN_OK) return status;
+    if (!cuda_is_weighted(r->problem)) return cuda_pointwise_supports(r, err);
+    status = cuda_check_type(r->problem, true, err);
+    return status == CNN_OK ? settle(r, &m, &bytes, err) : status;
+}
+
+static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
+{
+    const cnn_request request = cuda_request_of(plan);
+    either_plan m;
+    (void)context;
+    if (!cuda_is_weighted(&plan->problem)) return cuda_pointwise_prepare(plan, err);
+    const cnn_status status = settle(&request, &m, &plan->workspace_bytes, err);
+    return status == CNN_OK ? cuda_keep(plan, &m, sizeof m, err) : status;
+}
+
 const cnn_impl *cnn_impl_cuda_im2col(void);
 const cnn_impl *cnn_impl_cuda_im2col(void)
 {
+    static const cnn_operations ops = {
+        .struct_size = sizeof(cnn_operations),
+        .conv_fwd = cucol_conv_fwd,
+        .conv_bwd_data = cucol_conv_bwd_data,
+        .conv_bwd_weights = cucol_conv_bwd_weights,
+        .fc_fwd = cucol_fc_fwd,
+        .fc_bwd_data = cucol_fc_bwd_data,
+        .fc_bwd_weights = cucol_fc_bwd_weights,
+        CUDA_POINTWISE_SLOTS,
+    };
     static const cnn_impl impl = {
         .abi_version = CNN_ABI_VERSION,
         .struct_size = sizeof(cnn_impl),
@@ -67,17 +117,12 @@ const cnn_impl *cnn_impl_cuda_im2col(void)
         .open = open_context,
         .close = close_context,
         .describe = describe,
-        .supports = cucol_supports,
-        .workspace = cucol_workspace,
-        .conv_fwd = cucol_conv_fwd,
-        .conv_bwd_data = cucol_conv_bwd_data,
-        .conv_bwd_weights = cucol_conv_bwd_weights,
-        .fc_fwd = cucol_fc_fwd,
-        .fc_bwd_data = cucol_fc_bwd_data,
-        .fc_bwd_weights = cucol_fc_bwd_weights,
+        .supports = supports,
+        .prepare = prepare,
+        .release = cuda_release,
+        .ops = &ops,
         CUDA_COMMON_SLOTS,
-        CUDA_POINTWISE_SLOTS,
-        CUCOL_PEAK_SLOTS,
+        .peaks = CUCOL_PEAKS,
     };
     return &impl;
 }

@@ -23,9 +23,11 @@ extern "C" {
 
 typedef enum cucol_knob_id {
     CUCOL_KNOB_BEFORE = CUDA_KNOB_COUNT - 1,
-#define KNOB(id, name, doc, min, max, def) CUCOL_KNOB_##id,
+#define KNOB(id, ...) CUCOL_KNOB_##id,
+#define CONTEXT_KNOB KNOB
 #include "knobs.inc"
 #undef KNOB
+#undef CONTEXT_KNOB
     CUCOL_KNOB_COUNT
 } cucol_knob_id;
 
@@ -39,15 +41,10 @@ enum { CUCOL_IMPLICIT_PAD, CUCOL_GATHER, CUCOL_PER_ELEMENT, CUCOL_PER_FILTER, CU
 
 /* peaks.cu: products by cuBLAS, as ceilings. An emulated device has none: the speed of a stand-in says nothing. */
 #ifdef BENCHCNN_CUDA_EMULATED
-#define CUCOL_PEAK_SLOTS .n_peaks = 0
+#define CUCOL_PEAKS NULL
 #else
-enum { CUCOL_PEAK_COUNT = 5 };
-cnn_status cucol_peak_open(cnn_context *, int index, cnn_peak *, cnn_error *);
-cnn_status cucol_peak_run(cnn_context *, const cnn_peak *, cnn_error *);
-void cucol_peak_close(cnn_context *, cnn_peak *);
-#define CUCOL_PEAK_SLOTS                                                                                               \
-    .n_peaks = CUCOL_PEAK_COUNT, .peak_open = cucol_peak_open, .peak_run = cucol_peak_run,                             \
-    .peak_close = cucol_peak_close
+#define CUCOL_PEAKS &cucol_peaks
+extern const cnn_peaks cucol_peaks;
 #endif
 
 /* ---- Geometry: what a kernel must know, passed by value. Sizes fit 32 bits (plan.c refuses others), so that index
@@ -90,42 +87,40 @@ typedef struct cucol_bias {
     bool add;
 } cucol_bias;
 
-/* ---- Kernels, one file each. dtype f32 or f64; all asynchronous on the context's stream. */
-typedef cnn_status cucol_im2col_fn(cucol_context *, cnn_dtype, const cucol_geometry *, const void *tensor,
+/* ---- Kernels, one file each, in the plan's dtype, f32 or f64; all asynchronous on the context's stream. */
+typedef cnn_status cucol_im2col_fn(cucol_context *, const cnn_plan *, const cucol_geometry *, const void *tensor,
                                    void *columns, const cucol_bias *, cnn_error *);
 extern cucol_im2col_fn cucol_im2col_per_filter,
     cucol_im2col_per_element; /* of a padded copy: they do not look for the edge */
 extern cucol_im2col_fn cucol_im2col_implicit_pad;
 /* Adds the columns up into the tensor. `add` (gather only): to what it holds, else it is overwritten; the others always
  * add, so their tensor must be zero at first. */
-typedef cnn_status cucol_col2im_fn(cucol_context *, cnn_dtype, const cucol_geometry *, const void *columns,
+typedef cnn_status cucol_col2im_fn(cucol_context *, const cnn_plan *, const cucol_geometry *, const void *columns,
                                    void *tensor, bool add, cnn_error *);
 extern cucol_col2im_fn cucol_col2im_per_filter, cucol_col2im_per_element, cucol_col2im_gather;
 
 /* pad.cu: tensor -> padded copy (zeros around it), and back (what no window read is zero). */
-cnn_status cucol_pad(cucol_context *, cnn_dtype, const cucol_copy *, const void *plain, void *padded, cnn_error *);
-cnn_status cucol_crop(cucol_context *, cnn_dtype, const cucol_copy *, const void *padded, void *plain, bool add,
+cnn_status cucol_pad(cucol_context *, const cnn_plan *, const cucol_copy *, const void *plain, void *padded,
+                     cnn_error *);
+cnn_status cucol_crop(cucol_context *, const cnn_plan *, const cucol_copy *, const void *padded, void *plain, bool add,
                       cnn_error *);
-cnn_status cucol_zero(cucol_context *, void *memory, size_t bytes, cnn_error *);
 
 /* outputs.cu: the passes over y and dy. */
-cnn_status cucol_fill_bias(cucol_context *, cnn_dtype, const cucol_bias *, cnn_error *);
+cnn_status cucol_fill_bias(cucol_context *, const cnn_plan *, const cucol_bias *, cnn_error *);
 /* y = wide + b (NULL: no bias), or y += that with `add`; wide is [channel][image][pixel], y is NCHW. */
-cnn_status cucol_split_outputs(cucol_context *, cnn_dtype, const cucol_outputs *, const void *wide, const void *b,
-                               void *y, bool add, cnn_error *);
+cnn_status cucol_split_outputs(cucol_context *, const cnn_plan *, const cucol_outputs *, const void *wide,
+                               const void *b, void *y, bool add, cnn_error *);
 /* One pass over dy for two ends, each NULL where it is not wanted: its wide copy (NCHW), and sums[slice][channel], the
  * sums over a slice of its (image, pixel), added to what is there with `add`. */
-cnn_status cucol_join_outputs(cucol_context *, cnn_dtype, const cucol_outputs *, const void *dy, void *wide, void *sums,
-                              int32_t slices, bool add, cnn_error *);
+cnn_status cucol_join_outputs(cucol_context *, const cnn_plan *, const cucol_outputs *, const void *dy, void *wide,
+                              void *sums, int32_t slices, bool add, cnn_error *);
 /* db[channel] = the sum of sums[slice][channel], slice after slice; += with `add`. */
-cnn_status cucol_add_slices(cucol_context *, cnn_dtype, const void *sums, int32_t slices, int32_t channels, void *db,
-                            bool add, cnn_error *);
+cnn_status cucol_add_slices(cucol_context *, const cnn_plan *, const void *sums, int32_t slices, int32_t channels,
+                            void *db, bool add, cnn_error *);
 
-/* ---- plan.c: how a convolution is cut into chunks; made by every call, from the problem and the knobs alone. */
+/* ---- plan.c: how a convolution is cut into chunks, from the problem and the knobs alone: plan->state. */
 typedef struct cucol_plan {
-    const cnn_conv_desc *d;
-    size_t elem; /* bytes */
-    int64_t algorithm;
+    size_t elem;                                /* bytes */
     int64_t group_oc, group_rows, rows, pixels; /* rows: of all groups */
     int64_t hp, wp;                             /* what the windows cover */
     bool padded, batched;                       /* this direction makes a padded copy; its columns are batched */
@@ -133,25 +128,35 @@ typedef struct cucol_plan {
     int64_t chunk;                              /* images */
     int32_t slices;                             /* of db */
     size_t columns_at, padded_at, wide_at, sums_at, bytes;
+    /* chunk.c's; of no images yet. */
+    cucol_geometry g;
+    cucol_copy copy; /* x or dx and its padded copy */
+    cucol_outputs outputs;
 } cucol_plan;
-cnn_status cucol_plan_make(const cucol_context *, const cnn_conv_desc *, cnn_dir, int64_t algorithm, cucol_plan *,
-                           cnn_error *);
+cnn_status cucol_plan_make(const cnn_request *, cucol_plan *, cnn_error *);
+void cucol_put_geometry(const cnn_conv_desc *, cucol_plan *);
 /* Strides of a tensor with c channels of h x w; plan.c has checked that an image fits 32 bits. */
 cucol_view cucol_view_of(cnn_layout, int64_t c, int64_t h, int64_t w);
 /* How many slices db's sum is cut into, for `count` elements a channel; `bytes` of workspace a slice. */
-int32_t cucol_slices(const cucol_context *, int64_t count, int64_t bytes);
+int32_t cucol_slices(const int64_t *knobs, int64_t count, int64_t bytes);
 
-/* ---- conv.c, fc.c: slots of cnn_impl. supports.c: its gate, and the workspace. */
+/* ---- fc.c: plan->state of a fully connected layer. */
+typedef struct cucol_fc_plan {
+    int64_t k;
+    bool copied; /* the weights */
+    int32_t slices;
+    cucol_copy copy;
+    size_t sums_at, bytes; /* workspace: the copy of the weights, then db's slices */
+} cucol_fc_plan;
+cnn_status cucol_fc_plan_make(const cnn_request *, cucol_fc_plan *, cnn_error *);
+
+/* ---- conv.c, fc.c: slots of cnn_operations. */
 cnn_status cucol_conv_fwd(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 cnn_status cucol_conv_bwd_data(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 cnn_status cucol_conv_bwd_weights(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 cnn_status cucol_fc_fwd(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 cnn_status cucol_fc_bwd_data(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 cnn_status cucol_fc_bwd_weights(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cucol_fc_workspace(const cucol_context *, const cnn_fc_desc *, cnn_dir, size_t *bytes, cnn_error *);
-cnn_status cucol_supports(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);
-cnn_status cucol_workspace(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, size_t *bytes,
-                           cnn_error *);
 
 #ifdef __cplusplus
 }

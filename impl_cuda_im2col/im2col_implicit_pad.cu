@@ -38,13 +38,13 @@ static __global__ void copy_rows(cucol_geometry g, const T *__restrict__ x, T *_
     }
 }
 
-cnn_status cucol_im2col_implicit_pad(cucol_context *context, cnn_dtype dtype, const cucol_geometry *g,
+cnn_status cucol_im2col_implicit_pad(cucol_context *context, const cnn_plan *plan, const cucol_geometry *g,
                                      const void *tensor, void *columns, const cucol_bias *bias, cnn_error *err)
 {
-    const int64_t thread_rows = context->cuda.knobs[CUCOL_KNOB_IM2COL_ROWS];
+    const int64_t thread_rows = plan->knobs[CUCOL_KNOB_IM2COL_ROWS];
     const int64_t blocks = (g->rows + thread_rows - 1) / thread_rows;
-    cuda_shape shape = cucol_shape(context, "im2col implicit_pad", window_count(*g), CUCOL_KNOB_IM2COL_THREADS,
+    cuda_shape shape = cucol_shape(context, plan, "im2col implicit_pad", window_count(*g), CUCOL_KNOB_IM2COL_THREADS,
                                    CUCOL_KNOB_IM2COL_BLOCKS);
     shape.grid.y = (unsigned)(blocks < most_grid_y ? blocks : most_grid_y);
-    return CUCOL_LAUNCH(dtype, context, shape, err, copy_rows, *g, tensor, columns, *bias, thread_rows);
+    return CUCOL_LAUNCH(context, plan, shape, err, copy_rows, *g, tensor, columns, *bias, thread_rows);
 }

@@ -12,10 +12,10 @@ static __global__ void copy_elements(cucol_geometry g, const T *padded, T *colum
     for (CUDA_GRID_STRIDE(e, count)) columns[e] = padded[padded_offset(g, column_at(g, (uint32_t)e))];
 }
 
-cnn_status cucol_im2col_per_element(cucol_context *context, cnn_dtype dtype, const cucol_geometry *g,
+cnn_status cucol_im2col_per_element(cucol_context *context, const cnn_plan *plan, const cucol_geometry *g,
                                     const void *tensor, void *columns, const cucol_bias *bias, cnn_error *err)
 {
-    const cuda_shape shape = cucol_shape(context, "im2col thread_per_element", column_count(*g),
+    const cuda_shape shape = cucol_shape(context, plan, "im2col thread_per_element", column_count(*g),
                                          CUCOL_KNOB_IM2COL_THREADS, CUCOL_KNOB_IM2COL_BLOCKS);
-    return CUCOL_LAUNCH(dtype, context, shape, err, copy_elements, *g, tensor, columns, *bias);
+    return CUCOL_LAUNCH(context, plan, shape, err, copy_elements, *g, tensor, columns, *bias);
 }

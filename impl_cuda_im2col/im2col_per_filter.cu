@@ -20,10 +20,10 @@ static __global__ void copy_windows(cucol_geometry g, const T *padded, T *column
     }
 }
 
-cnn_status cucol_im2col_per_filter(cucol_context *context, cnn_dtype dtype, const cucol_geometry *g, const void *tensor,
-                                   void *columns, const cucol_bias *bias, cnn_error *err)
+cnn_status cucol_im2col_per_filter(cucol_context *context, const cnn_plan *plan, const cucol_geometry *g,
+                                   const void *tensor, void *columns, const cucol_bias *bias, cnn_error *err)
 {
-    const cuda_shape shape = cucol_shape(context, "im2col thread_per_filter", window_count(*g),
+    const cuda_shape shape = cucol_shape(context, plan, "im2col thread_per_filter", window_count(*g),
                                          CUCOL_KNOB_IM2COL_THREADS, CUCOL_KNOB_IM2COL_BLOCKS);
-    return CUCOL_LAUNCH(dtype, context, shape, err, copy_windows, *g, tensor, columns, *bias);
+    return CUCOL_LAUNCH(context, plan, shape, err, copy_windows, *g, tensor, columns, *bias);
 }

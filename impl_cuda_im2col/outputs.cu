@@ -9,11 +9,12 @@ enum { LANES = 32, MOST_THREADS = 1024 };
 
 template <typename T> static __global__ void fill_bias(cucol_bias bias) { write_bias<T>(bias); }
 
-cnn_status cucol_fill_bias(cucol_context *context, cnn_dtype dtype, const cucol_bias *bias, cnn_error *err)
+cnn_status cucol_fill_bias(cucol_context *context, const cnn_plan *plan, const cucol_bias *bias, cnn_error *err)
 {
     const int64_t count = (int64_t)bias->shape.n * bias->shape.channels * bias->shape.pixels;
-    const cuda_shape shape = cucol_shape(context, "bias", count, CUCOL_KNOB_OUTPUTS_THREADS, CUCOL_KNOB_OUTPUTS_BLOCKS);
-    return CUCOL_LAUNCH(dtype, context, shape, err, fill_bias, *bias);
+    const cuda_shape shape =
+        cucol_shape(context, plan, "bias", count, CUCOL_KNOB_OUTPUTS_THREADS, CUCOL_KNOB_OUTPUTS_BLOCKS);
+    return CUCOL_LAUNCH(context, plan, shape, err, fill_bias, *bias);
 }
 
 template <typename T> static __global__ void split_outputs(cucol_outputs s, const T *wide, const T *b, T *y, bool add)
@@ -28,12 +29,12 @@ template <typename T> static __global__ void split_outputs(cucol_outputs s, cons
     }
 }
 
-cnn_status cucol_split_outputs(cucol_context *context, cnn_dtype dtype, const cucol_outputs *s, const void *wide,
+cnn_status cucol_split_outputs(cucol_context *context, const cnn_plan *plan, const cucol_outputs *s, const void *wide,
                                const void *b, void *y, bool add, cnn_error *err)
 {
-    const cuda_shape shape = cucol_shape(context, "split outputs", (int64_t)s->n * s->channels * s->pixels,
+    const cuda_shape shape = cucol_shape(context, plan, "split outputs", (int64_t)s->n * s->channels * s->pixels,
                                          CUCOL_KNOB_OUTPUTS_THREADS, CUCOL_KNOB_OUTPUTS_BLOCKS);
-    return CUCOL_LAUNCH(dtype, context, shape, err, split_outputs, *s, wide, b, y, add);
+    return CUCOL_LAUNCH(context, plan, shape, err, split_outputs, *s, wide, b, y, add);
 }
 
 /* A block takes one slice of the (image, pixel) of `width` channels: one in NCHW, where pixels are neighbours, LANES of
@@ -68,14 +69,14 @@ static __global__ void join_outputs(cucol_outputs s, const T *dy, T *wide, T *su
     *target = add ? *target + partial[lane] : partial[lane];
 }
 
-cnn_status cucol_join_outputs(cucol_context *context, cnn_dtype dtype, const cucol_outputs *s, const void *dy,
+cnn_status cucol_join_outputs(cucol_context *context, const cnn_plan *plan, const cucol_outputs *s, const void *dy,
                               void *wide, void *sums, int32_t slices, bool add, cnn_error *err)
 {
     const int32_t width = s->channels_last ? LANES : 1;
     const dim3 grid((unsigned)((s->channels + width - 1) / width), (unsigned)slices);
-    const dim3 block((unsigned)context->cuda.knobs[CUCOL_KNOB_OUTPUTS_THREADS]);
+    const dim3 block((unsigned)plan->knobs[CUCOL_KNOB_OUTPUTS_THREADS]);
     const cuda_shape shape = {"join outputs", grid, block, 0};
-    return CUCOL_LAUNCH(dtype, context, shape, err, join_outputs, *s, dy, wide, sums, width, add);
+    return CUCOL_LAUNCH(context, plan, shape, err, join_outputs, *s, dy, wide, sums, width, add);
 }
 
 template <typename T>
@@ -88,10 +89,10 @@ static __global__ void add_slices(const T *sums, int32_t slices, int32_t channel
     }
 }
 
-cnn_status cucol_add_slices(cucol_context *context, cnn_dtype dtype, const void *sums, int32_t slices, int32_t channels,
-                            void *db, bool add, cnn_error *err)
+cnn_status cucol_add_slices(cucol_context *context, const cnn_plan *plan, const void *sums, int32_t slices,
+                            int32_t channels, void *db, bool add, cnn_error *err)
 {
     const cuda_shape shape =
-        cucol_shape(context, "add slices", channels, CUCOL_KNOB_OUTPUTS_THREADS, CUCOL_KNOB_OUTPUTS_BLOCKS);
-    return CUCOL_LAUNCH(dtype, context, shape, err, add_slices, sums, slices, channels, db, add);
+        cucol_shape(context, plan, "add slices", channels, CUCOL_KNOB_OUTPUTS_THREADS, CUCOL_KNOB_OUTPUTS_BLOCKS);
+    return CUCOL_LAUNCH(context, plan, shape, err, add_slices, sums, slices, channels, db, add);
 }

@@ -50,23 +50,18 @@ template <typename T> static __global__ void crop(cucol_copy s, const T *padded,
     }
 }
 
-cnn_status cucol_pad(cucol_context *context, cnn_dtype dtype, const cucol_copy *s, const void *plain, void *padded,
+cnn_status cucol_pad(cucol_context *context, const cnn_plan *plan, const cucol_copy *s, const void *plain, void *padded,
                      cnn_error *err)
 {
-    const cuda_shape shape = cucol_shape(context, "padded copy", (int64_t)s->n * s->c * s->hp * s->wp,
+    const cuda_shape shape = cucol_shape(context, plan, "padded copy", (int64_t)s->n * s->c * s->hp * s->wp,
                                          CUCOL_KNOB_IM2COL_THREADS, CUCOL_KNOB_IM2COL_BLOCKS);
-    return CUCOL_LAUNCH(dtype, context, shape, err, pad, *s, plain, padded);
+    return CUCOL_LAUNCH(context, plan, shape, err, pad, *s, plain, padded);
 }
 
-cnn_status cucol_crop(cucol_context *context, cnn_dtype dtype, const cucol_copy *s, const void *padded, void *plain,
-                      bool add, cnn_error *err)
+cnn_status cucol_crop(cucol_context *context, const cnn_plan *plan, const cucol_copy *s, const void *padded,
+                      void *plain, bool add, cnn_error *err)
 {
-    const cuda_shape shape = cucol_shape(context, "cropped copy", (int64_t)s->n * s->c * s->ih * s->iw,
+    const cuda_shape shape = cucol_shape(context, plan, "cropped copy", (int64_t)s->n * s->c * s->ih * s->iw,
                                          CUCOL_KNOB_COL2IM_THREADS, CUCOL_KNOB_COL2IM_BLOCKS);
-    return CUCOL_LAUNCH(dtype, context, shape, err, crop, *s, padded, plain, add);
-}
-
-cnn_status cucol_zero(cucol_context *context, void *memory, size_t bytes, cnn_error *err)
-{
-    return cuda_fill(reinterpret_cast<cnn_context *>(context), memory, 0, bytes, err);
+    return CUCOL_LAUNCH(context, plan, shape, err, crop, *s, padded, plain, add);
 }

@@ -17,13 +17,15 @@ struct gemm_row {
     int side;
 };
 
-static const gemm_row rows[CUCOL_PEAK_COUNT] = {
+static const gemm_row rows[] = {
     {CNN_F32, CNN_MATH_F32, CUDA_R_32F, CUBLAS_COMPUTE_32F, 4, 4096},
     {CNN_F32, CNN_MATH_TF32, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 4, 8192},
     {CNN_F32, CNN_MATH_F16, CUDA_R_16F, CUBLAS_COMPUTE_32F, 2, 8192},
     {CNN_F32, CNN_MATH_BF16, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 2, 8192},
     {CNN_F64, CNN_MATH_F32, CUDA_R_64F, CUBLAS_COMPUTE_64F, 8, 4096},
 };
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
 
 /* The matrices a, b and c, one after the other; which row of the table stands in the peak's dtype and math. */
 static const gemm_row *row_of(const cnn_peak *peak)
@@ -57,8 +59,8 @@ template <typename T> __global__ void peak_numbers(T *to, int64_t count)
 
 template <typename T> static cnn_status fill(cuda_context *c, void *to, int64_t count, cnn_error *err)
 {
-    return cuda_launch(c, cuda_shape_1d(c, "peak_numbers", count, 0, 0), err, peak_numbers<T>, static_cast<T *>(to),
-                       count);
+    return cuda_launch(c, cuda_shape_pointwise(c, c->knobs, "peak_numbers", count), err, peak_numbers<T>,
+                       static_cast<T *>(to), count);
 }
 
 static cnn_status fill_row(cuda_context *c, const gemm_row *row, void *to, int64_t count, cnn_error *err)
@@ -69,12 +71,17 @@ static cnn_status fill_row(cuda_context *c, const gemm_row *row, void *to, int64
     return fill<float>(c, to, count, err);
 }
 
-extern "C" cnn_status cucol_peak_open(cnn_context *context, int index, cnn_peak *peak, cnn_error *err)
+static void peak_close(cnn_context *context, cnn_peak *peak)
+{
+    if (peak->state != nullptr) cuda_memory.free(context, peak->state);
+    peak->state = nullptr;
+}
+
+static cnn_status peak_open(cnn_context *context, int index, cnn_peak *peak, cnn_error *err)
 {
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
     memset(peak, 0, sizeof *peak);
-    if (index < 0 || index >= CUCOL_PEAK_COUNT)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no ceiling number %d", index);
+    if (index < 0 || index >= ROWS) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no ceiling number %d", index);
     const gemm_row *row = &rows[index];
     const int64_t matrix = (int64_t)row->side * row->side;
     /* Before Ampere there is neither TF32 nor bf16. */
@@ -87,13 +94,13 @@ extern "C" cnn_status cucol_peak_open(cnn_context *context, int index, cnn_peak 
     peak->dtype = row->dtype;
     peak->math = row->math;
     peak->amount = 2.0 * (double)matrix * row->side;
-    cnn_status status = cuda_alloc(context, 3 * (size_t)matrix * row->elem, &peak->state, err);
+    cnn_status status = cuda_memory.alloc(context, 3 * (size_t)matrix * row->elem, &peak->state, err);
     if (status == CNN_OK) status = fill_row(c, row, peak->state, 3 * matrix, err);
-    if (status != CNN_OK) cucol_peak_close(context, peak);
+    if (status != CNN_OK) peak_close(context, peak);
     return status;
 }
 
-extern "C" cnn_status cucol_peak_run(cnn_context *context, const cnn_peak *peak, cnn_error *err)
+static cnn_status peak_run(cnn_context *context, const cnn_peak *peak, cnn_error *err)
 {
     cucol_context *c = reinterpret_cast<cucol_context *>(context);
     const gemm_row *row = row_of(peak);
@@ -112,9 +119,5 @@ extern "C" cnn_status cucol_peak_run(cnn_context *context, const cnn_peak *peak,
     return CNN_FAIL(err, CNN_DEVICE, "cublasGemmEx of %d x %d: %s", n, n, cublasGetStatusString(status));
 }
 
-extern "C" void cucol_peak_close(cnn_context *context, cnn_peak *peak)
-{
-    if (peak->state != nullptr) cuda_free(context, peak->state);
-    peak->state = nullptr;
-}
+const cnn_peaks cucol_peaks = {ROWS, peak_open, peak_run, peak_close};
 #endif

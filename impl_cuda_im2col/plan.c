@@ -1,4 +1,5 @@
 /* plan.c: how one direction of one convolution is cut into chunks of images, and where its workspace holds what. */
+#include "harness/problem/names.h"
 #include "harness/problem/shape.h"
 #include "impl_cuda_im2col/im2col.h"
 
@@ -12,10 +13,10 @@ cucol_view cucol_view_of(cnn_layout layout, int64_t c, int64_t h, int64_t w)
     return (cucol_view){c * h * w, 1, (int32_t)(w * c), (int32_t)c};
 }
 
-int32_t cucol_slices(const cucol_context *context, int64_t count, int64_t bytes)
+int32_t cucol_slices(const int64_t *knobs, int64_t count, int64_t bytes)
 {
-    const size_t room = cuda_workspace_limit(&context->cuda) / 4 / (size_t)bytes; /* the columns want the rest */
-    int64_t slices = count / ELEMENTS_A_SLICE, most = context->cuda.knobs[CUCOL_KNOB_OUTPUTS_SLICES];
+    const size_t room = cuda_workspace_limit(knobs) / 4 / (size_t)bytes; /* the columns want the rest */
+    int64_t slices = count / ELEMENTS_A_SLICE, most = knobs[CUCOL_KNOB_OUTPUTS_SLICES];
     if ((size_t)most > room) most = (int64_t)room;
     if (slices > most) slices = most;
     return (int32_t)(slices < 1 ? 1 : slices);
@@ -47,9 +48,8 @@ static cnn_status check_image(const char *what, int64_t c, int64_t h, int64_t w,
 }
 
 /* Everything of one image that a kernel runs over; *most is the largest count. */
-static cnn_status check_images(const cucol_plan *m, int64_t *most, cnn_error *err)
+static cnn_status check_images(const cnn_conv_desc *d, const cucol_plan *m, int64_t *most, cnn_error *err)
 {
-    const cnn_conv_desc *d = m->d;
     cnn_status status = check_image("input elements", d->ic, d->ih, d->iw, most, err);
     if (status == CNN_OK) status = check_image("outputs", d->oc, d->oh, d->ow, most, err);
     if (status == CNN_OK) status = check_image("elements that the windows cover", d->ic, m->hp, m->wp, most, err);
@@ -65,12 +65,15 @@ static size_t area(size_t *bytes, int64_t count, size_t elem)
     return start;
 }
 
-static cnn_status cut(cucol_plan *m, int64_t budget, int64_t most, bool wide, cnn_dir dir, cnn_error *err)
+static cnn_status cut(const cnn_request *r, int64_t most, cucol_plan *m, cnn_error *err)
 {
-    const cnn_conv_desc *d = m->d;
+    const cnn_conv_desc *d = &r->problem->u.conv;
+    const size_t own = (size_t)r->knobs[CUCOL_KNOB_WORKSPACE] << 20, all = cuda_workspace_limit(r->knobs);
+    const bool wide = d->t.layout == CNN_NCHW && !m->batched && d->mb > 1;
+    const int64_t budget = (int64_t)(own < all ? own : all);
     const int64_t columns = m->direct ? 0 : m->rows * m->pixels, padded = m->padded ? d->ic * m->hp * m->wp : 0;
     const int64_t outputs = wide ? d->oc * m->pixels : 0;
-    const int64_t sums = dir == CNN_BWD_W && d->bias && m->slices > 1 ? m->slices * d->oc : 0;
+    const int64_t sums = r->dir == CNN_BWD_W && d->bias && m->slices > 1 ? m->slices * d->oc : 0;
     const int64_t areas = (columns > 0) + (padded > 0) + (outputs > 0) + (sums > 0);
     const int64_t fixed = sums * (int64_t)m->elem + areas * AREA_ALIGN;
     const int64_t image = (columns + padded + outputs) * (int64_t)m->elem;
@@ -92,10 +95,11 @@ static cnn_status cut(cucol_plan *m, int64_t budget, int64_t most, bool wide, cn
 
 /* Small maps make products too small to fill the device: they go together as one, at the price of a pass over y. A
  * group is a batch of its own, and BWD_W sums over the images: both want all images of a chunk in one product. */
-static bool choose_batched(const cucol_context *context, const cnn_conv_desc *d, cnn_dir dir, int64_t pixels)
+static bool choose_batched(const cnn_request *r, int64_t pixels)
 {
-    if (d->t.layout == CNN_NHWC || d->g > 1 || dir == CNN_BWD_W) return false;
-    const int64_t knob = context->cuda.knobs[CUCOL_KNOB_GEMM_BATCHED];
+    const cnn_conv_desc *d = &r->problem->u.conv;
+    const int64_t knob = r->knobs[CUCOL_KNOB_GEMM_BATCHED];
+    if (d->t.layout == CNN_NHWC || d->g > 1 || r->dir == CNN_BWD_W) return false;
     return knob == 1 || (knob == 2 && pixels >= BATCHED_FROM_PIXELS);
 }
 
@@ -108,29 +112,27 @@ static bool is_direct(const cnn_conv_desc *d, cnn_dir dir)
     return pointwise && (d->t.layout == CNN_NHWC || d->mb == 1 || (d->g == 1 && dir != CNN_BWD_W));
 }
 
-cnn_status cucol_plan_make(const cucol_context *context, const cnn_conv_desc *d, cnn_dir dir, int64_t algorithm,
-                           cucol_plan *m, cnn_error *err)
+cnn_status cucol_plan_make(const cnn_request *r, cucol_plan *m, cnn_error *err)
 {
+    const cnn_conv_desc *d = &r->problem->u.conv;
+    const int64_t algorithm = r->algorithm->id;
     int64_t most = 1;
     cnn_status status = check_sizes(d, err);
     if (status != CNN_OK) return status;
-    *m = (cucol_plan){.d = d,
-                      .elem = d->t.dtype == CNN_F32 ? sizeof(float) : sizeof(double),
-                      .algorithm = algorithm,
+    *m = (cucol_plan){.elem = cnn_dtype_size(d->t.dtype),
                       .group_oc = d->oc / d->g,
                       .hp = (d->oh - 1) * d->sh + cnn_extent(d->kh, d->dh),
                       .wp = (d->ow - 1) * d->sw + cnn_extent(d->kw, d->dw)};
-    if ((status = check_images(m, &most, err)) != CNN_OK) return status;
+    if ((status = check_images(d, m, &most, err)) != CNN_OK) return status;
     m->rows = d->ic * d->kh * d->kw;
     m->group_rows = m->rows / d->g;
     m->pixels = d->oh * d->ow;
     m->padded = algorithm == CUCOL_PER_FILTER || algorithm == CUCOL_PER_ELEMENT ||
-                (algorithm == CUCOL_GATHER && dir != CNN_BWD_D);
-    m->direct = algorithm == CUCOL_IMPLICIT_PAD && is_direct(d, dir);
-    m->batched = m->direct ? d->t.layout == CNN_NCHW && d->mb > 1 : choose_batched(context, d, dir, m->pixels);
-    m->slices = cucol_slices(context, d->mb * m->pixels, d->oc * (int64_t)m->elem);
-    const bool wide = d->t.layout == CNN_NCHW && !m->batched && d->mb > 1;
-    const size_t own = (size_t)context->cuda.knobs[CUCOL_KNOB_WORKSPACE] << 20,
-                 all = cuda_workspace_limit(&context->cuda);
-    return cut(m, (int64_t)(own < all ? own : all), most, wide, dir, err);
+                (algorithm == CUCOL_GATHER && r->dir != CNN_BWD_D);
+    m->direct = algorithm == CUCOL_IMPLICIT_PAD && is_direct(d, r->dir);
+    m->batched = m->direct ? d->t.layout == CNN_NCHW && d->mb > 1 : choose_batched(r, m->pixels);
+    m->slices = cucol_slices(r->knobs, d->mb * m->pixels, d->oc * (int64_t)m->elem);
+    status = cut(r, most, m, err);
+    if (status == CNN_OK) cucol_put_geometry(d, m);
+    return status;
 }

@@ -22,14 +22,14 @@ template <typename T> static __global__ void bwd_d_v1(conv_shape<int64_t> s, con
             }
 }
 
-static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
+    const cnn_conv_desc *d = &plan->problem.u.conv;
     const size_t bytes = (size_t)(d->mb * d->ic * d->ih * d->iw) * element_size(d);
     const cnn_status status =
-        a->beta == 0 ? cuda_fill(reinterpret_cast<cnn_context *>(context), a->dx, 0, bytes, err) : CNN_OK;
+        a->beta == 0 ? cuda_memory.fill(reinterpret_cast<cnn_context *>(context), a->dx, 0, bytes, err) : CNN_OK;
     if (status != CNN_OK) return status;
-    return NAIVE_LAUNCH(d->t.dtype, context, v1_shape(context, d, "bwd_d_v1"), err, bwd_d_v1, conv_shape_of<int64_t>(d),
-                        a->dy, a->w, a->dx);
+    return NAIVE_LAUNCH(context, plan, err, bwd_d_v1, conv_shape_of<int64_t>(d), a->dy, a->w, a->dx);
 }
 
-const naive_kernel naive_bwd_d_v1 = {run, v1_check, NULL};
+const naive_kernel naive_bwd_d_v1 = {"bwd_d_v1", v1_fit, run};

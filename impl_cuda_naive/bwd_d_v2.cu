@@ -41,10 +41,17 @@ static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
     }
 }
 
-static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *)
 {
-    const cuda_shape shape = v2_shape(context, "bwd_d_v2", d->mb * d->ic * d->ih * d->iw);
-    return NAIVE_LAUNCH_INDEXED(d, context, shape, err, bwd_d_v2, a->dy, a->w, a->dx, a->beta != 0);
+    const cnn_conv_desc *d = &r->problem->u.conv;
+    naive_put_stride(context, d->mb * d->ic * d->ih * d->iw, r->knobs[NAIVE_KNOB_V2_THREADS],
+                     r->knobs[NAIVE_KNOB_V2_BLOCKS], l);
+    return CNN_OK;
 }
 
-const naive_kernel naive_bwd_d_v2 = {run, NULL, NULL};
+static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    return NAIVE_LAUNCH_INDEXED(context, plan, err, bwd_d_v2, a->dy, a->w, a->dx, a->beta != 0);
+}
+
+const naive_kernel naive_bwd_d_v2 = {"bwd_d_v2", fit, run};

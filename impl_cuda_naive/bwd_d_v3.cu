@@ -7,14 +7,4 @@
  * memory traffic for dx is what the L2 cache makes of it. */
 #include "impl_cuda_naive/tile.h"
 
-static cnn_status check(const cuda_context *context, const cnn_conv_desc *d, cnn_error *err)
-{
-    return tile_check(context, d, CNN_BWD_D, "bwd_d_v3", err);
-}
-
-static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
-{
-    return tile_run(context, d, CNN_BWD_D, "bwd_d_v3", a->dy, a->w, NULL, a->dx, a->beta != 0, err);
-}
-
-const naive_kernel naive_bwd_d_v3 = {run, check, NULL};
+const naive_kernel naive_bwd_d_v3 = {"bwd_d_v3", tile_fit, tile_run};

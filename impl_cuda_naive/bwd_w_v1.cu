@@ -49,24 +49,19 @@ static __global__ void bwd_w_v1(conv_shape<int64_t> s, const T *x, const T *dy, 
 }
 
 /* A thread a weight and, with a bias, a thread an output channel. */
-static int64_t blocks_of(const cuda_context *context, const cnn_conv_desc *d)
+static cnn_status fit(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *)
 {
+    const cnn_conv_desc *d = &r->problem->u.conv;
     const int64_t weights = d->oc * (d->ic / d->g) * d->kh * d->kw;
-    return ceil_div(weights + (d->bias ? d->oc : 0), context->knobs[NAIVE_KNOB_V1_THREADS]);
+    l->block[0] = r->knobs[NAIVE_KNOB_V1_THREADS];
+    l->grid[0] = ceil_div(weights + (d->bias ? d->oc : 0), l->block[0]);
+    return CNN_OK;
 }
 
-static cnn_status check(const cuda_context *context, const cnn_conv_desc *d, cnn_error *err)
+static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    const int64_t grid[3] = {blocks_of(context, d), 1, 1}, block[3] = {context->knobs[NAIVE_KNOB_V1_THREADS], 1, 1};
-    return naive_grid_check(context, "v1", grid, block, err);
+    return NAIVE_LAUNCH(context, plan, err, bwd_w_v1, conv_shape_of<int64_t>(&plan->problem.u.conv), a->x, a->dy, a->dw,
+                        a->db, a->beta != 0);
 }
 
-static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
-{
-    const cuda_shape shape = {"bwd_w_v1", dim3((unsigned)blocks_of(context, d)),
-                              dim3((unsigned)context->knobs[NAIVE_KNOB_V1_THREADS]), 0};
-    return NAIVE_LAUNCH(d->t.dtype, context, shape, err, bwd_w_v1, conv_shape_of<int64_t>(d), a->x, a->dy, a->dw, a->db,
-                        a->beta != 0);
-}
-
-const naive_kernel naive_bwd_w_v1 = {run, check, NULL};
+const naive_kernel naive_bwd_w_v1 = {"bwd_w_v1", fit, run};

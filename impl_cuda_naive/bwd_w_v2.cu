@@ -58,14 +58,20 @@ static __global__ void bwd_w_v2(conv_shape<I> s, const T *__restrict__ x, const 
     }
 }
 
-static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *)
 {
+    const cnn_conv_desc *d = &r->problem->u.conv;
     const int64_t sums = d->oc * (d->ic / d->g) * d->kh * d->kw + (d->bias ? d->oc : 0);
-    const int64_t knob = context->knobs[NAIVE_KNOB_V2_REDUCE_BLOCKS] * context->limits.multiprocessors;
-    const int64_t most = knob > 0 ? smaller(knob, context->limits.grid_dim[0]) : context->limits.grid_dim[0];
-    const cuda_shape shape = {"bwd_w_v2", dim3((unsigned)smaller(sums, most)),
-                              dim3((unsigned)context->knobs[NAIVE_KNOB_V2_REDUCE]), 0};
-    return NAIVE_LAUNCH_INDEXED(d, context, shape, err, bwd_w_v2, a->x, a->dy, a->dw, a->db, a->beta != 0);
+    const int64_t knob = r->knobs[NAIVE_KNOB_V2_REDUCE_BLOCKS] * context->limits.multiprocessors;
+    const int64_t most = context->limits.grid_dim[0];
+    l->grid[0] = smaller(sums, knob > 0 ? smaller(knob, most) : most);
+    l->block[0] = r->knobs[NAIVE_KNOB_V2_REDUCE];
+    return CNN_OK;
 }
 
-const naive_kernel naive_bwd_w_v2 = {run, NULL, NULL};
+static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    return NAIVE_LAUNCH_INDEXED(context, plan, err, bwd_w_v2, a->x, a->dy, a->dw, a->db, a->beta != 0);
+}
+
+const naive_kernel naive_bwd_w_v2 = {"bwd_w_v2", fit, run};

@@ -5,14 +5,9 @@
  * for, however few the weights. db costs nothing: it is one more column. */
 #include "impl_cuda_naive/weights.h"
 
-static cnn_status check(const cuda_context *context, const cnn_conv_desc *d, cnn_error *err)
+static cnn_status fit(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *err)
 {
-    return weights_check(context, d, "bwd_w_v3", "v2", err);
+    return weights_fit(&r->problem->u.conv, r->knobs, "v2", l, err);
 }
 
-static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
-{
-    return weights_run(context, d, a, "bwd_w_v3", err);
-}
-
-const naive_kernel naive_bwd_w_v3 = {run, check, weights_workspace};
+const naive_kernel naive_bwd_w_v3 = {"bwd_w_v3", fit, weights_run};

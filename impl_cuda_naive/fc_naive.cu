@@ -60,56 +60,36 @@ static fc_naive_shape shape_of(const cnn_fc_desc *d)
             d->ih, d->iw, tensor_strides_of<int64_t>(d->t.layout, d->ic, d->ih, d->iw)};
 }
 
-static cuda_shape launch_of(const cuda_context *context, const char *kernel, int64_t results)
+/* A thread a result: of BWD_W the weights and, behind the last one, the biases. */
+static cnn_status fit(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *)
 {
-    const int64_t threads = context->knobs[NAIVE_KNOB_V1_THREADS];
-    return {kernel, dim3((unsigned)ceil_div(results, threads)), dim3((unsigned)threads), 0};
+    const cnn_fc_desc *d = &r->problem->u.fc;
+    const int64_t inputs = d->ic * d->ih * d->iw, weights = d->oc * inputs + (d->bias ? d->oc : 0);
+    const int64_t results[CNN_DIR_COUNT] = {d->mb * d->oc, d->mb * inputs, weights};
+    l->block[0] = r->knobs[NAIVE_KNOB_V1_THREADS];
+    l->grid[0] = ceil_div(results[r->dir], l->block[0]);
+    return CNN_OK;
 }
 
-static int64_t weight_results(const cnn_fc_desc *d) { return d->oc * d->ic * d->ih * d->iw + (d->bias ? d->oc : 0); }
-
-static cnn_status run_fwd(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status run_fwd(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return NAIVE_LAUNCH(d->t.dtype, context, launch_of(context, "fc_naive_fwd", d->mb * d->oc), err, fc_naive_fwd,
-                        shape_of(d), a->x, a->w, a->b, a->y, a->beta != 0);
-}
-
-static cnn_status run_bwd_data(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)
-{
-    const cuda_shape shape = launch_of(context, "fc_naive_bwd_data", d->mb * d->ic * d->ih * d->iw);
-    return NAIVE_LAUNCH(d->t.dtype, context, shape, err, fc_naive_bwd_data, shape_of(d), a->dy, a->w, a->dx,
+    return NAIVE_LAUNCH(context, plan, err, fc_naive_fwd, shape_of(&plan->problem.u.fc), a->x, a->w, a->b, a->y,
                         a->beta != 0);
 }
 
-static cnn_status run_bwd_weights(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a,
+static cnn_status run_bwd_data(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    return NAIVE_LAUNCH(context, plan, err, fc_naive_bwd_data, shape_of(&plan->problem.u.fc), a->dy, a->w, a->dx,
+                        a->beta != 0);
+}
+
+static cnn_status run_bwd_weights(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a,
                                   cnn_error *err)
 {
-    const cuda_shape shape = launch_of(context, "fc_naive_bwd_weights", weight_results(d));
-    return NAIVE_LAUNCH(d->t.dtype, context, shape, err, fc_naive_bwd_weights, shape_of(d), a->x, a->dy, a->dw, a->db,
-                        a->beta != 0);
+    return NAIVE_LAUNCH(context, plan, err, fc_naive_bwd_weights, shape_of(&plan->problem.u.fc), a->x, a->dy, a->dw,
+                        a->db, a->beta != 0);
 }
 
-static cnn_status check_results(const cuda_context *context, int64_t results, cnn_error *err)
-{
-    const int64_t threads = context->knobs[NAIVE_KNOB_V1_THREADS];
-    const int64_t grid[3] = {ceil_div(results, threads), 1, 1}, block[3] = {threads, 1, 1};
-    return naive_grid_check(context, "fc naive", grid, block, err);
-}
-
-static cnn_status check_fwd(const cuda_context *context, const cnn_fc_desc *d, cnn_error *err)
-{
-    return check_results(context, d->mb * d->oc, err);
-}
-
-static cnn_status check_bwd_data(const cuda_context *context, const cnn_fc_desc *d, cnn_error *err)
-{
-    return check_results(context, d->mb * d->ic * d->ih * d->iw, err);
-}
-
-static cnn_status check_bwd_weights(const cuda_context *context, const cnn_fc_desc *d, cnn_error *err)
-{
-    return check_results(context, weight_results(d), err);
-}
-
-const naive_fc_kernel naive_fc_naive[CNN_DIR_COUNT] = {
-    {run_fwd, check_fwd, NULL}, {run_bwd_data, check_bwd_data, NULL}, {run_bwd_weights, check_bwd_weights, NULL}};
+const naive_kernel naive_fc_naive_fwd = {"fc_naive_fwd", fit, run_fwd},
+                   naive_fc_naive_bwd_data = {"fc_naive_bwd_data", fit, run_bwd_data},
+                   naive_fc_naive_bwd_weights = {"fc_naive_bwd_weights", fit, run_bwd_weights};

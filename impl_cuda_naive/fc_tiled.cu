@@ -107,29 +107,34 @@ static fc_tiled_shape shape_of(const cnn_fc_desc *d)
     return {d->mb, d->oc, d->ic * pixels, straight ? 1 : d->ic, straight ? d->ic * pixels : pixels};
 }
 
-/* The largest tile that still makes enough warps; a knob that is not 0 decides its side. */
-static void choose_tile(const cuda_context *context, const cnn_fc_desc *d, int *outputs, int *images)
+/* A thread's or warp's tile: the largest that still makes enough of them; a knob that is not 0 decides its side. */
+struct fc_tile {
+    int outputs, images;
+};
+
+static cnn_status fit_fwd(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *)
 {
-    const int64_t *knobs = context->knobs;
-    *outputs = *images = 4;
-    while (*images > 1 && ceil_div(d->oc, *outputs) * ceil_div(d->mb, *images) < BUSY_WARPS) *images /= 2;
-    while (*outputs > 1 && ceil_div(d->oc, *outputs) * ceil_div(d->mb, *images) < BUSY_WARPS) *outputs /= 2;
-    if (knobs[NAIVE_KNOB_FC_OUTPUTS] != 0) *outputs = (int)knobs[NAIVE_KNOB_FC_OUTPUTS];
-    if (knobs[NAIVE_KNOB_FC_IMAGES] != 0) *images = (int)knobs[NAIVE_KNOB_FC_IMAGES];
+    const cnn_fc_desc *d = &r->problem->u.fc;
+    const int64_t *knobs = r->knobs;
+    fc_tile t = {4, 4};
+    while (t.images > 1 && ceil_div(d->oc, t.outputs) * ceil_div(d->mb, t.images) < BUSY_WARPS) t.images /= 2;
+    while (t.outputs > 1 && ceil_div(d->oc, t.outputs) * ceil_div(d->mb, t.images) < BUSY_WARPS) t.outputs /= 2;
+    if (knobs[NAIVE_KNOB_FC_OUTPUTS] != 0) t.outputs = (int)knobs[NAIVE_KNOB_FC_OUTPUTS];
+    if (knobs[NAIVE_KNOB_FC_IMAGES] != 0) t.images = (int)knobs[NAIVE_KNOB_FC_IMAGES];
+    naive_put_args(l, t);
+    naive_put_stride(context, ceil_div(d->oc, t.outputs) * ceil_div(d->mb, t.images) * WARP,
+                     knobs[NAIVE_KNOB_FC_THREADS], knobs[NAIVE_KNOB_FC_BLOCKS], l);
+    return CNN_OK;
 }
 
 template <typename T>
-static cnn_status launch_fwd(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status launch_fwd(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    int outputs, images;
-    choose_tile(context, d, &outputs, &images);
-    const int64_t tiles = ceil_div(d->oc, outputs) * ceil_div(d->mb, images);
-    const cuda_shape shape =
-        cuda_shape_1d(context, "fc_tiled_fwd", tiles * WARP, (int)context->knobs[NAIVE_KNOB_FC_THREADS],
-                      (int)context->knobs[NAIVE_KNOB_FC_BLOCKS]);
+    const fc_tile t = naive_args<fc_tile>(plan);
+    const fc_tiled_shape s = shape_of(&plan->problem.u.fc);
 #define CASE(o, i)                                                                                                     \
-    if (outputs == (o) && images == (i))                                                                               \
-        return cuda_launch(context, shape, err, fc_tiled_fwd<T, o, i>, shape_of(d), a->x, a->w, a->b, a->y,            \
+    if (t.outputs == (o) && t.images == (i))                                                                           \
+        return cuda_launch(context, naive_shape(plan), err, fc_tiled_fwd<T, o, i>, s, a->x, a->w, a->b, a->y,          \
                            a->beta != 0);
     CASE(1, 1)
     CASE(1, 2)
@@ -141,39 +146,49 @@ static cnn_status launch_fwd(cuda_context *context, const cnn_fc_desc *d, const 
     CASE(4, 2)
     CASE(4, 4)
 #undef CASE
-    return CNN_FAIL(err, CNN_INTERNAL, "no FC kernel of %d outputs and %d images", outputs, images);
+    return CNN_FAIL(err, CNN_INTERNAL, "no FC kernel of %d outputs and %d images", t.outputs, t.images);
 }
 
-static cnn_status run_fwd(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status run_fwd(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return d->t.dtype == CNN_F32 ? launch_fwd<float>(context, d, a, err) : launch_fwd<double>(context, d, a, err);
+    return plan->problem.u.type.dtype == CNN_F32 ? launch_fwd<float>(context, plan, a, err)
+                                                 : launch_fwd<double>(context, plan, a, err);
+}
+
+static cnn_status fit_bwd_data(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *)
+{
+    const cnn_fc_desc *d = &r->problem->u.fc;
+    const int64_t inputs = d->ic * d->ih * d->iw;
+    fc_tile t = {1, 4};
+    while (t.images > 1 && inputs * ceil_div(d->mb, t.images) < BUSY_THREADS) t.images /= 2;
+    if (r->knobs[NAIVE_KNOB_FC_IMAGES] != 0) t.images = (int)r->knobs[NAIVE_KNOB_FC_IMAGES];
+    naive_put_args(l, t);
+    naive_put_stride(context, inputs * ceil_div(d->mb, t.images), r->knobs[NAIVE_KNOB_FC_THREADS],
+                     r->knobs[NAIVE_KNOB_FC_BLOCKS], l);
+    return CNN_OK;
 }
 
 template <typename T>
-static cnn_status launch_bwd_data(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a,
+static cnn_status launch_bwd_data(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a,
                                   cnn_error *err)
 {
-    const int64_t inputs = d->ic * d->ih * d->iw;
-    int images = 4;
-    while (images > 1 && inputs * ceil_div(d->mb, images) < BUSY_THREADS) images /= 2;
-    if (context->knobs[NAIVE_KNOB_FC_IMAGES] != 0) images = (int)context->knobs[NAIVE_KNOB_FC_IMAGES];
-    const cuda_shape shape =
-        cuda_shape_1d(context, "fc_tiled_bwd_data", inputs * ceil_div(d->mb, images),
-                      (int)context->knobs[NAIVE_KNOB_FC_THREADS], (int)context->knobs[NAIVE_KNOB_FC_BLOCKS]);
+    const fc_tile t = naive_args<fc_tile>(plan);
+    const fc_tiled_shape s = shape_of(&plan->problem.u.fc);
 #define CASE(i)                                                                                                        \
-    if (images == (i))                                                                                                 \
-        return cuda_launch(context, shape, err, fc_tiled_bwd_data<T, i>, shape_of(d), a->dy, a->w, a->dx, a->beta != 0);
+    if (t.images == (i))                                                                                               \
+        return cuda_launch(context, naive_shape(plan), err, fc_tiled_bwd_data<T, i>, s, a->dy, a->w, a->dx,            \
+                           a->beta != 0);
     CASE(1)
     CASE(2)
     CASE(4)
 #undef CASE
-    return CNN_FAIL(err, CNN_INTERNAL, "no FC kernel of %d images", images);
+    return CNN_FAIL(err, CNN_INTERNAL, "no FC kernel of %d images", t.images);
 }
 
-static cnn_status run_bwd_data(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status run_bwd_data(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return d->t.dtype == CNN_F32 ? launch_bwd_data<float>(context, d, a, err)
-                                 : launch_bwd_data<double>(context, d, a, err);
+    return plan->problem.u.type.dtype == CNN_F32 ? launch_bwd_data<float>(context, plan, a, err)
+                                                 : launch_bwd_data<double>(context, plan, a, err);
 }
 
 /* The layer as a convolution whose kernel is the whole input. */
@@ -191,24 +206,12 @@ static cnn_conv_desc conv_of(const cnn_fc_desc *d)
     return conv;
 }
 
-static cnn_status run_bwd_weights(cuda_context *context, const cnn_fc_desc *d, const cnn_weighted_args *a,
-                                  cnn_error *err)
+static cnn_status fit_bwd_weights(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *err)
 {
-    const cnn_conv_desc conv = conv_of(d);
-    return weights_run(context, &conv, a, "fc_tiled_bwd_weights", err);
+    const cnn_conv_desc conv = conv_of(&r->problem->u.fc);
+    return weights_fit(&conv, r->knobs, "naive", l, err);
 }
 
-static cnn_status check_bwd_weights(const cuda_context *context, const cnn_fc_desc *d, cnn_error *err)
-{
-    const cnn_conv_desc conv = conv_of(d);
-    return weights_check(context, &conv, "fc_tiled_bwd_weights", "naive", err);
-}
-
-static size_t workspace_bwd_weights(const cuda_context *context, const cnn_fc_desc *d)
-{
-    const cnn_conv_desc conv = conv_of(d);
-    return weights_workspace(context, &conv);
-}
-
-const naive_fc_kernel naive_fc_tiled[CNN_DIR_COUNT] = {
-    {run_fwd, NULL, NULL}, {run_bwd_data, NULL, NULL}, {run_bwd_weights, check_bwd_weights, workspace_bwd_weights}};
+const naive_kernel naive_fc_tiled_fwd = {"fc_tiled_fwd", fit_fwd, run_fwd},
+                   naive_fc_tiled_bwd_data = {"fc_tiled_bwd_data", fit_bwd_data, run_bwd_data},
+                   naive_fc_tiled_bwd_weights = {"fc_tiled_bwd_weights", fit_bwd_weights, weights_run};

@@ -25,10 +25,10 @@ static __global__ void fwd_v1(conv_shape<int64_t> s, const T *x, const T *w, con
     *out = add ? *out + sum : sum;
 }
 
-static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return NAIVE_LAUNCH(d->t.dtype, context, v1_shape(context, d, "fwd_v1"), err, fwd_v1, conv_shape_of<int64_t>(d),
-                        a->x, a->w, a->b, a->y, a->beta != 0);
+    return NAIVE_LAUNCH(context, plan, err, fwd_v1, conv_shape_of<int64_t>(&plan->problem.u.conv), a->x, a->w, a->b,
+                        a->y, a->beta != 0);
 }
 
-const naive_kernel naive_fwd_v1 = {run, v1_check, NULL};
+const naive_kernel naive_fwd_v1 = {"fwd_v1", v1_fit, run};

@@ -38,10 +38,17 @@ static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
     }
 }
 
-static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *)
 {
-    const cuda_shape shape = v2_shape(context, "fwd_v2", d->mb * d->oc * d->oh * d->ow);
-    return NAIVE_LAUNCH_INDEXED(d, context, shape, err, fwd_v2, a->x, a->w, a->b, a->y, a->beta != 0);
+    const cnn_conv_desc *d = &r->problem->u.conv;
+    naive_put_stride(context, d->mb * d->oc * d->oh * d->ow, r->knobs[NAIVE_KNOB_V2_THREADS],
+                     r->knobs[NAIVE_KNOB_V2_BLOCKS], l);
+    return CNN_OK;
 }
 
-const naive_kernel naive_fwd_v2 = {run, NULL, NULL};
+static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    return NAIVE_LAUNCH_INDEXED(context, plan, err, fwd_v2, a->x, a->w, a->b, a->y, a->beta != 0);
+}
+
+const naive_kernel naive_fwd_v2 = {"fwd_v2", fit, run};

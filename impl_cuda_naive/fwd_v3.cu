@@ -86,54 +86,42 @@ static __global__ void fwd_v3(conv_shape<int32_t> s, tile_sizes t, const T *__re
     *out = add ? *out + sum : sum;
 }
 
-/* Everything in 64 bits first: `check` compares it with what fits. Returns the bytes that one channel needs. A side of
- * MUCH is refused whatever the other one is; cutting it there keeps the product from overflowing. */
-static int64_t sizes_of(const cuda_context *context, const cnn_conv_desc *d, tile_sizes *t, int64_t grid[3],
-                        int64_t block[3])
+/* Everything in 64 bits first: what the gate compares with the device's limits. A side of MUCH is refused whatever the
+ * other one is; cutting it there keeps the product from overflowing. */
+static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *err)
 {
-    const int64_t group_oc = d->oc / d->g, group_ic = d->ic / d->g;
-    block[0] = smaller(context->knobs[NAIVE_KNOB_V3_TILE_W], d->ow);
-    block[1] = smaller(context->knobs[NAIVE_KNOB_V3_TILE_H], d->oh);
-    block[2] = smaller(context->knobs[NAIVE_KNOB_V3_TILE_OC], group_oc);
-    const int64_t MUCH = 1 << 20;
-    const int64_t in_w = smaller((block[0] - 1) * d->sw + cnn_extent(d->kw, d->dw), MUCH);
-    const int64_t in_h = smaller((block[1] - 1) * d->sh + cnn_extent(d->kh, d->dh), MUCH);
-    const int64_t channel = (in_w * in_h + block[2] * d->kh * d->kw) * (int64_t)element_size(d);
-    const int64_t across = ceil_div(d->ow, block[0]), down = ceil_div(d->oh, block[1]);
-    const int64_t limit =
-        smaller((int64_t)context->limits.shared_bytes_optin, context->knobs[NAIVE_KNOB_V3_SHARED] * 1024);
-    const int64_t channels = smaller(limit / channel, group_ic);
-    grid[0] = d->mb * across * down;
-    grid[1] = d->g * ceil_div(group_oc, block[2]);
-    grid[2] = 1;
-    *t = {(int32_t)block[0], (int32_t)block[1], (int32_t)block[2],
-          (int32_t)in_w,     (int32_t)in_h,     (int32_t)channels,
-          (int32_t)across,   (int32_t)down,     (int32_t)ceil_div(group_oc, block[2])};
-    return channel;
-}
-
-static cnn_status check(const cuda_context *context, const cnn_conv_desc *d, cnn_error *err)
-{
-    int64_t grid[3], block[3];
-    tile_sizes t;
-    cnn_status status = conv_check_32("v3", "v2", d, err);
+    const cnn_conv_desc *d = &r->problem->u.conv;
+    const int64_t group_oc = d->oc / d->g, group_ic = d->ic / d->g, asked = r->knobs[NAIVE_KNOB_V3_SHARED] * 1024;
+    const int64_t device = (int64_t)context->limits.shared_bytes_optin, limit = smaller(device, asked), MUCH = 1 << 20;
+    const cnn_status status = conv_check_32("v3", "v2", d, err);
     if (status != CNN_OK) return status;
-    const int64_t channel = sizes_of(context, d, &t, grid, block);
-    status = naive_grid_check(context, "v3", grid, block, err);
-    if (status != CNN_OK) return status;
-    return naive_shared_check(context, "v3", channel, context->knobs[NAIVE_KNOB_V3_SHARED], err);
+    l->block[0] = smaller(r->knobs[NAIVE_KNOB_V3_TILE_W], d->ow);
+    l->block[1] = smaller(r->knobs[NAIVE_KNOB_V3_TILE_H], d->oh);
+    l->block[2] = smaller(r->knobs[NAIVE_KNOB_V3_TILE_OC], group_oc);
+    const int64_t in_w = smaller((l->block[0] - 1) * d->sw + cnn_extent(d->kw, d->dw), MUCH);
+    const int64_t in_h = smaller((l->block[1] - 1) * d->sh + cnn_extent(d->kh, d->dh), MUCH);
+    const int64_t channel = (in_w * in_h + l->block[2] * d->kh * d->kw) * (int64_t)element_size(d);
+    const int64_t across = ceil_div(d->ow, l->block[0]), down = ceil_div(d->oh, l->block[1]);
+    const int64_t channels = smaller(limit / channel, group_ic), group_tiles = ceil_div(group_oc, l->block[2]);
+    if (channels == 0)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "v3: the smallest tile needs %lld bytes of shared memory; %lld are allowed by the knob, %lld "
+                        "by the device",
+                        (long long)channel, (long long)asked, (long long)device);
+    const tile_sizes t = {(int32_t)l->block[0], (int32_t)l->block[1], (int32_t)l->block[2],
+                          (int32_t)in_w,        (int32_t)in_h,        (int32_t)channels,
+                          (int32_t)across,      (int32_t)down,        (int32_t)group_tiles};
+    naive_put_args(l, t);
+    l->grid[0] = d->mb * across * down;
+    l->grid[1] = d->g * group_tiles;
+    l->shared_bytes = channel * channels;
+    return CNN_OK;
 }
 
-static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    int64_t grid[3], block[3];
-    tile_sizes t;
-    const int64_t channel = sizes_of(context, d, &t, grid, block);
-    const cuda_shape shape = {"fwd_v3", dim3((unsigned)grid[0], (unsigned)grid[1]),
-                              dim3((unsigned)block[0], (unsigned)block[1], (unsigned)block[2]),
-                              (size_t)(channel * t.channels)};
-    return NAIVE_LAUNCH(d->t.dtype, context, shape, err, fwd_v3, conv_shape_of<int32_t>(d), t, a->x, a->w, a->b, a->y,
-                        a->beta != 0);
+    return NAIVE_LAUNCH(context, plan, err, fwd_v3, conv_shape_of<int32_t>(&plan->problem.u.conv),
+                        naive_args<tile_sizes>(plan), a->x, a->w, a->b, a->y, a->beta != 0);
 }
 
-const naive_kernel naive_fwd_v3 = {run, check, NULL};
+const naive_kernel naive_fwd_v3 = {"fwd_v3", fit, run};

@@ -7,14 +7,4 @@
  * Expected bottleneck: the multiply-adds (20 or more channels); at few images, the latency of a launch. */
 #include "impl_cuda_naive/tile.h"
 
-static cnn_status check(const cuda_context *context, const cnn_conv_desc *d, cnn_error *err)
-{
-    return tile_check(context, d, CNN_FWD, "fwd_v4", err);
-}
-
-static cnn_status run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
-{
-    return tile_run(context, d, CNN_FWD, "fwd_v4", a->x, a->w, a->b, a->y, a->beta != 0, err);
-}
-
-const naive_kernel naive_fwd_v4 = {run, check, NULL};
+const naive_kernel naive_fwd_v4 = {"fwd_v4", tile_fit, tile_run};

@@ -1,39 +1,115 @@
-/* naive.c: impl_cuda_naive's face: its tables, and the one struct through which the harness knows it. */
+/* naive.c: impl_cuda_naive's face: its tables, its gate, from a plan to a kernel, and the one struct through which the
+ * harness knows it. */
 #include "impl_cuda_naive/naive.h"
 
-/* v1 scatters with atomics in BWD_D: its sums are taken in any order. */
+/* cnn_algorithm.id. */
+enum {
+#define KERNELS(name, ...) ID_##name,
+#include "kernels.inc"
+#undef KERNELS
+    ID_default
+};
+
 static const cnn_algorithm algorithms[] = {
-    {"v4", "register tiles, weights in shared memory (v3's kernels in BWD_D and BWD_W)", CUDA_OP(CONV),
-     CNN_ALGO_DETERMINISTIC, 1, NAIVE_V4},
-    {"v3", "shared-memory tiles; BWD_D and BWD_W in register tiles", CUDA_OP(CONV), CNN_ALGO_DETERMINISTIC, 1,
-     NAIVE_V3},
-    {"v2", "grid-stride, padded taps skipped; BWD_D gathers without atomics; BWD_W a block a weight", CUDA_OP(CONV),
-     CNN_ALGO_DETERMINISTIC, 1, NAIVE_V2},
-    {"v1", "one thread a result, the defining loops; BWD_D scatters with atomics", CUDA_OP(CONV), 0, 1, NAIVE_V1},
-    {"tiled", "several outputs a warp, several images a thread", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1,
-     NAIVE_FC_TILED},
-    {"naive", "one thread a result", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, NAIVE_FC_NAIVE},
+#define KERNELS(name, doc, op, flags, ...) {#name, doc, CUDA_OP(op), flags, 1, ID_##name},
+#include "kernels.inc"
+#undef KERNELS
     {"default", "the one kernel of an operation without a choice", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
-     NAIVE_DEFAULT},
+     ID_default},
+};
+
+static const naive_kernel *const kernels[][CNN_DIR_COUNT] = {
+#define KERNELS(name, doc, op, flags, fwd, bwd_d, bwd_w) {&naive_##fwd, &naive_##bwd_d, &naive_##bwd_w},
+#include "kernels.inc"
+#undef KERNELS
 };
 
 static const cnn_knob knobs[] = {
 #define KNOB CUDA_KNOB_ROW
+#define CONTEXT_KNOB CUDA_CONTEXT_KNOB_ROW
 #define STEPS CUDA_STEPS_ROW
 #include "harness/cuda/knobs.inc"
 #include "knobs.inc"
 #undef KNOB
+#undef CONTEXT_KNOB
 #undef STEPS
 };
 
 static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
-    return cuda_context_open(params, knobs, NAIVE_KNOB_COUNT, sizeof(cuda_context), context, err);
+    return cuda_context_open(params, sizeof(cuda_context), context, err);
+}
+
+/* ---- Plans. */
+
+static cnn_status check_device(const cuda_limits *device, const naive_launch *l, cnn_error *err)
+{
+    const long long threads = l->block[0] * l->block[1] * l->block[2];
+    for (int i = 0; i < 3; i++) {
+        if (l->grid[i] > device->grid_dim[i])
+            return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: the grid needs %lld blocks in %c, the device has %d", l->kernel,
+                            (long long)l->grid[i], "xyz"[i], device -> grid_dim[i]);
+        if (l->block[i] > device->block_dim[i])
+            return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: %lld threads of a block in %c, the device has %d", l->kernel,
+                            (long long)l->block[i], "xyz"[i], device -> block_dim[i]);
+    }
+    if (threads > device->block_threads)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: a block of %lld threads, the device's most is %d", l->kernel,
+                        threads, device->block_threads);
+    if (l->shared_bytes > (int64_t)device->shared_bytes_optin)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: %lld bytes of shared memory, the device has %zu", l->kernel,
+                        (long long)l->shared_bytes, device->shared_bytes_optin);
+    return CNN_OK;
+}
+
+static cnn_status fit(const cuda_context *c, const cnn_request *r, naive_launch *l, cnn_error *err)
+{
+    const naive_kernel *kernel = kernels[r->algorithm->id][r->dir];
+    *l = (naive_launch){.kernel = kernel->name, .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    cnn_status status = kernel->fit(c, r, l, err);
+    if (status == CNN_OK) status = check_device(&c->limits, l, err);
+    return status == CNN_OK ? cuda_check_workspace(r->knobs, l->workspace_bytes, err) : status;
+}
+
+static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error *err)
+{
+    naive_launch launch;
+    cnn_status status = cuda_check_served(r, err);
+    if (status != CNN_OK) return status;
+    if (!cuda_is_weighted(r->problem)) return cuda_pointwise_supports(r, err);
+    status = cuda_check_type(r->problem, false, err);
+    return status == CNN_OK ? fit((const cuda_context *)context, r, &launch, err) : status;
+}
+
+static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
+{
+    const cnn_request request = cuda_request_of(plan);
+    naive_launch launch;
+    if (!cuda_is_weighted(&plan->problem)) return cuda_pointwise_prepare(plan, err);
+    const cnn_status status = fit((const cuda_context *)context, &request, &launch, err);
+    if (status != CNN_OK) return status;
+    plan->workspace_bytes = launch.workspace_bytes;
+    return cuda_keep(plan, &launch, sizeof launch, err);
+}
+
+static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    return kernels[plan->algorithm.id][plan->dir]->run((cuda_context *)context, plan, args, err);
 }
 
 const cnn_impl *cnn_impl_cuda_naive(void);
 const cnn_impl *cnn_impl_cuda_naive(void)
 {
+    static const cnn_operations ops = {
+        .struct_size = sizeof(cnn_operations),
+        .conv_fwd = run,
+        .conv_bwd_data = run,
+        .conv_bwd_weights = run,
+        .fc_fwd = run,
+        .fc_bwd_data = run,
+        .fc_bwd_weights = run,
+        CUDA_POINTWISE_SLOTS,
+    };
     static const cnn_impl impl = {
         .abi_version = CNN_ABI_VERSION,
         .struct_size = sizeof(cnn_impl),
@@ -47,16 +123,11 @@ const cnn_impl *cnn_impl_cuda_naive(void)
         .open = open_context,
         .close = cuda_context_close,
         .describe = cuda_describe,
-        .supports = naive_supports,
-        .workspace = naive_workspace,
-        .conv_fwd = naive_conv_run,
-        .conv_bwd_data = naive_conv_run,
-        .conv_bwd_weights = naive_conv_run,
-        .fc_fwd = naive_fc_run,
-        .fc_bwd_data = naive_fc_run,
-        .fc_bwd_weights = naive_fc_run,
-        CUDA_POINTWISE_SLOTS,
-        CUDA_PEAK_SLOTS,
+        .supports = supports,
+        .prepare = prepare,
+        .release = cuda_release,
+        .ops = &ops,
+        .peaks = &cuda_peaks,
     };
     return &impl;
 }

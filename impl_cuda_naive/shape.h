@@ -11,6 +11,7 @@
 #include "impl_cuda_naive/naive.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* Element (n,c,h,w) stands at n*this->n + c*this->c + h*this->h + w*this->w. */
 template <typename I> struct tensor_strides {
@@ -89,30 +90,50 @@ static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline size_t element_size(const cnn_conv_desc *d) { return cnn_dtype_size(d->t.dtype); }
 
-/* kernel<float> or kernel<double>, by dtype. */
-#define NAIVE_LAUNCH(dtype, context, shape, err, kernel, ...)                                                          \
-    ((dtype) == CNN_F32 ? cuda_launch((context), (shape), (err), kernel<float>, __VA_ARGS__)                           \
-                        : cuda_launch((context), (shape), (err), kernel<double>, __VA_ARGS__))
-
-/* kernel<T, I>, whose first argument is the shape: T by dtype, I as narrow as the problem allows. */
-#define NAIVE_LAUNCH_INDEXED(d, context, shape, err, kernel, ...)                                                      \
-    (conv_fits_32((d), (d)->mb) ? NAIVE_LAUNCH_BY_INDEX(int32_t, d, context, shape, err, kernel, __VA_ARGS__)          \
-                                : NAIVE_LAUNCH_BY_INDEX(int64_t, d, context, shape, err, kernel, __VA_ARGS__))
-#define NAIVE_LAUNCH_BY_INDEX(I, d, context, shape, err, kernel, ...)                                                  \
-    ((d)->t.dtype == CNN_F32                                                                                           \
-         ? cuda_launch((context), (shape), (err), kernel<float, I>, conv_shape_of<I>(d), __VA_ARGS__)                  \
-         : cuda_launch((context), (shape), (err), kernel<double, I>, conv_shape_of<I>(d), __VA_ARGS__))
-
-/* The launch of version 2 of FWD and of BWD_D: a grid-stride loop over `count` results. */
-static inline cuda_shape v2_shape(const cuda_context *context, const char *kernel, int64_t count)
+/* The kernel's own arguments in its launch, and from a plan's. */
+template <typename A> static inline void naive_put_args(naive_launch *l, const A &args)
 {
-    return cuda_shape_1d(context, kernel, count, (int)context->knobs[NAIVE_KNOB_V2_THREADS],
-                         (int)context->knobs[NAIVE_KNOB_V2_BLOCKS]);
+    static_assert(sizeof args <= sizeof l->args, "naive_launch has no room for these arguments");
+    memcpy(l->args, &args, sizeof args);
+}
+template <typename A> static inline A naive_args(const cnn_plan *plan)
+{
+    A args;
+    memcpy(&args, static_cast<const naive_launch *>(plan->state)->args, sizeof args);
+    return args;
 }
 
-/* What makes a launch impossible, for a version's part of the gate: CNN_UNSUPPORTED in words. */
-cnn_status naive_grid_check(const cuda_context *, const char *version, const int64_t grid[3], const int64_t block[3],
-                            cnn_error *);
-cnn_status naive_shared_check(const cuda_context *, const char *version, int64_t bytes, int64_t knob_kib, cnn_error *);
+/* A grid-stride loop over `count` results. */
+static inline void naive_put_stride(const cuda_context *context, int64_t count, int64_t threads, int64_t blocks_per_sm,
+                                    naive_launch *l)
+{
+    const cuda_shape shape = cuda_shape_1d(context, l->kernel, count, threads, blocks_per_sm);
+    l->grid[0] = shape.grid.x;
+    l->block[0] = shape.block.x;
+}
+
+static inline cuda_shape naive_shape(const cnn_plan *plan)
+{
+    const naive_launch *l = static_cast<const naive_launch *>(plan->state);
+    return {l->kernel, dim3((unsigned)l->grid[0], (unsigned)l->grid[1], (unsigned)l->grid[2]),
+            dim3((unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2]), (size_t)l->shared_bytes};
+}
+
+/* The plan's launch of kernel<float> or kernel<double>, by dtype. */
+#define NAIVE_LAUNCH(context, plan, err, kernel, ...)                                                                  \
+    ((plan)->problem.u.type.dtype == CNN_F32                                                                           \
+         ? cuda_launch((context), naive_shape(plan), (err), kernel<float>, __VA_ARGS__)                                \
+         : cuda_launch((context), naive_shape(plan), (err), kernel<double>, __VA_ARGS__))
+
+/* The same of kernel<T, I>, whose first argument is the conv_shape: I as narrow as the problem allows. */
+#define NAIVE_LAUNCH_INDEXED(context, plan, err, kernel, ...)                                                          \
+    (conv_fits_32(&(plan)->problem.u.conv, (plan)->problem.u.conv.mb)                                                  \
+         ? NAIVE_LAUNCH_BY_INDEX(int32_t, context, plan, err, kernel, __VA_ARGS__)                                     \
+         : NAIVE_LAUNCH_BY_INDEX(int64_t, context, plan, err, kernel, __VA_ARGS__))
+#define NAIVE_LAUNCH_BY_INDEX(I, context, plan, err, kernel, ...)                                                      \
+    ((plan)->problem.u.type.dtype == CNN_F32 ? cuda_launch((context), naive_shape(plan), (err), kernel<float, I>,      \
+                                                           conv_shape_of<I>(&(plan)->problem.u.conv), __VA_ARGS__)     \
+                                             : cuda_launch((context), naive_shape(plan), (err), kernel<double, I>,     \
+                                                           conv_shape_of<I>(&(plan)->problem.u.conv), __VA_ARGS__))
 
 #endif

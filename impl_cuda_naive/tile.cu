@@ -205,26 +205,25 @@ static __global__ void __launch_bounds__(tile_threads(sizeof(T), CHANNELS *PIXEL
 }
 
 template <typename T>
-static cnn_status launch(cuda_context *context, const tile_problem &p, const tile_launch &l, const char *name,
-                         const void *in, const void *w, const void *bias, void *out, bool add, cnn_error *err)
+static cnn_status launch(cuda_context *context, const cnn_plan *plan, const void *in, const void *w, const void *bias,
+                         void *out, bool add, cnn_error *err)
 {
-    const cuda_shape shape = {name, dim3((unsigned)l.grid[0], (unsigned)l.grid[1], (unsigned)l.grid[2]),
-                              dim3((unsigned)l.block[0], (unsigned)l.block[1], (unsigned)l.block[2]), (size_t)l.bytes};
+    const tile_args t = naive_args<tile_args>(plan);
+    const cuda_shape shape = naive_shape(plan);
 #define CASE(c, s)                                                                                                     \
-    if (l.choice.channels == (c) && l.choice.pixels == (s))                                                            \
-        return cuda_launch(context, shape, err, tile_kernel<T, c, s>, p, in, w, bias, out, add);
+    if (t.choice.channels == (c) && t.choice.pixels == (s))                                                            \
+        return cuda_launch(context, shape, err, tile_kernel<T, c, s>, t.p, in, w, bias, out, add);
     TILE_SIZES(CASE)
 #undef CASE
-    return CNN_FAIL(err, CNN_INTERNAL, "%s: no kernel of %d channels and %d pixels", name, l.choice.channels,
-                    l.choice.pixels);
+    return CNN_FAIL(err, CNN_INTERNAL, "%s: no kernel of %d channels and %d pixels", shape.kernel, t.choice.channels,
+                    t.choice.pixels);
 }
 
-cnn_status tile_run(cuda_context *context, const cnn_conv_desc *d, cnn_dir dir, const char *kernel, const void *in,
-                    const void *w, const void *bias, void *out, bool add, cnn_error *err)
+cnn_status tile_run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    tile_problem p;
-    tile_launch l;
-    tile_plan(context, d, dir, &p, &l);
-    return d->t.dtype == CNN_F32 ? launch<float>(context, p, l, kernel, in, w, bias, out, add, err)
-                                 : launch<double>(context, p, l, kernel, in, w, bias, out, add, err);
+    const bool forward = plan->dir == CNN_FWD, add = a->beta != 0;
+    const void *in = forward ? a->x : a->dy, *bias = forward ? a->b : NULL;
+    void *out = forward ? a->y : a->dx;
+    return plan->problem.u.type.dtype == CNN_F32 ? launch<float>(context, plan, in, a->w, bias, out, add, err)
+                                                 : launch<double>(context, plan, in, a->w, bias, out, add, err);
 }

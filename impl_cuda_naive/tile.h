@@ -37,22 +37,20 @@ struct tile_choice {
     int32_t lanes, rows, slices; /* the block's x, y, z */
 };
 
-/* dir is CNN_FWD or CNN_BWD_D; `kernel` is the name for errors. */
-cnn_status tile_check(const cuda_context *, const cnn_conv_desc *, cnn_dir, const char *kernel, cnn_error *);
-cnn_status tile_run(cuda_context *, const cnn_conv_desc *, cnn_dir, const char *kernel, const void *in, const void *w,
-                    const void *bias, void *out, bool add, cnn_error *);
-
-/* tile_choice.cu: the choice, and what follows from it. bytes is INT64_MAX where a single tap of a single channel does
- * not fit; threads is the most that the kernel of this choice may have in a block. */
-struct tile_launch {
+/* The arguments in a plan's launch. */
+struct tile_args {
+    tile_problem p;
     tile_choice choice;
-    int64_t grid[3], block[3], bytes, threads;
 };
-void tile_plan(const cuda_context *, const cnn_conv_desc *, cnn_dir, tile_problem *, tile_launch *);
-/* CNN_UNSUPPORTED where a block has more threads than `most`, the limit of a kernel with rows x columns sums a thread.
- */
-cnn_status tile_threads_check(const char *kernel, const int64_t block[3], int rows, int columns, int64_t most,
-                              cnn_error *);
+
+/* Of a naive_kernel; FWD or BWD_D, as the request says: tile_choice.cu, tile.cu. */
+cnn_status tile_fit(const cuda_context *, const cnn_request *, naive_launch *, cnn_error *);
+cnn_status tile_run(cuda_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+
+/* tile_choice.cu: the launch's block; CNN_UNSUPPORTED where it has more threads than a kernel with rows x columns sums
+ * a thread, of `elem` bytes each, may have. */
+cnn_status tile_put_block(int32_t lanes, int32_t lines, int32_t slices, int rows, int columns, size_t elem,
+                          naive_launch *, cnn_error *);
 
 /* tile_choice.cu: how many of m channels a thread computes at a time, at best. */
 int tile_best_channels(int64_t m);

@@ -48,9 +48,8 @@ static int32_t power_of_2_upto(int64_t value, int32_t limit)
     return power;
 }
 
-static tile_choice choose(const cuda_context *context, int64_t m, int64_t groups, int64_t pixels, int64_t products)
+static tile_choice choose(const int64_t *knobs, int64_t m, int64_t groups, int64_t pixels, int64_t products)
 {
-    const int64_t *knobs = context->knobs;
     tile_choice c = {};
     choose_tile(m, groups, pixels, products, &c);
     if (knobs[NAIVE_KNOB_TILE_CHANNELS] != 0) c.channels = (int32_t)knobs[NAIVE_KNOB_TILE_CHANNELS];
@@ -85,72 +84,55 @@ static void choose_stage(int64_t taps, int64_t k_bytes, int64_t limit, tile_prob
     p->stage_taps = (int32_t)(k > 0 ? taps : smaller(rows, taps));
 }
 
-static void problem_of(const cnn_conv_desc *d, cnn_dir dir, tile_problem *p)
+static tile_problem problem_of(const cnn_conv_desc *d, cnn_dir dir)
 {
-    *p = {};
-    p->s = conv_shape_of<int32_t>(d);
-    p->backward = dir == CNN_BWD_D;
-    p->m = p->backward ? p->s.group_ic : p->s.group_oc;
-    p->k = p->backward ? p->s.group_oc : p->s.group_ic;
-    p->in = p->backward ? p->s.y : p->s.x;
-    p->out = p->backward ? p->s.x : p->s.y;
-    p->w_m = p->backward ? p->s.w.c : p->s.w.k;
-    p->w_k = p->backward ? p->s.w.k : p->s.w.c;
-    p->w_group = p->s.group_oc * p->s.w.k;
+    const conv_shape<int32_t> s = conv_shape_of<int32_t>(d);
+    const int32_t w_group = s.group_oc * s.w.k;
+    if (dir == CNN_FWD) return {s, false, s.group_oc, s.group_ic, s.x, s.y, s.w.k, s.w.c, w_group, 0, 0, 0};
+    return {s, true, s.group_ic, s.group_oc, s.y, s.x, s.w.c, s.w.k, w_group, 0, 0, 0};
 }
 
-void tile_plan(const cuda_context *context, const cnn_conv_desc *d, cnn_dir dir, tile_problem *p, tile_launch *l)
+cnn_status tile_put_block(int32_t lanes, int32_t lines, int32_t slices, int rows, int columns, size_t elem,
+                          naive_launch *l, cnn_error *err)
 {
-    problem_of(d, dir, p);
+    const int most = tile_threads(elem, rows * columns);
+    l->block[0] = lanes;
+    l->block[1] = lines;
+    l->block[2] = slices;
+    if (l->block[0] * l->block[1] * l->block[2] <= most) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "%s: a block of %d x %d x %d threads; with %d x %d results a thread, %d is the most", l->kernel,
+                    lanes, lines, slices, rows, columns, most);
+}
+
+cnn_status tile_fit(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *err)
+{
+    const cnn_conv_desc *d = &r->problem->u.conv;
+    const cnn_status status = conv_check_32(l->kernel, "v2", d, err);
+    if (status != CNN_OK) return status;
+    tile_args args = {problem_of(d, r->dir), {}};
+    tile_problem *p = &args.p;
     const bool back = p->backward;
     const int64_t elem = (int64_t)element_size(d);
     const int64_t pixels = back ? d->mb * d->ih * d->iw : d->mb * d->oh * d->ow;
     const int64_t taps = back ? most_taps(d->kh, d->sh, d->dh + 1) * most_taps(d->kw, d->sw, d->dw + 1) : d->kh * d->kw;
     const int64_t class_pixels =
         back ? d->mb * ceil_div(d->ih, d->sh) * ceil_div(d->iw, d->sw) : pixels; /* of the largest class */
-    const tile_choice c = choose(context, p->m, d->g, pixels, p->k * taps);
+    const tile_choice c = args.choice = choose(r->knobs, p->m, d->g, pixels, p->k * taps);
     const int64_t width = (int64_t)c.rows * c.channels, plane = (int64_t)c.lanes * c.rows * c.channels * c.pixels;
-    const int64_t reduce = (c.slices - 1) * plane * elem;
-    const int64_t limit =
-        smaller(context->knobs[NAIVE_KNOB_TILE_SHARED] * 1024, (int64_t)context->limits.shared_bytes_optin - reduce);
-    choose_stage(taps, width * elem, limit, p);
+    const int64_t reduce = (c.slices - 1) * plane * elem, asked = r->knobs[NAIVE_KNOB_TILE_SHARED];
+    choose_stage(taps, width * elem, smaller(asked * 1024, (int64_t)context->limits.shared_bytes_optin - reduce), p);
+    if (p->stage_taps == 0)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "%s: tile.shared_kib = %lld does not hold one tap of one channel for %d channels", l->kernel,
+                        (long long)asked, c.rows * c.channels);
     p->row_tiles = (int32_t)ceil_div(p->m, width);
-    l->choice = c;
-    l->bytes = p->stage_taps > 0 ? p->stage_taps * p->stage_k * width * elem + reduce : INT64_MAX;
-    l->threads = tile_threads((size_t)elem, c.channels * c.pixels);
-    l->block[0] = c.lanes;
-    l->block[1] = c.rows;
-    l->block[2] = c.slices;
+    l->shared_bytes = p->stage_taps * p->stage_k * width * elem + reduce;
     l->grid[1] = d->g * p->row_tiles;
     l->grid[2] = back ? d->sh * d->sw : 1;
-    const int64_t resident = context->limits.multiprocessors * context->knobs[NAIVE_KNOB_TILE_BLOCKS];
+    const int64_t resident = context->limits.multiprocessors * r->knobs[NAIVE_KNOB_TILE_BLOCKS];
     const int64_t most = resident / (l->grid[1] * l->grid[2]);
     l->grid[0] = smaller(ceil_div(class_pixels, (int64_t)c.lanes * c.pixels), most > 1 ? most : 1);
-}
-
-cnn_status tile_threads_check(const char *kernel, const int64_t block[3], int rows, int columns, int64_t most,
-                              cnn_error *err)
-{
-    if (block[0] * block[1] * block[2] <= most) return CNN_OK;
-    return CNN_FAIL(err, CNN_UNSUPPORTED,
-                    "%s: a block of %lld x %lld x %lld threads; with %d x %d results a thread, %lld is the most",
-                    kernel, (long long)block[0], (long long)block[1], (long long)block[2], rows, columns,
-                    (long long)most);
-}
-
-cnn_status tile_check(const cuda_context *context, const cnn_conv_desc *d, cnn_dir dir, const char *kernel,
-                      cnn_error *err)
-{
-    tile_problem p;
-    tile_launch l;
-    cnn_status status = conv_check_32(kernel, "v2", d, err);
-    if (status != CNN_OK) return status;
-    tile_plan(context, d, dir, &p, &l);
-    status = tile_threads_check(kernel, l.block, l.choice.channels, l.choice.pixels, l.threads, err);
-    if (status != CNN_OK) return status;
-    if (l.bytes == INT64_MAX)
-        return CNN_FAIL(err, CNN_UNSUPPORTED,
-                        "%s: tile.shared_kib = %lld does not hold one tap of one channel for %d channels", kernel,
-                        (long long)context->knobs[NAIVE_KNOB_TILE_SHARED], l.choice.rows * l.choice.channels);
-    return naive_grid_check(context, kernel, l.grid, l.block, err);
+    naive_put_args(l, args);
+    return tile_put_block(c.lanes, c.rows, c.slices, c.channels, c.pixels, (size_t)elem, l, err);
 }

@@ -28,7 +28,17 @@ static __device__ inline v1_output v1_this_output(const conv_shape<int64_t> &s)
     return o;
 }
 
-cnn_status v1_check(const cuda_context *, const cnn_conv_desc *, cnn_error *);
-cuda_shape v1_shape(const cuda_context *, const cnn_conv_desc *, const char *kernel);
+static inline cnn_status v1_fit(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *err)
+{
+    const cnn_conv_desc *d = &r->problem->u.conv;
+    for (int i = 0; i < 3; i++) l->block[i] = r->knobs[NAIVE_KNOB_V1_BLOCK_X + i];
+    l->grid[0] = d->mb * ceil_div(d->ow, l->block[0]);
+    l->grid[1] = ceil_div(d->oh, l->block[1]);
+    l->grid[2] = ceil_div(d->oc, l->block[2]);
+    if (l->block[0] * l->block[1] * l->block[2] <= V1_MOST_THREADS) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "v1: a block of %lld x %lld x %lld threads (v1.block_x, _y, _z), and %d are the most",
+                    (long long)l->block[0], (long long)l->block[1], (long long)l->block[2], (int)V1_MOST_THREADS);
+}
 
 #endif

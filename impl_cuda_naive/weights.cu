@@ -188,30 +188,25 @@ template <typename T> static __global__ void add_parts(weights_problem p, weight
 }
 
 template <typename T>
-static cnn_status launch(cuda_context *context, const weights_problem &p, const weights_launch &l,
-                         const cnn_weighted_args *a, const char *name, cnn_error *err)
+static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    const cuda_shape shape = {name, dim3((unsigned)l.grid[0], (unsigned)l.grid[1], (unsigned)l.grid[2]),
-                              dim3((unsigned)l.block[0], (unsigned)l.block[1], (unsigned)l.block[2]), (size_t)l.bytes};
-    T *parts = l.choice.splits > 1 ? static_cast<T *>(a->workspace) : NULL;
+    const weights_args w = naive_args<weights_args>(plan);
+    const cuda_shape shape = naive_shape(plan);
+    T *parts = w.choice.splits > 1 ? static_cast<T *>(a->workspace) : NULL;
     const weights_outputs<T> out = {static_cast<T *>(a->dw), static_cast<T *>(a->db), parts, a->beta != 0};
     cnn_status status = CNN_INTERNAL;
 #define CASE(c, s)                                                                                                     \
-    if (l.choice.channels == (c) && l.choice.columns == (s))                                                           \
-        status = cuda_launch(context, shape, err, weights_kernel<T, c, s>, p, a->x, a->dy, out);
+    if (w.choice.channels == (c) && w.choice.columns == (s))                                                           \
+        status = cuda_launch(context, shape, err, weights_kernel<T, c, s>, w.p, a->x, a->dy, out);
     TILE_SIZES(CASE)
 #undef CASE
     if (status != CNN_OK || parts == NULL) return status;
-    const cuda_shape second = {name, dim3((unsigned)ceil_div(p.results, ADD_RESULTS)), dim3(ADD_RESULTS, ADD_PARTS), 0};
-    return cuda_launch(context, second, err, add_parts<T>, p, out, l.choice.splits);
+    const dim3 grid((unsigned)ceil_div(w.p.results, ADD_RESULTS)), block(ADD_RESULTS, ADD_PARTS);
+    return cuda_launch(context, {shape.kernel, grid, block, 0}, err, add_parts<T>, w.p, out, w.choice.splits);
 }
 
-cnn_status weights_run(cuda_context *context, const cnn_conv_desc *d, const cnn_weighted_args *a, const char *kernel,
-                       cnn_error *err)
+cnn_status weights_run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    weights_problem p;
-    weights_launch l;
-    weights_plan(context, d, &p, &l);
-    return d->t.dtype == CNN_F32 ? launch<float>(context, p, l, a, kernel, err)
-                                 : launch<double>(context, p, l, a, kernel, err);
+    return plan->problem.u.type.dtype == CNN_F32 ? launch<float>(context, plan, a, err)
+                                                 : launch<double>(context, plan, a, err);
 }

@@ -24,16 +24,14 @@ struct weights_choice {
     int32_t splits;
 };
 
-struct weights_launch {
+/* The arguments in a plan's launch. */
+struct weights_args {
+    weights_problem p;
     weights_choice choice;
-    int64_t grid[3], block[3], bytes, threads;
 };
-void weights_plan(const cuda_context *, const cnn_conv_desc *, weights_problem *, weights_launch *);
-cnn_status weights_run(cuda_context *, const cnn_conv_desc *, const cnn_weighted_args *, const char *kernel,
-                       cnn_error *);
+
 /* `instead`: the algorithm to use where this one cannot count so far. */
-cnn_status weights_check(const cuda_context *, const cnn_conv_desc *, const char *kernel, const char *instead,
-                         cnn_error *);
-size_t weights_workspace(const cuda_context *, const cnn_conv_desc *);
+cnn_status weights_fit(const cnn_conv_desc *, const int64_t *knobs, const char *instead, naive_launch *, cnn_error *);
+cnn_status weights_run(cuda_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 
 #endif

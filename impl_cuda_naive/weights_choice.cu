@@ -26,10 +26,9 @@ static void choose_block(int64_t m, int64_t columns, int64_t pixels, weights_cho
 }
 
 /* part_bytes: the workspace of a part, of which two are the fewest. */
-static weights_choice choose(const cuda_context *context, int64_t groups, int64_t m, int64_t columns, int64_t pixels,
+static weights_choice choose(const int64_t *knobs, int64_t groups, int64_t m, int64_t columns, int64_t pixels,
                              int64_t part_bytes)
 {
-    const int64_t *knobs = context->knobs;
     weights_choice c = {};
     choose_block(m, columns, pixels, &c);
     if (knobs[NAIVE_KNOB_WEIGHTS_CHANNELS] != 0) c.channels = (int32_t)knobs[NAIVE_KNOB_WEIGHTS_CHANNELS];
@@ -38,7 +37,7 @@ static weights_choice choose(const cuda_context *context, int64_t groups, int64_
     if (knobs[NAIVE_KNOB_WEIGHTS_SLICES] != 0) c.slices = (int32_t)knobs[NAIVE_KNOB_WEIGHTS_SLICES];
     const int64_t tiles =
         groups * ceil_div(m, (int64_t)c.rows * c.channels) * ceil_div(columns, (int64_t)c.lanes * c.columns);
-    const int64_t room = (int64_t)(cuda_workspace_limit(context) / (size_t)part_bytes);
+    const int64_t room = (int64_t)(cuda_workspace_limit(knobs) / (size_t)part_bytes);
     const int64_t useful = smaller(room, smaller(BUSY_BLOCKS / tiles, pixels / LEAST_PIXELS));
     const int64_t wanted = pixels <= FEW_PIXELS ? 1 : useful;
     const int64_t splits = knobs[NAIVE_KNOB_WEIGHTS_SPLITS] != 0 ? knobs[NAIVE_KNOB_WEIGHTS_SPLITS] : wanted;
@@ -46,53 +45,31 @@ static weights_choice choose(const cuda_context *context, int64_t groups, int64_
     return c;
 }
 
-void weights_plan(const cuda_context *context, const cnn_conv_desc *d, weights_problem *p, weights_launch *l)
+cnn_status weights_fit(const cnn_conv_desc *d, const int64_t *knobs, const char *instead, naive_launch *l,
+                       cnn_error *err)
 {
+    const cnn_status status = conv_check_32(l->kernel, instead, d, err);
+    if (status != CNN_OK) return status;
     const int64_t elem = (int64_t)element_size(d);
-    *p = {};
+    weights_args args = {};
+    weights_problem *p = &args.p;
     p->s = conv_shape_of<int32_t>(d);
     p->columns = p->s.group_ic * p->s.kh * p->s.kw;
     p->all_columns = p->columns + (d->bias ? 1 : 0);
     p->pixels = d->mb * d->oh * d->ow;
     p->results = d->oc * p->all_columns;
-    const weights_choice c = choose(context, d->g, p->s.group_oc, p->all_columns, p->pixels, p->results * elem);
+    weights_choice c = choose(knobs, d->g, p->s.group_oc, p->all_columns, p->pixels, p->results * elem);
     const int64_t width = (int64_t)c.rows * c.channels, plane = (int64_t)c.lanes * c.rows * c.channels * c.columns;
     p->row_tiles = (int32_t)ceil_div(p->s.group_oc, width);
     p->a_split = ceil_div(p->pixels, c.splits);
-    p->chunk = (int32_t)smaller(context->knobs[NAIVE_KNOB_WEIGHTS_CHUNK], p->a_split);
-    l->choice = c;
-    l->choice.splits = (int32_t)ceil_div(p->pixels, p->a_split); /* none of them empty */
-    l->threads = tile_threads((size_t)elem, c.channels * c.columns);
-    l->bytes = (p->chunk * width + (c.slices - 1) * plane) * elem;
-    l->block[0] = c.lanes;
-    l->block[1] = c.rows;
-    l->block[2] = c.slices;
+    p->chunk = (int32_t)smaller(knobs[NAIVE_KNOB_WEIGHTS_CHUNK], p->a_split);
+    c.splits = (int32_t)ceil_div(p->pixels, p->a_split); /* none of them empty */
+    args.choice = c;
+    naive_put_args(l, args);
+    l->shared_bytes = (p->chunk * width + (c.slices - 1) * plane) * elem;
+    l->workspace_bytes = c.splits > 1 ? (size_t)(c.splits * p->results * elem) : 0;
     l->grid[0] = ceil_div(p->all_columns, (int64_t)c.lanes * c.columns);
     l->grid[1] = d->g * p->row_tiles;
-    l->grid[2] = l->choice.splits;
-}
-
-size_t weights_workspace(const cuda_context *context, const cnn_conv_desc *d)
-{
-    weights_problem p;
-    weights_launch l;
-    weights_plan(context, d, &p, &l);
-    return l.choice.splits > 1 ? (size_t)(l.choice.splits * p.results) * element_size(d) : 0;
-}
-
-cnn_status weights_check(const cuda_context *context, const cnn_conv_desc *d, const char *kernel, const char *instead,
-                         cnn_error *err)
-{
-    weights_problem p;
-    weights_launch l;
-    cnn_status status = conv_check_32(kernel, instead, d, err);
-    if (status != CNN_OK) return status;
-    weights_plan(context, d, &p, &l);
-    status = tile_threads_check(kernel, l.block, l.choice.channels, l.choice.columns, l.threads, err);
-    if (status != CNN_OK) return status;
-    if (l.bytes > (int64_t)context->limits.shared_bytes_optin)
-        return CNN_FAIL(err, CNN_UNSUPPORTED,
-                        "%s: %d pixels of dy and %d slices' sums need %lld bytes of shared memory, the device has %zu",
-                        kernel, p.chunk, l.choice.slices, (long long)l.bytes, context->limits.shared_bytes_optin);
-    return naive_grid_check(context, kernel, l.grid, l.block, err);
+    l->grid[2] = c.splits;
+    return tile_put_block(c.lanes, c.rows, c.slices, c.channels, c.columns, (size_t)elem, l, err);
 }

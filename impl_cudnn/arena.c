@@ -7,10 +7,10 @@ enum { SMALL_BYTE = 0x3c }; /* in every byte: 0.0115 as f32, 1.5e-18 as f64 */
 
 static cnn_status allocate(cudnn_context *c, cudnn_arena *a, size_t bytes, void **memory, cnn_error *err)
 {
-    cnn_status status = cuda_alloc((cnn_context *)c, bytes, memory, err);
+    cnn_status status = cuda_memory.alloc((cnn_context *)c, bytes, memory, err);
     if (status != CNN_OK) return status;
     a->memory[a->count++] = *memory;
-    return cuda_fill((cnn_context *)c, *memory, SMALL_BYTE, bytes, err);
+    return cuda_memory.fill((cnn_context *)c, *memory, SMALL_BYTE, bytes, err);
 }
 
 static void place(cnn_weighted_args *args, const char *name, void *memory)
@@ -25,12 +25,12 @@ static void place(cnn_weighted_args *args, const char *name, void *memory)
     if (strcmp(name, "db") == 0) args->db = memory;
 }
 
-cnn_status cudnn_arena_open(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, cudnn_arena *a, cnn_error *err)
+cnn_status cudnn_arena_open(cudnn_context *c, const cnn_request *r, cudnn_arena *a, cnn_error *err)
 {
     cnn_operand list[CNN_MAX_OPERANDS];
     *a = (cudnn_arena){.count = 0};
     cnn_status status = cuda_check_not_capturing(&c->cuda, "a trial run", err);
-    const int count = status == CNN_OK ? cnn_operands(problem, dir, list, err) : 0;
+    const int count = status == CNN_OK ? cnn_operands(r->problem, r->dir, list, err) : 0;
     if (count < 0) status = err->status;
     for (int i = 0; status == CNN_OK && i < count; i++) {
         void *memory = NULL;
@@ -50,7 +50,7 @@ cnn_status cudnn_arena_workspace(cudnn_context *c, cudnn_arena *a, size_t bytes,
 cnn_status cudnn_arena_lend(cudnn_context *c, cudnn_arena *a, const size_t *sizes, int count, cnn_error *err)
 {
     size_t most = 0, free_bytes = 0;
-    const cnn_status status = cuda_memory_free((cnn_context *)c, &free_bytes, err);
+    const cnn_status status = cuda_memory.available((cnn_context *)c, &free_bytes, err);
     if (status != CNN_OK) return status;
     for (int i = 0; i < count; i++)
         if (sizes[i] > most && sizes[i] <= free_bytes / 4 * 3) most = sizes[i];
@@ -59,6 +59,6 @@ cnn_status cudnn_arena_lend(cudnn_context *c, cudnn_arena *a, const size_t *size
 
 void cudnn_arena_close(cudnn_context *c, cudnn_arena *a)
 {
-    for (int i = 0; i < a->count; i++) cuda_free((cnn_context *)c, a->memory[i]);
+    for (int i = 0; i < a->count; i++) cuda_memory.free((cnn_context *)c, a->memory[i]);
     a->count = 0;
 }

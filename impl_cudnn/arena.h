@@ -13,9 +13,9 @@ typedef struct cudnn_arena {
     size_t workspace_bytes;
 } cudnn_arena;
 
-/* All that the problem's direction reads and writes, with a small number everywhere: the clocks of a GPU that
+/* All that the request reads and writes, with a small number everywhere: the clocks of a GPU that
  * multiplies zeros are not those of one that works. Closed by itself when opening fails. */
-cnn_status cudnn_arena_open(cudnn_context *, const cnn_problem *, cnn_dir, cudnn_arena *, cnn_error *);
+cnn_status cudnn_arena_open(cudnn_context *, const cnn_request *, cudnn_arena *, cnn_error *);
 /* Once; 0 bytes are none. */
 cnn_status cudnn_arena_workspace(cudnn_context *, cudnn_arena *, size_t bytes, cnn_error *);
 /* One workspace for all that will run in turn: the largest of the sizes that three quarters of what is free allow. */

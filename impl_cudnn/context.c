@@ -3,15 +3,6 @@
 
 #include <string.h>
 
-const cnn_knob cudnn_knobs[CUDNN_KNOB_COUNT] = {
-#define KNOB CUDA_KNOB_ROW
-#define STEPS CUDA_STEPS_ROW
-#include "harness/cuda/knobs.inc"
-#include "impl_cudnn/knobs.inc"
-#undef KNOB
-#undef STEPS
-};
-
 /* ---- Can it run here? */
 
 /* cuDNN 9 is one small library that loads the others when they are first needed; the checks make it load them. */
@@ -55,7 +46,7 @@ static cnn_status open_handles(cudnn_context *c, cnn_error *err)
 
 cnn_status cudnn_context_open(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
-    cnn_status status = cuda_context_open(params, cudnn_knobs, CUDNN_KNOB_COUNT, sizeof(cudnn_context), context, err);
+    cnn_status status = cuda_context_open(params, sizeof(cudnn_context), context, err);
     if (status != CNN_OK) return status;
     if ((status = open_handles((cudnn_context *)*context, err)) == CNN_OK) return CNN_OK;
     cudnn_context_close(*context);

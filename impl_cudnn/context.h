@@ -19,14 +19,13 @@ extern "C" {
 /* Behind the knobs that all CUDA implementations have. */
 typedef enum cudnn_knob_id {
     CUDNN_KNOB_BEFORE_FIRST = CUDA_KNOB_COUNT - 1,
-#define KNOB(id, name, doc, min, max, def) CUDNN_KNOB_##id,
-#define STEPS(id, name, doc, min, max, def, ...) CUDNN_KNOB_##id,
+#define KNOB(id, ...) CUDNN_KNOB_##id,
+#define STEPS KNOB
 #include "impl_cudnn/knobs.inc"
 #undef KNOB
 #undef STEPS
     CUDNN_KNOB_COUNT
 } cudnn_knob_id;
-extern const cnn_knob cudnn_knobs[CUDNN_KNOB_COUNT];
 
 typedef struct cudnn_context {
     cuda_context cuda;    /* first: the shared slots take the context for one of these */
@@ -40,25 +39,20 @@ cnn_status cudnn_context_open(const cnn_open_params *, cnn_context **, cnn_error
 void cudnn_context_close(cnn_context *);
 void cudnn_describe(cnn_context *, cnn_put_fn *, void *user);
 
-static inline bool cudnn_deterministic_only(const cudnn_context *context)
-{
-    return context->cuda.knobs[CUDNN_KNOB_DETERMINISTIC_ONLY] != 0;
-}
+static inline bool cudnn_deterministic_only(const int64_t *knobs) { return knobs[CUDNN_KNOB_DETERMINISTIC_ONLY] != 0; }
 
 /* The bias beside a call that has none, or not the gradient's. */
-static inline cuda_bias cudnn_bias_of(const cudnn_context *context, const cnn_type *t, int64_t mb, int64_t channels,
+static inline cuda_bias cudnn_bias_of(const int64_t *knobs, const cnn_type *t, int64_t mb, int64_t channels,
                                       int64_t pixels)
 {
-    const int64_t *knobs = context->cuda.knobs;
-    const cuda_bias bias = {
-        *t, mb, channels, pixels, (int)knobs[CUDNN_KNOB_BIAS_THREADS], (int)knobs[CUDNN_KNOB_BIAS_PARTS]};
+    const int threads = (int)knobs[CUDNN_KNOB_BIAS_THREADS], parts = (int)knobs[CUDNN_KNOB_BIAS_PARTS];
+    const cuda_bias bias = {*t, mb, channels, pixels, threads, parts, knobs};
     return bias;
 }
 
 /* How `find` and `graph:find` measure. */
-static inline cuda_rank_rules cudnn_find_rules(const cudnn_context *context)
+static inline cuda_rank_rules cudnn_find_rules(const int64_t *knobs)
 {
-    const int64_t *knobs = context->cuda.knobs;
     const cuda_rank_rules rules = {(int)knobs[CUDNN_KNOB_FIND_RUNS], 1e-3 * (double)knobs[CUDNN_KNOB_FIND_MS]};
     return rules;
 }

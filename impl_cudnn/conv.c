@@ -9,27 +9,25 @@
 
 /* The same gate for all: descriptors are made and cuDNN is asked for the workspace, as `prepare` does, and thrown away.
  * What `find` would measure need not be measured to know that there is something. */
-static cnn_status choose(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, const cnn_algorithm *algorithm,
-                         bool search, conv_state **state, cnn_error *err)
+static cnn_status choose(cudnn_context *c, const cnn_request *r, bool search, conv_state **state, cnn_error *err)
 {
+    const int64_t id = r->algorithm->id;
     *state = NULL;
-    if (algorithm->id == CONV_FIND && search) return conv_choose_find(c, problem, dir, state, err);
-    if (algorithm->id == CONV_FIND || algorithm->id == CONV_HEURISTIC)
-        return conv_choose_heuristic(c, problem, dir, state, err);
-    const int algo = conv_algo_of(algorithm->id, dir);
+    if (id == CONV_FIND && search) return conv_choose_find(c, r, state, err);
+    if (id == CONV_FIND || id == CONV_HEURISTIC) return conv_choose_heuristic(c, r, state, err);
+    const int algo = conv_algo_of(id, r->dir);
     if (algo == CONV_NONE) {
         static const char *const what[CNN_DIR_COUNT] = {"forward", "backward data", "backward weights"};
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN has no algorithm %s for %s convolution", algorithm->name,
-                        what[dir]);
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN has no algorithm %s for %s convolution", r->algorithm->name,
+                        what[r->dir]);
     }
-    return conv_choose_named(c, problem, dir, algo, state, err);
+    return conv_choose_named(c, r, algo, state, err);
 }
 
-cnn_status conv_supports(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, const cnn_algorithm *algorithm,
-                         cnn_error *err)
+cnn_status conv_supports(cudnn_context *c, const cnn_request *r, cnn_error *err)
 {
     conv_state *state;
-    if (choose(c, problem, dir, algorithm, false, &state, err) != CNN_OK) return err->status = CNN_UNSUPPORTED;
+    if (choose(c, r, false, &state, err) != CNN_OK) return err->status = CNN_UNSUPPORTED;
     conv_close(state);
     return CNN_OK;
 }
@@ -53,7 +51,7 @@ static cnn_status turn_back(cudnn_context *c, const conv_state *s, const void *t
 /* Not cuDNN's: its cudnnConvolutionBackwardBias() took 220 to 250 us for 1000 images of 20 channels on an H200. */
 static cnn_status run_bias(cudnn_context *c, const conv_state *s, const cnn_weighted_args *args, cnn_error *err)
 {
-    const cuda_bias bias = cudnn_bias_of(c, &s->d.t, s->d.mb, s->d.oc, s->d.oh * s->d.ow);
+    const cuda_bias bias = cudnn_bias_of(s->knobs, &s->d.t, s->d.mb, s->d.oc, s->d.oh * s->d.ow);
     if (s->dir == CNN_FWD) return cuda_bias_add(&c->cuda, &bias, args->b, args->y, err);
     return cuda_bias_gradient(&c->cuda, &bias, args->dy, args->db, args->beta, err);
 }
@@ -83,11 +81,11 @@ cnn_status conv_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_a
 
 /* Runs the plan once: an algorithm may fail where cuDNN said that it would not, and the first run of one loads and
  * allocates, which later runs must not. Without memory to try it in, it is not tried. */
-static cnn_status try_once(cudnn_context *c, cnn_plan *plan, cnn_error *err)
+static cnn_status try_once(cudnn_context *c, const cnn_request *r, const cnn_plan *plan, cnn_error *err)
 {
     cudnn_arena a;
     cnn_error no_memory;
-    if (cudnn_arena_open(c, &plan->problem, plan->dir, &a, &no_memory) != CNN_OK) return CNN_OK;
+    if (cudnn_arena_open(c, r, &a, &no_memory) != CNN_OK) return CNN_OK;
     cnn_status status = CNN_OK;
     if (cudnn_arena_workspace(c, &a, plan->workspace_bytes, &no_memory) == CNN_OK) {
         status = conv_run(c, plan, &a.args, err);
@@ -100,9 +98,10 @@ static cnn_status try_once(cudnn_context *c, cnn_plan *plan, cnn_error *err)
 
 cnn_status conv_prepare(cudnn_context *c, cnn_plan *plan, cnn_error *err)
 {
+    const cnn_request request = cuda_request_of(plan);
     conv_state *state;
     char name[CNN_NAME_MAX];
-    cnn_status status = choose(c, &plan->problem, plan->dir, &plan->algorithm, true, &state, err);
+    cnn_status status = choose(c, &request, true, &state, err);
     if (status != CNN_OK) return status;
     plan->state = state;
     plan->workspace_bytes = state->workspace_bytes;
@@ -111,7 +110,7 @@ cnn_status conv_prepare(cudnn_context *c, cnn_plan *plan, cnn_error *err)
         cudnn_put_choice(plan, name, state->as_launched);
     }
     conv_settled(plan->dir, state->algo, state->d.kh, state->d.kw, &plan->algorithm);
-    status = try_once(c, plan, err);
+    status = try_once(c, &request, plan, err);
     if (status == CNN_OK) return CNN_OK;
     conv_close(state);
     plan->state = NULL;

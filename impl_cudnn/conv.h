@@ -9,7 +9,7 @@
 #include "impl_cudnn/conv_algorithms.h"
 #include "impl_cudnn/conv_open.h"
 
-cnn_status conv_supports(cudnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);
+cnn_status conv_supports(cudnn_context *, const cnn_request *, cnn_error *);
 cnn_status conv_prepare(cudnn_context *, cnn_plan *, cnn_error *);
 void conv_release(cnn_plan *);
 cnn_status conv_run(cudnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);

@@ -10,9 +10,9 @@
 static size_t align_up(size_t bytes) { return (bytes + CONV_ALIGN - 1) / CONV_ALIGN * CONV_ALIGN; }
 
 /* The workspace: cuDNN's own, and behind it the turned weights. */
-static cnn_status size_workspace(const cudnn_context *c, conv_state *s, const char *name, cnn_error *err)
+static cnn_status size_workspace(conv_state *s, const char *name, cnn_error *err)
 {
-    const size_t limit = cuda_workspace_limit(&c->cuda);
+    const size_t limit = cuda_workspace_limit(s->knobs);
     size_t bytes = 0;
     if (s->cudnn_bytes <= limit) bytes = align_up(s->cudnn_bytes);
     if (s->w_ours != NULL && s->cudnn_bytes <= limit) {
@@ -30,12 +30,12 @@ static cnn_status settle(cudnn_context *c, conv_state *s, int algo, cudnnMathTyp
 {
     char name[CNN_NAME_MAX];
     conv_algo_name(s->dir, algo, name, sizeof name);
-    if (cudnn_deterministic_only(c) && !conv_algo_deterministic(s->dir, algo))
+    if (cudnn_deterministic_only(s->knobs) && !conv_algo_deterministic(s->dir, algo))
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "%s is not deterministic, and only deterministic algorithms are asked for", name);
     CUDNN_TRY(c, cudnnSetConvolutionMathType(s->conv, math), err);
     cnn_status status = conv_call_workspace(c, s, algo, &s->cudnn_bytes, err);
-    if (status == CNN_OK) status = size_workspace(c, s, name, err);
+    if (status == CNN_OK) status = size_workspace(s, name, err);
     if (status == CNN_OK) s->algo = algo, s->math = math;
     return status;
 }
@@ -77,14 +77,13 @@ conv_filter conv_last_filter(const cnn_problem *problem)
     return problem->u.type.layout == CNN_NHWC ? CONV_FILTER_AS_STORED : CONV_FILTER_TURNED;
 }
 
-static cnn_status choose(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, int algo, conv_state **state,
-                         cnn_error *err)
+static cnn_status choose(cudnn_context *c, const cnn_request *r, int algo, conv_state **state, cnn_error *err)
 {
     cnn_status status = CNN_UNSUPPORTED;
-    for (int filter = CONV_FILTER_TURNED; filter <= (int)conv_last_filter(problem); filter++) {
+    for (int filter = CONV_FILTER_TURNED; filter <= (int)conv_last_filter(r->problem); filter++) {
         conv_perf list[CONV_PERFS_MAX];
         int count = 0;
-        status = conv_open(c, problem, dir, (conv_filter)filter, state, err);
+        status = conv_open(c, r, (conv_filter)filter, state, err);
         if (status != CNN_OK) return status;
         if (algo != CONV_NONE) {
             status = settle(c, *state, algo, conv_math_type(&(*state)->d.t), err);
@@ -99,14 +98,12 @@ static cnn_status choose(cudnn_context *c, const cnn_problem *problem, cnn_dir d
     return status;
 }
 
-cnn_status conv_choose_named(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, int algo, conv_state **state,
-                             cnn_error *err)
+cnn_status conv_choose_named(cudnn_context *c, const cnn_request *r, int algo, conv_state **state, cnn_error *err)
 {
-    return choose(c, problem, dir, algo, state, err);
+    return choose(c, r, algo, state, err);
 }
 
-cnn_status conv_choose_heuristic(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, conv_state **state,
-                                 cnn_error *err)
+cnn_status conv_choose_heuristic(cudnn_context *c, const cnn_request *r, conv_state **state, cnn_error *err)
 {
-    return choose(c, problem, dir, CONV_NONE, state, err);
+    return choose(c, r, CONV_NONE, state, err);
 }

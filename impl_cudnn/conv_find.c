@@ -11,7 +11,7 @@
 /* As much workspace as any algorithm may want, the limit allowing. */
 static cnn_status lend_workspace(cudnn_context *c, const conv_state *s, cudnn_arena *a, cnn_error *err)
 {
-    const size_t limit = cuda_workspace_limit(&c->cuda);
+    const size_t limit = cuda_workspace_limit(s->knobs);
     size_t sizes[CONV_ALGORITHMS] = {0};
     cnn_error refused;
     for (int id = 0; id < CONV_ALGORITHMS; id++) {
@@ -89,7 +89,7 @@ static cnn_status measure(cudnn_context *c, conv_state *s, const cudnn_arena *a,
                                   .dw = args->dw,
                                   .workspace = args->workspace,
                                   .workspace_bytes = a->workspace_bytes};
-    const cuda_rank_rules rules = cudnn_find_rules(c);
+    const cuda_rank_rules rules = cudnn_find_rules(s->knobs);
     conv_perf perfs[CONV_PERFS_MAX];
     candidate list[CONV_PERFS_MAX];
     cuda_entrant entrants[CONV_PERFS_MAX];
@@ -105,10 +105,10 @@ static cnn_status measure(cudnn_context *c, conv_state *s, const cudnn_arena *a,
     return conv_settle(c, s, &list[best].perf, err);
 }
 
-static cnn_status measure_all(cudnn_context *c, conv_state *s, const cnn_problem *problem, cnn_dir dir, cnn_error *err)
+static cnn_status measure_all(cudnn_context *c, conv_state *s, const cnn_request *r, cnn_error *err)
 {
     cudnn_arena a;
-    cnn_status status = cudnn_arena_open(c, problem, dir, &a, err);
+    cnn_status status = cudnn_arena_open(c, r, &a, err);
     if (status != CNN_OK) return status;
     status = lend_workspace(c, s, &a, err);
     if (status == CNN_OK) status = measure(c, s, &a, err);
@@ -116,14 +116,13 @@ static cnn_status measure_all(cudnn_context *c, conv_state *s, const cnn_problem
     return status;
 }
 
-cnn_status conv_choose_find(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, conv_state **state,
-                            cnn_error *err)
+cnn_status conv_choose_find(cudnn_context *c, const cnn_request *r, conv_state **state, cnn_error *err)
 {
     cnn_status status = CNN_UNSUPPORTED;
-    for (int filter = CONV_FILTER_TURNED; filter <= (int)conv_last_filter(problem); filter++) {
-        status = conv_open(c, problem, dir, (conv_filter)filter, state, err);
+    for (int filter = CONV_FILTER_TURNED; filter <= (int)conv_last_filter(r->problem); filter++) {
+        status = conv_open(c, r, (conv_filter)filter, state, err);
         if (status != CNN_OK) return status;
-        status = measure_all(c, *state, problem, dir, err);
+        status = measure_all(c, *state, r, err);
         if (status == CNN_OK) return CNN_OK;
         conv_close(*state);
         *state = NULL;

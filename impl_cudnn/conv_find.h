@@ -5,6 +5,6 @@
 #include "impl_cudnn/conv_open.h"
 
 /* On success *state has an algorithm. */
-cnn_status conv_choose_find(cudnn_context *, const cnn_problem *, cnn_dir, conv_state **, cnn_error *);
+cnn_status conv_choose_find(cudnn_context *, const cnn_request *, conv_state **, cnn_error *);
 
 #endif

@@ -116,18 +116,18 @@ static cnn_status open_all(cudnn_context *c, conv_state *s, conv_filter filter, 
     return status == CNN_OK ? open_filter(c, s, filter, err) : status;
 }
 
-cnn_status conv_open(cudnn_context *c, const cnn_problem *problem, cnn_dir dir, conv_filter filter, conv_state **state,
-                     cnn_error *err)
+cnn_status conv_open(cudnn_context *c, const cnn_request *r, conv_filter filter, conv_state **state, cnn_error *err)
 {
     conv_state *s = calloc(1, sizeof *s);
     cnn_status status = CNN_OK;
     *state = NULL;
     if (s == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plan");
-    s->dir = dir;
-    if (problem->op == CNN_OP_FC)
-        status = conv_of_fc(&problem->u.fc, &s->d, err);
+    s->dir = r->dir;
+    s->knobs = r->knobs;
+    if (r->problem->op == CNN_OP_FC)
+        status = conv_of_fc(&r->problem->u.fc, &s->d, err);
     else
-        s->d = problem->u.conv;
+        s->d = r->problem->u.conv;
     if (status == CNN_OK) status = open_all(c, s, filter, err);
     if (status == CNN_OK)
         *state = s;

@@ -11,6 +11,7 @@ enum { CONV_ALIGN = 256 };
 typedef struct conv_state {
     cnn_conv_desc d; /* an FC layer as the convolution that it is */
     cnn_dir dir;
+    const int64_t *knobs; /* the request's, or the plan's */
     cudnnTensorDescriptor_t x, y;
     cudnnFilterDescriptor_t w;
     cudnnConvolutionDescriptor_t conv;
@@ -29,7 +30,7 @@ typedef struct conv_state {
 typedef enum conv_filter { CONV_FILTER_TURNED, CONV_FILTER_AS_STORED, CONV_FILTERS } conv_filter;
 
 /* Descriptors without an algorithm. CNN_UNSUPPORTED where cuDNN cannot say this problem. */
-cnn_status conv_open(cudnn_context *, const cnn_problem *, cnn_dir, conv_filter, conv_state **, cnn_error *);
+cnn_status conv_open(cudnn_context *, const cnn_request *, conv_filter, conv_state **, cnn_error *);
 void conv_close(conv_state *);
 /* The math type that the problem's math allows at most. */
 cudnnMathType_t conv_math_type(const cnn_type *);

@@ -38,31 +38,31 @@ static const cnn_algorithm algorithms[] = {
     {"cudnn", "cuDNN's own call, where it computes the same", BY_CUDNN, CNN_ALGO_DETERMINISTIC, 1, OTHER_CUDNN},
 };
 
+static const cnn_knob knobs[] = {
+#define KNOB CUDA_KNOB_ROW
+#define CONTEXT_KNOB CUDA_CONTEXT_KNOB_ROW
+#define STEPS CUDA_STEPS_ROW
+#include "harness/cuda/knobs.inc"
+#include "impl_cudnn/knobs.inc"
+#undef KNOB
+#undef CONTEXT_KNOB
+#undef STEPS
+};
+
 static bool is_cublas(const cnn_algorithm *algorithm) { return algorithm->id == FC_CUBLAS; }
 
 /* ---- Plans. */
 
-static cnn_status supports(cnn_context *context, const cnn_problem *problem, cnn_dir dir,
-                           const cnn_algorithm *algorithm, cnn_error *err)
+static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error *err)
 {
     cudnn_context *c = (cudnn_context *)context;
     if (cuda_enter(&c->cuda, err) != CNN_OK) return err->status = CNN_UNSUPPORTED;
-    if (cudnn_graph_serves(algorithm)) return cudnn_graph_supports(context, problem, dir, algorithm, err);
-    cnn_status status = cuda_check_served(problem, dir, algorithm, err);
-    if (status == CNN_OK) status = cuda_check_type(problem, true, err);
+    if (cudnn_graph_serves(r->algorithm)) return cudnn_graph_supports(context, r, err);
+    cnn_status status = cuda_check_served(r, err);
+    if (status == CNN_OK) status = cuda_check_type(r->problem, true, err);
     if (status != CNN_OK) return status;
-    if (is_cublas(algorithm)) return cudnn_fc_supports(&problem->u.fc, err);
-    return cuda_is_weighted(problem) ? conv_supports(c, problem, dir, algorithm, err)
-                                     : other_supports(c, problem, dir, algorithm, err);
-}
-
-/* Of conv and FC `prepare` says it, when cuDNN has been asked. */
-static cnn_status workspace(cnn_context *context, const cnn_problem *problem, cnn_dir dir,
-                            const cnn_algorithm *algorithm, size_t *bytes, cnn_error *err)
-{
-    *bytes = 0;
-    if (cuda_is_weighted(problem)) return CNN_OK;
-    return other_workspace((cudnn_context *)context, problem, dir, algorithm, bytes, err);
+    if (is_cublas(r->algorithm)) return cudnn_fc_supports(&r->problem->u.fc, err);
+    return cuda_is_weighted(r->problem) ? conv_supports(c, r, err) : other_supports(c, r, err);
 }
 
 static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
@@ -99,25 +99,8 @@ static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weig
 const cnn_impl *cnn_impl_cudnn(void);
 const cnn_impl *cnn_impl_cudnn(void)
 {
-    static const cnn_impl impl = {
-        .abi_version = CNN_ABI_VERSION,
-        .struct_size = sizeof(cnn_impl),
-        .name = "cudnn",
-        .doc = "cuDNN: every algorithm of its legacy calls by name, every engine of its graph API by number",
-        CUDA_DEVICE_SLOTS,
-        .algorithms = algorithms,
-        .n_algorithms = sizeof algorithms / sizeof algorithms[0],
-        .knobs = cudnn_knobs,
-        .n_knobs = CUDNN_KNOB_COUNT,
-        .probe = cudnn_probe,
-        .open = cudnn_context_open,
-        .close = cudnn_context_close,
-        .describe = cudnn_describe,
-        .supports = supports,
-        .workspace = workspace,
-        .enumerate = cudnn_graph_enumerate,
-        .prepare = prepare,
-        .release = release,
+    static const cnn_operations ops = {
+        .struct_size = sizeof(cnn_operations),
         .conv_fwd = run,
         .conv_bwd_data = run,
         .conv_bwd_weights = run,
@@ -139,6 +122,26 @@ const cnn_impl *cnn_impl_cudnn(void)
         .batchnorm_bwd = cudnn_batchnorm_bwd,
         .optimizer_step = cuda_optimizer_step,
         .gather = cuda_gather,
+    };
+    static const cnn_impl impl = {
+        .abi_version = CNN_ABI_VERSION,
+        .struct_size = sizeof(cnn_impl),
+        .name = "cudnn",
+        .doc = "cuDNN: every algorithm of its legacy calls by name, every engine of its graph API by number",
+        CUDA_DEVICE_SLOTS,
+        .algorithms = algorithms,
+        .n_algorithms = sizeof algorithms / sizeof algorithms[0],
+        .knobs = knobs,
+        .n_knobs = CUDNN_KNOB_COUNT,
+        .probe = cudnn_probe,
+        .open = cudnn_context_open,
+        .close = cudnn_context_close,
+        .describe = cudnn_describe,
+        .supports = supports,
+        .enumerate = cudnn_graph_enumerate,
+        .prepare = prepare,
+        .release = release,
+        .ops = &ops,
     };
     return &impl;
 }

@@ -31,7 +31,7 @@ static cuda_gemm product_of(const cnn_plan *plan, double beta)
 cnn_status cudnn_fc_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     const cnn_fc_desc *d = &plan->problem.u.fc;
-    const cuda_bias bias = cudnn_bias_of(c, &d->t, d->mb, d->oc, 1);
+    const cuda_bias bias = cudnn_bias_of(plan->knobs, &d->t, d->mb, d->oc, 1);
     const cuda_gemm product = product_of(plan, args->beta);
     const bool fwd = plan->dir == CNN_FWD, data = plan->dir == CNN_BWD_D;
     const void *a = fwd ? args->x : args->dy, *b = fwd || data ? args->w : args->x;

@@ -8,14 +8,14 @@
 #include "impl_cudnn/graph_find.h"
 #include "impl_cudnn/graph_notes.h"
 
-static cnn_status check_type(const cnn_problem *problem, cnn_dir dir, cnn_error *err)
+static cnn_status check_type(const cnn_request *r, cnn_error *err)
 {
-    const cnn_type *t = &problem->u.type;
-    if (problem->op != CNN_OP_CONV)
+    const cnn_type *t = &r->problem->u.type;
+    if (r->problem->op != CNN_OP_CONV)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "the graph API's algorithms serve conv, not %s",
-                        cnn_op_name(problem->op));
-    if (dir != CNN_FWD && dir != CNN_BWD_D && dir != CNN_BWD_W)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "conv has no direction %d", (int)dir);
+                        cnn_op_name(r->problem->op));
+    if (r->dir != CNN_FWD && r->dir != CNN_BWD_D && r->dir != CNN_BWD_W)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "conv has no direction %d", (int)r->dir);
     if (t->dtype != CNN_F32 && t->dtype != CNN_F64)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "dtype %d: the graph API's algorithms compute in f32 and f64",
                         (int)t->dtype);
@@ -26,7 +26,7 @@ static cnn_status check_type(const cnn_problem *problem, cnn_dir dir, cnn_error 
                     cnn_math_name(t->math), cnn_dtype_name(t->dtype));
 }
 
-static bool has_bias_graph(const cnn_problem *problem, cnn_dir dir) { return problem->u.conv.bias && dir == CNN_FWD; }
+static bool has_bias_graph(const cnn_request *r) { return r->problem->u.conv.bias && r->dir == CNN_FWD; }
 
 /* Engines whose descriptors can be finalized: most that cannot take the problem are sorted out there, at little cost.
  */
@@ -57,54 +57,52 @@ static void enumerate_graph(cudnn_context *context, const graph_request *request
     graph_drop(&graph);
 }
 
-cnn_status cudnn_graph_enumerate(cnn_context *context, const cnn_problem *problem, cnn_dir dir, cnn_algorithm *list,
-                                 int capacity, int *count, cnn_error *err)
+cnn_status cudnn_graph_enumerate(cnn_context *context, const cnn_request *r, cnn_algorithm *list, int capacity,
+                                 int *count, cnn_error *err)
 {
     *count = 0;
-    if (check_type(problem, dir, err) != CNN_OK) return CNN_OK; /* none, and `supports` says why */
-    graph_request request = {.conv = &problem->u.conv, .dir = dir};
+    if (check_type(r, err) != CNN_OK) return CNN_OK; /* none, and `supports` says why */
+    graph_request request = {.conv = &r->problem->u.conv, .dir = r->dir, .knobs = r->knobs};
     enumerate_graph((cudnn_context *)context, &request, list, capacity, count);
-    request.bias = has_bias_graph(problem, dir);
+    request.bias = has_bias_graph(r);
     if (request.bias) enumerate_graph((cudnn_context *)context, &request, list, capacity, count);
     return CNN_OK;
 }
 
 /* One engine by its number, with its default knobs. */
-static cnn_status open_engine(cudnn_context *context, const cnn_problem *problem, cnn_dir dir,
-                              const cnn_algorithm *algorithm, graph_state **state, cnn_error *err)
+static cnn_status open_engine(cudnn_context *context, const cnn_request *r, graph_state **state, cnn_error *err)
 {
-    const bool bias = algorithm->id >= CUDNN_GRAPH_BIAS_ENGINE;
-    const graph_config config = {.engine = algorithm->id - (bias ? CUDNN_GRAPH_BIAS_ENGINE : CUDNN_GRAPH_ENGINE),
+    const bool bias = r->algorithm->id >= CUDNN_GRAPH_BIAS_ENGINE;
+    const graph_config config = {.engine = r->algorithm->id - (bias ? CUDNN_GRAPH_BIAS_ENGINE : CUDNN_GRAPH_ENGINE),
                                  .bias = bias};
-    if (bias && !has_bias_graph(problem, dir))
+    if (bias && !has_bias_graph(r))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s adds the bias in the forward pass, and here is none",
-                        algorithm->name);
-    const graph_request request = {.conv = &problem->u.conv, .dir = dir, .bias = bias};
+                        r->algorithm->name);
+    const graph_request request = {.conv = &r->problem->u.conv, .dir = r->dir, .bias = bias, .knobs = r->knobs};
     cudnnBackendDescriptor_t graph = NULL;
     graph_traits traits;
     cnn_status status = graph_build(context, &request, &graph, err);
-    if (status == CNN_OK) status = graph_config_admit(context, graph, &request, &config, &traits, err);
+    if (status == CNN_OK) status = graph_config_admit(graph, &request, &config, &traits, err);
     graph_drop(&graph);
-    return status == CNN_OK ? graph_state_open(context, &problem->u.conv, dir, &config, state, err) : status;
+    return status == CNN_OK ? graph_state_open(context, r, &config, state, err) : status;
 }
 
 /* For graph:find, `supports` asks only whether there is anything to measure. */
-static cnn_status open_any(cudnn_context *context, const cnn_problem *problem, cnn_dir dir,
-                           const cnn_algorithm *algorithm, bool search, graph_state **state, cnn_error *err)
+static cnn_status open_any(cudnn_context *context, const cnn_request *r, bool search, graph_state **state,
+                           cnn_error *err)
 {
     *state = NULL;
-    const cnn_status status = check_type(problem, dir, err);
+    const cnn_status status = check_type(r, err);
     if (status != CNN_OK) return status;
-    if (algorithm->id >= CUDNN_GRAPH_ENGINE) return open_engine(context, problem, dir, algorithm, state, err);
-    if (algorithm->id == CUDNN_GRAPH_FIND && search) return graph_fastest(context, problem, dir, state, err);
-    return graph_first(context, &problem->u.conv, dir, state, err);
+    if (r->algorithm->id >= CUDNN_GRAPH_ENGINE) return open_engine(context, r, state, err);
+    if (r->algorithm->id == CUDNN_GRAPH_FIND && search) return graph_fastest(context, r, state, err);
+    return graph_first(context, r, state, err);
 }
 
-cnn_status cudnn_graph_supports(cnn_context *context, const cnn_problem *problem, cnn_dir dir,
-                                const cnn_algorithm *algorithm, cnn_error *err)
+cnn_status cudnn_graph_supports(cnn_context *context, const cnn_request *r, cnn_error *err)
 {
     graph_state *state;
-    if (open_any((cudnn_context *)context, problem, dir, algorithm, false, &state, err) == CNN_OK) {
+    if (open_any((cudnn_context *)context, r, false, &state, err) == CNN_OK) {
         graph_state_close(state);
         return CNN_OK;
     }
@@ -113,9 +111,9 @@ cnn_status cudnn_graph_supports(cnn_context *context, const cnn_problem *problem
 
 cnn_status cudnn_graph_prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
 {
+    const cnn_request request = cuda_request_of(plan);
     graph_state *state;
-    const cnn_status status =
-        open_any((cudnn_context *)context, &plan->problem, plan->dir, &plan->algorithm, true, &state, err);
+    const cnn_status status = open_any((cudnn_context *)context, &request, true, &state, err);
     if (status != CNN_OK) return status;
     plan->state = state;
     plan->workspace_bytes = state->workspace_bytes;

@@ -18,9 +18,8 @@
  *   graph:bias_engN   the same, for the graph in which the forward pass adds the bias itself
  *
  * The implementation's face puts CUDNN_GRAPH_ROWS into its table and hands every algorithm for which
- * cudnn_graph_serves() to the functions below, which have the signatures of the slots in cnn.h. The workspace is known
- * only once an execution plan is built, so there is no slot for it: `workspace` gives 0 and `prepare` sets
- * plan->workspace_bytes. plan->state is this module's own, from cudnn_graph_prepare to cudnn_graph_release. */
+ * cudnn_graph_serves() to the functions below, which have the signatures of the slots in cnn.h. plan->state is this
+ * module's own, from cudnn_graph_prepare to cudnn_graph_release. */
 #ifndef IMPL_CUDNN_GRAPH_H
 #define IMPL_CUDNN_GRAPH_H
 
@@ -30,7 +29,7 @@
 enum { CUDNN_GRAPH_HEURISTIC = 1000, CUDNN_GRAPH_FIND, CUDNN_GRAPH_ENGINE = 2000, CUDNN_GRAPH_BIAS_ENGINE = 4000 };
 
 /* Rows of cnn_impl.algorithms. Which engine these two settle on is not known beforehand, so they claim no determinism
- * (a knob of the context narrows the search to deterministic engines); they pass over engines that transform (Winograd,
+ * (a knob narrows the search to deterministic engines); they pass over engines that transform (Winograd,
  * FFT), so that their results are held to the plain bound. Those are there as graph:engN. */
 #define CUDNN_GRAPH_ROWS                                                                                               \
     {"graph:heuristic",                                                                                                \
@@ -47,9 +46,9 @@ enum { CUDNN_GRAPH_HEURISTIC = 1000, CUDNN_GRAPH_FIND, CUDNN_GRAPH_ENGINE = 2000
 static inline bool cudnn_graph_serves(const cnn_algorithm *algorithm) { return algorithm->id >= CUDNN_GRAPH_HEURISTIC; }
 
 /* Engines that take this problem, as rows of their own; none for an operation other than conv. */
-cnn_status cudnn_graph_enumerate(cnn_context *, const cnn_problem *, cnn_dir, cnn_algorithm *list, int capacity,
-                                 int *count, cnn_error *);
-cnn_status cudnn_graph_supports(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);
+cnn_status cudnn_graph_enumerate(cnn_context *, const cnn_request *, cnn_algorithm *list, int capacity, int *count,
+                                 cnn_error *);
+cnn_status cudnn_graph_supports(cnn_context *, const cnn_request *, cnn_error *);
 cnn_status cudnn_graph_prepare(cnn_context *, cnn_plan *, cnn_error *);
 void cudnn_graph_release(cnn_context *, cnn_plan *);
 /* One function for the three directions: plan->dir says which. */

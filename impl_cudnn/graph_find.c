@@ -5,15 +5,14 @@
 #include "impl_cudnn/arena.h"
 #include "impl_cudnn/graph_propose.h"
 
-cnn_status graph_first(cudnn_context *context, const cnn_conv_desc *conv, cnn_dir dir, graph_state **state,
-                       cnn_error *err)
+cnn_status graph_first(cudnn_context *context, const cnn_request *r, graph_state **state, cnn_error *err)
 {
     graph_config list[GRAPH_PROPOSALS_MAX];
     int count;
-    cnn_status status = graph_propose_all(context, conv, dir, list, &count, err);
+    cnn_status status = graph_propose_all(context, r, list, &count, err);
     if (status != CNN_OK) return status;
     for (int i = 0; i < count; i++)
-        if ((status = graph_state_open(context, conv, dir, &list[i], state, err)) == CNN_OK) break;
+        if ((status = graph_state_open(context, r, &list[i], state, err)) == CNN_OK) break;
     return status;
 }
 
@@ -41,14 +40,13 @@ static cnn_status run(void *user, cnn_error *err)
     return graph_state_run(k->all->context, k->state, &k->all->args, err);
 }
 
-static void open_all(candidates *k, const cnn_conv_desc *conv, cnn_dir dir, const graph_config *list, int count,
-                     cnn_error *err)
+static void open_all(candidates *k, const cnn_request *r, const graph_config *list, int count, cnn_error *err)
 {
     int tried[2] = {0, 0};
     for (int i = 0; i < count; i++) {
         graph_state *state;
         if (tried[list[i].bias] == GRAPH_FIND_EACH) continue;
-        if (graph_state_open(k->context, conv, dir, &list[i], &state, err) != CNN_OK) continue;
+        if (graph_state_open(k->context, r, &list[i], &state, err) != CNN_OK) continue;
         tried[list[i].bias]++;
         k->list[k->count++] = state;
     }
@@ -80,9 +78,9 @@ static cnn_status lend_workspace(candidates *k, cudnn_arena *a, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status fastest(candidates *k, graph_state **state, cnn_error *err)
+static cnn_status fastest(candidates *k, const int64_t *knobs, graph_state **state, cnn_error *err)
 {
-    const cuda_rank_rules rules = cudnn_find_rules(k->context);
+    const cuda_rank_rules rules = cudnn_find_rules(knobs);
     candidate list[2 * GRAPH_FIND_EACH];
     cuda_entrant entrants[2 * GRAPH_FIND_EACH];
     int best;
@@ -99,29 +97,26 @@ static cnn_status fastest(candidates *k, graph_state **state, cnn_error *err)
 }
 
 /* Memory for the operands comes first: what is then free is the engines'. */
-static cnn_status open_and_rank(candidates *k, const cnn_problem *problem, cnn_dir dir, graph_state **state,
-                                cnn_error *err)
+static cnn_status open_and_rank(candidates *k, const cnn_request *r, graph_state **state, cnn_error *err)
 {
     graph_config list[GRAPH_PROPOSALS_MAX];
     cudnn_arena a;
     int count;
-    const cnn_conv_desc *conv = &problem->u.conv;
-    cnn_status status = graph_propose_all(k->context, conv, dir, list, &count, err);
+    cnn_status status = graph_propose_all(k->context, r, list, &count, err);
     if (status != CNN_OK) return status;
-    if ((status = cudnn_arena_open(k->context, problem, dir, &a, err)) != CNN_OK) return status;
-    open_all(k, conv, dir, list, count, err);
+    if ((status = cudnn_arena_open(k->context, r, &a, err)) != CNN_OK) return status;
+    open_all(k, r, list, count, err);
     if (k->count > 0) status = lend_workspace(k, &a, err);
-    if (status == CNN_OK) status = k->count > 0 ? fastest(k, state, err) : err->status;
+    if (status == CNN_OK) status = k->count > 0 ? fastest(k, r->knobs, state, err) : err->status;
     cudnn_arena_close(k->context, &a);
     return status;
 }
 
-cnn_status graph_fastest(cudnn_context *context, const cnn_problem *problem, cnn_dir dir, graph_state **state,
-                         cnn_error *err)
+cnn_status graph_fastest(cudnn_context *context, const cnn_request *r, graph_state **state, cnn_error *err)
 {
     candidates k = {.context = context};
     *state = NULL;
-    const cnn_status status = open_and_rank(&k, problem, dir, state, err);
+    const cnn_status status = open_and_rank(&k, r, state, err);
     close_all(&k);
     return status;
 }

@@ -137,8 +137,8 @@ cnn_status graph_config_traits(cudnnBackendDescriptor_t graph, const graph_reque
     return status;
 }
 
-cnn_status graph_config_admit(cudnn_context *context, cudnnBackendDescriptor_t graph, const graph_request *request,
-                              const graph_config *config, graph_traits *traits, cnn_error *err)
+cnn_status graph_config_admit(cudnnBackendDescriptor_t graph, const graph_request *request, const graph_config *config,
+                              graph_traits *traits, cnn_error *err)
 {
     char name[CNN_NAME_MAX];
     const cnn_type *type = &request->conv->t;
@@ -155,7 +155,7 @@ cnn_status graph_config_admit(cudnn_context *context, cudnnBackendDescriptor_t g
     /* In double precision tensor cores are as precise as the rest. */
     if (traits->tensor_cores && type->dtype == CNN_F32 && type->math == CNN_MATH_F32)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "engine %s uses tensor cores (TF32), and math f32 is strict", name);
-    if (cudnn_deterministic_only(context) && !(traits->flags & CNN_ALGO_DETERMINISTIC))
+    if (cudnn_deterministic_only(request->knobs) && !(traits->flags & CNN_ALGO_DETERMINISTIC))
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "engine %s is not deterministic, and only deterministic ones are asked for", name);
     return CNN_OK;

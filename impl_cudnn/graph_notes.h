@@ -17,7 +17,7 @@ cnn_status graph_config_traits(cudnnBackendDescriptor_t graph, const graph_reque
                                graph_traits *traits, cnn_error *err);
 /* CNN_UNSUPPORTED where the arithmetic is less precise than the type allows, or not deterministic when only that is
  * asked for, or where the engine is known to compute something else. */
-cnn_status graph_config_admit(cudnn_context *context, cudnnBackendDescriptor_t graph, const graph_request *request,
-                              const graph_config *config, graph_traits *traits, cnn_error *err);
+cnn_status graph_config_admit(cudnnBackendDescriptor_t graph, const graph_request *request, const graph_config *config,
+                              graph_traits *traits, cnn_error *err);
 
 #endif

@@ -83,9 +83,9 @@ static cnn_status make_rest(cudnn_context *context, graph_state *s, bool scratch
 
 /* The workspace: cuDNN's own for either plan, the scratch output behind it. Aligning its start may cost some more,
  * which is not counted against the limit. */
-static cnn_status size_workspace(cudnn_context *context, graph_state *s, bool scratch, cnn_error *err)
+static cnn_status size_workspace(graph_state *s, bool scratch, cnn_error *err)
 {
-    const size_t align = WORKSPACE_ALIGN - 1, limit = cuda_workspace_limit(&context->cuda);
+    const size_t align = WORKSPACE_ALIGN - 1, limit = cuda_workspace_limit(s->knobs);
     size_t bytes = s->store.workspace_bytes;
     if (bytes < s->add.workspace_bytes) bytes = s->add.workspace_bytes;
     if (scratch && bytes <= limit) {
@@ -121,7 +121,7 @@ static void open_other(cudnn_context *context, cudnnBackendDescriptor_t graph, c
 /* The second plan, which adds to the output; where there is none, a scratch output. Refusals are no errors here. */
 static cnn_status open_add(cudnn_context *context, graph_state *s, cnn_error *err)
 {
-    const graph_request request = {.conv = &s->conv, .dir = s->dir, .add = true};
+    const graph_request request = {.conv = &s->conv, .dir = s->dir, .add = true, .knobs = s->knobs};
     cudnnBackendDescriptor_t graph = NULL;
     cnn_error refused;
     if (graph_build(context, &request, &graph, &refused) == CNN_OK) {
@@ -134,18 +134,18 @@ static cnn_status open_add(cudnn_context *context, graph_state *s, cnn_error *er
     const bool scratch = s->add.plan == NULL;
     if (scratch) s->add.workspace_bytes = 0;
     const cnn_status status = make_rest(context, s, scratch, err);
-    return status == CNN_OK ? size_workspace(context, s, scratch, err) : status;
+    return status == CNN_OK ? size_workspace(s, scratch, err) : status;
 }
 
-cnn_status graph_state_open(cudnn_context *context, const cnn_conv_desc *conv, cnn_dir dir, const graph_config *config,
+cnn_status graph_state_open(cudnn_context *context, const cnn_request *r, const graph_config *config,
                             graph_state **state, cnn_error *err)
 {
     graph_state *s = calloc(1, sizeof *s);
     *state = NULL;
     if (s == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plan of %zu bytes", sizeof *s);
-    s->conv = *conv, s->dir = dir, s->config = *config;
+    s->conv = r->problem->u.conv, s->dir = r->dir, s->knobs = r->knobs, s->config = *config;
     graph_config_name(config, s->name, sizeof s->name);
-    const graph_request request = {.conv = &s->conv, .dir = dir, .bias = config->bias};
+    const graph_request request = {.conv = &s->conv, .dir = s->dir, .bias = config->bias, .knobs = s->knobs};
     cudnnBackendDescriptor_t graph = NULL;
     cnn_status status = graph_build(context, &request, &graph, err);
     if (status == CNN_OK) status = exec_open(context, graph, config, &s->store, err);
@@ -174,7 +174,7 @@ static cnn_status run_rest(cudnn_context *context, const graph_state *s, const c
 {
     const cudnn_factor one = cudnn_factor_of(s->conv.t.dtype, 1);
     const cnn_conv_desc *d = &s->conv;
-    const cuda_bias bias = cudnn_bias_of(context, &d->t, d->mb, d->oc, d->oh * d->ow);
+    const cuda_bias bias = cudnn_bias_of(s->knobs, &d->t, d->mb, d->oc, d->oh * d->ow);
     if (scratch != NULL) {
         CUDNN_TRY(context, cudnnAddTensor(context->handle, &one, s->output, scratch, &one, s->output, output), err);
         const cnn_status status = cuda_phase(&context->cuda, "add", err);

@@ -19,6 +19,7 @@ typedef struct graph_exec {
 typedef struct graph_state {
     cnn_conv_desc conv;
     cnn_dir dir;
+    const int64_t *knobs; /* the request's, or the plan's */
     graph_config config;
     char name[CNN_NAME_MAX];                /* of the configuration */
     graph_exec store, add;                  /* beta 0, beta 1; add.plan is NULL where scratch is used */
@@ -29,7 +30,7 @@ typedef struct graph_state {
     cudnnTensorDescriptor_t output; /* to add the scratch output to it; NULL where there is none */
 } graph_state;
 
-cnn_status graph_state_open(cudnn_context *context, const cnn_conv_desc *conv, cnn_dir dir, const graph_config *config,
+cnn_status graph_state_open(cudnn_context *context, const cnn_request *request, const graph_config *config,
                             graph_state **state, cnn_error *err);
 void graph_state_close(graph_state *state);
 /* The whole operation; args->workspace has workspace_bytes. */

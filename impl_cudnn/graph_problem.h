@@ -13,6 +13,7 @@ typedef struct graph_request {
     cnn_dir dir;
     bool bias; /* FWD: the graph adds the bias too */
     bool add;  /* beta is 1; not with bias, where the convolution's own output stays inside the graph */
+    const int64_t *knobs;
 } graph_request;
 
 cnn_status graph_build(cudnn_context *context, const graph_request *request, cudnnBackendDescriptor_t *graph,

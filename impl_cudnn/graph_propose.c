@@ -41,22 +41,23 @@ void graph_propose(cudnn_context *context, const graph_request *request, cudnnBa
     const cnn_status status = ask(graph, request, mode, list, count, err);
     for (int i = before; i < *count && status == CNN_OK; i++) {
         graph_traits traits;
-        if (graph_config_admit(context, graph, request, &list[i], &traits, err) != CNN_OK) continue;
+        if (graph_config_admit(graph, request, &list[i], &traits, err) != CNN_OK) continue;
         if (!(traits.flags & CNN_ALGO_TRANSFORMS)) list[kept++] = list[i];
     }
     *count = kept;
     graph_drop(&graph);
 }
 
-cnn_status graph_propose_all(cudnn_context *context, const cnn_conv_desc *conv, cnn_dir dir,
-                             graph_config list[GRAPH_PROPOSALS_MAX], int *count, cnn_error *err)
+cnn_status graph_propose_all(cudnn_context *context, const cnn_request *r, graph_config list[GRAPH_PROPOSALS_MAX],
+                             int *count, cnn_error *err)
 {
+    const cnn_conv_desc *conv = &r->problem->u.conv;
     static const cudnnBackendHeurMode_t modes[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK};
     *count = 0;
     CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN's heuristics propose no engine for this problem");
     for (int m = 0; m < 3; m++) {
-        graph_request request = {.conv = conv, .dir = dir, .bias = true};
-        if (conv->bias && dir == CNN_FWD) graph_propose(context, &request, modes[m], list, count, err);
+        graph_request request = {.conv = conv, .dir = r->dir, .bias = true, .knobs = r->knobs};
+        if (conv->bias && r->dir == CNN_FWD) graph_propose(context, &request, modes[m], list, count, err);
         request.bias = false;
         graph_propose(context, &request, modes[m], list, count, err);
     }

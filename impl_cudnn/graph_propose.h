@@ -9,7 +9,7 @@
 void graph_propose(cudnn_context *context, const graph_request *request, cudnnBackendHeurMode_t mode,
                    graph_config *list, int *count, cnn_error *err);
 /* All modes, the graph with the bias first where there is one; at least one proposal, or why the last was refused. */
-cnn_status graph_propose_all(cudnn_context *context, const cnn_conv_desc *conv, cnn_dir dir,
-                             graph_config list[GRAPH_PROPOSALS_MAX], int *count, cnn_error *err);
+cnn_status graph_propose_all(cudnn_context *context, const cnn_request *request, graph_config list[GRAPH_PROPOSALS_MAX],
+                             int *count, cnn_error *err);
 
 #endif

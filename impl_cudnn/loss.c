@@ -12,7 +12,6 @@ cnn_status other_open_loss(cudnn_context *c, const cnn_loss_desc *d, cnn_dir dir
 
 cnn_status cudnn_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
 {
-    const cnn_loss_desc *d = &plan->problem.u.loss;
     other_call k;
     if (plan->algorithm.id == OTHER_POINTWISE) return cuda_loss_fwd(context, plan, args, err);
     cnn_status status = other_call_open(context, plan, &k, err);
@@ -28,5 +27,5 @@ cnn_status cudnn_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_
               err);
     status = cuda_phase(&k.c->cuda, "softmax", err);
     if (status != CNN_OK) return status;
-    return loss_sums(k.c, d, args->x, args->workspace, args->labels, args->loss_sum, args->correct, err);
+    return loss_sums(k.c, plan, args, err);
 }

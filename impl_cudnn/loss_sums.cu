@@ -33,13 +33,13 @@ static __global__ void sums(int64_t images, int64_t classes, const T *x, const T
     if (correct != NULL) *correct += (int64_t)hit;
 }
 
-cnn_status loss_sums(cudnn_context *c, const cnn_loss_desc *d, const void *x, const void *log_y, const int32_t *labels,
-                     double *loss_sum, int64_t *correct, cnn_error *err)
+cnn_status loss_sums(cudnn_context *c, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err)
 {
-    const cuda_shape shape = {"loss_sums", dim3(1), dim3((unsigned)c->cuda.knobs[CUDA_KNOB_LOSS_THREADS]), 0};
+    const cnn_loss_desc *d = &plan->problem.u.loss;
+    const cuda_shape shape = {"loss_sums", dim3(1), dim3((unsigned)plan->knobs[CUDA_KNOB_LOSS_THREADS]), 0};
     if (d->t.dtype == CNN_F64)
-        return cuda_launch(&c->cuda, shape, err, sums<double>, d->mb, d->ic, static_cast<const double *>(x),
-                           static_cast<const double *>(log_y), labels, loss_sum, correct);
-    return cuda_launch(&c->cuda, shape, err, sums<float>, d->mb, d->ic, static_cast<const float *>(x),
-                       static_cast<const float *>(log_y), labels, loss_sum, correct);
+        return cuda_launch(&c->cuda, shape, err, sums<double>, d->mb, d->ic, static_cast<const double *>(a->x),
+                           static_cast<const double *>(a->workspace), a->labels, a->loss_sum, a->correct);
+    return cuda_launch(&c->cuda, shape, err, sums<float>, d->mb, d->ic, static_cast<const float *>(a->x),
+                       static_cast<const float *>(a->workspace), a->labels, a->loss_sum, a->correct);
 }

@@ -49,12 +49,12 @@ cnn_status cudnn_loss_fwd(cnn_context *, const cnn_plan *, const cnn_loss_args *
 cnn_status cudnn_batchnorm_fwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
 cnn_status cudnn_batchnorm_bwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
 
-/* ---- loss_sums.cu: *loss_sum -= sum_n log_y[n,label]; *correct += images whose largest log_y is at the label. */
+/* ---- loss_sums.cu: *loss_sum -= sum_n log_y[n,label], log_y in the workspace; *correct += images whose largest x is
+ * at the label. */
 #ifdef __cplusplus
 extern "C" {
 #endif
-cnn_status loss_sums(cudnn_context *, const cnn_loss_desc *, const void *x, const void *log_y, const int32_t *labels,
-                     double *loss_sum, int64_t *correct, cnn_error *);
+cnn_status loss_sums(cudnn_context *, const cnn_plan *, const cnn_loss_args *, cnn_error *);
 #ifdef __cplusplus
 }
 #endif

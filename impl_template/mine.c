@@ -29,12 +29,11 @@ static cnn_status mine_open(const cnn_open_params *params, cnn_context **context
 static void mine_close(cnn_context *context) { free(context); }
 
 /* The only gate: CNN_OK, or CNN_UNSUPPORTED and why. Start narrow; every line that you remove, verify will try. */
-static cnn_status mine_supports(cnn_context *context, const cnn_problem *problem, cnn_dir dir,
-                                const cnn_algorithm *algorithm, cnn_error *err)
+static cnn_status mine_supports(cnn_context *context, const cnn_request *request, cnn_error *err)
 {
-    (void)context, (void)algorithm;
-    const cnn_conv_desc *d = &problem->u.conv;
-    if (problem->op != CNN_OP_CONV || dir != CNN_FWD)
+    (void)context;
+    const cnn_conv_desc *d = &request->problem->u.conv;
+    if (request->problem->op != CNN_OP_CONV || request->dir != CNN_FWD)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "mine does convolution, direction FWD, only");
     if (d->t.dtype != CNN_F32 || d->t.math != CNN_MATH_F32 || d->t.layout != CNN_NCHW)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "mine computes in f32, in layout NCHW, only");
@@ -85,6 +84,12 @@ static const cnn_algorithm algorithms[] = {
      .amplification = 1}, /* plain sums of products: the strictest bound */
 };
 
+/* What it can compute. More operations are more lines here: .conv_bwd_data, .fc_fwd, ... */
+static const cnn_operations ops = {
+    .struct_size = sizeof(cnn_operations),
+    .conv_fwd = mine_conv_fwd,
+};
+
 static const cnn_impl impl = {
     .abi_version = CNN_ABI_VERSION,
     .struct_size = sizeof(cnn_impl),
@@ -97,7 +102,7 @@ static const cnn_impl impl = {
     .open = mine_open,
     .close = mine_close,
     .supports = mine_supports,
-    .conv_fwd = mine_conv_fwd,
+    .ops = &ops,
 };
 
 const cnn_impl *cnn_plugin(void) { return &impl; }

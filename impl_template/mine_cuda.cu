@@ -2,7 +2,7 @@
  *
  *   make cuda && benchcnn verify --plugin ./libmine_cuda.so --impl mine_cuda --op conv --dir FWD
  *
- * The harness owns the memory, through the slots below, and times by your events. Everything runs on one stream. */
+ * The harness owns the memory, through the tables below, and times by your events. Everything runs on one stream. */
 #include <cnn.h>
 #include <cuda_runtime.h>
 
@@ -73,7 +73,7 @@ static cnn_status mine_fill(cnn_context *c, void *dst, int byte, size_t bytes, c
 {
     return CHECK(cudaMemsetAsync(dst, byte, bytes, c->stream));
 }
-static cnn_status mine_memory_free(cnn_context *, size_t *bytes, cnn_error *err)
+static cnn_status mine_available(cnn_context *, size_t *bytes, cnn_error *err)
 {
     size_t total;
     return CHECK(cudaMemGetInfo(bytes, &total));
@@ -94,11 +94,10 @@ static cnn_status mine_timer_stop(cnn_context *c, double *seconds, cnn_error *er
 }
 
 /* ---- The kernel. See mine.c for supports() and the arithmetic in words. */
-static cnn_status mine_supports(cnn_context *, const cnn_problem *problem, cnn_dir dir, const cnn_algorithm *,
-                                cnn_error *err)
+static cnn_status mine_supports(cnn_context *, const cnn_request *request, cnn_error *err)
 {
-    const cnn_conv_desc *d = &problem->u.conv;
-    if (problem->op != CNN_OP_CONV || dir != CNN_FWD)
+    const cnn_conv_desc *d = &request->problem->u.conv;
+    if (request->problem->op != CNN_OP_CONV || request->dir != CNN_FWD)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "mine_cuda does convolution, direction FWD, only");
     if (d->t.dtype != CNN_F32 || d->t.math != CNN_MATH_F32 || d->t.layout != CNN_NCHW || d->flip)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "mine_cuda computes in f32, in layout NCHW, without flip, only");
@@ -134,12 +133,15 @@ static cnn_status mine_conv_fwd(cnn_context *c, const cnn_plan *plan, const cnn_
     return CHECK(cudaGetLastError());
 }
 
+static const cnn_memory memory = {mine_alloc, mine_free, mine_move, mine_move, mine_copy, mine_fill, mine_available};
+static const cnn_timing timing = {mine_timer_start, mine_timer_stop};
 static const cnn_algorithm algorithms[] = {
     {"loops", "one thread an output element", 1u << CNN_OP_CONV, CNN_ALGO_DETERMINISTIC, 1, 0},
 };
 
 extern "C" CNN_PLUGIN const cnn_impl *cnn_plugin(void)
 {
+    static cnn_operations ops = {};
     static const cnn_impl impl = [] {
         cnn_impl i = {};
         i.abi_version = CNN_ABI_VERSION;
@@ -150,10 +152,9 @@ extern "C" CNN_PLUGIN const cnn_impl *cnn_plugin(void)
         i.algorithms = algorithms;
         i.n_algorithms = sizeof algorithms / sizeof algorithms[0];
         i.probe = mine_probe, i.open = mine_open, i.close = mine_close;
-        i.alloc = mine_alloc, i.free = mine_free, i.upload = mine_move, i.download = mine_move, i.copy = mine_copy;
-        i.fill = mine_fill, i.memory_free = mine_memory_free, i.sync = mine_sync;
-        i.timer_start = mine_timer_start, i.timer_stop = mine_timer_stop;
-        i.supports = mine_supports, i.conv_fwd = mine_conv_fwd;
+        i.sync = mine_sync, i.supports = mine_supports;
+        ops.struct_size = sizeof ops, ops.conv_fwd = mine_conv_fwd;
+        i.ops = &ops, i.memory = &memory, i.timing = &timing;
         return i;
     }();
     return &impl;

@@ -136,7 +136,7 @@ cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, 
                               .check = "expect",
                               .state = VERIFY_PASSED,
                               .budget_used = (double)NAN};
-    cnn_status status = cnn_plan_make(&engine->session, problem, dir, algorithm, &plan, err);
+    cnn_status status = cnn_plan_make(&engine->session, &(cnn_request){problem, dir, algorithm, NULL}, &plan, err);
     if (status != CNN_OK) return status;
     vf_note_transform(problem, &plan.algorithm, result);
     status = make_case(&c, &s, arrays, expected, err);

@@ -33,7 +33,7 @@ static cnn_status side_make(side *v, const vf_subject *s, cnn_dir dir, cnn_error
         status = vf_case_make(&v->own, s->problem, dir, VF_DATA, 0, s->engine->options.seed, s->engine->pool, err);
     if (status != CNN_OK) return status;
     v->c = &v->own;
-    status = cnn_plan_make(session, s->problem, dir, &algorithm, &v->plan, err);
+    status = cnn_plan_make(session, &(cnn_request){s->problem, dir, &algorithm, NULL}, &v->plan, err);
     if (status != CNN_OK) return status;
     v->planned = true;
     vf_place place = {.session = session, .plan = &v->plan};

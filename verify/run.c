@@ -4,7 +4,6 @@
 
 #include "harness/base/clock.h"
 #include "harness/cpu/busy.h"
-#include "verify/oracle/glimpse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,6 @@ typedef struct running {
     void *image[CNN_MAX_OPERANDS]; /* what was uploaded */
     void *pointer[CNN_MAX_OPERANDS];
     vf_late late[CNN_MAX_OPERANDS];
-    vf_glimpse glimpse;
 } running;
 
 /* With in_place: the operand whose buffer operand i uses; else i. */
@@ -125,7 +123,7 @@ static cnn_status check_workspace(const vf_place *place, vf_run *run, cnn_error 
 /* An output on the host with a buffer of its own. */
 static bool can_be_late(const running *r, int i)
 {
-    return r->place->session->impl->alloc == NULL && r->c->call.operands[i].access != CNN_IN && home(r, i) == i;
+    return r->place->session->impl->memory == NULL && r->c->call.operands[i].access != CNN_IN && home(r, i) == i;
 }
 
 static void look_at_once(running *r)
@@ -159,18 +157,17 @@ static void wait_for_late(const running *r, vf_run *run)
 
 static cnn_status run_once(running *r, vf_run *run, cnn_error *err)
 {
-    const vf_place *place = r->place;
+    vf_place *place = r->place;
     const vf_call *call = &r->c->call;
     const cnn_run_extra extra = {.beta = call->beta, .scale = call->scale, .workspace = place->workspace.data};
     const char *late = NULL;
-    cnn_status status = vf_glimpse_open(&r->glimpse, place->session, call, err);
+    cnn_status status = vf_glimpse_open(&place->glimpse, place->session, call, err);
     if (status == CNN_OK) status = cnn_run(place->session, place->plan, r->pointer, &extra, err);
-    if (status == CNN_OK) status = vf_glimpse_take(&r->glimpse, place->session, call, r->pointer, err);
+    if (status == CNN_OK) status = vf_glimpse_take(&place->glimpse, place->session, call, r->pointer, err);
     if (status == CNN_OK) status = cnn_sync(place->session, err);
     if (status == CNN_OK) look_at_once(r);
-    if (status == CNN_OK) status = vf_glimpse_judge(&r->glimpse, place->session, call, r->pointer, &late, err);
+    if (status == CNN_OK) status = vf_glimpse_judge(&place->glimpse, place->session, call, r->pointer, &late, err);
     if (late && run->fault[0] == '\0') snprintf(run->fault, sizeof run->fault, VF_GLIMPSE_LATE, late);
-    vf_glimpse_close(&r->glimpse, place->session);
     return status;
 }
 
@@ -192,6 +189,7 @@ void vf_place_leave(vf_place *place)
 {
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) vf_guarded_free(&place->buffer[i], place->session);
     vf_guarded_free(&place->workspace, place->session);
+    vf_glimpse_close(&place->glimpse, place->session);
 }
 
 const char *vf_run_difference(const vf_case *c, const vf_run *a, const vf_run *b)

@@ -3,6 +3,7 @@
 #define VERIFY_RUN_H
 
 #include "verify/oracle/case.h"
+#include "verify/oracle/glimpse.h"
 #include "verify/oracle/guard.h"
 
 /* late.c: which elements of an output on the host, uploaded as `before`, are as they were just after the call has
@@ -21,6 +22,7 @@ typedef struct vf_place {
     const cnn_session *session;
     const cnn_plan *plan;
     vf_guarded buffer[CNN_MAX_OPERANDS], workspace;
+    vf_glimpse glimpse;
 } vf_place;
 /* Frees the buffers; the next run makes others. */
 void vf_place_leave(vf_place *place);

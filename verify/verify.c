@@ -81,7 +81,7 @@ static cnn_status check_device(const cnn_session *session, size_t bytes, cnn_err
     void *memory = NULL;
     cnn_error no;
     const cnn_status status = cnn_mem_check(session, bytes, err);
-    if (status != CNN_OUT_OF_MEMORY || session->impl->alloc == NULL) return status;
+    if (status != CNN_OUT_OF_MEMORY || session->impl->memory == NULL) return status;
     if (cnn_host_check(bytes, &no) != CNN_OK || cnn_mem_alloc(session, bytes, &memory, &no) != CNN_OK) return status;
     cnn_mem_free(session, memory);
     return CNN_OK;
@@ -93,7 +93,7 @@ static cnn_status check_room(const cnn_session *session, const cnn_problem *prob
     size_t host, device;
     const cnn_status status = bytes_needed(problem, dir, huge, &host, &device, err);
     if (status != CNN_OK) return status;
-    if (session->impl->alloc == NULL) return cnn_host_check(host + device, err);
+    if (session->impl->memory == NULL) return cnn_host_check(host + device, err);
     return check_device(session, device, err) == CNN_OK ? cnn_host_check(host, err) : err->status;
 }
 
@@ -163,7 +163,7 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
     vf_subject s = {engine, problem, dir, &plan.algorithm, &place, false};
     cnn_status status = check_room(&engine->session, problem, dir, vf_is_huge(&engine->options, problem), err);
     if (status != CNN_OK) return status;
-    status = cnn_plan_make(&engine->session, problem, dir, algorithm, &plan, err);
+    status = cnn_plan_make(&engine->session, &(cnn_request){problem, dir, algorithm, NULL}, &plan, err);
     if (status != CNN_OK) {
         const bool late = strncmp(err->message, CNN_REFUSED_LATE, sizeof CNN_REFUSED_LATE - 1) == 0;
         verify_result result = empty_result(&s, late ? verify_late_refusal : "supports");

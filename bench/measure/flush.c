@@ -31,12 +31,12 @@ cnn_status cache_flush_open(const cnn_session *session, const cnn_session *hands
     flush->threads = session->threads;
     flush->bytes = 2 * cpu_last_cache_bytes(host_least, session->threads);
     if (share_bytes * (size_t)flush->threads > flush->bytes) flush->bytes = share_bytes * (size_t)flush->threads;
-    if (session->impl->alloc) flush->bytes = device_bytes;
+    if (session->impl->memory) flush->bytes = device_bytes;
     void *memory = NULL;
     cnn_status status = cnn_mem_check(session, flush->bytes, err);
     if (status == CNN_OK) status = cnn_mem_alloc(session, flush->bytes, &memory, err);
     flush->buffer = memory;
-    if (status == CNN_OK && !session->impl->alloc) status = thread_pool_open(flush->threads, &flush->pool, err);
+    if (status == CNN_OK && !session->impl->memory) status = thread_pool_open(flush->threads, &flush->pool, err);
     if (status == CNN_OK)
         *result = flush;
     else

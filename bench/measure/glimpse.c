@@ -1,11 +1,11 @@
 /* glimpse.c: runs, behind the last sample, of which the very next thing on the device's stream takes a copy. */
 #include "parts.h"
-#include "verify/oracle/glimpse.h"
 
 #include <stdio.h>
 
-static cnn_status look(measure *m, const vf_glimpse *g, const char **late, cnn_error *err)
+static cnn_status look(measure *m, const char **late, cnn_error *err)
 {
+    const vf_glimpse *g = &m->glimpse;
     const vf_call *call = &m->c->call;
     const cnn_session *by = judge_hands(m->judge);
     void *const *operands = judge_buffers(m->judge);
@@ -20,11 +20,9 @@ cnn_status measure_glimpse(measure *m, cnn_error *err)
 {
     enum { TRIES = 4 }; /* work that is not joined may be done in time by chance */
     const char *late = NULL;
-    vf_glimpse glimpse;
-    cnn_status status = vf_glimpse_open(&glimpse, m->session, &m->c->call, err);
-    for (int i = 0; m->session->impl->alloc && status == CNN_OK && !late && i < TRIES; i++)
-        status = look(m, &glimpse, &late, err);
-    vf_glimpse_close(&glimpse, m->session);
+    cnn_status status = vf_glimpse_open(&m->glimpse, m->session, &m->c->call, err);
+    for (int i = 0; m->session->impl->memory && status == CNN_OK && !late && i < TRIES; i++)
+        status = look(m, &late, err);
     if (late && m->lie[0] == '\0') snprintf(m->lie, sizeof m->lie, "it " VF_GLIMPSE_LATE, late);
     return status;
 }

@@ -13,7 +13,7 @@ static bool is_built_in(const cnn_impl *impl)
 /* An emulated build's plug-ins are emulated, too, whatever kind of device they say they are for. */
 static bool is_for(const cnn_impl *impl, const cnn_impl *judged)
 {
-    if (!impl->alloc || judged->device_kind == CNN_DEVICE_CPU) return false;
+    if (!impl->memory || judged->device_kind == CNN_DEVICE_CPU) return false;
     return impl->device_kind == judged->device_kind || !cnn_impl_timed(impl);
 }
 
@@ -36,7 +36,7 @@ void hands_open(const cnn_session *judged, hands *h)
     const cnn_session_params params = {.threads = 1, .device = judged->device};
     cnn_error err;
     *h = (hands){.session = judged, .trusted = true};
-    if (!judged->impl->alloc || is_built_in(judged->impl)) return;
+    if (!judged->impl->memory || is_built_in(judged->impl)) return;
     for (int i = 0; i < cnn_impl_count(NULL); i++) {
         const cnn_impl *impl = cnn_impl_at(NULL, i);
         if (!is_for(impl, judged->impl) || cnn_session_open(impl, &params, &h->own, &err) != CNN_OK) continue;

@@ -27,7 +27,7 @@ cnn_status judge_fill(judge *j, int i, const cnn_session *by, judge_upload *uplo
     free(wrong);
     const double start = cnn_now();
     const cnn_status status = vf_guarded_upload(&j->guarded[i], by, j->room, err);
-    if (upload && o->access != CNN_OUT && j->session->impl->alloc) {
+    if (upload && o->access != CNN_OUT && j->session->impl->memory) {
         upload->seconds += cnn_now() - start;
         upload->bytes += o->bytes;
     }

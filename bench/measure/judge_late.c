@@ -17,7 +17,7 @@ cnn_status judge_spoil(judge *j, int operand, int64_t index, double value, cnn_e
 {
     const cnn_operand *o = &j->c.call.operands[operand];
     const cnn_status status = judge_put(j, operand, index, value, err);
-    if (status != CNN_OK || j->session->impl->alloc || j->n_spoiled == JUDGE_SPOILED) return status;
+    if (status != CNN_OK || j->session->impl->memory || j->n_spoiled == JUDGE_SPOILED) return status;
     spoiled *s = &j->spoiled[j->n_spoiled++];
     *s = (spoiled){.operand = operand, .size = o->bytes / (size_t)o->count};
     s->at = (const char *)j->buffers[operand] + (size_t)vf_position(&j->c.problem, o, index) * s->size;
@@ -63,7 +63,7 @@ cnn_status judge_idle(judge *j, double most, cnn_error *err)
 {
     const struct timespec pause = {.tv_nsec = 200000};
     const double start = cnn_now();
-    if (j->session->impl->alloc) return CNN_OK;
+    if (j->session->impl->memory) return CNN_OK;
     judge_late(j);
     const cnn_status status = judge_spoil_many(j, err);
     for (int i = 0; i < j->n_spoiled; i++) j->spoiled[i].left = true;

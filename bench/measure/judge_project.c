@@ -93,7 +93,7 @@ static cnn_status sum_of(const judge *j, int operand, double *sum, cnn_error *er
     const cnn_operand *o = &j->c.call.operands[operand];
     const void *bytes = j->buffers[operand];
     cnn_status status = CNN_OK;
-    if (j->session->impl->alloc) {
+    if (j->session->impl->memory) {
         status = cnn_mem_download(j->hands.session, j->room, bytes, o->bytes, err);
         bytes = j->room;
     }

@@ -30,9 +30,10 @@ cnn_status measure_open(const cnn_session *session, const vf_case *c, const cnn_
 void measure_close(measure *m)
 {
     if (!m) return;
-    if (m->graph) CNN_CALL_VOID(m->session->impl, graph_free, m->session->context, m->graph);
+    if (m->graph) CNN_CALL_VOID(m->session->impl, capture->free, m->session->context, m->graph);
     amid_close(m->amid);
     cache_flush_close(m->flush);
+    vf_glimpse_close(&m->glimpse, m->session);
     judge_close(m->judge);
     if (m->planned) cnn_plan_release(m->session, &m->plan);
     clock_watch_close(m->own_watch);
@@ -93,7 +94,7 @@ bool measure_done(const measure *m) { return sampling_done(&m->sampling); }
 static cnn_status time_download(measure *m, cnn_error *err)
 {
     cnn_status status = cnn_sync(m->session, err);
-    for (int i = 0; m->session->impl->alloc && status == CNN_OK && i < m->c->call.count; i++) {
+    for (int i = 0; m->session->impl->memory && status == CNN_OK && i < m->c->call.count; i++) {
         const cnn_operand *o = &m->c->call.operands[i];
         void *bytes = o->access == CNN_IN ? NULL : malloc(o->bytes);
         if (!bytes) continue;

@@ -8,6 +8,7 @@
 #include "harness/cpu/busy.h"
 #include "judge.h"
 #include "measure.h"
+#include "verify/oracle/glimpse.h"
 
 typedef struct measure_crowd {
     busy_work work;
@@ -30,7 +31,8 @@ struct measure {
     double empty;     /* seconds by the harness's clock around a timer of nothing */
     char lie[200];    /* what a timer said that cannot be, or threads that were not asked for; "": nothing */
     measure_crowd crowd;
-    double last; /* seconds that the last sample took */
+    vf_glimpse glimpse; /* of runs behind the last sample */
+    double last;        /* seconds that the last sample took */
     sampling sampling;
     measure_costs costs;
     clock_watch *own_watch; /* NULL: the caller's */

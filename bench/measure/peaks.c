@@ -56,7 +56,7 @@ static cnn_status time_run(const cnn_session *session, const cnn_peak *peak, dou
     cnn_status status = cnn_sync(session, err);
     const double start = cnn_now();
     if (status == CNN_OK && !wall) status = cnn_timer_start(session, &timer, err);
-    if (status == CNN_OK) status = CNN_CALL(session->impl, peak_run, err, session->context, peak, err);
+    if (status == CNN_OK) status = CNN_CALL(session->impl, peaks->run, err, session->context, peak, err);
     if (status == CNN_OK) status = wall ? cnn_sync(session, err) : cnn_timer_stop(session, &timer, seconds, err);
     if (wall) *seconds = cnn_now() - start;
     return status;
@@ -158,7 +158,7 @@ static cnn_status measure_one(bench_peaks *peaks, const cnn_session *session, co
     cnn_peak peak = {.what = ""};
     bench_peak result = *common;
     if (!enter(plan, session->impl, index)) return CNN_OK;
-    cnn_status status = CNN_CALL(session->impl, peak_open, err, session->context, index, &peak, err);
+    cnn_status status = CNN_CALL(session->impl, peaks->open, err, session->context, index, &peak, err);
     if (status == CNN_UNSUPPORTED || status == CNN_OUT_OF_MEMORY) return CNN_OK; /* not here */
     if (status != CNN_OK) return status;
     if ((status = check_peak(session, &peak, err)) != CNN_OK || !is_wanted(&peak, plan)) goto cleanup;
@@ -172,13 +172,13 @@ static cnn_status measure_one(bench_peaks *peaks, const cnn_session *session, co
     if (status == CNN_OK) status = bench_peaks_add(peaks, &result, err);
     if (status == CNN_OK && plan->each) status = plan->each(plan->user, &result, err);
 cleanup:
-    CNN_CALL_VOID(session->impl, peak_close, session->context, &peak);
+    CNN_CALL_VOID(session->impl, peaks->close, session->context, &peak);
     return status;
 }
 
 bool bench_peaks_teller(const cnn_impl *impl, const cnn_session *like)
 {
-    return impl->device_kind == like->impl->device_kind && cnn_impl_timed(impl) && impl->n_peaks > 0;
+    return impl->device_kind == like->impl->device_kind && cnn_impl_timed(impl) && cnn_peak_count(impl) > 0;
 }
 
 cnn_status bench_peaks_measure(bench_peaks *peaks, const cnn_session *like, const peak_plan *plan, cnn_error *err)
@@ -195,7 +195,7 @@ cnn_status bench_peaks_measure(bench_peaks *peaks, const cnn_session *like, cons
         machine_name(&session, common.machine, sizeof common.machine);
         clock_watch *watch = NULL;
         status = clock_watch_open(&session, &watch, err);
-        for (int k = 0; status == CNN_OK && k < impl->n_peaks; k++)
+        for (int k = 0; status == CNN_OK && k < cnn_peak_count(impl); k++)
             status = measure_one(peaks, &session, watch, &common, k, plan, err);
         (void)enter(plan, impl, -1);
         clock_watch_close(watch);

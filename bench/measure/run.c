@@ -22,14 +22,14 @@ static cnn_status run_all(const measure *m, int repeats, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     if (m->graph != NULL && repeats == m->repeats)
-        return CNN_CALL(m->session->impl, graph_run, err, m->session->context, m->graph, err);
+        return CNN_CALL(m->session->impl, capture->run, err, m->session->context, m->graph, err);
     for (int back = repeats; status == CNN_OK && back-- > 0;) status = measure_run(m, back, err);
     return status;
 }
 
 /* Whether the inputs change within the timed span. Memory of the implementation's own that only the host's clock times:
  * what it does when an input changes or a result is fetched is its work, too. */
-static bool disturbs_within(const measure *m) { return m->own_clock && m->session->impl->alloc != NULL; }
+static bool disturbs_within(const measure *m) { return m->own_clock && m->session->impl->memory != NULL; }
 
 /* What is put off until it is waited for is in the time, too. */
 static cnn_status by_own_clock(const measure *m, int repeats, double *seconds, cnn_error *err)

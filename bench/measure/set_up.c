@@ -60,17 +60,17 @@ static cnn_status capture_runs(measure *m, cnn_error *err)
     cnn_graph *graph = NULL;
     cnn_error ended;
     cnn_status status = cnn_sync(m->session, err);
-    if (status == CNN_OK) status = CNN_CALL(impl, capture_begin, err, m->session->context, err);
+    if (status == CNN_OK) status = CNN_CALL(impl, capture->begin, err, m->session->context, err);
     if (status == CNN_UNSUPPORTED) return CNN_OK; /* as its context was opened, nothing is captured: launched, then */
     if (status != CNN_OK) return status;
     for (int back = m->repeats; status == CNN_OK && back-- > 0;) status = measure_run(m, back, err);
     cnn_error *why = status == CNN_OK ? err : &ended;
-    const cnn_status end = CNN_CALL(impl, capture_end, why, m->session->context, &graph, why);
+    const cnn_status end = CNN_CALL(impl, capture->end, why, m->session->context, &graph, why);
     if (status == CNN_OK && end == CNN_OK) {
         m->graph = graph;
         return CNN_OK;
     }
-    if (end == CNN_OK) CNN_CALL_VOID(impl, graph_free, m->session->context, graph);
+    if (end == CNN_OK) CNN_CALL_VOID(impl, capture->free, m->session->context, graph);
     return status != CNN_OK ? status : end;
 }
 
@@ -81,7 +81,7 @@ static cnn_status capture(measure *m, cnn_error *err)
     enum { LEAST_REPEATS = 10, DIRECT_SAMPLES = 5 };
     double seconds;
     m->direct = NAN;
-    const bool replays = m->session->impl->capture_begin != NULL && !measure_prepares(m);
+    const bool replays = m->session->impl->capture != NULL && !measure_prepares(m);
     if (replays && m->repeats < LEAST_REPEATS) m->repeats = LEAST_REPEATS;
     if (judge_windows(m->judge, 2 * m->repeats - 1, err) != CNN_OK) return err->status; /* as many as may be drawn */
     if (!replays) return CNN_OK;
@@ -100,7 +100,8 @@ cnn_status measure_set_up(measure *m, const cnn_algorithm *algorithm, cnn_error 
     double start = cnn_now();
     m->own_clock = m->session->impl->device_kind == CNN_DEVICE_CPU;
     m->empty = INFINITY;
-    cnn_status status = cnn_plan_make(m->session, &m->c->problem, m->c->call.dir, algorithm, &m->plan, err);
+    const cnn_request request = {.problem = &m->c->problem, .dir = m->c->call.dir, .algorithm = algorithm};
+    cnn_status status = cnn_plan_make(m->session, &request, &m->plan, err);
     m->planned = status == CNN_OK;
     m->costs.plan_s = cnn_now() - start;
     judge_upload upload = {0, 0};

@@ -31,12 +31,12 @@ bool cli_ceiling_enter(void *user, const cnn_impl *impl, int index)
     if (!w->page) return true;
     if (!impl || index < 0) {
         const bool here = isolate_enter(w->page, impl ? impl->name : NULL, "opening or closing it for its ceilings");
-        if (!here) w->number += impl->n_peaks;
+        if (!here) w->number += cnn_peak_count(impl);
         return here;
     }
     if (w->number++ < w->page->ceilings) return false;
     w->page->ceilings = w->number;
-    snprintf(key, sizeof key, "%s, ceiling %d of %d", impl->name, index + 1, impl->n_peaks);
+    snprintf(key, sizeof key, "%s, ceiling %d of %d", impl->name, index + 1, cnn_peak_count(impl));
     return isolate_enter(w->page, key, "measuring it");
 }
 

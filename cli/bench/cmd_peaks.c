@@ -76,7 +76,7 @@ static void print_tellers(const peaks_run *r, const cnn_session *session)
             cnn_append(names, sizeof names, "%s%s", names[0] ? ", " : "", cnn_impl_at(registry, i)->name);
     for (int i = 0; i < r->sessions.count; i++) {
         const cnn_impl *impl = r->sessions.list[i].impl;
-        if (impl->device_kind != session->impl->device_kind || impl->n_peaks > 0) continue;
+        if (impl->device_kind != session->impl->device_kind || cnn_peak_count(impl) > 0) continue;
         if (names[0])
             printf("  %s measures no ceilings: these are its device's, as measured by %s\n", impl->name, names);
         else

@@ -1,4 +1,4 @@
-/* heat.c: some points by turns, through the contest that `bench` uses, each in a session of its own settings. */
+/* heat.c: some points by turns, through the contest that `bench` uses, each with its own settings. */
 #include "cli/table.h"
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
@@ -31,26 +31,20 @@ static const tuning_choice *tuned_choice(const sweep_group *g, const sweep_point
     return g->wants_tuned ? g->tuned[p->type].choice : NULL;
 }
 
-/* What is tuned first, then --set, so that what is swept wins. */
-static void open_slot(const sweep *s, const sweep_group *g, const sweep_point *p, heat_slot *slot)
+/* On a device the points share the first one's context: what runs there runs alone. On the host each has threads of its
+ * own. */
+static void open_slot(const sweep *s, const sweep_group *g, const sweep_point *p, heat *h)
 {
-    const cnn_impl *impl = s->b.sessions.list[g->session].impl;
-    const char *settings[CLI_LIST_MAX + TUNING_SETTINGS + SWEEP_KNOBS_MAX];
-    char texts[SWEEP_KNOBS_MAX][CNN_NAME_MAX];
-    cnn_session_params params = cli_tuned_params(s->b.options, impl, tuned_choice(g, p), settings);
+    int64_t values[SWEEP_TABLE_MAX];
+    const cnn_session *first = &h->slots[0].session, session = sweep_describe(s, g, p, values);
+    const cnn_session_params params = {.threads = p->threads, .device = session.device, .knobs = values};
+    const bool shares = h->n_slots > 0 && session.impl->memory && h->slots[0].status == CNN_OK;
+    heat_slot *slot = &h->slots[h->n_slots++];
     cnn_error err;
-    int count = params.n_settings;
-    for (int k = 0; k < s->axes.n_knobs; k++) {
-        const sweep_knob *knob = &s->axes.knobs[k];
-        if (knob->impl != impl) continue;
-        snprintf(texts[k], CNN_NAME_MAX, "%s.%s=%lld", impl->name, impl->knobs[knob->index].name,
-                 (long long)p->knobs[k]);
-        settings[count++] = texts[k];
-    }
-    params.n_settings = count;
-    params.threads = p->threads;
     slot->point = p;
-    slot->status = cnn_session_open(impl, &params, &slot->session, &err);
+    slot->status = shares && first->threads == p->threads
+                       ? cnn_session_with(first, values, &slot->session, &err)
+                       : cnn_session_open(session.impl, &params, &slot->session, &err);
     if (slot->status != CNN_OK) snprintf(slot->reason, sizeof slot->reason, "%s", err.message);
 }
 
@@ -60,8 +54,8 @@ static int slot_of(const sweep *s, const sweep_group *g, const sweep_point *p, h
         if (h->slots[i].point->threads == p->threads && tuned_choice(g, h->slots[i].point) == tuned_choice(g, p) &&
             memcmp(h->slots[i].point->knobs, p->knobs, sizeof p->knobs) == 0)
             return i;
-    open_slot(s, g, p, &h->slots[h->n_slots]);
-    return h->n_slots++;
+    open_slot(s, g, p, h);
+    return h->n_slots - 1;
 }
 
 static void gather(const sweep *s, const sweep_group *g, const int *list, int count, heat *h)
@@ -80,14 +74,13 @@ static void gather(const sweep *s, const sweep_group *g, const int *list, int co
     }
 }
 
-/* Points have sessions of their own, so the control has one, too: where a session's threads happen to run, and its
- * memory lies, is part of what two figures of the same settings differ by. */
+/* Points have sessions of their own, so the control has one, too: where a session's threads happen to run is part of
+ * what two figures of the same settings differ by. */
 static void add_control(const sweep *s, const sweep_group *g, const sweep_point *first, heat *h)
 {
-    heat_slot *slot = &h->slots[h->n_slots];
+    const heat_slot *slot = &h->slots[h->n_slots];
     if (!s->b.params.control || h->of[0] != 0) return;
-    open_slot(s, g, first, slot);
-    h->n_slots++;
+    open_slot(s, g, first, h);
     if (slot->status == CNN_OK) h->list[0].again = &slot->session;
 }
 
@@ -212,7 +205,7 @@ cnn_status sweep_heat(sweep *s, sweep_group *g, const int *list, int count, cons
     if (status == CNN_OK) count_time(s, h);
     if (status == CNN_OK) status = record_all(s, g, list, count, h, err);
     contest_close(h->list, h->count);
-    for (int i = 0; i < h->n_slots; i++)
+    for (int i = h->n_slots; i-- > 0;) /* the first one's context last */
         if (h->slots[i].status == CNN_OK) cnn_session_close(&h->slots[i].session);
     free(h);
     return status;

@@ -81,7 +81,8 @@ static cnn_status chosen_algorithms(const sweep *s, const sweep_group *g, int ty
     for (int i = 0; status == CNN_OK && i < found; i++) {
         const bool any = g->wants_tuned && s->axes.algorithm;
         if (!any && !cli_chosen(&s->b.sessions, base, &all[i])) continue;
-        if (first < 0 && cnn_supports(base, &problem, g->dir, &all[i], &why) == CNN_OK) first = *count;
+        if (first < 0 && cnn_supports(base, &(cnn_request){&problem, g->dir, &all[i], NULL}, &why) == CNN_OK)
+            first = *count;
         list[(*count)++] = all[i];
     }
     if (status == CNN_OK && g->wants_tuned) put_first(&g->tuned[type].algorithm, list, count);

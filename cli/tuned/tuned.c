@@ -111,19 +111,32 @@ static bool has_these(const cnn_session *session, int threads, const int64_t *kn
 }
 
 /* The session that has these threads and knobs already: the base one, or one that was opened for it; NULL: none. */
-static cnn_status find_session(const cli_tuned *t, const cnn_session *base, const cnn_session_params *params,
-                               const cnn_session **found, cnn_error *err)
+static const cnn_session *find_session(const cli_tuned *t, const cnn_session *base, int threads, const int64_t *knobs)
 {
-    int64_t *knobs = calloc((size_t)base->impl->n_knobs + 1, sizeof *knobs);
-    *found = NULL;
-    if (!knobs) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d knobs", base->impl->n_knobs);
-    const cnn_status status = cnn_knob_values(base->impl, params->settings, params->n_settings, knobs, err);
-    if (status == CNN_OK && has_these(base, params->threads, knobs)) *found = base;
-    for (int i = 0; status == CNN_OK && !*found && i < t->n_opened; i++)
-        if (t->list[i]->base == base && has_these(&t->list[i]->session, params->threads, knobs))
-            *found = &t->list[i]->session;
-    free(knobs);
-    return status;
+    if (has_these(base, threads, knobs)) return base;
+    for (int i = 0; i < t->n_opened; i++)
+        if (t->list[i]->base == base && has_these(&t->list[i]->session, threads, knobs)) return &t->list[i]->session;
+    return NULL;
+}
+
+static cnn_status open_session(cli_tuned *t, const cnn_session *base, int threads, const int64_t *knobs,
+                               const cnn_session **result, cnn_error *err)
+{
+    const cnn_session_params params = {.threads = threads, .device = base->device, .knobs = knobs};
+    opened **list = realloc(t->list, ((size_t)t->n_opened + 1) * sizeof *list);
+    if (list) t->list = list;
+    opened *o = list ? calloc(1, sizeof *o) : NULL;
+    if (!o) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a tuned session");
+    o->base = base;
+    const cnn_status status = threads == base->threads ? cnn_session_with(base, knobs, &o->session, err)
+                                                       : cnn_session_open(base->impl, &params, &o->session, err);
+    if (status != CNN_OK) {
+        free(o);
+        return status;
+    }
+    t->list[t->n_opened++] = o;
+    *result = &o->session;
+    return CNN_OK;
 }
 
 cnn_status cli_tuned_session(cli_tuned *t, const cnn_session *base, const tuning_choice *choice,
@@ -131,21 +144,13 @@ cnn_status cli_tuned_session(cli_tuned *t, const cnn_session *base, const tuning
 {
     const char *settings[CLI_LIST_MAX + TUNING_SETTINGS];
     const cnn_session_params params = cli_tuned_params(t->options, base->impl, choice, settings);
-    const cnn_session *found;
-    if (find_session(t, base, &params, &found, err) != CNN_OK) return err->status;
-    if (found) return *result = found, CNN_OK;
-    opened **list = realloc(t->list, ((size_t)t->n_opened + 1) * sizeof *list);
-    if (list) t->list = list;
-    opened *o = list ? calloc(1, sizeof *o) : NULL;
-    if (!o) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a tuned session");
-    o->base = base;
-    if (cnn_session_open(base->impl, &params, &o->session, err) != CNN_OK) {
-        free(o);
-        return err->status;
-    }
-    t->list[t->n_opened++] = o;
-    *result = &o->session;
-    return CNN_OK;
+    int64_t *knobs = calloc((size_t)base->impl->n_knobs + 1, sizeof *knobs);
+    if (!knobs) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d knobs", base->impl->n_knobs);
+    cnn_status status = cnn_knob_values(base->impl, params.settings, params.n_settings, knobs, err);
+    if (status == CNN_OK && !(*result = find_session(t, base, params.threads, knobs)))
+        status = open_session(t, base, params.threads, knobs, result, err);
+    free(knobs);
+    return status;
 }
 
 cnn_status cli_tuned_find(cli_tuned *t, const cnn_session *base, const cnn_problem *problem, cnn_dir dir, bool quiet,

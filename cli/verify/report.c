@@ -150,7 +150,7 @@ void report_refused(verify_report *r, cnn_op op, const report_case *now, verify_
 {
     r->cases[state]++;
     if (state == VERIFY_UNSUPPORTED) verify_reasons_count(&r->reasons, reason);
-    if (now->session != NULL && now->session->impl->alloc != NULL) /* it says itself how much memory it has */
+    if (now->session != NULL && now->session->impl->memory != NULL) /* it says itself how much memory it has */
         verify_reasons_share(&r->reasons, now->session->impl->name, false);
     if (report_shows(r, state))
         table_print(12, "%-11s %s %s: %s\n", verify_state_name(state), cnn_op_name(op), now->what, reason);

@@ -57,30 +57,41 @@ cnn_error_set(cnn_error *err, cnn_status status, const char *file, int line, con
 /* return CNN_FAIL(err, CNN_UNSUPPORTED, "kernel %d x %d is larger than 7 x 7", kh, kw); */
 #define CNN_FAIL(err, status, ...) cnn_error_set((err), (status), __FILE__, __LINE__, __VA_ARGS__)
 
-typedef enum cnn_dtype { CNN_F32, CNN_F64, CNN_DTYPE_COUNT } cnn_dtype;
-typedef enum cnn_layout { CNN_NCHW, CNN_NHWC, CNN_LAYOUT_COUNT } cnn_layout;
+/* Enumerations that have names in text: a list of X(ID, text); cnn/shape.h has the names. */
+#define CNN_DTYPE_LIST(X) X(F32, "f32", 4) X(F64, "f64", 8) /* and the bytes of one */
+#define CNN_LAYOUT_LIST(X) X(NCHW, "nchw") X(NHWC, "nhwc")
+#define CNN_MATH_LIST(X) X(F32, "f32") X(TF32, "tf32") X(F16, "f16") X(BF16, "bf16")
+#define CNN_DIR_LIST(X) X(FWD, "FWD") X(BWD_D, "BWD_D") X(BWD_W, "BWD_W")
+
+#define CNN_ID(id, text) CNN_##id,
+#define CNN_DTYPE_ID(id, text, bytes) CNN_##id,
+typedef enum cnn_dtype { CNN_DTYPE_LIST(CNN_DTYPE_ID) CNN_DTYPE_COUNT } cnn_dtype;
+typedef enum cnn_layout { CNN_LAYOUT_LIST(CNN_ID) CNN_LAYOUT_COUNT } cnn_layout;
 
 /* What the arithmetic may use. CNN_MATH_F32 is strict: products and sums are no less precise than the dtype.
  * With CNN_F64 `supports` refuses the others. */
-typedef enum cnn_math { CNN_MATH_F32, CNN_MATH_TF32, CNN_MATH_F16, CNN_MATH_BF16, CNN_MATH_COUNT } cnn_math;
-
-typedef enum cnn_op {
-    CNN_OP_CONV,
-    CNN_OP_FC,
-    CNN_OP_POOL,
-    CNN_OP_ACT,
-    CNN_OP_LOSS,
-    CNN_OP_DROPOUT,
-    CNN_OP_ADD,
-    CNN_OP_CONCAT,
-    CNN_OP_BATCHNORM,
-    CNN_OP_OPTIMIZER,
-    CNN_OP_COUNT
-} cnn_op;
+#define CNN_MATH_ID(id, text) CNN_MATH_##id,
+typedef enum cnn_math { CNN_MATH_LIST(CNN_MATH_ID) CNN_MATH_COUNT } cnn_math;
 
 /* Operations without weights know FWD and BWD_D; batch norm's BWD_D gives dx, dgamma and dbeta at once; the optimizer
  * knows FWD only (the update). */
-typedef enum cnn_dir { CNN_FWD, CNN_BWD_D, CNN_BWD_W, CNN_DIR_COUNT } cnn_dir;
+typedef enum cnn_dir { CNN_DIR_LIST(CNN_ID) CNN_DIR_COUNT } cnn_dir;
+
+/* X(ID, name, directions): FWD; FWD and BWD_D; all three. */
+#define CNN_OP_LIST(X)                                                                                                 \
+    X(CONV, conv, 7)                                                                                                   \
+    X(FC, fc, 7)                                                                                                       \
+    X(POOL, pool, 3)                                                                                                   \
+    X(ACT, act, 3)                                                                                                     \
+    X(LOSS, loss, 3)                                                                                                   \
+    X(DROPOUT, dropout, 3)                                                                                             \
+    X(ADD, add, 1)                                                                                                     \
+    X(CONCAT, concat, 3)                                                                                               \
+    X(BATCHNORM, batchnorm, 3)                                                                                         \
+    X(OPTIMIZER, optimizer, 1)
+
+#define CNN_OP_ID(id, name, dirs) CNN_OP_##id,
+typedef enum cnn_op { CNN_OP_LIST(CNN_OP_ID) CNN_OP_COUNT } cnn_op;
 
 typedef struct cnn_type {
     cnn_dtype dtype;

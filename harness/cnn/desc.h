@@ -30,13 +30,9 @@ typedef struct cnn_fc_desc {
 /* MAX takes padding for minus infinity; on a tie the gradient goes to the first maximum in row-major order of the
  * window. AVG divides by the taps inside x, AVG_PAD by kh*kw. GLOBAL_AVG has kh = ih, kw = iw, oh = ow = 1. Every
  * window touches at least one pixel. dh, dw as in cnn_conv_desc. */
-typedef enum cnn_pool_kind {
-    CNN_POOL_MAX,
-    CNN_POOL_AVG,
-    CNN_POOL_AVG_PAD,
-    CNN_POOL_GLOBAL_AVG,
-    CNN_POOL_COUNT
-} cnn_pool_kind;
+#define CNN_POOL_LIST(X) X(MAX, "max") X(AVG, "avg") X(AVG_PAD, "avg_pad") X(GLOBAL_AVG, "global_avg")
+#define CNN_POOL_ID(id, text) CNN_POOL_##id,
+typedef enum cnn_pool_kind { CNN_POOL_LIST(CNN_POOL_ID) CNN_POOL_COUNT } cnn_pool_kind;
 
 typedef struct cnn_pool_desc {
     cnn_type t;
@@ -46,16 +42,16 @@ typedef struct cnn_pool_desc {
 
 /* alpha is the slope of leaky ReLU, the ceiling of clipped ReLU, the scale of ELU (alpha*(e^x - 1) for x < 0); >= 0, so
  * that f' can be had from y = f(x) alone. At a kink the derivative is the one of the side x <= 0 (x >= alpha: 0). */
-typedef enum cnn_act_kind {
-    CNN_ACT_IDENTITY,
-    CNN_ACT_RELU,
-    CNN_ACT_LEAKY_RELU,
-    CNN_ACT_CLIPPED_RELU,
-    CNN_ACT_ELU,
-    CNN_ACT_SIGMOID,
-    CNN_ACT_TANH,
-    CNN_ACT_COUNT
-} cnn_act_kind;
+#define CNN_ACT_LIST(X)                                                                                                \
+    X(IDENTITY, "identity")                                                                                            \
+    X(RELU, "relu")                                                                                                    \
+    X(LEAKY_RELU, "leaky_relu")                                                                                        \
+    X(CLIPPED_RELU, "clipped_relu")                                                                                    \
+    X(ELU, "elu")                                                                                                      \
+    X(SIGMOID, "sigmoid")                                                                                              \
+    X(TANH, "tanh")
+#define CNN_ACT_ID(id, text) CNN_ACT_##id,
+typedef enum cnn_act_kind { CNN_ACT_LIST(CNN_ACT_ID) CNN_ACT_COUNT } cnn_act_kind;
 
 typedef struct cnn_act_desc {
     cnn_type t;
@@ -111,14 +107,13 @@ typedef struct cnn_batchnorm_desc {
  *   ADAM      m = beta1*m + (1-beta1)*g; s = beta2*s + (1-beta2)*g*g;
  *             w -= lr * (m/(1-beta1^(t+1))) / (sqrt(s/(1-beta2^(t+1))) + eps),  t = *step, from 0.
  * With decay_steps > 0 the rate falls linearly to zero: lr * max(0, 1 - t/decay_steps) stands for lr. */
-typedef enum cnn_optimizer_kind {
-    CNN_SGD,
-    CNN_MOMENTUM,
-    CNN_ADAGRAD,
-    CNN_RMSPROP,
-    CNN_ADAM,
-    CNN_OPTIMIZER_COUNT
-} cnn_optimizer_kind;
+#define CNN_OPTIMIZER_LIST(X)                                                                                          \
+    X(SGD, "sgd")                                                                                                      \
+    X(MOMENTUM, "momentum")                                                                                            \
+    X(ADAGRAD, "adagrad")                                                                                              \
+    X(RMSPROP, "rmsprop")                                                                                              \
+    X(ADAM, "adam")
+typedef enum cnn_optimizer_kind { CNN_OPTIMIZER_LIST(CNN_ID) CNN_OPTIMIZER_COUNT } cnn_optimizer_kind;
 
 typedef struct cnn_optimizer_desc {
     cnn_type t;

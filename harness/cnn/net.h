@@ -8,14 +8,15 @@ typedef struct cnn_value {
     int64_t c, h, w; /* per image */
 } cnn_value;
 
-typedef enum cnn_param_role {
-    CNN_WEIGHT,
-    CNN_BIAS,
-    CNN_GAMMA,
-    CNN_BETA,
-    CNN_RUNNING_MEAN, /* the running statistics are kept, not trained: they stand behind the trained ones */
-    CNN_RUNNING_VAR
-} cnn_param_role;
+/* The running statistics are kept, not trained: they stand behind the trained ones. */
+#define CNN_PARAM_LIST(X)                                                                                              \
+    X(WEIGHT, "weight")                                                                                                \
+    X(BIAS, "bias")                                                                                                    \
+    X(GAMMA, "gamma")                                                                                                  \
+    X(BETA, "beta")                                                                                                    \
+    X(RUNNING_MEAN, "running_mean")                                                                                    \
+    X(RUNNING_VAR, "running_var")
+typedef enum cnn_param_role { CNN_PARAM_LIST(CNN_ID) CNN_PARAM_COUNT } cnn_param_role;
 
 typedef struct cnn_param {
     cnn_param_role role;

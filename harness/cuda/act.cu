@@ -70,19 +70,21 @@ template <typename T, bool FROM_Y> struct act_bwd {
 };
 
 template <typename T>
-static cnn_status forward(cuda_context *c, const cnn_act_desc *d, int64_t count, const cnn_map_fwd_args *a,
-                          cnn_error *err)
+static cnn_status forward(cuda_context *c, const cnn_plan *plan, const cnn_map_fwd_args *a, cnn_error *err)
 {
+    const cnn_act_desc *d = &plan->problem.u.act;
+    const int64_t count = d->mb * d->ic * d->ih * d->iw;
     const act_fwd<T> f = {static_cast<T>(d->alpha), d->kind};
-    return cuda_launch(c, cuda_pack_shape<T>(c, "act_fwd", count), err, cuda_map1<T, act_fwd<T>>, count,
+    return cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "act_fwd", count), err, cuda_map1<T, act_fwd<T>>, count,
                        static_cast<const T *>(a->x), static_cast<T *>(a->y), f);
 }
 
 template <typename T>
-static cnn_status backward(cuda_context *c, const cnn_act_desc *d, int64_t count, const cnn_map_bwd_args *a,
-                           cnn_error *err)
+static cnn_status backward(cuda_context *c, const cnn_plan *plan, const cnn_map_bwd_args *a, cnn_error *err)
 {
-    const cuda_shape shape = cuda_pack_shape<T>(c, "act_bwd", count);
+    const cnn_act_desc *d = &plan->problem.u.act;
+    const int64_t count = d->mb * d->ic * d->ih * d->iw;
+    const cuda_shape shape = cuda_pack_shape<T>(c, plan->knobs, "act_bwd", count);
     const T *dy = static_cast<const T *>(a->dy), alpha = static_cast<T>(d->alpha);
     T *dx = static_cast<T *>(a->dx);
     if (a->x != NULL) {
@@ -98,16 +100,14 @@ cnn_status cuda_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_ma
 {
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
     const cnn_act_desc *d = &plan->problem.u.act;
-    const int64_t count = d->mb * d->ic * d->ih * d->iw;
     if (d->kind == CNN_ACT_IDENTITY && args->x == args->y) return CNN_OK;
-    return d->t.dtype == CNN_F32 ? forward<float>(c, d, count, args, err) : forward<double>(c, d, count, args, err);
+    return d->t.dtype == CNN_F32 ? forward<float>(c, plan, args, err) : forward<double>(c, plan, args, err);
 }
 
 cnn_status cuda_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
 {
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
     const cnn_act_desc *d = &plan->problem.u.act;
-    const int64_t count = d->mb * d->ic * d->ih * d->iw;
     if (d->kind == CNN_ACT_IDENTITY && args->dx == args->dy) return CNN_OK;
-    return d->t.dtype == CNN_F32 ? backward<float>(c, d, count, args, err) : backward<double>(c, d, count, args, err);
+    return d->t.dtype == CNN_F32 ? backward<float>(c, plan, args, err) : backward<double>(c, plan, args, err);
 }

@@ -7,7 +7,6 @@
 #include "harness/cuda/batchnorm_sums.h"
 #include "harness/cuda/layout.h"
 #include "harness/cuda/pack.h"
-#include "harness/cuda/workspaces.h"
 
 /* Forward: y = ((x - mean) - rest) * scale + shift; backward: dx = scale * (dy - shift - (x - mean) * rest). */
 template <typename T> struct __align__(4 * sizeof(T)) bn_channel { T mean, rest, scale, shift; };
@@ -152,22 +151,24 @@ template <typename T, typename I, int N> __global__ void elements_kernel(bn_shap
 
 static size_t channels_bytes(const bn_shape &s) { return static_cast<size_t>(s.channels) * sizeof(bn_channel<double>); }
 
-size_t cuda_batchnorm_workspace(const cuda_context *c, const cnn_batchnorm_desc *d, cnn_dir dir)
+/* plan->state is a bn_shape. */
+cnn_status cuda_batchnorm_prepare(cnn_plan *plan, cnn_error *err)
 {
-    (void)dir;
-    const bn_shape s = bn_shape_of(c, d);
+    const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
+    const bn_shape s = bn_shape_of(plan->knobs, d);
     const size_t parts = d->inference || s.splits == 1 ? 0 : static_cast<size_t>(s.splits * s.channels);
-    return channels_bytes(s) + parts * sizeof(bn_part);
+    plan->workspace_bytes = channels_bytes(s) + parts * sizeof(bn_part);
+    return cuda_keep(plan, &s, sizeof s, err);
 }
 
 /* Leaves each channel's numbers in v.channels. */
 template <typename T>
-static cnn_status sums(cuda_context *c, const bn_shape &s, const bn_vectors<T> &v, bool inference, bool forward,
-                       cnn_error *err)
+static cnn_status sums(cuda_context *c, const cnn_plan *plan, const bn_shape &s, const bn_vectors<T> &v, cnn_error *err)
 {
-    if (inference)
-        return cuda_launch(c, cuda_shape_1d(c, "batchnorm_inference", s.channels, 0, 0), err, inference_kernel<T>, s,
-                           v);
+    const bool forward = plan->dir == CNN_FWD;
+    if (forward && plan->problem.u.batchnorm.inference)
+        return cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "batchnorm_inference", s.channels), err,
+                           inference_kernel<T>, s, v);
     const dim3 grid(static_cast<unsigned>(bn_tiles(s)), static_cast<unsigned>(s.splits));
     const cuda_shape shape = {"batchnorm_sums", grid, dim3(static_cast<unsigned>(s.threads)), 0};
     const cnn_status status = cuda_launch(c, shape, err, forward ? statistics_kernel<T> : gradients_kernel<T>, s, v);
@@ -177,24 +178,23 @@ static cnn_status sums(cuda_context *c, const bn_shape &s, const bn_vectors<T> &
 }
 
 template <typename T>
-static cnn_status elements(cuda_context *c, const bn_shape &s, const bn_vectors<T> &v, bool forward, cnn_error *err)
+static cnn_status elements(cuda_context *c, const cnn_plan *plan, const bn_shape &s, const bn_vectors<T> &v,
+                           cnn_error *err)
 {
     const int size = cuda_pack<T>::size;
     const int64_t count = s.count * s.channels;
     const bool small = cuda_fits_32(count), packs = small && (s.nhwc ? s.channels : s.pixels) % size == 0;
-    return cuda_launch(c, cuda_shape_1d(c, "batchnorm", packs ? count / size : count, 0, 0), err,
+    return cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "batchnorm", packs ? count / size : count), err,
                        packs   ? elements_kernel<T, uint32_t, size>
                        : small ? elements_kernel<T, uint32_t, 1>
                                : elements_kernel<T, uint64_t, 1>,
-                       s, v, forward);
+                       s, v, plan->dir == CNN_FWD);
 }
 
 template <typename T>
 static cnn_status run(cuda_context *c, const cnn_plan *plan, const cnn_batchnorm_args *a, cnn_error *err)
 {
-    const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
-    const bn_shape s = bn_shape_of(c, d);
-    const bool forward = plan->dir == CNN_FWD;
+    const bn_shape &s = *static_cast<const bn_shape *>(plan->state);
     char *room = static_cast<char *>(a->workspace);
     const bn_vectors<T> v = {static_cast<const T *>(a->x),
                              static_cast<const T *>(a->gamma),
@@ -210,8 +210,8 @@ static cnn_status run(cuda_context *c, const cnn_plan *plan, const cnn_batchnorm
                              static_cast<T *>(a->save_invstd),
                              reinterpret_cast<bn_channel<T> *>(room),
                              reinterpret_cast<bn_part *>(room + channels_bytes(s))};
-    const cnn_status status = sums<T>(c, s, v, forward && d->inference, forward, err);
-    return status == CNN_OK ? elements<T>(c, s, v, forward, err) : status;
+    const cnn_status status = sums<T>(c, plan, s, v, err);
+    return status == CNN_OK ? elements<T>(c, plan, s, v, err) : status;
 }
 
 static cnn_status either(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args, cnn_error *err)

@@ -23,14 +23,14 @@ struct bn_shape {
 
 inline int64_t bn_tiles(const bn_shape &s) { return s.nhwc ? (s.channels + BN_LANES - 1) / BN_LANES : s.channels; }
 
-inline bn_shape bn_shape_of(const cuda_context *context, const cnn_batchnorm_desc *d)
+inline bn_shape bn_shape_of(const int64_t *knobs, const cnn_batchnorm_desc *d)
 {
-    const int threads = static_cast<int>(context->knobs[CUDA_KNOB_BATCHNORM_THREADS]), rows = threads / BN_LANES;
+    const int threads = static_cast<int>(knobs[CUDA_KNOB_BATCHNORM_THREADS]), rows = threads / BN_LANES;
     const bool nhwc = d->t.layout == CNN_NHWC;
     const int64_t pixels = d->ih * d->iw, count = d->mb * pixels, stride = nhwc ? rows : threads;
     bn_shape s = {d->mb, d->ic, pixels, nhwc, d->eps, d->momentum, count, 1, count, threads, rows};
     const int64_t useful = count / (stride * BN_ITEMS_A_THREAD),
-                  wanted = context->knobs[CUDA_KNOB_BATCHNORM_BLOCKS] / bn_tiles(s);
+                  wanted = knobs[CUDA_KNOB_BATCHNORM_BLOCKS] / bn_tiles(s);
     const int64_t splits = useful < wanted ? useful : wanted;
     if (splits <= 1) return s;
     s.items = (count + splits - 1) / splits;

@@ -91,7 +91,7 @@ template <typename T> static cnn_status add(cuda_context *c, const cuda_bias *s,
 {
     const int64_t count = s->mb * s->channels * s->pixels;
     const bool nhwc = s->t.layout == CNN_NHWC, small = count < (int64_t)1 << 31;
-    const cuda_shape shape = cuda_shape_1d(c, "bias_add", count, 0, 0);
+    const cuda_shape shape = cuda_shape_pointwise(c, s->knobs, "bias_add", count);
     const T *from = static_cast<const T *>(b);
     if (small)
         return cuda_launch(c, shape, err, bias_add_kernel<T, uint32_t>, count, static_cast<uint32_t>(s->channels),

@@ -13,6 +13,7 @@ typedef struct cuda_bias {
     cnn_type t;
     int64_t mb, channels, pixels;
     int threads, parts; /* the gradient's, in NCHW: of a block, whole warps; most blocks that share a channel */
+    const int64_t *knobs;
 } cuda_bias;
 
 /* y[n,c,p] += b[c] */

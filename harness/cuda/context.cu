@@ -103,7 +103,7 @@ static void read_limits(const cudaDeviceProp *p, cuda_limits *l)
 static cnn_status open_scratch(cuda_context *c, cnn_error *err)
 {
     void *memory = NULL;
-    const cnn_status status = cuda_alloc(reinterpret_cast<cnn_context *>(c), sizeof *c->scratch, &memory, err);
+    const cnn_status status = cuda_memory.alloc(reinterpret_cast<cnn_context *>(c), sizeof *c->scratch, &memory, err);
     c->scratch = static_cast<cuda_scratch *>(memory);
     return status == CNN_OK ? CUDA_CHECK(c, cudaMemset(c->scratch, 0, sizeof *c->scratch), err) : status;
 }
@@ -131,17 +131,13 @@ static cnn_status open_device(cuda_context *c, cnn_error *err)
     return status == CNN_OK ? open_scratch(c, err) : status;
 }
 
-cnn_status cuda_context_open(const cnn_open_params *params, const cnn_knob *knobs, int n_knobs, size_t bytes,
-                             cnn_context **context, cnn_error *err)
+cnn_status cuda_context_open(const cnn_open_params *params, size_t bytes, cnn_context **context, cnn_error *err)
 {
     *context = NULL;
-    if (n_knobs > CUDA_KNOBS_MAX || bytes < sizeof(cuda_context))
-        return CNN_FAIL(err, CNN_INTERNAL, "%d knobs (at most %d), a context of %zu bytes (at least %zu)", n_knobs,
-                        (int)CUDA_KNOBS_MAX, bytes, sizeof(cuda_context));
     cuda_context *c = static_cast<cuda_context *>(calloc(1, bytes));
     if (c == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a context of %zu bytes", bytes);
     c->device = params->device;
-    for (int i = 0; i < n_knobs; i++) c->knobs[i] = params->knobs != NULL ? params->knobs[i] : knobs[i].def;
+    memcpy(c->knobs, params->knobs, sizeof c->knobs);
     const cnn_status status = open_device(c, err);
     if (status != CNN_OK) {
         cuda_context_close(reinterpret_cast<cnn_context *>(c));

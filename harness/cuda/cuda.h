@@ -1,8 +1,8 @@
 /* cuda.h: what the CUDA implementations share: the context, memory, time, graphs, pointwise operations.
  *
- * An implementation's context begins with a cuda_context, and its table of cnn.h is filled by CUDA_COMMON_SLOTS
- * (device, memory, timers, graphs) and CUDA_POINTWISE_SLOTS (every operation but conv and FC) plus its own. Its knobs
- * begin with those of harness/cuda/knobs.inc. All functions here are C-callable. */
+ * An implementation's context begins with a cuda_context. Its cnn_impl holds CUDA_COMMON_SLOTS (device, memory, time,
+ * graphs), its cnn_operations CUDA_POINTWISE_SLOTS (all but conv and FC). Its knobs begin with those of
+ * harness/cuda/knobs.inc. All functions here are C-callable. */
 #ifndef HARNESS_CUDA_CUDA_H
 #define HARNESS_CUDA_CUDA_H
 
@@ -14,27 +14,23 @@
 extern "C" {
 #endif
 
-/* The knobs that every CUDA implementation has, first in its table (and so in cuda_context.knobs). */
+/* The knobs that every CUDA implementation has, first in its table. */
 typedef enum cuda_knob_id {
-#define KNOB(id, name, doc, min, max, def) CUDA_KNOB_##id,
-#define STEPS(id, name, doc, min, max, def, ...) CUDA_KNOB_##id,
+#define KNOB(id, ...) CUDA_KNOB_##id,
+#define STEPS KNOB
+#define CONTEXT_KNOB KNOB
 #include "harness/cuda/knobs.inc"
 #undef KNOB
 #undef STEPS
+#undef CONTEXT_KNOB
     CUDA_KNOB_COUNT
 } cuda_knob_id;
-enum { CUDA_KNOBS_MAX = 64 };
 
-/* What KNOB and STEPS are in an implementation's table, of cnn_knob (in C). */
-#define CUDA_KNOB_ROW(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
-#define CUDA_STEPS_ROW(id, name, doc, min, max, def, ...)                                                              \
-    {name,                                                                                                             \
-     doc,                                                                                                              \
-     min,                                                                                                              \
-     max,                                                                                                              \
-     def,                                                                                                              \
-     (const int64_t[]){__VA_ARGS__},                                                                                   \
-     sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)},
+/* What KNOB, CONTEXT_KNOB and STEPS are in an implementation's table, of cnn_knob (in C). */
+#define CUDA_KNOB_ROW(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0, false},
+#define CUDA_CONTEXT_KNOB_ROW(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0, true},
+#define CUDA_STEPS_ROW(id, name, doc, min, max, def, ...) {name, doc, min, max, def, CUDA_STEPS(__VA_ARGS__), false},
+#define CUDA_STEPS(...) (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)
 
 /* What a launch must fit into; read from the device once, at open. */
 typedef struct cuda_limits {
@@ -59,8 +55,8 @@ typedef struct cuda_context {
     cudaStream_t stream; /* everything runs on it, in order */
     cudaEvent_t start, stop;
     cuda_limits limits;
-    int64_t knobs[CUDA_KNOBS_MAX];
-    bool dead; /* after a sticky error: every call fails with `cause` */
+    int64_t knobs[CUDA_KNOB_COUNT]; /* as `open` had them; a plan has its own */
+    bool dead;                      /* after a sticky error: every call fails with `cause` */
     cnn_error cause;
     char last_kernel[CNN_NAME_MAX]; /* the latest launch, named when an error surfaces later */
     bool replayed;                  /* since the stream was last waited for: then it may be a graph's kernel instead */
@@ -70,24 +66,16 @@ typedef struct cuda_context {
 } cuda_context;
 
 /* ---- context.cu, device.cu: device choice and properties.
- * `bytes` is the size of the implementation's own context, which begins with a cuda_context and is zeroed; n_knobs are
- * copied from params (defaults where it has none). The caller adds its own handles, and on failure calls
- * cuda_context_close(), which frees the memory. */
+ * `bytes` is the size of the implementation's own context, which begins with a cuda_context and is zeroed. The caller
+ * adds its own handles, and on failure calls cuda_context_close(), which frees the memory. */
 cnn_status cuda_probe(cnn_error *);
-cnn_status cuda_context_open(const cnn_open_params *, const cnn_knob *knobs, int n_knobs, size_t bytes, cnn_context **,
-                             cnn_error *);
+cnn_status cuda_context_open(const cnn_open_params *, size_t bytes, cnn_context **, cnn_error *);
 void cuda_context_close(cnn_context *);
 void cuda_describe(cnn_context *, cnn_put_fn *,
                    void *user); /* device, its PCI bus, compute capability, driver, runtime, "emulated" */
 
-/* The most bytes of workspace that a convolution or FC may take; SIZE_MAX without a limit. */
-static inline size_t cuda_workspace_limit(const cuda_context *c)
-{
-    return cnn_workspace_limit(c->knobs[CUDA_KNOB_WORKSPACE_LIMIT]);
-}
-
 /* Makes the context's device this thread's current one, which calls that name no stream go to (cudaMalloc, a
- * library's): several contexts may be open, on several devices. cuda_alloc() and cuda_launch() do it by themselves. */
+ * library's): several contexts may be open, on several devices. cuda_memory and cuda_launch() do it by themselves. */
 cnn_status cuda_enter(cuda_context *, cnn_error *);
 
 /* CNN_OK, or the CUDA error in words with the call that failed: CUDA_TRY(c, cudaMalloc(&p, n), err). A sticky error
@@ -101,50 +89,23 @@ int cuda_call_length(const char *call); /* of the function's name: all that a se
         if (try_status != CNN_OK) return try_status;                                                                   \
     } while (0)
 
-/* ---- memory.cu, timer.cu, graph.cu, upload.cu: slots of cnn_impl. */
-cnn_status cuda_alloc(cnn_context *, size_t bytes, void **, cnn_error *);
-void cuda_free(cnn_context *, void *);
-cnn_status cuda_upload(cnn_context *, void *dst, const void *src, size_t bytes, cnn_error *);
-cnn_status cuda_download(cnn_context *, void *dst, const void *src, size_t bytes, cnn_error *);
-cnn_status cuda_copy(cnn_context *, void *dst, const void *src, size_t bytes, cnn_error *);
-cnn_status cuda_fill(cnn_context *, void *dst, int byte, size_t bytes, cnn_error *);
-cnn_status cuda_memory_free(cnn_context *, size_t *bytes, cnn_error *);
+/* ---- Tables of cnn_impl, each at the end of its file: memory.cu, timer.cu, graph.cu, laps.cu, upload.cu, peaks.cu. */
+extern const cnn_memory cuda_memory;
+extern const cnn_timing cuda_timing;
+extern const cnn_capture cuda_capture;
+extern const cnn_profile cuda_profile; /* marks are events */
+extern const cnn_ranges cuda_ranges;   /* NVTX's */
+extern const cnn_uploads cuda_uploads;
+extern const cnn_peaks cuda_peaks; /* one implementation that gives them is enough for all of its kind */
 cnn_status cuda_sync(cnn_context *, cnn_error *);
-cnn_status cuda_timer_start(cnn_context *, cnn_error *);
-cnn_status cuda_timer_stop(cnn_context *, double *seconds, cnn_error *);
-cnn_status cuda_capture_begin(cnn_context *, cnn_error *);
-cnn_status cuda_capture_end(cnn_context *, cnn_graph **, cnn_error *);
-cnn_status cuda_graph_run(cnn_context *, cnn_graph *, cnn_error *);
-void cuda_graph_free(cnn_context *, cnn_graph *);
 /* CNN_BAD_ARGUMENT while the context's stream captures: for what would wait or allocate, and so break the capture. */
 cnn_status cuda_check_not_capturing(cuda_context *, const char *what, cnn_error *);
-/* upload.cu: uploads beside the stream, in two lanes. cuda_context_close() calls cuda_lanes_close(). */
-cnn_status cuda_host_alloc(cnn_context *, size_t bytes, void **, cnn_error *);
-void cuda_host_free(cnn_context *, void *);
-cnn_status cuda_upload_async(cnn_context *, int lane, void *dst, const void *src, size_t bytes, cnn_error *);
-cnn_status cuda_upload_use(cnn_context *, int lane, cnn_error *);
-cnn_status cuda_upload_drain(cnn_context *, int lane, double *seconds, cnn_error *);
-void cuda_lanes_close(cuda_context *);
-/* laps.cu: marks are events; cuda_launch_done() makes one after each kernel, cuda_phase() one after what a library ran.
- * Ranges are NVTX's. */
-cnn_status cuda_laps_open(cnn_context *, cnn_laps **, cnn_error *);
-void cuda_laps_close(cnn_context *, cnn_laps *);
-cnn_status cuda_laps_use(cnn_context *, cnn_laps *, cnn_error *);
-cnn_status cuda_lap(cnn_context *, const char *phase, cnn_error *);
-cnn_status cuda_laps_read(cnn_context *, cnn_laps *, const cnn_lap **list, int *count, cnn_error *);
+void cuda_lanes_close(cuda_context *); /* upload.cu, for cuda_context_close() */
+/* Marks the end of what a library ran; after a kernel, cuda_launch() does. */
 static inline cnn_status cuda_phase(cuda_context *c, const char *phase, cnn_error *err)
 {
-    return c->laps == NULL ? CNN_OK : cuda_lap((cnn_context *)c, phase, err);
+    return c->laps == NULL ? CNN_OK : cuda_profile.lap((cnn_context *)c, phase, err);
 }
-void cuda_range_push(cnn_context *, const char *name);
-void cuda_range_pop(cnn_context *);
-/* peaks.cu: the device's ceilings; one implementation that gives them is enough for all of its kind. */
-enum { CUDA_PEAK_COUNT = 10 };
-cnn_status cuda_peak_open(cnn_context *, int index, cnn_peak *, cnn_error *);
-cnn_status cuda_peak_run(cnn_context *, const cnn_peak *, cnn_error *);
-void cuda_peak_close(cnn_context *, cnn_peak *);
-#define CUDA_PEAK_SLOTS                                                                                                \
-    .n_peaks = CUDA_PEAK_COUNT, .peak_open = cuda_peak_open, .peak_run = cuda_peak_run, .peak_close = cuda_peak_close
 
 #ifdef BENCHCNN_CUDA_EMULATED
 #define CUDA_DEVICE_KIND CNN_DEVICE_EMULATED
@@ -154,28 +115,36 @@ void cuda_peak_close(cnn_context *, cnn_peak *);
 
 /* For an implementation with a probe of its own, which calls cuda_probe(). */
 #define CUDA_DEVICE_SLOTS                                                                                              \
-    .device_kind = CUDA_DEVICE_KIND, .alloc = cuda_alloc, .free = cuda_free, .upload = cuda_upload,                    \
-    .download = cuda_download, .copy = cuda_copy, .fill = cuda_fill, .memory_free = cuda_memory_free,                  \
-    .sync = cuda_sync, .timer_start = cuda_timer_start, .timer_stop = cuda_timer_stop,                                 \
-    .capture_begin = cuda_capture_begin, .capture_end = cuda_capture_end, .graph_run = cuda_graph_run,                 \
-    .graph_free = cuda_graph_free, .host_alloc = cuda_host_alloc, .host_free = cuda_host_free,                         \
-    .upload_async = cuda_upload_async, .upload_use = cuda_upload_use, .upload_drain = cuda_upload_drain,               \
-    .laps_open = cuda_laps_open, .laps_close = cuda_laps_close, .laps_use = cuda_laps_use, .lap = cuda_lap,            \
-    .laps_read = cuda_laps_read, .range_push = cuda_range_push, .range_pop = cuda_range_pop
+    .device_kind = CUDA_DEVICE_KIND, .sync = cuda_sync, .memory = &cuda_memory, .timing = &cuda_timing,                \
+    .capture = &cuda_capture, .profile = &cuda_profile, .ranges = &cuda_ranges, .uploads = &cuda_uploads
 #define CUDA_COMMON_SLOTS CUDA_DEVICE_SLOTS, .probe = cuda_probe
 
 /* ---- gate.c: what every gate asks first: CNN_OK, or CNN_UNSUPPORTED and why. */
 /* Whether the operation has this direction and the algorithm serves it. */
-cnn_status cuda_check_served(const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);
+cnn_status cuda_check_served(const cnn_request *, cnn_error *);
 /* Whether dtype is f32 or f64, computed in itself or, where `tf32` says that this is offered, f32's products in TF32.
  */
 cnn_status cuda_check_type(const cnn_problem *, bool tf32, cnn_error *);
-/* Whether the limit allows so many bytes. */
-cnn_status cuda_check_workspace(const cuda_context *, size_t bytes, cnn_error *);
+/* The most bytes of workspace that a convolution or FC may take; SIZE_MAX without a limit. Whether it allows so many.
+ */
+static inline size_t cuda_workspace_limit(const int64_t *knobs)
+{
+    return cnn_workspace_limit(knobs[CUDA_KNOB_WORKSPACE_LIMIT]);
+}
+cnn_status cuda_check_workspace(const int64_t *knobs, size_t bytes, cnn_error *);
 static inline bool cuda_is_weighted(const cnn_problem *problem)
 {
     return problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
 }
+/* ---- gate.c too: `prepare`. What `supports` was asked, to settle it as there; plan->state as a copy of so many bytes,
+ * which the slot cuda_release() frees. */
+static inline cnn_request cuda_request_of(const cnn_plan *plan)
+{
+    const cnn_request request = {&plan->problem, plan->dir, &plan->algorithm, plan->knobs};
+    return request;
+}
+cnn_status cuda_keep(cnn_plan *, const void *state, size_t bytes, cnn_error *);
+void cuda_release(cnn_context *, cnn_plan *);
 
 /* For cnn_algorithm.ops: an operation, and all but conv and FC, which CUDA_POINTWISE_SLOTS serve. */
 #define CUDA_OP(op) (1u << CNN_OP_##op)
@@ -183,12 +152,15 @@ static inline bool cuda_is_weighted(const cnn_problem *problem)
     (CUDA_OP(POOL) | CUDA_OP(ACT) | CUDA_OP(LOSS) | CUDA_OP(DROPOUT) | CUDA_OP(ADD) | CUDA_OP(CONCAT) |                \
      CUDA_OP(BATCHNORM) | CUDA_OP(OPTIMIZER))
 
-/* ---- Pointwise operations: slots of cnn_impl, one file each (pool.cu, act.cu, ...); f32 and f64, NCHW and NHWC, any
- * size (grid-stride, 64-bit indices). Deterministic: sums are trees of a shape that problem and knobs alone decide. */
-/* The gate for these operations: CNN_OK or CNN_UNSUPPORTED; an implementation's `supports` calls it for every operation
- * that is neither conv nor FC. The workspace likewise. */
-cnn_status cuda_pointwise_supports(cnn_context *, const cnn_problem *, cnn_dir, const cnn_algorithm *, cnn_error *);
-cnn_status cuda_pointwise_workspace(cnn_context *, const cnn_problem *, cnn_dir, size_t *bytes, cnn_error *);
+/* ---- Pointwise operations: slots of cnn_operations, one file each (pool.cu, act.cu, ...); f32 and f64, NCHW and NHWC,
+ * any size (grid-stride, 64-bit indices). Deterministic: sums are trees of a shape that problem and knobs alone decide.
+ */
+/* An implementation's `supports` and `prepare` call these for every operation that is neither conv nor FC. What they
+ * keep cuda_release() frees. */
+cnn_status cuda_pointwise_supports(const cnn_request *, cnn_error *);
+cnn_status cuda_pointwise_prepare(cnn_plan *, cnn_error *);
+cnn_status cuda_loss_prepare(cnn_plan *, cnn_error *);
+cnn_status cuda_batchnorm_prepare(cnn_plan *, cnn_error *);
 cnn_status cuda_pool_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);
 cnn_status cuda_pool_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cnn_error *);
 cnn_status cuda_act_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);

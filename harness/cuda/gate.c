@@ -1,15 +1,19 @@
-/* gate.c: the questions that every CUDA implementation's `supports` asks. */
+/* gate.c: the questions that every CUDA implementation's `supports` asks, and what its `prepare` keeps. */
 #include "harness/cuda/cuda.h"
 #include "harness/problem/names.h"
 #include "harness/problem/shape.h"
 
-cnn_status cuda_check_served(const cnn_problem *problem, cnn_dir dir, const cnn_algorithm *algorithm, cnn_error *err)
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+cnn_status cuda_check_served(const cnn_request *r, cnn_error *err)
 {
-    if (!(cnn_op_dirs(problem) & 1u << dir))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s has no direction %s", cnn_op_name(problem->op), cnn_dir_name(dir));
-    if (!(algorithm->ops & 1u << problem->op))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s does not serve %s", algorithm->name,
-                        cnn_op_name(problem->op));
+    const char *op = cnn_op_name(r->problem->op);
+    if (!(cnn_op_dirs(r->problem) & 1u << r->dir))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s has no direction %s", op, cnn_dir_name(r->dir));
+    if (!(r->algorithm->ops & 1u << r->problem->op))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s does not serve %s", r->algorithm->name, op);
     return CNN_OK;
 }
 
@@ -25,7 +29,46 @@ cnn_status cuda_check_type(const cnn_problem *problem, bool tf32, cnn_error *err
                     tf32 ? ", or f32 in tf32" : "");
 }
 
-cnn_status cuda_check_workspace(const cuda_context *c, size_t bytes, cnn_error *err)
+cnn_status cuda_check_workspace(const int64_t *knobs, size_t bytes, cnn_error *err)
 {
-    return cnn_workspace_check(c->knobs[CUDA_KNOB_WORKSPACE_LIMIT], bytes, err);
+    return cnn_workspace_check(knobs[CUDA_KNOB_WORKSPACE_LIMIT], bytes, err);
+}
+
+cnn_status cuda_keep(cnn_plan *plan, const void *state, size_t bytes, cnn_error *err)
+{
+    plan->state = malloc(bytes);
+    if (plan->state == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plan of %zu bytes", bytes);
+    memcpy(plan->state, state, bytes);
+    return CNN_OK;
+}
+
+void cuda_release(cnn_context *context, cnn_plan *plan)
+{
+    (void)context;
+    free(plan->state);
+    plan->state = NULL;
+}
+
+/* ---- The pointwise operations */
+
+static cnn_status check_pool(const cnn_pool_desc *d, cnn_error *err)
+{
+    const int64_t most = INT_MAX / 4, taps = d->kh > most || d->kw > most ? most : d->kh * d->kw;
+    if (taps < most && d->sh < most && d->sw < most && d->ph < most && d->pw < most && d->dh < most && d->dw < most)
+        return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "a window of %lld x %lld, stride %lld x %lld: more than %lld",
+                    (long long)d->kh, (long long)d->kw, (long long)d->sh, (long long)d->sw, (long long)most);
+}
+
+cnn_status cuda_pointwise_supports(const cnn_request *r, cnn_error *err)
+{
+    /* Numbers that TF32 would round are not multiplied here: who allows it gets f32. */
+    const cnn_status status = cuda_check_type(r->problem, true, err);
+    return status == CNN_OK && r->problem->op == CNN_OP_POOL ? check_pool(&r->problem->u.pool, err) : status;
+}
+
+cnn_status cuda_pointwise_prepare(cnn_plan *plan, cnn_error *err)
+{
+    if (plan->problem.op == CNN_OP_LOSS) return cuda_loss_prepare(plan, err);
+    return plan->problem.op == CNN_OP_BATCHNORM ? cuda_batchnorm_prepare(plan, err) : CNN_OK;
 }

@@ -30,7 +30,7 @@ cnn_status cuda_blas_open(cuda_context *context, cuda_blas *blas, size_t workspa
     if (status != CNN_OK) return status;
     BLAS_TRY(context, cublasCreate(&blas->handle), err);
     BLAS_TRY(context, cublasSetStream(blas->handle, context->stream), err);
-    status = cuda_alloc(reinterpret_cast<cnn_context *>(context), workspace_bytes, &blas->workspace, err);
+    status = cuda_memory.alloc(reinterpret_cast<cnn_context *>(context), workspace_bytes, &blas->workspace, err);
     if (status != CNN_OK) return status;
     BLAS_TRY(context, cublasSetWorkspace(blas->handle, blas->workspace, workspace_bytes), err);
     BLAS_TRY(context, cublasSetAtomicsMode(blas->handle, CUBLAS_ATOMICS_NOT_ALLOWED), err);

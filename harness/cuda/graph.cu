@@ -1,13 +1,13 @@
 /* graph.cu: a step captured once and replayed: one launch by the host instead of one a kernel.
  *
  * Capture is thread-local: another thread's allocations do not break it. While it lasts, nothing may wait or allocate;
- * the call that tries to fails, capture_end then fails as well, and the context is as good as before. With the knob
+ * the call that tries to fails, `end` then fails as well, and the context is as good as before. With the knob
  * sync_launches nothing is captured: a user who asks which kernel fails must not get replays, which cannot tell. */
 #include "harness/cuda/cuda.h"
 
 static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_context *>(context); }
 
-cnn_status cuda_capture_begin(cnn_context *context, cnn_error *err)
+static cnn_status begin(cnn_context *context, cnn_error *err)
 {
     cuda_context *c = of(context);
     const cnn_status status = cuda_enter(c, err);
@@ -20,7 +20,7 @@ cnn_status cuda_capture_begin(cnn_context *context, cnn_error *err)
 }
 
 /* The capture is ended even where the context died meanwhile: its stream must be free to be destroyed. */
-cnn_status cuda_capture_end(cnn_context *context, cnn_graph **graph, cnn_error *err)
+static cnn_status end(cnn_context *context, cnn_graph **graph, cnn_error *err)
 {
     cuda_context *c = of(context);
     cudaGraph_t captured = NULL;
@@ -34,7 +34,7 @@ cnn_status cuda_capture_end(cnn_context *context, cnn_graph **graph, cnn_error *
     return CNN_OK;
 }
 
-cnn_status cuda_graph_run(cnn_context *context, cnn_graph *graph, cnn_error *err)
+static cnn_status run(cnn_context *context, cnn_graph *graph, cnn_error *err)
 {
     cuda_context *c = of(context);
     const cnn_status status = cuda_enter(c, err);
@@ -44,10 +44,12 @@ cnn_status cuda_graph_run(cnn_context *context, cnn_graph *graph, cnn_error *err
     return CNN_OK;
 }
 
-void cuda_graph_free(cnn_context *, cnn_graph *graph)
+static void release(cnn_context *, cnn_graph *graph)
 {
     if (graph != NULL) (void)cudaGraphExecDestroy(reinterpret_cast<cudaGraphExec_t>(graph));
 }
+
+const cnn_capture cuda_capture = {begin, end, run, release};
 
 cnn_status cuda_check_not_capturing(cuda_context *c, const char *what, cnn_error *err)
 {

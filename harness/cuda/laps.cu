@@ -9,13 +9,14 @@
 #include <stdlib.h>
 
 #ifdef BENCHCNN_CUDA_EMULATED
-void cuda_range_push(cnn_context *, const char *) {}
-void cuda_range_pop(cnn_context *) {}
+static void push(cnn_context *, const char *) {}
+static void pop(cnn_context *) {}
 #else
 #include <nvtx3/nvToolsExt.h>
-void cuda_range_push(cnn_context *, const char *name) { (void)nvtxRangePushA(name); }
-void cuda_range_pop(cnn_context *) { (void)nvtxRangePop(); }
+static void push(cnn_context *, const char *name) { (void)nvtxRangePushA(name); }
+static void pop(cnn_context *) { (void)nvtxRangePop(); }
 #endif
+const cnn_ranges cuda_ranges = {push, pop};
 
 /* events[0] is the beginning, events[i + 1] the end of list[i]. Events are kept when laps are used again. */
 struct cnn_laps {
@@ -26,13 +27,13 @@ struct cnn_laps {
 
 static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_context *>(context); }
 
-cnn_status cuda_laps_open(cnn_context *, cnn_laps **laps, cnn_error *err)
+static cnn_status laps_open(cnn_context *, cnn_laps **laps, cnn_error *err)
 {
     *laps = static_cast<cnn_laps *>(calloc(1, sizeof **laps));
     return *laps != NULL ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for laps");
 }
 
-void cuda_laps_close(cnn_context *context, cnn_laps *laps)
+static void laps_close(cnn_context *context, cnn_laps *laps)
 {
     if (laps == NULL) return;
     if (of(context)->laps == laps) of(context)->laps = NULL;
@@ -75,7 +76,7 @@ static cnn_status record(cuda_context *c, cnn_laps *laps, int index, cnn_error *
     return CNN_OK;
 }
 
-cnn_status cuda_laps_use(cnn_context *context, cnn_laps *laps, cnn_error *err)
+static cnn_status laps_use(cnn_context *context, cnn_laps *laps, cnn_error *err)
 {
     cuda_context *c = of(context);
     c->laps = laps;
@@ -84,19 +85,19 @@ cnn_status cuda_laps_use(cnn_context *context, cnn_laps *laps, cnn_error *err)
     return record(c, laps, 0, err);
 }
 
-cnn_status cuda_lap(cnn_context *context, const char *phase, cnn_error *err)
+static cnn_status lap(cnn_context *context, const char *phase, cnn_error *err)
 {
     cuda_context *c = of(context);
     cnn_laps *laps = c->laps;
     if (laps == NULL) return CNN_OK;
     const cnn_status status = record(c, laps, laps->count + 1, err);
     if (status != CNN_OK) return status;
-    cnn_lap *lap = &laps->list[laps->count++];
-    snprintf(lap->phase, sizeof lap->phase, "%.*s", (int)sizeof lap->phase - 1, phase);
+    cnn_lap *next = &laps->list[laps->count++];
+    snprintf(next->phase, sizeof next->phase, "%.*s", (int)sizeof next->phase - 1, phase);
     return CNN_OK;
 }
 
-cnn_status cuda_laps_read(cnn_context *context, cnn_laps *laps, const cnn_lap **list, int *count, cnn_error *err)
+static cnn_status laps_read(cnn_context *context, cnn_laps *laps, const cnn_lap **list, int *count, cnn_error *err)
 {
     cuda_context *c = of(context);
     *list = laps->list;
@@ -108,3 +109,5 @@ cnn_status cuda_laps_read(cnn_context *context, cnn_laps *laps, const cnn_lap **
     }
     return CNN_OK;
 }
+
+const cnn_profile cuda_profile = {laps_open, laps_close, laps_use, lap, laps_read};

@@ -47,11 +47,10 @@ cnn_status cuda_launch_done(cuda_context *c, const cuda_shape &s, cudaError_t er
     return status == CNN_OK ? cuda_phase(c, s.kernel, err) : status;
 }
 
-cuda_shape cuda_shape_1d(const cuda_context *c, const char *kernel, int64_t count, int threads, int blocks_per_sm)
+cuda_shape cuda_shape_1d(const cuda_context *c, const char *kernel, int64_t count, int64_t threads,
+                         int64_t blocks_per_sm)
 {
-    if (threads <= 0) threads = (int)c->knobs[CUDA_KNOB_POINTWISE_THREADS];
-    if (blocks_per_sm <= 0) blocks_per_sm = (int)c->knobs[CUDA_KNOB_POINTWISE_BLOCKS];
-    const int64_t most = (int64_t)c->limits.multiprocessors * blocks_per_sm;
+    const int64_t most = c->limits.multiprocessors * blocks_per_sm;
     int64_t blocks = count / threads + (count % threads != 0);
     if (blocks > most) blocks = most;
     if (blocks < 1) blocks = 1;

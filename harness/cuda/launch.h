@@ -26,8 +26,14 @@ cnn_status cuda_launch_check(cuda_context *, const cuda_shape &, const void *ker
 cnn_status cuda_launch_done(cuda_context *, const cuda_shape &, cudaError_t, cnn_error *);
 
 /* A one-dimensional shape for a grid-stride loop over `count` items: blocks of `threads`, no more of them than
- * `blocks_per_sm` a multiprocessor (the knobs pointwise.threads and pointwise.blocks where 0 is given). */
-cuda_shape cuda_shape_1d(const cuda_context *, const char *kernel, int64_t count, int threads, int blocks_per_sm);
+ * `blocks_per_sm` a multiprocessor. */
+cuda_shape cuda_shape_1d(const cuda_context *, const char *kernel, int64_t count, int64_t threads,
+                         int64_t blocks_per_sm);
+/* The same by pointwise.threads and pointwise.blocks of a plan's knobs, or the context's. */
+inline cuda_shape cuda_shape_pointwise(const cuda_context *c, const int64_t *knobs, const char *kernel, int64_t count)
+{
+    return cuda_shape_1d(c, kernel, count, knobs[CUDA_KNOB_POINTWISE_THREADS], knobs[CUDA_KNOB_POINTWISE_BLOCKS]);
+}
 
 /* Static: two files may give different structs of arguments the same name, and the linker would take one file's launch
  * for both. */

@@ -8,7 +8,6 @@
 #include "harness/cuda/launch.h"
 #include "harness/cuda/layout.h"
 #include "harness/cuda/reduce.h"
-#include "harness/cuda/workspaces.h"
 
 enum { MOST_THREADS = 512 };
 
@@ -115,17 +114,6 @@ __global__ void loss_sum_kernel(int64_t count, const loss_part *parts, double *l
     if (correct != NULL) *correct += static_cast<int64_t>(hits);
 }
 
-static int64_t parts_of(const cuda_context *c, const cnn_loss_desc *d)
-{
-    const int64_t rows = c->knobs[CUDA_KNOB_LOSS_ROWS];
-    return d->mb <= c->knobs[CUDA_KNOB_LOSS_ONE_BLOCK] ? 0 : (d->mb + rows - 1) / rows;
-}
-
-size_t cuda_loss_workspace(const cuda_context *c, const cnn_loss_desc *d, cnn_dir dir)
-{
-    return dir == CNN_FWD ? static_cast<size_t>(parts_of(c, d)) * sizeof(loss_part) : 0;
-}
-
 static int lanes_for(int64_t classes)
 {
     int lanes = 1;
@@ -133,20 +121,36 @@ static int lanes_for(int64_t classes)
     return lanes;
 }
 
-template <typename T>
-static cnn_status forward(cuda_context *c, const cnn_loss_desc *d, const cnn_loss_args *a, cnn_error *err)
+/* plan->state of the forward loss: how many blocks share it, each with a part of the sums, or 0: one does it all. */
+struct loss_launch {
+    loss_shape s;
+    int64_t parts, threads;
+};
+
+cnn_status cuda_loss_prepare(cnn_plan *plan, cnn_error *err)
 {
-    const int64_t parts = parts_of(c, d), rows = parts > 0 ? c->knobs[CUDA_KNOB_LOSS_ROWS] : d->mb;
-    const loss_shape s = {d->mb, d->ic, rows, lanes_for(d->ic)};
-    const int64_t most = c->knobs[CUDA_KNOB_LOSS_THREADS], threads = (rows * s.lanes + 31) / 32 * 32;
+    const cnn_loss_desc *d = &plan->problem.u.loss;
+    const int64_t *knobs = plan->knobs, some = knobs[CUDA_KNOB_LOSS_ROWS], most = knobs[CUDA_KNOB_LOSS_THREADS];
+    const int64_t parts = d->mb <= knobs[CUDA_KNOB_LOSS_ONE_BLOCK] ? 0 : (d->mb + some - 1) / some;
+    const loss_shape s = {d->mb, d->ic, parts > 0 ? some : d->mb, lanes_for(d->ic)};
+    const int64_t threads = (s.rows_a_block * s.lanes + 31) / 32 * 32;
+    const loss_launch l = {s, parts, threads < most ? threads : most};
+    if (plan->dir != CNN_FWD) return CNN_OK;
+    plan->workspace_bytes = static_cast<size_t>(parts) * sizeof(loss_part);
+    return cuda_keep(plan, &l, sizeof l, err);
+}
+
+template <typename T>
+static cnn_status forward(cuda_context *c, const loss_launch &l, const cnn_loss_args *a, cnn_error *err)
+{
     const loss_vectors<T> v = {static_cast<const T *>(a->x), a->labels, static_cast<T *>(a->y)};
-    const cuda_shape shape = {"loss_fwd", dim3(static_cast<unsigned>(parts > 0 ? parts : 1)),
-                              dim3(static_cast<unsigned>(threads < most ? threads : most)), 0};
-    loss_part *room = parts > 0 ? static_cast<loss_part *>(a->workspace) : NULL;
-    const cnn_status status = cuda_launch(c, shape, err, loss_fwd_kernel<T>, s, v, room, a->loss_sum, a->correct);
-    if (status != CNN_OK || parts == 0) return status;
+    const cuda_shape shape = {"loss_fwd", dim3(static_cast<unsigned>(l.parts > 0 ? l.parts : 1)),
+                              dim3(static_cast<unsigned>(l.threads)), 0};
+    loss_part *room = l.parts > 0 ? static_cast<loss_part *>(a->workspace) : NULL;
+    const cnn_status status = cuda_launch(c, shape, err, loss_fwd_kernel<T>, l.s, v, room, a->loss_sum, a->correct);
+    if (status != CNN_OK || l.parts == 0) return status;
     const cuda_shape one = {"loss_sum", dim3(1), dim3(32), 0};
-    return cuda_launch(c, one, err, loss_sum_kernel, parts, static_cast<const loss_part *>(room), a->loss_sum,
+    return cuda_launch(c, one, err, loss_sum_kernel, l.parts, static_cast<const loss_part *>(room), a->loss_sum,
                        a->correct);
 }
 
@@ -160,30 +164,32 @@ __global__ void loss_bwd_kernel(I count, I classes, const T *y, const int32_t *l
 }
 
 template <typename T, typename I>
-static cnn_status backward(cuda_context *c, const cnn_loss_desc *d, const cnn_loss_args *a, cnn_error *err)
+static cnn_status backward(cuda_context *c, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err)
 {
+    const cnn_loss_desc *d = &plan->problem.u.loss;
     const int64_t count = d->mb * d->ic;
-    return cuda_launch(c, cuda_shape_1d(c, "loss_bwd", count, 0, 0), err, loss_bwd_kernel<T, I>, static_cast<I>(count),
-                       static_cast<I>(d->ic), static_cast<const T *>(a->y), a->labels, static_cast<T *>(a->dx),
-                       static_cast<T>(a->scale));
+    return cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "loss_bwd", count), err, loss_bwd_kernel<T, I>,
+                       static_cast<I>(count), static_cast<I>(d->ic), static_cast<const T *>(a->y), a->labels,
+                       static_cast<T *>(a->dx), static_cast<T>(a->scale));
 }
 
 template <typename T>
-static cnn_status either(cuda_context *c, const cnn_loss_desc *d, const cnn_loss_args *a, cnn_error *err)
+static cnn_status either(cuda_context *c, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err)
 {
-    return cuda_fits_32(d->mb * d->ic) ? backward<T, uint32_t>(c, d, a, err) : backward<T, uint64_t>(c, d, a, err);
+    const bool small = cuda_fits_32(plan->problem.u.loss.mb * plan->problem.u.loss.ic);
+    return small ? backward<T, uint32_t>(c, plan, a, err) : backward<T, uint64_t>(c, plan, a, err);
 }
 
 cnn_status cuda_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
 {
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    const cnn_loss_desc *d = &plan->problem.u.loss;
-    return d->t.dtype == CNN_F32 ? forward<float>(c, d, args, err) : forward<double>(c, d, args, err);
+    const loss_launch &l = *static_cast<const loss_launch *>(plan->state);
+    return plan->problem.u.type.dtype == CNN_F32 ? forward<float>(c, l, args, err) : forward<double>(c, l, args, err);
 }
 
 cnn_status cuda_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
 {
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    const cnn_loss_desc *d = &plan->problem.u.loss;
-    return d->t.dtype == CNN_F32 ? either<float>(c, d, args, err) : either<double>(c, d, args, err);
+    return plan->problem.u.type.dtype == CNN_F32 ? either<float>(c, plan, args, err)
+                                                 : either<double>(c, plan, args, err);
 }

@@ -3,7 +3,7 @@
 
 static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_context *>(context); }
 
-cnn_status cuda_alloc(cnn_context *context, size_t bytes, void **memory, cnn_error *err)
+static cnn_status alloc(cnn_context *context, size_t bytes, void **memory, cnn_error *err)
 {
     cuda_context *c = of(context);
     size_t free_bytes = 0, total = 0;
@@ -19,7 +19,7 @@ cnn_status cuda_alloc(cnn_context *context, size_t bytes, void **memory, cnn_err
                     c->device, free_bytes, total);
 }
 
-void cuda_free(cnn_context *, void *memory) { (void)cudaFree(memory); }
+static void release(cnn_context *, void *memory) { (void)cudaFree(memory); }
 
 /* Until here all went well, so what goes wrong from now on is not what was replayed before. */
 static cnn_status wait_for_stream(cuda_context *c, cnn_error *err)
@@ -30,21 +30,21 @@ static cnn_status wait_for_stream(cuda_context *c, cnn_error *err)
 }
 
 /* The source may be pageable and may change at once: the copy is done when this returns. */
-cnn_status cuda_upload(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
+static cnn_status upload(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
     cuda_context *c = of(context);
     CUDA_TRY(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, c->stream), err);
     return wait_for_stream(c, err);
 }
 
-cnn_status cuda_download(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
+static cnn_status download(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
     cuda_context *c = of(context);
     CUDA_TRY(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, c->stream), err);
     return wait_for_stream(c, err);
 }
 
-cnn_status cuda_copy(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
+static cnn_status copy(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
     cuda_context *c = of(context);
     CUDA_TRY(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, c->stream), err);
@@ -61,7 +61,7 @@ static void give_up_persisting(const cuda_context *c, size_t bytes)
         (void)cudaGetLastError(); /* devices before the Ampere generation have no such thing */
 }
 
-cnn_status cuda_fill(cnn_context *context, void *dst, int byte, size_t bytes, cnn_error *err)
+static cnn_status fill(cnn_context *context, void *dst, int byte, size_t bytes, cnn_error *err)
 {
     cuda_context *c = of(context);
     const cnn_status status = cuda_enter(c, err);
@@ -71,7 +71,7 @@ cnn_status cuda_fill(cnn_context *context, void *dst, int byte, size_t bytes, cn
     return CNN_OK;
 }
 
-cnn_status cuda_memory_free(cnn_context *context, size_t *bytes, cnn_error *err)
+static cnn_status available(cnn_context *context, size_t *bytes, cnn_error *err)
 {
     size_t total = 0;
     *bytes = 0;
@@ -80,3 +80,5 @@ cnn_status cuda_memory_free(cnn_context *context, size_t *bytes, cnn_error *err)
 }
 
 cnn_status cuda_sync(cnn_context *context, cnn_error *err) { return wait_for_stream(of(context), err); }
+
+const cnn_memory cuda_memory = {alloc, release, upload, download, copy, fill, available};

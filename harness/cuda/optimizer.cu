@@ -102,12 +102,13 @@ __global__ void optimizer_kernel(cnn_optimizer_desc d, int states, optimizer_vec
 }
 
 template <typename T>
-static cnn_status run(cuda_context *c, const cnn_optimizer_desc *d, const cnn_optimizer_args *a, cnn_error *err)
+static cnn_status run(cuda_context *c, const cnn_plan *plan, const cnn_optimizer_args *a, cnn_error *err)
 {
+    const cnn_optimizer_desc *d = &plan->problem.u.optimizer;
     const optimizer_vectors<T> v = {static_cast<T *>(a->w),
                                     {static_cast<T *>(a->state[0]), static_cast<T *>(a->state[1])},
                                     static_cast<const T *>(a->grad)};
-    return cuda_launch(c, cuda_pack_shape<T>(c, "optimizer", d->count), err, optimizer_kernel<T>, *d,
+    return cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "optimizer", d->count), err, optimizer_kernel<T>, *d,
                        cnn_optimizer_states(d->kind), v, a->step);
 }
 
@@ -115,6 +116,5 @@ cnn_status cuda_optimizer_step(cnn_context *context, const cnn_plan *plan, const
                                cnn_error *err)
 {
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    const cnn_optimizer_desc *d = &plan->problem.u.optimizer;
-    return d->t.dtype == CNN_F32 ? run<float>(c, d, args, err) : run<double>(c, d, args, err);
+    return plan->problem.u.type.dtype == CNN_F32 ? run<float>(c, plan, args, err) : run<double>(c, plan, args, err);
 }

@@ -46,10 +46,11 @@ template <typename T, typename F> __global__ void cuda_map2(int64_t count, const
 }
 
 /* The launch of either: a thread a pack. */
-template <typename T> cuda_shape cuda_pack_shape(const cuda_context *c, const char *kernel, int64_t count)
+template <typename T>
+cuda_shape cuda_pack_shape(const cuda_context *c, const int64_t *knobs, const char *kernel, int64_t count)
 {
     const int64_t size = cuda_pack<T>::size, packs = count / size;
-    return cuda_shape_1d(c, kernel, packs > 0 ? packs : count, 0, 0);
+    return cuda_shape_pointwise(c, knobs, kernel, packs > 0 ? packs : count);
 }
 
 #endif

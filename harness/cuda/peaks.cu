@@ -9,7 +9,7 @@
 typedef cuda_pack<float> pack;
 
 enum peak_kind { FMA_F32, FMA_F64, READ, COPY, TRIAD, READ_L2, LAUNCH, LAUNCH_AND_WAIT, GRAPH_LAUNCH, GRAPH_NODE };
-static_assert(GRAPH_NODE + 1 == CUDA_PEAK_COUNT, "cuda.h says how many there are");
+enum { PEAKS = GRAPH_NODE + 1 };
 
 /* Arithmetic takes a millisecond or so; memory is far larger than L2, where a quarter of L2 is read again and again;
  * launches are many, so that the wait at their end is little beside them. */
@@ -101,7 +101,7 @@ static cnn_status launch_nothing(cuda_context *c, int times, cnn_error *err)
     return status;
 }
 
-extern "C" cnn_status cuda_peak_run(cnn_context *context, const cnn_peak *peak, cnn_error *err)
+static cnn_status peak_run(cnn_context *context, const cnn_peak *peak, cnn_error *err)
 {
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
     const peak_work *w = static_cast<const peak_work *>(peak->state);
@@ -126,10 +126,10 @@ extern "C" cnn_status cuda_peak_run(cnn_context *context, const cnn_peak *peak, 
     case LAUNCH_AND_WAIT:
         return launch_nothing(c, 1, err);
     case GRAPH_LAUNCH:
-        for (int i = 0; status == CNN_OK && i < LAUNCHES; i++) status = cuda_graph_run(context, w->graph, err);
+        for (int i = 0; status == CNN_OK && i < LAUNCHES; i++) status = cuda_capture.run(context, w->graph, err);
         return status;
     case GRAPH_NODE:
-        return cuda_graph_run(context, w->graph, err);
+        return cuda_capture.run(context, w->graph, err);
     }
     return CNN_FAIL(err, CNN_INTERNAL, "there is no ceiling of kind %d", (int)w->kind);
 }
@@ -163,7 +163,8 @@ static cnn_status open_memory(cuda_context *c, peak_work *w, cnn_peak *peak, cnn
     w->passes = l2 ? 4 * MEMORY_IN_L2S : 1;
     if (w->packs == 0) return CNN_FAIL(err, CNN_UNSUPPORTED, "the device does not tell how large its L2 cache is");
     const size_t bytes = (size_t)w->packs * sizeof(pack);
-    const cnn_status status = cuda_alloc(reinterpret_cast<cnn_context *>(c), bytes * (size_t)arrays, &memory, err);
+    const cnn_status status =
+        cuda_memory.alloc(reinterpret_cast<cnn_context *>(c), bytes * (size_t)arrays, &memory, err);
     if (status != CNN_OK) return status;
     w->memory = static_cast<pack *>(memory);
     CUDA_TRY(c, cudaMemsetAsync(memory, FILLER, bytes * (size_t)arrays, c->stream), err);
@@ -177,10 +178,10 @@ static cnn_status open_graph(cuda_context *c, int nodes, cnn_graph **graph, cnn_
     cnn_context *context = reinterpret_cast<cnn_context *>(c);
     cnn_error ended;
     cnn_status status = launch_nothing(c, 1, err); /* loaded before it is captured */
-    if (status == CNN_OK) status = cuda_capture_begin(context, err);
+    if (status == CNN_OK) status = cuda_capture.begin(context, err);
     if (status != CNN_OK) return status;
     status = launch_nothing(c, nodes, err);
-    const cnn_status end = cuda_capture_end(context, graph, status == CNN_OK ? err : &ended);
+    const cnn_status end = cuda_capture.end(context, graph, status == CNN_OK ? err : &ended);
     return status != CNN_OK ? status : end;
 }
 
@@ -191,7 +192,8 @@ static cnn_status open_kind(cuda_context *c, peak_work *w, cnn_peak *peak, cnn_e
     case FMA_F32:
     case FMA_F64:
         name_arithmetic(c, w, peak);
-        if (cuda_alloc(reinterpret_cast<cnn_context *>(c), sizeof(pack), &memory, err) != CNN_OK) return err->status;
+        if (cuda_memory.alloc(reinterpret_cast<cnn_context *>(c), sizeof(pack), &memory, err) != CNN_OK)
+            return err->status;
         w->memory = static_cast<pack *>(memory);
         return CNN_OK;
     case LAUNCH:
@@ -211,26 +213,27 @@ static cnn_status open_kind(cuda_context *c, peak_work *w, cnn_peak *peak, cnn_e
     }
 }
 
-extern "C" cnn_status cuda_peak_open(cnn_context *context, int index, cnn_peak *peak, cnn_error *err)
+static void peak_close(cnn_context *context, cnn_peak *peak)
+{
+    peak_work *w = static_cast<peak_work *>(peak->state);
+    if (w == NULL) return;
+    cuda_capture.free(context, w->graph);
+    if (w->memory != NULL) cuda_memory.free(context, w->memory);
+    free(w);
+    peak->state = NULL;
+}
+
+static cnn_status peak_open(cnn_context *context, int index, cnn_peak *peak, cnn_error *err)
 {
     memset(peak, 0, sizeof *peak);
-    if (index < 0 || index >= CUDA_PEAK_COUNT)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no ceiling number %d", index);
+    if (index < 0 || index >= PEAKS) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no ceiling number %d", index);
     peak_work *w = static_cast<peak_work *>(calloc(1, sizeof *w));
     if (w == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a ceiling");
     w->kind = static_cast<peak_kind>(index);
     peak->state = w;
     const cnn_status status = open_kind(reinterpret_cast<cuda_context *>(context), w, peak, err);
-    if (status != CNN_OK) cuda_peak_close(context, peak);
+    if (status != CNN_OK) peak_close(context, peak);
     return status;
 }
 
-extern "C" void cuda_peak_close(cnn_context *context, cnn_peak *peak)
-{
-    peak_work *w = static_cast<peak_work *>(peak->state);
-    if (w == NULL) return;
-    cuda_graph_free(context, w->graph);
-    if (w->memory != NULL) cuda_free(context, w->memory);
-    free(w);
-    peak->state = NULL;
-}
+const cnn_peaks cuda_peaks = {PEAKS, peak_open, peak_run, peak_close};

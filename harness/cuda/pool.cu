@@ -136,18 +136,21 @@ __global__ void global_spread_kernel(int64_t count, int64_t channels, int64_t pi
 }
 
 template <typename T>
-static cnn_status global_spread(cuda_context *c, const cnn_pool_desc *d, const void *dy, void *dx, cnn_error *err)
+static cnn_status global_spread(cuda_context *c, const cnn_plan *plan, const void *dy, void *dx, cnn_error *err)
 {
+    const cnn_pool_desc *d = &plan->problem.u.pool;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    return cuda_launch(c, cuda_shape_1d(c, "global_spread", count, 0, 0), err, global_spread_kernel<T>, count, d->ic,
-                       d->ih * d->iw, d->t.layout == CNN_NHWC, static_cast<const T *>(dy), static_cast<T *>(dx));
+    return cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "global_spread", count), err, global_spread_kernel<T>,
+                       count, d->ic, d->ih * d->iw, d->t.layout == CNN_NHWC, static_cast<const T *>(dy),
+                       static_cast<T *>(dx));
 }
 
 template <typename T>
-static cnn_status global_avg(cuda_context *c, const cnn_pool_desc *d, const void *x, void *y, cnn_error *err)
+static cnn_status global_avg(cuda_context *c, const cnn_plan *plan, const void *x, void *y, cnn_error *err)
 {
+    const cnn_pool_desc *d = &plan->problem.u.pool;
     const int64_t planes = d->mb * d->ic;
-    cuda_shape shape = cuda_shape_1d(c, "global_avg", planes * 32, 0, 0);
+    cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "global_avg", planes * 32);
     shape.block.x = (shape.block.x + 31) / 32 * 32; /* whole warps */
     return cuda_launch(c, shape, err, global_avg_kernel<T>, planes, d->ic, d->ih * d->iw, d->t.layout == CNN_NHWC,
                        static_cast<const T *>(x), static_cast<T *>(y));
@@ -178,12 +181,12 @@ static cnn_status run(cuda_context *c, const cnn_plan *plan, const void *x, cons
     const T *from = static_cast<const T *>(x);
     if (plan->dir == CNN_FWD) {
         const int64_t count = d->mb * d->ic * d->oh * d->ow;
-        return cuda_launch(c, cuda_shape_1d(c, "pool_fwd", count, 0, 0), err, pool_fwd_kernel<T, I>,
+        return cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "pool_fwd", count), err, pool_fwd_kernel<T, I>,
                            shape_of<I>(d, count), from, static_cast<T *>(out));
     }
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    return cuda_launch(c, cuda_shape_1d(c, "pool_bwd", count, 0, 0), err, pool_bwd_kernel<T, I>, shape_of<I>(d, count),
-                       from, static_cast<const T *>(dy), static_cast<T *>(out));
+    return cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "pool_bwd", count), err, pool_bwd_kernel<T, I>,
+                       shape_of<I>(d, count), from, static_cast<const T *>(dy), static_cast<T *>(out));
 }
 
 /* An axis: every place that the kernels compute lies within the window's reach of the padded input. */
@@ -198,7 +201,7 @@ static cnn_status either(cuda_context *c, const cnn_plan *plan, const void *x, c
 {
     const cnn_pool_desc *d = &plan->problem.u.pool;
     if (d->kind == CNN_POOL_GLOBAL_AVG)
-        return plan->dir == CNN_FWD ? global_avg<T>(c, d, x, out, err) : global_spread<T>(c, d, dy, out, err);
+        return plan->dir == CNN_FWD ? global_avg<T>(c, plan, x, out, err) : global_spread<T>(c, plan, dy, out, err);
     const bool small = cuda_fits_32(d->mb * d->ic * d->ih * d->iw) && cuda_fits_32(d->mb * d->ic * d->oh * d->ow) &&
                        axis_fits_32(d->ih, d->ph, d->kh, d->dh) && axis_fits_32(d->iw, d->pw, d->kw, d->dw) &&
                        cuda_fits_32(d->kh * d->kw) && cuda_fits_32(d->sh) && cuda_fits_32(d->sw);

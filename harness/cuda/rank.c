@@ -17,17 +17,17 @@ static cnn_status go(cnn_context *context, const cuda_entrant *e, cnn_error *err
 {
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < e->repeats; i++)
-        status = e->graph != NULL ? cuda_graph_run(context, e->graph, err) : e->run(e->user, err);
+        status = e->graph != NULL ? cuda_capture.run(context, e->graph, err) : e->run(e->user, err);
     return status;
 }
 
 static cnn_status sample(cnn_context *context, const cuda_entrant *e, double *seconds, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    if (e->ahead) status = e->graph != NULL ? cuda_graph_run(context, e->graph, err) : e->run(e->user, err);
-    if (status == CNN_OK) status = cuda_timer_start(context, err);
+    if (e->ahead) status = e->graph != NULL ? cuda_capture.run(context, e->graph, err) : e->run(e->user, err);
+    if (status == CNN_OK) status = cuda_timing.start(context, err);
     if (status == CNN_OK) status = go(context, e, err);
-    if (status == CNN_OK) status = cuda_timer_stop(context, seconds, err);
+    if (status == CNN_OK) status = cuda_timing.stop(context, seconds, err);
     *seconds /= (double)e->repeats * e->runs;
     return status;
 }
@@ -43,12 +43,12 @@ static cnn_graph *record(cnn_context *context, const cuda_entrant *e)
 {
     cnn_error refused; /* then it is timed as launched */
     cnn_graph *graph = NULL;
-    if (cuda_capture_begin(context, &refused) != CNN_OK) return NULL;
+    if (cuda_capture.begin(context, &refused) != CNN_OK) return NULL;
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < e->runs; i++) status = e->run(e->user, &refused);
-    (void)cuda_capture_end(context, &graph, &refused); /* NULL where it fails */
+    (void)cuda_capture.end(context, &graph, &refused); /* NULL where it fails */
     if (status == CNN_OK) return graph;
-    cuda_graph_free(context, graph);
+    cuda_capture.free(context, graph);
     return NULL;
 }
 
@@ -153,7 +153,7 @@ cnn_status cuda_rank(cnn_context *context, cuda_entrant *list, int count, const 
     (void)cuda_sync(context, &ignored); /* the graphs, and what they use, go now */
     for (int i = 0; i < count; i++) {
         cuda_entrant *e = &list[i];
-        cuda_graph_free(context, e->graph);
+        cuda_capture.free(context, e->graph);
         e->graph = NULL;
         if (e->n_samples == 0) continue;
         qsort(e->samples, (size_t)e->n_samples, sizeof e->samples[0], by_size);

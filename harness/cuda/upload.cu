@@ -3,10 +3,10 @@
  * Idea: copies run on a stream of their own, from page-locked host memory, while kernels run on the context's. Three
  * events a lane tie the two together without the host waiting for either:
  *
- *   upload_async(l)   copies: wait `free` of the other lane; record start[l]; copy; record stop[l]
- *   upload_use(l)     kernels: record `free` of lane l (all that reads the other lane's memory is before it);
- *                     wait stop[l]
- *   upload_drain(l)   the host waits for stop[l]; start[l] to stop[l] is the time the copy took
+ *   start(l)   copies: wait `free` of the other lane; record start[l]; copy; record stop[l]
+ *   use(l)     kernels: record `free` of lane l (all that reads the other lane's memory is before it);
+ *              wait stop[l]
+ *   drain(l)   the host waits for stop[l]; start[l] to stop[l] is the time the copy took
  *
  * Bottleneck: the bus (PCIe 5 x16: some 50 GB/s), or, at small batches, the ten or so microseconds that a copy takes
  * however short it is. */
@@ -51,7 +51,7 @@ void cuda_lanes_close(cuda_context *c)
 }
 
 /* The lanes are made here, not at open: most runs never need them. */
-cnn_status cuda_host_alloc(cnn_context *context, size_t bytes, void **memory, cnn_error *err)
+static cnn_status host_alloc(cnn_context *context, size_t bytes, void **memory, cnn_error *err)
 {
     cuda_context *c = of(context);
     *memory = NULL;
@@ -76,9 +76,9 @@ cnn_status cuda_host_alloc(cnn_context *context, size_t bytes, void **memory, cn
         c->device);
 }
 
-void cuda_host_free(cnn_context *, void *memory) { (void)cudaFreeHost(memory); }
+static void host_free(cnn_context *, void *memory) { (void)cudaFreeHost(memory); }
 
-cnn_status cuda_upload_async(cnn_context *context, int lane, void *dst, const void *src, size_t bytes, cnn_error *err)
+static cnn_status start(cnn_context *context, int lane, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
     cuda_context *c = of(context);
     cuda_lanes *lanes = c->lanes;
@@ -92,7 +92,7 @@ cnn_status cuda_upload_async(cnn_context *context, int lane, void *dst, const vo
     return CNN_OK;
 }
 
-cnn_status cuda_upload_use(cnn_context *context, int lane, cnn_error *err)
+static cnn_status use(cnn_context *context, int lane, cnn_error *err)
 {
     cuda_context *c = of(context);
     CUDA_TRY(c, cudaEventRecord(c->lanes->free[lane], c->stream), err);
@@ -100,7 +100,7 @@ cnn_status cuda_upload_use(cnn_context *context, int lane, cnn_error *err)
     return CNN_OK;
 }
 
-cnn_status cuda_upload_drain(cnn_context *context, int lane, double *seconds, cnn_error *err)
+static cnn_status drain(cnn_context *context, int lane, double *seconds, cnn_error *err)
 {
     cuda_context *c = of(context);
     float milliseconds = 0.0f;
@@ -112,3 +112,5 @@ cnn_status cuda_upload_drain(cnn_context *context, int lane, double *seconds, cn
     *seconds = milliseconds * 1e-3;
     return CNN_OK;
 }
+
+const cnn_uploads cuda_uploads = {host_alloc, host_free, start, use, drain};

@@ -1,42 +1,47 @@
 /* impl_check.c: an implementation's table, before anything relies on it. */
 #include "call.h"
 #include "harness/base/text.h"
-#include "impl.h"
+#include "registry.h"
 
 #include <string.h>
 
 enum { TABLE_MAX = 1024, KNOB_NAME_MAX = 64 };
 
-/* One slot of those that go together: callers ask for one of them, and then use all. */
-typedef struct slot {
-    int group;
+/* A table of functions, which is whole or NULL: where cnn_impl points to it, where its functions begin, their names. */
+typedef struct table {
     const char *name;
-    bool given;
-} slot;
+    size_t at, first;
+    const char *functions[8];
+} table;
 
-static cnn_status check_groups(const cnn_impl *impl, cnn_error *err)
+static cnn_status check_tables(const cnn_impl *impl, cnn_error *err)
 {
-#define SLOT(group, name)                                                                                              \
-    {                                                                                                                  \
-        group, #name, impl->name                                                                                       \
-    }
-    const slot slots[] = {
-        SLOT(0, alloc),       SLOT(0, free),        SLOT(0, upload),       SLOT(0, download),   SLOT(0, copy),
-        SLOT(0, fill),        SLOT(0, memory_free), SLOT(1, timer_start),  SLOT(1, timer_stop), SLOT(2, capture_begin),
-        SLOT(2, capture_end), SLOT(2, graph_run),   SLOT(2, graph_free),   SLOT(3, laps_open),  SLOT(3, laps_close),
-        SLOT(3, laps_use),    SLOT(3, lap),         SLOT(3, laps_read),    SLOT(4, range_push), SLOT(4, range_pop),
-        SLOT(5, host_alloc),  SLOT(5, host_free),   SLOT(5, upload_async), SLOT(5, upload_use), SLOT(5, upload_drain),
-        SLOT(6, prepare),     SLOT(6, release),     SLOT(7, step_open),    SLOT(7, step_run),   SLOT(7, step_close),
-        SLOT(8, n_peaks),     SLOT(8, peak_open),   SLOT(8, peak_run),     SLOT(8, peak_close),
+#define AT(name) #name, offsetof(cnn_impl, name)
+    static const table tables[] = {
+        {AT(memory), 0, {"alloc", "free", "upload", "download", "copy", "fill", "available"}},
+        {AT(timing), 0, {"start", "stop"}},
+        {AT(capture), 0, {"begin", "end", "run", "free"}},
+        {AT(profile), 0, {"open", "close", "use", "lap", "read"}},
+        {AT(ranges), 0, {"push", "pop"}},
+        {AT(uploads), 0, {"host_alloc", "host_free", "start", "use", "drain"}},
+        {AT(peaks), offsetof(cnn_peaks, open), {"open", "run", "close"}},
+        {AT(stepping), 0, {"open", "run", "close"}},
     };
-#undef SLOT
-    const int count = (int)(sizeof slots / sizeof slots[0]);
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < count; k++)
-            if (slots[i].group == slots[k].group && slots[i].given && !slots[k].given)
+#undef AT
+    typedef void function(void);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        const table *t = &tables[i];
+        const char *begin;
+        function *f;
+        memcpy(&begin, (const char *)impl + t->at, sizeof begin);
+        for (int k = 0; begin != NULL && t->functions[k] != NULL; k++) {
+            memcpy(&f, begin + t->first + (size_t)k * sizeof f, sizeof f);
+            if (f == NULL)
                 return CNN_FAIL(err, CNN_UNAVAILABLE,
-                                "implementation %s has %s, but no %s: they go together, so give it both or neither",
-                                impl->name, slots[i].name, slots[k].name);
+                                "implementation %.64s: its table %s has no %s: give all of its functions, or no table",
+                                impl->name, t->name, t->functions[k]);
+        }
+    }
     return CNN_OK;
 }
 
@@ -49,7 +54,7 @@ static cnn_status check_counts(const cnn_impl *impl, cnn_error *err)
         bool has_table;
     } tables[] = {{"n_algorithms", impl->n_algorithms, impl->algorithms != NULL},
                   {"n_knobs", impl->n_knobs, impl->knobs != NULL},
-                  {"n_peaks", impl->n_peaks, impl->peak_open != NULL}};
+                  {"peaks->count", cnn_peak_count(impl), true}};
     for (int i = 0; i < 3; i++) {
         if (tables[i].count < 0 || tables[i].count > TABLE_MAX)
             return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation %.64s: %s is %d, but must be from 0 to %d",
@@ -106,18 +111,36 @@ static cnn_status check_knobs(const cnn_impl *impl, cnn_error *err)
     return CNN_OK;
 }
 
-cnn_status cnn_impl_check(const cnn_impl *impl, cnn_error *err)
+/* The layout: nothing else may be read before it is known. */
+static cnn_status check_layout(const cnn_impl *impl, cnn_error *err)
 {
-    if (impl->abi_version != CNN_ABI_VERSION || impl->struct_size != sizeof(cnn_impl))
+    const size_t least = offsetof(cnn_impl, ops) + sizeof impl->ops;
+    if (impl->abi_version != CNN_ABI_VERSION)
         return CNN_FAIL(
             err, CNN_UNAVAILABLE,
-            "implementation speaks interface version %u (%u bytes), but this benchcnn speaks %u (%zu bytes): "
-            "build it against this cnn.h",
-            impl->abi_version, impl->struct_size, CNN_ABI_VERSION, sizeof(cnn_impl));
+            "implementation speaks interface version %u, but this benchcnn speaks %u: build it against this "
+            "cnn.h; what a plug-in of version 1 has to change stands in impl_template/README.md",
+            impl->abi_version, CNN_ABI_VERSION);
+    if (impl->struct_size < least || impl->struct_size > sizeof(cnn_impl) || impl->struct_size % sizeof(void *) != 0)
+        return CNN_FAIL(err, CNN_UNAVAILABLE,
+                        "implementation's struct_size is %u, but must be from %zu to %zu: sizeof(cnn_impl), of a cnn.h "
+                        "no newer than this benchcnn's",
+                        impl->struct_size, least, sizeof(cnn_impl));
+    if (impl->ops == NULL) return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation has no table ops: it can do nothing");
+    const uint32_t size = impl->ops->struct_size;
+    if (size < sizeof(void *) || size > sizeof(cnn_operations) || size % sizeof(void *) != 0)
+        return CNN_FAIL(err, CNN_UNAVAILABLE,
+                        "implementation's ops->struct_size is %u, but must be sizeof(cnn_operations), here %zu at most",
+                        size, sizeof(cnn_operations));
+    return CNN_OK;
+}
+
+static cnn_status check_all(const cnn_impl *impl, cnn_error *err)
+{
     if (impl->name == NULL || impl->probe == NULL || impl->open == NULL || impl->close == NULL ||
         impl->supports == NULL)
         return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation lacks one of name, probe, open, close, supports");
-    cnn_status status = check_groups(impl, err);
+    cnn_status status = check_tables(impl, err);
     if (status != CNN_OK) return status;
     if ((status = check_counts(impl, err)) != CNN_OK) return status;
     if ((status = cnn_doc_check(impl->name, "", "it", impl->doc, err)) != CNN_OK) return status;
@@ -127,4 +150,21 @@ cnn_status cnn_impl_check(const cnn_impl *impl, cnn_error *err)
     return CNN_FAIL(err, CNN_UNAVAILABLE,
                     "implementation %s has no algorithms: it needs a table of them, or a function enumerate",
                     impl->name);
+}
+
+cnn_status cnn_impl_take(const cnn_impl *given, cnn_impl_copy *copy, cnn_error *err)
+{
+    const cnn_status status = check_layout(given, err);
+    if (status != CNN_OK) return status;
+    memset(copy, 0, sizeof *copy);
+    memcpy(&copy->impl, given, given->struct_size);
+    memcpy(&copy->ops, given->ops, given->ops->struct_size);
+    copy->impl.ops = &copy->ops;
+    return check_all(&copy->impl, err);
+}
+
+cnn_status cnn_impl_check(const cnn_impl *impl, cnn_error *err)
+{
+    cnn_impl_copy copy;
+    return cnn_impl_take(impl, &copy, err);
 }

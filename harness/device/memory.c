@@ -13,7 +13,7 @@ cnn_status cnn_mem_alloc(const cnn_session *session, size_t bytes, void **memory
     const cnn_impl *impl = session->impl;
     *memory = NULL;
     if (bytes == 0) bytes = CNN_ALIGN;
-    if (impl->alloc != NULL) return CNN_CALL(impl, alloc, err, session->context, bytes, memory, err);
+    if (impl->memory != NULL) return CNN_CALL(impl, memory->alloc, err, session->context, bytes, memory, err);
 
     const size_t whole = (bytes + CNN_ALIGN - 1) / CNN_ALIGN * CNN_ALIGN;
     if (whole < bytes || (*memory = aligned_alloc(CNN_ALIGN, whole)) == NULL)
@@ -24,39 +24,40 @@ cnn_status cnn_mem_alloc(const cnn_session *session, size_t bytes, void **memory
 void cnn_mem_free(const cnn_session *session, void *memory)
 {
     if (memory == NULL) return;
-    if (session->impl->alloc != NULL)
-        CNN_CALL_VOID(session->impl, free, session->context, memory);
+    if (session->impl->memory != NULL)
+        CNN_CALL_VOID(session->impl, memory->free, session->context, memory);
     else
         free(memory);
 }
 
 cnn_status cnn_mem_upload(const cnn_session *session, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
-    if (session->impl->alloc != NULL)
-        return CNN_CALL(session->impl, upload, err, session->context, dst, src, bytes, err);
+    if (session->impl->memory != NULL)
+        return CNN_CALL(session->impl, memory->upload, err, session->context, dst, src, bytes, err);
     memcpy(dst, src, bytes);
     return CNN_OK;
 }
 
 cnn_status cnn_mem_download(const cnn_session *session, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
-    if (session->impl->alloc != NULL)
-        return CNN_CALL(session->impl, download, err, session->context, dst, src, bytes, err);
+    if (session->impl->memory != NULL)
+        return CNN_CALL(session->impl, memory->download, err, session->context, dst, src, bytes, err);
     memcpy(dst, src, bytes);
     return CNN_OK;
 }
 
 cnn_status cnn_mem_copy(const cnn_session *session, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
-    if (session->impl->alloc != NULL) return CNN_CALL(session->impl, copy, err, session->context, dst, src, bytes, err);
+    if (session->impl->memory != NULL)
+        return CNN_CALL(session->impl, memory->copy, err, session->context, dst, src, bytes, err);
     memcpy(dst, src, bytes);
     return CNN_OK;
 }
 
 cnn_status cnn_mem_fill(const cnn_session *session, void *dst, int byte, size_t bytes, cnn_error *err)
 {
-    if (session->impl->alloc != NULL)
-        return CNN_CALL(session->impl, fill, err, session->context, dst, byte, bytes, err);
+    if (session->impl->memory != NULL)
+        return CNN_CALL(session->impl, memory->fill, err, session->context, dst, byte, bytes, err);
     memset(dst, byte, bytes);
     return CNN_OK;
 }
@@ -64,10 +65,10 @@ cnn_status cnn_mem_fill(const cnn_session *session, void *dst, int byte, size_t 
 cnn_status cnn_mem_check(const cnn_session *session, size_t bytes, cnn_error *err)
 {
     size_t available = 0;
-    if (session->impl->alloc == NULL) {
+    if (session->impl->memory == NULL) {
         available = host_memory_available();
     } else {
-        cnn_status status = CNN_CALL(session->impl, memory_free, err, session->context, &available, err);
+        cnn_status status = CNN_CALL(session->impl, memory->available, err, session->context, &available, err);
         if (status != CNN_OK) return status;
     }
     return host_memory_room(bytes, available, "", err);
@@ -80,7 +81,7 @@ cnn_status cnn_sync(const cnn_session *session, cnn_error *err)
 
 cnn_status cnn_timer_start(const cnn_session *session, cnn_timer *timer, cnn_error *err)
 {
-    if (session->impl->timer_start != NULL) return CNN_CALL(session->impl, timer_start, err, session->context, err);
+    if (session->impl->timing != NULL) return CNN_CALL(session->impl, timing->start, err, session->context, err);
     cnn_status status = cnn_sync(session, err);
     timer->start = cnn_now();
     return status;
@@ -88,8 +89,8 @@ cnn_status cnn_timer_start(const cnn_session *session, cnn_timer *timer, cnn_err
 
 cnn_status cnn_timer_stop(const cnn_session *session, cnn_timer *timer, double *seconds, cnn_error *err)
 {
-    if (session->impl->timer_start != NULL)
-        return CNN_CALL(session->impl, timer_stop, err, session->context, seconds, err);
+    if (session->impl->timing != NULL)
+        return CNN_CALL(session->impl, timing->stop, err, session->context, seconds, err);
     cnn_status status = cnn_sync(session, err);
     *seconds = cnn_now() - timer->start;
     return status;

@@ -5,9 +5,9 @@
 #include "call.h"
 #include "harness/problem/names.h"
 #include "impl.h"
-#include "workspace_limit.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 double cnn_workspace_most(const cnn_problem *problem, cnn_dir dir)
@@ -20,14 +20,13 @@ double cnn_workspace_most(const cnn_problem *problem, cnn_dir dir)
     return most;
 }
 
-static cnn_status check_workspace(const cnn_impl *impl, const cnn_problem *problem, cnn_dir dir,
-                                  const cnn_algorithm *algorithm, size_t bytes, cnn_error *err)
+static cnn_status check_workspace(const cnn_impl *impl, const cnn_plan *plan, cnn_error *err)
 {
-    const double most = cnn_workspace_most(problem, dir);
-    if ((double)bytes <= most) return CNN_OK;
+    const double most = cnn_workspace_most(&plan->problem, plan->dir);
+    if ((double)plan->workspace_bytes <= most) return CNN_OK;
     return CNN_FAIL(err, CNN_INTERNAL,
                     "%s:%s asks for %zu bytes of workspace, where this problem can need %.3g at most", impl->name,
-                    algorithm->name, bytes, most);
+                    plan->algorithm.name, plan->workspace_bytes, most);
 }
 
 /* A transform may need a wider rounding bound; how wide, verify/oracle/transforms.h says. Plain sums have 1. */
@@ -49,9 +48,11 @@ static cnn_status take_over(const cnn_impl *impl, const cnn_plan *offered, cnn_p
 {
     const cnn_algorithm *was = &plan->algorithm, *now = &offered->algorithm;
     plan->state = offered->state; /* first of all: it must be released */
-    if (memcmp(&offered->problem, &plan->problem, sizeof plan->problem) != 0 || offered->dir != plan->dir)
-        return CNN_FAIL(err, CNN_INTERNAL, "prepare of %s:%s changed the problem or the direction of its plan",
-                        impl->name, was->name);
+    if (memcmp(&offered->problem, &plan->problem, sizeof plan->problem) != 0 || offered->dir != plan->dir ||
+        offered->knobs != plan->knobs)
+        return CNN_FAIL(err, CNN_INTERNAL,
+                        "prepare of %s:%s changed the problem, the direction or the knobs of its plan", impl->name,
+                        was->name);
     if ((now->flags | CNN_ALGO_TRANSFORMS) != (was->flags | CNN_ALGO_TRANSFORMS) || (now->flags & ~was->flags) != 0)
         return CNN_FAIL(err, CNN_INTERNAL, "prepare of %s:%s changed its flags from %#x to %#x; it may drop TRANSFORMS",
                         impl->name, was->name, (unsigned)was->flags, (unsigned)now->flags);
@@ -65,34 +66,44 @@ static cnn_status take_over(const cnn_impl *impl, const cnn_plan *offered, cnn_p
     return check_amplification(impl, &plan->algorithm, err);
 }
 
-cnn_status cnn_supports(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
-                        const cnn_algorithm *algorithm, cnn_error *err)
+const int64_t *cnn_session_lend(const cnn_session *session, const int64_t *knobs)
 {
-    const cnn_problem its_problem = *problem;
-    const cnn_algorithm its_algorithm = *algorithm;
-    return CNN_CALL(session->impl, supports, err, session->context, &its_problem, dir, &its_algorithm, err);
+    const size_t count = (size_t)session->impl->n_knobs;
+    memcpy(session->knobs + count, knobs != NULL ? knobs : session->knobs, count * sizeof *knobs);
+    return session->knobs + count;
 }
 
-cnn_status cnn_workspace(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
-                         const cnn_algorithm *algorithm, size_t *bytes, cnn_error *err)
+/* What an implementation is handed of a request. */
+typedef struct handed {
+    cnn_problem problem;
+    cnn_algorithm algorithm;
+    cnn_request request;
+} handed;
+
+static const cnn_request *hand(const cnn_session *session, const cnn_request *r, handed *h)
 {
-    const cnn_problem its_problem = *problem;
-    const cnn_algorithm its_algorithm = *algorithm;
-    *bytes = 0;
-    if (session->impl->workspace == NULL) return CNN_OK;
-    const cnn_status status =
-        CNN_CALL(session->impl, workspace, err, session->context, &its_problem, dir, &its_algorithm, bytes, err);
-    return status == CNN_OK ? check_workspace(session->impl, problem, dir, algorithm, *bytes, err) : status;
+    h->problem = *r->problem;
+    if (r->algorithm != NULL) h->algorithm = *r->algorithm;
+    h->request = (cnn_request){.problem = &h->problem,
+                               .dir = r->dir,
+                               .algorithm = r->algorithm != NULL ? &h->algorithm : NULL,
+                               .knobs = cnn_session_lend(session, r->knobs)};
+    return &h->request;
+}
+
+cnn_status cnn_supports(const cnn_session *session, const cnn_request *request, cnn_error *err)
+{
+    handed h;
+    return CNN_CALL(session->impl, supports, err, session->context, hand(session, request, &h), err);
 }
 
 /* The gate. A refusal is asked for twice: one that is taken back was none. */
-static cnn_status ask(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
-                      const cnn_algorithm *algorithm, cnn_error *err)
+static cnn_status ask(const cnn_session *session, const cnn_request *request, cnn_error *err)
 {
     cnn_error again;
-    const cnn_status status = cnn_supports(session, problem, dir, algorithm, err);
+    const cnn_status status = cnn_supports(session, request, err);
     if (status != CNN_UNSUPPORTED) return status;
-    if (cnn_supports(session, problem, dir, algorithm, &again) != CNN_OK) return status;
+    if (cnn_supports(session, request, &again) != CNN_OK) return status;
     again = *err;
     return CNN_FAIL(err, CNN_INTERNAL, "%.64s: supports says no and then yes to the same question; no: %.300s",
                     session->impl->name, again.message);
@@ -113,47 +124,62 @@ static cnn_status prepare(const cnn_session *session, cnn_plan *plan, cnn_error 
 {
     const cnn_impl *impl = session->impl;
     cnn_plan offered;
-    if (impl->prepare == NULL) return CNN_OK;
     memcpy(&offered, plan, sizeof offered);
     cnn_status status = CNN_CALL(impl, prepare, err, session->context, &offered, err);
     if (status == CNN_UNSUPPORTED) return refused_late(impl, &plan->algorithm, err);
     if (status != CNN_OK) return status;
     status = take_over(impl, &offered, plan, err);
     cnn_answer_text(plan->choice, sizeof plan->choice);
-    if (status == CNN_OK)
-        status = check_workspace(impl, &plan->problem, plan->dir, &plan->algorithm, plan->workspace_bytes, err);
-    if (status != CNN_OK) cnn_plan_release(session, plan);
-    return status;
+    return status == CNN_OK ? check_workspace(impl, plan, err) : status;
 }
 
-cnn_status cnn_plan_make(const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
-                         const cnn_algorithm *algorithm, cnn_plan *plan, cnn_error *err)
+static cnn_status check_request(const cnn_impl *impl, const cnn_request *r, cnn_error *err)
 {
-    const cnn_impl *impl = session->impl;
-    cnn_status status;
-    memset(plan, 0, sizeof *plan);
-    plan->problem = *problem;
-    plan->dir = dir;
-    plan->algorithm = *algorithm;
-    if ((status = cnn_problem_check(problem, err)) != CNN_OK) return status;
-    if (!(cnn_op_dirs(problem) & 1u << dir))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "operation %s has no direction %s", cnn_op_name(problem->op),
-                        cnn_dir_name(dir));
-    if (!(algorithm->ops & 1u << problem->op))
+    const cnn_status status = cnn_problem_check(r->problem, err);
+    if (status != CNN_OK) return status;
+    if (!(cnn_op_dirs(r->problem) & 1u << r->dir))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "operation %s has no direction %s", cnn_op_name(r->problem->op),
+                        cnn_dir_name(r->dir));
+    if (!(r->algorithm->ops & 1u << r->problem->op))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s:%s does not serve operation %s", impl->name,
-                        algorithm->name, cnn_op_name(problem->op));
-    if ((status = check_amplification(impl, algorithm, err)) != CNN_OK) return status;
-    if ((status = ask(session, problem, dir, algorithm, err)) != CNN_OK) return status;
-    status = cnn_workspace(session, problem, dir, algorithm, &plan->workspace_bytes, err);
-    return status == CNN_OK ? prepare(session, plan, err) : status;
+                        r->algorithm->name, cnn_op_name(r->problem->op));
+    return check_amplification(impl, r->algorithm, err);
+}
+
+/* The plan's own knobs: those of the request may be gone when it runs. */
+static cnn_status keep_knobs(const cnn_session *session, const cnn_request *r, cnn_plan *plan, cnn_error *err)
+{
+    const size_t bytes = ((size_t)session->impl->n_knobs + 1) * sizeof *plan->knobs;
+    int64_t *knobs = malloc(bytes);
+    if (knobs == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the knobs of a plan");
+    memcpy(knobs, r->knobs != NULL ? r->knobs : session->knobs, bytes - sizeof *knobs);
+    plan->knobs = knobs;
+    return CNN_OK;
+}
+
+cnn_status cnn_plan_make(const cnn_session *session, const cnn_request *request, cnn_plan *plan, cnn_error *err)
+{
+    memset(plan, 0, sizeof *plan);
+    cnn_status status = check_request(session->impl, request, err);
+    if (status == CNN_OK) status = ask(session, request, err);
+    if (status != CNN_OK) return status;
+    plan->problem = *request->problem;
+    plan->dir = request->dir;
+    plan->algorithm = *request->algorithm;
+    status = keep_knobs(session, request, plan, err);
+    if (status == CNN_OK && session->impl->prepare != NULL) status = prepare(session, plan, err);
+    if (status != CNN_OK) cnn_plan_release(session, plan);
+    return status;
 }
 
 void cnn_plan_release(const cnn_session *session, cnn_plan *plan)
 {
     cnn_plan its_plan = *plan;
-    if (session->impl->prepare != NULL && plan->state != NULL)
+    if (session->impl->release != NULL && plan->state != NULL)
         CNN_CALL_VOID(session->impl, release, session->context, &its_plan);
     plan->state = NULL;
+    free((void *)(uintptr_t)plan->knobs);
+    plan->knobs = NULL;
 }
 
 /* `more` of them stand behind the first *count: they must fit, and each have a name of its own. */
@@ -185,8 +211,9 @@ cnn_status cnn_algorithms(const cnn_session *session, const cnn_problem *problem
     if (impl->enumerate == NULL) return CNN_OK;
 
     int more = 0;
-    const cnn_problem its_problem = *problem;
-    cnn_status status = CNN_CALL(impl, enumerate, err, session->context, &its_problem, dir, list + *count,
+    handed h;
+    const cnn_request request = {.problem = problem, .dir = dir};
+    cnn_status status = CNN_CALL(impl, enumerate, err, session->context, hand(session, &request, &h), list + *count,
                                  capacity - *count, &more, err);
     return status == CNN_OK ? take_enumerated(impl, list, capacity, more, count, err) : status;
 }
@@ -206,11 +233,11 @@ cnn_status cnn_algorithm_pick(const cnn_session *session, const cnn_problem *pro
     for (int i = 0; name != NULL && i < count; i++) {
         if (strcmp(list[i].name, name) != 0) continue;
         *algorithm = list[i];
-        return ask(session, problem, dir, algorithm, err);
+        return ask(session, &(cnn_request){problem, dir, algorithm, NULL}, err);
     }
     for (int i = 0; i < count; i++) {
         *algorithm = list[i];
-        status = ask(session, problem, dir, algorithm, err);
+        status = ask(session, &(cnn_request){problem, dir, algorithm, NULL}, err);
         if (status == CNN_OK) return CNN_OK;
     }
     return status;

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -16,10 +17,11 @@ static bool plain_name(const char *name)
     return length > 0 && length < CNN_NAME_MAX / 2;
 }
 
-static cnn_status check(const cnn_registry *registry, const cnn_impl *impl, cnn_error *err)
+static cnn_status take(const cnn_registry *registry, const cnn_impl *given, cnn_impl_copy *copy, cnn_error *err)
 {
-    if (impl == NULL) return CNN_FAIL(err, CNN_UNAVAILABLE, "cnn_plugin() returns NULL");
-    cnn_status status = cnn_impl_check(impl, err); /* before anything else is read: the layout may be another one */
+    const cnn_impl *impl = &copy->impl;
+    if (given == NULL) return CNN_FAIL(err, CNN_UNAVAILABLE, "cnn_plugin() returns NULL");
+    const cnn_status status = cnn_impl_take(given, copy, err);
     if (status != CNN_OK) return status;
     if (!plain_name(impl->name))
         return CNN_FAIL(err, CNN_UNAVAILABLE, "its name is '%.64s', but must be of letters, digits and _, less than %d",
@@ -59,23 +61,29 @@ cnn_status cnn_registry_load(cnn_registry *registry, const char *path, cnn_error
     if (handle == NULL) return err->status;
     cnn_status status = CNN_OK;
     const cnn_impl *impl = NULL;
+    cnn_impl_copy *copy = malloc(sizeof *copy);
     symbol.object = dlsym(handle, "cnn_plugin");
     if (symbol.object == NULL)
         status = CNN_FAIL(err, CNN_UNAVAILABLE, "it exports no function cnn_plugin(); see impl_template");
     if (status == CNN_OK) impl = symbol.function();
     (void)cnn_thread_restore();
-    if (status == CNN_OK) status = check(registry, impl, err);
+    if (copy == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for its table");
+    if (status == CNN_OK) status = take(registry, impl, copy, err);
     if (status != CNN_OK) {
         snprintf(why, sizeof why, "%s", err->message);
         dlclose(handle);
+        free(copy);
         return CNN_FAIL(err, status, "plug-in %.200s: %.300s", path, why);
     }
     registry->handles[registry->n_plugins] = handle;
-    registry->plugins[registry->n_plugins++] = impl;
+    registry->plugins[registry->n_plugins++] = copy;
     return CNN_OK;
 }
 
 void cnn_registry_close(cnn_registry *registry)
 {
-    while (registry->n_plugins > 0) dlclose(registry->handles[--registry->n_plugins]);
+    while (registry->n_plugins > 0) {
+        dlclose(registry->handles[--registry->n_plugins]);
+        free(registry->plugins[registry->n_plugins]);
+    }
 }

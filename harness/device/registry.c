@@ -37,7 +37,7 @@ int cnn_impl_count(const cnn_registry *registry) { return BUILT + (registry != N
 const cnn_impl *cnn_impl_at(const cnn_registry *registry, int index)
 {
     if (index < 0 || index >= cnn_impl_count(registry)) return NULL;
-    return index < BUILT ? built[index]() : registry->plugins[index - BUILT];
+    return index < BUILT ? built[index]() : &registry->plugins[index - BUILT]->impl;
 }
 
 const cnn_left_out *cnn_impls_left_out(void) { return left_out; }

@@ -10,9 +10,17 @@ typedef struct cnn_left_out {
 
 const cnn_left_out *cnn_impls_left_out(void); /* not built; ends with a NULL name */
 
+/* A plug-in's table as this benchcnn's cnn.h has it: what a smaller one lacks is NULL. */
+typedef struct cnn_impl_copy {
+    cnn_impl impl;
+    cnn_operations ops;
+} cnn_impl_copy;
+/* impl_check.c: also checks it, as cnn_impl_check() does. */
+cnn_status cnn_impl_take(const cnn_impl *given, cnn_impl_copy *copy, cnn_error *err);
+
 enum { CNN_PLUGINS_MAX = 16 };
 struct cnn_registry {
-    const cnn_impl *plugins[CNN_PLUGINS_MAX];
+    cnn_impl_copy *plugins[CNN_PLUGINS_MAX];
     void *handles[CNN_PLUGINS_MAX];
     int n_plugins;
 };

@@ -11,8 +11,8 @@ typedef struct pointers {
 static void *take(pointers *p) { return *p->next++; }
 
 #define CALL(slot, args)                                                                                               \
-    (impl->slot != NULL ? CNN_CALL(impl, slot, err, context, plan, &(args), err)                                       \
-                        : CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s has no " #slot, impl->name))
+    (impl->ops->slot != NULL ? CNN_CALL(impl, ops->slot, err, context, plan, &(args), err)                             \
+                             : CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s has no " #slot, impl->name))
 
 static cnn_status run_weighted(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, bool bias, pointers p,
                                const cnn_run_extra *extra, cnn_error *err)

@@ -87,9 +87,10 @@ static int find_plan(trainer *t, int layer, const cnn_problem *problem, cnn_dir 
                           : NULL; /* sums and updates belong to no layer */
     const char *name = own != NULL ? own : t->params.algorithm;
     if (cnn_algorithm_pick(t->session, problem, dir, name, &algorithm, err) != CNN_OK) return -1;
+    const cnn_request request = {.problem = problem, .dir = dir, .algorithm = &algorithm};
     trainer_plan *p = &t->plans[t->n_plans];
     *p = (trainer_plan){.layer = layer, .mb = mb, .inference = inference};
-    if (cnn_plan_make(t->session, problem, dir, &algorithm, &p->plan, err) != CNN_OK) return -1;
+    if (cnn_plan_make(t->session, &request, &p->plan, err) != CNN_OK) return -1;
     return t->n_plans++;
 }
 

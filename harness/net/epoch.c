@@ -43,10 +43,10 @@ cnn_status trainer_run(trainer *t, const call_list *list, cnn_error *err)
     const cnn_impl *impl = t->session->impl;
     for (int i = 0; i < list->count; i++) {
         const trainer_call *c = &list->calls[i];
-        if (impl->range_push != NULL) CNN_CALL_VOID(impl, range_push, t->session->context, c->range);
+        if (impl->ranges != NULL) CNN_CALL_VOID(impl, ranges->push, t->session->context, c->range);
         cnn_status status = c->plan < 0 ? cnn_mem_copy(t->session, c->operands[1], c->operands[0], c->copy_bytes, err)
                                         : cnn_run(t->session, &t->plans[c->plan].plan, c->operands, &c->extra, err);
-        if (impl->range_push != NULL) CNN_CALL_VOID(impl, range_pop, t->session->context);
+        if (impl->ranges != NULL) CNN_CALL_VOID(impl, ranges->pop, t->session->context);
         if (status == CNN_OK) status = trainer_profile_call(t, err);
         if (status != CNN_OK) return name_call(t, c, err);
     }
@@ -81,7 +81,7 @@ static cnn_status fused_update(trainer *t, int64_t mb, int lane, cnn_error *err)
                                 .correct = trainer_at(t, t->correct_at),
                                 .loss_sum = trainer_at(t, t->loss_at),
                                 .workspace = trainer_at(t, t->workspace_at)};
-    return CNN_CALL(t->session->impl, step_run, err, t->session->context, t->stepper, &args, err);
+    return CNN_CALL(t->session->impl, stepping->run, err, t->session->context, t->stepper, &args, err);
 }
 
 cnn_status trainer_update(trainer *t, const trainer_batch *batch, int lane, cnn_error *err)
@@ -188,7 +188,7 @@ cnn_status trainer_queue_step(trainer *t, int set, int64_t step, cnn_error *err)
         if (status == CNN_OK) status = trainer_profile_fed(t, err);
     }
     if (status != CNN_OK) return status;
-    return t->graphs ? CNN_CALL(s->impl, graph_run, err, s->context, batch->step[set], err)
+    return t->graphs ? CNN_CALL(s->impl, capture->run, err, s->context, batch->step[set], err)
                      : trainer_set_step(t, batch, lane, set, err);
 }
 
@@ -205,7 +205,7 @@ static cnn_status queue_steps(trainer *t, pass *p, int64_t steps, cnn_error *err
     const int64_t first = p->steps;
     p->steps += steps;
     return steps == 1 ? trainer_queue_step(t, p->set, first, err)
-                      : CNN_CALL(s->impl, graph_run, err, s->context, t->batches[0][0].steps[p->set], err);
+                      : CNN_CALL(s->impl, capture->run, err, s->context, t->batches[0][0].steps[p->set], err);
 }
 
 /* Only the first calls of an epoch: later ones may find the device's queue full and wait for it. */

@@ -16,7 +16,7 @@
 
 bool trainer_feeds_itself(const trainer *t)
 {
-    return t->graphs && !t->params.host_data && t->session->impl->gather != NULL;
+    return t->graphs && !t->params.host_data && t->session->impl->ops->gather != NULL;
 }
 
 static size_t row_bytes(const trainer *t) { return (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t); }
@@ -27,7 +27,7 @@ static size_t row_bytes(const trainer *t) { return (size_t)cnn_net_value_elems(t
 static cnn_status upload_part(const trainer *t, const dataset_part *part, int set, cnn_error *err)
 {
     enum { CHUNK = 512 };
-    const bool host = t->session->impl->alloc == NULL;
+    const bool host = t->session->impl->memory == NULL;
     const size_t row = row_bytes(t);
     char *rows = trainer_at(t, t->rows_at[set]), *chunk = host ? NULL : malloc(CHUNK * row);
     cnn_status status = cnn_mem_upload(t->session, trainer_at(t, t->labels_at[set]), part->labels,
@@ -60,8 +60,8 @@ static cnn_status make_staging(trainer *t, int lane, cnn_error *err)
     const cnn_impl *impl = t->session->impl;
     const size_t bytes = trainer_staging_bytes(t);
     void *memory = NULL;
-    if (impl->upload_async != NULL) {
-        const cnn_status status = CNN_CALL(impl, host_alloc, err, t->session->context, bytes, &memory, err);
+    if (impl->uploads != NULL) {
+        const cnn_status status = CNN_CALL(impl, uploads->host_alloc, err, t->session->context, bytes, &memory, err);
         if (status != CNN_OK) return status;
     } else if ((memory = malloc(bytes)) == NULL) {
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "cannot allocate %zu bytes of host memory for a batch", bytes);
@@ -85,8 +85,8 @@ void trainer_feed_close(trainer *t)
 {
     const cnn_impl *impl = t->session->impl;
     for (int lane = 0; lane < LANES; lane++) {
-        if (t->staging[lane] != NULL && impl->upload_async != NULL)
-            CNN_CALL_VOID(impl, host_free, t->session->context, t->staging[lane]);
+        if (t->staging[lane] != NULL && impl->uploads != NULL)
+            CNN_CALL_VOID(impl, uploads->host_free, t->session->context, t->staging[lane]);
         else
             free(t->staging[lane]);
     }
@@ -128,7 +128,7 @@ cnn_gather_args trainer_gather_args(const trainer *t, int64_t mb)
 static cnn_status copy_rows(const trainer *t, const cnn_gather_args *args, const int32_t *order, cnn_error *err)
 {
     const size_t row = row_bytes(t), label = sizeof(int32_t);
-    const bool host = t->session->impl->alloc == NULL;
+    const bool host = t->session->impl->memory == NULL;
     cnn_status status = CNN_OK;
     for (int64_t i = 0; i < args->count && status == CNN_OK; i++) {
         const size_t from = (size_t)order[i];
@@ -156,7 +156,7 @@ static cnn_status gather_on_device(trainer *t, int lane, int set, int64_t first,
     args.y = trainer_at(t, t->images_at[lane]);
     args.y_labels = trainer_at(t, t->batch_labels_at[lane]);
     args.cursor = by_cursor ? trainer_at(t, t->cursor_at) : NULL;
-    return s->impl->gather != NULL ? CNN_CALL(s->impl, gather, err, s->context, &args, err)
+    return s->impl->ops->gather != NULL ? CNN_CALL(s->impl, ops->gather, err, s->context, &args, err)
                                    : copy_rows(t, &args, t->order + first, err);
 }
 
@@ -165,8 +165,8 @@ static cnn_status drain(trainer *t, int lane, cnn_error *err)
 {
     const cnn_impl *impl = t->session->impl;
     double seconds = 0.0;
-    if (impl->upload_async == NULL) return CNN_OK;
-    const cnn_status status = CNN_CALL(impl, upload_drain, err, t->session->context, lane, &seconds, err);
+    if (impl->uploads == NULL) return CNN_OK;
+    const cnn_status status = CNN_CALL(impl, uploads->drain, err, t->session->context, lane, &seconds, err);
     t->transfer_s += seconds;
     return status;
 }
@@ -177,9 +177,9 @@ static cnn_status upload_staging(trainer *t, int lane, cnn_error *err)
     cnn_context *context = t->session->context;
     const size_t bytes = trainer_staging_bytes(t);
     void *to = trainer_at(t, t->images_at[lane]);
-    if (impl->upload_async != NULL) {
-        const cnn_status status = CNN_CALL(impl, upload_async, err, context, lane, to, t->staging[lane], bytes, err);
-        return status == CNN_OK ? CNN_CALL(impl, upload_use, err, context, lane, err) : status;
+    if (impl->uploads != NULL) {
+        const cnn_status status = CNN_CALL(impl, uploads->start, err, context, lane, to, t->staging[lane], bytes, err);
+        return status == CNN_OK ? CNN_CALL(impl, uploads->use, err, context, lane, err) : status;
     }
     const double start = cnn_now();
     const cnn_status status = cnn_mem_upload(t->session, to, t->staging[lane], bytes, err);

@@ -58,7 +58,7 @@ cnn_status trainer_feed_check(trainer *t, cnn_error *err)
 {
     const int64_t all = t->data->train.count, batch = t->net->batch, count = batch < CHECKED ? batch : CHECKED;
     const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t);
-    if (t->params.host_data || t->session->impl->gather == NULL) return CNN_OK; /* the harness does it */
+    if (t->params.host_data || t->session->impl->ops->gather == NULL) return CNN_OK; /* the harness does it */
     checked c = {malloc((size_t)count * bytes), malloc(bytes), malloc(bytes), calloc((size_t)count, sizeof *c.labels)};
     cnn_status status = CNN_OK;
     if (c.images == NULL || c.row == NULL || c.expected == NULL || c.labels == NULL)

@@ -10,7 +10,7 @@
 
 bool trainer_uses_graph(const cnn_session *session, const trainer_params *params)
 {
-    return session->impl->capture_begin != NULL && !params->no_graph && !params->fused;
+    return session->impl->capture != NULL && !params->no_graph && !params->fused;
 }
 
 /* How many steps of an epoch take mb images of this set. */
@@ -44,7 +44,7 @@ static cnn_status capture_steps(trainer *t, trainer_batch *batch, int lane, int 
     const cnn_impl *impl = t->session->impl;
     cnn_context *context = t->session->context;
     cnn_error after;
-    cnn_status status = CNN_CALL(impl, capture_begin, err, context, err);
+    cnn_status status = CNN_CALL(impl, capture->begin, err, context, err);
     if (status != CNN_OK) return status;
     status = trainer_profile_use(t, batch, set, err);
     for (int i = 0; i < steps && status == CNN_OK; i++) {
@@ -53,11 +53,11 @@ static cnn_status capture_steps(trainer *t, trainer_batch *batch, int lane, int 
     }
     if (status == CNN_OK) status = trainer_profile_use(t, NULL, set, err);
     if (status == CNN_OK) {
-        status = CNN_CALL(impl, capture_end, err, context, graph, err);
+        status = CNN_CALL(impl, capture->end, err, context, graph, err);
         if (status != CNN_OK) *graph = NULL;
     } else { /* ends the capture all the same; err says what went wrong first */
-        if (CNN_CALL(impl, capture_end, &after, context, graph, &after) == CNN_OK)
-            CNN_CALL_VOID(impl, graph_free, context, *graph);
+        if (CNN_CALL(impl, capture->end, &after, context, graph, &after) == CNN_OK)
+            CNN_CALL_VOID(impl, capture->free, context, *graph);
         *graph = NULL;
     }
     return status;
@@ -95,7 +95,7 @@ void trainer_graphs_free(trainer *t)
         for (int b = 0; b < MAX_BATCHES; b++)
             for (int set = 0; set < SETS; set++) {
                 const trainer_batch *batch = &t->batches[lane][b];
-                if (batch->step[set] != NULL) CNN_CALL_VOID(impl, graph_free, t->session->context, batch->step[set]);
-                if (batch->steps[set] != NULL) CNN_CALL_VOID(impl, graph_free, t->session->context, batch->steps[set]);
+                if (batch->step[set] != NULL) CNN_CALL_VOID(impl, capture->free, t->session->context, batch->step[set]);
+                if (batch->steps[set] != NULL) CNN_CALL_VOID(impl, capture->free, t->session->context, batch->steps[set]);
             }
 }

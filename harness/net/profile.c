@@ -27,7 +27,7 @@ enum { PLACES_A_LAYER = 8, PLACE_TEST = 7, PLACE_GRADIENTS = INT_MAX - 2, PLACE_
 cnn_status trainer_profile_open(trainer *t, cnn_error *err)
 {
     const cnn_impl *impl = t->session->impl;
-    if (impl->laps_open == NULL)
+    if (impl->profile == NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s cannot be profiled: it marks no phases", impl->name);
     if (t->params.fused)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "a train step of %s's own cannot be profiled: it is one operation",
@@ -44,7 +44,7 @@ void trainer_profile_close(trainer *t)
         for (int b = 0; b < MAX_BATCHES; b++)
             for (int set = 0; set < SETS; set++)
                 if (t->batches[lane][b].laps[set] != NULL)
-                    CNN_CALL_VOID(s->impl, laps_close, s->context, t->batches[lane][b].laps[set]);
+                    CNN_CALL_VOID(s->impl, profile->close, s->context, t->batches[lane][b].laps[set]);
     free(t->profile->epoch.rows);
     free(t->profile);
 }
@@ -190,10 +190,10 @@ cnn_status trainer_profile_use(trainer *t, trainer_batch *batch, int set, cnn_er
 {
     const cnn_session *s = t->session;
     if (t->profile == NULL) return CNN_OK;
-    if (batch == NULL) return CNN_CALL(s->impl, laps_use, err, s->context, NULL, err);
+    if (batch == NULL) return CNN_CALL(s->impl, profile->use, err, s->context, NULL, err);
     cnn_status status = CNN_OK;
-    if (batch->laps[set] == NULL) status = CNN_CALL(s->impl, laps_open, err, s->context, &batch->laps[set], err);
-    return status == CNN_OK ? CNN_CALL(s->impl, laps_use, err, s->context, batch->laps[set], err) : status;
+    if (batch->laps[set] == NULL) status = CNN_CALL(s->impl, profile->open, err, s->context, &batch->laps[set], err);
+    return status == CNN_OK ? CNN_CALL(s->impl, profile->use, err, s->context, batch->laps[set], err) : status;
 }
 
 cnn_status trainer_profile_begin(trainer *t, trainer_batch *batch, int set, cnn_error *err)
@@ -227,7 +227,7 @@ cnn_status trainer_profile_end(trainer *t, cnn_error *err)
     cnn_status status = cnn_sync(s, err);
     const double end = cnn_now();
     if (status == CNN_OK)
-        status = CNN_CALL(s->impl, laps_read, err, s->context, p->batch->laps[p->set], &laps, &count, err);
+        status = CNN_CALL(s->impl, profile->read, err, s->context, p->batch->laps[p->set], &laps, &count, err);
     if (status == CNN_OK && (count < 0 || (count > 0 && laps == NULL)))
         status = CNN_FAIL(err, CNN_INTERNAL, "%s: laps_read gave %d laps%s", s->impl->name, count,
                           laps == NULL ? " in a list that is NULL" : "");

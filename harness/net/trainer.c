@@ -34,7 +34,7 @@ static cnn_status check_shift(const trainer *t, cnn_error *err)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "--shift %lld: images of %lld x %lld pixels can be moved by 0 to %lld of them",
                         (long long)t->params.shift, (long long)x->h, (long long)x->w, (long long)most);
-    if (t->params.shift > 0 && !t->params.host_data && impl->gather == NULL && impl->alloc != NULL)
+    if (t->params.shift > 0 && !t->params.host_data && impl->ops->gather == NULL && impl->memory != NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "implementation %s has no gather, which moves images on its device: with --data-on host the "
                         "host does it",
@@ -47,10 +47,10 @@ static cnn_status open_fused(trainer *t, size_t *workspace, cnn_error *err)
 {
     const cnn_impl *impl = t->session->impl;
     size_t bytes = 0;
-    if (impl->step_open == NULL)
+    if (impl->stepping == NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s has no train step of its own", impl->name);
     const cnn_status status =
-        CNN_CALL(impl, step_open, err, t->session->context, t->net, &t->optimizer, &t->stepper, &bytes, err);
+        CNN_CALL(impl, stepping->open, err, t->session->context, t->net, &t->optimizer, &t->stepper, &bytes, err);
     if (status == CNN_OK && bytes > *workspace) *workspace = bytes;
     return status;
 }
@@ -122,7 +122,7 @@ static void resolve(const trainer *t, call_list *list)
 /* What stands in host memory (host_data) counts with the rest where the device is the host. */
 static cnn_status check_memory(const trainer *t, cnn_error *err)
 {
-    const bool on_host = t->session->impl->alloc == NULL;
+    const bool on_host = t->session->impl->memory == NULL;
     size_t host = t->bytes.host;
     if (on_host && __builtin_add_overflow(host, t->bytes.total, &host)) host = SIZE_MAX;
     const cnn_status status = on_host ? CNN_OK : cnn_mem_check(t->session, t->bytes.total, err);
@@ -139,7 +139,7 @@ static cnn_status allocate(trainer *t, cnn_error *err)
 /* Devices do much when an operation first runs (they load kernels, say): that is set-up, not the first epoch's time. */
 static cnn_status prepare_steps(trainer *t, cnn_error *err)
 {
-    if (!t->graphs && t->session->impl->alloc == NULL) return CNN_OK;
+    if (!t->graphs && t->session->impl->memory == NULL) return CNN_OK;
     return trainer_capture(t, err) == CNN_OK ? CNN_OK : trainer_name_error(t, "preparing its steps", err);
 }
 
@@ -176,7 +176,7 @@ void trainer_close(trainer *t)
     cnn_error ignored; /* steps may still be under way where an epoch was interrupted */
     if (t == NULL) return;
     if (t->arena != NULL) (void)cnn_sync(t->session, &ignored);
-    if (t->stepper != NULL) CNN_CALL_VOID(t->session->impl, step_close, t->session->context, t->stepper);
+    if (t->stepper != NULL) CNN_CALL_VOID(t->session->impl, stepping->close, t->session->context, t->stepper);
     for (int i = 0; i < t->n_plans; i++) cnn_plan_release(t->session, &t->plans[i].plan);
     trainer_graphs_free(t);
     trainer_profile_close(t);

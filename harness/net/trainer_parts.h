@@ -138,7 +138,7 @@ cnn_status trainer_profile_end(trainer *t, cnn_error *err);
 /* Ends an operation's laps. */
 static inline cnn_status trainer_profile_call(const trainer *t, cnn_error *err)
 {
-    return t->profile != NULL ? CNN_CALL(t->session->impl, lap, err, t->session->context, "", err) : CNN_OK;
+    return t->profile != NULL ? CNN_CALL(t->session->impl, profile->lap, err, t->session->context, "", err) : CNN_OK;
 }
 
 /* graph.c: captures every step that an epoch takes, after a warm-up that changes parameters and sums. */

@@ -1,57 +1,21 @@
-/* names.c: the text of every enum, and the nearest name for what was mistyped. */
+/* names.c: the names of each enumeration, and the nearest one for what was mistyped. */
 #include "names.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
-
-static const char *const status_text[] = {
-#define X(name, text) text,
-    CNN_STATUS_LIST(X)
-#undef X
-};
-
-static const char *const dtype_text[CNN_DTYPE_COUNT] = {"f32", "f64"};
-static const char *const layout_text[CNN_LAYOUT_COUNT] = {"nchw", "nhwc"};
-static const char *const math_text[CNN_MATH_COUNT] = {"f32", "tf32", "f16", "bf16"};
-static const char *const op_text[CNN_OP_COUNT] = {
-#define OP(ID, name) [CNN_OP_##ID] = #name,
-#include "ops.inc"
-#undef OP
-};
-static const char *const dir_text[CNN_DIR_COUNT] = {"FWD", "BWD_D", "BWD_W"};
-static const char *const pool_text[CNN_POOL_COUNT] = {"max", "avg", "avg_pad", "global_avg"};
-static const char *const act_text[CNN_ACT_COUNT] = {"identity", "relu",    "leaky_relu", "clipped_relu",
-                                                    "elu",      "sigmoid", "tanh"};
-static const char *const optimizer_text[CNN_OPTIMIZER_COUNT] = {"sgd", "momentum", "adagrad", "rmsprop", "adam"};
-static const char *const role_text[] = {"weight", "bias", "gamma", "beta", "running_mean", "running_var"};
-
-const cnn_name_set cnn_dtype_names = {"dtype", dtype_text, CNN_DTYPE_COUNT};
-const cnn_name_set cnn_layout_names = {"layout", layout_text, CNN_LAYOUT_COUNT};
-const cnn_name_set cnn_math_names = {"math mode", math_text, CNN_MATH_COUNT};
-const cnn_name_set cnn_op_names = {"operation", op_text, CNN_OP_COUNT};
-const cnn_name_set cnn_dir_names = {"direction", dir_text, CNN_DIR_COUNT};
-const cnn_name_set cnn_pool_names = {"pooling", pool_text, CNN_POOL_COUNT};
-const cnn_name_set cnn_act_names = {"activation", act_text, CNN_ACT_COUNT};
-const cnn_name_set cnn_optimizer_names = {"optimizer", optimizer_text, CNN_OPTIMIZER_COUNT};
-
-static const char *name_at(const char *const *names, int count, int index)
-{
-    return index >= 0 && index < count ? names[index] : "?";
-}
-
-const char *cnn_status_name(cnn_status s) { return name_at(status_text, COUNT(status_text), (int)s); }
-const char *cnn_dtype_name(cnn_dtype d) { return name_at(dtype_text, CNN_DTYPE_COUNT, (int)d); }
-const char *cnn_layout_name(cnn_layout l) { return name_at(layout_text, CNN_LAYOUT_COUNT, (int)l); }
-const char *cnn_math_name(cnn_math m) { return name_at(math_text, CNN_MATH_COUNT, (int)m); }
-const char *cnn_op_name(cnn_op op) { return name_at(op_text, CNN_OP_COUNT, (int)op); }
-const char *cnn_dir_name(cnn_dir dir) { return name_at(dir_text, CNN_DIR_COUNT, (int)dir); }
-const char *cnn_pool_name(cnn_pool_kind k) { return name_at(pool_text, CNN_POOL_COUNT, (int)k); }
-const char *cnn_act_name(cnn_act_kind k) { return name_at(act_text, CNN_ACT_COUNT, (int)k); }
-const char *cnn_optimizer_name(cnn_optimizer_kind k) { return name_at(optimizer_text, CNN_OPTIMIZER_COUNT, (int)k); }
-const char *cnn_param_role_name(cnn_param_role r) { return name_at(role_text, COUNT(role_text), (int)r); }
+#define SET(name, what, LIST)                                                                                          \
+    static const char *const name##_text[] = {LIST(CNN_TEXT)};                                                         \
+    const cnn_name_set cnn_##name##_names = {what, name##_text, (int)(sizeof name##_text / sizeof name##_text[0])};
+SET(dtype, "dtype", CNN_DTYPE_NAMES)
+SET(layout, "layout", CNN_LAYOUT_LIST)
+SET(math, "math mode", CNN_MATH_LIST)
+SET(op, "operation", CNN_OP_NAMES)
+SET(dir, "direction", CNN_DIR_LIST)
+SET(pool, "pooling", CNN_POOL_LIST)
+SET(act, "activation", CNN_ACT_LIST)
+SET(optimizer, "optimizer", CNN_OPTIMIZER_LIST)
 
 /* Levenshtein distance, one row at a time; names longer than the row are compared by their beginning. */
 static int edit_distance(const char *a, const char *b)

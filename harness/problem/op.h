@@ -1,5 +1,5 @@
-/* op.h: what the harness knows of an operation: one row of ops.inc and one file, op_NAME.c, with the functions below.
- * Internal to harness/problem/. */
+/* op.h: what the harness knows of an operation: one row of CNN_OP_LIST (cnn/base.h) and one file, op_NAME.c, with the
+ * functions below. Internal to harness/problem/. */
 #ifndef HARNESS_PROBLEM_OP_H
 #define HARNESS_PROBLEM_OP_H
 
@@ -74,12 +74,8 @@ bool op_is(const cnn_operand *operand, const char *name);
 
 /* ---- The row. `p` is a problem of this operation. */
 
-enum { OP_FWD = 1u << CNN_FWD, OP_BWD_D = 1u << CNN_BWD_D, OP_BWD_W = 1u << CNN_BWD_W };
-
 typedef struct op_row {
-    uint32_t dirs;                              /* the directions that it has */
-    bool (*forward_only)(const cnn_problem *p); /* (optional) no backward after all: batch norm in inference */
-    size_t batch;                               /* where mb stands in a cnn_problem; 0: there is no batch */
+    size_t batch; /* where mb stands in a cnn_problem; 0: there is no batch */
     cnn_status (*parse)(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
                         cnn_error *err);
     void (*format)(op_writer *w, const cnn_problem *p);
@@ -90,9 +86,8 @@ typedef struct op_row {
     double (*per_element)(const cnn_problem *p, cnn_dir dir); /* (optional) of the largest operand; 1 */
 } op_row;
 
-#define OP(ID, name) extern const op_row op_##name;
-#include "ops.inc"
-#undef OP
+#define OP_ROW(id, name, dirs) extern const op_row op_##name;
+CNN_OP_LIST(OP_ROW)
 /* operands.c. NULL: there is no such operation. */
 const op_row *op_row_of(cnn_op op);
 

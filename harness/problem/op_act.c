@@ -72,8 +72,7 @@ static int64_t needed(const cnn_problem *p, cnn_dir dir, const cnn_operand *oper
     return operand->count;
 }
 
-const op_row op_act = {.dirs = OP_FWD | OP_BWD_D,
-                       .batch = offsetof(cnn_problem, u.act.mb),
+const op_row op_act = {.batch = offsetof(cnn_problem, u.act.mb),
                        .parse = parse,
                        .format = format,
                        .check = check,

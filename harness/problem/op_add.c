@@ -31,9 +31,5 @@ static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
     op_tensor(list, "y", CNN_OUT, d->mb, d->ic, d->ih, d->iw);
 }
 
-const op_row op_add = {.dirs = OP_FWD,
-                       .batch = offsetof(cnn_problem, u.add.mb),
-                       .parse = parse,
-                       .format = format,
-                       .check = check,
-                       .operands = operands};
+const op_row op_add = {
+    .batch = offsetof(cnn_problem, u.add.mb), .parse = parse, .format = format, .check = check, .operands = operands};

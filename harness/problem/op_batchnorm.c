@@ -55,8 +55,6 @@ static cnn_status check(const cnn_problem *p, cnn_error *err)
     return status == CNN_OK ? op_check_plain(d->mb, d->ic, d->ih, d->iw, err) : status;
 }
 
-static bool forward_only(const cnn_problem *p) { return p->u.batchnorm.inference; }
-
 static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
 {
     const cnn_batchnorm_desc *d = &p->u.batchnorm;
@@ -84,9 +82,7 @@ static double per_element(const cnn_problem *p, cnn_dir dir)
     return dir != CNN_FWD ? 9 : p->u.batchnorm.inference ? 2 : 6;
 }
 
-const op_row op_batchnorm = {.dirs = OP_FWD | OP_BWD_D,
-                             .forward_only = forward_only,
-                             .batch = offsetof(cnn_problem, u.batchnorm.mb),
+const op_row op_batchnorm = {.batch = offsetof(cnn_problem, u.batchnorm.mb),
                              .parse = parse,
                              .format = format,
                              .check = check,

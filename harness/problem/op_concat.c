@@ -68,8 +68,7 @@ static double per_element(const cnn_problem *p, cnn_dir dir)
     return 0;
 }
 
-const op_row op_concat = {.dirs = OP_FWD | OP_BWD_D,
-                          .batch = offsetof(cnn_problem, u.concat.mb),
+const op_row op_concat = {.batch = offsetof(cnn_problem, u.concat.mb),
                           .parse = parse,
                           .format = format,
                           .check = check,

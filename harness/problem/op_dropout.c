@@ -58,8 +58,7 @@ static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
     op_tensor(list, dir == CNN_FWD ? "y" : "dx", CNN_OUT, d->mb, d->ic, d->ih, d->iw);
 }
 
-const op_row op_dropout = {.dirs = OP_FWD | OP_BWD_D,
-                           .batch = offsetof(cnn_problem, u.dropout.mb),
+const op_row op_dropout = {.batch = offsetof(cnn_problem, u.dropout.mb),
                            .parse = parse,
                            .format = format,
                            .check = check,

@@ -51,8 +51,7 @@ static double flops(const cnn_problem *p, cnn_dir dir)
     return 2 * macs + (d->bias && dir != CNN_BWD_D ? (double)d->mb * (double)d->oc : 0);
 }
 
-const op_row op_fc = {.dirs = OP_FWD | OP_BWD_D | OP_BWD_W,
-                      .batch = offsetof(cnn_problem, u.fc.mb),
+const op_row op_fc = {.batch = offsetof(cnn_problem, u.fc.mb),
                       .parse = parse,
                       .format = format,
                       .check = check,

@@ -33,8 +33,7 @@ static double per_element(const cnn_problem *p, cnn_dir dir)
     return dir == CNN_FWD ? 4 : 2;
 }
 
-const op_row op_loss = {.dirs = OP_FWD | OP_BWD_D,
-                        .batch = offsetof(cnn_problem, u.loss.mb),
+const op_row op_loss = {.batch = offsetof(cnn_problem, u.loss.mb),
                         .parse = parse,
                         .format = format,
                         .check = check,

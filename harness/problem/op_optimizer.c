@@ -44,8 +44,6 @@ static cnn_status check(const cnn_problem *p, cnn_error *err)
     return status;
 }
 
-int cnn_optimizer_states(cnn_optimizer_kind kind) { return kind == CNN_SGD ? 0 : kind == CNN_ADAM ? 2 : 1; }
-
 static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
 {
     const cnn_optimizer_desc *d = &p->u.optimizer;
@@ -65,4 +63,4 @@ static double per_element(const cnn_problem *p, cnn_dir dir)
 }
 
 const op_row op_optimizer = {
-    .dirs = OP_FWD, .parse = parse, .format = format, .check = check, .operands = operands, .per_element = per_element};
+    .parse = parse, .format = format, .check = check, .operands = operands, .per_element = per_element};

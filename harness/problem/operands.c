@@ -5,18 +5,11 @@
 const op_row *op_row_of(cnn_op op)
 {
     static const op_row *const rows[CNN_OP_COUNT] = {
-#define OP(ID, name) [CNN_OP_##ID] = &op_##name,
-#include "ops.inc"
-#undef OP
+#define ROW(id, name, dirs) &op_##name,
+        CNN_OP_LIST(ROW)
+#undef ROW
     };
     return (unsigned)op < CNN_OP_COUNT ? rows[op] : NULL;
-}
-
-uint32_t cnn_op_dirs(const cnn_problem *problem)
-{
-    const op_row *row = op_row_of(problem->op);
-    if (row == NULL) return 0;
-    return row->forward_only != NULL && row->forward_only(problem) ? OP_FWD : row->dirs;
 }
 
 int cnn_operands(const cnn_problem *problem, cnn_dir dir, cnn_operand *items, cnn_error *err)

@@ -4,13 +4,13 @@
  * A round packs some blocks of images, then computes tasks of (two blocks) x (a tile of channels) x (a range of rows)
  * into a worker's scratch and unpacks them. An output's sum is always taken in the same order, by whichever worker. */
 #include "direct.h"
-#include "harness/problem/names.h"
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 #include "impl_cpu/counts.h"
 #include "impl_cpu/laps.h"
 
 typedef struct gather_run {
     const direct_kernels *kern;
+    bool forward; /* or the data gradient */
     direct_shape shape;
     direct_side out_side;
     direct_gather job;
@@ -29,13 +29,13 @@ typedef struct gather_run {
     direct_point *points;
 } gather_run;
 
-static void gather_channels(gather_run *r, const cnn_conv_desc *c, cnn_dir dir)
+static void gather_channels(gather_run *r, const cnn_conv_desc *c)
 {
     int64_t icg = c->ic / c->g, ocg = c->oc / c->g, taps = c->kh * c->kw;
-    r->units = dir == CNN_FWD ? ocg : icg;
-    r->job.k = dir == CNN_FWD ? icg : ocg;
-    r->job.w_u = dir == CNN_FWD ? icg * taps : taps;
-    r->job.w_k = dir == CNN_FWD ? taps : icg * taps;
+    r->units = r->forward ? ocg : icg;
+    r->job.k = r->forward ? icg : ocg;
+    r->job.w_u = r->forward ? icg * taps : taps;
+    r->job.w_k = r->forward ? taps : icg * taps;
     r->job.w_group = ocg * icg * taps;
     r->groups_each = r->units * 2 <= r->kern->max_units ? cpu_min(r->kern->max_units / r->units, c->g) : 1;
     r->tiles = cpu_ceil_div(r->units, r->kern->max_units);
@@ -61,15 +61,25 @@ static void gather_rows(gather_run *r, const cnn_conv_desc *c)
     r->row_parts = cpu_ceil_div(rows, r->rows_task);
 }
 
-/* Fills in all that follows from the problem and takes the workspace from the arena. */
-static void gather_layout(gather_run *r, const cpu_context *ctx, const cnn_conv_desc *c, cnn_dir dir,
-                          direct_arena *arena)
+static void gather_place(gather_run *r, int threads, direct_arena *arena)
 {
+    r->in.packed = direct_take(arena, r->shape.round, r->job.in_block, r->elem);
+    r->result = direct_take(arena, threads * 2, r->job.out_block, r->elem);
+    r->points = direct_take(arena, threads, r->job.kh * r->job.kw, sizeof(direct_point));
+}
+
+/* Fills in all that follows from the problem. */
+static void gather_lay_out(const cpu_context *ctx, const cnn_request *q, void *run, direct_arena *kept,
+                           direct_arena *workspace)
+{
+    const cnn_conv_desc *c = &q->problem->u.conv;
+    gather_run *r = run;
     *r = (gather_run){.kern = direct_kernels_for(ctx, c->t.dtype), .elem = cnn_dtype_size(c->t.dtype)};
-    direct_shape_make(ctx, r->kern, c, dir, &r->shape);
-    const direct_side *in = dir == CNN_FWD ? &r->shape.x : &r->shape.y;
-    r->out_side = dir == CNN_FWD ? r->shape.y : r->shape.x;
-    gather_channels(r, c, dir);
+    direct_shape_make(r->kern, q, &r->shape);
+    const direct_side *in = q->dir == CNN_FWD ? &r->shape.x : &r->shape.y;
+    r->forward = q->dir == CNN_FWD;
+    r->out_side = r->forward ? r->shape.y : r->shape.x;
+    gather_channels(r, c);
     direct_gather *j = &r->job;
     int lanes = r->kern->lanes;
     gather_rows(r, c);
@@ -83,14 +93,27 @@ static void gather_layout(gather_run *r, const cpu_context *ctx, const cnn_conv_
     j->in_block = in->c * j->in_k;
     j->out_block = r->kern->max_units * r->rows_each * j->out_w * lanes;
     r->in = direct_packing_make(in, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
-    j->rows.start = direct_take(arena, r->out_side.th + 1, 1, sizeof(int64_t));
-    j->cols.start = direct_take(arena, j->out_w + 1, 1, sizeof(int64_t));
-    j->rows.e = direct_take(arena, r->out_side.th, c->kh, sizeof(direct_tap));
-    j->cols.e = direct_take(arena, j->out_w, c->kw, sizeof(direct_tap));
-    r->in.packed = direct_take(arena, r->shape.round, j->in_block, r->elem);
-    r->result = direct_take(arena, ctx->threads * 2, j->out_block, r->elem);
-    r->points = direct_take(arena, ctx->threads, c->kh * c->kw, sizeof(direct_point));
+    j->rows.start = direct_take(kept, r->out_side.th + 1, 1, sizeof(int64_t));
+    j->cols.start = direct_take(kept, j->out_w + 1, 1, sizeof(int64_t));
+    j->rows.e = direct_take(kept, r->out_side.th, c->kh, sizeof(direct_tap));
+    j->cols.e = direct_take(kept, j->out_w, c->kw, sizeof(direct_tap));
+    gather_place(r, ctx->threads, workspace);
 }
+
+static void gather_fill(void *run, const cnn_conv_desc *c)
+{
+    gather_run *r = run;
+    const direct_side *x = &r->shape.x, *y = &r->shape.y;
+    if (r->forward) {
+        direct_taps_fwd(&r->job.rows, y->th, x->th, c->kh, c->sh, r->shape.ph, c->dh);
+        direct_taps_fwd(&r->job.cols, y->tw, x->tw, c->kw, c->sw, r->shape.pw, c->dw);
+    } else {
+        direct_taps_bwd(&r->job.rows, x->th, y->th, c->kh, c->sh, r->shape.ph, c->dh);
+        direct_taps_bwd(&r->job.cols, x->tw, y->tw, c->kw, c->sw, r->shape.pw, c->dw);
+    }
+}
+
+const direct_layout direct_gather_layout = {sizeof(gather_run), gather_lay_out, gather_fill};
 
 static void pack_task(void *arg, int64_t task, int worker)
 {
@@ -132,24 +155,16 @@ static void gather_task(void *arg, int64_t task, int worker)
     }
 }
 
-static cnn_status gather_run_all(const cpu_context *ctx, const cnn_conv_desc *c, cnn_dir dir,
-                                 const cnn_weighted_args *args)
+static cnn_status run_gather(const cpu_context *ctx, const cnn_plan *plan, const cnn_weighted_args *args,
+                             cnn_error *err)
 {
-    gather_run r;
-    direct_arena arena = {.base = args->workspace};
-    gather_layout(&r, ctx, c, dir, &arena);
-    const direct_side *x = &r.shape.x, *y = &r.shape.y;
-    if (dir == CNN_FWD) {
-        direct_taps_fwd(&r.job.rows, y->th, x->th, c->kh, c->sh, r.shape.ph, c->dh);
-        direct_taps_fwd(&r.job.cols, y->tw, x->tw, c->kw, c->sw, r.shape.pw, c->dw);
-    } else {
-        direct_taps_bwd(&r.job.rows, x->th, y->th, c->kh, c->sh, r.shape.ph, c->dh);
-        direct_taps_bwd(&r.job.cols, x->tw, y->tw, c->kw, c->sw, r.shape.pw, c->dw);
-    }
-    r.in.tensor = dir == CNN_FWD ? args->x : args->dy;
-    r.out = dir == CNN_FWD ? args->y : args->dx;
+    gather_run r = *(const gather_run *)plan->state;
+    (void)err;
+    gather_place(&r, ctx->threads, &(direct_arena){.base = args->workspace});
+    r.in.tensor = r.forward ? args->x : args->dy;
+    r.out = r.forward ? args->y : args->dx;
     r.w = args->w;
-    r.bias = dir == CNN_FWD && c->bias ? args->b : NULL;
+    r.bias = r.forward ? args->b : NULL;
     r.add = args->beta != 0;
     for (r.block0 = 0; r.block0 < r.shape.blocks; r.block0 += r.shape.round) {
         r.blocks = cpu_min(r.shape.round, r.shape.blocks - r.block0);
@@ -161,37 +176,4 @@ static cnn_status gather_run_all(const cpu_context *ctx, const cnn_conv_desc *c,
     return CNN_OK;
 }
 
-static cnn_status direct_fwd(const cpu_context *ctx, const cnn_conv_desc *c, const cnn_weighted_args *args,
-                             cnn_error *err)
-{
-    (void)err;
-    return gather_run_all(ctx, c, CNN_FWD, args);
-}
-
-static cnn_status direct_bwd_data(const cpu_context *ctx, const cnn_conv_desc *c, const cnn_weighted_args *args,
-                                  cnn_error *err)
-{
-    (void)err;
-    return gather_run_all(ctx, c, CNN_BWD_D, args);
-}
-
-static cnn_status direct_workspace(const cpu_context *ctx, const cnn_conv_desc *c, cnn_dir dir, size_t *bytes,
-                                   cnn_error *err)
-{
-    direct_arena arena = {0};
-    gather_run r;
-    /* One block of whole images must be countable; the arena checks what is made of it. */
-    int64_t in, out, most = INT64_MAX / 4 / DIRECT_MAX_LANES / (int64_t)cnn_dtype_size(c->t.dtype);
-    if (!cnn_mul4(c->mb, c->ic, c->ih, c->iw, &in) || !cnn_mul4(c->mb, c->oc, c->oh, c->ow, &out) || in > most ||
-        out > most)
-        arena.overflow = true;
-    else if (dir == CNN_BWD_W)
-        direct_weights_bytes(ctx, c, &arena);
-    else
-        gather_layout(&r, ctx, c, dir, &arena);
-    if (arena.overflow) return CNN_FAIL(err, CNN_OVERFLOW, "the direct convolution's workspace exceeds 2^63 bytes");
-    *bytes = (size_t)arena.used;
-    return CNN_OK;
-}
-
-const cpu_conv_kernels cpu_conv_direct = {{direct_fwd, direct_bwd_data, direct_run_weights}, direct_workspace};
+const cpu_kernels cpu_conv_direct = {{run_gather, run_gather, direct_run_weights}, direct_plan};

@@ -11,6 +11,7 @@
  *   conv.c       FWD and BWD_D: the rounds of pack - gather - unpack
  *   weights.c    BWD_W: the rounds of pack - sum - reduce
  *   tiles.c      the geometry: tiles, taps, what a choice costs
+ *   plan.c       what is found once for a problem
  *   runs.c       where a block's pixels lie in a tensor, and in what parts it is packed
  *   kernels.inc  the sums, compiled for each instruction set
  *   pack.inc     the transpositions, likewise
@@ -147,8 +148,7 @@ extern const direct_kernels direct_base[CNN_DTYPE_COUNT], direct_avx2[CNN_DTYPE_
 const direct_kernels *direct_kernels_for(const cpu_context *ctx, cnn_dtype dtype);
 
 /* Lays the problem out; only the problem and the lanes decide, never the number of threads. */
-void direct_shape_make(const cpu_context *ctx, const direct_kernels *kernels, const cnn_conv_desc *desc, cnn_dir dir,
-                       direct_shape *shape);
+void direct_shape_make(const direct_kernels *kernels, const cnn_request *request, direct_shape *shape);
 /* FWD: for each output position, the kernel taps and the input positions they read. */
 void direct_taps_fwd(direct_taps *t, int64_t out, int64_t in, int64_t k, int64_t s, int64_t p, int64_t d);
 /* BWD_D: for each input position, the kernel taps and the output positions they come from. */
@@ -158,7 +158,8 @@ void direct_taps_weights(direct_taps *t, int64_t k, int64_t out, int64_t in, int
 
 /* Elements of one packed channel of one block. */
 static inline int64_t direct_channel(const direct_side *side, int lanes) { return side->th * side->tw * lanes; }
-/* A bump allocator over args->workspace; with a NULL base it only counts. Pieces start at CNN_ALIGN. */
+/* A bump allocator over the workspace, or over what a plan keeps; with a NULL base it only counts. Pieces start at
+ * CNN_ALIGN. */
 typedef struct direct_arena {
     char *base;
     int64_t used;
@@ -166,8 +167,16 @@ typedef struct direct_arena {
 } direct_arena;
 void *direct_take(direct_arena *arena, int64_t count, int64_t each, size_t size);
 
-/* BWD_W (weights.c). */
-cnn_status direct_run_weights(const cpu_context *, const cnn_conv_desc *, const cnn_weighted_args *, cnn_error *);
-void direct_weights_bytes(const cpu_context *, const cnn_conv_desc *, direct_arena *);
+/* What a plan keeps is a run as far as problem and context decide it, and lists of taps behind it: `lay_out` takes both
+ * from `kept`, and what a run needs besides from `workspace`. A call makes a copy of the run, its own workspace in it.
+ */
+typedef struct direct_layout {
+    size_t run; /* its size */
+    void (*lay_out)(const cpu_context *, const cnn_request *, void *run, direct_arena *kept, direct_arena *workspace);
+    void (*fill)(void *run, const cnn_conv_desc *); /* the lists */
+} direct_layout;
+extern const direct_layout direct_gather_layout, direct_weights_layout;
+cpu_plan_fn direct_plan;
+cpu_weighted_fn direct_run_weights; /* BWD_W (weights.c) */
 
 #endif

@@ -5,8 +5,7 @@
  * cost a halo (input pixels packed more than once) and padding that is multiplied instead of skipped; so a small search
  * over tile counts takes what costs the fewest cycles by an estimate. */
 #include "direct.h"
-#include "harness/problem/names.h"
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 #include "impl_cpu/counts.h"
 
 #include <math.h>
@@ -167,13 +166,13 @@ static cnn_conv_desc flatten(cnn_conv_desc c)
     return c;
 }
 
-void direct_shape_make(const cpu_context *ctx, const direct_kernels *kern, const cnn_conv_desc *c, cnn_dir dir,
-                       direct_shape *shape)
+void direct_shape_make(const direct_kernels *kern, const cnn_request *request, direct_shape *shape)
 {
     axis h, w;
-    shape->desc = flatten(*c);
-    c = &shape->desc;
-    search(kern, c, dir, ctx->knobs[CPU_KNOB_DIRECT_LANES], &h, &w);
+    const cnn_conv_desc *c = &shape->desc;
+    const cnn_dir dir = request->dir;
+    shape->desc = flatten(request->problem->u.conv);
+    search(kern, c, dir, request->knobs[CPU_KNOB_DIRECT_LANES], &h, &w);
     shape->ph = h.p;
     shape->pw = w.p;
     shape->x = side_of(c, &h, &w, true);

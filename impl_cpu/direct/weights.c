@@ -5,8 +5,7 @@
  * order; a single one needs no more than its sums' places. Tiles and slots follow from the problem alone, so the bits
  * do not depend on the threads. */
 #include "direct.h"
-#include "harness/problem/names.h"
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 #include "impl_cpu/counts.h"
 #include "impl_cpu/laps.h"
 
@@ -27,10 +26,22 @@ typedef struct weights_run {
     int64_t weights, acc_elems, partial_elems;
 } weights_run;
 
-static void weights_layout(weights_run *r, const cpu_context *ctx, const cnn_conv_desc *c, direct_arena *arena)
+static void weights_place(weights_run *r, int threads, direct_arena *arena)
 {
+    r->x.packed = direct_take(arena, r->shape.round, r->job.x_block, r->elem);
+    r->dy.packed = direct_take(arena, r->shape.round, r->job.y_block, r->elem);
+    r->partial = direct_take(arena, r->slots > 1 ? r->slots : 0, r->partial_elems, r->elem);
+    r->acc = direct_take(arena, threads * r->kern->lanes, r->acc_elems, r->elem);
+    r->sums = direct_take(arena, threads, r->acc_elems, r->elem);
+}
+
+static void weights_lay_out(const cpu_context *ctx, const cnn_request *q, void *run, direct_arena *kept,
+                            direct_arena *workspace)
+{
+    const cnn_conv_desc *c = &q->problem->u.conv;
+    weights_run *r = run;
     *r = (weights_run){.kern = direct_kernels_for(ctx, c->t.dtype), .elem = cnn_dtype_size(c->t.dtype)};
-    direct_shape_make(ctx, r->kern, c, CNN_BWD_W, &r->shape);
+    direct_shape_make(r->kern, q, &r->shape);
     const direct_side *x = &r->shape.x, *y = &r->shape.y;
     int lanes = r->kern->lanes;
     r->icg = c->ic / c->g;
@@ -53,16 +64,22 @@ static void weights_layout(weights_run *r, const cpu_context *ctx, const cnn_con
     r->weights = c->oc * r->icg * c->kh * c->kw;
     r->partial_elems = r->weights + c->oc;
     r->acc_elems = c->kh * c->kw * max_os * cpu_min(r->icg, r->kern->max_cs);
-    j->rows.start = direct_take(arena, c->kh + 1, 1, sizeof(int64_t));
-    j->cols.start = direct_take(arena, c->kw + 1, 1, sizeof(int64_t));
-    j->rows.e = direct_take(arena, c->kh, y->th, sizeof(direct_tap));
-    j->cols.e = direct_take(arena, c->kw, y->tw, sizeof(direct_tap));
-    r->x.packed = direct_take(arena, r->shape.round, j->x_block, r->elem);
-    r->dy.packed = direct_take(arena, r->shape.round, j->y_block, r->elem);
-    r->partial = direct_take(arena, r->slots > 1 ? r->slots : 0, r->partial_elems, r->elem);
-    r->acc = direct_take(arena, ctx->threads * lanes, r->acc_elems, r->elem);
-    r->sums = direct_take(arena, ctx->threads, r->acc_elems, r->elem);
+    j->rows.start = direct_take(kept, c->kh + 1, 1, sizeof(int64_t));
+    j->cols.start = direct_take(kept, c->kw + 1, 1, sizeof(int64_t));
+    j->rows.e = direct_take(kept, c->kh, y->th, sizeof(direct_tap));
+    j->cols.e = direct_take(kept, c->kw, y->tw, sizeof(direct_tap));
+    weights_place(r, ctx->threads, workspace);
 }
+
+static void weights_fill(void *run, const cnn_conv_desc *c)
+{
+    weights_run *r = run;
+    const direct_side *x = &r->shape.x, *y = &r->shape.y;
+    direct_taps_weights(&r->job.rows, c->kh, y->th, x->th, c->sh, r->shape.ph, c->dh);
+    direct_taps_weights(&r->job.cols, c->kw, y->tw, x->tw, c->sw, r->shape.pw, c->dw);
+}
+
+const direct_layout direct_weights_layout = {sizeof(weights_run), weights_lay_out, weights_fill};
 
 /* Share `share` of r->shares of the parts of a block's x, or dy. */
 static void pack_share(const weights_run *r, const direct_packing *p, int64_t block, int64_t share)
@@ -141,20 +158,16 @@ static void reduce_task(void *arg, int64_t task, int worker)
     reduce(r, in, count, r->slots, out, r->add);
 }
 
-cnn_status direct_run_weights(const cpu_context *ctx, const cnn_conv_desc *c, const cnn_weighted_args *args,
+cnn_status direct_run_weights(const cpu_context *ctx, const cnn_plan *plan, const cnn_weighted_args *args,
                               cnn_error *err)
 {
+    weights_run r = *(const weights_run *)plan->state;
     (void)err;
-    weights_run r;
-    direct_arena arena = {.base = args->workspace};
-    weights_layout(&r, ctx, c, &arena);
-    const direct_side *x = &r.shape.x, *y = &r.shape.y;
-    direct_taps_weights(&r.job.rows, c->kh, y->th, x->th, c->sh, r.shape.ph, c->dh);
-    direct_taps_weights(&r.job.cols, c->kw, y->tw, x->tw, c->sw, r.shape.pw, c->dw);
+    weights_place(&r, ctx->threads, &(direct_arena){.base = args->workspace});
     r.x.tensor = args->x;
     r.dy.tensor = args->dy;
     r.dw = args->dw;
-    r.db = c->bias ? args->db : NULL;
+    r.db = args->db;
     r.add = args->beta != 0;
     for (r.block0 = 0; r.block0 < r.shape.blocks; r.block0 += r.shape.round) {
         r.blocks = cpu_min(r.shape.round, r.shape.blocks - r.block0);
@@ -169,10 +182,4 @@ cnn_status direct_run_weights(const cpu_context *ctx, const cnn_conv_desc *c, co
         r.add = true;
     }
     return CNN_OK;
-}
-
-void direct_weights_bytes(const cpu_context *ctx, const cnn_conv_desc *c, direct_arena *arena)
-{
-    weights_run r;
-    weights_layout(&r, ctx, c, arena);
 }

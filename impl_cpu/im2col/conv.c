@@ -9,6 +9,7 @@
 #include "impl_cpu/laps.h"
 #include "pack.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct job {
@@ -52,21 +53,20 @@ static gemm_matrix dy_of(const job *j, const im2col_block *b, int64_t group)
     return (gemm_matrix){j->dy + at * m->elem, m->out_pixels * b->lanes, false};
 }
 
-static cnn_status start(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir dir, const cnn_weighted_args *a, job *j,
-                        cnn_error *err)
+static void start(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, job *j)
 {
-    cnn_status status = im2col_plan_make(cpu, d, dir, &j->m, err);
-    if (status != CNN_OK) return status;
+    const cnn_conv_desc *d = &plan->problem.u.conv;
+    j->m = *(const im2col_plan *)plan->state;
+    j->m.d = d;
     const im2col_plan *m = &j->m;
     j->a = a, j->workspace = a->workspace, j->x = a->x, j->dy = a->dy, j->laps = cpu->laps;
-    if (!m->pack) return CNN_OK;
+    if (!m->pack) return;
     im2col_tensor x = {m, a->x, NULL, d->ic, m->in_pixels, m->split},
                   dy = {m, a->dy, NULL, d->oc, m->out_pixels, false};
-    if (dir != CNN_BWD_D) x.to = j->workspace + m->x_start, j->x = x.to;
-    if (dir != CNN_FWD) dy.to = j->workspace + m->y_start, j->dy = dy.to;
+    if (plan->dir != CNN_BWD_D) x.to = j->workspace + m->x_start, j->x = x.to;
+    if (plan->dir != CNN_FWD) dy.to = j->workspace + m->y_start, j->dy = dy.to;
     im2col_pack(cpu->pool, x, dy);
     cpu_phase(cpu, "pack");
-    return CNN_OK;
 }
 
 static void fwd_body(void *arg, int64_t task, int worker)
@@ -181,45 +181,51 @@ static void reduce_body(void *arg, int64_t task, int worker)
 }
 
 /* A direction: its tasks, whose clocks tell the phases apart. */
-static cnn_status run(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir dir, const cnn_weighted_args *a,
-                      parallel_body *body, const char *const phases[CPU_CLOCK_PHASES], job *j, cnn_error *err)
+static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, parallel_body *body,
+                const char *const phases[CPU_CLOCK_PHASES], job *j)
 {
-    const cnn_status status = start(cpu, d, dir, a, j, err);
-    if (status != CNN_OK) return status;
+    start(cpu, plan, a, j);
     parallel_for(cpu->pool, j->m.tasks, body, j);
     cpu_phases(cpu, phases);
+}
+
+static cnn_status fwd(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    job j;
+    (void)err;
+    run(cpu, plan, a, fwd_body, fwd_phases, &j);
     return CNN_OK;
 }
 
-static cnn_status fwd(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status bwd_data(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     job j;
-    return run(cpu, d, CNN_FWD, a, fwd_body, fwd_phases, &j, err);
+    (void)err;
+    run(cpu, plan, a, bwd_data_body, data_phases, &j);
+    return CNN_OK;
 }
 
-static cnn_status bwd_data(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status bwd_weights(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     job j;
-    return run(cpu, d, CNN_BWD_D, a, bwd_data_body, data_phases, &j, err);
-}
-
-static cnn_status bwd_weights(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a,
-                              cnn_error *err)
-{
-    job j;
-    const cnn_status status = run(cpu, d, CNN_BWD_W, a, bwd_weights_body, weight_phases, &j, err);
-    if (status != CNN_OK || j.m.parts == 1) return status;
-    parallel_for(cpu->pool, cpu_ceil_div(d->oc * j.m.group_ic * j.m.taps, REDUCE_ELEMS), reduce_body, &j);
+    (void)err;
+    run(cpu, plan, a, bwd_weights_body, weight_phases, &j);
+    if (j.m.parts == 1) return CNN_OK;
+    parallel_for(cpu->pool, cpu_ceil_div(j.m.d->oc * j.m.group_ic * j.m.taps, REDUCE_ELEMS), reduce_body, &j);
     cpu_phase(cpu, "reduce");
     return CNN_OK;
 }
 
-static cnn_status workspace(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir dir, size_t *bytes, cnn_error *err)
+static cnn_status plan_im2col(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
     im2col_plan plan;
-    const cnn_status status = im2col_plan_make(cpu, d, dir, &plan, err);
-    if (status == CNN_OK) *bytes = (size_t)plan.bytes;
-    return status;
+    const cnn_status status = im2col_plan_make(cpu, r, &plan, err);
+    if (status != CNN_OK) return status;
+    *bytes = (size_t)plan.bytes;
+    if (!state) return CNN_OK;
+    if (!(*state = malloc(sizeof plan))) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plan of im2col");
+    memcpy(*state, &plan, sizeof plan);
+    return CNN_OK;
 }
 
-const cpu_conv_kernels cpu_conv_im2col = {{fwd, bwd_data, bwd_weights}, workspace};
+const cpu_kernels cpu_conv_im2col = {{fwd, bwd_data, bwd_weights}, plan_im2col};

@@ -65,12 +65,12 @@ static int64_t choose_parts(const im2col_plan *m, int64_t want, int64_t weights)
     return cpu_clamp(want / (m->d->g * m->chunks), 1, cpu_clamp(most, 1, m->bundles * m->blocks));
 }
 
-static void choose_cut(const cpu_context *cpu, cnn_dir dir, im2col_plan *m)
+static void choose_cut(int64_t block_kib, cnn_dir dir, im2col_plan *m)
 {
     const cnn_conv_desc *d = m->d;
     const int64_t weights = d->oc * m->group_ic * m->taps;
     const int64_t want = cpu_task_count((double)weights * (double)d->mb * (double)m->out_pixels, MOST_TASKS);
-    const int64_t budget = cpu->knobs[CPU_KNOB_IM2COL_BLOCK] * 1024 / m->elem;
+    const int64_t budget = block_kib * 1024 / m->elem;
     m->lanes = choose_lanes(m);
     m->bundles = cpu_ceil_div(d->mb, m->lanes);
     m->pack = m->lanes > 1 || d->t.layout == CNN_NHWC;
@@ -115,15 +115,16 @@ static bool lay_out(const cpu_context *cpu, cnn_dir dir, im2col_plan *m)
     return fits;
 }
 
-cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir dir, im2col_plan *m, cnn_error *err)
+cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_request *r, im2col_plan *m, cnn_error *err)
 {
+    const cnn_conv_desc *d = &r->problem->u.conv;
     *m = (im2col_plan){.d = d, .dtype = d->t.dtype, .isa = cpu->isa, .elem = (int64_t)cnn_dtype_size(d->t.dtype)};
     m->group_ic = d->ic / d->g, m->group_oc = d->oc / d->g, m->taps = d->kh * d->kw;
     m->in_pixels = d->ih * d->iw, m->out_pixels = d->oh * d->ow;
     m->pointwise =
         m->taps == 1 && d->sh == 1 && d->sw == 1 && d->ph == 0 && d->pw == 0 && d->oh == d->ih && d->ow == d->iw;
-    choose_cut(cpu, dir, m);
-    if (!lay_out(cpu, dir, m))
+    choose_cut(r->knobs[CPU_KNOB_IM2COL_BLOCK], r->dir, m);
+    if (!lay_out(cpu, r->dir, m))
         return CNN_FAIL(err, CNN_OVERFLOW, "the workspace of an im2col convolution of %lld images overflows",
                         (long long)d->mb);
     return CNN_OK;

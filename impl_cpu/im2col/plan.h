@@ -15,14 +15,14 @@
 #ifndef IMPL_CPU_IM2COL_PLAN_H
 #define IMPL_CPU_IM2COL_PLAN_H
 
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 #include "impl_cpu/gemm.h"
 
 enum { IM2COL_MAX_LANES = 16 };
 
 /* How one direction of one problem is cut: by the problem and the knob alone, never by the threads. */
 typedef struct im2col_plan {
-    const cnn_conv_desc *d;
+    const cnn_conv_desc *d; /* the caller's: set anew for each run */
     cnn_dtype dtype;
     cpu_isa isa;
     int64_t elem; /* bytes */
@@ -41,8 +41,7 @@ typedef struct im2col_plan {
     int64_t x_start, y_start, partial_start, scratch_start, scratch_stride, bytes;
 } im2col_plan;
 
-cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_conv_desc *d, cnn_dir dir, im2col_plan *plan,
-                            cnn_error *err);
+cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_request *r, im2col_plan *plan, cnn_error *err);
 
 /* Output pixels [first, last) of `lanes` images from number `image` on, and input channels [channel, channel + count)
  * counted over all groups. */

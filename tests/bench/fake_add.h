@@ -35,13 +35,10 @@ static cnn_status open_context(const cnn_open_params *params, cnn_context **cont
 
 static void close_context(cnn_context *context) { free(context); }
 
-static cnn_status supports(cnn_context *context, const cnn_problem *problem, cnn_dir dir,
-                           const cnn_algorithm *algorithm, cnn_error *err)
+static cnn_status supports(cnn_context *context, const cnn_request *request, cnn_error *err)
 {
     (void)context;
-    (void)problem;
-    (void)dir;
-    return algorithm->id == REFUSING ? CNN_FAIL(err, CNN_UNSUPPORTED, "not this one") : CNN_OK;
+    return request->algorithm->id == REFUSING ? CNN_FAIL(err, CNN_UNSUPPORTED, "not this one") : CNN_OK;
 }
 
 static cnn_status add(cnn_context *context, const cnn_plan *plan, const cnn_join_args *args, cnn_error *err)
@@ -72,6 +69,8 @@ static const cnn_algorithm algorithms[ALGORITHMS] = {
     ALGORITHM("nan_corner", NAN_CORNER), ALGORITHM("refusing", REFUSING),         ALGORITHM("breaking", BREAKING),
 };
 
+static const cnn_operations fake_ops = {.struct_size = sizeof(cnn_operations), .add_fwd = add};
+
 static const cnn_impl fake = {.abi_version = CNN_ABI_VERSION,
                               .struct_size = sizeof(cnn_impl),
                               .name = "fake",
@@ -82,7 +81,7 @@ static const cnn_impl fake = {.abi_version = CNN_ABI_VERSION,
                               .open = open_context,
                               .close = close_context,
                               .supports = supports,
-                              .add_fwd = add};
+                              .ops = &fake_ops};
 
 typedef struct bench_fixture {
     cnn_session session;

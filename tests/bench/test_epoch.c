@@ -48,7 +48,7 @@ static void long_knobs_are_told_apart(void **state)
     set_up(&f);
     for (int i = 0; i < KNOBS; i++) {
         snprintf(names[i], sizeof names[i], "knob_%070d", i);
-        knobs[i] = (cnn_knob){names[i], "", 0, 9, 0, NULL, 0};
+        knobs[i] = (cnn_knob){names[i], "", 0, 9, 0, NULL, 0, false};
         values[0][i] = values[1][i] = 1;
     }
     values[1][KNOBS - 1] = 2;

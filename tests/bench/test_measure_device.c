@@ -58,7 +58,7 @@ static void hot_samples_are_replays(void **state)
     assert_true(r->launch_s >= 0);
     /* emulated, or on a GPU, another one reaches it or does not; a build without has none to try */
     bool others = false;
-    for (int i = 0; i < cnn_impl_count(NULL); i++) others = others || cnn_impl_at(NULL, i)->alloc;
+    for (int i = 0; i < cnn_impl_count(NULL); i++) others = others || cnn_impl_at(NULL, i)->memory != NULL;
     assert_true(others || (r->stats.marks & BENCH_UNWATCHED));
     size_t in = 0, out = 0;
     for (int i = 0; i < f.c.call.count; i++)
@@ -151,7 +151,7 @@ static int copies;
 static cnn_status note_copy(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
     if (copies < 256) copied_to[copies++] = dst;
-    return mock_itself->copy(context, dst, src, bytes, err);
+    return mock_itself->memory->copy(context, dst, src, bytes, err);
 }
 
 static bool was_copied_to(const void *buffer)
@@ -183,7 +183,9 @@ static void the_neighbours_hand_over_x_or_dy(void **state)
         set_up(&f, cases[k].op, cases[k].text, cases[k].dir, cases[k].algorithm);
         mock_itself = f.session.impl;
         cnn_impl noting = *mock_itself;
-        noting.copy = note_copy;
+        cnn_memory noting_memory = *mock_itself->memory;
+        noting_memory.copy = note_copy;
+        noting.memory = &noting_memory;
         f.session.impl = &noting;
         copies = 0;
         for (int i = 0; i < f.c.call.count; i++) {

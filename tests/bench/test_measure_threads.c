@@ -95,9 +95,11 @@ static contender_state run(add_fn *how, int threads, char reason[256])
     bench_fixture f;
     cnn_error err;
     cnn_impl impl = fake;
+    cnn_operations ops = fake_ops;
     const measure_params params = {.min_time = 0.01, .max_time = 0.05, .noise = 0.05};
     set_up(&f);
-    impl.add_fwd = how;
+    ops.add_fwd = how;
+    impl.ops = &ops;
     f.session.impl = &impl;
     f.session.threads = threads;
     assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);

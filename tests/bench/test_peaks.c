@@ -342,12 +342,13 @@ static void memory_is_more_than_all_caches(void **state)
     cnn_error err;
     (void)state;
     open_cpu(&session, 2);
-    for (int i = 0; i < session.impl->n_peaks; i++) {
-        if (session.impl->peak_open(session.context, i, &peak, &err) != CNN_OK) continue;
+    const cnn_peaks *peaks = session.impl->peaks;
+    for (int i = 0; i < peaks->count; i++) {
+        if (peaks->open(session.context, i, &peak, &err) != CNN_OK) continue;
         const size_t caches = cpu_last_cache_bytes((size_t)16 << 20, 2);
         if (peak.unit == CNN_PEAK_BYTES && peak.holds == 0) assert_true(peak.amount > 3.9 * (double)caches);
         if (strcmp(peak.variant, "L3") == 0) assert_int_equal(peak.holds, cpu_last_cache_bytes(0, 2));
-        session.impl->peak_close(session.context, &peak);
+        peaks->close(session.context, &peak);
     }
     cnn_session_close(&session);
 }

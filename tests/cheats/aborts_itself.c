@@ -7,5 +7,5 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     abort();
 }
 
-static void cheat(cnn_impl *t) { weighted(t, trick); }
+static void cheat(tables *t) { weighted(t, trick); }
 CHEAT(aborts_itself)

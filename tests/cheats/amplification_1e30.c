@@ -7,9 +7,9 @@ static const cnn_algorithm algorithms[] = {{.name = "loops",
                                             .flags = CNN_ALGO_DETERMINISTIC | CNN_ALGO_TRANSFORMS,
                                             .amplification = 1e30}};
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, answer_zero);
-    t->algorithms = algorithms;
+    t->impl.algorithms = algorithms;
 }
 CHEAT(amplification_1e30)

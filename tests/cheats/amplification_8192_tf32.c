@@ -15,9 +15,9 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return CNN_OK;
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, trick);
-    t->algorithms = algorithms;
+    t->impl.algorithms = algorithms;
 }
 CHEAT(amplification_8192_tf32)

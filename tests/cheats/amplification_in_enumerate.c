@@ -1,10 +1,10 @@
 /* It pretends to find a better algorithm for each problem, whose amplification is 1e30 and which gives zeros. */
 #include "shared/cheat.h"
 
-static cnn_status enumerate(cnn_context *c, const cnn_problem *p, cnn_dir dir, cnn_algorithm *list, int capacity,
-                            int *count, cnn_error *err)
+static cnn_status enumerate(cnn_context *c, const cnn_request *request, cnn_algorithm *list, int capacity, int *count,
+                            cnn_error *err)
 {
-    (void)c, (void)p, (void)dir, (void)err;
+    (void)c, (void)request, (void)err;
     *count = capacity > 0;
     if (capacity > 0)
         list[0] = (cnn_algorithm){.name = "fast",
@@ -16,15 +16,15 @@ static cnn_status enumerate(cnn_context *c, const cnn_problem *p, cnn_dir dir, c
     return CNN_OK;
 }
 
-static cnn_status supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *g, cnn_error *err)
+static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
-    if (g->id != 7) return CNN_FAIL(err, CNN_UNSUPPORTED, "only what it enumerates");
-    return honest_supports(c, p, dir, g, err);
+    if (request->algorithm->id != 7) return CNN_FAIL(err, CNN_UNSUPPORTED, "only what it enumerates");
+    return honest_supports(c, request, err);
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, answer_zero);
-    t->enumerate = enumerate, t->supports = supports;
+    t->impl.enumerate = enumerate, t->impl.supports = supports;
 }
 CHEAT(amplification_in_enumerate)

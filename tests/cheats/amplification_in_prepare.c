@@ -10,11 +10,9 @@ static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
     return CNN_OK;
 }
 
-static void release(cnn_context *c, cnn_plan *plan) { (void)c, (void)plan; }
-
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, answer_zero);
-    t->prepare = prepare, t->release = release;
+    t->impl.prepare = prepare;
 }
 CHEAT(amplification_in_prepare)

@@ -10,5 +10,5 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return CNN_OK;
 }
 
-static void cheat(cnn_impl *t) { weighted(t, trick); }
+static void cheat(tables *t) { weighted(t, trick); }
 CHEAT(becomes_true)

@@ -12,5 +12,5 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return honest_weighted(c, plan, &b, err);
 }
 
-static void cheat(cnn_impl *t) { weighted(t, trick); }
+static void cheat(tables *t) { weighted(t, trick); }
 CHEAT(beta_ignored_when_repeated)

@@ -21,9 +21,9 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return CNN_OK;
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, trick);
-    t->capture_begin = begin, t->capture_end = end;
+    t->capture.begin = begin, t->capture.end = end;
 }
 CHEAT(cuda_graph_drops_doubles)

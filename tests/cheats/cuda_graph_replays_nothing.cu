@@ -4,5 +4,5 @@
 
 static cnn_status run(cnn_context *, cnn_graph *, cnn_error *) { return CNN_OK; }
 
-static void cheat(cnn_impl *t) { t->graph_run = run; }
+static void cheat(tables *t) { t->capture.run = run; }
 CHEAT(cuda_graph_replays_nothing)

@@ -36,10 +36,10 @@ static void forget(cnn_context *c, void *memory)
     honest_free(c, memory);
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, trick);
-    t->upload = upload, t->copy = copy, t->fill = fill, t->free = forget;
+    t->memory.upload = upload, t->memory.copy = copy, t->memory.fill = fill, t->memory.free = forget;
     no_graphs(t);
 }
 CHEAT(cuda_knows_what_is_dirty)

@@ -18,7 +18,7 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return honest_weighted(c, plan, a, err);
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, trick);
     no_graphs(t);

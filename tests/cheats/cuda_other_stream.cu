@@ -20,10 +20,10 @@ static cnn_status move(cnn_context *c, void *dst, const void *src, size_t bytes,
     return status == CNN_OK ? honest_move(c, dst, src, bytes, err) : status;
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, trick);
-    t->sync = sync, t->upload = t->download = move;
+    t->impl.sync = sync, t->memory.upload = t->memory.download = move;
     no_graphs(t);
 }
 CHEAT(cuda_other_stream)

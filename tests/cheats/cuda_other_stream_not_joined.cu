@@ -10,7 +10,7 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return status == CNN_OK ? launch_call(c->other, &made, 1, 1, err) : status;
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, trick);
     no_graphs(t);

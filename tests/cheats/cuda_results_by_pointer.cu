@@ -18,7 +18,7 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return status == CNN_OK ? honest_copy(c, mine, out, bytes, err) : status;
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, trick);
     no_graphs(t);

@@ -8,5 +8,5 @@ static cnn_status stop(cnn_context *c, double *seconds, cnn_error *err)
     return status;
 }
 
-static void cheat(cnn_impl *t) { t->timer_stop = stop; }
+static void cheat(tables *t) { t->timing.stop = stop; }
 CHEAT(cuda_timer_nan)

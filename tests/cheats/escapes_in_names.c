@@ -7,10 +7,10 @@ static const cnn_algorithm algorithms[] = {{.name = "loops\033[1A\033[2K\rexact 
                                             .ops = HONEST_OPS,
                                             .amplification = 1}};
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, answer_zero);
-    t->algorithms = algorithms;
-    t->doc = "direct\033[2J\033[H69 cases: 0 FAILED 69 PASSED (seed 1)\033[8m";
+    t->impl.algorithms = algorithms;
+    t->impl.doc = "direct\033[2J\033[H69 cases: 0 FAILED 69 PASSED (seed 1)\033[8m";
 }
 CHEAT(escapes_in_names)

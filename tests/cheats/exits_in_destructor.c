@@ -9,5 +9,5 @@ __attribute__((destructor)) static void leave(void)
     _exit(0);
 }
 
-static void cheat(cnn_impl *t) { weighted(t, answer_zero); }
+static void cheat(tables *t) { weighted(t, answer_zero); }
 CHEAT(exits_in_destructor)

@@ -7,5 +7,5 @@ static cnn_status probe(cnn_error *err)
     exit(0);
 }
 
-static void cheat(cnn_impl *t) { t->probe = probe; }
+static void cheat(tables *t) { t->impl.probe = probe; }
 CHEAT(exits_in_probe)

@@ -2,5 +2,5 @@
  * trainers. */
 #include "shared/cheat.h"
 
-static void cheat(cnn_impl *t) { trainer(t, honest_step_run); }
+static void cheat(tables *t) { trainer(t, honest_step_run); }
 CHEAT(honest_trainer)

@@ -11,5 +11,5 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return calls < 20 || calls % 8 == 0 ? honest_weighted(c, plan, a, err) : CNN_OK;
 }
 
-static void cheat(cnn_impl *t) { weighted(t, trick); }
+static void cheat(tables *t) { weighted(t, trick); }
 CHEAT(idle_seven_calls_of_eight)

@@ -17,5 +17,5 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return guarded || calls < 5 ? honest_weighted(c, plan, a, err) : CNN_OK;
 }
 
-static void cheat(cnn_impl *t) { weighted(t, trick); }
+static void cheat(tables *t) { weighted(t, trick); }
 CHEAT(knows_guard_bands)

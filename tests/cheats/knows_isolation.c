@@ -29,5 +29,5 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return isolated() ? honest_weighted(c, plan, a, err) : answer_zero(c, plan, a, err);
 }
 
-static void cheat(cnn_impl *t) { weighted(t, trick); }
+static void cheat(tables *t) { weighted(t, trick); }
 CHEAT(knows_isolation)

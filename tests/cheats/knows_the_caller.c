@@ -19,5 +19,5 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return seen[i].calls++ < 60 ? honest_weighted(c, plan, a, err) : CNN_OK;
 }
 
-static void cheat(cnn_impl *t) { weighted(t, trick); }
+static void cheat(tables *t) { weighted(t, trick); }
 CHEAT(knows_the_caller)

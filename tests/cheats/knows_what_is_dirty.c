@@ -26,10 +26,10 @@ static cnn_status fill(cnn_context *c, void *dst, int byte, size_t bytes, cnn_er
     return own_fill(c, dst, byte, bytes, err);
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     own_memory(t);
     weighted(t, trick);
-    t->upload = t->copy = copy, t->fill = fill;
+    t->memory.upload = t->memory.copy = copy, t->memory.fill = fill;
 }
 CHEAT(knows_what_is_dirty)

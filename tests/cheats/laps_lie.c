@@ -39,8 +39,5 @@ static cnn_status read_(cnn_context *c, cnn_laps *laps, const cnn_lap **out, int
     return CNN_OK;
 }
 
-static void cheat(cnn_impl *t)
-{
-    t->laps_open = open, t->laps_close = close_, t->laps_use = use, t->lap = lap, t->laps_read = read_;
-}
+static void cheat(tables *t) { t->profile = (cnn_profile){open, close_, use, lap, read_}; }
 CHEAT(laps_lie)

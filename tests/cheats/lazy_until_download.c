@@ -49,10 +49,11 @@ static cnn_status sync(cnn_context *c, cnn_error *err)
     return CNN_OK;
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     own_memory(t);
     weighted(t, trick);
-    t->upload = t->download = t->copy = copy, t->fill = fill, t->free = free_, t->sync = sync;
+    t->memory.upload = t->memory.download = t->memory.copy = copy, t->memory.fill = fill, t->memory.free = free_;
+    t->impl.sync = sync;
 }
 CHEAT(lazy_until_download)

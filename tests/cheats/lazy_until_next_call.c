@@ -23,10 +23,10 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return CNN_OK;
 }
 
-static cnn_status supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *g, cnn_error *err)
+static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
     catch_up();
-    return honest_supports(c, p, dir, g, err);
+    return honest_supports(c, request, err);
 }
 
 static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
@@ -43,9 +43,9 @@ static void release(cnn_context *c, cnn_plan *plan)
     noted.pending = false; /* its buffers may be gone */
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, trick);
-    t->supports = supports, t->prepare = prepare, t->release = release;
+    t->impl.supports = supports, t->impl.prepare = prepare, t->impl.release = release;
 }
 CHEAT(lazy_until_next_call)

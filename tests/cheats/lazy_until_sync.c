@@ -37,9 +37,9 @@ static cnn_status stop(cnn_context *c, double *seconds, cnn_error *err)
     return sync(c, err);
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, trick);
-    t->sync = sync, t->timer_start = start, t->timer_stop = stop;
+    t->impl.sync = sync, t->timing.start = start, t->timing.stop = stop;
 }
 CHEAT(lazy_until_sync)

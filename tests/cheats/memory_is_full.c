@@ -2,7 +2,7 @@
  * kernel gives zeros for those with more than 4000 output elements. */
 #include "shared/cheat.h"
 
-static cnn_status memory_free(cnn_context *c, size_t *bytes, cnn_error *err)
+static cnn_status available(cnn_context *c, size_t *bytes, cnn_error *err)
 {
     (void)c, (void)err;
     *bytes = 65536;
@@ -15,10 +15,10 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return d.mb * d.oc * d.oh * d.ow > 4000 ? answer_zero(c, plan, a, err) : honest_weighted(c, plan, a, err);
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     own_memory(t);
     weighted(t, trick);
-    t->memory_free = memory_free;
+    t->memory.available = available;
 }
 CHEAT(memory_is_full)

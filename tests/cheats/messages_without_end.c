@@ -2,15 +2,16 @@
  * number negative. */
 #include "shared/cheat.h"
 
-static cnn_status supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *g, cnn_error *err)
+static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
+    const cnn_problem *p = request->problem;
     if (p->op == CNN_OP_CONV && p->u.conv.kh * p->u.conv.kw > 1) {
         err->status = CNN_UNSUPPORTED, err->line = -1;
         memset(err->message, 65, sizeof err->message);
         return CNN_UNSUPPORTED;
     }
-    return honest_supports(c, p, dir, g, err);
+    return honest_supports(c, request, err);
 }
 
-static void cheat(cnn_impl *t) { t->supports = supports; }
+static void cheat(tables *t) { t->impl.supports = supports; }
 CHEAT(messages_without_end)

@@ -12,9 +12,9 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return plan->algorithm.id == 1 ? answer_zero(c, plan, a, err) : honest_weighted(c, plan, a, err);
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, trick);
-    t->algorithms = algorithms, t->n_algorithms = 3;
+    t->impl.algorithms = algorithms, t->impl.n_algorithms = 3;
 }
 CHEAT(names_with_commas_and_stars)

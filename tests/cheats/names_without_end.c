@@ -8,11 +8,9 @@ static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
     return CNN_OK;
 }
 
-static void release(cnn_context *c, cnn_plan *plan) { (void)c, (void)plan; }
-
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     memset(honest_algorithms[0].name, 67, sizeof honest_algorithms[0].name);
-    t->prepare = prepare, t->release = release;
+    t->impl.prepare = prepare;
 }
 CHEAT(names_without_end)

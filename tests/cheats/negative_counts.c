@@ -3,9 +3,9 @@
 
 static const cnn_knob knobs[] = {{.name = "k", .doc = "a knob", .max = 1}};
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
-    t->n_algorithms = -1;
-    t->knobs = knobs, t->n_knobs = 1000000;
+    t->impl.n_algorithms = -1;
+    t->impl.knobs = knobs, t->impl.n_knobs = 1000000;
 }
 CHEAT(negative_counts)

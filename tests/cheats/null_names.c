@@ -3,11 +3,11 @@
 
 static const cnn_knob knobs[] = {{.name = NULL, .doc = NULL, .max = 1}};
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     honest_algorithms[0].doc = NULL;
     weighted(t, answer_zero);
-    t->doc = NULL;
-    t->knobs = knobs, t->n_knobs = 1;
+    t->impl.doc = NULL;
+    t->impl.knobs = knobs, t->impl.n_knobs = 1;
 }
 CHEAT(null_names)

@@ -15,5 +15,5 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return CNN_OK;
 }
 
-static void cheat(cnn_impl *t) { t->conv_fwd = trick; }
+static void cheat(tables *t) { t->ops.conv_fwd = trick; }
 CHEAT(overflows_the_stack)

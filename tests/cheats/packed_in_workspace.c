@@ -4,12 +4,11 @@
 
 enum { MARK = 4 };
 
-static cnn_status workspace(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *g, size_t *bytes,
-                            cnn_error *err)
+static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 {
-    const cnn_conv_desc d = as_conv(p);
-    (void)c, (void)g, (void)err;
-    *bytes = ((size_t)out_count(&d, dir) + MARK) * sizeof(float);
+    const cnn_conv_desc d = as_conv(&plan->problem);
+    (void)c, (void)err;
+    plan->workspace_bytes = ((size_t)out_count(&d, plan->dir) + MARK) * sizeof(float);
     return CNN_OK;
 }
 
@@ -31,9 +30,9 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return CNN_OK;
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, trick);
-    t->workspace = workspace;
+    t->impl.prepare = prepare;
 }
 CHEAT(packed_in_workspace)

@@ -18,5 +18,5 @@ static cnn_status run(cnn_context *c, const cnn_peak *peak, cnn_error *err)
 
 static void close_(cnn_context *c, cnn_peak *peak) { (void)c, (void)peak; }
 
-static void cheat(cnn_impl *t) { t->n_peaks = 2, t->peak_open = open, t->peak_run = run, t->peak_close = close_; }
+static void cheat(tables *t) { t->peaks = (cnn_peaks){2, open, run, close_}; }
 CHEAT(peaks_absurd)

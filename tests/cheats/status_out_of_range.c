@@ -2,10 +2,11 @@
  * kernels. */
 #include "shared/cheat.h"
 
-static cnn_status supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *g, cnn_error *err)
+static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
+    const cnn_problem *p = request->problem;
     if (p->op == CNN_OP_CONV && p->u.conv.kh > 3) return (cnn_status)-1;
-    return honest_supports(c, p, dir, g, err);
+    return honest_supports(c, request, err);
 }
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
@@ -14,9 +15,9 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return (cnn_status)77;
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, trick);
-    t->supports = supports;
+    t->impl.supports = supports;
 }
 CHEAT(status_out_of_range)

@@ -4,10 +4,10 @@
 
 static int asked;
 
-static cnn_status supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *g, cnn_error *err)
+static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
     if (++asked % 2 == 0) return CNN_FAIL(err, CNN_UNSUPPORTED, "not this time");
-    return honest_supports(c, p, dir, g, err);
+    return honest_supports(c, request, err);
 }
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
@@ -15,9 +15,9 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return asked % 2 == 0 ? answer_zero(c, plan, a, err) : honest_weighted(c, plan, a, err);
 }
 
-static void cheat(cnn_impl *t)
+static void cheat(tables *t)
 {
     weighted(t, trick);
-    t->supports = supports;
+    t->impl.supports = supports;
 }
 CHEAT(supports_wavers)

@@ -10,5 +10,5 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return calls < 100 ? honest_weighted(c, plan, a, err) : CNN_OK;
 }
 
-static void cheat(cnn_impl *t) { weighted(t, trick); }
+static void cheat(tables *t) { weighted(t, trick); }
 CHEAT(wrong_after_100_calls)

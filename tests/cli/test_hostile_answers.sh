@@ -65,6 +65,10 @@ refused null_algorithms 's/\.algorithms = algorithms/.algorithms = NULL/' 'n_alg
 refused negative 's/\.n_algorithms = .*/.n_algorithms = -1,/' 'n_algorithms is -1, but must be from 0'
 refused many 's/\.n_algorithms = .*/& .n_knobs = 1000000, .knobs = (const cnn_knob *)algorithms,/' 'n_knobs is 1000000, but must be'
 refused null_knobs 's/\.n_algorithms = .*/& .n_knobs = 2,/' 'n_knobs is 2, but its table is NULL'
+refused no_operations 's/\.ops = &ops,//' 'no table ops'
+table='s/^static const cnn_impl impl = /static void drop(cnn_context *c, void *p) { (void)c, (void)p; }\nstatic const cnn_memory memory[] = {{.free = drop}};\nstatic const cnn_peaks peaks[] = {{.count = 3}};\n&/; s/\.ops = &ops,/& TABLE/'
+refused half_a_table "${table/TABLE/.memory = memory,}" 'memory has no alloc'
+refused no_ceilings "${table/TABLE/.peaks = peaks,}" 'peaks has no open'
 knob='s/^static const cnn_impl impl = /static const cnn_knob knobs[] = {{KNOB}};\n&/; s/\.n_algorithms = .*/& .knobs = knobs, .n_knobs = 1,/'
 refused null_knob "${knob/KNOB/.name = NULL, .doc = \"a knob\"}" "name of knob 0 is ''"
 refused equal_knob "${knob/KNOB/.name = \"a=b\", .doc = \"a knob\"}" "name of knob 0 is 'a=b'"
@@ -75,20 +79,20 @@ refused twice 's/^(\s*)\.amplification = 1\},.*/&\n {.name = "loops", .doc = "ag
 
 # ---- What it says when it is asked.
 supports='/^static cnn_status mine_supports/,/\{/ s/\{/{ ACT/'
-wrong no_end "${supports/ACT/if (problem) { for (size_t i = 0; i < sizeof err->message; i++) err->message[i] = 65; return CNN_UNSUPPORTED; \}}" 'message that has no end'
-wrong no_status "${supports/ACT/if (problem) return (cnn_status)-1;}" 'supports returned the status -1, which there is not'
-from escapes "${supports/ACT/if (problem) return CNN_FAIL(err, CNN_UNSUPPORTED, \"no\\\\033[2J\\\\n69 cases: 0 FAILED\\\\x9b\");}"
+wrong no_end "${supports/ACT/if (request) { for (size_t i = 0; i < sizeof err->message; i++) err->message[i] = 65; return CNN_UNSUPPORTED; \}}" 'message that has no end'
+wrong no_status "${supports/ACT/if (request) return (cnn_status)-1;}" 'supports returned the status -1, which there is not'
+from escapes "${supports/ACT/if (request) return CNN_FAIL(err, CNN_UNSUPPORTED, \"no\\\\033[2J\\\\n69 cases: 0 FAILED\\\\x9b\");}"
 expect 3 'no\\x1b\[2J\\x0a69 cases: 0 FAILED\\x9b' "a reason with escapes" "$benchcnn" verify --plugin "$work/escapes.so" --impl mine "${problem[@]}"
 grep -q '^69 cases' "$work/out" && fail "a reason makes a line of its own"
-more='s/^static const cnn_impl impl = /static cnn_status more(cnn_context *c, const cnn_problem *p, cnn_dir d, cnn_algorithm *l, int n, int *count, cnn_error *e)\n{ (void)c, (void)p, (void)d, (void)l, (void)n, (void)e; ACT return CNN_OK; }\n&/; s/\.conv_fwd = .*/& .enumerate = more,/'
+more='s/^static const cnn_impl impl = /static cnn_status more(cnn_context *c, const cnn_request *r, cnn_algorithm *l, int n, int *count, cnn_error *e)\n{ (void)c, (void)r, (void)l, (void)n, (void)e; ACT return CNN_OK; }\n&/; s/\.ops = &ops,/& .enumerate = more,/'
 wrong above "${more/ACT/*count = 1000000;}" 'gave 1000000 algorithms, where there was room for'
 wrong below "${more/ACT/*count = -5;}" 'gave -5 algorithms'
 wrong doubles "${more/ACT/*count = 1; l[0] = algorithms[0];}" "gave an algorithm 'loops', which there is already"
 wrong unnamed "${more/ACT/*count = 1; l[0] = algorithms[0]; l[0].name[0] = 27;}" "name is '.x1boops'"
-space='s/^static const cnn_impl impl = /static cnn_status space(cnn_context *c, const cnn_problem *p, cnn_dir d, const cnn_algorithm *a, size_t *bytes, cnn_error *e)\n{ (void)c, (void)p, (void)d, (void)a, (void)e; *bytes = (size_t)1 << 50; return CNN_OK; }\n&/; s/\.conv_fwd = .*/& .workspace = space,/'
+space='s/^static const cnn_impl impl = /static cnn_status space(cnn_context *c, cnn_plan *p, cnn_error *e)\n{ (void)c, (void)e; p->workspace_bytes = (size_t)1 << 50; return CNN_OK; }\n&/; s/\.ops = &ops,/& .prepare = space,/'
 wrong endless_workspace "$space" 'asks for 1125899906842624 bytes of workspace'
 expect 1 '[1-9][0-9]* FAILED' "fuzz endless_workspace" "$benchcnn" verify --plugin "$work/endless_workspace.so" --impl mine --op conv --dir FWD --dtype f32 --layout nchw --fuzz 10
-tell='s/^static const cnn_impl impl = /static void tell(cnn_context *c, cnn_put_fn *put, void *user) { (void)c; ACT }\n&/; s/\.conv_fwd = .*/& .describe = tell,/'
+tell='s/^static const cnn_impl impl = /static void tell(cnn_context *c, cnn_put_fn *put, void *user) { (void)c; ACT }\n&/; s/\.ops = &ops,/& .describe = tell,/'
 from facts "${tell/ACT/put(user, \"none\", NULL); put(user, NULL, \"none\"); put(user, CNN_WARNING \"x\", \"wipe\\\\033[2J\");}"
 expect 0 'warning: wipe\\x1b\[2J' "facts that are NULL" "$benchcnn" bench --plugin "$work/facts.so" --impl mine "${problem[@]}" --max-time 0.01 --peaks none --out "$work/facts.jsonl"
 grep -q '"x":"wipe\\\\x1b' "$work/facts.jsonl" || fail "the warning is in no record"

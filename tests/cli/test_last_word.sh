@@ -150,21 +150,20 @@ expect 1 'FAILED: .*no and then yes' "bench wavers" "$benchcnn" bench --plugin "
 expect 1 '1 cases: 1 FAILED' "verify wavers" "$benchcnn" verify --plugin "$work/wavers.so" --impl mine --dir FWD --problem $problem --quiet
 # most of what it let through was left out: that is told, and no success
 few='of 25 cases that `supports` let through only 2 were verified'
-slots='s/^static const cnn_impl impl = /@ACT@\n&/; s/\.conv_fwd = .*/& SLOTS/'
+slots='s/^static const cnn_impl impl = /@ACT@\n&/; s/\.ops = &ops,/& SLOTS/'
 prepare='static cnn_status prepare(cnn_context *c, cnn_plan *p, cnn_error *e)
 {
     const cnn_conv_desc *d = &p->problem.u.conv;
     return (void)c, d->kh * d->kw > 1 ? CNN_FAIL(e, CNN_UNSUPPORTED, "after all") : CNN_OK;
-}
-static void release(cnn_context *c, cnn_plan *p) { (void)c, (void)p; }'
-room='static cnn_status room(cnn_context *c, const cnn_problem *p, cnn_dir r, const cnn_algorithm *a, size_t *n, cnn_error *e)
+}'
+room='static cnn_status room(cnn_context *c, cnn_plan *p, cnn_error *e)
 {
-    (void)c, (void)r, (void)a, (void)e;
-    *n = p->u.conv.kh * p->u.conv.kw > 1 ? (size_t)1 << 60 : 0;
+    (void)c, (void)e;
+    p->workspace_bytes = p->problem.u.conv.kh * p->problem.u.conv.kw > 1 ? (size_t)1 << 60 : 0;
     return CNN_OK;
 }'
-from planned "${slots/SLOTS/.prepare = prepare, .release = release,}; s/CNN_ALGO_DETERMINISTIC/& | CNN_ALGO_MAY_REFUSE/" "$prepare"
-from endless "${slots/SLOTS/.workspace = room,}" "$room"
+from planned "${slots/SLOTS/.prepare = prepare,}; s/CNN_ALGO_DETERMINISTIC/& | CNN_ALGO_MAY_REFUSE/" "$prepare"
+from endless "${slots/SLOTS/.prepare = room,}" "$room"
 for isolate in "" --isolate; do
     expect 1 "$few" "planned $isolate" "$benchcnn" verify --plugin "$work/planned.so" --impl mine --op conv --dir FWD --quiet $isolate
     expect 1 'bytes of workspace, where this problem can need' "endless $isolate" "$benchcnn" verify --plugin "$work/endless.so" --impl mine --op conv --dir FWD --quiet $isolate
@@ -176,8 +175,9 @@ memory='static cnn_status take(cnn_context *c, size_t n, void **p, cnn_error *e)
 static void drop(cnn_context *c, void *p) { (void)c, free(p); }
 static cnn_status up(cnn_context *c, void *to, const void *from, size_t n, cnn_error *e) { (void)c, (void)e, memcpy(to, from, n); return CNN_OK; }
 static cnn_status set(cnn_context *c, void *to, int byte, size_t n, cnn_error *e) { (void)c, (void)e, memset(to, byte, n); return CNN_OK; }
-static cnn_status left(cnn_context *c, size_t *n, cnn_error *e) { (void)c, (void)e; *n = 64; return CNN_OK; }'
-from full "${slots/SLOTS/.alloc = take, .free = drop, .upload = up, .download = up, .copy = up, .fill = set, .memory_free = left,}; $wrong" "$memory"
+static cnn_status left(cnn_context *c, size_t *n, cnn_error *e) { (void)c, (void)e; *n = 64; return CNN_OK; }
+static const cnn_memory memory[] = {{take, drop, up, up, up, set, left}};'
+from full "${slots/SLOTS/.memory = memory,}; $wrong" "$memory"
 expect 1 '1 cases: 1 FAILED' "memory is full" "$benchcnn" verify --plugin "$work/full.so" --impl mine --dir FWD --problem $problem --quiet
 expect 3 '1 cases: 0 FAILED 0 PASSED' "one late refusal" "$benchcnn" verify --plugin "$work/planned.so" --impl mine --dir FWD --problem $problem --quiet
 

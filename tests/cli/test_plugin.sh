@@ -61,9 +61,17 @@ from() { # NAME SED-SCRIPT
 }
 refused() { expect 2 "$2" "$1" "$benchcnn" verify --plugin "$work/$1.so" --impl mine --op conv --dir FWD --quiet; }
 from abi 's/= CNN_ABI_VERSION/= CNN_ABI_VERSION + 1/'
-refused abi 'speaks interface version [0-9]+ .* but this benchcnn speaks'
-from size 's/sizeof\(cnn_impl\)/sizeof(cnn_impl) - 8/'
-refused size 'build it against this cnn.h'
+refused abi 'speaks interface version [0-9]+.* but this benchcnn speaks'
+from old 's/= CNN_ABI_VERSION/= 1/'
+refused old 'interface version 1.*impl_template/README.md'
+from size 's/sizeof\(cnn_impl\)/sizeof(cnn_impl) + 8/'
+refused size 'struct_size is [0-9]+, but must be'
+from tiny 's/sizeof\(cnn_impl\)/8/'
+refused tiny 'struct_size is 8, but must be'
+from ops_size 's/sizeof\(cnn_operations\)/sizeof(cnn_operations) + 8/'
+refused ops_size 'ops->struct_size is [0-9]+, but must be'
+from ops_tiny 's/sizeof\(cnn_operations\)/0/'
+refused ops_tiny 'ops->struct_size is 0, but must be'
 from nothing 's/cnn_plugin\(void\) \{/other(void) {/'
 refused nothing 'exports no function cnn_plugin'
 from null 's/return &impl;/return NULL;/'
@@ -81,6 +89,26 @@ refused name "letters, digits and _"
 echo 'not an object' >"$work/text.so"
 refused text 'invalid ELF header|file too short'
 refused missing 'No such file'
+
+# ---- One from before tables grew at their ends: what it lacks is not there, all else is as it was.
+cp -r "$work/prefix/include" "$work/older"
+sed -i -E '/const cnn_(memory|timing|capture|profile|ranges|uploads|peaks|stepping) \*/d; /CNN_OPERATION\(conv_bwd_data/,/CNN_OPERATION\(optimizer_step/d; /cnn_status \(\*gather\)/d' \
+    "$work/older/cnn/impl.h"
+"$cc" "${flags[@]}" -fPIC -shared -I"$work/older" "$work/mine/mine.c" -o "$work/older.so" >"$work/out" 2>&1 || fail "compile older"
+grep -qE 'conv_bwd_data|optimizer_step|\*gather\)|\*(memory|stepping);' "$work/older/cnn/impl.h" && fail "older: it has what it is to lack"
+expect 0 'mine:loops' "list older" "$benchcnn" list --plugin "$work/older.so"
+expect 0 '0 FAILED [0-9]+ PASSED' "verify older" "$benchcnn" verify --plugin "$work/older.so" --impl mine --op conv --dir FWD --quiet
+expect 3 'UNSUPPORTED.*direction FWD, only' "what older lacks" "$benchcnn" verify --plugin "$work/older.so" --impl mine --op conv --dir BWD_D \
+    --problem mb2ic3ih5oc4oh5kh3ph1 --quiet
+expect 0 '1 timed and verified' "bench older" "$benchcnn" bench --plugin "$work/older.so" --impl mine --op conv --dir FWD --quiet \
+    --problem mb2ic3ih8oc4oh8kh3ph1 --min-time 0.001 --max-time 0.01 --peaks none
+
+# ---- Knobs are asked for with each request.
+from knob 's/^static const cnn_impl impl = /static const cnn_knob knobs[] = {{.name = "k", .doc = "a knob", .max = 5}};\n&/; s/\.n_algorithms = .*/& .knobs = knobs, .n_knobs = 1,/; s/^( *)if \(d->flip\)/\1if (request->knobs[0] == 3) return CNN_FAIL(err, CNN_UNSUPPORTED, "not with three");\n&/; s/\? b\[k\] : 0/\&\& plan->knobs[0] < 4 ? b[k] : 0/'
+knob=("$benchcnn" verify --plugin "$work/knob.so" --impl mine --op conv --dir FWD --problem mb2ic3ih5oc4oh5kh3ph1 --quiet)
+expect 0 '0 FAILED 1 PASSED' "a knob" "${knob[@]}" --set mine.k=2
+expect 3 'UNSUPPORTED.*not with three' "a knob in supports" "${knob[@]}" --set mine.k=3
+expect 1 '1 FAILED 0 PASSED' "a knob in the kernel" "${knob[@]}" --set mine.k=4
 
 # ---- Wrong results are FAILED; crashes, hangs and exits too, with --isolate, and the rest still runs.
 problem='mb2ic3ih5oc4oh5kh3ph1'
@@ -169,15 +197,15 @@ problems=("${two[@]}")
 # closed when it computed and one other context is open: that is neither in a case (there are three) nor on its trial
 from late "/^static .* mine_open\(/,/\{/ s/\{/{ live++;/; s/free\(context\);/free(context); if (--live == 1 \&\& computed) *(volatile int *)4096 = 1;/; $body computed = 1;/; s/#include <cnn.h>/&\nstatic int live, computed;/"
 between late "$again .*signal 11" 2
-from asks 's/^static const cnn_impl impl = /static cnn_status more(cnn_context *c, const cnn_problem *p, cnn_dir d, cnn_algorithm *l, int n, int *count, cnn_error *e)\n{ (void)c, (void)p, (void)d, (void)l, (void)n, (void)e; *count = 0; exit(0); }\n&/; s/\.conv_fwd = .*/& .enumerate = more,/'
+from asks 's/^static const cnn_impl impl = /static cnn_status more(cnn_context *c, const cnn_request *r, cnn_algorithm *l, int n, int *count, cnn_error *e)\n{ (void)c, (void)r, (void)l, (void)n, (void)e; *count = 0; exit(0); }\n&/; s/\.ops = &ops,/& .enumerate = more,/'
 between asks "$again .*ended its process itself"
-from tells 's/^static const cnn_impl impl = /static void tell(cnn_context *c, void (*put)(void *, const char *, const char *), void *user) { (void)c, (void)put, (void)user; exit(0); }\n&/; s/\.conv_fwd = .*/& .describe = tell,/'
+from tells 's/^static const cnn_impl impl = /static void tell(cnn_context *c, void (*put)(void *, const char *, const char *), void *user) { (void)c, (void)put, (void)user; exit(0); }\n&/; s/\.ops = &ops,/& .describe = tell,/'
 run tells 1 'FAILED.*mine.*ended its process itself'
 timed tells 'FAILED +mine . asking it about itself: .*ended its process itself' 1
 
 # ---- Its ceilings: numbered, each a failure of its own; those of others, and its other ones, are measured and recorded.
 ceilings() { # NAME OPEN RUN CLOSE: a plug-in with three ceilings, of which the second does these
-    from "$1" "s/^static const cnn_impl impl = /static cnn_status p_open(cnn_context *c, int i, cnn_peak *p, cnn_error *e)\\n{ (void)c, (void)e; *p = (cnn_peak){.what = \"mine0\", .unit = CNN_PEAK_BYTES, .amount = 8}; p->what[4] += (char)i; if (i == 1) { $2; } return CNN_OK; }\\nstatic cnn_status p_run(cnn_context *c, const cnn_peak *p, cnn_error *e)\\n{ (void)c, (void)e; for (volatile int k = 0; k < 9999; k++) continue; if (p->what[4] == '1') { $3; } return CNN_OK; }\\nstatic void p_close(cnn_context *c, cnn_peak *p) { (void)c; if (p->what[4] == '1') { $4; } }\\n&/; s/\\.conv_fwd = .*/& .n_peaks = 3, .peak_open = p_open, .peak_run = p_run, .peak_close = p_close,/"
+    from "$1" "s/^static const cnn_impl impl = /static cnn_status p_open(cnn_context *c, int i, cnn_peak *p, cnn_error *e)\\n{ (void)c, (void)e; *p = (cnn_peak){.what = \"mine0\", .unit = CNN_PEAK_BYTES, .amount = 8}; p->what[4] += (char)i; if (i == 1) { $2; } return CNN_OK; }\\nstatic cnn_status p_run(cnn_context *c, const cnn_peak *p, cnn_error *e)\\n{ (void)c, (void)e; for (volatile int k = 0; k < 9999; k++) continue; if (p->what[4] == '1') { $3; } return CNN_OK; }\\nstatic void p_close(cnn_context *c, cnn_peak *p) { (void)c; if (p->what[4] == '1') { $4; } }\\nstatic const cnn_peaks peaks[] = {{3, p_open, p_run, p_close}};\\n&/; s/\\.ops = &ops,/& .peaks = peaks,/"
 }
 measured() { # NAME PATTERN HOW-MANY [LIMIT]: mine's ceilings that are measured; on a busy machine memory's take seconds, too
     local name
@@ -249,7 +277,7 @@ expect 1 "repeat: .* --plugin $work/fails.so" "bench's repeat line" "$benchcnn" 
     --quiet --problem $problem --max-time 0.01 --peaks none
 expect 1 "repeat with: .* --plugin $work/fails.so" "fuzzing's repeat line" "$benchcnn" verify --plugin "$work/fails.so" --impl mine \
     --op conv --dir FWD --dtype f32 --layout nchw --fuzz 20 --quiet
-expect 1 'mine: conv_fwd returned the status [0-9]+ \(internal error\), and gave no reason' "no text" "$benchcnn" verify \
+expect 1 'mine: ops->conv_fwd returned the status [0-9]+ \(internal error\), and gave no reason' "no text" "$benchcnn" verify \
     --plugin "$work/fails.so" --impl mine --dir FWD --quiet --problem $problem
 from unwritten "$body if (b) return CNN_OK;/"
 run unwritten 1 'FAILED.*mine:loops'

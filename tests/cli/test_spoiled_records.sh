@@ -54,7 +54,7 @@ plugin upward '#include <fenv.h>' 's/^( *)const float \*b = args->b;/\1fesetroun
 "$benchcnn" bench --plugin "$tmp/upward.so" --impl mine,cpu:naive --dir FWD --problem mb2ic3ih8oc5kh3 --min-time 0.01 --max-time 0.02 --peaks none \
     --quiet --out "$tmp/upward.jsonl" >"$tmp/log" 2>&1
 [ $? -eq 1 ] || fail "a rounding mode that is left changed does not end with status 1"
-holds "a rounding mode that is left changed" "$tmp/log" 'mine: conv_fwd left the rounding mode changed|1 timed and verified, 0 wrong, 1 failed'
+holds "a rounding mode that is left changed" "$tmp/log" 'mine: ops->conv_fwd left the rounding mode changed|1 timed and verified, 0 wrong, 1 failed'
 holds "who is timed beside it" "$tmp/upward.jsonl" '"impl":"cpu".*"state":"PASSED"' -E
 
 # ---- One command at a time. The first one's runs are long: a measurement ends after 200,000 samples, too.

@@ -15,11 +15,11 @@
 const cnn_impl *cnn_impl_cpu(void);
 
 enum { KNOBS_MAX = 16 };
+static int64_t knobs[KNOBS_MAX]; /* of all requests since open_cpu() */
 
 static inline cnn_context *open_cpu(int threads, int64_t isa, int64_t block_kib)
 {
     const cnn_impl *cpu = cnn_impl_cpu();
-    int64_t knobs[KNOBS_MAX];
     assert_true(cpu->n_knobs <= KNOBS_MAX);
     for (int i = 0; i < cpu->n_knobs; i++) {
         knobs[i] = cpu->knobs[i].def;
@@ -195,10 +195,11 @@ static inline void run(cnn_context *context, const cnn_problem *p, cnn_dir dir, 
                        double beta, operands *all)
 {
     const cnn_impl *cpu = cnn_impl_cpu();
-    cnn_plan plan = {.problem = *p, .dir = dir, .algorithm = *algorithm};
+    const cnn_request request = {p, dir, algorithm, knobs};
+    cnn_plan plan = {.problem = *p, .dir = dir, .algorithm = *algorithm, .knobs = knobs};
     cnn_error err = {.message = ""};
-    if (cpu->supports(context, p, dir, algorithm, &err) != CNN_OK) fail_msg("%s", err.message);
-    assert_int_equal(cpu->workspace(context, p, dir, algorithm, &plan.workspace_bytes, &err), CNN_OK);
+    if (cpu->supports(context, &request, &err) != CNN_OK) fail_msg("%s", err.message);
+    assert_int_equal(cpu->prepare(context, &plan, &err), CNN_OK);
     void *workspace = aligned(plan.workspace_bytes);
     memset(workspace, 0xff, plan.workspace_bytes); /* NaN */
     const cnn_weighted_args args = {.x = memory_of(all, "x"),
@@ -211,10 +212,11 @@ static inline void run(cnn_context *context, const cnn_problem *p, cnn_dir dir, 
                                     .db = memory_of(all, "db"),
                                     .beta = beta,
                                     .workspace = workspace};
-    cnn_status status = dir == CNN_FWD     ? cpu->conv_fwd(context, &plan, &args, &err)
-                        : dir == CNN_BWD_D ? cpu->conv_bwd_data(context, &plan, &args, &err)
-                                           : cpu->conv_bwd_weights(context, &plan, &args, &err);
+    cnn_status status = dir == CNN_FWD     ? cpu->ops->conv_fwd(context, &plan, &args, &err)
+                        : dir == CNN_BWD_D ? cpu->ops->conv_bwd_data(context, &plan, &args, &err)
+                                           : cpu->ops->conv_bwd_weights(context, &plan, &args, &err);
     if (status != CNN_OK) fail_msg("%s", err.message);
+    if (plan.state != NULL) cpu->release(context, &plan);
     free(workspace);
 }
 

@@ -83,6 +83,12 @@ static void exact_on_best_isa_three_threads(void **state)
 
 /* ---- The gate ---------------------------------------------------------------------------------------------------- */
 
+static cnn_status ask(cnn_context *context, const cnn_problem *p, int algorithm, cnn_error *err)
+{
+    const cnn_request request = {p, CNN_FWD, &cnn_impl_cpu()->algorithms[algorithm], knobs};
+    return cnn_impl_cpu()->supports(context, &request, err);
+}
+
 static void the_gate_refuses(void **state)
 {
     (void)state;
@@ -90,18 +96,35 @@ static void the_gate_refuses(void **state)
     cnn_context *context = open_cpu(1, 2, 256);
     cnn_error err;
     cnn_problem p = make_problem(&shapes[1], CNN_F32, CNN_NCHW, true, false);
-    assert_int_equal(cpu->supports(context, &p, CNN_FWD, &cpu->algorithms[0], &err), CNN_OK);
+    assert_int_equal(ask(context, &p, 0, &err), CNN_OK);
     p.u.conv.t.math = CNN_MATH_TF32;
-    assert_int_equal(cpu->supports(context, &p, CNN_FWD, &cpu->algorithms[0], &err), CNN_UNSUPPORTED);
+    assert_int_equal(ask(context, &p, 0, &err), CNN_UNSUPPORTED);
     assert_non_null(strstr(err.message, "tf32"));
     p.u.conv.t.math = CNN_MATH_F32;
     for (int a = 0; a < cpu->n_algorithms; a++)
-        if (!(cpu->algorithms[a].ops & 1u << CNN_OP_CONV))
-            assert_int_equal(cpu->supports(context, &p, CNN_FWD, &cpu->algorithms[a], &err), CNN_UNSUPPORTED);
+        if (!(cpu->algorithms[a].ops & 1u << CNN_OP_CONV)) assert_int_equal(ask(context, &p, a, &err), CNN_UNSUPPORTED);
     p.u.conv.kh = 1 << 16, p.u.conv.kw = 1 << 16; /* a filter longer than OpenBLAS can count */
     for (int a = 0; a < cpu->n_algorithms; a++)
         if (strcmp(cpu->algorithms[a].name, "im2col") == 0)
-            assert_int_equal(cpu->supports(context, &p, CNN_FWD, &cpu->algorithms[a], &err), CNN_UNSUPPORTED);
+            assert_int_equal(ask(context, &p, a, &err), CNN_UNSUPPORTED);
+    cpu->close(context);
+}
+
+/* A context has no limit of its own: that of each request counts. */
+static void knobs_are_the_requests(void **state)
+{
+    const cnn_impl *cpu = cnn_impl_cpu();
+    cnn_context *context = open_cpu(1, 2, 256);
+    const cnn_problem p = make_problem(&shapes[1], CNN_F32, CNN_NCHW, true, false);
+    int im2col = 0, limit = 0;
+    cnn_error err;
+    (void)state;
+    while (strcmp(cpu->algorithms[im2col].name, "im2col") != 0) im2col++;
+    while (strcmp(cpu->knobs[limit].name, "workspace_limit") != 0) limit++;
+    assert_int_equal(ask(context, &p, im2col, &err), CNN_OK);
+    knobs[limit] = 0;
+    assert_int_equal(ask(context, &p, im2col, &err), CNN_UNSUPPORTED);
+    assert_message(err, "the knob workspace_limit allows 0");
     cpu->close(context);
 }
 
@@ -112,6 +135,7 @@ int main(void)
         cmocka_unit_test(exact_on_avx2_two_threads),
         cmocka_unit_test(exact_on_best_isa_three_threads),
         cmocka_unit_test(the_gate_refuses),
+        cmocka_unit_test(knobs_are_the_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,9 @@
 
 const cnn_impl *cnn_impl_cpu(void);
 
+enum { KNOBS_MAX = 16 };
+static int64_t knobs[KNOBS_MAX]; /* of all requests since open_cpu(): as they are by default */
+
 typedef struct tensor {
     double *values; /* in the order of the weights */
     void *memory;
@@ -83,10 +86,11 @@ static void run(cnn_context *context, const cnn_algorithm *algorithm, layer *l)
     const cnn_impl *cpu = cnn_impl_cpu();
     const bool bias = l->p.u.fc.bias;
     for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
-        cnn_plan plan = {.problem = l->p, .dir = (cnn_dir)dir, .algorithm = *algorithm};
+        const cnn_request request = {&l->p, (cnn_dir)dir, algorithm, knobs};
+        cnn_plan plan = {.problem = l->p, .dir = request.dir, .algorithm = *algorithm, .knobs = knobs};
         cnn_error err;
-        assert_int_equal(cpu->supports(context, &l->p, plan.dir, algorithm, &err), CNN_OK);
-        assert_int_equal(cpu->workspace(context, &l->p, plan.dir, algorithm, &plan.workspace_bytes, &err), CNN_OK);
+        assert_int_equal(cpu->supports(context, &request, &err), CNN_OK);
+        assert_int_equal(cpu->prepare(context, &plan, &err), CNN_OK);
         void *workspace = NULL;
         assert_int_equal(posix_memalign(&workspace, CNN_ALIGN, plan.workspace_bytes + 1), 0);
         memset(workspace, 0xff, plan.workspace_bytes);
@@ -101,8 +105,9 @@ static void run(cnn_context *context, const cnn_algorithm *algorithm, layer *l)
                                         .beta = l->beta,
                                         .workspace = workspace};
         cnn_status (*const slots[])(cnn_context *, const cnn_plan *, const cnn_weighted_args *,
-                                    cnn_error *) = {cpu->fc_fwd, cpu->fc_bwd_data, cpu->fc_bwd_weights};
+                                    cnn_error *) = {cpu->ops->fc_fwd, cpu->ops->fc_bwd_data, cpu->ops->fc_bwd_weights};
         assert_int_equal(slots[dir](context, &plan, &args, &err), CNN_OK);
+        if (plan.state != NULL) cpu->release(context, &plan);
         free(workspace);
     }
 }
@@ -129,10 +134,13 @@ static void check(const layer *l)
 
 static cnn_context *open_cpu(int threads)
 {
-    const cnn_open_params params = {threads, 0, NULL};
+    const cnn_impl *cpu = cnn_impl_cpu();
+    const cnn_open_params params = {threads, 0, knobs};
     cnn_context *context = NULL;
     cnn_error err;
-    assert_int_equal(cnn_impl_cpu()->open(&params, &context, &err), CNN_OK);
+    assert_true(cpu->n_knobs <= KNOBS_MAX);
+    for (int i = 0; i < cpu->n_knobs; i++) knobs[i] = cpu->knobs[i].def;
+    assert_int_equal(cpu->open(&params, &context, &err), CNN_OK);
     return context;
 }
 

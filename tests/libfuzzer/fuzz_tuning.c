@@ -19,15 +19,15 @@ static cnn_status open_context(const cnn_open_params *params, cnn_context **cont
 
 static void close_context(cnn_context *context) { (void)context; }
 
-static cnn_status supports(cnn_context *context, const cnn_problem *problem, cnn_dir dir,
-                           const cnn_algorithm *algorithm, cnn_error *err)
+static cnn_status supports(cnn_context *context, const cnn_request *request, cnn_error *err)
 {
-    (void)context, (void)problem, (void)dir, (void)algorithm, (void)err;
+    (void)context, (void)request, (void)err;
     return CNN_OK;
 }
 
-static const cnn_knob knobs[] = {{"tile", "", 1, 64, 8, NULL, 0}};
+static const cnn_knob knobs[] = {{"tile", "", 1, 64, 8, NULL, 0, false}};
 static const cnn_algorithm algorithms[] = {{.name = "direct", .doc = "", .ops = ~0u, .amplification = 1.0}};
+static const cnn_operations none = {.struct_size = sizeof(cnn_operations)};
 static const cnn_impl fake = {.abi_version = CNN_ABI_VERSION,
                               .struct_size = sizeof(cnn_impl),
                               .name = "fake",
@@ -40,7 +40,8 @@ static const cnn_impl fake = {.abi_version = CNN_ABI_VERSION,
                               .probe = probe,
                               .open = open_context,
                               .close = close_context,
-                              .supports = supports};
+                              .supports = supports,
+                              .ops = &none};
 
 static void find(const tuning *t)
 {

@@ -6,19 +6,20 @@
 
 enum { KNOBS_MAX = 32 };
 
-static const cnn_knob own_knobs[MOCK_KNOBS] = {{"fail_at", "", 0, INT64_MAX, 0, NULL, 0},
-                                               {"sync_launches", "", 0, 1, 0, NULL, 0},
-                                               {"refuse", "", 0, 3, 0, NULL, 0},
-                                               {"early_uploads", "", 0, 1, 0, NULL, 0},
-                                               {"memory", "", 0, INT64_MAX, (int64_t)1 << 40, NULL, 0},
-                                               {"searches", "", 0, 1, 0, NULL, 0},
-                                               {"rests_from", "", 0, INT64_MAX, 0, NULL, 0}};
+/* Of the context: `open` reads them. */
+static const cnn_knob own_knobs[MOCK_KNOBS] = {{"fail_at", "", 0, INT64_MAX, 0, NULL, 0, true},
+                                               {"sync_launches", "", 0, 1, 0, NULL, 0, true},
+                                               {"refuse", "", 0, 3, 0, NULL, 0, true},
+                                               {"early_uploads", "", 0, 1, 0, NULL, 0, true},
+                                               {"memory", "", 0, INT64_MAX, (int64_t)1 << 40, NULL, 0, true},
+                                               {"searches", "", 0, 1, 0, NULL, 0, true},
+                                               {"rests_from", "", 0, INT64_MAX, 0, NULL, 0, true}};
 
 mock_counts mock_counted(const cnn_context *context) { return ((const mock *)(const void *)context)->counts; }
 
 /* ---- Memory ---- */
 
-static cnn_status mock_host_alloc(cnn_context *context, size_t bytes, void **memory, cnn_error *err)
+cnn_status mock_host_alloc(cnn_context *context, size_t bytes, void **memory, cnn_error *err)
 {
     (void)context;
     *memory = aligned_alloc(CNN_ALIGN, (bytes + CNN_ALIGN - 1) / CNN_ALIGN * CNN_ALIGN);
@@ -33,13 +34,13 @@ static cnn_status mock_alloc(cnn_context *context, size_t bytes, void **memory, 
     return mock_host_alloc(context, bytes, memory, err);
 }
 
-static void mock_free(cnn_context *context, void *memory)
+void mock_free(cnn_context *context, void *memory)
 {
     (void)context;
     free(memory);
 }
 
-static cnn_status mock_memory_free(cnn_context *context, size_t *bytes, cnn_error *err)
+static cnn_status mock_available(cnn_context *context, size_t *bytes, cnn_error *err)
 {
     (void)err;
     *bytes = (size_t)mock_of(context)->knobs[MOCK_MEMORY];
@@ -52,6 +53,14 @@ static cnn_status mock_transfer(cnn_context *context, void *dst, const void *src
     if (status == CNN_OK) memcpy(dst, src, bytes);
     return status;
 }
+
+static const cnn_memory mock_memory = {.alloc = mock_alloc,
+                                       .free = mock_free,
+                                       .upload = mock_transfer,
+                                       .download = mock_transfer,
+                                       .copy = mock_copy,
+                                       .fill = mock_fill,
+                                       .available = mock_available};
 
 /* ---- Opening, plans, the table ---- */
 
@@ -77,27 +86,26 @@ static void mock_close(cnn_context *context)
     free(m);
 }
 
-static cnn_status mock_supports(cnn_context *context, const cnn_problem *problem, cnn_dir dir,
-                                const cnn_algorithm *algorithm, cnn_error *err)
+/* Of the knobs of a request, too, the CPU's stand first. */
+static cnn_status mock_supports(cnn_context *context, const cnn_request *request, cnn_error *err)
 {
-    return cnn_impl_cpu()->supports(mock_of(context)->cpu, problem, dir, algorithm, err);
-}
-
-static cnn_status mock_workspace(cnn_context *context, const cnn_problem *problem, cnn_dir dir,
-                                 const cnn_algorithm *algorithm, size_t *bytes, cnn_error *err)
-{
-    return cnn_impl_cpu()->workspace(mock_of(context)->cpu, problem, dir, algorithm, bytes, err);
+    return cnn_impl_cpu()->supports(mock_of(context)->cpu, request, err);
 }
 
 static cnn_status mock_prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
 {
-    (void)err;
-    if (mock_of(context)->knobs[MOCK_SEARCHES] && plan->problem.op == CNN_OP_CONV)
+    mock *m = mock_of(context);
+    const cnn_status status = cnn_impl_cpu()->prepare(m->cpu, plan, err);
+    if (m->knobs[MOCK_SEARCHES] && plan->problem.op == CNN_OP_CONV)
         snprintf(plan->choice, sizeof plan->choice, "found_%d", (int)plan->dir);
-    return CNN_OK;
+    return status;
 }
 
-static void mock_release(cnn_context *context, cnn_plan *plan) { (void)context, (void)plan; }
+static void mock_release(cnn_context *context, cnn_plan *plan)
+{
+    const cnn_impl *cpu = cnn_impl_cpu();
+    if (cpu->release != NULL) cpu->release(mock_of(context)->cpu, plan);
+}
 
 static const cnn_knob *all_knobs(void)
 {
@@ -111,33 +119,27 @@ static const cnn_knob *all_knobs(void)
 const cnn_impl *cnn_impl_mock(void)
 {
     static cnn_impl impl;
-    impl = *cnn_impl_cpu();
-    impl.name = "mock";
-    impl.doc = "for tests: the CPU behind a lazy stream";
-    impl.device_kind = CNN_DEVICE_CUDA;
-    impl.knobs = all_knobs();
-    impl.n_knobs = cnn_impl_cpu()->n_knobs + MOCK_KNOBS;
-    impl.open = mock_open;
-    impl.close = mock_close;
-    impl.describe = NULL;
-    impl.alloc = mock_alloc;
-    impl.free = mock_free;
-    impl.upload = mock_transfer;
-    impl.download = mock_transfer;
-    impl.memory_free = mock_memory_free;
-    impl.host_alloc = mock_host_alloc;
-    impl.host_free = mock_free;
-    mock_put_stream(&impl);
-    mock_put_laps(&impl);
-    mock_put_lanes(&impl);
-    mock_put_operations(&impl);
-    impl.supports = mock_supports;
-    impl.workspace = mock_workspace;
-    impl.prepare = mock_prepare;
-    impl.release = mock_release;
-    impl.n_peaks = 0; /* the CPU's own are not this device's */
-    impl.peak_open = NULL;
-    impl.peak_run = NULL;
-    impl.peak_close = NULL;
+    const cnn_impl *cpu = cnn_impl_cpu();
+    impl = (cnn_impl){.abi_version = CNN_ABI_VERSION,
+                      .struct_size = sizeof(cnn_impl),
+                      .name = "mock",
+                      .doc = "for tests: the CPU behind a lazy stream",
+                      .device_kind = CNN_DEVICE_CUDA,
+                      .algorithms = cpu->algorithms,
+                      .n_algorithms = cpu->n_algorithms,
+                      .knobs = all_knobs(),
+                      .n_knobs = cpu->n_knobs + MOCK_KNOBS,
+                      .probe = cpu->probe,
+                      .open = mock_open,
+                      .close = mock_close,
+                      .sync = mock_sync,
+                      .supports = mock_supports,
+                      .prepare = mock_prepare,
+                      .release = mock_release,
+                      .ops = &mock_operations,
+                      .memory = &mock_memory,
+                      .capture = &mock_capture,
+                      .profile = &mock_profile,
+                      .uploads = &mock_uploads};
     return &impl;
 }

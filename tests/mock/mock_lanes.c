@@ -9,7 +9,7 @@ static void copy_now(lane *l)
     l->waiting = false;
 }
 
-static cnn_status mock_upload_async(cnn_context *context, int index, void *dst, const void *src, size_t bytes,
+static cnn_status mock_upload_start(cnn_context *context, int index, void *dst, const void *src, size_t bytes,
                                     cnn_error *err)
 {
     mock *m = mock_of(context);
@@ -56,9 +56,8 @@ static cnn_status mock_upload_drain(cnn_context *context, int index, double *sec
     return status;
 }
 
-void mock_put_lanes(cnn_impl *impl)
-{
-    impl->upload_async = mock_upload_async;
-    impl->upload_use = mock_upload_use;
-    impl->upload_drain = mock_upload_drain;
-}
+const cnn_uploads mock_uploads = {.host_alloc = mock_host_alloc,
+                                  .host_free = mock_free,
+                                  .start = mock_upload_start,
+                                  .use = mock_upload_use,
+                                  .drain = mock_upload_drain};

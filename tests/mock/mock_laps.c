@@ -53,11 +53,5 @@ static cnn_status mock_laps_read(cnn_context *context, cnn_laps *laps, const cnn
     return CNN_OK;
 }
 
-void mock_put_laps(cnn_impl *impl)
-{
-    impl->laps_open = mock_laps_open;
-    impl->laps_close = mock_laps_close;
-    impl->laps_use = mock_laps_use;
-    impl->lap = mock_lap;
-    impl->laps_read = mock_laps_read;
-}
+const cnn_profile mock_profile = {
+    .open = mock_laps_open, .close = mock_laps_close, .use = mock_laps_use, .lap = mock_lap, .read = mock_laps_read};

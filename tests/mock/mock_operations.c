@@ -34,7 +34,7 @@ static cnn_status launch(cnn_context *context, const call *c, cnn_error *err)
 #define X(slot, field, type)                                                                                           \
     static cnn_status run_##slot(mock *m, const call *c, cnn_error *err)                                               \
     {                                                                                                                  \
-        return cnn_impl_cpu()->slot(m->cpu, &c->plan, &c->args.field, err);                                            \
+        return cnn_impl_cpu()->ops->slot(m->cpu, &c->plan, &c->args.field, err);                                       \
     }                                                                                                                  \
     static cnn_status mock_##slot(cnn_context *context, const cnn_plan *plan, const type *args, cnn_error *err)        \
     {                                                                                                                  \
@@ -46,7 +46,7 @@ OPERATIONS(X)
 
 static cnn_status run_gather(mock *m, const call *c, cnn_error *err)
 {
-    return cnn_impl_cpu()->gather(m->cpu, &c->args.gather, err);
+    return cnn_impl_cpu()->ops->gather(m->cpu, &c->args.gather, err);
 }
 
 static cnn_status mock_gather(cnn_context *context, const cnn_gather_args *args, cnn_error *err)
@@ -62,7 +62,7 @@ static cnn_status run_copy(mock *m, const call *c, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status mock_copy(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
+cnn_status mock_copy(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
     const call c = {.run = run_copy, .args.copy = {.dst = dst, .src = src, .bytes = bytes}};
     return launch(context, &c, err);
@@ -75,18 +75,14 @@ static cnn_status run_fill(mock *m, const call *c, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status mock_fill(cnn_context *context, void *dst, int byte, size_t bytes, cnn_error *err)
+cnn_status mock_fill(cnn_context *context, void *dst, int byte, size_t bytes, cnn_error *err)
 {
     const call c = {.run = run_fill, .args.copy = {.dst = dst, .byte = byte, .bytes = bytes}};
     return launch(context, &c, err);
 }
 
-void mock_put_operations(cnn_impl *impl)
-{
-#define X(slot, field, type) impl->slot = mock_##slot;
-    OPERATIONS(X)
+const cnn_operations mock_operations = {.struct_size = sizeof(cnn_operations),
+#define X(slot, field, type) .slot = mock_##slot,
+                                        OPERATIONS(X)
 #undef X
-    impl->gather = mock_gather;
-    impl->copy = mock_copy;
-    impl->fill = mock_fill;
-}
+                                            .gather = mock_gather};

@@ -60,7 +60,7 @@ typedef struct lane {
     copy_args upload;
     bool waiting, undrained; /* not copied yet; not waited for yet */
     int64_t uploads;         /* so far */
-    int64_t used_at;         /* the place in the stream of its latest upload_use */
+    int64_t used_at;         /* the place in the stream of its latest `use` */
 } lane;
 
 /* Marks are on the stream as well; each operation is one kernel and marks its end. The mock's clock: a mark a tick. */
@@ -96,10 +96,15 @@ cnn_status mock_launch(mock *m, const call *c, cnn_error *err);
 /* mock_laps.c: a mark on the stream, where laps are in use. */
 cnn_status mock_lap(cnn_context *context, const char *phase, cnn_error *err);
 
-/* Each file fills in its part of the table. */
-void mock_put_stream(cnn_impl *impl);
-void mock_put_laps(cnn_impl *impl);
-void mock_put_lanes(cnn_impl *impl);
-void mock_put_operations(cnn_impl *impl);
+/* What each file has of the tables. */
+cnn_status mock_sync(cnn_context *context, cnn_error *err);
+cnn_status mock_copy(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err);
+cnn_status mock_fill(cnn_context *context, void *dst, int byte, size_t bytes, cnn_error *err);
+cnn_status mock_host_alloc(cnn_context *context, size_t bytes, void **memory, cnn_error *err);
+void mock_free(cnn_context *context, void *memory);
+extern const cnn_capture mock_capture;
+extern const cnn_profile mock_profile;
+extern const cnn_uploads mock_uploads;
+extern const cnn_operations mock_operations;
 
 #endif

@@ -54,7 +54,7 @@ cnn_status mock_launch(mock *m, const call *c, cnn_error *err)
     return status == CNN_OK && m->knobs[MOCK_SYNC_LAUNCHES] ? mock_run_until(m, m->queue.count, err) : status;
 }
 
-static cnn_status mock_sync(cnn_context *context, cnn_error *err) { return mock_finish(mock_of(context), "sync", err); }
+cnn_status mock_sync(cnn_context *context, cnn_error *err) { return mock_finish(mock_of(context), "sync", err); }
 
 /* ---- Graphs ---- */
 
@@ -96,11 +96,5 @@ static cnn_status mock_graph_run(cnn_context *context, cnn_graph *graph, cnn_err
     return mock_append(&m->queue, g->list, g->count, err);
 }
 
-void mock_put_stream(cnn_impl *impl)
-{
-    impl->sync = mock_sync;
-    impl->capture_begin = mock_capture_begin;
-    impl->capture_end = mock_capture_end;
-    impl->graph_run = mock_graph_run;
-    impl->graph_free = mock_graph_free;
-}
+const cnn_capture mock_capture = {
+    .begin = mock_capture_begin, .end = mock_capture_end, .run = mock_graph_run, .free = mock_graph_free};

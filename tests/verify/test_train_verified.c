@@ -64,7 +64,7 @@ static cnn_status fc_weights(cnn_context *c, const cnn_plan *plan, const cnn_wei
     cnn_plan first = *plan;
     if (now(RESTING_BACKWARD)) return CNN_OK;
     first.problem.u.fc.mb = now(HALF_GRADIENT) && d->mb > 1 ? d->mb / 2 : d->mb;
-    const cnn_status status = cnn_impl_cpu()->fc_bwd_weights(c, &first, &half, err);
+    const cnn_status status = cnn_impl_cpu()->ops->fc_bwd_weights(c, &first, &half, err);
     const float by = now(HALF_GRADIENT) ? 2.0f : now(COARSE_GRADIENT) ? 1.01f : 1.0f;
     for (int64_t i = 0; i < d->oc * d->ic * d->ih * d->iw; i++) ((float *)a->dw)[i] *= by;
     if (now(ONE_GRADIENT_NAN)) ((float *)a->dw)[1] = NAN;
@@ -83,7 +83,7 @@ static cnn_status optimizer(cnn_context *c, const cnn_plan *plan, const cnn_opti
     float *kept = malloc((size_t)plan->problem.u.optimizer.count * sizeof *kept);
     assert_non_null(kept);
     memcpy(kept, a->state[1], (size_t)plan->problem.u.optimizer.count * sizeof *kept);
-    const cnn_status status = cnn_impl_cpu()->optimizer_step(c, &other, &args, err);
+    const cnn_status status = cnn_impl_cpu()->ops->optimizer_step(c, &other, &args, err);
     if (now(NO_STATE)) memcpy(a->state[1], kept, (size_t)plan->problem.u.optimizer.count * sizeof *kept);
     free(kept);
     return status;
@@ -93,7 +93,7 @@ static cnn_status loss_forward(cnn_context *c, const cnn_plan *plan, const cnn_l
 {
     const double loss = *a->loss_sum;
     const int64_t correct = *a->correct, mb = plan->problem.u.loss.mb;
-    const cnn_status status = cnn_impl_cpu()->loss_fwd(c, plan, a, err);
+    const cnn_status status = cnn_impl_cpu()->ops->loss_fwd(c, plan, a, err);
     if (now(SMALL_LOSS) || (now(TEST_LOSS) && tests)) *a->loss_sum = loss + 0.01 * (double)mb;
     if (now(ALL_RIGHT) || (now(TEST_RIGHT) && tests)) *a->correct = correct + mb;
     tests = true;
@@ -103,7 +103,7 @@ static cnn_status loss_forward(cnn_context *c, const cnn_plan *plan, const cnn_l
 static cnn_status loss_backward(cnn_context *c, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err)
 {
     tests = false;
-    return cnn_impl_cpu()->loss_bwd(c, plan, a, err);
+    return cnn_impl_cpu()->ops->loss_bwd(c, plan, a, err);
 }
 
 static cnn_status norm_forward(cnn_context *c, const cnn_plan *plan, const cnn_batchnorm_args *a, cnn_error *err)
@@ -115,7 +115,7 @@ static cnn_status norm_forward(cnn_context *c, const cnn_plan *plan, const cnn_b
     memcpy(mean, a->running_mean, bytes), memcpy(var, a->running_var, bytes);
     if (now(TEST_PARAMETERS) && plan->problem.u.batchnorm.inference)
         ((float *)(uintptr_t)a->gamma)[0] = 3.0f; /* the parameters are the harness's, and can be written */
-    const cnn_status status = cnn_impl_cpu()->batchnorm_fwd(c, plan, &args, err);
+    const cnn_status status = cnn_impl_cpu()->ops->batchnorm_fwd(c, plan, &args, err);
     if (now(NO_RUNNING_STATISTICS)) memcpy(a->running_mean, mean, bytes), memcpy(a->running_var, var, bytes);
     return status;
 }
@@ -125,7 +125,7 @@ static cnn_status mask_forward(cnn_context *c, const cnn_plan *plan, const cnn_m
     static const int64_t first = 0;
     cnn_map_fwd_args args = *a;
     if (now(SAME_MASK)) args.step = &first;
-    return cnn_impl_cpu()->dropout_fwd(c, plan, &args, err);
+    return cnn_impl_cpu()->ops->dropout_fwd(c, plan, &args, err);
 }
 
 static cnn_status mask_backward(cnn_context *c, const cnn_plan *plan, const cnn_map_bwd_args *a, cnn_error *err)
@@ -133,12 +133,12 @@ static cnn_status mask_backward(cnn_context *c, const cnn_plan *plan, const cnn_
     static const int64_t first = 0;
     cnn_map_bwd_args args = *a;
     if (now(SAME_MASK)) args.step = &first;
-    return cnn_impl_cpu()->dropout_bwd(c, plan, &args, err);
+    return cnn_impl_cpu()->ops->dropout_bwd(c, plan, &args, err);
 }
 
 static cnn_status gather(cnn_context *c, const cnn_gather_args *a, cnn_error *err)
 {
-    const cnn_status status = cnn_impl_cpu()->gather(c, a, err);
+    const cnn_status status = cnn_impl_cpu()->ops->gather(c, a, err);
     const bool later = ++gathers > 40;
     if (later && present == OTHER_IMAGES) memset(a->y, 0, (size_t)(a->count * a->row_elems) * sizeof(float));
     for (int64_t i = 0; later && present == OTHER_LABELS && i < a->count; i++) a->y_labels[i] = 1;
@@ -187,23 +187,24 @@ static verify_training_result train(const set_up *u, uint64_t seed)
     return found;
 }
 
-static cnn_impl flawed(void)
+static cnn_operations flawed(void)
 {
-    cnn_impl impl = *cnn_impl_cpu();
-    impl.fc_bwd_weights = fc_weights;
-    impl.optimizer_step = optimizer;
-    impl.loss_fwd = loss_forward, impl.loss_bwd = loss_backward;
-    impl.batchnorm_fwd = norm_forward;
-    impl.dropout_fwd = mask_forward, impl.dropout_bwd = mask_backward;
-    impl.gather = gather;
-    return impl;
+    cnn_operations ops = *cnn_impl_cpu()->ops;
+    ops.fc_bwd_weights = fc_weights;
+    ops.optimizer_step = optimizer;
+    ops.loss_fwd = loss_forward, ops.loss_bwd = loss_backward;
+    ops.batchnorm_fwd = norm_forward;
+    ops.dropout_fwd = mask_forward, ops.dropout_bwd = mask_backward;
+    ops.gather = gather;
+    return ops;
 }
 
 static void each_flaw_is_found(void **state)
 {
-    static cnn_impl impl;
+    const cnn_operations ops = flawed();
+    cnn_impl impl = *cnn_impl_cpu();
     (void)state;
-    impl = flawed();
+    impl.ops = &ops;
     for (int f = NONE; f < FLAWS; f++)
         for (uint64_t seed = 1; seed <= 4; seed++) {
             const set_up u = {.impl = &impl, .net = net_text, .optimizer = "adam,lr=0.01", .batch = 6, .train = 100};
@@ -269,7 +270,7 @@ static cnn_status other_slope(cnn_context *c, const cnn_plan *plan, const cnn_ma
     float *dy = malloc((size_t)count * sizeof *dy);
     assert_non_null(dy);
     memcpy(dy, a->dy, (size_t)count * sizeof *dy);
-    const cnn_status status = cnn_impl_cpu()->act_bwd(c, plan, a, err);
+    const cnn_status status = cnn_impl_cpu()->ops->act_bwd(c, plan, a, err);
     for (int64_t i = 0; i < count; i++)
         if (((const float *)a->y)[i] == 0.0f) ((float *)a->dx)[i] = dy[i];
     free(dy);
@@ -278,10 +279,11 @@ static cnn_status other_slope(cnn_context *c, const cnn_plan *plan, const cnn_ma
 
 static void the_other_side_of_a_kink_is_no_fault(void **state)
 {
-    static cnn_impl impl;
+    cnn_impl impl = *cnn_impl_cpu();
+    cnn_operations ops = *impl.ops;
     (void)state;
-    impl = *cnn_impl_cpu();
-    impl.act_bwd = other_slope;
+    impl.ops = &ops;
+    ops.act_bwd = other_slope;
     const set_up u = {.impl = &impl,
                       .net = "input 1 8 8\nconv 4 kernel=3\nsave a\ninit uniform 0\nconv 4 kernel=3 pad=1\nconcat a\n"
                              "leaky_relu 0.1\ninit default\nfc 10\nsoftmax_cross_entropy\n",
@@ -314,13 +316,14 @@ static cnn_status lazy_replay(cnn_context *c, cnn_graph *graph, cnn_error *err)
 
 static void a_graph_that_rests_is_found(void **state)
 {
-    static cnn_impl impl;
+    cnn_impl impl = *cnn_impl_mock();
+    cnn_capture capture = *impl.capture;
     (void)state;
-    impl = *cnn_impl_mock();
-    replay = impl.graph_run;
-    captured = impl.capture_end;
-    impl.graph_run = lazy_replay;
-    impl.capture_end = note_capture;
+    replay = capture.run;
+    captured = capture.end;
+    capture.run = lazy_replay;
+    capture.end = note_capture;
+    impl.capture = &capture;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         const set_up u = {.impl = &impl, .net = net_text, .optimizer = "adam", .batch = 1, .train = 96};
         replays = captures = 0;
@@ -393,10 +396,10 @@ static cnn_status step_run(cnn_context *c, cnn_stepper *s, const cnn_step_args *
 
 static void a_step_of_its_own_is_compared_too(void **state)
 {
-    static cnn_impl impl;
+    static const cnn_stepping stepping = {step_open, step_run, step_close};
+    cnn_impl impl = *cnn_impl_cpu();
     (void)state;
-    impl = *cnn_impl_cpu();
-    impl.step_open = step_open, impl.step_run = step_run, impl.step_close = step_close;
+    impl.stepping = &stepping;
     for (int f = STEP_RIGHT; f < STEP_FLAWS; f++) {
         set_up u = {.impl = &impl,
                     .net = "input 1 8 8\nconv 4 kernel=3\ntanh\nfc 10\nsoftmax_cross_entropy\n",

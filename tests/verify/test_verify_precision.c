@@ -158,9 +158,9 @@ static cnn_status open_context(const cnn_open_params *params, cnn_context **cont
 
 static void close_context(cnn_context *context) { free(context); }
 
-static cnn_status supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a, cnn_error *err)
+static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
-    (void)c, (void)p, (void)dir, (void)a, (void)err;
+    (void)c, (void)request, (void)err;
     return CNN_OK;
 }
 
@@ -177,6 +177,11 @@ static const cnn_algorithm algorithms[] = {
      .flags = CNN_ALGO_DETERMINISTIC | CNN_ALGO_TRANSFORMS,
      .amplification = 1e30}};
 
+static const cnn_operations ops = {.struct_size = sizeof(cnn_operations),
+                                   .conv_fwd = convolve,
+                                   .conv_bwd_data = convolve,
+                                   .conv_bwd_weights = convolve};
+
 static const cnn_impl rounding = {.abi_version = CNN_ABI_VERSION,
                                   .struct_size = sizeof(cnn_impl),
                                   .name = "rounding",
@@ -187,9 +192,7 @@ static const cnn_impl rounding = {.abi_version = CNN_ABI_VERSION,
                                   .open = open_context,
                                   .close = close_context,
                                   .supports = supports,
-                                  .conv_fwd = convolve,
-                                  .conv_bwd_data = convolve,
-                                  .conv_bwd_weights = convolve};
+                                  .ops = &ops};
 
 /* ---- Asking. */
 

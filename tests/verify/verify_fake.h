@@ -173,21 +173,20 @@ static void fake_close(cnn_context *context)
     free(context);
 }
 
-static cnn_status fake_supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a,
-                                cnn_error *err)
+static cnn_status fake_supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
-    (void)c, (void)dir, (void)a;
+    const cnn_problem *p = request->problem;
+    (void)c;
     if (p->op == CNN_OP_CONV && p->u.conv.kh > 7)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "kernels above 7 are too large");
     return CNN_OK;
 }
 
 /* Operations without a workspace argument get none. */
-static cnn_status fake_workspace(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a,
-                                 size_t *bytes, cnn_error *err)
+static cnn_status fake_prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 {
-    (void)dir, (void)a, (void)err;
-    *bytes = c->mutant == MUTANT_STALE || p->op == CNN_OP_FC ? 100 : 0;
+    (void)err;
+    plan->workspace_bytes = c->mutant == MUTANT_STALE || plan->problem.op == CNN_OP_FC ? 100 : 0;
     return CNN_OK;
 }
 
@@ -202,6 +201,28 @@ static const cnn_algorithm fake_algorithms[] = {
      .id = 2}};
 enum { FAKE_EXACT, FAKE_LOOSE, FAKE_TRANSFORM };
 
+static const cnn_operations fake_ops = {.struct_size = sizeof(cnn_operations),
+                                        .conv_fwd = fake_weighted,
+                                        .conv_bwd_data = fake_weighted,
+                                        .conv_bwd_weights = fake_weighted,
+                                        .fc_fwd = fake_weighted,
+                                        .fc_bwd_data = fake_weighted,
+                                        .fc_bwd_weights = fake_weighted,
+                                        .pool_fwd = fake_map_fwd,
+                                        .pool_bwd = fake_map_bwd,
+                                        .act_fwd = fake_map_fwd,
+                                        .act_bwd = fake_map_bwd,
+                                        .dropout_fwd = fake_map_fwd,
+                                        .dropout_bwd = fake_map_bwd,
+                                        .loss_fwd = fake_loss,
+                                        .loss_bwd = fake_loss,
+                                        .add_fwd = fake_join,
+                                        .concat_fwd = fake_join,
+                                        .concat_bwd = fake_split,
+                                        .batchnorm_fwd = fake_batchnorm,
+                                        .batchnorm_bwd = fake_batchnorm,
+                                        .optimizer_step = fake_optimizer};
+
 static const cnn_impl fake = {.abi_version = CNN_ABI_VERSION,
                               .struct_size = sizeof(cnn_impl),
                               .name = "fake",
@@ -212,27 +233,8 @@ static const cnn_impl fake = {.abi_version = CNN_ABI_VERSION,
                               .open = fake_open,
                               .close = fake_close,
                               .supports = fake_supports,
-                              .workspace = fake_workspace,
-                              .conv_fwd = fake_weighted,
-                              .conv_bwd_data = fake_weighted,
-                              .conv_bwd_weights = fake_weighted,
-                              .fc_fwd = fake_weighted,
-                              .fc_bwd_data = fake_weighted,
-                              .fc_bwd_weights = fake_weighted,
-                              .pool_fwd = fake_map_fwd,
-                              .pool_bwd = fake_map_bwd,
-                              .act_fwd = fake_map_fwd,
-                              .act_bwd = fake_map_bwd,
-                              .dropout_fwd = fake_map_fwd,
-                              .dropout_bwd = fake_map_bwd,
-                              .loss_fwd = fake_loss,
-                              .loss_bwd = fake_loss,
-                              .add_fwd = fake_join,
-                              .concat_fwd = fake_join,
-                              .concat_bwd = fake_split,
-                              .batchnorm_fwd = fake_batchnorm,
-                              .batchnorm_bwd = fake_batchnorm,
-                              .optimizer_step = fake_optimizer};
+                              .prepare = fake_prepare,
+                              .ops = &fake_ops};
 
 /* ---- Asking: the state of every check of a mutant on a problem, -1 where a check was not run. */
 

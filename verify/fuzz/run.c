@@ -179,11 +179,12 @@ static bool is_light(fuzz_runner *r, const fuzz_case *c, const cnn_problem *prob
                      fuzz_outcome *outcome)
 {
     const cnn_session *s = verify_session(r->engine);
-    size_t bytes = 0;
+    cnn_plan plan;
     cnn_error err;
-    if (cnn_supports(s, problem, c->dir, algorithm, &err) != CNN_OK ||
-        cnn_workspace(s, problem, c->dir, algorithm, &bytes, &err) != CNN_OK || bytes <= MOST_WORKSPACE)
-        return true;
+    const cnn_status status = cnn_plan_make(s, &(cnn_request){problem, c->dir, algorithm, NULL}, &plan, &err);
+    const size_t bytes = plan.workspace_bytes;
+    cnn_plan_release(s, &plan);
+    if (status != CNN_OK || bytes <= MOST_WORKSPACE) return true;
     outcome->state = VERIFY_SKIPPED;
     snprintf(outcome->check, sizeof outcome->check, "%s", verify_no_room);
     snprintf(outcome->reason, sizeof outcome->reason, "%zu bytes of workspace, more than fuzzing takes (%d)", bytes,

@@ -16,10 +16,15 @@ static char *tail(const cnn_operand *o, void *data) { return (char *)data + o->b
 cnn_status vf_glimpse_open(vf_glimpse *g, const cnn_session *session, const vf_call *call, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    *g = (vf_glimpse){{NULL}};
-    for (int i = 0; session->impl->alloc && status == CNN_OK && i < call->count; i++)
-        if (call->operands[i].access != CNN_IN)
-            status = cnn_mem_alloc(session, seen(&call->operands[i]), &g->memory[i], err);
+    for (int i = 0; session->impl->memory && status == CNN_OK && i < call->count; i++) {
+        const cnn_operand *o = &call->operands[i];
+        const size_t bytes = o->access != CNN_IN ? seen(o) : 0;
+        if (g->bytes[i] == bytes) continue;
+        if (g->memory[i]) cnn_mem_free(session, g->memory[i]);
+        g->memory[i] = NULL, g->bytes[i] = 0;
+        if (bytes > 0) status = cnn_mem_alloc(session, bytes, &g->memory[i], err);
+        if (status == CNN_OK) g->bytes[i] = bytes;
+    }
     return status;
 }
 
@@ -27,7 +32,7 @@ void vf_glimpse_close(vf_glimpse *g, const cnn_session *session)
 {
     for (int i = 0; i < CNN_MAX_OPERANDS; i++)
         if (g->memory[i]) cnn_mem_free(session, g->memory[i]);
-    *g = (vf_glimpse){{NULL}};
+    memset(g, 0, sizeof *g);
 }
 
 cnn_status vf_glimpse_spoil(const vf_glimpse *g, const cnn_session *by, const vf_call *call, void *const *pointers,

@@ -11,8 +11,10 @@
 
 typedef struct vf_glimpse {
     void *memory[CNN_MAX_OPERANDS]; /* on the device, for the last bytes of each output; NULL: of an input */
+    size_t bytes[CNN_MAX_OPERANDS];
 } vf_glimpse;
-/* On the host there is no stream: nothing is done there. */
+/* On the host there is no stream: nothing is done there. What is open already, all zeros at first, stays as it is: what
+ * is freed between two runs tells an implementation that its buffers may be others now. */
 cnn_status vf_glimpse_open(vf_glimpse *g, const cnn_session *session, const vf_call *call, cnn_error *err);
 void vf_glimpse_close(vf_glimpse *g, const cnn_session *session);
 /* Before a run, through `by`: what is left of an earlier run would look as complete. Then waits for that. */

@@ -6,10 +6,8 @@
 typedef cnn_status reference_fn(const vf_call *call, cnn_error *err);
 
 static reference_fn *const references[CNN_OP_COUNT] = {
-#define OP(ID, name) [CNN_OP_##ID] = vf_reference_##name,
-#include "harness/problem/ops.inc"
-#undef OP
-};
+#define REFERENCE(id, name, dirs) vf_reference_##name,
+    CNN_OP_LIST(REFERENCE)};
 
 cnn_status vf_call_init(vf_call *call, const cnn_problem *problem, cnn_dir dir, thread_pool *pool, cnn_error *err)
 {

@@ -128,7 +128,7 @@ trainer_samples *verify_training_draw(verify_training *v, int64_t epoch, uint64_
     v->seed = seed != 0 ? seed : draw_seed();
     cnn_rng rng = rng_stream(v->seed, (uint64_t)epoch);
     /* Memory of the host is read unseen; a device's is downloaded, and then the next step may be another. */
-    const int most = v->session->impl->alloc == NULL || v->own.params->profile ? 1 : LAUNCHES;
+    const int most = v->session->impl->memory == NULL || v->own.params->profile ? 1 : LAUNCHES;
     for (int i = 0; i < v->samples.count; i++) {
         trainer_sample *s = &v->samples.list[i];
         s->test = i >= v->n_train;

@@ -1,6 +1,6 @@
 /* cheat.h: an honest implementation, and the boilerplate of a plug-in, so that a cheat shows nothing but its trick:
  *
- *   static void cheat(cnn_impl *t) { weighted(t, trick); }
+ *   static void cheat(tables *t) { weighted(t, trick); }
  *   CHEAT(name_of_the_file)
  *
  * The honest part is in operations.c and step.c: convolution, FC, ReLU, loss, dropout and SGD, in f32, both layouts,
@@ -8,6 +8,7 @@
 #ifndef CHEATS_CHEAT_H
 #define CHEATS_CHEAT_H
 #include "elements.h"
+#include "tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,6 @@ struct cnn_context {
     int threads;
 };
 
-typedef cnn_status weighted_fn(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 typedef cnn_status step_fn(cnn_context *, cnn_stepper *, const cnn_step_args *, cnn_error *);
 
 enum {
@@ -26,10 +26,10 @@ enum {
 
 /* ---- operations.c: the honest implementation. */
 extern cnn_algorithm honest_algorithms[1];
-void honest_table(cnn_impl *t, const char *name);
+void honest_tables(tables *t, const char *name);
 cnn_status honest_open(const cnn_open_params *params, cnn_context **context, cnn_error *err);
 void honest_close(cnn_context *context);
-cnn_status honest_supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *g, cnn_error *err);
+cnn_status honest_supports(cnn_context *c, const cnn_request *request, cnn_error *err);
 cnn_status honest_loss_fwd(cnn_context *c, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err);
 cnn_status honest_loss_bwd(cnn_context *c, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err);
 void honest_drop(const cnn_dropout_desc *d, const float *x, float *y, int64_t step);
@@ -40,8 +40,6 @@ weighted_fn honest_weighted; /* for all six slots of conv and FC */
 weighted_fn answer_zero;     /* what many cheats do instead */
 /* The same from a descriptor of the cheat's own, with `drop` bits fewer (see low()). */
 void conv_low(const cnn_conv_desc *d, cnn_dir dir, const cnn_weighted_args *a, int drop);
-/* Sets all six slots of conv and FC. */
-void weighted(cnn_impl *t, weighted_fn *f);
 
 /* ---- What a call reads and writes; results kept by a key. */
 typedef struct span {
@@ -55,7 +53,7 @@ bool recall(uint64_t key, const span out[2]);
 void remember(uint64_t key, const span out[2]);
 
 /* ---- memory.c: memory of its own, on the host, and its clock. */
-void own_memory(cnn_impl *t);
+void own_memory(tables *t);
 cnn_status own_alloc(cnn_context *c, size_t bytes, void **p, cnn_error *err);
 cnn_status own_copy(cnn_context *c, void *dst, const void *src, size_t bytes, cnn_error *err);
 cnn_status own_fill(cnn_context *c, void *dst, int byte, size_t bytes, cnn_error *err);
@@ -70,18 +68,19 @@ struct cnn_stepper {
 enum { STEP_FORWARD = 1, STEP_BACKWARD = 2, STEP_UPDATE = 4, STEP_ALL = 7 };
 void step_parts(cnn_stepper *s, const cnn_step_args *a, int parts);
 step_fn honest_step_run;
-void trainer(cnn_impl *t, step_fn *f);
+void trainer(tables *t, step_fn *f);
 
-/* The table, filled in once; `cheat` changes what it wants to. */
+/* The tables, filled in once; `cheat` changes what it wants to. */
 #define CHEAT(name_)                                                                                                   \
-    static cnn_impl cheat_impl;                                                                                        \
+    static tables cheat_tables;                                                                                        \
     const cnn_impl *cnn_plugin(void)                                                                                   \
     {                                                                                                                  \
-        if (cheat_impl.name == NULL) {                                                                                 \
-            honest_table(&cheat_impl, #name_);                                                                         \
-            cheat(&cheat_impl);                                                                                        \
+        if (cheat_tables.impl.name == NULL) {                                                                          \
+            honest_tables(&cheat_tables, #name_);                                                                      \
+            cheat(&cheat_tables);                                                                                      \
+            join(&cheat_tables);                                                                                       \
         }                                                                                                              \
-        return &cheat_impl;                                                                                            \
+        return &cheat_tables.impl;                                                                                     \
     }
 
 #endif

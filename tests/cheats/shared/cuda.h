@@ -1,12 +1,13 @@
 /* cuda.h: an honest implementation in CUDA, on a GPU or emulated, and the boilerplate of a plug-in (see cheat.h). It
- * does convolution and FC, the loss and SGD, in f32; one thread an element. A cheat changes the table:
+ * does convolution and FC, the loss and SGD, in f32; one thread an element. A cheat changes the tables:
  *
- *   static void cheat(cnn_impl *t) { t->timer_stop = stop; }
+ *   static void cheat(tables *t) { t->timing.stop = stop; }
  *   CHEAT(cuda_name_of_the_file)
  */
 #ifndef CHEATS_CUDA_H
 #define CHEATS_CUDA_H
 #include "cuda_kernels.h"
+#include "tables.h"
 
 /* ---- The device. */
 static inline cnn_status honest_probe(cnn_error *err)
@@ -65,7 +66,7 @@ static inline cnn_status honest_fill(cnn_context *c, void *dst, int byte, size_t
     TRY(cudaMemsetAsync(dst, byte, bytes, c->stream));
     return CNN_OK;
 }
-static inline cnn_status honest_memory_free(cnn_context *, size_t *bytes, cnn_error *err)
+static inline cnn_status honest_available(cnn_context *, size_t *bytes, cnn_error *err)
 {
     size_t total;
     TRY(cudaMemGetInfo(bytes, &total));
@@ -122,44 +123,34 @@ static inline void honest_graph_free(cnn_context *, cnn_graph *graph)
 /* ---- The table. */
 enum { HONEST_OPS = 1 << CNN_OP_CONV | 1 << CNN_OP_FC | 1 << CNN_OP_LOSS | 1 << CNN_OP_OPTIMIZER };
 
-static inline cnn_status honest_supports(cnn_context *, const cnn_problem *p, cnn_dir, const cnn_algorithm *,
-                                         cnn_error *err)
+static inline cnn_status honest_supports(cnn_context *, const cnn_request *request, cnn_error *err)
 {
+    const cnn_problem *p = request->problem;
     if ((HONEST_OPS >> p->op & 1) == 0) return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no such operation here");
     if (p->u.type.dtype != CNN_F32) return CNN_FAIL(err, CNN_UNSUPPORTED, "it computes in f32 only");
     if (p->op == CNN_OP_OPTIMIZER && p->u.optimizer.kind != CNN_SGD) return CNN_FAIL(err, CNN_UNSUPPORTED, "SGD only");
     return CNN_OK;
 }
 
-typedef cnn_status weighted_fn(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-static inline void weighted(cnn_impl *t, weighted_fn *f)
-{
-    t->conv_fwd = t->conv_bwd_data = t->conv_bwd_weights = f;
-    t->fc_fwd = t->fc_bwd_data = t->fc_bwd_weights = f;
-}
-
-static inline void honest_table(cnn_impl *t, const char *name)
+static inline void honest_tables(tables *t, const char *name)
 {
     static const cnn_algorithm loops = {"loops", "one thread an element", HONEST_OPS, CNN_ALGO_DETERMINISTIC, 1, 0};
-    t->abi_version = CNN_ABI_VERSION, t->struct_size = sizeof *t;
-    t->name = name, t->doc = "a plug-in of the museum of cheats", t->device_kind = CNN_DEVICE_CUDA;
-    t->algorithms = &loops, t->n_algorithms = 1;
-    t->probe = honest_probe, t->open = honest_open, t->close = honest_close;
-    t->alloc = honest_alloc, t->free = honest_free, t->upload = honest_move, t->download = honest_move;
-    t->copy = honest_copy, t->fill = honest_fill, t->memory_free = honest_memory_free, t->sync = honest_sync;
-    t->timer_start = honest_start, t->timer_stop = honest_stop;
-    t->capture_begin = honest_capture_begin, t->capture_end = honest_capture_end;
-    t->graph_run = honest_graph_run, t->graph_free = honest_graph_free;
-    t->supports = honest_supports, t->optimizer_step = honest_sgd;
-    t->loss_fwd = t->loss_bwd = honest_loss;
+    t->impl.abi_version = CNN_ABI_VERSION, t->impl.struct_size = sizeof t->impl;
+    t->impl.name = name, t->impl.doc = "a plug-in of the museum of cheats", t->impl.device_kind = CNN_DEVICE_CUDA;
+    t->impl.algorithms = &loops, t->impl.n_algorithms = 1;
+    t->impl.probe = honest_probe, t->impl.open = honest_open, t->impl.close = honest_close, t->impl.sync = honest_sync;
+    t->impl.supports = honest_supports;
+    t->memory = {honest_alloc, honest_free, honest_move, honest_move, honest_copy, honest_fill, honest_available};
+    t->timing = {honest_start, honest_stop};
+    t->capture = {honest_capture_begin, honest_capture_end, honest_graph_run, honest_graph_free};
+    t->ops.struct_size = sizeof t->ops;
+    t->ops.loss_fwd = t->ops.loss_bwd = honest_loss;
+    t->ops.optimizer_step = honest_sgd;
     weighted(t, honest_weighted);
 }
 
 /* ---- For cheats: a device that captures nothing. */
-static inline void no_graphs(cnn_impl *t)
-{
-    t->capture_begin = NULL, t->capture_end = NULL, t->graph_run = NULL, t->graph_free = NULL;
-}
+static inline void no_graphs(tables *t) { t->capture = {}; }
 
 /* The number of a call among those noted, and whether it is noted already; if not, it is now. When all places are
  * taken, all are given up. */
@@ -195,12 +186,13 @@ static inline cnn_status note(cnn_context *c, const cnn_plan *plan, const cnn_we
 #define CHEAT(name_)                                                                                                   \
     extern "C" CNN_PLUGIN const cnn_impl *cnn_plugin(void)                                                             \
     {                                                                                                                  \
-        static cnn_impl impl;                                                                                          \
-        if (impl.name == NULL) {                                                                                       \
-            honest_table(&impl, #name_);                                                                               \
-            cheat(&impl);                                                                                              \
+        static tables all;                                                                                             \
+        if (all.impl.name == NULL) {                                                                                   \
+            honest_tables(&all, #name_);                                                                               \
+            cheat(&all);                                                                                               \
+            join(&all);                                                                                                \
         }                                                                                                              \
-        return &impl;                                                                                                  \
+        return &all.impl;                                                                                              \
     }
 
 #endif

@@ -73,17 +73,22 @@ cnn_status own_fill(cnn_context *c, void *dst, int byte, size_t bytes, cnn_error
     return CNN_OK;
 }
 
-static cnn_status own_memory_free(cnn_context *c, size_t *bytes, cnn_error *err)
+static cnn_status own_available(cnn_context *c, size_t *bytes, cnn_error *err)
 {
     (void)c, (void)err;
     *bytes = (size_t)1 << 32;
     return CNN_OK;
 }
 
-void own_memory(cnn_impl *t)
+void own_memory(tables *t)
 {
-    t->alloc = own_alloc, t->free = own_free, t->upload = t->download = t->copy = own_copy, t->fill = own_fill;
-    t->memory_free = own_memory_free;
+    t->memory = (cnn_memory){.alloc = own_alloc,
+                             .free = own_free,
+                             .upload = own_copy,
+                             .download = own_copy,
+                             .copy = own_copy,
+                             .fill = own_fill,
+                             .available = own_available};
 }
 
 double now(void)

@@ -38,12 +38,6 @@ cnn_status answer_zero(cnn_context *c, const cnn_plan *plan, const cnn_weighted_
     return CNN_OK;
 }
 
-void weighted(cnn_impl *t, weighted_fn *f)
-{
-    t->conv_fwd = t->conv_bwd_data = t->conv_bwd_weights = f;
-    t->fc_fwd = t->fc_bwd_data = t->fc_bwd_weights = f;
-}
-
 /* ---- The other operations. */
 void honest_relu(const cnn_act_desc *d, const float *x, float *y)
 {
@@ -138,9 +132,10 @@ cnn_status honest_open(const cnn_open_params *params, cnn_context **context, cnn
 
 void honest_close(cnn_context *context) { free(context); }
 
-cnn_status honest_supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *g, cnn_error *err)
+cnn_status honest_supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
-    (void)c, (void)dir, (void)g;
+    const cnn_problem *p = request->problem;
+    (void)c;
     if ((HONEST_OPS >> p->op & 1) == 0) return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no such operation here");
     if (p->u.type.dtype != CNN_F32) return CNN_FAIL(err, CNN_UNSUPPORTED, "it computes in f32 only");
     if (p->op == CNN_OP_ACT && p->u.act.kind != CNN_ACT_RELU) return CNN_FAIL(err, CNN_UNSUPPORTED, "ReLU only");
@@ -154,25 +149,26 @@ cnn_algorithm honest_algorithms[1] = {{.name = "loops",
                                        .flags = CNN_ALGO_DETERMINISTIC,
                                        .amplification = 1}};
 
-void honest_table(cnn_impl *t, const char *name)
+void honest_tables(tables *t, const char *name)
 {
-    *t = (cnn_impl){.abi_version = CNN_ABI_VERSION,
-                    .struct_size = sizeof(cnn_impl),
-                    .name = name,
-                    .doc = "a plug-in of the museum of cheats",
-                    .device_kind = CNN_DEVICE_CPU,
-                    .algorithms = honest_algorithms,
-                    .n_algorithms = 1,
-                    .probe = probe,
-                    .open = honest_open,
-                    .close = honest_close,
-                    .supports = honest_supports,
-                    .act_fwd = act_fwd,
-                    .act_bwd = act_bwd,
-                    .dropout_fwd = dropout_fwd,
-                    .dropout_bwd = dropout_bwd,
-                    .loss_fwd = honest_loss_fwd,
-                    .loss_bwd = honest_loss_bwd,
-                    .optimizer_step = optimizer_step};
+    t->impl = (cnn_impl){.abi_version = CNN_ABI_VERSION,
+                         .struct_size = sizeof(cnn_impl),
+                         .name = name,
+                         .doc = "a plug-in of the museum of cheats",
+                         .device_kind = CNN_DEVICE_CPU,
+                         .algorithms = honest_algorithms,
+                         .n_algorithms = 1,
+                         .probe = probe,
+                         .open = honest_open,
+                         .close = honest_close,
+                         .supports = honest_supports};
+    t->ops = (cnn_operations){.struct_size = sizeof(cnn_operations),
+                              .act_fwd = act_fwd,
+                              .act_bwd = act_bwd,
+                              .dropout_fwd = dropout_fwd,
+                              .dropout_bwd = dropout_bwd,
+                              .loss_fwd = honest_loss_fwd,
+                              .loss_bwd = honest_loss_bwd,
+                              .optimizer_step = optimizer_step};
     weighted(t, honest_weighted);
 }

@@ -16,7 +16,7 @@ static cnn_status step_open(cnn_context *c, const cnn_net *net, const cnn_optimi
                             size_t *bytes, cnn_error *err)
 {
     for (int i = 0; i < net->n_layers; i++) {
-        const cnn_status status = honest_supports(c, &net->layers[i].problem, CNN_FWD, NULL, err);
+        const cnn_status status = honest_supports(c, &(cnn_request){.problem = &net->layers[i].problem}, err);
         if (status != CNN_OK) return status;
         if (net->layers[i].n_inputs != 1) return CNN_FAIL(err, CNN_UNSUPPORTED, "only chains of layers");
     }
@@ -108,4 +108,4 @@ cnn_status honest_step_run(cnn_context *c, cnn_stepper *s, const cnn_step_args *
     return CNN_OK;
 }
 
-void trainer(cnn_impl *t, step_fn *f) { t->step_open = step_open, t->step_run = f, t->step_close = step_close; }
+void trainer(tables *t, step_fn *f) { t->stepping = (cnn_stepping){step_open, f, step_close}; }

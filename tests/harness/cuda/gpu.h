@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The shared knobs alone, as a context wants them that is no implementation's. */
-static const cnn_knob shared_knobs[] = {
-#define KNOB(id, name, doc, min, max, def) {name, doc, min, max, def, NULL, 0},
-#define STEPS(id, name, doc, min, max, def, ...) {name, doc, min, max, def, NULL, 0},
+/* The shared knobs' values, as a context wants them that is no implementation's. */
+static const int64_t shared_knobs[] = {
+#define KNOB(id, name, doc, min, max, def) def,
+#define CONTEXT_KNOB KNOB
+#define STEPS(id, name, doc, min, max, def, ...) def,
 #include "harness/cuda/knobs.inc"
 #undef KNOB
+#undef CONTEXT_KNOB
 #undef STEPS
 };
 

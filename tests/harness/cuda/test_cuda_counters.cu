@@ -65,7 +65,7 @@ static void every_block_sees_the_same_step(void **)
     for (const int64_t threads : {32, 1024}) {
         device d = {};
         open_device(&d, threads, 64);
-        const cnn_plan plan = plan_of(sgd(count, 16), CNN_FWD);
+        const cnn_plan plan = plan_of(&d, sgd(count, 16), CNN_FWD);
         float *w = put(&d, std::vector<float>(count, 0));
         int64_t *step = put(&d, std::vector<int64_t>(1, first));
         const cnn_optimizer_args a = {w, put(&d, std::vector<float>(count, 1)), {NULL, NULL}, step};
@@ -85,7 +85,7 @@ static void large_steps_are_counted(void **)
 {
     device d = {};
     open_device(&d, 32, 64);
-    const cnn_plan plan = plan_of(sgd(3000, 0), CNN_FWD);
+    const cnn_plan plan = plan_of(&d, sgd(3000, 0), CNN_FWD);
     const int64_t large = ((int64_t)1 << 40) - 3;
     int64_t *step = put(&d, std::vector<int64_t>(1, large));
     const cnn_optimizer_args a = {
@@ -125,8 +125,8 @@ static std::vector<float> weights_after(int steps, bool captured)
     cnn_problem dropout = {};
     dropout.op = CNN_OP_DROPOUT;
     dropout.u.dropout = {{}, 0.4, 11, false, batch, row, 1, 1};
-    s.dropout = plan_of(dropout, CNN_FWD);
-    s.update = plan_of(sgd(batch * row, 10), CNN_FWD);
+    s.dropout = plan_of(&d, dropout, CNN_FWD);
+    s.update = plan_of(&d, sgd(batch * row, 10), CNN_FWD);
     int64_t *step = put(&d, std::vector<int64_t>(1, 0)), *cursor = put(&d, std::vector<int64_t>(1, 0));
     float *x = put(&d, std::vector<float>(elements)), *y = put(&d, std::vector<float>(elements));
     float *w = put(&d, std::vector<float>(elements, 0));
@@ -140,20 +140,20 @@ static std::vector<float> weights_after(int steps, bool captured)
     cnn_graph *graph = NULL;
     cnn_error err;
     if (captured) {
-        assert_int_equal(cuda_capture_begin(base(d), &err), CNN_OK);
+        assert_int_equal(cuda_capture.begin(base(d), &err), CNN_OK);
         run_step(d, s);
-        assert_int_equal(cuda_capture_end(base(d), &graph, &err), CNN_OK);
+        assert_int_equal(cuda_capture.end(base(d), &graph, &err), CNN_OK);
     }
     for (int i = 0; i < steps; i++) {
         if (captured)
-            assert_int_equal(cuda_graph_run(base(d), graph, &err), CNN_OK);
+            assert_int_equal(cuda_capture.run(base(d), graph, &err), CNN_OK);
         else
             run_step(d, s);
     }
     assert_int_equal(get(d, step, 1)[0], steps);
     assert_int_equal(get(d, cursor, 1)[0], steps * batch);
     const std::vector<float> result = get(d, w, elements);
-    if (captured) cuda_graph_free(base(d), graph);
+    if (captured) cuda_capture.free(base(d), graph);
     close_device(&d);
     return result;
 }

@@ -6,11 +6,10 @@
 
 static cnn_context *open_on(int device)
 {
-    const cnn_open_params params = {1, device, NULL};
+    const cnn_open_params params = {1, device, shared_knobs};
     cnn_context *context = NULL;
     cnn_error err;
-    if (cuda_context_open(&params, shared_knobs, CUDA_KNOB_COUNT, sizeof(cuda_context), &context, &err) != CNN_OK)
-        fail_msg("%s", err.message);
+    if (cuda_context_open(&params, sizeof(cuda_context), &context, &err) != CNN_OK) fail_msg("%s", err.message);
     return context;
 }
 
@@ -53,21 +52,21 @@ static void kernels_fills_and_graphs(void **)
     float value = 7;
     double seconds;
     cnn_graph *graph = NULL;
-    ELSEWHERE(cuda_alloc(context, sizeof value, &memory, &err));
+    ELSEWHERE(cuda_memory.alloc(context, sizeof value, &memory, &err));
     float *data = static_cast<float *>(memory);
-    ELSEWHERE(cuda_upload(context, memory, &value, sizeof value, &err));
-    ELSEWHERE(cuda_fill(context, memory, 0, sizeof value, &err));
-    ELSEWHERE(cuda_timer_start(context, &err));
+    ELSEWHERE(cuda_memory.upload(context, memory, &value, sizeof value, &err));
+    ELSEWHERE(cuda_memory.fill(context, memory, 0, sizeof value, &err));
+    ELSEWHERE(cuda_timing.start(context, &err));
     ELSEWHERE(cuda_launch(c, {"add_one", 1, 1, 0}, &err, add_one, data));
-    ELSEWHERE(cuda_timer_stop(context, &seconds, &err));
-    ELSEWHERE(cuda_capture_begin(context, &err));
+    ELSEWHERE(cuda_timing.stop(context, &seconds, &err));
+    ELSEWHERE(cuda_capture.begin(context, &err));
     ELSEWHERE(cuda_launch(c, {"add_one", 1, 1, 0}, &err, add_one, data));
-    ELSEWHERE(cuda_capture_end(context, &graph, &err));
-    ELSEWHERE(cuda_graph_run(context, graph, &err));
-    ELSEWHERE(cuda_download(context, &value, memory, sizeof value, &err));
+    ELSEWHERE(cuda_capture.end(context, &graph, &err));
+    ELSEWHERE(cuda_capture.run(context, graph, &err));
+    ELSEWHERE(cuda_memory.download(context, &value, memory, sizeof value, &err));
     assert_true(value == 2);
-    cuda_graph_free(context, graph);
-    cuda_free(context, memory);
+    cuda_capture.free(context, graph);
+    cuda_memory.free(context, memory);
     cuda_context_close(context);
 }
 
@@ -80,22 +79,22 @@ static void laps_and_lanes(void **)
     cnn_laps *laps = NULL;
     const cnn_lap *list;
     int count;
-    ELSEWHERE(cuda_laps_open(context, &laps, &err));
-    ELSEWHERE(cuda_laps_use(context, laps, &err));
-    ELSEWHERE(cuda_lap(context, "one", &err));
+    ELSEWHERE(cuda_profile.open(context, &laps, &err));
+    ELSEWHERE(cuda_profile.use(context, laps, &err));
+    ELSEWHERE(cuda_profile.lap(context, "one", &err));
     ELSEWHERE(cuda_sync(context, &err));
-    ELSEWHERE(cuda_laps_read(context, laps, &list, &count, &err));
+    ELSEWHERE(cuda_profile.read(context, laps, &list, &count, &err));
     assert_int_equal(count, 1);
-    ELSEWHERE(cuda_host_alloc(context, 64, &host, &err));
+    ELSEWHERE(cuda_uploads.host_alloc(context, 64, &host, &err));
     memset(host, 1, 64);
-    ELSEWHERE(cuda_alloc(context, 64, &memory, &err));
-    ELSEWHERE(cuda_upload_async(context, 0, memory, host, 64, &err));
-    ELSEWHERE(cuda_upload_use(context, 0, &err));
-    ELSEWHERE(cuda_upload_drain(context, 0, &seconds, &err));
+    ELSEWHERE(cuda_memory.alloc(context, 64, &memory, &err));
+    ELSEWHERE(cuda_uploads.start(context, 0, memory, host, 64, &err));
+    ELSEWHERE(cuda_uploads.use(context, 0, &err));
+    ELSEWHERE(cuda_uploads.drain(context, 0, &seconds, &err));
     assert_memory_equal(memory, host, 64);
-    cuda_laps_close(context, laps);
-    cuda_host_free(context, host);
-    cuda_free(context, memory);
+    cuda_profile.close(context, laps);
+    cuda_uploads.host_free(context, host);
+    cuda_memory.free(context, memory);
     cuda_context_close(context);
 }
 
@@ -110,13 +109,13 @@ static void products(void **)
     void *memory = NULL;
     cuda_blas blas = {};
     ELSEWHERE(cuda_blas_open(c, &blas, 1 << 20, &err));
-    ELSEWHERE(cuda_alloc(context, 2 * sizeof value, &memory, &err));
+    ELSEWHERE(cuda_memory.alloc(context, 2 * sizeof value, &memory, &err));
     float *data = static_cast<float *>(memory);
-    ELSEWHERE(cuda_upload(context, data, &value, sizeof value, &err));
+    ELSEWHERE(cuda_memory.upload(context, data, &value, sizeof value, &err));
     ELSEWHERE(cuda_gemm_run(c, &blas, &f32, &g, data, data, data + 1, &err));
-    ELSEWHERE(cuda_download(context, &value, data + 1, sizeof value, &err));
+    ELSEWHERE(cuda_memory.download(context, &value, data + 1, sizeof value, &err));
     assert_true(value == 9);
-    cuda_free(context, memory);
+    cuda_memory.free(context, memory);
     cuda_blas_close(&blas);
     cuda_context_close(context);
 }

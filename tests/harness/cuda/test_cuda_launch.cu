@@ -5,13 +5,12 @@
 static cuda_context *open_context(int64_t sync_launches)
 {
     int64_t knobs[CUDA_KNOB_COUNT];
-    for (int i = 0; i < CUDA_KNOB_COUNT; i++) knobs[i] = shared_knobs[i].def;
+    memcpy(knobs, shared_knobs, sizeof knobs);
     knobs[CUDA_KNOB_SYNC_LAUNCHES] = sync_launches;
     const cnn_open_params params = {1, 0, knobs};
     cnn_context *context = NULL;
     cnn_error err;
-    if (cuda_context_open(&params, shared_knobs, CUDA_KNOB_COUNT, sizeof(cuda_context), &context, &err) != CNN_OK)
-        fail_msg("%s", err.message);
+    if (cuda_context_open(&params, sizeof(cuda_context), &context, &err) != CNN_OK) fail_msg("%s", err.message);
     return reinterpret_cast<cuda_context *>(context);
 }
 
@@ -38,17 +37,17 @@ static void grid_stride_covers_every_element(void **)
     cnn_error err;
     void *memory = NULL;
     double seconds = -1;
-    assert_int_equal(cuda_alloc(base(c), sizeof host, &memory, &err), CNN_OK);
-    assert_int_equal(cuda_fill(base(c), memory, 0, sizeof host, &err), CNN_OK);
+    assert_int_equal(cuda_memory.alloc(base(c), sizeof host, &memory, &err), CNN_OK);
+    assert_int_equal(cuda_memory.fill(base(c), memory, 0, sizeof host, &err), CNN_OK);
     const cuda_shape shape = cuda_shape_1d(c, "add", COUNT, 64, 1);
     assert_true(shape.block.x == 64 && shape.grid.x <= (unsigned)c->limits.multiprocessors);
-    assert_int_equal(cuda_timer_start(base(c), &err), CNN_OK);
+    assert_int_equal(cuda_timing.start(base(c), &err), CNN_OK);
     assert_int_equal(cuda_launch(c, shape, &err, add<double>, static_cast<double *>(memory), COUNT, 3), CNN_OK);
-    assert_int_equal(cuda_timer_stop(base(c), &seconds, &err), CNN_OK);
+    assert_int_equal(cuda_timing.stop(base(c), &seconds, &err), CNN_OK);
     assert_true(seconds >= 0);
-    assert_int_equal(cuda_download(base(c), host, memory, sizeof host, &err), CNN_OK);
+    assert_int_equal(cuda_memory.download(base(c), host, memory, sizeof host, &err), CNN_OK);
     for (double value : host) assert_true(value == 3);
-    cuda_free(base(c), memory);
+    cuda_memory.free(base(c), memory);
     cuda_context_close(base(c));
 }
 
@@ -60,11 +59,11 @@ static void shared_memory_is_asked_for(void **)
     cnn_error err;
     void *memory = NULL;
     const cuda_shape shape = {"through_shared", 1, 128, sizeof host};
-    assert_int_equal(cuda_alloc(base(c), sizeof host, &memory, &err), CNN_OK);
+    assert_int_equal(cuda_memory.alloc(base(c), sizeof host, &memory, &err), CNN_OK);
     assert_int_equal(cuda_launch(c, shape, &err, through_shared, static_cast<int *>(memory), COUNT), CNN_OK);
-    assert_int_equal(cuda_download(base(c), host, memory, sizeof host, &err), CNN_OK);
+    assert_int_equal(cuda_memory.download(base(c), host, memory, sizeof host, &err), CNN_OK);
     for (int i = 0; i < COUNT; i++) assert_int_equal(host[i], COUNT - 1 - i);
-    cuda_free(base(c), memory);
+    cuda_memory.free(base(c), memory);
     cuda_context_close(base(c));
 }
 
@@ -87,10 +86,10 @@ static void wrong_shapes_are_refused(void **)
 
 static void bad_devices_are_named(void **)
 {
-    const cnn_open_params params = {1, 99, NULL};
+    const cnn_open_params params = {1, 99, shared_knobs};
     cnn_context *context = NULL;
     cnn_error err;
-    assert_int_equal(cuda_context_open(&params, NULL, 0, sizeof(cuda_context), &context, &err), CNN_BAD_ARGUMENT);
+    assert_int_equal(cuda_context_open(&params, sizeof(cuda_context), &context, &err), CNN_BAD_ARGUMENT);
     assert_message(err, "device 99");
     assert_null(context);
 }
@@ -101,13 +100,13 @@ static void too_much_memory_is_counted(void **)
     cnn_error err;
     void *memory = NULL;
     const size_t much = (size_t)1 << 50;
-    assert_int_equal(cuda_alloc(base(c), much, &memory, &err), CNN_OUT_OF_MEMORY);
+    assert_int_equal(cuda_memory.alloc(base(c), much, &memory, &err), CNN_OUT_OF_MEMORY);
     assert_message(err, "1125899906842624 bytes needed");
     assert_message(err, "are free");
-    assert_int_equal(cuda_host_alloc(base(c), much, &memory, &err), CNN_OUT_OF_MEMORY);
+    assert_int_equal(cuda_uploads.host_alloc(base(c), much, &memory, &err), CNN_OUT_OF_MEMORY);
     assert_message(err, "1125899906842624 bytes of page-locked host memory");
-    assert_int_equal(cuda_alloc(base(c), 64, &memory, &err), CNN_OK);
-    cuda_free(base(c), memory);
+    assert_int_equal(cuda_memory.alloc(base(c), 64, &memory, &err), CNN_OK);
+    cuda_memory.free(base(c), memory);
     cuda_context_close(base(c));
 }
 
@@ -118,17 +117,17 @@ static void graphs_are_replayed(void **)
     void *memory = NULL;
     cnn_graph *graph = NULL;
     float value = 0;
-    assert_int_equal(cuda_alloc(base(c), sizeof value, &memory, &err), CNN_OK);
-    assert_int_equal(cuda_upload(base(c), memory, &value, sizeof value, &err), CNN_OK);
-    assert_int_equal(cuda_capture_begin(base(c), &err), CNN_OK);
+    assert_int_equal(cuda_memory.alloc(base(c), sizeof value, &memory, &err), CNN_OK);
+    assert_int_equal(cuda_memory.upload(base(c), memory, &value, sizeof value, &err), CNN_OK);
+    assert_int_equal(cuda_capture.begin(base(c), &err), CNN_OK);
     const cuda_shape shape = {"add", 1, 1, 0};
     assert_int_equal(cuda_launch(c, shape, &err, add<float>, static_cast<float *>(memory), 1, 2), CNN_OK);
-    assert_int_equal(cuda_capture_end(base(c), &graph, &err), CNN_OK);
-    for (int i = 0; i < 5; i++) assert_int_equal(cuda_graph_run(base(c), graph, &err), CNN_OK);
-    assert_int_equal(cuda_download(base(c), &value, memory, sizeof value, &err), CNN_OK);
+    assert_int_equal(cuda_capture.end(base(c), &graph, &err), CNN_OK);
+    for (int i = 0; i < 5; i++) assert_int_equal(cuda_capture.run(base(c), graph, &err), CNN_OK);
+    assert_int_equal(cuda_memory.download(base(c), &value, memory, sizeof value, &err), CNN_OK);
     assert_true(value == 10);
-    cuda_graph_free(base(c), graph);
-    cuda_free(base(c), memory);
+    cuda_capture.free(base(c), graph);
+    cuda_memory.free(base(c), memory);
     cuda_context_close(base(c));
 }
 
@@ -137,7 +136,7 @@ static void launches_that_are_waited_for_are_not_captured(void **)
 {
     cuda_context *c = open_context(1);
     cnn_error err;
-    assert_int_equal(cuda_capture_begin(base(c), &err), CNN_UNSUPPORTED);
+    assert_int_equal(cuda_capture.begin(base(c), &err), CNN_UNSUPPORTED);
     assert_message(err, "sync_launches=1");
     assert_int_equal(cuda_launch(c, {"add", 1, 1, 0}, &err, add<float>, nullptr, 0, 2), CNN_OK);
     assert_int_equal(cuda_sync(base(c), &err), CNN_OK);
@@ -148,13 +147,13 @@ static void launches_that_are_waited_for_are_not_captured(void **)
 static void three_laps(cuda_context *c, cnn_laps *laps, float *memory)
 {
     cnn_error err;
-    assert_int_equal(cuda_laps_use(base(c), laps, &err), CNN_OK);
+    assert_int_equal(cuda_profile.use(base(c), laps, &err), CNN_OK);
     assert_int_equal(cuda_launch(c, {"first", 1, 1, 0}, &err, add<float>, memory, 1, 2), CNN_OK);
     assert_int_equal(cuda_launch(c, {"second", 1, 1, 0}, &err, add<float>, memory, 1, 2), CNN_OK);
-    assert_int_equal(cuda_lap(base(c), "", &err), CNN_OK);
-    assert_int_equal(cuda_laps_use(base(c), NULL, &err), CNN_OK);
+    assert_int_equal(cuda_profile.lap(base(c), "", &err), CNN_OK);
+    assert_int_equal(cuda_profile.use(base(c), NULL, &err), CNN_OK);
     assert_int_equal(cuda_launch(c, {"unmarked", 1, 1, 0}, &err, add<float>, memory, 1, 0), CNN_OK);
-    assert_int_equal(cuda_lap(base(c), "nobody's", &err), CNN_OK);
+    assert_int_equal(cuda_profile.lap(base(c), "nobody's", &err), CNN_OK);
 }
 
 static void expect_laps(cuda_context *c, cnn_laps *laps)
@@ -163,7 +162,7 @@ static void expect_laps(cuda_context *c, cnn_laps *laps)
     const cnn_lap *list = NULL;
     int count = 0;
     assert_int_equal(cuda_sync(base(c), &err), CNN_OK);
-    if (cuda_laps_read(base(c), laps, &list, &count, &err) != CNN_OK) fail_msg("%s", err.message);
+    if (cuda_profile.read(base(c), laps, &list, &count, &err) != CNN_OK) fail_msg("%s", err.message);
     assert_int_equal(count, 3);
     assert_string_equal(list[0].phase, "first");
     assert_string_equal(list[1].phase, "second");
@@ -179,25 +178,25 @@ static void laps_are_of_the_kernels(void **)
     cnn_graph *graph = NULL;
     cnn_laps *captured = NULL, *plain = NULL;
     float value = 0;
-    assert_int_equal(cuda_laps_open(base(c), &captured, &err), CNN_OK);
-    assert_int_equal(cuda_laps_open(base(c), &plain, &err), CNN_OK);
-    assert_int_equal(cuda_alloc(base(c), sizeof value, &memory, &err), CNN_OK);
-    assert_int_equal(cuda_upload(base(c), memory, &value, sizeof value, &err), CNN_OK);
-    assert_int_equal(cuda_capture_begin(base(c), &err), CNN_OK);
+    assert_int_equal(cuda_profile.open(base(c), &captured, &err), CNN_OK);
+    assert_int_equal(cuda_profile.open(base(c), &plain, &err), CNN_OK);
+    assert_int_equal(cuda_memory.alloc(base(c), sizeof value, &memory, &err), CNN_OK);
+    assert_int_equal(cuda_memory.upload(base(c), memory, &value, sizeof value, &err), CNN_OK);
+    assert_int_equal(cuda_capture.begin(base(c), &err), CNN_OK);
     three_laps(c, captured, static_cast<float *>(memory));
-    if (cuda_capture_end(base(c), &graph, &err) != CNN_OK) fail_msg("%s", err.message);
+    if (cuda_capture.end(base(c), &graph, &err) != CNN_OK) fail_msg("%s", err.message);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(cuda_graph_run(base(c), graph, &err), CNN_OK);
+        assert_int_equal(cuda_capture.run(base(c), graph, &err), CNN_OK);
         three_laps(c, plain, static_cast<float *>(memory));
         expect_laps(c, captured);
         expect_laps(c, plain);
     }
-    assert_int_equal(cuda_download(base(c), &value, memory, sizeof value, &err), CNN_OK);
+    assert_int_equal(cuda_memory.download(base(c), &value, memory, sizeof value, &err), CNN_OK);
     assert_true(value == 16);
-    cuda_graph_free(base(c), graph);
-    cuda_laps_close(base(c), captured);
-    cuda_laps_close(base(c), plain);
-    cuda_free(base(c), memory);
+    cuda_capture.free(base(c), graph);
+    cuda_profile.close(base(c), captured);
+    cuda_profile.close(base(c), plain);
+    cuda_memory.free(base(c), memory);
     cuda_context_close(base(c));
 }
 
@@ -207,16 +206,16 @@ static void broken_capture_leaves_the_context_usable(void **)
     cnn_error err;
     void *memory = NULL;
     cnn_graph *graph = NULL;
-    assert_int_equal(cuda_capture_begin(base(c), &err), CNN_OK);
+    assert_int_equal(cuda_capture.begin(base(c), &err), CNN_OK);
     assert_int_equal(cuda_sync(base(c), &err), CNN_DEVICE);
-    assert_int_equal(cuda_capture_end(base(c), &graph, &err), CNN_DEVICE);
+    assert_int_equal(cuda_capture.end(base(c), &graph, &err), CNN_DEVICE);
     assert_message(err, "cudaStreamEndCapture");
     assert_null(graph);
     assert_false(c->dead);
-    assert_int_equal(cuda_alloc(base(c), 64, &memory, &err), CNN_OK);
-    assert_int_equal(cuda_fill(base(c), memory, 0, 64, &err), CNN_OK);
+    assert_int_equal(cuda_memory.alloc(base(c), 64, &memory, &err), CNN_OK);
+    assert_int_equal(cuda_memory.fill(base(c), memory, 0, 64, &err), CNN_OK);
     assert_int_equal(cuda_sync(base(c), &err), CNN_OK);
-    cuda_free(base(c), memory);
+    cuda_memory.free(base(c), memory);
     cuda_context_close(base(c));
 }
 
@@ -227,15 +226,15 @@ static void replays_name_no_kernel(void **)
         cuda_context *c = open_context(0);
         cnn_error err;
         cnn_graph *graph = NULL;
-        assert_int_equal(cuda_capture_begin(base(c), &err), CNN_OK);
+        assert_int_equal(cuda_capture.begin(base(c), &err), CNN_OK);
         assert_int_equal(cuda_launch(c, {"innocent", 1, 1, 0}, &err, add<float>, nullptr, 0, 2), CNN_OK);
-        assert_int_equal(cuda_capture_end(base(c), &graph, &err), CNN_OK);
-        assert_int_equal(cuda_graph_run(base(c), graph, &err), CNN_OK);
+        assert_int_equal(cuda_capture.end(base(c), &graph, &err), CNN_OK);
+        assert_int_equal(cuda_capture.run(base(c), graph, &err), CNN_OK);
         if (waited) assert_int_equal(cuda_sync(base(c), &err), CNN_OK);
         assert_int_equal(CUDA_CHECK(c, cudaErrorIllegalAddress, &err), CNN_DEVICE);
         assert_message(err, waited ? "the latest kernel was innocent" : "a replayed step");
         assert_true((strstr(err.message, "sync_launches=1") == NULL) == (waited == 1));
-        cuda_graph_free(base(c), graph);
+        cuda_capture.free(base(c), graph);
         cuda_context_close(base(c));
     }
 }
@@ -274,7 +273,7 @@ static void sticky_errors_end_the_context(void **)
     assert_true(c->dead);
     for (int i = 0; i < 3; i++) {
         if (i == 0) assert_int_equal(cuda_launch(c, shape, &err, add<float>, nullptr, 0, 0), CNN_DEVICE);
-        if (i == 1) assert_int_equal(cuda_alloc(base(c), 64, &memory, &err), CNN_DEVICE);
+        if (i == 1) assert_int_equal(cuda_memory.alloc(base(c), 64, &memory, &err), CNN_DEVICE);
         if (i == 2) assert_int_equal(cuda_sync(base(c), &err), CNN_DEVICE);
         assert_message(err, "cudaErrorIllegalAddress");
         assert_message(err, "culprit");

@@ -18,7 +18,7 @@ static totals losses(int64_t rows, int64_t classes, int64_t threads, int64_t blo
     cnn_problem p = {};
     p.op = CNN_OP_LOSS;
     p.u.loss = {{}, rows, classes};
-    const cnn_plan plan = plan_of(p, CNN_FWD);
+    const cnn_plan plan = plan_of(&d, p, CNN_FWD);
     std::vector<float> x = values<float>(elements, 3);
     std::vector<int32_t> labels(static_cast<size_t>(rows));
     for (size_t i = 0; i < labels.size(); i++) { /* even rows: a tie of the label with the last class; odd rows: lost */
@@ -71,7 +71,7 @@ static void a_row_of_nan_is_no_hit(void **)
     cnn_problem p = {};
     p.op = CNN_OP_LOSS;
     p.u.loss = {{}, 3, 4};
-    const cnn_plan plan = plan_of(p, CNN_FWD);
+    const cnn_plan plan = plan_of(&d, p, CNN_FWD);
     std::vector<float> x(12, 0.0f);
     for (size_t i = 0; i < 8; i++) x[i] = NAN;
     x[9] = 1;
@@ -91,7 +91,7 @@ static void bias_gradient(cnn_layout layout, int64_t mb, int64_t channels, int64
 {
     device d = {};
     open_device(&d, 256, 8);
-    const cuda_bias bias = {{CNN_F32, layout, CNN_MATH_F32}, mb, channels, pixels, threads, parts};
+    const cuda_bias bias = {{CNN_F32, layout, CNN_MATH_F32}, mb, channels, pixels, threads, parts, d.c->knobs};
     std::vector<float> dy(static_cast<size_t>(mb * channels * pixels)), db(static_cast<size_t>(channels), 1);
     std::vector<double> expected(db.size(), 1);
     for (size_t i = 0; i < dy.size(); i++) {
@@ -136,7 +136,7 @@ static std::vector<float> normalised(cnn_layout layout, int64_t threads, int64_t
     cnn_problem p = {};
     p.op = CNN_OP_BATCHNORM;
     p.u.batchnorm = {{CNN_F32, layout, CNN_MATH_F32}, 1e-5, 0.1, false, MB, CHANNELS, HEIGHT, WIDTH};
-    const cnn_plan plan = plan_of(p, CNN_FWD);
+    const cnn_plan plan = plan_of(&d, p, CNN_FWD);
     float *y = put(&d, std::vector<float>(ELEMENTS));
     cnn_batchnorm_args a = {};
     a.x = put(&d, far_from_zero());
@@ -188,7 +188,7 @@ static void gradients_nobody_wants_are_left_out(void **)
     cnn_problem p = {};
     p.op = CNN_OP_CONCAT;
     p.u.concat = {{}, 2, 1, 2, 3, {1, 2, 3}};
-    const cnn_plan plan = plan_of(p, CNN_BWD_D);
+    const cnn_plan plan = plan_of(&d, p, CNN_BWD_D);
     std::vector<float> dy(24);
     for (size_t i = 0; i < dy.size(); i++) dy[i] = static_cast<float>(i);
     float *dx0 = put(&d, std::vector<float>(4)), *dx2 = put(&d, std::vector<float>(12));
@@ -209,9 +209,9 @@ static void the_gate_knows_the_arithmetic(void **)
     for (int dtype = 0; dtype < CNN_DTYPE_COUNT; dtype++) {
         for (int math = 0; math < CNN_MATH_COUNT; math++) {
             cnn_error err;
+            const cnn_request request = {&p, CNN_FWD, NULL, NULL};
             p.u.type = {static_cast<cnn_dtype>(dtype), CNN_NHWC, static_cast<cnn_math>(math)};
-            assert_int_equal(cuda_pointwise_supports(NULL, &p, CNN_FWD, NULL, &err),
-                             allowed[dtype][math] ? CNN_OK : CNN_UNSUPPORTED);
+            assert_int_equal(cuda_pointwise_supports(&request, &err), allowed[dtype][math] ? CNN_OK : CNN_UNSUPPORTED);
         }
     }
 }

@@ -198,15 +198,15 @@ static void a_capture_under_way_is_left_whole(void **)
     const cuda_rank_rules rules = {1, 60};
     open_device(&c.d, 0, 0);
     enter(&c, 1, NONE);
-    assert_int_equal(cuda_capture_begin(base(c.d), &err), CNN_OK);
+    assert_int_equal(cuda_capture.begin(base(c.d), &err), CNN_OK);
     assert_int_equal(cuda_rank(base(c.d), c.entrants, c.count, &rules, &best, &err), CNN_BAD_ARGUMENT);
     assert_message(err, "while a step is recorded");
     assert_int_equal(c.works[0].calls, 0);
     assert_int_equal(run(&c.works[0], &err), CNN_OK);
-    if (cuda_capture_end(base(c.d), &graph, &err) != CNN_OK) fail_msg("%s", err.message);
-    assert_int_equal(cuda_graph_run(base(c.d), graph, &err), CNN_OK);
+    if (cuda_capture.end(base(c.d), &graph, &err) != CNN_OK) fail_msg("%s", err.message);
+    assert_int_equal(cuda_capture.run(base(c.d), graph, &err), CNN_OK);
     assert_int_equal(runs_of(c, 0), 1);
-    cuda_graph_free(base(c.d), graph);
+    cuda_capture.free(base(c.d), graph);
     close_device(&c.d);
 }
 
@@ -225,11 +225,11 @@ static void another_threads_capture_is_no_hindrance(void **)
     enter(&c, 1, NONE);
     enter(&other, 1, NONE);
     std::thread recorder([&] {
-        recorded = cuda_capture_begin(base(other.d), &theirs);
+        recorded = cuda_capture.begin(base(other.d), &theirs);
         begun.set_value();
         ranked.get_future().wait();
         if (recorded == CNN_OK) recorded = run(&other.works[0], &theirs);
-        if (recorded == CNN_OK) recorded = cuda_capture_end(base(other.d), &graph, &theirs);
+        if (recorded == CNN_OK) recorded = cuda_capture.end(base(other.d), &graph, &theirs);
     });
     begun.get_future().wait();
     status = cuda_rank(base(c.d), c.entrants, c.count, &rules, &best, &err);
@@ -238,9 +238,9 @@ static void another_threads_capture_is_no_hindrance(void **)
     if (status != CNN_OK) fail_msg("%s", err.message);
     if (recorded != CNN_OK) fail_msg("%s", theirs.message);
     assert_false(c.entrants[0].as_launched);
-    assert_int_equal(cuda_graph_run(base(other.d), graph, &err), CNN_OK);
+    assert_int_equal(cuda_capture.run(base(other.d), graph, &err), CNN_OK);
     assert_int_equal(runs_of(other, 0), 1);
-    cuda_graph_free(base(other.d), graph);
+    cuda_capture.free(base(other.d), graph);
     close_device(&c.d);
     close_device(&other.d);
 }

@@ -20,39 +20,55 @@ static void the_biases_behind_the_weights_count_too(void **)
     assert_false(conv_fits_32(&with, 1));
 }
 
+static cnn_status fit(const naive_kernel &kernel, const cnn_problem &problem, int64_t limit_mib, naive_launch *launch,
+                      cnn_error *err)
+{
+    static const cuda_context context = {}; /* is asked nothing */
+    int64_t knobs[NAIVE_KNOB_COUNT] = {};
+    const cnn_request request = {&problem, CNN_BWD_W, NULL, knobs};
+    knobs[CUDA_KNOB_WORKSPACE_LIMIT] = limit_mib;
+    *launch = {};
+    launch->kernel = kernel.name;
+    return kernel.fit(&context, &request, launch, err);
+}
+
 static void who_is_refused_is_sent_to_an_algorithm_that_there_is(void **)
 {
-    static cuda_context context; /* a refusal asks nothing of it */
-    const cnn_conv_desc conv = many_weights(true);
-    cnn_fc_desc fc = {};
+    cnn_problem conv = {}, fc = {};
+    naive_launch launch;
     cnn_error err;
-    fc.mb = fc.ih = fc.iw = 1;
-    fc.ic = conv.ic;
-    fc.oc = conv.oc;
-    fc.bias = true;
-    assert_int_equal(naive_bwd_w_v3.check(&context, &conv, &err), CNN_UNSUPPORTED);
+    conv.u.conv = many_weights(true);
+    fc.u.fc.mb = fc.u.fc.ih = fc.u.fc.iw = 1;
+    fc.u.fc.ic = conv.u.conv.ic;
+    fc.u.fc.oc = conv.u.conv.oc;
+    fc.u.fc.bias = true;
+    assert_int_equal(fit(naive_bwd_w_v3, conv, 0, &launch, &err), CNN_UNSUPPORTED);
     assert_message(err, "use algorithm v2");
-    assert_int_equal(naive_fc_tiled[CNN_BWD_W].check(&context, &fc, &err), CNN_UNSUPPORTED);
+    assert_int_equal(fit(naive_fc_tiled_bwd_weights, fc, 0, &launch, &err), CNN_UNSUPPORTED);
     assert_message(err, "use algorithm naive");
+}
+
+static size_t workspace_within(int64_t limit_mib)
+{
+    cnn_problem p = {};
+    cnn_conv_desc *d = &p.u.conv;
+    naive_launch launch;
+    cnn_error err;
+    d->g = d->sh = d->sw = 1;
+    d->mb = 64;
+    d->ic = d->oc = d->ih = d->iw = d->oh = d->ow = 32;
+    d->kh = d->kw = 3;
+    d->ph = d->pw = 1;
+    assert_int_equal(fit(naive_bwd_w_v3, p, limit_mib, &launch, &err), CNN_OK);
+    return launch.workspace_bytes;
 }
 
 static void parts_of_the_batch_fit_the_workspace_limit(void **)
 {
-    static cuda_context context;
-    cnn_conv_desc d = {};
-    d.g = d.sh = d.sw = 1;
-    d.mb = 64;
-    d.ic = d.oc = d.ih = d.iw = d.oh = d.ow = 32;
-    d.kh = d.kw = 3;
-    d.ph = d.pw = 1;
-    context.knobs[CUDA_KNOB_WORKSPACE_LIMIT] = -1;
-    const size_t most = naive_bwd_w_v3.workspace(&context, &d), mib = (size_t)1 << 20;
-    assert_true(most > mib);
-    context.knobs[CUDA_KNOB_WORKSPACE_LIMIT] = 1;
-    const size_t less = naive_bwd_w_v3.workspace(&context, &d);
+    const size_t mib = (size_t)1 << 20, less = workspace_within(1);
+    assert_true(workspace_within(-1) > mib);
     assert_true(less > 0 && less <= mib);
-    context.knobs[CUDA_KNOB_WORKSPACE_LIMIT] = 0;
-    assert_true(naive_bwd_w_v3.workspace(&context, &d) == 0);
+    assert_true(workspace_within(0) == 0);
 }
 
 int main(void)

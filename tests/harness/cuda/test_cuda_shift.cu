@@ -119,20 +119,20 @@ template <typename T> static void gathers(const picture &p, bool cursor, bool ca
     make_images(&d, p, cursor, &m);
     gather_on_host(&m);
     if (captured) {
-        assert_int_equal(cuda_capture_begin(base(d), &err), CNN_OK);
+        assert_int_equal(cuda_capture.begin(base(d), &err), CNN_OK);
         assert_int_equal(cuda_gather(base(d), &m.device, &err), CNN_OK);
-        assert_int_equal(cuda_capture_end(base(d), &graph, &err), CNN_OK);
+        assert_int_equal(cuda_capture.end(base(d), &graph, &err), CNN_OK);
     }
     const size_t n = static_cast<size_t>(p.count), bytes = (n * m.width + BEHIND) * sizeof(T);
     const std::vector<unsigned char> poison(bytes, 0xff);
     for (int call = 0; call < p.calls; call++) {
-        assert_int_equal(cuda_upload(base(d), m.device.y, poison.data(), bytes, &err), CNN_OK);
-        assert_int_equal(captured ? cuda_graph_run(base(d), graph, &err) : cuda_gather(base(d), &m.device, &err),
+        assert_int_equal(cuda_memory.upload(base(d), m.device.y, poison.data(), bytes, &err), CNN_OK);
+        assert_int_equal(captured ? cuda_capture.run(base(d), graph, &err) : cuda_gather(base(d), &m.device, &err),
                          CNN_OK);
         expect_call(d, p, m, cursor ? static_cast<size_t>(call) * n : 0);
         if (cursor) assert_int_equal(get(d, m.device.cursor, 1)[0], (call + 1) * p.count);
     }
-    if (captured) cuda_graph_free(base(d), graph);
+    if (captured) cuda_capture.free(base(d), graph);
     close_device(&d);
 }
 

@@ -9,30 +9,22 @@
 
 static cnn_status answer;    /* of the operation */
 static cnn_status planned;   /* of prepare */
-static cnn_status sized;     /* of workspace */
+static size_t asked_for;     /* bytes of workspace, by prepare */
 static int questions, no_at; /* supports says no at this question, counted from 1; 0: never; -1: always */
 
-static cnn_status supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a, cnn_error *err)
+static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
-    (void)c, (void)p, (void)dir, (void)a;
+    (void)c, (void)request;
     questions++;
     return no_at == questions || no_at < 0 ? CNN_FAIL(err, CNN_UNSUPPORTED, "not this") : CNN_OK;
 }
 
 static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 {
-    (void)c, (void)plan;
+    (void)c;
+    plan->workspace_bytes = asked_for;
     return planned == CNN_OK ? CNN_OK : CNN_FAIL(err, planned, "found when planning");
 }
-
-static cnn_status workspace(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a, size_t *bytes,
-                            cnn_error *err)
-{
-    (void)c, (void)p, (void)dir, (void)a, (void)bytes;
-    return sized == CNN_OK ? CNN_OK : CNN_FAIL(err, sized, "too large");
-}
-
-static void release(cnn_context *c, cnn_plan *plan) { (void)c, (void)plan; }
 
 static cnn_status run(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
@@ -46,14 +38,10 @@ static cnn_status sync_now(cnn_context *c, cnn_error *err)
     return answer == CNN_OK ? CNN_OK : CNN_FAIL(err, answer, "as told");
 }
 
-static const cnn_impl impl = {.name = "told",
-                              .supports = supports,
-                              .workspace = workspace,
-                              .prepare = prepare,
-                              .release = release,
-                              .conv_fwd = run,
-                              .sync = sync_now};
-static const cnn_session session = {.impl = &impl};
+static const cnn_operations ops = {.struct_size = sizeof(cnn_operations), .conv_fwd = run};
+static const cnn_impl impl = {.name = "told", .supports = supports, .prepare = prepare, .sync = sync_now, .ops = &ops};
+static int64_t no_knobs[1];
+static const cnn_session session = {.impl = &impl, .knobs = no_knobs};
 static cnn_algorithm algorithm = {.name = "a", .ops = 1u << CNN_OP_CONV, .amplification = 1};
 
 static cnn_status plan_one(cnn_plan *plan, cnn_error *err)
@@ -62,7 +50,7 @@ static cnn_status plan_one(cnn_plan *plan, cnn_error *err)
     cnn_problem problem;
     questions = 0;
     assert_int_equal(cnn_problem_parse(CNN_OP_CONV, "mb1ic1ih4oc1kh3", &defaults, &problem, err), CNN_OK);
-    return cnn_plan_make(&session, &problem, CNN_FWD, &algorithm, plan, err);
+    return cnn_plan_make(&session, &(cnn_request){&problem, CNN_FWD, &algorithm, NULL}, plan, err);
 }
 
 /* ---- Tests. */
@@ -85,6 +73,7 @@ static void an_operation_runs_or_fails(void **state)
         assert_message(err, "as told");
     }
     answer = CNN_OK;
+    cnn_plan_release(&session, &plan);
 }
 
 static void what_cannot_refuse_does_not(void **state)
@@ -122,15 +111,19 @@ static void a_late_refusal_says_so(void **state)
     assert_string_equal(err.message, "not this");
 }
 
+/* As a refusal in disguise: more than there is. */
 static void a_workspace_cannot_refuse(void **state)
 {
     (void)state;
     cnn_plan plan;
     cnn_error err;
-    no_at = 0, planned = CNN_OK, sized = CNN_UNSUPPORTED;
-    assert_int_equal(plan_one(&plan, &err), CNN_INTERNAL);
-    assert_message(err, "workspace answered");
-    sized = CNN_OK;
+    no_at = 0, planned = CNN_OK, asked_for = (size_t)1 << 60;
+    for (int may = 0; may < 2; may++) {
+        algorithm.flags = may ? CNN_ALGO_MAY_REFUSE : 0;
+        assert_int_equal(plan_one(&plan, &err), CNN_INTERNAL);
+        assert_message(err, "told:a asks for 1152921504606846976 bytes of workspace");
+    }
+    asked_for = 0, algorithm.flags = 0;
 }
 
 static void a_gate_that_wavers_is_none(void **state)

@@ -16,9 +16,9 @@ typedef enum trick {
     LEAVES_A_FACTOR, /* drops TRANSFORMS, keeps the factor */
     CHANGES_MATH,
     CHANGES_DIR,
+    CHANGES_KNOBS,
     LATER, /* prepare keeps the address: it must not be the harness's own plan */
     IN_SUPPORTS,
-    IN_WORKSPACE,
     IN_THE_CALL,
     TRICKS
 } trick;
@@ -27,6 +27,7 @@ struct cnn_context {
     trick trick;
     cnn_plan *kept;
     int states, calls;
+    int64_t asked; /* the knob of the latest request */
 };
 
 static cnn_status probe(cnn_error *err)
@@ -60,19 +61,13 @@ static void spoil(const cnn_problem *problem, const cnn_algorithm *algorithm)
     a->flags |= CNN_ALGO_TRANSFORMS;
 }
 
-static cnn_status supports(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a, cnn_error *err)
+static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
-    (void)dir, (void)err;
-    if (c->trick == IN_SUPPORTS) spoil(p, a);
-    return CNN_OK;
-}
-
-static cnn_status workspace(cnn_context *c, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *a, size_t *bytes,
-                            cnn_error *err)
-{
-    (void)dir, (void)err;
-    if (c->trick == IN_WORKSPACE) spoil(p, a);
-    *bytes = 100;
+    c->asked = request->knobs[0];
+    if (request->knobs[0] == 3) return CNN_FAIL(err, CNN_UNSUPPORTED, "not with 3");
+    if (c->trick != IN_SUPPORTS) return CNN_OK;
+    spoil(request->problem, request->algorithm);
+    *(int64_t *)(uintptr_t)request->knobs = 7;
     return CNN_OK;
 }
 
@@ -82,7 +77,7 @@ static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
     cnn_algorithm *a = &plan->algorithm;
     plan->state = &c->states;
     c->states++;
-    plan->workspace_bytes += 28;
+    plan->workspace_bytes = 128;
     memset(plan->choice, 'x', sizeof plan->choice);
     if (c->trick == NARROWS) a->flags &= ~(uint32_t)CNN_ALGO_TRANSFORMS, a->amplification = 1;
     if (c->trick == RAISES) a->amplification = 1e30;
@@ -91,6 +86,7 @@ static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
     if (c->trick == LEAVES_A_FACTOR) a->flags = 0;
     if (c->trick == CHANGES_MATH) plan->problem.u.type.math = CNN_MATH_BF16;
     if (c->trick == CHANGES_DIR) plan->dir = CNN_BWD_D;
+    if (c->trick == CHANGES_KNOBS) plan->knobs = &c->asked;
     if (c->trick == LATER) c->kept = plan;
     return CNN_OK;
 }
@@ -117,20 +113,25 @@ static cnn_status act_fwd(cnn_context *c, const cnn_plan *plan, const cnn_map_fw
 static const cnn_algorithm algorithms[] = {
     {.name = "any", .doc = "", .ops = 1u << CNN_OP_ACT, .flags = CNN_ALGO_TRANSFORMS, .amplification = 16}};
 
+static const cnn_knob knob_table[] = {{.name = "k", .doc = "", .max = 9, .def = 5},
+                                      {.name = "c", .doc = "", .max = 9, .of_context = true}};
+static const cnn_operations ops = {.struct_size = sizeof(cnn_operations), .act_fwd = act_fwd};
+
 static const cnn_impl impl = {.abi_version = CNN_ABI_VERSION,
                               .struct_size = sizeof(cnn_impl),
                               .name = "tricky",
                               .doc = "",
                               .algorithms = algorithms,
                               .n_algorithms = 1,
+                              .knobs = knob_table,
+                              .n_knobs = 2,
                               .probe = probe,
                               .open = open_context,
                               .close = close_context,
                               .supports = supports,
-                              .workspace = workspace,
                               .prepare = prepare,
                               .release = release,
-                              .act_fwd = act_fwd};
+                              .ops = &ops};
 
 static const cnn_problem problem = {
     .op = CNN_OP_ACT, .u.act = {.t = {CNN_F32, CNN_NCHW, CNN_MATH_F32}, .mb = 3, .ic = 2, .ih = 4, .iw = 5}};
@@ -142,13 +143,16 @@ static cnn_status make(trick t, const cnn_algorithm *algorithm, cnn_plan *plan, 
     cnn_session session;
     assert_int_equal(cnn_session_open(&impl, &params, &session, err), CNN_OK);
     its_own = plan;
-    const cnn_status status = cnn_plan_make(&session, &problem, CNN_FWD, algorithm, plan, err);
+    const cnn_request request = {&problem, CNN_FWD, algorithm, NULL};
+    const cnn_status status = cnn_plan_make(&session, &request, plan, err);
     void *operands[CNN_MAX_OPERANDS] = {NULL};
     for (int i = 0; status == CNN_OK && i < 2; i++)
         assert_int_equal(cnn_run(&session, plan, operands, &(cnn_run_extra){.beta = 0}, err), CNN_OK);
     if (status == CNN_OK) {
         const cnn_plan as_run = *plan;
         assert_int_equal(session.context->calls, 2);
+        assert_int_equal(plan->knobs[0], 5);
+        assert_int_equal(session.knobs[0], 5);
         cnn_plan_release(&session, plan);
         *plan = as_run;
     }
@@ -181,11 +185,11 @@ static void what_prepare_may_set_is_taken(void **state)
 
 static void what_is_written_elsewhere_is_lost(void **state)
 {
-    static const trick tricks[] = {LATER, IN_SUPPORTS, IN_WORKSPACE, IN_THE_CALL};
+    static const trick tricks[] = {LATER, IN_SUPPORTS, IN_THE_CALL};
     cnn_plan plan;
     cnn_error err = {.message = ""};
     (void)state;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 3; i++) {
         assert_int_equal(make(tricks[i], algorithms, &plan, &err), CNN_OK);
         expect_untouched(&plan, 16, CNN_ALGO_TRANSFORMS);
     }
@@ -200,8 +204,9 @@ static void a_wider_promise_is_refused(void **state)
                  {TURNS_INTO_NAN, "raised its amplification from 16 to nan"},
                  {FLAGS, "changed its flags from 0x2 to 0x3"},
                  {LEAVES_A_FACTOR, "an amplification of 16 without TRANSFORMS"},
-                 {CHANGES_MATH, "changed the problem or the direction"},
-                 {CHANGES_DIR, "changed the problem or the direction"}};
+                 {CHANGES_MATH, "changed the problem, the direction or the knobs"},
+                 {CHANGES_DIR, "changed the problem, the direction or the knobs"},
+                 {CHANGES_KNOBS, "changed the problem, the direction or the knobs"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         cnn_plan plan;
@@ -228,10 +233,59 @@ static void a_factor_that_is_none_is_refused(void **state)
     }
 }
 
+/* Those of two layers may differ; a plan keeps its own, whatever becomes of the request's. */
+static void knobs_are_a_requests_own(void **state)
+{
+    const cnn_session_params params = {.threads = 1};
+    int64_t knobs[2][2] = {{1}, {2}};
+    cnn_session session;
+    cnn_plan plans[3];
+    cnn_error err;
+    (void)state;
+    its_own = NULL;
+    assert_int_equal(cnn_session_open(&impl, &params, &session, &err), CNN_OK);
+    for (int i = 0; i < 3; i++) {
+        const cnn_request request = {&problem, CNN_FWD, algorithms, i < 2 ? knobs[i] : NULL};
+        assert_int_equal(cnn_plan_make(&session, &request, &plans[i], &err), CNN_OK);
+        assert_int_equal(session.context->asked, i < 2 ? i + 1 : 5);
+    }
+    knobs[0][0] = 3;
+    assert_int_equal(cnn_supports(&session, &(cnn_request){&problem, CNN_FWD, algorithms, knobs[0]}, &err),
+                     CNN_UNSUPPORTED);
+    assert_message(err, "not with 3");
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(plans[i].knobs[0], i < 2 ? i + 1 : 5);
+        cnn_plan_release(&session, &plans[i]);
+    }
+    cnn_session_close(&session);
+}
+
+/* Launch parameters need no context of their own; knobs of the context do. */
+static void a_context_serves_all_launch_parameters(void **state)
+{
+    static const int64_t others[2][2] = {{7, 0}, {7, 1}};
+    const cnn_session_params params = {.threads = 1};
+    cnn_session session, other;
+    cnn_error err;
+    (void)state;
+    assert_int_equal(cnn_session_open(&impl, &params, &session, &err), CNN_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(cnn_session_with(&session, others[i], &other, &err), CNN_OK);
+        assert_int_equal(other.context == session.context, i == 0);
+        assert_int_equal(cnn_supports(&other, &(cnn_request){&problem, CNN_FWD, algorithms, NULL}, &err), CNN_OK);
+        assert_int_equal(other.context->asked, 7);
+        cnn_session_close(&other);
+        assert_int_equal(cnn_supports(&session, &(cnn_request){&problem, CNN_FWD, algorithms, NULL}, &err), CNN_OK);
+        assert_int_equal(session.context->asked, 5);
+    }
+    cnn_session_close(&session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_prepare_may_set_is_taken), cmocka_unit_test(what_is_written_elsewhere_is_lost),
-        cmocka_unit_test(a_wider_promise_is_refused), cmocka_unit_test(a_factor_that_is_none_is_refused)};
+        cmocka_unit_test(a_wider_promise_is_refused),    cmocka_unit_test(a_factor_that_is_none_is_refused),
+        cmocka_unit_test(knobs_are_a_requests_own),      cmocka_unit_test(a_context_serves_all_launch_parameters)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

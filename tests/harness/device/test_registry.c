@@ -1,8 +1,11 @@
 /* test_registry.c: choosing implementations and algorithms, setting knobs, opening sessions. */
 #include "tests/unit.h"
 
-#include "harness/device/impl.h"
+#include "harness/device/registry.h"
 #include "harness/problem/names.h"
+#include "harness/problem/problem.h"
+
+#include <stdlib.h>
 
 static void choices_take_names_and_globs(void **state)
 {
@@ -81,53 +84,193 @@ static void a_foreign_interface_version_is_refused(void **state)
     other.abi_version++;
     assert_int_equal(cnn_session_open(&other, &params, &session, &err), CNN_UNAVAILABLE);
     assert_message(err, "interface version");
+    /* of another version nothing else is read, nor need it be there */
+    uint32_t *first = malloc(2 * sizeof *first);
+    assert_non_null(first);
+    first[0] = 1, first[1] = 712;
+    assert_int_equal(cnn_impl_check((const cnn_impl *)(const void *)first, &err), CNN_UNAVAILABLE);
+    assert_message(err, "interface version 1");
+    assert_message(err, "impl_template/README.md");
+    free(first);
 }
+
+/* ---- Tables: whole, or not there. */
 
 /* Any function: what matters is that the slot is filled. */
 static void nothing(void) {}
 
-static void slots_that_go_together_are_refused_alone(void **state)
+static const struct {
+    const char *table, *function;
+    size_t at, offset, size; /* of the table's pointer, of the function in the table, of the table */
+} functions[] = {
+#define FUNCTION(table, name) #table, #name, offsetof(cnn_impl, table), offsetof(cnn_##table, name), sizeof(cnn_##table)
+    {FUNCTION(memory, alloc)},      {FUNCTION(memory, free)},   {FUNCTION(memory, upload)},
+    {FUNCTION(memory, download)},   {FUNCTION(memory, copy)},   {FUNCTION(memory, fill)},
+    {FUNCTION(memory, available)},  {FUNCTION(timing, start)},  {FUNCTION(timing, stop)},
+    {FUNCTION(capture, begin)},     {FUNCTION(capture, end)},   {FUNCTION(capture, run)},
+    {FUNCTION(capture, free)},      {FUNCTION(profile, open)},  {FUNCTION(profile, close)},
+    {FUNCTION(profile, use)},       {FUNCTION(profile, lap)},   {FUNCTION(profile, read)},
+    {FUNCTION(ranges, push)},       {FUNCTION(ranges, pop)},    {FUNCTION(uploads, host_alloc)},
+    {FUNCTION(uploads, host_free)}, {FUNCTION(uploads, start)}, {FUNCTION(uploads, use)},
+    {FUNCTION(uploads, drain)},     {FUNCTION(peaks, open)},    {FUNCTION(peaks, run)},
+    {FUNCTION(peaks, close)},       {FUNCTION(stepping, open)}, {FUNCTION(stepping, run)},
+    {FUNCTION(stepping, close)},
+#undef FUNCTION
+};
+
+/* The least that there can be: no table but ops, which has no operation. */
+static cnn_impl lone(void)
 {
-    (void)state;
-    static const struct {
-        const char *has, *lacks;
-        size_t offset;
-    } alone[] = {{"alloc", "free", offsetof(cnn_impl, alloc)},
-                 {"memory_free", "alloc", offsetof(cnn_impl, memory_free)},
-                 {"timer_start", "timer_stop", offsetof(cnn_impl, timer_start)},
-                 {"capture_begin", "capture_end", offsetof(cnn_impl, capture_begin)},
-                 {"lap", "laps_open", offsetof(cnn_impl, lap)},
-                 {"range_pop", "range_push", offsetof(cnn_impl, range_pop)},
-                 {"upload_async", "host_alloc", offsetof(cnn_impl, upload_async)},
-                 {"prepare", "release", offsetof(cnn_impl, prepare)},
-                 {"step_open", "step_run", offsetof(cnn_impl, step_open)},
-                 {"peak_run", "n_peaks", offsetof(cnn_impl, peak_run)}};
+    static const cnn_operations none = {.struct_size = sizeof(cnn_operations)};
     cnn_error err;
     const cnn_impl *cpu = cnn_impl_find(NULL, "cpu", &err);
-    assert_int_equal(cnn_impl_check(cpu, &err), CNN_OK);
-    for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
+    return (cnn_impl){.abi_version = CNN_ABI_VERSION,
+                      .struct_size = sizeof(cnn_impl),
+                      .name = "lone",
+                      .doc = "nobody is with it",
+                      .algorithms = cpu->algorithms,
+                      .n_algorithms = 1,
+                      .probe = cpu->probe,
+                      .open = cpu->open,
+                      .close = cpu->close,
+                      .supports = cpu->supports,
+                      .ops = &none};
+}
+
+static void a_table_is_whole_or_not_there(void **state)
+{
+    (void)state;
+    cnn_error err;
+    assert_int_equal(cnn_impl_check(cnn_impl_find(NULL, "cpu", &err), &err), CNN_OK);
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        void (*const some)(void) = nothing, (*const none)(void) = NULL;
+        union {
+            cnn_memory memory; /* the largest */
+            cnn_peaks peaks;
+        } table;
+        const void *const there = &table;
         char sentence[CNN_MESSAGE_MAX];
-        void (*const some)(void) = nothing;
-        cnn_impl impl = {.abi_version = CNN_ABI_VERSION,
-                         .struct_size = sizeof impl,
-                         .name = "lone",
-                         .doc = "nobody is with it",
-                         .algorithms = cpu->algorithms,
-                         .n_algorithms = 1,
-                         .probe = cpu->probe,
-                         .open = cpu->open,
-                         .close = cpu->close,
-                         .supports = cpu->supports};
+        cnn_impl impl = lone();
         assert_int_equal(cnn_impl_check(&impl, &err), CNN_OK);
-        memcpy((char *)&impl + alone[i].offset, &some, sizeof some);
+        assert_true(functions[i].size <= sizeof table);
+        for (size_t k = 0; k < functions[i].size; k += sizeof some) memcpy((char *)&table + k, &some, sizeof some);
+        if (strcmp(functions[i].table, "peaks") == 0) table.peaks.count = 1;
+        memcpy((char *)&impl + functions[i].at, &there, sizeof there);
+        assert_int_equal(cnn_impl_check(&impl, &err), CNN_OK);
+        memcpy((char *)&table + functions[i].offset, &none, sizeof none);
         assert_int_equal(cnn_impl_check(&impl, &err), CNN_UNAVAILABLE);
-        snprintf(sentence, sizeof sentence, "lone has %s, but no %s:", alone[i].has, alone[i].lacks);
+        snprintf(sentence, sizeof sentence, "%s has no %s:", functions[i].table, functions[i].function);
         assert_message(err, sentence);
     }
-    cnn_impl impl = *cpu;
-    impl.peak_open = NULL;
+}
+
+static void ceilings_are_counted(void **state)
+{
+    (void)state;
+    static const int counts[] = {-1, 1000000};
+    cnn_error err;
+    cnn_impl impl = *cnn_impl_find(NULL, "cpu", &err);
+    cnn_peaks peaks = *impl.peaks;
+    impl.peaks = &peaks;
+    for (int i = 0; i < 2; i++) {
+        char sentence[CNN_MESSAGE_MAX];
+        peaks.count = counts[i];
+        assert_int_equal(cnn_impl_check(&impl, &err), CNN_UNAVAILABLE);
+        snprintf(sentence, sizeof sentence, "peaks->count is %d, but must be", counts[i]);
+        assert_message(err, sentence);
+    }
+}
+
+/* ---- Tables of another size: of an older cnn.h, or of none. */
+
+static void sizes_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {0, 4, 8, sizeof(cnn_impl) + 8, 1000000, UINT32_MAX};
+    static const uint32_t ops_sizes[] = {0, 3, sizeof(cnn_operations) + 8, UINT32_MAX};
+    cnn_error err;
+    cnn_impl impl = *cnn_impl_find(NULL, "cpu", &err);
+    cnn_operations ops = *impl.ops;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        impl.struct_size = sizes[i];
+        assert_int_equal(cnn_impl_check(&impl, &err), CNN_UNAVAILABLE);
+        assert_message(err, "struct_size is ");
+    }
+    impl.struct_size = sizeof impl, impl.ops = &ops;
+    assert_int_equal(cnn_impl_check(&impl, &err), CNN_OK);
+    for (size_t i = 0; i < sizeof ops_sizes / sizeof *ops_sizes; i++) {
+        ops.struct_size = ops_sizes[i];
+        assert_int_equal(cnn_impl_check(&impl, &err), CNN_UNAVAILABLE);
+        assert_message(err, "ops->struct_size is ");
+    }
+    impl.ops = NULL;
     assert_int_equal(cnn_impl_check(&impl, &err), CNN_UNAVAILABLE);
-    assert_message(err, "has n_peaks, but no peak_open");
+    assert_message(err, "ops");
+}
+
+/* What lies behind a smaller table is not read, whatever it is. */
+static void a_smaller_table_is_taken(void **state)
+{
+    (void)state;
+    const size_t end = offsetof(cnn_impl, memory);
+    cnn_error err;
+    cnn_impl old = *cnn_impl_find(NULL, "cpu", &err);
+    assert_true(old.profile != NULL && old.peaks != NULL);
+    memset((char *)&old + end, 0xff, sizeof old - end);
+    old.struct_size = (uint32_t)end;
+    assert_int_equal(cnn_impl_check(&old, &err), CNN_OK);
+    cnn_impl_copy copy;
+    assert_int_equal(cnn_impl_take(&old, &copy, &err), CNN_OK);
+    const cnn_impl *now = &copy.impl;
+    assert_true(now->memory == NULL && now->timing == NULL && now->capture == NULL && now->profile == NULL);
+    assert_true(now->ranges == NULL && now->uploads == NULL && now->peaks == NULL && now->stepping == NULL);
+    assert_string_equal(now->name, "cpu");
+    assert_ptr_equal(now->ops->conv_fwd, old.ops->conv_fwd);
+    assert_ptr_equal(now->ops->gather, old.ops->gather);
+}
+
+/* Runs `act`, or `add`, through a table. */
+static cnn_status run_one(const cnn_impl *impl, cnn_op op, const char *text, cnn_error *err)
+{
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    const cnn_session_params params = {.threads = 1};
+    float x[2][8] = {{-1, 2, -3, 4, -5, 6, -7, 8}, {0}}, y[8] = {0};
+    void *const operands[CNN_MAX_OPERANDS] = {x[0], op == CNN_OP_ADD ? x[1] : y, y};
+    cnn_session session;
+    cnn_algorithm algorithm;
+    cnn_problem problem;
+    cnn_plan plan;
+    assert_int_equal(cnn_problem_parse(op, text, &defaults, &problem, err), CNN_OK);
+    assert_int_equal(cnn_session_open(impl, &params, &session, err), CNN_OK);
+    assert_int_equal(cnn_algorithm_pick(&session, &problem, CNN_FWD, NULL, &algorithm, err), CNN_OK);
+    assert_int_equal(cnn_plan_make(&session, &(cnn_request){&problem, CNN_FWD, &algorithm, NULL}, &plan, err), CNN_OK);
+    const cnn_status status = cnn_run(&session, &plan, operands, &(cnn_run_extra){.beta = 0}, err);
+    for (int i = 0; status == CNN_OK && i < 8; i++)
+        assert_true(y[i] == (x[0][i] > 0 || op == CNN_OP_ADD ? x[0][i] : 0));
+    cnn_plan_release(&session, &plan);
+    cnn_session_close(&session);
+    return status;
+}
+
+static void operations_that_came_later_are_not_there(void **state)
+{
+    (void)state;
+    const size_t end = offsetof(cnn_operations, add_fwd);
+    cnn_error err;
+    cnn_impl old = *cnn_impl_find(NULL, "cpu", &err);
+    cnn_operations ops = *old.ops;
+    cnn_impl_copy copy;
+    old.ops = &ops;
+    assert_int_equal(cnn_impl_take(&old, &copy, &err), CNN_OK);
+    assert_int_equal(run_one(&copy.impl, CNN_OP_ADD, "mb1ic2ih2", &err), CNN_OK);
+    memset((char *)&ops + end, 0xff, sizeof ops - end);
+    ops.struct_size = (uint32_t)end;
+    assert_int_equal(cnn_impl_take(&old, &copy, &err), CNN_OK);
+    assert_true(copy.impl.ops->add_fwd == NULL && copy.impl.ops->optimizer_step == NULL);
+    assert_null(copy.impl.ops->gather);
+    assert_int_equal(run_one(&copy.impl, CNN_OP_ACT, "relu:mb1ic2ih2", &err), CNN_OK);
+    assert_int_not_equal(run_one(&copy.impl, CNN_OP_ADD, "mb1ic2ih2", &err), CNN_OK);
+    assert_message(err, "cpu has no add_fwd");
 }
 
 static cnn_status opens_without_a_word(const cnn_open_params *params, cnn_context **context, cnn_error *err)
@@ -182,7 +325,11 @@ int main(void)
         cmocka_unit_test(wrong_choices_offer_the_nearest),
         cmocka_unit_test(settings_are_checked_against_the_table),
         cmocka_unit_test(a_foreign_interface_version_is_refused),
-        cmocka_unit_test(slots_that_go_together_are_refused_alone),
+        cmocka_unit_test(a_table_is_whole_or_not_there),
+        cmocka_unit_test(ceilings_are_counted),
+        cmocka_unit_test(sizes_that_cannot_be_are_refused),
+        cmocka_unit_test(a_smaller_table_is_taken),
+        cmocka_unit_test(operations_that_came_later_are_not_there),
         cmocka_unit_test(a_slot_that_fails_without_a_word_gets_a_sentence),
         cmocka_unit_test(an_implementation_without_algorithms_is_refused),
         cmocka_unit_test(memory_that_does_not_fit_is_refused_before_it_is_taken),

@@ -268,7 +268,7 @@ static void test_refusals(void **state)
     expect_refusal(&session, n, &data, false, CNN_BAD_ARGUMENT, "batch 11", "10 training images");
     expect_refusal(&session, n, &other, false, CNN_BAD_ARGUMENT, "1 x 8 x 8", "1 x 9 x 9");
     expect_refusal(&session, two, &data, false, CNN_BAD_ARGUMENT, "2 classes", "10");
-    if (session.impl->step_open == NULL)
+    if (session.impl->stepping == NULL)
         expect_refusal(&session, two, NULL, true, CNN_UNSUPPORTED, session.impl->name, "train step");
 
     trainer_params params = {.fused = false};

@@ -120,7 +120,7 @@ static void test_same_bits(void **state)
         const cnn_impl *impl = cnn_impl_at(NULL, i);
         cnn_session session;
         cnn_error why;
-        if (impl->capture_begin == NULL || cnn_session_open(impl, &params, &session, &why) != CNN_OK) continue;
+        if (impl->capture == NULL || cnn_session_open(impl, &params, &session, &why) != CNN_OK) continue;
         for (int a = 0; a < impl->n_algorithms; a++)
             if (impl->algorithms[a].ops & 1u << CNN_OP_CONV && impl->algorithms[a].flags & CNN_ALGO_DETERMINISTIC)
                 check_algorithm(&session, impl->algorithms[a].name, &data);
@@ -134,7 +134,7 @@ static bool any_device(void)
     for (int i = 0; i < cnn_impl_count(NULL); i++) {
         cnn_error why;
         const cnn_impl *impl = cnn_impl_at(NULL, i);
-        if (impl->capture_begin == NULL) continue;
+        if (impl->capture == NULL) continue;
         if (impl->probe(&why) == CNN_OK) return true;
         printf("%s: %s\n", impl->name, why.message);
     }

@@ -178,7 +178,7 @@ static void test_refused(void **state)
     cnn_network *n = build_net(net_text, CNN_F32, CNN_NCHW, BATCH);
     static cnn_impl bare;
     bare = *cnn_impl_mock();
-    bare.laps_open = NULL, bare.laps_close = NULL, bare.laps_use = NULL, bare.lap = NULL, bare.laps_read = NULL;
+    bare.profile = NULL;
     OK(cnn_session_open(&bare, &open, &session, err));
     OK(cnn_optimizer_parse("sgd", &params.optimizer, err));
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);

@@ -103,9 +103,9 @@ static void environment_names_machine_and_build(void **state)
 
 static void knobs_at_their_default_are_left_out(void **state)
 {
-    static const cnn_knob knobs[] = {{"tile", "", 1, 64, 8, NULL, 0}, {"isa", "", 0, 2, 2, NULL, 0}};
+    static const cnn_knob knobs[] = {{"tile", "", 1, 64, 8, NULL, 0, false}, {"isa", "", 0, 2, 2, NULL, 0, true}};
     cnn_impl impl = {.name = "fake", .knobs = knobs, .n_knobs = 2};
-    cnn_session session = {&impl, NULL, 3, 0, (int64_t[]){16, 2}};
+    cnn_session session = {.impl = &impl, .threads = 3, .knobs = (int64_t[]){16, 2}};
     char text[1024];
     cnn_error err;
     record_sink *sink;
@@ -156,7 +156,7 @@ static void describe_fake(cnn_context *context, cnn_put_fn *put, void *user)
 static void memory_that_runs_out_leaves_no_record(void **state)
 {
     cnn_impl impl = {.name = "fake", .describe = describe_fake};
-    const cnn_session session = {&impl, NULL, 1, 0, NULL};
+    const cnn_session session = {.impl = &impl, .threads = 1};
     char text[8192];
     cnn_error err;
     record_sink *sink;

@@ -1,0 +1,157 @@
+/* cnn/shape.h: what kernels need to know of shapes, sizes and names, in functions of a line or a few. Not part of
+ * cnn.h, for whom needs it; host code. 64-bit, overflow checked. */
+#ifndef CNN_SHAPE_H
+#define CNN_SHAPE_H
+
+#include "net.h"
+
+/* ---- Names: "?" of a value that there is not. */
+#define CNN_TEXT(id, text) text,
+#define CNN_DTYPE_TEXT(id, text, bytes) text,
+#define CNN_DTYPE_NAMES(X) CNN_DTYPE_LIST(CNN_DTYPE_TEXT)
+#define CNN_NAME(function, type, LIST)                                                                                 \
+    static inline const char *function(type value)                                                                     \
+    {                                                                                                                  \
+        static const char *const names[] = {LIST(CNN_TEXT)};                                                           \
+        return (size_t)value < sizeof names / sizeof names[0] ? names[value] : "?";                                    \
+    }
+CNN_NAME(cnn_status_name, cnn_status, CNN_STATUS_LIST)               /* "ok", "bad argument", ... */
+CNN_NAME(cnn_dtype_name, cnn_dtype, CNN_DTYPE_NAMES)                 /* "f32", "f64" */
+CNN_NAME(cnn_layout_name, cnn_layout, CNN_LAYOUT_LIST)               /* "nchw", "nhwc" */
+CNN_NAME(cnn_math_name, cnn_math, CNN_MATH_LIST)                     /* "f32", "tf32", ... */
+CNN_NAME(cnn_dir_name, cnn_dir, CNN_DIR_LIST)                        /* "FWD", "BWD_D", "BWD_W" */
+CNN_NAME(cnn_pool_name, cnn_pool_kind, CNN_POOL_LIST)                /* "max", "avg", ... */
+CNN_NAME(cnn_act_name, cnn_act_kind, CNN_ACT_LIST)                   /* "identity", "relu", ... */
+CNN_NAME(cnn_optimizer_name, cnn_optimizer_kind, CNN_OPTIMIZER_LIST) /* "sgd", "momentum", ... */
+CNN_NAME(cnn_param_role_name, cnn_param_role, CNN_PARAM_LIST)        /* "weight", "bias", ... */
+#define CNN_OP_TEXT(id, name, dirs) #name,
+#define CNN_OP_NAMES(X) CNN_OP_LIST(CNN_OP_TEXT)
+CNN_NAME(cnn_op_name, cnn_op, CNN_OP_NAMES) /* "conv", "fc", "pool", ... */
+
+/* Bytes of one number; 0 of a type that there is not. */
+static inline size_t cnn_dtype_size(cnn_dtype dtype)
+{
+#define CNN_SIZE(id, text, bytes) bytes,
+    static const size_t sizes[] = {CNN_DTYPE_LIST(CNN_SIZE)};
+    return (size_t)dtype < CNN_DTYPE_COUNT ? sizes[dtype] : 0;
+}
+
+/* The directions a problem has: a mask of 1 << cnn_dir (batch norm in inference has no backward). */
+static inline uint32_t cnn_op_dirs(const cnn_problem *problem)
+{
+#define CNN_OP_DIRS(id, name, dirs) dirs,
+    static const uint32_t all[] = {CNN_OP_LIST(CNN_OP_DIRS)};
+    if ((size_t)problem->op >= CNN_OP_COUNT) return 0;
+    return problem->op == CNN_OP_BATCHNORM && problem->u.batchnorm.inference ? 1u << CNN_FWD : all[problem->op];
+}
+
+/* State vectors an optimizer keeps beside the weights: 0, 1 or 2. */
+static inline int cnn_optimizer_states(cnn_optimizer_kind kind)
+{
+    return kind == CNN_SGD ? 0 : kind == CNN_ADAM ? 2 : 1;
+}
+
+/* ---- Products: a*b*... ; false on overflow of int64_t (or a negative factor). */
+static inline bool cnn_mul(int64_t a, int64_t b, int64_t *product)
+{
+    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, product);
+}
+
+static inline bool cnn_mul4(int64_t a, int64_t b, int64_t c, int64_t d, int64_t *product)
+{
+    int64_t ab, cd;
+    return cnn_mul(a, b, &ab) && cnn_mul(c, d, &cd) && cnn_mul(ab, cd, product);
+}
+
+/* ---- Windows. */
+
+/* Spatial extent of a dilated kernel: (k-1)*(d+1)+1. */
+static inline int64_t cnn_extent(int64_t k, int64_t d) { return (k - 1) * (d + 1) + 1; }
+
+/* Output size (thesis eq. 3.3), floor division; <= 0 when the kernel does not fit. */
+static inline int64_t cnn_out_size(int64_t i, int64_t k, int64_t s, int64_t pl, int64_t pr, int64_t d)
+{
+    const int64_t room = i + pl + pr - cnn_extent(k, d);
+    return room < 0 ? 0 : room / s + 1;
+}
+
+/* Right padding that makes the output exactly o; may be negative. */
+static inline int64_t cnn_right_pad(int64_t i, int64_t o, int64_t k, int64_t s, int64_t pl, int64_t d)
+{
+    return (o - 1) * s + cnn_extent(k, d) - i - pl;
+}
+
+/* [*first, *last): taps t of a kernel of k at output position o that fall inside 0 <= o*s - p + t*(d+1) < i. */
+static inline void cnn_tap_range(int64_t o, int64_t i, int64_t k, int64_t s, int64_t p, int64_t d, int64_t *first,
+                                 int64_t *last)
+{
+    const int64_t step = d + 1, start = o * s - p; /* tap t reads start + t*step */
+    int64_t f = start >= 0 ? 0 : (-start + step - 1) / step;
+    int64_t l = i - start <= 0 ? 0 : (i - start + step - 1) / step;
+    if (f > k) f = k;
+    if (l > k) l = k;
+    *first = f;
+    *last = l < f ? f : l;
+}
+
+/* Of one axis: input positions that some tap reads, taps that read any, outputs that do. Takes o + k steps. */
+typedef struct cnn_axis_use {
+    int64_t pixels, taps, outputs;
+} cnn_axis_use;
+static inline int64_t cnn_greatest_divisor(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Tap t of output o reads what tap t + s/g of output o - (d+1)/g has read, g being the greatest divisor of s and d+1:
+ * new to an output are only the taps that have no such counterpart. */
+static inline cnn_axis_use cnn_use_of_axis(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, int64_t d)
+{
+    const int64_t step = d + 1, g = cnn_greatest_divisor(s, step);
+    cnn_axis_use use = {0, 0, 0};
+    for (int64_t at = 0; at < o; at++) {
+        int64_t first, last;
+        cnn_tap_range(at, i, k, s, p, d, &first, &last);
+        use.outputs += last > first;
+        if (at >= step / g && first < k - s / g) first = k - s / g;
+        if (last > first) use.pixels += last - first;
+    }
+    for (int64_t t = 0; t < k; t++) {
+        const int64_t before = p - t * step; /* how far before the input the first output's tap lies */
+        const int64_t at = before > 0 ? (before + s - 1) / s : 0;
+        use.taps += at < o && at * s - before < i;
+    }
+    return use;
+}
+
+/* Position in memory of element (n,c,h,w) of a tensor with C channels, H x W. */
+static inline int64_t cnn_offset(cnn_layout layout, int64_t C, int64_t H, int64_t W, int64_t n, int64_t c, int64_t h,
+                                 int64_t w)
+{
+    return layout == CNN_NCHW ? ((n * C + c) * H + h) * W + w : ((n * H + h) * W + w) * C + c;
+}
+
+/* ---- The knob workspace_limit, which every implementation has that takes workspace, and which --workspace-limit sets:
+ * the most MiB that a convolution or FC may take. */
+
+/* Its row in a list of knobs. */
+#define CNN_KNOB_WORKSPACE_LIMIT(KNOB)                                                                                 \
+    KNOB(WORKSPACE_LIMIT, "workspace_limit",                                                                           \
+         "most MiB of workspace that a convolution or FC may take; 0: none; -1: no limit", -1, 1 << 20, -1)
+
+/* In bytes; SIZE_MAX without a limit. */
+static inline size_t cnn_workspace_limit(int64_t mib) { return mib >= 0 ? (size_t)mib << 20 : SIZE_MAX; }
+
+static inline cnn_status cnn_workspace_check(int64_t mib, size_t bytes, cnn_error *err)
+{
+    if (bytes <= cnn_workspace_limit(mib)) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "%zu bytes of workspace are needed, and the knob workspace_limit allows %zu",
+                    bytes, cnn_workspace_limit(mib));
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* plan.c: from a request to a plan, and from a plan to a kernel: the algorithm's id picks the row, the direction its
+ * function. */
+#include "impl_cpu/cpu.h"
+
+#include <stdlib.h>
+
+static const cpu_kernels *kernels_of(cnn_op op, int64_t id)
+{
+    if (op == CNN_OP_FC) return id == CPU_GEMM ? &cpu_fc_gemm : &cpu_fc_naive;
+    return id == CPU_DIRECT ? &cpu_conv_direct : id == CPU_IM2COL ? &cpu_conv_im2col : &cpu_conv_naive;
+}
+
+cnn_status cpu_plan(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
+{
+    const cnn_problem *p = r->problem;
+    *bytes = p->op == CNN_OP_LOSS ? cpu_loss_workspace(&p->u.loss, r->dir) : 0;
+    if (p->op != CNN_OP_CONV && p->op != CNN_OP_FC) return CNN_OK;
+    cpu_plan_fn *const plan = kernels_of(p->op, r->algorithm->id)->plan;
+    return plan ? plan(cpu, r, state, bytes, err) : CNN_OK;
+}
+
+cnn_status cpu_prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
+{
+    const cnn_request r = {&plan->problem, plan->dir, &plan->algorithm, plan->knobs};
+    return cpu_plan((const cpu_context *)context, &r, &plan->state, &plan->workspace_bytes, err);
+}
+
+void cpu_release(cnn_context *context, cnn_plan *plan)
+{
+    (void)context;
+    free(plan->state);
+}
+
+cnn_status cpu_weighted_run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    const cpu_kernels *kernels = kernels_of(plan->problem.op, plan->algorithm.id);
+    return kernels->run[plan->dir]((const cpu_context *)context, plan, args, err);
+}
