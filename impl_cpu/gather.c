@@ -1,5 +1,5 @@
 /* gather.c: makes a batch of the shuffled data set: rows (images) and labels picked by index. */
-#include "harness/device/gather.h"
+#include "harness/cpu/gather.h"
 #include "ops.h"
 
 typedef struct gather_job {

@@ -2,8 +2,7 @@
  *
  * The weights' K runs over (c,h,w). An NHWC image's runs over (h,w,c), so there the weights, or dw, go through a copy
  * in that order (pad.cu with no padding), unless the image is one channel or one pixel and both orders are the same. */
-#include "harness/problem/names.h"
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 #include "impl_cuda_im2col/im2col.h"
 
 #include <limits.h>

@@ -1,6 +1,5 @@
 /* plan.c: how one direction of one convolution is cut into chunks of images, and where its workspace holds what. */
-#include "harness/problem/names.h"
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 #include "impl_cuda_im2col/im2col.h"
 
 #include <limits.h>

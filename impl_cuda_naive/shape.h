@@ -5,9 +5,8 @@
 #ifndef IMPL_CUDA_NAIVE_SHAPE_H
 #define IMPL_CUDA_NAIVE_SHAPE_H
 
+#include "harness/cnn/shape.h"
 #include "harness/cuda/launch.h"
-#include "harness/problem/names.h"
-#include "harness/problem/shape.h"
 #include "impl_cuda_naive/naive.h"
 
 #include <stdint.h>

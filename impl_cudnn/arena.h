@@ -3,7 +3,7 @@
 #ifndef IMPL_CUDNN_ARENA_H
 #define IMPL_CUDNN_ARENA_H
 
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 #include "impl_cudnn/context.h"
 
 typedef struct cudnn_arena {

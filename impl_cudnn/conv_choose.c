@@ -2,7 +2,7 @@
  * Both must fit the workspace limit and the math, and be deterministic where only that is asked for. */
 #include "impl_cudnn/conv_choose.h"
 
-#include "harness/problem/names.h"
+#include "harness/cnn/shape.h"
 #include "impl_cudnn/conv_algorithms.h"
 
 /* ---- What may be chosen. */

@@ -2,7 +2,7 @@
  * that is not the left one, and more than 32 bits. */
 #include "impl_cudnn/conv_open.h"
 
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* fc.c: y[mb][oc] = x[mb][K] * w[oc][K]' and its two gradients, K the elements of an image, each one cuBLAS product. */
 #include "impl_cudnn/fc.h"
 
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 
 #include <limits.h>
 

@@ -4,7 +4,7 @@
  * does, and throws it away. `prepare` builds it again and keeps it. */
 #include "impl_cudnn/graph.h"
 
-#include "harness/problem/names.h"
+#include "harness/cnn/shape.h"
 #include "impl_cudnn/graph_find.h"
 #include "impl_cudnn/graph_notes.h"
 

@@ -5,7 +5,7 @@
  * the rounding bound grows; some add in an order that varies. */
 #include "impl_cudnn/graph_notes.h"
 
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 #include "impl_cudnn/amplification.h"
 
 #include <math.h>

@@ -5,8 +5,7 @@
  * is cuDNN's own, aligned, and behind it the scratch output. */
 #include "impl_cudnn/graph_plan.h"
 
-#include "harness/problem/names.h"
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 #include "impl_cudnn/graph_propose.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * two calls; both are proposed. */
 #include "impl_cudnn/graph_propose.h"
 
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 
 /* Where the kernel would not fit if the right were padded as the left is, cuDNN 9.14's heuristics end the process (seen
  * on BWD_W). They are not asked then. */

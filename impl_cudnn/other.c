@@ -1,7 +1,7 @@
 /* other.c: gate, prepare and release of the operations that are neither conv nor FC. */
 #include "impl_cudnn/other.h"
 
-#include "harness/problem/names.h"
+#include "harness/cnn/shape.h"
 
 static void close_state(other_state *s)
 {

@@ -1,7 +1,7 @@
 /* tensor.c: tensors' descriptors. */
 #include "impl_cudnn/tensor.h"
 
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 
 #include <limits.h>
 

@@ -7,8 +7,8 @@
 #define HARNESS_CUDA_CUDA_H
 
 #include "harness/cnn.h"
+#include "harness/cnn/shape.h"
 #include "harness/cuda/platform.h"
-#include "harness/device/workspace_limit.h"
 
 #ifdef __cplusplus
 extern "C" {

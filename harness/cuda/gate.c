@@ -1,7 +1,6 @@
 /* gate.c: the questions that every CUDA implementation's `supports` asks, and what its `prepare` keeps. */
+#include "harness/cnn/shape.h"
 #include "harness/cuda/cuda.h"
-#include "harness/problem/names.h"
-#include "harness/problem/shape.h"
 
 #include <limits.h>
 #include <stdlib.h>

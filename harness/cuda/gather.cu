@@ -2,9 +2,9 @@
  * packs. With a cursor, the position in the order lives on the device, and a captured step can be replayed.
  * Bottleneck: memory; rows lie anywhere, but each is contiguous. Images that are moved are copied word by word, for a
  * pack does not stay one. */
+#include "harness/cnn/shape.h"
 #include "harness/cuda/counter.h"
 #include "harness/cuda/launch.h"
-#include "harness/problem/names.h"
 
 /* Copies rows of `words` elements of type W. */
 template <typename W>

@@ -3,9 +3,9 @@
  * The whole parameter vector is one array, so an update is one pass over it. What is the same for each element (the
  * rate after its decay, Adam's bias corrections with their powers) two threads of each block compute in double. The
  * step counter is moved on in the same launch (counter.h). Bottleneck: for small networks the launch, else memory. */
+#include "harness/cnn/shape.h"
 #include "harness/cuda/counter.h"
 #include "harness/cuda/pack.h"
-#include "harness/problem/shape.h"
 
 template <typename T> struct optimizer_vectors {
     T *w, *state[2];

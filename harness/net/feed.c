@@ -6,8 +6,8 @@
  * Images on the host: a batch is gathered into a staging buffer and uploaded, by two lanes in turn: while the device
  * computes on one, the host fills the other. */
 #include "harness/base/clock.h"
+#include "harness/cpu/gather.h"
 #include "harness/device/call.h"
-#include "harness/device/gather.h"
 #include "harness/problem/names.h"
 #include "trainer_parts.h"
 
@@ -157,7 +157,7 @@ static cnn_status gather_on_device(trainer *t, int lane, int set, int64_t first,
     args.y_labels = trainer_at(t, t->batch_labels_at[lane]);
     args.cursor = by_cursor ? trainer_at(t, t->cursor_at) : NULL;
     return s->impl->ops->gather != NULL ? CNN_CALL(s->impl, ops->gather, err, s->context, &args, err)
-                                   : copy_rows(t, &args, t->order + first, err);
+                                        : copy_rows(t, &args, t->order + first, err);
 }
 
 /* Waits until the lane's staging buffer may be filled again. */

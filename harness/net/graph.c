@@ -96,6 +96,7 @@ void trainer_graphs_free(trainer *t)
             for (int set = 0; set < SETS; set++) {
                 const trainer_batch *batch = &t->batches[lane][b];
                 if (batch->step[set] != NULL) CNN_CALL_VOID(impl, capture->free, t->session->context, batch->step[set]);
-                if (batch->steps[set] != NULL) CNN_CALL_VOID(impl, capture->free, t->session->context, batch->steps[set]);
+                if (batch->steps[set] != NULL)
+                    CNN_CALL_VOID(impl, capture->free, t->session->context, batch->steps[set]);
             }
 }

@@ -1,7 +1,6 @@
 /* plan.c: what is found once for a problem: its tiles, and the lists of its taps. */
 #include "direct.h"
-#include "harness/problem/names.h"
-#include "harness/problem/shape.h"
+#include "harness/cnn/shape.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #include "tests/shift_unit.h"
 
 #include "cpu_ops.h"
-#include "harness/device/gather.h"
+#include "harness/cpu/gather.h"
 
 /* A batch to be gathered: all inputs in memory of exactly their size (up to its end: the shifts begin at an odd pair of
  * bytes, index at an odd int32_t), the outputs between guards. */

@@ -2,7 +2,7 @@
 #include "training_step.h"
 #include "verify/engine.h"
 
-#include "harness/device/gather.h"
+#include "harness/cpu/gather.h"
 #include "harness/problem/names.h"
 
 #include <math.h>

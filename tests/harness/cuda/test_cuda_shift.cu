@@ -4,7 +4,7 @@
 #include "tests/shift_unit.h"
 
 extern "C" {
-#include "harness/device/gather.h"
+#include "harness/cpu/gather.h"
 }
 
 /* A picture and how it is gathered: `calls` batches of `count` images (or one of them, without cursor), on so many

@@ -2,7 +2,7 @@
  * pixels the part that stays in sight, zeros on the left and on the right of it. */
 #include "gather.h"
 
-#include "harness/problem/names.h"
+#include "harness/cnn/shape.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* gather.h: one row of a gathered batch, in host memory: what every implementation's `gather` must come to. */
-#ifndef HARNESS_DEVICE_GATHER_H
-#define HARNESS_DEVICE_GATHER_H
+#ifndef HARNESS_CPU_GATHER_H
+#define HARNESS_CPU_GATHER_H
 
 #include "harness/cnn.h"
 

@@ -1,1 +1,0 @@
-#include "harness/cnn/shape.h"
