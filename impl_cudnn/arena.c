@@ -1,8 +1,6 @@
 /* arena.c: memory for the operands of a plan that is tried or measured. */
 #include "impl_cudnn/arena.h"
 
-#include <string.h>
-
 enum { SMALL_BYTE = 0x3c }; /* in every byte: 0.0115 as f32, 1.5e-18 as f64 */
 
 static cnn_status allocate(cudnn_context *c, cudnn_arena *a, size_t bytes, void **memory, cnn_error *err)
@@ -13,31 +11,40 @@ static cnn_status allocate(cudnn_context *c, cudnn_arena *a, size_t bytes, void 
     return cuda_memory.fill((cnn_context *)c, *memory, SMALL_BYTE, bytes, err);
 }
 
-static void place(cnn_weighted_args *args, const char *name, void *memory)
+/* Elements of x, w, y and b, or of their gradients. The problem was checked: they can be counted. */
+typedef struct counts {
+    int64_t x, w, y, b;
+} counts;
+
+static counts counts_of(const cnn_problem *p)
 {
-    if (strcmp(name, "x") == 0) args->x = memory;
-    if (strcmp(name, "w") == 0) args->w = memory;
-    if (strcmp(name, "b") == 0) args->b = memory;
-    if (strcmp(name, "y") == 0) args->y = memory;
-    if (strcmp(name, "dy") == 0) args->dy = memory;
-    if (strcmp(name, "dx") == 0) args->dx = memory;
-    if (strcmp(name, "dw") == 0) args->dw = memory;
-    if (strcmp(name, "db") == 0) args->db = memory;
+    const cnn_conv_desc *d = &p->u.conv;
+    const cnn_fc_desc *f = &p->u.fc;
+    if (p->op == CNN_OP_FC)
+        return (counts){f->mb * f->ic * f->ih * f->iw, f->oc * f->ic * f->ih * f->iw, f->mb * f->oc,
+                        f->bias ? f->oc : 0};
+    return (counts){d->mb * d->ic * d->ih * d->iw, d->oc * (d->ic / d->g) * d->kh * d->kw,
+                    d->mb * d->oc * d->oh * d->ow, d->bias ? d->oc : 0};
 }
 
 cnn_status cudnn_arena_open(cudnn_context *c, const cnn_request *r, cudnn_arena *a, cnn_error *err)
 {
-    cnn_operand list[CNN_MAX_OPERANDS];
+    const size_t elem = cnn_dtype_size(r->problem->u.type.dtype);
+    const counts n = counts_of(r->problem);
+    void *x = NULL, *w = NULL, *y = NULL, *b = NULL;
     *a = (cudnn_arena){.count = 0};
     cnn_status status = cuda_check_not_capturing(&c->cuda, "a trial run", err);
-    const int count = status == CNN_OK ? cnn_operands(r->problem, r->dir, list, err) : 0;
-    if (count < 0) status = err->status;
-    for (int i = 0; status == CNN_OK && i < count; i++) {
-        void *memory = NULL;
-        status = allocate(c, a, list[i].bytes, &memory, err);
-        place(&a->args, list[i].name, memory);
-    }
+    if (status == CNN_OK) status = allocate(c, a, (size_t)n.x * elem, &x, err);
+    if (status == CNN_OK) status = allocate(c, a, (size_t)n.w * elem, &w, err);
+    if (status == CNN_OK) status = allocate(c, a, (size_t)n.y * elem, &y, err);
+    if (status == CNN_OK && n.b > 0 && r->dir != CNN_BWD_D) status = allocate(c, a, (size_t)n.b * elem, &b, err);
     if (status != CNN_OK) cudnn_arena_close(c, a);
+    if (r->dir == CNN_FWD)
+        a->args = (cnn_weighted_args){.x = x, .w = w, .b = b, .y = y};
+    else if (r->dir == CNN_BWD_D)
+        a->args = (cnn_weighted_args){.dy = y, .w = w, .dx = x};
+    else
+        a->args = (cnn_weighted_args){.x = x, .dy = y, .dw = w, .db = b};
     return status;
 }
 

@@ -7,7 +7,7 @@
 #include "impl_cudnn/context.h"
 
 typedef struct cudnn_arena {
-    void *memory[CNN_MAX_OPERANDS + 1]; /* the operands, and a workspace */
+    void *memory[5]; /* x, w, y, b or their gradients, and a workspace */
     int count;
     cnn_weighted_args args;
     size_t workspace_bytes;
