@@ -119,7 +119,8 @@ static void more_threads_than_asked_for_are_found(void **state)
     assert_int_equal(run(add_in_two, 2, reason), CONTENDER_TIMED);
 }
 
-/* The thread sanitizer's own work, of many times what a thread costs, would count. */
+/* The thread sanitizer's own work, of many times what a thread costs, would count. On a busy host a thread may cost
+ * more than is allowed: three attempts. */
 static void handing_over_is_no_second_thread(void **state)
 {
     char reason[256];
@@ -127,7 +128,9 @@ static void handing_over_is_no_second_thread(void **state)
 #ifdef __SANITIZE_THREAD__
     skip();
 #endif
-    assert_int_equal(run(add_handed_over, 1, reason), CONTENDER_TIMED);
+    contender_state came_to = run(add_handed_over, 1, reason);
+    for (int i = 1; i < 3 && came_to != CONTENDER_TIMED; i++) came_to = run(add_handed_over, 1, reason);
+    assert_int_equal(came_to, CONTENDER_TIMED);
     assert_int_equal(run(add, 1, reason), CONTENDER_TIMED);
 }
 
