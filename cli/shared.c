@@ -41,7 +41,7 @@ cnn_status cli_types(const cli_options *options, cli_type_set *set, cnn_error *e
     for (int d = 0; d < CNN_DTYPE_COUNT; d++)
         for (int l = 0; l < CNN_LAYOUT_COUNT; l++)
             if (dtypes >> d & layouts >> l & 1u)
-                set->types[set->count++] = (cnn_type){(cnn_dtype)d, (cnn_layout)l, (cnn_math)math};
+                set->types[set->count++] = (cnn_type){(cnn_dtype)d, (cnn_dtype)d, (cnn_layout)l, (cnn_math)math};
     return CNN_OK;
 }
 

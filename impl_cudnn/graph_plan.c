@@ -68,7 +68,7 @@ static cnn_status exec_run(cudnn_context *context, graph_exec *exec, const void 
 static cnn_status make_rest(cudnn_context *context, graph_state *s, bool scratch, cnn_error *err)
 {
     const cnn_conv_desc *d = &s->conv;
-    const cnn_type type = {d->t.dtype, s->dir == CNN_BWD_W ? CNN_NCHW : d->t.layout, d->t.math};
+    const cnn_type type = {d->t.dtype, d->t.dtype, s->dir == CNN_BWD_W ? CNN_NCHW : d->t.layout, d->t.math};
     const int64_t x[4] = {d->mb, d->ic, d->ih, d->iw}, y[4] = {d->mb, d->oc, d->oh, d->ow};
     const int64_t w[4] = {d->oc, d->ic / d->g, d->kh, d->kw};
     const int64_t *o = s->dir == CNN_FWD ? y : s->dir == CNN_BWD_D ? x : w;

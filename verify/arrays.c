@@ -42,7 +42,7 @@ static void judge_expectation(const vf_subject *s, const vf_case *c, const vf_ru
     const cnn_operand *o = &c->call.operands[i];
     const vf_rounding own = vf_rounding_of(s->problem, s->algorithm);
     cnn_problem problem = *s->problem;
-    problem.u.type = (cnn_type){a->computed[i], CNN_NCHW, CNN_MATH_F32};
+    problem.u.type = (cnn_type){a->computed[i], a->computed[i], CNN_NCHW, CNN_MATH_F32};
     const vf_rounding theirs = vf_rounding_of(&problem, NULL);
     const vf_allowance ours = vf_allow(&own, c->after[i], c->magnitude[i], c->roundings[i], o->count);
     const vf_allowance other = vf_allow(&theirs, c->after[i], c->magnitude[i], c->roundings[i], o->count);

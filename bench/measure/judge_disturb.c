@@ -24,7 +24,7 @@ static int changing_input(judge *j)
     const int w = vf_index(call->operands, call->count, "w");
     const int first = dy >= 0 ? dy : x, other = w >= 0 ? w : dy >= 0 && call->dir == CNN_BWD_W ? x : -1;
     if (j->sums && other >= 0 && rng_int(&j->rng, 0, 7) == 0) return other;
-    if (first >= 0) return call->operands[first].elem == CNN_ELEM_DTYPE ? first : -1;
+    if (first >= 0) return cnn_elem_real(call->operands[first].elem) ? first : -1;
     const int x0 = vf_index(call->operands, call->count, "x0"); /* of several inputs */
     return x0 >= 0 && call->operands[x0].access == CNN_IN ? x0 : -1;
 }

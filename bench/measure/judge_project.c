@@ -17,7 +17,7 @@ static double factor_at(const judge *j, const cnn_operand *o, int64_t index)
 static bool is_projected(const judge *j, int operand)
 {
     const cnn_operand *o = &j->c.call.operands[operand];
-    return j->c.after[operand] != NULL && o->elem == CNN_ELEM_DTYPE;
+    return j->c.after[operand] != NULL && cnn_elem_real(o->elem);
 }
 
 /* The random walk of n errors, each magnitude / sqrt(roundings) times the limit of its root mean square. */
@@ -98,8 +98,8 @@ static cnn_status sum_of(const judge *j, int operand, double *sum, cnn_error *er
         bytes = j->room;
     }
     if (status == CNN_OK)
-        *sum = j->c.problem.u.type.dtype == CNN_F64 ? sum_f64(bytes, o->count, j->factors)
-                                                    : sum_f32(bytes, o->count, j->factors);
+        *sum = cnn_elem_dtype(&j->c.problem.u.type, o->elem) == CNN_F64 ? sum_f64(bytes, o->count, j->factors)
+                                                                        : sum_f32(bytes, o->count, j->factors);
     return status;
 }
 

@@ -158,7 +158,7 @@ static cnn_status load_all(conv_run *r, cnn_error *err)
     status = check_options(r, err);
     if (status == CNN_OK) status = load_inputs(r, &dtype, err);
     if (status == CNN_OK) status = make_outputs(r, err);
-    r->problem.u.type.dtype = dtype;
+    r->problem.u.type.dtype = r->problem.u.type.weights = dtype;
     if (status == CNN_OK) status = cnn_problem_check(&r->problem, err);
     return status;
 }

@@ -93,8 +93,10 @@ typedef enum cnn_dir { CNN_DIR_LIST(CNN_ID) CNN_DIR_COUNT } cnn_dir;
 #define CNN_OP_ID(id, name, dirs) CNN_OP_##id,
 typedef enum cnn_op { CNN_OP_LIST(CNN_OP_ID) CNN_OP_COUNT } cnn_op;
 
+/* `dtype` is that of activations and their gradients; `weights` that of weights, biases, statistics and optimizer
+ * state. The harness asks for both alike as yet; an implementation refuses in `supports` what it does not do. */
 typedef struct cnn_type {
-    cnn_dtype dtype;
+    cnn_dtype dtype, weights;
     cnn_layout layout;
     cnn_math math;
 } cnn_type;

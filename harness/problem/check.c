@@ -5,6 +5,11 @@ cnn_status cnn_problem_check(const cnn_problem *problem, cnn_error *err)
 {
     const op_row *row = op_row_of(problem->op);
     if (row == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no operation number %d", (int)problem->op);
+    const cnn_type *t = &problem->u.type;
+    if (t->weights != t->dtype)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "weights in %s beside activations in %s: both must be of one dtype as yet",
+                        cnn_dtype_name(t->weights), cnn_dtype_name(t->dtype));
     cnn_status status = row->check(problem, err);
     if (status != CNN_OK) return status;
     const uint32_t dirs = cnn_op_dirs(problem);

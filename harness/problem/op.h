@@ -64,11 +64,12 @@ cnn_status op_check_real(const char *name, double value, double least, double be
 typedef struct op_operands {
     cnn_operand *items;
     int count;
-    cnn_dtype dtype;
+    cnn_type type;
     const cnn_operand *overflow; /* the first whose size no number holds */
 } op_operands;
 void op_tensor(op_operands *list, const char *name, cnn_access access, int64_t n, int64_t c, int64_t h, int64_t w);
-void op_flat(op_operands *list, const char *name, cnn_access access, int64_t a, int64_t b, int64_t c, int64_t d);
+void op_flat(op_operands *list, const char *name, cnn_access access, cnn_elem elem, int64_t a, int64_t b, int64_t c,
+             int64_t d);
 void op_vector(op_operands *list, const char *name, cnn_access access, cnn_elem elem, int64_t count);
 bool op_is(const cnn_operand *operand, const char *name);
 

@@ -60,21 +60,21 @@ static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
     const cnn_batchnorm_desc *d = &p->u.batchnorm;
     const cnn_access running = d->inference ? CNN_IN : CNN_INOUT, save = dir == CNN_FWD ? CNN_OUT : CNN_IN;
     op_tensor(list, "x", CNN_IN, d->mb, d->ic, d->ih, d->iw);
-    op_vector(list, "gamma", CNN_IN, CNN_ELEM_DTYPE, d->ic);
+    op_vector(list, "gamma", CNN_IN, CNN_ELEM_WEIGHT, d->ic);
     if (dir == CNN_FWD) {
-        op_vector(list, "beta", CNN_IN, CNN_ELEM_DTYPE, d->ic);
-        op_vector(list, "running_mean", running, CNN_ELEM_DTYPE, d->ic);
-        op_vector(list, "running_var", running, CNN_ELEM_DTYPE, d->ic);
+        op_vector(list, "beta", CNN_IN, CNN_ELEM_WEIGHT, d->ic);
+        op_vector(list, "running_mean", running, CNN_ELEM_WEIGHT, d->ic);
+        op_vector(list, "running_var", running, CNN_ELEM_WEIGHT, d->ic);
         op_tensor(list, "y", CNN_OUT, d->mb, d->ic, d->ih, d->iw);
         if (d->inference) return;
     }
-    op_vector(list, "save_mean", save, CNN_ELEM_DTYPE, d->ic);
-    op_vector(list, "save_invstd", save, CNN_ELEM_DTYPE, d->ic);
+    op_vector(list, "save_mean", save, CNN_ELEM_WEIGHT, d->ic);
+    op_vector(list, "save_invstd", save, CNN_ELEM_WEIGHT, d->ic);
     if (dir == CNN_FWD) return;
     op_tensor(list, "dy", CNN_IN, d->mb, d->ic, d->ih, d->iw);
     op_tensor(list, "dx", CNN_OUT, d->mb, d->ic, d->ih, d->iw);
-    op_vector(list, "dgamma", CNN_OUT, CNN_ELEM_DTYPE, d->ic);
-    op_vector(list, "dbeta", CNN_OUT, CNN_ELEM_DTYPE, d->ic);
+    op_vector(list, "dgamma", CNN_OUT, CNN_ELEM_WEIGHT, d->ic);
+    op_vector(list, "dbeta", CNN_OUT, CNN_ELEM_WEIGHT, d->ic);
 }
 
 static double per_element(const cnn_problem *p, cnn_dir dir)

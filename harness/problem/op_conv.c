@@ -44,12 +44,12 @@ static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
     const cnn_conv_desc *d = &p->u.conv;
     if (dir != CNN_BWD_D) op_tensor(list, "x", CNN_IN, d->mb, d->ic, d->ih, d->iw);
     if (dir != CNN_FWD) op_tensor(list, "dy", CNN_IN, d->mb, d->oc, d->oh, d->ow);
-    if (dir != CNN_BWD_W) op_flat(list, "w", CNN_IN, d->oc, d->ic / d->g, d->kh, d->kw);
-    if (dir == CNN_FWD && d->bias) op_vector(list, "b", CNN_IN, CNN_ELEM_DTYPE, d->oc);
+    if (dir != CNN_BWD_W) op_flat(list, "w", CNN_IN, CNN_ELEM_WEIGHT, d->oc, d->ic / d->g, d->kh, d->kw);
+    if (dir == CNN_FWD && d->bias) op_vector(list, "b", CNN_IN, CNN_ELEM_WEIGHT, d->oc);
     if (dir == CNN_FWD) op_tensor(list, "y", CNN_OUT, d->mb, d->oc, d->oh, d->ow);
     if (dir == CNN_BWD_D) op_tensor(list, "dx", CNN_OUT, d->mb, d->ic, d->ih, d->iw);
-    if (dir == CNN_BWD_W) op_flat(list, "dw", CNN_OUT, d->oc, d->ic / d->g, d->kh, d->kw);
-    if (dir == CNN_BWD_W && d->bias) op_vector(list, "db", CNN_OUT, CNN_ELEM_DTYPE, d->oc);
+    if (dir == CNN_BWD_W) op_flat(list, "dw", CNN_OUT, CNN_ELEM_WEIGHT, d->oc, d->ic / d->g, d->kh, d->kw);
+    if (dir == CNN_BWD_W && d->bias) op_vector(list, "db", CNN_OUT, CNN_ELEM_WEIGHT, d->oc);
 }
 
 /* dy counts in db wherever it stands. */

@@ -35,13 +35,13 @@ static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
 {
     const cnn_fc_desc *d = &p->u.fc;
     if (dir != CNN_BWD_D) op_tensor(list, "x", CNN_IN, d->mb, d->ic, d->ih, d->iw);
-    if (dir != CNN_FWD) op_flat(list, "dy", CNN_IN, d->mb, d->oc, 1, 1);
-    if (dir != CNN_BWD_W) op_flat(list, "w", CNN_IN, d->oc, d->ic, d->ih, d->iw);
-    if (dir == CNN_FWD && d->bias) op_vector(list, "b", CNN_IN, CNN_ELEM_DTYPE, d->oc);
-    if (dir == CNN_FWD) op_flat(list, "y", CNN_OUT, d->mb, d->oc, 1, 1);
+    if (dir != CNN_FWD) op_flat(list, "dy", CNN_IN, CNN_ELEM_DTYPE, d->mb, d->oc, 1, 1);
+    if (dir != CNN_BWD_W) op_flat(list, "w", CNN_IN, CNN_ELEM_WEIGHT, d->oc, d->ic, d->ih, d->iw);
+    if (dir == CNN_FWD && d->bias) op_vector(list, "b", CNN_IN, CNN_ELEM_WEIGHT, d->oc);
+    if (dir == CNN_FWD) op_flat(list, "y", CNN_OUT, CNN_ELEM_DTYPE, d->mb, d->oc, 1, 1);
     if (dir == CNN_BWD_D) op_tensor(list, "dx", CNN_OUT, d->mb, d->ic, d->ih, d->iw);
-    if (dir == CNN_BWD_W) op_flat(list, "dw", CNN_OUT, d->oc, d->ic, d->ih, d->iw);
-    if (dir == CNN_BWD_W && d->bias) op_vector(list, "db", CNN_OUT, CNN_ELEM_DTYPE, d->oc);
+    if (dir == CNN_BWD_W) op_flat(list, "dw", CNN_OUT, CNN_ELEM_WEIGHT, d->oc, d->ic, d->ih, d->iw);
+    if (dir == CNN_BWD_W && d->bias) op_vector(list, "db", CNN_OUT, CNN_ELEM_WEIGHT, d->oc);
 }
 
 static double flops(const cnn_problem *p, cnn_dir dir)

@@ -19,9 +19,9 @@ static cnn_status check(const cnn_problem *p, cnn_error *err)
 static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
 {
     const cnn_loss_desc *d = &p->u.loss;
-    op_flat(list, dir == CNN_FWD ? "x" : "y", CNN_IN, d->mb, d->ic, 1, 1);
+    op_flat(list, dir == CNN_FWD ? "x" : "y", CNN_IN, CNN_ELEM_DTYPE, d->mb, d->ic, 1, 1);
     op_vector(list, "labels", CNN_IN, CNN_ELEM_I32, d->mb);
-    op_flat(list, dir == CNN_FWD ? "y" : "dx", CNN_OUT, d->mb, d->ic, 1, 1);
+    op_flat(list, dir == CNN_FWD ? "y" : "dx", CNN_OUT, CNN_ELEM_DTYPE, d->mb, d->ic, 1, 1);
     if (dir != CNN_FWD) return;
     op_vector(list, "loss_sum", CNN_INOUT, CNN_ELEM_DOUBLE, 1);
     op_vector(list, "correct", CNN_INOUT, CNN_ELEM_I64, 1);

@@ -49,10 +49,10 @@ static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
     const cnn_optimizer_desc *d = &p->u.optimizer;
     const int states = cnn_optimizer_states(d->kind);
     (void)dir;
-    op_vector(list, "w", CNN_INOUT, CNN_ELEM_DTYPE, d->count);
-    op_vector(list, "grad", CNN_IN, CNN_ELEM_DTYPE, d->count);
-    if (states > 0) op_vector(list, "state0", CNN_INOUT, CNN_ELEM_DTYPE, d->count);
-    if (states > 1) op_vector(list, "state1", CNN_INOUT, CNN_ELEM_DTYPE, d->count);
+    op_vector(list, "w", CNN_INOUT, CNN_ELEM_WEIGHT, d->count);
+    op_vector(list, "grad", CNN_IN, CNN_ELEM_WEIGHT, d->count);
+    if (states > 0) op_vector(list, "state0", CNN_INOUT, CNN_ELEM_WEIGHT, d->count);
+    if (states > 1) op_vector(list, "state1", CNN_INOUT, CNN_ELEM_WEIGHT, d->count);
     op_vector(list, "step", CNN_INOUT, CNN_ELEM_I64, 1);
 }
 

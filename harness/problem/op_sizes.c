@@ -29,7 +29,7 @@ static void add(op_operands *list, const char *name, cnn_access access, cnn_elem
                 const int64_t dims[4])
 {
     cnn_operand *operand = &list->items[list->count++];
-    size_t size = elem == CNN_ELEM_DTYPE ? cnn_dtype_size(list->dtype) : elem == CNN_ELEM_I32 ? 4 : 8;
+    const size_t size = cnn_elem_size(&list->type, elem);
     int64_t bytes = 0;
     *operand = (cnn_operand){.name = name, .access = access, .elem = elem, .shape = shape};
     for (int i = 0; i < 4; i++) operand->dims[i] = dims[i];
@@ -44,9 +44,10 @@ void op_tensor(op_operands *list, const char *name, cnn_access access, int64_t n
     add(list, name, access, CNN_ELEM_DTYPE, CNN_SHAPE_TENSOR, (const int64_t[4]){n, c, h, w});
 }
 
-void op_flat(op_operands *list, const char *name, cnn_access access, int64_t a, int64_t b, int64_t c, int64_t d)
+void op_flat(op_operands *list, const char *name, cnn_access access, cnn_elem elem, int64_t a, int64_t b, int64_t c,
+             int64_t d)
 {
-    add(list, name, access, CNN_ELEM_DTYPE, CNN_SHAPE_FLAT, (const int64_t[4]){a, b, c, d});
+    add(list, name, access, elem, CNN_SHAPE_FLAT, (const int64_t[4]){a, b, c, d});
 }
 
 void op_vector(op_operands *list, const char *name, cnn_access access, cnn_elem elem, int64_t count)

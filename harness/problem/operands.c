@@ -14,7 +14,7 @@ const op_row *op_row_of(cnn_op op)
 
 int cnn_operands(const cnn_problem *problem, cnn_dir dir, cnn_operand *items, cnn_error *err)
 {
-    op_operands list = {.items = items, .dtype = problem->u.type.dtype};
+    op_operands list = {.items = items, .type = problem->u.type};
     if (!(cnn_op_dirs(problem) & 1u << dir)) {
         CNN_FAIL(err, CNN_UNSUPPORTED, "operation %s has no direction %s", cnn_op_name(problem->op), cnn_dir_name(dir));
         return -1;

@@ -11,7 +11,17 @@ extern "C" {
 #endif
 
 /* One operand of a problem in a direction, in the order that cnn_run() (impl.h) takes their pointers. */
-typedef enum cnn_elem { CNN_ELEM_DTYPE, CNN_ELEM_I32, CNN_ELEM_I64, CNN_ELEM_DOUBLE } cnn_elem;
+typedef enum cnn_elem { CNN_ELEM_DTYPE, CNN_ELEM_WEIGHT, CNN_ELEM_I32, CNN_ELEM_I64, CNN_ELEM_DOUBLE } cnn_elem;
+static inline bool cnn_elem_real(cnn_elem e) { return e == CNN_ELEM_DTYPE || e == CNN_ELEM_WEIGHT; }
+/* Of an element that is real, in the problem's types; and the bytes of any. */
+static inline cnn_dtype cnn_elem_dtype(const cnn_type *t, cnn_elem e)
+{
+    return e == CNN_ELEM_WEIGHT ? t->weights : t->dtype;
+}
+static inline size_t cnn_elem_size(const cnn_type *t, cnn_elem e)
+{
+    return cnn_elem_real(e) ? cnn_dtype_size(cnn_elem_dtype(t, e)) : e == CNN_ELEM_I32 ? 4 : 8;
+}
 typedef enum cnn_access { CNN_IN, CNN_OUT, CNN_INOUT } cnn_access;
 typedef enum cnn_shape_kind {
     CNN_SHAPE_TENSOR, /* dims n,c,h,w, stored in the problem's layout */

@@ -93,7 +93,7 @@ static void set_up(bench_fixture *f)
 {
     cnn_error err;
     cnn_problem problem;
-    cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     cnn_session_params params = {.threads = 1};
     memset(f, 0, sizeof *f);
     assert_int_equal(cnn_problem_parse(CNN_OP_ADD, "mb2ic3ih8", &defaults, &problem, &err), CNN_OK);

@@ -95,7 +95,7 @@ static const cnn_timing still_timing = {still_start, still_stop};
 
 static void a_timer_that_stands_still_comes_to_an_end(void **state)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     bench_fixture f;
     cnn_error err;
     cnn_problem slow; /* long enough that as many runs as the timer asks for would take a minute */
@@ -131,7 +131,7 @@ static void inputs_are_realistic(void **state)
 #include "bench/default_problems.inc"
 #undef PROBLEM
     };
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     (void)state;
     for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
         cnn_problem problem;
@@ -142,7 +142,7 @@ static void inputs_are_realistic(void **state)
         for (int i = 0; i < c.call.count; i++) {
             const cnn_operand *o = &c.call.operands[i];
             int64_t zeros = 0, same = 0;
-            for (int64_t e = 0; o->access == CNN_IN && o->elem == CNN_ELEM_DTYPE && e < o->count; e++) {
+            for (int64_t e = 0; o->access == CNN_IN && cnn_elem_real(o->elem) && e < o->count; e++) {
                 const double v = c.before[i][e];
                 assert_true(isfinite(v) && (v == 0 || fabs(v) >= 1.2e-38));
                 zeros += v == 0;

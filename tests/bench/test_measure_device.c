@@ -17,7 +17,7 @@ typedef struct fixture {
 
 static void set_up(fixture *f, cnn_op op, const char *text, cnn_dir dir, const char *algorithm)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     const cnn_session_params params = {.threads = 1};
     cnn_problem problem;
     cnn_error err;
@@ -121,7 +121,7 @@ static void cold_samples_follow_a_flush(void **state)
 /* Every direction of a layer, in a step of the network; the network's own buffers are not the operation's. */
 static void amid_a_network_a_step_precedes_each_sample(void **state)
 {
-    static const cnn_type type = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    static const cnn_type type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     cnn_network *network;
     cnn_error err;
     (void)state;
@@ -171,7 +171,7 @@ static void the_neighbours_hand_over_x_or_dy(void **state)
     } cases[] = {{CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", "direct", "x", CNN_FWD},
                  {CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", "direct", "dy", CNN_BWD_D},
                  {CNN_OP_FC, "mb2ic8oc4", "gemm", "dy", CNN_BWD_W}};
-    static const cnn_type type = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    static const cnn_type type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     cnn_network *network;
     cnn_error err;
     (void)state;

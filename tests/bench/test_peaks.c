@@ -79,7 +79,7 @@ static void the_processor_tells_its_own(void **state)
 /* Nobody waits for ceilings of arithmetic that no figure is set against. */
 static void only_asked_for_types_are_measured(void **state)
 {
-    const cnn_type types[] = {{CNN_F64, CNN_NCHW, CNN_MATH_F32}, {CNN_F64, CNN_NHWC, CNN_MATH_F32}};
+    const cnn_type types[] = {{CNN_F64, CNN_F64, CNN_NCHW, CNN_MATH_F32}, {CNN_F64, CNN_F64, CNN_NHWC, CNN_MATH_F32}};
     const peak_plan plan = {.seconds = 0.0005, .types = types, .n_types = 2};
     bench_peaks peaks = {0};
     cnn_session session;
@@ -174,7 +174,7 @@ static void records_come_back(void **state)
  * + 1 floats. */
 static void floors_are_what_they_should_be(void **state)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     bench_peaks peaks = {0};
     bench_floor floor;
     cnn_problem problem, large;
@@ -201,9 +201,9 @@ static void floors_are_what_they_should_be(void **state)
     assert_int_equal(cnn_problem_parse(CNN_OP_ACT, "identity:mb1000ic1000ih1000", &defaults, &large, &err), CNN_OK);
     assert_true(bench_floor_of(&peaks, &session, &large, CNN_FWD, false, &floor) &&
                 floor.seconds == 1e12); /* in none */
-    problem.u.type.dtype = CNN_F64;
+    problem.u.type.dtype = problem.u.type.weights = CNN_F64;
     assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor)); /* no ceiling in f64 */
-    problem.u.type = (cnn_type){CNN_F32, CNN_NCHW, CNN_MATH_BF16};
+    problem.u.type = (cnn_type){CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_BF16};
     assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor));
     problem.u.type.math = CNN_MATH_F32;
     session.threads = 2; /* ceilings of one thread say nothing of two */

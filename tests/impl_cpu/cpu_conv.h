@@ -43,7 +43,7 @@ typedef struct shape {
 static inline cnn_problem make_problem(const shape *s, cnn_dtype dtype, cnn_layout layout, bool bias, bool flip)
 {
     cnn_problem p = {.op = CNN_OP_CONV};
-    p.u.conv = (cnn_conv_desc){.t = {dtype, layout, CNN_MATH_F32},
+    p.u.conv = (cnn_conv_desc){.t = {dtype, dtype, layout, CNN_MATH_F32},
                                .g = s->g,
                                .mb = s->mb,
                                .ic = s->ic,

@@ -127,7 +127,10 @@ static inline void assert_near(const vec *v, int64_t i, double want, double scal
         fail_msg("element %lld: %.17g instead of %.17g (bound %.3g)", (long long)i, got, want, bound);
 }
 
-static inline cnn_type type_of(cnn_dtype dtype, cnn_layout layout) { return (cnn_type){dtype, layout, CNN_MATH_F32}; }
+static inline cnn_type type_of(cnn_dtype dtype, cnn_layout layout)
+{
+    return (cnn_type){dtype, dtype, layout, CNN_MATH_F32};
+}
 
 #define EACH_TYPE(dtype, layout)                                                                                       \
     for (cnn_dtype dtype = CNN_F32; dtype < CNN_DTYPE_COUNT; dtype++)                                                  \

@@ -17,7 +17,7 @@ static void check_layer(const cnn_net *net, const cnn_layer *layer)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const cnn_type type = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    const cnn_type type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     cnn_network *network = NULL;
     cnn_error err = {.message = ""};
     char *text = text_make(data, size);

@@ -114,16 +114,16 @@ static void bounds_follow_their_formula(void **state)
     assert_true(fabs(vf_gamma(100, 0x1p-24) / (100 * 0x1p-24) - 1.0) < 1e-5);
     assert_true(isinf(vf_gamma(0x1p24, 0x1p-24)));
     cnn_problem p = {.op = CNN_OP_CONV};
-    p.u.type = (cnn_type){CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    p.u.type = (cnn_type){CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     vf_rounding f32 = vf_rounding_of(&p, NULL);
     p.u.type.math = CNN_MATH_TF32;
     vf_rounding tf32 = vf_rounding_of(&p, NULL);
     assert_true(vf_bound(&tf32, 9, 1) > 500 * vf_bound(&f32, 9, 1));
     assert_int_equal(tf32.bits, 11);
-    p.u.type.dtype = CNN_F64;
+    p.u.type.dtype = p.u.type.weights = CNN_F64;
     assert_int_equal(vf_rounding_of(&p, NULL).bits, 53);
     cnn_algorithm winograd = {.amplification = 12.0, .flags = CNN_ALGO_TRANSFORMS};
-    p.u.conv = (cnn_conv_desc){.t = {CNN_F32, CNN_NCHW, CNN_MATH_F32}, .kh = 3, .kw = 3, .sh = 1, .sw = 1};
+    p.u.conv = (cnn_conv_desc){.t = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}, .kh = 3, .kw = 3, .sh = 1, .sw = 1};
     vf_rounding amplified = vf_rounding_of(&p, &winograd);
     assert_true(fabs(vf_bound(&amplified, 9, 1) / vf_bound(&f32, 9, 1) - 12.0) < 0.01);
 }
@@ -165,7 +165,7 @@ static void no_factor_makes_noise_of_sums(void **state)
 /* Largest magnitude below the limit; some factor that 11 bits cannot hold; no factor but 0 is an integer to look at. */
 static void check_integers(const char *text, cnn_dir dir, int variant, cnn_dtype dtype)
 {
-    const cnn_problem_defaults defaults = {.type = {dtype, CNN_NCHW, CNN_MATH_F32}};
+    const cnn_problem_defaults defaults = {.type = {dtype, dtype, CNN_NCHW, CNN_MATH_F32}};
     cnn_problem p;
     cnn_error err = {.message = ""};
     vf_case c;

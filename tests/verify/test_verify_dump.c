@@ -34,7 +34,7 @@ static npy_array load(const dump *d, const char *name)
 /* Runs a mutant's exact check with the dump for its failures. */
 static void run(dump *d, mutant m, cnn_op op, const char *text, cnn_dir dir)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NHWC, CNN_MATH_F32}};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NHWC, CNN_MATH_F32}};
     const cnn_session_params params = {.threads = 1, .device = (int)m};
     const verify_options options = {
         .checks = 1u << VERIFY_EXACT, .reference_threads = 1, .failed = dump_it, .failed_user = d};

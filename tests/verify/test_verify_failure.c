@@ -146,7 +146,7 @@ static void take_arrays(void *user, const verify_failure *f)
 
 static seen ask(mutant m, const char *text, cnn_dir dir, int algorithm, bool all_bits)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NHWC, CNN_MATH_F32}};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NHWC, CNN_MATH_F32}};
     const cnn_session_params params = {.threads = 2, .device = (int)m};
     seen s = {.failures = 0};
     const verify_options options = {.checks = ~0u,

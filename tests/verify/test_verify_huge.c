@@ -9,7 +9,7 @@
 
 static cnn_problem parse(cnn_op op, const char *text, cnn_dtype dtype, bool flip)
 {
-    const cnn_problem_defaults defaults = {.type = {dtype, CNN_NCHW, CNN_MATH_F32}, .flip = flip};
+    const cnn_problem_defaults defaults = {.type = {dtype, dtype, CNN_NCHW, CNN_MATH_F32}, .flip = flip};
     cnn_problem problem;
     cnn_error err = {.message = ""};
     if (cnn_problem_parse(op, text, &defaults, &problem, &err) != CNN_OK) fail_msg("%s", err.message);

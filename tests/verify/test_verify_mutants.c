@@ -6,7 +6,7 @@
 
 static cnn_problem parse(cnn_op op, const char *text, cnn_dtype dtype, cnn_layout layout)
 {
-    const cnn_problem_defaults defaults = {.type = {dtype, layout, CNN_MATH_F32}};
+    const cnn_problem_defaults defaults = {.type = {dtype, dtype, layout, CNN_MATH_F32}};
     cnn_problem problem;
     cnn_error err = {.message = ""};
     if (cnn_problem_parse(op, text, &defaults, &problem, &err) != CNN_OK) fail_msg("%s", err.message);
@@ -51,7 +51,7 @@ static void precision_is_named(void **state)
     assert_string_equal(ask(MUTANT_NONE, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "f32");
     assert_string_equal(ask(MUTANT_TF32, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "tf32");
     assert_string_equal(ask(MUTANT_BF16, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "bf16");
-    p.u.type.dtype = CNN_F64;
+    p.u.type.dtype = p.u.type.weights = CNN_F64;
     assert_string_equal(ask(MUTANT_NONE, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "f64");
 }
 

@@ -53,7 +53,7 @@ static cnn_status spoilt_gradient(void *user, const cnn_net *net, const double *
 
 static outcome ask(cnn_dtype dtype, cnn_layout layout, spoiler s)
 {
-    const cnn_type type = {dtype, layout, CNN_MATH_F32};
+    const cnn_type type = {dtype, dtype, layout, CNN_MATH_F32};
     const verify_options options = {.checks = ~0u, .seed = 11, .reference_threads = 2};
     cnn_network *network;
     cnn_error err = {.message = ""};

@@ -245,7 +245,7 @@ static void every_arithmetic_is_named(void **state)
     static const char *const names[ARITHMETICS] = {
         [PLAIN] = "f32",      [TF32] = "tf32", [TF32_CHOP] = "tf32", [TF32_THREE] = "f32", [BF16] = "bf16",
         [BF16_CHOP] = "bf16", [F16] = "f16",   [F16_SUM] = "f16",    [BF16_SUM] = "bf16"};
-    const cnn_type f32 = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     (void)state;
     for (int how = 0; how < HIDING; how++)
         for (int t = 0; t < TEXTS; t++)
@@ -256,7 +256,7 @@ static void every_arithmetic_is_named(void **state)
 
 static void single_precision_inside_f64_is_named(void **state)
 {
-    const cnn_type f64 = {CNN_F64, CNN_NCHW, CNN_MATH_F32};
+    const cnn_type f64 = {CNN_F64, CNN_F64, CNN_NCHW, CNN_MATH_F32};
     (void)state;
     for (int t = 0; t < TEXTS; t++)
         for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
@@ -269,8 +269,8 @@ static void single_precision_inside_f64_is_named(void **state)
 /* What the math mode allows may be used, and no less. */
 static void stated_math_is_allowed(void **state)
 {
-    const cnn_type tf32 = {CNN_F32, CNN_NCHW, CNN_MATH_TF32}, bf16 = {CNN_F32, CNN_NCHW, CNN_MATH_BF16},
-                   f16 = {CNN_F32, CNN_NCHW, CNN_MATH_F16};
+    const cnn_type tf32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_TF32},
+                   bf16 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_BF16}, f16 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F16};
     (void)state;
     for (int t = 0; t < TEXTS; t++) {
         expect(TF32, texts[t], tf32, CNN_FWD, 0, "tf32", VERIFY_PASSED);
@@ -286,7 +286,7 @@ static void stated_math_is_allowed(void **state)
 /* A transform is held to its amplification, which does not hide TF32. */
 static void transforms_are_seen_through(void **state)
 {
-    const cnn_type f32 = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     (void)state;
     for (int t = 0; t < TEXTS; t++) {
         expect(PLAIN, texts[t], f32, CNN_FWD, 1, "f32", VERIFY_PASSED);
@@ -298,7 +298,7 @@ static void transforms_are_seen_through(void **state)
 /* The claim is cut to what is proved, and what is computed keeps its name, whatever is claimed. */
 static void no_claim_hides_less(void **state)
 {
-    const cnn_type f32 = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     (void)state;
     for (int t = 0; t < TEXTS; t++)
         for (int how = TF32; how <= BF16; how += BF16 - TF32) {
@@ -314,7 +314,7 @@ static void no_claim_hides_less(void **state)
 /* The inputs that tell the precision cannot be told from others by their zeros. */
 static void long_sums_hide_nothing(void **state)
 {
-    const cnn_type f32 = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     (void)state;
     expect(HIDING, texts[2], f32, CNN_FWD, 0, "tf32", VERIFY_FAILED);
     expect(HIDING_17, texts[2], f32, CNN_FWD, 0, "tf32", VERIFY_FAILED);
@@ -325,7 +325,7 @@ static void long_sums_hide_nothing(void **state)
  * huge, without it. */
 static void less_than_stated_fails_every_judge(void **state)
 {
-    const cnn_type f32 = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     const uint32_t checks = 1u << VERIFY_EXACT | 1u << VERIFY_BOUND | 1u << VERIFY_PRECISION;
     (void)state;
     for (int t = 1; t < 3; t++)

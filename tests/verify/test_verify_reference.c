@@ -79,7 +79,8 @@ static void convolution_is_the_definition(void **state)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
                 for (int variant = 0; variant < 2; variant++) {
                     const char *text = verify_default_text(CNN_OP_CONV, i);
-                    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}, .flip = flip};
+                    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32},
+                                                           .flip = flip};
                     cnn_problem p;
                     vf_case c;
                     if (cnn_problem_parse(CNN_OP_CONV, text, &defaults, &p, &err) != CNN_OK)
@@ -94,7 +95,7 @@ static void convolution_is_the_definition(void **state)
 /* Thread counts do not change the reference. */
 static void threads_change_nothing(void **state)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     thread_pool *pool;
     cnn_error err = {.message = ""};
     cnn_problem p;
@@ -116,7 +117,7 @@ static void threads_change_nothing(void **state)
 
 static void run(cnn_op op, const char *text, cnn_dir dir, const double *const *in, double *const *out)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F64, CNN_NCHW, CNN_MATH_F32}};
+    const cnn_problem_defaults defaults = {.type = {CNN_F64, CNN_F64, CNN_NCHW, CNN_MATH_F32}};
     cnn_problem p;
     cnn_error err = {.message = ""};
     vf_call call;

@@ -37,7 +37,7 @@ static void near_each(const double *a, const double *b, int64_t count, const cha
 
 static void check(cnn_op op, const char *text, bool flip, cnn_dir dir)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NHWC, CNN_MATH_F32}, .flip = flip};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NHWC, CNN_MATH_F32}, .flip = flip};
     cnn_problem problem;
     cnn_error err = {.message = ""};
     vf_case c, copy, fresh;

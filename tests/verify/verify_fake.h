@@ -74,7 +74,7 @@ static cnn_status fake_run(cnn_context *context, const cnn_plan *plan, const fak
         if (status == CNN_OK && o->access != CNN_IN) {
             char last[8];
             memcpy(last, data + o->bytes - size, size);
-            if (o->elem == CNN_ELEM_DTYPE) fake_mutate_output(context, o, arrays[1][i]);
+            if (cnn_elem_real(o->elem)) fake_mutate_output(context, o, arrays[1][i]);
             vf_pack(&layout, o, arrays[1][i], data);
             if (context->mutant == MUTANT_UNWRITTEN) memcpy(data + o->bytes - size, last, size);
         }

@@ -144,7 +144,7 @@ static void fake_mutate_memory(const cnn_context *context, const cnn_plan *plan,
     if (context->mutant == MUTANT_PAST_END && o->access != CNN_IN) data[o->bytes] = (char)(data[o->bytes] ^ 1);
     if (context->mutant == MUTANT_BEFORE_START && o->access != CNN_IN) data[-1] = (char)(data[-1] ^ 1);
     if (context->mutant == MUTANT_SCRIBBLE && o->access == CNN_IN) data[o->bytes - 1] = (char)(data[o->bytes - 1] ^ 1);
-    if (context->mutant == MUTANT_STALE && o->access != CNN_IN && o->elem == CNN_ELEM_DTYPE) {
+    if (context->mutant == MUTANT_STALE && o->access != CNN_IN && cnn_elem_real(o->elem)) {
         if (f64)
             *(double *)(void *)data += *(const double *)workspace;
         else

@@ -188,7 +188,7 @@ static bool is_bad_input(cnn_status status)
 
 fuzz_verdict fuzz_invalid_try(cnn_op op, const char *text, char why[VERIFY_TEXT_MAX])
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     char first[TEXT], second[TEXT];
     cnn_problem problem, again;
     cnn_error err = {.message = ""};

@@ -114,7 +114,8 @@ static bool shrink_settings(shrinking *s, const fuzz_space *space)
     to = *s->c;
     if (to.problem.u.type.layout != CNN_NCHW) to.problem.u.type.layout = CNN_NCHW, smaller |= try_case(s, &to);
     to = *s->c;
-    if (to.problem.u.type.dtype != CNN_F32) to.problem.u.type.dtype = CNN_F32, smaller |= try_case(s, &to);
+    if (to.problem.u.type.dtype != CNN_F32)
+        to.problem.u.type.dtype = to.problem.u.type.weights = CNN_F32, smaller |= try_case(s, &to);
     to = *s->c;
     if (to.problem.u.type.math != CNN_MATH_F32) to.problem.u.type.math = CNN_MATH_F32, smaller |= try_case(s, &to);
     to = *s->c;

@@ -133,7 +133,7 @@ void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, ve
         if (v.failed)
             vf_set(result, VERIFY_FAILED, bounds == NULL ? "%s is not equal" : "%s leaves its bound", o->name);
         mistrust(c, i, &v, &proves, result);
-        if (sums == NULL || o->elem != CNN_ELEM_DTYPE) continue; /* totals in double tell nothing of the type */
+        if (sums == NULL || !cnn_elem_real(o->elem)) continue; /* totals in double tell nothing of the type */
         sums->sum_sq += v.sum_sq;
         sums->sum_sqrt_n += v.sum_sqrt_n;
         sums->rounded += v.rounded;

@@ -23,7 +23,8 @@ static void store(const cnn_problem *problem, const cnn_operand *o, double value
         ((double *)bytes)[at] = value;
         break;
     case CNN_ELEM_DTYPE:
-        if (problem->u.type.dtype == CNN_F64)
+    case CNN_ELEM_WEIGHT:
+        if (cnn_elem_dtype(&problem->u.type, o->elem) == CNN_F64)
             ((double *)bytes)[at] = value;
         else
             ((float *)bytes)[at] = (float)value;
@@ -40,7 +41,8 @@ static double load(const cnn_problem *problem, const cnn_operand *o, const void 
     case CNN_ELEM_DOUBLE:
         return ((const double *)bytes)[at];
     default:
-        return problem->u.type.dtype == CNN_F64 ? ((const double *)bytes)[at] : (double)((const float *)bytes)[at];
+        return cnn_elem_dtype(&problem->u.type, o->elem) == CNN_F64 ? ((const double *)bytes)[at]
+                                                                    : (double)((const float *)bytes)[at];
     }
 }
 
@@ -48,7 +50,7 @@ static double load(const cnn_problem *problem, const cnn_operand *o, const void 
 static bool is_plain_f32(const cnn_problem *problem, const cnn_operand *o)
 {
     const bool in_order = o->shape != CNN_SHAPE_TENSOR || problem->u.type.layout == CNN_NCHW;
-    return in_order && o->elem == CNN_ELEM_DTYPE && problem->u.type.dtype == CNN_F32;
+    return in_order && cnn_elem_real(o->elem) && cnn_elem_dtype(&problem->u.type, o->elem) == CNN_F32;
 }
 
 void vf_pack(const cnn_problem *problem, const cnn_operand *o, const double *values, void *bytes)
@@ -95,7 +97,7 @@ void vf_pack_element(const cnn_problem *problem, const cnn_operand *o, double va
 
 void vf_round(const cnn_problem *problem, const cnn_operand *o, double *values)
 {
-    if (o->elem != CNN_ELEM_DTYPE || problem->u.type.dtype == CNN_F64) return;
+    if (!cnn_elem_real(o->elem) || cnn_elem_dtype(&problem->u.type, o->elem) == CNN_F64) return;
     for (int64_t i = 0; i < o->count; i++) values[i] = (double)(float)values[i];
 }
 

@@ -92,7 +92,7 @@ static void large_steps_are_counted(void **)
         put(&d, std::vector<double>(3000)), put(&d, std::vector<double>(3000)), {NULL, NULL}, step};
     cnn_plan doubles = plan;
     cnn_error err;
-    doubles.problem.u.type.dtype = CNN_F64;
+    doubles.problem.u.type.dtype = doubles.problem.u.type.weights = CNN_F64;
     assert_int_equal(cuda_optimizer_step(base(d), &doubles, &a, &err), CNN_OK);
     assert_int_equal(get(d, step, 1)[0], large + 1);
     close_device(&d);

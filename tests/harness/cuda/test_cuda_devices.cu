@@ -102,7 +102,7 @@ static void products(void **)
 {
     cnn_context *context = open_on(1);
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    const cnn_type f32 = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     const cuda_gemm g = {1, 1, 1, 1, {1, 1, false}, {1, 1, false}, {1, 1, false}, 0};
     float value = 3;
     cnn_error err;

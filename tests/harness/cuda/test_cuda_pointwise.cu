@@ -91,7 +91,7 @@ static void bias_gradient(cnn_layout layout, int64_t mb, int64_t channels, int64
 {
     device d = {};
     open_device(&d, 256, 8);
-    const cuda_bias bias = {{CNN_F32, layout, CNN_MATH_F32}, mb, channels, pixels, threads, parts, d.c->knobs};
+    const cuda_bias bias = {{CNN_F32, CNN_F32, layout, CNN_MATH_F32}, mb, channels, pixels, threads, parts, d.c->knobs};
     std::vector<float> dy(static_cast<size_t>(mb * channels * pixels)), db(static_cast<size_t>(channels), 1);
     std::vector<double> expected(db.size(), 1);
     for (size_t i = 0; i < dy.size(); i++) {
@@ -135,7 +135,7 @@ static std::vector<float> normalised(cnn_layout layout, int64_t threads, int64_t
     open_device(&d, threads, blocks);
     cnn_problem p = {};
     p.op = CNN_OP_BATCHNORM;
-    p.u.batchnorm = {{CNN_F32, layout, CNN_MATH_F32}, 1e-5, 0.1, false, MB, CHANNELS, HEIGHT, WIDTH};
+    p.u.batchnorm = {{CNN_F32, CNN_F32, layout, CNN_MATH_F32}, 1e-5, 0.1, false, MB, CHANNELS, HEIGHT, WIDTH};
     const cnn_plan plan = plan_of(&d, p, CNN_FWD);
     float *y = put(&d, std::vector<float>(ELEMENTS));
     cnn_batchnorm_args a = {};

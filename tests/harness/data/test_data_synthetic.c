@@ -67,7 +67,7 @@ static void test_synthetic_shapes(void **state)
     dataset_free(&tiny);
 
     float nchw[3 * 32 * 32], nhwc[3 * 32 * 32];
-    const cnn_type a = {CNN_F32, CNN_NCHW, CNN_MATH_F32}, b = {CNN_F32, CNN_NHWC, CNN_MATH_F32};
+    const cnn_type a = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}, b = {CNN_F32, CNN_F32, CNN_NHWC, CNN_MATH_F32};
     dataset_rows(&colour, &colour.train, 7, 1, &a, nchw);
     dataset_rows(&colour, &colour.train, 7, 1, &b, nhwc);
     for (int c = 0; c < 3; c++)

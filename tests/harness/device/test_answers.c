@@ -46,7 +46,7 @@ static cnn_algorithm algorithm = {.name = "a", .ops = 1u << CNN_OP_CONV, .amplif
 
 static cnn_status plan_one(cnn_plan *plan, cnn_error *err)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     cnn_problem problem;
     questions = 0;
     assert_int_equal(cnn_problem_parse(CNN_OP_CONV, "mb1ic1ih4oc1kh3", &defaults, &problem, err), CNN_OK);

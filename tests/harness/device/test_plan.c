@@ -134,7 +134,7 @@ static const cnn_impl impl = {.abi_version = CNN_ABI_VERSION,
                               .ops = &ops};
 
 static const cnn_problem problem = {
-    .op = CNN_OP_ACT, .u.act = {.t = {CNN_F32, CNN_NCHW, CNN_MATH_F32}, .mb = 3, .ic = 2, .ih = 4, .iw = 5}};
+    .op = CNN_OP_ACT, .u.act = {.t = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}, .mb = 3, .ic = 2, .ih = 4, .iw = 5}};
 
 /* Makes a plan and runs it twice; the status of making it. */
 static cnn_status make(trick t, const cnn_algorithm *algorithm, cnn_plan *plan, cnn_error *err)

@@ -232,7 +232,7 @@ static void a_smaller_table_is_taken(void **state)
 /* Runs `act`, or `add`, through a table. */
 static cnn_status run_one(const cnn_impl *impl, cnn_op op, const char *text, cnn_error *err)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     const cnn_session_params params = {.threads = 1};
     float x[2][8] = {{-1, 2, -3, 4, -5, 6, -7, 8}, {0}}, y[8] = {0};
     void *const operands[CNN_MAX_OPERANDS] = {x[0], op == CNN_OP_ADD ? x[1] : y, y};

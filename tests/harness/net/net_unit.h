@@ -31,7 +31,7 @@ static inline bool open_session(cnn_session *session, int threads)
 
 static inline cnn_network *build_net(const char *text, cnn_dtype dtype, cnn_layout layout, int64_t batch)
 {
-    const cnn_type type = {dtype, layout, CNN_MATH_F32};
+    const cnn_type type = {dtype, dtype, layout, CNN_MATH_F32};
     cnn_network *n = NULL;
     OK(cnn_net_build("test.net", text, &type, batch, 7, &n, err));
     return n;

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const cnn_type f32 = {CNN_F32, CNN_NCHW, CNN_MATH_F32}, f64 = {CNN_F64, CNN_NHWC, CNN_MATH_F32};
+static const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32},
+                      f64 = {CNN_F64, CNN_F64, CNN_NHWC, CNN_MATH_F32};
 
 static cnn_network *build(const char *text, const cnn_type *type, int64_t batch, uint64_t seed)
 {

@@ -60,7 +60,7 @@ static bool after_first_step(void *user, int64_t done, int64_t total)
 static void check(const cnn_session *session, const char *net, const char *algorithm, const dataset *data,
                   bool host_data)
 {
-    const cnn_type type = {CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    const cnn_type type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     const trainer_watch watch = {.each = after_first_step};
     trainer_params params = {.seed = 1, .algorithm = algorithm, .host_data = host_data};
     trainer_result result;

@@ -35,7 +35,7 @@ static void sgd_by_hand(trainer *single, const dataset *data, const int32_t *ima
                         double *params, double *loss_sum)
 {
     enum { PIXELS = 64 };
-    const cnn_type type = {CNN_F64, CNN_NCHW, CNN_MATH_F32};
+    const cnn_type type = {CNN_F64, CNN_F64, CNN_NCHW, CNN_MATH_F32};
     double row[PIXELS], loss, grads[2048], sum[2048] = {0};
     OK(trainer_set_params(single, params, err));
     for (int i = 0; i < count; i++) {
@@ -224,7 +224,8 @@ static void test_every_layer(void **state)
     if (!open_session(&session, 2)) skip();
     dataset data = small_data(30, 10, 2, 9, 8);
     for (int i = 0; i < 4; i++) {
-        const cnn_type type = {i % 2 ? CNN_F64 : CNN_F32, i / 2 ? CNN_NHWC : CNN_NCHW, CNN_MATH_F32};
+        const cnn_type type = {i % 2 ? CNN_F64 : CNN_F32, i % 2 ? CNN_F64 : CNN_F32, i / 2 ? CNN_NHWC : CNN_NCHW,
+                               CNN_MATH_F32};
         cnn_network *n = NULL;
         trainer_result a, b;
         OK(cnn_net_load("every_layer", &type, 8, 1, &n, err));

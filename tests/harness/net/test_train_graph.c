@@ -176,7 +176,7 @@ static void test_single_steps(void **state)
     double loss[2];
     (void)state;
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
-    dataset_rows(&data, &data.train, 0, BATCH, &(cnn_type){CNN_F64, CNN_NCHW, CNN_MATH_F32}, image);
+    dataset_rows(&data, &data.train, 0, BATCH, &(cnn_type){CNN_F64, CNN_F64, CNN_NCHW, CNN_MATH_F32}, image);
     for (int i = 0; i < 2; i++) {
         cnn_session session;
         trainer *t = NULL;

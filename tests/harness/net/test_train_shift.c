@@ -132,7 +132,7 @@ static void an_epoch_is_what_it_says(void **state)
     for (cnn_dtype dtype = CNN_F32; dtype < CNN_DTYPE_COUNT; dtype++)
         for (cnn_layout layout = CNN_NCHW; layout < CNN_LAYOUT_COUNT; layout++)
             for (size_t s = 0; s < sizeof shifts / sizeof shifts[0]; s++) {
-                const cnn_type type = {dtype, layout, CNN_MATH_F32};
+                const cnn_type type = {dtype, dtype, layout, CNN_MATH_F32};
                 train_by_hand(type, &data, shifts[s], &hand);
                 assert_true(isfinite(hand.results[1].train_loss) && isfinite(hand.results[1].test_loss));
                 for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
@@ -155,7 +155,7 @@ static void tests_are_on_images_as_they_are(void **state)
         if (ways[i].no_gather || ways[i].profile) continue;
         for (int shifted = 0; shifted <= 1; shifted++) {
             cnn_session session = session_of(ways[i].mock ? cnn_impl_mock() : cnn_impl_cpu());
-            cnn_network *n = make_net((cnn_type){CNN_F64, CNN_NHWC, CNN_MATH_F32});
+            cnn_network *n = make_net((cnn_type){CNN_F64, CNN_F64, CNN_NHWC, CNN_MATH_F32});
             trainer_params params = shifting(shifted ? 7 : 0);
             trainer *t = NULL;
             trainer_result ignored;
@@ -185,7 +185,7 @@ static void epochs_do_not_depend_on_each_other(void **state)
     dataset data = small_data(TRAIN, TEST, C, H, W);
     for (int again = 0; again <= 1; again++) {
         cnn_session session = session_of(cnn_impl_mock());
-        cnn_network *n = make_net((cnn_type){CNN_F64, CNN_NCHW, CNN_MATH_F32});
+        cnn_network *n = make_net((cnn_type){CNN_F64, CNN_F64, CNN_NCHW, CNN_MATH_F32});
         const trainer_params how = shifting(2);
         trainer *t = NULL;
         trainer_result result;

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+static const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
 
 static cnn_status parse(cnn_op op, const char *text, cnn_problem *problem, cnn_error *err)
 {

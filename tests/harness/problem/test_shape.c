@@ -1,5 +1,6 @@
 /* test_shape.c: shape arithmetic against sums taken one tap at a time, and its limits. */
 #include "tests/unit.h"
+#include <string.h>
 
 #include "harness/base/rng.h"
 #include "harness/problem/problem.h"
@@ -52,7 +53,7 @@ static void uses_of_an_axis_are_those_of_a_search(void **state)
 
 static double flops(cnn_op op, const char *text, cnn_dir dir)
 {
-    const cnn_problem_defaults no_bias = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}, .no_bias = true};
+    const cnn_problem_defaults no_bias = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}, .no_bias = true};
     cnn_problem p;
     cnn_error err;
     assert_int_equal(cnn_problem_parse(op, text, &no_bias, &p, &err), CNN_OK);
@@ -74,7 +75,7 @@ static void flops_count_real_taps_only(void **state)
 static void bytes_are_those_of_the_operands(void **state)
 {
     (void)state;
-    const cnn_problem_defaults f64 = {.type = {CNN_F64, CNN_NHWC, CNN_MATH_F32}};
+    const cnn_problem_defaults f64 = {.type = {CNN_F64, CNN_F64, CNN_NHWC, CNN_MATH_F32}};
     cnn_problem p;
     cnn_error err;
     assert_int_equal(cnn_problem_parse(CNN_OP_CONV, "mb2ic3ih5oc4kh3", &f64, &p, &err), CNN_OK);
@@ -83,10 +84,28 @@ static void bytes_are_those_of_the_operands(void **state)
     assert_true(cnn_bytes(&p, CNN_FWD) == 8.0 * (2 * 10 + 10 + 2 * 10 + 2 * 10) + 16);
 }
 
+static void weights_have_a_dtype_of_their_own(void **state)
+{
+    (void)state;
+    const cnn_problem_defaults f32 = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    cnn_operand list[CNN_MAX_OPERANDS];
+    cnn_problem p;
+    cnn_error err;
+    assert_int_equal(cnn_problem_parse(CNN_OP_CONV, "mb2ic3ih5oc4kh3", &f32, &p, &err), CNN_OK);
+    p.u.type.weights = CNN_F64;
+    assert_int_equal(cnn_operands(&p, CNN_FWD, list, &err), 4);
+    assert_int_equal(list[0].bytes, 4 * 2 * 3 * 25);
+    assert_int_equal(list[1].bytes, 8 * 4 * 3 * 9);
+    assert_int_equal(list[2].bytes, 8 * 4);
+    assert_int_equal(list[3].bytes, 4 * 2 * 4 * 9);
+    assert_int_equal(cnn_problem_check(&p, &err), CNN_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "weights in f64 beside activations in f32"));
+}
+
 /* In floats. */
 static double traffic(cnn_op op, const char *text, cnn_dir dir)
 {
-    const cnn_problem_defaults no_bias = {.type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}, .no_bias = true};
+    const cnn_problem_defaults no_bias = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}, .no_bias = true};
     cnn_problem p;
     cnn_error err;
     assert_int_equal(cnn_problem_parse(op, text, &no_bias, &p, &err), CNN_OK);
@@ -129,11 +148,9 @@ static void products_that_overflow_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tap_ranges_are_those_of_a_search),
-        cmocka_unit_test(uses_of_an_axis_are_those_of_a_search),
-        cmocka_unit_test(flops_count_real_taps_only),
-        cmocka_unit_test(bytes_are_those_of_the_operands),
-        cmocka_unit_test(bytes_are_only_those_that_a_kernel_needs),
+        cmocka_unit_test(tap_ranges_are_those_of_a_search),  cmocka_unit_test(uses_of_an_axis_are_those_of_a_search),
+        cmocka_unit_test(flops_count_real_taps_only),        cmocka_unit_test(bytes_are_those_of_the_operands),
+        cmocka_unit_test(weights_have_a_dtype_of_their_own), cmocka_unit_test(bytes_are_only_those_that_a_kernel_needs),
         cmocka_unit_test(products_that_overflow_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

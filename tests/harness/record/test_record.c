@@ -192,7 +192,7 @@ static void what_descriptors_leave_out_is_told(void **state)
                  {CNN_OP_ACT, "relu:ic3", NULL, NULL, true, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const cnn_problem_defaults defaults = {
-            .type = {CNN_F32, CNN_NCHW, CNN_MATH_F32}, .no_bias = cases[i].no_bias, .flip = cases[i].flip};
+            .type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}, .no_bias = cases[i].no_bias, .flip = cases[i].flip};
         cnn_problem problem;
         cnn_error err;
         assert_int_equal(cnn_problem_parse(cases[i].op, cases[i].text, &defaults, &problem, &err), CNN_OK);

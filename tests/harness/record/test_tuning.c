@@ -41,7 +41,8 @@ static cnn_problem problem_of(const char *text, bool no_bias, bool flip, cnn_lay
 {
     cnn_problem problem;
     cnn_error err;
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, layout, CNN_MATH_F32}, .no_bias = no_bias, .flip = flip};
+    const cnn_problem_defaults defaults = {
+        .type = {CNN_F32, CNN_F32, layout, CNN_MATH_F32}, .no_bias = no_bias, .flip = flip};
     assert_int_equal(cnn_problem_parse(CNN_OP_CONV, text, &defaults, &problem, &err), CNN_OK);
     return problem;
 }
