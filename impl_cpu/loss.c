@@ -1,4 +1,5 @@
-/* loss.c: softmax and cross-entropy. In double inside, also for f32: with ten classes the time is in exp() anyway.
+/* loss.c: softmax and cross-entropy, and the quadratic loss. In double inside, also for f32: with ten classes the time
+ * is in exp() anyway.
  *
  * Everything is relative to the row's maximum m: with s = sum exp(x - m), the probability is exp(x - m) / s and its
  * -log is log(s) - (x - m), where s >= 1. So nothing overflows and log(0) cannot come up, however sure the network. */
@@ -14,6 +15,7 @@ typedef struct loss_part {
 
 typedef struct loss_job {
     int64_t rows, classes, tasks;
+    bool quadratic;
     const void *in; /* x, or y in the backward */
     const int32_t *labels;
     void *out; /* y, or dx */
@@ -37,12 +39,13 @@ cnn_status cpu_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_lo
     loss_job job = {.rows = d->mb,
                     .classes = d->ic,
                     .tasks = cpu_tasks(d->mb, d->ic * EXP_COST),
+                    .quadratic = d->kind == CNN_LOSS_QUADRATIC,
                     .in = args->x,
                     .labels = args->labels,
                     .out = args->y,
                     .parts = args->workspace};
     (void)err;
-    CPU_RUN(context, d->t.dtype, softmax, job.tasks, &job);
+    CPU_RUN(context, d->t.dtype, loss_fwd, job.tasks, &job);
     loss_part total = {0, 0};
     for (int64_t i = 0; i < job.tasks; i++) {
         total.loss += job.parts[i].loss;

@@ -21,6 +21,8 @@ static cnn_status open_state(cudnn_context *c, const cnn_request *r, other_state
     case CNN_OP_ACT:
         return other_open_act(c, &problem->u.act, r->dir, s, err);
     case CNN_OP_LOSS:
+        if (problem->u.loss.kind != CNN_LOSS_CROSS_ENTROPY)
+            return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN has no loss %s", cnn_loss_name(problem->u.loss.kind));
         return other_open_loss(c, &problem->u.loss, r->dir, s, err);
     case CNN_OP_BATCHNORM:
         return other_open_batchnorm(c, &problem->u.batchnorm, r->dir, s, err);

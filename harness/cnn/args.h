@@ -30,8 +30,8 @@ typedef struct cnn_map_bwd_args {
     void *workspace;
 } cnn_map_bwd_args;
 
-/* FWD: y = softmax(x); if not NULL, *loss_sum += sum_n -log(y[n,label]) and *correct += the images whose largest x is
- * at the label (the first one on a tie). BWD_D: dx = (y - onehot(labels)) * scale. Labels are in [0, ic). */
+/* FWD: y as cnn_loss_desc says; if not NULL, *loss_sum += the images' losses and *correct += the images whose largest x
+ * is at the label (the first one on a tie). BWD_D: dx = (y - onehot(labels)) * scale. Labels are in [0, ic). */
 typedef struct cnn_loss_args {
     const void *x;
     const int32_t *labels;

@@ -60,9 +60,17 @@ typedef struct cnn_act_desc {
     int64_t mb, ic, ih, iw;
 } cnn_act_desc;
 
-/* Softmax over the ic classes of each image, then cross-entropy with the integer labels. */
+/* Of each image, t being 1 at its label and 0 elsewhere:
+ *   CROSS_ENTROPY  y = softmax(x) over the ic classes, loss -log(y[label])
+ *   QUADRATIC      y = x, loss 1/2 sum_c (y[c] - t[c])^2
+ * Of both, d loss / dx = y - t. */
+#define CNN_LOSS_LIST(X) X(CROSS_ENTROPY, "softmax_cross_entropy") X(QUADRATIC, "quadratic")
+#define CNN_LOSS_ID(id, text) CNN_LOSS_##id,
+typedef enum cnn_loss_kind { CNN_LOSS_LIST(CNN_LOSS_ID) CNN_LOSS_COUNT } cnn_loss_kind;
+
 typedef struct cnn_loss_desc {
     cnn_type t;
+    cnn_loss_kind kind;
     int64_t mb, ic;
 } cnn_loss_desc;
 

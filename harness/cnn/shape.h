@@ -22,6 +22,7 @@ CNN_NAME(cnn_math_name, cnn_math, CNN_MATH_LIST)                     /* "f32", "
 CNN_NAME(cnn_dir_name, cnn_dir, CNN_DIR_LIST)                        /* "FWD", "BWD_D", "BWD_W" */
 CNN_NAME(cnn_pool_name, cnn_pool_kind, CNN_POOL_LIST)                /* "max", "avg", ... */
 CNN_NAME(cnn_act_name, cnn_act_kind, CNN_ACT_LIST)                   /* "identity", "relu", ... */
+CNN_NAME(cnn_loss_name, cnn_loss_kind, CNN_LOSS_LIST)                /* "softmax_cross_entropy", "quadratic" */
 CNN_NAME(cnn_optimizer_name, cnn_optimizer_kind, CNN_OPTIMIZER_LIST) /* "sgd", "momentum", ... */
 CNN_NAME(cnn_param_role_name, cnn_param_role, CNN_PARAM_LIST)        /* "weight", "bias", ... */
 #define CNN_OP_TEXT(id, name, dirs) #name,

@@ -1,4 +1,5 @@
-/* loss.cu: softmax and cross-entropy: a row (image) by as many neighbouring threads as it has classes, up to a warp.
+/* loss.cu: softmax and cross-entropy, and the quadratic loss: a row (image) by as many neighbouring threads as it has
+ * classes, up to a warp.
  *
  * The exponents and the sum are in double, as everywhere in this suite: rows are few and short. Losses and hits are
  * summed by trees whose shape the number of rows and classes and the knobs alone decide; up to loss.one_block rows one
@@ -19,6 +20,7 @@ struct loss_part {
 struct loss_shape {
     int64_t rows, classes, rows_a_block;
     int lanes; /* threads a row: a power of two, at most 32 */
+    bool quadratic;
 };
 
 template <typename T> struct loss_vectors {
@@ -73,6 +75,26 @@ __device__ loss_part softmax_row(const loss_vectors<T> &v, const loss_shape &s, 
     return {log(sum) - (mine - max), beaten == 0};
 }
 
+/* The quadratic loss of one row, likewise. */
+template <typename T>
+__device__ loss_part quadratic_row(const loss_vectors<T> &v, const loss_shape &s, int64_t row, int lane, bool valid)
+{
+    const T *x = v.x + row * s.classes;
+    const int64_t classes = valid ? s.classes : 0, label = valid ? v.labels[row] : 0;
+    const double mine = valid ? static_cast<double>(x[label]) : 0.0;
+    double squares = 0, beaten = 0;
+    for (int64_t k = lane; k < classes; k += s.lanes) {
+        const double at = static_cast<double>(x[k]), off = k == label ? at - 1 : at;
+        squares += off * off;
+        beaten += cuda_beats(at, k < label, mine);
+        v.y[row * s.classes + k] = x[k];
+    }
+    squares = lanes_sum(squares, s.lanes);
+    beaten = lanes_sum(beaten, s.lanes);
+    if (!valid) return {0, 0};
+    return {squares / 2, beaten == 0};
+}
+
 template <typename T>
 __global__ void __launch_bounds__(MOST_THREADS)
     loss_fwd_kernel(loss_shape s, loss_vectors<T> v, loss_part *parts, double *loss_sum, int64_t *correct)
@@ -84,7 +106,8 @@ __global__ void __launch_bounds__(MOST_THREADS)
     loss_part sum = {0, 0};
     for (int64_t r = threadIdx.x / s.lanes; r - threadIdx.x / s.lanes < s.rows_a_block; r += rows) {
         const bool valid = r < s.rows_a_block && first + r < s.rows;
-        const loss_part part = softmax_row(v, s, valid ? first + r : 0, lane, valid);
+        const loss_part part = s.quadratic ? quadratic_row(v, s, valid ? first + r : 0, lane, valid)
+                                           : softmax_row(v, s, valid ? first + r : 0, lane, valid);
         if (lane != 0) continue;
         sum.loss += part.loss;
         sum.correct += part.correct;
@@ -132,7 +155,7 @@ cnn_status cuda_loss_prepare(cnn_plan *plan, cnn_error *err)
     const cnn_loss_desc *d = &plan->problem.u.loss;
     const int64_t *knobs = plan->knobs, some = knobs[CUDA_KNOB_LOSS_ROWS], most = knobs[CUDA_KNOB_LOSS_THREADS];
     const int64_t parts = d->mb <= knobs[CUDA_KNOB_LOSS_ONE_BLOCK] ? 0 : (d->mb + some - 1) / some;
-    const loss_shape s = {d->mb, d->ic, parts > 0 ? some : d->mb, lanes_for(d->ic)};
+    const loss_shape s = {d->mb, d->ic, parts > 0 ? some : d->mb, lanes_for(d->ic), d->kind == CNN_LOSS_QUADRATIC};
     const int64_t threads = (s.rows_a_block * s.lanes + 31) / 32 * 32;
     const loss_launch l = {s, parts, threads < most ? threads : most};
     if (plan->dir != CNN_FWD) return CNN_OK;

@@ -179,7 +179,6 @@ static cnn_status read_init(net_builder *b, int variant, cnn_error *err)
 static cnn_status read_loss(net_builder *b, int variant, cnn_error *err)
 {
     const cnn_value x = *net_current(b);
-    (void)variant;
     if (x.h != 1 || x.w != 1)
         return NET_FAIL(b->line, err,
                         "the loss needs one number a class, but the value so far is %lld x %lld x %lld: "
@@ -187,7 +186,7 @@ static cnn_status read_loss(net_builder *b, int variant, cnn_error *err)
                         (long long)x.c, (long long)x.h, (long long)x.w);
     cnn_layer *layer = net_add_layer(b, CNN_OP_LOSS);
     const cnn_type t = layer->problem.u.type;
-    layer->problem.u.loss = (cnn_loss_desc){.t = t, .mb = b->batch, .ic = x.c};
+    layer->problem.u.loss = (cnn_loss_desc){.t = t, .kind = (cnn_loss_kind)variant, .mb = b->batch, .ic = x.c};
     net_add_output(b, layer, x.c, 1, 1);
     b->network->net.classes = x.c;
     b->finished = true;
@@ -221,7 +220,8 @@ static const struct layer_kind {
     {"add", "add NAME", 2, 2, read_join, CNN_OP_ADD},
     {"concat", "concat NAME", 2, 2, read_join, CNN_OP_CONCAT},
     {"init", "init default|kaiming|kaiming_uniform|xavier|uniform A", 2, 3, read_init, 0},
-    {"softmax_cross_entropy", "softmax_cross_entropy", 1, 1, read_loss, 0},
+    {"softmax_cross_entropy", "softmax_cross_entropy", 1, 1, read_loss, CNN_LOSS_CROSS_ENTROPY},
+    {"quadratic", "quadratic", 1, 1, read_loss, CNN_LOSS_QUADRATIC},
 };
 
 static cnn_status unknown_kind(const net_line *line, cnn_error *err)

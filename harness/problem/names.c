@@ -15,6 +15,7 @@ SET(op, "operation", CNN_OP_NAMES)
 SET(dir, "direction", CNN_DIR_LIST)
 SET(pool, "pooling", CNN_POOL_LIST)
 SET(act, "activation", CNN_ACT_LIST)
+SET(loss, "loss", CNN_LOSS_LIST)
 SET(optimizer, "optimizer", CNN_OPTIMIZER_LIST)
 
 /* Levenshtein distance, one row at a time; names longer than the row are compared by their beginning. */

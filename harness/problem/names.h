@@ -17,7 +17,7 @@ typedef struct cnn_name_set {
 } cnn_name_set;
 
 extern const cnn_name_set cnn_dtype_names, cnn_layout_names, cnn_math_names, cnn_op_names, cnn_dir_names,
-    cnn_pool_names, cnn_act_names, cnn_optimizer_names;
+    cnn_pool_names, cnn_act_names, cnn_loss_names, cnn_optimizer_names;
 
 /* The index of `text` (case-insensitive) in the set, or -1 and an error that offers the nearest name. */
 int cnn_name_find(const cnn_name_set *set, const char *text, cnn_error *err);

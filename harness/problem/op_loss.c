@@ -1,15 +1,27 @@
-/* op_loss.c: softmax and cross-entropy of labels. */
+/* op_loss.c: what a network is trained by. "mb100ic10" is the softmax's cross-entropy, "quadratic:mb100ic10" the other.
+ */
+#include "names.h"
 #include "op.h"
 
 static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
                         cnn_error *err)
 {
-    cnn_status status = op_parse_plain(text, 0, "mb ic", d, err);
-    if (status == CNN_OK) p->u.loss = (cnn_loss_desc){.t = defaults->type, .mb = d->mb, .ic = d->ic};
+    char kind[CNN_NAME_MAX];
+    size_t start = 0;
+    const int index = op_split_kind(text, kind, sizeof kind, &start) ? cnn_name_find(&cnn_loss_names, kind, err) : 0;
+    if (index < 0) return err->status;
+    const cnn_status status = op_parse_plain(text, start, "mb ic", d, err);
+    if (status == CNN_OK)
+        p->u.loss = (cnn_loss_desc){.t = defaults->type, .kind = (cnn_loss_kind)index, .mb = d->mb, .ic = d->ic};
     return status;
 }
 
-static void format(op_writer *w, const cnn_problem *p) { op_put_plain(w, p->u.loss.mb, p->u.loss.ic, 1, 1); }
+static void format(op_writer *w, const cnn_problem *p)
+{
+    const cnn_loss_desc *d = &p->u.loss;
+    if (d->kind != CNN_LOSS_CROSS_ENTROPY) op_put(w, "%s:", cnn_loss_name(d->kind));
+    op_put_plain(w, d->mb, d->ic, 1, 1);
+}
 
 static cnn_status check(const cnn_problem *p, cnn_error *err)
 {

@@ -109,6 +109,9 @@ static void draw_kind(const fuzz_space *space, cnn_rng *rng, cnn_problem *p)
             p->u.act.kind == CNN_ACT_ELU)
             p->u.act.alpha = DRAW_OF(rng, 0.01, 0.1, 0.25, 0.5, 1.0, 2.0, 6.0);
         break;
+    case CNN_OP_LOSS:
+        p->u.loss.kind = (cnn_loss_kind)rng_int(rng, 0, CNN_LOSS_COUNT - 1);
+        break;
     case CNN_OP_DROPOUT:
         p->u.dropout.inference = chance(rng, 6);
         p->u.dropout.rate = p->u.dropout.inference ? 0.5 : DRAW_OF(rng, 0.0, 0.1, 0.2, 0.5, 0.55, 0.75);

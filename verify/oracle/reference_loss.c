@@ -1,4 +1,5 @@
-/* reference_loss.c: softmax over the classes, shifted by the maximum, and cross-entropy with integer labels. */
+/* reference_loss.c: softmax over the classes, shifted by the maximum, and cross-entropy with integer labels; and the
+ * quadratic loss. */
 #include "reference.h"
 
 #include "roundings.h"
@@ -20,6 +21,19 @@ static double softmax(const double *x, int64_t classes, int64_t label, const vf_
     return log(sum) - (x[label] - max);
 }
 
+/* One image. A square of a difference, added to others: returns half their sum. */
+static double quadratic(const double *x, int64_t classes, int64_t label, const vf_out *y, int64_t at, double *roundings)
+{
+    double squares = 0.0;
+    *roundings = (double)classes + 3.0;
+    for (int64_t c = 0; c < classes; c++) {
+        const double off = x[c] - (c == label ? 1.0 : 0.0);
+        squares += off * off;
+        vf_put(y, at + c, x[c], fabs(x[c]), 0.0);
+    }
+    return squares / 2.0;
+}
+
 static bool is_correct(const double *x, int64_t classes, int64_t label)
 {
     int64_t best = 0;
@@ -35,9 +49,12 @@ static void forward(const vf_call *call, const cnn_loss_desc *d)
     vf_out y = vf_output(call, "y"), loss_sum = vf_output(call, "loss_sum"), correct = vf_output(call, "correct");
     double loss = *loss0, magnitude = fabs(*loss0), hits = *correct0, most = 0.0;
     for (int64_t n = 0; n < d->mb; n++) {
-        double roundings, l = softmax(x + n * d->ic, d->ic, (int64_t)labels[n], &y, n * d->ic, &roundings);
+        double roundings;
+        const bool squares = d->kind == CNN_LOSS_QUADRATIC;
+        const double l =
+            (squares ? quadratic : softmax)(x + n * d->ic, d->ic, (int64_t)labels[n], &y, n * d->ic, &roundings);
         loss += l;
-        magnitude += 1.0 + fabs(l); /* a relative error of y is an absolute one of log y */
+        magnitude += squares ? l : 1.0 + fabs(l); /* a relative error of y is an absolute one of log y */
         hits += is_correct(x + n * d->ic, d->ic, (int64_t)labels[n]) ? 1.0 : 0.0;
         most = fmax(most, roundings);
     }
@@ -54,7 +71,8 @@ static void backward(const vf_call *call, const cnn_loss_desc *d)
     for (int64_t n = 0; n < d->mb; n++)
         for (int64_t c = 0; c < d->ic; c++) {
             double hot = c == (int64_t)labels[n] ? 1.0 : 0.0, p = y[n * d->ic + c];
-            vf_put(&dx, n * d->ic + c, (p - hot) * call->scale, (p + hot) * fabs(call->scale), VF_ROUND_LOSS_GRAD);
+            vf_put(&dx, n * d->ic + c, (p - hot) * call->scale, (fabs(p) + hot) * fabs(call->scale),
+                   VF_ROUND_LOSS_GRAD);
         }
 }
 

@@ -139,6 +139,8 @@ cnn_status honest_supports(cnn_context *c, const cnn_request *request, cnn_error
     if ((HONEST_OPS >> p->op & 1) == 0) return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no such operation here");
     if (p->u.type.dtype != CNN_F32) return CNN_FAIL(err, CNN_UNSUPPORTED, "it computes in f32 only");
     if (p->op == CNN_OP_ACT && p->u.act.kind != CNN_ACT_RELU) return CNN_FAIL(err, CNN_UNSUPPORTED, "ReLU only");
+    if (p->op == CNN_OP_LOSS && p->u.loss.kind != CNN_LOSS_CROSS_ENTROPY)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "cross-entropy only");
     if (p->op == CNN_OP_OPTIMIZER && p->u.optimizer.kind != CNN_SGD) return CNN_FAIL(err, CNN_UNSUPPORTED, "SGD only");
     return CNN_OK;
 }

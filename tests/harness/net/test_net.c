@@ -123,6 +123,23 @@ static void test_thesis(void **state)
     cnn_net_free(n);
 }
 
+static void test_losses(void **state)
+{
+    static const struct {
+        const char *word;
+        cnn_loss_kind kind;
+    } losses[] = {{"softmax_cross_entropy", CNN_LOSS_CROSS_ENTROPY}, {"quadratic", CNN_LOSS_QUADRATIC}};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "input 1 2 2\nfc 3\n%s\n", losses[i].word);
+        cnn_network *n = build(text, &f32, 2, 1);
+        assert_int_equal(n->layers[1].problem.u.loss.kind, losses[i].kind);
+        assert_int_equal(n->net.classes, 3);
+        cnn_net_free(n);
+    }
+}
+
 static void test_other_nets(void **state)
 {
     static const struct {
@@ -248,8 +265,9 @@ static void test_initial_weights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_thesis),       cmocka_unit_test(test_other_nets),
-        cmocka_unit_test(test_in_place), cmocka_unit_test(test_param_layout), cmocka_unit_test(test_initial_weights),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_thesis),   cmocka_unit_test(test_other_nets),
+        cmocka_unit_test(test_losses),          cmocka_unit_test(test_in_place), cmocka_unit_test(test_param_layout),
+        cmocka_unit_test(test_initial_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
