@@ -61,7 +61,7 @@ static cnn_status parse_problem(conv_run *r, cnn_dtype dtype, cnn_error *err)
     if (strcmp(o->mode, "cross_correlation") != 0 && strcmp(o->mode, "convolution") != 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--mode is '%.64s', but must be cross_correlation or convolution",
                         o->mode);
-    const cnn_problem_defaults defaults = {.type = {dtype, (cnn_layout)layout, (cnn_math)math},
+    const cnn_problem_defaults defaults = {.type = {dtype, dtype, (cnn_layout)layout, (cnn_math)math},
                                            .no_bias = (r->dir == CNN_BWD_W ? o->db : o->b) == NULL,
                                            .flip = strcmp(o->mode, "convolution") == 0};
     return cnn_problem_parse(CNN_OP_CONV, o->problem.items[0], &defaults, &r->problem, err);

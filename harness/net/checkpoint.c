@@ -20,27 +20,50 @@ typedef struct head {
     uint64_t crc;                /* of what follows */
 } head;
 
-/* Pieces of device memory that make up a run, in order. */
+/* What follows, in order: arrays of a state. */
 typedef struct pieces {
-    size_t at[3], bytes[3];
+    void *data[3];
+    size_t bytes[3], total;
     int count;
-    size_t total;
 } pieces;
 
-static pieces pieces_of(const trainer *t)
+static void add_piece(pieces *p, void *data, size_t bytes)
 {
-    const size_t elem = trainer_elem(t);
-    pieces p = {.at = {t->params_at}, .bytes = {(size_t)t->net->param_elems * elem}, .count = 1};
+    p->data[p->count] = data;
+    p->bytes[p->count++] = bytes;
+    p->total += bytes;
+}
+
+static pieces pieces_of(const trainer *t, const trainer_state *s)
+{
+    const size_t elem = trainer_elem(t), trained = (size_t)t->net->trained_elems * elem;
+    pieces p = {.count = 0};
+    add_piece(&p, s->params, (size_t)t->net->param_elems * elem);
     for (int i = 0; i < 2; i++)
-        if (t->state_at[i] != NOWHERE) {
-            p.at[p.count] = t->state_at[i];
-            p.bytes[p.count++] = (size_t)t->net->trained_elems * elem;
-        }
-    for (int i = 0; i < p.count; i++) p.total += p.bytes[i];
+        if (s->state[i] != NULL) add_piece(&p, s->state[i], trained);
     return p;
 }
 
-static uint64_t crc_of(const char *data, size_t bytes) { return crc32_z(0, (const Bytef *)data, bytes); }
+static uint64_t crc_of(const pieces *p)
+{
+    unsigned long crc = 0;
+    for (int i = 0; i < p->count; i++) crc = crc32_z(crc, p->data[i], p->bytes[i]);
+    return crc;
+}
+
+static bool write_pieces(FILE *file, const pieces *p)
+{
+    for (int i = 0; i < p->count; i++)
+        if (fwrite(p->data[i], 1, p->bytes[i], file) != p->bytes[i]) return false;
+    return true;
+}
+
+static bool read_pieces(FILE *file, const pieces *p)
+{
+    for (int i = 0; i < p->count; i++)
+        if (fread(p->data[i], 1, p->bytes[i], file) != p->bytes[i]) return false;
+    return fgetc(file) == EOF;
+}
 
 static cnn_status name_beside(const char *path, char beside[BESIDE_MAX], cnn_error *err)
 {
@@ -60,13 +83,12 @@ cnn_status checkpoint_check(const char *path, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status write_file(const char *path, const head *h, const char *data, cnn_error *err)
+static cnn_status write_file(const char *path, const head *h, const pieces *p, cnn_error *err)
 {
     char beside[BESIDE_MAX];
     if (name_beside(path, beside, err) != CNN_OK) return err->status;
     FILE *file = fopen(beside, "wb");
-    bool written = file != NULL && fwrite(h, sizeof *h, 1, file) == 1 &&
-                   fwrite(data, 1, (size_t)h->bytes, file) == (size_t)h->bytes && fflush(file) == 0 &&
+    bool written = file != NULL && fwrite(h, sizeof *h, 1, file) == 1 && write_pieces(file, p) && fflush(file) == 0 &&
                    fsync(fileno(file)) == 0;
     int why = errno;
     if (file != NULL && fclose(file) != 0 && written) written = false, why = errno;
@@ -78,20 +100,16 @@ static cnn_status write_file(const char *path, const head *h, const char *data, 
 
 cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, int64_t epochs, cnn_error *err)
 {
-    const pieces p = pieces_of(t);
-    head h = {.epochs = epochs, .bytes = (int64_t)p.total};
-    char *data = malloc(p.total > 0 ? p.total : 1);
-    if (data == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a checkpoint of %zu bytes", p.total);
+    trainer_state state;
+    cnn_status status = trainer_state_make(t, &state, err);
+    if (status != CNN_OK) return status;
+    status = trainer_state_get(t, &state, err);
+    const pieces p = pieces_of(t, &state);
+    head h = {.epochs = epochs, .step = state.step, .bytes = (int64_t)p.total, .crc = crc_of(&p)};
     memcpy(h.magic, magic, sizeof magic);
     snprintf(h.setting, sizeof h.setting, "%s", setting);
-    cnn_status status = cnn_sync(t->session, err);
-    size_t used = 0;
-    for (int i = 0; i < p.count && status == CNN_OK; used += p.bytes[i++])
-        status = cnn_mem_download(t->session, data + used, trainer_at(t, p.at[i]), p.bytes[i], err);
-    if (status == CNN_OK) status = cnn_mem_download(t->session, &h.step, trainer_at(t, t->step_at), sizeof h.step, err);
-    h.crc = crc_of(data, p.total);
-    if (status == CNN_OK) status = write_file(path, &h, data, err);
-    free(data);
+    if (status == CNN_OK) status = write_file(path, &h, &p, err);
+    trainer_state_free(&state);
     return status;
 }
 
@@ -104,8 +122,7 @@ static size_t first_difference(const char *a, const char *b)
     return part;
 }
 
-static cnn_status read_file(FILE *file, const char *path, const char *setting, const pieces *p, head *h, char *data,
-                            cnn_error *err)
+static cnn_status read_file(FILE *file, const char *path, const char *setting, const pieces *p, head *h, cnn_error *err)
 {
     if (fread(h, sizeof *h, 1, file) != 1 || memcmp(h->magic, magic, sizeof magic) != 0 ||
         memchr(h->setting, '\0', sizeof h->setting) == NULL)
@@ -115,30 +132,31 @@ static cnn_status read_file(FILE *file, const char *path, const char *setting, c
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "checkpoint %.100s is of another run (%.150s), not of this one (%.150s): name another file",
                         path, h->setting + part, setting + part);
-    if (fread(data, 1, p->total, file) != p->total || fgetc(file) != EOF || crc_of(data, p->total) != h->crc ||
-        h->epochs < 0)
+    if (!read_pieces(file, p) || crc_of(p) != h->crc || h->epochs < 0)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "checkpoint %.300s is damaged: remove it to start over", path);
     return CNN_OK;
 }
 
 cnn_status checkpoint_load(trainer *t, const char *path, const char *setting, int64_t *epochs, cnn_error *err)
 {
-    const pieces p = pieces_of(t);
+    trainer_state state;
     head h;
-    size_t used = 0;
-    *epochs = 0;
     const char *why;
+    *epochs = 0;
     FILE *file = input_stream(path, &why);
     if (file == NULL && errno == ENOENT) return CNN_OK;
     if (file == NULL) return CNN_FAIL(err, CNN_IO, "checkpoint %.300s: %s", path, why);
-    char *data = malloc(p.total > 0 ? p.total : 1);
-    cnn_status status = data != NULL ? read_file(file, path, setting, &p, &h, data, err)
-                                     : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a checkpoint");
+    cnn_status status = trainer_state_make(t, &state, err);
+    if (status == CNN_OK) {
+        const pieces p = pieces_of(t, &state);
+        status = read_file(file, path, setting, &p, &h, err);
+    }
     fclose(file);
-    for (int i = 0; i < p.count && status == CNN_OK; used += p.bytes[i++])
-        status = cnn_mem_upload(t->session, trainer_at(t, p.at[i]), data + used, p.bytes[i], err);
-    if (status == CNN_OK) status = cnn_mem_upload(t->session, trainer_at(t, t->step_at), &h.step, sizeof h.step, err);
+    if (status == CNN_OK) {
+        state.step = h.step;
+        status = trainer_state_put(t, &state, err);
+    }
     if (status == CNN_OK) *epochs = h.epochs;
-    free(data);
+    trainer_state_free(&state);
     return status;
 }

@@ -12,10 +12,10 @@ static size_t trained_bytes(const trainer *t) { return (size_t)t->net->trained_e
 
 cnn_status trainer_state_make(const trainer *t, trainer_state *s, cnn_error *err)
 {
-    *s = (trainer_state){.params = malloc(all_bytes(t) + 1), .grads = malloc(trained_bytes(t) + 1)};
+    *s = (trainer_state){.params = calloc(1, all_bytes(t) + 1), .grads = calloc(1, trained_bytes(t) + 1)};
     bool made = s->params != NULL && s->grads != NULL;
     for (int i = 0; i < 2 && made; i++)
-        if (t->state_at[i] != NOWHERE) made = (s->state[i] = malloc(trained_bytes(t) + 1)) != NULL;
+        if (t->state_at[i] != NOWHERE) made = (s->state[i] = calloc(1, trained_bytes(t) + 1)) != NULL;
     if (made) return CNN_OK;
     trainer_state_free(s);
     return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check steps of %s", t->net->name);
@@ -30,7 +30,7 @@ void trainer_state_free(trainer_state *s)
     *s = (trainer_state){0};
 }
 
-static cnn_status get_state(trainer *t, trainer_state *s, cnn_error *err)
+cnn_status trainer_state_get(trainer *t, trainer_state *s, cnn_error *err)
 {
     const cnn_session *on = t->session;
     cnn_status status = trainer_read_sums(t, &s->loss_sum, &s->correct, err); /* waits for the device */
@@ -43,7 +43,7 @@ static cnn_status get_state(trainer *t, trainer_state *s, cnn_error *err)
     return status;
 }
 
-static cnn_status put_state(trainer *t, const trainer_state *s, cnn_error *err)
+cnn_status trainer_state_put(trainer *t, const trainer_state *s, cnn_error *err)
 {
     const cnn_session *on = t->session;
     cnn_status status = cnn_mem_upload(on, trainer_at(t, t->loss_at), &s->loss_sum, sizeof s->loss_sum, err);
@@ -65,7 +65,7 @@ static cnn_status take(trainer *t, trainer_state *s, cnn_error *err)
 {
     cnn_status status = cnn_sync(t->session, err);
     const double start = cnn_now();
-    if (status == CNN_OK) status = get_state(t, s, err);
+    if (status == CNN_OK) status = trainer_state_get(t, s, err);
     t->paused += cnn_now() - start;
     return status;
 }
@@ -117,7 +117,7 @@ static cnn_status go_back(trainer *t, int64_t epoch, const trainer_sample *s, cn
     cnn_status status = trainer_feed_order(t, s->test ? TEST_SET : TRAIN_SET, err);
     if (status == CNN_OK && trainer_feeds_itself(t))
         status = cnn_mem_upload(t->session, trainer_at(t, t->cursor_at), &cursor, sizeof cursor, err);
-    return status == CNN_OK ? put_state(t, &s->before, err) : status;
+    return status == CNN_OK ? trainer_state_put(t, &s->before, err) : status;
 }
 
 cnn_status trainer_repeat(trainer *t, int64_t epoch, const trainer_sample *s, int64_t at, trainer_state *one,
@@ -126,17 +126,17 @@ cnn_status trainer_repeat(trainer *t, int64_t epoch, const trainer_sample *s, in
     trainer_state now = {0};
     cnn_error ignored;
     cnn_status status = trainer_state_make(t, &now, err);
-    if (status == CNN_OK) status = get_state(t, &now, err);
+    if (status == CNN_OK) status = trainer_state_get(t, &now, err);
     if (status != CNN_OK) goto cleanup;
     status = go_back(t, epoch, s, err);
     for (int64_t i = 0; i < s->steps && status == CNN_OK; i++) {
-        if (i == at) status = get_state(t, one, err);
+        if (i == at) status = trainer_state_get(t, one, err);
         if (status == CNN_OK) status = trainer_queue_step(t, s->test ? TEST_SET : TRAIN_SET, s->first + i, err);
-        if (i == at && status == CNN_OK) status = get_state(t, next, err);
+        if (i == at && status == CNN_OK) status = trainer_state_get(t, next, err);
     }
     if (status == CNN_OK) status = trainer_feed_end(t, err);
-    if (status == CNN_OK) status = get_state(t, end, err);
-    const cnn_status back = put_state(t, &now, status == CNN_OK ? err : &ignored);
+    if (status == CNN_OK) status = trainer_state_get(t, end, err);
+    const cnn_status back = trainer_state_put(t, &now, status == CNN_OK ? err : &ignored);
     if (status == CNN_OK) status = back;
 cleanup:
     trainer_state_free(&now);

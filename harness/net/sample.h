@@ -31,7 +31,11 @@ typedef struct trainer_samples {
 
 typedef struct trainer trainer;
 
+/* All zeros at first. */
 cnn_status trainer_state_make(const trainer *t, trainer_state *state, cnn_error *err);
+/* Out of the trainer, which is waited for; and in. */
+cnn_status trainer_state_get(trainer *t, trainer_state *state, cnn_error *err);
+cnn_status trainer_state_put(trainer *t, const trainer_state *state, cnn_error *err);
 void trainer_state_free(trainer_state *state); /* one that is all zeros is accepted */
 
 /* Runs a sample's steps again, one by one, from the state before them, with the same images. *one and *next get the

@@ -20,18 +20,13 @@ cnn_status trainer_set_params(trainer *t, const void *params, cnn_error *err)
 
 cnn_status trainer_reset(trainer *t, cnn_error *err)
 {
-    const size_t trained = (size_t)t->net->trained_elems * trainer_elem(t);
-    void *params = malloc(param_bytes(t) > 0 ? param_bytes(t) : 1);
-    if (params == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the initial parameters");
-    cnn_net_init_params(t->network, params);
-    cnn_status status = trainer_set_params(t, params, err);
-    free(params);
-    if (status == CNN_OK) status = cnn_mem_fill(t->session, trainer_at(t, t->grads_at), 0, trained, err);
-    for (int i = 0; i < 2 && status == CNN_OK; i++)
-        if (t->state_at[i] != NOWHERE)
-            status = cnn_mem_fill(t->session, trainer_at(t, t->state_at[i]), 0, trained, err);
-    if (status == CNN_OK) status = cnn_mem_fill(t->session, trainer_at(t, t->step_at), 0, sizeof(int64_t), err);
-    return status == CNN_OK ? trainer_clear_sums(t, err) : status;
+    trainer_state initial;
+    cnn_status status = trainer_state_make(t, &initial, err);
+    if (status != CNN_OK) return status;
+    cnn_net_init_params(t->network, initial.params);
+    status = trainer_state_put(t, &initial, err);
+    trainer_state_free(&initial);
+    return status;
 }
 
 /* Puts the images and labels into the batch buffers; labels are checked, for kernels do not. */

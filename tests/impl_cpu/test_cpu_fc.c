@@ -157,14 +157,15 @@ static void exact(void **state)
         for (int a = 0; a < cpu->n_algorithms; a++) {
             const int64_t *s = sizes[v / 16];
             if (!(cpu->algorithms[a].ops & 1u << CNN_OP_FC)) continue;
-            layer l = make_layer((cnn_fc_desc){{(cnn_dtype)(v & 1), (cnn_layout)(v >> 1 & 1), CNN_MATH_F32},
-                                               s[0],
-                                               s[1],
-                                               s[2],
-                                               s[3],
-                                               s[4],
-                                               v >> 2 & 1},
-                                 v >> 3 & 1, false);
+            layer l = make_layer(
+                (cnn_fc_desc){{(cnn_dtype)(v & 1), (cnn_dtype)(v & 1), (cnn_layout)(v >> 1 & 1), CNN_MATH_F32},
+                              s[0],
+                              s[1],
+                              s[2],
+                              s[3],
+                              s[4],
+                              v >> 2 & 1},
+                v >> 3 & 1, false);
             run(context, &cpu->algorithms[a], &l);
             check(&l);
             free_layer(&l);

@@ -239,7 +239,8 @@ static void right_ones_pass_in_every_way(void **state)
                     .optimizer = optimizers[i % 5],
                     .batch = i % 7 + 1,
                     .train = 100,
-                    .type = {i % 3 ? CNN_F32 : CNN_F64, i % 4 < 2 ? CNN_NCHW : CNN_NHWC, CNN_MATH_F32}};
+                    .type = {i % 3 ? CNN_F32 : CNN_F64, i % 3 ? CNN_F32 : CNN_F64, i % 4 < 2 ? CNN_NCHW : CNN_NHWC,
+                             CNN_MATH_F32}};
         u.params.no_graph = i % 8 == 0;
         u.params.host_data = i % 5 == 0;
         u.params.shift = i % 6 == 0 ? 2 : 0;
