@@ -43,7 +43,7 @@ typedef struct peak_work {
 
 static const cpu_peak_kernels *kernels_of(cpu_isa isa)
 {
-#ifdef PEAKS_X86
+#if defined(__x86_64__)
     if (isa == CPU_ISA_AVX512) return &cpu_peak_avx512_kernels;
     if (isa == CPU_ISA_AVX2) return &cpu_peak_avx2_kernels;
 #endif
@@ -53,7 +53,7 @@ static const cpu_peak_kernels *kernels_of(cpu_isa isa)
 
 static const char *isa_text(cpu_isa isa)
 {
-#ifdef PEAKS_X86
+#if defined(__x86_64__)
     if (isa == CPU_ISA_BASE) return "sse2";
 #endif
     return cpu_isa_name(isa);

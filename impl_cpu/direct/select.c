@@ -3,7 +3,7 @@
 
 const direct_kernels *direct_kernels_for(const cpu_context *ctx, cnn_dtype dtype)
 {
-#ifdef DIRECT_X86
+#if defined(__x86_64__)
     if (ctx->isa == CPU_ISA_AVX512) return &direct_avx512[dtype];
     if (ctx->isa == CPU_ISA_AVX2) return &direct_avx2[dtype];
 #endif

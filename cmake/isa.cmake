@@ -1,0 +1,17 @@
+# benchcnn_isa(TARGET FILE FLAGS...): kernels of one text, compiled for each instruction set and chosen at run time: FILE
+# is such a source for the base set, FILE with avx2 and avx512 for `base` are its others. Only these files may fuse a
+# product and a sum: their kernels are written for it. FLAGS are AVX-512's.
+function(benchcnn_isa target file)
+  set(flags -O3 -ffp-contract=fast)
+  target_sources(${target} PRIVATE ${file})
+  set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${flags}")
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    return()
+  endif()
+  string(REPLACE base avx2 avx2 ${file})
+  string(REPLACE base avx512 avx512 ${file})
+  target_sources(${target} PRIVATE ${avx2} ${avx512})
+  set_source_files_properties(${avx2} PROPERTIES COMPILE_OPTIONS "${flags};-mavx2;-mfma")
+  set_source_files_properties(${avx512} PROPERTIES COMPILE_OPTIONS
+    "${flags};-mavx2;-mfma;-mavx512f;-mavx512vl;-mavx512dq;-mavx512bw;${ARGN}")
+endfunction()
