@@ -10,15 +10,20 @@ typedef struct pointers {
 
 static void *take(pointers *p) { return *p->next++; }
 
+/* Fills in the arguments of one family of operations, and calls the slot. `plan` is the implementation's own copy. */
+typedef cnn_status runner(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, pointers p,
+                          const cnn_run_extra *extra, cnn_error *err);
+
 #define CALL(slot, args)                                                                                               \
     (impl->ops->slot != NULL ? CNN_CALL(impl, ops->slot, err, context, plan, &(args), err)                             \
                              : CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s has no " #slot, impl->name))
 
-static cnn_status run_weighted(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, bool bias, pointers p,
+static cnn_status run_weighted(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, pointers p,
                                const cnn_run_extra *extra, cnn_error *err)
 {
     cnn_weighted_args args = {.beta = extra->beta, .workspace = extra->workspace};
     const bool conv = plan->problem.op == CNN_OP_CONV;
+    const bool bias = conv ? plan->problem.u.conv.bias : plan->problem.u.fc.bias;
     switch (plan->dir) {
     case CNN_FWD:
         args.x = take(&p);
@@ -81,8 +86,10 @@ static cnn_status run_loss(const cnn_impl *impl, cnn_context *context, const cnn
     return CALL(loss_fwd, args);
 }
 
-static cnn_status run_join(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, pointers p, cnn_error *err)
+static cnn_status run_join(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, pointers p,
+                           const cnn_run_extra *extra, cnn_error *err)
 {
+    (void)extra;
     const bool add = plan->problem.op == CNN_OP_ADD;
     const int inputs = add ? 2 : plan->problem.u.concat.n_inputs;
     cnn_join_args join = {.y = NULL};
@@ -124,8 +131,9 @@ static cnn_status run_batchnorm(const cnn_impl *impl, cnn_context *context, cons
 }
 
 static cnn_status run_optimizer(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, pointers p,
-                                cnn_error *err)
+                                const cnn_run_extra *extra, cnn_error *err)
 {
+    (void)extra;
     cnn_optimizer_args args = {.w = NULL};
     args.w = take(&p);
     args.grad = take(&p);
@@ -134,41 +142,25 @@ static cnn_status run_optimizer(const cnn_impl *impl, cnn_context *context, cons
     return CALL(optimizer_step, args);
 }
 
-static cnn_status run(const cnn_session *session, const cnn_plan *made, void *const *operands,
-                      const cnn_run_extra *extra, cnn_error *err)
-{
-    const cnn_plan copy = *made, *plan = &copy; /* what the kernel changes in it, it alone sees: plan.c says why */
-    const cnn_impl *impl = session->impl;
-    cnn_context *context = session->context;
-    const pointers p = {operands};
-    switch (plan->problem.op) {
-    case CNN_OP_CONV:
-        return run_weighted(impl, context, plan, plan->problem.u.conv.bias, p, extra, err);
-    case CNN_OP_FC:
-        return run_weighted(impl, context, plan, plan->problem.u.fc.bias, p, extra, err);
-    case CNN_OP_POOL:
-    case CNN_OP_ACT:
-    case CNN_OP_DROPOUT:
-        return run_map(impl, context, plan, p, extra, err);
-    case CNN_OP_LOSS:
-        return run_loss(impl, context, plan, p, extra, err);
-    case CNN_OP_ADD:
-    case CNN_OP_CONCAT:
-        return run_join(impl, context, plan, p, err);
-    case CNN_OP_BATCHNORM:
-        return run_batchnorm(impl, context, plan, p, extra, err);
-    case CNN_OP_OPTIMIZER:
-        return run_optimizer(impl, context, plan, p, err);
-    case CNN_OP_COUNT:
-        break;
-    }
-    return CNN_FAIL(err, CNN_INTERNAL, "a plan for operation number %d cannot be run", (int)plan->problem.op);
-}
+static runner *const runners[CNN_OP_COUNT] = {
+    [CNN_OP_CONV] = run_weighted,
+    [CNN_OP_FC] = run_weighted,
+    [CNN_OP_POOL] = run_map,
+    [CNN_OP_ACT] = run_map,
+    [CNN_OP_LOSS] = run_loss,
+    [CNN_OP_DROPOUT] = run_map,
+    [CNN_OP_ADD] = run_join,
+    [CNN_OP_CONCAT] = run_join,
+    [CNN_OP_OPTIMIZER] = run_optimizer,
+    [CNN_OP_BATCHNORM] = run_batchnorm,
+};
 
 cnn_status cnn_run(const cnn_session *session, const cnn_plan *plan, void *const *operands, const cnn_run_extra *extra,
                    cnn_error *err)
 {
-    const cnn_status status = run(session, plan, operands, extra, err);
+    const cnn_plan copy = *plan; /* what the kernel changes in it, it alone sees: plan.c says why */
+    const cnn_status status =
+        runners[copy.problem.op](session->impl, session->context, &copy, (pointers){operands}, extra, err);
     if (status == CNN_OK || status == CNN_DEVICE || status == CNN_INTERNAL) return status;
     const cnn_error why = *err;
     return CNN_FAIL(err, CNN_INTERNAL, "the operation, which supports let through, answered '%s': %.400s",
