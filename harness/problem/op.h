@@ -27,6 +27,8 @@ void op_put_plain(op_writer *w, int64_t mb, int64_t ic, int64_t ih, int64_t iw);
 /* "kind:descriptor": copies what stands before the first colon and says where the rest starts. false: no kind. */
 bool op_split_kind(const char *text, char *kind, size_t size, size_t *start);
 cnn_status op_needs_kind(const char *text, const char *example, cnn_error *err);
+/* What a descriptor without windows has: its fields from the letters `d`. */
+#define OP_PLAIN(d) .mb = (d)->mb, .ic = (d)->ic, .ih = (d)->height.i, .iw = (d)->width.i
 /* The letters of an operation without windows, from `start` on. */
 cnn_status op_parse_plain(const char *text, size_t start, const char *letters, desc_dims *d, cnn_error *err);
 

@@ -27,13 +27,7 @@ static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, 
                         equals + 1);
     cnn_status status = op_parse_plain(text, start, "mb ic ih iw", d, err);
     if (status != CNN_OK) return status;
-    p->u.act = (cnn_act_desc){.t = defaults->type,
-                              .kind = (cnn_act_kind)index,
-                              .alpha = alpha,
-                              .mb = d->mb,
-                              .ic = d->ic,
-                              .ih = d->height.i,
-                              .iw = d->width.i};
+    p->u.act = (cnn_act_desc){.t = defaults->type, .kind = (cnn_act_kind)index, .alpha = alpha, OP_PLAIN(d)};
     return CNN_OK;
 }
 

@@ -6,7 +6,7 @@ static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, 
 {
     cnn_status status = op_parse_plain(text, 0, "mb ic ih iw", d, err);
     if (status != CNN_OK) return status;
-    p->u.add = (cnn_add_desc){.t = defaults->type, .mb = d->mb, .ic = d->ic, .ih = d->height.i, .iw = d->width.i};
+    p->u.add = (cnn_add_desc){.t = defaults->type, OP_PLAIN(d)};
     return CNN_OK;
 }
 

@@ -25,11 +25,8 @@ static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, 
     }
     if (status == CNN_OK) status = op_parse_plain(text, start, "mb ic ih iw", d, err);
     if (status != CNN_OK) return status;
-    desc.mb = d->mb;
-    desc.ic = d->ic;
-    desc.ih = d->height.i;
-    desc.iw = d->width.i;
-    p->u.batchnorm = desc;
+    p->u.batchnorm = (cnn_batchnorm_desc){
+        .t = desc.t, .eps = desc.eps, .momentum = desc.momentum, .inference = desc.inference, OP_PLAIN(d)};
     return CNN_OK;
 }
 

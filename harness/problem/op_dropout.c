@@ -21,11 +21,8 @@ static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, 
     cnn_status status = text_options_parse("dropout option", rest, options, 2, err);
     if (status == CNN_OK) status = op_parse_plain(text, start, "mb ic ih iw", d, err);
     if (status != CNN_OK) return status;
-    desc.mb = d->mb;
-    desc.ic = d->ic;
-    desc.ih = d->height.i;
-    desc.iw = d->width.i;
-    p->u.dropout = desc;
+    p->u.dropout =
+        (cnn_dropout_desc){.t = desc.t, .rate = desc.rate, .seed = desc.seed, .inference = desc.inference, OP_PLAIN(d)};
     return CNN_OK;
 }
 

@@ -6,13 +6,7 @@ static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, 
 {
     cnn_status status = op_parse_plain(text, 0, "mb ic id ih iw oc", d, err);
     if (status != CNN_OK) return status;
-    p->u.fc = (cnn_fc_desc){.t = defaults->type,
-                            .mb = d->mb,
-                            .ic = d->ic,
-                            .ih = d->height.i,
-                            .iw = d->width.i,
-                            .oc = d->oc,
-                            .bias = !defaults->no_bias};
+    p->u.fc = (cnn_fc_desc){.t = defaults->type, OP_PLAIN(d), .oc = d->oc, .bias = !defaults->no_bias};
     return CNN_OK;
 }
 
