@@ -17,7 +17,7 @@ static totals losses(int64_t rows, int64_t classes, int64_t threads, int64_t blo
     open_device(&d, threads, blocks);
     cnn_problem p = {};
     p.op = CNN_OP_LOSS;
-    p.u.loss = {{}, rows, classes};
+    p.u.loss = {{}, CNN_LOSS_CROSS_ENTROPY, rows, classes};
     const cnn_plan plan = plan_of(&d, p, CNN_FWD);
     std::vector<float> x = values<float>(elements, 3);
     std::vector<int32_t> labels(static_cast<size_t>(rows));
@@ -70,7 +70,7 @@ static void a_row_of_nan_is_no_hit(void **)
     open_device(&d, 32, 1);
     cnn_problem p = {};
     p.op = CNN_OP_LOSS;
-    p.u.loss = {{}, 3, 4};
+    p.u.loss = {{}, CNN_LOSS_CROSS_ENTROPY, 3, 4};
     const cnn_plan plan = plan_of(&d, p, CNN_FWD);
     std::vector<float> x(12, 0.0f);
     for (size_t i = 0; i < 8; i++) x[i] = NAN;
@@ -210,7 +210,7 @@ static void the_gate_knows_the_arithmetic(void **)
         for (int math = 0; math < CNN_MATH_COUNT; math++) {
             cnn_error err;
             const cnn_request request = {&p, CNN_FWD, NULL, NULL};
-            p.u.type = {static_cast<cnn_dtype>(dtype), CNN_NHWC, static_cast<cnn_math>(math)};
+            p.u.type = {static_cast<cnn_dtype>(dtype), static_cast<cnn_dtype>(dtype), CNN_NHWC, static_cast<cnn_math>(math)};
             assert_int_equal(cuda_pointwise_supports(&request, &err), allowed[dtype][math] ? CNN_OK : CNN_UNSUPPORTED);
         }
     }
