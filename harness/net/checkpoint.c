@@ -3,7 +3,7 @@
 #include "checkpoint.h"
 
 #include "harness/base/input.h"
-#include "trainer_parts.h"
+#include "composition/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

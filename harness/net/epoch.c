@@ -4,7 +4,7 @@
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
 #include "harness/problem/problem.h"
-#include "trainer_parts.h"
+#include "composition/parts.h"
 
 #include <math.h>
 #include <string.h>

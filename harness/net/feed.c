@@ -9,7 +9,7 @@
 #include "harness/cpu/gather.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
-#include "trainer_parts.h"
+#include "composition/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

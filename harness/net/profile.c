@@ -7,7 +7,7 @@
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
 #include "harness/problem/shape.h"
-#include "trainer_parts.h"
+#include "composition/parts.h"
 
 #include <limits.h>
 #include <stdlib.h>

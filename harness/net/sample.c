@@ -1,7 +1,7 @@
 /* sample.c: the state of a training to the host and back, and steps that are run again. */
 #include "harness/base/clock.h"
 #include "harness/problem/names.h"
-#include "trainer_parts.h"
+#include "composition/parts.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* single.c: single steps on given images, and the parameters in and out: what verification uses. */
 #include "harness/problem/names.h"
-#include "trainer_parts.h"
+#include "composition/parts.h"
 
 #include <stdlib.h>
 

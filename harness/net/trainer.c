@@ -3,7 +3,7 @@
 #include "harness/cpu/host_memory.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
-#include "trainer_parts.h"
+#include "composition/parts.h"
 
 #include <stdlib.h>
 

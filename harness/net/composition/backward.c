@@ -3,7 +3,7 @@
  * A value that several layers read gets the sum of their gradients: the first to come writes it; of the later ones,
  * conv and FC add to it themselves (beta = 1), the others write to scratch, which an add then brings in. A value
  * that layout.c gave no place for a gradient gets none. */
-#include "trainer_parts.h"
+#include "parts.h"
 
 #include <stdlib.h>
 

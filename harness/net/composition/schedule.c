@@ -1,6 +1,6 @@
 /* schedule.c: from the network to lists of calls: one for each pass and batch size that occurs, and one for the update.
  */
-#include "trainer_parts.h"
+#include "parts.h"
 
 static cnn_status schedule_forward(trainer *t, call_list *list, int lane, int64_t mb, bool inference, cnn_error *err)
 {

@@ -1,6 +1,6 @@
 /* layout.c: the memory plan: a place for everything in one allocation, computed before anything is allocated. */
 #include "harness/problem/names.h"
-#include "trainer_parts.h"
+#include "parts.h"
 
 #include <stdlib.h>
 

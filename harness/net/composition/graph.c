@@ -6,7 +6,7 @@
  * allows; the trainer starts over afterwards. A step that cannot be captured is an error, not a slower run that looks
  * like a captured one. */
 #include "harness/device/call.h"
-#include "trainer_parts.h"
+#include "parts.h"
 
 bool trainer_uses_graph(const cnn_session *session, const trainer_params *params)
 {

@@ -2,7 +2,7 @@
  * the list. Operands are looked up by the names that cnn_operands() gives them. */
 #include "harness/problem/names.h"
 #include "harness/problem/shape.h"
-#include "trainer_parts.h"
+#include "parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* feed_check.c: whether an implementation's `gather` makes the batches that it is asked for. No other check sees it: a
+/* gather_check.c: whether an implementation's `gather` makes the batches that it is asked for. No other check sees it: a
  * gather that mixes up images and labels, or does not move them, shows as a network that learns badly. */
 #include "harness/cpu/gather.h"
 #include "harness/problem/names.h"
-#include "trainer_parts.h"
+#include "parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* trainer_parts.h: what the files of the trainer share: the memory plan, plans, calls and the lists of calls. */
-#ifndef HARNESS_NET_TRAINER_PARTS_H
-#define HARNESS_NET_TRAINER_PARTS_H
+/* parts.h: what the files of the trainer share: the memory plan, plans, calls and the lists of calls. */
+#ifndef HARNESS_NET_COMPOSITION_PARTS_H
+#define HARNESS_NET_COMPOSITION_PARTS_H
 
 #include "harness/device/call.h"
-#include "trainer.h"
+#include "harness/net/trainer.h"
 
 /* All buffers are pieces of one allocation; a place is an offset into it, NOWHERE for a buffer that is left out. */
 #define NOWHERE SIZE_MAX
