@@ -145,10 +145,28 @@ cnn_op cli_deciding_op(const cnn_net *net)
     return CNN_OP_FC;
 }
 
+bool cli_trains(const cnn_choice *choices, int count, const cnn_session *session, const cnn_algorithm *algorithm,
+                const cnn_network *network, const trainer_params *params)
+{
+    const bool trains = algorithm->ops & CNN_TRAINS;
+    bool chosen = false;
+    cnn_error why;
+    for (int i = 0; i < count; i++) {
+        const cnn_choice *choice = &choices[i];
+        if (choice->impl != session->impl || !cnn_choice_matches(choice, algorithm)) continue;
+        if (trains && strcmp(choice->pattern, algorithm->name) == 0) return true;
+        chosen = chosen || !trains || choice->pattern[0] != '\0';
+    }
+    if (!trains) return chosen && algorithm->ops & 1u << cli_deciding_op(&network->net);
+    if (!chosen || trainer_supported(session, network, algorithm, params, &why) == CNN_OK) return chosen;
+    table_put(stderr, "without %s:%s: %s\n", session->impl->name, algorithm->name, why.message);
+    return false;
+}
+
 static bool fits(const cnn_choice *choice, cnn_op op)
 {
     for (int a = 0; a < choice->impl->n_algorithms; a++)
-        if (choice->impl->algorithms[a].ops & 1u << op &&
+        if (choice->impl->algorithms[a].ops & (1u << op | CNN_TRAINS) &&
             (cnn_choice_tuned(choice) || cnn_choice_matches(choice, &choice->impl->algorithms[a])))
             return true;
     return false;

@@ -8,8 +8,9 @@
  *   cnn/base.h   errors, types of number, layout, arithmetic, the operations and their directions
  *   cnn/desc.h   what each operation computes, and the descriptor of its shapes
  *   cnn/args.h   the pointers that each operation is called with
- *   cnn/net.h    a network, and the arguments of a whole training step
+ *   cnn/net.h    a network
  *   cnn/plan.h   algorithms, knobs, plans, ceilings
+ *   cnn/train.h  whole training in its own hands
  *   cnn/impl.h   the table to fill in
  *
  * Conventions, said once:

@@ -23,9 +23,11 @@ static const cnn_session *session_of(const batch_sweep *s, int b, int c)
 static void setting_of(const batch_sweep *s, int b, int index, epoch_setting *setting)
 {
     const curve *c = &s->curves[index];
+    trainer_params params = s->params;
+    params.algorithm = c->algorithm;
     *setting = s->network;
     epoch_setting_of_session(session_of(s, b, index), setting);
-    epoch_setting_of_trainer(session_of(s, b, index), &s->params, setting);
+    epoch_setting_of_trainer(session_of(s, b, index), &params, setting);
     epoch_setting_of_data(&c->type, &s->data, s->batches[b], setting);
     snprintf(setting->algorithm, sizeof setting->algorithm, "%s", c->algorithm);
 }

@@ -53,16 +53,15 @@ static cnn_status add_curve(batch_sweep *s, int session, const char *algorithm, 
     return CNN_OK;
 }
 
-static cnn_status make_curves(batch_sweep *s, const cnn_net *net, cnn_error *err)
+static cnn_status make_curves(batch_sweep *s, const cnn_network *network, cnn_error *err)
 {
-    const cnn_op op = cli_deciding_op(net);
     cnn_status status = CNN_OK;
     for (int t = 0; t < s->types.count; t++)
         for (int i = 0; i < s->sessions.count; i++) {
             const cnn_session *session = &s->sessions.list[i];
             for (int a = 0; status == CNN_OK && a < session->impl->n_algorithms; a++) {
                 const cnn_algorithm *algorithm = &session->impl->algorithms[a];
-                if (algorithm->ops & 1u << op && cli_chosen(&s->sessions, session, algorithm))
+                if (cli_trains(s->sessions.choices, s->sessions.n_choices, session, algorithm, network, &s->params))
                     status = add_curve(s, i, algorithm->name, &s->types.types[t], err);
             }
             if (status == CNN_OK && cli_wants_tuned(&s->sessions, session))
@@ -95,7 +94,7 @@ cnn_status batch_sweep_set_up(batch_sweep *s, cnn_error *err)
     if (status == CNN_OK) status = cli_tuned_open(s->options, &s->sessions, false, &s->tuned, err);
     if (status == CNN_OK) status = cli_fitting(&s->sessions, &network->net, err);
     if (status == CNN_OK) status = load_data(s, &network->net, err);
-    if (status == CNN_OK) status = make_curves(s, &network->net, err);
+    if (status == CNN_OK) status = make_curves(s, network, err);
     cnn_net_free(network);
     return status;
 }

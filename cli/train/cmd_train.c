@@ -67,7 +67,6 @@ static cnn_status set_up(train *t, cnn_error *err)
     if (status == CNN_OK && !o->plan) cli_say_warnings(&t->sessions);
     if (status == CNN_OK) status = cli_tuned_open(o, &t->sessions, false, &t->tuned, err);
     if (status == CNN_OK) status = cli_fitting(&t->sessions, &network->net, err);
-    if (status == CNN_OK) t->deciding_op = cli_deciding_op(&network->net);
     if (status == CNN_OK) status = open_data(t, &network->net, err);
     cnn_net_free(network);
     return status == CNN_OK ? cli_output_begin(&t->output, err) : status;
@@ -198,16 +197,15 @@ static cnn_status tune(train_run *r, trainer_params *params, cnn_error *err)
     return status;
 }
 
-static cnn_status run_one(train *t, const cnn_session *session, const char *algorithm, const cnn_type *type, bool tuned,
-                          cnn_error *err)
+static cnn_status run_one(train *t, const cnn_session *session, const char *algorithm, const cnn_network *network,
+                          bool tuned, cnn_error *err)
 {
-    train_run r = {.all = t, .session = session, .algorithm = algorithm};
+    train_run r = {.all = t, .session = session, .algorithm = algorithm, .network = network};
     const cli_options *o = t->options;
     trainer_params params = t->params;
     const double start = cnn_now();
     params.algorithm = algorithm;
     cnn_status status = train_profile_check(o, session, err);
-    if (status == CNN_OK) status = cnn_net_load(o->net, type, t->batch, (uint64_t)o->seed, &r.network, err);
     if (status == CNN_OK && tuned) status = tune(&r, &params, err);
     if (status == CNN_OK) status = trainer_open(r.session, r.network, &t->data, &params, &r.trainer, err);
     if (status == CNN_OK && o->plan) {
@@ -228,7 +226,6 @@ static cnn_status run_one(train *t, const cnn_session *session, const char *algo
     clock_watch_close(r.watch);
     verify_training_close(r.check);
     trainer_close(r.trainer);
-    cnn_net_free(r.network);
     free(r.tuned);
     return status;
 }
@@ -243,28 +240,35 @@ static cnn_session *session_of(cli_sessions *sessions, const cnn_impl *impl)
 }
 
 /* A choice without an algorithm stands for the default: the implementation's first for the deciding operation. */
-static cnn_status run_choice(train *t, const cnn_choice *choice, const cnn_type *type, cnn_error *err)
+static cnn_status run_choice(train *t, const cnn_choice *choice, const cnn_network *network, cnn_error *err)
 {
     cnn_session *session = session_of(&t->sessions, choice->impl);
     const cnn_impl *impl = choice->impl;
     cnn_status status = CNN_OK;
-    if (session != NULL && cnn_choice_tuned(choice)) return run_one(t, session, CNN_TUNED, type, true, err);
+    if (session != NULL && cnn_choice_tuned(choice)) return run_one(t, session, CNN_TUNED, network, true, err);
     for (int a = 0; session != NULL && a < impl->n_algorithms && status == CNN_OK; a++) {
-        if (!(impl->algorithms[a].ops & 1u << t->deciding_op) || !cnn_choice_matches(choice, &impl->algorithms[a]))
-            continue;
+        if (!cli_trains(choice, 1, session, &impl->algorithms[a], network, &t->params)) continue;
         if (cli_interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
-        status = run_one(t, session, impl->algorithms[a].name, type, false, err);
+        status = run_one(t, session, impl->algorithms[a].name, network, false, err);
         if (choice->pattern[0] == '\0') break;
     }
+    return status;
+}
+
+static cnn_status run_type(train *t, const cnn_type *type, cnn_error *err)
+{
+    cnn_network *network = NULL;
+    cnn_status status = cnn_net_load(t->options->net, type, t->batch, (uint64_t)t->options->seed, &network, err);
+    for (int c = 0; c < t->sessions.n_choices && status == CNN_OK; c++)
+        status = run_choice(t, &t->sessions.choices[c], network, err);
+    cnn_net_free(network);
     return status;
 }
 
 static cnn_status run_all(train *t, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int i = 0; i < t->types.count && status == CNN_OK; i++)
-        for (int c = 0; c < t->sessions.n_choices && status == CNN_OK; c++)
-            status = run_choice(t, &t->sessions.choices[c], &t->types.types[i], err);
+    for (int i = 0; i < t->types.count && status == CNN_OK; i++) status = run_type(t, &t->types.types[i], err);
     return status;
 }
 

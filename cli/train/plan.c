@@ -84,8 +84,10 @@ static void print_memory(const trainer *t)
                 {"workspace", m.workspace},     {"labels, order, sums", m.small}, {"all, allocated once", m.total},
                 {"on the host besides", m.host}};
     printf("\nmemory\n");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] - (m.host == 0); i++)
-        printf("  %-22s %14zu bytes  %9.1f MB\n", rows[i].what, rows[i].bytes, (double)rows[i].bytes * 1e-6);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].bytes > 0)
+            printf("  %-22s %14zu bytes  %9.1f MB\n", rows[i].what, rows[i].bytes, (double)rows[i].bytes * 1e-6);
+    if (m.params == 0) printf("  and what the trainer itself takes, which it says when it runs\n");
 }
 
 void print_train_plan(const trainer *t, const cnn_net *net)

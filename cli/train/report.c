@@ -9,12 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
+static trainer_params params_of(const train_run *r)
+{
+    trainer_params params = r->all->params;
+    params.algorithm = r->algorithm;
+    return params;
+}
+
 void train_setting(const train_run *r, epoch_setting *setting)
 {
     const train *t = r->all;
+    const trainer_params params = params_of(r);
     memset(setting, 0, sizeof *setting);
     epoch_setting_of_session(r->session, setting);
-    epoch_setting_of_trainer(r->session, &t->params, setting);
+    epoch_setting_of_trainer(r->session, &params, setting);
     epoch_setting_of_net(r->network, setting);
     epoch_setting_of_data(&r->network->net.type, &t->data, t->batch, setting);
     snprintf(setting->algorithm, sizeof setting->algorithm, "%s", r->algorithm);
@@ -137,7 +145,7 @@ void train_print_head(const train_run *r)
 {
     char setup[32], shift[32] = "";
     if (r->all->options->json) return;
-    const trainer_params *params = &r->all->params;
+    const trainer_params of_run = params_of(r), *params = &of_run;
     if (params->shift > 0) snprintf(shift, sizeof shift, ", shift %lld", (long long)params->shift);
     if (r->tuned != NULL) printf("tuned: %s\n", r->tuned->text[0] != '\0' ? r->tuned->text : "nothing; the defaults");
     printf("%s on %s, batch %lld, %s:%s, %s %s, %d thread%s%s%s%s; set-up %s\n", r->network->net.name,

@@ -11,7 +11,6 @@ typedef struct train {
     cli_type_set types;
     trainer_params params; /* but for the algorithm */
     int64_t batch, epochs;
-    cnn_op deciding_op;
     cli_sessions sessions;
     cli_tuned *tuned;
     dataset data;
@@ -30,7 +29,7 @@ typedef struct train_run {
     const cnn_session *session;
     const char *algorithm;
     tuned_net *tuned; /* what each layer takes, when `algorithm` is "tuned"; else NULL */
-    cnn_network *network;
+    const cnn_network *network;
     trainer *trainer;
     double setup_s, train_seconds;
     int64_t epochs_run;

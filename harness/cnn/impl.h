@@ -10,8 +10,8 @@
 #define CNN_IMPL_H
 
 #include "args.h"
-#include "net.h"
 #include "plan.h"
+#include "train.h"
 
 #define CNN_ABI_VERSION 2
 
@@ -73,15 +73,6 @@ typedef struct cnn_uploads {
      * since the last drain. */
     cnn_status (*drain)(cnn_context *, int lane, double *seconds, cnn_error *);
 } cnn_uploads;
-
-/* A whole training step (forward, loss, backward, update) in its own hands. Results must agree with the composition of
- * single operations, to which it is compared. NULL: the composition. */
-typedef struct cnn_stepping {
-    cnn_status (*open)(cnn_context *, const cnn_net *, const cnn_optimizer_desc *, cnn_stepper **,
-                       size_t *workspace_bytes, cnn_error *);
-    cnn_status (*run)(cnn_context *, cnn_stepper *, const cnn_step_args *, cnn_error *);
-    void (*close)(cnn_context *, cnn_stepper *);
-} cnn_stepping;
 
 /* Ceilings of its device, numbered 0 to count - 1. NULL: none. */
 typedef struct cnn_peaks {
@@ -162,7 +153,7 @@ typedef struct cnn_impl {
     const cnn_ranges *ranges;
     const cnn_uploads *uploads;
     const cnn_peaks *peaks;
-    const cnn_stepping *stepping;
+    const cnn_trainers *trainers; /* NULL: none; then no algorithm has CNN_TRAINS */
 } cnn_impl;
 
 /* What a plug-in exports, and all that it must: its table, static. See impl_template/ and `benchcnn list --plugin`. */

@@ -1,4 +1,4 @@
-/* cnn/net.h: a network as plain data, and what a whole training step is given. Part of cnn.h. */
+/* cnn/net.h: a network as plain data. Part of cnn.h. */
 #ifndef CNN_NET_H
 #define CNN_NET_H
 
@@ -25,8 +25,9 @@ typedef struct cnn_param {
     int64_t fan_in, fan_out;
 } cnn_param;
 
-/* inputs and output index cnn_net.values; value 0 is the images. params[i] indexes cnn_net.params in the order of
- * cnn_param_role; -1 marks none. In-place activations have output == inputs[0]. */
+/* inputs and output index cnn_net.values; value 0 is the images. params[i], i < n_params, indexes cnn_net.params;
+ * they stand in the order of cnn_param_role, those that the layer has. In-place activations have output == inputs[0].
+ */
 typedef struct cnn_layer {
     char name[CNN_NAME_MAX];
     cnn_problem problem; /* at the network's batch size */
@@ -46,15 +47,5 @@ typedef struct cnn_net {
     int64_t param_elems;   /* the flat vector: trained parameters first, gaps for alignment included (always zero) */
     int64_t trained_elems; /* what the optimizer updates */
 } cnn_net;
-
-typedef struct cnn_step_args {
-    int64_t mb; /* images in this batch, <= net->batch */
-    const void *x;
-    const int32_t *labels;
-    void *params, *grads, *state[2]; /* grads: those of this step, when it is done: they are compared, too */
-    int64_t *step, *correct;
-    double *loss_sum;
-    void *workspace;
-} cnn_step_args;
 
 #endif

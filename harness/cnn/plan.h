@@ -7,7 +7,6 @@
 
 typedef struct cnn_context cnn_context; /* opaque: a device, a stream, threads; contexts are independent */
 typedef struct cnn_graph cnn_graph;     /* opaque: a captured sequence of operations */
-typedef struct cnn_stepper cnn_stepper; /* opaque: a whole training step in the implementation's own hands */
 typedef struct cnn_laps cnn_laps;       /* opaque: marks on the stream, and when it passed them */
 
 /* What ran on the stream between one mark and the next. */
@@ -32,6 +31,9 @@ enum {
     CNN_ALGO_MAY_REFUSE = 4  /* a library's, which is known to run only once it was tried: where `supports` said yes,
                                 `prepare` may still say UNSUPPORTED */
 };
+
+/* In cnn_algorithm.ops, alone: it is a trainer (train.h), whose amplification means nothing. */
+#define CNN_TRAINS (1u << 31)
 
 typedef struct cnn_algorithm {
     char name[CNN_NAME_MAX];

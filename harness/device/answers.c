@@ -20,8 +20,8 @@ void cnn_answer_text(char *text, size_t size)
 /* Slots that may refuse. Whatever is asked of the others was let through. */
 static bool may_refuse(const char *slot)
 {
-    static const char *const slots[] = {"probe",   "open",           "supports",       "enumerate",
-                                        "prepare", "capture->begin", "stepping->open", "peaks->open"};
+    static const char *const slots[] = {"probe",   "open",           "supports",           "enumerate",
+                                        "prepare", "capture->begin", "trainers->supports", "peaks->open"};
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++)
         if (strcmp(slots[i], slot) == 0) return true;
     return false;

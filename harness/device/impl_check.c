@@ -11,7 +11,7 @@ enum { TABLE_MAX = 1024, KNOB_NAME_MAX = 64 };
 typedef struct table {
     const char *name;
     size_t at, first;
-    const char *functions[8];
+    const char *functions[9];
 } table;
 
 static cnn_status check_tables(const cnn_impl *impl, cnn_error *err)
@@ -25,7 +25,7 @@ static cnn_status check_tables(const cnn_impl *impl, cnn_error *err)
         {AT(ranges), 0, {"push", "pop"}},
         {AT(uploads), 0, {"host_alloc", "host_free", "start", "use", "drain"}},
         {AT(peaks), offsetof(cnn_peaks, open), {"open", "run", "close"}},
-        {AT(stepping), 0, {"open", "run", "close"}},
+        {AT(trainers), 0, {"supports", "open", "close", "load", "save", "train", "test", "gradients"}},
     };
 #undef AT
     typedef void function(void);
@@ -69,8 +69,12 @@ static cnn_status check_counts(const cnn_impl *impl, cnn_error *err)
 static cnn_status check_algorithms(const cnn_impl *impl, cnn_error *err)
 {
     for (int i = 0; i < impl->n_algorithms; i++) {
-        const cnn_status status = cnn_algorithm_check(impl->name, &impl->algorithms[i], err);
+        const cnn_algorithm *a = &impl->algorithms[i];
+        const cnn_status status = cnn_algorithm_check(impl->name, a, err);
         if (status != CNN_OK) return status;
+        if (a->ops & CNN_TRAINS && (impl->trainers == NULL || a->ops != CNN_TRAINS))
+            return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation %.64s: its algorithm %s trains, but %s", impl->name,
+                            a->name, impl->trainers == NULL ? "there is no table trainers" : "does operations as well");
         for (int k = 0; k < i; k++)
             if (strcmp(impl->algorithms[i].name, impl->algorithms[k].name) == 0)
                 return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation %.64s has two algorithms named '%s'", impl->name,

@@ -3,7 +3,7 @@
 #include "checkpoint.h"
 
 #include "harness/base/input.h"
-#include "composition/parts.h"
+#include "trainer_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,9 +38,9 @@ static pieces pieces_of(const trainer *t, const trainer_state *s)
 {
     const size_t elem = trainer_elem(t), trained = (size_t)t->net->trained_elems * elem;
     pieces p = {.count = 0};
-    add_piece(&p, s->params, (size_t)t->net->param_elems * elem);
+    add_piece(&p, s->own.params, (size_t)t->net->param_elems * elem);
     for (int i = 0; i < 2; i++)
-        if (s->state[i] != NULL) add_piece(&p, s->state[i], trained);
+        if (s->own.state[i] != NULL) add_piece(&p, s->own.state[i], trained);
     return p;
 }
 
@@ -105,7 +105,7 @@ cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, in
     if (status != CNN_OK) return status;
     status = trainer_state_get(t, &state, err);
     const pieces p = pieces_of(t, &state);
-    head h = {.epochs = epochs, .step = state.step, .bytes = (int64_t)p.total, .crc = crc_of(&p)};
+    head h = {.epochs = epochs, .step = state.own.step, .bytes = (int64_t)p.total, .crc = crc_of(&p)};
     memcpy(h.magic, magic, sizeof magic);
     snprintf(h.setting, sizeof h.setting, "%s", setting);
     if (status == CNN_OK) status = write_file(path, &h, &p, err);
@@ -153,7 +153,7 @@ cnn_status checkpoint_load(trainer *t, const char *path, const char *setting, in
     }
     fclose(file);
     if (status == CNN_OK) {
-        state.step = h.step;
+        state.own.step = h.step;
         status = trainer_state_put(t, &state, err);
     }
     if (status == CNN_OK) *epochs = h.epochs;

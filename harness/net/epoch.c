@@ -2,55 +2,23 @@
 #include "harness/base/clock.h"
 #include "harness/base/rng.h"
 #include "harness/device/call.h"
-#include "harness/problem/names.h"
-#include "harness/problem/problem.h"
-#include "composition/parts.h"
+#include "trainer_parts.h"
 
 #include <math.h>
 #include <string.h>
 
-static cnn_status put_in_front(const char *what, cnn_error *err)
+cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err)
 {
     char why[CNN_MESSAGE_MAX];
     snprintf(why, sizeof why, "%s", err->message);
-    return cnn_error_set(err, err->status, err->file, err->line, "%s: %s", what, why);
+    return cnn_error_set(err, err->status, err->file, err->line, "%s at batch %lld, %s: %s", t->net->name,
+                         (long long)t->net->batch, what, why);
 }
 
-cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err)
+/* An overhead that began then, in the profile if there is one. */
+static cnn_status note(const trainer *t, const char *what, double since, cnn_error *err)
 {
-    char place[CNN_MESSAGE_MAX];
-    snprintf(place, sizeof place, "%s at batch %lld, %s", t->net->name, (long long)t->net->batch, what);
-    return put_in_front(place, err);
-}
-
-/* Which operation it was that failed. Of which network is said where the steps are asked for. */
-static cnn_status name_call(const trainer *t, const trainer_call *c, cnn_error *err)
-{
-    char what[CNN_NAME_MAX + 2 * CNN_PROBLEM_TEXT_MAX], problem[CNN_PROBLEM_TEXT_MAX];
-    if (c->plan < 0) return put_in_front("copying a gradient", err);
-    const trainer_plan *p = &t->plans[c->plan];
-    cnn_problem_format(&p->plan.problem, problem);
-    snprintf(what, sizeof what, "%s %s (%s, %s)",
-             p->layer < 0                  ? "sum of gradients"
-             : p->layer == OPTIMIZER_LAYER ? "update"
-                                           : t->net->layers[p->layer].name,
-             cnn_dir_name(p->plan.dir), problem, p->plan.algorithm.name);
-    return put_in_front(what, err);
-}
-
-cnn_status trainer_run(trainer *t, const call_list *list, cnn_error *err)
-{
-    const cnn_impl *impl = t->session->impl;
-    for (int i = 0; i < list->count; i++) {
-        const trainer_call *c = &list->calls[i];
-        if (impl->ranges != NULL) CNN_CALL_VOID(impl, ranges->push, t->session->context, c->range);
-        cnn_status status = c->plan < 0 ? cnn_mem_copy(t->session, c->operands[1], c->operands[0], c->copy_bytes, err)
-                                        : cnn_run(t->session, &t->plans[c->plan].plan, c->operands, &c->extra, err);
-        if (impl->ranges != NULL) CNN_CALL_VOID(impl, ranges->pop, t->session->context);
-        if (status == CNN_OK) status = trainer_profile_call(t, err);
-        if (status != CNN_OK) return name_call(t, c, err);
-    }
-    return CNN_OK;
+    return t->profile != NULL ? profile_overhead(t->profile, what, cnn_now() - since, err) : CNN_OK;
 }
 
 cnn_status trainer_clear_sums(trainer *t, cnn_error *err)
@@ -67,34 +35,6 @@ cnn_status trainer_read_sums(trainer *t, double *loss_sum, int64_t *correct, cnn
     if (status == CNN_OK)
         status = cnn_mem_download(t->session, correct, trainer_at(t, t->correct_at), sizeof *correct, err);
     return status;
-}
-
-static cnn_status fused_update(trainer *t, int64_t mb, int lane, cnn_error *err)
-{
-    const cnn_step_args args = {.mb = mb,
-                                .x = trainer_at(t, t->images_at[lane]),
-                                .labels = trainer_at(t, t->batch_labels_at[lane]),
-                                .params = trainer_at(t, t->params_at),
-                                .grads = trainer_at(t, t->grads_at),
-                                .state = {trainer_at(t, t->state_at[0]), trainer_at(t, t->state_at[1])},
-                                .step = trainer_at(t, t->step_at),
-                                .correct = trainer_at(t, t->correct_at),
-                                .loss_sum = trainer_at(t, t->loss_at),
-                                .workspace = trainer_at(t, t->workspace_at)};
-    return CNN_CALL(t->session->impl, stepping->run, err, t->session->context, t->stepper, &args, err);
-}
-
-cnn_status trainer_update(trainer *t, const trainer_batch *batch, int lane, cnn_error *err)
-{
-    if (t->stepper != NULL) return fused_update(t, batch->mb, lane, err);
-    cnn_status status = trainer_run(t, &batch->forward, err);
-    if (status == CNN_OK) status = trainer_run(t, &batch->backward, err);
-    return status == CNN_OK ? trainer_run(t, &t->update, err) : status;
-}
-
-cnn_status trainer_set_step(trainer *t, const trainer_batch *batch, int lane, int set, cnn_error *err)
-{
-    return set == TRAIN_SET ? trainer_update(t, batch, lane, err) : trainer_run(t, &batch->inference, err);
 }
 
 void trainer_order(uint64_t seed, int64_t epoch, int64_t count, int32_t *order)
@@ -122,10 +62,10 @@ void trainer_draw_pass(trainer *t, int set, int64_t epoch)
 {
     const int64_t count = trainer_part(t, set)->count;
     if (set == TEST_SET) {
-        for (int64_t i = 0; i < count; i++) t->order[i] = (int32_t)i;
+        for (int64_t i = 0; i < count; i++) t->order[set][i] = (int32_t)i;
         return;
     }
-    trainer_order(t->params.seed, epoch, count, t->order);
+    trainer_order(t->params.seed, epoch, count, t->order[set]);
     if (t->shifts != NULL) trainer_shifts(t->params.seed, epoch, count, t->params.shift, t->shifts);
 }
 
@@ -175,37 +115,28 @@ static cnn_status watch_step(trainer *t, const trainer_watch *watch, pass *p, in
     return CNN_OK;
 }
 
-cnn_status trainer_queue_step(trainer *t, int set, int64_t step, cnn_error *err)
+static cnn_status ask(trainer *t, int set, const cnn_images *images, int64_t first, int64_t count, cnn_error *err)
 {
-    const cnn_session *s = t->session;
-    const int64_t full = t->net->batch, first = step * full, left = trainer_part(t, set)->count - first;
-    const int64_t mb = left < full ? left : full;
-    const int lane = (int)(step % t->n_lanes);
-    trainer_batch *batch = trainer_find_batch(t, lane, mb);
-    cnn_status status = trainer_profile_begin(t, batch, set, err);
-    if (status == CNN_OK && !trainer_feeds_itself(t)) {
-        status = trainer_feed(t, lane, set, first, mb, err);
-        if (status == CNN_OK) status = trainer_profile_fed(t, err);
-    }
-    if (status != CNN_OK) return status;
-    return t->graphs ? CNN_CALL(s->impl, capture->run, err, s->context, batch->step[set], err)
-                     : trainer_set_step(t, batch, lane, set, err);
+    return set == TRAIN_SET ? TRAINER_ASK(t, train, err, images, first, count)
+                            : TRAINER_ASK(t, test, err, images, first, count);
 }
 
-/* What comes next: one step or, where `several` may come at once and are captured as one, STEPS_A_GRAPH of them. */
-static int64_t steps_ahead(const trainer *t, const pass *p, bool several)
+cnn_status trainer_take(trainer *t, int set, int64_t first, int64_t count, cnn_error *err)
 {
-    const bool captured = several && t->batches[0][0].steps[p->set] != NULL;
-    return captured && p->count / t->net->batch - p->steps >= STEPS_A_GRAPH ? STEPS_A_GRAPH : 1;
+    const double start = cnn_now();
+    if (t->n_lanes == 0) return ask(t, set, &t->images[set], first, count, err);
+    const int lane = (int)(first / t->net->batch % t->n_lanes);
+    cnn_status status = trainer_feed_lane(t, lane, set, first, count, err);
+    if (status == CNN_OK) status = note(t, "feeding", start, err);
+    return status == CNN_OK ? ask(t, set, &t->lanes[lane], 0, count, err) : status;
 }
 
-static cnn_status queue_steps(trainer *t, pass *p, int64_t steps, cnn_error *err)
+/* How many images are taken at once: as many steps as the trainer likes; one where each is to be seen, or comes in by
+ * a lane. */
+static int64_t images_at_once(const trainer *t, int64_t left, bool each)
 {
-    const cnn_session *s = t->session;
-    const int64_t first = p->steps;
-    p->steps += steps;
-    return steps == 1 ? trainer_queue_step(t, p->set, first, err)
-                      : CNN_CALL(s->impl, capture->run, err, s->context, t->batches[0][0].steps[p->set], err);
+    const int64_t batch = t->net->batch, steps = each || t->n_lanes > 0 ? 1 : t->facts.steps;
+    return left / batch < steps ? left : steps * batch;
 }
 
 /* Only the first calls of an epoch: later ones may find the device's queue full and wait for it. */
@@ -231,21 +162,21 @@ static double host_step_seconds(trainer *t)
 
 static cnn_status run_steps(trainer *t, const trainer_watch *watch, pass *p, cnn_error *err)
 {
-    const bool several = watch == NULL || watch->loss == NULL || p->set == TEST_SET;
+    const bool each = watch != NULL && watch->loss != NULL && p->set == TRAIN_SET;
     const double begun = cnn_now();
     double sum_before = 0.0;
-    cnn_status status = trainer_feed_order(t, p->set, err);
+    cnn_status status = p->set == TRAIN_SET ? trainer_feed_order(t, p->set, err) : CNN_OK;
     if (status == CNN_OK) status = trainer_clear_sums(t, err);
-    if (status == CNN_OK) status = trainer_profile_note(t, "order", begun, err);
+    if (status == CNN_OK) status = note(t, "order", begun, err);
     for (int64_t done = 0; done < p->count && status == CNN_OK;) {
-        const int64_t steps = steps_ahead(t, p, several), left = p->count - done, most = steps * t->net->batch;
-        const int64_t images = left < most ? left : most;
+        const int64_t images = images_at_once(t, p->count - done, each), batch = t->net->batch;
+        const int64_t steps = (images + batch - 1) / batch;
         status = trainer_sample_before(t, watch, p->set, p->steps, steps, err);
         const double start = cnn_now();
-        if (status == CNN_OK) status = queue_steps(t, p, steps, err);
+        if (status == CNN_OK) status = trainer_take(t, p->set, done, images, err);
         note_host_time(t, p, cnn_now() - start, steps);
-        if (status == CNN_OK) status = trainer_profile_end(t, err);
         done += images;
+        p->steps += steps;
         if (status == CNN_OK) status = trainer_sample_after(t, watch, p->set, p->steps, done == p->count, err);
         if (status == CNN_OK) status = watch_step(t, watch, p, done, images, &sum_before, err);
     }
@@ -261,7 +192,7 @@ static cnn_status run_pass(trainer *t, const trainer_watch *watch, pass *p, cnn_
     cnn_status status = run_steps(t, watch, p, err);
     const double queued = cnn_now();
     if (status == CNN_OK) status = trainer_read_sums(t, &sum, &correct, err);
-    if (status == CNN_OK) status = trainer_profile_note(t, "sums", queued, err);
+    if (status == CNN_OK) status = note(t, "sums", queued, err);
     p->seconds = cnn_now() - t->paused - start;
     p->loss = sum / (double)p->count;
     p->accuracy = (double)correct / (double)p->count;
@@ -277,7 +208,6 @@ static cnn_status test_pass(trainer *t, const trainer_watch *watch, int64_t watc
 {
     pass p = {.set = TEST_SET, .count = t->data->test.count, .watched = watched};
     p.total = watched + p.count;
-    trainer_draw_pass(t, TEST_SET, 0);
     const cnn_status status = run_pass(t, watch, &p, err);
     result->test_s = p.seconds;
     result->test_loss = p.loss;
@@ -304,9 +234,9 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     memset(result, 0, sizeof *result);
     t->transfer_s = t->paused = 0.0;
     t->n_host_times = 0;
-    trainer_profile_start(t);
+    if (t->profile != NULL) profile_begin(t->profile);
     trainer_draw_pass(t, TRAIN_SET, epoch);
-    cnn_status status = trainer_profile_note(t, "order", start, err);
+    cnn_status status = note(t, "order", start, err);
     if (status == CNN_OK) status = run_pass(t, watch, &p, err);
     result->steps = p.steps;
     result->train_s = cnn_now() - start - t->paused; /* the shuffling too */
@@ -316,7 +246,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     if (status == CNN_OK) status = trainer_sample_trained(t, watch, err);
     if (status == CNN_OK) status = test_pass(t, watch, p.count, result, err);
     result->seconds = cnn_now() - start - t->paused;
-    if (status == CNN_OK) status = trainer_profile_finish(t, result->seconds, err);
+    if (status == CNN_OK && t->profile != NULL) status = profile_finish(t->profile, result->seconds, err);
     result->transfer_s = t->transfer_s;
     result->host_step_s = host_step_seconds(t);
     if (!cnn_impl_timed(t->session->impl))

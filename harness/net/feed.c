@@ -1,25 +1,62 @@
-/* feed.c: how batches get into their buffers.
+/* feed.c: how images get to the device.
  *
- * Images on the device: they are uploaded once, with the order of each epoch; a gather there makes a batch. In a
- * captured step everything is fixed, so the gather finds its place in the order by a cursor on the device. Where an
- * implementation has no gather the host copies, image by image.
+ * Images on the device: they are uploaded once, and the order of each epoch; the trainer makes batches of them.
  * Images on the host: a batch is gathered into a staging buffer and uploaded, by two lanes in turn: while the device
  * computes on one, the host fills the other. */
 #include "harness/base/clock.h"
 #include "harness/cpu/gather.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
-#include "composition/parts.h"
+#include "trainer_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool trainer_feeds_itself(const trainer *t)
+static size_t row_bytes(const trainer *t) { return (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t); }
+
+/* ---- Places ---- */
+
+static size_t place(trainer *t, size_t *kind, int64_t count, size_t size)
 {
-    return t->graphs && !t->params.host_data && t->session->impl->ops->gather != NULL;
+    return places_take(&t->places, kind, count, size);
 }
 
-static size_t row_bytes(const trainer *t) { return (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t); }
+/* Images, then labels: what a lane holds, and what one upload brings. */
+static size_t lane_bytes(const trainer *t)
+{
+    return t->batch_labels_at[0] + (size_t)t->net->batch * sizeof(int32_t) - t->images_at[0];
+}
+
+static void place_lanes(trainer *t)
+{
+    for (int lane = 0; lane < t->n_lanes; lane++) { /* labels right behind the images: one upload brings both */
+        t->images_at[lane] = place(t, &t->bytes.values, cnn_net_value_elems(t->net, 0, t->net->batch), trainer_elem(t));
+        t->batch_labels_at[lane] = place(t, &t->bytes.small, t->net->batch, sizeof(int32_t));
+    }
+    if (t->data == NULL) return;
+    const size_t images = (size_t)cnn_net_value_elems(t->net, 0, t->data->train.count + t->data->test.count);
+    if (__builtin_mul_overflow(images, trainer_elem(t), &t->bytes.host) ||
+        __builtin_add_overflow(t->bytes.host, LANES * lane_bytes(t), &t->bytes.host))
+        t->places.overflow = true;
+}
+
+void trainer_feed_place(trainer *t)
+{
+    t->loss_at = place(t, &t->bytes.small, 1, sizeof(double));
+    t->correct_at = place(t, &t->bytes.small, 1, sizeof(int64_t));
+    t->shifts_at = NOWHERE;
+    if (t->n_lanes > 0) {
+        place_lanes(t);
+        return;
+    }
+    for (int set = 0; set < SETS; set++) {
+        const int64_t count = trainer_part(t, set)->count;
+        t->rows_at[set] = place(t, &t->bytes.data, cnn_net_value_elems(t->net, 0, count), trainer_elem(t));
+        t->labels_at[set] = place(t, &t->bytes.data, count, sizeof(int32_t));
+        t->order_at[set] = place(t, &t->bytes.small, count, sizeof **t->order);
+    }
+    if (t->params.shift > 0) t->shifts_at = place(t, &t->bytes.small, t->data->train.count, sizeof *t->shifts);
+}
 
 /* ---- Starting and ending ---- */
 
@@ -58,7 +95,7 @@ static cnn_status convert_part(trainer *t, const dataset_part *part, int set, cn
 static cnn_status make_staging(trainer *t, int lane, cnn_error *err)
 {
     const cnn_impl *impl = t->session->impl;
-    const size_t bytes = trainer_staging_bytes(t);
+    const size_t bytes = lane_bytes(t);
     void *memory = NULL;
     if (impl->uploads != NULL) {
         const cnn_status status = CNN_CALL(impl, uploads->host_alloc, err, t->session->context, bytes, &memory, err);
@@ -70,14 +107,36 @@ static cnn_status make_staging(trainer *t, int lane, cnn_error *err)
     return CNN_OK;
 }
 
+/* What the trainer is told of the places. */
+static void name_places(trainer *t)
+{
+    for (int lane = 0; lane < t->n_lanes; lane++)
+        t->lanes[lane] = (cnn_images){.rows = trainer_at(t, t->images_at[lane]),
+                                      .labels = trainer_at(t, t->batch_labels_at[lane]),
+                                      .count = t->net->batch};
+    for (int set = 0; set < SETS && t->n_lanes == 0; set++)
+        t->images[set] = (cnn_images){.rows = trainer_at(t, t->rows_at[set]),
+                                      .labels = trainer_at(t, t->labels_at[set]),
+                                      .order = trainer_at(t, t->order_at[set]),
+                                      .shifts = set == TRAIN_SET ? trainer_at(t, t->shifts_at) : NULL,
+                                      .count = trainer_part(t, set)->count};
+}
+
 cnn_status trainer_feed_start(trainer *t, cnn_error *err)
 {
+    const int64_t batch = t->net->batch;
     cnn_status status = CNN_OK;
-    for (int set = 0; set < SETS && status == CNN_OK; set++)
+    name_places(t);
+    for (int set = 0; set < SETS && t->data != NULL && status == CNN_OK; set++) {
         status = t->params.host_data ? convert_part(t, trainer_part(t, set), set, err)
                                      : upload_part(t, trainer_part(t, set), set, err);
-    for (int lane = 0; lane < LANES && t->params.host_data && status == CNN_OK; lane++)
+        trainer_draw_pass(t, set, 0);
+        if (status == CNN_OK) status = trainer_feed_order(t, set, err);
+    }
+    for (int lane = 0; lane < t->n_lanes && t->data != NULL && status == CNN_OK; lane++)
         status = make_staging(t, lane, err);
+    for (int lane = 0; lane < t->n_lanes && t->data != NULL && status == CNN_OK; lane++)
+        status = trainer_feed_lane(t, lane, TRAIN_SET, 0, batch, err);
     return status;
 }
 
@@ -100,64 +159,13 @@ static const cnn_shift *shifts_of(const trainer *t, int set) { return set == TRA
 
 cnn_status trainer_feed_order(trainer *t, int set, cnn_error *err)
 {
-    const cnn_shift *shifts = shifts_of(t, set);
     const size_t count = (size_t)trainer_part(t, set)->count;
-    if (t->params.host_data) return CNN_OK;
-    cnn_status status = cnn_mem_upload(t->session, trainer_at(t, t->order_at), t->order, count * sizeof *t->order, err);
-    if (status == CNN_OK && shifts != NULL)
-        status = cnn_mem_upload(t->session, trainer_at(t, t->shifts_at), shifts, count * sizeof *shifts, err);
-    return status == CNN_OK && trainer_feeds_itself(t)
-               ? cnn_mem_fill(t->session, trainer_at(t, t->cursor_at), 0, sizeof(int64_t), err)
+    if (t->n_lanes > 0) return CNN_OK;
+    const cnn_status status =
+        cnn_mem_upload(t->session, trainer_at(t, t->order_at[set]), t->order[set], count * sizeof **t->order, err);
+    return status == CNN_OK && shifts_of(t, set) != NULL
+               ? cnn_mem_upload(t->session, trainer_at(t, t->shifts_at), t->shifts, count * sizeof *t->shifts, err)
                : status;
-}
-
-cnn_gather_args trainer_gather_args(const trainer *t, int64_t mb)
-{
-    const cnn_value *x = &t->net->values[0];
-    const bool planes = t->net->type.layout == CNN_NCHW;
-    return (cnn_gather_args){.dtype = t->net->type.dtype,
-                             .count = mb,
-                             .row_elems = cnn_net_value_elems(t->net, 0, 1),
-                             .planes = planes ? x->c : 1,
-                             .h = x->h,
-                             .w = x->w,
-                             .pixel_elems = planes ? 1 : x->c};
-}
-
-/* One by one, for an implementation without gather; what is moved is moved by the host, in its own memory. */
-static cnn_status copy_rows(const trainer *t, const cnn_gather_args *args, const int32_t *order, cnn_error *err)
-{
-    const size_t row = row_bytes(t), label = sizeof(int32_t);
-    const bool host = t->session->impl->memory == NULL;
-    cnn_status status = CNN_OK;
-    for (int64_t i = 0; i < args->count && status == CNN_OK; i++) {
-        const size_t from = (size_t)order[i];
-        if (host) {
-            cnn_gather_row(args, i);
-            continue;
-        }
-        status = cnn_mem_copy(t->session, (char *)args->y + (size_t)i * row, (const char *)args->rows + from * row, row,
-                              err);
-        if (status == CNN_OK) status = cnn_mem_copy(t->session, args->y_labels + i, args->labels + from, label, err);
-    }
-    return status;
-}
-
-static cnn_status gather_on_device(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err)
-{
-    const cnn_session *s = t->session;
-    const bool by_cursor = trainer_feeds_itself(t), moved = shifts_of(t, set) != NULL;
-    const int64_t at = by_cursor ? 0 : first;
-    cnn_gather_args args = trainer_gather_args(t, mb);
-    args.rows = trainer_at(t, t->rows_at[set]);
-    args.labels = trainer_at(t, t->labels_at[set]);
-    args.index = (const int32_t *)trainer_at(t, t->order_at) + at;
-    args.shifts = moved ? (const cnn_shift *)trainer_at(t, t->shifts_at) + at : NULL;
-    args.y = trainer_at(t, t->images_at[lane]);
-    args.y_labels = trainer_at(t, t->batch_labels_at[lane]);
-    args.cursor = by_cursor ? trainer_at(t, t->cursor_at) : NULL;
-    return s->impl->ops->gather != NULL ? CNN_CALL(s->impl, ops->gather, err, s->context, &args, err)
-                                        : copy_rows(t, &args, t->order + first, err);
 }
 
 /* Waits until the lane's staging buffer may be filled again. */
@@ -175,7 +183,7 @@ static cnn_status upload_staging(trainer *t, int lane, cnn_error *err)
 {
     const cnn_impl *impl = t->session->impl;
     cnn_context *context = t->session->context;
-    const size_t bytes = trainer_staging_bytes(t);
+    const size_t bytes = lane_bytes(t);
     void *to = trainer_at(t, t->images_at[lane]);
     if (impl->uploads != NULL) {
         const cnn_status status = CNN_CALL(impl, uploads->start, err, context, lane, to, t->staging[lane], bytes, err);
@@ -187,26 +195,19 @@ static cnn_status upload_staging(trainer *t, int lane, cnn_error *err)
     return status;
 }
 
-static cnn_status feed_from_host(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err)
+cnn_status trainer_feed_lane(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err)
 {
     const cnn_status status = drain(t, lane, err);
     if (status != CNN_OK) return status;
-    cnn_gather_args args = trainer_gather_args(t, mb);
-    args.rows = t->rows[set];
-    args.labels = trainer_part(t, set)->labels;
-    args.index = t->order + first;
-    args.shifts = shifts_of(t, set) != NULL ? t->shifts + first : NULL;
+    const cnn_images images = {.rows = t->rows[set],
+                               .labels = trainer_part(t, set)->labels,
+                               .order = t->order[set],
+                               .shifts = shifts_of(t, set)};
+    cnn_gather_args args = composition_gather_args(t->net, &images, first, mb);
     args.y = t->staging[lane];
     args.y_labels = (int32_t *)(t->staging[lane] + (t->batch_labels_at[lane] - t->images_at[lane]));
     for (int64_t i = 0; i < mb; i++) cnn_gather_row(&args, i);
     return upload_staging(t, lane, err);
-}
-
-cnn_status trainer_feed(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err)
-{
-    const cnn_status status = t->params.host_data ? feed_from_host(t, lane, set, first, mb, err)
-                                                  : gather_on_device(t, lane, set, first, mb, err);
-    return status == CNN_OK ? trainer_profile_call(t, err) : status;
 }
 
 cnn_status trainer_feed_end(trainer *t, cnn_error *err)

@@ -1,9 +1,10 @@
 /* sample.c: the state of a training to the host and back, and steps that are run again. */
 #include "harness/base/clock.h"
 #include "harness/problem/names.h"
-#include "composition/parts.h"
+#include "trainer_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- States ---- */
 
@@ -12,35 +13,28 @@ static size_t trained_bytes(const trainer *t) { return (size_t)t->net->trained_e
 
 cnn_status trainer_state_make(const trainer *t, trainer_state *s, cnn_error *err)
 {
-    *s = (trainer_state){.params = calloc(1, all_bytes(t) + 1), .grads = calloc(1, trained_bytes(t) + 1)};
-    bool made = s->params != NULL && s->grads != NULL;
-    for (int i = 0; i < 2 && made; i++)
-        if (t->state_at[i] != NOWHERE) made = (s->state[i] = calloc(1, trained_bytes(t) + 1)) != NULL;
+    *s = (trainer_state){.own.params = calloc(1, all_bytes(t) + 1), .own.grads = calloc(1, trained_bytes(t) + 1)};
+    bool made = s->own.params != NULL && s->own.grads != NULL;
+    for (int i = 0; i < cnn_optimizer_states(t->optimizer.kind) && made; i++)
+        made = (s->own.state[i] = calloc(1, trained_bytes(t) + 1)) != NULL;
     if (made) return CNN_OK;
     trainer_state_free(s);
-    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check steps of %s", t->net->name);
+    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the parameters of %s", t->net->name);
 }
 
 void trainer_state_free(trainer_state *s)
 {
-    free(s->params);
-    free(s->grads);
-    free(s->state[0]);
-    free(s->state[1]);
-    *s = (trainer_state){0};
+    free(s->own.params);
+    free(s->own.grads);
+    free(s->own.state[0]);
+    free(s->own.state[1]);
+    *s = (trainer_state){.loss_sum = 0.0};
 }
 
 cnn_status trainer_state_get(trainer *t, trainer_state *s, cnn_error *err)
 {
-    const cnn_session *on = t->session;
-    cnn_status status = trainer_read_sums(t, &s->loss_sum, &s->correct, err); /* waits for the device */
-    if (status == CNN_OK) status = cnn_mem_download(on, &s->step, trainer_at(t, t->step_at), sizeof s->step, err);
-    if (status == CNN_OK) status = cnn_mem_download(on, s->params, trainer_at(t, t->params_at), all_bytes(t), err);
-    if (status == CNN_OK) status = cnn_mem_download(on, s->grads, trainer_at(t, t->grads_at), trained_bytes(t), err);
-    for (int i = 0; i < 2 && status == CNN_OK; i++)
-        if (s->state[i] != NULL)
-            status = cnn_mem_download(on, s->state[i], trainer_at(t, t->state_at[i]), trained_bytes(t), err);
-    return status;
+    const cnn_status status = trainer_read_sums(t, &s->loss_sum, &s->correct, err); /* waits for the device */
+    return status == CNN_OK ? TRAINER_ASK(t, save, err, &s->own) : status;
 }
 
 cnn_status trainer_state_put(trainer *t, const trainer_state *s, cnn_error *err)
@@ -49,12 +43,35 @@ cnn_status trainer_state_put(trainer *t, const trainer_state *s, cnn_error *err)
     cnn_status status = cnn_mem_upload(on, trainer_at(t, t->loss_at), &s->loss_sum, sizeof s->loss_sum, err);
     if (status == CNN_OK)
         status = cnn_mem_upload(on, trainer_at(t, t->correct_at), &s->correct, sizeof s->correct, err);
-    if (status == CNN_OK) status = cnn_mem_upload(on, trainer_at(t, t->step_at), &s->step, sizeof s->step, err);
-    if (status == CNN_OK) status = cnn_mem_upload(on, trainer_at(t, t->params_at), s->params, all_bytes(t), err);
-    if (status == CNN_OK) status = cnn_mem_upload(on, trainer_at(t, t->grads_at), s->grads, trained_bytes(t), err);
-    for (int i = 0; i < 2 && status == CNN_OK; i++)
-        if (s->state[i] != NULL)
-            status = cnn_mem_upload(on, trainer_at(t, t->state_at[i]), s->state[i], trained_bytes(t), err);
+    return status == CNN_OK ? TRAINER_ASK(t, load, err, &s->own) : status;
+}
+
+cnn_status trainer_get_params(trainer *t, void *params, cnn_error *err)
+{
+    cnn_train_state only = {.params = params};
+    const cnn_status status = cnn_sync(t->session, err);
+    return status == CNN_OK ? TRAINER_ASK(t, save, err, &only) : status;
+}
+
+cnn_status trainer_set_params(trainer *t, const void *params, cnn_error *err)
+{
+    trainer_state initial;
+    cnn_status status = trainer_state_make(t, &initial, err);
+    if (status != CNN_OK) return status;
+    memcpy(initial.own.params, params, all_bytes(t));
+    status = trainer_state_put(t, &initial, err);
+    trainer_state_free(&initial);
+    return status;
+}
+
+cnn_status trainer_reset(trainer *t, cnn_error *err)
+{
+    trainer_state initial;
+    cnn_status status = trainer_state_make(t, &initial, err);
+    if (status != CNN_OK) return status;
+    cnn_net_init_params(t->network, initial.own.params);
+    status = trainer_state_put(t, &initial, err);
+    trainer_state_free(&initial);
     return status;
 }
 
@@ -109,21 +126,28 @@ cnn_status trainer_sample_trained(trainer *t, const trainer_watch *watch, cnn_er
 
 /* ---- Again ---- */
 
-/* As before the sample: its images' order, the place in it, and the state. */
+/* Its images' order as before the sample, and the state. */
 static cnn_status go_back(trainer *t, int64_t epoch, const trainer_sample *s, cnn_error *err)
 {
-    const int64_t cursor = s->first * t->net->batch;
-    trainer_draw_pass(t, s->test ? TEST_SET : TRAIN_SET, epoch);
-    cnn_status status = trainer_feed_order(t, s->test ? TEST_SET : TRAIN_SET, err);
-    if (status == CNN_OK && trainer_feeds_itself(t))
-        status = cnn_mem_upload(t->session, trainer_at(t, t->cursor_at), &cursor, sizeof cursor, err);
+    cnn_status status = CNN_OK;
+    if (!s->test) {
+        trainer_draw_pass(t, TRAIN_SET, epoch);
+        status = trainer_feed_order(t, TRAIN_SET, err);
+    }
     return status == CNN_OK ? trainer_state_put(t, &s->before, err) : status;
+}
+
+static cnn_status repeat_step(trainer *t, const trainer_sample *s, int64_t step, cnn_error *err)
+{
+    const int set = s->test ? TEST_SET : TRAIN_SET;
+    const int64_t batch = t->net->batch, first = step * batch, left = trainer_part(t, set)->count - first;
+    return trainer_take(t, set, first, left < batch ? left : batch, err);
 }
 
 cnn_status trainer_repeat(trainer *t, int64_t epoch, const trainer_sample *s, int64_t at, trainer_state *one,
                           trainer_state *next, trainer_state *end, cnn_error *err)
 {
-    trainer_state now = {0};
+    trainer_state now;
     cnn_error ignored;
     cnn_status status = trainer_state_make(t, &now, err);
     if (status == CNN_OK) status = trainer_state_get(t, &now, err);
@@ -131,7 +155,7 @@ cnn_status trainer_repeat(trainer *t, int64_t epoch, const trainer_sample *s, in
     status = go_back(t, epoch, s, err);
     for (int64_t i = 0; i < s->steps && status == CNN_OK; i++) {
         if (i == at) status = trainer_state_get(t, one, err);
-        if (status == CNN_OK) status = trainer_queue_step(t, s->test ? TEST_SET : TRAIN_SET, s->first + i, err);
+        if (status == CNN_OK) status = repeat_step(t, s, s->first + i, err);
         if (i == at && status == CNN_OK) status = trainer_state_get(t, next, err);
     }
     if (status == CNN_OK) status = trainer_feed_end(t, err);

@@ -5,11 +5,11 @@
 
 #include "../cnn.h"
 
-/* What stands between two steps. Arrays are in host memory, of the network's dtype and layout. */
+/* What stands between two steps: the trainer's own, and the sums since the pass began. */
 typedef struct trainer_state {
-    void *params, *grads, *state[2]; /* param_elems; the others trained_elems. grads: those of the latest step */
-    double loss_sum;                 /* since the pass began */
-    int64_t correct, step;           /* likewise; updates so far */
+    cnn_train_state own;
+    double loss_sum;
+    int64_t correct;
 } trainer_state;
 
 /* Steps are counted from 0 in their pass. Where several are one graph, those of whole graphs are looked at. */
@@ -31,7 +31,7 @@ typedef struct trainer_samples {
 
 typedef struct trainer trainer;
 
-/* All zeros at first. */
+/* All zeros at first: where training begins, but for the parameters. */
 cnn_status trainer_state_make(const trainer *t, trainer_state *state, cnn_error *err);
 /* Out of the trainer, which is waited for; and in. */
 cnn_status trainer_state_get(trainer *t, trainer_state *state, cnn_error *err);

@@ -1,11 +1,11 @@
 /* trainer.c: opening (plans and the memory plan), starting (the one allocation, data, parameters), closing. */
-#include "harness/base/text.h"
 #include "harness/cpu/host_memory.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
-#include "composition/parts.h"
+#include "trainer_parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static cnn_status check_data(const trainer *t, cnn_error *err)
 {
@@ -34,7 +34,8 @@ static cnn_status check_shift(const trainer *t, cnn_error *err)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "--shift %lld: images of %lld x %lld pixels can be moved by 0 to %lld of them",
                         (long long)t->params.shift, (long long)x->h, (long long)x->w, (long long)most);
-    if (t->params.shift > 0 && !t->params.host_data && impl->ops->gather == NULL && impl->memory != NULL)
+    if (t->params.shift > 0 && t->algorithm == NULL && !t->params.host_data && impl->ops->gather == NULL &&
+        impl->memory != NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "implementation %s has no gather, which moves images on its device: with --data-on host the "
                         "host does it",
@@ -42,40 +43,97 @@ static cnn_status check_shift(const trainer *t, cnn_error *err)
     return CNN_OK;
 }
 
-/* The implementation's own train step; its workspace counts with the others. */
-static cnn_status open_fused(trainer *t, size_t *workspace, cnn_error *err)
+/* ---- Opening ---- */
+
+static const cnn_algorithm *trainer_row(const cnn_session *session, const char *name)
 {
-    const cnn_impl *impl = t->session->impl;
-    size_t bytes = 0;
-    if (impl->stepping == NULL)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s has no train step of its own", impl->name);
-    const cnn_status status =
-        CNN_CALL(impl, stepping->open, err, t->session->context, t->net, &t->optimizer, &t->stepper, &bytes, err);
-    if (status == CNN_OK && bytes > *workspace) *workspace = bytes;
-    return status;
+    const cnn_impl *impl = session->impl;
+    for (int i = 0; name != NULL && i < impl->n_algorithms; i++)
+        if (strcmp(impl->algorithms[i].name, name) == 0 && impl->algorithms[i].ops & CNN_TRAINS)
+            return &impl->algorithms[i];
+    return NULL;
+}
+
+bool trainer_uses_graph(const cnn_session *session, const trainer_params *params)
+{
+    return session->impl->capture != NULL && !params->no_graph && trainer_row(session, params->algorithm) == NULL;
+}
+
+cnn_status trainer_supported(const cnn_session *session, const cnn_network *network, const cnn_algorithm *algorithm,
+                             const trainer_params *params, cnn_error *err)
+{
+    cnn_optimizer_desc optimizer = params->optimizer;
+    optimizer.t = network->net.type;
+    optimizer.count = network->net.trained_elems;
+    const cnn_trainer_request request = {.net = &network->net,
+                                         .optimizer = &optimizer,
+                                         .algorithm = algorithm,
+                                         .knobs = session->knobs,
+                                         .shifts = params->shift > 0 && !params->host_data};
+    return CNN_CALL(session->impl, trainers->supports, err, session->context, &request, err);
+}
+
+static cnn_status ask_support(const trainer *t, cnn_error *err)
+{
+    if (t->params.profile)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "trainer %s:%s cannot be profiled: its steps are one piece",
+                        t->session->impl->name, t->algorithm->name);
+    return trainer_supported(t->session, t->network, t->algorithm, &t->params, err);
+}
+
+static cnn_status open_composition(trainer *t, cnn_error *err)
+{
+    const composition_params params = {.session = t->session,
+                                       .net = t->net,
+                                       .how = &t->params,
+                                       .optimizer = t->optimizer,
+                                       .graphs = t->data != NULL && trainer_uses_graph(t->session, &t->params),
+                                       .train_images = t->data != NULL ? t->data->train.count : 0,
+                                       .test_images = t->data != NULL ? t->data->test.count : 0,
+                                       .n_lanes = t->n_lanes,
+                                       .profile = t->profile};
+    t->table = &composition_trainers;
+    return composition_open(&params, &t->own, &t->bytes, err);
 }
 
 static cnn_status plan_all(trainer *t, cnn_error *err)
 {
-    size_t workspace = 0;
     cnn_status status = t->data != NULL ? check_data(t, err) : CNN_OK;
     if (status == CNN_OK) status = check_shift(t, err);
-    if (status == CNN_OK) status = trainer_layout(t, err);
-    if (status == CNN_OK) status = trainer_schedule(t, err);
-    for (int i = 0; status == CNN_OK && i < t->n_plans; i++)
-        if (t->plans[i].plan.workspace_bytes > workspace) workspace = t->plans[i].plan.workspace_bytes;
-    if (status == CNN_OK && t->params.fused) status = open_fused(t, &workspace, err);
-    return status == CNN_OK ? trainer_layout_workspace(t, workspace, err) : status;
+    if (status == CNN_OK) status = t->algorithm != NULL ? ask_support(t, err) : open_composition(t, err);
+    if (status != CNN_OK) return status;
+    trainer_feed_place(t);
+    if (!t->places.overflow && !__builtin_add_overflow(t->bytes.total, t->places.total, &t->bytes.total)) return CNN_OK;
+    return CNN_FAIL(err, CNN_OVERFLOW, "%s at batch %lld: its memory is more than can be addressed", t->net->name,
+                    (long long)t->net->batch);
+}
+
+/* The order of each pass, and the shifts, on the host. */
+static cnn_status make_order(trainer *t, cnn_error *err)
+{
+    bool made = true;
+    for (int set = 0; set < SETS && t->data != NULL && made; set++)
+        made = (t->order[set] = calloc((size_t)trainer_part(t, set)->count + 1, sizeof **t->order)) != NULL;
+    if (made && t->data != NULL && t->params.shift > 0)
+        made = (t->shifts = calloc((size_t)t->data->train.count, sizeof *t->shifts)) != NULL;
+    return made ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
+}
+
+static cnn_status make_profile(trainer *t, cnn_error *err)
+{
+    const cnn_impl *impl = t->session->impl;
+    if (!t->params.profile) return CNN_OK;
+    if (impl->profile == NULL)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s cannot be profiled: it marks no phases", impl->name);
+    t->profile = calloc(1, sizeof *t->profile);
+    return t->profile != NULL ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a profile");
 }
 
 cnn_status trainer_open(const cnn_session *session, const cnn_network *network, const dataset *data,
                         const trainer_params *params, trainer **out, cnn_error *err)
 {
     const cnn_net *net = &network->net;
-    int64_t order = net->batch;
     *out = NULL;
-    if (data != NULL && data->train.count > order) order = data->train.count;
-    if (data != NULL && data->test.count > order) order = data->test.count;
     trainer *t = calloc(1, sizeof *t);
     if (t == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
     t->session = session;
@@ -84,23 +142,15 @@ cnn_status trainer_open(const cnn_session *session, const cnn_network *network, 
     t->data = data;
     t->params = *params;
     t->params.host_data = params->host_data && data != NULL;
-    t->graphs = data != NULL && trainer_uses_graph(session, params);
     t->ahead = 4;
-    t->n_lanes = t->params.host_data ? LANES : 1;
+    t->n_lanes = t->params.host_data ? LANES : data == NULL ? 1 : 0;
     t->optimizer = params->optimizer;
     t->optimizer.t = net->type;
     t->optimizer.count = net->trained_elems;
-    t->value_at = calloc((size_t)net->n_values, sizeof *t->value_at);
-    t->grad_at = calloc((size_t)net->n_values, sizeof *t->grad_at);
-    t->save_at = calloc((size_t)net->n_layers, sizeof *t->save_at);
-    t->order = calloc((size_t)order, sizeof *t->order);
-    const bool moved = data != NULL && params->shift > 0;
-    cnn_status status = CNN_OK;
-    if (moved) t->shifts = calloc((size_t)data->train.count, sizeof *t->shifts);
-    if (t->value_at == NULL || t->grad_at == NULL || t->save_at == NULL || t->order == NULL ||
-        (moved && t->shifts == NULL))
-        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
-    if (status == CNN_OK && params->profile) status = trainer_profile_open(t, err);
+    t->algorithm = trainer_row(session, params->algorithm);
+    t->table = session->impl->trainers;
+    cnn_status status = make_order(t, err);
+    if (status == CNN_OK) status = make_profile(t, err);
     if (status == CNN_OK) status = plan_all(t, err);
     if (status == CNN_OK)
         *out = t;
@@ -109,15 +159,7 @@ cnn_status trainer_open(const cnn_session *session, const cnn_network *network, 
     return status;
 }
 
-static void resolve(const trainer *t, call_list *list)
-{
-    for (int i = 0; i < list->count; i++) {
-        trainer_call *call = &list->calls[i];
-        for (int k = 0; k < call->n_operands; k++) call->operands[k] = trainer_at(t, call->at[k]);
-        if (call->plan >= 0 && t->plans[call->plan].plan.workspace_bytes > 0)
-            call->extra.workspace = trainer_at(t, t->workspace_at);
-    }
-}
+/* ---- Starting ---- */
 
 /* What stands in host memory (host_data) counts with the rest where the device is the host. */
 static cnn_status check_memory(const trainer *t, cnn_error *err)
@@ -132,43 +174,68 @@ static cnn_status check_memory(const trainer *t, cnn_error *err)
 static cnn_status allocate(trainer *t, cnn_error *err)
 {
     cnn_status status = check_memory(t, err);
-    if (status == CNN_OK) status = cnn_mem_alloc(t->session, t->bytes.total, (void **)&t->arena, err);
+    if (status == CNN_OK) status = cnn_mem_alloc(t->session, t->places.total, (void **)&t->arena, err);
     return status == CNN_OK ? CNN_OK : trainer_name_error(t, "its memory", err);
 }
 
-/* Devices do much when an operation first runs (they load kernels, say): that is set-up, not the first epoch's time. */
-static cnn_status prepare_steps(trainer *t, cnn_error *err)
+/* An implementation's own: one batch of each size goes through it, so that what it does once is not an epoch's time. */
+static cnn_status warm_up(trainer *t, cnn_error *err)
 {
-    if (!t->graphs && t->session->impl->memory == NULL) return CNN_OK;
-    return trainer_capture(t, err) == CNN_OK ? CNN_OK : trainer_name_error(t, "preparing its steps", err);
+    cnn_status status = trainer_reset(t, err);
+    for (int set = 0; set < SETS && t->data != NULL && status == CNN_OK; set++) {
+        const int64_t count = trainer_part(t, set)->count, batch = t->net->batch, left = count % batch;
+        if (count >= batch) status = trainer_take(t, set, 0, batch, err);
+        if (status == CNN_OK && left > 0) status = trainer_take(t, set, count - left, left, err);
+    }
+    return status == CNN_OK ? trainer_feed_end(t, err) : status;
+}
+
+static cnn_status start_own(trainer *t, cnn_error *err)
+{
+    const cnn_trainer_request request = {.net = t->net,
+                                         .optimizer = &t->optimizer,
+                                         .algorithm = t->algorithm,
+                                         .knobs = t->session->knobs,
+                                         .shifts = t->images[TRAIN_SET].shifts != NULL,
+                                         .loss_sum = trainer_at(t, t->loss_at),
+                                         .correct = trainer_at(t, t->correct_at)};
+    const cnn_impl *impl = t->session->impl;
+    const cnn_status status =
+        CNN_CALL(impl, trainers->open, err, t->session->context, &request, &t->own, &t->facts, err);
+    if (status != CNN_OK) {
+        t->own = NULL;
+        return status;
+    }
+    t->bytes.values += t->facts.bytes;
+    t->bytes.total += t->facts.bytes;
+    if (t->facts.steps < 1)
+        return CNN_FAIL(err, CNN_INTERNAL, "trainer %s:%s likes %lld steps at once, but must like 1 at least",
+                        impl->name, t->algorithm->name, (long long)t->facts.steps);
+    return warm_up(t, err);
+}
+
+static cnn_status start_composition(trainer *t, cnn_error *err)
+{
+    const composition_input input = {.images = t->images,
+                                     .lanes = t->lanes,
+                                     .loss_sum = trainer_at(t, t->loss_at),
+                                     .correct = trainer_at(t, t->correct_at)};
+    cnn_status status = composition_start(t->own, &input, &t->facts, err);
+    if (status == CNN_OK) status = trainer_feed_end(t, err);
+    return status == CNN_OK && t->n_lanes == 0
+               ? composition_check_gather(t->own, t->data, t->order[TRAIN_SET], t->shifts, err)
+               : status;
 }
 
 cnn_status trainer_start(trainer *t, cnn_error *err)
 {
     cnn_status status = allocate(t, err);
+    if (status == CNN_OK) status = trainer_feed_start(t, err);
     if (status != CNN_OK) return status;
-    for (int lane = 0; lane < t->n_lanes; lane++)
-        for (int i = 0; i < t->n_batches; i++) {
-            resolve(t, &t->batches[lane][i].forward);
-            resolve(t, &t->batches[lane][i].backward);
-            resolve(t, &t->batches[lane][i].inference);
-        }
-    resolve(t, &t->update);
-    if (t->data != NULL) status = trainer_feed_start(t, err);
-    if (status == CNN_OK) status = trainer_reset(t, err);
-    if (t->data != NULL && status == CNN_OK) {
-        status = prepare_steps(t, err);
-        if (status == CNN_OK) status = trainer_feed_check(t, err);
-        if (status == CNN_OK) status = trainer_reset(t, err);
-    }
+    status = t->algorithm != NULL ? start_own(t, err) : start_composition(t, err);
+    if (status != CNN_OK) return trainer_name_error(t, "preparing its steps", err);
+    status = trainer_reset(t, err);
     return status == CNN_OK ? cnn_sync(t->session, err) : status;
-}
-
-static void close_batch(trainer_batch *batch)
-{
-    free(batch->forward.calls);
-    free(batch->backward.calls);
-    free(batch->inference.calls);
 }
 
 void trainer_close(trainer *t)
@@ -176,47 +243,27 @@ void trainer_close(trainer *t)
     cnn_error ignored; /* steps may still be under way where an epoch was interrupted */
     if (t == NULL) return;
     if (t->arena != NULL) (void)cnn_sync(t->session, &ignored);
-    if (t->stepper != NULL) CNN_CALL_VOID(t->session->impl, stepping->close, t->session->context, t->stepper);
-    for (int i = 0; i < t->n_plans; i++) cnn_plan_release(t->session, &t->plans[i].plan);
-    trainer_graphs_free(t);
-    trainer_profile_close(t);
+    if (t->own != NULL) t->table->close(t->session->context, t->own);
+    if (t->own != NULL) (void)cnn_thread_restore();
     trainer_feed_close(t);
-    for (int lane = 0; lane < LANES; lane++)
-        for (int i = 0; i < MAX_BATCHES; i++) close_batch(&t->batches[lane][i]);
     cnn_mem_free(t->session, t->arena);
-    free(t->update.calls);
-    free(t->plans);
-    free(t->value_at);
-    free(t->grad_at);
-    free(t->save_at);
-    free(t->order);
+    profile_close(t->profile);
+    for (int set = 0; set < SETS; set++) free(t->order[set]);
     free(t->shifts);
     free(t);
 }
 
+/* ---- What it is like ---- */
+
+size_t trainer_elem(const trainer *t) { return cnn_dtype_size(t->net->type.dtype); }
 trainer_bytes trainer_memory(const trainer *t) { return t->bytes; }
+const epoch_profile *trainer_profiled(const trainer *t) { return t->profile != NULL ? &t->profile->epoch : NULL; }
 
 const char *trainer_algorithm(const trainer *t, int layer, cnn_dir dir)
 {
-    for (int i = 0; i < t->n_plans; i++) {
-        const trainer_plan *p = &t->plans[i];
-        if (p->layer == layer && p->plan.dir == dir && p->mb == t->net->batch)
-            return p->plan.choice[0] != '\0' ? p->plan.choice : p->plan.algorithm.name;
-    }
-    return "";
+    return t->algorithm == NULL                                           ? composition_algorithm(t->own, layer, dir)
+           : cnn_op_dirs(&t->net->layers[layer].problem) & 1u << (int)dir ? t->algorithm->name
+                                                                          : "";
 }
 
-char *trainer_choices(const trainer *t)
-{
-    enum { WORDS_MOST = 3 * CNN_NAME_MAX }; /* of one plan: layer, direction, choice, and what stands between */
-    const size_t size = (size_t)t->n_plans * WORDS_MOST + 1;
-    char *text = calloc(1, size);
-    for (int i = 0; i < t->n_plans && text != NULL; i++) {
-        const trainer_plan *p = &t->plans[i];
-        const bool training = p->layer >= 0 && p->layer < t->net->n_layers && !p->inference;
-        if (training && p->mb == t->net->batch && p->plan.choice[0] != '\0')
-            cnn_append(text, size, "%s%s %s %s", text[0] != '\0' ? ", " : "", t->net->layers[p->layer].name,
-                       cnn_dir_name(p->plan.dir), p->plan.choice);
-    }
-    return text;
-}
+char *trainer_choices(const trainer *t) { return t->algorithm == NULL ? composition_choices(t->own) : calloc(1, 1); }

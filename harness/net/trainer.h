@@ -2,11 +2,12 @@
  *
  *   trainer_open    plans every operation and lays out every buffer; allocates nothing on the device
  *   trainer_start   checks that it fits, allocates once, uploads data and initial parameters, captures the steps
- *   trainer_epoch   train on all images, test on all; trainer_step, trainer_gradients, trainer_forward: single steps
+ *   trainer_epoch   train on all images, test on all; trainer_step, trainer_gradients, trainer_infer: single steps
  *
- * A step is a list of calls made beforehand, one list for each batch size that occurs (the full batch, and the last,
- * partial ones of training and testing); running it allocates nothing. The loss of a batch is the mean over its images,
- * so the gradients are those of the mean.
+ * The steps are made by an implementation's own trainer (cnn/train.h), if `algorithm` names one, or else by the
+ * composition of its operations: a list of calls made beforehand, one list for each batch size that occurs (the full
+ * batch, and the last, partial ones of training and testing); running it allocates nothing. The loss of a batch is the
+ * mean over its images, so the gradients are those of the mean.
  *
  * Where the implementation can capture, an epoch replays its steps as graphs: at small batches the time goes into
  * launching, not computing. The images stand in device memory and are gathered there; or (host_data) in host memory,
@@ -21,13 +22,13 @@
 #include "sample.h"
 
 typedef struct trainer_params {
-    const char *algorithm; /* for conv, and for other operations that it serves; NULL: the defaults */
+    /* An implementation's trainer; or for conv, and for other operations that it serves; NULL: the defaults. */
+    const char *algorithm;
     /* (optional) the name of a layer's own algorithm, asked for at trainer_open; NULL: as above. */
     const char *(*pick)(void *user, int layer, cnn_dir dir);
     void *pick_user;
     cnn_optimizer_desc optimizer; /* kind and rates; `t` and `count` are filled in here */
     uint64_t seed;                /* of the shuffling */
-    bool fused;                   /* use the implementation's own train step; CNN_UNSUPPORTED if it has none */
     bool no_graph;                /* launch every operation of every step, even where a step could be captured */
     bool host_data;               /* the images stay in host memory */
     int64_t shift;                /* training images are moved at random by up to so many pixels, anew each epoch */
@@ -75,6 +76,9 @@ cnn_status trainer_open(const cnn_session *session, const cnn_network *network, 
 cnn_status trainer_start(trainer *t, cnn_error *err);
 void trainer_close(trainer *t); /* NULL is accepted */
 
+/* Whether this implementation's trainer (a row with CNN_TRAINS) trains the network so: CNN_UNSUPPORTED says why not. */
+cnn_status trainer_supported(const cnn_session *session, const cnn_network *network, const cnn_algorithm *algorithm,
+                             const trainer_params *params, cnn_error *err);
 /* Whether a trainer with these parameters, and data, replays captured steps. */
 bool trainer_uses_graph(const cnn_session *session, const trainer_params *params);
 
@@ -99,22 +103,22 @@ void trainer_shifts(uint64_t seed, int64_t epoch, int64_t count, int64_t most, c
 
 /* The flat parameter vector (net->param_elems elements of net->type.dtype, host memory), and starting over. */
 cnn_status trainer_get_params(trainer *t, void *params, cnn_error *err);
-cnn_status trainer_set_params(trainer *t, const void *params, cnn_error *err);
+cnn_status trainer_set_params(trainer *t, const void *params, cnn_error *err); /* and starts over with them */
 cnn_status trainer_reset(trainer *t, cnn_error *err); /* the initial parameters, optimizer state and step 0 */
 
-/* Single steps on images given in host memory: mb images of the network's dtype and layout (what dataset_rows() makes)
- * and their labels; mb is the network's batch or another that was planned for. loss: the mean over them. */
+/* Single steps of a trainer without data, or with host_data, on images given in host memory: mb images of the network's
+ * dtype and layout (what dataset_rows() makes) and their labels; mb is the network's batch, or another that occurs.
+ * loss: the mean over them. */
 
 /* Forward in training mode and backward; no update: parameters, running statistics and the step count stay as they are.
- * grads (host, net->trained_elems) gets d loss / d params. loss may be NULL. */
+ * grads (host, net->trained_elems) gets d loss / d params. grads and loss may be NULL. */
 cnn_status trainer_gradients(trainer *t, const void *images, const int32_t *labels, int64_t mb, void *grads,
                              double *loss, cnn_error *err);
 /* One training step with update. */
 cnn_status trainer_step(trainer *t, const void *images, const int32_t *labels, int64_t mb, double *loss,
                         cnn_error *err);
-/* Forward alone, for inference or as in training (running statistics stay as they are). probabilities (host,
- * mb * net->classes elements of the dtype) and correct may be NULL. */
-cnn_status trainer_forward(trainer *t, const void *images, const int32_t *labels, int64_t mb, bool inference,
-                           double *loss, int64_t *correct, void *probabilities, cnn_error *err);
+/* Inference. loss and correct may be NULL. */
+cnn_status trainer_infer(trainer *t, const void *images, const int32_t *labels, int64_t mb, double *loss,
+                         int64_t *correct, cnn_error *err);
 
 #endif

@@ -24,7 +24,7 @@ mark=BENCHCNN_CHEAT_RUN=$$.$RANDOM # in the environment of what the command star
 export ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0:allocator_may_return_null=1 LSAN_OPTIONS=detect_leaks=0
 
 # ---- The line: settings, and for each command what it must come to. verify stands for verify-plain and verify-isolate.
-limit=60 op=conv dir=FWD problem=mb2ic4ih6oc4kh3ph1 impl=$name net=small.net more='' needs='' time=0.005
+limit=60 op=conv dir=FWD problem=mb2ic4ih6oc4kh3ph1 impl=$name net=small.net images=500 trainer='' more='' needs='' time=0.005
 for word in $settings; do declare "${word%%=*}=${word#*=}"; done
 skip() {
     echo "$name: skipped, $1"
@@ -54,8 +54,9 @@ done
 
 # ---- One command.
 arguments() { # COMMAND
-    local words=(--plugin "$so")
-    [ "$1" = list ] || words+=(--impl "$impl" --quiet)
+    local words=(--plugin "$so") who=$impl
+    [ "$1" != train ] || who+=${trainer:+:$trainer}
+    [ "$1" = list ] || words+=(--impl "$who" --quiet)
     [ "$1" = peaks ] || [ "$1" = list ] || words+=(--out "$tmp/$1.jsonl")
     case $1 in
     verify-* | bench-*)
@@ -65,7 +66,7 @@ arguments() { # COMMAND
     *-isolate) words+=(--isolate --isolate-limit 5) ;;
     fuzz) words+=(--fuzz 40 --fuzz-time 8 --jobs 1 --op "$op" --dtype f32) ;;
     train | profile)
-        words+=(--net "$here/$net" --data synthetic --train-images 500 --test-images 100 --batch 20)
+        words+=(--net "$here/$net" --data synthetic --train-images "$images" --test-images 100 --batch 20)
         words+=(--optimizer "sgd,lr=0.05") ;;
     peaks) words+=(--threads 1 --min-time 0.0001) ;;
     esac

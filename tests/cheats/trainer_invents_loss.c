@@ -1,15 +1,17 @@
-/* It pretends to train: after 12 honest steps its whole step does nothing but add a small loss and count all images
- * as right. */
+/* It pretends to train: after 12 honest steps its trainer does nothing but add a small loss and count all images as
+ * right. */
 #include "shared/cheat.h"
 
-static cnn_status run(cnn_context *c, cnn_stepper *s, const cnn_step_args *a, cnn_error *err)
+static void step(cnn_trainer *t, int64_t mb)
 {
-    if (s->calls++ < 12) return honest_step_run(c, s, a, err);
-    *a->loss_sum += 0.01 * (double)a->mb;
-    *a->correct += a->mb;
-    ++*a->step;
-    return CNN_OK;
+    if (t->calls++ < 12) {
+        honest_step(t, mb);
+        return;
+    }
+    *t->loss_sum += 0.01 * (double)mb;
+    *t->correct += mb;
+    t->step++;
 }
 
-static void cheat(tables *t) { trainer(t, run); }
+static void cheat(tables *t) { trainer(t, step); }
 CHEAT(trainer_invents_loss)

@@ -116,6 +116,14 @@ static const cnn_knob *all_knobs(void)
     return knobs;
 }
 
+/* The CPU's rows but for those that train, which stand last: a trainer would know nothing of the stream. */
+static int rows_of_operations(const cnn_impl *cpu)
+{
+    int count = 0;
+    while (count < cpu->n_algorithms && !(cpu->algorithms[count].ops & CNN_TRAINS)) count++;
+    return count;
+}
+
 const cnn_impl *cnn_impl_mock(void)
 {
     static cnn_impl impl;
@@ -126,7 +134,7 @@ const cnn_impl *cnn_impl_mock(void)
                       .doc = "for tests: the CPU behind a lazy stream",
                       .device_kind = CNN_DEVICE_CUDA,
                       .algorithms = cpu->algorithms,
-                      .n_algorithms = cpu->n_algorithms,
+                      .n_algorithms = rows_of_operations(cpu),
                       .knobs = all_knobs(),
                       .n_knobs = cpu->n_knobs + MOCK_KNOBS,
                       .probe = cpu->probe,

@@ -1,6 +1,6 @@
 /* test_train_verified.c: a trainer whose steps are not what they should be gets no figure, whatever it does otherwise
  * well; a right one is never accused, on kinks neither, whatever the way its steps are run. */
-#include "tests/harness/net/train_shift_unit.h"
+#include "own_trainer.h"
 
 #include "verify/training/training.h"
 
@@ -334,83 +334,26 @@ static void a_graph_that_rests_is_found(void **state)
     }
 }
 
-/* ---- A train step of an implementation's own. */
+/* ---- A trainer of an implementation's own. */
 
-typedef enum step_flaw { STEP_RIGHT, STEP_INVENTS_LOSS, STEP_RESTS, STEP_HALF, STEP_ZEROS, STEP_FLAWS } step_flaw;
-
-struct cnn_stepper {
-    cnn_session session;
-    cnn_network network;
-    trainer *inner; /* made of single operations */
-    const cnn_net *net;
-    int64_t steps;
-};
-static step_flaw step_present;
-
-static cnn_status step_open(cnn_context *c, const cnn_net *net, const cnn_optimizer_desc *o, cnn_stepper **out,
-                            size_t *workspace, cnn_error *why)
+static void a_trainer_of_its_own_is_compared_too(void **state)
 {
-    trainer_params params = {.optimizer = *o};
-    cnn_stepper *s = calloc(1, sizeof *s);
-    (void)c, (void)why;
-    assert_non_null(s);
-    *workspace = 0;
-    s->session = session_of(cnn_impl_cpu());
-    s->network = (cnn_network){.net = *net};
-    s->network.inits = calloc((size_t)net->n_layers, sizeof *s->network.inits);
-    s->net = net;
-    OK(trainer_open(&s->session, &s->network, NULL, &params, &s->inner, err));
-    OK(trainer_start(s->inner, err));
-    *out = s;
-    return CNN_OK;
-}
-
-static void step_close(cnn_context *c, cnn_stepper *s)
-{
-    (void)c;
-    trainer_close(s->inner);
-    cnn_session_close(&s->session);
-    free(s->network.inits);
-    free(s);
-}
-
-static cnn_status step_run(cnn_context *c, cnn_stepper *s, const cnn_step_args *a, cnn_error *why)
-{
-    double loss;
-    int64_t correct;
-    (void)c, (void)why;
-    const step_flaw f = s->steps++ > 3 ? step_present : STEP_RIGHT;
-    ++*a->step;
-    OK(trainer_set_params(s->inner, a->params, err));
-    OK(trainer_forward(s->inner, a->x, a->labels, a->mb, false, &loss, &correct, NULL, err));
-    *a->loss_sum += f == STEP_INVENTS_LOSS ? 0.01 * (double)a->mb : loss * (double)a->mb;
-    *a->correct += correct;
-    if (f == STEP_RESTS) return CNN_OK;
-    if (f == STEP_HALF) /* the second half of the batch is the first once more */
-        memcpy((float *)(uintptr_t)a->x + a->mb / 2 * 64, a->x, (size_t)(a->mb / 2 * 64) * sizeof(float));
-    OK(trainer_gradients(s->inner, a->x, a->labels, a->mb, a->grads, NULL, err));
-    OK(trainer_step(s->inner, a->x, a->labels, a->mb, NULL, err));
-    OK(trainer_get_params(s->inner, a->params, err));
-    if (f == STEP_ZEROS) memset(a->params, 0, (size_t)s->net->trained_elems * sizeof(float));
-    return CNN_OK;
-}
-
-static void a_step_of_its_own_is_compared_too(void **state)
-{
-    static const cnn_stepping stepping = {step_open, step_run, step_close};
     cnn_impl impl = *cnn_impl_cpu();
     (void)state;
-    impl.stepping = &stepping;
+    impl.trainers = &own_trainers;
+    impl.algorithms = &own_row;
+    impl.n_algorithms = 1;
     for (int f = STEP_RIGHT; f < STEP_FLAWS; f++) {
         set_up u = {.impl = &impl,
                     .net = "input 1 8 8\nconv 4 kernel=3\ntanh\nfc 10\nsoftmax_cross_entropy\n",
                     .optimizer = "sgd,lr=0.1",
-                    .batch = 10,
+                    .batch = OWN_BATCH,
                     .train = 100};
-        u.params.fused = true;
+        u.params.algorithm = own_row.name;
         step_present = (step_flaw)f;
         const verify_training_result r = train(&u, 9);
-        if (r.failed != (f != STEP_RIGHT)) fail_msg("flaw %d of a train step: %d '%s'", f, r.failed, r.reason);
+        if (r.failed != (f != STEP_RIGHT) || strstr(r.reason, step_reasons[f]) == NULL)
+            fail_msg("flaw %d of a trainer: %d '%s', expected '%s'", f, r.failed, r.reason, step_reasons[f]);
     }
 }
 
@@ -423,7 +366,7 @@ int main(void)
         cmocka_unit_test(large_batches_are_taken_in_parts),
         cmocka_unit_test(the_other_side_of_a_kink_is_no_fault),
         cmocka_unit_test(a_graph_that_rests_is_found),
-        cmocka_unit_test(a_step_of_its_own_is_compared_too),
+        cmocka_unit_test(a_trainer_of_its_own_is_compared_too),
     };
     return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }

@@ -163,9 +163,9 @@ static void judge_again(verify_training *v, const trainer_sample *s, const train
     const double loss = s->after.loss_sum - s->before.loss_sum;
     const double images = (double)(s->steps * v->own.network->net.batch);
     char what[VERIFY_TEXT_MAX];
-    unpack(v, s->before.params, before);
-    unpack(v, s->after.params, after);
-    unpack(v, end->params, again);
+    unpack(v, s->before.own.params, before);
+    unpack(v, s->after.own.params, after);
+    unpack(v, end->own.params, again);
     for (int64_t i = 0; i < n; i++) {
         way += (after[i] - before[i]) * (after[i] - before[i]);
         off += (after[i] - again[i]) * (after[i] - again[i]);
@@ -180,7 +180,7 @@ static void judge_again(verify_training *v, const trainer_sample *s, const train
     snprintf(what + length, sizeof what - length, "the right answers");
     vf_training_hold(r, fabs((double)(s->after.correct - end->correct)), 1.0 + again_share * images, what);
     snprintf(what + length, sizeof what - length, "the number of updates");
-    vf_training_hold(r, fabs((double)(s->after.step - end->step)), 0.0, what);
+    vf_training_hold(r, fabs((double)(s->after.own.step - end->own.step)), 0.0, what);
 }
 
 static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int64_t at, verify_training_result *r,
@@ -221,7 +221,7 @@ cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), 
                    : i == v->n_train ? ", test"
                                      : "",
                    (long long)(s->first + at));
-        if (s->test && memcmp(s->before.params, v->samples.trained, bytes) != 0 && !r->failed) {
+        if (s->test && memcmp(s->before.own.params, v->samples.trained, bytes) != 0 && !r->failed) {
             r->failed = true;
             snprintf(r->reason, sizeof r->reason, "the test has other parameters than training left");
         }

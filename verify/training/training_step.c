@@ -87,7 +87,7 @@ static cnn_status judge_update(const vf_training *v, const trainer_state *before
 {
     const cnn_net *net = &v->network->net;
     const int64_t n = net->trained_elems;
-    const double step = (double)before->step;
+    const double step = (double)before->own.step;
     double *got = values, *expected = values + n, *magnitude = values + 2 * n, *roundings = values + 3 * n;
     cnn_problem problem = {.op = CNN_OP_OPTIMIZER};
     vf_call call;
@@ -96,12 +96,12 @@ static cnn_status judge_update(const vf_training *v, const trainer_state *before
     problem.u.optimizer.count = n;
     cnn_status status = vf_call_init(&call, &problem, CNN_FWD, v->pool, err);
     const vf_rounding bounds = vf_rounding_of(&problem, NULL);
-    unpack(net, after->grads, n, values + 5 * n);
+    unpack(net, after->own.grads, n, values + 5 * n);
     for (int i = 0; i < 2; i++)
-        if (before->state[i] != NULL) unpack(net, before->state[i], n, values + (6 + i) * n);
+        if (before->own.state[i] != NULL) unpack(net, before->own.state[i], n, values + (6 + i) * n);
     static const char *const names[] = {"w", "grad", "state0", "state1"};
     const double *const in[] = {v->weights, values + 5 * n, values + 6 * n, values + 7 * n};
-    const void *const results[] = {after->params, NULL, after->state[0], after->state[1]};
+    const void *const results[] = {after->own.params, NULL, after->own.state[0], after->own.state[1]};
     for (int i = 0; i < call.count && status == CNN_OK; i++) {
         call.in[i] = &step;
         for (int k = 0; k < 4; k++)
@@ -144,10 +144,10 @@ static cnn_status judge_training(vf_training *v, int64_t first, int64_t mb, cons
     const double share = vf_training_share(&net->type);
     double *values = malloc((size_t)(8 * net->param_elems + 1) * sizeof *values);
     if (values == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to compare parameters");
-    unpack(net, after->grads, net->trained_elems, values);
-    cnn_status status =
-        judge_gradients(v, first, mb, before->step, share + fmin(roundings_in_logits * rounding, 1e3), values, r, err);
-    unpack(net, after->params, net->param_elems, values);
+    unpack(net, after->own.grads, net->trained_elems, values);
+    cnn_status status = judge_gradients(v, first, mb, before->own.step,
+                                        share + fmin(roundings_in_logits * rounding, 1e3), values, r, err);
+    unpack(net, after->own.params, net->param_elems, values);
     judge_tensors(net, true, v->running, NULL, values, share, r);
     if (status == CNN_OK && net->trained_elems > 0) status = judge_update(v, before, after, values, r, err);
     free(values);
@@ -165,18 +165,20 @@ cnn_status vf_training_step(vf_training *v, bool test, int64_t index, const trai
     verify_training_result r = {.budget_used = 0.0};
     vf_batch_result own;
     char where[VERIFY_TEXT_MAX];
-    unpack(net, before->params, net->param_elems, v->weights);
-    cnn_status status = vf_training_pass(v, test, first, mb, before->step, 0.0, &own, err);
+    unpack(net, before->own.params, net->param_elems, v->weights);
+    cnn_status status = vf_training_pass(v, test, first, mb, before->own.step, 0.0, &own, err);
     if (status != CNN_OK) return status;
-    hold_equal(&r, after->step == before->step + (test || net->trained_elems == 0 ? 0 : 1), "it is not one update");
+    hold_equal(&r, after->own.step == before->own.step + (test || net->trained_elems == 0 ? 0 : 1),
+               "it is not one update");
     vf_training_hold(&r, fabs(loss - own.loss_sum), share * ((double)mb + own.loss_sum), "the loss");
     snprintf(where, sizeof where, "%lld right answers of %lld images, expected %lld to %lld", (long long)right,
              (long long)mb, (long long)own.surely, (long long)own.possibly);
     hold_equal(&r, right >= own.surely && right <= own.possibly, where);
     if (test)
-        hold_equal(
-            &r, memcmp(before->params, after->params, (size_t)net->param_elems * cnn_dtype_size(net->type.dtype)) == 0,
-            "a test changes the parameters");
+        hold_equal(&r,
+                   memcmp(before->own.params, after->own.params,
+                          (size_t)net->param_elems * cnn_dtype_size(net->type.dtype)) == 0,
+                   "a test changes the parameters");
     else
         status = judge_training(v, first, mb, before, after, own.rounding, &r, err);
     if (!(r.budget_used <= result->budget_used)) result->budget_used = r.budget_used;

@@ -9,16 +9,15 @@
 
 /* Where a gradient goes: straight to its value when it is the first, else to scratch, to be added. */
 typedef struct backward {
-    trainer *t;
-    trainer_batch *batch;
-    int lane;
+    cnn_trainer *t;
+    step_batch *batch;
     bool *written; /* one a value */
     cnn_error *err;
 } backward;
 
 static cnn_status call(const backward *b, int layer, cnn_dir dir, const size_t *dx, double beta)
 {
-    return trainer_add_call(b->t, &b->batch->backward, b->lane, layer, dir, b->batch->mb, false, dx, beta, b->err);
+    return step_add_call(b->t, &b->batch->backward, layer, dir, b->batch->mb, false, dx, beta, b->err);
 }
 
 /* Conv and FC: weights, then data. */
@@ -36,7 +35,7 @@ static cnn_status weighted_backward(const backward *b, int l)
 /* The sum's gradient goes to both inputs as it is. */
 static cnn_status add_backward(const backward *b, int l)
 {
-    trainer *t = b->t;
+    cnn_trainer *t = b->t;
     const cnn_layer *layer = &t->net->layers[l];
     call_list *list = &b->batch->backward;
     const size_t dy = t->grad_at[layer->output];
@@ -46,9 +45,9 @@ static cnn_status add_backward(const backward *b, int l)
         const size_t dx = t->grad_at[in];
         if (dx == NOWHERE) continue;
         if (b->written[in])
-            status = trainer_add_sum(t, list, in, b->batch->mb, dx, dy, b->err);
+            status = step_add_sum(t, list, in, b->batch->mb, dx, dy, b->err);
         else
-            status = trainer_add_copy(t, list, in, b->batch->mb, dx, dy, b->err);
+            status = step_add_copy(t, list, in, b->batch->mb, dx, dy, b->err);
         b->written[in] = true;
     }
     return status;
@@ -58,7 +57,7 @@ static cnn_status add_backward(const backward *b, int l)
  * always runs, for its parameters' sake), then one for each that is summed. */
 static cnn_status map_backward(const backward *b, int l)
 {
-    trainer *t = b->t;
+    cnn_trainer *t = b->t;
     const cnn_layer *layer = &t->net->layers[l];
     const bool in_place = layer->output == layer->inputs[0], norm = layer->problem.op == CNN_OP_BATCHNORM;
     size_t first[CNN_MAX_INPUTS];
@@ -80,17 +79,17 @@ static cnn_status map_backward(const backward *b, int l)
         for (int k = 0; k < CNN_MAX_INPUTS; k++) dx[k] = k == i ? t->scratch_at : NOWHERE;
         status = call(b, l, CNN_BWD_D, dx, 0.0);
         if (status == CNN_OK)
-            status = trainer_add_sum(t, &b->batch->backward, layer->inputs[i], b->batch->mb,
-                                     t->grad_at[layer->inputs[i]], t->scratch_at, b->err);
+            status = step_add_sum(t, &b->batch->backward, layer->inputs[i], b->batch->mb, t->grad_at[layer->inputs[i]],
+                                  t->scratch_at, b->err);
     }
     return status;
 }
 
-cnn_status trainer_schedule_backward(trainer *t, trainer_batch *batch, int lane, cnn_error *err)
+cnn_status step_schedule_backward(cnn_trainer *t, step_batch *batch, cnn_error *err)
 {
     bool *written = calloc((size_t)t->net->n_values, sizeof *written);
     if (written == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan the backward pass");
-    const backward b = {t, batch, lane, written, err};
+    const backward b = {t, batch, written, err};
     cnn_status status = CNN_OK;
     for (int l = t->net->n_layers - 1; l >= 0 && status == CNN_OK; l--) {
         const cnn_layer *layer = &t->net->layers[l];

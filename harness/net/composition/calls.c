@@ -8,22 +8,17 @@
 #include <string.h>
 
 /* Place of a layer's parameter in the flat vector that starts at `base`. */
-static size_t param_at(const trainer *t, int layer, cnn_param_role role, size_t base)
+static size_t param_at(const cnn_trainer *t, int layer, cnn_param_role role, size_t base)
 {
     const cnn_layer *l = &t->net->layers[layer];
     for (int i = 0; i < l->n_params; i++) {
         const cnn_param *p = &t->net->params[l->params[i]];
-        if (p->role == role) return base + (size_t)p->offset * trainer_elem(t);
+        if (p->role == role) return base + (size_t)p->offset * step_elem(t);
     }
     return NOWHERE;
 }
 
-static size_t value_at(const trainer *t, int lane, int value)
-{
-    return value == 0 ? t->images_at[lane] : t->value_at[value];
-}
-
-static bool operand_at(const trainer *t, int lane, int layer, const char *name, const size_t *dx, size_t *at)
+static bool operand_at(const cnn_trainer *t, int layer, const char *name, const size_t *dx, size_t *at)
 {
     const cnn_layer *l = &t->net->layers[layer];
     const bool in_place = l->output == l->inputs[0];
@@ -31,9 +26,9 @@ static bool operand_at(const trainer *t, int lane, int layer, const char *name, 
         const char *name;
         size_t at;
     } table[] = {
-        {"y", value_at(t, lane, l->output)},
+        {"y", t->value_at[l->output]},
         {"dy", t->grad_at[l->output]},
-        {"x", in_place && dx != NULL ? NOWHERE : value_at(t, lane, l->inputs[0])}, /* overwritten: f' comes from y */
+        {"x", in_place && dx != NULL ? NOWHERE : t->value_at[l->inputs[0]]}, /* overwritten: f' comes from y */
         {"w", param_at(t, layer, CNN_WEIGHT, t->params_at)},
         {"b", param_at(t, layer, CNN_BIAS, t->params_at)},
         {"gamma", param_at(t, layer, CNN_GAMMA, t->params_at)},
@@ -46,9 +41,9 @@ static bool operand_at(const trainer *t, int lane, int layer, const char *name, 
         {"dbeta", param_at(t, layer, CNN_BETA, t->grads_at)},
         {"save_mean", t->save_at[layer][0]},
         {"save_invstd", t->save_at[layer][1]},
-        {"labels", t->batch_labels_at[lane]},
-        {"loss_sum", t->loss_at},
-        {"correct", t->correct_at},
+        {"labels", LANE_LABELS},
+        {"loss_sum", LOSS_SUM},
+        {"correct", CORRECT},
         {"step", t->step_at},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
@@ -57,7 +52,7 @@ static bool operand_at(const trainer *t, int lane, int layer, const char *name, 
         char x_name[16], dx_name[16];
         snprintf(x_name, sizeof x_name, "x%d", i);
         snprintf(dx_name, sizeof dx_name, "dx%d", i);
-        if (strcmp(x_name, name) == 0) return *at = value_at(t, lane, l->inputs[i]), true;
+        if (strcmp(x_name, name) == 0) return *at = t->value_at[l->inputs[i]], true;
         if (dx != NULL && (strcmp(dx_name, name) == 0 || (i == 0 && strcmp("dx", name) == 0))) return *at = dx[i], true;
     }
     return false;
@@ -66,99 +61,99 @@ static bool operand_at(const trainer *t, int lane, int layer, const char *name, 
 static bool depends_on_mode(const cnn_problem *p) { return p->op == CNN_OP_DROPOUT || p->op == CNN_OP_BATCHNORM; }
 
 /* The index of the plan, made now if there is none yet; -1 and the error. */
-static int find_plan(trainer *t, int layer, const cnn_problem *problem, cnn_dir dir, int64_t mb, bool inference,
+static int find_plan(cnn_trainer *t, int layer, const cnn_problem *problem, cnn_dir dir, int64_t mb, bool inference,
                      cnn_error *err)
 {
     cnn_algorithm algorithm;
     inference = inference && depends_on_mode(problem);
     for (int i = 0; i < t->n_plans; i++) {
-        const trainer_plan *p = &t->plans[i];
+        const step_plan *p = &t->plans[i];
         if (p->layer == layer && p->plan.dir == dir && p->mb == mb && p->inference == inference) return i;
     }
     if (t->n_plans == t->plan_capacity) {
         const int capacity = 2 * t->plan_capacity + 16;
-        trainer_plan *more = realloc(t->plans, (size_t)capacity * sizeof *more);
+        step_plan *more = realloc(t->plans, (size_t)capacity * sizeof *more);
         if (more == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for plans"), -1;
         t->plans = more;
         t->plan_capacity = capacity;
     }
-    const char *own = t->params.pick != NULL && layer >= 0 && layer < t->net->n_layers
-                          ? t->params.pick(t->params.pick_user, layer, dir)
+    const char *own = t->params.how->pick != NULL && layer >= 0 && layer < t->net->n_layers
+                          ? t->params.how->pick(t->params.how->pick_user, layer, dir)
                           : NULL; /* sums and updates belong to no layer */
-    const char *name = own != NULL ? own : t->params.algorithm;
+    const char *name = own != NULL ? own : t->params.how->algorithm;
     if (cnn_algorithm_pick(t->session, problem, dir, name, &algorithm, err) != CNN_OK) return -1;
     const cnn_request request = {.problem = problem, .dir = dir, .algorithm = &algorithm};
-    trainer_plan *p = &t->plans[t->n_plans];
-    *p = (trainer_plan){.layer = layer, .mb = mb, .inference = inference};
+    step_plan *p = &t->plans[t->n_plans];
+    *p = (step_plan){.layer = layer, .mb = mb, .inference = inference};
     if (cnn_plan_make(t->session, &request, &p->plan, err) != CNN_OK) return -1;
     return t->n_plans++;
 }
 
-static trainer_call *new_call(call_list *list, cnn_error *err)
+static step_call *new_call(call_list *list, cnn_error *err)
 {
     if (list->count == list->capacity) {
         const int capacity = 2 * list->capacity + 16;
-        trainer_call *more = realloc(list->calls, (size_t)capacity * sizeof *more);
+        step_call *more = realloc(list->calls, (size_t)capacity * sizeof *more);
         if (more == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the list of calls"), NULL;
         list->calls = more;
         list->capacity = capacity;
     }
-    trainer_call *call = &list->calls[list->count++];
+    step_call *call = &list->calls[list->count++];
     memset(call, 0, sizeof *call);
     return call;
 }
 
-cnn_status trainer_add_call(trainer *t, call_list *list, int lane, int layer, cnn_dir dir, int64_t mb, bool inference,
-                            const size_t dx[CNN_MAX_INPUTS], double beta, cnn_error *err)
+cnn_status step_add_call(cnn_trainer *t, call_list *list, int layer, cnn_dir dir, int64_t mb, bool inference,
+                         const size_t dx[CNN_MAX_INPUTS], double beta, cnn_error *err)
 {
     cnn_operand operands[CNN_MAX_OPERANDS];
     const cnn_problem problem = cnn_net_problem(t->net, layer, mb, inference);
     const int count = cnn_operands(&problem, dir, operands, err);
     const int plan = count < 0 ? -1 : find_plan(t, layer, &problem, dir, mb, inference, err);
-    trainer_call *call = plan < 0 ? NULL : new_call(list, err);
+    step_call *call = plan < 0 ? NULL : new_call(list, err);
     if (call == NULL) return err->status;
     call->plan = plan;
     call->n_operands = count;
     snprintf(call->range, sizeof call->range, "%s %s", t->net->layers[layer].name, cnn_dir_name(dir));
     call->extra = (cnn_run_extra){.beta = beta, .scale = 1.0 / (double)mb};
     for (int i = 0; i < count; i++)
-        if (!operand_at(t, lane, layer, operands[i].name, dx, &call->at[i]))
+        if (!operand_at(t, layer, operands[i].name, dx, &call->at[i]))
             return CNN_FAIL(err, CNN_INTERNAL, "%s: the trainer knows no operand '%s'", t->net->layers[layer].name,
                             operands[i].name);
     return CNN_OK;
 }
 
-cnn_status trainer_add_sum(trainer *t, call_list *list, int value, int64_t mb, size_t to, size_t from, cnn_error *err)
+cnn_status step_add_sum(cnn_trainer *t, call_list *list, int value, int64_t mb, size_t to, size_t from, cnn_error *err)
 {
     const cnn_value *v = &t->net->values[value];
     cnn_problem problem = {.op = CNN_OP_ADD};
     problem.u.add = (cnn_add_desc){.t = t->net->type, .mb = mb, .ic = v->c, .ih = v->h, .iw = v->w};
     const int plan = find_plan(t, -1 - value, &problem, CNN_FWD, mb, false, err);
-    trainer_call *call = plan < 0 ? NULL : new_call(list, err);
+    step_call *call = plan < 0 ? NULL : new_call(list, err);
     if (call == NULL) return err->status;
-    *call = (trainer_call){.plan = plan, .n_operands = 3, .at = {to, from, to}, .range = PROFILE_GRADIENTS};
+    *call = (step_call){.plan = plan, .n_operands = 3, .at = {to, from, to}, .range = PROFILE_GRADIENTS};
     return CNN_OK;
 }
 
-cnn_status trainer_add_copy(trainer *t, call_list *list, int value, int64_t mb, size_t to, size_t from, cnn_error *err)
+cnn_status step_add_copy(cnn_trainer *t, call_list *list, int value, int64_t mb, size_t to, size_t from, cnn_error *err)
 {
-    trainer_call *call = new_call(list, err);
+    step_call *call = new_call(list, err);
     if (call == NULL) return err->status;
-    *call = (trainer_call){.plan = -1, .n_operands = 2, .at = {from, to}, .range = PROFILE_GRADIENTS};
-    call->copy_bytes = (size_t)cnn_net_value_elems(t->net, value, mb) * trainer_elem(t);
+    *call = (step_call){.plan = -1, .n_operands = 2, .at = {from, to}, .range = PROFILE_GRADIENTS};
+    call->copy_bytes = (size_t)cnn_net_value_elems(t->net, value, mb) * step_elem(t);
     return CNN_OK;
 }
 
-cnn_status trainer_add_update(trainer *t, call_list *list, cnn_error *err)
+cnn_status step_add_update(cnn_trainer *t, call_list *list, cnn_error *err)
 {
     cnn_problem problem = {.op = CNN_OP_OPTIMIZER};
-    problem.u.optimizer = t->optimizer;
+    problem.u.optimizer = t->params.optimizer;
     const int plan = find_plan(t, OPTIMIZER_LAYER, &problem, CNN_FWD, 0, false, err);
-    trainer_call *call = plan < 0 ? NULL : new_call(list, err);
+    step_call *call = plan < 0 ? NULL : new_call(list, err);
     if (call == NULL) return err->status;
-    const int states = cnn_optimizer_states(t->optimizer.kind);
-    *call = (trainer_call){
-        .plan = plan, .n_operands = 3 + states, .at = {t->params_at, t->grads_at}, .range = PROFILE_UPDATE};
+    const int states = cnn_optimizer_states(t->params.optimizer.kind);
+    *call =
+        (step_call){.plan = plan, .n_operands = 3 + states, .at = {t->params_at, t->grads_at}, .range = PROFILE_UPDATE};
     for (int i = 0; i < states; i++) call->at[2 + i] = t->state_at[i];
     call->at[2 + states] = t->step_at;
     return CNN_OK;

@@ -1,5 +1,5 @@
-/* gather_check.c: whether an implementation's `gather` makes the batches that it is asked for. No other check sees it: a
- * gather that mixes up images and labels, or does not move them, shows as a network that learns badly. */
+/* gather_check.c: whether an implementation's `gather` makes the batches that it is asked for. No other check sees it:
+ * a gather that mixes up images and labels, or does not move them, shows as a network that learns badly. */
 #include "harness/cpu/gather.h"
 #include "harness/problem/names.h"
 #include "parts.h"
@@ -12,22 +12,27 @@
 enum { CHECKED = 512, CHECKED_LEAST = 64 };
 
 typedef struct checked {
+    const dataset *data;
+    const int32_t *order; /* of the training images, and how they are moved, or NULL */
+    const cnn_shift *shifts;
     char *images, *row, *expected; /* of the batch; one image; the same as it is to be */
     int32_t *labels;
 } checked;
 
 /* Image `at` of the order, as it is to be, is image i of the batch. */
-static cnn_status check_image(const trainer *t, const checked *c, int64_t at, int64_t i, size_t bytes, cnn_error *err)
+static cnn_status check_image(const cnn_trainer *t, const checked *c, int64_t at, int64_t i, size_t bytes,
+                              cnn_error *err)
 {
-    const dataset_part *part = trainer_part(t, TRAIN_SET);
+    const dataset_part *part = &c->data->train;
     const int32_t first = 0;
     int32_t label;
-    cnn_gather_args args = trainer_gather_args(t, 1);
-    dataset_rows(t->data, part, t->order[at], 1, &t->net->type, c->row);
-    args.rows = c->row;
-    args.labels = &part->labels[t->order[at]];
-    args.index = &first;
-    args.shifts = t->shifts != NULL ? &t->shifts[at] : NULL;
+    dataset_rows(c->data, part, c->order[at], 1, &t->net->type, c->row);
+    const cnn_images one = {.rows = c->row,
+                            .labels = &part->labels[c->order[at]],
+                            .order = &first,
+                            .shifts = c->shifts != NULL ? &c->shifts[at] : NULL,
+                            .count = 1};
+    cnn_gather_args args = composition_gather_args(t->net, &one, 0, 1);
     args.y = c->expected;
     args.y_labels = &label;
     cnn_gather_row(&args, 0);
@@ -35,18 +40,18 @@ static cnn_status check_image(const trainer *t, const checked *c, int64_t at, in
     return CNN_FAIL(err, CNN_INTERNAL,
                     "implementation %s: its gather gives another %s than asked for at image %lld of %lld%s",
                     t->session->impl->name, label == c->labels[i] ? "image" : "label", (long long)at,
-                    (long long)part->count, t->shifts != NULL ? ", moved by --shift" : "");
+                    (long long)part->count, c->shifts != NULL ? ", moved by --shift" : "");
 }
 
-static cnn_status check_batch(trainer *t, const checked *c, int64_t first, int64_t count, cnn_error *err)
+static cnn_status check_batch(cnn_trainer *t, const checked *c, int64_t first, int64_t count, cnn_error *err)
 {
-    const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t);
-    void *images = trainer_at(t, t->images_at[0]), *labels = trainer_at(t, t->batch_labels_at[0]);
+    const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, 1) * step_elem(t);
+    void *images = step_at(t, t->images_at), *labels = step_at(t, t->labels_at);
     const size_t label_bytes = (size_t)count * sizeof *c->labels;
     /* What an earlier batch left must not pass for this one. */
     cnn_status status = cnn_mem_fill(t->session, images, 0xff, (size_t)count * bytes, err);
     if (status == CNN_OK) status = cnn_mem_fill(t->session, labels, 0xff, label_bytes, err);
-    if (status == CNN_OK) status = trainer_feed(t, 0, TRAIN_SET, first, t->net->batch, err);
+    if (status == CNN_OK) status = step_gather(t, &t->input.images[TRAIN], first, t->net->batch, err);
     if (status == CNN_OK) status = cnn_sync(t->session, err);
     if (status == CNN_OK) status = cnn_mem_download(t->session, c->images, images, (size_t)count * bytes, err);
     if (status == CNN_OK) status = cnn_mem_download(t->session, c->labels, labels, label_bytes, err);
@@ -54,17 +59,22 @@ static cnn_status check_batch(trainer *t, const checked *c, int64_t first, int64
     return status;
 }
 
-cnn_status trainer_feed_check(trainer *t, cnn_error *err)
+cnn_status composition_check_gather(cnn_trainer *t, const dataset *data, const int32_t *order, const cnn_shift *shifts,
+                                    cnn_error *err)
 {
-    const int64_t all = t->data->train.count, batch = t->net->batch, count = batch < CHECKED ? batch : CHECKED;
-    const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t);
-    if (t->params.host_data || t->session->impl->ops->gather == NULL) return CNN_OK; /* the harness does it */
-    checked c = {malloc((size_t)count * bytes), malloc(bytes), malloc(bytes), calloc((size_t)count, sizeof *c.labels)};
+    const int64_t all = data->train.count, batch = t->net->batch, count = batch < CHECKED ? batch : CHECKED;
+    const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, 1) * step_elem(t);
+    if (!t->gathers || t->session->impl->ops->gather == NULL) return CNN_OK; /* the harness does it */
+    const checked c = {.data = data,
+                       .order = order,
+                       .shifts = shifts,
+                       .images = malloc((size_t)count * bytes),
+                       .row = malloc(bytes),
+                       .expected = malloc(bytes),
+                       .labels = calloc((size_t)count, sizeof(int32_t))};
     cnn_status status = CNN_OK;
     if (c.images == NULL || c.row == NULL || c.expected == NULL || c.labels == NULL)
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check %lld images", (long long)count);
-    trainer_draw_pass(t, TRAIN_SET, 0);
-    if (status == CNN_OK) status = trainer_feed_order(t, TRAIN_SET, err);
     for (int64_t at = 0; (at < 2 * batch || at < CHECKED_LEAST) && at + batch <= all && status == CNN_OK; at += batch)
         status = check_batch(t, &c, at, count, err);
     free(c.images);

@@ -3,42 +3,34 @@
  * A graph holds everything of a step: gathering the batch (where that happens on the device), forward, backward,
  * update. Full batches are captured STEPS_A_GRAPH in a row as well: the host then launches so many steps at once.
  * Before it is captured every operation runs once, for libraries set themselves up when first called, which no capture
- * allows; the trainer starts over afterwards. A step that cannot be captured is an error, not a slower run that looks
+ * allows; training starts over afterwards. A step that cannot be captured is an error, not a slower run that looks
  * like a captured one. */
 #include "harness/device/call.h"
 #include "parts.h"
 
-bool trainer_uses_graph(const cnn_session *session, const trainer_params *params)
+/* How many steps of a pass take mb images. */
+static int64_t steps_of(const cnn_trainer *t, int mode, int64_t mb)
 {
-    return session->impl->capture != NULL && !params->no_graph && !params->fused;
-}
-
-/* How many steps of an epoch take mb images of this set. */
-static int64_t steps_of(const trainer *t, int set, int64_t mb)
-{
-    const int64_t count = trainer_part(t, set)->count, full = t->net->batch;
+    const int64_t count = mode == TRAIN ? t->params.train_images : t->params.test_images, full = t->net->batch;
     return mb == full ? count / full : count % full == mb;
 }
 
-static cnn_status warm_up(trainer *t, cnn_error *err)
+static cnn_status warm_up(cnn_trainer *t, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     int steps = 0;
     for (int b = 0; b < t->n_batches; b++)
-        for (int set = 0; set < SETS && status == CNN_OK; set++) {
-            const int lane = steps % t->n_lanes;
-            const trainer_batch *batch = &t->batches[lane][b];
-            if (steps_of(t, set, batch->mb) == 0) continue;
-            status = trainer_feed_order(t, set, err); /* image 0, again and again */
-            if (status == CNN_OK) status = trainer_feed(t, lane, set, 0, batch->mb, err);
-            if (status == CNN_OK) status = trainer_set_step(t, batch, lane, set, err);
+        for (int mode = 0; mode < MODES && status == CNN_OK; mode++) {
+            const step_batch *batch = &t->batches[steps % t->n_lists][b];
+            if (steps_of(t, mode, batch->mb) == 0) continue;
+            if (t->gathers) status = step_gather(t, &t->input.images[mode], 0, batch->mb, err);
+            if (status == CNN_OK) status = step_run_mode(t, batch, mode, err);
             steps++;
         }
-    if (status == CNN_OK) status = trainer_feed_end(t, err);
     return status == CNN_OK ? cnn_sync(t->session, err) : status;
 }
 
-static cnn_status capture_steps(trainer *t, trainer_batch *batch, int lane, int set, int steps, cnn_graph **graph,
+static cnn_status capture_steps(cnn_trainer *t, step_batch *batch, int mode, int steps, cnn_graph **graph,
                                 cnn_error *err)
 {
     const cnn_impl *impl = t->session->impl;
@@ -46,12 +38,12 @@ static cnn_status capture_steps(trainer *t, trainer_batch *batch, int lane, int 
     cnn_error after;
     cnn_status status = CNN_CALL(impl, capture->begin, err, context, err);
     if (status != CNN_OK) return status;
-    status = trainer_profile_use(t, batch, set, err);
+    status = step_laps_use(t, batch, mode, err);
     for (int i = 0; i < steps && status == CNN_OK; i++) {
-        if (trainer_feeds_itself(t)) status = trainer_feed(t, lane, set, 0, batch->mb, err);
-        if (status == CNN_OK) status = trainer_set_step(t, batch, lane, set, err);
+        if (step_gathers_by_cursor(t)) status = step_gather(t, &t->input.images[mode], t->cursor, batch->mb, err);
+        if (status == CNN_OK) status = step_run_mode(t, batch, mode, err);
     }
-    if (status == CNN_OK) status = trainer_profile_use(t, NULL, set, err);
+    if (status == CNN_OK) status = step_laps_use(t, NULL, mode, err);
     if (status == CNN_OK) {
         status = CNN_CALL(impl, capture->end, err, context, graph, err);
         if (status != CNN_OK) *graph = NULL;
@@ -63,14 +55,14 @@ static cnn_status capture_steps(trainer *t, trainer_batch *batch, int lane, int 
     return status;
 }
 
-static cnn_status capture_batch(trainer *t, trainer_batch *batch, int lane, cnn_error *err)
+static cnn_status capture_batch(cnn_trainer *t, step_batch *batch, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int set = 0; set < SETS && status == CNN_OK; set++) {
-        const int64_t steps = steps_of(t, set, batch->mb);
-        if (steps > 0) status = capture_steps(t, batch, lane, set, 1, &batch->step[set], err);
-        if (status == CNN_OK && steps >= STEPS_A_GRAPH && trainer_feeds_itself(t) && t->profile == NULL)
-            status = capture_steps(t, batch, lane, set, STEPS_A_GRAPH, &batch->steps[set], err);
+    for (int mode = 0; mode < MODES && status == CNN_OK; mode++) {
+        const int64_t steps = steps_of(t, mode, batch->mb);
+        if (steps > 0) status = capture_steps(t, batch, mode, 1, &batch->step[mode], err);
+        if (status == CNN_OK && steps >= STEPS_A_GRAPH && step_gathers_by_cursor(t) && t->params.profile == NULL)
+            status = capture_steps(t, batch, mode, STEPS_A_GRAPH, &batch->steps[mode], err);
     }
     if (status == CNN_OK) return CNN_OK;
     char why[CNN_MESSAGE_MAX];
@@ -79,24 +71,25 @@ static cnn_status capture_batch(trainer *t, trainer_batch *batch, int lane, cnn_
                     (long long)batch->mb, why);
 }
 
-cnn_status trainer_capture(trainer *t, cnn_error *err)
+cnn_status step_prepare(cnn_trainer *t, cnn_error *err)
 {
     cnn_status status = warm_up(t, err);
-    for (int lane = 0; t->graphs && lane < t->n_lanes; lane++)
-        for (int b = 0; b < t->n_batches && status == CNN_OK; b++)
-            status = capture_batch(t, &t->batches[lane][b], lane, err);
+    for (int list = 0; t->params.graphs && list < t->n_lists; list++)
+        for (int b = 0; b < t->n_batches && status == CNN_OK; b++) status = capture_batch(t, &t->batches[list][b], err);
+    t->cursor = -1; /* what was captured has not run */
     return status;
 }
 
-void trainer_graphs_free(trainer *t)
+void step_graphs_free(cnn_trainer *t)
 {
     const cnn_impl *impl = t->session->impl;
-    for (int lane = 0; lane < LANES; lane++)
+    for (int list = 0; list < LANES_MOST; list++)
         for (int b = 0; b < MAX_BATCHES; b++)
-            for (int set = 0; set < SETS; set++) {
-                const trainer_batch *batch = &t->batches[lane][b];
-                if (batch->step[set] != NULL) CNN_CALL_VOID(impl, capture->free, t->session->context, batch->step[set]);
-                if (batch->steps[set] != NULL)
-                    CNN_CALL_VOID(impl, capture->free, t->session->context, batch->steps[set]);
+            for (int mode = 0; mode < MODES; mode++) {
+                const step_batch *batch = &t->batches[list][b];
+                if (batch->step[mode] != NULL)
+                    CNN_CALL_VOID(impl, capture->free, t->session->context, batch->step[mode]);
+                if (batch->steps[mode] != NULL)
+                    CNN_CALL_VOID(impl, capture->free, t->session->context, batch->steps[mode]);
             }
 }

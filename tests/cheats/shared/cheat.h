@@ -4,7 +4,7 @@
  *   CHEAT(name_of_the_file)
  *
  * The honest part is in operations.c and step.c: convolution, FC, ReLU, loss, dropout and SGD, in f32, both layouts,
- * one thread, and a whole training step made of them. */
+ * one thread, and a trainer made of them. */
 #ifndef CHEATS_CHEAT_H
 #define CHEATS_CHEAT_H
 #include "elements.h"
@@ -16,8 +16,6 @@
 struct cnn_context {
     int threads;
 };
-
-typedef cnn_status step_fn(cnn_context *, cnn_stepper *, const cnn_step_args *, cnn_error *);
 
 enum {
     HONEST_OPS = 1 << CNN_OP_CONV | 1 << CNN_OP_FC | 1 << CNN_OP_ACT | 1 << CNN_OP_LOSS | 1 << CNN_OP_DROPOUT |
@@ -59,15 +57,19 @@ cnn_status own_copy(cnn_context *c, void *dst, const void *src, size_t bytes, cn
 cnn_status own_fill(cnn_context *c, void *dst, int byte, size_t bytes, cnn_error *err);
 double now(void);
 
-/* ---- step.c: a whole training step of a chain of layers. */
-struct cnn_stepper {
+/* ---- step.c: a trainer of a chain of layers; `train --impl NAME:steps` takes it. */
+struct cnn_trainer {
     const cnn_net *net;
-    cnn_optimizer_desc optimizer;
-    int64_t calls;
+    const cnn_optimizer_desc *optimizer;
+    float *values, *params, *grads; /* values: the batch's images first */
+    int32_t *labels;
+    double *loss_sum;
+    int64_t *correct, step, calls; /* calls: for the cheat to count */
 };
-enum { STEP_FORWARD = 1, STEP_BACKWARD = 2, STEP_UPDATE = 4, STEP_ALL = 7 };
-void step_parts(cnn_stepper *s, const cnn_step_args *a, int parts);
-step_fn honest_step_run;
+typedef void step_fn(cnn_trainer *, int64_t mb); /* trains on the batch that was gathered */
+enum { STEP_FORWARD = 1, STEP_INFERENCE = 2, STEP_BACKWARD = 4, STEP_UPDATE = 8 };
+void step_parts(cnn_trainer *t, int64_t mb, int parts);
+step_fn honest_step;
 void trainer(tables *t, step_fn *f);
 
 /* The tables, filled in once; `cheat` changes what it wants to. */

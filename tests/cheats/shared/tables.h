@@ -15,7 +15,7 @@ typedef struct tables {
     cnn_capture capture;
     cnn_profile profile;
     cnn_peaks peaks;
-    cnn_stepping stepping;
+    cnn_trainers trainers;
 } tables;
 
 typedef cnn_status weighted_fn(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
@@ -36,7 +36,7 @@ static inline void join(tables *t)
     if (t->capture.begin != NULL) t->impl.capture = &t->capture;
     if (t->profile.open != NULL) t->impl.profile = &t->profile;
     if (t->peaks.open != NULL) t->impl.peaks = &t->peaks;
-    if (t->stepping.open != NULL) t->impl.stepping = &t->stepping;
+    if (t->trainers.supports != NULL) t->impl.trainers = &t->trainers;
 }
 
 #endif

@@ -104,17 +104,18 @@ static const struct {
     size_t at, offset, size; /* of the table's pointer, of the function in the table, of the table */
 } functions[] = {
 #define FUNCTION(table, name) #table, #name, offsetof(cnn_impl, table), offsetof(cnn_##table, name), sizeof(cnn_##table)
-    {FUNCTION(memory, alloc)},      {FUNCTION(memory, free)},   {FUNCTION(memory, upload)},
-    {FUNCTION(memory, download)},   {FUNCTION(memory, copy)},   {FUNCTION(memory, fill)},
-    {FUNCTION(memory, available)},  {FUNCTION(timing, start)},  {FUNCTION(timing, stop)},
-    {FUNCTION(capture, begin)},     {FUNCTION(capture, end)},   {FUNCTION(capture, run)},
-    {FUNCTION(capture, free)},      {FUNCTION(profile, open)},  {FUNCTION(profile, close)},
-    {FUNCTION(profile, use)},       {FUNCTION(profile, lap)},   {FUNCTION(profile, read)},
-    {FUNCTION(ranges, push)},       {FUNCTION(ranges, pop)},    {FUNCTION(uploads, host_alloc)},
-    {FUNCTION(uploads, host_free)}, {FUNCTION(uploads, start)}, {FUNCTION(uploads, use)},
-    {FUNCTION(uploads, drain)},     {FUNCTION(peaks, open)},    {FUNCTION(peaks, run)},
-    {FUNCTION(peaks, close)},       {FUNCTION(stepping, open)}, {FUNCTION(stepping, run)},
-    {FUNCTION(stepping, close)},
+    {FUNCTION(memory, alloc)},      {FUNCTION(memory, free)},       {FUNCTION(memory, upload)},
+    {FUNCTION(memory, download)},   {FUNCTION(memory, copy)},       {FUNCTION(memory, fill)},
+    {FUNCTION(memory, available)},  {FUNCTION(timing, start)},      {FUNCTION(timing, stop)},
+    {FUNCTION(capture, begin)},     {FUNCTION(capture, end)},       {FUNCTION(capture, run)},
+    {FUNCTION(capture, free)},      {FUNCTION(profile, open)},      {FUNCTION(profile, close)},
+    {FUNCTION(profile, use)},       {FUNCTION(profile, lap)},       {FUNCTION(profile, read)},
+    {FUNCTION(ranges, push)},       {FUNCTION(ranges, pop)},        {FUNCTION(uploads, host_alloc)},
+    {FUNCTION(uploads, host_free)}, {FUNCTION(uploads, start)},     {FUNCTION(uploads, use)},
+    {FUNCTION(uploads, drain)},     {FUNCTION(peaks, open)},        {FUNCTION(peaks, run)},
+    {FUNCTION(peaks, close)},       {FUNCTION(trainers, supports)}, {FUNCTION(trainers, open)},
+    {FUNCTION(trainers, close)},    {FUNCTION(trainers, load)},     {FUNCTION(trainers, save)},
+    {FUNCTION(trainers, train)},    {FUNCTION(trainers, test)},     {FUNCTION(trainers, gradients)},
 #undef FUNCTION
 };
 
@@ -145,7 +146,7 @@ static void a_table_is_whole_or_not_there(void **state)
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         void (*const some)(void) = nothing, (*const none)(void) = NULL;
         union {
-            cnn_memory memory; /* the largest */
+            cnn_trainers trainers; /* the largest */
             cnn_peaks peaks;
         } table;
         const void *const there = &table;
@@ -217,13 +218,13 @@ static void a_smaller_table_is_taken(void **state)
     cnn_impl old = *cnn_impl_find(NULL, "cpu", &err);
     assert_true(old.profile != NULL && old.peaks != NULL);
     memset((char *)&old + end, 0xff, sizeof old - end);
-    old.struct_size = (uint32_t)end;
+    old.struct_size = (uint32_t)end, old.n_algorithms = 1; /* none that trains: it has no trainers */
     assert_int_equal(cnn_impl_check(&old, &err), CNN_OK);
     cnn_impl_copy copy;
     assert_int_equal(cnn_impl_take(&old, &copy, &err), CNN_OK);
     const cnn_impl *now = &copy.impl;
     assert_true(now->memory == NULL && now->timing == NULL && now->capture == NULL && now->profile == NULL);
-    assert_true(now->ranges == NULL && now->uploads == NULL && now->peaks == NULL && now->stepping == NULL);
+    assert_true(now->ranges == NULL && now->uploads == NULL && now->peaks == NULL && now->trainers == NULL);
     assert_string_equal(now->name, "cpu");
     assert_ptr_equal(now->ops->conv_fwd, old.ops->conv_fwd);
     assert_ptr_equal(now->ops->gather, old.ops->gather);
@@ -305,6 +306,25 @@ static void an_implementation_without_algorithms_is_refused(void **state)
     assert_message(err, "cpu has no algorithms");
 }
 
+static void a_row_that_trains_needs_its_table_and_stands_alone(void **state)
+{
+    (void)state;
+    cnn_error err;
+    cnn_impl impl = *cnn_impl_find(NULL, "cpu", &err);
+    cnn_algorithm row = {.name = "steps", .doc = "it trains", .ops = CNN_TRAINS};
+    cnn_trainers trainers;
+    void (*const some)(void) = nothing;
+    for (size_t k = 0; k < sizeof trainers; k += sizeof some) memcpy((char *)&trainers + k, &some, sizeof some);
+    impl.algorithms = &row, impl.n_algorithms = 1, impl.trainers = &trainers;
+    assert_int_equal(cnn_impl_check(&impl, &err), CNN_OK);
+    row.ops = CNN_TRAINS | 1u << CNN_OP_CONV;
+    assert_int_equal(cnn_impl_check(&impl, &err), CNN_UNAVAILABLE);
+    assert_message(err, "cpu: its algorithm steps trains, but does operations as well");
+    row.ops = CNN_TRAINS, impl.trainers = NULL;
+    assert_int_equal(cnn_impl_check(&impl, &err), CNN_UNAVAILABLE);
+    assert_message(err, "cpu: its algorithm steps trains, but there is no table trainers");
+}
+
 static void memory_that_does_not_fit_is_refused_before_it_is_taken(void **state)
 {
     (void)state;
@@ -332,6 +352,7 @@ int main(void)
         cmocka_unit_test(operations_that_came_later_are_not_there),
         cmocka_unit_test(a_slot_that_fails_without_a_word_gets_a_sentence),
         cmocka_unit_test(an_implementation_without_algorithms_is_refused),
+        cmocka_unit_test(a_row_that_trains_needs_its_table_and_stands_alone),
         cmocka_unit_test(memory_that_does_not_fit_is_refused_before_it_is_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

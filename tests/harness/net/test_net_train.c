@@ -78,7 +78,7 @@ static void test_partial_batches(void **state)
         double row[64], loss;
         int64_t right;
         dataset_rows(&data, &data.test, i, 1, &n->net.type, row);
-        OK(trainer_forward(single, row, &data.test.labels[i], 1, true, &loss, &right, NULL, err));
+        OK(trainer_infer(single, row, &data.test.labels[i], 1, &loss, &right, err));
         test_sum += loss;
         correct += right;
     }
@@ -242,10 +242,10 @@ static void test_every_layer(void **state)
     cnn_session_close(&session);
 }
 
-static void expect_refusal(const cnn_session *session, const cnn_network *n, const dataset *data, bool fused,
-                           cnn_status status, const char *word, const char *other)
+static void expect_refusal(const cnn_session *session, const cnn_network *n, const dataset *data, cnn_status status,
+                           const char *word, const char *other)
 {
-    trainer_params params = {.fused = fused};
+    trainer_params params = {.algorithm = NULL};
     trainer *t = NULL;
     cnn_error why;
     OK(cnn_optimizer_parse("sgd", &params.optimizer, err));
@@ -266,13 +266,11 @@ static void test_refusals(void **state)
     dataset data = small_data(10, 7, 1, 8, 8), other = small_data(10, 7, 1, 9, 9);
     cnn_network *n = build_net(small_net, CNN_F32, CNN_NCHW, 11), *two = build_net(two_classes, CNN_F32, CNN_NCHW, 2);
     cnn_network *big = build_net(huge, CNN_F64, CNN_NCHW, 2000000);
-    expect_refusal(&session, n, &data, false, CNN_BAD_ARGUMENT, "batch 11", "10 training images");
-    expect_refusal(&session, n, &other, false, CNN_BAD_ARGUMENT, "1 x 8 x 8", "1 x 9 x 9");
-    expect_refusal(&session, two, &data, false, CNN_BAD_ARGUMENT, "2 classes", "10");
-    if (session.impl->stepping == NULL)
-        expect_refusal(&session, two, NULL, true, CNN_UNSUPPORTED, session.impl->name, "train step");
+    expect_refusal(&session, n, &data, CNN_BAD_ARGUMENT, "batch 11", "10 training images");
+    expect_refusal(&session, n, &other, CNN_BAD_ARGUMENT, "1 x 8 x 8", "1 x 9 x 9");
+    expect_refusal(&session, two, &data, CNN_BAD_ARGUMENT, "2 classes", "10");
 
-    trainer_params params = {.fused = false};
+    trainer_params params = {.algorithm = NULL};
     trainer *t = NULL;
     OK(cnn_optimizer_parse("sgd", &params.optimizer, err));
     OK(trainer_open(&session, big, NULL, &params, &t, err)); /* planning allocates nothing */

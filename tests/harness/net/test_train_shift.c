@@ -74,8 +74,9 @@ static void step_by_hand(trainer *t, cnn_type type, const dataset *data, const i
 static void train_by_hand(cnn_type type, const dataset *data, int64_t shift, outcome *out)
 {
     cnn_session session = session_of(cnn_impl_cpu());
-    const trainer_params params = shifting(0);
+    trainer_params params = shifting(0);
     trainer *t = NULL;
+    params.host_data = true; /* for single steps */
     cnn_network *n = make_net(type);
     memset(out, 0, sizeof *out);
     OK(trainer_open(&session, n, data, &params, &t, err));

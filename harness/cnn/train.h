@@ -1,0 +1,81 @@
+/* cnn/train.h: whole training in an implementation's own hands. Part of cnn.h.
+ *
+ * A trainer takes batch after batch of a network's images: gathers them, forward, loss, backward, update. How it does
+ * that, in which memory and layout, is its own affair; parameters come in and go out in the canonical order of
+ * cnn_net.params. The harness has one of its own, made of single operations, to which every other is compared.
+ *
+ * It is chosen like an algorithm: by a row of cnn_impl.algorithms with CNN_TRAINS in `ops`. */
+#ifndef CNN_TRAIN_H
+#define CNN_TRAIN_H
+
+#include "args.h"
+#include "net.h"
+#include "plan.h"
+
+typedef struct cnn_trainer cnn_trainer; /* opaque: the implementation's own, from `open` to `close` */
+
+/* The images of a pass over a data set. Image i of the pass is rows[order[i]], of the network's dtype and layout, moved
+ * by shifts[i] (see cnn_gather_args), with labels[order[i]], which is from 0 to classes - 1. All arrays stand in the
+ * implementation's memory. */
+typedef struct cnn_images {
+    const void *rows;
+    const int32_t *labels;
+    const int32_t *order;    /* (optional) NULL: as they stand, i itself */
+    const cnn_shift *shifts; /* (optional) NULL: none is moved */
+    int64_t count;
+} cnn_images;
+
+/* All that it points to outlives the trainer, but for the algorithm and the knobs. */
+typedef struct cnn_trainer_request {
+    const cnn_net *net;
+    const cnn_optimizer_desc *optimizer;
+    const cnn_algorithm *algorithm;
+    const int64_t *knobs;
+    bool shifts; /* whether images will be moved */
+    /* In the implementation's memory; the harness clears and reads them. NULL in `supports`. */
+    double *loss_sum;
+    int64_t *correct;
+} cnn_trainer_request;
+
+/* What `open` says of a trainer. */
+typedef struct cnn_trainer_facts {
+    size_t bytes;  /* of device memory that it holds */
+    int64_t steps; /* how many it likes to be asked for at once: 1, or more where that is faster */
+} cnn_trainer_facts;
+
+/* What stands between two steps, in host memory, in the network's dtype and the order of cnn_net.params. */
+typedef struct cnn_train_state {
+    void *params;   /* cnn_net.param_elems: running statistics are in it */
+    void *state[2]; /* trained_elems each, as many as the optimizer has (args.h: m, then s); the others NULL */
+    /* trained_elems: d loss / d params of the latest step, or of `gradients`, without the optimizer's l1 and l2; behind
+     * `load` anything. */
+    void *grads;
+    int64_t step; /* updates so far */
+} cnn_train_state;
+
+/* All of it is asynchronous on the context's stream, but for `load` and `save`, which wait.
+ *
+ * A pass is taken in batches of net->batch images; the last batch of a pass is what is left. A call takes images
+ * [first, first + count) of a pass, in whole batches, but that the last one of a call may be smaller, however many
+ * images there are behind it; several calls make a pass, mostly but not always in order. The loss of a batch is the
+ * mean over its images, and so are its gradients. */
+typedef struct cnn_trainers {
+    /* The only gate, as it is for operations: CNN_OK, or CNN_UNSUPPORTED and the reason. */
+    cnn_status (*supports)(cnn_context *, const cnn_trainer_request *, cnn_error *);
+    cnn_status (*open)(cnn_context *, const cnn_trainer_request *, cnn_trainer **, cnn_trainer_facts *, cnn_error *);
+    void (*close)(cnn_context *, cnn_trainer *);
+    /* Comes before all else, and again whenever training starts over or goes on from elsewhere. grads is not read. */
+    cnn_status (*load)(cnn_context *, cnn_trainer *, const cnn_train_state *, cnn_error *);
+    cnn_status (*save)(cnn_context *, cnn_trainer *, cnn_train_state *, cnn_error *); /* step; arrays but NULL ones */
+    /* Trains on each batch: adds the images' losses, as they were before its update, to *loss_sum, and how many were
+     * told right to *correct. */
+    cnn_status (*train)(cnn_context *, cnn_trainer *, const cnn_images *, int64_t first, int64_t count, cnn_error *);
+    /* Inference on each batch, adding to the sums likewise. Nothing else changes. */
+    cnn_status (*test)(cnn_context *, cnn_trainer *, const cnn_images *, int64_t first, int64_t count, cnn_error *);
+    /* Of one batch, as `train` takes it, with the sums, but parameters, running statistics and the step stay what they
+     * are. `save` then gives the gradients. */
+    cnn_status (*gradients)(cnn_context *, cnn_trainer *, const cnn_images *, int64_t first, int64_t count,
+                            cnn_error *);
+} cnn_trainers;
+
+#endif

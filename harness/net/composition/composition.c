@@ -1,0 +1,260 @@
+/* composition.c: the table of the composition: opening, starting, its state in and out, passes, closing. */
+#include "composition.h"
+#include "harness/base/text.h"
+#include "harness/problem/names.h"
+#include "parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Opening and closing ---- */
+
+static cnn_status plan_all(cnn_trainer *t, cnn_error *err)
+{
+    size_t workspace = 0;
+    cnn_status status = step_layout(t, err);
+    if (status == CNN_OK) status = step_schedule(t, err);
+    for (int i = 0; status == CNN_OK && i < t->n_plans; i++)
+        if (t->plans[i].plan.workspace_bytes > workspace) workspace = t->plans[i].plan.workspace_bytes;
+    return status == CNN_OK ? step_layout_workspace(t, workspace, err) : status;
+}
+
+static void free_batch(step_batch *batch)
+{
+    free(batch->forward.calls);
+    free(batch->backward.calls);
+    free(batch->inference.calls);
+}
+
+static void composition_close(cnn_context *context, cnn_trainer *t)
+{
+    (void)context;
+    for (int i = 0; i < t->n_plans; i++) cnn_plan_release(t->session, &t->plans[i].plan);
+    step_graphs_free(t);
+    step_laps_close(t);
+    for (int list = 0; list < LANES_MOST; list++)
+        for (int i = 0; i < MAX_BATCHES; i++) free_batch(&t->batches[list][i]);
+    cnn_mem_free(t->session, t->arena);
+    free(t->update.calls);
+    free(t->plans);
+    free(t->value_at);
+    free(t->grad_at);
+    free(t->save_at);
+    free(t);
+}
+
+cnn_status composition_open(const composition_params *params, cnn_trainer **out, trainer_bytes *bytes, cnn_error *err)
+{
+    const cnn_net *net = params->net;
+    *out = NULL;
+    cnn_trainer *t = calloc(1, sizeof *t);
+    if (t == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
+    t->params = *params;
+    t->session = params->session;
+    t->net = net;
+    t->gathers = params->n_lanes == 0;
+    t->n_lists = t->gathers ? 1 : params->n_lanes;
+    t->bytes = bytes;
+    t->cursor = -1;
+    t->value_at = calloc((size_t)net->n_values, sizeof *t->value_at);
+    t->grad_at = calloc((size_t)net->n_values, sizeof *t->grad_at);
+    t->save_at = calloc((size_t)net->n_layers, sizeof *t->save_at);
+    const bool made = t->value_at != NULL && t->grad_at != NULL && t->save_at != NULL;
+    const cnn_status status = made ? plan_all(t, err) : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
+    t->bytes = NULL;
+    if (status == CNN_OK && !__builtin_add_overflow(bytes->total, t->places.total, &bytes->total)) {
+        *out = t;
+        return CNN_OK;
+    }
+    composition_close(NULL, t);
+    return status != CNN_OK ? status : CNN_FAIL(err, CNN_OVERFLOW, "its memory is more than can be addressed");
+}
+
+/* ---- Starting ---- */
+
+static void *address(const cnn_trainer *t, int list, size_t place)
+{
+    const cnn_images *lane = t->gathers ? NULL : &t->input.lanes[list];
+    if (place == LANE_IMAGES) return t->gathers ? step_at(t, t->images_at) : (void *)(uintptr_t)lane->rows;
+    if (place == LANE_LABELS) return t->gathers ? step_at(t, t->labels_at) : (void *)(uintptr_t)lane->labels;
+    if (place == LOSS_SUM) return t->input.loss_sum;
+    if (place == CORRECT) return t->input.correct;
+    return step_at(t, place);
+}
+
+static void resolve(const cnn_trainer *t, int list, call_list *calls)
+{
+    for (int i = 0; i < calls->count; i++) {
+        step_call *call = &calls->calls[i];
+        for (int k = 0; k < call->n_operands; k++) call->operands[k] = address(t, list, call->at[k]);
+        if (call->plan >= 0 && t->plans[call->plan].plan.workspace_bytes > 0)
+            call->extra.workspace = step_at(t, t->workspace_at);
+    }
+}
+
+/* Devices do much when an operation first runs (they load kernels, say): that is set-up, not the first epoch's time. */
+cnn_status composition_start(cnn_trainer *t, const composition_input *input, cnn_trainer_facts *facts, cnn_error *err)
+{
+    t->input = *input;
+    const cnn_status status = cnn_mem_alloc(t->session, t->places.total, (void **)&t->arena, err);
+    if (status != CNN_OK) return status;
+    for (int list = 0; list < t->n_lists; list++)
+        for (int i = 0; i < t->n_batches; i++) {
+            resolve(t, list, &t->batches[list][i].forward);
+            resolve(t, list, &t->batches[list][i].backward);
+            resolve(t, list, &t->batches[list][i].inference);
+        }
+    resolve(t, 0, &t->update);
+    const bool several = step_gathers_by_cursor(t) && t->params.profile == NULL;
+    *facts = (cnn_trainer_facts){.bytes = t->places.total, .steps = several ? STEPS_A_GRAPH : 1};
+    const bool at_once = !t->params.graphs && t->session->impl->memory == NULL;
+    return t->params.train_images == 0 || at_once ? CNN_OK : step_prepare(t, err);
+}
+
+/* ---- The state ---- */
+
+static size_t param_bytes(const cnn_trainer *t) { return (size_t)t->net->param_elems * step_elem(t); }
+static size_t trained_bytes(const cnn_trainer *t) { return (size_t)t->net->trained_elems * step_elem(t); }
+
+static cnn_status composition_load(cnn_context *context, cnn_trainer *t, const cnn_train_state *s, cnn_error *err)
+{
+    const cnn_session *on = t->session;
+    (void)context;
+    /* No operation writes the gaps between parameters, but the update reads them. */
+    cnn_status status = cnn_mem_fill(on, step_at(t, t->grads_at), 0, trained_bytes(t), err);
+    if (status == CNN_OK) status = cnn_mem_upload(on, step_at(t, t->step_at), &s->step, sizeof s->step, err);
+    if (status == CNN_OK) status = cnn_mem_upload(on, step_at(t, t->params_at), s->params, param_bytes(t), err);
+    for (int i = 0; i < 2 && status == CNN_OK; i++)
+        if (t->state_at[i] != NOWHERE)
+            status = cnn_mem_upload(on, step_at(t, t->state_at[i]), s->state[i], trained_bytes(t), err);
+    return status;
+}
+
+static cnn_status composition_save(cnn_context *context, cnn_trainer *t, cnn_train_state *s, cnn_error *err)
+{
+    const cnn_session *on = t->session;
+    (void)context;
+    cnn_status status = cnn_sync(on, err);
+    if (status == CNN_OK) status = cnn_mem_download(on, &s->step, step_at(t, t->step_at), sizeof s->step, err);
+    if (status == CNN_OK && s->params != NULL)
+        status = cnn_mem_download(on, s->params, step_at(t, t->params_at), param_bytes(t), err);
+    if (status == CNN_OK && s->grads != NULL)
+        status = cnn_mem_download(on, s->grads, step_at(t, t->grads_at), trained_bytes(t), err);
+    for (int i = 0; i < 2 && status == CNN_OK; i++)
+        if (t->state_at[i] != NOWHERE && s->state[i] != NULL)
+            status = cnn_mem_download(on, s->state[i], step_at(t, t->state_at[i]), trained_bytes(t), err);
+    return status;
+}
+
+/* ---- Passes ---- */
+
+static int list_of(const cnn_trainer *t, const cnn_images *images)
+{
+    int list = 0;
+    while (list + 1 < t->n_lists && t->input.lanes[list].rows != images->rows) list++;
+    return list;
+}
+
+static cnn_status one_step(cnn_trainer *t, const cnn_images *images, int mode, int64_t first, int64_t mb,
+                           cnn_error *err)
+{
+    step_batch *batch = step_find_batch(t, list_of(t, images), mb);
+    if (batch == NULL || (mode == TRAIN ? batch->forward.count : batch->inference.count) == 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a step on %lld images was not planned for", (long long)mb);
+    cnn_status status = step_laps_begin(t, batch, mode, err);
+    if (status == CNN_OK && t->gathers && !step_gathers_by_cursor(t)) status = step_gather(t, images, first, mb, err);
+    if (status != CNN_OK) return status;
+    if (!t->params.graphs)
+        status = step_run_mode(t, batch, mode, err);
+    else
+        status = CNN_CALL(t->session->impl, capture->run, err, t->session->context, batch->step[mode], err);
+    return status == CNN_OK ? step_laps_end(t, err) : status;
+}
+
+static cnn_status pass(cnn_trainer *t, const cnn_images *images, int mode, int64_t first, int64_t count, cnn_error *err)
+{
+    const cnn_impl *impl = t->session->impl;
+    const int64_t full = t->net->batch, many = STEPS_A_GRAPH * full;
+    cnn_graph *const steps = t->batches[0][0].steps[mode];
+    cnn_status status = step_seek(t, first, err);
+    while (count > 0 && status == CNN_OK) {
+        const int64_t mb = count < full ? count : full, taken = steps != NULL && count >= many ? many : mb;
+        status = taken == many ? CNN_CALL(impl, capture->run, err, t->session->context, steps, err)
+                               : one_step(t, images, mode, first, mb, err);
+        first += taken;
+        count -= taken;
+        if (step_gathers_by_cursor(t)) t->cursor = first;
+    }
+    return status;
+}
+
+static cnn_status composition_train(cnn_context *context, cnn_trainer *t, const cnn_images *images, int64_t first,
+                                    int64_t count, cnn_error *err)
+{
+    (void)context;
+    return pass(t, images, TRAIN, first, count, err);
+}
+
+static cnn_status composition_test(cnn_context *context, cnn_trainer *t, const cnn_images *images, int64_t first,
+                                   int64_t count, cnn_error *err)
+{
+    (void)context;
+    return pass(t, images, TEST, first, count, err);
+}
+
+/* Sets the running statistics aside, or (back) brings them back: a forward in training mode changes them. */
+static cnn_status keep_running(const cnn_trainer *t, bool back, cnn_error *err)
+{
+    const size_t bytes = param_bytes(t) - trained_bytes(t);
+    char *running = (char *)step_at(t, t->params_at) + trained_bytes(t);
+    char *kept = step_at(t, t->kept_at);
+    return bytes == 0 ? CNN_OK : cnn_mem_copy(t->session, back ? running : kept, back ? kept : running, bytes, err);
+}
+
+static cnn_status composition_gradients(cnn_context *context, cnn_trainer *t, const cnn_images *images, int64_t first,
+                                        int64_t count, cnn_error *err)
+{
+    const step_batch *batch = step_find_batch(t, list_of(t, images), count);
+    (void)context;
+    if (batch == NULL || batch->forward.count == 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a step on %lld images was not planned for", (long long)count);
+    cnn_status status = t->gathers ? step_gather(t, images, first, count, err) : CNN_OK;
+    if (status == CNN_OK) status = keep_running(t, false, err);
+    if (status == CNN_OK) status = step_run(t, &batch->forward, err);
+    if (status == CNN_OK) status = step_run(t, &batch->backward, err);
+    return status == CNN_OK ? keep_running(t, true, err) : status;
+}
+
+const cnn_trainers composition_trainers = {.close = composition_close,
+                                           .load = composition_load,
+                                           .save = composition_save,
+                                           .train = composition_train,
+                                           .test = composition_test,
+                                           .gradients = composition_gradients};
+
+/* ---- What was chosen ---- */
+
+const char *composition_algorithm(const cnn_trainer *t, int layer, cnn_dir dir)
+{
+    for (int i = 0; i < t->n_plans; i++) {
+        const step_plan *p = &t->plans[i];
+        if (p->layer == layer && p->plan.dir == dir && p->mb == t->net->batch)
+            return p->plan.choice[0] != '\0' ? p->plan.choice : p->plan.algorithm.name;
+    }
+    return "";
+}
+
+char *composition_choices(const cnn_trainer *t)
+{
+    enum { WORDS_MOST = 3 * CNN_NAME_MAX }; /* of one plan: layer, direction, choice, and what stands between */
+    const size_t size = (size_t)t->n_plans * WORDS_MOST + 1;
+    char *text = calloc(1, size);
+    for (int i = 0; i < t->n_plans && text != NULL; i++) {
+        const step_plan *p = &t->plans[i];
+        const bool training = p->layer >= 0 && p->layer < t->net->n_layers && !p->inference;
+        if (training && p->mb == t->net->batch && p->plan.choice[0] != '\0')
+            cnn_append(text, size, "%s%s %s %s", text[0] != '\0' ? ", " : "", t->net->layers[p->layer].name,
+                       cnn_dir_name(p->plan.dir), p->plan.choice);
+    }
+    return text;
+}
