@@ -3,6 +3,7 @@
  * The context is a pool of threads, the instruction set and the knobs. Memory is the host's, so there is nothing to
  * copy; operations are done when they return, so there is nothing to wait for. */
 #include "impl_cpu/cpu.h"
+#include "impl_cpu/fused/fused.h"
 #include "impl_cpu/laps.h"
 #include "impl_cpu/peaks.h"
 
@@ -20,6 +21,8 @@ static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
     {"gemm", "matrix products by OpenBLAS", BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_GEMM},
     {"naive", "the defining loops as they stand", BIT(CONV) | BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_NAIVE},
     {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1, CPU_DEFAULT},
+    {"fused", "a trainer that keeps all values in the layout of direct", CNN_TRAINS, CNN_ALGO_DETERMINISTIC, 1,
+     CPU_FUSED},
 };
 
 static const cnn_knob knobs[] = {
@@ -138,6 +141,7 @@ const cnn_impl *cnn_impl_cpu(void)
         .ops = &ops,
         .profile = &cpu_profile,
         .peaks = &cpu_peaks,
+        .trainers = &fused_trainers,
     };
     return &impl;
 }

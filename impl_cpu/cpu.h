@@ -25,7 +25,7 @@ typedef struct cpu_context {
 } cpu_context;
 
 /* cnn_algorithm.id of the rows of the table in cpu.c. */
-enum { CPU_DIRECT, CPU_IM2COL, CPU_GEMM, CPU_NAIVE, CPU_DEFAULT, CPU_ALGORITHM_COUNT };
+enum { CPU_DIRECT, CPU_IM2COL, CPU_GEMM, CPU_NAIVE, CPU_DEFAULT, CPU_FUSED, CPU_ALGORITHM_COUNT };
 
 /* supports.c: the one gate (cnn_impl.supports). */
 cnn_status cpu_supports(cnn_context *, const cnn_request *, cnn_error *);
