@@ -91,8 +91,13 @@ typedef cnn_status verify_net_gradient(void *user, const cnn_net *net, const dou
 cnn_status verify_net(const cnn_net *net, const verify_options *options, verify_net_gradient *gradient,
                       void *gradient_user, verify_each *each, void *user, cnn_error *err);
 
-/* The same with the gradients of a session's trainer; algorithm as in trainer_params. */
+/* The same with the gradients of a session's trainer, and where it is the implementation's own with its steps and tests
+ * (network_steps.c); algorithm as in trainer_params. */
 cnn_status verify_net_trained(const cnn_session *session, const cnn_network *network, const char *algorithm,
                               const verify_options *options, verify_each *each, void *user, cnn_error *err);
+
+/* An implementation's trainer beside the composition, epoch by epoch; one result. */
+cnn_status verify_net_steps(const cnn_session *session, const cnn_network *network, const cnn_algorithm *algorithm,
+                            const verify_options *options, verify_each *each, void *user, cnn_error *err);
 
 #endif

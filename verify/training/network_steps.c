@@ -1,0 +1,264 @@
+/* network_steps.c: an implementation's trainer beside the composition of the same implementation's operations: from the
+ * same parameters, over the same images in the same order, and with the same tests behind.
+ *
+ * Where it has no operations for that, the composition is impl_cpu's. Two epochs of STEPS batches each, the last one
+ * smaller, with every optimizer that the trainer takes. What must agree:
+ * - some steps of each epoch, with the float64 reference (training.h);
+ * - the number of steps: exactly;
+ * - where each tensor of parameters ends: within a share of the way that it went, in the 2-norm;
+ * - the losses of both epochs: within the same share of 1 + the loss;
+ * - a test from the same parameters: its loss within a small share, its right answers exactly.
+ *
+ * The share: rounding is 1e-6 of a step in f32, but steps amplify it, and where a ReLU or a maximum changes sides a
+ * gradient moves by up to a hundredth. A label in the wrong place, a batch left out, a step too many move it by more:
+ * one of 23 images, of 12 steps. */
+#include "training.h"
+#include "verify/engine.h"
+
+#include "harness/base/rng.h"
+#include "harness/problem/names.h"
+#include "harness/problem/problem.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 6, EPOCHS = 2 };
+static const double way_share[CNN_DTYPE_COUNT] = {[CNN_F32] = 1e-2, [CNN_F64] = 1e-8};
+static const double test_share[CNN_DTYPE_COUNT] = {[CNN_F32] = 1e-5, [CNN_F64] = 1e-12};
+
+typedef struct steps {
+    const cnn_session *session;
+    const cnn_session *composed; /* whose single operations it is compared with */
+    const cnn_network *network;
+    const verify_options *options;
+    trainer_params params;
+    dataset data;
+    void *start; /* the parameters that both begin with */
+    verify_result *result;
+} steps;
+
+/* What a run came to. */
+typedef struct outcome {
+    trainer *t;
+    trainer_state end;
+    double *params; /* as doubles */
+    trainer_result epochs[EPOCHS], test;
+} outcome;
+
+/* ---- Data ---- */
+
+static bool draw_part(dataset_part *part, int64_t count, int64_t pixels, int64_t classes, cnn_rng *rng)
+{
+    part->count = count;
+    part->images = malloc((size_t)(count * pixels));
+    part->labels = malloc((size_t)count * sizeof *part->labels);
+    if (part->images == NULL || part->labels == NULL) return false;
+    for (int64_t i = 0; i < count * pixels; i++) part->images[i] = (uint8_t)rng_int(rng, 0, 255);
+    for (int64_t i = 0; i < count; i++) part->labels[i] = (int32_t)rng_int(rng, 0, classes - 1);
+    return true;
+}
+
+static cnn_status draw_data(steps *s, cnn_error *err)
+{
+    const cnn_net *net = &s->network->net;
+    const cnn_value *x = &net->values[0];
+    const int64_t batch = net->batch, pixels = x->c * x->h * x->w;
+    cnn_rng rng = rng_stream(s->options->seed, 79);
+    s->data = (dataset){.name = "drawn", .c = x->c, .h = x->h, .w = x->w, .classes = net->classes, .mean = 0.5};
+    const bool made = draw_part(&s->data.train, STEPS * batch - 1, pixels, net->classes, &rng) &&
+                      draw_part(&s->data.test, 2 * batch + 1, pixels, net->classes, &rng);
+    s->start = malloc((size_t)(net->param_elems + 1) * cnn_dtype_size(net->type.dtype));
+    if (!made || s->start == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for images to train on");
+    cnn_net_init_params(s->network, s->start);
+    return CNN_OK;
+}
+
+/* ---- A run ---- */
+
+static void close_outcome(outcome *o)
+{
+    trainer_close(o->t);
+    trainer_state_free(&o->end);
+    free(o->params);
+}
+
+static void to_doubles(const cnn_net *net, const void *from, double *values)
+{
+    for (int64_t i = 0; i < net->param_elems; i++)
+        values[i] = net->type.dtype == CNN_F64 ? ((const double *)from)[i] : (double)((const float *)from)[i];
+}
+
+static cnn_status run_epochs(const steps *s, const trainer_params *params, bool checked, outcome *o, cnn_error *err)
+{
+    verify_training *check = NULL;
+    trainer_watch watch = {.samples = NULL};
+    verify_training_result judged = {.failed = false};
+    cnn_status status = CNN_OK;
+    if (checked) status = verify_training_open(o->t, s->session, s->network, &s->data, params, &check, err);
+    for (int64_t e = 0; e < EPOCHS && status == CNN_OK && !judged.failed; e++) {
+        if (checked) watch.samples = verify_training_draw(check, e, s->options->seed + 1);
+        status = trainer_epoch(o->t, e, &watch, &o->epochs[e], err);
+        if (status == CNN_OK && checked) status = verify_training_judge(check, s->options->interrupted, &judged, err);
+    }
+    if (judged.failed) vf_set(s->result, VERIFY_FAILED, "%s", judged.reason);
+    verify_training_close(check);
+    return status;
+}
+
+/* algorithm NULL: the composition, of the defaults. */
+static cnn_status run(const steps *s, const char *algorithm, outcome *o, cnn_error *err)
+{
+    trainer_params params = s->params;
+    params.algorithm = algorithm;
+    const cnn_session *on = algorithm != NULL ? s->session : s->composed;
+    cnn_status status = trainer_open(on, s->network, &s->data, &params, &o->t, err);
+    if (status == CNN_OK) status = trainer_start(o->t, err);
+    if (status == CNN_OK) status = trainer_state_make(o->t, &o->end, err);
+    if (status == CNN_OK) status = run_epochs(s, &params, algorithm != NULL, o, err);
+    if (status == CNN_OK) status = trainer_state_get(o->t, &o->end, err);
+    if (status != CNN_OK) return status;
+    o->params = malloc((size_t)(s->network->net.param_elems + 1) * sizeof *o->params);
+    if (o->params == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to compare parameters");
+    to_doubles(&s->network->net, o->end.own.params, o->params);
+    return CNN_OK;
+}
+
+/* ---- Comparing ---- */
+
+/* A gradient that is nothing but rounding (of a bias before batch norm) says nothing, nor does where it leads. */
+static bool vanishes(const cnn_net *net, const cnn_param *p, const void *grads)
+{
+    double own = 0.0, whole = 0.0;
+    for (int64_t i = 0; i < net->trained_elems; i++) {
+        const double g = net->type.dtype == CNN_F64 ? ((const double *)grads)[i] : (double)((const float *)grads)[i];
+        whole += g * g;
+        if (i >= p->offset && i < p->offset + p->count) own += g * g;
+    }
+    return p->role < CNN_RUNNING_MEAN && own <= 1e-10 * whole;
+}
+
+static void compare_params(const steps *s, const outcome *theirs, const outcome *ours, double *used)
+{
+    const cnn_net *net = &s->network->net;
+    const double share = way_share[net->type.dtype];
+    double *start = malloc((size_t)(net->param_elems + 1) * sizeof *start);
+    if (start != NULL) to_doubles(net, s->start, start);
+    for (int i = 0; i < net->n_params && start != NULL; i++) {
+        const cnn_param *p = &net->params[i];
+        double way = 0.0, off = 0.0;
+        if (vanishes(net, p, ours->end.own.grads)) continue;
+        for (int64_t e = p->offset; e < p->offset + p->count; e++) {
+            way += (ours->params[e] - start[e]) * (ours->params[e] - start[e]);
+            off += (ours->params[e] - theirs->params[e]) * (ours->params[e] - theirs->params[e]);
+        }
+        const double part = sqrt(off) / (share * sqrt(way) + (double)1e-30);
+        if (part <= 1.0) {
+            *used = fmax(*used, part);
+            continue;
+        }
+        vf_set(s->result, VERIFY_FAILED, "after %lld steps with %s, %s of %s is %.3g of its way off, allowed %.3g",
+               (long long)ours->end.own.step, cnn_optimizer_name(s->params.optimizer.kind),
+               cnn_param_role_name(p->role), net->layers[p->layer].name, sqrt(off / way), share);
+    }
+    if (start == NULL) vf_set(s->result, VERIFY_SKIPPED, "no memory to compare parameters");
+    free(start);
+}
+
+static void hold(const steps *s, const char *what, double got, double expected, double allowed)
+{
+    if (fabs(got - expected) <= allowed) return;
+    vf_set(s->result, VERIFY_FAILED, "with %s, %s is %.9g, but %.9g of single operations, allowed difference %.3g",
+           cnn_optimizer_name(s->params.optimizer.kind), what, got, expected, allowed);
+}
+
+static void compare_epochs(const steps *s, const outcome *theirs, const outcome *ours)
+{
+    const double share = way_share[s->network->net.type.dtype];
+    hold(s, "the number of updates", (double)theirs->end.own.step, (double)ours->end.own.step, 0.0);
+    for (int e = 0; e < EPOCHS; e++) {
+        const trainer_result *a = &theirs->epochs[e], *b = &ours->epochs[e];
+        hold(s, "the training loss", a->train_loss, b->train_loss, share * (1.0 + b->train_loss));
+        hold(s, "the test loss", a->test_loss, b->test_loss, share * (1.0 + b->test_loss));
+    }
+}
+
+/* From the composition's parameters, both. */
+static cnn_status compare_tests(const steps *s, outcome *theirs, outcome *ours, cnn_error *err)
+{
+    cnn_status status = trainer_set_params(theirs->t, ours->end.own.params, err);
+    if (status == CNN_OK) status = trainer_test(theirs->t, NULL, &theirs->test, err);
+    if (status == CNN_OK) status = trainer_test(ours->t, NULL, &ours->test, err);
+    if (status != CNN_OK) return status;
+    const double allowed = test_share[s->network->net.type.dtype] * (1.0 + ours->test.test_loss);
+    hold(s, "the loss of a test", theirs->test.test_loss, ours->test.test_loss, allowed);
+    hold(s, "the accuracy of a test", theirs->test.test_accuracy, ours->test.test_accuracy, 0.0);
+    return CNN_OK;
+}
+
+static cnn_status check_optimizer(const steps *s, const char *algorithm, double *used, cnn_error *err)
+{
+    outcome theirs = {.t = NULL}, ours = {.t = NULL};
+    cnn_status status = run(s, NULL, &ours, err);
+    if (status == CNN_OK) status = run(s, algorithm, &theirs, err);
+    if (status == CNN_OK && s->result->state != VERIFY_FAILED) {
+        compare_epochs(s, &theirs, &ours);
+        compare_params(s, &theirs, &ours, used);
+        status = compare_tests(s, &theirs, &ours, err);
+    }
+    close_outcome(&theirs);
+    close_outcome(&ours);
+    return status;
+}
+
+/* *other is opened, and to be closed, where the implementation itself has not all operations of the network. */
+static cnn_status choose_composition(steps *s, cnn_session *other, cnn_error *err)
+{
+    const cnn_session_params params = {.threads = s->session->threads};
+    const trainer_params composition = {.optimizer = {.kind = CNN_SGD}};
+    trainer *t = NULL;
+    cnn_error why;
+    const cnn_status status = trainer_open(s->session, s->network, NULL, &composition, &t, err);
+    trainer_close(t);
+    s->composed = s->session;
+    const cnn_impl *cpu = status == CNN_UNSUPPORTED ? cnn_impl_find(NULL, "cpu", &why) : NULL;
+    if (cpu == NULL) return status;
+    s->composed = other;
+    return cnn_session_open(cpu, &params, other, err);
+}
+
+cnn_status verify_net_steps(const cnn_session *session, const cnn_network *network, const cnn_algorithm *algorithm,
+                            const verify_options *options, verify_each *each, void *user, cnn_error *err)
+{
+    verify_result result = {
+        .algorithm = "", .dir = CNN_BWD_W, .check = "steps", .state = VERIFY_UNSUPPORTED, .budget_used = (double)NAN};
+    steps s = {.session = session, .network = network, .options = options, .result = &result};
+    double used = 0.0;
+    int kinds = 0;
+    cnn_error why;
+    cnn_session other = {.impl = NULL};
+    cnn_status status = draw_data(&s, err);
+    if (status == CNN_OK) status = choose_composition(&s, &other, err);
+    for (int kind = 0; kind < CNN_OPTIMIZER_COUNT && status == CNN_OK && result.state != VERIFY_FAILED; kind++) {
+        s.params = (trainer_params){.seed = options->seed};
+        status = vf_go_on(options, err);
+        if (status == CNN_OK)
+            status = cnn_optimizer_parse(cnn_optimizer_name((cnn_optimizer_kind)kind), &s.params.optimizer, err);
+        if (status != CNN_OK || trainer_supported(session, network, algorithm, &s.params, &why) != CNN_OK) continue;
+        status = check_optimizer(&s, algorithm->name, &used, err);
+        kinds++;
+    }
+    result.budget_used = used;
+    if (status != CNN_OK && status != CNN_INTERRUPTED)
+        vf_set(&result, status == CNN_OUT_OF_MEMORY ? VERIFY_SKIPPED : VERIFY_FAILED, "%s", err->message);
+    if (status == CNN_OK && kinds == 0) vf_set(&result, VERIFY_UNSUPPORTED, "%s", why.message);
+    if (status == CNN_OK && kinds > 0)
+        vf_set(&result, VERIFY_PASSED, "%d steps with %d optimizer%s, compared with single operations of %s",
+               EPOCHS * STEPS, kinds, kinds == 1 ? "" : "s", s.composed->impl->name);
+    if (status != CNN_INTERRUPTED) each(user, &result);
+    if (other.context != NULL) cnn_session_close(&other);
+    dataset_free(&s.data);
+    free(s.start);
+    return status == CNN_INTERRUPTED ? status : CNN_OK;
+}
