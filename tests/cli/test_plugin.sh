@@ -43,6 +43,19 @@ expect 0 '"impl":"mine"' "bench" "$installed" bench --plugin "$so" --impl mine,c
     --problem mb2ic3ih8oc4oh8kh3ph1 --min-time 0.001 --max-time 0.01 --peaks none
 expect 0 'network thesis' "an installed network" "$installed" train --net thesis --impl cpu --batch 5 --plan
 
+# The trainer: verified while it trains, in whole and partial batches; what it does not do is its own reason.
+trains() { # STATUS PATTERN WHAT OPTIONS...
+    expect "${@:1:3}" "$installed" train --plugin "$work/mine/libmine_trainer.so" --impl mine_trainer:mlp --quiet --data synthetic \
+        --train-images 110 --test-images 30 --batch 20 --net "$work/mlp.net" --optimizer sgd,lr=0.1 "${@:4}"
+    grep -q FAILED "$work/out" && fail "$3: FAILED"
+}
+printf '%s\n' 'input 1 28 28' 'fc 12' relu 'fc 11 bias=0' tanh 'fc 9' sigmoid 'fc 10' identity softmax_cross_entropy >"$work/mlp.net"
+trains 0 '^ +2 +[0-9.]+ +[0-9.]+ ' "train" --epochs 2
+trains 0 '^ +1 +[0-9.]+ +[0-9.]+ ' "train, images on the host" --data-on host
+trains 2 'chains of fc, .*only: not layer conv1' "train with conv" --net thesis
+trains 2 'does sgd, without l1, l2' "train with another optimizer" --optimizer adam
+trains 2 'does not move images' "train with --shift" --shift 1
+
 # What an unfinished run found of a plug-in counts as long as the plug-in is the same.
 again() { # PATTERN WHAT
     sed -i '/"kind":"end"/d' "$work/left" 2>/dev/null
@@ -92,10 +105,10 @@ refused missing 'No such file'
 
 # ---- One from before tables grew at their ends: what it lacks is not there, all else is as it was.
 cp -r "$work/prefix/include" "$work/older"
-sed -i -E '/const cnn_(memory|timing|capture|profile|ranges|uploads|peaks|stepping) \*/d; /CNN_OPERATION\(conv_bwd_data/,/CNN_OPERATION\(optimizer_step/d; /cnn_status \(\*gather\)/d' \
+sed -i -E '/const cnn_(memory|timing|capture|profile|ranges|uploads|peaks|trainers) \*/d; /CNN_OPERATION\(conv_bwd_data/,/CNN_OPERATION\(optimizer_step/d; /cnn_status \(\*gather\)/d' \
     "$work/older/cnn/impl.h"
 "$cc" "${flags[@]}" -fPIC -shared -I"$work/older" "$work/mine/mine.c" -o "$work/older.so" >"$work/out" 2>&1 || fail "compile older"
-grep -qE 'conv_bwd_data|optimizer_step|\*gather\)|\*(memory|stepping);' "$work/older/cnn/impl.h" && fail "older: it has what it is to lack"
+grep -qE 'conv_bwd_data|optimizer_step|\*gather\)|\*(memory|trainers);' "$work/older/cnn/impl.h" && fail "older: it has what it is to lack"
 expect 0 'mine:loops' "list older" "$benchcnn" list --plugin "$work/older.so"
 expect 0 '0 FAILED [0-9]+ PASSED' "verify older" "$benchcnn" verify --plugin "$work/older.so" --impl mine --op conv --dir FWD --quiet
 expect 3 'UNSUPPORTED.*direction FWD, only' "what older lacks" "$benchcnn" verify --plugin "$work/older.so" --impl mine --op conv --dir BWD_D \
