@@ -148,7 +148,7 @@ cnn_op cli_deciding_op(const cnn_net *net)
 bool cli_trains(const cnn_choice *choices, int count, const cnn_session *session, const cnn_algorithm *algorithm,
                 const cnn_network *network, const trainer_params *params)
 {
-    const bool trains = algorithm->ops & CNN_TRAINS;
+    const bool trains = algorithm->ops == CNN_TRAINS;
     bool chosen = false;
     cnn_error why;
     for (int i = 0; i < count; i++) {
@@ -166,7 +166,7 @@ bool cli_trains(const cnn_choice *choices, int count, const cnn_session *session
 static bool fits(const cnn_choice *choice, cnn_op op)
 {
     for (int a = 0; a < choice->impl->n_algorithms; a++)
-        if (choice->impl->algorithms[a].ops & (1u << op | CNN_TRAINS) &&
+        if ((choice->impl->algorithms[a].ops & 1u << op || choice->impl->algorithms[a].ops == CNN_TRAINS) &&
             (cnn_choice_tuned(choice) || cnn_choice_matches(choice, &choice->impl->algorithms[a])))
             return true;
     return false;

@@ -13,7 +13,7 @@ static void ops_text(uint32_t ops, char *text, size_t size)
     text[0] = '\0';
     for (int op = 0; op < CNN_OP_COUNT; op++)
         if (ops & 1u << op) cnn_append(text, size, "%s%s", text[0] != '\0' ? "," : "", cnn_op_name((cnn_op)op));
-    if (ops & CNN_TRAINS) cnn_append(text, size, "training");
+    if (ops == CNN_TRAINS) cnn_append(text, size, "training");
 }
 
 /* Columns of text behind the longest name: names of algorithms are "impl:algorithm". */

@@ -175,7 +175,7 @@ static cnn_status verify_network(verification *v, const cnn_session *session, co
     const cnn_op op = status == CNN_OK ? cli_deciding_op(&network->net) : CNN_OP_CONV;
     for (int i = 0; status == CNN_OK && i < session->impl->n_algorithms; i++) {
         const cnn_algorithm *a = &session->impl->algorithms[i];
-        if (!(a->ops & (1u << op | CNN_TRAINS)) || !cli_chosen(&v->sessions, session, a)) continue;
+        if ((!(a->ops & 1u << op) && a->ops != CNN_TRAINS) || !cli_chosen(&v->sessions, session, a)) continue;
         if ((status = verify_stop_if_interrupted(err)) != CNN_OK) break;
         const report_case now = {
             .session = session, .algorithm = a->name, .what = v->options->net, .dir = CNN_BWD_W, .type = *type};

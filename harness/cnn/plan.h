@@ -32,7 +32,7 @@ enum {
                                 `prepare` may still say UNSUPPORTED */
 };
 
-/* In cnn_algorithm.ops, alone: it is a trainer (train.h), whose amplification means nothing. */
+/* All that is in a trainer's `ops` (train.h); its amplification means nothing. */
 #define CNN_TRAINS (1u << 31)
 
 typedef struct cnn_algorithm {

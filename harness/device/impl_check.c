@@ -72,9 +72,10 @@ static cnn_status check_algorithms(const cnn_impl *impl, cnn_error *err)
         const cnn_algorithm *a = &impl->algorithms[i];
         const cnn_status status = cnn_algorithm_check(impl->name, a, err);
         if (status != CNN_OK) return status;
-        if (a->ops & CNN_TRAINS && (impl->trainers == NULL || a->ops != CNN_TRAINS))
-            return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation %.64s: its algorithm %s trains, but %s", impl->name,
-                            a->name, impl->trainers == NULL ? "there is no table trainers" : "does operations as well");
+        if (a->ops == CNN_TRAINS && impl->trainers == NULL)
+            return CNN_FAIL(err, CNN_UNAVAILABLE,
+                            "implementation %.64s: its algorithm %s trains, but there is no table trainers", impl->name,
+                            a->name);
         for (int k = 0; k < i; k++)
             if (strcmp(impl->algorithms[i].name, impl->algorithms[k].name) == 0)
                 return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation %.64s has two algorithms named '%s'", impl->name,

@@ -49,7 +49,7 @@ static const cnn_algorithm *trainer_row(const cnn_session *session, const char *
 {
     const cnn_impl *impl = session->impl;
     for (int i = 0; name != NULL && i < impl->n_algorithms; i++)
-        if (strcmp(impl->algorithms[i].name, name) == 0 && impl->algorithms[i].ops & CNN_TRAINS)
+        if (strcmp(impl->algorithms[i].name, name) == 0 && impl->algorithms[i].ops == CNN_TRAINS)
             return &impl->algorithms[i];
     return NULL;
 }

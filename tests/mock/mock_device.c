@@ -120,7 +120,7 @@ static const cnn_knob *all_knobs(void)
 static int rows_of_operations(const cnn_impl *cpu)
 {
     int count = 0;
-    while (count < cpu->n_algorithms && !(cpu->algorithms[count].ops & CNN_TRAINS)) count++;
+    while (count < cpu->n_algorithms && cpu->algorithms[count].ops != CNN_TRAINS) count++;
     return count;
 }
 

@@ -78,7 +78,7 @@ cnn_status verify_net_trained(const cnn_session *session, const cnn_network *net
     trained t = {session, network, algorithm};
     cnn_error why;
     const cnn_status status = verify_net(&network->net, options, trained_gradient, &t, each, user, err);
-    if (status != CNN_OK || row == NULL || !(row->ops & CNN_TRAINS)) return status;
+    if (status != CNN_OK || row == NULL || row->ops != CNN_TRAINS) return status;
     if (trainer_supported(session, network, row, &usual, &why) != CNN_OK) return CNN_OK; /* which was said */
     return verify_net_steps(session, network, row, options, each, user, err);
 }
