@@ -95,12 +95,7 @@ static void describe(cnn_context *context, cnn_put_fn *put, void *user)
 
 static const cnn_operations ops = {
     .struct_size = sizeof(cnn_operations),
-    .conv_fwd = cpu_weighted_run,
-    .conv_bwd_data = cpu_weighted_run,
-    .conv_bwd_weights = cpu_weighted_run,
-    .fc_fwd = cpu_weighted_run,
-    .fc_bwd_data = cpu_weighted_run,
-    .fc_bwd_weights = cpu_weighted_run,
+    CNN_WEIGHTED_SLOTS(cpu_weighted_run),
     .pool_fwd = cpu_pool_fwd,
     .pool_bwd = cpu_pool_bwd,
     .act_fwd = cpu_act_fwd,

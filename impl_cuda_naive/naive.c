@@ -102,12 +102,7 @@ const cnn_impl *cnn_impl_cuda_naive(void)
 {
     static const cnn_operations ops = {
         .struct_size = sizeof(cnn_operations),
-        .conv_fwd = run,
-        .conv_bwd_data = run,
-        .conv_bwd_weights = run,
-        .fc_fwd = run,
-        .fc_bwd_data = run,
-        .fc_bwd_weights = run,
+        CNN_WEIGHTED_SLOTS(run),
         CUDA_POINTWISE_SLOTS,
     };
     static const cnn_impl impl = {

@@ -15,20 +15,7 @@ static cnn_status conv_of_fc(const cnn_fc_desc *f, cnn_conv_desc *d, cnn_error *
     if (!cnn_mul4(f->ic, f->ih, f->iw, 1, &inputs))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%lld x %lld x %lld inputs overflow", (long long)f->ic, (long long)f->ih,
                         (long long)f->iw);
-    *d = (cnn_conv_desc){.t = f->t,
-                         .g = 1,
-                         .mb = f->mb,
-                         .ic = f->ic,
-                         .ih = f->ih,
-                         .iw = f->iw,
-                         .oc = f->oc,
-                         .oh = 1,
-                         .ow = 1,
-                         .kh = f->ih,
-                         .kw = f->iw,
-                         .sh = 1,
-                         .sw = 1,
-                         .bias = f->bias};
+    *d = cnn_fc_as_conv(f);
     if (f->t.layout == CNN_NCHW || f->ic == 1 || f->ih * f->iw == 1) {
         d->t.layout = CNN_NCHW;
         d->ic = inputs;

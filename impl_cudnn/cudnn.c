@@ -101,12 +101,7 @@ const cnn_impl *cnn_impl_cudnn(void)
 {
     static const cnn_operations ops = {
         .struct_size = sizeof(cnn_operations),
-        .conv_fwd = run,
-        .conv_bwd_data = run,
-        .conv_bwd_weights = run,
-        .fc_fwd = run,
-        .fc_bwd_data = run,
-        .fc_bwd_weights = run,
+        CNN_WEIGHTED_SLOTS(run),
         .pool_fwd = cudnn_pool_fwd,
         .pool_bwd = cudnn_pool_bwd,
         .act_fwd = cudnn_act_fwd,

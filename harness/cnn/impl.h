@@ -114,6 +114,10 @@ typedef struct cnn_operations {
     cnn_status (*gather)(cnn_context *, const cnn_gather_args *, cnn_error *);
 } cnn_operations;
 
+/* Slots of cnn_operations: one function for conv and FC in all directions. */
+#define CNN_WEIGHTED_SLOTS(f)                                                                                          \
+    .conv_fwd = f, .conv_bwd_data = f, .conv_bwd_weights = f, .fc_fwd = f, .fc_bwd_data = f, .fc_bwd_weights = f
+
 typedef struct cnn_impl {
     /* Identity. The first algorithm that serves an operation is its default. struct_size may be smaller than the
      * harness's, which has grown since: what is missing is NULL. So may cnn_operations'. */

@@ -66,6 +66,23 @@ static inline bool cnn_mul4(int64_t a, int64_t b, int64_t c, int64_t d, int64_t 
 
 /* ---- Windows. */
 
+/* FC as the convolution that it is: its kernel covers the image, and its weights stand in that order. */
+static inline cnn_conv_desc cnn_fc_as_conv(const cnn_fc_desc *f)
+{
+    cnn_conv_desc d;
+    d.t = f->t;
+    d.g = d.oh = d.ow = d.sh = d.sw = 1;
+    d.mb = f->mb;
+    d.ic = f->ic;
+    d.ih = d.kh = f->ih;
+    d.iw = d.kw = f->iw;
+    d.oc = f->oc;
+    d.ph = d.pw = d.ph_r = d.pw_r = d.dh = d.dw = 0;
+    d.bias = f->bias;
+    d.flip = false;
+    return d;
+}
+
 /* Spatial extent of a dilated kernel: (k-1)*(d+1)+1. */
 static inline int64_t cnn_extent(int64_t k, int64_t d) { return (k - 1) * (d + 1) + 1; }
 

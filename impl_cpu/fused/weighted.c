@@ -5,26 +5,6 @@
 
 /* ---- What follows from the problem ---- */
 
-static cnn_conv_desc conv_of(const cnn_problem *p)
-{
-    if (p->op == CNN_OP_CONV) return p->u.conv;
-    const cnn_fc_desc *f = &p->u.fc;
-    return (cnn_conv_desc){.t = f->t,
-                           .g = 1,
-                           .mb = f->mb,
-                           .ic = f->ic,
-                           .ih = f->ih,
-                           .iw = f->iw,
-                           .oc = f->oc,
-                           .oh = 1,
-                           .ow = 1,
-                           .kh = f->ih,
-                           .kw = f->iw,
-                           .sh = 1,
-                           .sw = 1,
-                           .bias = f->bias};
-}
-
 static void take_taps(direct_taps *taps, int64_t lists, int64_t each, direct_arena *arena)
 {
     taps->start = direct_take(arena, lists + 1, 1, sizeof *taps->start);
@@ -52,7 +32,8 @@ static direct_gather gather_of(const cnn_conv_desc *c, bool forward, int lanes)
 void fused_weighted_make(const cnn_trainer *t, const cnn_layer *layer, fused_weighted *w, direct_arena *arena)
 {
     const int lanes = t->kern->lanes;
-    const cnn_conv_desc conv = conv_of(&layer->problem), *c = &conv;
+    const cnn_problem *p = &layer->problem;
+    const cnn_conv_desc conv = p->op == CNN_OP_FC ? cnn_fc_as_conv(&p->u.fc) : p->u.conv, *c = &conv;
     *w = (fused_weighted){.conv = conv, .w = t->net->params[layer->params[0]].offset, .b = -1};
     if (c->bias) w->b = t->net->params[layer->params[1]].offset;
     w->forward = gather_of(c, true, lanes);

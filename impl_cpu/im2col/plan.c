@@ -127,5 +127,11 @@ cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_request *r, im2col
     if (!lay_out(cpu, r->dir, m))
         return CNN_FAIL(err, CNN_OVERFLOW, "the workspace of an im2col convolution of %lld images overflows",
                         (long long)d->mb);
+    const double images = (double)d->mb * (double)(d->ic * m->in_pixels + d->oc * m->out_pixels) * (double)m->elem;
+    if ((double)m->bytes > 0x1p30 + 1024 * images) /* a large block for each of many workers */
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "im2col would need %lld bytes of workspace, out of proportion to this problem: take a smaller "
+                        "im2col.block_kib, or fewer threads",
+                        (long long)m->bytes);
     return CNN_OK;
 }
