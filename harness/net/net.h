@@ -13,7 +13,7 @@
  *   add NAME              adds a saved value of the same shape (a residual connection)
  *   concat NAME           appends a saved value's channels
  *   init default | kaiming | kaiming_uniform | xavier | uniform A      for the weights of the layers that follow
- *   softmax_cross_entropy
+ *   softmax_cross_entropy | quadratic
  * dilation is the spacing of taps (1 is a dense kernel), as in the thesis; avg_pool divides by the pixels in the image.
  *
  * An activation works in place (output == inputs[0]) right after conv, fc, batch_norm or add, if nothing else reads
