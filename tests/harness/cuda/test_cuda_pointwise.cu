@@ -210,7 +210,8 @@ static void the_gate_knows_the_arithmetic(void **)
         for (int math = 0; math < CNN_MATH_COUNT; math++) {
             cnn_error err;
             const cnn_request request = {&p, CNN_FWD, NULL, NULL};
-            p.u.type = {static_cast<cnn_dtype>(dtype), static_cast<cnn_dtype>(dtype), CNN_NHWC, static_cast<cnn_math>(math)};
+            p.u.type = {static_cast<cnn_dtype>(dtype), static_cast<cnn_dtype>(dtype), CNN_NHWC,
+                        static_cast<cnn_math>(math)};
             assert_int_equal(cuda_pointwise_supports(&request, &err), allowed[dtype][math] ? CNN_OK : CNN_UNSUPPORTED);
         }
     }
