@@ -1,5 +1,5 @@
 /* output.h: the records of a command that, when it was stopped, does all of its work again: train, peaks, compare,
- * verify --fuzz and --mutants. Given once more with the same --out it writes only what it had not written. */
+ * verify --fuzz. Given once more with the same --out it writes only what it had not written. */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 

@@ -1,5 +1,4 @@
 /* cmd_verify.c: `benchcnn verify`: every chosen implementation, algorithm, operation, direction, problem and type. */
-#include "cli/mutants/verify_mutants.h"
 #include "dump.h"
 #include "fuzz.h"
 #include "harness/cpu/threads.h"
@@ -132,13 +131,13 @@ static void verify_lost(void *user, isolate_page *page, const char *how)
     report_lost(&v->report, page, how);
 }
 
-/* Tuned choices are those of problems: not of a network as a whole, of random ones, or of what is broken on purpose. */
+/* Tuned choices are those of problems: not of a network as a whole, nor of random ones. */
 static cnn_status check_tuned(const cli_options *o, cnn_error *err)
 {
     const bool asked = o->tune != NULL || (o->impl != NULL && strstr(o->impl, ":" CNN_TUNED) != NULL);
-    if (!asked || (o->net == NULL && o->fuzz == 0 && !o->mutants && o->mutants_from == NULL)) return CNN_OK;
+    if (!asked || (o->net == NULL && o->fuzz == 0)) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                    "verify takes no tuned choices with --net, --fuzz or --mutants: name an algorithm");
+                    "verify takes no tuned choices with --net or --fuzz: name an algorithm");
 }
 
 cnn_status args_verify(const cli_options *o, cnn_error *err)
@@ -146,8 +145,6 @@ cnn_status args_verify(const cli_options *o, cnn_error *err)
     static verification v; /* large: kept off the stack */
     problem_list list = {0};
     if (check_tuned(o, err) != CNN_OK) return err->status;
-    if (o->mutants || o->mutants_from || o->matrix) return verify_mutants_args(o, err);
-    if (o->fuzz_invalid > 0) return cli_no_words(o, err);
     if (o->fuzz > 0) return verify_fuzz_args(o, err);
     v = (verification){.options = o};
     cnn_status status = read_options(&v, err);
@@ -160,13 +157,12 @@ int cmd_verify(const cli_options *options, cnn_error *err)
 {
     static verification v; /* large: kept off the stack */
     int exit_status = EXIT_HELD;
-    if (options->n_lost > 0 && (options->fuzz > 0 || options->mutants)) {
+    if (options->n_lost > 0 && options->fuzz > 0) {
         CNN_FAIL(err, CNN_DEVICE, "plug-in %.200s: %s", options->lost[0].plugin, options->lost[0].how);
         return cli_fail(err);
     }
-    if (options->mutants || options->mutants_from || options->matrix) return verify_mutants(options, err);
     keep_memory();
-    if (options->fuzz > 0 || options->fuzz_invalid > 0) return verify_fuzz(options, err);
+    if (options->fuzz > 0) return verify_fuzz(options, err);
     v = (verification){.options = options, .report = {.options = options}};
     cnn_status status = cli_sink_open(options->out, options->json, &v.report.sink, err);
     /* cases are numbered over all implementations: where one is missing, no earlier run's numbers hold */

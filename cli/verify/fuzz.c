@@ -210,7 +210,6 @@ static cnn_status run(fuzz_session *s, cnn_error *err)
 int verify_fuzz(const cli_options *options, cnn_error *err)
 {
     static fuzz_session s; /* large: kept off the stack */
-    if (options->fuzz_invalid > 0) return verify_fuzz_invalid(options, err);
     s = (fuzz_session){.options = options, .seed = (uint64_t)options->seed};
     cnn_status status = set_up(&s, err);
     if (status != CNN_OK) return cli_fail(err);

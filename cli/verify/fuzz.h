@@ -1,4 +1,4 @@
-/* fuzz.h: `benchcnn verify --fuzz N` and `--fuzz-invalid N`. */
+/* fuzz.h: `benchcnn verify --fuzz N`. */
 #ifndef CLI_VERIFY_FUZZ_H
 #define CLI_VERIFY_FUZZ_H
 
@@ -64,8 +64,5 @@ void fuzz_count(fuzz_session *s, const fuzz_case *c, const crew_message *message
 fuzz_kind *fuzz_kind_of(fuzz_tally *tally, const fuzz_case *c, const crew_message *message);
 /* The table and the summary line; the exit status. */
 int fuzz_summary(fuzz_session *s);
-
-/* invalid.c: `--fuzz-invalid N`. */
-int verify_fuzz_invalid(const cli_options *options, cnn_error *err);
 
 #endif

@@ -82,8 +82,6 @@ refused "--samples goes with --out" bench --impl cpu --samples
 refused "--losses goes with --out" train --net thesis --impl cpu --losses
 refused "--mb does not go with --net" bench --net thesis --mb 3 --impl cpu
 refused "--mb is 0" verify --mb 0
-refused "--fuzz-invalid does not go with --fuzz" verify --fuzz 10 --fuzz-invalid 10
-refused "--problem does not go with --fuzz-invalid" verify --problem ic3ih5oc4kh3 --fuzz-invalid 10
 refused "--determinism does not go with --fuzz" verify --determinism --fuzz 10
 refused "--until-loss does not go with --plan" train --net thesis --impl cpu --plan --until-loss 1
 refused "--until-loss is -1|from 0" train --net thesis --impl cpu --until-loss -1

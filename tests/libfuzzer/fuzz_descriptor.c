@@ -2,7 +2,7 @@
  * written out and read again, and no number of it may be read as another. */
 #include "target.h"
 
-#include "verify/fuzz/fuzz.h"
+#include "tests/verify/invalid_texts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

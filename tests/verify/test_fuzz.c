@@ -5,7 +5,7 @@
 #include "verify_fake.h"
 
 #include "harness/problem/names.h"
-#include "verify/fuzz/fuzz.h"
+#include "invalid_texts.h"
 
 static fuzz_space space_of(mutant m, uint32_t ops)
 {

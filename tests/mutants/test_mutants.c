@@ -1,7 +1,7 @@
 /* Lists of mutants and the changes they make: a mutant that silently is the original must not be possible. */
 #include "tests/unit.h"
 
-#include "verify/mutants/list.h"
+#include "tests/mutants/list.h"
 
 #include <stdlib.h>
 #include <unistd.h>

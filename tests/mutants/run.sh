@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# run.sh FOLDER NAME: runs the mutant NAME of FOLDER as its list says: it must be killed. run.sh FOLDER CONTROL OF VERIFY...:
+# runs the unchanged program CONTROL so: it must hold. Ends with 0 if so, 1 if not, 77 if it cannot run here. The last line
+# of the output is for matrix.sh: name, how it ended, checks that failed, checks that passed, separated by tabs.
+set -u
+folder=$1 name=$2 limit=${MUTANT_SECONDS:-200}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+if [ $# -gt 2 ]; then
+    control=yes of=$3 ask=("${@:4}")
+else
+    control='' of=$(awk -v name="$name" '$1 == "mutant" { here = $2 == name } here && $1 == "of" { print $2; exit }' "$folder"/*.mutants)
+    read -ra ask < <(awk -v name="$name" '$1 == "mutant" { here = $2 == name } here && $1 == "verify" { $1 = ""; print; exit }' "$folder"/*.mutants)
+    [ -n "$of" ] || { echo "there is no mutant $name in the lists of $folder"; exit 1; }
+fi
+# A sanitizer that finds something ends the program like any other crash; leaks are no wrong results.
+for tool in ASAN UBSAN TSAN; do declare -x "${tool}_OPTIONS=$(eval "echo \${${tool}_OPTIONS:+\$${tool}_OPTIONS:}")abort_on_error=1:detect_leaks=0"; done
+ulimit -c 0
+timeout -s KILL "$limit" "$folder/$name" verify --impl "$of" "${ask[@]}" --threads 2 --seed 1 --json --quiet >"$tmp/out" 2>"$tmp/err"
+status=$?
+
+# The checks of the verify records in one of these states, each once.
+checks() { grep '"kind":"verify"' "$tmp/out" | grep -E "\"state\":\"($1)\"" | sed -n 's/.*"check":"\([a-z]*\)".*/\1/p' | sort -u | paste -sd, -; }
+failed=$(checks 'FAILED|MISTRUSTED') passed=$(checks PASSED)
+message=$(grep -aE '^SUMMARY: |runtime error|^benchcnn: ' "$tmp/err" | tail -1)
+if [ $status -eq 137 ]; then
+    end=hang message="did not end within $limit s"
+elif [ $status -gt 128 ]; then
+    end=crash message="signal $((status - 128)) $message"
+elif [ $status -eq 3 ]; then
+    echo "cannot run here: $message"
+    exit 77
+elif [ $status -eq 0 ] && [ -z "$failed" ]; then
+    end=held
+elif [ $status -eq 1 ] && [ -n "$failed" ]; then
+    end=caught message=$(grep -aE '"state":"(FAILED|MISTRUSTED)"' "$tmp/out" | head -1 | sed -n 's/.*"reason":"\([^"]*\).*/\1/p')
+else
+    end=broken message="ended with status $status: $message"
+fi
+echo "$folder/$name verify --impl $of ${ask[*]} --threads 2 --seed 1"
+[ -z "$message" ] || echo "$message"
+printf '%s\t%s\t%s\t%s\n' "$name" "$end" "$failed" "$passed"
+case $control$end in yesheld | caught | crash | hang) exit 0 ;; *) exit 1 ;; esac

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# test_run.sh BENCHCNN: what run.sh and matrix.sh make of programs that they are given as mutants: one that is the unchanged
+# implementation has survived; what crashes, hangs, runs nothing or cannot run is told apart.
+set -u
+benchcnn=$(realpath "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+# mutant NAME: an entry of the list, and its program from standard input.
+mutant() {
+    printf 'mutant %s\nwhy test\nof cpu:naive\nverify --op conv --dir FWD --problem ic2ih5oc2kh3\nunit x.c\nin x.c\n-x\n' "$1" >>"$tmp/list.mutants"
+    { echo '#!/bin/sh' && cat; } >"$tmp/$1"
+    chmod +x "$tmp/$1"
+}
+# expect STATUS END NAME
+expect() {
+    MUTANT_SECONDS=5 "$here/run.sh" "$tmp" "$3" >"$tmp/out" 2>&1
+    local got=$?
+    [ $got -eq "$1" ] || fail "$3: status $got, not $1: $(cat "$tmp/out")"
+    grep -qE "$2" "$tmp/out" || fail "$3: no '$2' in: $(cat "$tmp/out")"
+}
+record() { echo "echo '{\"kind\":\"verify\",\"check\":\"$1\",\"state\":\"$2\",\"reason\":\"so it is\"}'"; }
+
+mutant same <<<"exec '$benchcnn' \"\$@\""
+mutant caught <<<"$(record exact FAILED); $(record bound PASSED); exit 1"
+mutant mistrusted <<<"$(record bound MISTRUSTED); exit 1"
+mutant crash <<<'kill -SEGV $$'
+mutant hang <<<'exec sleep 1000'
+mutant usage <<<'echo "benchcnn: bad option" >&2; exit 2'
+mutant nothing <<<'echo "benchcnn: no GPU" >&2; exit 3'
+mutant silent <<<'exit 1'
+mutant liar <<<"$(record exact FAILED); exit 0"
+mutant missing </dev/null
+rm "$tmp/missing"
+
+expect 1 $'^same\theld\t\t.*exact' same
+expect 0 $'^caught\tcaught\texact\tbound$' caught
+expect 0 '^so it is' caught
+expect 0 $'^mistrusted\tcaught\tbound\t$' mistrusted
+expect 0 $'^crash\tcrash' crash
+expect 0 $'^hang\thang' hang
+expect 1 $'^usage\tbroken' usage
+expect 1 'ended with status 2: benchcnn: bad option' usage
+expect 77 'cannot run here: benchcnn: no GPU' nothing
+expect 1 $'^silent\tbroken' silent
+expect 1 $'^liar\tbroken' liar
+expect 1 $'^missing\tbroken' missing
+expect 1 'there is no mutant other' other
+"$here/run.sh" "$tmp" same cpu:naive --op conv --dir FWD --problem ic2ih5oc2kh3 >"$tmp/out" || fail "a control does not hold: $(cat "$tmp/out")"
+"$here/run.sh" "$tmp" caught cpu:naive --op conv >"$tmp/out" && fail "a control that fails holds"
+
+# The page: every check must have a mutant of its own, so that of one mutant cannot be all.
+matrix() { MUTANT_SECONDS=5 "$here/matrix.sh" "$tmp" "$1" >"$tmp/page" 2>"$tmp/err"; }
+ln -s "$benchcnn" "$tmp/control.cpu"
+matrix caught && fail "six checks without a mutant are taken for proved"
+grep -q '0 mutants not killed, 0 controls failed; checks without a mutant of their own: bound precision' "$tmp/err" || fail "$(cat "$tmp/err")"
+grep -q '^1 mutants: 1 killed (0 by a crash, 0 by a hang), 0 survived; the unchanged implementations held in 1 of 1 runs' "$tmp/page" || fail "$(cat "$tmp/page")"
+grep -qF '| `caught` | x | . |  |  |  |  |  |  | test |' "$tmp/page" || fail "no row of the mutant: $(cat "$tmp/page")"
+grep -qF '| exact | 1 | 1 | caught (no other check) |' "$tmp/page" || fail "no sums: $(cat "$tmp/page")"
+matrix same
+grep -q '1 mutants not killed' "$tmp/err" || fail "a survivor: $(cat "$tmp/err")"
+for check in exact bound precision gradient adjoint memory determinism; do mutant "each.$check" <<<"$(record $check FAILED); exit 1"; done
+matrix 'each.*' || fail "all are killed, and every check has its own: $(cat "$tmp/err")"
+rm "$tmp/control.cpu" && cp "$tmp/caught" "$tmp/control.cpu" # an unchanged one that fails spoils what its mutants prove
+matrix 'each.*' && fail "a control that fails: $(cat "$tmp/page")"
+grep -q '1 controls failed' "$tmp/err" || fail "$(cat "$tmp/err")"
+matrix no_such
+[ $? -eq 3 ] || fail "nothing ran"
+
+[ $failures -eq 0 ] && echo "all held"
+exit $((failures > 0))
