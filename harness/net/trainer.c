@@ -218,6 +218,7 @@ static cnn_status start_composition(trainer *t, cnn_error *err)
 {
     const composition_input input = {.images = t->images,
                                      .lanes = t->lanes,
+                                     .orders = (const int32_t *const *)t->order,
                                      .loss_sum = trainer_at(t, t->loss_at),
                                      .correct = trainer_at(t, t->correct_at)};
     cnn_status status = composition_start(t->own, &input, &t->facts, err);

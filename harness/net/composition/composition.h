@@ -20,9 +20,10 @@ typedef struct composition_params {
     trainer_profile *profile; /* (optional) it adds each step's laps there, and waits for each step */
 } composition_params;
 
-/* Where everything is. images: train and test, which are gathered; or with lanes NULL. */
+/* Where everything is. images: train and test, which are gathered, and their orders as the host has them; lanes. */
 typedef struct composition_input {
     const cnn_images *images, *lanes;
+    const int32_t *const *orders;
     double *loss_sum;
     int64_t *correct;
 } composition_input;

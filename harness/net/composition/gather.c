@@ -22,22 +22,22 @@ cnn_status step_seek(cnn_trainer *t, int64_t first, cnn_error *err)
                       : cnn_mem_upload(t->session, cursor, &first, sizeof first, err);
 }
 
-/* One by one, for an implementation without gather; what is moved is moved in the host's own memory only. */
-static cnn_status copy_rows(const cnn_trainer *t, const cnn_gather_args *args, cnn_error *err)
+/* One by one, for an implementation without gather; what is moved is moved in the host's own memory only. `order`: the
+ * batch's, on the host. */
+static cnn_status copy_rows(const cnn_trainer *t, const cnn_gather_args *args, const int32_t *order, cnn_error *err)
 {
     const cnn_session *s = t->session;
     const size_t row = (size_t)args->row_elems * step_elem(t), label = sizeof(int32_t);
+    const bool host = s->impl->memory == NULL;
     cnn_status status = CNN_OK;
-    if (s->impl->memory == NULL) {
-        for (int64_t i = 0; i < args->count; i++) cnn_gather_row(args, i);
-        return CNN_OK;
-    }
     for (int64_t i = 0; i < args->count && status == CNN_OK; i++) {
-        int32_t from = 0;
-        status = cnn_mem_download(s, &from, args->index + i, sizeof from, err);
-        if (status == CNN_OK)
-            status = cnn_mem_copy(s, (char *)args->y + (size_t)i * row, (const char *)args->rows + (size_t)from * row,
-                                  row, err);
+        const size_t from = (size_t)order[i];
+        if (host) {
+            cnn_gather_row(args, i);
+            continue;
+        }
+        status =
+            cnn_mem_copy(s, (char *)args->y + (size_t)i * row, (const char *)args->rows + from * row, row, err);
         if (status == CNN_OK) status = cnn_mem_copy(s, args->y_labels + i, args->labels + from, label, err);
     }
     return status;
@@ -68,10 +68,11 @@ cnn_status step_gather(cnn_trainer *t, const cnn_images *images, int64_t first, 
     args.y = step_at(t, t->images_at);
     args.y_labels = step_at(t, t->labels_at);
     args.cursor = by_cursor ? step_at(t, t->cursor_at) : NULL;
+    const int32_t *order = t->input.orders[images - t->input.images] + first;
     cnn_status status = step_seek(t, first, err);
     if (status == CNN_OK)
         status = s->impl->ops->gather != NULL ? CNN_CALL(s->impl, ops->gather, err, s->context, &args, err)
-                                              : copy_rows(t, &args, err);
+                                              : copy_rows(t, &args, order, err);
     if (by_cursor) t->cursor += mb;
     return status == CNN_OK ? step_laps_call(t, err) : status;
 }
