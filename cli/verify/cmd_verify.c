@@ -136,8 +136,7 @@ static cnn_status check_tuned(const cli_options *o, cnn_error *err)
 {
     const bool asked = o->tune != NULL || (o->impl != NULL && strstr(o->impl, ":" CNN_TUNED) != NULL);
     if (!asked || (o->net == NULL && o->fuzz == 0)) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                    "verify takes no tuned choices with --net or --fuzz: name an algorithm");
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "verify takes no tuned choices with --net or --fuzz: name an algorithm");
 }
 
 cnn_status args_verify(const cli_options *o, cnn_error *err)

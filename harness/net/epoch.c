@@ -1,73 +1,10 @@
-/* epoch.c: running: batches, updates, whole epochs, captured or not. Nothing here allocates. */
+/* epoch.c: whole epochs: passes, what is seen of them, their figures. Nothing here allocates. */
 #include "harness/base/clock.h"
-#include "harness/base/rng.h"
 #include "harness/device/call.h"
 #include "trainer_parts.h"
 
 #include <math.h>
 #include <string.h>
-
-cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err)
-{
-    char why[CNN_MESSAGE_MAX];
-    snprintf(why, sizeof why, "%s", err->message);
-    return cnn_error_set(err, err->status, err->file, err->line, "%s at batch %lld, %s: %s", t->net->name,
-                         (long long)t->net->batch, what, why);
-}
-
-/* An overhead that began then, in the profile if there is one. */
-static cnn_status note(const trainer *t, const char *what, double since, cnn_error *err)
-{
-    return t->profile != NULL ? profile_overhead(t->profile, what, cnn_now() - since, err) : CNN_OK;
-}
-
-cnn_status trainer_clear_sums(trainer *t, cnn_error *err)
-{
-    const cnn_status status = cnn_mem_fill(t->session, trainer_at(t, t->loss_at), 0, sizeof(double), err);
-    return status == CNN_OK ? cnn_mem_fill(t->session, trainer_at(t, t->correct_at), 0, sizeof(int64_t), err) : status;
-}
-
-cnn_status trainer_read_sums(trainer *t, double *loss_sum, int64_t *correct, cnn_error *err)
-{
-    cnn_status status = cnn_sync(t->session, err);
-    if (status == CNN_OK)
-        status = cnn_mem_download(t->session, loss_sum, trainer_at(t, t->loss_at), sizeof *loss_sum, err);
-    if (status == CNN_OK)
-        status = cnn_mem_download(t->session, correct, trainer_at(t, t->correct_at), sizeof *correct, err);
-    return status;
-}
-
-void trainer_order(uint64_t seed, int64_t epoch, int64_t count, int32_t *order)
-{
-    cnn_rng rng = rng_stream(seed, (uint64_t)epoch);
-    for (int64_t i = 0; i < count; i++) order[i] = (int32_t)i;
-    for (int64_t i = count - 1; i > 0; i--) { /* Fisher and Yates */
-        const int64_t j = rng_int(&rng, 0, i);
-        const int32_t other = order[j];
-        order[j] = order[i];
-        order[i] = other;
-    }
-}
-
-void trainer_shifts(uint64_t seed, int64_t epoch, int64_t count, int64_t most, cnn_shift *shifts)
-{
-    cnn_rng rng = rng_stream(~seed, (uint64_t)epoch); /* not the order's numbers once more */
-    for (int64_t i = 0; i < count; i++) {
-        shifts[i].dy = (int16_t)rng_int(&rng, -most, most);
-        shifts[i].dx = (int16_t)rng_int(&rng, -most, most);
-    }
-}
-
-void trainer_draw_pass(trainer *t, int set, int64_t epoch)
-{
-    const int64_t count = trainer_part(t, set)->count;
-    if (set == TEST_SET) {
-        for (int64_t i = 0; i < count; i++) t->order[set][i] = (int32_t)i;
-        return;
-    }
-    trainer_order(t->params.seed, epoch, count, t->order[set]);
-    if (t->shifts != NULL) trainer_shifts(t->params.seed, epoch, count, t->params.shift, t->shifts);
-}
 
 /* One pass over a set; `watched` images are done before it, of `total`. */
 typedef struct pass {
@@ -115,22 +52,6 @@ static cnn_status watch_step(trainer *t, const trainer_watch *watch, pass *p, in
     return CNN_OK;
 }
 
-static cnn_status ask(trainer *t, int set, const cnn_images *images, int64_t first, int64_t count, cnn_error *err)
-{
-    return set == TRAIN_SET ? TRAINER_ASK(t, train, err, images, first, count)
-                            : TRAINER_ASK(t, test, err, images, first, count);
-}
-
-cnn_status trainer_take(trainer *t, int set, int64_t first, int64_t count, cnn_error *err)
-{
-    const double start = cnn_now();
-    if (t->n_lanes == 0) return ask(t, set, &t->images[set], first, count, err);
-    const int lane = (int)(first / t->net->batch % t->n_lanes);
-    cnn_status status = trainer_feed_lane(t, lane, set, first, count, err);
-    if (status == CNN_OK) status = note(t, "feeding", start, err);
-    return status == CNN_OK ? ask(t, set, &t->lanes[lane], 0, count, err) : status;
-}
-
 /* How many images are taken at once: as many steps as the trainer likes; one where each is to be seen, or comes in by
  * a lane. */
 static int64_t images_at_once(const trainer *t, int64_t left, bool each)
@@ -167,7 +88,7 @@ static cnn_status run_steps(trainer *t, const trainer_watch *watch, pass *p, cnn
     double sum_before = 0.0;
     cnn_status status = p->set == TRAIN_SET ? trainer_feed_order(t, p->set, err) : CNN_OK;
     if (status == CNN_OK) status = trainer_clear_sums(t, err);
-    if (status == CNN_OK) status = note(t, "order", begun, err);
+    if (status == CNN_OK) status = trainer_note(t, "order", begun, err);
     for (int64_t done = 0; done < p->count && status == CNN_OK;) {
         const int64_t images = images_at_once(t, p->count - done, each), batch = t->net->batch;
         const int64_t steps = (images + batch - 1) / batch;
@@ -192,7 +113,7 @@ static cnn_status run_pass(trainer *t, const trainer_watch *watch, pass *p, cnn_
     cnn_status status = run_steps(t, watch, p, err);
     const double queued = cnn_now();
     if (status == CNN_OK) status = trainer_read_sums(t, &sum, &correct, err);
-    if (status == CNN_OK) status = note(t, "sums", queued, err);
+    if (status == CNN_OK) status = trainer_note(t, "sums", queued, err);
     p->seconds = cnn_now() - t->paused - start;
     p->loss = sum / (double)p->count;
     p->accuracy = (double)correct / (double)p->count;
@@ -236,7 +157,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     t->n_host_times = 0;
     if (t->profile != NULL) profile_begin(t->profile);
     trainer_draw_pass(t, TRAIN_SET, epoch);
-    cnn_status status = note(t, "order", start, err);
+    cnn_status status = trainer_note(t, "order", start, err);
     if (status == CNN_OK) status = run_pass(t, watch, &p, err);
     result->steps = p.steps;
     result->train_s = cnn_now() - start - t->paused; /* the shuffling too */

@@ -256,7 +256,6 @@ void trainer_close(trainer *t)
 
 /* ---- What it is like ---- */
 
-size_t trainer_elem(const trainer *t) { return cnn_dtype_size(t->net->type.dtype); }
 trainer_bytes trainer_memory(const trainer *t) { return t->bytes; }
 const epoch_profile *trainer_profiled(const trainer *t) { return t->profile != NULL ? &t->profile->epoch : NULL; }
 

@@ -5,6 +5,7 @@
 
 #include "composition/composition.h"
 #include "harness/device/call.h"
+#include "harness/problem/names.h"
 #include "places.h"
 #include "trainer.h"
 
@@ -47,15 +48,13 @@ struct trainer {
     int64_t ahead; /* steps that are queued before the host waits for them, if someone watches */
 };
 
-/* Asks the trainer; who an implementation's own is, its answers are checked like any slot's. */
+/* Asks the trainer. What an implementation's own answers is checked like any slot's answer. */
 #define TRAINER_ASK(t, slot, err, ...)                                                                                 \
     ((t)->algorithm == NULL                                                                                            \
          ? (t)->table->slot((t)->session->context, (t)->own, __VA_ARGS__, (err))                                       \
          : cnn_answer((t)->session->impl->name, "trainers->" #slot,                                                    \
                       (cnn_silence(err), (t)->table->slot((t)->session->context, (t)->own, __VA_ARGS__, (err))),       \
                       (err)))
-
-size_t trainer_elem(const trainer *t); /* bytes of the dtype */
 
 /* feed.c: the images' way to the device. Place: where they are to stand. Start: what does not change. Order: of a pass,
  * drawn before. Lane: images [first, first + mb) of a pass into a lane. */
@@ -66,14 +65,18 @@ cnn_status trainer_feed_order(trainer *t, int set, cnn_error *err);
 cnn_status trainer_feed_lane(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err);
 cnn_status trainer_feed_end(trainer *t, cnn_error *err); /* of a pass: adds up transfer_s */
 
-/* epoch.c */
-/* The order of a pass and its shifts, on the host; the test pass is the same in every epoch. */
+/* order.c: the order of a pass and its shifts, on the host; the test pass is the same in every epoch. */
 void trainer_draw_pass(trainer *t, int set, int64_t epoch);
-/* Images [first, first + count) of a pass: trains on them, or tests. With lanes they are one batch. */
+
+/* take.c: images [first, first + count) of a pass: trains on them, or tests. With lanes they are one batch. Note: an
+ * overhead that began then, in the profile if there is one. */
 cnn_status trainer_take(trainer *t, int set, int64_t first, int64_t count, cnn_error *err);
+cnn_status trainer_note(const trainer *t, const char *what, double since, cnn_error *err);
+
+/* state.c, beside what sample.h and trainer.h declare. Name: the network, its batch size and `what` before the error's
+ * message. */
 cnn_status trainer_clear_sums(trainer *t, cnn_error *err);
 cnn_status trainer_read_sums(trainer *t, double *loss_sum, int64_t *correct, cnn_error *err);
-/* Puts the network, its batch size and `what` before the error's message. */
 cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err);
 
 /* sample.c: before and after a launch of steps [first, first + steps) of a pass, for those samples that ask for it;
@@ -84,6 +87,7 @@ cnn_status trainer_sample_after(trainer *t, const trainer_watch *watch, int set,
                                 cnn_error *err);
 cnn_status trainer_sample_trained(trainer *t, const trainer_watch *watch, cnn_error *err);
 
+static inline size_t trainer_elem(const trainer *t) { return cnn_dtype_size(t->net->type.dtype); }
 static inline void *trainer_at(const trainer *t, size_t place) { return place == NOWHERE ? NULL : t->arena + place; }
 static inline const dataset_part *trainer_part(const trainer *t, int set)
 {

@@ -1,6 +1,6 @@
-/* invalid_texts.c: descriptors that are meant to be wrong. Each is a valid one with a few damages (a character, a number
- * out of every range, a part of another operation's), or garbage from the start. What the parser makes of it is judged
- * here: refused with a sentence, or accepted with a meaning that its own text keeps; numbers are not misread. */
+/* invalid_texts.c: descriptors that are meant to be wrong. Each is a valid one with a few damages (a character, a
+ * number out of every range, a part of another operation's), or garbage from the start. What the parser makes of it is
+ * judged here: refused with a sentence, or accepted with a meaning that its own text keeps; numbers are not misread. */
 #include "invalid_texts.h"
 
 #include "harness/problem/names.h"

@@ -36,8 +36,7 @@ static cnn_status copy_rows(const cnn_trainer *t, const cnn_gather_args *args, c
             cnn_gather_row(args, i);
             continue;
         }
-        status =
-            cnn_mem_copy(s, (char *)args->y + (size_t)i * row, (const char *)args->rows + from * row, row, err);
+        status = cnn_mem_copy(s, (char *)args->y + (size_t)i * row, (const char *)args->rows + from * row, row, err);
         if (status == CNN_OK) status = cnn_mem_copy(s, args->y_labels + i, args->labels + from, label, err);
     }
     return status;

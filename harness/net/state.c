@@ -1,0 +1,96 @@
+/* state.c: the state of a training to the host and back: the trainer's own, and the sums. */
+#include "trainer_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err)
+{
+    char why[CNN_MESSAGE_MAX];
+    snprintf(why, sizeof why, "%s", err->message);
+    return cnn_error_set(err, err->status, err->file, err->line, "%s at batch %lld, %s: %s", t->net->name,
+                         (long long)t->net->batch, what, why);
+}
+
+cnn_status trainer_clear_sums(trainer *t, cnn_error *err)
+{
+    const cnn_status status = cnn_mem_fill(t->session, trainer_at(t, t->loss_at), 0, sizeof(double), err);
+    return status == CNN_OK ? cnn_mem_fill(t->session, trainer_at(t, t->correct_at), 0, sizeof(int64_t), err) : status;
+}
+
+cnn_status trainer_read_sums(trainer *t, double *loss_sum, int64_t *correct, cnn_error *err)
+{
+    cnn_status status = cnn_sync(t->session, err);
+    if (status == CNN_OK)
+        status = cnn_mem_download(t->session, loss_sum, trainer_at(t, t->loss_at), sizeof *loss_sum, err);
+    if (status == CNN_OK)
+        status = cnn_mem_download(t->session, correct, trainer_at(t, t->correct_at), sizeof *correct, err);
+    return status;
+}
+
+static size_t all_bytes(const trainer *t) { return (size_t)t->net->param_elems * trainer_elem(t); }
+static size_t trained_bytes(const trainer *t) { return (size_t)t->net->trained_elems * trainer_elem(t); }
+
+cnn_status trainer_state_make(const trainer *t, trainer_state *s, cnn_error *err)
+{
+    *s = (trainer_state){.own.params = calloc(1, all_bytes(t) + 1), .own.grads = calloc(1, trained_bytes(t) + 1)};
+    bool made = s->own.params != NULL && s->own.grads != NULL;
+    for (int i = 0; i < cnn_optimizer_states(t->optimizer.kind) && made; i++)
+        made = (s->own.state[i] = calloc(1, trained_bytes(t) + 1)) != NULL;
+    if (made) return CNN_OK;
+    trainer_state_free(s);
+    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the parameters of %s", t->net->name);
+}
+
+void trainer_state_free(trainer_state *s)
+{
+    free(s->own.params);
+    free(s->own.grads);
+    free(s->own.state[0]);
+    free(s->own.state[1]);
+    *s = (trainer_state){.loss_sum = 0.0};
+}
+
+cnn_status trainer_state_get(trainer *t, trainer_state *s, cnn_error *err)
+{
+    const cnn_status status = trainer_read_sums(t, &s->loss_sum, &s->correct, err); /* waits for the device */
+    return status == CNN_OK ? TRAINER_ASK(t, save, err, &s->own) : status;
+}
+
+cnn_status trainer_state_put(trainer *t, const trainer_state *s, cnn_error *err)
+{
+    const cnn_session *on = t->session;
+    cnn_status status = cnn_mem_upload(on, trainer_at(t, t->loss_at), &s->loss_sum, sizeof s->loss_sum, err);
+    if (status == CNN_OK)
+        status = cnn_mem_upload(on, trainer_at(t, t->correct_at), &s->correct, sizeof s->correct, err);
+    return status == CNN_OK ? TRAINER_ASK(t, load, err, &s->own) : status;
+}
+
+cnn_status trainer_get_params(trainer *t, void *params, cnn_error *err)
+{
+    cnn_train_state only = {.params = params};
+    const cnn_status status = cnn_sync(t->session, err);
+    return status == CNN_OK ? TRAINER_ASK(t, save, err, &only) : status;
+}
+
+cnn_status trainer_set_params(trainer *t, const void *params, cnn_error *err)
+{
+    trainer_state initial;
+    cnn_status status = trainer_state_make(t, &initial, err);
+    if (status != CNN_OK) return status;
+    memcpy(initial.own.params, params, all_bytes(t));
+    status = trainer_state_put(t, &initial, err);
+    trainer_state_free(&initial);
+    return status;
+}
+
+cnn_status trainer_reset(trainer *t, cnn_error *err)
+{
+    trainer_state initial;
+    cnn_status status = trainer_state_make(t, &initial, err);
+    if (status != CNN_OK) return status;
+    cnn_net_init_params(t->network, initial.own.params);
+    status = trainer_state_put(t, &initial, err);
+    trainer_state_free(&initial);
+    return status;
+}
