@@ -34,10 +34,10 @@ struct resume {
 
 static char *key_of(const cnn_record *record)
 {
-    static const char *const fields[] = {"kind",    "impl",   "algorithm", "machine", "op",     "problem", "bias",
-                                         "mode",    "net",    "dir",       "dtype",   "layout", "math",    "cache",
-                                         "threads", "knobs",  "check",     "epoch",   "layer",  "phase",   "what",
-                                         "variant", "figure"};
+    static const char *const fields[] = {"kind",  "impl",  "algorithm", "machine", "op",    "problem",
+                                         "bias",  "mode",  "net",       "dir",     "dtype", "layout",
+                                         "math",  "cache", "threads",   "knobs",   "check", "epoch",
+                                         "layer", "phase", "what",      "variant", "figure"};
     return record_key(record, fields, (int)(sizeof fields / sizeof *fields));
 }
 
