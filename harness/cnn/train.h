@@ -39,8 +39,10 @@ typedef struct cnn_trainer_request {
 
 /* What `open` says of a trainer. */
 typedef struct cnn_trainer_facts {
-    size_t bytes;  /* of device memory that it holds */
-    int64_t steps; /* how many it likes to be asked for at once: 1, or more where that is faster */
+    size_t bytes; /* of device memory that it holds */
+    /* How many it likes to be asked for at once, while so many are left, else one by one: 1, or more where that is
+     * faster. INT64_MAX: all that are left of the pass. */
+    int64_t steps;
 } cnn_trainer_facts;
 
 /* What stands between two steps, in host memory, in the network's dtype and the order of cnn_net.params. */

@@ -52,12 +52,14 @@ static cnn_status watch_step(trainer *t, const trainer_watch *watch, pass *p, in
     return CNN_OK;
 }
 
-/* How many images are taken at once: as many steps as the trainer likes; one where each is to be seen, or comes in by
- * a lane. */
+/* How many images are taken at once: as many steps as the trainer likes, if so many are left; else one step, and one
+ * where each is to be seen, or comes in by a lane. */
 static int64_t images_at_once(const trainer *t, int64_t left, bool each)
 {
     const int64_t batch = t->net->batch, steps = each || t->n_lanes > 0 ? 1 : t->facts.steps;
-    return left / batch < steps ? left : steps * batch;
+    if (steps == INT64_MAX) return left;
+    const int64_t images = left / batch >= steps ? steps * batch : batch;
+    return images < left ? images : left;
 }
 
 /* Only the first calls of an epoch: later ones may find the device's queue full and wait for it. */
