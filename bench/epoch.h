@@ -36,7 +36,7 @@ typedef struct epoch_row {
     char reason[VERIFY_TEXT_MAX], checked[128]; /* of the failure; which steps, as verify_training_result has them */
     double budget_used;
     int64_t check_seed;  /* those steps follow from it */
-    unsigned marks;      /* BENCH_DISTURBED, BENCH_THROTTLED, BENCH_MOVED */
+    unsigned marks;      /* BENCH_DISTURBED, BENCH_THROTTLED */
     clock_report clocks; /* written, not read back: marks are what is drawn from them */
     const char *path;    /* where it was read: the caller's text, and the line; NULL: it was made here */
     int line;

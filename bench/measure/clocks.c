@@ -13,12 +13,10 @@
 #include <unistd.h>
 
 static const double least_wall = 0.05, disturbing = 0.05;
-static const double far_apart = 250e-9, on_one_core = 1.45, look_every = 0.1; /* see placement.h */
 
 struct clock_watch {
     bool host; /* the work runs on the host's processors */
     nvml *gpu; /* NULL: none */
-    cpu_pairs pairs;
 };
 
 /* One fact of what an implementation describes. */
@@ -54,10 +52,7 @@ cnn_status clock_watch_open(const cnn_session *session, clock_watch **result, cn
     clock_watch *watch = *result = calloc(1, sizeof *watch);
     if (!watch) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to watch clocks");
     watch->host = session->impl->device_kind != CNN_DEVICE_CUDA;
-    if (watch->host) {
-        cpu_pairs_find("", session->threads, &watch->pairs);
-        return CNN_OK;
-    }
+    if (watch->host) return CNN_OK;
     fact_of(session, "pci_bus_id", bus, sizeof bus);
     (void)nvml_open(NULL, bus, session->device, &watch->gpu, &why); /* not there: its fields stay empty */
     return CNN_OK;
@@ -115,14 +110,6 @@ void clock_watch_look(const clock_watch *watch, clock_report *report)
     if (watch && watch->gpu) read_gpu(watch->gpu, report);
 }
 
-/* Not more often than is worth it: a span may be a few hundredths of a second. */
-static void look_at_cores(const clock_watch *watch, clock_report *report)
-{
-    if (watch->pairs.count == 0 || cnn_now() - report->looked_at < look_every) return;
-    cpu_placement_look(&watch->pairs, &report->placement);
-    report->looked_at = cnn_now();
-}
-
 void clock_watch_stop(const clock_watch *watch, const clock_span *span, clock_report *report)
 {
     clock_span now;
@@ -135,7 +122,6 @@ void clock_watch_stop(const clock_watch *watch, const clock_span *span, clock_re
     report->own_s += now.own_s - span->own_s;
     report->stolen_s += now.stolen_s - span->stolen_s;
     report->processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    look_at_cores(watch, report);
 }
 
 double clock_foreign(const clock_report *r)
@@ -148,18 +134,13 @@ double clock_foreign(const clock_report *r)
 unsigned clock_marks(const clock_report *r)
 {
     const unsigned disturbed = clock_foreign(r) > disturbing ? BENCH_DISTURBED : 0; /* a NaN tells nothing */
-    const bool moved = r->placement.exchange_s > far_apart || r->placement.slowdown > on_one_core;
-    return disturbed | (moved ? BENCH_MOVED : 0) | (r->throttled > 0 ? BENCH_THROTTLED : 0);
+    return disturbed | (r->throttled > 0 ? BENCH_THROTTLED : 0);
 }
 
 void clock_record(cnn_record *record, const clock_report *r)
 {
     const double foreign = clock_foreign(r);
     if (!isnan(foreign)) record_real(record, "foreign", foreign);
-    if (r->placement.exchange_s > 0) {
-        record_real(record, "exchange_ns", r->placement.exchange_s * 1e9);
-        record_real(record, "together", r->placement.slowdown);
-    }
     if (r->readings == 0) return;
     record_int(record, "sm_mhz_min", r->sm_low_mhz);
     record_int(record, "sm_mhz_max", r->sm_high_mhz);

@@ -4,7 +4,6 @@
 #ifndef BENCH_MEASURE_CLOCKS_H
 #define BENCH_MEASURE_CLOCKS_H
 
-#include "harness/cpu/placement.h"
 #include "harness/device/impl.h"
 #include "harness/record/record.h"
 #include "nvml.h"
@@ -16,8 +15,6 @@ typedef struct clock_report {
     double wall_s, busy_s, own_s, stolen_s; /* seconds: of the clock; of processors: busy, with us, taken by a host */
     int processors;
     unsigned sm_low_mhz, sm_high_mhz, sm_max_mhz, temperature, power_mw; /* 0: no GPU, or not told */
-    cpu_placement placement; /* the worst of those spans; zeros: one thread, a GPU, or not told */
-    double looked_at;        /* cnn_now() of the latest look at it */
     int readings, throttled; /* of the GPU: how many, and in how many of them its clock was held down */
 } clock_report;
 
@@ -38,9 +35,8 @@ void clock_watch_look(const clock_watch *watch, clock_report *report);
 /* The share of all processors that others took; NaN where that cannot be told, or in less than 0.05 s (it is counted in
  * hundredths of a second). */
 double clock_foreign(const clock_report *report);
-unsigned clock_marks(const clock_report *report); /* BENCH_DISTURBED, BENCH_THROTTLED, BENCH_MOVED */
-void clock_record(cnn_record *record,
-                  const clock_report *report); /* the fields foreign, exchange_ns, together, sm_mhz_min ... */
+unsigned clock_marks(const clock_report *report); /* BENCH_DISTURBED, BENCH_THROTTLED */
+void clock_record(cnn_record *record, const clock_report *report); /* the fields foreign, sm_mhz_min ... */
 
 /* The name of the session's device: "NVIDIA H200", or the host processor's. */
 void machine_name(const cnn_session *session, char *text, size_t size);

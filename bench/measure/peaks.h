@@ -15,7 +15,7 @@ typedef struct bench_peak {
     int64_t holds;        /* of bytes: what the cache whose bandwidth this is holds; 0: memory */
     double value, median; /* the best sample, and the median one; by `unit` per second, or seconds */
     int samples;
-    unsigned marks; /* BENCH_DISTURBED, BENCH_THROTTLED, BENCH_MOVED; BENCH_NOISY: its best rounds differ */
+    unsigned marks; /* BENCH_DISTURBED, BENCH_THROTTLED; BENCH_NOISY: its best rounds differ */
 } bench_peak;
 
 typedef struct bench_peaks {

@@ -20,7 +20,6 @@
     X(COARSE, "coarse", "the clock is too coarse for so short a sample")                                               \
     X(DISTURBED, "disturbed", "other work took more than 5 % of the processors meanwhile")                             \
     X(THROTTLED, "throttled", "the device lowered its clock for heat or power meanwhile")                              \
-    X(MOVED, "moved", "a host had put its cores far apart, or two of them on one")                                     \
     X(CEILING, "ceiling", "its share is in doubt: the figure beats the ceiling, or that one is marked itself")         \
     X(UNWATCHED, "unwatched", "this build reaches its device by its own upload and download only, and trusts them")
 enum {

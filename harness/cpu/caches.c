@@ -47,7 +47,8 @@ size_t cpu_cache_bytes(int level)
     return bytes > 0 ? (size_t)bytes : 0;
 }
 
-int cpu_cache_of(const char *root, int cpu, int level)
+/* A core's cache of this level, named by the first of the cores that share it; -1: none, or not told. */
+static int cache_of(const char *root, int cpu, int level)
 {
     char text[32];
     int first;
@@ -63,7 +64,7 @@ int cpu_cache_instances(const char *root, int level)
     int count = 0;
     if (sched_getaffinity(0, sizeof mine, &mine) != 0) return 1; /* a machine with more than CPU_SETSIZE cores */
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        const int first = CPU_ISSET(cpu, &mine) ? cpu_cache_of(root, cpu, level) : -1;
+        const int first = CPU_ISSET(cpu, &mine) ? cache_of(root, cpu, level) : -1;
         if (first < 0 || seen[first]) continue;
         seen[first] = true;
         count++;

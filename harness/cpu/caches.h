@@ -6,9 +6,6 @@
 
 /* Bytes of the data or unified cache of this level (1, 2, 3) that the first core uses; 0: none, or not told. */
 size_t cpu_cache_bytes(int level);
-/* A core's cache of this level, named by the first of the cores that share it; -1: none, or not told. `root` as below.
- */
-int cpu_cache_of(const char *root, int cpu, int level);
 /* How many caches of this level there are among the cores that this process may run on, at least 1: on some processors
  * a few cores each have a last-level cache of their own. `root` stands before /sys: "", but for tests. */
 int cpu_cache_instances(const char *root, int level);

@@ -5,7 +5,6 @@
 #include "harness/base/clock.h"
 
 #include <math.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -107,45 +106,17 @@ static void too_short_a_span_tells_nothing(void **state)
     assert_int_equal(clock_marks(&unreadable), 0);
     const clock_report busier_than_all = {.wall_s = 1, .busy_s = 1, .own_s = 1.01, .processors = 2}; /* rounding */
     assert_true(clock_foreign(&busier_than_all) == 0);
-    const clock_report usual = {.placement = {90e-9, 1.05}}, far = {.placement = {380e-9, 1.0}};
-    const clock_report one_core = {.placement = {58e-9, 1.7}};
-    assert_int_equal(clock_marks(&usual), 0);
-    assert_int_equal(clock_marks(&far), BENCH_MOVED);
-    assert_int_equal(clock_marks(&one_core), BENCH_MOVED);
     const clock_report hot = {.readings = 9, .throttled = 1};
     assert_int_equal(clock_marks(&hot), BENCH_THROTTLED);
-}
-
-/* On any machine the trip takes longer than an instruction and, at its best, less than a clock tick of the kernel. */
-static void cores_answer_each_other(void **state)
-{
-    cpu_set_t before, after;
-    cpu_pairs pairs;
-    cpu_placement worst = {0, 0};
-    (void)state;
-    cpu_pairs_find("/nonexistent", 8, &pairs);
-    assert_int_equal(pairs.count, 0);
-    cpu_placement_look(&pairs, &worst);
-    assert_true(worst.exchange_s == 0 && worst.slowdown == 0);
-    cpu_pairs_find("", 1, &pairs);
-    assert_int_equal(pairs.count, 0);
-    cpu_pairs_find("", 4, &pairs);
-    for (int i = 0; i < pairs.count; i++) assert_true(pairs.list[i].one < pairs.list[i].other);
-    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-    cpu_placement_look(&pairs, &worst);
-    assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
-    assert_true(CPU_EQUAL(&before, &after));
-    if (worst.exchange_s == 0) skip(); /* one core, or others held them */
-    assert_true(worst.exchange_s > 1e-9 && worst.exchange_s < 1e-3);
-    assert_true(worst.slowdown > 0.3 && worst.slowdown < 1e3);
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_gpu_is_read),           cmocka_unit_test(what_is_not_there_is_said),
-        cmocka_unit_test(others_at_work_are_seen), cmocka_unit_test(too_short_a_span_tells_nothing),
-        cmocka_unit_test(cores_answer_each_other),
+        cmocka_unit_test(a_gpu_is_read),
+        cmocka_unit_test(what_is_not_there_is_said),
+        cmocka_unit_test(others_at_work_are_seen),
+        cmocka_unit_test(too_short_a_span_tells_nothing),
     };
     library = argc > 1 ? argv[1] : "";
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,6 @@
 #include "bench/measure/peaks.h"
 #include "bench/measure/stats.h"
 #include "harness/cpu/caches.h"
-#include "harness/cpu/placement.h"
 #include "harness/problem/problem.h"
 
 #include <math.h>
@@ -303,37 +302,6 @@ static void several_last_caches_are_counted(void **state)
     }
 }
 
-/* Cores of a pair share the last cache and are not two threads of one core; one that says nothing has no partner. */
-static void pairs_are_two_cores_under_one_cache(void **state)
-{
-    enum { NEIGHBOURS, ONE_CORE, APART, UNTOLD, CASES };
-    cpu_set_t mine;
-    int cpus[2], count = 0;
-    (void)state;
-    assert_int_equal(sched_getaffinity(0, sizeof mine, &mine), 0);
-    for (int cpu = 0; cpu < CPU_SETSIZE && count < 2; cpu++)
-        if (CPU_ISSET(cpu, &mine)) cpus[count++] = cpu;
-    if (count < 2) skip();
-    for (int c = 0; c < CASES; c++) {
-        char root[] = "/tmp/test_peaks_XXXXXX", text[64];
-        cpu_pairs pairs, alone;
-        assert_non_null(mkdtemp(root));
-        for (int level = 1; level <= 3 && c != UNTOLD; level += 2)
-            for (int i = 0; i < 2; i++) {
-                const bool common = level == 1 ? c == ONE_CORE : c != APART;
-                snprintf(text, sizeof text, "%d", cpus[common ? 0 : i]); /* the first of a list stands for all */
-                show_cache(root, cpus[i], level, text);
-            }
-        cpu_pairs_find(root, 2, &pairs);
-        cpu_pairs_find(root, 1, &alone);
-        snprintf(text, sizeof text, "rm -r %s", root);
-        assert_int_equal(system(text), 0);
-        assert_int_equal(pairs.count, c == NEIGHBOURS ? 1 : 0);
-        assert_int_equal(alone.count, 0);
-        if (c == NEIGHBOURS) assert_true(pairs.list[0].one == cpus[0] && pairs.list[0].other == cpus[1]);
-    }
-}
-
 /* What a ceiling of the memory goes through is four times what all caches hold. */
 static void memory_is_more_than_all_caches(void **state)
 {
@@ -364,7 +332,6 @@ int main(void)
         cmocka_unit_test(ceilings_amid_other_work_are_marked),
         cmocka_unit_test(caches_grow_with_their_level),
         cmocka_unit_test(several_last_caches_are_counted),
-        cmocka_unit_test(pairs_are_two_cores_under_one_cache),
         cmocka_unit_test(memory_is_more_than_all_caches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
