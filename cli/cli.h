@@ -14,12 +14,7 @@
  * ran). */
 enum { EXIT_HELD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
 
-enum { CLI_LIST_MAX = 256, CLI_LIMITS_MAX = 8, CLI_OPTIONS_MAX = 128, CLI_LOST_MAX = 16 };
-typedef struct cli_lost { /* a plug-in that was left out, since it ended its process when it was tried (--isolate) */
-    const char *plugin;
-    char impl[CNN_NAME_MAX]; /* "": it did not get as far as to say */
-    char how[256];
-} cli_lost;
+enum { CLI_LIST_MAX = 256, CLI_LIMITS_MAX = 8, CLI_OPTIONS_MAX = 128 };
 
 typedef struct cli_list { /* an option that may be given more than once */
     const char *items[CLI_LIST_MAX];
@@ -40,10 +35,9 @@ typedef struct cli_options {
 #undef FLAG
 #undef LIST
     const cnn_registry *registry; /* what --impl chooses from */
-    struct watch *watch;          /* NULL: no plug-in is loaded, and nobody watches */
+    struct cli_watch *watch;      /* whose code is called, for another process to know */
     const char *command;
-    cli_lost lost[CLI_LOST_MAX];
-    int n_lost;
+    int n_lost;     /* plug-ins left out, since loading them ended the process (--isolate) */
     bool none_left; /* what was lost is all that --impl names */
     char impl_left[1024];
     char limits[CLI_LIMITS_MAX][CNN_NAME_MAX]; /* settings that --workspace-limit stands for; `set` points to them */
@@ -67,11 +61,9 @@ typedef cnn_status cli_check(const cli_options *options, cnn_error *err);
  * internal errors, 130 for an interrupt. */
 int cli_fail(const cnn_error *err);
 
-/* plugins.c: a FAILED line and a record (kind "implementation") of an implementation that ended its process outside of
- * any case; plugin: its file, or NULL. Lost: of each plug-in that --isolate left out from the start. */
-cnn_status cli_report_ended(const cli_options *options, const char *name, const char *plugin, const char *doing,
-                            const char *how, record_sink *sink, cnn_error *err);
-cnn_status cli_report_lost(const cli_options *options, record_sink *sink, cnn_error *err);
+/* plugins.c: a FAILED line and a record (kind "implementation") of each plug-in or implementation that ended a run
+ * before this one outside of any case, and was not told yet; how many are added to *count. */
+cnn_status cli_report_lost(const cli_options *options, record_sink *sink, int64_t *count, cnn_error *err);
 
 /* Helpers that several commands share. */
 bool cli_given(const cli_options *options, const char *option); /* whether --option stands on the command line */

@@ -99,15 +99,16 @@ int main(int argc, char **argv)
         return cli_fail(&err);
     }
     cnn_status ready = cli_parse(&options, &registry, argc, words, &err);
-    if (ready == CNN_OK && options.plugin.count > 0) {
-        ready = watch_begin(&options.watch, &err);
-        if (ready == CNN_OK) wipe(argc, argv);
-    }
+    if (ready == CNN_OK) ready = watch_new(&options.watch, &err);
+    if (ready == CNN_OK && (options.plugin.count > 0 || options.isolate))
+        ready = watch_begin(options.watch, options.isolate ? options.isolate_limit : 0, &err);
+    if (ready == CNN_OK && options.plugin.count > 0) wipe(argc, argv);
     if (ready == CNN_OK) ready = cli_load(&options, &registry, &err);
     if (ready == CNN_OK) ready = cli_check_args(&options, &err);
     if (ready == CNN_OK) cli_catch_interrupt();
     const int status = ready == CNN_OK ? close_output(command(&options, &err)) : cli_fail(&err);
-    if (options.watch != NULL) child_end(&options.watch->word, status); /* no code of a plug-in runs behind this */
+    if (options.watch != NULL && options.watch->on)
+        child_end(&options.watch->word, status); /* no code runs behind it */
     cnn_registry_close(&registry);
     free(words);
     return status;

@@ -49,13 +49,14 @@ cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessi
     bool by_name = options->impl && !strpbrk(options->impl, "*?[");
     int lost = 0;
     sessions->count = 0;
+    sessions->watch = options->watch;
     cnn_status status = cnn_settings_check(options->registry, params.settings, params.n_settings, err);
     if (status == CNN_OK)
         status = cnn_choices_parse(options->registry, options->impl, sessions->choices, &sessions->n_choices, err);
     for (int i = 0; status == CNN_OK && i < sessions->n_choices; i++) {
         const cnn_impl *impl = sessions->choices[i].impl;
         if (is_open(sessions, impl)) continue;
-        if (!isolate_enter(sessions->page, impl->name, "opening it")) {
+        if (!watch_enter(sessions->watch, impl->name, "opening it")) {
             lost++;
             continue;
         }
@@ -66,7 +67,7 @@ cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessi
             status = CNN_OK;
         }
     }
-    isolate_enter(sessions->page, NULL, NULL);
+    watch_enter(sessions->watch, NULL, NULL);
     if (status == CNN_OK && sessions->count + lost == 0)
         status = CNN_FAIL(err, CNN_UNAVAILABLE, "no implementation can run here; see `benchcnn list`");
     if (status != CNN_OK) cli_sessions_close(sessions);
@@ -75,11 +76,12 @@ cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessi
 
 void cli_sessions_close(cli_sessions *sessions)
 {
+    if (sessions->count == 0) return; /* perhaps they never were opened */
     for (int i = 0; i < sessions->count; i++) {
-        isolate_enter(sessions->page, sessions->list[i].impl->name, "closing it");
+        watch_enter(sessions->watch, sessions->list[i].impl->name, "closing it");
         cnn_session_close(&sessions->list[i]);
     }
-    isolate_enter(sessions->page, NULL, NULL);
+    watch_enter(sessions->watch, NULL, NULL);
     sessions->count = 0;
 }
 
@@ -104,18 +106,18 @@ void cli_say_warnings(const cli_sessions *sessions)
     said_list said = {.count = 0};
     for (int i = 0; i < sessions->count; i++) {
         const cnn_session *s = &sessions->list[i];
-        isolate_enter(sessions->page, s->impl->name, "asking it about itself");
+        watch_enter(sessions->watch, s->impl->name, "asking it about itself");
         cnn_describe(s, say_warning, &said);
     }
-    isolate_enter(sessions->page, NULL, NULL);
+    watch_enter(sessions->watch, NULL, NULL);
 }
 
 int64_t cli_sessions_behind(const cli_sessions *sessions, int session)
 {
     int64_t next = 0;
     for (int i = 0; sessions->choices[i].impl != sessions->list[session].impl; i++) {
-        const isolate_lost *lost = isolate_find_lost(sessions->page, sessions->choices[i].impl->name);
-        if (lost != NULL && lost->next > next) next = lost->next;
+        const watch_death *died = watch_find(sessions->watch, sessions->choices[i].impl->name, -1);
+        if (died != NULL && died->next > next) next = died->next;
     }
     return next;
 }
@@ -124,9 +126,9 @@ cnn_status cli_sessions_environment(const cli_sessions *sessions, int index, con
                                     cnn_error *err)
 {
     const cnn_session *session = &sessions->list[index];
-    isolate_enter(sessions->page, session->impl->name, "asking it about itself");
+    watch_enter(sessions->watch, session->impl->name, "asking it about itself");
     const cnn_status status = record_environment(sink, session, command, err);
-    isolate_enter(sessions->page, NULL, NULL);
+    watch_enter(sessions->watch, NULL, NULL);
     return status;
 }
 

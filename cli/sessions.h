@@ -3,7 +3,7 @@
 #define CLI_SESSIONS_H
 
 #include "cli.h"
-#include "cli/process/isolate.h"
+#include "cli/process/watch.h"
 #include "harness/net/trainer.h"
 
 typedef struct cli_sessions {
@@ -11,7 +11,7 @@ typedef struct cli_sessions {
     int count;
     cnn_choice choices[CNN_MAX_CHOICES];
     int n_choices;
-    isolate_page *page; /* the caller's, before they are opened; NULL: not isolated */
+    cli_watch *watch; /* the options' */
 } cli_sessions;
 
 /* One that cannot run here, or is emulated where it is `to_time`, is an error when it was chosen by name; with no

@@ -35,7 +35,7 @@ void clock_watch_look(const clock_watch *watch, clock_report *report);
 /* The share of all processors that others took; NaN where that cannot be told, or in less than 0.05 s (it is counted in
  * hundredths of a second). */
 double clock_foreign(const clock_report *report);
-unsigned clock_marks(const clock_report *report); /* BENCH_DISTURBED, BENCH_THROTTLED */
+unsigned clock_marks(const clock_report *report);                  /* BENCH_DISTURBED, BENCH_THROTTLED */
 void clock_record(cnn_record *record, const clock_report *report); /* the fields foreign, sm_mhz_min ... */
 
 /* The name of the session's device: "NVIDIA H200", or the host processor's. */

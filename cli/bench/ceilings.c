@@ -26,40 +26,34 @@ static cnn_status measure_all(const cli_sessions *sessions, const peak_plan *pla
 
 bool cli_ceiling_enter(void *user, const cnn_impl *impl, int index)
 {
-    ceiling_watch *w = user;
-    char key[ISOLATE_KEY_MAX];
-    if (!w->page) return true;
+    ceiling_watch *c = user;
+    char key[2 * CNN_NAME_MAX];
     if (!impl || index < 0) {
-        const bool here = isolate_enter(w->page, impl ? impl->name : NULL, "opening or closing it for its ceilings");
-        if (!here) w->number += cnn_peak_count(impl);
+        const bool here = watch_enter(c->watch, impl ? impl->name : NULL, "opening or closing it for its ceilings");
+        if (!here) c->number += cnn_peak_count(impl);
         return here;
     }
-    if (w->number++ < w->page->ceilings) return false;
-    w->page->ceilings = w->number;
+    if (c->number++ < c->sums->ceilings_begun) return false;
+    c->sums->ceilings_begun = c->number;
     snprintf(key, sizeof key, "%s, ceiling %d of %d", impl->name, index + 1, cnn_peak_count(impl));
-    return isolate_enter(w->page, key, "measuring it");
+    return watch_enter(c->watch, key, "measuring it");
 }
 
-/* The next process, after one that dies, need not measure it. */
+/* The next run, after one that dies, need not measure it. */
 static cnn_status keep(void *user, const bench_peak *peak, cnn_error *err)
 {
-    isolate_page *page = user;
-    if (!page) return CNN_OK;
-    if (sizeof page->kept - page->n_kept < sizeof *peak)
-        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no room for %zu ceilings", page->n_kept / sizeof *peak + 1);
-    memcpy(page->kept + page->n_kept, peak, sizeof *peak);
-    page->n_kept += sizeof *peak;
+    bench_sums *sums = user;
+    if (sums->n_ceilings == BENCH_CEILINGS_MAX)
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no room for %d ceilings", sums->n_ceilings + 1);
+    sums->ceilings[sums->n_ceilings++] = *peak;
     return CNN_OK;
 }
 
-static cnn_status take_kept(const isolate_page *page, bench_peaks *peaks, cnn_error *err)
+static cnn_status take_kept(const bench_sums *sums, bench_peaks *peaks, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    bench_peak peak;
-    for (size_t at = 0; page && status == CNN_OK && at < page->n_kept; at += sizeof peak) {
-        memcpy(&peak, page->kept + at, sizeof peak);
-        status = bench_peaks_add(peaks, &peak, err);
-    }
+    for (int i = 0; status == CNN_OK && i < sums->n_ceilings; i++)
+        status = bench_peaks_add(peaks, &sums->ceilings[i], err);
     return status;
 }
 
@@ -99,28 +93,26 @@ static void say_measured(const bench *b, double seconds)
 
 cnn_status cli_ceilings(bench *b, cnn_error *err)
 {
-    static const int64_t all = INT64_MAX; /* page->ceilings, when they are recorded */
-    static const double seconds = 0.03;   /* for each */
+    static const double seconds = 0.03; /* for each */
     const char *file = b->options->peaks;
-    isolate_page *page = b->sessions.page;
-    ceiling_watch watch = {.page = page};
+    ceiling_watch watch = {.watch = b->options->watch, .sums = b->sums};
     const peak_plan plan = {.seconds = seconds,
                             .stop = cli_interrupted,
                             .types = b->types.types,
                             .n_types = b->types.count,
                             .each = keep,
-                            .user = page,
+                            .user = b->sums,
                             .registry = b->options->registry,
                             .enter = cli_ceiling_enter,
                             .enter_user = &watch};
     const double start = cnn_now();
     b->params.peaks = &b->peaks;
     if (file && strcasecmp(file, "none") == 0) return CNN_OK;
-    cnn_status status = file ? bench_peaks_read(&b->peaks, file, err) : take_kept(page, &b->peaks, err);
+    cnn_status status = file ? bench_peaks_read(&b->peaks, file, err) : take_kept(b->sums, &b->peaks, err);
     if (status == CNN_OK && file) say_what_is_missing(&b->sessions, &b->peaks);
-    if (status != CNN_OK || file || (page && page->ceilings == all)) return status;
+    if (status != CNN_OK || file || b->sums->ceilings_done) return status;
     status = measure_all(&b->sessions, &plan, &b->peaks, err);
-    if (status == CNN_OK && page) page->ceilings = all;
+    b->sums->ceilings_done = status == CNN_OK;
     if (status != CNN_OK || b->peaks.count == 0) return status;
     for (int i = 0; status == CNN_OK && i < b->peaks.count; i++)
         status = record_write(b->sink, bench_peak_record(&b->peaks.list[i]), err);

@@ -12,16 +12,17 @@ static const double usual_warm_up = 0.05;
 
 static cnn_status before_all(bench *b, cnn_error *err)
 {
-    const bool begun = b->page && b->page->started, first = !b->page || b->page->begun == 0;
+    cli_watch *w = b->options->watch;
+    const bool begun = w->begun, first = w->done == 0;
     if (first) cli_say_warnings(&b->sessions);
     cnn_status status = begun ? CNN_OK : resume_begin(b->resume, b->sink, err);
-    if (b->page) b->page->started = true;
+    w->begun = true;
     for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
         if (first) status = cli_sessions_environment(&b->sessions, i, b->options->command_line, b->sink, err);
-        isolate_enter(b->page, b->sessions.list[i].impl->name, "asking it about itself");
+        watch_enter(w, b->sessions.list[i].impl->name, "asking it about itself");
         if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
     }
-    isolate_enter(b->page, NULL, NULL);
+    watch_enter(w, NULL, NULL);
     return status == CNN_OK ? cli_ceilings(b, err) : status;
 }
 
@@ -109,26 +110,27 @@ static cnn_status set_up(bench *b, cnn_error *err)
 static void print_summary(const bench *b)
 {
     table_legend(b->marks);
-    printf("%d timed and verified, %d wrong, %d failed, %d not supported", b->timed, b->wrong, b->failed,
-           b->unsupported + b->problems.refused);
-    if (b->kept > 0) printf("; %d of these already in %s", b->kept, b->options->out);
+    const bench_sums *s = b->sums;
+    printf("%lld timed and verified, %lld wrong, %lld failed, %lld not supported", (long long)s->timed,
+           (long long)s->wrong, (long long)s->failed, (long long)s->unsupported + b->problems.refused);
+    if (s->kept > 0) printf("; %lld of these already in %s", (long long)s->kept, b->options->out);
     putchar('\n');
 }
 
 static int outcome(const bench *b)
 {
-    if (b->problems.refusal.status != CNN_OK && b->wrong + b->failed == 0) return EXIT_USAGE;
-    if (b->wrong + b->failed > 0) return EXIT_FAILED;
-    return b->timed > 0 ? EXIT_HELD : EXIT_NOTHING;
+    const bench_sums *s = b->sums;
+    if (s->refusal.status != CNN_OK && s->wrong + s->failed == 0) return EXIT_USAGE;
+    if (s->wrong + s->failed > 0) return EXIT_FAILED;
+    return s->timed > 0 ? EXIT_HELD : EXIT_NOTHING;
 }
 
-/* All that calls an implementation; with --isolate in a child, which may be one of several. */
+/* All that calls an implementation; with --isolate more than one run may, each behind the one before. */
 static int run_here(bench *b)
 {
     cnn_error err;
     b->params.in_hand = bench_in_hand;
     b->params.in_hand_user = b;
-    b->sessions.page = b->page;
     cnn_status status = cli_sessions_open(b->options, true, &b->sessions, &err);
     if (status == CNN_OK) status = cli_tuned_open(b->options, &b->sessions, false, &b->tuned, &err);
     const bool anybody = status == CNN_OK && b->sessions.count > 0 && bench_anybody(b);
@@ -138,10 +140,9 @@ static int run_here(bench *b)
     for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(b->watches[i]);
     cli_tuned_close(b->tuned); /* before the end is told: one may end its process here, too */
     cli_sessions_close(&b->sessions);
-    if (status == CNN_OK && b->page) bench_take_counts(b);
     if (anybody && status == CNN_OK) status = resume_end(b->resume, b->sink, outcome(b), &err);
     if (status == CNN_OK && !b->options->json) print_summary(b);
-    if (status == CNN_OK && b->problems.refusal.status != CNN_OK) cli_fail(&b->problems.refusal);
+    if (status == CNN_OK && b->sums->refusal.status != CNN_OK) cli_fail(&b->sums->refusal);
     bench_peaks_free(&b->peaks);
     return status == CNN_OK ? outcome(b) : cli_fail(&err);
 }
@@ -162,16 +163,15 @@ int cmd_bench(const cli_options *options, cnn_error *err)
         return cli_fail(err);
     }
     b->options = options;
-    b->failed = options->n_lost;
+    b->sums = (bench_sums *)options->watch->kept;
+    b->problems.silent = options->watch->n_deaths > 0; /* told by the run before */
     cnn_status status = set_up(b, err);
-    if (status == CNN_OK) status = cli_report_lost(options, b->sink, err);
-    if (status == CNN_OK && options->none_left)
-        result = nobody_left(b);
-    else if (status == CNN_OK && options->isolate)
-        status = bench_isolated(b, run_here, &result, err);
-    else if (status == CNN_OK)
-        result = run_here(b);
-    if (status != CNN_OK) result = cli_fail(err);
+    if (status == CNN_OK && b->sums->refusal.status == CNN_OK) b->sums->refusal = b->problems.refusal;
+    if (status == CNN_OK) status = cli_report_lost(options, b->sink, &b->sums->failed, err);
+    if (status != CNN_OK)
+        result = cli_fail(err);
+    else
+        result = options->none_left ? nobody_left(b) : run_here(b);
     tear_down(b);
     return result;
 }

@@ -16,10 +16,9 @@ typedef struct peaks_run {
     cli_sessions sessions;
     bench_peaks peaks;
     cli_output output;
-    ceiling_watch watch; /* its page: NULL, not isolated */
+    bench_sums *sums; /* timed: ceilings; failed */
+    ceiling_watch watch;
 } peaks_run;
-
-enum { MEASURED, FAILED }; /* the page's tallies */
 
 static void value_text(const bench_peak *peak, char *text, size_t size)
 {
@@ -36,7 +35,7 @@ static void value_text(const bench_peak *peak, char *text, size_t size)
 static cnn_status report(void *user, const bench_peak *peak, cnn_error *err)
 {
     const peaks_run *r = user;
-    if (r->watch.page) r->watch.page->tally[MEASURED]++;
+    r->sums->timed++;
     char name[2 * CNN_NAME_MAX + 16], value[48];
     const cnn_status status = record_write(r->output.sink, bench_peak_record(peak), err);
     if (r->options->json) return status;
@@ -56,13 +55,13 @@ static cnn_status measure_threads(peaks_run *r, const cnn_session *session, int 
     cnn_session some;
     if (threads == session->threads) return bench_peaks_measure(&r->peaks, session, plan, err);
     const cnn_session_params params = {.threads = threads, .device = session->device};
-    isolate_enter(r->watch.page, session->impl->name, "opening it");
+    watch_enter(r->options->watch, session->impl->name, "opening it");
     cnn_status status = cnn_session_open(session->impl, &params, &some, err);
     if (status != CNN_OK) return status;
     status = bench_peaks_measure(&r->peaks, &some, plan, err);
-    isolate_enter(r->watch.page, session->impl->name, "closing it");
+    watch_enter(r->options->watch, session->impl->name, "closing it");
     cnn_session_close(&some);
-    isolate_enter(r->watch.page, NULL, NULL);
+    watch_enter(r->options->watch, NULL, NULL);
     return status;
 }
 
@@ -84,14 +83,14 @@ static void print_tellers(const peaks_run *r, const cnn_session *session)
     }
 }
 
-/* Once, however many processes measure it. */
+/* Once, however many runs measure it. */
 static cnn_status begin_device(peaks_run *r, int number, cnn_error *err)
 {
     const cnn_session *session = &r->sessions.list[number];
-    isolate_page *page = r->watch.page;
+    cli_watch *w = r->options->watch;
     char machine[CNN_NAME_MAX];
-    if (page && number < page->begun) return CNN_OK;
-    if (page) page->begun = number + 1;
+    if (number < w->done) return CNN_OK;
+    w->done = number + 1;
     machine_name(session, machine, sizeof machine);
     if (!r->options->json) printf("%s\n", machine);
     if (!r->options->json) print_tellers(r, session);
@@ -132,30 +131,18 @@ static cnn_status measure_all(peaks_run *r, cnn_error *err)
 
 cnn_status args_peaks(const cli_options *options, cnn_error *err) { return cli_no_words(options, err); }
 
-/* All that calls an implementation; with --isolate in a child, which may be one of several. */
-static int run_here(peaks_run *r, isolate_page *page)
+/* All that calls an implementation; with --isolate more than one run may, each behind the one before. */
+static int run_here(peaks_run *r)
 {
     cnn_error err;
-    r->sessions.page = r->watch.page = page;
     cnn_status status = cli_sessions_open(r->options, true, &r->sessions, &err);
-    if (status == CNN_OK && (!page || page->child == 0)) cli_say_warnings(&r->sessions);
+    if (status == CNN_OK && r->sums->ceilings_begun == 0) cli_say_warnings(&r->sessions);
     if (status == CNN_OK) status = measure_all(r, &err);
     cli_sessions_close(&r->sessions);
     if (status != CNN_OK) return cli_fail(&err);
-    const bool failed = r->options->n_lost > 0 || (page && page->tally[FAILED] > 0);
-    const bool any = (page ? page->tally[MEASURED] : r->peaks.count) > 0;
-    return cli_output_end(&r->output, failed ? EXIT_FAILED : any ? EXIT_HELD : EXIT_NOTHING);
-}
-
-static int run_child(void *user, isolate_page *page) { return run_here(user, page); }
-
-static void lost(void *user, isolate_page *page, const char *how)
-{
-    const peaks_run *r = user;
-    cnn_error err;
-    page->tally[FAILED]++;
-    if (cli_report_ended(r->options, page->outside, NULL, page->doing, how, r->output.sink, &err) != CNN_OK)
-        table_put(stderr, "benchcnn: %s\n", err.message);
+    return cli_output_end(&r->output, r->sums->failed > 0  ? EXIT_FAILED
+                                      : r->sums->timed > 0 ? EXIT_HELD
+                                                           : EXIT_NOTHING);
 }
 
 int cmd_peaks(const cli_options *options, cnn_error *err)
@@ -166,16 +153,14 @@ int cmd_peaks(const cli_options *options, cnn_error *err)
         return cli_fail(err);
     }
     r->options = options;
+    r->sums = (bench_sums *)options->watch->kept;
+    r->watch = (ceiling_watch){.watch = options->watch, .sums = r->sums};
     int result = EXIT_FAILED;
     cnn_status status = cli_output_open(options, &r->output, err);
-    if (status == CNN_OK) status = cli_output_begin(&r->output, err);
-    if (status == CNN_OK) status = cli_report_lost(options, r->output.sink, err);
-    if (status == CNN_OK && !options->none_left && options->isolate) {
-        const isolate_job job = {.user = r, .limit_s = options->isolate_limit, .work = run_child, .lost = lost};
-        status = isolate_run(&job, &result, err);
-    } else if (status == CNN_OK && !options->none_left) {
-        result = run_here(r, NULL);
-    }
+    if (status == CNN_OK && !options->watch->begun) status = cli_output_begin(&r->output, err);
+    options->watch->begun = options->watch->begun || status == CNN_OK;
+    if (status == CNN_OK) status = cli_report_lost(options, r->output.sink, &r->sums->failed, err);
+    if (status == CNN_OK && !options->none_left) result = run_here(r);
     if (status != CNN_OK) result = cli_fail(err);
     cli_output_close(&r->output);
     bench_peaks_free(&r->peaks);

@@ -10,6 +10,40 @@
 
 enum { CONTENDERS_MAX = 128 };
 
+/* ---- Whose code is called, for the process that watches. */
+
+static void key_of(char key[2 * CNN_NAME_MAX + 16], const contender *c)
+{
+    snprintf(key, 2 * CNN_NAME_MAX + 16, "%s:%s%s", c->session->impl->name, c->algorithm.name,
+             c->tuned ? " (tuned)" : "");
+}
+
+static void take_in_hand(bench *b, const contender *c, const char *doing)
+{
+    char key[2 * CNN_NAME_MAX + 16];
+    if (!b->options->watch->on) return;
+    if (c) key_of(key, c);
+    watch_enter(b->options->watch, c ? key : NULL, doing);
+}
+
+void bench_in_hand(void *b, const contender *c) { take_in_hand(b, c, "timing it"); }
+
+/* Those that ended a run before this one, in this group, have failed. */
+static void mark_dead(const bench *b, contender *list, int count)
+{
+    cli_watch *w = b->options->watch;
+    for (int i = 0; i < count && w->number >= 0; i++) {
+        char key[2 * CNN_NAME_MAX + 16];
+        key_of(key, &list[i]);
+        const watch_death *died = watch_find(w, key, w->number);
+        if (!died) continue;
+        list[i].state = CONTENDER_FAILED;
+        snprintf(list[i].reason, sizeof list[i].reason, "%s", died->how);
+    }
+}
+
+/* ---- Contenders. */
+
 /* What the tuning file holds for the problem, or the default; nobody where the operation is not done at all. */
 static cnn_status add_tuned(bench *b, int i, const cnn_problem *problem, cnn_dir dir, contender *list, int *count,
                             cnn_error *err)
@@ -32,18 +66,19 @@ static cnn_status add_tuned(bench *b, int i, const cnn_problem *problem, cnn_dir
 static cnn_status gather_contenders(bench *b, const cnn_problem *problem, cnn_dir dir, contender *list, int *count,
                                     cnn_error *err)
 {
+    cli_watch *w = b->options->watch;
     cnn_algorithm algorithms[CONTENDERS_MAX];
     *count = 0;
     for (int i = 0; i < b->sessions.count; i++) {
         const cnn_session *session = &b->sessions.list[i];
         int found;
-        const char *how = bench_dead(b, session->impl);
-        if (how && *count < CONTENDERS_MAX) { /* of telling what it can do */
+        if (!watch_enter(w, session->impl->name, "asking it what it can do")) {
+            if (w->number < 0 || *count == CONTENDERS_MAX) continue;
             list[*count] = (contender){.session = session, .algorithm.name = "*", .state = CONTENDER_FAILED};
-            snprintf(list[(*count)++].reason, CNN_MESSAGE_MAX, "%s", how);
+            snprintf(list[(*count)++].reason, CNN_MESSAGE_MAX, "%s",
+                     watch_find(w, session->impl->name, w->number)->how);
+            continue;
         }
-        if (how) continue;
-        bench_enter(b, session->impl);
         cnn_status status = cnn_algorithms(session, problem, dir, algorithms, CONTENDERS_MAX, &found, err);
         if (status != CNN_OK) return status;
         for (int k = 0; k < found && *count < CONTENDERS_MAX; k++)
@@ -51,21 +86,22 @@ static cnn_status gather_contenders(bench *b, const cnn_problem *problem, cnn_di
                 list[(*count)++] = (contender){.session = session, .algorithm = algorithms[k], .watch = b->watches[i]};
         if (add_tuned(b, i, problem, dir, list, count, err) != CNN_OK) return err->status;
     }
-    bench_enter(b, NULL);
-    bench_mark_dead(b, list, *count);
+    watch_enter(w, NULL, NULL);
+    mark_dead(b, list, *count);
     return CNN_OK;
 }
 
 static void count_state(bench *b, contender_state state)
 {
-    *(state == CONTENDER_TIMED    ? &b->timed
-      : state == CONTENDER_WRONG  ? &b->wrong
-      : state == CONTENDER_FAILED ? &b->failed
-                                  : &b->unsupported) += 1;
+    bench_sums *s = b->sums;
+    *(state == CONTENDER_TIMED    ? &s->timed
+      : state == CONTENDER_WRONG  ? &s->wrong
+      : state == CONTENDER_FAILED ? &s->failed
+                                  : &s->unsupported) += 1;
 }
 
-/* Leaves those in the list that an earlier run did not get to; what it found of the others counts. */
-static void leave_out_done(bench *b, const cnn_problem *problem, cnn_dir dir, contender *list, int *count)
+/* Leaves those in the list that an earlier command did not get to; what it found of the others counts, if `mine`. */
+static void leave_out_done(bench *b, const cnn_problem *problem, cnn_dir dir, bool mine, contender *list, int *count)
 {
     const vf_case nothing = {.problem = *problem, .call.dir = dir};
     int left = 0;
@@ -73,11 +109,9 @@ static void leave_out_done(bench *b, const cnn_problem *problem, cnn_dir dir, co
         list[i].state = CONTENDER_FAILED; /* without figures: a record's identity */
         cnn_record *record = contender_record(&list[i], &nothing, &b->params, "");
         const char *state = resume_take(b->resume, record);
-        if (state) {
-            count_state(b, contender_state_of(state));
-            b->kept++;
-        } else
-            list[left++] = list[i];
+        if (state && mine) count_state(b, contender_state_of(state));
+        b->sums->kept += state && mine;
+        if (!state) list[left++] = list[i];
         record_free(record);
     }
     *count = left;
@@ -115,8 +149,8 @@ static void pass_over(bench *b, int p, cnn_dir dir, const char *text, const cnn_
     cli_progress_end(&b->progress);
     const bool large = err->status == CNN_OUT_OF_MEMORY || err->status == CNN_OVERFLOW;
     table_put(stderr, "%s %s %s: %s\n", large ? "REFUSED" : "FAILED", cnn_dir_name(dir), text, err->message);
-    *(large ? &b->unsupported : &b->failed) += 1;
-    if (large && p < b->problems.given && b->problems.refusal.status == CNN_OK) b->problems.refusal = *err;
+    *(large ? &b->sums->unsupported : &b->sums->failed) += 1;
+    if (large && p < b->problems.given && b->sums->refusal.status == CNN_OK) b->sums->refusal = *err;
 }
 
 cnn_status bench_run_group(bench *b, int p, const cnn_problem *problem, cnn_dir dir, cnn_error *err)
@@ -125,32 +159,33 @@ cnn_status bench_run_group(bench *b, int p, const cnn_problem *problem, cnn_dir 
     int count;
     vf_case pc;
     char text[CNN_PROBLEM_TEXT_MAX];
-    const bool mine = bench_take_group(b);
+    cli_watch *w = b->options->watch;
+    const bool mine = watch_take(w, b->number++);
     cnn_problem_format(problem, text);
     cli_progress_show(&b->progress, b->done, b->total, text);
     cnn_status status = gather_contenders(b, problem, dir, list, &count, err);
-    if (status == CNN_OK) leave_out_done(b, problem, dir, list, &count);
+    if (status == CNN_OK) leave_out_done(b, problem, dir, mine, list, &count);
     if (!mine) return status;
     if (status == CNN_OK && count == 0) {
-        bench_group_done(b);
+        watch_done(w);
         return CNN_OK;
     }
     if (status == CNN_OK) status = bench_make_case(b, problem, dir, &pc, err);
     if (status != CNN_OK) {
         pass_over(b, p, dir, text, err);
-        bench_enter(b, NULL);
-        bench_group_done(b);
+        watch_enter(w, NULL, NULL);
+        watch_done(w);
         return CNN_OK;
     }
     status = contest_run(list, count, &pc, &b->params, err);
     cli_progress_end(&b->progress);
     if (status == CNN_OK) status = report(b, list, count, &pc, err);
-    if (status == CNN_OK) bench_group_done(b);
+    if (status == CNN_OK) watch_done(w);
     for (int i = 0; i < count; i++) {
-        bench_in_hand(b, &list[i]);
+        take_in_hand(b, &list[i], "when all was timed, releasing it");
         contest_close(&list[i], 1);
     }
-    bench_in_hand(b, NULL);
+    watch_enter(w, NULL, NULL);
     vf_case_free(&pc);
     return status;
 }

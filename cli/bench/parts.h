@@ -4,7 +4,6 @@
 #define CLI_BENCH_PARTS_H
 
 #include "bench/measure/contest.h"
-#include "cli/process/isolate.h"
 #include "cli/tuned/tuned.h"
 #include "harness/record/resume.h"
 
@@ -18,6 +17,17 @@ typedef struct bench_list {
     int refused;       /* descriptors of files that this suite cannot do */
     cnn_error refusal; /* the first bad line, or --problem too large: the command ends with it, after the others */
 } bench_list;
+
+/* What all runs of the command have done (watch.kept). Ceilings are numbered, the same way in each run. */
+enum { BENCH_CEILINGS_MAX = 1024 };
+typedef struct bench_sums {
+    int64_t timed, wrong, failed, unsupported, kept; /* kept: of these, by an earlier command */
+    cnn_error refusal;                               /* of a --problem that was asked for by name */
+    int64_t ceilings_begun;
+    bool ceilings_done;
+    int n_ceilings;
+    bench_peak ceilings[BENCH_CEILINGS_MAX];
+} bench_sums;
 
 typedef struct bench {
     const cli_options *options;
@@ -33,25 +43,11 @@ typedef struct bench {
     record_sink *sink;
     resume *resume; /* bench: what an earlier run of the same command left */
     cli_progress progress;
-    isolate_page *page;                          /* NULL: not isolated */
-    int64_t number;                              /* of the next group */
-    unsigned marks;                              /* of all figures shown */
-    int timed, wrong, failed, unsupported, kept; /* kept: of these, by an earlier run */
-    double done, total;                          /* groups: problem, direction, type */
+    bench_sums *sums;
+    int64_t number;     /* of the next group */
+    unsigned marks;     /* of all figures shown */
+    double done, total; /* groups: problem, direction, type */
 } bench;
-
-/* isolate.c: a group (problem, direction, type) of which some died is run again by the next process, without
- * them. Take: false: an earlier process had it, with all that came of it. Mark: those that died of it have failed.
- * Enter: from here on the implementation is in hand; NULL: nobody. Done: recorded. */
-bool bench_take_group(bench *b);
-void bench_mark_dead(const bench *b, contender *list, int count);
-const char *bench_dead(const bench *b, const cnn_impl *impl);
-void bench_enter(bench *b, const cnn_impl *impl);
-void bench_group_done(bench *b);
-void bench_take_counts(bench *b); /* of all processes so far */
-void bench_in_hand(void *b, const contender *c);
-/* Runs work(b) in processes, one after the other. */
-cnn_status bench_isolated(bench *b, int (*work)(bench *b), int *exit_status, cnn_error *err);
 
 /* problems.c: how long and how, into b->params; warm_up: unless --warm-up says otherwise. */
 cnn_status bench_read_params(bench *b, double warm_up, cnn_error *err);
@@ -59,7 +55,9 @@ cnn_status bench_read_params(bench *b, double warm_up, cnn_error *err);
 cnn_status bench_gather_problems(bench *b, cnn_error *err);
 /* Whether anybody does any of it: asked before ceilings are measured, for nobody. If not, says so. */
 bool bench_anybody(const bench *b);
-/* group.c: times, shows and records what is chosen for a problem. `p` counts the problems; *problem is it, in one
+/* group.c: for measure_params.in_hand, whose user is the bench. */
+void bench_in_hand(void *b, const contender *c);
+/* Times, shows and records what is chosen for a problem. `p` counts the problems; *problem is it, in one
  * of the types. */
 cnn_status bench_run_group(bench *b, int p, const cnn_problem *problem, cnn_dir dir, cnn_error *err);
 /* The data and the reference's results, made by every core before anything is timed. */
@@ -70,10 +68,10 @@ void bench_time_text(double seconds, char *text, size_t size);
 void bench_repro(const bench *b, const contender *c, const vf_case *pc, char line[REPRO_MAX]);
 void bench_print(const bench *b, const contender *list, int count, const vf_case *pc);
 
-/* With --isolate: ceilings are numbered, the same way in each process, so that none is measured twice. */
 typedef struct ceiling_watch {
-    isolate_page *page; /* NULL: not isolated */
-    int64_t number;     /* of the next one */
+    cli_watch *watch;
+    bench_sums *sums;
+    int64_t number; /* of the next one */
 } ceiling_watch;
 
 /* ceilings.c: for peak_plan.enter, whose user is a ceiling_watch. */

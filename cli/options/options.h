@@ -44,8 +44,8 @@ cnn_status cli_check_args(const cli_options *options, cnn_error *err);
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err);
 /* Loads the plug-ins, in a process that is watched (options->watch), and checks the knob settings. */
 cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err);
-/* plugins.c, for cli_load: into `registry`; with --isolate those that do not survive a trial go to options->lost, and
- * --impl and --set lose their names. */
+/* plugins.c, for cli_load: into `registry`; --impl and --set lose the names of those that ended a run before this one
+ * while they were loaded. */
 cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err);
 /* option_rules.c: which options need another, and which contradict each other. */
 cnn_status cli_check_rules(const cli_options *options, cnn_error *err);

@@ -45,7 +45,7 @@ bool child_said(const child_word *word, pid_t pid, int ended)
 void child_how(int ended, char *how, size_t size)
 {
     if (WIFSIGNALED(ended))
-        snprintf(how, size, "was ended by signal %d (%s)", WTERMSIG(ended), strsignal(WTERMSIG(ended)));
+        snprintf(how, size, "its process was ended by signal %d (%s)", WTERMSIG(ended), strsignal(WTERMSIG(ended)));
     else
-        snprintf(how, size, "ended itself, with status %d", WEXITSTATUS(ended));
+        snprintf(how, size, "it ended its process itself, with status %d", WEXITSTATUS(ended));
 }

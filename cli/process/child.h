@@ -21,7 +21,8 @@ typedef _Atomic uint64_t child_word;
 _Noreturn void child_end(child_word *word, int status);
 /* In the parent, with what waitpid() gave: whether the child ran to its end, and ended with the status that it said. */
 bool child_said(const child_word *word, pid_t pid, int ended);
-/* How it ended, in words: "was ended by signal 11 (...)", "ended itself, with status 0". */
+/* How it ended, in words: "its process was ended by signal 11 (...)", "it ended its process itself, with status
+ * 0". */
 void child_how(int ended, char *how, size_t size);
 
 #endif

@@ -102,11 +102,10 @@ static void describe_death(int status, unsigned seconds, crew_message *message)
     message->result = CREW_DIED;
     o->state = VERIFY_FAILED;
     snprintf(o->check, sizeof o->check, "survival");
-    const int at = snprintf(o->reason, sizeof o->reason, "the process ");
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        snprintf(o->reason, sizeof o->reason, "did not finish in %u s", seconds);
+        snprintf(o->reason, sizeof o->reason, "it did not finish in %u s", seconds);
     else
-        child_how(status, o->reason + at, sizeof o->reason - (size_t)at);
+        child_how(status, o->reason, sizeof o->reason);
 }
 
 /* The next message of this worker that has come. What a kernel may have written over is no index and no text yet. */

@@ -3,6 +3,7 @@
 #include "watch.h"
 
 #include "cli/cli.h"
+#include "harness/base/clock.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,9 +15,50 @@
 #endif
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- In the run. */
+
+/* In hand, from now on, is whoever `key` names. */
+static void start_clock(cli_watch *w)
+{
+    if (getpid() != atomic_load(&w->owner)) _exit(EXIT_FAILED);
+    atomic_store(&w->began, w->key[0] != '\0' ? cnn_now() : 0.0);
+}
+
+bool watch_take(cli_watch *w, int64_t number)
+{
+    if (!w->on) return true;
+    if (number < w->done) return false;
+    w->number = number;
+    start_clock(w);
+    return true;
+}
+
+void watch_done(cli_watch *w)
+{
+    if (!w->on) return;
+    start_clock(w); /* a copy that a kernel forked ends here, uncounted */
+    w->done = w->number + 1;
+    w->number = -1;
+}
+
+bool watch_enter(cli_watch *w, const char *key, const char *doing)
+{
+    if (!w->on) return true;
+    snprintf(w->key, sizeof w->key, "%s", key != NULL ? key : "");
+    snprintf(w->doing, sizeof w->doing, "%s", key != NULL ? doing : "");
+    start_clock(w);
+    return key == NULL || watch_find(w, key, w->number) == NULL;
+}
+
+watch_death *watch_find(cli_watch *w, const char *key, int64_t number)
+{
+    for (int i = 0; i < w->n_deaths; i++)
+        if (w->deaths[i].number == number && (key == NULL || strcmp(w->deaths[i].key, key) == 0)) return &w->deaths[i];
+    return NULL;
+}
 
 /* A kernel may fork, end its process and leave the copy to go on as the run: the copy ends with its parent. */
 static pid_t forking;
@@ -60,81 +102,157 @@ static void stop_alike(pid_t pid, int signal_number)
     (void)kill(pid, SIGCONT);
 }
 
-static int wait_for(pid_t pid)
+/* *hung: it was ended here, since what is in hand took too long; the run itself may block every signal but this one. */
+static int wait_for(cli_watch *w, pid_t pid, bool *hung)
 {
+    const struct timespec pause = {.tv_nsec = 10000000};
     int status;
-    for (;;) {
-        const pid_t got = waitpid(pid, &status, WUNTRACED);
+    for (*hung = false;;) {
+        const pid_t got = waitpid(pid, &status, WUNTRACED | (w->limit_s > 0 ? WNOHANG : 0));
+        const double began = atomic_load(&w->began);
         if (got < 0 && errno != EINTR) return -1;
         if (got == pid && !WIFSTOPPED(status)) return status;
-        if (got == pid) stop_alike(pid, WSTOPSIG(status));
+        if (got == pid) {
+            stop_alike(pid, WSTOPSIG(status));
+            if (began > 0) atomic_store(&w->began, cnn_now());
+        } else if (w->limit_s > 0) {
+            if (began > 0 && cnn_now() - began > (double)w->limit_s) *hung = kill(pid, SIGKILL) == 0;
+            nanosleep(&pause, NULL);
+        }
     }
 }
 
-/* From outside, or since nobody reads what is written: nothing that a plug-in is to be named for. */
-static bool is_usual(int signal_number)
+/* From outside, or since nobody reads what is written: nothing that a plug-in is to be named for. With --isolate a
+ * kernel that sends it to itself is a failure like others. */
+static bool is_usual(const cli_watch *w, int signal_number)
 {
     static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    if (w->limit_s > 0 && signal_number != SIGPIPE && !cli_interrupted()) return false;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (usual[i] == signal_number) return true;
     return false;
 }
 
-static int end_alike(watch *w, pid_t pid, int ended)
+/* A death in a case that is done since then is told, and nobody asks for it any more; nor for the same one again. */
+static watch_death *room_for_death(cli_watch *w)
+{
+    for (int i = 0; i < w->n_deaths; i++) {
+        watch_death *d = &w->deaths[i];
+        const bool same = strcmp(d->key, w->key) == 0 && strcmp(d->doing, w->doing) == 0;
+        if (d->number >= 0 ? d->number < w->done : w->number < 0 && same) return d;
+    }
+    return w->n_deaths < WATCH_DEATHS_MAX ? &w->deaths[w->n_deaths++] : NULL;
+}
+
+/* Whether another run can go on, without what was in hand. */
+static bool note_death(cli_watch *w, int ended, bool hung)
+{
+    watch_death *d = w->limit_s > 0 && w->key[0] != '\0' ? room_for_death(w) : NULL;
+    if (d == NULL) return false;
+    *d = (watch_death){.number = w->number, .next = w->next};
+    memcpy(d->key, w->key, sizeof d->key);
+    memcpy(d->doing, w->doing, sizeof d->doing);
+    if (hung)
+        snprintf(d->how, sizeof d->how, "it did not finish in %lld s (--isolate-limit)", (long long)w->limit_s);
+    else
+        child_how(ended, d->how, sizeof d->how);
+    return true;
+}
+
+static int tell_end(cli_watch *w, int ended)
 {
     char how[128];
-    const char *hint = w->isolated ? "" : "; verify, bench and peaks with --isolate tell in which case, and go on";
-    if (child_said(&w->word, pid, ended)) return WEXITSTATUS(ended);
-    if (WIFSIGNALED(ended) && is_usual(WTERMSIG(ended))) {
-        set_handler(WTERMSIG(ended), SIG_DFL);
-        raise(WTERMSIG(ended));
-    }
+    const char *hint = w->limit_s > 0 ? "" : "; with --isolate it is told in which case, and the run goes on";
     child_how(ended, how, sizeof how);
     w->loaded[sizeof w->loaded - 1] = '\0';
-    if (WIFSIGNALED(ended))
-        fprintf(stderr, "benchcnn: a crash, with plug-ins loaded (%s): the process %s%s\n", w->loaded, how, hint);
+    if (w->loaded[0] == '\0')
+        fprintf(stderr, "benchcnn: outside of any implementation's code: %s\n", how);
+    else if (WIFSIGNALED(ended))
+        fprintf(stderr, "benchcnn: a crash, with plug-ins loaded (%s): %s%s\n", w->loaded, how, hint);
     else
         fprintf(stderr,
-                "benchcnn: a plug-in (%s) ended the process, in the middle of the command: it %s, and never said that "
+                "benchcnn: a plug-in (%s) ended the process, in the middle of the command: %s, and never said that "
                 "the command ran to its end%s\n",
                 w->loaded, how, hint);
     return EXIT_FAILED;
 }
 
-cnn_status watch_begin(watch **shared, cnn_error *err)
+/* Waits for one run. False: it is the last, and *status is what to end with. */
+static bool another_follows(cli_watch *w, pid_t pid, int *status)
 {
-    watch *w = mmap(NULL, sizeof *w, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (w == MAP_FAILED) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with a child process");
-    cli_share_interrupt(&w->interrupted);
-    const pid_t pid = child_fork();
-    if (pid < 0) return CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
-    if (pid == 0) {
-        *shared = w;
-        (void)pthread_atfork(before_fork, NULL, end_with_parent);
-        return CNN_OK;
-    }
-    watched = pid;
-    cli_catch_interrupt();
-    set_handler(SIGTSTP, hand_on);
-    set_handler(SIGCONT, hand_on);
-    const int ended = wait_for(pid);
+    bool hung;
+    const int ended = wait_for(w, pid, &hung);
+    *status = EXIT_FAILED;
     if (ended == -1) {
-        CNN_FAIL(err, CNN_INTERNAL, "waiting for a child process: %s", strerror(errno));
-        _exit(cli_fail(err));
+        fprintf(stderr, "benchcnn: waiting for a child process: %s\n", strerror(errno));
+        return false;
     }
-    _exit(end_alike(w, pid, ended));
+    if (child_said(&w->word, pid, ended)) {
+        *status = WEXITSTATUS(ended);
+        return false;
+    }
+    if (!hung && WIFSIGNALED(ended) && is_usual(w, WTERMSIG(ended))) {
+        set_handler(WTERMSIG(ended), SIG_DFL);
+        raise(WTERMSIG(ended));
+    }
+    if (note_death(w, ended, hung)) return true;
+    *status = tell_end(w, ended);
+    return false;
 }
 
-cnn_status watch_apart(cnn_status (*work)(void *user, watch *shared, cnn_error *err), void *user, cnn_error *err)
+static pid_t start_run(cli_watch *w)
+{
+    atomic_store(&w->word, 0);
+    atomic_store(&w->began, 0.0);
+    w->key[0] = w->loaded[0] = '\0';
+    w->number = -1;
+    w->next = 0;
+    const pid_t pid = child_fork();
+    if (pid == 0) atomic_store(&w->owner, getpid());
+    return pid;
+}
+
+cnn_status watch_new(cli_watch **result, cnn_error *err)
+{
+    *result = mmap(NULL, sizeof **result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (*result != MAP_FAILED) return CNN_OK;
+    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with a child process");
+}
+
+cnn_status watch_begin(cli_watch *w, int64_t limit_s, cnn_error *err)
+{
+    int status = EXIT_FAILED;
+    cli_share_interrupt(&w->interrupted);
+    w->limit_s = limit_s;
+    w->on = true;
+    for (bool more = true; more;) {
+        const pid_t pid = start_run(w);
+        if (pid < 0) return CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
+        if (pid == 0) {
+            set_handler(SIGTSTP, SIG_DFL); /* as they were before the first run */
+            set_handler(SIGCONT, SIG_DFL);
+            (void)pthread_atfork(before_fork, NULL, end_with_parent);
+            return CNN_OK;
+        }
+        watched = pid;
+        cli_catch_interrupt();
+        set_handler(SIGTSTP, hand_on);
+        set_handler(SIGCONT, hand_on);
+        more = another_follows(w, pid, &status);
+    }
+    _exit(status);
+}
+
+cnn_status watch_apart(cnn_status (*work)(void *user, cli_watch *w, cnn_error *err), void *user, cnn_error *err)
 {
     int ended = 0;
-    watch *w = NULL;
-    cnn_error *said = mmap(NULL, sizeof *said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (said == MAP_FAILED) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with a child process");
+    cli_watch *w;
+    if (watch_new(&w, err) != CNN_OK) return err->status;
+    cnn_error *said = (cnn_error *)w->kept;
     const pid_t pid = child_fork();
     if (pid == 0) {
-        if (watch_begin(&w, said) != CNN_OK) _exit(cli_fail(said));
-        if (work(user, w, said) == CNN_OK) said->status = CNN_OK;
+        if (watch_begin(w, 0, said) != CNN_OK) _exit(cli_fail(said));
+        said->status = work(user, w, said);
         child_end(&w->word, EXIT_HELD);
     }
     while (pid > 0 && waitpid(pid, &ended, 0) != pid) {}
@@ -143,6 +261,6 @@ cnn_status watch_apart(cnn_status (*work)(void *user, watch *shared, cnn_error *
         CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
     else if (!WIFEXITED(ended) || WEXITSTATUS(ended) != EXIT_HELD)
         CNN_FAIL(err, CNN_INTERNAL, "loading its plug-ins failed, see above");
-    munmap(said, sizeof *said);
+    munmap(w, sizeof *w);
     return err->status;
 }

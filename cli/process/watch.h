@@ -1,21 +1,56 @@
-/* watch.h: a run that loads foreign code is watched by a process that does not. */
+/* watch.h: a command that calls foreign code runs in a process of its own (the run); another, which loads nothing,
+ * waits for it. Without --isolate, a run that ends before its time ends the command, which says so. With it another run
+ * follows, which knows of whom the ones before it died: it tells, leaves out what died and goes on behind it.
+ *
+ * Every run goes through the same list of cases, so a case is known by its number. What it has done and counted so far,
+ * and whose code it is about to call, it keeps in memory that all of them share. */
 #ifndef CLI_PROCESS_WATCH_H
 #define CLI_PROCESS_WATCH_H
 
 #include "child.h"
 #include "harness/cnn.h"
 
-/* What the two share. */
-typedef struct watch {
-    child_word word;        /* the run's last: its exit status counts with it alone */
-    atomic_int interrupted; /* Ctrl-C, whichever of them it reached */
-    char loaded[512];       /* the plug-ins so far, by name and file */
-    bool isolated;          /* --isolate, which tells more of each end, is given */
-} watch;
+enum { WATCH_KEY_MAX = 512, WATCH_DOING_MAX = 96, WATCH_HOW_MAX = 256, WATCH_DEATHS_MAX = 192, WATCH_KEPT = 1 << 24 };
 
-/* Goes on in a child process; the parent waits for it, and ends as it did. */
-cnn_status watch_begin(watch **shared, cnn_error *err);
-/* work(user, watch, err) in a process of its own that is watched; what it returns, and its error. */
-cnn_status watch_apart(cnn_status (*work)(void *user, watch *shared, cnn_error *err), void *user, cnn_error *err);
+typedef struct watch_death {
+    char key[WATCH_KEY_MAX], doing[WATCH_DOING_MAX]; /* whose code was called, and what for */
+    char how[WATCH_HOW_MAX];                         /* "its process was ended by signal 11 (...)" */
+    int64_t number;                                  /* the case that it ended; -1: outside of any */
+    int64_t next;                                    /* of one outside: where cases go on without it */
+    bool told;                                       /* the caller's */
+} watch_death;
+
+typedef struct cli_watch {
+    bool on;                /* off: there is one process, which does and notes nothing of all this */
+    child_word word;        /* the run's last: its exit status counts with it alone */
+    atomic_int interrupted; /* Ctrl-C, whichever process it reached */
+    char loaded[512];       /* the plug-ins so far, by name and file */
+    int64_t limit_s;        /* --isolate: what is in hand for longer is ended; 0: no other run follows */
+    bool begun;             /* the caller's: a run before this one wrote what stands before all cases */
+    _Atomic pid_t owner;    /* who may write here: no copy of the run that a kernel forked */
+    _Atomic double began;   /* cnn_now() when what is in hand did; 0: nothing is */
+    char key[WATCH_KEY_MAX], doing[WATCH_DOING_MAX];
+    int64_t number; /* the case in hand, or -1 */
+    int64_t done;   /* cases 0 .. done-1 are */
+    int64_t next;   /* the caller's: for a death outside of cases */
+    int n_deaths;
+    watch_death deaths[WATCH_DEATHS_MAX];
+    _Alignas(16) unsigned char kept[WATCH_KEPT]; /* the command's, zeros at first; what nobody touches costs nothing */
+} cli_watch;
+
+cnn_status watch_new(cli_watch **result, cnn_error *err);
+/* Goes on in a child process; this one waits for it, and ends as it did. The process must have no threads yet. */
+cnn_status watch_begin(cli_watch *w, int64_t limit_s, cnn_error *err);
+/* work(user, w, err) in a process of its own that is watched; what it returns, and its error. */
+cnn_status watch_apart(cnn_status (*work)(void *user, cli_watch *w, cnn_error *err), void *user, cnn_error *err);
+
+/* In the run. Take, done: around every case, in order; take: false: a run before this one did it. */
+bool watch_take(cli_watch *w, int64_t number);
+void watch_done(cli_watch *w);
+/* From here on this implementation's code (or a part of it that can be left out alone) is called; NULL: nobody's.
+ * `doing`: "opening it". False: it died there, in this case or outside of any: leave it out. */
+bool watch_enter(cli_watch *w, const char *key, const char *doing);
+/* Who died in this case (-1: outside of any), or NULL; key NULL: whoever. */
+watch_death *watch_find(cli_watch *w, const char *key, int64_t number);
 
 #endif

@@ -92,7 +92,7 @@ static cnn_status check_network(const cli_options *o, cnn_error *err)
     return status;
 }
 
-static cnn_status check_loaded(void *user, watch *shared, cnn_error *err)
+static cnn_status check_loaded(void *user, cli_watch *shared, cnn_error *err)
 {
     cli_options *o = user;
     cnn_registry registry = {.n_plugins = 0};

@@ -191,7 +191,11 @@ static int sweep_operations(const cli_options *options, const sweep_axes *axes, 
         CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a sweep");
         return cli_fail(err);
     }
-    *s = (sweep){.b.options = options, .axes = *axes, .axes_text = options->words.items[0], .start = cnn_now()};
+    *s = (sweep){.b.options = options,
+                 .b.sums = (bench_sums *)options->watch->kept,
+                 .axes = *axes,
+                 .axes_text = options->words.items[0],
+                 .start = cnn_now()};
     cnn_status status = set_up(s, err);
     if (status == CNN_OK) status = run_all(s, err);
     cli_progress_end(&s->b.progress);

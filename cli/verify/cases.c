@@ -17,24 +17,27 @@ cnn_status verify_stop_if_interrupted(cnn_error *err)
                     "interrupted; what was finished is recorded, and the same command with --out goes on from there");
 }
 
-/* False: an earlier run, or with --isolate a process before this one, had it. */
-static bool take_case(verification *v, const report_case *now)
-{
-    const int64_t number = v->number++;
-    if (v->page != NULL) v->page->next = v->number;
-    if (number < resume_cases(v->report.resume) || !isolate_take(v->page, number)) return false;
-    if (now != NULL) report_begin(&v->report, now);
-    if (now != NULL && v->page != NULL) report_describe(&v->report, v->page);
-    return true;
-}
-
 /* state NULL: it was interrupted. */
 static void end_case(verification *v, const char *state)
 {
-    if (v->page != NULL) isolate_in_case(v->page, true); /* a copy that a kernel forked ends here, uncounted */
+    watch_done(v->options->watch);
     if (state != NULL) report_done(&v->report, v->number - 1, state);
-    if (v->page != NULL) report_keep(&v->report, v->page);
-    isolate_done(v->page);
+}
+
+/* False: there is nothing to do. An earlier run had it, or died of it, which is told here. */
+static bool take_case(verification *v, const report_case *now)
+{
+    cli_watch *w = v->options->watch;
+    const int64_t number = v->number++;
+    w->next = v->number;
+    if (number < resume_cases(v->report.resume) || !watch_take(w, number)) return false;
+    if (now == NULL) return true;
+    report_begin(&v->report, now);
+    const watch_death *died = watch_find(w, NULL, number);
+    if (died == NULL) return true;
+    report_died(&v->report, died->how);
+    end_case(v, verify_state_name(VERIFY_FAILED));
+    return false;
 }
 
 /* One that was asked for by name is bad input; another is passed over, and that is said. */
@@ -194,14 +197,15 @@ static void enter_session(verification *v, int session)
 {
     const int64_t behind = cli_sessions_behind(&v->sessions, session);
     if (v->number < behind) v->number = behind;
-    if (v->page != NULL) v->page->next = v->number;
-    isolate_enter(v->page, v->sessions.list[session].impl->name, "opening or closing it, or asking what it can do");
+    v->options->watch->next = v->number;
+    watch_enter(v->options->watch, v->sessions.list[session].impl->name,
+                "opening or closing it, or asking what it can do");
 }
 
 static void leave_session(verification *v)
 {
-    isolate_enter(v->page, NULL, NULL);
-    if (v->page != NULL) v->page->next = 0; /* when all is closed, nothing comes behind */
+    watch_enter(v->options->watch, NULL, NULL);
+    v->options->watch->next = 0; /* when all is closed, nothing comes behind */
 }
 
 cnn_status verify_all(verification *v, problem_list *list, cnn_error *err)

@@ -30,7 +30,7 @@ static void explain_nothing(const verification *v)
 {
     const cli_options *o = v->options;
     for (int state = 0; state <= VERIFY_FAILED; state++)
-        if (v->report.cases[state] > 0) return;
+        if (v->report.sums->cases[state] > 0) return;
     const char *impl = o->impl != NULL ? o->impl : "all";
     if (o->net != NULL)
         fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for convolutions\n", impl);
@@ -79,56 +79,32 @@ static void keep_memory(void)
 #endif
 }
 
-/* All of it, in this process; with a page, what an earlier one left. */
-static int verify_here(verification *v, isolate_page *page, cnn_error *err)
+/* With --isolate, more than one run may do it, each behind the one before. */
+static int run_verify(verification *v, cnn_error *err)
 {
+    cli_watch *w = v->options->watch;
+    verify_report *r = &v->report;
     problem_list list = {0};
     int exit_status = EXIT_HELD;
-    v->page = page;
-    v->sessions.page = page;
-    if (page != NULL && page->child > 0) report_resume(&v->report, page);
-    if (page != NULL && page->child == 0) report_keep(&v->report, page); /* what the parent counted already */
     cnn_status status = set_up(v, err);
-    if (status != CNN_OK) return cli_fail(err);
-    const bool begun = page != NULL && page->started;
-    if (page != NULL) page->started = true;
-    if (!begun) status = resume_begin(v->report.resume, v->report.sink, err);
-    if (status == CNN_OK && v->sessions.count > 0 && (page == NULL || page->begun == 0))
-        status = cli_sessions_environment(&v->sessions, 0, v->options->command_line, v->report.sink, err);
+    if (status == CNN_OK && !w->begun) {
+        report_add_earlier(r);
+        status = resume_begin(r->resume, r->sink, err);
+        if (status == CNN_OK && v->sessions.count > 0)
+            status = cli_sessions_environment(&v->sessions, 0, v->options->command_line, r->sink, err);
+    }
+    w->begun = w->begun || status == CNN_OK;
     cli_progress_start(&v->progress, "verify", v->options->quiet);
     if (status == CNN_OK) status = verify_all(v, &list, err);
     cli_progress_end(&v->progress);
     if (status == CNN_OK) status = verify_stop_if_interrupted(err);
     cli_tuned_close(v->tuned); /* before the end is told: one may end its process here, too */
     cli_sessions_close(&v->sessions);
-    if (status == CNN_OK || status == CNN_INTERRUPTED) report_add_earlier(&v->report);
-    if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(&v->report);
+    if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(r);
     if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(v);
-    if (status == CNN_OK) status = resume_end(v->report.resume, v->report.sink, exit_status, err);
-    if (status != CNN_OK) exit_status = cli_fail(err);
-    report_free(&v->report);
+    if (status == CNN_OK) status = resume_end(r->resume, r->sink, exit_status, err);
     free(list.items);
-    return exit_status;
-}
-
-static int verify_child(void *user, isolate_page *page)
-{
-    cnn_error err;
-    return verify_here(user, page, &err);
-}
-
-static void verify_died(void *user, isolate_page *page, const char *how)
-{
-    verification *v = user;
-    report_died(&v->report, page, how);
-    report_done(&v->report, page->begun - 1, verify_state_name(VERIFY_FAILED));
-}
-
-/* Its cases that are yet to be run are not; those of the others are. */
-static void verify_lost(void *user, isolate_page *page, const char *how)
-{
-    verification *v = user;
-    report_lost(&v->report, page, how);
+    return status == CNN_OK ? exit_status : cli_fail(err);
 }
 
 /* Tuned choices are those of problems: not of a network as a whole, nor of random ones. */
@@ -155,29 +131,24 @@ cnn_status args_verify(const cli_options *o, cnn_error *err)
 int cmd_verify(const cli_options *options, cnn_error *err)
 {
     static verification v; /* large: kept off the stack */
+    _Static_assert(sizeof(verify_sums) <= WATCH_KEPT, "the runs of a command share its sums");
     int exit_status = EXIT_HELD;
+    cli_watch *w = options->watch;
     if (options->n_lost > 0 && options->fuzz > 0) {
-        CNN_FAIL(err, CNN_DEVICE, "plug-in %.200s: %s", options->lost[0].plugin, options->lost[0].how);
+        CNN_FAIL(err, CNN_DEVICE, "plug-in %.200s: %s", w->deaths[0].key, w->deaths[0].how);
         return cli_fail(err);
     }
     keep_memory();
     if (options->fuzz > 0) return verify_fuzz(options, err);
-    v = (verification){.options = options, .report = {.options = options}};
+    verify_sums *sums = (verify_sums *)w->kept;
+    v = (verification){.options = options, .report = {.options = options, .sums = sums}};
     cnn_status status = cli_sink_open(options->out, options->json, &v.report.sink, err);
     /* cases are numbered over all implementations: where one is missing, no earlier run's numbers hold */
     const resume_run run = {options->n_lost > 0 ? NULL : options->out, options->command_line, options->plugin.items,
                             options->plugin.count};
     if (status == CNN_OK) status = resume_open(&run, &v.report.resume, err);
-    if (status == CNN_OK) status = cli_report_lost(options, v.report.sink, err);
-    v.report.cases[VERIFY_FAILED] = options->n_lost;
-    if (status == CNN_OK && options->none_left) {
-        exit_status = report_summary(&v.report);
-    } else if (status == CNN_OK && options->isolate) {
-        const isolate_job job = {&v, options->isolate_limit, verify_child, verify_died, verify_lost};
-        status = isolate_run(&job, &exit_status, err);
-    } else if (status == CNN_OK) {
-        exit_status = verify_here(&v, NULL, err);
-    }
+    if (status == CNN_OK) status = cli_report_lost(options, v.report.sink, &sums->cases[VERIFY_FAILED], err);
+    if (status == CNN_OK) exit_status = options->none_left ? report_summary(&v.report) : run_verify(&v, err);
     record_sink_close(v.report.sink);
     resume_close(v.report.resume);
     return status == CNN_OK ? exit_status : cli_fail(err);

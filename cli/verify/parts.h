@@ -3,7 +3,6 @@
 #ifndef CLI_VERIFY_PARTS_H
 #define CLI_VERIFY_PARTS_H
 
-#include "cli/process/isolate.h"
 #include "cli/tuned/tuned.h"
 #include "problems.h"
 #include "report.h"
@@ -18,7 +17,6 @@ typedef struct verification {
     verify_report report;
     cli_progress progress;
     double done, total; /* problems */
-    isolate_page *page; /* NULL: not isolated */
     int64_t number;     /* of the next case */
 } verification;
 

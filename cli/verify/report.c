@@ -37,7 +37,6 @@ void report_begin(verify_report *r, const report_case *now)
         r->remarks[0] = r->dumped[0] = '\0';
     r->budget_used = 0.0;
     r->located = r->left = false;
-    if (r->table == NULL) r->table = verify_table_new();
 }
 
 /* What the determinism check was asked with --determinism. */
@@ -116,20 +115,20 @@ void report_result(void *user, const verify_result *v)
         cnn_append(r->failures, sizeof r->failures, "    %s %s: %s\n", v->check, verify_state_name(v->state),
                    v->reason);
         if (v->worst[0] != '\0') cnn_append(r->failures, sizeof r->failures, "      %s\n", v->worst);
-        if (!r->located && r->cases[VERIFY_FAILED] < DETAILED)
+        if (!r->located && r->sums->cases[VERIFY_FAILED] < DETAILED)
             cnn_append(r->failures, sizeof r->failures, "%s", v->where);
         r->located = r->located || v->where[0] != '\0';
     }
-    verify_table_add(r->table, v, r->now.what);
+    verify_table_add(&r->sums->table, v, r->now.what);
     record_result(r, v);
 }
 
 void report_end(verify_report *r)
 {
-    r->cases[r->state]++;
+    r->sums->cases[r->state]++;
     if (r->left || r->state >= VERIFY_PASSED)
-        verify_reasons_share(&r->reasons, r->now.session->impl->name, r->state >= VERIFY_PASSED);
-    if (r->state == VERIFY_UNSUPPORTED) verify_reasons_count(&r->reasons, r->reason);
+        verify_reasons_share(&r->sums->reasons, r->now.session->impl->name, r->state >= VERIFY_PASSED);
+    if (r->state == VERIFY_UNSUPPORTED) verify_reasons_count(&r->sums->reasons, r->reason);
     report_print(r);
 }
 
@@ -148,10 +147,10 @@ static void record_refused(verify_report *r, cnn_op op, const report_case *now, 
 
 void report_refused(verify_report *r, cnn_op op, const report_case *now, verify_state state, const char *reason)
 {
-    r->cases[state]++;
-    if (state == VERIFY_UNSUPPORTED) verify_reasons_count(&r->reasons, reason);
+    r->sums->cases[state]++;
+    if (state == VERIFY_UNSUPPORTED) verify_reasons_count(&r->sums->reasons, reason);
     if (now->session != NULL && now->session->impl->memory != NULL) /* it says itself how much memory it has */
-        verify_reasons_share(&r->reasons, now->session->impl->name, false);
+        verify_reasons_share(&r->sums->reasons, now->session->impl->name, false);
     if (report_shows(r, state))
         table_print(12, "%-11s %s %s: %s\n", verify_state_name(state), cnn_op_name(op), now->what, reason);
     record_refused(r, op, now, verify_state_name(state), reason);
@@ -160,7 +159,7 @@ void report_refused(verify_report *r, cnn_op op, const report_case *now, verify_
 void report_malformed(verify_report *r, cnn_op op, const char *text, const char *reason)
 {
     const report_case now = {.what = text};
-    r->malformed++;
+    r->sums->malformed++;
     fflush(stdout);
     table_put(stderr, "benchcnn: %s\n", reason);
     record_refused(r, op, &now, REFUSED, reason);
@@ -168,88 +167,39 @@ void report_malformed(verify_report *r, cnn_op op, const char *text, const char 
 
 int report_summary(verify_report *r)
 {
-    int64_t bad = r->cases[VERIFY_FAILED] + r->cases[VERIFY_MISTRUSTED], ran = bad + r->cases[VERIFY_PASSED];
+    int64_t bad = r->sums->cases[VERIFY_FAILED] + r->sums->cases[VERIFY_MISTRUSTED],
+            ran = bad + r->sums->cases[VERIFY_PASSED];
     FILE *to = r->options->json ? stderr : stdout;
-    verify_table_bits(r->table, to);
-    verify_table_precisions(r->table, to);
-    if (!r->options->json) verify_reasons_print(&r->reasons);
-    if (r->cases[VERIFY_FAILED] > DETAILED)
+    if (r->sums->earlier > 0)
+        fprintf(to, "%lld cases were finished before, and stand in %s alone\n", (long long)r->sums->earlier,
+                r->options->out);
+    verify_table_bits(&r->sums->table, to);
+    verify_table_precisions(&r->sums->table, to);
+    if (!r->options->json) verify_reasons_print(&r->sums->reasons);
+    if (r->sums->cases[VERIFY_FAILED] > DETAILED)
         fprintf(to, "where errors lie is shown for the first %d failures\n", DETAILED);
-    fprintf(to, "%lld cases:", (long long)(ran + r->cases[VERIFY_SKIPPED] + r->cases[VERIFY_UNSUPPORTED]));
+    fprintf(to, "%lld cases:", (long long)(ran + r->sums->cases[VERIFY_SKIPPED] + r->sums->cases[VERIFY_UNSUPPORTED]));
     for (int state = VERIFY_FAILED; state >= 0; state--)
-        if (r->cases[state] > 0 || state == VERIFY_PASSED || state == VERIFY_FAILED)
-            fprintf(to, " %lld %s", (long long)r->cases[state], verify_state_name((verify_state)state));
-    if (r->malformed > 0) fprintf(to, ", %lld refused", (long long)r->malformed);
+        if (r->sums->cases[state] > 0 || state == VERIFY_PASSED || state == VERIFY_FAILED)
+            fprintf(to, " %lld %s", (long long)r->sums->cases[state], verify_state_name((verify_state)state));
+    if (r->sums->malformed > 0) fprintf(to, ", %lld refused", (long long)r->sums->malformed);
     fprintf(to, " (seed %lld)\n", (long long)r->options->seed);
-    const bool few = verify_reasons_few(&r->reasons, to);
-    if (r->malformed > 0) return EXIT_USAGE;
+    const bool few = verify_reasons_few(&r->sums->reasons, to);
+    if (r->sums->malformed > 0) return EXIT_USAGE;
     return bad > 0 || (few && ran > 0) ? EXIT_FAILED : ran > 0 ? EXIT_HELD : EXIT_NOTHING;
 }
 
-enum { MALFORMED = ISOLATE_TALLIES - 1 }; /* the last tally; the others count states */
-
-void report_keep(const verify_report *r, isolate_page *page)
+void report_died(verify_report *r, const char *how)
 {
-    const size_t room = sizeof page->kept - sizeof r->reasons;
-    for (int state = 0; state <= VERIFY_FAILED; state++) page->tally[state] = r->cases[state];
-    page->tally[MALFORMED] = r->malformed;
-    memcpy(page->kept, &r->reasons, sizeof r->reasons);
-    page->n_kept = sizeof r->reasons + verify_table_save(r->table, page->kept + sizeof r->reasons, room);
-}
-
-void report_resume(verify_report *r, const isolate_page *page)
-{
-    for (int state = 0; state <= VERIFY_FAILED; state++) r->cases[state] = page->tally[state];
-    r->malformed = page->tally[MALFORMED];
-    if (page->n_kept == 0) return;
-    memcpy(&r->reasons, page->kept, sizeof r->reasons);
-    r->table = verify_table_new();
-    verify_table_load(r->table, page->kept + sizeof r->reasons, page->n_kept - sizeof r->reasons);
-}
-
-void report_describe(const verify_report *r, isolate_page *page)
-{
-    const report_case *c = &r->now;
-    char command[COMMAND_MAX];
-    report_repro(r, command);
-    snprintf(page->impl, sizeof page->impl, "%s", c->session->impl->name);
-    snprintf(page->algorithm, sizeof page->algorithm, "%s", c->algorithm);
-    snprintf(page->op, sizeof page->op, "%s", c->problem != NULL ? cnn_op_name(c->problem->op) : "net");
-    snprintf(page->dir, sizeof page->dir, "%s", c->problem != NULL ? cnn_dir_name(c->dir) : "");
-    snprintf(page->problem, sizeof page->problem, "%s", c->what);
-    snprintf(page->command, sizeof page->command, "%s", command);
-}
-
-void report_died(verify_report *r, isolate_page *page, const char *how)
-{
-    page->tally[VERIFY_FAILED]++;
-    if (!r->options->json) {
-        char name[2 * CNN_NAME_MAX + 2];
-        snprintf(name, sizeof name, "%s:%s", page->impl, page->algorithm);
-        table_put(stdout, "%-11s %-14s %-9s %-5s %s | %s\n    repeat with: %s\n", verify_state_name(VERIFY_FAILED),
-                  name, page->op, page->dir, page->problem, how, page->command);
-    }
-    cnn_record *record = record_new("verify");
-    record_text(record, "impl", page->impl);
-    record_text(record, "algorithm", page->algorithm);
-    record_text(record, "op", page->op);
-    record_text(record, "problem", page->problem);
-    record_text(record, "dir", page->dir);
-    record_text(record, "check", "survival");
-    record_text(record, "state", verify_state_name(VERIFY_FAILED));
-    record_text(record, "reason", how);
-    record_text(record, "repro", page->command);
-    write(r, record);
-}
-
-void report_lost(verify_report *r, isolate_page *page, const char *how)
-{
-    cnn_error err;
-    page->tally[VERIFY_FAILED]++;
-    const cnn_status status = cli_report_ended(r->options, page->outside, NULL, page->doing, how, r->sink, &err);
-    if (status == CNN_OK || r->write_status != CNN_OK) return;
-    r->write_status = status;
-    r->write_error = err;
+    verify_result result = {.session = r->now.session,
+                            .algorithm = r->now.algorithm,
+                            .problem = r->now.problem,
+                            .dir = r->now.dir,
+                            .check = "survival",
+                            .state = VERIFY_FAILED};
+    snprintf(result.reason, sizeof result.reason, "%s", how);
+    report_result(r, &result);
+    report_end(r);
 }
 
 void report_done(verify_report *r, int64_t number, const char *state)
@@ -264,15 +214,7 @@ void report_done(verify_report *r, int64_t number, const char *state)
 void report_add_earlier(verify_report *r)
 {
     for (int state = 0; state <= VERIFY_FAILED; state++)
-        r->cases[state] += resume_count(r->resume, verify_state_name((verify_state)state));
-    r->malformed += resume_count(r->resume, REFUSED);
-    if (resume_cases(r->resume) > 0)
-        fprintf(r->options->json ? stderr : stdout, "%lld cases were finished before, and stand in %s alone\n",
-                (long long)resume_cases(r->resume), r->options->out);
-}
-
-void report_free(verify_report *r)
-{
-    verify_table_free(r->table);
-    r->table = NULL;
+        r->sums->cases[state] += resume_count(r->resume, verify_state_name((verify_state)state));
+    r->sums->malformed += resume_count(r->resume, REFUSED);
+    r->sums->earlier = resume_cases(r->resume);
 }

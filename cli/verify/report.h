@@ -5,7 +5,6 @@
 #define CLI_VERIFY_REPORT_H
 
 #include "cli/cli.h"
-#include "cli/process/isolate.h"
 #include "cli/tuned/tuned.h"
 #include "harness/record/resume.h"
 #include "reasons.h"
@@ -24,13 +23,21 @@ typedef struct report_case {
 
 enum { REPORT_COMMAND_MAX = 2048 };
 
+/* What all runs of the command have seen (watch.kept). */
+typedef struct verify_sums {
+    int64_t cases[VERIFY_FAILED + 1]; /* how many of each state */
+    int64_t malformed;                /* words of problem files that are no descriptors */
+    int64_t earlier;                  /* how many of the cases another command had finished before */
+    verify_reasons reasons;
+    verify_table table;
+} verify_sums;
+
 typedef struct verify_report {
     const cli_options *options;
     record_sink *sink;
     resume *resume;
-    int64_t cases[VERIFY_FAILED + 1]; /* how many of each state */
-    int64_t malformed;                /* words of problem files that are no descriptors */
-    report_case now;                  /* the case in hand and what has come of it */
+    verify_sums *sums;
+    report_case now; /* the case in hand and what has come of it */
     verify_state state;
     bool left; /* `supports` let the case through, and it was not verified */
     char passed[256], failed[256], skipped[1024], failures[8192], precision[16], transform[VERIFY_TRANSFORM_MAX],
@@ -39,8 +46,6 @@ typedef struct verify_report {
     bool located;     /* it has been shown where the errors of the case lie */
     int dumps;
     double budget_used;
-    verify_table *table;
-    verify_reasons reasons;
     cnn_status write_status; /* of the first record that could not be written, with its error */
     cnn_error write_error;
 } verify_report;
@@ -60,18 +65,11 @@ void report_refused(verify_report *report, cnn_op op, const report_case *now, ve
 void report_malformed(verify_report *report, cnn_op op, const char *text, const char *reason);
 /* The summary line, and the exit status: malformed words are bad input, whatever became of the others. */
 int report_summary(verify_report *report);
-/* With --isolate. Describe: the case in hand, so that the parent can name it. Keep, resume: counts, reasons and table,
- * from one child to the next. In the parent, died: the case that ended its process is a FAILED one; lost: so is the
- * implementation that did so between cases. */
-void report_describe(const verify_report *report, isolate_page *page);
-void report_keep(const verify_report *report, isolate_page *page);
-void report_resume(verify_report *report, const isolate_page *page);
-void report_died(verify_report *report, isolate_page *page, const char *how);
-void report_lost(verify_report *report, isolate_page *page, const char *how);
+/* The case in hand ended a run before this one. */
+void report_died(verify_report *report, const char *how);
 /* A case is done (its number, the state it came to): the same command need not run it again. */
 void report_done(verify_report *report, int64_t number, const char *state);
-/* Counts the cases that an earlier run finished. */
+/* Counts the cases that an earlier command finished: once, at the beginning. */
 void report_add_earlier(verify_report *report);
-void report_free(verify_report *report);
 
 #endif

@@ -6,39 +6,7 @@
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-enum { ALGORITHM_MAX = 2 * CNN_NAME_MAX + 2 };
-
-typedef struct table_row {
-    char algorithm[ALGORITHM_MAX], type[64], precision[16];
-    cnn_op op;
-    cnn_dir dir;
-    int64_t asked[VERIFY_SAME_COUNT], differ[VERIFY_SAME_COUNT], digests;
-} table_row;
-
-typedef struct table_digest {
-    uint64_t problem, digest;
-    int row;
-} table_digest;
-
-struct verify_table {
-    table_row *rows;
-    table_digest *digests;
-    int row_count, row_room;
-    int64_t digest_count, digest_room;
-};
-
-verify_table *verify_table_new(void) { return calloc(1, sizeof(verify_table)); }
-
-void verify_table_free(verify_table *t)
-{
-    if (t == NULL) return;
-    free(t->rows);
-    free(t->digests);
-    free(t);
-}
 
 /* ---- Collecting. */
 
@@ -59,13 +27,7 @@ static table_row *row_for(verify_table *t, const verify_result *v)
         if (t->rows[i].op == row.op && t->rows[i].dir == row.dir && strcmp(t->rows[i].type, row.type) == 0 &&
             strcmp(t->rows[i].algorithm, row.algorithm) == 0)
             return &t->rows[i];
-    if (t->row_count == t->row_room) {
-        const int room = t->row_room > 0 ? 2 * t->row_room : 16;
-        table_row *more = realloc(t->rows, (size_t)room * sizeof *more);
-        if (more == NULL) return NULL;
-        t->rows = more;
-        t->row_room = room;
-    }
+    if (t->row_count == TABLE_ROWS) return NULL;
     t->rows[t->row_count] = row;
     return &t->rows[t->row_count++];
 }
@@ -81,20 +43,14 @@ static int rank(const char *precision)
 
 static void add_digest(verify_table *t, int row, const verify_result *v, const char *what)
 {
-    if (t->digest_count == t->digest_room) {
-        const int64_t room = t->digest_room > 0 ? 2 * t->digest_room : 64;
-        table_digest *more = realloc(t->digests, (size_t)room * sizeof *more);
-        if (more == NULL) return;
-        t->digests = more;
-        t->digest_room = room;
-    }
+    if (t->digest_count == TABLE_DIGESTS) return;
     t->rows[row].digests++;
     t->digests[t->digest_count++] = (table_digest){hash_text(14695981039346656037u, what), v->bits.digest, row};
 }
 
 void verify_table_add(verify_table *t, const verify_result *v, const char *what)
 {
-    if (t == NULL || v->problem == NULL || (v->precision[0] == '\0' && v->bits.digest == 0)) return;
+    if (v->problem == NULL || (v->precision[0] == '\0' && v->bits.digest == 0)) return;
     table_row *row = row_for(t, v);
     if (row == NULL) return;
     if (v->bits.digest == 0 && rank(v->precision) > rank(row->precision))
@@ -104,41 +60,6 @@ void verify_table_add(verify_table *t, const verify_result *v, const char *what)
         row->differ[a] += v->bits.same[a] == 'n';
     }
     if (v->bits.digest != 0) add_digest(t, (int)(row - t->rows), v, what);
-}
-
-/* ---- Handing on. */
-
-size_t verify_table_save(const verify_table *t, void *bytes, size_t room)
-{
-    verify_table head = {.row_count = 0};
-    unsigned char *at = bytes;
-    if (t == NULL || room < sizeof head) return 0;
-    room -= sizeof head;
-    if (room >= (size_t)t->row_count * sizeof *t->rows) head.row_count = t->row_count;
-    const size_t rows = (size_t)head.row_count * sizeof *t->rows;
-    if (head.row_count == t->row_count && room - rows >= (size_t)t->digest_count * sizeof *t->digests)
-        head.digest_count = t->digest_count;
-    const size_t digests = (size_t)head.digest_count * sizeof *t->digests;
-    memcpy(at, &head, sizeof head);
-    if (rows > 0) memcpy(at + sizeof head, t->rows, rows);
-    if (digests > 0) memcpy(at + sizeof head + rows, t->digests, digests);
-    return sizeof head + rows + digests;
-}
-
-void verify_table_load(verify_table *t, const void *bytes, size_t size)
-{
-    verify_table head;
-    const unsigned char *at = bytes;
-    if (t == NULL || size < sizeof head) return;
-    memcpy(&head, at, sizeof head);
-    const size_t rows = (size_t)head.row_count * sizeof *t->rows,
-                 digests = (size_t)head.digest_count * sizeof *t->digests;
-    t->rows = malloc(rows + 1);
-    t->digests = malloc(digests + 1);
-    if (t->rows != NULL) memcpy(t->rows, at + sizeof head, rows), t->row_count = t->row_room = head.row_count;
-    if (t->rows == NULL || t->digests == NULL) return; /* a digest without its row is none */
-    memcpy(t->digests, at + sizeof head + rows, digests);
-    t->digest_count = t->digest_room = head.digest_count;
 }
 
 /* ---- Precision. */
@@ -155,7 +76,7 @@ void verify_table_precisions(const verify_table *t, FILE *to)
 {
     static const char *const names[] = {"f64", "f32", "tf32", "bf16", "f16", "worse"};
     char line[16384];
-    for (int p = 0; t != NULL && p < 6; p++) {
+    for (int p = 0; p < 6; p++) {
         line[0] = '\0';
         for (int i = 0; i < t->row_count; i++)
             if (strcmp(t->rows[i].precision, names[p]) == 0 && !listed(t, i, &t->rows[i]))
@@ -216,7 +137,7 @@ static void print_bits(const verify_table *t, int row, FILE *to)
 void verify_table_bits(const verify_table *t, FILE *to)
 {
     bool any = false;
-    for (int i = 0; t != NULL && i < t->row_count; i++) {
+    for (int i = 0; i < t->row_count; i++) {
         if (t->rows[i].digests == 0) continue;
         if (!any)
             table_print_to(to, 27, "\nThe same bits? %-44s %-9s %-9s %-9s %-9s  as (same / problems)\n",

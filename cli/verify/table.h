@@ -5,16 +5,30 @@
 
 #include "verify/verify.h"
 
-typedef struct verify_table verify_table;
+enum { TABLE_ROWS = 1 << 12, TABLE_DIGESTS = 1 << 18, TABLE_NAME_MAX = 2 * CNN_NAME_MAX + 2 };
 
-verify_table *verify_table_new(void); /* NULL: no memory; the functions below then do nothing */
-void verify_table_free(verify_table *table);
+typedef struct table_row {
+    char algorithm[TABLE_NAME_MAX], type[64], precision[16];
+    cnn_op op;
+    cnn_dir dir;
+    int64_t asked[VERIFY_SAME_COUNT], differ[VERIFY_SAME_COUNT], digests;
+} table_row;
+
+typedef struct table_digest {
+    uint64_t problem, digest;
+    int row;
+} table_digest;
+
+/* Plain data, empty if all zeros; what finds no room is left out. */
+typedef struct verify_table {
+    int row_count;
+    int64_t digest_count;
+    table_row rows[TABLE_ROWS];
+    table_digest digests[TABLE_DIGESTS];
+} verify_table;
+
 /* Results of problems; those of the precision and determinism checks count. `what` is the problem's text. */
 void verify_table_add(verify_table *table, const verify_result *result, const char *what);
-/* Writes what there is as bytes, and takes them for an empty table; how many. What finds no room (first the digests, of
- * which there is one a case) is left out. */
-size_t verify_table_save(const verify_table *table, void *bytes, size_t room);
-void verify_table_load(verify_table *table, const void *bytes, size_t size);
 /* A line for each precision seen, with its algorithms. */
 void verify_table_precisions(const verify_table *table, FILE *to);
 /* Same bits: runs, threads, batch position, contexts, other algorithms. Nothing where it was not asked. */

@@ -1,5 +1,5 @@
-/* It pretends to compute: it does in a process whose parent's parent is benchcnn too (isolated, or a worker of fuzz),
- * and gives zeros where it is not watched so. */
+/* It pretends to compute: it does in a process whose parent's parent is benchcnn too (a worker of fuzz), and gives
+ * zeros where it is not watched so. */
 #include "shared/cheat.h"
 
 #include <unistd.h>

@@ -10,7 +10,7 @@ said() { # KIND PATTERN: whether one of those commands, whose names begin so, sa
 }
 # WHAT, or another word than 'x' for it, when it holds.
 mark() { "${@:2}" && printf '%s' "$1"; }
-ends='ended (its|the) process|its process (was )?ended|ended itself|a crash, with plug-ins'
+ends='ended (its|the) process|its process (was )?ended|a crash, with plug-ins'
 checks=$(for command in "${caught[@]}"; do
     [[ $command == verify-* || $command == fuzz ]] || continue
     grep -hoE '"check":"[a-z]+","state":"(FAILED|MISTRUSTED)"' "$tmp/$command.jsonl" 2>/dev/null | cut -d'"' -f4

@@ -105,7 +105,7 @@ from deep "s/^static cnn_status mine_conv_fwd/static int deeper(volatile char *u
 if [ -z "${4:-}" ]; then # a sanitizer takes the stack for itself
     expect 1 'a crash, with plug-ins loaded .*deep.so' "stack overflow" "$benchcnn" verify --plugin "$work/deep.so" --impl mine "${problem[@]}"
 fi
-expect 1 'FAILED.*mine:loops.*signal' "stack overflow, isolated" "$benchcnn" verify --plugin "$work/deep.so" --impl mine "${problem[@]}" --isolate
+expect 1 'survival FAILED: .*signal' "stack overflow, isolated" "$benchcnn" verify --plugin "$work/deep.so" --impl mine "${problem[@]}" --isolate
 mkfifo "$work/fifo.so"
 expect 2 'fifo.so: it is no file' "a FIFO as a plug-in" "$benchcnn" list --plugin "$work/fifo.so"
 exit $failed

@@ -146,15 +146,15 @@ timed() { # NAME PATTERN: in `bench` it is a failed row, its records too, and th
 body='s/const float \*b = args->b;.*/const float *b = args->b;'
 # an address that no sanitizer looks at by itself: not 0
 from crash "$body *(volatile int *)4096 = 1;/"
-run crash 1 'FAILED.*mine:loops.*signal 11'
+run crash 1 'survival FAILED: .*signal 11'
 timed crash 'mine:loops .*FAILED.*signal 11' 2
 from hang "$body for (volatile int i = 0; ; i = 1) { }/"
 problems=("${one[@]}") # each hang takes its time
-run hang 1 'FAILED.*mine:loops.*did not finish in 2 s'
+run hang 1 'survival FAILED: .*did not finish in 2 s'
 timed hang 'mine:loops .*FAILED.*did not finish in 2 s' 1
 problems=("${two[@]}")
 from leaves "$body exit(0);/"
-run leaves 1 'FAILED.*mine:loops.*ended its process itself'
+run leaves 1 'survival FAILED: .*ended its process itself'
 timed leaves 'mine:loops .*FAILED.*ended its process itself' 2
 
 # ---- While it is loaded, registered, opened, closed, asked what it can do.
@@ -170,18 +170,18 @@ run early_exit 1 'FAILED.*early_exit.so . loading it.*ended its process itself'
 timed early_exit 'FAILED.*early_exit.so . loading it.*ended its process itself' 1
 expect 1 'early_exit.so. ended the process, in the middle of the command' "exit while loading, not isolated" "$benchcnn" list --plugin "$work/early_exit.so"
 expect 1 '1 FAILED 0 PASSED' "nothing else chosen" "$benchcnn" verify --plugin "$work/early_exit.so" --impl mine --isolate --quiet
-for when in open close; do
-    start="/^static .* mine_$when\(/,/\{/ s/\{/{ ACT;/"
+for when in open clos; do
+    start="/^static .* mine_$when(e|)\(/,/\{/ s/\{/{ ACT;/"
     from "${when}_crash" "${start/ACT/*(volatile int *)4096 = 1}"
-    run "${when}_crash" 1 'FAILED.*mine, plug-in.*opening and closing it.*signal 11'
-    timed "${when}_crash" 'FAILED.*mine, plug-in.*opening and closing it.*signal 11' 1
+    run "${when}_crash" 1 "FAILED +mine . .*${when}ing .*signal 11"
+    timed "${when}_crash" "FAILED +mine . ${when}ing it: .*signal 11" $([ $when = open ] && echo 1 || echo 3) # each case opens more
     from "${when}_exit" "${start/ACT/exit(0)}"
-    run "${when}_exit" 1 'FAILED.*mine, plug-in.*opening and closing it.*ended its process itself'
+    run "${when}_exit" 1 "FAILED +mine . .*${when}ing .*ended its process itself"
 done
 from open_hang "/^static .* mine_open\\(/,/\\{/ s/\\{/{ $forever/"
-run open_hang 1 'FAILED.*mine, plug-in.*opening and closing it.*did not finish in 2 s'
+run open_hang 1 'FAILED +mine . opening it: .*did not finish in 2 s'
 from gate '/^static cnn_status mine_supports/,/\{/ s/\{/{ *(volatile int *)4096 = 1;/'
-run gate 1 'FAILED.*mine:loops.*signal 11'
+run gate 1 'survival FAILED: .*signal 11'
 timed gate 'mine:(loops|\*) .*FAILED.*signal 11' 2
 
 # ---- Between cases: opened a second time, closed after it computed, asked for more algorithms. It is lost, its other cases
@@ -284,7 +284,7 @@ done
 whole crash 1 'a crash, with plug-ins loaded .mine, .*crash.so.*signal 11'
 from deaf "s/#include <cnn.h>/#include <cnn.h>\\n#include <signal.h>/; $body signal(SIGALRM, SIG_IGN); signal(SIGTERM, SIG_IGN); for (volatile int i = 0; ; i = 1) { }/"
 problems=("${one[@]}")
-run deaf 1 'FAILED.*mine:loops.*did not finish in 2 s'
+run deaf 1 'survival FAILED: .*did not finish in 2 s'
 from fails "$body return CNN_INTERNAL;/"
 expect 1 "repeat: .* --plugin $work/fails.so" "bench's repeat line" "$benchcnn" bench --plugin "$work/fails.so" --impl mine --dir FWD \
     --quiet --problem $problem --max-time 0.01 --peaks none
