@@ -42,9 +42,6 @@ cnn_status cpu_supports(cnn_context *context, const cnn_request *r, cnn_error *e
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s has no direction %s", cnn_op_name(problem->op), cnn_dir_name(dir));
     if (t->dtype != CNN_F32 && t->dtype != CNN_F64)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "dtype %d: impl cpu computes in f32 and f64", (int)t->dtype);
-    if (t->weights != t->dtype)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "weights in %s beside %s: impl cpu computes in one dtype",
-                        cnn_dtype_name(t->weights), cnn_dtype_name(t->dtype));
     if (t->math != CNN_MATH_F32)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s: impl cpu computes in the dtype itself", cnn_math_name(t->math));
     if (!(algorithm->ops & 1u << problem->op))

@@ -8,10 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *name, *doc;
-} checks[VERIFY_CHECK_COUNT] = {
-#define CHECK(id, name, doc) [VERIFY_##id] = {name, doc},
+static const char *const checks[VERIFY_CHECK_COUNT] = {
+#define CHECK(id, name, doc) [VERIFY_##id] = name,
 #include "checks.inc"
 #undef CHECK
 };
@@ -26,15 +24,14 @@ static vf_check_fn *const functions[VERIFY_CHECK_COUNT] = {[VERIFY_EXACT] = vf_c
 
 const char verify_late_refusal[] = "prepare", verify_no_room[] = "workspace";
 
-const char *verify_check_name(verify_check check) { return checks[check].name; }
-const char *verify_check_doc(verify_check check) { return checks[check].doc; }
+const char *verify_check_name(verify_check check) { return checks[check]; }
 
 uint32_t verify_checks_parse(const char *text, cnn_error *err)
 {
     const char *names[VERIFY_CHECK_COUNT + 1];
     const cnn_name_set set = {"check", names, VERIFY_CHECK_COUNT + 1};
     uint32_t mask = 0;
-    for (int i = 0; i < VERIFY_CHECK_COUNT; i++) names[i] = checks[i].name;
+    for (int i = 0; i < VERIFY_CHECK_COUNT; i++) names[i] = checks[i];
     names[VERIFY_CHECK_COUNT] = "all";
     if (text == NULL) text = "all";
     for (const char *at = text; *at != '\0';) {
@@ -183,7 +180,7 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
     run_other_data(&s);
     for (int i = 0; i < VERIFY_CHECK_COUNT; i++) {
         if (!(engine->options.checks & 1u << i)) continue;
-        verify_result result = empty_result(&s, checks[i].name);
+        verify_result result = empty_result(&s, checks[i]);
         vf_note_transform(problem, &plan.algorithm, &result);
         if ((status = vf_go_on(&engine->options, err)) == CNN_OK) status = functions[i](&s, &result, err);
         if (status == CNN_INTERRUPTED) break;

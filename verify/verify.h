@@ -23,7 +23,6 @@ typedef enum verify_check {
 } verify_check;
 
 const char *verify_check_name(verify_check check);
-const char *verify_check_doc(verify_check check);
 /* "exact,bound" or "all" or NULL -> a mask of 1 << verify_check; 0 is an error, which offers the nearest name. */
 uint32_t verify_checks_parse(const char *text, cnn_error *err);
 

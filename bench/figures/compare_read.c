@@ -1,7 +1,7 @@
 /* compare_read.c: from records to figures: their runs, the environment. */
 #include "bench/measure/stats.h"
 #include "compare.h"
-#include "figure_key.h"
+#include "harness/record/identity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static cnn_status figure_of(const reader *r, const cnn_record *record, figure **
     figure_set *set = r->set;
     cnn_status status = CNN_OK;
     figure *f = NULL;
-    char *key = figure_key(record, FIGURE_WHOLE);
+    char *key = record_identity(record, IDENTITY_FIGURE);
     const char *own = record_get_text(record, "machine"), *machine = own ? own : r->machine;
     if (!key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
     for (int i = 0; !f && i < set->count; i++)

@@ -1,8 +1,8 @@
 /* roofline.c: from records to points and roofs. */
 #include "roofline.h"
 
-#include "figure_key.h"
 #include "harness/problem/names.h"
+#include "harness/record/identity.h"
 
 #include <string.h>
 
@@ -66,7 +66,7 @@ static void add_point(roofline *r, const cnn_record *record, const char *kind, d
     if (!get_type(r, record, type, sizeof type)) return;
     snprintf(name, sizeof name, "%s:%s%s", impl, algorithm, type);
     const int s = index_of(r->series[0], sizeof r->series[0], &r->n_series, ROOFLINE_SERIES_MAX, name);
-    figure_problem_name(kind, problem, name, sizeof name);
+    record_problem_name(kind, problem, name, sizeof name);
     const int p = index_of(r->problems[0], sizeof r->problems[0], &r->n_problems, ROOFLINE_PROBLEMS_MAX, name);
     if (s < 0 || p < 0)
         r->left_out++;

@@ -13,7 +13,7 @@
 /* What one implementation took for one task: an epoch of training, or a single operation. Times in seconds. */
 typedef struct speedup_figure {
     const epoch_setting *epoch; /* an epoch's, but for its batch; NULL: a single operation */
-    char *task, *key;           /* a single operation's: FIGURE_TASK's key, FIGURE_WHOLE's */
+    char *task, *key;           /* a single operation's: IDENTITY_TASK, IDENTITY_FIGURE */
     char impl[CNN_NAME_MAX], algorithm[CNN_NAME_MAX], machine[CNN_NAME_MAX];
     char problem[CNN_PROBLEM_TEXT_MAX]; /* the descriptor; of an epoch the network */
     char op[16], dir[8], dtype[8], layout[8], math[8], cache[16];

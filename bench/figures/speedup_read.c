@@ -1,7 +1,7 @@
 /* speedup_read.c: from records to figures: epochs by way of their curves, single operations run by run. */
-#include "figure_key.h"
 #include "harness/base/grow.h"
 #include "harness/problem/names.h"
+#include "harness/record/identity.h"
 #include "speedup.h"
 
 #include <math.h>
@@ -84,7 +84,7 @@ static speedup_figure *find_figure(const reader *r, const cnn_record *record, cn
 {
     speedup_set *set = r->set;
     const char *text = record_get_text(record, "machine"), *machine = text ? text : "";
-    char *key = figure_key(record, FIGURE_WHOLE), *task = figure_key(record, FIGURE_TASK);
+    char *key = record_identity(record, IDENTITY_FIGURE), *task = record_identity(record, IDENTITY_TASK);
     speedup_figure *found = NULL;
     if (!key || !task) CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
     for (int i = 0; key && i < set->n_figures && !found; i++)

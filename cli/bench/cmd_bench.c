@@ -147,17 +147,10 @@ static int run_here(bench *b)
     return status == CNN_OK ? outcome(b) : cli_fail(&err);
 }
 
-/* None of what --impl names could be loaded. */
-static int nobody_left(const bench *b)
-{
-    if (!b->options->json) print_summary(b);
-    return EXIT_FAILED;
-}
-
 int cmd_bench(const cli_options *options, cnn_error *err)
 {
     bench *b = calloc(1, sizeof *b);
-    int result = EXIT_HELD;
+    int result = EXIT_FAILED;
     if (!b) {
         CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for bench");
         return cli_fail(err);
@@ -170,8 +163,10 @@ int cmd_bench(const cli_options *options, cnn_error *err)
     if (status == CNN_OK) status = cli_report_lost(options, b->sink, &b->sums->failed, err);
     if (status != CNN_OK)
         result = cli_fail(err);
-    else
-        result = options->none_left ? nobody_left(b) : run_here(b);
+    else if (!options->none_left)
+        result = run_here(b);
+    else if (!options->json)
+        print_summary(b);
     tear_down(b);
     return result;
 }

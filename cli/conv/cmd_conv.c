@@ -5,6 +5,7 @@
  * with --db. Shapes are PyTorch's whatever --layout, which is what the implementation is given. */
 #include "arrays_npy.h"
 #include "cli/sessions.h"
+#include "cli/verify/report.h"
 #include "harness/problem/names.h"
 #include "verify/arrays.h"
 
@@ -228,16 +229,7 @@ static cnn_status record_it(const conv_run *r, const verify_result *v, cnn_error
     cnn_record *record = record_new("verify");
     record_session(record, v->session, r->algorithm.name);
     record_problem(record, &r->problem, r->dir);
-    record_text(record, "check", v->check);
-    record_text(record, "state", verify_state_name(v->state));
-    record_real(record, "budget_used", v->budget_used);
-    record_text(record, "precision", v->precision);
-    if (v->transform[0] != '\0') {
-        record_real(record, "amplification", v->amplification);
-        record_text(record, "transform", v->transform);
-    }
-    record_text(record, "worst", v->worst);
-    record_text(record, "reason", v->reason);
+    report_put(record, v);
     record_text(record, "repro", r->options->command_line);
     status = record_write(sink, record, err);
     record_sink_close(sink);

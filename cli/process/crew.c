@@ -126,7 +126,7 @@ static bool receive(const crew *c, int number, crew_message *message)
 static void give(crew *c, const crew_message *message)
 {
     c->given++;
-    if (!c->job->each(c->job->user, message)) atomic_store(&c->common->stop, true);
+    if (!c->job->each(c->job->each_user, message)) atomic_store(&c->common->stop, true);
 }
 
 static bool give_all(crew *c, int workers)
@@ -174,12 +174,14 @@ static cnn_status supervise(crew *c, int workers, cnn_error *err)
             if (look_after(c, i, &why) != CNN_OK && status == CNN_OK) status = why.status, *err = why;
             alive = alive || c->pids[i] != 0;
         }
-        if (status != CNN_OK || c->job->stop(c->job->user)) atomic_store(&c->common->stop, true);
+        if (status != CNN_OK || (c->job->stop != NULL && c->job->stop(c->job->each_user)))
+            atomic_store(&c->common->stop, true);
     }
     give_all(c, workers);
-    if (status == CNN_OK && !atomic_load(&c->common->stop) && !cli_interrupted() && c->given != c->job->count)
+    if (status == CNN_OK && !atomic_load(&c->common->stop) && !cli_interrupted() &&
+        c->given != c->job->count - c->job->first)
         status = CNN_FAIL(err, CNN_INTERNAL, "%lld cases were to be run, and workers told of %lld",
-                          (long long)c->job->count, (long long)c->given);
+                          (long long)(c->job->count - c->job->first), (long long)c->given);
     return status;
 }
 
@@ -189,6 +191,7 @@ cnn_status crew_run(const crew_job *job, cnn_error *err)
     const int workers = job->workers < 1 ? 1 : job->workers > CREW_MOST ? CREW_MOST : job->workers;
     c.common = mmap(NULL, sizeof *c.common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (c.common == MAP_FAILED) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with worker processes");
+    atomic_store(&c.common->next, job->first);
     int hired = 0;
     while (hired < workers && hire(&c, hired, err)) hired++;
     const cnn_status status = hired > 0 ? supervise(&c, hired, err) : err->status;
@@ -196,29 +199,24 @@ cnn_status crew_run(const crew_job *job, cnn_error *err)
     return status;
 }
 
+static bool keep(void *user, const crew_message *message)
+{
+    *(crew_message *)user = *message;
+    return false;
+}
+
 cnn_status crew_alone(const crew_job *job, int64_t index, crew_message *message, cnn_error *err)
 {
     crew_job one = *job;
-    crew c = {.job = &one};
-    int status = 0;
-    memset(message, 0, sizeof *message);
-    message->index = index;
-    c.common = mmap(NULL, sizeof *c.common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (c.common == MAP_FAILED) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with worker processes");
-    cnn_status result = CNN_OK;
+    one.workers = 1;
+    one.first = index;
     one.count = index + 1; /* one block of this one case */
-    one.block = 1;
-    atomic_store(&c.common->next, index);
-    if (!hire(&c, 0, err)) {
-        result = err->status;
-    } else {
-        waitpid(c.pids[0], &status, 0);
-        const bool said = child_said(&c.common->slots[0].word, c.pids[0], status);
-        if (!said || WEXITSTATUS(status) != 0)
-            describe_death(status, one.seconds, message);
-        else if (!receive(&c, 0, message))
-            result = CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
-    }
-    munmap(c.common, sizeof *c.common);
-    return result;
+    one.each = keep;
+    one.each_user = message;
+    one.stop = NULL;
+    memset(message, 0, sizeof *message);
+    message->index = -1;
+    const cnn_status status = crew_run(&one, err);
+    if (status != CNN_OK || message->index == index) return status;
+    return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
 }

@@ -15,15 +15,16 @@ enum { CREW_DIED = -1, CREW_MOST = 64 };
 
 typedef struct crew_job {
     int workers;
-    int64_t count, block; /* cases 0 .. count-1; a worker takes a block of them at a time */
-    unsigned seconds;     /* a case that takes longer is stopped */
+    int64_t first, count, block; /* cases first .. count-1; a worker takes a block of them at a time */
+    unsigned seconds;            /* a case that takes longer is stopped */
     void *user;
     void *(*start)(void *user);  /* in the worker: what it keeps from case to case; NULL: it cannot run */
     void (*finish)(void *state); /* in the worker */
     cnn_status (*work)(void *user, void *state, int64_t index, crew_message *message); /* in the worker */
     /* In the parent, for each case as it comes in; false: enough. */
-    bool (*each)(void *user, const crew_message *message);
-    bool (*stop)(void *user); /* in the parent, asked often */
+    bool (*each)(void *each_user, const crew_message *message);
+    bool (*stop)(void *each_user); /* (optional) in the parent, asked often */
+    void *each_user;
 } crew_job;
 
 /* Returns when all cases are done, or `each` or `stop` said enough and the cases in hand are done. CNN_INTERNAL when no

@@ -4,8 +4,8 @@
 
 #include "harness/base/text.h"
 
-#include "bench/figures/figure_key.h"
 #include "harness/base/text.h"
+#include "harness/record/identity.h"
 
 #include "cli/bench/parts.h"
 
@@ -130,7 +130,7 @@ static cnn_status write_groups(const bars *b, const char *folder, cnn_error *err
     for (int i = 0; i < b->n_groups; i++) {
         const speedup *row = b->groups[i];
         char label[2 * CNN_PROBLEM_TEXT_MAX], base[2 * CNN_NAME_MAX], time[32];
-        figure_problem_name(row->own->op, row->own->problem, label, sizeof label);
+        record_problem_name(row->own->op, row->own->problem, label, sizeof label);
         const char *space = strchr(label, ' '); /* "conv mb100...": the operation is in the heading where all are one */
         char text[2 * CNN_PROBLEM_TEXT_MAX];
         snprintf(text, sizeof text, "%.80s %s", space && strncmp(label, "conv ", 5) == 0 ? space + 1 : label,

@@ -1,18 +1,12 @@
 /* rows.c: the points that are recorded, by what identifies them: everything that changes the figure and that is
  * asked for, and the machine. */
 #include "harness/base/grow.h"
+#include "harness/record/identity.h"
 #include "parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char *key_of(const cnn_record *record)
-{
-    static const char *const fields[] = {"machine", "impl",   "algorithm", "threads", "knobs", "op",   "problem", "dir",
-                                         "dtype",   "layout", "math",      "cache",   "bias",  "mode", "seed"};
-    return record_key(record, fields, (int)(sizeof fields / sizeof *fields));
-}
 
 /* What the operation's record leaves to the command that repeats it, and what the figure rests on. */
 void sweep_record_identity(cnn_record *record, const sweep *s, const sweep_group *g)
@@ -33,7 +27,6 @@ static double real_of(const cnn_record *record, const char *key)
 
 static const char *const kinds[SWEEP_ROW_KINDS] = {"sweep", "sweep_final", "sweep_best"};
 
-/* SWEEP_ROW_KINDS: it is another. */
 /* It beats a ceiling. */
 static bool is_doubted(const cnn_record *record)
 {
@@ -41,6 +34,7 @@ static bool is_doubted(const cnn_record *record)
     return record_get_json(record, "verified", text, sizeof text) && strcmp(text, "false") == 0;
 }
 
+/* SWEEP_ROW_KINDS: it is another. */
 static sweep_row_kind kind_of(const cnn_record *record)
 {
     const char *text = record_get_text(record, "kind");
@@ -58,7 +52,7 @@ static void take_id(const cnn_record *record, const char *field, char id[BUILD_I
 /* A row without figures; its key NULL when out of memory. */
 static sweep_row identity_of(const cnn_record *record)
 {
-    sweep_row row = {.key = record ? key_of(record) : NULL};
+    sweep_row row = {.key = record ? record_identity(record, IDENTITY_POINT) : NULL};
     if (row.key) take_id(record, "build", row.build);
     if (row.key) take_id(record, "libraries", row.libraries);
     return row;

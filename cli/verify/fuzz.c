@@ -89,7 +89,7 @@ static cnn_status choose_impls(fuzz_session *s, cnn_error *err)
 {
     fuzz_space *space = &s->space;
     const bool by_name = s->options->impl != NULL && strpbrk(s->options->impl, "*?[") == NULL;
-    const crew_job job = {.user = s, .seconds = 60, .start = start, .finish = finish, .work = try_to_open};
+    const crew_job job = {.user = s, .block = 1, .seconds = 60, .start = start, .finish = finish, .work = try_to_open};
     int kept = 0;
     for (int i = 0; i < s->n_choices; i++) {
         bool known = false;
@@ -196,7 +196,8 @@ static cnn_status run(fuzz_session *s, cnn_error *err)
                         .finish = finish,
                         .work = work,
                         .each = take,
-                        .stop = enough};
+                        .stop = enough,
+                        .each_user = s};
     s->tally.started = cnn_now();
     cli_progress_start(&s->progress, "fuzz", s->options->quiet);
     cnn_status status = crew_run(&s->job, err);

@@ -41,8 +41,6 @@ static bool fails_alike(void *user, const fuzz_case *c)
     return true;
 }
 
-static bool stop_shrinking(void) { return cli_interrupted(); }
-
 /* A worker that died could not say which algorithm it was at: the first that dies alone. */
 static bool find_algorithm(wanted *w, fuzz_case *c)
 {
@@ -113,7 +111,7 @@ void fuzz_failure(fuzz_session *s, const fuzz_case *found, const crew_message *m
     cli_progress_end(&s->progress);
     snprintf(c.algorithm, sizeof c.algorithm, "%s", message->outcome.algorithm);
     wanted w = {s, message, *message};
-    fuzz_budget budget = {.tries = TRIES, .stop = stop_shrinking};
+    fuzz_budget budget = {.tries = TRIES, .stop = cli_interrupted};
     bool alone = true;
     print(s, &c, message);
     if (kind->count == 1) {

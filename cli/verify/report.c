@@ -51,6 +51,20 @@ static void record_bits(cnn_record *record, const verify_result *v)
     record_text(record, "digest", digest);
 }
 
+void report_put(cnn_record *record, const verify_result *v)
+{
+    record_text(record, "check", v->check);
+    record_text(record, "state", verify_state_name(v->state));
+    record_real(record, "budget_used", v->budget_used);
+    record_text(record, "precision", v->precision);
+    if (v->transform[0] != '\0') {
+        record_real(record, "amplification", v->amplification);
+        record_text(record, "transform", v->transform);
+    }
+    record_text(record, "worst", v->worst);
+    record_text(record, "reason", v->reason);
+}
+
 static void record_result(verify_report *r, const verify_result *v)
 {
     char command[COMMAND_MAX];
@@ -66,16 +80,7 @@ static void record_result(verify_report *r, const verify_result *v)
         record_text(record, "dtype", cnn_dtype_name(r->now.type.dtype));
         record_text(record, "layout", cnn_layout_name(r->now.type.layout));
     }
-    record_text(record, "check", v->check);
-    record_text(record, "state", verify_state_name(v->state));
-    record_real(record, "budget_used", v->budget_used);
-    record_text(record, "precision", v->precision);
-    if (v->transform[0] != '\0') {
-        record_real(record, "amplification", v->amplification);
-        record_text(record, "transform", v->transform);
-    }
-    record_text(record, "worst", v->worst);
-    record_text(record, "reason", v->reason);
+    report_put(record, v);
     record_bits(record, v);
     if (r->dumped[0] != '\0') record_text(record, "dump", r->dumped);
     record_text(record, "repro", command);

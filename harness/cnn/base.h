@@ -94,7 +94,7 @@ typedef enum cnn_dir { CNN_DIR_LIST(CNN_ID) CNN_DIR_COUNT } cnn_dir;
 typedef enum cnn_op { CNN_OP_LIST(CNN_OP_ID) CNN_OP_COUNT } cnn_op;
 
 /* `dtype` is that of activations and their gradients; `weights` that of weights, biases, statistics and optimizer
- * state. The harness asks for both alike as yet; an implementation refuses in `supports` what it does not do. */
+ * state. No problem has two of them as yet (cnn_problem_check). */
 typedef struct cnn_type {
     cnn_dtype dtype, weights;
     cnn_layout layout;

@@ -22,9 +22,6 @@ cnn_status cuda_check_type(const cnn_problem *problem, bool tf32, cnn_error *err
     if (t->dtype != CNN_F32 && t->dtype != CNN_F64)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "dtype %d: %s is computed in f32 and f64", (int)t->dtype,
                         cnn_op_name(problem->op));
-    if (t->weights != t->dtype)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "weights in %s beside %s: %s is computed in one dtype",
-                        cnn_dtype_name(t->weights), cnn_dtype_name(t->dtype), cnn_op_name(problem->op));
     if (t->math == CNN_MATH_F32 || (tf32 && t->math == CNN_MATH_TF32 && t->dtype == CNN_F32)) return CNN_OK;
     return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s with dtype %s: this algorithm computes %s in the dtype itself%s",
                     cnn_math_name(t->math), cnn_dtype_name(t->dtype), cnn_op_name(problem->op),

@@ -11,7 +11,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -32,77 +31,69 @@ static const struct {
     {10008, "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"},
 };
 
-/* sha256sum, with what it reads at *to and what it says at *from; -1 when there is no such program. A socket, so that
- * writing to one that has ended is an error and no signal. */
-static int start_sha256sum(int *to, int *from, pid_t *pid)
+/* Runs a program and waits; -1 when there is no such program, else its exit status. No shell is involved. Files NULL:
+ * the program shares this one's. */
+static int run_program(char *const argv[], FILE *in, FILE *out)
 {
-    char name[] = "sha256sum";
-    char *const argv[] = {name, NULL};
-    int in[2], out[2];
+    pid_t pid;
+    int status = 0;
     posix_spawn_file_actions_t actions;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0) return -1;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, out) != 0) {
-        close(in[0]), close(in[1]);
-        return -1;
-    }
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in[1], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-    const int failed = posix_spawnp(pid, name, &actions, NULL, argv, environ);
+    if (in != NULL) posix_spawn_file_actions_adddup2(&actions, fileno(in), STDIN_FILENO);
+    if (out != NULL) posix_spawn_file_actions_adddup2(&actions, fileno(out), STDOUT_FILENO);
+    const int failed = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
-    close(in[1]), close(out[1]);
-    *to = in[0], *from = out[0];
-    if (failed == 0) return 0;
-    close(*to), close(*from);
-    return -1;
+    if (failed != 0) return -1;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) return 127;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Unpacks the file into it, and a byte more than there should be at most; the bytes, or -1. */
-static int64_t unpack(gzFile in, int to, uint64_t most)
+/* Unpacks the file into `to`, and a byte more than there should be at most; the bytes, or -1. */
+static int64_t unpack(const char *path, FILE *to, uint64_t most, cnn_error *err)
 {
     uint8_t bytes[1 << 14];
+    const char *why;
     int64_t count = 0;
     int n = 0;
+    const int fd = input_open(path, &why);
+    gzFile in = fd < 0 ? NULL : gzdopen(fd, "rb");
+    if (in == NULL) {
+        if (fd >= 0) close(fd);
+        CNN_FAIL(err, CNN_IO, "%s: cannot be opened: %s", path, fd < 0 ? why : "out of memory");
+        return -1;
+    }
     while ((uint64_t)count <= most && (n = gzread(in, bytes, sizeof bytes)) > 0) {
         count += n;
-        for (ssize_t at = 0, sent; at < n; at += sent)
-            if ((sent = send(to, bytes + at, (size_t)(n - at), MSG_NOSIGNAL)) < 0) return -1;
+        if (fwrite(bytes, 1, (size_t)n, to) != (size_t)n) break;
     }
-    return n < 0 ? -1 : count;
-}
-
-static bool read_all(int from, char *text, size_t length)
-{
-    size_t got = 0;
-    for (ssize_t n; got < length && (n = read(from, text + got, length - got)) > 0;) got += (size_t)n;
-    text[got] = '\0';
-    return got == length;
+    gzclose(in);
+    if (n >= 0 && fflush(to) == 0 && !ferror(to)) return count;
+    CNN_FAIL(err, n < 0 ? CNN_BAD_FORMAT : CNN_IO,
+             n < 0 ? "%s: is damaged: it cannot be unpacked" : "%s: there is no room in /tmp to unpack it", path);
+    return -1;
 }
 
 static cnn_status check_file(const char *path, int file, cnn_error *err)
 {
-    char sha256[65] = "";
-    const char *why;
-    int to, from, status;
-    pid_t pid;
-    const int fd = input_open(path, &why);
-    if (fd < 0) return CNN_FAIL(err, CNN_IO, "%s: cannot be opened: %s", path, why);
-    gzFile in = gzdopen(fd, "rb");
-    if (in == NULL) close(fd);
-    if (in == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: no memory to read it", path);
-    if (start_sha256sum(&to, &from, &pid) != 0) {
-        gzclose(in);
-        return CNN_FAIL(err, CNN_UNAVAILABLE,
-                        "sha256sum is not installed, and downloads are verified with it: "
-                        "apt-get install coreutils");
-    }
-    const int64_t count = unpack(in, to, expected[file].bytes);
-    close(to);
-    const bool told = read_all(from, sha256, 64);
-    close(from);
-    gzclose(in);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    if (count < 0) return CNN_FAIL(err, CNN_BAD_FORMAT, "%s: is damaged: it cannot be unpacked", path);
+    char sha256[65] = "", name[] = "sha256sum";
+    FILE *plain = tmpfile(), *said = tmpfile();
+    int64_t count = -1;
+    int code = 1;
+    cnn_status status = CNN_OK;
+    if (plain == NULL || said == NULL)
+        status = CNN_FAIL(err, CNN_IO, "%s: no temporary file can be made: %s", path, strerror(errno));
+    else if ((count = unpack(path, plain, expected[file].bytes, err)) < 0)
+        status = err->status;
+    if (status == CNN_OK) rewind(plain);
+    if (status == CNN_OK && (code = run_program((char *[]){name, NULL}, plain, said)) == -1)
+        status = CNN_FAIL(err, CNN_UNAVAILABLE,
+                          "sha256sum is not installed, and downloads are verified with it: apt-get install coreutils");
+    if (said != NULL) rewind(said);
+    const bool told = code == 0 && fgets(sha256, sizeof sha256, said) != NULL;
+    if (plain != NULL) fclose(plain);
+    if (said != NULL) fclose(said);
+    if (status != CNN_OK) return status;
     if (told && (uint64_t)count == expected[file].bytes && strcmp(sha256, expected[file].sha256) == 0) return CNN_OK;
     return CNN_FAIL(
         err, CNN_BAD_FORMAT,
@@ -110,17 +101,6 @@ static cnn_status check_file(const char *path, int file, cnn_error *err)
         "server by $BENCHCNN_MNIST_URL",
         path, (uint64_t)count > expected[file].bytes ? "more than " : "", (long long)count, told ? sha256 : "unknown",
         mnist_files[file], (unsigned long long)expected[file].bytes, expected[file].sha256);
-}
-
-/* Runs a program and waits; -1 when there is no such program, else its exit status. No shell is involved. */
-static int run_program(char *const argv[])
-{
-    pid_t pid;
-    int status = 0;
-    if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) != 0) return -1;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) return 127;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static cnn_status download(const char *server, int file, char *path, cnn_error *err)
@@ -138,9 +118,9 @@ static cnn_status download(const char *server, int file, char *path, cnn_error *
     char *const with_curl[] = {curl, quiet, flags, only, safe ? https : named, onwards, https, size, bytes, to,
                                path, at,    url,   NULL};
     char *const with_wget[] = {wget, mute, stay, as, path, url, NULL};
-    int code = run_program(with_curl);
+    int code = run_program(with_curl, NULL, NULL);
     const bool no_curl = code == -1;
-    if (no_curl) code = run_program(with_wget);
+    if (no_curl) code = run_program(with_wget, NULL, NULL);
     if (code == -1)
         return CNN_FAIL(err, CNN_UNAVAILABLE,
                         "neither curl nor wget is installed: install one (apt-get install curl), "

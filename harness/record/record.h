@@ -71,8 +71,5 @@ bool record_get_real(const cnn_record *record, const char *key, double *value);
  * records under construction, too. */
 bool record_get_json(const cnn_record *record, const char *key, char *text, int size);
 char *record_json(const cnn_record *record, const char *key); /* the same, of any size, to be freed; NULL without one */
-/* What tells a record from others: the values of these fields, whole, one behind the other. A record lacks those that
- * are not of its kind; an older one what is usual, too. To be freed; NULL when out of memory. */
-char *record_key(const cnn_record *record, const char *const *fields, int count);
 
 #endif

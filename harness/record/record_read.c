@@ -153,26 +153,3 @@ char *record_json(const cnn_record *record, const char *key)
     const cJSON *item = record ? cJSON_GetObjectItemCaseSensitive(record->object, key) : NULL;
     return item ? cJSON_PrintUnformatted(item) : NULL;
 }
-
-/* What older records leave unsaid. */
-static const char *usual_of(const char *field)
-{
-    return strcmp(field, "bias") == 0 ? "true" : strcmp(field, "mode") == 0 ? "\"cross_correlation\"" : "";
-}
-
-char *record_key(const cnn_record *record, const char *const *fields, int count)
-{
-    char *key = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&key, &size);
-    for (int i = 0; stream && i < count; i++) {
-        char *value = record_json(record, fields[i]);
-        fprintf(stream, "%s ", value ? value : usual_of(fields[i]));
-        free(value);
-    }
-    if (stream && fclose(stream) != 0) {
-        free(key);
-        key = NULL;
-    }
-    return key;
-}

@@ -5,6 +5,7 @@
 #include "build_id.h"
 #include "build_info.h"
 #include "harness/base/grow.h"
+#include "identity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,15 +32,6 @@ struct resume {
     } states[STATES];
     int n_states;
 };
-
-static char *key_of(const cnn_record *record)
-{
-    static const char *const fields[] = {"kind",  "impl",  "algorithm", "machine", "op",    "problem",
-                                         "bias",  "mode",  "net",       "dir",     "dtype", "layout",
-                                         "math",  "cache", "threads",   "knobs",   "check", "epoch",
-                                         "layer", "phase", "what",      "variant", "figure"};
-    return record_key(record, fields, (int)(sizeof fields / sizeof *fields));
-}
 
 static void forget_records(resume *r)
 {
@@ -85,7 +77,7 @@ static cnn_status add(resume *r, const cnn_record *record, cnn_error *err)
     if (!list) return err->status;
     r->list = list;
     left *l = &r->list[r->count];
-    *l = (left){.key = key_of(record)};
+    *l = (left){.key = record_identity(record, IDENTITY_RECORD)};
     if (!l->key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the records of an earlier run");
     copy_state(l->state, record);
     r->count++;
@@ -171,7 +163,7 @@ const char *resume_take(resume *r, const cnn_record *record)
 {
     const char *state = NULL;
     if (!r || r->count == 0 || !record) return NULL;
-    char *key = key_of(record);
+    char *key = record_identity(record, IDENTITY_RECORD);
     for (int i = 0; key && !state && i < r->count; i++) {
         left *l = &r->list[i];
         if (l->taken || strcmp(l->key, key) != 0) continue;

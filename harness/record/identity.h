@@ -1,0 +1,22 @@
+/* identity.h: whether two records tell of the same thing. One table holds the fields that count (identity.c):
+ * `compare`, plots, sweeps that go on and commands that go on ask it, each for its own scope. */
+#ifndef HARNESS_RECORD_IDENTITY_H
+#define HARNESS_RECORD_IDENTITY_H
+
+#include "record.h"
+
+typedef enum identity_scope {
+    IDENTITY_TASK = 1,   /* what is computed, whoever does it: without the implementation, its settings and the seed */
+    IDENTITY_FIGURE = 2, /* everything that a figure depends on, the machine apart */
+    IDENTITY_POINT = 4,  /* the same on one machine, whatever kind of record tells of it */
+    IDENTITY_RECORD = 8  /* this record, among all that one command writes */
+} identity_scope;
+
+/* "FIELD=VALUE FIELD=VALUE", texts without their quotes; fields that the record lacks, and values that go without
+ * saying, are left out. To be freed. NULL when out of memory. */
+char *record_identity(const cnn_record *record, identity_scope scope);
+
+/* For people: "conv thesis_conv2" from mb100...n"thesis_conv2"; of a problem without a name: "conv mb100...". */
+void record_problem_name(const char *op, const char *problem, char *text, size_t size);
+
+#endif
