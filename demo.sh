@@ -12,7 +12,7 @@ say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 say "1. Build"
 install_missing
 cmake --preset release -G Ninja >/dev/null
-cmake --build --preset release | tail -1
+cmake --build --preset release --target benchcnn | tail -1
 mkdir -p $out
 
 say "2. What there is"
@@ -35,4 +35,7 @@ $benchcnn sweep batch --impl cpu:naive --batch 100 --out $out/sweep.jsonl
 say "6. The plots: seconds per epoch; speedups, of a GPU over the CPU, or else of the CPU's kernels over the defining loops"
 $benchcnn plot $out/sweep.jsonl --out $out/epoch_over_batch
 $benchcnn plot speedup ${gpu:+$out/sweep.jsonl} $out/bench.jsonl --out $out/speedup
-echo "The records are in $out/*.jsonl, the plots beside them as .svg and .png"
+say "What to look at: $out/epoch_over_batch.svg and $out/speedup.svg (.png beside them); the records are in $out/*.jsonl"
+echo "What to try next:"
+echo "  $benchcnn verify --plugin YOUR.so --impl YOURS     your own kernel (docs/plugins.md, impl_template/)"
+echo "  $benchcnn compare BEFORE.jsonl AFTER.jsonl         two versions of it (docs/bench.md)"

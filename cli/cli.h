@@ -58,12 +58,17 @@ typedef cnn_status cli_check(const cli_options *options, cnn_error *err);
 #undef COMMAND
 
 /* Prints "benchcnn: MESSAGE" to standard error; EXIT_USAGE for bad input of any kind, EXIT_FAILED for device and
- * internal errors, 130 for an interrupt. */
+ * internal errors, EXIT_NOTHING for what cannot run here, 130 for an interrupt. */
 int cli_fail(const cnn_error *err);
 
 /* plugins.c: a FAILED line and a record (kind "implementation") of each plug-in or implementation that ended a run
  * before this one outside of any case, and was not told yet; how many are added to *count. */
 cnn_status cli_report_lost(const cli_options *options, record_sink *sink, int64_t *count, cnn_error *err);
+/* Around a piece of a command's work, numbered in the order in which every run of the command comes to it. Mine: false:
+ * a run before this one did it, or died of it; that is told here, and counted in watch->failed. */
+cnn_status cli_begin_piece(const cli_options *options, int64_t number, const char *impl, const char *doing,
+                           record_sink *sink, bool *mine, cnn_error *err);
+void cli_end_piece(const cli_options *options);
 
 /* Helpers that several commands share. */
 bool cli_given(const cli_options *options, const char *option); /* whether --option stands on the command line */

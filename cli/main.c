@@ -19,6 +19,8 @@ int cli_fail(const cnn_error *err)
         return EXIT_FAILED;
     case CNN_INTERRUPTED:
         return 130; /* what a shell reports for Ctrl-C */
+    case CNN_UNAVAILABLE:
+        return EXIT_NOTHING;
     default:
         return EXIT_USAGE;
     }
@@ -83,7 +85,10 @@ int main(int argc, char **argv)
             printf("benchcnn %s\n", BENCHCNN_VERSION);
             return close_output(EXIT_HELD);
         }
-        cli_help(NULL);
+        if (argc < 2)
+            cli_greet();
+        else
+            cli_help(NULL);
         return close_output(asks_for_help(argc, argv) ? EXIT_HELD : EXIT_USAGE);
     }
     if (strcmp(argv[1], "help") == 0) return help(argc, argv);
@@ -106,7 +111,8 @@ int main(int argc, char **argv)
     if (ready == CNN_OK) ready = cli_load(&options, &registry, &err);
     if (ready == CNN_OK) ready = cli_check_args(&options, &err);
     if (ready == CNN_OK) cli_catch_interrupt();
-    const int status = ready == CNN_OK ? close_output(command(&options, &err)) : cli_fail(&err);
+    int status = ready == CNN_OK ? close_output(command(&options, &err)) : cli_fail(&err);
+    if (ready == CNN_UNAVAILABLE) status = EXIT_USAGE; /* a plug-in that cannot be loaded is bad input */
     if (options.watch != NULL && options.watch->on)
         child_end(&options.watch->word, status); /* no code runs behind it */
     cnn_registry_close(&registry);

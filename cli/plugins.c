@@ -79,6 +79,27 @@ static cnn_status report_death(const cli_options *options, const watch_death *d,
     return record_write(sink, record, err);
 }
 
+cnn_status cli_begin_piece(const cli_options *options, int64_t number, const char *impl, const char *doing,
+                           record_sink *sink, bool *mine, cnn_error *err)
+{
+    cli_watch *w = options->watch;
+    *mine = watch_take(w, number);
+    if (!*mine) return CNN_OK;
+    const watch_death *died = watch_find(w, NULL, number);
+    *mine = died == NULL;
+    if (*mine) watch_enter(w, impl, doing);
+    if (*mine) return CNN_OK;
+    watch_done(w);
+    w->failed++;
+    return report_death(options, died, sink, err);
+}
+
+void cli_end_piece(const cli_options *options)
+{
+    watch_enter(options->watch, NULL, NULL);
+    watch_done(options->watch);
+}
+
 cnn_status cli_report_lost(const cli_options *options, record_sink *sink, int64_t *count, cnn_error *err)
 {
     cnn_status status = CNN_OK;

@@ -50,6 +50,8 @@ cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessi
     int lost = 0;
     sessions->count = 0;
     sessions->watch = options->watch;
+    if (options->none_left)
+        return CNN_FAIL(err, CNN_DEVICE, "what --impl names ended its process while it was loaded, see above");
     cnn_status status = cnn_settings_check(options->registry, params.settings, params.n_settings, err);
     if (status == CNN_OK)
         status = cnn_choices_parse(options->registry, options->impl, sessions->choices, &sessions->n_choices, err);

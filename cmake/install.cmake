@@ -10,7 +10,7 @@ target_include_directories(benchcnn_cnn INTERFACE $<INSTALL_INTERFACE:${CMAKE_IN
 install(TARGETS benchcnn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES harness/cnn.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY harness/cnn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY bench/nets bench/problems DESTINATION ${CMAKE_INSTALL_DATADIR}/benchcnn/bench)
+install(DIRECTORY bench/nets bench/problems bench/recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/benchcnn/bench)
 install(DIRECTORY plots impl_template DESTINATION ${CMAKE_INSTALL_DATADIR}/benchcnn)
 
 install(TARGETS benchcnn_cnn EXPORT benchcnn)

@@ -23,7 +23,7 @@
 enum { COMPARE_RUNS = 3 };
 
 typedef struct figure {
-    char *key, machine[CNN_NAME_MAX]; /* machine "": not told */
+    char *key, *whole, machine[CNN_NAME_MAX]; /* whole: with what was compared across; machine "": not told */
     double *runs;                     /* their medians, in seconds, in order */
     int n_runs;
     double resolution; /* the largest of the runs' A/A controls; NaN without one */
@@ -44,8 +44,9 @@ typedef struct figure_set {
     int n_facts;
 } figure_set;
 
-/* Every verified figure of a file. CNN_BAD_ARGUMENT where one has runs on two machines. */
-cnn_status figures_read(const char *path, figure_set *set, cnn_error *err);
+/* Every verified figure of a file. `across` (or NULL): fields that do not count, "threads,knobs". CNN_BAD_ARGUMENT where
+ * one has runs on two machines, or with two values of such a field. */
+cnn_status figures_read(const char *path, const char *across, figure_set *set, cnn_error *err);
 void figures_free(figure_set *set);
 const figure *figures_find(const figure_set *set, const char *key); /* NULL without one */
 const char *figures_fact(const figure_set *set, const char *key);   /* NULL without one */

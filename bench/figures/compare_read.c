@@ -13,23 +13,36 @@ static const char *const fact_fields[] = {"cpu",     "cores",  "memory_bytes", "
 
 typedef struct reader {
     figure_set *set;
-    const char *path;
+    const char *path, *across;
     int64_t records;
     char machine[CNN_NAME_MAX]; /* the environment record's: epochs do not tell their own */
 } reader;
 
-static cnn_status add_figure(figure_set *set, const char *key, figure **made, cnn_error *err)
+/* Takes the key. */
+static cnn_status add_figure(figure_set *set, char **key, figure **made, cnn_error *err)
 {
     figure *list = realloc(set->list, ((size_t)set->count + 1) * sizeof *list);
-    char *copy = strdup(key);
-    if (list) set->list = list;
-    if (!list || !copy) {
-        free(copy);
-        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d figures", set->count + 1);
-    }
+    if (!list) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d figures", set->count + 1);
+    set->list = list;
     *made = &list[set->count++];
-    **made = (figure){.key = copy, .resolution = NAN};
+    **made = (figure){.key = *key, .resolution = NAN};
+    *key = NULL;
     return CNN_OK;
+}
+
+/* What is compared across must have one value in a file. */
+static cnn_status check_whole(const reader *r, figure *f, char **whole, cnn_error *err)
+{
+    if (!f->whole) {
+        f->whole = *whole;
+        *whole = NULL;
+        return CNN_OK;
+    }
+    if (strcmp(f->whole, *whole) == 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                    "%.100s holds figures that differ in what they are to be compared across (--across %.40s), so none "
+                    "of them is A or B: give each a file of its own: %.110s and %.110s",
+                    r->path, r->across, f->whole, *whole);
 }
 
 /* Runs on two machines are no runs of one figure. */
@@ -38,19 +51,22 @@ static cnn_status figure_of(const reader *r, const cnn_record *record, figure **
     figure_set *set = r->set;
     cnn_status status = CNN_OK;
     figure *f = NULL;
-    char *key = record_identity(record, IDENTITY_FIGURE);
+    char *key = record_identity(record, IDENTITY_FIGURE, r->across);
+    char *whole = record_identity(record, IDENTITY_FIGURE, NULL);
     const char *own = record_get_text(record, "machine"), *machine = own ? own : r->machine;
-    if (!key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
-    for (int i = 0; !f && i < set->count; i++)
+    if (!key || !whole) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
+    for (int i = 0; status == CNN_OK && !f && i < set->count; i++)
         if (strcmp(set->list[i].key, key) == 0) f = &set->list[i];
-    if (!f) status = add_figure(set, key, &f, err);
+    if (status == CNN_OK && !f) status = add_figure(set, &key, &f, err);
+    if (status == CNN_OK) status = check_whole(r, f, &whole, err);
     if (status == CNN_OK && f->machine[0] == '\0') snprintf(f->machine, sizeof f->machine, "%s", machine);
     if (status == CNN_OK && machine[0] != '\0' && strncmp(f->machine, machine, sizeof f->machine - 1) != 0)
         status = CNN_FAIL(err, CNN_BAD_ARGUMENT,
                           "%.150s holds a figure of two machines, %.64s and %.64s, which are no runs of one: give each "
                           "a file of its own (%.100s)",
-                          r->path, f->machine, machine, key);
+                          r->path, f->machine, machine, f->key);
     free(key);
+    free(whole);
     *result = f;
     return status;
 }
@@ -157,9 +173,9 @@ static cnn_status add_record(void *user, const cnn_record *record, cnn_error *er
     return epoch ? add_epoch(f, r->set->environments, seconds, err) : add_timing(f, record, seconds, err);
 }
 
-cnn_status figures_read(const char *path, figure_set *set, cnn_error *err)
+cnn_status figures_read(const char *path, const char *across, figure_set *set, cnn_error *err)
 {
-    reader r = {.set = set, .path = path};
+    reader r = {.set = set, .path = path, .across = across};
     memset(set, 0, sizeof *set);
     cnn_status status = record_read(path, add_record, &r, &set->bad, err);
     if (status == CNN_OK && r.records == 0) status = CNN_FAIL(err, CNN_BAD_FORMAT, "%.400s holds no records", path);
@@ -171,6 +187,7 @@ void figures_free(figure_set *set)
 {
     for (int i = 0; i < set->count; i++) {
         free(set->list[i].key);
+        free(set->list[i].whole);
         free(set->list[i].runs);
         free(set->list[i].epochs);
     }

@@ -84,7 +84,7 @@ static speedup_figure *find_figure(const reader *r, const cnn_record *record, cn
 {
     speedup_set *set = r->set;
     const char *text = record_get_text(record, "machine"), *machine = text ? text : "";
-    char *key = record_identity(record, IDENTITY_FIGURE), *task = record_identity(record, IDENTITY_TASK);
+    char *key = record_identity(record, IDENTITY_FIGURE, NULL), *task = record_identity(record, IDENTITY_TASK, NULL);
     speedup_figure *found = NULL;
     if (!key || !task) CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
     for (int i = 0; key && i < set->n_figures && !found; i++)

@@ -1,24 +1,17 @@
 /* problems.c: which problems are to be timed, and how long: what `bench` and `sweep` have in common. */
+#include "cli/problems.h"
 #include "cli/table.h"
 #include "harness/base/grow.h"
 #include "harness/problem/names.h"
 #include "parts.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-static cnn_status add_problem(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
+static cnn_status add_problem(bench_list *list, const cnn_problem *problem, cnn_error *err)
 {
-    bench_list *list = user;
-    if (!problem) {
-        bool unsupported = err->status == CNN_UNSUPPORTED;
-        list->refused++;
-        if (!list->silent)
-            table_put(stderr, "%s %s: %s\n", unsupported ? "UNSUPPORTED" : "REFUSED", text, err->message);
-        if (!unsupported && list->refusal.status == CNN_OK) list->refusal = *err;
-        return CNN_OK;
-    }
     cnn_problem *items = cnn_grow(list->items, list->count, &list->capacity, sizeof *items, "problems", err);
     if (!items) return err->status;
     list->items = items;
@@ -26,14 +19,18 @@ static cnn_status add_problem(void *user, const char *text, const cnn_problem *p
     return CNN_OK;
 }
 
-static cnn_status add_text(bench *b, cnn_op op, const char *text, const cnn_problem_defaults *defaults, cnn_error *err)
+/* A bad word of a file is told, and counted. */
+static cnn_status add_entry(bench_list *list, const problem_entry *e, cnn_error *err)
 {
-    cnn_problem problem;
-    cnn_status status = cnn_problem_parse(op, text, defaults, &problem, err);
-    return status == CNN_OK ? add_problem(&b->problems, text, &problem, err) : status;
+    if (!e->refused) return add_problem(list, &e->problem, err);
+    list->refused++;
+    if (!list->silent) table_put(stderr, "%s %s: %s\n", e->malformed ? "REFUSED" : "UNSUPPORTED", e->text, e->why);
+    if (e->malformed && list->refusal.status == CNN_OK) CNN_FAIL(&list->refusal, CNN_BAD_FORMAT, "%s", e->why);
+    return CNN_OK;
 }
 
-static cnn_status add_default_problems(bench *b, const cnn_problem_defaults *defaults, cnn_error *err)
+static cnn_status add_default_problems(const bench *b, const cnn_problem_defaults *defaults, problem_list *list,
+                                       cnn_error *err)
 {
     static const struct {
         cnn_op op;
@@ -45,7 +42,8 @@ static cnn_status add_default_problems(bench *b, const cnn_problem_defaults *def
     };
     cnn_status status = CNN_OK;
     for (size_t i = 0; status == CNN_OK && i < sizeof table / sizeof *table; i++)
-        if (b->ops & 1u << table[i].op) status = add_text(b, table[i].op, table[i].text, defaults, err);
+        if (b->ops & 1u << table[i].op)
+            status = cli_add_problem(list, table[i].op, table[i].text, defaults, false, err);
     return status;
 }
 
@@ -80,7 +78,7 @@ static cnn_status add_layers(bench *b, cnn_error *err)
     for (int i = 0; status == CNN_OK && i < b->networks[0]->net.n_layers; i++) {
         const cnn_problem *problem = &b->networks[0]->net.layers[i].problem;
         if (!(b->ops & 1u << problem->op) || has(&b->problems, problem)) continue;
-        status = add_problem(&b->problems, "", problem, err);
+        status = add_problem(&b->problems, problem, err);
     }
     if (status != CNN_OK || b->problems.count > 0) return status;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--net %s has no layer of the operations that --op names", b->options->net);
@@ -106,33 +104,32 @@ cnn_status bench_read_params(bench *b, double warm_up, cnn_error *err)
 /* A descriptor does not say its operation, so those given belong to the one that --op names. */
 cnn_status bench_gather_problems(bench *b, cnn_error *err)
 {
-    static const char *const modes[] = {"cross_correlation", "convolution"};
-    const cnn_name_set mode_names = {"mode", modes, 2};
     const cli_options *o = b->options;
+    const bool own = o->problem.count + o->problems.count > 0;
+    problem_list list = {0};
+    cnn_problem_defaults defaults;
     if ((b->dirs = cli_dirs(o, err)) == 0 || (b->ops = cli_ops(o, err)) == 0) return err->status;
-    int mode = cnn_name_find(&mode_names, o->mode, err);
-    if (mode < 0) return err->status;
-    cnn_problem_defaults defaults = {.type = b->types.types[0], .no_bias = o->no_bias, .flip = mode == 1, .mb = o->mb};
-    cnn_status status = CNN_OK;
+    cnn_status status = cli_problem_defaults(o, &b->types.types[0], &defaults, err);
+    if (status != CNN_OK) return status;
     if (o->batch && !o->net)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %.32s is a network's batch: name it, --net", o->batch);
-    if (o->problem.count + o->problems.count == 0)
-        return o->net ? add_layers(b, err) : add_default_problems(b, &defaults, err);
-    if (o->net && strcasecmp(o->cache, "network") != 0)
+    if (!own && o->net) return add_layers(b, err);
+    if (own && o->net && strcasecmp(o->cache, "network") != 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "--%s beside --net %.64s: either the network's layers are timed, or, with --cache network, a "
                         "problem amid them",
                         o->problem.count > 0 ? "problem" : "problems", o->net);
     if (o->net) status = load_networks(b, err);
-    if (b->ops & (b->ops - 1))
+    if (own && b->ops & (b->ops - 1))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--op %s: a problem belongs to one operation; name just that", o->op);
     int op = 0;
     while (!(b->ops & 1u << op)) op++;
-    for (int i = 0; status == CNN_OK && i < o->problem.count; i++)
-        status = add_text(b, (cnn_op)op, o->problem.items[i], &defaults, err);
-    b->problems.given = b->problems.count;
-    for (int i = 0; status == CNN_OK && i < o->problems.count; i++)
-        status = cnn_problem_file(o->problems.items[i], (cnn_op)op, &defaults, add_problem, &b->problems, err);
+    if (status == CNN_OK)
+        status = own ? cli_read_problems(o, (cnn_op)op, &defaults, &list, err)
+                     : add_default_problems(b, &defaults, &list, err);
+    for (int i = 0; status == CNN_OK && i < list.count; i++) status = add_entry(&b->problems, &list.items[i], err);
+    b->problems.given = o->problem.count;
+    free(list.items);
     return status;
 }
 

@@ -4,6 +4,7 @@
  * The arrays say the dtype (all of them the same), the files the bias: FWD has one with --b, BWD_W writes its gradient
  * with --db. Shapes are PyTorch's whatever --layout, which is what the implementation is given. */
 #include "arrays_npy.h"
+#include "cli/problems.h"
 #include "cli/sessions.h"
 #include "cli/verify/report.h"
 #include "harness/problem/names.h"
@@ -59,12 +60,10 @@ static cnn_status parse_problem(conv_run *r, cnn_dtype dtype, cnn_error *err)
     if (math < 0) return err->status;
     if (o->problem.count != 1)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs one --problem, not %d", o->problem.count);
-    if (strcmp(o->mode, "cross_correlation") != 0 && strcmp(o->mode, "convolution") != 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--mode is '%.64s', but must be cross_correlation or convolution",
-                        o->mode);
-    const cnn_problem_defaults defaults = {.type = {dtype, dtype, (cnn_layout)layout, (cnn_math)math},
-                                           .no_bias = (r->dir == CNN_BWD_W ? o->db : o->b) == NULL,
-                                           .flip = strcmp(o->mode, "convolution") == 0};
+    const cnn_type type = {dtype, dtype, (cnn_layout)layout, (cnn_math)math};
+    cnn_problem_defaults defaults;
+    if (cli_problem_defaults(o, &type, &defaults, err) != CNN_OK) return err->status;
+    defaults.no_bias = (r->dir == CNN_BWD_W ? o->db : o->b) == NULL;
     return cnn_problem_parse(CNN_OP_CONV, o->problem.items[0], &defaults, &r->problem, err);
 }
 
@@ -221,19 +220,14 @@ static void print_result(const conv_run *r, const verify_result *v)
     printf("%s", v->where);
 }
 
-static cnn_status record_it(const conv_run *r, const verify_result *v, cnn_error *err)
+static cnn_status record_it(const conv_run *r, const verify_result *v, record_sink *sink, cnn_error *err)
 {
-    record_sink *sink;
-    cnn_status status = record_sink_open(NULL, r->options->json, &sink, err);
-    if (status != CNN_OK) return status;
     cnn_record *record = record_new("verify");
     record_session(record, v->session, r->algorithm.name);
     record_problem(record, &r->problem, r->dir);
     report_put(record, v);
     record_text(record, "repro", r->options->command_line);
-    status = record_write(sink, record, err);
-    record_sink_close(sink);
-    return status;
+    return record_write(sink, record, err);
 }
 
 static cnn_status save_outputs(const conv_run *r, cnn_error *err)
@@ -256,17 +250,17 @@ cnn_status args_conv(const cli_options *o, cnn_error *err)
     if (status == CNN_OK) status = parse_problem(&r, CNN_F32, err);
     if (status == CNN_OK && (r.count = cnn_operands(&r.problem, r.dir, r.operands, err)) < 0) status = err->status;
     if (status == CNN_OK) status = check_options(&r, err);
-    return status == CNN_OK ? one_choice(o, &choice, err) : status;
+    return status == CNN_OK && !o->none_left ? one_choice(o, &choice, err) : status;
 }
 
-static cnn_status run(conv_run *r, verify_result *result, cnn_error *err)
+static cnn_status run(conv_run *r, record_sink *sink, verify_result *result, cnn_error *err)
 {
     cnn_status status = load_all(r, err);
     if (status == CNN_OK) status = open_engine(r, err);
     if (status == CNN_OK)
         status = verify_run_arrays(r->engine, &r->problem, r->dir, &r->algorithm, &r->arrays, result, err);
     if (status == CNN_OK) status = save_outputs(r, err);
-    if (status == CNN_OK && r->options->json) status = record_it(r, result, err);
+    if (status == CNN_OK && r->options->json) status = record_it(r, result, sink, err);
     if (status == CNN_OK && !r->options->json) print_result(r, result);
     return status;
 }
@@ -274,13 +268,21 @@ static cnn_status run(conv_run *r, verify_result *result, cnn_error *err)
 int cmd_conv(const cli_options *options, cnn_error *err)
 {
     conv_run r = {.options = options};
-    verify_result result;
-    const cnn_status status = run(&r, &result, err);
+    verify_result result = {.state = VERIFY_FAILED};
+    record_sink *sink = NULL;
+    bool mine = false;
+    cnn_status status = record_sink_open(NULL, options->json, &sink, err);
+    if (status == CNN_OK) status = cli_report_lost(options, sink, &options->watch->failed, err);
+    if (status == CNN_OK && !options->none_left)
+        status = cli_begin_piece(options, 0, options->impl, "computing with it", sink, &mine, err);
+    if (status == CNN_OK && mine) status = run(&r, sink, &result, err);
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) {
         free(r.values[i]);
         free(r.expected[i]);
     }
     verify_close(r.engine);
+    if (mine) cli_end_piece(options);
+    record_sink_close(sink);
     if (status != CNN_OK) return cli_fail(err);
     return result.state > VERIFY_PASSED ? EXIT_FAILED : EXIT_HELD;
 }

@@ -52,6 +52,15 @@ static void print_program(void)
            "  130  interrupted (Ctrl-C)\n");
 }
 
+void cli_greet(void)
+{
+    printf("benchcnn proves CNN kernels right, times them, and trains with them. Try first:\n\n"
+           "  benchcnn verify --impl cpu                          is every kernel right?\n"
+           "  benchcnn bench --impl cpu --net thesis --batch 100  how fast is each layer?\n"
+           "  benchcnn train --net thesis --impl cpu:direct       train it on MNIST, and time an epoch\n\n"
+           "`benchcnn list` shows what can run here, `benchcnn --help` all commands.\n");
+}
+
 void cli_help(const char *command)
 {
     const command_row *c = NULL;

@@ -49,7 +49,8 @@ cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err
 cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err);
 /* option_rules.c: which options need another, and which contradict each other. */
 cnn_status cli_check_rules(const cli_options *options, cnn_error *err);
-/* help.c: to standard output; of one command, or (NULL) of the program. */
+/* help.c: to standard output; of one command, or (NULL) of the program. Greet: three commands to try first. */
+void cli_greet(void);
 void cli_help(const char *command);
 
 #endif

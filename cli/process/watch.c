@@ -53,6 +53,11 @@ bool watch_enter(cli_watch *w, const char *key, const char *doing)
     return key == NULL || watch_find(w, key, w->number) == NULL;
 }
 
+void watch_tick(cli_watch *w)
+{
+    if (w->on) start_clock(w);
+}
+
 watch_death *watch_find(cli_watch *w, const char *key, int64_t number)
 {
     for (int i = 0; i < w->n_deaths; i++)

@@ -33,6 +33,7 @@ typedef struct cli_watch {
     int64_t number; /* the case in hand, or -1 */
     int64_t done;   /* cases 0 .. done-1 are */
     int64_t next;   /* the caller's: for a death outside of cases */
+    int64_t failed; /* the caller's: deaths that were told */
     int n_deaths;
     watch_death deaths[WATCH_DEATHS_MAX];
     _Alignas(16) unsigned char kept[WATCH_KEPT]; /* the command's, zeros at first; what nobody touches costs nothing */
@@ -50,6 +51,8 @@ void watch_done(cli_watch *w);
 /* From here on this implementation's code (or a part of it that can be left out alone) is called; NULL: nobody's.
  * `doing`: "opening it". False: it died there, in this case or outside of any: leave it out. */
 bool watch_enter(cli_watch *w, const char *key, const char *doing);
+/* What is in hand has come a step further: its time begins anew. */
+void watch_tick(cli_watch *w);
 /* Who died in this case (-1: outside of any), or NULL; key NULL: whoever. */
 watch_death *watch_find(cli_watch *w, const char *key, int64_t number);
 

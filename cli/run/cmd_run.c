@@ -2,6 +2,7 @@
  * first one starts. $OUT in a line stands for RECORDS. What was finished stands there too (records of kind "step"), so
  * the same command goes on where it stopped. A line that was changed since, or failed, is run again. */
 #include "cli/options/options.h"
+#include "cli/problems.h"
 #include "cli/process/watch.h"
 #include "cli/sessions.h"
 #include "cli/table.h"
@@ -9,6 +10,7 @@
 
 #include "harness/base/input.h"
 #include "harness/net/net.h"
+#include "harness/problem/find_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,28 +49,21 @@ static cnn_status split(step *s, cnn_error *err)
     return status;
 }
 
-static cnn_status nothing_with_it(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
-{
-    (void)user, (void)text;
-    return problem != NULL || err->status == CNN_UNSUPPORTED ? CNN_OK : err->status;
-}
-
 static cnn_status check_problems(const cli_options *o, cnn_error *err)
 {
-    const cnn_problem_defaults defaults = {.no_bias = o->no_bias, .mb = o->mb};
-    cnn_problem problem;
     const uint32_t ops = cli_ops(o, err);
-    if (ops == 0) return err->status;
-    for (int op = 0; op < CNN_OP_COUNT; op++) {
-        cnn_status status = CNN_OK;
+    cnn_problem_defaults defaults;
+    cnn_status status = ops != 0 ? cli_problem_defaults(o, &(cnn_type){.dtype = CNN_F32}, &defaults, err) : err->status;
+    for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++) {
+        problem_list list = {0};
         if (!(ops & 1u << op)) continue;
-        for (int i = 0; status == CNN_OK && i < o->problem.count; i++)
-            status = cnn_problem_parse((cnn_op)op, o->problem.items[i], &defaults, &problem, err);
-        for (int i = 0; status == CNN_OK && i < o->problems.count; i++)
-            status = cnn_problem_file(o->problems.items[i], (cnn_op)op, &defaults, nothing_with_it, NULL, err);
-        if (status != CNN_OK && status != CNN_UNSUPPORTED) return status;
+        status = cli_read_problems(o, (cnn_op)op, &defaults, &list, err);
+        for (int i = 0; status == CNN_OK && i < list.count; i++)
+            if (list.items[i].malformed) status = CNN_FAIL(err, CNN_BAD_FORMAT, "%s", list.items[i].why);
+        free(list.items);
+        if (status == CNN_UNSUPPORTED) status = CNN_OK;
     }
-    return CNN_OK;
+    return status;
 }
 
 /* The network at each batch size and in each type it will be asked for: a file is read and planned, nothing is
@@ -142,8 +137,11 @@ static cnn_status read_recipe(recipe *r, cnn_error *err)
     char *line = NULL;
     size_t size = 0;
     cnn_status status = CNN_OK;
+    static const file_kind recipes = {"recipe", "bench/recipes", ".recipe"};
+    char path[FOUND_PATH_MAX];
     const char *why;
-    FILE *file = input_stream(r->path, &why);
+    if (cnn_find_file(&recipes, r->path, path, err) != CNN_OK) return err->status;
+    FILE *file = input_stream(path, &why);
     if (file == NULL) return CNN_FAIL(err, CNN_IO, "%.300s: %s", r->path, why);
     for (int number = 1; status == CNN_OK && input_line(&line, &size, file) >= 0; number++)
         status = add_line(r, number, line, err);

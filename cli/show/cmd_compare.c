@@ -3,6 +3,7 @@
 #include "cli/bench/parts.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "harness/record/identity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@ static cnn_status read_options(compare_run *c, const cli_options *o, cnn_error *
     const cli_file out = {"--out", o->out}, a = {"A", o->words.items[0]}, b = {"B", o->words.items[1]};
     cnn_status status = cli_keep_apart(&out, &a, err);
     if (status == CNN_OK) status = cli_keep_apart(&out, &b, err);
+    if (status == CNN_OK && o->across) status = record_identity_fields(o->across, err);
     if (status == CNN_OK) status = read_threshold(o->threshold, &c->threshold, err);
     return status == CNN_OK ? read_fail_on(o->fail_on, &c->fail_on, err) : status;
 }
@@ -81,8 +83,8 @@ static cnn_status set_up(compare_run *c, cnn_error *err)
     const cli_file a = {"A", o->words.items[0]}, b = {"B", o->words.items[1]};
     if (cli_keep_apart(&a, &b, &same) != CNN_OK)
         table_put(stderr, "benchcnn: %s and %s are one file: it is compared with itself\n", a.path, b.path);
-    status = figures_read(a.path, &c->a, err);
-    if (status == CNN_OK) status = figures_read(b.path, &c->b, err);
+    status = figures_read(a.path, o->across, &c->a, err);
+    if (status == CNN_OK) status = figures_read(b.path, o->across, &c->b, err);
     if (status == CNN_OK) status = cli_output_open(o, &c->output, err);
     if (status == CNN_OK) status = cli_output_begin(&c->output, err);
     return status;
@@ -110,6 +112,10 @@ static cnn_status write_record(const compare_run *c, const figure *a, const figu
 {
     cnn_record *record = record_new("compare");
     record_text(record, "figure", a->key);
+    if (c->options->across) {
+        record_text(record, "a_figure", a->whole);
+        record_text(record, "b_figure", b->whole);
+    }
     record_text(record, "verdict", compare_verdict_name(r->verdict));
     record_real(record, "a_s", r->a);
     record_int(record, "a_runs", a->n_runs);

@@ -1,5 +1,6 @@
 /* cmd_list.c: `benchcnn list`: implementations, their algorithms and knobs, and why one is not available here. */
 #include "cli/cli.h"
+#include "cli/process/watch.h"
 #include "cli/table.h"
 #include "harness/base/text.h"
 #include "harness/device/call.h"
@@ -27,11 +28,20 @@ static int name_width(const cnn_impl *impl)
     return (int)width;
 }
 
-static void print_impl(const cnn_impl *impl)
+static bool probe(const cli_options *options, const cnn_impl *impl, cnn_error *why)
+{
+    if (!watch_enter(options->watch, impl->name, "asking whether it can run here"))
+        return CNN_FAIL(why, CNN_UNAVAILABLE, "asking it ended the process"), false;
+    const bool available = CNN_CALL(impl, probe, why, why) == CNN_OK;
+    watch_enter(options->watch, NULL, NULL);
+    return available;
+}
+
+static void print_impl(const cli_options *options, const cnn_impl *impl)
 {
     const int width = name_width(impl);
     cnn_error why;
-    const bool available = CNN_CALL(impl, probe, &why, &why) == CNN_OK;
+    const bool available = probe(options, impl, &why);
     table_print(4, "%s %s%s: %s\n", available ? "✓" : "✗", impl->name,
                 cnn_impl_timed(impl) ? "" : " (emulated: to be verified, never timed)", impl->doc);
     if (!available) table_print(8, "    not available here: %s\n", why.message);
@@ -51,14 +61,14 @@ static void print_impl(const cnn_impl *impl)
     }
 }
 
-static cnn_status write_impl(record_sink *sink, const cnn_impl *impl, cnn_error *err)
+static cnn_status write_impl(const cli_options *options, record_sink *sink, const cnn_impl *impl, cnn_error *err)
 {
     cnn_error why = {.message = ""};
     cnn_record *record = record_new("implementation");
     record_text(record, "impl", impl->name);
     record_text(record, "doc", impl->doc);
     record_bool(record, "emulated", !cnn_impl_timed(impl));
-    record_bool(record, "available", CNN_CALL(impl, probe, &why, &why) == CNN_OK);
+    record_bool(record, "available", probe(options, impl, &why));
     record_text(record, "why_not", why.message);
     cnn_status status = record_write(sink, record, err);
     for (int i = 0; status == CNN_OK && i < impl->n_algorithms; i++) {
@@ -90,15 +100,16 @@ cnn_status args_list(const cli_options *options, cnn_error *err) { return cli_no
 int cmd_list(const cli_options *options, cnn_error *err)
 {
     record_sink *sink = NULL;
-    if (!options->json) {
-        for (int i = 0; i < cnn_impl_count(options->registry); i++) print_impl(cnn_impl_at(options->registry, i));
-        for (const cnn_left_out *out = cnn_impls_left_out(); out->name != NULL; out++)
-            printf("✗ %s: not built: %s\n", out->name, out->why);
-        return EXIT_HELD;
-    }
-    cnn_status status = record_sink_open(NULL, true, &sink, err);
-    for (int i = 0; status == CNN_OK && i < cnn_impl_count(options->registry); i++)
-        status = write_impl(sink, cnn_impl_at(options->registry, i), err);
+    const cnn_registry *registry = options->registry;
+    int64_t *failed = &options->watch->failed;
+    cnn_status status = record_sink_open(NULL, options->json, &sink, err);
+    if (status == CNN_OK) status = cli_report_lost(options, sink, failed, err);
+    for (int i = 0; status == CNN_OK && options->json && i < cnn_impl_count(registry); i++)
+        status = write_impl(options, sink, cnn_impl_at(registry, i), err);
+    for (int i = 0; status == CNN_OK && !options->json && i < cnn_impl_count(registry); i++)
+        print_impl(options, cnn_impl_at(registry, i));
+    for (const cnn_left_out *out = cnn_impls_left_out(); !options->json && out->name != NULL; out++)
+        printf("✗ %s: not built: %s\n", out->name, out->why);
     record_sink_close(sink);
-    return status == CNN_OK ? EXIT_HELD : cli_fail(err);
+    return status != CNN_OK ? cli_fail(err) : *failed > 0 ? EXIT_FAILED : EXIT_HELD;
 }

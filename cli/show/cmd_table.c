@@ -50,7 +50,7 @@ cnn_status args_table(const cli_options *options, cnn_error *err)
 static cnn_status add_one(void *user, const cnn_record *record, cnn_error *err)
 {
     export_run *r = user;
-    return export_add(r->tables, r->count, record, err);
+    return export_add(r->tables, r->count, record, r->format == EXPORT_CSV, err);
 }
 
 static cnn_status read_files(const cli_options *o, export_run *r, cnn_error *err)
@@ -70,7 +70,7 @@ static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *e
     cnn_status status = cli_speedups(o, 0, &set, err);
     for (int i = 0; status == CNN_OK && i < set.count; i++) {
         cnn_record *record = cli_speedup_record(&set.rows[i]);
-        status = record ? export_add(r->tables, r->count, record, err)
+        status = record ? export_add(r->tables, r->count, record, false, err)
                         : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a table");
         record_free(record);
         r->part += set.rows[i].own->epoch != NULL;

@@ -14,8 +14,8 @@ int export_tables(export_table tables[EXPORT_TABLES])
         const char *name, *what; /* of a table; NULL: a column of the latest one */
         export_column column;
     } lines[] = {
-#define TABLE(name, what) {name, what, {NULL, NULL, EXPORT_WORDS}},
-#define COLUMN(field, title, kind) {NULL, NULL, {field, title, EXPORT_##kind}},
+#define TABLE(name, what) {name, what, {NULL, NULL, EXPORT_WORDS, NULL}},
+#define COLUMN(field, title, kind) {NULL, NULL, {field, title, EXPORT_##kind, NULL}},
 #include "export.inc"
 #undef TABLE
 #undef COLUMN
@@ -36,6 +36,7 @@ void export_free(export_table *table)
 {
     for (int i = 0; i < table->count; i++)
         for (int c = 0; c < table->n_columns; c++) free(table->rows[i].cells[c]);
+    for (int c = 0; c < table->n_columns; c++) free(table->columns[c].other);
     free(table->rows);
 }
 
@@ -72,7 +73,18 @@ static char *cell_of(const cnn_record *record, const char *field)
     return cell;
 }
 
-cnn_status export_add(export_table *tables, int count, const cnn_record *record, cnn_error *err)
+static void add_columns(export_table *t, const cnn_record *record)
+{
+    const char *field;
+    for (int i = 0; (field = record_field(record, i)) != NULL && t->n_columns < EXPORT_COLUMNS; i++) {
+        int c = 0;
+        while (c < t->n_columns && strcmp(t->columns[c].field, field) != 0) c++;
+        char *copy = c == t->n_columns ? shown_copy(field) : NULL;
+        if (copy) t->columns[t->n_columns++] = (export_column){copy, copy, EXPORT_WORDS, copy};
+    }
+}
+
+cnn_status export_add(export_table *tables, int count, const cnn_record *record, bool whole, cnn_error *err)
 {
     const char *name = table_of(record_get_text(record, "kind"));
     for (int i = 0; name && i < count; i++) {
@@ -82,6 +94,7 @@ cnn_status export_add(export_table *tables, int count, const cnn_record *record,
         if (!rows) return err->status;
         t->rows = rows;
         export_row *row = &rows[t->count++];
+        if (whole) add_columns(t, record);
         memset(row, 0, sizeof *row);
         for (int c = 0; c < t->n_columns; c++) row->cells[c] = cell_of(record, t->columns[c].field);
     }

@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 
-enum { EXPORT_COLUMNS = 32, EXPORT_TABLES = 8 };
+enum { EXPORT_COLUMNS = 128, EXPORT_TABLES = 8 };
 
 typedef enum export_kind { EXPORT_WORDS, EXPORT_NUMBER, EXPORT_SECONDS, EXPORT_SHARE } export_kind;
 typedef enum export_format { EXPORT_TEXT, EXPORT_MARKDOWN, EXPORT_CSV, EXPORT_FORMATS } export_format;
@@ -12,6 +12,7 @@ typedef enum export_format { EXPORT_TEXT, EXPORT_MARKDOWN, EXPORT_CSV, EXPORT_FO
 typedef struct export_column {
     const char *field, *title;
     export_kind kind;
+    char *other; /* CSV: a field that no column was made for */
 } export_column;
 
 typedef struct export_row { /* a text for each column, as in the record, texts without their quotes; NULL: no such field
@@ -30,8 +31,8 @@ typedef struct export_table {
 /* export.c: the tables of export.inc, empty; how many. Free the rows. */
 int export_tables(export_table tables[EXPORT_TABLES]);
 void export_free(export_table *table);
-/* Adds the record to the table that it belongs to, if there is one. */
-cnn_status export_add(export_table *tables, int count, const cnn_record *record, cnn_error *err);
+/* Adds the record to the table that it belongs to, if there is one. `whole`: with a column for each of its fields. */
+cnn_status export_add(export_table *tables, int count, const cnn_record *record, bool whole, cnn_error *err);
 
 /* export_print.c: to standard output. CSV holds what the record does, every column, and follows RFC 4180; the others
  * have units, and leave out columns without a value. */

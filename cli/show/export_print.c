@@ -24,7 +24,10 @@ static void print_quoted(const char *cell)
 
 static void print_csv(const export_table *t)
 {
-    for (int c = 0; c < t->n_columns; c++) printf("%s%s", c ? "," : "", t->columns[c].field);
+    for (int c = 0; c < t->n_columns; c++) {
+        if (c) putchar(',');
+        print_quoted(t->columns[c].field);
+    }
     fputs("\r\n", stdout);
     for (int i = 0; i < t->count; i++) {
         for (int c = 0; c < t->n_columns; c++) {

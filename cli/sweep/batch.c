@@ -111,6 +111,7 @@ static cnn_status train(batch_sweep *s, const point *p, const cnn_network *netwo
         snprintf(what, sizeof what, "point %d of %d: batch %lld %s, epoch %lld", s->ran + s->kept + s->refused + 1,
                  s->points, (long long)setting->batch, c->label, (long long)epoch + 1);
         cli_progress_start(&s->progress, what, s->options->quiet);
+        watch_tick(s->options->watch);
         s->clocks = (clock_report){.readings = 0};
         s->looked = cnn_now();
         watch.samples = verify_training_draw(check, epoch, (uint64_t)s->options->check_seed);
@@ -149,7 +150,7 @@ static cnn_status tune_point(batch_sweep *s, const cnn_network *network, point *
     return status;
 }
 
-static cnn_status run_point(batch_sweep *s, int b, int index, cnn_error *err)
+static cnn_status train_point(batch_sweep *s, int b, int index, cnn_error *err)
 {
     const curve *c = &s->curves[index];
     const int64_t batch = s->batches[b];
@@ -186,6 +187,22 @@ static cnn_status run_point(batch_sweep *s, int b, int index, cnn_error *err)
 cleanup:
     free(p.tuned);
     cnn_net_free(network);
+    return status;
+}
+
+/* With --isolate, what ends the process ends this point alone. */
+static cnn_status run_point(batch_sweep *s, int b, int index, cnn_error *err)
+{
+    bool mine;
+    const curve *c = &s->curves[index];
+    char name[2 * CNN_NAME_MAX], doing[WATCH_DOING_MAX];
+    snprintf(name, sizeof name, "%s:%s", s->sessions.list[c->session].impl->name, c->algorithm);
+    snprintf(doing, sizeof doing, "training with it, batch %lld", (long long)s->batches[b]);
+    const int64_t number = (int64_t)b * s->n_curves + index;
+    cnn_status status = cli_begin_piece(s->options, number, name, doing, s->sink, &mine, err);
+    if (status != CNN_OK || !mine) return status;
+    status = train_point(s, b, index, err);
+    cli_end_piece(s->options);
     return status;
 }
 
@@ -283,7 +300,9 @@ int sweep_batch(const cli_options *options, cnn_error *err)
     if (status != CNN_OK)
         result = cli_fail(err);
     else
-        result = s->failed + s->diverged > 0 ? EXIT_FAILED : s->ran + s->kept > 0 ? EXIT_HELD : EXIT_NOTHING;
+        result = s->failed + s->diverged > 0 || options->watch->failed > 0 ? EXIT_FAILED
+                 : s->ran + s->kept > 0                                    ? EXIT_HELD
+                                                                           : EXIT_NOTHING;
     for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(s->watches[i]);
     cli_tuned_close(s->tuned);
     cli_sessions_close(&s->sessions);

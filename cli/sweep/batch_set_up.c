@@ -88,6 +88,7 @@ cnn_status batch_sweep_set_up(batch_sweep *s, cnn_error *err)
     if (status == CNN_OK) epoch_setting_of_net(network, &s->network);
     cnn_build_id(s->options->plugin.items, s->options->plugin.count, s->network.build);
     if (status == CNN_OK) status = cli_sink_open(s->options->out, s->options->json, &s->sink, err);
+    if (status == CNN_OK) status = cli_report_lost(s->options, s->sink, &s->options->watch->failed, err);
     if (status == CNN_OK) status = read_earlier(s, err);
     if (status == CNN_OK) status = cli_sessions_open(s->options, true, &s->sessions, err);
     if (status == CNN_OK) cli_say_warnings(&s->sessions);

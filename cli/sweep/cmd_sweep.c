@@ -82,15 +82,39 @@ static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
 
 /* ---- All ---- */
 
+/* With --isolate, what ends the process ends this group alone. */
+static cnn_status begin_group(sweep *s, sweep_group *g, cnn_error *err)
+{
+    bool mine;
+    char text[CNN_PROBLEM_TEXT_MAX], doing[WATCH_DOING_MAX];
+    cnn_problem_format(&g->problem, text);
+    snprintf(doing, sizeof doing, "sweeping %s %.64s", cnn_dir_name(g->dir), text);
+    const char *name = s->b.sessions.list[g->session].impl->name;
+    cnn_status status = cli_begin_piece(s->b.options, s->b.number++, name, doing, s->b.sink, &mine, err);
+    if (status != CNN_OK || !mine) return status;
+    status = run_group(s, g, err);
+    cli_end_piece(s->b.options);
+    return status;
+}
+
+static void go_on(void *user, const contender *c)
+{
+    const sweep *s = user;
+    (void)c;
+    watch_tick(s->b.options->watch);
+}
+
 static cnn_status run_all(sweep *s, cnn_error *err)
 {
+    s->b.params.in_hand = go_on;
+    s->b.params.in_hand_user = s;
     cli_progress_start(&s->b.progress, "sweep", s->b.options->quiet);
     for (int p = 0; p < s->b.problems.count; p++)
         for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
             for (int i = 0; i < s->b.sessions.count; i++) {
                 sweep_group group = {.session = i, .problem = s->b.problems.items[p], .dir = (cnn_dir)dir};
                 if (!(s->b.dirs & cnn_op_dirs(&group.problem) & 1u << dir)) continue;
-                if (run_group(s, &group, err) != CNN_OK) return err->status;
+                if (begin_group(s, &group, err) != CNN_OK) return err->status;
             }
     return CNN_OK;
 }
@@ -133,6 +157,7 @@ static cnn_status set_up(sweep *s, cnn_error *err)
     const cli_options *o = b->options;
     cnn_status status = read_options(s, err);
     if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->sink, err);
+    if (status == CNN_OK) status = cli_report_lost(o, b->sink, &o->watch->failed, err);
     if (status == CNN_OK) status = sweep_rows_read(&s->rows, o->out, err);
     if (status == CNN_OK) status = cli_sessions_open(o, true, &b->sessions, err);
     if (status == CNN_OK) cli_say_warnings(&b->sessions);
@@ -202,10 +227,10 @@ static int sweep_operations(const cli_options *options, const sweep_axes *axes, 
     if ((status == CNN_OK || status == CNN_INTERRUPTED) && !options->json) print_summary(s);
     if (status == CNN_OK) say_not_tuned(s);
     if (status == CNN_INTERRUPTED) CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; the same command goes on from here");
-    int result = status != CNN_OK       ? cli_fail(err)
-                 : s->wrong > 0         ? EXIT_FAILED
-                 : s->ran + s->kept > 0 ? EXIT_HELD
-                                        : EXIT_NOTHING;
+    int result = status != CNN_OK                             ? cli_fail(err)
+                 : s->wrong > 0 || options->watch->failed > 0 ? EXIT_FAILED
+                 : s->ran + s->kept > 0                       ? EXIT_HELD
+                                                              : EXIT_NOTHING;
     if (status == CNN_OK && s->b.problems.refusal.status != CNN_OK) result = cli_fail(&s->b.problems.refusal);
     tear_down(s);
     return result;

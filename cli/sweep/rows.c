@@ -52,7 +52,7 @@ static void take_id(const cnn_record *record, const char *field, char id[BUILD_I
 /* A row without figures; its key NULL when out of memory. */
 static sweep_row identity_of(const cnn_record *record)
 {
-    sweep_row row = {.key = record ? record_identity(record, IDENTITY_POINT) : NULL};
+    sweep_row row = {.key = record ? record_identity(record, IDENTITY_POINT, NULL) : NULL};
     if (row.key) take_id(record, "build", row.build);
     if (row.key) take_id(record, "libraries", row.libraries);
     return row;

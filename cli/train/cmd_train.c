@@ -62,6 +62,7 @@ static cnn_status set_up(train *t, cnn_error *err)
     cnn_build_id(o->plugin.items, o->plugin.count, t->build);
     if (status == CNN_OK)
         status = o->plan ? record_sink_open(NULL, false, &t->output.sink, err) : cli_output_open(o, &t->output, err);
+    if (status == CNN_OK) status = cli_report_lost(o, t->output.sink, &o->watch->failed, err);
     if (status == CNN_OK && o->checkpoint != NULL) status = checkpoint_check(o->checkpoint, err);
     if (status == CNN_OK) status = cli_sessions_open(o, false, &t->sessions, err);
     if (status == CNN_OK && !o->plan) cli_say_warnings(&t->sessions);
@@ -69,7 +70,9 @@ static cnn_status set_up(train *t, cnn_error *err)
     if (status == CNN_OK) status = cli_fitting(&t->sessions, &network->net, err);
     if (status == CNN_OK) status = open_data(t, &network->net, err);
     cnn_net_free(network);
-    return status == CNN_OK ? cli_output_begin(&t->output, err) : status;
+    if (status == CNN_OK && !o->watch->begun) status = cli_output_begin(&t->output, err);
+    o->watch->begun = o->watch->begun || status == CNN_OK;
+    return status;
 }
 
 /* ---- One run ---- */
@@ -129,7 +132,7 @@ static cnn_status go_on(train_run *r, char setting[CHECKPOINT_SETTING_MAX], int6
     if (status != CNN_OK || *done == 0) return status;
     if (!r->all->options->json)
         printf("going on behind epoch %lld, from %s\n", (long long)*done, r->all->options->checkpoint);
-    r->all->trained += *done >= r->all->epochs; /* nothing is left to do, and that is no failure */
+    r->all->sums->trained += *done >= r->all->epochs; /* nothing is left to do, and that is no failure */
     return CNN_OK;
 }
 
@@ -158,6 +161,7 @@ static cnn_status run_epochs(train_run *r, cnn_error *err)
         char what[64];
         snprintf(what, sizeof what, "epoch %lld of %lld", (long long)epoch + 1, (long long)t->epochs);
         cli_progress_start(&t->progress, what, o->quiet);
+        watch_tick(o->watch);
         r->clocks = (clock_report){.readings = 0};
         r->looked = cnn_now();
         watch.samples = verify_training_draw(r->check, epoch, (uint64_t)o->check_seed);
@@ -177,7 +181,7 @@ static cnn_status run_epochs(train_run *r, cnn_error *err)
         r->train_seconds += e.seconds;
         reached = e.test_loss < o->until_loss;
     }
-    if (status == CNN_OK && o->until_loss >= 0.0 && r->epochs_run > 0 && !reached) t->missed++;
+    if (status == CNN_OK && o->until_loss >= 0.0 && r->epochs_run > 0 && !reached) t->sums->missed++;
     if (status == CNN_OK && o->until_loss >= 0.0 && !o->json)
         printf("test loss %s below %g after %lld epoch%s, %s\n", reached ? "is" : "is not", o->until_loss,
                (long long)r->epochs_run, r->epochs_run == 1 ? "" : "s", train_time_text(r->train_seconds, spent));
@@ -197,8 +201,8 @@ static cnn_status tune(train_run *r, trainer_params *params, cnn_error *err)
     return status;
 }
 
-static cnn_status run_one(train *t, const cnn_session *session, const char *algorithm, const cnn_network *network,
-                          bool tuned, cnn_error *err)
+static cnn_status train_with(train *t, const cnn_session *session, const char *algorithm, const cnn_network *network,
+                             bool tuned, cnn_error *err)
 {
     train_run r = {.all = t, .session = session, .algorithm = algorithm, .network = network};
     const cli_options *o = t->options;
@@ -210,7 +214,7 @@ static cnn_status run_one(train *t, const cnn_session *session, const char *algo
     if (status == CNN_OK) status = trainer_open(r.session, r.network, &t->data, &params, &r.trainer, err);
     if (status == CNN_OK && o->plan) {
         print_train_plan(r.trainer, &r.network->net);
-        t->trained++;
+        t->sums->trained++;
     } else if (status == CNN_OK) {
         status = trainer_start(r.trainer, err);
         r.setup_s = cnn_impl_timed(session->impl) ? cnn_now() - start : NAN;
@@ -221,12 +225,26 @@ static cnn_status run_one(train *t, const cnn_session *session, const char *algo
             status = verify_training_open(r.trainer, r.session, r.network, &t->data, &t->params, &r.check, err);
         if (status == CNN_OK) status = run_epochs(&r, err);
         if (r.epochs_run > 0) train_report_end(&r);
-        t->trained += r.epochs_run > 0;
+        t->sums->trained += r.epochs_run > 0;
     }
     clock_watch_close(r.watch);
     verify_training_close(r.check);
     trainer_close(r.trainer);
     free(r.tuned);
+    return status;
+}
+
+/* With --isolate, what ends the process ends this run alone. */
+static cnn_status run_one(train *t, const cnn_session *session, const char *algorithm, const cnn_network *network,
+                          bool tuned, cnn_error *err)
+{
+    bool mine;
+    char name[2 * CNN_NAME_MAX];
+    snprintf(name, sizeof name, "%s:%s", session->impl->name, algorithm);
+    cnn_status status = cli_begin_piece(t->options, t->number++, name, "training with it", t->output.sink, &mine, err);
+    if (status != CNN_OK || !mine) return status;
+    status = train_with(t, session, algorithm, network, tuned, err);
+    cli_end_piece(t->options);
     return status;
 }
 
@@ -274,7 +292,7 @@ static cnn_status run_all(train *t, cnn_error *err)
 
 static void print_repeat(const train *t)
 {
-    if (t->options->json || t->options->plan || t->trained == 0) return;
+    if (t->options->json || t->options->plan || t->sums->trained == 0) return;
     printf("repeat: %s", t->options->command_line);
     if (t->options->threads == 0) printf(" --threads %d", t->sessions.list[0].threads);
     putchar('\n');
@@ -288,13 +306,12 @@ int cmd_train(const cli_options *options, cnn_error *err)
         return cli_fail(err);
     }
     t->options = options;
+    t->sums = (train_sums *)options->watch->kept;
     cnn_status status = set_up(t, err);
     if (status == CNN_OK) status = run_all(t, err);
     print_repeat(t);
-    int result = status != CNN_OK                                    ? cli_fail(err)
-                 : t->failed > 0 || t->diverged > 0 || t->missed > 0 ? EXIT_FAILED
-                 : t->trained > 0                                    ? EXIT_HELD
-                                                                     : EXIT_NOTHING;
+    const bool bad = t->sums->failed + t->sums->diverged + t->sums->missed > 0 || options->watch->failed > 0;
+    int result = status != CNN_OK ? cli_fail(err) : bad ? EXIT_FAILED : t->sums->trained > 0 ? EXIT_HELD : EXIT_NOTHING;
     if (status == CNN_OK) result = cli_output_end(&t->output, result);
     cli_tuned_close(t->tuned);
     cli_sessions_close(&t->sessions);

@@ -47,7 +47,7 @@ cnn_status train_report_losses(const train_run *r, int64_t epoch, cnn_error *err
 static void say_failed(train_run *r, const epoch_row *row)
 {
     r->failed = true;
-    r->all->failed++;
+    r->all->sums->failed++;
     fprintf(stderr,
             "benchcnn: %s on %s:%s, epoch %lld has no figure, the reference comes to something else: %s (repeat with "
             "--check-seed %lld)\n",
@@ -76,7 +76,7 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     if (row.failed)
         say_failed(r, &row);
     else if (row.diverged)
-        t->diverged++, r->diverged = true;
+        t->sums->diverged++, r->diverged = true;
     else if (!t->params.profile)
         epoch_sum_add(&r->sum, e->seconds, row.marks);
     if (status != CNN_OK || t->options->json) return status;

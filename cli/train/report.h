@@ -6,6 +6,11 @@
 #include "cli/output.h"
 #include "cli/tuned/tuned.h"
 
+/* Over all processes of the command (watch.kept). */
+typedef struct train_sums {
+    int trained, diverged, failed, missed; /* failed: steps were wrong; missed: ended without the loss of --until-loss */
+} train_sums;
+
 typedef struct train {
     const cli_options *options;
     cli_type_set types;
@@ -19,8 +24,8 @@ typedef struct train {
     double *losses; /* of the steps of an epoch, with --losses */
     int64_t n_losses;
     char build[BUILD_ID_MAX];
-    int trained, diverged, failed,
-        missed; /* failed: steps of it were wrong; missed: ended without the loss of --until-loss */
+    train_sums *sums;
+    int64_t number; /* of the next run */
 } train;
 
 /* One training run. */

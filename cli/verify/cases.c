@@ -41,7 +41,7 @@ static bool take_case(verification *v, const report_case *now)
 }
 
 /* One that was asked for by name is bad input; another is passed over, and that is said. */
-static cnn_status too_large(verification *v, const struct problem_entry *e, const report_case *now, cnn_error *err)
+static cnn_status too_large(verification *v, const problem_entry *e, const report_case *now, cnn_error *err)
 {
     const cnn_error why = *err;
     if (e->given) return CNN_FAIL(err, why.status, "problem %s, %s: %s", e->text, cnn_dir_name(now->dir), why.message);
@@ -49,7 +49,7 @@ static cnn_status too_large(verification *v, const struct problem_entry *e, cons
     return CNN_OK;
 }
 
-static cnn_status verify_one(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
+static cnn_status verify_one(verification *v, verify_engine *engine, const problem_entry *e, cnn_dir dir,
                              const cnn_algorithm *algorithm, const tuned_pick *pick, cnn_error *err)
 {
     const report_case now = {.session = verify_session(engine),
@@ -75,7 +75,7 @@ static cnn_status verify_one(verification *v, verify_engine *engine, const struc
 }
 
 /* What the tuning file holds, with its threads and knobs: an engine of its own. */
-static cnn_status verify_tuned(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
+static cnn_status verify_tuned(verification *v, verify_engine *engine, const problem_entry *e, cnn_dir dir,
                                cnn_error *err)
 {
     const char *settings[CLI_LIST_MAX + TUNING_SETTINGS];
@@ -96,7 +96,7 @@ static cnn_status verify_tuned(verification *v, verify_engine *engine, const str
 }
 
 /* All chosen algorithms on one problem and direction. */
-static cnn_status verify_direction(verification *v, verify_engine *engine, const struct problem_entry *e, cnn_dir dir,
+static cnn_status verify_direction(verification *v, verify_engine *engine, const problem_entry *e, cnn_dir dir,
                                    cnn_error *err)
 {
     const cnn_session *session = verify_session(engine);
@@ -108,11 +108,25 @@ static cnn_status verify_direction(verification *v, verify_engine *engine, const
     return status == CNN_OK ? verify_tuned(v, engine, e, dir, err) : status;
 }
 
+/* Anew, of one operation in one type: those asked for, or the built-in ones. */
+static cnn_status list_problems(const cli_options *o, cnn_op op, const cnn_type *type, problem_list *list,
+                                cnn_error *err)
+{
+    cnn_problem_defaults defaults;
+    list->count = 0;
+    cnn_status status = cli_problem_defaults(o, type, &defaults, err);
+    if (status == CNN_OK) status = cli_read_problems(o, op, &defaults, list, err);
+    const int built_in = o->problem.count + o->problems.count > 0 ? 0 : verify_default_count(op);
+    for (int i = 0; status == CNN_OK && i < built_in; i++)
+        status = cli_add_problem(list, op, verify_default_text(op, i), &defaults, false, err);
+    return status;
+}
+
 /* Descriptors that no implementation is asked about. */
 static void tell_refused(verification *v, cnn_op op, const problem_list *list)
 {
-    for (int64_t i = 0; i < list->count; i++) {
-        const struct problem_entry *e = &list->items[i];
+    for (int i = 0; i < list->count; i++) {
+        const problem_entry *e = &list->items[i];
         const report_case now = {.what = e->text};
         if (!e->refused || !take_case(v, NULL)) continue;
         if (e->malformed) report_malformed(&v->report, op, e->text, e->why);
@@ -125,7 +139,7 @@ static cnn_status verify_list(verification *v, verify_engine *engine, const prob
 {
     cnn_status status = CNN_OK;
     for (int64_t i = 0; status == CNN_OK && i < list->count; i++) {
-        const struct problem_entry *e = &list->items[i];
+        const problem_entry *e = &list->items[i];
         cli_progress_show(&v->progress, v->done, v->total, e->text);
         v->done += 1.0;
         uint32_t dirs = e->refused ? 0 : v->dirs & cnn_op_dirs(&e->problem);
@@ -143,7 +157,7 @@ static cnn_status verify_session_ops(verification *v, int session, problem_list 
     if (status != CNN_OK) return status;
     for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++)
         for (int t = 0; (v->ops & 1u << op) && status == CNN_OK && t < v->types.count; t++) {
-            status = verify_list_problems(v->options, (cnn_op)op, &v->types.types[t], list, err);
+            status = list_problems(v->options, (cnn_op)op, &v->types.types[t], list, err);
             if (status == CNN_OK) status = verify_list(v, engine, list, err);
         }
     verify_close(engine);
@@ -157,12 +171,9 @@ cnn_status verify_look_ahead(verification *v, problem_list *list, cnn_error *err
     for (int op = 0; op < CNN_OP_COUNT; op++) ops += (v->ops >> op) & 1;
     if (o->problem.count + o->problems.count > 0 && ops > 1)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--problem and --problems go with one --op, not with %d", ops);
-    if (strcmp(o->mode, "cross_correlation") != 0 && strcmp(o->mode, "convolution") != 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--mode is '%.64s', but must be cross_correlation or convolution",
-                        o->mode);
     for (int op = 0; op < CNN_OP_COUNT; op++) {
         if (!(v->ops & 1u << op)) continue;
-        cnn_status status = verify_list_problems(v->options, (cnn_op)op, &v->types.types[0], list, err);
+        cnn_status status = list_problems(v->options, (cnn_op)op, &v->types.types[0], list, err);
         if (status != CNN_OK) return status;
         v->total += (double)list->count * v->types.count * v->sessions.count;
     }
@@ -215,7 +226,7 @@ cnn_status verify_all(verification *v, problem_list *list, cnn_error *err)
         status = verify_look_ahead(v, list, err);
         for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++) {
             if (!(v->ops & 1u << op)) continue;
-            status = verify_list_problems(v->options, (cnn_op)op, &v->types.types[0], list, err);
+            status = list_problems(v->options, (cnn_op)op, &v->types.types[0], list, err);
             if (status == CNN_OK) tell_refused(v, (cnn_op)op, list);
         }
         for (int s = 0; status == CNN_OK && s < v->sessions.count; s++) {

@@ -120,7 +120,8 @@ cnn_status args_verify(const cli_options *o, cnn_error *err)
     static verification v; /* large: kept off the stack */
     problem_list list = {0};
     if (check_tuned(o, err) != CNN_OK) return err->status;
-    if (o->fuzz > 0) return verify_fuzz_args(o, err);
+    bool flip;
+    if (o->fuzz > 0) return verify_fuzz_args(o, &flip, err);
     v = (verification){.options = o};
     cnn_status status = read_options(&v, err);
     if (status == CNN_OK && o->net == NULL) status = verify_look_ahead(&v, &list, err);

@@ -1,5 +1,6 @@
 /* fuzz.c: `benchcnn verify --fuzz N`: what is drawn from, the workers, the end. */
 #include "fuzz.h"
+#include "cli/problems.h"
 #include "cli/table.h"
 
 #include "harness/base/clock.h"
@@ -115,17 +116,17 @@ static cnn_status choose_impls(fuzz_session *s, cnn_error *err)
     return CNN_FAIL(err, CNN_UNAVAILABLE, "no implementation can run here; see `benchcnn list`");
 }
 
-cnn_status verify_fuzz_args(const cli_options *o, cnn_error *err)
+cnn_status verify_fuzz_args(const cli_options *o, bool *flip, cnn_error *err)
 {
+    cnn_problem_defaults defaults;
     const char *ignored = o->net != NULL          ? "net"
                           : o->problem.count > 0  ? "problem"
                           : o->problems.count > 0 ? "problems"
                                                   : NULL;
     if (ignored != NULL)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --fuzz, which draws its own problems", ignored);
-    if (strcmp(o->mode, "cross_correlation") != 0 && strcmp(o->mode, "convolution") != 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--mode is '%.64s', but must be cross_correlation or convolution",
-                        o->mode);
+    if (cli_problem_defaults(o, &(cnn_type){.dtype = CNN_F32}, &defaults, err) != CNN_OK) return err->status;
+    *flip = defaults.flip;
     return cli_no_words(o, err);
 }
 
@@ -135,12 +136,11 @@ static cnn_status set_up(fuzz_session *s, cnn_error *err)
     s->space = (fuzz_space){.chosen = is_chosen,
                             .user = s,
                             .no_bias = o->no_bias,
-                            .flip = strcmp(o->mode, "convolution") == 0,
                             .threads = (int)o->threads,
                             .device = (int)o->device,
                             .settings = o->set.items,
                             .n_settings = o->set.count};
-    cnn_status status = verify_fuzz_args(o, err);
+    cnn_status status = verify_fuzz_args(o, &s->space.flip, err);
     if (status == CNN_OK && (s->checks = verify_checks_parse(o->check, err)) == 0) status = err->status;
     s->space.ops = o->op == NULL ? (1u << CNN_OP_COUNT) - 1 : cli_ops(o, err);
     if (status == CNN_OK && s->space.ops == 0) status = err->status;

@@ -7,7 +7,7 @@
 #include "cli/process/crew.h"
 #include "reasons.h"
 
-cnn_status verify_fuzz_args(const cli_options *options, cnn_error *err); /* its arguments alone */
+cnn_status verify_fuzz_args(const cli_options *options, bool *flip, cnn_error *err); /* its arguments alone */
 /* The whole command; returns its exit status. */
 int verify_fuzz(const cli_options *options, cnn_error *err);
 

@@ -3,8 +3,8 @@
 #ifndef CLI_VERIFY_PARTS_H
 #define CLI_VERIFY_PARTS_H
 
+#include "cli/problems.h"
 #include "cli/tuned/tuned.h"
-#include "problems.h"
 #include "report.h"
 
 typedef struct verification {

@@ -189,6 +189,10 @@ int report_summary(verify_report *r)
             fprintf(to, " %lld %s", (long long)r->sums->cases[state], verify_state_name((verify_state)state));
     if (r->sums->malformed > 0) fprintf(to, ", %lld refused", (long long)r->sums->malformed);
     fprintf(to, " (seed %lld)\n", (long long)r->options->seed);
+    if (r->sums->cases[VERIFY_MISTRUSTED] > 0)
+        fprintf(
+            to,
+            "MISTRUSTED is no success: those results would come out so whatever the kernel does; try another --seed\n");
     const bool few = verify_reasons_few(&r->sums->reasons, to);
     if (r->sums->malformed > 0) return EXIT_USAGE;
     return bad > 0 || (few && ran > 0) ? EXIT_FAILED : ran > 0 ? EXIT_HELD : EXIT_NOTHING;

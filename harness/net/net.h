@@ -23,7 +23,7 @@
 
 #include "../cnn.h"
 
-enum { NET_PATH_MAX = 1024, NET_MAX_LAYERS = 1024 };
+enum { NET_MAX_LAYERS = 1024 };
 
 /* How weights start. Kaiming (He) normal: standard deviation sqrt(2 / fan_in); Kaiming uniform: within
  * sqrt(6 / fan_in); Xavier: within sqrt(6 / (fan_in + fan_out)). Default: Kaiming normal for conv, uniform for FC. */
@@ -55,14 +55,10 @@ typedef struct cnn_network {
  * nearest name. The seed fixes the initial weights and the dropout masks. Free with cnn_net_free(). */
 cnn_status cnn_net_build(const char *file, const char *text, const cnn_type *type, int64_t batch, uint64_t seed,
                          cnn_network **network, cnn_error *err);
-/* From a file: a path, or the NAME of bench/nets/NAME.net (the working directory's, beside the executable, the source
- * folder's). The network's name is the file's without folder and ending. */
+/* From a file: a path, or the NAME of bench/nets/NAME.net (see find_file.h). The network's name is the file's without folder and ending. */
 cnn_status cnn_net_load(const char *name, const cnn_type *type, int64_t batch, uint64_t seed, cnn_network **network,
                         cnn_error *err);
 void cnn_net_free(cnn_network *network); /* NULL is accepted */
-
-/* The path that cnn_net_load() would read; the error names where it looked and the nearest name. */
-cnn_status cnn_net_find(const char *name, char path[NET_PATH_MAX], cnn_error *err);
 
 /* The initial parameters, param_elems elements of the network's dtype (gaps zero). The same for every implementation,
  * algorithm, layout and thread count; f32 is f64 rounded. */

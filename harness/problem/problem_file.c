@@ -1,5 +1,6 @@
 /* problem_file.c: files of descriptors, as benchdnn reads its --batch files: words, and comments from a '#' that starts
  * a word to the end of the line. */
+#include "find_file.h"
 #include "harness/base/input.h"
 #include "problem.h"
 
@@ -51,13 +52,16 @@ static cnn_status give_word(const char *where, const char *word, cnn_op op, cons
     return each(user, word, NULL, err);
 }
 
-cnn_status cnn_problem_file(const char *path, cnn_op op, const cnn_problem_defaults *defaults, cnn_problem_each *each,
+cnn_status cnn_problem_file(const char *name, cnn_op op, const cnn_problem_defaults *defaults, cnn_problem_each *each,
                             void *user, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     char *line = NULL;
     size_t capacity = 0;
+    static const file_kind problems = {"problem file", "bench/problems", ".txt"};
+    char path[FOUND_PATH_MAX];
     const char *why;
+    if (cnn_find_file(&problems, name, path, err) != CNN_OK) return err->status;
     FILE *file = input_stream(path, &why);
     if (file == NULL) return CNN_FAIL(err, CNN_IO, "cannot read problem file '%s': %s", path, why);
 

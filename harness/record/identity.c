@@ -1,6 +1,8 @@
 /* identity.c: the fields that tell figures apart, once. */
 #include "identity.h"
 
+#include "harness/problem/names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,14 +55,38 @@ static const struct {
     {"figure", RECORD, ""},
 };
 
-char *record_identity(const cnn_record *record, identity_scope scope)
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+/* Whether the list, "threads,knobs", holds the name. */
+static bool holds(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; at != NULL; at = strchr(at, ','), at = at ? at + 1 : NULL)
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
+    return false;
+}
+
+cnn_status record_identity_fields(const char *names, cnn_error *err)
+{
+    const char *known[FIELDS];
+    const cnn_name_set set = {"field", known, FIELDS};
+    for (int i = 0; i < FIELDS; i++) known[i] = fields[i].field;
+    for (const char *at = names; at; at = strchr(at, ','), at = at ? at + 1 : NULL) {
+        char name[CNN_NAME_MAX];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        if (cnn_name_find(&set, name, err) < 0) return err->status;
+    }
+    return CNN_OK;
+}
+
+char *record_identity(const cnn_record *record, identity_scope scope, const char *without)
 {
     char *key = NULL;
     size_t size;
     const char *space = "";
     FILE *stream = open_memstream(&key, &size);
-    for (size_t i = 0; stream && i < sizeof fields / sizeof *fields; i++) {
-        if (!(fields[i].scopes & (int)scope)) continue;
+    for (int i = 0; stream && i < FIELDS; i++) {
+        if (!(fields[i].scopes & (int)scope) || holds(without, fields[i].field)) continue;
         const char *text = record_get_text(record, fields[i].field);
         char *value = record_json(record, fields[i].field);
         if (value && strcmp(value, fields[i].usual) != 0) {

@@ -13,8 +13,11 @@ typedef enum identity_scope {
 } identity_scope;
 
 /* "FIELD=VALUE FIELD=VALUE", texts without their quotes; fields that the record lacks, and values that go without
- * saying, are left out. To be freed. NULL when out of memory. */
-char *record_identity(const cnn_record *record, identity_scope scope);
+ * saying, are left out, and so is what `without` names ("threads,knobs"; NULL: nothing). To be freed. NULL when out of
+ * memory. */
+char *record_identity(const cnn_record *record, identity_scope scope, const char *without);
+/* CNN_BAD_ARGUMENT when one of these names is no field of an identity; offers the nearest. */
+cnn_status record_identity_fields(const char *names, cnn_error *err);
 
 /* For people: "conv thesis_conv2" from mb100...n"thesis_conv2"; of a problem without a name: "conv mb100...". */
 void record_problem_name(const char *op, const char *problem, char *text, size_t size);

@@ -66,6 +66,7 @@ const char *record_get_inner_text(const cnn_record *record, const char *object, 
 /* An object of texts or whole numbers, as texts: how many; -1 without one, for another kind of value, or for more than
  * `capacity`. */
 int record_get_pairs(const cnn_record *record, const char *key, record_pair *pairs, int capacity);
+const char *record_field(const cnn_record *record, int index); /* the name of its field number `index`, or NULL */
 bool record_get_real(const cnn_record *record, const char *key, double *value);
 /* Any field as compact JSON ("knobs": {"tile":16}); false without one, or when `size` is too small for it. Works on
  * records under construction, too. */

@@ -148,6 +148,12 @@ bool record_get_json(const cnn_record *record, const char *key, char *text, int 
     return item && cJSON_PrintPreallocated(item, text, size, false);
 }
 
+const char *record_field(const cnn_record *record, int index)
+{
+    const cJSON *item = cJSON_GetArrayItem(record->object, index);
+    return item ? item->string : NULL;
+}
+
 char *record_json(const cnn_record *record, const char *key)
 {
     const cJSON *item = record ? cJSON_GetObjectItemCaseSensitive(record->object, key) : NULL;

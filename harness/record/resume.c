@@ -77,7 +77,7 @@ static cnn_status add(resume *r, const cnn_record *record, cnn_error *err)
     if (!list) return err->status;
     r->list = list;
     left *l = &r->list[r->count];
-    *l = (left){.key = record_identity(record, IDENTITY_RECORD)};
+    *l = (left){.key = record_identity(record, IDENTITY_RECORD, NULL)};
     if (!l->key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the records of an earlier run");
     copy_state(l->state, record);
     r->count++;
@@ -163,7 +163,7 @@ const char *resume_take(resume *r, const cnn_record *record)
 {
     const char *state = NULL;
     if (!r || r->count == 0 || !record) return NULL;
-    char *key = record_identity(record, IDENTITY_RECORD);
+    char *key = record_identity(record, IDENTITY_RECORD, NULL);
     for (int i = 0; key && !state && i < r->count; i++) {
         left *l = &r->list[i];
         if (l->taken || strcmp(l->key, key) != 0) continue;

@@ -1,6 +1,7 @@
 /* Comparing figures: two runs of the same program on a noisy machine are not called different more often than stated,
  * and real differences are found. */
 #include "bench/figures/compare.h"
+#include "harness/record/identity.h"
 #include "tests/unit.h"
 
 #include <math.h>
@@ -109,17 +110,18 @@ static void test_student(void **state)
         assert_true(fabs(student_quantile(table[i].alpha, table[i].df) - table[i].t) < 1e-3);
 }
 
-static cnn_status read_lines(const char *const *lines, size_t count, figure_set *set, cnn_error *err)
+static cnn_status read_lines(const char *const *lines, size_t count, const char *across, figure_set *set,
+                             cnn_error *err)
 {
     char path[] = "/tmp/test_compare_XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
     for (size_t i = 0; i < count; i++) fprintf(file, "%s\n", lines[i]);
     fclose(file);
-    const cnn_status status = figures_read(path, set, err);
+    const cnn_status status = figures_read(path, across, set, err);
     remove(path);
     return status;
 }
-#define READ(lines, set, err) read_lines(lines, sizeof lines / sizeof *lines, set, err)
+#define READ(lines, set, err) read_lines(lines, sizeof lines / sizeof *lines, NULL, set, err)
 
 /* Without a bias, or flipped, it is another figure; records that do not say are of the usual. */
 static void test_variants(void **state)
@@ -178,7 +180,7 @@ static void test_machines(void **state)
     assert_int_equal(READ(epochs, &set, &err), CNN_BAD_ARGUMENT);
     assert_message(err, "H and A");
     assert_int_equal(READ(two, &set, &err), CNN_BAD_ARGUMENT);
-    assert_int_equal(read_lines(epochs, 4, &set, &err), CNN_OK);
+    assert_int_equal(read_lines(epochs, 4, NULL, &set, &err), CNN_OK);
     assert_string_equal(figures_fact(&set, "i.gpu"), "H");
     assert_string_equal(figures_fact(&set, "i.driver"), "5");
     figures_free(&set);
@@ -215,11 +217,36 @@ static void test_reading(void **state)
     figures_free(&set);
 }
 
+/* Two thread counts are one figure when that is asked for, if each file holds one of them. */
+static void test_across(void **state)
+{
+    (void)state;
+#define THREADS(n) "{\"kind\":\"conv\",\"median_s\":1,\"impl\":\"a\",\"dir\":\"FWD\",\"threads\":" #n "}"
+    static const char *const one[] = {THREADS(1), THREADS(1)}, *const two[] = {THREADS(2)},
+                             *const both[] = {THREADS(1), THREADS(2)};
+    figure_set a, b;
+    cnn_error err;
+    assert_int_equal(read_lines(one, 2, "knobs,threads", &a, &err), CNN_OK);
+    assert_int_equal(read_lines(two, 1, "knobs,threads", &b, &err), CNN_OK);
+    assert_int_equal(a.list[0].n_runs, 2);
+    assert_non_null(figures_find(&b, a.list[0].key));
+    assert_string_equal(a.list[0].key, "kind=conv impl=a dir=FWD");
+    assert_non_null(strstr(b.list[0].whole, "threads=2"));
+    figures_free(&a);
+    figures_free(&b);
+    assert_int_equal(read_lines(both, 2, "threads", &a, &err), CNN_BAD_ARGUMENT);
+    assert_non_null(strstr(err.message, "--across threads"));
+    assert_int_equal(record_identity_fields("threads,knob", &err), CNN_BAD_ARGUMENT);
+    assert_non_null(strstr(err.message, "knobs"));
+    assert_int_equal(record_identity_fields("threads,knobs", &err), CNN_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_false_positives), cmocka_unit_test(test_finds_differences),
                                        cmocka_unit_test(test_verdicts),        cmocka_unit_test(test_student),
                                        cmocka_unit_test(test_reading),         cmocka_unit_test(test_variants),
-                                       cmocka_unit_test(test_machines),        cmocka_unit_test(test_shifts)};
+                                       cmocka_unit_test(test_across),          cmocka_unit_test(test_machines),
+                                       cmocka_unit_test(test_shifts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,6 +272,29 @@ sums[2]=$work/late.so # one that ends its process when half is done
 "$benchcnn" "${sums[@]}" --isolate >"$work/out" 2>&1
 [ "$(summary)" = "$whole" ] || fail "sums: over two processes the reasons are others"
 
+# ---- The other commands: what ends its process is told, and the others go on.
+rest() { # PATTERN PATTERN COMMAND...: what is told, what goes on
+    expect 1 "FAILED +$1" "${*:3}" timeout 100 "$benchcnn" "${@:3}" --isolate
+    cat "$work"/rest*.jsonl >>"$work/out" 2>/dev/null
+    grep -q -E "$2" "$work/out" || fail "${*:3}: no '$2' behind it"
+    rm -f "$work"/rest*.jsonl
+}
+rest 'plug-in .*early_exit.so . loading it: .*ended its process itself' '^. cpu: ' list --plugin "$work/early_exit.so"
+rest 'mine . sweeping FWD .*signal 11' '"kind":"sweep_best","impl":"cpu"' sweep threads --plugin "$work/crash.so" --impl mine,cpu:direct --dir FWD \
+    --problem $problem --peaks none --max-time 0.01 --quiet --out "$work/rest.jsonl"
+for which in x:2,3,5,5 w:4,3,3,3; do
+    printf "\x93NUMPY\x01\x00\x76\x00%-117s\n" "{'descr': '<f4', 'fortran_order': False, 'shape': (${which#*:})}" >"$work/${which%:*}.npy"
+    head -c $((4 * $(tr , '*' <<<"${which#*:}"))) /dev/zero >>"$work/${which%:*}.npy"
+done
+rest 'mine . computing with it: .*signal 11' 'repeat with' conv --plugin "$work/crash.so" --impl mine --dir FWD --problem $problem \
+    --x "$work/x.npy" --w "$work/w.npy" --out "$work/y.npy"
+sed -E '/^static cnn_status mine_train\(/,/\{/ s/\{/{ *(volatile int *)4096 = 1;/' impl_template/mine_trainer.c >"$work/trainer.c"
+"$cc" "${flags[@]}" -fPIC -shared -I"$work/prefix/include" "$work/trainer.c" -o "$work/trainer.so" -lm >"$work/out" 2>&1 || fail "compile trainer"
+for command in train 'sweep batch'; do
+    rest "mine_trainer:mlp . training with it.*signal 11" '"kind":"epoch","impl":"cpu"' $command --plugin "$work/trainer.so" --impl mine_trainer:mlp,cpu \
+        --data synthetic --train-images 110 --test-images 30 --batch 20 --net "$work/mlp.net" --optimizer sgd,lr=0.1 --quiet --out "$work/rest.jsonl"
+done
+
 # ---- Without --isolate.
 whole() { # NAME STATUS PATTERN: without --isolate
     expect "$2" "$3" "$1, not isolated" "$benchcnn" verify --plugin "$work/$1.so" --impl mine --op conv --dir FWD --quiet --problem $problem
@@ -296,6 +319,11 @@ from unwritten "$body if (b) return CNN_OK;/"
 run unwritten 1 'FAILED.*mine:loops'
 from beyond "$body ((float *)args->y)[d->mb * d->oc * d->oh * d->ow] = 1;/"
 run beyond 1 'FAILED.*mine:loops'
+# where every tap lies in the padding, zeros are the right answer: they must have been written
+nothing=(--op conv --dir FWD --no-bias --problem mb2ic3ih1oc4oh1kh2ph2dh4 --quiet)
+expect 0 '0 FAILED 1 PASSED' "zeros" "$benchcnn" verify --impl cpu:naive "${nothing[@]}"
+from idle "$body return CNN_OK;/"
+expect 1 'exact FAILED' "zeros that nobody writes" "$benchcnn" verify --plugin "$work/idle.so" --impl mine "${nothing[@]}"
 from scribbles "$body ((float *)args->x)[0] = 1;/"
 run scribbles 1 'FAILED.*mine:loops'
 exit $failed

@@ -55,7 +55,6 @@ static void draw_setting(const fuzz_space *space, cnn_rng *rng, fuzz_case *c)
 {
     static const int threads[] = {1, 1, 2, 2, 3, 4};
     cnn_error err;
-    c->impl = (int)rng_int(rng, 0, space->n_impls - 1);
     const cnn_impl *impl = space->impls[c->impl];
     const int drawn = threads[rng_int(rng, 0, 5)];
     c->threads = space->threads > 0 ? space->threads : drawn;
@@ -171,14 +170,24 @@ static void draw_problem(const fuzz_space *space, cnn_rng *rng, uint32_t ops, fu
     fuzz_build(&c->shape, p);
 }
 
+/* Implementations come in turn. The first blocks are short, so that a few cases reach all of them. */
+static int64_t block_of(const fuzz_space *space, int64_t index)
+{
+    enum { SHORT = 8 };
+    const int64_t early = (int64_t)FUZZ_BLOCK * space->n_impls;
+    return index < early ? index / SHORT : early / SHORT + (index - early) / FUZZ_BLOCK;
+}
+
 void fuzz_draw(const fuzz_space *space, uint64_t seed, int64_t index, fuzz_case *c)
 {
-    cnn_rng setting = rng_stream(seed, (uint64_t)(index / FUZZ_BLOCK)), rng = rng_stream(~seed, (uint64_t)index);
+    const int64_t block = block_of(space, index);
+    cnn_rng setting = rng_stream(seed, (uint64_t)block), rng = rng_stream(~seed, (uint64_t)index);
     cnn_error err;
     uint32_t dirs;
     memset(c, 0, sizeof *c);
     c->seed = seed;
     c->index = index;
+    c->impl = (int)(block % space->n_impls);
     draw_setting(space, &setting, c);
     const uint32_t ops = ops_served(space, space->impls[c->impl]);
     do {

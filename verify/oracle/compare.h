@@ -11,6 +11,7 @@ typedef struct vf_comparison {
     bool failed;                /* some element is not finite or not within its bound */
     int64_t live, zeros, worst; /* elements that have something to compute; of these exactly 0; the worst element */
     bool uniform;               /* all live ones are equal */
+    bool empty;                 /* no term contributes to any element: it is 0 whatever the data */
     double sum_sq, sum_sqrt_n;  /* of error*sqrt(n)/magnitude; of sqrt(n), over elements with roundings */
     int64_t rounded;
     double least, most; /* of live expected values */

@@ -227,7 +227,7 @@ static void keys_are_whole(void **state)
         record_text(record, "impl", "fake");
         record_int_pairs(record, "knobs", knobs, KNOBS);
         if (k != 1) record_bool(record, "bias", k != 3);
-        keys[k] = record_identity(record, IDENTITY_POINT);
+        keys[k] = record_identity(record, IDENTITY_POINT, NULL);
         assert_non_null(keys[k]);
         assert_true(strlen(keys[k]) > 5000);
         record_free(record);

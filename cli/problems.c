@@ -1,0 +1,63 @@
+/* problems.c: from words and files to problems. */
+#include "problems.h"
+
+#include "harness/base/grow.h"
+#include "harness/problem/names.h"
+
+#include <string.h>
+
+cnn_status cli_problem_defaults(const cli_options *o, const cnn_type *type, cnn_problem_defaults *defaults,
+                                cnn_error *err)
+{
+    static const char *const modes[] = {"cross_correlation", "convolution"};
+    const cnn_name_set mode_names = {"mode", modes, 2};
+    const int mode = cnn_name_find(&mode_names, o->mode, err);
+    *defaults = (cnn_problem_defaults){.type = *type, .no_bias = o->no_bias, .flip = mode == 1, .mb = o->mb};
+    return mode < 0 ? err->status : CNN_OK;
+}
+
+static problem_entry *add(problem_list *list, cnn_error *err)
+{
+    problem_entry *items = cnn_grow(list->items, list->count, &list->capacity, sizeof *items, "problems", err);
+    if (items == NULL) return NULL;
+    list->items = items;
+    return memset(&items[list->count++], 0, sizeof *items);
+}
+
+static cnn_status add_word(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
+{
+    const cnn_error why = *err;
+    problem_entry *e = add(user, err);
+    if (e == NULL) return err->status;
+    if (problem != NULL) {
+        e->problem = *problem;
+        cnn_problem_format(problem, e->text);
+        return CNN_OK;
+    }
+    e->refused = true;
+    e->malformed = why.status != CNN_UNSUPPORTED;
+    snprintf(e->text, sizeof e->text, "%s", text);
+    snprintf(e->why, sizeof e->why, "%s", why.message);
+    return CNN_OK;
+}
+
+cnn_status cli_add_problem(problem_list *list, cnn_op op, const char *text, const cnn_problem_defaults *defaults,
+                           bool given, cnn_error *err)
+{
+    cnn_problem problem;
+    cnn_status status = cnn_problem_parse(op, text, defaults, &problem, err);
+    if (status == CNN_OK) status = add_word(list, text, &problem, err);
+    if (status == CNN_OK) list->items[list->count - 1].given = given;
+    return status;
+}
+
+cnn_status cli_read_problems(const cli_options *o, cnn_op op, const cnn_problem_defaults *defaults, problem_list *list,
+                             cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < o->problem.count; i++)
+        status = cli_add_problem(list, op, o->problem.items[i], defaults, true, err);
+    for (int i = 0; status == CNN_OK && i < o->problems.count; i++)
+        status = cnn_problem_file(o->problems.items[i], op, defaults, add_word, list, err);
+    return status;
+}
