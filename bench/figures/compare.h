@@ -24,7 +24,7 @@ enum { COMPARE_RUNS = 3 };
 
 typedef struct figure {
     char *key, *whole, machine[CNN_NAME_MAX]; /* whole: with what was compared across; machine "": not told */
-    double *runs;                     /* their medians, in seconds, in order */
+    double *runs;                             /* their medians, in seconds, in order */
     int n_runs;
     double resolution; /* the largest of the runs' A/A controls; NaN without one */
     double *epochs;    /* of the latest run of a training figure, whose median is its runs' last */
@@ -44,8 +44,8 @@ typedef struct figure_set {
     int n_facts;
 } figure_set;
 
-/* Every verified figure of a file. `across` (or NULL): fields that do not count, "threads,knobs". CNN_BAD_ARGUMENT where
- * one has runs on two machines, or with two values of such a field. */
+/* Every verified figure of a file. `across` (or NULL): fields that do not count, "threads,knobs". CNN_BAD_ARGUMENT
+ * where one has runs on two machines, or with two values of such a field. */
 cnn_status figures_read(const char *path, const char *across, figure_set *set, cnn_error *err);
 void figures_free(figure_set *set);
 const figure *figures_find(const figure_set *set, const char *key); /* NULL without one */

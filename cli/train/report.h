@@ -8,7 +8,8 @@
 
 /* Over all processes of the command (watch.kept). */
 typedef struct train_sums {
-    int trained, diverged, failed, missed; /* failed: steps were wrong; missed: ended without the loss of --until-loss */
+    int trained, diverged, failed,
+        missed; /* failed: steps were wrong; missed: ended without the loss of --until-loss */
 } train_sums;
 
 typedef struct train {

@@ -55,7 +55,8 @@ typedef struct cnn_network {
  * nearest name. The seed fixes the initial weights and the dropout masks. Free with cnn_net_free(). */
 cnn_status cnn_net_build(const char *file, const char *text, const cnn_type *type, int64_t batch, uint64_t seed,
                          cnn_network **network, cnn_error *err);
-/* From a file: a path, or the NAME of bench/nets/NAME.net (see find_file.h). The network's name is the file's without folder and ending. */
+/* From a file: a path, or the NAME of bench/nets/NAME.net (see find_file.h). The network's name is the file's without
+ * folder and ending. */
 cnn_status cnn_net_load(const char *name, const cnn_type *type, int64_t batch, uint64_t seed, cnn_network **network,
                         cnn_error *err);
 void cnn_net_free(cnn_network *network); /* NULL is accepted */
