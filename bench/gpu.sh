@@ -108,7 +108,7 @@ table() {
         --min-time 0.02 --max-time 0.2 --quiet --out "$out/awnn_table1.jsonl" | tail -40
 }
 
-# Ceilings, the thesis's convolutions under them, hot, cold and amid the network's layers.
+# Ceilings, the thesis's convolutions under them, hot, cold and within the network's layers.
 peaks() {
     "$benchcnn" peaks --impl "$gpu" --out "$out/peaks.jsonl"
     for caches in hot cold network; do

@@ -41,8 +41,8 @@ typedef struct sides {
     speedup_set *set;
     const speedup_request *request;
     bool epochs;
-    const char *baseline;         /* a list; NULL: whatever is on a CPU */
-    const speedup_figure *anchor; /* the first of the baseline: the others must be of its machine */
+    const char *baseline;             /* a list; NULL: whatever is on a CPU */
+    const speedup_figure *first_base; /* the first of the baseline: the others must be of its machine */
 } sides;
 
 static bool of_kind(const sides *s, const speedup_figure *f) { return (f->epoch != NULL) == s->epochs; }
@@ -63,7 +63,7 @@ static bool is_compared(const sides *s, const speedup_figure *f)
 static bool by_algorithm(const sides *s, const speedup_figure *f)
 {
     if (s->request->impl) return match_list(s->request->impl, f) == MATCH_ALGORITHM;
-    return strcmp(f->impl, s->anchor->impl) == 0;
+    return strcmp(f->impl, s->first_base->impl) == 0;
 }
 
 static bool same_task(const speedup_figure *a, const speedup_figure *b)
@@ -80,7 +80,7 @@ static const speedup_figure *base_of(const sides *s, const speedup_figure *own)
     const speedup_figure *best = NULL;
     for (int i = 0; i < s->set->n_figures; i++) {
         const speedup_figure *f = &s->set->figures[i];
-        if (!is_base(s, f) || strcmp(f->machine, s->anchor->machine) != 0 || !same_task(f, own)) continue;
+        if (!is_base(s, f) || strcmp(f->machine, s->first_base->machine) != 0 || !same_task(f, own)) continue;
         if (f->gpu && f->uploaded != own->uploaded) continue;
         if (!best || f->seconds < best->seconds) best = f;
     }
@@ -102,12 +102,12 @@ static cnn_status find_sides(sides *s, cnn_error *err)
     }
     s->baseline = s->request->baseline;
     if (!s->baseline && !gpu && !s->request->impl && has_fallback) s->baseline = fallback;
-    for (int i = 0; i < set->n_figures && !s->anchor; i++)
-        if (is_base(s, &set->figures[i])) s->anchor = &set->figures[i];
-    if (!s->anchor && s->baseline)
+    for (int i = 0; i < set->n_figures && !s->first_base; i++)
+        if (is_base(s, &set->figures[i])) s->first_base = &set->figures[i];
+    if (!s->first_base && s->baseline)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%.200s:%d: neither this %s nor another is of the baseline %.64s",
                         first->path, first->line, s->epochs ? "epoch" : "figure", s->baseline);
-    if (!s->anchor)
+    if (!s->first_base)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "%.200s:%d: this figure and all others are of %s: there is none of a CPU to compare with; "
                         "measure one (--impl cpu --out FILE), or name a baseline among these (--baseline %s)",
@@ -210,14 +210,14 @@ static cnn_status note_machines(const sides *s, cnn_error *err)
     int count = 0;
     for (int i = 0; i < s->set->n_figures; i++) {
         const speedup_figure *f = &s->set->figures[i];
-        if (!is_base(s, f) || strcmp(f->machine, s->anchor->machine) == 0) continue;
+        if (!is_base(s, f) || strcmp(f->machine, s->first_base->machine) == 0) continue;
         if (!first) first = f;
         count++;
     }
     if (!first) return CNN_OK;
     return speedup_note(s->set, err, "%.200s:%d: the baseline is of %s, as in %.150s:%d; %d figure%s of %s left out",
-                        first->path, first->line, s->anchor->machine, s->anchor->path, s->anchor->line, count,
-                        count == 1 ? "" : "s", first->machine);
+                        first->path, first->line, s->first_base->machine, s->first_base->path, s->first_base->line,
+                        count, count == 1 ? "" : "s", first->machine);
 }
 
 static cnn_status add_rows(const sides *s, cnn_error *err)
@@ -235,7 +235,7 @@ static cnn_status add_rows(const sides *s, cnn_error *err)
         if (base) status = add_row(set, &row, err);
     }
     if (set->n_curves == first_curve)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%.200s:%d: %s", s->anchor->path, s->anchor->line,
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%.200s:%d: %s", s->first_base->path, s->first_base->line,
                         s->request->impl ? "neither this figure nor another is of what --impl names"
                                          : "this figure and all others are of the baseline: there is none to compare");
     for (int c = first_curve; status == CNN_OK && c < set->n_curves; c++) {

@@ -31,7 +31,7 @@ void measure_close(measure *m)
 {
     if (!m) return;
     if (m->graph) CNN_CALL_VOID(m->session->impl, capture->free, m->session->context, m->graph);
-    amid_close(m->amid);
+    in_network_close(m->in_network);
     cache_flush_close(m->flush);
     vf_glimpse_close(&m->glimpse, m->session);
     judge_close(m->judge);

@@ -12,8 +12,9 @@
  * algorithms that are compared see the same drifts of the machine; each begins with a run that is not timed, since the
  * others have used the caches.
  *
- * The caches are hot (the run before was the same one), cold (flushed before each sample), or as in a network (amid.h).
- * Then a sample is a single run; on a device it is launched while the flushing still goes on, which hides the launch.
+ * The caches are hot (the run before was the same one), cold (flushed before each sample), or as in a network
+ * (in_network.h). Then a sample is a single run; on a device it is launched while the flushing still goes on, which
+ * hides the launch.
  *
  * Inputs are the verifier's random reals, never zeros or constants, which some hardware computes faster or cooler, nor
  * denormal numbers, which some computes far slower; some elements change from run to run. What a run updates in place
@@ -29,7 +30,7 @@
 #include "sampling.h"
 #include "verify/oracle/case.h"
 
-struct contender; /* contest.h */
+struct candidate; /* candidates.h */
 typedef struct measure_params {
     double min_time, max_time;  /* seconds spent, judging included: at least (unless max_time comes first); at most */
     double noise;               /* stop when the median is known this well, as a share */
@@ -38,13 +39,13 @@ typedef struct measure_params {
     const cnn_network *network; /* (optional) before every sample a step of it: caches as in a network; not with cold */
     bool (*stop)(void);         /* asked before every sample; true ends with CNN_INTERRUPTED. NULL: never */
     const clock_watch *watch; /* (optional) of the session; NULL: one of its own, which takes a GPU's driver a while */
-    bool control;             /* contest.h: the first contender also against itself */
-    /* (optional) contest.h: told of each contender before its code is called, so that it can be named when it ends the
-     * process; NULL: nobody is in hand. */
-    void (*in_hand)(void *user, const struct contender *c);
+    bool control;             /* candidates.h: the first candidate also against itself */
+    /* (optional) candidates.h: told of each candidate before its code is called, so that it can be named when it ends
+     * the process; NULL: nobody is in hand. */
+    void (*in_hand)(void *user, const struct candidate *c);
     void *in_hand_user;
-    bool samples;             /* contest.h: all samples into the record */
-    const bench_peaks *peaks; /* (optional) contest.h: the ceilings for floor_s and share */
+    bool samples;             /* candidates.h: all samples into the record */
+    const bench_peaks *peaks; /* (optional) candidates.h: the ceilings for floor_s and share */
 } measure_params;
 
 /* What measure_params.noise usually is: well below what bench_noisy() calls noisy. */

@@ -3,9 +3,9 @@
 #ifndef BENCH_MEASURE_PARTS_H
 #define BENCH_MEASURE_PARTS_H
 
-#include "amid.h"
 #include "flush.h"
 #include "harness/cpu/busy.h"
+#include "in_network.h"
 #include "judge.h"
 #include "measure.h"
 #include "verify/oracle/glimpse.h"
@@ -21,9 +21,9 @@ struct measure {
     measure_params params;
     cnn_plan plan;
     bool planned;
-    judge *judge;       /* the operands, and whether what is timed is right */
-    cache_flush *flush; /* NULL: not cold */
-    amid *amid;         /* NULL: not in a network */
+    judge *judge;           /* the operands, and whether what is timed is right */
+    cache_flush *flush;     /* NULL: not cold */
+    in_network *in_network; /* NULL: not in a network */
     int repeats;
     cnn_graph *graph; /* `repeats` runs, where the device can replay them and nothing comes in between */
     double direct;    /* seconds a run, launched one by one by the host; NaN without a graph */
@@ -41,7 +41,7 @@ struct measure {
 };
 
 /* Whether something is done to the caches before each sample. */
-static inline bool measure_prepares(const measure *m) { return m->flush != NULL || m->amid != NULL; }
+static inline bool measure_prepares(const measure *m) { return m->flush != NULL || m->in_network != NULL; }
 
 /* run.c.
  *

@@ -84,7 +84,7 @@ cnn_status measure_time(measure *m, int repeats, bool prepared, double *seconds,
     if (status == CNN_OK && !disturbs_within(m)) status = judge_disturb(m->judge, repeats, err);
     if (status == CNN_OK) status = cnn_sync(m->session, err);
     if (status == CNN_OK && prepared && m->flush) status = cache_flush_run(m->flush, err);
-    if (status == CNN_OK && prepared && m->amid) status = amid_run(m->amid, err);
+    if (status == CNN_OK && prepared && m->in_network) status = in_network_run(m->in_network, err);
     if (status == CNN_OK)
         status = m->own_clock ? by_own_clock(m, repeats, seconds, err) : by_timer(m, repeats, seconds, err);
     if (status == CNN_OK) *seconds /= repeats;

@@ -66,7 +66,7 @@ static void accuse(measure *m, int asked)
         w->threads > asked ? w->threads : asked + 1, asked, asked == 1 ? "was" : "were", 100 * w->beyond / w->seconds);
 }
 
-/* Threads of a library or of another contender may spin for a while after their work: some tenths of a second. Who is
+/* Threads of a library or of another candidate may spin for a while after their work: some tenths of a second. Who is
  * accused was seen every time, the last time long after all that. */
 cnn_status measure_threads(measure *m, cnn_error *err)
 {

@@ -29,14 +29,14 @@ static cnn_status before_all(bench *b, cnn_error *err)
 /* Everything once. */
 static cnn_status run_pass(bench *b, cnn_error *err)
 {
-    const bool amid = strcasecmp(b->options->cache, "network") == 0;
+    const bool in_network = strcasecmp(b->options->cache, "network") == 0;
     for (int p = 0; p < b->problems.count; p++)
         for (int t = 0; t < b->types.count; t++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++, b->done++) {
                 cnn_problem problem = b->problems.items[p];
                 problem.u.type = b->types.types[t];
                 if (!(b->dirs & cnn_op_dirs(&problem) & 1u << dir)) continue;
-                b->params.network = amid ? b->networks[t] : NULL;
+                b->params.network = in_network ? b->networks[t] : NULL;
                 cnn_status status = bench_run_group(b, p, &problem, (cnn_dir)dir, err);
                 if (cli_interrupted())
                     return CNN_FAIL(
@@ -64,7 +64,7 @@ static cnn_status check_caches(const cli_options *o, cnn_error *err)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--cache is '%.64s', but must be hot, cold or network", o->cache);
     if (o->net) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                    "--cache network times an operation amid a network's layers: name it, --net");
+                    "--cache network times an operation within a network's layers: name it, --net");
 }
 
 static cnn_status read_options(bench *b, cnn_error *err)

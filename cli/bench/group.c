@@ -8,17 +8,17 @@
 
 #include <string.h>
 
-enum { CONTENDERS_MAX = 128 };
+enum { CANDIDATES_MAX = 128 };
 
 /* ---- Whose code is called, for the process that watches. */
 
-static void key_of(char key[2 * CNN_NAME_MAX + 16], const contender *c)
+static void key_of(char key[2 * CNN_NAME_MAX + 16], const candidate *c)
 {
     snprintf(key, 2 * CNN_NAME_MAX + 16, "%s:%s%s", c->session->impl->name, c->algorithm.name,
              c->tuned ? " (tuned)" : "");
 }
 
-static void take_in_hand(bench *b, const contender *c, const char *doing)
+static void take_in_hand(bench *b, const candidate *c, const char *doing)
 {
     char key[2 * CNN_NAME_MAX + 16];
     if (!b->options->watch->on) return;
@@ -26,10 +26,10 @@ static void take_in_hand(bench *b, const contender *c, const char *doing)
     watch_enter(b->options->watch, c ? key : NULL, doing);
 }
 
-void bench_in_hand(void *b, const contender *c) { take_in_hand(b, c, "timing it"); }
+void bench_in_hand(void *b, const candidate *c) { take_in_hand(b, c, "timing it"); }
 
 /* Those that ended a run before this one, in this group, have failed. */
-static void mark_dead(const bench *b, contender *list, int count)
+static void mark_dead(const bench *b, candidate *list, int count)
 {
     cli_watch *w = b->options->watch;
     for (int i = 0; i < count && w->number >= 0; i++) {
@@ -37,7 +37,7 @@ static void mark_dead(const bench *b, contender *list, int count)
         key_of(key, &list[i]);
         const watch_death *died = watch_find(w, key, w->number);
         if (!died) continue;
-        list[i].state = CONTENDER_FAILED;
+        list[i].state = CANDIDATE_FAILED;
         snprintf(list[i].reason, sizeof list[i].reason, "%s", died->how);
     }
 }
@@ -45,16 +45,16 @@ static void mark_dead(const bench *b, contender *list, int count)
 /* ---- Contenders. */
 
 /* What the tuning file holds for the problem, or the default; nobody where the operation is not done at all. */
-static cnn_status add_tuned(bench *b, int i, const cnn_problem *problem, cnn_dir dir, contender *list, int *count,
+static cnn_status add_tuned(bench *b, int i, const cnn_problem *problem, cnn_dir dir, candidate *list, int *count,
                             cnn_error *err)
 {
     tuned_pick pick;
     const cnn_session *session = &b->sessions.list[i];
-    if (!cli_wants_tuned(&b->sessions, session) || *count == CONTENDERS_MAX) return CNN_OK;
+    if (!cli_wants_tuned(&b->sessions, session) || *count == CANDIDATES_MAX) return CNN_OK;
     cnn_status status = cli_tuned_pick(b->tuned, session, problem, dir, &pick, err);
     if (status != CNN_OK && (status != CNN_UNSUPPORTED || pick.algorithm.name[0] == '\0'))
         return status == CNN_UNSUPPORTED ? CNN_OK : status;
-    list[(*count)++] = (contender){.session = pick.session,
+    list[(*count)++] = (candidate){.session = pick.session,
                                    .algorithm = pick.algorithm,
                                    .watch = b->watches[i],
                                    .tuned = true,
@@ -63,27 +63,27 @@ static cnn_status add_tuned(bench *b, int i, const cnn_problem *problem, cnn_dir
     return CNN_OK;
 }
 
-static cnn_status gather_contenders(bench *b, const cnn_problem *problem, cnn_dir dir, contender *list, int *count,
+static cnn_status gather_candidates(bench *b, const cnn_problem *problem, cnn_dir dir, candidate *list, int *count,
                                     cnn_error *err)
 {
     cli_watch *w = b->options->watch;
-    cnn_algorithm algorithms[CONTENDERS_MAX];
+    cnn_algorithm algorithms[CANDIDATES_MAX];
     *count = 0;
     for (int i = 0; i < b->sessions.count; i++) {
         const cnn_session *session = &b->sessions.list[i];
         int found;
         if (!watch_enter(w, session->impl->name, "asking it what it can do")) {
-            if (w->number < 0 || *count == CONTENDERS_MAX) continue;
-            list[*count] = (contender){.session = session, .algorithm.name = "*", .state = CONTENDER_FAILED};
+            if (w->number < 0 || *count == CANDIDATES_MAX) continue;
+            list[*count] = (candidate){.session = session, .algorithm.name = "*", .state = CANDIDATE_FAILED};
             snprintf(list[(*count)++].reason, CNN_MESSAGE_MAX, "%s",
                      watch_find(w, session->impl->name, w->number)->how);
             continue;
         }
-        cnn_status status = cnn_algorithms(session, problem, dir, algorithms, CONTENDERS_MAX, &found, err);
+        cnn_status status = cnn_algorithms(session, problem, dir, algorithms, CANDIDATES_MAX, &found, err);
         if (status != CNN_OK) return status;
-        for (int k = 0; k < found && *count < CONTENDERS_MAX; k++)
+        for (int k = 0; k < found && *count < CANDIDATES_MAX; k++)
             if (cli_chosen(&b->sessions, session, &algorithms[k]))
-                list[(*count)++] = (contender){.session = session, .algorithm = algorithms[k], .watch = b->watches[i]};
+                list[(*count)++] = (candidate){.session = session, .algorithm = algorithms[k], .watch = b->watches[i]};
         if (add_tuned(b, i, problem, dir, list, count, err) != CNN_OK) return err->status;
     }
     watch_enter(w, NULL, NULL);
@@ -91,25 +91,25 @@ static cnn_status gather_contenders(bench *b, const cnn_problem *problem, cnn_di
     return CNN_OK;
 }
 
-static void count_state(bench *b, contender_state state)
+static void count_state(bench *b, candidate_state state)
 {
     bench_sums *s = b->sums;
-    *(state == CONTENDER_TIMED    ? &s->timed
-      : state == CONTENDER_WRONG  ? &s->wrong
-      : state == CONTENDER_FAILED ? &s->failed
+    *(state == CANDIDATE_TIMED    ? &s->timed
+      : state == CANDIDATE_WRONG  ? &s->wrong
+      : state == CANDIDATE_FAILED ? &s->failed
                                   : &s->unsupported) += 1;
 }
 
 /* Leaves those in the list that an earlier command did not get to; what it found of the others counts, if `mine`. */
-static void leave_out_done(bench *b, const cnn_problem *problem, cnn_dir dir, bool mine, contender *list, int *count)
+static void leave_out_done(bench *b, const cnn_problem *problem, cnn_dir dir, bool mine, candidate *list, int *count)
 {
     const vf_case nothing = {.problem = *problem, .call.dir = dir};
     int left = 0;
     for (int i = 0; i < *count; i++) {
-        list[i].state = CONTENDER_FAILED; /* without figures: a record's identity */
-        cnn_record *record = contender_record(&list[i], &nothing, &b->params, "");
+        list[i].state = CANDIDATE_FAILED; /* without figures: a record's identity */
+        cnn_record *record = candidate_record(&list[i], &nothing, &b->params, "");
         const char *state = resume_take(b->resume, record);
-        if (state && mine) count_state(b, contender_state_of(state));
+        if (state && mine) count_state(b, candidate_state_of(state));
         b->sums->kept += state && mine;
         if (!state) list[left++] = list[i];
         record_free(record);
@@ -117,16 +117,16 @@ static void leave_out_done(bench *b, const cnn_problem *problem, cnn_dir dir, bo
     *count = left;
 }
 
-static cnn_status report(bench *b, const contender *list, int count, const vf_case *pc, cnn_error *err)
+static cnn_status report(bench *b, const candidate *list, int count, const vf_case *pc, cnn_error *err)
 {
     char repro[REPRO_MAX];
     if (!b->options->json) bench_print(b, list, count, pc);
     for (int i = 0; i < count; i++) {
-        const contender *c = &list[i];
+        const candidate *c = &list[i];
         count_state(b, c->state);
-        if (c->state == CONTENDER_TIMED) b->marks |= c->result.stats.marks;
+        if (c->state == CANDIDATE_TIMED) b->marks |= c->result.stats.marks;
         bench_repro(b, c, pc, repro);
-        cnn_status status = record_write(b->sink, contender_record(c, pc, &b->params, repro), err);
+        cnn_status status = record_write(b->sink, candidate_record(c, pc, &b->params, repro), err);
         if (status != CNN_OK) return status;
     }
     return CNN_OK;
@@ -143,7 +143,7 @@ cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf
     return status;
 }
 
-/* Passed over: too large, or failed before any contender had its turn. */
+/* Passed over: too large, or failed before any candidate had its turn. */
 static void pass_over(bench *b, int p, cnn_dir dir, const char *text, const cnn_error *err)
 {
     cli_progress_end(&b->progress);
@@ -155,7 +155,7 @@ static void pass_over(bench *b, int p, cnn_dir dir, const char *text, const cnn_
 
 cnn_status bench_run_group(bench *b, int p, const cnn_problem *problem, cnn_dir dir, cnn_error *err)
 {
-    contender list[CONTENDERS_MAX];
+    candidate list[CANDIDATES_MAX];
     int count;
     vf_case pc;
     char text[CNN_PROBLEM_TEXT_MAX];
@@ -163,7 +163,7 @@ cnn_status bench_run_group(bench *b, int p, const cnn_problem *problem, cnn_dir 
     const bool mine = watch_take(w, b->number++);
     cnn_problem_format(problem, text);
     cli_progress_show(&b->progress, b->done, b->total, text);
-    cnn_status status = gather_contenders(b, problem, dir, list, &count, err);
+    cnn_status status = gather_candidates(b, problem, dir, list, &count, err);
     if (status == CNN_OK) leave_out_done(b, problem, dir, mine, list, &count);
     if (!mine) return status;
     if (status == CNN_OK && count == 0) {
@@ -177,13 +177,13 @@ cnn_status bench_run_group(bench *b, int p, const cnn_problem *problem, cnn_dir 
         watch_done(w);
         return CNN_OK;
     }
-    status = contest_run(list, count, &pc, &b->params, err);
+    status = candidates_time(list, count, &pc, &b->params, err);
     cli_progress_end(&b->progress);
     if (status == CNN_OK) status = report(b, list, count, &pc, err);
     if (status == CNN_OK) watch_done(w);
     for (int i = 0; i < count; i++) {
         take_in_hand(b, &list[i], "when all was timed, releasing it");
-        contest_close(&list[i], 1);
+        candidates_close(&list[i], 1);
     }
     watch_enter(w, NULL, NULL);
     vf_case_free(&pc);

@@ -3,7 +3,7 @@
 #ifndef CLI_BENCH_PARTS_H
 #define CLI_BENCH_PARTS_H
 
-#include "bench/measure/contest.h"
+#include "bench/measure/candidates.h"
 #include "cli/tuned/tuned.h"
 #include "harness/record/resume.h"
 
@@ -56,7 +56,7 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err);
 /* Whether anybody does any of it: asked before ceilings are measured, for nobody. If not, says so. */
 bool bench_anybody(const bench *b);
 /* group.c: for measure_params.in_hand, whose user is the bench. */
-void bench_in_hand(void *b, const contender *c);
+void bench_in_hand(void *b, const candidate *c);
 /* Times, shows and records what is chosen for a problem. `p` counts the problems; *problem is it, in one
  * of the types. */
 cnn_status bench_run_group(bench *b, int p, const cnn_problem *problem, cnn_dir dir, cnn_error *err);
@@ -65,8 +65,8 @@ cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf
 /* report.c: three digits and a unit; the command that repeats one row; the lines of one problem, direction and
  * type. */
 void bench_time_text(double seconds, char *text, size_t size);
-void bench_repro(const bench *b, const contender *c, const vf_case *pc, char line[REPRO_MAX]);
-void bench_print(const bench *b, const contender *list, int count, const vf_case *pc);
+void bench_repro(const bench *b, const candidate *c, const vf_case *pc, char line[REPRO_MAX]);
+void bench_print(const bench *b, const candidate *list, int count, const vf_case *pc);
 
 typedef struct ceiling_watch {
     cli_watch *watch;

@@ -117,7 +117,7 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err)
     if (own && o->net && strcasecmp(o->cache, "network") != 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "--%s beside --net %.64s: either the network's layers are timed, or, with --cache network, a "
-                        "problem amid them",
+                        "problem within them",
                         o->problem.count > 0 ? "problem" : "problems", o->net);
     if (o->net) status = load_networks(b, err);
     if (own && b->ops & (b->ops - 1))

@@ -24,7 +24,7 @@ static void append_caches(const bench *b, char *line)
     if (b->options->batch) cli_append_option(line, REPRO_MAX, "batch", b->options->batch);
 }
 
-void bench_repro(const bench *b, const contender *c, const vf_case *pc, char line[REPRO_MAX])
+void bench_repro(const bench *b, const candidate *c, const vf_case *pc, char line[REPRO_MAX])
 {
     char text[CNN_PROBLEM_TEXT_MAX], name[2 * CNN_NAME_MAX];
     const cnn_problem *p = &pc->problem;
@@ -49,7 +49,7 @@ void bench_repro(const bench *b, const contender *c, const vf_case *pc, char lin
     for (int i = 0; i < o->plugin.count; i++) cli_append_option(line, REPRO_MAX, "plugin", o->plugin.items[i]);
 }
 
-static void print_tuned(const contender *c)
+static void print_tuned(const candidate *c)
 {
     char text[1024];
     const tuned_pick pick = {.state = c->tuning, .choice = c->choice, .session = c->session, .algorithm = c->algorithm};
@@ -57,19 +57,19 @@ static void print_tuned(const contender *c)
     printf("  (tuned: %s)\n", text);
 }
 
-static void print_row(const bench *b, const contender *c, const vf_case *pc, const char *rank)
+static void print_row(const bench *b, const candidate *c, const vf_case *pc, const char *rank)
 {
     char name[2 * CNN_NAME_MAX], median[32], noise[32] = "  ?  ", share[32] = "", marks[128];
     const bench_stats *s = &c->result.stats;
     bench_floor floor;
     snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->tuned ? CNN_TUNED : c->algorithm.name);
     if (c->tuned) print_tuned(c);
-    if (c->state != CONTENDER_TIMED) {
+    if (c->state != CANDIDATE_TIMED) {
         char repro[REPRO_MAX];
-        bool failed = c->state == CONTENDER_FAILED;
+        bool failed = c->state == CANDIDATE_FAILED;
         table_print(24, "  %-20s %s%s\n", name, failed ? "FAILED: " : "", c->reason);
         bench_repro(b, c, pc, repro);
-        if (failed || c->state == CONTENDER_WRONG) printf("  %-20s repeat: %s\n", "", repro);
+        if (failed || c->state == CANDIDATE_WRONG) printf("  %-20s repeat: %s\n", "", repro);
         return;
     }
     double flops = cnn_flops(&pc->problem, pc->call.dir), bytes = cnn_bytes(&pc->problem, pc->call.dir);
@@ -105,7 +105,7 @@ static void print_heading(const bench *b, const vf_case *pc)
                 b->params.network ? ": " : "", b->params.network ? b->params.network->net.name : "");
 }
 
-static void print_control(const contender *best)
+static void print_control(const candidate *best)
 {
     if (!isfinite(best->resolution)) return;
     table_print(4, "  A/A control: the first one against itself, within %.1f %%; smaller differences may be none\n",
@@ -114,14 +114,14 @@ static void print_control(const contender *best)
 
 /* "cpu:direct is 2.10 (2.05 to 2.16) times as fast as cpu:im2col", of those that the figures can tell apart: the ends
  * of the interval are of both medians' intervals. */
-static void print_ratios(const contender *list, int count, int best)
+static void print_ratios(const candidate *list, int count, int best)
 {
-    const contender *b = &list[best];
+    const candidate *b = &list[best];
     const char *name = b->tuned ? CNN_TUNED : b->algorithm.name;
     for (int i = 0; i < count; i++) {
-        const contender *o = &list[i];
+        const candidate *o = &list[i];
         const bench_stats *s = &b->result.stats, *t = &o->result.stats;
-        if (i == best || o->state != CONTENDER_TIMED || contest_tied(b, o) || (s->marks | t->marks) & BENCH_FEW)
+        if (i == best || o->state != CANDIDATE_TIMED || candidates_tied(b, o) || (s->marks | t->marks) & BENCH_FEW)
             continue;
         table_print(4, "  %s:%s is %.2f (%.2f to %.2f) times as fast as %s:%s\n", b->session->impl->name, name,
                     t->median / s->median, t->low / s->high, t->high / s->low, o->session->impl->name,
@@ -129,14 +129,14 @@ static void print_ratios(const contender *list, int count, int best)
     }
 }
 
-void bench_print(const bench *b, const contender *list, int count, const vf_case *pc)
+void bench_print(const bench *b, const candidate *list, int count, const vf_case *pc)
 {
-    const int best = contest_best(list, count);
+    const int best = candidates_best(list, count);
     int timed = 0;
-    for (int i = 0; i < count; i++) timed += list[i].state == CONTENDER_TIMED;
+    for (int i = 0; i < count; i++) timed += list[i].state == CANDIDATE_TIMED;
     print_heading(b, pc);
     for (int i = 0; i < count; i++) {
-        const bool tied = timed > 1 && i != best && contest_tied(&list[best], &list[i]);
+        const bool tied = timed > 1 && i != best && candidates_tied(&list[best], &list[i]);
         print_row(b, &list[i], pc, timed > 1 && i == best ? "  best" : tied ? "  tied with the best" : "");
     }
     if (timed > 1) print_control(&list[best]);

@@ -97,7 +97,7 @@ static cnn_status begin_group(sweep *s, sweep_group *g, cnn_error *err)
     return status;
 }
 
-static void go_on(void *user, const contender *c)
+static void go_on(void *user, const candidate *c)
 {
     const sweep *s = user;
     (void)c;

@@ -1,4 +1,4 @@
-/* heat.c: some points by turns, through the contest that `bench` uses, each with its own settings. */
+/* heat.c: some points by turns, as `bench` times candidates, each with its own settings. */
 #include "cli/table.h"
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
@@ -18,9 +18,9 @@ typedef struct heat_slot { /* an open session: one for all points with the same 
 typedef struct heat {
     heat_slot slots[SWEEP_HEAT_MAX + 1]; /* and the control's */
     int n_slots;
-    contender list[SWEEP_HEAT_MAX]; /* those whose session is open */
+    candidate list[SWEEP_HEAT_MAX]; /* those whose session is open */
     int count;
-    int of[SWEEP_HEAT_MAX]; /* point -> its contender, or -1 */
+    int of[SWEEP_HEAT_MAX]; /* point -> its candidate, or -1 */
     int in[SWEEP_HEAT_MAX]; /* point -> its slot */
     const vf_case *cases;   /* one a type */
     int64_t final;          /* which final heat it is; 0: none */
@@ -66,7 +66,7 @@ static void gather(const sweep *s, const sweep_group *g, const int *list, int co
         h->of[i] = -1;
         if (h->slots[h->in[i]].status != CNN_OK) continue;
         h->of[i] = h->count;
-        h->list[h->count++] = (contender){.session = &h->slots[h->in[i]].session,
+        h->list[h->count++] = (candidate){.session = &h->slots[h->in[i]].session,
                                           .algorithm = p->algorithm,
                                           .watch = s->b.watches[g->session],
                                           .own = &h->cases[p->type],
@@ -95,20 +95,20 @@ static void add_settings(const sweep *s, const sweep_group *g, const sweep_point
     }
 }
 
-static void count_state(sweep *s, const contender *c, const char *label)
+static void count_state(sweep *s, const candidate *c, const char *label)
 {
-    if (c->state == CONTENDER_TIMED) return;
-    if (c->state == CONTENDER_WRONG)
+    if (c->state == CANDIDATE_TIMED) return;
+    if (c->state == CANDIDATE_WRONG)
         s->wrong++;
     else
         s->refused++;
-    if (c->state == CONTENDER_WRONG || !s->b.options->quiet) {
+    if (c->state == CANDIDATE_WRONG || !s->b.options->quiet) {
         cli_progress_end(&s->b.progress);
         table_put(stderr, "%s: %s\n", label, c->reason);
     }
 }
 
-static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const contender *c, double anchor,
+static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const candidate *c, double anchor,
                                const heat *h, cnn_error *err)
 {
     const vf_case *pc = &h->cases[p->type];
@@ -116,7 +116,7 @@ static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const c
     bench_repro(&s->b, c, pc, repro);
     add_settings(s, g, p, repro);
     sweep_label(s, g, p, label, sizeof label);
-    cnn_record *record = contender_record_kind(h->final ? "sweep_final" : "sweep", c, pc, &s->b.params, repro);
+    cnn_record *record = candidate_record_kind(h->final ? "sweep_final" : "sweep", c, pc, &s->b.params, repro);
     sweep_record_identity(record, s, g);
     record_text(record, "axes", s->axes_text);
     record_bool(record, "default", p == &g->points[0]);
@@ -129,31 +129,31 @@ static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const c
         return status;
     }
     *(h->final ? &p->final : &p->row) = s->rows.count - 1;
-    if (!h->final || c->state == CONTENDER_WRONG) count_state(s, c, label);
+    if (!h->final || c->state == CANDIDATE_WRONG) count_state(s, c, label);
     if (!h->final) s->ran++;
     return record_write(s->b.sink, record, err);
 }
 
-/* One whose session did not open has no contender: what it would have been. */
+/* One whose session did not open has no candidate: what it would have been. */
 static cnn_status record_unopened(sweep *s, sweep_group *g, sweep_point *p, const heat_slot *slot, const heat *h,
                                   cnn_error *err)
 {
     int64_t values[SWEEP_TABLE_MAX];
     const cnn_session session = sweep_describe(s, g, p, values);
-    contender c = {.session = &session, .algorithm = p->algorithm, .state = CONTENDER_FAILED};
-    if (slot->status == CNN_UNSUPPORTED || slot->status == CNN_UNAVAILABLE) c.state = CONTENDER_UNSUPPORTED;
-    if (slot->status == CNN_OUT_OF_MEMORY) c.state = CONTENDER_NO_MEMORY;
+    candidate c = {.session = &session, .algorithm = p->algorithm, .state = CANDIDATE_FAILED};
+    if (slot->status == CNN_UNSUPPORTED || slot->status == CNN_UNAVAILABLE) c.state = CANDIDATE_UNSUPPORTED;
+    if (slot->status == CNN_OUT_OF_MEMORY) c.state = CANDIDATE_NO_MEMORY;
     snprintf(c.reason, sizeof c.reason, "%s", slot->reason);
     return record_point(s, g, p, &c, NAN, h, err);
 }
 
-/* Warm-up apart; the control, which the contest keeps to itself, is taken to have run as long as what it repeats. */
+/* Warm-up apart; the control, which is not among the results, is taken to have run as long as what it repeats. */
 static void count_time(sweep *s, const heat *h)
 {
     for (int i = 0; i < h->count; i++) {
         const measure_result *r = &h->list[i].result;
         double seconds = 0;
-        if (h->list[i].state != CONTENDER_TIMED && h->list[i].state != CONTENDER_WRONG) continue;
+        if (h->list[i].state != CANDIDATE_TIMED && h->list[i].state != CANDIDATE_WRONG) continue;
         for (int k = 0; k < r->stats.count; k++) seconds += r->samples[k] * r->repeats;
         const int times = i == 0 && isfinite(h->list[i].resolution) ? 2 : 1;
         s->timed_s += times * seconds;
@@ -169,7 +169,7 @@ static cnn_status check_device(const sweep *s, const sweep_group *g, const int *
     cnn_error why;
     char label[512];
     for (int i = 0; i < count; i++) {
-        if (h->of[i] < 0 || h->list[h->of[i]].state != CONTENDER_FAILED) continue;
+        if (h->of[i] < 0 || h->list[h->of[i]].state != CANDIDATE_FAILED) continue;
         if (cnn_sync(&s->b.sessions.list[g->session], &why) == CNN_OK) return CNN_OK;
         sweep_label(s, g, &g->points[list[i]], label, sizeof label);
         return CNN_FAIL(err, CNN_DEVICE, "the device failed for good in a heat of %d points, %.150s among them: %.250s",
@@ -180,8 +180,8 @@ static cnn_status check_device(const sweep *s, const sweep_group *g, const int *
 
 static cnn_status record_all(sweep *s, sweep_group *g, const int *list, int count, const heat *h, cnn_error *err)
 {
-    const contender *first = h->of[0] >= 0 ? &h->list[h->of[0]] : NULL;
-    const double anchor = !h->final && first && first->state == CONTENDER_TIMED ? first->result.stats.median : NAN;
+    const candidate *first = h->of[0] >= 0 ? &h->list[h->of[0]] : NULL;
+    const double anchor = !h->final && first && first->state == CANDIDATE_TIMED ? first->result.stats.median : NAN;
     cnn_status status = check_device(s, g, list, count, h, err);
     for (int i = 0; status == CNN_OK && i < count; i++) {
         sweep_point *p = &g->points[list[i]];
@@ -201,10 +201,10 @@ cnn_status sweep_heat(sweep *s, sweep_group *g, const int *list, int count, cons
     h->final = final;
     gather(s, g, list, count, h);
     add_control(s, g, &g->points[list[0]], h);
-    cnn_status status = contest_run(h->list, h->count, NULL, &s->b.params, err);
+    cnn_status status = candidates_time(h->list, h->count, NULL, &s->b.params, err);
     if (status == CNN_OK) count_time(s, h);
     if (status == CNN_OK) status = record_all(s, g, list, count, h, err);
-    contest_close(h->list, h->count);
+    candidates_close(h->list, h->count);
     for (int i = h->n_slots; i-- > 0;) /* the first one's context last */
         if (h->slots[i].status == CNN_OK) cnn_session_close(&h->slots[i].session);
     free(h);

@@ -128,7 +128,7 @@ cnn_status sweep_heat(sweep *s, sweep_group *group, const int *list, int count, 
 /* rank.c. Free ranking->list. first_heats: as if there were no final heat. */
 cnn_status sweep_rank(const sweep *s, const sweep_group *group, bool first_heats, sweep_ranking *ranking,
                       cnn_error *err);
-/* Whether b may be as fast as a, by the rule of the contest. */
+/* Whether b may be as fast as a, by the rule for candidates. */
 bool sweep_tied(const sweep_row *a, const sweep_row *b, double resolution);
 /* final.c: times the leaders and the defaults again, unless that is done or one of them is alone. */
 cnn_status sweep_final(sweep *s, sweep_group *group, cnn_error *err);

@@ -35,12 +35,12 @@ static double resolution_of_heats(const sweep *s, const sweep_ranking *r)
 
 bool sweep_tied(const sweep_row *a, const sweep_row *b, double resolution)
 {
-    const contender best = {.state = CONTENDER_TIMED,
+    const candidate best = {.state = CANDIDATE_TIMED,
                             .result.stats = {.median = a->median, .low = a->low, .high = a->high},
                             .resolution = resolution};
-    const contender other = {.state = CONTENDER_TIMED,
+    const candidate other = {.state = CANDIDATE_TIMED,
                              .result.stats = {.median = b->median, .low = b->low, .high = b->high}};
-    return contest_tied(&best, &other);
+    return candidates_tied(&best, &other);
 }
 
 static void gather(const sweep *s, const sweep_group *g, sweep_ranking *r)

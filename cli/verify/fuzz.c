@@ -31,7 +31,7 @@ static void *start(void *user)
 
 static void finish(void *state) { fuzz_runner_free(state); }
 
-static cnn_status work(void *user, void *state, int64_t index, crew_message *message)
+static cnn_status work(void *user, void *state, int64_t index, worker_message *message)
 {
     const fuzz_session *s = user;
     fuzz_case drawn;
@@ -42,7 +42,7 @@ static cnn_status work(void *user, void *state, int64_t index, crew_message *mes
 
 /* Whether the implementation can be opened here: a worker tries, since a process that has used a GPU cannot be forked.
  */
-static cnn_status try_to_open(void *user, void *state, int64_t index, crew_message *message)
+static cnn_status try_to_open(void *user, void *state, int64_t index, worker_message *message)
 {
     const fuzz_session *s = user;
     const cnn_session_params params = cli_session_params(s->options);
@@ -90,7 +90,8 @@ static cnn_status choose_impls(fuzz_session *s, cnn_error *err)
 {
     fuzz_space *space = &s->space;
     const bool by_name = s->options->impl != NULL && strpbrk(s->options->impl, "*?[") == NULL;
-    const crew_job job = {.user = s, .block = 1, .seconds = 60, .start = start, .finish = finish, .work = try_to_open};
+    const workers_job job = {
+        .user = s, .block = 1, .seconds = 60, .start = start, .finish = finish, .work = try_to_open};
     int kept = 0;
     for (int i = 0; i < s->n_choices; i++) {
         bool known = false;
@@ -98,13 +99,13 @@ static cnn_status choose_impls(fuzz_session *s, cnn_error *err)
         if (!known) space->impls[space->n_impls++] = s->choices[i].impl;
     }
     for (int i = 0; i < space->n_impls; i++) {
-        crew_message message;
-        cnn_status status = crew_alone(&job, i, &message, err);
+        worker_message message;
+        cnn_status status = workers_alone(&job, i, &message, err);
         if (status != CNN_OK) return status;
         const char *why = message.outcome.reason, *name = space->impls[i]->name;
         if (message.result == CNN_OK)
             space->impls[kept++] = space->impls[i];
-        else if (message.result == CREW_DIED)
+        else if (message.result == WORKER_DIED)
             return CNN_FAIL(err, CNN_INTERNAL, "%s cannot be opened: %.300s", name, why);
         else if (message.result != CNN_UNAVAILABLE || by_name)
             return CNN_FAIL(err, (cnn_status)message.result, "%s", why);
@@ -154,7 +155,7 @@ static cnn_status set_up(fuzz_session *s, cnn_error *err)
 
 /* ---- The run. */
 
-static bool take(void *user, const crew_message *message)
+static bool take(void *user, const worker_message *message)
 {
     fuzz_session *s = user;
     fuzz_case c;
@@ -187,20 +188,20 @@ static int count_workers(const fuzz_session *s)
 
 static cnn_status run(fuzz_session *s, cnn_error *err)
 {
-    s->job = (crew_job){.workers = count_workers(s),
-                        .count = s->options->fuzz,
-                        .block = FUZZ_BLOCK,
-                        .seconds = CASE_SECONDS,
-                        .user = s,
-                        .start = start,
-                        .finish = finish,
-                        .work = work,
-                        .each = take,
-                        .stop = enough,
-                        .each_user = s};
+    s->job = (workers_job){.workers = count_workers(s),
+                           .count = s->options->fuzz,
+                           .block = FUZZ_BLOCK,
+                           .seconds = CASE_SECONDS,
+                           .user = s,
+                           .start = start,
+                           .finish = finish,
+                           .work = work,
+                           .each = take,
+                           .stop = enough,
+                           .each_user = s};
     s->tally.started = cnn_now();
     cli_progress_start(&s->progress, "fuzz", s->options->quiet);
-    cnn_status status = crew_run(&s->job, err);
+    cnn_status status = workers_run(&s->job, err);
     cli_progress_end(&s->progress);
     if (status == CNN_OK && s->status != CNN_OK) *err = s->error, status = s->status;
     if (status == CNN_OK && cli_interrupted())

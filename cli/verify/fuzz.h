@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
-#include "cli/process/crew.h"
+#include "cli/process/workers.h"
 #include "reasons.h"
 
 cnn_status verify_fuzz_args(const cli_options *options, bool *flip, cnn_error *err); /* its arguments alone */
@@ -26,7 +26,7 @@ typedef struct fuzz_kind {
     int row;
     cnn_dir dir;
     uint32_t failed;
-    int result; /* CREW_DIED or not */
+    int result; /* WORKER_DIED or not */
     int64_t count, first;
 } fuzz_kind;
 
@@ -46,7 +46,7 @@ typedef struct fuzz_session { /* a run of --fuzz */
     int n_choices;
     uint64_t seed;
     int workers;
-    crew_job job;
+    workers_job job;
     fuzz_tally tally;
     cli_progress progress;
     cli_output output;
@@ -57,11 +57,11 @@ typedef struct fuzz_session { /* a run of --fuzz */
 } fuzz_session;
 
 /* fuzz_failure.c: a failure as it comes in: printed, and if it is the first of its kind, shrunk. */
-void fuzz_failure(fuzz_session *s, const fuzz_case *c, const crew_message *message);
+void fuzz_failure(fuzz_session *s, const fuzz_case *c, const worker_message *message);
 
 /* fuzz_tally.c. The kind is NULL when there are too many. */
-void fuzz_count(fuzz_session *s, const fuzz_case *c, const crew_message *message);
-fuzz_kind *fuzz_kind_of(fuzz_tally *tally, const fuzz_case *c, const crew_message *message);
+void fuzz_count(fuzz_session *s, const fuzz_case *c, const worker_message *message);
+fuzz_kind *fuzz_kind_of(fuzz_tally *tally, const fuzz_case *c, const worker_message *message);
 /* The table and the summary line; the exit status. */
 int fuzz_summary(fuzz_session *s);
 

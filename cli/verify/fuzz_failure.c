@@ -10,18 +10,18 @@ enum { TRIES = 600, TOLD_OF_A_KIND = 3, COMMAND_MAX = 4096 };
 
 typedef struct wanted {
     fuzz_session *s;
-    const crew_message *message;
-    crew_message last; /* of the smallest that failed */
+    const worker_message *message;
+    worker_message last; /* of the smallest that failed */
 } wanted;
 
 /* Runs the case alone. False: nothing can be said of it. */
-static bool try_alone(fuzz_session *s, const fuzz_case *c, uint32_t checks, crew_message *message)
+static bool try_alone(fuzz_session *s, const fuzz_case *c, uint32_t checks, worker_message *message)
 {
     const uint32_t all = s->checks;
     cnn_error err;
     s->alone = c;
     if (checks != 0) s->checks = checks;
-    cnn_status status = crew_alone(&s->job, c->index, message, &err);
+    cnn_status status = workers_alone(&s->job, c->index, message, &err);
     s->alone = NULL;
     s->checks = all;
     if (status != CNN_OK && status != CNN_INTERRUPTED && s->status == CNN_OK) s->status = status, s->error = err;
@@ -33,7 +33,7 @@ static bool fails_alike(void *user, const fuzz_case *c)
 {
     wanted *w = user;
     const fuzz_outcome *first = &w->message->outcome;
-    crew_message message;
+    worker_message message;
     if (!try_alone(w->s, c, first->failed, &message) || message.outcome.state != VERIFY_FAILED) return false;
     if (message.result != w->message->result) return false;
     if (first->failed != 0 && (first->failed & message.outcome.failed) == 0) return false;
@@ -45,7 +45,7 @@ static bool fails_alike(void *user, const fuzz_case *c)
 static bool find_algorithm(wanted *w, fuzz_case *c)
 {
     const cnn_impl *impl = w->s->space.impls[c->impl];
-    if (w->message->result != CREW_DIED) return fails_alike(w, c);
+    if (w->message->result != WORKER_DIED) return fails_alike(w, c);
     for (int i = 0; i < impl->n_algorithms; i++) {
         const cnn_algorithm *a = &impl->algorithms[i];
         if (!(a->ops & 1u << c->problem.op) || !w->s->space.chosen(w->s, impl, a)) continue;
@@ -56,7 +56,7 @@ static bool find_algorithm(wanted *w, fuzz_case *c)
     return fails_alike(w, c);
 }
 
-static void print(const fuzz_session *s, const fuzz_case *c, const crew_message *message)
+static void print(const fuzz_session *s, const fuzz_case *c, const worker_message *message)
 {
     const fuzz_outcome *o = &message->outcome;
     char text[CNN_PROBLEM_TEXT_MAX];
@@ -70,7 +70,7 @@ static void print(const fuzz_session *s, const fuzz_case *c, const crew_message 
     if (o->worst[0] != '\0') printf("      %s\n", o->worst);
 }
 
-static void record(fuzz_session *s, const fuzz_case *c, const crew_message *message, const char *command)
+static void record(fuzz_session *s, const fuzz_case *c, const worker_message *message, const char *command)
 {
     const fuzz_outcome *o = &message->outcome;
     fuzz_case copy = *c;
@@ -102,7 +102,7 @@ static void whole_command(const fuzz_session *s, int64_t index, char *command, s
     snprintf(command, size, "%.3000s --fuzz %lld --jobs 1", s->options->command_line, (long long)index + 1);
 }
 
-void fuzz_failure(fuzz_session *s, const fuzz_case *found, const crew_message *message)
+void fuzz_failure(fuzz_session *s, const fuzz_case *found, const worker_message *message)
 {
     fuzz_kind *kind = fuzz_kind_of(&s->tally, found, message);
     fuzz_case c = *found;

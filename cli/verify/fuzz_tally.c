@@ -21,7 +21,7 @@ static int row_of(fuzz_tally *t, const fuzz_case *c, const char *algorithm)
     return t->n_rows++;
 }
 
-void fuzz_count(fuzz_session *s, const fuzz_case *c, const crew_message *message)
+void fuzz_count(fuzz_session *s, const fuzz_case *c, const worker_message *message)
 {
     fuzz_tally *t = &s->tally;
     const verify_state state = message->outcome.state;
@@ -34,7 +34,7 @@ void fuzz_count(fuzz_session *s, const fuzz_case *c, const crew_message *message
     if (state == VERIFY_UNSUPPORTED) verify_reasons_count(&t->reasons, message->outcome.reason);
 }
 
-fuzz_kind *fuzz_kind_of(fuzz_tally *t, const fuzz_case *c, const crew_message *message)
+fuzz_kind *fuzz_kind_of(fuzz_tally *t, const fuzz_case *c, const worker_message *message)
 {
     const int row = row_of(t, c, message->outcome.algorithm);
     for (int i = 0; i < t->n_kinds; i++) {

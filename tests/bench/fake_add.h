@@ -3,7 +3,7 @@
 #ifndef TESTS_BENCH_FAKE_ADD_H
 #define TESTS_BENCH_FAKE_ADD_H
 
-#include "bench/measure/contest.h"
+#include "bench/measure/candidates.h"
 #include "harness/problem/problem.h"
 
 #include <math.h>
@@ -86,7 +86,7 @@ static const cnn_impl fake = {.abi_version = CNN_ABI_VERSION,
 typedef struct bench_fixture {
     cnn_session session;
     vf_case c;
-    contender list[ALGORITHMS];
+    candidate list[ALGORITHMS];
 } bench_fixture;
 
 static void set_up(bench_fixture *f)
@@ -99,12 +99,12 @@ static void set_up(bench_fixture *f)
     assert_int_equal(cnn_problem_parse(CNN_OP_ADD, "mb2ic3ih8", &defaults, &problem, &err), CNN_OK);
     assert_int_equal(cnn_session_open(&fake, &params, &f->session, &err), CNN_OK);
     assert_int_equal(vf_case_make(&f->c, &problem, CNN_FWD, VF_REALS, 0, 1, NULL, &err), CNN_OK);
-    for (int i = 0; i < ALGORITHMS; i++) f->list[i] = (contender){.session = &f->session, .algorithm = algorithms[i]};
+    for (int i = 0; i < ALGORITHMS; i++) f->list[i] = (candidate){.session = &f->session, .algorithm = algorithms[i]};
 }
 
 static void tear_down(bench_fixture *f)
 {
-    contest_close(f->list, ALGORITHMS);
+    candidates_close(f->list, ALGORITHMS);
     vf_case_free(&f->c);
     cnn_session_close(&f->session);
 }

@@ -13,7 +13,7 @@ static void samples_are_many_and_long_enough(void **state)
     const measure_result *r = &f.list[0].result;
     for (int i = 0; i < 5 && !long_enough;
          i++) { /* a core may run at half its speed while the samples' length is chosen */
-        assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
+        assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_OK);
         assert_true(r->stats.count >= 6);
         long_enough =
             r->stats.median * r->repeats > 20 * r->costs.clock_s; /* 384 additions: well below a microsecond */
@@ -31,7 +31,7 @@ static void there_is_always_a_sample(void **state)
     measure_params params = {.min_time = 0, .max_time = 0, .noise = 0};
     (void)state;
     set_up(&f);
-    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
+    assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_OK);
     assert_true(f.list[0].result.stats.count >= 1);
     tear_down(&f);
 }
@@ -45,7 +45,7 @@ static void an_interrupt_leaves_no_result(void **state)
     measure_params params = {.min_time = 0, .max_time = 1, .noise = 0, .stop = at_once};
     (void)state;
     set_up(&f);
-    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_INTERRUPTED);
+    assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_INTERRUPTED);
     tear_down(&f);
 }
 
@@ -56,8 +56,8 @@ static void cold_samples_are_single_runs(void **state)
     measure_params params = {.min_time = 0, .max_time = 0.01, .noise = 0.05, .cold = true};
     (void)state;
     set_up(&f);
-    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
-    assert_int_equal(f.list[0].state, CONTENDER_TIMED);
+    assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_OK);
+    assert_int_equal(f.list[0].state, CANDIDATE_TIMED);
     assert_int_equal(f.list[0].result.repeats, 1);
     tear_down(&f);
 }
@@ -75,7 +75,7 @@ static void the_harness_takes_less_than_a_microsecond(void **state)
 #endif
     (void)state;
     set_up(&f);
-    assert_int_equal(contest_run(&f.list[IDLE], 1, &f.c, &params, &err), CNN_OK);
+    assert_int_equal(candidates_time(&f.list[IDLE], 1, &f.c, &params, &err), CNN_OK);
     const measure_result *r = &f.list[IDLE].result;
     print_message("overhead a timed call: %.1f ns; of the clock around a sample: %.0f ns\n", r->stats.median * 1e9,
                   r->costs.clock_s * 1e9);
@@ -110,12 +110,12 @@ static void a_timer_that_stands_still_comes_to_an_end(void **state)
     still.device_kind = CNN_DEVICE_CUDA; /* of what runs on the host the harness's own clock is read */
     f.session.impl = &still;
     const double start = cnn_now();
-    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
+    assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_OK);
     assert_true(cnn_now() - start < 5);
     assert_true(f.list[0].result.stats.count >= 1);
     assert_true(bench_noisy(&f.list[0].result.stats));
     assert_true(f.list[0].result.stats.marks & BENCH_COARSE);
-    assert_int_equal(f.list[0].state, CONTENDER_WRONG);
+    assert_int_equal(f.list[0].state, CANDIDATE_WRONG);
     assert_non_null(strstr(f.list[0].reason, "its timer says"));
     tear_down(&f);
 }

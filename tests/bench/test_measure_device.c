@@ -1,7 +1,7 @@
-/* test_measure_device.c: measuring on a device, by the mock: graphs, cold caches, an operation amid its network, and
+/* test_measure_device.c: measuring on a device, by the mock: graphs, cold caches, an operation within its network, and
  * what it costs before the steady state. */
-#include "bench/measure/amid.h"
-#include "bench/measure/contest.h"
+#include "bench/measure/candidates.h"
+#include "bench/measure/in_network.h"
 #include "harness/problem/problem.h"
 #include "tests/mock/mock_device.h"
 
@@ -12,7 +12,7 @@
 typedef struct fixture {
     cnn_session session;
     vf_case c;
-    contender one;
+    candidate one;
 } fixture;
 
 static void set_up(fixture *f, cnn_op op, const char *text, cnn_dir dir, const char *algorithm)
@@ -31,7 +31,7 @@ static void set_up(fixture *f, cnn_op op, const char *text, cnn_dir dir, const c
 
 static void tear_down(fixture *f)
 {
-    contest_close(&f->one, 1);
+    candidates_close(&f->one, 1);
     vf_case_free(&f->c);
     cnn_session_close(&f->session);
 }
@@ -39,8 +39,8 @@ static void tear_down(fixture *f)
 static void run(fixture *f, const measure_params *params)
 {
     cnn_error err;
-    assert_int_equal(contest_run(&f->one, 1, &f->c, params, &err), CNN_OK);
-    if (f->one.state != CONTENDER_TIMED) fail_msg("%s", f->one.reason);
+    assert_int_equal(candidates_time(&f->one, 1, &f->c, params, &err), CNN_OK);
+    if (f->one.state != CANDIDATE_TIMED) fail_msg("%s", f->one.reason);
 }
 
 static void hot_samples_are_replays(void **state)
@@ -65,7 +65,7 @@ static void hot_samples_are_replays(void **state)
         *(f.c.call.operands[i].access == CNN_IN ? &in : &out) += f.c.call.operands[i].bytes;
     assert_true(r->costs.upload_bytes == in && r->costs.download_bytes == out);
     assert_true(r->costs.plan_s >= 0 && r->costs.setup_s > 0 && r->costs.first_s > 0 && r->costs.upload_s > 0);
-    cnn_record *record = contender_record(&f.one, &f.c, &params, "");
+    cnn_record *record = candidate_record(&f.one, &f.c, &params, "");
     static const char *const fields[] = {"plan_s",  "setup_s",   "upload_s", "download_s",
                                          "first_s", "warm_up_s", "clock_s",  "launch_s"};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
@@ -119,7 +119,7 @@ static void cold_samples_follow_a_flush(void **state)
 }
 
 /* Every direction of a layer, in a step of the network; the network's own buffers are not the operation's. */
-static void amid_a_network_a_step_precedes_each_sample(void **state)
+static void in_network_a_network_a_step_precedes_each_sample(void **state)
 {
     static const cnn_type type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     cnn_network *network;
@@ -134,7 +134,7 @@ static void amid_a_network_a_step_precedes_each_sample(void **state)
         run(&f, &params);
         assert_int_equal(f.one.result.repeats, 1);
         assert_true(mock_counted(f.session.context).launches >= 20 * f.one.result.stats.count);
-        cnn_record *record = contender_record(&f.one, &f.c, &params, "");
+        cnn_record *record = candidate_record(&f.one, &f.c, &params, "");
         assert_true(record_get_json(record, "cache", text, sizeof text));
         assert_string_equal(text, "\"network\"");
         assert_string_equal(record_get_text(record, "net"), "thesis");
@@ -178,7 +178,7 @@ static void the_neighbours_hand_over_x_or_dy(void **state)
     assert_int_equal(cnn_net_load("thesis", &type, 4, 1, &network, &err), CNN_OK);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         fixture f;
-        amid *a;
+        in_network *a;
         void *buffers[CNN_MAX_OPERANDS] = {NULL};
         set_up(&f, cases[k].op, cases[k].text, cases[k].dir, cases[k].algorithm);
         mock_itself = f.session.impl;
@@ -193,10 +193,10 @@ static void the_neighbours_hand_over_x_or_dy(void **state)
             assert_int_equal(cnn_mem_alloc(&f.session, bytes, &buffers[i], &err), CNN_OK);
             assert_int_equal(cnn_mem_fill(&f.session, buffers[i], 1, bytes, &err), CNN_OK);
         }
-        assert_int_equal(amid_open(&f.session, network, &f.c, buffers, &a, &err), CNN_OK);
+        assert_int_equal(in_network_open(&f.session, network, &f.c, buffers, &a, &err), CNN_OK);
         for (int i = 0; i < f.c.call.count; i++)
             assert_int_equal(cnn_mem_fill(&f.session, buffers[i], 2, f.c.call.operands[i].bytes, &err), CNN_OK);
-        assert_int_equal(amid_run(a, &err), CNN_OK);
+        assert_int_equal(in_network_run(a, &err), CNN_OK);
         for (int i = 0; i < f.c.call.count; i++) {
             char byte;
             assert_int_equal(cnn_mem_download(&f.session, &byte, buffers[i], 1, &err), CNN_OK);
@@ -204,7 +204,7 @@ static void the_neighbours_hand_over_x_or_dy(void **state)
             assert_int_equal(was_copied_to(buffers[i]), strcmp(f.c.call.operands[i].name, cases[k].handed) == 0);
             cnn_mem_free(&f.session, buffers[i]);
         }
-        amid_close(a);
+        in_network_close(a);
         tear_down(&f);
     }
     cnn_net_free(network);
@@ -221,8 +221,8 @@ static void what_does_not_fit_is_said_beforehand(void **state)
     set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
     cnn_session_close(&f.session);
     assert_int_equal(cnn_session_open(cnn_impl_mock(), &small, &f.session, &err), CNN_OK);
-    assert_int_equal(contest_run(&f.one, 1, &f.c, &params, &err), CNN_OK);
-    assert_int_equal(f.one.state, CONTENDER_NO_MEMORY);
+    assert_int_equal(candidates_time(&f.one, 1, &f.c, &params, &err), CNN_OK);
+    assert_int_equal(f.one.state, CANDIDATE_NO_MEMORY);
     assert_int_equal(mock_counted(f.session.context).allocations, 0);
     tear_down(&f);
 }
@@ -240,15 +240,15 @@ static void a_device_that_dies_is_said(void **state)
         set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
         cnn_session_close(&f.session);
         assert_int_equal(cnn_session_open(cnn_impl_mock(), &dying, &f.session, &err), CNN_OK);
-        assert_int_equal(contest_run(&f.one, 1, &f.c, &params, &err), CNN_OK);
-        assert_int_equal(f.one.state, CONTENDER_FAILED);
+        assert_int_equal(candidates_time(&f.one, 1, &f.c, &params, &err), CNN_OK);
+        assert_int_equal(f.one.state, CANDIDATE_FAILED);
         assert_non_null(strstr(f.one.reason, "mock"));
         tear_down(&f);
     }
 }
 
 /* Contenders of two problems, each checked on its own, and a control with a session of its own. */
-static void contenders_have_cases_and_the_control_a_session(void **state)
+static void candidates_have_cases_and_the_control_a_session(void **state)
 {
     const measure_params params = {.min_time = 0.002, .max_time = 0.1, .noise = 0.1, .control = true};
     fixture f, other;
@@ -256,15 +256,15 @@ static void contenders_have_cases_and_the_control_a_session(void **state)
     (void)state;
     set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
     set_up(&other, CNN_OP_CONV, "mb3ic2ih9oc5kh3", CNN_FWD, "direct");
-    contender list[2] = {f.one, f.one};
+    candidate list[2] = {f.one, f.one};
     list[0].own = &f.c;
     list[0].again = &other.session;
     list[1].own = &other.c;
-    assert_int_equal(contest_run(list, 2, NULL, &params, &err), CNN_OK);
-    assert_true(list[0].state == CONTENDER_TIMED && list[1].state == CONTENDER_TIMED);
+    assert_int_equal(candidates_time(list, 2, NULL, &params, &err), CNN_OK);
+    assert_true(list[0].state == CANDIDATE_TIMED && list[1].state == CANDIDATE_TIMED);
     assert_true(mock_counted(other.session.context).replays > 0);
     assert_true(list[0].resolution >= 0 && list[1].resolution >= 0);
-    contest_close(list, 2);
+    candidates_close(list, 2);
     tear_down(&f);
     tear_down(&other);
 }
@@ -276,11 +276,11 @@ int main(void)
         cmocka_unit_test(samples_are_launched_where_nothing_is_captured),
         cmocka_unit_test(warm_up_lasts_as_long_as_asked),
         cmocka_unit_test(cold_samples_follow_a_flush),
-        cmocka_unit_test(amid_a_network_a_step_precedes_each_sample),
+        cmocka_unit_test(in_network_a_network_a_step_precedes_each_sample),
         cmocka_unit_test(the_neighbours_hand_over_x_or_dy),
         cmocka_unit_test(what_does_not_fit_is_said_beforehand),
         cmocka_unit_test(a_device_that_dies_is_said),
-        cmocka_unit_test(contenders_have_cases_and_the_control_a_session),
+        cmocka_unit_test(candidates_have_cases_and_the_control_a_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static cnn_status add_half(cnn_context *context, const cnn_plan *plan, const cnn
 typedef cnn_status add_fn(cnn_context *, const cnn_plan *, const cnn_join_args *, cnn_error *);
 
 /* The state that it comes to, with as many threads. */
-static contender_state run(add_fn *how, int threads, char reason[256])
+static candidate_state run(add_fn *how, int threads, char reason[256])
 {
     bench_fixture f;
     cnn_error err;
@@ -102,10 +102,10 @@ static contender_state run(add_fn *how, int threads, char reason[256])
     impl.ops = &ops;
     f.session.impl = &impl;
     f.session.threads = threads;
-    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
+    assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_OK);
     join_later();
     snprintf(reason, 256, "%.255s", f.list[0].reason);
-    const contender_state state = f.list[0].state;
+    const candidate_state state = f.list[0].state;
     tear_down(&f);
     return state;
 }
@@ -114,9 +114,9 @@ static void more_threads_than_asked_for_are_found(void **state)
 {
     char reason[256];
     (void)state;
-    assert_int_equal(run(add_in_two, 1, reason), CONTENDER_WRONG);
+    assert_int_equal(run(add_in_two, 1, reason), CANDIDATE_WRONG);
     assert_non_null(strstr(reason, "it keeps 2 threads busy where 1 was asked for"));
-    assert_int_equal(run(add_in_two, 2, reason), CONTENDER_TIMED);
+    assert_int_equal(run(add_in_two, 2, reason), CANDIDATE_TIMED);
 }
 
 /* The thread sanitizer's own work, of many times what a thread costs, would count. On a busy host a thread may cost
@@ -128,10 +128,10 @@ static void handing_over_is_no_second_thread(void **state)
 #ifdef __SANITIZE_THREAD__
     skip();
 #endif
-    contender_state came_to = run(add_handed_over, 1, reason);
-    for (int i = 1; i < 3 && came_to != CONTENDER_TIMED; i++) came_to = run(add_handed_over, 1, reason);
-    assert_int_equal(came_to, CONTENDER_TIMED);
-    assert_int_equal(run(add, 1, reason), CONTENDER_TIMED);
+    candidate_state came_to = run(add_handed_over, 1, reason);
+    for (int i = 1; i < 3 && came_to != CANDIDATE_TIMED; i++) came_to = run(add_handed_over, 1, reason);
+    assert_int_equal(came_to, CANDIDATE_TIMED);
+    assert_int_equal(run(add, 1, reason), CANDIDATE_TIMED);
 }
 
 /* It is a race, which the thread sanitizer tells of itself. */
@@ -142,7 +142,7 @@ static void what_comes_late_is_found(void **state)
 #ifdef __SANITIZE_THREAD__
     skip();
 #endif
-    assert_int_equal(run(add_half, 2, reason), CONTENDER_WRONG);
+    assert_int_equal(run(add_half, 2, reason), CANDIDATE_WRONG);
     assert_non_null(strstr(reason, "wrote y after it had returned"));
 }
 

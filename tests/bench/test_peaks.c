@@ -213,7 +213,7 @@ static void floors_are_what_they_should_be(void **state)
 }
 
 /* The worse of two rounds counts for nothing, and other work, which keeps a ceiling down, shows. */
-static void ceilings_amid_other_work_are_marked(void **state)
+static void ceilings_in_network_other_work_are_marked(void **state)
 {
     const int processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
     const peak_plan plan = {.seconds = 0.03};
@@ -329,7 +329,7 @@ int main(void)
         cmocka_unit_test(records_come_back),
         cmocka_unit_test(floors_are_what_they_should_be),
         cmocka_unit_test(only_asked_for_types_are_measured),
-        cmocka_unit_test(ceilings_amid_other_work_are_marked),
+        cmocka_unit_test(ceilings_in_network_other_work_are_marked),
         cmocka_unit_test(caches_grow_with_their_level),
         cmocka_unit_test(several_last_caches_are_counted),
         cmocka_unit_test(memory_is_more_than_all_caches),

@@ -1,5 +1,5 @@
-/* contest_record.c: what became of a contender, as a record. */
-#include "contest.h"
+/* candidate_record.c: what became of a candidate, as a record. */
+#include "candidates.h"
 
 #include "harness/problem/names.h"
 
@@ -46,7 +46,7 @@ static void record_costs(cnn_record *record, const measure_result *r)
     if (!isnan(r->launch_s)) record_real(record, "launch_s", r->launch_s);
 }
 
-static void record_floor(cnn_record *record, const contender *c, const vf_case *pc, const measure_params *params)
+static void record_floor(cnn_record *record, const candidate *c, const vf_case *pc, const measure_params *params)
 {
     bench_floor floor;
     char marks[128];
@@ -59,7 +59,7 @@ static void record_floor(cnn_record *record, const contender *c, const vf_case *
     record_text(record, "peaks_from", params->peaks->source);
 }
 
-static void record_figures(cnn_record *record, const contender *c, const vf_case *pc, const measure_params *params)
+static void record_figures(cnn_record *record, const candidate *c, const vf_case *pc, const measure_params *params)
 {
     const double median = c->result.stats.median;
     record_stats(record, &c->result, params->samples);
@@ -81,28 +81,28 @@ static void record_transform(cnn_record *record, const verify_result *check)
 
 static const char no_memory[] = "OUT_OF_MEMORY";
 
-static const char *state_name(const contender *c)
+static const char *state_name(const candidate *c)
 {
-    if (c->state == CONTENDER_UNSUPPORTED) return verify_state_name(VERIFY_UNSUPPORTED);
-    if (c->state == CONTENDER_FAILED) return verify_state_name(VERIFY_FAILED);
-    return c->state == CONTENDER_NO_MEMORY ? no_memory : verify_state_name(c->result.check.state);
+    if (c->state == CANDIDATE_UNSUPPORTED) return verify_state_name(VERIFY_UNSUPPORTED);
+    if (c->state == CANDIDATE_FAILED) return verify_state_name(VERIFY_FAILED);
+    return c->state == CANDIDATE_NO_MEMORY ? no_memory : verify_state_name(c->result.check.state);
 }
 
-contender_state contender_state_of(const char *name)
+candidate_state candidate_state_of(const char *name)
 {
-    if (strcmp(name, verify_state_name(VERIFY_PASSED)) == 0) return CONTENDER_TIMED;
-    if (strcmp(name, verify_state_name(VERIFY_UNSUPPORTED)) == 0) return CONTENDER_UNSUPPORTED;
-    if (strcmp(name, verify_state_name(VERIFY_FAILED)) == 0) return CONTENDER_FAILED;
-    return strcmp(name, no_memory) == 0 ? CONTENDER_NO_MEMORY : CONTENDER_WRONG;
+    if (strcmp(name, verify_state_name(VERIFY_PASSED)) == 0) return CANDIDATE_TIMED;
+    if (strcmp(name, verify_state_name(VERIFY_UNSUPPORTED)) == 0) return CANDIDATE_UNSUPPORTED;
+    if (strcmp(name, verify_state_name(VERIFY_FAILED)) == 0) return CANDIDATE_FAILED;
+    return strcmp(name, no_memory) == 0 ? CANDIDATE_NO_MEMORY : CANDIDATE_WRONG;
 }
 
-cnn_record *contender_record(const contender *c, const vf_case *problem_case, const measure_params *params,
+cnn_record *candidate_record(const candidate *c, const vf_case *problem_case, const measure_params *params,
                              const char *repro)
 {
-    return contender_record_kind(cnn_op_name(problem_case->problem.op), c, problem_case, params, repro);
+    return candidate_record_kind(cnn_op_name(problem_case->problem.op), c, problem_case, params, repro);
 }
 
-cnn_record *contender_record_kind(const char *kind, const contender *c, const vf_case *problem_case,
+cnn_record *candidate_record_kind(const char *kind, const candidate *c, const vf_case *problem_case,
                                   const measure_params *params, const char *repro)
 {
     const cnn_problem *problem = &problem_case->problem;
@@ -111,7 +111,7 @@ cnn_record *contender_record_kind(const char *kind, const contender *c, const vf
     cnn_record *record = record_new(kind);
     record_session(record, c->session, c->tuned ? CNN_TUNED : c->algorithm.name);
     if (c->tuned) record_text(record, "tuning", tuning_state_name(c->tuning));
-    const bool ran = c->state == CONTENDER_TIMED || c->state == CONTENDER_WRONG;
+    const bool ran = c->state == CANDIDATE_TIMED || c->state == CANDIDATE_WRONG;
     record_choice(record, c->tuned ? c->algorithm.name : NULL, ran ? c->result.choice : NULL);
     machine_name(c->session, machine, sizeof machine);
     record_text(record, "machine", machine);
@@ -128,10 +128,10 @@ cnn_record *contender_record_kind(const char *kind, const contender *c, const vf
         record_int(record, "runs_compared", c->result.judged.whole);
         record_transform(record, &c->result.check);
     }
-    if (c->state == CONTENDER_TIMED) record_figures(record, c, problem_case, params);
-    record_bool(record, "verified", c->state == CONTENDER_TIMED && !c->beyond);
+    if (c->state == CANDIDATE_TIMED) record_figures(record, c, problem_case, params);
+    record_bool(record, "verified", c->state == CANDIDATE_TIMED && !c->beyond);
     record_text(record, "state", state_name(c));
-    if (c->state != CONTENDER_TIMED) record_text(record, "reason", c->reason);
+    if (c->state != CANDIDATE_TIMED) record_text(record, "reason", c->reason);
     record_text(record, "repro", repro);
     return record;
 }

@@ -1,29 +1,29 @@
-/* contest.c: whose turn it is, and what became of everyone. */
-#include "contest.h"
+/* candidates.c: whose turn it is, and what became of everyone. */
+#include "candidates.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* An error puts this contender out of the contest and leaves the others in; only an interrupt ends it for all. */
-static cnn_status put_out(contender *c, cnn_status status, const cnn_error *err)
+/* An error puts this candidate out and leaves the others in; only an interrupt ends it for all. */
+static cnn_status put_out(candidate *c, cnn_status status, const cnn_error *err)
 {
     if (status == CNN_OK || status == CNN_INTERRUPTED) return status;
-    c->state = status == CNN_UNSUPPORTED     ? CONTENDER_UNSUPPORTED
-               : status == CNN_OUT_OF_MEMORY ? CONTENDER_NO_MEMORY
-                                             : CONTENDER_FAILED;
+    c->state = status == CNN_UNSUPPORTED     ? CANDIDATE_UNSUPPORTED
+               : status == CNN_OUT_OF_MEMORY ? CANDIDATE_NO_MEMORY
+                                             : CANDIDATE_FAILED;
     snprintf(c->reason, sizeof c->reason, "%s", err->message);
     measure_close(c->measure);
     c->measure = NULL;
     return CNN_OK;
 }
 
-static void hand(const measure_params *params, const contender *c)
+static void hand(const measure_params *params, const candidate *c)
 {
     if (params->in_hand) params->in_hand(params->in_hand_user, c);
 }
 
-static cnn_status enter(contender *c, const vf_case *problem_case, const measure_params *params, cnn_error *err)
+static cnn_status enter(candidate *c, const vf_case *problem_case, const measure_params *params, cnn_error *err)
 {
     measure_params own = *params;
     own.watch = c->watch;
@@ -34,13 +34,13 @@ static cnn_status enter(contender *c, const vf_case *problem_case, const measure
                    err);
 }
 
-static cnn_status take_turns(contender *const *all, int count, const measure_params *params, cnn_error *err)
+static cnn_status take_turns(candidate *const *all, int count, const measure_params *params, cnn_error *err)
 {
     bool waiting = true;
     for (int round = 0; waiting; round++) {
         waiting = false;
         for (int i = 0; i < count; i++) {
-            contender *c = all[round % 2 == 0 ? i : count - 1 - i];
+            candidate *c = all[round % 2 == 0 ? i : count - 1 - i];
             if (!c->measure || measure_done(c->measure)) continue;
             hand(params, c);
             if (put_out(c, measure_turn(c->measure, err), err) != CNN_OK) return err->status;
@@ -53,7 +53,7 @@ static cnn_status take_turns(contender *const *all, int count, const measure_par
 /* A share above 1, or of a ceiling that other work pressed down, is no share. Beyond a sound ceiling a figure is in
  * doubt itself; far beyond, it cannot be. Where none was measured with its threads: what more cannot do, it cannot. A
  * transform may do with less arithmetic than is counted. */
-static void hold_to_ceiling(contender *c, const vf_case *pc, const measure_params *params)
+static void hold_to_ceiling(candidate *c, const vf_case *pc, const measure_params *params)
 {
     const double in_doubt = 1.05, impossible = 1.5;
     bench_floor floor;
@@ -76,29 +76,29 @@ static void hold_to_ceiling(contender *c, const vf_case *pc, const measure_param
                floor.by, floor.seconds);
 }
 
-static cnn_status finish(contender *c, const vf_case *pc, const measure_params *params, cnn_error *err)
+static cnn_status finish(candidate *c, const vf_case *pc, const measure_params *params, cnn_error *err)
 {
     cnn_status status = measure_finish(c->measure, &c->result, err);
     if (status != CNN_OK) return put_out(c, status, err);
     const verify_result *check = &c->result.check;
     hold_to_ceiling(c, c->own ? c->own : pc, params);
-    c->state = check->state == VERIFY_PASSED ? CONTENDER_TIMED : CONTENDER_WRONG;
-    if (c->state == CONTENDER_WRONG)
+    c->state = check->state == VERIFY_PASSED ? CANDIDATE_TIMED : CANDIDATE_WRONG;
+    if (c->state == CANDIDATE_WRONG)
         snprintf(c->reason, sizeof c->reason, "%s: %.200s; %.200s", verify_state_name(check->state), check->reason,
                  check->worst);
     return CNN_OK;
 }
 
 /* The farthest from 1 that the ratio of the two medians may be, each within its interval. */
-static double resolution_of(const contender *a, const contender *again)
+static double resolution_of(const candidate *a, const candidate *again)
 {
     const bench_stats *s = &a->result.stats, *t = &again->result.stats;
-    if (a->state != CONTENDER_TIMED || again->state != CONTENDER_TIMED || !(s->low > 0 && t->low > 0)) return NAN;
+    if (a->state != CANDIDATE_TIMED || again->state != CANDIDATE_TIMED || !(s->low > 0 && t->low > 0)) return NAN;
     return fmax(s->high / t->low, t->high / s->low) - 1;
 }
 
 /* The first one that got as far as being timed, once more, at the end of the row. */
-static cnn_status enter_control(contender *list, int count, contender *control, const contender **whom,
+static cnn_status enter_control(candidate *list, int count, candidate *control, const candidate **whom,
                                 const vf_case *c, const measure_params *params, cnn_error *err)
 {
     int in = 0, first = -1;
@@ -109,25 +109,25 @@ static cnn_status enter_control(contender *list, int count, contender *control, 
     }
     if (!params->control || in < 2) return CNN_OK;
     *whom = &list[first];
-    *control = (contender){.session = list[first].again ? list[first].again : list[first].session,
+    *control = (candidate){.session = list[first].again ? list[first].again : list[first].session,
                            .algorithm = list[first].algorithm,
                            .watch = list[first].watch,
                            .own = list[first].own};
     return enter(control, c, params, err);
 }
 
-static void use_control(contender *list, int count, const contender *first, const contender *control)
+static void use_control(candidate *list, int count, const candidate *first, const candidate *control)
 {
     const double resolution = resolution_of(first, control);
     for (int i = 0; i < count; i++) list[i].resolution = resolution;
 }
 
-cnn_status contest_run(contender *list, int count, const vf_case *c, const measure_params *params, cnn_error *err)
+cnn_status candidates_time(candidate *list, int count, const vf_case *c, const measure_params *params, cnn_error *err)
 {
-    contender control = {.session = NULL};
-    const contender *first = NULL; /* whom it repeats */
-    contender **all = calloc((size_t)count + 1, sizeof *all);
-    cnn_status status = all ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d contenders", count);
+    candidate control = {.session = NULL};
+    const candidate *first = NULL; /* whom it repeats */
+    candidate **all = calloc((size_t)count + 1, sizeof *all);
+    cnn_status status = all ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d candidates", count);
     for (int i = 0; status == CNN_OK && i < count; i++) {
         all[i] = &list[i];
         status = enter(&list[i], c, params, err);
@@ -149,7 +149,7 @@ cnn_status contest_run(contender *list, int count, const vf_case *c, const measu
     return status;
 }
 
-void contest_close(contender *list, int count)
+void candidates_close(candidate *list, int count)
 {
     for (int i = 0; i < count; i++) {
         measure_close(list[i].measure);
@@ -157,19 +157,19 @@ void contest_close(contender *list, int count)
     }
 }
 
-int contest_best(const contender *list, int count)
+int candidates_best(const candidate *list, int count)
 {
     int best = -1;
     for (int i = 0; i < count; i++) {
-        if (list[i].state != CONTENDER_TIMED || list[i].beyond) continue;
+        if (list[i].state != CANDIDATE_TIMED || list[i].beyond) continue;
         if (best < 0 || list[i].result.stats.median < list[best].result.stats.median) best = i;
     }
     return best;
 }
 
-bool contest_tied(const contender *best, const contender *other)
+bool candidates_tied(const candidate *best, const candidate *other)
 {
     const bench_stats *b = &best->result.stats, *o = &other->result.stats;
-    if (other->state != CONTENDER_TIMED || other->beyond) return false;
+    if (other->state != CANDIDATE_TIMED || other->beyond) return false;
     return o->low <= b->high || o->median <= b->median * (1 + best->resolution); /* a NaN adds nothing */
 }

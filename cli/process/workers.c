@@ -1,6 +1,7 @@
-/* crew.c: worker processes. Which block comes next, which case each worker is at and what came of its last ones stands
- * in memory that all share. No pipe: a kernel that writes to whatever it finds open would be read as a result. */
-#include "crew.h"
+/* workers.c: worker processes. Which block comes next, which case each worker is at and what came of its last ones
+ * stands in memory that all share. No pipe: a kernel that writes to whatever it finds open would be read as a result.
+ */
+#include "workers.h"
 
 #include "child.h"
 #include "cli/cli.h"
@@ -20,27 +21,27 @@ typedef struct slot {
     _Atomic int64_t at, end;    /* the case in hand; the end of its block */
     _Atomic int64_t put, taken; /* messages, by the worker and by the parent */
     child_word word;
-    crew_message ring[RING];
+    worker_message ring[RING];
 } slot;
 
 typedef struct shared {
     _Atomic int64_t next; /* the first case that nobody has taken */
     atomic_bool stop;
-    slot slots[CREW_MOST];
+    slot slots[WORKERS_MOST];
 } shared;
 
-typedef struct crew {
-    const crew_job *job;
+typedef struct worker_set {
+    const workers_job *job;
     shared *common;
-    pid_t pids[CREW_MOST]; /* 0: none */
-    int64_t given;         /* messages, and deaths, that the job was told */
-} crew;
+    pid_t pids[WORKERS_MOST]; /* 0: none */
+    int64_t given;            /* messages, and deaths, that the job was told */
+} worker_set;
 
 static void rest(void) { nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); }
 
 /* ---- In a worker. */
 
-static bool next_case(const crew_job *job, shared *common, slot *s)
+static bool next_case(const workers_job *job, shared *common, slot *s)
 {
     if (atomic_load(&common->stop) || cli_interrupted()) return false;
     if (atomic_load(&s->at) < atomic_load(&s->end)) return true;
@@ -51,7 +52,7 @@ static bool next_case(const crew_job *job, shared *common, slot *s)
     return true;
 }
 
-static void put(slot *s, const crew_message *message)
+static void put(slot *s, const worker_message *message)
 {
     const int64_t at = atomic_load(&s->put);
     while (at - atomic_load(&s->taken) >= RING) rest();
@@ -59,16 +60,16 @@ static void put(slot *s, const crew_message *message)
     atomic_store(&s->put, at + 1);
 }
 
-static void work(const crew *c, int number)
+static void work(const worker_set *c, int number)
 {
-    const crew_job *job = c->job;
+    const workers_job *job = c->job;
     slot *s = &c->common->slots[number];
     void *state = job->start(job->user);
     const pid_t me = getpid();
     int status = state == NULL;
     while (state != NULL && next_case(job, c->common, s)) {
         const int64_t index = atomic_load(&s->at);
-        crew_message message;
+        worker_message message;
         memset(&message, 0, sizeof message);
         message.index = index;
         alarm(job->seconds);
@@ -86,7 +87,7 @@ static void work(const crew *c, int number)
 
 /* ---- In the parent. */
 
-static bool hire(crew *c, int number, cnn_error *err)
+static bool hire(worker_set *c, int number, cnn_error *err)
 {
     atomic_store(&c->common->slots[number].word, 0);
     const pid_t pid = child_fork();
@@ -96,10 +97,10 @@ static bool hire(crew *c, int number, cnn_error *err)
     return pid > 0;
 }
 
-static void describe_death(int status, unsigned seconds, crew_message *message)
+static void describe_death(int status, unsigned seconds, worker_message *message)
 {
     fuzz_outcome *o = &message->outcome;
-    message->result = CREW_DIED;
+    message->result = WORKER_DIED;
     o->state = VERIFY_FAILED;
     snprintf(o->check, sizeof o->check, "survival");
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
@@ -109,7 +110,7 @@ static void describe_death(int status, unsigned seconds, crew_message *message)
 }
 
 /* The next message of this worker that has come. What a kernel may have written over is no index and no text yet. */
-static bool receive(const crew *c, int number, crew_message *message)
+static bool receive(const worker_set *c, int number, worker_message *message)
 {
     slot *s = &c->common->slots[number];
     const int64_t at = atomic_load(&s->taken);
@@ -123,16 +124,16 @@ static bool receive(const crew *c, int number, crew_message *message)
     return true;
 }
 
-static void give(crew *c, const crew_message *message)
+static void give(worker_set *c, const worker_message *message)
 {
     c->given++;
     if (!c->job->each(c->job->each_user, message)) atomic_store(&c->common->stop, true);
 }
 
-static bool give_all(crew *c, int workers)
+static bool give_all(worker_set *c, int workers)
 {
     const int64_t before = c->given;
-    crew_message message;
+    worker_message message;
     for (int i = 0; i < workers; i++)
         while (receive(c, i, &message)) give(c, &message);
     return c->given > before;
@@ -140,7 +141,7 @@ static bool give_all(crew *c, int workers)
 
 /* If the worker has ended, pids[number] becomes 0. Of a death, the case in hand is given, and another worker goes on
  * behind it. */
-static cnn_status look_after(crew *c, int number, cnn_error *err)
+static cnn_status look_after(worker_set *c, int number, cnn_error *err)
 {
     slot *s = &c->common->slots[number];
     const pid_t pid = c->pids[number];
@@ -151,7 +152,7 @@ static cnn_status look_after(crew *c, int number, cnn_error *err)
     const int64_t at = atomic_load(&s->at);
     const bool said = child_said(&s->word, pid, status);
     if (said && WEXITSTATUS(status) == 0) return CNN_OK;
-    crew_message message = {.index = at};
+    worker_message message = {.index = at};
     describe_death(status, c->job->seconds, &message);
     if (said || at >= atomic_load(&s->end)) /* not in a case */
         return CNN_FAIL(err, CNN_INTERNAL,
@@ -163,7 +164,7 @@ static cnn_status look_after(crew *c, int number, cnn_error *err)
 }
 
 /* Until no worker is left; after a failure, the others finish the case in hand. */
-static cnn_status supervise(crew *c, int workers, cnn_error *err)
+static cnn_status supervise(worker_set *c, int workers, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     for (bool alive = true; alive;) {
@@ -185,10 +186,10 @@ static cnn_status supervise(crew *c, int workers, cnn_error *err)
     return status;
 }
 
-cnn_status crew_run(const crew_job *job, cnn_error *err)
+cnn_status workers_run(const workers_job *job, cnn_error *err)
 {
-    crew c = {.job = job};
-    const int workers = job->workers < 1 ? 1 : job->workers > CREW_MOST ? CREW_MOST : job->workers;
+    worker_set c = {.job = job};
+    const int workers = job->workers < 1 ? 1 : job->workers > WORKERS_MOST ? WORKERS_MOST : job->workers;
     c.common = mmap(NULL, sizeof *c.common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (c.common == MAP_FAILED) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with worker processes");
     atomic_store(&c.common->next, job->first);
@@ -199,15 +200,15 @@ cnn_status crew_run(const crew_job *job, cnn_error *err)
     return status;
 }
 
-static bool keep(void *user, const crew_message *message)
+static bool keep(void *user, const worker_message *message)
 {
-    *(crew_message *)user = *message;
+    *(worker_message *)user = *message;
     return false;
 }
 
-cnn_status crew_alone(const crew_job *job, int64_t index, crew_message *message, cnn_error *err)
+cnn_status workers_alone(const workers_job *job, int64_t index, worker_message *message, cnn_error *err)
 {
-    crew_job one = *job;
+    workers_job one = *job;
     one.workers = 1;
     one.first = index;
     one.count = index + 1; /* one block of this one case */
@@ -216,7 +217,7 @@ cnn_status crew_alone(const crew_job *job, int64_t index, crew_message *message,
     one.stop = NULL;
     memset(message, 0, sizeof *message);
     message->index = -1;
-    const cnn_status status = crew_run(&one, err);
+    const cnn_status status = workers_run(&one, err);
     if (status != CNN_OK || message->index == index) return status;
     return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
 }

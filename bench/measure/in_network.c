@@ -1,5 +1,5 @@
-/* amid.c: the step is a trainer's own, by the implementation's default algorithms, on random images. */
-#include "amid.h"
+/* in_network.c: the step is a trainer's own, by the implementation's default algorithms, on random images. */
+#include "in_network.h"
 
 #include "harness/base/rng.h"
 #include "harness/net/trainer.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct amid {
+struct in_network {
     const cnn_session *session;
     const cnn_network *network;
     const vf_case *c;
@@ -29,7 +29,7 @@ static bool handed_over(const vf_case *c, const cnn_operand *o)
     return c->call.dir == CNN_FWD ? o->name[0] == 'x' : strcmp(o->name, "dy") == 0;
 }
 
-static cnn_status make_copies(amid *a, cnn_error *err)
+static cnn_status make_copies(in_network *a, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < a->c->call.count; i++)
@@ -38,7 +38,7 @@ static cnn_status make_copies(amid *a, cnn_error *err)
     return status;
 }
 
-static cnn_status copy(const amid *a, bool back, cnn_error *err)
+static cnn_status copy(const in_network *a, bool back, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < a->c->call.count; i++)
@@ -48,7 +48,7 @@ static cnn_status copy(const amid *a, bool back, cnn_error *err)
     return status;
 }
 
-static cnn_status make_images(amid *a, cnn_error *err)
+static cnn_status make_images(in_network *a, cnn_error *err)
 {
     const cnn_net *net = &a->network->net;
     const cnn_value *v = &net->values[0];
@@ -68,13 +68,13 @@ static cnn_status make_images(amid *a, cnn_error *err)
     return CNN_OK;
 }
 
-cnn_status amid_open(const cnn_session *session, const cnn_network *network, const vf_case *c, void *const *buffers,
-                     amid **result, cnn_error *err)
+cnn_status in_network_open(const cnn_session *session, const cnn_network *network, const vf_case *c,
+                           void *const *buffers, in_network **result, cnn_error *err)
 {
     /* A rate of 0: the weights stay what they are, however often the step runs. */
     const trainer_params params = {.optimizer = {.kind = CNN_SGD}, .no_graph = true};
     *result = NULL;
-    amid *a = calloc(1, sizeof *a);
+    in_network *a = calloc(1, sizeof *a);
     if (!a) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a network's step");
     a->session = session;
     a->network = network;
@@ -87,12 +87,12 @@ cnn_status amid_open(const cnn_session *session, const cnn_network *network, con
     if (status == CNN_OK)
         *result = a;
     else
-        amid_close(a);
+        in_network_close(a);
     return status;
 }
 
 /* A device is kept busy with several copies, so that the host can launch the timed run meanwhile. */
-cnn_status amid_run(amid *a, cnn_error *err)
+cnn_status in_network_run(in_network *a, cnn_error *err)
 {
     enum { BUSY_COPIES = 8 };
     const int copies = a->session->impl->sync ? BUSY_COPIES : 1;
@@ -102,7 +102,7 @@ cnn_status amid_run(amid *a, cnn_error *err)
     return status;
 }
 
-void amid_close(amid *a)
+void in_network_close(in_network *a)
 {
     if (!a) return;
     for (int i = 0; i < CNN_MAX_OPERANDS; i++)

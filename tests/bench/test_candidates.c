@@ -1,4 +1,4 @@
-/* test_contest.c: contenders by turns: what is timed is checked, and only the right one gets a figure; who is told
+/* test_candidates.c: candidates by turns: what is timed is checked, and only the right one gets a figure; who is told
  * apart from whom. */
 #include "fake_add.h"
 
@@ -10,23 +10,23 @@ static void only_right_outputs_get_figures(void **state)
     measure_params params = {.min_time = 0.01, .max_time = 0.2, .noise = 0.05};
     (void)state;
     set_up(&f);
-    assert_int_equal(contest_run(f.list, ALGORITHMS, &f.c, &params, &err), CNN_OK);
-    assert_int_equal(f.list[RIGHT].state, CONTENDER_TIMED);
-    assert_int_equal(f.list[WRONG_CORNER].state, CONTENDER_WRONG);
-    assert_int_equal(f.list[IDLE].state, CONTENDER_WRONG);
-    assert_int_equal(f.list[NAN_CORNER].state, CONTENDER_WRONG);
-    assert_int_equal(f.list[REFUSING].state, CONTENDER_UNSUPPORTED);
+    assert_int_equal(candidates_time(f.list, ALGORITHMS, &f.c, &params, &err), CNN_OK);
+    assert_int_equal(f.list[RIGHT].state, CANDIDATE_TIMED);
+    assert_int_equal(f.list[WRONG_CORNER].state, CANDIDATE_WRONG);
+    assert_int_equal(f.list[IDLE].state, CANDIDATE_WRONG);
+    assert_int_equal(f.list[NAN_CORNER].state, CANDIDATE_WRONG);
+    assert_int_equal(f.list[REFUSING].state, CANDIDATE_UNSUPPORTED);
     assert_non_null(strstr(f.list[REFUSING].reason, "not this one"));
-    assert_int_equal(f.list[BREAKING].state, CONTENDER_FAILED);
+    assert_int_equal(f.list[BREAKING].state, CANDIDATE_FAILED);
     assert_non_null(strstr(f.list[BREAKING].reason, "the device is gone"));
-    assert_int_equal(contest_best(f.list, ALGORITHMS), RIGHT);
+    assert_int_equal(candidates_best(f.list, ALGORITHMS), RIGHT);
 
-    cnn_record *record = contender_record(&f.list[WRONG_CORNER], &f.c, &params, "benchcnn bench");
+    cnn_record *record = candidate_record(&f.list[WRONG_CORNER], &f.c, &params, "benchcnn bench");
     assert_false(record_get_json(record, "median_s", text, sizeof text));
     assert_true(record_get_json(record, "verified", text, sizeof text));
     assert_string_equal(text, "false");
     record_free(record);
-    record = contender_record(&f.list[RIGHT], &f.c, &params, "benchcnn bench");
+    record = candidate_record(&f.list[RIGHT], &f.c, &params, "benchcnn bench");
     assert_true(record_get_json(record, "median_s", text, sizeof text));
     assert_true(record_get_json(record, "verified", text, sizeof text));
     assert_string_equal(text, "true");
@@ -35,7 +35,7 @@ static void only_right_outputs_get_figures(void **state)
 }
 
 /* Round and back: A B C, C B A, A B C; a turn after the same one's turn shows as one. Turns are counted, not timed: on
- * a busy machine a contender may have spent its time before the third round. */
+ * a busy machine a candidate may have spent its time before the third round. */
 static const char *turns_so_far;
 static bool after_eight(void) { return strlen(turns_so_far) >= 8; }
 
@@ -47,7 +47,7 @@ static void turns_go_round_and_back(void **state)
     (void)state;
     set_up(&f);
     turns_so_far = f.session.context->order;
-    assert_int_equal(contest_run(f.list, 3, &f.c, &params, &err), CNN_INTERRUPTED);
+    assert_int_equal(candidates_time(f.list, 3, &f.c, &params, &err), CNN_INTERRUPTED);
     assert_memory_equal(f.session.context->order, "01201210", 8); /* warming up, then the turns */
     tear_down(&f);
 }
@@ -61,33 +61,33 @@ static void a_control_says_what_can_be_told_apart(void **state)
     (void)state;
     set_up(&f);
     f.list[1].algorithm = algorithms[RIGHT];
-    assert_int_equal(contest_run(f.list, 2, &f.c, &params, &err), CNN_OK);
+    assert_int_equal(candidates_time(f.list, 2, &f.c, &params, &err), CNN_OK);
     assert_true(f.list[0].resolution >= 0 && f.list[0].resolution < 10);
     assert_true(f.list[0].resolution == f.list[1].resolution);
-    cnn_record *record = contender_record(&f.list[1], &f.c, &params, "");
+    cnn_record *record = candidate_record(&f.list[1], &f.c, &params, "");
     assert_true(record_get_json(record, "resolution", text, sizeof text));
     record_free(record);
-    contest_close(f.list, 2);
-    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK); /* nobody to be compared with */
+    candidates_close(f.list, 2);
+    assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_OK); /* nobody to be compared with */
     assert_true(isnan(f.list[0].resolution));
     tear_down(&f);
 }
 
 static void within_the_resolution_is_tied(void **state)
 {
-    contender a = {.state = CONTENDER_TIMED, .resolution = NAN}, b = a;
+    candidate a = {.state = CANDIDATE_TIMED, .resolution = NAN}, b = a;
     (void)state;
     a.result.stats = (bench_stats){.low = 0.99, .median = 1.0, .high = 1.01};
     b.result.stats = (bench_stats){.low = 1.02, .median = 1.03, .high = 1.04};
-    assert_false(contest_tied(&a, &b));
+    assert_false(candidates_tied(&a, &b));
     a.resolution = 0.05;
-    assert_true(contest_tied(&a, &b));
+    assert_true(candidates_tied(&a, &b));
     a.resolution = 0.02;
-    assert_false(contest_tied(&a, &b));
+    assert_false(candidates_tied(&a, &b));
     b.result.stats.low = 1.005; /* the intervals meet */
-    assert_true(contest_tied(&a, &b));
-    b.state = CONTENDER_WRONG;
-    assert_false(contest_tied(&a, &b));
+    assert_true(candidates_tied(&a, &b));
+    b.state = CANDIDATE_WRONG;
+    assert_false(candidates_tied(&a, &b));
 }
 
 static void samples_are_recorded_on_request(void **state)
@@ -98,10 +98,10 @@ static void samples_are_recorded_on_request(void **state)
     measure_params params = {.min_time = 0, .max_time = 0.01, .noise = 0.05};
     (void)state;
     set_up(&f);
-    assert_int_equal(contest_run(f.list, 1, &f.c, &params, &err), CNN_OK);
+    assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_OK);
     for (int k = 0; k < 2; k++) {
         params.samples = k == 1;
-        cnn_record *record = contender_record(&f.list[0], &f.c, &params, "");
+        cnn_record *record = candidate_record(&f.list[0], &f.c, &params, "");
         assert_true(record_get_json(record, "samples_s", text, sizeof text) == params.samples);
         int commas = 0;
         for (const char *at = text; params.samples && *at; at++) commas += *at == ',';
