@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# test.sh: installs what is missing, builds, runs the tests.   ./test.sh [PRESET]   (see cmake --list-presets)
+# test.sh: installs what is missing, builds, runs the tests.   ./test.sh [PRESET [CTEST OPTIONS]]   (see cmake
+# --list-presets)
 set -euo pipefail
 cd "$(dirname "$0")"
 source scripts/setup.sh
@@ -10,4 +11,4 @@ install_missing
 # shellcheck disable=SC2086
 cmake --preset "$preset" -G Ninja ${BENCHCNN_CMAKE_ARGS:-}
 cmake --build --preset "$preset"
-ctest --preset "$preset" -j "$(nproc)"
+ctest --preset "$preset" -j "$(nproc)" "${@:2}"
