@@ -1,6 +1,8 @@
 /* output.c: see output.h. */
 #include "output.h"
 
+#include "cli/process/watch.h"
+
 cnn_status cli_output_open(const cli_options *options, cli_output *output, cnn_error *err)
 {
     const resume_run run = {options->out, options->command_line, options->plugin.items, options->plugin.count};
@@ -9,7 +11,7 @@ cnn_status cli_output_open(const cli_options *options, cli_output *output, cnn_e
     if (status != CNN_OK) return status;
     resume_pass_over(output->resume, output->sink);
     const int left = resume_left(output->resume);
-    if (left > 0)
+    if (left > 0 && options->watch->n_deaths == 0) /* else a run of this very command left them */
         fprintf(stderr, "benchcnn: %s holds %d record%s of this command, which was stopped: none is written twice\n",
                 options->out, left, left == 1 ? "" : "s");
     return CNN_OK;

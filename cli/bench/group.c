@@ -42,7 +42,7 @@ static void mark_dead(const bench *b, candidate *list, int count)
     }
 }
 
-/* ---- Contenders. */
+/* ---- Candidates. */
 
 /* What the tuning file holds for the problem, or the default; nobody where the operation is not done at all. */
 static cnn_status add_tuned(bench *b, int i, const cnn_problem *problem, cnn_dir dir, candidate *list, int *count,

@@ -86,11 +86,11 @@ static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
 static cnn_status begin_group(sweep *s, sweep_group *g, cnn_error *err)
 {
     bool mine;
-    char text[CNN_PROBLEM_TEXT_MAX], doing[WATCH_DOING_MAX];
+    char text[CNN_PROBLEM_TEXT_MAX];
     cnn_problem_format(&g->problem, text);
-    snprintf(doing, sizeof doing, "sweeping %s %.64s", cnn_dir_name(g->dir), text);
-    const char *name = s->b.sessions.list[g->session].impl->name;
-    cnn_status status = cli_begin_piece(s->b.options, s->b.number++, name, doing, s->b.sink, &mine, err);
+    snprintf(s->doing, sizeof s->doing, "sweeping %s %.64s", cnn_dir_name(g->dir), text);
+    s->hand = s->b.sessions.list[g->session].impl->name;
+    cnn_status status = cli_begin_piece(s->b.options, s->b.number++, s->hand, s->doing, s->b.sink, &mine, err);
     if (status != CNN_OK || !mine) return status;
     status = run_group(s, g, err);
     cli_end_piece(s->b.options);
@@ -101,7 +101,7 @@ static void go_on(void *user, const candidate *c)
 {
     const sweep *s = user;
     (void)c;
-    watch_tick(s->b.options->watch);
+    watch_enter(s->b.options->watch, s->hand, s->doing); /* ceilings may have been in hand */
 }
 
 static cnn_status run_all(sweep *s, cnn_error *err)

@@ -84,6 +84,8 @@ typedef struct sweep {
     int chosen, held;                              /* choices written to the tuning file; those that it held already */
     int ran, kept, again, refused, wrong;          /* again: measured before, by another build */
     double start, timed_s, warm_up_s;
+    const char *hand; /* whose group it is, and what for */
+    char doing[WATCH_DOING_MAX];
 } sweep;
 
 typedef struct sweep_entry {

@@ -90,10 +90,11 @@ static int run_verify(verification *v, cnn_error *err)
     if (status == CNN_OK && !w->begun) {
         report_add_earlier(r);
         status = resume_begin(r->resume, r->sink, err);
-        if (status == CNN_OK && v->sessions.count > 0)
-            status = cli_sessions_environment(&v->sessions, 0, v->options->command_line, r->sink, err);
+        w->begun = status == CNN_OK;
     }
-    w->begun = w->begun || status == CNN_OK;
+    const bool described = w->done > 0 || watch_find(w, NULL, 0) != NULL;
+    if (status == CNN_OK && v->sessions.count > 0 && !described)
+        status = cli_sessions_environment(&v->sessions, 0, v->options->command_line, r->sink, err);
     cli_progress_start(&v->progress, "verify", v->options->quiet);
     if (status == CNN_OK) status = verify_all(v, &list, err);
     cli_progress_end(&v->progress);

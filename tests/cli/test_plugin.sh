@@ -281,7 +281,7 @@ rest() { # PATTERN PATTERN COMMAND...: what is told, what goes on
 }
 rest 'plug-in .*early_exit.so . loading it: .*ended its process itself' '^. cpu: ' list --plugin "$work/early_exit.so"
 rest 'mine . sweeping FWD .*signal 11' '"kind":"sweep_best","impl":"cpu"' sweep threads --plugin "$work/crash.so" --impl mine,cpu:direct --dir FWD \
-    --problem $problem --peaks none --max-time 0.01 --quiet --out "$work/rest.jsonl"
+    --problem $problem --max-time 0.01 --quiet --out "$work/rest.jsonl"
 for which in x:2,3,5,5 w:4,3,3,3; do
     printf "\x93NUMPY\x01\x00\x76\x00%-117s\n" "{'descr': '<f4', 'fortran_order': False, 'shape': (${which#*:})}" >"$work/${which%:*}.npy"
     head -c $((4 * $(tr , '*' <<<"${which#*:}"))) /dev/zero >>"$work/${which%:*}.npy"
