@@ -167,7 +167,8 @@ static bool note_death(cli_watch *w, int ended, bool hung)
 static int tell_end(cli_watch *w, int ended)
 {
     char how[128];
-    const char *hint = w->limit_s > 0 ? "" : "; with --isolate it is told in which case, and the run goes on";
+    const char *hint =
+        w->limit_s > 0 ? "" : "; with --isolate (sweep: and --out FILE) it is told in which case, and the run goes on";
     child_how(ended, how, sizeof how);
     w->loaded[sizeof w->loaded - 1] = '\0';
     if (w->loaded[0] == '\0')

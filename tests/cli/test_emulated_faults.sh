@@ -34,8 +34,9 @@ for fault in 'probe=100;no CUDA device|CUDA_VISIBLE_DEVICES' \
     'code=222;driver|unsupported toolchain|-DCMAKE_CUDA_ARCHITECTURES' \
     'open=46;device 0 is busy|compute mode' \
     'open=2;device 0 has no memory left|perhaps another process|nvidia-smi'; do
-    broken "${fault%;*}" 2 "${fault#*;}" verify --impl "$impl" --problem mb1ic1ih3oc1kh3
-    broken "${fault%;*}" 2 "${fault#*;}" train --impl "$impl" "${small[@]}"
+    case $fault in open=2*) status=2 ;; *) status=3 ;; esac # out of memory; nothing can run here
+    broken "${fault%;*}" $status "${fault#*;}" verify --impl "$impl" --problem mb1ic1ih3oc1kh3
+    broken "${fault%;*}" $status "${fault#*;}" train --impl "$impl" "${small[@]}"
 done
 for fault in 'probe=100;no CUDA device' 'mode=2;compute mode is prohibited' 'capability=75;compute capability 7.5'; do
     tests=$((tests + 1))
