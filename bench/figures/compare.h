@@ -23,7 +23,7 @@
 enum { COMPARE_RUNS = 3 };
 
 typedef struct figure {
-    char *key, *whole, machine[CNN_NAME_MAX]; /* whole: with what was compared across; machine "": not told */
+    char *key, *whole, machine[CNN_NAME_MAX]; /* whole: with what is compared across, else NULL; machine "": not told */
     double *runs;                             /* their medians, in seconds, in order */
     int n_runs;
     double resolution; /* the largest of the runs' A/A controls; NaN without one */

@@ -52,13 +52,13 @@ static cnn_status figure_of(const reader *r, const cnn_record *record, figure **
     cnn_status status = CNN_OK;
     figure *f = NULL;
     char *key = record_identity(record, IDENTITY_FIGURE, r->across);
-    char *whole = record_identity(record, IDENTITY_FIGURE, NULL);
+    char *whole = r->across ? record_identity(record, IDENTITY_FIGURE, NULL) : NULL;
     const char *own = record_get_text(record, "machine"), *machine = own ? own : r->machine;
-    if (!key || !whole) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
+    if (!key || (r->across && !whole)) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
     for (int i = 0; status == CNN_OK && !f && i < set->count; i++)
         if (strcmp(set->list[i].key, key) == 0) f = &set->list[i];
     if (status == CNN_OK && !f) status = add_figure(set, &key, &f, err);
-    if (status == CNN_OK) status = check_whole(r, f, &whole, err);
+    if (status == CNN_OK && r->across) status = check_whole(r, f, &whole, err);
     if (status == CNN_OK && f->machine[0] == '\0') snprintf(f->machine, sizeof f->machine, "%s", machine);
     if (status == CNN_OK && machine[0] != '\0' && strncmp(f->machine, machine, sizeof f->machine - 1) != 0)
         status = CNN_FAIL(err, CNN_BAD_ARGUMENT,

@@ -8,19 +8,18 @@
 
 #include <string.h>
 
-enum { CANDIDATES_MAX = 128 };
+enum { CANDIDATES_MAX = 128, KEY_MAX = 2 * CNN_NAME_MAX + 16 };
 
 /* ---- Whose code is called, for the process that watches. */
 
-static void key_of(char key[2 * CNN_NAME_MAX + 16], const candidate *c)
+static void key_of(char key[KEY_MAX], const candidate *c)
 {
-    snprintf(key, 2 * CNN_NAME_MAX + 16, "%s:%s%s", c->session->impl->name, c->algorithm.name,
-             c->tuned ? " (tuned)" : "");
+    snprintf(key, KEY_MAX, "%s:%s%s", c->session->impl->name, c->algorithm.name, c->tuned ? " (tuned)" : "");
 }
 
 static void take_in_hand(bench *b, const candidate *c, const char *doing)
 {
-    char key[2 * CNN_NAME_MAX + 16];
+    char key[KEY_MAX];
     if (!b->options->watch->on) return;
     if (c) key_of(key, c);
     watch_enter(b->options->watch, c ? key : NULL, doing);
@@ -33,7 +32,7 @@ static void mark_dead(const bench *b, candidate *list, int count)
 {
     cli_watch *w = b->options->watch;
     for (int i = 0; i < count && w->number >= 0; i++) {
-        char key[2 * CNN_NAME_MAX + 16];
+        char key[KEY_MAX];
         key_of(key, &list[i]);
         const watch_death *died = watch_find(w, key, w->number);
         if (!died) continue;

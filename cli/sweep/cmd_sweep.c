@@ -218,6 +218,7 @@ static int sweep_operations(const cli_options *options, const sweep_axes *axes, 
     }
     *s = (sweep){.b.options = options,
                  .b.sums = (bench_sums *)options->watch->kept,
+                 .b.problems.silent = options->watch->n_deaths > 0, /* told by the run before */
                  .axes = *axes,
                  .axes_text = options->words.items[0],
                  .start = cnn_now()};

@@ -32,6 +32,8 @@ elif [ $status -eq 3 ]; then
     exit 77
 elif [ $status -eq 0 ] && [ -z "$failed" ]; then
     end=held
+elif [ "$failed" = survival ] && grep -q 'did not finish' "$tmp/out"; then # it was asked with --isolate, which ends it sooner
+    end=hang failed='' message="did not finish a case"
 elif [ $status -eq 1 ] && [ -n "$failed" ]; then
     end=caught message=$(grep -aE '"state":"(FAILED|MISTRUSTED)"' "$tmp/out" | head -1 | sed -n 's/.*"reason":"\([^"]*\).*/\1/p')
 else
