@@ -94,7 +94,7 @@ cnn_status bench_read_params(bench *b, double warm_up, cnn_error *err)
                                  .warm_up = o->warm_up >= 0 ? o->warm_up : fmin(warm_up, o->max_time),
                                  .cold = strcasecmp(o->cache, "cold") == 0,
                                  .stop = cli_interrupted,
-                                 .control = !o->no_control,
+                                 .control = true,
                                  .samples = o->samples};
     if (b->params.min_time <= b->params.max_time) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--min-time is %g s, but may not be more than --max-time, which is %g s",

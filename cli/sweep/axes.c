@@ -1,4 +1,4 @@
-/* axes.c: "knob,threads" and --knob IMPL.KNOB=1,2,4 as axes. */
+/* axes.c: "threads,algorithm" and "IMPL.KNOB=1,2,4" as axes. */
 #include "harness/problem/names.h"
 #include "parts.h"
 
@@ -12,8 +12,11 @@ static cnn_status take_axis(sweep_axes *axes, const char *name, bool *batch, cnn
     const struct {
         const char *name;
         bool *taken;
-    } table[] = {{"batch", batch},          {"threads", &axes->threads}, {"algorithm", &axes->algorithm},
-                 {"layout", &axes->layout}, {"dtype", &axes->dtype},     {"knob", &axes->knob}};
+    } table[] = {{"batch", batch},
+                 {"threads", &axes->threads},
+                 {"algorithm", &axes->algorithm},
+                 {"layout", &axes->layout},
+                 {"dtype", &axes->dtype}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(name, table[i].name) == 0) {
             *table[i].taken = true;
@@ -21,26 +24,8 @@ static cnn_status take_axis(sweep_axes *axes, const char *name, bool *batch, cnn
         }
     return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                     "sweep: '%.64s' cannot be swept; it is `benchcnn sweep batch`, or any of threads, algorithm, "
-                    "layout, dtype, knob, comma-separated",
+                    "layout, dtype, IMPL.KNOB=VALUE,VALUE (see `benchcnn list`)",
                     name);
-}
-
-static cnn_status read_words(const cli_options *o, sweep_axes *axes, bool *batch, cnn_error *err)
-{
-    int count = 0;
-    if (o->words.count == 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "sweep needs to know what to sweep: benchcnn sweep batch, or any of threads, algorithm, "
-                        "layout, dtype, knob, comma-separated");
-    for (int i = 0; i < o->words.count; i++) {
-        char copy[256], *rest = copy;
-        snprintf(copy, sizeof copy, "%s", o->words.items[i]);
-        for (; rest; count++)
-            if (take_axis(axes, strsep(&rest, ","), batch, err) != CNN_OK) return err->status;
-    }
-    if (*batch && count > 1)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep batch trains networks, and goes with no other axis");
-    return CNN_OK;
 }
 
 /* The values of a knob's table; of a range its least one and the powers of two in it. */
@@ -75,7 +60,7 @@ static cnn_status find_knob(const cnn_registry *registry, const char *text, swee
     const char *dot = strchr(text, '.'), *one = setting;
     const size_t length = strcspn(text, "=");
     if (!dot || (size_t)(dot - text) > length || length >= sizeof name)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--knob '%.100s' is not of the form IMPL.KNOB or IMPL.KNOB=VALUE,...",
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep: '%.100s' is not of the form IMPL.KNOB or IMPL.KNOB=VALUE,VALUE",
                         text);
     snprintf(name, sizeof name, "%.*s", (int)(dot - text), text);
     k->impl = cnn_impl_find(registry, name, err);
@@ -90,14 +75,14 @@ static cnn_status find_knob(const cnn_registry *registry, const char *text, swee
 static cnn_status read_knob(const cli_options *o, const char *text, sweep_axes *axes, cnn_error *err)
 {
     if (axes->n_knobs == SWEEP_KNOBS_MAX)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--knob is given more than %d times", SWEEP_KNOBS_MAX);
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep: more than %d knobs", SWEEP_KNOBS_MAX);
     sweep_knob *k = &axes->knobs[axes->n_knobs];
     const char *equals = strchr(text, '=');
     cnn_status status = find_knob(o->registry, text, k, err);
     if (status != CNN_OK) return status;
     for (int i = 0; i < axes->n_knobs; i++)
         if (axes->knobs[i].impl == k->impl && axes->knobs[i].index == k->index)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--knob %.100s: this knob is swept already; list all of its values",
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep %.100s: this knob is swept already; list all of its values",
                             text);
     if (equals)
         status = cli_ints("knob", equals + 1, INT64_MIN, INT64_MAX, k->values, SWEEP_VALUES_MAX, &k->count, err);
@@ -106,6 +91,29 @@ static cnn_status read_knob(const cli_options *o, const char *text, sweep_axes *
     if (status == CNN_OK) status = check_values(o->registry, k, err);
     axes->n_knobs++;
     return status;
+}
+
+static cnn_status read_words(const cli_options *o, sweep_axes *axes, bool *batch, cnn_error *err)
+{
+    int count = 0;
+    if (o->words.count == 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "sweep needs to know what to sweep: benchcnn sweep batch, or any of threads, algorithm, "
+                        "layout, dtype, IMPL.KNOB=VALUE,VALUE (see `benchcnn list`)");
+    for (int i = 0; i < o->words.count; i++) {
+        char copy[256], *rest = copy;
+        if (strchr(o->words.items[i], '.')) {
+            count++;
+            if (read_knob(o, o->words.items[i], axes, err) != CNN_OK) return err->status;
+            continue;
+        }
+        snprintf(copy, sizeof copy, "%s", o->words.items[i]);
+        for (; rest; count++)
+            if (take_axis(axes, strsep(&rest, ","), batch, err) != CNN_OK) return err->status;
+    }
+    if (*batch && count > 1)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep batch trains networks, and goes with no other axis");
+    return CNN_OK;
 }
 
 /* 1, 2, 4 ... up to --threads or every core, and that. */
@@ -123,11 +131,6 @@ cnn_status sweep_read_axes(const cli_options *o, sweep_axes *axes, bool *batch, 
     *batch = false;
     cnn_status status = read_words(o, axes, batch, err);
     if (status != CNN_OK || *batch) return status;
-    if (axes->knob != (o->knob.count > 0))
-        return axes->knob ? CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep knob: which one? --knob IMPL.KNOB[=VALUE,...]")
-                          : CNN_FAIL(err, CNN_BAD_ARGUMENT, "--knob %.100s, but knob is not among what is swept",
-                                     o->knob.items[0]);
-    for (int i = 0; status == CNN_OK && i < o->knob.count; i++) status = read_knob(o, o->knob.items[i], axes, err);
     count_threads(o, axes);
     return status;
 }

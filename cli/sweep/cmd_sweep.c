@@ -1,8 +1,9 @@
 /* cmd_sweep.c: `benchcnn sweep`: `batch` trains networks (batch.c); any product of threads, algorithm, layout,
- * dtype and knob times single operations, each point verified. Points that --out already holds are not run again, so
+ * dtype and knobs times single operations, each point verified. Points that --out already holds are not run again, so
  * the same command goes on where a killed one stopped. */
 #include "cli/table.h"
 #include "harness/base/clock.h"
+#include "harness/base/text.h"
 #include "harness/problem/names.h"
 #include "parts.h"
 
@@ -15,52 +16,13 @@ static const double usual_warm_up = 0.02;
 
 /* ---- One group ---- */
 
-/* The points of a type in heats, the anchor in each. */
-static cnn_status run_type(sweep *s, sweep_group *g, int anchor, int end, cnn_error *err)
-{
-    const cnn_problem problem = sweep_problem(s, g, &g->points[anchor]);
-    char text[CNN_PROBLEM_TEXT_MAX];
-    vf_case cases[SWEEP_TYPES], *pc = &cases[g->points[anchor].type];
-    int left = 0;
-    for (int i = anchor; i < end; i++) left += g->points[i].row < 0;
-    s->kept += end - anchor - left;
-    if (left == 0) return CNN_OK;
-    cnn_problem_format(&problem, text);
-    cnn_status status = bench_make_case(&s->b, &problem, g->dir, pc, err);
-    if (status != CNN_OK) return status;
-    for (int i = anchor; status == CNN_OK && left > 0;) {
-        int list[SWEEP_HEAT + 1] = {anchor}, count = 1;
-        for (i = i == anchor ? anchor + 1 : i; i < end && count <= SWEEP_HEAT; i++)
-            if (g->points[i].row < 0) list[count++] = i;
-        cli_progress_show(&s->b.progress, s->ran + s->kept, s->b.total, text);
-        if (cli_interrupted()) status = CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
-        const bool any = count > 1 || g->points[anchor].row < 0;
-        if (status == CNN_OK && any) status = sweep_heat(s, g, list, count, cases, 0, err);
-        if (i == end) left = 0;
-    }
-    vf_case_free(pc);
-    return status;
-}
-
-static cnn_status run_points(sweep *s, sweep_group *g, cnn_error *err)
-{
-    cnn_status status = CNN_OK;
-    for (int first = 0, end; status == CNN_OK && first < g->count; first = end) {
-        for (end = first + 1; end < g->count && !g->points[end].anchor;) end++;
-        status = run_type(s, g, first, end, err);
-    }
-    return status;
-}
-
 static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
 {
     cnn_status status = sweep_make_points(s, g, err);
     if (status == CNN_OK && g->count > 0) {
-        status = sweep_find_rows(s, g, err);
         s->b.total = s->ran + s->kept + g->count;
-        if (status == CNN_OK && !s->b.params.peaks) status = cli_ceilings(&s->b, err);
-        if (status == CNN_OK) status = run_points(s, g, err);
-        if (status == CNN_OK) status = sweep_final(s, g, err);
+        if (!s->b.params.peaks) status = cli_ceilings(&s->b, err);
+        if (status == CNN_OK) status = sweep_rounds(s, g, err);
         cli_progress_end(&s->b.progress);
         if (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW) { /* this problem's own trouble */
             table_put(stderr, "REFUSED %s: %s\n", cnn_dir_name(g->dir), err->message);
@@ -76,6 +38,8 @@ static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
             }
         }
     }
+    for (int t = 0; t < SWEEP_TYPES; t++)
+        if (g->has_case[t]) vf_case_free(&g->cases[t]);
     free(g->points);
     return status;
 }
@@ -189,16 +153,11 @@ static void tear_down(sweep *s)
 static void print_summary(const sweep *s)
 {
     char kept[512] = "", again[80] = "";
-    /* what the control took is estimated: with it the parts may come to a little more than the whole */
-    const double seconds = cnn_now() - s->start, whole = fmax(seconds, s->timed_s + s->warm_up_s);
     if (s->kept > 0) snprintf(kept, sizeof kept, "; %d already in %s", s->kept, s->b.options->out);
     if (s->again > 0)
         snprintf(again, sizeof again, "; %d of them again, for another build had measured them", s->again);
-    table_print(4,
-                "%d points run in %.1f s: %.0f %% of it in timed runs, %.0f %% in their warm-up; %d could not run, %d "
-                "wrong%s%s\n",
-                s->ran, seconds, floor(100 * s->timed_s / whole), floor(100 * s->warm_up_s / whole), s->refused,
-                s->wrong, kept, again);
+    table_print(4, "%d points run in %.1f s; %d could not run, %d wrong%s%s\n", s->ran, cnn_now() - s->start,
+                s->refused, s->wrong, kept, again);
 }
 
 /* --tune that wrote nothing is told, and why. */
@@ -220,8 +179,9 @@ static int sweep_operations(const cli_options *options, const sweep_axes *axes, 
                  .b.sums = (bench_sums *)options->watch->kept,
                  .b.problems.silent = options->watch->n_deaths > 0, /* told by the run before */
                  .axes = *axes,
-                 .axes_text = options->words.items[0],
                  .start = cnn_now()};
+    for (int i = 0; i < options->words.count; i++)
+        cnn_append(s->axes_text, sizeof s->axes_text, "%s%s", i > 0 ? " " : "", options->words.items[i]);
     cnn_status status = set_up(s, err);
     if (status == CNN_OK) status = run_all(s, err);
     cli_progress_end(&s->b.progress);

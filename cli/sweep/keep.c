@@ -5,18 +5,18 @@
 #include <math.h>
 #include <string.h>
 
-/* The type's fastest; its default, if the figures of the final heat cannot tell it from that. *usual: the default. */
+/* The type's fastest; its default, if the figures of the last round cannot tell it from that. *usual: the default. */
 static const sweep_entry *winner_of(const sweep_ranking *r, int type, const sweep_entry **usual)
 {
     const sweep_entry *best = NULL;
     *usual = NULL;
     for (int i = 0; i < r->count; i++) {
         const sweep_entry *e = &r->list[i];
-        if (e->point->type != type) continue;
+        if (e->point->type != type || e->row->round != r->last_round) continue;
         if (!best) best = e;
-        if (e->point->anchor) *usual = e;
+        if (e->point->usual) *usual = e;
     }
-    if (best && *usual && sweep_tied(best->row, (*usual)->row, r->resolution)) return *usual;
+    if (best && *usual && sweep_tied(best, *usual, r->resolution)) return *usual;
     return best;
 }
 

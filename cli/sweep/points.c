@@ -95,11 +95,11 @@ static cnn_status chosen_algorithms(const sweep *s, const sweep_group *g, int ty
     return CNN_OK;
 }
 
-static sweep_point anchor_of(const sweep *s, const sweep_group *g, int type, const cnn_algorithm *usual)
+static sweep_point usual_point(const sweep *s, const sweep_group *g, int type, const cnn_algorithm *usual)
 {
     const cnn_session *base = usual_of(s, g, type);
     sweep_point p = {
-        .algorithm = *usual, .type = type, .threads = base->threads, .anchor = true, .row = -1, .final = -1};
+        .algorithm = *usual, .type = type, .threads = base->threads, .usual = true, .alive = true, .row = -1};
     for (int k = 0; k < s->axes.n_knobs; k++)
         if (s->axes.knobs[k].impl == base->impl) p.knobs[k] = base->knobs[s->axes.knobs[k].index];
     return p;
@@ -135,16 +135,16 @@ static cnn_status add_type(const sweep *s, sweep_group *g, int type, cnn_error *
     const int first_threads = impl->device_kind == CNN_DEVICE_CPU ? 0 : s->axes.n_threads - 1;
     cnn_status status = chosen_algorithms(s, g, type, list, &count, err);
     if (status != CNN_OK || count == 0) return status;
-    const sweep_point anchor = anchor_of(s, g, type, &list[0]);
-    status = add(g, &anchor, err);
+    const sweep_point usual = usual_point(s, g, type, &list[0]);
+    status = add(g, &usual, err);
     for (int t = first_threads; status == CNN_OK && t < s->axes.n_threads; t++) {
-        sweep_point p = anchor;
-        p.anchor = false;
+        sweep_point p = usual;
+        p.usual = false;
         p.threads = (int)s->axes.thread_counts[t];
         for (int64_t n = 0; status == CNN_OK && combination(s, impl, n, &p); n++)
             for (int a = 0; status == CNN_OK && a < count; a++) {
                 p.algorithm = list[a];
-                if (!same(&p, &anchor)) status = add(g, &p, err);
+                if (!same(&p, &usual)) status = add(g, &p, err);
             }
     }
     return status;

@@ -1,123 +1,91 @@
-/* rank.c: who is fastest, and who may be.
- *
- * Points of different heats were taken minutes apart, so two are tied when their intervals meet, or when the controls
- * or the default itself, from heat to heat, differed as much. Those of the final heat ran side by side, and only its
- * own control counts; behind them the others stand by what they took of the default's time in their own heat. */
+/* rank.c: who is fastest, and who may be. Points of different sets were taken minutes apart, but each beside the
+ * default: what counts is what a point takes of the default's time in its own set. */
 #include "parts.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-static int by_seconds(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
-    const double x = ((const sweep_entry *)a)->seconds, y = ((const sweep_entry *)b)->seconds;
-    return (x > y) - (x < y);
+    const sweep_entry *x = a, *y = b;
+    return (x->relative > y->relative) - (x->relative < y->relative);
 }
 
-/* What the controls differed by in their heats, or the default between heats, whichever is more. */
-static double resolution_of_heats(const sweep *s, const sweep_ranking *r)
+/* Nobody stands before the best of the last round: there the fastest were. */
+static void put_best_first(sweep_ranking *r)
 {
-    double most = NAN;
-    for (int t = 0; t < s->b.types.count; t++) {
-        double low = INFINITY, high = 0;
-        for (int i = 0; i < r->count; i++) {
-            const sweep_row *row = &s->rows.items[r->list[i].point->row];
-            if (r->list[i].point->type != t) continue;
-            most = fmax(most, row->resolution); /* fmax passes NaN over */
-            if (!(row->anchor > 0)) continue;
-            low = fmin(low, row->anchor);
-            high = fmax(high, row->anchor);
-        }
-        if (high > 0) most = fmax(most, high / low - 1);
+    int best = -1;
+    for (int i = 0; i < r->count && best < 0; i++)
+        if (r->list[i].row->round == r->last_round) best = i;
+    if (best < 0) return;
+    const sweep_entry entry = r->list[best];
+    memmove(r->list + 1, r->list, (size_t)best * sizeof *r->list);
+    r->list[0] = entry;
+}
+
+/* What two figures of this round may differ by for no reason: what its controls did, and the default from set to set.
+ */
+static double resolution_of(const sweep_ranking *r)
+{
+    double most = NAN, low = INFINITY, high = 0;
+    for (int i = 0; i < r->count; i++) {
+        const sweep_row *row = r->list[i].row;
+        if (row->round != r->last_round) continue;
+        most = fmax(most, row->resolution); /* fmax and fmin pass NaN over */
+        low = fmin(low, row->baseline);
+        high = fmax(high, row->baseline);
     }
-    return most;
+    return high > 0 ? fmax(most, high / low - 1) : most;
 }
 
-bool sweep_tied(const sweep_row *a, const sweep_row *b, double resolution)
+static candidate in_its_set(const sweep_entry *e, double resolution)
 {
-    const candidate best = {.state = CANDIDATE_TIMED,
-                            .result.stats = {.median = a->median, .low = a->low, .high = a->high},
-                            .resolution = resolution};
-    const candidate other = {.state = CANDIDATE_TIMED,
-                             .result.stats = {.median = b->median, .low = b->low, .high = b->high}};
+    const double unit = e->row->median / e->relative;
+    return (candidate){.state = CANDIDATE_TIMED,
+                       .result.stats = {.median = e->relative, .low = e->row->low / unit, .high = e->row->high / unit},
+                       .resolution = resolution};
+}
+
+bool sweep_tied(const sweep_entry *a, const sweep_entry *b, double resolution)
+{
+    const candidate best = in_its_set(a, resolution), other = in_its_set(b, resolution);
     return candidates_tied(&best, &other);
 }
 
+/* Without a default in one of the sets there is no common measure but the time. */
 static void gather(const sweep *s, const sweep_group *g, sweep_ranking *r)
 {
+    bool relative = true;
     for (int i = 0; i < g->count; i++) {
         sweep_point *p = &g->points[i];
         if (p->row < 0) continue;
         const sweep_row *row = &s->rows.items[p->row];
+        relative = relative && (!row->timed || row->baseline > 0);
         if (row->timed)
-            r->list[r->count++] = (sweep_entry){.point = p, .row = row, .seconds = row->median};
+            r->list[r->count++] = (sweep_entry){.point = p, .row = row};
         else
             r->failed++;
     }
+    for (int i = 0; i < r->count; i++)
+        r->list[i].relative = r->list[i].row->median / (relative ? r->list[i].row->baseline : 1);
 }
 
-/* The default of a type, as the final heat found it, or NULL. */
-static const sweep_row *final_anchor(const sweep *s, const sweep_group *g, int type)
-{
-    for (int i = 0; i < g->count; i++) {
-        const sweep_point *p = &g->points[i];
-        if (p->anchor && p->type == type && p->final >= 0 && s->rows.items[p->final].timed)
-            return &s->rows.items[p->final];
-    }
-    return NULL;
-}
-
-static double best_final(const sweep *s, const sweep_ranking *r, int type)
-{
-    double best = 0;
-    for (int i = 0; i < r->count; i++) {
-        const sweep_point *p = r->list[i].point;
-        if (p->type != type || p->final < 0 || !s->rows.items[p->final].timed) continue;
-        const double median = s->rows.items[p->final].median;
-        if (!(best > 0) || median < best) best = median;
-    }
-    return best;
-}
-
-/* Nobody else stands before the best of the final heat: there the leaders were. */
-static void use_final(const sweep *s, const sweep_group *g, sweep_ranking *r)
-{
-    for (int i = 0; i < r->count; i++) {
-        sweep_entry *e = &r->list[i];
-        if (e->point->final >= 0 && s->rows.items[e->point->final].timed) {
-            e->row = &s->rows.items[e->point->final];
-            e->seconds = e->row->median;
-            r->heat = e->row->heat;
-            r->resolution = e->row->resolution;
-            continue;
-        }
-        const sweep_row *anchor = final_anchor(s, g, e->point->type);
-        if (anchor && e->row->anchor > 0) e->seconds *= anchor->median / e->row->anchor;
-        e->seconds = fmax(e->seconds, best_final(s, r, e->point->type) * (1 + 1e-9));
-    }
-}
-
-cnn_status sweep_rank(const sweep *s, const sweep_group *g, bool first_heats, sweep_ranking *r, cnn_error *err)
+cnn_status sweep_rank(const sweep *s, const sweep_group *g, sweep_ranking *r, cnn_error *err)
 {
     *r = (sweep_ranking){.usual = -1, .list = calloc((size_t)g->count + 1, sizeof *r->list)};
     if (!r->list) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a table of %d points", g->count);
     gather(s, g, r);
-    qsort(r->list, (size_t)r->count, sizeof *r->list, by_seconds);
-    r->resolution = resolution_of_heats(s, r);
-    for (int i = 0; i < r->count; i++) r->list[i].tied = sweep_tied(r->list[0].row, r->list[i].row, r->resolution);
-    if (!first_heats) use_final(s, g, r);
-    if (r->heat) {
-        qsort(r->list, (size_t)r->count, sizeof *r->list, by_seconds);
-        for (int i = 0; i < r->count; i++) {
-            sweep_entry *e = &r->list[i];
-            e->nearly = e->tied && e->row->heat == 0;
-            e->tied = e->row->heat != 0 && sweep_tied(r->list[0].row, e->row, r->resolution);
-        }
-    }
+    qsort(r->list, (size_t)r->count, sizeof *r->list, by_time);
+    for (int i = 0; i < r->count; i++)
+        if (r->list[i].row->round > r->last_round) r->last_round = r->list[i].row->round;
+    put_best_first(r);
+    r->resolution = resolution_of(r);
     for (int i = 0; i < r->count; i++) {
-        r->tied += r->list[i].tied;
-        r->nearly += r->list[i].nearly;
-        if (r->list[i].point == &g->points[0]) r->usual = i;
+        sweep_entry *e = &r->list[i];
+        e->tied = e->row->round == r->last_round && sweep_tied(&r->list[0], e, r->resolution);
+        r->tied += e->tied;
+        if (e->point == &g->points[0]) r->usual = i;
     }
     return CNN_OK;
 }

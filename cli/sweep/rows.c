@@ -25,8 +25,6 @@ static double real_of(const cnn_record *record, const char *key)
     return end == text ? NAN : value; /* null */
 }
 
-static const char *const kinds[SWEEP_ROW_KINDS] = {"sweep", "sweep_final", "sweep_best"};
-
 /* It beats a ceiling. */
 static bool is_doubted(const cnn_record *record)
 {
@@ -34,13 +32,12 @@ static bool is_doubted(const cnn_record *record)
     return record_get_json(record, "verified", text, sizeof text) && strcmp(text, "false") == 0;
 }
 
-/* SWEEP_ROW_KINDS: it is another. */
-static sweep_row_kind kind_of(const cnn_record *record)
+static bool is_best(const cnn_record *record) { return strcmp(record_get_text(record, "kind"), "sweep_best") == 0; }
+
+static int64_t count_of(const cnn_record *record, const char *key)
 {
-    const char *text = record_get_text(record, "kind");
-    int kind = 0;
-    while (kind < SWEEP_ROW_KINDS && strcmp(text, kinds[kind]) != 0) kind++;
-    return (sweep_row_kind)kind;
+    const double value = real_of(record, key);
+    return value > 0 ? (int64_t)value : 0;
 }
 
 static void take_id(const cnn_record *record, const char *field, char id[BUILD_ID_MAX])
@@ -68,21 +65,22 @@ cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error 
     *row = identity_of(record);
     if (!row->key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the records of a sweep");
     rows->count++;
-    row->kind = kind_of(record);
+    row->best = is_best(record);
+    row->round = count_of(record, "round");
+    row->set = count_of(record, "set");
+    if (row->set > rows->sets) rows->sets = row->set;
     row->median = real_of(record, "median_s");
     row->low = real_of(record, "low_s");
     row->high = real_of(record, "high_s");
     row->resolution = real_of(record, "resolution");
-    row->anchor = real_of(record, "anchor_s");
-    const double heat = real_of(record, "final_heat");
-    row->heat = heat > 0 ? (int64_t)heat : 0;
+    row->baseline = real_of(record, "baseline_s");
     row->timed = row->median > 0 && isfinite(row->low) && isfinite(row->high) && !is_doubted(record);
     return CNN_OK;
 }
 
 static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
 {
-    if (kind_of(record) == SWEEP_ROW_KINDS) return CNN_OK;
+    if (!is_best(record) && strcmp(record_get_text(record, "kind"), "sweep") != 0) return CNN_OK;
     return sweep_rows_add(user, record, err);
 }
 
@@ -101,13 +99,15 @@ void sweep_rows_free(sweep_rows *rows)
     free(rows->items);
 }
 
-/* The latest one; `elsewhere`: whether there is one only of another build, or with other libraries. */
-static int find_row(const sweep_rows *rows, sweep_row_kind kind, const sweep_row *like, bool *elsewhere)
+/* The latest one, with the round and the set of `like` where that has them; `elsewhere`: whether there is one only of
+ * another build, or with other libraries. */
+static int find_row(const sweep_rows *rows, const sweep_row *like, bool *elsewhere)
 {
     *elsewhere = false;
     for (int i = rows->count - 1; i >= 0; i--) {
         const sweep_row *row = &rows->items[i];
-        if (row->kind != kind || strcmp(row->key, like->key) != 0) continue;
+        if (row->best != like->best || strcmp(row->key, like->key) != 0) continue;
+        if ((like->round && row->round != like->round) || (like->set && row->set != like->set)) continue;
         if (like->build[0] && strcmp(row->build, like->build) == 0 && strcmp(row->libraries, like->libraries) == 0)
             return i;
         *elsewhere = true;
@@ -115,23 +115,25 @@ static int find_row(const sweep_rows *rows, sweep_row_kind kind, const sweep_row
     return -1;
 }
 
-bool sweep_is_recorded(const sweep *s, const cnn_record *record, sweep_row_kind kind, int64_t heat)
+bool sweep_is_recorded(const sweep *s, const cnn_record *record, int64_t set)
 {
     bool elsewhere;
     sweep_row like = identity_of(record);
     if (!like.key) return false;
-    const int row = find_row(&s->rows, kind, &like, &elsewhere);
+    like.best = true;
+    like.set = set;
+    const int row = find_row(&s->rows, &like, &elsewhere);
     free(like.key);
-    return row >= 0 && s->rows.items[row].heat == heat;
+    return row >= 0;
 }
 
-cnn_record *sweep_point_record(const sweep *s, const sweep_group *g, const sweep_point *p, sweep_row_kind kind)
+cnn_record *sweep_point_record(const sweep *s, const sweep_group *g, const sweep_point *p, const char *kind)
 {
     int64_t values[SWEEP_TABLE_MAX];
     char machine[CNN_NAME_MAX];
     const cnn_session session = sweep_describe(s, g, p, values);
     const cnn_problem problem = sweep_problem(s, g, p);
-    cnn_record *record = record_new(kinds[kind]);
+    cnn_record *record = record_new(kind);
     record_session(record, &session, p->algorithm.name);
     machine_name(&session, machine, sizeof machine);
     record_text(record, "machine", machine);
@@ -141,22 +143,21 @@ cnn_record *sweep_point_record(const sweep *s, const sweep_group *g, const sweep
     return record;
 }
 
-cnn_status sweep_find_rows(sweep *s, sweep_group *g, cnn_error *err)
+cnn_status sweep_find_rows(sweep *s, sweep_group *g, int64_t round, cnn_error *err)
 {
-    for (int i = 0; i < g->count && s->rows.count > 0; i++) {
+    for (int i = 0; i < g->count; i++) {
         sweep_point *p = &g->points[i];
-        bool elsewhere, ignored;
-        cnn_record *record = sweep_point_record(s, g, p, SWEEP_POINT);
+        bool elsewhere;
+        if (!p->alive) continue;
+        cnn_record *record = sweep_point_record(s, g, p, "sweep");
         sweep_row like = identity_of(record);
-        if (!like.key) {
-            record_free(record);
-            return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to find a point among %d records", s->rows.count);
-        }
-        p->row = find_row(&s->rows, SWEEP_POINT, &like, &elsewhere);
-        p->final = find_row(&s->rows, SWEEP_FINAL, &like, &ignored);
-        if (p->row < 0 && elsewhere && s->again++ == 0) cli_say_other_build(s->b.options->out);
-        free(like.key);
         record_free(record);
+        if (!like.key)
+            return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to find a point among %d records", s->rows.count);
+        like.round = round;
+        p->row = find_row(&s->rows, &like, &elsewhere);
+        if (round == 1 && p->row < 0 && elsewhere && s->again++ == 0) cli_say_other_build(s->b.options->out);
+        free(like.key);
     }
     return CNN_OK;
 }

@@ -35,7 +35,7 @@ done
 for command in bench verify 'sweep threads'; do
     expect 2 "recipe:2: .*$work/wrong.txt:2: .*mb2icxih8" "a problem file with a wrong word" "$good" "$command --impl cpu --problems $work/wrong.txt"
 done
-expect 2 "recipe:2: .*did you mean 'isa'" "no such knob" "$good" 'sweep knob --impl cpu --knob cpu.iso'
+expect 2 "recipe:2: .*did you mean 'isa'" "no such knob" "$good" 'sweep cpu.iso --impl cpu'
 expect 2 'recipe:1: .*takes no --epochs' "the other sweep's option" 'sweep threads --impl cpu --epochs 3'
 expect 2 'recipe:1: .*open quote' "an open quote" "verify --impl 'cpu"
 expect 2 'recipe:1: .*not run' "a command in a command" 'verify --impl $(touch '"$work"'/oops)'

@@ -7,32 +7,32 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
 sweep() { # NAME, then options
-    "$benchcnn" sweep knob --impl mock:direct --problem mb4ic3ih9oc5kh3 --dir FWD --min-time 0.002 --max-time 0.01 --warm-up 0 \
+    "$benchcnn" sweep --impl mock:direct --problem mb4ic3ih9oc5kh3 --dir FWD --min-time 0.002 --max-time 0.01 --warm-up 0 \
         --quiet --out "$tmp/$1.jsonl" "${@:2}" >"$tmp/log" 2>&1
 }
 holds() { [ "$(grep '"kind":"sweep",' "$tmp/$1.jsonl" | grep -c -- "$2")" -eq "$3" ] || fail "$1: not $3 times $2: $(cat "$tmp/log" "$tmp/$1.jsonl")"; }
 
-sweep memory --knob mock.memory=100,1000,100000000 || fail "too little memory ended the sweep: $(cat "$tmp/log")"
+sweep memory mock.memory=100,1000,100000000 || fail "too little memory ended the sweep: $(cat "$tmp/log")"
 holds memory '"state":"OUT_OF_MEMORY","reason":"[0-9]* bytes' 2
 holds memory '"state":"PASSED"' 2
 
-sweep failing --knob mock.fail_at=20,60,0 || fail "a failing point ended the sweep: $(cat "$tmp/log")"
+sweep failing mock.fail_at=20,60,0 || fail "a failing point ended the sweep: $(cat "$tmp/log")"
 holds failing '"knobs":{"fail_at":20}.*"state":"FAILED","reason":"mock: operation 20 failed"' 1
 holds failing '"state":"FAILED"' 2
-holds failing '"default":true.*"anchor_s":[0-9]' 1
-grep -q 'default: rank 1 of 1, regret 1.000' "$tmp/log" || fail "the default is not ranked: $(cat "$tmp/log")"
+holds failing '"baseline_s":[0-9].*"default":true\|"default":true.*"baseline_s":[0-9]' 1
+grep -q '^ *1 .* 1.000 x .*default$' "$tmp/log" || fail "the default is not ranked: $(cat "$tmp/log")"
 
 # The default itself fails: the others are ranked all the same.
-sweep default --set mock.fail_at=20 --knob mock.fail_at=0 || fail "a default that fails ended the sweep: $(cat "$tmp/log")"
+sweep default --set mock.fail_at=20 mock.fail_at=0 || fail "a default that fails ended the sweep: $(cat "$tmp/log")"
 holds default '"state":"FAILED".*"default":true' 1
 holds default '"state":"PASSED".*"default":false' 1
-grep -q 'default: could not run' "$tmp/log" || fail "the default is not said to have failed: $(cat "$tmp/log")"
+grep -q 'the default could not run; use ' "$tmp/log" || fail "the default is not said to have failed: $(cat "$tmp/log")"
 before=$(wc -l <"$tmp/failing.jsonl")
-sweep failing --knob mock.fail_at=20,60,0
+sweep failing mock.fail_at=20,60,0
 [ "$(grep -c '"kind":"sweep",' "$tmp/failing.jsonl")" -eq 3 ] || fail "failed points ran again (from line $before)"
 
 # Kept and used on a device: the knobs, in a session of their own; threads mean nothing there.
-sweep tuned --knob mock.early_uploads=0,1 --threads 2 --tune "$tmp/tuned" || fail "no tuning on a device: $(cat "$tmp/log")"
+sweep tuned mock.early_uploads=0,1 --threads 2 --tune "$tmp/tuned" || fail "no tuning on a device: $(cat "$tmp/log")"
 sed -i 's/"early_uploads":[01]/"early_uploads":1/' "$tmp/tuned"
 use() { "$benchcnn" bench --impl mock:tuned --tune "$tmp/tuned" --problem mb4ic3ih9oc5kh3 --dir FWD --peaks none --min-time 0 --warm-up 0 \
     --quiet --out "$tmp/used.jsonl" "$@" >"$tmp/log" 2>&1; }
@@ -40,7 +40,7 @@ use --threads 3 || fail "a tuned choice on a device: $(cat "$tmp/log")"
 grep -q '"algorithm":"tuned","threads":3,"knobs":{"early_uploads":1},"tuning":"kept".*"verified":true' "$tmp/used.jsonl" || fail "not used: $(cat "$tmp/used.jsonl")"
 grep -q 'direct early_uploads=1' "$tmp/log" || fail "the choice is not shown: $(cat "$tmp/log")"
 # A network whose layers were tuned on hosts of different sizes.
-"$benchcnn" sweep knob --impl mock:direct --net thesis --batch 20 --op conv --knob mock.early_uploads=0,1 --threads 2 --min-time 0 --max-time 0.05 --warm-up 0 --quiet \
+"$benchcnn" sweep mock.early_uploads=0,1 --impl mock:direct --net thesis --batch 20 --op conv --threads 2 --min-time 0 --max-time 0.05 --warm-up 0 --quiet \
     --out "$tmp/net.jsonl" --tune "$tmp/net" >"$tmp/log" 2>&1 || fail "no tuning of a network: $(cat "$tmp/log")"
 sed -i 's/"early_uploads":[01]/"early_uploads":1/; 1s/threads":2/threads":16/g' "$tmp/net"
 grep -q '"threads":16.*"use_threads":16' "$tmp/net" || fail "not of two hosts: $(cat "$tmp/net")"

@@ -8,7 +8,7 @@ trap 'rm -rf "$tmp"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
 command -v script >/dev/null || { echo "SKIPPED: script (bsdutils) is not installed"; exit 77; }
 long=(--problem 'g2mb4ic8ih19iw17oc12oh10ow17kh5kw3sh2sw1ph2pw1n"a_problem_with_quite_a_long_name_that_says_it_all"')
-short=(--quiet --peaks none --no-control --min-time 0.002 --max-time 0.02 --warm-up 0)
+short=(--quiet --peaks none --min-time 0.002 --max-time 0.02 --warm-up 0)
 
 # narrow COLUMNS COMMAND...: on a terminal of that width; commands to copy are not folded, nor is what goes to standard error.
 narrow() {
@@ -31,7 +31,7 @@ for columns in 100 80; do
     narrow $columns compare "$tmp/a.jsonl" "$tmp/b.jsonl"
     narrow $columns list
     narrow $columns train --net thesis --impl cpu --plan
-    narrow $columns sweep threads,algorithm,knob --peaks none --knob cpu.isa --impl cpu "${long[@]}" --dir FWD --quiet --min-time 0.001 --max-time 0.002 \
+    narrow $columns sweep threads,algorithm cpu.isa --peaks none --impl cpu "${long[@]}" --dir FWD --quiet --min-time 0.001 --max-time 0.002 \
         --warm-up 0 --threads 2
 done
 for columns in 100 80; do

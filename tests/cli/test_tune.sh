@@ -15,8 +15,8 @@ bench() { "$benchcnn" bench --impl cpu:tuned --peaks none --tune "$tuned" --out 
 last() { grep "\"kind\":\"$2\"" "$1" | tail -1; } # FILE KIND
 says() { grep -q -- "$1" "$tmp/log" || fail "nothing says '$1': $(cat "$tmp/log")"; }
 
-# Kept: the winner of the final heat; the default where the heat cannot tell it from that. Not again by the same command.
-command=(algorithm,knob --impl cpu --knob cpu.im2col.block_kib=64,256 "${problem[@]}" --tune "$tuned" --out "$tmp/sweep.jsonl")
+# Kept: the winner of the last round; the default where that cannot tell it from the winner. Not again by the same command.
+command=(algorithm cpu.im2col.block_kib=64,256 --impl cpu "${problem[@]}" --tune "$tuned" --out "$tmp/sweep.jsonl")
 sweep "${command[@]}"
 says "kept in $tuned: "
 grep -q 'nothing new' "$tmp/log" && fail "something was kept, and said not to be"
@@ -30,27 +30,26 @@ fi
 sweep "${command[@]}"
 [ "$(wc -l <"$tuned")" -eq 1 ] || fail "a choice was kept twice"
 says "^--tune $tuned: nothing new was kept: it holds these choices already"
-"$benchcnn" sweep knob --impl cpu:direct --knob cpu.isa=0,1 "${problem[@]}" --math tf32 "${short[@]}" --tune "$tmp/nothing.jsonl" >"$tmp/log" 2>&1
+"$benchcnn" sweep cpu.isa=0,1 --impl cpu:direct "${problem[@]}" --math tf32 "${short[@]}" --tune "$tmp/nothing.jsonl" >"$tmp/log" 2>&1
 says "^--tune $tmp/nothing.jsonl: nothing new was kept: no point could be timed"
 
 # By figures that are given: the default takes 2 us, the other what is said here; all within 5 %.
-sweep knob --impl cpu:im2col --knob cpu.im2col.block_kib=64,256 "${problem[@]}" --out "$tmp/two.jsonl"
+sweep cpu.im2col.block_kib=64,256 --impl cpu:im2col "${problem[@]}" --out "$tmp/two.jsonl"
 figures() { sed -E "s/\"median_s\":[^,]*/\"median_s\":$1/; s/\"low_s\":[^,]*/\"low_s\":$2/; s/\"high_s\":[^,]*/\"high_s\":$3/; s/\"resolution\":[^,]*/\"resolution\":0/"; }
 given() { # SECONDS LOW HIGH KEPT
     {
-        grep '"kind":"sweep",' "$tmp/two.jsonl" | figures 2e-6 1e-6 3e-6
-        grep '"kind":"sweep",.*"default":true' "$tmp/two.jsonl" | figures 2e-6 1.9e-6 2.1e-6 | sed 's/"kind":"sweep"/"kind":"sweep_final","final_heat":1/'
-        grep '"kind":"sweep",.*"default":false' "$tmp/two.jsonl" | figures "$1" "$2" "$3" | sed 's/"kind":"sweep"/"kind":"sweep_final","final_heat":1/'
-    } >"$tmp/given.jsonl"
+        grep '"kind":"sweep",.*"default":true' "$tmp/two.jsonl" | figures 2e-6 1.9e-6 2.1e-6
+        grep '"kind":"sweep",.*"default":false' "$tmp/two.jsonl" | figures "$1" "$2" "$3"
+    } | sed 's/"baseline_s":[^,}]*/"baseline_s":2e-6/' >"$tmp/given.jsonl"
     rm -f "$tmp/kept.jsonl"
-    sweep knob --impl cpu:im2col --knob cpu.im2col.block_kib=64,256 "${problem[@]}" --out "$tmp/given.jsonl" --tune "$tmp/kept.jsonl"
+    sweep cpu.im2col.block_kib=64,256 --impl cpu:im2col "${problem[@]}" --out "$tmp/given.jsonl" --tune "$tmp/kept.jsonl"
     says '^0 points run'
     grep -q "\"im2col.block_kib\":$4" "$tmp/kept.jsonl" || fail "of 2 us and $1, $4 is not kept: $(cat "$tmp/kept.jsonl" "$tmp/log")"
 }
 given 1.9e-6 1.8e-6 2e-6 256
 says 'tied with the best  default'
 given 1.7e-6 1.6e-6 1.8e-6 64
-says 'regret 1.176'
+says 'use .*: 1.18 (1.06 to 1.31) times as fast as the default'
 
 # Used: algorithm, threads and knobs. --set wins over what was kept.
 edit() { sed "$@" "$tuned" >"$tmp/edited" && mv "$tmp/edited" "$tuned"; }
