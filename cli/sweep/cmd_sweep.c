@@ -152,12 +152,14 @@ static void tear_down(sweep *s)
 
 static void print_summary(const sweep *s)
 {
-    char kept[512] = "", again[80] = "";
+    char kept[512] = "", again[80] = "", crashed[64] = "";
+    const long long failed = (long long)s->b.options->watch->failed;
+    if (failed > 0) snprintf(crashed, sizeof crashed, ", %lld ended by a crash or a hang", failed);
     if (s->kept > 0) snprintf(kept, sizeof kept, "; %d already in %s", s->kept, s->b.options->out);
     if (s->again > 0)
         snprintf(again, sizeof again, "; %d of them again, for another build had measured them", s->again);
-    table_print(4, "%d points run in %.1f s; %d could not run, %d wrong%s%s\n", s->ran, cnn_now() - s->start,
-                s->refused, s->wrong, kept, again);
+    table_print(4, "%d points run in %.1f s; %d could not run, %d wrong%s%s%s\n", s->ran, cnn_now() - s->start,
+                s->refused, s->wrong, crashed, kept, again);
 }
 
 /* --tune that wrote nothing is told, and why. */

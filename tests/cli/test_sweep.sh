@@ -118,6 +118,20 @@ kept=$(points "$tmp/int.jsonl")
 "${slow[@]}" >"$tmp/log" 2>&1 || fail "the sweep did not go on: $(cat "$tmp/log")"
 [ "$(points "$tmp/int.jsonl")" -eq $expected ] || fail "after resuming there are $(points "$tmp/int.jsonl") points, not $expected"
 
+# Who is dropped, by figures that are given: of 13 points two may be the best, in units of the default's time in their own sets; one is
+# clearly slower by little, the others by much.
+first "$tmp/int.jsonl" | awk '{
+    slow = 3; if (/"default":true/) slow = 2; else if (/block_kib":16}/) slow = 1; else if (/block_kib":32}/) slow = 1.04; else if (/block_kib":64}/) slow = 1.2
+    unit = /block_kib":32}/ ? 1.02e-6 : 1e-6 # this one ran while the machine was slower: so did its default
+    sub(/"median_s":[^,]*/, "\"median_s\":" slow * unit); sub(/"low_s":[^,]*/, "\"low_s\":" 0.97 * slow * unit); sub(/"high_s":[^,]*/, "\"high_s\":" 1.03 * slow * unit)
+    sub(/"baseline_s":[^,}]*/, "\"baseline_s\":" 2 * unit); sub(/"resolution":[^,]*/, "\"resolution\":0"); print }' >"$tmp/given.jsonl"
+[ "$(wc -l <"$tmp/given.jsonl")" -eq 13 ] || fail "not 13 points to give figures to"
+"${slow[@]}" --out "$tmp/given.jsonl" >"$tmp/log" 2>&1 || fail "a sweep of given figures: $(cat "$tmp/log")"
+ran=$(grep '"kind":"sweep",.*"round":2,' "$tmp/given.jsonl" | grep -o 'block_kib":[0-9]*' | cut -d: -f2 | sort -n | paste -sd,)
+[ "$ran" = 16,32 ] || fail "in the second round are $ran, not 16 and 32: $(cat "$tmp/log")"
+[ "$(grep -c '"kind":"sweep",.*"default":true.*"round":2,' "$tmp/given.jsonl")" -eq 1 ] || fail "the default is not in the second round"
+grep -q '"round":3' "$tmp/given.jsonl" && fail "three rounds for two points and the default"
+
 # Slips, each in words.
 refused() {
     "$benchcnn" sweep "${@:2}" >"$tmp/log" 2>&1
