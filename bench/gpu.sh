@@ -45,7 +45,7 @@ sanitized() {
     local impl name op way checked='--check bound --threads 1 --quiet'
     for impl in ${gpu//,/ }; do
         for way in '' --no-graph '--data-on host'; do
-            echo "train --net thesis --impl $impl --data synthetic --train-images 200 --test-images 50 --batch 37 --shift 1 --quiet $way"
+            echo "train --net thesis --impl $impl --data synthetic --images 200,50 --batch 37 --shift 1 --quiet $way"
         done
         [ "$impl" = cudnn ] && continue
         for op in conv fc,pool,act loss,dropout,add,concat,batchnorm,optimizer; do echo "verify --impl $impl:* --op $op $checked"; done
@@ -93,11 +93,11 @@ train() {
 
 sweep() {
     for impl in ${SWEEP_IMPLS:-cuda_naive:v4 cuda_im2col:implicit_pad cudnn:find cudnn:graph:find}; do
-        "$benchcnn" sweep batch --impl "$impl" --epochs 3 --quiet --out "$out/sweep.jsonl" | tail -14
+        "$benchcnn" sweep batch --impl "$impl" --epochs 3 --quiet --out "$out/sweep.jsonl" | tail -16
     done
 }
 
-cpu() { "$benchcnn" sweep batch --impl cpu:direct,cpu:im2col --epochs 3 --quiet --out "$out/sweep.jsonl" | tail -14; }
+cpu() { "$benchcnn" sweep batch --impl cpu:direct,cpu:im2col --epochs 3 --quiet --out "$out/sweep.jsonl" | tail -16; }
 
 # The ResNet report's table 1: all but the graph API's engines by number, of which graph:find takes the fastest.
 table() {

@@ -54,8 +54,10 @@ typedef cnn_status cli_check(const cli_options *options, cnn_error *err);
 #define COMMAND(name, letter, usage, doc)                                                                              \
     cli_command cmd_##name;                                                                                            \
     cli_check args_##name;
+#define TWO_WORDS(...)
 #include "cli/options/commands.inc"
 #undef COMMAND
+#undef TWO_WORDS
 
 /* Prints "benchcnn: MESSAGE" to standard error; EXIT_USAGE for bad input of any kind, EXIT_FAILED for device and
  * internal errors, EXIT_NOTHING for what cannot run here, 130 for an interrupt. */

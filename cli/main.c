@@ -92,10 +92,10 @@ int main(int argc, char **argv)
         return close_output(asks_for_help(argc, argv) ? EXIT_HELD : EXIT_USAGE);
     }
     if (strcmp(argv[1], "help") == 0) return help(argc, argv);
-    cli_command *command = cli_find_command(argv[1], &err);
+    const command_row *command = cli_find_command(cli_command_name(argc, argv), &err);
     if (command == NULL) return cli_fail(&err);
     if (asks_for_help(argc, argv)) {
-        cli_help(argv[1]);
+        cli_help(command->name);
         return close_output(EXIT_HELD);
     }
     char **words = copy_words(argc, argv);
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
     if (ready == CNN_OK) ready = cli_load(&options, &registry, &err);
     if (ready == CNN_OK) ready = cli_check_args(&options, &err);
     if (ready == CNN_OK) cli_catch_interrupt();
-    int status = ready == CNN_OK ? close_output(command(&options, &err)) : cli_fail(&err);
+    int status = ready == CNN_OK ? close_output(command->run(&options, &err)) : cli_fail(&err);
     if (ready == CNN_UNAVAILABLE) status = EXIT_USAGE; /* a plug-in that cannot be loaded is bad input */
     if (options.watch != NULL && options.watch->on)
         child_end(&options.watch->word, status); /* no code runs behind it */

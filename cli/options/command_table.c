@@ -8,17 +8,24 @@
 
 const command_row cli_commands[] = {
 #define COMMAND(name, letter, usage, doc) {#name, letter, usage, doc, cmd_##name, args_##name},
+#define TWO_WORDS(name, letter, usage, doc, command) {name, letter, usage, doc, cmd_##command, args_##command},
 #include "commands.inc"
 #undef COMMAND
+#undef TWO_WORDS
 };
 enum { COMMANDS = sizeof cli_commands / sizeof cli_commands[0] };
 const int cli_n_commands = COMMANDS;
 
-cli_command *cli_find_command(const char *name, cnn_error *err)
+const char *cli_command_name(int argc, char **argv)
+{
+    return argc > 2 && strcmp(argv[1], "sweep") == 0 && strcmp(argv[2], "batch") == 0 ? "sweep batch" : argv[1];
+}
+
+const command_row *cli_find_command(const char *name, cnn_error *err)
 {
     const char *names[COMMANDS];
     for (int i = 0; i < COMMANDS; i++) {
-        if (strcmp(cli_commands[i].name, name) == 0) return cli_commands[i].run;
+        if (strcmp(cli_commands[i].name, name) == 0) return &cli_commands[i];
         names[i] = cli_commands[i].name;
     }
     const cnn_name_set set = {"command", names, COMMANDS};
@@ -26,13 +33,11 @@ cli_command *cli_find_command(const char *name, cnn_error *err)
     return NULL;
 }
 
-bool cli_belongs(const option_row *row, const char *command)
+bool cli_concerns(const char *letters, const char *command)
 {
-    if (row->commands[0] == '*') return true;
-    if (strcmp(command, "sweep") == 0 && cli_of_one_sweep(row)) return true;
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(cli_commands[i].name, command) == 0) return strchr(row->commands, cli_commands[i].letter) != NULL;
-    return false;
+    cnn_error err;
+    const command_row *c = cli_find_command(command, &err);
+    return letters[0] == '*' || (c != NULL && strchr(letters, c->letter) != NULL);
 }
 
 cnn_status cli_check_args(const cli_options *options, cnn_error *err)
@@ -42,7 +47,6 @@ cnn_status cli_check_args(const cli_options *options, cnn_error *err)
     cnn_status status = CNN_OK;
     if (cli_runs_impl(options) && !options->none_left)
         status = cnn_choices_parse(options->registry, options->impl, choices, &count, err);
-    for (int i = 0; status == CNN_OK && i < COMMANDS; i++)
-        if (strcmp(cli_commands[i].name, options->command) == 0) status = cli_commands[i].args(options, err);
-    return status;
+    const command_row *c = cli_find_command(options->command, err);
+    return status == CNN_OK && c != NULL ? c->args(options, err) : err->status;
 }

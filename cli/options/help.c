@@ -31,18 +31,11 @@ static void print_option(const option_row *row, char letter)
     printf("\n");
 }
 
-static void print_sweep(const char *heading, char letter)
-{
-    printf("\n%s:\n", heading);
-    for (int i = 0; i < cli_n_rows; i++)
-        if (strchr(cli_rows[i].commands, letter)) print_option(&cli_rows[i], letter);
-}
-
 static void print_program(void)
 {
     printf("benchcnn: benchmarking and verification of CNN kernels\n\nusage: benchcnn COMMAND [WORDS] [OPTIONS]\n\n");
-    for (int i = 0; i < cli_n_commands; i++) printf("  %-8s %s\n", cli_commands[i].name, cli_commands[i].doc);
-    printf("  %-8s %s\n", "help", "this, or what `benchcnn COMMAND --help` says: benchcnn help [COMMAND]");
+    for (int i = 0; i < cli_n_commands; i++) printf("  %-11s %s\n", cli_commands[i].name, cli_commands[i].doc);
+    printf("  %-11s %s\n", "help", "this, or what `benchcnn COMMAND --help` says: benchcnn help [COMMAND]");
     printf("\n`benchcnn COMMAND --help` shows a command's words and options, `benchcnn --version` the version.\n\n"
            "Exit status:\n"
            "  0    all held\n"
@@ -71,11 +64,6 @@ void cli_help(const char *command)
         return;
     }
     printf("benchcnn %s: %s\n\nusage: benchcnn %s %s\n\n", command, c->doc, command, c->usage);
-    const bool sweep = strcmp(command, "sweep") == 0;
     for (int i = 0; i < cli_n_rows; i++)
-        if (cli_belongs(&cli_rows[i], command) && !(sweep && cli_of_one_sweep(&cli_rows[i])))
-            print_option(&cli_rows[i], c->letter);
-    if (!sweep) return;
-    print_sweep("sweep batch alone", CLI_BATCH_SWEEP);
-    print_sweep("all sweeps but that", CLI_OTHER_SWEEPS);
+        if (cli_concerns(cli_rows[i].commands, command)) print_option(&cli_rows[i], c->letter);
 }

@@ -3,18 +3,6 @@
 
 #include <string.h>
 
-/* `commands` as in options.inc: letters. */
-static bool concerns(const char *commands, const cli_options *options)
-{
-    bool batch = false;
-    for (int i = 0; i < options->words.count; i++) batch = batch || strcmp(options->words.items[i], "batch") == 0;
-    if (strcmp(options->command, "sweep") == 0)
-        return strchr(commands, 's') || strchr(commands, batch ? CLI_BATCH_SWEEP : CLI_OTHER_SWEEPS);
-    for (int i = 0; i < cli_n_commands; i++)
-        if (strcmp(cli_commands[i].name, options->command) == 0) return strchr(commands, cli_commands[i].letter);
-    return false;
-}
-
 /* The first of the names in `list` that was given, into `name`; without `given`, the first of all. */
 static bool first_of(const cli_options *options, const char *list, bool given, char name[CNN_NAME_MAX])
 {
@@ -40,7 +28,7 @@ static cnn_status check_needs(const cli_options *options, cnn_error *err)
     };
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
         char name[CNN_NAME_MAX];
-        if (!concerns(needs[i].commands, options) || !cli_given(options, needs[i].option) ||
+        if (!cli_concerns(needs[i].commands, options->command) || !cli_given(options, needs[i].option) ||
             first_of(options, needs[i].partners, true, name))
             continue;
         first_of(options, needs[i].partners, false, name);
@@ -63,7 +51,7 @@ static cnn_status check_contradictions(const cli_options *options, cnn_error *er
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         char name[CNN_NAME_MAX];
-        if (concerns(rules[i].commands, options) && cli_given(options, rules[i].option) &&
+        if (cli_concerns(rules[i].commands, options->command) && cli_given(options, rules[i].option) &&
             first_of(options, rules[i].others, true, name))
             return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --%s: %s", name, rules[i].option,
                             rules[i].why);

@@ -40,11 +40,6 @@ enum { ROWS = sizeof cli_rows / sizeof cli_rows[0] };
 _Static_assert((int)ROWS <= (int)CLI_OPTIONS_MAX, "cli_options has no room for what was given");
 const int cli_n_rows = ROWS;
 
-bool cli_of_one_sweep(const option_row *row)
-{
-    return strchr(row->commands, CLI_BATCH_SWEEP) || strchr(row->commands, CLI_OTHER_SWEEPS);
-}
-
 bool cli_given(const cli_options *options, const char *option)
 {
     for (int i = 0; i < ROWS; i++)

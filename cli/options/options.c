@@ -77,8 +77,8 @@ static const option_row *find_option(const char *command, const char *name, cnn_
     const char *names[CLI_OPTIONS_MAX];
     int count = 0;
     for (int i = 0; i < cli_n_rows; i++) {
-        if (strcmp(cli_rows[i].name, name) == 0 && cli_belongs(&cli_rows[i], command)) return &cli_rows[i];
-        if (cli_belongs(&cli_rows[i], command)) names[count++] = cli_rows[i].name;
+        if (strcmp(cli_rows[i].name, name) == 0 && cli_concerns(cli_rows[i].commands, command)) return &cli_rows[i];
+        if (cli_concerns(cli_rows[i].commands, command)) names[count++] = cli_rows[i].name;
     }
     for (int i = 0; i < cli_n_rows; i++)
         if (strcmp(cli_rows[i].name, name) == 0) {
@@ -153,25 +153,6 @@ static cnn_status add_limits(cli_options *options, cnn_error *err)
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--workspace-limit: no implementation of this build has such a knob");
 }
 
-/* What one kind of sweep understands, another would silently ignore. */
-static cnn_status check_sweep(const cli_options *options, cnn_error *err)
-{
-    bool batch = false;
-    if (strcmp(options->command, "sweep") != 0 || options->words.count == 0) return CNN_OK;
-    for (int i = 0; i < options->words.count; i++) batch = batch || strcmp(options->words.items[i], "batch") == 0;
-    for (int i = 0; i < cli_n_rows; i++) {
-        if (!options->given[i] || !strchr(cli_rows[i].commands, batch ? CLI_OTHER_SWEEPS : CLI_BATCH_SWEEP)) continue;
-        if (batch)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                            "sweep batch trains networks: it takes no --%s, which goes with the other sweeps",
-                            cli_rows[i].name);
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "sweep %.64s times single operations: it takes no --%s, which goes with sweep batch",
-                        options->words.items[0], cli_rows[i].name);
-    }
-    return CNN_OK;
-}
-
 /* Whether --impl has a NAME:tuned. */
 static bool names_tuned(const cli_options *options)
 {
@@ -186,7 +167,7 @@ static bool names_tuned(const cli_options *options)
 static bool takes(const char *command, const char *option)
 {
     for (int i = 0; i < cli_n_rows; i++)
-        if (strcmp(cli_rows[i].name, option) == 0) return cli_belongs(&cli_rows[i], command);
+        if (strcmp(cli_rows[i].name, option) == 0) return cli_concerns(cli_rows[i].commands, command);
     return false;
 }
 
@@ -197,11 +178,10 @@ bool cli_runs_impl(const cli_options *options) { return options->impl != NULL &&
 static cnn_status check_tuned(const cli_options *options, cnn_error *err)
 {
     const bool named = names_tuned(options), sweep = strcmp(options->command, "sweep") == 0;
-    const bool batch = sweep && options->words.count > 0 && strcmp(options->words.items[0], "batch") == 0;
     if (named && cli_runs_impl(options) && !takes(options->command, "tune"))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no tuned choices (--impl %.64s): name an algorithm",
                         options->command, options->impl);
-    if (options->tune == NULL || named || (sweep && !batch)) return CNN_OK;
+    if (options->tune == NULL || named || sweep) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--tune %.200s: no implementation is chosen as NAME:tuned in --impl %.200s",
                     options->tune, options->impl ? options->impl : "(all)");
 }
@@ -210,9 +190,9 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
 {
     set_defaults(options);
     options->registry = registry;
-    options->command = argv[1];
+    options->command = cli_command_name(argc, argv);
     keep_command_line(options, argc, argv);
-    for (int i = 2; i < argc; i++) {
+    for (int i = options->command == argv[1] ? 2 : 3; i < argc; i++) {
         cnn_status status = CNN_OK;
         if (strncmp(argv[i], "--", 2) == 0)
             status = take_option(options, argc, argv, &i, err);
@@ -222,7 +202,7 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
             options->words.items[options->words.count++] = argv[i];
         if (status != CNN_OK) return status;
     }
-    if (check_sweep(options, err) != CNN_OK || check_tuned(options, err) != CNN_OK) return err->status;
+    if (check_tuned(options, err) != CNN_OK) return err->status;
     return cli_check_rules(options, err);
 }
 

@@ -29,15 +29,16 @@ typedef struct command_row {
 extern const command_row cli_commands[];
 extern const int cli_n_commands;
 
-enum { CLI_BATCH_SWEEP = 'S', CLI_OTHER_SWEEPS = 'o' }; /* letters of two commands with the one name `sweep` */
-bool cli_of_one_sweep(const option_row *row);
-bool cli_belongs(const option_row *row, const char *command);
+/* Whether the command's letter is among these; "*": any is. */
+bool cli_concerns(const char *letters, const char *command);
 /* Whether --impl names what is to run here; for plot and table it names what is in records, of any machine and plug-in.
  */
 bool cli_runs_impl(const cli_options *options);
 
+/* argv[1], but for `sweep batch`, whose name is two words. */
+const char *cli_command_name(int argc, char **argv);
 /* NULL for an unknown name: the error offers the nearest. */
-cli_command *cli_find_command(const char *name, cnn_error *err);
+const command_row *cli_find_command(const char *name, cnn_error *err);
 /* After cli_parse, of every command and of every line of a recipe: its arguments, before anything is opened or run. */
 cnn_status cli_check_args(const cli_options *options, cnn_error *err);
 /* argv[1] is the command. The options point to argv's words, and to `registry`, into which nothing is loaded yet. */

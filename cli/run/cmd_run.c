@@ -106,7 +106,7 @@ static cnn_status check_loaded(void *user, cli_watch *shared, cnn_error *err)
 static cnn_status check(step *s, cnn_error *err)
 {
     static cli_options o; /* large: kept off the stack */
-    if (s->argc < 2 || cli_find_command(s->argv[1], err) == NULL) return err->status;
+    if (s->argc < 2 || cli_find_command(cli_command_name(s->argc, s->argv), err) == NULL) return err->status;
     if (strcmp(s->argv[1], "run") == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a recipe does not run recipes");
     if (cli_parse(&o, NULL, s->argc, s->argv, err) != CNN_OK) return err->status;
     if ((s->command = strdup(o.command_line)) == NULL)

@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cnn_status take_axis(sweep_axes *axes, const char *name, bool *batch, cnn_error *err)
+static cnn_status take_axis(sweep_axes *axes, const char *name, cnn_error *err)
 {
     const struct {
         const char *name;
         bool *taken;
-    } table[] = {{"batch", batch},
-                 {"threads", &axes->threads},
+    } table[] = {{"threads", &axes->threads},
                  {"algorithm", &axes->algorithm},
                  {"layout", &axes->layout},
                  {"dtype", &axes->dtype}};
@@ -23,7 +22,7 @@ static cnn_status take_axis(sweep_axes *axes, const char *name, bool *batch, cnn
             return CNN_OK;
         }
     return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                    "sweep: '%.64s' cannot be swept; it is `benchcnn sweep batch`, or any of threads, algorithm, "
+                    "sweep: '%.64s' cannot be swept; it is `benchcnn sweep batch` alone, or any of threads, algorithm, "
                     "layout, dtype, IMPL.KNOB=VALUE,VALUE (see `benchcnn list`)",
                     name);
 }
@@ -93,9 +92,8 @@ static cnn_status read_knob(const cli_options *o, const char *text, sweep_axes *
     return status;
 }
 
-static cnn_status read_words(const cli_options *o, sweep_axes *axes, bool *batch, cnn_error *err)
+static cnn_status read_words(const cli_options *o, sweep_axes *axes, cnn_error *err)
 {
-    int count = 0;
     if (o->words.count == 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "sweep needs to know what to sweep: benchcnn sweep batch, or any of threads, algorithm, "
@@ -103,16 +101,13 @@ static cnn_status read_words(const cli_options *o, sweep_axes *axes, bool *batch
     for (int i = 0; i < o->words.count; i++) {
         char copy[256], *rest = copy;
         if (strchr(o->words.items[i], '.')) {
-            count++;
             if (read_knob(o, o->words.items[i], axes, err) != CNN_OK) return err->status;
             continue;
         }
         snprintf(copy, sizeof copy, "%s", o->words.items[i]);
-        for (; rest; count++)
-            if (take_axis(axes, strsep(&rest, ","), batch, err) != CNN_OK) return err->status;
+        while (rest)
+            if (take_axis(axes, strsep(&rest, ","), err) != CNN_OK) return err->status;
     }
-    if (*batch && count > 1)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep batch trains networks, and goes with no other axis");
     return CNN_OK;
 }
 
@@ -125,12 +120,11 @@ static void count_threads(const cli_options *o, sweep_axes *axes)
     axes->thread_counts[axes->n_threads++] = most;
 }
 
-cnn_status sweep_read_axes(const cli_options *o, sweep_axes *axes, bool *batch, cnn_error *err)
+cnn_status sweep_read_axes(const cli_options *o, sweep_axes *axes, cnn_error *err)
 {
     *axes = (sweep_axes){.threads = false};
-    *batch = false;
-    cnn_status status = read_words(o, axes, batch, err);
-    if (status != CNN_OK || *batch) return status;
+    cnn_status status = read_words(o, axes, err);
+    if (status != CNN_OK) return status;
     count_threads(o, axes);
     return status;
 }

@@ -1,6 +1,6 @@
-/* cmd_sweep.c: `benchcnn sweep`: `batch` trains networks (batch.c); any product of threads, algorithm, layout,
- * dtype and knobs times single operations, each point verified. Points that --out already holds are not run again, so
- * the same command goes on where a killed one stopped. */
+/* cmd_sweep.c: `benchcnn sweep`: any product of threads, algorithm, layout, dtype and knobs times single operations,
+ * each point verified (`sweep batch` trains: cli/train). Points that --out already holds are not run again, so the same
+ * command goes on where a killed one stopped. */
 #include "cli/table.h"
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
@@ -170,8 +170,10 @@ static void say_not_tuned(const sweep *s)
               s->held > 0 ? "it holds these choices already" : "no point could be timed");
 }
 
-static int sweep_operations(const cli_options *options, const sweep_axes *axes, cnn_error *err)
+int cmd_sweep(const cli_options *options, cnn_error *err)
 {
+    sweep_axes axes;
+    if (sweep_read_axes(options, &axes, err) != CNN_OK) return cli_fail(err);
     sweep *s = calloc(1, sizeof *s);
     if (!s) {
         CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a sweep");
@@ -180,7 +182,7 @@ static int sweep_operations(const cli_options *options, const sweep_axes *axes, 
     *s = (sweep){.b.options = options,
                  .b.sums = (bench_sums *)options->watch->kept,
                  .b.problems.silent = options->watch->n_deaths > 0, /* told by the run before */
-                 .axes = *axes,
+                 .axes = axes,
                  .start = cnn_now()};
     for (int i = 0; i < options->words.count; i++)
         cnn_append(s->axes_text, sizeof s->axes_text, "%s%s", i > 0 ? " " : "", options->words.items[i]);
@@ -202,21 +204,12 @@ static int sweep_operations(const cli_options *options, const sweep_axes *axes, 
 cnn_status args_sweep(const cli_options *options, cnn_error *err)
 {
     sweep_axes axes;
-    bool batch;
-    cnn_status status = sweep_read_axes(options, &axes, &batch, err);
-    if (status != CNN_OK || batch) return status == CNN_OK ? batch_sweep_args(options, err) : status;
+    cnn_status status = sweep_read_axes(options, &axes, err);
+    if (status != CNN_OK) return status;
     sweep *s = calloc(1, sizeof *s);
     if (!s) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a sweep");
     *s = (sweep){.b.options = options, .b.problems.silent = true, .axes = axes};
     status = read_options(s, err);
     tear_down(s);
     return status;
-}
-
-int cmd_sweep(const cli_options *options, cnn_error *err)
-{
-    sweep_axes axes;
-    bool batch;
-    if (sweep_read_axes(options, &axes, &batch, err) != CNN_OK) return cli_fail(err);
-    return batch ? sweep_batch(options, err) : sweep_operations(options, &axes, err);
 }

@@ -1,5 +1,4 @@
-/* parts.h: what the files of `benchcnn sweep` share: cmd_sweep.c says which sweep it is, batch.c trains
- * networks; the others time single operations over a product of axes. axes.c reads the axes, points.c makes
+/* parts.h: what the files of `benchcnn sweep` share: cmd_sweep.c runs all groups, axes.c reads the axes, points.c makes
  * a group's points of them, rounds.c says which points run, and drops the slow ones, set.c times some of them by turns,
  * rows.c keeps what is recorded, rank.c ranks, table.c says who won, keep.c keeps it.
  *
@@ -105,13 +104,8 @@ typedef struct sweep_ranking {
     double resolution; /* of the last round: smaller ratios of medians may be nothing; NaN: not known */
 } sweep_ranking;
 
-int sweep_batch(const cli_options *options, cnn_error *err);
-
-/* batch_set_up.c: what `sweep batch` is given. */
-cnn_status batch_sweep_args(const cli_options *options, cnn_error *err);
-
-/* axes.c: the words after `sweep`. *batch: it is `sweep batch`, and nothing else was read. */
-cnn_status sweep_read_axes(const cli_options *options, sweep_axes *axes, bool *batch, cnn_error *err);
+/* axes.c: the words after `sweep`. */
+cnn_status sweep_read_axes(const cli_options *options, sweep_axes *axes, cnn_error *err);
 
 /* points.c. Makes group->points (free() them); none when --impl chooses no algorithm for the problem. */
 cnn_status sweep_make_points(sweep *s, sweep_group *group, cnn_error *err);

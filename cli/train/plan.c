@@ -1,49 +1,11 @@
-/* plan.c: the trainer's parameters and the data from the options, and the table that `benchcnn train --plan`
- * prints. A step's FLOPs are those of the directions that the trainer really runs: no data gradient for the first
- * layer. */
+/* plan.c: the table that `benchcnn train --plan` prints. A step's FLOPs are those of the directions that the trainer
+ * really runs: no data gradient for the first layer. */
 #include "plan.h"
 
 #include "cli/table.h"
 #include "harness/problem/names.h"
 #include "harness/problem/problem.h"
 #include "harness/problem/shape.h"
-
-#include <string.h>
-
-cnn_status cli_trainer_params(const cli_options *options, trainer_params *params, cnn_error *err)
-{
-    static const char *const places[] = {"device", "host"};
-    static const cnn_name_set set = {"place for the data", places, 2};
-    const int place = cnn_name_find(&set, options->data_on, err);
-    if (place < 0) return err->status;
-    *params = (trainer_params){.seed = (uint64_t)options->seed,
-                               .no_graph = options->no_graph,
-                               .host_data = place == 1,
-                               .shift = options->shift,
-                               .profile = options->profile};
-    if (options->lr >= 0.0 && strstr(options->optimizer, ",lr="))
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--lr %g beside --optimizer %.64s: say the learning rate once",
-                        options->lr, options->optimizer);
-    const cnn_status status = cnn_optimizer_parse(options->optimizer, &params->optimizer, err);
-    if (status == CNN_OK && options->lr >= 0.0) params->optimizer.lr = options->lr;
-    return status;
-}
-
-cnn_status cli_open_data(const cli_options *o, const cnn_net *net, int threads, dataset *data, cnn_error *err)
-{
-    const cnn_value *input = &net->values[0];
-    const dataset_params params = {.what = o->data,
-                                   .c = input->c,
-                                   .h = input->h,
-                                   .w = input->w,
-                                   .train_images = o->train_images,
-                                   .test_images = o->test_images,
-                                   .seed = (uint64_t)o->seed,
-                                   .threads = threads};
-    const cnn_status status = dataset_open(&params, data, err);
-    if (status == CNN_OK && !o->quiet) table_put(stderr, "data: %s\n", data->source);
-    return status;
-}
 
 static int64_t layer_params(const cnn_net *net, const cnn_layer *layer)
 {

@@ -1,6 +1,7 @@
 /* find_file.c: see find_file.h. */
 #include "find_file.h"
 
+#include "harness/base/text.h"
 #include "names.h"
 
 #include <dirent.h>
@@ -30,36 +31,51 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-/* The nearest of all names in the folders, copied to `nearest`; false when none is near. */
-static bool find_nearest(char folders[FOLDERS][FOUND_PATH_MAX], const char *ending, const char *name,
-                         char nearest[CNN_NAME_MAX])
+typedef struct name_list {
+    char names[NAMES_MAX][CNN_NAME_MAX];
+    const char *list[NAMES_MAX]; /* those names, sorted */
+    int count;
+} name_list;
+
+static void add_name(name_list *all, const char *file, const char *ending)
 {
-    char(*names)[CNN_NAME_MAX] = calloc(NAMES_MAX, sizeof *names);
-    const char *list[NAMES_MAX];
-    int count = 0;
-    for (int i = 0; names != NULL && i < FOLDERS; i++) {
+    const size_t length = strlen(file), tail = strlen(ending);
+    char name[CNN_NAME_MAX];
+    int at = 0;
+    if (length <= tail || length - tail >= sizeof name || strcmp(file + length - tail, ending) != 0) return;
+    snprintf(name, sizeof name, "%.*s", (int)(length - tail), file);
+    while (at < all->count && strcmp(all->list[at], name) < 0) at++;
+    if (all->count == NAMES_MAX || (at < all->count && strcmp(all->list[at], name) == 0)) return;
+    memmove(&all->list[at + 1], &all->list[at], (size_t)(all->count - at) * sizeof *all->list);
+    all->list[at] = strcpy(all->names[all->count++], name);
+}
+
+/* Says which names there are, and which of them is nearest. */
+static cnn_status fail_unknown(char folders[FOLDERS][FOUND_PATH_MAX], const file_kind *kind, const char *name,
+                               cnn_error *err)
+{
+    char text[320] = "";
+    name_list *all = calloc(1, sizeof *all);
+    if (all == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to look for the %s '%.64s'", kind->what, name);
+    for (int i = 0; i < FOLDERS; i++) {
         DIR *dir = opendir(folders[i]);
-        struct dirent *entry;
-        while (dir != NULL && (entry = readdir(dir)) != NULL && count < NAMES_MAX) {
-            const size_t length = strlen(entry->d_name), tail = strlen(ending);
-            if (length <= tail || length - tail >= CNN_NAME_MAX || strcmp(entry->d_name + length - tail, ending) != 0)
-                continue;
-            memcpy(names[count], entry->d_name, length - tail);
-            list[count] = names[count];
-            count++;
-        }
+        const struct dirent *entry;
+        while (dir != NULL && (entry = readdir(dir)) != NULL) add_name(all, entry->d_name, kind->ending);
         if (dir != NULL) closedir(dir);
     }
-    const char *found = cnn_nearest_name(name, list, count);
-    if (found != NULL) snprintf(nearest, CNN_NAME_MAX, "%s", found);
-    free(names);
-    return found != NULL;
+    for (int i = 0; i < all->count; i++) cnn_append(text, sizeof text, "%s%s", i > 0 ? ", " : "", all->list[i]);
+    const char *nearest = cnn_nearest_name(name, all->list, all->count);
+    CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no %s '%.64s'%s%.64s%s; in %s: %s", kind->what, name,
+             nearest != NULL ? ": did you mean '" : "", nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "",
+             kind->folder, text[0] != '\0' ? text : "none");
+    free(all);
+    return err->status;
 }
 
 cnn_status cnn_find_file(const file_kind *kind, const char *name, char path[FOUND_PATH_MAX], cnn_error *err)
 {
     enum { LONGEST = CNN_NAME_MAX * 8 };
-    char folders[FOLDERS][FOUND_PATH_MAX], nearest[CNN_NAME_MAX];
+    char folders[FOLDERS][FOUND_PATH_MAX];
     if (strlen(name) >= LONGEST)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the %s's name '%.64s...' has more than %d characters", kind->what, name,
                         LONGEST - 1);
@@ -72,8 +88,5 @@ cnn_status cnn_find_file(const file_kind *kind, const char *name, char path[FOUN
         const int n = snprintf(path, FOUND_PATH_MAX, "%.950s/%.60s%s", folders[i], name, kind->ending);
         if (n < FOUND_PATH_MAX && is_file(path)) return CNN_OK;
     }
-    if (find_nearest(folders, kind->ending, name, nearest))
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no %s '%.64s': did you mean '%s'?", kind->what, name, nearest);
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no %s '%.64s': neither a file nor in %s", kind->what, name,
-                    kind->folder);
+    return fail_unknown(folders, kind, name, err);
 }

@@ -66,7 +66,7 @@ arguments() { # COMMAND
     *-isolate) words+=(--isolate --isolate-limit 5) ;;
     fuzz) words+=(--fuzz 40 --fuzz-time 8 --jobs 1 --op "$op" --dtype f32) ;;
     train | profile)
-        words+=(--net "$here/$net" --data synthetic --train-images "$images" --test-images 100 --batch 20)
+        words+=(--net "$here/$net" --data synthetic --images "$images,100" --batch 20)
         words+=(--optimizer "sgd,lr=0.05") ;;
     peaks) words+=(--threads 1 --min-time 0.0001) ;;
     esac

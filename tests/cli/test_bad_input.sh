@@ -43,7 +43,7 @@ refused "did you mean 'isa'" verify --set cpu.iso=1
 refused "takes no 'foo'" bench foo
 refused "takes no 'foo'" train foo
 refused "takes no 'foo'" list foo
-refused "'foo' cannot be swept" sweep batch foo
+refused "takes no 'foo'" sweep batch foo
 refused "--min-time is 5|--max-time" bench --min-time 5 --max-time 1
 
 # Files that are not to be overwritten, shares that are none
@@ -79,13 +79,18 @@ refused "--fuzz-time goes with --fuzz" verify --impl cpu --fuzz-time 3
 refused "--jobs goes with --fuzz" verify --impl cpu --jobs 3
 refused "--isolate-limit goes with --isolate" verify --impl cpu --isolate-limit 3
 refused "--samples goes with --out" bench --impl cpu --samples
-refused "--losses goes with --out" train --net thesis --impl cpu --losses
+refused "--samples goes with --out" train --net thesis --impl cpu --samples
 refused "--mb does not go with --net" bench --net thesis --mb 3 --impl cpu
 refused "--mb is 0" verify --mb 0
 refused "--determinism does not go with --fuzz" verify --determinism --fuzz 10
 refused "--until-loss does not go with --plan" train --net thesis --impl cpu --plan --until-loss 1
 refused "--until-loss is -1|from 0" train --net thesis --impl cpu --until-loss -1
-refused "--lr 0.2|adam,lr=0.1|once" train --net thesis --impl cpu --optimizer adam,lr=0.1 --lr 0.2
+refused "unknown option --lr" train --net thesis --impl cpu --lr 0.2
+refused "there is no network 'tesis'|did you mean 'thesis'|awnn_resnet|every_layer|gorgonia|projection" train --net tesis --impl cpu
+refused "there is no network 'qqqqqq'|awnn_resnet|every_layer|gorgonia|projection|thesis" train --net qqqqqq --impl cpu
+refused "--images 1,2,3|TRAIN,TEST" train --net thesis --impl cpu --images 1,2,3
+refused "--images is 60001|from 0" train --net thesis --impl cpu --images 0,60001
+refused "--checkpoint|one training|2" train --net thesis --impl cpu --data synthetic --images 100,20 --batch 5,10 --checkpoint "$tmp/kept"
 refused "sweep layout --layout nchw|nothing to sweep" sweep layout --layout nchw --impl cpu
 refused "sweep dtype --dtype f64|nothing to sweep" sweep threads,dtype --dtype f64 --impl cpu
 refused "--problem|--net thesis|--cache network" bench --net thesis --problem ic3ih5oc4kh3 --impl cpu
@@ -97,7 +102,7 @@ refused "--out|fetch" data --out "$tmp/made"
 long=$(printf 'n%.0s' $(seq 5000))
 refused "--impl nnnnnnnn|more than 1023 characters" verify --impl "$long"
 refused "network's name 'nnnnnnnn|more than 767 characters" train --net "$long" --impl cpu
-refused "checkpoint's name 'nnnnnnnn|characters" train --net thesis --impl cpu --data synthetic --train-images 100 --checkpoint "$long"
+refused "checkpoint's name 'nnnnnnnn|characters" train --net thesis --impl cpu --data synthetic --images 100 --checkpoint "$long"
 refused "folder's name 'nnnnnnnn|more than 900 characters" data fetch --out "$long"
 refused "folder's name is empty" data fetch --out ""
 BENCHCNN_MNIST_URL=$long refused "server's address 'nnnnnnnn|characters" data fetch --out "$tmp/mnist"
@@ -182,7 +187,6 @@ sed -i 's/^loss$/'"$(tail -1 bench/nets/thesis.net)"'/' "$tmp/fc.net"
 refused "cpu:direct does no fc|no conv is in it|cpu:gemm|--impl cpu" train --net "$tmp/fc.net" --impl cpu:direct --data synthetic
 "$benchcnn" train --net "$tmp/fc.net" --impl cpu:gemm --data synthetic --plan >"$tmp/out" 2>&1 || fail "an FC net: $(cat "$tmp/out")"
 refused "cpu:gemm does no conv" sweep batch --impl cpu:gemm --data synthetic
-refused "--lr is -1|from 0" train --net thesis --impl cpu --lr -1 --data synthetic
 refused "did you mean 'adam'" train --net thesis --impl cpu --optimizer adan --data synthetic
 refused "/nonexistent/records.jsonl" train --net thesis --impl cpu --data synthetic --out /nonexistent/records.jsonl
 

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/cli.sh"
 
 # Dropout and batch norm have state beside the weights, Adam two vectors of it; the rate falls with the steps.
-common=(train --net every_layer --impl cpu:direct --batch 50 --train-images 1020 --test-images 100 --data synthetic --quiet --json
+common=(train --net every_layer --impl cpu:direct --batch 50 --images 1020,100 --data synthetic --quiet --json
     --optimizer adam,decay_steps=100)
 train() { "$benchcnn" "${common[@]}" "$@" 2>"$tmp/err"; }
 losses() { grep '"kind":"epoch"' "$1" | grep -o '"epoch":[0-9]*\|"train_loss":[^,]*\|"test_loss":[^,]*' | sort -u; }

@@ -9,7 +9,7 @@ if [ -z "$impl" ]; then
     echo "SKIPPED: this build has no emulated implementation"
     exit 77
 fi
-small=(--train-images 64 --test-images 32 --batch 30 --data synthetic --net thesis --quiet)
+small=(--images 64,32 --batch 30 --data synthetic --net thesis --quiet)
 
 for command in "bench --problem ic3ih5oc4kh3" "sweep batch --data synthetic"; do
     # shellcheck disable=SC2086

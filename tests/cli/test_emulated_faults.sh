@@ -9,7 +9,7 @@ if [ -z "$impl" ]; then
     echo "SKIPPED: this build has no emulated implementation"
     exit 77
 fi
-small=(--train-images 64 --test-images 32 --data synthetic --net thesis --quiet)
+small=(--images 64,32 --data synthetic --net thesis --quiet)
 
 # broken FAULT STATUS WORDS COMMAND...: with FAULT the command ends with STATUS, in one sentence that holds each of WORDS.
 broken() {
@@ -53,7 +53,7 @@ broken devices=2 2 "device 2: there are only 2 CUDA devices" verify --impl "$imp
 
 # Memory: counted before anything is allocated
 broken memory=1000000 2 "thesis at batch 2000|are needed, but only|are free" train --impl "$impl" "${small[@]}" \
-    --batch 2000 --train-images 2000
+    --batch 2000 --images 2000,32
 holds "the sentence" "$tmp/sentence" ' [(]0[.][0-9] MiB[)] are free|[(][1-9][0-9.]* MiB[)] are needed' -E
 holds "the sentence" "$tmp/sentence" ': [1-9][0-9]{5,} bytes .* are needed, but only [1-9][0-9]{5} ' -E
 broken memory=1000000 2 "problem mb100ic3ih99oc4|are needed, but only|are free" verify --impl "$impl" --problem mb100ic3ih99oc4kh3

@@ -11,7 +11,7 @@ name='n"a|name, with_all"'
     --quiet --set cpu.im2col.block_kib=64 --out "$tmp/r.jsonl" >/dev/null || fail bench
 "$benchcnn" bench --impl cpu:direct --problem mb2ic3ih5oc4kh3 --dir FWD --math tf32 --peaks none --quiet --out "$tmp/r.jsonl" >/dev/null # unsupported
 "$benchcnn" verify --impl cpu:direct --problem mb2ic3ih5oc4kh3 --dir FWD --check bound --quiet --out "$tmp/r.jsonl" >/dev/null || fail verify
-"$benchcnn" train --net thesis --impl cpu:direct --data synthetic --train-images 40 --test-images 20 --batch 20 --quiet --out "$tmp/r.jsonl" >/dev/null || fail train
+"$benchcnn" train --net thesis --impl cpu:direct --data synthetic --images 40,20 --batch 20 --quiet --out "$tmp/r.jsonl" >/dev/null || fail train
 printf '{"kind":"process","program":"a b","median_s":2.5,"min_s":2,"max_s":3,"samples":5}\n{"kind":"peak","what":"fma","value":5e11,"unit":"flop/s"}\n' >>"$tmp/r.jsonl"
 table() { "$benchcnn" table "$tmp/r.jsonl" "$@" >"$tmp/out" 2>"$tmp/err" || fail "table $*: $(cat "$tmp/err")"; }
 value() { grep '"algorithm":"direct"' "$tmp/r.jsonl" | head -1 | grep -o "\"$1\":[^,}]*" | cut -d: -f2; }

@@ -38,8 +38,8 @@ each "it is a FIFO that nothing writes to" "$tmp/fifo"
 each "a line of more than 64 MiB" "$tmp/sparse"
 expect 2 "no file of records" "$benchcnn" bench --impl cpu:direct --op conv --problem $problem --max-time 0.01 --peaks none --out "$tmp/sparse"
 expect 2 "it is a device" "$benchcnn" conv --impl cpu --dir FWD --problem $problem --x /dev/zero --w /dev/zero --out "$tmp/y.npy"
-expect 2 "it is a device" "$benchcnn" train --net thesis --impl cpu --data synthetic --batch 100 --epochs 1 --train-images 100 \
-    --test-images 100 --checkpoint /dev/zero
+expect 2 "it is a device" "$benchcnn" train --net thesis --impl cpu --data synthetic --batch 100 --epochs 1 --images 100,100 \
+    --checkpoint /dev/zero
 ln -s /dev/zero "$tmp/data/train-images-idx3-ubyte"
 expect 2 "it is a device" "$benchcnn" data --data "$tmp/data"
 (sleep 1 && echo '{"kind":"env"}' >"$tmp/fifo") & # one that comes a little later is waited for

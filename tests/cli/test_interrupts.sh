@@ -5,8 +5,8 @@ set -u
 benchcnn=$1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-sweep=("$benchcnn" sweep batch --impl cpu:im2col --net thesis --batch 50,100,200,25 --data synthetic --train-images 6000
-    --test-images 500 --quiet)
+sweep=("$benchcnn" sweep batch --impl cpu:im2col --net thesis --batch 50,100,200,25 --data synthetic --images 6000,500
+    --quiet)
 fail() { echo "FAILED: $*"; exit 1; }
 epochs() {
     grep -c '"kind":"epoch".*}$' "$1" 2>/dev/null

@@ -46,7 +46,7 @@ expect 0 'network thesis' "an installed network" "$installed" train --net thesis
 # The trainer: verified while it trains, in whole and partial batches; what it does not do is its own reason.
 trains() { # STATUS PATTERN WHAT OPTIONS...
     expect "${@:1:3}" "$installed" train --plugin "$work/mine/libmine_trainer.so" --impl mine_trainer:mlp --quiet --data synthetic \
-        --train-images 110 --test-images 30 --batch 20 --net "$work/mlp.net" --optimizer sgd,lr=0.1 "${@:4}"
+        --images 110,30 --batch 20 --net "$work/mlp.net" --optimizer sgd,lr=0.1 "${@:4}"
     grep -q FAILED "$work/out" && fail "$3: FAILED"
 }
 printf '%s\n' 'input 1 28 28' 'fc 12' relu 'fc 11 bias=0' tanh 'fc 9' sigmoid 'fc 10' identity softmax_cross_entropy >"$work/mlp.net"
@@ -292,7 +292,7 @@ sed -E '/^static cnn_status mine_train\(/,/\{/ s/\{/{ *(volatile int *)4096 = 1;
 "$cc" "${flags[@]}" -fPIC -shared -I"$work/prefix/include" "$work/trainer.c" -o "$work/trainer.so" -lm >"$work/out" 2>&1 || fail "compile trainer"
 for command in train 'sweep batch'; do
     rest "mine_trainer:mlp . training with it.*signal 11" '"kind":"epoch","impl":"cpu"' $command --plugin "$work/trainer.so" --impl mine_trainer:mlp,cpu \
-        --data synthetic --train-images 110 --test-images 30 --batch 20 --net "$work/mlp.net" --optimizer sgd,lr=0.1 --quiet --out "$work/rest.jsonl"
+        --data synthetic --images 110,30 --batch 20 --net "$work/mlp.net" --optimizer sgd,lr=0.1 --quiet --out "$work/rest.jsonl"
 done
 
 # ---- Without --isolate.

@@ -76,7 +76,7 @@ for other in 's/"build":"[^"]*"/"build":"0badc0de"/' 's/"libraries":"[^"]*"/"lib
     grep -q 'another build' "$tmp/log" && fail "nothing is measured again, but said to be"
 done
 
-batch=("$benchcnn" sweep batch --impl cpu:direct,cpu:im2col --net thesis --batch 20 --data synthetic --train-images 40 --test-images 20
+batch=("$benchcnn" sweep batch --impl cpu:direct,cpu:im2col --net thesis --batch 20 --data synthetic --images 40,20
     --quiet --out "$tmp/batch.jsonl")
 "${batch[@]}" >"$tmp/log" 2>&1 || fail "sweep batch: $(cat "$tmp/log")"
 sed -i '/"kind":"epoch","impl":"cpu","algorithm":"direct"/s/"build":"[^"]*"/"build":"0badc0de"/' "$tmp/batch.jsonl"
@@ -138,7 +138,8 @@ refused() {
     [ $? -eq 2 ] && grep -qF -- "$1" "$tmp/log" || fail "sweep ${*:2}: not refused with '$1': $(cat "$tmp/log")"
 }
 refused "'thread' cannot be swept" thread
-refused "goes with no other axis" batch,threads
+refused "'batch' cannot be swept" threads,batch
+refused "'batch' cannot be swept" batch,threads
 refused "'knob' cannot be swept" knob
 refused "did you mean 'isa'" cpu.iso
 refused "must be from 0 to 2" cpu.isa=1,7
@@ -147,13 +148,13 @@ refused "did you mean 'cpu'" cpx.isa
 refused "not of the form" threads cpu,isa=1.5
 refused "dtype must be among what is swept" threads --dtype f32,f64 --impl cpu
 # What one kind of sweep understands is no option of the other.
-for option in '--op conv' '--dir FWD' '--problem ic3ih8oc4kh3' '--problems f' '--cache cold' '--samples' '--no-bias' '--min-time 1'; do
+for option in '--op conv' '--dir FWD' '--problem ic3ih8oc4kh3' '--problems f' '--cache cold' '--no-bias' '--min-time 1'; do
     # shellcheck disable=SC2086  # several words on purpose
-    refused "takes no ${option%% *}, which goes with the other sweeps" batch $option --impl cpu
+    refused "sweep batch\` takes no ${option%% *};" batch $option --impl cpu
 done
-for option in '--epochs 1' '--optimizer adam' '--lr 0.1' '--data synthetic' '--train-images 0' '--test-images 9' '--data-on host' --no-graph; do
+for option in '--epochs 1' '--optimizer adam' '--data synthetic' '--images 9' '--data-on host' --no-graph; do
     # shellcheck disable=SC2086
-    refused "takes no ${option%% *}, which goes with sweep batch" threads,algorithm $option --impl cpu --problem ic3ih8oc4kh3
+    refused "sweep\` takes no ${option%% *};" threads,algorithm $option --impl cpu --problem ic3ih8oc4kh3
 done
 refused "name it, --net" algorithm --batch 10 --impl cpu
 echo "sweeps: all held"

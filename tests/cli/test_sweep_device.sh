@@ -44,7 +44,7 @@ grep -q 'direct early_uploads=1' "$tmp/log" || fail "the choice is not shown: $(
     --out "$tmp/net.jsonl" --tune "$tmp/net" >"$tmp/log" 2>&1 || fail "no tuning of a network: $(cat "$tmp/log")"
 sed -i 's/"early_uploads":[01]/"early_uploads":1/; 1s/threads":2/threads":16/g' "$tmp/net"
 grep -q '"threads":16.*"use_threads":16' "$tmp/net" || fail "not of two hosts: $(cat "$tmp/net")"
-"$benchcnn" train --net thesis --batch 20 --data synthetic --train-images 40 --test-images 20 --epochs 1 --quiet --impl mock:tuned --tune "$tmp/net" --out "$tmp/epoch.jsonl" \
+"$benchcnn" train --net thesis --batch 20 --data synthetic --images 40,20 --epochs 1 --quiet --impl mock:tuned --tune "$tmp/net" --out "$tmp/epoch.jsonl" \
     >"$tmp/log" 2>&1 || fail "a tuned network on a device: $(cat "$tmp/log")"
 grep -q '"early_uploads":1.*"choice":"conv1 FWD direct' "$tmp/epoch.jsonl" || fail "the network is not tuned: $(cat "$tmp/epoch.jsonl")"
 grep -q 'threads=' "$tmp/log" && fail "a device's threads disagree: $(cat "$tmp/log")"

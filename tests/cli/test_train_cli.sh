@@ -6,7 +6,7 @@ benchcnn=$1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 printf 'input 1 8 8\nconv 4 kernel=3 stride=2 pad=1\nrelu\nfc 10\nsoftmax_cross_entropy\n' >"$tmp/small.net"
-common=(--net "$tmp/small.net" --data synthetic --train-images 200 --test-images 50 --threads 1 --quiet)
+common=(--net "$tmp/small.net" --data synthetic --images 200,50 --threads 1 --quiet)
 fail() { echo "FAILED: $*"; exit 1; }
 epochs() { grep -c '"kind":"epoch"' "$1"; }
 holds() { grep '"kind":"epoch"' "$1" | head -1 | grep -q -- "$2" || fail "$1 lacks $2: $(grep epoch "$1" | head -1)"; }
@@ -160,14 +160,62 @@ before=$(epochs "$tmp/sweep.jsonl")
 # Other work on the machine shows in the figures: in the line, the record and the table.
 loops=()
 for _ in $(seq "$(nproc)"); do (while :; do :; done) & loops+=($!); done
-busy=("${common[@]}" --net thesis --impl cpu:direct --train-images 5000 --batch 20)
+busy=("${common[@]}" --net thesis --impl cpu:direct --images 5000,50 --batch 20)
 "$benchcnn" train "${busy[@]}" --out "$tmp/busy.jsonl" >"$tmp/log" 2>&1
 "$benchcnn" sweep batch "${busy[@]}" --out "$tmp/busy2.jsonl" >>"$tmp/log" 2>&1
 kill "${loops[@]}"
 wait "${loops[@]}" 2>/dev/null
-[ "$(grep -c '^ *1 .*disturbed' "$tmp/log")" -eq 1 ] || fail "a disturbed epoch is not marked: $(cat "$tmp/log")"
+[ "$(grep -c '^ *1 .*disturbed' "$tmp/log")" -eq 2 ] || fail "a disturbed epoch is not marked: $(cat "$tmp/log")"
 grep -qE '^ +20 .*[0-9] d$' "$tmp/log" || fail "a disturbed point is not marked: $(cat "$tmp/log")"
 [ "$(grep -h '"kind":"epoch"' "$tmp/busy.jsonl" "$tmp/busy2.jsonl" | grep -c '"foreign":.*"marks":"disturbed"')" -eq 2 ] || fail "disturbed epochs are not marked in their records"
+
+# Lists: batch sizes are the outer loop; a table at the end. What the file holds is said to be there, and not run again,
+# by either command; but for what asks for more than epochs. A kill in the middle costs no finished point.
+lists=("${common[@]}" --impl cpu:direct,cpu:naive --batch 10,20 --epochs 2)
+order() { grep '"kind":"epoch"' "$1" | sed 's/.*"algorithm":"\([a-z]*\)".*"batch":\([0-9]*\).*"epoch":\([0-9]*\).*/\2\1\3/' | paste -sd' '; }
+whole='10direct1 10direct2 10naive1 10naive2 20direct1 20direct2 20naive1 20naive2'
+"$benchcnn" train "${lists[@]}" --out "$tmp/lists.jsonl" >"$tmp/log" 2>&1 || fail "lists: $(cat "$tmp/log")"
+[ "$(order "$tmp/lists.jsonl")" = "$whole" ] || fail "lists: not in order, or not all: $(order "$tmp/lists.jsonl")"
+[ "$(grep -cE '^ +(10|20)( +[0-9.]+( [a-z]+)?){2}$' "$tmp/log")" -eq 2 ] || fail "no table of two rows and two columns: $(cat "$tmp/log")"
+for command in train 'sweep batch'; do
+    # shellcheck disable=SC2086
+    "$benchcnn" $command "${lists[@]}" --out "$tmp/lists.jsonl" >"$tmp/log" 2>&1 || fail "$command again: $(cat "$tmp/log")"
+    [ "$(grep -c 'already in' "$tmp/log")" -eq 4 ] && [ "$(order "$tmp/lists.jsonl")" = "$whole" ] || fail "$command ran again what is there: $(cat "$tmp/log")"
+    [ "$(grep -cE '^ +(10|20)( +[0-9.]+( [a-z]+)?){2}$' "$tmp/log")" -eq 2 ] || fail "$command: what is there is not in the table: $(cat "$tmp/log")"
+done
+"$benchcnn" train "${lists[@]}" --samples --out "$tmp/lists.jsonl" >"$tmp/log" 2>&1
+[ "$(grep -c '"kind":"losses"' "$tmp/lists.jsonl")" -eq 8 ] || fail "--samples: not the losses of each epoch, where epochs are there"
+[ "$(grep '"kind":"losses".*"batch":20' "$tmp/lists.jsonl" | tail -1 | sed 's/.*"losses":\[\([^]]*\)\].*/\1/' | tr , '\n' | wc -l)" -eq 10 ] || fail "not the losses of 200 / 20 steps"
+for command in train 'sweep batch'; do
+    rm -f "$tmp/lists.jsonl"
+    for signal in KILL INT; do
+        before=$([ -f "$tmp/lists.jsonl" ] && epochs "$tmp/lists.jsonl" || echo 0)
+        # shellcheck disable=SC2086
+        "$benchcnn" $command "${lists[@]}" --images 4000,50 --out "$tmp/lists.jsonl" >"$tmp/log" 2>&1 &
+        pid=$!
+        for _ in $(seq 6000); do
+            [ -f "$tmp/lists.jsonl" ] && [ "$(epochs "$tmp/lists.jsonl")" -gt "$before" ] && break
+            sleep 0.01
+        done
+        kill -s $signal $pid 2>/dev/null
+        wait $pid 2>/dev/null
+        status=$?
+        [ $signal = KILL ] || [ $status -eq 130 ] || fail "an interrupted $command ended with $status, not 130"
+    done
+    [ "$(epochs "$tmp/lists.jsonl")" -lt 8 ] || fail "the signals came too late to test anything"
+    # shellcheck disable=SC2086
+    "$benchcnn" $command "${lists[@]}" --images 4000,50 --out "$tmp/lists.jsonl" >"$tmp/log" 2>&1 || fail "$command did not go on: $(cat "$tmp/log")"
+    [ "$(order "$tmp/lists.jsonl")" = "$whole" ] || fail "stopped twice, $command has not each epoch once: $(order "$tmp/lists.jsonl")"
+done
+
+# One of several points that cannot run is named and passed over; a single one is the command's error; none: status 3.
+refuses=("${common[@]}" --impl mock:direct --set mock.memory=150000)
+"$benchcnn" train "${refuses[@]}" --batch 5,200 >"$tmp/log" 2>"$tmp/err" || fail "the smaller batch did not run: $(cat "$tmp/err")"
+grep -q 'batch 200 mock:direct: ' "$tmp/err" && grep -qE '^ +200 +-$' "$tmp/log" || fail "the larger batch is not named: $(cat "$tmp/log" "$tmp/err")"
+"$benchcnn" train "${refuses[@]}" --batch 200 >"$tmp/log" 2>&1
+[ $? -eq 2 ] || fail "a point that has no room is no error: $(cat "$tmp/log")"
+"$benchcnn" train "${refuses[@]}" --batch 180,200 >"$tmp/log" 2>&1
+[ $? -eq 3 ] || fail "nothing could run, and that is not status 3: $(cat "$tmp/log")"
 
 # A training that diverges: a sentence, no figure, no point; again, it is done and no success.
 wild=(--impl cpu:direct --optimizer sgd,lr=1e30)
@@ -175,11 +223,17 @@ wild=(--impl cpu:direct --optimizer sgd,lr=1e30)
 [ $? -eq 1 ] || fail "a diverged training is no failure"
 grep -q 'diverged with --optimizer sgd,lr=1e+30.*not finite' "$tmp/err" || fail "divergence is not said: $(cat "$tmp/err")"
 grep -q 'nan' "$tmp/log" && fail "a NaN is shown: $(cat "$tmp/log")"
-grep -q '"seconds":null.*"diverged":true' "$tmp/wild.jsonl" || fail "a diverged epoch has a figure: $(tail -1 "$tmp/wild.jsonl")"
+for _ in 1 2; do # nor is one that goes on from a checkpoint, or is there already
+    "$benchcnn" train "${common[@]}" "${wild[@]}" --checkpoint "$tmp/wild.kept" >"$tmp/log" 2>&1
+    [ $? -eq 1 ] || fail "a diverged training with a checkpoint is no failure: $(cat "$tmp/log")"
+done
+"$benchcnn" train "${common[@]}" "${wild[@]}" --out "$tmp/wild.jsonl" >"$tmp/log" 2>"$tmp/err"
+[ $? -eq 1 ] && grep -q 'already in' "$tmp/log" || fail "a diverged training that is there is no failure: $(cat "$tmp/log")"
+grep -q '"seconds":null.*"diverged":true' "$tmp/wild.jsonl" || fail "a diverged epoch has a figure: $(grep epoch "$tmp/wild.jsonl")"
 for _ in 1 2; do
     "$benchcnn" sweep batch "${common[@]}" "${wild[@]}" --batch 20 --out "$tmp/wild2.jsonl" >"$tmp/log" 2>"$tmp/err"
     [ $? -eq 1 ] || fail "a diverged point is no failure"
-    grep -q '^ *20 *diverged$' "$tmp/log" && grep -q '1 point diverged' "$tmp/err" || fail "a diverged point: $(cat "$tmp/log" "$tmp/err")"
+    grep -q '^ *20 *diverged$' "$tmp/log" && grep -q 'batch 20, diverged with --optimizer' "$tmp/err" || fail "a diverged point: $(cat "$tmp/log" "$tmp/err")"
 done
 [ "$(epochs "$tmp/wild2.jsonl")" -eq 1 ] || fail "a diverged point ran again"
 "$benchcnn" plot "$tmp/wild2.jsonl" >/dev/null 2>"$tmp/err" && fail "a diverged point is drawn"
@@ -201,7 +255,7 @@ kept=$(grep -c '"verified":true' "$tmp/rests.jsonl")
 for _ in 1 2; do
     "$benchcnn" sweep batch "${common[@]}" --impl mock:direct,cpu:direct --batch 7 --set mock.rests_from=150 --out "$tmp/rests2.jsonl" >"$tmp/log" 2>"$tmp/err"
     [ $? -eq 1 ] || fail "a wrong point is no failure: $(cat "$tmp/log" "$tmp/err")"
-    grep -q 'mock.*FAILED: training step' "$tmp/log" && grep -q '^ *7  *-  *[0-9.]*' "$tmp/log" || fail "a wrong point: $(cat "$tmp/log")"
+    grep -q 'FAILED: training step' "$tmp/log" && grep -q 'mock:direct.*has no figure' "$tmp/err" && grep -q '^ *7  *-  *[0-9.]*' "$tmp/log" || fail "a wrong point: $(cat "$tmp/log")"
 done
 [ "$(grep -c '"state":"FAILED"' "$tmp/rests2.jsonl")" -eq 2 ] || fail "a wrong point counts as done"
 "$benchcnn" train "${common[@]}" --impl cpu --batch 7 --check-seed 5 --out "$tmp/seed.jsonl" >/dev/null 2>&1
@@ -220,7 +274,7 @@ grep -q -- '--no-graph' "$tmp/err" || fail "a failed capture gives no advice: $(
 [ $? -eq 2 ] || fail "--data-on moon is not refused"
 grep -q "'moon'.*device, host" "$tmp/err" || fail "--data-on moon is not explained: $(cat "$tmp/err")"
 # A goal: reached, or missed after the epochs that were asked for, which is a failure.
-goal=(train --net thesis --impl cpu --batch 100 --train-images 200 --test-images 100 --data synthetic --quiet --epochs 1)
+goal=(train --net thesis --impl cpu --batch 100 --images 200,100 --data synthetic --quiet --epochs 1)
 "$benchcnn" "${goal[@]}" --until-loss 100 >"$tmp/out" 2>&1 || fail "a loss that was reached is a failure: $(cat "$tmp/out")"
 "$benchcnn" "${goal[@]}" --until-loss 1e-9 >"$tmp/out" 2>&1
 [ $? -eq 1 ] && grep -q 'is not below 1e-09 after 1 epoch,' "$tmp/out" || fail "a loss that was missed: $(cat "$tmp/out")"

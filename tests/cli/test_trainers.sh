@@ -6,7 +6,7 @@ benchcnn=$1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
-small=(--data synthetic --train-images 220 --test-images 60 --threads 2 --quiet)
+small=(--data synthetic --images 220,60 --threads 2 --quiet)
 printf 'input 1 8 8\nconv 4 kernel=3\nrelu\nfc 10\nsoftmax_cross_entropy\n' >"$tmp/chain.net"
 printf 'input 1 8 8\nconv 4 kernel=3\nbatch_norm\nfc 10\nsoftmax_cross_entropy\n' >"$tmp/norm.net"
 of_kind() { grep "\"kind\":\"$2\"" "$1"; }

@@ -128,7 +128,7 @@ rm "$tmp/tuning.jsonl"
 says 'there is no tuning.jsonl here'
 
 # Training: each layer's own algorithm, the same losses as those algorithms have; one context, so knobs must agree.
-train=(--net thesis --data synthetic --train-images 40 --test-images 20 --threads 1 --quiet --batch 20)
+train=(--net thesis --data synthetic --images 40,20 --threads 1 --quiet --batch 20)
 net=$tmp/net.jsonl
 sweep threads --impl cpu:naive --net thesis --batch 20 --op conv,fc --tune "$net" --out "$tmp/net.out"
 "$benchcnn" train --impl cpu:tuned --tune "$net" "${train[@]}" --out "$tmp/train.jsonl" >"$tmp/log" 2>&1 || fail "train: $(cat "$tmp/log")"

@@ -9,7 +9,7 @@ fail() { echo "FAILED: $*"; exit 1; }
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE OPENBLAS_BLOCK_FACTOR
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 CUDA_VISIBLE_DEVICES= # of no consequence
 problem=(--impl cpu:direct,cpu:im2col --problem mb4ic3ih9oc5kh3 --dir FWD --min-time 0.002 --max-time 0.01 --warm-up 0 --quiet)
-job=(--impl cpu:direct,cpu:im2col --net thesis --data synthetic --train-images 40 --test-images 20 --batch 20 --quiet)
+job=(--impl cpu:direct,cpu:im2col --net thesis --data synthetic --images 40,20 --batch 20 --quiet)
 said() { grep -c 'warning: OPENBLAS_CORETYPE=Prescott is set' "$tmp/log"; }
 
 check() { # KIND COMMAND...: records of that kind are figures

@@ -1,0 +1,113 @@
+/* parts.h: what the files of `benchcnn train` share. `benchcnn sweep batch` is the same command with other defaults.
+ *
+ * It trains points: each batch size with each curve, which is an algorithm of an implementation in one type. */
+#ifndef CLI_TRAIN_PARTS_H
+#define CLI_TRAIN_PARTS_H
+
+#include "bench/epoch.h"
+#include "cli/output.h"
+#include "cli/tuned/tuned.h"
+#include "harness/net/checkpoint.h"
+
+enum { BATCHES_MAX = 64, CURVES_MAX = 64 };
+
+typedef struct train_curve {
+    int session;
+    const char *algorithm; /* CNN_TUNED: each layer has its own */
+    cnn_type type;
+    char label[3 * CNN_NAME_MAX];
+} train_curve;
+
+typedef struct train_figure { /* of a point, for the table */
+    double seconds;           /* the median of its epochs; 0: none has a figure */
+    unsigned marks;
+    bool diverged;
+} train_figure;
+
+/* Over all processes of the command (watch.kept). Trained: points, those that --out held among them; failed: steps were
+ * wrong; missed: ended without the loss of --until-loss. */
+typedef struct train_sums {
+    int trained, diverged, failed, missed;
+    train_figure figures[BATCHES_MAX][CURVES_MAX];
+} train_sums;
+
+typedef struct train {
+    const cli_options *options;
+    bool sweep;      /* `sweep batch`: all that can be timed, unless --impl and the rest say otherwise */
+    const char *net; /* as given: a name or a file */
+    cli_type_set types;
+    int64_t images[2];     /* --images: to train on, to test on */
+    trainer_params params; /* but for the algorithm */
+    int64_t batches[BATCHES_MAX], epochs;
+    int n_batches;
+    train_curve curves[CURVES_MAX];
+    int n_curves;
+    cli_sessions sessions;
+    bool described[CNN_MAX_CHOICES];       /* sessions whose environment is recorded */
+    clock_watch *watches[CNN_MAX_CHOICES]; /* one a session, opened with its first point; NULL: nothing is timed */
+    cli_tuned *tuned;
+    dataset data;
+    cli_output output;
+    epoch_table table; /* what --out held */
+    bool other_build;  /* that points are measured again is said */
+    cli_progress progress;
+    char build[BUILD_ID_MAX];
+    train_sums *sums;
+} train;
+
+/* One point. */
+typedef struct train_run {
+    train *all;
+    const train_curve *curve;
+    int number; /* of the point, from 0 */
+    train_figure *figure;
+    const cnn_session *session; /* the curve's, or one with tuned knobs */
+    tuned_net *tuned;           /* what each layer takes, of a tuned curve; else NULL */
+    cnn_network *network;
+    epoch_setting setting; /* everything that two epochs must share to be compared */
+    trainer *trainer;
+    double setup_s, train_seconds;
+    int64_t epochs_run;
+    double *losses; /* of the steps of an epoch, with --samples */
+    int64_t n_losses;
+    verify_training *check;
+    verify_training_result checked; /* of the epoch at hand */
+    bool diverged;                  /* the loss of one was not finite */
+    bool failed;                    /* steps of one were wrong: it was the last */
+    const clock_watch *watch;       /* what else the machine did; NULL where nothing is timed */
+    clock_report clocks;            /* of the epoch at hand */
+    double looked;                  /* when, in an epoch, the GPU's clock was last read */
+    epoch_sum sum;
+} train_run;
+
+/* set_up.c: what is trained, on what, with whom: first from the options alone, then all. */
+cnn_status train_read_options(train *t, cnn_error *err);
+cnn_status train_set_up(train *t, cnn_error *err);
+/* More than one point: what one refuses is its own trouble, and a table stands at the end. */
+bool train_several(const train *t);
+
+/* point.c: trains batches[b] with curves[c], unless --out holds it. What the point refuses is said, where others are.
+ */
+cnn_status train_point(train *t, int b, int c, cnn_error *err);
+
+/* checkpoint.c: a line that says all that must be the same for a run to go on; the run, from the file if there is one:
+ * *done epochs were. */
+void train_describe(const train_run *r, char setting[CHECKPOINT_SETTING_MAX]);
+cnn_status train_go_on(train_run *r, const char *setting, int64_t *done, cnn_error *err);
+
+/* report.c: the lines and the records of a point. */
+void train_print_head(const train_run *r);
+void train_print_kept(const train_run *r); /* in place of all others */
+cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err);
+/* Nothing without --profile; nothing without --samples. */
+cnn_status train_report_profile(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err);
+cnn_status train_report_losses(const train_run *r, int64_t epoch, cnn_error *err);
+/* Behind the last epoch: the median where there are several, what marks mean, that a training diverged; the figure. */
+void train_report_end(const train_run *r);
+/* NaN is the time of what is emulated. */
+const char *train_time_text(double seconds, char text[32]);
+
+/* summary.c: a row a batch size, a column a curve; nothing where no point has a figure. */
+void train_print_summary(const train *t);
+
+#endif

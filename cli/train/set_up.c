@@ -1,0 +1,173 @@
+/* set_up.c: what `train` and `sweep batch` train, on what, with whom, and what --out already holds. */
+#include "cli/process/watch.h"
+#include "cli/table.h"
+#include "harness/problem/names.h"
+#include "parts.h"
+
+#include <string.h>
+
+enum { IMAGES_MOST = 60000, EPOCHS_UNTIL = 1000 };
+
+/* Of `sweep batch`: table 4.1 of the thesis. */
+static const char thesis_batches[] = "5,10,20,40,50,100,200,400,500,1000,2000,5000";
+
+static cnn_status read_images(const char *text, int64_t images[2], cnn_error *err)
+{
+    char copy[64], *rest = copy;
+    int count;
+    if (text == NULL) return CNN_OK;
+    snprintf(copy, sizeof copy, "%s", text);
+    for (int i = 0; rest != NULL && i < 2; i++)
+        if (cli_ints("images", strsep(&rest, ","), 0, IMAGES_MOST, &images[i], 1, &count, err) != CNN_OK)
+            return err->status;
+    if (rest == NULL) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--images %.64s: give TRAIN, or TRAIN,TEST", text);
+}
+
+static cnn_status read_params(const cli_options *o, trainer_params *params, cnn_error *err)
+{
+    static const char *const places[] = {"device", "host"};
+    static const cnn_name_set set = {"place for the data", places, 2};
+    const int place = cnn_name_find(&set, o->data_on, err);
+    if (place < 0) return err->status;
+    *params = (trainer_params){.seed = (uint64_t)o->seed,
+                               .no_graph = o->no_graph,
+                               .host_data = place == 1,
+                               .shift = o->shift,
+                               .profile = o->profile};
+    return cnn_optimizer_parse(o->optimizer, &params->optimizer, err);
+}
+
+cnn_status train_read_options(train *t, cnn_error *err)
+{
+    const cli_options *o = t->options;
+    t->sweep = strcmp(o->command, "train") != 0;
+    t->net = o->net != NULL || !t->sweep ? o->net : "thesis";
+    if (cli_no_words(o, err) != CNN_OK) return err->status;
+    if (t->net == NULL)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "train needs a network: --net NAME or --net FILE, e.g. --net thesis");
+    if (o->impl == NULL && !t->sweep)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "train needs implementations: --impl NAME[:ALGORITHM], e.g. --impl cpu:direct (see `benchcnn "
+                        "list`)");
+    const char *batches = o->batch != NULL ? o->batch : t->sweep ? thesis_batches : "100";
+    cnn_status status = cli_ints("batch", batches, 1, IMAGES_MOST, t->batches, BATCHES_MAX, &t->n_batches, err);
+    if (status == CNN_OK) status = cli_types(o, &t->types, err);
+    if (status == CNN_OK) status = read_images(o->images, t->images, err);
+    if (status == CNN_OK) status = read_params(o, &t->params, err);
+    /* --until-loss needs room: one epoch is no limit then, unless it was asked for */
+    t->epochs = o->until_loss >= 0.0 && !cli_given(o, "epochs") ? EPOCHS_UNTIL : o->epochs;
+    return status;
+}
+
+bool train_several(const train *t) { return t->sweep || t->n_batches * t->n_curves > 1; }
+
+/* ---- Curves ---- */
+
+static cnn_status add_curve(train *t, int session, const char *algorithm, const cnn_type *type, cnn_error *err)
+{
+    for (int i = 0; i < t->n_curves; i++) { /* globs may choose it twice */
+        const train_curve *c = &t->curves[i];
+        if (c->session == session && strcmp(c->algorithm, algorithm) == 0 && c->type.dtype == type->dtype &&
+            c->type.layout == type->layout)
+            return CNN_OK;
+    }
+    if (t->n_curves == CURVES_MAX)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d algorithms and types; choose with --impl", CURVES_MAX);
+    train_curve *c = &t->curves[t->n_curves++];
+    *c = (train_curve){.session = session, .algorithm = algorithm, .type = *type};
+    const int used = snprintf(c->label, sizeof c->label, "%s:%s", t->sessions.list[session].impl->name, algorithm);
+    if (t->types.count > 1)
+        snprintf(c->label + used, sizeof c->label - (size_t)used, ":%s:%s", cnn_dtype_name(type->dtype),
+                 cnn_layout_name(type->layout));
+    return CNN_OK;
+}
+
+/* A choice without an algorithm stands for all in `sweep batch`, in `train` for the default: the implementation's first
+ * for the deciding operation. */
+static cnn_status add_choice(train *t, const cnn_choice *choice, const cnn_type *type, const cnn_network *network,
+                             cnn_error *err)
+{
+    const cnn_impl *impl = choice->impl;
+    int s = 0;
+    while (s < t->sessions.count && t->sessions.list[s].impl != impl) s++;
+    if (s == t->sessions.count) return CNN_OK; /* not available here, and chosen by a glob */
+    if (cnn_choice_tuned(choice)) return add_curve(t, s, CNN_TUNED, type, err);
+    for (int a = 0; a < impl->n_algorithms; a++) {
+        const cnn_algorithm *algorithm = &impl->algorithms[a];
+        if (!cli_trains(choice, 1, &t->sessions.list[s], algorithm, network, &t->params)) continue;
+        if (add_curve(t, s, algorithm->name, type, err) != CNN_OK) return err->status;
+        if (!t->sweep && choice->pattern[0] == '\0') break;
+    }
+    return CNN_OK;
+}
+
+static cnn_status make_curves(train *t, const cnn_network *network, cnn_error *err)
+{
+    for (int i = 0; i < t->types.count; i++)
+        for (int c = 0; c < t->sessions.n_choices; c++)
+            if (add_choice(t, &t->sessions.choices[c], &t->types.types[i], network, err) != CNN_OK) return err->status;
+    if (t->options->checkpoint == NULL || t->n_batches * t->n_curves <= 1) return CNN_OK;
+    return CNN_FAIL(
+        err, CNN_BAD_ARGUMENT,
+        "--checkpoint %.200s keeps one training, and these are %d: choose one batch size, algorithm and type",
+        t->options->checkpoint, t->n_batches * t->n_curves);
+}
+
+/* ---- Files ---- */
+
+/* Once for all points. */
+static cnn_status open_data(train *t, const cnn_net *net, cnn_error *err)
+{
+    const cnn_value *input = &net->values[0];
+    const dataset_params params = {.what = t->options->data,
+                                   .c = input->c,
+                                   .h = input->h,
+                                   .w = input->w,
+                                   .train_images = t->images[0],
+                                   .test_images = t->images[1],
+                                   .seed = (uint64_t)t->options->seed,
+                                   .threads = t->sessions.list[0].threads};
+    cnn_status status = dataset_open(&params, &t->data, err);
+    if (status == CNN_OK && !t->options->quiet) table_put(stderr, "data: %s\n", t->data.source);
+    for (int b = 0; status == CNN_OK && b < t->n_batches; b++)
+        if (t->batches[b] > t->data.train.count)
+            status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %lld is more than the %lld training images",
+                              (long long)t->batches[b], (long long)t->data.train.count);
+    return status;
+}
+
+/* With --plan nothing is recorded. */
+static cnn_status open_output(train *t, cnn_error *err)
+{
+    const cli_options *o = t->options;
+    int bad = 0;
+    if (o->plan) return record_sink_open(NULL, false, &t->output.sink, err);
+    cnn_status status = cli_output_open(o, &t->output, err);
+    if (status == CNN_OK && cli_is_plain_file(o->out)) status = epoch_table_read(&t->table, o->out, &bad, err);
+    if (status == CNN_OK) cli_say_bad_lines(o->out, bad);
+    return status;
+}
+
+cnn_status train_set_up(train *t, cnn_error *err)
+{
+    cnn_network *network = NULL;
+    const cli_options *o = t->options;
+    cnn_status status = train_read_options(t, err);
+    if (status == CNN_OK)
+        status = cnn_net_load(t->net, &t->types.types[0], t->batches[0], (uint64_t)o->seed, &network, err);
+    cnn_build_id(o->plugin.items, o->plugin.count, t->build);
+    if (status == CNN_OK) status = open_output(t, err);
+    if (status == CNN_OK) status = cli_report_lost(o, t->output.sink, &o->watch->failed, err);
+    if (status == CNN_OK && o->checkpoint != NULL) status = checkpoint_check(o->checkpoint, err);
+    if (status == CNN_OK) status = cli_sessions_open(o, t->sweep, &t->sessions, err);
+    if (status == CNN_OK && !o->plan) cli_say_warnings(&t->sessions);
+    if (status == CNN_OK) status = cli_tuned_open(o, &t->sessions, false, &t->tuned, err);
+    if (status == CNN_OK) status = cli_fitting(&t->sessions, &network->net, err);
+    if (status == CNN_OK) status = open_data(t, &network->net, err);
+    if (status == CNN_OK) status = make_curves(t, network, err);
+    cnn_net_free(network);
+    if (status == CNN_OK && !o->watch->begun) status = cli_output_begin(&t->output, err);
+    o->watch->begun = o->watch->begun || status == CNN_OK;
+    return status;
+}
