@@ -1,5 +1,5 @@
-/* epoch.h: the figures of one training epoch, as a record and back: `train` and `sweep` write them, `sweep` reads them
- * to go on where it was stopped, `plot` reads them to draw. The fields stand in one place, epoch.c. */
+/* epoch.h: the figures of one training epoch, as a record and back: `train` writes them, and reads them to run nothing
+ * again that is there, `plot` reads them to draw. The fields stand in one place, epoch.c. */
 #ifndef BENCH_EPOCH_H
 #define BENCH_EPOCH_H
 

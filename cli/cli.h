@@ -96,7 +96,7 @@ cnn_status cli_sink_share(const char *path, record_sink **sink, cnn_error *err);
 bool cli_is_plain_file(const char *path);
 /* Of a file of records that was read: on standard error, unless there were none. */
 void cli_say_bad_lines(const char *path, int bad);
-/* Before hours are spent on it: that points of a sweep are measured again. */
+/* Before hours are spent on it: that points are measured again. */
 void cli_say_other_build(const char *path);
 /* For commands that take options alone: CNN_BAD_ARGUMENT when a word stands there too. */
 cnn_status cli_no_words(const cli_options *options, cnn_error *err);

@@ -149,20 +149,15 @@ cnn_op cli_deciding_op(const cnn_net *net)
     return CNN_OP_FC;
 }
 
-bool cli_trains(const cnn_choice *choices, int count, const cnn_session *session, const cnn_algorithm *algorithm,
+bool cli_trains(const cnn_choice *choice, const cnn_session *session, const cnn_algorithm *algorithm,
                 const cnn_network *network, const trainer_params *params)
 {
-    const bool trains = algorithm->ops == CNN_TRAINS;
-    bool chosen = false;
     cnn_error why;
-    for (int i = 0; i < count; i++) {
-        const cnn_choice *choice = &choices[i];
-        if (choice->impl != session->impl || !cnn_choice_matches(choice, algorithm)) continue;
-        if (trains && strcmp(choice->pattern, algorithm->name) == 0) return true;
-        chosen = chosen || !trains || choice->pattern[0] != '\0';
-    }
-    if (!trains) return chosen && algorithm->ops & 1u << cli_deciding_op(&network->net);
-    if (!chosen || trainer_supported(session, network, algorithm, params, &why) == CNN_OK) return chosen;
+    if (!cnn_choice_matches(choice, algorithm)) return false;
+    if (algorithm->ops != CNN_TRAINS) return algorithm->ops & 1u << cli_deciding_op(&network->net);
+    if (choice->pattern[0] == '\0') return false;
+    if (strcmp(choice->pattern, algorithm->name) == 0) return true;
+    if (trainer_supported(session, network, algorithm, params, &why) == CNN_OK) return true;
     table_put(stderr, "without %s:%s: %s\n", session->impl->name, algorithm->name, why.message);
     return false;
 }

@@ -90,6 +90,9 @@ bool train_several(const train *t);
  */
 cnn_status train_point(train *t, int b, int c, cnn_error *err);
 
+/* epochs.c: from the checkpoint, or from the first, to the last, or to the loss of --until-loss. */
+cnn_status train_run_epochs(train_run *r, cnn_error *err);
+
 /* checkpoint.c: a line that says all that must be the same for a run to go on; the run, from the file if there is one:
  * *done epochs were. */
 void train_describe(const train_run *r, char setting[CHECKPOINT_SETTING_MAX]);
@@ -99,13 +102,20 @@ cnn_status train_go_on(train_run *r, const char *setting, int64_t *done, cnn_err
 void train_print_head(const train_run *r);
 void train_print_kept(const train_run *r); /* in place of all others */
 cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err);
-/* Nothing without --profile; nothing without --samples. */
-cnn_status train_report_profile(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err);
+/* Nothing without --samples. */
 cnn_status train_report_losses(const train_run *r, int64_t epoch, cnn_error *err);
 /* Behind the last epoch: the median where there are several, what marks mean, that a training diverged; the figure. */
 void train_report_end(const train_run *r);
 /* NaN is the time of what is emulated. */
 const char *train_time_text(double seconds, char text[32]);
+
+/* profile.c: CNN_UNSUPPORTED where times mean nothing; an epoch's table, a record of kind "profile" a row of it, and
+ * one of kind "profiled_epoch". Nothing without --profile. */
+cnn_status train_profile_check(const train_run *r, cnn_error *err);
+cnn_status train_report_profile(const train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err);
+
+/* plan.c: --plan: layers, shapes, parameters, FLOPs and bytes, before anything is allocated. */
+void train_print_plan(const trainer *t, const cnn_net *net);
 
 /* summary.c: a row a batch size, a column a curve; nothing where no point has a figure. */
 void train_print_summary(const train *t);

@@ -1,11 +1,10 @@
 /* plan.c: the table that `benchcnn train --plan` prints. A step's FLOPs are those of the directions that the trainer
  * really runs: no data gradient for the first layer. */
-#include "plan.h"
-
 #include "cli/table.h"
 #include "harness/problem/names.h"
 #include "harness/problem/problem.h"
 #include "harness/problem/shape.h"
+#include "parts.h"
 
 static int64_t layer_params(const cnn_net *net, const cnn_layer *layer)
 {
@@ -52,7 +51,7 @@ static void print_memory(const trainer *t)
     if (m.params == 0) printf("  and what the trainer itself takes, which it says when it runs\n");
 }
 
-void print_train_plan(const trainer *t, const cnn_net *net)
+void train_print_plan(const trainer *t, const cnn_net *net)
 {
     const cnn_value *x = &net->values[0];
     double forward = 0.0, step = 0.0;

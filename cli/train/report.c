@@ -2,7 +2,6 @@
 #include "cli/table.h"
 #include "harness/problem/names.h"
 #include "parts.h"
-#include "profile.h"
 
 #include <math.h>
 #include <string.h>
@@ -110,18 +109,6 @@ void train_print_kept(const train_run *r)
     if (!t->options->json)
         printf("batch %-6lld %-18s  %10s  (already in %s)\n", (long long)r->setting.batch, r->curve->label, seconds,
                t->options->out);
-}
-
-cnn_status train_report_profile(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err)
-{
-    const train_profiled p = {.options = r->all->options,
-                              .session = r->session,
-                              .algorithm = r->curve->algorithm,
-                              .setting = &r->setting,
-                              .epoch = epoch + 1,
-                              .result = e,
-                              .profile = trainer_profiled(r->trainer)};
-    return p.profile != NULL ? train_profile_report(&p, r->all->output.sink, err) : CNN_OK;
 }
 
 const char *train_time_text(double seconds, char text[32])

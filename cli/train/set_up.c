@@ -95,7 +95,7 @@ static cnn_status add_choice(train *t, const cnn_choice *choice, const cnn_type 
     if (cnn_choice_tuned(choice)) return add_curve(t, s, CNN_TUNED, type, err);
     for (int a = 0; a < impl->n_algorithms; a++) {
         const cnn_algorithm *algorithm = &impl->algorithms[a];
-        if (!cli_trains(choice, 1, &t->sessions.list[s], algorithm, network, &t->params)) continue;
+        if (!cli_trains(choice, &t->sessions.list[s], algorithm, network, &t->params)) continue;
         if (add_curve(t, s, algorithm->name, type, err) != CNN_OK) return err->status;
         if (!t->sweep && choice->pattern[0] == '\0') break;
     }
