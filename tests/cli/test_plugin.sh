@@ -295,6 +295,9 @@ for command in train 'sweep batch'; do
         --data synthetic --images 110,30 --batch 20 --net "$work/mlp.net" --optimizer sgd,lr=0.1 --quiet --out "$work/rest.jsonl"
 done
 
+expect 1 '^ +20 +[0-9.]+( [a-z]+)? +-$' "the table of all processes" "$benchcnn" train --plugin "$work/trainer.so" --impl cpu,mine_trainer:mlp --isolate \
+    --data synthetic --images 110,30 --batch 20 --net "$work/mlp.net" --optimizer sgd,lr=0.1 --quiet
+
 # ---- Without --isolate.
 whole() { # NAME STATUS PATTERN: without --isolate
     expect "$2" "$3" "$1, not isolated" "$benchcnn" verify --plugin "$work/$1.so" --impl mine --op conv --dir FWD --quiet --problem $problem
