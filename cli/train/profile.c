@@ -57,18 +57,6 @@ static void print_table(const epoch_profile *e, int64_t epoch)
     table_print(31, "%-24s %-6s %-28s %9.4f %6.2f %%\n", "all", "", "", all, 100.0 * all / e->seconds);
 }
 
-/* The median of the unprofiled epochs in --out; 0 without any. */
-static int unprofiled(const train_run *r, double *seconds)
-{
-    epoch_table table = {.count = 0};
-    cnn_error ignored;
-    int bad = 0, count = 0;
-    if (r->all->options->out != NULL && epoch_table_read(&table, r->all->options->out, &bad, &ignored) == CNN_OK)
-        count = epoch_median(&table, &r->setting, seconds, NULL);
-    epoch_table_free(&table);
-    return count;
-}
-
 /* ---- Records ---- */
 
 static cnn_record *begin(const train_run *r, int64_t epoch, const char *kind)
@@ -109,7 +97,7 @@ cnn_status train_report_profile(const train_run *r, int64_t epoch, const trainer
     double without = NAN;
     cnn_status status = CNN_OK;
     if (e == NULL) return CNN_OK;
-    const int count = unprofiled(r, &without);
+    const int count = epoch_median(&r->all->table, &r->setting, &without, NULL);
     for (int i = 0; i < e->count && status == CNN_OK; i++)
         status = write_row(begin(r, epoch, "profile"), &e->rows[i], e->seconds, sink, err);
     if (status != CNN_OK) return status;
