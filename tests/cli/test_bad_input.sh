@@ -39,6 +39,9 @@ refused "unknown dtype 'f23'|'f32'" verify --dtype f23
 refused "unknown layout 'nchv'|'nchw'" bench --layout nchv
 refused "must be from 0 to 2" verify --set cpu.isa=7
 refused "did you mean 'isa'" verify --set cpu.iso=1
+refused "'cpu.isa=1'" verify --set isa=1
+refused "no implementation 'c*' has" verify --set 'c*.iso=1'
+refused "cpu.isa is 7" verify --set '*.isa=7'
 
 refused "takes no 'foo'" bench foo
 refused "takes no 'foo'" train foo
