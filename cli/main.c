@@ -41,17 +41,47 @@ static int close_output(int status)
     return status == EXIT_HELD ? EXIT_USAGE : status;
 }
 
-/* benchcnn help [COMMAND] */
+/* benchcnn help [COMMAND]; for programs: help --words [COMMAND], help --man */
 static int help(int argc, char **argv)
 {
     cnn_error err;
-    if (argc > 3) {
-        CNN_FAIL(&err, CNN_BAD_ARGUMENT, "help takes one command at most, got '%.64s' too", argv[3]);
+    const char *form = argc > 2 && strncmp(argv[2], "--", 2) == 0 ? argv[2] : "";
+    const int at = form[0] != '\0' ? 3 : 2;
+    const char *command = argc > at ? argv[at] : NULL;
+    if (argc > at + 1) {
+        CNN_FAIL(&err, CNN_BAD_ARGUMENT, "help takes one command at most, got '%.64s' too", argv[at + 1]);
         return cli_fail(&err);
     }
-    if (argc == 3 && cli_find_command(argv[2], &err) == NULL) return cli_fail(&err);
-    cli_help(argc == 3 ? argv[2] : NULL);
+    if (command != NULL && strcmp(command, "help") != 0 && cli_find_command(command, &err) == NULL)
+        return cli_fail(&err);
+    if (strcmp(form, "--words") == 0)
+        cli_words(command);
+    else if (strcmp(form, "--man") == 0)
+        cli_manual();
+    else
+        cli_help(command);
     return close_output(EXIT_HELD);
+}
+
+/* What stands where a command is to stand. */
+static int without_command(int argc, char **argv)
+{
+    cnn_error err;
+    if (argc < 2) {
+        cli_greet();
+        return close_output(EXIT_USAGE);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("benchcnn %s\n", BENCHCNN_VERSION);
+        return close_output(EXIT_HELD);
+    }
+    if (asks_for_help(argc, argv)) {
+        cli_help(NULL);
+        return close_output(EXIT_HELD);
+    }
+    CNN_FAIL(&err, CNN_BAD_ARGUMENT,
+             "%.64s: a command comes before its options: benchcnn COMMAND [OPTIONS]; see `benchcnn --help`", argv[1]);
+    return cli_fail(&err);
 }
 
 /* The words of the command line, for the program to keep: a plug-in finds those that main() was given, in memory and in
@@ -80,17 +110,7 @@ int main(int argc, char **argv)
     cnn_error err;
     (void)cnn_thread_restore(); /* the C locale is this thread's own from here on: setlocale() does not reach it */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a crash of a kernel loses no line that was printed before it */
-    if (argc < 2 || argv[1][0] == '-') {
-        if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
-            printf("benchcnn %s\n", BENCHCNN_VERSION);
-            return close_output(EXIT_HELD);
-        }
-        if (argc < 2)
-            cli_greet();
-        else
-            cli_help(NULL);
-        return close_output(asks_for_help(argc, argv) ? EXIT_HELD : EXIT_USAGE);
-    }
+    if (argc < 2 || argv[1][0] == '-') return without_command(argc, argv);
     if (strcmp(argv[1], "help") == 0) return help(argc, argv);
     cli_command *command = cli_find_command(argv[1], &err);
     if (command == NULL) return cli_fail(&err);

@@ -108,6 +108,7 @@ printf 'input 1 28 28\nconv 20 kernel=4 kernel=5\nfc 10\nsoftmax_loss\n' >"$tmp/
 refused "twice.net:2|kernel|twice" train --net "$tmp/twice.net" --impl cpu --data synthetic
 
 # Help
+refused "comes before its options" --quiet verify
 "$benchcnn" help >"$tmp/help" && diff "$tmp/help" <("$benchcnn" --help) || fail 'help is not --help'
 for status in 0 1 2 3 130; do
     grep -q "^  $status  *[a-z]" "$tmp/help" || fail "--help says nothing of exit status $status"
