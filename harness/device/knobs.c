@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static cnn_status find_knob(const cnn_impl *impl, const char *name, int *index, cnn_error *err)
 {
@@ -42,86 +43,78 @@ static cnn_status check_value(const cnn_impl *impl, const cnn_knob *knob, int64_
                     (long long)value, all);
 }
 
-/* "IMPL.KNOB=VALUE" of an implementation: which of its knobs, and the value. */
-static cnn_status parse_setting(const cnn_impl *impl, const char *setting, int *index, int64_t *value, cnn_error *err)
+typedef struct setting { /* "IMPL.KNOB=VALUE" */
+    const char *text, *value;
+    char impl[CNN_NAME_MAX], knob[CNN_NAME_MAX]; /* impl: a name, or a glob */
+} setting;
+
+static cnn_status split(const char *text, setting *s, cnn_error *err)
 {
-    char name[CNN_NAME_MAX], *end;
-    const char *dot = strchr(setting, '.'), *equals = strchr(setting, '=');
-    snprintf(name, sizeof name, "%.*s", (int)(equals - dot - 1), dot + 1);
-    cnn_status status = find_knob(impl, name, index, err);
-    if (status != CNN_OK) return status;
-    errno = 0;
-    *value = strtoll(equals + 1, &end, 10);
-    if (end == equals + 1 || *end != '\0' || errno == ERANGE)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s': '%.32s' is not a whole number", setting, equals + 1);
-    return check_value(impl, &impl->knobs[*index], *value, err);
+    const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
+    *s = (setting){.text = text};
+    if (dot == NULL || equals == NULL || equals < dot || strlen(text) >= CNN_NAME_MAX)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s' is not of the form IMPL.KNOB=VALUE", text);
+    snprintf(s->impl, sizeof s->impl, "%.*s", (int)(dot - text), text);
+    snprintf(s->knob, sizeof s->knob, "%.*s", (int)(equals - dot - 1), dot + 1);
+    s->value = equals + 1;
+    return CNN_OK;
 }
 
-static bool has_form(const char *setting)
-{
-    const char *dot = strchr(setting, '.'), *equals = strchr(setting, '=');
-    return dot != NULL && equals != NULL && equals > dot && strlen(setting) < CNN_NAME_MAX;
-}
-
-/* What stands before the first dot: an implementation's name, or a glob. */
-static const char *impl_part(const char *setting, char name[CNN_NAME_MAX])
-{
-    snprintf(name, CNN_NAME_MAX, "%.*s", (int)strcspn(setting, "."), setting);
-    return name;
-}
-
-static bool is_glob(const char *name) { return strpbrk(name, "*?[") != NULL; }
+static bool is_glob(const setting *s) { return strpbrk(s->impl, "*?[") != NULL; }
 
 static bool has_knob(const cnn_impl *impl, const char *name, size_t length)
 {
     for (int i = 0; i < impl->n_knobs; i++)
-        if (strncmp(impl->knobs[i].name, name, length) == 0 && impl->knobs[i].name[length] == '\0') return true;
+        if (strncasecmp(impl->knobs[i].name, name, length) == 0 && impl->knobs[i].name[length] == '\0') return true;
     return false;
 }
 
-/* Whether it is for this implementation. A glob passes over those that have no such knob. */
-static bool is_for(const cnn_impl *impl, const char *setting)
+/* A glob passes over those that have no such knob. */
+static bool is_for(const setting *s, const cnn_impl *impl)
 {
-    char name[CNN_NAME_MAX];
-    if (!has_form(setting)) return false;
-    if (!is_glob(impl_part(setting, name))) return strcmp(name, impl->name) == 0;
-    const char *knob = strchr(setting, '.') + 1;
-    return fnmatch(name, impl->name, 0) == 0 && has_knob(impl, knob, strcspn(knob, "="));
+    if (!is_glob(s)) return strcmp(s->impl, impl->name) == 0;
+    return fnmatch(s->impl, impl->name, 0) == 0 && has_knob(impl, s->knob, strlen(s->knob));
+}
+
+/* Which of the implementation's knobs it sets, and the value. */
+static cnn_status resolve(const setting *s, const cnn_impl *impl, int *index, int64_t *value, cnn_error *err)
+{
+    char *end;
+    cnn_status status = find_knob(impl, s->knob, index, err);
+    if (status != CNN_OK) return status;
+    errno = 0;
+    *value = strtoll(s->value, &end, 10);
+    if (end == s->value || *end != '\0' || errno == ERANGE)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s': '%.32s' is not a whole number", s->text, s->value);
+    return check_value(impl, &impl->knobs[*index], *value, err);
 }
 
 /* "KNOB=VALUE" instead of "IMPL.KNOB=VALUE" (knobs may have dots): whoever has the knob is offered; else err stays. */
-static cnn_status offer_owner(const cnn_registry *registry, const char *setting, cnn_error *err)
+static cnn_status offer_owner(const cnn_registry *registry, const char *text, cnn_error *err)
 {
     for (int i = 0; i < cnn_impl_count(registry); i++) {
         const cnn_impl *impl = cnn_impl_at(registry, i);
-        if (has_knob(impl, setting, strcspn(setting, "=")))
+        if (has_knob(impl, text, strcspn(text, "=")))
             return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s' does not say whose knob that is: '%s.%.100s'?",
-                            setting, impl->name, setting);
+                            text, impl->name, text);
     }
     return err->status;
 }
 
-static cnn_status check_setting(const cnn_registry *registry, const char *setting, cnn_error *err)
+static cnn_status check_setting(const cnn_registry *registry, const char *text, cnn_error *err)
 {
-    char name[CNN_NAME_MAX];
+    setting s;
     int index, count = 0;
     int64_t value;
-    if (!has_form(setting)) {
-        CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s' is not of the form IMPL.KNOB=VALUE", setting);
-        return offer_owner(registry, setting, err);
-    }
-    if (!is_glob(impl_part(setting, name))) {
-        const cnn_impl *impl = cnn_impl_find(registry, name, err);
-        return impl != NULL ? parse_setting(impl, setting, &index, &value, err) : offer_owner(registry, setting, err);
-    }
+    if (split(text, &s, err) != CNN_OK || (!is_glob(&s) && cnn_impl_find(registry, s.impl, err) == NULL))
+        return offer_owner(registry, text, err);
     for (int i = 0; i < cnn_impl_count(registry); i++) {
-        if (!is_for(cnn_impl_at(registry, i), setting)) continue;
+        if (!is_for(&s, cnn_impl_at(registry, i))) continue;
         count++;
-        if (parse_setting(cnn_impl_at(registry, i), setting, &index, &value, err) != CNN_OK) return err->status;
+        if (resolve(&s, cnn_impl_at(registry, i), &index, &value, err) != CNN_OK) return err->status;
     }
     if (count > 0) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s': no implementation '%.64s' has such a knob", setting,
-                    name);
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s': no implementation '%.64s' has such a knob", text, s.impl);
 }
 
 cnn_status cnn_settings_check(const cnn_registry *registry, const char *const *settings, int n_settings, cnn_error *err)
@@ -134,11 +127,10 @@ cnn_status cnn_settings_check(const cnn_registry *registry, const char *const *s
 bool cnn_is_set(const cnn_impl *impl, int knob, const char *const *settings, int n_settings)
 {
     for (int i = 0; i < n_settings; i++) {
-        int index;
-        int64_t value;
+        setting s;
         cnn_error err;
-        if (is_for(impl, settings[i]) && parse_setting(impl, settings[i], &index, &value, &err) == CNN_OK &&
-            index == knob)
+        if (split(settings[i], &s, &err) == CNN_OK && is_for(&s, impl) &&
+            strcasecmp(s.knob, impl->knobs[knob].name) == 0)
             return true;
     }
     return false;
@@ -149,10 +141,12 @@ cnn_status cnn_knob_values(const cnn_impl *impl, const char *const *settings, in
 {
     for (int i = 0; i < impl->n_knobs; i++) values[i] = impl->knobs[i].def;
     for (int i = 0; i < n_settings; i++) {
+        setting s;
         int index;
         int64_t value;
-        if (!is_for(impl, settings[i])) continue;
-        cnn_status status = parse_setting(impl, settings[i], &index, &value, err);
+        if (split(settings[i], &s, err) != CNN_OK) return err->status;
+        if (!is_for(&s, impl)) continue;
+        cnn_status status = resolve(&s, impl, &index, &value, err);
         if (status != CNN_OK) return status;
         values[index] = value;
     }
