@@ -28,33 +28,12 @@ typedef struct conv_run {
     cnn_dir dir;
     cnn_algorithm algorithm;
     cnn_operand operands[CNN_MAX_OPERANDS];
+    const char *path[CNN_MAX_OPERANDS], *expect_path[CNN_MAX_OPERANDS]; /* an operand's file; NULL: none */
     int count;
     verify_arrays arrays;
     double *values[CNN_MAX_OPERANDS], *expected[CNN_MAX_OPERANDS];
     verify_engine *engine;
 } conv_run;
-
-/* What an operand's name means on the command line. */
-typedef struct operand_file {
-    const char *name, *option, *path, *expect;
-} operand_file;
-
-static operand_file file_of(const conv_run *r, const char *name)
-{
-    const cli_options *o = r->options;
-    const file_pair *out = &r->out, *expect = &r->expect;
-    const operand_file files[] = {{"x", "x", o->x, NULL},
-                                  {"w", "w", o->w, NULL},
-                                  {"b", "b", o->b, NULL},
-                                  {"dy", "dy", o->dy, NULL},
-                                  {"y", "out", out->first, expect->first},
-                                  {"dx", "out", out->first, expect->first},
-                                  {"dw", "out", out->first, expect->first},
-                                  {"db", "out", out->second, expect->second}};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        if (strcmp(files[i].name, name) == 0) return files[i];
-    return (operand_file){name, name, NULL, NULL};
-}
 
 /* ---- Files. */
 
@@ -131,20 +110,33 @@ static cnn_status parse_problem(conv_run *r, cnn_error *err)
     return cnn_problem_parse(CNN_OP_CONV, o->problem.items[0], &defaults, &r->problem, err);
 }
 
-static bool used(const conv_run *r, const char *name)
+/* Inputs have an option of their name; outputs are those of --out, in order. What this direction has no use for, and
+ * what it lacks, is refused. */
+static cnn_status assign_files(conv_run *r, cnn_error *err)
 {
-    for (int i = 0; i < r->count; i++)
-        if (strcmp(r->operands[i].name, name) == 0) return true;
-    return false;
-}
-
-/* Options that this direction has no use for. */
-static cnn_status check_options(const conv_run *r, cnn_error *err)
-{
-    static const char *const inputs[] = {"x", "w", "b", "dy"};
-    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
-        if (file_of(r, inputs[i]).path != NULL && !used(r, inputs[i]))
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --dir %s", inputs[i], cnn_dir_name(r->dir));
+    const cli_options *o = r->options;
+    const cli_file inputs[] = {{"x", o->x}, {"w", o->w}, {"b", o->b}, {"dy", o->dy}};
+    bool first = true;
+    for (size_t k = 0; k < sizeof inputs / sizeof inputs[0]; k++) {
+        int i = 0;
+        while (i < r->count && strcmp(r->operands[i].name, inputs[k].option) != 0) i++;
+        if (i < r->count)
+            r->path[i] = inputs[k].path;
+        else if (inputs[k].path != NULL)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --dir %s", inputs[k].option,
+                            cnn_dir_name(r->dir));
+    }
+    for (int i = 0; i < r->count; i++) {
+        const bool in = r->operands[i].access == CNN_IN;
+        if (!in) {
+            r->path[i] = first ? r->out.first : r->out.second;
+            r->expect_path[i] = first ? r->expect.first : r->expect.second;
+            first = false;
+        }
+        if (r->path[i] == NULL)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--dir %s needs --%s FILE.npy", cnn_dir_name(r->dir),
+                            in ? r->operands[i].name : "out");
+    }
     return CNN_OK;
 }
 
@@ -156,18 +148,16 @@ static cnn_status load_inputs(conv_run *r, cnn_dtype *dtype, cnn_error *err)
     const char *first = NULL;
     for (int i = 0; i < r->count; i++) {
         const cnn_operand *o = &r->operands[i];
-        const operand_file file = file_of(r, o->name);
+        const char *path = r->path[i];
         cnn_dtype its;
         if (o->access != CNN_IN) continue;
-        if (file.path == NULL)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--dir %s needs --%s FILE.npy", cnn_dir_name(r->dir), file.option);
-        cnn_status status = cli_npy_load(file.path, o, &r->values[i], &its, err);
+        cnn_status status = cli_npy_load(path, o, &r->values[i], &its, err);
         if (status != CNN_OK) return status;
         if (first != NULL && its != *dtype)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s is %s: all arrays must have one type", file.path,
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s is %s: all arrays must have one type", path,
                             cnn_dtype_name(its), first, cnn_dtype_name(*dtype));
         *dtype = its;
-        first = file.path;
+        first = path;
         r->arrays.in[i] = r->values[i];
     }
     return CNN_OK;
@@ -177,15 +167,12 @@ static cnn_status make_outputs(conv_run *r, cnn_error *err)
 {
     for (int i = 0; i < r->count; i++) {
         const cnn_operand *o = &r->operands[i];
-        const operand_file file = file_of(r, o->name);
         if (o->access == CNN_IN) continue;
-        if (file.path == NULL)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs --%s FILE.npy for %s", file.option, o->name);
         r->values[i] = malloc((size_t)o->count * sizeof(double));
         if (r->values[i] == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %s", o->name);
         r->arrays.out[i] = r->values[i];
-        if (file.expect == NULL) continue;
-        cnn_status status = cli_npy_load(file.expect, o, &r->expected[i], &r->arrays.computed[i], err);
+        if (r->expect_path[i] == NULL) continue;
+        cnn_status status = cli_npy_load(r->expect_path[i], o, &r->expected[i], &r->arrays.computed[i], err);
         if (status != CNN_OK) return status;
         r->arrays.expect[i] = r->expected[i];
     }
@@ -201,7 +188,7 @@ static cnn_status read_options(conv_run *r, cnn_error *err)
     if (status == CNN_OK) status = parse_problem(r, err);
     if (status != CNN_OK) return status;
     r->count = cnn_operands(&r->problem, r->dir, r->operands, err);
-    return r->count < 0 ? err->status : check_options(r, err);
+    return r->count < 0 ? err->status : assign_files(r, err);
 }
 
 static cnn_status load_all(conv_run *r, cnn_error *err)
@@ -287,8 +274,7 @@ static cnn_status save_outputs(const conv_run *r, cnn_error *err)
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < r->count; i++)
         if (r->arrays.out[i] != NULL)
-            status = cli_npy_save(file_of(r, r->operands[i].name).path, &r->operands[i], r->values[i],
-                                  r->problem.u.type.dtype, err);
+            status = cli_npy_save(r->path[i], &r->operands[i], r->values[i], r->problem.u.type.dtype, err);
     return status;
 }
 
@@ -296,8 +282,8 @@ cnn_status args_conv(const cli_options *o, cnn_error *err)
 {
     conv_run r = {.options = o};
     cnn_choice choice;
-    const cnn_status status = read_options(&r, err);
-    return status == CNN_OK && !o->none_left ? one_choice(o, &choice, err) : status;
+    const cnn_status status = o->none_left ? CNN_OK : one_choice(o, &choice, err);
+    return status == CNN_OK ? read_options(&r, err) : status;
 }
 
 static cnn_status run(conv_run *r, record_sink *sink, verify_result *result, cnn_error *err)
