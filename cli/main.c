@@ -60,28 +60,38 @@ static int help(int argc, char **argv)
         cli_manual();
     else
         cli_help(command);
-    return close_output(EXIT_HELD);
+    return EXIT_HELD;
 }
 
-/* What stands where a command is to stand. */
-static int without_command(int argc, char **argv)
+static bool asks_for_version(const char *word)
+{
+    return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 || strcmp(word, "version") == 0;
+}
+
+/* What is asked about the program, or is no command. True: that was answered, and *status is to end with. */
+static bool answer(int argc, char **argv, int *status)
 {
     cnn_error err;
+    *status = EXIT_HELD;
     if (argc < 2) {
         cli_greet();
-        return close_output(EXIT_USAGE);
-    }
-    if (strcmp(argv[1], "--version") == 0) {
+        *status = EXIT_USAGE;
+    } else if (asks_for_version(argv[1])) {
         printf("benchcnn %s\n", BENCHCNN_VERSION);
-        return close_output(EXIT_HELD);
+    } else if (strcmp(argv[1], "help") == 0) {
+        *status = help(argc, argv);
+    } else if (argv[1][0] != '-' && cli_find_command(argv[1], &err) == NULL) {
+        *status = cli_fail(&err);
+    } else if (asks_for_help(argc, argv)) {
+        cli_help(argv[1][0] == '-' ? NULL : argv[1]);
+    } else if (argv[1][0] == '-') {
+        CNN_FAIL(&err, CNN_BAD_ARGUMENT, "%.64s: a command comes before its options; see `benchcnn --help`", argv[1]);
+        *status = cli_fail(&err);
+    } else {
+        return false;
     }
-    if (asks_for_help(argc, argv)) {
-        cli_help(NULL);
-        return close_output(EXIT_HELD);
-    }
-    CNN_FAIL(&err, CNN_BAD_ARGUMENT,
-             "%.64s: a command comes before its options: benchcnn COMMAND [OPTIONS]; see `benchcnn --help`", argv[1]);
-    return cli_fail(&err);
+    *status = close_output(*status);
+    return true;
 }
 
 /* The words of the command line, for the program to keep: a plug-in finds those that main() was given, in memory and in
@@ -108,16 +118,11 @@ int main(int argc, char **argv)
     static cli_options options; /* large: kept off the stack */
     cnn_registry registry = {.n_plugins = 0};
     cnn_error err;
+    int status;
     (void)cnn_thread_restore(); /* the C locale is this thread's own from here on: setlocale() does not reach it */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a crash of a kernel loses no line that was printed before it */
-    if (argc < 2 || argv[1][0] == '-') return without_command(argc, argv);
-    if (strcmp(argv[1], "help") == 0) return help(argc, argv);
+    if (answer(argc, argv, &status)) return status;
     cli_command *command = cli_find_command(argv[1], &err);
-    if (command == NULL) return cli_fail(&err);
-    if (asks_for_help(argc, argv)) {
-        cli_help(argv[1]);
-        return close_output(EXIT_HELD);
-    }
     char **words = copy_words(argc, argv);
     if (words == NULL) {
         CNN_FAIL(&err, CNN_OUT_OF_MEMORY, "no memory for %d words of a command line", argc);
@@ -131,7 +136,7 @@ int main(int argc, char **argv)
     if (ready == CNN_OK) ready = cli_load(&options, &registry, &err);
     if (ready == CNN_OK) ready = cli_check_args(&options, &err);
     if (ready == CNN_OK) cli_catch_interrupt();
-    int status = ready == CNN_OK ? close_output(command(&options, &err)) : cli_fail(&err);
+    status = ready == CNN_OK ? close_output(command(&options, &err)) : cli_fail(&err);
     if (ready == CNN_UNAVAILABLE) status = EXIT_USAGE; /* a plug-in that cannot be loaded is bad input */
     if (options.watch != NULL && options.watch->on)
         child_end(&options.watch->word, status); /* no code runs behind it */

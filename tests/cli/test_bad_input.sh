@@ -109,6 +109,7 @@ refused "twice.net:2|kernel|twice" train --net "$tmp/twice.net" --impl cpu --dat
 
 # Help
 refused "comes before its options" --quiet verify
+for word in --version -V version; do "$benchcnn" $word | grep -q '^benchcnn [0-9.]*$' || fail "$word"; done
 "$benchcnn" help >"$tmp/help" && diff "$tmp/help" <("$benchcnn" --help) || fail 'help is not --help'
 for status in 0 1 2 3 130; do
     grep -q "^  $status  *[a-z]" "$tmp/help" || fail "--help says nothing of exit status $status"
