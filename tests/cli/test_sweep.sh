@@ -23,7 +23,7 @@ grep -q 'default: rank [0-9]* of 24, regret [1-9][0-9.]*$' "$tmp/log" || fail "n
 grep -q '24 points run in .* % of it in timed runs' "$tmp/log" || fail "no summary: $(cat "$tmp/log")"
 
 # Shares of the time are shares: of a sweep whose control counts for much, too.
-"$benchcnn" sweep knob --knob cpu.isa=1,1 --impl cpu:direct --problem mb2ic4ih8oc4kh3 --dir FWD --peaks none --min-time 0.05 --max-time 0.05 --quiet >"$tmp/short" 2>&1
+"$benchcnn" sweep knob --knob cpu.ISA=1,1 --impl cpu:direct --problem mb2ic4ih8oc4kh3 --dir FWD --peaks none --min-time 0.05 --max-time 0.05 --quiet >"$tmp/short" 2>&1
 for said in log short; do
     sed -n 's/.* s: \([0-9]*\) % of it in timed runs, \([0-9]*\) % in their.*/\1 \2/p' "$tmp/$said" | awk '{ exit !($1 + $2 <= 100) }' ||
         fail "shares above 100 %: $(tail -1 "$tmp/$said")"
