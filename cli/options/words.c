@@ -105,9 +105,9 @@ void cli_words(const char *command)
 {
     const command_row *c = NULL;
     for (int i = 0; i < cli_n_commands; i++) {
-        if (command == NULL || strcmp(command, "help") == 0)
+        if ((command == NULL || strcmp(command, "help") == 0) && strchr(cli_commands[i].name, ' ') == NULL)
             printf("%s|-|%s\n", cli_commands[i].name, cli_commands[i].doc);
-        else if (strcmp(cli_commands[i].name, command) == 0)
+        else if (command != NULL && strcmp(cli_commands[i].name, command) == 0)
             c = &cli_commands[i];
     }
     if (command == NULL) printf("help|-|what a command does, and its options\n--version|-|the version\n");

@@ -17,19 +17,24 @@ _benchcnn_offer() {
     done
 }
 
+# _benchcnn_words PROGRAM [COMMAND [WORD]]: a command may have a name of two words.
+_benchcnn_words() {
+    { [ -n "${3:-}" ] && "$1" help --words "$2 $3"; } || "$1" help --words ${2:+"$2"}
+} 2>/dev/null
+
 _benchcnn() {
-    local line=${COMP_LINE:0:COMP_POINT} current="" command before name values text
+    local line=${COMP_LINE:0:COMP_POINT} current="" before name values text
     local -a words options=() plain=() chosen=()
     read -ra words <<<"$line"
     if [[ $line != *[[:space:]] ]]; then
         current=${words[-1]}
         unset 'words[-1]'
     fi
-    command=${words[1]:-} before=${words[-1]}
+    before=${words[-1]}
     if [[ $current == --*=* ]]; then
         before=${current%%=*} current=${current#*=}
     fi
-    while IFS='|' read -r name values text; do
+    while IFS='|' read -r name values _; do
         if [[ $name == "$before" && $name == --* && $values != - ]]; then
             read -ra chosen <<<"$values"
             options=() plain=()
@@ -39,7 +44,7 @@ _benchcnn() {
         elif [[ $name != --* || $current == -* ]]; then
             options+=("$name")
         fi
-    done < <("${words[0]}" help --words ${command:+"$command"} 2>/dev/null)
+    done < <(_benchcnn_words "${words[@]:0:3}")
     COMPREPLY=()
     [[ $current == -* ]] && plain=()
     _benchcnn_offer "$current" "${chosen[@]}" "${plain[@]}" "${options[@]}"
