@@ -107,6 +107,15 @@ cnn_status cli_keep_apart(const cli_file *out, const cli_file *other, cnn_error 
  * as `what` ("an SVG picture") does. */
 cnn_status cli_check_replaced(const char *path, const char *what, const char *beginning, cnn_error *err);
 
+/* Texts that were said already. */
+typedef struct cli_said {
+    char **texts;
+    int count;
+} cli_said;
+/* A line on standard error, unless it was said before (or memory is short: then perhaps twice). */
+void cli_say_once(cli_said *said, const char *text);
+void cli_said_free(cli_said *said);
+
 /* Progress: a bar with rate and time left on a terminal, plain lines (every 10 s at most) elsewhere, nothing with
  * --quiet. */
 typedef struct cli_progress {
