@@ -14,36 +14,32 @@ static const char *const checks[] = {
 };
 static const cnn_name_set check_names = {"check", checks, sizeof checks / sizeof checks[0]};
 
-/* Options whose values are a list: the names, and what else is taken. */
+/* What options take, and commands beside their options, where it is a list: the names, and what else. */
 static const struct {
-    const char *option;
+    const char *word;
     const cnn_name_set *names;
     const char *more;
-} known_values[] = {{"op", &cnn_op_names, "all"},
-                    {"dir", &cnn_dir_names, "BWD all"},
-                    {"dtype", &cnn_dtype_names, "all"},
-                    {"layout", &cnn_layout_names, "all"},
-                    {"math", &cnn_math_names, ""},
-                    {"check", &check_names, "all"},
-                    {"optimizer", &cnn_optimizer_names, ""},
-                    {"mode", NULL, "cross_correlation convolution"},
-                    {"cache", NULL, "hot cold network"},
-                    {"data", NULL, "auto mnist synthetic @files"},
-                    {"data-on", NULL, "device host"},
-                    {"peaks", NULL, "none @files"},
-                    {"fail-on", NULL, "faster slower same cannot-tell unmatched"},
-                    {"format", NULL, "text markdown csv"},
-                    {"kind", NULL, "timings epochs processes comparisons checks ceilings speedups"}};
-
-/* What commands take beside options. */
-static const struct {
-    const char *command, *words;
-} known_words[] = {{"sweep", "batch threads algorithm layout dtype knob"},
-                   {"data", "fetch make"},
-                   {"plot", "speedup roofline @files"},
-                   {"compare", "@files"},
-                   {"table", "@files"},
-                   {"run", "@files"}};
+} known[] = {{"--op", &cnn_op_names, "all"},
+             {"--dir", &cnn_dir_names, "BWD all"},
+             {"--dtype", &cnn_dtype_names, "all"},
+             {"--layout", &cnn_layout_names, "all"},
+             {"--math", &cnn_math_names, ""},
+             {"--check", &check_names, "all"},
+             {"--optimizer", &cnn_optimizer_names, ""},
+             {"--mode", NULL, "cross_correlation convolution"},
+             {"--cache", NULL, "hot cold network"},
+             {"--data", NULL, "auto mnist synthetic @files"},
+             {"--data-on", NULL, "device host"},
+             {"--peaks", NULL, "none @files"},
+             {"--fail-on", NULL, "faster slower same cannot-tell unmatched"},
+             {"--format", NULL, "text markdown csv"},
+             {"--kind", NULL, "timings epochs processes comparisons checks ceilings speedups"},
+             {"sweep", NULL, "batch threads algorithm layout dtype knob"},
+             {"data", NULL, "fetch make"},
+             {"plot", NULL, "speedup roofline @files"},
+             {"compare", NULL, "@files"},
+             {"table", NULL, "@files"},
+             {"run", NULL, "@files"}};
 
 static void print_name(void *unused, const char *name)
 {
@@ -73,32 +69,29 @@ static bool takes_file(const char *metavar)
            strcmp(metavar, "SO") == 0;
 }
 
-static void print_values(const option_row *row)
+static bool print_known(const char *word)
 {
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(known[i].word, word) != 0) continue;
+        for (int k = 0; known[i].names != NULL && k < known[i].names->count; k++)
+            print_name(NULL, known[i].names->names[k]);
+        printf("%s", known[i].more);
+        return true;
+    }
+    return false;
+}
+
+static void print_option(const option_row *row, char letter)
+{
+    char word[64];
+    snprintf(word, sizeof word, "--%s", row->name);
+    printf("%s|", word);
     if (strcmp(row->name, "impl") == 0) print_algorithms();
     if (strcmp(row->name, "set") == 0) print_knobs();
     if (strcmp(row->name, "net") == 0) cnn_each_file(&cnn_network_files, print_name, NULL);
     if (strcmp(row->name, "problems") == 0) cnn_each_file(&cnn_problem_files, print_name, NULL);
-    for (size_t i = 0; i < sizeof known_values / sizeof known_values[0]; i++) {
-        if (strcmp(known_values[i].option, row->name) != 0) continue;
-        const cnn_name_set *names = known_values[i].names;
-        for (int k = 0; names != NULL && k < names->count; k++) print_name(NULL, names->names[k]);
-        printf("%s", known_values[i].more);
-        return;
-    }
-    if (row->metavar == NULL)
-        printf("-");
-    else if (takes_file(row->metavar))
-        printf("@files");
-}
-
-static void print_command_words(const char *command)
-{
-    printf("|");
-    if (strcmp(command, "run") == 0) cnn_each_file(&cnn_recipe_files, print_name, NULL);
-    for (size_t i = 0; i < sizeof known_words / sizeof known_words[0]; i++)
-        if (strcmp(known_words[i].command, command) == 0) printf("%s", known_words[i].words);
-    printf("|\n");
+    if (!print_known(word)) printf("%s", row->metavar == NULL ? "-" : takes_file(row->metavar) ? "@files" : "");
+    printf("|%s\n", cli_option_text(row, letter));
 }
 
 void cli_words(const char *command)
@@ -112,12 +105,11 @@ void cli_words(const char *command)
     }
     if (command == NULL) printf("help|-|what a command does, and its options\n--version|-|the version\n");
     if (c == NULL) return;
-    print_command_words(command);
-    for (int i = 0; i < cli_n_rows; i++) {
-        if (!cli_belongs(&cli_rows[i], command)) continue;
-        printf("--%s|", cli_rows[i].name);
-        print_values(&cli_rows[i]);
-        printf("|%s\n", cli_option_text(&cli_rows[i], c->letter));
-    }
+    printf("|");
+    if (strcmp(command, "run") == 0) cnn_each_file(&cnn_recipe_files, print_name, NULL);
+    print_known(command);
+    printf("|\n");
+    for (int i = 0; i < cli_n_rows; i++)
+        if (cli_belongs(&cli_rows[i], command)) print_option(&cli_rows[i], c->letter);
     printf("--help|-|this command's words and options\n");
 }
