@@ -222,6 +222,7 @@ cnn_status watch_new(cli_watch **result, cnn_error *err)
 {
     *result = mmap(NULL, sizeof **result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (*result != MAP_FAILED) return CNN_OK;
+    *result = NULL;
     return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with a child process");
 }
 
