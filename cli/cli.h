@@ -14,7 +14,7 @@
  * ran). */
 enum { EXIT_HELD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
 
-enum { CLI_LIST_MAX = 256, CLI_LIMITS_MAX = 8, CLI_OPTIONS_MAX = 128 };
+enum { CLI_LIST_MAX = 256, CLI_OPTIONS_MAX = 128 };
 
 typedef struct cli_list { /* an option that may be given more than once */
     const char *items[CLI_LIST_MAX];
@@ -40,10 +40,9 @@ typedef struct cli_options {
     int n_lost;     /* plug-ins left out, since loading them ended the process (--isolate) */
     bool none_left; /* what was lost is all that --impl names */
     char impl_left[1024];
-    char limits[CLI_LIMITS_MAX][CNN_NAME_MAX]; /* settings that --workspace-limit stands for; `set` points to them */
-    bool given[CLI_OPTIONS_MAX];               /* in the order of options.inc: see cli_given() */
-    cli_list words;                            /* positional arguments after the command */
-    char command_line[4096];                   /* as typed, quoted for a shell: for the environment record */
+    bool given[CLI_OPTIONS_MAX]; /* in the order of options.inc: see cli_given() */
+    cli_list words;              /* positional arguments after the command */
+    char command_line[4096];     /* as typed, quoted for a shell: for the environment record */
 } cli_options;
 
 /* A command returns its exit status; on a failure it may instead fill err and return cli_fail(err). */
@@ -109,6 +108,15 @@ cnn_status cli_keep_apart(const cli_file *out, const cli_file *other, cnn_error 
 /* CNN_BAD_ARGUMENT when what stands at `path` is something else than what is to replace it: a file that does not begin
  * as `what` ("an SVG picture") does. */
 cnn_status cli_check_replaced(const char *path, const char *what, const char *beginning, cnn_error *err);
+
+/* Texts that were said already. */
+typedef struct cli_said {
+    char **texts;
+    int count;
+} cli_said;
+/* A line on standard error, unless it was said before (or memory is short: then perhaps twice). */
+void cli_say_once(cli_said *said, const char *text);
+void cli_said_free(cli_said *said);
 
 /* Progress: a bar with rate and time left on a terminal, plain lines (every 10 s at most) elsewhere, nothing with
  * --quiet. */

@@ -41,17 +41,58 @@ static int close_output(int status)
     return status == EXIT_HELD ? EXIT_USAGE : status;
 }
 
-/* benchcnn help [COMMAND] */
+/* benchcnn help [COMMAND]; for programs: help --words [COMMAND], help --man */
 static int help(int argc, char **argv)
 {
     cnn_error err;
-    if (argc > 3) {
-        CNN_FAIL(&err, CNN_BAD_ARGUMENT, "help takes one command at most, got '%.64s' too", argv[3]);
+    const char *form = argc > 2 && strncmp(argv[2], "--", 2) == 0 ? argv[2] : "";
+    const int at = form[0] != '\0' ? 3 : 2;
+    const char *command = argc > at ? cli_command_name(argc - at + 1, argv + at - 1) : NULL;
+    const int end = command != NULL && strchr(command, ' ') ? at + 2 : at + 1;
+    if (argc > end) {
+        CNN_FAIL(&err, CNN_BAD_ARGUMENT, "help takes one command at most, got '%.64s' too", argv[end]);
         return cli_fail(&err);
     }
-    if (argc == 3 && cli_find_command(argv[2], &err) == NULL) return cli_fail(&err);
-    cli_help(argc == 3 ? argv[2] : NULL);
-    return close_output(EXIT_HELD);
+    if (command != NULL && strcmp(command, "help") != 0 && cli_find_command(command, &err) == NULL)
+        return cli_fail(&err);
+    if (strcmp(form, "--words") == 0)
+        cli_words(command);
+    else if (strcmp(form, "--man") == 0)
+        cli_manual();
+    else
+        cli_help(command);
+    return EXIT_HELD;
+}
+
+static bool asks_for_version(const char *word)
+{
+    return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 || strcmp(word, "version") == 0;
+}
+
+/* What is asked about the program, or is no command. True: that was answered, and *status is to end with. */
+static bool answer(int argc, char **argv, int *status)
+{
+    cnn_error err;
+    *status = EXIT_HELD;
+    if (argc < 2) {
+        cli_greet();
+        *status = EXIT_USAGE;
+    } else if (asks_for_version(argv[1])) {
+        printf("benchcnn %s\n", BENCHCNN_VERSION);
+    } else if (strcmp(argv[1], "help") == 0) {
+        *status = help(argc, argv);
+    } else if (argv[1][0] != '-' && cli_find_command(argv[1], &err) == NULL) {
+        *status = cli_fail(&err);
+    } else if (asks_for_help(argc, argv)) {
+        cli_help(argv[1][0] == '-' ? NULL : cli_command_name(argc, argv));
+    } else if (argv[1][0] == '-') {
+        CNN_FAIL(&err, CNN_BAD_ARGUMENT, "%.64s: a command comes before its options; see `benchcnn --help`", argv[1]);
+        *status = cli_fail(&err);
+    } else {
+        return false;
+    }
+    *status = close_output(*status);
+    return true;
 }
 
 /* The words of the command line, for the program to keep: a plug-in finds those that main() was given, in memory and in
@@ -78,26 +119,11 @@ int main(int argc, char **argv)
     static cli_options options; /* large: kept off the stack */
     cnn_registry registry = {.n_plugins = 0};
     cnn_error err;
+    int status;
     (void)cnn_thread_restore(); /* the C locale is this thread's own from here on: setlocale() does not reach it */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a crash of a kernel loses no line that was printed before it */
-    if (argc < 2 || argv[1][0] == '-') {
-        if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
-            printf("benchcnn %s\n", BENCHCNN_VERSION);
-            return close_output(EXIT_HELD);
-        }
-        if (argc < 2)
-            cli_greet();
-        else
-            cli_help(NULL);
-        return close_output(asks_for_help(argc, argv) ? EXIT_HELD : EXIT_USAGE);
-    }
-    if (strcmp(argv[1], "help") == 0) return help(argc, argv);
+    if (answer(argc, argv, &status)) return status;
     const command_row *command = cli_find_command(cli_command_name(argc, argv), &err);
-    if (command == NULL) return cli_fail(&err);
-    if (asks_for_help(argc, argv)) {
-        cli_help(command->name);
-        return close_output(EXIT_HELD);
-    }
     char **words = copy_words(argc, argv);
     if (words == NULL) {
         CNN_FAIL(&err, CNN_OUT_OF_MEMORY, "no memory for %d words of a command line", argc);
@@ -111,7 +137,7 @@ int main(int argc, char **argv)
     if (ready == CNN_OK) ready = cli_load(&options, &registry, &err);
     if (ready == CNN_OK) ready = cli_check_args(&options, &err);
     if (ready == CNN_OK) cli_catch_interrupt();
-    int status = ready == CNN_OK ? close_output(command->run(&options, &err)) : cli_fail(&err);
+    status = ready == CNN_OK ? close_output(command->run(&options, &err)) : cli_fail(&err);
     if (ready == CNN_UNAVAILABLE) status = EXIT_USAGE; /* a plug-in that cannot be loaded is bad input */
     if (options.watch != NULL && options.watch->on)
         child_end(&options.watch->word, status); /* no code runs behind it */

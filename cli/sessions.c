@@ -87,31 +87,24 @@ void cli_sessions_close(cli_sessions *sessions)
     sessions->count = 0;
 }
 
-typedef struct said_list { /* what was said already, by another session */
-    char texts[8][256];
-    int count;
-} said_list;
-
-static void say_warning(void *user, const char *key, const char *value)
+static void say_warning(void *said, const char *key, const char *value)
 {
-    said_list *said = user;
+    char line[2 * CNN_MESSAGE_MAX];
     if (strncmp(key, CNN_WARNING, strlen(CNN_WARNING)) != 0) return;
-    for (int i = 0; i < said->count; i++)
-        if (strncmp(said->texts[i], value, sizeof said->texts[i] - 1) == 0) return;
-    fprintf(stderr, "benchcnn: warning: %s; all records of such figures say so\n", value);
-    if (said->count < (int)(sizeof said->texts / sizeof said->texts[0]))
-        snprintf(said->texts[said->count++], sizeof said->texts[0], "%s", value);
+    snprintf(line, sizeof line, "benchcnn: warning: %s; all records of such figures say so", value);
+    cli_say_once(said, line);
 }
 
 void cli_say_warnings(const cli_sessions *sessions)
 {
-    said_list said = {.count = 0};
+    cli_said said = {.count = 0};
     for (int i = 0; i < sessions->count; i++) {
         const cnn_session *s = &sessions->list[i];
         watch_enter(sessions->watch, s->impl->name, "asking it about itself");
         cnn_describe(s, say_warning, &said);
     }
     watch_enter(sessions->watch, NULL, NULL);
+    cli_said_free(&said);
 }
 
 int64_t cli_sessions_behind(const cli_sessions *sessions, int session)

@@ -38,7 +38,8 @@ macro(benchcnn_check_language language)
   endif()
 endmacro()
 
-# "native" where a GPU can be asked, else code for the data centres' Ampere and Hopper, with PTX for what came after them.
+# "native" where a GPU can be asked. Else one machine code and one PTX, of Ampere: a later GPU's driver compiles the PTX when
+# the program first starts there. Each further architecture would add half a minute to a build on two cores.
 function(benchcnn_cuda_architectures)
   if(DEFINED CMAKE_CUDA_ARCHITECTURES OR DEFINED ENV{CUDAARCHS})
     return()
@@ -47,7 +48,7 @@ function(benchcnn_cuda_architectures)
   if(result EQUAL 0 AND gpus MATCHES "GPU 0")
     set(list native)
   else()
-    set(list 80-real 90-real 90-virtual)
+    set(list 80)
   endif()
   set(CMAKE_CUDA_ARCHITECTURES ${list} CACHE STRING "architectures to compile CUDA code for")
 endfunction()

@@ -1,5 +1,5 @@
-# cmake --install: the program, its networks and problem files, and what a plug-in is built against: cnn.h with cnn/,
-# a CMake package and a pkg-config file.
+# cmake --install: the program with its manual page and the completion of shells, its networks, problem files, recipes and
+# documents, and what a plug-in is built against: cnn.h with cnn/, a CMake package and a pkg-config file.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -12,6 +12,12 @@ install(FILES harness/cnn.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY harness/cnn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY bench/nets bench/problems bench/recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/benchcnn/bench)
 install(DIRECTORY plots impl_template DESTINATION ${CMAKE_INSTALL_DATADIR}/benchcnn)
+install(FILES README.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+install(FILES ${PROJECT_BINARY_DIR}/benchcnn.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES scripts/completion/benchcnn.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME benchcnn)
+install(FILES scripts/completion/_benchcnn DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
 install(TARGETS benchcnn_cnn EXPORT benchcnn)
 install(EXPORT benchcnn NAMESPACE benchcnn:: FILE benchcnn-config.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/benchcnn)

@@ -3,6 +3,7 @@
 #include "gnuplot.h"
 
 #include "harness/base/text.h"
+#include "harness/problem/find_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,18 +21,13 @@ enum { PATH_SIZE = 4096 };
 
 cnn_status plot_file(const char *name, char *path, int size, cnn_error *err)
 {
-    char folder[PATH_SIZE] = "";
-    ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    folder[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(folder, '/');
-    if (slash) *slash = '\0';
-    static const char *const steps[] = {"", "../", "../../", "../share/benchcnn/"};
-    snprintf(path, (size_t)size, "plots/%s", name);
-    for (int i = 0; i < 4 && access(path, R_OK) != 0; i++)
-        snprintf(path, (size_t)size, "%s/%splots/%s", folder, steps[i], name);
-    if (access(path, R_OK) != 0) snprintf(path, (size_t)size, "%s/%s", BENCHCNN_PLOTS, name);
-    if (access(path, R_OK) == 0) return CNN_OK;
-    return CNN_FAIL(err, CNN_IO, "cannot find %s: not in ./plots, beside %s, nor in %s", name, folder, BENCHCNN_PLOTS);
+    static const file_kind kind = {"file of plots", "plots", ""};
+    char found[FOUND_PATH_MAX];
+    if (!cnn_find_own(&kind, name, found))
+        return CNN_FAIL(err, CNN_IO, "cannot find plots/%s: neither here nor where benchcnn was built or installed",
+                        name);
+    snprintf(path, (size_t)size, "%s", found);
+    return CNN_OK;
 }
 
 cnn_status plot_folder(char *folder, int size, cnn_error *err)

@@ -4,8 +4,7 @@
 
 #include "harness/cnn.h"
 
-/* The path of a file of plots/: in the working directory, beside or above the executable's folder, or in the source
- * folder. CNN_IO says where it looked. */
+/* The path of a file of plots/, found as harness/problem/find_file.h says. */
 cnn_status plot_file(const char *name, char *path, int size, cnn_error *err);
 
 /* A new folder for data files, in $TMPDIR or /tmp. */

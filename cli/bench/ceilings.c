@@ -7,20 +7,18 @@
 #include <string.h>
 #include <strings.h>
 
-static bool same_device(const cnn_session *a, const cnn_session *b)
+bool cli_first_of_device(const cli_sessions *sessions, int index)
 {
-    return a->impl->device_kind == b->impl->device_kind && a->device == b->device;
+    for (int i = 0; i < index; i++)
+        if (sessions->list[i].impl->device_kind == sessions->list[index].impl->device_kind) return false;
+    return true;
 }
 
-/* Each device once, whichever implementation's session it is. */
 static cnn_status measure_all(const cli_sessions *sessions, const peak_plan *plan, bench_peaks *peaks, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < sessions->count; i++) {
-        bool seen = false;
-        for (int k = 0; k < i; k++) seen = seen || same_device(&sessions->list[k], &sessions->list[i]);
-        if (!seen) status = bench_peaks_measure(peaks, &sessions->list[i], plan, err);
-    }
+    for (int i = 0; status == CNN_OK && i < sessions->count; i++)
+        if (cli_first_of_device(sessions, i)) status = bench_peaks_measure(peaks, &sessions->list[i], plan, err);
     return status;
 }
 

@@ -116,16 +116,11 @@ static cnn_status measure_device(peaks_run *r, int number, cnn_error *err)
     return status == CNN_OK ? measure_threads(r, session, session->threads, &plan, err) : status;
 }
 
-/* Implementations of the same kind of device share its ceilings: the first one's session stands for it. */
 static cnn_status measure_all(peaks_run *r, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < r->sessions.count; i++) {
-        bool seen = false;
-        for (int k = 0; k < i; k++)
-            seen = seen || r->sessions.list[k].impl->device_kind == r->sessions.list[i].impl->device_kind;
-        if (!seen) status = measure_device(r, i, err);
-    }
+    for (int i = 0; status == CNN_OK && i < r->sessions.count; i++)
+        if (cli_first_of_device(&r->sessions, i)) status = measure_device(r, i, err);
     return status;
 }
 

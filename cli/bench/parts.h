@@ -74,7 +74,10 @@ typedef struct ceiling_watch {
     int64_t number; /* of the next one */
 } ceiling_watch;
 
-/* ceilings.c: for peak_plan.enter, whose user is a ceiling_watch. */
+/* ceilings.c: implementations of the same kind of device share its ceilings (a run has one device of each): whether
+ * list[index] is the first, whose session stands for all. */
+bool cli_first_of_device(const cli_sessions *sessions, int index);
+/* For peak_plan.enter, whose user is a ceiling_watch. */
 bool cli_ceiling_enter(void *watch, const cnn_impl *impl, int index);
 /* Those that figures are held to (b->peaks, for b->params), of the devices of all sessions: from the file --peaks, or
  * measured, those of the types, and then recorded; with --peaks none, none. */

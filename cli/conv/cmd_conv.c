@@ -2,7 +2,7 @@
  * --expect, against what another program made of the same arrays.
  *
  * The arrays say the dtype (all of them the same), the files the bias: FWD has one with --b, BWD_W writes its gradient
- * with --db. Shapes are PyTorch's whatever --layout, which is what the implementation is given. */
+ * to a second file of --out. Shapes are PyTorch's whatever --layout, which is what the implementation is given. */
 #include "arrays_npy.h"
 #include "cli/problems.h"
 #include "cli/sessions.h"
@@ -14,32 +14,75 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAMES_MAX = 4096 };
+
+typedef struct file_pair { /* "DW.npy,DB.npy"; NULL: not given */
+    char text[NAMES_MAX];
+    const char *first, *second;
+} file_pair;
+
 typedef struct conv_run {
     const cli_options *options;
+    file_pair out, expect;
     cnn_problem problem;
     cnn_dir dir;
     cnn_algorithm algorithm;
     cnn_operand operands[CNN_MAX_OPERANDS];
+    const char *path[CNN_MAX_OPERANDS], *expect_path[CNN_MAX_OPERANDS]; /* an operand's file; NULL: none */
     int count;
     verify_arrays arrays;
     double *values[CNN_MAX_OPERANDS], *expected[CNN_MAX_OPERANDS];
     verify_engine *engine;
 } conv_run;
 
-/* What an operand's name means on the command line. */
-typedef struct operand_file {
-    const char *name, *option, *path, *expect;
-} operand_file;
+/* ---- Files. */
 
-static operand_file file_of(const cli_options *o, const char *name)
+static cnn_status split(const conv_run *r, const char *option, const char *names, file_pair *pair, cnn_error *err)
 {
-    const operand_file files[] = {{"x", "x", o->x, NULL},           {"w", "w", o->w, NULL},
-                                  {"b", "b", o->b, NULL},           {"dy", "dy", o->dy, NULL},
-                                  {"y", "out", o->out, o->expect},  {"dx", "out", o->out, o->expect},
-                                  {"dw", "out", o->out, o->expect}, {"db", "db", o->db, o->expect_db}};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        if (strcmp(files[i].name, name) == 0) return files[i];
-    return (operand_file){name, name, NULL, NULL};
+    if (names == NULL) return CNN_OK;
+    if (strlen(names) >= sizeof pair->text)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s %.64s... is too long", option, names);
+    strcpy(pair->text, names);
+    char *comma = strchr(pair->text, ',');
+    pair->first = pair->text;
+    if (comma == NULL) return CNN_OK;
+    *comma = '\0';
+    pair->second = comma + 1;
+    if (r->dir != CNN_BWD_W)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s %.200s names two files, but --dir %s has one result", option,
+                        names, cnn_dir_name(r->dir));
+    if (*pair->first == '\0' || *pair->second == '\0' || strchr(pair->second, ',') != NULL)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s '%.200s' is not of the form DW.npy,DB.npy", option, names);
+    return CNN_OK;
+}
+
+/* No output over an array that was given, nor over the other output. */
+static cnn_status keep_apart(const conv_run *r, cnn_error *err)
+{
+    const cli_options *o = r->options;
+    const cli_file out = {"--out", r->out.first}, db = {"--out", r->out.second};
+    const cli_file given[] = {{"--x", o->x},
+                              {"--w", o->w},
+                              {"--b", o->b},
+                              {"--dy", o->dy},
+                              {"--expect", r->expect.first},
+                              {"--expect", r->expect.second}};
+    cnn_status status = cli_keep_apart(&out, &db, err);
+    for (size_t i = 0; status == CNN_OK && i < sizeof given / sizeof given[0]; i++) {
+        status = cli_keep_apart(&out, &given[i], err);
+        if (status == CNN_OK) status = cli_keep_apart(&db, &given[i], err);
+    }
+    return status;
+}
+
+static cnn_status name_files(conv_run *r, cnn_error *err)
+{
+    cnn_status status = split(r, "out", r->options->out, &r->out, err);
+    if (status == CNN_OK) status = split(r, "expect", r->options->expect, &r->expect, err);
+    if (status != CNN_OK) return status;
+    if (r->expect.second != NULL && r->out.second == NULL)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--expect names a gradient of the bias: --out needs a second file, too");
+    return keep_apart(r, err);
 }
 
 /* ---- The problem. */
@@ -52,7 +95,7 @@ static cnn_status one_direction(const cli_options *o, cnn_dir *dir, cnn_error *e
     return found < 0 ? err->status : CNN_OK;
 }
 
-static cnn_status parse_problem(conv_run *r, cnn_dtype dtype, cnn_error *err)
+static cnn_status parse_problem(conv_run *r, cnn_error *err)
 {
     const cli_options *o = r->options;
     const int layout = cnn_name_find(&cnn_layout_names, o->layout, err);
@@ -60,46 +103,41 @@ static cnn_status parse_problem(conv_run *r, cnn_dtype dtype, cnn_error *err)
     if (math < 0) return err->status;
     if (o->problem.count != 1)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs one --problem, not %d", o->problem.count);
-    const cnn_type type = {dtype, dtype, (cnn_layout)layout, (cnn_math)math};
+    const cnn_type type = {CNN_F32, CNN_F32, (cnn_layout)layout, (cnn_math)math};
     cnn_problem_defaults defaults;
     if (cli_problem_defaults(o, &type, &defaults, err) != CNN_OK) return err->status;
-    defaults.no_bias = (r->dir == CNN_BWD_W ? o->db : o->b) == NULL;
+    defaults.no_bias = (r->dir == CNN_BWD_W ? r->out.second : o->b) == NULL;
     return cnn_problem_parse(CNN_OP_CONV, o->problem.items[0], &defaults, &r->problem, err);
 }
 
-static bool used(const conv_run *r, const char *name)
-{
-    for (int i = 0; i < r->count; i++)
-        if (strcmp(r->operands[i].name, name) == 0) return true;
-    return false;
-}
-
-/* Options that this direction has no use for. */
-static cnn_status check_options(const conv_run *r, cnn_error *err)
+/* Inputs have an option of their name; outputs are those of --out, in order. What this direction has no use for, and
+ * what it lacks, is refused. */
+static cnn_status assign_files(conv_run *r, cnn_error *err)
 {
     const cli_options *o = r->options;
-    const operand_file optional[] = {{"x", "x", o->x, NULL},    {"w", "w", o->w, NULL},
-                                     {"b", "b", o->b, NULL},    {"dy", "dy", o->dy, NULL},
-                                     {"db", "db", o->db, NULL}, {"db", "expect-db", o->expect_db, NULL}};
-    for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++)
-        if (optional[i].path != NULL && !used(r, optional[i].name))
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --dir %s%s", optional[i].option,
-                            cnn_dir_name(r->dir), r->dir == CNN_BWD_W ? " without --db" : "");
-    return CNN_OK;
-}
-
-/* No output over an array that was given, nor over the other output. */
-static cnn_status check_files(const cli_options *o, cnn_error *err)
-{
-    const cli_file out = {"--out", o->out}, db = {"--db", o->db};
-    const cli_file given[] = {{"--x", o->x},   {"--w", o->w},           {"--b", o->b},
-                              {"--dy", o->dy}, {"--expect", o->expect}, {"--expect-db", o->expect_db}};
-    cnn_status status = cli_keep_apart(&out, &db, err);
-    for (size_t i = 0; status == CNN_OK && i < sizeof given / sizeof given[0]; i++) {
-        status = cli_keep_apart(&out, &given[i], err);
-        if (status == CNN_OK) status = cli_keep_apart(&db, &given[i], err);
+    const cli_file inputs[] = {{"x", o->x}, {"w", o->w}, {"b", o->b}, {"dy", o->dy}};
+    bool first = true;
+    for (size_t k = 0; k < sizeof inputs / sizeof inputs[0]; k++) {
+        int i = 0;
+        while (i < r->count && strcmp(r->operands[i].name, inputs[k].option) != 0) i++;
+        if (i < r->count)
+            r->path[i] = inputs[k].path;
+        else if (inputs[k].path != NULL)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --dir %s", inputs[k].option,
+                            cnn_dir_name(r->dir));
     }
-    return status;
+    for (int i = 0; i < r->count; i++) {
+        const bool in = r->operands[i].access == CNN_IN;
+        if (!in) {
+            r->path[i] = first ? r->out.first : r->out.second;
+            r->expect_path[i] = first ? r->expect.first : r->expect.second;
+            first = false;
+        }
+        if (r->path[i] == NULL)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--dir %s needs --%s FILE.npy", cnn_dir_name(r->dir),
+                            in ? r->operands[i].name : "out");
+    }
+    return CNN_OK;
 }
 
 /* ---- Arrays. */
@@ -110,18 +148,16 @@ static cnn_status load_inputs(conv_run *r, cnn_dtype *dtype, cnn_error *err)
     const char *first = NULL;
     for (int i = 0; i < r->count; i++) {
         const cnn_operand *o = &r->operands[i];
-        const operand_file file = file_of(r->options, o->name);
+        const char *path = r->path[i];
         cnn_dtype its;
         if (o->access != CNN_IN) continue;
-        if (file.path == NULL)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--dir %s needs --%s FILE.npy", cnn_dir_name(r->dir), file.option);
-        cnn_status status = cli_npy_load(file.path, o, &r->values[i], &its, err);
+        cnn_status status = cli_npy_load(path, o, &r->values[i], &its, err);
         if (status != CNN_OK) return status;
         if (first != NULL && its != *dtype)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s is %s: all arrays must have one type", file.path,
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s is %s: all arrays must have one type", path,
                             cnn_dtype_name(its), first, cnn_dtype_name(*dtype));
         *dtype = its;
-        first = file.path;
+        first = path;
         r->arrays.in[i] = r->values[i];
     }
     return CNN_OK;
@@ -131,31 +167,34 @@ static cnn_status make_outputs(conv_run *r, cnn_error *err)
 {
     for (int i = 0; i < r->count; i++) {
         const cnn_operand *o = &r->operands[i];
-        const operand_file file = file_of(r->options, o->name);
         if (o->access == CNN_IN) continue;
-        if (file.path == NULL)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs --%s FILE.npy for %s", file.option, o->name);
         r->values[i] = malloc((size_t)o->count * sizeof(double));
         if (r->values[i] == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %s", o->name);
         r->arrays.out[i] = r->values[i];
-        if (file.expect == NULL) continue;
-        cnn_status status = cli_npy_load(file.expect, o, &r->expected[i], &r->arrays.computed[i], err);
+        if (r->expect_path[i] == NULL) continue;
+        cnn_status status = cli_npy_load(r->expect_path[i], o, &r->expected[i], &r->arrays.computed[i], err);
         if (status != CNN_OK) return status;
         r->arrays.expect[i] = r->expected[i];
     }
     return CNN_OK;
 }
 
-/* Shapes do not depend on the dtype: so the inputs are read for f32 first, and the problem is made again for theirs. */
+/* What options alone say. Shapes do not depend on the dtype, which the inputs will tell: until then it is f32. */
+static cnn_status read_options(conv_run *r, cnn_error *err)
+{
+    cnn_status status = cli_no_words(r->options, err);
+    if (status == CNN_OK) status = one_direction(r->options, &r->dir, err);
+    if (status == CNN_OK) status = name_files(r, err);
+    if (status == CNN_OK) status = parse_problem(r, err);
+    if (status != CNN_OK) return status;
+    r->count = cnn_operands(&r->problem, r->dir, r->operands, err);
+    return r->count < 0 ? err->status : assign_files(r, err);
+}
+
 static cnn_status load_all(conv_run *r, cnn_error *err)
 {
     cnn_dtype dtype = CNN_F32;
-    cnn_status status = one_direction(r->options, &r->dir, err);
-    if (status == CNN_OK) status = parse_problem(r, dtype, err);
-    if (status != CNN_OK) return status;
-    r->count = cnn_operands(&r->problem, r->dir, r->operands, err);
-    if (r->count < 0) return err->status;
-    status = check_options(r, err);
+    cnn_status status = read_options(r, err);
     if (status == CNN_OK) status = load_inputs(r, &dtype, err);
     if (status == CNN_OK) status = make_outputs(r, err);
     r->problem.u.type.dtype = r->problem.u.type.weights = dtype;
@@ -202,7 +241,7 @@ static void print_result(const conv_run *r, const verify_result *v)
 {
     char text[CNN_PROBLEM_TEXT_MAX], name[2 * CNN_NAME_MAX + 2];
     const cnn_type *t = &r->problem.u.type;
-    const bool compared = r->options->expect != NULL || r->options->expect_db != NULL;
+    const bool compared = r->options->expect != NULL;
     cnn_problem_format(&r->problem, text);
     snprintf(name, sizeof name, "%s:%s", v->session->impl->name, r->algorithm.name);
     printf("%-11s %-14s conv      %-5s %s %s %s",
@@ -235,8 +274,7 @@ static cnn_status save_outputs(const conv_run *r, cnn_error *err)
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < r->count; i++)
         if (r->arrays.out[i] != NULL)
-            status = cli_npy_save(file_of(r->options, r->operands[i].name).path, &r->operands[i], r->values[i],
-                                  r->problem.u.type.dtype, err);
+            status = cli_npy_save(r->path[i], &r->operands[i], r->values[i], r->problem.u.type.dtype, err);
     return status;
 }
 
@@ -244,13 +282,8 @@ cnn_status args_conv(const cli_options *o, cnn_error *err)
 {
     conv_run r = {.options = o};
     cnn_choice choice;
-    cnn_status status = cli_no_words(o, err);
-    if (status == CNN_OK) status = check_files(o, err);
-    if (status == CNN_OK) status = one_direction(o, &r.dir, err);
-    if (status == CNN_OK) status = parse_problem(&r, CNN_F32, err);
-    if (status == CNN_OK && (r.count = cnn_operands(&r.problem, r.dir, r.operands, err)) < 0) status = err->status;
-    if (status == CNN_OK) status = check_options(&r, err);
-    return status == CNN_OK && !o->none_left ? one_choice(o, &choice, err) : status;
+    const cnn_status status = o->none_left ? CNN_OK : one_choice(o, &choice, err);
+    return status == CNN_OK ? read_options(&r, err) : status;
 }
 
 static cnn_status run(conv_run *r, record_sink *sink, verify_result *result, cnn_error *err)

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The command's own text of an option, if it has one. */
-static const char *text_of(const option_row *row, char letter)
+const char *cli_option_text(const option_row *row, char letter)
 {
     static const struct {
         const char *commands, *option, *help;
@@ -19,17 +18,32 @@ static const char *text_of(const option_row *row, char letter)
     return row->help;
 }
 
+const char *cli_usual_text(const option_row *row, char text[64])
+{
+    text[0] = '\0';
+    if (row->kind == KIND_TEXT && row->text != NULL) snprintf(text, 64, "%s", row->text);
+    if (row->kind == KIND_INT && row->usual_int >= row->min_int && row->usual_int != 0)
+        snprintf(text, 64, "%lld", (long long)row->usual_int);
+    if (row->kind == KIND_REAL && row->usual_real > 0) snprintf(text, 64, "%g", row->usual_real);
+    return text;
+}
+
 static void print_option(const option_row *row, char letter)
 {
-    char left[64];
+    char left[64], usual[64];
     snprintf(left, sizeof left, "--%s %s", row->name, row->metavar != NULL ? row->metavar : "");
-    printf("  %-24s %s", left, text_of(row, letter));
-    if (row->kind == KIND_TEXT && row->text != NULL) printf(" [%s]", row->text);
-    if (row->kind == KIND_INT && row->usual_int >= row->min_int && row->usual_int != 0)
-        printf(" [%lld]", (long long)row->usual_int);
-    if (row->kind == KIND_REAL && row->usual_real > 0) printf(" [%g]", row->usual_real);
+    printf("  %-24s %s", left, cli_option_text(row, letter));
+    if (cli_usual_text(row, usual)[0] != '\0') printf(" [%s]", usual);
     printf("\n");
 }
+
+const exit_meaning cli_exit_meanings[] = {
+    {EXIT_HELD, "all held"},
+    {EXIT_FAILED, "something failed: a check, a kernel, a device, a goal of training"},
+    {EXIT_USAGE, "wrong usage, bad input, or a file that cannot be read or written"},
+    {EXIT_NOTHING, "nothing ran: nobody does what was asked"},
+    {130, "interrupted (Ctrl-C)"},
+    {0, NULL}};
 
 static void print_program(void)
 {
@@ -37,12 +51,9 @@ static void print_program(void)
     for (int i = 0; i < cli_n_commands; i++) printf("  %-11s %s\n", cli_commands[i].name, cli_commands[i].doc);
     printf("  %-11s %s\n", "help", "this, or what `benchcnn COMMAND --help` says: benchcnn help [COMMAND]");
     printf("\n`benchcnn COMMAND --help` shows a command's words and options, `benchcnn --version` the version.\n\n"
-           "Exit status:\n"
-           "  0    all held\n"
-           "  1    something failed: a check, a kernel, a device, a goal of training\n"
-           "  2    wrong usage, bad input, or a file that cannot be read or written\n"
-           "  3    nothing ran: nobody does what was asked\n"
-           "  130  interrupted (Ctrl-C)\n");
+           "Exit status:\n");
+    for (int i = 0; cli_exit_meanings[i].text != NULL; i++)
+        printf("  %-4d %s\n", cli_exit_meanings[i].status, cli_exit_meanings[i].text);
 }
 
 void cli_greet(void)

@@ -15,46 +15,27 @@ static bool first_of(const cli_options *options, const char *list, bool given, c
     return false;
 }
 
-static cnn_status check_needs(const cli_options *options, cnn_error *err)
+static cnn_status check_pairs(const cli_options *options, cnn_error *err)
 {
     static const struct {
-        const char *commands, *option, *partners;
-    } needs[] = {
-#define NEEDS(commands, option, partners) {commands, option, partners},
-#define NOT_WITH(commands, option, others, why)
-#include "option_rules.inc"
-#undef NEEDS
-#undef NOT_WITH
-    };
-    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
-        char name[CNN_NAME_MAX];
-        if (!cli_concerns(needs[i].commands, options->command) || !cli_given(options, needs[i].option) ||
-            first_of(options, needs[i].partners, true, name))
-            continue;
-        first_of(options, needs[i].partners, false, name);
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with --%s, and means nothing without it", needs[i].option,
-                        name);
-    }
-    return CNN_OK;
-}
-
-static cnn_status check_contradictions(const cli_options *options, cnn_error *err)
-{
-    static const struct {
-        const char *commands, *option, *others, *why;
+        const char *commands, *option, *others, *why; /* why NULL: one of the others is needed */
     } rules[] = {
-#define NEEDS(commands, option, partners)
+#define NEEDS(commands, option, partners) {commands, option, partners, NULL},
 #define NOT_WITH(commands, option, others, why) {commands, option, others, why},
 #include "option_rules.inc"
 #undef NEEDS
 #undef NOT_WITH
     };
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const char *option = rules[i].option, *why = rules[i].why;
         char name[CNN_NAME_MAX];
-        if (cli_concerns(rules[i].commands, options->command) && cli_given(options, rules[i].option) &&
-            first_of(options, rules[i].others, true, name))
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --%s: %s", name, rules[i].option,
-                            rules[i].why);
+        if (!cli_concerns(rules[i].commands, options->command) || !cli_given(options, option)) continue;
+        const bool found = first_of(options, rules[i].others, true, name);
+        if (found && why != NULL)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --%s: %s", name, option, why);
+        if (found || why != NULL) continue;
+        first_of(options, rules[i].others, false, name);
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with --%s, and means nothing without it", option, name);
     }
     return CNN_OK;
 }
@@ -64,9 +45,11 @@ static cnn_status check_axes(const cli_options *options, cnn_error *err)
 {
     static const char *const axes[] = {"layout", "dtype"};
     const char *const values[] = {options->layout, options->dtype};
-    if (strcmp(options->command, "sweep") != 0 || options->words.count == 0) return CNN_OK;
+    if (strcmp(options->command, "sweep") != 0) return CNN_OK;
     for (int i = 0; i < 2; i++) {
-        if (!strstr(options->words.items[0], axes[i]) || !cli_given(options, axes[i])) continue;
+        bool swept = false;
+        for (int w = 0; w < options->words.count; w++) swept = swept || strstr(options->words.items[w], axes[i]);
+        if (!swept || !cli_given(options, axes[i])) continue;
         if (strchr(values[i], ',') || strcmp(values[i], "all") == 0) continue;
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "sweep %s --%s %.32s leaves nothing to sweep: give more than one, or none", axes[i], axes[i],
@@ -77,7 +60,6 @@ static cnn_status check_axes(const cli_options *options, cnn_error *err)
 
 cnn_status cli_check_rules(const cli_options *options, cnn_error *err)
 {
-    cnn_status status = check_needs(options, err);
-    if (status == CNN_OK) status = check_contradictions(options, err);
+    const cnn_status status = check_pairs(options, err);
     return status == CNN_OK ? check_axes(options, err) : status;
 }

@@ -130,29 +130,6 @@ static void keep_command_line(cli_options *options, int argc, char **argv)
     }
 }
 
-static bool has_limit(const cnn_impl *impl)
-{
-    for (int i = 0; i < impl->n_knobs; i++)
-        if (strcmp(impl->knobs[i].name, "workspace_limit") == 0) return true;
-    return false;
-}
-
-/* --workspace-limit N is short for --set IMPL.workspace_limit=N, so records and repeating commands have it, too. */
-static cnn_status add_limits(cli_options *options, cnn_error *err)
-{
-    int count = 0;
-    for (int i = 0; i < cnn_impl_count(options->registry) && count < CLI_LIMITS_MAX; i++) {
-        if (!has_limit(cnn_impl_at(options->registry, i))) continue;
-        if (options->set.count == CLI_LIST_MAX)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--set is given more than %d times", CLI_LIST_MAX - 1);
-        snprintf(options->limits[count], CNN_NAME_MAX, "%s.workspace_limit=%lld",
-                 cnn_impl_at(options->registry, i)->name, (long long)options->workspace_limit);
-        options->set.items[options->set.count++] = options->limits[count++];
-    }
-    if (count > 0) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--workspace-limit: no implementation of this build has such a knob");
-}
-
 /* Whether --impl has a NAME:tuned. */
 static bool names_tuned(const cli_options *options)
 {
@@ -209,6 +186,5 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
 cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err)
 {
     if (cli_load_plugins(options, registry, err) != CNN_OK) return err->status;
-    if (options->workspace_limit >= 0 && add_limits(options, err) != CNN_OK) return err->status;
     return cnn_settings_check(registry, options->set.items, options->set.count, err);
 }

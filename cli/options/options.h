@@ -53,5 +53,20 @@ cnn_status cli_check_rules(const cli_options *options, cnn_error *err);
 /* help.c: to standard output; of one command, or (NULL) of the program. Greet: three commands to try first. */
 void cli_greet(void);
 void cli_help(const char *command);
+/* What an option means in a command, by the command's letter. */
+const char *cli_option_text(const option_row *row, char letter);
+/* Its default, if there is one to show; "" otherwise. Returns text. */
+const char *cli_usual_text(const option_row *row, char text[64]);
+typedef struct exit_meaning {
+    int status;
+    const char *text;
+} exit_meaning;
+extern const exit_meaning cli_exit_meanings[]; /* ends with a NULL text */
+/* words.c: `benchcnn help --words [COMMAND]`, for the completion of shells (scripts/completion): a line for each word
+ * that may follow, "WORD|VALUES|TEXT". VALUES are those that are known, with "@files" for files; "-" of a flag. An
+ * empty WORD: VALUES are what the command takes beside options. */
+void cli_words(const char *command);
+/* manual.c: `benchcnn help --man`: the manual page, in roff. */
+void cli_manual(void);
 
 #endif

@@ -137,10 +137,9 @@ static cnn_status read_recipe(recipe *r, cnn_error *err)
     char *line = NULL;
     size_t size = 0;
     cnn_status status = CNN_OK;
-    static const file_kind recipes = {"recipe", "bench/recipes", ".recipe"};
     char path[FOUND_PATH_MAX];
     const char *why;
-    if (cnn_find_file(&recipes, r->path, path, err) != CNN_OK) return err->status;
+    if (cnn_find_file(&cnn_recipe_files, r->path, path, err) != CNN_OK) return err->status;
     FILE *file = input_stream(path, &why);
     if (file == NULL) return CNN_FAIL(err, CNN_IO, "%.300s: %s", r->path, why);
     for (int number = 1; status == CNN_OK && input_line(&line, &size, file) >= 0; number++)

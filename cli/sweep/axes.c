@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static cnn_status take_axis(sweep_axes *axes, const char *name, cnn_error *err)
 {
@@ -66,7 +67,7 @@ static cnn_status find_knob(const cnn_registry *registry, const char *text, swee
     if (!k->impl) return err->status;
     snprintf(name, sizeof name, "%.*s", (int)(length - (size_t)(dot - text) - 1), dot + 1);
     for (k->index = 0; k->index < k->impl->n_knobs; k->index++)
-        if (strcmp(k->impl->knobs[k->index].name, name) == 0) return CNN_OK;
+        if (strcasecmp(k->impl->knobs[k->index].name, name) == 0) return CNN_OK;
     snprintf(setting, sizeof setting, "%.*s=0", (int)length, text);
     return cnn_settings_check(registry, &one, 1, err); /* which offers the nearest name */
 }

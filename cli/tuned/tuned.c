@@ -21,8 +21,7 @@ struct cli_tuned {
     tuning *file;
     opened **list;
     int n_opened;
-    char **said;
-    int n_said;
+    cli_said said;
 };
 
 bool cli_wants_tuned(const cli_sessions *sessions, const cnn_session *session)
@@ -67,29 +66,15 @@ void cli_tuned_close(cli_tuned *t)
         free(t->list[i]);
     }
     watch_enter(t->watch, NULL, NULL);
-    for (int i = 0; i < t->n_said; i++) free(t->said[i]);
     free(t->list);
-    free(t->said);
+    cli_said_free(&t->said);
     tuning_free(t->file);
     free(t);
 }
 
 const tuning *cli_tuned_file(const cli_tuned *t) { return t ? t->file : NULL; }
 
-cnn_status cli_tuned_say(cli_tuned *t, const char *text, cnn_error *err)
-{
-    for (int i = 0; i < t->n_said; i++)
-        if (strcmp(t->said[i], text) == 0) return CNN_OK;
-    char **said = realloc(t->said, ((size_t)t->n_said + 1) * sizeof *said), *copy = strdup(text);
-    if (said) t->said = said;
-    if (!said || !copy) {
-        free(copy);
-        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for what was said");
-    }
-    t->said[t->n_said++] = copy;
-    table_put(stderr, "%s\n", text);
-    return CNN_OK;
-}
+void cli_tuned_say(cli_tuned *t, const char *text) { cli_say_once(&t->said, text); }
 
 cnn_session_params cli_tuned_params(const cli_options *options, const cnn_impl *impl, const tuning_choice *choice,
                                     const char **settings)
@@ -153,29 +138,28 @@ cnn_status cli_tuned_session(cli_tuned *t, const cnn_session *base, const tuning
     return status;
 }
 
-cnn_status cli_tuned_find(cli_tuned *t, const cnn_session *base, const cnn_problem *problem, cnn_dir dir, bool quiet,
-                          tuning_state *state, const tuning_choice **choice, cnn_error *err)
+tuning_state cli_tuned_find(cli_tuned *t, const cnn_session *base, const cnn_problem *problem, cnn_dir dir, bool quiet,
+                            const tuning_choice **choice)
 {
     char why[CNN_MESSAGE_MAX], text[CNN_PROBLEM_TEXT_MAX], line[2 * CNN_MESSAGE_MAX + CNN_PROBLEM_TEXT_MAX];
-    *state = TUNING_ABSENT;
     *choice = NULL;
-    if (!t || !t->file) return CNN_OK; /* which was said when it was looked for */
-    *state = tuning_find(t->file, base, problem, dir, choice, why);
-    if (*state == TUNING_KEPT || quiet) return CNN_OK;
+    if (!t || !t->file) return TUNING_ABSENT; /* which was said when it was looked for */
+    const tuning_state state = tuning_find(t->file, base, problem, dir, choice, why);
+    if (state == TUNING_KEPT || quiet) return state;
     cnn_problem_format(problem, text);
     snprintf(line, sizeof line, "tuned: %s %s %s %s %s %s: %s: %s; the default is used", base->impl->name,
              cnn_op_name(problem->op), cnn_dir_name(dir), text, cnn_dtype_name(problem->u.type.dtype),
-             cnn_layout_name(problem->u.type.layout), tuning_state_name(*state), why);
-    return cli_tuned_say(t, line, err);
+             cnn_layout_name(problem->u.type.layout), tuning_state_name(state), why);
+    cli_tuned_say(t, line);
+    return state;
 }
 
 cnn_status cli_tuned_pick(cli_tuned *t, const cnn_session *base, const cnn_problem *problem, cnn_dir dir,
                           tuned_pick *pick, cnn_error *err)
 {
     *pick = (tuned_pick){.session = base};
-    cnn_status status = cli_tuned_find(t, base, problem, dir, false, &pick->state, &pick->choice, err);
-    if (status == CNN_OK && pick->choice) status = cli_tuned_session(t, base, pick->choice, &pick->session, err);
-    if (status != CNN_OK) return status;
+    pick->state = cli_tuned_find(t, base, problem, dir, false, &pick->choice);
+    if (pick->choice && cli_tuned_session(t, base, pick->choice, &pick->session, err) != CNN_OK) return err->status;
     const char *name = pick->choice ? pick->choice->algorithm : NULL;
     return cnn_algorithm_pick(pick->session, problem, dir, name, &pick->algorithm, err);
 }

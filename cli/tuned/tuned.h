@@ -35,13 +35,13 @@ typedef struct tuned_pick {
 cnn_status cli_tuned_pick(cli_tuned *t, const cnn_session *base, const cnn_problem *problem, cnn_dir dir,
                           tuned_pick *pick, cnn_error *err);
 /* Finding alone; `quiet`: nothing is said. *choice NULL unless kept. */
-cnn_status cli_tuned_find(cli_tuned *t, const cnn_session *base, const cnn_problem *problem, cnn_dir dir, bool quiet,
-                          tuning_state *state, const tuning_choice **choice, cnn_error *err);
+tuning_state cli_tuned_find(cli_tuned *t, const cnn_session *base, const cnn_problem *problem, cnn_dir dir, bool quiet,
+                            const tuning_choice **choice);
 /* The session with the choice's threads and knobs, opened once for all choices with the same ones; the base one where
  * it has these. */
 cnn_status cli_tuned_session(cli_tuned *t, const cnn_session *base, const tuning_choice *choice,
                              const cnn_session **session, cnn_error *err);
-cnn_status cli_tuned_say(cli_tuned *t, const char *text, cnn_error *err); /* on standard error, each text once */
+void cli_tuned_say(cli_tuned *t, const char *text); /* on standard error, each text once */
 /* "im2col threads=1 im2col.block_kib=64", and why the default where it is that. */
 void cli_tuned_text(const tuned_pick *pick, char *text, size_t size);
 /* The command line's settings, behind those of the choice (which may be NULL), for cnn_session_open(). The array

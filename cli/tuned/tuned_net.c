@@ -26,20 +26,20 @@ static bool has_choice(const cnn_impl *impl, cnn_op op)
     return count > 1;
 }
 
-static cnn_status say_conflict(cli_tuned *t, const char *kept, const char *other, cnn_error *err)
+static void say_conflict(cli_tuned *t, const char *kept, const char *other)
 {
     char line[4 * CNN_NAME_MAX];
     snprintf(line, sizeof line,
              "tuned: a network runs in one context: %.90s, as its slowest operation that cares has it, not %.90s", kept,
              other);
-    return cli_tuned_say(t, line, err);
+    cli_tuned_say(t, line);
 }
 
 /* "impl.knob=V": the heavier of two values. */
 static cnn_status merge_setting(cli_tuned *t, merge *m, const char *setting, double weight, cnn_error *err)
 {
     const size_t name = strcspn(setting, "=") + 1;
-    char before[CNN_NAME_MAX];
+    char other[CNN_NAME_MAX];
     int i = 0;
     while (i < m->settings.n_settings && strncmp(m->settings.settings[i], setting, name) != 0) i++;
     if (i == TUNING_SETTINGS)
@@ -50,18 +50,17 @@ static cnn_status merge_setting(cli_tuned *t, merge *m, const char *setting, dou
         m->weight[i] = weight;
         return CNN_OK;
     }
-    if (strcmp(m->settings.settings[i], setting) == 0) {
-        m->weight[i] = weight > m->weight[i] ? weight : m->weight[i];
-        return CNN_OK;
+    const bool wins = weight > m->weight[i], same = strcmp(m->settings.settings[i], setting) == 0;
+    snprintf(other, sizeof other, "%s", wins ? m->settings.settings[i] : setting);
+    if (wins) {
+        snprintf(m->settings.settings[i], CNN_NAME_MAX, "%s", setting);
+        m->weight[i] = weight;
     }
-    if (weight <= m->weight[i]) return say_conflict(t, m->settings.settings[i], setting, err);
-    snprintf(before, sizeof before, "%s", m->settings.settings[i]);
-    snprintf(m->settings.settings[i], CNN_NAME_MAX, "%s", setting);
-    m->weight[i] = weight;
-    return say_conflict(t, setting, before, err);
+    if (!same) say_conflict(t, m->settings.settings[i], other);
+    return CNN_OK;
 }
 
-static cnn_status merge_threads(cli_tuned *t, merge *m, int threads, double weight, cnn_error *err)
+static void merge_threads(cli_tuned *t, merge *m, int threads, double weight)
 {
     char kept[32], other[32];
     const int before = m->settings.threads;
@@ -69,10 +68,10 @@ static cnn_status merge_threads(cli_tuned *t, merge *m, int threads, double weig
         m->settings.threads = threads;
         m->threads_weight = weight;
     }
-    if (before == 0 || before == threads) return CNN_OK;
+    if (before == 0 || before == threads) return;
     snprintf(kept, sizeof kept, "threads=%d", m->settings.threads);
     snprintf(other, sizeof other, "threads=%d", m->settings.threads == threads ? before : threads);
-    return say_conflict(t, kept, other, err);
+    say_conflict(t, kept, other);
 }
 
 static cnn_status add(cli_tuned *t, merge *m, const cnn_net *net, int layer, cnn_dir dir, const tuning_choice *choice,
@@ -82,7 +81,8 @@ static cnn_status add(cli_tuned *t, merge *m, const cnn_net *net, int layer, cnn
     const size_t used = strlen(r->text);
     const double weight = choice->median_s > 0 ? choice->median_s : 1e-12;
     const int threads = tuning_threads(choice, r->session->impl, r->session->threads);
-    cnn_status status = merge_threads(t, m, threads, weight, err);
+    cnn_status status = CNN_OK;
+    merge_threads(t, m, threads, weight);
     for (int i = 0; status == CNN_OK && i < choice->n_settings; i++)
         status = merge_setting(t, m, choice->settings[i], weight, err);
     snprintf(r->algorithms[layer][dir], CNN_NAME_MAX, "%s", choice->algorithm);
@@ -101,11 +101,9 @@ cnn_status cli_tuned_net(cli_tuned *t, const cnn_session *base, const cnn_net *n
         for (int dir = 0; status == CNN_OK && dir < CNN_DIR_COUNT; dir++) {
             const cnn_problem *problem = &net->layers[layer].problem;
             const tuning_choice *choice;
-            tuning_state state;
             if (!is_run(net, layer, (cnn_dir)dir)) continue;
-            status = cli_tuned_find(t, base, problem, (cnn_dir)dir, !has_choice(base->impl, problem->op), &state,
-                                    &choice, err);
-            if (status == CNN_OK && choice) status = add(t, &m, net, layer, (cnn_dir)dir, choice, err);
+            cli_tuned_find(t, base, problem, (cnn_dir)dir, !has_choice(base->impl, problem->op), &choice);
+            if (choice) status = add(t, &m, net, layer, (cnn_dir)dir, choice, err);
         }
     if (status != CNN_OK || r->text[0] == '\0') return status;
     return cli_tuned_session(t, base, &m.settings, &r->session, err);

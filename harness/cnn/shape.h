@@ -154,8 +154,8 @@ static inline int64_t cnn_offset(cnn_layout layout, int64_t C, int64_t H, int64_
     return layout == CNN_NCHW ? ((n * C + c) * H + h) * W + w : ((n * H + h) * W + w) * C + c;
 }
 
-/* ---- The knob workspace_limit, which every implementation has that takes workspace, and which --workspace-limit sets:
- * the most MiB that a convolution or FC may take. */
+/* ---- The knob workspace_limit, which every implementation has that takes workspace: the most MiB that a convolution
+ * or FC may take. --set '*.workspace_limit=N' sets it for all of them. */
 
 /* Its row in a list of knobs. */
 #define CNN_KNOB_WORKSPACE_LIMIT(KNOB)                                                                                 \

@@ -32,8 +32,8 @@ typedef struct cnn_session {
     bool view;      /* the context is another session's */
 } cnn_session;
 
-/* Knob settings are "IMPL.KNOB=VALUE" strings; those for other implementations are passed over. Or `knobs`, if not
- * NULL: all values as they are. */
+/* Knob settings are "IMPL.KNOB=VALUE" strings; those for other implementations are passed over, and so is one with a
+ * glob for IMPL where there is no such knob. Or `knobs`, if not NULL: all values as they are. */
 typedef struct cnn_session_params {
     int threads, device;
     const char *const *settings;

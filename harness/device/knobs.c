@@ -1,11 +1,13 @@
-/* knobs.c: "IMPL.KNOB=VALUE" settings against the implementations' tables. */
+/* knobs.c: "IMPL.KNOB=VALUE" settings, where IMPL may be a glob, against the implementations' tables. */
 #include "knobs.h"
 #include "harness/problem/names.h"
 #include "impl.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static cnn_status find_knob(const cnn_impl *impl, const char *name, int *index, cnn_error *err)
 {
@@ -18,6 +20,8 @@ static cnn_status find_knob(const cnn_impl *impl, const char *name, int *index, 
         }
         if (i < LISTED) names[i] = impl->knobs[i].name;
     }
+    if (impl->n_knobs == 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s has no knobs, so it has no '%.64s'", impl->name, name);
     const cnn_name_set set = {"knob", names, impl->n_knobs < LISTED ? impl->n_knobs : LISTED};
     *index = cnn_name_find(&set, name, err); /* in other case it is found, too */
     return *index >= 0 ? CNN_OK : err->status;
@@ -39,55 +43,110 @@ static cnn_status check_value(const cnn_impl *impl, const cnn_knob *knob, int64_
                     (long long)value, all);
 }
 
-/* "IMPL.KNOB=VALUE" of an implementation: which of its knobs, and the value. */
-static cnn_status parse_setting(const cnn_impl *impl, const char *setting, int *index, int64_t *value, cnn_error *err)
+typedef struct setting { /* "IMPL.KNOB=VALUE" */
+    const char *text, *value;
+    char impl[CNN_NAME_MAX], knob[CNN_NAME_MAX]; /* impl: a name, or a glob */
+} setting;
+
+static cnn_status split(const char *text, setting *s, cnn_error *err)
 {
-    char name[CNN_NAME_MAX], *end;
-    const char *dot = strchr(setting, '.'), *equals = strchr(setting, '=');
-    snprintf(name, sizeof name, "%.*s", (int)(equals - dot - 1), dot + 1);
-    cnn_status status = find_knob(impl, name, index, err);
+    const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
+    *s = (setting){.text = text};
+    if (dot == NULL || equals == NULL || equals < dot || strlen(text) >= CNN_NAME_MAX)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s' is not of the form IMPL.KNOB=VALUE", text);
+    snprintf(s->impl, sizeof s->impl, "%.*s", (int)(dot - text), text);
+    snprintf(s->knob, sizeof s->knob, "%.*s", (int)(equals - dot - 1), dot + 1);
+    s->value = equals + 1;
+    return CNN_OK;
+}
+
+static bool is_glob(const setting *s) { return strpbrk(s->impl, "*?[") != NULL; }
+
+static bool has_knob(const cnn_impl *impl, const char *name, size_t length)
+{
+    for (int i = 0; i < impl->n_knobs; i++)
+        if (strncasecmp(impl->knobs[i].name, name, length) == 0 && impl->knobs[i].name[length] == '\0') return true;
+    return false;
+}
+
+/* A glob passes over those that have no such knob. */
+static bool is_for(const setting *s, const cnn_impl *impl)
+{
+    if (!is_glob(s)) return strcmp(s->impl, impl->name) == 0;
+    return fnmatch(s->impl, impl->name, 0) == 0 && has_knob(impl, s->knob, strlen(s->knob));
+}
+
+/* Which of the implementation's knobs it sets, and the value. */
+static cnn_status resolve(const setting *s, const cnn_impl *impl, int *index, int64_t *value, cnn_error *err)
+{
+    char *end;
+    cnn_status status = find_knob(impl, s->knob, index, err);
     if (status != CNN_OK) return status;
     errno = 0;
-    *value = strtoll(equals + 1, &end, 10);
-    if (end == equals + 1 || *end != '\0' || errno == ERANGE)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s': '%.32s' is not a whole number", setting, equals + 1);
+    *value = strtoll(s->value, &end, 10);
+    if (end == s->value || *end != '\0' || errno == ERANGE)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s': '%.32s' is not a whole number", s->text, s->value);
     return check_value(impl, &impl->knobs[*index], *value, err);
 }
 
-static cnn_status check_form(const char *setting, cnn_error *err)
+/* "KNOB=VALUE" instead of "IMPL.KNOB=VALUE" (knobs may have dots): whoever has the knob is offered; else err stays. */
+static cnn_status offer_owner(const cnn_registry *registry, const char *text, cnn_error *err)
 {
-    const char *dot = strchr(setting, '.'), *equals = strchr(setting, '=');
-    if (dot != NULL && equals != NULL && equals > dot && strlen(setting) < CNN_NAME_MAX) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s' is not of the form IMPL.KNOB=VALUE", setting);
+    for (int i = 0; i < cnn_impl_count(registry); i++) {
+        const cnn_impl *impl = cnn_impl_at(registry, i);
+        if (has_knob(impl, text, strcspn(text, "=")))
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s' does not say whose knob that is: '%s.%.100s'?",
+                            text, impl->name, text);
+    }
+    return err->status;
+}
+
+static cnn_status check_setting(const cnn_registry *registry, const char *text, cnn_error *err)
+{
+    setting s;
+    int index, count = 0;
+    int64_t value;
+    if (split(text, &s, err) != CNN_OK || (!is_glob(&s) && cnn_impl_find(registry, s.impl, err) == NULL))
+        return offer_owner(registry, text, err);
+    for (int i = 0; i < cnn_impl_count(registry); i++) {
+        if (!is_for(&s, cnn_impl_at(registry, i))) continue;
+        count++;
+        if (resolve(&s, cnn_impl_at(registry, i), &index, &value, err) != CNN_OK) return err->status;
+    }
+    if (count > 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s': no implementation '%.64s' has such a knob", text, s.impl);
 }
 
 cnn_status cnn_settings_check(const cnn_registry *registry, const char *const *settings, int n_settings, cnn_error *err)
 {
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < n_settings; i++) status = check_setting(registry, settings[i], err);
+    return status;
+}
+
+bool cnn_is_set(const cnn_impl *impl, int knob, const char *const *settings, int n_settings)
+{
     for (int i = 0; i < n_settings; i++) {
-        char name[CNN_NAME_MAX];
-        int index;
-        int64_t value;
-        cnn_status status = check_form(settings[i], err);
-        if (status != CNN_OK) return status;
-        snprintf(name, sizeof name, "%.*s", (int)(strchr(settings[i], '.') - settings[i]), settings[i]);
-        const cnn_impl *impl = cnn_impl_find(registry, name, err);
-        status = impl != NULL ? parse_setting(impl, settings[i], &index, &value, err) : err->status;
-        if (status != CNN_OK) return status;
+        setting s;
+        cnn_error err;
+        if (split(settings[i], &s, &err) == CNN_OK && is_for(&s, impl) &&
+            strcasecmp(s.knob, impl->knobs[knob].name) == 0)
+            return true;
     }
-    return CNN_OK;
+    return false;
 }
 
 cnn_status cnn_knob_values(const cnn_impl *impl, const char *const *settings, int n_settings, int64_t *values,
                            cnn_error *err)
 {
-    const size_t length = strlen(impl->name);
     for (int i = 0; i < impl->n_knobs; i++) values[i] = impl->knobs[i].def;
     for (int i = 0; i < n_settings; i++) {
-        if (strncmp(settings[i], impl->name, length) != 0 || settings[i][length] != '.') continue;
+        setting s;
         int index;
         int64_t value;
-        cnn_status status = check_form(settings[i], err);
-        if (status == CNN_OK) status = parse_setting(impl, settings[i], &index, &value, err);
+        if (split(settings[i], &s, err) != CNN_OK) return err->status;
+        if (!is_for(&s, impl)) continue;
+        cnn_status status = resolve(&s, impl, &index, &value, err);
         if (status != CNN_OK) return status;
         values[index] = value;
     }

@@ -7,5 +7,7 @@
 /* values: impl->n_knobs of them. */
 cnn_status cnn_knob_values(const cnn_impl *impl, const char *const *settings, int n_settings, int64_t *values,
                            cnn_error *err);
+/* Whether one of the settings sets the implementation's knob of this index. */
+bool cnn_is_set(const cnn_impl *impl, int knob, const char *const *settings, int n_settings);
 
 #endif

@@ -28,7 +28,10 @@ static cnn_status take(const cnn_registry *registry, const cnn_impl *given, cnn_
                         impl->name, CNN_NAME_MAX / 2);
     for (int i = 0; i < cnn_impl_count(registry); i++)
         if (strcmp(cnn_impl_at(registry, i)->name, impl->name) == 0)
-            return CNN_FAIL(err, CNN_UNAVAILABLE, "there is an implementation named '%s' already", impl->name);
+            return CNN_FAIL(err, CNN_UNAVAILABLE,
+                            "there is an implementation named '%s' already: give this one another name in the field "
+                            "'name' of its cnn_impl",
+                            impl->name);
     return CNN_OK;
 }
 

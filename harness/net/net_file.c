@@ -9,8 +9,6 @@
 
 enum { MAX_BYTES = 1 << 20 };
 
-static const file_kind networks = {"network", "bench/nets", ".net"};
-
 static cnn_status read_text(const char *path, char **text, cnn_error *err)
 {
     const char *why;
@@ -38,7 +36,7 @@ cnn_status cnn_net_load(const char *name, const cnn_type *type, int64_t batch, u
 {
     char path[FOUND_PATH_MAX], *text = NULL;
     *network = NULL;
-    cnn_status status = cnn_find_file(&networks, name, path, err);
+    cnn_status status = cnn_find_file(&cnn_network_files, name, path, err);
     if (status == CNN_OK) status = read_text(path, &text, err);
     if (status == CNN_OK) status = cnn_net_build(path, text, type, batch, seed, network, err);
     free(text);

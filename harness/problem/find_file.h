@@ -12,8 +12,16 @@ typedef struct file_kind {
     const char *what, *folder, *ending;
 } file_kind;
 
-/* A file by its path, or by its name in the folder: below the working directory, beside the program, where it was
- * installed, in its sources. CNN_BAD_ARGUMENT offers the nearest name. */
+extern const file_kind cnn_network_files, cnn_problem_files, cnn_recipe_files;
+
+/* Each name of this kind in the folders where cnn_find_file() looks; one may come twice. */
+void cnn_each_file(const file_kind *kind, void (*each)(void *user, const char *name), void *user);
+
+/* A file that is the program's own, in the folders alone: below the working directory, beside the program or up to two
+ * folders above, where it was installed, in its sources. */
+bool cnn_find_own(const file_kind *kind, const char *name, char path[FOUND_PATH_MAX]);
+
+/* A file by its path, or by its name in the folders. CNN_BAD_ARGUMENT offers the nearest name. */
 cnn_status cnn_find_file(const file_kind *kind, const char *name, char path[FOUND_PATH_MAX], cnn_error *err);
 
 #endif

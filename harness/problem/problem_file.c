@@ -58,10 +58,9 @@ cnn_status cnn_problem_file(const char *name, cnn_op op, const cnn_problem_defau
     cnn_status status = CNN_OK;
     char *line = NULL;
     size_t capacity = 0;
-    static const file_kind problems = {"problem file", "bench/problems", ".txt"};
     char path[FOUND_PATH_MAX];
     const char *why;
-    if (cnn_find_file(&problems, name, path, err) != CNN_OK) return err->status;
+    if (cnn_find_file(&cnn_problem_files, name, path, err) != CNN_OK) return err->status;
     FILE *file = input_stream(path, &why);
     if (file == NULL) return CNN_FAIL(err, CNN_IO, "cannot read problem file '%s': %s", path, why);
 

@@ -11,15 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which figure it is: these fields, as they stand in a record. "threads" are those that were given. */
+/* Which figure it is: these fields of a record. The variant is bias and mode, which a descriptor leaves open. */
+static const char *const identity_keys[] = {"impl", "op", "problem", "dir", "dtype", "math", "layout", "variant"};
+enum { IDENTITY_IMPL = 0, IDENTITY_FIELDS = sizeof identity_keys / sizeof identity_keys[0] };
 typedef struct identity {
-    char impl[CNN_NAME_MAX], op[32], problem[CNN_PROBLEM_TEXT_MAX], dir[16], dtype[16], math[16], layout[16];
-    char variant[48]; /* bias and mode, which a descriptor leaves open */
+    char text[IDENTITY_FIELDS][CNN_PROBLEM_TEXT_MAX];
 } identity;
 
 typedef struct entry {
     identity is;
-    int threads;
+    int threads; /* that were given */
     record_pair facts[TUNING_FACTS];
     int n_facts;
     tuning_choice choice;
@@ -43,16 +44,19 @@ static void identity_of(const cnn_session *session, const cnn_problem *problem, 
                       : problem->op == CNN_OP_FC ? problem->u.fc.bias
                                                  : true;
     const bool flip = problem->op == CNN_OP_CONV && problem->u.conv.flip;
-    memset(is, 0, sizeof *is);
-    cnn_problem_format(&work, is->problem);
-    snprintf(is->impl, sizeof is->impl, "%s", session->impl->name);
-    snprintf(is->op, sizeof is->op, "%s", cnn_op_name(problem->op));
-    snprintf(is->dir, sizeof is->dir, "%s", cnn_dir_name(dir));
-    snprintf(is->dtype, sizeof is->dtype, "%s", cnn_dtype_name(type->dtype));
-    snprintf(is->math, sizeof is->math, "%s", cnn_math_name(type->math));
-    snprintf(is->layout, sizeof is->layout, "%s", cnn_layout_name(type->layout));
-    snprintf(is->variant, sizeof is->variant, "%s, %s", bias ? "bias" : "no bias",
-             flip ? "convolution" : "cross_correlation");
+    char variant[48], text[CNN_PROBLEM_TEXT_MAX];
+    cnn_problem_format(&work, text);
+    snprintf(variant, sizeof variant, "%s, %s", bias ? "bias" : "no bias", flip ? "convolution" : "cross_correlation");
+    const char *const values[IDENTITY_FIELDS] = {session->impl->name,
+                                                 cnn_op_name(problem->op),
+                                                 text,
+                                                 cnn_dir_name(dir),
+                                                 cnn_dtype_name(type->dtype),
+                                                 cnn_math_name(type->math),
+                                                 cnn_layout_name(type->layout),
+                                                 variant};
+    memset(is, 0, sizeof *is); /* identities are compared whole */
+    for (int i = 0; i < IDENTITY_FIELDS; i++) snprintf(is->text[i], sizeof is->text[i], "%s", values[i]);
 }
 
 /* ---- Reading. */
@@ -76,25 +80,6 @@ static cnn_status take_threads(const cnn_record *record, const char *key, int *t
     return CNN_OK;
 }
 
-static cnn_status take_identity(const cnn_record *record, identity *is, cnn_error *err)
-{
-    const struct {
-        const char *key;
-        char *text;
-        size_t size;
-    } fields[] = {{"impl", is->impl, sizeof is->impl},
-                  {"op", is->op, sizeof is->op},
-                  {"problem", is->problem, CNN_PROBLEM_TEXT_MAX},
-                  {"dir", is->dir, sizeof is->dir},
-                  {"dtype", is->dtype, sizeof is->dtype},
-                  {"math", is->math, sizeof is->math},
-                  {"layout", is->layout, sizeof is->layout},
-                  {"variant", is->variant, sizeof is->variant}};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        if (take_text(record, fields[i].key, fields[i].text, fields[i].size, err) != CNN_OK) return err->status;
-    return CNN_OK;
-}
-
 static cnn_status take_knobs(const cnn_record *record, entry *e, cnn_error *err)
 {
     record_pair pairs[TUNING_SETTINGS];
@@ -104,8 +89,8 @@ static cnn_status take_knobs(const cnn_record *record, entry *e, cnn_error *err)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "\"knobs\" must be an object of at most %d whole numbers",
                         TUNING_SETTINGS);
     for (int i = 0; i < c->n_settings; i++) {
-        const int length =
-            snprintf(c->settings[i], CNN_NAME_MAX, "%.64s.%.64s=%.24s", e->is.impl, pairs[i].key, pairs[i].value);
+        const int length = snprintf(c->settings[i], CNN_NAME_MAX, "%.64s.%.64s=%.24s", e->is.text[IDENTITY_IMPL],
+                                    pairs[i].key, pairs[i].value);
         if (length >= CNN_NAME_MAX)
             return CNN_FAIL(err, CNN_BAD_FORMAT, "the name of a knob is too long: '%.64s'", pairs[i].key);
     }
@@ -123,7 +108,9 @@ static cnn_status add_entry(void *user, const cnn_record *record, cnn_error *err
     t->list = list;
     entry *e = &t->list[t->count];
     memset(e, 0, sizeof *e);
-    cnn_status status = take_identity(record, &e->is, err);
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < IDENTITY_FIELDS; i++)
+        status = take_text(record, identity_keys[i], e->is.text[i], sizeof e->is.text[i], err);
     if (status == CNN_OK) status = take_text(record, "algorithm", e->choice.algorithm, CNN_NAME_MAX, err);
     if (status == CNN_OK) status = take_threads(record, "threads", &e->threads, err);
     if (status == CNN_OK) status = take_threads(record, "use_threads", &e->choice.threads, err);
@@ -243,19 +230,12 @@ cnn_record *tuning_record(const cnn_session *session, const cnn_problem *problem
     const int count = cnn_session_facts(session, facts, TUNING_FACTS);
     identity_of(session, problem, dir, &is);
     for (int i = 0; i < c->n_settings; i++) {
-        const char *name = c->settings[i] + strlen(is.impl) + 1, *equals = strchr(name, '=');
+        const char *name = c->settings[i] + strlen(is.text[IDENTITY_IMPL]) + 1, *equals = strchr(name, '=');
         snprintf(knobs[i].key, sizeof knobs[i].key, "%.*s", (int)(equals - name), name);
         snprintf(knobs[i].value, sizeof knobs[i].value, "%s", equals + 1);
     }
     cnn_record *record = record_new("tuned");
-    record_text(record, "impl", is.impl);
-    record_text(record, "op", is.op);
-    record_text(record, "problem", is.problem);
-    record_text(record, "dir", is.dir);
-    record_text(record, "dtype", is.dtype);
-    record_text(record, "math", is.math);
-    record_text(record, "layout", is.layout);
-    record_text(record, "variant", is.variant);
+    for (int i = 0; i < IDENTITY_FIELDS; i++) record_text(record, identity_keys[i], is.text[i]);
     record_int(record, "threads", session->threads);
     record_text(record, "algorithm", c->algorithm);
     record_int(record, "use_threads", c->threads);

@@ -39,6 +39,9 @@ refused "unknown dtype 'f23'|'f32'" verify --dtype f23
 refused "unknown layout 'nchv'|'nchw'" bench --layout nchv
 refused "must be from 0 to 2" verify --set cpu.isa=7
 refused "did you mean 'isa'" verify --set cpu.iso=1
+refused "'cpu.isa=1'" verify --set isa=1
+refused "no implementation 'c*' has" verify --set 'c*.iso=1'
+refused "cpu.isa is 7" verify --set '*.isa=7'
 
 refused "takes no 'foo'" bench foo
 refused "takes no 'foo'" train foo
@@ -110,6 +113,8 @@ printf 'input 1 28 28\nconv 20 kernel=4 kernel=5\nfc 10\nsoftmax_loss\n' >"$tmp/
 refused "twice.net:2|kernel|twice" train --net "$tmp/twice.net" --impl cpu --data synthetic
 
 # Help
+refused "comes before its options" --quiet verify
+for word in --version -V version; do "$benchcnn" $word | grep -q '^benchcnn [0-9.]*$' || fail "$word"; done
 "$benchcnn" help >"$tmp/help" && diff "$tmp/help" <("$benchcnn" --help) || fail 'help is not --help'
 for status in 0 1 2 3 130; do
     grep -q "^  $status  *[a-z]" "$tmp/help" || fail "--help says nothing of exit status $status"

@@ -34,7 +34,7 @@ for impl in cpu cpu:direct cpu:im2col cpu:naive; do
         expect 0 "PASSED|FWD|f32 $layout|of the budget" "${fwd[@]}" "${on[@]}" --expect "$data/y.npy"
         expect 0 "PASSED" "${fwd[@]}" "${on[@]}" --expect "$data/y_f32.npy"
         expect 0 "PASSED|BWD_D" "${data_grad[@]}" "${on[@]}" --expect "$data/dx.npy"
-        expect 0 "PASSED|BWD_W" "${weight_grad[@]}" "${on[@]}" --expect "$data/dw.npy" --db "$tmp/db.npy" --expect-db "$data/db.npy"
+        expect 0 "PASSED|BWD_W" "${weight_grad[@]}" "${on[@]}" --out "$tmp/dw.npy,$tmp/db.npy" --expect "$data/dw.npy,$data/db.npy"
     done
 done
 expect 0 "PASSED" "${weight_grad[@]}" --impl cpu --expect "$data/dw.npy"
@@ -60,7 +60,8 @@ expect 1 "FAILED|the expected y itself|every element is wrong" "${fwd[@]}" --imp
 cp "$data/y_f32.npy" "$tmp/one.npy"
 printf '\x00\x00\x80\x7f' | dd of="$tmp/one.npy" bs=1 seek=$((128 + 4 * 191)) conv=notrunc status=none
 expect 1 "1 of 192 elements|y[n=1,c=5,h=3,w=3]" "${fwd[@]}" --impl cpu:direct --expect "$tmp/one.npy"
-expect 1 "the expected db itself|db[" "${weight_grad[@]}" --impl cpu --db "$tmp/db.npy" --expect-db "$data/b.npy"
+expect 1 "the expected db itself|db[" "${weight_grad[@]}" --impl cpu --out "$tmp/dw.npy,$tmp/db.npy" \
+    --expect "$data/dw.npy,$data/b.npy"
 
 # What is refused.
 on=(--impl cpu)
@@ -68,7 +69,10 @@ expect 2 "x.npy has the shape (2, 4, 7, 6), but w of this problem is (6, 2, 3, 2
 expect 2 "y.npy has the shape (2, 6, 4, 4), but dw of this problem is (6, 2, 3, 2)" "${weight_grad[@]}" "${on[@]}" --expect "$data/y.npy"
 expect 2 "--dy does not go with --dir FWD" "${fwd[@]}" "${on[@]}" --dy "$data/dy.npy"
 expect 2 "--b does not go with --dir BWD_D" "${data_grad[@]}" "${on[@]}" --b "$data/b.npy"
-expect 2 "--expect-db does not go with --dir BWD_W without --db" "${weight_grad[@]}" "${on[@]}" --expect-db "$data/db.npy"
+expect 2 "--out needs a second file" "${weight_grad[@]}" "${on[@]}" --expect "$data/dw.npy,$data/db.npy"
+expect 2 "--out|two files|--dir FWD" "${fwd[@]}" "${on[@]}" --out "$tmp/y.npy,$tmp/db.npy"
+expect 2 "--expect|DW.npy,DB.npy" "${weight_grad[@]}" "${on[@]}" --out "$tmp/dw.npy,$tmp/db.npy" --expect "$data/dw.npy,"
+expect 2 "--out|DW.npy,DB.npy" "${weight_grad[@]}" "${on[@]}" --out "$tmp/dw.npy,$tmp/db.npy,$tmp/dx.npy"
 expect 2 "--dir FWD needs --w FILE.npy" --problem "$problem" --dir FWD --x "$data/x.npy" --out "$tmp/y.npy" "${on[@]}"
 expect 2 "needs --out FILE.npy" --problem "$problem" --dir FWD --x "$data/x.npy" --w "$data/w.npy" "${on[@]}"
 expect 2 "needs --dir" --problem "$problem" "${on[@]}"
@@ -85,14 +89,14 @@ expect 2 "not a .npy file" "${fwd[@]}" "${on[@]}" --x "$data/make.py"
 cp "$data/x.npy" "$tmp/kept.npy"
 ln "$tmp/kept.npy" "$tmp/hard.npy"
 expect 2 "--out $tmp/hard.npy would spoil --x $tmp/kept.npy" "${fwd[@]}" "${on[@]}" --x "$tmp/kept.npy" --out "$tmp/hard.npy"
-expect 2 "--db $tmp/./kept.npy would spoil --x" "${weight_grad[@]}" "${on[@]}" --x "$tmp/kept.npy" --db "$tmp/./kept.npy"
+expect 2 "--out $tmp/./kept.npy would spoil --x" "${weight_grad[@]}" "${on[@]}" --x "$tmp/kept.npy" --out "$tmp/dw.npy,$tmp/./kept.npy"
 expect 2 "--out $tmp/kept.npy would spoil --expect" "${fwd[@]}" "${on[@]}" --expect "$tmp/kept.npy" --out "$tmp/kept.npy"
-expect 2 "--out $tmp/both.npy would spoil --db" "${weight_grad[@]}" "${on[@]}" --out "$tmp/both.npy" --db "$tmp/both.npy"
+expect 2 "--out $tmp/both.npy would spoil --out" "${weight_grad[@]}" "${on[@]}" --out "$tmp/both.npy,$tmp/both.npy"
 same "$data/x.npy" "$tmp/kept.npy"
 echo '{"kind":"env"}' >"$tmp/records.jsonl"
 expect 2 "records.jsonl is there, and is no array" "${fwd[@]}" "${on[@]}" --out "$tmp/records.jsonl"
 [ "$(cat "$tmp/records.jsonl")" = '{"kind":"env"}' ] || { echo "FAILED: records were spoiled by an array"; failures=$((failures + 1)); }
-expect 0 "DONE" "${weight_grad[@]}" "${on[@]}" --out /dev/null --db /dev/null
+expect 0 "DONE" "${weight_grad[@]}" "${on[@]}" --out /dev/null,/dev/null
 head -c 1000 "$data/x.npy" >"$tmp/cut.npy"
 expect 2 "cut.npy: truncated|872 of 1344 bytes of (2, 4, 7, 6) f32" "${fwd[@]}" "${on[@]}" --x "$tmp/cut.npy"
 expect 2 "takes no 'foo'" "${fwd[@]}" "${on[@]}" foo

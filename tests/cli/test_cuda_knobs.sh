@@ -43,14 +43,14 @@ refused 'batchnorm.threads is 100, but must be one of 32, 64' --set cuda_naive.b
 refused 'loss.rows is 0, but must be from 16' --set cuda_im2col.loss.rows=0
 
 # A workspace that is bounded: chunks, parts and slices are fewer; what cannot do with less says so, in bytes.
-limited=(--impl 'cuda_naive:v3,cuda_im2col:implicit_pad' --op conv --problem mb8ic8ih32oc4kh3ph1 --dir BWD_W --workspace-limit)
-passes "${limited[@]}" 1
-passes "${limited[@]}" 0 --out "$tmp/none.jsonl"
+limited=(--impl 'cuda_naive:v3,cuda_im2col:implicit_pad' --op conv --problem mb8ic8ih32oc4kh3ph1 --dir BWD_W --set)
+passes "${limited[@]}" '*.workspace_limit=1'
+passes "${limited[@]}" '*.workspace_limit=0' --out "$tmp/none.jsonl"
 holds "no workspace" "$tmp/out" 'UNSUPPORTED: one image needs|the knobs workspace_mib and workspace_limit allow 0'
 grep '"impl":"cuda_naive"' "$tmp/none.jsonl" | grep -q '"knobs":{"workspace_limit":0}' || fail "the records lack the limit"
 grep '"impl":"cuda_naive"' "$tmp/none.jsonl" | grep -q UNSUPPORTED && fail "cuda_naive refuses what it can do without a workspace"
-passes --impl cuda_im2col:implicit_pad --op conv --layout nhwc --problem mb4ic8ih9oc5kh1 --workspace-limit 0
-passes --impl 'cuda_*' --op fc --problem mb3000ic4oc5 --workspace-limit 0
-refused 'workspace-limit is -1, but must be from 0' --workspace-limit -1
+passes --impl cuda_im2col:implicit_pad --op conv --layout nhwc --problem mb4ic8ih9oc5kh1 --set '*.workspace_limit=0'
+passes --impl 'cuda_*' --op fc --problem mb3000ic4oc5 --set '*.workspace_limit=0'
+refused 'workspace_limit is -2, but must be from -1' --set '*.workspace_limit=-2'
 
 finish

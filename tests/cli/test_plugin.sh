@@ -96,7 +96,7 @@ refused none 'mine has no algorithms'
 from mute 's/if \(\*context == NULL\) return .*/return CNN_DEVICE;/'
 expect 1 'mine: open returned the status [0-9]+ \(device error\)' mute "$benchcnn" verify --plugin "$work/mute.so" --impl mine --quiet
 from taken 's/"mine"/"cpu"/'
-refused taken "named 'cpu' already"
+refused taken "named 'cpu' already.*field 'name'"
 from name 's/"mine"/"my own"/'
 refused name "letters, digits and _"
 echo 'not an object' >"$work/text.so"

@@ -22,7 +22,7 @@ sweep "${all[@]}" >"$tmp/log" 2>&1 || fail "the sweep: $(cat "$tmp/log")"
 [ "$(count "$tmp/all.jsonl" '"default":true')" -eq 1 ] || fail "there is not one default"
 grep -q '^ *[0-9]* .* 1.000 x .*  default$' "$tmp/log" || fail "the default is not shown: $(cat "$tmp/log")"
 grep -q '^  \(keep the default: \|use .*times as fast as the default$\)' "$tmp/log" || fail "no verdict: $(cat "$tmp/log")"
-"$benchcnn" sweep cpu.isa=1,1 --impl cpu:direct --problem mb2ic4ih8oc4kh3 --dir FWD --peaks none --min-time 0.05 --max-time 0.05 --quiet >"$tmp/short" 2>&1
+"$benchcnn" sweep cpu.ISA=1,1 --impl cpu:direct --problem mb2ic4ih8oc4kh3 --dir FWD --peaks none --min-time 0.05 --max-time 0.05 --quiet >"$tmp/short" 2>&1
 grep -q '^2 points run' "$tmp/short" || fail "a value that is given twice is a point twice: $(cat "$tmp/short")"
 
 # Slow ones are dropped; the last round is one set, of those that may be the best and the default. The best and the regret are of it.

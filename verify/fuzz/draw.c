@@ -38,18 +38,6 @@ static int64_t draw_knob(cnn_rng *rng, const cnn_knob *k)
     return value > k->max ? k->max : value;
 }
 
-static bool is_set(const fuzz_space *space, const cnn_impl *impl, const char *knob)
-{
-    const size_t name = strlen(impl->name), length = strlen(knob);
-    for (int i = 0; i < space->n_settings; i++) {
-        const char *s = space->settings[i];
-        if (strncmp(s, impl->name, name) == 0 && s[name] == '.' && strncmp(s + name + 1, knob, length) == 0 &&
-            s[name + 1 + length] == '=')
-            return true;
-    }
-    return false;
-}
-
 /* Half of the blocks keep the defaults, which is what most will run; the others change some. */
 static void draw_setting(const fuzz_space *space, cnn_rng *rng, fuzz_case *c)
 {
@@ -64,7 +52,7 @@ static void draw_setting(const fuzz_space *space, cnn_rng *rng, fuzz_case *c)
     if (chance(rng, 2)) return;
     for (int i = 0; i < impl->n_knobs; i++) {
         const int64_t value = draw_knob(rng, &impl->knobs[i]);
-        if (chance(rng, 3) && !is_set(space, impl, impl->knobs[i].name)) c->knobs[i] = value;
+        if (chance(rng, 3) && !cnn_is_set(impl, i, space->settings, space->n_settings)) c->knobs[i] = value;
     }
 }
 

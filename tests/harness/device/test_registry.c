@@ -55,23 +55,31 @@ static void settings_are_checked_against_the_table(void **state)
                  {"cpu.isb=1", "did you mean 'isa'"},
                  {"cpv.isa=1", "did you mean"},
                  {"cpu.IM2COL.BLOCK_KIB=-1", "knob cpu.im2col.block_kib is -1"}, /* that one, in other case */
-                 {"cpu.isa=one", "not a whole number"}};
+                 {"cpu.isa=one", "not a whole number"},
+                 {"isa=1", "'cpu.isa=1'"},
+                 {"im2col.block_kib=1", "'cpu.im2col.block_kib=1'"},
+                 {"*.isa=9", "knob cpu.isa is 9"},
+                 {"c*.isb=1", "no implementation 'c*' has"},
+                 {"x*.isa=1", "no implementation 'x*' has"}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         cnn_error err = {.message = ""};
         assert_int_equal(cnn_settings_check(NULL, &wrong[i].text, 1, &err), CNN_BAD_ARGUMENT);
         assert_message(err, wrong[i].word);
     }
-    const char *right = "cpu.isa=0";
-    cnn_error err;
-    assert_int_equal(cnn_settings_check(NULL, &right, 1, &err), CNN_OK);
+    static const char *const right[] = {"cpu.isa=0", "c*.isa=0"}, *const passed_over = "other*.isa=7";
+    for (size_t r = 0; r < sizeof right / sizeof right[0]; r++) {
+        cnn_error err;
+        assert_int_equal(cnn_settings_check(NULL, &right[r], 1, &err), CNN_OK);
 
-    const cnn_session_params params = {.threads = 1, .settings = &right, .n_settings = 1};
-    cnn_session session;
-    assert_int_equal(cnn_session_open(cnn_impl_find(NULL, "cpu", &err), &params, &session, &err), CNN_OK);
-    for (int i = 0; i < session.impl->n_knobs; i++)
-        assert_int_equal(session.knobs[i],
-                         strcmp(session.impl->knobs[i].name, "isa") == 0 ? 0 : session.impl->knobs[i].def);
-    cnn_session_close(&session);
+        const char *const settings[] = {right[r], passed_over};
+        const cnn_session_params params = {.threads = 1, .settings = settings, .n_settings = 2};
+        cnn_session session;
+        assert_int_equal(cnn_session_open(cnn_impl_find(NULL, "cpu", &err), &params, &session, &err), CNN_OK);
+        for (int i = 0; i < session.impl->n_knobs; i++)
+            assert_int_equal(session.knobs[i],
+                             strcmp(session.impl->knobs[i].name, "isa") == 0 ? 0 : session.impl->knobs[i].def);
+        cnn_session_close(&session);
+    }
 }
 
 static void a_foreign_interface_version_is_refused(void **state)
