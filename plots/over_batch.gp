@@ -1,7 +1,6 @@
-# A figure over batch size, log-log, as SVG or PNG: seconds per epoch, or a speedup. `benchcnn plot` runs it as
-#   gnuplot -e "folder='...'; count=3; title='...'; ...; format='png'; out='...'" over_batch.gp
-# folder    holds curves.dat (a block a curve: batch, value, its interval's low and high, 1 where the figure bears a mark) and
-#           leaders.dat (a block a curve: the thin line from its last point to its label)
+# A figure over batch size, log-log, as SVG or PNG: seconds per epoch, or a speedup. `benchcnn plot` sets, and then loads it:
+# $curves   a block a curve: batch, value, its interval's low and high, 1 where the figure bears a mark
+# $leaders  a block a curve: the thin line from its last point to its label
 # count     the curves;  ours: how many of them, the first, were measured; the others were published
 # name0, note0, place0, tone0, dash0, name1, ...   of each curve: the two lines of its label and the label's height; the
 #           number of its colour and mark; the number of its dash
@@ -89,13 +88,13 @@ do for [i = 0:evens - 1] {
     set label 201 + 2 * i value("text" . i) at first value("at" . i), first raised(1, -0.035) center noenhanced \
         tc rgb text font small boxed front
 }
-plot for [i = 0:count - 1] folder . '/leaders.dat' index i using 1:2 with lines lc rgb "#BBBBBB" lw 0.75, \
-     for [i = 0:ours - 1] folder . '/curves.dat' index i using 1:($3 > 0 ? $2 : NaN):3:4 \
+plot for [i = 0:count - 1] $leaders index i using 1:2 with lines lc rgb "#BBBBBB" lw 0.75, \
+     for [i = 0:ours - 1] $curves index i using 1:($3 > 0 ? $2 : NaN):3:4 \
          with yerrorbars lc rgb colour(i) lw 1 pt 0, \
-     for [i = 0:count - 1] folder . '/curves.dat' index i using 1:2 \
+     for [i = 0:count - 1] $curves index i using 1:2 \
          with lines lc rgb colour(i) lw i >= ours ? 1.75 : 2 dt dash(i) + 1, \
-     for [i = 0:ours - 1] folder . '/curves.dat' index i using 1:2:(0.7) \
+     for [i = 0:ours - 1] $curves index i using 1:2:(0.7) \
          with points lc rgb colour(i) pt mark(i) ps variable, \
-     for [i = 0:ours - 1] folder . '/curves.dat' index i using 1:($5 > 0 ? $2 : NaN):(0.42) \
+     for [i = 0:ours - 1] $curves index i using 1:($5 > 0 ? $2 : NaN):(0.42) \
          with points lc rgb "white" pt mark(i) ps variable
 unset multiplot

@@ -1,7 +1,6 @@
-# Single operations under the measured roofs, log-log, as SVG or PNG. `benchcnn plot roofline` runs it as
-#   gnuplot -e "folder='...'; series=3; roofs=5; ...; format='png'; out='...'" roofline.gp
-# folder    holds roofs.dat (a block a roof: two points), points.dat (a block for each series and direction, in the
-#           order FWD, BWD_D, BWD_W: intensity rate) and numbers.dat (intensity rate number)
+# Single operations under the measured roofs, log-log, as SVG or PNG. `benchcnn plot roofline` sets, and then loads it:
+# $roofs    a block a roof: two points
+# $points   intensity, rate, series, direction (FWD, BWD_D, BWD_W), number to be shown (0: none)
 # name0 ... the series; problem0 ... the problems, `problems` of them (0: too many to name)
 # roof0 ... what stands at each roof; memory0 ... whether it is a bandwidth; main0 ... whether it counts most; value0 ...
 # x_low, x_high, y_low, y_high   the frame; machine: the heading; out; format: svg or png
@@ -113,9 +112,9 @@ set xlabel "operations a compulsory byte (FLOP/byte)" tc rgb soft offset 0, 0.4
 set lmargin at screen left + 0.02
 
 only(i, main, y) = value("main" . i) == main ? y : NaN
-plot for [i = 0:roofs - 1] folder . '/roofs.dat' index i using 1:(only(i, 0, $2)) with lines lc rgb faint lw 1 dt 2, \
-     for [i = 0:roofs - 1] folder . '/roofs.dat' index i using 1:(only(i, 1, $2)) with lines lc rgb text lw 2, \
-     for [s = 0:series - 1] for [d = 0:2] folder . '/points.dat' index 3 * s + d \
+plot for [i = 0:roofs - 1] $roofs index i using 1:(only(i, 0, $2)) with lines lc rgb faint lw 1 dt 2, \
+     for [i = 0:roofs - 1] $roofs index i using 1:(only(i, 1, $2)) with lines lc rgb text lw 2, \
+     for [s = 0:series - 1] for [d = 0:2] $points using ($3 == s && $4 == d ? $1 : NaN):2 \
          with points lc rgb colour(s) pt mark(d) ps 0.75, \
-     folder . '/numbers.dat' using 1:($2 * 1.14):(problems > 0 ? sprintf("%d", int($3)) : "") \
+     $points using ($5 > 0 ? $1 : NaN):($2 * 1.14):(problems > 0 ? sprintf("%d", int($5)) : "") \
          with labels tc rgb text font small

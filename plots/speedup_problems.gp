@@ -1,9 +1,8 @@
 # Speedups of single operations as bars, on a logarithmic axis that they leave at 1, as SVG or PNG. `benchcnn plot speedup`
-# runs it as
-#   gnuplot -e "folder='...'; groups=9; count=3; ...; format='png'; out='...'" speedup_problems.gp
-# folder    holds groups.dat (a line a problem: its place from the top, in bars; the problem; the baseline's time) and
-#           bars.dat (a block a curve: place, speedup, its interval's low and high, 1 where it bears a mark, the speedup
-#           with transfers counted); not a number where there is none
+# sets, and then loads it:
+# $bars     a block a curve: place from the top in bars, speedup, its interval's low and high, 1 where it bears a mark, the
+#           speedup with transfers counted; not a number where there is none
+# problem0, time0 ...   what stands beside each group: the problem; the baseline's time
 # groups, count   problems, and bars of each;  name0 ... whose bars they are
 # x_low, x_high   the frame; line0, line1: the heading; foot; out; format: svg or png
 
@@ -65,17 +64,19 @@ set xlabel "times as fast as the baseline" tc rgb soft offset 0, 0.4
 set arrow 1 from first 1, graph 0 to first 1, graph 1 nohead lc rgb text lw 1.25 front
 set style fill solid border
 
-file(name) = folder . '/' . name
 most(a, b) = b > a ? b : a
-plot for [i = 0:count - 1] file('bars.dat') index i using 2:1:(1):2:($1 - 0.42):($1 + 0.42) \
+do for [i = 0:groups - 1] {
+    place = i * (count + 0.7) + (count - 1) / 2.0
+    set label 100 + 2 * i value("problem" . i) at x_low, place right offset -0.8, 0 noenhanced tc rgb text font small
+    set label 101 + 2 * i value("time" . i) at x_high, place left offset 0.8, 0 noenhanced tc rgb soft font small
+}
+plot for [i = 0:count - 1] $bars index i using 2:1:(1):2:($1 - 0.42):($1 + 0.42) \
          with boxxyerror fs solid lc rgb colour(i) lw 1, \
-     for [i = 0:count - 1] file('bars.dat') index i using ($5 > 0 ? $2 : NaN):1:(1):2:($1 - 0.3):($1 + 0.3) \
+     for [i = 0:count - 1] $bars index i using ($5 > 0 ? $2 : NaN):1:(1):2:($1 - 0.3):($1 + 0.3) \
          with boxxyerror fs solid lc rgb "white" lw 0.5, \
-     for [i = 0:count - 1] file('bars.dat') index i using ($3 > 0 ? $2 : NaN):1:3:4 with xerrorbars lc rgb text lw 0.75 pt 0, \
-     for [i = 0:count - 1] file('bars.dat') index i using 6:($1 - 0.42):(0):(0.84) \
+     for [i = 0:count - 1] $bars index i using ($3 > 0 ? $2 : NaN):1:3:4 with xerrorbars lc rgb text lw 0.75 pt 0, \
+     for [i = 0:count - 1] $bars index i using 6:($1 - 0.42):(0):(0.84) \
          with vectors nohead lc rgb text lw 1.5, \
-     for [i = 0:count - 1] file('bars.dat') index i \
+     for [i = 0:count - 1] $bars index i \
          using (most(most($2, 1), $4 > 0 ? $4 : $2)):1:(sprintf(" %.3g", $2)) \
-         with labels left tc rgb text font small, \
-     file('groups.dat') using (x_low):1:2 with labels right offset -0.8, 0 noenhanced tc rgb text font small, \
-     file('groups.dat') using (x_high):1:3 with labels left offset 0.8, 0 noenhanced tc rgb soft font small
+         with labels left tc rgb text font small

@@ -1,6 +1,7 @@
 /* roofline.c: from records to points and roofs. */
 #include "roofline.h"
 
+#include "harness/base/text.h"
 #include "harness/problem/names.h"
 #include "harness/record/identity.h"
 
@@ -146,6 +147,7 @@ static void add_memory(roofline *r)
 
 cnn_status roofline_make_roofs(roofline *r, cnn_error *err)
 {
+    char machine[2 * CNN_NAME_MAX];
     if (r->n_points == 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "no figures of single operations: `benchcnn bench --out FILE` writes them");
@@ -153,14 +155,18 @@ cnn_status roofline_make_roofs(roofline *r, cnn_error *err)
     const int arithmetic = r->n_roofs;
     add_memory(r);
     if (arithmetic > 0 && r->n_roofs > arithmetic && r->roofs[arithmetic].main) return CNN_OK;
-    if (r->threads == 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "no ceilings of %s in these files: `benchcnn peaks --impl NAME --out FILE` measures them",
-                        r->machine);
+    char option[32] = "--impl NAME";
+    if (r->threads > 0) snprintf(option, sizeof option, "--threads %d", r->threads);
     return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                    "no ceilings of %s with %d thread%s in these files: `benchcnn peaks --threads %d --out FILE` "
-                    "measures them",
-                    r->machine, r->threads, r->threads == 1 ? "" : "s", r->threads);
+                    "no ceilings of %s in these files: `benchcnn peaks %s --out FILE` measures them",
+                    roofline_machine(r, machine, sizeof machine), option);
+}
+
+const char *roofline_machine(const roofline *r, char *text, size_t size)
+{
+    snprintf(text, size, "%s", r->machine);
+    if (r->threads > 0) cnn_append(text, size, ", %d thread%s", r->threads, r->threads == 1 ? "" : "s");
+    return text;
 }
 
 void roofline_free(roofline *r) { bench_peaks_free(&r->peaks); }

@@ -1,5 +1,6 @@
 /* series.c: grouping epoch records into curves and naming them. */
 #include "series.h"
+#include "harness/base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,26 +72,23 @@ static void add_point(series *s, const epoch_table *table, const epoch_setting *
 
 /* ---- Names: what all share goes into the subtitle, what differs into the facts of each. ---- */
 
-typedef void describe_fn(const epoch_setting *setting, char *text, size_t size);
-
-static void describe_type(const epoch_setting *s, char *text, size_t size)
-{
-    snprintf(text, size, "%s%s%s", s->dtype, strcmp(s->math, "f32") == 0 ? "" : "/",
-             strcmp(s->math, "f32") == 0 ? "" : s->math);
-}
-
-static void describe_layout(const epoch_setting *s, char *text, size_t size) { snprintf(text, size, "%s", s->layout); }
-static void describe_optimizer(const epoch_setting *s, char *text, size_t size)
-{
-    snprintf(text, size, "%s", s->optimizer);
-}
-static void describe_data(const epoch_setting *s, char *text, size_t size)
-{
-    if (s->shift > 0)
-        snprintf(text, size, "%s shift %lld", s->data, (long long)s->shift);
-    else
-        snprintf(text, size, "%s", s->data);
-}
+/* The last six are said only where they differ: they matter little to the time, and headings are short. The last three
+ * are facts of GPUs. */
+typedef enum fact {
+    MACHINE,
+    THREADS,
+    TYPE,
+    DATA,
+    LAYOUT,
+    OPTIMIZER,
+    KNOBS,
+    STEPS,
+    TRANSFERS,
+    HOST,
+    FACTS,
+    OFTEN_SAID = LAYOUT,
+    OF_GPUS = STEPS
+} fact;
 
 void series_machine(const char *name, char *text, size_t size)
 {
@@ -101,148 +99,133 @@ void series_machine(const char *name, char *text, size_t size)
             memmove(at, at + strlen(added[i]), strlen(at + strlen(added[i])) + 1);
 }
 
-/* What did the work. */
-static void describe_machine(const epoch_setting *s, char *text, size_t size)
+/* "tile=16,isa=1" from {"tile":16,"isa":1}. */
+static void describe_knobs(const char *knobs, char *text, size_t size)
 {
-    series_machine(s->gpu[0] ? s->gpu : s->cpu, text, size);
-}
-
-static void describe_host(const epoch_setting *s, char *text, size_t size)
-{
-    snprintf(text, size, "%s", s->gpu[0] ? s->cpu : "");
-}
-
-static void describe_threads(const epoch_setting *s, char *text, size_t size)
-{
-    text[0] = '\0';
-    if (s->gpu[0]) return;
-    snprintf(text, size, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
-}
-
-static void describe_knobs(const epoch_setting *s, char *text, size_t size)
-{
-    bool none = strcmp(s->knobs, "{}") == 0 || strcmp(s->knobs, "?") == 0;
     size_t used = 0;
+    if (strcmp(knobs, "?") == 0) return;
+    for (const char *c = knobs; *c && used + 1 < size; c++)
+        if (!strchr("{}\"", *c)) text[used++] = (char)(*c == ':' ? '=' : *c);
+    text[used] = '\0';
+}
+
+static void describe(fact f, const epoch_setting *s, char text[SERIES_LABEL_MAX])
+{
+    const size_t size = SERIES_LABEL_MAX;
+    const bool gpu = s->gpu[0] != '\0', strict = strcmp(s->math, "f32") == 0, moved = s->shift > 0;
     text[0] = '\0';
-    for (const char *c = s->knobs; !none && *c && used + 1 < size; c++)
-        if (!strchr("{}\"", *c)) text[used++] = (char)(*c == ':' ? '=' : *c), text[used] = '\0';
+    switch (f) {
+    case MACHINE:
+        series_machine(gpu ? s->gpu : s->cpu, text, size);
+        break; /* what did the work */
+    case THREADS:
+        if (!gpu) cnn_append(text, size, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
+        break;
+    case TYPE:
+        cnn_append(text, size, "%s%s%s", s->dtype, strict ? "" : "/", strict ? "" : s->math);
+        break;
+    case DATA:
+        cnn_append(text, size, "%s", s->data);
+        if (moved) cnn_append(text, size, " shift %lld", (long long)s->shift);
+        break;
+    case LAYOUT:
+        cnn_append(text, size, "%s", s->layout);
+        break;
+    case OPTIMIZER:
+        cnn_append(text, size, "%s", s->optimizer);
+        break;
+    case KNOBS:
+        describe_knobs(s->knobs, text, size);
+        break;
+    case STEPS:
+        cnn_append(text, size, "%s", s->graph ? "graph" : "");
+        break;
+    case TRANSFERS:
+        cnn_append(text, size, "%s", strcmp(s->data_on, "host") == 0 ? "transfers counted" : "data resident");
+        break;
+    case HOST:
+        cnn_append(text, size, "%s", gpu ? s->cpu : "");
+        break;
+    case FACTS:
+        break;
+    }
 }
 
-static void describe_steps(const epoch_setting *s, char *text, size_t size)
-{
-    snprintf(text, size, "%s", s->graph ? "graph" : "");
-}
-
-static void describe_transfers(const epoch_setting *s, char *text, size_t size)
-{
-    snprintf(text, size, "%s", strcmp(s->data_on, "host") == 0 ? "transfers counted" : "data resident");
-}
-
-/* Among the curves of GPUs alone where the fact is one of theirs: a CPU's beside them is no reason to say it. */
-static bool differs(const series_set *set, describe_fn *describe, bool of_gpus)
+/* A fact of GPUs among their curves alone: a CPU's beside them is no reason to say it. */
+static bool differs(const series_set *set, fact f)
 {
     char first[SERIES_LABEL_MAX], other[SERIES_LABEL_MAX];
     bool any = false;
     for (int i = 0; i < set->count; i++) {
-        if (of_gpus && set->list[i].setting.gpu[0] == '\0') continue;
-        describe(&set->list[i].setting, any ? other : first, SERIES_LABEL_MAX);
+        if (f >= OF_GPUS && set->list[i].setting.gpu[0] == '\0') continue;
+        describe(f, &set->list[i].setting, any ? other : first);
         if (any && strcmp(first, other) != 0) return true;
         any = true;
     }
     return false;
 }
 
-static void append(char *text, const char *separator, const char *more)
-{
-    size_t used = strlen(text);
-    if (more[0] != '\0') snprintf(text + used, SERIES_LABEL_MAX - used, "%s%s", used ? separator : "", more);
-}
-
 void series_name(series_set *set)
 {
-    /* The last six are said only where they differ: they matter little to the time, and headings are short. */
-    static describe_fn *const facts[] = {describe_machine,   describe_threads,   describe_type,  describe_data,
-                                         describe_layout,    describe_optimizer, describe_knobs, describe_steps,
-                                         describe_transfers, describe_host};
-    enum { FACTS = sizeof facts / sizeof facts[0], SAID = 4, OF_GPUS = 7 };
     char text[SERIES_LABEL_MAX];
     for (int i = 0; i < set->count; i++) {
         const epoch_setting *s = &set->list[i].setting;
         snprintf(set->list[i].label, SERIES_LABEL_MAX, "%s%s%s", s->impl, s->algorithm[0] ? ":" : "", s->algorithm);
     }
-    for (int f = 0; f < FACTS; f++) {
-        bool varies = differs(set, facts[f], f >= OF_GPUS);
-        if (!varies && f >= SAID) continue;
+    for (fact f = 0; f < FACTS; f++) {
+        const bool varies = differs(set, f);
+        if (!varies && f >= OFTEN_SAID) continue;
         for (int i = 0; i < (varies ? set->count : 1); i++) {
-            facts[f](&set->list[i].setting, text, sizeof text);
-            append(varies ? set->list[i].facts : set->subtitle, ", ", text);
+            char *facts = varies ? set->list[i].facts : set->subtitle;
+            describe(f, &set->list[i].setting, text);
+            if (text[0]) cnn_append(facts, SERIES_LABEL_MAX, "%s%s", facts[0] ? ", " : "", text);
         }
     }
 }
 
-cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err)
+cnn_status series_begin(series_set *set, cnn_error *err)
 {
-    memset(set, 0, sizeof *set);
-    if (table->count == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "no epoch records to draw");
-    set->list = calloc(SERIES_MAX, sizeof *set->list);
-    if (!set->list) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d series", SERIES_MAX);
+    enum { ROOM = SERIES_MAX + SERIES_PUBLISHED_MAX };
+    *set = (series_set){.list = calloc(ROOM, sizeof *set->list)};
+    return set->list ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d curves", SERIES_MAX);
+}
+
+static cnn_status make(const epoch_table *table, series_set *set, cnn_error *err)
+{
     for (int i = 0; i < table->count; i++) {
         const epoch_setting *setting = &table->rows[i].setting;
-        if (!same_epoch(&table->rows[0].setting, setting)) {
-            set->left_out++;
-            continue;
-        }
-        if (epoch_diverged(table, setting)) {
-            set->diverged++;
-            continue;
-        }
+        const bool other = !same_epoch(&table->rows[0].setting, setting);
+        const bool diverged = !other && epoch_diverged(table, setting);
+        set->left_out += other;
+        set->diverged += diverged;
+        if (other || diverged) continue;
         series *s = find_series(set, setting);
-        if (!s) {
-            series_free(set);
+        if (!s)
             return CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d curves in these records: draw fewer files",
                             SERIES_MAX);
-        }
         add_point(s, table, setting);
     }
-    if (set->count == 0) {
-        series_free(set);
+    if (set->count == 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "no epoch to draw: in each the loss is not finite, the training diverged");
-    }
     for (int i = 0; i < set->count; i++)
         qsort(set->list[i].points, (size_t)set->list[i].count, sizeof(series_point), by_batch);
     series_name(set);
     return CNN_OK;
 }
 
+cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err)
+{
+    memset(set, 0, sizeof *set);
+    if (table->count == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "no epoch records to draw");
+    cnn_status status = series_begin(set, err);
+    if (status == CNN_OK) status = make(table, set, err);
+    if (status != CNN_OK) series_free(set);
+    return status;
+}
+
 void series_free(series_set *set)
 {
     free(set->list);
     memset(set, 0, sizeof *set);
-}
-
-/* In their order from below; neighbours that are too close share the move that parts them. */
-void series_spread(double *places, int count, double gap, double low, double high)
-{
-    int order[SERIES_MAX + 2];
-    if (count > SERIES_MAX + 2) count = SERIES_MAX + 2;
-    for (int i = 0; i < count; i++) {
-        int j = i;
-        for (; j > 0 && places[order[j - 1]] > places[i]; j--) order[j] = order[j - 1];
-        order[j] = i;
-    }
-    for (int pass = 0; pass < 200; pass++) {
-        bool moved = false;
-        for (int i = 0; i + 1 < count; i++) {
-            double *below = &places[order[i]], *above = &places[order[i + 1]];
-            double missing = gap - (*above - *below);
-            if (missing <= gap * 1e-3) continue;
-            *below -= missing / 2;
-            *above += missing / 2;
-            moved = true;
-        }
-        if (!moved) break;
-    }
-    for (int i = 0; i < count; i++) places[order[i]] = fmax(places[order[i]], low + i * gap);
-    for (int i = count - 1; i >= 0; i--) places[order[i]] = fmin(places[order[i]], high - (count - 1 - i) * gap);
 }

@@ -5,7 +5,9 @@
 
 #include "bench/epoch.h"
 
-enum { SERIES_MAX = 32, SERIES_POINTS_MAX = 256, SERIES_LABEL_MAX = 256 };
+#include <stdio.h>
+
+enum { SERIES_MAX = 32, SERIES_PUBLISHED_MAX = 2, SERIES_POINTS_MAX = 256, SERIES_LABEL_MAX = 256 };
 
 typedef struct series_point {
     double batch, seconds; /* the median over the epochs recorded */
@@ -26,8 +28,8 @@ typedef struct series {
 } series;
 
 typedef struct series_set {
-    series *list; /* in the order of the records */
-    int count;
+    series *list; /* in the order of the records; behind them, `published` ones that were not measured here */
+    int count, published;
     char subtitle[SERIES_LABEL_MAX]; /* what all series have in common */
     int diverged;                    /* epochs of trainings whose loss was not finite: they are no figures */
     int left_out; /* records of another network or other image counts than the first one's: not the same epoch */
@@ -40,9 +42,17 @@ cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err
  * alone. series_make() did so already. */
 void series_name(series_set *set);
 void series_free(series_set *set);
+/* An empty set: room for SERIES_MAX series. */
+cnn_status series_begin(series_set *set, cnn_error *err);
+/* Adds the thesis's table 4.2 (plots/thesis_table_4_2.dat): the seconds of its CPU and its GPU, or the quotient of
+ * both. Nothing where the set's epochs are another job: beside them, the published times would mislead. */
+cnn_status series_add_thesis(series_set *set, bool quotient, cnn_error *err);
 /* "Intel Xeon" from "Intel(R) Xeon(R) Processor": a picture has little room. */
 void series_machine(const char *name, char *text, size_t size);
 
+/* over_batch.c: what plots/over_batch.gp draws of them: seconds per epoch, or, where a `baseline` is named, how many
+ * times as fast as it. */
+void series_picture(FILE *to, const series_set *set, const char *baseline);
 /* Moves `places` (any order), each to be at least `gap` from its neighbours and within [low, high], as little as it
  * takes. */
 void series_spread(double *places, int count, double gap, double low, double high);

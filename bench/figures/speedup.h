@@ -78,6 +78,11 @@ bool speedup_has(const speedup_set *set, bool epochs);
 /* "the fastest of cpu:direct, cpu:im2col on Intel Xeon, 16 threads": the baseline of these rows. */
 void speedup_baseline_text(const speedup_set *set, bool epochs, char *text, size_t size);
 
+/* speedup_picture.c: what plots/over_batch.gp draws of epochs, and plots/speedup_problems.gp of single operations: a
+ * bar for each curve. */
+cnn_status speedup_curves(const speedup_set *set, FILE *to, cnn_error *err);
+cnn_status speedup_bars(speedup_set *set, FILE *to, cnn_error *err);
+
 /* speedup_read.c: adds a note. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))

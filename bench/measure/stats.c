@@ -148,6 +148,13 @@ const char *bench_marks_text(unsigned marks, char *text, size_t size)
     return text;
 }
 
+void bench_time_text(double seconds, char *text, size_t size)
+{
+    const char *unit = seconds < 1e-3 ? "µs" : seconds < 1 ? "ms" : "s";
+    double value = seconds < 1e-3 ? seconds * 1e6 : seconds < 1 ? seconds * 1e3 : seconds;
+    snprintf(text, size, "%.*f %s", value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, unit);
+}
+
 unsigned bench_marks_of(const char *text)
 {
     unsigned marks = 0;

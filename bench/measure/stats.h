@@ -56,6 +56,8 @@ bool bench_noisy(const bench_stats *stats);
 /* "noisy,drifting", or "". */
 const char *bench_marks_text(unsigned marks, char *text, size_t size);
 unsigned bench_marks_of(const char *text); /* the other way round; unknown names are no marks, nor is NULL */
+/* "11.2 µs": three digits and a unit. */
+void bench_time_text(double seconds, char *text, size_t size);
 /* The name of a single mark's bit (0 ... BENCH_MARK_COUNT - 1), and what it means in a sentence. */
 const char *bench_mark_name(int bit);
 const char *bench_mark_meaning(int bit);

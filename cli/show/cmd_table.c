@@ -75,7 +75,7 @@ static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *e
         record_free(record);
         r->part += set.rows[i].own->epoch != NULL;
     }
-    speedup_free(&set);
+    cli_speedups_end(o, &set);
     return status;
 }
 

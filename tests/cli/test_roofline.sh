@@ -85,7 +85,7 @@ TMPDIR=$tmp/tmp "$benchcnn" plot roofline "$tmp/bench.jsonl" "$tmp/peaks.jsonl" 
 for text in 'cpu:direct' 'small' '2 threads' 'gemm openblas f32' 'GFLOP/s' 'BWD_W'; do
     grep -qF "$text" "$tmp/roof.svg" || fail "the SVG lacks '$text'"
 done
-grep -q '1 figures of others are left out' "$tmp/err" || fail "left-out figures are not counted: $(cat "$tmp/err")"
+grep -q '1 figure of others' "$tmp/err" || fail "left-out figures are not counted: $(cat "$tmp/err")"
 "$benchcnn" plot roofline "$tmp/gpu.jsonl" "$tmp/gpu_peaks.jsonl" --out "$tmp/gpu" >/dev/null 2>"$tmp/err" ||
     fail "plot roofline of a GPU: $(cat "$tmp/err")"
 grep -q 'left out' "$tmp/err" && fail "figures of a GPU are left out: $(cat "$tmp/err")"
