@@ -91,8 +91,8 @@ static cnn_status choose(const cli_options *o, export_run *r, cnn_error *err)
                         named ? r->tables[r->kind].what : "record that makes a table");
     for (int i = 0; !named && !o->quiet && i < r->count; i++)
         if (i != r->kind && r->tables[i].count > 0)
-            fprintf(stderr, "beside these: %d %s, --kind %s\n", r->tables[i].count, r->tables[i].what,
-                    r->tables[i].name);
+            fprintf(stderr, "beside these: %d %.*s, --kind %s\n", r->tables[i].count,
+                    (int)strlen(r->tables[i].what) - (r->tables[i].count == 1), r->tables[i].what, r->tables[i].name);
     return CNN_OK;
 }
 
