@@ -82,3 +82,13 @@ const char *compare_verdict_name(compare_verdict verdict)
     static const char *const names[COMPARE_VERDICT_COUNT] = {"FASTER", "SLOWER", "SAME", "CANNOT TELL"};
     return names[verdict];
 }
+
+const char *compare_reason(const figure *a, const figure *b, const comparison *result, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (result->verdict == COMPARE_CANNOT_TELL && !isfinite(result->high))
+        snprintf(text, size, "too few runs: %d and %d, it takes %d", a->n_runs, b->n_runs, COMPARE_RUNS);
+    else if (result->verdict == COMPARE_CANNOT_TELL)
+        snprintf(text, size, "noise of %.3g %%", 100 * (sqrt(result->high / result->low) - 1));
+    return text;
+}

@@ -68,7 +68,7 @@ void series_spread(double *places, int count, double gap, double low, double hig
 typedef struct picture {
     const series *list;
     int ours, count;
-    bool ratios;                        /* the line of 1 is drawn, and where a curve crosses it */
+    bool ratios;                         /* the line of 1 is drawn, and where a curve crosses it */
     double x_low, x_high, y_low, y_high; /* the frame, in logarithms to base 10 */
 } picture;
 
@@ -172,7 +172,8 @@ static void put_label(FILE *to, const picture *p, int i, int tone)
                  p->ratios ? "×" : "s", best->batch);
     gnuplot_text(to, "name", i, s->label);
     gnuplot_text(to, "note", i, note);
-    const int dash = published ? (p->ratios ? 2 : i - p->ours + 1) : p->ratios && strcmp(s->setting.data_on, "host") == 0;
+    const int dash =
+        published ? (p->ratios ? 2 : i - p->ours + 1) : p->ratios && strcmp(s->setting.data_on, "host") == 0;
     fprintf(to, "tone%d=%d\ndash%d=%d\n", i, tone, i, dash);
 }
 
@@ -218,7 +219,8 @@ static void put_heading(FILE *to, const series_set *set, const char *baseline)
 
 void series_picture(FILE *to, const series_set *set, const char *baseline)
 {
-    picture p = {.list = set->list, .ours = set->count, .count = set->count + set->published, .ratios = baseline != NULL};
+    picture p = {
+        .list = set->list, .ours = set->count, .count = set->count + set->published, .ratios = baseline != NULL};
     char names[128], foot[256];
     unsigned marks = 0;
     set_frame(&p);

@@ -49,7 +49,8 @@ void roofline_picture(FILE *to, const roofline *r)
         if (!roof->memory) top = fmax(top, roof->value);
         if (roof->memory && roof->main) bandwidth = roof->value;
     }
-    double x_low = top / bandwidth, x_high = x_low, y_low = top, y_high = top; /* the knee of the main roofs, all points */
+    double x_low = top / bandwidth, x_high = x_low, y_low = top,
+           y_high = top; /* the knee of the main roofs, all points */
     fputs("$points << EOD\n", to);
     for (int i = 0; i < r->n_points; i++) {
         const roofline_point *p = &r->points[i];

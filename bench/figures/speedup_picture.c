@@ -1,5 +1,5 @@
-/* speedup_picture.c: speedups as pictures: of epochs as curves, by way of series; of single operations as bars, a group of
- * them for each problem, direction and type. How the bars look stands in plots/speedup_problems.gp. */
+/* speedup_picture.c: speedups as pictures: of epochs as curves, by way of series; of single operations as bars, a group
+ * of them for each problem, direction and type. How the bars look stands in plots/speedup_problems.gp. */
 #include "gnuplot.h"
 #include "harness/base/text.h"
 #include "harness/record/identity.h"

@@ -140,6 +140,12 @@ static const struct {
 const char *bench_mark_name(int bit) { return mark_texts[bit].name; }
 const char *bench_mark_meaning(int bit) { return mark_texts[bit].meaning; }
 
+double bench_median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return bench_quantile(values, count, 0.5);
+}
+
 const char *bench_marks_text(unsigned marks, char *text, size_t size)
 {
     text[0] = '\0';

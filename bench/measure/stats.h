@@ -65,6 +65,8 @@ const char *bench_mark_meaning(int bit);
 /* The quantile p in [0,1] of sorted values, type 7. */
 double bench_quantile(const double *sorted, int count, double p);
 
+double bench_median(double *values, int count); /* sorts them */
+
 /* The rank k (from 1) such that the k-th smallest and the k-th largest of `count` samples enclose the median with a
  * probability of at least 95 %; 0 if no k does (count < 6). */
 int bench_median_rank(int count);
