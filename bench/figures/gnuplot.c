@@ -34,7 +34,8 @@ cnn_status plot_file(const char *name, char path[PLOT_PATH_MAX], cnn_error *err)
     return CNN_FAIL(err, CNN_IO, "cannot find %s: not in ./plots, beside %s, nor in %s", name, folder, BENCHCNN_PLOTS);
 }
 
-FILE *gnuplot_file(cnn_error *err)
+/* In memory: nothing is left behind, however the program ends. */
+static FILE *memory_file(cnn_error *err)
 {
     const int fd = memfd_create("gnuplot", MFD_CLOEXEC);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w+");
@@ -44,17 +45,17 @@ FILE *gnuplot_file(cnn_error *err)
     return NULL;
 }
 
-void gnuplot_text(FILE *input, const char *name, int index, const char *text)
+void gnuplot_text(FILE *to, const char *name, int index, const char *text)
 {
-    fputs(name, input);
-    if (index >= 0) fprintf(input, "%d", index);
-    fputs("='", input);
+    fputs(name, to);
+    if (index >= 0) fprintf(to, "%d", index);
+    fputs("='", to);
     while (*text) { /* a line end would end the command, too */
         char shown[CNN_SHOWN_MAX];
         text += cnn_show_character(text, shown);
-        for (const char *at = shown; *at != '\0'; at++) fprintf(input, *at == '\'' ? "''" : "%c", *at);
+        for (const char *at = shown; *at != '\0'; at++) fprintf(to, *at == '\'' ? "''" : "%c", *at);
     }
-    fputs("'\n", input);
+    fputs("'\n", to);
 }
 
 /* The last line that is not blank: gnuplot echoes the script's line and a caret before it says what is wrong. */
@@ -93,7 +94,7 @@ static cnn_status run(FILE *input, const char *script, cnn_error *err)
 {
     char reason[CNN_MESSAGE_MAX / 2];
     int code = 0;
-    FILE *log = gnuplot_file(err);
+    FILE *log = memory_file(err);
     if (!log) return err->status;
     const int error = run_child(input, log, &code);
     last_line(log, reason, sizeof reason);
@@ -135,13 +136,16 @@ static cnn_status add_format(FILE *input, const char *script, const char *format
     return CNN_OK;
 }
 
-cnn_status gnuplot_draw(FILE *input, const char *script, const char *name, cnn_error *err)
+cnn_status gnuplot_draw(const char *script, const char *name, gnuplot_put *put, void *user, cnn_error *err)
 {
     char path[PLOT_PATH_MAX], parts[FORMATS][PLOT_PATH_MAX];
-    cnn_status status = plot_file(script, path, err);
-    for (int i = 0; i < FORMATS; i++) snprintf(parts[i], PLOT_PATH_MAX, "%s.part.%s", name, formats[i].name);
-    for (int i = 0; status == CNN_OK && i < FORMATS; i++)
-        status = add_format(input, path, formats[i].name, parts[i], err);
+    FILE *input = memory_file(err);
+    cnn_status status = input ? plot_file(script, path, err) : err->status;
+    if (status == CNN_OK) status = put(input, user, err);
+    for (int i = 0; i < FORMATS; i++) {
+        snprintf(parts[i], PLOT_PATH_MAX, "%s.part.%s", name, formats[i].name);
+        if (status == CNN_OK) status = add_format(input, path, formats[i].name, parts[i], err);
+    }
     if (status == CNN_OK && (fflush(input) != 0 || ferror(input)))
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the data of a plot");
     if (status == CNN_OK) status = run(input, script, err);
@@ -154,5 +158,6 @@ cnn_status gnuplot_draw(FILE *input, const char *script, const char *name, cnn_e
         if (rename(parts[i], path) != 0) status = CNN_FAIL(err, CNN_IO, "cannot write %s: %s", path, strerror(errno));
     }
     for (int i = 0; status != CNN_OK && i < FORMATS; i++) unlink(parts[i]);
+    if (input) fclose(input);
     return status;
 }

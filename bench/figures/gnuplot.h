@@ -12,15 +12,14 @@
 enum { PLOT_PATH_MAX = 4096 };
 cnn_status plot_file(const char *name, char path[PLOT_PATH_MAX], cnn_error *err);
 
-/* A file in memory for a picture's settings (name=value) and data ($name << EOD ... EOD): nothing of it is left behind,
- * however the program ends. NULL: err says why. */
-FILE *gnuplot_file(cnn_error *err);
+/* Writes a picture's settings (name=value) and data ($name << EOD ... EOD). */
+typedef cnn_status gnuplot_put(FILE *to, void *user, cnn_error *err);
 /* name='text', quoted as gnuplot asks; of one that there is several of name0, name1 ...: index -1 is without a number.
  */
-void gnuplot_text(FILE *input, const char *name, int index, const char *text);
+void gnuplot_text(FILE *to, const char *name, int index, const char *text);
 /* Draws NAME.svg and NAME.png by a script of plots/. Either both are there and whole, or what was there before is.
  * CNN_UNAVAILABLE, with the package's name, when gnuplot is not installed; CNN_INTERNAL with its last complaint when it
  * fails. */
-cnn_status gnuplot_draw(FILE *input, const char *script, const char *name, cnn_error *err);
+cnn_status gnuplot_draw(const char *script, const char *name, gnuplot_put *put, void *user, cnn_error *err);
 
 #endif

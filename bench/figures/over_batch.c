@@ -8,8 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-cnn_status series_add_thesis(series_set *set, bool quotient, cnn_error *err)
+cnn_status series_add_thesis(series_set *set, cnn_error *err)
 {
+    const bool quotient = set->baseline[0] != '\0';
     static const char *const names[][2] = {{"ConvNetGo, published (CPU)", "2 × Xeon E5-2680 v2, 20 cores"},
                                            {"GoCuNets, published (GPU)", "GTX 1080 Ti"},
                                            {"thesis, published times", "GTX 1080 Ti over 2 × Xeon, 20 cores"}};
@@ -200,31 +201,33 @@ static const char *grouped(int64_t value, char text[32])
     return text;
 }
 
-static void put_heading(FILE *to, const series_set *set, const char *baseline)
+static void put_heading(FILE *to, const series_set *set)
 {
     const epoch_setting *s = &set->list[0].setting;
     const char *grey = set->published ? ";  grey: as published in 2020, on other hardware" : "";
+    const bool ratios = set->baseline[0] != '\0';
     char train[32], test[32], text[2 * SERIES_LABEL_MAX];
-    gnuplot_text(to, "title", -1, baseline ? "Speedup over batch size" : "Seconds per epoch over batch size");
+    gnuplot_text(to, "title", -1, ratios ? "Speedup over batch size" : "Seconds per epoch over batch size");
     snprintf(text, sizeof text, "network %s, an epoch trains on %s images and tests on %s", s->net,
              grouped(s->train_images, train), grouped(s->test_images, test));
-    if (baseline) cnn_append(text, sizeof text, "; %s", set->subtitle);
+    if (ratios) cnn_append(text, sizeof text, "; %s", set->subtitle);
     gnuplot_text(to, "line", 0, text);
-    snprintf(text, sizeof text, "%s%s%s", baseline ? "over " : "", baseline ? baseline : set->subtitle,
-             baseline ? "" : grey);
+    snprintf(text, sizeof text, "%s%s%s", ratios ? "over " : "", ratios ? set->baseline : set->subtitle,
+             ratios ? "" : grey);
     gnuplot_text(to, "line", 1, text);
     snprintf(text, sizeof text, "bars: what the intervals of both medians allow%s", grey);
-    gnuplot_text(to, "line", 2, baseline ? text : "");
+    gnuplot_text(to, "line", 2, ratios ? text : "");
 }
 
-void series_picture(FILE *to, const series_set *set, const char *baseline)
+cnn_status series_picture(FILE *to, void *user, cnn_error *err)
 {
-    picture p = {
-        .list = set->list, .ours = set->count, .count = set->count + set->published, .ratios = baseline != NULL};
+    const series_set *set = user;
+    picture p = {.list = set->list, .ours = set->count, .count = set->count + set->published};
+    p.ratios = set->baseline[0] != '\0';
     char names[128], foot[256];
     unsigned marks = 0;
     set_frame(&p);
-    put_heading(to, set, baseline);
+    put_heading(to, set);
     for (int i = 0; i < p.ours; i++)
         for (int k = 0; k < p.list[i].count; k++) marks |= p.list[i].points[k].marks;
     snprintf(foot, sizeof foot, "%s%s", marks ? "hollow points: " : "", bench_marks_text(marks, names, sizeof names));
@@ -236,4 +239,6 @@ void series_picture(FILE *to, const series_set *set, const char *baseline)
     put_labels(to, &p);
     put_curves(to, &p);
     put_evens(to, &p);
+    (void)err;
+    return CNN_OK;
 }

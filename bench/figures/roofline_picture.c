@@ -39,8 +39,9 @@ static int number_of(const roofline *r, const roofline_point *p)
     return p->problem + 1;
 }
 
-void roofline_picture(FILE *to, const roofline *r)
+cnn_status roofline_picture(FILE *to, void *user, cnn_error *err)
 {
+    const roofline *r = user;
     const int named = r->n_problems <= NUMBERS_MAX ? r->n_problems : 0;
     double top = 0, bandwidth = 0;
     char text[2 * CNN_NAME_MAX];
@@ -67,4 +68,6 @@ void roofline_picture(FILE *to, const roofline *r)
     for (int i = 0; i < r->n_series; i++) gnuplot_text(to, "name", i, r->series[i]);
     for (int i = 0; i < named; i++) gnuplot_text(to, "problem", i, r->problems[i]);
     put_roofs(to, r, x_low / 2, x_high * 3, top);
+    (void)err;
+    return CNN_OK;
 }

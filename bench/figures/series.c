@@ -22,14 +22,25 @@ static bool same_epoch(const epoch_setting *a, const epoch_setting *b)
            a->train_images == b->train_images && a->test_images == b->test_images;
 }
 
-static series *find_series(series_set *set, const epoch_setting *setting)
+series *series_add(series_set *set, cnn_error *err)
+{
+    enum { ROOM = SERIES_MAX + SERIES_PUBLISHED_MAX };
+    if (!set->list) set->list = calloc(ROOM, sizeof *set->list);
+    if (!set->list)
+        CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d curves", SERIES_MAX);
+    else if (set->count == SERIES_MAX)
+        CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d curves: draw fewer files, or name fewer with --impl", SERIES_MAX);
+    else
+        return &set->list[set->count++];
+    return NULL;
+}
+
+static series *find_series(series_set *set, const epoch_setting *setting, cnn_error *err)
 {
     for (int i = 0; i < set->count; i++)
         if (same_curve(&set->list[i].setting, setting)) return &set->list[i];
-    if (set->count == SERIES_MAX) return NULL;
-    series *s = &set->list[set->count++];
-    memset(s, 0, sizeof *s);
-    s->setting = *setting;
+    series *s = series_add(set, err);
+    if (s) s->setting = *setting;
     return s;
 }
 
@@ -183,13 +194,6 @@ void series_name(series_set *set)
     }
 }
 
-cnn_status series_begin(series_set *set, cnn_error *err)
-{
-    enum { ROOM = SERIES_MAX + SERIES_PUBLISHED_MAX };
-    *set = (series_set){.list = calloc(ROOM, sizeof *set->list)};
-    return set->list ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d curves", SERIES_MAX);
-}
-
 static cnn_status make(const epoch_table *table, series_set *set, cnn_error *err)
 {
     for (int i = 0; i < table->count; i++) {
@@ -199,10 +203,8 @@ static cnn_status make(const epoch_table *table, series_set *set, cnn_error *err
         set->left_out += other;
         set->diverged += diverged;
         if (other || diverged) continue;
-        series *s = find_series(set, setting);
-        if (!s)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d curves in these records: draw fewer files",
-                            SERIES_MAX);
+        series *s = find_series(set, setting, err);
+        if (!s) return err->status;
         add_point(s, table, setting);
     }
     if (set->count == 0)
@@ -218,8 +220,7 @@ cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err
 {
     memset(set, 0, sizeof *set);
     if (table->count == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "no epoch records to draw");
-    cnn_status status = series_begin(set, err);
-    if (status == CNN_OK) status = make(table, set, err);
+    const cnn_status status = make(table, set, err);
     if (status != CNN_OK) series_free(set);
     return status;
 }

@@ -78,10 +78,10 @@ bool speedup_has(const speedup_set *set, bool epochs);
 /* "the fastest of cpu:direct, cpu:im2col on Intel Xeon, 16 threads": the baseline of these rows. */
 void speedup_baseline_text(const speedup_set *set, bool epochs, char *text, size_t size);
 
-/* speedup_picture.c: what plots/over_batch.gp draws of epochs, and plots/speedup_problems.gp of single operations: a
- * bar for each curve. */
-cnn_status speedup_curves(const speedup_set *set, FILE *to, cnn_error *err);
-cnn_status speedup_bars(speedup_set *set, FILE *to, cnn_error *err);
+/* speedup_picture.c: gnuplot_puts (gnuplot.h) of a speedup_set: of its epochs for plots/over_batch.gp, of its single
+ * operations for plots/speedup_problems.gp, a bar for each curve. */
+cnn_status speedup_curves(FILE *to, void *set, cnn_error *err);
+cnn_status speedup_bars(FILE *to, void *set, cnn_error *err);
 
 /* speedup_read.c: adds a note. */
 #if defined(__GNUC__)

@@ -11,46 +11,44 @@
 
 /* ---- Epochs */
 
-static void add_point(series_set *set, const speedup_set *speedups, const speedup *row, bool new_curve)
+static cnn_status add_curve(series_set *set, const speedup_curve *curve, const speedup *row, cnn_error *err)
 {
-    if (new_curve) {
-        epoch_setting *s = &set->list[set->count++].setting;
-        *s = *row->own->epoch;
-        s->graph = false; /* each point has its own, with its algorithm and its knobs */
-        snprintf(s->knobs, sizeof s->knobs, "{}");
-        if (!strchr(speedups->curves[row->curve].name, ':')) s->algorithm[0] = '\0';
-    }
-    series *s = &set->list[set->count - 1];
-    if (s->count == SERIES_POINTS_MAX) return;
-    s->points[s->count++] = (series_point){.batch = (double)row->own->batch,
-                                           .seconds = row->ratio,
-                                           .low = row->low,
-                                           .high = row->high,
-                                           .marks = row->marks};
+    series *s = series_add(set, err);
+    if (!s) return err->status;
+    s->setting = *row->own->epoch;
+    s->setting.graph = false; /* each point has its own, with its algorithm and its knobs */
+    snprintf(s->setting.knobs, sizeof s->setting.knobs, "{}");
+    if (!strchr(curve->name, ':')) s->setting.algorithm[0] = '\0';
+    return CNN_OK;
 }
 
-cnn_status speedup_curves(const speedup_set *speedups, FILE *to, cnn_error *err)
+cnn_status speedup_curves(FILE *to, void *user, cnn_error *err)
 {
-    char baseline[SERIES_LABEL_MAX];
-    series_set set;
+    const speedup_set *speedups = user;
+    series_set set = {.count = 0};
     int latest = -1;
     bool with_gpu = false;
-    cnn_status status = series_begin(&set, err);
+    cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < speedups->count; i++) {
         const speedup *row = &speedups->rows[i];
         if (!row->own->epoch) continue;
-        if (row->curve != latest && set.count == SERIES_MAX)
-            status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d curves: name fewer with --impl", SERIES_MAX);
-        else
-            add_point(&set, speedups, row, row->curve != latest);
+        if (row->curve != latest) status = add_curve(&set, &speedups->curves[row->curve], row, err);
+        if (status != CNN_OK) break;
         latest = row->curve;
         with_gpu = with_gpu || (row->own->gpu && !row->base->gpu);
+        series *s = &set.list[set.count - 1];
+        if (s->count < SERIES_POINTS_MAX)
+            s->points[s->count++] = (series_point){.batch = (double)row->own->batch,
+                                                   .seconds = row->ratio,
+                                                   .low = row->low,
+                                                   .high = row->high,
+                                                   .marks = row->marks};
     }
-    if (status == CNN_OK && with_gpu) status = series_add_thesis(&set, true, err);
+    speedup_baseline_text(speedups, true, set.baseline, sizeof set.baseline);
+    if (status == CNN_OK && with_gpu) status = series_add_thesis(&set, err);
     if (status == CNN_OK) {
         series_name(&set);
-        speedup_baseline_text(speedups, true, baseline, sizeof baseline);
-        series_picture(to, &set, baseline);
+        status = series_picture(to, &set, err);
     }
     series_free(&set);
     return status;
@@ -172,8 +170,9 @@ static void put_bars(FILE *to, const bars *b)
     gnuplot_text(to, "foot", -1, text);
 }
 
-cnn_status speedup_bars(speedup_set *set, FILE *to, cnn_error *err)
+cnn_status speedup_bars(FILE *to, void *user, cnn_error *err)
 {
+    speedup_set *set = user;
     char text[2 * SERIES_LABEL_MAX], baseline[SERIES_LABEL_MAX];
     bars b = {.set = set};
     cnn_status status = find_groups(&b, err);

@@ -24,17 +24,16 @@ static void picture_name(const cli_options *options, const char *file, char name
     }
 }
 
-/* An older picture is replaced, anything else is not: records may well be named x.png. Closes `input`. */
-static cnn_status draw(FILE *input, const char *script, const char *name, cnn_error *err)
+/* An older picture is replaced, anything else is not: records may well be named x.png. */
+static cnn_status draw(const char *script, const char *name, gnuplot_put *put, void *user, cnn_error *err)
 {
     char svg[PLOT_PATH_MAX], png[PLOT_PATH_MAX];
     snprintf(svg, sizeof svg, "%s.svg", name);
     snprintf(png, sizeof png, "%s.png", name);
     cnn_status status = cli_check_replaced(svg, "SVG picture", "<?xml", err);
     if (status == CNN_OK) status = cli_check_replaced(png, "PNG picture", "\x89PNG", err);
-    if (status == CNN_OK) status = gnuplot_draw(input, script, name, err);
+    if (status == CNN_OK) status = gnuplot_draw(script, name, put, user, err);
     if (status == CNN_OK) printf("%s\n%s\n", svg, png);
-    fclose(input);
     return status;
 }
 
@@ -72,32 +71,17 @@ static cnn_status plot_epochs(const cli_options *options, const char *name, cnn_
 {
     epoch_table table = {0};
     series_set set = {0};
-    FILE *input = NULL;
     cnn_status status = read_epochs(options, &table, err);
     if (status == CNN_OK) status = series_make(&table, &set, err);
     if (status == CNN_OK) say_left_out(&set);
-    if (status == CNN_OK) status = series_add_thesis(&set, false, err);
-    if (status == CNN_OK && !(input = gnuplot_file(err))) status = err->status;
-    if (status == CNN_OK) {
-        series_picture(input, &set, NULL);
-        status = draw(input, "over_batch.gp", name, err);
-    }
+    if (status == CNN_OK) status = series_add_thesis(&set, err);
+    if (status == CNN_OK) status = draw("over_batch.gp", name, series_picture, &set, err);
     series_free(&set);
     epoch_table_free(&table);
     return status;
 }
 
 /* ---- Speedups */
-
-static cnn_status draw_speedups(speedup_set *set, bool epochs, const char *name, cnn_error *err)
-{
-    FILE *input = gnuplot_file(err);
-    if (!input) return err->status;
-    const cnn_status status = epochs ? speedup_curves(set, input, err) : speedup_bars(set, input, err);
-    if (status == CNN_OK) return draw(input, epochs ? "over_batch.gp" : "speedup_problems.gp", name, err);
-    fclose(input);
-    return status;
-}
 
 static cnn_status plot_speedup(const cli_options *options, const char *name, cnn_error *err)
 {
@@ -106,8 +90,8 @@ static cnn_status plot_speedup(const cli_options *options, const char *name, cnn
     cnn_status status = cli_speedups(options, 1, &set, err);
     const bool epochs = speedup_has(&set, true), operations = speedup_has(&set, false);
     snprintf(problems, sizeof problems, "%s%s", name, epochs ? "_problems" : "");
-    if (status == CNN_OK && epochs) status = draw_speedups(&set, true, name, err);
-    if (status == CNN_OK && operations) status = draw_speedups(&set, false, problems, err);
+    if (status == CNN_OK && epochs) status = draw("over_batch.gp", name, speedup_curves, &set, err);
+    if (status == CNN_OK && operations) status = draw("speedup_problems.gp", problems, speedup_bars, &set, err);
     cli_speedups_end(options, &set);
     return status;
 }
@@ -132,15 +116,10 @@ static cnn_status read_roofline(const cli_options *options, roofline *r, cnn_err
 
 static cnn_status plot_roofline(const cli_options *options, const char *name, cnn_error *err)
 {
-    FILE *input = NULL;
     roofline *r = calloc(1, sizeof *r); /* large */
     if (!r) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plot");
     cnn_status status = read_roofline(options, r, err);
-    if (status == CNN_OK && !(input = gnuplot_file(err))) status = err->status;
-    if (status == CNN_OK) {
-        roofline_picture(input, r);
-        status = draw(input, "roofline.gp", name, err);
-    }
+    if (status == CNN_OK) status = draw("roofline.gp", name, roofline_picture, r, err);
     roofline_free(r);
     free(r);
     return status;
