@@ -42,7 +42,9 @@ typedef struct speedup {
 typedef struct speedup_curve { /* one implementation, or one algorithm of it, on one machine */
     char name[2 * CNN_NAME_MAX], machine[CNN_NAME_MAX];
     bool uploaded;
-    const epoch_setting *epoch; /* NULL: single operations */
+    const epoch_setting *epoch;    /* NULL: single operations */
+    const speedup_figure *missing; /* the first of its figures that have no baseline */
+    int n_missing;
 } speedup_curve;
 
 typedef struct speedup_set {
