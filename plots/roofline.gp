@@ -1,9 +1,8 @@
 # Single operations under the measured roofs, log-log, as SVG or PNG. `benchcnn plot roofline` sets, and then loads it:
-# $roofs    a block a roof: two points
 # $points   intensity, rate, series, direction (FWD, BWD_D, BWD_W), number to be shown (0: none)
 # name0 ... the series; problem0 ... the problems, `problems` of them (0: too many to name)
 # roof0 ... what stands at each roof; memory0 ... whether it is a bandwidth; main0 ... whether it counts most; value0 ...
-# x_low, x_high, y_low, y_high   the frame; machine: the heading; out; format: svg or png
+# machine: the heading; out; format: svg or png
 
 # Colours of Okabe and Ito; directions have marks of their own: disc, triangle, square.
 colours = "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #000000 #8A5A00"
@@ -24,6 +23,34 @@ large = format eq 'svg' ? ",17" : ",12.75"
 set output out
 set encoding utf8
 
+# The frame has all points, and the knee of the roofs that count most.
+max(a, b) = a > b ? a : b
+min(a, b) = a < b ? a : b
+highest = 0; widest = 0; main_width = 0 # FLOP/s, byte/s
+do for [i = 0:roofs - 1] {
+    v = value("value" . i)
+    if (value("memory" . i)) { widest = max(widest, v) } else { highest = max(highest, v) }
+    if (value("memory" . i) && value("main" . i)) { main_width = v }
+}
+stats $points using 1:2 nooutput
+x_low = min(highest / main_width, STATS_min_x) / 2; x_high = max(highest / main_width, STATS_max_x) * 3
+y_low = min(highest, STATS_min_y) / 2; y_high = max(highest, STATS_max_y) * 2.5
+# A roof is a line of two points: to the highest peak, or from the widest bandwidth.
+set print $roofs
+do for [i = 0:roofs - 1] {
+    v = value("value" . i)
+    if (value("memory" . i)) {
+        print x_low, x_low * v
+        print highest / v, highest
+    } else {
+        print v / widest, v
+        print x_high, v
+    }
+    print ""
+    print ""
+}
+unset print
+
 left = 0.085; right = 0.735; bottom = 0.115; top = 0.85
 set lmargin at screen left
 set rmargin at screen right
@@ -40,14 +67,11 @@ set label 2 machine at screen 0.02, 0.898 left noenhanced tc rgb soft
 # A bandwidth's label runs along its line.
 slope = atan((top - bottom) * height / (log10(y_high) - log10(y_low)) \
              / ((right - left) * width / (log10(x_high) - log10(x_low)))) * 180 / pi
-max(a, b) = a > b ? a : b
 at_x(i) = max(x_low, y_low / value("value" . i)) * 1.25
 tone(i) = value("main" . i) ? text : faint
 # It begins as low as it can, and moves up its line past each peak that would strike it through; where the highest peak
 # leaves it no room, it stands on the right instead.
 rise(i) = 10 ** (strlen(value("roof" . i)) * 6.0 * sin(slope * pi / 180) / ((top - bottom) * height) * log10(y_high / y_low))
-highest = 0
-do for [i = 0:roofs - 1] { if (!value("memory" . i)) { highest = max(highest, value("value" . i)) } }
 aside = ''
 do for [i = 0:roofs - 1] {
     if (value("memory" . i)) {

@@ -92,7 +92,7 @@ static void print_rule(const export_table *t, const int *widths)
 cnn_status export_print(const export_table *t, export_format format, cnn_error *err)
 {
     int widths[EXPORT_COLUMNS];
-    for (int c = 0; c < t->n_columns; c++) widths[c] = width_of(t, c);
+    for (int c = 0; c < t->n_columns; c++) widths[c] = format == EXPORT_CSV ? 0 : width_of(t, c);
     for (int i = -1; i < t->count; i++) {
         char *line = NULL;
         size_t size;
