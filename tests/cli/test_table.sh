@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
 # test_table.sh BENCHCNN: on a terminal no line of a table is wider than 100 columns, nor than the terminal; elsewhere a
 # row is a line, whole. What is shown is readable: units, no NaN and no infinity.
-set -u
-benchcnn=$1
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-fail() { echo "FAILED: $*"; exit 1; }
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "$0")/cli.sh"
 command -v script >/dev/null || { echo "SKIPPED: script (bsdutils) is not installed"; exit 77; }
 long=(--problem 'g2mb4ic8ih19iw17oc12oh10ow17kh5kw3sh2sw1ph2pw1n"a_problem_with_quite_a_long_name_that_says_it_all"')
 short=(--quiet --peaks none --min-time 0.002 --max-time 0.02 --warm-up 0)
@@ -76,4 +73,4 @@ done
 grep -qE "$ratio" "$tmp/said" || fail "no ratio, in $attempt attempts: $(cat "$tmp/said")"
 "$benchcnn" bench --impl cpu:direct --problem mb20ic20ih16oc20kh5 --dir FWD "${short[@]}" >"$tmp/said" || fail bench
 grep -q 'times as fast' "$tmp/said" && fail "a ratio of one figure: $(cat "$tmp/said")"
-echo "tables: all held"
+finish
