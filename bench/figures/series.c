@@ -83,24 +83,6 @@ static void add_point(series *s, const epoch_table *table, const epoch_setting *
 
 /* ---- Names: what all share goes into the subtitle, what differs into the facts of each. ---- */
 
-/* The last six are said only where they differ: they matter little to the time, and headings are short. The last three
- * are facts of GPUs. */
-typedef enum fact {
-    MACHINE,
-    THREADS,
-    TYPE,
-    DATA,
-    LAYOUT,
-    OPTIMIZER,
-    KNOBS,
-    STEPS,
-    TRANSFERS,
-    HOST,
-    FACTS,
-    OFTEN_SAID = LAYOUT,
-    OF_GPUS = STEPS
-} fact;
-
 void series_machine(const char *name, char *text, size_t size)
 {
     static const char *const added[] = {"(R)", "(TM)", " Processor", " CPU"};
@@ -110,66 +92,43 @@ void series_machine(const char *name, char *text, size_t size)
             memmove(at, at + strlen(added[i]), strlen(at + strlen(added[i])) + 1);
 }
 
-/* "tile=16,isa=1" from {"tile":16,"isa":1}. */
-static void describe_knobs(const char *knobs, char *text, size_t size)
+/* Those from SELDOM on are said only where they differ: they matter little to the time, and headings are short. Those
+ * from OF_GPUS on tell of GPUs. */
+enum { FACTS = 10, SELDOM = 4, OF_GPUS = 7 };
+static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MAX])
 {
+    const bool gpu = s->gpu[0] != '\0', strict = strcmp(s->math, "f32") == 0, uploads = strcmp(s->data_on, "host") == 0;
+    char machine[CNN_NAME_MAX], threads[40] = "", type[32], shift[32] = "", data[CNN_NAME_MAX + 32], knobs[512];
     size_t used = 0;
-    if (strcmp(knobs, "?") == 0) return;
-    for (const char *c = knobs; *c && used + 1 < size; c++)
-        if (!strchr("{}\"", *c)) text[used++] = (char)(*c == ':' ? '=' : *c);
-    text[used] = '\0';
-}
-
-static void describe(fact f, const epoch_setting *s, char text[SERIES_LABEL_MAX])
-{
-    const size_t size = SERIES_LABEL_MAX;
-    const bool gpu = s->gpu[0] != '\0', strict = strcmp(s->math, "f32") == 0, moved = s->shift > 0;
-    text[0] = '\0';
-    switch (f) {
-    case MACHINE:
-        series_machine(gpu ? s->gpu : s->cpu, text, size);
-        break; /* what did the work */
-    case THREADS:
-        if (!gpu) cnn_append(text, size, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
-        break;
-    case TYPE:
-        cnn_append(text, size, "%s%s%s", s->dtype, strict ? "" : "/", strict ? "" : s->math);
-        break;
-    case DATA:
-        cnn_append(text, size, "%s", s->data);
-        if (moved) cnn_append(text, size, " shift %lld", (long long)s->shift);
-        break;
-    case LAYOUT:
-        cnn_append(text, size, "%s", s->layout);
-        break;
-    case OPTIMIZER:
-        cnn_append(text, size, "%s", s->optimizer);
-        break;
-    case KNOBS:
-        describe_knobs(s->knobs, text, size);
-        break;
-    case STEPS:
-        cnn_append(text, size, "%s", s->graph ? "graph" : "");
-        break;
-    case TRANSFERS:
-        cnn_append(text, size, "%s", strcmp(s->data_on, "host") == 0 ? "transfers counted" : "data resident");
-        break;
-    case HOST:
-        cnn_append(text, size, "%s", gpu ? s->cpu : "");
-        break;
-    case FACTS:
-        break;
-    }
+    series_machine(gpu ? s->gpu : s->cpu, machine, sizeof machine); /* what did the work */
+    if (!gpu) snprintf(threads, sizeof threads, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
+    snprintf(type, sizeof type, "%s%s%s", s->dtype, strict ? "" : "/", strict ? "" : s->math);
+    if (s->shift > 0) snprintf(shift, sizeof shift, " shift %lld", (long long)s->shift);
+    snprintf(data, sizeof data, "%s%s", s->data, shift);
+    for (const char *c = s->knobs; *c && s->knobs[0] != '?'; c++) /* "tile=16,isa=1" from {"tile":16,"isa":1} */
+        if (!strchr("{}\"", *c)) knobs[used++] = (char)(*c == ':' ? '=' : *c);
+    knobs[used] = '\0';
+    const char *const facts[FACTS] = {machine,
+                                      threads,
+                                      type,
+                                      data,
+                                      s->layout,
+                                      s->optimizer,
+                                      knobs,
+                                      s->graph ? "graph" : "",
+                                      uploads ? "transfers counted" : "data resident",
+                                      gpu ? s->cpu : ""};
+    snprintf(text, SERIES_LABEL_MAX, "%.*s", SERIES_LABEL_MAX - 1, facts[fact]);
 }
 
 /* A fact of GPUs among their curves alone: a CPU's beside them is no reason to say it. */
-static bool differs(const series_set *set, fact f)
+static bool differs(const series_set *set, int fact)
 {
     char first[SERIES_LABEL_MAX], other[SERIES_LABEL_MAX];
     bool any = false;
     for (int i = 0; i < set->count; i++) {
-        if (f >= OF_GPUS && set->list[i].setting.gpu[0] == '\0') continue;
-        describe(f, &set->list[i].setting, any ? other : first);
+        if (fact >= OF_GPUS && set->list[i].setting.gpu[0] == '\0') continue;
+        describe(&set->list[i].setting, fact, any ? other : first);
         if (any && strcmp(first, other) != 0) return true;
         any = true;
     }
@@ -183,12 +142,12 @@ void series_name(series_set *set)
         const epoch_setting *s = &set->list[i].setting;
         snprintf(set->list[i].label, SERIES_LABEL_MAX, "%s%s%s", s->impl, s->algorithm[0] ? ":" : "", s->algorithm);
     }
-    for (fact f = 0; f < FACTS; f++) {
+    for (int f = 0; f < FACTS; f++) {
         const bool varies = differs(set, f);
-        if (!varies && f >= OFTEN_SAID) continue;
+        if (!varies && f >= SELDOM) continue;
         for (int i = 0; i < (varies ? set->count : 1); i++) {
             char *facts = varies ? set->list[i].facts : set->subtitle;
-            describe(f, &set->list[i].setting, text);
+            describe(&set->list[i].setting, f, text);
             if (text[0]) cnn_append(facts, SERIES_LABEL_MAX, "%s%s", facts[0] ? ", " : "", text);
         }
     }

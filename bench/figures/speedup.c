@@ -122,10 +122,10 @@ static cnn_status find_sides(sides *s, cnn_error *err)
 
 /* ---- Rows */
 
-static bool same_curve(const speedup_curve *c, const char *name, const speedup_figure *f)
+static bool same_curve(const speedup_figure *a, const speedup_figure *b)
 {
-    return strcmp(c->name, name) == 0 && strcmp(c->machine, f->machine) == 0 && c->uploaded == f->uploaded &&
-           (c->epoch != NULL) == (f->epoch != NULL) && (!c->epoch || epoch_same_task(c->epoch, f->epoch));
+    return strcmp(a->machine, b->machine) == 0 && a->uploaded == b->uploaded &&
+           (a->epoch != NULL) == (b->epoch != NULL) && (!a->epoch || epoch_same_task(a->epoch, b->epoch));
 }
 
 /* The curve that the figure belongs to, made if need be; -1: no memory. */
@@ -136,14 +136,12 @@ static int curve_of(const sides *s, const speedup_figure *f, cnn_error *err)
     const bool algorithm = by_algorithm(s, f);
     snprintf(name, sizeof name, "%s%s%s", f->impl, algorithm ? ":" : "", algorithm ? f->algorithm : "");
     for (int i = 0; i < set->n_curves; i++)
-        if (same_curve(&set->curves[i], name, f)) return i;
+        if (strcmp(set->curves[i].name, name) == 0 && same_curve(set->curves[i].first, f)) return i;
     void *curves = cnn_grow(set->curves, set->n_curves, &set->curve_room, sizeof *set->curves, "curves", err);
     if (!curves) return -1;
     set->curves = curves;
-    speedup_curve *c = &set->curves[set->n_curves];
-    *c = (speedup_curve){.uploaded = f->uploaded, .epoch = f->epoch};
-    snprintf(c->name, sizeof c->name, "%s", name);
-    snprintf(c->machine, sizeof c->machine, "%s", f->machine);
+    set->curves[set->n_curves] = (speedup_curve){.first = f};
+    strcpy(set->curves[set->n_curves].name, name);
     return set->n_curves++;
 }
 

@@ -40,10 +40,8 @@ typedef struct speedup {
 } speedup;
 
 typedef struct speedup_curve { /* one implementation, or one algorithm of it, on one machine */
-    char name[2 * CNN_NAME_MAX], machine[CNN_NAME_MAX];
-    bool uploaded;
-    const epoch_setting *epoch;    /* NULL: single operations */
-    const speedup_figure *missing; /* the first of its figures that have no baseline */
+    char name[2 * CNN_NAME_MAX];
+    const speedup_figure *first, *missing; /* of its figures; of those that have no baseline */
     int n_missing;
 } speedup_curve;
 

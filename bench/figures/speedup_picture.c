@@ -180,7 +180,7 @@ cnn_status speedup_bars(FILE *to, void *user, cnn_error *err)
     fprintf(to, "groups=%d\ncount=%d\n", b.n_groups, b.n_curves);
     for (int c = 0; c < b.n_curves; c++) {
         const speedup_curve *curve = &set->curves[b.curves[c]];
-        series_machine(curve->machine, baseline, sizeof baseline);
+        series_machine(curve->first->machine, baseline, sizeof baseline);
         snprintf(text, sizeof text, "%s on %s", curve->name, baseline);
         gnuplot_text(to, "name", c, text);
     }
