@@ -7,12 +7,12 @@
 # unit      behind the values: s, or a times sign;  even: 1 draws the line of 1, where both sides are as fast;  even_at: on
 #           which side its label stands, 0 left, 1 right
 # evens     how often a curve crosses it;  at0, text0, ...   the batch, and what stands below it
-# x_low, x_high, y_low, y_high   the frame; title, line0, line1, line2: the heading; foot; out; format: svg or png
+# x_low, x_high, y_low, y_high   the frame; title, line0, line1, line2: the heading; foot; common: the path of common.gp
 
 # Colours of Okabe and Ito, told apart with any colour vision; each has a mark of its own, too.
 colours = "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #000000"
 marks = "7 5 9 11 13 15 7"
-text = "#222222"; soft = "#6E6E6E"; line = "#DDDDDD"; published = "#8A8A8A"
+published = "#8A8A8A"
 tone(i) = int(value("tone" . i))
 colour(i) = i >= ours ? published : word(colours, tone(i) % words(colours) + 1)
 mark(i) = int(word(marks, tone(i) % words(marks) + 1))
@@ -21,16 +21,8 @@ set style textbox opaque noborder fillcolor rgb "white" margins 0.4, 0.4
 set dashtype 2 (5, 3)
 set dashtype 3 (1.5, 2.5)
 
-# Drawn for 800 pixels of width; the PNG has twice as many, for sharp screens.
-if (format eq 'svg') {
-    set terminal svg size 800,520 dynamic background "white" font "Helvetica,13"
-} else {
-    set terminal pngcairo size 1600,1040 background "white" font "Helvetica,9.75" fontscale 2 linewidth 2 pointscale 2
-}
-small = format eq 'svg' ? ",11" : ",8.25"
-large = format eq 'svg' ? ",17" : ",12.75"
-set output out
-set encoding utf8
+width = 800.0; height = 520.0
+load common
 set multiplot
 
 set lmargin at screen 0.075
@@ -40,7 +32,6 @@ set bmargin at screen 0.115
 set logscale xy
 set xrange [x_low:x_high]
 set yrange [y_low:y_high]
-unset key
 
 set label 1 title at screen 0.02, 0.95 left noenhanced tc rgb text font large
 set label 2 line0 at screen 0.02, 0.898 left noenhanced tc rgb soft
@@ -59,7 +50,6 @@ do for [i = 0:count - 1] {
 }
 
 # First the axes, then the curves on top. Ticks at 1, 2 and 5 of each power of ten.
-grouped(v) = v < 1000 ? sprintf("%g", v) : sprintf("%d,%03d", int(v) / 1000, int(v) % 1000)
 set border 1 lc rgb soft lw 1
 set grid ytics lc rgb line lt 1 lw 0.75
 set xtics textcolor rgb text scale 0.5, 0 nomirror out ()

@@ -2,30 +2,19 @@
 # $points   intensity, rate, series, direction (FWD, BWD_D, BWD_W), number to be shown (0: none)
 # name0 ... the series; problem0 ... the problems, `problems` of them (0: too many to name)
 # roof0 ... what stands at each roof; memory0 ... whether it is a bandwidth; main0 ... whether it counts most; value0 ...
-# machine: the heading; out; format: svg or png
+# machine: the heading; common: the path of common.gp
 
 # Colours of Okabe and Ito; directions have marks of their own: disc, triangle, square.
 colours = "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #000000 #8A5A00"
 colour(i) = word(colours, i % words(colours) + 1)
 marks = "7 9 5"
 mark(d) = int(word(marks, d + 1))
-text = "#222222"; soft = "#6E6E6E"; line = "#DDDDDD"; faint = "#8A8A8A"
+faint = "#8A8A8A"
 
-# Drawn for 900 pixels of width; the PNG has twice as many, for sharp screens.
 width = 900.0; height = 560.0
-if (format eq 'svg') {
-    set terminal svg size 900,560 dynamic background "white" font "Helvetica,13"
-} else {
-    set terminal pngcairo size 1800,1120 background "white" font "Helvetica,9.75" fontscale 2 linewidth 2 pointscale 2
-}
-small = format eq 'svg' ? ",11" : ",8.25"
-large = format eq 'svg' ? ",17" : ",12.75"
-set output out
-set encoding utf8
+load common
 
 # The frame has all points, and the knee of the roofs that count most.
-max(a, b) = a > b ? a : b
-min(a, b) = a < b ? a : b
 highest = 0; widest = 0; main_width = 0 # FLOP/s, byte/s
 do for [i = 0:roofs - 1] {
     v = value("value" . i)
@@ -59,7 +48,6 @@ set tmargin at screen top
 set logscale xy
 set xrange [x_low:x_high]
 set yrange [y_low:y_high]
-unset key
 
 set label 1 "Operations under the measured roofs" at screen 0.02, 0.95 left noenhanced tc rgb text font large
 set label 2 machine at screen 0.02, 0.898 left noenhanced tc rgb soft
