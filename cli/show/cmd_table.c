@@ -41,10 +41,17 @@ static cnn_status read_options(const cli_options *o, export_run *r, cnn_error *e
     return CNN_OK;
 }
 
+static void release(export_run *r)
+{
+    for (int i = 0; i < r->count; i++) export_free(&r->tables[i]);
+}
+
 cnn_status args_table(const cli_options *options, cnn_error *err)
 {
     export_run r;
-    return read_options(options, &r, err);
+    const cnn_status status = read_options(options, &r, err);
+    release(&r);
+    return status;
 }
 
 static cnn_status add_one(void *user, const cnn_record *record, cnn_error *err)
@@ -116,6 +123,6 @@ int cmd_table(const cli_options *options, cnn_error *err)
     if (status == CNN_OK) status = (of_speedups(&r) ? add_speedups : read_files)(options, &r, err);
     if (status == CNN_OK) status = choose(options, &r, err);
     if (status == CNN_OK) status = print(&r, err);
-    for (int i = 0; i < r.count; i++) export_free(&r.tables[i]);
+    release(&r);
     return status == CNN_OK ? EXIT_HELD : cli_fail(err);
 }
