@@ -129,63 +129,10 @@ static cnn_status write_record(const compare_run *c, const figure *a, const figu
     return record_write(c->output.sink, record, err);
 }
 
-/* A field's value as one says it: the algorithm stands with the implementation. */
-static void value_of(const char *identity, int field, char *text, size_t size)
-{
-    int length, own;
-    const char *value = record_identity_value(identity, field, &length), *algorithm = "";
-    for (int i = 0; strcmp(record_identity_name(field), "impl") == 0 && record_identity_name(i) != NULL; i++)
-        if (strcmp(record_identity_name(i), "algorithm") == 0) algorithm = record_identity_value(identity, i, &own);
-    snprintf(text, size, "%.*s%s", length, value, algorithm[0] ? ":" : "");
-    if (algorithm[0]) cnn_append(text, size, "%.*s", own, algorithm);
-}
-
-/* Two identities ("kind=conv impl=cpu algorithm=direct threads=1 ...") as one says them, with both values where they
- * differ: "conv cpu:direct threads 1 -> 2". What is not in the table stays FIELD=VALUE. */
-static void readable(const char *a, const char *b, char *text, size_t size)
-{
-    static const struct {
-        const char *field, *before, *behind, *usual; /* usual: the value that goes without saying; "*": any */
-    } fields[] = {{"kind", "", "", ""},
-                  {"impl", " ", "", ""},
-                  {"algorithm", "", "", "*"},
-                  {"op", "", "", "*"},
-                  {"problem", " ", "", ""},
-                  {"net", " ", "", ""},
-                  {"net_crc", "", "", "*"},
-                  {"data", " on ", "", ""},
-                  {"dir", " ", "", ""},
-                  {"dtype", " ", "", ""},
-                  {"layout", " ", "", ""},
-                  {"math", " math ", "", "f32"},
-                  {"batch", " batch ", "", ""},
-                  {"threads", " threads ", "", ""},
-                  {"cache", " ", " caches", "hot"}};
-    enum { FIELDS = sizeof fields / sizeof *fields };
-    char of_a[1024], of_b[1024];
-    const char *name;
-    text[0] = '\0';
-    for (int i = 0; (name = record_identity_name(i)) != NULL; i++) {
-        size_t f = 0;
-        value_of(a, i, of_a, sizeof of_a);
-        value_of(b, i, of_b, sizeof of_b);
-        while (f < FIELDS && strcmp(fields[f].field, name) != 0) f++;
-        const bool same = strcmp(of_a, of_b) == 0, told = f < FIELDS;
-        if (same && (of_a[0] == '\0' || (told && strcmp(fields[f].usual, of_a) == 0))) continue;
-        if (told && strcmp(fields[f].usual, "*") == 0) continue;
-        cnn_append(text, size, "%s%s%s", told ? fields[f].before : " ", told ? "" : name, told ? "" : "=");
-        cnn_append(text, size, "%s%s%s%s", of_a[0] ? of_a : "none", same ? "" : " -> ",
-                   same      ? ""
-                   : of_b[0] ? of_b
-                             : "none",
-                   told ? fields[f].behind : "");
-    }
-}
-
 static void print_figure(const figure *a, const figure *b, const comparison *r)
 {
     char name[4096], before[32], after[32], interval[64] = "", reason[64];
-    readable(a->whole, b->whole, name, sizeof name);
+    compare_name(a, b, name, sizeof name);
     bench_time_text(r->a, before, sizeof before);
     bench_time_text(r->b, after, sizeof after);
     compare_reason(a, b, r, reason, sizeof reason);
@@ -236,12 +183,12 @@ static void print_apart(const compare_run *c)
     if (c->a.count == 0 || c->b.count == 0) return;
     if (c->options->across) snprintf(across, sizeof across, "%s", c->options->across);
     for (int i = 0; (name = record_identity_name(i)) != NULL; i++) {
-        char of_a[64], of_b[64];
+        int la, lb;
         if (figures_share(&c->a, &c->b, i)) continue;
-        value_of(c->a.list[0].whole, i, of_a, sizeof of_a);
-        value_of(c->b.list[0].whole, i, of_b, sizeof of_b);
-        cnn_append(said, sizeof said, "%s%s (A: %s, B: %s)", said[0] ? ", " : "", name, of_a[0] ? of_a : "none",
-                   of_b[0] ? of_b : "none");
+        const char *of_a = record_identity_value(c->a.list[0].whole, i, &la);
+        const char *of_b = record_identity_value(c->b.list[0].whole, i, &lb);
+        cnn_append(said, sizeof said, "%s%s (A: %.*s, B: %.*s)", said[0] ? ", " : "", name, la ? la : 4,
+                   la ? of_a : "none", lb ? lb : 4, lb ? of_b : "none");
         cnn_append(across, sizeof across, "%s%s", across[0] ? "," : "", name);
     }
     if (said[0])
