@@ -180,8 +180,8 @@ static void print_apart(const compare_run *c)
 {
     char said[1024] = "", across[256] = "";
     const char *name;
+    const bool same_kind = figures_share(&c->a, &c->b, 0); /* a convolution is compared with no epoch */
     if (c->a.count == 0 || c->b.count == 0) return;
-    if (c->options->across) snprintf(across, sizeof across, "%s", c->options->across);
     for (int i = 0; (name = record_identity_name(i)) != NULL; i++) {
         int la, lb;
         if (figures_share(&c->a, &c->b, i)) continue;
@@ -191,13 +191,9 @@ static void print_apart(const compare_run *c)
                    la ? of_a : "none", lb ? lb : 4, lb ? of_b : "none");
         cnn_append(across, sizeof across, "%s%s", across[0] ? "," : "", name);
     }
-    if (said[0])
-        table_put(stderr,
-                  "benchcnn: no figure is in both files: they differ in %s; to compare across that, add --across %s\n",
-                  said, across);
-    else
-        table_put(stderr,
-                  "benchcnn: no figure is in both files; --across FIELD,... compares figures that differ in a field\n");
+    if (said[0] == '\0') snprintf(said, sizeof said, "more than one field at a time");
+    table_put(stderr, "benchcnn: no figure is in both files: they differ in %s%s%s\n", said,
+              across[0] && same_kind ? "; to compare across that, add --across " : "", same_kind ? across : "");
 }
 
 static int outcome(const compare_run *c)
