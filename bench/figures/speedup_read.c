@@ -193,15 +193,15 @@ cnn_status speedup_finish_figures(speedup_set *set, cnn_error *err)
         return speedup_note(set, err, "%.200s:%d: %.250s", first->path, first->line, why.message);
     }
     if (status == CNN_OK && set->series.left_out > 0)
-        status = speedup_note(
-            set, err,
-            "%.200s:%d: epochs of network %s with %lld + %lld images are compared; %d records of others are "
-            "left out",
-            first->path, first->line, first->setting.net, (long long)first->setting.train_images,
-            (long long)first->setting.test_images, set->series.left_out);
+        status = speedup_note(set, err,
+                              "%.200s:%d: epochs of network %s with %lld + %lld images are compared; %d record%s of "
+                              "others left out",
+                              first->path, first->line, first->setting.net, (long long)first->setting.train_images,
+                              (long long)first->setting.test_images, set->series.left_out,
+                              set->series.left_out == 1 ? "" : "s");
     if (status == CNN_OK && set->series.diverged > 0)
-        status = speedup_note(set, err, "%.200s: %d epochs whose loss is not finite are left out", first->path,
-                              set->series.diverged);
+        status = speedup_note(set, err, "%.200s: %d epoch%s left out: the loss is not finite", first->path,
+                              set->series.diverged, set->series.diverged == 1 ? "" : "s");
     for (int i = 0; status == CNN_OK && i < set->series.count; i++)
         for (int k = 0; status == CNN_OK && k < set->series.list[i].count; k++)
             status = add_epochs(set, &set->series.list[i], &set->series.list[i].points[k], err);
