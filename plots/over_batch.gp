@@ -1,19 +1,18 @@
-# A figure over batch size, log-log, as SVG or PNG: seconds per epoch, or a speedup. `benchcnn plot` runs it as
-#   gnuplot -e "folder='...'; count=3; title='...'; ...; format='png'; out='...'" over_batch.gp
-# folder    holds curves.dat (a block a curve: batch, value, its interval's low and high, 1 where the figure bears a mark) and
-#           leaders.dat (a block a curve: the thin line from its last point to its label)
+# A figure over batch size, log-log, as SVG or PNG: seconds per epoch, or a speedup. `benchcnn plot` sets, and then loads it:
+# $curves   a block a curve: batch, value, its interval's low and high, 1 where the figure bears a mark
+# $leaders  a block a curve: the thin line from its last point to its label
 # count     the curves;  ours: how many of them, the first, were measured; the others were published
 # name0, note0, place0, tone0, dash0, name1, ...   of each curve: the two lines of its label and the label's height; the
 #           number of its colour and mark; the number of its dash
 # unit      behind the values: s, or a times sign;  even: 1 draws the line of 1, where both sides are as fast;  even_at: on
 #           which side its label stands, 0 left, 1 right
 # evens     how often a curve crosses it;  at0, text0, ...   the batch, and what stands below it
-# x_low, x_high, y_low, y_high   the frame; title, line0, line1, line2: the heading; foot; out; format: svg or png
+# x_low, x_high, y_low, y_high   the frame; title, line0, line1, line2: the heading; foot; common: the path of common.gp
 
 # Colours of Okabe and Ito, told apart with any colour vision; each has a mark of its own, too.
 colours = "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #000000"
 marks = "7 5 9 11 13 15 7"
-text = "#222222"; soft = "#6E6E6E"; line = "#DDDDDD"; published = "#8A8A8A"
+published = "#8A8A8A"
 tone(i) = int(value("tone" . i))
 colour(i) = i >= ours ? published : word(colours, tone(i) % words(colours) + 1)
 mark(i) = int(word(marks, tone(i) % words(marks) + 1))
@@ -22,16 +21,8 @@ set style textbox opaque noborder fillcolor rgb "white" margins 0.4, 0.4
 set dashtype 2 (5, 3)
 set dashtype 3 (1.5, 2.5)
 
-# Drawn for 800 pixels of width; the PNG has twice as many, for sharp screens.
-if (format eq 'svg') {
-    set terminal svg size 800,520 dynamic background "white" font "Helvetica,13"
-} else {
-    set terminal pngcairo size 1600,1040 background "white" font "Helvetica,9.75" fontscale 2 linewidth 2 pointscale 2
-}
-small = format eq 'svg' ? ",11" : ",8.25"
-large = format eq 'svg' ? ",17" : ",12.75"
-set output out
-set encoding utf8
+width = 800.0; height = 520.0
+load common
 set multiplot
 
 set lmargin at screen 0.075
@@ -41,7 +32,6 @@ set bmargin at screen 0.115
 set logscale xy
 set xrange [x_low:x_high]
 set yrange [y_low:y_high]
-unset key
 
 set label 1 title at screen 0.02, 0.95 left noenhanced tc rgb text font large
 set label 2 line0 at screen 0.02, 0.898 left noenhanced tc rgb soft
@@ -60,7 +50,6 @@ do for [i = 0:count - 1] {
 }
 
 # First the axes, then the curves on top. Ticks at 1, 2 and 5 of each power of ten.
-grouped(v) = v < 1000 ? sprintf("%g", v) : sprintf("%d,%03d", int(v) / 1000, int(v) % 1000)
 set border 1 lc rgb soft lw 1
 set grid ytics lc rgb line lt 1 lw 0.75
 set xtics textcolor rgb text scale 0.5, 0 nomirror out ()
@@ -89,13 +78,13 @@ do for [i = 0:evens - 1] {
     set label 201 + 2 * i value("text" . i) at first value("at" . i), first raised(1, -0.035) center noenhanced \
         tc rgb text font small boxed front
 }
-plot for [i = 0:count - 1] folder . '/leaders.dat' index i using 1:2 with lines lc rgb "#BBBBBB" lw 0.75, \
-     for [i = 0:ours - 1] folder . '/curves.dat' index i using 1:($3 > 0 ? $2 : NaN):3:4 \
+plot for [i = 0:count - 1] $leaders index i using 1:2 with lines lc rgb "#BBBBBB" lw 0.75, \
+     for [i = 0:ours - 1] $curves index i using 1:($3 > 0 ? $2 : NaN):3:4 \
          with yerrorbars lc rgb colour(i) lw 1 pt 0, \
-     for [i = 0:count - 1] folder . '/curves.dat' index i using 1:2 \
+     for [i = 0:count - 1] $curves index i using 1:2 \
          with lines lc rgb colour(i) lw i >= ours ? 1.75 : 2 dt dash(i) + 1, \
-     for [i = 0:ours - 1] folder . '/curves.dat' index i using 1:2:(0.7) \
+     for [i = 0:ours - 1] $curves index i using 1:2:(0.7) \
          with points lc rgb colour(i) pt mark(i) ps variable, \
-     for [i = 0:ours - 1] folder . '/curves.dat' index i using 1:($5 > 0 ? $2 : NaN):(0.42) \
+     for [i = 0:ours - 1] $curves index i using 1:($5 > 0 ? $2 : NaN):(0.42) \
          with points lc rgb "white" pt mark(i) ps variable
 unset multiplot

@@ -1,29 +1,44 @@
-# Single operations under the measured roofs, log-log, as SVG or PNG. `benchcnn plot roofline` runs it as
-#   gnuplot -e "folder='...'; series=3; roofs=5; ...; format='png'; out='...'" roofline.gp
-# folder    holds roofs.dat (a block a roof: two points), points.dat (a block for each series and direction, in the
-#           order FWD, BWD_D, BWD_W: intensity rate) and numbers.dat (intensity rate number)
+# Single operations under the measured roofs, log-log, as SVG or PNG. `benchcnn plot roofline` sets, and then loads it:
+# $points   intensity, rate, series, direction (FWD, BWD_D, BWD_W), number to be shown (0: none)
 # name0 ... the series; problem0 ... the problems, `problems` of them (0: too many to name)
 # roof0 ... what stands at each roof; memory0 ... whether it is a bandwidth; main0 ... whether it counts most; value0 ...
-# x_low, x_high, y_low, y_high   the frame; machine: the heading; out; format: svg or png
+# machine: the heading; common: the path of common.gp
 
 # Colours of Okabe and Ito; directions have marks of their own: disc, triangle, square.
 colours = "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #000000 #8A5A00"
 colour(i) = word(colours, i % words(colours) + 1)
 marks = "7 9 5"
 mark(d) = int(word(marks, d + 1))
-text = "#222222"; soft = "#6E6E6E"; line = "#DDDDDD"; faint = "#8A8A8A"
+faint = "#8A8A8A"
 
-# Drawn for 900 pixels of width; the PNG has twice as many, for sharp screens.
 width = 900.0; height = 560.0
-if (format eq 'svg') {
-    set terminal svg size 900,560 dynamic background "white" font "Helvetica,13"
-} else {
-    set terminal pngcairo size 1800,1120 background "white" font "Helvetica,9.75" fontscale 2 linewidth 2 pointscale 2
+load common
+
+# The frame has all points, and the knee of the roofs that count most.
+highest = 0; widest = 0; main_width = 0 # FLOP/s, byte/s
+do for [i = 0:roofs - 1] {
+    v = value("value" . i)
+    if (value("memory" . i)) { widest = max(widest, v) } else { highest = max(highest, v) }
+    if (value("memory" . i) && value("main" . i)) { main_width = v }
 }
-small = format eq 'svg' ? ",11" : ",8.25"
-large = format eq 'svg' ? ",17" : ",12.75"
-set output out
-set encoding utf8
+stats $points using 1:2 nooutput
+x_low = min(highest / main_width, STATS_min_x) / 2; x_high = max(highest / main_width, STATS_max_x) * 3
+y_low = min(highest, STATS_min_y) / 2; y_high = max(highest, STATS_max_y) * 2.5
+# A roof is a line of two points: to the highest peak, or from the widest bandwidth.
+set print $roofs
+do for [i = 0:roofs - 1] {
+    v = value("value" . i)
+    if (value("memory" . i)) {
+        print x_low, x_low * v
+        print highest / v, highest
+    } else {
+        print v / widest, v
+        print x_high, v
+    }
+    print ""
+    print ""
+}
+unset print
 
 left = 0.085; right = 0.735; bottom = 0.115; top = 0.85
 set lmargin at screen left
@@ -33,7 +48,6 @@ set tmargin at screen top
 set logscale xy
 set xrange [x_low:x_high]
 set yrange [y_low:y_high]
-unset key
 
 set label 1 "Operations under the measured roofs" at screen 0.02, 0.95 left noenhanced tc rgb text font large
 set label 2 machine at screen 0.02, 0.898 left noenhanced tc rgb soft
@@ -41,14 +55,11 @@ set label 2 machine at screen 0.02, 0.898 left noenhanced tc rgb soft
 # A bandwidth's label runs along its line.
 slope = atan((top - bottom) * height / (log10(y_high) - log10(y_low)) \
              / ((right - left) * width / (log10(x_high) - log10(x_low)))) * 180 / pi
-max(a, b) = a > b ? a : b
 at_x(i) = max(x_low, y_low / value("value" . i)) * 1.25
 tone(i) = value("main" . i) ? text : faint
 # It begins as low as it can, and moves up its line past each peak that would strike it through; where the highest peak
 # leaves it no room, it stands on the right instead.
 rise(i) = 10 ** (strlen(value("roof" . i)) * 6.0 * sin(slope * pi / 180) / ((top - bottom) * height) * log10(y_high / y_low))
-highest = 0
-do for [i = 0:roofs - 1] { if (!value("memory" . i)) { highest = max(highest, value("value" . i)) } }
 aside = ''
 do for [i = 0:roofs - 1] {
     if (value("memory" . i)) {
@@ -113,9 +124,9 @@ set xlabel "operations a compulsory byte (FLOP/byte)" tc rgb soft offset 0, 0.4
 set lmargin at screen left + 0.02
 
 only(i, main, y) = value("main" . i) == main ? y : NaN
-plot for [i = 0:roofs - 1] folder . '/roofs.dat' index i using 1:(only(i, 0, $2)) with lines lc rgb faint lw 1 dt 2, \
-     for [i = 0:roofs - 1] folder . '/roofs.dat' index i using 1:(only(i, 1, $2)) with lines lc rgb text lw 2, \
-     for [s = 0:series - 1] for [d = 0:2] folder . '/points.dat' index 3 * s + d \
+plot for [i = 0:roofs - 1] $roofs index i using 1:(only(i, 0, $2)) with lines lc rgb faint lw 1 dt 2, \
+     for [i = 0:roofs - 1] $roofs index i using 1:(only(i, 1, $2)) with lines lc rgb text lw 2, \
+     for [s = 0:series - 1] for [d = 0:2] $points using ($3 == s && $4 == d ? $1 : NaN):2 \
          with points lc rgb colour(s) pt mark(d) ps 0.75, \
-     folder . '/numbers.dat' using 1:($2 * 1.14):(problems > 0 ? sprintf("%d", int($3)) : "") \
+     $points using ($5 > 0 ? $1 : NaN):($2 * 1.14):(problems > 0 ? sprintf("%d", int($5)) : "") \
          with labels tc rgb text font small

@@ -1,33 +1,21 @@
 # Speedups of single operations as bars, on a logarithmic axis that they leave at 1, as SVG or PNG. `benchcnn plot speedup`
-# runs it as
-#   gnuplot -e "folder='...'; groups=9; count=3; ...; format='png'; out='...'" speedup_problems.gp
-# folder    holds groups.dat (a line a problem: its place from the top, in bars; the problem; the baseline's time) and
-#           bars.dat (a block a curve: place, speedup, its interval's low and high, 1 where it bears a mark, the speedup
-#           with transfers counted); not a number where there is none
+# sets, and then loads it:
+# $bars     a block a curve: place from the top in bars, speedup, its interval's low and high, 1 where it bears a mark, the
+#           speedup with transfers counted; not a number where there is none
+# problem0, time0 ...   what stands beside each group: the problem; the baseline's time
 # groups, count   problems, and bars of each;  name0 ... whose bars they are
-# x_low, x_high   the frame; line0, line1: the heading; foot; out; format: svg or png
+# x_low, x_high   the frame; line0, line1: the heading; foot; common: the path of common.gp
 
 # Colours of Okabe and Ito, told apart with any colour vision; their greys differ, too.
 colours = "#0072B2 #E69F00 #009E73 #CC79A7 #D55E00 #56B4E9 #000000"
 colour(i) = word(colours, i % words(colours) + 1)
-text = "#222222"; soft = "#6E6E6E"; line = "#DDDDDD"
 
-# Drawn for 900 pixels of width, and as high as the bars need; the PNG has twice as many, for sharp screens.
+# As high as the bars need.
 width = 900.0
 bars = groups * (count + 0.7)
 above = 100.0 + 20 * count; below = 62.0
 height = above + below + (bars < 4 ? 4 : bars) * 13.0
-if (format eq 'svg') {
-    set terminal svg size width,height dynamic background "white" font "Helvetica,13"
-} else {
-    set terminal pngcairo size 2 * width,2 * height background "white" font "Helvetica,9.75" fontscale 2 linewidth 2 \
-        pointscale 2
-}
-small = format eq 'svg' ? ",11" : ",8.25"
-large = format eq 'svg' ? ",17" : ",12.75"
-set termoption noenhanced # names hold what they hold: `with labels` heeds its own noenhanced in some versions alone
-set output out
-set encoding utf8
+load common
 pixels(y) = 1 - y / height # from the top
 
 left = 0.34; right = 0.82
@@ -38,7 +26,6 @@ set bmargin at screen below / height
 set logscale x
 set xrange [x_low:x_high]
 set yrange [bars - 0.35 : -0.85]
-unset key
 
 set label 1 "Speedup of single operations" at screen 0.02, pixels(26) left noenhanced tc rgb text font large
 set label 2 line0 at screen 0.02, pixels(53) left noenhanced tc rgb soft
@@ -53,7 +40,6 @@ set border 1 lc rgb soft lw 1
 set grid xtics lc rgb line lt 1 lw 0.75
 set xtics textcolor rgb text scale 0.5, 0 nomirror out () # 1, 2, 5 of each power of ten; 1 alone where they are many
 unset ytics
-grouped(v) = v < 1000 ? sprintf("%g", v) : sprintf("%d,%03d", int(v) / 1000, int(v) % 1000)
 steps = x_high / x_low > 5000 ? "1" : "1 2 5"
 do for [e = -4:5] {
     do for [m in steps] {
@@ -65,17 +51,18 @@ set xlabel "times as fast as the baseline" tc rgb soft offset 0, 0.4
 set arrow 1 from first 1, graph 0 to first 1, graph 1 nohead lc rgb text lw 1.25 front
 set style fill solid border
 
-file(name) = folder . '/' . name
-most(a, b) = b > a ? b : a
-plot for [i = 0:count - 1] file('bars.dat') index i using 2:1:(1):2:($1 - 0.42):($1 + 0.42) \
+do for [i = 0:groups - 1] {
+    place = i * (count + 0.7) + (count - 1) / 2.0
+    set label 100 + 2 * i value("problem" . i) at x_low, place right offset -0.8, 0 noenhanced tc rgb text font small
+    set label 101 + 2 * i value("time" . i) at x_high, place left offset 0.8, 0 noenhanced tc rgb soft font small
+}
+plot for [i = 0:count - 1] $bars index i using 2:1:(1):2:($1 - 0.42):($1 + 0.42) \
          with boxxyerror fs solid lc rgb colour(i) lw 1, \
-     for [i = 0:count - 1] file('bars.dat') index i using ($5 > 0 ? $2 : NaN):1:(1):2:($1 - 0.3):($1 + 0.3) \
+     for [i = 0:count - 1] $bars index i using ($5 > 0 ? $2 : NaN):1:(1):2:($1 - 0.3):($1 + 0.3) \
          with boxxyerror fs solid lc rgb "white" lw 0.5, \
-     for [i = 0:count - 1] file('bars.dat') index i using ($3 > 0 ? $2 : NaN):1:3:4 with xerrorbars lc rgb text lw 0.75 pt 0, \
-     for [i = 0:count - 1] file('bars.dat') index i using 6:($1 - 0.42):(0):(0.84) \
+     for [i = 0:count - 1] $bars index i using ($3 > 0 ? $2 : NaN):1:3:4 with xerrorbars lc rgb text lw 0.75 pt 0, \
+     for [i = 0:count - 1] $bars index i using 6:($1 - 0.42):(0):(0.84) \
          with vectors nohead lc rgb text lw 1.5, \
-     for [i = 0:count - 1] file('bars.dat') index i \
-         using (most(most($2, 1), $4 > 0 ? $4 : $2)):1:(sprintf(" %.3g", $2)) \
-         with labels left tc rgb text font small, \
-     file('groups.dat') using (x_low):1:2 with labels right offset -0.8, 0 noenhanced tc rgb text font small, \
-     file('groups.dat') using (x_high):1:3 with labels left offset 0.8, 0 noenhanced tc rgb soft font small
+     for [i = 0:count - 1] $bars index i \
+         using (max(max($2, 1), $4 > 0 ? $4 : $2)):1:(sprintf(" %.3g", $2)) \
+         with labels left tc rgb text font small

@@ -1,11 +1,15 @@
-/* compare.c: the interval of a ratio over runs, and what it says.
+/* compare.c: the interval of a ratio over runs, what it says, and how a figure is called.
  *
  * Welch, "The generalization of Student's problem when several different population variances are involved" (1947): two
  * means of unequal variances, here of the logarithms of the runs' medians, so that the difference is that of a ratio.
  */
 #include "compare.h"
 
+#include "harness/base/text.h"
+#include "harness/record/identity.h"
+
 #include <math.h>
+#include <string.h>
 
 /* P(|t| <= x) for whole degrees of freedom: Abramowitz and Stegun 26.7.3 (odd) and 26.7.4 (even). */
 static double student_within(double x, int df)
@@ -81,4 +85,65 @@ const char *compare_verdict_name(compare_verdict verdict)
 {
     static const char *const names[COMPARE_VERDICT_COUNT] = {"FASTER", "SLOWER", "SAME", "CANNOT TELL"};
     return names[verdict];
+}
+
+const char *compare_reason(const figure *a, const figure *b, const comparison *result, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (result->verdict == COMPARE_CANNOT_TELL && !isfinite(result->high))
+        snprintf(text, size, "too few runs: %d and %d, it takes %d", a->n_runs, b->n_runs, COMPARE_RUNS);
+    else if (result->verdict == COMPARE_CANNOT_TELL)
+        snprintf(text, size, "noise of %.3g %%", 100 * (sqrt(result->high / result->low) - 1));
+    return text;
+}
+
+/* A field's value as one says it: the algorithm stands with the implementation. */
+static void value_of(const char *identity, int field, char *text, size_t size)
+{
+    int length, own;
+    const char *value = record_identity_value(identity, field, &length), *algorithm = "";
+    for (int i = 0; strcmp(record_identity_name(field), "impl") == 0 && record_identity_name(i) != NULL; i++)
+        if (strcmp(record_identity_name(i), "algorithm") == 0) algorithm = record_identity_value(identity, i, &own);
+    snprintf(text, size, "%.*s%s", length, value, algorithm[0] ? ":" : "");
+    if (algorithm[0]) cnn_append(text, size, "%.*s", own, algorithm);
+}
+
+void compare_name(const figure *a, const figure *b, char *text, size_t size)
+{
+    static const struct {
+        const char *field, *before, *behind, *usual; /* usual: the value that goes without saying; "*": any */
+    } fields[] = {{"kind", "", "", ""},
+                  {"impl", " ", "", ""},
+                  {"algorithm", "", "", "*"},
+                  {"op", "", "", "*"},
+                  {"problem", " ", "", ""},
+                  {"net", " ", "", ""},
+                  {"net_crc", "", "", "*"},
+                  {"data", " on ", "", ""},
+                  {"dir", " ", "", ""},
+                  {"dtype", " ", "", ""},
+                  {"layout", " ", "", ""},
+                  {"math", " math ", "", "f32"},
+                  {"batch", " batch ", "", ""},
+                  {"threads", " threads ", "", ""},
+                  {"cache", " ", " caches", "hot"}};
+    enum { FIELDS = sizeof fields / sizeof *fields };
+    char of_a[1024], of_b[1024];
+    const char *name;
+    text[0] = '\0';
+    for (int i = 0; (name = record_identity_name(i)) != NULL; i++) {
+        size_t f = 0;
+        value_of(a->whole, i, of_a, sizeof of_a);
+        value_of(b->whole, i, of_b, sizeof of_b);
+        while (f < FIELDS && strcmp(fields[f].field, name) != 0) f++;
+        const bool same = strcmp(of_a, of_b) == 0, told = f < FIELDS;
+        if (same && (of_a[0] == '\0' || (told && strcmp(fields[f].usual, of_a) == 0))) continue;
+        if (told && strcmp(fields[f].usual, "*") == 0) continue;
+        cnn_append(text, size, "%s%s%s", told ? fields[f].before : " ", told ? "" : name, told ? "" : "=");
+        cnn_append(text, size, "%s%s%s%s", of_a[0] ? of_a : "none", same ? "" : " -> ",
+                   same      ? ""
+                   : of_b[0] ? of_b
+                             : "none",
+                   told ? fields[f].behind : "");
+    }
 }

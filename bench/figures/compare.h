@@ -23,7 +23,7 @@
 enum { COMPARE_RUNS = 3 };
 
 typedef struct figure {
-    char *key, *whole, machine[CNN_NAME_MAX]; /* whole: with what is compared across, else NULL; machine "": not told */
+    char *key, *whole, machine[CNN_NAME_MAX]; /* whole: with what is compared across; machine "": not told */
     double *runs;                             /* their medians, in seconds, in order */
     int n_runs;
     double resolution; /* the largest of the runs' A/A controls; NaN without one */
@@ -37,8 +37,8 @@ typedef struct figure_fact { /* of the environment: "cpu", "commit", "cuda_naive
 
 typedef struct figure_set {
     figure *list;
-    int count, bad; /* bad: lines that are no records */
-    int impossible; /* times that are none: not finite, or not above 0 */
+    int count, room, bad; /* bad: lines that are no records */
+    int impossible;       /* times that are none: not finite, or not above 0 */
     int environments;
     figure_fact *facts;
     int n_facts;
@@ -48,6 +48,8 @@ typedef struct figure_set {
  * where one has runs on two machines, or with two values of such a field. */
 cnn_status figures_read(const char *path, const char *across, figure_set *set, cnn_error *err);
 void figures_free(figure_set *set);
+/* Whether any value of this field of an identity is in both sets. */
+bool figures_share(const figure_set *a, const figure_set *b, int field);
 const figure *figures_find(const figure_set *set, const char *key); /* NULL without one */
 const char *figures_fact(const figure_set *set, const char *key);   /* NULL without one */
 
@@ -68,6 +70,12 @@ typedef struct comparison {
 /* `figures`: how many are compared in all; threshold >= 0, 0.05 for 5 %. */
 void compare_figures(const figure *a, const figure *b, int figures, double threshold, comparison *result);
 const char *compare_verdict_name(compare_verdict verdict);
+/* Of CANNOT TELL, why, in a few words: too few runs, or too much noise; "" of the others. */
+const char *compare_reason(const figure *a, const figure *b, const comparison *result, char *text, size_t size);
+
+/* What was compared, as one says it, with both values of what differs: "conv cpu:direct mb2ic16 FWD threads 1 -> 2". A
+ * field that it has no words for stays FIELD=VALUE. */
+void compare_name(const figure *a, const figure *b, char *text, size_t size);
 
 /* t such that Student's t with df >= 1 degrees of freedom is farther out, on either side, with probability alpha. */
 double student_quantile(double alpha, int df);

@@ -1,6 +1,7 @@
 /* compare_read.c: from records to figures: their runs, the environment. */
 #include "bench/measure/stats.h"
 #include "compare.h"
+#include "harness/base/grow.h"
 #include "harness/record/identity.h"
 
 #include <math.h>
@@ -18,47 +19,34 @@ typedef struct reader {
     char machine[CNN_NAME_MAX]; /* the environment record's: epochs do not tell their own */
 } reader;
 
-/* Takes the key. */
-static cnn_status add_figure(figure_set *set, char **key, figure **made, cnn_error *err)
-{
-    figure *list = realloc(set->list, ((size_t)set->count + 1) * sizeof *list);
-    if (!list) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d figures", set->count + 1);
-    set->list = list;
-    *made = &list[set->count++];
-    **made = (figure){.key = *key, .resolution = NAN};
-    *key = NULL;
-    return CNN_OK;
-}
-
-/* What is compared across must have one value in a file. */
-static cnn_status check_whole(const reader *r, figure *f, char **whole, cnn_error *err)
-{
-    if (!f->whole) {
-        f->whole = *whole;
-        *whole = NULL;
-        return CNN_OK;
-    }
-    if (strcmp(f->whole, *whole) == 0) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                    "%.100s holds figures that differ in what they are to be compared across (--across %.40s), so none "
-                    "of them is A or B: give each a file of its own: %.110s and %.110s",
-                    r->path, r->across, f->whole, *whole);
-}
-
-/* Runs on two machines are no runs of one figure. */
+/* The record's figure, made if need be. Runs on two machines are no runs of one figure, and what is compared across
+ * must have one value in a file. */
 static cnn_status figure_of(const reader *r, const cnn_record *record, figure **result, cnn_error *err)
 {
     figure_set *set = r->set;
-    cnn_status status = CNN_OK;
     figure *f = NULL;
-    char *key = record_identity(record, IDENTITY_FIGURE, r->across);
-    char *whole = r->across ? record_identity(record, IDENTITY_FIGURE, NULL) : NULL;
+    char *key = record_identity(record, IDENTITY_FIGURE, r->across),
+         *whole = record_identity(record, IDENTITY_FIGURE, NULL);
     const char *own = record_get_text(record, "machine"), *machine = own ? own : r->machine;
-    if (!key || (r->across && !whole)) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
+    cnn_status status = key && whole ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
     for (int i = 0; status == CNN_OK && !f && i < set->count; i++)
         if (strcmp(set->list[i].key, key) == 0) f = &set->list[i];
-    if (status == CNN_OK && !f) status = add_figure(set, &key, &f, err);
-    if (status == CNN_OK && r->across) status = check_whole(r, f, &whole, err);
+    if (status == CNN_OK && !f) {
+        void *list = cnn_grow(set->list, set->count, &set->room, sizeof *f, "figures", err);
+        if (list) {
+            set->list = list;
+            f = &set->list[set->count++];
+            *f = (figure){.key = key, .whole = whole, .resolution = NAN};
+            key = whole = NULL;
+        }
+    }
+    if (!f) status = err->status;
+    if (status == CNN_OK && whole && strcmp(f->whole, whole) != 0)
+        status =
+            CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                     "%.100s holds figures that differ in what they are to be compared across (--across %.40s), so "
+                     "none of them is A or B: give each a file of its own: %.110s and %.110s",
+                     r->path, r->across, f->whole, whole);
     if (status == CNN_OK && f->machine[0] == '\0') snprintf(f->machine, sizeof f->machine, "%s", machine);
     if (status == CNN_OK && machine[0] != '\0' && strncmp(f->machine, machine, sizeof f->machine - 1) != 0)
         status = CNN_FAIL(err, CNN_BAD_ARGUMENT,
@@ -71,12 +59,6 @@ static cnn_status figure_of(const reader *r, const cnn_record *record, figure **
     return status;
 }
 
-static double real_or(const cnn_record *record, const char *key, double other)
-{
-    double value;
-    return record_get_real(record, key, &value) ? value : other;
-}
-
 static cnn_status append(double **list, int *count, double value, cnn_error *err)
 {
     double *longer = realloc(*list, ((size_t)*count + 1) * sizeof *longer);
@@ -84,12 +66,6 @@ static cnn_status append(double **list, int *count, double value, cnn_error *err
     *list = longer;
     longer[(*count)++] = value;
     return CNN_OK;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* The epochs of one run of the program are one run's samples. */
@@ -100,15 +76,8 @@ static cnn_status add_epoch(figure *f, int run, double seconds, cnn_error *err)
     if (status == CNN_OK && f->n_epochs == 1) status = append(&f->runs, &f->n_runs, seconds, err);
     if (status != CNN_OK) return status;
     f->run = run;
-    qsort(f->epochs, (size_t)f->n_epochs, sizeof *f->epochs, by_value);
-    f->runs[f->n_runs - 1] = bench_quantile(f->epochs, f->n_epochs, 0.5);
+    f->runs[f->n_runs - 1] = bench_median(f->epochs, f->n_epochs);
     return CNN_OK;
-}
-
-static cnn_status add_timing(figure *f, const cnn_record *record, double median, cnn_error *err)
-{
-    f->resolution = fmax(f->resolution, real_or(record, "resolution", NAN)); /* fmax passes over a NaN */
-    return append(&f->runs, &f->n_runs, median, err);
 }
 
 /* The first of several environment records counts. */
@@ -157,7 +126,7 @@ static cnn_status add_environment(reader *r, const cnn_record *record, cnn_error
 static cnn_status add_record(void *user, const cnn_record *record, cnn_error *err)
 {
     reader *r = user;
-    double seconds;
+    double seconds, resolution = NAN;
     figure *f = NULL;
     const char *kind = record_get_text(record, "kind");
     const bool epoch = strcmp(kind, "epoch") == 0;
@@ -170,7 +139,10 @@ static cnn_status add_record(void *user, const cnn_record *record, cnn_error *er
     }
     const cnn_status status = figure_of(r, record, &f, err);
     if (status != CNN_OK) return status;
-    return epoch ? add_epoch(f, r->set->environments, seconds, err) : add_timing(f, record, seconds, err);
+    if (epoch) return add_epoch(f, r->set->environments, seconds, err);
+    record_get_real(record, "resolution", &resolution);
+    f->resolution = fmax(f->resolution, resolution); /* fmax passes over a NaN */
+    return append(&f->runs, &f->n_runs, seconds, err);
 }
 
 cnn_status figures_read(const char *path, const char *across, figure_set *set, cnn_error *err)
@@ -198,6 +170,17 @@ void figures_free(figure_set *set)
     free(set->list);
     free(set->facts);
     memset(set, 0, sizeof *set);
+}
+
+bool figures_share(const figure_set *a, const figure_set *b, int field)
+{
+    for (int i = 0; i < a->count; i++)
+        for (int k = 0, la, lb; k < b->count; k++) {
+            const char *of_a = record_identity_value(a->list[i].whole, field, &la);
+            const char *of_b = record_identity_value(b->list[k].whole, field, &lb);
+            if (la == lb && strncmp(of_a, of_b, (size_t)la) == 0) return true;
+        }
+    return false;
 }
 
 const figure *figures_find(const figure_set *set, const char *key)

@@ -18,27 +18,22 @@ static int cut_run(const epoch_table *table, const epoch_setting *setting)
     return first;
 }
 
-static void drop_from(epoch_table *table, int first, const epoch_setting *setting)
+/* Drops the rows behind `first` that match this setting; how many. */
+static int drop(epoch_table *table, int first, bool matches(const epoch_setting *, const epoch_setting *),
+                const epoch_setting *setting)
 {
     int kept = first;
-    for (int i = first; i < table->count; i++)
-        if (!epoch_same_setting(&table->rows[i].setting, setting)) table->rows[kept++] = table->rows[i];
+    const int count = table->count;
+    for (int i = first; i < count; i++)
+        if (!matches(&table->rows[i].setting, setting)) table->rows[kept++] = table->rows[i];
     table->count = kept;
-}
-
-static void drop_other_builds(epoch_table *table, const epoch_setting *setting)
-{
-    int kept = 0;
-    for (int i = 0; i < table->count; i++)
-        if (!epoch_other_build(&table->rows[i].setting, setting)) table->rows[kept++] = table->rows[i];
-    table->superseded += table->count - kept;
-    table->count = kept;
+    return count - kept;
 }
 
 cnn_status epoch_table_add(epoch_table *table, const epoch_row *row, cnn_error *err)
 {
-    drop_other_builds(table, &row->setting);
-    if (row->epoch == 1) drop_from(table, cut_run(table, &row->setting), &row->setting);
+    table->superseded += drop(table, 0, epoch_other_build, &row->setting);
+    if (row->epoch == 1) drop(table, cut_run(table, &row->setting), epoch_same_setting, &row->setting);
     epoch_row *rows = cnn_grow(table->rows, table->count, &table->capacity, sizeof *rows, "epoch records", err);
     if (!rows) return err->status;
     table->rows = rows;

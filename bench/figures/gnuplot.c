@@ -1,80 +1,80 @@
-/* gnuplot.c: the child process, its complaints, and the files it reads. No shell is involved, so no path can be
- * mistaken for a command. */
+/* gnuplot.c: the child process, what it reads, its complaints, and whether its pictures are whole. No shell is
+ * involved, so no path can be mistaken for a command. */
 #include "gnuplot.h"
 
 #include "harness/base/text.h"
 #include "harness/problem/find_file.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
 
-enum { PATH_SIZE = 4096 };
+enum { FORMATS = 2 };
+static const struct {
+    const char *name, *end; /* end: the last bytes of a whole file */
+} formats[FORMATS] = {{"svg", "</svg>"}, {"png", "IEND\xae\x42\x60\x82"}};
 
-cnn_status plot_file(const char *name, char *path, int size, cnn_error *err)
+cnn_status plot_file(const char *name, char path[FOUND_PATH_MAX], cnn_error *err)
 {
     static const file_kind kind = {"file of plots", "plots", ""};
-    char found[FOUND_PATH_MAX];
-    if (!cnn_find_own(&kind, name, found))
-        return CNN_FAIL(err, CNN_IO, "cannot find plots/%s: neither here nor where benchcnn was built or installed",
-                        name);
-    snprintf(path, (size_t)size, "%s", found);
-    return CNN_OK;
+    if (cnn_find_own(&kind, name, path)) return CNN_OK;
+    return CNN_FAIL(err, CNN_IO, "cannot find plots/%s: neither here nor where benchcnn was built or installed", name);
 }
 
-cnn_status plot_folder(char *folder, int size, cnn_error *err)
+/* In memory: nothing is left behind, however the program ends. */
+static FILE *memory_file(cnn_error *err)
 {
-    const char *parent = getenv("TMPDIR");
-    if (!parent || parent[0] == '\0') parent = "/tmp";
-    snprintf(folder, (size_t)size, "%s/benchcnn-plot-XXXXXX", parent);
-    if (mkdtemp(folder)) return CNN_OK;
-    return CNN_FAIL(err, CNN_IO, "cannot make a temporary folder in %s: %s", parent, strerror(errno));
+    const int fd = memfd_create("gnuplot", MFD_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w+");
+    if (file) return file;
+    CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plot: %s", strerror(errno));
+    if (fd >= 0) close(fd);
+    return NULL;
 }
 
-void plot_folder_remove(const char *folder)
+void gnuplot_text(FILE *to, const char *name, int index, const char *text)
 {
-    DIR *directory = opendir(folder);
-    if (!directory) return;
-    for (const struct dirent *entry; (entry = readdir(directory));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(directory), entry->d_name, 0);
-    closedir(directory);
-    rmdir(folder);
+    fputs(name, to);
+    if (index >= 0) fprintf(to, "%d", index);
+    fputs("='", to);
+    while (*text) { /* a line end would end the command, too */
+        char shown[CNN_SHOWN_MAX];
+        text += cnn_show_character(text, shown);
+        for (const char *at = shown; *at != '\0'; at++) fprintf(to, *at == '\'' ? "''" : "%c", *at);
+    }
+    fputs("'\n", to);
 }
 
 /* The last line that is not blank: gnuplot echoes the script's line and a caret before it says what is wrong. */
-static void last_line(const char *path, char *text, size_t size)
+static void last_line(FILE *log, char *text, size_t size)
 {
     char line[CNN_MESSAGE_MAX];
-    FILE *file = fopen(path, "re");
     snprintf(text, size, "it gave no reason");
-    if (!file) return;
-    while (fgets(line, sizeof line, file)) {
+    rewind(log);
+    while (fgets(line, sizeof line, log)) {
         line[strcspn(line, "\n")] = '\0';
         const char *start = line + strspn(line, " \t");
         if (*start != '\0') snprintf(text, size, "%s", start);
     }
-    fclose(file);
 }
 
 /* 0, or the errno of the start; *code is the exit status as waitpid() gives it. */
-static int run_child(char *const *arguments, const char *log, int *code)
+static int run_child(FILE *input, FILE *log, int *code)
 {
+    char name[] = "gnuplot", *arguments[] = {name, NULL};
     posix_spawn_file_actions_t actions;
     pid_t child;
+    rewind(input);
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    int error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, fileno(log), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, fileno(log), STDERR_FILENO);
+    const int error = posix_spawnp(&child, name, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) return error;
     while (waitpid(child, code, 0) < 0)
@@ -82,52 +82,76 @@ static int run_child(char *const *arguments, const char *log, int *code)
     return 0;
 }
 
-cnn_status gnuplot_run(const char *settings, const char *script, const char *folder, cnn_error *err)
+static cnn_status run(FILE *input, const char *script, cnn_error *err)
 {
-    char log[PATH_SIZE], reason[CNN_MESSAGE_MAX / 2], name[] = "gnuplot", option[] = "-e";
-    char *settings_copy = strdup(settings), *script_copy = strdup(script); /* argv is not const */
-    cnn_status status = CNN_OK;
+    char reason[CNN_MESSAGE_MAX / 2];
     int code = 0;
-    if (!settings_copy || !script_copy) {
-        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to start gnuplot");
-        goto cleanup;
-    }
-    snprintf(log, sizeof log, "%s/gnuplot.log", folder);
-    int error = run_child((char *[]){name, option, settings_copy, script_copy, NULL}, log, &code);
+    FILE *log = memory_file(err);
+    if (!log) return err->status;
+    const int error = run_child(input, log, &code);
     last_line(log, reason, sizeof reason);
+    fclose(log);
     /* 127 is how a C library that cannot report a failed exec says so. */
     if (error == ENOENT || (error == 0 && WIFEXITED(code) && WEXITSTATUS(code) == 127))
-        status = CNN_FAIL(err, CNN_UNAVAILABLE,
-                          "gnuplot is not installed, and plots are drawn with it (Debian, Ubuntu: apt-get install "
-                          "gnuplot-nox)");
-    else if (error != 0)
-        status = CNN_FAIL(err, CNN_INTERNAL, "cannot start gnuplot: %s", strerror(error));
-    else if (!WIFEXITED(code) || WEXITSTATUS(code) != 0)
-        status = CNN_FAIL(err, CNN_INTERNAL, "gnuplot failed on %s: %s", script, reason);
-cleanup:
-    free(settings_copy);
-    free(script_copy);
-    return status;
+        return CNN_FAIL(err, CNN_UNAVAILABLE,
+                        "gnuplot is not installed, and plots are drawn with it (Debian, Ubuntu: apt-get install "
+                        "gnuplot-nox)");
+    if (error != 0) return CNN_FAIL(err, CNN_INTERNAL, "cannot start gnuplot: %s", strerror(error));
+    if (WIFEXITED(code) && WEXITSTATUS(code) == 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_INTERNAL, "gnuplot failed on %s: %s", script, reason);
 }
 
-void gnuplot_set_text(char *settings, int size, const char *name, const char *value)
+/* gnuplot ends well on a full disk, too: a picture is whole when its end is there. */
+static bool is_whole(const char *path, const char *end)
 {
-    size_t used = strlen(settings), room = (size_t)size;
-    used += (size_t)snprintf(settings + used, room - used, "%s='", name);
-    if (used >= room) return;
-    while (*value && used + 2 * CNN_SHOWN_MAX < room) { /* a line end would end the command, too */
-        char shown[CNN_SHOWN_MAX];
-        value += cnn_show_character(value, shown);
-        for (const char *at = shown; *at != '\0'; at++) {
-            if (*at == '\'') settings[used++] = '\'';
-            settings[used++] = *at;
-        }
+    const size_t length = strlen(end);
+    char tail[64] = "";
+    size_t got = 0;
+    FILE *file = fopen(path, "re");
+    if (!file) return false;
+    if (fseek(file, -(long)(length + 4), SEEK_END) == 0) got = fread(tail, 1, length + 4, file);
+    fclose(file);
+    while (got > 0 && strchr(" \r\n", tail[got - 1])) got--;
+    return got >= length && memcmp(tail + got - length, end, length) == 0;
+}
+
+/* gnuplot's own complaint about a bad path is hard to read. */
+static cnn_status add_format(FILE *input, const char *script, const char *format, const char *part, cnn_error *err)
+{
+    FILE *probe = fopen(part, "we");
+    if (!probe) return CNN_FAIL(err, CNN_IO, "cannot write %s: %s", part, strerror(errno));
+    fclose(probe);
+    gnuplot_text(input, "format", -1, format);
+    gnuplot_text(input, "out", -1, part);
+    gnuplot_text(input, "script", -1, script);
+    fputs("load script\nset output\nreset\n", input);
+    return CNN_OK;
+}
+
+cnn_status gnuplot_draw(const char *script, const char *name, gnuplot_put *put, void *user, cnn_error *err)
+{
+    char path[FOUND_PATH_MAX], common[PLOT_PATH_MAX], parts[FORMATS][PLOT_PATH_MAX];
+    FILE *input = memory_file(err);
+    cnn_status status = input ? plot_file(script, path, err) : err->status;
+    if (status == CNN_OK) status = plot_file("common.gp", common, err);
+    if (status == CNN_OK) gnuplot_text(input, "common", -1, common);
+    if (status == CNN_OK) status = put(input, user, err);
+    for (int i = 0; i < FORMATS; i++) {
+        snprintf(parts[i], FOUND_PATH_MAX, "%s.part.%s", name, formats[i].name);
+        if (status == CNN_OK) status = add_format(input, path, formats[i].name, parts[i], err);
     }
-    if (used < room) snprintf(settings + used, room - used, "';");
-}
-
-void gnuplot_set_real(char *settings, int size, const char *name, double value)
-{
-    size_t used = strlen(settings);
-    snprintf(settings + used, (size_t)size - used, "%s=%.9g;", name, value);
+    if (status == CNN_OK && (fflush(input) != 0 || ferror(input)))
+        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the data of a plot");
+    if (status == CNN_OK) status = run(input, script, err);
+    for (int i = 0; status == CNN_OK && i < FORMATS; i++)
+        if (!is_whole(parts[i], formats[i].end))
+            status = CNN_FAIL(err, CNN_IO, "gnuplot could not write %.300s.%s whole: is the disk full?", name,
+                              formats[i].name);
+    for (int i = 0; status == CNN_OK && i < FORMATS; i++) {
+        snprintf(path, sizeof path, "%s.%s", name, formats[i].name);
+        if (rename(parts[i], path) != 0) status = CNN_FAIL(err, CNN_IO, "cannot write %s: %s", path, strerror(errno));
+    }
+    for (int i = 0; status != CNN_OK && i < FORMATS; i++) unlink(parts[i]);
+    if (input) fclose(input);
+    return status;
 }

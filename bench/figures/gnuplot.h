@@ -1,23 +1,26 @@
-/* gnuplot.h: runs a gnuplot script. */
+/* gnuplot.h: pictures by gnuplot. A script of plots/ says how a picture looks. What it shows, its settings and blocks
+ * of data, is written here, and gnuplot reads both. */
 #ifndef BENCH_FIGURES_GNUPLOT_H
 #define BENCH_FIGURES_GNUPLOT_H
 
 #include "harness/cnn.h"
+#include "harness/problem/find_file.h"
+
+#include <stdio.h>
+
+enum { PLOT_PATH_MAX = 4096 }; /* of a picture */
 
 /* The path of a file of plots/, found as harness/problem/find_file.h says. */
-cnn_status plot_file(const char *name, char *path, int size, cnn_error *err);
+cnn_status plot_file(const char *name, char path[FOUND_PATH_MAX], cnn_error *err);
 
-/* A new folder for data files, in $TMPDIR or /tmp. */
-cnn_status plot_folder(char *folder, int size, cnn_error *err);
-/* Removes it and the plain files in it. */
-void plot_folder_remove(const char *folder);
-
-/* Runs `gnuplot -e settings script`. CNN_UNAVAILABLE, with the package's name, when it is not installed; CNN_INTERNAL
- * with its last complaint when it fails. `folder` holds what it prints meanwhile. */
-cnn_status gnuplot_run(const char *settings, const char *script, const char *folder, cnn_error *err);
-
-/* Appends name='value'; to settings (`size` bytes in all), quotes doubled as gnuplot asks; cut off when full. */
-void gnuplot_set_text(char *settings, int size, const char *name, const char *value);
-void gnuplot_set_real(char *settings, int size, const char *name, double value);
+/* Writes a picture's settings (name=value) and data ($name << EOD ... EOD). */
+typedef cnn_status gnuplot_put(FILE *to, void *user, cnn_error *err);
+/* name='text', quoted as gnuplot asks; of one that there is several of name0, name1 ...: index -1 is without a number.
+ */
+void gnuplot_text(FILE *to, const char *name, int index, const char *text);
+/* Draws NAME.svg and NAME.png by a script of plots/. Either both are there and whole, or what was there before is.
+ * CNN_UNAVAILABLE, with the package's name, when gnuplot is not installed; CNN_INTERNAL with its last complaint when it
+ * fails. */
+cnn_status gnuplot_draw(const char *script, const char *name, gnuplot_put *put, void *user, cnn_error *err);
 
 #endif

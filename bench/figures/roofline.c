@@ -1,6 +1,7 @@
 /* roofline.c: from records to points and roofs. */
 #include "roofline.h"
 
+#include "harness/base/text.h"
 #include "harness/problem/names.h"
 #include "harness/record/identity.h"
 
@@ -94,73 +95,64 @@ cnn_status roofline_read(roofline *r, const char *path, int *bad, cnn_error *err
     return record_read(path, take_record, r, bad, err);
 }
 
-static void add_roof(roofline *r, const bench_peak *peak, bool main)
+/* Of arithmetic in a type that occurs, done by the processor's or a library's loops; or of a memory. */
+static bool is_ceiling(const roofline *r, const bench_peak *p)
 {
-    if (r->n_roofs == ROOFLINE_ROOFS_MAX) return;
-    roofline_roof *roof = &r->roofs[r->n_roofs++];
-    *roof = (roofline_roof){.memory = peak->unit == CNN_PEAK_BYTES, .main = main, .value = peak->value};
-    bench_peak_name(peak, roof->name, sizeof roof->name);
+    if (strcmp(p->machine, r->machine) != 0 || !same_threads(r, p->threads)) return false;
+    return p->unit == CNN_PEAK_BYTES || (p->unit == CNN_PEAK_FLOPS && r->types[p->dtype][p->math] &&
+                                         (strcmp(p->what, "fma") == 0 || strcmp(p->what, "gemm") == 0));
 }
 
-/* The highest ceiling of a kind: of arithmetic in a type, done by `what`; of a memory that holds `holds`. */
-static const bench_peak *highest(const roofline *r, cnn_peak_unit unit, int dtype, int math, const char *what,
-                                 int64_t holds)
+static bool same_kind(const bench_peak *p, const bench_peak *q)
 {
-    const bench_peak *best = NULL;
-    for (int i = 0; i < r->peaks.count; i++) {
-        const bench_peak *p = &r->peaks.list[i];
-        if (p->unit != unit || strcmp(p->machine, r->machine) != 0 || !same_threads(r, p->threads)) continue;
-        const bool fits = unit == CNN_PEAK_BYTES
-                              ? p->holds == holds
-                              : (int)p->dtype == dtype && (int)p->math == math && strcmp(p->what, what) == 0;
-        if (fits && (!best || p->value > best->value)) best = p;
-    }
-    return best;
+    if (p->unit != q->unit) return false;
+    return p->unit == CNN_PEAK_BYTES ? p->holds == q->holds
+                                     : p->dtype == q->dtype && p->math == q->math && strcmp(p->what, q->what) == 0;
 }
 
-static void add_arithmetic(roofline *r)
+/* The highest ceiling of each kind is a roof: of arithmetic, the highest of which counts most; of memory and caches. */
+static void add_roofs(roofline *r, cnn_peak_unit unit)
 {
-    static const char *const whats[] = {"fma", "gemm"};
-    for (int d = 0; d < CNN_DTYPE_COUNT; d++)
-        for (int m = 0; m < CNN_MATH_COUNT; m++)
-            for (int w = 0; r->types[d][m] && w < 2; w++) {
-                const bench_peak *p = highest(r, CNN_PEAK_FLOPS, d, m, whats[w], 0);
-                if (p) add_roof(r, p, false);
-            }
     roofline_roof *top = NULL;
-    for (int i = 0; i < r->n_roofs; i++)
-        if (!r->roofs[i].memory && (!top || r->roofs[i].value > top->value)) top = &r->roofs[i];
-    if (top) top->main = true;
-}
-
-static void add_memory(roofline *r)
-{
-    const bench_peak *memory = highest(r, CNN_PEAK_BYTES, 0, 0, "", 0);
-    if (memory) add_roof(r, memory, true);
-    for (int i = 0; i < r->peaks.count; i++) {
+    for (int i = 0; i < r->peaks.count && r->n_roofs < ROOFLINE_ROOFS_MAX; i++) {
         const bench_peak *p = &r->peaks.list[i];
-        if (p->unit == CNN_PEAK_BYTES && p->holds > 0 && highest(r, CNN_PEAK_BYTES, 0, 0, "", p->holds) == p)
-            add_roof(r, p, false);
+        bool highest = p->unit == unit && is_ceiling(r, p);
+        for (int k = 0; highest && k < r->peaks.count; k++) {
+            const bench_peak *q = &r->peaks.list[k];
+            if (same_kind(p, q) && is_ceiling(r, q) && (q->value > p->value || (q->value == p->value && k < i)))
+                highest = false;
+        }
+        if (!highest) continue;
+        roofline_roof *roof = &r->roofs[r->n_roofs++];
+        *roof = (roofline_roof){.memory = unit == CNN_PEAK_BYTES, .value = p->value};
+        bench_peak_name(p, roof->name, sizeof roof->name);
+        if (roof->memory ? p->holds == 0 : !top || roof->value > top->value) top = roof;
     }
+    if (top) top->main = true;
 }
 
 cnn_status roofline_make_roofs(roofline *r, cnn_error *err)
 {
+    char machine[2 * CNN_NAME_MAX], option[32] = "--impl NAME";
     if (r->n_points == 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "no figures of single operations: `benchcnn bench --out FILE` writes them");
-    add_arithmetic(r);
-    const int arithmetic = r->n_roofs;
-    add_memory(r);
-    if (arithmetic > 0 && r->n_roofs > arithmetic && r->roofs[arithmetic].main) return CNN_OK;
-    if (r->threads == 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "no ceilings of %s in these files: `benchcnn peaks --impl NAME --out FILE` measures them",
-                        r->machine);
+    add_roofs(r, CNN_PEAK_FLOPS);
+    add_roofs(r, CNN_PEAK_BYTES);
+    int main = 0;
+    for (int i = 0; i < r->n_roofs; i++) main += r->roofs[i].main;
+    if (main == 2) return CNN_OK;
+    if (r->threads > 0) snprintf(option, sizeof option, "--threads %d", r->threads);
     return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                    "no ceilings of %s with %d thread%s in these files: `benchcnn peaks --threads %d --out FILE` "
-                    "measures them",
-                    r->machine, r->threads, r->threads == 1 ? "" : "s", r->threads);
+                    "no ceilings of %s in these files: `benchcnn peaks %s --out FILE` measures them",
+                    roofline_machine(r, machine, sizeof machine), option);
+}
+
+const char *roofline_machine(const roofline *r, char *text, size_t size)
+{
+    snprintf(text, size, "%s", r->machine);
+    if (r->threads > 0) cnn_append(text, size, ", %d thread%s", r->threads, r->threads == 1 ? "" : "s");
+    return text;
 }
 
 void roofline_free(roofline *r) { bench_peaks_free(&r->peaks); }

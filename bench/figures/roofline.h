@@ -5,6 +5,8 @@
 
 #include "bench/measure/peaks.h"
 
+#include <stdio.h>
+
 enum { ROOFLINE_SERIES_MAX = 24, ROOFLINE_PROBLEMS_MAX = 400, ROOFLINE_POINTS_MAX = 4000, ROOFLINE_ROOFS_MAX = 12 };
 
 typedef struct roofline_point {
@@ -37,6 +39,10 @@ typedef struct roofline {
 cnn_status roofline_read(roofline *r, const char *path, int *bad, cnn_error *err);
 /* When all are read: the roofs. CNN_BAD_ARGUMENT where there are no figures, or none of their ceilings. */
 cnn_status roofline_make_roofs(roofline *r, cnn_error *err);
+/* "Xeon, 2 threads"; a GPU's name alone. */
+const char *roofline_machine(const roofline *r, char *text, size_t size);
+/* roofline_picture.c: a gnuplot_put (gnuplot.h) of a roofline, for plots/roofline.gp. */
+cnn_status roofline_picture(FILE *to, void *r, cnn_error *err);
 void roofline_free(roofline *r); /* what it holds, not itself */
 
 #endif

@@ -1,5 +1,6 @@
 /* series.c: grouping epoch records into curves and naming them. */
 #include "series.h"
+#include "harness/base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,14 +22,25 @@ static bool same_epoch(const epoch_setting *a, const epoch_setting *b)
            a->train_images == b->train_images && a->test_images == b->test_images;
 }
 
-static series *find_series(series_set *set, const epoch_setting *setting)
+series *series_add(series_set *set, cnn_error *err)
+{
+    enum { ROOM = SERIES_MAX + SERIES_PUBLISHED_MAX };
+    if (!set->list) set->list = calloc(ROOM, sizeof *set->list);
+    if (!set->list)
+        CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d curves", SERIES_MAX);
+    else if (set->count == SERIES_MAX)
+        CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d curves: draw fewer files, or name fewer with --impl", SERIES_MAX);
+    else
+        return &set->list[set->count++];
+    return NULL;
+}
+
+static series *find_series(series_set *set, const epoch_setting *setting, cnn_error *err)
 {
     for (int i = 0; i < set->count; i++)
         if (same_curve(&set->list[i].setting, setting)) return &set->list[i];
-    if (set->count == SERIES_MAX) return NULL;
-    series *s = &set->list[set->count++];
-    memset(s, 0, sizeof *s);
-    s->setting = *setting;
+    series *s = series_add(set, err);
+    if (s) s->setting = *setting;
     return s;
 }
 
@@ -71,27 +83,6 @@ static void add_point(series *s, const epoch_table *table, const epoch_setting *
 
 /* ---- Names: what all share goes into the subtitle, what differs into the facts of each. ---- */
 
-typedef void describe_fn(const epoch_setting *setting, char *text, size_t size);
-
-static void describe_type(const epoch_setting *s, char *text, size_t size)
-{
-    snprintf(text, size, "%s%s%s", s->dtype, strcmp(s->math, "f32") == 0 ? "" : "/",
-             strcmp(s->math, "f32") == 0 ? "" : s->math);
-}
-
-static void describe_layout(const epoch_setting *s, char *text, size_t size) { snprintf(text, size, "%s", s->layout); }
-static void describe_optimizer(const epoch_setting *s, char *text, size_t size)
-{
-    snprintf(text, size, "%s", s->optimizer);
-}
-static void describe_data(const epoch_setting *s, char *text, size_t size)
-{
-    if (s->shift > 0)
-        snprintf(text, size, "%s shift %lld", s->data, (long long)s->shift);
-    else
-        snprintf(text, size, "%s", s->data);
-}
-
 void series_machine(const char *name, char *text, size_t size)
 {
     static const char *const added[] = {"(R)", "(TM)", " Processor", " CPU"};
@@ -101,148 +92,100 @@ void series_machine(const char *name, char *text, size_t size)
             memmove(at, at + strlen(added[i]), strlen(at + strlen(added[i])) + 1);
 }
 
-/* What did the work. */
-static void describe_machine(const epoch_setting *s, char *text, size_t size)
+/* Those from SELDOM on are said only where they differ: they matter little to the time, and headings are short. Those
+ * from OF_GPUS on tell of GPUs. */
+enum { FACTS = 10, SELDOM = 4, OF_GPUS = 7 };
+static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MAX])
 {
-    series_machine(s->gpu[0] ? s->gpu : s->cpu, text, size);
-}
-
-static void describe_host(const epoch_setting *s, char *text, size_t size)
-{
-    snprintf(text, size, "%s", s->gpu[0] ? s->cpu : "");
-}
-
-static void describe_threads(const epoch_setting *s, char *text, size_t size)
-{
-    text[0] = '\0';
-    if (s->gpu[0]) return;
-    snprintf(text, size, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
-}
-
-static void describe_knobs(const epoch_setting *s, char *text, size_t size)
-{
-    bool none = strcmp(s->knobs, "{}") == 0 || strcmp(s->knobs, "?") == 0;
+    const bool gpu = s->gpu[0] != '\0', strict = strcmp(s->math, "f32") == 0, uploads = strcmp(s->data_on, "host") == 0;
+    char machine[CNN_NAME_MAX], threads[40] = "", type[32], shift[32] = "", data[CNN_NAME_MAX + 32], knobs[512];
     size_t used = 0;
-    text[0] = '\0';
-    for (const char *c = s->knobs; !none && *c && used + 1 < size; c++)
-        if (!strchr("{}\"", *c)) text[used++] = (char)(*c == ':' ? '=' : *c), text[used] = '\0';
+    series_machine(gpu ? s->gpu : s->cpu, machine, sizeof machine); /* what did the work */
+    if (!gpu) snprintf(threads, sizeof threads, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
+    snprintf(type, sizeof type, "%s%s%s", s->dtype, strict ? "" : "/", strict ? "" : s->math);
+    if (s->shift > 0) snprintf(shift, sizeof shift, " shift %lld", (long long)s->shift);
+    snprintf(data, sizeof data, "%s%s", s->data, shift);
+    for (const char *c = s->knobs; *c && s->knobs[0] != '?'; c++) /* "tile=16,isa=1" from {"tile":16,"isa":1} */
+        if (!strchr("{}\"", *c)) knobs[used++] = (char)(*c == ':' ? '=' : *c);
+    knobs[used] = '\0';
+    const char *const facts[FACTS] = {machine,
+                                      threads,
+                                      type,
+                                      data,
+                                      s->layout,
+                                      s->optimizer,
+                                      knobs,
+                                      s->graph ? "graph" : "",
+                                      uploads ? "transfers counted" : "data resident",
+                                      gpu ? s->cpu : ""};
+    snprintf(text, SERIES_LABEL_MAX, "%.*s", SERIES_LABEL_MAX - 1, facts[fact]);
 }
 
-static void describe_steps(const epoch_setting *s, char *text, size_t size)
-{
-    snprintf(text, size, "%s", s->graph ? "graph" : "");
-}
-
-static void describe_transfers(const epoch_setting *s, char *text, size_t size)
-{
-    snprintf(text, size, "%s", strcmp(s->data_on, "host") == 0 ? "transfers counted" : "data resident");
-}
-
-/* Among the curves of GPUs alone where the fact is one of theirs: a CPU's beside them is no reason to say it. */
-static bool differs(const series_set *set, describe_fn *describe, bool of_gpus)
+/* A fact of GPUs among their curves alone: a CPU's beside them is no reason to say it. */
+static bool differs(const series_set *set, int fact)
 {
     char first[SERIES_LABEL_MAX], other[SERIES_LABEL_MAX];
     bool any = false;
     for (int i = 0; i < set->count; i++) {
-        if (of_gpus && set->list[i].setting.gpu[0] == '\0') continue;
-        describe(&set->list[i].setting, any ? other : first, SERIES_LABEL_MAX);
+        if (fact >= OF_GPUS && set->list[i].setting.gpu[0] == '\0') continue;
+        describe(&set->list[i].setting, fact, any ? other : first);
         if (any && strcmp(first, other) != 0) return true;
         any = true;
     }
     return false;
 }
 
-static void append(char *text, const char *separator, const char *more)
-{
-    size_t used = strlen(text);
-    if (more[0] != '\0') snprintf(text + used, SERIES_LABEL_MAX - used, "%s%s", used ? separator : "", more);
-}
-
 void series_name(series_set *set)
 {
-    /* The last six are said only where they differ: they matter little to the time, and headings are short. */
-    static describe_fn *const facts[] = {describe_machine,   describe_threads,   describe_type,  describe_data,
-                                         describe_layout,    describe_optimizer, describe_knobs, describe_steps,
-                                         describe_transfers, describe_host};
-    enum { FACTS = sizeof facts / sizeof facts[0], SAID = 4, OF_GPUS = 7 };
     char text[SERIES_LABEL_MAX];
     for (int i = 0; i < set->count; i++) {
         const epoch_setting *s = &set->list[i].setting;
         snprintf(set->list[i].label, SERIES_LABEL_MAX, "%s%s%s", s->impl, s->algorithm[0] ? ":" : "", s->algorithm);
     }
     for (int f = 0; f < FACTS; f++) {
-        bool varies = differs(set, facts[f], f >= OF_GPUS);
-        if (!varies && f >= SAID) continue;
+        const bool varies = differs(set, f);
+        if (!varies && f >= SELDOM) continue;
         for (int i = 0; i < (varies ? set->count : 1); i++) {
-            facts[f](&set->list[i].setting, text, sizeof text);
-            append(varies ? set->list[i].facts : set->subtitle, ", ", text);
+            char *facts = varies ? set->list[i].facts : set->subtitle;
+            describe(&set->list[i].setting, f, text);
+            if (text[0]) cnn_append(facts, SERIES_LABEL_MAX, "%s%s", facts[0] ? ", " : "", text);
         }
     }
 }
 
-cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err)
+static cnn_status make(const epoch_table *table, series_set *set, cnn_error *err)
 {
-    memset(set, 0, sizeof *set);
-    if (table->count == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "no epoch records to draw");
-    set->list = calloc(SERIES_MAX, sizeof *set->list);
-    if (!set->list) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d series", SERIES_MAX);
     for (int i = 0; i < table->count; i++) {
         const epoch_setting *setting = &table->rows[i].setting;
-        if (!same_epoch(&table->rows[0].setting, setting)) {
-            set->left_out++;
-            continue;
-        }
-        if (epoch_diverged(table, setting)) {
-            set->diverged++;
-            continue;
-        }
-        series *s = find_series(set, setting);
-        if (!s) {
-            series_free(set);
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d curves in these records: draw fewer files",
-                            SERIES_MAX);
-        }
+        const bool other = !same_epoch(&table->rows[0].setting, setting);
+        const bool diverged = !other && epoch_diverged(table, setting);
+        set->left_out += other;
+        set->diverged += diverged;
+        if (other || diverged) continue;
+        series *s = find_series(set, setting, err);
+        if (!s) return err->status;
         add_point(s, table, setting);
     }
-    if (set->count == 0) {
-        series_free(set);
+    if (set->count == 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "no epoch to draw: in each the loss is not finite, the training diverged");
-    }
     for (int i = 0; i < set->count; i++)
         qsort(set->list[i].points, (size_t)set->list[i].count, sizeof(series_point), by_batch);
     series_name(set);
     return CNN_OK;
 }
 
+cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err)
+{
+    memset(set, 0, sizeof *set);
+    if (table->count == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "no epoch records to draw");
+    const cnn_status status = make(table, set, err);
+    if (status != CNN_OK) series_free(set);
+    return status;
+}
+
 void series_free(series_set *set)
 {
     free(set->list);
     memset(set, 0, sizeof *set);
-}
-
-/* In their order from below; neighbours that are too close share the move that parts them. */
-void series_spread(double *places, int count, double gap, double low, double high)
-{
-    int order[SERIES_MAX + 2];
-    if (count > SERIES_MAX + 2) count = SERIES_MAX + 2;
-    for (int i = 0; i < count; i++) {
-        int j = i;
-        for (; j > 0 && places[order[j - 1]] > places[i]; j--) order[j] = order[j - 1];
-        order[j] = i;
-    }
-    for (int pass = 0; pass < 200; pass++) {
-        bool moved = false;
-        for (int i = 0; i + 1 < count; i++) {
-            double *below = &places[order[i]], *above = &places[order[i + 1]];
-            double missing = gap - (*above - *below);
-            if (missing <= gap * 1e-3) continue;
-            *below -= missing / 2;
-            *above += missing / 2;
-            moved = true;
-        }
-        if (!moved) break;
-    }
-    for (int i = 0; i < count; i++) places[order[i]] = fmax(places[order[i]], low + i * gap);
-    for (int i = count - 1; i >= 0; i--) places[order[i]] = fmin(places[order[i]], high - (count - 1 - i) * gap);
 }

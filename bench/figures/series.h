@@ -5,7 +5,9 @@
 
 #include "bench/epoch.h"
 
-enum { SERIES_MAX = 32, SERIES_POINTS_MAX = 256, SERIES_LABEL_MAX = 256 };
+#include <stdio.h>
+
+enum { SERIES_MAX = 32, SERIES_PUBLISHED_MAX = 2, SERIES_POINTS_MAX = 256, SERIES_LABEL_MAX = 256 };
 
 typedef struct series_point {
     double batch, seconds; /* the median over the epochs recorded */
@@ -26,9 +28,10 @@ typedef struct series {
 } series;
 
 typedef struct series_set {
-    series *list; /* in the order of the records */
-    int count;
+    series *list; /* in the order of the records; behind them, `published` ones that were not measured here */
+    int count, published;
     char subtitle[SERIES_LABEL_MAX]; /* what all series have in common */
+    char baseline[SERIES_LABEL_MAX]; /* "": seconds; else the values are how many times as fast as it they are */
     int diverged;                    /* epochs of trainings whose loss was not finite: they are no figures */
     int left_out; /* records of another network or other image counts than the first one's: not the same epoch */
 } series_set;
@@ -40,9 +43,17 @@ cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err
  * alone. series_make() did so already. */
 void series_name(series_set *set);
 void series_free(series_set *set);
+/* One more, empty; CNN_BAD_ARGUMENT, and NULL, where there are SERIES_MAX. */
+series *series_add(series_set *set, cnn_error *err);
 /* "Intel Xeon" from "Intel(R) Xeon(R) Processor": a picture has little room. */
 void series_machine(const char *name, char *text, size_t size);
 
+/* over_batch.c: adds the thesis's table 4.2 (plots/thesis_table_4_2.dat): the seconds of its CPU and its GPU, or, over
+ * a baseline, the quotient of both. Nothing where the set's epochs are another job: beside them, the published times
+ * would mislead. */
+cnn_status series_add_thesis(series_set *set, cnn_error *err);
+/* A gnuplot_put (gnuplot.h) of a series_set, for plots/over_batch.gp. */
+cnn_status series_picture(FILE *to, void *set, cnn_error *err);
 /* Moves `places` (any order), each to be at least `gap` from its neighbours and within [low, high], as little as it
  * takes. */
 void series_spread(double *places, int count, double gap, double low, double high);

@@ -122,10 +122,10 @@ static cnn_status find_sides(sides *s, cnn_error *err)
 
 /* ---- Rows */
 
-static bool same_curve(const speedup_curve *c, const char *name, const speedup_figure *f)
+static bool same_curve(const speedup_figure *a, const speedup_figure *b)
 {
-    return strcmp(c->name, name) == 0 && strcmp(c->machine, f->machine) == 0 && c->uploaded == f->uploaded &&
-           (c->epoch != NULL) == (f->epoch != NULL) && (!c->epoch || epoch_same_task(c->epoch, f->epoch));
+    return strcmp(a->machine, b->machine) == 0 && a->uploaded == b->uploaded &&
+           (a->epoch != NULL) == (b->epoch != NULL) && (!a->epoch || epoch_same_task(a->epoch, b->epoch));
 }
 
 /* The curve that the figure belongs to, made if need be; -1: no memory. */
@@ -136,42 +136,34 @@ static int curve_of(const sides *s, const speedup_figure *f, cnn_error *err)
     const bool algorithm = by_algorithm(s, f);
     snprintf(name, sizeof name, "%s%s%s", f->impl, algorithm ? ":" : "", algorithm ? f->algorithm : "");
     for (int i = 0; i < set->n_curves; i++)
-        if (same_curve(&set->curves[i], name, f)) return i;
+        if (strcmp(set->curves[i].name, name) == 0 && same_curve(set->curves[i].first, f)) return i;
     void *curves = cnn_grow(set->curves, set->n_curves, &set->curve_room, sizeof *set->curves, "curves", err);
     if (!curves) return -1;
     set->curves = curves;
-    speedup_curve *c = &set->curves[set->n_curves];
-    *c = (speedup_curve){.uploaded = f->uploaded, .epoch = f->epoch};
-    snprintf(c->name, sizeof c->name, "%s", name);
-    snprintf(c->machine, sizeof c->machine, "%s", f->machine);
+    set->curves[set->n_curves] = (speedup_curve){.first = f};
+    strcpy(set->curves[set->n_curves].name, name);
     return set->n_curves++;
 }
 
-static speedup speedup_of(const speedup_figure *base, const speedup_figure *own, int curve)
-{
-    return (speedup){.base = base,
-                     .own = own,
-                     .curve = curve,
-                     .ratio = base->seconds / own->seconds,
-                     .low = base->low / own->high,
-                     .high = base->high / own->low,
-                     .moved = base->gpu ? NAN : base->seconds / (own->seconds + own->transfer_s),
-                     .marks = base->marks | own->marks};
-}
-
 /* A curve has one row a task: its fastest figure. */
-static cnn_status add_row(speedup_set *set, const speedup *row, cnn_error *err)
+static cnn_status add_row(speedup_set *set, const speedup_figure *base, const speedup_figure *own, int curve,
+                          cnn_error *err)
 {
-    for (int i = 0; i < set->count; i++) {
-        speedup *other = &set->rows[i];
-        if (other->curve != row->curve || !same_task(other->own, row->own)) continue;
-        if (row->own->seconds < other->own->seconds) *other = *row;
-        return CNN_OK;
-    }
+    int i = 0;
+    while (i < set->count && (set->rows[i].curve != curve || !same_task(set->rows[i].own, own))) i++;
+    if (i < set->count && own->seconds >= set->rows[i].own->seconds) return CNN_OK;
     speedup *rows = cnn_grow(set->rows, set->count, &set->row_room, sizeof *rows, "speedups", err);
     if (!rows) return err->status;
     set->rows = rows;
-    set->rows[set->count++] = *row;
+    set->count += i == set->count;
+    rows[i] = (speedup){.base = base,
+                        .own = own,
+                        .curve = curve,
+                        .ratio = base->seconds / own->seconds,
+                        .low = base->low / own->high,
+                        .high = base->high / own->low,
+                        .moved = base->gpu ? NAN : base->seconds / (own->seconds + own->transfer_s),
+                        .marks = base->marks | own->marks};
     return CNN_OK;
 }
 
@@ -187,10 +179,13 @@ static const speedup_figure *other_type(const sides *s, const speedup_figure *ow
     return NULL;
 }
 
-static cnn_status note_missing(const sides *s, const speedup_figure *own, int more, cnn_error *err)
+/* The figures of a curve that have no baseline: the first, and how many. */
+static cnn_status note_missing(const sides *s, const speedup_curve *curve, cnn_error *err)
 {
+    const speedup_figure *own = curve->missing, *f = own ? other_type(s, own) : NULL;
     char what[CNN_MESSAGE_MAX / 4], type[48] = "", others[64] = "";
-    const speedup_figure *f = other_type(s, own);
+    const int more = curve->n_missing - 1;
+    if (!own) return CNN_OK;
     if (s->epochs)
         snprintf(what, sizeof what, "batch %lld", (long long)own->batch);
     else
@@ -229,26 +224,21 @@ static cnn_status add_rows(const sides *s, cnn_error *err)
         const speedup_figure *f = &set->figures[i];
         if (!is_compared(s, f)) continue;
         const int curve = curve_of(s, f, err);
-        const speedup_figure *base = curve < 0 ? NULL : base_of(s, f);
         if (curve < 0) return err->status;
-        const speedup row = base ? speedup_of(base, f, curve) : (speedup){.base = NULL};
-        if (base) status = add_row(set, &row, err);
+        const speedup_figure *base = base_of(s, f);
+        if (base) {
+            status = add_row(set, base, f, curve, err);
+        } else {
+            speedup_curve *c = &set->curves[curve];
+            if (c->n_missing++ == 0) c->missing = f;
+        }
     }
     if (set->n_curves == first_curve)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%.200s:%d: %s", s->first_base->path, s->first_base->line,
                         s->request->impl ? "neither this figure nor another is of what --impl names"
                                          : "this figure and all others are of the baseline: there is none to compare");
-    for (int c = first_curve; status == CNN_OK && c < set->n_curves; c++) {
-        const speedup_figure *missing = NULL;
-        int count = 0;
-        for (int i = 0; i < set->n_figures; i++) {
-            const speedup_figure *f = &set->figures[i];
-            if (!is_compared(s, f) || base_of(s, f) || curve_of(s, f, err) != c) continue;
-            if (!missing) missing = f;
-            count++;
-        }
-        if (missing) status = note_missing(s, missing, count - 1, err);
-    }
+    for (int c = first_curve; status == CNN_OK && c < set->n_curves; c++)
+        status = note_missing(s, &set->curves[c], err);
     if (status == CNN_OK) status = note_machines(s, err);
     if (status != CNN_OK || set->count > before) return status;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the baseline and what is compared have no %s in common",
@@ -266,30 +256,30 @@ static int by_curve(const void *a, const void *b)
 
 cnn_status speedup_make(speedup_set *set, const speedup_request *request, cnn_error *err)
 {
-    cnn_error why[2] = {{.status = CNN_OK}, {.status = CNN_OK}};
+    cnn_error why[2] = {{.status = CNN_OK}, {.status = CNN_OK}}; /* of operations, of epochs */
     bool any[2] = {false, false};
     cnn_status status = speedup_finish_figures(set, err);
     for (int i = 0; i < set->n_figures; i++) any[set->figures[i].epoch != NULL] = true;
-    if (status == CNN_OK && !any[0] && !any[1])
-        status = CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                          "these files hold no figures to compare: `benchcnn sweep batch --out FILE` writes epochs, "
-                          "`benchcnn bench --out FILE` single operations");
     for (int kind = 1; status == CNN_OK && kind >= 0; kind--) {
         sides s = {.set = set, .request = request, .epochs = kind == 1};
-        if (!any[kind]) continue;
-        status = find_sides(&s, &why[kind]);
-        if (status == CNN_OK) status = add_rows(&s, &why[kind]);
-        if (status == CNN_BAD_ARGUMENT) status = CNN_OK; /* the other kind may do */
-        if (status != CNN_OK) *err = why[kind];
+        cnn_status made = any[kind] ? find_sides(&s, &why[kind]) : CNN_OK;
+        if (any[kind] && made == CNN_OK) made = add_rows(&s, &why[kind]);
+        if (made == CNN_OK || made == CNN_BAD_ARGUMENT) continue; /* the other kind may do */
+        *err = why[kind];
+        return made;
     }
-    const int told = any[1] ? 1 : 0;
-    if (status == CNN_OK && set->count == 0) {
-        *err = why[told];
+    if (status != CNN_OK) return status;
+    if (set->count == 0 && (any[0] || any[1])) {
+        *err = why[any[1]];
         return err->status;
     }
+    if (set->count == 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "these files hold no figures to compare: `benchcnn sweep batch --out FILE` writes epochs, "
+                        "`benchcnn bench --out FILE` single operations");
+    qsort(set->rows, (size_t)set->count, sizeof *set->rows, by_curve);
     for (int kind = 1; status == CNN_OK && kind >= 0; kind--)
         if (why[kind].status != CNN_OK) status = speedup_note(set, err, "%s", why[kind].message);
-    if (status == CNN_OK) qsort(set->rows, (size_t)set->count, sizeof *set->rows, by_curve);
     return status;
 }
 

@@ -40,9 +40,9 @@ typedef struct speedup {
 } speedup;
 
 typedef struct speedup_curve { /* one implementation, or one algorithm of it, on one machine */
-    char name[2 * CNN_NAME_MAX], machine[CNN_NAME_MAX];
-    bool uploaded;
-    const epoch_setting *epoch; /* NULL: single operations */
+    char name[2 * CNN_NAME_MAX];
+    const speedup_figure *first, *missing; /* of its figures; of those that have no baseline */
+    int n_missing;
 } speedup_curve;
 
 typedef struct speedup_set {
@@ -77,6 +77,11 @@ void speedup_free(speedup_set *set);
 bool speedup_has(const speedup_set *set, bool epochs);
 /* "the fastest of cpu:direct, cpu:im2col on Intel Xeon, 16 threads": the baseline of these rows. */
 void speedup_baseline_text(const speedup_set *set, bool epochs, char *text, size_t size);
+
+/* speedup_picture.c: gnuplot_puts (gnuplot.h) of a speedup_set: of its epochs for plots/over_batch.gp, of its single
+ * operations for plots/speedup_problems.gp, a bar for each curve. */
+cnn_status speedup_curves(FILE *to, void *set, cnn_error *err);
+cnn_status speedup_bars(FILE *to, void *set, cnn_error *err);
 
 /* speedup_read.c: adds a note. */
 #if defined(__GNUC__)

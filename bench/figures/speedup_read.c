@@ -35,12 +35,6 @@ static double real_of(const cnn_record *record, const char *field)
     return value;
 }
 
-static bool is(const cnn_record *record, const char *field, const char *json)
-{
-    char text[16];
-    return record_get_json(record, field, text, sizeof text) && strcmp(text, json) == 0;
-}
-
 /* ---- Single operations */
 
 /* NULL: no memory. */
@@ -117,35 +111,26 @@ static cnn_status add_run(const reader *r, const cnn_record *record, double medi
     return CNN_OK;
 }
 
-/* A time that is none is said; a figure that was refused or wrong has no time. */
-static cnn_status check_time(const reader *r, const cnn_record *record, const char *field, bool *good, cnn_error *err)
-{
-    double seconds;
-    *good = false;
-    if (!record_get_real(record, field, &seconds)) return CNN_OK;
-    if (!(seconds > 0 && isfinite(seconds)))
-        return speedup_note(r->set, err, "%.200s:%d: %s is %g, which is no time: left out", r->path,
-                            record_line(record), field, seconds);
-    *good = true;
-    return CNN_OK;
-}
-
 static cnn_status take_record(void *user, const cnn_record *record, cnn_error *err)
 {
     reader *r = user;
     cnn_error unknown;
-    bool good;
-    const char *kind = record_get_text(record, "kind");
-    const char *gpu = record_get_inner_text(record, "implementation", "gpu");
+    double seconds;
+    char verified[8];
+    const char *kind = record_get_text(record, "kind"), *gpu = record_get_inner_text(record, "implementation", "gpu");
     if (gpu && !is_gpu(r->set, gpu) && r->set->n_gpus < (int)(sizeof r->set->gpus / sizeof r->set->gpus[0]))
         copy_text(r->set->gpus[r->set->n_gpus++], sizeof r->set->gpus[0], gpu);
-    if (strcmp(kind, "epoch") == 0) return check_time(r, record, "seconds", &good, err);
-    if (strcmp(kind, "sweep") != 0 && cnn_name_find(&cnn_op_names, kind, &unknown) < 0) return CNN_OK;
-    const cnn_status status = check_time(r, record, "median_s", &good, err);
-    if (status != CNN_OK || !good) return status;
-    if (is(record, "verified", "false"))
+    const bool epoch = strcmp(kind, "epoch") == 0;
+    if (!epoch && strcmp(kind, "sweep") != 0 && cnn_name_find(&cnn_op_names, kind, &unknown) < 0) return CNN_OK;
+    const char *field = epoch ? "seconds" : "median_s";
+    if (!record_get_real(record, field, &seconds)) return CNN_OK; /* it was refused, or wrong */
+    if (!(seconds > 0 && isfinite(seconds)))
+        return speedup_note(r->set, err, "%.200s:%d: %s is %g, which is no time: left out", r->path,
+                            record_line(record), field, seconds);
+    if (epoch) return CNN_OK; /* by way of the table */
+    if (record_get_json(record, "verified", verified, sizeof verified) && strcmp(verified, "false") == 0)
         return speedup_note(r->set, err, "%.200s:%d: it is not verified: left out", r->path, record_line(record));
-    return add_run(r, record, real_of(record, "median_s"), err);
+    return add_run(r, record, seconds, err);
 }
 
 cnn_status speedup_read(speedup_set *set, const char *path, int *bad, cnn_error *err)
@@ -185,12 +170,6 @@ static cnn_status add_epochs(speedup_set *set, const series *s, const series_poi
     return CNN_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The images of one call, from "mb16ic4..."; NaN where the descriptor tells of none. */
 static double images_of(const char *problem)
 {
@@ -203,8 +182,7 @@ cnn_status speedup_finish_figures(speedup_set *set, cnn_error *err)
 {
     for (int i = 0; i < set->n_figures; i++) {
         speedup_figure *f = &set->figures[i];
-        qsort(f->runs, (size_t)f->repetitions, sizeof *f->runs, by_value);
-        f->seconds = bench_quantile(f->runs, f->repetitions, 0.5);
+        f->seconds = bench_median(f->runs, f->repetitions);
         f->images_per_s = images_of(f->problem) / f->seconds;
     }
     if (set->epochs.count == 0) return CNN_OK;
@@ -215,15 +193,15 @@ cnn_status speedup_finish_figures(speedup_set *set, cnn_error *err)
         return speedup_note(set, err, "%.200s:%d: %.250s", first->path, first->line, why.message);
     }
     if (status == CNN_OK && set->series.left_out > 0)
-        status = speedup_note(
-            set, err,
-            "%.200s:%d: epochs of network %s with %lld + %lld images are compared; %d records of others are "
-            "left out",
-            first->path, first->line, first->setting.net, (long long)first->setting.train_images,
-            (long long)first->setting.test_images, set->series.left_out);
+        status = speedup_note(set, err,
+                              "%.200s:%d: epochs of network %s with %lld + %lld images are compared; %d record%s of "
+                              "others left out",
+                              first->path, first->line, first->setting.net, (long long)first->setting.train_images,
+                              (long long)first->setting.test_images, set->series.left_out,
+                              set->series.left_out == 1 ? "" : "s");
     if (status == CNN_OK && set->series.diverged > 0)
-        status = speedup_note(set, err, "%.200s: %d epochs whose loss is not finite are left out", first->path,
-                              set->series.diverged);
+        status = speedup_note(set, err, "%.200s: %d epoch%s left out: the loss is not finite", first->path,
+                              set->series.diverged, set->series.diverged == 1 ? "" : "s");
     for (int i = 0; status == CNN_OK && i < set->series.count; i++)
         for (int k = 0; status == CNN_OK && k < set->series.list[i].count; k++)
             status = add_epochs(set, &set->series.list[i], &set->series.list[i].points[k], err);

@@ -140,12 +140,25 @@ static const struct {
 const char *bench_mark_name(int bit) { return mark_texts[bit].name; }
 const char *bench_mark_meaning(int bit) { return mark_texts[bit].meaning; }
 
+double bench_median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return bench_quantile(values, count, 0.5);
+}
+
 const char *bench_marks_text(unsigned marks, char *text, size_t size)
 {
     text[0] = '\0';
     for (int i = 0; i < BENCH_MARK_COUNT; i++)
         if (marks & 1u << i) cnn_append(text, size, "%s%s", text[0] != '\0' ? "," : "", mark_texts[i].name);
     return text;
+}
+
+void bench_time_text(double seconds, char *text, size_t size)
+{
+    const char *unit = seconds < 1e-3 ? "µs" : seconds < 1 ? "ms" : "s";
+    double value = seconds < 1e-3 ? seconds * 1e6 : seconds < 1 ? seconds * 1e3 : seconds;
+    snprintf(text, size, "%.*f %s", value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, unit);
 }
 
 unsigned bench_marks_of(const char *text)

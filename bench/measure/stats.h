@@ -56,12 +56,16 @@ bool bench_noisy(const bench_stats *stats);
 /* "noisy,drifting", or "". */
 const char *bench_marks_text(unsigned marks, char *text, size_t size);
 unsigned bench_marks_of(const char *text); /* the other way round; unknown names are no marks, nor is NULL */
+/* "11.2 µs": three digits and a unit. */
+void bench_time_text(double seconds, char *text, size_t size);
 /* The name of a single mark's bit (0 ... BENCH_MARK_COUNT - 1), and what it means in a sentence. */
 const char *bench_mark_name(int bit);
 const char *bench_mark_meaning(int bit);
 
 /* The quantile p in [0,1] of sorted values, type 7. */
 double bench_quantile(const double *sorted, int count, double p);
+
+double bench_median(double *values, int count); /* sorts them */
 
 /* The rank k (from 1) such that the k-th smallest and the k-th largest of `count` samples enclose the median with a
  * probability of at least 95 %; 0 if no k does (count < 6). */

@@ -62,9 +62,7 @@ void bench_in_hand(void *b, const candidate *c);
 cnn_status bench_run_group(bench *b, int p, const cnn_problem *problem, cnn_dir dir, cnn_error *err);
 /* The data and the reference's results, made by every core before anything is timed. */
 cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err);
-/* report.c: three digits and a unit; the command that repeats one row; the lines of one problem, direction and
- * type. */
-void bench_time_text(double seconds, char *text, size_t size);
+/* report.c: the command that repeats one row; the lines of one problem, direction and type. */
 void bench_repro(const bench *b, const candidate *c, const vf_case *pc, char line[REPRO_MAX]);
 void bench_print(const bench *b, const candidate *list, int count, const vf_case *pc);
 

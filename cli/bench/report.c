@@ -8,13 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-void bench_time_text(double seconds, char *text, size_t size)
-{
-    const char *unit = seconds < 1e-3 ? "µs" : seconds < 1 ? "ms" : "s";
-    double value = seconds < 1e-3 ? seconds * 1e6 : seconds < 1 ? seconds * 1e3 : seconds;
-    snprintf(text, size, "%.*f %s", value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, value, unit);
-}
-
 static void append_caches(const bench *b, char *line)
 {
     if (b->params.cold) cnn_append(line, REPRO_MAX, " --cache cold");

@@ -1,14 +1,15 @@
 /* cmd_compare.c: `benchcnn compare A.jsonl B.jsonl`: what changed from A to B, and what cannot be told. */
 #include "bench/figures/compare.h"
-#include "cli/bench/parts.h"
+#include "bench/measure/stats.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "harness/base/text.h"
+#include "harness/problem/names.h"
 #include "harness/record/identity.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 typedef struct compare_run {
     const cli_options *options;
@@ -37,18 +38,15 @@ static cnn_status read_threshold(const char *text, double *threshold, cnn_error 
 static cnn_status read_fail_on(const char *text, uint32_t *mask, cnn_error *err)
 {
     static const char *const names[] = {"faster", "slower", "same", "cannot-tell", "unmatched"};
+    const cnn_name_set outcomes = {"outcome of --fail-on", names, sizeof names / sizeof *names};
     char copy[128], *rest = copy;
     *mask = 0;
     if (text == NULL) return CNN_OK;
     snprintf(copy, sizeof copy, "%s", text);
     while (rest != NULL) {
-        const char *word = strsep(&rest, ",");
-        size_t i = 0;
-        while (i < 5 && strcasecmp(word, names[i]) != 0) i++;
-        if (i == 5)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                            "--fail-on: '%.64s' is none of faster, slower, same, cannot-tell, unmatched", word);
-        *mask |= 1u << i;
+        const int outcome = cnn_name_find(&outcomes, strsep(&rest, ","), err);
+        if (outcome < 0) return err->status;
+        *mask |= 1u << outcome;
     }
     return CNN_OK;
 }
@@ -110,6 +108,7 @@ static void print_environments(const compare_run *c)
 static cnn_status write_record(const compare_run *c, const figure *a, const figure *b, const comparison *r,
                                cnn_error *err)
 {
+    char reason[64];
     cnn_record *record = record_new("compare");
     record_text(record, "figure", a->key);
     if (c->options->across) {
@@ -117,6 +116,8 @@ static cnn_status write_record(const compare_run *c, const figure *a, const figu
         record_text(record, "b_figure", b->whole);
     }
     record_text(record, "verdict", compare_verdict_name(r->verdict));
+    if (r->verdict == COMPARE_CANNOT_TELL)
+        record_text(record, "reason", compare_reason(a, b, r, reason, sizeof reason));
     record_real(record, "a_s", r->a);
     record_int(record, "a_runs", a->n_runs);
     record_real(record, "b_s", r->b);
@@ -128,49 +129,16 @@ static cnn_status write_record(const compare_run *c, const figure *a, const figu
     return record_write(c->output.sink, record, err);
 }
 
-/* A key ("kind=conv impl=cpu algorithm=direct problem=...") as one says it: "conv cpu:direct ...". Others know no more
- * of it than that its words are FIELD=VALUE; what is not in the table stays so. */
-static void readable(const char *key, char *text, size_t size)
+static void print_figure(const figure *a, const figure *b, const comparison *r)
 {
-    static const char any[] = "*";
-    static const struct {
-        const char *field, *before, *behind, *usual; /* usual: the value that goes without saying */
-    } fields[] = {{"kind", "", "", NULL},          {"impl", " ", "", NULL},
-                  {"algorithm", ":", "", NULL},    {"op", "", "", any},
-                  {"problem", " ", "", NULL},      {"net", " ", "", NULL},
-                  {"net_crc", "", "", any},        {"data", " on ", "", NULL},
-                  {"dir", " ", "", NULL},          {"dtype", " ", "", NULL},
-                  {"layout", " ", "", NULL},       {"math", " math ", "", "f32"},
-                  {"batch", " batch ", "", NULL},  {"threads", " threads ", "", NULL},
-                  {"cache", " ", " caches", "hot"}};
-    enum { FIELDS = sizeof fields / sizeof *fields };
-    size_t used = 0;
-    text[0] = '\0';
-    for (const char *at = key; *at != '\0' && used < size;) {
-        const size_t length = strcspn(at, " "), name = strcspn(at, "= ");
-        size_t f = 0;
-        while (f < FIELDS && !(strlen(fields[f].field) == name && strncmp(at, fields[f].field, name) == 0)) f++;
-        const char *value = f < FIELDS && name < length ? at + name + 1 : at,
-                   *usual = f < FIELDS ? fields[f].usual : NULL;
-        const size_t rest = length - (size_t)(value - at);
-        const bool unsaid = usual && (usual == any || (strlen(usual) == rest && strncmp(usual, value, rest) == 0));
-        if (!unsaid)
-            used += (size_t)snprintf(text + used, size - used, "%s%.*s%s", f < FIELDS ? fields[f].before : " ",
-                                     (int)rest, value, f < FIELDS ? fields[f].behind : "");
-        at += length + (at[length] == ' ');
-    }
-}
-
-/* A lone run says nothing of the next: its ratio has no interval. */
-static void print_figure(const figure *a, const comparison *r)
-{
-    char name[4096], before[32], after[32], interval[64] = "[one run]";
-    readable(a->key, name, sizeof name);
+    char name[4096], before[32], after[32], interval[64] = "", reason[64];
+    compare_name(a, b, name, sizeof name);
     bench_time_text(r->a, before, sizeof before);
     bench_time_text(r->b, after, sizeof after);
+    compare_reason(a, b, r, reason, sizeof reason);
     if (isfinite(r->high)) snprintf(interval, sizeof interval, "[%.3f, %.3f]", r->low, r->high);
-    table_print(13, "%-11s  %7.3f  %-14s  %s -> %s  %s\n", compare_verdict_name(r->verdict), r->ratio, interval, before,
-                after, name);
+    table_print(13, "%-11s  %7.3f  %-14s  %s -> %s  %s%s%s\n", compare_verdict_name(r->verdict), r->ratio, interval,
+                before, after, name, reason[0] ? "; " : "", reason);
 }
 
 static cnn_status compare_all(compare_run *c, cnn_error *err)
@@ -184,7 +152,7 @@ static cnn_status compare_all(compare_run *c, cnn_error *err)
         compare_figures(a, b, c->matched, c->threshold, &r);
         c->verdicts[r.verdict]++;
         c->single += a->n_runs < COMPARE_RUNS || b->n_runs < COMPARE_RUNS;
-        if (!c->options->json) print_figure(a, &r);
+        if (!c->options->json) print_figure(a, b, &r);
         status = write_record(c, a, b, &r, err);
     }
     return status;
@@ -193,19 +161,39 @@ static cnn_status compare_all(compare_run *c, cnn_error *err)
 static void print_unmatched(compare_run *c)
 {
     const figure_set *sets[2] = {&c->a, &c->b};
-    for (int s = 0; s < 2; s++)
+    for (int s = 0; s < 2; s++) {
+        const char *path = c->options->words.items[s];
         for (int i = 0; i < sets[s]->count; i++) {
             if (figures_find(sets[1 - s], sets[s]->list[i].key)) continue;
-            table_put(stderr, "only in %s: %s\n", c->options->words.items[s], sets[s]->list[i].key);
+            table_put(stderr, "only in %s (%c): %s\n", path, "AB"[s], sets[s] -> list[i].key);
             c->unmatched++;
         }
-    for (int s = 0; s < 2; s++)
-        if (sets[s]->bad > 0)
-            table_put(stderr, "%s: %d line(s) are no records, passed over\n", c->options->words.items[s], sets[s]->bad);
-    for (int s = 0; s < 2; s++)
+        cli_say_bad_lines(path, sets[s]->bad);
         if (sets[s]->impossible > 0)
-            table_put(stderr, "%s: %d time(s) are none (not above 0, or not finite), passed over\n",
-                      c->options->words.items[s], sets[s]->impossible);
+            table_put(stderr, "benchcnn: %s: %d time(s) are none (not above 0, or not finite), passed over\n", path,
+                      sets[s]->impossible);
+    }
+}
+
+/* Nothing is in both files: which fields have no value in common, and what to ask for to compare all the same. */
+static void print_apart(const compare_run *c)
+{
+    char said[1024] = "", across[256] = "";
+    const char *name;
+    const bool same_kind = figures_share(&c->a, &c->b, 0); /* a convolution is compared with no epoch */
+    if (c->a.count == 0 || c->b.count == 0) return;
+    for (int i = 0; (name = record_identity_name(i)) != NULL; i++) {
+        int la, lb;
+        if (figures_share(&c->a, &c->b, i)) continue;
+        const char *of_a = record_identity_value(c->a.list[0].whole, i, &la);
+        const char *of_b = record_identity_value(c->b.list[0].whole, i, &lb);
+        cnn_append(said, sizeof said, "%s%s (A: %.*s, B: %.*s)", said[0] ? ", " : "", name, la ? la : 4,
+                   la ? of_a : "none", lb ? lb : 4, lb ? of_b : "none");
+        cnn_append(across, sizeof across, "%s%s", across[0] ? "," : "", name);
+    }
+    if (said[0] == '\0') snprintf(said, sizeof said, "more than one field at a time");
+    table_put(stderr, "benchcnn: no figure is in both files: they differ in %s%s%s\n", said,
+              across[0] && same_kind ? "; to compare across that, add --across " : "", same_kind ? across : "");
 }
 
 static int outcome(const compare_run *c)
@@ -219,9 +207,9 @@ static int outcome(const compare_run *c)
             c->threshold * 100, c->verdicts[COMPARE_CANNOT_TELL], c->unmatched);
     if (c->single > 0)
         fprintf(stderr,
-                "%d figures have fewer than %d runs on a side, and one run says little of the next: record more with "
+                "%d figure%s fewer than %d runs on a side, and one run says little of the next: record more with "
                 "bench --repeat 5, or the same command again\n",
-                c->single, COMPARE_RUNS);
+                c->single, c->single == 1 ? " has" : "s have", COMPARE_RUNS);
     for (int v = 0; v < COMPARE_VERDICT_COUNT; v++)
         if (c->fail_on & 1u << v && c->verdicts[v] > 0) return EXIT_FAILED;
     if (c->fail_on & 1u << COMPARE_VERDICT_COUNT && c->unmatched > 0) return EXIT_FAILED;
@@ -233,10 +221,12 @@ int cmd_compare(const cli_options *options, cnn_error *err)
     compare_run c = {.options = options};
     cnn_status status = set_up(&c, err);
     if (status == CNN_OK) {
+        if (!options->json) table_print(3, "A: %s\nB: %s\n", options->words.items[0], options->words.items[1]);
         print_environments(&c);
         status = compare_all(&c, err);
     }
     if (status == CNN_OK) print_unmatched(&c);
+    if (status == CNN_OK && c.matched == 0) print_apart(&c);
     const int result = status == CNN_OK ? cli_output_end(&c.output, outcome(&c)) : cli_fail(err);
     cli_output_close(&c.output);
     figures_free(&c.a);

@@ -37,7 +37,21 @@ static bool probe(const cli_options *options, const cnn_impl *impl, cnn_error *w
     return available;
 }
 
-static void print_impl(const cli_options *options, const cnn_impl *impl)
+/* What --impl chooses. */
+typedef struct shown {
+    cnn_choice choices[CNN_MAX_CHOICES];
+    int count;
+} shown;
+
+/* An algorithm of the implementation, or, with NULL, the implementation. */
+static bool is_shown(const shown *s, const cnn_impl *impl, const cnn_algorithm *algorithm)
+{
+    for (int i = 0; i < s->count; i++)
+        if (s->choices[i].impl == impl && (!algorithm || cnn_choice_matches(&s->choices[i], algorithm))) return true;
+    return false;
+}
+
+static void print_impl(const cli_options *options, const shown *s, const cnn_impl *impl)
 {
     const int width = name_width(impl);
     cnn_error why;
@@ -47,6 +61,7 @@ static void print_impl(const cli_options *options, const cnn_impl *impl)
     if (!available) table_print(8, "    not available here: %s\n", why.message);
     for (int i = 0; i < impl->n_algorithms; i++) {
         const cnn_algorithm *a = &impl->algorithms[i];
+        if (!is_shown(s, impl, a)) continue;
         char ops[256], name[2 * CNN_NAME_MAX];
         ops_text(a->ops, ops, sizeof ops);
         snprintf(name, sizeof name, "%s:%s", impl->name, a->name);
@@ -61,7 +76,8 @@ static void print_impl(const cli_options *options, const cnn_impl *impl)
     }
 }
 
-static cnn_status write_impl(const cli_options *options, record_sink *sink, const cnn_impl *impl, cnn_error *err)
+static cnn_status write_impl(const cli_options *options, const shown *s, const cnn_impl *impl, record_sink *sink,
+                             cnn_error *err)
 {
     cnn_error why = {.message = ""};
     cnn_record *record = record_new("implementation");
@@ -73,6 +89,7 @@ static cnn_status write_impl(const cli_options *options, record_sink *sink, cons
     cnn_status status = record_write(sink, record, err);
     for (int i = 0; status == CNN_OK && i < impl->n_algorithms; i++) {
         char ops[256];
+        if (!is_shown(s, impl, &impl->algorithms[i])) continue;
         ops_text(impl->algorithms[i].ops, ops, sizeof ops);
         record = record_new("algorithm");
         record_text(record, "impl", impl->name);
@@ -99,16 +116,22 @@ cnn_status args_list(const cli_options *options, cnn_error *err) { return cli_no
 
 int cmd_list(const cli_options *options, cnn_error *err)
 {
+    shown s = {.count = 0};
     record_sink *sink = NULL;
     const cnn_registry *registry = options->registry;
     int64_t *failed = &options->watch->failed;
     cnn_status status = record_sink_open(NULL, options->json, &sink, err);
     if (status == CNN_OK) status = cli_report_lost(options, sink, failed, err);
-    for (int i = 0; status == CNN_OK && options->json && i < cnn_impl_count(registry); i++)
-        status = write_impl(options, sink, cnn_impl_at(registry, i), err);
-    for (int i = 0; status == CNN_OK && !options->json && i < cnn_impl_count(registry); i++)
-        print_impl(options, cnn_impl_at(registry, i));
-    for (const cnn_left_out *out = cnn_impls_left_out(); !options->json && out->name != NULL; out++)
+    if (status == CNN_OK) status = cnn_choices_parse(registry, options->impl, s.choices, &s.count, err);
+    for (int i = 0; status == CNN_OK && i < cnn_impl_count(registry); i++) {
+        const cnn_impl *impl = cnn_impl_at(registry, i);
+        if (!is_shown(&s, impl, NULL)) continue;
+        if (options->json)
+            status = write_impl(options, &s, impl, sink, err);
+        else
+            print_impl(options, &s, impl);
+    }
+    for (const cnn_left_out *out = cnn_impls_left_out(); !options->json && !options->impl && out->name != NULL; out++)
         printf("✗ %s: not built: %s\n", out->name, out->why);
     record_sink_close(sink);
     return status != CNN_OK ? cli_fail(err) : *failed > 0 ? EXIT_FAILED : EXIT_HELD;

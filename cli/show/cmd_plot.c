@@ -1,13 +1,134 @@
-/* cmd_plot.c: `benchcnn plot [speedup|roofline] FILE.jsonl...`: which picture. Each kind is a file plot_KIND.c. */
+/* cmd_plot.c: `benchcnn plot [speedup|roofline] FILE.jsonl...`: which picture, of which files. What it shows is made in
+ * bench/figures. */
+#include "bench/figures/gnuplot.h"
+#include "bench/figures/roofline.h"
+#include "cli/table.h"
 #include "harness/problem/names.h"
-#include "plot_parts.h"
+#include "speedups.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-typedef cnn_status plot_kind(const cli_options *options, cnn_error *err);
+/* "results/epochs" from --out or the first file, whichever ending it has. */
+static void picture_name(const cli_options *options, const char *file, char name[PLOT_PATH_MAX])
+{
+    static const char *const endings[] = {".svg", ".png", ".jsonl", ".json"};
+    snprintf(name, PLOT_PATH_MAX, "%s", options->out ? options->out : file);
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t ending = strlen(endings[i]);
+        if (length <= ending || strcmp(name + length - ending, endings[i]) != 0) continue;
+        name[length - ending] = '\0';
+        return;
+    }
+}
+
+/* An older picture is replaced, anything else is not: records may well be named x.png. */
+static cnn_status draw(const char *script, const char *name, gnuplot_put *put, void *user, cnn_error *err)
+{
+    char svg[PLOT_PATH_MAX], png[PLOT_PATH_MAX];
+    snprintf(svg, sizeof svg, "%s.svg", name);
+    snprintf(png, sizeof png, "%s.png", name);
+    cnn_status status = cli_check_replaced(svg, "SVG picture", "<?xml", err);
+    if (status == CNN_OK) status = cli_check_replaced(png, "PNG picture", "\x89PNG", err);
+    if (status == CNN_OK) status = gnuplot_draw(script, name, put, user, err);
+    if (status == CNN_OK) printf("%s\n%s\n", svg, png);
+    return status;
+}
+
+/* ---- Seconds per epoch */
+
+static cnn_status read_epochs(const cli_options *options, epoch_table *table, cnn_error *err)
+{
+    for (int i = 0; i < options->words.count; i++) {
+        int bad;
+        const cnn_status status = epoch_table_read(table, options->words.items[i], &bad, err);
+        if (status != CNN_OK) return status;
+        cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (table->superseded > 0)
+        fprintf(stderr, "left out: %d epoch record%s of points that another build has measured since\n",
+                table->superseded, table->superseded == 1 ? "" : "s");
+    if (table->count > 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s holds no epoch records: `benchcnn sweep batch --out FILE` writes them",
+                    options->words.count == 1 ? options->words.items[0] : "none of the files");
+}
+
+static void say_left_out(const series_set *set)
+{
+    const epoch_setting *s = &set->list[0].setting;
+    if (set->left_out > 0)
+        table_put(stderr, "benchcnn: drawing network %s with %lld + %lld images; %d record%s of others left out\n",
+                  s->net, (long long)s->train_images, (long long)s->test_images, set->left_out,
+                  set->left_out == 1 ? "" : "s");
+    if (set->diverged > 0)
+        fprintf(stderr, "benchcnn: %d epoch%s left out: the training diverged, its loss is not finite\n", set->diverged,
+                set->diverged == 1 ? " is" : "s are");
+}
+
+static cnn_status plot_epochs(const cli_options *options, const char *name, cnn_error *err)
+{
+    epoch_table table = {0};
+    series_set set = {0};
+    cnn_status status = read_epochs(options, &table, err);
+    if (status == CNN_OK) status = series_make(&table, &set, err);
+    if (status == CNN_OK) say_left_out(&set);
+    if (status == CNN_OK) status = series_add_thesis(&set, err);
+    if (status == CNN_OK) status = draw("over_batch.gp", name, series_picture, &set, err);
+    series_free(&set);
+    epoch_table_free(&table);
+    return status;
+}
+
+/* ---- Speedups */
+
+static cnn_status plot_speedup(const cli_options *options, const char *name, cnn_error *err)
+{
+    char problems[PLOT_PATH_MAX + 16];
+    speedup_set set = {.count = 0};
+    cnn_status status = cli_speedups(options, 1, &set, err);
+    const bool epochs = speedup_has(&set, true), operations = speedup_has(&set, false);
+    snprintf(problems, sizeof problems, "%s%s", name, epochs ? "_problems" : "");
+    if (status == CNN_OK && epochs) status = draw("over_batch.gp", name, speedup_curves, &set, err);
+    if (status == CNN_OK && operations) status = draw("speedup_problems.gp", problems, speedup_bars, &set, err);
+    cli_speedups_end(options, &set);
+    return status;
+}
+
+/* ---- Roofline */
+
+static cnn_status read_roofline(const cli_options *options, roofline *r, cnn_error *err)
+{
+    char machine[2 * CNN_NAME_MAX];
+    cnn_status status = CNN_OK;
+    for (int i = 1; status == CNN_OK && i < options->words.count; i++) {
+        int bad = 0;
+        status = roofline_read(r, options->words.items[i], &bad, err);
+        if (status == CNN_OK) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = roofline_make_roofs(r, err);
+    if (status == CNN_OK && r->left_out > 0)
+        table_put(stderr, "benchcnn: drawing %s; %d figure%s of others left out\n",
+                  roofline_machine(r, machine, sizeof machine), r->left_out, r->left_out == 1 ? "" : "s");
+    return status;
+}
+
+static cnn_status plot_roofline(const cli_options *options, const char *name, cnn_error *err)
+{
+    roofline *r = calloc(1, sizeof *r); /* large */
+    if (!r) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plot");
+    cnn_status status = read_roofline(options, r, err);
+    if (status == CNN_OK) status = draw("roofline.gp", name, roofline_picture, r, err);
+    roofline_free(r);
+    free(r);
+    return status;
+}
+
+/* ---- The command */
 
 /* Without a kind: epochs. */
+typedef cnn_status plot_kind(const cli_options *options, const char *name, cnn_error *err);
 static const struct {
     const char *name;
     plot_kind *draw;
@@ -43,6 +164,8 @@ cnn_status args_plot(const cli_options *options, cnn_error *err)
 
 int cmd_plot(const cli_options *options, cnn_error *err)
 {
-    plot_kind *draw = kind_of(options->words.items[0]);
-    return (draw ? draw : plot_epochs)(options, err) == CNN_OK ? EXIT_HELD : cli_fail(err);
+    char name[PLOT_PATH_MAX];
+    plot_kind *draw_kind = kind_of(options->words.items[0]);
+    picture_name(options, options->words.items[draw_kind ? 1 : 0], name);
+    return (draw_kind ? draw_kind : plot_epochs)(options, name, err) == CNN_OK ? EXIT_HELD : cli_fail(err);
 }

@@ -41,10 +41,17 @@ static cnn_status read_options(const cli_options *o, export_run *r, cnn_error *e
     return CNN_OK;
 }
 
+static void release(export_run *r)
+{
+    for (int i = 0; i < r->count; i++) export_free(&r->tables[i]);
+}
+
 cnn_status args_table(const cli_options *options, cnn_error *err)
 {
     export_run r;
-    return read_options(options, &r, err);
+    const cnn_status status = read_options(options, &r, err);
+    release(&r);
+    return status;
 }
 
 static cnn_status add_one(void *user, const cnn_record *record, cnn_error *err)
@@ -75,7 +82,7 @@ static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *e
         record_free(record);
         r->part += set.rows[i].own->epoch != NULL;
     }
-    speedup_free(&set);
+    cli_speedups_end(o, &set);
     return status;
 }
 
@@ -91,8 +98,8 @@ static cnn_status choose(const cli_options *o, export_run *r, cnn_error *err)
                         named ? r->tables[r->kind].what : "record that makes a table");
     for (int i = 0; !named && !o->quiet && i < r->count; i++)
         if (i != r->kind && r->tables[i].count > 0)
-            fprintf(stderr, "beside these: %d %s, --kind %s\n", r->tables[i].count, r->tables[i].what,
-                    r->tables[i].name);
+            fprintf(stderr, "beside these: %d %.*s, --kind %s\n", r->tables[i].count,
+                    (int)strlen(r->tables[i].what) - (r->tables[i].count == 1), r->tables[i].what, r->tables[i].name);
     return CNN_OK;
 }
 
@@ -116,6 +123,6 @@ int cmd_table(const cli_options *options, cnn_error *err)
     if (status == CNN_OK) status = (of_speedups(&r) ? add_speedups : read_files)(options, &r, err);
     if (status == CNN_OK) status = choose(options, &r, err);
     if (status == CNN_OK) status = print(&r, err);
-    for (int i = 0; i < r.count; i++) export_free(&r.tables[i]);
+    release(&r);
     return status == CNN_OK ? EXIT_HELD : cli_fail(err);
 }

@@ -8,50 +8,57 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* FIELD[=TITLE][:UNIT],... */
+static void add_columns(export_table *t, const char *list)
+{
+    for (size_t length; *list != '\0'; list += length + (list[length] == ',')) {
+        const size_t field = strcspn(list, "=:,"), unit = strcspn(list, ":,"),
+                     title = list[field] == '=' ? field + 1 : 0;
+        length = strcspn(list, ",");
+        export_column *c = &t->columns[t->n_columns];
+        *c = (export_column){.field = strndup(list, field),
+                             .title = strndup(list + title, unit - title),
+                             .unit = list[unit] == ':' ? list[unit + 1] : '\0'};
+        t->n_columns += c->field && c->title;
+    }
+}
+
 int export_tables(export_table tables[EXPORT_TABLES])
 {
     static const struct {
-        const char *name, *what; /* of a table; NULL: a column of the latest one */
-        export_column column;
+        const char *name, *what, *kinds, *columns;
     } lines[] = {
-#define TABLE(name, what) {name, what, {NULL, NULL, EXPORT_WORDS, NULL}},
-#define COLUMN(field, title, kind) {NULL, NULL, {field, title, EXPORT_##kind, NULL}},
+#define TABLE(name, what, kinds, columns) {name, what, kinds, columns},
 #include "export.inc"
 #undef TABLE
-#undef COLUMN
     };
     int count = 0;
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        if (lines[i].name) {
-            tables[count++] = (export_table){.name = lines[i].name, .what = lines[i].what};
-            continue;
-        }
-        export_table *t = &tables[count - 1];
-        t->columns[t->n_columns++] = lines[i].column;
+    for (; count < (int)(sizeof lines / sizeof *lines); count++) {
+        tables[count] =
+            (export_table){.name = lines[count].name, .what = lines[count].what, .kinds = lines[count].kinds};
+        add_columns(&tables[count], lines[count].columns);
     }
     return count;
 }
 
 void export_free(export_table *table)
 {
-    for (int i = 0; i < table->count; i++)
-        for (int c = 0; c < table->n_columns; c++) free(table->rows[i].cells[c]);
-    for (int c = 0; c < table->n_columns; c++) free(table->columns[c].other);
+    for (int c = 0; c < table->n_columns; c++) {
+        for (int i = 0; i < table->count; i++) free(table->rows[i].cells[c]);
+        free(table->columns[c].field);
+        free(table->columns[c].title);
+    }
     free(table->rows);
 }
 
-/* NULL: none. Who led a sweep's heat was timed in it, too: the points are enough. */
-static const char *table_of(const char *kind)
+static bool takes(const export_table *t, const char *kind)
 {
-    static const struct {
-        const char *kind, *table;
-    } others[] = {{"sweep", "timings"}, {"epoch", "epochs"},  {"process", "processes"}, {"compare", "comparisons"},
-                  {"verify", "checks"}, {"peak", "ceilings"}, {"speedup", "speedups"}};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(others[i].kind, kind) == 0) return others[i].table;
     for (int op = 0; op < CNN_OP_COUNT; op++)
-        if (strcmp(cnn_op_name((cnn_op)op), kind) == 0) return "timings";
-    return NULL;
+        if (strcmp(cnn_op_name((cnn_op)op), kind) == 0) kind = "operation";
+    const size_t length = strlen(kind);
+    for (const char *at = t->kinds; at != NULL; at = strchr(at, ','), at = at ? at + 1 : NULL)
+        if (strncmp(at, kind, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
+    return false;
 }
 
 /* A file's text may hold whatever JSON can: a row stays a row, and a terminal stays as it is. */
@@ -63,40 +70,41 @@ static char *shown_copy(const char *text)
     return copy;
 }
 
-static char *cell_of(const cnn_record *record, const char *field)
+static char *cell_of(const cnn_record *record, export_column *column)
 {
-    const char *text = record_get_text(record, field);
-    if (text) return shown_copy(text);
-    char *value = record_json(record, field), *cell = NULL;
-    if (value && strcmp(value, "null") != 0 && strcmp(value, "{}") != 0) cell = shown_copy(value);
+    const char *text = record_get_text(record, column->field);
+    char *value = record_json(record, column->field), *cell = NULL;
+    if (value && strcmp(value, "null") != 0 && strcmp(value, "{}") != 0) {
+        cell = shown_copy(text ? text : value);
+        column->words = column->words || text || !strchr("-0123456789", value[0]);
+    }
     free(value);
     return cell;
 }
 
-static void add_columns(export_table *t, const cnn_record *record)
+static void add_other_columns(export_table *t, const cnn_record *record)
 {
     const char *field;
     for (int i = 0; (field = record_field(record, i)) != NULL && t->n_columns < EXPORT_COLUMNS; i++) {
         int c = 0;
         while (c < t->n_columns && strcmp(t->columns[c].field, field) != 0) c++;
         char *copy = c == t->n_columns ? shown_copy(field) : NULL;
-        if (copy) t->columns[t->n_columns++] = (export_column){copy, copy, EXPORT_WORDS, copy};
+        if (copy) t->columns[t->n_columns++] = (export_column){.field = copy};
     }
 }
 
 cnn_status export_add(export_table *tables, int count, const cnn_record *record, bool whole, cnn_error *err)
 {
-    const char *name = table_of(record_get_text(record, "kind"));
-    for (int i = 0; name && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         export_table *t = &tables[i];
-        if (strcmp(t->name, name) != 0) continue;
+        if (!takes(t, record_get_text(record, "kind"))) continue;
         export_row *rows = cnn_grow(t->rows, t->count, &t->capacity, sizeof *rows, t->what, err);
         if (!rows) return err->status;
         t->rows = rows;
         export_row *row = &rows[t->count++];
-        if (whole) add_columns(t, record);
-        memset(row, 0, sizeof *row);
-        for (int c = 0; c < t->n_columns; c++) row->cells[c] = cell_of(record, t->columns[c].field);
+        if (whole) add_other_columns(t, record);
+        *row = (export_row){{NULL}};
+        for (int c = 0; c < t->n_columns; c++) row->cells[c] = cell_of(record, &t->columns[c]);
     }
     return CNN_OK;
 }

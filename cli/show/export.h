@@ -6,22 +6,20 @@
 
 enum { EXPORT_COLUMNS = 128, EXPORT_TABLES = 8 };
 
-typedef enum export_kind { EXPORT_WORDS, EXPORT_NUMBER, EXPORT_SECONDS, EXPORT_SHARE } export_kind;
 typedef enum export_format { EXPORT_TEXT, EXPORT_MARKDOWN, EXPORT_CSV, EXPORT_FORMATS } export_format;
 
 typedef struct export_column {
-    const char *field, *title;
-    export_kind kind;
-    char *other; /* CSV: a field that no column was made for */
+    char *field, *title;
+    char unit;  /* of its numbers: s, %, or none */
+    bool words; /* it holds what is no number */
 } export_column;
 
-typedef struct export_row { /* a text for each column, as in the record, texts without their quotes; NULL: no such field
-                             */
+typedef struct export_row { /* a text a column, as in the record, texts without their quotes; NULL: no such field */
     char *cells[EXPORT_COLUMNS];
 } export_row;
 
 typedef struct export_table {
-    const char *name, *what;
+    const char *name, *what, *kinds;
     export_column columns[EXPORT_COLUMNS];
     int n_columns;
     export_row *rows;

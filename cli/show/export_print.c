@@ -1,5 +1,5 @@
 /* export_print.c: rows as text, Markdown and CSV. */
-#include "cli/bench/parts.h"
+#include "bench/measure/stats.h"
 #include "cli/table.h"
 #include "export.h"
 
@@ -9,133 +9,104 @@
 
 enum { CELL_MAX = 1024 };
 
-/* ---- CSV */
-
-static void print_quoted(const char *cell)
-{
-    if (cell[strcspn(cell, "\",\r\n")] == '\0') {
-        fputs(cell, stdout);
-        return;
-    }
-    putchar('"');
-    for (; *cell != '\0'; cell++) printf(*cell == '"' ? "\"%c" : "%c", *cell);
-    putchar('"');
-}
-
-static void print_csv(const export_table *t)
-{
-    for (int c = 0; c < t->n_columns; c++) {
-        if (c) putchar(',');
-        print_quoted(t->columns[c].field);
-    }
-    fputs("\r\n", stdout);
-    for (int i = 0; i < t->count; i++) {
-        for (int c = 0; c < t->n_columns; c++) {
-            if (c) putchar(',');
-            if (t->rows[i].cells[c]) print_quoted(t->rows[i].cells[c]);
-        }
-        fputs("\r\n", stdout);
-    }
-}
-
-/* ---- For people */
-
 static void readable(const export_column *column, const char *cell, char text[CELL_MAX])
 {
-    char *end;
-    const double value = cell ? strtod(cell, &end) : 0;
-    const bool number = cell && column->kind != EXPORT_WORDS && end != cell && *end == '\0';
-    if (!number)
+    const double value = cell && !column->words ? strtod(cell, NULL) : 0;
+    if (!cell || column->words)
         snprintf(text, CELL_MAX, "%s", cell ? cell : "");
-    else if (column->kind == EXPORT_SECONDS)
+    else if (column->unit == 's')
         bench_time_text(value, text, CELL_MAX);
-    else if (column->kind == EXPORT_SHARE)
+    else if (column->unit == '%')
         snprintf(text, CELL_MAX, "%.1f %%", 100 * value);
     else /* whole above a thousand, but for what is too large to be read so */
         snprintf(text, CELL_MAX, fabs(value) >= 1000 && fabs(value) < 1e7 ? "%.0f" : "%.4g", value);
 }
 
-static bool is_empty(const export_table *t, int c)
-{
-    for (int i = 0; i < t->count; i++)
-        if (t->rows[i].cells[c] && t->rows[i].cells[c][0] != '\0') return false;
-    return true;
-}
-
-/* A problem's name and a knob's list may hold what ends a cell. */
-static void print_cell(const char *text)
-{
-    for (; *text != '\0'; text++) printf(*text == '|' ? "\\%c" : "%c", *text);
-}
-
-static void print_markdown(const export_table *t)
-{
-    char text[CELL_MAX];
-    for (int c = 0; c < t->n_columns; c++)
-        if (!is_empty(t, c)) printf("| %s ", t->columns[c].title);
-    fputs("|\n", stdout);
-    for (int c = 0; c < t->n_columns; c++)
-        if (!is_empty(t, c)) fputs(t->columns[c].kind == EXPORT_WORDS ? "|---" : "|---:", stdout);
-    fputs("|\n", stdout);
-    for (int i = 0; i < t->count; i++) {
-        for (int c = 0; c < t->n_columns; c++) {
-            if (is_empty(t, c)) continue;
-            readable(&t->columns[c], t->rows[i].cells[c], text);
-            fputs("| ", stdout);
-            print_cell(text);
-            putchar(' ');
-        }
-        fputs("|\n", stdout);
-    }
-}
-
+/* 0: no row has a value there. */
 static int width_of(const export_table *t, int c)
 {
     char text[CELL_MAX];
-    int width = table_width(t->columns[c].title);
+    int width = 0;
     for (int i = 0; i < t->count; i++) {
         readable(&t->columns[c], t->rows[i].cells[c], text);
         if (table_width(text) > width) width = table_width(text);
     }
-    return width;
+    return width > 0 && table_width(t->columns[c].title) > width ? table_width(t->columns[c].title) : width;
 }
 
-/* Numbers at the right of their column, words at its left. printf would count bytes. */
-static void put_padded(FILE *line, const export_column *column, const char *text, int width)
+/* Numbers stand at the right of their column, words at its left; printf would count bytes. */
+static void put_text(FILE *line, const export_column *column, const char *cell, int width)
 {
-    const int blanks = width - table_width(text);
-    const bool words = column->kind == EXPORT_WORDS;
-    fprintf(line, "%*s%s%*s  ", words ? 0 : blanks, "", text, words ? blanks : 0, "");
+    const int blanks = width - table_width(cell);
+    fprintf(line, "%*s%s%*s  ", column->words ? 0 : blanks, "", cell, column->words ? blanks : 0, "");
 }
 
-static cnn_status print_text(const export_table *t, cnn_error *err)
+/* The text, with `mark` before each `special`: a problem's name and a knob's list may hold what ends a cell. */
+static void put_marked(FILE *line, const char *cell, char special, char mark)
+{
+    for (; *cell != '\0'; cell++) {
+        if (*cell == special) fputc(mark, line);
+        fputc(*cell, line);
+    }
+}
+
+static void put_csv(FILE *line, const char *cell)
+{
+    const bool plain = cell[strcspn(cell, "\",\r\n")] == '\0';
+    fputs(plain ? "" : "\"", line);
+    put_marked(line, cell, '"', '"');
+    fputs(plain ? "" : "\"", line);
+}
+
+/* Row -1: the titles. */
+static void put_row(FILE *line, const export_table *t, int row, export_format format, const int *widths)
+{
+    char text[CELL_MAX];
+    for (int c = 0; c < t->n_columns; c++) {
+        const export_column *column = &t->columns[c];
+        const char *cell = row < 0 ? column->title : t->rows[row].cells[c];
+        if (format == EXPORT_CSV) {
+            fputs(c > 0 ? "," : "", line);
+            put_csv(line, row < 0 ? column->field : cell ? cell : "");
+            continue;
+        }
+        if (widths[c] == 0) continue;
+        if (row >= 0) readable(column, cell, text);
+        if (format == EXPORT_TEXT) {
+            put_text(line, column, row < 0 ? cell : text, widths[c]);
+        } else {
+            fputs("| ", line);
+            put_marked(line, row < 0 ? cell : text, '|', '\\');
+            fputc(' ', line);
+        }
+    }
+}
+
+static void print_rule(const export_table *t, const int *widths)
+{
+    for (int c = 0; c < t->n_columns; c++)
+        if (widths[c] > 0) fputs(t->columns[c].words ? "|---" : "|---:", stdout);
+    fputs("|\n", stdout);
+}
+
+cnn_status export_print(const export_table *t, export_format format, cnn_error *err)
 {
     int widths[EXPORT_COLUMNS];
-    char text[CELL_MAX];
-    for (int c = 0; c < t->n_columns; c++) widths[c] = is_empty(t, c) ? 0 : width_of(t, c);
-    for (int i = -1; i < t->count; i++) { /* -1: the titles */
+    for (int c = 0; c < t->n_columns; c++) widths[c] = format == EXPORT_CSV ? 0 : width_of(t, c);
+    for (int i = -1; i < t->count; i++) {
         char *line = NULL;
         size_t size;
         FILE *stream = open_memstream(&line, &size);
-        if (!stream) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a line of a table");
-        for (int c = 0; c < t->n_columns; c++) {
-            if (widths[c] == 0) continue;
-            if (i >= 0) readable(&t->columns[c], t->rows[i].cells[c], text);
-            put_padded(stream, &t->columns[c], i < 0 ? t->columns[c].title : text, widths[c]);
-        }
-        if (fclose(stream) == 0) table_print(4, "%s\n", line);
+        if (stream) put_row(stream, t, i, format, widths);
+        if (!stream || fclose(stream) != 0) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a line of a table");
+        if (format == EXPORT_TEXT)
+            table_print(4, "%s\n", line);
+        else
+            printf(format == EXPORT_CSV ? "%s\r\n" : "%s|\n", line);
+        if (format == EXPORT_MARKDOWN && i < 0) print_rule(t, widths);
         free(line);
     }
-    return CNN_OK;
-}
-
-cnn_status export_print(const export_table *table, export_format format, cnn_error *err)
-{
-    cnn_status status = CNN_OK;
-    if (format == EXPORT_CSV) print_csv(table);
-    if (format == EXPORT_MARKDOWN) print_markdown(table);
-    if (format == EXPORT_TEXT) status = print_text(table, err);
-    if (status == CNN_OK && (fflush(stdout) != 0 || ferror(stdout)))
+    if (fflush(stdout) != 0 || ferror(stdout))
         return CNN_FAIL(err, CNN_IO, "the table cannot be written whole: is the disk full?");
-    return status;
+    return CNN_OK;
 }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static cnn_status make(const cli_options *options, int first, speedup_set *set, cnn_error *err)
+cnn_status cli_speedups(const cli_options *options, int first, speedup_set *set, cnn_error *err)
 {
     const speedup_request request = {.impl = options->impl, .baseline = options->baseline, .fallback = "cpu:naive"};
     for (int i = first; i < options->words.count; i++) {
@@ -16,11 +16,10 @@ static cnn_status make(const cli_options *options, int first, speedup_set *set, 
     return speedup_make(set, &request, err);
 }
 
-cnn_status cli_speedups(const cli_options *options, int first, speedup_set *set, cnn_error *err)
+void cli_speedups_end(const cli_options *options, speedup_set *set)
 {
-    const cnn_status status = make(options, first, set, err);
     for (int i = 0; i < set->n_notes && !options->quiet; i++) table_put(stderr, "benchcnn: %s\n", set->notes[i]);
-    return status;
+    speedup_free(set);
 }
 
 static void record_number(cnn_record *record, const char *key, double value)

@@ -6,9 +6,10 @@
 #include "bench/figures/speedup.h"
 #include "cli/cli.h"
 
-/* Of the files words[first...], by --impl and --baseline; what is left out is said on standard error. Free the set,
- * whatever comes of it. */
+/* Of the files words[first...], by --impl and --baseline. */
 cnn_status cli_speedups(const cli_options *options, int first, speedup_set *set, cnn_error *err);
+/* Says on standard error what was left out; frees the set, whatever came of it. */
+void cli_speedups_end(const cli_options *options, speedup_set *set);
 /* A record of kind "speedup"; NULL when out of memory. */
 cnn_record *cli_speedup_record(const speedup *row);
 

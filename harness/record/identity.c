@@ -69,14 +69,38 @@ static bool holds(const char *list, const char *name)
 cnn_status record_identity_fields(const char *names, cnn_error *err)
 {
     const char *known[FIELDS];
-    const cnn_name_set set = {"field", known, FIELDS};
-    for (int i = 0; i < FIELDS; i++) known[i] = fields[i].field;
+    cnn_name_set set = {"field", known, 0};
+    for (int i = 0; i < FIELDS; i++)
+        if (fields[i].scopes & IDENTITY_FIGURE) known[set.count++] = fields[i].field;
     for (const char *at = names; at; at = strchr(at, ','), at = at ? at + 1 : NULL) {
         char name[CNN_NAME_MAX];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
         if (cnn_name_find(&set, name, err) < 0) return err->status;
     }
     return CNN_OK;
+}
+
+const char *record_identity_name(int field) { return field < FIELDS ? fields[field].field : NULL; }
+
+/* Behind the "NAME=" of this field. */
+static const char *find_value(const char *identity, int field)
+{
+    const size_t length = strlen(fields[field].field);
+    for (const char *at = identity; (at = strstr(at, fields[field].field)) != NULL; at += length)
+        if ((at == identity || at[-1] == ' ') && at[length] == '=') return at + length + 1;
+    return NULL;
+}
+
+const char *record_identity_value(const char *identity, int field, int *length)
+{
+    const char *value = find_value(identity, field), *next = NULL;
+    if (!value) value = "";
+    for (int i = field + 1; i < FIELDS && !next; i++) { /* fields stand in the table's order */
+        next = find_value(value, i);
+        if (next) next -= strlen(fields[i].field) + 2;
+    }
+    *length = next ? (int)(next - value) : (int)strlen(value);
+    return value;
 }
 
 char *record_identity(const cnn_record *record, identity_scope scope, const char *without)

@@ -16,8 +16,12 @@ typedef enum identity_scope {
  * saying, are left out, and so is what `without` names ("threads,knobs"; NULL: nothing). To be freed. NULL when out of
  * memory. */
 char *record_identity(const cnn_record *record, identity_scope scope, const char *without);
-/* CNN_BAD_ARGUMENT when one of these names is no field of an identity; offers the nearest. */
+/* CNN_BAD_ARGUMENT when one of these names is no field of a figure's identity; offers the nearest, or all. */
 cnn_status record_identity_fields(const char *names, cnn_error *err);
+/* The other way round: the name of field number 0, 1 ...; NULL behind the last. Its value in an identity, and the
+ * length of that; "" without one. */
+const char *record_identity_name(int field);
+const char *record_identity_value(const char *identity, int field, int *length);
 
 /* For people: "conv thesis_conv2" from mb100...n"thesis_conv2"; of a problem without a name: "conv mb100...". */
 void record_problem_name(const char *op, const char *problem, char *text, size_t size);

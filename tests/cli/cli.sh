@@ -22,6 +22,21 @@ holds() {
         grep -q "${4:--F}" -- "$w" "$file" || fail "$what does not say '$w': $(tail -c 600 "$file")"
     done
 }
+# refused WORDS ARGUMENTS...: the command ends with status 2 and one sentence that holds each of WORDS.
+refused() {
+    local words=$1 status
+    shift
+    tests=$((tests + 1))
+    "$benchcnn" "$@" >"$tmp/out" 2>"$tmp/err"
+    status=$?
+    if [ $status -ne 2 ]; then
+        fail "'benchcnn $*' ended with $status, not 2: $(head -c 300 "$tmp/err")"
+        return
+    fi
+    holds "'benchcnn $*'" "$tmp/err" "$words"
+    [ "$(grep -c '^benchcnn: ' "$tmp/err")" -eq 1 ] ||
+        fail "'benchcnn $*' says not one sentence: $(head -c 300 "$tmp/err")"
+}
 # finish: the last line of a test: its exit status.
 finish() {
     [ $tests -eq 0 ] || echo "$tests asked"

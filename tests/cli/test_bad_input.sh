@@ -3,22 +3,6 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/cli.sh"
 
-# refused WORDS COMMAND...: status 2, a single line on standard error that holds each of WORDS (separated by '|').
-refused() {
-    local words=$1 status
-    shift
-    tests=$((tests + 1))
-    "$benchcnn" "$@" >"$tmp/out" 2>"$tmp/err"
-    status=$?
-    if [ $status -ne 2 ]; then
-        fail "'benchcnn $*' ended with $status, not 2: $(head -c 300 "$tmp/err")"
-        return
-    fi
-    holds "'benchcnn $*'" "$tmp/err" "$words"
-    [ "$(grep -c '^benchcnn: ' "$tmp/err")" -eq 1 ] ||
-        fail "'benchcnn $*' says not one sentence: $(head -c 300 "$tmp/err")"
-}
-
 # Usage
 refused "unknown command|did you mean 'verify'" verfy
 refused "unknown option --thread|--threads" verify --thread 2

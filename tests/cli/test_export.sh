@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
 # test_export.sh BENCHCNN: `benchcnn table`: records of every command as text, Markdown and CSV: CSV gives back what the
 # records hold, whatever stands in a name; people get units; what else a file holds is said.
-set -u
-benchcnn=$1
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-fail() { echo "FAILED: $*"; exit 1; }
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "$0")/cli.sh"
 name='n"a|name, with_all"'
 "$benchcnn" bench --impl cpu:direct,cpu:im2col --problem "mb2ic3ih5oc4kh3$name" --dir FWD --min-time 0.002 --max-time 0.01 --warm-up 0 --peaks none \
     --quiet --set cpu.im2col.block_kib=64 --out "$tmp/r.jsonl" >/dev/null || fail bench
@@ -45,19 +42,15 @@ for kind in 'epochs thesis' 'processes 2.50 s' 'checks PASSED' 'ceilings flop/s'
     [ -s "$tmp/err" ] && fail "what was named needs no word: $(cat "$tmp/err")"
 done
 
-refused() {
-    "$benchcnn" table "${@:2}" >"$tmp/out" 2>&1
-    [ $? -eq 2 ] && grep -qF -- "$1" "$tmp/out" || fail "table ${*:2}: not refused with '$1': $(cat "$tmp/out")"
-}
 grep '"kind":"env"' "$tmp/r.jsonl" >"$tmp/none.jsonl"
-refused 'needs record files'
-refused "did you mean 'markdown'" "$tmp/r.jsonl" --format markdwn
-refused "did you mean 'epochs'" "$tmp/r.jsonl" --kind epoch
-refused 'holds no record that makes a table' "$tmp/none.jsonl"
-refused 'holds no comparisons' "$tmp/r.jsonl" --kind comparisons
-refused 'nowhere.jsonl' "$tmp/nowhere.jsonl"
+refused 'needs record files' table
+refused "did you mean 'markdown'" table "$tmp/r.jsonl" --format markdwn
+refused "did you mean 'epochs'" table "$tmp/r.jsonl" --kind epoch
+refused 'holds no record that makes a table' table "$tmp/none.jsonl"
+refused 'holds no comparisons' table "$tmp/r.jsonl" --kind comparisons
+refused 'nowhere.jsonl' table "$tmp/nowhere.jsonl"
 if [ -w /dev/full ]; then
     "$benchcnn" table "$tmp/r.jsonl" --format csv >/dev/full 2>"$tmp/err"
     [ $? -eq 2 ] && grep -q 'disk full' "$tmp/err" || fail "a full disk goes unnoticed: $(cat "$tmp/err")"
 fi
-echo "export: all held"
+finish

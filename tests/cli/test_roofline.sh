@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # test_roofline.sh BENCHCNN: ceilings and figures go into records and from there into a picture; what is missing is said.
-set -u
-benchcnn=$1
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-fail() { echo "FAILED: $*"; exit 1; }
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "$0")/cli.sh"
 short=(--min-time 0.001 --max-time 0.02 --warm-up 0 --quiet)
 
 # peaks: each thread count once, every value positive; a file of them serves bench.
@@ -17,9 +14,8 @@ for threads in 1 2; do
 done
 "$benchcnn" bench --impl cpu:direct --threads 2 --problem 'mb2ic4ih8oc4kh3ph1n"small"' --dir FWD "${short[@]}" --samples \
     --peaks "$tmp/peaks.jsonl" --out "$tmp/bench.jsonl" >"$tmp/out" || fail "bench: $(cat "$tmp/out")"
-for field in floor_s floor_by share plan_s setup_s first_s warm_up_s clock_s samples_s dependence marks machine; do
-    grep -q "\"$field\":" "$tmp/bench.jsonl" || fail "the record lacks $field"
-done
+holds "the record" "$tmp/bench.jsonl" \
+    '"floor_s":|"floor_by":|"share":|"plan_s":|"setup_s":|"first_s":|"warm_up_s":|"clock_s":|"samples_s":|"dependence":|"marks":|"machine":'
 grep -q "\"peaks_from\":\"$tmp/peaks.jsonl\"" "$tmp/bench.jsonl" || fail "where the ceilings are from is not said"
 grep -qE '% of (fma|gemm|read|copy|triad)' "$tmp/out" || fail "the share is not shown: $(cat "$tmp/out")"
 
@@ -62,30 +58,24 @@ wait $pid
 grep -q '"kind":"peak"' "$tmp/cut.jsonl" || fail "an interrupt lost what was measured"
 
 # The picture.
-"$benchcnn" plot roofline 2>"$tmp/err" && fail "no file is no error"
-grep -q 'plot roofline FILE' "$tmp/err" || fail "what is missing is not said"
-"$benchcnn" plot roofline "$tmp/peaks.jsonl" 2>"$tmp/err" && fail "no figures are no error"
-grep -q 'no figures' "$tmp/err" || fail "missing figures are not said: $(cat "$tmp/err")"
-"$benchcnn" plot roofline "$tmp/bench.jsonl" 2>"$tmp/err" && fail "no ceilings are no error"
-grep -q 'benchcnn peaks --threads 2' "$tmp/err" || fail "missing ceilings are not said: $(cat "$tmp/err")"
+refused 'plot roofline FILE' plot roofline
+refused 'no figures' plot roofline "$tmp/peaks.jsonl"
+refused 'benchcnn peaks --threads 2' plot roofline "$tmp/bench.jsonl"
 
 # A GPU's figures stand under its ceilings, whatever the number of the host's threads was.
 as_gpu() { sed -e 's/"machine":"[^"]*"/"machine":"Some GPU"/' -e 's/"implementation":{/&"gpu":"Some GPU",/' "$@"; }
-"$benchcnn" plot roofline <(as_gpu "$tmp/none.jsonl") "$tmp/peaks.jsonl" 2>"$tmp/err" && fail "ceilings of another device"
-grep -q 'no ceilings of Some GPU in these' "$tmp/err" || fail "a GPU's ceilings are not missed: $(cat "$tmp/err")"
+refused 'no ceilings of Some GPU in these' plot roofline <(as_gpu "$tmp/none.jsonl") "$tmp/peaks.jsonl"
 as_gpu "$tmp/bench.jsonl" "$tmp/none.jsonl" >"$tmp/gpu.jsonl"
 as_gpu "$tmp/peaks.jsonl" | sed 's/"threads":2}/"threads":16}/' >"$tmp/gpu_peaks.jsonl"
 
-command -v gnuplot >/dev/null || { echo "SKIPPED: gnuplot is not installed"; exit 77; }
+command -v gnuplot >/dev/null || { echo "SKIPPED: gnuplot is not installed"; finish && exit 77; exit 1; }
 mkdir "$tmp/tmp"
 TMPDIR=$tmp/tmp "$benchcnn" plot roofline "$tmp/bench.jsonl" "$tmp/peaks.jsonl" "$tmp/none.jsonl" --out "$tmp/roof" \
     >/dev/null 2>"$tmp/err" || fail "plot roofline: $(cat "$tmp/err")"
 [ -z "$(ls "$tmp/tmp")" ] || fail "temporary files are left"
 [ "$(head -c 8 "$tmp/roof.png" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ] || fail "the PNG is none"
-for text in 'cpu:direct' 'small' '2 threads' 'gemm openblas f32' 'GFLOP/s' 'BWD_W'; do
-    grep -qF "$text" "$tmp/roof.svg" || fail "the SVG lacks '$text'"
-done
-grep -q '1 figures of others are left out' "$tmp/err" || fail "left-out figures are not counted: $(cat "$tmp/err")"
+holds "the SVG" "$tmp/roof.svg" 'cpu:direct|small|2 threads|gemm openblas f32|GFLOP/s|BWD_W'
+grep -q '1 figure of others' "$tmp/err" || fail "left-out figures are not counted: $(cat "$tmp/err")"
 "$benchcnn" plot roofline "$tmp/gpu.jsonl" "$tmp/gpu_peaks.jsonl" --out "$tmp/gpu" >/dev/null 2>"$tmp/err" ||
     fail "plot roofline of a GPU: $(cat "$tmp/err")"
 grep -q 'left out' "$tmp/err" && fail "figures of a GPU are left out: $(cat "$tmp/err")"
@@ -95,4 +85,4 @@ grep -qF ' thread' "$tmp/gpu.svg" && fail "the SVG of a GPU tells of threads"
 grep '"what":"copy".*"threads":2' "$tmp/peaks.jsonl" | sed 's/"what":"copy","variant":"[^"]*","value":[^,]*/"what":"read","variant":"L9","value":1e15/; s/"holds_bytes":[0-9]*/"holds_bytes":1000/' >"$tmp/fast.jsonl"
 "$benchcnn" plot roofline "$tmp/bench.jsonl" "$tmp/peaks.jsonl" "$tmp/fast.jsonl" --out "$tmp/fast" >/dev/null 2>"$tmp/err" || fail "plot of a fast cache: $(cat "$tmp/err")"
 tr -d '\n' <"$tmp/fast.svg" | grep -qE '<g transform="translate\([0-9.]+,[0-9.]+\)"[^>]*>[^/]*read L9' || fail "a bandwidth without room for its label is not named on the right"
-echo "roofline: all held"
+finish

@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
 # test_table.sh BENCHCNN: on a terminal no line of a table is wider than 100 columns, nor than the terminal; elsewhere a
 # row is a line, whole. What is shown is readable: units, no NaN and no infinity.
-set -u
-benchcnn=$1
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-fail() { echo "FAILED: $*"; exit 1; }
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "$0")/cli.sh"
 command -v script >/dev/null || { echo "SKIPPED: script (bsdutils) is not installed"; exit 77; }
 long=(--problem 'g2mb4ic8ih19iw17oc12oh10ow17kh5kw3sh2sw1ph2pw1n"a_problem_with_quite_a_long_name_that_says_it_all"')
 short=(--quiet --peaks none --min-time 0.002 --max-time 0.02 --warm-up 0)
@@ -42,6 +39,11 @@ for columns in 100 80; do
 done
 narrow 100 sweep batch --impl cpu --net thesis --images 100,10 --data synthetic --batch 50,100 --dtype f32,f64 --quiet
 
+# list --impl: these and no others.
+[ "$("$benchcnn" list --json --impl 'cpu:d*' | grep -c '"kind":"algorithm","impl":"cpu","algorithm":"d')" = "$("$benchcnn" list --json --impl 'cpu:d*' | grep -c '"kind":"algorithm"')" ] ||
+    fail "list --impl lists others"
+"$benchcnn" list --impl nobody >/dev/null 2>&1 && fail "list of an unknown implementation"
+
 # Elsewhere a row is a line.
 "$benchcnn" verify --impl cpu:direct --op conv "${long[@]}" --dir FWD >"$tmp/said" || fail verify
 grep -q '^PASSED .*n"a_problem_with_quite_a_long_name_that_says_it_all" f32 nchw | exact' "$tmp/said" || fail "a row in a file is cut: $(cat "$tmp/said")"
@@ -52,7 +54,14 @@ grep -q '^[A-Z ]* *[0-9.]* *\[[0-9.]*, [0-9.]*\] *[0-9.]* [mµ]s -> [0-9.]* [mµ
     fail "compare is hard to read: $(cat "$tmp/said")"
 for run in a b; do grep '"kind":"env"\|"algorithm":"direct"' "$tmp/$run.jsonl" | head -2 >"$tmp/one_$run.jsonl"; done
 "$benchcnn" compare "$tmp/one_a.jsonl" "$tmp/one_b.jsonl" >"$tmp/said" 2>&1
-grep -q '\[one run\]' "$tmp/said" || fail "a lone run has an interval: $(cat "$tmp/said")"
+grep -q '^CANNOT TELL *[0-9.]* *[0-9.]* [mµ]s -> .*too few runs' "$tmp/said" || fail "a lone run has an interval, or no reason: $(cat "$tmp/said")"
+"$benchcnn" compare "$tmp/one_a.jsonl" "$tmp/one_b.jsonl" --json | grep -q '"verdict":"CANNOT TELL","reason":"too few runs' || fail "a record has no reason"
+sed 's/"threads":[0-9]*/"threads":7/; s/"algorithm":"direct"/"algorithm":"mine"/' "$tmp/one_b.jsonl" >"$tmp/other.jsonl"
+"$benchcnn" compare "$tmp/one_a.jsonl" "$tmp/other.jsonl" >"$tmp/said" 2>"$tmp/err"
+[ $? -eq 3 ] && grep -q 'algorithm (A: direct, B: mine).*--across algorithm,threads$' "$tmp/err" || fail "what differs is not offered: $(cat "$tmp/err")"
+"$benchcnn" compare "$tmp/one_a.jsonl" "$tmp/other.jsonl" --across algorithm,threads >"$tmp/said" 2>&1
+grep -q ' cpu:direct -> cpu:mine .* threads [0-9]* -> 7' "$tmp/said" || fail "compared across, not both sides are named: $(cat "$tmp/said")"
+"$benchcnn" compare "$tmp/one_a.jsonl" "$tmp/other.jsonl" --across nothing 2>&1 | grep -q ', program$' || fail "the list of fields is cut off"
 grep -q '\binf\b' "$tmp/said" && fail "an infinite interval is shown"
 
 # Who is how much faster, at the end; only of what the figures tell apart.
@@ -64,4 +73,4 @@ done
 grep -qE "$ratio" "$tmp/said" || fail "no ratio, in $attempt attempts: $(cat "$tmp/said")"
 "$benchcnn" bench --impl cpu:direct --problem mb20ic20ih16oc20kh5 --dir FWD "${short[@]}" >"$tmp/said" || fail bench
 grep -q 'times as fast' "$tmp/said" && fail "a ratio of one figure: $(cat "$tmp/said")"
-echo "tables: all held"
+finish
