@@ -130,14 +130,14 @@ static cnn_status add_format(FILE *input, const char *script, const char *format
 
 cnn_status gnuplot_draw(const char *script, const char *name, gnuplot_put *put, void *user, cnn_error *err)
 {
-    char path[FOUND_PATH_MAX], common[PLOT_PATH_MAX], parts[FORMATS][PLOT_PATH_MAX];
+    char path[FOUND_PATH_MAX], common[FOUND_PATH_MAX], parts[FORMATS][PLOT_PATH_MAX];
     FILE *input = memory_file(err);
     cnn_status status = input ? plot_file(script, path, err) : err->status;
     if (status == CNN_OK) status = plot_file("common.gp", common, err);
     if (status == CNN_OK) gnuplot_text(input, "common", -1, common);
     if (status == CNN_OK) status = put(input, user, err);
     for (int i = 0; i < FORMATS; i++) {
-        snprintf(parts[i], FOUND_PATH_MAX, "%s.part.%s", name, formats[i].name);
+        snprintf(parts[i], PLOT_PATH_MAX, "%s.part.%s", name, formats[i].name);
         if (status == CNN_OK) status = add_format(input, path, formats[i].name, parts[i], err);
     }
     if (status == CNN_OK && (fflush(input) != 0 || ferror(input)))
