@@ -75,10 +75,7 @@ static void tell_expectation(const vf_subject *s, const vf_case *c, const verify
         vf_failure f;
         vf_failure_start(&f, o);
         f.whose = "the expected ";
-        for (int64_t e = 0; e < o->count; e++) {
-            const vf_wrong_element element = {e, c->after[i][e], a->expect[i][e], vf_allowed(&allowance, e)};
-            if (!vf_held(element.expected, element.got, element.bound)) vf_failure_add(&f, &element);
-        }
+        vf_failure_collect(&f, &allowance, a->expect[i]);
         if (f.count > 0) vf_failure_text(&f, result->where);
     }
 }

@@ -144,14 +144,12 @@ cnn_status vf_check_adjoint(const vf_subject *s, verify_result *result, cnn_erro
     const char *reason = why_not(s);
     side f, b = {0};
     if (reason != NULL) {
-        result->state = VERIFY_SKIPPED;
         vf_set(result, VERIFY_SKIPPED, "%s", reason);
         return CNN_OK;
     }
     vf_place_leave(s->place); /* the sides' runs need the room */
     cnn_status status = side_make(&f, s, CNN_FWD, err);
     if (status == CNN_UNSUPPORTED) { /* the forward of another algorithm would do, but there is none */
-        result->state = VERIFY_SKIPPED;
         vf_set(result, VERIFY_SKIPPED, "no forward to go with it: %s", err->message);
         status = CNN_OK;
         goto cleanup;

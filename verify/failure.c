@@ -59,6 +59,14 @@ void vf_failure_add(vf_failure *f, const vf_wrong_element *e)
     add_position(f, e->index);
 }
 
+void vf_failure_collect(vf_failure *f, const vf_allowance *a, const double *got)
+{
+    for (int64_t e = 0; e < f->operand->count; e++) {
+        const vf_wrong_element element = {e, a->expected[e], got[e], vf_allowed(a, e)};
+        if (!vf_held(element.expected, element.got, element.bound)) vf_failure_add(f, &element);
+    }
+}
+
 /* ---- The guess. */
 
 static const char *axis_name(const cnn_operand *o, int axis)
@@ -206,10 +214,7 @@ void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, c
         if (c->after[i] == NULL || run->after[i] == NULL || result->where[0] != '\0') continue;
         vf_failure_start(&f, o);
         const vf_allowance allowance = vf_allow(bounds, c->after[i], c->magnitude[i], c->roundings[i], o->count);
-        for (int64_t e = 0; e < o->count; e++) {
-            const vf_wrong_element element = {e, c->after[i][e], run->after[i][e], vf_allowed(&allowance, e)};
-            if (!vf_held(element.expected, element.got, element.bound)) vf_failure_add(&f, &element);
-        }
+        vf_failure_collect(&f, &allowance, run->after[i]);
         if (f.count > 0) vf_failure_text(&f, result->where);
     }
     if (result->where[0] != '\0' && options->failed != NULL) options->failed(options->failed_user, &all);

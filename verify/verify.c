@@ -131,7 +131,6 @@ static void judge_error(const vf_subject *s, const cnn_error *err, verify_result
     }
     *result = empty_result(s, result->check);
     vf_note_transform(s->problem, s->algorithm, result);
-    result->state = VERIFY_SKIPPED;
     vf_set(result, VERIFY_SKIPPED, "%s", err->message);
 }
 

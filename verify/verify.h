@@ -49,7 +49,7 @@ typedef struct verify_options {
     uint64_t seed;          /* of all data */
     int reference_threads;  /* >= 1 */
     double gradient_flops;  /* larger problems skip the gradient check; 0: the default, 4e7 */
-    double reference_flops; /* larger ones are judged without the whole reference (huge.h); 0: the default, 1e10 */
+    double reference_flops; /* larger ones are judged without the whole reference (huge.c); 0: the default, 1e10 */
     bool all_bits;          /* the determinism check also asks about batch position and contexts */
     verify_failed *failed;  /* (optional) gets the arrays of wrong results */
     void *failed_user;

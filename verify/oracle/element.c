@@ -39,7 +39,8 @@ int64_t vf_weight_at(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, in
     return ((k * (d->ic / d->g) + c) * d->kh + i) * d->kw + j;
 }
 
-/* y[n,k,p,q] += w[k,c,i,j] * x[n,c,h,v], h = p*sh + i*(dh+1) - ph: with one of the three given, the others are walked. */
+/* y[n,k,p,q] += w[k,c,i,j] * x[n,c,h,v], h = p*sh + i*(dh+1) - ph: with one of the three given, the others are walked.
+ */
 static void products_of_y(const cnn_conv_desc *d, int64_t index, vf_product_fn *each, void *user)
 {
     const int64_t q = index % d->ow, p = index / d->ow % d->oh, k = index / (d->ow * d->oh) % d->oc,

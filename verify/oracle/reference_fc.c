@@ -1,5 +1,5 @@
-/* reference_fc.c: fully connected layers. In canonical order an image and a filter are flat vectors of ic*ih*iw: so many
- * channels of one pixel, under a kernel of one tap. */
+/* reference_fc.c: fully connected layers. In canonical order an image and a filter are flat vectors of ic*ih*iw: so
+ * many channels of one pixel, under a kernel of one tap. */
 #include "reference.h"
 
 cnn_status vf_reference_fc(const vf_call *call, cnn_error *err)
