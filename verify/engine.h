@@ -34,6 +34,8 @@ bool vf_is_huge(const verify_options *options, const cnn_problem *problem);
  * is too large for the reference (huge.c) are DATA. */
 cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_case **c, cnn_error *err);
 
+void vf_forget_cases(verify_engine *engine);
+
 /* CNN_OK, or CNN_INTERRUPTED when options->interrupted() says so. */
 cnn_status vf_go_on(const verify_options *options, cnn_error *err);
 

@@ -58,7 +58,8 @@ static cnn_status verify_one(verification *v, verify_engine *engine, const probl
                              .problem = &e->problem,
                              .dir = dir,
                              .type = e->problem.u.type,
-                             .tuned = pick};
+                             .tuned = pick,
+                             .seed = v->options->seed};
     verify_state state = VERIFY_SKIPPED;
     if (verify_stop_if_interrupted(err) != CNN_OK) return CNN_INTERRUPTED;
     if (!take_case(v, &now)) return CNN_OK;
@@ -191,8 +192,12 @@ static cnn_status verify_network(verification *v, const cnn_session *session, co
         const cnn_algorithm *a = &session->impl->algorithms[i];
         if ((!(a->ops & 1u << op) && a->ops != CNN_TRAINS) || !cli_chosen(&v->sessions, session, a)) continue;
         if ((status = verify_stop_if_interrupted(err)) != CNN_OK) break;
-        const report_case now = {
-            .session = session, .algorithm = a->name, .what = v->options->net, .dir = CNN_BWD_W, .type = *type};
+        const report_case now = {.session = session,
+                                 .algorithm = a->name,
+                                 .what = v->options->net,
+                                 .dir = CNN_BWD_W,
+                                 .type = *type,
+                                 .seed = v->options->seed};
         if (!take_case(v, &now)) continue;
         status = verify_net_trained(session, network, a->name, &v->settings, report_result, &v->report, err);
         if (status == CNN_OK) report_end(&v->report);

@@ -12,14 +12,15 @@
 
 enum { LINE = 4096, SHORTEST_WHAT = 16 };
 
-static void append_budget(const verify_report *r, char text[LINE], const char *of)
+static void append_bound(const verify_report *r, char text[LINE], const char *of)
 {
     if (r->state >= VERIFY_PASSED && isfinite(r->budget_used))
         cnn_append(text, LINE, "%.2g %%%s", 100.0 * r->budget_used, of);
-    else if (r->state >= VERIFY_PASSED)
+    else if (r->state >= VERIFY_PASSED && isinf(r->budget_used))
         cnn_append(text, LINE, "beyond any bound");
-    if (r->precision[0] != '\0')
-        cnn_append(text, LINE, ", %s", strcmp(r->precision, "worse") == 0 ? "worse than f16" : r->precision);
+    if (r->precision[0] != '\0' && strstr(r->failed, " exact") == NULL)
+        cnn_append(text, LINE, "%s%s", text[0] != '\0' ? ", " : "",
+                   strcmp(r->precision, "worse") == 0 ? "worse than f16" : r->precision);
 }
 
 /* Why it is not PASSED, or what must be known of it all the same. */
@@ -59,26 +60,26 @@ static void append_type(const cnn_type *type, char text[LINE])
 
 static void print_whole(const verify_report *r)
 {
-    char text[LINE] = "";
+    char text[LINE] = "", bound[LINE] = "";
     append_head(r, text);
     cnn_append(text, LINE, "%s", r->now.what);
     append_type(&r->now.type, text);
     if (r->failed[0] != '\0') cnn_append(text, LINE, " | failed:%s", r->failed);
     if (r->passed[0] != '\0') cnn_append(text, LINE, " |%s%s", r->failed[0] != '\0' ? " passed:" : "", r->passed);
-    if (r->state >= VERIFY_PASSED || r->precision[0] != '\0') cnn_append(text, LINE, " | ");
-    append_budget(r, text, " of the budget");
+    append_bound(r, bound, " of the bound");
+    if (bound[0] != '\0') cnn_append(text, LINE, " | %s", bound);
     append_remarks(r, text);
     printf("%s\n", text);
 }
 
 static void print_short(const verify_report *r, int columns)
 {
-    char text[LINE] = "", budget[LINE] = "", remarks[LINE] = "", what[CNN_PROBLEM_TEXT_MAX];
+    char text[LINE] = "", bound[LINE] = "", remarks[LINE] = "", what[CNN_PROBLEM_TEXT_MAX];
     append_head(r, text);
     text[strlen(text) - 1] = '\0';
     append_type(&r->now.type, text);
-    append_budget(r, budget, "");
-    cnn_append(text, LINE, "  %-10s ", budget);
+    append_bound(r, bound, "");
+    cnn_append(text, LINE, "  %-10s ", bound);
     const int room = columns - table_width(text);
     cnn_append(text, LINE, "%s",
                table_shorten(r->now.what, room > SHORTEST_WHAT ? room : SHORTEST_WHAT, what, sizeof what));
@@ -104,9 +105,9 @@ void report_print(const verify_report *r)
         print_whole(r);
     table_print(8, "%s", r->failures);
     if (r->state > VERIFY_PASSED) {
-        char command[REPORT_COMMAND_MAX];
+        char command[CLI_REPEAT_MAX], typed[CLI_REPEAT_MAX];
         report_repro(r, command);
         if (r->dumped[0] != '\0') printf("    arrays: %s\n", r->dumped);
-        printf("    repeat with: %s\n", command); /* not folded: it is to be copied */
+        printf("    repeat with: %s\n", cli_typed(r->options, command, typed, sizeof typed)); /* to be copied: whole */
     }
 }

@@ -1,6 +1,6 @@
 /* report.h: what `benchcnn verify` prints and records: one line a case, details of what failed (of the first
  * failures also where the errors lie, and with --dump their arrays), a summary with the precision that each algorithm
- * showed and, with --determinism, who gives the same bits. */
+ * showed and, with --check determinism, who gives the same bits. */
 #ifndef CLI_VERIFY_REPORT_H
 #define CLI_VERIFY_REPORT_H
 
@@ -19,9 +19,11 @@ typedef struct report_case {
     cnn_dir dir;
     cnn_type type;
     const tuned_pick *tuned; /* it was chosen as "tuned", which is this; else NULL */
+    int64_t seed;
+    bool drawn; /* by --fuzz, as number `index` */
+    int64_t index;
+    const char *command; /* that repeats it; NULL: the case alone does */
 } report_case;
-
-enum { REPORT_COMMAND_MAX = 2048 };
 
 /* What all runs of the command have seen (watch.kept). */
 typedef struct verify_sums {
@@ -45,6 +47,8 @@ typedef struct verify_report {
     char dumped[512]; /* the folder with the arrays of the case; "" none */
     bool located;     /* it has been shown where the errors of the case lie */
     int dumps;
+    int64_t asked; /* --fuzz: so many cases, INT64_MAX: no end; 0: the problems are not drawn */
+    double started;
     double budget_used;
     cnn_status write_status; /* of the first record that could not be written, with its error */
     cnn_error write_error;
@@ -55,9 +59,14 @@ void report_put(cnn_record *record, const verify_result *result);
 void report_begin(verify_report *report, const report_case *now);
 verify_failed report_arrays; /* user: the report; for --dump */
 verify_each report_result;   /* user: the report */
+/* A case that came to this state; left: `supports` let it through, and it was not verified. */
+void report_count(verify_sums *sums, const char *impl, verify_state state, bool left, const char *reason);
+/* The first error is kept. */
+void report_keep_error(verify_report *report, cnn_status status, const cnn_error *err);
+void report_write(verify_report *report, cnn_record *record);
 void report_end(verify_report *report);
-/* repro.c: the command that repeats the case, quoted for a shell. */
-void report_repro(const verify_report *report, char command[REPORT_COMMAND_MAX]);
+/* The command that repeats the case in hand. */
+void report_repro(const verify_report *report, char command[CLI_REPEAT_MAX]);
 /* print.c: whether cases that came to this state are shown; the lines of the case in hand. */
 bool report_shows(const verify_report *report, verify_state state);
 void report_print(const verify_report *report);

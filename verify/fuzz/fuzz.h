@@ -106,8 +106,6 @@ cnn_status fuzz_run(fuzz_runner *runner, const fuzz_case *c, uint32_t checks, fu
 
 /* The knobs that differ from their defaults as --set takes them: "impl.knob=value". Returns how many. */
 int fuzz_settings(const fuzz_space *space, const fuzz_case *c, char (*texts)[2 * CNN_NAME_MAX]);
-/* The command that repeats the case, quoted for a shell. */
-void fuzz_command(const fuzz_space *space, const fuzz_case *c, const char *algorithm, char *text, size_t size);
 
 /* ---- Shrinking. */
 

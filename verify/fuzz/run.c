@@ -1,4 +1,4 @@
-/* run.c: one case through all checks, and the command that repeats it. */
+/* run.c: one case through all checks. */
 #include "fuzz.h"
 
 #include "harness/base/text.h"
@@ -51,30 +51,6 @@ int fuzz_settings(const fuzz_space *space, const fuzz_case *c, char (*texts)[2 *
             snprintf(texts[count++], 2 * CNN_NAME_MAX, "%.90s.%.90s=%lld", impl->name, impl->knobs[i].name,
                      (long long)c->knobs[i]);
     return count;
-}
-
-/* ---- The command. */
-
-void fuzz_command(const fuzz_space *space, const fuzz_case *c, const char *algorithm, char *text, size_t size)
-{
-    const cnn_problem *p = &c->problem;
-    char name[2 * CNN_NAME_MAX], problem[CNN_PROBLEM_TEXT_MAX], settings[FUZZ_MAX_KNOBS][2 * CNN_NAME_MAX];
-    const int count = fuzz_settings(space, c, settings);
-    const bool conv = p->op == CNN_OP_CONV, no_bias = conv ? !p->u.conv.bias : p->op == CNN_OP_FC && !p->u.fc.bias;
-    cnn_problem_format(p, problem);
-    snprintf(name, sizeof name, "%s:%s", space->impls[c->impl]->name, algorithm);
-    snprintf(text, size, "benchcnn verify --impl ");
-    cnn_append_quoted(text, size, name);
-    cnn_append(text, size, " --op %s --dir %s --problem ", cnn_op_name(p->op), cnn_dir_name(c->dir));
-    cnn_append_quoted(text, size, problem);
-    cnn_append(text, size, " --dtype %s --layout %s", cnn_dtype_name(p->u.type.dtype),
-               cnn_layout_name(p->u.type.layout));
-    if (p->u.type.math != CNN_MATH_F32) cnn_append(text, size, " --math %s", cnn_math_name(p->u.type.math));
-    if (conv && p->u.conv.flip) cnn_append(text, size, " --mode convolution");
-    if (no_bias) cnn_append(text, size, " --no-bias");
-    if (space->device != 0) cnn_append(text, size, " --device %d", space->device);
-    for (int i = 0; i < count; i++) cnn_append(text, size, " --set %s", settings[i]);
-    cnn_append(text, size, " --threads %d --seed %llu", c->threads, (unsigned long long)c->data_seed);
 }
 
 /* ---- Running. */
@@ -154,11 +130,7 @@ static void aim(verify_engine *e, uint32_t checks, uint64_t seed)
 {
     e->options.checks = checks;
     e->options.seed = seed;
-    for (int i = 0; i < e->cached; i++) {
-        vf_case_free(e->cache[i]);
-        free(e->cache[i]);
-    }
-    e->cached = 0;
+    vf_forget_cases(e);
 }
 
 static void collect(void *user, const verify_result *result)
