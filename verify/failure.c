@@ -161,8 +161,12 @@ static void draw_map(const vf_failure *f, char *text)
 {
     const int64_t *dims = f->operand->dims, rows = least(dims[2], VF_BINS / 3), columns = least(dims[3], VF_BINS);
     if (dims[2] == 1 || dims[3] == 1) return;
-    cnn_append(text, VERIFY_WHERE_MAX, "      %s down, %s across (. right, + some wrong, # all wrong):\n",
+    cnn_append(text, VERIFY_WHERE_MAX, "      %s down, %s across (. right, + some wrong, # all wrong",
                axis_name(f->operand, 2), axis_name(f->operand, 3));
+    if (dims[2] > rows || dims[3] > columns)
+        cnn_append(text, VERIFY_WHERE_MAX, "; a sign stands for up to %lld x %lld",
+                   (long long)((dims[2] - 1) / rows + 1), (long long)((dims[3] - 1) / columns + 1));
+    cnn_append(text, VERIFY_WHERE_MAX, "):\n");
     for (int64_t r = 0; r < rows; r++) {
         char line[VF_BINS + 1] = {0};
         for (int64_t c = 0; c < columns; c++)

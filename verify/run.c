@@ -10,8 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* NaN in every format, or large finite numbers. */
-static const int garbage_byte[2] = {0xFF, 0x7F};
+const int vf_garbage[2] = {0xFF, 0x7F};
 
 typedef struct running {
     vf_place *place;
@@ -61,7 +60,7 @@ static cnn_status set_up(running *r, cnn_error *err)
         if (r->c->before[i] != NULL)
             vf_pack(call->problem, o, r->c->before[i], r->image[i]);
         else
-            memset(r->image[i], garbage_byte[r->options->garbage], o->bytes);
+            memset(r->image[i], vf_garbage[r->options->garbage], o->bytes);
         if (home(r, i) != i) continue;
         status = put(&place->buffer[i], place->session, o->bytes, r->image[i], err);
         if (status != CNN_OK) return status;
@@ -73,7 +72,7 @@ static cnn_status set_up(running *r, cnn_error *err)
     if (bytes == 0) return CNN_OK; /* the workspace is NULL */
     void *dirt = malloc(bytes);
     if (dirt == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu bytes of workspace", bytes);
-    memset(dirt, garbage_byte[r->options->garbage], bytes);
+    memset(dirt, vf_garbage[r->options->garbage], bytes);
     status = put(&place->workspace, place->session, bytes, dirt, err);
     free(dirt);
     return status;

@@ -27,6 +27,8 @@ typedef struct vf_place {
 /* Frees the buffers; the next run makes others. */
 void vf_place_leave(vf_place *place);
 
+/* Bytes: NaN in every format, or large finite numbers. */
+extern const int vf_garbage[2];
 typedef struct vf_run_options {
     int garbage;   /* which of the two patterns poisons outputs and workspace: 0 or 1 */
     bool in_place; /* y in x's buffer, dx in dy's; only where cnn.h allows it */

@@ -17,14 +17,11 @@ static void explain_nothing(const verification *v)
     const cli_options *o = v->options;
     for (int state = 0; state <= VERIFY_FAILED; state++)
         if (v->report.sums->cases[state] > 0) return;
-    const char *impl = o->impl != NULL ? o->impl : "all";
-    if (o->net != NULL)
-        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for convolutions\n", impl);
-    else if (!(v->total > 0.0))
+    if (o->net == NULL && !(v->total > 0.0))
         fprintf(stderr, "benchcnn: nothing ran: the problem files hold no descriptor\n");
     else
-        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for --op %s --dir %s\n", impl,
-                o->op != NULL ? o->op : "conv", o->dir != NULL ? o->dir : "all");
+        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for --op %s --dir %s\n",
+                o->impl != NULL ? o->impl : "all", o->op != NULL ? o->op : "conv", o->dir != NULL ? o->dir : "all");
 }
 
 static cnn_status read_options(verification *v, cnn_error *err)

@@ -72,7 +72,7 @@ typedef struct fuzz_space {
     double flops; /* no case needs more; 0: the default */
 } fuzz_space;
 
-/* Draws until cnn_problem_check is content; of what fuzz_tells() refuses, few are kept. */
+/* Draws until the problem is valid; of what fuzz_tells() refuses, few are kept. */
 void fuzz_draw(const fuzz_space *space, uint64_t seed, int64_t index, fuzz_case *c);
 
 /* tells.c: whether the results depend on the data at all, and as good as surely not on what happens to be dropped.
@@ -82,7 +82,8 @@ bool fuzz_tells(const cnn_problem *problem, cnn_dir dir);
 /* shape.c: a random shape for problem->op, and a problem of that shape. */
 /* may_be_long: now and then more than 65,535 of something, whatever `flops` says. */
 void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, bool may_be_long, fuzz_shape *shape);
-void fuzz_build(const fuzz_shape *shape, cnn_problem *problem);
+/* False, and the problem as it was: there is none of this shape. */
+bool fuzz_build(const fuzz_shape *shape, cnn_problem *problem);
 /* Whether the operation (and kind) has the field, and its least value. */
 bool fuzz_has(const cnn_problem *problem, fuzz_field field, const fuzz_shape *shape);
 int64_t fuzz_least(fuzz_field field);

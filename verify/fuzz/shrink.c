@@ -77,8 +77,7 @@ static bool try_set(shrinking *s, uint32_t set, step how)
         changed = changed || target != *v;
         *v = target;
     }
-    fuzz_build(&candidate.shape, &candidate.problem);
-    return changed && try_case(s, &candidate);
+    return changed && fuzz_build(&candidate.shape, &candidate.problem) && try_case(s, &candidate);
 }
 
 /* One round over all sets and single fields; whether anything became smaller. */
