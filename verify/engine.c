@@ -13,7 +13,6 @@ cnn_status verify_open(const cnn_impl *impl, const cnn_session_params *params, c
     e->impl = impl;
     e->params = *params;
     e->options = *options;
-    if (!(e->options.gradient_flops > 0.0)) e->options.gradient_flops = 4e7;
     if (!(e->options.reference_flops > 0.0)) e->options.reference_flops = 1e10;
     cnn_status status = cnn_session_open(impl, params, &e->session, err);
     if (status == CNN_OK) status = thread_pool_open(options->reference_threads, &e->pool, err);

@@ -42,8 +42,9 @@ cnn_status vf_go_on(const verify_options *options, cnn_error *err);
 /* Fills state, reason, worst ... of a result that starts as PASSED. A status other than CNN_OK counts as failure, but
  * for CNN_INTERRUPTED and for CNN_OUT_OF_MEMORY (the check's own memory: the check is skipped). */
 typedef cnn_status vf_check_fn(const vf_subject *s, verify_result *result, cnn_error *err);
-vf_check_fn vf_check_exact, vf_check_bound, vf_check_precision, vf_check_gradient, vf_check_adjoint, vf_check_memory,
-    vf_check_determinism;
+#define CHECK(id, name, doc) vf_check_fn vf_check_##name;
+#include "checks.inc"
+#undef CHECK
 vf_check_fn vf_huge_exact, vf_huge_bound; /* huge.c: exact and bound of problems that vf_is_huge() */
 
 #endif

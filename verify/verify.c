@@ -9,18 +9,16 @@
 #include <string.h>
 
 static const char *const checks[VERIFY_CHECK_COUNT] = {
-#define CHECK(id, name, doc) [VERIFY_##id] = name,
+#define CHECK(id, name, doc) [VERIFY_##id] = #name,
 #include "checks.inc"
 #undef CHECK
 };
 
-static vf_check_fn *const functions[VERIFY_CHECK_COUNT] = {[VERIFY_EXACT] = vf_check_exact,
-                                                           [VERIFY_BOUND] = vf_check_bound,
-                                                           [VERIFY_PRECISION] = vf_check_precision,
-                                                           [VERIFY_GRADIENT] = vf_check_gradient,
-                                                           [VERIFY_ADJOINT] = vf_check_adjoint,
-                                                           [VERIFY_MEMORY] = vf_check_memory,
-                                                           [VERIFY_DETERMINISM] = vf_check_determinism};
+static vf_check_fn *const functions[VERIFY_CHECK_COUNT] = {
+#define CHECK(id, name, doc) [VERIFY_##id] = vf_check_##name,
+#include "checks.inc"
+#undef CHECK
+};
 
 const char verify_late_refusal[] = "prepare", verify_no_room[] = "workspace";
 

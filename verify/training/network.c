@@ -212,28 +212,20 @@ cnn_status verify_net(const cnn_net *net, const verify_options *options, verify_
     verify_result differences = empty_result("differences"), theirs = empty_result("gradient");
     cnn_status status = make_data(&d, net, options, err);
     if (status == CNN_OK) status = vf_go_on(options, err);
-    if (status == CNN_OK && gradient != NULL) {
-        status = gradient(gradient_user, net, d.params, d.images, d.labels, d.theirs, err);
-        if (status != CNN_OK && status != CNN_INTERRUPTED) {
-            judge_error(err, &theirs);
-            each(user, &theirs);
-            status = CNN_OK;
-            goto cleanup;
-        }
-    }
+    const bool ready = status == CNN_OK;
+    if (ready) status = gradient(gradient_user, net, d.params, d.images, d.labels, d.theirs, err);
+    const bool refused = ready && status != CNN_OK;
     if (status == CNN_OK) status = check_reference(&d, options, &differences, err);
-    if (status == CNN_OUT_OF_MEMORY) {
-        judge_error(err, &differences);
+    if (status == CNN_OK) {
         each(user, &differences);
-        status = CNN_OK;
-        goto cleanup;
-    }
-    if (status == CNN_OK) each(user, &differences);
-    if (status == CNN_OK && gradient != NULL) {
         judge_implementation(&d, &theirs);
         each(user, &theirs);
+    } else if (status != CNN_INTERRUPTED && (refused || status == CNN_OUT_OF_MEMORY)) {
+        verify_result *said = refused ? &theirs : &differences;
+        judge_error(err, said);
+        each(user, said);
+        status = CNN_OK;
     }
-cleanup:
     free_data(&d);
     return status;
 }
