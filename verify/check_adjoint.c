@@ -14,8 +14,7 @@
 #include <string.h>
 
 typedef struct side {
-    const vf_case *c;
-    vf_case own;
+    vf_case c;
     vf_run run;
     cnn_plan plan;
     bool planned;
@@ -30,33 +29,31 @@ static cnn_status side_make(side *v, const vf_subject *s, cnn_dir dir, cnn_error
     if (vf_go_on(&s->engine->options, err) != CNN_OK) return CNN_INTERRUPTED;
     if (dir != s->dir) status = cnn_algorithm_pick(session, s->problem, dir, s->algorithm->name, &algorithm, err);
     if (status == CNN_OK)
-        status = vf_case_make(&v->own, s->problem, dir, VF_DATA, 0, s->engine->options.seed, s->engine->pool, err);
+        status = vf_case_make(&v->c, s->problem, dir, VF_DATA, 0, s->engine->options.seed, s->engine->pool, err);
     if (status != CNN_OK) return status;
-    v->c = &v->own;
     status = cnn_plan_make(session, &(cnn_request){s->problem, dir, &algorithm, NULL}, &v->plan, err);
     if (status != CNN_OK) return status;
     v->planned = true;
     vf_place place = {.session = session, .plan = &v->plan};
-    status = vf_run_make(&v->run, &place, v->c, &(vf_run_options){0}, err);
+    status = vf_run_make(&v->run, &place, &v->c, &(vf_run_options){0}, err);
     vf_place_leave(&place);
     return status;
 }
 
 static void side_free(side *v, const vf_subject *s)
 {
-    if (v->c == NULL) return;
     if (v->planned) cnn_plan_release(&s->engine->session, &v->plan);
     vf_run_free(&v->run);
-    vf_case_free(&v->own);
+    vf_case_free(&v->c);
 }
 
 /* What stands in operand `name`: the result of the run, or the data. NULL: no such operand. */
 static const double *array(const side *v, const char *name, int64_t *count)
 {
-    int i = vf_index(v->c->call.operands, v->c->call.count, name);
+    int i = vf_index(v->c.call.operands, v->c.call.count, name);
     if (i < 0) return NULL;
-    *count = v->c->call.operands[i].count;
-    return v->run.after[i] != NULL ? v->run.after[i] : v->c->before[i];
+    *count = v->c.call.operands[i].count;
+    return v->run.after[i] != NULL ? v->run.after[i] : v->c.before[i];
 }
 
 static long double dot(const double *a, const double *b, int64_t count)
@@ -84,9 +81,9 @@ static long double bias_term(const side *f, const side *b)
 {
     int64_t channels = 0, count = 0;
     const double *bias = array(f, "b", &channels), *dy = array(b, "dy", &count);
-    int i = vf_index(b->c->call.operands, b->c->call.count, "dy");
+    int i = vf_index(b->c.call.operands, b->c.call.count, "dy");
     if (bias == NULL) return 0.0L;
-    const cnn_operand *o = &b->c->call.operands[i];
+    const cnn_operand *o = &b->c.call.operands[i];
     int64_t plane = o->dims[2] * o->dims[3];
     long double sum = 0.0L;
     for (int64_t e = 0; e < count; e++) sum += (long double)bias[e / plane % channels] * dy[e];
@@ -97,11 +94,11 @@ static long double bias_term(const side *f, const side *b)
 static long double input_product(const side *f, const side *b)
 {
     long double sum = 0.0L;
-    for (int i = 0; i < f->c->call.count; i++) {
+    for (int i = 0; i < f->c.call.count; i++) {
         char name[CNN_NAME_MAX] = "d";
         int64_t count = 0;
-        strncat(name, f->c->call.operands[i].name, sizeof name - 2);
-        const double *x = f->c->before[i], *dx = array(b, name, &count);
+        strncat(name, f->c.call.operands[i].name, sizeof name - 2);
+        const double *x = f->c.before[i], *dx = array(b, name, &count);
         if (x != NULL && dx != NULL && strcmp(name, "dy") != 0) sum += dot(x, dx, count);
     }
     return sum;
@@ -142,7 +139,7 @@ static const char *why_not(const vf_subject *s)
 cnn_status vf_check_adjoint(const vf_subject *s, verify_result *result, cnn_error *err)
 {
     const char *reason = why_not(s);
-    side f, b = {0};
+    side f = {0}, b = {0};
     if (reason != NULL) {
         vf_set(result, VERIFY_SKIPPED, "%s", reason);
         return CNN_OK;

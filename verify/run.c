@@ -78,18 +78,27 @@ static cnn_status set_up(running *r, cnn_error *err)
     return status;
 }
 
+/* The content of a buffer (free it), and what was written around it. */
+static cnn_status fetch(const vf_place *place, const vf_guarded *g, const char *name, vf_run *run, void **bytes,
+                        cnn_error *err)
+{
+    int64_t damage = 0;
+    *bytes = malloc(g->bytes);
+    if (*bytes == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to fetch %s", name);
+    const cnn_status status = vf_guarded_download(g, place->session, *bytes, &damage, err);
+    if (damage > 0) fault(run, name, "wrote past %s: byte %lld after its end", damage);
+    if (damage < 0) fault(run, name, "wrote before %s: byte %lld before its start", -damage);
+    return status;
+}
+
 /* Fetches operand i; an output goes to run->bytes, an input is compared to what it was. */
 static cnn_status collect(running *r, int i, vf_run *run, cnn_error *err)
 {
     const cnn_operand *o = &r->c->call.operands[i];
     bool written = o->access != CNN_IN, overwritten = false;
-    int64_t damage = 0;
+    void *bytes;
     for (int k = 0; k < r->c->call.count; k++) overwritten = overwritten || (k != i && home(r, k) == i);
-    void *bytes = malloc(o->bytes);
-    if (bytes == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to fetch %s", o->name);
-    cnn_status status = vf_guarded_download(&r->place->buffer[home(r, i)], r->place->session, bytes, &damage, err);
-    if (status == CNN_OK && damage > 0) fault(run, o->name, "wrote past %s: byte %lld after its end", damage);
-    if (status == CNN_OK && damage < 0) fault(run, o->name, "wrote before %s: byte %lld before its start", -damage);
+    cnn_status status = fetch(r->place, &r->place->buffer[home(r, i)], o->name, run, &bytes, err);
     if (status == CNN_OK && !written && !overwritten && memcmp(bytes, r->image[i], o->bytes) != 0) {
         size_t at = 0;
         while (((const char *)bytes)[at] == ((const char *)r->image[i])[at]) at++;
@@ -108,14 +117,10 @@ static cnn_status collect(running *r, int i, vf_run *run, cnn_error *err)
 
 static cnn_status check_workspace(const vf_place *place, vf_run *run, cnn_error *err)
 {
-    int64_t damage = 0;
+    void *bytes = NULL;
     if (place->workspace.data == NULL) return CNN_OK;
-    void *bytes = malloc(place->workspace.bytes);
-    if (bytes == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to fetch the workspace");
-    cnn_status status = vf_guarded_download(&place->workspace, place->session, bytes, &damage, err);
+    const cnn_status status = fetch(place, &place->workspace, "the workspace", run, &bytes, err);
     free(bytes);
-    if (damage > 0) fault(run, "the workspace", "wrote past %s: byte %lld after its end", damage);
-    if (damage < 0) fault(run, "the workspace", "wrote before %s: byte %lld before its start", -damage);
     return status;
 }
 

@@ -49,6 +49,7 @@ typedef struct verify_options {
     uint64_t seed;          /* of all data */
     int reference_threads;  /* >= 1 */
     double reference_flops; /* larger ones are judged without the whole reference (huge.c); 0: the default, 1e10 */
+    size_t most_workspace;  /* one that asks for more is SKIPPED; 0: as much as there is room for */
     bool all_bits;          /* the determinism check also asks about batch position and contexts */
     verify_failed *failed;  /* (optional) gets the arrays of wrong results */
     void *failed_user;

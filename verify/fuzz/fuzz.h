@@ -82,6 +82,8 @@ bool fuzz_tells(const cnn_problem *problem, cnn_dir dir);
 /* shape.c: a random shape for problem->op, and a problem of that shape. */
 /* may_be_long: now and then more than 65,535 of something, whatever `flops` says. */
 void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, bool may_be_long, fuzz_shape *shape);
+/* A descriptor, read as one of an operation, type, bias and flip like this problem's. */
+cnn_status fuzz_read(const cnn_problem *like, const char *text, cnn_problem *problem, cnn_error *err);
 /* False, and the problem as it was: there is none of this shape. */
 bool fuzz_build(const fuzz_shape *shape, cnn_problem *problem);
 /* Whether the operation (and kind) has the field, and its least value. */
@@ -104,9 +106,6 @@ void fuzz_runner_free(fuzz_runner *runner);
 /* Runs the checks of the mask on the problem as its text reads back. CNN_INTERRUPTED is the only error: anything else
  * is an outcome. */
 cnn_status fuzz_run(fuzz_runner *runner, const fuzz_case *c, uint32_t checks, fuzz_outcome *outcome, cnn_error *err);
-
-/* The knobs that differ from their defaults as --set takes them: "impl.knob=value". Returns how many. */
-int fuzz_settings(const fuzz_space *space, const fuzz_case *c, char (*texts)[2 * CNN_NAME_MAX]);
 
 /* ---- Shrinking. */
 

@@ -62,24 +62,29 @@ static void put_kind(const fuzz_shape *shape, const cnn_problem *p, char text[CN
     cnn_append(text, CNN_PROBLEM_TEXT_MAX, ":");
 }
 
+cnn_status fuzz_read(const cnn_problem *like, const char *text, cnn_problem *problem, cnn_error *err)
+{
+    const bool conv = like->op == CNN_OP_CONV, fc = like->op == CNN_OP_FC;
+    const cnn_problem_defaults defaults = {.type = like->u.type,
+                                           .no_bias = (conv && !like->u.conv.bias) || (fc && !like->u.fc.bias),
+                                           .flip = conv && like->u.conv.flip};
+    return cnn_problem_parse(like->op, text, &defaults, problem, err);
+}
+
 bool fuzz_build(const fuzz_shape *shape, cnn_problem *p)
 {
     static const char *const letters[FUZZ_CAT] = {"mb", "g",  "ic", "oc", "ih", "oh", "kh", "sh",
                                                   "ph", "dh", "iw", "ow", "kw", "sw", "pw", "dw"};
-    const bool conv = p->op == CNN_OP_CONV;
-    const cnn_problem_defaults defaults = {.type = p->u.type,
-                                           .no_bias = conv ? !p->u.conv.bias : p->op == CNN_OP_FC && !p->u.fc.bias,
-                                           .flip = conv && p->u.conv.flip};
     const uint32_t fields = fields_of(p, shape) & ~(p->op == CNN_OP_CONCAT ? 1u << FUZZ_G : 0u);
     char text[CNN_PROBLEM_TEXT_MAX];
-    cnn_problem made = {.op = p->op};
+    cnn_problem made;
     cnn_error err;
     put_kind(shape, p, text);
     for (int f = 0; f < FUZZ_CAT; f++) {
-        const int64_t groups = conv && (f == FUZZ_ICG || f == FUZZ_OCG) ? shape->v[FUZZ_G] : 1;
+        const int64_t groups = p->op == CNN_OP_CONV && (f == FUZZ_ICG || f == FUZZ_OCG) ? shape->v[FUZZ_G] : 1;
         if (fields >> f & 1u) cnn_append(text, sizeof text, "%s%lld", letters[f], (long long)(groups * shape->v[f]));
     }
-    if (cnn_problem_parse(p->op, text, &defaults, &made, &err) != CNN_OK) return false;
+    if (fuzz_read(p, text, &made, &err) != CNN_OK) return false;
     *p = made;
     return true;
 }
