@@ -56,17 +56,10 @@ static const double *array(const side *v, const char *name, int64_t *count)
     return v->run.after[i] != NULL ? v->run.after[i] : v->c.before[i];
 }
 
-static long double dot(const double *a, const double *b, int64_t count)
-{
-    long double sum = 0.0L;
-    for (int64_t i = 0; i < count; i++) sum += (long double)a[i] * b[i];
-    return sum;
-}
-
 static double norm(const side *v, const char *name, int64_t *count)
 {
     const double *a = array(v, name, count);
-    return a == NULL ? 0.0 : (double)sqrtl(dot(a, a, *count));
+    return a == NULL ? 0.0 : (double)sqrtl(vf_dot(a, a, *count));
 }
 
 static double rms(const side *v, const char *name)
@@ -99,7 +92,7 @@ static long double input_product(const side *f, const side *b)
         int64_t count = 0;
         strncat(name, f->c.call.operands[i].name, sizeof name - 2);
         const double *x = f->c.before[i], *dx = array(b, name, &count);
-        if (x != NULL && dx != NULL && strcmp(name, "dy") != 0) sum += dot(x, dx, count);
+        if (x != NULL && dx != NULL && strcmp(name, "dy") != 0) sum += vf_dot(x, dx, count);
     }
     return sum;
 }
@@ -136,6 +129,7 @@ static const char *why_not(const vf_subject *s)
     return NULL;
 }
 
+/* Each side gives its buffers back before the other takes its own. */
 cnn_status vf_check_adjoint(const vf_subject *s, verify_result *result, cnn_error *err)
 {
     const char *reason = why_not(s);
@@ -155,7 +149,7 @@ cnn_status vf_check_adjoint(const vf_subject *s, verify_result *result, cnn_erro
     if (status == CNN_OK) {
         int64_t count = 0;
         const double *y = array(&f, "y", &count), *dy = array(&b, "dy", &count);
-        long double left = dot(y, dy, count), right = input_product(&f, &b);
+        long double left = vf_dot(y, dy, count), right = input_product(&f, &b);
         if (s->dir == CNN_BWD_D) right += bias_term(&f, &b);
         double error = (double)fabsl(left - right), allowed = tolerance(s, &f, &b);
         result->budget_used = error / allowed;

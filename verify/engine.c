@@ -57,6 +57,7 @@ cnn_status vf_go_on(const verify_options *options, cnn_error *err)
     return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was finished is recorded");
 }
 
+/* One problem is in hand at a time: the next one empties the cache. */
 cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_case **c, cnn_error *err)
 {
     verify_engine *e = s->engine;

@@ -140,6 +140,7 @@ static cnn_status judge_integers(const vf_subject *s, const integer_plan *plan, 
     return status;
 }
 
+/* The cases are not kept: at this size there is room for one. */
 cnn_status vf_huge_exact(const vf_subject *s, verify_result *result, cnn_error *err)
 {
     cnn_status status = CNN_OK;
@@ -177,6 +178,7 @@ cnn_status vf_huge_exact(const vf_subject *s, verify_result *result, cnn_error *
 /* How many products may be computed for the sampled elements of one output. */
 static const double sample_products = 4e7;
 
+/* Of what is not sampled it is known at least that it is finite. */
 static cnn_status judge_samples(const vf_subject *s, const vf_case *c, int operand, const double *got,
                                 const vf_rounding *rounding, vf_comparison *sums, int64_t *samples,
                                 verify_result *result, cnn_error *err)

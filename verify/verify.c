@@ -162,6 +162,7 @@ static void run_other_data(const vf_subject *s)
     }
 }
 
+/* A refusal is a result like any other: the only one, then. */
 cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn_dir dir,
                           const cnn_algorithm *algorithm, verify_each *each, void *user, cnn_error *err)
 {

@@ -62,6 +62,7 @@ static const char *whole_command(const fuzz_session *s, int64_t index, char *com
     return command;
 }
 
+/* The case ran in another process: its session is one that is never opened here. */
 static void tell(fuzz_session *s, const fuzz_case *c, const worker_message *message, const char *command)
 {
     const fuzz_outcome *o = &message->outcome;

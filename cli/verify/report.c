@@ -113,6 +113,7 @@ void report_arrays(void *user, const verify_failure *failure)
     report_keep_error(r, status, &err);
 }
 
+/* A record a check, at once; of the case is kept what its line will say. */
 void report_result(void *user, const verify_result *v)
 {
     verify_report *r = user;

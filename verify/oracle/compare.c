@@ -47,6 +47,7 @@ bool vf_held(double expected, double got, double allowed)
     return vf_finite(got) && vf_finite(expected) && fabs(got - expected) <= allowed;
 }
 
+/* One pass for all that is told of an array: bounds, whether it proves anything, precision. */
 vf_comparison vf_compare(const double *expected, const double *magnitude, const double *roundings, const double *got,
                          int64_t count, const vf_rounding *bounds)
 {

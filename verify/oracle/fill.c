@@ -150,6 +150,7 @@ static void fill_act(const vf_case *c, const cnn_operand *o, cnn_rng *rng, doubl
     }
 }
 
+/* Where a function has a place at which kernels go wrong, the data reach it. */
 static void fill_reals(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
 {
     double low = -1.0, high = 1.0;

@@ -125,6 +125,7 @@ static cnn_status run(const steps *s, const char *algorithm, outcome *o, cnn_err
 
 /* ---- Comparing ---- */
 
+/* Seen against the way that a tensor went, since steps amplify rounding. */
 static void compare_params(const steps *s, const outcome *theirs, const outcome *ours, double *used)
 {
     const cnn_net *net = &s->network->net;
@@ -212,6 +213,7 @@ static cnn_status choose_composition(steps *s, cnn_session *other, cnn_error *er
     return cnn_session_open(cpu, &params, other, err);
 }
 
+/* One result for all optimizers: the first that differs is told. */
 cnn_status verify_net_steps(const cnn_session *session, const cnn_network *network, const cnn_algorithm *algorithm,
                             const verify_options *options, verify_each *each, void *user, cnn_error *err)
 {

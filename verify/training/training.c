@@ -178,6 +178,7 @@ static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int6
     return vf_training_step(&v->own, s->test, s->first + at, one, next, r, err);
 }
 
+/* Which of several steps is compared is drawn now, when all of them are over. */
 cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), verify_training_result *r,
                                  cnn_error *err)
 {

@@ -136,6 +136,7 @@ static cnn_status judge_training(vf_training *v, int64_t first, int64_t mb, cons
     return status;
 }
 
+/* Counters first: of several mistakes the plainest is told. */
 cnn_status vf_training_step(vf_training *v, bool test, int64_t index, const trainer_state *before,
                             const trainer_state *after, verify_training_result *result, cnn_error *err)
 {
