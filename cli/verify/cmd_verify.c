@@ -35,9 +35,7 @@ static cnn_status read_options(verification *v, cnn_error *err)
                                    .failed = report_arrays,
                                    .failed_user = &v->report,
                                    .interrupted = cli_interrupted};
-    /* named, and not one of "all" */
-    const uint32_t bits = 1u << VERIFY_DETERMINISM, all = (1u << VERIFY_CHECK_COUNT) - 1;
-    v->settings.all_bits = v->settings.checks & bits && v->settings.checks != all;
+    v->settings.all_bits = o->check != NULL && strcasestr(o->check, verify_check_name(VERIFY_DETERMINISM)) != NULL;
     v->ops = v->settings.checks == 0 ? 0 : cli_ops(o, err);
     v->dirs = v->ops == 0 ? 0 : cli_dirs(o, err);
     if (v->dirs == 0) return err->status;

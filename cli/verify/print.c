@@ -9,18 +9,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { LINE = 4096 };
+enum { LINE = 4096, OTHERS = 66, SHORTEST = 16 }; /* OTHERS: columns of all but the descriptor */
 
 static void append_head(const verify_report *r, char text[LINE])
 {
     const report_case *c = &r->now;
-    char name[2 * CNN_NAME_MAX + 2];
+    char name[2 * CNN_NAME_MAX + 2], room[CNN_PROBLEM_TEXT_MAX];
+    const int left = table_columns() - OTHERS;
+    const char *what = table_shorten(c->what, left > SHORTEST ? left : SHORTEST, room, sizeof room);
     snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->tuned != NULL ? CNN_TUNED : c->algorithm);
     cnn_append(text, LINE, "%-11s %-14s ", verify_state_name(r->state), name);
     if (c->problem != NULL)
-        cnn_append(text, LINE, "%-9s %-5s %s", cnn_op_name(c->problem->op), cnn_dir_name(c->dir), c->what);
+        cnn_append(text, LINE, "%-9s %-5s %s", cnn_op_name(c->problem->op), cnn_dir_name(c->dir), what);
     else
-        cnn_append(text, LINE, "net %s", c->what);
+        cnn_append(text, LINE, "net %s", what);
     cnn_append(text, LINE, " %s %s", cnn_dtype_name(c->type.dtype), cnn_layout_name(c->type.layout));
     if (c->type.math != CNN_MATH_F32) cnn_append(text, LINE, " %s", cnn_math_name(c->type.math));
 }
@@ -31,7 +33,7 @@ static void append_bound(const verify_report *r, char text[LINE])
     const char *precision = strcmp(r->precision, "worse") == 0 ? "worse than f16" : r->precision;
     const bool ran = r->state >= VERIFY_PASSED, known = precision[0] != '\0' && strstr(r->failed, " exact") == NULL;
     if (ran && isfinite(r->budget_used))
-        cnn_append(text, LINE, " | %.2g %% of the bound", 100.0 * r->budget_used);
+        cnn_append(text, LINE, " | %.2g %%%s", 100.0 * r->budget_used, table_columns() == 0 ? " of the bound" : "");
     else if (ran && isinf(r->budget_used))
         cnn_append(text, LINE, " | beyond any bound");
     if (known) cnn_append(text, LINE, "%s%s", ran && !isnan(r->budget_used) ? ", " : " | ", precision);
