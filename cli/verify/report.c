@@ -39,7 +39,7 @@ void report_repro(const verify_report *r, char command[CLI_REPEAT_MAX])
     snprintf(command, CLI_REPEAT_MAX, "%s", n->command != NULL ? n->command : "");
     if (n->command != NULL) return;
     cli_repeat(r->options, &c, command, CLI_REPEAT_MAX);
-    if (cli_given(r->options, "reference-flops"))
+    if (cli_given(r->options, "reference-flops") && !n->drawn)
         cnn_append(command, CLI_REPEAT_MAX, " --reference-flops %g", r->options->reference_flops);
 }
 

@@ -14,6 +14,15 @@ void vf_net_doubles(const cnn_net *net, const void *bytes, int64_t count, double
     for (int64_t i = 0; net->type.dtype != CNN_F64 && i < count; i++) values[i] = (double)floats[i];
 }
 
+cnn_operand vf_net_images(const cnn_net *net, int64_t count)
+{
+    const cnn_value *v = &net->values[0];
+    const int64_t all = count * v->c * v->h * v->w;
+    return (cnn_operand){.dims = {count, v->c, v->h, v->w},
+                         .count = all,
+                         .bytes = (size_t)all * cnn_dtype_size(net->type.dtype)}; /* a tensor of the dtype */
+}
+
 double vf_distance(const double *a, const double *b, int64_t count)
 {
     double sum = 0.0;

@@ -29,6 +29,8 @@ typedef struct vf_pass {
 
 /* The flat vector of parameters, or as many of its elements, as doubles. */
 void vf_net_doubles(const cnn_net *net, const void *bytes, int64_t count, double *values);
+/* So many images as the network takes them, for vf_pack() and vf_unpack(). */
+cnn_operand vf_net_images(const cnn_net *net, int64_t count);
 /* The 2-norm of a - b (b NULL: of a); infinite where anything is not finite. */
 double vf_distance(const double *a, const double *b, int64_t count);
 /* Whether the gradient of this parameter is nothing but rounding, beside `share` of the whole: of a bias before batch
