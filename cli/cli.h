@@ -37,8 +37,9 @@ typedef struct cli_options {
     const cnn_registry *registry; /* what --impl chooses from */
     struct cli_watch *watch;      /* whose code is called, for another process to know */
     const char *command;
-    int n_lost;     /* plug-ins left out, since loading them ended the process (--isolate) */
-    bool none_left; /* what was lost is all that --impl names */
+    const char *program; /* as it was typed, where it has a path, else "benchcnn" */
+    int n_lost;          /* plug-ins left out, since loading them ended the process (--isolate) */
+    bool none_left;      /* what was lost is all that --impl names */
     char impl_left[1024];
     bool given[CLI_OPTIONS_MAX]; /* in the order of options.inc: see cli_given() */
     cli_list words;              /* positional arguments after the command */
@@ -86,6 +87,20 @@ cnn_status cli_ints(const char *option, const char *text, int64_t min, int64_t m
 cnn_session_params cli_session_params(const cli_options *options);
 /* Adds " --NAME WORD" to a command, the word quoted for a shell. */
 void cli_append_option(char *command, size_t size, const char *name, const char *word);
+/* repeat.c: the command that repeats one case, quoted for a shell, as records hold it; and as it is printed, with the
+ * program as it was typed, where that was not found by its name alone. */
+enum { CLI_REPEAT_MAX = 4096 };
+typedef struct cli_case {
+    const char *command; /* "verify" */
+    const cnn_session *session;
+    const char *algorithm;
+    const cnn_problem *problem; /* NULL: --net, in this type */
+    cnn_dir dir;
+    cnn_type type;
+    int64_t seed;
+} cli_case;
+void cli_repeat(const cli_options *options, const cli_case *c, char *text, size_t size);
+const char *cli_typed(const cli_options *options, const char *command, char *room, size_t size);
 /* The sink of --out and --json; says what it had to cut off the file, and where it could
  * not lock it. */
 cnn_status cli_sink_open(const char *out, bool json, record_sink **sink, cnn_error *err);

@@ -65,11 +65,11 @@ cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_er
 static cnn_status report_death(const cli_options *options, const watch_death *d, record_sink *sink, cnn_error *err)
 {
     const bool plugin = strcmp(d->doing, loading) == 0;
-    char reason[WATCH_DOING_MAX + WATCH_HOW_MAX + 2];
+    char reason[WATCH_DOING_MAX + WATCH_HOW_MAX + 2], typed[CLI_REPEAT_MAX];
     snprintf(reason, sizeof reason, "%s: %s", d->doing, d->how);
     if (!options->json)
         table_put(stdout, "FAILED      %s%s | %s\n    repeat with: %s\n", plugin ? "plug-in " : "", d->key, reason,
-                  options->command_line);
+                  cli_typed(options, options->command_line, typed, sizeof typed));
     cnn_record *record = record_new("implementation");
     record_text(record, "impl", plugin ? "" : d->key);
     if (plugin) record_text(record, "plugin", d->key);

@@ -10,27 +10,17 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* A case with the user's inputs; its reference where something is expected. */
+/* A case with the user's inputs in the place of random ones; its reference where something is expected. */
 static cnn_status make_case(vf_case *c, const vf_subject *s, const verify_arrays *a, bool reference, cnn_error *err)
 {
-    cnn_status status = vf_case_make(c, s->problem, s->dir, VF_DATA, 0, 0, s->engine->pool, err);
+    const vf_fill fill = reference ? VF_REALS : VF_DATA;
+    cnn_status status = vf_case_make(c, s->problem, s->dir, fill, 0, 0, s->engine->pool, err);
     if (status != CNN_OK) return status;
-    for (int i = 0; status == CNN_OK && i < c->call.count; i++) {
-        const cnn_operand *o = &c->call.operands[i];
-        const size_t bytes = (size_t)o->count * sizeof(double);
-        if (c->before[i] != NULL) memcpy(c->before[i], a->in[i], bytes);
-        if (o->access == CNN_IN || !reference) continue;
-        c->after[i] = malloc(bytes);
-        c->magnitude[i] = malloc(bytes);
-        c->roundings[i] = malloc(bytes);
-        if (c->after[i] == NULL || c->magnitude[i] == NULL || c->roundings[i] == NULL)
-            status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the reference's %s", o->name);
-        c->call.out[i] = (vf_out){c->after[i], c->magnitude[i], c->roundings[i]};
-    }
-    if (status == CNN_OK && reference) status = vf_reference(&c->call, err);
+    for (int i = 0; i < c->call.count; i++)
+        if (c->before[i] != NULL) memcpy(c->before[i], a->in[i], (size_t)c->call.operands[i].count * sizeof(double));
+    if (reference) status = vf_reference(&c->call, err);
     if (status != CNN_OK) vf_case_free(c);
     return status;
 }
@@ -75,10 +65,7 @@ static void tell_expectation(const vf_subject *s, const vf_case *c, const verify
         vf_failure f;
         vf_failure_start(&f, o);
         f.whose = "the expected ";
-        for (int64_t e = 0; e < o->count; e++) {
-            const vf_wrong_element element = {e, c->after[i][e], a->expect[i][e], vf_allowed(&allowance, e)};
-            if (!vf_held(element.expected, element.got, element.bound)) vf_failure_add(&f, &element);
-        }
+        vf_failure_collect(&f, &allowance, a->expect[i]);
         if (f.count > 0) vf_failure_text(&f, result->where);
     }
 }

@@ -14,8 +14,7 @@
 #include <string.h>
 
 typedef struct side {
-    const vf_case *c;
-    vf_case own;
+    vf_case c;
     vf_run run;
     cnn_plan plan;
     bool planned;
@@ -30,46 +29,37 @@ static cnn_status side_make(side *v, const vf_subject *s, cnn_dir dir, cnn_error
     if (vf_go_on(&s->engine->options, err) != CNN_OK) return CNN_INTERRUPTED;
     if (dir != s->dir) status = cnn_algorithm_pick(session, s->problem, dir, s->algorithm->name, &algorithm, err);
     if (status == CNN_OK)
-        status = vf_case_make(&v->own, s->problem, dir, VF_DATA, 0, s->engine->options.seed, s->engine->pool, err);
+        status = vf_case_make(&v->c, s->problem, dir, VF_DATA, 0, s->engine->options.seed, s->engine->pool, err);
     if (status != CNN_OK) return status;
-    v->c = &v->own;
     status = cnn_plan_make(session, &(cnn_request){s->problem, dir, &algorithm, NULL}, &v->plan, err);
     if (status != CNN_OK) return status;
     v->planned = true;
     vf_place place = {.session = session, .plan = &v->plan};
-    status = vf_run_make(&v->run, &place, v->c, &(vf_run_options){0}, err);
+    status = vf_run_make(&v->run, &place, &v->c, &(vf_run_options){0}, err);
     vf_place_leave(&place);
     return status;
 }
 
 static void side_free(side *v, const vf_subject *s)
 {
-    if (v->c == NULL) return;
     if (v->planned) cnn_plan_release(&s->engine->session, &v->plan);
     vf_run_free(&v->run);
-    vf_case_free(&v->own);
+    vf_case_free(&v->c);
 }
 
 /* What stands in operand `name`: the result of the run, or the data. NULL: no such operand. */
 static const double *array(const side *v, const char *name, int64_t *count)
 {
-    int i = vf_index(v->c->call.operands, v->c->call.count, name);
+    int i = vf_index(v->c.call.operands, v->c.call.count, name);
     if (i < 0) return NULL;
-    *count = v->c->call.operands[i].count;
-    return v->run.after[i] != NULL ? v->run.after[i] : v->c->before[i];
-}
-
-static long double dot(const double *a, const double *b, int64_t count)
-{
-    long double sum = 0.0L;
-    for (int64_t i = 0; i < count; i++) sum += (long double)a[i] * b[i];
-    return sum;
+    *count = v->c.call.operands[i].count;
+    return v->run.after[i] != NULL ? v->run.after[i] : v->c.before[i];
 }
 
 static double norm(const side *v, const char *name, int64_t *count)
 {
     const double *a = array(v, name, count);
-    return a == NULL ? 0.0 : (double)sqrtl(dot(a, a, *count));
+    return a == NULL ? 0.0 : (double)sqrtl(vf_dot(a, a, *count));
 }
 
 static double rms(const side *v, const char *name)
@@ -84,9 +74,9 @@ static long double bias_term(const side *f, const side *b)
 {
     int64_t channels = 0, count = 0;
     const double *bias = array(f, "b", &channels), *dy = array(b, "dy", &count);
-    int i = vf_index(b->c->call.operands, b->c->call.count, "dy");
+    int i = vf_index(b->c.call.operands, b->c.call.count, "dy");
     if (bias == NULL) return 0.0L;
-    const cnn_operand *o = &b->c->call.operands[i];
+    const cnn_operand *o = &b->c.call.operands[i];
     int64_t plane = o->dims[2] * o->dims[3];
     long double sum = 0.0L;
     for (int64_t e = 0; e < count; e++) sum += (long double)bias[e / plane % channels] * dy[e];
@@ -97,12 +87,12 @@ static long double bias_term(const side *f, const side *b)
 static long double input_product(const side *f, const side *b)
 {
     long double sum = 0.0L;
-    for (int i = 0; i < f->c->call.count; i++) {
+    for (int i = 0; i < f->c.call.count; i++) {
         char name[CNN_NAME_MAX] = "d";
         int64_t count = 0;
-        strncat(name, f->c->call.operands[i].name, sizeof name - 2);
-        const double *x = f->c->before[i], *dx = array(b, name, &count);
-        if (x != NULL && dx != NULL && strcmp(name, "dy") != 0) sum += dot(x, dx, count);
+        strncat(name, f->c.call.operands[i].name, sizeof name - 2);
+        const double *x = f->c.before[i], *dx = array(b, name, &count);
+        if (x != NULL && dx != NULL && strcmp(name, "dy") != 0) sum += vf_dot(x, dx, count);
     }
     return sum;
 }
@@ -139,19 +129,18 @@ static const char *why_not(const vf_subject *s)
     return NULL;
 }
 
+/* Each side gives its buffers back before the other takes its own. */
 cnn_status vf_check_adjoint(const vf_subject *s, verify_result *result, cnn_error *err)
 {
     const char *reason = why_not(s);
-    side f, b = {0};
+    side f = {0}, b = {0};
     if (reason != NULL) {
-        result->state = VERIFY_SKIPPED;
         vf_set(result, VERIFY_SKIPPED, "%s", reason);
         return CNN_OK;
     }
     vf_place_leave(s->place); /* the sides' runs need the room */
     cnn_status status = side_make(&f, s, CNN_FWD, err);
     if (status == CNN_UNSUPPORTED) { /* the forward of another algorithm would do, but there is none */
-        result->state = VERIFY_SKIPPED;
         vf_set(result, VERIFY_SKIPPED, "no forward to go with it: %s", err->message);
         status = CNN_OK;
         goto cleanup;
@@ -160,7 +149,7 @@ cnn_status vf_check_adjoint(const vf_subject *s, verify_result *result, cnn_erro
     if (status == CNN_OK) {
         int64_t count = 0;
         const double *y = array(&f, "y", &count), *dy = array(&b, "dy", &count);
-        long double left = dot(y, dy, count), right = input_product(&f, &b);
+        long double left = vf_dot(y, dy, count), right = input_product(&f, &b);
         if (s->dir == CNN_BWD_D) right += bias_term(&f, &b);
         double error = (double)fabsl(left - right), allowed = tolerance(s, &f, &b);
         result->budget_used = error / allowed;

@@ -6,7 +6,6 @@
  * rounds its factors to TF32 is far outside of that, whatever the number of taps. */
 #include "engine.h"
 #include "failure.h"
-#include "huge.h"
 
 cnn_status vf_check_bound(const vf_subject *s, verify_result *result, cnn_error *err)
 {

@@ -114,6 +114,7 @@ static void *run_lane(void *arg)
     return NULL;
 }
 
+/* The second one has a host thread of its own, so that both do run at a time. */
 static cnn_status try_contexts(const vf_subject *s, const vf_case *c, const vf_run *first, verify_result *result,
                                cnn_error *err)
 {
@@ -201,6 +202,7 @@ static cnn_status try_position(const vf_subject *s, const vf_case *c, const vf_r
     return status;
 }
 
+/* All runs are compared with the first. */
 cnn_status vf_check_determinism(const vf_subject *s, verify_result *result, cnn_error *err)
 {
     const cnn_session *session = &s->engine->session;

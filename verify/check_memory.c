@@ -22,19 +22,30 @@ static void judge_same(const vf_subject *s, const vf_case *c, const vf_run *a, c
     vf_judge(c, b, &rounding, result, NULL);
 }
 
-/* Elements that still hold the poison, all bits 1. */
-static void judge_written(const vf_case *c, const vf_run *run, verify_result *result)
+static bool all_bytes(const void *bytes, size_t size, int byte)
 {
-    static const unsigned char poison[8] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    for (size_t i = 0; i < size; i++)
+        if (((const unsigned char *)bytes)[i] != byte) return false;
+    return true;
+}
+
+/* Elements that are the NaN that stood there: it is still there, or it was read, for 0 * NaN is that NaN again. In the
+ * second run a finite number stood there, which only an element that is not written keeps. */
+static void judge_written(const vf_case *c, const vf_run *first, const vf_run *second, verify_result *result)
+{
     for (int i = 0; i < c->call.count; i++) {
         const cnn_operand *o = &c->call.operands[i];
-        size_t size = o->bytes / (size_t)o->count;
-        if (run->bytes[i] == NULL) continue;
-        for (int64_t e = 0; e < o->count; e++)
-            if (memcmp((const char *)run->bytes[i] + (size_t)e * size, poison, size) == 0) {
-                vf_set(result, VERIFY_FAILED, "left %s unwritten at element %lld in memory", o->name, (long long)e);
-                return;
-            }
+        const size_t size = o->bytes / (size_t)o->count;
+        for (size_t e = 0; first->bytes[i] != NULL && e < (size_t)o->count; e++) {
+            if (!all_bytes((const char *)first->bytes[i] + e * size, size, vf_garbage[0])) continue;
+            const char *again = second->bytes[i] != NULL ? (const char *)second->bytes[i] + e * size : NULL;
+            const bool written = again != NULL && !all_bytes(again, size, vf_garbage[1]);
+            vf_set(result, VERIFY_FAILED,
+                   written ? "read %s, which held NaN and was to be replaced (beta 0), at element %lld in memory"
+                           : "left %s unwritten at element %lld in memory",
+                   o->name, (long long)e);
+            return;
+        }
     }
 }
 
@@ -53,12 +64,10 @@ static cnn_status check_variant(const vf_subject *s, const vf_case *c, verify_re
     for (int i = 0; status == CNN_OK && i < (may_be_in_place(c) ? 3 : 2); i++) {
         status = vf_go_on(&s->engine->options, err);
         if (status == CNN_OK) status = vf_run_make(&runs[i], s->place, c, &options[i], err);
+        if (i == 1) judge_written(c, &runs[0], &runs[1], result); /* whatever became of the second run */
         if (status != CNN_OK) break;
         if (runs[i].fault[0] != '\0') vf_set(result, VERIFY_FAILED, "%s", runs[i].fault);
-        if (i == 0)
-            judge_written(c, &runs[0], result);
-        else
-            judge_same(s, c, &runs[0], &runs[i], what[i], result);
+        if (i > 0) judge_same(s, c, &runs[0], &runs[i], what[i], result);
     }
     for (int i = 0; i < 3; i++) vf_run_free(&runs[i]);
     return status;

@@ -185,7 +185,6 @@ static void judge(const vf_subject *s, errors *all, verify_result *result)
     const vf_rounding r = vf_rounding_of(s->problem, s->algorithm);
     const int allowed = allowed_of(s->problem);
     if (all->count == 0) {
-        result->state = VERIFY_SKIPPED;
         vf_set(result, VERIFY_SKIPPED, "none of the results that were looked at has a product");
         return;
     }
@@ -230,7 +229,6 @@ cnn_status vf_check_precision(const vf_subject *s, verify_result *result, cnn_er
 {
     cnn_status status = CNN_OK;
     if (s->problem->op != CNN_OP_CONV && s->problem->op != CNN_OP_FC) {
-        result->state = VERIFY_SKIPPED;
         vf_set(result, VERIFY_SKIPPED, "for sums of products; here the bound tells");
         return CNN_OK;
     }

@@ -13,7 +13,6 @@ cnn_status verify_open(const cnn_impl *impl, const cnn_session_params *params, c
     e->impl = impl;
     e->params = *params;
     e->options = *options;
-    if (!(e->options.gradient_flops > 0.0)) e->options.gradient_flops = 4e7;
     if (!(e->options.reference_flops > 0.0)) e->options.reference_flops = 1e10;
     cnn_status status = cnn_session_open(impl, params, &e->session, err);
     if (status == CNN_OK) status = thread_pool_open(options->reference_threads, &e->pool, err);
@@ -26,7 +25,7 @@ cnn_status verify_open(const cnn_impl *impl, const cnn_session_params *params, c
     return CNN_OK;
 }
 
-static void forget_cases(verify_engine *e)
+void vf_forget_cases(verify_engine *e)
 {
     for (int i = 0; i < e->cached; i++) {
         vf_case_free(e->cache[i]);
@@ -38,7 +37,7 @@ static void forget_cases(verify_engine *e)
 void verify_close(verify_engine *e)
 {
     if (e == NULL) return;
-    forget_cases(e);
+    vf_forget_cases(e);
     thread_pool_close(e->pool);
     cnn_session_close(&e->session);
     free(e);
@@ -58,6 +57,7 @@ cnn_status vf_go_on(const verify_options *options, cnn_error *err)
     return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was finished is recorded");
 }
 
+/* One problem is in hand at a time: the next one empties the cache. */
 cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_case **c, cnn_error *err)
 {
     verify_engine *e = s->engine;
@@ -65,7 +65,7 @@ cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_
     if (vf_go_on(&e->options, err) != CNN_OK) return CNN_INTERRUPTED;
     if (e->cached > 0 && (memcmp(&e->cache[0]->problem, s->problem, sizeof *s->problem) != 0 ||
                           e->cache[0]->call.dir != s->dir || e->cached == VF_CACHE))
-        forget_cases(e);
+        vf_forget_cases(e);
     for (int i = 0; i < e->cached; i++)
         if (e->cache[i]->fill == fill && e->cache[i]->variant == variant) {
             *c = e->cache[i];

@@ -27,12 +27,14 @@ typedef struct vf_subject {
     bool failed; /* a check before this one did */
 } vf_subject;
 
-/* A convolution or FC layer above options->reference_flops: huge.h judges it. */
+/* A convolution or FC layer above options->reference_flops: huge.c judges it. */
 bool vf_is_huge(const verify_options *options, const cnn_problem *problem);
 
 /* The case, made at the first request and kept while the problem and direction stay the same. REALS of a problem that
- * is too large for the reference (huge.h) are DATA. */
+ * is too large for the reference (huge.c) are DATA. */
 cnn_status vf_case_get(const vf_subject *s, vf_fill fill, int variant, const vf_case **c, cnn_error *err);
+
+void vf_forget_cases(verify_engine *engine);
 
 /* CNN_OK, or CNN_INTERRUPTED when options->interrupted() says so. */
 cnn_status vf_go_on(const verify_options *options, cnn_error *err);
@@ -40,7 +42,9 @@ cnn_status vf_go_on(const verify_options *options, cnn_error *err);
 /* Fills state, reason, worst ... of a result that starts as PASSED. A status other than CNN_OK counts as failure, but
  * for CNN_INTERRUPTED and for CNN_OUT_OF_MEMORY (the check's own memory: the check is skipped). */
 typedef cnn_status vf_check_fn(const vf_subject *s, verify_result *result, cnn_error *err);
-vf_check_fn vf_check_exact, vf_check_bound, vf_check_precision, vf_check_gradient, vf_check_adjoint, vf_check_memory,
-    vf_check_determinism;
+#define CHECK(id, name, doc) vf_check_fn vf_check_##name;
+#include "checks.inc"
+#undef CHECK
+vf_check_fn vf_huge_exact, vf_huge_bound; /* huge.c: exact and bound of problems that vf_is_huge() */
 
 #endif

@@ -59,6 +59,14 @@ void vf_failure_add(vf_failure *f, const vf_wrong_element *e)
     add_position(f, e->index);
 }
 
+void vf_failure_collect(vf_failure *f, const vf_allowance *a, const double *got)
+{
+    for (int64_t e = 0; e < f->operand->count; e++) {
+        const vf_wrong_element element = {e, a->expected[e], got[e], vf_allowed(a, e)};
+        if (!vf_held(element.expected, element.got, element.bound)) vf_failure_add(f, &element);
+    }
+}
+
 /* ---- The guess. */
 
 static const char *axis_name(const cnn_operand *o, int axis)
@@ -153,8 +161,12 @@ static void draw_map(const vf_failure *f, char *text)
 {
     const int64_t *dims = f->operand->dims, rows = least(dims[2], VF_BINS / 3), columns = least(dims[3], VF_BINS);
     if (dims[2] == 1 || dims[3] == 1) return;
-    cnn_append(text, VERIFY_WHERE_MAX, "      %s down, %s across (. right, + some wrong, # all wrong):\n",
+    cnn_append(text, VERIFY_WHERE_MAX, "      %s down, %s across (. right, + some wrong, # all wrong",
                axis_name(f->operand, 2), axis_name(f->operand, 3));
+    if (dims[2] > rows || dims[3] > columns)
+        cnn_append(text, VERIFY_WHERE_MAX, "; a sign stands for up to %lld x %lld",
+                   (long long)((dims[2] - 1) / rows + 1), (long long)((dims[3] - 1) / columns + 1));
+    cnn_append(text, VERIFY_WHERE_MAX, "):\n");
     for (int64_t r = 0; r < rows; r++) {
         char line[VF_BINS + 1] = {0};
         for (int64_t c = 0; c < columns; c++)
@@ -206,10 +218,7 @@ void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, c
         if (c->after[i] == NULL || run->after[i] == NULL || result->where[0] != '\0') continue;
         vf_failure_start(&f, o);
         const vf_allowance allowance = vf_allow(bounds, c->after[i], c->magnitude[i], c->roundings[i], o->count);
-        for (int64_t e = 0; e < o->count; e++) {
-            const vf_wrong_element element = {e, c->after[i][e], run->after[i][e], vf_allowed(&allowance, e)};
-            if (!vf_held(element.expected, element.got, element.bound)) vf_failure_add(&f, &element);
-        }
+        vf_failure_collect(&f, &allowance, run->after[i]);
         if (f.count > 0) vf_failure_text(&f, result->where);
     }
     if (result->where[0] != '\0' && options->failed != NULL) options->failed(options->failed_user, &all);

@@ -13,11 +13,6 @@ typedef struct vf_axis {
     int64_t bin[VF_BINS]; /* errors by index, the axis cut into at most VF_BINS equal parts */
 } vf_axis;
 
-typedef struct vf_wrong_element {
-    int64_t index;
-    double expected, got, bound;
-} vf_wrong_element;
-
 typedef struct vf_failure {
     const cnn_operand *operand;
     const char *whose; /* before its name: "", "the expected " */
@@ -31,6 +26,8 @@ typedef struct vf_failure {
 
 void vf_failure_start(vf_failure *f, const cnn_operand *operand);
 void vf_failure_add(vf_failure *f, const vf_wrong_element *element);
+/* All elements of `got` that are not what the allowance expects. */
+void vf_failure_collect(vf_failure *f, const vf_allowance *allowance, const double *got);
 /* The text of VERIFY_WHERE_MAX bytes at most: lines that end in '\n'. And the guess alone. */
 void vf_failure_text(const vf_failure *f, char text[VERIFY_WHERE_MAX]);
 void vf_failure_guess(const vf_failure *f, char *text, size_t size);

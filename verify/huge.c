@@ -1,4 +1,6 @@
-/* huge.c: see huge.h.
+/* huge.c: convolutions and FC layers above options->reference_flops, for which the reference would take too long. In
+ * place of it, results of integers are judged as a whole by projection (projection.h), results of reals by sampled
+ * elements, corners, borders and tails among them, each computed by itself (element.h).
  *
  * Integers. Of the two factors of every product one is sparse: of those of its elements that one result is a sum over,
  * no more are non-zero than keep every partial sum below 2^24 (2^53), whatever the order. In variant 0 the other factor
@@ -7,7 +9,7 @@
  * (vf_scale_integers), so that they are no integers to the kernel: it must be as right for reals, which are only
  * sampled. A transform (FFT, Winograd) does not compute integers exactly, but it must come closer than 1/2 wherever its
  * bound is below that: so many non-zeros it gets. */
-#include "huge.h"
+#include "engine.h"
 
 #include "verify/oracle/element.h"
 #include "verify/oracle/projection.h"
@@ -27,12 +29,6 @@ typedef struct integer_plan {
     double bound; /* what a result may be off by, in units: 0, but for a transform */
 } integer_plan;
 
-static int64_t group_size(const cnn_conv_desc *d, cnn_dir dir)
-{
-    if (dir == CNN_BWD_W) return d->mb * d->oh * d->ow;
-    return (dir == CNN_FWD ? d->ic : d->oc) / d->g * d->kh * d->kw;
-}
-
 /* False: no integers are small enough for this algorithm's bound. */
 static bool plan_transform(integer_plan *plan, const vf_rounding *r)
 {
@@ -48,10 +44,10 @@ static bool plan_transform(integer_plan *plan, const vf_rounding *r)
 static bool plan_integers(const vf_subject *s, int variant, integer_plan *plan)
 {
     const vf_rounding r = vf_rounding_of(s->problem, s->algorithm);
-    const cnn_conv_desc d = vf_as_conv(s->problem);
     const double room = vf_exact_limit(s->problem) - 4.0 * SMALL;
-    const int widest = r.bits == 53 ? 31 : r.bits == 24 ? 12 : r.bits;
-    *plan = (integer_plan){.size = group_size(&d, s->dir), .small = SMALL, .sparse_bits = 1, .other_bits = widest};
+    const int widest = vf_wide_bits(s->problem);
+    const int64_t size = (int64_t)vf_terms(s->problem, s->dir);
+    *plan = (integer_plan){.size = size, .small = SMALL, .sparse_bits = 1, .other_bits = widest};
     if (r.normwise) return plan_transform(plan, &r);
     if (variant == 1) {
         plan->other_bits = 1;
@@ -61,13 +57,6 @@ static bool plan_integers(const vf_subject *s, int variant, integer_plan *plan)
     const double largest = ldexp(1.0, plan->sparse_bits == 1 ? plan->other_bits : plan->sparse_bits);
     plan->kept = (int64_t)fmin((double)plan->size, floor(room / largest));
     return true;
-}
-
-static double odd_integer(cnn_rng *rng, int bits)
-{
-    const int64_t half = (int64_t)1 << (bits - 1);
-    const double size = bits == 1 ? 1.0 : (double)(half + 1 + 2 * rng_int(rng, 0, half / 2 - (half > 1)));
-    return rng_u64(rng) & 1 ? size : -size;
 }
 
 /* Element t of group `group` of the sparse factor: its position. */
@@ -91,7 +80,7 @@ static void fill_sparse(const integer_plan *plan, const cnn_conv_desc *d, cnn_di
             const int64_t from = (int64_t)((double)part * (double)plan->size / (double)plan->kept);
             const int64_t to = (int64_t)((double)(part + 1) * (double)plan->size / (double)plan->kept);
             const int64_t t = from + (to > from + 1 ? rng_int(rng, 0, to - from - 1) : 0);
-            v[sparse_position(d, dir, g, t)] = odd_integer(rng, plan->sparse_bits);
+            v[sparse_position(d, dir, g, t)] = vf_odd_integer(rng, plan->sparse_bits);
         }
 }
 
@@ -108,7 +97,7 @@ static void fill_case(const integer_plan *plan, vf_case *c)
             fill_sparse(plan, &d, c->call.dir, &rng, v, o->count);
         else
             for (int64_t e = 0; e < o->count; e++)
-                v[e] = vf_is_factor(o) ? odd_integer(&rng, plan->other_bits)
+                v[e] = vf_is_factor(o) ? vf_odd_integer(&rng, plan->other_bits)
                                        : (double)rng_int(&rng, -plan->small, plan->small);
     }
     vf_scale_integers(c);
@@ -127,12 +116,9 @@ static int64_t first_broken(const double *values, int64_t count, double unit, do
 static void describe_wrong(const vf_case *c, int operand, int64_t index, double got, double bound,
                            verify_result *result)
 {
-    char where[128];
-    const double expected = vf_element_make(c, operand, index).value;
     const cnn_operand *o = &c->call.operands[operand];
-    vf_element_name(o, index, where, sizeof where);
-    snprintf(result->worst, sizeof result->worst, "%s: expected %.17g, got %.17g, error %.3g, bound %.3g", where,
-             vf_shown(expected), vf_shown(got), fabs(got - expected), bound);
+    const vf_wrong_element worst = {index, vf_element_make(c, operand, index).value, got, bound};
+    vf_describe_worst(c, o, &worst, result);
     result->budget_used = (double)INFINITY;
     vf_set(result, VERIFY_FAILED, "%s is not %s", o->name, bound > 0.0 ? "within its bound" : "equal");
 }
@@ -154,6 +140,7 @@ static cnn_status judge_integers(const vf_subject *s, const integer_plan *plan, 
     return status;
 }
 
+/* The cases are not kept: at this size there is room for one. */
 cnn_status vf_huge_exact(const vf_subject *s, verify_result *result, cnn_error *err)
 {
     cnn_status status = CNN_OK;
@@ -162,7 +149,6 @@ cnn_status vf_huge_exact(const vf_subject *s, verify_result *result, cnn_error *
         vf_case c;
         vf_run run;
         if (!plan_integers(s, variant, &plan)) {
-            result->state = VERIFY_SKIPPED;
             vf_set(result, VERIFY_SKIPPED,
                    "the algorithm's bound is too wide for integers: sampled elements, adjoint and precision judge it");
             return CNN_OK;
@@ -192,6 +178,7 @@ cnn_status vf_huge_exact(const vf_subject *s, verify_result *result, cnn_error *
 /* How many products may be computed for the sampled elements of one output. */
 static const double sample_products = 4e7;
 
+/* Of what is not sampled it is known at least that it is finite. */
 static cnn_status judge_samples(const vf_subject *s, const vf_case *c, int operand, const double *got,
                                 const vf_rounding *rounding, vf_comparison *sums, int64_t *samples,
                                 verify_result *result, cnn_error *err)
@@ -202,12 +189,9 @@ static cnn_status judge_samples(const vf_subject *s, const vf_case *c, int opera
     if (status != CNN_OK) return status;
     const vf_comparison v = vf_compare(e.value, e.magnitude, e.roundings, e.got, e.count, rounding);
     if (result->worst[0] == '\0' || !(v.budget_used <= result->budget_used)) {
-        char where[128];
-        vf_element_name(o, e.index[v.worst], where, sizeof where);
+        const vf_wrong_element worst = {e.index[v.worst], e.value[v.worst], e.got[v.worst], v.worst_bound};
         result->budget_used = v.budget_used;
-        snprintf(result->worst, sizeof result->worst, "%s: expected %.17g, got %.17g, error %.3g, bound %.3g", where,
-                 vf_shown(e.value[v.worst]), vf_shown(e.got[v.worst]), fabs(e.got[v.worst] - e.value[v.worst]),
-                 v.worst_bound);
+        vf_describe_worst(c, o, &worst, result);
     }
     if (v.failed) vf_set(result, VERIFY_FAILED, "%s leaves its bound", o->name);
     for (int64_t i = 0; i < o->count; i++)

@@ -6,16 +6,6 @@
 #include "verify/oracle/glimpse.h"
 #include "verify/oracle/guard.h"
 
-/* late.c: which elements of an output on the host, uploaded as `before`, are as they were just after the call has
- * returned; and later the byte at which one of them has been written since, or -1, and how many more still are as they
- * were: added to *waiting. */
-enum { VF_LATE_LOOKS = 64 };
-typedef struct vf_late {
-    bool left[VF_LATE_LOOKS];
-} vf_late;
-void vf_late_returned(vf_late *late, const cnn_operand *o, const void *before, const void *now);
-int64_t vf_late_written(const vf_late *late, const cnn_operand *o, const void *before, const void *now, int *waiting);
-
 /* Where runs take place: each buffer is made at the first of them that needs it, and stays at its address. So a kernel
  * that keeps something by address finds other data there. */
 typedef struct vf_place {
@@ -27,6 +17,8 @@ typedef struct vf_place {
 /* Frees the buffers; the next run makes others. */
 void vf_place_leave(vf_place *place);
 
+/* Bytes: NaN in every format, or large finite numbers. */
+extern const int vf_garbage[2];
 typedef struct vf_run_options {
     int garbage;   /* which of the two patterns poisons outputs and workspace: 0 or 1 */
     bool in_place; /* y in x's buffer, dx in dy's; only where cnn.h allows it */

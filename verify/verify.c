@@ -9,18 +9,16 @@
 #include <string.h>
 
 static const char *const checks[VERIFY_CHECK_COUNT] = {
-#define CHECK(id, name, doc) [VERIFY_##id] = name,
+#define CHECK(id, name, doc) [VERIFY_##id] = #name,
 #include "checks.inc"
 #undef CHECK
 };
 
-static vf_check_fn *const functions[VERIFY_CHECK_COUNT] = {[VERIFY_EXACT] = vf_check_exact,
-                                                           [VERIFY_BOUND] = vf_check_bound,
-                                                           [VERIFY_PRECISION] = vf_check_precision,
-                                                           [VERIFY_GRADIENT] = vf_check_gradient,
-                                                           [VERIFY_ADJOINT] = vf_check_adjoint,
-                                                           [VERIFY_MEMORY] = vf_check_memory,
-                                                           [VERIFY_DETERMINISM] = vf_check_determinism};
+static vf_check_fn *const functions[VERIFY_CHECK_COUNT] = {
+#define CHECK(id, name, doc) [VERIFY_##id] = vf_check_##name,
+#include "checks.inc"
+#undef CHECK
+};
 
 const char verify_late_refusal[] = "prepare", verify_no_room[] = "workspace";
 
@@ -100,10 +98,13 @@ cnn_status verify_room(const cnn_session *session, const cnn_problem *problem, c
 }
 
 /* The workspace that a plan asks for: on the device, and its image on the host. */
-static cnn_status check_workspace(const cnn_session *session, const cnn_plan *plan, cnn_error *err)
+static cnn_status check_workspace(const verify_engine *e, const cnn_plan *plan, cnn_error *err)
 {
-    const size_t bytes = plan->workspace_bytes;
+    const cnn_session *session = &e->session;
+    const size_t bytes = plan->workspace_bytes, most = e->options.most_workspace;
     cnn_error why = {.status = CNN_OK};
+    if (most > 0 && bytes > most)
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%zu bytes of workspace, more than is taken here (%zu)", bytes, most);
     if (bytes == 0 || (check_device(session, bytes, &why) == CNN_OK && cnn_host_check(bytes, &why) == CNN_OK))
         return CNN_OK;
     return CNN_FAIL(err, why.status, "%s:%s asks for a workspace of %zu bytes: %.300s", session->impl->name,
@@ -131,8 +132,17 @@ static void judge_error(const vf_subject *s, const cnn_error *err, verify_result
     }
     *result = empty_result(s, result->check);
     vf_note_transform(s->problem, s->algorithm, result);
-    result->state = VERIFY_SKIPPED;
     vf_set(result, VERIFY_SKIPPED, "%s", err->message);
+}
+
+/* Nothing is run. An error of the status `excused` makes the result that state, any other FAILED. */
+static void tell_refused(const vf_subject *s, const char *check, cnn_status excused, verify_state state,
+                         const cnn_error *err, verify_each *each, void *user)
+{
+    verify_result result = empty_result(s, check);
+    result.state = err->status == excused ? state : VERIFY_FAILED;
+    snprintf(result.reason, sizeof result.reason, "%s", err->message);
+    each(user, &result);
 }
 
 /* One run of each variant on data that no check has, in the buffers that the checks have: what a kernel keeps by
@@ -152,6 +162,7 @@ static void run_other_data(const vf_subject *s)
     }
 }
 
+/* A refusal is a result like any other: the only one, then. */
 cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn_dir dir,
                           const cnn_algorithm *algorithm, verify_each *each, void *user, cnn_error *err)
 {
@@ -163,17 +174,11 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
     status = cnn_plan_make(&engine->session, &(cnn_request){problem, dir, algorithm, NULL}, &plan, err);
     if (status != CNN_OK) {
         const bool late = strncmp(err->message, CNN_REFUSED_LATE, sizeof CNN_REFUSED_LATE - 1) == 0;
-        verify_result result = empty_result(&s, late ? verify_late_refusal : "supports");
-        result.state = status == CNN_UNSUPPORTED ? VERIFY_UNSUPPORTED : VERIFY_FAILED;
-        snprintf(result.reason, sizeof result.reason, "%s", err->message);
-        each(user, &result);
+        tell_refused(&s, late ? verify_late_refusal : "supports", CNN_UNSUPPORTED, VERIFY_UNSUPPORTED, err, each, user);
         return CNN_OK;
     }
-    if (check_workspace(&engine->session, &plan, err) != CNN_OK) {
-        verify_result result = empty_result(&s, verify_no_room);
-        result.state = err->status == CNN_OUT_OF_MEMORY ? VERIFY_SKIPPED : VERIFY_FAILED;
-        snprintf(result.reason, sizeof result.reason, "%s", err->message);
-        each(user, &result);
+    if (check_workspace(engine, &plan, err) != CNN_OK) {
+        tell_refused(&s, verify_no_room, CNN_OUT_OF_MEMORY, VERIFY_SKIPPED, err, each, user);
         cnn_plan_release(&engine->session, &plan);
         return CNN_OK;
     }

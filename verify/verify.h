@@ -48,8 +48,8 @@ typedef struct verify_options {
     uint32_t checks;        /* mask of 1 << verify_check */
     uint64_t seed;          /* of all data */
     int reference_threads;  /* >= 1 */
-    double gradient_flops;  /* larger problems skip the gradient check; 0: the default, 4e7 */
-    double reference_flops; /* larger ones are judged without the whole reference (huge.h); 0: the default, 1e10 */
+    double reference_flops; /* larger ones are judged without the whole reference (huge.c); 0: the default, 1e10 */
+    size_t most_workspace;  /* one that asks for more is SKIPPED; 0: as much as there is room for */
     bool all_bits;          /* the determinism check also asks about batch position and contexts */
     verify_failed *failed;  /* (optional) gets the arrays of wrong results */
     void *failed_user;
@@ -84,8 +84,8 @@ const char *verify_default_text(cnn_op op, int index);
 typedef cnn_status verify_net_gradient(void *user, const cnn_net *net, const double *params, const double *images,
                                        const int32_t *labels, double *grads, cnn_error *err);
 
-/* Gradients of a whole network: the float64 reference's backward against central differences of its own loss, and,
- * where `gradient` is given, the implementation's against the reference's. Results have problem NULL. A `gradient` that
+/* Gradients of a whole network: the float64 reference's backward against central differences of its own loss, and
+ * the implementation's against the reference's. Results have problem NULL. A `gradient` that
  * cannot be had is the only result: UNSUPPORTED, SKIPPED for want of memory, else FAILED. */
 cnn_status verify_net(const cnn_net *net, const verify_options *options, verify_net_gradient *gradient,
                       void *gradient_user, verify_each *each, void *user, cnn_error *err);

@@ -7,7 +7,7 @@
 #include "cli/tuned/tuned.h"
 #include "harness/record/resume.h"
 
-enum { REPRO_MAX = 4096 };
+enum { REPRO_MAX = CLI_REPEAT_MAX };
 
 typedef struct bench_list {
     cnn_problem *items;

@@ -19,27 +19,14 @@ static void append_caches(const bench *b, char *line)
 
 void bench_repro(const bench *b, const candidate *c, const vf_case *pc, char line[REPRO_MAX])
 {
-    char text[CNN_PROBLEM_TEXT_MAX], name[2 * CNN_NAME_MAX];
-    const cnn_problem *p = &pc->problem;
-    const cli_options *o = b->options;
-    cnn_problem_format(p, text);
-    snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->algorithm.name);
-    snprintf(line, REPRO_MAX, "benchcnn bench");
-    cli_append_option(line, REPRO_MAX, "impl", name);
-    cnn_append(line, REPRO_MAX, " --op %s --dir %s", cnn_op_name(p->op), cnn_dir_name(pc->call.dir));
-    cli_append_option(line, REPRO_MAX, "problem", text);
-    cnn_append(line, REPRO_MAX, " --dtype %s --layout %s --threads %d", cnn_dtype_name(p->u.type.dtype),
-               cnn_layout_name(p->u.type.layout), c->session->threads);
-    if (p->u.type.math != CNN_MATH_F32) cnn_append(line, REPRO_MAX, " --math %s", cnn_math_name(p->u.type.math));
-    if (o->no_bias) cnn_append(line, REPRO_MAX, " --no-bias");
-    if (strcasecmp(o->mode, "convolution") == 0) cnn_append(line, REPRO_MAX, " --mode convolution");
+    const cli_case repeated = {.command = "bench",
+                               .session = c->session,
+                               .algorithm = c->algorithm.name,
+                               .problem = &pc->problem,
+                               .dir = pc->call.dir,
+                               .seed = b->options->seed};
+    cli_repeat(b->options, &repeated, line, REPRO_MAX);
     append_caches(b, line);
-    if (o->isolate) cnn_append(line, REPRO_MAX, " --isolate");
-    if (o->seed != 1) cnn_append(line, REPRO_MAX, " --seed %lld", (long long)o->seed);
-    for (int i = 0; c->choice && i < c->choice->n_settings; i++)
-        cli_append_option(line, REPRO_MAX, "set", c->choice->settings[i]);
-    for (int i = 0; i < o->set.count; i++) cli_append_option(line, REPRO_MAX, "set", o->set.items[i]);
-    for (int i = 0; i < o->plugin.count; i++) cli_append_option(line, REPRO_MAX, "plugin", o->plugin.items[i]);
 }
 
 static void print_tuned(const candidate *c)
@@ -58,11 +45,12 @@ static void print_row(const bench *b, const candidate *c, const vf_case *pc, con
     snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->tuned ? CNN_TUNED : c->algorithm.name);
     if (c->tuned) print_tuned(c);
     if (c->state != CANDIDATE_TIMED) {
-        char repro[REPRO_MAX];
+        char repro[REPRO_MAX], typed[REPRO_MAX];
         bool failed = c->state == CANDIDATE_FAILED;
         table_print(24, "  %-20s %s%s\n", name, failed ? "FAILED: " : "", c->reason);
         bench_repro(b, c, pc, repro);
-        if (failed || c->state == CANDIDATE_WRONG) printf("  %-20s repeat: %s\n", "", repro);
+        if (failed || c->state == CANDIDATE_WRONG)
+            printf("  %-20s repeat: %s\n", "", cli_typed(b->options, repro, typed, sizeof typed));
         return;
     }
     double flops = cnn_flops(&pc->problem, pc->call.dir), bytes = cnn_bytes(&pc->problem, pc->call.dir);

@@ -249,7 +249,7 @@ static void print_result(const conv_run *r, const verify_result *v)
            text, cnn_dtype_name(t->dtype), cnn_layout_name(t->layout));
     if (t->math != CNN_MATH_F32) printf(" %s", cnn_math_name(t->math));
     if (compared)
-        printf(" | %.2g %% of the budget, %s", 100.0 * v->budget_used,
+        printf(" | %.2g %% of the bound, %s", 100.0 * v->budget_used,
                v->precision[0] != '\0' ? v->precision : "no precision to tell");
     if (compared && v->transform[0] != '\0') printf(" | %s", v->transform);
     printf("\n");

@@ -168,6 +168,7 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
     set_defaults(options);
     options->registry = registry;
     options->command = cli_command_name(argc, argv);
+    options->program = strchr(argv[0], '/') != NULL ? argv[0] : "benchcnn";
     keep_command_line(options, argc, argv);
     for (int i = options->command == argv[1] ? 2 : 3; i < argc; i++) {
         cnn_status status = CNN_OK;

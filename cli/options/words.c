@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char *const checks[] = {
-#define CHECK(id, name, doc) name,
+#define CHECK(id, name, doc) #name,
 #include "verify/checks.inc"
 #undef CHECK
 };

@@ -60,6 +60,7 @@ static void put(slot *s, const worker_message *message)
     atomic_store(&s->put, at + 1);
 }
 
+/* A kernel may fork: its copy must not go on as one more worker. */
 static void work(const worker_set *c, int number)
 {
     const workers_job *job = c->job;

@@ -83,17 +83,6 @@ static void add_control(const sweep *s, const sweep_group *g, const sweep_point 
     if (again->status == CNN_OK) h->list[0].again = &again->session;
 }
 
-static void add_settings(const sweep *s, const sweep_group *g, const sweep_point *p, char line[REPRO_MAX])
-{
-    const cnn_impl *impl = s->b.sessions.list[g->session].impl;
-    for (int k = 0; k < s->axes.n_knobs; k++) {
-        const sweep_knob *knob = &s->axes.knobs[k];
-        if (knob->impl == impl)
-            cnn_append(line, REPRO_MAX, " --set %s.%s=%lld", impl->name, impl->knobs[knob->index].name,
-                       (long long)p->knobs[k]);
-    }
-}
-
 static void count_state(sweep *s, const candidate *c, const char *label)
 {
     if (c->state == CANDIDATE_TIMED) return;
@@ -113,7 +102,6 @@ static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const c
     const vf_case *pc = &g->cases[p->type];
     char repro[REPRO_MAX], label[512];
     bench_repro(&s->b, c, pc, repro);
-    add_settings(s, g, p, repro);
     sweep_label(s, g, p, label, sizeof label);
     cnn_record *record = candidate_record_kind("sweep", c, pc, &s->b.params, repro);
     sweep_record_identity(record, s, g);

@@ -17,11 +17,21 @@ cnn_status verify_stop_if_interrupted(cnn_error *err)
                     "interrupted; what was finished is recorded, and the same command with --out goes on from there");
 }
 
-/* state NULL: it was interrupted. */
 static void end_case(verification *v, const char *state)
 {
     watch_done(v->options->watch);
-    if (state != NULL) report_done(&v->report, v->number - 1, state);
+    report_done(&v->report, v->number - 1, state);
+}
+
+/* With an error it is no case that is done. Whether its records could be written. */
+static cnn_status close_case(verification *v, cnn_status status, verify_state state, cnn_error *err)
+{
+    if (status == CNN_OK)
+        end_case(v, verify_state_name(state));
+    else
+        watch_done(v->options->watch);
+    if (v->report.write_status != CNN_OK) *err = v->report.write_error, status = err->status;
+    return status;
 }
 
 /* False: there is nothing to do. An earlier run had it, or died of it, which is told here. */
@@ -58,7 +68,8 @@ static cnn_status verify_one(verification *v, verify_engine *engine, const probl
                              .problem = &e->problem,
                              .dir = dir,
                              .type = e->problem.u.type,
-                             .tuned = pick};
+                             .tuned = pick,
+                             .seed = v->options->seed};
     verify_state state = VERIFY_SKIPPED;
     if (verify_stop_if_interrupted(err) != CNN_OK) return CNN_INTERRUPTED;
     if (!take_case(v, &now)) return CNN_OK;
@@ -69,9 +80,7 @@ static cnn_status verify_one(verification *v, verify_engine *engine, const probl
     } else if (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW) {
         status = too_large(v, e, &now, err);
     }
-    end_case(v, status == CNN_OK ? verify_state_name(state) : NULL);
-    if (v->report.write_status != CNN_OK) return *err = v->report.write_error, v->report.write_status;
-    return status;
+    return close_case(v, status, state, err);
 }
 
 /* What the tuning file holds, with its threads and knobs: an engine of its own. */
@@ -191,13 +200,16 @@ static cnn_status verify_network(verification *v, const cnn_session *session, co
         const cnn_algorithm *a = &session->impl->algorithms[i];
         if ((!(a->ops & 1u << op) && a->ops != CNN_TRAINS) || !cli_chosen(&v->sessions, session, a)) continue;
         if ((status = verify_stop_if_interrupted(err)) != CNN_OK) break;
-        const report_case now = {
-            .session = session, .algorithm = a->name, .what = v->options->net, .dir = CNN_BWD_W, .type = *type};
+        const report_case now = {.session = session,
+                                 .algorithm = a->name,
+                                 .what = v->options->net,
+                                 .dir = CNN_BWD_W,
+                                 .type = *type,
+                                 .seed = v->options->seed};
         if (!take_case(v, &now)) continue;
         status = verify_net_trained(session, network, a->name, &v->settings, report_result, &v->report, err);
         if (status == CNN_OK) report_end(&v->report);
-        end_case(v, status == CNN_OK ? verify_state_name(v->report.state) : NULL);
-        if (v->report.write_status != CNN_OK) *err = v->report.write_error, status = v->report.write_status;
+        status = close_case(v, status, v->report.state, err);
     }
     if (network != NULL) cnn_net_free(network);
     return status;
@@ -221,24 +233,17 @@ static void leave_session(verification *v)
 
 cnn_status verify_all(verification *v, problem_list *list, cnn_error *err)
 {
-    cnn_status status = CNN_OK;
-    if (v->options->net == NULL) {
-        status = verify_look_ahead(v, list, err);
-        for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++) {
-            if (!(v->ops & 1u << op)) continue;
-            status = list_problems(v->options, (cnn_op)op, &v->types.types[0], list, err);
-            if (status == CNN_OK) tell_refused(v, (cnn_op)op, list);
-        }
-        for (int s = 0; status == CNN_OK && s < v->sessions.count; s++) {
-            enter_session(v, s);
-            status = verify_session_ops(v, s, list, err);
-            leave_session(v);
-        }
-        return status;
+    const bool net = v->options->net != NULL;
+    cnn_status status = net ? CNN_OK : verify_look_ahead(v, list, err);
+    for (int op = 0; status == CNN_OK && !net && op < CNN_OP_COUNT; op++) {
+        if (!(v->ops & 1u << op)) continue;
+        status = list_problems(v->options, (cnn_op)op, &v->types.types[0], list, err);
+        if (status == CNN_OK) tell_refused(v, (cnn_op)op, list);
     }
     for (int s = 0; status == CNN_OK && s < v->sessions.count; s++) {
         enter_session(v, s);
-        for (int t = 0; status == CNN_OK && t < v->types.count; t++)
+        if (!net) status = verify_session_ops(v, s, list, err);
+        for (int t = 0; net && status == CNN_OK && t < v->types.count; t++)
             status = verify_network(v, &v->sessions.list[s], &v->types.types[t], err);
         leave_session(v);
     }

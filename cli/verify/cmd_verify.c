@@ -11,34 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A network has its own problems and checks. */
-static cnn_status check_net_options(const cli_options *o, cnn_error *err)
-{
-    const char *ignored = o->problem.count > 0    ? "problem"
-                          : o->problems.count > 0 ? "problems"
-                          : o->op != NULL         ? "op"
-                          : o->dir != NULL        ? "dir"
-                          : o->check != NULL      ? "check"
-                                                  : NULL;
-    if (o->net == NULL || ignored == NULL) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --net, which checks all gradients of a network",
-                    ignored);
-}
-
 /* Says why, where there was not even a case. */
 static void explain_nothing(const verification *v)
 {
     const cli_options *o = v->options;
     for (int state = 0; state <= VERIFY_FAILED; state++)
         if (v->report.sums->cases[state] > 0) return;
-    const char *impl = o->impl != NULL ? o->impl : "all";
-    if (o->net != NULL)
-        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for convolutions\n", impl);
-    else if (!(v->total > 0.0))
+    if (o->net == NULL && !(v->total > 0.0))
         fprintf(stderr, "benchcnn: nothing ran: the problem files hold no descriptor\n");
     else
-        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for --op %s --dir %s\n", impl,
-                o->op != NULL ? o->op : "conv", o->dir != NULL ? o->dir : "all");
+        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for --op %s --dir %s\n",
+                o->impl != NULL ? o->impl : "all", o->op != NULL ? o->op : "conv", o->dir != NULL ? o->dir : "all");
 }
 
 static cnn_status read_options(verification *v, cnn_error *err)
@@ -49,15 +32,14 @@ static cnn_status read_options(verification *v, cnn_error *err)
                                    .seed = (uint64_t)o->seed,
                                    .reference_threads = params.threads,
                                    .reference_flops = o->reference_flops,
-                                   .all_bits = o->determinism,
                                    .failed = report_arrays,
                                    .failed_user = &v->report,
                                    .interrupted = cli_interrupted};
+    v->settings.all_bits = o->check != NULL && strcasestr(o->check, verify_check_name(VERIFY_DETERMINISM)) != NULL;
     v->ops = v->settings.checks == 0 ? 0 : cli_ops(o, err);
     v->dirs = v->ops == 0 ? 0 : cli_dirs(o, err);
     if (v->dirs == 0) return err->status;
     cnn_status status = cli_no_words(o, err);
-    if (status == CNN_OK) status = check_net_options(o, err);
     return status == CNN_OK ? cli_types(o, &v->types, err) : status;
 }
 
@@ -112,7 +94,7 @@ static int run_verify(verification *v, cnn_error *err)
 static cnn_status check_tuned(const cli_options *o, cnn_error *err)
 {
     const bool asked = o->tune != NULL || (o->impl != NULL && strstr(o->impl, ":" CNN_TUNED) != NULL);
-    if (!asked || (o->net == NULL && o->fuzz == 0)) return CNN_OK;
+    if (!asked || (o->net == NULL && o->fuzz == NULL)) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "verify takes no tuned choices with --net or --fuzz: name an algorithm");
 }
 
@@ -121,8 +103,7 @@ cnn_status args_verify(const cli_options *o, cnn_error *err)
     static verification v; /* large: kept off the stack */
     problem_list list = {0};
     if (check_tuned(o, err) != CNN_OK) return err->status;
-    bool flip;
-    if (o->fuzz > 0) return verify_fuzz_args(o, &flip, err);
+    if (o->fuzz != NULL) return verify_fuzz_args(o, err);
     v = (verification){.options = o};
     cnn_status status = read_options(&v, err);
     if (status == CNN_OK && o->net == NULL) status = verify_look_ahead(&v, &list, err);
@@ -136,12 +117,12 @@ int cmd_verify(const cli_options *options, cnn_error *err)
     _Static_assert(sizeof(verify_sums) <= WATCH_KEPT, "the runs of a command share its sums");
     int exit_status = EXIT_HELD;
     cli_watch *w = options->watch;
-    if (options->n_lost > 0 && options->fuzz > 0) {
+    if (options->n_lost > 0 && options->fuzz != NULL) {
         CNN_FAIL(err, CNN_DEVICE, "plug-in %.200s: %s", w->deaths[0].key, w->deaths[0].how);
         return cli_fail(err);
     }
     keep_memory();
-    if (options->fuzz > 0) return verify_fuzz(options, err);
+    if (options->fuzz != NULL) return verify_fuzz(options, err);
     verify_sums *sums = (verify_sums *)w->kept;
     v = (verification){.options = options, .report = {.options = options, .sums = sums}};
     cnn_status status = cli_sink_open(options->out, options->json, &v.report.sink, err);

@@ -8,6 +8,7 @@
 #include "harness/problem/names.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Longer than any case should take, on a slow machine too. */
@@ -59,16 +60,6 @@ static cnn_status try_to_open(void *user, void *state, int64_t index, worker_mes
 
 /* ---- What is drawn from. */
 
-/* Options whose default is not what fuzzing wants: were they given? */
-static bool given(const cli_options *o, const char *option)
-{
-    char word[64];
-    const int length = snprintf(word, sizeof word, " --%s", option);
-    for (const char *at = o->command_line; (at = strstr(at, word)) != NULL; at += length)
-        if (at[length] == ' ' || at[length] == '=' || at[length] == '\0') return true;
-    return false;
-}
-
 static cnn_status choose_types(const cli_options *o, fuzz_space *space, cnn_error *err)
 {
     cli_type_set set;
@@ -79,9 +70,9 @@ static cnn_status choose_types(const cli_options *o, fuzz_space *space, cnn_erro
         space->layouts |= 1u << set.types[i].layout;
         space->maths |= 1u << set.types[i].math;
     }
-    if (!given(o, "dtype")) space->dtypes = (1u << CNN_DTYPE_COUNT) - 1;
-    if (!given(o, "layout")) space->layouts = (1u << CNN_LAYOUT_COUNT) - 1;
-    if (!given(o, "math")) space->maths = 0;
+    if (!cli_given(o, "dtype")) space->dtypes = (1u << CNN_DTYPE_COUNT) - 1;
+    if (!cli_given(o, "layout")) space->layouts = (1u << CNN_LAYOUT_COUNT) - 1;
+    if (!cli_given(o, "math")) space->maths = 0;
     return status;
 }
 
@@ -117,40 +108,56 @@ static cnn_status choose_impls(fuzz_session *s, cnn_error *err)
     return CNN_FAIL(err, CNN_UNAVAILABLE, "no implementation can run here; see `benchcnn list`");
 }
 
-cnn_status verify_fuzz_args(const cli_options *o, bool *flip, cnn_error *err)
+/* "10000", "60s", "10000,60s": how many cases, for how long. */
+static cnn_status read_amount(fuzz_session *s, cnn_error *err)
 {
-    cnn_problem_defaults defaults;
-    const char *ignored = o->net != NULL          ? "net"
-                          : o->problem.count > 0  ? "problem"
-                          : o->problems.count > 0 ? "problems"
-                                                  : NULL;
-    if (ignored != NULL)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --fuzz, which draws its own problems", ignored);
-    if (cli_problem_defaults(o, &(cnn_type){.dtype = CNN_F32}, &defaults, err) != CNN_OK) return err->status;
-    *flip = defaults.flip;
-    return cli_no_words(o, err);
+    const double most = 1e12;
+    double cases = 0.0;
+    for (const char *at = s->options->fuzz, *end; at != NULL; at = *end == ',' ? end + 1 : NULL) {
+        char *stop;
+        const double value = strtod(at, &stop);
+        const bool seconds = *stop == 's';
+        end = stop + seconds;
+        if (stop == at || (*end != ',' && *end != '\0') || !(value > 0.0 && value <= most) ||
+            (!seconds && (value < 1.0 || floor(value) < value)))
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                            "--fuzz takes a number of cases, seconds (60s), or both, not '%.64s'", s->options->fuzz);
+        *(seconds ? &s->seconds : &cases) = value;
+    }
+    s->report.asked = cases > 0.0 ? (int64_t)cases : INT64_MAX;
+    return CNN_OK;
 }
 
-static cnn_status set_up(fuzz_session *s, cnn_error *err)
+/* All but the implementations, which must be opened to be known. */
+static cnn_status read_options(fuzz_session *s, const cli_options *o, cnn_error *err)
 {
-    const cli_options *o = s->options;
-    s->space = (fuzz_space){.chosen = is_chosen,
-                            .user = s,
-                            .no_bias = o->no_bias,
-                            .threads = (int)o->threads,
-                            .device = (int)o->device,
-                            .settings = o->set.items,
-                            .n_settings = o->set.count};
-    cnn_status status = verify_fuzz_args(o, &s->space.flip, err);
-    if (status == CNN_OK && (s->checks = verify_checks_parse(o->check, err)) == 0) status = err->status;
-    s->space.ops = o->op == NULL ? (1u << CNN_OP_COUNT) - 1 : cli_ops(o, err);
-    if (status == CNN_OK && s->space.ops == 0) status = err->status;
-    s->space.dirs = cli_dirs(o, err);
-    if (status == CNN_OK && s->space.dirs == 0) status = err->status;
-    if (status == CNN_OK) status = choose_types(o, &s->space, err);
-    if (status == CNN_OK) status = cnn_settings_check(o->registry, o->set.items, o->set.count, err);
-    if (status == CNN_OK) status = cnn_choices_parse(o->registry, o->impl, s->choices, &s->n_choices, err);
-    return status == CNN_OK ? choose_impls(s, err) : status;
+    static verify_sums sums; /* large; out of reach of the workers' kernels */
+    cnn_problem_defaults defaults;
+    *s = (fuzz_session){.options = o,
+                        .seed = (uint64_t)o->seed,
+                        .space = {.chosen = is_chosen,
+                                  .user = s,
+                                  .no_bias = o->no_bias,
+                                  .threads = (int)o->threads,
+                                  .device = (int)o->device,
+                                  .settings = o->set.items,
+                                  .n_settings = o->set.count},
+                        .report = {.options = o, .sums = &sums}};
+    cnn_status status = cli_no_words(o, err);
+    if (status == CNN_OK) status = read_amount(s, err);
+    if (status == CNN_OK) status = cli_problem_defaults(o, &(cnn_type){.dtype = CNN_F32}, &defaults, err);
+    if (status != CNN_OK) return status;
+    s->space.flip = defaults.flip;
+    s->checks = verify_checks_parse(o->check, err);
+    s->space.ops = s->checks == 0 ? 0 : o->op == NULL ? (1u << CNN_OP_COUNT) - 1 : cli_ops(o, err);
+    s->space.dirs = s->space.ops == 0 ? 0 : cli_dirs(o, err);
+    return s->space.dirs == 0 ? err->status : choose_types(o, &s->space, err);
+}
+
+cnn_status verify_fuzz_args(const cli_options *o, cnn_error *err)
+{
+    static fuzz_session s; /* large: kept off the stack */
+    return read_options(&s, o, err);
 }
 
 /* ---- The run. */
@@ -160,21 +167,18 @@ static bool take(void *user, const worker_message *message)
     fuzz_session *s = user;
     fuzz_case c;
     char note[CNN_PROBLEM_TEXT_MAX];
-    double done = 0.0;
     fuzz_draw(&s->space, s->seed, message->index, &c);
     fuzz_count(s, &c, message);
     if (message->outcome.state == VERIFY_FAILED) fuzz_failure(s, &c, message);
-    for (int i = 0; i <= VERIFY_FAILED; i++) done += (double)s->tally.cases[i];
-    snprintf(note, sizeof note, "%lld failed", (long long)s->tally.cases[VERIFY_FAILED]);
-    cli_progress_show(&s->progress, done, (double)s->options->fuzz, note);
-    return s->status == CNN_OK;
+    snprintf(note, sizeof note, "%lld failed", (long long)s->report.sums->cases[VERIFY_FAILED]);
+    cli_progress_show(&s->progress, (double)s->done, (double)s->report.asked, note);
+    return s->report.write_status == CNN_OK;
 }
 
 static bool enough(void *user)
 {
     const fuzz_session *s = user;
-    const double limit = s->options->fuzz_time;
-    return cli_interrupted() || (limit > 0.0 && cnn_now() - s->tally.started > limit);
+    return cli_interrupted() || (s->seconds > 0.0 && cnn_now() - s->report.started > s->seconds);
 }
 
 /* GPUs are not shared between workers; CPU cases are small, so that a worker a core is what fills the machine. */
@@ -189,7 +193,7 @@ static int count_workers(const fuzz_session *s)
 static cnn_status run(fuzz_session *s, cnn_error *err)
 {
     s->job = (workers_job){.workers = count_workers(s),
-                           .count = s->options->fuzz,
+                           .count = s->report.asked,
                            .block = FUZZ_BLOCK,
                            .seconds = CASE_SECONDS,
                            .user = s,
@@ -199,31 +203,33 @@ static cnn_status run(fuzz_session *s, cnn_error *err)
                            .each = take,
                            .stop = enough,
                            .each_user = s};
-    s->tally.started = cnn_now();
+    s->report.started = cnn_now();
     cli_progress_start(&s->progress, "fuzz", s->options->quiet);
-    cnn_status status = workers_run(&s->job, err);
+    const cnn_status status = workers_run(&s->job, err);
     cli_progress_end(&s->progress);
-    if (status == CNN_OK && s->status != CNN_OK) *err = s->error, status = s->status;
     if (status == CNN_OK && cli_interrupted())
-        status = CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was found stands above");
+        return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was found stands above");
     return status;
 }
 
 int verify_fuzz(const cli_options *options, cnn_error *err)
 {
     static fuzz_session s; /* large: kept off the stack */
-    s = (fuzz_session){.options = options, .seed = (uint64_t)options->seed};
-    cnn_status status = set_up(&s, err);
-    if (status != CNN_OK) return cli_fail(err);
     int exit_status = EXIT_HELD;
+    cnn_status status = read_options(&s, options, err);
+    if (status == CNN_OK) status = cnn_choices_parse(options->registry, options->impl, s.choices, &s.n_choices, err);
+    if (status == CNN_OK) status = choose_impls(&s, err);
+    if (status != CNN_OK) return cli_fail(err);
     status = cli_output_open(options, &s.output, err);
+    s.report.sink = s.output.sink;
     if (status == CNN_OK) status = cli_output_begin(&s.output, err);
     if (status == CNN_OK) status = record_environment(s.output.sink, NULL, options->command_line, err);
     if (status == CNN_OK) {
         status = run(&s, err);
-        exit_status = fuzz_summary(&s);
+        fuzz_table(&s);
+        exit_status = report_summary(&s.report);
     }
-    if (status == CNN_OK && s.status != CNN_OK) *err = s.error, status = s.status;
+    if (status == CNN_OK && s.report.write_status != CNN_OK) *err = s.report.write_error, status = err->status;
     exit_status = status == CNN_OK ? cli_output_end(&s.output, exit_status) : cli_fail(err);
     cli_output_close(&s.output);
     return exit_status;

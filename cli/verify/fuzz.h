@@ -2,12 +2,11 @@
 #ifndef CLI_VERIFY_FUZZ_H
 #define CLI_VERIFY_FUZZ_H
 
-#include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/process/workers.h"
-#include "reasons.h"
+#include "report.h"
 
-cnn_status verify_fuzz_args(const cli_options *options, bool *flip, cnn_error *err); /* its arguments alone */
+cnn_status verify_fuzz_args(const cli_options *options, cnn_error *err); /* its arguments alone */
 /* The whole command; returns its exit status. */
 int verify_fuzz(const cli_options *options, cnn_error *err);
 
@@ -27,17 +26,8 @@ typedef struct fuzz_kind {
     cnn_dir dir;
     uint32_t failed;
     int result; /* WORKER_DIED or not */
-    int64_t count, first;
+    int64_t count;
 } fuzz_kind;
-
-typedef struct fuzz_tally {
-    fuzz_row rows[FUZZ_ROWS];
-    fuzz_kind kinds[FUZZ_KINDS];
-    int n_rows, n_kinds;
-    int64_t cases[VERIFY_FAILED + 1];
-    verify_reasons reasons;
-    double started;
-} fuzz_tally;
 
 typedef struct fuzz_session { /* a run of --fuzz */
     const cli_options *options;
@@ -45,24 +35,26 @@ typedef struct fuzz_session { /* a run of --fuzz */
     cnn_choice choices[CNN_MAX_CHOICES];
     int n_choices;
     uint64_t seed;
-    int workers;
+    double seconds; /* 0: until all cases are done */
     workers_job job;
-    fuzz_tally tally;
+    fuzz_row rows[FUZZ_ROWS];
+    fuzz_kind kinds[FUZZ_KINDS];
+    int n_rows, n_kinds;
+    int64_t done;
     cli_progress progress;
     cli_output output;
-    cnn_status status; /* of the first record that could not be written, or of shrinking */
-    cnn_error error;
+    verify_report report;   /* its counts, and the first error of a record or of shrinking */
     const fuzz_case *alone; /* what a child that is not a worker runs, instead of case `index` */
     uint32_t checks;
 } fuzz_session;
 
-/* fuzz_failure.c: a failure as it comes in: printed, and if it is the first of its kind, shrunk. */
+/* fuzz_failure.c: a failure as it comes in: if it is the first of its kind, shrunk; printed and recorded. */
 void fuzz_failure(fuzz_session *s, const fuzz_case *c, const worker_message *message);
 
 /* fuzz_tally.c. The kind is NULL when there are too many. */
 void fuzz_count(fuzz_session *s, const fuzz_case *c, const worker_message *message);
-fuzz_kind *fuzz_kind_of(fuzz_tally *tally, const fuzz_case *c, const worker_message *message);
-/* The table and the summary line; the exit status. */
-int fuzz_summary(fuzz_session *s);
+fuzz_kind *fuzz_kind_of(fuzz_session *s, const fuzz_case *c, const worker_message *message);
+/* The table, on standard output or error, and its records. */
+void fuzz_table(fuzz_session *s);
 
 #endif

@@ -1,12 +1,11 @@
-/* fuzz_failure.c: what becomes of a failure: told, shrunk if it is the first of its kind, recorded. Every try of
+/* fuzz_failure.c: what becomes of a failure: shrunk if it is the first of its kind, told, recorded. Every try of
  * the shrinking runs in a process of its own, as the command that is printed in the end will. */
 #include "fuzz.h"
 
-#include "harness/problem/names.h"
-
+#include <math.h>
 #include <string.h>
 
-enum { TRIES = 600, TOLD_OF_A_KIND = 3, COMMAND_MAX = 4096 };
+enum { TRIES = 600, TOLD_OF_A_KIND = 3 };
 
 typedef struct wanted {
     fuzz_session *s;
@@ -24,7 +23,7 @@ static bool try_alone(fuzz_session *s, const fuzz_case *c, uint32_t checks, work
     cnn_status status = workers_alone(&s->job, c->index, message, &err);
     s->alone = NULL;
     s->checks = all;
-    if (status != CNN_OK && status != CNN_INTERRUPTED && s->status == CNN_OK) s->status = status, s->error = err;
+    if (status != CNN_OK && status != CNN_INTERRUPTED) report_keep_error(&s->report, status, &err);
     return status == CNN_OK;
 }
 
@@ -56,79 +55,66 @@ static bool find_algorithm(wanted *w, fuzz_case *c)
     return fails_alike(w, c);
 }
 
-static void print(const fuzz_session *s, const fuzz_case *c, const worker_message *message)
+/* A failure that a fresh process does not show takes the cases before it. */
+static const char *whole_command(const fuzz_session *s, int64_t index, char *command, size_t size)
 {
-    const fuzz_outcome *o = &message->outcome;
-    char text[CNN_PROBLEM_TEXT_MAX];
-    if (s->options->json) return;
-    cnn_problem_format(&c->problem, text);
-    printf("%-11s %s:%s %s %s %s %s %s (case %lld)\n", verify_state_name(o->state), s->space.impls[c->impl]->name,
-           o->algorithm[0] != '\0' ? o->algorithm : "?", cnn_op_name(c->problem.op), cnn_dir_name(c->dir), text,
-           cnn_dtype_name(c->problem.u.type.dtype), cnn_layout_name(c->problem.u.type.layout),
-           (long long)message->index);
-    printf("    %s: %s\n", o->check[0] != '\0' ? o->check : "run", o->reason);
-    if (o->worst[0] != '\0') printf("      %s\n", o->worst);
+    snprintf(command, size, "%.3000s --fuzz %lld --jobs 1", s->options->command_line, (long long)index + 1);
+    return command;
 }
 
-static void record(fuzz_session *s, const fuzz_case *c, const worker_message *message, const char *command)
+/* The case ran in another process: its session is one that is never opened here. */
+static void tell(fuzz_session *s, const fuzz_case *c, const worker_message *message, const char *command)
 {
     const fuzz_outcome *o = &message->outcome;
     fuzz_case copy = *c;
-    cnn_error err;
     const cnn_session session = {
         .impl = s->space.impls[c->impl], .threads = c->threads, .device = s->space.device, .knobs = copy.knobs};
-    cnn_record *r = record_new("verify");
-    record_session(r, &session, o->algorithm);
-    record_problem(r, &c->problem, c->dir);
-    record_text(r, "check", o->check);
-    record_text(r, "state", verify_state_name(o->state));
-    record_text(r, "worst", o->worst);
-    record_text(r, "reason", o->reason);
-    record_int(r, "case", message->index);
-    record_text(r, "repro", command);
-    if (record_write(s->output.sink, r, &err) != CNN_OK && s->status == CNN_OK) s->status = err.status, s->error = err;
-}
-
-static void alone_command(const fuzz_session *s, const fuzz_case *c, char *command, size_t size)
-{
-    const cli_list *plugins = &s->options->plugin;
-    fuzz_command(&s->space, c, c->algorithm[0] != '\0' ? c->algorithm : "*", command, size);
-    for (int i = 0; i < plugins->count; i++) cli_append_option(command, size, "plugin", plugins->items[i]);
-}
-
-/* What repeats a failure that a fresh process does not show: it takes the cases before it. */
-static void whole_command(const fuzz_session *s, int64_t index, char *command, size_t size)
-{
-    snprintf(command, size, "%.3000s --fuzz %lld --jobs 1", s->options->command_line, (long long)index + 1);
+    char text[CNN_PROBLEM_TEXT_MAX];
+    cnn_problem_format(&c->problem, text);
+    const report_case now = {.session = &session,
+                             .algorithm = c->algorithm[0] != '\0' ? c->algorithm : "*",
+                             .what = text,
+                             .problem = &c->problem,
+                             .dir = c->dir,
+                             .type = c->problem.u.type,
+                             .seed = (int64_t)c->data_seed,
+                             .drawn = true,
+                             .index = c->index,
+                             .command = command};
+    verify_result result = {.session = &session,
+                            .problem = &c->problem,
+                            .algorithm = now.algorithm,
+                            .dir = c->dir,
+                            .check = o->check[0] != '\0' ? o->check : "run",
+                            .state = o->state,
+                            .budget_used = (double)NAN};
+    memcpy(result.reason, o->reason, sizeof result.reason);
+    memcpy(result.worst, o->worst, sizeof result.worst);
+    report_begin(&s->report, &now);
+    report_result(&s->report, &result);
+    report_print(&s->report);
 }
 
 void fuzz_failure(fuzz_session *s, const fuzz_case *found, const worker_message *message)
 {
-    fuzz_kind *kind = fuzz_kind_of(&s->tally, found, message);
+    fuzz_kind *kind = fuzz_kind_of(s, found, message);
     fuzz_case c = *found;
-    char command[COMMAND_MAX];
+    char command[CLI_REPEAT_MAX], text[CNN_PROBLEM_TEXT_MAX];
     if (kind == NULL || kind->count++ >= TOLD_OF_A_KIND) return; /* counted, and enough told of it */
     cli_progress_end(&s->progress);
     snprintf(c.algorithm, sizeof c.algorithm, "%s", message->outcome.algorithm);
     wanted w = {s, message, *message};
     fuzz_budget budget = {.tries = TRIES, .stop = cli_interrupted};
-    bool alone = true;
-    print(s, &c, message);
-    if (kind->count == 1) {
-        alone = find_algorithm(&w, &c);
-        if (alone) fuzz_shrink(&s->space, &c, fails_alike, &w, &budget);
-    }
-    if (alone)
-        alone_command(s, &c, command, sizeof command);
-    else
-        whole_command(s, message->index, command, sizeof command);
-    if (!s->options->json) {
-        if (!alone) printf("    it does not fail in a process of its own: it depends on the cases before it\n");
-        if (kind->count == 1 && alone)
-            printf("    smallest of %d tries: %s%s%s\n", budget.tried, w.last.outcome.reason,
-                   w.last.outcome.worst[0] != '\0' ? "; " : "", w.last.outcome.worst);
-        printf("    repeat with: %s\n", command);
-        fflush(stdout);
-    }
-    record(s, &c, message, command);
+    const bool first = kind->count == 1, alone = !first || find_algorithm(&w, &c);
+    if (first && alone) fuzz_shrink(&s->space, &c, fails_alike, &w, &budget);
+    cnn_problem_format(&found->problem, text);
+    if (!s->options->json && !alone)
+        printf("case %lld does not fail in a process of its own: it depends on the cases before it\n",
+               (long long)found->index);
+    if (!s->options->json && first && alone)
+        printf("case %lld, %s; of %d tries the smallest that fails like it:\n", (long long)found->index, text,
+               budget.tried);
+    if (!s->options->json && !first) printf("case %lld:\n", (long long)found->index);
+    tell(s, &c, &w.last, alone ? NULL : whole_command(s, found->index, command, sizeof command));
+    fflush(stdout);
 }

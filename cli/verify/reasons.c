@@ -1,8 +1,7 @@
-/* reasons.c: see reasons.h. */
-#include "reasons.h"
+/* reasons.c: reasons that cases were not verified for, each told once. */
+#include "report.h"
 
 #include "cli/table.h"
-#include "verify/verify.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "cli/table.h"
 #include "dump.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
 
@@ -11,22 +12,35 @@
 #include <string.h>
 
 static const char REFUSED[] = "REFUSED"; /* the state of a word that is no descriptor */
-enum {
-    COMMAND_MAX = REPORT_COMMAND_MAX,
-    DETAILED = 10
-}; /* DETAILED: failures that are shown and dumped element by element */
+enum { DETAILED = 10 };                  /* failures that are shown and dumped element by element */
 
-static void write(verify_report *r, cnn_record *record)
+void report_keep_error(verify_report *r, cnn_status status, const cnn_error *err)
+{
+    if (status == CNN_OK || r->write_status != CNN_OK) return;
+    r->write_status = status;
+    r->write_error = *err;
+}
+
+void report_write(verify_report *r, cnn_record *record)
 {
     cnn_error err;
     if (resume_take(r->resume, record) != NULL) { /* of a case that was stopped in its midst */
         record_free(record);
         return;
     }
-    cnn_status status = record_write(r->sink, record, &err);
-    if (status == CNN_OK || r->write_status != CNN_OK) return;
-    r->write_status = status;
-    r->write_error = err;
+    const cnn_status status = record_write(r->sink, record, &err);
+    report_keep_error(r, status, &err);
+}
+
+void report_repro(const verify_report *r, char command[CLI_REPEAT_MAX])
+{
+    const report_case *n = &r->now;
+    const cli_case c = {"verify", n->session, n->algorithm, n->problem, n->dir, n->type, n->seed};
+    snprintf(command, CLI_REPEAT_MAX, "%s", n->command != NULL ? n->command : "");
+    if (n->command != NULL) return;
+    cli_repeat(r->options, &c, command, CLI_REPEAT_MAX);
+    if (cli_given(r->options, "reference-flops") && !n->drawn)
+        cnn_append(command, CLI_REPEAT_MAX, " --reference-flops %g", r->options->reference_flops);
 }
 
 void report_begin(verify_report *r, const report_case *now)
@@ -35,11 +49,11 @@ void report_begin(verify_report *r, const report_case *now)
     r->state = VERIFY_UNSUPPORTED;
     r->passed[0] = r->failed[0] = r->skipped[0] = r->failures[0] = r->precision[0] = r->transform[0] = r->reason[0] =
         r->remarks[0] = r->dumped[0] = '\0';
-    r->budget_used = 0.0;
+    r->budget_used = (double)NAN;
     r->located = r->left = false;
 }
 
-/* What the determinism check was asked with --determinism. */
+/* What the determinism check was asked with --check determinism. */
 static void record_bits(cnn_record *record, const verify_result *v)
 {
     static const char *const names[VERIFY_SAME_COUNT] = {"same_runs", "same_threads", "same_position", "same_contexts"};
@@ -67,7 +81,7 @@ void report_put(cnn_record *record, const verify_result *v)
 
 static void record_result(verify_report *r, const verify_result *v)
 {
-    char command[COMMAND_MAX];
+    char command[CLI_REPEAT_MAX];
     cnn_record *record = record_new("verify");
     report_repro(r, command);
     record_session(record, r->now.session, r->now.tuned != NULL ? CNN_TUNED : v->algorithm);
@@ -83,29 +97,29 @@ static void record_result(verify_report *r, const verify_result *v)
     report_put(record, v);
     record_bits(record, v);
     if (r->dumped[0] != '\0') record_text(record, "dump", r->dumped);
+    if (r->now.drawn) record_int(record, "case", r->now.index);
     record_text(record, "repro", command);
-    write(r, record);
+    report_write(r, record);
 }
 
 void report_arrays(void *user, const verify_failure *failure)
 {
     verify_report *r = user;
-    char command[COMMAND_MAX];
+    char command[CLI_REPEAT_MAX];
     cnn_error err;
     if (r->options->dump == NULL || r->dumped[0] != '\0' || r->dumps == DETAILED) return;
     report_repro(r, command);
-    cnn_status status = dump_failure(r->options->dump, ++r->dumps, failure, command, r->dumped, &err);
-    if (status == CNN_OK || r->write_status != CNN_OK) return;
-    r->write_status = status;
-    r->write_error = err;
+    const cnn_status status = dump_failure(r->options->dump, ++r->dumps, failure, command, r->dumped, &err);
+    report_keep_error(r, status, &err);
 }
 
+/* A record a check, at once; of the case is kept what its line will say. */
 void report_result(void *user, const verify_result *v)
 {
     verify_report *r = user;
     if (v->state > r->state) r->state = v->state;
     if (v->check == verify_late_refusal || v->check == verify_no_room) r->left = true;
-    if (v->budget_used > r->budget_used) r->budget_used = v->budget_used;
+    if (v->budget_used > r->budget_used || isnan(r->budget_used)) r->budget_used = v->budget_used;
     if (v->precision[0] != '\0') memcpy(r->precision, v->precision, sizeof r->precision);
     if (v->transform[0] != '\0') memcpy(r->transform, v->transform, sizeof r->transform);
     if (v->state == VERIFY_PASSED) cnn_append(r->passed, sizeof r->passed, " %s", v->check);
@@ -124,16 +138,21 @@ void report_result(void *user, const verify_result *v)
             cnn_append(r->failures, sizeof r->failures, "%s", v->where);
         r->located = r->located || v->where[0] != '\0';
     }
-    verify_table_add(&r->sums->table, v, r->now.what);
+    /* the precision of something else than what was to be computed says nothing */
+    if (strstr(r->failed, " exact") == NULL || v->bits.digest != 0) verify_table_add(&r->sums->table, v, r->now.what);
     record_result(r, v);
+}
+
+void report_count(verify_sums *sums, const char *impl, verify_state state, bool left, const char *reason)
+{
+    sums->cases[state]++;
+    if (left || state >= VERIFY_PASSED) verify_reasons_share(&sums->reasons, impl, state >= VERIFY_PASSED);
+    if (state == VERIFY_UNSUPPORTED) verify_reasons_count(&sums->reasons, reason);
 }
 
 void report_end(verify_report *r)
 {
-    r->sums->cases[r->state]++;
-    if (r->left || r->state >= VERIFY_PASSED)
-        verify_reasons_share(&r->sums->reasons, r->now.session->impl->name, r->state >= VERIFY_PASSED);
-    if (r->state == VERIFY_UNSUPPORTED) verify_reasons_count(&r->sums->reasons, r->reason);
+    report_count(r->sums, r->now.session->impl->name, r->state, r->left, r->reason);
     report_print(r);
 }
 
@@ -147,15 +166,13 @@ static void record_refused(verify_report *r, cnn_op op, const report_case *now, 
     record_text(record, "check", "supports");
     record_text(record, "state", state);
     record_text(record, "reason", reason);
-    write(r, record);
+    report_write(r, record);
 }
 
 void report_refused(verify_report *r, cnn_op op, const report_case *now, verify_state state, const char *reason)
 {
-    r->sums->cases[state]++;
-    if (state == VERIFY_UNSUPPORTED) verify_reasons_count(&r->sums->reasons, reason);
-    if (now->session != NULL && now->session->impl->memory != NULL) /* it says itself how much memory it has */
-        verify_reasons_share(&r->sums->reasons, now->session->impl->name, false);
+    const bool left = now->session != NULL && now->session->impl->memory != NULL; /* it says how much memory it has */
+    report_count(r->sums, left ? now->session->impl->name : "", state, left, reason);
     if (report_shows(r, state))
         table_print(12, "%-11s %s %s: %s\n", verify_state_name(state), cnn_op_name(op), now->what, reason);
     record_refused(r, op, now, verify_state_name(state), reason);
@@ -170,32 +187,45 @@ void report_malformed(verify_report *r, cnn_op op, const char *text, const char 
     record_refused(r, op, &now, REFUSED, reason);
 }
 
+/* Random problems are MISTRUSTED now and then; of chosen ones that is no success. */
+static void print_counts(const verify_report *r, FILE *to)
+{
+    const verify_sums *sums = r->sums;
+    int64_t all = 0;
+    for (int state = 0; state <= VERIFY_FAILED; state++) all += sums->cases[state];
+    fprintf(to, "%lld ", (long long)all);
+    if (r->asked > 0 && r->asked < INT64_MAX) fprintf(to, "of %lld ", (long long)r->asked);
+    fprintf(to, "cases:");
+    for (int state = VERIFY_FAILED; state >= 0; state--)
+        if (sums->cases[state] > 0 || state == VERIFY_PASSED || state == VERIFY_FAILED)
+            fprintf(to, " %lld %s", (long long)sums->cases[state], verify_state_name((verify_state)state));
+    if (sums->malformed > 0) fprintf(to, ", %lld refused", (long long)sums->malformed);
+    fprintf(to, " (seed %lld", (long long)r->options->seed);
+    if (r->asked > 0) fprintf(to, ", %.1f s", cnn_now() - r->started);
+    fprintf(to, ")\n");
+    if (sums->cases[VERIFY_MISTRUSTED] > 0 && r->asked == 0)
+        fprintf(to, "MISTRUSTED is no success: those results would come out so whatever the kernel does; try another "
+                    "--seed\n");
+}
+
 int report_summary(verify_report *r)
 {
-    int64_t bad = r->sums->cases[VERIFY_FAILED] + r->sums->cases[VERIFY_MISTRUSTED],
-            ran = bad + r->sums->cases[VERIFY_PASSED];
+    const verify_sums *sums = r->sums;
+    const int64_t passed = sums->cases[VERIFY_PASSED], mistrusted = r->asked == 0 ? sums->cases[VERIFY_MISTRUSTED] : 0;
+    const int64_t bad = sums->cases[VERIFY_FAILED] + mistrusted;
     FILE *to = r->options->json ? stderr : stdout;
-    if (r->sums->earlier > 0)
-        fprintf(to, "%lld cases were finished before, and stand in %s alone\n", (long long)r->sums->earlier,
+    if (sums->earlier > 0)
+        fprintf(to, "%lld cases were finished before, and stand in %s alone\n", (long long)sums->earlier,
                 r->options->out);
-    verify_table_bits(&r->sums->table, to);
-    verify_table_precisions(&r->sums->table, to);
-    if (!r->options->json) verify_reasons_print(&r->sums->reasons);
-    if (r->sums->cases[VERIFY_FAILED] > DETAILED)
+    verify_table_bits(&sums->table, to);
+    verify_table_precisions(&sums->table, to);
+    if (!r->options->json) verify_reasons_print(&sums->reasons);
+    if (sums->cases[VERIFY_FAILED] > DETAILED && r->asked == 0)
         fprintf(to, "where errors lie is shown for the first %d failures\n", DETAILED);
-    fprintf(to, "%lld cases:", (long long)(ran + r->sums->cases[VERIFY_SKIPPED] + r->sums->cases[VERIFY_UNSUPPORTED]));
-    for (int state = VERIFY_FAILED; state >= 0; state--)
-        if (r->sums->cases[state] > 0 || state == VERIFY_PASSED || state == VERIFY_FAILED)
-            fprintf(to, " %lld %s", (long long)r->sums->cases[state], verify_state_name((verify_state)state));
-    if (r->sums->malformed > 0) fprintf(to, ", %lld refused", (long long)r->sums->malformed);
-    fprintf(to, " (seed %lld)\n", (long long)r->options->seed);
-    if (r->sums->cases[VERIFY_MISTRUSTED] > 0)
-        fprintf(
-            to,
-            "MISTRUSTED is no success: those results would come out so whatever the kernel does; try another --seed\n");
-    const bool few = verify_reasons_few(&r->sums->reasons, to);
-    if (r->sums->malformed > 0) return EXIT_USAGE;
-    return bad > 0 || (few && ran > 0) ? EXIT_FAILED : ran > 0 ? EXIT_HELD : EXIT_NOTHING;
+    print_counts(r, to);
+    const bool few = verify_reasons_few(&sums->reasons, to);
+    if (sums->malformed > 0) return EXIT_USAGE;
+    return bad > 0 || (few && passed > 0) ? EXIT_FAILED : passed > 0 ? EXIT_HELD : EXIT_NOTHING;
 }
 
 void report_died(verify_report *r, const char *how)
@@ -214,10 +244,8 @@ void report_died(verify_report *r, const char *how)
 void report_done(verify_report *r, int64_t number, const char *state)
 {
     cnn_error err;
-    cnn_status status = resume_case(r->resume, r->sink, number, state, &err);
-    if (status == CNN_OK || r->write_status != CNN_OK) return;
-    r->write_status = status;
-    r->write_error = err;
+    const cnn_status status = resume_case(r->resume, r->sink, number, state, &err);
+    report_keep_error(r, status, &err);
 }
 
 void report_add_earlier(verify_report *r)

@@ -1,15 +1,76 @@
 /* report.h: what `benchcnn verify` prints and records: one line a case, details of what failed (of the first
  * failures also where the errors lie, and with --dump their arrays), a summary with the precision that each algorithm
- * showed and, with --determinism, who gives the same bits. */
+ * showed and, with --check determinism, who gives the same bits. */
 #ifndef CLI_VERIFY_REPORT_H
 #define CLI_VERIFY_REPORT_H
 
 #include "cli/cli.h"
 #include "cli/tuned/tuned.h"
 #include "harness/record/resume.h"
-#include "reasons.h"
-#include "table.h"
 #include "verify/verify.h"
+
+/* ---- reasons.c: why cases are UNSUPPORTED, and how many of those that `supports` let through were not verified all
+ * the same. Plain data: one process hands it on to the next. */
+
+enum { REASONS_MAX = 24, REASON_TEXT_MAX = 160 };
+typedef struct verify_share { /* of what an implementation's `supports` let through */
+    char impl[CNN_NAME_MAX];
+    int64_t verified, left; /* left: refused by `prepare`, or no room for what it asks for */
+} verify_share;
+
+typedef struct verify_reasons {
+    struct {
+        char text[REASON_TEXT_MAX];
+        int64_t count;
+        bool differ; /* in numbers; the text is the first one's */
+    } list[REASONS_MAX];
+    int count;
+    int64_t others; /* cases whose reasons found no room */
+    verify_share shares[CNN_MAX_CHOICES];
+    int n_shares;
+} verify_reasons;
+
+/* Reasons that differ in numbers alone are one, which is printed as an example. */
+void verify_reasons_count(verify_reasons *reasons, const char *reason);
+void verify_reasons_print(const verify_reasons *reasons); /* a line each, on standard output */
+/* One case of `impl` that its `supports` let through: `verified`, or left out. */
+void verify_reasons_share(verify_reasons *reasons, const char *impl, bool verified);
+/* Says of which implementations more was left out than verified; whether there is one: that is no success. A few cases
+ * are not enough to say so: some libraries find only when they plan that they cannot. */
+bool verify_reasons_few(const verify_reasons *reasons, FILE *to);
+
+/* ---- table.c: what a run saw of each algorithm and direction: its precision, and who gives the same bits when. */
+
+enum { TABLE_ROWS = 1 << 12, TABLE_DIGESTS = 1 << 18, TABLE_NAME_MAX = 2 * CNN_NAME_MAX + 2 };
+
+typedef struct table_row {
+    char algorithm[TABLE_NAME_MAX], type[64], precision[16];
+    cnn_op op;
+    cnn_dir dir;
+    int64_t asked[VERIFY_SAME_COUNT], differ[VERIFY_SAME_COUNT], digests;
+} table_row;
+
+typedef struct table_digest {
+    uint64_t problem, digest;
+    int row;
+} table_digest;
+
+/* Plain data, empty if all zeros; what finds no room is left out. */
+typedef struct verify_table {
+    int row_count;
+    int64_t digest_count;
+    table_row rows[TABLE_ROWS];
+    table_digest digests[TABLE_DIGESTS];
+} verify_table;
+
+/* Results of problems; those of the precision and determinism checks count. `what` is the problem's text. */
+void verify_table_add(verify_table *table, const verify_result *result, const char *what);
+/* A line for each precision seen, with its algorithms. */
+void verify_table_precisions(const verify_table *table, FILE *to);
+/* Same bits: runs, threads, batch position, contexts, other algorithms. Nothing where it was not asked. */
+void verify_table_bits(const verify_table *table, FILE *to);
+
+/* ---- report.c. */
 
 /* One case: all checks of one (implementation:algorithm, operation, direction, problem, type). */
 typedef struct report_case {
@@ -19,9 +80,11 @@ typedef struct report_case {
     cnn_dir dir;
     cnn_type type;
     const tuned_pick *tuned; /* it was chosen as "tuned", which is this; else NULL */
+    int64_t seed;
+    bool drawn; /* by --fuzz, as number `index` */
+    int64_t index;
+    const char *command; /* that repeats it; NULL: the case alone does */
 } report_case;
-
-enum { REPORT_COMMAND_MAX = 2048 };
 
 /* What all runs of the command have seen (watch.kept). */
 typedef struct verify_sums {
@@ -45,6 +108,8 @@ typedef struct verify_report {
     char dumped[512]; /* the folder with the arrays of the case; "" none */
     bool located;     /* it has been shown where the errors of the case lie */
     int dumps;
+    int64_t asked; /* --fuzz: so many cases, INT64_MAX: no end; 0: the problems are not drawn */
+    double started;
     double budget_used;
     cnn_status write_status; /* of the first record that could not be written, with its error */
     cnn_error write_error;
@@ -55,9 +120,14 @@ void report_put(cnn_record *record, const verify_result *result);
 void report_begin(verify_report *report, const report_case *now);
 verify_failed report_arrays; /* user: the report; for --dump */
 verify_each report_result;   /* user: the report */
+/* A case that came to this state; left: `supports` let it through, and it was not verified. */
+void report_count(verify_sums *sums, const char *impl, verify_state state, bool left, const char *reason);
+/* The first error is kept. */
+void report_keep_error(verify_report *report, cnn_status status, const cnn_error *err);
+void report_write(verify_report *report, cnn_record *record);
 void report_end(verify_report *report);
-/* repro.c: the command that repeats the case, quoted for a shell. */
-void report_repro(const verify_report *report, char command[REPORT_COMMAND_MAX]);
+/* The command that repeats the case in hand. */
+void report_repro(const verify_report *report, char command[CLI_REPEAT_MAX]);
 /* print.c: whether cases that came to this state are shown; the lines of the case in hand. */
 bool report_shows(const verify_report *report, verify_state state);
 void report_print(const verify_report *report);

@@ -1,6 +1,6 @@
-/* table.c: see table.h. A row is an algorithm, direction and type; a digest is what one problem gave in a
+/* table.c: A row is an algorithm, direction and type; a digest is what one problem gave in a
  * row, kept to be compared with the other rows' of the same problem. */
-#include "table.h"
+#include "report.h"
 
 #include "cli/table.h"
 #include "harness/base/text.h"
@@ -32,12 +32,14 @@ static table_row *row_for(verify_table *t, const verify_result *v)
     return &t->rows[t->row_count++];
 }
 
-/* From the finest to the coarsest. */
+/* From the finest to the coarsest; -1: none. */
+static const char *const precisions[] = {"f64", "f32", "tf32", "bf16", "f16", "worse"};
+enum { PRECISIONS = sizeof precisions / sizeof precisions[0] };
+
 static int rank(const char *precision)
 {
-    static const char *const names[] = {"", "f64", "f32", "tf32", "bf16", "f16", "worse"};
-    int i = 0;
-    while (i < 6 && strcmp(names[i], precision) != 0) i++;
+    int i = PRECISIONS - 1;
+    while (i >= 0 && strcmp(precisions[i], precision) != 0) i--;
     return i;
 }
 
@@ -74,14 +76,13 @@ static bool listed(const verify_table *t, int until, const table_row *row)
 
 void verify_table_precisions(const verify_table *t, FILE *to)
 {
-    static const char *const names[] = {"f64", "f32", "tf32", "bf16", "f16", "worse"};
     char line[16384];
-    for (int p = 0; p < 6; p++) {
+    for (int p = 0; p < PRECISIONS; p++) {
         line[0] = '\0';
         for (int i = 0; i < t->row_count; i++)
-            if (strcmp(t->rows[i].precision, names[p]) == 0 && !listed(t, i, &t->rows[i]))
+            if (strcmp(t->rows[i].precision, precisions[p]) == 0 && !listed(t, i, &t->rows[i]))
                 cnn_append(line, sizeof line, " %s", t->rows[i].algorithm);
-        if (line[0] != '\0') table_print_to(to, 4, "precision %s:%s\n", names[p], line);
+        if (line[0] != '\0') table_print_to(to, 4, "precision %s:%s\n", precisions[p], line);
     }
 }
 

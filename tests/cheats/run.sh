@@ -64,7 +64,7 @@ arguments() { # COMMAND
         [ "$op" = conv ] && words+=(--dir "$dir") && for p in ${problem//,/ }; do words+=(--problem "$p"); done ;;&
     bench-*) words+=(--min-time "$time" --max-time "${time}e1" --peaks none) ;;&
     *-isolate) words+=(--isolate --isolate-limit 5) ;;
-    fuzz) words+=(--fuzz 40 --fuzz-time 8 --jobs 1 --op "$op" --dtype f32) ;;
+    fuzz) words+=(--fuzz 40,8s --jobs 1 --op "$op" --dtype f32) ;;
     train | profile)
         words+=(--net "$here/$net" --data synthetic --images "$images,100" --batch 20)
         words+=(--optimizer "sgd,lr=0.05") ;;

@@ -62,14 +62,13 @@ echo '{"kind":"env","cpu":"x","cores":2}' | cat - "$tmp/a" >"$tmp/known"
 refused "--out $tmp/link|B $tmp/b|one file" compare "$tmp/a" "$tmp/b" --out "$tmp/link"
 
 # Options without what they belong to, and options that contradict each other
-refused "--fuzz-time goes with --fuzz" verify --impl cpu --fuzz-time 3
 refused "--jobs goes with --fuzz" verify --impl cpu --jobs 3
 refused "--isolate-limit goes with --isolate" verify --impl cpu --isolate-limit 3
 refused "--samples goes with --out" bench --impl cpu --samples
 refused "--samples goes with --out" train --net thesis --impl cpu --samples
 refused "--mb does not go with --net" bench --net thesis --mb 3 --impl cpu
 refused "--mb is 0" verify --mb 0
-refused "--determinism does not go with --fuzz" verify --determinism --fuzz 10
+refused "--dump does not go with --fuzz" verify --dump d --fuzz 10
 refused "--until-loss does not go with --plan" train --net thesis --impl cpu --plan --until-loss 1
 refused "--until-loss is -1|from 0" train --net thesis --impl cpu --until-loss -1
 refused "unknown option --lr" train --net thesis --impl cpu --lr 0.2

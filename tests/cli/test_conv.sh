@@ -31,7 +31,7 @@ weight_grad=(--problem "$problem" --dir BWD_W --x "$data/x.npy" --dy "$data/dy.n
 for impl in cpu cpu:direct cpu:im2col cpu:naive; do
     for layout in nchw nhwc; do
         on=(--impl "$impl" --layout "$layout")
-        expect 0 "PASSED|FWD|f32 $layout|of the budget" "${fwd[@]}" "${on[@]}" --expect "$data/y.npy"
+        expect 0 "PASSED|FWD|f32 $layout|of the bound" "${fwd[@]}" "${on[@]}" --expect "$data/y.npy"
         expect 0 "PASSED" "${fwd[@]}" "${on[@]}" --expect "$data/y_f32.npy"
         expect 0 "PASSED|BWD_D" "${data_grad[@]}" "${on[@]}" --expect "$data/dx.npy"
         expect 0 "PASSED|BWD_W" "${weight_grad[@]}" "${on[@]}" --out "$tmp/dw.npy,$tmp/db.npy" --expect "$data/dw.npy,$data/db.npy"

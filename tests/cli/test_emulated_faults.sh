@@ -47,7 +47,7 @@ done
 # The second of two devices, used by a thread whose current device is the first
 all=$("$benchcnn" list | sed -n 's/^✓ \([a-z0-9_]*\) (emulated.*/\1/p' | paste -sd,)
 tests=$((tests + 1))
-EMULATED_CUDA_FAULT=devices=2 "$benchcnn" verify --impl "$all" --device 1 --determinism --problem mb2ic3ih9oc5kh3 --quiet \
+EMULATED_CUDA_FAULT=devices=2 "$benchcnn" verify --impl "$all" --device 1 --check all,determinism --problem mb2ic3ih9oc5kh3 --quiet \
     >"$tmp/out" 2>&1 || fail "verify on the second device: $(grep -m3 FAILED "$tmp/out")"
 broken devices=2 2 "device 2: there are only 2 CUDA devices" verify --impl "$impl" --device 2 --problem mb1ic1ih3oc1kh3
 

@@ -22,7 +22,7 @@ expect() {
 }
 
 # The command that was printed, with this program in its place.
-repeat_command() { sed -n 's/^    repeat with: benchcnn //p' "$folder/out" | head -1; }
+repeat_command() { sed -n "s|^    repeat with: $broken ||p" "$folder/out" | head -1; }
 
 # A wrong result: the three sizes that it takes, everything else at its least.
 expect 1 "$broken" verify --impl broken:direct --op conv --dir FWD --fuzz 300 --seed 1 --quiet --out "$folder/records"
@@ -63,7 +63,9 @@ expect 3 "$broken" verify --impl cpu --op conv --math tf32 --dtype f32 --fuzz 50
 grep -q '50 UNSUPPORTED' "$folder/out" || fail "unsupported cases are not counted"
 
 # Stopped: by time, by Ctrl-C; what was found stands there.
-expect 0 "$broken" verify --impl cpu --fuzz 100000000 --fuzz-time 0.5 --quiet
+expect 0 "$broken" verify --impl cpu --fuzz 100000000,0.5s --quiet
+expect 0 "$broken" verify --impl cpu --fuzz 0.5s --quiet
+grep -q '^[0-9]* cases: 0 FAILED [1-9]' "$folder/out" || fail "the counts of a run without a number: $(tail -1 "$folder/out")"
 "$broken" verify --impl cpu --fuzz 100000000 --quiet >"$folder/out" 2>&1 &
 pid=$!
 sleep 1
@@ -73,7 +75,7 @@ wait $pid
 grep -q 'of 100000000 cases: 0 FAILED' "$folder/out" || fail "an interrupt loses the counts"
 
 # Bad input.
-expect 2 "$broken" verify --fuzz 0
+for amount in 0 x 10x 5,x 0s 1.5; do expect 2 "$broken" verify --fuzz $amount; done
 expect 2 "$broken" verify --fuzz 10 --problem mb2ic3ih4oc5kh1
 
 [ $failures -eq 0 ] && echo "all held"

@@ -318,6 +318,11 @@ expect 1 "repeat with: .* --plugin $work/fails.so" "fuzzing's repeat line" "$ben
     --op conv --dir FWD --dtype f32 --layout nchw --fuzz 20 --quiet
 expect 1 'mine: ops->conv_fwd returned the status [0-9]+ \(internal error\), and gave no reason' "no text" "$benchcnn" verify \
     --plugin "$work/fails.so" --impl mine --dir FWD --quiet --problem $problem
+# a NaN that stood in y and stands there again: it was read, or nothing was written
+from reads 's/args->beta != 0 \? y\[i\] \+ sum : sum/args->beta * y[i] + sum/'
+run reads 1 'memory FAILED: read y, .*beta 0'
+from unwritten 's/( *)y\[i\] = args->beta/\1if (h > 0) &/'
+run unwritten 1 'memory FAILED: left y unwritten at element 0'
 from unwritten "$body if (b) return CNN_OK;/"
 run unwritten 1 'FAILED.*mine:loops'
 from beyond "$body ((float *)args->y)[d->mb * d->oc * d->oh * d->ow] = 1;/"

@@ -34,7 +34,7 @@ done
 for columns in 100 80; do
     narrow $columns train --net thesis --impl cpu:im2col --data synthetic --images 100,10 --profile --quiet
     grep -q '^ *im2col ' "$tmp/out" || fail "the profile names no phase: $(cat "$tmp/out")"
-    narrow $columns verify --impl cpu --op conv --problem mb2ic3ih5oc4kh3 --determinism --quiet
+    narrow $columns verify --impl cpu --op conv --problem mb2ic3ih5oc4kh3 --check all,determinism --quiet
     grep -q '^  cpu:im2col ' "$tmp/out" || fail "no table of bits: $(cat "$tmp/out")"
 done
 narrow 100 sweep batch --impl cpu --net thesis --images 100,10 --data synthetic --batch 50,100 --dtype f32,f64 --quiet

@@ -20,7 +20,7 @@ says 0 'precision f64: cpu:direct$|precision f32: cpu:direct$' --impl cpu:direct
 
 # The determinism table: impl_cpu promises the same bits; BWD_W has no single image.
 says 0 'runs +threads +position +contexts|cpu:direct +conv +FWD +f32 nchw +yes +yes +yes +yes|cpu:im2col +conv +FWD +f32 nchw +yes +yes|BWD_W f32 nchw +yes +yes +- +yes' \
-    --impl cpu --determinism "${problem[@]}" --out "$tmp/records.jsonl"
+    --impl cpu --check all,determinism "${problem[@]}" --out "$tmp/records.jsonl"
 grep -q '"check":"determinism".*"same_runs":true,"same_threads":true,"same_position":true,"same_contexts":true,"digest":"[0-9a-f]\{16\}"' \
     "$tmp/records.jsonl" || fail "the records lack the bits"
 says 0 'determinism . [0-9]' --impl cpu:direct "${problem[@]}"

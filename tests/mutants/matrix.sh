@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 folder=$1 pattern=${2:-*}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-checks=$(sed -n 's/^CHECK([A-Z]*, "\([a-z]*\)".*/\1/p' "$here/../../verify/checks.inc" | paste -sd' ' -)
+checks=$(sed -n 's/^CHECK([A-Z]*, \([a-z]*\),.*/\1/p' "$here/../../verify/checks.inc" | paste -sd' ' -)
 
 # A line a run: number, program, what it is asked (of a control), separated by tabs; and what is wrong with it.
 awk -v pattern="$pattern" '

@@ -72,7 +72,7 @@ typedef struct fuzz_space {
     double flops; /* no case needs more; 0: the default */
 } fuzz_space;
 
-/* Draws until cnn_problem_check is content; of what fuzz_tells() refuses, few are kept. */
+/* Draws until the problem is valid; of what fuzz_tells() refuses, few are kept. */
 void fuzz_draw(const fuzz_space *space, uint64_t seed, int64_t index, fuzz_case *c);
 
 /* tells.c: whether the results depend on the data at all, and as good as surely not on what happens to be dropped.
@@ -82,7 +82,10 @@ bool fuzz_tells(const cnn_problem *problem, cnn_dir dir);
 /* shape.c: a random shape for problem->op, and a problem of that shape. */
 /* may_be_long: now and then more than 65,535 of something, whatever `flops` says. */
 void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, bool may_be_long, fuzz_shape *shape);
-void fuzz_build(const fuzz_shape *shape, cnn_problem *problem);
+/* A descriptor, read as one of an operation, type, bias and flip like this problem's. */
+cnn_status fuzz_read(const cnn_problem *like, const char *text, cnn_problem *problem, cnn_error *err);
+/* False, and the problem as it was: there is none of this shape. */
+bool fuzz_build(const fuzz_shape *shape, cnn_problem *problem);
 /* Whether the operation (and kind) has the field, and its least value. */
 bool fuzz_has(const cnn_problem *problem, fuzz_field field, const fuzz_shape *shape);
 int64_t fuzz_least(fuzz_field field);
@@ -103,11 +106,6 @@ void fuzz_runner_free(fuzz_runner *runner);
 /* Runs the checks of the mask on the problem as its text reads back. CNN_INTERRUPTED is the only error: anything else
  * is an outcome. */
 cnn_status fuzz_run(fuzz_runner *runner, const fuzz_case *c, uint32_t checks, fuzz_outcome *outcome, cnn_error *err);
-
-/* The knobs that differ from their defaults as --set takes them: "impl.knob=value". Returns how many. */
-int fuzz_settings(const fuzz_space *space, const fuzz_case *c, char (*texts)[2 * CNN_NAME_MAX]);
-/* The command that repeats the case, quoted for a shell. */
-void fuzz_command(const fuzz_space *space, const fuzz_case *c, const char *algorithm, char *text, size_t size);
 
 /* ---- Shrinking. */
 

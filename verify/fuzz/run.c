@@ -1,4 +1,4 @@
-/* run.c: one case through all checks, and the command that repeats it. */
+/* run.c: one case through all checks. */
 #include "fuzz.h"
 
 #include "harness/base/text.h"
@@ -20,8 +20,6 @@ struct fuzz_runner {
     verify_engine *engine; /* NULL: none is open */
     int impl, threads;     /* what it was opened with */
     int64_t knobs[FUZZ_MAX_KNOBS];
-    char settings[FUZZ_MAX_KNOBS][2 * CNN_NAME_MAX];
-    const char *list[FUZZ_MAX_KNOBS]; /* the same, as a session takes them */
     cnn_algorithm algorithms[MOST_ALGORITHMS];
 };
 
@@ -31,7 +29,6 @@ fuzz_runner *fuzz_runner_new(const fuzz_space *space, bool (*interrupted)(void))
     if (r == NULL) return NULL;
     r->space = space;
     r->interrupted = interrupted;
-    for (int i = 0; i < FUZZ_MAX_KNOBS; i++) r->list[i] = r->settings[i];
     return r;
 }
 
@@ -41,43 +38,6 @@ void fuzz_runner_free(fuzz_runner *r)
     verify_close(r->engine);
     free(r);
 }
-
-int fuzz_settings(const fuzz_space *space, const fuzz_case *c, char (*texts)[2 * CNN_NAME_MAX])
-{
-    const cnn_impl *impl = space->impls[c->impl];
-    int count = 0;
-    for (int i = 0; i < impl->n_knobs && i < FUZZ_MAX_KNOBS; i++)
-        if (c->knobs[i] != impl->knobs[i].def)
-            snprintf(texts[count++], 2 * CNN_NAME_MAX, "%.90s.%.90s=%lld", impl->name, impl->knobs[i].name,
-                     (long long)c->knobs[i]);
-    return count;
-}
-
-/* ---- The command. */
-
-void fuzz_command(const fuzz_space *space, const fuzz_case *c, const char *algorithm, char *text, size_t size)
-{
-    const cnn_problem *p = &c->problem;
-    char name[2 * CNN_NAME_MAX], problem[CNN_PROBLEM_TEXT_MAX], settings[FUZZ_MAX_KNOBS][2 * CNN_NAME_MAX];
-    const int count = fuzz_settings(space, c, settings);
-    const bool conv = p->op == CNN_OP_CONV, no_bias = conv ? !p->u.conv.bias : p->op == CNN_OP_FC && !p->u.fc.bias;
-    cnn_problem_format(p, problem);
-    snprintf(name, sizeof name, "%s:%s", space->impls[c->impl]->name, algorithm);
-    snprintf(text, size, "benchcnn verify --impl ");
-    cnn_append_quoted(text, size, name);
-    cnn_append(text, size, " --op %s --dir %s --problem ", cnn_op_name(p->op), cnn_dir_name(c->dir));
-    cnn_append_quoted(text, size, problem);
-    cnn_append(text, size, " --dtype %s --layout %s", cnn_dtype_name(p->u.type.dtype),
-               cnn_layout_name(p->u.type.layout));
-    if (p->u.type.math != CNN_MATH_F32) cnn_append(text, size, " --math %s", cnn_math_name(p->u.type.math));
-    if (conv && p->u.conv.flip) cnn_append(text, size, " --mode convolution");
-    if (no_bias) cnn_append(text, size, " --no-bias");
-    if (space->device != 0) cnn_append(text, size, " --device %d", space->device);
-    for (int i = 0; i < count; i++) cnn_append(text, size, " --set %s", settings[i]);
-    cnn_append(text, size, " --threads %d --seed %llu", c->threads, (unsigned long long)c->data_seed);
-}
-
-/* ---- Running. */
 
 static void say(fuzz_outcome *outcome, verify_state state, const char *reason)
 {
@@ -100,34 +60,24 @@ static cnn_status take_engine(fuzz_runner *r, const fuzz_case *c, cnn_error *err
     r->impl = c->impl;
     r->threads = c->threads;
     memcpy(r->knobs, c->knobs, sizeof r->knobs);
-    const cnn_session_params params = {.threads = c->threads,
-                                       .device = r->space->device,
-                                       .settings = r->list,
-                                       .n_settings = fuzz_settings(r->space, c, r->settings)};
+    const cnn_session_params params = {.threads = c->threads, .device = r->space->device, .knobs = r->knobs};
     const verify_options options = {
-        .checks = ~0u, .seed = c->data_seed, .reference_threads = 1, .interrupted = r->interrupted};
+        .reference_threads = 1, .most_workspace = MOST_WORKSPACE, .interrupted = r->interrupted};
     return verify_open(impl, &params, &options, &r->engine, err);
 }
 
 /* The problem as its text reads back: what a failure's command will run. */
 static bool reread(const fuzz_case *c, cnn_problem *problem, fuzz_outcome *outcome)
 {
-    const cnn_problem *p = &c->problem;
-    const bool conv = p->op == CNN_OP_CONV;
-    const cnn_problem_defaults defaults = {.type = p->u.type,
-                                           .no_bias = conv ? !p->u.conv.bias : p->op == CNN_OP_FC && !p->u.fc.bias,
-                                           .flip = conv && p->u.conv.flip};
     char text[CNN_PROBLEM_TEXT_MAX], again[CNN_PROBLEM_TEXT_MAX];
     cnn_error err;
-    cnn_problem_format(p, text);
-    if (cnn_problem_parse(p->op, text, &defaults, problem, &err) != CNN_OK) {
-        say(outcome, VERIFY_FAILED, err.message);
-        return false;
+    cnn_problem_format(&c->problem, text);
+    if (fuzz_read(&c->problem, text, problem, &err) == CNN_OK) {
+        cnn_problem_format(problem, again);
+        if (strcmp(text, again) == 0) return true;
+        CNN_FAIL(&err, CNN_INTERNAL, "'%.200s' reads back as '%.200s'", text, again);
     }
-    cnn_problem_format(problem, again);
-    if (strcmp(text, again) == 0) return true;
-    snprintf(outcome->reason, sizeof outcome->reason, "'%.200s' reads back as '%.200s'", text, again);
-    outcome->state = VERIFY_FAILED;
+    say(outcome, VERIFY_FAILED, err.message);
     return false;
 }
 
@@ -154,11 +104,7 @@ static void aim(verify_engine *e, uint32_t checks, uint64_t seed)
 {
     e->options.checks = checks;
     e->options.seed = seed;
-    for (int i = 0; i < e->cached; i++) {
-        vf_case_free(e->cache[i]);
-        free(e->cache[i]);
-    }
-    e->cached = 0;
+    vf_forget_cases(e);
 }
 
 static void collect(void *user, const verify_result *result)
@@ -174,24 +120,6 @@ static void collect(void *user, const verify_result *result)
     memcpy(o->worst, result->worst, sizeof o->worst);
 }
 
-/* False: its workspace is more than fuzzing takes the time for. What `supports` refuses asks for none. */
-static bool is_light(fuzz_runner *r, const fuzz_case *c, const cnn_problem *problem, const cnn_algorithm *algorithm,
-                     fuzz_outcome *outcome)
-{
-    const cnn_session *s = verify_session(r->engine);
-    cnn_plan plan;
-    cnn_error err;
-    const cnn_status status = cnn_plan_make(s, &(cnn_request){problem, c->dir, algorithm, NULL}, &plan, &err);
-    const size_t bytes = plan.workspace_bytes;
-    cnn_plan_release(s, &plan);
-    if (status != CNN_OK || bytes <= MOST_WORKSPACE) return true;
-    outcome->state = VERIFY_SKIPPED;
-    snprintf(outcome->check, sizeof outcome->check, "%s", verify_no_room);
-    snprintf(outcome->reason, sizeof outcome->reason, "%zu bytes of workspace, more than fuzzing takes (%d)", bytes,
-             MOST_WORKSPACE);
-    return false;
-}
-
 cnn_status fuzz_run(fuzz_runner *r, const fuzz_case *c, uint32_t checks, fuzz_outcome *outcome, cnn_error *err)
 {
     cnn_problem problem;
@@ -204,7 +132,6 @@ cnn_status fuzz_run(fuzz_runner *r, const fuzz_case *c, uint32_t checks, fuzz_ou
         return CNN_OK;
     }
     memcpy(outcome->algorithm, algorithm.name, sizeof outcome->algorithm);
-    if (!is_light(r, c, &problem, &algorithm, outcome)) return CNN_OK;
     aim(r->engine, checks, c->data_seed);
     cnn_status status = verify_problem(r->engine, &problem, c->dir, &algorithm, collect, outcome, err);
     if (status == CNN_INTERRUPTED) return status;

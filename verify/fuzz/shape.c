@@ -3,6 +3,8 @@
  * kernels above the input, windows wholly in the padding, and now and then more than 65,535 of something. */
 #include "fuzz.h"
 
+#include "harness/base/text.h"
+#include "harness/problem/problem.h"
 #include "harness/problem/shape.h"
 
 #include <math.h>
@@ -45,77 +47,46 @@ int64_t fuzz_least(fuzz_field field)
     return field == FUZZ_PH || field == FUZZ_PW || field == FUZZ_DH || field == FUZZ_DW ? 0 : 1;
 }
 
-/* ---- A problem of a shape. */
+/* ---- A problem of a shape: written as a descriptor, and read. */
 
-#define AXES(h, w, target)                                                                                             \
-    do {                                                                                                               \
-        (target)->ih = (h)[I], (target)->oh = (h)[O], (target)->kh = (h)[K], (target)->sh = (h)[S];                    \
-        (target)->ph = (h)[P], (target)->dh = (h)[D], (target)->iw = (w)[I], (target)->ow = (w)[O];                    \
-        (target)->kw = (w)[K], (target)->sw = (w)[S], (target)->pw = (w)[P], (target)->dw = (w)[D];                    \
-        (target)->ph_r = cnn_right_pad((h)[I], (h)[O], (h)[K], (h)[S], (h)[P], (h)[D]);                                \
-        (target)->pw_r = cnn_right_pad((w)[I], (w)[O], (w)[K], (w)[S], (w)[P], (w)[D]);                                \
-    } while (0)
-
-#define PLAIN(target)                                                                                                  \
-    ((target)->mb = v[FUZZ_MB], (target)->ic = v[FUZZ_ICG], (target)->ih = v[FUZZ_IH], (target)->iw = v[FUZZ_IW])
-
-static void build_pool(const int64_t *v, cnn_pool_desc *d)
+/* What stands before the sizes: the kind with its options, or the channels of each input. */
+static void put_kind(const fuzz_shape *shape, const cnn_problem *p, char text[CNN_PROBLEM_TEXT_MAX])
 {
-    const int64_t global_h[AXIS] = {v[FUZZ_IH], 1, v[FUZZ_IH], 1, 0, 0},
-                  global_w[AXIS] = {v[FUZZ_IW], 1, v[FUZZ_IW], 1, 0, 0};
-    d->mb = v[FUZZ_MB], d->ic = v[FUZZ_ICG];
-    if (d->kind == CNN_POOL_GLOBAL_AVG)
-        AXES(global_h, global_w, d);
-    else
-        AXES(v + FUZZ_IH, v + FUZZ_IW, d);
+    cnn_problem_format(p, text);
+    char *colon = strchr(text, ':');
+    text[colon != NULL ? colon + 1 - text : 0] = '\0';
+    if (p->op != CNN_OP_CONCAT) return;
+    text[0] = '\0';
+    for (int i = 0; i < shape->v[FUZZ_G]; i++)
+        cnn_append(text, CNN_PROBLEM_TEXT_MAX, "%s%lld", i > 0 ? "+" : "", (long long)shape->v[FUZZ_CAT + i]);
+    cnn_append(text, CNN_PROBLEM_TEXT_MAX, ":");
 }
 
-static void build_concat(const int64_t *v, cnn_concat_desc *d)
+cnn_status fuzz_read(const cnn_problem *like, const char *text, cnn_problem *problem, cnn_error *err)
 {
-    d->mb = v[FUZZ_MB], d->ih = v[FUZZ_IH], d->iw = v[FUZZ_IW];
-    d->n_inputs = (int)v[FUZZ_G];
-    for (int i = 0; i < CNN_MAX_INPUTS; i++) d->ic[i] = i < d->n_inputs ? v[FUZZ_CAT + i] : 0;
+    const bool conv = like->op == CNN_OP_CONV, fc = like->op == CNN_OP_FC;
+    const cnn_problem_defaults defaults = {.type = like->u.type,
+                                           .no_bias = (conv && !like->u.conv.bias) || (fc && !like->u.fc.bias),
+                                           .flip = conv && like->u.conv.flip};
+    return cnn_problem_parse(like->op, text, &defaults, problem, err);
 }
 
-void fuzz_build(const fuzz_shape *shape, cnn_problem *p)
+bool fuzz_build(const fuzz_shape *shape, cnn_problem *p)
 {
-    const int64_t *v = shape->v;
-    switch (p->op) {
-    case CNN_OP_CONV:
-        p->u.conv.g = v[FUZZ_G], p->u.conv.mb = v[FUZZ_MB];
-        p->u.conv.ic = v[FUZZ_G] * v[FUZZ_ICG], p->u.conv.oc = v[FUZZ_G] * v[FUZZ_OCG];
-        AXES(v + FUZZ_IH, v + FUZZ_IW, &p->u.conv);
-        break;
-    case CNN_OP_FC:
-        PLAIN(&p->u.fc), p->u.fc.oc = v[FUZZ_OCG];
-        break;
-    case CNN_OP_POOL:
-        build_pool(v, &p->u.pool);
-        break;
-    case CNN_OP_ACT:
-        PLAIN(&p->u.act);
-        break;
-    case CNN_OP_LOSS:
-        p->u.loss.mb = v[FUZZ_MB], p->u.loss.ic = v[FUZZ_ICG];
-        break;
-    case CNN_OP_DROPOUT:
-        PLAIN(&p->u.dropout);
-        break;
-    case CNN_OP_ADD:
-        PLAIN(&p->u.add);
-        break;
-    case CNN_OP_CONCAT:
-        build_concat(v, &p->u.concat);
-        break;
-    case CNN_OP_BATCHNORM:
-        PLAIN(&p->u.batchnorm);
-        break;
-    case CNN_OP_OPTIMIZER:
-        p->u.optimizer.count = v[FUZZ_ICG];
-        break;
-    case CNN_OP_COUNT:
-        break;
+    static const char *const letters[FUZZ_CAT] = {"mb", "g",  "ic", "oc", "ih", "oh", "kh", "sh",
+                                                  "ph", "dh", "iw", "ow", "kw", "sw", "pw", "dw"};
+    const uint32_t fields = fields_of(p, shape) & ~(p->op == CNN_OP_CONCAT ? 1u << FUZZ_G : 0u);
+    char text[CNN_PROBLEM_TEXT_MAX];
+    cnn_problem made;
+    cnn_error err;
+    put_kind(shape, p, text);
+    for (int f = 0; f < FUZZ_CAT; f++) {
+        const int64_t groups = p->op == CNN_OP_CONV && (f == FUZZ_ICG || f == FUZZ_OCG) ? shape->v[FUZZ_G] : 1;
+        if (fields >> f & 1u) cnn_append(text, sizeof text, "%s%lld", letters[f], (long long)(groups * shape->v[f]));
     }
+    if (fuzz_read(p, text, &made, &err) != CNN_OK) return false;
+    *p = made;
+    return true;
 }
 
 /* ---- Drawing. */
@@ -227,7 +198,7 @@ static void cut(const cnn_problem *problem, double flops, bool keep_channels, fu
                               (problem->op == CNN_OP_CONV ? 1u << FUZZ_G : 0);
     const uint32_t others = 1u << FUZZ_MB | 1u << FUZZ_IH | 1u << FUZZ_IW | 1u << FUZZ_OH | 1u << FUZZ_OW;
     cnn_problem p = *problem;
-    for (fuzz_build(shape, &p); work(&p) > flops; fuzz_build(shape, &p)) {
+    while (fuzz_build(shape, &p) && work(&p) > flops) {
         fuzz_field most = largest(&p, shape, keep_channels ? others : others | channels);
         if (most == FUZZ_FIELDS) most = largest(&p, shape, channels);
         if (most == FUZZ_FIELDS) return;

@@ -9,6 +9,8 @@
 
 #include "harness/problem/shape.h"
 
+#include <string.h>
+
 #define AXIS_OF(first) (0x3Fu << (first))
 #define BOTH(field) (1u << (FUZZ_IH + (field)) | 1u << (FUZZ_IW + (field)))
 enum { I, O, K, S, P, D };
@@ -77,8 +79,7 @@ static bool try_set(shrinking *s, uint32_t set, step how)
         changed = changed || target != *v;
         *v = target;
     }
-    fuzz_build(&candidate.shape, &candidate.problem);
-    return changed && try_case(s, &candidate);
+    return changed && fuzz_build(&candidate.shape, &candidate.problem) && try_case(s, &candidate);
 }
 
 /* One round over all sets and single fields; whether anything became smaller. */
@@ -93,38 +94,24 @@ static bool shrink_numbers(shrinking *s)
     return smaller;
 }
 
-static bool is_knob_default(const fuzz_space *space, const fuzz_case *c, int knob)
-{
-    return c->knobs[knob] == space->impls[c->impl]->knobs[knob].def;
-}
-
 /* What is not a size: its default is what a command need not say. */
 static bool shrink_settings(shrinking *s, const fuzz_space *space)
 {
-    const int n_knobs = space->impls[s->c->impl]->n_knobs;
+    enum { KNOBS = 6 }; /* from here on */
+    const cnn_impl *impl = space->impls[s->c->impl];
     bool smaller = false;
-    fuzz_case to = *s->c;
-    if (to.problem.op == CNN_OP_CONV && to.problem.u.conv.flip)
-        to.problem.u.conv.flip = false, smaller |= try_case(s, &to);
-    to = *s->c;
-    if (to.problem.op == CNN_OP_CONV && !to.problem.u.conv.bias)
-        to.problem.u.conv.bias = true, smaller |= try_case(s, &to);
-    to = *s->c;
-    if (to.problem.op == CNN_OP_FC && !to.problem.u.fc.bias) to.problem.u.fc.bias = true, smaller |= try_case(s, &to);
-    to = *s->c;
-    if (to.problem.u.type.layout != CNN_NCHW) to.problem.u.type.layout = CNN_NCHW, smaller |= try_case(s, &to);
-    to = *s->c;
-    if (to.problem.u.type.dtype != CNN_F32)
-        to.problem.u.type.dtype = to.problem.u.type.weights = CNN_F32, smaller |= try_case(s, &to);
-    to = *s->c;
-    if (to.problem.u.type.math != CNN_MATH_F32) to.problem.u.type.math = CNN_MATH_F32, smaller |= try_case(s, &to);
-    to = *s->c;
-    if (to.threads > 1) to.threads = 1, smaller |= try_case(s, &to);
-    for (int i = 0; i < n_knobs && i < FUZZ_MAX_KNOBS; i++) {
-        if (is_knob_default(space, s->c, i)) continue;
-        to = *s->c;
-        to.knobs[i] = space->impls[to.impl]->knobs[i].def;
-        smaller |= try_case(s, &to);
+    for (int i = 0; i < KNOBS + impl->n_knobs && i < KNOBS + FUZZ_MAX_KNOBS; i++) {
+        fuzz_case to = *s->c;
+        cnn_problem *p = &to.problem;
+        if (i == 0 && p->op == CNN_OP_CONV) p->u.conv.flip = false;
+        if (i == 1 && p->op == CNN_OP_CONV) p->u.conv.bias = true;
+        if (i == 1 && p->op == CNN_OP_FC) p->u.fc.bias = true;
+        if (i == 2) p->u.type.layout = CNN_NCHW;
+        if (i == 3) p->u.type.dtype = p->u.type.weights = CNN_F32;
+        if (i == 4) p->u.type.math = CNN_MATH_F32;
+        if (i == 5) to.threads = 1;
+        if (i >= KNOBS) to.knobs[i - KNOBS] = impl->knobs[i - KNOBS].def;
+        if (memcmp(&to, s->c, sizeof to) != 0) smaller |= try_case(s, &to);
     }
     return smaller;
 }

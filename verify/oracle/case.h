@@ -2,6 +2,7 @@
 #ifndef VERIFY_ORACLE_CASE_H
 #define VERIFY_ORACLE_CASE_H
 
+#include "harness/base/rng.h"
 #include "reference.h"
 #include "result.h"
 
@@ -34,6 +35,9 @@ void vf_case_free(vf_case *c);
 /* fill.c: the values of an operand before the call: they depend on its name, the seed, fill and variant only, so that
  * forward and backward of a problem see the same x. `density` is the share of non-zeros of a factor. */
 void vf_fill_values(const vf_case *c, const cnn_operand *operand, double density, double *values);
+/* Odd, in (2^(bits-1), 2^bits), of either sign; 1 bit: -1 or 1. And the bits that a wide factor has. */
+double vf_odd_integer(cnn_rng *rng, int bits);
+int vf_wide_bits(const cnn_problem *problem);
 /* Whether products are made of it (conv, FC): x, w, dy. */
 bool vf_is_factor(const cnn_operand *operand);
 /* Turns a conv's or FC's integers into numbers that look like reals: each factor into (-1, 1) by a power of two that

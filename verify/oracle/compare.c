@@ -47,6 +47,7 @@ bool vf_held(double expected, double got, double allowed)
     return vf_finite(got) && vf_finite(expected) && fabs(got - expected) <= allowed;
 }
 
+/* One pass for all that is told of an array: bounds, whether it proves anything, precision. */
 vf_comparison vf_compare(const double *expected, const double *magnitude, const double *roundings, const double *got,
                          int64_t count, const vf_rounding *bounds)
 {
@@ -100,14 +101,16 @@ void vf_note_transform(const cnn_problem *problem, const cnn_algorithm *algorith
         cnn_append(result->transform, sizeof result->transform, " (it asks for %.6g)", algorithm->amplification);
 }
 
-static void describe(const vf_case *c, int operand, int64_t index, double got, double bound, verify_result *result)
+void vf_describe_worst(const vf_case *c, const cnn_operand *operand, const vf_wrong_element *e, verify_result *result)
 {
     char where[128];
-    double expected = c->after[operand][index];
-    vf_element_name(&c->call.operands[operand], index, where, sizeof where);
+    const char *how = c->call.beta != 0.0 ? " (with beta 1)"
+                      : c->without_x      ? " (x not given)"
+                      : c->variant == 1   ? " (in the midst of a training)"
+                                          : "";
+    vf_element_name(operand, e->index, where, sizeof where);
     snprintf(result->worst, sizeof result->worst, "%s: expected %.17g, got %.17g, error %.3g, bound %.3g%s", where,
-             vf_shown(expected), vf_shown(got), fabs(got - expected), bound,
-             c->variant == 1 ? " (second variant)" : "");
+             vf_shown(e->expected), vf_shown(e->got), fabs(e->got - e->expected), e->bound, how);
 }
 
 /* Results of which few are expected (db of two channels, a count) may well be uniform; they prove nothing alone. */
@@ -130,7 +133,9 @@ void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, ve
         vf_comparison v = vf_compare(c->after[i], c->magnitude[i], c->roundings[i], run->after[i], o->count, bounds);
         if (result->worst[0] == '\0' || !(v.budget_used <= result->budget_used)) {
             result->budget_used = v.budget_used;
-            describe(c, i, v.worst, run->after[i][v.worst], v.worst_bound, result);
+            vf_describe_worst(c, o,
+                              &(vf_wrong_element){v.worst, c->after[i][v.worst], run->after[i][v.worst], v.worst_bound},
+                              result);
         }
         if (v.failed)
             vf_set(result, VERIFY_FAILED, bounds == NULL ? "%s is not equal" : "%s leaves its bound", o->name);

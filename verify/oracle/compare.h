@@ -37,6 +37,13 @@ bool vf_finite(double value);
 /* Whether results prove anything: NULL, or why not. */
 const char *vf_mistrust(const vf_comparison *c);
 
+/* One element that is not what it should be, into result->worst. */
+typedef struct vf_wrong_element {
+    int64_t index;
+    double expected, got, bound;
+} vf_wrong_element;
+void vf_describe_worst(const vf_case *c, const cnn_operand *operand, const vf_wrong_element *e, verify_result *result);
+
 /* Says in a result what its bounds are widened by, and for which transform. */
 void vf_note_transform(const cnn_problem *problem, const cnn_algorithm *algorithm, verify_result *result);
 /* Judges all outputs of a run against a case (bounds NULL: equality), into the result. Adds to `sums` (may be NULL) the

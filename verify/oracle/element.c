@@ -39,9 +39,10 @@ int64_t vf_weight_at(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, in
     return ((k * (d->ic / d->g) + c) * d->kh + i) * d->kw + j;
 }
 
-static void forward(const cnn_conv_desc *d, const vf_call *call, int64_t index, vf_element *e)
+/* y[n,k,p,q] += w[k,c,i,j] * x[n,c,h,v], h = p*sh + i*(dh+1) - ph: with one of the three given, the others are walked.
+ */
+static void products_of_y(const cnn_conv_desc *d, int64_t index, vf_product_fn *each, void *user)
 {
-    const double *x = vf_in(call, "x"), *w = vf_in(call, "w"), *b = vf_in(call, "b");
     const int64_t q = index % d->ow, p = index / d->ow % d->oh, k = index / (d->ow * d->oh) % d->oc,
                   n = index / (d->ow * d->oh * d->oc), icg = d->ic / d->g, c0 = k / (d->oc / d->g) * icg;
     for (int64_t c = 0; c < icg; c++)
@@ -49,14 +50,13 @@ static void forward(const cnn_conv_desc *d, const vf_call *call, int64_t index, 
             for (int64_t j = 0; j < d->kw; j++) {
                 const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
                 if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) continue;
-                add(e, w[vf_weight_at(d, k, c, i, j)] * x[((n * d->ic + c0 + c) * d->ih + h) * d->iw + v]);
+                const int64_t x = ((n * d->ic + c0 + c) * d->ih + h) * d->iw + v;
+                each(user, &(vf_product){.x = x, .w = vf_weight_at(d, k, c, i, j), .y = index});
             }
-    if (b != NULL) add(e, b[k]);
 }
 
-static void backward_data(const cnn_conv_desc *d, const vf_call *call, int64_t index, vf_element *e)
+static void products_of_x(const cnn_conv_desc *d, int64_t index, vf_product_fn *each, void *user)
 {
-    const double *dy = vf_in(call, "dy"), *w = vf_in(call, "w");
     const int64_t v = index % d->iw, h = index / d->iw % d->ih, c = index / (d->iw * d->ih) % d->ic,
                   n = index / (d->iw * d->ih * d->ic), icg = d->ic / d->g, ocg = d->oc / d->g, k0 = c / icg * ocg;
     for (int64_t k = k0; k < k0 + ocg; k++)
@@ -65,16 +65,15 @@ static void backward_data(const cnn_conv_desc *d, const vf_call *call, int64_t i
                 const int64_t a = h + d->ph - i * (d->dh + 1), b = v + d->pw - j * (d->dw + 1); /* p*sh, q*sw */
                 if (a < 0 || b < 0 || a % d->sh != 0 || b % d->sw != 0) continue;
                 if (a / d->sh >= d->oh || b / d->sw >= d->ow) continue;
-                add(e, w[vf_weight_at(d, k, c % icg, i, j)] *
-                           dy[((n * d->oc + k) * d->oh + a / d->sh) * d->ow + b / d->sw]);
+                const int64_t y = ((n * d->oc + k) * d->oh + a / d->sh) * d->ow + b / d->sw;
+                each(user, &(vf_product){.x = index, .w = vf_weight_at(d, k, c % icg, i, j), .y = y});
             }
 }
 
-static void backward_weights(const cnn_conv_desc *d, const vf_call *call, int64_t index, vf_element *e)
+static void products_of_w(const cnn_conv_desc *d, int64_t index, vf_product_fn *each, void *user)
 {
-    const double *x = vf_in(call, "x"), *dy = vf_in(call, "dy");
-    const int64_t icg = d->ic / d->g, c = index / (d->kw * d->kh) % icg, k = index / (d->kw * d->kh * icg),
-                  channel = k / (d->oc / d->g) * icg + c;
+    const int64_t icg = d->ic / d->g, k = index / (d->kw * d->kh * icg),
+                  c = k / (d->oc / d->g) * icg + index / (d->kw * d->kh) % icg;
     int64_t j = index % d->kw, i = index / d->kw % d->kh;
     if (d->flip) i = d->kh - 1 - i, j = d->kw - 1 - j;
     for (int64_t n = 0; n < d->mb; n++)
@@ -82,14 +81,34 @@ static void backward_weights(const cnn_conv_desc *d, const vf_call *call, int64_
             for (int64_t q = 0; q < d->ow; q++) {
                 const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
                 if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) continue;
-                add(e,
-                    dy[((n * d->oc + k) * d->oh + p) * d->ow + q] * x[((n * d->ic + channel) * d->ih + h) * d->iw + v]);
+                const int64_t x = ((n * d->ic + c) * d->ih + h) * d->iw + v;
+                each(user, &(vf_product){.x = x, .w = index, .y = ((n * d->oc + k) * d->oh + p) * d->ow + q});
             }
 }
 
-static void backward_bias(const cnn_conv_desc *d, const vf_call *call, int64_t k, vf_element *e)
+char vf_tensor_of(const cnn_operand *o) { return o->name[o->name[0] == 'd']; }
+
+void vf_products_of(const cnn_conv_desc *d, char tensor, int64_t index, vf_product_fn *each, void *user)
 {
-    const double *dy = vf_in(call, "dy");
+    (tensor == 'x' ? products_of_x : tensor == 'w' ? products_of_w : products_of_y)(d, index, each, user);
+}
+
+/* ---- An element. */
+
+/* The two factors of each product; the one that is the result is NULL. */
+typedef struct summing {
+    const double *x, *w, *dy;
+    vf_element e;
+} summing;
+
+static void add_product(void *user, const vf_product *p)
+{
+    summing *s = user;
+    add(&s->e, (s->x ? s->x[p->x] : 1.0) * (s->w ? s->w[p->w] : 1.0) * (s->dy ? s->dy[p->y] : 1.0));
+}
+
+static void add_bias(const cnn_conv_desc *d, const double *dy, int64_t k, vf_element *e)
+{
     for (int64_t n = 0; n < d->mb; n++)
         for (int64_t a = 0; a < d->oh * d->ow; a++) add(e, dy[(n * d->oc + k) * d->oh * d->ow + a]);
 }
@@ -98,17 +117,16 @@ vf_element vf_element_make(const vf_case *c, int operand, int64_t index)
 {
     const cnn_conv_desc d = vf_as_conv(&c->problem);
     const vf_call *call = &c->call;
-    vf_element e = {0};
-    if (call->dir == CNN_FWD)
-        forward(&d, call, index, &e);
-    else if (call->dir == CNN_BWD_D)
-        backward_data(&d, call, index, &e);
-    else if (strcmp(call->operands[operand].name, "db") == 0)
-        backward_bias(&d, call, index, &e);
+    const char tensor = vf_tensor_of(&call->operands[operand]);
+    const double *bias = vf_in(call, "b");
+    summing s = {.x = vf_in(call, "x"), .w = vf_in(call, "w"), .dy = vf_in(call, "dy")};
+    if (tensor == 'b')
+        add_bias(&d, s.dy, index, &s.e);
     else
-        backward_weights(&d, call, index, &e);
-    if (call->beta != 0.0) add(&e, c->before[operand][index]);
-    return e;
+        vf_products_of(&d, tensor, index, add_product, &s);
+    if (bias != NULL) add(&s.e, bias[index / (d.ow * d.oh) % d.oc]);
+    if (call->beta != 0.0) add(&s.e, c->before[operand][index]);
+    return s.e;
 }
 
 /* ---- Samples. */

@@ -12,6 +12,15 @@ cnn_conv_desc vf_as_conv(const cnn_problem *problem);
 /* Position of w[k][c][i][j] in its array, c within the group, the kernel mirrored where the problem says so. */
 int64_t vf_weight_at(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, int64_t j);
 
+/* Each product w*x that element `index` of tensor x, w or y has a part in, by the positions of its three elements. */
+typedef struct vf_product {
+    int64_t x, w, y;
+} vf_product;
+typedef void vf_product_fn(void *user, const vf_product *product);
+void vf_products_of(const cnn_conv_desc *d, char tensor, int64_t index, vf_product_fn *each, void *user);
+/* The tensor that an operand is, or is the gradient of: 'x', 'w', 'b', 'y'. */
+char vf_tensor_of(const cnn_operand *operand);
+
 /* Element `index` (canonical order) of output `operand` of a case: its value, magnitude and roundings as reference.h
  * defines them. */
 typedef struct vf_element {

@@ -12,8 +12,6 @@
 #include "bounds.h"
 #include "case.h"
 
-#include "harness/base/rng.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -30,18 +28,17 @@ static bool is_weighted(const cnn_problem *p) { return p->op == CNN_OP_CONV || p
 
 double vf_exact_limit(const cnn_problem *p) { return p->u.type.dtype == CNN_F64 ? 0x1p53 : 0x1p24; }
 
-/* Odd integers in (2^(bits-1), 2^bits), either sign. */
-static double wide_integer(cnn_rng *rng, int bits)
+double vf_odd_integer(cnn_rng *rng, int bits)
 {
-    int64_t half = (int64_t)1 << (bits - 1), odd = half + 1 + 2 * rng_int(rng, 0, half / 2 - 1);
-    return (double)(rng_u64(rng) & 1 ? odd : -odd);
+    const int64_t half = (int64_t)1 << (bits - 1);
+    const double size = bits == 1 ? 1.0 : (double)(half + 1 + 2 * rng_int(rng, 0, half / 2 - (half > 1)));
+    return rng_u64(rng) & 1 ? size : -size;
 }
 
-static int wide_bits(const cnn_problem *p)
+int vf_wide_bits(const cnn_problem *p)
 {
-    vf_rounding r = vf_rounding_of(p, NULL);
-    if (r.bits == 53) return 31;
-    return r.bits == 24 ? 12 : r.bits;
+    const int bits = vf_rounding_of(p, NULL).bits;
+    return bits == 53 ? 31 : bits == 24 ? 12 : bits;
 }
 
 double vf_terms(const cnn_problem *p, cnn_dir dir)
@@ -71,7 +68,7 @@ static double real_terms(const cnn_problem *p, cnn_dir dir)
 double vf_exact_density(const cnn_problem *p, cnn_dir dir)
 {
     /* half the limit, to leave room for an uneven draw, bias and beta; a wide integer is 3/4 * 2^bits on average */
-    return fmin(1.0, 0.5 * vf_exact_limit(p) / (0.75 * ldexp(1.0, wide_bits(p))) / real_terms(p, dir));
+    return fmin(1.0, 0.5 * vf_exact_limit(p) / (0.75 * ldexp(1.0, vf_wide_bits(p))) / real_terms(p, dir));
 }
 
 /* dy is the sparse factor wherever it takes part: db is a sum of dy alone. */
@@ -79,7 +76,7 @@ static void fill_factor(const vf_case *c, const cnn_operand *o, double density, 
 {
     bool sparse = c->call.dir == CNN_FWD ? is(o, "w") : is(o, "dy"), wide = sparse == (c->variant == 1);
     for (int64_t i = 0; i < o->count; i++) {
-        double value = wide ? wide_integer(rng, wide_bits(&c->problem)) : rng_u64(rng) & 1 ? 1.0 : -1.0;
+        double value = vf_odd_integer(rng, wide ? vf_wide_bits(&c->problem) : 1);
         v[i] = sparse && !(rng_unit(rng) < density) ? 0.0 : value;
     }
 }
@@ -135,7 +132,7 @@ static void fill_integers(const vf_case *c, const cnn_operand *o, double density
     if (max) range = 3;                                               /* windows with several equal maxima */
     for (int64_t i = 0; i < o->count; i++)
         v[i] = act && is_clipped(&c->problem) ? clipped_input(c->problem.u.act.alpha, i, rng)
-               : add                          ? wide_integer(rng, wide_bits(&c->problem))
+               : add                          ? vf_odd_integer(rng, vf_wide_bits(&c->problem))
                                               : (double)rng_int(rng, -range, range);
 }
 
@@ -153,6 +150,7 @@ static void fill_act(const vf_case *c, const cnn_operand *o, cnn_rng *rng, doubl
     }
 }
 
+/* Where a function has a place at which kernels go wrong, the data reach it. */
 static void fill_reals(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
 {
     double low = -1.0, high = 1.0;

@@ -7,7 +7,7 @@
  *
  * (h, v) being the pixel that (p, i), (q, j) meet. For a given tap the outputs that it reaches are a range (`reach`),
  * and the work is that of one image and one channel at most, even where a kernel is far larger than its image. */
-#include "projected_formula.h"
+#include "projection.h"
 
 #include "element.h"
 #include "modular.h"

@@ -3,7 +3,6 @@
 
 #include "element.h"
 #include "modular.h"
-#include "projected_formula.h"
 
 #include "harness/base/rng.h"
 

@@ -20,4 +20,16 @@
 cnn_status vf_project(const vf_case *c, int operand, const double *result, uint64_t seed, thread_pool *pool,
                       int64_t *wrong, cnn_error *err);
 
+/* ---- projected_formula.c: the right side: what the formula of a convolution gives, summed with factors. */
+
+/* One factor for each index of each of an array's four axes; an element's is their product. */
+typedef struct vf_factors {
+    int64_t dims[4];
+    uint64_t *factor[4];
+} vf_factors;
+
+/* Without what beta adds. */
+cnn_status vf_projected_formula(const vf_case *c, int operand, const vf_factors *r, thread_pool *pool, uint64_t *sum,
+                                cnn_error *err);
+
 #endif

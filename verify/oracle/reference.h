@@ -45,6 +45,13 @@ int vf_index(const cnn_operand *operands, int count, const char *name);
 const double *vf_in(const vf_call *call, const char *name); /* NULL: none */
 vf_out vf_output(const vf_call *call, const char *name);    /* all NULL: none */
 
+static inline long double vf_dot(const double *a, const double *b, int64_t count)
+{
+    long double sum = 0.0L;
+    for (int64_t i = 0; i < count; i++) sum += (long double)a[i] * b[i];
+    return sum;
+}
+
 /* Sets all three of an element; magnitude and roundings are dropped where they are not wanted. */
 static inline void vf_put(const vf_out *out, int64_t i, double value, double magnitude, double roundings)
 {

@@ -12,7 +12,8 @@ const char *verify_state_name(verify_state state)
 void vf_set(verify_result *result, verify_state state, const char *format, ...)
 {
     va_list args;
-    if (state < result->state) return; /* the graver one stays */
+    const bool skipped = state == VERIFY_SKIPPED && result->state == VERIFY_PASSED; /* nothing was checked after all */
+    if (state < result->state && !skipped) return;
     if (state == result->state && result->reason[0] != '\0') return;
     result->state = state;
     va_start(args, format);

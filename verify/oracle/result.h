@@ -60,7 +60,9 @@ typedef struct verify_result {
 /* For printf, which shows some NaN as "-nan"; a NaN has no sign that would say anything. */
 static inline double vf_shown(double value) { return isnan(value) ? (double)NAN : value; }
 
-/* Sets state and reason; a graver state than this one stays, and so does the first reason. */
+/* Sets state and reason; a graver state than this one stays (but SKIPPED replaces PASSED), and so does the first
+ * reason.
+ */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif

@@ -3,13 +3,6 @@
 
 #include <stdio.h>
 
-/* Position in memory of canonical element (n, c, h, w). */
-static int64_t position(const cnn_problem *problem, const cnn_operand *o, int64_t n, int64_t c, int64_t h, int64_t w)
-{
-    cnn_layout layout = o->shape == CNN_SHAPE_TENSOR ? problem->u.type.layout : CNN_NCHW;
-    return cnn_offset(layout, o->dims[1], o->dims[2], o->dims[3], n, c, h, w);
-}
-
 static void store(const cnn_problem *problem, const cnn_operand *o, double value, void *bytes, int64_t at)
 {
     switch (o->elem) {
@@ -55,30 +48,20 @@ static bool is_plain_f32(const cnn_problem *problem, const cnn_operand *o)
 
 void vf_pack(const cnn_problem *problem, const cnn_operand *o, const double *values, void *bytes)
 {
-    int64_t e = 0;
     if (is_plain_f32(problem, o)) {
-        for (; e < o->count; e++) ((float *)bytes)[e] = (float)values[e];
+        for (int64_t e = 0; e < o->count; e++) ((float *)bytes)[e] = (float)values[e];
         return;
     }
-    for (int64_t n = 0; n < o->dims[0]; n++)
-        for (int64_t c = 0; c < o->dims[1]; c++)
-            for (int64_t h = 0; h < o->dims[2]; h++)
-                for (int64_t w = 0; w < o->dims[3]; w++, e++)
-                    store(problem, o, values[e], bytes, position(problem, o, n, c, h, w));
+    for (int64_t e = 0; e < o->count; e++) store(problem, o, values[e], bytes, vf_position(problem, o, e));
 }
 
 void vf_unpack(const cnn_problem *problem, const cnn_operand *o, const void *bytes, double *values)
 {
-    int64_t e = 0;
     if (is_plain_f32(problem, o)) {
-        for (; e < o->count; e++) values[e] = (double)((const float *)bytes)[e];
+        for (int64_t e = 0; e < o->count; e++) values[e] = (double)((const float *)bytes)[e];
         return;
     }
-    for (int64_t n = 0; n < o->dims[0]; n++)
-        for (int64_t c = 0; c < o->dims[1]; c++)
-            for (int64_t h = 0; h < o->dims[2]; h++)
-                for (int64_t w = 0; w < o->dims[3]; w++, e++)
-                    values[e] = load(problem, o, bytes, position(problem, o, n, c, h, w));
+    for (int64_t e = 0; e < o->count; e++) values[e] = load(problem, o, bytes, vf_position(problem, o, e));
 }
 
 int64_t vf_position(const cnn_problem *problem, const cnn_operand *o, int64_t index)
@@ -87,7 +70,7 @@ int64_t vf_position(const cnn_problem *problem, const cnn_operand *o, int64_t in
     const int64_t w = index % o->dims[3], h = index / o->dims[3] % o->dims[2];
     const int64_t c = index / (o->dims[3] * o->dims[2]) % o->dims[1],
                   n = index / (o->dims[3] * o->dims[2] * o->dims[1]);
-    return position(problem, o, n, c, h, w);
+    return cnn_offset(problem->u.type.layout, o->dims[1], o->dims[2], o->dims[3], n, c, h, w);
 }
 
 void vf_pack_element(const cnn_problem *problem, const cnn_operand *o, double value, void *bytes)

@@ -26,7 +26,8 @@ static const double gradient_limit[CNN_DTYPE_COUNT] = {[CNN_F32] = 1e-4, [CNN_F6
 typedef struct net_data {
     vf_pass pass;
     thread_pool *pool;
-    double *params, *images, *grads, *direction, *moved, *theirs;
+    double *params, *grads, *direction, *moved, *theirs; /* of one array, zeros at first */
+    double *images;
     int32_t *labels;
 } net_data;
 
@@ -36,10 +37,6 @@ static void free_data(net_data *d)
     thread_pool_close(d->pool);
     free(d->params);
     free(d->images);
-    free(d->grads);
-    free(d->direction);
-    free(d->moved);
-    free(d->theirs);
     free(d->labels);
 }
 
@@ -70,12 +67,13 @@ static cnn_status make_data(net_data *d, const cnn_net *net, const verify_option
     cnn_status status = thread_pool_open(options->reference_threads, &d->pool, err);
     if (status == CNN_OK) status = vf_pass_open(&d->pass, net, d->pool, err);
     if (status != CNN_OK) return status;
-    double **arrays[] = {&d->params, &d->grads, &d->direction, &d->moved, &d->theirs};
     d->images = calloc((size_t)d->pass.image_count, sizeof *d->images);
     d->labels = calloc((size_t)net->batch, sizeof *d->labels);
-    bool made = d->images != NULL && d->labels != NULL;
-    for (int i = 0; i < 5; i++) made = (*arrays[i] = calloc(params + 1, sizeof(double))) != NULL && made;
-    if (!made) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu parameters", params);
+    d->params = calloc(5 * params + 1, sizeof *d->params);
+    if (d->images == NULL || d->labels == NULL || d->params == NULL)
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu parameters", params);
+    d->grads = d->params + params, d->direction = d->grads + params, d->moved = d->direction + params;
+    d->theirs = d->moved + params;
     for (int i = 0; i < net->n_params; i++)
         for (int64_t e = 0; e < net->params[i].count; e++)
             d->params[net->params[i].offset + e] = as_stored(net, initial(&net->params[i], &rng));
@@ -151,10 +149,7 @@ static cnn_status check_reference(net_data *d, const verify_options *options, ve
         done += !crossed;
         left_out += crossed;
     }
-    if (status == CNN_OK && done == 0) {
-        result->state = VERIFY_SKIPPED;
-        vf_set(result, VERIFY_SKIPPED, "all of %d directions crossed a kink", ATTEMPTS);
-    }
+    if (status == CNN_OK && done == 0) vf_set(result, VERIFY_SKIPPED, "all of %d directions crossed a kink", ATTEMPTS);
     vf_set(result, result->state,
            "relative error %.2g (threshold of the seeds 1e-4), %d of %d directions crossed a kink", relative, left_out,
            left_out + done);
@@ -165,13 +160,9 @@ static void judge_tensor(net_data *d, int index, double limit, double *worst, ve
 {
     const cnn_net *net = d->pass.net;
     const cnn_param *p = &net->params[index];
-    double error = 0.0, size = 0.0;
-    for (int64_t e = p->offset; e < p->offset + p->count; e++) {
-        error += (d->theirs[e] - d->grads[e]) * (d->theirs[e] - d->grads[e]);
-        size += d->grads[e] * d->grads[e];
-        if (!vf_finite(d->theirs[e])) error = INFINITY;
-    }
-    double relative = size > 0.0 ? sqrt(error / size) : error > 0.0 ? (double)INFINITY : 0.0;
+    const double error = vf_distance(d->theirs + p->offset, d->grads + p->offset, p->count);
+    const double size = vf_distance(d->grads + p->offset, NULL, p->count);
+    const double relative = size > 0.0 ? error / size : error > 0.0 ? (double)INFINITY : 0.0;
     if (!(relative <= *worst)) {
         *worst = relative;
         snprintf(result->worst, sizeof result->worst, "%s of %s: relative error %.3g in the 2-norm, allowed %.3g",
@@ -182,23 +173,14 @@ static void judge_tensor(net_data *d, int index, double limit, double *worst, ve
                net->layers[p->layer].name, cnn_param_role_name(p->role));
 }
 
-/* A gradient that is zero in exact arithmetic (a bias before batch norm) is nothing but rounding, in both: its size is
- * seen against that of the whole gradient. */
-static bool vanishes(const net_data *d, const cnn_param *p)
-{
-    double own = 0.0, whole = 0.0;
-    for (int64_t e = p->offset; e < p->offset + p->count; e++) own += d->grads[e] * d->grads[e];
-    for (int64_t e = 0; e < d->pass.net->param_elems; e++) whole += d->grads[e] * d->grads[e];
-    return own <= 1e-24 * whole;
-}
-
 static void judge_implementation(net_data *d, verify_result *result)
 {
     const cnn_net *net = d->pass.net;
     double worst = 0.0, limit = gradient_limit[net->type.dtype];
     int compared = 0;
     for (int i = 0; i < net->n_params; i++) {
-        if (net->params[i].role >= CNN_RUNNING_MEAN || vanishes(d, &net->params[i])) continue;
+        const cnn_param *p = &net->params[i];
+        if (p->role >= CNN_RUNNING_MEAN || vf_vanishes(net, p, d->grads, 1e-12)) continue;
         judge_tensor(d, i, limit, &worst, result);
         compared++;
     }
@@ -230,28 +212,20 @@ cnn_status verify_net(const cnn_net *net, const verify_options *options, verify_
     verify_result differences = empty_result("differences"), theirs = empty_result("gradient");
     cnn_status status = make_data(&d, net, options, err);
     if (status == CNN_OK) status = vf_go_on(options, err);
-    if (status == CNN_OK && gradient != NULL) {
-        status = gradient(gradient_user, net, d.params, d.images, d.labels, d.theirs, err);
-        if (status != CNN_OK && status != CNN_INTERRUPTED) {
-            judge_error(err, &theirs);
-            each(user, &theirs);
-            status = CNN_OK;
-            goto cleanup;
-        }
-    }
+    const bool ready = status == CNN_OK;
+    if (ready) status = gradient(gradient_user, net, d.params, d.images, d.labels, d.theirs, err);
+    const bool refused = ready && status != CNN_OK;
     if (status == CNN_OK) status = check_reference(&d, options, &differences, err);
-    if (status == CNN_OUT_OF_MEMORY) {
-        judge_error(err, &differences);
+    if (status == CNN_OK) {
         each(user, &differences);
-        status = CNN_OK;
-        goto cleanup;
-    }
-    if (status == CNN_OK) each(user, &differences);
-    if (status == CNN_OK && gradient != NULL) {
         judge_implementation(&d, &theirs);
         each(user, &theirs);
+    } else if (status != CNN_INTERRUPTED && (refused || status == CNN_OUT_OF_MEMORY)) {
+        verify_result *said = refused ? &theirs : &differences;
+        judge_error(err, said);
+        each(user, said);
+        status = CNN_OK;
     }
-cleanup:
     free_data(&d);
     return status;
 }

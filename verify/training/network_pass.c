@@ -1,10 +1,40 @@
 /* network_pass.c: walks the layers of a cnn_net, forward in order and backward against it. */
 #include "network_pass.h"
+#include "verify/oracle/compare.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+void vf_net_doubles(const cnn_net *net, const void *bytes, int64_t count, double *values)
+{
+    const float *floats = bytes;
+    if (net->type.dtype == CNN_F64) memcpy(values, bytes, (size_t)count * sizeof *values);
+    for (int64_t i = 0; net->type.dtype != CNN_F64 && i < count; i++) values[i] = (double)floats[i];
+}
+
+cnn_operand vf_net_images(const cnn_net *net, int64_t count)
+{
+    const cnn_value *v = &net->values[0];
+    const int64_t all = count * v->c * v->h * v->w;
+    return (cnn_operand){.dims = {count, v->c, v->h, v->w},
+                         .count = all,
+                         .bytes = (size_t)all * cnn_dtype_size(net->type.dtype)}; /* a tensor of the dtype */
+}
+
+double vf_distance(const double *a, const double *b, int64_t count)
+{
+    double sum = 0.0;
+    for (int64_t i = 0; i < count; i++) sum += (a[i] - (b ? b[i] : 0.0)) * (a[i] - (b ? b[i] : 0.0));
+    return vf_finite(sum) ? sqrt(sum) : (double)INFINITY;
+}
+
+bool vf_vanishes(const cnn_net *net, const cnn_param *p, const double *grads, double share)
+{
+    const double whole = vf_distance(grads, NULL, net->trained_elems);
+    return vf_finite(whole) && vf_distance(grads + p->offset, NULL, p->count) <= share * whole;
+}
 
 static int64_t value_count(const cnn_net *net, int value)
 {
@@ -38,12 +68,14 @@ cnn_status vf_pass_open(vf_pass *pass, const cnn_net *net, thread_pool *pool, cn
     if (made) made = (pass->scratch = calloc((size_t)pass->scratch_count, sizeof(double))) != NULL;
     for (int l = 0; made && l < net->n_layers; l++) {
         vf_pass_layer *p = &pass->layers[l];
+        const int64_t channels = net->values[net->layers[l].output].c;
         p->count = value_count(net, net->layers[l].output);
-        p->out = calloc((size_t)p->count, sizeof(double));
-        p->grad = calloc((size_t)p->count, sizeof(double));
-        p->save_mean = calloc((size_t)net->values[net->layers[l].output].c, sizeof(double));
-        p->save_invstd = calloc((size_t)net->values[net->layers[l].output].c, sizeof(double));
-        made = p->out != NULL && p->grad != NULL && p->save_mean != NULL && p->save_invstd != NULL;
+        p->out = calloc(2 * (size_t)(p->count + channels), sizeof(double));
+        made = p->out != NULL;
+        if (!made) break;
+        p->grad = p->out + p->count;
+        p->save_mean = p->grad + p->count;
+        p->save_invstd = p->save_mean + channels;
     }
     if (made) return CNN_OK;
     vf_pass_close(pass);
@@ -52,12 +84,7 @@ cnn_status vf_pass_open(vf_pass *pass, const cnn_net *net, thread_pool *pool, cn
 
 void vf_pass_close(vf_pass *pass)
 {
-    for (int l = 0; pass->layers != NULL && l < pass->net->n_layers; l++) {
-        free(pass->layers[l].out);
-        free(pass->layers[l].grad);
-        free(pass->layers[l].save_mean);
-        free(pass->layers[l].save_invstd);
-    }
+    for (int l = 0; pass->layers != NULL && l < pass->net->n_layers; l++) free(pass->layers[l].out);
     free(pass->layers);
     free(pass->labels);
     free(pass->scratch);

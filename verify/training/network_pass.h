@@ -12,7 +12,7 @@ typedef struct vf_pass_layer {
     int source[CNN_MAX_INPUTS]; /* the layer whose output each input is; -1: the images */
     double *out, *grad;         /* output, and the loss's gradient with respect to it */
     double *save_mean, *save_invstd;
-    int64_t count; /* elements of out */
+    int64_t count; /* elements of out, from which all four arrays go on in one */
 } vf_pass_layer;
 
 typedef struct vf_pass {
@@ -26,6 +26,16 @@ typedef struct vf_pass {
     double step;          /* which update it is: dropout's masks depend on it; set by open: 0 */
     double *running;      /* (optional) as long as params: gets the running statistics behind a forward in training */
 } vf_pass;
+
+/* The flat vector of parameters, or as many of its elements, as doubles. */
+void vf_net_doubles(const cnn_net *net, const void *bytes, int64_t count, double *values);
+/* So many images as the network takes them, for vf_pack() and vf_unpack(). */
+cnn_operand vf_net_images(const cnn_net *net, int64_t count);
+/* The 2-norm of a - b (b NULL: of a); infinite where anything is not finite. */
+double vf_distance(const double *a, const double *b, int64_t count);
+/* Whether the gradient of this parameter is nothing but rounding, beside `share` of the whole: of a bias before batch
+ * norm it is 0 in exact arithmetic. Such a one says nothing. */
+bool vf_vanishes(const cnn_net *net, const cnn_param *param, const double *grads, double share);
 
 cnn_status vf_pass_open(vf_pass *pass, const cnn_net *net, thread_pool *pool, cnn_error *err);
 void vf_pass_close(vf_pass *pass);

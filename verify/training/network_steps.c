@@ -12,6 +12,7 @@
  * The share: rounding is 1e-6 of a step in f32, but steps amplify it, and where a ReLU or a maximum changes sides a
  * gradient moves by up to a hundredth. A label in the wrong place, a batch left out, a step too many move it by more:
  * one of 23 images, of 12 steps. */
+#include "network_pass.h"
 #include "training.h"
 #include "verify/engine.h"
 
@@ -43,7 +44,7 @@ typedef struct steps {
 typedef struct outcome {
     trainer *t;
     trainer_state end;
-    double *params; /* as doubles */
+    double *params, *grads; /* as doubles, one behind the other */
     trainer_result epochs[EPOCHS], test;
 } outcome;
 
@@ -84,12 +85,6 @@ static void close_outcome(outcome *o)
     free(o->params);
 }
 
-static void to_doubles(const cnn_net *net, const void *from, double *values)
-{
-    for (int64_t i = 0; i < net->param_elems; i++)
-        values[i] = net->type.dtype == CNN_F64 ? ((const double *)from)[i] : (double)((const float *)from)[i];
-}
-
 static cnn_status run_epochs(const steps *s, const trainer_params *params, bool checked, outcome *o, cnn_error *err)
 {
     verify_training *check = NULL;
@@ -119,48 +114,38 @@ static cnn_status run(const steps *s, const char *algorithm, outcome *o, cnn_err
     if (status == CNN_OK) status = run_epochs(s, &params, algorithm != NULL, o, err);
     if (status == CNN_OK) status = trainer_state_get(o->t, &o->end, err);
     if (status != CNN_OK) return status;
-    o->params = malloc((size_t)(s->network->net.param_elems + 1) * sizeof *o->params);
+    const cnn_net *net = &s->network->net;
+    o->params = malloc((size_t)(2 * net->param_elems + 1) * sizeof *o->params);
     if (o->params == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to compare parameters");
-    to_doubles(&s->network->net, o->end.own.params, o->params);
+    o->grads = o->params + net->param_elems;
+    vf_net_doubles(net, o->end.own.params, net->param_elems, o->params);
+    vf_net_doubles(net, o->end.own.grads, net->trained_elems, o->grads);
     return CNN_OK;
 }
 
 /* ---- Comparing ---- */
 
-/* A gradient that is nothing but rounding (of a bias before batch norm) says nothing, nor does where it leads. */
-static bool vanishes(const cnn_net *net, const cnn_param *p, const void *grads)
-{
-    double own = 0.0, whole = 0.0;
-    for (int64_t i = 0; i < net->trained_elems; i++) {
-        const double g = net->type.dtype == CNN_F64 ? ((const double *)grads)[i] : (double)((const float *)grads)[i];
-        whole += g * g;
-        if (i >= p->offset && i < p->offset + p->count) own += g * g;
-    }
-    return p->role < CNN_RUNNING_MEAN && own <= 1e-10 * whole;
-}
-
+/* Seen against the way that a tensor went, since steps amplify rounding. */
 static void compare_params(const steps *s, const outcome *theirs, const outcome *ours, double *used)
 {
     const cnn_net *net = &s->network->net;
     const double share = way_share[net->type.dtype];
     double *start = malloc((size_t)(net->param_elems + 1) * sizeof *start);
-    if (start != NULL) to_doubles(net, s->start, start);
+    if (start != NULL) vf_net_doubles(net, s->start, net->param_elems, start);
     for (int i = 0; i < net->n_params && start != NULL; i++) {
         const cnn_param *p = &net->params[i];
-        double way = 0.0, off = 0.0;
-        if (vanishes(net, p, ours->end.own.grads)) continue;
-        for (int64_t e = p->offset; e < p->offset + p->count; e++) {
-            way += (ours->params[e] - start[e]) * (ours->params[e] - start[e]);
-            off += (ours->params[e] - theirs->params[e]) * (ours->params[e] - theirs->params[e]);
-        }
-        const double part = sqrt(off) / (share * sqrt(way) + (double)1e-30);
+        if (p->role < CNN_RUNNING_MEAN && vf_vanishes(net, p, ours->grads, 1e-5))
+            continue; /* nor does where it leads */
+        const double way = vf_distance(ours->params + p->offset, start + p->offset, p->count);
+        const double off = vf_distance(ours->params + p->offset, theirs->params + p->offset, p->count);
+        const double part = off / (share * way + (double)1e-30);
         if (part <= 1.0) {
             *used = fmax(*used, part);
             continue;
         }
         vf_set(s->result, VERIFY_FAILED, "after %lld steps with %s, %s of %s is %.3g of its way off, allowed %.3g",
                (long long)ours->end.own.step, cnn_optimizer_name(s->params.optimizer.kind),
-               cnn_param_role_name(p->role), net->layers[p->layer].name, sqrt(off / way), share);
+               cnn_param_role_name(p->role), net->layers[p->layer].name, off / way, share);
     }
     if (start == NULL) vf_set(s->result, VERIFY_SKIPPED, "no memory to compare parameters");
     free(start);
@@ -228,6 +213,7 @@ static cnn_status choose_composition(steps *s, cnn_session *other, cnn_error *er
     return cnn_session_open(cpu, &params, other, err);
 }
 
+/* One result for all optimizers: the first that differs is told. */
 cnn_status verify_net_steps(const cnn_session *session, const cnn_network *network, const cnn_algorithm *algorithm,
                             const verify_options *options, verify_each *each, void *user, cnn_error *err)
 {

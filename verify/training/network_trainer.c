@@ -1,4 +1,5 @@
 /* network_trainer.c: a network's gradients as an implementation computes them, by way of harness/net's trainer. */
+#include "network_pass.h"
 #include "verify/engine.h"
 
 #include "harness/net/trainer.h"
@@ -13,26 +14,6 @@ typedef struct trained {
     const char *algorithm;
 } trained;
 
-/* A vector of the flat layout, or the images: canonical doubles to and from the network's dtype and layout. */
-static cnn_operand flat_operand(const cnn_net *net, int64_t count)
-{
-    return (cnn_operand){.name = "params",
-                         .elem = CNN_ELEM_DTYPE,
-                         .shape = CNN_SHAPE_FLAT,
-                         .dims = {count, 1, 1, 1},
-                         .count = count,
-                         .bytes = (size_t)count * cnn_dtype_size(net->type.dtype)};
-}
-
-static cnn_operand image_operand(const cnn_net *net)
-{
-    const cnn_value *v = &net->values[0];
-    cnn_operand o = flat_operand(net, net->batch * v->c * v->h * v->w);
-    o.shape = CNN_SHAPE_TENSOR;
-    o.dims[0] = net->batch, o.dims[1] = v->c, o.dims[2] = v->h, o.dims[3] = v->w;
-    return o;
-}
-
 static cnn_status trained_gradient(void *user, const cnn_net *net, const double *params, const double *images,
                                    const int32_t *labels, double *grads, cnn_error *err)
 {
@@ -40,13 +21,14 @@ static cnn_status trained_gradient(void *user, const cnn_net *net, const double 
     const trainer_params settings = {.algorithm = t->algorithm, .optimizer = {.kind = CNN_SGD}};
     cnn_problem types = {.op = CNN_OP_CONV};
     types.u.type = net->type;
-    cnn_operand all = flat_operand(net, net->param_elems), some = flat_operand(net, net->trained_elems);
-    cnn_operand pictures = image_operand(net);
+    const size_t bytes = (size_t)net->param_elems * cnn_dtype_size(net->type.dtype);
+    const cnn_operand all = {.shape = CNN_SHAPE_FLAT, .dims = {net->param_elems, 1, 1, 1}, .count = net->param_elems};
+    const cnn_operand pictures = vf_net_images(net, net->batch);
     trainer *run = NULL;
-    void *packed = calloc(1, all.bytes + 1), *result = calloc(1, some.bytes + 1), *x = calloc(1, pictures.bytes);
+    void *packed = calloc(1, bytes + 1), *result = calloc(1, bytes + 1), *x = calloc(1, pictures.bytes);
     cnn_status status = CNN_OK;
     if (packed == NULL || result == NULL || x == NULL)
-        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu bytes of parameters", all.bytes);
+        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu bytes of parameters", bytes);
     if (status == CNN_OK) status = trainer_open(t->session, t->network, NULL, &settings, &run, err);
     if (status == CNN_OK) status = trainer_start(run, err);
     if (status == CNN_OK) {
@@ -55,7 +37,7 @@ static cnn_status trained_gradient(void *user, const cnn_net *net, const double 
         status = trainer_set_params(run, packed, err);
     }
     if (status == CNN_OK) status = trainer_gradients(run, x, labels, net->batch, result, NULL, err);
-    if (status == CNN_OK) vf_unpack(&types, &some, result, grads);
+    if (status == CNN_OK) vf_net_doubles(net, result, net->trained_elems, grads);
     trainer_close(run);
     free(packed);
     free(result);

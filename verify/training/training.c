@@ -69,21 +69,20 @@ cnn_status verify_training_open(trainer *t, const cnn_session *session, const cn
                            .params = params,
                            .order = malloc((size_t)data->train.count * sizeof *v->own.order),
                            .shifts = params->shift > 0 ? malloc((size_t)data->train.count * sizeof(cnn_shift)) : NULL,
-                           .weights = malloc(elems * sizeof(double)),
-                           .grads = malloc(elems * sizeof(double)),
-                           .running = malloc(elems * sizeof(double)),
-                           .part = malloc(elems * sizeof(double)),
-                           .tilted = malloc(elems * sizeof(double))};
+                           .weights = malloc(5 * elems * sizeof(double))};
     v->trainer = t;
     v->session = session;
     v->n_train = count_samples(&network->net);
     v->samples.list = calloc(2 * MOST, sizeof *v->samples.list);
     v->samples.trained = malloc(elems * cnn_dtype_size(network->net.type.dtype));
-    bool made = v->own.order != NULL && v->own.weights != NULL && v->own.grads != NULL && v->own.running != NULL &&
-                v->own.part != NULL && v->own.tilted != NULL && v->samples.list != NULL && v->samples.trained != NULL &&
-                (params->shift == 0 || v->own.shifts != NULL);
+    const bool made = v->own.order != NULL && v->own.weights != NULL && v->samples.list != NULL &&
+                      v->samples.trained != NULL && (params->shift == 0 || v->own.shifts != NULL);
     cnn_status status = made ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check steps");
-    if (made) v->samples.count = v->n_train + (v->n_train + 1) / 2;
+    if (made) {
+        v->samples.count = v->n_train + (v->n_train + 1) / 2;
+        v->own.grads = v->own.weights + elems, v->own.running = v->own.grads + elems;
+        v->own.part = v->own.running + elems, v->own.tilted = v->own.part + elems;
+    }
     if (status == CNN_OK) status = make_states(v, err);
     if (status == CNN_OK) status = thread_pool_open(cpu_count(), &v->own.pool, err);
     if (status == CNN_OK)
@@ -107,10 +106,6 @@ void verify_training_close(verify_training *v)
     free(v->own.order);
     free(v->own.shifts);
     free(v->own.weights);
-    free(v->own.grads);
-    free(v->own.running);
-    free(v->own.part);
-    free(v->own.tilted);
     free(v);
 }
 
@@ -142,39 +137,24 @@ trainer_samples *verify_training_draw(verify_training *v, int64_t epoch, uint64_
     return &v->samples;
 }
 
-static void unpack(const verify_training *v, const void *bytes, double *values)
-{
-    const cnn_net *net = &v->own.network->net;
-    cnn_problem types = {.op = CNN_OP_CONV};
-    const cnn_operand flat = {.elem = CNN_ELEM_DTYPE,
-                              .shape = CNN_SHAPE_FLAT,
-                              .dims = {net->param_elems, 1, 1, 1},
-                              .count = net->param_elems};
-    types.u.type = net->type;
-    vf_unpack(&types, &flat, bytes, values);
-}
-
 /* Where steps led that were run again, and where they had led in the epoch. */
 static void judge_again(verify_training *v, const trainer_sample *s, const trainer_state *end,
                         verify_training_result *r)
 {
-    const int64_t n = v->own.network->net.param_elems;
-    double *before = v->own.weights, *after = v->own.grads, *again = v->own.running, way = 0.0, off = 0.0;
+    const cnn_net *net = &v->own.network->net;
+    const int64_t n = net->param_elems;
+    double *before = v->own.weights, *after = v->own.grads, *again = v->own.running;
     const double loss = s->after.loss_sum - s->before.loss_sum;
-    const double images = (double)(s->steps * v->own.network->net.batch);
+    const double images = (double)(s->steps * net->batch);
     char what[VERIFY_TEXT_MAX];
-    unpack(v, s->before.own.params, before);
-    unpack(v, s->after.own.params, after);
-    unpack(v, end->own.params, again);
-    for (int64_t i = 0; i < n; i++) {
-        way += (after[i] - before[i]) * (after[i] - before[i]);
-        off += (after[i] - again[i]) * (after[i] - again[i]);
-    }
+    vf_net_doubles(net, s->before.own.params, n, before);
+    vf_net_doubles(net, s->after.own.params, n, after);
+    vf_net_doubles(net, end->own.params, n, again);
     snprintf(what, sizeof what, "%s steps %lld to %lld, run again: ", s->test ? "test" : "training",
              (long long)s->first, (long long)(s->first + s->steps - 1));
     const size_t length = strlen(what);
     snprintf(what + length, sizeof what - length, "the parameters");
-    vf_training_hold(r, sqrt(off), again_share * sqrt(way), what);
+    vf_training_hold(r, vf_distance(after, again, n), again_share * vf_distance(after, before, n), what);
     snprintf(what + length, sizeof what - length, "the loss");
     vf_training_hold(r, fabs(s->after.loss_sum - end->loss_sum), again_share * (images + fabs(loss)), what);
     snprintf(what + length, sizeof what - length, "the right answers");
@@ -198,6 +178,7 @@ static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int6
     return vf_training_step(&v->own, s->test, s->first + at, one, next, r, err);
 }
 
+/* Which of several steps is compared is drawn now, when all of them are over. */
 cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), verify_training_result *r,
                                  cnn_error *err)
 {

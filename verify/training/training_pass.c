@@ -43,11 +43,9 @@ static cnn_status take_images(const vf_training *v, bool test, int64_t first, in
     const cnn_value *x = &net->values[0];
     const int64_t row = x->c * x->h * x->w;
     const bool planes = net->type.layout == CNN_NCHW;
-    const size_t bytes = (size_t)row * cnn_dtype_size(net->type.dtype);
     cnn_problem types = {.op = CNN_OP_CONV};
-    cnn_operand one = {
-        .elem = CNN_ELEM_DTYPE, .shape = CNN_SHAPE_TENSOR, .dims = {1, x->c, x->h, x->w}, .count = row, .bytes = bytes};
-    char *stands = malloc(2 * bytes), *moved = stands + bytes;
+    const cnn_operand one = vf_net_images(net, 1);
+    char *stands = malloc(2 * one.bytes), *moved = stands + one.bytes;
     const int32_t at = 0;
     types.u.type = net->type;
     if (stands == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for an image");

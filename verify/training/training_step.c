@@ -41,26 +41,6 @@ static void hold_equal(verify_training_result *r, bool equal, const char *what)
     snprintf(r->reason, sizeof r->reason, "%s", what);
 }
 
-static cnn_operand flat(int64_t count)
-{
-    return (cnn_operand){.elem = CNN_ELEM_DTYPE, .shape = CNN_SHAPE_FLAT, .dims = {count, 1, 1, 1}, .count = count};
-}
-
-static void unpack(const cnn_net *net, const void *bytes, int64_t count, double *values)
-{
-    cnn_problem types = {.op = CNN_OP_CONV};
-    const cnn_operand operand = flat(count);
-    types.u.type = net->type;
-    vf_unpack(&types, &operand, bytes, values);
-}
-
-static double norm(const double *a, const double *b, int64_t count)
-{
-    double sum = 0.0;
-    for (int64_t i = 0; i < count; i++) sum += (a[i] - (b ? b[i] : 0.0)) * (a[i] - (b ? b[i] : 0.0));
-    return sqrt(sum);
-}
-
 /* Tensor by tensor, of the trained ones or of the running statistics. `tilted` (may be NULL) is what they would be on
  * the other side of kinks: some of these may have been passed. */
 static void judge_tensors(const cnn_net *net, bool running, const double *expected, const double *tilted,
@@ -68,15 +48,17 @@ static void judge_tensors(const cnn_net *net, bool running, const double *expect
 {
     char what[CNN_NAME_MAX + 64];
     const int64_t first = running ? net->trained_elems : 0, end = running ? net->param_elems : net->trained_elems;
-    const double whole = norm(expected + first, NULL, end - first);
+    const double whole = vf_distance(expected + first, NULL, end - first);
     for (int i = 0; i < net->n_params; i++) {
         const cnn_param *p = &net->params[i];
         if ((p->role >= CNN_RUNNING_MEAN) != running) continue;
-        const double kinks = tilted != NULL ? 2.0 * norm(tilted + p->offset, expected + p->offset, p->count) : 0.0;
+        const double kinks =
+            tilted != NULL ? 2.0 * vf_distance(tilted + p->offset, expected + p->offset, p->count) : 0.0;
         snprintf(what, sizeof what, "%s %s of %s", running ? "the" : "the gradient of the",
                  cnn_param_role_name(p->role), net->layers[p->layer].name);
-        vf_training_hold(r, norm(got + p->offset, expected + p->offset, p->count),
-                         kinks + share * (norm(expected + p->offset, NULL, p->count) + of_the_whole * whole), what);
+        vf_training_hold(r, vf_distance(got + p->offset, expected + p->offset, p->count),
+                         kinks + share * (vf_distance(expected + p->offset, NULL, p->count) + of_the_whole * whole),
+                         what);
     }
 }
 
@@ -96,9 +78,9 @@ static cnn_status judge_update(const vf_training *v, const trainer_state *before
     problem.u.optimizer.count = n;
     cnn_status status = vf_call_init(&call, &problem, CNN_FWD, v->pool, err);
     const vf_rounding bounds = vf_rounding_of(&problem, NULL);
-    unpack(net, after->own.grads, n, values + 5 * n);
+    vf_net_doubles(net, after->own.grads, n, values + 5 * n);
     for (int i = 0; i < 2; i++)
-        if (before->own.state[i] != NULL) unpack(net, before->own.state[i], n, values + (6 + i) * n);
+        if (before->own.state[i] != NULL) vf_net_doubles(net, before->own.state[i], n, values + (6 + i) * n);
     static const char *const names[] = {"w", "grad", "state0", "state1"};
     const double *const in[] = {v->weights, values + 5 * n, values + 6 * n, values + 7 * n};
     const void *const results[] = {after->own.params, NULL, after->own.state[0], after->own.state[1]};
@@ -113,7 +95,7 @@ static cnn_status judge_update(const vf_training *v, const trainer_state *before
         for (int i = 0; i < call.count; i++) call.out[i] = (vf_out){NULL, NULL, NULL};
         call.out[at] = (vf_out){expected, magnitude, roundings};
         status = vf_reference(&call, err);
-        unpack(net, results[k], n, got);
+        vf_net_doubles(net, results[k], n, got);
         const vf_comparison c = vf_compare(expected, magnitude, roundings, got, n, &bounds);
         vf_training_hold(r, c.budget_used, 1.0, k == 0 ? "an updated parameter" : "the optimizer's state");
     }
@@ -144,16 +126,17 @@ static cnn_status judge_training(vf_training *v, int64_t first, int64_t mb, cons
     const double share = vf_training_share(&net->type);
     double *values = malloc((size_t)(8 * net->param_elems + 1) * sizeof *values);
     if (values == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to compare parameters");
-    unpack(net, after->own.grads, net->trained_elems, values);
+    vf_net_doubles(net, after->own.grads, net->trained_elems, values);
     cnn_status status = judge_gradients(v, first, mb, before->own.step,
                                         share + fmin(roundings_in_logits * rounding, 1e3), values, r, err);
-    unpack(net, after->own.params, net->param_elems, values);
+    vf_net_doubles(net, after->own.params, net->param_elems, values);
     judge_tensors(net, true, v->running, NULL, values, share, r);
     if (status == CNN_OK && net->trained_elems > 0) status = judge_update(v, before, after, values, r, err);
     free(values);
     return status;
 }
 
+/* Counters first: of several mistakes the plainest is told. */
 cnn_status vf_training_step(vf_training *v, bool test, int64_t index, const trainer_state *before,
                             const trainer_state *after, verify_training_result *result, cnn_error *err)
 {
@@ -165,7 +148,7 @@ cnn_status vf_training_step(vf_training *v, bool test, int64_t index, const trai
     verify_training_result r = {.budget_used = 0.0};
     vf_batch_result own;
     char where[VERIFY_TEXT_MAX];
-    unpack(net, before->own.params, net->param_elems, v->weights);
+    vf_net_doubles(net, before->own.params, net->param_elems, v->weights);
     cnn_status status = vf_training_pass(v, test, first, mb, before->own.step, 0.0, &own, err);
     if (status != CNN_OK) return status;
     hold_equal(&r, after->own.step == before->own.step + (test || net->trained_elems == 0 ? 0 : 1),

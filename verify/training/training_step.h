@@ -12,7 +12,7 @@ typedef struct vf_training {
     thread_pool *pool;
     int32_t *order; /* of the epoch at hand */
     cnn_shift *shifts;
-    double *weights, *grads, *running, *part; /* canonical, param_elems each */
+    double *weights, *grads, *running, *part; /* of one array, param_elems each */
     double *tilted;                           /* likewise: gradients from the other side of kinks */
 } vf_training;
 
