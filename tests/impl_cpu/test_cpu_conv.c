@@ -63,23 +63,11 @@ static void check_all(cnn_context *context, bool naive)
     cpu->close(context);
 }
 
-static void exact_on_base_isa(void **state)
-{
-    (void)state;
-    check_all(open_cpu(1, 0, 256), false);
-}
+static void exact_on_base_isa(void **state) { check_all(open_cpu(1, 0, 256), false); }
 
-static void exact_on_avx2_two_threads(void **state)
-{
-    (void)state;
-    check_all(open_cpu(2, 1, 16), true);
-}
+static void exact_on_avx2_two_threads(void **state) { check_all(open_cpu(2, 1, 16), true); }
 
-static void exact_on_best_isa_three_threads(void **state)
-{
-    (void)state;
-    check_all(open_cpu(3, 2, 16), false);
-}
+static void exact_on_best_isa_three_threads(void **state) { check_all(open_cpu(3, 2, 16), false); }
 
 /* ---- The gate ---------------------------------------------------------------------------------------------------- */
 
@@ -91,7 +79,6 @@ static cnn_status ask(cnn_context *context, const cnn_problem *p, int algorithm,
 
 static void the_gate_refuses(void **state)
 {
-    (void)state;
     const cnn_impl *cpu = cnn_impl_cpu();
     cnn_context *context = open_cpu(1, 2, 256);
     cnn_error err;
@@ -118,7 +105,6 @@ static void knobs_are_the_requests(void **state)
     const cnn_problem p = make_problem(&shapes[1], CNN_F32, CNN_NCHW, true, false);
     int im2col = 0, limit = 0;
     cnn_error err;
-    (void)state;
     while (strcmp(cpu->algorithms[im2col].name, "im2col") != 0) im2col++;
     while (strcmp(cpu->knobs[limit].name, "workspace_limit") != 0) limit++;
     assert_int_equal(ask(context, &p, im2col, &err), CNN_OK);

@@ -19,7 +19,6 @@ enum { N_LARGE = sizeof large / sizeof *large };
 
 static void exact_when_large(void **state)
 {
-    (void)state;
     const cnn_impl *cpu = cnn_impl_cpu();
     cnn_context *context = open_cpu(2, 2, 256);
     for (int v = 0; v < N_LARGE * 6; v++) {
@@ -59,7 +58,6 @@ static void same_bits(const shape *s, cnn_dir dir, cnn_layout layout, const cnn_
 
 static void same_bits_for_any_thread_count(void **state)
 {
-    (void)state;
     const cnn_impl *cpu = cnn_impl_cpu();
     for (int a = 0; a < cpu->n_algorithms; a++) {
         if (!(cpu->algorithms[a].ops & 1u << CNN_OP_CONV)) continue;

@@ -117,7 +117,6 @@ static cnn_status convolve(cnn_context *context, const cnn_plan *plan, const cnn
                           : plan->dir == CNN_BWD_D ? d->mb * d->ic * d->ih * d->iw
                                                    : d->oc * d->ic * d->kh * d->kw;
     void *out = plan->dir == CNN_FWD ? a->y : plan->dir == CNN_BWD_D ? a->dx : a->dw;
-    (void)err;
     if (a->beta == 0.0) memset(out, 0, (size_t)count * (t == CNN_F64 ? 8 : 4));
     if (a->beta == 0.0 && a->db != NULL) memset(a->db, 0, (size_t)d->oc * (t == CNN_F64 ? 8 : 4));
     for (int64_t e = 0; e < d->mb * d->oc * d->oh * d->ow; e++) {
@@ -142,15 +141,10 @@ static cnn_status convolve(cnn_context *context, const cnn_plan *plan, const cnn
     return CNN_OK;
 }
 
-static cnn_status probe(cnn_error *err)
-{
-    (void)err;
-    return CNN_OK;
-}
+static cnn_status probe(cnn_error *err) { return CNN_OK; }
 
 static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
-    (void)err;
     *context = malloc(sizeof **context);
     (*context)->how = (arithmetic)params->device;
     return CNN_OK;
@@ -158,11 +152,7 @@ static cnn_status open_context(const cnn_open_params *params, cnn_context **cont
 
 static void close_context(cnn_context *context) { free(context); }
 
-static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err)
-{
-    (void)c, (void)request, (void)err;
-    return CNN_OK;
-}
+static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err) { return CNN_OK; }
 
 static const cnn_algorithm algorithms[] = {
     {.name = "any", .doc = "", .ops = 1u << CNN_OP_CONV, .flags = CNN_ALGO_DETERMINISTIC, .amplification = 1.0},
@@ -246,7 +236,6 @@ static void every_arithmetic_is_named(void **state)
         [PLAIN] = "f32",      [TF32] = "tf32", [TF32_CHOP] = "tf32", [TF32_THREE] = "f32", [BF16] = "bf16",
         [BF16_CHOP] = "bf16", [F16] = "f16",   [F16_SUM] = "f16",    [BF16_SUM] = "bf16"};
     const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
-    (void)state;
     for (int how = 0; how < HIDING; how++)
         for (int t = 0; t < TEXTS; t++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
@@ -257,7 +246,6 @@ static void every_arithmetic_is_named(void **state)
 static void single_precision_inside_f64_is_named(void **state)
 {
     const cnn_type f64 = {CNN_F64, CNN_F64, CNN_NCHW, CNN_MATH_F32};
-    (void)state;
     for (int t = 0; t < TEXTS; t++)
         for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
             expect(PLAIN, texts[t], f64, (cnn_dir)dir, 0, "f64", VERIFY_PASSED);
@@ -271,7 +259,6 @@ static void stated_math_is_allowed(void **state)
 {
     const cnn_type tf32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_TF32},
                    bf16 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_BF16}, f16 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F16};
-    (void)state;
     for (int t = 0; t < TEXTS; t++) {
         expect(TF32, texts[t], tf32, CNN_FWD, 0, "tf32", VERIFY_PASSED);
         expect(PLAIN, texts[t], tf32, CNN_FWD, 0, "f32", VERIFY_PASSED);
@@ -287,7 +274,6 @@ static void stated_math_is_allowed(void **state)
 static void transforms_are_seen_through(void **state)
 {
     const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
-    (void)state;
     for (int t = 0; t < TEXTS; t++) {
         expect(PLAIN, texts[t], f32, CNN_FWD, 1, "f32", VERIFY_PASSED);
         const verdict v = ask(TF32, texts[t], f32, CNN_FWD, 1, 1u << VERIFY_PRECISION, 0.0);
@@ -299,7 +285,6 @@ static void transforms_are_seen_through(void **state)
 static void no_claim_hides_less(void **state)
 {
     const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
-    (void)state;
     for (int t = 0; t < TEXTS; t++)
         for (int how = TF32; how <= BF16; how += BF16 - TF32) {
             const verdict v = ask((arithmetic)how, texts[t], f32, CNN_FWD, 2, 1u << VERIFY_PRECISION, 0.0);
@@ -315,7 +300,6 @@ static void no_claim_hides_less(void **state)
 static void long_sums_hide_nothing(void **state)
 {
     const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
-    (void)state;
     expect(HIDING, texts[2], f32, CNN_FWD, 0, "tf32", VERIFY_FAILED);
     expect(HIDING_17, texts[2], f32, CNN_FWD, 0, "tf32", VERIFY_FAILED);
     expect(HIDING, texts[1], f32, CNN_FWD, 0, "f32", VERIFY_PASSED);
@@ -327,7 +311,6 @@ static void less_than_stated_fails_every_judge(void **state)
 {
     const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     const uint32_t checks = 1u << VERIFY_EXACT | 1u << VERIFY_BOUND | 1u << VERIFY_PRECISION;
-    (void)state;
     for (int t = 1; t < 3; t++)
         for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
             for (int huge = 0; huge < 2; huge++) {

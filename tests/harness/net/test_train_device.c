@@ -114,7 +114,6 @@ static void check_algorithm(const cnn_session *session, const char *algorithm, c
 static void test_same_bits(void **state)
 {
     const cnn_session_params params = {.threads = 1};
-    (void)state;
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
     for (int i = 0; i < cnn_impl_count(NULL); i++) {
         const cnn_impl *impl = cnn_impl_at(NULL, i);

@@ -58,7 +58,6 @@ static pid_t start_holder(void)
 static void a_second_command_is_refused(void **state)
 {
     int bad, code;
-    (void)state;
     const pid_t child = start_holder();
     append_text("{\"kind\":\"half"); /* the other one's line in mid-write: not for the refused one to cut off */
     assert_refused(child);
@@ -76,7 +75,6 @@ static void children_share_the_lock(void **state)
 {
     cnn_error err;
     int code, bad;
-    (void)state;
     record_sink *sink = open_it();
     const pid_t child = fork();
     assert_true(child >= 0);
@@ -98,7 +96,6 @@ static void children_share_the_lock(void **state)
 static void a_lock_can_be_handed_down(void **state)
 {
     cnn_error err;
-    (void)state;
     record_sink *sink = open_it();
     assert_int_equal(record_sink_hand_down(sink, &err), CNN_OK);
     write_one("n", 1);
@@ -123,7 +120,6 @@ static void shared_files_are_not_locked(void **state)
 {
     cnn_error err;
     record_sink *a, *b;
-    (void)state;
     assert_int_equal(record_sink_share(path, &a, &err), CNN_OK);
     assert_int_equal(record_sink_share(path, &b, &err), CNN_OK);
     write_one("n", 1);
@@ -133,7 +129,6 @@ static void shared_files_are_not_locked(void **state)
 
 static void where_there_are_no_locks_it_goes_on_and_says_so(void **state)
 {
-    (void)state;
     const int codes[] = {ENOLCK, EOPNOTSUPP, ENOSYS};
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         refusal = codes[i];
