@@ -39,7 +39,7 @@ for so in comma own_comma; do
     "$benchcnn" verify "${mine[@]}" --set cpu.isa=0 >"$tmp/log" 2>&1 || { grep -q 'no such locale' "$tmp/log" && continue; fail "verify, $so: $(tail -3 "$tmp/log")"; }
     "$benchcnn" bench "${mine[@]}" --min-time 0.01 --max-time 0.02 --peaks none >"$tmp/log" 2>&1 || fail "bench, $so: $(tail -3 "$tmp/log")"
     grep -q 'µs.*[0-9],[0-9]' "$tmp/log" && fail "$so: figures with a comma"
-    "$benchcnn" train --plugin "$tmp/$so.so" --impl cpu:direct --net thesis --data synthetic --train-images 100 --test-images 50 --batch 50 \
+    "$benchcnn" train --plugin "$tmp/$so.so" --impl cpu:direct --net tests/cheats/small.net --data synthetic --train-images 100 --test-images 50 --batch 50 \
         --optimizer adam,lr=0.002 --quiet --out "$tmp/$so.jsonl" >"$tmp/log" 2>&1 || fail "train, $so: $(tail -3 "$tmp/log")"
     "$benchcnn" table "$tmp/$so.jsonl" --kind timings --format csv >"$tmp/log" 2>&1 || fail "$so: the records cannot be read"
     grep -q 'no record' "$tmp/log" && fail "$so: a line is no record"
@@ -82,7 +82,7 @@ cat >"$tmp/short.recipe" <<'EOF'
 verify --impl cpu:naive --op conv --dir FWD --check exact,bound --problem ic3ih8oc4kh3 --quiet --out "$OUT"
 bench --impl cpu:direct,cpu:naive --problem ic3ih8oc4kh3 --dir FWD --peaks none --isolate --min-time 0.01 --max-time 0.01 --warm-up 0 --quiet --out "$OUT"
 bench --impl cpu:direct,cpu:naive --problem ic3ih8oc4kh3 --dir FWD --peaks none --isolate --min-time 0.01 --max-time 0.01 --warm-up 0 --quiet --out "$OUT"
-train --net thesis --impl cpu:direct --data synthetic --train-images 100 --test-images 50 --batch 50 --epochs 2 --losses --quiet --out "$OUT"
+train --net tests/cheats/small.net --impl cpu:direct --data synthetic --train-images 100 --test-images 50 --batch 50 --epochs 2 --losses --quiet --out "$OUT"
 compare $OTHERS $OTHERS --out "$OUT"
 EOF
 export OTHERS=$tmp/upward.jsonl
@@ -140,7 +140,7 @@ done
 
 # ---- An epoch, killed between its record and its checkpoint: a checkpoint is written beside, where a pipe that nobody
 # reads holds it up. The number of epochs stands behind its first 2056 bytes.
-command=("$benchcnn" train --net thesis --impl cpu:direct --data synthetic --train-images 2000 --test-images 50 --batch 50 --epochs 4 --losses --quiet
+command=("$benchcnn" train --net tests/cheats/small.net --impl cpu:direct --data synthetic --train-images 20000 --test-images 50 --batch 50 --epochs 4 --losses --quiet
     --checkpoint "$tmp/c" --out "$tmp/epochs.jsonl")
 kept() { od -An -j 2056 -N 8 -t d8 "$tmp/c" 2>/dev/null | tr -d ' \n'; }
 begun() { [ "$(count "$tmp/epochs.jsonl" env)" = "$1" ] && [ ! -e "$tmp/c.new" ]; }
