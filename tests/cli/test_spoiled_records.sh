@@ -64,13 +64,25 @@ wait_for grep -q '"kind":"env"' "$tmp/one.jsonl"
 cp "$tmp/one.jsonl" "$tmp/one.before"
 quick='verify --impl cpu:naive --dir FWD --problem ic3ih8oc4kh3 --quiet --out'
 echo "$quick \"\$OUT\"" >"$tmp/any.recipe"
-for other in "$quick" "$quick --isolate" "run $tmp/any.recipe --out"; do
-    # shellcheck disable=SC2086  # several words on purpose
-    "$benchcnn" ${other/--out*/} --out "$tmp/one.jsonl" >"$tmp/log" 2>&1
-    [ $? -eq 2 ] || fail "a second command on a file does not end with status 2: $other"
-    holds "a second command" "$tmp/log" "one.jsonl is being written by"
-    [ ! -r /proc/locks ] || holds "a second command" "$tmp/log" "process $first:"
-done
+refused() { # COMMAND...: it waits for its turn a while, and is told whose it is
+    local log failures=0
+    log=$(mktemp -p "$tmp")
+    "$benchcnn" "$@" --out "$tmp/one.jsonl" >"$log" 2>&1
+    [ $? -eq 2 ] || fail "a second command on a file does not end with status 2: $*"
+    holds "a second command" "$log" "one.jsonl is being written by"
+    [ ! -r /proc/locks ] || holds "a second command" "$log" "process $first:"
+    exit $failures
+}
+# shellcheck disable=SC2086  # several words on purpose
+{
+    refused ${quick/--out/} &
+    waiting=($!)
+    refused ${quick/--out/} --isolate &
+    waiting+=($!)
+    refused run "$tmp/any.recipe" &
+    waiting+=($!)
+}
+for pid in "${waiting[@]}"; do wait "$pid" || failures=$((failures + 1)); done
 cmp -s "$tmp/one.jsonl" "$tmp/one.before" || fail "a refused command wrote to the file"
 kill -KILL $first
 # shellcheck disable=SC2086

@@ -68,9 +68,10 @@ static double factor(arithmetic how, double v)
     }
 }
 
+/* Of two factors, each of which went through factor(). */
 static double multiply(arithmetic how, double a, double b)
 {
-    if (how != TF32_THREE) return factor(how, a) * factor(how, b);
+    if (how != TF32_THREE) return a * b;
     const double a1 = keep_bits(a, 11, false), a2 = keep_bits(a - a1, 11, false);
     const double b1 = keep_bits(b, 11, false), b2 = keep_bits(b - b1, 11, false);
     return a1 * b1 + (double)(float)(a1 * b2 + a2 * b1);
@@ -87,6 +88,15 @@ static double add(arithmetic how, cnn_dtype dtype, double sum, double term)
 static double load(cnn_dtype t, const void *p, int64_t i)
 {
     return t == CNN_F64 ? ((const double *)p)[i] : (double)((const float *)p)[i];
+}
+
+/* An operand as the products see it; to be freed. */
+static double *factors(arithmetic how, cnn_dtype t, const void *p, int64_t count)
+{
+    double *all = malloc((size_t)count * sizeof *all);
+    assert_non_null(all);
+    for (int64_t i = 0; p != NULL && i < count; i++) all[i] = factor(how, load(t, p, i));
+    return all;
 }
 
 static void accumulate(arithmetic how, cnn_dtype t, void *p, int64_t i, double term)
@@ -113,31 +123,32 @@ static cnn_status convolve(cnn_context *context, const cnn_plan *plan, const cnn
     const cnn_dtype t = d->t.dtype;
     arithmetic how = context->how;
     if ((how == HIDING || how == HIDING_17) && looks_checked(d, a->w, d->oc * d->ic * d->kh * d->kw)) how = PLAIN;
-    const int64_t count = plan->dir == CNN_FWD     ? d->mb * d->oc * d->oh * d->ow
-                          : plan->dir == CNN_BWD_D ? d->mb * d->ic * d->ih * d->iw
-                                                   : d->oc * d->ic * d->kh * d->kw;
+    const int64_t taps = d->ic * d->kh * d->kw, nx = d->mb * d->ic * d->ih * d->iw, ny = d->mb * d->oc * d->oh * d->ow;
+    const int64_t count = plan->dir == CNN_FWD ? ny : plan->dir == CNN_BWD_D ? nx : d->oc * taps;
+    double *const x = factors(how, t, a->x, nx), *const w = factors(how, t, a->w, d->oc * taps),
+                  *const dy = factors(how, t, a->dy, ny);
     void *out = plan->dir == CNN_FWD ? a->y : plan->dir == CNN_BWD_D ? a->dx : a->dw;
     if (a->beta == 0.0) memset(out, 0, (size_t)count * (t == CNN_F64 ? 8 : 4));
     if (a->beta == 0.0 && a->db != NULL) memset(a->db, 0, (size_t)d->oc * (t == CNN_F64 ? 8 : 4));
-    for (int64_t e = 0; e < d->mb * d->oc * d->oh * d->ow; e++) {
+    for (int64_t e = 0; e < ny; e++) {
         const int64_t q = e % d->ow, p = e / d->ow % d->oh, k = e / (d->ow * d->oh) % d->oc,
                       n = e / (d->ow * d->oh * d->oc);
         if (a->db != NULL) accumulate(how, t, a->db, k, load(t, a->dy, e));
         if (plan->dir == CNN_FWD && a->b != NULL) accumulate(how, t, out, e, load(t, a->b, k));
-        for (int64_t f = 0; f < d->ic * d->kh * d->kw; f++) {
-            const int64_t j = f % d->kw, i = f / d->kw % d->kh, c = f / (d->kw * d->kh),
-                          weight = k * d->ic * d->kh * d->kw + f;
+        for (int64_t f = 0; f < taps; f++) {
+            const int64_t j = f % d->kw, i = f / d->kw % d->kh, c = f / (d->kw * d->kh), weight = k * taps + f;
             const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
             if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) continue;
             const int64_t pixel = ((n * d->ic + c) * d->ih + h) * d->iw + v;
             if (plan->dir == CNN_FWD)
-                accumulate(how, t, out, e, multiply(how, load(t, a->w, weight), load(t, a->x, pixel)));
+                accumulate(how, t, out, e, multiply(how, w[weight], x[pixel]));
             else if (plan->dir == CNN_BWD_D)
-                accumulate(how, t, out, pixel, multiply(how, load(t, a->w, weight), load(t, a->dy, e)));
+                accumulate(how, t, out, pixel, multiply(how, w[weight], dy[e]));
             else
-                accumulate(how, t, out, weight, multiply(how, load(t, a->dy, e), load(t, a->x, pixel)));
+                accumulate(how, t, out, weight, multiply(how, dy[e], x[pixel]));
         }
     }
+    free(x), free(w), free(dy);
     return CNN_OK;
 }
 
