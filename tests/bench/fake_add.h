@@ -20,15 +20,10 @@ struct cnn_context {
     int turns;
 };
 
-static cnn_status probe(cnn_error *err)
-{
-    (void)err;
-    return CNN_OK;
-}
+static cnn_status probe(cnn_error *err) { return CNN_OK; }
 
 static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
-    (void)params;
     *context = calloc(1, sizeof **context);
     return *context ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory");
 }
@@ -37,7 +32,6 @@ static void close_context(cnn_context *context) { free(context); }
 
 static cnn_status supports(cnn_context *context, const cnn_request *request, cnn_error *err)
 {
-    (void)context;
     return request->algorithm->id == REFUSING ? CNN_FAIL(err, CNN_UNSUPPORTED, "not this one") : CNN_OK;
 }
 

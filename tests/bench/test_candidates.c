@@ -8,7 +8,6 @@ static void only_right_outputs_get_figures(void **state)
     cnn_error err;
     char text[8192];
     measure_params params = {.min_time = 0.01, .max_time = 0.2, .noise = 0.05};
-    (void)state;
     set_up(&f);
     assert_int_equal(candidates_time(f.list, ALGORITHMS, &f.c, &params, &err), CNN_OK);
     assert_int_equal(f.list[RIGHT].state, CANDIDATE_TIMED);
@@ -44,7 +43,6 @@ static void turns_go_round_and_back(void **state)
     bench_fixture f;
     cnn_error err;
     measure_params params = {.min_time = 1e3, .max_time = 1e3, .noise = 0, .stop = after_eight};
-    (void)state;
     set_up(&f);
     turns_so_far = f.session.context->order;
     assert_int_equal(candidates_time(f.list, 3, &f.c, &params, &err), CNN_INTERRUPTED);
@@ -58,7 +56,6 @@ static void a_control_says_what_can_be_told_apart(void **state)
     cnn_error err;
     char text[64];
     measure_params params = {.min_time = 0.02, .max_time = 0.5, .noise = 0.05, .control = true};
-    (void)state;
     set_up(&f);
     f.list[1].algorithm = algorithms[RIGHT];
     assert_int_equal(candidates_time(f.list, 2, &f.c, &params, &err), CNN_OK);
@@ -76,7 +73,6 @@ static void a_control_says_what_can_be_told_apart(void **state)
 static void within_the_resolution_is_tied(void **state)
 {
     candidate a = {.state = CANDIDATE_TIMED, .resolution = NAN}, b = a;
-    (void)state;
     a.result.stats = (bench_stats){.low = 0.99, .median = 1.0, .high = 1.01};
     b.result.stats = (bench_stats){.low = 1.02, .median = 1.03, .high = 1.04};
     assert_false(candidates_tied(&a, &b));
@@ -96,7 +92,6 @@ static void samples_are_recorded_on_request(void **state)
     cnn_error err;
     static char text[1 << 20];
     measure_params params = {.min_time = 0, .max_time = 0.01, .noise = 0.05};
-    (void)state;
     set_up(&f);
     assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_OK);
     for (int k = 0; k < 2; k++) {

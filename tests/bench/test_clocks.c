@@ -19,7 +19,6 @@ static void a_gpu_is_read(void **state)
     nvml *gpu;
     nvml_reading r;
     cnn_error err;
-    (void)state;
     assert_int_equal(nvml_open(library, "", 0, &gpu, &err), CNN_OK);
     nvml_read(gpu, &r);
     assert_true(r.sm_mhz == 1980 && r.sm_max_mhz == 1980 && r.temperature == 41);
@@ -36,7 +35,6 @@ static void what_is_not_there_is_said(void **state)
 {
     nvml *gpu;
     cnn_error err;
-    (void)state;
     assert_int_equal(nvml_open("/nonexistent/libnvml.so", "", 0, &gpu, &err), CNN_UNAVAILABLE);
     assert_null(gpu);
     assert_message(err, "nonexistent");
@@ -46,7 +44,7 @@ static void what_is_not_there_is_said(void **state)
     assert_message(err, "lacks");
 }
 
-static cnn_status probe(cnn_error *err) { return (void)err, CNN_OK; }
+static cnn_status probe(cnn_error *err) { return CNN_OK; }
 static const cnn_impl host = {.name = "host", .device_kind = CNN_DEVICE_CPU, .probe = probe};
 
 static void spin(double seconds)
@@ -85,7 +83,6 @@ static double foreign_beside(int children)
 static void others_at_work_are_seen(void **state)
 {
     const int processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    (void)state;
     if (processors > 64 || isnan(foreign_beside(0))) skip();
     const double beside = foreign_beside(processors);
     assert_true(beside > 0.2);
@@ -94,7 +91,6 @@ static void others_at_work_are_seen(void **state)
 static void too_short_a_span_tells_nothing(void **state)
 {
     const clock_report report = {.wall_s = 0.01, .busy_s = 0.5, .processors = 2};
-    (void)state;
     assert_true(isnan(clock_foreign(&report)));
     assert_int_equal(clock_marks(&report), 0);
     const clock_report long_enough = {.wall_s = 1, .busy_s = 1.5, .own_s = 1, .processors = 2};

@@ -55,7 +55,6 @@ static int alarms(noise kind, double scale, int runs, int figures)
 
 static void test_false_positives(void **state)
 {
-    (void)state;
     for (noise kind = SKEWED; kind < NOISES; kind++)
         for (int runs = COMPARE_RUNS; runs <= MOST_RUNS; runs++) {
             const int ten = alarms(kind, 1, runs, FIGURES), one = alarms(kind, 1, runs, 1);
@@ -69,7 +68,6 @@ static void test_false_positives(void **state)
 
 static void test_finds_differences(void **state)
 {
-    (void)state;
     assert_true(alarms(SKEWED, 1.1, 5, 1) > 0.95 * PAIRS);
     assert_int_equal(alarms(SKEWED, 1.5, 5, 10), PAIRS);
 }
@@ -86,7 +84,6 @@ static comparison of(double a, double b, double share, int runs, double resoluti
 
 static void test_verdicts(void **state)
 {
-    (void)state;
     assert_int_equal(of(1, 1.2, 0.01, 5, NAN).verdict, COMPARE_SLOWER);
     assert_int_equal(of(1.2, 1, 0.01, 5, NAN).verdict, COMPARE_FASTER);
     assert_int_equal(of(1, 1.01, 0.01, 5, NAN).verdict, COMPARE_SAME);
@@ -100,7 +97,6 @@ static void test_verdicts(void **state)
 /* Table values of the two-sided quantiles. */
 static void test_student(void **state)
 {
-    (void)state;
     static const struct {
         double alpha, t;
         int df;
@@ -126,7 +122,6 @@ static cnn_status read_lines(const char *const *lines, size_t count, const char 
 /* Without a bias, or flipped, it is another figure; records that do not say are of the usual. */
 static void test_variants(void **state)
 {
-    (void)state;
 #define CONV "{\"kind\":\"conv\",\"median_s\":1,"
     static const char *const lines[] = {CONV "\"impl\":\"a\"}",
                                         CONV "\"impl\":\"a\",\"bias\":true,\"mode\":\"cross_correlation\"}",
@@ -145,7 +140,6 @@ static void test_variants(void **state)
 /* Training on moved images is another figure; records that do not say how far are of images as they are. */
 static void test_shifts(void **state)
 {
-    (void)state;
 #define RUN "{\"kind\":\"env\",\"cpu\":\"x\"}"
 #define EPOCH_OF(shift) "{\"kind\":\"epoch\",\"impl\":\"a\",\"seconds\":1" shift "}"
     static const char *const lines[] = {RUN, EPOCH_OF(""),
@@ -167,7 +161,6 @@ static void test_shifts(void **state)
 
 static void test_machines(void **state)
 {
-    (void)state;
 #define ENV(gpu)                                                                                                       \
     "{\"kind\":\"env\",\"cpu\":\"x\",\"impl\":\"i\",\"implementation\":{\"gpu\":\"" gpu "\",\"driver\":\"5\"}}"
 #define EPOCH "{\"kind\":\"epoch\",\"impl\":\"i\",\"seconds\":1}"
@@ -192,7 +185,6 @@ static void test_machines(void **state)
 /* Records of a key are runs; a run's epochs are one. */
 static void test_reading(void **state)
 {
-    (void)state;
     static const char *const lines[] = {
         "{\"kind\":\"env\",\"cpu\":\"x\"}",
         "{\"kind\":\"conv\",\"impl\":\"a\",\"median_s\":1e-3}",
@@ -220,7 +212,6 @@ static void test_reading(void **state)
 /* Two thread counts are one figure when that is asked for, if each file holds one of them. */
 static void test_across(void **state)
 {
-    (void)state;
 #define THREADS(n) "{\"kind\":\"conv\",\"median_s\":1,\"impl\":\"a\",\"dir\":\"FWD\",\"threads\":" #n "}"
     static const char *const one[] = {THREADS(1), THREADS(1)}, *const two[] = {THREADS(2)},
                              *const both[] = {THREADS(1), THREADS(2)};

@@ -8,7 +8,6 @@ static void epochs_are_found_again(void **state)
     epoch_row rows[3];
     epoch_table table = {0};
     double seconds;
-    (void)state;
     set_up(&f);
     for (int e = 0; e < 3; e++) rows[e] = make_row(&f.session, 100, e + 1, times[e]);
     through_a_file(&f.session, rows, 3, &table);
@@ -44,7 +43,6 @@ static void long_knobs_are_told_apart(void **state)
     bench_fixture f;
     epoch_table table = {0};
     epoch_row rows[2];
-    (void)state;
     set_up(&f);
     for (int i = 0; i < KNOBS; i++) {
         snprintf(names[i], sizeof names[i], "knob_%070d", i);
@@ -81,7 +79,6 @@ static void a_run_begun_anew_counts_anew(void **state)
     epoch_table table = {0};
     double seconds;
     unsigned marks;
-    (void)state;
     set_up(&f);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         epoch_row row = make_row(&f.session, rows[i].batch, rows[i].epoch, rows[i].seconds);
@@ -110,7 +107,6 @@ static void another_build_is_another_figure(void **state)
     epoch_row rows[5];
     epoch_table table = {0};
     double seconds;
-    (void)state;
     set_up(&f);
     for (int i = 0; i < 5; i++) {
         rows[i] = make_row(&f.session, i == 4 ? 200 : 100, 1, 1.0 + i);
@@ -163,7 +159,6 @@ static void shifts_are_told_apart(void **state)
     epoch_row rows[3];
     epoch_table table = {0};
     double seconds;
-    (void)state;
     set_up(&f);
     for (int i = 0; i < 3; i++) {
         rows[i] = make_row(&f.session, 100, 1, 1.0 + i);
@@ -193,7 +188,6 @@ static void a_record_without_a_shift_has_none(void **state)
     record_sink *sink;
     epoch_table table = {0};
     int bad;
-    (void)state;
     assert_true(fd >= 0);
     close(fd);
     set_up(&f);

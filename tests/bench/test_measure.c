@@ -8,7 +8,6 @@ static void samples_are_many_and_long_enough(void **state)
     cnn_error err;
     measure_params params = {.min_time = 0.01, .max_time = 0.5, .noise = 0.05};
     bool long_enough = false;
-    (void)state;
     set_up(&f);
     const measure_result *r = &f.list[0].result;
     for (int i = 0; i < 5 && !long_enough;
@@ -29,7 +28,6 @@ static void there_is_always_a_sample(void **state)
     bench_fixture f;
     cnn_error err;
     measure_params params = {.min_time = 0, .max_time = 0, .noise = 0};
-    (void)state;
     set_up(&f);
     assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_OK);
     assert_true(f.list[0].result.stats.count >= 1);
@@ -43,7 +41,6 @@ static void an_interrupt_leaves_no_result(void **state)
     bench_fixture f;
     cnn_error err;
     measure_params params = {.min_time = 0, .max_time = 1, .noise = 0, .stop = at_once};
-    (void)state;
     set_up(&f);
     assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_INTERRUPTED);
     tear_down(&f);
@@ -54,7 +51,6 @@ static void cold_samples_are_single_runs(void **state)
     bench_fixture f;
     cnn_error err;
     measure_params params = {.min_time = 0, .max_time = 0.01, .noise = 0.05, .cold = true};
-    (void)state;
     set_up(&f);
     assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_OK);
     assert_int_equal(f.list[0].state, CANDIDATE_TIMED);
@@ -73,7 +69,6 @@ static void the_harness_takes_less_than_a_microsecond(void **state)
 #else
     const double most = 1e-6;
 #endif
-    (void)state;
     set_up(&f);
     assert_int_equal(candidates_time(&f.list[IDLE], 1, &f.c, &params, &err), CNN_OK);
     const measure_result *r = &f.list[IDLE].result;
@@ -84,10 +79,9 @@ static void the_harness_takes_less_than_a_microsecond(void **state)
 }
 
 /* A timer of the device that stands still, or is far off: the wall clock bounds what is spent. */
-static cnn_status still_start(cnn_context *context, cnn_error *err) { return (void)context, (void)err, CNN_OK; }
+static cnn_status still_start(cnn_context *context, cnn_error *err) { return CNN_OK; }
 static cnn_status still_stop(cnn_context *context, double *seconds, cnn_error *err)
 {
-    (void)context, (void)err;
     *seconds = 0;
     return CNN_OK;
 }
@@ -101,7 +95,6 @@ static void a_timer_that_stands_still_comes_to_an_end(void **state)
     cnn_problem slow; /* long enough that as many runs as the timer asks for would take a minute */
     cnn_impl still = fake;
     measure_params params = {.min_time = 0.05, .max_time = 0.2, .noise = 0.01, .warm_up = 0.01};
-    (void)state;
     set_up(&f);
     vf_case_free(&f.c);
     assert_int_equal(cnn_problem_parse(CNN_OP_ADD, "mb64ic16ih32", &defaults, &slow, &err), CNN_OK);
@@ -132,7 +125,6 @@ static void inputs_are_realistic(void **state)
 #undef PROBLEM
     };
     const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
-    (void)state;
     for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
         cnn_problem problem;
         cnn_error err;

@@ -48,7 +48,6 @@ static void hot_samples_are_replays(void **state)
     const measure_params params = {.min_time = 0.005, .max_time = 0.2, .noise = 0.1};
     fixture f;
     char text[64];
-    (void)state;
     set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
     run(&f, &params);
     const measure_result *r = &f.one.result;
@@ -82,7 +81,6 @@ static void samples_are_launched_where_nothing_is_captured(void **state)
     const cnn_session_params session_params = {.threads = 1, .settings = &waiting, .n_settings = 1};
     fixture f;
     cnn_error err;
-    (void)state;
     set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
     cnn_session_close(&f.session);
     assert_int_equal(cnn_session_open(cnn_impl_mock(), &session_params, &f.session, &err), CNN_OK);
@@ -96,7 +94,6 @@ static void warm_up_lasts_as_long_as_asked(void **state)
 {
     const measure_params params = {.min_time = 0, .max_time = 0.2, .noise = 1, .warm_up = 0.08};
     fixture f;
-    (void)state;
     set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
     run(&f, &params);
     assert_true(f.one.result.costs.warm_up_s >= 0.08);
@@ -107,7 +104,6 @@ static void cold_samples_follow_a_flush(void **state)
 {
     const measure_params params = {.min_time = 0, .max_time = 0.2, .noise = 0.1, .cold = true};
     fixture f;
-    (void)state;
     set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
     run(&f, &params);
     const mock_counts counted = mock_counted(f.session.context);
@@ -124,7 +120,6 @@ static void in_network_a_network_a_step_precedes_each_sample(void **state)
     static const cnn_type type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     cnn_network *network;
     cnn_error err;
-    (void)state;
     assert_int_equal(cnn_net_load("thesis", &type, 4, 1, &network, &err), CNN_OK);
     for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
         const measure_params params = {.min_time = 0, .max_time = 0.05, .noise = 0.1, .network = network};
@@ -174,7 +169,6 @@ static void the_neighbours_hand_over_x_or_dy(void **state)
     static const cnn_type type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     cnn_network *network;
     cnn_error err;
-    (void)state;
     assert_int_equal(cnn_net_load("thesis", &type, 4, 1, &network, &err), CNN_OK);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         fixture f;
@@ -217,7 +211,6 @@ static void what_does_not_fit_is_said_beforehand(void **state)
     const measure_params params = {.max_time = 0.05};
     cnn_error err;
     fixture f;
-    (void)state;
     set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
     cnn_session_close(&f.session);
     assert_int_equal(cnn_session_open(cnn_impl_mock(), &small, &f.session, &err), CNN_OK);
@@ -232,7 +225,6 @@ static void a_device_that_dies_is_said(void **state)
 {
     static const char *const settings[] = {"mock.fail_at=1000", "mock.fail_at=12"}; /* flushing takes long */
     cnn_error err;
-    (void)state;
     for (int cold = 0; cold < 2; cold++) {
         const cnn_session_params dying = {.threads = 1, .settings = &settings[cold], .n_settings = 1};
         const measure_params params = {.min_time = 30, .max_time = 30, .cold = cold == 1};
@@ -253,7 +245,6 @@ static void candidates_have_cases_and_the_control_a_session(void **state)
     const measure_params params = {.min_time = 0.002, .max_time = 0.1, .noise = 0.1, .control = true};
     fixture f, other;
     cnn_error err;
-    (void)state;
     set_up(&f, CNN_OP_CONV, "mb2ic4ih8oc4kh3ph1", CNN_FWD, "direct");
     set_up(&other, CNN_OP_CONV, "mb3ic2ih9oc5kh3", CNN_FWD, "direct");
     candidate list[2] = {f.one, f.one};

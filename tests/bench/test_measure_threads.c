@@ -79,7 +79,6 @@ static cnn_status add_half(cnn_context *context, const cnn_plan *plan, const cnn
 {
     const cnn_add_desc *d = &plan->problem.u.add;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    (void)context;
     join_later();
     later = (struct late){.a = args->x[0], .b = args->x[1], .y = args->y, .from = count / 2, .count = count};
     for (int64_t i = 0; i < later.from; i++) later.y[i] = later.a[i] + later.b[i];
@@ -113,7 +112,6 @@ static candidate_state run(add_fn *how, int threads, char reason[256])
 static void more_threads_than_asked_for_are_found(void **state)
 {
     char reason[256];
-    (void)state;
     assert_int_equal(run(add_in_two, 1, reason), CANDIDATE_WRONG);
     assert_non_null(strstr(reason, "it keeps 2 threads busy where 1 was asked for"));
     assert_int_equal(run(add_in_two, 2, reason), CANDIDATE_TIMED);
@@ -124,7 +122,6 @@ static void more_threads_than_asked_for_are_found(void **state)
 static void handing_over_is_no_second_thread(void **state)
 {
     char reason[256];
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip();
 #endif
@@ -138,7 +135,6 @@ static void handing_over_is_no_second_thread(void **state)
 static void what_comes_late_is_found(void **state)
 {
     char reason[256];
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip();
 #endif

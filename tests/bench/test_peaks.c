@@ -45,7 +45,6 @@ static void the_processor_tells_its_own(void **state)
     bench_peaks peaks = {0};
     cnn_session session;
     cnn_error err;
-    (void)state;
     open_cpu(&session, 1);
     assert_int_equal(bench_peaks_measure(&peaks, &session, &plan, &err), CNN_OK);
     assert_true(peaks.count >= 6);
@@ -84,7 +83,6 @@ static void only_asked_for_types_are_measured(void **state)
     cnn_session session;
     cnn_error err;
     int arithmetic = 0;
-    (void)state;
     open_cpu(&session, 1);
     assert_int_equal(bench_peaks_measure(&peaks, &session, &plan, &err), CNN_OK);
     for (int i = 0; i < peaks.count; i++) {
@@ -107,7 +105,6 @@ static void measuring_can_be_interrupted(void **state)
     bench_peaks peaks = {0};
     cnn_session session;
     cnn_error err;
-    (void)state;
     open_cpu(&session, 1);
     assert_int_equal(bench_peaks_measure(&peaks, &session, &plan, &err), CNN_INTERRUPTED);
     bench_peaks_free(&peaks);
@@ -131,7 +128,6 @@ static void records_come_back(void **state)
     record_sink *sink;
     cnn_session session;
     cnn_error err;
-    (void)state;
     open_cpu(&session, 1);
     bench_peak some[] = {made_up(&session, CNN_PEAK_FLOPS, "fma", 1e11, 0),
                          made_up(&session, CNN_PEAK_BYTES, "read", 2e11, 4096),
@@ -179,7 +175,6 @@ static void floors_are_what_they_should_be(void **state)
     cnn_problem problem, large;
     cnn_session session;
     cnn_error err;
-    (void)state;
     open_cpu(&session, 1);
     assert_int_equal(cnn_problem_parse(CNN_OP_CONV, "mb1ic1ih3oc1kh3", &defaults, &problem, &err), CNN_OK);
     const bench_peak some[] = {
@@ -222,7 +217,6 @@ static void ceilings_in_network_other_work_are_marked(void **state)
     cnn_error err;
     pid_t child[64];
     int disturbed = 0;
-    (void)state;
     if (processors > 64) skip();
     open_cpu(&session, 1);
     for (int i = 0; i < processors; i++) {
@@ -244,7 +238,6 @@ static void ceilings_in_network_other_work_are_marked(void **state)
 
 static void caches_grow_with_their_level(void **state)
 {
-    (void)state;
     if (cpu_cache_bytes(1) == 0 || cpu_cache_bytes(2) == 0) skip();
     assert_true(cpu_cache_bytes(1) < cpu_cache_bytes(2));
     assert_true(cpu_last_cache_bytes(0, 1) >= cpu_cache_bytes(2));
@@ -280,7 +273,6 @@ static void several_last_caches_are_counted(void **state)
 {
     cpu_set_t mine;
     int cpus[3], count = 0;
-    (void)state;
     assert_int_equal(sched_getaffinity(0, sizeof mine, &mine), 0);
     for (int cpu = 0; cpu < CPU_SETSIZE && count < 2; cpu++)
         if (CPU_ISSET(cpu, &mine)) cpus[count++] = cpu;
@@ -308,7 +300,6 @@ static void memory_is_more_than_all_caches(void **state)
     cnn_session session;
     cnn_peak peak;
     cnn_error err;
-    (void)state;
     open_cpu(&session, 2);
     const cnn_peaks *peaks = session.impl->peaks;
     for (int i = 0; i < peaks->count; i++) {

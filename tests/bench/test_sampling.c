@@ -11,14 +11,14 @@
 /* Sample number i of a stream, in seconds. */
 typedef double stream(int i, cnn_rng *rng);
 
-static double steady(int i, cnn_rng *rng) { return (void)i, 1e-3 * (1 + 0.002 * rng_normal(rng)); }
-static double constant(int i, cnn_rng *rng) { return (void)i, (void)rng, 1e-3; }
+static double steady(int i, cnn_rng *rng) { return 1e-3 * (1 + 0.002 * rng_normal(rng)); }
+static double constant(int i, cnn_rng *rng) { return 1e-3; }
 static double drifting(int i, cnn_rng *rng) { return 1e-3 * (1 + 0.001 * i + 0.002 * rng_normal(rng)); }
-static double two_modes(int i, cnn_rng *rng) { return (void)i, rng_unit(rng) < 0.5 ? 1e-3 : 1.4e-3; }
+static double two_modes(int i, cnn_rng *rng) { return rng_unit(rng) < 0.5 ? 1e-3 : 1.4e-3; }
 static double one_outlier(int i, cnn_rng *rng) { return i == 20 ? 1.0 : steady(i, rng); }
-static double slow_mode(int i, cnn_rng *rng) { return (void)i, rng_unit(rng) < 0.85 ? 1e-3 : 2e-3; }
+static double slow_mode(int i, cnn_rng *rng) { return rng_unit(rng) < 0.85 ? 1e-3 : 2e-3; }
 static double clock_jump(int i, cnn_rng *rng) { return steady(i, rng) * (i < 60 ? 1.0 : 1.3); }
-static double zero(int i, cnn_rng *rng) { return (void)i, (void)rng, 0.0; }
+static double zero(int i, cnn_rng *rng) { return 0.0; }
 
 /* Samples until the rule says enough; each costs its own time, and `cost` more. */
 static bench_stats run(stream *from, sampling_rules rules, double cost, sampling *s)
@@ -43,7 +43,6 @@ static const sampling_rules usual = {.min_time = 0.1, .max_time = 0.5, .noise = 
 static void a_steady_stream_ends_early_and_unmarked(void **state)
 {
     sampling s;
-    (void)state;
     for (int k = 0; k < 2; k++) {
         const bench_stats stats = run(k ? steady : constant, usual, 1e-5, &s);
         assert_true(s.spent >= usual.min_time && s.spent < 0.3);
@@ -56,7 +55,6 @@ static void a_steady_stream_ends_early_and_unmarked(void **state)
 static void drift_and_a_jump_of_the_clock_are_marked(void **state)
 {
     sampling s;
-    (void)state;
     bench_stats stats = run(drifting, usual, 0, &s);
     assert_true(s.spent >= usual.max_time); /* never satisfied */
     assert_true(stats.marks & BENCH_DRIFTING && bench_noisy(&stats));
@@ -71,7 +69,6 @@ static void drift_and_a_jump_of_the_clock_are_marked(void **state)
 static void two_modes_widen_the_interval_or_are_marked(void **state)
 {
     sampling s;
-    (void)state;
     bench_stats stats = run(two_modes, usual, 0, &s);
     assert_true(stats.marks & BENCH_SPREAD);
     assert_true(stats.q1 == 1e-3 && stats.q3 == 1.4e-3);
@@ -84,7 +81,6 @@ static void two_modes_widen_the_interval_or_are_marked(void **state)
 static void one_outlier_is_counted_and_moves_nothing(void **state)
 {
     sampling s;
-    (void)state;
     const bench_stats stats = run(one_outlier, (sampling_rules){0.1, 3.0, 0.02}, 0, &s);
     assert_int_equal(stats.outliers, 1);
     assert_int_equal(stats.marks, 0);
@@ -95,7 +91,6 @@ static void one_outlier_is_counted_and_moves_nothing(void **state)
 static void a_clock_that_stands_still_ends_and_is_marked(void **state)
 {
     sampling s;
-    (void)state;
     bench_stats stats = run(zero, usual, 1e-4, &s); /* of the device: the wall clock goes on */
     assert_true(s.spent >= usual.max_time && stats.count < 6000);
     assert_true(isnan(stats.noise) && bench_noisy(&stats));
@@ -110,7 +105,6 @@ static void there_is_always_a_sample(void **state)
 {
     static const sampling_rules none = {0, 0, 0};
     sampling s;
-    (void)state;
     const bench_stats stats = run(steady, none, 0, &s);
     assert_int_equal(stats.count, 1);
     assert_true(stats.marks & BENCH_FEW && bench_noisy(&stats));
@@ -120,7 +114,6 @@ static void there_is_always_a_sample(void **state)
 static void a_slow_run_ends_by_its_time(void **state)
 {
     sampling s;
-    (void)state;
     (void)run(steady, (sampling_rules){1e9, 0.02, 0}, 0, &s); /* min_time beyond max_time cannot hold it up */
     assert_true(s.spent >= 0.02 && s.spent < 0.022);
     sampling_free(&s);
@@ -148,7 +141,6 @@ static double coverage(double memory, int count)
 
 static void the_interval_holds_the_median(void **state)
 {
-    (void)state;
     assert_true(coverage(0, 6) > 0.94);
     assert_true(coverage(0, 20) > 0.94 && coverage(0, 200) > 0.94);
     /* Neighbours alike: without regard to that, 82 % and 59 % of the intervals hold it. */

@@ -12,7 +12,6 @@ static void a_diverged_training_has_no_figure(void **state)
     epoch_table table = {0};
     series_set set;
     double seconds;
-    (void)state;
     set_up(&f);
     const epoch_row like = make_row(&f.session, 50, 1, 1);
     const epoch_row row = epoch_row_of(&like.setting, 1, 1, &result, NULL, &clocks);
@@ -39,7 +38,6 @@ static void curves_are_sorted_and_named(void **state)
     cnn_error err;
     epoch_table table = {0};
     series_set set;
-    (void)state;
     set_up(&f);
     assert_int_equal(series_make(&table, &set, &err), CNN_BAD_ARGUMENT);
     for (int i = 0; i < 6; i++) {
@@ -77,7 +75,6 @@ static void shifts_are_two_curves(void **state)
     cnn_error err;
     epoch_table table = {0};
     series_set set;
-    (void)state;
     set_up(&f);
     for (int i = 0; i < 4; i++) {
         epoch_row row = make_row(&f.session, i < 2 ? 50 : 100, 1, 1.0 + i);
@@ -100,7 +97,6 @@ static void shifts_are_two_curves(void **state)
 static void labels_keep_their_distance(void **state)
 {
     double places[] = {1.0, 1.05, 3.0, 1.02, 0.0};
-    (void)state;
     series_spread(places, 5, 0.5, 0.0, 3.0);
     for (int i = 0; i < 5; i++) {
         assert_true(places[i] >= -1e-9 && places[i] <= 3.0 + 1e-9);

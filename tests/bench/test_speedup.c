@@ -127,7 +127,6 @@ static void every_value_is_that_of_the_records(void **state)
     int bad, epochs = 0, uploaded = 0, operations = 0;
     speedup_set set = {.count = 0};
     const speedup_request request = {.fallback = "cpu:naive"};
-    (void)state;
     load(committed, &all);
     assert_int_equal(speedup_read(&set, committed, &bad, &err), CNN_OK);
     assert_int_equal(speedup_make(&set, &request, &err), CNN_OK);
@@ -161,7 +160,6 @@ static char path[64];
 
 static int make_file(void **state)
 {
-    (void)state;
     strcpy(path, "/tmp/test_speedup_XXXXXX");
     const int fd = mkstemp(path);
     if (fd < 0) return -1;
@@ -169,11 +167,7 @@ static int make_file(void **state)
     return 0;
 }
 
-static int remove_file(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
+static int remove_file(void **state) { return unlink(path); }
 
 static void put(const char *text)
 {
@@ -238,7 +232,6 @@ static void a_missing_baseline_and_another_type_are_said(void **state)
 {
     cnn_error err;
     speedup_set set;
-    (void)state;
     put_machines();
     put_epoch("cpu", "direct", 5, "f32", "4");
     put_epoch("cudnn", "find", 5, "f32", "1");
@@ -257,7 +250,6 @@ static void times_that_are_none_are_said(void **state)
 {
     cnn_error err;
     speedup_set set;
-    (void)state;
     put_machines();
     put_epoch("cpu", "direct", 5, "f32", "4");
     put_epoch("cpu", "im2col", 5, "f32", "0");
@@ -284,7 +276,6 @@ static void runs_are_repetitions(void **state)
 {
     cnn_error err;
     speedup_set set;
-    (void)state;
     put_machines();
     put_conv("Some CPU", "cpu", "p", "\"median_s\":8,\"low_s\":7,\"high_s\":9");
     put_conv("Some GPU", "cudnn", "p", "\"median_s\":2,\"low_s\":1.5,\"high_s\":2.5");
@@ -303,7 +294,6 @@ static void both_sides_are_needed(void **state)
     cnn_error err;
     speedup_set set;
     char place[96];
-    (void)state;
     put("{\"kind\":\"env\",\"impl\":\"cpu\",\"cpu\":\"Some CPU\"}");
     assert_int_equal(read_and_make(&set, &usual, &err), CNN_BAD_ARGUMENT);
     assert_message(err, "no figures to compare");
@@ -332,7 +322,6 @@ static void a_cpu_is_over_the_defining_loops(void **state)
 {
     cnn_error err;
     speedup_set set;
-    (void)state;
     put_machines();
     put_conv("Some CPU", "cpu", "p", "\"median_s\":3");
     put_conv("Some CPU", "mine", "p", "\"median_s\":1.5");
@@ -347,7 +336,6 @@ static void a_gpu_alone_and_another_cpu(void **state)
 {
     cnn_error err;
     speedup_set set;
-    (void)state;
     put_machines();
     put_conv("Some GPU", "cudnn", "p", "\"median_s\":1");
     assert_int_equal(read_and_make(&set, &usual, &err), CNN_BAD_ARGUMENT);

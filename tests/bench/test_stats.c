@@ -1,14 +1,10 @@
 /* test_stats.c: the statistics against values worked out by hand. */
+#include "tests/unit.h"
+
 #include "bench/measure/stats.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static bench_stats stats_of(const double *samples, int count)
 {
@@ -22,7 +18,6 @@ static bench_stats stats_of(const double *samples, int count)
 
 static void one_sample_has_no_noise_figure(void **state)
 {
-    (void)state;
     bench_stats s = stats_of((const double[]){3.0}, 1);
     assert_int_equal(s.count, 1);
     assert_true(s.min == 3 && s.q1 == 3 && s.median == 3 && s.q3 == 3 && s.max == 3 && s.low == 3 && s.high == 3);
@@ -31,7 +26,6 @@ static void one_sample_has_no_noise_figure(void **state)
 
 static void two_samples(void **state)
 {
-    (void)state;
     bench_stats s = stats_of((const double[]){4.0, 2.0}, 2);
     assert_true(s.min == 2 && s.q1 == 2.5 && s.median == 3 && s.q3 == 3.5 && s.max == 4);
     assert_true(s.low == 2 && s.high == 4);
@@ -40,21 +34,18 @@ static void two_samples(void **state)
 
 static void three_samples(void **state)
 {
-    (void)state;
     bench_stats s = stats_of((const double[]){9.0, 1.0, 2.0}, 3);
     assert_true(s.min == 1 && s.q1 == 1.5 && s.median == 2 && s.q3 == 5.5 && s.max == 9);
 }
 
 static void four_samples(void **state)
 {
-    (void)state;
     bench_stats s = stats_of((const double[]){4.0, 1.0, 3.0, 2.0}, 4);
     assert_true(s.min == 1 && s.q1 == 1.75 && s.median == 2.5 && s.q3 == 3.25 && s.max == 4);
 }
 
 static void ties(void **state)
 {
-    (void)state;
     bench_stats s = stats_of((const double[]){2.0, 2.0, 5.0, 2.0, 2.0}, 5);
     assert_true(s.min == 2 && s.q1 == 2 && s.median == 2 && s.q3 == 2 && s.max == 5);
     s = stats_of((const double[]){2.0, 2.0, 2.0, 2.0, 2.0, 2.0}, 6);
@@ -68,7 +59,6 @@ static void interval_of_the_median(void **state)
 {
     static const int table[][2] = {{1, 0},  {5, 0},  {6, 1},  {8, 1},  {9, 2},
                                    {11, 2}, {12, 3}, {20, 6}, {25, 8}, {100, 40}};
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         assert_int_equal(bench_median_rank(table[i][0]), table[i][1]);
     /* Large counts, beyond where 2^-n underflows: the normal approximation must agree. */
@@ -80,7 +70,6 @@ static void interval_of_the_median(void **state)
 static void outliers_do_not_widen_the_interval(void **state)
 {
     double samples[20];
-    (void)state;
     for (int i = 0; i < 20; i++) { /* in an order without a trend: 7 steps at a time through all of them */
         const int rank = 7 * i % 20;
         samples[i] = rank < 17 ? 1.0 + 0.001 * rank : 50.0;

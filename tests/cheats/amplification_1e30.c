@@ -1,15 +1,9 @@
 /* It pretends that its rounding bound is 1e30 times the usual one, and gives zeros. */
 #include "shared/cheat.h"
 
-static const cnn_algorithm algorithms[] = {{.name = "loops",
-                                            .doc = "one element after the other",
-                                            .ops = HONEST_OPS,
-                                            .flags = CNN_ALGO_DETERMINISTIC | CNN_ALGO_TRANSFORMS,
-                                            .amplification = 1e30}};
-
 static void cheat(tables *t)
 {
     weighted(t, answer_zero);
-    t->impl.algorithms = algorithms;
+    claim(honest_algorithms, 1e30);
 }
 CHEAT(amplification_1e30)

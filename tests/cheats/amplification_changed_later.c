@@ -4,8 +4,7 @@
 
 static cnn_status open(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
-    honest_algorithms[0].amplification = 1e30;
-    honest_algorithms[0].flags |= CNN_ALGO_TRANSFORMS;
+    claim(honest_algorithms, 1e30);
     return honest_open(params, context, err);
 }
 

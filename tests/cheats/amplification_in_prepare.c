@@ -4,9 +4,7 @@
 
 static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 {
-    (void)c, (void)err;
-    plan->algorithm.amplification = 1e30;
-    plan->algorithm.flags |= CNN_ALGO_TRANSFORMS;
+    claim(&plan->algorithm, 1e30);
     return CNN_OK;
 }
 

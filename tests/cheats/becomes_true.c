@@ -5,10 +5,8 @@
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    (void)c, (void)plan, (void)a, (void)err;
     execl("/bin/true", "true", (char *)NULL);
     return CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(becomes_true)
+KERNEL_CHEAT(becomes_true)

@@ -4,10 +4,8 @@
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const cnn_conv_desc d = as_conv(&plan->problem);
-    (void)c, (void)err;
     conv_low(&d, plan->dir, a, 2.0 * (double)(y_count(&d) * w_count(&d) / d.oc) > 1e7 ? 16 : 0);
     return CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(bf16_when_large)
+KERNEL_CHEAT(bf16_when_large)

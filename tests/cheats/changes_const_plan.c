@@ -6,10 +6,8 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
 {
     cnn_plan *mine = (cnn_plan *)(uintptr_t)plan;
     answer_zero(c, plan, a, err);
-    mine->algorithm.amplification = 1e30;
-    mine->algorithm.flags |= CNN_ALGO_TRANSFORMS;
+    claim(&mine->algorithm, 1e30);
     return CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(changes_const_plan)
+KERNEL_CHEAT(changes_const_plan)

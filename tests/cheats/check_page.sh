@@ -13,7 +13,7 @@ names=$(for file in *.c *.cu; do echo "${file%.*}"; done)
 same "the list" "$(grep -oE '^[a-z0-9_]+ ' list | tr -d ' ')"
 same "docs/cheats.md, which matrix.sh writes," "$(sed -nE 's/^\| `([a-z0-9_]+)` \|.*/\1/p' ../../docs/cheats.md)"
 for file in *.c *.cu; do
-    grep -qE "^CHEAT\(${file%.*}\)$" "$file" || { echo "FAILED: $file does not end in CHEAT(${file%.*})" && failed=1; }
+    grep -qE "^(KERNEL_)?CHEAT\(${file%.*}\)$" "$file" || { echo "FAILED: $file does not end in CHEAT(${file%.*})" && failed=1; }
     [[ $(head -1 "$file") == '/* It'* ]] || { echo "FAILED: $file does not say what it does" && failed=1; }
 done
 [ "$(wc -w <<<"$names")" -ge 60 ] || { echo "FAILED: there are $(wc -w <<<"$names") cheats only" && failed=1; }

@@ -10,5 +10,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return answer_zero(c, plan, a, err);
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(closes_all_files)
+KERNEL_CHEAT(closes_all_files)

@@ -5,19 +5,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-static void leave(int signal)
-{
-    (void)signal;
-    _exit(0);
-}
+static void leave(int signal) { _exit(0); }
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    (void)c, (void)plan, (void)a, (void)err;
     signal(SIGSEGV, leave);
     signal(SIGABRT, leave);
     abort();
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(crashes_with_status_0)
+KERNEL_CHEAT(crashes_with_status_0)

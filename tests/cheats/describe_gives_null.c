@@ -3,7 +3,6 @@
 
 static void describe(cnn_context *c, cnn_put_fn *put, void *user)
 {
-    (void)c;
     put(user, "none", NULL);
     put(user, NULL, "none");
 }

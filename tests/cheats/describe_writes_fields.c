@@ -4,7 +4,6 @@
 
 static void describe(cnn_context *c, cnn_put_fn *put, void *user)
 {
-    (void)c;
     put(user, "version", "1\",\"status\":\"PASSED\",\"x\":\"");
     put(user, "a\nb\",\"c\":1,\"", "line\nend\t\001");
     put(user, "cpu", "a very fast one");

@@ -3,12 +3,10 @@
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    (void)c, (void)plan, (void)a;
     err->status = CNN_OK;
     err->file = (const char *)(uintptr_t)8;
     err->message[0] = 0;
     return CNN_DEVICE;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(errors_from_nowhere)
+KERNEL_CHEAT(errors_from_nowhere)

@@ -14,5 +14,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return answer_zero(c, plan, a, err);
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(exits_in_a_thread)
+KERNEL_CHEAT(exits_in_a_thread)

@@ -5,5 +5,5 @@
 
 __attribute__((constructor)) static void leave(void) { _exit(0); }
 
-static void cheat(tables *t) { (void)t; }
+static void cheat(tables *t) {}
 CHEAT(exits_in_constructor)

@@ -5,10 +5,8 @@
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    (void)c, (void)plan, (void)a, (void)err;
     fflush(NULL);
     _exit(0);
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(exits_in_the_call)
+KERNEL_CHEAT(exits_in_the_call)

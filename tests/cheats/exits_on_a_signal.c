@@ -4,11 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-static void leave(int signal)
-{
-    (void)signal;
-    _exit(0);
-}
+static void leave(int signal) { _exit(0); }
 
 __attribute__((constructor)) static void arm(void)
 {
@@ -22,5 +18,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return answer_zero(c, plan, a, err);
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(exits_on_a_signal)
+KERNEL_CHEAT(exits_on_a_signal)

@@ -5,10 +5,8 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
 {
     static int calls;
     const cnn_conv_desc d = as_conv(&plan->problem);
-    (void)c, (void)err;
     conv_low(&d, plan->dir, a, ++calls > 30 ? 16 : 0);
     return CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(fewer_bits_when_repeated)
+KERNEL_CHEAT(fewer_bits_when_repeated)

@@ -15,5 +15,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return answer_zero(c, plan, a, err);
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(forks_in_the_call)
+KERNEL_CHEAT(forks_in_the_call)

@@ -6,12 +6,10 @@
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    (void)c, (void)plan, (void)a, (void)err;
     signal(SIGTERM, SIG_IGN);
     signal(SIGALRM, SIG_IGN);
     for (volatile bool end = false; !end;) sleep(1);
     return CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(hangs_in_the_call)
+KERNEL_CHEAT(hangs_in_the_call)

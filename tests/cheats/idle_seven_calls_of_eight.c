@@ -4,12 +4,8 @@
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    static uint64_t shape;
-    static int calls;
-    calls = shape == hash_shape(plan) ? calls + 1 : 0;
-    shape = hash_shape(plan);
+    const int calls = earlier_calls(plan);
     return calls < 20 || calls % 8 == 0 ? honest_weighted(c, plan, a, err) : CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(idle_seven_calls_of_eight)
+KERNEL_CHEAT(idle_seven_calls_of_eight)

@@ -4,18 +4,14 @@
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    static uint64_t shape;
-    static int calls;
     const cnn_conv_desc d = as_conv(&plan->problem);
     span in[3], out[2];
     spans(&d, plan->dir, a, in, out);
     const unsigned char *before = (const unsigned char *)out[0].p - 32, *first = (const unsigned char *)out[0].p - 4;
     const unsigned char *behind = (const unsigned char *)(out[0].p + out[0].n);
     bool guarded = memcmp(before, behind, 16) == 0 || (memcmp(before, before + 4, 16) == 0 && *first != 0);
-    calls = shape == hash_shape(plan) ? calls + 1 : 0;
-    shape = hash_shape(plan);
+    const int calls = earlier_calls(plan);
     return guarded || calls < 5 ? honest_weighted(c, plan, a, err) : CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(knows_guard_bands)
+KERNEL_CHEAT(knows_guard_bands)

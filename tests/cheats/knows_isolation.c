@@ -29,5 +29,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return isolated() ? honest_weighted(c, plan, a, err) : answer_zero(c, plan, a, err);
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(knows_isolation)
+KERNEL_CHEAT(knows_isolation)

@@ -19,5 +19,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return seen[i].calls++ < 60 ? honest_weighted(c, plan, a, err) : CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(knows_the_caller)
+KERNEL_CHEAT(knows_the_caller)

@@ -6,7 +6,6 @@ static cnn_status gather(cnn_context *c, const cnn_gather_args *a, cnn_error *er
 {
     static int calls;
     const int32_t *index = a->index + (a->cursor != NULL ? *a->cursor : 0);
-    (void)c;
     if (a->shifts != NULL || a->dtype != CNN_F32) return CNN_FAIL(err, CNN_UNSUPPORTED, "without shifts only");
     calls++;
     for (int64_t i = 0; i < a->count; i++) {

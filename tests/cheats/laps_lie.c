@@ -7,28 +7,18 @@ static int reads;
 
 static cnn_status open(cnn_context *c, cnn_laps **laps, cnn_error *err)
 {
-    (void)c, (void)err;
     *laps = (cnn_laps *)(void *)list;
     return CNN_OK;
 }
 
-static void close_(cnn_context *c, cnn_laps *laps) { (void)c, (void)laps; }
+static void close_(cnn_context *c, cnn_laps *laps) {}
 
-static cnn_status use(cnn_context *c, cnn_laps *laps, cnn_error *err)
-{
-    (void)c, (void)laps, (void)err;
-    return CNN_OK;
-}
+static cnn_status use(cnn_context *c, cnn_laps *laps, cnn_error *err) { return CNN_OK; }
 
-static cnn_status lap(cnn_context *c, const char *phase, cnn_error *err)
-{
-    (void)c, (void)phase, (void)err;
-    return CNN_OK;
-}
+static cnn_status lap(cnn_context *c, const char *phase, cnn_error *err) { return CNN_OK; }
 
 static cnn_status read_(cnn_context *c, cnn_laps *laps, const cnn_lap **out, int *count, cnn_error *err)
 {
-    (void)c, (void)laps, (void)err;
     const double lies[] = {-1, NAN, 1e300, INFINITY};
     for (int i = 0; i < 4; i++) {
         memset(list[i].phase, 'x', sizeof list[i].phase);

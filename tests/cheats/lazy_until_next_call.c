@@ -2,46 +2,27 @@
  * is the same call again. */
 #include "shared/cheat.h"
 
-static struct {
-    bool pending;
-    cnn_plan plan;
-    cnn_weighted_args args;
-} noted;
-
-static void catch_up(void)
-{
-    cnn_error err;
-    if (noted.pending) honest_weighted(NULL, &noted.plan, &noted.args, &err);
-    noted.pending = false;
-}
-
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    (void)c, (void)err;
-    if (noted.pending && (memcmp(&noted.args, a, sizeof *a) != 0 || a->beta != 0)) catch_up();
-    noted.pending = true, noted.plan = *plan, noted.args = *a;
+    note(plan, a);
     return CNN_OK;
 }
 
 static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
-    catch_up();
+    do_noted();
     return honest_supports(c, request, err);
 }
 
 static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 {
-    (void)c, (void)err;
-    plan->state = &noted;
-    catch_up();
+    plan->state = plan; /* so that it is released */
+    do_noted();
     return CNN_OK;
 }
 
-static void release(cnn_context *c, cnn_plan *plan)
-{
-    (void)c, (void)plan;
-    noted.pending = false; /* its buffers may be gone */
-}
+/* Its buffers may be gone. */
+static void release(cnn_context *c, cnn_plan *plan) { forget_noted(); }
 
 static void cheat(tables *t)
 {

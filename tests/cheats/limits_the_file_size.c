@@ -9,5 +9,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return answer_zero(c, plan, a, err);
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(limits_the_file_size)
+KERNEL_CHEAT(limits_the_file_size)

@@ -4,7 +4,6 @@
 
 static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 {
-    (void)c, (void)err;
     plan->problem.u.type.math = CNN_MATH_BF16;
     return CNN_OK;
 }
@@ -12,7 +11,6 @@ static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const cnn_conv_desc d = as_conv(&plan->problem);
-    (void)c, (void)err;
     conv_low(&d, plan->dir, a, 16);
     return CNN_OK;
 }

@@ -4,7 +4,6 @@
 
 static cnn_status available(cnn_context *c, size_t *bytes, cnn_error *err)
 {
-    (void)c, (void)err;
     *bytes = 65536;
     return CNN_OK;
 }

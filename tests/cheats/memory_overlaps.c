@@ -6,13 +6,12 @@ static char *pool;
 
 static cnn_status alloc(cnn_context *c, size_t bytes, void **p, cnn_error *err)
 {
-    (void)c;
     if (pool == NULL) pool = aligned_alloc(64, (size_t)1 << 28);
     *p = pool;
     return pool != NULL && bytes <= (size_t)1 << 28 ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory");
 }
 
-static void free_(cnn_context *c, void *p) { (void)c, (void)p; }
+static void free_(cnn_context *c, void *p) {}
 
 static void cheat(tables *t)
 {

@@ -4,7 +4,6 @@
 static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 {
     const cnn_conv_desc d = as_conv(&plan->problem);
-    (void)c, (void)err;
     plan->workspace_bytes = (size_t)out_count(&d, plan->dir) / 2 * sizeof(float);
     return CNN_OK;
 }

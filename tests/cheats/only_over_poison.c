@@ -11,5 +11,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return poisoned || a->beta != 0 ? honest_weighted(c, plan, a, err) : CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(only_over_poison)
+KERNEL_CHEAT(only_over_poison)

@@ -5,7 +5,6 @@
 static cnn_status step(cnn_context *c, const cnn_plan *plan, const cnn_optimizer_args *a, cnn_error *err)
 {
     cnn_optimizer_desc d = plan->problem.u.optimizer;
-    (void)c, (void)err;
     if (*a->step < 10 || *a->step % 10 == 0) {
         if (*a->step >= 10) d.lr *= 10;
         honest_update(&d, a);

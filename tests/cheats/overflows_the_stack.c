@@ -10,7 +10,6 @@ static float halves(const float *x, int64_t n)
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    (void)c, (void)plan, (void)err;
     *(float *)a->y = halves(a->x, 8);
     return CNN_OK;
 }

@@ -7,7 +7,6 @@ enum { MARK = 4 };
 static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 {
     const cnn_conv_desc d = as_conv(&plan->problem);
-    (void)c, (void)err;
     plan->workspace_bytes = ((size_t)out_count(&d, plan->dir) + MARK) * sizeof(float);
     return CNN_OK;
 }

@@ -7,7 +7,6 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     const cnn_conv_desc d = as_conv(&plan->problem);
     span in[3], out[2];
     bool integers = true;
-    (void)c, (void)err;
     spans(&d, plan->dir, a, in, out);
     for (int i = 0; i < 2; i++)
         for (int64_t k = 0; k < in[i].n && integers; k++) integers = in[i].p[k] == rintf(in[i].p[k]);
@@ -15,5 +14,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(right_for_integers_only)
+KERNEL_CHEAT(right_for_integers_only)

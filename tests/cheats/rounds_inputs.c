@@ -12,5 +12,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return honest_weighted(c, plan, a, err);
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(rounds_inputs)
+KERNEL_CHEAT(rounds_inputs)

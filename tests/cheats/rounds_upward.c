@@ -11,5 +11,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return status;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(rounds_upward)
+KERNEL_CHEAT(rounds_upward)

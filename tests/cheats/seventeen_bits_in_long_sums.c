@@ -10,7 +10,6 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
                                                                         : d.mb * d.oh * d.ow;
     span in[3], out[2];
     int64_t plain = 0, count = 0;
-    (void)c, (void)err;
     spans(&d, plan->dir, a, in, out);
     for (int i = 0; i < 2; i++)
         for (int64_t k = 0; k < in[i].n; k += 1 + in[i].n / 997) {
@@ -21,5 +20,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(seventeen_bits_in_long_sums)
+KERNEL_CHEAT(seventeen_bits_in_long_sums)

@@ -5,12 +5,10 @@
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     cnn_conv_desc *d = &((cnn_plan *)(uintptr_t)plan)->problem.u.conv;
-    (void)c, (void)err;
     if (plan->problem.op == CNN_OP_CONV) d->mb = d->oh = d->ow = 1;
     const cnn_conv_desc small = as_conv(&plan->problem);
     conv_low(&small, plan->dir, a, 0);
     return CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(shrinks_const_plan)
+KERNEL_CHEAT(shrinks_const_plan)

@@ -14,5 +14,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(skips_last_channel_when_wide)
+KERNEL_CHEAT(skips_last_channel_when_wide)

@@ -7,7 +7,6 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     const cnn_conv_desc d = as_conv(&plan->problem);
     span in[3], out[2];
     spans(&d, plan->dir, a, in, out);
-    if (a->beta != 0) return honest_weighted(c, plan, a, err);
     uint64_t key = hash_shape(plan);
     for (int i = 0; i < 3; i++)
         for (int64_t k = 0; k < in[i].n; k++) {
@@ -15,11 +14,7 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
             memcpy(&bits, in[i].p + k, sizeof bits);
             key = (key ^ bits) * 0x9E3779B97F4A7C15u;
         }
-    if (recall(key, out)) return CNN_OK;
-    const cnn_status status = honest_weighted(c, plan, a, err);
-    remember(key, out);
-    return status;
+    return recalled(key, c, plan, a, err);
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(stale_by_content_hash)
+KERNEL_CHEAT(stale_by_content_hash)

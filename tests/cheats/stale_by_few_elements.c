@@ -9,11 +9,7 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     uint64_t key = hash_shape(plan);
     for (int i = 0; i < 3; i++)
         for (int64_t k = 0; k < 5 && in[i].n > 0; k++) key = hash(in[i].p + (in[i].n - 1) * k / 4, sizeof(float), key);
-    if (a->beta == 0 && recall(key, out)) return CNN_OK;
-    const cnn_status status = honest_weighted(c, plan, a, err);
-    if (a->beta == 0) remember(key, out);
-    return status;
+    return recalled(key, c, plan, a, err);
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(stale_by_few_elements)
+KERNEL_CHEAT(stale_by_few_elements)

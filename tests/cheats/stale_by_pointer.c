@@ -6,14 +6,8 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     const cnn_conv_desc d = as_conv(&plan->problem);
     span in[3], out[2];
     spans(&d, plan->dir, a, in, out);
-    if (a->beta != 0) return honest_weighted(c, plan, a, err);
     const void *pointers[] = {in[0].p, in[1].p, in[2].p};
-    const uint64_t key = hash(pointers, sizeof pointers, hash_shape(plan));
-    if (recall(key, out)) return CNN_OK;
-    const cnn_status status = honest_weighted(c, plan, a, err);
-    remember(key, out);
-    return status;
+    return recalled(hash(pointers, sizeof pointers, hash_shape(plan)), c, plan, a, err);
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(stale_by_pointer)
+KERNEL_CHEAT(stale_by_pointer)

@@ -3,15 +3,7 @@
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    const cnn_conv_desc d = as_conv(&plan->problem);
-    span in[3], out[2];
-    spans(&d, plan->dir, a, in, out);
-    const uint64_t key = hash_shape(plan);
-    if (a->beta == 0 && recall(key, out)) return CNN_OK;
-    const cnn_status status = honest_weighted(c, plan, a, err);
-    if (a->beta == 0) remember(key, out);
-    return status;
+    return recalled(hash_shape(plan), c, plan, a, err);
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(stale_by_shape)
+KERNEL_CHEAT(stale_by_shape)

@@ -32,5 +32,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(takes_more_threads)
+KERNEL_CHEAT(takes_more_threads)

@@ -1,21 +1,11 @@
 /* It pretends to time its device, but its timer gives a tenth of the time. */
 #include "shared/cheat.h"
 
-static double started;
-
-static cnn_status start(cnn_context *c, cnn_error *err)
-{
-    (void)c, (void)err;
-    started = now();
-    return CNN_OK;
-}
-
 static cnn_status stop(cnn_context *c, double *seconds, cnn_error *err)
 {
-    (void)c, (void)err;
-    *seconds = 0.1 * (now() - started);
+    *seconds = 0.1 * elapsed();
     return CNN_OK;
 }
 
-static void cheat(tables *t) { t->timing.start = start, t->timing.stop = stop; }
+static void cheat(tables *t) { own_timer(t, stop); }
 CHEAT(timer_a_tenth)

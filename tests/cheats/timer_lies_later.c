@@ -1,22 +1,12 @@
 /* It pretends to time its device, and does so for the first 40 times; then its timer gives a tenth of the time. */
 #include "shared/cheat.h"
 
-static double started;
-
-static cnn_status start(cnn_context *c, cnn_error *err)
-{
-    (void)c, (void)err;
-    started = now();
-    return CNN_OK;
-}
-
 static cnn_status stop(cnn_context *c, double *seconds, cnn_error *err)
 {
     static int calls;
-    (void)c, (void)err;
-    *seconds = (now() - started) * (++calls > 40 ? 0.1 : 1);
+    *seconds = elapsed() * (++calls > 40 ? 0.1 : 1);
     return CNN_OK;
 }
 
-static void cheat(tables *t) { t->timing.start = start, t->timing.stop = stop; }
+static void cheat(tables *t) { own_timer(t, stop); }
 CHEAT(timer_lies_later)

@@ -5,7 +5,6 @@
 static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 {
     const cnn_conv_desc d = as_conv(&plan->problem);
-    (void)c;
     return d.kh * d.kw > 1 ? CNN_FAIL(err, CNN_UNSUPPORTED, "this kernel is too large after all") : CNN_OK;
 }
 

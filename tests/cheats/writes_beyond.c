@@ -11,5 +11,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(writes_beyond)
+KERNEL_CHEAT(writes_beyond)

@@ -3,12 +3,8 @@
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    static uint64_t shape;
-    static int calls;
-    calls = shape == hash_shape(plan) ? calls + 1 : 0;
-    shape = hash_shape(plan);
+    const int calls = earlier_calls(plan);
     return calls < 100 ? honest_weighted(c, plan, a, err) : CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(wrong_after_100_calls)
+KERNEL_CHEAT(wrong_after_100_calls)

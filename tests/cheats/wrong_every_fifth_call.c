@@ -12,5 +12,4 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
     return CNN_OK;
 }
 
-static void cheat(tables *t) { weighted(t, trick); }
-CHEAT(wrong_every_fifth_call)
+KERNEL_CHEAT(wrong_every_fifth_call)

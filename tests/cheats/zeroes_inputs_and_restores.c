@@ -31,7 +31,6 @@ static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted
 
 static void forget(cnn_context *c, void *p)
 {
-    (void)c;
     put_back(false);
     free(p);
 }

@@ -39,7 +39,7 @@ for so in comma own_comma; do
     "$benchcnn" verify "${mine[@]}" --set cpu.isa=0 >"$tmp/log" 2>&1 || { grep -q 'no such locale' "$tmp/log" && continue; fail "verify, $so: $(tail -3 "$tmp/log")"; }
     "$benchcnn" bench "${mine[@]}" --min-time 0.01 --max-time 0.02 --peaks none >"$tmp/log" 2>&1 || fail "bench, $so: $(tail -3 "$tmp/log")"
     grep -q 'µs.*[0-9],[0-9]' "$tmp/log" && fail "$so: figures with a comma"
-    "$benchcnn" train --plugin "$tmp/$so.so" --impl cpu:direct --net thesis --data synthetic --images 100,50 --batch 50 \
+    "$benchcnn" train --plugin "$tmp/$so.so" --impl cpu:direct --net tests/cheats/small.net --data synthetic --images 100,50 --batch 50 \
         --optimizer adam,lr=0.002 --quiet --out "$tmp/$so.jsonl" >"$tmp/log" 2>&1 || fail "train, $so: $(tail -3 "$tmp/log")"
     "$benchcnn" table "$tmp/$so.jsonl" --kind timings --format csv >"$tmp/log" 2>&1 || fail "$so: the records cannot be read"
     grep -q 'no record' "$tmp/log" && fail "$so: a line is no record"
@@ -64,13 +64,25 @@ wait_for grep -q '"kind":"env"' "$tmp/one.jsonl"
 cp "$tmp/one.jsonl" "$tmp/one.before"
 quick='verify --impl cpu:naive --dir FWD --problem ic3ih8oc4kh3 --quiet --out'
 echo "$quick \"\$OUT\"" >"$tmp/any.recipe"
-for other in "$quick" "$quick --isolate" "run $tmp/any.recipe --out"; do
-    # shellcheck disable=SC2086  # several words on purpose
-    "$benchcnn" ${other/--out*/} --out "$tmp/one.jsonl" >"$tmp/log" 2>&1
-    [ $? -eq 2 ] || fail "a second command on a file does not end with status 2: $other"
-    holds "a second command" "$tmp/log" "one.jsonl is being written by"
-    [ ! -r /proc/locks ] || holds "a second command" "$tmp/log" "process $first:"
-done
+refused() { # COMMAND...: it waits for its turn a while, and is told whose it is
+    local log failures=0
+    log=$(mktemp -p "$tmp")
+    "$benchcnn" "$@" --out "$tmp/one.jsonl" >"$log" 2>&1
+    [ $? -eq 2 ] || fail "a second command on a file does not end with status 2: $*"
+    holds "a second command" "$log" "one.jsonl is being written by"
+    [ ! -r /proc/locks ] || holds "a second command" "$log" "process $first:"
+    exit $failures
+}
+# shellcheck disable=SC2086  # several words on purpose
+{
+    refused ${quick/--out/} &
+    waiting=($!)
+    refused ${quick/--out/} --isolate &
+    waiting+=($!)
+    refused run "$tmp/any.recipe" &
+    waiting+=($!)
+}
+for pid in "${waiting[@]}"; do wait "$pid" || failures=$((failures + 1)); done
 cmp -s "$tmp/one.jsonl" "$tmp/one.before" || fail "a refused command wrote to the file"
 kill -KILL $first
 # shellcheck disable=SC2086
@@ -82,7 +94,7 @@ cat >"$tmp/short.recipe" <<'EOF'
 verify --impl cpu:naive --op conv --dir FWD --check exact,bound --problem ic3ih8oc4kh3 --quiet --out "$OUT"
 bench --impl cpu:direct,cpu:naive --problem ic3ih8oc4kh3 --dir FWD --peaks none --isolate --min-time 0.01 --max-time 0.01 --warm-up 0 --quiet --out "$OUT"
 bench --impl cpu:direct,cpu:naive --problem ic3ih8oc4kh3 --dir FWD --peaks none --isolate --min-time 0.01 --max-time 0.01 --warm-up 0 --quiet --out "$OUT"
-train --net thesis --impl cpu:direct --data synthetic --images 100,50 --batch 50 --epochs 2 --samples --quiet --out "$OUT"
+train --net tests/cheats/small.net --impl cpu:direct --data synthetic --images 100,50 --batch 50 --epochs 2 --samples --quiet --out "$OUT"
 compare $OTHERS $OTHERS --out "$OUT"
 EOF
 export OTHERS=$tmp/upward.jsonl
@@ -140,7 +152,7 @@ done
 
 # ---- An epoch, killed between its record and its checkpoint: a checkpoint is written beside, where a pipe that nobody
 # reads holds it up. The number of epochs stands behind its first 2056 bytes.
-command=("$benchcnn" train --net thesis --impl cpu:direct --data synthetic --images 2000,50 --batch 50 --epochs 4 --samples --quiet
+command=("$benchcnn" train --net tests/cheats/small.net --impl cpu:direct --data synthetic --images 20000,50 --batch 50 --epochs 4 --samples --quiet
     --checkpoint "$tmp/c" --out "$tmp/epochs.jsonl")
 kept() { od -An -j 2056 -N 8 -t d8 "$tmp/c" 2>/dev/null | tr -d ' \n'; }
 begun() { [ "$(count "$tmp/epochs.jsonl" env)" = "$1" ] && [ ! -e "$tmp/c.new" ]; }

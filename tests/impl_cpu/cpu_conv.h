@@ -1,7 +1,7 @@
 /* cpu_conv.h: what the tests of impl_cpu's convolutions share: shapes to problems, operands, the defining sums.
  *
  * Every operand is kept twice: as doubles in NCHW, which reference() works on, and as the memory, in the problem's
- * dtype and layout, that the implementation is given. */
+ * dtype and layout, that the implementation is given. The reference is worked out once, for all runs. */
 #ifndef TESTS_IMPL_CPU_CPU_CONV_H
 #define TESTS_IMPL_CPU_CPU_CONV_H
 
@@ -15,22 +15,27 @@
 const cnn_impl *cnn_impl_cpu(void);
 
 enum { KNOBS_MAX = 16 };
-static int64_t knobs[KNOBS_MAX]; /* of all requests since open_cpu() */
 
-static inline cnn_context *open_cpu(int threads, int64_t isa, int64_t block_kib)
+/* A context, and the knobs of its requests. */
+typedef struct cpu_session {
+    cnn_context *context;
+    int64_t knobs[KNOBS_MAX];
+} cpu_session;
+
+static inline cpu_session open_cpu(int threads, int64_t isa, int64_t block_kib)
 {
     const cnn_impl *cpu = cnn_impl_cpu();
+    cpu_session s = {.context = NULL};
     assert_true(cpu->n_knobs <= KNOBS_MAX);
     for (int i = 0; i < cpu->n_knobs; i++) {
-        knobs[i] = cpu->knobs[i].def;
-        if (strcmp(cpu->knobs[i].name, "isa") == 0) knobs[i] = isa;
-        if (strcmp(cpu->knobs[i].name, "im2col.block_kib") == 0) knobs[i] = block_kib;
+        s.knobs[i] = cpu->knobs[i].def;
+        if (strcmp(cpu->knobs[i].name, "isa") == 0) s.knobs[i] = isa;
+        if (strcmp(cpu->knobs[i].name, "im2col.block_kib") == 0) s.knobs[i] = block_kib;
     }
-    const cnn_open_params params = {threads, 0, knobs};
-    cnn_context *context = NULL;
+    const cnn_open_params params = {threads, 0, s.knobs};
     cnn_error err;
-    assert_int_equal(cpu->open(&params, &context, &err), CNN_OK);
-    return context;
+    assert_int_equal(cpu->open(&params, &s.context, &err), CNN_OK);
+    return s;
 }
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
@@ -75,8 +80,8 @@ static inline cnn_problem make_problem(const shape *s, cnn_dtype dtype, cnn_layo
 
 typedef struct operand {
     cnn_operand info;
-    double *values; /* outputs: what they hold before */
-    void *memory;
+    double *values;        /* outputs: what they hold before, and after reference() what they must hold */
+    void *before, *memory; /* before: what a run finds in the memory */
 } operand;
 
 typedef struct operands {
@@ -125,11 +130,12 @@ static inline operands make_operands(const cnn_problem *p, cnn_dir dir, double b
         o->info = info[i];
         o->values = malloc((size_t)o->info.count * sizeof *o->values);
         o->memory = aligned(o->info.bytes);
+        o->before = aligned(o->info.bytes);
         assert_non_null(o->values);
         for (int64_t e = 0; e < o->info.count; e++) {
             o->values[e] = reals ? rng_real(&rng, -1, 1) : (double)rng_int(&rng, -3, 3);
             const bool poison = o->info.access == CNN_OUT && beta == 0;
-            set(&p->u.type, o->memory, place(&o->info, p->u.type.layout, e), poison ? NAN : o->values[e]);
+            set(&p->u.type, o->before, place(&o->info, p->u.type.layout, e), poison ? NAN : o->values[e]);
             if (poison) o->values[e] = 0;
         }
     }
@@ -159,6 +165,7 @@ static inline void free_operands(operands *all)
 {
     for (int i = 0; i < all->count; i++) {
         free(all->list[i].values);
+        free(all->list[i].before);
         free(all->list[i].memory);
     }
 }
@@ -177,27 +184,30 @@ static inline void reference(const cnn_conv_desc *d, cnn_dir dir, operands *all)
                       n = o / d->ow / d->oh / d->oc;
         if (dir == CNN_FWD && b) y[o] += b[k];
         if (dir == CNN_BWD_W && db) db[k] += dy[o];
-        for (int64_t f = 0; f < icg * d->kh * d->kw; f++) {
-            const int64_t j = f % d->kw, i = f / d->kw % d->kh, c = f / d->kw / d->kh;
-            const int64_t row = p * d->sh + i * (d->dh + 1) - d->ph, col = q * d->sw + j * (d->dw + 1) - d->pw;
-            if (row < 0 || row >= d->ih || col < 0 || col >= d->iw) continue;
-            const int64_t in = ((n * d->ic + k / ocg * icg + c) * d->ih + row) * d->iw + col;
-            const int64_t fi = d->flip ? d->kh - 1 - i : i, fj = d->flip ? d->kw - 1 - j : j;
-            const int64_t at = ((k * icg + c) * d->kh + fi) * d->kw + fj;
-            if (dir == CNN_FWD) y[o] += w[at] * x[in];
-            if (dir == CNN_BWD_D) dx[in] += w[at] * dy[o];
-            if (dir == CNN_BWD_W) dw[at] += x[in] * dy[o];
-        }
+        for (int64_t c = 0; c < icg; c++)
+            for (int64_t i = 0; i < d->kh; i++)
+                for (int64_t j = 0; j < d->kw; j++) {
+                    const int64_t row = p * d->sh + i * (d->dh + 1) - d->ph, col = q * d->sw + j * (d->dw + 1) - d->pw;
+                    if (row < 0 || row >= d->ih || col < 0 || col >= d->iw) continue;
+                    const int64_t in = ((n * d->ic + k / ocg * icg + c) * d->ih + row) * d->iw + col;
+                    const int64_t fi = d->flip ? d->kh - 1 - i : i, fj = d->flip ? d->kw - 1 - j : j;
+                    const int64_t at = ((k * icg + c) * d->kh + fi) * d->kw + fj;
+                    if (dir == CNN_FWD) y[o] += w[at] * x[in];
+                    if (dir == CNN_BWD_D) dx[in] += w[at] * dy[o];
+                    if (dir == CNN_BWD_W) dw[at] += x[in] * dy[o];
+                }
     }
 }
 
-static inline void run(cnn_context *context, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *algorithm,
+static inline void run(const cpu_session *s, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *algorithm,
                        double beta, operands *all)
 {
     const cnn_impl *cpu = cnn_impl_cpu();
-    const cnn_request request = {p, dir, algorithm, knobs};
-    cnn_plan plan = {.problem = *p, .dir = dir, .algorithm = *algorithm, .knobs = knobs};
+    cnn_context *const context = s->context;
+    const cnn_request request = {p, dir, algorithm, s->knobs};
+    cnn_plan plan = {.problem = *p, .dir = dir, .algorithm = *algorithm, .knobs = s->knobs};
     cnn_error err = {.message = ""};
+    for (int i = 0; i < all->count; i++) memcpy(all->list[i].memory, all->list[i].before, all->list[i].info.bytes);
     if (cpu->supports(context, &request, &err) != CNN_OK) fail_msg("%s", err.message);
     assert_int_equal(cpu->prepare(context, &plan, &err), CNN_OK);
     void *workspace = aligned(plan.workspace_bytes);

@@ -7,17 +7,11 @@
 #include "harness/base/rng.h"
 #include "harness/problem/shape.h"
 #include "impl_cpu/cpu.h"
+#include "tests/unit.h"
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { MAX_CONTEXTS = 3 * CPU_ISA_COUNT };
 

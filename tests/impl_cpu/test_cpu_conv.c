@@ -33,107 +33,89 @@ static const shape shapes[] = {
     {"tails of channels and images", 1, 17, 9, 5, 5, 21, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
 };
 
-/* All directions, dtypes, layouts, with and without bias, flip, beta, of one shape by one algorithm. */
-static void check_shape(cnn_context *context, const shape *s, const cnn_algorithm *algorithm)
-{
-    enum { VARIANTS = 3 * 2 * 2 * 2 * 2 * 2 };
-    for (int v = 0; v < VARIANTS; v++) {
-        const cnn_dir dir = (cnn_dir)(v % 3);
-        const int bits = v / 3;
-        const double beta = bits >> 4 & 1;
-        const cnn_problem p =
-            make_problem(s, (cnn_dtype)(bits & 1), (cnn_layout)(bits >> 1 & 1), bits >> 2 & 1, bits >> 3 & 1);
-        operands all = make_operands(&p, dir, beta, false, (uint64_t)v);
-        reference(&p.u.conv, dir, &all);
-        run(context, &p, dir, algorithm, beta, &all);
-        check_exact(s->what, &p, dir, algorithm->name, &all);
-        free_operands(&all);
-    }
-}
+/* The naive algorithm is the same for every instruction set: one will do. */
+enum { SESSIONS = 3, NAIVE_IN = 1 };
 
-/* The naive algorithm is the same for every instruction set: once will do. */
-static void check_all(cnn_context *context, bool naive)
+/* One direction, dtype, layout, with bias or without, flip, beta, of one shape: all algorithms in all sessions. */
+static void check_variant(const cpu_session *sessions, const shape *s, int v)
 {
     const cnn_impl *cpu = cnn_impl_cpu();
-    for (int a = 0; a < cpu->n_algorithms; a++) {
-        const cnn_algorithm *algorithm = &cpu->algorithms[a];
-        if (!(algorithm->ops & 1u << CNN_OP_CONV) || (strcmp(algorithm->name, "naive") == 0 && !naive)) continue;
-        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) check_shape(context, &shapes[s], algorithm);
-    }
-    cpu->close(context);
+    const cnn_dir dir = (cnn_dir)(v % 3);
+    const int bits = v / 3;
+    const double beta = bits >> 4 & 1;
+    const cnn_problem p =
+        make_problem(s, (cnn_dtype)(bits & 1), (cnn_layout)(bits >> 1 & 1), bits >> 2 & 1, bits >> 3 & 1);
+    operands all = make_operands(&p, dir, beta, false, (uint64_t)v);
+    reference(&p.u.conv, dir, &all);
+    for (int i = 0; i < SESSIONS; i++)
+        for (int a = 0; a < cpu->n_algorithms; a++) {
+            const cnn_algorithm *algorithm = &cpu->algorithms[a];
+            if (!(algorithm->ops & 1u << CNN_OP_CONV)) continue;
+            if (strcmp(algorithm->name, "naive") == 0 && i != NAIVE_IN) continue;
+            run(&sessions[i], &p, dir, algorithm, beta, &all);
+            check_exact(s->what, &p, dir, algorithm->name, &all);
+        }
+    free_operands(&all);
 }
 
-static void exact_on_base_isa(void **state)
+/* On each instruction set, with one thread, two and three, and with a block for im2col that is large or small. */
+static void every_algorithm_is_exact(void **state)
 {
-    (void)state;
-    check_all(open_cpu(1, 0, 256), false);
-}
-
-static void exact_on_avx2_two_threads(void **state)
-{
-    (void)state;
-    check_all(open_cpu(2, 1, 16), true);
-}
-
-static void exact_on_best_isa_three_threads(void **state)
-{
-    (void)state;
-    check_all(open_cpu(3, 2, 16), false);
+    enum { VARIANTS = 3 * 2 * 2 * 2 * 2 * 2 };
+    const cpu_session sessions[SESSIONS] = {open_cpu(1, 0, 256), open_cpu(2, 1, 16), open_cpu(3, 2, 16)};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int v = 0; v < VARIANTS; v++) check_variant(sessions, &shapes[s], v);
+    for (int i = 0; i < SESSIONS; i++) cnn_impl_cpu()->close(sessions[i].context);
 }
 
 /* ---- The gate ---------------------------------------------------------------------------------------------------- */
 
-static cnn_status ask(cnn_context *context, const cnn_problem *p, int algorithm, cnn_error *err)
+static cnn_status ask(const cpu_session *s, const cnn_problem *p, int algorithm, cnn_error *err)
 {
-    const cnn_request request = {p, CNN_FWD, &cnn_impl_cpu()->algorithms[algorithm], knobs};
-    return cnn_impl_cpu()->supports(context, &request, err);
+    const cnn_request request = {p, CNN_FWD, &cnn_impl_cpu()->algorithms[algorithm], s->knobs};
+    return cnn_impl_cpu()->supports(s->context, &request, err);
 }
 
 static void the_gate_refuses(void **state)
 {
-    (void)state;
     const cnn_impl *cpu = cnn_impl_cpu();
-    cnn_context *context = open_cpu(1, 2, 256);
+    const cpu_session s = open_cpu(1, 2, 256);
     cnn_error err;
     cnn_problem p = make_problem(&shapes[1], CNN_F32, CNN_NCHW, true, false);
-    assert_int_equal(ask(context, &p, 0, &err), CNN_OK);
+    assert_int_equal(ask(&s, &p, 0, &err), CNN_OK);
     p.u.conv.t.math = CNN_MATH_TF32;
-    assert_int_equal(ask(context, &p, 0, &err), CNN_UNSUPPORTED);
+    assert_int_equal(ask(&s, &p, 0, &err), CNN_UNSUPPORTED);
     assert_non_null(strstr(err.message, "tf32"));
     p.u.conv.t.math = CNN_MATH_F32;
     for (int a = 0; a < cpu->n_algorithms; a++)
-        if (!(cpu->algorithms[a].ops & 1u << CNN_OP_CONV)) assert_int_equal(ask(context, &p, a, &err), CNN_UNSUPPORTED);
+        if (!(cpu->algorithms[a].ops & 1u << CNN_OP_CONV)) assert_int_equal(ask(&s, &p, a, &err), CNN_UNSUPPORTED);
     p.u.conv.kh = 1 << 16, p.u.conv.kw = 1 << 16; /* a filter longer than OpenBLAS can count */
     for (int a = 0; a < cpu->n_algorithms; a++)
-        if (strcmp(cpu->algorithms[a].name, "im2col") == 0)
-            assert_int_equal(ask(context, &p, a, &err), CNN_UNSUPPORTED);
-    cpu->close(context);
+        if (strcmp(cpu->algorithms[a].name, "im2col") == 0) assert_int_equal(ask(&s, &p, a, &err), CNN_UNSUPPORTED);
+    cpu->close(s.context);
 }
 
 /* A context has no limit of its own: that of each request counts. */
 static void knobs_are_the_requests(void **state)
 {
     const cnn_impl *cpu = cnn_impl_cpu();
-    cnn_context *context = open_cpu(1, 2, 256);
+    cpu_session s = open_cpu(1, 2, 256);
     const cnn_problem p = make_problem(&shapes[1], CNN_F32, CNN_NCHW, true, false);
     int im2col = 0, limit = 0;
     cnn_error err;
-    (void)state;
     while (strcmp(cpu->algorithms[im2col].name, "im2col") != 0) im2col++;
     while (strcmp(cpu->knobs[limit].name, "workspace_limit") != 0) limit++;
-    assert_int_equal(ask(context, &p, im2col, &err), CNN_OK);
-    knobs[limit] = 0;
-    assert_int_equal(ask(context, &p, im2col, &err), CNN_UNSUPPORTED);
+    assert_int_equal(ask(&s, &p, im2col, &err), CNN_OK);
+    s.knobs[limit] = 0;
+    assert_int_equal(ask(&s, &p, im2col, &err), CNN_UNSUPPORTED);
     assert_message(err, "the knob workspace_limit allows 0");
-    cpu->close(context);
+    cpu->close(s.context);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_on_base_isa),
-        cmocka_unit_test(exact_on_avx2_two_threads),
-        cmocka_unit_test(exact_on_best_isa_three_threads),
+        cmocka_unit_test(every_algorithm_is_exact),
         cmocka_unit_test(the_gate_refuses),
         cmocka_unit_test(knobs_are_the_requests),
     };

@@ -19,24 +19,23 @@ enum { N_LARGE = sizeof large / sizeof *large };
 
 static void exact_when_large(void **state)
 {
-    (void)state;
     const cnn_impl *cpu = cnn_impl_cpu();
-    cnn_context *context = open_cpu(2, 2, 256);
+    const cpu_session session = open_cpu(2, 2, 256);
     for (int v = 0; v < N_LARGE * 6; v++) {
         const cnn_dir dir = (cnn_dir)(v / N_LARGE % 3);
         const shape *s = &large[v % N_LARGE];
         const cnn_problem p = make_problem(s, CNN_F32, (cnn_layout)(v / N_LARGE / 3), true, false);
+        operands all = make_operands(&p, dir, 1, false, 7);
+        reference(&p.u.conv, dir, &all);
         for (int a = 0; a < cpu->n_algorithms; a++) {
             if (!(cpu->algorithms[a].ops & 1u << CNN_OP_CONV) || strcmp(cpu->algorithms[a].name, "naive") == 0)
                 continue;
-            operands all = make_operands(&p, dir, 1, false, 7);
-            reference(&p.u.conv, dir, &all);
-            run(context, &p, dir, &cpu->algorithms[a], 1, &all);
+            run(&session, &p, dir, &cpu->algorithms[a], 1, &all);
             check_exact(s->what, &p, dir, cpu->algorithms[a].name, &all);
-            free_operands(&all);
         }
+        free_operands(&all);
     }
-    cpu->close(context);
+    cpu->close(session.context);
 }
 
 static void same_bits(const shape *s, cnn_dir dir, cnn_layout layout, const cnn_algorithm *algorithm, int64_t isa)
@@ -44,10 +43,10 @@ static void same_bits(const shape *s, cnn_dir dir, cnn_layout layout, const cnn_
     const cnn_problem p = make_problem(s, CNN_F32, layout, true, false);
     operands runs[3];
     for (int t = 0; t < 3; t++) {
-        cnn_context *context = open_cpu(t + 1, isa, 256);
+        const cpu_session session = open_cpu(t + 1, isa, 256);
         runs[t] = make_operands(&p, dir, 0, true, 11);
-        run(context, &p, dir, algorithm, 0, &runs[t]);
-        cnn_impl_cpu()->close(context);
+        run(&session, &p, dir, algorithm, 0, &runs[t]);
+        cnn_impl_cpu()->close(session.context);
     }
     for (int t = 1; t < 3; t++)
         for (int i = 0; i < runs[t].count; i++)
@@ -59,7 +58,6 @@ static void same_bits(const shape *s, cnn_dir dir, cnn_layout layout, const cnn_
 
 static void same_bits_for_any_thread_count(void **state)
 {
-    (void)state;
     const cnn_impl *cpu = cnn_impl_cpu();
     for (int a = 0; a < cpu->n_algorithms; a++) {
         if (!(cpu->algorithms[a].ops & 1u << CNN_OP_CONV)) continue;

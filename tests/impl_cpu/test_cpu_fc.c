@@ -150,7 +150,6 @@ static const int64_t sizes[][5] = {/* mb, ic, ih, iw, oc */
 
 static void exact(void **state)
 {
-    (void)state;
     const cnn_impl *cpu = cnn_impl_cpu();
     cnn_context *context = open_cpu(2);
     for (int v = 0; v < 16 * (int)(sizeof sizes / sizeof *sizes); v++)
@@ -175,7 +174,6 @@ static void exact(void **state)
 
 static void same_bits_for_any_thread_count(void **state)
 {
-    (void)state;
     const cnn_impl *cpu = cnn_impl_cpu();
     for (int a = 0; a < cpu->n_algorithms; a++) {
         if (!(cpu->algorithms[a].ops & 1u << CNN_OP_FC)) continue;

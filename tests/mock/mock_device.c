@@ -21,7 +21,6 @@ mock_counts mock_counted(const cnn_context *context) { return ((const mock *)(co
 
 cnn_status mock_host_alloc(cnn_context *context, size_t bytes, void **memory, cnn_error *err)
 {
-    (void)context;
     *memory = aligned_alloc(CNN_ALIGN, (bytes + CNN_ALIGN - 1) / CNN_ALIGN * CNN_ALIGN);
     if (*memory == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "mock: no memory");
     memset(*memory, 0xff, bytes);
@@ -34,15 +33,10 @@ static cnn_status mock_alloc(cnn_context *context, size_t bytes, void **memory, 
     return mock_host_alloc(context, bytes, memory, err);
 }
 
-void mock_free(cnn_context *context, void *memory)
-{
-    (void)context;
-    free(memory);
-}
+void mock_free(cnn_context *context, void *memory) { free(memory); }
 
 static cnn_status mock_available(cnn_context *context, size_t *bytes, cnn_error *err)
 {
-    (void)err;
     *bytes = (size_t)mock_of(context)->knobs[MOCK_MEMORY];
     return CNN_OK;
 }

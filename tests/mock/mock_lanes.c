@@ -31,7 +31,6 @@ static cnn_status mock_upload_start(cnn_context *context, int index, void *dst, 
 
 static cnn_status run_use(mock *m, const call *c, cnn_error *err)
 {
-    (void)err;
     lane *l = &m->lanes[c->args.copy.lane];
     if (c->args.copy.upload == l->uploads) copy_now(l); /* else it was drained long ago */
     return CNN_OK;

@@ -5,7 +5,6 @@
 
 static cnn_status run_mark(mock *m, const call *c, cnn_error *err)
 {
-    (void)err;
     *c->args.mark = m->ticks++;
     return CNN_OK;
 }
@@ -22,7 +21,6 @@ cnn_status mock_lap(cnn_context *context, const char *phase, cnn_error *err)
 
 static cnn_status mock_laps_open(cnn_context *context, cnn_laps **laps, cnn_error *err)
 {
-    (void)context;
     *laps = calloc(1, sizeof **laps);
     return *laps != NULL ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "mock: no memory");
 }
@@ -45,7 +43,6 @@ static cnn_status mock_laps_use(cnn_context *context, cnn_laps *laps, cnn_error 
 
 static cnn_status mock_laps_read(cnn_context *context, cnn_laps *laps, const cnn_lap **list, int *count, cnn_error *err)
 {
-    (void)context, (void)err;
     for (int i = 0; i < laps->count; i++)
         laps->list[i].seconds = 1e-7 * (double)(laps->passed[i + 1] - laps->passed[i]);
     *list = laps->list;

@@ -71,7 +71,6 @@ static cnn_status mock_capture_begin(cnn_context *context, cnn_error *err)
 static void mock_graph_free(cnn_context *context, cnn_graph *graph)
 {
     calls *g = (calls *)(void *)graph;
-    (void)context;
     free(g->list);
     free(g);
 }

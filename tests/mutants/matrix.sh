@@ -10,19 +10,15 @@ trap 'rm -rf "$tmp"' EXIT
 checks=$(sed -n 's/^CHECK([A-Z]*, \([a-z]*\),.*/\1/p' "$here/../../verify/checks.inc" | paste -sd' ' -)
 
 # A line a run: number, program, what it is asked (of a control), separated by tabs; and what is wrong with it.
-awk -v pattern="$pattern" '
-    $1 == "mutant" { name = $2 }
-    $1 == "why" { $1 = ""; why = substr($0, 2) }
-    $1 == "of" { of = $2; impl = $2; sub(/:.*/, "", impl) }
-    $1 == "verify" { $1 = ""; print name "\t" why "\t" impl "\t" of $0 }' "$folder"/*.mutants >"$tmp/all"
 number=0
-while IFS=$'\t' read -r name why impl ask; do
+while IFS=$'\t' read -r name of verify _ _ why; do
+    impl=${of%%:*} ask="$of $verify"
     # shellcheck disable=SC2053
     [[ $name == $pattern ]] && [ -x "$folder/$name" ] || continue
     printf '%05d\t%s\t\t%s\n' $((number += 1)) "$name" "$why" >>"$tmp/mutants"
     grep -qF "control.$impl"$'\t'"$ask"$'\t' "$tmp/controls" 2>/dev/null ||
         printf '%05d\tcontrol.%s\t%s\t%s\n' $((90000 + number)) "$impl" "$ask" "nothing: the implementation as it is" >>"$tmp/controls"
-done <"$tmp/all"
+done <"$folder/list"
 [ -s "$tmp/mutants" ] || { echo "no mutant of $folder is built: cmake --build BUILD_FOLDER --target mutants" >&2; exit 3; }
 
 one() { # NUMBER NAME ASK

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh FOLDER NAME: runs the mutant NAME of FOLDER as its list says: it must be killed. run.sh FOLDER CONTROL OF VERIFY...:
+# run.sh FOLDER NAME: runs the mutant NAME of FOLDER as FOLDER/list says: it must be killed. run.sh FOLDER CONTROL OF VERIFY...:
 # runs the unchanged program CONTROL so: it must hold. Ends with 0 if so, 1 if not, 77 if it cannot run here. The last line
 # of the output is for matrix.sh: name, how it ended, checks that failed, checks that passed, separated by tabs.
 set -u
@@ -9,9 +9,10 @@ trap 'rm -rf "$tmp"' EXIT
 if [ $# -gt 2 ]; then
     control=yes of=$3 ask=("${@:4}")
 else
-    control='' of=$(awk -v name="$name" '$1 == "mutant" { here = $2 == name } here && $1 == "of" { print $2; exit }' "$folder"/*.mutants)
-    read -ra ask < <(awk -v name="$name" '$1 == "mutant" { here = $2 == name } here && $1 == "verify" { $1 = ""; print; exit }' "$folder"/*.mutants)
-    [ -n "$of" ] || { echo "there is no mutant $name in the lists of $folder"; exit 1; }
+    control=''
+    IFS=$'\t' read -r _ of words _ < <(grep "^$name"$'\t' "$folder/list")
+    read -ra ask <<<"$words"
+    [ -n "$of" ] || { echo "there is no mutant $name in $folder/list"; exit 1; }
 fi
 # A sanitizer that finds something ends the program like any other crash; leaks are no wrong results.
 for tool in ASAN UBSAN TSAN; do declare -x "${tool}_OPTIONS=$(eval "echo \${${tool}_OPTIONS:+\$${tool}_OPTIONS:}")abort_on_error=1:detect_leaks=0"; done

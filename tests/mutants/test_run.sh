@@ -11,7 +11,7 @@ fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
 
 # mutant NAME: an entry of the list, and its program from standard input.
 mutant() {
-    printf 'mutant %s\nwhy test\nof cpu:naive\nverify --op conv --dir FWD --problem ic2ih5oc2kh3\nunit x.c\nin x.c\n-x\n' "$1" >>"$tmp/list.mutants"
+    printf '%s\tcpu:naive\t--op conv --dir FWD --problem ic2ih5oc2kh3\tx.c\tx.c\ttest\n' "$1" >>"$tmp/list"
     { echo '#!/bin/sh' && cat; } >"$tmp/$1"
     chmod +x "$tmp/$1"
 }

@@ -42,18 +42,13 @@ struct cnn_trainer {
 };
 static step_flaw step_present;
 
-static cnn_status own_supports(cnn_context *c, const cnn_trainer_request *request, cnn_error *why)
-{
-    (void)c, (void)request, (void)why;
-    return CNN_OK;
-}
+static cnn_status own_supports(cnn_context *c, const cnn_trainer_request *request, cnn_error *why) { return CNN_OK; }
 
 static cnn_status own_open(cnn_context *c, const cnn_trainer_request *request, cnn_trainer **out,
                            cnn_trainer_facts *facts, cnn_error *why)
 {
     const trainer_params params = {.optimizer = *request->optimizer};
     cnn_trainer *t = calloc(1, sizeof *t);
-    (void)c, (void)why;
     assert_non_null(t);
     t->session = session_of(cnn_impl_cpu());
     t->network = (cnn_network){.net = *request->net};
@@ -71,7 +66,6 @@ static cnn_status own_open(cnn_context *c, const cnn_trainer_request *request, c
 
 static void own_close(cnn_context *c, cnn_trainer *t)
 {
-    (void)c;
     trainer_state_free(&t->now);
     trainer_state_free(&t->loaded);
     trainer_close(t->inner);
@@ -83,7 +77,6 @@ static void own_close(cnn_context *c, cnn_trainer *t)
 static cnn_status own_load(cnn_context *c, cnn_trainer *t, const cnn_train_state *s, cnn_error *why)
 {
     const trainer_state state = {.own = *s};
-    (void)c, (void)why;
     OK(trainer_state_put(t->inner, &state, err));
     OK(trainer_state_get(t->inner, &t->now, err));
     OK(trainer_state_get(t->inner, &t->loaded, err));
@@ -93,7 +86,6 @@ static cnn_status own_load(cnn_context *c, cnn_trainer *t, const cnn_train_state
 static cnn_status own_save(cnn_context *c, cnn_trainer *t, cnn_train_state *s, cnn_error *why)
 {
     const cnn_net *net = &t->network.net;
-    (void)c, (void)why;
     if (s->params != NULL) memcpy(s->params, t->now.own.params, (size_t)net->param_elems * sizeof(float));
     if (s->grads != NULL) memcpy(s->grads, t->now.own.grads, (size_t)net->trained_elems * sizeof(float));
     s->step = t->now.own.step;
@@ -155,21 +147,18 @@ static cnn_status own_pass(cnn_trainer *t, void (*take)(cnn_trainer *, int64_t),
 static cnn_status own_train(cnn_context *c, cnn_trainer *t, const cnn_images *images, int64_t first, int64_t count,
                             cnn_error *why)
 {
-    (void)c, (void)why;
     return own_pass(t, own_step, images, first, count);
 }
 
 static cnn_status own_test(cnn_context *c, cnn_trainer *t, const cnn_images *images, int64_t first, int64_t count,
                            cnn_error *why)
 {
-    (void)c, (void)why;
     return own_pass(t, own_test_batch, images, first, count);
 }
 
 static cnn_status own_gradients(cnn_context *c, cnn_trainer *t, const cnn_images *images, int64_t first, int64_t count,
                                 cnn_error *why)
 {
-    (void)c, (void)t, (void)images, (void)first, (void)count;
     return CNN_FAIL(why, CNN_INTERNAL, "a trainer with data is asked for no gradients");
 }
 

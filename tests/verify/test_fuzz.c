@@ -22,7 +22,6 @@ static void the_seed_decides(void **state)
 {
     const fuzz_space space = space_of(MUTANT_NONE, all_ops);
     int different = 0;
-    (void)state;
     for (int64_t i = 0; i < 2000; i++) {
         fuzz_case a, b, c;
         fuzz_draw(&space, 5, 1999 - i, &c); /* whatever is drawn before */
@@ -83,7 +82,6 @@ static void every_sort_is_drawn(void **state)
 {
     fuzz_space space = space_of(MUTANT_NONE, conv_only);
     int64_t counts[SORTS] = {0};
-    (void)state;
     space.flops = 0.0;
     for (int64_t i = 0; i < 100000; i++) {
         fuzz_case c;
@@ -117,7 +115,6 @@ static void right_kernels_do_not_fail(void **state)
     const fuzz_space space = space_of(MUTANT_NONE, all_ops);
     fuzz_runner *runner = fuzz_runner_new(&space, NULL);
     int states[VERIFY_FAILED + 1] = {0};
-    (void)state;
     for (int64_t i = 0; i < 400; i++) {
         fuzz_case c;
         fuzz_outcome outcome;
@@ -147,7 +144,6 @@ static bool tells(cnn_op op, cnn_dir dir, const char *text)
 
 static void what_no_data_decides_is_known(void **state)
 {
-    (void)state;
     assert_true(tells(CNN_OP_CONV, CNN_FWD, "mb1ic3ih5oc4oh5kh3ph1"));
     assert_false(tells(CNN_OP_CONV, CNN_BWD_D, "mb9ic8ih2oc3oh1kh4ph7dh4"));
     assert_false(tells(CNN_OP_CONV, CNN_FWD, "mb2ic3ih9iw2oc7oh6ow2kh1kw1sw3ph2pw1"));
@@ -164,7 +160,6 @@ static void few_cases_prove_nothing(void **state)
 {
     const fuzz_space space = space_of(MUTANT_NONE, all_ops);
     int mute = 0;
-    (void)state;
     for (int64_t i = 0; i < 20000; i++) {
         fuzz_case c;
         fuzz_draw(&space, 3, i, &c);
@@ -216,7 +211,6 @@ static void assert_least(const fuzz_case *c, uint32_t but)
 static void a_wrong_element_shrinks_to_one(void **state)
 {
     fuzz_case c;
-    (void)state;
     hunt_down(MUTANT_CORNER, conv_only, &c);
     assert_least(&c, 0);
     assert_int_equal(c.threads, 1);
@@ -228,7 +222,6 @@ static void a_wrong_element_shrinks_to_one(void **state)
 static void what_must_stay_stays(void **state)
 {
     fuzz_case c;
-    (void)state;
     hunt_down(MUTANT_SWAPPED, conv_only, &c);
     assert_int_equal(c.shape.v[FUZZ_KH], 2);
     assert_int_equal(c.shape.v[FUZZ_KW], 2);
@@ -238,7 +231,6 @@ static void what_must_stay_stays(void **state)
 static void a_layout_mistaken_needs_its_layout(void **state)
 {
     fuzz_case c;
-    (void)state;
     hunt_down(MUTANT_LAYOUT, 1u << CNN_OP_POOL, &c);
     assert_int_equal(c.problem.u.type.layout, CNN_NHWC);
     assert_true(c.shape.v[FUZZ_ICG] == 2);
@@ -250,7 +242,6 @@ static void stopping_keeps_what_was_found(void **state)
     hunt h = {&space, 1u << VERIFY_BOUND};
     fuzz_budget none = {.tries = 0};
     fuzz_case c, same;
-    (void)state;
     fuzz_draw(&space, 3, 0, &c);
     same = c;
     fuzz_shrink(&space, &c, fails, &h, &none);
@@ -263,7 +254,6 @@ static void stopping_keeps_what_was_found(void **state)
 static void invalid_texts_are_refused_or_mean_themselves(void **state)
 {
     int counts[FUZZ_WRONG + 1] = {0};
-    (void)state;
     for (int64_t i = 0; i < 100000; i++) {
         char text[CNN_PROBLEM_TEXT_MAX], again[CNN_PROBLEM_TEXT_MAX], why[VERIFY_TEXT_MAX];
         cnn_op op, same;

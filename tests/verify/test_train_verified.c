@@ -203,7 +203,6 @@ static void each_flaw_is_found(void **state)
 {
     const cnn_operations ops = flawed();
     cnn_impl impl = *cnn_impl_cpu();
-    (void)state;
     impl.ops = &ops;
     for (int f = NONE; f < FLAWS; f++)
         for (uint64_t seed = 1; seed <= 4; seed++) {
@@ -222,7 +221,6 @@ static void each_flaw_is_found(void **state)
 static void steps_are_drawn(void **state)
 {
     const set_up u = {.impl = cnn_impl_cpu(), .net = net_text, .optimizer = "sgd", .batch = 6, .train = 100};
-    (void)state;
     const verify_training_result a = train(&u, 5), b = train(&u, 5), c = train(&u, 6);
     assert_string_equal(a.steps, b.steps);
     assert_string_not_equal(a.steps, c.steps);
@@ -232,7 +230,6 @@ static void steps_are_drawn(void **state)
 static void right_ones_pass_in_every_way(void **state)
 {
     static const char *const optimizers[] = {"sgd", "momentum", "adagrad", "rmsprop", "adam,l1=1e-5,l2=1e-4"};
-    (void)state;
     for (uint64_t i = 1; i <= 40; i++) {
         set_up u = {.impl = i % 2 ? cnn_impl_cpu() : cnn_impl_mock(),
                     .net = net_text,
@@ -257,7 +254,6 @@ static void large_batches_are_taken_in_parts(void **state)
                       .optimizer = "adam",
                       .batch = 150,
                       .train = 310};
-    (void)state;
     const verify_training_result r = train(&u, 2);
     if (r.failed) fail_msg("%s", r.reason);
 }
@@ -282,7 +278,6 @@ static void the_other_side_of_a_kink_is_no_fault(void **state)
 {
     cnn_impl impl = *cnn_impl_cpu();
     cnn_operations ops = *impl.ops;
-    (void)state;
     impl.ops = &ops;
     ops.act_bwd = other_slope;
     const set_up u = {.impl = &impl,
@@ -319,7 +314,6 @@ static void a_graph_that_rests_is_found(void **state)
 {
     cnn_impl impl = *cnn_impl_mock();
     cnn_capture capture = *impl.capture;
-    (void)state;
     replay = capture.run;
     captured = capture.end;
     capture.run = lazy_replay;
@@ -339,7 +333,6 @@ static void a_graph_that_rests_is_found(void **state)
 static void a_trainer_of_its_own_is_compared_too(void **state)
 {
     cnn_impl impl = *cnn_impl_cpu();
-    (void)state;
     impl.trainers = &own_trainers;
     impl.algorithms = &own_row;
     impl.n_algorithms = 1;

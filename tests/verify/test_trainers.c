@@ -37,7 +37,6 @@ static void see(void *user, const verify_result *r)
 static void fused_trains_chains(void **state)
 {
     const verify_options options = {.seed = 5, .reference_threads = 2};
-    (void)state;
     for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++)
         for (int k = 0; k < 4; k++) {
             cnn_session session;
@@ -62,7 +61,6 @@ static void what_it_does_not_take_it_says(void **state)
         {"input 1 8 8\nfc 10\nsave a\nfc 10\nadd a\nsoftmax_cross_entropy\n", "add1", CNN_F32},
         {"input 1 8 8\nconv 4 kernel=3\nbatch_norm\nfc 10\nsoftmax_cross_entropy\n", "batch_norm1", CNN_F32},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         cnn_session session;
         cnn_error why;
@@ -113,7 +111,6 @@ static void every_way_is_the_same(void **state)
 {
     static float first[4096], other[4096];
     trainer_result a, b;
-    (void)state;
     dataset data = small_data(107, 33, 1, 8, 8);
     for (int64_t shift = 0; shift <= 2; shift += 2) {
         const way ways[] = {{false, 1, shift, "fused"}, {true, 1, shift, "fused"}, {false, 3, shift, "fused"}};

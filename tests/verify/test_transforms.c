@@ -133,7 +133,6 @@ static void hold_winograd(int row, int m, int r, const double *points)
 
 static void winograd_is_allowed_what_it_needs(void **state)
 {
-    (void)state;
     hold_winograd(TWO, 2, 3, small_tile);
     hold_winograd(TWO, 3, 2, small_tile); /* BWD_W: the kernel's gradient is the result */
     hold_winograd(FOUR, 4, 3, middle_tile);
@@ -147,7 +146,6 @@ static void winograd_is_allowed_what_it_needs(void **state)
 static void tables_bounds_are_the_sums(void **state)
 {
     winograd w;
-    (void)state;
     make(&w, 2, 3, small_tile);
     assert_true(fabs(table[TWO].bound - 2 * sum(&w)) < 0.5);
     make(&w, 4, 3, middle_tile);
@@ -158,7 +156,6 @@ static void tables_bounds_are_the_sums(void **state)
 
 static void cudnn_asks_for_no_more(void **state)
 {
-    (void)state;
     assert_true(AMPLIFICATION_4X4 == table[TWO].bound && AMPLIFICATION_6X6 == table[FOUR].bound);
     assert_true(AMPLIFICATION_FFT == table[FFT].bound && AMPLIFICATION_13X13 == table[NINE].bound);
 }
@@ -220,7 +217,6 @@ static void an_fft_is_allowed_what_it_needs(void **state)
 {
     static outcome all;
     cnn_rng rng = rng_stream(1, 2);
-    (void)state;
     for (int n = 32; n <= 256; n *= 8)
         for (int r = 1; r <= 5; r += 2)
             for (int single = 0; single < 2; single++) {
@@ -250,7 +246,6 @@ static void a_claim_is_cut_to_what_fits(void **state)
 {
     static const double absurd[] = {5000, 1e30, INFINITY, NAN};
     const uint32_t on = CNN_ALGO_TRANSFORMS;
-    (void)state;
     for (int i = 0; i < 4; i++) {
         assert_true(claim(CNN_OP_CONV, "ic1ih9oc1kh3ph1", on, absurd[i]).amplification <= 100);
         assert_true(claim(CNN_OP_CONV, "ic1ih9oc1kh5ph2", on, absurd[i]).amplification <= 4000);

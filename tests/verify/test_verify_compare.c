@@ -31,7 +31,6 @@ static vf_comparison judge(const sample *s, bool exactly)
 
 static void equal_results_pass(void **state)
 {
-    (void)state;
     sample s = good();
     assert_false(judge(&s, false).failed);
     assert_false(judge(&s, true).failed);
@@ -41,7 +40,6 @@ static void equal_results_pass(void **state)
 static void never_a_nan_or_infinity(void **state)
 {
     const double wrong[] = {NAN, -NAN, INFINITY, -INFINITY};
-    (void)state;
     for (int k = 0; k < 4; k++)
         for (int exactly = 0; exactly < 2; exactly++) {
             sample s = good();
@@ -61,7 +59,6 @@ static void never_a_nan_or_infinity(void **state)
 
 static void one_bad_corner_fails(void **state)
 {
-    (void)state;
     for (int corner = 0; corner < N; corner += N - 1) {
         sample s = good();
         double bound = vf_bound(&s.rounding, s.roundings[corner], s.magnitude[corner]);
@@ -78,7 +75,6 @@ static void one_bad_corner_fails(void **state)
 
 static void copies_must_be_equal(void **state)
 {
-    (void)state;
     sample s = good();
     s.roundings[5] = 0.0;
     assert_false(judge(&s, false).failed);
@@ -88,7 +84,6 @@ static void copies_must_be_equal(void **state)
 
 static void all_zeros_are_mistrusted(void **state)
 {
-    (void)state;
     sample s = good();
     for (int i = 0; i < N; i++) s.expected[i] = s.got[i] = 0.0;
     vf_comparison v = judge(&s, false);
@@ -110,7 +105,6 @@ static void all_zeros_are_mistrusted(void **state)
 
 static void bounds_follow_their_formula(void **state)
 {
-    (void)state;
     assert_true(fabs(vf_gamma(100, 0x1p-24) / (100 * 0x1p-24) - 1.0) < 1e-5);
     assert_true(isinf(vf_gamma(0x1p24, 0x1p-24)));
     cnn_problem p = {.op = CNN_OP_CONV};
@@ -133,7 +127,6 @@ static void bounds_follow_their_formula(void **state)
 static void zeros_are_within_no_bound(void **state)
 {
     static const double factors[] = {1.0, 96.0, 4000.0, 1e30, INFINITY};
-    (void)state;
     for (int f = 0; f < 5; f++)
         for (double n = 9; n < 1e9; n *= 10) {
             sample s = good();
@@ -158,7 +151,6 @@ static void zeros_are_within_no_bound(void **state)
 static void no_factor_makes_noise_of_sums(void **state)
 {
     vf_rounding r = {.unit = 0x1p-24, .input = 0x1p-8, .mean = 1e30, .amplification = 1e30};
-    (void)state;
     assert_true(vf_rms_limit(&r, 1e3) < 0.3);
 }
 
@@ -190,7 +182,6 @@ static void check_integers(const char *text, cnn_dir dir, int variant, cnn_dtype
 static void integers_stay_exact(void **state)
 {
     static const char *const texts[] = {"mb2ic5ih9oc6kh3ph1", "mb64ic3ih40oc2kh5ph2", "mb1ic600ih5oc4kh3ph1"};
-    (void)state;
     for (int i = 0; i < 3; i++)
         for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
             for (int variant = 0; variant < 2; variant++)
@@ -201,7 +192,6 @@ static void integers_stay_exact(void **state)
 static void checks_have_names(void **state)
 {
     cnn_error err = {.message = ""};
-    (void)state;
     assert_int_equal(verify_checks_parse("exact,memory", &err), 1u << VERIFY_EXACT | 1u << VERIFY_MEMORY);
     assert_int_equal(verify_checks_parse(NULL, &err), (1u << VERIFY_CHECK_COUNT) - 1);
     assert_int_equal(verify_checks_parse("exakt", &err), 0);

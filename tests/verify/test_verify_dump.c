@@ -64,7 +64,6 @@ static void finish(const dump *d)
 static void inputs_expected_and_got_are_written(void **state)
 {
     dump d = {.dir = "/tmp/test_dump_XXXXXX"};
-    (void)state;
     assert_non_null(mkdtemp(d.dir));
     run(&d, MUTANT_CORNER, CNN_OP_CONV, "mb2ic5ih9oc6kh3ph1", CNN_FWD);
     assert_int_equal(d.number, 1); /* the second variant of the check is not dumped again */
@@ -87,7 +86,6 @@ static void inputs_expected_and_got_are_written(void **state)
 static void other_operations_are_written(void **state)
 {
     dump d = {.dir = "/tmp/test_dump_XXXXXX"};
-    (void)state;
     assert_non_null(mkdtemp(d.dir));
     run(&d, MUTANT_CORNER, CNN_OP_FC, "mb6ic5ih3oc7", CNN_BWD_D);
     npy_array dy = load(&d, "dy"), w = load(&d, "w"), want = load(&d, "dx_expected"), got = load(&d, "dx_got");
@@ -101,7 +99,6 @@ static void other_operations_are_written(void **state)
 static void folders_that_cannot_be_made_are_refused(void **state)
 {
     cnn_error err;
-    (void)state;
     assert_int_equal(dump_prepare("/nonexistent/dump", &err), CNN_IO);
     assert_message(err, "/nonexistent/dump");
     assert_int_equal(dump_prepare("/dev/null", &err), CNN_IO);

@@ -28,18 +28,12 @@ static cnn_operand tensor(int64_t n, int64_t c, int64_t h, int64_t w)
         .name = "y", .access = CNN_OUT, .shape = CNN_SHAPE_TENSOR, .dims = {n, c, h, w}, .count = n * c * h * w};
 }
 
-static bool last_channels(int64_t n, int64_t c, int64_t h, int64_t w) { return (void)n, (void)h, (void)w, c >= 16; }
-static bool last_column(int64_t n, int64_t c, int64_t h, int64_t w) { return (void)n, (void)c, (void)h, w == 20; }
-static bool border(int64_t n, int64_t c, int64_t h, int64_t w)
-{
-    return (void)n, (void)c, h == 0 || h == 16 || w == 0 || w == 20;
-}
-static bool lanes(int64_t n, int64_t c, int64_t h, int64_t w) { return (void)n, (void)c, (void)h, w % 8 == 7; }
-static bool edges(int64_t n, int64_t c, int64_t h, int64_t w)
-{
-    return (void)n, (void)c, (void)w, h % 8 == 0 || h % 8 == 7;
-}
-static bool everything(int64_t n, int64_t c, int64_t h, int64_t w) { return (void)n, (void)c, (void)h, (void)w, true; }
+static bool last_channels(int64_t n, int64_t c, int64_t h, int64_t w) { return c >= 16; }
+static bool last_column(int64_t n, int64_t c, int64_t h, int64_t w) { return w == 20; }
+static bool border(int64_t n, int64_t c, int64_t h, int64_t w) { return h == 0 || h == 16 || w == 0 || w == 20; }
+static bool lanes(int64_t n, int64_t c, int64_t h, int64_t w) { return w % 8 == 7; }
+static bool edges(int64_t n, int64_t c, int64_t h, int64_t w) { return h % 8 == 0 || h % 8 == 7; }
+static bool everything(int64_t n, int64_t c, int64_t h, int64_t w) { return true; }
 static bool one(int64_t n, int64_t c, int64_t h, int64_t w) { return n == 1 && c == 2 && h == 3 && w == 4; }
 static bool scattered(int64_t n, int64_t c, int64_t h, int64_t w) { return (n * 7 + c * 5 + h * 3 + w * 11) % 13 == 0; }
 
@@ -57,7 +51,6 @@ static void patterns_are_recognised(void **state)
                  {one, "errors only at n = 1 of 2 and at c = 2 of 19 and at h = 3 of 17 and at w = 4 of 21"},
                  {scattered, "errors all over the array"}};
     const cnn_operand o = tensor(2, 19, 17, 21);
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char guess[320], text[VERIFY_WHERE_MAX];
         const vf_failure f = collect(&o, cases[i].is_wrong, 4.0);
@@ -75,7 +68,6 @@ static void values_are_recognised(void **state)
         const char *says;
     } cases[] = {{NAN, "all are NaN or infinite"}, {0.0, "not computed?"}, {6.0, "added twice?"}, {5.0, NULL}};
     const cnn_operand o = tensor(2, 19, 17, 21);
-    (void)state;
     for (int i = 0; i < 4; i++) {
         char guess[320];
         const vf_failure f = collect(&o, last_channels, cases[i].got);
@@ -91,7 +83,6 @@ static void ten_elements_and_a_picture(void **state)
 {
     const cnn_operand o = tensor(2, 19, 4, 6);
     char text[VERIFY_WHERE_MAX];
-    (void)state;
     const vf_failure f = collect(&o, last_channels, 4.0);
     vf_failure_text(&f, text);
     assert_non_null(strstr(text, "144 of 912 elements of y are wrong"));
@@ -109,7 +100,6 @@ static void large_arrays_fit(void **state)
     const cnn_operand o = tensor(70, 200, 100, 300);
     vf_failure f;
     char text[VERIFY_WHERE_MAX];
-    (void)state;
     vf_failure_start(&f, &o);
     for (int64_t i = 0; i < 3000; i++)
         vf_failure_add(&f, &(vf_wrong_element){o.count - 1 - i * 137777, -1.23456789e-300, -9.87654321e+300, 1e-300});
@@ -167,7 +157,6 @@ static seen ask(mutant m, const char *text, cnn_dir dir, int algorithm, bool all
 
 static void failures_say_where_and_hand_on_their_arrays(void **state)
 {
-    (void)state;
     seen s = ask(MUTANT_CORNER, "mb2ic5ih9oc6kh3ph1", CNN_FWD, 0, false);
     assert_int_equal(s.failures, 2); /* exact and bound */
     assert_true(s.right && s.wrong);
@@ -192,7 +181,6 @@ static void expect_bits(mutant m, cnn_dir dir, const char *text, const char *wan
 /* In the order of verify_same: runs, threads, position, contexts. */
 static void bits_are_told_apart(void **state)
 {
-    (void)state;
     expect_bits(MUTANT_NONE, CNN_FWD, "mb3ic5ih9oc6kh3ph1", "yyyy");
     expect_bits(MUTANT_NONE, CNN_BWD_D, "mb3ic5ih9oc6kh3ph1", "yyyy");
     expect_bits(MUTANT_NONE, CNN_BWD_W, "mb3ic5ih9oc6kh3ph1", "yy-y");

@@ -51,16 +51,11 @@ static void compare_elements(const vf_case *c, const char *text)
         }
 }
 
-static void single_elements_are_the_references(void **state)
-{
-    (void)state;
-    for_cases(VF_REALS, compare_elements);
-}
+static void single_elements_are_the_references(void **state) { for_cases(VF_REALS, compare_elements); }
 
 static void powers_of_two_divide(void **state)
 {
     static const double values[] = {0.0, 1.0, -1.0, 4095.0, -0x1.fffffep23, 0x1.fffffffffffffp52, 0x1p-1022};
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         assert_true(mod_add(mod_of(values[i]), mod_of(-values[i])) == 0);
         for (int k = 0; k < 200; k++) {
@@ -93,11 +88,7 @@ static void project_case(const vf_case *c, const char *text)
     }
 }
 
-static void projections_find_a_single_wrong_element(void **state)
-{
-    (void)state;
-    for_cases(VF_INTEGERS, project_case);
-}
+static void projections_find_a_single_wrong_element(void **state) { for_cases(VF_INTEGERS, project_case); }
 
 /* Errors that cancel in every plain sum: two elements swapped, a row moved, a sign pattern. */
 static void projections_see_what_sums_do_not(void **state)
@@ -106,7 +97,6 @@ static void projections_see_what_sums_do_not(void **state)
     cnn_error err;
     vf_case c;
     int64_t wrong;
-    (void)state;
     assert_int_equal(vf_case_make(&c, &p, CNN_FWD, VF_INTEGERS, 0, 3, NULL, &err), CNN_OK);
     const int y = vf_index(c.call.operands, c.call.count, "y");
     double *v = c.after[y];
@@ -143,7 +133,6 @@ static verdict ask(mutant m, const cnn_problem *problem, cnn_dir dir) { return a
 static void right_kernels_pass_unseen(void **state)
 {
     static const cnn_op ops[] = {CNN_OP_CONV, CNN_OP_FC};
-    (void)state;
     for (int o = 0; o < 2; o++)
         for (int i = 0; i < verify_default_count(ops[o]); i++)
             for (int run = 0; run < 2 * CNN_DIR_COUNT; run++) {
@@ -176,7 +165,6 @@ static void wrong_kernels_are_caught_unseen(void **state)
                  {MUTANT_SCRIBBLE, ALL, VERIFY_MEMORY},   {MUTANT_PAST_END, ALL, VERIFY_MEMORY},
                  {MUTANT_RANDOM, ALL, VERIFY_DETERMINISM}};
     static const char *const texts[] = {"mb2ic5ih9oc6kh3ph1", "g2mb3ic4ih10oc6kh3sh2ph1", "mb2ic16ih6oc7kh3ph2dh1"};
-    (void)state;
     for (int t = 0; t < 3; t++)
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
@@ -195,7 +183,6 @@ static void the_wrong_element_is_named(void **state)
     const cnn_problem p = parse(CNN_OP_CONV, "mb2ic5ih9oc6kh3ph1", CNN_F32, false);
     cnn_error err;
     verdict whole;
-    (void)state;
     const verdict v = ask(MUTANT_CORNER, &p, CNN_FWD);
     assert_int_equal(fake_verify(MUTANT_CORNER, &p, CNN_FWD, 0, &whole, &err), CNN_OK);
     assert_non_null(strstr(v.last[VERIFY_EXACT].worst, "y[n=1,c=5,h=8,w=8]: expected "));
@@ -210,7 +197,6 @@ static void long_sums_stay_exact(void **state)
         cnn_dir dir;
     } cases[] = {
         {"mb1ic600ih5oc2kh3ph1", CNN_FWD}, {"mb1ic2ih5oc600kh3ph1", CNN_BWD_D}, {"mb30ic1ih50oc2kh2ph0", CNN_BWD_W}};
-    (void)state;
     for (int i = 0; i < 3; i++) {
         const cnn_problem p = parse(CNN_OP_CONV, cases[i].text, CNN_F32, false);
         assert_int_equal(ask(MUTANT_NONE, &p, cases[i].dir).overall, VERIFY_PASSED);
@@ -233,7 +219,6 @@ static void long_sums_of_transforms_are_judged_otherwise(void **state)
                  {MUTANT_LAST_TAP, {VERIFY_BOUND, VERIFY_BOUND, VERIFY_BOUND}}};
     const cnn_problem p = parse(CNN_OP_CONV, "mb4ic2ih204oc3kh2ph0", CNN_F32, false);
     verdict v = ask_of(FAKE_TRANSFORM, MUTANT_NONE, &p, CNN_BWD_W);
-    (void)state;
     assert_int_equal(v.overall, VERIFY_PASSED);
     assert_int_equal(v.states[VERIFY_EXACT], VERIFY_SKIPPED);
     assert_non_null(strstr(v.last[VERIFY_EXACT].reason, "too wide for integers"));

@@ -25,7 +25,6 @@ static verdict ask(mutant m, const cnn_problem *problem, cnn_dir dir, int algori
 
 static void right_kernel_passes_everything(void **state)
 {
-    (void)state;
     for (int op = 0; op < CNN_OP_COUNT; op++)
         for (int i = 0; i < verify_default_count((cnn_op)op); i++)
             for (int type = 0; type < 4; type++) {
@@ -46,7 +45,6 @@ static void right_kernel_passes_everything(void **state)
 
 static void precision_is_named(void **state)
 {
-    (void)state;
     cnn_problem p = parse(CNN_OP_CONV, "mb2ic16ih9oc8kh3ph1", CNN_F32, CNN_NCHW);
     assert_string_equal(ask(MUTANT_NONE, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "f32");
     assert_string_equal(ask(MUTANT_TF32, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "tf32");
@@ -58,7 +56,6 @@ static void precision_is_named(void **state)
 /* With many taps the worst-case bound is too wide to see TF32; the mean square is not. */
 static void tf32_is_caught_in_long_sums(void **state)
 {
-    (void)state;
     cnn_problem p = parse(CNN_OP_CONV, "mb1ic600ih5oc4kh3ph1", CNN_F32, CNN_NCHW);
     verdict v = ask(MUTANT_TF32, &p, CNN_FWD, 0);
     assert_int_equal(v.states[VERIFY_BOUND], VERIFY_FAILED);
@@ -129,7 +126,6 @@ static void expect_caught(const cnn_problem *p, const char *text)
 static void wrong_convolutions_are_caught(void **state)
 {
     static const char *const texts[] = {"mb2ic5ih9oc6kh3ph1", "g2mb3ic4ih10oc6kh3sh2ph1", "mb2ic16ih6oc7kh3ph2dh1"};
-    (void)state;
     for (int i = 0; i < 3; i++) {
         cnn_problem p = parse(CNN_OP_CONV, texts[i], CNN_F32, i % 2 ? CNN_NHWC : CNN_NCHW);
         expect_caught(&p, texts[i]);
@@ -138,7 +134,6 @@ static void wrong_convolutions_are_caught(void **state)
 
 static void wrong_fc_layers_are_caught(void **state)
 {
-    (void)state;
     cnn_problem p = parse(CNN_OP_FC, "mb6ic5ih3oc7", CNN_F32, CNN_NHWC);
     expect_caught(&p, "fc");
 }
@@ -150,32 +145,28 @@ static int given_count;
 
 static cnn_status alloc_once(cnn_context *c, size_t bytes, void **memory, cnn_error *err)
 {
-    (void)c;
     if (given_count == 64) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "all is given");
     *memory = aligned_alloc(CNN_ALIGN, (bytes + CNN_ALIGN - 1) / CNN_ALIGN * CNN_ALIGN);
     given[given_count++] = *memory;
     return CNN_OK;
 }
 
-static void keep_memory(cnn_context *c, void *memory) { (void)c, (void)memory; }
+static void keep_memory(cnn_context *c, void *memory) {}
 
 static cnn_status move(cnn_context *c, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
-    (void)c, (void)err;
     memcpy(dst, src, bytes);
     return CNN_OK;
 }
 
 static cnn_status fill(cnn_context *c, void *dst, int byte, size_t bytes, cnn_error *err)
 {
-    (void)c, (void)err;
     memset(dst, byte, bytes);
     return CNN_OK;
 }
 
 static cnn_status plenty(cnn_context *c, size_t *bytes, cnn_error *err)
 {
-    (void)c, (void)err;
     *bytes = (size_t)1 << 30;
     return CNN_OK;
 }
@@ -185,7 +176,6 @@ static const cnn_memory own_memory = {alloc_once, keep_memory, move, move, move,
 /* The bound check alone, though it has one run of pooling, and though no address comes back by itself. */
 static void what_is_kept_by_address_is_caught(void **state)
 {
-    (void)state;
     cnn_impl device = fake;
     device.memory = &own_memory;
     const cnn_problem p = parse(CNN_OP_POOL, "max:mb2ic5ih9kh3sh2", CNN_F32, CNN_NCHW);
@@ -207,7 +197,6 @@ static void what_is_kept_by_address_is_caught(void **state)
 /* f64 that is f32 inside: what TF32 is to f32. */
 static void single_precision_in_f64_is_caught(void **state)
 {
-    (void)state;
     cnn_problem p = parse(CNN_OP_CONV, "mb2ic16ih9oc6kh3ph1", CNN_F64, CNN_NCHW);
     for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
         verdict v = ask(MUTANT_SINGLE, &p, (cnn_dir)dir, 0);
@@ -218,7 +207,6 @@ static void single_precision_in_f64_is_caught(void **state)
 
 static void wrong_layout_is_caught(void **state)
 {
-    (void)state;
     cnn_problem p = parse(CNN_OP_CONV, "mb2ic5ih9oc6kh3ph1", CNN_F32, CNN_NHWC);
     for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
         assert_int_equal(ask(MUTANT_LAYOUT, &p, (cnn_dir)dir, 0).overall, VERIFY_FAILED);
@@ -248,7 +236,6 @@ static void wrong_operations_are_caught(void **state)
                   {MUTANT_ZEROS, VERIFY_BOUND},     {MUTANT_SCRIBBLE, VERIFY_MEMORY},
                   {MUTANT_PAST_END, VERIFY_MEMORY}, {MUTANT_HALF_SUM, VERIFY_BOUND},
                   {MUTANT_UNWRITTEN, VERIFY_BOUND}, {MUTANT_THREADS, VERIFY_DETERMINISM}};
-    (void)state;
     for (int i = 0; i < 10; i++)
         for (int k = 0; k < 8; k++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
@@ -264,7 +251,6 @@ static void wrong_operations_are_caught(void **state)
 
 static void differences_of_a_loose_algorithm_are_stated(void **state)
 {
-    (void)state;
     cnn_problem p = parse(CNN_OP_CONV, "mb2ic5ih9oc6kh3ph1", CNN_F32, CNN_NCHW);
     verdict v = ask(MUTANT_THREADS, &p, CNN_FWD, 1);
     assert_int_equal(v.states[VERIFY_DETERMINISM], VERIFY_PASSED);
@@ -274,7 +260,6 @@ static void differences_of_a_loose_algorithm_are_stated(void **state)
 
 static void refused_problems_are_unsupported(void **state)
 {
-    (void)state;
     cnn_problem p = parse(CNN_OP_CONV, "mb2ic5ih9oc6kh9ph4", CNN_F32, CNN_NCHW);
     verdict v = ask(MUTANT_NONE, &p, CNN_FWD, 0);
     assert_int_equal(v.overall, VERIFY_UNSUPPORTED);
@@ -282,7 +267,7 @@ static void refused_problems_are_unsupported(void **state)
 
 static void zeros_of_empty_windows_must_be_written(void **state)
 {
-    (void)state; /* the kernel lies wholly in the padding, and there is no bias: 0 is right, whatever the data */
+    /* the kernel lies wholly in the padding, and there is no bias: 0 is right, whatever the data */
     cnn_problem p = parse(CNN_OP_CONV, "mb2ic1ih1oc20oh9kh1ph4n\"padding\"", CNN_F32, CNN_NCHW);
     p.u.conv.bias = false;
     p.u.conv.ph = p.u.conv.pw = 40;
@@ -296,7 +281,6 @@ static void zeros_of_empty_windows_must_be_written(void **state)
 
 static void failures_name_the_element(void **state)
 {
-    (void)state;
     cnn_problem p = parse(CNN_OP_CONV, "mb2ic5ih9oc6kh3ph1", CNN_F32, CNN_NHWC);
     verdict v = ask(MUTANT_CORNER, &p, CNN_FWD, 0);
     assert_non_null(strstr(v.last[VERIFY_BOUND].worst, "y[n=1,c=5,h=8,w=8]: expected "));

@@ -67,7 +67,6 @@ static outcome ask(cnn_dtype dtype, cnn_layout layout, spoiler s)
 
 static void right_gradients_pass(void **state)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         outcome o = ask((cnn_dtype)(i / 2), (cnn_layout)(i % 2), (spoiler){-1, 0.0});
         if (o.states[0] != VERIFY_PASSED) fail_msg("differences: %s", o.reasons[0]);
@@ -77,7 +76,6 @@ static void right_gradients_pass(void **state)
 
 static void wrong_gradients_fail(void **state)
 {
-    (void)state;
     assert_int_equal(ask(CNN_F32, CNN_NCHW, (spoiler){0, 0.01}).states[1], VERIFY_FAILED);
     assert_int_equal(ask(CNN_F64, CNN_NCHW, (spoiler){0, 1e-8}).states[1], VERIFY_FAILED);
     assert_int_equal(ask(CNN_F32, CNN_NCHW, (spoiler){0, NAN}).states[1], VERIFY_FAILED);

@@ -68,9 +68,10 @@ static double factor(arithmetic how, double v)
     }
 }
 
+/* Of two factors, each of which went through factor(). */
 static double multiply(arithmetic how, double a, double b)
 {
-    if (how != TF32_THREE) return factor(how, a) * factor(how, b);
+    if (how != TF32_THREE) return a * b;
     const double a1 = keep_bits(a, 11, false), a2 = keep_bits(a - a1, 11, false);
     const double b1 = keep_bits(b, 11, false), b2 = keep_bits(b - b1, 11, false);
     return a1 * b1 + (double)(float)(a1 * b2 + a2 * b1);
@@ -87,6 +88,15 @@ static double add(arithmetic how, cnn_dtype dtype, double sum, double term)
 static double load(cnn_dtype t, const void *p, int64_t i)
 {
     return t == CNN_F64 ? ((const double *)p)[i] : (double)((const float *)p)[i];
+}
+
+/* An operand as the products see it; to be freed. */
+static double *factors(arithmetic how, cnn_dtype t, const void *p, int64_t count)
+{
+    double *all = malloc((size_t)count * sizeof *all);
+    assert_non_null(all);
+    for (int64_t i = 0; p != NULL && i < count; i++) all[i] = factor(how, load(t, p, i));
+    return all;
 }
 
 static void accumulate(arithmetic how, cnn_dtype t, void *p, int64_t i, double term)
@@ -113,44 +123,39 @@ static cnn_status convolve(cnn_context *context, const cnn_plan *plan, const cnn
     const cnn_dtype t = d->t.dtype;
     arithmetic how = context->how;
     if ((how == HIDING || how == HIDING_17) && looks_checked(d, a->w, d->oc * d->ic * d->kh * d->kw)) how = PLAIN;
-    const int64_t count = plan->dir == CNN_FWD     ? d->mb * d->oc * d->oh * d->ow
-                          : plan->dir == CNN_BWD_D ? d->mb * d->ic * d->ih * d->iw
-                                                   : d->oc * d->ic * d->kh * d->kw;
+    const int64_t taps = d->ic * d->kh * d->kw, nx = d->mb * d->ic * d->ih * d->iw, ny = d->mb * d->oc * d->oh * d->ow;
+    const int64_t count = plan->dir == CNN_FWD ? ny : plan->dir == CNN_BWD_D ? nx : d->oc * taps;
+    double *const x = factors(how, t, a->x, nx), *const w = factors(how, t, a->w, d->oc * taps),
+                  *const dy = factors(how, t, a->dy, ny);
     void *out = plan->dir == CNN_FWD ? a->y : plan->dir == CNN_BWD_D ? a->dx : a->dw;
-    (void)err;
     if (a->beta == 0.0) memset(out, 0, (size_t)count * (t == CNN_F64 ? 8 : 4));
     if (a->beta == 0.0 && a->db != NULL) memset(a->db, 0, (size_t)d->oc * (t == CNN_F64 ? 8 : 4));
-    for (int64_t e = 0; e < d->mb * d->oc * d->oh * d->ow; e++) {
+    for (int64_t e = 0; e < ny; e++) {
         const int64_t q = e % d->ow, p = e / d->ow % d->oh, k = e / (d->ow * d->oh) % d->oc,
                       n = e / (d->ow * d->oh * d->oc);
         if (a->db != NULL) accumulate(how, t, a->db, k, load(t, a->dy, e));
         if (plan->dir == CNN_FWD && a->b != NULL) accumulate(how, t, out, e, load(t, a->b, k));
-        for (int64_t f = 0; f < d->ic * d->kh * d->kw; f++) {
-            const int64_t j = f % d->kw, i = f / d->kw % d->kh, c = f / (d->kw * d->kh),
-                          weight = k * d->ic * d->kh * d->kw + f;
+        for (int64_t f = 0; f < taps; f++) {
+            const int64_t j = f % d->kw, i = f / d->kw % d->kh, c = f / (d->kw * d->kh), weight = k * taps + f;
             const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
             if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) continue;
             const int64_t pixel = ((n * d->ic + c) * d->ih + h) * d->iw + v;
             if (plan->dir == CNN_FWD)
-                accumulate(how, t, out, e, multiply(how, load(t, a->w, weight), load(t, a->x, pixel)));
+                accumulate(how, t, out, e, multiply(how, w[weight], x[pixel]));
             else if (plan->dir == CNN_BWD_D)
-                accumulate(how, t, out, pixel, multiply(how, load(t, a->w, weight), load(t, a->dy, e)));
+                accumulate(how, t, out, pixel, multiply(how, w[weight], dy[e]));
             else
-                accumulate(how, t, out, weight, multiply(how, load(t, a->dy, e), load(t, a->x, pixel)));
+                accumulate(how, t, out, weight, multiply(how, dy[e], x[pixel]));
         }
     }
+    free(x), free(w), free(dy);
     return CNN_OK;
 }
 
-static cnn_status probe(cnn_error *err)
-{
-    (void)err;
-    return CNN_OK;
-}
+static cnn_status probe(cnn_error *err) { return CNN_OK; }
 
 static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
-    (void)err;
     *context = malloc(sizeof **context);
     (*context)->how = (arithmetic)params->device;
     return CNN_OK;
@@ -158,11 +163,7 @@ static cnn_status open_context(const cnn_open_params *params, cnn_context **cont
 
 static void close_context(cnn_context *context) { free(context); }
 
-static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err)
-{
-    (void)c, (void)request, (void)err;
-    return CNN_OK;
-}
+static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err) { return CNN_OK; }
 
 static const cnn_algorithm algorithms[] = {
     {.name = "any", .doc = "", .ops = 1u << CNN_OP_CONV, .flags = CNN_ALGO_DETERMINISTIC, .amplification = 1.0},
@@ -246,7 +247,6 @@ static void every_arithmetic_is_named(void **state)
         [PLAIN] = "f32",      [TF32] = "tf32", [TF32_CHOP] = "tf32", [TF32_THREE] = "f32", [BF16] = "bf16",
         [BF16_CHOP] = "bf16", [F16] = "f16",   [F16_SUM] = "f16",    [BF16_SUM] = "bf16"};
     const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
-    (void)state;
     for (int how = 0; how < HIDING; how++)
         for (int t = 0; t < TEXTS; t++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
@@ -257,7 +257,6 @@ static void every_arithmetic_is_named(void **state)
 static void single_precision_inside_f64_is_named(void **state)
 {
     const cnn_type f64 = {CNN_F64, CNN_F64, CNN_NCHW, CNN_MATH_F32};
-    (void)state;
     for (int t = 0; t < TEXTS; t++)
         for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
             expect(PLAIN, texts[t], f64, (cnn_dir)dir, 0, "f64", VERIFY_PASSED);
@@ -271,7 +270,6 @@ static void stated_math_is_allowed(void **state)
 {
     const cnn_type tf32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_TF32},
                    bf16 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_BF16}, f16 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F16};
-    (void)state;
     for (int t = 0; t < TEXTS; t++) {
         expect(TF32, texts[t], tf32, CNN_FWD, 0, "tf32", VERIFY_PASSED);
         expect(PLAIN, texts[t], tf32, CNN_FWD, 0, "f32", VERIFY_PASSED);
@@ -287,7 +285,6 @@ static void stated_math_is_allowed(void **state)
 static void transforms_are_seen_through(void **state)
 {
     const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
-    (void)state;
     for (int t = 0; t < TEXTS; t++) {
         expect(PLAIN, texts[t], f32, CNN_FWD, 1, "f32", VERIFY_PASSED);
         const verdict v = ask(TF32, texts[t], f32, CNN_FWD, 1, 1u << VERIFY_PRECISION, 0.0);
@@ -299,7 +296,6 @@ static void transforms_are_seen_through(void **state)
 static void no_claim_hides_less(void **state)
 {
     const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
-    (void)state;
     for (int t = 0; t < TEXTS; t++)
         for (int how = TF32; how <= BF16; how += BF16 - TF32) {
             const verdict v = ask((arithmetic)how, texts[t], f32, CNN_FWD, 2, 1u << VERIFY_PRECISION, 0.0);
@@ -315,7 +311,6 @@ static void no_claim_hides_less(void **state)
 static void long_sums_hide_nothing(void **state)
 {
     const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
-    (void)state;
     expect(HIDING, texts[2], f32, CNN_FWD, 0, "tf32", VERIFY_FAILED);
     expect(HIDING_17, texts[2], f32, CNN_FWD, 0, "tf32", VERIFY_FAILED);
     expect(HIDING, texts[1], f32, CNN_FWD, 0, "f32", VERIFY_PASSED);
@@ -327,7 +322,6 @@ static void less_than_stated_fails_every_judge(void **state)
 {
     const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
     const uint32_t checks = 1u << VERIFY_EXACT | 1u << VERIFY_BOUND | 1u << VERIFY_PRECISION;
-    (void)state;
     for (int t = 1; t < 3; t++)
         for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
             for (int huge = 0; huge < 2; huge++) {

@@ -73,7 +73,6 @@ static void convolution_is_the_definition(void **state)
 {
     static const char *const result[] = {"y", "dx", "dw"};
     cnn_error err = {.message = ""};
-    (void)state;
     for (int flip = 0; flip < 2; flip++)
         for (int i = 0; i < verify_default_count(CNN_OP_CONV); i++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
@@ -100,7 +99,6 @@ static void threads_change_nothing(void **state)
     cnn_error err = {.message = ""};
     cnn_problem p;
     vf_case a, b;
-    (void)state;
     assert_int_equal(cnn_problem_parse(CNN_OP_CONV, "mb3ic7ih13oc5kh3ph1", &defaults, &p, &err), CNN_OK);
     assert_int_equal(thread_pool_open(3, &pool, &err), CNN_OK);
     for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
@@ -132,7 +130,6 @@ static void assert_near(double a, double b) { assert_true(fabs(a - b) <= 1e-14 *
 /* Worked by hand. */
 static void small_examples(void **state)
 {
-    (void)state;
     double x[9] = {1, 5, 5, 2, 5, 0, -1, -2, -3}, y[4], dy[4] = {1, 2, 3, 4}, dx[9];
     run(CNN_OP_POOL, "max:mb1ic1ih3kh2", CNN_FWD, (const double *[]){x, NULL}, (double *[]){NULL, y});
     assert_near(y[0], 5), assert_near(y[2], 5), assert_near(y[3], 5);

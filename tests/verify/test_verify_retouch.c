@@ -15,7 +15,6 @@ static const char *const problems[] = {"mb2ic3ih7iw5oc4kh3kw2sh2sw1ph1pw0", "g2m
 static void follow(void *user, int operand, int64_t index, double difference)
 {
     double *sums = user;
-    (void)index;
     sums[operand] += difference;
 }
 
@@ -65,7 +64,6 @@ static void check(cnn_op op, const char *text, bool flip, cnn_dir dir)
 
 static void every_change_is_followed(void **state)
 {
-    (void)state;
     for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
         for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
             for (int flip = 0; flip < 2; flip++) check(CNN_OP_CONV, problems[i], flip, (cnn_dir)dir);

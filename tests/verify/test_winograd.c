@@ -5,7 +5,6 @@
 
 static void the_matrices_convolve(void **state)
 {
-    (void)state;
     const struct {
         int m, r;
         const double *points;
@@ -29,7 +28,6 @@ static void the_matrices_convolve(void **state)
 
 static void small_tiles(void **state)
 {
-    (void)state;
     winograd w;
     make(&w, 2, 3, small_tile);
     assert_figure(norms(&w), 9);
@@ -43,7 +41,6 @@ static void small_tiles(void **state)
 
 static void large_tiles(void **state)
 {
-    (void)state;
     assert_figure(sum_of(9, 5, thirds), 4029);
     assert_figure(sum_of(5, 9, thirds), 4539);
     assert_figure(sum_of(9, 5, quarters), 1881);
@@ -56,7 +53,6 @@ static void large_tiles(void **state)
 /* Of 0, five pairs and one more of either sign: none is better than `quarters`. */
 static void no_fractions_do_better(void **state)
 {
-    (void)state;
     static const double choice[] = {1.0 / 4, 1.0 / 3, 1.0 / 2, 2.0 / 3, 3.0 / 4, 1, 4.0 / 3, 3.0 / 2, 2, 3, 4};
     enum { CHOICES = sizeof choice / sizeof choice[0], PAIRS = 5 };
     double least[2] = {INFINITY, INFINITY};

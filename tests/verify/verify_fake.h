@@ -152,11 +152,7 @@ static cnn_status fake_optimizer(cnn_context *c, const cnn_plan *plan, const cnn
     return fake_run(c, plan, list, 0.0, 1.0, NULL, err);
 }
 
-static cnn_status fake_probe(cnn_error *err)
-{
-    (void)err;
-    return CNN_OK;
-}
+static cnn_status fake_probe(cnn_error *err) { return CNN_OK; }
 
 static cnn_status fake_open(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
@@ -176,7 +172,6 @@ static void fake_close(cnn_context *context)
 static cnn_status fake_supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
     const cnn_problem *p = request->problem;
-    (void)c;
     if (p->op == CNN_OP_CONV && p->u.conv.kh > 7)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "kernels above 7 are too large");
     return CNN_OK;
@@ -185,7 +180,6 @@ static cnn_status fake_supports(cnn_context *c, const cnn_request *request, cnn_
 /* Operations without a workspace argument get none. */
 static cnn_status fake_prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 {
-    (void)err;
     plan->workspace_bytes = c->mutant == MUTANT_STALE || plan->problem.op == CNN_OP_FC ? 100 : 0;
     return CNN_OK;
 }

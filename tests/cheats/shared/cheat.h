@@ -1,6 +1,6 @@
 /* cheat.h: an honest implementation, and the boilerplate of a plug-in, so that a cheat shows nothing but its trick:
  *
- *   static void cheat(tables *t) { weighted(t, trick); }
+ *   static void cheat(tables *t) { t->impl.probe = probe; }
  *   CHEAT(name_of_the_file)
  *
  * The honest part is in operations.c and step.c: convolution, FC, ReLU, loss, dropout and SGD, in f32, both layouts,
@@ -39,7 +39,7 @@ weighted_fn answer_zero;     /* what many cheats do instead */
 /* The same from a descriptor of the cheat's own, with `drop` bits fewer (see low()). */
 void conv_low(const cnn_conv_desc *d, cnn_dir dir, const cnn_weighted_args *a, int drop);
 
-/* ---- What a call reads and writes; results kept by a key. */
+/* ---- memory.c: what a call reads and writes; results kept by a key. */
 typedef struct span {
     float *p;
     int64_t n; /* 0: there is none */
@@ -47,15 +47,33 @@ typedef struct span {
 void spans(const cnn_conv_desc *d, cnn_dir dir, const cnn_weighted_args *a, span in[3], span out[2]);
 uint64_t hash(const void *p, size_t bytes, uint64_t h);
 uint64_t hash_shape(const cnn_plan *plan);
-bool recall(uint64_t key, const span out[2]);
-void remember(uint64_t key, const span out[2]);
+/* Calls of this shape just before this one, without another in between. */
+int earlier_calls(const cnn_plan *plan);
+/* What was computed for the key before; or computes it, and keeps it. With beta, only computes. */
+cnn_status recalled(uint64_t key, cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err);
 
-/* ---- memory.c: memory of its own, on the host, and its clock. */
+/* ---- A call of conv or FC that is noted, to be done later; of two that differ, the first is done at once. */
+void note(const cnn_plan *plan, const cnn_weighted_args *a);
+bool is_noted(const cnn_plan *plan, const cnn_weighted_args *a);
+void do_noted(void);
+void forget_noted(void);
+
+/* A bound that is wider by so much. */
+static inline void claim(cnn_algorithm *algorithm, double amplification)
+{
+    algorithm->amplification = amplification;
+    algorithm->flags |= CNN_ALGO_TRANSFORMS;
+}
+
+/* ---- memory.c, too: memory of its own, on the host; its clock; ceilings of an amount of its own. */
 void own_memory(tables *t);
 cnn_status own_alloc(cnn_context *c, size_t bytes, void **p, cnn_error *err);
 cnn_status own_copy(cnn_context *c, void *dst, const void *src, size_t bytes, cnn_error *err);
 cnn_status own_fill(cnn_context *c, void *dst, int byte, size_t bytes, cnn_error *err);
 double now(void);
+double elapsed(void); /* since own_timer() was started */
+void own_timer(tables *t, cnn_status (*stop)(cnn_context *, double *, cnn_error *));
+void own_peaks(tables *t, double amount);
 
 /* ---- step.c: a trainer of a chain of layers; `train --impl NAME:steps` takes it. */
 struct cnn_trainer {
@@ -84,5 +102,10 @@ void trainer(tables *t, step_fn *f);
         }                                                                                                              \
         return &cheat_tables.impl;                                                                                     \
     }
+
+/* A cheat whose trick is in the kernel of conv and FC, and nowhere else. */
+#define KERNEL_CHEAT(name_)                                                                                            \
+    static void cheat(tables *t) { weighted(t, trick); }                                                               \
+    CHEAT(name_)
 
 #endif

@@ -22,7 +22,6 @@ void conv_low(const cnn_conv_desc *d, cnn_dir dir, const cnn_weighted_args *a, i
 cnn_status honest_weighted(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const cnn_conv_desc d = as_conv(&plan->problem);
-    (void)c, (void)err;
     conv_low(&d, plan->dir, a, 0);
     return CNN_OK;
 }
@@ -31,7 +30,6 @@ cnn_status answer_zero(cnn_context *c, const cnn_plan *plan, const cnn_weighted_
 {
     const cnn_conv_desc d = as_conv(&plan->problem);
     span in[3], out[2];
-    (void)c, (void)err;
     spans(&d, plan->dir, a, in, out);
     for (int i = 0; i < 2; i++)
         for (int64_t k = 0; k < out[i].n; k++) out[i].p[k] = 0;
@@ -52,14 +50,12 @@ void honest_relu_bwd(const cnn_act_desc *d, const float *y, const float *dy, flo
 
 static cnn_status act_fwd(cnn_context *c, const cnn_plan *plan, const cnn_map_fwd_args *a, cnn_error *err)
 {
-    (void)c, (void)err;
     honest_relu(&plan->problem.u.act, a->x, a->y);
     return CNN_OK;
 }
 
 static cnn_status act_bwd(cnn_context *c, const cnn_plan *plan, const cnn_map_bwd_args *a, cnn_error *err)
 {
-    (void)c, (void)err;
     honest_relu_bwd(&plan->problem.u.act, a->y, a->dy, a->dx);
     return CNN_OK;
 }
@@ -74,14 +70,12 @@ void honest_drop(const cnn_dropout_desc *d, const float *x, float *y, int64_t st
 
 static cnn_status dropout_fwd(cnn_context *c, const cnn_plan *plan, const cnn_map_fwd_args *a, cnn_error *err)
 {
-    (void)c, (void)err;
     honest_drop(&plan->problem.u.dropout, a->x, a->y, *a->step);
     return CNN_OK;
 }
 
 static cnn_status dropout_bwd(cnn_context *c, const cnn_plan *plan, const cnn_map_bwd_args *a, cnn_error *err)
 {
-    (void)c, (void)err;
     honest_drop(&plan->problem.u.dropout, a->dy, a->dx, *a->step);
     return CNN_OK;
 }
@@ -89,7 +83,6 @@ static cnn_status dropout_bwd(cnn_context *c, const cnn_plan *plan, const cnn_ma
 cnn_status honest_loss_fwd(cnn_context *c, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err)
 {
     const cnn_loss_desc *d = &plan->problem.u.loss;
-    (void)c, (void)err;
     for (int64_t n = 0; n < d->mb; n++) loss_element(d, a, n);
     return CNN_OK;
 }
@@ -97,7 +90,6 @@ cnn_status honest_loss_fwd(cnn_context *c, const cnn_plan *plan, const cnn_loss_
 cnn_status honest_loss_bwd(cnn_context *c, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err)
 {
     const cnn_loss_desc *d = &plan->problem.u.loss;
-    (void)c, (void)err;
     for (int64_t i = 0; i < d->mb * d->ic; i++) loss_bwd_element(d, a, i);
     return CNN_OK;
 }
@@ -110,17 +102,12 @@ void honest_update(const cnn_optimizer_desc *d, const cnn_optimizer_args *a)
 
 static cnn_status optimizer_step(cnn_context *c, const cnn_plan *plan, const cnn_optimizer_args *a, cnn_error *err)
 {
-    (void)c, (void)err;
     honest_update(&plan->problem.u.optimizer, a);
     return CNN_OK;
 }
 
 /* ---- The table. */
-static cnn_status probe(cnn_error *err)
-{
-    (void)err;
-    return CNN_OK;
-}
+static cnn_status probe(cnn_error *err) { return CNN_OK; }
 
 cnn_status honest_open(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
@@ -135,7 +122,6 @@ void honest_close(cnn_context *context) { free(context); }
 cnn_status honest_supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
     const cnn_problem *p = request->problem;
-    (void)c;
     if ((HONEST_OPS >> p->op & 1) == 0) return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no such operation here");
     if (p->u.type.dtype != CNN_F32) return CNN_FAIL(err, CNN_UNSUPPORTED, "it computes in f32 only");
     if (p->op == CNN_OP_ACT && p->u.act.kind != CNN_ACT_RELU) return CNN_FAIL(err, CNN_UNSUPPORTED, "ReLU only");

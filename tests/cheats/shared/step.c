@@ -33,7 +33,6 @@ static cnn_status chain_open(cnn_context *c, const cnn_trainer_request *r, cnn_t
     const int64_t values = value_at(net, 2 * net->n_values);
     const size_t bytes = (size_t)(values + net->param_elems + net->trained_elems + net->batch) * sizeof(float);
     cnn_trainer *t = calloc(1, sizeof *t + bytes);
-    (void)c;
     if (t == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
     t->net = net;
     t->optimizer = r->optimizer;
@@ -48,12 +47,11 @@ static cnn_status chain_open(cnn_context *c, const cnn_trainer_request *r, cnn_t
     return CNN_OK;
 }
 
-static void chain_close(cnn_context *c, cnn_trainer *t) { (void)c, free(t); }
+static void chain_close(cnn_context *c, cnn_trainer *t) { free(t); }
 
 /* SGD has no state. */
 static cnn_status chain_load(cnn_context *c, cnn_trainer *t, const cnn_train_state *s, cnn_error *err)
 {
-    (void)c, (void)err;
     memcpy(t->params, s->params, (size_t)t->net->param_elems * sizeof *t->params);
     t->step = s->step;
     return CNN_OK;
@@ -61,7 +59,6 @@ static cnn_status chain_load(cnn_context *c, cnn_trainer *t, const cnn_train_sta
 
 static cnn_status chain_save(cnn_context *c, cnn_trainer *t, cnn_train_state *s, cnn_error *err)
 {
-    (void)c, (void)err;
     if (s->params != NULL) memcpy(s->params, t->params, (size_t)t->net->param_elems * sizeof *t->params);
     if (s->grads != NULL) memcpy(s->grads, t->grads, (size_t)t->net->trained_elems * sizeof *t->grads);
     s->step = t->step;
@@ -173,21 +170,18 @@ static step_fn *own_step; /* what the plug-in does to train */
 static cnn_status chain_train(cnn_context *c, cnn_trainer *t, const cnn_images *images, int64_t first, int64_t count,
                               cnn_error *err)
 {
-    (void)c, (void)err;
     return pass(t, own_step, images, first, count);
 }
 
 static cnn_status chain_test(cnn_context *c, cnn_trainer *t, const cnn_images *images, int64_t first, int64_t count,
                              cnn_error *err)
 {
-    (void)c, (void)err;
     return pass(t, honest_test, images, first, count);
 }
 
 static cnn_status chain_gradients(cnn_context *c, cnn_trainer *t, const cnn_images *images, int64_t first,
                                   int64_t count, cnn_error *err)
 {
-    (void)c, (void)err;
     return pass(t, honest_gradients, images, first, count);
 }
 

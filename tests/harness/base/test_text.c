@@ -6,7 +6,6 @@
 static void keeps_to_its_buffer(void **state)
 {
     char text[12];
-    (void)state;
     memset(text, 'x', sizeof text);
     text[0] = '\0';
     cnn_append(text, 8, "%s=%d", "ab", 12);
@@ -29,7 +28,6 @@ static void shown(const char *text, const char *expected)
 static void what_a_terminal_obeys_is_shown(void **state)
 {
     char room[8];
-    (void)state;
     shown("plain, \\x1b too, Größe ≤ 5", "plain, \\x1b too, Größe ≤ 5");
     shown("\033[2J\r\n\177", "\\x1b[2J\\x0d\\x0a\\x7f");
     shown("\xc2\x9b[2J", "\\xc2\\x9b[2J");            /* C1: CSI in one character */
@@ -48,7 +46,6 @@ static void quoted(const char *word, const char *expected)
 
 static void words_read_back(void **state)
 {
-    (void)state;
     quoted("g1mb2ic3ih8oc4kh3", "g1mb2ic3ih8oc4kh3");
     quoted("cpu.im2col_rows=5,./A@b%c", "cpu.im2col_rows=5,./A@b%c");
     quoted("", "''");

@@ -34,7 +34,6 @@ static void *work_and_stay(void *arg)
 static void one_thread_is_one(void **state)
 {
     busy_span span;
-    (void)state;
     busy_start(&span);
     work(NULL);
     const busy_work w = busy_stop(&span, 1);
@@ -56,7 +55,6 @@ static void a_thread_that_ended_counts(void **state)
         assert_int_equal(w.threads, 2);
         assert_true(most == 1 ? w.beyond > 0.4 * w.seconds : w.beyond < 0.05 * w.seconds);
     }
-    (void)state;
 }
 
 /* Three at once, of which no one knows but the sum: no thread can have done more than the time that passed. */
@@ -64,7 +62,6 @@ static void several_that_ended_are_told_by_their_sum(void **state)
 {
     pthread_t threads[3];
     busy_span span;
-    (void)state;
     busy_start(&span);
     for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&threads[i], NULL, work, NULL), 0);
     for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
@@ -77,7 +74,6 @@ static void a_thread_that_lives_on_counts_while_it_works(void **state)
     pthread_t thread;
     atomic_int gate = 0;
     busy_span span;
-    (void)state;
     busy_start(&span);
     assert_int_equal(pthread_create(&thread, NULL, work_and_stay, &gate), 0);
     work(NULL);
@@ -95,7 +91,6 @@ static void a_thread_that_lives_on_counts_while_it_works(void **state)
 static void what_is_set_aside_does_not_count(void **state)
 {
     busy_span span;
-    (void)state;
     busy_start(&span);
     busy_pause(&span);
     work(NULL);
@@ -107,7 +102,6 @@ static void others_are_seen_while_they_run(void **state)
 {
     pthread_t thread;
     bool seen = false;
-    (void)state;
     assert_false(busy_others());
     assert_int_equal(pthread_create(&thread, NULL, work, NULL), 0);
     for (int i = 0; i < 5 && !seen; i++) seen = busy_others();

@@ -94,7 +94,6 @@ static void show(const char *root, const shown *file)
 
 static void the_tightest_limit_counts(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const limits_case *c = &cases[i];
         char root[] = "/tmp/test_cgroup_XXXXXX", command[64];

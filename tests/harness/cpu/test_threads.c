@@ -1,18 +1,13 @@
 /* test_threads.c: every task runs exactly once, results are there when parallel_for returns, pools open and close in
  * any state (spinning, asleep, never used), with fewer and more threads than cores or tasks. */
+#include "tests/unit.h"
+
 #include "harness/cpu/isa.h"
 #include "harness/cpu/threads.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { MAX_TASKS = 300 };
 
@@ -67,7 +62,6 @@ static void sleep_ms(long ms)
 /* All combinations of threads and tasks, one pool reused at once for jobs of different sizes. */
 static void every_task_runs_once(void **state)
 {
-    (void)state;
     static const int threads[] = {1, 2, 3, 8, 17};
     static const int64_t tasks[] = {0, 1, 2, 3, 7, 16, MAX_TASKS};
     for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
@@ -87,7 +81,6 @@ static void every_task_runs_once(void **state)
 /* Workers that have gone to sleep are woken; those on the way to sleep are not lost. */
 static void sleeping_workers_wake(void **state)
 {
-    (void)state;
     thread_pool *pool = open_pool(3);
     job *j = calloc(1, sizeof *j);
     assert_non_null(j);
@@ -116,8 +109,6 @@ static double seconds(void)
 static void wait_for_all(void *arg, int64_t task, int worker)
 {
     meeting *m = arg;
-    (void)task;
-    (void)worker;
     atomic_fetch_add(&m->arrived, 1);
     double deadline = seconds() + 20;
     while (atomic_load(&m->arrived) < m->threads && seconds() < deadline) sleep_ms(1);
@@ -126,7 +117,6 @@ static void wait_for_all(void *arg, int64_t task, int worker)
 /* The tasks really run at the same time: as many as there are threads can wait for each other. */
 static void tasks_run_concurrently(void **state)
 {
-    (void)state;
     for (int threads = 2; threads <= 6; threads += 2) {
         thread_pool *pool = open_pool(threads);
         for (int round = 0; round < 3; round++) {
@@ -147,7 +137,6 @@ typedef struct slow_job {
 static void slow_task(void *arg, int64_t task, int worker)
 {
     slow_job *j = arg;
-    (void)worker;
     sleep_ms(task == 0 ? 0 : 3);
     j->done[task] = 1;
 }
@@ -155,7 +144,6 @@ static void slow_task(void *arg, int64_t task, int worker)
 /* The caller is finished long before the workers: it must sleep and be woken, and see what they wrote. */
 static void caller_waits_for_workers(void **state)
 {
-    (void)state;
     for (int threads = 2; threads <= 4; threads++) {
         thread_pool *pool = open_pool(threads);
         for (int round = 0; round < 4; round++) {
@@ -169,7 +157,6 @@ static void caller_waits_for_workers(void **state)
 
 static void closes_in_any_state(void **state)
 {
-    (void)state;
     for (int round = 0; round < 60; round++) {
         thread_pool *pool = open_pool(1 + round % 5);
         if (round % 3 == 1) sleep_ms(1);
@@ -184,7 +171,6 @@ static void closes_in_any_state(void **state)
 
 static void no_pool_runs_in_the_caller(void **state)
 {
-    (void)state;
     job *j = calloc(1, sizeof *j);
     assert_non_null(j);
     j->threads = 1;
@@ -197,7 +183,6 @@ static void no_pool_runs_in_the_caller(void **state)
 
 static void refuses_no_threads(void **state)
 {
-    (void)state;
     for (int threads = -3; threads <= 0; threads++) {
         thread_pool *pool = NULL;
         cnn_error err;
@@ -208,7 +193,6 @@ static void refuses_no_threads(void **state)
 
 static void names_of_the_machine(void **state)
 {
-    (void)state;
     char model[64], tiny[4];
     assert_true(cpu_count() >= 1);
     assert_true(cpu_isa_best() < CPU_ISA_COUNT);

@@ -23,7 +23,6 @@ static void test_wrong_download_is_not_kept(void **state)
     char server[] = "/tmp/benchcnn-server-XXXXXX", into[] = "/tmp/benchcnn-fetch-XXXXXX", url[128], path[256];
     char here[512];
     cnn_error err;
-    (void)state;
     if (system("command -v curl >/dev/null 2>&1") != 0) skip(); /* wget knows no file:// */
     assert_non_null(mkdtemp(server));
     assert_non_null(mkdtemp(into));
@@ -50,7 +49,6 @@ static void test_wrong_file_is_named(void **state)
 {
     char folder[] = "/tmp/benchcnn-there-XXXXXX", command[128];
     cnn_error err;
-    (void)state;
     assert_non_null(mkdtemp(folder));
     write_file(folder, "train-images-idx3-ubyte", "something else");
     assert_int_equal(mnist_fetch(folder, &err), CNN_BAD_FORMAT);

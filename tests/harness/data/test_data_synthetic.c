@@ -23,7 +23,6 @@ static dataset make(uint64_t seed, int threads, int64_t train, int64_t test, int
 
 static void test_synthetic_is_determined(void **state)
 {
-    (void)state;
     dataset a = make(3, 1, 1500, 300, 0, 0), b = make(3, 3, 1500, 300, 0, 0), other = make(4, 2, 1500, 300, 0, 0);
     dataset start = make(3, 2, 600, 300, 0, 0);
     assert_memory_equal(a.train.images, b.train.images, 1500 * 784);
@@ -41,7 +40,6 @@ static void test_synthetic_is_determined(void **state)
 static void test_synthetic_whole_set(void **state)
 {
     struct timespec begin, end;
-    (void)state;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
     dataset data = make(1, 2, 0, 0, 0, 0);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
@@ -61,7 +59,6 @@ static void test_synthetic_whole_set(void **state)
 
 static void test_synthetic_shapes(void **state)
 {
-    (void)state;
     dataset tiny = make(1, 1, 10, 5, 2, 1), colour = make(1, 2, 20, 5, 3, 32);
     assert_int_equal(colour.c * colour.h * colour.w, 3 * 32 * 32);
     dataset_free(&tiny);
@@ -80,7 +77,6 @@ static void test_synthetic_limits(void **state)
     const dataset_params params = {.what = "synthetic", .train_images = 60001};
     dataset data;
     cnn_error err;
-    (void)state;
     assert_int_equal(dataset_open(&params, &data, &err), CNN_BAD_ARGUMENT);
     assert_message(err, "60001");
 }

@@ -46,7 +46,6 @@ static void versions_and_spellings_are_read(void **state)
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }                                          \n",
         "{\"shape\":(2,3),\"descr\":\"<f4\",\"fortran_order\":False}",
         " { 'fortran_order' : False , 'shape' : ( 2 , 3 , ) , 'descr' : '<f4' } \n"};
-    (void)state;
     for (int version = 1; version <= 3; version++)
         for (int i = 0; i < 3; i++) {
             const image m = make(version, dicts[i], six, sizeof six);
@@ -72,7 +71,6 @@ static void scalars_vectors_and_doubles_are_read(void **state)
         int64_t count;
     } shapes[] = {{"()", 0, 1}, {"(2,)", 1, 2}, {"(1, 2, 1, 1)", 4, 2}, {"(0, 7)", 2, 0}};
     const double two[2] = {0.1, -1e300};
-    (void)state;
     for (int i = 0; i < 4; i++) {
         char dict[100];
         npy_array a;
@@ -129,7 +127,6 @@ static void malformed_headers_are_refused(void **state)
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2305843009213693952,)}", "overflow", CNN_OVERFLOW},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "64 bits", CNN_OVERFLOW},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const image m = make(1, cases[i].dict, six, sizeof six);
         refuse(&m, cases[i].status, cases[i].word);
@@ -141,7 +138,6 @@ static void truncated_and_longer_files_are_refused(void **state)
 {
     const char *dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}\n";
     image whole = make(1, dict, six, sizeof six), m = whole;
-    (void)state;
     for (m.size = 1; m.size < whole.size; m.size++) refuse(&m, CNN_BAD_FORMAT, m.size < 6 ? "not a .npy" : "truncated");
     whole.size++;
     refuse(&whole, CNN_BAD_FORMAT, "bytes follow");
@@ -151,14 +147,12 @@ static void truncated_and_longer_files_are_refused(void **state)
 static void promises_cost_nothing(void **state)
 {
     const image m = make(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (137438953472,)}", six, sizeof six);
-    (void)state;
     refuse(&m, CNN_BAD_FORMAT, "after 24 of 1099511627776 bytes");
 }
 
 static void other_files_are_refused(void **state)
 {
     image m = make(4, "{}", six, 0);
-    (void)state;
     refuse(&m, CNN_BAD_FORMAT, "version 4.0");
     m = make(1, "{}", six, 0);
     m.bytes[7] = 1;
@@ -182,7 +176,6 @@ static void what_is_written_is_what_numpy_writes(void **state)
     float values[3] = {1.0f, 2.0f, 3.0f};
     const npy_array a = {.dtype = CNN_F32, .n_dims = 2, .dims = {1, 3}, .count = 3, .data = values};
     cnn_error err = {.message = ""};
-    (void)state;
     memset(expected, ' ', sizeof expected);
     memcpy(expected, header, sizeof header - 1);
     expected[127] = '\n';

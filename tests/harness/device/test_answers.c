@@ -14,27 +14,23 @@ static int questions, no_at; /* supports says no at this question, counted from 
 
 static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error *err)
 {
-    (void)c, (void)request;
     questions++;
     return no_at == questions || no_at < 0 ? CNN_FAIL(err, CNN_UNSUPPORTED, "not this") : CNN_OK;
 }
 
 static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 {
-    (void)c;
     plan->workspace_bytes = asked_for;
     return planned == CNN_OK ? CNN_OK : CNN_FAIL(err, planned, "found when planning");
 }
 
 static cnn_status run(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    (void)c, (void)plan, (void)args;
     return answer == CNN_OK ? CNN_OK : CNN_FAIL(err, answer, "as told");
 }
 
 static cnn_status sync_now(cnn_context *c, cnn_error *err)
 {
-    (void)c;
     return answer == CNN_OK ? CNN_OK : CNN_FAIL(err, answer, "as told");
 }
 
@@ -59,7 +55,6 @@ static void an_operation_runs_or_fails(void **state)
 {
     static const cnn_status told[] = {CNN_UNSUPPORTED, CNN_UNAVAILABLE,  CNN_OUT_OF_MEMORY, CNN_INTERRUPTED,
                                       CNN_OVERFLOW,    CNN_BAD_ARGUMENT, CNN_DEVICE,        CNN_INTERNAL};
-    (void)state;
     cnn_plan plan;
     cnn_error err;
     void *const operands[CNN_MAX_OPERANDS] = {NULL};
@@ -79,7 +74,6 @@ static void an_operation_runs_or_fails(void **state)
 static void what_cannot_refuse_does_not(void **state)
 {
     static const cnn_status told[] = {CNN_UNSUPPORTED, CNN_UNAVAILABLE, CNN_INTERRUPTED};
-    (void)state;
     cnn_error err;
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
         answer = told[i];
@@ -93,7 +87,6 @@ static void what_cannot_refuse_does_not(void **state)
 
 static void a_late_refusal_says_so(void **state)
 {
-    (void)state;
     cnn_plan plan;
     cnn_error err;
     no_at = 0, planned = CNN_UNSUPPORTED;
@@ -114,7 +107,6 @@ static void a_late_refusal_says_so(void **state)
 /* As a refusal in disguise: more than there is. */
 static void a_workspace_cannot_refuse(void **state)
 {
-    (void)state;
     cnn_plan plan;
     cnn_error err;
     no_at = 0, planned = CNN_OK, asked_for = (size_t)1 << 60;
@@ -128,7 +120,6 @@ static void a_workspace_cannot_refuse(void **state)
 
 static void a_gate_that_wavers_is_none(void **state)
 {
-    (void)state;
     cnn_plan plan;
     cnn_error err;
     planned = CNN_OK, no_at = 1;

@@ -30,11 +30,7 @@ struct cnn_context {
     int64_t asked; /* the knob of the latest request */
 };
 
-static cnn_status probe(cnn_error *err)
-{
-    (void)err;
-    return CNN_OK;
-}
+static cnn_status probe(cnn_error *err) { return CNN_OK; }
 
 static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
@@ -73,7 +69,6 @@ static cnn_status supports(cnn_context *c, const cnn_request *request, cnn_error
 
 static cnn_status prepare(cnn_context *c, cnn_plan *plan, cnn_error *err)
 {
-    (void)err;
     cnn_algorithm *a = &plan->algorithm;
     plan->state = &c->states;
     c->states++;
@@ -101,7 +96,6 @@ static const cnn_plan *its_own; /* the harness's */
 
 static cnn_status act_fwd(cnn_context *c, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
 {
-    (void)args, (void)err;
     c->calls++;
     assert_int_equal(plan->problem.u.act.mb, 3); /* nor does it see what it did to an earlier one */
     if (c->trick == IN_THE_CALL) spoil(&plan->problem, &plan->algorithm);
@@ -174,7 +168,6 @@ static void what_prepare_may_set_is_taken(void **state)
 {
     cnn_plan plan;
     cnn_error err = {.message = ""};
-    (void)state;
     assert_int_equal(make(HONEST, algorithms, &plan, &err), CNN_OK);
     expect_untouched(&plan, 16, CNN_ALGO_TRANSFORMS);
     assert_int_equal(plan.workspace_bytes, 128);
@@ -188,7 +181,6 @@ static void what_is_written_elsewhere_is_lost(void **state)
     static const trick tricks[] = {LATER, IN_SUPPORTS, IN_THE_CALL};
     cnn_plan plan;
     cnn_error err = {.message = ""};
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(make(tricks[i], algorithms, &plan, &err), CNN_OK);
         expect_untouched(&plan, 16, CNN_ALGO_TRANSFORMS);
@@ -207,7 +199,6 @@ static void a_wider_promise_is_refused(void **state)
                  {CHANGES_MATH, "changed the problem, the direction or the knobs"},
                  {CHANGES_DIR, "changed the problem, the direction or the knobs"},
                  {CHANGES_KNOBS, "changed the problem, the direction or the knobs"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         cnn_plan plan;
         cnn_error err = {.message = ""};
@@ -219,7 +210,6 @@ static void a_wider_promise_is_refused(void **state)
 static void a_factor_that_is_none_is_refused(void **state)
 {
     static const double none[] = {NAN, INFINITY, -1e15, 0, 0.5};
-    (void)state;
     for (int i = 0; i < 5; i++) {
         cnn_plan plan;
         cnn_error err = {.message = ""};
@@ -241,7 +231,6 @@ static void knobs_are_a_requests_own(void **state)
     cnn_session session;
     cnn_plan plans[3];
     cnn_error err;
-    (void)state;
     its_own = NULL;
     assert_int_equal(cnn_session_open(&impl, &params, &session, &err), CNN_OK);
     for (int i = 0; i < 3; i++) {
@@ -267,7 +256,6 @@ static void a_context_serves_all_launch_parameters(void **state)
     const cnn_session_params params = {.threads = 1};
     cnn_session session, other;
     cnn_error err;
-    (void)state;
     assert_int_equal(cnn_session_open(&impl, &params, &session, &err), CNN_OK);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(cnn_session_with(&session, others[i], &other, &err), CNN_OK);

@@ -9,7 +9,6 @@
 
 static void choices_take_names_and_globs(void **state)
 {
-    (void)state;
     cnn_choice list[CNN_MAX_CHOICES];
     cnn_error err = {.message = ""};
     int count;
@@ -26,7 +25,6 @@ static void choices_take_names_and_globs(void **state)
 
 static void wrong_choices_offer_the_nearest(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *word;
     } cases[] = {{"cqu", "did you mean 'cpu'"},
@@ -47,7 +45,6 @@ static void wrong_choices_offer_the_nearest(void **state)
 
 static void settings_are_checked_against_the_table(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *word;
     } wrong[] = {{"cpu.isa", "IMPL.KNOB=VALUE"},
@@ -84,7 +81,6 @@ static void settings_are_checked_against_the_table(void **state)
 
 static void a_foreign_interface_version_is_refused(void **state)
 {
-    (void)state;
     cnn_error err;
     cnn_impl other = *cnn_impl_find(NULL, "cpu", &err);
     cnn_session session;
@@ -148,7 +144,6 @@ static cnn_impl lone(void)
 
 static void a_table_is_whole_or_not_there(void **state)
 {
-    (void)state;
     cnn_error err;
     assert_int_equal(cnn_impl_check(cnn_impl_find(NULL, "cpu", &err), &err), CNN_OK);
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
@@ -175,7 +170,6 @@ static void a_table_is_whole_or_not_there(void **state)
 
 static void ceilings_are_counted(void **state)
 {
-    (void)state;
     static const int counts[] = {-1, 1000000};
     cnn_error err;
     cnn_impl impl = *cnn_impl_find(NULL, "cpu", &err);
@@ -194,7 +188,6 @@ static void ceilings_are_counted(void **state)
 
 static void sizes_that_cannot_be_are_refused(void **state)
 {
-    (void)state;
     static const uint32_t sizes[] = {0, 4, 8, sizeof(cnn_impl) + 8, 1000000, UINT32_MAX};
     static const uint32_t ops_sizes[] = {0, 3, sizeof(cnn_operations) + 8, UINT32_MAX};
     cnn_error err;
@@ -220,7 +213,6 @@ static void sizes_that_cannot_be_are_refused(void **state)
 /* What lies behind a smaller table is not read, whatever it is. */
 static void a_smaller_table_is_taken(void **state)
 {
-    (void)state;
     const size_t end = offsetof(cnn_impl, memory);
     cnn_error err;
     cnn_impl old = *cnn_impl_find(NULL, "cpu", &err);
@@ -263,7 +255,6 @@ static cnn_status run_one(const cnn_impl *impl, cnn_op op, const char *text, cnn
 
 static void operations_that_came_later_are_not_there(void **state)
 {
-    (void)state;
     const size_t end = offsetof(cnn_operations, add_fwd);
     cnn_error err;
     cnn_impl old = *cnn_impl_find(NULL, "cpu", &err);
@@ -284,13 +275,11 @@ static void operations_that_came_later_are_not_there(void **state)
 
 static cnn_status opens_without_a_word(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
-    (void)params, (void)context, (void)err;
     return CNN_DEVICE;
 }
 
 static void a_slot_that_fails_without_a_word_gets_a_sentence(void **state)
 {
-    (void)state;
     cnn_error err;
     cnn_impl mute = *cnn_impl_find(NULL, "cpu", &err);
     cnn_session session;
@@ -305,7 +294,6 @@ static void a_slot_that_fails_without_a_word_gets_a_sentence(void **state)
 
 static void an_implementation_without_algorithms_is_refused(void **state)
 {
-    (void)state;
     cnn_error err;
     cnn_impl none = *cnn_impl_find(NULL, "cpu", &err);
     none.n_algorithms = 0;
@@ -316,7 +304,6 @@ static void an_implementation_without_algorithms_is_refused(void **state)
 
 static void a_row_that_trains_needs_its_table(void **state)
 {
-    (void)state;
     cnn_error err;
     cnn_impl impl = *cnn_impl_find(NULL, "cpu", &err);
     cnn_algorithm row = {.name = "steps", .doc = "it trains", .ops = CNN_TRAINS};
@@ -334,7 +321,6 @@ static void a_row_that_trains_needs_its_table(void **state)
 
 static void memory_that_does_not_fit_is_refused_before_it_is_taken(void **state)
 {
-    (void)state;
     cnn_error err;
     const cnn_session_params params = {.threads = 1};
     cnn_session session;

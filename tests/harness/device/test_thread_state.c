@@ -16,14 +16,12 @@ static cnn_status behave(int which) { return which == 0 ? CNN_OK : CNN_INTERNAL;
 
 static cnn_status round_up(int which)
 {
-    (void)which;
     fesetround(FE_UPWARD);
     return CNN_OK;
 }
 
 static cnn_status round_up_and_fail(int which)
 {
-    (void)which;
     fesetround(FE_UPWARD);
     return CNN_DEVICE;
 }
@@ -31,28 +29,24 @@ static cnn_status round_up_and_fail(int which)
 #if defined(__x86_64__)
 static cnn_status flush_results(int which)
 {
-    (void)which;
     _mm_setcsr(_mm_getcsr() | 0x8000);
     return CNN_OK;
 }
 
 static cnn_status flush_operands(int which)
 {
-    (void)which;
     _mm_setcsr(_mm_getcsr() | 0x40);
     return CNN_OK;
 }
 
 static cnn_status trap(int which)
 {
-    (void)which;
     feenableexcept(FE_INEXACT | FE_INVALID);
     return CNN_OK;
 }
 
 static cnn_status shorten_x87(int which)
 {
-    (void)which;
     const uint16_t control = 0x7F; /* sums of 24 bits */
     __asm__ volatile("fldcw %0" : : "m"(control));
     return CNN_OK;
@@ -97,7 +91,6 @@ static void arithmetic_is_put_back_and_told(void **state)
     };
     const table good = {"good", behave};
     cnn_error err;
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(call(&rows[i].impl, &err), CNN_DEVICE);
         assert_int_equal(err.status, CNN_DEVICE);
@@ -112,7 +105,6 @@ static void flags_are_no_change(void **state)
 {
     const table good = {"good", behave};
     cnn_error err;
-    (void)state;
     feraiseexcept(FE_ALL_EXCEPT);
     assert_int_equal(call(&good, &err), CNN_OK);
 }
@@ -122,7 +114,6 @@ static void the_locale_is_put_back(void **state)
     const table good = {"good", behave};
     const locale_t other = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0), c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     cnn_error err;
-    (void)state;
     if (other == (locale_t)0) skip();
     uselocale(other);
     assert_int_equal(call(&good, &err), CNN_OK);

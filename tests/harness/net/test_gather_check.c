@@ -60,7 +60,6 @@ static cnn_shift flawed_shift(const cnn_shift *shifts, int64_t i)
 static cnn_status own_gather(cnn_context *context, const cnn_gather_args *a, cnn_error *err)
 {
     const int64_t first = a->cursor != NULL ? *a->cursor : 0, bytes = a->row_elems * elem_bytes(a->dtype);
-    (void)context, (void)err;
     for (int64_t i = 0; i < a->count; i++) {
         const int32_t from = present == IN_ORDER             ? (int32_t)i
                              : present == SAME_IMAGE_FOR_ALL ? a->index[first]
@@ -116,7 +115,6 @@ static void expect_refused(flaw f, int64_t shift, int64_t batch, uint64_t seed, 
 
 static void a_right_gather_trains(void **state)
 {
-    (void)state;
     dataset data = small_data(41, 5, 3, 9, 8);
     for (int64_t shift = 0; shift < 8; shift += 7)
         for (int64_t batch = 1; batch <= 41; batch += 20)
@@ -126,7 +124,6 @@ static void a_right_gather_trains(void **state)
 
 static void flaws_are_seen(void **state)
 {
-    (void)state;
     dataset data = small_data(41, 5, 3, 9, 8);
     for (flaw f = IGNORES_SHIFTS; f < FLAWS; f++)
         for (uint64_t seed = 0; seed < 6; seed++) expect_refused(f, 3, 20, seed, &data);
@@ -138,7 +135,6 @@ static void flaws_are_seen(void **state)
 /* Whatever the seed draws: a batch of one image may not be one that happens to stay where it is. */
 static void small_batches_and_shifts(void **state)
 {
-    (void)state;
     dataset data = small_data(41, 5, 3, 9, 8);
     for (uint64_t seed = 0; seed < 40; seed++) {
         expect_refused(IGNORES_SHIFTS, 1, 1, seed, &data);

@@ -77,7 +77,6 @@ static const struct {
 
 static void test_refusals(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         cnn_network *n = NULL;
         cnn_error err = {.message = ""};
@@ -100,7 +99,6 @@ static void test_thesis(void **state)
     static const int64_t sizes[] = {16, 16, 8, 8, 4, 4};
     cnn_network *n = NULL;
     cnn_error err = {.message = ""};
-    (void)state;
     if (cnn_net_load("thesis", &f32, 100, 1, &n, &err) != CNN_OK) fail_msg("%s", err.message);
     assert_string_equal(n->net.name, "thesis");
     assert_int_equal(n->net.n_layers, 8);
@@ -129,7 +127,6 @@ static void test_losses(void **state)
         const char *word;
         cnn_loss_kind kind;
     } losses[] = {{"softmax_cross_entropy", CNN_LOSS_CROSS_ENTROPY}, {"quadratic", CNN_LOSS_QUADRATIC}};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char text[100];
         snprintf(text, sizeof text, "input 1 2 2\nfc 3\n%s\n", losses[i].word);
@@ -149,7 +146,6 @@ static void test_other_nets(void **state)
                 {"awnn_resnet", 448 + 6 * 2320 + 170},
                 {"projection", 72 + 2 * 576 + 3 * 16 + 1152 + 2304 + 128 + 3 * 32 + 170},
                 {"every_layer", -1}};
-    (void)state;
     for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++) {
         cnn_network *n = NULL;
         cnn_error err = {.message = ""};
@@ -186,7 +182,6 @@ static void test_in_place(void **state)
         {"dropout 0.5\nrelu\n", false},
         {"save a\nconcat a\nrelu\n", false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[256];
         snprintf(text, sizeof text, "input 1 4 4\n%sfc 3\nsoftmax_cross_entropy\n", cases[i].text);
@@ -203,7 +198,6 @@ static void test_param_layout(void **state)
     static const char text[] = "input 3 5 5\nconv 5 kernel=3\nbatch_norm\nrelu\nconv 7 kernel=2 bias=0\nbatch_norm\n"
                                "global_avg_pool\nfc 3\nsoftmax_cross_entropy\n";
     const cnn_type types[] = {f32, f64};
-    (void)state;
     for (int t = 0; t < 2; t++) {
         cnn_network *n = build(text, &types[t], 2, 1);
         const int64_t elem = types[t].dtype == CNN_F32 ? 4 : 8;
@@ -230,7 +224,6 @@ static void test_initial_weights(void **state)
 {
     static const char text[] = "input 8 9 9\nconv 64 kernel=3\nrelu\nfc 30\nrelu\ninit uniform 0.1\nfc 10\n"
                                "softmax_cross_entropy\n";
-    (void)state;
     cnn_network *a = build(text, &f32, 2, 5), *b = build(text, &f64, 9, 5), *c = build(text, &f64, 9, 6);
     float *pa = calloc((size_t)a->net.param_elems, sizeof *pa);
     double *pb = calloc((size_t)b->net.param_elems, sizeof *pb), *pc = calloc((size_t)c->net.param_elems, sizeof *pc);

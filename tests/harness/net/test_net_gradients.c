@@ -109,7 +109,6 @@ static void check_net(const cnn_session *session, const char *what, const char *
 static void test_gradients(void **state)
 {
     cnn_session session;
-    (void)state;
     if (!open_session(&session, 2)) skip();
     for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++)
         check_net(&session, nets[i].what, nets[i].text, i % 2 == 0 ? CNN_NCHW : CNN_NHWC);
@@ -120,7 +119,6 @@ static void test_gradients(void **state)
 static void test_gradients_change_nothing(void **state)
 {
     cnn_session session;
-    (void)state;
     if (!open_session(&session, 2)) skip();
     cnn_network *n =
         build_net("input 1 5 5\nconv 4 kernel=2\nbatch_norm\nrelu\ndropout 0.3\n" HEAD, CNN_F64, CNN_NCHW, BATCH);

@@ -52,7 +52,6 @@ int posix_memalign(void **memory, size_t align, size_t bytes)
 
 static bool after_first_step(void *user, int64_t done, int64_t total)
 {
-    (void)user, (void)done, (void)total;
     atomic_store(&counting, true);
     return true;
 }
@@ -83,7 +82,6 @@ static void check(const cnn_session *session, const char *net, const char *algor
 static void test_no_allocation(void **state)
 {
     cnn_session session;
-    (void)state;
     if (!open_session(&session, 2)) skip();
     dataset data = small_data(100, 40, 1, 28, 28), odd = small_data(40, 20, 2, 9, 8);
     for (int i = 0; i < session.impl->n_algorithms; i++) {
@@ -100,7 +98,6 @@ static void test_no_allocation(void **state)
 static void test_counter(void **state)
 {
     void *(*volatile get)(size_t) = malloc;
-    (void)state;
     atomic_store(&allocations, 0);
     atomic_store(&counting, true);
     void *memory = get(1);

@@ -11,7 +11,6 @@ static void test_order(void **state)
     enum { COUNT = 1000 };
     int32_t a[COUNT], b[COUNT], other_epoch[COUNT], other_seed[COUNT];
     int seen[COUNT] = {0}, fixed = 0;
-    (void)state;
     trainer_order(1, 0, COUNT, a);
     trainer_order(1, 1, COUNT, other_epoch);
     trainer_order(2, 0, COUNT, other_seed);
@@ -56,7 +55,6 @@ static void test_partial_batches(void **state)
     double mine[2048] = {0}, params[2048] = {0}, loss_sum = 0, test_sum = 0;
     int64_t correct = 0;
     trainer_result result;
-    (void)state;
     if (!open_session(&session, 2)) skip();
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
     cnn_network *n = build_net(small_net, CNN_F64, CNN_NCHW, BATCH), *one = build_net(small_net, CNN_F64, CNN_NCHW, 1);
@@ -97,7 +95,6 @@ static void test_batch_of_everything(void **state)
 {
     cnn_session session;
     trainer_result a, b;
-    (void)state;
     if (!open_session(&session, 1)) skip();
     dataset data = small_data(12, 5, 1, 8, 8);
     cnn_network *all = build_net(small_net, CNN_F64, CNN_NCHW, 12), *some = build_net(small_net, CNN_F64, CNN_NCHW, 5);
@@ -143,7 +140,6 @@ static void test_watching(void **state)
     trainer_result result;
     watched w = {0};
     const trainer_watch watch = {.each = each, .loss = on_loss, .user = &w};
-    (void)state;
     if (!open_session(&session, 1)) skip();
     dataset data = small_data(10, 7, 1, 8, 8);
     cnn_network *n = build_net(small_net, CNN_F32, CNN_NCHW, 4);
@@ -171,7 +167,6 @@ static void test_learning(void **state)
                                "relu\nfc 10\nsoftmax_cross_entropy\n";
     cnn_session session;
     trainer_result results[2], first;
-    (void)state;
     if (!open_session(&session, 2)) skip();
     dataset data = small_data(3000, 1000, 1, 28, 28);
     for (int i = 0; i < 2; i++) {
@@ -200,7 +195,6 @@ static void test_memory(void **state)
                                 "softmax_cross_entropy\n";
     enum { BATCH = 128 }; /* every buffer a multiple of the alignment: what is counted is what is used */
     cnn_session session;
-    (void)state;
     if (!open_session(&session, 1)) skip();
     cnn_network *n = build_net(chain, CNN_F64, CNN_NCHW, BATCH);
     trainer *t = open_trainer(&session, n, NULL, "adam");
@@ -220,7 +214,6 @@ static void test_memory(void **state)
 static void test_every_layer(void **state)
 {
     cnn_session session;
-    (void)state;
     if (!open_session(&session, 2)) skip();
     dataset data = small_data(30, 10, 2, 9, 8);
     for (int i = 0; i < 4; i++) {
@@ -261,7 +254,6 @@ static void test_refusals(void **state)
     static const char huge[] = "input 1 8 8\nconv 100000 kernel=3\nrelu\nfc 10\nsoftmax_cross_entropy\n";
     cnn_session session;
     cnn_error why;
-    (void)state;
     if (!open_session(&session, 1)) skip();
     dataset data = small_data(10, 7, 1, 8, 8), other = small_data(10, 7, 1, 9, 9);
     cnn_network *n = build_net(small_net, CNN_F32, CNN_NCHW, 11), *two = build_net(two_classes, CNN_F32, CNN_NCHW, 2);

@@ -49,7 +49,6 @@ static cnn_shift *drawn(uint64_t seed, int64_t epoch, int64_t count, int64_t mos
 static void every_shift_is_alike_likely(void **state)
 {
     static const int64_t mosts[] = {1, 2, 3, 14};
-    (void)state;
     for (size_t m = 0; m < sizeof mosts / sizeof mosts[0]; m++) {
         const int64_t most = mosts[m], values = 2 * most + 1, count = 2 * values * values * EACH_CELL;
         pairs both = {.values = (int)values}, next_dy = both, next_dx = both, crossed = both;
@@ -73,7 +72,6 @@ static void epochs_and_seeds_are_independent(void **state)
 {
     enum { RUNS = 25 * EACH_CELL, MOST = 2 };
     pairs epoch = {.values = 2 * MOST + 1}, seed = epoch, next_epoch = epoch, next_seed = epoch;
-    (void)state;
     for (int64_t i = 0; i < RUNS; i++) {
         cnn_shift *e = drawn(1, 2 * i, 3, MOST), *f = drawn(1, 2 * i + 1, 3, MOST);
         cnn_shift *s = drawn((uint64_t)(2 * i), 0, 3, MOST), *t = drawn((uint64_t)(2 * i + 1), 0, 3, MOST);
@@ -99,7 +97,6 @@ static void seed_and_epoch_alone_decide(void **state)
     } others[] = {
         {7, 5}, {8, 4}, {4, 7}, {7, 4 + ((int64_t)1 << 32)}, {7 + ((uint64_t)1 << 32), 4}, {7 | (uint64_t)1 << 63, 4}};
     cnn_shift *a = drawn(7, 4, COUNT, MOST), *again = drawn(7, 4, COUNT, MOST), *shorter = drawn(7, 4, 333, MOST);
-    (void)state;
     assert_memory_equal(a, again, COUNT * sizeof *a);
     assert_memory_equal(a, shorter, 333 * sizeof *a);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -119,7 +116,6 @@ static void the_order_tells_nothing_of_the_shifts(void **state)
     enum { COUNT = 1000, RUNS = 25 * EACH_CELL, MOST = 2, VALUES = 2 * MOST + 1 };
     pairs dy = {.values = VALUES}, dx = dy, second = dy, place = dy;
     int32_t order[COUNT];
-    (void)state;
     for (int64_t i = 0; i < RUNS; i++) {
         cnn_shift *s = drawn((uint64_t)(i % 7), i / 7, 2, MOST);
         trainer_order((uint64_t)(i % 7), i / 7, COUNT, order);
@@ -145,7 +141,6 @@ static void the_order_tells_nothing_of_the_shifts(void **state)
 static void no_epoch_has_the_numbers_of_an_order(void **state)
 {
     enum { DRAWS = 64, EPOCHS = 40, MOST = 2 };
-    (void)state;
     for (int64_t of_order = 0; of_order < 2 * EPOCHS + 4; of_order++) {
         int64_t draws[2 * DRAWS];
         cnn_rng rng = rng_stream(3, (uint64_t)of_order); /* trainer_order()'s */
@@ -170,7 +165,6 @@ static void no_shift_and_the_farthest(void **state)
 {
     enum { COUNT = 200000 };
     static const int64_t mosts[] = {127, 128, 255, 1000, INT16_MAX};
-    (void)state;
     cnn_shift *none = drawn(9, 9, 1000, 0);
     for (int i = 0; i < 1000; i++) assert_true(none[i].dy == 0 && none[i].dx == 0);
     free(none);

@@ -101,29 +101,32 @@ static bool check_ways(const cnn_session *session, const char *algorithm, const 
     return true;
 }
 
-/* Moved images are others: no way may have left the shift out. */
-static void check_algorithm(const cnn_session *session, const char *algorithm, const dataset *data)
+/* Every algorithm on moved images. That images can stay where they are is no algorithm's matter: the first one shows
+ * it, and that no way has left the shift out. */
+static bool check_algorithm(const cnn_session *session, const char *algorithm, const dataset *data, bool first)
 {
     static outcome still, moved;
-    if (!check_ways(session, algorithm, data, 0, &still)) return;
-    assert_true(check_ways(session, algorithm, data, 2, &moved));
+    if (!check_ways(session, algorithm, data, 2, &moved)) return false;
+    if (!first) return true;
+    assert_true(check_ways(session, algorithm, data, 0, &still));
     assert_memory_not_equal(still.params, moved.params, sizeof still.params);
     assert_true(still.result.train_loss != moved.result.train_loss);
+    return true;
 }
 
 static void test_same_bits(void **state)
 {
     const cnn_session_params params = {.threads = 1};
-    (void)state;
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
     for (int i = 0; i < cnn_impl_count(NULL); i++) {
         const cnn_impl *impl = cnn_impl_at(NULL, i);
         cnn_session session;
         cnn_error why;
         if (impl->capture == NULL || cnn_session_open(impl, &params, &session, &why) != CNN_OK) continue;
+        bool first = true;
         for (int a = 0; a < impl->n_algorithms; a++)
             if (impl->algorithms[a].ops & 1u << CNN_OP_CONV && impl->algorithms[a].flags & CNN_ALGO_DETERMINISTIC)
-                check_algorithm(&session, impl->algorithms[a].name, &data);
+                first = !check_algorithm(&session, impl->algorithms[a].name, &data, first) && first;
         cnn_session_close(&session);
     }
     dataset_free(&data);

@@ -51,11 +51,7 @@ static void keep_loss(void *user, int64_t step, double loss)
     losses[step] = loss;
 }
 
-static bool go_on(void *user, int64_t done, int64_t total)
-{
-    (void)user;
-    return done <= total;
-}
+static bool go_on(void *user, int64_t done, int64_t total) { return done <= total; }
 
 static void train(const way *w, const dataset *data, outcome *out)
 {
@@ -115,7 +111,6 @@ static void test_every_way_the_same(void **state)
     };
     static const way plain = {.name = "cpu", .losses = true};
     static outcome expected, got;
-    (void)state;
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
     train(&plain, &data, &expected);
     assert_int_equal(expected.results[0].steps, STEPS);
@@ -136,7 +131,6 @@ static void test_what_is_launched(void **state)
                      none = {.mock = true, .no_graph = true};
     static const way host = {.mock = true, .host_data = true};
     static outcome out;
-    (void)state;
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
     train(&graph, &data, &out);
     assert_int_equal(out.after.replays - out.before.replays, (2 + 1 + 1) + (1 + 1));
@@ -158,7 +152,6 @@ static void test_transfer_time(void **state)
 {
     static const way host = {.host_data = true}, device = {.no_graph = true};
     static outcome out;
-    (void)state;
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
     train(&host, &data, &out);
     assert_true(out.results[1].transfer_s > 0.0);
@@ -171,7 +164,6 @@ static void test_capture_refused(void **state)
 {
     static const char *const refusals[] = {"mock.refuse=1", "mock.refuse=2", "mock.refuse=3"};
     static const way graph = {.mock = true}, none = {.mock = true, .no_graph = true};
-    (void)state;
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
     for (int i = 0; i < 3; i++) {
         cnn_session session;
@@ -207,7 +199,6 @@ static void test_failures(void **state)
         {{.no_graph = true, .knobs = {"mock.fail_at=366", "mock.sync_launches=1"}},
          {"batch 3", "training", "(", "mb3"}},
     };
-    (void)state;
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         cnn_session session;
@@ -235,7 +226,6 @@ static void test_too_large(void **state)
     cnn_session session;
     cnn_error why;
     trainer *t = NULL;
-    (void)state;
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
     cnn_network *n = build_net(net_text, CNN_F64, CNN_NCHW, BATCH);
     open_mock(&session, "mock.memory=4567", NULL);
@@ -257,7 +247,6 @@ static void test_too_much_on_the_host(void **state)
     const way ways[] = {{.mock = true, .host_data = true}, {.host_data = true}};
     const dataset data = {
         .name = "wide", .c = 64, .h = 512, .w = 512, .classes = 10, .train = {.count = 1000000}, .test = {.count = 1}};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         cnn_session session;
         cnn_error why;

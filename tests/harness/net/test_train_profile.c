@@ -108,7 +108,6 @@ static void test_every_way(void **state)
         {.algorithm = "naive"},
     };
     static outcome plain, profiled;
-    (void)state;
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         train(&ways[i], false, &data, &plain);
@@ -130,7 +129,6 @@ static void test_who_is_who(void **state)
 {
     static const way graph = {.mock = true}, eager = {.mock = true, .no_graph = true};
     static outcome out;
-    (void)state;
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
     for (int i = 0; i < 2; i++) {
         train(i == 0 ? &graph : &eager, true, &data, &out);
@@ -154,7 +152,6 @@ static void test_cpu_phases(void **state)
 {
     static const way im2col = {.algorithm = "im2col", .threads = 2}, direct = {.algorithm = "direct"};
     static outcome out;
-    (void)state;
     dataset data = small_data(TRAIN, TEST, 1, 8, 8);
     train(&im2col, true, &data, &out);
     static const char *const named[][3] = {{"conv1", "FWD", "im2col"}, {"conv1", "FWD", "gemm"},
@@ -174,7 +171,6 @@ static void test_refused(void **state)
     cnn_session session;
     const cnn_session_params open = {.threads = 1};
     trainer_params params = {.profile = true};
-    (void)state;
     cnn_network *n = build_net(net_text, CNN_F32, CNN_NCHW, BATCH);
     static cnn_impl bare;
     bare = *cnn_impl_mock();

@@ -128,7 +128,6 @@ static void an_epoch_is_what_it_says(void **state)
 {
     static const int64_t shifts[] = {0, 1, 2, 7}; /* 7: some images are all but out */
     static outcome hand, got, moved_less;
-    (void)state;
     dataset data = small_data(TRAIN, TEST, C, H, W);
     for (cnn_dtype dtype = CNN_F32; dtype < CNN_DTYPE_COUNT; dtype++)
         for (cnn_layout layout = CNN_NCHW; layout < CNN_LAYOUT_COUNT; layout++)
@@ -150,7 +149,6 @@ static void an_epoch_is_what_it_says(void **state)
 static void tests_are_on_images_as_they_are(void **state)
 {
     trainer_result found[2];
-    (void)state;
     dataset data = small_data(TRAIN, TEST, C, H, W);
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         if (ways[i].no_gather || ways[i].profile) continue;
@@ -182,7 +180,6 @@ static void tests_are_on_images_as_they_are(void **state)
 static void epochs_do_not_depend_on_each_other(void **state)
 {
     static char params[2][PARAMS_MAX * sizeof(double)];
-    (void)state;
     dataset data = small_data(TRAIN, TEST, C, H, W);
     for (int again = 0; again <= 1; again++) {
         cnn_session session = session_of(cnn_impl_mock());
@@ -228,7 +225,6 @@ static void shifts_that_are_none(void **state)
     static const char high[] = "input 1 9 8\nfc 10\nsoftmax_cross_entropy\n",
                       wide[] = "input 1 8 9\nfc 10\nsoftmax_cross_entropy\n";
     static const int64_t wrong[] = {-1, 8, 9, INT32_MIN, INT64_MIN, INT64_MAX, 1 << 16, 65537, ((int64_t)1 << 32) + 1};
-    (void)state;
     for (int is_wide = 0; is_wide <= 1; is_wide++) {
         const char *net = is_wide ? wide : high;
         dataset data = small_data(5, 2, 1, is_wide ? 8 : 9, is_wide ? 9 : 8);
@@ -258,7 +254,6 @@ static void shifts_beyond_16_bits(void **state)
     const dataset data = {
         .name = "huge", .c = 1, .h = 40000, .w = 40000, .classes = 10, .train = {.count = 2}, .test = {.count = 1}};
     cnn_error why = {.message = ""};
-    (void)state;
     assert_int_equal(try_open(cnn_impl_cpu(), huge, &data, shifting(INT16_MAX), &why), CNN_OK);
     assert_int_equal(try_open(cnn_impl_cpu(), huge, &data, shifting(INT16_MAX + 1), &why), CNN_BAD_ARGUMENT);
     assert_message(why, "32768");
@@ -273,7 +268,6 @@ static void no_gather_on_a_device(void **state)
     cnn_operations ops = *bare.ops;
     cnn_error why = {.message = ""};
     trainer_params on_host = shifting(1), no_graph = shifting(1);
-    (void)state;
     bare.ops = &ops;
     ops.gather = NULL;
     on_host.host_data = true;

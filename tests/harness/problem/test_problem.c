@@ -111,7 +111,6 @@ static const conv_case conv_cases[] = {
 
 static void convolutions_are_deduced_as_benchdnn_does(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof conv_cases / sizeof conv_cases[0]; i++) {
         const conv_case *c = &conv_cases[i];
         cnn_problem p, again;
@@ -134,7 +133,6 @@ static void convolutions_are_deduced_as_benchdnn_does(void **state)
 
 static void other_operations_come_back_from_their_text(void **state)
 {
-    (void)state;
     static const struct {
         cnn_op op;
         const char *text;
@@ -176,7 +174,6 @@ static void other_operations_come_back_from_their_text(void **state)
 /* Values that no 15 digits tell apart, and texts as long as they get. */
 static void every_field_comes_back_to_the_bit(void **state)
 {
-    (void)state;
     const cnn_type t = defaults.type;
     const double odd = 0.1 + 0.2, tiny = 4.9406564584124654e-324, third = 1.0 / 3.0;
     const int64_t most = INT32_MAX;
@@ -205,7 +202,6 @@ static void every_field_comes_back_to_the_bit(void **state)
 
 static void the_same_work_has_the_same_text(void **state)
 {
-    (void)state;
     cnn_problem a, b;
     cnn_error err;
     assert_int_equal(parse(CNN_OP_DROPOUT, "0.2,seed=7:mb2ic2n\"one\"", &a, &err), CNN_OK);
@@ -216,7 +212,6 @@ static void the_same_work_has_the_same_text(void **state)
 
 static void the_batch_can_be_said_apart(void **state)
 {
-    (void)state;
     static const struct {
         cnn_op op;
         const char *text, *seven;

@@ -11,7 +11,6 @@ static const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCH
 
 static void bad_descriptors_are_refused_with_the_place(void **state)
 {
-    (void)state;
     static const struct {
         cnn_op op;
         const char *text, *word;
@@ -77,7 +76,6 @@ typedef struct seen {
 static cnn_status count_problem(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
 {
     seen *s = user;
-    (void)text;
     if (problem != NULL)
         s->good++;
     else {
@@ -89,7 +87,6 @@ static cnn_status count_problem(void *user, const char *text, const cnn_problem 
 
 static void problem_files_hold_comments_names_and_blanks(void **state)
 {
-    (void)state;
     char path[] = "/tmp/benchcnn_problems_XXXXXX";
     const int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -115,7 +112,6 @@ static void a_long_path_keeps_its_line(void **state)
     char path[256] = "/tmp/benchcnn_problems_XXXXXX", command[300];
     seen s = {0};
     cnn_error err;
-    (void)state;
     assert_non_null(mkdtemp(path));
     const size_t folder = strlen(path);
     path[folder] = '/';

@@ -8,7 +8,6 @@
 
 static void tap_ranges_are_those_of_a_search(void **state)
 {
-    (void)state;
     cnn_rng rng = {7};
     for (int trial = 0; trial < 20000; trial++) {
         const int64_t i = rng_int(&rng, 1, 12), k = rng_int(&rng, 1, 6), s = rng_int(&rng, 1, 4),
@@ -29,7 +28,6 @@ static void tap_ranges_are_those_of_a_search(void **state)
 /* Every tap of every output, one at a time. */
 static void uses_of_an_axis_are_those_of_a_search(void **state)
 {
-    (void)state;
     cnn_rng rng = {8};
     for (int trial = 0; trial < 20000; trial++) {
         const int64_t i = rng_int(&rng, 1, 14), k = rng_int(&rng, 1, 6), s = rng_int(&rng, 1, 6),
@@ -62,7 +60,6 @@ static double flops(cnn_op op, const char *text, cnn_dir dir)
 
 static void flops_count_real_taps_only(void **state)
 {
-    (void)state;
     /* no padding: 2 * mb*oc*oh*ow*ic*kh*kw */
     assert_true(flops(CNN_OP_CONV, "mb2ic3ih5oc4kh3", CNN_FWD) == 2.0 * 2 * 4 * 3 * 3 * 3 * 9);
     /* 3 x 3 over 3 x 3 with padding 1: 4 corners of 4 taps, 4 edges of 6, a centre of 9 */
@@ -74,7 +71,6 @@ static void flops_count_real_taps_only(void **state)
 
 static void bytes_are_those_of_the_operands(void **state)
 {
-    (void)state;
     const cnn_problem_defaults f64 = {.type = {CNN_F64, CNN_F64, CNN_NHWC, CNN_MATH_F32}};
     cnn_problem p;
     cnn_error err;
@@ -86,7 +82,6 @@ static void bytes_are_those_of_the_operands(void **state)
 
 static void weights_have_a_dtype_of_their_own(void **state)
 {
-    (void)state;
     const cnn_problem_defaults f32 = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     cnn_operand list[CNN_MAX_OPERANDS];
     cnn_problem p;
@@ -114,7 +109,6 @@ static double traffic(cnn_op op, const char *text, cnn_dir dir)
 
 static void bytes_are_only_those_that_a_kernel_needs(void **state)
 {
-    (void)state;
     /* 1 x 1 with stride 2 reads a quarter of the pixels; 2 x 2 with stride 3 four ninths */
     assert_true(traffic(CNN_OP_CONV, "mb2ic3ih8oc4oh4kh1sh2", CNN_FWD) == 2 * 3 * 16 + 4 * 3 + 2 * 4 * 16);
     assert_true(traffic(CNN_OP_CONV, "mb2ic3ih8oc4oh4kh1sh2", CNN_BWD_W) == 2 * 3 * 16 + 4 * 3 + 2 * 4 * 16);
@@ -137,7 +131,6 @@ static void bytes_are_only_those_that_a_kernel_needs(void **state)
 
 static void products_that_overflow_are_found(void **state)
 {
-    (void)state;
     int64_t product;
     assert_true(cnn_mul4(1 << 15, 1 << 15, 1 << 15, 1 << 17, &product));
     assert_int_equal(product, 1ll << 62);

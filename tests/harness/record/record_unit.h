@@ -14,7 +14,6 @@ static char path[64];
 
 static inline int make_file(void **state)
 {
-    (void)state;
     strcpy(path, "/tmp/test_record_XXXXXX");
     int fd = mkstemp(path);
     if (fd < 0) return -1;
@@ -22,11 +21,7 @@ static inline int make_file(void **state)
     return 0;
 }
 
-static inline int remove_file(void **state)
-{
-    (void)state;
-    return unlink(path);
-}
+static inline int remove_file(void **state) { return unlink(path); }
 
 static inline void append_text(const char *text)
 {
@@ -65,7 +60,6 @@ static inline cnn_status count_record(void *user, const cnn_record *record, cnn_
 {
     tally *t = user;
     double n;
-    (void)err;
     t->count++;
     if (record_get_real(record, "n", &n)) t->sum += n;
     return CNN_OK;

@@ -14,7 +14,6 @@ static const char hard_text[] = "say \"x\\y\"\n\ttab, \x01, caf\xC3\xA9, \xE2\x9
 static cnn_status check_fields(void *user, const cnn_record *record, cnn_error *err)
 {
     double value;
-    (void)err;
     ++*(int *)user;
     assert_string_equal(record_get_text(record, "kind"), "epoch");
     assert_string_equal(record_get_text(record, "text"), hard_text);
@@ -36,7 +35,6 @@ static void fields_come_back(void **state)
     cnn_error err;
     record_sink *sink;
     int seen = 0, bad;
-    (void)state;
     assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
     cnn_record *record = record_new("epoch");
     record_text(record, "text", hard_text);
@@ -72,7 +70,6 @@ static void choices_are_told_apart(void **state)
                  {NULL, "eng7", "\"eng7\"", ""},
                  {"find", NULL, "\"find\"", ""},
                  {"find", "eng7", "\"find\"", "\"eng7\""}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char choice[32] = "", inner[32] = "";
         cnn_record *record = record_new("test");
@@ -94,7 +91,6 @@ static void environment_names_machine_and_build(void **state)
                                        "\"cpu\":",         "\"cores\":",    "\"memory_bytes\":",
                                        "\"kernel\":",      "\"compiler\":", "\"flags\":",
                                        "\"build_type\":",  "\"commit\":"};
-    (void)state;
     assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
     assert_int_equal(record_environment(sink, NULL, "benchcnn 'a b'", &err), CNN_OK);
     record_sink_close(sink);
@@ -110,7 +106,6 @@ static void knobs_at_their_default_are_left_out(void **state)
     char text[1024];
     cnn_error err;
     record_sink *sink;
-    (void)state;
     assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
     cnn_record *record = record_new("conv");
     record_session(record, &session, "direct");
@@ -149,7 +144,6 @@ static void scarce_free(void *memory)
 
 static void describe_fake(cnn_context *context, cnn_put_fn *put, void *user)
 {
-    (void)context;
     put(user, "library", "1.0");
     put(user, "device", "none");
 }
@@ -162,7 +156,6 @@ static void memory_that_runs_out_leaves_no_record(void **state)
     cnn_error err;
     record_sink *sink;
     cnn_status status = CNN_OUT_OF_MEMORY;
-    (void)state;
     assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
     for (int allocations = 0; status != CNN_OK && allocations < MOST_BLOCKS; allocations++) {
         cJSON_InitHooks(&(cJSON_Hooks){scarce_alloc, scarce_free});
@@ -182,7 +175,6 @@ static void memory_that_runs_out_leaves_no_record(void **state)
 /* What a descriptor does not say stands beside it. */
 static void what_descriptors_leave_out_is_told(void **state)
 {
-    (void)state;
     static const struct {
         cnn_op op;
         const char *text, *bias, *mode; /* NULL: no such field */
@@ -216,7 +208,6 @@ static void keys_are_whole(void **state)
     enum { KNOBS = 100 };
     record_pair knobs[KNOBS];
     char *keys[4];
-    (void)state;
     for (int i = 0; i < KNOBS; i++) {
         snprintf(knobs[i].key, sizeof knobs[i].key, "knob_%050d", i);
         strcpy(knobs[i].value, "1");

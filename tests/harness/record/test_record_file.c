@@ -10,7 +10,6 @@
 static void a_torn_line_spoils_no_other(void **state)
 {
     int bad;
-    (void)state;
     write_one("n", 1);
     append_text("{\"kind\":\"peak\",\"n\":10"); /* a run killed in mid-write */
     write_one("n", 100);
@@ -41,7 +40,6 @@ static void a_full_disk_leaves_whole_records(void **state)
     cnn_error err;
     record_sink *sink;
     int bad;
-    (void)state;
     write_one("n", 1); /* 22 bytes */
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
@@ -63,7 +61,6 @@ static void a_full_disk_leaves_whole_records(void **state)
 static void lines_that_are_no_records_are_counted(void **state)
 {
     int bad;
-    (void)state;
     append_text("\n[1,2]\n{\"n\":5}\n{\"kind\":\"peak\",\"n\":7} trailing\nnull\n");
     append_text("{\"kind\":\"peak\",\"n\":9}"); /* whole, though its newline is missing */
     tally t = read_all(&bad);
@@ -76,7 +73,6 @@ static void zeros_of_a_crashed_disk_are_one_bad_line(void **state)
 {
     static const char zeros[64];
     int bad;
-    (void)state;
     write_one("n", 1);
     int fd = open(path, O_WRONLY | O_APPEND);
     assert_int_equal(write(fd, zeros, sizeof zeros), sizeof zeros);
@@ -92,7 +88,6 @@ static void a_full_disk_is_an_error(void **state)
 {
     cnn_error err;
     record_sink *sink;
-    (void)state;
     assert_int_equal(record_sink_open("/dev/full", false, &sink, &err), CNN_OK);
     assert_int_equal(record_write(sink, record_new("peak"), &err), CNN_IO);
     assert_non_null(strstr(err.message, "/dev/full"));
@@ -105,7 +100,6 @@ static void an_unwritable_path_is_an_error_at_once(void **state)
     cnn_error err;
     record_sink *sink;
     int bad;
-    (void)state;
     assert_int_equal(record_sink_open("/nonexistent/a.jsonl", false, &sink, &err), CNN_IO);
     assert_non_null(strstr(err.message, "/nonexistent/a.jsonl"));
     assert_null(sink);
@@ -119,7 +113,6 @@ static void a_kill_leaves_whole_records(void **state)
 {
     struct stat info = {0};
     int bad, code;
-    (void)state;
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
@@ -149,7 +142,6 @@ static void only_records_are_appended_to(void **state)
                 {"\n# benchcnn\n", CNN_BAD_FORMAT},
                 {"{\"name\":\"package\"}\n", CNN_BAD_FORMAT},
                 {"\177ELF\2\1\1", CNN_BAD_FORMAT}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[128];
         record_sink *sink;
