@@ -22,32 +22,29 @@ static int64_t act_cost(cnn_act_kind kind)
     return kind == CNN_ACT_ELU || kind == CNN_ACT_SIGMOID || kind == CNN_ACT_TANH ? 50 : 1;
 }
 
-static act_job make_job(const cnn_act_desc *d)
+static void run(cnn_context *context, const cnn_act_desc *d, act_job job, bool forward)
 {
-    const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    return (act_job){.kind = d->kind, .alpha = d->alpha, .count = count, .tasks = cpu_tasks(count, act_cost(d->kind))};
+    job.kind = d->kind;
+    job.alpha = d->alpha;
+    job.count = d->mb * d->ic * d->ih * d->iw;
+    job.tasks = cpu_tasks(job.count, act_cost(d->kind));
+    if (forward)
+        CPU_RUN(context, d->t.dtype, act_fwd, job.tasks, &job);
+    else
+        CPU_RUN(context, d->t.dtype, act_bwd, job.tasks, &job);
 }
 
 cnn_status cpu_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
 {
-    const cnn_act_desc *d = &plan->problem.u.act;
-    act_job job = make_job(d);
     (void)err;
-    job.x = args->x;
-    job.out = args->y;
-    CPU_RUN(context, d->t.dtype, act_fwd, job.tasks, &job);
+    run(context, &plan->problem.u.act, (act_job){.x = args->x, .out = args->y}, true);
     return CNN_OK;
 }
 
 cnn_status cpu_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
 {
-    const cnn_act_desc *d = &plan->problem.u.act;
-    act_job job = make_job(d);
     (void)err;
-    job.x = args->x;
-    job.y_in = args->y;
-    job.dy = args->dy;
-    job.out = args->dx;
-    CPU_RUN(context, d->t.dtype, act_bwd, job.tasks, &job);
+    run(context, &plan->problem.u.act, (act_job){.x = args->x, .y_in = args->y, .dy = args->dy, .out = args->dx},
+        false);
     return CNN_OK;
 }

@@ -22,27 +22,16 @@ CPU_INLINE cpu_block batchnorm_block(const cnn_batchnorm_desc *d, int64_t b)
 #include "for_each_real.inc"
 
 /* Three passes of a few operations in double. */
-static batchnorm_job make_job(const cnn_batchnorm_desc *d, const cnn_batchnorm_args *args)
+cnn_status cpu_batchnorm(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args, cnn_error *err)
 {
+    const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
     const int64_t blocks = cpu_block_count(d->t.layout, d->ic);
     const int64_t elements = d->mb * d->ih * d->iw * (d->t.layout == CNN_NCHW ? 1 : CPU_LANES);
-    return (batchnorm_job){.desc = d, .args = args, .blocks = blocks, .tasks = cpu_tasks(blocks, elements * 8)};
-}
-
-cnn_status cpu_batchnorm_fwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args, cnn_error *err)
-{
-    const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
-    batchnorm_job job = make_job(d, args);
+    batchnorm_job job = {.desc = d, .args = args, .blocks = blocks, .tasks = cpu_tasks(blocks, elements * 8)};
     (void)err;
-    CPU_RUN(context, d->t.dtype, batchnorm_fwd, job.tasks, &job);
-    return CNN_OK;
-}
-
-cnn_status cpu_batchnorm_bwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args, cnn_error *err)
-{
-    const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
-    batchnorm_job job = make_job(d, args);
-    (void)err;
-    CPU_RUN(context, d->t.dtype, batchnorm_bwd, job.tasks, &job);
+    if (plan->dir == CNN_FWD)
+        CPU_RUN(context, d->t.dtype, batchnorm_fwd, job.tasks, &job);
+    else
+        CPU_RUN(context, d->t.dtype, batchnorm_bwd, job.tasks, &job);
     return CNN_OK;
 }

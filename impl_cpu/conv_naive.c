@@ -39,33 +39,16 @@ static inline bool inside(int64_t at, int64_t size) { return at >= 0 && at < siz
 #define KERNELS "impl_cpu/conv_naive.inc"
 #include "for_each_real.inc"
 
-static cnn_status run(const cpu_context *cpu, const cnn_conv_desc *d, const cnn_weighted_args *a, int64_t tasks,
-                      parallel_body *f32, parallel_body *f64)
+static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a)
 {
+    static parallel_body *const bodies[CNN_DIR_COUNT][CNN_DTYPE_COUNT] = {
+        [CNN_FWD] = {fwd_row_float, fwd_row_double},
+        [CNN_BWD_D] = {bwd_data_channel_float, bwd_data_channel_double},
+        [CNN_BWD_W] = {bwd_weights_slice_float, bwd_weights_slice_double}};
+    const cnn_conv_desc *d = &plan->problem.u.conv;
+    const int64_t tasks[CNN_DIR_COUNT] = {d->mb * d->oc * d->oh, d->mb * d->ic, d->oc * (d->ic / d->g)};
     naive arg = {d, a};
-    parallel_for(cpu->pool, tasks, d->t.dtype == CNN_F32 ? f32 : f64, &arg);
-    return CNN_OK;
+    parallel_for(cpu->pool, tasks[plan->dir], bodies[plan->dir][d->t.dtype], &arg);
 }
 
-static cnn_status fwd(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
-{
-    const cnn_conv_desc *d = &plan->problem.u.conv;
-    (void)err;
-    return run(cpu, d, a, d->mb * d->oc * d->oh, fwd_row_float, fwd_row_double);
-}
-
-static cnn_status bwd_data(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
-{
-    const cnn_conv_desc *d = &plan->problem.u.conv;
-    (void)err;
-    return run(cpu, d, a, d->mb * d->ic, bwd_data_channel_float, bwd_data_channel_double);
-}
-
-static cnn_status bwd_weights(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
-{
-    const cnn_conv_desc *d = &plan->problem.u.conv;
-    (void)err;
-    return run(cpu, d, a, d->oc * (d->ic / d->g), bwd_weights_slice_float, bwd_weights_slice_double);
-}
-
-const cpu_kernels cpu_conv_naive = {{fwd, bwd_data, bwd_weights}, NULL};
+const cpu_kernels cpu_conv_naive = {run, NULL};

@@ -5,7 +5,6 @@
 #include "impl_cpu/cpu.h"
 #include "impl_cpu/fused/fused.h"
 #include "impl_cpu/laps.h"
-#include "impl_cpu/peaks.h"
 
 #include <cblas.h>
 #include <stdlib.h>
@@ -107,8 +106,8 @@ static const cnn_operations ops = {
     .add_fwd = cpu_add_fwd,
     .concat_fwd = cpu_concat_fwd,
     .concat_bwd = cpu_concat_bwd,
-    .batchnorm_fwd = cpu_batchnorm_fwd,
-    .batchnorm_bwd = cpu_batchnorm_bwd,
+    .batchnorm_fwd = cpu_batchnorm,
+    .batchnorm_bwd = cpu_batchnorm,
     .optimizer_step = cpu_optimizer_step,
     .gather = cpu_gather,
 };

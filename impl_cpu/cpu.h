@@ -24,6 +24,18 @@ typedef struct cpu_context {
     cnn_laps *laps; /* laps.h; NULL while none are in use */
 } cpu_context;
 
+/* A bump allocator over a workspace, or over what a plan keeps; with a NULL base it only counts. Pieces start at
+ * CNN_ALIGN: plan.c. */
+typedef struct cpu_arena {
+    char *base;
+    int64_t used;
+    bool overflow;
+} cpu_arena;
+void *cpu_take(cpu_arena *, int64_t count, int64_t each, size_t size);
+
+/* f_float() or f_double(), which for_each_real.inc makes of one text. */
+#define CPU_REAL(dtype, f, ...) ((dtype) == CNN_F32 ? f##_float(__VA_ARGS__) : f##_double(__VA_ARGS__))
+
 /* cnn_algorithm.id of the rows of the table in cpu.c. */
 enum { CPU_DIRECT, CPU_IM2COL, CPU_GEMM, CPU_NAIVE, CPU_DEFAULT, CPU_FUSED, CPU_ALGORITHM_COUNT };
 
@@ -33,10 +45,9 @@ cnn_status cpu_supports(cnn_context *, const cnn_request *, cnn_error *);
 /* What a plan of conv or FC takes: bytes of workspace; and in *state, which may be NULL, what its runs need to know of
  * the problem, found once, in one piece of memory. */
 typedef cnn_status cpu_plan_fn(const cpu_context *, const cnn_request *, void **state, size_t *bytes, cnn_error *);
-typedef cnn_status cpu_weighted_fn(const cpu_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-/* An algorithm: a function a direction, and its plan (NULL: nothing is needed). */
+/* An algorithm: its plan (NULL: nothing is needed), and its run in every direction, which then cannot fail. */
 typedef struct cpu_kernels {
-    cpu_weighted_fn *run[CNN_DIR_COUNT];
+    void (*run)(const cpu_context *, const cnn_plan *, const cnn_weighted_args *);
     cpu_plan_fn *plan;
 } cpu_kernels;
 extern const cpu_kernels cpu_conv_naive, cpu_conv_direct, cpu_conv_im2col, cpu_fc_naive, cpu_fc_gemm;
@@ -59,10 +70,12 @@ cnn_status cpu_loss_bwd(cnn_context *, const cnn_plan *, const cnn_loss_args *, 
 cnn_status cpu_add_fwd(cnn_context *, const cnn_plan *, const cnn_join_args *, cnn_error *);
 cnn_status cpu_concat_fwd(cnn_context *, const cnn_plan *, const cnn_join_args *, cnn_error *);
 cnn_status cpu_concat_bwd(cnn_context *, const cnn_plan *, const cnn_split_args *, cnn_error *);
-cnn_status cpu_batchnorm_fwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
-cnn_status cpu_batchnorm_bwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
+cnn_status cpu_batchnorm(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *); /* both ways */
 cnn_status cpu_optimizer_step(cnn_context *, const cnn_plan *, const cnn_optimizer_args *, cnn_error *);
 cnn_status cpu_gather(cnn_context *, const cnn_gather_args *, cnn_error *);
+
+/* peaks.c: the processor's ceilings, then OpenBLAS's products. */
+extern const cnn_peaks cpu_peaks;
 
 /* Of the operations that are neither conv nor FC only the loss needs a workspace. */
 size_t cpu_loss_workspace(const cnn_loss_desc *desc, cnn_dir dir);

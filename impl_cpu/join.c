@@ -26,27 +26,13 @@ cnn_status cpu_add_fwd(cnn_context *context, const cnn_plan *plan, const cnn_joi
     return CNN_OK;
 }
 
-/* Exactly one of the two directions has its pointers set. */
 typedef struct concat_job {
     int n_inputs;
     int64_t rows, tasks;
     size_t part_bytes[CNN_MAX_INPUTS], row_bytes; /* a row of each input, and of y */
-    const cnn_join_args *join;
-    const cnn_split_args *split;
+    const cnn_join_args *join;                    /* forward */
+    const cnn_split_args *split;                  /* backward */
 } concat_job;
-
-static concat_job concat_plan(const cnn_concat_desc *d)
-{
-    const int64_t pixels = d->ih * d->iw, per_channel = d->t.layout == CNN_NCHW ? pixels : 1;
-    const size_t elem = cnn_dtype_size(d->t.dtype);
-    concat_job job = {.n_inputs = d->n_inputs, .rows = d->t.layout == CNN_NCHW ? d->mb : d->mb * pixels};
-    for (int i = 0; i < d->n_inputs; i++) {
-        job.part_bytes[i] = (size_t)(d->ic[i] * per_channel) * elem;
-        job.row_bytes += job.part_bytes[i];
-    }
-    job.tasks = cpu_tasks(job.rows, (int64_t)(job.row_bytes / elem));
-    return job;
-}
 
 static void concat_rows(void *arg, int64_t task, int worker)
 {
@@ -77,20 +63,31 @@ static void split_rows(void *arg, int64_t task, int worker)
     }
 }
 
+static void concat(cnn_context *context, const cnn_concat_desc *d, const cnn_join_args *join,
+                   const cnn_split_args *split)
+{
+    const int64_t pixels = d->ih * d->iw, per_channel = d->t.layout == CNN_NCHW ? pixels : 1;
+    const size_t elem = cnn_dtype_size(d->t.dtype);
+    const int64_t rows = d->t.layout == CNN_NCHW ? d->mb : d->mb * pixels;
+    concat_job job = {.n_inputs = d->n_inputs, .rows = rows, .join = join, .split = split};
+    for (int i = 0; i < d->n_inputs; i++) {
+        job.part_bytes[i] = (size_t)(d->ic[i] * per_channel) * elem;
+        job.row_bytes += job.part_bytes[i];
+    }
+    job.tasks = cpu_tasks(job.rows, (int64_t)(job.row_bytes / elem));
+    cpu_run_plain(context, job.tasks, join != NULL ? concat_rows : split_rows, &job);
+}
+
 cnn_status cpu_concat_fwd(cnn_context *context, const cnn_plan *plan, const cnn_join_args *args, cnn_error *err)
 {
-    concat_job job = concat_plan(&plan->problem.u.concat);
     (void)err;
-    job.join = args;
-    cpu_run_plain(context, job.tasks, concat_rows, &job);
+    concat(context, &plan->problem.u.concat, args, NULL);
     return CNN_OK;
 }
 
 cnn_status cpu_concat_bwd(cnn_context *context, const cnn_plan *plan, const cnn_split_args *args, cnn_error *err)
 {
-    concat_job job = concat_plan(&plan->problem.u.concat);
     (void)err;
-    job.split = args;
-    cpu_run_plain(context, job.tasks, split_rows, &job);
+    concat(context, &plan->problem.u.concat, NULL, args);
     return CNN_OK;
 }

@@ -69,7 +69,10 @@ static void add(cnn_laps *laps, const char *phase, double seconds)
     laps->last += seconds;
 }
 
-void cpu_laps_mark(cnn_laps *laps, const char *phase) { add(laps, phase, cnn_now() - laps->last); }
+void cpu_phase(const cpu_context *cpu, const char *phase)
+{
+    if (cpu->laps != NULL) add(cpu->laps, phase, cnn_now() - cpu->laps->last);
+}
 
 static cnn_status lap(cnn_context *context, const char *phase, cnn_error *err)
 {
@@ -86,17 +89,23 @@ static cnn_status laps_read(cnn_context *context, cnn_laps *laps, const cnn_lap 
     return CNN_OK;
 }
 
-cpu_clock cpu_laps_clock(cnn_laps *laps, int worker) { return (cpu_clock){laps->clocks[worker].seconds, cnn_now()}; }
-
-void cpu_laps_tick(cpu_clock *clock, int phase)
+cpu_clock cpu_clock_start(cnn_laps *laps, int worker)
 {
+    return laps != NULL ? (cpu_clock){laps->clocks[worker].seconds, cnn_now()} : (cpu_clock){NULL, 0};
+}
+
+void cpu_clock_tick(cpu_clock *clock, int phase)
+{
+    if (clock->seconds == NULL) return;
     const double now = cnn_now();
     clock->seconds[phase] += now - clock->last;
     clock->last = now;
 }
 
-void cpu_laps_mark_clocks(cnn_laps *laps, const char *const names[CPU_CLOCK_PHASES])
+void cpu_phases(const cpu_context *cpu, const char *const names[CPU_CLOCK_PHASES])
 {
+    cnn_laps *laps = cpu->laps;
+    if (laps == NULL) return;
     double sums[CPU_CLOCK_PHASES] = {0}, all = 0;
     for (int w = 0; w < laps->threads; w++)
         for (int i = 0; i < CPU_CLOCK_PHASES; i++) {

@@ -1,5 +1,5 @@
 /* peaks.c: square products by the library that im2col and FC use, as these call it. */
-#include "impl_cpu/peaks.h"
+#include "harness/cpu/peaks.h"
 
 #include "harness/base/rng.h"
 #include "impl_cpu/gemm.h"

@@ -1,5 +1,4 @@
-/* plan.c: from a request to a plan, and from a plan to a kernel: the algorithm's id picks the row, the direction its
- * function. */
+/* plan.c: from a request to a plan, and from a plan to a kernel, which the algorithm's id picks. */
 #include "impl_cpu/cpu.h"
 
 #include <stdlib.h>
@@ -33,6 +32,21 @@ void cpu_release(cnn_context *context, cnn_plan *plan)
 
 cnn_status cpu_weighted_run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    const cpu_kernels *kernels = kernels_of(plan->problem.op, plan->algorithm.id);
-    return kernels->run[plan->dir]((const cpu_context *)context, plan, args, err);
+    (void)err;
+    kernels_of(plan->problem.op, plan->algorithm.id)->run((const cpu_context *)context, plan, args);
+    return CNN_OK;
+}
+
+void *cpu_take(cpu_arena *arena, int64_t count, int64_t each, size_t size)
+{
+    int64_t bytes, at = arena->used;
+    if (!cnn_mul(count, each, &bytes) || !cnn_mul(bytes, (int64_t)size, &bytes) ||
+        __builtin_add_overflow(at, bytes, &arena->used) ||
+        __builtin_add_overflow(arena->used, CNN_ALIGN - 1, &arena->used)) {
+        arena->overflow = true;
+        arena->used = at;
+        return NULL;
+    }
+    arena->used = arena->used / CNN_ALIGN * CNN_ALIGN;
+    return arena->base ? arena->base + at : NULL;
 }

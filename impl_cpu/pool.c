@@ -100,36 +100,31 @@ static inline bool next_group(const pool_job *job, pool_group *g)
 #define KERNELS "pool.inc"
 #include "for_each_real.inc"
 
-static pool_job make_job(const cnn_pool_desc *d)
+static void run(cnn_context *context, const cnn_pool_desc *d, pool_job job, bool forward)
 {
-    const int64_t blocks = cpu_block_count(d->t.layout, d->ic);
     const int64_t lanes = d->t.layout == CNN_NCHW ? 1 : CPU_LANES;
     const double taps = fmin((double)d->kh, (double)d->ih) * fmin((double)d->kw, (double)d->iw);
     const double outputs = (double)d->oh * (double)d->ow * (taps + 4) * 4;
     const double cost = d->kind == CNN_POOL_GLOBAL_AVG ? (double)d->ih * (double)d->iw : outputs;
-    return (pool_job){
-        .desc = d, .blocks = blocks, .tasks = cpu_tasks(d->mb * blocks, lanes * (int64_t)fmin(cost, 1e15))};
+    job.desc = d;
+    job.blocks = cpu_block_count(d->t.layout, d->ic);
+    job.tasks = cpu_tasks(d->mb * job.blocks, lanes * (int64_t)fmin(cost, 1e15));
+    if (forward)
+        CPU_RUN(context, d->t.dtype, pool_fwd, job.tasks, &job);
+    else
+        CPU_RUN(context, d->t.dtype, pool_bwd, job.tasks, &job);
 }
 
 cnn_status cpu_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
 {
-    const cnn_pool_desc *d = &plan->problem.u.pool;
-    pool_job job = make_job(d);
     (void)err;
-    job.x = args->x;
-    job.out = args->y;
-    CPU_RUN(context, d->t.dtype, pool_fwd, job.tasks, &job);
+    run(context, &plan->problem.u.pool, (pool_job){.x = args->x, .out = args->y}, true);
     return CNN_OK;
 }
 
 cnn_status cpu_pool_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
 {
-    const cnn_pool_desc *d = &plan->problem.u.pool;
-    pool_job job = make_job(d);
     (void)err;
-    job.x = args->x;
-    job.dy = args->dy;
-    job.out = args->dx;
-    CPU_RUN(context, d->t.dtype, pool_bwd, job.tasks, &job);
+    run(context, &plan->problem.u.pool, (pool_job){.x = args->x, .dy = args->dy, .out = args->dx}, false);
     return CNN_OK;
 }

@@ -4,7 +4,8 @@
 
 #include <limits.h>
 
-/* The problem has passed cnn_problem_check, so the elements of each tensor can be counted in 64 bits.
+/* The harness has asked whether the operation has this direction and the algorithm serves it. The problem has passed
+ * cnn_problem_check, so the elements of each tensor can be counted in 64 bits.
  *
  * OpenBLAS counts rows, columns and leading dimensions in 32-bit integers. */
 static cnn_status fits_blas(const char *what, int64_t a, int64_t b, cnn_error *err)
@@ -35,25 +36,15 @@ static cnn_status check_gemm(const cnn_fc_desc *d, cnn_error *err)
 cnn_status cpu_supports(cnn_context *context, const cnn_request *r, cnn_error *err)
 {
     const cnn_problem *problem = r->problem;
-    const cnn_algorithm *algorithm = r->algorithm;
-    const cnn_dir dir = r->dir;
-    const cnn_type *t = &problem->u.type;
-    if (!(cnn_op_dirs(problem) & 1u << dir))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s has no direction %s", cnn_op_name(problem->op), cnn_dir_name(dir));
-    if (t->dtype != CNN_F32 && t->dtype != CNN_F64)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "dtype %d: impl cpu computes in f32 and f64", (int)t->dtype);
-    if (t->math != CNN_MATH_F32)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s: impl cpu computes in the dtype itself", cnn_math_name(t->math));
-    if (!(algorithm->ops & 1u << problem->op))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s does not serve %s", algorithm->name,
-                        cnn_op_name(problem->op));
+    const cnn_math math = problem->u.type.math;
+    if (math != CNN_MATH_F32)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s: impl cpu computes in the dtype itself", cnn_math_name(math));
     cnn_status status = CNN_OK;
-    if (problem->op == CNN_OP_CONV && algorithm->id == CPU_IM2COL) status = check_im2col(&problem->u.conv, err);
-    if (problem->op == CNN_OP_FC && algorithm->id == CPU_GEMM) status = check_gemm(&problem->u.fc, err);
+    if (problem->op == CNN_OP_CONV && r->algorithm->id == CPU_IM2COL) status = check_im2col(&problem->u.conv, err);
+    if (problem->op == CNN_OP_FC && r->algorithm->id == CPU_GEMM) status = check_gemm(&problem->u.fc, err);
     if (status != CNN_OK) return status;
-    size_t bytes; /* a workspace that cannot be counted is no failure later on, but a problem not supported */
+    size_t bytes;
     status = cpu_plan((const cpu_context *)context, r, NULL, &bytes, err);
-    if (status == CNN_OVERFLOW) return CNN_UNSUPPORTED;
     const bool limited = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
     return status == CNN_OK && limited ? cnn_workspace_check(r->knobs[CPU_KNOB_WORKSPACE_LIMIT], bytes, err) : status;
 }

@@ -31,12 +31,7 @@ typedef struct gather_run {
 
 static void gather_channels(gather_run *r, const cnn_conv_desc *c)
 {
-    int64_t icg = c->ic / c->g, ocg = c->oc / c->g, taps = c->kh * c->kw;
-    r->units = r->forward ? ocg : icg;
-    r->job.k = r->forward ? icg : ocg;
-    r->job.w_u = r->forward ? icg * taps : taps;
-    r->job.w_k = r->forward ? taps : icg * taps;
-    r->job.w_group = ocg * icg * taps;
+    r->units = (r->forward ? c->oc : c->ic) / c->g;
     r->groups_each = r->units * 2 <= r->kern->max_units ? cpu_min(r->kern->max_units / r->units, c->g) : 1;
     r->tiles = cpu_ceil_div(r->units, r->kern->max_units);
     r->tasks_each = cpu_ceil_div(c->g, r->groups_each) * r->tiles;
@@ -61,16 +56,16 @@ static void gather_rows(gather_run *r, const cnn_conv_desc *c)
     r->row_parts = cpu_ceil_div(rows, r->rows_task);
 }
 
-static void gather_place(gather_run *r, int threads, direct_arena *arena)
+static void gather_place(gather_run *r, int threads, cpu_arena *arena)
 {
-    r->in.packed = direct_take(arena, r->shape.round, r->job.in_block, r->elem);
-    r->result = direct_take(arena, threads * 2, r->job.out_block, r->elem);
-    r->points = direct_take(arena, threads, r->job.kh * r->job.kw, sizeof(direct_point));
+    r->in.packed = cpu_take(arena, r->shape.round, r->job.in_block, r->elem);
+    r->result = cpu_take(arena, threads * 2, r->job.out_block, r->elem);
+    r->points = cpu_take(arena, threads, r->job.kh * r->job.kw, sizeof(direct_point));
 }
 
 /* Fills in all that follows from the problem. */
-static void gather_lay_out(const cpu_context *ctx, const cnn_request *q, void *run, direct_arena *kept,
-                           direct_arena *workspace)
+static void gather_lay_out(const cpu_context *ctx, const cnn_request *q, void *run, cpu_arena *kept,
+                           cpu_arena *workspace)
 {
     const cnn_conv_desc *c = &q->problem->u.conv;
     gather_run *r = run;
@@ -83,20 +78,11 @@ static void gather_lay_out(const cpu_context *ctx, const cnn_request *q, void *r
     direct_gather *j = &r->job;
     int lanes = r->kern->lanes;
     gather_rows(r, c);
-    j->out_w = r->out_side.tw;
-    j->kh = c->kh;
-    j->kw = c->kw;
-    j->flip = c->flip;
-    j->in_w = in->tw;
-    j->in_k = direct_channel(in, lanes);
-    j->in_group = j->k * j->in_k;
-    j->in_block = in->c * j->in_k;
+    *j = direct_gather_of(c, r->forward, in->tw, direct_channel(in, lanes), r->out_side.tw);
     j->out_block = r->kern->max_units * r->rows_each * j->out_w * lanes;
     r->in = direct_packing_make(in, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
-    j->rows.start = direct_take(kept, r->out_side.th + 1, 1, sizeof(int64_t));
-    j->cols.start = direct_take(kept, j->out_w + 1, 1, sizeof(int64_t));
-    j->rows.e = direct_take(kept, r->out_side.th, c->kh, sizeof(direct_tap));
-    j->cols.e = direct_take(kept, j->out_w, c->kw, sizeof(direct_tap));
+    direct_take_taps(&j->rows, r->out_side.th, c->kh, kept);
+    direct_take_taps(&j->cols, j->out_w, c->kw, kept);
     gather_place(r, ctx->threads, workspace);
 }
 
@@ -155,12 +141,14 @@ static void gather_task(void *arg, int64_t task, int worker)
     }
 }
 
-static cnn_status run_gather(const cpu_context *ctx, const cnn_plan *plan, const cnn_weighted_args *args,
-                             cnn_error *err)
+static void run(const cpu_context *ctx, const cnn_plan *plan, const cnn_weighted_args *args)
 {
+    if (plan->dir == CNN_BWD_W) {
+        direct_run_weights(ctx, plan, args);
+        return;
+    }
     gather_run r = *(const gather_run *)plan->state;
-    (void)err;
-    gather_place(&r, ctx->threads, &(direct_arena){.base = args->workspace});
+    gather_place(&r, ctx->threads, &(cpu_arena){.base = args->workspace});
     r.in.tensor = r.forward ? args->x : args->dy;
     r.out = r.forward ? args->y : args->dx;
     r.w = args->w;
@@ -173,7 +161,6 @@ static cnn_status run_gather(const cpu_context *ctx, const cnn_plan *plan, const
         parallel_for(ctx->pool, cpu_ceil_div(r.blocks, 2) * r.tasks_each * r.row_parts, gather_task, &r);
         cpu_phase(ctx, "direct");
     }
-    return CNN_OK;
 }
 
-const cpu_kernels cpu_conv_direct = {{run_gather, run_gather, direct_run_weights}, direct_plan};
+const cpu_kernels cpu_conv_direct = {run, direct_plan};

@@ -15,7 +15,7 @@
  *   runs.c       where a block's pixels lie in a tensor, and in what parts it is packed
  *   kernels.inc  the sums, compiled for each instruction set
  *   pack.inc     the transpositions, likewise
- *   isa.inc      both, for f32 and f64 ({base,avx2,avx512}.c), of which select.c takes one */
+ *   isa.inc      both, for f32 and f64 ({base,avx2,avx512}.c), of which plan.c takes one */
 #ifndef IMPL_CPU_DIRECT_DIRECT_H
 #define IMPL_CPU_DIRECT_DIRECT_H
 
@@ -156,27 +156,32 @@ void direct_taps_bwd(direct_taps *t, int64_t in, int64_t out, int64_t k, int64_t
 /* BWD_W: for each kernel tap, the output positions (`tap`) and the input positions (`src`) it joins. */
 void direct_taps_weights(direct_taps *t, int64_t k, int64_t out, int64_t in, int64_t s, int64_t p, int64_t d);
 
+/* Lists of taps, `lists` of `each` at most. */
+static inline void direct_take_taps(direct_taps *t, int64_t lists, int64_t each, cpu_arena *arena)
+{
+    t->start = cpu_take(arena, lists + 1, 1, sizeof *t->start);
+    t->e = cpu_take(arena, lists, each, sizeof *t->e);
+}
+
+/* What kernel and packed channels decide of the sums: rows of in_w, x_w, y_w pixels, channels of in_k, x_c, y_o
+ * elements.
+ */
+direct_gather direct_gather_of(const cnn_conv_desc *c, bool forward, int64_t in_w, int64_t in_k, int64_t out_w);
+direct_weights direct_weights_of(const cnn_conv_desc *c, int64_t x_w, int64_t x_c, int64_t y_h, int64_t y_w,
+                                 int64_t y_o);
+
 /* Elements of one packed channel of one block. */
 static inline int64_t direct_channel(const direct_side *side, int lanes) { return side->th * side->tw * lanes; }
-/* A bump allocator over the workspace, or over what a plan keeps; with a NULL base it only counts. Pieces start at
- * CNN_ALIGN. */
-typedef struct direct_arena {
-    char *base;
-    int64_t used;
-    bool overflow;
-} direct_arena;
-void *direct_take(direct_arena *arena, int64_t count, int64_t each, size_t size);
-
 /* What a plan keeps is a run as far as problem and context decide it, and lists of taps behind it: `lay_out` takes both
  * from `kept`, and what a run needs besides from `workspace`. A call makes a copy of the run, its own workspace in it.
  */
 typedef struct direct_layout {
     size_t run; /* its size */
-    void (*lay_out)(const cpu_context *, const cnn_request *, void *run, direct_arena *kept, direct_arena *workspace);
+    void (*lay_out)(const cpu_context *, const cnn_request *, void *run, cpu_arena *kept, cpu_arena *workspace);
     void (*fill)(void *run, const cnn_conv_desc *); /* the lists */
 } direct_layout;
 extern const direct_layout direct_gather_layout, direct_weights_layout;
 cpu_plan_fn direct_plan;
-cpu_weighted_fn direct_run_weights; /* BWD_W (weights.c) */
+void direct_run_weights(const cpu_context *, const cnn_plan *, const cnn_weighted_args *); /* BWD_W: weights.c */
 
 #endif

@@ -225,17 +225,3 @@ void direct_taps_weights(direct_taps *t, int64_t k, int64_t out, int64_t in, int
     }
     t->start[k] = n;
 }
-
-void *direct_take(direct_arena *arena, int64_t count, int64_t each, size_t size)
-{
-    int64_t bytes, at = arena->used;
-    if (!cnn_mul(count, each, &bytes) || !cnn_mul(bytes, (int64_t)size, &bytes) ||
-        __builtin_add_overflow(at, bytes, &arena->used) ||
-        __builtin_add_overflow(arena->used, CNN_ALIGN - 1, &arena->used)) {
-        arena->overflow = true;
-        arena->used = at;
-        return NULL;
-    }
-    arena->used = arena->used / CNN_ALIGN * CNN_ALIGN;
-    return arena->base ? arena->base + at : NULL;
-}

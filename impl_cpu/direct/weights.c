@@ -13,6 +13,7 @@ typedef struct weights_run {
     const direct_kernels *kern;
     direct_shape shape;
     direct_weights job;
+    cnn_dtype dtype;
     size_t elem;
     int64_t icg, ocg, o_tiles, c_tiles, tiles; /* tiles of all groups */
     int64_t slots, shares;                     /* shares: of a block, when it is packed */
@@ -26,21 +27,22 @@ typedef struct weights_run {
     int64_t weights, acc_elems, partial_elems;
 } weights_run;
 
-static void weights_place(weights_run *r, int threads, direct_arena *arena)
+static void weights_place(weights_run *r, int threads, cpu_arena *arena)
 {
-    r->x.packed = direct_take(arena, r->shape.round, r->job.x_block, r->elem);
-    r->dy.packed = direct_take(arena, r->shape.round, r->job.y_block, r->elem);
-    r->partial = direct_take(arena, r->slots > 1 ? r->slots : 0, r->partial_elems, r->elem);
-    r->acc = direct_take(arena, threads * r->kern->lanes, r->acc_elems, r->elem);
-    r->sums = direct_take(arena, threads, r->acc_elems, r->elem);
+    r->x.packed = cpu_take(arena, r->shape.round, r->job.x_block, r->elem);
+    r->dy.packed = cpu_take(arena, r->shape.round, r->job.y_block, r->elem);
+    r->partial = cpu_take(arena, r->slots > 1 ? r->slots : 0, r->partial_elems, r->elem);
+    r->acc = cpu_take(arena, threads * r->kern->lanes, r->acc_elems, r->elem);
+    r->sums = cpu_take(arena, threads, r->acc_elems, r->elem);
 }
 
-static void weights_lay_out(const cpu_context *ctx, const cnn_request *q, void *run, direct_arena *kept,
-                            direct_arena *workspace)
+static void weights_lay_out(const cpu_context *ctx, const cnn_request *q, void *run, cpu_arena *kept,
+                            cpu_arena *workspace)
 {
     const cnn_conv_desc *c = &q->problem->u.conv;
     weights_run *r = run;
-    *r = (weights_run){.kern = direct_kernels_for(ctx, c->t.dtype), .elem = cnn_dtype_size(c->t.dtype)};
+    *r = (weights_run){.kern = direct_kernels_for(ctx, c->t.dtype), .dtype = c->t.dtype};
+    r->elem = cnn_dtype_size(r->dtype);
     direct_shape_make(r->kern, q, &r->shape);
     const direct_side *x = &r->shape.x, *y = &r->shape.y;
     int lanes = r->kern->lanes;
@@ -56,18 +58,12 @@ static void weights_lay_out(const cpu_context *ctx, const cnn_request *q, void *
     r->shares = cpu_max(r->x.parts, r->dy.parts);
     r->flip = c->flip;
     direct_weights *j = &r->job;
-    *j = (direct_weights){.kh = c->kh, .kw = c->kw, .x_w = x->tw, .y_h = y->th, .y_w = y->tw};
-    j->x_c = direct_channel(x, lanes);
-    j->y_o = direct_channel(y, lanes);
-    j->x_block = c->ic * j->x_c;
-    j->y_block = c->oc * j->y_o;
+    *j = direct_weights_of(c, x->tw, direct_channel(x, lanes), y->th, y->tw, direct_channel(y, lanes));
     r->weights = c->oc * r->icg * c->kh * c->kw;
     r->partial_elems = r->weights + c->oc;
     r->acc_elems = c->kh * c->kw * max_os * cpu_min(r->icg, r->kern->max_cs);
-    j->rows.start = direct_take(kept, c->kh + 1, 1, sizeof(int64_t));
-    j->cols.start = direct_take(kept, c->kw + 1, 1, sizeof(int64_t));
-    j->rows.e = direct_take(kept, c->kh, y->th, sizeof(direct_tap));
-    j->cols.e = direct_take(kept, c->kw, y->tw, sizeof(direct_tap));
+    direct_take_taps(&j->rows, c->kh, y->th, kept);
+    direct_take_taps(&j->cols, c->kw, y->tw, kept);
     weights_place(r, ctx->threads, workspace);
 }
 
@@ -101,23 +97,6 @@ static void pack_task(void *arg, int64_t task, int worker)
 #define KERNELS "impl_cpu/direct/weights.inc"
 #include "impl_cpu/for_each_real.inc"
 
-static void place(const weights_run *r, const char *sums, int os, int cs, char *dw)
-{
-    const bool add = r->slots == 1 && r->add;
-    if (r->elem == sizeof(float))
-        place_float(r, (const void *)sums, os, cs, (void *)dw, add);
-    else
-        place_double(r, (const void *)sums, os, cs, (void *)dw, add);
-}
-
-static void reduce(const weights_run *r, const char *partial, int64_t count, int64_t slots, char *out, bool add)
-{
-    if (r->elem == sizeof(float))
-        reduce_float((const void *)partial, count, slots, r->partial_elems, (void *)out, add);
-    else
-        reduce_double((const void *)partial, count, slots, r->partial_elems, (void *)out, add);
-}
-
 /* The sums of a slot go to its place in `partial`, those of an only slot straight to the result. The bias of a tile of
  * output channels is summed by one of the tiles that have them, another one each time: so it is shared out, too. */
 static void weights_task(void *arg, int64_t task, int worker)
@@ -137,10 +116,10 @@ static void weights_task(void *arg, int64_t task, int worker)
     char *dw = r->slots > 1 ? r->partial + slot * r->partial_elems * elem : r->dw;
     char *db = r->slots > 1 ? dw + r->weights * elem : r->db;
     r->kern->weights(&job, x, dy, os, cs, acc, sums);
-    place(r, sums, os, cs, dw + (oc * r->icg + c0) * job.kh * job.kw * elem);
+    CPU_REAL(r->dtype, place, r, (void *)sums, os, cs, (void *)(dw + (oc * r->icg + c0) * job.kh * job.kw * elem));
     if (r->db == NULL || ct != ot % r->c_tiles) return;
     r->kern->bias(&job, dy, os, sums);
-    reduce(r, sums, os, 1, db + oc * elem, r->slots == 1 && r->add);
+    CPU_REAL(r->dtype, reduce, r, (void *)sums, os, 1, (void *)(db + oc * elem), r->slots == 1 && r->add);
 }
 
 enum { REDUCE_EACH = 4096 };
@@ -153,17 +132,15 @@ static void reduce_task(void *arg, int64_t task, int worker)
     bool bias = task >= weight_tasks;
     int64_t first = bias ? 0 : task * REDUCE_EACH,
             count = bias ? r->shape.desc.oc : cpu_min(REDUCE_EACH, r->weights - first);
-    char *out = bias ? r->db : (char *)r->dw + first * elem;
-    const char *in = r->partial + (bias ? r->weights : first) * elem;
-    reduce(r, in, count, r->slots, out, r->add);
+    void *out = bias ? r->db : (char *)r->dw + first * elem;
+    const void *in = r->partial + (bias ? r->weights : first) * elem;
+    CPU_REAL(r->dtype, reduce, r, in, count, r->slots, out, r->add);
 }
 
-cnn_status direct_run_weights(const cpu_context *ctx, const cnn_plan *plan, const cnn_weighted_args *args,
-                              cnn_error *err)
+void direct_run_weights(const cpu_context *ctx, const cnn_plan *plan, const cnn_weighted_args *args)
 {
     weights_run r = *(const weights_run *)plan->state;
-    (void)err;
-    weights_place(&r, ctx->threads, &(direct_arena){.base = args->workspace});
+    weights_place(&r, ctx->threads, &(cpu_arena){.base = args->workspace});
     r.x.tensor = args->x;
     r.dy.tensor = args->dy;
     r.dw = args->dw;
@@ -181,5 +158,4 @@ cnn_status direct_run_weights(const cpu_context *ctx, const cnn_plan *plan, cons
         }
         r.add = true;
     }
-    return CNN_OK;
 }

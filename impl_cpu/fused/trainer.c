@@ -39,7 +39,7 @@ static cnn_status fused_supports(cnn_context *context, const cnn_trainer_request
 /* ---- Memory ---- */
 
 /* Values and gradients of the largest batch; the images need no gradient. */
-static void take_values(cnn_trainer *t, direct_arena *arena)
+static void take_values(cnn_trainer *t, cpu_arena *arena)
 {
     const cnn_net *net = t->net;
     const int64_t blocks = cpu_ceil_div(net->batch, t->kern->lanes);
@@ -48,13 +48,13 @@ static void take_values(cnn_trainer *t, direct_arena *arena)
         int64_t pixels;
         if (!cnn_mul4(blocks * t->kern->lanes, value->c, value->h, value->w, &pixels)) arena->overflow = true;
         if (arena->overflow) return;
-        t->value[v] = direct_take(arena, pixels, 1, sizeof(float));
-        if (v > 0) t->grad[v] = direct_take(arena, pixels, 1, sizeof(float));
+        t->value[v] = cpu_take(arena, pixels, 1, sizeof(float));
+        if (v > 0) t->grad[v] = cpu_take(arena, pixels, 1, sizeof(float));
     }
 }
 
 /* What a worker keeps for the largest layer. */
-static void take_scratch(cnn_trainer *t, direct_arena *arena)
+static void take_scratch(cnn_trainer *t, cpu_arena *arena)
 {
     const direct_kernels *k = t->kern;
     for (int l = 0; l < t->net->n_layers; l++) {
@@ -63,31 +63,31 @@ static void take_scratch(cnn_trainer *t, direct_arena *arena)
         t->acc_elems = cpu_max(t->acc_elems, taps * os * k->max_cs);
         t->points_each = cpu_max(t->points_each, taps);
     }
-    t->acc = direct_take(arena, t->acc_elems * k->lanes, t->cpu->threads, sizeof *t->acc);
-    t->sums = direct_take(arena, t->acc_elems, t->cpu->threads, sizeof *t->sums);
-    t->points = direct_take(arena, t->points_each, t->cpu->threads, sizeof *t->points);
+    t->acc = cpu_take(arena, t->acc_elems * k->lanes, t->cpu->threads, sizeof *t->acc);
+    t->sums = cpu_take(arena, t->acc_elems, t->cpu->threads, sizeof *t->sums);
+    t->points = cpu_take(arena, t->points_each, t->cpu->threads, sizeof *t->points);
 }
 
-static void take_batch(cnn_trainer *t, direct_arena *arena)
+static void take_batch(cnn_trainer *t, cpu_arena *arena)
 {
     const cnn_net *net = t->net;
     const cnn_value *x = &net->values[0];
     const cnn_problem *loss = &net->layers[net->n_layers - 1].problem;
-    t->images = direct_take(arena, net->batch * x->c, x->h * x->w, sizeof *t->images);
-    t->labels = direct_take(arena, net->batch, 1, sizeof *t->labels);
-    t->plain = direct_take(arena, net->batch, 1, sizeof *t->plain);
-    t->logits = direct_take(arena, net->batch, net->classes, sizeof *t->logits);
-    t->dlogits = direct_take(arena, net->batch, net->classes, sizeof *t->dlogits);
-    t->loss_parts = direct_take(arena, (int64_t)cpu_loss_workspace(&loss->u.loss, CNN_FWD), 1, 1);
+    t->images = cpu_take(arena, net->batch * x->c, x->h * x->w, sizeof *t->images);
+    t->labels = cpu_take(arena, net->batch, 1, sizeof *t->labels);
+    t->plain = cpu_take(arena, net->batch, 1, sizeof *t->plain);
+    t->logits = cpu_take(arena, net->batch, net->classes, sizeof *t->logits);
+    t->dlogits = cpu_take(arena, net->batch, net->classes, sizeof *t->dlogits);
+    t->loss_parts = cpu_take(arena, (int64_t)cpu_loss_workspace(&loss->u.loss, CNN_FWD), 1, 1);
 }
 
-static void take_all(cnn_trainer *t, direct_arena *arena)
+static void take_all(cnn_trainer *t, cpu_arena *arena)
 {
     const cnn_net *net = t->net;
-    t->params = direct_take(arena, net->param_elems, 1, sizeof *t->params);
-    t->grads = direct_take(arena, net->trained_elems, 1, sizeof *t->grads);
+    t->params = cpu_take(arena, net->param_elems, 1, sizeof *t->params);
+    t->grads = cpu_take(arena, net->trained_elems, 1, sizeof *t->grads);
     for (int i = 0; i < cnn_optimizer_states(t->optimizer.kind); i++)
-        t->state[i] = direct_take(arena, net->trained_elems, 1, sizeof(float));
+        t->state[i] = cpu_take(arena, net->trained_elems, 1, sizeof(float));
     take_values(t, arena);
     for (int l = 0; l < net->n_layers; l++) {
         const cnn_op op = net->layers[l].problem.op;
@@ -113,7 +113,7 @@ static void fused_close(cnn_context *context, cnn_trainer *t)
 
 static cnn_status allocate(cnn_trainer *t, size_t *bytes, cnn_error *err)
 {
-    direct_arena arena = {.used = 0};
+    cpu_arena arena = {.used = 0};
     t->layers = calloc((size_t)t->net->n_layers, sizeof *t->layers);
     t->value = calloc((size_t)t->net->n_values, sizeof *t->value);
     t->grad = calloc((size_t)t->net->n_values, sizeof *t->grad);
@@ -125,7 +125,7 @@ static cnn_status allocate(cnn_trainer *t, size_t *bytes, cnn_error *err)
     if ((t->memory = aligned_alloc(CNN_ALIGN, *bytes)) == NULL)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for trainer cpu:fused: %zu bytes", *bytes);
     memset(t->memory, 0, *bytes);
-    arena = (direct_arena){.base = t->memory};
+    arena = (cpu_arena){.base = t->memory};
     take_all(t, &arena);
     for (int64_t i = 0; i < t->net->batch; i++) t->plain[i] = (int32_t)i;
     return CNN_OK;

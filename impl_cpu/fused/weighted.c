@@ -5,50 +5,26 @@
 
 /* ---- What follows from the problem ---- */
 
-static void take_taps(direct_taps *taps, int64_t lists, int64_t each, direct_arena *arena)
+void fused_weighted_make(const cnn_trainer *t, const cnn_layer *layer, fused_weighted *w, cpu_arena *arena)
 {
-    taps->start = direct_take(arena, lists + 1, 1, sizeof *taps->start);
-    taps->e = direct_take(arena, lists, each, sizeof *taps->e);
-}
-
-static direct_gather gather_of(const cnn_conv_desc *c, bool forward, int lanes)
-{
-    const int64_t icg = c->ic / c->g, ocg = c->oc / c->g, taps = c->kh * c->kw;
-    const int64_t x = c->ih * c->iw * lanes, y = c->oh * c->ow * lanes;
-    direct_gather j = {.kh = c->kh, .kw = c->kw, .flip = c->flip, .w_group = ocg * icg * taps};
-    j.out_w = forward ? c->ow : c->iw;
-    j.in_w = forward ? c->iw : c->ow;
-    j.k = forward ? icg : ocg;
-    j.w_u = forward ? icg * taps : taps;
-    j.w_k = forward ? taps : icg * taps;
-    j.in_k = forward ? x : y;
-    j.in_group = j.k * j.in_k;
-    j.in_block = forward ? c->ic * x : c->oc * y;
-    j.out_u = forward ? y : x;
-    j.out_block = forward ? c->oc * y : c->ic * x;
-    return j;
-}
-
-void fused_weighted_make(const cnn_trainer *t, const cnn_layer *layer, fused_weighted *w, direct_arena *arena)
-{
-    const int lanes = t->kern->lanes;
     const cnn_problem *p = &layer->problem;
     const cnn_conv_desc conv = p->op == CNN_OP_FC ? cnn_fc_as_conv(&p->u.fc) : p->u.conv, *c = &conv;
     *w = (fused_weighted){.conv = conv, .w = t->net->params[layer->params[0]].offset, .b = -1};
     if (c->bias) w->b = t->net->params[layer->params[1]].offset;
-    w->forward = gather_of(c, true, lanes);
-    w->backward = gather_of(c, false, lanes);
-    w->weights = (direct_weights){.kh = c->kh, .kw = c->kw, .x_w = c->iw, .y_h = c->oh, .y_w = c->ow};
-    w->weights.x_c = c->ih * c->iw * lanes;
-    w->weights.y_o = c->oh * c->ow * lanes;
-    w->weights.x_block = c->ic * w->weights.x_c;
-    w->weights.y_block = c->oc * w->weights.y_o;
-    take_taps(&w->forward.rows, c->oh, c->kh, arena);
-    take_taps(&w->forward.cols, c->ow, c->kw, arena);
-    take_taps(&w->backward.rows, c->ih, c->kh, arena);
-    take_taps(&w->backward.cols, c->iw, c->kw, arena);
-    take_taps(&w->weights.rows, c->kh, c->oh, arena);
-    take_taps(&w->weights.cols, c->kw, c->ow, arena);
+    const int64_t x = c->ih * c->iw * t->kern->lanes, y = c->oh * c->ow * t->kern->lanes;
+    w->forward = direct_gather_of(c, true, c->iw, x, c->ow);
+    w->forward.out_u = y;
+    w->forward.out_block = c->oc * y;
+    w->backward = direct_gather_of(c, false, c->ow, y, c->iw);
+    w->backward.out_u = x;
+    w->backward.out_block = c->ic * x;
+    w->weights = direct_weights_of(c, c->iw, x, c->oh, c->ow, y);
+    direct_take_taps(&w->forward.rows, c->oh, c->kh, arena);
+    direct_take_taps(&w->forward.cols, c->ow, c->kw, arena);
+    direct_take_taps(&w->backward.rows, c->ih, c->kh, arena);
+    direct_take_taps(&w->backward.cols, c->iw, c->kw, arena);
+    direct_take_taps(&w->weights.rows, c->kh, c->oh, arena);
+    direct_take_taps(&w->weights.cols, c->kw, c->ow, arena);
     if (arena->base == NULL) return;
     direct_taps_fwd(&w->forward.rows, c->oh, c->ih, c->kh, c->sh, c->ph, c->dh);
     direct_taps_fwd(&w->forward.cols, c->ow, c->iw, c->kw, c->sw, c->pw, c->dw);

@@ -56,64 +56,49 @@ static int runs_of(const im2col_plan *m, const im2col_block *b, const tap *t, in
 }
 
 /* Compiles a mover for each instruction set (it moves and adds, so the bits are the same), and a table to choose by. */
-#define VARIANTS(name, from_type, to_type) VARIANTS_OF(name, from_type, to_type)
-#define VARIANTS_OF(name, from_type, to_type)                                                                          \
-    typedef void name##_fn(const im2col_plan *, const im2col_block *, from_type, to_type);                             \
-    static void name##_base(const im2col_plan *m, const im2col_block *b, from_type from, to_type to)                   \
+typedef void mover(const im2col_plan *, const im2col_block *, const void *from, void *to);
+#define VARIANTS(name) VARIANTS_OF(name)
+#define VARIANTS_OF(name)                                                                                              \
+    static void name##_base(const im2col_plan *m, const im2col_block *b, const void *from, void *to)                   \
     {                                                                                                                  \
         name(m, b, from, to);                                                                                          \
     }                                                                                                                  \
-    CPU_TARGET_AVX2 static void name##_avx2(const im2col_plan *m, const im2col_block *b, from_type from, to_type to)   \
+    CPU_TARGET_AVX2 static void name##_avx2(const im2col_plan *m, const im2col_block *b, const void *from, void *to)   \
     {                                                                                                                  \
         name(m, b, from, to);                                                                                          \
     }                                                                                                                  \
-    CPU_TARGET_AVX512 static void name##_avx512(const im2col_plan *m, const im2col_block *b, from_type from,           \
-                                                to_type to)                                                            \
+    CPU_TARGET_AVX512 static void name##_avx512(const im2col_plan *m, const im2col_block *b, const void *from,         \
+                                                void *to)                                                              \
     {                                                                                                                  \
         name(m, b, from, to);                                                                                          \
     }                                                                                                                  \
-    static name##_fn *const name##_variants[CPU_ISA_COUNT] = {name##_base, name##_avx2, name##_avx512};
+    static mover *const name##_variants[CPU_ISA_COUNT] = {name##_base, name##_avx2, name##_avx512};
 
 #define KERNELS "impl_cpu/im2col/columns.inc"
 #include "impl_cpu/for_each_real.inc"
 
 void im2col_gather(const im2col_plan *m, const im2col_block *b, const void *x, void *columns)
 {
-    if (m->dtype == CNN_F32)
-        gather_float_variants[m->isa](m, b, x, columns);
-    else
-        gather_double_variants[m->isa](m, b, x, columns);
+    (m->dtype == CNN_F32 ? gather_float_variants : gather_double_variants)[m->isa](m, b, x, columns);
 }
 
 void im2col_scatter(const im2col_plan *m, const im2col_block *b, const void *columns, void *dx)
 {
-    if (m->dtype == CNN_F32)
-        scatter_float_variants[m->isa](m, b, columns, dx);
-    else
-        scatter_double_variants[m->isa](m, b, columns, dx);
+    (m->dtype == CNN_F32 ? scatter_float_variants : scatter_double_variants)[m->isa](m, b, columns, dx);
 }
 
 void im2col_fill_bias(cnn_dtype dtype, const void *b, int64_t rows, int64_t width, void *y, int64_t ld, bool add)
 {
-    if (dtype == CNN_F32)
-        fill_bias_float(b, rows, width, y, ld, add);
-    else
-        fill_bias_double(b, rows, width, y, ld, add);
+    CPU_REAL(dtype, fill_bias, b, rows, width, y, ld, add);
 }
 
 void im2col_row_sums(cnn_dtype dtype, const void *dy, int64_t ld, int64_t rows, int64_t width, void *sums, bool add)
 {
-    if (dtype == CNN_F32)
-        row_sums_float(dy, ld, rows, width, sums, add);
-    else
-        row_sums_double(dy, ld, rows, width, sums, add);
+    CPU_REAL(dtype, row_sums, dy, ld, rows, width, sums, add);
 }
 
 void im2col_reduce(cnn_dtype dtype, const void *partial, int64_t parts, int64_t stride, int64_t count, void *out,
                    bool add)
 {
-    if (dtype == CNN_F32)
-        reduce_float(partial, parts, stride, count, out, add);
-    else
-        reduce_double(partial, parts, stride, count, out, add);
+    CPU_REAL(dtype, reduce, partial, parts, stride, count, out, add);
 }

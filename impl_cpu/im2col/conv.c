@@ -22,9 +22,11 @@ typedef struct job {
 
 /* Within a task columns and products take turns; filling in the bias and clearing dx count as columns. */
 enum { COLUMNS, GEMM, REST };
-static const char *const fwd_phases[CPU_CLOCK_PHASES] = {"im2col", "gemm", "unpack"};
-static const char *const weight_phases[CPU_CLOCK_PHASES] = {"im2col", "gemm", "bias"};
-static const char *const data_phases[CPU_CLOCK_PHASES] = {"col2im", "gemm", "unpack"};
+static const char *const phases[CNN_DIR_COUNT][CPU_CLOCK_PHASES] = {
+    [CNN_FWD] = {"im2col", "gemm", "unpack"},
+    [CNN_BWD_D] = {"col2im", "gemm", "unpack"},
+    [CNN_BWD_W] = {"im2col", "gemm", "bias"},
+};
 
 static char *scratch_of(const job *j, int worker)
 {
@@ -79,7 +81,7 @@ static void fwd_body(void *arg, int64_t task, int worker)
     cpu_clock clock = cpu_clock_start(j->laps, worker);
     im2col_bundle(m, task / m->blocks / m->d->g, &b);
     im2col_pixels(m, task % m->blocks, &b);
-    char *scratch = scratch_of(j, worker), *y = scratch + m->scratch_bytes;
+    char *scratch = scratch_of(j, worker), *y = scratch + m->result_at;
     const int64_t width = im2col_width(&b);
     const gemm_matrix columns = columns_of(j, &b, scratch),
                       w = {(const char *)a->w + oc0 * rows * m->elem, rows, false};
@@ -108,7 +110,7 @@ static void bwd_data_body(void *arg, int64_t task, int worker)
     im2col_block b = {.channel = group * m->group_ic + c0, .count = cpu_min(m->chunk, m->group_ic - c0)};
     cpu_clock clock = cpu_clock_start(j->laps, worker);
     im2col_bundle(m, task / m->chunks / m->d->g, &b);
-    char *columns = scratch_of(j, worker), *dx = columns + m->scratch_bytes;
+    char *columns = scratch_of(j, worker), *dx = columns + m->result_at;
     if (!m->pack) dx = (char *)a->dx + (b.image * m->d->ic + b.channel) * m->in_pixels * m->elem;
     const bool keep = !m->pack && a->beta != 0;
     if (!m->pointwise && !keep) memset(dx, 0, (size_t)(b.count * m->in_pixels * b.lanes * m->elem));
@@ -180,40 +182,16 @@ static void reduce_body(void *arg, int64_t task, int worker)
         im2col_reduce(m->dtype, partial + weights * m->elem, m->parts, stride, m->d->oc, j->a->db, add);
 }
 
-/* A direction: its tasks, whose clocks tell the phases apart. */
-static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, parallel_body *body,
-                const char *const phases[CPU_CLOCK_PHASES], job *j)
+static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a)
 {
-    start(cpu, plan, a, j);
-    parallel_for(cpu->pool, j->m.tasks, body, j);
-    cpu_phases(cpu, phases);
-}
-
-static cnn_status fwd(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
-{
+    static parallel_body *const bodies[CNN_DIR_COUNT] = {fwd_body, bwd_data_body, bwd_weights_body};
     job j;
-    (void)err;
-    run(cpu, plan, a, fwd_body, fwd_phases, &j);
-    return CNN_OK;
-}
-
-static cnn_status bwd_data(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
-{
-    job j;
-    (void)err;
-    run(cpu, plan, a, bwd_data_body, data_phases, &j);
-    return CNN_OK;
-}
-
-static cnn_status bwd_weights(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
-{
-    job j;
-    (void)err;
-    run(cpu, plan, a, bwd_weights_body, weight_phases, &j);
-    if (j.m.parts == 1) return CNN_OK;
+    start(cpu, plan, a, &j);
+    parallel_for(cpu->pool, j.m.tasks, bodies[plan->dir], &j);
+    cpu_phases(cpu, phases[plan->dir]);
+    if (j.m.parts == 1) return;
     parallel_for(cpu->pool, cpu_ceil_div(j.m.d->oc * j.m.group_ic * j.m.taps, REDUCE_ELEMS), reduce_body, &j);
     cpu_phase(cpu, "reduce");
-    return CNN_OK;
 }
 
 static cnn_status plan_im2col(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
@@ -228,4 +206,4 @@ static cnn_status plan_im2col(const cpu_context *cpu, const cnn_request *r, void
     return CNN_OK;
 }
 
-const cpu_kernels cpu_conv_im2col = {{fwd, bwd_data, bwd_weights}, plan_im2col};
+const cpu_kernels cpu_conv_im2col = {run, plan_im2col};

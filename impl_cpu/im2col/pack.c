@@ -52,10 +52,7 @@ static void pack_body(void *arg, int64_t task, int worker)
     const int64_t first = axis * slice / slices, last = axis * (slice + 1) / slices;
     im2col_block b = {0};
     im2col_bundle(t->plan, index / slices, &b);
-    if (t->plan->dtype == CNN_F32)
-        pack_slice_float(t, &b, first, last);
-    else
-        pack_slice_double(t, &b, first, last);
+    CPU_REAL(t->plan->dtype, pack_slice, t, &b, first, last);
 }
 
 void im2col_pack(thread_pool *pool, im2col_tensor tensor, im2col_tensor also)
@@ -76,8 +73,5 @@ void im2col_pack(thread_pool *pool, im2col_tensor tensor, im2col_tensor also)
 
 void im2col_unpack(const im2col_plan *m, const im2col_block *b, const void *from, im2col_target target)
 {
-    if (m->dtype == CNN_F32)
-        unpack_float(m, b, from, &target);
-    else
-        unpack_double(m, b, from, &target);
+    CPU_REAL(m->dtype, unpack, m, b, from, &target);
 }

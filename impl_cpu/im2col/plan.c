@@ -83,36 +83,32 @@ static void choose_cut(int64_t block_kib, cnn_dir dir, im2col_plan *m)
     m->tasks = d->g * pieces * m->chunks;
 }
 
-/* a*b*c elements in bytes, rounded up to whole cache lines. */
-static bool size_of(const im2col_plan *m, int64_t a, int64_t b, int64_t c, int64_t *bytes)
+/* Takes a piece of count * each elements; where it begins, in bytes. */
+static int64_t area(const im2col_plan *m, cpu_arena *arena, int64_t count, int64_t each)
 {
-    if (!cnn_mul4(a, b, c, m->elem, bytes)) return false;
-    return !__builtin_add_overflow(*bytes, CNN_ALIGN - 1, bytes) && (*bytes &= ~(int64_t)(CNN_ALIGN - 1)) >= 0;
+    const int64_t at = arena->used;
+    cpu_take(arena, count, each, (size_t)m->elem);
+    return at;
 }
 
+/* The workspace: what is packed, BWD_W's partial sums, and for each worker a block of columns and a packed result. */
 static bool lay_out(const cpu_context *cpu, cnn_dir dir, im2col_plan *m)
 {
     const cnn_conv_desc *d = m->d;
-    const int64_t rows = m->chunk * m->taps, width = m->block_pixels * m->lanes;
     const bool x = m->pack && dir != CNN_BWD_D, y = m->pack && dir != CNN_FWD;
-    bool fits = size_of(m, x ? d->mb : 0, d->ic, m->in_pixels, &m->x_bytes) &&
-                size_of(m, y ? d->mb : 0, d->oc, m->out_pixels, &m->y_bytes) &&
-                size_of(m, m->parts > 1 ? m->parts : 0, d->oc, m->group_ic * m->taps + 1, &m->partial_bytes) &&
-                size_of(m, m->pointwise ? 0 : 1, rows, width, &m->scratch_bytes) &&
-                size_of(m, m->pack ? 1 : 0,
-                        dir == CNN_FWD     ? m->group_oc
-                        : dir == CNN_BWD_D ? m->chunk
-                                           : 0,
-                        dir == CNN_FWD ? width : m->in_pixels * m->lanes, &m->scratch2_bytes);
-    int64_t all_scratch;
-    fits = fits && !__builtin_add_overflow(m->scratch_bytes, m->scratch2_bytes, &m->scratch_stride) &&
-           cnn_mul(m->scratch_stride, cpu->threads, &all_scratch);
-    m->x_start = 0;
-    fits = fits && !__builtin_add_overflow(m->x_start, m->x_bytes, &m->y_start) &&
-           !__builtin_add_overflow(m->y_start, m->y_bytes, &m->partial_start) &&
-           !__builtin_add_overflow(m->partial_start, m->partial_bytes, &m->scratch_start) &&
-           !__builtin_add_overflow(m->scratch_start, all_scratch, &m->bytes);
-    return fits;
+    const int64_t rows = m->chunk * m->taps, width = m->block_pixels * m->lanes;
+    const int64_t channels = dir == CNN_FWD ? m->group_oc : dir == CNN_BWD_D ? m->chunk : 0;
+    cpu_arena all = {0}, scratch = {0};
+    m->x_start = area(m, &all, x ? d->mb : 0, d->ic * m->in_pixels);
+    m->y_start = area(m, &all, y ? d->mb : 0, d->oc * m->out_pixels);
+    m->partial_start = area(m, &all, m->parts > 1 ? m->parts : 0, d->oc * (m->group_ic * m->taps + 1));
+    area(m, &scratch, m->pointwise ? 0 : rows, width);
+    m->result_at = area(m, &scratch, m->pack ? channels : 0, dir == CNN_FWD ? width : m->in_pixels * m->lanes);
+    m->scratch_stride = scratch.used;
+    m->scratch_start = all.used;
+    cpu_take(&all, cpu->threads, m->scratch_stride, 1);
+    m->bytes = all.used;
+    return !all.overflow && !scratch.overflow;
 }
 
 cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_request *r, im2col_plan *m, cnn_error *err)
@@ -125,7 +121,7 @@ cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_request *r, im2col
         m->taps == 1 && d->sh == 1 && d->sw == 1 && d->ph == 0 && d->pw == 0 && d->oh == d->ih && d->ow == d->iw;
     choose_cut(r->knobs[CPU_KNOB_IM2COL_BLOCK], r->dir, m);
     if (!lay_out(cpu, r->dir, m))
-        return CNN_FAIL(err, CNN_OVERFLOW, "the workspace of an im2col convolution of %lld images overflows",
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "the workspace of an im2col convolution of %lld images overflows",
                         (long long)d->mb);
     const double images = (double)d->mb * (double)(d->ic * m->in_pixels + d->oc * m->out_pixels) * (double)m->elem;
     if ((double)m->bytes > 0x1p30 + 1024 * images) /* a large block for each of many workers */

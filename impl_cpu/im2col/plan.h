@@ -37,8 +37,8 @@ typedef struct im2col_plan {
     int64_t parts;                /* BWD_W: partial sums over (bundle, block) */
     int64_t tasks;
     /* Workspace, in bytes from its start; scratch is per worker. */
-    int64_t x_bytes, y_bytes, partial_bytes, scratch_bytes, scratch2_bytes;
     int64_t x_start, y_start, partial_start, scratch_start, scratch_stride, bytes;
+    int64_t result_at; /* within a worker's scratch, behind the columns */
 } im2col_plan;
 
 cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_request *r, im2col_plan *plan, cnn_error *err);

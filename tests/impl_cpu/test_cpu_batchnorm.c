@@ -65,7 +65,8 @@ static cnn_batchnorm_args norm_args(const norm_case *t)
 /* Runs forward (and backward, in training) in every context. */
 static void norm_run(void **state, norm_case *t)
 {
-    const cnn_plan plan = {.problem = {.op = CNN_OP_BATCHNORM, .u.batchnorm = t->d}};
+    const cnn_problem problem = {.op = CNN_OP_BATCHNORM, .u.batchnorm = t->d};
+    const cnn_plan forward = {.problem = problem, .dir = CNN_FWD}, backward = {.problem = problem, .dir = CNN_BWD_D};
     const cnn_batchnorm_args args = norm_args(t);
     vec mean = vec_new(t->d.t.dtype, t->d.ic), var = vec_new(t->d.t.dtype, t->d.ic);
     cnn_error err;
@@ -74,8 +75,8 @@ static void norm_run(void **state, norm_case *t)
         for (int i = 6; i < 12; i++) vec_poison(t->all[i]);
         memcpy(t->mean.data, t->mean.first, t->mean.bytes);
         memcpy(t->var.data, t->var.first, t->var.bytes);
-        assert_int_equal(cpu_batchnorm_fwd(CONTEXT(v), &plan, &args, &err), CNN_OK);
-        if (!t->d.inference) assert_int_equal(cpu_batchnorm_bwd(CONTEXT(v), &plan, &args, &err), CNN_OK);
+        assert_int_equal(cpu_batchnorm(CONTEXT(v), &forward, &args, &err), CNN_OK);
+        if (!t->d.inference) assert_int_equal(cpu_batchnorm(CONTEXT(v), &backward, &args, &err), CNN_OK);
         for (int i = 6; i < 12; i++) vec_same_bits(t->all[i], v);
         memcpy(mean.data, t->mean.data, mean.bytes);
         memcpy(var.data, t->var.data, var.bytes);

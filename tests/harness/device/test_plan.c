@@ -269,11 +269,33 @@ static void a_context_serves_all_launch_parameters(void **state)
     cnn_session_close(&session);
 }
 
+/* The gate is for what the operation has and the algorithm serves. */
+static void what_is_not_served_is_not_asked(void **state)
+{
+    const cnn_session_params params = {.threads = 1};
+    cnn_algorithm of_conv = algorithms[0];
+    cnn_session session;
+    cnn_plan plan;
+    cnn_error err;
+    (void)state;
+    of_conv.ops = 1u << CNN_OP_CONV;
+    assert_int_equal(cnn_session_open(&impl, &params, &session, &err), CNN_OK);
+    assert_int_equal(cnn_plan_make(&session, &(cnn_request){&problem, CNN_BWD_W, algorithms, NULL}, &plan, &err),
+                     CNN_UNSUPPORTED);
+    assert_message(err, "no direction BWD_W");
+    assert_int_equal(cnn_plan_make(&session, &(cnn_request){&problem, CNN_FWD, &of_conv, NULL}, &plan, &err),
+                     CNN_UNSUPPORTED);
+    assert_message(err, "does not serve");
+    assert_int_equal(session.context->asked, 0);
+    cnn_session_close(&session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_prepare_may_set_is_taken), cmocka_unit_test(what_is_written_elsewhere_is_lost),
-        cmocka_unit_test(a_wider_promise_is_refused),    cmocka_unit_test(a_factor_that_is_none_is_refused),
-        cmocka_unit_test(knobs_are_a_requests_own),      cmocka_unit_test(a_context_serves_all_launch_parameters)};
+        cmocka_unit_test(what_prepare_may_set_is_taken),  cmocka_unit_test(what_is_written_elsewhere_is_lost),
+        cmocka_unit_test(a_wider_promise_is_refused),     cmocka_unit_test(a_factor_that_is_none_is_refused),
+        cmocka_unit_test(knobs_are_a_requests_own),       cmocka_unit_test(a_context_serves_all_launch_parameters),
+        cmocka_unit_test(what_is_not_served_is_not_asked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
