@@ -4,13 +4,11 @@
 #define TESTS_BENCH_FAKE_ADD_H
 
 #include "bench/measure/candidates.h"
-#include "harness/problem/problem.h"
+#include "tests/problem_unit.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "tests/unit.h"
 
 enum { RIGHT, WRONG_CORNER, IDLE, NAN_CORNER, REFUSING, BREAKING, ALGORITHMS };
 
@@ -86,11 +84,9 @@ typedef struct bench_fixture {
 static void set_up(bench_fixture *f)
 {
     cnn_error err;
-    cnn_problem problem;
-    cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    const cnn_problem problem = problem_of(CNN_OP_ADD, "mb2ic3ih8", CNN_F32, CNN_NCHW);
     cnn_session_params params = {.threads = 1};
     memset(f, 0, sizeof *f);
-    assert_int_equal(cnn_problem_parse(CNN_OP_ADD, "mb2ic3ih8", &defaults, &problem, &err), CNN_OK);
     assert_int_equal(cnn_session_open(&fake, &params, &f->session, &err), CNN_OK);
     assert_int_equal(vf_case_make(&f->c, &problem, CNN_FWD, VF_REALS, 0, 1, NULL, &err), CNN_OK);
     for (int i = 0; i < ALGORITHMS; i++) f->list[i] = (candidate){.session = &f->session, .algorithm = algorithms[i]};

@@ -89,15 +89,14 @@ static const cnn_timing still_timing = {still_start, still_stop};
 
 static void a_timer_that_stands_still_comes_to_an_end(void **state)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     bench_fixture f;
     cnn_error err;
-    cnn_problem slow; /* long enough that as many runs as the timer asks for would take a minute */
+    /* long enough that as many runs as the timer asks for would take a minute */
+    const cnn_problem slow = problem_of(CNN_OP_ADD, "mb64ic16ih32", CNN_F32, CNN_NCHW);
     cnn_impl still = fake;
     measure_params params = {.min_time = 0.05, .max_time = 0.2, .noise = 0.01, .warm_up = 0.01};
     set_up(&f);
     vf_case_free(&f.c);
-    assert_int_equal(cnn_problem_parse(CNN_OP_ADD, "mb64ic16ih32", &defaults, &slow, &err), CNN_OK);
     assert_int_equal(vf_case_make(&f.c, &slow, CNN_FWD, VF_REALS, 0, 1, NULL, &err), CNN_OK);
     still.timing = &still_timing;
     still.device_kind = CNN_DEVICE_CUDA; /* of what runs on the host the harness's own clock is read */
@@ -124,12 +123,10 @@ static void inputs_are_realistic(void **state)
 #include "bench/default_problems.inc"
 #undef PROBLEM
     };
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
-        cnn_problem problem;
+        const cnn_problem problem = problem_of(problems[k].op, problems[k].text, CNN_F32, CNN_NCHW);
         cnn_error err;
         vf_case c;
-        assert_int_equal(cnn_problem_parse(problems[k].op, problems[k].text, &defaults, &problem, &err), CNN_OK);
         assert_int_equal(vf_case_make(&c, &problem, CNN_FWD, VF_DATA, 0, 1, NULL, &err), CNN_OK);
         for (int i = 0; i < c.call.count; i++) {
             const cnn_operand *o = &c.call.operands[i];

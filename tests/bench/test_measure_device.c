@@ -2,12 +2,11 @@
  * what it costs before the steady state. */
 #include "bench/measure/candidates.h"
 #include "bench/measure/in_network.h"
-#include "harness/problem/problem.h"
 #include "tests/mock/mock_device.h"
 
 #include <math.h>
 
-#include "tests/unit.h"
+#include "tests/problem_unit.h"
 
 typedef struct fixture {
     cnn_session session;
@@ -17,12 +16,10 @@ typedef struct fixture {
 
 static void set_up(fixture *f, cnn_op op, const char *text, cnn_dir dir, const char *algorithm)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     const cnn_session_params params = {.threads = 1};
-    cnn_problem problem;
+    const cnn_problem problem = problem_of(op, text, CNN_F32, CNN_NCHW);
     cnn_error err;
     memset(f, 0, sizeof *f);
-    assert_int_equal(cnn_problem_parse(op, text, &defaults, &problem, &err), CNN_OK);
     assert_int_equal(cnn_session_open(cnn_impl_mock(), &params, &f->session, &err), CNN_OK);
     assert_int_equal(vf_case_make(&f->c, &problem, dir, VF_REALS, 0, 1, NULL, &err), CNN_OK);
     f->one.session = &f->session;

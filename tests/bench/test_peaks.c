@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit.h"
+#include "tests/problem_unit.h"
 
 static void open_cpu(cnn_session *session, int threads)
 {
@@ -164,19 +164,16 @@ static void records_come_back(void **state)
     cnn_session_close(&session);
 }
 
-/* 2 * 1 * 1 * 1 * 9 taps ... worked out by hand: mb1 ic1 3x3 oc1 kh3 without padding: 18 operations and a bias; 9 + 9 +
- * 1
- * + 1 floats. */
+/* Worked out by hand for mb1 ic1 3x3 oc1 kh3 without padding: 2 * 9 operations and a bias; 9 + 9 + 1 + 1 floats. */
 static void floors_are_what_they_should_be(void **state)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     bench_peaks peaks = {0};
     bench_floor floor;
-    cnn_problem problem, large;
+    cnn_problem problem = problem_of(CNN_OP_CONV, "mb1ic1ih3oc1kh3", CNN_F32, CNN_NCHW);
+    const cnn_problem large = problem_of(CNN_OP_ACT, "identity:mb1000ic1000ih1000", CNN_F32, CNN_NCHW);
     cnn_session session;
     cnn_error err;
     open_cpu(&session, 1);
-    assert_int_equal(cnn_problem_parse(CNN_OP_CONV, "mb1ic1ih3oc1kh3", &defaults, &problem, &err), CNN_OK);
     const bench_peak some[] = {
         made_up(&session, CNN_PEAK_FLOPS, "fma", 19, 0), made_up(&session, CNN_PEAK_BYTES, "read", 8, 0),
         made_up(&session, CNN_PEAK_BYTES, "read", 160, 80), made_up(&session, CNN_PEAK_BYTES, "copy", 7, 0)};
@@ -192,7 +189,6 @@ static void floors_are_what_they_should_be(void **state)
     peaks.list[2].holds = 79;
     assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor)); /* a cache, which is not known */
     assert_true(bench_floor_of(&peaks, &session, &problem, CNN_FWD, true, &floor) && floor.seconds == 10);
-    assert_int_equal(cnn_problem_parse(CNN_OP_ACT, "identity:mb1000ic1000ih1000", &defaults, &large, &err), CNN_OK);
     assert_true(bench_floor_of(&peaks, &session, &large, CNN_FWD, false, &floor) &&
                 floor.seconds == 1e12); /* in none */
     problem.u.type.dtype = problem.u.type.weights = CNN_F64;
@@ -208,7 +204,7 @@ static void floors_are_what_they_should_be(void **state)
 }
 
 /* The worse of two rounds counts for nothing, and other work, which keeps a ceiling down, shows. */
-static void ceilings_in_network_other_work_are_marked(void **state)
+static void ceilings_beside_other_work_are_marked(void **state)
 {
     const int processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
     const peak_plan plan = {.seconds = 0.03};
@@ -320,7 +316,7 @@ int main(void)
         cmocka_unit_test(records_come_back),
         cmocka_unit_test(floors_are_what_they_should_be),
         cmocka_unit_test(only_asked_for_types_are_measured),
-        cmocka_unit_test(ceilings_in_network_other_work_are_marked),
+        cmocka_unit_test(ceilings_beside_other_work_are_marked),
         cmocka_unit_test(caches_grow_with_their_level),
         cmocka_unit_test(several_last_caches_are_counted),
         cmocka_unit_test(memory_is_more_than_all_caches),

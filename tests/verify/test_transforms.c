@@ -4,7 +4,7 @@
 #include "winograd_unit.h"
 
 #include "harness/base/rng.h"
-#include "harness/problem/problem.h"
+#include "tests/problem_unit.h"
 #include "verify/oracle/bounds.h"
 
 #include <complex.h>
@@ -235,10 +235,7 @@ static void an_fft_is_allowed_what_it_needs(void **state)
 static vf_rounding claim(cnn_op op, const char *kernel, uint32_t flags, double factor)
 {
     const cnn_algorithm algorithm = {.flags = flags, .amplification = factor};
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
-    cnn_problem p;
-    cnn_error err = {.message = ""};
-    if (cnn_problem_parse(op, kernel, &defaults, &p, &err) != CNN_OK) fail_msg("%s", err.message);
+    const cnn_problem p = problem_of(op, kernel, CNN_F32, CNN_NCHW);
     return vf_rounding_of(&p, &algorithm);
 }
 

@@ -1,5 +1,5 @@
 /* The judge itself: what is not provably right never passes. And the data: exact sums really are exact. */
-#include "tests/unit.h"
+#include "tests/problem_unit.h"
 
 #include "verify/engine.h"
 
@@ -157,12 +157,10 @@ static void no_factor_makes_noise_of_sums(void **state)
 /* Largest magnitude below the limit; some factor that 11 bits cannot hold; no factor but 0 is an integer to look at. */
 static void check_integers(const char *text, cnn_dir dir, int variant, cnn_dtype dtype)
 {
-    const cnn_problem_defaults defaults = {.type = {dtype, dtype, CNN_NCHW, CNN_MATH_F32}};
-    cnn_problem p;
+    const cnn_problem p = problem_of(CNN_OP_CONV, text, dtype, CNN_NCHW);
     cnn_error err = {.message = ""};
     vf_case c;
     bool wide = false;
-    if (cnn_problem_parse(CNN_OP_CONV, text, &defaults, &p, &err) != CNN_OK) fail_msg("%s", err.message);
     assert_int_equal(vf_case_make(&c, &p, dir, VF_INTEGERS, variant, 3, NULL, &err), CNN_OK);
     for (int i = 0; i < c.call.count; i++)
         for (int64_t e = 0; e < c.call.operands[i].count; e++) {

@@ -34,18 +34,10 @@ static npy_array load(const dump *d, const char *name)
 /* Runs a mutant's exact check with the dump for its failures. */
 static void run(dump *d, mutant m, cnn_op op, const char *text, cnn_dir dir)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NHWC, CNN_MATH_F32}};
-    const cnn_session_params params = {.threads = 1, .device = (int)m};
     const verify_options options = {
         .checks = 1u << VERIFY_EXACT, .reference_threads = 1, .failed = dump_it, .failed_user = d};
-    verify_engine *engine;
-    verdict v = {.overall = VERIFY_UNSUPPORTED};
-    cnn_problem problem;
-    cnn_error err = {.message = ""};
-    assert_int_equal(cnn_problem_parse(op, text, &defaults, &problem, &err), CNN_OK);
-    assert_int_equal(verify_open(&fake, &params, &options, &engine, &err), CNN_OK);
-    assert_int_equal(verify_problem(engine, &problem, dir, &fake_algorithms[0], fake_each, &v, &err), CNN_OK);
-    verify_close(engine);
+    const cnn_problem problem = problem_of(op, text, CNN_F32, CNN_NHWC);
+    fake_ask(m, &problem, dir, FAKE_EXACT, &options);
 }
 
 static void finish(const dump *d)

@@ -136,8 +136,6 @@ static void take_arrays(void *user, const verify_failure *f)
 
 static seen ask(mutant m, const char *text, cnn_dir dir, int algorithm, bool all_bits)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NHWC, CNN_MATH_F32}};
-    const cnn_session_params params = {.threads = 2, .device = (int)m};
     seen s = {.failures = 0};
     const verify_options options = {.checks = ~0u,
                                     .seed = 7,
@@ -145,13 +143,8 @@ static seen ask(mutant m, const char *text, cnn_dir dir, int algorithm, bool all
                                     .all_bits = all_bits,
                                     .failed = take_arrays,
                                     .failed_user = &s};
-    verify_engine *engine;
-    cnn_problem problem;
-    cnn_error err = {.message = ""};
-    if (cnn_problem_parse(CNN_OP_CONV, text, &defaults, &problem, &err) != CNN_OK) fail_msg("%s", err.message);
-    assert_int_equal(verify_open(&fake, &params, &options, &engine, &err), CNN_OK);
-    assert_int_equal(verify_problem(engine, &problem, dir, &fake_algorithms[algorithm], fake_each, &s.v, &err), CNN_OK);
-    verify_close(engine);
+    const cnn_problem problem = problem_of(CNN_OP_CONV, text, CNN_F32, CNN_NHWC);
+    s.v = fake_ask(m, &problem, dir, algorithm, &options);
     return s;
 }
 

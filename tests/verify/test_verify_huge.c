@@ -9,11 +9,8 @@
 
 static cnn_problem parse(cnn_op op, const char *text, cnn_dtype dtype, bool flip)
 {
-    const cnn_problem_defaults defaults = {.type = {dtype, dtype, CNN_NCHW, CNN_MATH_F32}, .flip = flip};
-    cnn_problem problem;
-    cnn_error err = {.message = ""};
-    if (cnn_problem_parse(op, text, &defaults, &problem, &err) != CNN_OK) fail_msg("%s", err.message);
-    return problem;
+    return problem_with(op, text,
+                        &(cnn_problem_defaults){.type = {dtype, dtype, CNN_NCHW, CNN_MATH_F32}, .flip = flip});
 }
 
 /* Calls `each` for the small default problems of conv and FC, flipped and not, in all directions and variants. */
@@ -116,16 +113,8 @@ static void projections_see_what_sums_do_not(void **state)
 
 static verdict ask_of(int algorithm, mutant m, const cnn_problem *problem, cnn_dir dir)
 {
-    const cnn_session_params params = {.threads = 2, .device = (int)m};
     const verify_options options = {.checks = ~0u, .seed = 7, .reference_threads = 2, .reference_flops = 1.0};
-    verify_engine *engine;
-    verdict v = {.overall = VERIFY_UNSUPPORTED};
-    cnn_error err = {.message = ""};
-    assert_int_equal(verify_open(&fake, &params, &options, &engine, &err), CNN_OK);
-    if (verify_problem(engine, problem, dir, &fake_algorithms[algorithm], fake_each, &v, &err) != CNN_OK)
-        fail_msg("%s", err.message);
-    verify_close(engine);
-    return v;
+    return fake_ask(m, problem, dir, algorithm, &options);
 }
 
 static verdict ask(mutant m, const cnn_problem *problem, cnn_dir dir) { return ask_of(FAKE_EXACT, m, problem, dir); }
@@ -181,10 +170,7 @@ static void wrong_kernels_are_caught_unseen(void **state)
 static void the_wrong_element_is_named(void **state)
 {
     const cnn_problem p = parse(CNN_OP_CONV, "mb2ic5ih9oc6kh3ph1", CNN_F32, false);
-    cnn_error err;
-    verdict whole;
-    const verdict v = ask(MUTANT_CORNER, &p, CNN_FWD);
-    assert_int_equal(fake_verify(MUTANT_CORNER, &p, CNN_FWD, 0, &whole, &err), CNN_OK);
+    const verdict v = ask(MUTANT_CORNER, &p, CNN_FWD), whole = fake_verify(MUTANT_CORNER, &p, CNN_FWD, FAKE_EXACT);
     assert_non_null(strstr(v.last[VERIFY_EXACT].worst, "y[n=1,c=5,h=8,w=8]: expected "));
     assert_non_null(strstr(whole.last[VERIFY_EXACT].worst, "y[n=1,c=5,h=8,w=8]: expected "));
 }

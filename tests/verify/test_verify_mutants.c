@@ -4,23 +4,6 @@
 
 #include "verify_fake.h"
 
-static cnn_problem parse(cnn_op op, const char *text, cnn_dtype dtype, cnn_layout layout)
-{
-    const cnn_problem_defaults defaults = {.type = {dtype, dtype, layout, CNN_MATH_F32}};
-    cnn_problem problem;
-    cnn_error err = {.message = ""};
-    if (cnn_problem_parse(op, text, &defaults, &problem, &err) != CNN_OK) fail_msg("%s", err.message);
-    return problem;
-}
-
-static verdict ask(mutant m, const cnn_problem *problem, cnn_dir dir, int algorithm)
-{
-    verdict v;
-    cnn_error err = {.message = ""};
-    if (fake_verify(m, problem, dir, algorithm, &v, &err) != CNN_OK) fail_msg("%s", err.message);
-    return v;
-}
-
 /* ---- The right one. */
 
 static void right_kernel_passes_everything(void **state)
@@ -28,12 +11,12 @@ static void right_kernel_passes_everything(void **state)
     for (int op = 0; op < CNN_OP_COUNT; op++)
         for (int i = 0; i < verify_default_count((cnn_op)op); i++)
             for (int type = 0; type < 4; type++) {
-                cnn_problem p = parse((cnn_op)op, verify_default_text((cnn_op)op, i), (cnn_dtype)(type / 2),
-                                      (cnn_layout)(type % 2));
+                cnn_problem p = problem_of((cnn_op)op, verify_default_text((cnn_op)op, i), (cnn_dtype)(type / 2),
+                                           (cnn_layout)(type % 2));
                 if (cnn_flops(&p, CNN_FWD) > 3e5) continue;
                 for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
                     if (!(cnn_op_dirs(&p) & 1u << dir)) continue;
-                    verdict v = ask(MUTANT_NONE, &p, (cnn_dir)dir, 0);
+                    verdict v = fake_verify(MUTANT_NONE, &p, (cnn_dir)dir, 0);
                     for (int k = 0; k < VERIFY_CHECK_COUNT; k++)
                         if (v.states[k] != VERIFY_PASSED && v.states[k] != VERIFY_SKIPPED)
                             fail_msg("%s dir %d type %d: %s %s %s", verify_default_text((cnn_op)op, i), dir, type,
@@ -45,19 +28,19 @@ static void right_kernel_passes_everything(void **state)
 
 static void precision_is_named(void **state)
 {
-    cnn_problem p = parse(CNN_OP_CONV, "mb2ic16ih9oc8kh3ph1", CNN_F32, CNN_NCHW);
-    assert_string_equal(ask(MUTANT_NONE, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "f32");
-    assert_string_equal(ask(MUTANT_TF32, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "tf32");
-    assert_string_equal(ask(MUTANT_BF16, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "bf16");
+    cnn_problem p = problem_of(CNN_OP_CONV, "mb2ic16ih9oc8kh3ph1", CNN_F32, CNN_NCHW);
+    assert_string_equal(fake_verify(MUTANT_NONE, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "f32");
+    assert_string_equal(fake_verify(MUTANT_TF32, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "tf32");
+    assert_string_equal(fake_verify(MUTANT_BF16, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "bf16");
     p.u.type.dtype = p.u.type.weights = CNN_F64;
-    assert_string_equal(ask(MUTANT_NONE, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "f64");
+    assert_string_equal(fake_verify(MUTANT_NONE, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "f64");
 }
 
 /* With many taps the worst-case bound is too wide to see TF32; the mean square is not. */
 static void tf32_is_caught_in_long_sums(void **state)
 {
-    cnn_problem p = parse(CNN_OP_CONV, "mb1ic600ih5oc4kh3ph1", CNN_F32, CNN_NCHW);
-    verdict v = ask(MUTANT_TF32, &p, CNN_FWD, 0);
+    cnn_problem p = problem_of(CNN_OP_CONV, "mb1ic600ih5oc4kh3ph1", CNN_F32, CNN_NCHW);
+    verdict v = fake_verify(MUTANT_TF32, &p, CNN_FWD, 0);
     assert_int_equal(v.states[VERIFY_BOUND], VERIFY_FAILED);
     assert_true(v.last[VERIFY_BOUND].budget_used < 1.0);
     assert_non_null(strstr(v.last[VERIFY_BOUND].reason, "precision of tf32"));
@@ -112,7 +95,7 @@ static void expect_caught(const cnn_problem *p, const char *text)
         for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
             const expectation *e = &weighted[i];
             if (!(e->dirs & 1 << dir)) continue;
-            verdict v = ask(e->m, p, (cnn_dir)dir, 0);
+            verdict v = fake_verify(e->m, p, (cnn_dir)dir, 0);
             for (int k = 0; k < VERIFY_CHECK_COUNT; k++) {
                 bool caught = v.states[k] > VERIFY_PASSED, must = e->checks & 1 << k;
                 if (must ? !caught : e->pure && caught)
@@ -127,14 +110,14 @@ static void wrong_convolutions_are_caught(void **state)
 {
     static const char *const texts[] = {"mb2ic5ih9oc6kh3ph1", "g2mb3ic4ih10oc6kh3sh2ph1", "mb2ic16ih6oc7kh3ph2dh1"};
     for (int i = 0; i < 3; i++) {
-        cnn_problem p = parse(CNN_OP_CONV, texts[i], CNN_F32, i % 2 ? CNN_NHWC : CNN_NCHW);
+        cnn_problem p = problem_of(CNN_OP_CONV, texts[i], CNN_F32, i % 2 ? CNN_NHWC : CNN_NCHW);
         expect_caught(&p, texts[i]);
     }
 }
 
 static void wrong_fc_layers_are_caught(void **state)
 {
-    cnn_problem p = parse(CNN_OP_FC, "mb6ic5ih3oc7", CNN_F32, CNN_NHWC);
+    cnn_problem p = problem_of(CNN_OP_FC, "mb6ic5ih3oc7", CNN_F32, CNN_NHWC);
     expect_caught(&p, "fc");
 }
 
@@ -178,7 +161,7 @@ static void what_is_kept_by_address_is_caught(void **state)
 {
     cnn_impl device = fake;
     device.memory = &own_memory;
-    const cnn_problem p = parse(CNN_OP_POOL, "max:mb2ic5ih9kh3sh2", CNN_F32, CNN_NCHW);
+    const cnn_problem p = problem_of(CNN_OP_POOL, "max:mb2ic5ih9kh3sh2", CNN_F32, CNN_NCHW);
     const verify_options options = {.checks = 1u << VERIFY_BOUND, .seed = 7, .reference_threads = 1};
     for (int m = 0; m < 2; m++) {
         const cnn_session_params params = {.threads = 1, .device = (int)(m ? MUTANT_BY_ADDRESS : MUTANT_NONE)};
@@ -197,9 +180,9 @@ static void what_is_kept_by_address_is_caught(void **state)
 /* f64 that is f32 inside: what TF32 is to f32. */
 static void single_precision_in_f64_is_caught(void **state)
 {
-    cnn_problem p = parse(CNN_OP_CONV, "mb2ic16ih9oc6kh3ph1", CNN_F64, CNN_NCHW);
+    cnn_problem p = problem_of(CNN_OP_CONV, "mb2ic16ih9oc6kh3ph1", CNN_F64, CNN_NCHW);
     for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
-        verdict v = ask(MUTANT_SINGLE, &p, (cnn_dir)dir, 0);
+        verdict v = fake_verify(MUTANT_SINGLE, &p, (cnn_dir)dir, 0);
         assert_int_equal(v.states[VERIFY_EXACT], VERIFY_FAILED);
         assert_int_equal(v.states[VERIFY_BOUND], VERIFY_FAILED);
     }
@@ -207,9 +190,9 @@ static void single_precision_in_f64_is_caught(void **state)
 
 static void wrong_layout_is_caught(void **state)
 {
-    cnn_problem p = parse(CNN_OP_CONV, "mb2ic5ih9oc6kh3ph1", CNN_F32, CNN_NHWC);
+    cnn_problem p = problem_of(CNN_OP_CONV, "mb2ic5ih9oc6kh3ph1", CNN_F32, CNN_NHWC);
     for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
-        assert_int_equal(ask(MUTANT_LAYOUT, &p, (cnn_dir)dir, 0).overall, VERIFY_FAILED);
+        assert_int_equal(fake_verify(MUTANT_LAYOUT, &p, (cnn_dir)dir, 0).overall, VERIFY_FAILED);
 }
 
 /* ---- The other operations, by what is wrong with any of them. */
@@ -239,9 +222,9 @@ static void wrong_operations_are_caught(void **state)
     for (int i = 0; i < 10; i++)
         for (int k = 0; k < 8; k++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
-                cnn_problem p = parse(problems[i].op, problems[i].text, CNN_F32, CNN_NHWC);
+                cnn_problem p = problem_of(problems[i].op, problems[i].text, CNN_F32, CNN_NHWC);
                 if (!(cnn_op_dirs(&p) & 1u << dir)) continue;
-                verdict v = ask(wrongs[k].m, &p, (cnn_dir)dir, 0);
+                verdict v = fake_verify(wrongs[k].m, &p, (cnn_dir)dir, 0);
                 if (v.states[wrongs[k].check] <= VERIFY_PASSED)
                     fail_msg("%s, direction %d: mutant %d passed", problems[i].text, dir, (int)wrongs[k].m);
             }
@@ -251,38 +234,38 @@ static void wrong_operations_are_caught(void **state)
 
 static void differences_of_a_loose_algorithm_are_stated(void **state)
 {
-    cnn_problem p = parse(CNN_OP_CONV, "mb2ic5ih9oc6kh3ph1", CNN_F32, CNN_NCHW);
-    verdict v = ask(MUTANT_THREADS, &p, CNN_FWD, 1);
+    cnn_problem p = problem_of(CNN_OP_CONV, "mb2ic5ih9oc6kh3ph1", CNN_F32, CNN_NCHW);
+    verdict v = fake_verify(MUTANT_THREADS, &p, CNN_FWD, 1);
     assert_int_equal(v.states[VERIFY_DETERMINISM], VERIFY_PASSED);
     assert_non_null(strstr(v.last[VERIFY_DETERMINISM].reason, "not deterministic"));
-    assert_int_equal(ask(MUTANT_PAST_END, &p, CNN_FWD, 1).overall, VERIFY_FAILED);
+    assert_int_equal(fake_verify(MUTANT_PAST_END, &p, CNN_FWD, 1).overall, VERIFY_FAILED);
 }
 
 static void refused_problems_are_unsupported(void **state)
 {
-    cnn_problem p = parse(CNN_OP_CONV, "mb2ic5ih9oc6kh9ph4", CNN_F32, CNN_NCHW);
-    verdict v = ask(MUTANT_NONE, &p, CNN_FWD, 0);
+    cnn_problem p = problem_of(CNN_OP_CONV, "mb2ic5ih9oc6kh9ph4", CNN_F32, CNN_NCHW);
+    verdict v = fake_verify(MUTANT_NONE, &p, CNN_FWD, 0);
     assert_int_equal(v.overall, VERIFY_UNSUPPORTED);
 }
 
 static void zeros_of_empty_windows_must_be_written(void **state)
 {
     /* the kernel lies wholly in the padding, and there is no bias: 0 is right, whatever the data */
-    cnn_problem p = parse(CNN_OP_CONV, "mb2ic1ih1oc20oh9kh1ph4n\"padding\"", CNN_F32, CNN_NCHW);
+    cnn_problem p = problem_of(CNN_OP_CONV, "mb2ic1ih1oc20oh9kh1ph4n\"padding\"", CNN_F32, CNN_NCHW);
     p.u.conv.bias = false;
     p.u.conv.ph = p.u.conv.pw = 40;
     p.u.conv.ph_r = cnn_right_pad(1, 9, 1, 1, 40, 0);
     p.u.conv.pw_r = p.u.conv.ph_r;
-    verdict v = ask(MUTANT_NONE, &p, CNN_FWD, 0);
+    verdict v = fake_verify(MUTANT_NONE, &p, CNN_FWD, 0);
     assert_int_equal(v.states[VERIFY_BOUND], VERIFY_PASSED);
-    assert_int_equal(ask(MUTANT_UNWRITTEN, &p, CNN_FWD, 0).states[VERIFY_BOUND], VERIFY_FAILED);
-    assert_int_equal(ask(MUTANT_NAN, &p, CNN_FWD, 0).states[VERIFY_BOUND], VERIFY_FAILED);
+    assert_int_equal(fake_verify(MUTANT_UNWRITTEN, &p, CNN_FWD, 0).states[VERIFY_BOUND], VERIFY_FAILED);
+    assert_int_equal(fake_verify(MUTANT_NAN, &p, CNN_FWD, 0).states[VERIFY_BOUND], VERIFY_FAILED);
 }
 
 static void failures_name_the_element(void **state)
 {
-    cnn_problem p = parse(CNN_OP_CONV, "mb2ic5ih9oc6kh3ph1", CNN_F32, CNN_NHWC);
-    verdict v = ask(MUTANT_CORNER, &p, CNN_FWD, 0);
+    cnn_problem p = problem_of(CNN_OP_CONV, "mb2ic5ih9oc6kh3ph1", CNN_F32, CNN_NHWC);
+    verdict v = fake_verify(MUTANT_CORNER, &p, CNN_FWD, 0);
     assert_non_null(strstr(v.last[VERIFY_BOUND].worst, "y[n=1,c=5,h=8,w=8]: expected "));
     assert_true(v.last[VERIFY_BOUND].budget_used > 1.0);
 }

@@ -1,6 +1,6 @@
 /* What a kernel computes in is seen in its results: factors and sums rounded in every way that hardware has are named,
  * in each direction, for short sums and long; and who says f32 but computes less fails. */
-#include "tests/unit.h"
+#include "tests/problem_unit.h"
 
 #include "verify/engine.h"
 
@@ -211,15 +211,13 @@ static void collect(void *user, const verify_result *result)
 static verdict ask(arithmetic how, const char *text, cnn_type type, cnn_dir dir, int algorithm, uint32_t checks,
                    double reference_flops)
 {
-    const cnn_problem_defaults defaults = {.type = type};
+    const cnn_problem problem = problem_with(CNN_OP_CONV, text, &(cnn_problem_defaults){.type = type});
     const cnn_session_params params = {.threads = 1, .device = (int)how};
     const verify_options options = {
         .checks = checks, .seed = 5, .reference_threads = 1, .reference_flops = reference_flops};
     verify_engine *engine;
-    cnn_problem problem;
     verdict v = {0};
     cnn_error err = {.message = ""};
-    if (cnn_problem_parse(CNN_OP_CONV, text, &defaults, &problem, &err) != CNN_OK) fail_msg("%s", err.message);
     assert_int_equal(verify_open(&rounding, &params, &options, &engine, &err), CNN_OK);
     assert_int_equal(verify_problem(engine, &problem, dir, &algorithms[algorithm], collect, &v, &err), CNN_OK);
     verify_close(engine);

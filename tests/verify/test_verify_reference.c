@@ -1,5 +1,5 @@
 /* The reference against the formula of cnn.h taken literally: every output, every tap, asked one by one. */
-#include "tests/unit.h"
+#include "tests/problem_unit.h"
 
 #include "verify/engine.h"
 
@@ -80,10 +80,8 @@ static void convolution_is_the_definition(void **state)
                     const char *text = verify_default_text(CNN_OP_CONV, i);
                     const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32},
                                                            .flip = flip};
-                    cnn_problem p;
+                    const cnn_problem p = problem_with(CNN_OP_CONV, text, &defaults);
                     vf_case c;
-                    if (cnn_problem_parse(CNN_OP_CONV, text, &defaults, &p, &err) != CNN_OK)
-                        fail_msg("%s", err.message);
                     if (cnn_flops(&p, CNN_FWD) > 2e6) continue;
                     assert_int_equal(vf_case_make(&c, &p, (cnn_dir)dir, VF_INTEGERS, variant, 5, NULL, &err), CNN_OK);
                     compare(text, &c, result[dir]);
@@ -94,12 +92,10 @@ static void convolution_is_the_definition(void **state)
 /* Thread counts do not change the reference. */
 static void threads_change_nothing(void **state)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
+    const cnn_problem p = problem_of(CNN_OP_CONV, "mb3ic7ih13oc5kh3ph1", CNN_F32, CNN_NCHW);
     thread_pool *pool;
     cnn_error err = {.message = ""};
-    cnn_problem p;
     vf_case a, b;
-    assert_int_equal(cnn_problem_parse(CNN_OP_CONV, "mb3ic7ih13oc5kh3ph1", &defaults, &p, &err), CNN_OK);
     assert_int_equal(thread_pool_open(3, &pool, &err), CNN_OK);
     for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
         assert_int_equal(vf_case_make(&a, &p, (cnn_dir)dir, VF_REALS, 0, 5, NULL, &err), CNN_OK);
@@ -115,11 +111,9 @@ static void threads_change_nothing(void **state)
 
 static void run(cnn_op op, const char *text, cnn_dir dir, const double *const *in, double *const *out)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F64, CNN_F64, CNN_NCHW, CNN_MATH_F32}};
-    cnn_problem p;
+    const cnn_problem p = problem_of(op, text, CNN_F64, CNN_NCHW);
     cnn_error err = {.message = ""};
     vf_call call;
-    if (cnn_problem_parse(op, text, &defaults, &p, &err) != CNN_OK) fail_msg("%s", err.message);
     assert_int_equal(vf_call_init(&call, &p, dir, NULL, &err), CNN_OK);
     for (int i = 0; i < call.count; i++) call.in[i] = in[i], call.out[i].value = out[i];
     assert_int_equal(vf_reference(&call, &err), CNN_OK);

@@ -1,7 +1,7 @@
 /* test_verify_retouch.c: a case that follows its inputs, change by change, comes to what the reference computes afresh.
  */
 #include "harness/problem/problem.h"
-#include "tests/unit.h"
+#include "tests/problem_unit.h"
 
 #include "harness/base/rng.h"
 #include "verify/oracle/retouch.h"
@@ -37,12 +37,11 @@ static void near_each(const double *a, const double *b, int64_t count, const cha
 static void check(cnn_op op, const char *text, bool flip, cnn_dir dir)
 {
     const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NHWC, CNN_MATH_F32}, .flip = flip};
-    cnn_problem problem;
+    const cnn_problem problem = problem_with(op, text, &defaults);
     cnn_error err = {.message = ""};
     vf_case c, copy, fresh;
     double sums[CNN_MAX_OPERANDS] = {0};
     cnn_rng rng = rng_stream(5, (uint64_t)dir);
-    if (cnn_problem_parse(op, text, &defaults, &problem, &err) != CNN_OK) fail_msg("%s", err.message);
     if (vf_case_make(&c, &problem, dir, VF_REALS, 0, 3, NULL, &err) != CNN_OK) fail_msg("%s", err.message);
     assert_int_equal(vf_case_copy(&c, &copy, &err), CNN_OK);
     for (int i = 0; i < 200; i++) retouch_any(&copy, &rng, sums);

@@ -3,6 +3,7 @@
 #ifndef TESTS_VERIFY_VERIFY_FAKE_H
 #define TESTS_VERIFY_VERIFY_FAKE_H
 
+#include "tests/problem_unit.h"
 #include "verify_mutate.h"
 
 #include <math.h>
@@ -247,19 +248,24 @@ static void fake_each(void *user, const verify_result *result)
             v->states[i] = (int)result->state, v->last[i] = *result;
 }
 
-static inline cnn_status fake_verify(mutant m, const cnn_problem *problem, cnn_dir dir, int algorithm, verdict *v,
-                                     cnn_error *err)
+static inline verdict fake_ask(mutant m, const cnn_problem *problem, cnn_dir dir, int algorithm,
+                               const verify_options *options)
 {
     const cnn_session_params params = {.threads = 2, .device = (int)m};
-    const verify_options options = {.checks = ~0u, .seed = 7, .reference_threads = 1};
     verify_engine *engine;
-    *v = (verdict){.overall = VERIFY_UNSUPPORTED};
-    for (int i = 0; i < VERIFY_CHECK_COUNT; i++) v->states[i] = -1;
-    cnn_status status = verify_open(&fake, &params, &options, &engine, err);
-    if (status != CNN_OK) return status;
-    status = verify_problem(engine, problem, dir, &fake_algorithms[algorithm], fake_each, v, err);
+    verdict v = {.overall = VERIFY_UNSUPPORTED};
+    cnn_error err = {.message = ""};
+    for (int i = 0; i < VERIFY_CHECK_COUNT; i++) v.states[i] = -1;
+    if (verify_open(&fake, &params, options, &engine, &err) != CNN_OK) fail_msg("%s", err.message);
+    if (verify_problem(engine, problem, dir, &fake_algorithms[algorithm], fake_each, &v, &err) != CNN_OK)
+        fail_msg("%s", err.message);
     verify_close(engine);
-    return status;
+    return v;
+}
+
+static inline verdict fake_verify(mutant m, const cnn_problem *problem, cnn_dir dir, int algorithm)
+{
+    return fake_ask(m, problem, dir, algorithm, &(verify_options){.checks = ~0u, .seed = 7, .reference_threads = 1});
 }
 
 #endif

@@ -1,9 +1,8 @@
 /* test_answers.c: what an implementation may answer behind its gate. `supports` decides; a late refusal is told as one,
  * and any other way not to run is a failure. */
-#include "tests/unit.h"
+#include "tests/problem_unit.h"
 
 #include "harness/device/impl.h"
-#include "harness/problem/problem.h"
 
 /* ---- An implementation that answers what it is told to. */
 
@@ -42,10 +41,8 @@ static cnn_algorithm algorithm = {.name = "a", .ops = 1u << CNN_OP_CONV, .amplif
 
 static cnn_status plan_one(cnn_plan *plan, cnn_error *err)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
-    cnn_problem problem;
+    const cnn_problem problem = problem_of(CNN_OP_CONV, "mb1ic1ih4oc1kh3", CNN_F32, CNN_NCHW);
     questions = 0;
-    assert_int_equal(cnn_problem_parse(CNN_OP_CONV, "mb1ic1ih4oc1kh3", &defaults, &problem, err), CNN_OK);
     return cnn_plan_make(&session, &(cnn_request){&problem, CNN_FWD, &algorithm, NULL}, plan, err);
 }
 

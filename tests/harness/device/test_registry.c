@@ -1,9 +1,8 @@
 /* test_registry.c: choosing implementations and algorithms, setting knobs, opening sessions. */
-#include "tests/unit.h"
+#include "tests/problem_unit.h"
 
 #include "harness/device/registry.h"
 #include "harness/problem/names.h"
-#include "harness/problem/problem.h"
 
 #include <stdlib.h>
 
@@ -233,15 +232,13 @@ static void a_smaller_table_is_taken(void **state)
 /* Runs `act`, or `add`, through a table. */
 static cnn_status run_one(const cnn_impl *impl, cnn_op op, const char *text, cnn_error *err)
 {
-    const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}};
     const cnn_session_params params = {.threads = 1};
     float x[2][8] = {{-1, 2, -3, 4, -5, 6, -7, 8}, {0}}, y[8] = {0};
     void *const operands[CNN_MAX_OPERANDS] = {x[0], op == CNN_OP_ADD ? x[1] : y, y};
     cnn_session session;
     cnn_algorithm algorithm;
-    cnn_problem problem;
+    const cnn_problem problem = problem_of(op, text, CNN_F32, CNN_NCHW);
     cnn_plan plan;
-    assert_int_equal(cnn_problem_parse(op, text, &defaults, &problem, err), CNN_OK);
     assert_int_equal(cnn_session_open(impl, &params, &session, err), CNN_OK);
     assert_int_equal(cnn_algorithm_pick(&session, &problem, CNN_FWD, NULL, &algorithm, err), CNN_OK);
     assert_int_equal(cnn_plan_make(&session, &(cnn_request){&problem, CNN_FWD, &algorithm, NULL}, &plan, err), CNN_OK);

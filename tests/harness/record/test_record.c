@@ -2,8 +2,8 @@
 #include "record_unit.h"
 
 #include "harness/device/impl.h"
-#include "harness/problem/problem.h"
 #include "harness/record/identity.h"
+#include "tests/problem_unit.h"
 
 #include <math.h>
 
@@ -186,9 +186,7 @@ static void what_descriptors_leave_out_is_told(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const cnn_problem_defaults defaults = {
             .type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}, .no_bias = cases[i].no_bias, .flip = cases[i].flip};
-        cnn_problem problem;
-        cnn_error err;
-        assert_int_equal(cnn_problem_parse(cases[i].op, cases[i].text, &defaults, &problem, &err), CNN_OK);
+        const cnn_problem problem = problem_with(cases[i].op, cases[i].text, &defaults);
         cnn_record *record = record_new("test");
         record_problem(record, &problem, CNN_FWD);
         char *bias = record_json(record, "bias"), *mode = record_json(record, "mode");

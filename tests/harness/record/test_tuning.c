@@ -1,8 +1,7 @@
 /* test_tuning.c: a tuning file: what was kept is found again, by everything that tells figures apart and by what it
  * rests on; the last of several counts. */
-#include "tests/unit.h"
+#include "tests/problem_unit.h"
 
-#include "harness/problem/problem.h"
 #include "harness/record/tuning.h"
 
 #include <math.h>
@@ -37,14 +36,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-static cnn_problem problem_of(const char *text, bool no_bias, bool flip, cnn_layout layout)
+static cnn_problem conv_of(const char *text, bool no_bias, bool flip, cnn_layout layout)
 {
-    cnn_problem problem;
-    cnn_error err;
     const cnn_problem_defaults defaults = {
         .type = {CNN_F32, CNN_F32, layout, CNN_MATH_F32}, .no_bias = no_bias, .flip = flip};
-    assert_int_equal(cnn_problem_parse(CNN_OP_CONV, text, &defaults, &problem, &err), CNN_OK);
-    return problem;
+    return problem_with(CNN_OP_CONV, text, &defaults);
 }
 
 static void keep(const fixture *f, const cnn_problem *problem, cnn_dir dir, const char *algorithm, int blocks)
@@ -62,11 +58,11 @@ static void keep(const fixture *f, const cnn_problem *problem, cnn_dir dir, cons
 static void what_was_kept_is_found(void **state)
 {
     const fixture *f = *state;
-    const cnn_problem kept = problem_of("mb2ic3ih8oc4kh3n\"one\"", false, false, CNN_NCHW);
+    const cnn_problem kept = conv_of("mb2ic3ih8oc4kh3n\"one\"", false, false, CNN_NCHW);
     const cnn_problem others[] = {
-        problem_of("mb3ic3ih8oc4kh3", false, false, CNN_NCHW), problem_of("mb2ic3ih8oc4kh3", true, false, CNN_NCHW),
-        problem_of("mb2ic3ih8oc4kh3", false, true, CNN_NCHW), problem_of("mb2ic3ih8oc4kh3", false, false, CNN_NHWC)};
-    const cnn_problem renamed = problem_of("mb2ic3ih8oc4kh3n\"two\"", false, false, CNN_NCHW);
+        conv_of("mb3ic3ih8oc4kh3", false, false, CNN_NCHW), conv_of("mb2ic3ih8oc4kh3", true, false, CNN_NCHW),
+        conv_of("mb2ic3ih8oc4kh3", false, true, CNN_NCHW), conv_of("mb2ic3ih8oc4kh3", false, false, CNN_NHWC)};
+    const cnn_problem renamed = conv_of("mb2ic3ih8oc4kh3n\"two\"", false, false, CNN_NCHW);
     const tuning_choice *choice = NULL;
     tuning *t;
     cnn_error err;
@@ -89,7 +85,7 @@ static void what_was_kept_is_found(void **state)
 static void the_latest_that_holds_counts(void **state)
 {
     const fixture *f = *state;
-    const cnn_problem kept = problem_of("mb2ic3ih8oc4kh3", false, false, CNN_NCHW);
+    const cnn_problem kept = conv_of("mb2ic3ih8oc4kh3", false, false, CNN_NCHW);
     const tuning_choice *choice = NULL;
     tuning *t;
     cnn_error err;
