@@ -17,8 +17,10 @@ extern "C" { /* cmocka's header does not say so itself */
 
 #include <string.h>
 
-/* cmocka hands every test a state, and a table's function every argument; most tests need few of them. */
+/* A test is handed a state, and a table's function every argument; most need few of them. In C++ they stay unnamed. */
+#ifndef __cplusplus
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
 
 /* The message of an error must hold each of these words. */
 #define assert_message(err, word)                                                                                      \

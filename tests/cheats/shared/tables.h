@@ -6,8 +6,10 @@
 #define CHEATS_TABLES_H
 #include <cnn.h>
 
-/* A cheat needs few of the arguments that its functions get. */
+/* A cheat needs few of the arguments that its functions get. In C++ the others stay unnamed. */
+#ifndef __cplusplus
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
 
 /* A table whose first function is NULL is not there. */
 typedef struct tables {
