@@ -24,16 +24,21 @@ static problem_entry *add(problem_list *list, cnn_error *err)
     return memset(&items[list->count++], 0, sizeof *items);
 }
 
+cnn_status cli_put_problem(problem_list *list, const cnn_problem *problem, cnn_error *err)
+{
+    problem_entry *e = add(list, err);
+    if (e == NULL) return err->status;
+    e->problem = *problem;
+    cnn_problem_format(problem, e->text);
+    return CNN_OK;
+}
+
 static cnn_status add_word(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
 {
     const cnn_error why = *err;
+    if (problem != NULL) return cli_put_problem(user, problem, err);
     problem_entry *e = add(user, err);
     if (e == NULL) return err->status;
-    if (problem != NULL) {
-        e->problem = *problem;
-        cnn_problem_format(problem, e->text);
-        return CNN_OK;
-    }
     e->refused = true;
     e->malformed = why.status != CNN_UNSUPPORTED;
     snprintf(e->text, sizeof e->text, "%s", text);
@@ -46,7 +51,7 @@ cnn_status cli_add_problem(problem_list *list, cnn_op op, const char *text, cons
 {
     cnn_problem problem;
     cnn_status status = cnn_problem_parse(op, text, defaults, &problem, err);
-    if (status == CNN_OK) status = add_word(list, text, &problem, err);
+    if (status == CNN_OK) status = cli_put_problem(list, &problem, err);
     if (status == CNN_OK) list->items[list->count - 1].given = given;
     return status;
 }

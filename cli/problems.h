@@ -20,7 +20,9 @@ typedef struct problem_list { /* free(items) */
 /* What descriptors leave to options. CNN_BAD_ARGUMENT: no such --mode. */
 cnn_status cli_problem_defaults(const cli_options *options, const cnn_type *type, cnn_problem_defaults *defaults,
                                 cnn_error *err);
-/* Adds one; a bad text is an error. */
+/* Adds one. */
+cnn_status cli_put_problem(problem_list *list, const cnn_problem *problem, cnn_error *err);
+/* The same from its text; a bad one is an error. */
 cnn_status cli_add_problem(problem_list *list, cnn_op op, const char *text, const cnn_problem_defaults *defaults,
                            bool given, cnn_error *err);
 /* Adds those of --problem, of which a bad one is an error, then those of the files, of which a bad word is an entry. */

@@ -33,11 +33,11 @@ static cnn_status run_pass(bench *b, cnn_error *err)
     for (int p = 0; p < b->problems.count; p++)
         for (int t = 0; t < b->types.count; t++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++, b->done++) {
-                cnn_problem problem = b->problems.items[p];
+                cnn_problem problem = b->problems.items[p].problem;
                 problem.u.type = b->types.types[t];
                 if (!(b->dirs & cnn_op_dirs(&problem) & 1u << dir)) continue;
                 b->params.network = in_network ? b->networks[t] : NULL;
-                cnn_status status = bench_run_group(b, p, &problem, (cnn_dir)dir, err);
+                cnn_status status = bench_run_group(b, b->problems.items[p].given, &problem, (cnn_dir)dir, err);
                 if (cli_interrupted())
                     return CNN_FAIL(
                         err, CNN_INTERRUPTED,
@@ -91,7 +91,7 @@ cnn_status args_bench(const cli_options *options, cnn_error *err)
     bench *b = calloc(1, sizeof *b);
     if (!b) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for bench");
     b->options = options;
-    b->problems.silent = true;
+    b->silent = true;
     const cnn_status status = read_options(b, err);
     tear_down(b);
     return status;
@@ -112,7 +112,7 @@ static void print_summary(const bench *b)
     table_legend(b->marks);
     const bench_sums *s = b->sums;
     printf("%lld timed and verified, %lld wrong, %lld failed, %lld not supported", (long long)s->timed,
-           (long long)s->wrong, (long long)s->failed, (long long)s->unsupported + b->problems.refused);
+           (long long)s->wrong, (long long)s->failed, (long long)s->unsupported + b->refused);
     if (s->kept > 0) printf("; %lld of these already in %s", (long long)s->kept, b->options->out);
     putchar('\n');
 }
@@ -157,9 +157,9 @@ int cmd_bench(const cli_options *options, cnn_error *err)
     }
     b->options = options;
     b->sums = (bench_sums *)options->watch->kept;
-    b->problems.silent = options->watch->n_deaths > 0; /* told by the run before */
+    b->silent = options->watch->n_deaths > 0; /* told by the run before */
     cnn_status status = set_up(b, err);
-    if (status == CNN_OK && b->sums->refusal.status == CNN_OK) b->sums->refusal = b->problems.refusal;
+    if (status == CNN_OK && b->sums->refusal.status == CNN_OK) b->sums->refusal = b->refusal;
     if (status == CNN_OK) status = cli_report_lost(options, b->sink, &b->sums->failed, err);
     if (status != CNN_OK)
         result = cli_fail(err);

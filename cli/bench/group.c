@@ -143,16 +143,16 @@ cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf
 }
 
 /* Passed over: too large, or failed before any candidate had its turn. */
-static void pass_over(bench *b, int p, cnn_dir dir, const char *text, const cnn_error *err)
+static void pass_over(bench *b, bool given, cnn_dir dir, const char *text, const cnn_error *err)
 {
     cli_progress_end(&b->progress);
     const bool large = err->status == CNN_OUT_OF_MEMORY || err->status == CNN_OVERFLOW;
     table_put(stderr, "%s %s %s: %s\n", large ? "REFUSED" : "FAILED", cnn_dir_name(dir), text, err->message);
     *(large ? &b->sums->unsupported : &b->sums->failed) += 1;
-    if (large && p < b->problems.given && b->sums->refusal.status == CNN_OK) b->sums->refusal = *err;
+    if (large && given && b->sums->refusal.status == CNN_OK) b->sums->refusal = *err;
 }
 
-cnn_status bench_run_group(bench *b, int p, const cnn_problem *problem, cnn_dir dir, cnn_error *err)
+cnn_status bench_run_group(bench *b, bool given, const cnn_problem *problem, cnn_dir dir, cnn_error *err)
 {
     candidate list[CANDIDATES_MAX];
     int count;
@@ -171,7 +171,7 @@ cnn_status bench_run_group(bench *b, int p, const cnn_problem *problem, cnn_dir 
     }
     if (status == CNN_OK) status = bench_make_case(b, problem, dir, &pc, err);
     if (status != CNN_OK) {
-        pass_over(b, p, dir, text, err);
+        pass_over(b, given, dir, text, err);
         watch_enter(w, NULL, NULL);
         watch_done(w);
         return CNN_OK;

@@ -4,19 +4,11 @@
 #define CLI_BENCH_PARTS_H
 
 #include "bench/measure/candidates.h"
+#include "cli/problems.h"
 #include "cli/tuned/tuned.h"
 #include "harness/record/resume.h"
 
 enum { REPRO_MAX = CLI_REPEAT_MAX };
-
-typedef struct bench_list {
-    cnn_problem *items;
-    int count, capacity;
-    int given;         /* how many, the first ones, are from --problem */
-    bool silent;       /* refused ones are told when they are read to be timed */
-    int refused;       /* descriptors of files that this suite cannot do */
-    cnn_error refusal; /* the first bad line, or --problem too large: the command ends with it, after the others */
-} bench_list;
 
 /* What all runs of the command have done (watch.kept). Ceilings are numbered, the same way in each run. */
 enum { BENCH_CEILINGS_MAX = 1024 };
@@ -34,7 +26,10 @@ typedef struct bench {
     measure_params params;
     cli_type_set types;
     uint32_t dirs, ops;
-    bench_list problems;
+    problem_list problems; /* that can be done */
+    bool silent;           /* refused ones are told when they are read to be timed */
+    int refused;           /* descriptors of files that this suite cannot do */
+    cnn_error refusal;     /* the first bad line: the command ends with it, after the others */
     cnn_network *networks[CNN_DTYPE_COUNT * CNN_LAYOUT_COUNT]; /* one a type, with --cache network */
     cli_sessions sessions;
     cli_tuned *tuned;
@@ -57,9 +52,8 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err);
 bool bench_anybody(const bench *b);
 /* group.c: for measure_params.in_hand, whose user is the bench. */
 void bench_in_hand(void *b, const candidate *c);
-/* Times, shows and records what is chosen for a problem. `p` counts the problems; *problem is it, in one
- * of the types. */
-cnn_status bench_run_group(bench *b, int p, const cnn_problem *problem, cnn_dir dir, cnn_error *err);
+/* Times, shows and records what is chosen for a problem, in one of the types. `given`: by --problem. */
+cnn_status bench_run_group(bench *b, bool given, const cnn_problem *problem, cnn_dir dir, cnn_error *err);
 /* The data and the reference's results, made by every core before anything is timed. */
 cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err);
 /* report.c: the command that repeats one row; the lines of one problem, direction and type. */

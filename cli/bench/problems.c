@@ -1,36 +1,29 @@
 /* problems.c: which problems are to be timed, and how long: what `bench` and `sweep` have in common. */
-#include "cli/problems.h"
 #include "cli/table.h"
-#include "harness/base/grow.h"
 #include "harness/problem/names.h"
 #include "parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-static cnn_status add_problem(bench_list *list, const cnn_problem *problem, cnn_error *err)
+/* Bad words of files are told, counted, and leave the list. */
+static void drop_refused(bench *b)
 {
-    cnn_problem *items = cnn_grow(list->items, list->count, &list->capacity, sizeof *items, "problems", err);
-    if (!items) return err->status;
-    list->items = items;
-    list->items[list->count++] = *problem;
-    return CNN_OK;
+    const problem_entry *all = b->problems.items;
+    int left = 0;
+    for (int i = 0; i < b->problems.count; i++) {
+        const problem_entry *e = &all[i];
+        if (!e->refused) b->problems.items[left++] = *e;
+        if (!e->refused) continue;
+        b->refused++;
+        if (!b->silent) table_put(stderr, "%s %s: %s\n", e->malformed ? "REFUSED" : "UNSUPPORTED", e->text, e->why);
+        if (e->malformed && b->refusal.status == CNN_OK) CNN_FAIL(&b->refusal, CNN_BAD_FORMAT, "%s", e->why);
+    }
+    b->problems.count = left;
 }
 
-/* A bad word of a file is told, and counted. */
-static cnn_status add_entry(bench_list *list, const problem_entry *e, cnn_error *err)
-{
-    if (!e->refused) return add_problem(list, &e->problem, err);
-    list->refused++;
-    if (!list->silent) table_put(stderr, "%s %s: %s\n", e->malformed ? "REFUSED" : "UNSUPPORTED", e->text, e->why);
-    if (e->malformed && list->refusal.status == CNN_OK) CNN_FAIL(&list->refusal, CNN_BAD_FORMAT, "%s", e->why);
-    return CNN_OK;
-}
-
-static cnn_status add_default_problems(const bench *b, const cnn_problem_defaults *defaults, problem_list *list,
-                                       cnn_error *err)
+static cnn_status add_default_problems(bench *b, const cnn_problem_defaults *defaults, cnn_error *err)
 {
     static const struct {
         cnn_op op;
@@ -43,7 +36,7 @@ static cnn_status add_default_problems(const bench *b, const cnn_problem_default
     cnn_status status = CNN_OK;
     for (size_t i = 0; status == CNN_OK && i < sizeof table / sizeof *table; i++)
         if (b->ops & 1u << table[i].op)
-            status = cli_add_problem(list, table[i].op, table[i].text, defaults, false, err);
+            status = cli_add_problem(&b->problems, table[i].op, table[i].text, defaults, false, err);
     return status;
 }
 
@@ -59,15 +52,16 @@ static cnn_status load_networks(bench *b, cnn_error *err)
 }
 
 /* Layers that do the same work are one problem, whatever their names. */
-static bool has(const bench_list *list, const cnn_problem *problem)
+static bool has(const problem_list *list, const cnn_problem *problem)
 {
     char text[CNN_PROBLEM_TEXT_MAX], other[CNN_PROBLEM_TEXT_MAX];
     cnn_problem work = cnn_problem_work(problem);
     cnn_problem_format(&work, text);
     for (int i = 0; i < list->count; i++) {
-        work = cnn_problem_work(&list->items[i]);
+        const cnn_problem *old = &list->items[i].problem;
+        work = cnn_problem_work(old);
         cnn_problem_format(&work, other);
-        if (list->items[i].op == problem->op && strcmp(text, other) == 0) return true;
+        if (old->op == problem->op && strcmp(text, other) == 0) return true;
     }
     return false;
 }
@@ -78,7 +72,7 @@ static cnn_status add_layers(bench *b, cnn_error *err)
     for (int i = 0; status == CNN_OK && i < b->networks[0]->net.n_layers; i++) {
         const cnn_problem *problem = &b->networks[0]->net.layers[i].problem;
         if (!(b->ops & 1u << problem->op) || has(&b->problems, problem)) continue;
-        status = add_problem(&b->problems, problem, err);
+        status = cli_put_problem(&b->problems, problem, err);
     }
     if (status != CNN_OK || b->problems.count > 0) return status;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--net %s has no layer of the operations that --op names", b->options->net);
@@ -106,7 +100,6 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err)
 {
     const cli_options *o = b->options;
     const bool own = o->problem.count + o->problems.count > 0;
-    problem_list list = {0};
     cnn_problem_defaults defaults;
     if ((b->dirs = cli_dirs(o, err)) == 0 || (b->ops = cli_ops(o, err)) == 0) return err->status;
     cnn_status status = cli_problem_defaults(o, &b->types.types[0], &defaults, err);
@@ -125,11 +118,9 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err)
     int op = 0;
     while (!(b->ops & 1u << op)) op++;
     if (status == CNN_OK)
-        status = own ? cli_read_problems(o, (cnn_op)op, &defaults, &list, err)
-                     : add_default_problems(b, &defaults, &list, err);
-    for (int i = 0; status == CNN_OK && i < list.count; i++) status = add_entry(&b->problems, &list.items[i], err);
-    b->problems.given = o->problem.count;
-    free(list.items);
+        status = own ? cli_read_problems(o, (cnn_op)op, &defaults, &b->problems, err)
+                     : add_default_problems(b, &defaults, err);
+    if (status == CNN_OK) drop_refused(b);
     return status;
 }
 
@@ -148,9 +139,10 @@ bool bench_anybody(const bench *b)
     const cli_options *o = b->options;
     for (int p = 0; p < b->problems.count; p++)
         for (int i = 0; i < b->sessions.count; i++)
-            if (cnn_op_dirs(&b->problems.items[p]) & b->dirs && does(b, &b->sessions.list[i], b->problems.items[p].op))
+            if (cnn_op_dirs(&b->problems.items[p].problem) & b->dirs &&
+                does(b, &b->sessions.list[i], b->problems.items[p].problem.op))
                 return true;
-    if (b->problems.refused > 0) return false; /* and each of them said why */
+    if (b->refused > 0) return false; /* and each of them said why */
     if (b->problems.count == 0)
         fprintf(stderr, "benchcnn: nothing ran: the problem files hold no descriptor\n");
     else

@@ -76,7 +76,7 @@ static cnn_status run_all(sweep *s, cnn_error *err)
     for (int p = 0; p < s->b.problems.count; p++)
         for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
             for (int i = 0; i < s->b.sessions.count; i++) {
-                sweep_group group = {.session = i, .problem = s->b.problems.items[p], .dir = (cnn_dir)dir};
+                sweep_group group = {.session = i, .problem = s->b.problems.items[p].problem, .dir = (cnn_dir)dir};
                 if (!(s->b.dirs & cnn_op_dirs(&group.problem) & 1u << dir)) continue;
                 if (begin_group(s, &group, err) != CNN_OK) return err->status;
             }
@@ -181,7 +181,7 @@ int cmd_sweep(const cli_options *options, cnn_error *err)
     }
     *s = (sweep){.b.options = options,
                  .b.sums = (bench_sums *)options->watch->kept,
-                 .b.problems.silent = options->watch->n_deaths > 0, /* told by the run before */
+                 .b.silent = options->watch->n_deaths > 0, /* told by the run before */
                  .axes = axes,
                  .start = cnn_now()};
     for (int i = 0; i < options->words.count; i++)
@@ -196,7 +196,7 @@ int cmd_sweep(const cli_options *options, cnn_error *err)
                  : s->wrong > 0 || options->watch->failed > 0 ? EXIT_FAILED
                  : s->ran + s->kept > 0                       ? EXIT_HELD
                                                               : EXIT_NOTHING;
-    if (status == CNN_OK && s->b.problems.refusal.status != CNN_OK) result = cli_fail(&s->b.problems.refusal);
+    if (status == CNN_OK && s->b.refusal.status != CNN_OK) result = cli_fail(&s->b.refusal);
     tear_down(s);
     return result;
 }
@@ -208,7 +208,7 @@ cnn_status args_sweep(const cli_options *options, cnn_error *err)
     if (status != CNN_OK) return status;
     sweep *s = calloc(1, sizeof *s);
     if (!s) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a sweep");
-    *s = (sweep){.b.options = options, .b.problems.silent = true, .axes = axes};
+    *s = (sweep){.b.options = options, .b.silent = true, .axes = axes};
     status = read_options(s, err);
     tear_down(s);
     return status;
