@@ -178,6 +178,7 @@ static cnn_status get_machine(reader *from, const cnn_record *record, cnn_error 
     return CNN_OK;
 }
 
+/* What older records do not say gets the value that went without saying then. */
 static void get_row(const cnn_record *record, const reader *from, epoch_row *row)
 {
     epoch_setting *s = &row->setting;

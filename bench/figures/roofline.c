@@ -48,6 +48,7 @@ static bool get_type(roofline *r, const cnn_record *record, char *text, size_t s
     return true;
 }
 
+/* Records of other machines are left out: one roof is drawn, and a point under another roof would mislead. */
 static void add_point(roofline *r, const cnn_record *record, const char *kind, double median)
 {
     const char *impl = record_get_text(record, "impl"), *algorithm = record_get_text(record, "algorithm");

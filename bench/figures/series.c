@@ -95,6 +95,7 @@ void series_machine(const char *name, char *text, size_t size)
 /* Those from SELDOM on are said only where they differ: they matter little to the time, and headings are short. Those
  * from OF_GPUS on tell of GPUs. */
 enum { FACTS = 10, SELDOM = 4, OF_GPUS = 7 };
+/* All facts are made at once, since a legend asks for those that differ between curves, whichever they are. */
 static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MAX])
 {
     const bool gpu = s->gpu[0] != '\0', strict = strcmp(s->math, "f32") == 0, uploads = strcmp(s->data_on, "host") == 0;

@@ -87,6 +87,7 @@ static const speedup_figure *base_of(const sides *s, const speedup_figure *own)
     return best;
 }
 
+/* Nobody needs to name the baseline where records of CPUs and GPUs stand side by side: then it is the CPU. */
 static cnn_status find_sides(sides *s, cnn_error *err)
 {
     const speedup_set *set = s->set;
@@ -215,6 +216,7 @@ static cnn_status note_machines(const sides *s, cnn_error *err)
                         count, count == 1 ? "" : "s", first->machine);
 }
 
+/* A figure without a partner at the baseline is counted, and named once a curve, instead of being dropped. */
 static cnn_status add_rows(const sides *s, cnn_error *err)
 {
     speedup_set *set = s->set;

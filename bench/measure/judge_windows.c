@@ -78,6 +78,7 @@ static bool holds(const vf_allowance *whole, const vf_element *e, double got)
     return vf_held(e->value, got, vf_allowed(&one, 0));
 }
 
+/* Element by element against the float64 reference: the inputs of earlier runs are the case's, a little changed. */
 static cnn_status compare_strip(judge *j, const vf_case *c, int operand, cnn_error *err)
 {
     const cnn_operand *o = &c->call.operands[operand];

@@ -62,6 +62,7 @@ static cnn_status add_tuned(bench *b, int i, const cnn_problem *problem, cnn_dir
     return CNN_OK;
 }
 
+/* An implementation that died when it was asked stands in the list as one that failed, so that its row is there. */
 static cnn_status gather_candidates(bench *b, const cnn_problem *problem, cnn_dir dir, candidate *list, int *count,
                                     cnn_error *err)
 {

@@ -37,6 +37,7 @@ static void print_tuned(const candidate *c)
     printf("  (tuned: %s)\n", text);
 }
 
+/* On a narrow terminal the bandwidth goes, and marks stand on a line of their own. */
 static void print_row(const bench *b, const candidate *c, const vf_case *pc, const char *rank)
 {
     char name[2 * CNN_NAME_MAX], median[32], noise[32] = "  ?  ", share[32] = "", marks[128];

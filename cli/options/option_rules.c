@@ -15,6 +15,7 @@ static bool first_of(const cli_options *options, const char *list, bool given, c
     return false;
 }
 
+/* All rules stand in one table, so that the manual and the tests can read them, too. */
 static cnn_status check_pairs(const cli_options *options, cnn_error *err)
 {
     static const struct {

@@ -16,6 +16,7 @@ static const double usual_warm_up = 0.02;
 
 /* ---- One group ---- */
 
+/* What an interrupted group has measured is shown, too; a problem that is too large is no reason to end the sweep. */
 static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
 {
     cnn_status status = sweep_make_points(s, g, err);

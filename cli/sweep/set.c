@@ -96,6 +96,7 @@ static void count_state(sweep *s, const candidate *c, const char *label)
     }
 }
 
+/* It is kept as a row as well: the ranking reads rows, whether they are of this run or of an earlier one. */
 static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const candidate *c, const set *h,
                                cnn_error *err)
 {

@@ -66,6 +66,7 @@ static cnn_status begin_session(train_run *r, cnn_error *err)
     return status;
 }
 
+/* The first record is written when the trainer is open: a point that cannot run leaves none. */
 static cnn_status train_it(train_run *r, const trainer_params *params, cnn_error *err)
 {
     train *t = r->all;

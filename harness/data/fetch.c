@@ -74,6 +74,7 @@ static int64_t unpack(const char *path, FILE *to, uint64_t most, cnn_error *err)
     return -1;
 }
 
+/* The sum is of what was unpacked: mirrors pack the same bytes in different ways. */
 static cnn_status check_file(const char *path, int file, cnn_error *err)
 {
     char sha256[65] = "", name[] = "sha256sum";
@@ -103,6 +104,7 @@ static cnn_status check_file(const char *path, int file, cnn_error *err)
         mnist_files[file], (unsigned long long)expected[file].bytes, expected[file].sha256);
 }
 
+/* curl and wget know proxies, certificates and redirections; own code would not. */
 static cnn_status download(const char *server, int file, char *path, cnn_error *err)
 {
     char url[DATASET_PATH_MAX];

@@ -14,6 +14,7 @@ typedef struct table {
     const char *functions[9];
 } table;
 
+/* Over offsets: one loop looks at all tables, and a new table is one row. */
 static cnn_status check_tables(const cnn_impl *impl, cnn_error *err)
 {
 #define AT(name) #name, offsetof(cnn_impl, name)
@@ -91,6 +92,7 @@ static bool is_value(const cnn_knob *knob, int64_t value)
     return found && value >= knob->min && value <= knob->max;
 }
 
+/* A plug-in's table may be damaged: texts are read no further than they may be long. */
 static cnn_status check_knobs(const cnn_impl *impl, cnn_error *err)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";

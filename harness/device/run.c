@@ -18,6 +18,7 @@ typedef cnn_status runner(const cnn_impl *impl, cnn_context *context, const cnn_
     (impl->ops->slot != NULL ? CNN_CALL(impl, ops->slot, err, context, plan, &(args), err)                             \
                              : CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s has no " #slot, impl->name))
 
+/* Pointers come in the order of cnn_operands(), and are taken in that order. */
 static cnn_status run_weighted(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, pointers p,
                                const cnn_run_extra *extra, cnn_error *err)
 {
@@ -104,6 +105,7 @@ static cnn_status run_join(const cnn_impl *impl, cnn_context *context, const cnn
     return add ? CALL(add_fwd, join) : CALL(concat_fwd, join);
 }
 
+/* In the order of cnn_operands(), as above. */
 static cnn_status run_batchnorm(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, pointers p,
                                 const cnn_run_extra *extra, cnn_error *err)
 {

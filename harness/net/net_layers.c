@@ -42,6 +42,7 @@ static cnn_status read_fc(net_builder *b, int variant, cnn_error *err)
     return CNN_OK;
 }
 
+/* An activation overwrites its input where the layer before does not need its own output in the backward pass. */
 static cnn_status read_act(net_builder *b, int variant, cnn_error *err)
 {
     double alpha = cnn_act_usual_alpha((cnn_act_kind)variant);

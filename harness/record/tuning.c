@@ -97,6 +97,7 @@ static cnn_status take_knobs(const cnn_record *record, entry *e, cnn_error *err)
     return CNN_OK;
 }
 
+/* Strict, unlike other records: a choice that is half understood would be run as another one. */
 static cnn_status add_entry(void *user, const cnn_record *record, cnn_error *err)
 {
     tuning *t = user;

@@ -109,6 +109,7 @@ static void pack_task(void *arg, int64_t task, int worker)
     direct_pack_part(r->kern, &r->in, r->elem, r->block0 + block, block, task % r->in.parts);
 }
 
+/* A task is a strip of rows of two blocks of images and a tile of channels: taps and weights stay in the cache. */
 static void gather_task(void *arg, int64_t task, int worker)
 {
     gather_run *r = arg;

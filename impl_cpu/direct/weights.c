@@ -36,6 +36,7 @@ static void weights_place(weights_run *r, int threads, cpu_arena *arena)
     r->sums = cpu_take(arena, threads, r->acc_elems, r->elem);
 }
 
+/* Sizes alone decide, not the number of threads: so any number of threads sums in the same order. */
 static void weights_lay_out(const cpu_context *ctx, const cnn_request *q, void *run, cpu_arena *kept,
                             cpu_arena *workspace)
 {

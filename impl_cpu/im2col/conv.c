@@ -71,6 +71,7 @@ static void start(const cpu_context *cpu, const cnn_plan *plan, const cnn_weight
     cpu_phase(cpu, "pack");
 }
 
+/* A task is a block of pixels of a group: its columns are made, multiplied and dropped while they are in the cache. */
 static void fwd_body(void *arg, int64_t task, int worker)
 {
     const job *j = arg;
@@ -100,6 +101,7 @@ static void fwd_body(void *arg, int64_t task, int worker)
     cpu_clock_tick(&clock, REST);
 }
 
+/* A task owns some channels of an image, so that columns are scattered without atomics. */
 static void bwd_data_body(void *arg, int64_t task, int worker)
 {
     const job *j = arg;
@@ -134,6 +136,7 @@ static void bwd_data_body(void *arg, int64_t task, int worker)
     cpu_clock_tick(&clock, REST);
 }
 
+/* Each part sums its own share of the images; parts are added later, in their order, whatever thread made them. */
 static void bwd_weights_body(void *arg, int64_t task, int worker)
 {
     const job *j = arg;

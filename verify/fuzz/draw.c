@@ -77,6 +77,7 @@ static void draw_optimizer(cnn_rng *rng, cnn_problem *p)
     if (d->eps > 0.0) d->eps = DRAW_OF(rng, 1e-8, 1e-6, 1e-3);
 }
 
+/* Beside the sizes. Unusual values (flip, inference, no bias) come often enough for some hundred cases to hold them. */
 static void draw_kind(const fuzz_space *space, cnn_rng *rng, cnn_problem *p)
 {
     switch (p->op) {

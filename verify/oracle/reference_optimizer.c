@@ -30,6 +30,7 @@ typedef struct update {
     value w, state[2];
 } update;
 
+/* Sums of magnitudes go beside the values, for bounds: `m` is what `v` would be if nothing cancelled. */
 static update step(const cnn_optimizer_desc *d, double w, double grad, const double old[2], double t)
 {
     double sign = w > 0.0 ? 1.0 : w < 0.0 ? -1.0 : 0.0, c1 = 1.0 - pow(d->beta1, t + 1.0);

@@ -11,6 +11,7 @@ typedef int64_t bits __attribute__((vector_size(VF_LANES * sizeof(int64_t))));
 
 /* ---- A block of `rows` rows (a constant wherever this is inlined). */
 
+/* `rows` is a constant at each call: inlined, the sums of a block stay in registers. */
 static inline __attribute__((always_inline)) void add_block(const vf_sums *s, int64_t row, int rows)
 {
     const double *a = s->a + row * s->a_step;

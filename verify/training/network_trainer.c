@@ -14,6 +14,7 @@ typedef struct trained {
     const char *algorithm;
 } trained;
 
+/* A trainer of its own for each batch: its state must not depend on the batches before. */
 static cnn_status trained_gradient(void *user, const cnn_net *net, const double *params, const double *images,
                                    const int32_t *labels, double *grads, cnn_error *err)
 {

@@ -18,6 +18,7 @@ static size_t param_at(const cnn_trainer *t, int layer, cnn_param_role role, siz
     return NOWHERE;
 }
 
+/* By name, as cnn_operands() names them: a new operation needs no code here, only rows for names that are new. */
 static bool operand_at(const cnn_trainer *t, int layer, const char *name, const size_t *dx, size_t *at)
 {
     const cnn_layer *l = &t->net->layers[layer];

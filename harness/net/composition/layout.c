@@ -53,6 +53,7 @@ static int64_t scratch_elems(const cnn_net *net, const bool *needed)
     return largest;
 }
 
+/* Each value has a place of its own: the backward pass reads all that the forward pass wrote. */
 static void place_values(cnn_trainer *t, const bool *needed)
 {
     const cnn_net *net = t->net;
