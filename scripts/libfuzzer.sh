@@ -17,18 +17,18 @@ cmake --build --preset fuzz --target libfuzzer
 build=build/fuzz
 mkdir -p $build/findings
 # A header may promise more than memory holds; malloc then says so, as it does without the sanitizer.
-export ASAN_OPTIONS=allocator_may_return_null=1
-failed=0
-for target in "${targets[@]}"; do
-    mkdir -p "$build/corpus/$target" # grows from run to run
-    echo "== libFuzzer: $target, $seconds s"
-    if ! $build/fuzz_"$target" -max_total_time="$seconds" -max_len=2048 -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=0 \
-        -artifact_prefix=$build/findings/"$target"- -verbosity=0 -print_final_stats=1 \
-        "$build/corpus/$target" "tests/libfuzzer/corpus/$target" >"$build/$target.log" 2>&1; then
-        tail -40 "$build/$target.log"
-        echo "repeat with: $build/fuzz_$target FILE, a file of $build/findings"
-        failed=1
-    fi
-    grep -E 'number_of_executed_units|peak_rss_mb' "$build/$target.log" || true
-done
-exit $failed
+export ASAN_OPTIONS=allocator_may_return_null=1 build seconds
+one() { # TARGET
+    mkdir -p "$build/corpus/$1" # grows from run to run
+    "$build/fuzz_$1" -max_total_time="$seconds" -max_len=2048 -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=0 \
+        -artifact_prefix="$build/findings/$1"- -verbosity=0 -print_final_stats=1 \
+        "$build/corpus/$1" "tests/libfuzzer/corpus/$1" >"$build/$1.log" 2>&1
+    local status=$?
+    echo "== libFuzzer: $1, $seconds s: $(grep -E 'number_of_executed_units|peak_rss_mb' "$build/$1.log" | paste -sd' ')"
+    [ $status -eq 0 ] && return
+    tail -40 "$build/$1.log"
+    echo "repeat with: $build/fuzz_$1 FILE, a file of $build/findings"
+    return 1
+}
+export -f one
+printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -c 'one {}'

@@ -5,7 +5,7 @@ set -u
 benchcnn=$1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-sweep=("$benchcnn" sweep batch --impl cpu:im2col --net thesis --batch 50,100,200,25 --data synthetic --images 6000,500
+sweep=("$benchcnn" sweep batch --impl cpu:im2col --net thesis --batch 4,8,16,2 --data synthetic --images 1600,160
     --quiet)
 fail() { echo "FAILED: $*"; exit 1; }
 epochs() {
