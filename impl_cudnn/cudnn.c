@@ -57,10 +57,10 @@ static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error
 {
     cudnn_context *c = (cudnn_context *)context;
     if (cuda_enter(&c->cuda, err) != CNN_OK) return err->status = CNN_UNSUPPORTED;
-    if (cudnn_graph_serves(r->algorithm)) return cudnn_graph_supports(context, r, err);
     cnn_status status = cuda_check_served(r, err);
     if (status == CNN_OK) status = cuda_check_type(r->problem, true, err);
     if (status != CNN_OK) return status;
+    if (cudnn_graph_serves(r->algorithm)) return cudnn_graph_supports(c, r, err);
     if (is_cublas(r->algorithm)) return cudnn_fc_supports(&r->problem->u.fc, err);
     return cuda_is_weighted(r->problem) ? conv_supports(c, r, err) : other_supports(c, r, err);
 }
@@ -70,15 +70,16 @@ static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
     cudnn_context *c = (cudnn_context *)context;
     const cnn_status status = cuda_enter(&c->cuda, err);
     if (status != CNN_OK) return status;
-    if (cudnn_graph_serves(&plan->algorithm)) return cudnn_graph_prepare(context, plan, err);
+    if (cudnn_graph_serves(&plan->algorithm)) return cudnn_graph_prepare(c, plan, err);
     if (is_cublas(&plan->algorithm)) return CNN_OK;
     return cuda_is_weighted(&plan->problem) ? conv_prepare(c, plan, err) : other_prepare(c, plan, err);
 }
 
 static void release(cnn_context *context, cnn_plan *plan)
 {
+    (void)context;
     if (cudnn_graph_serves(&plan->algorithm))
-        cudnn_graph_release(context, plan);
+        graph_state_close(plan->state);
     else if (cuda_is_weighted(&plan->problem))
         conv_release(plan);
     else
@@ -91,7 +92,7 @@ static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weig
     cudnn_context *c = (cudnn_context *)context;
     const cnn_status status = cuda_enter(&c->cuda, err);
     if (status != CNN_OK) return status;
-    if (cudnn_graph_serves(&plan->algorithm)) return cudnn_graph_run(context, plan, args, err);
+    if (cudnn_graph_serves(&plan->algorithm)) return graph_state_run(c, plan->state, args, err);
     if (is_cublas(&plan->algorithm)) return cudnn_fc_run(c, plan, args, err);
     return conv_run(c, plan, args, err);
 }

@@ -3,10 +3,9 @@
  * What no engine does itself is done here: the bias of a graph without it and db by the kernels that all CUDA
  * implementations share, and adding to the output, where the engine cannot, by cudnnAddTensor(). The plan's workspace
  * is cuDNN's own, aligned, and behind it the scratch output. */
-#include "impl_cudnn/graph_plan.h"
+#include "impl_cudnn/graph.h"
 
 #include "harness/cnn/shape.h"
-#include "impl_cudnn/graph_propose.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@ static cnn_status exec_open(cudnn_context *context, cudnnBackendDescriptor_t gra
 {
     cudnnBackendDescriptor_t made = NULL;
     char what[CNN_NAME_MAX];
-    int64_t one, bytes = 0;
+    int64_t bytes = 0;
     cnn_status status = graph_config_open(graph, config, &made, err);
     if (status != CNN_OK) return status;
     snprintf(what, sizeof what, "execution plan of engine %lld", (long long)config->engine);
@@ -29,9 +28,7 @@ static cnn_status exec_open(cudnn_context *context, cudnnBackendDescriptor_t gra
     status = graph_finish(&m, &exec->plan);
     graph_drop(&made);
     if (status == CNN_OK)
-        status = graph_check(cudnnBackendGetAttribute(exec->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
-                                                      CUDNN_TYPE_INT64, 1, &one, &bytes),
-                             "question for the workspace", err);
+        status = graph_read_one(exec->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, &bytes, err);
     if (status != CNN_OK) graph_drop(&exec->plan);
     exec->workspace_bytes = bytes > 0 ? (size_t)bytes : 0;
     return status;

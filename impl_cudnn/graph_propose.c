@@ -1,7 +1,7 @@
 /* graph_propose.c: cuDNN's heuristics, asked in their three modes: A and B rank engines by a model of the device, the
  * fallback lists those that take nearly everything. With a bias the forward pass can be one graph of two operations or
  * two calls; both are proposed. */
-#include "impl_cudnn/graph_propose.h"
+#include "impl_cudnn/graph.h"
 
 #include "harness/cnn/shape.h"
 
