@@ -7,7 +7,7 @@
 #define IMPL_CUDNN_CONV_H
 
 #include "impl_cudnn/amplification.h"
-#include "impl_cudnn/tensor.h"
+#include "impl_cudnn/context.h"
 
 /* ---- conv_algorithms.c: cuDNN numbers its algorithms for each direction apart; here an algorithm has one name and one
  * id, and conv_algorithms.inc says which number that is in which direction. */

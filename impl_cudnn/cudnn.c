@@ -5,14 +5,13 @@
  *   context     cuDNN's handle, and how a call to it fails        tensor   the descriptors that all calls take
  *   arena       memory for trial runs in `prepare`
  *   conv*       convolution and FC by the legacy calls: conv.h    ids 0 and up
- *   ops, other  the other operations: ops.h                       ids 100 and up
- *   fc          FC by cuBLAS: fc.h                                 id 900
+ *   other, ...  the other operations: ops.h                       ids 100 and up
+ *   fc          FC by cuBLAS: ops.h                                id 900
  *   graph*      convolution by the graph API: graph.h             ids 1000 and up
  * So an algorithm's id says whose it is, and every slot below sends the plan there. */
 #include "impl_cudnn/conv.h"
-#include "impl_cudnn/fc.h"
 #include "impl_cudnn/graph.h"
-#include "impl_cudnn/other.h"
+#include "impl_cudnn/ops.h"
 
 #define WEIGHTED (CUDA_OP(CONV) | CUDA_OP(FC))
 #define BY_CUDNN (CUDA_OP(POOL) | CUDA_OP(ACT) | CUDA_OP(LOSS) | CUDA_OP(DROPOUT) | CUDA_OP(BATCHNORM))

@@ -1,5 +1,5 @@
 /* fc.c: y[mb][oc] = x[mb][K] * w[oc][K]' and its two gradients, K the elements of an image, each one cuBLAS product. */
-#include "impl_cudnn/fc.h"
+#include "impl_cudnn/ops.h"
 
 #include "harness/cnn/shape.h"
 

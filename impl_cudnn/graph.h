@@ -22,7 +22,7 @@
 #ifndef IMPL_CUDNN_GRAPH_H
 #define IMPL_CUDNN_GRAPH_H
 
-#include "impl_cudnn/tensor.h"
+#include "impl_cudnn/context.h"
 
 #include <cudnn_graph.h>
 
