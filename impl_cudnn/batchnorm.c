@@ -21,7 +21,7 @@ cnn_status cudnn_batchnorm_fwd(cnn_context *context, const cnn_plan *plan, const
 {
     const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
     other_call k;
-    if (plan->algorithm.id == OTHER_POINTWISE) return cuda_batchnorm_fwd(context, plan, args, err);
+    if (plan->algorithm.id == OTHER_POINTWISE) return cuda_batchnorm(context, plan, args, err);
     if (other_call_open(context, plan, &k, err) != CNN_OK) return err->status;
     if (d->inference)
         return CUDNN_CHECK(k.c,
@@ -42,7 +42,7 @@ cnn_status cudnn_batchnorm_bwd(cnn_context *context, const cnn_plan *plan, const
 {
     const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
     other_call k;
-    if (plan->algorithm.id == OTHER_POINTWISE) return cuda_batchnorm_bwd(context, plan, args, err);
+    if (plan->algorithm.id == OTHER_POINTWISE) return cuda_batchnorm(context, plan, args, err);
     if (other_call_open(context, plan, &k, err) != CNN_OK) return err->status;
     return CUDNN_CHECK(k.c,
                        cudnnBatchNormalizationBackward(k.c->handle, CUDNN_BATCHNORM_SPATIAL, &k.one, &k.zero, &k.one,

@@ -172,8 +172,7 @@ cnn_status cuda_loss_bwd(cnn_context *, const cnn_plan *, const cnn_loss_args *,
 cnn_status cuda_add_fwd(cnn_context *, const cnn_plan *, const cnn_join_args *, cnn_error *);
 cnn_status cuda_concat_fwd(cnn_context *, const cnn_plan *, const cnn_join_args *, cnn_error *);
 cnn_status cuda_concat_bwd(cnn_context *, const cnn_plan *, const cnn_split_args *, cnn_error *);
-cnn_status cuda_batchnorm_fwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
-cnn_status cuda_batchnorm_bwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
+cnn_status cuda_batchnorm(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
 cnn_status cuda_optimizer_step(cnn_context *, const cnn_plan *, const cnn_optimizer_args *, cnn_error *);
 cnn_status cuda_gather(cnn_context *, const cnn_gather_args *, cnn_error *);
 
@@ -181,7 +180,7 @@ cnn_status cuda_gather(cnn_context *, const cnn_gather_args *, cnn_error *);
     .pool_fwd = cuda_pool_fwd, .pool_bwd = cuda_pool_bwd, .act_fwd = cuda_act_fwd, .act_bwd = cuda_act_bwd,            \
     .dropout_fwd = cuda_dropout_fwd, .dropout_bwd = cuda_dropout_bwd, .loss_fwd = cuda_loss_fwd,                       \
     .loss_bwd = cuda_loss_bwd, .add_fwd = cuda_add_fwd, .concat_fwd = cuda_concat_fwd, .concat_bwd = cuda_concat_bwd,  \
-    .batchnorm_fwd = cuda_batchnorm_fwd, .batchnorm_bwd = cuda_batchnorm_bwd, .optimizer_step = cuda_optimizer_step,   \
+    .batchnorm_fwd = cuda_batchnorm, .batchnorm_bwd = cuda_batchnorm, .optimizer_step = cuda_optimizer_step,           \
     .gather = cuda_gather
 
 #ifdef __cplusplus

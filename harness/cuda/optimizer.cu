@@ -116,5 +116,5 @@ cnn_status cuda_optimizer_step(cnn_context *context, const cnn_plan *plan, const
                                cnn_error *err)
 {
     cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    return plan->problem.u.type.dtype == CNN_F32 ? run<float>(c, plan, args, err) : run<double>(c, plan, args, err);
+    return CUDA_BY_DTYPE(plan->problem.u.type.dtype, run<T>(c, plan, args, err));
 }
