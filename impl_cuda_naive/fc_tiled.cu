@@ -111,6 +111,8 @@ static fc_tiled_shape shape_of(const cnn_fc_desc *d)
 struct fc_tile {
     int outputs, images;
 };
+#define FC_TILES(CASE)                                                                                                 \
+    CASE(1, 1) CASE(1, 2) CASE(1, 4) CASE(2, 1) CASE(2, 2) CASE(2, 4) CASE(4, 1) CASE(4, 2) CASE(4, 4)
 
 static cnn_status fit_fwd(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *)
 {
@@ -127,32 +129,18 @@ static cnn_status fit_fwd(const cuda_context *context, const cnn_request *r, nai
     return CNN_OK;
 }
 
-template <typename T>
-static cnn_status launch_fwd(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status run_fwd(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const fc_tile t = naive_args<fc_tile>(plan);
     const fc_tiled_shape s = shape_of(&plan->problem.u.fc);
 #define CASE(o, i)                                                                                                     \
     if (t.outputs == (o) && t.images == (i))                                                                           \
-        return cuda_launch(context, naive_shape(plan), err, fc_tiled_fwd<T, o, i>, s, a->x, a->w, a->b, a->y,          \
-                           a->beta != 0);
-    CASE(1, 1)
-    CASE(1, 2)
-    CASE(1, 4)
-    CASE(2, 1)
-    CASE(2, 2)
-    CASE(2, 4)
-    CASE(4, 1)
-    CASE(4, 2)
-    CASE(4, 4)
+        return CUDA_BY_DTYPE(plan->problem.u.type.dtype,                                                               \
+                             cuda_launch(context, naive_shape(plan), err, fc_tiled_fwd<T, o, i>, s, a->x, a->w, a->b,  \
+                                         a->y, a->beta != 0));
+    FC_TILES(CASE)
 #undef CASE
     return CNN_FAIL(err, CNN_INTERNAL, "no FC kernel of %d outputs and %d images", t.outputs, t.images);
-}
-
-static cnn_status run_fwd(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
-{
-    return plan->problem.u.type.dtype == CNN_F32 ? launch_fwd<float>(context, plan, a, err)
-                                                 : launch_fwd<double>(context, plan, a, err);
 }
 
 static cnn_status fit_bwd_data(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *)
@@ -168,16 +156,15 @@ static cnn_status fit_bwd_data(const cuda_context *context, const cnn_request *r
     return CNN_OK;
 }
 
-template <typename T>
-static cnn_status launch_bwd_data(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a,
-                                  cnn_error *err)
+static cnn_status run_bwd_data(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const fc_tile t = naive_args<fc_tile>(plan);
     const fc_tiled_shape s = shape_of(&plan->problem.u.fc);
 #define CASE(i)                                                                                                        \
     if (t.images == (i))                                                                                               \
-        return cuda_launch(context, naive_shape(plan), err, fc_tiled_bwd_data<T, i>, s, a->dy, a->w, a->dx,            \
-                           a->beta != 0);
+        return CUDA_BY_DTYPE(plan->problem.u.type.dtype,                                                               \
+                             cuda_launch(context, naive_shape(plan), err, fc_tiled_bwd_data<T, i>, s, a->dy, a->w,     \
+                                         a->dx, a->beta != 0));
     CASE(1)
     CASE(2)
     CASE(4)
@@ -185,30 +172,9 @@ static cnn_status launch_bwd_data(cuda_context *context, const cnn_plan *plan, c
     return CNN_FAIL(err, CNN_INTERNAL, "no FC kernel of %d images", t.images);
 }
 
-static cnn_status run_bwd_data(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
-{
-    return plan->problem.u.type.dtype == CNN_F32 ? launch_bwd_data<float>(context, plan, a, err)
-                                                 : launch_bwd_data<double>(context, plan, a, err);
-}
-
-/* The layer as a convolution whose kernel is the whole input. */
-static cnn_conv_desc conv_of(const cnn_fc_desc *d)
-{
-    cnn_conv_desc conv = {};
-    conv.t = d->t;
-    conv.g = conv.oh = conv.ow = conv.sh = conv.sw = 1;
-    conv.mb = d->mb;
-    conv.ic = d->ic;
-    conv.oc = d->oc;
-    conv.ih = conv.kh = d->ih;
-    conv.iw = conv.kw = d->iw;
-    conv.bias = d->bias;
-    return conv;
-}
-
 static cnn_status fit_bwd_weights(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *err)
 {
-    const cnn_conv_desc conv = conv_of(&r->problem->u.fc);
+    const cnn_conv_desc conv = cnn_fc_as_conv(&r->problem->u.fc);
     return weights_fit(&conv, r->knobs, "naive", l, err);
 }
 
