@@ -11,8 +11,9 @@ typedef struct cucol_chunk {
     cucol_geometry g;
     cucol_copy copy;
     cucol_outputs outputs;
-    char *columns, *padded, *wide, *sums; /* workspace */
-    int64_t first;                        /* image */
+    char *columns, *padded, *wide; /* workspace */
+    void *sums;                    /* of db's slices; db itself where there is one slice */
+    int64_t first;                 /* image */
     bool transposes; /* NCHW with several images in one product: its y is `wide`, not the tensor as it lies */
     /* The three matrices: weights [oc/g][rows], columns [rows][width], outputs [oc/g][width]; `batch` of each. */
     cuda_matrix weights, column_matrix, output_matrix;
@@ -20,7 +21,7 @@ typedef struct cucol_chunk {
 } cucol_chunk;
 
 /* Before the first chunk; then cucol_chunk_next() until it says false. */
-cucol_chunk cucol_chunk_of(const cnn_plan *, void *workspace);
+cucol_chunk cucol_chunk_of(const cnn_plan *, const cnn_weighted_args *);
 bool cucol_chunk_next(cucol_chunk *);
 
 #endif

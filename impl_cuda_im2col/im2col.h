@@ -142,7 +142,6 @@ int32_t cucol_slices(const int64_t *knobs, int64_t count, int64_t bytes);
 
 /* ---- fc.c: plan->state of a fully connected layer. */
 typedef struct cucol_fc_plan {
-    int64_t k;
     bool copied; /* the weights */
     int32_t slices;
     cucol_copy copy;
@@ -150,13 +149,9 @@ typedef struct cucol_fc_plan {
 } cucol_fc_plan;
 cnn_status cucol_fc_plan_make(const cnn_request *, cucol_fc_plan *, cnn_error *);
 
-/* ---- conv.c, fc.c: slots of cnn_operations. */
-cnn_status cucol_conv_fwd(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cucol_conv_bwd_data(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cucol_conv_bwd_weights(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cucol_fc_fwd(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cucol_fc_bwd_data(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cucol_fc_bwd_weights(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+/* ---- conv.c, fc.c: all directions. */
+cnn_status cucol_conv_run(cucol_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+cnn_status cucol_fc_run(cucol_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 
 #ifdef __cplusplus
 }
