@@ -18,21 +18,11 @@ cnn_status cudnn_fc_supports(const cnn_fc_desc *d, cnn_error *err)
     return CNN_OK;
 }
 
-/* In our row-major terms: rows of the result, its columns, and what is summed over. */
-static cuda_gemm product_of(const cnn_plan *plan, double beta)
-{
-    const cnn_fc_desc *d = &plan->problem.u.fc;
-    const int64_t mb = d->mb, oc = d->oc, k = d->ic * d->ih * d->iw;
-    if (plan->dir == CNN_FWD) return (cuda_gemm){mb, oc, k, 1, {k, 0, false}, {k, 0, true}, {oc, 0, false}, beta};
-    if (plan->dir == CNN_BWD_D) return (cuda_gemm){mb, k, oc, 1, {oc, 0, false}, {k, 0, false}, {k, 0, false}, beta};
-    return (cuda_gemm){oc, k, mb, 1, {oc, 0, true}, {k, 0, false}, {k, 0, false}, beta};
-}
-
 cnn_status cudnn_fc_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     const cnn_fc_desc *d = &plan->problem.u.fc;
     const cuda_bias bias = cudnn_bias_of(plan->knobs, &d->t, d->mb, d->oc, 1);
-    const cuda_gemm product = product_of(plan, args->beta);
+    const cuda_gemm product = cuda_gemm_of_fc(d, plan->dir, args->beta);
     const bool fwd = plan->dir == CNN_FWD, data = plan->dir == CNN_BWD_D;
     const void *a = fwd ? args->x : args->dy, *b = fwd || data ? args->w : args->x;
     void *result = fwd ? args->y : data ? args->dx : args->dw;
