@@ -85,9 +85,9 @@ static cnn_status peak_open(cnn_context *context, int index, cnn_peak *peak, cnn
     const gemm_row *row = &rows[index];
     const int64_t matrix = (int64_t)row->side * row->side;
     /* Before Ampere there is neither TF32 nor bf16. */
-    if (c->limits.major < 8 && (row->math == CNN_MATH_TF32 || row->math == CNN_MATH_BF16))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "compute capability %d.%d has no such matrix units", c->limits.major,
-                        c->limits.minor);
+    if (c->properties.major < 8 && (row->math == CNN_MATH_TF32 || row->math == CNN_MATH_BF16))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "compute capability %d.%d has no such matrix units", c->properties.major,
+                        c->properties.minor);
     snprintf(peak->what, sizeof peak->what, "gemm");
     snprintf(peak->variant, sizeof peak->variant, "cublas");
     peak->unit = CNN_PEAK_FLOPS;

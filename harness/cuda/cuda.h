@@ -32,16 +32,6 @@ typedef enum cuda_knob_id {
 #define CUDA_STEPS_ROW(id, name, doc, min, max, def, ...) {name, doc, min, max, def, CUDA_STEPS(__VA_ARGS__), false},
 #define CUDA_STEPS(...) (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)
 
-/* What a launch must fit into; read from the device once, at open. */
-typedef struct cuda_limits {
-    char name[CNN_NAME_MAX];
-    int major, minor, multiprocessors, warp;
-    int block_threads, block_dim[3], grid_dim[3];
-    size_t shared_bytes;       /* a block, without asking */
-    size_t shared_bytes_optin; /* a block, after cudaFuncSetAttribute; cuda_launch() asks by itself */
-    size_t l2_bytes, memory_bytes;
-} cuda_limits;
-
 /* For sums that several blocks make in one launch: partial sums, and how many of a sum's blocks have arrived; the last
  * one adds them up and leaves `arrived` at 0 again. */
 enum { CUDA_SUMS_MAX = 4096, CUDA_PARTIALS_MAX = 8192 };
@@ -54,9 +44,9 @@ typedef struct cuda_context {
     int device;
     cudaStream_t stream; /* everything runs on it, in order */
     cudaEvent_t start, stop;
-    cuda_limits limits;
-    int64_t knobs[CUDA_KNOB_COUNT]; /* as `open` had them; a plan has its own */
-    bool dead;                      /* after a sticky error: every call fails with `cause` */
+    struct cudaDeviceProp properties; /* what a launch must fit into; read once, at open */
+    int64_t knobs[CUDA_KNOB_COUNT];   /* as `open` had them; a plan has its own */
+    bool dead;                        /* after a sticky error: every call fails with `cause` */
     cnn_error cause;
     char last_kernel[CNN_NAME_MAX]; /* the latest launch, named when an error surfaces later */
     bool replayed;                  /* since the stream was last waited for: then it may be a graph's kernel instead */
