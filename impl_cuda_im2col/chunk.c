@@ -1,5 +1,5 @@
 /* chunk.c: from a problem to the geometry of its kernels and the matrices of its products. */
-#include "impl_cuda_im2col/chunk.h"
+#include "impl_cuda_im2col/im2col.h"
 
 static cucol_geometry geometry_of(const cnn_conv_desc *d)
 {

@@ -1,7 +1,7 @@
 /* conv.c: the three directions of a convolution, chunk by chunk: copies, a product, copies.
  *
  * Where nothing has to be transposed (NHWC, a single image, batched products) a direction is two launches. */
-#include "impl_cuda_im2col/chunk.h"
+#include "impl_cuda_im2col/im2col.h"
 
 typedef struct column_kernels {
     cucol_im2col_fn *im2col;

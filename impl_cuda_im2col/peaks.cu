@@ -79,7 +79,7 @@ static void peak_close(cnn_context *context, cnn_peak *peak)
 
 static cnn_status peak_open(cnn_context *context, int index, cnn_peak *peak, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     memset(peak, 0, sizeof *peak);
     if (index < 0 || index >= ROWS) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no ceiling number %d", index);
     const gemm_row *row = &rows[index];

@@ -71,7 +71,7 @@ template <typename T, bool FROM_Y> struct act_bwd {
 
 cnn_status cuda_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *a, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_act_desc *d = &plan->problem.u.act;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
     if (d->kind == CNN_ACT_IDENTITY && a->x == a->y) return CNN_OK;
@@ -92,7 +92,7 @@ static cnn_status backward(cuda_context *c, const cnn_plan *plan, const cnn_map_
 
 cnn_status cuda_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *a, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_act_desc *d = &plan->problem.u.act;
     if (d->kind == CNN_ACT_IDENTITY && a->dx == a->dy) return CNN_OK;
     if (a->x == NULL) return CUDA_BY_DTYPE(d->t.dtype, backward<T, true>(c, plan, a, err));

@@ -1,5 +1,5 @@
 /* context.cu: what a CUDA error means for us; opening and closing, and what is said of the device. */
-#include "harness/cuda/device.h"
+#include "harness/cuda/cuda.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ cnn_status cuda_context_open(const cnn_open_params *params, size_t bytes, cnn_co
 /* After a sticky error these calls fail, too; there is nobody left to tell. */
 void cuda_context_close(cnn_context *context)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     if (c == NULL) return;
     if (c->stream != NULL) (void)cudaStreamSynchronize(c->stream);
     cuda_lanes_close(c);

@@ -55,6 +55,8 @@ typedef struct cuda_context {
     cnn_laps *laps;           /* laps.cu's own; NULL while none are in use */
 } cuda_context;
 
+static inline cuda_context *cuda_context_of(cnn_context *context) { return (cuda_context *)context; }
+
 /* ---- context.cu, device.cu: device choice and properties.
  * `bytes` is the size of the implementation's own context, which begins with a cuda_context and is zeroed. The caller
  * adds its own handles, and on failure calls cuda_context_close(), which frees the memory. */
@@ -63,6 +65,14 @@ cnn_status cuda_context_open(const cnn_open_params *, size_t bytes, cnn_context 
 void cuda_context_close(cnn_context *);
 void cuda_describe(cnn_context *, cnn_put_fn *,
                    void *user); /* device, its PCI bus, compute capability, driver, runtime, "emulated" */
+
+/* device.cu, for cuda_context_open(): whether a device can be used. */
+/* The error of a call that asks for a device or opens it, as CNN_UNAVAILABLE or CNN_OUT_OF_MEMORY, in words. */
+cnn_status cuda_unavailable(cudaError_t, int device, cnn_error *);
+/* CNN_UNAVAILABLE where the device is closed or older than all code in this program; makes no context on it. */
+cnn_status cuda_check_device(int device, cnn_error *);
+/* CNN_UNAVAILABLE where this program's kernels cannot be loaded on the current device, which is `device`. */
+cnn_status cuda_check_code(int device, cnn_error *);
 
 /* Makes the context's device this thread's current one, which calls that name no stream go to (cudaMalloc, a
  * library's): several contexts may be open, on several devices. cuda_memory and cuda_launch() do it by themselves. */

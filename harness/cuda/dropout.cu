@@ -17,7 +17,7 @@ template <typename T> struct dropout_copy {
 static cnn_status run(cnn_context *context, const cnn_plan *plan, const void *x, void *y, const int64_t *step,
                       cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_dropout_desc *d = &plan->problem.u.dropout;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
     if (d->inference && x == y) return CNN_OK;

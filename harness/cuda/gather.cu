@@ -78,7 +78,7 @@ static cnn_status run_moved(cuda_context *c, const cnn_gather_args *a, int64_t w
 
 cnn_status cuda_gather(cnn_context *context, const cnn_gather_args *args, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const size_t bytes = static_cast<size_t>(args->row_elems) * cnn_dtype_size(args->dtype);
     const bool aligned = (reinterpret_cast<uintptr_t>(args->rows) | reinterpret_cast<uintptr_t>(args->y)) % 16 == 0;
     const int64_t words = static_cast<int64_t>(bytes / sizeof(int32_t));

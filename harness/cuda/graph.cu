@@ -5,11 +5,9 @@
  * sync_launches nothing is captured: a user who asks which kernel fails must not get replays, which cannot tell. */
 #include "harness/cuda/cuda.h"
 
-static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_context *>(context); }
-
 static cnn_status begin(cnn_context *context, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_status status = cuda_enter(c, err);
     if (status != CNN_OK) return status;
     if (c->knobs[CUDA_KNOB_SYNC_LAUNCHES] != 0)
@@ -22,7 +20,7 @@ static cnn_status begin(cnn_context *context, cnn_error *err)
 /* The capture is ended even where the context died meanwhile: its stream must be free to be destroyed. */
 static cnn_status end(cnn_context *context, cnn_graph **graph, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     cudaGraph_t captured = NULL;
     cudaGraphExec_t exec = NULL;
     *graph = NULL;
@@ -36,7 +34,7 @@ static cnn_status end(cnn_context *context, cnn_graph **graph, cnn_error *err)
 
 static cnn_status run(cnn_context *context, cnn_graph *graph, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_status status = cuda_enter(c, err);
     if (status != CNN_OK) return status;
     c->replayed = true;

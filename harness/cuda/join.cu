@@ -9,7 +9,7 @@ template <typename T> struct sum_of {
 
 cnn_status cuda_add_fwd(cnn_context *context, const cnn_plan *plan, const cnn_join_args *a, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_add_desc *d = &plan->problem.u.add;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
     return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "add", count), err,
@@ -95,14 +95,14 @@ static bool small(const cnn_concat_desc *d) { return cuda_fits_32(static_cast<in
 
 cnn_status cuda_concat_fwd(cnn_context *context, const cnn_plan *plan, const cnn_join_args *args, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_concat_desc *d = &plan->problem.u.concat;
     return CUDA_BY_TYPES(d->t.dtype, small(d), uint32_t, uint64_t, concat<T, I>(c, plan, args, err));
 }
 
 cnn_status cuda_concat_bwd(cnn_context *context, const cnn_plan *plan, const cnn_split_args *args, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_concat_desc *d = &plan->problem.u.concat;
     return CUDA_BY_TYPES(d->t.dtype, small(d), uint32_t, uint64_t, split<T, I>(c, plan, args, err));
 }

@@ -188,14 +188,14 @@ __global__ void loss_bwd_kernel(I count, I classes, const T *y, const int32_t *l
 
 cnn_status cuda_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const loss_launch &l = *static_cast<const loss_launch *>(plan->state);
     return CUDA_BY_DTYPE(plan->problem.u.type.dtype, forward<T>(c, l, args, err));
 }
 
 cnn_status cuda_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_loss_desc *d = &plan->problem.u.loss;
     const int64_t count = d->mb * d->ic;
     const cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "loss_bwd", count);

@@ -122,7 +122,7 @@ static cnn_status launch_nothing(cuda_context *c, int times, cnn_error *err)
 
 static cnn_status peak_run(cnn_context *context, const cnn_peak *peak, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const peak_work *w = static_cast<const peak_work *>(peak->state);
     pack *second = w->memory + w->packs, *third = second + w->packs;
     float *out = reinterpret_cast<float *>(w->memory);
@@ -223,7 +223,7 @@ static cnn_status peak_open(cnn_context *context, int index, cnn_peak *peak, cnn
     if (w == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a ceiling");
     w->row = &rows[index];
     peak->state = w;
-    const cnn_status status = open_row(reinterpret_cast<cuda_context *>(context), w, peak, err);
+    const cnn_status status = open_row(cuda_context_of(context), w, peak, err);
     if (status != CNN_OK) peak_close(context, peak);
     return status;
 }

@@ -187,7 +187,7 @@ static bool small(const cnn_pool_desc *d)
 
 cnn_status cuda_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *a, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_pool_desc *d = &plan->problem.u.pool;
     const int64_t count = d->mb * d->ic * d->oh * d->ow;
     if (d->kind == CNN_POOL_GLOBAL_AVG) return global_avg(c, plan, a->x, a->y, err);
@@ -198,7 +198,7 @@ cnn_status cuda_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_m
 
 cnn_status cuda_pool_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *a, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_pool_desc *d = &plan->problem.u.pool;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
     if (d->kind == CNN_POOL_GLOBAL_AVG) return global_spread(c, plan, a->dy, a->dx, err);
