@@ -67,7 +67,7 @@ static cnn_status settle(const cnn_request *r, either_plan *m, size_t *bytes, cn
     const cnn_status status = fc ? cucol_fc_plan_make(r, &m->fc, err) : cucol_plan_make(r, &m->conv, err);
     if (status != CNN_OK) return status;
     *bytes = fc ? m->fc.bytes : m->conv.bytes;
-    return cuda_check_workspace(r->knobs, *bytes, err);
+    return cnn_workspace_check(r->knobs[CUDA_KNOB_WORKSPACE_LIMIT], *bytes, err);
 }
 
 static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error *err)

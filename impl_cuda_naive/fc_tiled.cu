@@ -9,6 +9,7 @@
  * All sums are in a fixed order: deterministic.
  * Expected bottleneck: for the few outputs of a classifier, the latency of a launch, then memory; for large layers, the
  * loads from L1, one for every two multiply-adds or less (cuBLAS does far better there). */
+#include "harness/cuda/reduce.h"
 #include "impl_cuda_naive/weights.h"
 
 enum { WARP = 32, BUSY_WARPS = 2048, BUSY_THREADS = 65536 };
@@ -65,9 +66,7 @@ static __global__ void fc_tiled_fwd(fc_tiled_shape s, const T *__restrict__ x, c
         for (int o = 0; o < OUTPUTS; o++)
 #pragma unroll
             for (int i = 0; i < IMAGES; i++) {
-                T sum = sums[o][i];
-#pragma unroll
-                for (int step = WARP / 2; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+                T sum = cuda_warp_sum(sums[o][i]);
                 if (lane != o * IMAGES + i || k0 + o >= s.oc || n0 + i >= s.mb) continue;
                 T *out = &y[(n0 + i) * s.oc + k0 + o];
                 if (b != NULL) sum += b[k0 + o];

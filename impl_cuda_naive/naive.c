@@ -68,7 +68,8 @@ static cnn_status fit(const cuda_context *c, const cnn_request *r, naive_launch 
     *l = (naive_launch){.kernel = kernel->name, .grid = {1, 1, 1}, .block = {1, 1, 1}};
     cnn_status status = kernel->fit(c, r, l, err);
     if (status == CNN_OK) status = check_device(&c->properties, l, err);
-    return status == CNN_OK ? cuda_check_workspace(r->knobs, l->workspace_bytes, err) : status;
+    return status == CNN_OK ? cnn_workspace_check(r->knobs[CUDA_KNOB_WORKSPACE_LIMIT], l->workspace_bytes, err)
+                            : status;
 }
 
 static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error *err)

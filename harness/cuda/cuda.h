@@ -125,13 +125,11 @@ cnn_status cuda_check_served(const cnn_request *, cnn_error *);
 /* Whether dtype is f32 or f64, computed in itself or, where `tf32` says that this is offered, f32's products in TF32.
  */
 cnn_status cuda_check_type(const cnn_problem *, bool tf32, cnn_error *);
-/* The most bytes of workspace that a convolution or FC may take; SIZE_MAX without a limit. Whether it allows so many.
- */
+/* The most bytes of workspace that a convolution or FC may take; SIZE_MAX without a limit. */
 static inline size_t cuda_workspace_limit(const int64_t *knobs)
 {
     return cnn_workspace_limit(knobs[CUDA_KNOB_WORKSPACE_LIMIT]);
 }
-cnn_status cuda_check_workspace(const int64_t *knobs, size_t bytes, cnn_error *);
 static inline bool cuda_is_weighted(const cnn_problem *problem)
 {
     return problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;

@@ -63,15 +63,13 @@ static cnn_status record(cuda_context *c, cnn_laps *laps, int index, cnn_error *
         if (status != CNN_OK) return status;
     }
     if (index == laps->n_events) {
-        const cnn_status status = cuda_enter(c, err); /* whose the event will be */
-        if (status != CNN_OK) return status;
+        if (cuda_enter(c, err) != CNN_OK) return err->status; /* whose the event will be */
         CUDA_TRY(c, cudaEventCreate(&laps->events[index]), err);
         laps->n_events++;
     }
     CUDA_TRY(c, cudaStreamIsCapturing(c->stream, &capture), err);
     const unsigned flags = capture == cudaStreamCaptureStatusNone ? cudaEventRecordDefault : cudaEventRecordExternal;
-    CUDA_TRY(c, cudaEventRecordWithFlags(laps->events[index], c->stream, flags), err);
-    return CNN_OK;
+    return CUDA_CHECK(c, cudaEventRecordWithFlags(laps->events[index], c->stream, flags), err);
 }
 
 static cnn_status laps_use(cnn_context *context, cnn_laps *laps, cnn_error *err)

@@ -22,8 +22,7 @@ static bool within(const dim3 &size, const int limit[3])
 cnn_status cuda_launch_check(cuda_context *c, const cuda_shape &s, const void *kernel, cnn_error *err)
 {
     const cudaDeviceProp *p = &c->properties;
-    const cnn_status status = cuda_enter(c, err);
-    if (status != CNN_OK) return status;
+    if (cuda_enter(c, err) != CNN_OK) return err->status;
     if (!within(s.grid, p->maxGridSize)) return bad_shape(c, s, "the grid cannot be launched", err);
     if (!within(s.block, p->maxThreadsDim) ||
         (uint64_t)s.block.x * s.block.y * s.block.z > (uint64_t)p->maxThreadsPerBlock)

@@ -6,8 +6,7 @@ static cnn_status alloc(cnn_context *context, size_t bytes, void **memory, cnn_e
     cuda_context *c = cuda_context_of(context);
     size_t free_bytes = 0, total = 0;
     *memory = NULL;
-    const cnn_status status = cuda_enter(c, err);
-    if (status != CNN_OK) return status;
+    if (cuda_enter(c, err) != CNN_OK) return err->status;
     const cudaError_t error = cudaMalloc(memory, bytes);
     if (error != cudaErrorMemoryAllocation) return cuda_check(c, error, "cudaMalloc", __FILE__, __LINE__, err);
     *memory = NULL;
@@ -45,8 +44,7 @@ static cnn_status download(cnn_context *context, void *dst, const void *src, siz
 static cnn_status copy(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
     cuda_context *c = cuda_context_of(context);
-    CUDA_TRY(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, c->stream), err);
-    return CNN_OK;
+    return CUDA_CHECK(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, c->stream), err);
 }
 
 /* What is larger than any cache is filled to empty them: of what somebody has set aside in the L2, too. */
@@ -62,11 +60,9 @@ static void give_up_persisting(const cuda_context *c, size_t bytes)
 static cnn_status fill(cnn_context *context, void *dst, int byte, size_t bytes, cnn_error *err)
 {
     cuda_context *c = cuda_context_of(context);
-    const cnn_status status = cuda_enter(c, err);
-    if (status != CNN_OK) return status;
+    if (cuda_enter(c, err) != CNN_OK) return err->status;
     give_up_persisting(c, bytes);
-    CUDA_TRY(c, cudaMemsetAsync(dst, byte, bytes, c->stream), err);
-    return CNN_OK;
+    return CUDA_CHECK(c, cudaMemsetAsync(dst, byte, bytes, c->stream), err);
 }
 
 static cnn_status available(cnn_context *context, size_t *bytes, cnn_error *err)

@@ -5,8 +5,7 @@
 static cnn_status start(cnn_context *context, cnn_error *err)
 {
     cuda_context *c = cuda_context_of(context);
-    CUDA_TRY(c, cudaEventRecord(c->start, c->stream), err);
-    return CNN_OK;
+    return CUDA_CHECK(c, cudaEventRecord(c->start, c->stream), err);
 }
 
 static cnn_status stop(cnn_context *context, double *seconds, cnn_error *err)

@@ -94,8 +94,7 @@ static cnn_status use(cnn_context *context, int lane, cnn_error *err)
 {
     cuda_context *c = cuda_context_of(context);
     CUDA_TRY(c, cudaEventRecord(c->lanes->free[lane], c->stream), err);
-    CUDA_TRY(c, cudaStreamWaitEvent(c->stream, c->lanes->stop[lane], 0), err);
-    return CNN_OK;
+    return CUDA_CHECK(c, cudaStreamWaitEvent(c->stream, c->lanes->stop[lane], 0), err);
 }
 
 static cnn_status drain(cnn_context *context, int lane, double *seconds, cnn_error *err)
