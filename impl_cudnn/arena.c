@@ -1,5 +1,7 @@
 /* arena.c: memory for the operands of a plan that is tried or measured. */
-#include "impl_cudnn/arena.h"
+#include "impl_cudnn/context.h"
+
+#include "harness/cnn/shape.h"
 
 enum { SMALL_BYTE = 0x3c }; /* in every byte: 0.0115 as f32, 1.5e-18 as f64 */
 

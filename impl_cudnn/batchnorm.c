@@ -12,8 +12,7 @@ cnn_status other_open_batchnorm(cudnn_context *c, const cnn_request *r, other_st
     if (status != CNN_OK) return status;
     if (!d->inference && d->mb * d->ih * d->iw == 1)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "one value a channel has no variance that cuDNN could keep");
-    CUDNN_TRY(c, cudnnDeriveBNTensorDescriptor(s->channels, s->x, CUDNN_BATCHNORM_SPATIAL), err);
-    return CNN_OK;
+    return CUDNN_CHECK(c, cudnnDeriveBNTensorDescriptor(s->channels, s->x, CUDNN_BATCHNORM_SPATIAL), err);
 }
 
 cnn_status cudnn_batchnorm_fwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args,

@@ -3,8 +3,6 @@
  * A run is up to four launches: the weights turned, cuDNN's own, the gradient of the weights turned back, the bias. */
 #include "impl_cudnn/conv.h"
 
-#include "impl_cudnn/arena.h"
-
 /* The same gate for all: descriptors are made and cuDNN is asked for the workspace, as `prepare` does, and thrown away.
  */
 cnn_status conv_supports(cudnn_context *c, const cnn_request *r, cnn_error *err)
@@ -23,14 +21,6 @@ static cnn_status turn(cudnn_context *c, const conv_state *s, bool back, const v
     const cudnnTensorDescriptor_t source = back ? s->w_theirs : s->w_ours, target = back ? s->w_ours : s->w_theirs;
     CUDNN_TRY(c, cudnnTransformTensor(c->handle, &one, source, from, &add, target, to), err);
     return cuda_phase(&c->cuda, "weights", err);
-}
-
-/* Not cuDNN's: its cudnnConvolutionBackwardBias() took 220 to 250 us for 1000 images of 20 channels on an H200. */
-static cnn_status run_bias(cudnn_context *c, const conv_state *s, const cnn_weighted_args *args, cnn_error *err)
-{
-    const cuda_bias bias = cudnn_bias_of(s->knobs, &s->d.t, s->d.mb, s->d.oc, s->d.oh * s->d.ow);
-    if (s->dir == CNN_FWD) return cuda_bias_add(&c->cuda, &bias, args->b, args->y, err);
-    return cuda_bias_gradient(&c->cuda, &bias, args->dy, args->db, args->beta, err);
 }
 
 cnn_status conv_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
@@ -53,7 +43,8 @@ cnn_status conv_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_a
     if (status == CNN_OK) status = conv_call_run(c, s, &theirs, s->cudnn_bytes, err);
     if (status == CNN_OK) status = cuda_phase(&c->cuda, "conv", err);
     if (status == CNN_OK && back) status = turn(c, s, true, turned, args->beta, args->dw, err);
-    if (status == CNN_OK && s->d.bias && s->dir != CNN_BWD_D) status = run_bias(c, s, args, err);
+    if (status == CNN_OK && s->d.bias && s->dir != CNN_BWD_D)
+        status = cudnn_bias_run(c, s->knobs, &s->d, s->dir, args, err);
     return status;
 }
 

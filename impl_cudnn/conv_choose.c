@@ -62,14 +62,6 @@ cnn_status conv_settle(cudnn_context *c, conv_state *s, const conv_perf *perf, c
     return settle(c, s, perf->algo, math, err);
 }
 
-/* The first of a list, best first, that may be had. */
-static cnn_status settle_first(cudnn_context *c, conv_state *s, const conv_perf *list, int count, cnn_error *err)
-{
-    cnn_status status = CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN proposes no algorithm for this problem");
-    for (int i = 0; i < count && status != CNN_OK; i++) status = conv_settle(c, s, &list[i], err);
-    return status;
-}
-
 /* ---- How: named, by the heuristics, by measurement. */
 
 static cnn_status choose(cudnn_context *c, conv_state *s, const cnn_request *r, bool measured, cnn_error *err)
@@ -79,8 +71,11 @@ static cnn_status choose(cudnn_context *c, conv_state *s, const cnn_request *r, 
     int count;
     if (measured) return conv_find(c, s, r, err);
     if (algo != CONV_NONE) return settle(c, s, algo, conv_math_type(&s->d.t), err);
-    const cnn_status status = conv_call_list(c, s, NULL, 0, list, &count, err);
-    return status == CNN_OK ? settle_first(c, s, list, count, err) : status;
+    cnn_status status = conv_call_list(c, s, NULL, 0, list, &count, err);
+    if (status != CNN_OK) return status;
+    status = CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN proposes no algorithm for this problem");
+    for (int i = 0; i < count && status != CNN_OK; i++) status = conv_settle(c, s, &list[i], err);
+    return status;
 }
 
 static cnn_status check_named(const cnn_request *r, cnn_error *err)

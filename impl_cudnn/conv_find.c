@@ -2,7 +2,6 @@
  *
  * cudnnFindConvolution...Ex() says which algorithms run at all, and with which math. Its times are of one launch each
  * by the host, so they give only the order in which ours are taken: cuda_rank()'s, of replays. */
-#include "impl_cudnn/arena.h"
 #include "impl_cudnn/conv.h"
 
 /* As much workspace as any algorithm may want, the limit allowing. */
@@ -24,7 +23,6 @@ typedef struct candidate {
     cudnn_context *c;
     conv_state *s;
     conv_perf perf; /* as cuDNN told it */
-    int algo;
     cudnnMathType_t math;
     const cnn_weighted_args *args;
     size_t workspace_bytes;
@@ -34,7 +32,7 @@ typedef struct candidate {
 static cnn_status run(void *user, cnn_error *err)
 {
     const candidate *k = user;
-    k->s->algo = k->algo;
+    k->s->algo = k->perf.algo;
     CUDNN_TRY(k->c, cudnnSetConvolutionMathType(k->s->conv, k->math), err);
     return conv_call_run(k->c, k->s, k->args, k->workspace_bytes, err);
 }
@@ -67,9 +65,9 @@ static int admit(cudnn_context *c, conv_state *s, const cudnn_arena *a, const co
         const cnn_status status = settle_lent(c, s, &perfs[i], a->workspace_bytes, err);
         if (status == CNN_OUT_OF_MEMORY && memory.status == CNN_OK) memory = *err;
         if (status != CNN_OK) continue;
-        while (at < admitted && !(list[at].algo == s->algo && list[at].math == s->math)) at++;
+        while (at < admitted && !(list[at].perf.algo == s->algo && list[at].math == s->math)) at++;
         if (at < admitted) continue;
-        list[admitted++] = (candidate){c, s, perfs[i], s->algo, s->math, &a->args, s->cudnn_bytes};
+        list[admitted++] = (candidate){c, s, perfs[i], s->math, &a->args, s->cudnn_bytes};
     }
     if (memory.status != CNN_OK) *err = memory;
     return admitted;

@@ -67,8 +67,7 @@ static cnn_status open_convolution(cudnn_context *c, conv_state *s, cnn_error *e
                                               (int)d->dw + 1, mode, cudnn_data_type(d->t.dtype)),
               err);
     CUDNN_TRY(c, cudnnSetConvolutionGroupCount(s->conv, (int)d->g), err);
-    CUDNN_TRY(c, cudnnSetConvolutionMathType(s->conv, conv_math_type(&d->t)), err);
-    return CNN_OK;
+    return CUDNN_CHECK(c, cudnnSetConvolutionMathType(s->conv, conv_math_type(&d->t)), err);
 }
 
 /* The filter as cuDNN is to see it, and what turns ours into that, where the bytes differ. */

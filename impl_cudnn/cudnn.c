@@ -20,7 +20,9 @@ enum { NOTHING = 0, DETERMINISTIC = CNN_ALGO_DETERMINISTIC };
 
 /* MAY_REFUSE: cuDNN's legacy algorithms may fail at their trial run (conv.c) where cuDNN said that they would not, and
  * a search may find that nothing runs. What the searches settle on is not known beforehand, so they promise no more
- * than the least of what they choose from; with the knob deterministic_only they choose deterministic ones. */
+ * than the least of what they choose from; with the knob deterministic_only they choose deterministic ones. Those of
+ * the graph API pass over engines that transform (Winograd, FFT), so that their results are held to the plain bound:
+ * those are there as graph:engN. */
 static const cnn_algorithm algorithms[] = {
     {"cublas", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, FC_CUBLAS},
     {"heuristic", "what cuDNN's heuristics rank first, of what fits the limits", CUDA_OP(CONV),
@@ -31,7 +33,10 @@ static const cnn_algorithm algorithms[] = {
     {name, doc, WEIGHTED, (flags) | CNN_ALGO_MAY_REFUSE, amplification, CONV_##id},
 #include "impl_cudnn/conv_algorithms.inc"
 #undef ALGORITHM
-    CUDNN_GRAPH_ROWS,
+    {"graph:heuristic", "graph API: the first engine that cuDNN's heuristics propose and that fits the limits",
+     CUDA_OP(CONV), 0, 1, CUDNN_GRAPH_HEURISTIC},
+    {"graph:find", "graph API: the fastest of the heuristics' proposals, measured", CUDA_OP(CONV), CNN_ALGO_MAY_REFUSE,
+     1, CUDNN_GRAPH_FIND},
     {"pointwise", "the kernels that all CUDA implementations share", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
      OTHER_POINTWISE},
     {"cudnn", "cuDNN's own call, where it computes the same", BY_CUDNN, CNN_ALGO_DETERMINISTIC, 1, OTHER_CUDNN},
@@ -48,8 +53,6 @@ static const cnn_knob knobs[] = {
 #undef STEPS
 };
 
-static bool is_cublas(const cnn_algorithm *algorithm) { return algorithm->id == FC_CUBLAS; }
-
 /* ---- Plans. */
 
 static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error *err)
@@ -60,17 +63,16 @@ static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error
     if (status == CNN_OK) status = cuda_check_type(r->problem, true, err);
     if (status != CNN_OK) return status;
     if (cudnn_graph_serves(r->algorithm)) return cudnn_graph_supports(c, r, err);
-    if (is_cublas(r->algorithm)) return cudnn_fc_supports(&r->problem->u.fc, err);
+    if (r->algorithm->id == FC_CUBLAS) return cudnn_fc_supports(&r->problem->u.fc, err);
     return cuda_is_weighted(r->problem) ? conv_supports(c, r, err) : other_supports(c, r, err);
 }
 
 static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
 {
     cudnn_context *c = (cudnn_context *)context;
-    const cnn_status status = cuda_enter(&c->cuda, err);
-    if (status != CNN_OK) return status;
+    if (cuda_enter(&c->cuda, err) != CNN_OK) return err->status;
     if (cudnn_graph_serves(&plan->algorithm)) return cudnn_graph_prepare(c, plan, err);
-    if (is_cublas(&plan->algorithm)) return CNN_OK;
+    if (plan->algorithm.id == FC_CUBLAS) return CNN_OK;
     return cuda_is_weighted(&plan->problem) ? conv_prepare(c, plan, err) : other_prepare(c, plan, err);
 }
 
@@ -89,10 +91,9 @@ static void release(cnn_context *context, cnn_plan *plan)
 static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     cudnn_context *c = (cudnn_context *)context;
-    const cnn_status status = cuda_enter(&c->cuda, err);
-    if (status != CNN_OK) return status;
+    if (cuda_enter(&c->cuda, err) != CNN_OK) return err->status;
     if (cudnn_graph_serves(&plan->algorithm)) return graph_state_run(c, plan->state, args, err);
-    if (is_cublas(&plan->algorithm)) return cudnn_fc_run(c, plan, args, err);
+    if (plan->algorithm.id == FC_CUBLAS) return cudnn_fc_run(c, plan, args, err);
     return conv_run(c, plan, args, err);
 }
 

@@ -21,15 +21,12 @@ cnn_status cudnn_fc_supports(const cnn_fc_desc *d, cnn_error *err)
 cnn_status cudnn_fc_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     const cnn_fc_desc *d = &plan->problem.u.fc;
-    const cuda_bias bias = cudnn_bias_of(plan->knobs, &d->t, d->mb, d->oc, 1);
+    const cnn_conv_desc conv = cnn_fc_as_conv(d);
     const cuda_gemm product = cuda_gemm_of_fc(d, plan->dir, args->beta);
     const bool fwd = plan->dir == CNN_FWD, data = plan->dir == CNN_BWD_D;
     const void *a = fwd ? args->x : args->dy, *b = fwd || data ? args->w : args->x;
     void *result = fwd ? args->y : data ? args->dx : args->dw;
     const cnn_status status = cuda_gemm_run(&c->cuda, &c->blas, &d->t, &product, a, b, result, err);
-    if (status != CNN_OK) return status;
-    if (fwd && args->b != NULL) return cuda_bias_add(&c->cuda, &bias, args->b, args->y, err);
-    if (plan->dir == CNN_BWD_W && args->db != NULL)
-        return cuda_bias_gradient(&c->cuda, &bias, args->dy, args->db, args->beta, err);
-    return CNN_OK;
+    if (status != CNN_OK || !d->bias || data) return status;
+    return cudnn_bias_run(c, plan->knobs, &conv, plan->dir, args, err);
 }

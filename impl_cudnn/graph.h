@@ -17,7 +17,7 @@
  *   graph:engN        engine N with its default knobs, enumerated for the problem
  *   graph:bias_engN   the same, for the graph in which the forward pass adds the bias itself
  *
- * The implementation's face puts CUDNN_GRAPH_ROWS into its table and hands every algorithm for which
+ * The implementation's face hands every algorithm for which
  * cudnn_graph_serves() to graph.c; plan->state is then a graph_state. */
 #ifndef IMPL_CUDNN_GRAPH_H
 #define IMPL_CUDNN_GRAPH_H
@@ -28,21 +28,6 @@
 
 /* Algorithm ids. The implementation's own are below the first. Engine N is CUDNN_GRAPH_ENGINE + N. */
 enum { CUDNN_GRAPH_HEURISTIC = 1000, CUDNN_GRAPH_FIND, CUDNN_GRAPH_ENGINE = 2000, CUDNN_GRAPH_BIAS_ENGINE = 4000 };
-
-/* Rows of cnn_impl.algorithms. Which engine these two settle on is not known beforehand, so they claim no determinism
- * (a knob narrows the search to deterministic engines); they pass over engines that transform (Winograd,
- * FFT), so that their results are held to the plain bound. Those are there as graph:engN. */
-#define CUDNN_GRAPH_ROWS                                                                                               \
-    {"graph:heuristic",                                                                                                \
-     "graph API: the first engine that cuDNN's heuristics propose and that fits the limits",                           \
-     1u << CNN_OP_CONV,                                                                                                \
-     0,                                                                                                                \
-     1,                                                                                                                \
-     CUDNN_GRAPH_HEURISTIC},                                                                                           \
-    {                                                                                                                  \
-        "graph:find", "graph API: the fastest of the heuristics' proposals, measured", 1u << CNN_OP_CONV,              \
-            CNN_ALGO_MAY_REFUSE, 1, CUDNN_GRAPH_FIND                                                                   \
-    }
 
 static inline bool cudnn_graph_serves(const cnn_algorithm *algorithm) { return algorithm->id >= CUDNN_GRAPH_HEURISTIC; }
 
@@ -125,8 +110,8 @@ bool graph_engine_next(cudnnBackendDescriptor_t graph, bool bias, int64_t *next,
 void graph_config_name(const graph_config *config, char *name, size_t size);
 enum { GRAPH_PROPOSALS_MAX = 96 };
 /* What the heuristics propose for the graph, best first, appended to list[*count]; doubles are left out. */
-cnn_status graph_heuristics(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode, bool bias, graph_config *list,
-                            int capacity, int *count, cnn_error *err);
+cnn_status graph_heuristics(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode, bool bias,
+                            graph_config list[GRAPH_PROPOSALS_MAX], int *count, cnn_error *err);
 
 /* ---- graph_notes.c: what cuDNN notes about an engine's numbers, and whether the problem's type allows them. */
 

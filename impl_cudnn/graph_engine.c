@@ -122,15 +122,15 @@ static bool same_config(const graph_config *a, const graph_config *b)
     return true;
 }
 
-static void append(const graph_config *config, graph_config *list, int capacity, int *count)
+static void append(const graph_config *config, graph_config *list, int *count)
 {
     for (int i = 0; i < *count; i++)
         if (same_config(&list[i], config)) return;
-    if (*count < capacity) list[(*count)++] = *config;
+    if (*count < GRAPH_PROPOSALS_MAX) list[(*count)++] = *config;
 }
 
-cnn_status graph_heuristics(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode, bool bias, graph_config *list,
-                            int capacity, int *count, cnn_error *err)
+cnn_status graph_heuristics(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode, bool bias,
+                            graph_config list[GRAPH_PROPOSALS_MAX], int *count, cnn_error *err)
 {
     cudnnBackendDescriptor_t heuristics = NULL, results[GRAPH_PROPOSALS_MAX] = {NULL};
     int64_t found = 0;
@@ -148,7 +148,7 @@ cnn_status graph_heuristics(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode
                             results, err);
     for (int64_t i = 0; i < found && status == CNN_OK; i++) {
         graph_config config = {.bias = bias};
-        if (read_config(results[i], &config, err) == CNN_OK) append(&config, list, capacity, count);
+        if (read_config(results[i], &config, err) == CNN_OK) append(&config, list, count);
     }
     for (int i = 0; i < GRAPH_PROPOSALS_MAX; i++) graph_drop(&results[i]);
     graph_drop(&heuristics);

@@ -2,8 +2,6 @@
  * measured. */
 #include "impl_cudnn/graph.h"
 
-#include "impl_cudnn/arena.h"
-
 cnn_status graph_first(cudnn_context *context, const cnn_request *r, graph_state **state, cnn_error *err)
 {
     graph_config list[GRAPH_PROPOSALS_MAX];

@@ -169,16 +169,13 @@ static cnn_status run_rest(cudnn_context *context, const graph_state *s, const c
                            const void *scratch, void *output, bool bias_done, cnn_error *err)
 {
     const cudnn_factor one = cudnn_factor_of(s->conv.t.dtype, 1);
-    const cnn_conv_desc *d = &s->conv;
-    const cuda_bias bias = cudnn_bias_of(s->knobs, &d->t, d->mb, d->oc, d->oh * d->ow);
     if (scratch != NULL) {
         CUDNN_TRY(context, cudnnAddTensor(context->handle, &one, s->output, scratch, &one, s->output, output), err);
         const cnn_status status = cuda_phase(&context->cuda, "add", err);
         if (status != CNN_OK) return status;
     }
     if (!s->conv.bias || s->dir == CNN_BWD_D || bias_done) return CNN_OK;
-    if (s->dir == CNN_FWD) return cuda_bias_add(&context->cuda, &bias, args->b, output, err);
-    return cuda_bias_gradient(&context->cuda, &bias, args->dy, args->db, args->beta, err);
+    return cudnn_bias_run(context, s->knobs, &s->conv, s->dir, args, err);
 }
 
 cnn_status graph_state_run(cudnn_context *context, graph_state *s, const cnn_weighted_args *args, cnn_error *err)
