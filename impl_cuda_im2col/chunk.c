@@ -1,5 +1,5 @@
 /* chunk.c: from a problem to the geometry of its kernels and the matrices of its products. */
-#include "impl_cuda_im2col/chunk.h"
+#include "impl_cuda_im2col/im2col.h"
 
 static cucol_geometry geometry_of(const cnn_conv_desc *d)
 {
@@ -41,10 +41,11 @@ void cucol_put_geometry(const cnn_conv_desc *d, cucol_plan *m)
     m->outputs.channels_last = d->t.layout == CNN_NHWC;
 }
 
-cucol_chunk cucol_chunk_of(const cnn_plan *plan, void *workspace)
+cucol_chunk cucol_chunk_of(const cnn_plan *plan, const cnn_weighted_args *args)
 {
     const cucol_plan *m = plan->state;
-    char *base = workspace;
+    const bool sliced = plan->dir == CNN_BWD_W && args->db && m->slices > 1;
+    char *base = args->workspace;
     return (cucol_chunk){.plan = plan,
                          .d = &plan->problem.u.conv,
                          .m = m,
@@ -54,7 +55,7 @@ cucol_chunk cucol_chunk_of(const cnn_plan *plan, void *workspace)
                          .columns = base + m->columns_at,
                          .padded = base + m->padded_at,
                          .wide = base + m->wide_at,
-                         .sums = base + m->sums_at};
+                         .sums = sliced ? base + m->sums_at : args->db};
 }
 
 /* A product an image, its weights always the same; or a product a group, all images of the chunk side by side. */

@@ -66,11 +66,9 @@ template <typename T> static __device__ inline void write_bias(const cucol_bias 
     }
 }
 
-/* Both element types behind one C function: cuda_launch() of kernel<float> or kernel<double>. */
+/* cuda_launch() of kernel<T>, by the plan's dtype. */
 #define CUCOL_LAUNCH(context, plan, shape, err, kernel, ...)                                                           \
-    ((plan)->problem.u.type.dtype == CNN_F32                                                                           \
-         ? cuda_launch(&(context)->cuda, (shape), (err), kernel<float>, __VA_ARGS__)                                   \
-         : cuda_launch(&(context)->cuda, (shape), (err), kernel<double>, __VA_ARGS__))
+    CUDA_BY_DTYPE((plan)->problem.u.type.dtype, cuda_launch(&(context)->cuda, (shape), (err), kernel<T>, __VA_ARGS__))
 
 static inline cuda_shape cucol_shape(const cucol_context *context, const cnn_plan *plan, const char *kernel,
                                      int64_t count, int threads, int blocks)

@@ -1,7 +1,7 @@
 /* conv.c: the three directions of a convolution, chunk by chunk: copies, a product, copies.
  *
  * Where nothing has to be transposed (NHWC, a single image, batched products) a direction is two launches. */
-#include "impl_cuda_im2col/chunk.h"
+#include "impl_cuda_im2col/im2col.h"
 
 typedef struct column_kernels {
     cucol_im2col_fn *im2col;
@@ -55,15 +55,6 @@ static cnn_status fwd_chunk(cucol_context *context, cucol_chunk *c, const cnn_we
     return cucol_split_outputs(context, c->plan, &c->outputs, c->wide, args->b, y, add, err);
 }
 
-cnn_status cucol_conv_fwd(cnn_context *cnn, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
-{
-    cucol_context *context = (cucol_context *)cnn;
-    cucol_chunk c = cucol_chunk_of(plan, args->workspace);
-    cnn_status status = CNN_OK;
-    while (status == CNN_OK && cucol_chunk_next(&c)) status = fwd_chunk(context, &c, args, err);
-    return status;
-}
-
 /* This chunk's dy as the product wants it, and its part of db where `sums` is given. */
 static cnn_status join_outputs(cucol_context *context, cucol_chunk *c, const void *all, const void **dy, void *sums,
                                bool add, cnn_error *err)
@@ -105,17 +96,8 @@ static cnn_status bwd_data_chunk(cucol_context *context, cucol_chunk *c, const c
     return status == CNN_OK ? add_columns(context, c, args->dx, args->beta != 0, err) : status;
 }
 
-cnn_status cucol_conv_bwd_data(cnn_context *cnn, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
-{
-    cucol_context *context = (cucol_context *)cnn;
-    cucol_chunk c = cucol_chunk_of(plan, args->workspace);
-    cnn_status status = CNN_OK;
-    while (status == CNN_OK && cucol_chunk_next(&c)) status = bwd_data_chunk(context, &c, args, err);
-    return status;
-}
-
-/* Chunks after the first add to dw and to `sums`, which is db itself where there is a single slice. */
-static cnn_status bwd_weights_chunk(cucol_context *context, cucol_chunk *c, const cnn_weighted_args *args, void *sums,
+/* Chunks after the first add to dw and to the sums of db. */
+static cnn_status bwd_weights_chunk(cucol_context *context, cucol_chunk *c, const cnn_weighted_args *args,
                                     cnn_error *err)
 {
     const cucol_bias no_bias = {.y = NULL};
@@ -123,7 +105,7 @@ static cnn_status bwd_weights_chunk(cucol_context *context, cucol_chunk *c, cons
     const void *columns, *dy;
     cnn_status status = make_columns(context, c, args->x, &no_bias, &columns, err);
     if (status == CNN_OK)
-        status = join_outputs(context, c, args->dy, &dy, sums, sums == args->db ? add : c->first > 0, err);
+        status = join_outputs(context, c, args->dy, &dy, c->sums, c->sums == args->db ? add : c->first > 0, err);
     if (status != CNN_OK) return status;
     cuda_gemm product = {c->m->group_oc,   c->m->group_rows, c->width,   c->batch,
                          c->output_matrix, c->column_matrix, c->weights, add};
@@ -131,14 +113,14 @@ static cnn_status bwd_weights_chunk(cucol_context *context, cucol_chunk *c, cons
     return cuda_gemm_run(&context->cuda, &context->blas, &c->d->t, &product, dy, columns, args->dw, err);
 }
 
-cnn_status cucol_conv_bwd_weights(cnn_context *cnn, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+cnn_status cucol_conv_run(cucol_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    cucol_context *context = (cucol_context *)cnn;
-    cucol_chunk c = cucol_chunk_of(plan, args->workspace);
-    const bool sliced = args->db && c.m->slices > 1;
+    typedef cnn_status chunk_fn(cucol_context *, cucol_chunk *, const cnn_weighted_args *, cnn_error *);
+    static chunk_fn *const run[CNN_DIR_COUNT] = {
+        [CNN_FWD] = fwd_chunk, [CNN_BWD_D] = bwd_data_chunk, [CNN_BWD_W] = bwd_weights_chunk};
+    cucol_chunk c = cucol_chunk_of(plan, args);
     cnn_status status = CNN_OK;
-    void *sums = sliced ? c.sums : args->db;
-    while (status == CNN_OK && cucol_chunk_next(&c)) status = bwd_weights_chunk(context, &c, args, sums, err);
-    if (status != CNN_OK || !sliced) return status;
-    return cucol_add_slices(context, plan, sums, c.m->slices, (int32_t)c.d->oc, args->db, args->beta != 0, err);
+    while (status == CNN_OK && cucol_chunk_next(&c)) status = run[plan->dir](context, &c, args, err);
+    if (status != CNN_OK || c.sums == args->db) return status;
+    return cucol_add_slices(context, plan, c.sums, c.m->slices, (int32_t)c.d->oc, args->db, args->beta != 0, err);
 }

@@ -12,10 +12,10 @@ cnn_status cucol_fc_plan_make(const cnn_request *r, cucol_fc_plan *m, cnn_error 
     enum { AREA_ALIGN = 256 };
     const cnn_fc_desc *d = &r->problem->u.fc;
     const size_t elem = cnn_dtype_size(d->t.dtype);
-    int64_t weights, outputs;
+    int64_t weights, outputs, k;
     *m = (cucol_fc_plan){.slices = cucol_slices(r->knobs, d->mb, d->oc * (int64_t)elem)};
-    if (!cnn_mul4(d->ic, d->ih, d->iw, 1, &m->k) || m->k > INT_MAX || !cnn_mul(d->mb, d->oc, &outputs) ||
-        outputs > INT_MAX || !cnn_mul(d->oc, m->k, &weights))
+    if (!cnn_mul4(d->ic, d->ih, d->iw, 1, &k) || k > INT_MAX || !cnn_mul(d->mb, d->oc, &outputs) || outputs > INT_MAX ||
+        !cnn_mul(d->oc, k, &weights))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "a side of the product or the %lld x %lld outputs are more than %d",
                         (long long)d->mb, (long long)d->oc, INT_MAX);
     m->copied = d->t.layout == CNN_NHWC && d->ic > 1 && d->ih * d->iw > 1;
@@ -54,33 +54,6 @@ static cucol_outputs outputs_of(const cnn_fc_desc *d)
     return (cucol_outputs){.n = (int32_t)d->mb, .channels = (int32_t)d->oc, .pixels = 1, .channels_last = true};
 }
 
-cnn_status cucol_fc_fwd(cnn_context *cnn, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
-{
-    cucol_context *context = (cucol_context *)cnn;
-    const cnn_fc_desc *d = &plan->problem.u.fc;
-    const cucol_bias bias = {.shape = outputs_of(d), .y = args->y, .b = args->b, .add = args->beta != 0};
-    const int64_t k = ((const cucol_fc_plan *)plan->state)->k;
-    const void *w;
-    cnn_status status = ordered_weights(context, plan, args, &w, err);
-    if (status == CNN_OK && args->b) status = cucol_fill_bias(context, plan, &bias, err);
-    if (status != CNN_OK) return status;
-    const cuda_gemm product = {
-        d->mb, d->oc, k, 1, {k, 0, false}, {k, 0, true}, {d->oc, 0, false}, args->b ? 1 : args->beta};
-    return cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, args->x, w, args->y, err);
-}
-
-cnn_status cucol_fc_bwd_data(cnn_context *cnn, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
-{
-    cucol_context *context = (cucol_context *)cnn;
-    const cnn_fc_desc *d = &plan->problem.u.fc;
-    const int64_t k = ((const cucol_fc_plan *)plan->state)->k;
-    const void *w;
-    const cnn_status status = ordered_weights(context, plan, args, &w, err);
-    if (status != CNN_OK) return status;
-    const cuda_gemm product = {d->mb, k, d->oc, 1, {d->oc, 0, false}, {k, 0, false}, {k, 0, false}, args->beta};
-    return cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, args->dy, w, args->dx, err);
-}
-
 static cnn_status bias_gradient(cucol_context *context, const cnn_plan *plan, const cnn_weighted_args *args,
                                 cnn_error *err)
 {
@@ -95,17 +68,31 @@ static cnn_status bias_gradient(cucol_context *context, const cnn_plan *plan, co
     return cucol_add_slices(context, plan, sums, m->slices, (int32_t)d->oc, args->db, add, err);
 }
 
-cnn_status cucol_fc_bwd_weights(cnn_context *cnn, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+static cnn_status bwd_weights(cucol_context *context, const cnn_plan *plan, const cnn_weighted_args *args,
+                              cnn_error *err)
 {
-    cucol_context *context = (cucol_context *)cnn;
     const cnn_fc_desc *d = &plan->problem.u.fc;
     const cucol_fc_plan *m = plan->state;
-    const cuda_gemm product = {
-        d->oc, m->k, d->mb, 1, {d->oc, 0, true}, {m->k, 0, false}, {m->k, 0, false}, m->copied ? 0 : args->beta};
+    const cuda_gemm product = cuda_gemm_of_fc(d, CNN_BWD_W, m->copied ? 0 : args->beta);
     void *dw = m->copied ? args->workspace : args->dw;
     cnn_status status = cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, args->dy, args->x, dw, err);
     if (status == CNN_OK && m->copied)
         status = cucol_crop(context, plan, &m->copy, args->workspace, args->dw, args->beta != 0, err);
     if (status == CNN_OK && args->db) status = bias_gradient(context, plan, args, err);
     return status;
+}
+
+cnn_status cucol_fc_run(cucol_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    const cnn_fc_desc *d = &plan->problem.u.fc;
+    const bool fwd = plan->dir == CNN_FWD, biased = fwd && args->b;
+    const cucol_bias bias = {.shape = outputs_of(d), .y = args->y, .b = args->b, .add = args->beta != 0};
+    const cuda_gemm product = cuda_gemm_of_fc(d, plan->dir, biased ? 1 : args->beta);
+    const void *w;
+    if (plan->dir == CNN_BWD_W) return bwd_weights(context, plan, args, err);
+    cnn_status status = ordered_weights(context, plan, args, &w, err);
+    if (status == CNN_OK && biased) status = cucol_fill_bias(context, plan, &bias, err);
+    if (status != CNN_OK) return status;
+    return cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, fwd ? args->x : args->dy, w,
+                         fwd ? args->y : args->dx, err);
 }

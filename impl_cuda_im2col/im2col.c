@@ -67,7 +67,7 @@ static cnn_status settle(const cnn_request *r, either_plan *m, size_t *bytes, cn
     const cnn_status status = fc ? cucol_fc_plan_make(r, &m->fc, err) : cucol_plan_make(r, &m->conv, err);
     if (status != CNN_OK) return status;
     *bytes = fc ? m->fc.bytes : m->conv.bytes;
-    return cuda_check_workspace(r->knobs, *bytes, err);
+    return cnn_workspace_check(r->knobs[CUDA_KNOB_WORKSPACE_LIMIT], *bytes, err);
 }
 
 static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error *err)
@@ -92,17 +92,18 @@ static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
     return status == CNN_OK ? cuda_keep(plan, &m, sizeof m, err) : status;
 }
 
+static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    cucol_context *c = (cucol_context *)context;
+    return plan->problem.op == CNN_OP_FC ? cucol_fc_run(c, plan, args, err) : cucol_conv_run(c, plan, args, err);
+}
+
 const cnn_impl *cnn_impl_cuda_im2col(void);
 const cnn_impl *cnn_impl_cuda_im2col(void)
 {
     static const cnn_operations ops = {
         .struct_size = sizeof(cnn_operations),
-        .conv_fwd = cucol_conv_fwd,
-        .conv_bwd_data = cucol_conv_bwd_data,
-        .conv_bwd_weights = cucol_conv_bwd_weights,
-        .fc_fwd = cucol_fc_fwd,
-        .fc_bwd_data = cucol_fc_bwd_data,
-        .fc_bwd_weights = cucol_fc_bwd_weights,
+        CNN_WEIGHTED_SLOTS(run),
         CUDA_POINTWISE_SLOTS,
     };
     static const cnn_impl impl = {

@@ -140,9 +140,29 @@ cucol_view cucol_view_of(cnn_layout, int64_t c, int64_t h, int64_t w);
 /* How many slices db's sum is cut into, for `count` elements a channel; `bytes` of workspace a slice. */
 int32_t cucol_slices(const int64_t *knobs, int64_t count, int64_t bytes);
 
+/* ---- chunk.c: the images that a convolution works on at a time, as conv.c walks over them. */
+typedef struct cucol_chunk {
+    const cnn_plan *plan;
+    const cnn_conv_desc *d;
+    const cucol_plan *m;
+    cucol_geometry g;
+    cucol_copy copy;
+    cucol_outputs outputs;
+    char *columns, *padded, *wide; /* workspace */
+    void *sums;                    /* of db's slices; db itself where there is one slice */
+    int64_t first;                 /* image */
+    bool transposes; /* NCHW with several images in one product: its y is `wide`, not the tensor as it lies */
+    /* The three matrices: weights [oc/g][rows], columns [rows][width], outputs [oc/g][width]; `batch` of each. */
+    cuda_matrix weights, column_matrix, output_matrix;
+    int64_t width, batch;
+} cucol_chunk;
+
+/* Before the first chunk; then cucol_chunk_next() until it says false. */
+cucol_chunk cucol_chunk_of(const cnn_plan *, const cnn_weighted_args *);
+bool cucol_chunk_next(cucol_chunk *);
+
 /* ---- fc.c: plan->state of a fully connected layer. */
 typedef struct cucol_fc_plan {
-    int64_t k;
     bool copied; /* the weights */
     int32_t slices;
     cucol_copy copy;
@@ -150,13 +170,9 @@ typedef struct cucol_fc_plan {
 } cucol_fc_plan;
 cnn_status cucol_fc_plan_make(const cnn_request *, cucol_fc_plan *, cnn_error *);
 
-/* ---- conv.c, fc.c: slots of cnn_operations. */
-cnn_status cucol_conv_fwd(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cucol_conv_bwd_data(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cucol_conv_bwd_weights(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cucol_fc_fwd(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cucol_fc_bwd_data(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
-cnn_status cucol_fc_bwd_weights(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+/* ---- conv.c, fc.c: all directions. */
+cnn_status cucol_conv_run(cucol_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+cnn_status cucol_fc_run(cucol_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 
 #ifdef __cplusplus
 }

@@ -8,33 +8,6 @@
 #ifndef BENCHCNN_CUDA_EMULATED
 #include <cuda_fp16.h>
 
-struct gemm_row {
-    cnn_dtype dtype;
-    cnn_math math;
-    cudaDataType_t type;
-    cublasComputeType_t compute;
-    size_t elem;
-    int side;
-};
-
-static const gemm_row rows[] = {
-    {CNN_F32, CNN_MATH_F32, CUDA_R_32F, CUBLAS_COMPUTE_32F, 4, 4096},
-    {CNN_F32, CNN_MATH_TF32, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 4, 8192},
-    {CNN_F32, CNN_MATH_F16, CUDA_R_16F, CUBLAS_COMPUTE_32F, 2, 8192},
-    {CNN_F32, CNN_MATH_BF16, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 2, 8192},
-    {CNN_F64, CNN_MATH_F32, CUDA_R_64F, CUBLAS_COMPUTE_64F, 8, 4096},
-};
-
-enum { ROWS = sizeof rows / sizeof rows[0] };
-
-/* The matrices a, b and c, one after the other; which row of the table stands in the peak's dtype and math. */
-static const gemm_row *row_of(const cnn_peak *peak)
-{
-    for (const gemm_row &row : rows)
-        if (row.dtype == peak->dtype && row.math == peak->math) return &row;
-    return &rows[0];
-}
-
 /* In [-1, 1), by splitmix64's finalizer. */
 static __device__ inline float random_real(int64_t i)
 {
@@ -63,12 +36,32 @@ template <typename T> static cnn_status fill(cuda_context *c, void *to, int64_t 
                        static_cast<T *>(to), count);
 }
 
-static cnn_status fill_row(cuda_context *c, const gemm_row *row, void *to, int64_t count, cnn_error *err)
+struct gemm_row {
+    cnn_dtype dtype;
+    cnn_math math;
+    cudaDataType_t type;
+    cublasComputeType_t compute;
+    size_t elem;
+    int side;
+    cnn_status (*fill)(cuda_context *, void *to, int64_t count, cnn_error *);
+};
+
+static const gemm_row rows[] = {
+    {CNN_F32, CNN_MATH_F32, CUDA_R_32F, CUBLAS_COMPUTE_32F, 4, 4096, fill<float>},
+    {CNN_F32, CNN_MATH_TF32, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, 4, 8192, fill<float>},
+    {CNN_F32, CNN_MATH_F16, CUDA_R_16F, CUBLAS_COMPUTE_32F, 2, 8192, fill<__half>},
+    {CNN_F32, CNN_MATH_BF16, CUDA_R_16BF, CUBLAS_COMPUTE_32F, 2, 8192, fill<uint16_t>},
+    {CNN_F64, CNN_MATH_F32, CUDA_R_64F, CUBLAS_COMPUTE_64F, 8, 4096, fill<double>},
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* The matrices a, b and c, one after the other; which row of the table stands in the peak's dtype and math. */
+static const gemm_row *row_of(const cnn_peak *peak)
 {
-    if (row->type == CUDA_R_64F) return fill<double>(c, to, count, err);
-    if (row->type == CUDA_R_16F) return fill<__half>(c, to, count, err);
-    if (row->type == CUDA_R_16BF) return fill<uint16_t>(c, to, count, err);
-    return fill<float>(c, to, count, err);
+    for (const gemm_row &row : rows)
+        if (row.dtype == peak->dtype && row.math == peak->math) return &row;
+    return &rows[0];
 }
 
 static void peak_close(cnn_context *context, cnn_peak *peak)
@@ -79,15 +72,15 @@ static void peak_close(cnn_context *context, cnn_peak *peak)
 
 static cnn_status peak_open(cnn_context *context, int index, cnn_peak *peak, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     memset(peak, 0, sizeof *peak);
     if (index < 0 || index >= ROWS) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no ceiling number %d", index);
     const gemm_row *row = &rows[index];
     const int64_t matrix = (int64_t)row->side * row->side;
     /* Before Ampere there is neither TF32 nor bf16. */
-    if (c->limits.major < 8 && (row->math == CNN_MATH_TF32 || row->math == CNN_MATH_BF16))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "compute capability %d.%d has no such matrix units", c->limits.major,
-                        c->limits.minor);
+    if (c->properties.major < 8 && (row->math == CNN_MATH_TF32 || row->math == CNN_MATH_BF16))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "compute capability %d.%d has no such matrix units", c->properties.major,
+                        c->properties.minor);
     snprintf(peak->what, sizeof peak->what, "gemm");
     snprintf(peak->variant, sizeof peak->variant, "cublas");
     peak->unit = CNN_PEAK_FLOPS;
@@ -95,7 +88,7 @@ static cnn_status peak_open(cnn_context *context, int index, cnn_peak *peak, cnn
     peak->math = row->math;
     peak->amount = 2.0 * (double)matrix * row->side;
     cnn_status status = cuda_memory.alloc(context, 3 * (size_t)matrix * row->elem, &peak->state, err);
-    if (status == CNN_OK) status = fill_row(c, row, peak->state, 3 * matrix, err);
+    if (status == CNN_OK) status = row->fill(c, peak->state, 3 * matrix, err);
     if (status != CNN_OK) peak_close(context, peak);
     return status;
 }

@@ -62,8 +62,8 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
 {
     const cnn_conv_desc *d = &r->problem->u.conv;
     const int64_t sums = d->oc * (d->ic / d->g) * d->kh * d->kw + (d->bias ? d->oc : 0);
-    const int64_t knob = r->knobs[NAIVE_KNOB_V2_REDUCE_BLOCKS] * context->limits.multiprocessors;
-    const int64_t most = context->limits.grid_dim[0];
+    const int64_t knob = r->knobs[NAIVE_KNOB_V2_REDUCE_BLOCKS] * context->properties.multiProcessorCount;
+    const int64_t most = context->properties.maxGridSize[0];
     l->grid[0] = smaller(sums, knob > 0 ? smaller(knob, most) : most);
     l->block[0] = r->knobs[NAIVE_KNOB_V2_REDUCE];
     return CNN_OK;

@@ -71,25 +71,15 @@ static cnn_status fit(const cuda_context *, const cnn_request *r, naive_launch *
     return CNN_OK;
 }
 
-static cnn_status run_fwd(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return NAIVE_LAUNCH(context, plan, err, fc_naive_fwd, shape_of(&plan->problem.u.fc), a->x, a->w, a->b, a->y,
-                        a->beta != 0);
+    const fc_naive_shape s = shape_of(&plan->problem.u.fc);
+    const bool add = a->beta != 0;
+    if (plan->dir == CNN_FWD) return NAIVE_LAUNCH(context, plan, err, fc_naive_fwd, s, a->x, a->w, a->b, a->y, add);
+    if (plan->dir == CNN_BWD_D) return NAIVE_LAUNCH(context, plan, err, fc_naive_bwd_data, s, a->dy, a->w, a->dx, add);
+    return NAIVE_LAUNCH(context, plan, err, fc_naive_bwd_weights, s, a->x, a->dy, a->dw, a->db, add);
 }
 
-static cnn_status run_bwd_data(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
-{
-    return NAIVE_LAUNCH(context, plan, err, fc_naive_bwd_data, shape_of(&plan->problem.u.fc), a->dy, a->w, a->dx,
-                        a->beta != 0);
-}
-
-static cnn_status run_bwd_weights(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a,
-                                  cnn_error *err)
-{
-    return NAIVE_LAUNCH(context, plan, err, fc_naive_bwd_weights, shape_of(&plan->problem.u.fc), a->x, a->dy, a->dw,
-                        a->db, a->beta != 0);
-}
-
-const naive_kernel naive_fc_naive_fwd = {"fc_naive_fwd", fit, run_fwd},
-                   naive_fc_naive_bwd_data = {"fc_naive_bwd_data", fit, run_bwd_data},
-                   naive_fc_naive_bwd_weights = {"fc_naive_bwd_weights", fit, run_bwd_weights};
+const naive_kernel naive_fc_naive_fwd = {"fc_naive_fwd", fit, run},
+                   naive_fc_naive_bwd_data = {"fc_naive_bwd_data", fit, run},
+                   naive_fc_naive_bwd_weights = {"fc_naive_bwd_weights", fit, run};

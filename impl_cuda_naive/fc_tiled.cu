@@ -9,6 +9,7 @@
  * All sums are in a fixed order: deterministic.
  * Expected bottleneck: for the few outputs of a classifier, the latency of a launch, then memory; for large layers, the
  * loads from L1, one for every two multiply-adds or less (cuBLAS does far better there). */
+#include "harness/cuda/reduce.h"
 #include "impl_cuda_naive/weights.h"
 
 enum { WARP = 32, BUSY_WARPS = 2048, BUSY_THREADS = 65536 };
@@ -65,9 +66,7 @@ static __global__ void fc_tiled_fwd(fc_tiled_shape s, const T *__restrict__ x, c
         for (int o = 0; o < OUTPUTS; o++)
 #pragma unroll
             for (int i = 0; i < IMAGES; i++) {
-                T sum = sums[o][i];
-#pragma unroll
-                for (int step = WARP / 2; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+                T sum = cuda_warp_sum(sums[o][i]);
                 if (lane != o * IMAGES + i || k0 + o >= s.oc || n0 + i >= s.mb) continue;
                 T *out = &y[(n0 + i) * s.oc + k0 + o];
                 if (b != NULL) sum += b[k0 + o];
@@ -111,6 +110,8 @@ static fc_tiled_shape shape_of(const cnn_fc_desc *d)
 struct fc_tile {
     int outputs, images;
 };
+#define FC_TILES(CASE)                                                                                                 \
+    CASE(1, 1) CASE(1, 2) CASE(1, 4) CASE(2, 1) CASE(2, 2) CASE(2, 4) CASE(4, 1) CASE(4, 2) CASE(4, 4)
 
 static cnn_status fit_fwd(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *)
 {
@@ -127,32 +128,18 @@ static cnn_status fit_fwd(const cuda_context *context, const cnn_request *r, nai
     return CNN_OK;
 }
 
-template <typename T>
-static cnn_status launch_fwd(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+static cnn_status run_fwd(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const fc_tile t = naive_args<fc_tile>(plan);
     const fc_tiled_shape s = shape_of(&plan->problem.u.fc);
 #define CASE(o, i)                                                                                                     \
     if (t.outputs == (o) && t.images == (i))                                                                           \
-        return cuda_launch(context, naive_shape(plan), err, fc_tiled_fwd<T, o, i>, s, a->x, a->w, a->b, a->y,          \
-                           a->beta != 0);
-    CASE(1, 1)
-    CASE(1, 2)
-    CASE(1, 4)
-    CASE(2, 1)
-    CASE(2, 2)
-    CASE(2, 4)
-    CASE(4, 1)
-    CASE(4, 2)
-    CASE(4, 4)
+        return CUDA_BY_DTYPE(plan->problem.u.type.dtype,                                                               \
+                             cuda_launch(context, naive_shape(plan), err, fc_tiled_fwd<T, o, i>, s, a->x, a->w, a->b,  \
+                                         a->y, a->beta != 0));
+    FC_TILES(CASE)
 #undef CASE
     return CNN_FAIL(err, CNN_INTERNAL, "no FC kernel of %d outputs and %d images", t.outputs, t.images);
-}
-
-static cnn_status run_fwd(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
-{
-    return plan->problem.u.type.dtype == CNN_F32 ? launch_fwd<float>(context, plan, a, err)
-                                                 : launch_fwd<double>(context, plan, a, err);
 }
 
 static cnn_status fit_bwd_data(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *)
@@ -168,16 +155,15 @@ static cnn_status fit_bwd_data(const cuda_context *context, const cnn_request *r
     return CNN_OK;
 }
 
-template <typename T>
-static cnn_status launch_bwd_data(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a,
-                                  cnn_error *err)
+static cnn_status run_bwd_data(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const fc_tile t = naive_args<fc_tile>(plan);
     const fc_tiled_shape s = shape_of(&plan->problem.u.fc);
 #define CASE(i)                                                                                                        \
     if (t.images == (i))                                                                                               \
-        return cuda_launch(context, naive_shape(plan), err, fc_tiled_bwd_data<T, i>, s, a->dy, a->w, a->dx,            \
-                           a->beta != 0);
+        return CUDA_BY_DTYPE(plan->problem.u.type.dtype,                                                               \
+                             cuda_launch(context, naive_shape(plan), err, fc_tiled_bwd_data<T, i>, s, a->dy, a->w,     \
+                                         a->dx, a->beta != 0));
     CASE(1)
     CASE(2)
     CASE(4)
@@ -185,30 +171,9 @@ static cnn_status launch_bwd_data(cuda_context *context, const cnn_plan *plan, c
     return CNN_FAIL(err, CNN_INTERNAL, "no FC kernel of %d images", t.images);
 }
 
-static cnn_status run_bwd_data(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
-{
-    return plan->problem.u.type.dtype == CNN_F32 ? launch_bwd_data<float>(context, plan, a, err)
-                                                 : launch_bwd_data<double>(context, plan, a, err);
-}
-
-/* The layer as a convolution whose kernel is the whole input. */
-static cnn_conv_desc conv_of(const cnn_fc_desc *d)
-{
-    cnn_conv_desc conv = {};
-    conv.t = d->t;
-    conv.g = conv.oh = conv.ow = conv.sh = conv.sw = 1;
-    conv.mb = d->mb;
-    conv.ic = d->ic;
-    conv.oc = d->oc;
-    conv.ih = conv.kh = d->ih;
-    conv.iw = conv.kw = d->iw;
-    conv.bias = d->bias;
-    return conv;
-}
-
 static cnn_status fit_bwd_weights(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *err)
 {
-    const cnn_conv_desc conv = conv_of(&r->problem->u.fc);
+    const cnn_conv_desc conv = cnn_fc_as_conv(&r->problem->u.fc);
     return weights_fit(&conv, r->knobs, "naive", l, err);
 }
 

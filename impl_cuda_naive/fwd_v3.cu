@@ -92,7 +92,8 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
 {
     const cnn_conv_desc *d = &r->problem->u.conv;
     const int64_t group_oc = d->oc / d->g, group_ic = d->ic / d->g, asked = r->knobs[NAIVE_KNOB_V3_SHARED] * 1024;
-    const int64_t device = (int64_t)context->limits.shared_bytes_optin, limit = smaller(device, asked), MUCH = 1 << 20;
+    const int64_t device = (int64_t)context->properties.sharedMemPerBlockOptin, limit = smaller(device, asked),
+                  MUCH = 1 << 20;
     const cnn_status status = conv_check_32("v3", "v2", d, err);
     if (status != CNN_OK) return status;
     l->block[0] = smaller(r->knobs[NAIVE_KNOB_V3_TILE_W], d->ow);

@@ -42,23 +42,23 @@ static cnn_status open_context(const cnn_open_params *params, cnn_context **cont
 
 /* ---- Plans. */
 
-static cnn_status check_device(const cuda_limits *device, const naive_launch *l, cnn_error *err)
+static cnn_status check_device(const struct cudaDeviceProp *device, const naive_launch *l, cnn_error *err)
 {
     const long long threads = l->block[0] * l->block[1] * l->block[2];
     for (int i = 0; i < 3; i++) {
-        if (l->grid[i] > device->grid_dim[i])
+        if (l->grid[i] > device->maxGridSize[i])
             return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: the grid needs %lld blocks in %c, the device has %d", l->kernel,
-                            (long long)l->grid[i], "xyz"[i], device -> grid_dim[i]);
-        if (l->block[i] > device->block_dim[i])
+                            (long long)l->grid[i], "xyz"[i], device -> maxGridSize[i]);
+        if (l->block[i] > device->maxThreadsDim[i])
             return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: %lld threads of a block in %c, the device has %d", l->kernel,
-                            (long long)l->block[i], "xyz"[i], device -> block_dim[i]);
+                            (long long)l->block[i], "xyz"[i], device -> maxThreadsDim[i]);
     }
-    if (threads > device->block_threads)
+    if (threads > device->maxThreadsPerBlock)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: a block of %lld threads, the device's most is %d", l->kernel,
-                        threads, device->block_threads);
-    if (l->shared_bytes > (int64_t)device->shared_bytes_optin)
+                        threads, device->maxThreadsPerBlock);
+    if (l->shared_bytes > (int64_t)device->sharedMemPerBlockOptin)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: %lld bytes of shared memory, the device has %zu", l->kernel,
-                        (long long)l->shared_bytes, device->shared_bytes_optin);
+                        (long long)l->shared_bytes, device->sharedMemPerBlockOptin);
     return CNN_OK;
 }
 
@@ -67,8 +67,9 @@ static cnn_status fit(const cuda_context *c, const cnn_request *r, naive_launch 
     const naive_kernel *kernel = kernels[r->algorithm->id][r->dir];
     *l = (naive_launch){.kernel = kernel->name, .grid = {1, 1, 1}, .block = {1, 1, 1}};
     cnn_status status = kernel->fit(c, r, l, err);
-    if (status == CNN_OK) status = check_device(&c->limits, l, err);
-    return status == CNN_OK ? cuda_check_workspace(r->knobs, l->workspace_bytes, err) : status;
+    if (status == CNN_OK) status = check_device(&c->properties, l, err);
+    return status == CNN_OK ? cnn_workspace_check(r->knobs[CUDA_KNOB_WORKSPACE_LIMIT], l->workspace_bytes, err)
+                            : status;
 }
 
 static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error *err)

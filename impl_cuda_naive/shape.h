@@ -118,21 +118,16 @@ static inline cuda_shape naive_shape(const cnn_plan *plan)
             dim3((unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2]), (size_t)l->shared_bytes};
 }
 
-/* The plan's launch of kernel<float> or kernel<double>, by dtype. */
+/* The plan's launch of kernel<T>, by dtype. */
 #define NAIVE_LAUNCH(context, plan, err, kernel, ...)                                                                  \
-    ((plan)->problem.u.type.dtype == CNN_F32                                                                           \
-         ? cuda_launch((context), naive_shape(plan), (err), kernel<float>, __VA_ARGS__)                                \
-         : cuda_launch((context), naive_shape(plan), (err), kernel<double>, __VA_ARGS__))
+    CUDA_BY_DTYPE((plan)->problem.u.type.dtype,                                                                        \
+                  cuda_launch((context), naive_shape(plan), (err), kernel<T>, __VA_ARGS__))
 
 /* The same of kernel<T, I>, whose first argument is the conv_shape: I as narrow as the problem allows. */
 #define NAIVE_LAUNCH_INDEXED(context, plan, err, kernel, ...)                                                          \
-    (conv_fits_32(&(plan)->problem.u.conv, (plan)->problem.u.conv.mb)                                                  \
-         ? NAIVE_LAUNCH_BY_INDEX(int32_t, context, plan, err, kernel, __VA_ARGS__)                                     \
-         : NAIVE_LAUNCH_BY_INDEX(int64_t, context, plan, err, kernel, __VA_ARGS__))
-#define NAIVE_LAUNCH_BY_INDEX(I, context, plan, err, kernel, ...)                                                      \
-    ((plan)->problem.u.type.dtype == CNN_F32 ? cuda_launch((context), naive_shape(plan), (err), kernel<float, I>,      \
-                                                           conv_shape_of<I>(&(plan)->problem.u.conv), __VA_ARGS__)     \
-                                             : cuda_launch((context), naive_shape(plan), (err), kernel<double, I>,     \
-                                                           conv_shape_of<I>(&(plan)->problem.u.conv), __VA_ARGS__))
+    CUDA_BY_TYPES((plan)->problem.u.type.dtype, conv_fits_32(&(plan)->problem.u.conv, (plan)->problem.u.conv.mb),      \
+                  int32_t, int64_t,                                                                                    \
+                  cuda_launch((context), naive_shape(plan), (err), kernel<T, I>,                                       \
+                              conv_shape_of<I>(&(plan)->problem.u.conv), __VA_ARGS__))
 
 #endif

@@ -204,26 +204,19 @@ static __global__ void __launch_bounds__(tile_threads(sizeof(T), CHANNELS *PIXEL
     }
 }
 
-template <typename T>
-static cnn_status launch(cuda_context *context, const cnn_plan *plan, const void *in, const void *w, const void *bias,
-                         void *out, bool add, cnn_error *err)
-{
-    const tile_args t = naive_args<tile_args>(plan);
-    const cuda_shape shape = naive_shape(plan);
-#define CASE(c, s)                                                                                                     \
-    if (t.choice.channels == (c) && t.choice.pixels == (s))                                                            \
-        return cuda_launch(context, shape, err, tile_kernel<T, c, s>, t.p, in, w, bias, out, add);
-    TILE_SIZES(CASE)
-#undef CASE
-    return CNN_FAIL(err, CNN_INTERNAL, "%s: no kernel of %d channels and %d pixels", shape.kernel, t.choice.channels,
-                    t.choice.pixels);
-}
-
 cnn_status tile_run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const bool forward = plan->dir == CNN_FWD, add = a->beta != 0;
     const void *in = forward ? a->x : a->dy, *bias = forward ? a->b : NULL;
     void *out = forward ? a->y : a->dx;
-    return plan->problem.u.type.dtype == CNN_F32 ? launch<float>(context, plan, in, a->w, bias, out, add, err)
-                                                 : launch<double>(context, plan, in, a->w, bias, out, add, err);
+    const tile_args t = naive_args<tile_args>(plan);
+    const cuda_shape shape = naive_shape(plan);
+#define CASE(c, s)                                                                                                     \
+    if (t.choice.channels == (c) && t.choice.pixels == (s))                                                            \
+        return CUDA_BY_DTYPE(plan->problem.u.type.dtype,                                                               \
+                             cuda_launch(context, shape, err, tile_kernel<T, c, s>, t.p, in, a->w, bias, out, add));
+    TILE_SIZES(CASE)
+#undef CASE
+    return CNN_FAIL(err, CNN_INTERNAL, "%s: no kernel of %d channels and %d pixels", shape.kernel, t.choice.channels,
+                    t.choice.pixels);
 }

@@ -121,7 +121,8 @@ cnn_status tile_fit(const cuda_context *context, const cnn_request *r, naive_lau
     const tile_choice c = args.choice = choose(r->knobs, p->m, d->g, pixels, p->k * taps);
     const int64_t width = (int64_t)c.rows * c.channels, plane = (int64_t)c.lanes * c.rows * c.channels * c.pixels;
     const int64_t reduce = (c.slices - 1) * plane * elem, asked = r->knobs[NAIVE_KNOB_TILE_SHARED];
-    choose_stage(taps, width * elem, smaller(asked * 1024, (int64_t)context->limits.shared_bytes_optin - reduce), p);
+    choose_stage(taps, width * elem,
+                 smaller(asked * 1024, (int64_t)context->properties.sharedMemPerBlockOptin - reduce), p);
     if (p->stage_taps == 0)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "%s: tile.shared_kib = %lld does not hold one tap of one channel for %d channels", l->kernel,
@@ -130,7 +131,7 @@ cnn_status tile_fit(const cuda_context *context, const cnn_request *r, naive_lau
     l->shared_bytes = p->stage_taps * p->stage_k * width * elem + reduce;
     l->grid[1] = d->g * p->row_tiles;
     l->grid[2] = back ? d->sh * d->sw : 1;
-    const int64_t resident = context->limits.multiprocessors * r->knobs[NAIVE_KNOB_TILE_BLOCKS];
+    const int64_t resident = context->properties.multiProcessorCount * r->knobs[NAIVE_KNOB_TILE_BLOCKS];
     const int64_t most = resident / (l->grid[1] * l->grid[2]);
     l->grid[0] = smaller(ceil_div(class_pixels, (int64_t)c.lanes * c.pixels), most > 1 ? most : 1);
     naive_put_args(l, args);

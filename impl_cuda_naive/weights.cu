@@ -207,6 +207,5 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
 
 cnn_status weights_run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return plan->problem.u.type.dtype == CNN_F32 ? launch<float>(context, plan, a, err)
-                                                 : launch<double>(context, plan, a, err);
+    return CUDA_BY_DTYPE(plan->problem.u.type.dtype, launch<T>(context, plan, a, err));
 }

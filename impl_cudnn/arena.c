@@ -1,5 +1,7 @@
 /* arena.c: memory for the operands of a plan that is tried or measured. */
-#include "impl_cudnn/arena.h"
+#include "impl_cudnn/context.h"
+
+#include "harness/cnn/shape.h"
 
 enum { SMALL_BYTE = 0x3c }; /* in every byte: 0.0115 as f32, 1.5e-18 as f64 */
 
@@ -11,33 +13,19 @@ static cnn_status allocate(cudnn_context *c, cudnn_arena *a, size_t bytes, void 
     return cuda_memory.fill((cnn_context *)c, *memory, SMALL_BYTE, bytes, err);
 }
 
-/* Elements of x, w, y and b, or of their gradients. The problem was checked: they can be counted. */
-typedef struct counts {
-    int64_t x, w, y, b;
-} counts;
-
-static counts counts_of(const cnn_problem *p)
-{
-    const cnn_conv_desc *d = &p->u.conv;
-    const cnn_fc_desc *f = &p->u.fc;
-    if (p->op == CNN_OP_FC)
-        return (counts){f->mb * f->ic * f->ih * f->iw, f->oc * f->ic * f->ih * f->iw, f->mb * f->oc,
-                        f->bias ? f->oc : 0};
-    return (counts){d->mb * d->ic * d->ih * d->iw, d->oc * (d->ic / d->g) * d->kh * d->kw,
-                    d->mb * d->oc * d->oh * d->ow, d->bias ? d->oc : 0};
-}
-
+/* The problem was checked: its elements can be counted. */
 cnn_status cudnn_arena_open(cudnn_context *c, const cnn_request *r, cudnn_arena *a, cnn_error *err)
 {
     const size_t elem = cnn_dtype_size(r->problem->u.type.dtype);
-    const counts n = counts_of(r->problem);
+    const bool fc = r->problem->op == CNN_OP_FC;
+    const cnn_conv_desc d = fc ? cnn_fc_as_conv(&r->problem->u.fc) : r->problem->u.conv;
     void *x = NULL, *w = NULL, *y = NULL, *b = NULL;
     *a = (cudnn_arena){.count = 0};
     cnn_status status = cuda_check_not_capturing(&c->cuda, "a trial run", err);
-    if (status == CNN_OK) status = allocate(c, a, (size_t)n.x * elem, &x, err);
-    if (status == CNN_OK) status = allocate(c, a, (size_t)n.w * elem, &w, err);
-    if (status == CNN_OK) status = allocate(c, a, (size_t)n.y * elem, &y, err);
-    if (status == CNN_OK && n.b > 0 && r->dir != CNN_BWD_D) status = allocate(c, a, (size_t)n.b * elem, &b, err);
+    if (status == CNN_OK) status = allocate(c, a, (size_t)(d.mb * d.ic * d.ih * d.iw) * elem, &x, err);
+    if (status == CNN_OK) status = allocate(c, a, (size_t)(d.oc * (d.ic / d.g) * d.kh * d.kw) * elem, &w, err);
+    if (status == CNN_OK) status = allocate(c, a, (size_t)(d.mb * d.oc * d.oh * d.ow) * elem, &y, err);
+    if (status == CNN_OK && d.bias && r->dir != CNN_BWD_D) status = allocate(c, a, (size_t)d.oc * elem, &b, err);
     if (status != CNN_OK) cudnn_arena_close(c, a);
     if (r->dir == CNN_FWD)
         a->args = (cnn_weighted_args){.x = x, .w = w, .b = b, .y = y};

@@ -2,10 +2,9 @@
  * unbiased one, and it saves 1/sqrt(var + eps), as cnn.h has it. */
 #include "impl_cudnn/ops.h"
 
-cnn_status other_open_batchnorm(cudnn_context *c, const cnn_batchnorm_desc *d, cnn_dir dir, other_state *s,
-                                cnn_error *err)
+cnn_status other_open_batchnorm(cudnn_context *c, const cnn_request *r, other_state *s, cnn_error *err)
 {
-    (void)dir;
+    const cnn_batchnorm_desc *d = &r->problem->u.batchnorm;
     if (d->eps < CUDNN_BN_MIN_EPSILON)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "eps is %g, and cuDNN takes none below %g", d->eps, CUDNN_BN_MIN_EPSILON);
     cnn_status status = cudnn_tensor_open(c, &d->t, d->mb, d->ic, d->ih, d->iw, &s->x, err);
@@ -13,8 +12,7 @@ cnn_status other_open_batchnorm(cudnn_context *c, const cnn_batchnorm_desc *d, c
     if (status != CNN_OK) return status;
     if (!d->inference && d->mb * d->ih * d->iw == 1)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "one value a channel has no variance that cuDNN could keep");
-    CUDNN_TRY(c, cudnnDeriveBNTensorDescriptor(s->channels, s->x, CUDNN_BATCHNORM_SPATIAL), err);
-    return CNN_OK;
+    return CUDNN_CHECK(c, cudnnDeriveBNTensorDescriptor(s->channels, s->x, CUDNN_BATCHNORM_SPATIAL), err);
 }
 
 cnn_status cudnn_batchnorm_fwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args,
@@ -22,23 +20,20 @@ cnn_status cudnn_batchnorm_fwd(cnn_context *context, const cnn_plan *plan, const
 {
     const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
     other_call k;
-    if (plan->algorithm.id == OTHER_POINTWISE) return cuda_batchnorm_fwd(context, plan, args, err);
-    const cnn_status status = other_call_open(context, plan, &k, err);
-    if (status != CNN_OK) return status;
+    if (plan->algorithm.id == OTHER_POINTWISE) return cuda_batchnorm(context, plan, args, err);
+    if (other_call_open(context, plan, &k, err) != CNN_OK) return err->status;
     if (d->inference)
-        CUDNN_TRY(k.c,
-                  cudnnBatchNormalizationForwardInference(k.c->handle, CUDNN_BATCHNORM_SPATIAL, &k.one, &k.zero, k.s->x,
-                                                          args->x, k.s->x, args->y, k.s->channels, args->gamma,
-                                                          args->beta, args->running_mean, args->running_var, d->eps),
-                  err);
-    else
-        CUDNN_TRY(k.c,
-                  cudnnBatchNormalizationForwardTraining(k.c->handle, CUDNN_BATCHNORM_SPATIAL, &k.one, &k.zero, k.s->x,
-                                                         args->x, k.s->x, args->y, k.s->channels, args->gamma,
-                                                         args->beta, d->momentum, args->running_mean, args->running_var,
-                                                         d->eps, args->save_mean, args->save_invstd),
-                  err);
-    return CNN_OK;
+        return CUDNN_CHECK(k.c,
+                           cudnnBatchNormalizationForwardInference(
+                               k.c->handle, CUDNN_BATCHNORM_SPATIAL, &k.one, &k.zero, k.s->x, args->x, k.s->x, args->y,
+                               k.s->channels, args->gamma, args->beta, args->running_mean, args->running_var, d->eps),
+                           err);
+    return CUDNN_CHECK(k.c,
+                       cudnnBatchNormalizationForwardTraining(
+                           k.c->handle, CUDNN_BATCHNORM_SPATIAL, &k.one, &k.zero, k.s->x, args->x, k.s->x, args->y,
+                           k.s->channels, args->gamma, args->beta, d->momentum, args->running_mean, args->running_var,
+                           d->eps, args->save_mean, args->save_invstd),
+                       err);
 }
 
 cnn_status cudnn_batchnorm_bwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args,
@@ -46,14 +41,12 @@ cnn_status cudnn_batchnorm_bwd(cnn_context *context, const cnn_plan *plan, const
 {
     const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
     other_call k;
-    if (plan->algorithm.id == OTHER_POINTWISE) return cuda_batchnorm_bwd(context, plan, args, err);
-    const cnn_status status = other_call_open(context, plan, &k, err);
-    if (status != CNN_OK) return status;
-    CUDNN_TRY(k.c,
-              cudnnBatchNormalizationBackward(k.c->handle, CUDNN_BATCHNORM_SPATIAL, &k.one, &k.zero, &k.one, &k.zero,
-                                              k.s->x, args->x, k.s->x, args->dy, k.s->x, args->dx, k.s->channels,
-                                              args->gamma, args->dgamma, args->dbeta, d->eps, args->save_mean,
-                                              args->save_invstd),
-              err);
-    return CNN_OK;
+    if (plan->algorithm.id == OTHER_POINTWISE) return cuda_batchnorm(context, plan, args, err);
+    if (other_call_open(context, plan, &k, err) != CNN_OK) return err->status;
+    return CUDNN_CHECK(k.c,
+                       cudnnBatchNormalizationBackward(k.c->handle, CUDNN_BATCHNORM_SPATIAL, &k.one, &k.zero, &k.one,
+                                                       &k.zero, k.s->x, args->x, k.s->x, args->dy, k.s->x, args->dx,
+                                                       k.s->channels, args->gamma, args->dgamma, args->dbeta, d->eps,
+                                                       args->save_mean, args->save_invstd),
+                       err);
 }

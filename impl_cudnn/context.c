@@ -121,3 +121,12 @@ cnn_status cudnn_check(cudnn_context *context, cudnnStatus_t status, const char 
     return cnn_error_set(err, cudnn_status_of(status), file, line, "%.*s: %s%s%s", cuda_call_length(call), call,
                          cudnnGetErrorString(status), reason[0] != '\0' ? ": " : "", reason);
 }
+
+cnn_status cudnn_bias_run(cudnn_context *c, const int64_t *knobs, const cnn_conv_desc *d, cnn_dir dir,
+                          const cnn_weighted_args *args, cnn_error *err)
+{
+    const int threads = (int)knobs[CUDNN_KNOB_BIAS_THREADS], parts = (int)knobs[CUDNN_KNOB_BIAS_PARTS];
+    const cuda_bias bias = {d->t, d->mb, d->oc, d->oh * d->ow, threads, parts, knobs};
+    if (dir == CNN_FWD) return cuda_bias_add(&c->cuda, &bias, args->b, args->y, err);
+    return cuda_bias_gradient(&c->cuda, &bias, args->dy, args->db, args->beta, err);
+}

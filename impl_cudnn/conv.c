@@ -3,57 +3,24 @@
  * A run is up to four launches: the weights turned, cuDNN's own, the gradient of the weights turned back, the bias. */
 #include "impl_cudnn/conv.h"
 
-#include "impl_cudnn/arena.h"
-#include "impl_cudnn/conv_choose.h"
-#include "impl_cudnn/conv_find.h"
-
 /* The same gate for all: descriptors are made and cuDNN is asked for the workspace, as `prepare` does, and thrown away.
- * What `find` would measure need not be measured to know that there is something. */
-static cnn_status choose(cudnn_context *c, const cnn_request *r, bool search, conv_state **state, cnn_error *err)
-{
-    const int64_t id = r->algorithm->id;
-    *state = NULL;
-    if (id == CONV_FIND && search) return conv_choose_find(c, r, state, err);
-    if (id == CONV_FIND || id == CONV_HEURISTIC) return conv_choose_heuristic(c, r, state, err);
-    const int algo = conv_algo_of(id, r->dir);
-    if (algo == CONV_NONE) {
-        static const char *const what[CNN_DIR_COUNT] = {"forward", "backward data", "backward weights"};
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN has no algorithm %s for %s convolution", r->algorithm->name,
-                        what[r->dir]);
-    }
-    return conv_choose_named(c, r, algo, state, err);
-}
-
+ */
 cnn_status conv_supports(cudnn_context *c, const cnn_request *r, cnn_error *err)
 {
     conv_state *state;
-    if (choose(c, r, false, &state, err) != CNN_OK) return err->status = CNN_UNSUPPORTED;
+    if (conv_choose(c, r, false, &state, err) != CNN_OK) return err->status = CNN_UNSUPPORTED;
     conv_close(state);
     return CNN_OK;
 }
 
-/* Turned weights live in the workspace for one call. */
-static cnn_status turn_weights(cudnn_context *c, const conv_state *s, const void *ours, void *theirs, cnn_error *err)
-{
-    const cudnn_factor one = cudnn_factor_of(s->d.t.dtype, 1.0), zero = cudnn_factor_of(s->d.t.dtype, 0.0);
-    CUDNN_TRY(c, cudnnTransformTensor(c->handle, &one, s->w_ours, ours, &zero, s->w_theirs, theirs), err);
-    return cuda_phase(&c->cuda, "weights", err);
-}
-
-static cnn_status turn_back(cudnn_context *c, const conv_state *s, const void *theirs, double beta, void *ours,
-                            cnn_error *err)
+/* Turned weights live in the workspace for one call; their gradient goes back from there. */
+static cnn_status turn(cudnn_context *c, const conv_state *s, bool back, const void *from, double beta, void *to,
+                       cnn_error *err)
 {
     const cudnn_factor one = cudnn_factor_of(s->d.t.dtype, 1.0), add = cudnn_factor_of(s->d.t.dtype, beta);
-    CUDNN_TRY(c, cudnnTransformTensor(c->handle, &one, s->w_theirs, theirs, &add, s->w_ours, ours), err);
+    const cudnnTensorDescriptor_t source = back ? s->w_theirs : s->w_ours, target = back ? s->w_ours : s->w_theirs;
+    CUDNN_TRY(c, cudnnTransformTensor(c->handle, &one, source, from, &add, target, to), err);
     return cuda_phase(&c->cuda, "weights", err);
-}
-
-/* Not cuDNN's: its cudnnConvolutionBackwardBias() took 220 to 250 us for 1000 images of 20 channels on an H200. */
-static cnn_status run_bias(cudnn_context *c, const conv_state *s, const cnn_weighted_args *args, cnn_error *err)
-{
-    const cuda_bias bias = cudnn_bias_of(s->knobs, &s->d.t, s->d.mb, s->d.oc, s->d.oh * s->d.ow);
-    if (s->dir == CNN_FWD) return cuda_bias_add(&c->cuda, &bias, args->b, args->y, err);
-    return cuda_bias_gradient(&c->cuda, &bias, args->dy, args->db, args->beta, err);
 }
 
 cnn_status conv_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
@@ -62,20 +29,22 @@ cnn_status conv_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_a
     unsigned char *workspace = args->workspace;
     if (workspace != NULL) workspace += (CONV_ALIGN - (uintptr_t)workspace % CONV_ALIGN) % CONV_ALIGN;
     void *turned = s->w_ours != NULL ? workspace + s->weights_offset : NULL;
-    const bool weights_out = s->dir == CNN_BWD_W;
-    conv_buffers buffers = {.x = args->x, .w = args->w, .dy = args->dy, .y = args->y, .dx = args->dx, .dw = args->dw};
-    buffers.workspace = s->cudnn_bytes > 0 ? workspace : NULL;
-    buffers.workspace_bytes = s->cudnn_bytes;
+    const bool back = turned != NULL && s->dir == CNN_BWD_W;
+    cnn_weighted_args theirs = *args;
+    theirs.workspace = s->cudnn_bytes > 0 ? workspace : NULL;
     cnn_status status = CNN_OK;
-    if (turned != NULL && weights_out) buffers.dw = turned;
-    if (turned != NULL && !weights_out) {
-        buffers.w = turned;
-        status = turn_weights(c, s, args->w, turned, err);
+    if (back) {
+        theirs.dw = turned;
+        theirs.beta = 0;
+    } else if (turned != NULL) {
+        theirs.w = turned;
+        status = turn(c, s, false, args->w, 0, turned, err);
     }
-    if (status == CNN_OK) status = conv_call_run(c, s, &buffers, turned != NULL && weights_out ? 0.0 : args->beta, err);
+    if (status == CNN_OK) status = conv_call_run(c, s, &theirs, s->cudnn_bytes, err);
     if (status == CNN_OK) status = cuda_phase(&c->cuda, "conv", err);
-    if (status == CNN_OK && turned != NULL && weights_out) status = turn_back(c, s, turned, args->beta, args->dw, err);
-    if (status == CNN_OK && s->d.bias && s->dir != CNN_BWD_D) status = run_bias(c, s, args, err);
+    if (status == CNN_OK && back) status = turn(c, s, true, turned, args->beta, args->dw, err);
+    if (status == CNN_OK && s->d.bias && s->dir != CNN_BWD_D)
+        status = cudnn_bias_run(c, s->knobs, &s->d, s->dir, args, err);
     return status;
 }
 
@@ -101,7 +70,7 @@ cnn_status conv_prepare(cudnn_context *c, cnn_plan *plan, cnn_error *err)
     const cnn_request request = cuda_request_of(plan);
     conv_state *state;
     char name[CNN_NAME_MAX];
-    cnn_status status = choose(c, &request, true, &state, err);
+    cnn_status status = conv_choose(c, &request, true, &state, err);
     if (status != CNN_OK) return status;
     plan->state = state;
     plan->workspace_bytes = state->workspace_bytes;

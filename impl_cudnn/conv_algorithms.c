@@ -1,5 +1,5 @@
 /* conv_algorithms.c: from our names to cuDNN's numbers and back. */
-#include "impl_cudnn/conv_algorithms.h"
+#include "impl_cudnn/conv.h"
 
 enum { NOTHING = 0, DETERMINISTIC = CNN_ALGO_DETERMINISTIC };
 enum { CUDNN_CONVOLUTION_FWD_ALGO_NONE = CONV_NONE };

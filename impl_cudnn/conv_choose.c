@@ -1,9 +1,9 @@
-/* conv_choose.c: which of cuDNN's algorithms a plan gets: the one named, or the one that cuDNN's heuristics rank first.
- * Both must fit the workspace limit and the math, and be deterministic where only that is asked for. */
-#include "impl_cudnn/conv_choose.h"
+/* conv_choose.c: which of cuDNN's algorithms a plan gets: the one named, the one that cuDNN's heuristics rank first, or
+ * the fastest when measured (conv_find.c). All must fit the workspace limit and the math, and be deterministic where
+ * only that is asked for. */
+#include "impl_cudnn/conv.h"
 
 #include "harness/cnn/shape.h"
-#include "impl_cudnn/conv_algorithms.h"
 
 /* ---- What may be chosen. */
 
@@ -62,48 +62,47 @@ cnn_status conv_settle(cudnn_context *c, conv_state *s, const conv_perf *perf, c
     return settle(c, s, perf->algo, math, err);
 }
 
-/* The first of a list, best first, that may be had. */
-static cnn_status settle_first(cudnn_context *c, conv_state *s, const conv_perf *list, int count, cnn_error *err)
+/* ---- How: named, by the heuristics, by measurement. */
+
+static cnn_status choose(cudnn_context *c, conv_state *s, const cnn_request *r, bool measured, cnn_error *err)
 {
-    cnn_status status = CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN proposes no algorithm for this problem");
+    const int algo = conv_algo_of(r->algorithm->id, r->dir);
+    conv_perf list[CONV_PERFS_MAX];
+    int count;
+    if (measured) return conv_find(c, s, r, err);
+    if (algo != CONV_NONE) return settle(c, s, algo, conv_math_type(&s->d.t), err);
+    cnn_status status = conv_call_list(c, s, NULL, 0, list, &count, err);
+    if (status != CNN_OK) return status;
+    status = CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN proposes no algorithm for this problem");
     for (int i = 0; i < count && status != CNN_OK; i++) status = conv_settle(c, s, &list[i], err);
     return status;
 }
 
-/* ---- Named, heuristic: with the weights turned where that is possible, else with the weights as they are. */
-
-conv_filter conv_last_filter(const cnn_problem *problem)
+static cnn_status check_named(const cnn_request *r, cnn_error *err)
 {
-    return problem->u.type.layout == CNN_NHWC ? CONV_FILTER_AS_STORED : CONV_FILTER_TURNED;
+    static const char *const what[CNN_DIR_COUNT] = {"forward", "backward data", "backward weights"};
+    const int64_t id = r->algorithm->id;
+    if (id == CONV_FIND || id == CONV_HEURISTIC || conv_algo_of(id, r->dir) != CONV_NONE) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN has no algorithm %s for %s convolution", r->algorithm->name,
+                    what[r->dir]);
 }
 
-static cnn_status choose(cudnn_context *c, const cnn_request *r, int algo, conv_state **state, cnn_error *err)
+/* With the weights turned where that is possible, else with the weights as they are: in NCHW these are the same. */
+cnn_status conv_choose(cudnn_context *c, const cnn_request *r, bool search, conv_state **state, cnn_error *err)
 {
-    cnn_status status = CNN_UNSUPPORTED;
-    for (int filter = CONV_FILTER_TURNED; filter <= (int)conv_last_filter(r->problem); filter++) {
-        conv_perf list[CONV_PERFS_MAX];
-        int count = 0;
-        status = conv_open(c, r, (conv_filter)filter, state, err);
+    const bool measured = search && r->algorithm->id == CONV_FIND;
+    const int attempts = r->problem->u.type.layout == CNN_NHWC ? 2 : 1;
+    *state = NULL;
+    cnn_status status = check_named(r, err);
+    if (status != CNN_OK) return status;
+    for (int i = 0; i < attempts; i++) {
+        status = conv_open(c, r, i == 0, state, err);
         if (status != CNN_OK) return status;
-        if (algo != CONV_NONE) {
-            status = settle(c, *state, algo, conv_math_type(&(*state)->d.t), err);
-        } else {
-            status = conv_call_heuristics(c, *state, list, &count, err);
-            if (status == CNN_OK) status = settle_first(c, *state, list, count, err);
-        }
+        status = choose(c, *state, r, measured, err);
         if (status == CNN_OK) return CNN_OK;
         conv_close(*state);
         *state = NULL;
+        if (measured && status != CNN_UNSUPPORTED) return status;
     }
     return status;
-}
-
-cnn_status conv_choose_named(cudnn_context *c, const cnn_request *r, int algo, conv_state **state, cnn_error *err)
-{
-    return choose(c, r, algo, state, err);
-}
-
-cnn_status conv_choose_heuristic(cudnn_context *c, const cnn_request *r, conv_state **state, cnn_error *err)
-{
-    return choose(c, r, CONV_NONE, state, err);
 }

@@ -2,11 +2,7 @@
  *
  * cudnnFindConvolution...Ex() says which algorithms run at all, and with which math. Its times are of one launch each
  * by the host, so they give only the order in which ours are taken: cuda_rank()'s, of replays. */
-#include "impl_cudnn/conv_find.h"
-
-#include "impl_cudnn/arena.h"
-#include "impl_cudnn/conv_algorithms.h"
-#include "impl_cudnn/conv_choose.h"
+#include "impl_cudnn/conv.h"
 
 /* As much workspace as any algorithm may want, the limit allowing. */
 static cnn_status lend_workspace(cudnn_context *c, const conv_state *s, cudnn_arena *a, cnn_error *err)
@@ -27,18 +23,18 @@ typedef struct candidate {
     cudnn_context *c;
     conv_state *s;
     conv_perf perf; /* as cuDNN told it */
-    int algo;
     cudnnMathType_t math;
-    conv_buffers buffers;
+    const cnn_weighted_args *args;
+    size_t workspace_bytes;
 } candidate;
 
 /* Algorithm and math type are set for each run: all candidates share one convolution. */
 static cnn_status run(void *user, cnn_error *err)
 {
     const candidate *k = user;
-    k->s->algo = k->algo;
+    k->s->algo = k->perf.algo;
     CUDNN_TRY(k->c, cudnnSetConvolutionMathType(k->s->conv, k->math), err);
-    return conv_call_run(k->c, k->s, &k->buffers, 0.0, err);
+    return conv_call_run(k->c, k->s, k->args, k->workspace_bytes, err);
 }
 
 /* What cuDNN itself passed over for want of workspace is settled, too: the limit may be what forbids it, or memory. */
@@ -58,7 +54,7 @@ static cnn_status settle_lent(cudnn_context *c, conv_state *s, const conv_perf *
 
 /* Those of cuDNN's list that may be had, each once; where there are none, err says why the first may not for which
  * memory is missing, or else the last. */
-static int admit(cudnn_context *c, conv_state *s, const conv_buffers *buffers, const conv_perf *perfs, int count,
+static int admit(cudnn_context *c, conv_state *s, const cudnn_arena *a, const conv_perf *perfs, int count,
                  candidate *list, cnn_error *err)
 {
     int admitted = 0;
@@ -66,13 +62,12 @@ static int admit(cudnn_context *c, conv_state *s, const conv_buffers *buffers, c
     CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN finds no algorithm for this problem");
     for (int i = 0; i < count; i++) {
         int at = 0;
-        const cnn_status status = settle_lent(c, s, &perfs[i], buffers->workspace_bytes, err);
+        const cnn_status status = settle_lent(c, s, &perfs[i], a->workspace_bytes, err);
         if (status == CNN_OUT_OF_MEMORY && memory.status == CNN_OK) memory = *err;
         if (status != CNN_OK) continue;
-        while (at < admitted && !(list[at].algo == s->algo && list[at].math == s->math)) at++;
+        while (at < admitted && !(list[at].perf.algo == s->algo && list[at].math == s->math)) at++;
         if (at < admitted) continue;
-        list[admitted] = (candidate){c, s, perfs[i], s->algo, s->math, *buffers};
-        list[admitted++].buffers.workspace_bytes = s->cudnn_bytes;
+        list[admitted++] = (candidate){c, s, perfs[i], s->math, &a->args, s->cudnn_bytes};
     }
     if (memory.status != CNN_OK) *err = memory;
     return admitted;
@@ -80,23 +75,14 @@ static int admit(cudnn_context *c, conv_state *s, const conv_buffers *buffers, c
 
 static cnn_status measure(cudnn_context *c, conv_state *s, const cudnn_arena *a, cnn_error *err)
 {
-    const cnn_weighted_args *args = &a->args;
-    const conv_buffers buffers = {.x = args->x,
-                                  .w = args->w,
-                                  .dy = args->dy,
-                                  .y = args->y,
-                                  .dx = args->dx,
-                                  .dw = args->dw,
-                                  .workspace = args->workspace,
-                                  .workspace_bytes = a->workspace_bytes};
     const cuda_rank_rules rules = cudnn_find_rules(s->knobs);
     conv_perf perfs[CONV_PERFS_MAX];
     candidate list[CONV_PERFS_MAX];
     cuda_entrant entrants[CONV_PERFS_MAX];
     int count, best;
-    cnn_status status = conv_call_find(c, s, &buffers, perfs, &count, err);
+    cnn_status status = conv_call_list(c, s, &a->args, a->workspace_bytes, perfs, &count, err);
     if (status != CNN_OK) return status;
-    count = admit(c, s, &buffers, perfs, count, list, err);
+    count = admit(c, s, a, perfs, count, list, err);
     if (count == 0) return err->status;
     for (int i = 0; i < count; i++) entrants[i] = (cuda_entrant){.run = run, .user = &list[i]};
     status = cuda_rank((cnn_context *)c, entrants, count, &rules, &best, err);
@@ -105,7 +91,7 @@ static cnn_status measure(cudnn_context *c, conv_state *s, const cudnn_arena *a,
     return conv_settle(c, s, &list[best].perf, err);
 }
 
-static cnn_status measure_all(cudnn_context *c, conv_state *s, const cnn_request *r, cnn_error *err)
+cnn_status conv_find(cudnn_context *c, conv_state *s, const cnn_request *r, cnn_error *err)
 {
     cudnn_arena a;
     cnn_status status = cudnn_arena_open(c, r, &a, err);
@@ -113,20 +99,5 @@ static cnn_status measure_all(cudnn_context *c, conv_state *s, const cnn_request
     status = lend_workspace(c, s, &a, err);
     if (status == CNN_OK) status = measure(c, s, &a, err);
     cudnn_arena_close(c, &a);
-    return status;
-}
-
-cnn_status conv_choose_find(cudnn_context *c, const cnn_request *r, conv_state **state, cnn_error *err)
-{
-    cnn_status status = CNN_UNSUPPORTED;
-    for (int filter = CONV_FILTER_TURNED; filter <= (int)conv_last_filter(r->problem); filter++) {
-        status = conv_open(c, r, (conv_filter)filter, state, err);
-        if (status != CNN_OK) return status;
-        status = measure_all(c, *state, r, err);
-        if (status == CNN_OK) return CNN_OK;
-        conv_close(*state);
-        *state = NULL;
-        if (status != CNN_UNSUPPORTED) return status;
-    }
     return status;
 }

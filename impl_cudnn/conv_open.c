@@ -1,6 +1,6 @@
 /* conv_open.c: the descriptors of a convolution. What cuDNN's legacy calls cannot say is refused here: a right padding
  * that is not the left one, and more than 32 bits. */
-#include "impl_cudnn/conv_open.h"
+#include "impl_cudnn/conv.h"
 
 #include "harness/cnn/shape.h"
 
@@ -67,16 +67,15 @@ static cnn_status open_convolution(cudnn_context *c, conv_state *s, cnn_error *e
                                               (int)d->dw + 1, mode, cudnn_data_type(d->t.dtype)),
               err);
     CUDNN_TRY(c, cudnnSetConvolutionGroupCount(s->conv, (int)d->g), err);
-    CUDNN_TRY(c, cudnnSetConvolutionMathType(s->conv, conv_math_type(&d->t)), err);
-    return CNN_OK;
+    return CUDNN_CHECK(c, cudnnSetConvolutionMathType(s->conv, conv_math_type(&d->t)), err);
 }
 
 /* The filter as cuDNN is to see it, and what turns ours into that, where the bytes differ. */
-static cnn_status open_filter(cudnn_context *c, conv_state *s, conv_filter filter, cnn_error *err)
+static cnn_status open_filter(cudnn_context *c, conv_state *s, bool turned, cnn_error *err)
 {
     const cnn_conv_desc *d = &s->d;
     const int64_t ic = d->ic / d->g;
-    const bool nhwc = d->t.layout == CNN_NHWC && filter == CONV_FILTER_TURNED;
+    const bool nhwc = d->t.layout == CNN_NHWC && turned;
     cnn_type ours = d->t, theirs = d->t;
     ours.layout = CNN_NCHW;
     theirs.layout = CNN_NHWC;
@@ -92,7 +91,7 @@ static cnn_status open_filter(cudnn_context *c, conv_state *s, conv_filter filte
     return cudnn_tensor_open(c, &theirs, d->oc, ic, d->kh, d->kw, &s->w_theirs, err);
 }
 
-static cnn_status open_all(cudnn_context *c, conv_state *s, conv_filter filter, cnn_error *err)
+static cnn_status open_all(cudnn_context *c, conv_state *s, bool turned, cnn_error *err)
 {
     const cnn_conv_desc *d = &s->d;
     cnn_status status = check_ints(d, err);
@@ -100,10 +99,10 @@ static cnn_status open_all(cudnn_context *c, conv_state *s, conv_filter filter, 
     if (status == CNN_OK) status = cudnn_tensor_open(c, &d->t, d->mb, d->ic, d->ih, d->iw, &s->x, err);
     if (status == CNN_OK) status = cudnn_tensor_open(c, &d->t, d->mb, d->oc, d->oh, d->ow, &s->y, err);
     if (status == CNN_OK) status = open_convolution(c, s, err);
-    return status == CNN_OK ? open_filter(c, s, filter, err) : status;
+    return status == CNN_OK ? open_filter(c, s, turned, err) : status;
 }
 
-cnn_status conv_open(cudnn_context *c, const cnn_request *r, conv_filter filter, conv_state **state, cnn_error *err)
+cnn_status conv_open(cudnn_context *c, const cnn_request *r, bool turned, conv_state **state, cnn_error *err)
 {
     conv_state *s = calloc(1, sizeof *s);
     cnn_status status = CNN_OK;
@@ -115,7 +114,7 @@ cnn_status conv_open(cudnn_context *c, const cnn_request *r, conv_filter filter,
         status = conv_of_fc(&r->problem->u.fc, &s->d, err);
     else
         s->d = r->problem->u.conv;
-    if (status == CNN_OK) status = open_all(c, s, filter, err);
+    if (status == CNN_OK) status = open_all(c, s, turned, err);
     if (status == CNN_OK)
         *state = s;
     else

@@ -5,14 +5,13 @@
  *   context     cuDNN's handle, and how a call to it fails        tensor   the descriptors that all calls take
  *   arena       memory for trial runs in `prepare`
  *   conv*       convolution and FC by the legacy calls: conv.h    ids 0 and up
- *   ops, other  the other operations: ops.h                       ids 100 and up
- *   fc          FC by cuBLAS: fc.h                                 id 900
+ *   other, ...  the other operations: ops.h                       ids 100 and up
+ *   fc          FC by cuBLAS: ops.h                                id 900
  *   graph*      convolution by the graph API: graph.h             ids 1000 and up
  * So an algorithm's id says whose it is, and every slot below sends the plan there. */
 #include "impl_cudnn/conv.h"
-#include "impl_cudnn/fc.h"
 #include "impl_cudnn/graph.h"
-#include "impl_cudnn/other.h"
+#include "impl_cudnn/ops.h"
 
 #define WEIGHTED (CUDA_OP(CONV) | CUDA_OP(FC))
 #define BY_CUDNN (CUDA_OP(POOL) | CUDA_OP(ACT) | CUDA_OP(LOSS) | CUDA_OP(DROPOUT) | CUDA_OP(BATCHNORM))
@@ -21,7 +20,9 @@ enum { NOTHING = 0, DETERMINISTIC = CNN_ALGO_DETERMINISTIC };
 
 /* MAY_REFUSE: cuDNN's legacy algorithms may fail at their trial run (conv.c) where cuDNN said that they would not, and
  * a search may find that nothing runs. What the searches settle on is not known beforehand, so they promise no more
- * than the least of what they choose from; with the knob deterministic_only they choose deterministic ones. */
+ * than the least of what they choose from; with the knob deterministic_only they choose deterministic ones. Those of
+ * the graph API pass over engines that transform (Winograd, FFT), so that their results are held to the plain bound:
+ * those are there as graph:engN. */
 static const cnn_algorithm algorithms[] = {
     {"cublas", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, FC_CUBLAS},
     {"heuristic", "what cuDNN's heuristics rank first, of what fits the limits", CUDA_OP(CONV),
@@ -32,7 +33,10 @@ static const cnn_algorithm algorithms[] = {
     {name, doc, WEIGHTED, (flags) | CNN_ALGO_MAY_REFUSE, amplification, CONV_##id},
 #include "impl_cudnn/conv_algorithms.inc"
 #undef ALGORITHM
-    CUDNN_GRAPH_ROWS,
+    {"graph:heuristic", "graph API: the first engine that cuDNN's heuristics propose and that fits the limits",
+     CUDA_OP(CONV), 0, 1, CUDNN_GRAPH_HEURISTIC},
+    {"graph:find", "graph API: the fastest of the heuristics' proposals, measured", CUDA_OP(CONV), CNN_ALGO_MAY_REFUSE,
+     1, CUDNN_GRAPH_FIND},
     {"pointwise", "the kernels that all CUDA implementations share", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
      OTHER_POINTWISE},
     {"cudnn", "cuDNN's own call, where it computes the same", BY_CUDNN, CNN_ALGO_DETERMINISTIC, 1, OTHER_CUDNN},
@@ -49,36 +53,34 @@ static const cnn_knob knobs[] = {
 #undef STEPS
 };
 
-static bool is_cublas(const cnn_algorithm *algorithm) { return algorithm->id == FC_CUBLAS; }
-
 /* ---- Plans. */
 
 static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error *err)
 {
     cudnn_context *c = (cudnn_context *)context;
     if (cuda_enter(&c->cuda, err) != CNN_OK) return err->status = CNN_UNSUPPORTED;
-    if (cudnn_graph_serves(r->algorithm)) return cudnn_graph_supports(context, r, err);
     cnn_status status = cuda_check_served(r, err);
     if (status == CNN_OK) status = cuda_check_type(r->problem, true, err);
     if (status != CNN_OK) return status;
-    if (is_cublas(r->algorithm)) return cudnn_fc_supports(&r->problem->u.fc, err);
+    if (cudnn_graph_serves(r->algorithm)) return cudnn_graph_supports(c, r, err);
+    if (r->algorithm->id == FC_CUBLAS) return cudnn_fc_supports(&r->problem->u.fc, err);
     return cuda_is_weighted(r->problem) ? conv_supports(c, r, err) : other_supports(c, r, err);
 }
 
 static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
 {
     cudnn_context *c = (cudnn_context *)context;
-    const cnn_status status = cuda_enter(&c->cuda, err);
-    if (status != CNN_OK) return status;
-    if (cudnn_graph_serves(&plan->algorithm)) return cudnn_graph_prepare(context, plan, err);
-    if (is_cublas(&plan->algorithm)) return CNN_OK;
+    if (cuda_enter(&c->cuda, err) != CNN_OK) return err->status;
+    if (cudnn_graph_serves(&plan->algorithm)) return cudnn_graph_prepare(c, plan, err);
+    if (plan->algorithm.id == FC_CUBLAS) return CNN_OK;
     return cuda_is_weighted(&plan->problem) ? conv_prepare(c, plan, err) : other_prepare(c, plan, err);
 }
 
 static void release(cnn_context *context, cnn_plan *plan)
 {
+    (void)context;
     if (cudnn_graph_serves(&plan->algorithm))
-        cudnn_graph_release(context, plan);
+        graph_state_close(plan->state);
     else if (cuda_is_weighted(&plan->problem))
         conv_release(plan);
     else
@@ -89,10 +91,9 @@ static void release(cnn_context *context, cnn_plan *plan)
 static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     cudnn_context *c = (cudnn_context *)context;
-    const cnn_status status = cuda_enter(&c->cuda, err);
-    if (status != CNN_OK) return status;
-    if (cudnn_graph_serves(&plan->algorithm)) return cudnn_graph_run(context, plan, args, err);
-    if (is_cublas(&plan->algorithm)) return cudnn_fc_run(c, plan, args, err);
+    if (cuda_enter(&c->cuda, err) != CNN_OK) return err->status;
+    if (cudnn_graph_serves(&plan->algorithm)) return graph_state_run(c, plan->state, args, err);
+    if (plan->algorithm.id == FC_CUBLAS) return cudnn_fc_run(c, plan, args, err);
     return conv_run(c, plan, args, err);
 }
 

@@ -1,5 +1,5 @@
 /* fc.c: y[mb][oc] = x[mb][K] * w[oc][K]' and its two gradients, K the elements of an image, each one cuBLAS product. */
-#include "impl_cudnn/fc.h"
+#include "impl_cudnn/ops.h"
 
 #include "harness/cnn/shape.h"
 
@@ -18,28 +18,15 @@ cnn_status cudnn_fc_supports(const cnn_fc_desc *d, cnn_error *err)
     return CNN_OK;
 }
 
-/* In our row-major terms: rows of the result, its columns, and what is summed over. */
-static cuda_gemm product_of(const cnn_plan *plan, double beta)
-{
-    const cnn_fc_desc *d = &plan->problem.u.fc;
-    const int64_t mb = d->mb, oc = d->oc, k = d->ic * d->ih * d->iw;
-    if (plan->dir == CNN_FWD) return (cuda_gemm){mb, oc, k, 1, {k, 0, false}, {k, 0, true}, {oc, 0, false}, beta};
-    if (plan->dir == CNN_BWD_D) return (cuda_gemm){mb, k, oc, 1, {oc, 0, false}, {k, 0, false}, {k, 0, false}, beta};
-    return (cuda_gemm){oc, k, mb, 1, {oc, 0, true}, {k, 0, false}, {k, 0, false}, beta};
-}
-
 cnn_status cudnn_fc_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     const cnn_fc_desc *d = &plan->problem.u.fc;
-    const cuda_bias bias = cudnn_bias_of(plan->knobs, &d->t, d->mb, d->oc, 1);
-    const cuda_gemm product = product_of(plan, args->beta);
+    const cnn_conv_desc conv = cnn_fc_as_conv(d);
+    const cuda_gemm product = cuda_gemm_of_fc(d, plan->dir, args->beta);
     const bool fwd = plan->dir == CNN_FWD, data = plan->dir == CNN_BWD_D;
     const void *a = fwd ? args->x : args->dy, *b = fwd || data ? args->w : args->x;
     void *result = fwd ? args->y : data ? args->dx : args->dw;
     const cnn_status status = cuda_gemm_run(&c->cuda, &c->blas, &d->t, &product, a, b, result, err);
-    if (status != CNN_OK) return status;
-    if (fwd && args->b != NULL) return cuda_bias_add(&c->cuda, &bias, args->b, args->y, err);
-    if (plan->dir == CNN_BWD_W && args->db != NULL)
-        return cuda_bias_gradient(&c->cuda, &bias, args->dy, args->db, args->beta, err);
-    return CNN_OK;
+    if (status != CNN_OK || !d->bias || data) return status;
+    return cudnn_bias_run(c, plan->knobs, &conv, plan->dir, args, err);
 }

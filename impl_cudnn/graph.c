@@ -1,30 +1,10 @@
-/* graph.c: the face of the graph API's algorithms: enumerate, supports, prepare, run.
+/* graph.c: the face of the graph API's algorithms: enumerate, supports, prepare.
  *
  * Whether an engine takes a problem is known for sure only once its execution plan is built; so that is what `supports`
  * does, and throws it away. `prepare` builds it again and keeps it. */
 #include "impl_cudnn/graph.h"
 
 #include "harness/cnn/shape.h"
-#include "impl_cudnn/graph_find.h"
-#include "impl_cudnn/graph_notes.h"
-
-static cnn_status check_type(const cnn_request *r, cnn_error *err)
-{
-    const cnn_type *t = &r->problem->u.type;
-    if (r->problem->op != CNN_OP_CONV)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "the graph API's algorithms serve conv, not %s",
-                        cnn_op_name(r->problem->op));
-    if (r->dir != CNN_FWD && r->dir != CNN_BWD_D && r->dir != CNN_BWD_W)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "conv has no direction %d", (int)r->dir);
-    if (t->dtype != CNN_F32 && t->dtype != CNN_F64)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "dtype %d: the graph API's algorithms compute in f32 and f64",
-                        (int)t->dtype);
-    if (t->math == CNN_MATH_F32) return CNN_OK;
-    if (t->dtype == CNN_F32 && t->math == CNN_MATH_TF32) return CNN_OK;
-    return CNN_FAIL(err, CNN_UNSUPPORTED,
-                    "math %s with dtype %s: the graph API's algorithms offer f32, and with f32 data tf32",
-                    cnn_math_name(t->math), cnn_dtype_name(t->dtype));
-}
 
 static bool has_bias_graph(const cnn_request *r) { return r->problem->u.conv.bias && r->dir == CNN_FWD; }
 
@@ -61,7 +41,8 @@ cnn_status cudnn_graph_enumerate(cnn_context *context, const cnn_request *r, cnn
                                  int *count, cnn_error *err)
 {
     *count = 0;
-    if (check_type(r, err) != CNN_OK) return CNN_OK; /* none, and `supports` says why */
+    if (r->problem->op != CNN_OP_CONV || cuda_check_type(r->problem, true, err) != CNN_OK)
+        return CNN_OK; /* none, and `supports` says why */
     graph_request request = {.conv = &r->problem->u.conv, .dir = r->dir, .knobs = r->knobs};
     enumerate_graph((cudnn_context *)context, &request, list, capacity, count);
     request.bias = has_bias_graph(r);
@@ -92,43 +73,29 @@ static cnn_status open_any(cudnn_context *context, const cnn_request *r, bool se
                            cnn_error *err)
 {
     *state = NULL;
-    const cnn_status status = check_type(r, err);
-    if (status != CNN_OK) return status;
     if (r->algorithm->id >= CUDNN_GRAPH_ENGINE) return open_engine(context, r, state, err);
     if (r->algorithm->id == CUDNN_GRAPH_FIND && search) return graph_fastest(context, r, state, err);
     return graph_first(context, r, state, err);
 }
 
-cnn_status cudnn_graph_supports(cnn_context *context, const cnn_request *r, cnn_error *err)
+cnn_status cudnn_graph_supports(cudnn_context *context, const cnn_request *r, cnn_error *err)
 {
     graph_state *state;
-    if (open_any((cudnn_context *)context, r, false, &state, err) == CNN_OK) {
+    if (open_any(context, r, false, &state, err) == CNN_OK) {
         graph_state_close(state);
         return CNN_OK;
     }
     return err->status = CNN_UNSUPPORTED;
 }
 
-cnn_status cudnn_graph_prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
+cnn_status cudnn_graph_prepare(cudnn_context *context, cnn_plan *plan, cnn_error *err)
 {
     const cnn_request request = cuda_request_of(plan);
     graph_state *state;
-    const cnn_status status = open_any((cudnn_context *)context, &request, true, &state, err);
+    const cnn_status status = open_any(context, &request, true, &state, err);
     if (status != CNN_OK) return status;
     plan->state = state;
     plan->workspace_bytes = state->workspace_bytes;
     if (plan->algorithm.id < CUDNN_GRAPH_ENGINE) cudnn_put_choice(plan, state->name, state->as_launched);
     return CNN_OK;
-}
-
-void cudnn_graph_release(cnn_context *context, cnn_plan *plan)
-{
-    (void)context;
-    graph_state_close(plan->state);
-    plan->state = NULL;
-}
-
-cnn_status cudnn_graph_run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
-{
-    return graph_state_run((cudnn_context *)context, plan->state, args, err);
 }

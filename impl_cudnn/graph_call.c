@@ -1,7 +1,5 @@
 /* graph_call.c: making the backend API's descriptors, with cuDNN's own reason for each refusal. */
-#include "impl_cudnn/graph_call.h"
-
-#include <stddef.h>
+#include "impl_cudnn/graph.h"
 
 cnn_status graph_check(cudnnStatus_t status, const char *what, cnn_error *err)
 {
@@ -48,6 +46,21 @@ cnn_status graph_finish(graph_maker *maker, cudnnBackendDescriptor_t *made)
     if (maker->status != CNN_OK) graph_drop(&maker->made);
     *made = maker->made;
     return maker->status;
+}
+
+cnn_status graph_read(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                      int64_t capacity, int64_t *count, void *values, cnn_error *err)
+{
+    char what[CNN_NAME_MAX];
+    snprintf(what, sizeof what, "question for attribute %d", (int)name);
+    return graph_check(cudnnBackendGetAttribute(from, name, type, capacity, count, values), what, err);
+}
+
+cnn_status graph_read_one(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
+                          cudnnBackendAttributeType_t type, void *value, cnn_error *err)
+{
+    int64_t count;
+    return graph_read(from, name, type, 1, &count, value, err);
 }
 
 void graph_drop(cudnnBackendDescriptor_t *descriptor)

@@ -1,16 +1,5 @@
 /* graph_engine.c: the engines of an operation graph, their configurations, and what cuDNN's heuristics propose. */
-#include "impl_cudnn/graph_engine.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-static cnn_status engine_count(cudnnBackendDescriptor_t graph, int64_t *count, cnn_error *err)
-{
-    int64_t elements;
-    return graph_check(cudnnBackendGetAttribute(graph, CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, CUDNN_TYPE_INT64,
-                                                1, &elements, count),
-                       "question how many engines there are", err);
-}
+#include "impl_cudnn/graph.h"
 
 cnn_status graph_engine_open(cudnnBackendDescriptor_t graph, int64_t index, cudnnBackendDescriptor_t *engine,
                              cnn_error *err)
@@ -59,7 +48,8 @@ cnn_status graph_config_open(cudnnBackendDescriptor_t graph, const graph_config 
 bool graph_engine_next(cudnnBackendDescriptor_t graph, bool bias, int64_t *next, graph_config *config, cnn_error *err)
 {
     int64_t engines = 0;
-    if (engine_count(graph, &engines, err) != CNN_OK) return false;
+    if (graph_read_one(graph, CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, CUDNN_TYPE_INT64, &engines, err) != CNN_OK)
+        return false;
     while (*next < engines) {
         cudnnBackendDescriptor_t made;
         *config = (graph_config){.engine = (*next)++, .bias = bias};
@@ -80,15 +70,6 @@ void graph_config_name(const graph_config *config, char *name, size_t size)
 
 /* ---- A proposal of the heuristics is a finished configuration; its numbers are read out of it. */
 
-static cnn_status read_attribute(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
-                                 cudnnBackendAttributeType_t type, int64_t capacity, int64_t *count, void *values,
-                                 cnn_error *err)
-{
-    char what[CNN_NAME_MAX];
-    snprintf(what, sizeof what, "question for attribute %d", (int)name);
-    return graph_check(cudnnBackendGetAttribute(from, name, type, capacity, count, values), what, err);
-}
-
 /* Descriptors for cuDNN to fill. */
 static cnn_status make_empty(cudnnBackendDescriptorType_t type, int64_t count, cudnnBackendDescriptor_t *list,
                              cnn_error *err)
@@ -104,17 +85,17 @@ static cnn_status make_empty(cudnnBackendDescriptorType_t type, int64_t count, c
 static cnn_status read_knobs(cudnnBackendDescriptor_t from, graph_config *config, cnn_error *err)
 {
     cudnnBackendDescriptor_t choices[GRAPH_KNOBS_MAX] = {NULL};
-    int64_t count = 0, one;
+    int64_t count = 0;
     cnn_status status = make_empty(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, GRAPH_KNOBS_MAX, choices, err);
     if (status == CNN_OK)
-        status = read_attribute(from, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR, GRAPH_KNOBS_MAX,
-                                &count, choices, err);
+        status = graph_read(from, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR, GRAPH_KNOBS_MAX,
+                            &count, choices, err);
     config->n_knobs = count < GRAPH_KNOBS_MAX ? (int)count : GRAPH_KNOBS_MAX;
     for (int i = 0; i < config->n_knobs && status == CNN_OK; i++) {
-        status = read_attribute(choices[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &one,
+        status = graph_read_one(choices[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE,
                                 &config->knobs[i].type, err);
         if (status == CNN_OK)
-            status = read_attribute(choices[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, 1, &one,
+            status = graph_read_one(choices[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64,
                                     &config->knobs[i].value, err);
     }
     for (int i = 0; i < GRAPH_KNOBS_MAX; i++) graph_drop(&choices[i]);
@@ -124,14 +105,11 @@ static cnn_status read_knobs(cudnnBackendDescriptor_t from, graph_config *config
 static cnn_status read_config(cudnnBackendDescriptor_t from, graph_config *config, cnn_error *err)
 {
     cudnnBackendDescriptor_t engine = NULL;
-    int64_t one;
     cnn_status status = make_empty(CUDNN_BACKEND_ENGINE_DESCRIPTOR, 1, &engine, err);
     if (status == CNN_OK)
-        status =
-            read_attribute(from, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &one, &engine, err);
+        status = graph_read_one(from, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, &engine, err);
     if (status == CNN_OK)
-        status =
-            read_attribute(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &one, &config->engine, err);
+        status = graph_read_one(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, &config->engine, err);
     graph_drop(&engine);
     return status == CNN_OK ? read_knobs(from, config, err) : status;
 }
@@ -144,15 +122,15 @@ static bool same_config(const graph_config *a, const graph_config *b)
     return true;
 }
 
-static void append(const graph_config *config, graph_config *list, int capacity, int *count)
+static void append(const graph_config *config, graph_config *list, int *count)
 {
     for (int i = 0; i < *count; i++)
         if (same_config(&list[i], config)) return;
-    if (*count < capacity) list[(*count)++] = *config;
+    if (*count < GRAPH_PROPOSALS_MAX) list[(*count)++] = *config;
 }
 
-cnn_status graph_heuristics(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode, bool bias, graph_config *list,
-                            int capacity, int *count, cnn_error *err)
+cnn_status graph_heuristics(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode, bool bias,
+                            graph_config list[GRAPH_PROPOSALS_MAX], int *count, cnn_error *err)
 {
     cudnnBackendDescriptor_t heuristics = NULL, results[GRAPH_PROPOSALS_MAX] = {NULL};
     int64_t found = 0;
@@ -161,16 +139,16 @@ cnn_status graph_heuristics(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode
     graph_set(&m, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
     cnn_status status = graph_finish(&m, &heuristics);
     if (status == CNN_OK)
-        status = read_attribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &found,
-                                NULL, err);
+        status =
+            graph_read(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &found, NULL, err);
     if (found > GRAPH_PROPOSALS_MAX) found = GRAPH_PROPOSALS_MAX;
     if (status == CNN_OK) status = make_empty(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, found, results, err);
     if (status == CNN_OK && found > 0)
-        status = read_attribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, found, &found,
-                                results, err);
+        status = graph_read(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, found, &found,
+                            results, err);
     for (int64_t i = 0; i < found && status == CNN_OK; i++) {
         graph_config config = {.bias = bias};
-        if (read_config(results[i], &config, err) == CNN_OK) append(&config, list, capacity, count);
+        if (read_config(results[i], &config, err) == CNN_OK) append(&config, list, count);
     }
     for (int i = 0; i < GRAPH_PROPOSALS_MAX; i++) graph_drop(&results[i]);
     graph_drop(&heuristics);

@@ -1,9 +1,6 @@
 /* graph_find.c: choosing an engine: the first that the heuristics propose and that can be had, or the fastest when
  * measured. */
-#include "impl_cudnn/graph_find.h"
-
-#include "impl_cudnn/arena.h"
-#include "impl_cudnn/graph_propose.h"
+#include "impl_cudnn/graph.h"
 
 cnn_status graph_first(cudnn_context *context, const cnn_request *r, graph_state **state, cnn_error *err)
 {
@@ -18,105 +15,91 @@ cnn_status graph_first(cudnn_context *context, const cnn_request *r, graph_state
 
 /* ---- Measuring */
 
-enum { GRAPH_FIND_EACH = 8 };
-
-/* The first few proposals for each graph, with the bias and without, opened; then those for whose workspace there is
- * memory. */
-typedef struct candidates {
-    cudnn_context *context;
-    graph_state *list[2 * GRAPH_FIND_EACH];
-    cnn_weighted_args args;
-    int count;
-} candidates;
+/* The first few proposals for each graph, with the bias and without. */
+enum { GRAPH_FIND_EACH = 8, MOST = 2 * GRAPH_FIND_EACH };
 
 typedef struct candidate {
-    const candidates *all;
+    cudnn_context *context;
     graph_state *state;
+    const cnn_weighted_args *args;
 } candidate;
 
 static cnn_status run(void *user, cnn_error *err)
 {
     const candidate *k = user;
-    return graph_state_run(k->all->context, k->state, &k->all->args, err);
+    return graph_state_run(k->context, k->state, k->args, err);
 }
 
-static void open_all(candidates *k, const cnn_request *r, const graph_config *list, int count, cnn_error *err)
+static int open_all(cudnn_context *context, const cnn_request *r, const graph_config *list, int count,
+                    graph_state *states[MOST], cnn_error *err)
 {
-    int tried[2] = {0, 0};
+    int tried[2] = {0, 0}, opened = 0;
     for (int i = 0; i < count; i++) {
-        graph_state *state;
         if (tried[list[i].bias] == GRAPH_FIND_EACH) continue;
-        if (graph_state_open(k->context, r, &list[i], &state, err) != CNN_OK) continue;
+        if (graph_state_open(context, r, &list[i], &states[opened], err) != CNN_OK) continue;
         tried[list[i].bias]++;
-        k->list[k->count++] = state;
+        opened++;
     }
+    return opened;
 }
 
-static void close_all(candidates *k)
+/* One workspace serves all, for they run in turn. Those for which it is too small are closed. */
+static cnn_status lend_workspace(cudnn_context *context, graph_state *states[MOST], int *count, cudnn_arena *a,
+                                 cnn_error *err)
 {
-    for (int i = 0; i < k->count; i++) graph_state_close(k->list[i]);
-}
-
-/* One workspace serves all, for they run in turn. */
-static cnn_status lend_workspace(candidates *k, cudnn_arena *a, cnn_error *err)
-{
-    size_t sizes[2 * GRAPH_FIND_EACH];
+    size_t sizes[MOST];
     int kept = 0;
-    for (int i = 0; i < k->count; i++) sizes[i] = k->list[i]->workspace_bytes;
-    const cnn_status status = cudnn_arena_lend(k->context, a, sizes, k->count, err);
+    for (int i = 0; i < *count; i++) sizes[i] = states[i]->workspace_bytes;
+    const cnn_status status = cudnn_arena_lend(context, a, sizes, *count, err);
     if (status != CNN_OK) return status;
-    for (int i = 0; i < k->count; i++) {
+    for (int i = 0; i < *count; i++) {
         if (sizes[i] <= a->workspace_bytes)
-            k->list[kept++] = k->list[i];
+            states[kept++] = states[i];
         else
-            graph_state_close(k->list[i]);
+            graph_state_close(states[i]);
     }
-    if (kept < k->count)
+    if (kept < *count)
         CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the workspace of any engine that cuDNN's heuristics propose");
-    k->count = kept;
-    k->args = a->args;
+    *count = kept;
     return CNN_OK;
 }
 
-static cnn_status fastest(candidates *k, const int64_t *knobs, graph_state **state, cnn_error *err)
+/* The fastest comes first. */
+static cnn_status rank(cudnn_context *context, const int64_t *knobs, const cnn_weighted_args *args,
+                       graph_state *states[MOST], int count, cnn_error *err)
 {
     const cuda_rank_rules rules = cudnn_find_rules(knobs);
-    candidate list[2 * GRAPH_FIND_EACH];
-    cuda_entrant entrants[2 * GRAPH_FIND_EACH];
+    candidate list[MOST];
+    cuda_entrant entrants[MOST];
     int best;
-    for (int i = 0; i < k->count; i++) {
-        list[i] = (candidate){k, k->list[i]};
+    for (int i = 0; i < count; i++) {
+        list[i] = (candidate){context, states[i], args};
         entrants[i] = (cuda_entrant){.run = run, .user = &list[i]};
     }
-    const cnn_status status = cuda_rank((cnn_context *)k->context, entrants, k->count, &rules, &best, err);
+    const cnn_status status = cuda_rank((cnn_context *)context, entrants, count, &rules, &best, err);
     if (status != CNN_OK) return status;
-    *state = k->list[best];
-    (*state)->as_launched = entrants[best].as_launched;
-    k->list[best] = k->list[--k->count];
+    states[best] = states[0];
+    states[0] = list[best].state;
+    states[0]->as_launched = entrants[best].as_launched;
     return CNN_OK;
 }
 
 /* Memory for the operands comes first: what is then free is the engines'. */
-static cnn_status open_and_rank(candidates *k, const cnn_request *r, graph_state **state, cnn_error *err)
-{
-    graph_config list[GRAPH_PROPOSALS_MAX];
-    cudnn_arena a;
-    int count;
-    cnn_status status = graph_propose_all(k->context, r, list, &count, err);
-    if (status != CNN_OK) return status;
-    if ((status = cudnn_arena_open(k->context, r, &a, err)) != CNN_OK) return status;
-    open_all(k, r, list, count, err);
-    if (k->count > 0) status = lend_workspace(k, &a, err);
-    if (status == CNN_OK) status = k->count > 0 ? fastest(k, r->knobs, state, err) : err->status;
-    cudnn_arena_close(k->context, &a);
-    return status;
-}
-
 cnn_status graph_fastest(cudnn_context *context, const cnn_request *r, graph_state **state, cnn_error *err)
 {
-    candidates k = {.context = context};
+    graph_config list[GRAPH_PROPOSALS_MAX];
+    graph_state *states[MOST];
+    cudnn_arena a;
+    int count;
     *state = NULL;
-    const cnn_status status = open_and_rank(&k, r, state, err);
-    close_all(&k);
+    cnn_status status = graph_propose_all(context, r, list, &count, err);
+    if (status != CNN_OK) return status;
+    if ((status = cudnn_arena_open(context, r, &a, err)) != CNN_OK) return status;
+    count = open_all(context, r, list, count, states, err);
+    if (count > 0) status = lend_workspace(context, states, &count, &a, err);
+    if (status == CNN_OK) status = count > 0 ? rank(context, r->knobs, &a.args, states, count, err) : err->status;
+    if (status == CNN_OK) *state = states[0];
+    for (int i = status == CNN_OK ? 1 : 0; i < count; i++) graph_state_close(states[i]);
+    cudnn_arena_close(context, &a);
     return status;
 }

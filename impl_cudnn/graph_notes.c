@@ -3,7 +3,7 @@
  * The notes are promises that matter for what the suite checks: tensor cores compute f32 products from TF32 inputs, so
  * they are not strict f32; some engines round further; Winograd and FFT transform, so that integers are not exact and
  * the rounding bound grows; some add in an order that varies. */
-#include "impl_cudnn/graph_notes.h"
+#include "impl_cudnn/graph.h"
 
 #include "harness/cnn/shape.h"
 #include "impl_cudnn/amplification.h"
@@ -46,10 +46,8 @@ static cnn_status read_traits(cudnnBackendDescriptor_t engine, graph_traits *tra
     cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
     bool has[CUDNN_NUMERICAL_NOTE_TYPE_COUNT] = {false};
     int64_t count = 0;
-    const cnn_status status =
-        graph_check(cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
-                                             CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes),
-                    "question for an engine's numerical notes", err);
+    const cnn_status status = graph_read(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+                                         CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes, err);
     if (status != CNN_OK) return status;
     for (int64_t i = 0; i < count && i < CUDNN_NUMERICAL_NOTE_TYPE_COUNT; i++)
         if ((int)notes[i] >= 0 && notes[i] < CUDNN_NUMERICAL_NOTE_TYPE_COUNT) has[notes[i]] = true;

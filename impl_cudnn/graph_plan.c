@@ -3,10 +3,9 @@
  * What no engine does itself is done here: the bias of a graph without it and db by the kernels that all CUDA
  * implementations share, and adding to the output, where the engine cannot, by cudnnAddTensor(). The plan's workspace
  * is cuDNN's own, aligned, and behind it the scratch output. */
-#include "impl_cudnn/graph_plan.h"
+#include "impl_cudnn/graph.h"
 
 #include "harness/cnn/shape.h"
-#include "impl_cudnn/graph_propose.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,7 @@ static cnn_status exec_open(cudnn_context *context, cudnnBackendDescriptor_t gra
 {
     cudnnBackendDescriptor_t made = NULL;
     char what[CNN_NAME_MAX];
-    int64_t one, bytes = 0;
+    int64_t bytes = 0;
     cnn_status status = graph_config_open(graph, config, &made, err);
     if (status != CNN_OK) return status;
     snprintf(what, sizeof what, "execution plan of engine %lld", (long long)config->engine);
@@ -29,9 +28,7 @@ static cnn_status exec_open(cudnn_context *context, cudnnBackendDescriptor_t gra
     status = graph_finish(&m, &exec->plan);
     graph_drop(&made);
     if (status == CNN_OK)
-        status = graph_check(cudnnBackendGetAttribute(exec->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
-                                                      CUDNN_TYPE_INT64, 1, &one, &bytes),
-                             "question for the workspace", err);
+        status = graph_read_one(exec->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, &bytes, err);
     if (status != CNN_OK) graph_drop(&exec->plan);
     exec->workspace_bytes = bytes > 0 ? (size_t)bytes : 0;
     return status;
@@ -172,16 +169,13 @@ static cnn_status run_rest(cudnn_context *context, const graph_state *s, const c
                            const void *scratch, void *output, bool bias_done, cnn_error *err)
 {
     const cudnn_factor one = cudnn_factor_of(s->conv.t.dtype, 1);
-    const cnn_conv_desc *d = &s->conv;
-    const cuda_bias bias = cudnn_bias_of(s->knobs, &d->t, d->mb, d->oc, d->oh * d->ow);
     if (scratch != NULL) {
         CUDNN_TRY(context, cudnnAddTensor(context->handle, &one, s->output, scratch, &one, s->output, output), err);
         const cnn_status status = cuda_phase(&context->cuda, "add", err);
         if (status != CNN_OK) return status;
     }
     if (!s->conv.bias || s->dir == CNN_BWD_D || bias_done) return CNN_OK;
-    if (s->dir == CNN_FWD) return cuda_bias_add(&context->cuda, &bias, args->b, output, err);
-    return cuda_bias_gradient(&context->cuda, &bias, args->dy, args->db, args->beta, err);
+    return cudnn_bias_run(context, s->knobs, &s->conv, s->dir, args, err);
 }
 
 cnn_status graph_state_run(cudnn_context *context, graph_state *s, const cnn_weighted_args *args, cnn_error *err)

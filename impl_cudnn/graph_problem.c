@@ -4,43 +4,35 @@
  * the filter in the layout of x refuses, and says so. cuDNN counts the groups by itself: the channels of x over those
  * of w. Right padding is independent of the left, but most engines want them equal: see right_pad(). What cuDNN cannot
  * say is a negative one: x is then a smaller tensor within the rows of the whole. */
-#include "impl_cudnn/graph_problem.h"
-
-#include "impl_cudnn/tensor.h"
+#include "impl_cudnn/graph.h"
 
 typedef struct parts {
     cudnnBackendDescriptor_t tensors[GRAPH_INNER + 1], conv, add, operations[2];
 } parts;
 
-static cnn_status tensor(const cnn_conv_desc *d, int id, const char *what, const int64_t dims[4],
-                         const int64_t strides[4], cudnnBackendDescriptor_t *made, cnn_error *err)
+/* A tensor stored without gaps with `rows` rows of `columns`, of which dims[2] x dims[3] are seen; channels innermost
+ * or, NCHW, between image and rows. */
+typedef struct tensor_shape {
+    const char *what;
+    bool channels_last;
+    int64_t dims[4], rows, columns;
+} tensor_shape;
+
+static cnn_status make_tensor(cnn_dtype dtype, int id, const tensor_shape *s, cudnnBackendDescriptor_t *made,
+                              cnn_error *err)
 {
-    const cudnnDataType_t type = cudnn_data_type(d->t.dtype);
+    const cudnnDataType_t type = cudnn_data_type(dtype);
     const bool inner = id == GRAPH_INNER;
-    graph_maker m = graph_make(CUDNN_BACKEND_TENSOR_DESCRIPTOR, what, err);
+    const int64_t c = s->dims[1], n = c * s->rows * s->columns;
+    const int64_t nchw[4] = {n, s->rows * s->columns, s->columns, 1}, nhwc[4] = {n, 1, s->columns * c, c};
+    graph_maker m = graph_make(CUDNN_BACKEND_TENSOR_DESCRIPTOR, s->what, err);
     graph_set(&m, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
-    graph_set(&m, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, dims);
-    graph_set(&m, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, strides);
+    graph_set(&m, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, s->dims);
+    graph_set(&m, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, s->channels_last ? nhwc : nchw);
     graph_set_int64(&m, CUDNN_ATTR_TENSOR_UNIQUE_ID, id);
     graph_set_int64(&m, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CNN_ALIGN);
     if (inner) graph_set(&m, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &inner);
     return graph_finish(&m, made);
-}
-
-/* A tensor stored without gaps with `rows` rows of `columns`, of which dims[2] x dims[3] are seen; channels innermost
- * or, NCHW, between image and rows. */
-static cnn_status window(const cnn_conv_desc *d, int id, const char *what, bool channels_last, const int64_t dims[4],
-                         int64_t rows, int64_t columns, cudnnBackendDescriptor_t *made, cnn_error *err)
-{
-    const int64_t c = dims[1], n = c * rows * columns;
-    const int64_t nchw[4] = {n, rows * columns, columns, 1}, nhwc[4] = {n, 1, columns * c, c};
-    return tensor(d, id, what, dims, channels_last ? nhwc : nchw, made, err);
-}
-
-static cnn_status packed(const cnn_conv_desc *d, int id, const char *what, bool channels_last, const int64_t dims[4],
-                         cudnnBackendDescriptor_t *made, cnn_error *err)
-{
-    return window(d, id, what, channels_last, dims, dims[2], dims[3], made, err);
 }
 
 /* Every right padding from `exact` to exact + stride - 1 makes the same output: the rest of the division is not read.
@@ -67,18 +59,21 @@ bool graph_leaves_rest(const cnn_conv_desc *d)
 static cnn_status make_tensors(const graph_request *r, parts *p, cnn_error *err)
 {
     const cnn_conv_desc *d = r->conv;
-    const int64_t x[4] = {d->mb, d->ic, d->ih - unread(d->ph_r, d->ph, d->sh), d->iw - unread(d->pw_r, d->pw, d->sw)};
-    const int64_t w[4] = {d->oc, d->ic / d->g, d->kh, d->kw};
-    const int64_t y[4] = {d->mb, d->oc, d->oh, d->ow}, b[4] = {1, d->oc, 1, 1};
+    const int64_t below = unread(d->ph_r, d->ph, d->sh), beside = unread(d->pw_r, d->pw, d->sw), c = d->ic / d->g;
     const bool last = d->t.layout == CNN_NHWC;
     /* With one channel or one tap both orders of w are the same memory, and NHWC engines then take it. */
-    const bool w_last = last && (w[1] == 1 || d->kh * d->kw == 1);
-    cnn_status status = window(d, GRAPH_X, "tensor x", last, x, d->ih, d->iw, &p->tensors[GRAPH_X], err);
-    if (status == CNN_OK) status = packed(d, GRAPH_W, "tensor w", w_last, w, &p->tensors[GRAPH_W], err);
-    if (status == CNN_OK) status = packed(d, GRAPH_Y, "tensor y", last, y, &p->tensors[GRAPH_Y], err);
-    if (status != CNN_OK || !r->bias) return status;
-    status = packed(d, GRAPH_B, "tensor b", last, b, &p->tensors[GRAPH_B], err);
-    if (status == CNN_OK) status = packed(d, GRAPH_INNER, "inner tensor", last, y, &p->tensors[GRAPH_INNER], err);
+    const bool w_last = last && (c == 1 || d->kh * d->kw == 1);
+    const tensor_shape list[] = {
+        [GRAPH_X] = {"tensor x", last, {d->mb, d->ic, d->ih - below, d->iw - beside}, d->ih, d->iw},
+        [GRAPH_W] = {"tensor w", w_last, {d->oc, c, d->kh, d->kw}, d->kh, d->kw},
+        [GRAPH_Y] = {"tensor y", last, {d->mb, d->oc, d->oh, d->ow}, d->oh, d->ow},
+        [GRAPH_B] = {"tensor b", last, {1, d->oc, 1, 1}, 1, 1},
+        [GRAPH_INNER] = {"inner tensor", last, {d->mb, d->oc, d->oh, d->ow}, d->oh, d->ow},
+    };
+    const int ids = r->bias ? GRAPH_INNER : GRAPH_Y;
+    cnn_status status = CNN_OK;
+    for (int id = GRAPH_X; id <= ids && status == CNN_OK; id++)
+        status = make_tensor(d->t.dtype, id, &list[id], &p->tensors[id], err);
     return status;
 }
 

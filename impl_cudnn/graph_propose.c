@@ -1,7 +1,7 @@
 /* graph_propose.c: cuDNN's heuristics, asked in their three modes: A and B rank engines by a model of the device, the
  * fallback lists those that take nearly everything. With a bias the forward pass can be one graph of two operations or
  * two calls; both are proposed. */
-#include "impl_cudnn/graph_propose.h"
+#include "impl_cudnn/graph.h"
 
 #include "harness/cnn/shape.h"
 
@@ -13,21 +13,14 @@ static bool heuristics_crash(const cnn_conv_desc *d)
            cnn_out_size(d->iw, d->kw, d->sw, d->pw, d->pw, d->dw) <= 0;
 }
 
-/* In place of the heuristics: every engine. */
-static void every_engine(cudnnBackendDescriptor_t graph, bool bias, graph_config *list, int *count, cnn_error *err)
-{
-    for (int64_t next = 0; *count < GRAPH_PROPOSALS_MAX;) {
-        if (!graph_engine_next(graph, bias, &next, &list[*count], err)) return;
-        (*count)++;
-    }
-}
-
+/* What the heuristics propose; in their place, every engine. */
 static cnn_status ask(cudnnBackendDescriptor_t graph, const graph_request *request, cudnnBackendHeurMode_t mode,
                       graph_config *list, int *count, cnn_error *err)
 {
-    if (!heuristics_crash(request->conv))
-        return graph_heuristics(graph, mode, request->bias, list, GRAPH_PROPOSALS_MAX, count, err);
-    if (mode == CUDNN_HEUR_MODE_FALLBACK) every_engine(graph, request->bias, list, count, err);
+    int64_t next = 0;
+    if (!heuristics_crash(request->conv)) return graph_heuristics(graph, mode, request->bias, list, count, err);
+    if (mode != CUDNN_HEUR_MODE_FALLBACK) return CNN_OK;
+    while (*count < GRAPH_PROPOSALS_MAX && graph_engine_next(graph, request->bias, &next, &list[*count], err)) ++*count;
     return CNN_OK;
 }
 

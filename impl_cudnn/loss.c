@@ -2,9 +2,12 @@
  * underflowed is lost. Summing them is loss_sums.cu's. */
 #include "impl_cudnn/ops.h"
 
-cnn_status other_open_loss(cudnn_context *c, const cnn_loss_desc *d, cnn_dir dir, other_state *s, cnn_error *err)
+cnn_status other_open_loss(cudnn_context *c, const cnn_request *r, other_state *s, cnn_error *err)
 {
-    if (dir != CNN_FWD)
+    const cnn_loss_desc *d = &r->problem->u.loss;
+    if (d->kind != CNN_LOSS_CROSS_ENTROPY)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN has no loss %s", cnn_loss_name(d->kind));
+    if (r->dir != CNN_FWD)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "cuDNN has softmax's derivative, but not that of softmax and cross-entropy together");
     return cudnn_tensor_open(c, &d->t, d->mb, d->ic, 1, 1, &s->x, err);
@@ -14,8 +17,7 @@ cnn_status cudnn_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_
 {
     other_call k;
     if (plan->algorithm.id == OTHER_POINTWISE) return cuda_loss_fwd(context, plan, args, err);
-    cnn_status status = other_call_open(context, plan, &k, err);
-    if (status != CNN_OK) return status;
+    if (other_call_open(context, plan, &k, err) != CNN_OK) return err->status;
     CUDNN_TRY(k.c,
               cudnnSoftmaxForward(k.c->handle, CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_CHANNEL, &k.one, k.s->x,
                                   args->x, &k.zero, k.s->x, args->y),
@@ -25,7 +27,6 @@ cnn_status cudnn_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_
               cudnnSoftmaxForward(k.c->handle, CUDNN_SOFTMAX_LOG, CUDNN_SOFTMAX_MODE_CHANNEL, &k.one, k.s->x, args->x,
                                   &k.zero, k.s->x, args->workspace),
               err);
-    status = cuda_phase(&k.c->cuda, "softmax", err);
-    if (status != CNN_OK) return status;
-    return loss_sums(k.c, plan, args, err);
+    const cnn_status status = cuda_phase(&k.c->cuda, "softmax", err);
+    return status == CNN_OK ? loss_sums(k.c, plan, args, err) : status;
 }

@@ -37,9 +37,6 @@ cnn_status loss_sums(cudnn_context *c, const cnn_plan *plan, const cnn_loss_args
 {
     const cnn_loss_desc *d = &plan->problem.u.loss;
     const cuda_shape shape = {"loss_sums", dim3(1), dim3((unsigned)plan->knobs[CUDA_KNOB_LOSS_THREADS]), 0};
-    if (d->t.dtype == CNN_F64)
-        return cuda_launch(&c->cuda, shape, err, sums<double>, d->mb, d->ic, static_cast<const double *>(a->x),
-                           static_cast<const double *>(a->workspace), a->labels, a->loss_sum, a->correct);
-    return cuda_launch(&c->cuda, shape, err, sums<float>, d->mb, d->ic, static_cast<const float *>(a->x),
-                       static_cast<const float *>(a->workspace), a->labels, a->loss_sum, a->correct);
+    return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(&c->cuda, shape, err, sums<T>, d->mb, d->ic, a->x, a->workspace,
+                                                 a->labels, a->loss_sum, a->correct));
 }

@@ -1,15 +1,26 @@
-/* ops.h: the operations that are neither conv nor FC, by cuDNN, one file each: pool.c, act.c, loss.c, batchnorm.c.
+/* ops.h: what has one way only: FC by cuBLAS (fc.c), and by cuDNN the operations that are neither conv nor FC, one file
+ * each: pool.c, act.c, loss.c, batchnorm.c.
  *
- * The default for these is `pointwise`, the kernels that all CUDA implementations share (harness/cuda). `cudnn` serves
- * what cuDNN computes by the same definition; where its definition differs, or where it is silent on what cnn.h lays
- * down, the gate refuses with that reason. */
+ * The default for the latter is `pointwise`, the kernels that all CUDA implementations share (harness/cuda). `cudnn`
+ * serves what cuDNN computes by the same definition; where its definition differs, or where it is silent on what cnn.h
+ * lays down, the gate refuses with that reason. */
 #ifndef IMPL_CUDNN_OPS_H
 #define IMPL_CUDNN_OPS_H
 
-#include "impl_cudnn/tensor.h"
+#include "impl_cudnn/context.h"
 
 /* cnn_algorithm.id */
-enum { OTHER_POINTWISE = 100, OTHER_CUDNN };
+enum { OTHER_POINTWISE = 100, OTHER_CUDNN, FC_CUBLAS = 900 };
+
+/* ---- fc.c: what cuDNN's own users take, since to cuDNN a layer is a convolution with a kernel as large as the image,
+ * at several times the cost. */
+cnn_status cudnn_fc_supports(const cnn_fc_desc *, cnn_error *);
+cnn_status cudnn_fc_run(cudnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+
+/* ---- other.c: gate, prepare and release of the other operations, for both algorithms. */
+cnn_status other_supports(cudnn_context *, const cnn_request *, cnn_error *);
+cnn_status other_prepare(cudnn_context *, cnn_plan *, cnn_error *);
+void other_release(cnn_plan *);
 
 /* plan->state: whatever of these an operation needs. */
 typedef struct other_state {
@@ -35,10 +46,8 @@ static inline cnn_status other_call_open(cnn_context *context, const cnn_plan *p
 }
 
 /* Each fills a zeroed state; CNN_UNSUPPORTED and the reason where cuDNN cannot. The caller closes it in any case. */
-cnn_status other_open_pool(cudnn_context *, const cnn_pool_desc *, cnn_dir, other_state *, cnn_error *);
-cnn_status other_open_act(cudnn_context *, const cnn_act_desc *, cnn_dir, other_state *, cnn_error *);
-cnn_status other_open_loss(cudnn_context *, const cnn_loss_desc *, cnn_dir, other_state *, cnn_error *);
-cnn_status other_open_batchnorm(cudnn_context *, const cnn_batchnorm_desc *, cnn_dir, other_state *, cnn_error *);
+typedef cnn_status other_open_fn(cudnn_context *, const cnn_request *, other_state *, cnn_error *);
+other_open_fn other_open_pool, other_open_act, other_open_loss, other_open_batchnorm;
 
 /* ---- Slots: the shared kernels' signatures; they pass `pointwise` on. */
 cnn_status cudnn_pool_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);

@@ -1,5 +1,5 @@
 /* other.c: gate, prepare and release of the operations that are neither conv nor FC. */
-#include "impl_cudnn/other.h"
+#include "impl_cudnn/ops.h"
 
 #include "harness/cnn/shape.h"
 
@@ -14,25 +14,19 @@ static void close_state(other_state *s)
 
 static cnn_status open_state(cudnn_context *c, const cnn_request *r, other_state *s, cnn_error *err)
 {
-    const cnn_problem *problem = r->problem;
-    switch (problem->op) {
-    case CNN_OP_POOL:
-        return other_open_pool(c, &problem->u.pool, r->dir, s, err);
-    case CNN_OP_ACT:
-        return other_open_act(c, &problem->u.act, r->dir, s, err);
-    case CNN_OP_LOSS:
-        if (problem->u.loss.kind != CNN_LOSS_CROSS_ENTROPY)
-            return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN has no loss %s", cnn_loss_name(problem->u.loss.kind));
-        return other_open_loss(c, &problem->u.loss, r->dir, s, err);
-    case CNN_OP_BATCHNORM:
-        return other_open_batchnorm(c, &problem->u.batchnorm, r->dir, s, err);
-    case CNN_OP_DROPOUT:
+    static other_open_fn *const open[CNN_OP_COUNT] = {
+        [CNN_OP_POOL] = other_open_pool,
+        [CNN_OP_ACT] = other_open_act,
+        [CNN_OP_LOSS] = other_open_loss,
+        [CNN_OP_BATCHNORM] = other_open_batchnorm,
+    };
+    const cnn_op op = r->problem->op;
+    if (open[op] != NULL) return open[op](c, r, s, err);
+    if (op == CNN_OP_DROPOUT)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "cuDNN draws its dropout from a generator of its own, and here the draw is a given function of "
                         "seed, step and position");
-    default:
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN does not serve %s here", cnn_op_name(problem->op));
-    }
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN does not serve %s here", cnn_op_name(op));
 }
 
 cnn_status other_supports(cudnn_context *c, const cnn_request *r, cnn_error *err)

@@ -32,9 +32,10 @@ static cnn_status check_output(cudnn_context *c, const cnn_pool_desc *d, const o
                     oh, ow, (long long)d->oh, (long long)d->ow);
 }
 
-cnn_status other_open_pool(cudnn_context *c, const cnn_pool_desc *d, cnn_dir dir, other_state *s, cnn_error *err)
+cnn_status other_open_pool(cudnn_context *c, const cnn_request *r, other_state *s, cnn_error *err)
 {
-    cnn_status status = check(d, dir, err);
+    const cnn_pool_desc *d = &r->problem->u.pool;
+    cnn_status status = check(d, r->dir, err);
     if (status == CNN_OK) status = cudnn_tensor_open(c, &d->t, d->mb, d->ic, d->ih, d->iw, &s->x, err);
     if (status == CNN_OK) status = cudnn_tensor_open(c, &d->t, d->mb, d->ic, d->oh, d->ow, &s->y, err);
     if (status != CNN_OK) return status;
@@ -50,21 +51,18 @@ cnn_status cudnn_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_
 {
     other_call k;
     if (plan->algorithm.id == OTHER_POINTWISE) return cuda_pool_fwd(context, plan, args, err);
-    const cnn_status status = other_call_open(context, plan, &k, err);
-    if (status != CNN_OK) return status;
-    CUDNN_TRY(k.c, cudnnPoolingForward(k.c->handle, k.s->pool, &k.one, k.s->x, args->x, &k.zero, k.s->y, args->y), err);
-    return CNN_OK;
+    if (other_call_open(context, plan, &k, err) != CNN_OK) return err->status;
+    return CUDNN_CHECK(
+        k.c, cudnnPoolingForward(k.c->handle, k.s->pool, &k.one, k.s->x, args->x, &k.zero, k.s->y, args->y), err);
 }
 
 cnn_status cudnn_pool_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
 {
     other_call k;
     if (plan->algorithm.id == OTHER_POINTWISE) return cuda_pool_bwd(context, plan, args, err);
-    const cnn_status status = other_call_open(context, plan, &k, err);
-    if (status != CNN_OK) return status;
-    CUDNN_TRY(k.c,
-              cudnnPoolingBackward(k.c->handle, k.s->pool, &k.one, k.s->y, args->y, k.s->y, args->dy, k.s->x, args->x,
-                                   &k.zero, k.s->x, args->dx),
-              err);
-    return CNN_OK;
+    if (other_call_open(context, plan, &k, err) != CNN_OK) return err->status;
+    return CUDNN_CHECK(k.c,
+                       cudnnPoolingBackward(k.c->handle, k.s->pool, &k.one, k.s->y, args->y, k.s->y, args->dy, k.s->x,
+                                            args->x, &k.zero, k.s->x, args->dx),
+                       err);
 }

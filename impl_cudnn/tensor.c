@@ -1,5 +1,5 @@
 /* tensor.c: tensors' descriptors. */
-#include "impl_cudnn/tensor.h"
+#include "impl_cudnn/context.h"
 
 #include "harness/cnn/shape.h"
 

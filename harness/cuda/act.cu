@@ -69,45 +69,32 @@ template <typename T, bool FROM_Y> struct act_bwd {
     }
 };
 
-template <typename T>
-static cnn_status forward(cuda_context *c, const cnn_plan *plan, const cnn_map_fwd_args *a, cnn_error *err)
+cnn_status cuda_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *a, cnn_error *err)
 {
+    cuda_context *c = cuda_context_of(context);
     const cnn_act_desc *d = &plan->problem.u.act;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    const act_fwd<T> f = {static_cast<T>(d->alpha), d->kind};
-    return cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "act_fwd", count), err, cuda_map1<T, act_fwd<T>>, count,
-                       static_cast<const T *>(a->x), static_cast<T *>(a->y), f);
+    if (d->kind == CNN_ACT_IDENTITY && a->x == a->y) return CNN_OK;
+    return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "act_fwd", count), err,
+                                                 cuda_map1<T, act_fwd<T>>, count, a->x, a->y,
+                                                 act_fwd<T>{static_cast<T>(d->alpha), d->kind}));
 }
 
-template <typename T>
+template <typename T, bool FROM_Y>
 static cnn_status backward(cuda_context *c, const cnn_plan *plan, const cnn_map_bwd_args *a, cnn_error *err)
 {
     const cnn_act_desc *d = &plan->problem.u.act;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    const cuda_shape shape = cuda_pack_shape<T>(c, plan->knobs, "act_bwd", count);
-    const T *dy = static_cast<const T *>(a->dy), alpha = static_cast<T>(d->alpha);
-    T *dx = static_cast<T *>(a->dx);
-    if (a->x != NULL) {
-        const act_bwd<T, false> f = {alpha, d->kind};
-        return cuda_launch(c, shape, err, cuda_map2<T, act_bwd<T, false>>, count, dy, static_cast<const T *>(a->x), dx,
-                           f);
-    }
-    const act_bwd<T, true> f = {alpha, d->kind};
-    return cuda_launch(c, shape, err, cuda_map2<T, act_bwd<T, true>>, count, dy, static_cast<const T *>(a->y), dx, f);
+    const act_bwd<T, FROM_Y> f = {static_cast<T>(d->alpha), d->kind};
+    return cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "act_bwd", count), err, cuda_map2<T, act_bwd<T, FROM_Y>>,
+                       count, a->dy, FROM_Y ? a->y : a->x, a->dx, f);
 }
 
-cnn_status cuda_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
+cnn_status cuda_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *a, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_act_desc *d = &plan->problem.u.act;
-    if (d->kind == CNN_ACT_IDENTITY && args->x == args->y) return CNN_OK;
-    return d->t.dtype == CNN_F32 ? forward<float>(c, plan, args, err) : forward<double>(c, plan, args, err);
-}
-
-cnn_status cuda_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
-{
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    const cnn_act_desc *d = &plan->problem.u.act;
-    if (d->kind == CNN_ACT_IDENTITY && args->dx == args->dy) return CNN_OK;
-    return d->t.dtype == CNN_F32 ? backward<float>(c, plan, args, err) : backward<double>(c, plan, args, err);
+    if (d->kind == CNN_ACT_IDENTITY && a->dx == a->dy) return CNN_OK;
+    if (a->x == NULL) return CUDA_BY_DTYPE(d->t.dtype, backward<T, true>(c, plan, a, err));
+    return CUDA_BY_DTYPE(d->t.dtype, backward<T, false>(c, plan, a, err));
 }

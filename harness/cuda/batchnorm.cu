@@ -214,21 +214,8 @@ static cnn_status run(cuda_context *c, const cnn_plan *plan, const cnn_batchnorm
     return status == CNN_OK ? elements<T>(c, plan, s, v, err) : status;
 }
 
-static cnn_status either(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args, cnn_error *err)
+cnn_status cuda_batchnorm(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    return plan->problem.u.batchnorm.t.dtype == CNN_F32 ? run<float>(c, plan, args, err)
-                                                        : run<double>(c, plan, args, err);
-}
-
-cnn_status cuda_batchnorm_fwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args,
-                              cnn_error *err)
-{
-    return either(context, plan, args, err);
-}
-
-cnn_status cuda_batchnorm_bwd(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args,
-                              cnn_error *err)
-{
-    return either(context, plan, args, err);
+    cuda_context *c = cuda_context_of(context);
+    return CUDA_BY_DTYPE(plan->problem.u.batchnorm.t.dtype, run<T>(c, plan, args, err));
 }

@@ -87,17 +87,13 @@ __global__ void __launch_bounds__(NHWC_THREADS)
     if (lane == 0 && mine < channels) db[mine] = add ? db[mine] + total : total;
 }
 
-template <typename T> static cnn_status add(cuda_context *c, const cuda_bias *s, const void *b, void *y, cnn_error *err)
+cnn_status cuda_bias_add(cuda_context *c, const cuda_bias *s, const void *b, void *y, cnn_error *err)
 {
     const int64_t count = s->mb * s->channels * s->pixels;
-    const bool nhwc = s->t.layout == CNN_NHWC, small = count < (int64_t)1 << 31;
     const cuda_shape shape = cuda_shape_pointwise(c, s->knobs, "bias_add", count);
-    const T *from = static_cast<const T *>(b);
-    if (small)
-        return cuda_launch(c, shape, err, bias_add_kernel<T, uint32_t>, count, static_cast<uint32_t>(s->channels),
-                           static_cast<uint32_t>(s->pixels), nhwc, from, static_cast<T *>(y));
-    return cuda_launch(c, shape, err, bias_add_kernel<T, uint64_t>, count, static_cast<uint64_t>(s->channels),
-                       static_cast<uint64_t>(s->pixels), nhwc, from, static_cast<T *>(y));
+    return CUDA_BY_TYPES(s->t.dtype, count < (int64_t)1 << 31, uint32_t, uint64_t,
+                         cuda_launch(c, shape, err, bias_add_kernel<T, I>, count, s->channels, s->pixels,
+                                     s->t.layout == CNN_NHWC, b, y));
 }
 
 /* Into how many parts the batch is cut: by the problem and `parts` alone. */
@@ -111,33 +107,19 @@ static int64_t parts_of(const cuda_bias *s)
     return parts < 1 || s->channels > CUDA_SUMS_MAX ? 1 : parts;
 }
 
-template <typename T>
-static cnn_status gradient(cuda_context *c, const cuda_bias *s, const void *dy, void *db, bool add_to, cnn_error *err)
-{
-    const T *from = static_cast<const T *>(dy);
-    T *to = static_cast<T *>(db);
-    if (s->t.layout == CNN_NHWC || s->pixels == 1) {
-        const cuda_shape shape = {"bias_gradient", dim3(static_cast<unsigned>((s->channels + LANES - 1) / LANES)),
-                                  dim3(NHWC_THREADS), 0};
-        return cuda_launch(c, shape, err, bias_gradient_nhwc<T>, s->mb * s->pixels, s->channels, from, to, add_to);
-    }
-    const dim3 grid(static_cast<unsigned>(s->channels), static_cast<unsigned>(parts_of(s)));
-    const cuda_shape shape = {"bias_gradient", grid, dim3(static_cast<unsigned>(s->threads)), 0};
-    if (s->pixels <= INT32_MAX)
-        return cuda_launch(c, shape, err, bias_gradient_nchw<T, uint32_t>, s->mb, static_cast<uint32_t>(s->pixels),
-                           from, to, add_to, c->scratch);
-    return cuda_launch(c, shape, err, bias_gradient_nchw<T, uint64_t>, s->mb, static_cast<uint64_t>(s->pixels), from,
-                       to, add_to, c->scratch);
-}
-
-cnn_status cuda_bias_add(cuda_context *c, const cuda_bias *s, const void *b, void *y, cnn_error *err)
-{
-    return s->t.dtype == CNN_F32 ? add<float>(c, s, b, y, err) : add<double>(c, s, b, y, err);
-}
-
 cnn_status cuda_bias_gradient(cuda_context *c, const cuda_bias *s, const void *dy, void *db, double beta,
                               cnn_error *err)
 {
-    return s->t.dtype == CNN_F32 ? gradient<float>(c, s, dy, db, beta != 0, err)
-                                 : gradient<double>(c, s, dy, db, beta != 0, err);
+    const bool add = beta != 0;
+    if (s->t.layout == CNN_NHWC || s->pixels == 1) {
+        const cuda_shape shape = {"bias_gradient", dim3(static_cast<unsigned>((s->channels + LANES - 1) / LANES)),
+                                  dim3(NHWC_THREADS), 0};
+        return CUDA_BY_DTYPE(
+            s->t.dtype, cuda_launch(c, shape, err, bias_gradient_nhwc<T>, s->mb * s->pixels, s->channels, dy, db, add));
+    }
+    const dim3 grid(static_cast<unsigned>(s->channels), static_cast<unsigned>(parts_of(s)));
+    const cuda_shape shape = {"bias_gradient", grid, dim3(static_cast<unsigned>(s->threads)), 0};
+    return CUDA_BY_TYPES(
+        s->t.dtype, s->pixels <= INT32_MAX, uint32_t, uint64_t,
+        cuda_launch(c, shape, err, bias_gradient_nchw<T, I>, s->mb, s->pixels, dy, db, add, c->scratch));
 }

@@ -1,5 +1,5 @@
 /* context.cu: what a CUDA error means for us; opening and closing, and what is said of the device. */
-#include "harness/cuda/device.h"
+#include "harness/cuda/cuda.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,24 +82,6 @@ cnn_status cuda_enter(cuda_context *c, cnn_error *err)
 
 /* ---- Opening */
 
-static void read_limits(const cudaDeviceProp *p, cuda_limits *l)
-{
-    snprintf(l->name, sizeof l->name, "%.*s", (int)sizeof l->name - 1, p->name);
-    l->major = p->major;
-    l->minor = p->minor;
-    l->multiprocessors = p->multiProcessorCount;
-    l->warp = p->warpSize;
-    l->block_threads = p->maxThreadsPerBlock;
-    for (int i = 0; i < 3; i++) {
-        l->block_dim[i] = p->maxThreadsDim[i];
-        l->grid_dim[i] = p->maxGridSize[i];
-    }
-    l->shared_bytes = p->sharedMemPerBlock;
-    l->shared_bytes_optin = p->sharedMemPerBlockOptin;
-    l->l2_bytes = (size_t)p->l2CacheSize;
-    l->memory_bytes = p->totalGlobalMem;
-}
-
 static cnn_status open_scratch(cuda_context *c, cnn_error *err)
 {
     void *memory = NULL;
@@ -111,7 +93,6 @@ static cnn_status open_scratch(cuda_context *c, cnn_error *err)
 /* The first call that makes a context on the device is the stream's: here busy devices and full ones show. */
 static cnn_status open_device(cuda_context *c, cnn_error *err)
 {
-    cudaDeviceProp properties;
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error == cudaSuccess && c->device >= count)
@@ -120,13 +101,12 @@ static cnn_status open_device(cuda_context *c, cnn_error *err)
     cnn_status status =
         error == cudaSuccess ? cuda_check_device(c->device, err) : cuda_unavailable(error, c->device, err);
     if (status != CNN_OK) return status;
-    error = cudaGetDeviceProperties(&properties, c->device);
+    error = cudaGetDeviceProperties(&c->properties, c->device);
     if (error == cudaSuccess) error = cudaSetDevice(c->device);
     if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
     if (error == cudaSuccess) error = cudaEventCreate(&c->start);
     if (error == cudaSuccess) error = cudaEventCreate(&c->stop);
     if (error != cudaSuccess) return cuda_unavailable(error, c->device, err);
-    read_limits(&properties, &c->limits);
     status = cuda_check_code(c->device, err);
     return status == CNN_OK ? open_scratch(c, err) : status;
 }
@@ -150,7 +130,7 @@ cnn_status cuda_context_open(const cnn_open_params *params, size_t bytes, cnn_co
 /* After a sticky error these calls fail, too; there is nobody left to tell. */
 void cuda_context_close(cnn_context *context)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     if (c == NULL) return;
     if (c->stream != NULL) (void)cudaStreamSynchronize(c->stream);
     cuda_lanes_close(c);
@@ -176,10 +156,10 @@ static void put_version(cnn_put_fn *put, void *user, const char *key, int versio
 
 static void describe_platform(const cuda_context *c, cnn_put_fn *put, void *user)
 {
-    const cuda_limits *l = &c->limits;
+    const cudaDeviceProp *p = &c->properties;
     char text[32];
     int driver = 0, runtime = 0;
-    snprintf(text, sizeof text, "%d.%d", l->major, l->minor);
+    snprintf(text, sizeof text, "%d.%d", p->major, p->minor);
     put(user, "compute_capability", text);
     if (cudaDeviceGetPCIBusId(text, sizeof text, c->device) == cudaSuccess) put(user, "pci_bus_id", text);
     if (cudaDriverGetVersion(&driver) == cudaSuccess) put_version(put, user, "cuda_driver", driver);
@@ -199,13 +179,13 @@ static void put_warnings(cnn_put_fn *put, void *user)
 void cuda_describe(cnn_context *context, cnn_put_fn *put, void *user)
 {
     const cuda_context *c = reinterpret_cast<const cuda_context *>(context);
-    const cuda_limits *l = &c->limits;
+    const cudaDeviceProp *p = &c->properties;
     char text[32];
-    put(user, "gpu", l->name);
+    put(user, "gpu", p->name);
     describe_platform(c, put, user);
-    snprintf(text, sizeof text, "%d", l->multiprocessors);
+    snprintf(text, sizeof text, "%d", p->multiProcessorCount);
     put(user, "multiprocessors", text);
-    snprintf(text, sizeof text, "%zu", l->memory_bytes);
+    snprintf(text, sizeof text, "%zu", p->totalGlobalMem);
     put(user, "gpu_memory_bytes", text);
     put_warnings(put, user);
 }

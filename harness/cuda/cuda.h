@@ -32,16 +32,6 @@ typedef enum cuda_knob_id {
 #define CUDA_STEPS_ROW(id, name, doc, min, max, def, ...) {name, doc, min, max, def, CUDA_STEPS(__VA_ARGS__), false},
 #define CUDA_STEPS(...) (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)
 
-/* What a launch must fit into; read from the device once, at open. */
-typedef struct cuda_limits {
-    char name[CNN_NAME_MAX];
-    int major, minor, multiprocessors, warp;
-    int block_threads, block_dim[3], grid_dim[3];
-    size_t shared_bytes;       /* a block, without asking */
-    size_t shared_bytes_optin; /* a block, after cudaFuncSetAttribute; cuda_launch() asks by itself */
-    size_t l2_bytes, memory_bytes;
-} cuda_limits;
-
 /* For sums that several blocks make in one launch: partial sums, and how many of a sum's blocks have arrived; the last
  * one adds them up and leaves `arrived` at 0 again. */
 enum { CUDA_SUMS_MAX = 4096, CUDA_PARTIALS_MAX = 8192 };
@@ -54,9 +44,9 @@ typedef struct cuda_context {
     int device;
     cudaStream_t stream; /* everything runs on it, in order */
     cudaEvent_t start, stop;
-    cuda_limits limits;
-    int64_t knobs[CUDA_KNOB_COUNT]; /* as `open` had them; a plan has its own */
-    bool dead;                      /* after a sticky error: every call fails with `cause` */
+    struct cudaDeviceProp properties; /* what a launch must fit into; read once, at open */
+    int64_t knobs[CUDA_KNOB_COUNT];   /* as `open` had them; a plan has its own */
+    bool dead;                        /* after a sticky error: every call fails with `cause` */
     cnn_error cause;
     char last_kernel[CNN_NAME_MAX]; /* the latest launch, named when an error surfaces later */
     bool replayed;                  /* since the stream was last waited for: then it may be a graph's kernel instead */
@@ -64,6 +54,8 @@ typedef struct cuda_context {
     struct cuda_lanes *lanes; /* upload.cu's own; NULL before the first host_alloc */
     cnn_laps *laps;           /* laps.cu's own; NULL while none are in use */
 } cuda_context;
+
+static inline cuda_context *cuda_context_of(cnn_context *context) { return (cuda_context *)context; }
 
 /* ---- context.cu, device.cu: device choice and properties.
  * `bytes` is the size of the implementation's own context, which begins with a cuda_context and is zeroed. The caller
@@ -73,6 +65,14 @@ cnn_status cuda_context_open(const cnn_open_params *, size_t bytes, cnn_context 
 void cuda_context_close(cnn_context *);
 void cuda_describe(cnn_context *, cnn_put_fn *,
                    void *user); /* device, its PCI bus, compute capability, driver, runtime, "emulated" */
+
+/* device.cu, for cuda_context_open(): whether a device can be used. */
+/* The error of a call that asks for a device or opens it, as CNN_UNAVAILABLE or CNN_OUT_OF_MEMORY, in words. */
+cnn_status cuda_unavailable(cudaError_t, int device, cnn_error *);
+/* CNN_UNAVAILABLE where the device is closed or older than all code in this program; makes no context on it. */
+cnn_status cuda_check_device(int device, cnn_error *);
+/* CNN_UNAVAILABLE where this program's kernels cannot be loaded on the current device, which is `device`. */
+cnn_status cuda_check_code(int device, cnn_error *);
 
 /* Makes the context's device this thread's current one, which calls that name no stream go to (cudaMalloc, a
  * library's): several contexts may be open, on several devices. cuda_memory and cuda_launch() do it by themselves. */
@@ -125,13 +125,11 @@ cnn_status cuda_check_served(const cnn_request *, cnn_error *);
 /* Whether dtype is f32 or f64, computed in itself or, where `tf32` says that this is offered, f32's products in TF32.
  */
 cnn_status cuda_check_type(const cnn_problem *, bool tf32, cnn_error *);
-/* The most bytes of workspace that a convolution or FC may take; SIZE_MAX without a limit. Whether it allows so many.
- */
+/* The most bytes of workspace that a convolution or FC may take; SIZE_MAX without a limit. */
 static inline size_t cuda_workspace_limit(const int64_t *knobs)
 {
     return cnn_workspace_limit(knobs[CUDA_KNOB_WORKSPACE_LIMIT]);
 }
-cnn_status cuda_check_workspace(const int64_t *knobs, size_t bytes, cnn_error *);
 static inline bool cuda_is_weighted(const cnn_problem *problem)
 {
     return problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
@@ -172,8 +170,7 @@ cnn_status cuda_loss_bwd(cnn_context *, const cnn_plan *, const cnn_loss_args *,
 cnn_status cuda_add_fwd(cnn_context *, const cnn_plan *, const cnn_join_args *, cnn_error *);
 cnn_status cuda_concat_fwd(cnn_context *, const cnn_plan *, const cnn_join_args *, cnn_error *);
 cnn_status cuda_concat_bwd(cnn_context *, const cnn_plan *, const cnn_split_args *, cnn_error *);
-cnn_status cuda_batchnorm_fwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
-cnn_status cuda_batchnorm_bwd(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
+cnn_status cuda_batchnorm(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
 cnn_status cuda_optimizer_step(cnn_context *, const cnn_plan *, const cnn_optimizer_args *, cnn_error *);
 cnn_status cuda_gather(cnn_context *, const cnn_gather_args *, cnn_error *);
 
@@ -181,7 +178,7 @@ cnn_status cuda_gather(cnn_context *, const cnn_gather_args *, cnn_error *);
     .pool_fwd = cuda_pool_fwd, .pool_bwd = cuda_pool_bwd, .act_fwd = cuda_act_fwd, .act_bwd = cuda_act_bwd,            \
     .dropout_fwd = cuda_dropout_fwd, .dropout_bwd = cuda_dropout_bwd, .loss_fwd = cuda_loss_fwd,                       \
     .loss_bwd = cuda_loss_bwd, .add_fwd = cuda_add_fwd, .concat_fwd = cuda_concat_fwd, .concat_bwd = cuda_concat_bwd,  \
-    .batchnorm_fwd = cuda_batchnorm_fwd, .batchnorm_bwd = cuda_batchnorm_bwd, .optimizer_step = cuda_optimizer_step,   \
+    .batchnorm_fwd = cuda_batchnorm, .batchnorm_bwd = cuda_batchnorm, .optimizer_step = cuda_optimizer_step,           \
     .gather = cuda_gather
 
 #ifdef __cplusplus

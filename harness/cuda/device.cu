@@ -1,5 +1,5 @@
 /* device.cu: whether there is a device that can be used, and if not, why, and what to do about it. */
-#include "harness/cuda/device.h"
+#include "harness/cuda/cuda.h"
 
 cnn_status cuda_unavailable(cudaError_t error, int device, cnn_error *err)
 {

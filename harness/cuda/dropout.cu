@@ -14,36 +14,26 @@ template <typename T> struct dropout_copy {
     __device__ T operator()(T x) const { return x; }
 };
 
-template <typename T>
-static cnn_status run(cuda_context *c, const cnn_plan *plan, const void *x, void *y, const int64_t *step,
+static cnn_status run(cnn_context *context, const cnn_plan *plan, const void *x, void *y, const int64_t *step,
                       cnn_error *err)
 {
+    cuda_context *c = cuda_context_of(context);
     const cnn_dropout_desc *d = &plan->problem.u.dropout;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    const T *from = static_cast<const T *>(x);
-    T *to = static_cast<T *>(y);
     if (d->inference && x == y) return CNN_OK;
     if (d->inference)
-        return cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "dropout_copy", count), err,
-                           cuda_map1<T, dropout_copy<T>>, count, from, to, dropout_copy<T>());
-    return cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "dropout", count), err, dropout_kernel<T>, count, from,
-                       to, d->seed, step, d->rate);
-}
-
-static cnn_status either(cnn_context *context, const cnn_plan *plan, const void *x, void *y, const int64_t *step,
-                         cnn_error *err)
-{
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    return plan->problem.u.type.dtype == CNN_F32 ? run<float>(c, plan, x, y, step, err)
-                                                 : run<double>(c, plan, x, y, step, err);
+        return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "dropout_copy", count), err,
+                                                     cuda_map1<T, dropout_copy<T>>, count, x, y, dropout_copy<T>()));
+    return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "dropout", count), err,
+                                                 dropout_kernel<T>, count, x, y, d->seed, step, d->rate));
 }
 
 cnn_status cuda_dropout_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
 {
-    return either(context, plan, args->x, args->y, args->step, err);
+    return run(context, plan, args->x, args->y, args->step, err);
 }
 
 cnn_status cuda_dropout_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
 {
-    return either(context, plan, args->dy, args->dx, args->step, err);
+    return run(context, plan, args->dy, args->dx, args->step, err);
 }

@@ -28,11 +28,6 @@ cnn_status cuda_check_type(const cnn_problem *problem, bool tf32, cnn_error *err
                     tf32 ? ", or f32 in tf32" : "");
 }
 
-cnn_status cuda_check_workspace(const int64_t *knobs, size_t bytes, cnn_error *err)
-{
-    return cnn_workspace_check(knobs[CUDA_KNOB_WORKSPACE_LIMIT], bytes, err);
-}
-
 cnn_status cuda_keep(cnn_plan *plan, const void *state, size_t bytes, cnn_error *err)
 {
     plan->state = malloc(bytes);

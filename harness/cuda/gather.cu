@@ -62,9 +62,8 @@ static cuda_shape shape_of(const cuda_context *c, const char *kernel, int64_t co
 template <typename W> static cnn_status run(cuda_context *c, const cnn_gather_args *a, size_t row_bytes, cnn_error *err)
 {
     const int64_t words = static_cast<int64_t>(row_bytes / sizeof(W));
-    return cuda_launch(c, shape_of(c, "gather", a->count, words), err, gather_kernel<W>, a->count, words,
-                       static_cast<const W *>(a->rows), a->labels, a->index, static_cast<W *>(a->y), a->y_labels,
-                       a->cursor);
+    return cuda_launch(c, shape_of(c, "gather", a->count, words), err, gather_kernel<W>, a->count, words, a->rows,
+                       a->labels, a->index, a->y, a->y_labels, a->cursor);
 }
 
 /* f32 and f64 alike are whole words. */
@@ -73,14 +72,13 @@ static cnn_status run_moved(cuda_context *c, const cnn_gather_args *a, int64_t w
 {
     const int64_t elem = static_cast<int64_t>(cnn_dtype_size(a->dtype) / sizeof(int32_t));
     const picture<I> p = {static_cast<I>(a->h), static_cast<I>(a->w), static_cast<I>(a->pixel_elems * elem)};
-    return cuda_launch(c, shape_of(c, "gather_moved", a->count, words), err, gather_moved_kernel<I>, a->count,
-                       static_cast<I>(words), static_cast<const int32_t *>(a->rows), a->labels, a->index, a->shifts, p,
-                       static_cast<int32_t *>(a->y), a->y_labels, a->cursor);
+    return cuda_launch(c, shape_of(c, "gather_moved", a->count, words), err, gather_moved_kernel<I>, a->count, words,
+                       a->rows, a->labels, a->index, a->shifts, p, a->y, a->y_labels, a->cursor);
 }
 
 cnn_status cuda_gather(cnn_context *context, const cnn_gather_args *args, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const size_t bytes = static_cast<size_t>(args->row_elems) * cnn_dtype_size(args->dtype);
     const bool aligned = (reinterpret_cast<uintptr_t>(args->rows) | reinterpret_cast<uintptr_t>(args->y)) % 16 == 0;
     const int64_t words = static_cast<int64_t>(bytes / sizeof(int32_t));

@@ -112,3 +112,11 @@ cnn_status cuda_gemm_run(cuda_context *context, const cuda_blas *blas, const cnn
     /* cuBLAS chooses its launches; what they did is looked at as after our own. */
     return cuda_launch_done(context, {"gemm", dim3(), dim3(), 0}, cudaSuccess, err);
 }
+
+cuda_gemm cuda_gemm_of_fc(const cnn_fc_desc *d, cnn_dir dir, double beta)
+{
+    const int64_t mb = d->mb, oc = d->oc, k = d->ic * d->ih * d->iw;
+    if (dir == CNN_FWD) return {mb, oc, k, 1, {k, 0, false}, {k, 0, true}, {oc, 0, false}, beta};
+    if (dir == CNN_BWD_D) return {mb, k, oc, 1, {oc, 0, false}, {k, 0, false}, {k, 0, false}, beta};
+    return {oc, k, mb, 1, {oc, 0, true}, {k, 0, false}, {k, 0, false}, beta};
+}

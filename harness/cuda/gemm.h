@@ -2,8 +2,14 @@
 #ifndef HARNESS_CUDA_GEMM_H
 #define HARNESS_CUDA_GEMM_H
 
-#include "harness/cuda/blas.h"
 #include "harness/cuda/cuda.h"
+
+/* cuBLAS, or what stands in for it: no other file includes <cublas_v2.h>. */
+#ifdef BENCHCNN_CUDA_EMULATED
+#include "harness/cuda/emulated/emulated_cublas.h"
+#else
+#include <cublas_v2.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,6 +39,9 @@ typedef struct cuda_gemm {
 } cuda_gemm;
 cnn_status cuda_gemm_run(cuda_context *, const cuda_blas *, const cnn_type *, const cuda_gemm *, const void *a,
                          const void *b, void *c, cnn_error *);
+/* The product of a fully connected layer: y[mb][oc] = x[mb][K] * w[oc][K]', K the elements of an image, dx = dy * w, or
+ * dw = dy' * x. */
+cuda_gemm cuda_gemm_of_fc(const cnn_fc_desc *, cnn_dir, double beta);
 
 #ifdef __cplusplus
 }

@@ -5,24 +5,20 @@
  * sync_launches nothing is captured: a user who asks which kernel fails must not get replays, which cannot tell. */
 #include "harness/cuda/cuda.h"
 
-static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_context *>(context); }
-
 static cnn_status begin(cnn_context *context, cnn_error *err)
 {
-    cuda_context *c = of(context);
-    const cnn_status status = cuda_enter(c, err);
-    if (status != CNN_OK) return status;
+    cuda_context *c = cuda_context_of(context);
+    if (cuda_enter(c, err) != CNN_OK) return err->status;
     if (c->knobs[CUDA_KNOB_SYNC_LAUNCHES] != 0)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "sync_launches=1 waits for every kernel, and those of a graph are launched all at once");
-    CUDA_TRY(c, cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal), err);
-    return CNN_OK;
+    return CUDA_CHECK(c, cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal), err);
 }
 
 /* The capture is ended even where the context died meanwhile: its stream must be free to be destroyed. */
 static cnn_status end(cnn_context *context, cnn_graph **graph, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     cudaGraph_t captured = NULL;
     cudaGraphExec_t exec = NULL;
     *graph = NULL;
@@ -36,12 +32,10 @@ static cnn_status end(cnn_context *context, cnn_graph **graph, cnn_error *err)
 
 static cnn_status run(cnn_context *context, cnn_graph *graph, cnn_error *err)
 {
-    cuda_context *c = of(context);
-    const cnn_status status = cuda_enter(c, err);
-    if (status != CNN_OK) return status;
+    cuda_context *c = cuda_context_of(context);
+    if (cuda_enter(c, err) != CNN_OK) return err->status;
     c->replayed = true;
-    CUDA_TRY(c, cudaGraphLaunch(reinterpret_cast<cudaGraphExec_t>(graph), c->stream), err);
-    return CNN_OK;
+    return CUDA_CHECK(c, cudaGraphLaunch(reinterpret_cast<cudaGraphExec_t>(graph), c->stream), err);
 }
 
 static void release(cnn_context *, cnn_graph *graph)

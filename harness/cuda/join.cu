@@ -7,20 +7,13 @@ template <typename T> struct sum_of {
     __device__ T operator()(T a, T b) const { return a + b; }
 };
 
-template <typename T>
-static cnn_status add(cuda_context *c, const cnn_plan *plan, const cnn_join_args *a, cnn_error *err)
+cnn_status cuda_add_fwd(cnn_context *context, const cnn_plan *plan, const cnn_join_args *a, cnn_error *err)
 {
+    cuda_context *c = cuda_context_of(context);
     const cnn_add_desc *d = &plan->problem.u.add;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    return cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "add", count), err, cuda_map2<T, sum_of<T>>, count,
-                       static_cast<const T *>(a->x[0]), static_cast<const T *>(a->x[1]), static_cast<T *>(a->y),
-                       sum_of<T>());
-}
-
-cnn_status cuda_add_fwd(cnn_context *context, const cnn_plan *plan, const cnn_join_args *args, cnn_error *err)
-{
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    return plan->problem.u.type.dtype == CNN_F32 ? add<float>(c, plan, args, err) : add<double>(c, plan, args, err);
+    return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "add", count), err,
+                                                 cuda_map2<T, sum_of<T>>, count, a->x[0], a->x[1], a->y, sum_of<T>()));
 }
 
 /* The wide tensor is rows of `width` elements, in which input k takes those from start[k] to start[k + 1]; the inputs
@@ -84,7 +77,7 @@ static cnn_status concat(cuda_context *c, const cnn_plan *plan, const cnn_join_a
     concat_inputs<const T *> from = {};
     for (int k = 0; k < d->n_inputs; k++) from.at[k] = static_cast<const T *>(a->x[k]);
     return cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "concat_fwd", static_cast<int64_t>(r.count)), err,
-                       concat_kernel<T, I>, r, from, static_cast<T *>(a->y));
+                       concat_kernel<T, I>, r, from, a->y);
 }
 
 template <typename T, typename I>
@@ -95,25 +88,21 @@ static cnn_status split(cuda_context *c, const cnn_plan *plan, const cnn_split_a
     concat_inputs<T *> to = {};
     for (int k = 0; k < d->n_inputs; k++) to.at[k] = static_cast<T *>(a->dx[k]);
     return cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "concat_bwd", static_cast<int64_t>(r.count)), err,
-                       split_kernel<T, I>, r, static_cast<const T *>(a->dy), to);
+                       split_kernel<T, I>, r, a->dy, to);
 }
 
 static bool small(const cnn_concat_desc *d) { return cuda_fits_32(static_cast<int64_t>(rows_of<uint64_t>(d).count)); }
 
 cnn_status cuda_concat_fwd(cnn_context *context, const cnn_plan *plan, const cnn_join_args *args, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_concat_desc *d = &plan->problem.u.concat;
-    if (d->t.dtype == CNN_F32)
-        return small(d) ? concat<float, uint32_t>(c, plan, args, err) : concat<float, uint64_t>(c, plan, args, err);
-    return small(d) ? concat<double, uint32_t>(c, plan, args, err) : concat<double, uint64_t>(c, plan, args, err);
+    return CUDA_BY_TYPES(d->t.dtype, small(d), uint32_t, uint64_t, concat<T, I>(c, plan, args, err));
 }
 
 cnn_status cuda_concat_bwd(cnn_context *context, const cnn_plan *plan, const cnn_split_args *args, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const cnn_concat_desc *d = &plan->problem.u.concat;
-    if (d->t.dtype == CNN_F32)
-        return small(d) ? split<float, uint32_t>(c, plan, args, err) : split<float, uint64_t>(c, plan, args, err);
-    return small(d) ? split<double, uint32_t>(c, plan, args, err) : split<double, uint64_t>(c, plan, args, err);
+    return CUDA_BY_TYPES(d->t.dtype, small(d), uint32_t, uint64_t, split<T, I>(c, plan, args, err));
 }

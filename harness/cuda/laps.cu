@@ -25,8 +25,6 @@ struct cnn_laps {
     int count, n_events, capacity;
 };
 
-static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_context *>(context); }
-
 static cnn_status laps_open(cnn_context *, cnn_laps **laps, cnn_error *err)
 {
     *laps = static_cast<cnn_laps *>(calloc(1, sizeof **laps));
@@ -36,7 +34,7 @@ static cnn_status laps_open(cnn_context *, cnn_laps **laps, cnn_error *err)
 static void laps_close(cnn_context *context, cnn_laps *laps)
 {
     if (laps == NULL) return;
-    if (of(context)->laps == laps) of(context)->laps = NULL;
+    if (cuda_context_of(context)->laps == laps) cuda_context_of(context)->laps = NULL;
     for (int i = 0; i < laps->n_events; i++) (void)cudaEventDestroy(laps->events[i]);
     free(laps->events);
     free(laps->list);
@@ -65,20 +63,18 @@ static cnn_status record(cuda_context *c, cnn_laps *laps, int index, cnn_error *
         if (status != CNN_OK) return status;
     }
     if (index == laps->n_events) {
-        const cnn_status status = cuda_enter(c, err); /* whose the event will be */
-        if (status != CNN_OK) return status;
+        if (cuda_enter(c, err) != CNN_OK) return err->status; /* whose the event will be */
         CUDA_TRY(c, cudaEventCreate(&laps->events[index]), err);
         laps->n_events++;
     }
     CUDA_TRY(c, cudaStreamIsCapturing(c->stream, &capture), err);
     const unsigned flags = capture == cudaStreamCaptureStatusNone ? cudaEventRecordDefault : cudaEventRecordExternal;
-    CUDA_TRY(c, cudaEventRecordWithFlags(laps->events[index], c->stream, flags), err);
-    return CNN_OK;
+    return CUDA_CHECK(c, cudaEventRecordWithFlags(laps->events[index], c->stream, flags), err);
 }
 
 static cnn_status laps_use(cnn_context *context, cnn_laps *laps, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     c->laps = laps;
     if (laps == NULL) return CNN_OK;
     laps->count = 0;
@@ -87,7 +83,7 @@ static cnn_status laps_use(cnn_context *context, cnn_laps *laps, cnn_error *err)
 
 static cnn_status lap(cnn_context *context, const char *phase, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     cnn_laps *laps = c->laps;
     if (laps == NULL) return CNN_OK;
     const cnn_status status = record(c, laps, laps->count + 1, err);
@@ -99,7 +95,7 @@ static cnn_status lap(cnn_context *context, const char *phase, cnn_error *err)
 
 static cnn_status laps_read(cnn_context *context, cnn_laps *laps, const cnn_lap **list, int *count, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     *list = laps->list;
     *count = laps->count;
     for (int i = 0; i < laps->count; i++) {

@@ -3,13 +3,13 @@
 
 static cnn_status bad_shape(const cuda_context *c, const cuda_shape &s, const char *why, cnn_error *err)
 {
-    const cuda_limits *l = &c->limits;
+    const cudaDeviceProp *p = &c->properties;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                     "kernel %.96s: %s: grid %u x %u x %u, block %u x %u x %u, %zu bytes of shared memory; the device "
                     "allows grids of %d x %d x %d, blocks of %d x %d x %d and %d threads, %zu bytes",
                     s.kernel, why, s.grid.x, s.grid.y, s.grid.z, s.block.x, s.block.y, s.block.z, s.shared_bytes,
-                    l->grid_dim[0], l->grid_dim[1], l->grid_dim[2], l->block_dim[0], l->block_dim[1], l->block_dim[2],
-                    l->block_threads, l->shared_bytes_optin);
+                    p->maxGridSize[0], p->maxGridSize[1], p->maxGridSize[2], p->maxThreadsDim[0], p->maxThreadsDim[1],
+                    p->maxThreadsDim[2], p->maxThreadsPerBlock, p->sharedMemPerBlockOptin);
 }
 
 /* 0 < size <= limit in all three dimensions. */
@@ -21,15 +21,15 @@ static bool within(const dim3 &size, const int limit[3])
 
 cnn_status cuda_launch_check(cuda_context *c, const cuda_shape &s, const void *kernel, cnn_error *err)
 {
-    const cuda_limits *l = &c->limits;
-    const cnn_status status = cuda_enter(c, err);
-    if (status != CNN_OK) return status;
-    if (!within(s.grid, l->grid_dim)) return bad_shape(c, s, "the grid cannot be launched", err);
-    if (!within(s.block, l->block_dim) || (uint64_t)s.block.x * s.block.y * s.block.z > (uint64_t)l->block_threads)
+    const cudaDeviceProp *p = &c->properties;
+    if (cuda_enter(c, err) != CNN_OK) return err->status;
+    if (!within(s.grid, p->maxGridSize)) return bad_shape(c, s, "the grid cannot be launched", err);
+    if (!within(s.block, p->maxThreadsDim) ||
+        (uint64_t)s.block.x * s.block.y * s.block.z > (uint64_t)p->maxThreadsPerBlock)
         return bad_shape(c, s, "the block cannot be launched", err);
-    if (s.shared_bytes > l->shared_bytes_optin) return bad_shape(c, s, "the block needs too much memory", err);
+    if (s.shared_bytes > p->sharedMemPerBlockOptin) return bad_shape(c, s, "the block needs too much memory", err);
     snprintf(c->last_kernel, sizeof c->last_kernel, "%s", s.kernel);
-    if (s.shared_bytes > l->shared_bytes)
+    if (s.shared_bytes > p->sharedMemPerBlock)
         CUDA_TRY(c, cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared_bytes),
                  err);
     return CNN_OK;
@@ -50,7 +50,7 @@ cnn_status cuda_launch_done(cuda_context *c, const cuda_shape &s, cudaError_t er
 cuda_shape cuda_shape_1d(const cuda_context *c, const char *kernel, int64_t count, int64_t threads,
                          int64_t blocks_per_sm)
 {
-    const int64_t most = c->limits.multiprocessors * blocks_per_sm;
+    const int64_t most = c->properties.multiProcessorCount * blocks_per_sm;
     int64_t blocks = count / threads + (count % threads != 0);
     if (blocks > most) blocks = most;
     if (blocks < 1) blocks = 1;

@@ -58,6 +58,16 @@ static cnn_status cuda_launch(cuda_context *context, const cuda_shape &shape, cn
     return cuda_launch_done(context, shape, error, err);
 }
 
+/* The value of an expression in which T is the type of a dtype's elements:
+ *   return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(c, shape, err, kernel<T>, a, b)); */
+#define CUDA_BY_DTYPE(dtype, ...)                                                                                      \
+    ((dtype) == CNN_F32 ? [&] { typedef float T; return __VA_ARGS__; }()                                               \
+                        : [&] { typedef double T; return __VA_ARGS__; }())
+/* ... and in which I is the type of indices: `narrow` where the problem is small. */
+#define CUDA_BY_TYPES(dtype, small, narrow, wide, ...)                                                                 \
+    ((small) ? [&] { typedef narrow I; return CUDA_BY_DTYPE(dtype, __VA_ARGS__); }()                                   \
+             : [&] { typedef wide I; return CUDA_BY_DTYPE(dtype, __VA_ARGS__); }())
+
 /* for (CUDA_GRID_STRIDE(i, count)): 64-bit, any launch shape. */
 #define CUDA_GRID_STRIDE(i, count)                                                                                     \
     int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;                                                        \

@@ -186,33 +186,20 @@ __global__ void loss_bwd_kernel(I count, I classes, const T *y, const int32_t *l
     }
 }
 
-template <typename T, typename I>
-static cnn_status backward(cuda_context *c, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err)
-{
-    const cnn_loss_desc *d = &plan->problem.u.loss;
-    const int64_t count = d->mb * d->ic;
-    return cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "loss_bwd", count), err, loss_bwd_kernel<T, I>,
-                       static_cast<I>(count), static_cast<I>(d->ic), static_cast<const T *>(a->y), a->labels,
-                       static_cast<T *>(a->dx), static_cast<T>(a->scale));
-}
-
-template <typename T>
-static cnn_status either(cuda_context *c, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err)
-{
-    const bool small = cuda_fits_32(plan->problem.u.loss.mb * plan->problem.u.loss.ic);
-    return small ? backward<T, uint32_t>(c, plan, a, err) : backward<T, uint64_t>(c, plan, a, err);
-}
-
 cnn_status cuda_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const loss_launch &l = *static_cast<const loss_launch *>(plan->state);
-    return plan->problem.u.type.dtype == CNN_F32 ? forward<float>(c, l, args, err) : forward<double>(c, l, args, err);
+    return CUDA_BY_DTYPE(plan->problem.u.type.dtype, forward<T>(c, l, args, err));
 }
 
-cnn_status cuda_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
+cnn_status cuda_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    return plan->problem.u.type.dtype == CNN_F32 ? either<float>(c, plan, args, err)
-                                                 : either<double>(c, plan, args, err);
+    cuda_context *c = cuda_context_of(context);
+    const cnn_loss_desc *d = &plan->problem.u.loss;
+    const int64_t count = d->mb * d->ic;
+    const cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "loss_bwd", count);
+    return CUDA_BY_TYPES(
+        d->t.dtype, cuda_fits_32(count), uint32_t, uint64_t,
+        cuda_launch(c, shape, err, loss_bwd_kernel<T, I>, count, d->ic, a->y, a->labels, a->dx, a->scale));
 }

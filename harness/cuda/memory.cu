@@ -1,15 +1,12 @@
 /* memory.cu: device memory. Everything is in the stream's order; what the host reads or gives is complete at return. */
 #include "harness/cuda/cuda.h"
 
-static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_context *>(context); }
-
 static cnn_status alloc(cnn_context *context, size_t bytes, void **memory, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     size_t free_bytes = 0, total = 0;
     *memory = NULL;
-    const cnn_status status = cuda_enter(c, err);
-    if (status != CNN_OK) return status;
+    if (cuda_enter(c, err) != CNN_OK) return err->status;
     const cudaError_t error = cudaMalloc(memory, bytes);
     if (error != cudaErrorMemoryAllocation) return cuda_check(c, error, "cudaMalloc", __FILE__, __LINE__, err);
     *memory = NULL;
@@ -32,23 +29,22 @@ static cnn_status wait_for_stream(cuda_context *c, cnn_error *err)
 /* The source may be pageable and may change at once: the copy is done when this returns. */
 static cnn_status upload(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     CUDA_TRY(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, c->stream), err);
     return wait_for_stream(c, err);
 }
 
 static cnn_status download(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     CUDA_TRY(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, c->stream), err);
     return wait_for_stream(c, err);
 }
 
 static cnn_status copy(cnn_context *context, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
-    cuda_context *c = of(context);
-    CUDA_TRY(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, c->stream), err);
-    return CNN_OK;
+    cuda_context *c = cuda_context_of(context);
+    return CUDA_CHECK(c, cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, c->stream), err);
 }
 
 /* What is larger than any cache is filled to empty them: of what somebody has set aside in the L2, too. */
@@ -63,22 +59,20 @@ static void give_up_persisting(const cuda_context *c, size_t bytes)
 
 static cnn_status fill(cnn_context *context, void *dst, int byte, size_t bytes, cnn_error *err)
 {
-    cuda_context *c = of(context);
-    const cnn_status status = cuda_enter(c, err);
-    if (status != CNN_OK) return status;
+    cuda_context *c = cuda_context_of(context);
+    if (cuda_enter(c, err) != CNN_OK) return err->status;
     give_up_persisting(c, bytes);
-    CUDA_TRY(c, cudaMemsetAsync(dst, byte, bytes, c->stream), err);
-    return CNN_OK;
+    return CUDA_CHECK(c, cudaMemsetAsync(dst, byte, bytes, c->stream), err);
 }
 
 static cnn_status available(cnn_context *context, size_t *bytes, cnn_error *err)
 {
     size_t total = 0;
     *bytes = 0;
-    const cnn_status status = cuda_enter(of(context), err);
-    return status == CNN_OK ? CUDA_CHECK(of(context), cudaMemGetInfo(bytes, &total), err) : status;
+    const cnn_status status = cuda_enter(cuda_context_of(context), err);
+    return status == CNN_OK ? CUDA_CHECK(cuda_context_of(context), cudaMemGetInfo(bytes, &total), err) : status;
 }
 
-cnn_status cuda_sync(cnn_context *context, cnn_error *err) { return wait_for_stream(of(context), err); }
+cnn_status cuda_sync(cnn_context *context, cnn_error *err) { return wait_for_stream(cuda_context_of(context), err); }
 
 const cnn_memory cuda_memory = {alloc, release, upload, download, copy, fill, available};

@@ -115,6 +115,6 @@ static cnn_status run(cuda_context *c, const cnn_plan *plan, const cnn_optimizer
 cnn_status cuda_optimizer_step(cnn_context *context, const cnn_plan *plan, const cnn_optimizer_args *args,
                                cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    return plan->problem.u.type.dtype == CNN_F32 ? run<float>(c, plan, args, err) : run<double>(c, plan, args, err);
+    cuda_context *c = cuda_context_of(context);
+    return CUDA_BY_DTYPE(plan->problem.u.type.dtype, run<T>(c, plan, args, err));
 }

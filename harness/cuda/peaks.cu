@@ -8,9 +8,6 @@
 
 typedef cuda_pack<float> pack;
 
-enum peak_kind { FMA_F32, FMA_F64, READ, COPY, TRIAD, READ_L2, LAUNCH, LAUNCH_AND_WAIT, GRAPH_LAUNCH, GRAPH_NODE };
-enum { PEAKS = GRAPH_NODE + 1 };
-
 /* Arithmetic takes a millisecond or so; memory is far larger than L2, where a quarter of L2 is read again and again;
  * launches are many, so that the wait at their end is little beside them. */
 enum { CHAINS = 8, THREADS = 256, BLOCKS_PER_SM = 8, LAUNCHES = 500, MEMORY_IN_L2S = 20, FILLER = 0x3f };
@@ -20,8 +17,30 @@ enum { ROUNDS = 4 };
 enum { ROUNDS = 8192 };
 #endif
 
-struct peak_work {
+enum peak_kind { FMA_F32, FMA_F64, READ, COPY, TRIAD, READ_L2, EMPTY };
+struct peak_row {
+    const char *what, *variant;
     peak_kind kind;
+    cnn_peak_unit unit;
+    int arrays;          /* of memory */
+    int launches, nodes; /* of empty kernels: so many, or so many replays of a graph with so many nodes */
+};
+static const peak_row rows[] = {
+    {"fma", "", FMA_F32, CNN_PEAK_FLOPS, 1, 0, 0},
+    {"fma", "", FMA_F64, CNN_PEAK_FLOPS, 1, 0, 0},
+    {"read", "", READ, CNN_PEAK_BYTES, 1, 0, 0},
+    {"copy", "", COPY, CNN_PEAK_BYTES, 2, 0, 0},
+    {"triad", "", TRIAD, CNN_PEAK_BYTES, 3, 0, 0},
+    {"read", "L2", READ_L2, CNN_PEAK_BYTES, 1, 0, 0},
+    {"launch", "", EMPTY, CNN_PEAK_SECONDS, 0, LAUNCHES, 0},
+    {"launch_and_wait", "", EMPTY, CNN_PEAK_SECONDS, 0, 1, 0},
+    {"graph_launch", "", EMPTY, CNN_PEAK_SECONDS, 0, LAUNCHES, 1},
+    {"graph_node", "", EMPTY, CNN_PEAK_SECONDS, 0, 1, LAUNCHES},
+};
+enum { PEAKS = sizeof rows / sizeof rows[0] };
+
+struct peak_work {
+    const peak_row *row;
     pack *memory;  /* one array, or several one after the other */
     int64_t packs; /* of each */
     int passes;
@@ -90,7 +109,7 @@ __global__ void peak_nothing() {}
 
 static cuda_shape full(const cuda_context *c, const char *kernel)
 {
-    return {kernel, dim3((unsigned)(c->limits.multiprocessors * BLOCKS_PER_SM)), dim3(THREADS), 0};
+    return {kernel, dim3((unsigned)(c->properties.multiProcessorCount * BLOCKS_PER_SM)), dim3(THREADS), 0};
 }
 
 static cnn_status launch_nothing(cuda_context *c, int times, cnn_error *err)
@@ -103,12 +122,12 @@ static cnn_status launch_nothing(cuda_context *c, int times, cnn_error *err)
 
 static cnn_status peak_run(cnn_context *context, const cnn_peak *peak, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     const peak_work *w = static_cast<const peak_work *>(peak->state);
     pack *second = w->memory + w->packs, *third = second + w->packs;
     float *out = reinterpret_cast<float *>(w->memory);
     cnn_status status = CNN_OK;
-    switch (w->kind) {
+    switch (w->row->kind) {
     case FMA_F32:
         return cuda_launch(c, full(c, "peak_fma"), err, peak_fma<float>, 0.75f, 0.25f, ROUNDS, out);
     case FMA_F64:
@@ -121,55 +140,44 @@ static cnn_status peak_run(cnn_context *context, const cnn_peak *peak, cnn_error
         return cuda_launch(c, full(c, "peak_copy"), err, peak_copy, w->memory, second, w->packs);
     case TRIAD:
         return cuda_launch(c, full(c, "peak_triad"), err, peak_triad, w->memory, second, third, w->packs);
-    case LAUNCH:
-        return launch_nothing(c, LAUNCHES, err);
-    case LAUNCH_AND_WAIT:
-        return launch_nothing(c, 1, err);
-    case GRAPH_LAUNCH:
-        for (int i = 0; status == CNN_OK && i < LAUNCHES; i++) status = cuda_capture.run(context, w->graph, err);
-        return status;
-    case GRAPH_NODE:
-        return cuda_capture.run(context, w->graph, err);
+    case EMPTY:
+        break;
     }
-    return CNN_FAIL(err, CNN_INTERNAL, "there is no ceiling of kind %d", (int)w->kind);
+    if (w->graph == NULL) return launch_nothing(c, w->row->launches, err);
+    for (int i = 0; status == CNN_OK && i < w->row->launches; i++) status = cuda_capture.run(context, w->graph, err);
+    return status;
 }
 
 /* ---- Opening one */
 
-static void name(cnn_peak *peak, const char *what, const char *variant, cnn_peak_unit unit, double amount)
+static cnn_status open_arithmetic(cuda_context *c, peak_work *w, cnn_peak *peak, cnn_error *err)
 {
-    snprintf(peak->what, sizeof peak->what, "%s", what);
-    snprintf(peak->variant, sizeof peak->variant, "%s", variant);
-    peak->unit = unit;
-    peak->amount = amount;
-}
-
-static void name_arithmetic(const cuda_context *c, const peak_work *w, cnn_peak *peak)
-{
-    const int64_t threads = (int64_t)c->limits.multiprocessors * BLOCKS_PER_SM * THREADS;
+    const int64_t threads = (int64_t)c->properties.multiProcessorCount * BLOCKS_PER_SM * THREADS;
     const int64_t multiply_adds = threads * CHAINS * ROUNDS;
-    name(peak, "fma", "", CNN_PEAK_FLOPS, 2 * (double)multiply_adds);
-    peak->dtype = w->kind == FMA_F32 ? CNN_F32 : CNN_F64;
+    void *memory = NULL;
+    peak->amount = 2 * (double)multiply_adds;
+    peak->dtype = w->row->kind == FMA_F32 ? CNN_F32 : CNN_F64;
+    const cnn_status status = cuda_memory.alloc(reinterpret_cast<cnn_context *>(c), sizeof(pack), &memory, err);
+    w->memory = static_cast<pack *>(memory);
+    return status;
 }
 
 static cnn_status open_memory(cuda_context *c, peak_work *w, cnn_peak *peak, cnn_error *err)
 {
-    static const char *const whats[] = {"read", "copy", "triad"};
-    const bool l2 = w->kind == READ_L2;
-    const int arrays = w->kind == TRIAD ? 3 : w->kind == COPY ? 2 : 1;
-    const size_t array = l2 ? c->limits.l2_bytes / 4 : c->limits.l2_bytes * MEMORY_IN_L2S / (size_t)arrays;
+    const bool l2 = w->row->kind == READ_L2;
+    const size_t arrays = static_cast<size_t>(w->row->arrays), cache = static_cast<size_t>(c->properties.l2CacheSize);
+    const size_t array = l2 ? cache / 4 : cache * MEMORY_IN_L2S / arrays;
     void *memory = NULL;
     w->packs = (int64_t)(array / sizeof(pack));
     w->passes = l2 ? 4 * MEMORY_IN_L2S : 1;
     if (w->packs == 0) return CNN_FAIL(err, CNN_UNSUPPORTED, "the device does not tell how large its L2 cache is");
-    const size_t bytes = (size_t)w->packs * sizeof(pack);
-    const cnn_status status =
-        cuda_memory.alloc(reinterpret_cast<cnn_context *>(c), bytes * (size_t)arrays, &memory, err);
+    const size_t bytes = (size_t)w->packs * sizeof(pack) * arrays;
+    const cnn_status status = cuda_memory.alloc(reinterpret_cast<cnn_context *>(c), bytes, &memory, err);
     if (status != CNN_OK) return status;
     w->memory = static_cast<pack *>(memory);
-    CUDA_TRY(c, cudaMemsetAsync(memory, FILLER, bytes * (size_t)arrays, c->stream), err);
-    name(peak, l2 ? "read" : whats[w->kind - READ], l2 ? "L2" : "", CNN_PEAK_BYTES, (double)bytes * arrays * w->passes);
-    peak->holds = l2 ? c->limits.l2_bytes : 0;
+    CUDA_TRY(c, cudaMemsetAsync(memory, FILLER, bytes, c->stream), err);
+    peak->amount = (double)bytes * w->passes;
+    peak->holds = l2 ? cache : 0;
     return CNN_OK;
 }
 
@@ -185,32 +193,16 @@ static cnn_status open_graph(cuda_context *c, int nodes, cnn_graph **graph, cnn_
     return status != CNN_OK ? status : end;
 }
 
-static cnn_status open_kind(cuda_context *c, peak_work *w, cnn_peak *peak, cnn_error *err)
+static cnn_status open_row(cuda_context *c, peak_work *w, cnn_peak *peak, cnn_error *err)
 {
-    void *memory = NULL;
-    switch (w->kind) {
-    case FMA_F32:
-    case FMA_F64:
-        name_arithmetic(c, w, peak);
-        if (cuda_memory.alloc(reinterpret_cast<cnn_context *>(c), sizeof(pack), &memory, err) != CNN_OK)
-            return err->status;
-        w->memory = static_cast<pack *>(memory);
-        return CNN_OK;
-    case LAUNCH:
-        name(peak, "launch", "", CNN_PEAK_SECONDS, LAUNCHES);
-        return CNN_OK;
-    case LAUNCH_AND_WAIT:
-        name(peak, "launch_and_wait", "", CNN_PEAK_SECONDS, 1);
-        return CNN_OK;
-    case GRAPH_LAUNCH:
-        name(peak, "graph_launch", "", CNN_PEAK_SECONDS, LAUNCHES);
-        return open_graph(c, 1, &w->graph, err);
-    case GRAPH_NODE:
-        name(peak, "graph_node", "", CNN_PEAK_SECONDS, LAUNCHES);
-        return open_graph(c, LAUNCHES, &w->graph, err);
-    default:
-        return open_memory(c, w, peak, err);
-    }
+    const peak_row *row = w->row;
+    snprintf(peak->what, sizeof peak->what, "%s", row->what);
+    snprintf(peak->variant, sizeof peak->variant, "%s", row->variant);
+    peak->unit = row->unit;
+    if (row->unit == CNN_PEAK_FLOPS) return open_arithmetic(c, w, peak, err);
+    if (row->unit == CNN_PEAK_BYTES) return open_memory(c, w, peak, err);
+    peak->amount = row->launches * (row->nodes > 0 ? row->nodes : 1);
+    return row->nodes > 0 ? open_graph(c, row->nodes, &w->graph, err) : CNN_OK;
 }
 
 static void peak_close(cnn_context *context, cnn_peak *peak)
@@ -229,9 +221,9 @@ static cnn_status peak_open(cnn_context *context, int index, cnn_peak *peak, cnn
     if (index < 0 || index >= PEAKS) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no ceiling number %d", index);
     peak_work *w = static_cast<peak_work *>(calloc(1, sizeof *w));
     if (w == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a ceiling");
-    w->kind = static_cast<peak_kind>(index);
+    w->row = &rows[index];
     peak->state = w;
-    const cnn_status status = open_kind(reinterpret_cast<cuda_context *>(context), w, peak, err);
+    const cnn_status status = open_row(cuda_context_of(context), w, peak, err);
     if (status != CNN_OK) peak_close(context, peak);
     return status;
 }

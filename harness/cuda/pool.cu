@@ -135,25 +135,23 @@ __global__ void global_spread_kernel(int64_t count, int64_t channels, int64_t pi
     }
 }
 
-template <typename T>
 static cnn_status global_spread(cuda_context *c, const cnn_plan *plan, const void *dy, void *dx, cnn_error *err)
 {
     const cnn_pool_desc *d = &plan->problem.u.pool;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    return cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "global_spread", count), err, global_spread_kernel<T>,
-                       count, d->ic, d->ih * d->iw, d->t.layout == CNN_NHWC, static_cast<const T *>(dy),
-                       static_cast<T *>(dx));
+    const cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "global_spread", count);
+    return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(c, shape, err, global_spread_kernel<T>, count, d->ic, d->ih * d->iw,
+                                                 d->t.layout == CNN_NHWC, dy, dx));
 }
 
-template <typename T>
 static cnn_status global_avg(cuda_context *c, const cnn_plan *plan, const void *x, void *y, cnn_error *err)
 {
     const cnn_pool_desc *d = &plan->problem.u.pool;
     const int64_t planes = d->mb * d->ic;
     cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "global_avg", planes * 32);
     shape.block.x = (shape.block.x + 31) / 32 * 32; /* whole warps */
-    return cuda_launch(c, shape, err, global_avg_kernel<T>, planes, d->ic, d->ih * d->iw, d->t.layout == CNN_NHWC,
-                       static_cast<const T *>(x), static_cast<T *>(y));
+    return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(c, shape, err, global_avg_kernel<T>, planes, d->ic, d->ih * d->iw,
+                                                 d->t.layout == CNN_NHWC, x, y));
 }
 
 template <typename I> static pool_shape<I> shape_of(const cnn_pool_desc *d, int64_t count)
@@ -174,50 +172,37 @@ template <typename I> static pool_shape<I> shape_of(const cnn_pool_desc *d, int6
             static_cast<I>(d->dw + 1)};
 }
 
-template <typename T, typename I>
-static cnn_status run(cuda_context *c, const cnn_plan *plan, const void *x, const void *dy, void *out, cnn_error *err)
-{
-    const cnn_pool_desc *d = &plan->problem.u.pool;
-    const T *from = static_cast<const T *>(x);
-    if (plan->dir == CNN_FWD) {
-        const int64_t count = d->mb * d->ic * d->oh * d->ow;
-        return cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "pool_fwd", count), err, pool_fwd_kernel<T, I>,
-                           shape_of<I>(d, count), from, static_cast<T *>(out));
-    }
-    const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    return cuda_launch(c, cuda_shape_pointwise(c, plan->knobs, "pool_bwd", count), err, pool_bwd_kernel<T, I>,
-                       shape_of<I>(d, count), from, static_cast<const T *>(dy), static_cast<T *>(out));
-}
-
 /* An axis: every place that the kernels compute lies within the window's reach of the padded input. */
 static bool axis_fits_32(int64_t size, int64_t pad, int64_t k, int64_t d)
 {
     return cuda_fits_32(size + pad) && cuda_fits_32((k - 1) * (d + 1) + 1);
 }
 
-template <typename T>
-static cnn_status either(cuda_context *c, const cnn_plan *plan, const void *x, const void *dy, void *out,
-                         cnn_error *err)
+static bool small(const cnn_pool_desc *d)
 {
+    return cuda_fits_32(d->mb * d->ic * d->ih * d->iw) && cuda_fits_32(d->mb * d->ic * d->oh * d->ow) &&
+           axis_fits_32(d->ih, d->ph, d->kh, d->dh) && axis_fits_32(d->iw, d->pw, d->kw, d->dw) &&
+           cuda_fits_32(d->kh * d->kw) && cuda_fits_32(d->sh) && cuda_fits_32(d->sw);
+}
+
+cnn_status cuda_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *a, cnn_error *err)
+{
+    cuda_context *c = cuda_context_of(context);
     const cnn_pool_desc *d = &plan->problem.u.pool;
-    if (d->kind == CNN_POOL_GLOBAL_AVG)
-        return plan->dir == CNN_FWD ? global_avg<T>(c, plan, x, out, err) : global_spread<T>(c, plan, dy, out, err);
-    const bool small = cuda_fits_32(d->mb * d->ic * d->ih * d->iw) && cuda_fits_32(d->mb * d->ic * d->oh * d->ow) &&
-                       axis_fits_32(d->ih, d->ph, d->kh, d->dh) && axis_fits_32(d->iw, d->pw, d->kw, d->dw) &&
-                       cuda_fits_32(d->kh * d->kw) && cuda_fits_32(d->sh) && cuda_fits_32(d->sw);
-    return small ? run<T, int32_t>(c, plan, x, dy, out, err) : run<T, int64_t>(c, plan, x, dy, out, err);
+    const int64_t count = d->mb * d->ic * d->oh * d->ow;
+    if (d->kind == CNN_POOL_GLOBAL_AVG) return global_avg(c, plan, a->x, a->y, err);
+    const cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "pool_fwd", count);
+    return CUDA_BY_TYPES(d->t.dtype, small(d), int32_t, int64_t,
+                         cuda_launch(c, shape, err, pool_fwd_kernel<T, I>, shape_of<I>(d, count), a->x, a->y));
 }
 
-cnn_status cuda_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
+cnn_status cuda_pool_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *a, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    return plan->problem.u.pool.t.dtype == CNN_F32 ? either<float>(c, plan, args->x, NULL, args->y, err)
-                                                   : either<double>(c, plan, args->x, NULL, args->y, err);
-}
-
-cnn_status cuda_pool_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
-{
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    return plan->problem.u.pool.t.dtype == CNN_F32 ? either<float>(c, plan, args->x, args->dy, args->dx, err)
-                                                   : either<double>(c, plan, args->x, args->dy, args->dx, err);
+    cuda_context *c = cuda_context_of(context);
+    const cnn_pool_desc *d = &plan->problem.u.pool;
+    const int64_t count = d->mb * d->ic * d->ih * d->iw;
+    if (d->kind == CNN_POOL_GLOBAL_AVG) return global_spread(c, plan, a->dy, a->dx, err);
+    const cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "pool_bwd", count);
+    return CUDA_BY_TYPES(d->t.dtype, small(d), int32_t, int64_t,
+                         cuda_launch(c, shape, err, pool_bwd_kernel<T, I>, shape_of<I>(d, count), a->x, a->dy, a->dx));
 }

@@ -4,14 +4,13 @@
 
 static cnn_status start(cnn_context *context, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
-    CUDA_TRY(c, cudaEventRecord(c->start, c->stream), err);
-    return CNN_OK;
+    cuda_context *c = cuda_context_of(context);
+    return CUDA_CHECK(c, cudaEventRecord(c->start, c->stream), err);
 }
 
 static cnn_status stop(cnn_context *context, double *seconds, cnn_error *err)
 {
-    cuda_context *c = reinterpret_cast<cuda_context *>(context);
+    cuda_context *c = cuda_context_of(context);
     float milliseconds = 0.0f;
     *seconds = 0.0;
     CUDA_TRY(c, cudaEventRecord(c->stop, c->stream), err);

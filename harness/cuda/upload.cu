@@ -22,8 +22,6 @@ struct cuda_lanes {
     bool uploading[LANES]; /* an upload that was not drained yet */
 };
 
-static cuda_context *of(cnn_context *context) { return reinterpret_cast<cuda_context *>(context); }
-
 static cnn_status lanes_make(cuda_context *c, cuda_lanes *lanes, cnn_error *err)
 {
     CUDA_TRY(c, cudaStreamCreateWithFlags(&lanes->copies, cudaStreamNonBlocking), err);
@@ -53,7 +51,7 @@ void cuda_lanes_close(cuda_context *c)
 /* The lanes are made here, not at open: most runs never need them. */
 static cnn_status host_alloc(cnn_context *context, size_t bytes, void **memory, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     *memory = NULL;
     cnn_status status = cuda_enter(c, err);
     if (status != CNN_OK) return status;
@@ -80,7 +78,7 @@ static void host_free(cnn_context *, void *memory) { (void)cudaFreeHost(memory);
 
 static cnn_status start(cnn_context *context, int lane, void *dst, const void *src, size_t bytes, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     cuda_lanes *lanes = c->lanes;
     if (lanes == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "an upload from memory that is not of host_alloc");
     /* An event that was never recorded holds nobody up: the first upload starts at once. */
@@ -94,15 +92,14 @@ static cnn_status start(cnn_context *context, int lane, void *dst, const void *s
 
 static cnn_status use(cnn_context *context, int lane, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     CUDA_TRY(c, cudaEventRecord(c->lanes->free[lane], c->stream), err);
-    CUDA_TRY(c, cudaStreamWaitEvent(c->stream, c->lanes->stop[lane], 0), err);
-    return CNN_OK;
+    return CUDA_CHECK(c, cudaStreamWaitEvent(c->stream, c->lanes->stop[lane], 0), err);
 }
 
 static cnn_status drain(cnn_context *context, int lane, double *seconds, cnn_error *err)
 {
-    cuda_context *c = of(context);
+    cuda_context *c = cuda_context_of(context);
     float milliseconds = 0.0f;
     *seconds = 0.0;
     if (c->lanes == NULL || !c->lanes->uploading[lane]) return CNN_OK;

@@ -1,6 +1,6 @@
 /* device.h: the kernel's side of emulated.h (C++): indices, shared memory, barriers, warp operations, atomics, launch.
  *
- * Provided: __global__ __device__ __host__ __shared__ __constant__ __launch_bounds__ __forceinline__ __align__;
+ * Provided: __global__ __device__ __host__ __shared__ __launch_bounds__ __align__;
  * threadIdx blockIdx blockDim gridDim warpSize; __syncthreads __syncwarp; __shfl_sync __shfl_up_sync __shfl_down_sync
  * __shfl_xor_sync __ballot_sync __any_sync __all_sync (numbers of up to 8 bytes); atomicAdd atomicMax atomicMin
  * atomicExch atomicCAS; min max __popc __threadfence; the vector types below. C's mathematical functions are what they
@@ -17,8 +17,6 @@
 #define __global__
 #define __device__
 #define __host__
-#define __constant__ static
-#define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 /* Blocks run one after another, so one static array does for all of them. */
@@ -95,7 +93,6 @@ template <typename T> T atomicCAS(T *at, typename emulated_same<T>::type compare
     return emulated_exchange(at, *at == compare ? value : *at);
 }
 inline void __threadfence() {}
-inline void __threadfence_block() {}
 
 /* ---- Arithmetic */
 template <typename T> constexpr T min(T a, T b) { return b < a ? b : a; }

@@ -111,11 +111,10 @@ typedef struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin;
     int major, minor, multiProcessorCount, warpSize, l2CacheSize;
-    int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], regsPerBlock, maxThreadsPerMultiProcessor;
+    int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
 } cudaDeviceProp;
 
 typedef enum cudaDeviceAttr {
-    cudaDevAttrMultiProcessorCount = 16,
     cudaDevAttrComputeMode = 20,
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76
@@ -153,7 +152,6 @@ cudaError_t cudaFree(void *);
 cudaError_t cudaFreeHost(void *);
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
 cudaError_t cudaCtxResetPersistingL2Cache(void); /* there is no such cache */
-cudaError_t cudaMemcpy(void *dst, const void *src, size_t, cudaMemcpyKind);
 cudaError_t cudaMemset(void *, int byte, size_t);
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t, cudaMemcpyKind, cudaStream_t);
 cudaError_t cudaMemsetAsync(void *, int byte, size_t, cudaStream_t);

@@ -130,8 +130,6 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
     p->maxThreadsDim[2] = MAX_BLOCK_Z;
     p->maxGridSize[0] = 0x7fffffff;
     p->maxGridSize[1] = p->maxGridSize[2] = MAX_GRID_YZ;
-    p->maxThreadsPerMultiProcessor = 2048;
-    p->regsPerBlock = 65536;
     return cudaSuccess;
 }
 
@@ -139,9 +137,6 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 {
     if (!is_device(device)) return emulated_done(cudaErrorInvalidDevice);
     switch (attribute) {
-    case cudaDevAttrMultiProcessorCount:
-        *value = 2;
-        break;
     case cudaDevAttrComputeMode:
         *value = static_cast<int>(emulated_fault("mode", cudaComputeModeDefault));
         break;
@@ -220,12 +215,6 @@ cudaError_t cudaMemsetAsync(void *memory, int byte, size_t bytes, cudaStream_t s
     return emulated_enqueue(stream, [=] {
         if (bytes != 0) std::memset(memory, byte, bytes);
     });
-}
-
-cudaError_t cudaMemcpy(void *dst, const void *src, size_t bytes, cudaMemcpyKind kind)
-{
-    if (emulated_breaks_capture()) return emulated_done(cudaErrorStreamCaptureUnsupported);
-    return cudaMemcpyAsync(dst, src, bytes, kind, nullptr);
 }
 
 cudaError_t cudaMemset(void *memory, int byte, size_t bytes)

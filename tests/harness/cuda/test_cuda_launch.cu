@@ -40,7 +40,7 @@ static void grid_stride_covers_every_element(void **)
     assert_int_equal(cuda_memory.alloc(base(c), sizeof host, &memory, &err), CNN_OK);
     assert_int_equal(cuda_memory.fill(base(c), memory, 0, sizeof host, &err), CNN_OK);
     const cuda_shape shape = cuda_shape_1d(c, "add", COUNT, 64, 1);
-    assert_true(shape.block.x == 64 && shape.grid.x <= (unsigned)c->limits.multiprocessors);
+    assert_true(shape.block.x == 64 && shape.grid.x <= (unsigned)c->properties.multiProcessorCount);
     assert_int_equal(cuda_timing.start(base(c), &err), CNN_OK);
     assert_int_equal(cuda_launch(c, shape, &err, add<double>, static_cast<double *>(memory), COUNT, 3), CNN_OK);
     assert_int_equal(cuda_timing.stop(base(c), &seconds, &err), CNN_OK);

@@ -149,7 +149,7 @@ static std::vector<float> normalised(cnn_layout layout, int64_t threads, int64_t
     a.save_invstd = put(&d, std::vector<float>(CHANNELS));
     a.workspace = workspace_for(&d, plan);
     cnn_error err;
-    assert_int_equal(cuda_batchnorm_fwd(base(d), &plan, &a, &err), CNN_OK);
+    assert_int_equal(cuda_batchnorm(base(d), &plan, &a, &err), CNN_OK);
     const std::vector<float> result = get(d, y, ELEMENTS);
     close_device(&d);
     return result;
