@@ -8,6 +8,8 @@
 
 static const int64_t most_grid_y = 65535;
 
+/* A thread makes some rows of one column: window and image are found once, and tap and channel count up without a
+ * division. */
 template <typename T>
 static __global__ void copy_rows(cucol_geometry g, const T *__restrict__ x, T *__restrict__ columns, cucol_bias bias,
                                  int32_t thread_rows)

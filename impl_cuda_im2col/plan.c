@@ -64,6 +64,8 @@ static size_t area(size_t *bytes, int64_t count, size_t elem)
     return start;
 }
 
+/* As many images at a time as the workspace allows: one product over many images fills the device better than many
+ * small ones. */
 static cnn_status cut(const cnn_request *r, int64_t most, cucol_plan *m, cnn_error *err)
 {
     const cnn_conv_desc *d = &r->problem->u.conv;

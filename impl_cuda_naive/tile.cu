@@ -162,6 +162,7 @@ static __device__ inline void write(const tile_problem &p, const tile_axis &rows
     }
 }
 
+/* Blocks go through several tiles each, so that weights which fit as a whole are staged once. */
 template <typename T, int CHANNELS, int PIXELS>
 static __global__ void __launch_bounds__(tile_threads(sizeof(T), CHANNELS *PIXELS), 1)
     tile_kernel(tile_problem p, const T *__restrict__ in, const T *__restrict__ w, const T *__restrict__ bias,

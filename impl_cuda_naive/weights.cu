@@ -140,6 +140,7 @@ static __device__ inline void write(const weights_problem &p, const weights_outp
     }
 }
 
+/* Pixels are cut among blockIdx.z too: weights alone are too few to fill the device. */
 template <typename T, int CHANNELS, int COLUMNS>
 static __global__ void __launch_bounds__(tile_threads(sizeof(T), CHANNELS *COLUMNS), 1)
     weights_kernel(weights_problem p, const T *__restrict__ x, const T *__restrict__ dy, weights_outputs<T> out)
