@@ -75,10 +75,11 @@ arguments() { # COMMAND
     printf '%s\n' "${words[@]}"
 }
 marked() { grep -lsz "^$mark\$" /proc/[0-9]*/environ | cut -d/ -f3; }
-# Kills by id what the command left behind, and says how many there were. What is just ending gets half a second for that.
+# Kills by id what the command left behind, and says how many there were. What is just ending gets three seconds for that, on
+# a machine that is busy.
 sweep_up() {
     local pid count=0
-    [ -z "$(marked)" ] || sleep 0.5
+    for _ in 1 2 3 4 5 6; do [ -z "$(marked)" ] || sleep 0.5; done
     for pid in $(marked); do kill -9 "$pid" 2>/dev/null && count=$((count + 1)); done
     echo $count
 }
