@@ -98,8 +98,7 @@ static cnn_status chosen_algorithms(const sweep *s, const sweep_group *g, int ty
 static sweep_point usual_point(const sweep *s, const sweep_group *g, int type, const cnn_algorithm *usual)
 {
     const cnn_session *base = usual_of(s, g, type);
-    sweep_point p = {
-        .algorithm = *usual, .type = type, .threads = base->threads, .usual = true, .alive = true, .row = -1};
+    sweep_point p = {.algorithm = *usual, .type = type, .threads = base->threads, .usual = true, .alive = true};
     for (int k = 0; k < s->axes.n_knobs; k++)
         if (s->axes.knobs[k].impl == base->impl) p.knobs[k] = base->knobs[s->axes.knobs[k].index];
     return p;
@@ -126,7 +125,7 @@ static cnn_status add(sweep_group *g, const sweep_point *p, cnn_error *err)
     return CNN_OK;
 }
 
-/* Algorithms are the inner loop: points with the same settings share a session. Threads mean nothing to a device. */
+/* Threads mean nothing to a device. */
 static cnn_status add_type(const sweep *s, sweep_group *g, int type, cnn_error *err)
 {
     cnn_algorithm list[ALGORITHMS_MAX];
