@@ -6,7 +6,6 @@
 #include "harness/cpu/threads.h"
 #include "parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const double usual_seconds = 0.15; /* a round */
@@ -142,23 +141,16 @@ static int run_here(peaks_run *r)
 
 int cmd_peaks(const cli_options *options, cnn_error *err)
 {
-    peaks_run *r = calloc(1, sizeof *r);
-    if (!r) {
-        CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for ceilings");
-        return cli_fail(err);
-    }
-    r->options = options;
-    r->sums = (bench_sums *)options->watch->kept;
-    r->watch = (ceiling_watch){.watch = options->watch, .sums = r->sums};
+    bench_sums *sums = (bench_sums *)options->watch->kept;
+    peaks_run r = {.options = options, .sums = sums, .watch = {.watch = options->watch, .sums = sums}};
     int result = EXIT_FAILED;
-    cnn_status status = cli_output_open(options, &r->output, err);
-    if (status == CNN_OK && !options->watch->begun) status = cli_output_begin(&r->output, err);
+    cnn_status status = cli_output_open(options, &r.output, err);
+    if (status == CNN_OK && !options->watch->begun) status = cli_output_begin(&r.output, err);
     options->watch->begun = options->watch->begun || status == CNN_OK;
-    if (status == CNN_OK) status = cli_report_lost(options, r->output.sink, &r->sums->failed, err);
-    if (status == CNN_OK && !options->none_left) result = run_here(r);
+    if (status == CNN_OK) status = cli_report_lost(options, r.output.sink, &sums->failed, err);
+    if (status == CNN_OK && !options->none_left) result = run_here(&r);
     if (status != CNN_OK) result = cli_fail(err);
-    cli_output_close(&r->output);
-    bench_peaks_free(&r->peaks);
-    free(r);
+    cli_output_close(&r.output);
+    bench_peaks_free(&r.peaks);
     return result;
 }
