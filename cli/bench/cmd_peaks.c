@@ -48,22 +48,6 @@ static cnn_status report(void *user, const bench_peak *peak, cnn_error *err)
     return status;
 }
 
-static cnn_status measure_threads(peaks_run *r, const cnn_session *session, int threads, const peak_plan *plan,
-                                  cnn_error *err)
-{
-    cnn_session some;
-    if (threads == session->threads) return bench_peaks_measure(&r->peaks, session, plan, err);
-    const cnn_session_params params = {.threads = threads, .device = session->device};
-    watch_enter(r->options->watch, session->impl->name, "opening it");
-    cnn_status status = cnn_session_open(session->impl, &params, &some, err);
-    if (status != CNN_OK) return status;
-    status = bench_peaks_measure(&r->peaks, &some, plan, err);
-    watch_enter(r->options->watch, session->impl->name, "closing it");
-    cnn_session_close(&some);
-    watch_enter(r->options->watch, NULL, NULL);
-    return status;
-}
-
 /* Ceilings are a device's: one that measures none of its own is told whose figures it sees. */
 static void print_tellers(const peaks_run *r, const cnn_session *session)
 {
@@ -108,11 +92,12 @@ static cnn_status measure_device(peaks_run *r, int number, cnn_error *err)
                             .registry = o->registry,
                             .enter = cli_ceiling_enter,
                             .enter_user = &r->watch};
-    const bool host = session->impl->device_kind == CNN_DEVICE_CPU;
+    cnn_session like = *session; /* which says which device, and how many threads */
     cnn_status status = begin_device(r, number, err);
-    for (int threads = host ? 1 : session->threads; status == CNN_OK && threads < session->threads; threads *= 2)
-        status = measure_threads(r, session, threads, &plan, err);
-    return status == CNN_OK ? measure_threads(r, session, session->threads, &plan, err) : status;
+    if (session->impl->device_kind == CNN_DEVICE_CPU)
+        for (like.threads = 1; status == CNN_OK && like.threads < session->threads; like.threads *= 2)
+            status = bench_peaks_measure(&r->peaks, &like, &plan, err);
+    return status == CNN_OK ? bench_peaks_measure(&r->peaks, session, &plan, err) : status;
 }
 
 static cnn_status measure_all(peaks_run *r, cnn_error *err)
