@@ -76,19 +76,6 @@ const tuning *cli_tuned_file(const cli_tuned *t) { return t ? t->file : NULL; }
 
 void cli_tuned_say(cli_tuned *t, const char *text) { cli_say_once(&t->said, text); }
 
-cnn_session_params cli_tuned_params(const cli_options *options, const cnn_impl *impl, const tuning_choice *choice,
-                                    const char **settings)
-{
-    cnn_session_params params = cli_session_params(options);
-    int count = 0;
-    for (int i = 0; choice && i < choice->n_settings; i++) settings[count++] = choice->settings[i];
-    for (int i = 0; i < params.n_settings; i++) settings[count++] = params.settings[i];
-    if (choice) params.threads = tuning_threads(choice, impl, params.threads);
-    params.settings = settings;
-    params.n_settings = count;
-    return params;
-}
-
 static bool has_these(const cnn_session *session, int threads, const int64_t *knobs)
 {
     return session->threads == threads &&
@@ -127,13 +114,17 @@ static cnn_status open_session(cli_tuned *t, const cnn_session *base, int thread
 cnn_status cli_tuned_session(cli_tuned *t, const cnn_session *base, const tuning_choice *choice,
                              const cnn_session **result, cnn_error *err)
 {
-    const char *settings[CLI_LIST_MAX + TUNING_SETTINGS];
-    const cnn_session_params params = cli_tuned_params(t->options, base->impl, choice, settings);
+    const char *settings[CLI_LIST_MAX + TUNING_SETTINGS]; /* --set wins: it stands behind */
+    const cnn_session_params given = cli_session_params(t->options);
+    const int threads = tuning_threads(choice, base->impl, given.threads);
+    int count = 0;
     int64_t *knobs = calloc((size_t)base->impl->n_knobs + 1, sizeof *knobs);
     if (!knobs) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d knobs", base->impl->n_knobs);
-    cnn_status status = cnn_knob_values(base->impl, params.settings, params.n_settings, knobs, err);
-    if (status == CNN_OK && !(*result = find_session(t, base, params.threads, knobs)))
-        status = open_session(t, base, params.threads, knobs, result, err);
+    for (int i = 0; i < choice->n_settings; i++) settings[count++] = choice->settings[i];
+    for (int i = 0; i < given.n_settings; i++) settings[count++] = given.settings[i];
+    cnn_status status = cnn_knob_values(base->impl, settings, count, knobs, err);
+    if (status == CNN_OK && !(*result = find_session(t, base, threads, knobs)))
+        status = open_session(t, base, threads, knobs, result, err);
     free(knobs);
     return status;
 }
