@@ -43,7 +43,7 @@ static cnn_status report(void *user, const bench_peak *peak, cnn_error *err)
     char marks[128];
     bench_marks_text(peak->marks, marks, sizeof marks);
     printf("  %-24s %5d thread%s  %*s%s%s\n", name, peak->threads, peak->threads == 1 ? " " : "s",
-           strstr(value, "µ") ? 17 : 16, value, marks[0] ? "  " : "", marks);
+           table_field(value, 16), value, marks[0] ? "  " : "", marks);
     fflush(stdout);
     return status;
 }

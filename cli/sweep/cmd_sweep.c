@@ -141,14 +141,15 @@ static void tear_down(sweep *s)
 
 static void print_summary(const sweep *s)
 {
-    char kept[512] = "", again[80] = "", crashed[64] = "";
-    const long long failed = (long long)s->b.options->watch->failed;
-    if (failed > 0) snprintf(crashed, sizeof crashed, ", %lld ended by a crash or a hang", failed);
-    if (s->kept > 0) snprintf(kept, sizeof kept, "; %d already in %s", s->kept, s->b.options->out);
-    if (s->again > 0)
-        snprintf(again, sizeof again, "; %d of them again, for another build had measured them", s->again);
-    table_print(4, "%d points run in %.1f s; %d could not run, %d wrong%s%s%s\n", s->ran, cnn_now() - s->start,
-                s->refused, s->wrong, crashed, kept, again);
+    const long long crashed = (long long)s->b.options->watch->failed;
+    char text[1024] = "";
+    const size_t size = sizeof text;
+    cnn_append(text, size, "%d points run in %.1f s; ", s->ran, cnn_now() - s->start);
+    cnn_append(text, size, "%d could not run, %d wrong", s->refused, s->wrong);
+    if (crashed > 0) cnn_append(text, size, ", %lld ended by a crash or a hang", crashed);
+    if (s->kept > 0) cnn_append(text, size, "; %d already in %s", s->kept, s->b.options->out);
+    if (s->again > 0) cnn_append(text, size, "; %d of them again, for another build had measured them", s->again);
+    table_print(4, "%s\n", text);
 }
 
 /* --tune that wrote nothing is told, and why. */

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SHOWN = 12, TIED_SHOWN = 30 }; /* the best so many, more that are tied with them, and the default */
 
@@ -19,9 +18,8 @@ static void print_row(const sweep *s, const sweep_group *g, const sweep_ranking 
     sweep_label(s, g, p, label, sizeof label);
     bench_time_text(p->figures.median, median, sizeof median);
     if (r->usual >= 0) snprintf(ratio, sizeof ratio, "%.3f x", speedup(r, i));
-    /* µ takes two bytes: one column more */
-    table_print(30, "  %4d  %5lld  %*s  %8s  %s%s%s\n", i + 1, (long long)p->figures.round,
-                strstr(median, "µ") ? 10 : 9, median, ratio, label,
+    table_print(30, "  %4d  %5lld  %*s  %8s  %s%s%s\n", i + 1, (long long)p->figures.round, table_field(median, 9),
+                median, ratio, label,
                 i == 0           ? "  best"
                 : p->tied        ? "  tied with the best"
                 : p->crowded_out ? "  may be as fast: not in the last round"

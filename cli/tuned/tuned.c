@@ -17,7 +17,6 @@ typedef struct opened {
 
 struct cli_tuned {
     const cli_options *options;
-    cli_watch *watch; /* the sessions' */
     tuning *file;
     opened **list;
     int n_opened;
@@ -52,7 +51,6 @@ cnn_status cli_tuned_open(const cli_options *options, const cli_sessions *sessio
     cli_tuned *t = calloc(1, sizeof *t);
     if (!t) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for tuned choices");
     t->options = options;
-    t->watch = sessions->watch;
     *result = t;
     return read_file(t, keeps && options->tune != NULL, err);
 }
@@ -61,11 +59,11 @@ void cli_tuned_close(cli_tuned *t)
 {
     if (!t) return;
     for (int i = 0; i < t->n_opened; i++) {
-        watch_enter(t->watch, t->list[i]->session.impl->name, "closing it");
+        watch_enter(t->options->watch, t->list[i]->session.impl->name, "closing it");
         cnn_session_close(&t->list[i]->session);
         free(t->list[i]);
     }
-    watch_enter(t->watch, NULL, NULL);
+    watch_enter(t->options->watch, NULL, NULL);
     free(t->list);
     cli_said_free(&t->said);
     tuning_free(t->file);
