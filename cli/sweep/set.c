@@ -9,10 +9,9 @@
 #include <string.h>
 
 typedef struct set {
-    cnn_session
-        sessions[SWEEP_SET_MAX + 1]; /* one for each point, and the control's; described, where it is not open */
+    cnn_session sessions[SWEEP_SET_MAX + 1];            /* each point's, and the control's */
+    bool open[SWEEP_SET_MAX + 1];                       /* others say what they would have been */
     int64_t values[SWEEP_SET_MAX + 1][SWEEP_TABLE_MAX]; /* of their knobs */
-    bool open[SWEEP_SET_MAX + 1];
     candidate list[SWEEP_SET_MAX];
     int64_t round, number;
     double baseline; /* the default's median; NaN: it was not timed */
@@ -74,7 +73,7 @@ static void count_state(sweep *s, const candidate *c, const char *label)
     }
 }
 
-/* It is kept as a row as well: the ranking reads rows, whether they are of this run or of an earlier one. */
+/* Its figures are read from its record, as those of an earlier run are. */
 static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const candidate *c, const set *h,
                                cnn_error *err)
 {
