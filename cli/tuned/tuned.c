@@ -13,13 +13,13 @@
 typedef struct opened {
     const cnn_session *base;
     cnn_session session;
+    struct opened *next;
 } opened;
 
 struct cli_tuned {
     const cli_options *options;
     tuning *file;
-    opened **list;
-    int n_opened;
+    opened *sessions;
     cli_said said;
 };
 
@@ -58,13 +58,14 @@ cnn_status cli_tuned_open(const cli_options *options, const cli_sessions *sessio
 void cli_tuned_close(cli_tuned *t)
 {
     if (!t) return;
-    for (int i = 0; i < t->n_opened; i++) {
-        watch_enter(t->options->watch, t->list[i]->session.impl->name, "closing it");
-        cnn_session_close(&t->list[i]->session);
-        free(t->list[i]);
+    while (t->sessions) {
+        opened *o = t->sessions;
+        watch_enter(t->options->watch, o->session.impl->name, "closing it");
+        cnn_session_close(&o->session);
+        t->sessions = o->next;
+        free(o);
     }
     watch_enter(t->options->watch, NULL, NULL);
-    free(t->list);
     cli_said_free(&t->said);
     tuning_free(t->file);
     free(t);
@@ -84,8 +85,8 @@ static bool has_these(const cnn_session *session, int threads, const int64_t *kn
 static const cnn_session *find_session(const cli_tuned *t, const cnn_session *base, int threads, const int64_t *knobs)
 {
     if (has_these(base, threads, knobs)) return base;
-    for (int i = 0; i < t->n_opened; i++)
-        if (t->list[i]->base == base && has_these(&t->list[i]->session, threads, knobs)) return &t->list[i]->session;
+    for (const opened *o = t->sessions; o; o = o->next)
+        if (o->base == base && has_these(&o->session, threads, knobs)) return &o->session;
     return NULL;
 }
 
@@ -93,18 +94,17 @@ static cnn_status open_session(cli_tuned *t, const cnn_session *base, int thread
                                const cnn_session **result, cnn_error *err)
 {
     const cnn_session_params params = {.threads = threads, .device = base->device, .knobs = knobs};
-    opened **list = realloc(t->list, ((size_t)t->n_opened + 1) * sizeof *list);
-    if (list) t->list = list;
-    opened *o = list ? calloc(1, sizeof *o) : NULL;
+    opened *o = calloc(1, sizeof *o);
     if (!o) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a tuned session");
     o->base = base;
+    o->next = t->sessions;
     const cnn_status status = threads == base->threads ? cnn_session_with(base, knobs, &o->session, err)
                                                        : cnn_session_open(base->impl, &params, &o->session, err);
     if (status != CNN_OK) {
         free(o);
         return status;
     }
-    t->list[t->n_opened++] = o;
+    t->sessions = o;
     *result = &o->session;
     return CNN_OK;
 }
