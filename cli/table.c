@@ -35,6 +35,8 @@ int table_width(const char *text)
     return width;
 }
 
+int table_field(const char *text, int columns) { return columns + (int)strlen(text) - table_width(text); }
+
 /* What others wrote is shown, not obeyed: line ends alone are the program's own. NULL: no memory. */
 static char *shown_lines(const char *text)
 {

@@ -13,6 +13,8 @@ enum { TABLE_COLUMNS = 100 };
 int table_columns(void);
 /* The columns that UTF-8 text takes: a letter each. */
 int table_width(const char *text);
+/* The width that gives it so many columns in printf, which counts bytes: "%*s". */
+int table_field(const char *text, int columns);
 /* printf of whole lines to standard output, folded at blanks; what goes on in a next line stands `hang` columns in. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))

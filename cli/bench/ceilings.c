@@ -14,14 +14,6 @@ bool cli_first_of_device(const cli_sessions *sessions, int index)
     return true;
 }
 
-static cnn_status measure_all(const cli_sessions *sessions, const peak_plan *plan, bench_peaks *peaks, cnn_error *err)
-{
-    cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < sessions->count; i++)
-        if (cli_first_of_device(sessions, i)) status = bench_peaks_measure(peaks, &sessions->list[i], plan, err);
-    return status;
-}
-
 bool cli_ceiling_enter(void *user, const cnn_impl *impl, int index)
 {
     ceiling_watch *c = user;
@@ -109,7 +101,9 @@ cnn_status cli_ceilings(bench *b, cnn_error *err)
     cnn_status status = file ? bench_peaks_read(&b->peaks, file, err) : take_kept(b->sums, &b->peaks, err);
     if (status == CNN_OK && file) say_what_is_missing(&b->sessions, &b->peaks);
     if (status != CNN_OK || file || b->sums->ceilings_done) return status;
-    status = measure_all(&b->sessions, &plan, &b->peaks, err);
+    for (int i = 0; status == CNN_OK && i < b->sessions.count; i++)
+        if (cli_first_of_device(&b->sessions, i))
+            status = bench_peaks_measure(&b->peaks, &b->sessions.list[i], &plan, err);
     b->sums->ceilings_done = status == CNN_OK;
     if (status != CNN_OK || b->peaks.count == 0) return status;
     for (int i = 0; status == CNN_OK && i < b->peaks.count; i++)

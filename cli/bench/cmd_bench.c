@@ -3,8 +3,6 @@
 #include "cli/table.h"
 #include "parts.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -57,43 +55,20 @@ static cnn_status run_all(bench *b, cnn_error *err)
     return status;
 }
 
-static cnn_status check_caches(const cli_options *o, cnn_error *err)
-{
-    if (strcasecmp(o->cache, "hot") == 0 || strcasecmp(o->cache, "cold") == 0) return CNN_OK;
-    if (strcasecmp(o->cache, "network") != 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--cache is '%.64s', but must be hot, cold or network", o->cache);
-    if (o->net) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                    "--cache network times an operation within a network's layers: name it, --net");
-}
-
 static cnn_status read_options(bench *b, cnn_error *err)
 {
     const cli_options *o = b->options;
     cnn_status status = cli_no_words(o, err);
-    if (status == CNN_OK) status = bench_read_params(b, usual_warm_up, err);
-    if (status == CNN_OK) status = check_caches(o, err);
+    if (status == CNN_OK) status = bench_read_params(b, usual_warm_up, true, err);
     if (status == CNN_OK) status = cli_types(o, &b->types, err);
     return status == CNN_OK ? bench_gather_problems(b, err) : status;
 }
 
-static void tear_down(bench *b)
-{
-    record_sink_close(b->sink);
-    resume_close(b->resume);
-    for (int t = 0; t < b->types.count; t++) cnn_net_free(b->networks[t]);
-    free(b->problems.items);
-    free(b);
-}
-
 cnn_status args_bench(const cli_options *options, cnn_error *err)
 {
-    bench *b = calloc(1, sizeof *b);
-    if (!b) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for bench");
-    b->options = options;
-    b->silent = true;
-    const cnn_status status = read_options(b, err);
-    tear_down(b);
+    bench b = {.options = options, .silent = true};
+    const cnn_status status = read_options(&b, err);
+    bench_close(&b);
     return status;
 }
 
@@ -137,36 +112,28 @@ static int run_here(bench *b)
     if (anybody) status = before_all(b, &err);
     if (anybody && status == CNN_OK) status = run_all(b, &err);
     cli_progress_end(&b->progress);
-    for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(b->watches[i]);
-    cli_tuned_close(b->tuned); /* before the end is told: one may end its process here, too */
-    cli_sessions_close(&b->sessions);
+    bench_close_sessions(b); /* before the end is told */
     if (anybody && status == CNN_OK) status = resume_end(b->resume, b->sink, outcome(b), &err);
     if (status == CNN_OK && !b->options->json) print_summary(b);
     if (status == CNN_OK && b->sums->refusal.status != CNN_OK) cli_fail(&b->sums->refusal);
-    bench_peaks_free(&b->peaks);
     return status == CNN_OK ? outcome(b) : cli_fail(&err);
 }
 
 int cmd_bench(const cli_options *options, cnn_error *err)
 {
-    bench *b = calloc(1, sizeof *b);
+    bench b = {.options = options,
+               .sums = (bench_sums *)options->watch->kept,
+               .silent = options->watch->n_deaths > 0}; /* told by the run before */
     int result = EXIT_FAILED;
-    if (!b) {
-        CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for bench");
-        return cli_fail(err);
-    }
-    b->options = options;
-    b->sums = (bench_sums *)options->watch->kept;
-    b->silent = options->watch->n_deaths > 0; /* told by the run before */
-    cnn_status status = set_up(b, err);
-    if (status == CNN_OK && b->sums->refusal.status == CNN_OK) b->sums->refusal = b->refusal;
-    if (status == CNN_OK) status = cli_report_lost(options, b->sink, &b->sums->failed, err);
+    cnn_status status = set_up(&b, err);
+    if (status == CNN_OK && b.sums->refusal.status == CNN_OK) b.sums->refusal = b.refusal;
+    if (status == CNN_OK) status = cli_report_lost(options, b.sink, &b.sums->failed, err);
     if (status != CNN_OK)
         result = cli_fail(err);
     else if (!options->none_left)
-        result = run_here(b);
+        result = run_here(&b);
     else if (!options->json)
-        print_summary(b);
-    tear_down(b);
+        print_summary(&b);
+    bench_close(&b);
     return result;
 }

@@ -6,7 +6,6 @@
 #include "harness/cpu/threads.h"
 #include "parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const double usual_seconds = 0.15; /* a round */
@@ -44,24 +43,8 @@ static cnn_status report(void *user, const bench_peak *peak, cnn_error *err)
     char marks[128];
     bench_marks_text(peak->marks, marks, sizeof marks);
     printf("  %-24s %5d thread%s  %*s%s%s\n", name, peak->threads, peak->threads == 1 ? " " : "s",
-           strstr(value, "µ") ? 17 : 16, value, marks[0] ? "  " : "", marks);
+           table_field(value, 16), value, marks[0] ? "  " : "", marks);
     fflush(stdout);
-    return status;
-}
-
-static cnn_status measure_threads(peaks_run *r, const cnn_session *session, int threads, const peak_plan *plan,
-                                  cnn_error *err)
-{
-    cnn_session some;
-    if (threads == session->threads) return bench_peaks_measure(&r->peaks, session, plan, err);
-    const cnn_session_params params = {.threads = threads, .device = session->device};
-    watch_enter(r->options->watch, session->impl->name, "opening it");
-    cnn_status status = cnn_session_open(session->impl, &params, &some, err);
-    if (status != CNN_OK) return status;
-    status = bench_peaks_measure(&r->peaks, &some, plan, err);
-    watch_enter(r->options->watch, session->impl->name, "closing it");
-    cnn_session_close(&some);
-    watch_enter(r->options->watch, NULL, NULL);
     return status;
 }
 
@@ -109,11 +92,12 @@ static cnn_status measure_device(peaks_run *r, int number, cnn_error *err)
                             .registry = o->registry,
                             .enter = cli_ceiling_enter,
                             .enter_user = &r->watch};
-    const bool host = session->impl->device_kind == CNN_DEVICE_CPU;
+    cnn_session like = *session; /* which says which device, and how many threads */
     cnn_status status = begin_device(r, number, err);
-    for (int threads = host ? 1 : session->threads; status == CNN_OK && threads < session->threads; threads *= 2)
-        status = measure_threads(r, session, threads, &plan, err);
-    return status == CNN_OK ? measure_threads(r, session, session->threads, &plan, err) : status;
+    if (session->impl->device_kind == CNN_DEVICE_CPU)
+        for (like.threads = 1; status == CNN_OK && like.threads < session->threads; like.threads *= 2)
+            status = bench_peaks_measure(&r->peaks, &like, &plan, err);
+    return status == CNN_OK ? bench_peaks_measure(&r->peaks, session, &plan, err) : status;
 }
 
 static cnn_status measure_all(peaks_run *r, cnn_error *err)
@@ -142,23 +126,16 @@ static int run_here(peaks_run *r)
 
 int cmd_peaks(const cli_options *options, cnn_error *err)
 {
-    peaks_run *r = calloc(1, sizeof *r);
-    if (!r) {
-        CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for ceilings");
-        return cli_fail(err);
-    }
-    r->options = options;
-    r->sums = (bench_sums *)options->watch->kept;
-    r->watch = (ceiling_watch){.watch = options->watch, .sums = r->sums};
+    bench_sums *sums = (bench_sums *)options->watch->kept;
+    peaks_run r = {.options = options, .sums = sums, .watch = {.watch = options->watch, .sums = sums}};
     int result = EXIT_FAILED;
-    cnn_status status = cli_output_open(options, &r->output, err);
-    if (status == CNN_OK && !options->watch->begun) status = cli_output_begin(&r->output, err);
+    cnn_status status = cli_output_open(options, &r.output, err);
+    if (status == CNN_OK && !options->watch->begun) status = cli_output_begin(&r.output, err);
     options->watch->begun = options->watch->begun || status == CNN_OK;
-    if (status == CNN_OK) status = cli_report_lost(options, r->output.sink, &r->sums->failed, err);
-    if (status == CNN_OK && !options->none_left) result = run_here(r);
+    if (status == CNN_OK) status = cli_report_lost(options, r.output.sink, &sums->failed, err);
+    if (status == CNN_OK && !options->none_left) result = run_here(&r);
     if (status != CNN_OK) result = cli_fail(err);
-    cli_output_close(&r->output);
-    bench_peaks_free(&r->peaks);
-    free(r);
+    cli_output_close(&r.output);
+    bench_peaks_free(&r.peaks);
     return result;
 }

@@ -36,7 +36,7 @@ typedef struct bench {
     clock_watch *watches[CNN_MAX_CHOICES]; /* one a session */
     bench_peaks peaks;
     record_sink *sink;
-    resume *resume; /* bench: what an earlier run of the same command left */
+    resume *resume; /* bench: what an earlier run of the same command left; else NULL */
     cli_progress progress;
     bench_sums *sums;
     int64_t number;     /* of the next group */
@@ -44,10 +44,15 @@ typedef struct bench {
     double done, total; /* groups: problem, direction, type */
 } bench;
 
-/* problems.c: how long and how, into b->params; warm_up: unless --warm-up says otherwise. */
-cnn_status bench_read_params(bench *b, double warm_up, cnn_error *err);
+/* problems.c: how long and how, into b->params; warm_up: unless --warm-up says otherwise; in_network: --cache may be
+ * network. */
+cnn_status bench_read_params(bench *b, double warm_up, bool in_network, cnn_error *err);
 /* --op and --dir; --problem, --problems, --net, or the built-in ones. */
 cnn_status bench_gather_problems(bench *b, cnn_error *err);
+/* What calls implementations: one may end its process here, too. */
+void bench_close_sessions(bench *b);
+/* All the rest. */
+void bench_close(bench *b);
 /* Whether anybody does any of it: asked before ceilings are measured, for nobody. If not, says so. */
 bool bench_anybody(const bench *b);
 /* group.c: for measure_params.in_hand, whose user is the bench. */

@@ -4,6 +4,7 @@
 #include "parts.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -78,7 +79,18 @@ static cnn_status add_layers(bench *b, cnn_error *err)
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--net %s has no layer of the operations that --op names", b->options->net);
 }
 
-cnn_status bench_read_params(bench *b, double warm_up, cnn_error *err)
+static cnn_status check_caches(const cli_options *o, bool in_network, cnn_error *err)
+{
+    if (strcasecmp(o->cache, "hot") == 0 || strcasecmp(o->cache, "cold") == 0) return CNN_OK;
+    if (!in_network || strcasecmp(o->cache, "network") != 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--cache is '%.64s', but %s", o->cache,
+                        in_network ? "must be hot, cold or network" : "for a sweep must be hot or cold");
+    if (o->net) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                    "--cache network times an operation within a network's layers: name it, --net");
+}
+
+cnn_status bench_read_params(bench *b, double warm_up, bool in_network, cnn_error *err)
 {
     const double usual_min_time = 0.2; /* unless --min-time or a shorter --max-time says otherwise */
     const cli_options *o = b->options;
@@ -90,7 +102,7 @@ cnn_status bench_read_params(bench *b, double warm_up, cnn_error *err)
                                  .stop = cli_interrupted,
                                  .control = true,
                                  .samples = o->samples};
-    if (b->params.min_time <= b->params.max_time) return CNN_OK;
+    if (b->params.min_time <= b->params.max_time) return check_caches(o, in_network, err);
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--min-time is %g s, but may not be more than --max-time, which is %g s",
                     o->min_time, o->max_time);
 }
@@ -122,6 +134,22 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err)
                      : add_default_problems(b, &defaults, err);
     if (status == CNN_OK) drop_refused(b);
     return status;
+}
+
+void bench_close_sessions(bench *b)
+{
+    for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(b->watches[i]);
+    cli_tuned_close(b->tuned);
+    cli_sessions_close(&b->sessions);
+}
+
+void bench_close(bench *b)
+{
+    bench_peaks_free(&b->peaks);
+    record_sink_close(b->sink);
+    resume_close(b->resume);
+    for (int t = 0; t < b->types.count; t++) cnn_net_free(b->networks[t]);
+    free(b->problems.items);
 }
 
 /* Whether a session does an operation, as far as is known without asking it of each problem. */

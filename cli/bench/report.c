@@ -60,8 +60,7 @@ static void print_row(const bench *b, const candidate *c, const vf_case *pc, con
     if (bench_floor_of(&b->peaks, c->session, &pc->problem, pc->call.dir, b->params.cold, &floor))
         snprintf(share, sizeof share, "%5.1f %% of %.20s", 100 * floor.seconds / s->median, floor.by);
     bench_marks_text(s->marks, marks, sizeof marks);
-    /* µ takes two bytes: one column more for the padding of printf, which counts bytes */
-    const int width = strstr(median, "µ") ? 10 : 9;
+    const int width = table_field(median, 9);
     if (table_columns() == 0)
         printf("  %-20s %*s %s %9.2f GFLOP/s %8.2f GB/s  %-24s  %s%s%s%s\n", name, width, median, noise,
                flops / s->median * 1e-9, bytes / s->median * 1e-9, share, verify_state_name(c->result.check.state),

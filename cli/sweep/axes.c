@@ -1,12 +1,8 @@
 /* axes.c: "threads,algorithm" and "IMPL.KNOB=1,2,4" as axes. */
-#include "harness/problem/names.h"
+#include "harness/device/knobs.h"
 #include "parts.h"
 
-#include "harness/cpu/threads.h"
-
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static cnn_status take_axis(sweep_axes *axes, const char *name, cnn_error *err)
 {
@@ -41,23 +37,10 @@ static void all_values(const cnn_knob *knob, sweep_knob *k)
     }
 }
 
-/* One by one through the check of settings, which knows bounds and tables. */
-static cnn_status check_values(const cnn_registry *registry, const sweep_knob *k, cnn_error *err)
-{
-    for (int i = 0; i < k->count; i++) {
-        char text[2 * CNN_NAME_MAX];
-        const char *setting = text;
-        snprintf(text, sizeof text, "%s.%s=%lld", k->impl->name, k->impl->knobs[k->index].name,
-                 (long long)k->values[i]);
-        if (cnn_settings_check(registry, &setting, 1, err) != CNN_OK) return err->status;
-    }
-    return CNN_OK;
-}
-
 static cnn_status find_knob(const cnn_registry *registry, const char *text, sweep_knob *k, cnn_error *err)
 {
-    char name[CNN_NAME_MAX], setting[CNN_NAME_MAX + 4];
-    const char *dot = strchr(text, '.'), *one = setting;
+    char name[CNN_NAME_MAX];
+    const char *dot = strchr(text, '.');
     const size_t length = strcspn(text, "=");
     if (!dot || (size_t)(dot - text) > length || length >= sizeof name)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep: '%.100s' is not of the form IMPL.KNOB or IMPL.KNOB=VALUE,VALUE",
@@ -66,10 +49,7 @@ static cnn_status find_knob(const cnn_registry *registry, const char *text, swee
     k->impl = cnn_impl_find(registry, name, err);
     if (!k->impl) return err->status;
     snprintf(name, sizeof name, "%.*s", (int)(length - (size_t)(dot - text) - 1), dot + 1);
-    for (k->index = 0; k->index < k->impl->n_knobs; k->index++)
-        if (strcasecmp(k->impl->knobs[k->index].name, name) == 0) return CNN_OK;
-    snprintf(setting, sizeof setting, "%.*s=0", (int)length, text);
-    return cnn_settings_check(registry, &one, 1, err); /* which offers the nearest name */
+    return cnn_knob_find(k->impl, name, &k->index, err);
 }
 
 static cnn_status read_knob(const cli_options *o, const char *text, sweep_axes *axes, cnn_error *err)
@@ -88,7 +68,8 @@ static cnn_status read_knob(const cli_options *o, const char *text, sweep_axes *
         status = cli_ints("knob", equals + 1, INT64_MIN, INT64_MAX, k->values, SWEEP_VALUES_MAX, &k->count, err);
     else
         all_values(&k->impl->knobs[k->index], k);
-    if (status == CNN_OK) status = check_values(o->registry, k, err);
+    for (int i = 0; status == CNN_OK && i < k->count; i++)
+        status = cnn_knob_check(k->impl, k->index, k->values[i], err);
     axes->n_knobs++;
     return status;
 }

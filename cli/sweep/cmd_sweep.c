@@ -84,12 +84,6 @@ static cnn_status run_all(sweep *s, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status check_caches(const cli_options *o, cnn_error *err)
-{
-    if (strcasecmp(o->cache, "cold") == 0 || strcasecmp(o->cache, "hot") == 0) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--cache is '%.64s', but for a sweep must be hot or cold", o->cache);
-}
-
 /* An axis takes all of its values, unless a list of them is given; two values without an axis are a slip. */
 static cnn_status read_types(sweep *s, cnn_error *err)
 {
@@ -110,8 +104,8 @@ static cnn_status read_types(sweep *s, cnn_error *err)
 
 static cnn_status read_options(sweep *s, cnn_error *err)
 {
-    cnn_status status = bench_read_params(&s->b, usual_warm_up, err);
-    if (status == CNN_OK) status = check_caches(s->b.options, err);
+    cnn_status status = sweep_read_axes(s->b.options, &s->axes, err);
+    if (status == CNN_OK) status = bench_read_params(&s->b, usual_warm_up, false, err);
     if (status == CNN_OK) status = read_types(s, err);
     return status == CNN_OK ? bench_gather_problems(&s->b, err) : status;
 }
@@ -139,28 +133,23 @@ static cnn_status set_up(sweep *s, cnn_error *err)
 
 static void tear_down(sweep *s)
 {
-    for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(s->b.watches[i]);
-    cli_tuned_close(s->b.tuned);
-    bench_peaks_free(&s->b.peaks);
-    cli_sessions_close(&s->b.sessions);
+    bench_close_sessions(&s->b);
+    bench_close(&s->b);
     record_sink_close(s->tune);
-    record_sink_close(s->b.sink);
-    for (int t = 0; t < s->b.types.count; t++) cnn_net_free(s->b.networks[t]);
-    free(s->b.problems.items);
     sweep_rows_free(&s->rows);
-    free(s);
 }
 
 static void print_summary(const sweep *s)
 {
-    char kept[512] = "", again[80] = "", crashed[64] = "";
-    const long long failed = (long long)s->b.options->watch->failed;
-    if (failed > 0) snprintf(crashed, sizeof crashed, ", %lld ended by a crash or a hang", failed);
-    if (s->kept > 0) snprintf(kept, sizeof kept, "; %d already in %s", s->kept, s->b.options->out);
-    if (s->again > 0)
-        snprintf(again, sizeof again, "; %d of them again, for another build had measured them", s->again);
-    table_print(4, "%d points run in %.1f s; %d could not run, %d wrong%s%s%s\n", s->ran, cnn_now() - s->start,
-                s->refused, s->wrong, crashed, kept, again);
+    const long long crashed = (long long)s->b.options->watch->failed;
+    char text[1024] = "";
+    const size_t size = sizeof text;
+    cnn_append(text, size, "%d points run in %.1f s; ", s->ran, cnn_now() - s->start);
+    cnn_append(text, size, "%d could not run, %d wrong", s->refused, s->wrong);
+    if (crashed > 0) cnn_append(text, size, ", %lld ended by a crash or a hang", crashed);
+    if (s->kept > 0) cnn_append(text, size, "; %d already in %s", s->kept, s->b.options->out);
+    if (s->again > 0) cnn_append(text, size, "; %d of them again, for another build had measured them", s->again);
+    table_print(4, "%s\n", text);
 }
 
 /* --tune that wrote nothing is told, and why. */
@@ -173,44 +162,31 @@ static void say_not_tuned(const sweep *s)
 
 int cmd_sweep(const cli_options *options, cnn_error *err)
 {
-    sweep_axes axes;
-    if (sweep_read_axes(options, &axes, err) != CNN_OK) return cli_fail(err);
-    sweep *s = calloc(1, sizeof *s);
-    if (!s) {
-        CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a sweep");
-        return cli_fail(err);
-    }
-    *s = (sweep){.b.options = options,
-                 .b.sums = (bench_sums *)options->watch->kept,
-                 .b.silent = options->watch->n_deaths > 0, /* told by the run before */
-                 .axes = axes,
-                 .start = cnn_now()};
+    sweep s = {.b.options = options,
+               .b.sums = (bench_sums *)options->watch->kept,
+               .b.silent = options->watch->n_deaths > 0, /* told by the run before */
+               .start = cnn_now()};
     for (int i = 0; i < options->words.count; i++)
-        cnn_append(s->axes_text, sizeof s->axes_text, "%s%s", i > 0 ? " " : "", options->words.items[i]);
-    cnn_status status = set_up(s, err);
-    if (status == CNN_OK) status = run_all(s, err);
-    cli_progress_end(&s->b.progress);
-    if ((status == CNN_OK || status == CNN_INTERRUPTED) && !options->json) print_summary(s);
-    if (status == CNN_OK) say_not_tuned(s);
+        cnn_append(s.axes_text, sizeof s.axes_text, "%s%s", i > 0 ? " " : "", options->words.items[i]);
+    cnn_status status = set_up(&s, err);
+    if (status == CNN_OK) status = run_all(&s, err);
+    cli_progress_end(&s.b.progress);
+    if ((status == CNN_OK || status == CNN_INTERRUPTED) && !options->json) print_summary(&s);
+    if (status == CNN_OK) say_not_tuned(&s);
     if (status == CNN_INTERRUPTED) CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; the same command goes on from here");
-    int result = status != CNN_OK                             ? cli_fail(err)
-                 : s->wrong > 0 || options->watch->failed > 0 ? EXIT_FAILED
-                 : s->ran + s->kept > 0                       ? EXIT_HELD
-                                                              : EXIT_NOTHING;
-    if (status == CNN_OK && s->b.refusal.status != CNN_OK) result = cli_fail(&s->b.refusal);
-    tear_down(s);
+    int result = status != CNN_OK                            ? cli_fail(err)
+                 : s.wrong > 0 || options->watch->failed > 0 ? EXIT_FAILED
+                 : s.ran + s.kept > 0                        ? EXIT_HELD
+                                                             : EXIT_NOTHING;
+    if (status == CNN_OK && s.b.refusal.status != CNN_OK) result = cli_fail(&s.b.refusal);
+    tear_down(&s);
     return result;
 }
 
 cnn_status args_sweep(const cli_options *options, cnn_error *err)
 {
-    sweep_axes axes;
-    cnn_status status = sweep_read_axes(options, &axes, err);
-    if (status != CNN_OK) return status;
-    sweep *s = calloc(1, sizeof *s);
-    if (!s) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a sweep");
-    *s = (sweep){.b.options = options, .b.silent = true, .axes = axes};
-    status = read_options(s, err);
-    tear_down(s);
+    sweep s = {.b.options = options, .b.silent = true};
+    const cnn_status status = read_options(&s, err);
+    tear_down(&s);
     return status;
 }

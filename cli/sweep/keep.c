@@ -6,15 +6,15 @@
 #include <string.h>
 
 /* The type's fastest; its default, if the figures of the last round cannot tell it from that. *usual: the default. */
-static const sweep_entry *winner_of(const sweep_ranking *r, int type, const sweep_entry **usual)
+static const sweep_point *winner_of(const sweep_ranking *r, int type, const sweep_point **usual)
 {
-    const sweep_entry *best = NULL;
+    const sweep_point *best = NULL;
     *usual = NULL;
     for (int i = 0; i < r->count; i++) {
-        const sweep_entry *e = &r->list[i];
-        if (e->point->type != type || e->row->round != r->last_round) continue;
-        if (!best) best = e;
-        if (e->point->usual) *usual = e;
+        const sweep_point *p = r->list[i];
+        if (p->type != type || p->figures.round != r->last_round) continue;
+        if (!best) best = p;
+        if (p->usual) *usual = p;
     }
     if (best && *usual && sweep_tied(best, *usual, r->resolution)) return *usual;
     return best;
@@ -28,16 +28,16 @@ static bool is_swept(const sweep *s, const cnn_impl *impl, int knob)
 }
 
 /* Knobs that differ from their table's default, and those that were swept. */
-static cnn_status choice_of(const sweep *s, const sweep_group *g, const sweep_entry *winner, const sweep_entry *usual,
+static cnn_status choice_of(const sweep *s, const sweep_group *g, const sweep_point *winner, const sweep_point *usual,
                             tuning_choice *choice, cnn_error *err)
 {
     int64_t values[SWEEP_TABLE_MAX];
-    const cnn_session session = sweep_describe(s, g, winner->point, values);
+    const cnn_session session = sweep_describe(s, g, winner, values);
     memset(choice, 0, sizeof *choice);
-    snprintf(choice->algorithm, sizeof choice->algorithm, "%s", winner->point->algorithm.name);
-    choice->threads = winner->point->threads;
-    choice->median_s = winner->row->median;
-    choice->default_s = usual ? usual->row->median : NAN;
+    snprintf(choice->algorithm, sizeof choice->algorithm, "%s", winner->algorithm.name);
+    choice->threads = winner->threads;
+    choice->median_s = winner->figures.median;
+    choice->default_s = usual ? usual->figures.median : NAN;
     for (int i = 0; i < session.impl->n_knobs; i++) {
         const cnn_knob *knob = &session.impl->knobs[i];
         if (values[i] == knob->def && !is_swept(s, session.impl, i)) continue;
@@ -58,9 +58,7 @@ static bool is_kept(const sweep *s, const cnn_session *base, const cnn_problem *
     const tuning *file = cli_tuned_file(s->b.tuned);
     if (!file || tuning_find(file, base, problem, dir, &kept, why) != TUNING_KEPT) return false;
     if (strcmp(kept->algorithm, choice->algorithm) != 0 || kept->threads != choice->threads) return false;
-    if (kept->n_settings != choice->n_settings) return false;
-    for (int i = 0; i < kept->n_settings; i++)
-        if (strcmp(kept->settings[i], choice->settings[i]) != 0) return false;
+    if (memcmp(kept->settings, choice->settings, sizeof kept->settings) != 0) return false; /* zeros behind each text */
     return fabs(kept->median_s / choice->median_s - 1) < 1e-7;
 }
 
@@ -69,18 +67,18 @@ cnn_status sweep_keep(sweep *s, const sweep_group *g, const sweep_ranking *r, cn
     const cnn_session *base = &s->b.sessions.list[g->session];
     cnn_status status = CNN_OK;
     for (int t = 0; s->tune && status == CNN_OK && t < s->b.types.count; t++) {
-        const sweep_entry *usual, *winner = winner_of(r, t, &usual);
+        const sweep_point *usual, *winner = winner_of(r, t, &usual);
         tuning_choice choice;
         char label[512];
         if (!winner) continue; /* nothing of this type could be timed */
-        const cnn_problem problem = sweep_problem(s, g, winner->point);
+        const cnn_problem problem = sweep_problem(s, g, winner);
         status = choice_of(s, g, winner, usual, &choice, err);
         const bool held = status == CNN_OK && is_kept(s, base, &problem, g->dir, &choice);
         s->held += held;
         if (status != CNN_OK || held) continue;
         status = record_write(s->tune, tuning_record(base, &problem, g->dir, &choice), err);
         s->chosen += status == CNN_OK;
-        sweep_label(s, g, winner->point, label, sizeof label);
+        sweep_label(s, g, winner, label, sizeof label);
         if (status == CNN_OK && !s->b.options->json)
             printf("  kept in %s: %s%s\n", s->b.options->tune, label, winner == usual ? ", the default" : "");
     }

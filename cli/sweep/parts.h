@@ -37,13 +37,17 @@ typedef struct sweep_axes {
     int n_threads;
 } sweep_axes;
 
-typedef struct sweep_row {                             /* a record: of a point in a round, or of a group's best */
-    char *key;                                         /* what tells its figure from others */
-    char build[BUILD_ID_MAX], libraries[BUILD_ID_MAX]; /* what measured it; "": an older record, which does not say */
-    bool best;
-    int64_t round, set; /* set: its number in the file; 0: an older record */
+typedef struct sweep_figures { /* of a point in a round, as its record holds them */
+    int64_t round, set;        /* set: its number in the file; 0: an older record */
     bool timed;
     double median, low, high, resolution, baseline; /* baseline: the default's median in the same set; NaN: none */
+} sweep_figures;
+
+typedef struct sweep_row {        /* a record: of a point in a round, or of a group's best */
+    char *key;                    /* what tells its figure from others */
+    char maker[2 * BUILD_ID_MAX]; /* the build and its libraries; "": an older record, which does not say */
+    bool best;
+    sweep_figures figures;
 } sweep_row;
 
 typedef struct sweep_rows {
@@ -60,7 +64,9 @@ typedef struct sweep_point {
     bool usual;                     /* the default, in its type */
     bool alive;                     /* it runs in the next round */
     bool crowded_out;               /* dropped, but not clearly slower: there was no room for all */
-    int row;                        /* its latest in rows, or -1: yet to run */
+    sweep_figures figures;          /* of the last round that it was in; round 0: yet to run */
+    double relative;                /* its median by the default's beside it; without a default its median */
+    bool tied;                      /* with the best, side by side */
 } sweep_point;
 
 typedef struct sweep_group {
@@ -89,15 +95,8 @@ typedef struct sweep {
     char doing[WATCH_DOING_MAX];
 } sweep;
 
-typedef struct sweep_entry {
-    sweep_point *point;
-    const sweep_row *row; /* of the last round that it was in */
-    double relative;      /* its median by the default's beside it; without a default its median */
-    bool tied;            /* with the best, side by side */
-} sweep_entry;
-
 typedef struct sweep_ranking {
-    sweep_entry *list; /* those that were timed, fastest first; the best of the last round before all others */
+    sweep_point **list; /* those that were timed, fastest first; the best of the last round before all others */
     int count, tied, failed;
     int usual; /* where the default stands, from 0; -1: it was not timed */
     int64_t last_round;
@@ -116,14 +115,15 @@ cnn_session sweep_describe(const sweep *s, const sweep_group *group, const sweep
 /* "tile.pixels=2 threads=4": what is swept. */
 void sweep_label(const sweep *s, const sweep_group *group, const sweep_point *point, char *text, size_t size);
 
-/* set.c: times points[list[0..count-1]] by turns, at most SWEEP_SET_MAX, and records those that have no row yet.
- * list[0] is the default, unless that cannot run. */
-cnn_status sweep_time_set(sweep *s, sweep_group *group, const int *list, int count, int64_t round, cnn_error *err);
+/* set.c: times these points by turns, at most SWEEP_SET_MAX, and records those that have no figures of this round yet.
+ * The first is the default, unless that cannot run. */
+cnn_status sweep_time_set(sweep *s, sweep_group *group, sweep_point *const *points, int count, int64_t round,
+                          cnn_error *err);
 
-/* rank.c. Free ranking->list. */
-cnn_status sweep_rank(const sweep *s, const sweep_group *group, sweep_ranking *ranking, cnn_error *err);
+/* rank.c: by the figures of the points. Free ranking->list. */
+cnn_status sweep_rank(const sweep_group *group, sweep_ranking *ranking, cnn_error *err);
 /* Whether b may be as fast as a, by the rule for candidates, each beside its own default. */
-bool sweep_tied(const sweep_entry *a, const sweep_entry *b, double resolution);
+bool sweep_tied(const sweep_point *a, const sweep_point *b, double resolution);
 
 /* rounds.c: runs all rounds, but for what is recorded. */
 cnn_status sweep_rounds(sweep *s, sweep_group *group, cnn_error *err);
@@ -131,14 +131,15 @@ cnn_status sweep_rounds(sweep *s, sweep_group *group, cnn_error *err);
 /* rows.c: what identifies a point among records; the rows of a file. kind: "sweep" or "sweep_best". */
 void sweep_record_identity(cnn_record *record, const sweep *s, const sweep_group *group);
 cnn_record *sweep_point_record(const sweep *s, const sweep_group *group, const sweep_point *point, const char *kind);
+/* The row that it becomes is the last one. */
 cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error *err);
 cnn_status sweep_rows_read(sweep_rows *rows, const char *path, cnn_error *err);
 void sweep_rows_free(sweep_rows *rows);
-/* Sets the rows of the points that are alive: those of this round, build, and these libraries. What another build
- * measured is said, once, to be measured again. */
-cnn_status sweep_find_rows(sweep *s, sweep_group *group, int64_t round, cnn_error *err);
-/* Whether the record of a group's best stands there already, from this set. */
-bool sweep_is_recorded(const sweep *s, const cnn_record *record, int64_t set);
+/* The latest row of the same kind, point, build and libraries as the record, of this round and this set (0: any), or
+ * NULL. *elsewhere: there is one of another build, or with other libraries. */
+const sweep_row *sweep_find_row(const sweep *s, const cnn_record *record, int64_t round, int64_t set, bool *elsewhere);
+/* Sets the figures of the points that are alive. What another build measured is said, once, to be measured again. */
+void sweep_find_figures(sweep *s, sweep_group *group, int64_t round);
 
 /* table.c: prints who won, and records it, unless the sweep was stopped or it is recorded already. */
 cnn_status sweep_conclude(sweep *s, const sweep_group *group, bool stopped, cnn_error *err);

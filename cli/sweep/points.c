@@ -56,50 +56,43 @@ static bool same(const sweep_point *a, const sweep_point *b)
            memcmp(a->knobs, b->knobs, sizeof a->knobs) == 0;
 }
 
-static void put_first(const cnn_algorithm *first, cnn_algorithm list[ALGORITHMS_MAX], int *count)
+/* With --impl NAME:tuned any algorithm may be swept. */
+static bool is_chosen(const sweep *s, const sweep_group *g, const cnn_algorithm *algorithm)
 {
-    int at = 0;
-    if (first->name[0] == '\0') return; /* the implementation does not do this operation */
-    while (at < *count && strcmp(list[at].name, first->name) != 0) at++;
-    if (at == *count && *count < ALGORITHMS_MAX) ++*count;
-    memmove(list + 1, list, (size_t)(at < ALGORITHMS_MAX ? at : ALGORITHMS_MAX - 1) * sizeof *list);
-    list[0] = *first;
+    return (g->wants_tuned && s->axes.algorithm) || cli_chosen(&s->b.sessions, base_of(s, g), algorithm);
 }
 
-/* Those that --impl chooses, the default first: the first one that supports the problem. Alone, unless algorithms are
- * swept. */
+/* Those that --impl chooses, the default first: the tuned one, or the first one that supports the problem. Alone,
+ * unless algorithms are swept. list: ALGORITHMS_MAX + 1. */
 static cnn_status chosen_algorithms(const sweep *s, const sweep_group *g, int type, cnn_algorithm *list, int *count,
                                     cnn_error *err)
 {
     cnn_algorithm all[ALGORITHMS_MAX];
     const cnn_session *base = base_of(s, g);
+    const cnn_algorithm *tuned = &g->tuned[type].algorithm, *first = NULL;
+    const cnn_algorithm *usual = tuned->name[0] != '\0' ? tuned : NULL;
     const cnn_problem problem = sweep_problem(s, g, &(sweep_point){.type = type});
-    int found, first = -1;
+    int found;
     cnn_error why;
     *count = 0;
-    cnn_status status = cnn_algorithms(base, &problem, g->dir, all, ALGORITHMS_MAX, &found, err);
-    for (int i = 0; status == CNN_OK && i < found; i++) {
-        const bool any = g->wants_tuned && s->axes.algorithm;
-        if (!any && !cli_chosen(&s->b.sessions, base, &all[i])) continue;
-        if (first < 0 && cnn_supports(base, &(cnn_request){&problem, g->dir, &all[i], NULL}, &why) == CNN_OK)
-            first = *count;
-        list[(*count)++] = all[i];
+    if (cnn_algorithms(base, &problem, g->dir, all, ALGORITHMS_MAX, &found, err) != CNN_OK) return err->status;
+    for (int i = 0; i < found && !usual; i++) {
+        if (!is_chosen(s, g, &all[i])) continue;
+        if (!first) first = &all[i];
+        if (cnn_supports(base, &(cnn_request){&problem, g->dir, &all[i], NULL}, &why) == CNN_OK) usual = &all[i];
     }
-    if (status == CNN_OK && g->wants_tuned) put_first(&g->tuned[type].algorithm, list, count);
-    if (status == CNN_OK && g->wants_tuned) first = 0;
-    if (status != CNN_OK || *count == 0) return status;
-    const cnn_algorithm usual = list[first < 0 ? 0 : first];
-    if (first > 0) memmove(list + 1, list, (size_t)first * sizeof *list);
-    list[0] = usual;
-    if (!s->axes.algorithm) *count = 1;
+    if (!usual) usual = first;
+    if (!usual) return CNN_OK;
+    list[(*count)++] = *usual;
+    for (int i = 0; s->axes.algorithm && i < found; i++)
+        if (is_chosen(s, g, &all[i]) && strcmp(all[i].name, usual->name) != 0) list[(*count)++] = all[i];
     return CNN_OK;
 }
 
 static sweep_point usual_point(const sweep *s, const sweep_group *g, int type, const cnn_algorithm *usual)
 {
     const cnn_session *base = usual_of(s, g, type);
-    sweep_point p = {
-        .algorithm = *usual, .type = type, .threads = base->threads, .usual = true, .alive = true, .row = -1};
+    sweep_point p = {.algorithm = *usual, .type = type, .threads = base->threads, .usual = true, .alive = true};
     for (int k = 0; k < s->axes.n_knobs; k++)
         if (s->axes.knobs[k].impl == base->impl) p.knobs[k] = base->knobs[s->axes.knobs[k].index];
     return p;
@@ -126,10 +119,10 @@ static cnn_status add(sweep_group *g, const sweep_point *p, cnn_error *err)
     return CNN_OK;
 }
 
-/* Algorithms are the inner loop: points with the same settings share a session. Threads mean nothing to a device. */
+/* Threads mean nothing to a device. */
 static cnn_status add_type(const sweep *s, sweep_group *g, int type, cnn_error *err)
 {
-    cnn_algorithm list[ALGORITHMS_MAX];
+    cnn_algorithm list[ALGORITHMS_MAX + 1];
     int count;
     const cnn_impl *impl = base_of(s, g)->impl;
     const int first_threads = impl->device_kind == CNN_DEVICE_CPU ? 0 : s->axes.n_threads - 1;

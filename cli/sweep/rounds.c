@@ -16,19 +16,18 @@ static int count_alive(const sweep_group *g, int type, bool usual)
 
 /* The last round is one set: figures of several sets, from an earlier sweep of other axes, say, were not side by side.
  */
-static void forget_unless_one_set(const sweep *s, sweep_group *g)
+static void forget_unless_one_set(sweep_group *g)
 {
     int64_t set = 0;
     bool same = true;
     for (int i = 0; i < g->count; i++) {
-        const sweep_point *p = &g->points[i];
-        if (!p->alive) continue;
-        const int64_t own = p->row < 0 ? -1 : s->rows.items[p->row].set;
+        const int64_t own = g->points[i].figures.set;
+        if (!g->points[i].alive) continue;
         same = same && own > 0 && (set == 0 || set == own);
         set = own;
     }
     for (int i = 0; i < g->count && !same; i++)
-        if (g->points[i].alive) g->points[i].row = -1;
+        if (g->points[i].alive) g->points[i].figures = (sweep_figures){.round = 0};
 }
 
 static void show_progress(sweep *s, const sweep_group *g, int64_t round)
@@ -44,12 +43,13 @@ static cnn_status run_round(sweep *s, sweep_group *g, int64_t round, int room, c
 {
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < g->count;) {
-        int list[SWEEP_SET_MAX], count = 0;
+        sweep_point *list[SWEEP_SET_MAX];
+        int count = 0;
         bool any = false;
-        if (g->points[0].alive) list[count++] = 0;
-        for (any = count > 0 && g->points[0].row < 0; i < g->count && count < room; i++) {
-            if (!g->points[i].alive || g->points[i].row >= 0 || (i == 0 && count > 0)) continue;
-            list[count++] = i;
+        if (g->points[0].alive) list[count++] = &g->points[0];
+        for (any = count > 0 && g->points[0].figures.round == 0; i < g->count && count < room; i++) {
+            if (!g->points[i].alive || g->points[i].figures.round > 0 || (i == 0 && count > 0)) continue;
+            list[count++] = &g->points[i];
             any = true;
         }
         if (!any) break;
@@ -63,17 +63,17 @@ static cnn_status run_round(sweep *s, sweep_group *g, int64_t round, int room, c
 /* Of a type; `room`: at most so many beside its default. */
 static void drop_slow(sweep_group *g, const sweep_ranking *r, int type, int room)
 {
-    const sweep_entry *best = NULL;
+    const sweep_point *best = NULL;
     int kept = 0;
     for (int i = 0; i < g->count; i++) g->points[i].alive = g->points[i].alive && g->points[i].type != type;
     for (int i = 0; i < r->count; i++) {
-        sweep_entry *e = &r->list[i];
-        if (e->point->type != type || e->row->round != r->last_round) continue;
-        if (!best) best = e;
-        const bool close = sweep_tied(best, e, r->resolution);
-        e->point->alive = e->point->usual || (close && kept < room);
-        e->point->crowded_out = close && !e->point->alive;
-        kept += e->point->alive && !e->point->usual;
+        sweep_point *p = r->list[i];
+        if (p->type != type || p->figures.round != r->last_round) continue;
+        if (!best) best = p;
+        const bool close = sweep_tied(best, p, r->resolution);
+        p->alive = p->usual || (close && kept < room);
+        p->crowded_out = close && !p->alive;
+        kept += p->alive && !p->usual;
     }
 }
 
@@ -81,7 +81,7 @@ static cnn_status drop(const sweep *s, sweep_group *g, cnn_error *err)
 {
     sweep_ranking r;
     int types = 0, alive[SWEEP_TYPES];
-    cnn_status status = sweep_rank(s, g, &r, err);
+    cnn_status status = sweep_rank(g, &r, err);
     for (int t = 0; t < s->b.types.count; t++) {
         alive[t] = count_alive(g, t, false);
         types += count_alive(g, t, true) > 0;
@@ -96,13 +96,12 @@ static cnn_status drop(const sweep *s, sweep_group *g, cnn_error *err)
 
 cnn_status sweep_rounds(sweep *s, sweep_group *g, cnn_error *err)
 {
-    cnn_status status = CNN_OK;
     for (int64_t round = 1;; round++) {
         const bool last = count_alive(g, -1, false) <= SWEEP_SET;
-        status = sweep_find_rows(s, g, round, err);
-        if (status == CNN_OK && last) forget_unless_one_set(s, g);
-        for (int i = 0; round == 1 && i < g->count; i++) s->kept += g->points[i].row >= 0;
-        if (status == CNN_OK) status = run_round(s, g, round, last ? SWEEP_SET_MAX : SWEEP_SET + 1, err);
+        sweep_find_figures(s, g, round);
+        if (last) forget_unless_one_set(g);
+        for (int i = 0; round == 1 && i < g->count; i++) s->kept += g->points[i].figures.round > 0;
+        cnn_status status = run_round(s, g, round, last ? SWEEP_SET_MAX : SWEEP_SET + 1, err);
         if (status != CNN_OK || last) return status;
         status = drop(s, g, err);
         if (status != CNN_OK || count_alive(g, -1, true) < 2) return status;

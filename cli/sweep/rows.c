@@ -25,56 +25,50 @@ static double real_of(const cnn_record *record, const char *key)
     return end == text ? NAN : value; /* null */
 }
 
-/* It beats a ceiling. */
-static bool is_doubted(const cnn_record *record)
-{
-    char text[16];
-    return record_get_json(record, "verified", text, sizeof text) && strcmp(text, "false") == 0;
-}
-
-static bool is_best(const cnn_record *record) { return strcmp(record_get_text(record, "kind"), "sweep_best") == 0; }
-
 static int64_t count_of(const cnn_record *record, const char *key)
 {
     const double value = real_of(record, key);
     return value > 0 ? (int64_t)value : 0;
 }
 
-static void take_id(const cnn_record *record, const char *field, char id[BUILD_ID_MAX])
+static sweep_figures figures_of(const cnn_record *record)
 {
-    const char *text = record_get_text(record, field);
-    snprintf(id, BUILD_ID_MAX, "%s", text ? text : "");
+    char verified[16] = "";
+    sweep_figures f = {.round = count_of(record, "round"),
+                       .set = count_of(record, "set"),
+                       .median = real_of(record, "median_s"),
+                       .low = real_of(record, "low_s"),
+                       .high = real_of(record, "high_s"),
+                       .resolution = real_of(record, "resolution"),
+                       .baseline = real_of(record, "baseline_s")};
+    record_get_json(record, "verified", verified, sizeof verified); /* false: it beats a ceiling */
+    f.timed = f.median > 0 && isfinite(f.low) && isfinite(f.high) && strcmp(verified, "false") != 0;
+    return f;
 }
 
-/* A row without figures; its key NULL when out of memory. */
-static sweep_row identity_of(const cnn_record *record)
+static bool is_best(const cnn_record *record) { return strcmp(record_get_text(record, "kind"), "sweep_best") == 0; }
+
+/* Its key is NULL when out of memory. */
+static sweep_row row_of(const cnn_record *record)
 {
     sweep_row row = {.key = record ? record_identity(record, IDENTITY_POINT, NULL) : NULL};
-    if (row.key) take_id(record, "build", row.build);
-    if (row.key) take_id(record, "libraries", row.libraries);
+    if (!row.key) return row;
+    const char *build = record_get_text(record, "build"), *libraries = record_get_text(record, "libraries");
+    if (build && build[0]) snprintf(row.maker, sizeof row.maker, "%s %s", build, libraries ? libraries : "");
+    row.best = is_best(record);
+    row.figures = figures_of(record);
     return row;
 }
 
 cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error *err)
 {
-    if (!record) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a record");
     sweep_row *items = cnn_grow(rows->items, rows->count, &rows->capacity, sizeof *items, "records of a sweep", err);
     if (!items) return err->status;
     rows->items = items;
-    sweep_row *row = &rows->items[rows->count];
-    *row = identity_of(record);
-    if (!row->key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the records of a sweep");
-    rows->count++;
-    row->best = is_best(record);
-    row->round = count_of(record, "round");
-    row->set = count_of(record, "set");
-    if (row->set > rows->sets) rows->sets = row->set;
-    row->median = real_of(record, "median_s");
-    row->low = real_of(record, "low_s");
-    row->high = real_of(record, "high_s");
-    row->resolution = real_of(record, "resolution");
-    row->baseline = real_of(record, "baseline_s");
-    row->timed = row->median > 0 && isfinite(row->low) && isfinite(row->high) && !is_doubted(record);
+    const sweep_row row = row_of(record);
+    if (!row.key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the records of a sweep");
+    rows->items[rows->count++] = row;
+    if (row.figures.set > rows->sets) rows->sets = row.figures.set;
     return CNN_OK;
 }
 
@@ -99,32 +93,19 @@ void sweep_rows_free(sweep_rows *rows)
     free(rows->items);
 }
 
-/* The latest one, with the round and the set of `like` where that has them; `elsewhere`: whether there is one only of
- * another build, or with other libraries. */
-static int find_row(const sweep_rows *rows, const sweep_row *like, bool *elsewhere)
+const sweep_row *sweep_find_row(const sweep *s, const cnn_record *record, int64_t round, int64_t set, bool *elsewhere)
 {
+    const sweep_row like = row_of(record), *found = NULL;
     *elsewhere = false;
-    for (int i = rows->count - 1; i >= 0; i--) {
-        const sweep_row *row = &rows->items[i];
-        if (row->best != like->best || strcmp(row->key, like->key) != 0) continue;
-        if ((like->round && row->round != like->round) || (like->set && row->set != like->set)) continue;
-        if (like->build[0] && strcmp(row->build, like->build) == 0 && strcmp(row->libraries, like->libraries) == 0)
-            return i;
-        *elsewhere = true;
+    for (int i = like.key ? s->rows.count : 0; i-- > 0 && !found;) {
+        const sweep_row *row = &s->rows.items[i];
+        if (row->best != like.best || strcmp(row->key, like.key) != 0) continue;
+        if ((round && row->figures.round != round) || (set && row->figures.set != set)) continue;
+        if (like.maker[0] && strcmp(row->maker, like.maker) == 0) found = row;
+        *elsewhere = *elsewhere || !found;
     }
-    return -1;
-}
-
-bool sweep_is_recorded(const sweep *s, const cnn_record *record, int64_t set)
-{
-    bool elsewhere;
-    sweep_row like = identity_of(record);
-    if (!like.key) return false;
-    like.best = true;
-    like.set = set;
-    const int row = find_row(&s->rows, &like, &elsewhere);
     free(like.key);
-    return row >= 0;
+    return found;
 }
 
 cnn_record *sweep_point_record(const sweep *s, const sweep_group *g, const sweep_point *p, const char *kind)
@@ -143,21 +124,16 @@ cnn_record *sweep_point_record(const sweep *s, const sweep_group *g, const sweep
     return record;
 }
 
-cnn_status sweep_find_rows(sweep *s, sweep_group *g, int64_t round, cnn_error *err)
+void sweep_find_figures(sweep *s, sweep_group *g, int64_t round)
 {
     for (int i = 0; i < g->count; i++) {
         sweep_point *p = &g->points[i];
         bool elsewhere;
         if (!p->alive) continue;
         cnn_record *record = sweep_point_record(s, g, p, "sweep");
-        sweep_row like = identity_of(record);
+        const sweep_row *row = sweep_find_row(s, record, round, 0, &elsewhere);
         record_free(record);
-        if (!like.key)
-            return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to find a point among %d records", s->rows.count);
-        like.round = round;
-        p->row = find_row(&s->rows, &like, &elsewhere);
-        if (round == 1 && p->row < 0 && elsewhere && s->again++ == 0) cli_say_other_build(s->b.options->out);
-        free(like.key);
+        p->figures = row ? row->figures : (sweep_figures){.round = 0};
+        if (round == 1 && !row && elsewhere && s->again++ == 0) cli_say_other_build(s->b.options->out);
     }
-    return CNN_OK;
 }

@@ -5,39 +5,38 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SHOWN = 12, TIED_SHOWN = 30 }; /* the best so many, more that are tied with them, and the default */
 
 /* The default's time by this one's, side by side. */
-static double speedup(const sweep_ranking *r, int i) { return r->list[r->usual].relative / r->list[i].relative; }
+static double speedup(const sweep_ranking *r, int i) { return r->list[r->usual]->relative / r->list[i]->relative; }
 
 static void print_row(const sweep *s, const sweep_group *g, const sweep_ranking *r, int i)
 {
     char label[512], median[32], ratio[32] = "-";
-    sweep_label(s, g, r->list[i].point, label, sizeof label);
-    bench_time_text(r->list[i].row->median, median, sizeof median);
+    const sweep_point *p = r->list[i];
+    sweep_label(s, g, p, label, sizeof label);
+    bench_time_text(p->figures.median, median, sizeof median);
     if (r->usual >= 0) snprintf(ratio, sizeof ratio, "%.3f x", speedup(r, i));
-    /* µ takes two bytes: one column more */
-    table_print(30, "  %4d  %5lld  %*s  %8s  %s%s%s\n", i + 1, (long long)r->list[i].row->round,
-                strstr(median, "µ") ? 10 : 9, median, ratio, label,
-                i == 0                          ? "  best"
-                : r->list[i].tied               ? "  tied with the best"
-                : r->list[i].point->crowded_out ? "  may be as fast: not in the last round"
-                                                : "",
+    table_print(30, "  %4d  %5lld  %*s  %8s  %s%s%s\n", i + 1, (long long)p->figures.round, table_field(median, 9),
+                median, ratio, label,
+                i == 0           ? "  best"
+                : p->tied        ? "  tied with the best"
+                : p->crowded_out ? "  may be as fast: not in the last round"
+                                 : "",
                 i == r->usual ? "  default" : "");
 }
 
 static void print_verdict(const sweep *s, const sweep_group *g, const sweep_ranking *r)
 {
     char label[512];
-    sweep_label(s, g, r->list[0].point, label, sizeof label);
+    sweep_label(s, g, r->list[0], label, sizeof label);
     if (r->usual < 0) {
         table_print(4, "  the default could not run; use %s\n", label);
         return;
     }
-    const sweep_row *best = r->list[0].row, *usual = r->list[r->usual].row;
-    if (r->list[r->usual].tied)
+    const sweep_figures *best = &r->list[0]->figures, *usual = &r->list[r->usual]->figures;
+    if (r->list[r->usual]->tied)
         table_print(4, "  keep the default: %s\n", r->usual == 0 ? "nothing is faster" : "it is tied with the best");
     else
         table_print(4, "  use %s: %.2f (%.2f to %.2f) times as fast as the default\n", label, speedup(r, 0),
@@ -53,7 +52,7 @@ static void print(const sweep *s, const sweep_group *g, const sweep_ranking *r)
                 cnn_dir_name(g->dir), text, s->b.params.cold ? "cold caches" : "hot caches");
     if (r->count > 0) table_print(4, "  rank  round     median  speed-up  settings\n");
     for (int i = 0; i < r->count; i++)
-        if (i < SHOWN || (i < TIED_SHOWN && r->list[i].tied) || i == r->usual) {
+        if (i < SHOWN || (i < TIED_SHOWN && r->list[i]->tied) || i == r->usual) {
             print_row(s, g, r, i);
             shown++;
         }
@@ -67,40 +66,37 @@ static void print(const sweep *s, const sweep_group *g, const sweep_ranking *r)
 }
 
 /* Unless it stands there already, from an earlier run that was done with this group. */
-static cnn_status write_once(sweep *s, cnn_record *record, int64_t set, cnn_error *err)
+static cnn_status record_best(sweep *s, const sweep_group *g, const sweep_ranking *r, cnn_error *err)
 {
-    if (sweep_is_recorded(s, record, set)) {
+    const sweep_point *best = r->list[0];
+    bool elsewhere;
+    cnn_record *record = sweep_point_record(s, g, best, "sweep_best");
+    if (sweep_find_row(s, record, 0, best->figures.set, &elsewhere)) {
         record_free(record);
         return CNN_OK;
     }
-    return record_write(s->b.sink, record, err);
-}
-
-static cnn_status record(sweep *s, const sweep_group *g, const sweep_ranking *r, cnn_error *err)
-{
-    cnn_record *record = sweep_point_record(s, g, r->list[0].point, "sweep_best");
     record_text(record, "axes", s->axes_text);
     record_int(record, "points", r->count + r->failed);
     record_int(record, "timed", r->count);
     record_int(record, "tied", r->tied);
-    record_real(record, "median_s", r->list[0].row->median);
+    record_real(record, "median_s", best->figures.median);
     record_real(record, "resolution", r->resolution);
-    record_int(record, "round", r->list[0].row->round);
-    record_int(record, "set", r->list[0].row->set);
+    record_int(record, "round", best->figures.round);
+    record_int(record, "set", best->figures.set);
     if (r->usual >= 0) {
         record_int(record, "default_rank", r->usual + 1);
-        record_bool(record, "default_tied", r->list[r->usual].tied);
+        record_bool(record, "default_tied", r->list[r->usual]->tied);
         record_real(record, "regret", speedup(r, 0));
     }
-    return write_once(s, record, r->list[0].row->set, err);
+    return record_write(s->b.sink, record, err);
 }
 
 cnn_status sweep_conclude(sweep *s, const sweep_group *g, bool stopped, cnn_error *err)
 {
     sweep_ranking r;
-    cnn_status status = sweep_rank(s, g, &r, err);
+    cnn_status status = sweep_rank(g, &r, err);
     if (status == CNN_OK && !s->b.options->json && r.count + r.failed > 0) print(s, g, &r);
-    if (status == CNN_OK && !stopped && r.count > 0) status = record(s, g, &r, err);
+    if (status == CNN_OK && !stopped && r.count > 0) status = record_best(s, g, &r, err);
     if (status == CNN_OK && !stopped) status = sweep_keep(s, g, &r, err);
     free(r.list);
     return status;

@@ -13,14 +13,13 @@
 typedef struct opened {
     const cnn_session *base;
     cnn_session session;
+    struct opened *next;
 } opened;
 
 struct cli_tuned {
     const cli_options *options;
-    cli_watch *watch; /* the sessions' */
     tuning *file;
-    opened **list;
-    int n_opened;
+    opened *sessions;
     cli_said said;
 };
 
@@ -52,7 +51,6 @@ cnn_status cli_tuned_open(const cli_options *options, const cli_sessions *sessio
     cli_tuned *t = calloc(1, sizeof *t);
     if (!t) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for tuned choices");
     t->options = options;
-    t->watch = sessions->watch;
     *result = t;
     return read_file(t, keeps && options->tune != NULL, err);
 }
@@ -60,13 +58,14 @@ cnn_status cli_tuned_open(const cli_options *options, const cli_sessions *sessio
 void cli_tuned_close(cli_tuned *t)
 {
     if (!t) return;
-    for (int i = 0; i < t->n_opened; i++) {
-        watch_enter(t->watch, t->list[i]->session.impl->name, "closing it");
-        cnn_session_close(&t->list[i]->session);
-        free(t->list[i]);
+    while (t->sessions) {
+        opened *o = t->sessions;
+        watch_enter(t->options->watch, o->session.impl->name, "closing it");
+        cnn_session_close(&o->session);
+        t->sessions = o->next;
+        free(o);
     }
-    watch_enter(t->watch, NULL, NULL);
-    free(t->list);
+    watch_enter(t->options->watch, NULL, NULL);
     cli_said_free(&t->said);
     tuning_free(t->file);
     free(t);
@@ -75,19 +74,6 @@ void cli_tuned_close(cli_tuned *t)
 const tuning *cli_tuned_file(const cli_tuned *t) { return t ? t->file : NULL; }
 
 void cli_tuned_say(cli_tuned *t, const char *text) { cli_say_once(&t->said, text); }
-
-cnn_session_params cli_tuned_params(const cli_options *options, const cnn_impl *impl, const tuning_choice *choice,
-                                    const char **settings)
-{
-    cnn_session_params params = cli_session_params(options);
-    int count = 0;
-    for (int i = 0; choice && i < choice->n_settings; i++) settings[count++] = choice->settings[i];
-    for (int i = 0; i < params.n_settings; i++) settings[count++] = params.settings[i];
-    if (choice) params.threads = tuning_threads(choice, impl, params.threads);
-    params.settings = settings;
-    params.n_settings = count;
-    return params;
-}
 
 static bool has_these(const cnn_session *session, int threads, const int64_t *knobs)
 {
@@ -99,8 +85,8 @@ static bool has_these(const cnn_session *session, int threads, const int64_t *kn
 static const cnn_session *find_session(const cli_tuned *t, const cnn_session *base, int threads, const int64_t *knobs)
 {
     if (has_these(base, threads, knobs)) return base;
-    for (int i = 0; i < t->n_opened; i++)
-        if (t->list[i]->base == base && has_these(&t->list[i]->session, threads, knobs)) return &t->list[i]->session;
+    for (const opened *o = t->sessions; o; o = o->next)
+        if (o->base == base && has_these(&o->session, threads, knobs)) return &o->session;
     return NULL;
 }
 
@@ -108,18 +94,17 @@ static cnn_status open_session(cli_tuned *t, const cnn_session *base, int thread
                                const cnn_session **result, cnn_error *err)
 {
     const cnn_session_params params = {.threads = threads, .device = base->device, .knobs = knobs};
-    opened **list = realloc(t->list, ((size_t)t->n_opened + 1) * sizeof *list);
-    if (list) t->list = list;
-    opened *o = list ? calloc(1, sizeof *o) : NULL;
+    opened *o = calloc(1, sizeof *o);
     if (!o) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a tuned session");
     o->base = base;
+    o->next = t->sessions;
     const cnn_status status = threads == base->threads ? cnn_session_with(base, knobs, &o->session, err)
                                                        : cnn_session_open(base->impl, &params, &o->session, err);
     if (status != CNN_OK) {
         free(o);
         return status;
     }
-    t->list[t->n_opened++] = o;
+    t->sessions = o;
     *result = &o->session;
     return CNN_OK;
 }
@@ -127,13 +112,17 @@ static cnn_status open_session(cli_tuned *t, const cnn_session *base, int thread
 cnn_status cli_tuned_session(cli_tuned *t, const cnn_session *base, const tuning_choice *choice,
                              const cnn_session **result, cnn_error *err)
 {
-    const char *settings[CLI_LIST_MAX + TUNING_SETTINGS];
-    const cnn_session_params params = cli_tuned_params(t->options, base->impl, choice, settings);
+    const char *settings[CLI_LIST_MAX + TUNING_SETTINGS]; /* --set wins: it stands behind */
+    const cnn_session_params given = cli_session_params(t->options);
+    const int threads = tuning_threads(choice, base->impl, given.threads);
+    int count = 0;
     int64_t *knobs = calloc((size_t)base->impl->n_knobs + 1, sizeof *knobs);
     if (!knobs) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d knobs", base->impl->n_knobs);
-    cnn_status status = cnn_knob_values(base->impl, params.settings, params.n_settings, knobs, err);
-    if (status == CNN_OK && !(*result = find_session(t, base, params.threads, knobs)))
-        status = open_session(t, base, params.threads, knobs, result, err);
+    for (int i = 0; i < choice->n_settings; i++) settings[count++] = choice->settings[i];
+    for (int i = 0; i < given.n_settings; i++) settings[count++] = given.settings[i];
+    cnn_status status = cnn_knob_values(base->impl, settings, count, knobs, err);
+    if (status == CNN_OK && !(*result = find_session(t, base, threads, knobs)))
+        status = open_session(t, base, threads, knobs, result, err);
     free(knobs);
     return status;
 }

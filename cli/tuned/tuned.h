@@ -44,10 +44,6 @@ cnn_status cli_tuned_session(cli_tuned *t, const cnn_session *base, const tuning
 void cli_tuned_say(cli_tuned *t, const char *text); /* on standard error, each text once */
 /* "im2col threads=1 im2col.block_kib=64", and why the default where it is that. */
 void cli_tuned_text(const tuned_pick *pick, char *text, size_t size);
-/* The command line's settings, behind those of the choice (which may be NULL), for cnn_session_open(). The array
- * belongs to the caller and has room for CLI_LIST_MAX + TUNING_SETTINGS. */
-cnn_session_params cli_tuned_params(const cli_options *options, const cnn_impl *impl, const tuning_choice *choice,
-                                    const char **settings);
 
 /* tuned_net.c: a network: each layer's algorithms are its own, but it runs in one context, so threads and knobs that
  * its operations do not agree about are those of the one that takes longest, which is said. */

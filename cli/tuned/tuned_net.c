@@ -5,10 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct merged { /* "threads=V" or "impl.knob=V", and the time of the operation whose value it is */
+    char text[CNN_NAME_MAX];
+    double weight;
+} merged;
+
 typedef struct merge {
     tuned_net *net;
-    tuning_choice settings; /* of all: threads, knobs */
-    double weight[TUNING_SETTINGS], threads_weight;
+    merged list[1 + TUNING_SETTINGS];
+    int count;
 } merge;
 
 /* The gradient of what the network is given is not computed. */
@@ -35,43 +40,29 @@ static void say_conflict(cli_tuned *t, const char *kept, const char *other)
     cli_tuned_say(t, line);
 }
 
-/* "impl.knob=V": the heavier of two values. */
+/* The heavier of two values. */
 static cnn_status merge_setting(cli_tuned *t, merge *m, const char *setting, double weight, cnn_error *err)
 {
     const size_t name = strcspn(setting, "=") + 1;
-    char other[CNN_NAME_MAX];
+    merged other = {.weight = weight};
     int i = 0;
-    while (i < m->settings.n_settings && strncmp(m->settings.settings[i], setting, name) != 0) i++;
-    if (i == TUNING_SETTINGS)
+    snprintf(other.text, sizeof other.text, "%s", setting);
+    while (i < m->count && strncmp(m->list[i].text, setting, name) != 0) i++;
+    if (i == 1 + TUNING_SETTINGS)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "tuned: more than %d knobs in one network", TUNING_SETTINGS);
-    if (i == m->settings.n_settings) {
-        snprintf(m->settings.settings[i], CNN_NAME_MAX, "%s", setting);
-        m->settings.n_settings++;
-        m->weight[i] = weight;
+    if (i == m->count) {
+        m->list[m->count++] = other;
         return CNN_OK;
     }
-    const bool wins = weight > m->weight[i], same = strcmp(m->settings.settings[i], setting) == 0;
-    snprintf(other, sizeof other, "%s", wins ? m->settings.settings[i] : setting);
-    if (wins) {
-        snprintf(m->settings.settings[i], CNN_NAME_MAX, "%s", setting);
-        m->weight[i] = weight;
+    merged *kept = &m->list[i];
+    const bool same = strcmp(kept->text, setting) == 0;
+    if (weight > kept->weight) {
+        const merged lighter = *kept;
+        *kept = other;
+        other = lighter;
     }
-    if (!same) say_conflict(t, m->settings.settings[i], other);
+    if (!same) say_conflict(t, kept->text, other.text);
     return CNN_OK;
-}
-
-static void merge_threads(cli_tuned *t, merge *m, int threads, double weight)
-{
-    char kept[32], other[32];
-    const int before = m->settings.threads;
-    if (weight > m->threads_weight) {
-        m->settings.threads = threads;
-        m->threads_weight = weight;
-    }
-    if (before == 0 || before == threads) return;
-    snprintf(kept, sizeof kept, "threads=%d", m->settings.threads);
-    snprintf(other, sizeof other, "threads=%d", m->settings.threads == threads ? before : threads);
-    say_conflict(t, kept, other);
 }
 
 static cnn_status add(cli_tuned *t, merge *m, const cnn_net *net, int layer, cnn_dir dir, const tuning_choice *choice,
@@ -80,9 +71,9 @@ static cnn_status add(cli_tuned *t, merge *m, const cnn_net *net, int layer, cnn
     tuned_net *r = m->net;
     const size_t used = strlen(r->text);
     const double weight = choice->median_s > 0 ? choice->median_s : 1e-12;
-    const int threads = tuning_threads(choice, r->session->impl, r->session->threads);
-    cnn_status status = CNN_OK;
-    merge_threads(t, m, threads, weight);
+    char threads[32];
+    snprintf(threads, sizeof threads, "threads=%d", tuning_threads(choice, r->session->impl, r->session->threads));
+    cnn_status status = merge_setting(t, m, threads, weight, err);
     for (int i = 0; status == CNN_OK && i < choice->n_settings; i++)
         status = merge_setting(t, m, choice->settings[i], weight, err);
     snprintf(r->algorithms[layer][dir], CNN_NAME_MAX, "%s", choice->algorithm);
@@ -106,7 +97,9 @@ cnn_status cli_tuned_net(cli_tuned *t, const cnn_session *base, const cnn_net *n
             if (choice) status = add(t, &m, net, layer, (cnn_dir)dir, choice, err);
         }
     if (status != CNN_OK || r->text[0] == '\0') return status;
-    return cli_tuned_session(t, base, &m.settings, &r->session, err);
+    tuning_choice all = {.threads = atoi(strchr(m.list[0].text, '=') + 1), .n_settings = m.count - 1};
+    for (int i = 0; i < all.n_settings; i++) snprintf(all.settings[i], CNN_NAME_MAX, "%s", m.list[i + 1].text);
+    return cli_tuned_session(t, base, &all, &r->session, err);
 }
 
 const char *cli_tuned_layer(void *tuned, int layer, cnn_dir dir)

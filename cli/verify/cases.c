@@ -87,7 +87,6 @@ static cnn_status verify_one(verification *v, verify_engine *engine, const probl
 static cnn_status verify_tuned(verification *v, verify_engine *engine, const problem_entry *e, cnn_dir dir,
                                cnn_error *err)
 {
-    const char *settings[CLI_LIST_MAX + TUNING_SETTINGS];
     const cnn_session *session = verify_session(engine);
     verify_engine *own = NULL;
     tuned_pick pick;
@@ -96,7 +95,8 @@ static cnn_status verify_tuned(verification *v, verify_engine *engine, const pro
     if (status == CNN_UNSUPPORTED && pick.algorithm.name[0] == '\0') return CNN_OK; /* not an operation of its */
     if (status == CNN_UNSUPPORTED) status = CNN_OK;                                 /* its case will say so */
     if (status == CNN_OK && pick.session != session) {
-        const cnn_session_params params = cli_tuned_params(v->options, session->impl, pick.choice, settings);
+        const cnn_session_params params = {
+            .threads = pick.session->threads, .device = pick.session->device, .knobs = pick.session->knobs};
         status = verify_open(session->impl, &params, &v->settings, &own, err);
     }
     if (status == CNN_OK) status = verify_one(v, own != NULL ? own : engine, e, dir, &pick.algorithm, &pick, err);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-static cnn_status find_knob(const cnn_impl *impl, const char *name, int *index, cnn_error *err)
+cnn_status cnn_knob_find(const cnn_impl *impl, const char *name, int *index, cnn_error *err)
 {
     enum { LISTED = 128 };
     const char *names[LISTED];
@@ -27,8 +27,9 @@ static cnn_status find_knob(const cnn_impl *impl, const char *name, int *index, 
     return *index >= 0 ? CNN_OK : err->status;
 }
 
-static cnn_status check_value(const cnn_impl *impl, const cnn_knob *knob, int64_t value, cnn_error *err)
+cnn_status cnn_knob_check(const cnn_impl *impl, int index, int64_t value, cnn_error *err)
 {
+    const cnn_knob *knob = &impl->knobs[index];
     if (value < knob->min || value > knob->max)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "knob %s.%s is %lld, but must be from %lld to %lld", impl->name,
                         knob->name, (long long)value, (long long)knob->min, (long long)knob->max);
@@ -80,13 +81,13 @@ static bool is_for(const setting *s, const cnn_impl *impl)
 static cnn_status resolve(const setting *s, const cnn_impl *impl, int *index, int64_t *value, cnn_error *err)
 {
     char *end;
-    cnn_status status = find_knob(impl, s->knob, index, err);
+    cnn_status status = cnn_knob_find(impl, s->knob, index, err);
     if (status != CNN_OK) return status;
     errno = 0;
     *value = strtoll(s->value, &end, 10);
     if (end == s->value || *end != '\0' || errno == ERANGE)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s': '%.32s' is not a whole number", s->text, s->value);
-    return check_value(impl, &impl->knobs[*index], *value, err);
+    return cnn_knob_check(impl, *index, *value, err);
 }
 
 /* "KNOB=VALUE" instead of "IMPL.KNOB=VALUE" (knobs may have dots): whoever has the knob is offered; else err stays. */
