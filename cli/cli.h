@@ -21,15 +21,18 @@ typedef struct cli_list { /* an option that may be given more than once */
     int count;
 } cli_list;
 
-/* Fields: TEXT const char * (NULL when not given), INT int64_t, REAL double, FLAG bool, LIST cli_list. */
+/* Fields: TEXT const char * (NULL when not given), WORD const char * (as options.inc has it), INT int64_t, REAL double,
+ * FLAG bool, LIST cli_list. */
 typedef struct cli_options {
 #define TEXT(name, field, ...) const char *field;
+#define WORD(name, field, ...) const char *field;
 #define INT(name, field, ...) int64_t field;
 #define REAL(name, field, ...) double field;
 #define FLAG(name, field, ...) bool field;
 #define LIST(name, field, ...) cli_list field;
 #include "cli/options/options.inc"
 #undef TEXT
+#undef WORD
 #undef INT
 #undef REAL
 #undef FLAG
@@ -114,11 +117,9 @@ void cli_say_bad_lines(const char *path, int bad);
 void cli_say_other_build(const char *path);
 /* For commands that take options alone: CNN_BAD_ARGUMENT when a word stands there too. */
 cnn_status cli_no_words(const cli_options *options, cnn_error *err);
-/* CNN_BAD_ARGUMENT when both are one and the same file. NULL paths: options not given. */
-typedef struct cli_file {
-    const char *option, *path;
-} cli_file;
-cnn_status cli_keep_apart(const cli_file *out, const cli_file *other, cnn_error *err);
+/* CNN_BAD_ARGUMENT when --out is to be written to `path` and this is the same file as another. NULL: not given. */
+bool cli_same_file(const char *a, const char *b); /* by what it is: links and ./ lead to the same file */
+cnn_status cli_keep_apart(const char *path, const char *other_option, const char *other, cnn_error *err);
 
 /* CNN_BAD_ARGUMENT when what stands at `path` is something else than what is to replace it: a file that does not begin
  * as `what` ("an SVG picture") does. */

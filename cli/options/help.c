@@ -21,10 +21,9 @@ const char *cli_option_text(const option_row *row, char letter)
 const char *cli_usual_text(const option_row *row, char text[64])
 {
     text[0] = '\0';
-    if (row->kind == KIND_TEXT && row->text != NULL) snprintf(text, 64, "%s", row->text);
-    if (row->kind == KIND_INT && row->usual_int >= row->min_int && row->usual_int != 0)
-        snprintf(text, 64, "%lld", (long long)row->usual_int);
-    if (row->kind == KIND_REAL && row->usual_real > 0) snprintf(text, 64, "%g", row->usual_real);
+    if (row->text != NULL || row->words.count > 0)
+        snprintf(text, 64, "%s", row->text ? row->text : row->words.names[0]);
+    if (row->usual > 0) snprintf(text, 64, "%g", row->usual);
     return text;
 }
 

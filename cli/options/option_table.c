@@ -3,34 +3,27 @@
 
 #include <string.h>
 
-#define AT(field) .offset = offsetof(cli_options, field)
+#define AT(field) offsetof(cli_options, field)
+#define LIST_OF(...)                                                                                                   \
+    (const char *const[]) { __VA_ARGS__ }
+#define SET(what, ...)                                                                                                 \
+    {                                                                                                                  \
+        what, LIST_OF(__VA_ARGS__), sizeof LIST_OF(__VA_ARGS__) / sizeof(char *)                                       \
+    }
 const option_row cli_rows[] = {
-#define TEXT(n, field, c, m, usual, h)                                                                                 \
-    {.name = n, .kind = KIND_TEXT, AT(field), .commands = c, .metavar = m, .text = usual, .help = h},
-#define INT(n, field, c, m, usual, min, max, h)                                                                        \
-    {.name = n,                                                                                                        \
-     .kind = KIND_INT,                                                                                                 \
-     AT(field),                                                                                                        \
-     .commands = c,                                                                                                    \
-     .metavar = m,                                                                                                     \
-     .usual_int = usual,                                                                                               \
-     .min_int = min,                                                                                                   \
-     .max_int = max,                                                                                                   \
-     .help = h},
-#define REAL(n, field, c, m, usual, min, max, h)                                                                       \
-    {.name = n,                                                                                                        \
-     .kind = KIND_REAL,                                                                                                \
-     AT(field),                                                                                                        \
-     .commands = c,                                                                                                    \
-     .metavar = m,                                                                                                     \
-     .usual_real = usual,                                                                                              \
-     .min_real = min,                                                                                                  \
-     .max_real = max,                                                                                                  \
-     .help = h},
-#define FLAG(n, field, c, h) {.name = n, .kind = KIND_FLAG, AT(field), .commands = c, .help = h},
-#define LIST(n, field, c, m, h) {.name = n, .kind = KIND_LIST, AT(field), .commands = c, .metavar = m, .help = h},
+#define TEXT(name, field, commands, metavar, usual, help)                                                              \
+    {name, KIND_TEXT, AT(field), commands, metavar, help, .text = usual},
+#define WORD(name, field, commands, metavar, help, ...)                                                                \
+    {name, KIND_WORD, AT(field), commands, metavar, help, .words = SET("--" name, __VA_ARGS__)},
+#define INT(name, field, commands, metavar, usually, least, most, help)                                                \
+    {name, KIND_INT, AT(field), commands, metavar, help, .usual = usually, .min = least, .max = most},
+#define REAL(name, field, commands, metavar, usually, least, most, help)                                               \
+    {name, KIND_REAL, AT(field), commands, metavar, help, .usual = usually, .min = least, .max = most},
+#define FLAG(name, field, commands, help) {name, KIND_FLAG, AT(field), commands, NULL, help, .text = NULL},
+#define LIST(name, field, commands, metavar, help) {name, KIND_LIST, AT(field), commands, metavar, help, .text = NULL},
 #include "options.inc"
 #undef TEXT
+#undef WORD
 #undef INT
 #undef REAL
 #undef FLAG

@@ -2,7 +2,6 @@
 #include "options.h"
 
 #include "harness/base/text.h"
-#include "harness/problem/names.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,8 +16,9 @@ static void set_defaults(cli_options *options)
     for (int i = 0; i < cli_n_rows; i++) {
         void *field = field_of(options, &cli_rows[i]);
         if (cli_rows[i].kind == KIND_TEXT) *(const char **)field = cli_rows[i].text;
-        if (cli_rows[i].kind == KIND_INT) *(int64_t *)field = cli_rows[i].usual_int;
-        if (cli_rows[i].kind == KIND_REAL) *(double *)field = cli_rows[i].usual_real;
+        if (cli_rows[i].kind == KIND_WORD) *(const char **)field = cli_rows[i].words.names[0];
+        if (cli_rows[i].kind == KIND_INT) *(int64_t *)field = (int64_t)cli_rows[i].usual;
+        if (cli_rows[i].kind == KIND_REAL) *(double *)field = cli_rows[i].usual;
     }
 }
 
@@ -29,9 +29,9 @@ static cnn_status set_int(const option_row *row, const char *value, int64_t *fie
     *field = strtoll(value, &end, 10);
     if (end == value || *end != '\0' || errno == ERANGE)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s needs a whole number, not '%.64s'", row->name, value);
-    if (*field < row->min_int || *field > row->max_int)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is %s, but must be from %lld to %lld", row->name, value,
-                        (long long)row->min_int, (long long)row->max_int);
+    if (*field < (int64_t)row->min || *field > (int64_t)row->max)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is %s, but must be from %.0f to %.0f", row->name, value, row->min,
+                        row->max);
     return CNN_OK;
 }
 
@@ -41,9 +41,9 @@ static cnn_status set_real(const option_row *row, const char *value, double *fie
     *field = strtod(value, &end);
     if (end == value || *end != '\0' || !isfinite(*field))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s needs a number, not '%.64s'", row->name, value);
-    if (*field < row->min_real || *field > row->max_real)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is %s, but must be from %g to %g", row->name, value, row->min_real,
-                        row->max_real);
+    if (*field < row->min || *field > row->max)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is %s, but must be from %g to %g", row->name, value, row->min,
+                        row->max);
     return CNN_OK;
 }
 
@@ -51,12 +51,17 @@ static cnn_status set_field(cli_options *options, const option_row *row, const c
 {
     void *field = field_of(options, row);
     cli_list *list = field;
+    int word;
     switch (row->kind) {
     case KIND_FLAG:
         *(bool *)field = true;
         return CNN_OK;
     case KIND_TEXT:
         *(const char **)field = value;
+        return CNN_OK;
+    case KIND_WORD:
+        if ((word = cnn_name_find(&row->words, value, err)) < 0) return err->status;
+        *(const char **)field = row->words.names[word];
         return CNN_OK;
     case KIND_INT:
         return set_int(row, value, field, err);

@@ -4,15 +4,17 @@
 
 #include "cli/cli.h"
 #include "harness/device/registry.h"
+#include "harness/problem/names.h"
 
-typedef enum option_kind { KIND_TEXT, KIND_INT, KIND_REAL, KIND_FLAG, KIND_LIST } option_kind;
+typedef enum option_kind { KIND_TEXT, KIND_WORD, KIND_INT, KIND_REAL, KIND_FLAG, KIND_LIST } option_kind;
 
 typedef struct option_row {
-    const char *name, *commands, *metavar, *help, *text;
+    const char *name;
     option_kind kind;
     size_t offset; /* of the field in cli_options */
-    double usual_real, min_real, max_real;
-    int64_t usual_int, min_int, max_int;
+    const char *commands, *metavar, *help, *text;
+    cnn_name_set words;     /* of WORD, the first of which is its default */
+    double usual, min, max; /* of INT, too: no whole number beyond 2^53 is taken */
 } option_row;
 
 extern const option_row cli_rows[];

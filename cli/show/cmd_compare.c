@@ -24,46 +24,31 @@ typedef struct compare_run {
 static cnn_status read_threshold(const char *text, double *threshold, cnn_error *err)
 {
     char *end;
-    *threshold = strtod(text, &end);
-    const bool number = end != text, percent = number && strcmp(end, "%") == 0;
-    if (percent) *threshold /= 100;
-    if (number && *end == '\0' && *threshold >= 1)
+    const double number = strtod(text, &end);
+    const bool percent = end != text && strcmp(end, "%") == 0, bare = end != text && *end == '\0';
+    *threshold = percent ? number / 100 : number;
+    if (bare && number >= 1)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--threshold is '%.64s', a bare number: write %.20s%% or %g", text, text,
-                        *threshold / 100);
-    if ((percent || (number && *end == '\0')) && *threshold >= 0 && *threshold <= 10) return CNN_OK;
+                        number / 100);
+    if ((percent || bare) && *threshold >= 0 && *threshold <= 10) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--threshold is '%.64s', but must be a share like 5%% or 0.05, up to 1000%%",
                     text);
 }
 
-static cnn_status read_fail_on(const char *text, uint32_t *mask, cnn_error *err)
-{
-    static const char *const names[] = {"faster", "slower", "same", "cannot-tell", "unmatched"};
-    const cnn_name_set outcomes = {"outcome of --fail-on", names, sizeof names / sizeof *names};
-    char copy[128], *rest = copy;
-    *mask = 0;
-    if (text == NULL) return CNN_OK;
-    snprintf(copy, sizeof copy, "%s", text);
-    while (rest != NULL) {
-        const int outcome = cnn_name_find(&outcomes, strsep(&rest, ","), err);
-        if (outcome < 0) return err->status;
-        *mask |= 1u << outcome;
-    }
-    return CNN_OK;
-}
-
 static cnn_status read_options(compare_run *c, const cli_options *o, cnn_error *err)
 {
+    static const char *const names[] = {"faster", "slower", "same", "cannot-tell", "unmatched"};
+    static const cnn_name_set outcomes = {"outcome of --fail-on", names, sizeof names / sizeof *names};
     if (o->words.count != 2)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "compare takes two files of records, not %d: benchcnn compare A.jsonl "
-                        "B.jsonl",
-                        o->words.count);
-    const cli_file out = {"--out", o->out}, a = {"A", o->words.items[0]}, b = {"B", o->words.items[1]};
-    cnn_status status = cli_keep_apart(&out, &a, err);
-    if (status == CNN_OK) status = cli_keep_apart(&out, &b, err);
+                        "compare takes two files of records, not %d: benchcnn compare A.jsonl B.jsonl", o->words.count);
+    cnn_status status = cli_keep_apart(o->out, "A", o->words.items[0], err);
+    if (status == CNN_OK) status = cli_keep_apart(o->out, "B", o->words.items[1], err);
     if (status == CNN_OK && o->across) status = record_identity_fields(o->across, err);
     if (status == CNN_OK) status = read_threshold(o->threshold, &c->threshold, err);
-    return status == CNN_OK ? read_fail_on(o->fail_on, &c->fail_on, err) : status;
+    if (status != CNN_OK || !o->fail_on) return status;
+    c->fail_on = cnn_name_mask(&outcomes, o->fail_on, err);
+    return c->fail_on != 0 ? CNN_OK : err->status;
 }
 
 cnn_status args_compare(const cli_options *options, cnn_error *err)
@@ -75,14 +60,12 @@ cnn_status args_compare(const cli_options *options, cnn_error *err)
 static cnn_status set_up(compare_run *c, cnn_error *err)
 {
     const cli_options *o = c->options;
-    cnn_error same;
+    const char *a = o->words.items[0], *b = o->words.items[1];
     cnn_status status = read_options(c, o, err);
     if (status != CNN_OK) return status;
-    const cli_file a = {"A", o->words.items[0]}, b = {"B", o->words.items[1]};
-    if (cli_keep_apart(&a, &b, &same) != CNN_OK)
-        table_put(stderr, "benchcnn: %s and %s are one file: it is compared with itself\n", a.path, b.path);
-    status = figures_read(a.path, o->across, &c->a, err);
-    if (status == CNN_OK) status = figures_read(b.path, o->across, &c->b, err);
+    if (cli_same_file(a, b)) table_put(stderr, "benchcnn: %s and %s are one file: it is compared with itself\n", a, b);
+    status = figures_read(a, o->across, &c->a, err);
+    if (status == CNN_OK) status = figures_read(b, o->across, &c->b, err);
     if (status == CNN_OK) status = cli_output_open(o, &c->output, err);
     if (status == CNN_OK) status = cli_output_begin(&c->output, err);
     return status;

@@ -86,8 +86,8 @@ static cnn_status run_all(sweep *s, cnn_error *err)
 
 static cnn_status check_caches(const cli_options *o, cnn_error *err)
 {
-    if (strcasecmp(o->cache, "cold") == 0 || strcasecmp(o->cache, "hot") == 0) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--cache is '%.64s', but for a sweep must be hot or cold", o->cache);
+    if (strcmp(o->cache, "network") != 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--cache is network, but for a sweep must be hot or cold");
 }
 
 /* An axis takes all of its values, unless a list of them is given; two values without an axis are a slip. */

@@ -26,13 +26,9 @@ static cnn_status read_images(const char *text, int64_t images[2], cnn_error *er
 
 static cnn_status read_params(const cli_options *o, trainer_params *params, cnn_error *err)
 {
-    static const char *const places[] = {"device", "host"};
-    static const cnn_name_set set = {"place for the data", places, 2};
-    const int place = cnn_name_find(&set, o->data_on, err);
-    if (place < 0) return err->status;
     *params = (trainer_params){.seed = (uint64_t)o->seed,
                                .no_graph = o->no_graph,
-                               .host_data = place == 1,
+                               .host_data = strcmp(o->data_on, "host") == 0,
                                .shift = o->shift,
                                .profile = o->profile};
     return cnn_optimizer_parse(o->optimizer, &params->optimizer, err);
