@@ -98,19 +98,33 @@ epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epo
     return row;
 }
 
-cnn_record *epoch_record(const cnn_session *session, const epoch_row *row)
+/* Those of the setting, which is the row's first member, or all others. */
+static void put_fields(cnn_record *record, const epoch_row *row, bool of_setting)
 {
-    char marks[128];
-    cnn_record *record = record_new("epoch");
-    record_session(record, session, row->setting.algorithm);
     for (int i = 0; i < FIELD_COUNT; i++) {
         const void *value = field_at(row, &fields[i]);
-        if (fields[i].of_session) continue;
+        if (fields[i].of_session || (fields[i].offset < sizeof row->setting) != of_setting) continue;
         if (fields[i].kind == FIELD_TEXT) record_text(record, fields[i].key, value);
         if (fields[i].kind == FIELD_INT) record_int(record, fields[i].key, *(const int64_t *)value);
         if (fields[i].kind == FIELD_REAL) record_real(record, fields[i].key, *(const double *)value);
         if (fields[i].kind == FIELD_BOOL) record_bool(record, fields[i].key, *(const bool *)value);
     }
+}
+
+cnn_record *epoch_record_new(const char *kind, const cnn_session *session, const epoch_setting *setting)
+{
+    const epoch_row row = {.setting = *setting};
+    cnn_record *record = record_new(kind);
+    record_session(record, session, setting->algorithm);
+    put_fields(record, &row, true);
+    return record;
+}
+
+cnn_record *epoch_record(const cnn_session *session, const epoch_row *row)
+{
+    char marks[128];
+    cnn_record *record = epoch_record_new("epoch", session, &row->setting);
+    put_fields(record, row, false);
     if (row->failed) {
         record_text(record, "state", "FAILED");
         record_text(record, "reason", row->reason);

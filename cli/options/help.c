@@ -66,9 +66,8 @@ void cli_greet(void)
 
 void cli_help(const char *command)
 {
-    const command_row *c = NULL;
-    for (int i = 0; command != NULL && i < cli_n_commands; i++)
-        if (strcmp(cli_commands[i].name, command) == 0) c = &cli_commands[i];
+    cnn_error err;
+    const command_row *c = cli_find_command(command, &err);
     if (c == NULL) {
         print_program();
         return;

@@ -33,9 +33,11 @@ enum { ROWS = sizeof cli_rows / sizeof cli_rows[0] };
 _Static_assert((int)ROWS <= (int)CLI_OPTIONS_MAX, "cli_options has no room for what was given");
 const int cli_n_rows = ROWS;
 
-bool cli_given(const cli_options *options, const char *option)
+const option_row *cli_row(const char *name)
 {
     for (int i = 0; i < ROWS; i++)
-        if (strcmp(cli_rows[i].name, option) == 0) return options->given[i];
-    return false;
+        if (strcmp(cli_rows[i].name, name) == 0) return &cli_rows[i];
+    return NULL;
 }
+
+bool cli_given(const cli_options *options, const char *option) { return options->given[cli_row(option) - cli_rows]; }

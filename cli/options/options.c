@@ -81,16 +81,15 @@ static const option_row *find_option(const char *command, const char *name, cnn_
 {
     const char *names[CLI_OPTIONS_MAX];
     int count = 0;
-    for (int i = 0; i < cli_n_rows; i++) {
-        if (strcmp(cli_rows[i].name, name) == 0 && cli_concerns(cli_rows[i].commands, command)) return &cli_rows[i];
-        if (cli_concerns(cli_rows[i].commands, command)) names[count++] = cli_rows[i].name;
+    const option_row *row = cli_row(name);
+    if (row != NULL && cli_concerns(row->commands, command)) return row;
+    if (row != NULL) {
+        CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no --%s; see `benchcnn %s --help`", command, name,
+                 command);
+        return NULL;
     }
     for (int i = 0; i < cli_n_rows; i++)
-        if (strcmp(cli_rows[i].name, name) == 0) {
-            CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no --%s; see `benchcnn %s --help`", command, name,
-                     command);
-            return NULL;
-        }
+        if (cli_concerns(cli_rows[i].commands, command)) names[count++] = cli_rows[i].name;
     const char *nearest = cnn_nearest_name(name, names, count);
     CNN_FAIL(err, CNN_BAD_ARGUMENT, "unknown option --%.64s%s%s%s; see `benchcnn %s --help`", name,
              nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "", nearest != NULL ? "?" : "",
@@ -146,12 +145,7 @@ static bool names_tuned(const cli_options *options)
     return false;
 }
 
-static bool takes(const char *command, const char *option)
-{
-    for (int i = 0; i < cli_n_rows; i++)
-        if (strcmp(cli_rows[i].name, option) == 0) return cli_concerns(cli_rows[i].commands, command);
-    return false;
-}
+static bool takes(const char *command, const char *option) { return cli_concerns(cli_row(option)->commands, command); }
 
 bool cli_runs_impl(const cli_options *options) { return options->impl != NULL && takes(options->command, "set"); }
 

@@ -19,6 +19,7 @@ typedef struct option_row {
 
 extern const option_row cli_rows[];
 extern const int cli_n_rows;
+const option_row *cli_row(const char *name); /* NULL without one */
 
 typedef struct command_row {
     const char *name;
@@ -52,7 +53,7 @@ cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err
 cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err);
 /* option_rules.c: which options need another, and which contradict each other. */
 cnn_status cli_check_rules(const cli_options *options, cnn_error *err);
-/* help.c: to standard output; of one command, or (NULL) of the program. Greet: three commands to try first. */
+/* help.c: to standard output; of one command, or ("") of the program. Greet: three commands to try first. */
 void cli_greet(void);
 void cli_help(const char *command);
 /* What an option means in a command, by the command's letter. */

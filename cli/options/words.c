@@ -87,14 +87,11 @@ static void print_option(const option_row *row, char letter)
 
 void cli_words(const char *command)
 {
-    const command_row *c = NULL;
-    for (int i = 0; i < cli_n_commands; i++) {
-        if ((command == NULL || strcmp(command, "help") == 0) && strchr(cli_commands[i].name, ' ') == NULL)
-            printf("%s|-|%s\n", cli_commands[i].name, cli_commands[i].doc);
-        else if (command != NULL && strcmp(cli_commands[i].name, command) == 0)
-            c = &cli_commands[i];
-    }
-    if (command == NULL) printf("help|-|what a command does, and its options\n--version|-|the version\n");
+    cnn_error err;
+    const command_row *c = cli_find_command(command, &err);
+    for (int i = 0; c == NULL && i < cli_n_commands; i++)
+        if (strchr(cli_commands[i].name, ' ') == NULL) printf("%s|-|%s\n", cli_commands[i].name, cli_commands[i].doc);
+    if (command[0] == '\0') printf("help|-|what a command does, and its options\n--version|-|the version\n");
     if (c == NULL) return;
     printf("|");
     if (strcmp(command, "run") == 0) cnn_each_file(&cnn_recipe_files, print_name, NULL);
