@@ -216,36 +216,32 @@ static cnn_status open_engine(conv_run *r, cnn_error *err)
 
 /* ---- What came out. */
 
-static void print_result(const conv_run *r, const verify_result *v)
+/* As verify reports a case; but where nothing is expected, nothing is proved, and the run is no more than done. */
+static cnn_status report(const conv_run *r, verify_result *v, record_sink *sink, cnn_error *err)
 {
-    char text[CNN_PROBLEM_TEXT_MAX], name[2 * CNN_NAME_MAX + 2];
-    const cnn_type *t = &r->problem.u.type;
-    const bool compared = r->options->expect != NULL;
+    const cli_options *o = r->options;
+    const cnn_type *type = &r->problem.u.type;
+    verify_report to = {.options = o, .sink = sink, .sums = (verify_sums *)o->watch->kept};
+    char text[CNN_PROBLEM_TEXT_MAX];
+    const report_case now = {.session = v->session,
+                             .algorithm = v->algorithm,
+                             .what = text,
+                             .problem = &r->problem,
+                             .dir = r->dir,
+                             .type = *type,
+                             .command = o->command_line};
     cnn_problem_format(&r->problem, text);
-    snprintf(name, sizeof name, "%s:%s", v->session->impl->name, r->algorithm.name);
-    printf("%-11s %-14s conv      %-5s %s %s %s",
-           compared || v->state != VERIFY_PASSED ? verify_state_name(v->state) : "DONE", name, cnn_dir_name(r->dir),
-           text, cnn_dtype_name(t->dtype), cnn_layout_name(t->layout));
-    if (t->math != CNN_MATH_F32) printf(" %s", cnn_math_name(t->math));
-    if (compared)
-        printf(" | %.2g %% of the bound, %s", 100.0 * v->budget_used,
-               v->precision[0] != '\0' ? v->precision : "no precision to tell");
-    if (compared && v->transform[0] != '\0') printf(" | %s", v->transform);
-    printf("\n");
-    if (v->state <= VERIFY_PASSED) return;
-    printf("    %s\n", v->reason);
-    if (v->worst[0] != '\0' && !(v->budget_used <= 1.0)) printf("      %s\n", v->worst);
-    printf("%s", v->where);
-}
-
-static cnn_status record_it(const conv_run *r, const verify_result *v, record_sink *sink, cnn_error *err)
-{
-    cnn_record *record = record_new("verify");
-    record_session(record, v->session, r->algorithm.name);
-    record_problem(record, &r->problem, r->dir);
-    report_put(record, v);
-    record_text(record, "repro", r->options->command_line);
-    return record_write(sink, record, err);
+    if (v->state > VERIFY_PASSED && v->budget_used <= 1.0)
+        v->worst[0] = '\0'; /* it is what was expected that is wrong */
+    report_begin(&to, &now);
+    report_result(&to, v);
+    if (o->expect != NULL || v->state != VERIFY_PASSED)
+        report_end(&to);
+    else if (!o->json)
+        printf("DONE        %s:%s conv %s %s %s %s\n", v->session->impl->name, v->algorithm, cnn_dir_name(r->dir), text,
+               cnn_dtype_name(type->dtype), cnn_layout_name(type->layout));
+    if (to.write_status != CNN_OK) *err = to.write_error;
+    return to.write_status;
 }
 
 static cnn_status save_outputs(const conv_run *r, cnn_error *err)
@@ -272,9 +268,7 @@ static cnn_status run(conv_run *r, record_sink *sink, verify_result *result, cnn
     if (status == CNN_OK)
         status = verify_run_arrays(r->engine, &r->problem, r->dir, &r->algorithm, &r->arrays, result, err);
     if (status == CNN_OK) status = save_outputs(r, err);
-    if (status == CNN_OK && r->options->json) status = record_it(r, result, sink, err);
-    if (status == CNN_OK && !r->options->json) print_result(r, result);
-    return status;
+    return status == CNN_OK ? report(r, result, sink, err) : status;
 }
 
 int cmd_conv(const cli_options *options, cnn_error *err)

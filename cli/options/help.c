@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *cli_option_text(const option_row *row, char letter)
+/* What an option means in a command. */
+static const char *text_of(const option_row *row, char letter)
 {
     static const struct {
         const char *commands, *option, *help;
@@ -18,20 +19,26 @@ const char *cli_option_text(const option_row *row, char letter)
     return row->help;
 }
 
+void cli_each_option(const command_row *c, cli_show_option *show)
+{
+    for (int i = 0; i < cli_n_rows; i++)
+        if (cli_concerns(cli_rows[i].commands, c->name)) show(&cli_rows[i], text_of(&cli_rows[i], c->letter));
+}
+
 const char *cli_usual_text(const option_row *row, char text[64])
 {
     text[0] = '\0';
-    if (row->text != NULL || row->words.count > 0)
-        snprintf(text, 64, "%s", row->text ? row->text : row->words.names[0]);
+    const char *usual = row->words != NULL ? row->words[0] : row->text;
+    if (usual != NULL) snprintf(text, 64, "%s", usual);
     if (row->usual > 0) snprintf(text, 64, "%g", row->usual);
     return text;
 }
 
-static void print_option(const option_row *row, char letter)
+static void print_option(const option_row *row, const char *text)
 {
     char left[64], usual[64];
     snprintf(left, sizeof left, "--%s %s", row->name, row->metavar != NULL ? row->metavar : "");
-    printf("  %-24s %s", left, cli_option_text(row, letter));
+    printf("  %-24s %s", left, text);
     if (cli_usual_text(row, usual)[0] != '\0') printf(" [%s]", usual);
     printf("\n");
 }
@@ -73,6 +80,5 @@ void cli_help(const char *command)
         return;
     }
     printf("benchcnn %s: %s\n\nusage: benchcnn %s %s\n\n", command, c->doc, command, c->usage);
-    for (int i = 0; i < cli_n_rows; i++)
-        if (cli_concerns(cli_rows[i].commands, command)) print_option(&cli_rows[i], c->letter);
+    cli_each_option(c, print_option);
 }

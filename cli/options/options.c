@@ -1,4 +1,4 @@
-/* options.c: parses the command line by the tables of options (option_table.c) and commands (command_table.c). */
+/* options.c: parses the command line by the tables of options and commands (tables.c). */
 #include "options.h"
 
 #include "harness/base/text.h"
@@ -16,7 +16,7 @@ static void set_defaults(cli_options *options)
     for (int i = 0; i < cli_n_rows; i++) {
         void *field = field_of(options, &cli_rows[i]);
         if (cli_rows[i].kind == KIND_TEXT) *(const char **)field = cli_rows[i].text;
-        if (cli_rows[i].kind == KIND_WORD) *(const char **)field = cli_rows[i].words.names[0];
+        if (cli_rows[i].kind == KIND_WORD) *(const char **)field = cli_rows[i].words[0];
         if (cli_rows[i].kind == KIND_INT) *(int64_t *)field = (int64_t)cli_rows[i].usual;
         if (cli_rows[i].kind == KIND_REAL) *(double *)field = cli_rows[i].usual;
     }
@@ -47,11 +47,20 @@ static cnn_status set_real(const option_row *row, const char *value, double *fie
     return CNN_OK;
 }
 
+static cnn_status set_word(const option_row *row, const char *value, const char **field, cnn_error *err)
+{
+    cnn_name_set set = {row->name, row->words, 0};
+    while (row->words[set.count] != NULL) set.count++;
+    const int found = cnn_name_find(&set, value, err);
+    if (found < 0) return err->status;
+    *field = row->words[found];
+    return CNN_OK;
+}
+
 static cnn_status set_field(cli_options *options, const option_row *row, const char *value, cnn_error *err)
 {
     void *field = field_of(options, row);
     cli_list *list = field;
-    int word;
     switch (row->kind) {
     case KIND_FLAG:
         *(bool *)field = true;
@@ -60,9 +69,7 @@ static cnn_status set_field(cli_options *options, const option_row *row, const c
         *(const char **)field = value;
         return CNN_OK;
     case KIND_WORD:
-        if ((word = cnn_name_find(&row->words, value, err)) < 0) return err->status;
-        *(const char **)field = row->words.names[word];
-        return CNN_OK;
+        return set_word(row, value, field, err);
     case KIND_INT:
         return set_int(row, value, field, err);
     case KIND_REAL:

@@ -13,8 +13,8 @@ typedef struct option_row {
     option_kind kind;
     size_t offset; /* of the field in cli_options */
     const char *commands, *metavar, *help, *text;
-    cnn_name_set words;     /* of WORD, the first of which is its default */
-    double usual, min, max; /* of INT, too: no whole number beyond 2^53 is taken */
+    const char *const *words; /* of WORD, up to a NULL: the first is its default */
+    double usual, min, max;   /* of INT, too: no whole number beyond 2^53 is taken */
 } option_row;
 
 extern const option_row cli_rows[];
@@ -56,8 +56,9 @@ cnn_status cli_check_rules(const cli_options *options, cnn_error *err);
 /* help.c: to standard output; of one command, or ("") of the program. Greet: three commands to try first. */
 void cli_greet(void);
 void cli_help(const char *command);
-/* What an option means in a command, by the command's letter. */
-const char *cli_option_text(const option_row *row, char letter);
+/* Each option that a command takes, with what it means there. */
+typedef void cli_show_option(const option_row *row, const char *text);
+void cli_each_option(const command_row *command, cli_show_option *show);
 /* Its default, if there is one to show; "" otherwise. Returns text. */
 const char *cli_usual_text(const option_row *row, char text[64]);
 typedef struct exit_meaning {

@@ -70,19 +70,19 @@ static bool print_known(const char *word)
     return false;
 }
 
-static void print_option(const option_row *row, char letter)
+static void print_option(const option_row *row, const char *text)
 {
     char word[64];
     snprintf(word, sizeof word, "--%s", row->name);
     printf("%s|", word);
-    for (int i = 0; i < row->words.count; i++) print_name(NULL, row->words.names[i]);
+    for (int i = 0; row->words != NULL && row->words[i] != NULL; i++) print_name(NULL, row->words[i]);
     if (strcmp(row->name, "impl") == 0) print_algorithms();
     if (strcmp(row->name, "set") == 0) print_knobs();
     if (strcmp(row->name, "net") == 0) cnn_each_file(&cnn_network_files, print_name, NULL);
     if (strcmp(row->name, "problems") == 0) cnn_each_file(&cnn_problem_files, print_name, NULL);
     if (row->kind != KIND_WORD && !print_known(word))
         printf("%s", row->metavar == NULL ? "-" : takes_file(row->metavar) ? "@files" : "");
-    printf("|%s\n", cli_option_text(row, letter));
+    printf("|%s\n", text);
 }
 
 void cli_words(const char *command)
@@ -97,7 +97,6 @@ void cli_words(const char *command)
     if (strcmp(command, "run") == 0) cnn_each_file(&cnn_recipe_files, print_name, NULL);
     print_known(command);
     printf("|\n");
-    for (int i = 0; i < cli_n_rows; i++)
-        if (cli_concerns(cli_rows[i].commands, command)) print_option(&cli_rows[i], c->letter);
+    cli_each_option(c, print_option);
     printf("--help|-|this command's words and options\n");
 }
