@@ -1,5 +1,5 @@
-/* tables.c: the options, a row of options.inc each, and the commands, a row of commands.inc each: finding them, and which
- * options were given. */
+/* tables.c: the options, a row of options.inc each, and the commands, a row of commands.inc each: finding them, and
+ * which options were given. */
 #include "options.h"
 
 #include <string.h>
