@@ -15,7 +15,7 @@
 
 enum { NARROWEST = 40 }; /* a window that says it is narrower is not believed */
 
-static int columns_of(FILE *file)
+int table_columns_of(FILE *file)
 {
     struct winsize window;
     const int fd = fileno(file);
@@ -23,8 +23,6 @@ static int columns_of(FILE *file)
     if (ioctl(fd, TIOCGWINSZ, &window) != 0 || window.ws_col < NARROWEST) return TABLE_COLUMNS;
     return window.ws_col < TABLE_COLUMNS ? window.ws_col : TABLE_COLUMNS;
 }
-
-int table_columns(void) { return columns_of(stdout); }
 
 static bool begins_letter(char c) { return ((unsigned char)c & 0xC0) != 0x80; }
 
@@ -92,7 +90,7 @@ void table_print_to(FILE *to, int hang, const char *format, ...)
     const bool whole = stream != NULL && fclose(stream) == 0 && put;
     char *shown = whole ? shown_lines(text) : NULL;
     if (shown == NULL) fputs("benchcnn: no memory for a line of output\n", stderr);
-    const int columns = hang == TABLE_UNFOLDED ? 0 : columns_of(to);
+    const int columns = hang == TABLE_UNFOLDED ? 0 : table_columns_of(to);
     for (const char *line = shown; line != NULL && *line != '\0';) {
         const size_t length = strcspn(line, "\n");
         print_line(to, line, length, hang, columns);

@@ -9,8 +9,9 @@
 
 enum { TABLE_COLUMNS = 100 };
 
-/* The columns there are on standard output; 0: no terminal, lines are as long as they are. */
-int table_columns(void);
+/* The columns there are; 0: no terminal, lines are as long as they are. */
+int table_columns_of(FILE *file);
+#define table_columns() table_columns_of(stdout)
 /* The columns that UTF-8 text takes: a letter each. */
 int table_width(const char *text);
 /* printf of whole lines, folded at blanks; what goes on in a next line stands `hang` columns in. */

@@ -134,51 +134,36 @@ static cnn_status read_options(conv_run *r, cnn_error *err)
 
 /* ---- Arrays. */
 
-/* The inputs; their dtype, which must be one. */
-static cnn_status load_inputs(conv_run *r, cnn_dtype *dtype, cnn_error *err)
+static cnn_status make_output(conv_run *r, int i, cnn_error *err)
 {
-    const char *first = NULL;
-    for (int i = 0; i < r->count; i++) {
-        const cnn_operand *o = &r->operands[i];
-        const char *path = r->path[i];
-        cnn_dtype its;
-        if (o->access != CNN_IN) continue;
-        cnn_status status = cli_npy_load(path, o, &r->values[i], &its, err);
-        if (status != CNN_OK) return status;
-        if (first != NULL && its != *dtype)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s is %s: all arrays must have one type", path,
-                            cnn_dtype_name(its), first, cnn_dtype_name(*dtype));
-        *dtype = its;
-        first = path;
-        r->arrays.in[i] = r->values[i];
-    }
-    return CNN_OK;
+    const cnn_operand *o = &r->operands[i];
+    r->arrays.out[i] = r->values[i] = malloc((size_t)o->count * sizeof(double));
+    if (r->values[i] == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %s", o->name);
+    if (r->expect_path[i] == NULL) return CNN_OK;
+    return cli_npy_load(r->expect_path[i], o, &r->arrays.expect[i], &r->arrays.computed[i], err);
 }
 
-static cnn_status make_outputs(conv_run *r, cnn_error *err)
-{
-    for (int i = 0; i < r->count; i++) {
-        const cnn_operand *o = &r->operands[i];
-        if (o->access == CNN_IN) continue;
-        r->values[i] = malloc((size_t)o->count * sizeof(double));
-        if (r->values[i] == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %s", o->name);
-        r->arrays.out[i] = r->values[i];
-        if (r->expect_path[i] == NULL) continue;
-        cnn_status status = cli_npy_load(r->expect_path[i], o, &r->arrays.expect[i], &r->arrays.computed[i], err);
-        if (status != CNN_OK) return status;
-    }
-    return CNN_OK;
-}
-
+/* The inputs tell the dtype, which must be one. */
 static cnn_status load_all(conv_run *r, cnn_error *err)
 {
-    cnn_dtype dtype = CNN_F32;
+    const char *first = NULL;
+    cnn_dtype dtype = CNN_F32, its = CNN_F32;
     cnn_status status = read_options(r, err);
-    if (status == CNN_OK) status = load_inputs(r, &dtype, err);
-    if (status == CNN_OK) status = make_outputs(r, err);
+    for (int i = 0; status == CNN_OK && i < r->count; i++) {
+        if (r->operands[i].access != CNN_IN) {
+            status = make_output(r, i, err);
+            continue;
+        }
+        status = cli_npy_load(r->path[i], &r->operands[i], &r->values[i], &its, err);
+        if (status == CNN_OK && first != NULL && its != dtype)
+            status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s is %s: all arrays must have one type",
+                              r->path[i], cnn_dtype_name(its), first, cnn_dtype_name(dtype));
+        dtype = its;
+        first = r->path[i];
+        r->arrays.in[i] = r->values[i];
+    }
     r->problem.u.type.dtype = r->problem.u.type.weights = dtype;
-    if (status == CNN_OK) status = cnn_problem_check(&r->problem, err);
-    return status;
+    return status == CNN_OK ? cnn_problem_check(&r->problem, err) : status;
 }
 
 /* ---- The implementation. */

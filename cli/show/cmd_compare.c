@@ -14,8 +14,8 @@
 typedef struct compare_run {
     const cli_options *options;
     double threshold;
-    uint32_t fail_on; /* 1 << verdict; the bit beyond the last: unmatched figures */
-    figure_set a, b;
+    uint32_t fail_on;   /* 1 << verdict; the bit beyond the last: unmatched figures */
+    figure_set sets[2]; /* A, B */
     cli_output output;
     int matched, unmatched, single, verdicts[COMPARE_VERDICT_COUNT];
 } compare_run;
@@ -64,8 +64,8 @@ static cnn_status set_up(compare_run *c, cnn_error *err)
     cnn_status status = read_options(c, o, err);
     if (status != CNN_OK) return status;
     if (cli_same_file(a, b)) table_put(stderr, "benchcnn: %s and %s are one file: it is compared with itself\n", a, b);
-    status = figures_read(a, o->across, &c->a, err);
-    if (status == CNN_OK) status = figures_read(b, o->across, &c->b, err);
+    status = figures_read(a, o->across, &c->sets[0], err);
+    if (status == CNN_OK) status = figures_read(b, o->across, &c->sets[1], err);
     if (status == CNN_OK) status = cli_output_open(o, &c->output, err);
     if (status == CNN_OK) status = cli_output_begin(&c->output, err);
     return status;
@@ -73,19 +73,17 @@ static cnn_status set_up(compare_run *c, cnn_error *err)
 
 static void print_environments(const compare_run *c)
 {
-    if ((c->a.n_facts == 0) != (c->b.n_facts == 0)) {
-        table_put(stderr, "environments differ: %s says nothing of its\n", c->options->words.items[c->a.n_facts > 0]);
+    const figure_set *a = &c->sets[0], *b = &c->sets[1];
+    if ((a->n_facts == 0) != (b->n_facts == 0)) {
+        table_put(stderr, "environments differ: %s says nothing of its\n", c->options->words.items[a->n_facts > 0]);
         return;
     }
-    for (int i = 0; i < c->a.n_facts; i++) {
-        const char *key = c->a.facts[i].key, *other = figures_fact(&c->b, key);
-        if (!other || strcmp(other, c->a.facts[i].value) != 0)
-            table_put(stderr, "environments differ: %s was %s, is %s\n", key, c->a.facts[i].value,
-                      other ? other : "unknown");
+    for (int i = 0; i < a->n_facts + b->n_facts; i++) {
+        const char *key = i < a->n_facts ? a->facts[i].key : b->facts[i - a->n_facts].key;
+        const char *was = figures_fact(a, key), *is = figures_fact(b, key);
+        if ((was && i >= a->n_facts) || (was && is && strcmp(was, is) == 0)) continue; /* said, or nothing to say */
+        table_put(stderr, "environments differ: %s was %s, is %s\n", key, was ? was : "unknown", is ? is : "unknown");
     }
-    for (int i = 0; i < c->b.n_facts; i++)
-        if (!figures_fact(&c->a, c->b.facts[i].key))
-            table_put(stderr, "environments differ: %s was unknown, is %s\n", c->b.facts[i].key, c->b.facts[i].value);
 }
 
 static cnn_status write_record(const compare_run *c, const figure *a, const figure *b, const comparison *r,
@@ -127,9 +125,9 @@ static void print_figure(const figure *a, const figure *b, const comparison *r)
 static cnn_status compare_all(compare_run *c, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int i = 0; i < c->a.count; i++) c->matched += figures_find(&c->b, c->a.list[i].key) != NULL;
-    for (int i = 0; status == CNN_OK && i < c->a.count; i++) {
-        const figure *a = &c->a.list[i], *b = figures_find(&c->b, a->key);
+    for (int i = 0; i < c->sets[0].count; i++) c->matched += figures_find(&c->sets[1], c->sets[0].list[i].key) != NULL;
+    for (int i = 0; status == CNN_OK && i < c->sets[0].count; i++) {
+        const figure *a = &c->sets[0].list[i], *b = figures_find(&c->sets[1], a->key);
         comparison r;
         if (!b) continue;
         compare_figures(a, b, c->matched, c->threshold, &r);
@@ -143,18 +141,18 @@ static cnn_status compare_all(compare_run *c, cnn_error *err)
 
 static void print_unmatched(compare_run *c)
 {
-    const figure_set *sets[2] = {&c->a, &c->b};
+    const figure_set *sets = c->sets;
     for (int s = 0; s < 2; s++) {
         const char *path = c->options->words.items[s];
-        for (int i = 0; i < sets[s]->count; i++) {
-            if (figures_find(sets[1 - s], sets[s]->list[i].key)) continue;
-            table_put(stderr, "only in %s (%c): %s\n", path, "AB"[s], sets[s] -> list[i].key);
+        for (int i = 0; i < sets[s].count; i++) {
+            if (figures_find(&sets[1 - s], sets[s].list[i].key)) continue;
+            table_put(stderr, "only in %s (%c): %s\n", path, "AB"[s], sets[s].list[i].key);
             c->unmatched++;
         }
-        cli_say_bad_lines(path, sets[s]->bad);
-        if (sets[s]->impossible > 0)
+        cli_say_bad_lines(path, sets[s].bad);
+        if (sets[s].impossible > 0)
             table_put(stderr, "benchcnn: %s: %d time(s) are none (not above 0, or not finite), passed over\n", path,
-                      sets[s]->impossible);
+                      sets[s].impossible);
     }
 }
 
@@ -163,13 +161,13 @@ static void print_apart(const compare_run *c)
 {
     char said[1024] = "", across[256] = "";
     const char *name;
-    const bool same_kind = figures_share(&c->a, &c->b, 0); /* a convolution is compared with no epoch */
-    if (c->a.count == 0 || c->b.count == 0) return;
+    const bool same_kind = figures_share(&c->sets[0], &c->sets[1], 0); /* a convolution is compared with no epoch */
+    if (c->sets[0].count == 0 || c->sets[1].count == 0) return;
     for (int i = 0; (name = record_identity_name(i)) != NULL; i++) {
         int la, lb;
-        if (figures_share(&c->a, &c->b, i)) continue;
-        const char *of_a = record_identity_value(c->a.list[0].whole, i, &la);
-        const char *of_b = record_identity_value(c->b.list[0].whole, i, &lb);
+        if (figures_share(&c->sets[0], &c->sets[1], i)) continue;
+        const char *of_a = record_identity_value(c->sets[0].list[0].whole, i, &la);
+        const char *of_b = record_identity_value(c->sets[1].list[0].whole, i, &lb);
         cnn_append(said, sizeof said, "%s%s (A: %.*s, B: %.*s)", said[0] ? ", " : "", name, la ? la : 4,
                    la ? of_a : "none", lb ? lb : 4, lb ? of_b : "none");
         cnn_append(across, sizeof across, "%s%s", across[0] ? "," : "", name);
@@ -212,7 +210,7 @@ int cmd_compare(const cli_options *options, cnn_error *err)
     if (status == CNN_OK && c.matched == 0) print_apart(&c);
     const int result = status == CNN_OK ? cli_output_end(&c.output, outcome(&c)) : cli_fail(err);
     cli_output_close(&c.output);
-    figures_free(&c.a);
-    figures_free(&c.b);
+    figures_free(&c.sets[0]);
+    figures_free(&c.sets[1]);
     return result;
 }
