@@ -54,7 +54,7 @@ typedef int cli_command(const cli_options *options, cnn_error *err);
 /* Its arguments alone, before anything is opened, written or run: what the command itself begins with, and what `run`
  * asks of every line of a recipe. */
 typedef cnn_status cli_check(const cli_options *options, cnn_error *err);
-#define COMMAND(name, letter, usage, doc)                                                                              \
+#define COMMAND(name, ...)                                                                                             \
     cli_command cmd_##name;                                                                                            \
     cli_check args_##name;
 #define TWO_WORDS(...)
@@ -115,8 +115,6 @@ bool cli_is_plain_file(const char *path);
 void cli_say_bad_lines(const char *path, int bad);
 /* Before hours are spent on it: that points are measured again. */
 void cli_say_other_build(const char *path);
-/* For commands that take options alone: CNN_BAD_ARGUMENT when a word stands there too. */
-cnn_status cli_no_words(const cli_options *options, cnn_error *err);
 /* CNN_BAD_ARGUMENT when --out is to be written to `path` and this is the same file as another. NULL: not given. */
 bool cli_same_file(const char *a, const char *b); /* by what it is: links and ./ lead to the same file */
 cnn_status cli_keep_apart(const char *path, const char *other_option, const char *other, cnn_error *err);

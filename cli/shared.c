@@ -82,13 +82,6 @@ void cli_append_option(char *command, size_t size, const char *name, const char 
     cnn_append_quoted(command, size, word);
 }
 
-cnn_status cli_no_words(const cli_options *options, cnn_error *err)
-{
-    if (options->words.count == 0) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no '%.64s': options begin with --", options->command,
-                    options->words.items[0]);
-}
-
 void cli_say_bad_lines(const char *path, int bad)
 {
     if (bad == 0) return;

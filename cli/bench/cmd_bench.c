@@ -67,8 +67,7 @@ static cnn_status check_caches(const cli_options *o, cnn_error *err)
 static cnn_status read_options(bench *b, cnn_error *err)
 {
     const cli_options *o = b->options;
-    cnn_status status = cli_no_words(o, err);
-    if (status == CNN_OK) status = bench_read_params(b, usual_warm_up, err);
+    cnn_status status = bench_read_params(b, usual_warm_up, err);
     if (status == CNN_OK) status = check_caches(o, err);
     if (status == CNN_OK) status = cli_types(o, &b->types, err);
     return status == CNN_OK ? bench_gather_problems(b, err) : status;

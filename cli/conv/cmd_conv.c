@@ -113,13 +113,11 @@ static cnn_status keep_apart(const conv_run *r, cnn_error *err)
 static cnn_status read_options(conv_run *r, cnn_error *err)
 {
     const cli_options *o = r->options;
-    cnn_status status = cli_no_words(o, err);
-    if (status != CNN_OK) return status;
     if (o->dir == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs --dir: FWD, BWD_D or BWD_W");
     const int dir = cnn_name_find(&cnn_dir_names, o->dir, err);
     if (dir < 0) return err->status;
     r->dir = (cnn_dir)dir;
-    status = split(r, "out", o->out, &r->out, err);
+    cnn_status status = split(r, "out", o->out, &r->out, err);
     if (status == CNN_OK) status = split(r, "expect", o->expect, &r->expect, err);
     if (status == CNN_OK && r->expect.path[1] != NULL && r->out.path[1] == NULL)
         status =

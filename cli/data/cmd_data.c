@@ -63,8 +63,6 @@ static cnn_status fetch(const cli_options *options, cnn_error *err)
 cnn_status args_data(const cli_options *o, cnn_error *err)
 {
     const char *word = o->words.count > 0 ? o->words.items[0] : NULL;
-    if (o->words.count > 1)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "data: one word at most, got '%.64s' too", o->words.items[1]);
     if (word == NULL && o->out != NULL)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--out %.200s: data is written by `data fetch` and `data make`", o->out);
     if (word == NULL) return CNN_OK;

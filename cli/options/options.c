@@ -169,6 +169,18 @@ static cnn_status check_tuned(const cli_options *options, cnn_error *err)
                     options->tune, options->impl ? options->impl : "(all)");
 }
 
+static cnn_status check_words(const cli_options *options, cnn_error *err)
+{
+    const command_row *c = cli_find_command(options->command, err);
+    const int count = options->words.count;
+    if (count > c->most)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no '%.64s'; usage: benchcnn %s %.300s", c->name,
+                        options->words.items[c->most], c->name, c->usage);
+    if (count >= c->least) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` needs more words; usage: benchcnn %s %.300s", c->name,
+                    c->name, c->usage);
+}
+
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err)
 {
     set_defaults(options);
@@ -186,7 +198,7 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
             options->words.items[options->words.count++] = argv[i];
         if (status != CNN_OK) return status;
     }
-    if (check_tuned(options, err) != CNN_OK) return err->status;
+    if (check_words(options, err) != CNN_OK || check_tuned(options, err) != CNN_OK) return err->status;
     return cli_check_rules(options, err);
 }
 

@@ -24,6 +24,7 @@ const option_row *cli_row(const char *name); /* NULL without one */
 typedef struct command_row {
     const char *name;
     char letter;
+    int least, most; /* words */
     const char *usage, *doc;
     cli_command *run;
     cli_check *args;

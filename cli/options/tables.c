@@ -38,8 +38,10 @@ const option_row *cli_row(const char *name)
 bool cli_given(const cli_options *options, const char *option) { return options->given[cli_row(option) - cli_rows]; }
 
 const command_row cli_commands[] = {
-#define COMMAND(name, letter, usage, doc) {#name, letter, usage, doc, cmd_##name, args_##name},
-#define TWO_WORDS(name, letter, usage, doc, command) {name, letter, usage, doc, cmd_##command, args_##command},
+#define COMMAND(name, letter, least, most, usage, doc)                                                                 \
+    {#name, letter, least, most, usage, doc, cmd_##name, args_##name},
+#define TWO_WORDS(name, letter, least, most, usage, doc, command)                                                      \
+    {name, letter, least, most, usage, doc, cmd_##command, args_##command},
 #include "commands.inc"
 #undef COMMAND
 #undef TWO_WORDS

@@ -153,9 +153,6 @@ static cnn_status read_recipe(recipe *r, cnn_error *err)
 
 cnn_status args_run(const cli_options *o, cnn_error *err)
 {
-    if (o->words.count != 1)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "run takes one recipe, not %d: benchcnn run FILE --out RECORDS.jsonl",
-                        o->words.count);
     if (o->out == NULL)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "run needs --out RECORDS.jsonl: what was finished stands there");
     return CNN_OK;

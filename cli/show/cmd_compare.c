@@ -39,9 +39,6 @@ static cnn_status read_options(compare_run *c, const cli_options *o, cnn_error *
 {
     static const char *const names[] = {"faster", "slower", "same", "cannot-tell", "unmatched"};
     static const cnn_name_set outcomes = {"outcome of --fail-on", names, sizeof names / sizeof *names};
-    if (o->words.count != 2)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "compare takes two files of records, not %d: benchcnn compare A.jsonl B.jsonl", o->words.count);
     cnn_status status = cli_keep_apart(o->out, "A", o->words.items[0], err);
     if (status == CNN_OK) status = cli_keep_apart(o->out, "B", o->words.items[1], err);
     if (status == CNN_OK && o->across) status = record_identity_fields(o->across, err);

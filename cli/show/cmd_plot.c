@@ -129,8 +129,6 @@ static plot_kind *kind_of(const char *word)
 
 cnn_status args_plot(const cli_options *options, cnn_error *err)
 {
-    if (options->words.count == 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "plot needs record files: benchcnn plot FILE.jsonl... [--out NAME]");
     const char *word = options->words.items[0];
     const bool named = kind_of(word) != NULL;
     if (named && options->words.count == 1)

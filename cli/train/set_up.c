@@ -39,7 +39,6 @@ cnn_status train_read_options(train *t, cnn_error *err)
     const cli_options *o = t->options;
     t->sweep = strcmp(o->command, "train") != 0;
     t->net = o->net != NULL || !t->sweep ? o->net : "thesis";
-    if (cli_no_words(o, err) != CNN_OK) return err->status;
     if (t->net == NULL)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "train needs a network: --net NAME or --net FILE, e.g. --net thesis");
     if (o->impl == NULL && !t->sweep)

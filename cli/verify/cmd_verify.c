@@ -39,8 +39,7 @@ static cnn_status read_options(verification *v, cnn_error *err)
     v->ops = v->settings.checks == 0 ? 0 : cli_ops(o, err);
     v->dirs = v->ops == 0 ? 0 : cli_dirs(o, err);
     if (v->dirs == 0) return err->status;
-    cnn_status status = cli_no_words(o, err);
-    return status == CNN_OK ? cli_types(o, &v->types, err) : status;
+    return cli_types(o, &v->types, err);
 }
 
 static cnn_status set_up(verification *v, cnn_error *err)

@@ -143,9 +143,7 @@ static cnn_status read_options(fuzz_session *s, const cli_options *o, cnn_error 
                                   .settings = o->set.items,
                                   .n_settings = o->set.count},
                         .report = {.options = o, .sums = &sums}};
-    cnn_status status = cli_no_words(o, err);
-    if (status == CNN_OK) status = read_amount(s, err);
-    if (status != CNN_OK) return status;
+    if (read_amount(s, err) != CNN_OK) return err->status;
     s->checks = cnn_name_mask(&verify_check_names, o->check, err);
     s->space.ops = s->checks == 0 ? 0 : o->op == NULL ? (1u << CNN_OP_COUNT) - 1 : cli_ops(o, err);
     s->space.dirs = s->space.ops == 0 ? 0 : cli_dirs(o, err);
