@@ -37,12 +37,13 @@ typedef struct cli_options {
 #undef REAL
 #undef FLAG
 #undef LIST
-    const cnn_registry *registry; /* what --impl chooses from */
-    struct cli_watch *watch;      /* whose code is called, for another process to know */
-    const char *command;
-    const char *program; /* as it was typed, where it has a path, else "benchcnn" */
-    int n_lost;          /* plug-ins left out, since loading them ended the process (--isolate) */
-    bool none_left;      /* what was lost is all that --impl names */
+    const cnn_registry *registry;  /* what --impl chooses from */
+    struct cli_watch *watch;       /* whose code is called, for another process to know */
+    const struct command_row *row; /* options/options.h */
+    const char *command;           /* its name */
+    const char *program;           /* as it was typed, where it has a path, else "benchcnn" */
+    int n_lost;                    /* plug-ins left out, since loading them ended the process (--isolate) */
+    bool none_left;                /* what was lost is all that --impl names */
     char impl_left[1024];
     bool given[CLI_OPTIONS_MAX]; /* in the order of options.inc: see cli_given() */
     cli_list words;              /* positional arguments after the command */

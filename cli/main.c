@@ -70,7 +70,7 @@ static bool answer(int argc, char **argv, int *status)
     cnn_error err;
     *status = EXIT_HELD;
     if (argc < 2) {
-        cli_greet();
+        cli_help("");
         *status = EXIT_USAGE;
     } else if (asks_for_version(argv[1])) {
         printf("benchcnn %s\n", BENCHCNN_VERSION);
@@ -118,7 +118,6 @@ int main(int argc, char **argv)
     (void)cnn_thread_restore(); /* the C locale is this thread's own from here on: setlocale() does not reach it */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a crash of a kernel loses no line that was printed before it */
     if (answer(argc, argv, &status)) return status;
-    const command_row *command = cli_find_command(cli_command_name(argc, argv), &err);
     char **words = copy_words(argc, argv);
     if (words == NULL) {
         CNN_FAIL(&err, CNN_OUT_OF_MEMORY, "no memory for %d words of a command line", argc);
@@ -132,7 +131,7 @@ int main(int argc, char **argv)
     if (ready == CNN_OK) ready = cli_load(&options, &registry, &err);
     if (ready == CNN_OK) ready = cli_check_args(&options, &err);
     if (ready == CNN_OK) cli_catch_interrupt();
-    status = ready == CNN_OK ? close_output(command->run(&options, &err)) : cli_fail(&err);
+    status = ready == CNN_OK ? close_output(options.row->run(&options, &err)) : cli_fail(&err);
     if (ready == CNN_UNAVAILABLE) status = EXIT_USAGE; /* a plug-in that cannot be loaded is bad input */
     if (options.watch != NULL && options.watch->on)
         child_end(&options.watch->word, status); /* no code runs behind it */

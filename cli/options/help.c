@@ -22,7 +22,7 @@ static const char *text_of(const option_row *row, char letter)
 void cli_each_option(const command_row *c, cli_show_option *show)
 {
     for (int i = 0; i < cli_n_rows; i++)
-        if (cli_concerns(cli_rows[i].commands, c->name)) show(&cli_rows[i], text_of(&cli_rows[i], c->letter));
+        if (cli_takes(c, cli_rows[i].commands)) show(&cli_rows[i], text_of(&cli_rows[i], c->letter));
 }
 
 const char *cli_usual_text(const option_row *row, char text[64])
@@ -56,19 +56,14 @@ static void print_program(void)
     printf("benchcnn: benchmarking and verification of CNN kernels\n\nusage: benchcnn COMMAND [WORDS] [OPTIONS]\n\n");
     for (int i = 0; i < cli_n_commands; i++) printf("  %-11s %s\n", cli_commands[i].name, cli_commands[i].doc);
     printf("  %-11s %s\n", "help", "this, or what `benchcnn COMMAND --help` says: benchcnn help [COMMAND]");
-    printf("\n`benchcnn COMMAND --help` shows a command's words and options, `benchcnn --version` the version.\n\n"
-           "Exit status:\n");
-    for (int i = 0; cli_exit_meanings[i].text != NULL; i++)
-        printf("  %-4d %s\n", cli_exit_meanings[i].status, cli_exit_meanings[i].text);
-}
-
-void cli_greet(void)
-{
-    printf("benchcnn proves CNN kernels right, times them, and trains with them. Try first:\n\n"
+    printf("\n`benchcnn COMMAND --help` shows a command's words and options, `benchcnn --version` the version. Try "
+           "first:\n\n"
            "  benchcnn verify --impl cpu                          is every kernel right?\n"
            "  benchcnn bench --impl cpu --net thesis --batch 100  how fast is each layer?\n"
            "  benchcnn train --net thesis --impl cpu:direct       train it on MNIST, and time an epoch\n\n"
-           "`benchcnn list` shows what can run here, `benchcnn --help` all commands.\n");
+           "Exit status:\n");
+    for (int i = 0; cli_exit_meanings[i].text != NULL; i++)
+        printf("  %-4d %s\n", cli_exit_meanings[i].status, cli_exit_meanings[i].text);
 }
 
 void cli_help(const char *command)

@@ -84,23 +84,23 @@ static cnn_status set_field(cli_options *options, const option_row *row, const c
 }
 
 /* The row of `name` for this command, or NULL: the error offers the nearest, or names the commands that take it. */
-static const option_row *find_option(const char *command, const char *name, cnn_error *err)
+static const option_row *find_option(const command_row *c, const char *name, cnn_error *err)
 {
     const char *names[CLI_OPTIONS_MAX];
     int count = 0;
     const option_row *row = cli_row(name);
-    if (row != NULL && cli_concerns(row->commands, command)) return row;
+    if (row != NULL && cli_takes(c, row->commands)) return row;
     if (row != NULL) {
-        CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no --%s; see `benchcnn %s --help`", command, name,
-                 command);
+        CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no --%s; see `benchcnn %s --help`", c->name, name,
+                 c->name);
         return NULL;
     }
     for (int i = 0; i < cli_n_rows; i++)
-        if (cli_concerns(cli_rows[i].commands, command)) names[count++] = cli_rows[i].name;
+        if (cli_takes(c, cli_rows[i].commands)) names[count++] = cli_rows[i].name;
     const char *nearest = cnn_nearest_name(name, names, count);
     CNN_FAIL(err, CNN_BAD_ARGUMENT, "unknown option --%.64s%s%s%s; see `benchcnn %s --help`", name,
              nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "", nearest != NULL ? "?" : "",
-             command);
+             c->name);
     return NULL;
 }
 
@@ -110,7 +110,7 @@ static cnn_status take_option(cli_options *options, int argc, char **argv, int *
     char name[CNN_NAME_MAX];
     const char *text = argv[*at] + 2, *equals = strchr(text, '=');
     snprintf(name, sizeof name, "%.*s", equals != NULL ? (int)(equals - text) : (int)strlen(text), text);
-    const option_row *row = find_option(options->command, name, err);
+    const option_row *row = find_option(options->row, name, err);
     if (row == NULL) return err->status;
     options->given[row - cli_rows] = true;
     if (row->kind == KIND_FLAG) {
@@ -121,7 +121,7 @@ static cnn_status take_option(cli_options *options, int argc, char **argv, int *
     const option_row *next = NULL; /* a value that is an option's name: the value was forgotten */
     cnn_error none;
     if (*at + 1 < argc && strncmp(argv[*at + 1], "--", 2) == 0)
-        next = find_option(options->command, argv[*at + 1] + 2, &none);
+        next = find_option(options->row, argv[*at + 1] + 2, &none);
     if (next != NULL)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s needs a value (%s), but is followed by --%s", name, row->metavar,
                         next->name);
@@ -141,37 +141,34 @@ static void keep_command_line(cli_options *options, int argc, char **argv)
     }
 }
 
-/* Whether --impl has a NAME:tuned. */
-static bool names_tuned(const cli_options *options)
-{
-    static const char word[] = ":" CNN_TUNED;
-    for (const char *at = options->impl; at != NULL && (at = strstr(at, word)) != NULL; at++) {
-        const char after = at[sizeof word - 1];
-        if (after == '\0' || after == ',') return true;
-    }
-    return false;
-}
-
-static bool takes(const char *command, const char *option) { return cli_concerns(cli_row(option)->commands, command); }
-
-bool cli_runs_impl(const cli_options *options) { return options->impl != NULL && takes(options->command, "set"); }
+bool cli_runs_impl(const cli_options *o) { return o->impl != NULL && cli_takes(o->row, cli_row("set")->commands); }
 
 /* A command that takes no --tune has no use for NAME:tuned either; nor has --tune a use without it, but for the sweeps
  * that keep their winners there. */
-static cnn_status check_tuned(const cli_options *options, cnn_error *err)
+static cnn_status check_impl(const cli_options *o, cnn_error *err)
 {
-    const bool named = names_tuned(options), sweep = strcmp(options->command, "sweep") == 0;
-    if (named && cli_runs_impl(options) && !takes(options->command, "tune"))
+    static cnn_choice choices[CNN_MAX_CHOICES]; /* large: kept off the stack */
+    int count = 0;
+    bool tuned = false;
+    if (cli_runs_impl(o) && cnn_choices_parse(o->registry, o->impl, choices, &count, err) != CNN_OK) return err->status;
+    for (int i = 0; i < count; i++) tuned = tuned || cnn_choice_tuned(&choices[i]);
+    if (tuned && !cli_takes(o->row, cli_row("tune")->commands))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no tuned choices (--impl %.64s): name an algorithm",
-                        options->command, options->impl);
-    if (options->tune == NULL || named || sweep) return CNN_OK;
+                        o->command, o->impl);
+    if (o->tune == NULL || tuned || strcmp(o->command, "sweep") == 0) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--tune %.200s: no implementation is chosen as NAME:tuned in --impl %.200s",
-                    options->tune, options->impl ? options->impl : "(all)");
+                    o->tune, o->impl ? o->impl : "(all)");
+}
+
+cnn_status cli_check_args(const cli_options *o, cnn_error *err)
+{
+    if (!o->none_left && check_impl(o, err) != CNN_OK) return err->status;
+    return o->row->args(o, err);
 }
 
 static cnn_status check_words(const cli_options *options, cnn_error *err)
 {
-    const command_row *c = cli_find_command(options->command, err);
+    const command_row *c = options->row;
     const int count = options->words.count;
     if (count > c->most)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no '%.64s'; usage: benchcnn %s %.300s", c->name,
@@ -183,12 +180,14 @@ static cnn_status check_words(const cli_options *options, cnn_error *err)
 
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err)
 {
+    const char *command = cli_command_name(argc, argv);
     set_defaults(options);
     options->registry = registry;
-    options->command = cli_command_name(argc, argv);
+    if ((options->row = cli_find_command(command, err)) == NULL) return err->status;
+    options->command = options->row->name;
     options->program = strchr(argv[0], '/') != NULL ? argv[0] : "benchcnn";
     keep_command_line(options, argc, argv);
-    for (int i = options->command == argv[1] ? 2 : 3; i < argc; i++) {
+    for (int i = command == argv[1] ? 2 : 3; i < argc; i++) {
         cnn_status status = CNN_OK;
         if (strncmp(argv[i], "--", 2) == 0)
             status = take_option(options, argc, argv, &i, err);
@@ -198,8 +197,7 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
             options->words.items[options->words.count++] = argv[i];
         if (status != CNN_OK) return status;
     }
-    if (check_words(options, err) != CNN_OK || check_tuned(options, err) != CNN_OK) return err->status;
-    return cli_check_rules(options, err);
+    return check_words(options, err) == CNN_OK ? cli_check_rules(options, err) : err->status;
 }
 
 cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err)

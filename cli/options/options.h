@@ -34,7 +34,7 @@ extern const command_row cli_commands[];
 extern const int cli_n_commands;
 
 /* Whether the command's letter is among these; "*": any is. */
-bool cli_concerns(const char *letters, const char *command);
+bool cli_takes(const command_row *command, const char *letters);
 /* Whether --impl names what is to run here; for plot and table it names what is in records, of any machine and plug-in.
  */
 bool cli_runs_impl(const cli_options *options);
@@ -54,8 +54,7 @@ cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err
 cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err);
 /* option_rules.c: which options need another, and which contradict each other. */
 cnn_status cli_check_rules(const cli_options *options, cnn_error *err);
-/* help.c: to standard output; of one command, or ("") of the program. Greet: three commands to try first. */
-void cli_greet(void);
+/* help.c: to standard output; of one command, or ("") of the program. */
 void cli_help(const char *command);
 /* Each option that a command takes, with what it means there. */
 typedef void cli_show_option(const option_row *row, const char *text);

@@ -66,20 +66,7 @@ const command_row *cli_find_command(const char *name, cnn_error *err)
     return NULL;
 }
 
-bool cli_concerns(const char *letters, const char *command)
+bool cli_takes(const command_row *c, const char *letters)
 {
-    cnn_error err;
-    const command_row *c = cli_find_command(command, &err);
-    return letters[0] == '*' || (c != NULL && strchr(letters, c->letter) != NULL);
-}
-
-cnn_status cli_check_args(const cli_options *options, cnn_error *err)
-{
-    static cnn_choice choices[CNN_MAX_CHOICES]; /* large: kept off the stack */
-    int count;
-    cnn_status status = CNN_OK;
-    if (cli_runs_impl(options) && !options->none_left)
-        status = cnn_choices_parse(options->registry, options->impl, choices, &count, err);
-    const command_row *c = cli_find_command(options->command, err);
-    return status == CNN_OK && c != NULL ? c->args(options, err) : err->status;
+    return letters[0] == '*' || strchr(letters, c->letter) != NULL;
 }
