@@ -8,44 +8,49 @@
 
 /* The fields, once: written, read and compared from this table. */
 typedef enum field_kind { FIELD_TEXT, FIELD_INT, FIELD_REAL, FIELD_BOOL } field_kind;
+enum { TASK = 1, POINT = 2, BUILD = 4 }; /* what is computed; by whom, and where; by which program */
 
 typedef struct field {
     const char *key;
     field_kind kind;
     size_t offset, size; /* in epoch_row */
-    bool of_session;     /* written by record_session() */
+    int scope;           /* 0: of no setting */
+    bool elsewhere;      /* record_session() writes it, or the environment */
 } field;
 
-#define SETTING(name, kind, of_session)                                                                                \
+#define FIELD(name, place, kind, scope, elsewhere)                                                                     \
     {                                                                                                                  \
-#name, kind, offsetof(epoch_row, setting.name), sizeof((epoch_row *)0)->setting.name, of_session               \
+#name, kind, offsetof(epoch_row, place), sizeof((epoch_row *)0)->place, scope, elsewhere                       \
     }
-#define FIGURE(name, kind)                                                                                             \
-    {                                                                                                                  \
-#name, kind, offsetof(epoch_row, name), sizeof((epoch_row *)0)->name, false                                    \
-    }
+#define SETTING(name, kind, scope) FIELD(name, setting.name, kind, scope, false)
+#define ELSEWHERE(name, kind) FIELD(name, setting.name, kind, POINT, true)
+#define FIGURE(name, kind) FIELD(name, name, kind, 0, false)
 
 static const field fields[] = {
-    SETTING(impl, FIELD_TEXT, true),
-    SETTING(algorithm, FIELD_TEXT, true),
-    SETTING(threads, FIELD_INT, true),
-    SETTING(net, FIELD_TEXT, false),
-    SETTING(net_params, FIELD_INT, false),
-    SETTING(net_crc, FIELD_TEXT, false),
-    SETTING(data, FIELD_TEXT, false),
-    SETTING(batch, FIELD_INT, false),
-    SETTING(dtype, FIELD_TEXT, false),
-    SETTING(layout, FIELD_TEXT, false),
-    SETTING(math, FIELD_TEXT, false),
-    SETTING(optimizer, FIELD_TEXT, false),
-    SETTING(seed, FIELD_INT, false),
-    SETTING(shift, FIELD_INT, false),
-    SETTING(train_images, FIELD_INT, false),
-    SETTING(test_images, FIELD_INT, false),
-    SETTING(data_on, FIELD_TEXT, false),
-    SETTING(graph, FIELD_BOOL, false),
-    SETTING(build, FIELD_TEXT, false),
-    SETTING(libraries, FIELD_TEXT, false),
+    ELSEWHERE(impl, FIELD_TEXT),
+    ELSEWHERE(algorithm, FIELD_TEXT),
+    ELSEWHERE(threads, FIELD_INT),
+    ELSEWHERE(knobs, FIELD_TEXT),
+    ELSEWHERE(cpu, FIELD_TEXT),
+    ELSEWHERE(gpu, FIELD_TEXT),
+    ELSEWHERE(cores, FIELD_INT),
+    SETTING(net, FIELD_TEXT, TASK),
+    SETTING(net_params, FIELD_INT, TASK),
+    SETTING(net_crc, FIELD_TEXT, TASK),
+    SETTING(data, FIELD_TEXT, TASK),
+    SETTING(batch, FIELD_INT, POINT),
+    SETTING(dtype, FIELD_TEXT, TASK),
+    SETTING(layout, FIELD_TEXT, TASK),
+    SETTING(math, FIELD_TEXT, TASK),
+    SETTING(optimizer, FIELD_TEXT, TASK),
+    SETTING(seed, FIELD_INT, POINT),
+    SETTING(shift, FIELD_INT, TASK),
+    SETTING(train_images, FIELD_INT, TASK),
+    SETTING(test_images, FIELD_INT, TASK),
+    SETTING(data_on, FIELD_TEXT, POINT),
+    SETTING(graph, FIELD_BOOL, POINT),
+    SETTING(build, FIELD_TEXT, BUILD),
+    SETTING(libraries, FIELD_TEXT, BUILD),
     FIGURE(epoch, FIELD_INT),
     FIGURE(epochs, FIELD_INT),
     FIGURE(seconds, FIELD_REAL),
@@ -67,6 +72,29 @@ static const field fields[] = {
 enum { FIELD_COUNT = sizeof fields / sizeof fields[0] };
 
 static const void *field_at(const epoch_row *row, const field *f) { return (const char *)row + f->offset; }
+
+_Static_assert(offsetof(epoch_row, setting) == 0, "a setting's fields are where its row's are");
+
+/* Field by field: the bytes of texts behind their ends differ. */
+static bool same(const epoch_setting *a, const epoch_setting *b, int scopes)
+{
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        const field *f = &fields[i];
+        const char *of_a = (const char *)a + f->offset, *of_b = (const char *)b + f->offset;
+        if (!(f->scope & scopes)) continue;
+        if (f->kind == FIELD_TEXT ? strcmp(of_a, of_b) != 0 : memcmp(of_a, of_b, f->size) != 0) return false;
+    }
+    return true;
+}
+
+bool epoch_same_task(const epoch_setting *a, const epoch_setting *b) { return same(a, b, TASK); }
+
+bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b) { return same(a, b, TASK | POINT | BUILD); }
+
+bool epoch_other_build(const epoch_setting *a, const epoch_setting *b)
+{
+    return same(a, b, TASK | POINT) && !same(a, b, BUILD);
+}
 
 epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epochs, const trainer_result *r,
                        const verify_training_result *checked, const clock_report *clocks)
@@ -98,19 +126,33 @@ epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epo
     return row;
 }
 
-cnn_record *epoch_record(const cnn_session *session, const epoch_row *row)
+/* Those of the setting, or all others. */
+static void put_fields(cnn_record *record, const epoch_row *row, bool of_setting)
 {
-    char marks[128];
-    cnn_record *record = record_new("epoch");
-    record_session(record, session, row->setting.algorithm);
     for (int i = 0; i < FIELD_COUNT; i++) {
         const void *value = field_at(row, &fields[i]);
-        if (fields[i].of_session) continue;
+        if (fields[i].elsewhere || (fields[i].scope != 0) != of_setting) continue;
         if (fields[i].kind == FIELD_TEXT) record_text(record, fields[i].key, value);
         if (fields[i].kind == FIELD_INT) record_int(record, fields[i].key, *(const int64_t *)value);
         if (fields[i].kind == FIELD_REAL) record_real(record, fields[i].key, *(const double *)value);
         if (fields[i].kind == FIELD_BOOL) record_bool(record, fields[i].key, *(const bool *)value);
     }
+}
+
+cnn_record *epoch_record_new(const char *kind, const cnn_session *session, const epoch_setting *setting)
+{
+    const epoch_row row = {.setting = *setting};
+    cnn_record *record = record_new(kind);
+    record_session(record, session, setting->algorithm);
+    put_fields(record, &row, true);
+    return record;
+}
+
+cnn_record *epoch_record(const cnn_session *session, const epoch_row *row)
+{
+    char marks[128];
+    cnn_record *record = epoch_record_new("epoch", session, &row->setting);
+    put_fields(record, row, false);
     if (row->failed) {
         record_text(record, "state", "FAILED");
         record_text(record, "reason", row->reason);

@@ -65,6 +65,8 @@ bool epoch_other_build(const epoch_setting *a, const epoch_setting *b);
 /* A row of what training one epoch came to; `number` from 1; checked NULL: nobody repeated any of it. */
 epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epochs, const trainer_result *result,
                        const verify_training_result *checked, const clock_report *clocks);
+/* A record of what was trained, for others to add to. */
+cnn_record *epoch_record_new(const char *kind, const cnn_session *session, const epoch_setting *setting);
 /* The record of kind "epoch"; NULL when out of memory (record_write() says so). */
 cnn_record *epoch_record(const cnn_session *session, const epoch_row *row);
 

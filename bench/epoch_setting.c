@@ -1,5 +1,5 @@
 /* epoch_setting.c: what two runs must share for their times to be comparable: asked of the session, the trainer and the
- * network, and compared. */
+ * network. */
 #include "epoch_parts.h"
 
 #include "harness/cpu/isa.h"
@@ -112,38 +112,4 @@ void epoch_setting_of_net(const cnn_network *network, epoch_setting *setting)
     snprintf(setting->net_crc, sizeof setting->net_crc, "%08x", crc_of_layers(network));
     setting->net_params = 0;
     for (int i = 0; i < net->n_params; i++) setting->net_params += net->params[i].count;
-}
-
-static bool same_text(const char *a, const char *b) { return strcmp(a, b) == 0; }
-
-/* Field by field: the bytes of texts behind their ends differ. */
-bool epoch_same_task(const epoch_setting *a, const epoch_setting *b)
-{
-    return same_text(a->net, b->net) && same_text(a->net_crc, b->net_crc) && a->net_params == b->net_params &&
-           same_text(a->data, b->data) && same_text(a->dtype, b->dtype) && same_text(a->layout, b->layout) &&
-           same_text(a->math, b->math) && same_text(a->optimizer, b->optimizer) && a->shift == b->shift &&
-           a->train_images == b->train_images && a->test_images == b->test_images;
-}
-
-static bool same_but_for_build(const epoch_setting *a, const epoch_setting *b)
-{
-    return epoch_same_task(a, b) && a->batch == b->batch && a->seed == b->seed && same_text(a->impl, b->impl) &&
-           same_text(a->algorithm, b->algorithm) && same_text(a->knobs, b->knobs) && same_text(a->cpu, b->cpu) &&
-           same_text(a->gpu, b->gpu) && same_text(a->data_on, b->data_on) && a->graph == b->graph &&
-           a->threads == b->threads && a->cores == b->cores;
-}
-
-static bool same_build(const epoch_setting *a, const epoch_setting *b)
-{
-    return same_text(a->build, b->build) && same_text(a->libraries, b->libraries);
-}
-
-bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b)
-{
-    return same_but_for_build(a, b) && same_build(a, b);
-}
-
-bool epoch_other_build(const epoch_setting *a, const epoch_setting *b)
-{
-    return same_but_for_build(a, b) && !same_build(a, b);
 }

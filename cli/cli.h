@@ -21,25 +21,29 @@ typedef struct cli_list { /* an option that may be given more than once */
     int count;
 } cli_list;
 
-/* Fields: TEXT const char * (NULL when not given), INT int64_t, REAL double, FLAG bool, LIST cli_list. */
+/* Fields: TEXT const char * (NULL when not given), WORD const char * (as options.inc has it), INT int64_t, REAL double,
+ * FLAG bool, LIST cli_list. */
 typedef struct cli_options {
 #define TEXT(name, field, ...) const char *field;
+#define WORD(name, field, ...) const char *field;
 #define INT(name, field, ...) int64_t field;
 #define REAL(name, field, ...) double field;
 #define FLAG(name, field, ...) bool field;
 #define LIST(name, field, ...) cli_list field;
 #include "cli/options/options.inc"
 #undef TEXT
+#undef WORD
 #undef INT
 #undef REAL
 #undef FLAG
 #undef LIST
-    const cnn_registry *registry; /* what --impl chooses from */
-    struct cli_watch *watch;      /* whose code is called, for another process to know */
-    const char *command;
-    const char *program; /* as it was typed, where it has a path, else "benchcnn" */
-    int n_lost;          /* plug-ins left out, since loading them ended the process (--isolate) */
-    bool none_left;      /* what was lost is all that --impl names */
+    const cnn_registry *registry;  /* what --impl chooses from */
+    struct cli_watch *watch;       /* whose code is called, for another process to know */
+    const struct command_row *row; /* options/options.h */
+    const char *command;           /* its name */
+    const char *program;           /* as it was typed, where it has a path, else "benchcnn" */
+    int n_lost;                    /* plug-ins left out, since loading them ended the process (--isolate) */
+    bool none_left;                /* what was lost is all that --impl names */
     char impl_left[1024];
     bool given[CLI_OPTIONS_MAX]; /* in the order of options.inc: see cli_given() */
     cli_list words;              /* positional arguments after the command */
@@ -51,7 +55,7 @@ typedef int cli_command(const cli_options *options, cnn_error *err);
 /* Its arguments alone, before anything is opened, written or run: what the command itself begins with, and what `run`
  * asks of every line of a recipe. */
 typedef cnn_status cli_check(const cli_options *options, cnn_error *err);
-#define COMMAND(name, letter, usage, doc)                                                                              \
+#define COMMAND(name, ...)                                                                                             \
     cli_command cmd_##name;                                                                                            \
     cli_check args_##name;
 #define TWO_WORDS(...)
@@ -112,13 +116,9 @@ bool cli_is_plain_file(const char *path);
 void cli_say_bad_lines(const char *path, int bad);
 /* Before hours are spent on it: that points are measured again. */
 void cli_say_other_build(const char *path);
-/* For commands that take options alone: CNN_BAD_ARGUMENT when a word stands there too. */
-cnn_status cli_no_words(const cli_options *options, cnn_error *err);
-/* CNN_BAD_ARGUMENT when both are one and the same file. NULL paths: options not given. */
-typedef struct cli_file {
-    const char *option, *path;
-} cli_file;
-cnn_status cli_keep_apart(const cli_file *out, const cli_file *other, cnn_error *err);
+/* CNN_BAD_ARGUMENT when --out is to be written to `path` and this is the same file as another. NULL: not given. */
+bool cli_same_file(const char *a, const char *b); /* by what it is: links and ./ lead to the same file */
+cnn_status cli_keep_apart(const char *path, const char *other_option, const char *other, cnn_error *err);
 
 /* CNN_BAD_ARGUMENT when what stands at `path` is something else than what is to replace it: a file that does not begin
  * as `what` ("an SVG picture") does. */

@@ -41,20 +41,15 @@ static int close_output(int status)
     return status == EXIT_HELD ? EXIT_USAGE : status;
 }
 
-/* benchcnn help [COMMAND]; for programs: help --words [COMMAND], help --man */
+/* benchcnn help [COMMAND]; for programs: help --words [COMMAND], help --man. A command may be two words. */
 static int help(int argc, char **argv)
 {
     cnn_error err;
+    char command[64] = "";
     const char *form = argc > 2 && strncmp(argv[2], "--", 2) == 0 ? argv[2] : "";
-    const int at = form[0] != '\0' ? 3 : 2;
-    const char *command = argc > at ? cli_command_name(argc - at + 1, argv + at - 1) : NULL;
-    const int end = command != NULL && strchr(command, ' ') ? at + 2 : at + 1;
-    if (argc > end) {
-        CNN_FAIL(&err, CNN_BAD_ARGUMENT, "help takes one command at most, got '%.64s' too", argv[end]);
-        return cli_fail(&err);
-    }
-    if (command != NULL && strcmp(command, "help") != 0 && cli_find_command(command, &err) == NULL)
-        return cli_fail(&err);
+    const int first = form[0] != '\0' ? 3 : 2;
+    for (int i = first; i < argc; i++) cnn_append(command, sizeof command, "%s%s", i > first ? " " : "", argv[i]);
+    if (argc > first && strcmp(command, "help") != 0 && cli_find_command(command, &err) == NULL) return cli_fail(&err);
     if (strcmp(form, "--words") == 0)
         cli_words(command);
     else if (strcmp(form, "--man") == 0)
@@ -75,7 +70,7 @@ static bool answer(int argc, char **argv, int *status)
     cnn_error err;
     *status = EXIT_HELD;
     if (argc < 2) {
-        cli_greet();
+        cli_help("");
         *status = EXIT_USAGE;
     } else if (asks_for_version(argv[1])) {
         printf("benchcnn %s\n", BENCHCNN_VERSION);
@@ -84,7 +79,7 @@ static bool answer(int argc, char **argv, int *status)
     } else if (argv[1][0] != '-' && cli_find_command(argv[1], &err) == NULL) {
         *status = cli_fail(&err);
     } else if (asks_for_help(argc, argv)) {
-        cli_help(argv[1][0] == '-' ? NULL : cli_command_name(argc, argv));
+        cli_help(argv[1][0] == '-' ? "" : cli_command_name(argc, argv));
     } else if (argv[1][0] == '-') {
         CNN_FAIL(&err, CNN_BAD_ARGUMENT, "%.64s: a command comes before its options; see `benchcnn --help`", argv[1]);
         *status = cli_fail(&err);
@@ -123,7 +118,6 @@ int main(int argc, char **argv)
     (void)cnn_thread_restore(); /* the C locale is this thread's own from here on: setlocale() does not reach it */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a crash of a kernel loses no line that was printed before it */
     if (answer(argc, argv, &status)) return status;
-    const command_row *command = cli_find_command(cli_command_name(argc, argv), &err);
     char **words = copy_words(argc, argv);
     if (words == NULL) {
         CNN_FAIL(&err, CNN_OUT_OF_MEMORY, "no memory for %d words of a command line", argc);
@@ -137,7 +131,7 @@ int main(int argc, char **argv)
     if (ready == CNN_OK) ready = cli_load(&options, &registry, &err);
     if (ready == CNN_OK) ready = cli_check_args(&options, &err);
     if (ready == CNN_OK) cli_catch_interrupt();
-    status = ready == CNN_OK ? close_output(command->run(&options, &err)) : cli_fail(&err);
+    status = ready == CNN_OK ? close_output(options.row->run(&options, &err)) : cli_fail(&err);
     if (ready == CNN_UNAVAILABLE) status = EXIT_USAGE; /* a plug-in that cannot be loaded is bad input */
     if (options.watch != NULL && options.watch->on)
         child_end(&options.watch->word, status); /* no code runs behind it */

@@ -2,18 +2,13 @@
 #include "problems.h"
 
 #include "harness/base/grow.h"
-#include "harness/problem/names.h"
 
 #include <string.h>
 
-cnn_status cli_problem_defaults(const cli_options *o, const cnn_type *type, cnn_problem_defaults *defaults,
-                                cnn_error *err)
+cnn_problem_defaults cli_problem_defaults(const cli_options *o, const cnn_type *type)
 {
-    static const char *const modes[] = {"cross_correlation", "convolution"};
-    const cnn_name_set mode_names = {"mode", modes, 2};
-    const int mode = cnn_name_find(&mode_names, o->mode, err);
-    *defaults = (cnn_problem_defaults){.type = *type, .no_bias = o->no_bias, .flip = mode == 1, .mb = o->mb};
-    return mode < 0 ? err->status : CNN_OK;
+    return (cnn_problem_defaults){
+        .type = *type, .no_bias = o->no_bias, .flip = strcmp(o->mode, "convolution") == 0, .mb = o->mb};
 }
 
 static problem_entry *add(problem_list *list, cnn_error *err)

@@ -17,9 +17,8 @@ typedef struct problem_list { /* free(items) */
     int count, capacity;
 } problem_list;
 
-/* What descriptors leave to options. CNN_BAD_ARGUMENT: no such --mode. */
-cnn_status cli_problem_defaults(const cli_options *options, const cnn_type *type, cnn_problem_defaults *defaults,
-                                cnn_error *err);
+/* What descriptors leave to options. */
+cnn_problem_defaults cli_problem_defaults(const cli_options *options, const cnn_type *type);
 /* Adds one. */
 cnn_status cli_put_problem(problem_list *list, const cnn_problem *problem, cnn_error *err);
 /* The same from its text; a bad one is an error. */

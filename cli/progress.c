@@ -3,11 +3,11 @@
 #include "cli.h"
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 static const double redraw_seconds = 0.1, line_seconds = 10.0;
@@ -38,12 +38,6 @@ static void format_left(double seconds, char *text, size_t size)
         snprintf(text, size, "%d:%02d left", (int)(s / 60), (int)(s % 60));
 }
 
-static int terminal_columns(void)
-{
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 /* The bar takes what room the rest leaves. A line that is still too long is cut: one that wrapped could not be redrawn.
  */
 static void draw_bar(const char *what, double share, const char *facts, const char *note)
@@ -51,7 +45,7 @@ static void draw_bar(const char *what, double share, const char *facts, const ch
     enum { LEAST = 6, MOST = 24, FRAME = 14 }; /* frame: brackets, percentage, blanks */
     static const char full[] = "========================", empty[] = "                        ";
     char line[512];
-    int columns = terminal_columns(), room = columns - FRAME - (int)(strlen(what) + strlen(facts) + strlen(note));
+    int columns = table_columns_of(stderr), room = columns - FRAME - (int)(strlen(what) + strlen(facts) + strlen(note));
     int width = room < LEAST ? LEAST : room > MOST ? MOST : room, filled = (int)(share * width);
     snprintf(line, sizeof line, "%s [%.*s%.*s] %3.0f %%  %s  %s", what, filled, full, width - filled, empty,
              share * 100, facts, note);

@@ -8,58 +8,32 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
-
-/* Adds each word of a comma-separated list as a bit; "all" is every bit. */
-static cnn_status names_mask(const cnn_name_set *set, const char *text, uint32_t *mask, cnn_error *err)
-{
-    char copy[512], *rest = copy;
-    *mask = 0;
-    if (text == NULL || strcasecmp(text, "all") == 0) {
-        *mask = (1u << set->count) - 1;
-        return CNN_OK;
-    }
-    if (strlen(text) >= sizeof copy) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a list of %ss is too long", set->what);
-    strcpy(copy, text);
-    while (rest != NULL) {
-        const int index = cnn_name_find(set, strsep(&rest, ","), err);
-        if (index < 0) return err->status;
-        *mask |= 1u << index;
-    }
-    return CNN_OK;
-}
 
 cnn_status cli_types(const cli_options *options, cli_type_set *set, cnn_error *err)
 {
-    uint32_t dtypes, layouts;
     const int math = cnn_name_find(&cnn_math_names, options->math, err);
+    const uint32_t dtypes = math < 0 ? 0 : cnn_name_mask(&cnn_dtype_names, options->dtype, err);
+    const uint32_t layouts = dtypes == 0 ? 0 : cnn_name_mask(&cnn_layout_names, options->layout, err);
     set->count = 0;
-    if (math < 0) return err->status;
-    if (names_mask(&cnn_dtype_names, options->dtype, &dtypes, err) != CNN_OK) return err->status;
-    if (names_mask(&cnn_layout_names, options->layout, &layouts, err) != CNN_OK) return err->status;
     for (int d = 0; d < CNN_DTYPE_COUNT; d++)
         for (int l = 0; l < CNN_LAYOUT_COUNT; l++)
             if (dtypes >> d & layouts >> l & 1u)
                 set->types[set->count++] = (cnn_type){(cnn_dtype)d, (cnn_dtype)d, (cnn_layout)l, (cnn_math)math};
-    return CNN_OK;
+    return layouts == 0 ? err->status : CNN_OK;
 }
 
 uint32_t cli_dirs(const cli_options *options, cnn_error *err)
 {
     static const char *const names[] = {"FWD", "BWD_D", "BWD_W", "BWD"};
-    const cnn_name_set with_both = {"direction", names, 4};
-    uint32_t mask;
-    if (names_mask(&with_both, options->dir, &mask, err) != CNN_OK) return 0;
-    if (mask & 8u) mask |= 1u << CNN_BWD_D | 1u << CNN_BWD_W;
-    return mask & 7u;
+    static const cnn_name_set with_both = {"direction", names, 4};
+    const uint32_t mask = cnn_name_mask(&with_both, options->dir, err);
+    return (mask & 8u ? mask | 1u << CNN_BWD_D | 1u << CNN_BWD_W : mask) & 7u;
 }
 
 uint32_t cli_ops(const cli_options *options, cnn_error *err)
 {
-    uint32_t mask;
-    if (options->op == NULL) return 1u << CNN_OP_CONV;
-    return names_mask(&cnn_op_names, options->op, &mask, err) == CNN_OK ? mask : 0;
+    return options->op == NULL ? 1u << CNN_OP_CONV : cnn_name_mask(&cnn_op_names, options->op, err);
 }
 
 static bool holds(const int64_t *list, int count, int64_t value)
@@ -108,13 +82,6 @@ void cli_append_option(char *command, size_t size, const char *name, const char 
     cnn_append_quoted(command, size, word);
 }
 
-cnn_status cli_no_words(const cli_options *options, cnn_error *err)
-{
-    if (options->words.count == 0) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no '%.64s': options begin with --", options->command,
-                    options->words.items[0]);
-}
-
 void cli_say_bad_lines(const char *path, int bad)
 {
     if (bad == 0) return;
@@ -147,8 +114,7 @@ void cli_said_free(cli_said *said)
     *said = (cli_said){.count = 0};
 }
 
-/* By what it is and not by its name: links and ./ lead to the same file. */
-static bool same_file(const char *a, const char *b)
+bool cli_same_file(const char *a, const char *b)
 {
     struct stat first, second;
     if (stat(a, &first) != 0) return strcmp(a, b) == 0;
@@ -156,11 +122,11 @@ static bool same_file(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
-cnn_status cli_keep_apart(const cli_file *out, const cli_file *other, cnn_error *err)
+cnn_status cli_keep_apart(const char *path, const char *other_option, const char *other, cnn_error *err)
 {
-    if (out->path == NULL || other->path == NULL || !same_file(out->path, other->path)) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s %.180s would spoil %s %.180s: they are one file", out->option, out->path,
-                    other->option, other->path);
+    if (path == NULL || other == NULL || !cli_same_file(path, other)) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--out %.180s would spoil %s %.180s: they are one file", path, other_option,
+                    other);
 }
 
 static void say_of_file(const char *path, const record_sink *sink)

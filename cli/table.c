@@ -15,7 +15,7 @@
 
 enum { NARROWEST = 40 }; /* a window that says it is narrower is not believed */
 
-static int columns_of(FILE *file)
+int table_columns_of(FILE *file)
 {
     struct winsize window;
     const int fd = fileno(file);
@@ -23,8 +23,6 @@ static int columns_of(FILE *file)
     if (ioctl(fd, TIOCGWINSZ, &window) != 0 || window.ws_col < NARROWEST) return TABLE_COLUMNS;
     return window.ws_col < TABLE_COLUMNS ? window.ws_col : TABLE_COLUMNS;
 }
-
-int table_columns(void) { return columns_of(stdout); }
 
 static bool begins_letter(char c) { return ((unsigned char)c & 0xC0) != 0x80; }
 
@@ -82,56 +80,26 @@ static void print_line(FILE *to, const char *line, size_t length, int hang, int 
     }
 }
 
-enum { UNFOLDED = -1 };
-
-static void print_text(FILE *to, int hang, const char *text)
+void table_print_to(FILE *to, int hang, const char *format, ...)
 {
-    const int columns = hang == UNFOLDED ? 0 : columns_of(to);
-    for (const char *line = text; *line != '\0';) {
+    char *text = NULL;
+    size_t size;
+    va_list args;
+    va_start(args, format);
+    FILE *stream = open_memstream(&text, &size);
+    const bool put = stream != NULL && vfprintf(stream, format, args) >= 0;
+    va_end(args);
+    const bool whole = stream != NULL && fclose(stream) == 0 && put;
+    char *shown = whole ? shown_lines(text) : NULL;
+    if (shown == NULL) fputs("benchcnn: no memory for a line of output\n", stderr);
+    const int columns = hang == TABLE_UNFOLDED ? 0 : table_columns_of(to);
+    for (const char *line = shown; line != NULL && *line != '\0';) {
         const size_t length = strcspn(line, "\n");
         print_line(to, line, length, hang, columns);
         line += length + (line[length] == '\n');
     }
-}
-
-static void print_all(FILE *to, int hang, const char *format, va_list args)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    const bool put = stream != NULL && vfprintf(stream, format, args) >= 0;
-    const bool whole = stream != NULL && fclose(stream) == 0 && put;
-    char *shown = whole ? shown_lines(text) : NULL;
-    if (shown != NULL)
-        print_text(to, hang, shown);
-    else
-        fputs("benchcnn: no memory for a line of output\n", stderr);
     free(shown);
     free(text);
-}
-
-void table_print(int hang, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    print_all(stdout, hang, format, args);
-    va_end(args);
-}
-
-void table_put(FILE *to, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    print_all(to, UNFOLDED, format, args);
-    va_end(args);
-}
-
-void table_print_to(FILE *to, int hang, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    print_all(to, hang, format, args);
-    va_end(args);
 }
 
 const char *table_shorten(const char *text, int columns, char *room, size_t size)

@@ -13,6 +13,7 @@ static const char *const checks[VERIFY_CHECK_COUNT] = {
 #include "checks.inc"
 #undef CHECK
 };
+const cnn_name_set verify_check_names = {"check", checks, VERIFY_CHECK_COUNT};
 
 static vf_check_fn *const functions[VERIFY_CHECK_COUNT] = {
 #define CHECK(id, name, doc) [VERIFY_##id] = vf_check_##name,
@@ -23,27 +24,6 @@ static vf_check_fn *const functions[VERIFY_CHECK_COUNT] = {
 const char verify_late_refusal[] = "prepare", verify_no_room[] = "workspace";
 
 const char *verify_check_name(verify_check check) { return checks[check]; }
-
-uint32_t verify_checks_parse(const char *text, cnn_error *err)
-{
-    const char *names[VERIFY_CHECK_COUNT + 1];
-    const cnn_name_set set = {"check", names, VERIFY_CHECK_COUNT + 1};
-    uint32_t mask = 0;
-    for (int i = 0; i < VERIFY_CHECK_COUNT; i++) names[i] = checks[i];
-    names[VERIFY_CHECK_COUNT] = "all";
-    if (text == NULL) text = "all";
-    for (const char *at = text; *at != '\0';) {
-        char word[CNN_NAME_MAX];
-        size_t length = strcspn(at, ",");
-        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), at);
-        const int found = cnn_name_find(&set, word, err);
-        if (found < 0) return 0;
-        mask |= found == VERIFY_CHECK_COUNT ? (1u << VERIFY_CHECK_COUNT) - 1 : 1u << found;
-        at += length + (at[length] == ',');
-    }
-    if (mask == 0) CNN_FAIL(err, CNN_BAD_ARGUMENT, "no check is named in '%.64s'", text);
-    return mask;
-}
 
 /* Doubles an element, on the host: four arrays a case, four cases kept, and three more while differences are taken; of
  * a huge problem two cases kept, one in hand, and three runs. Besides the operands themselves: on the device, and as

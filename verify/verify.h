@@ -12,6 +12,7 @@
 #include "harness/cnn.h"
 #include "harness/device/impl.h"
 #include "harness/net/net.h"
+#include "harness/problem/names.h"
 #include "harness/problem/problem.h"
 #include "verify/oracle/result.h"
 
@@ -23,8 +24,7 @@ typedef enum verify_check {
 } verify_check;
 
 const char *verify_check_name(verify_check check);
-/* "exact,bound" or "all" or NULL -> a mask of 1 << verify_check; 0 is an error, which offers the nearest name. */
-uint32_t verify_checks_parse(const char *text, cnn_error *err);
+extern const cnn_name_set verify_check_names;
 
 /* What stands for a check where `supports` said yes and nothing was checked all the same: `prepare` said UNSUPPORTED
  * (FAILED where that is not its to say); SKIPPED, since there is no room for the workspace that it asks for. */

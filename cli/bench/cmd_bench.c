@@ -4,7 +4,6 @@
 #include "parts.h"
 
 #include <string.h>
-#include <strings.h>
 
 static const double usual_warm_up = 0.05;
 
@@ -27,7 +26,7 @@ static cnn_status before_all(bench *b, cnn_error *err)
 /* Everything once. */
 static cnn_status run_pass(bench *b, cnn_error *err)
 {
-    const bool in_network = strcasecmp(b->options->cache, "network") == 0;
+    const bool in_network = strcmp(b->options->cache, "network") == 0;
     for (int p = 0; p < b->problems.count; p++)
         for (int t = 0; t < b->types.count; t++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++, b->done++) {
@@ -57,10 +56,8 @@ static cnn_status run_all(bench *b, cnn_error *err)
 
 static cnn_status read_options(bench *b, cnn_error *err)
 {
-    const cli_options *o = b->options;
-    cnn_status status = cli_no_words(o, err);
-    if (status == CNN_OK) status = bench_read_params(b, usual_warm_up, true, err);
-    if (status == CNN_OK) status = cli_types(o, &b->types, err);
+    cnn_status status = bench_read_params(b, usual_warm_up, true, err);
+    if (status == CNN_OK) status = cli_types(b->options, &b->types, err);
     return status == CNN_OK ? bench_gather_problems(b, err) : status;
 }
 

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Bad words of files are told, counted, and leave the list. */
 static void drop_refused(bench *b)
@@ -81,13 +80,10 @@ static cnn_status add_layers(bench *b, cnn_error *err)
 
 static cnn_status check_caches(const cli_options *o, bool in_network, cnn_error *err)
 {
-    if (strcasecmp(o->cache, "hot") == 0 || strcasecmp(o->cache, "cold") == 0) return CNN_OK;
-    if (!in_network || strcasecmp(o->cache, "network") != 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--cache is '%.64s', but %s", o->cache,
-                        in_network ? "must be hot, cold or network" : "for a sweep must be hot or cold");
-    if (o->net) return CNN_OK;
+    if (strcmp(o->cache, "network") != 0 || (in_network && o->net)) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                    "--cache network times an operation within a network's layers: name it, --net");
+                    in_network ? "--cache network times an operation within a network's layers: name it, --net"
+                               : "--cache is network, but for a sweep must be hot or cold");
 }
 
 cnn_status bench_read_params(bench *b, double warm_up, bool in_network, cnn_error *err)
@@ -98,7 +94,7 @@ cnn_status bench_read_params(bench *b, double warm_up, bool in_network, cnn_erro
                                  .max_time = o->max_time,
                                  .noise = MEASURE_NOISE,
                                  .warm_up = o->warm_up >= 0 ? o->warm_up : fmin(warm_up, o->max_time),
-                                 .cold = strcasecmp(o->cache, "cold") == 0,
+                                 .cold = strcmp(o->cache, "cold") == 0,
                                  .stop = cli_interrupted,
                                  .control = true,
                                  .samples = o->samples};
@@ -112,14 +108,13 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err)
 {
     const cli_options *o = b->options;
     const bool own = o->problem.count + o->problems.count > 0;
-    cnn_problem_defaults defaults;
+    cnn_status status = CNN_OK;
+    const cnn_problem_defaults defaults = cli_problem_defaults(o, &b->types.types[0]);
     if ((b->dirs = cli_dirs(o, err)) == 0 || (b->ops = cli_ops(o, err)) == 0) return err->status;
-    cnn_status status = cli_problem_defaults(o, &b->types.types[0], &defaults, err);
-    if (status != CNN_OK) return status;
     if (o->batch && !o->net)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %.32s is a network's batch: name it, --net", o->batch);
     if (!own && o->net) return add_layers(b, err);
-    if (own && o->net && strcasecmp(o->cache, "network") != 0)
+    if (own && o->net && strcmp(o->cache, "network") != 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "--%s beside --net %.64s: either the network's layers are timed, or, with --cache network, a "
                         "problem within them",

@@ -6,12 +6,11 @@
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 static void append_caches(const bench *b, char *line)
 {
     if (b->params.cold) cnn_append(line, REPRO_MAX, " --cache cold");
-    if (strcasecmp(b->options->cache, "network") != 0) return;
+    if (strcmp(b->options->cache, "network") != 0) return;
     cnn_append(line, REPRO_MAX, " --cache network");
     cli_append_option(line, REPRO_MAX, "net", b->options->net);
     if (b->options->batch) cli_append_option(line, REPRO_MAX, "batch", b->options->batch);

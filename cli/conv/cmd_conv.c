@@ -14,16 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MAX = 4096 };
+enum { NAMES_MAX = 4096, RESULTS_MAX = 2 };
 
-typedef struct file_pair { /* "DW.npy,DB.npy"; NULL: not given */
+typedef struct file_names { /* a file a result: "DW.npy,DB.npy" */
     char text[NAMES_MAX];
-    const char *first, *second;
-} file_pair;
+    const char *path[RESULTS_MAX]; /* NULL: not named */
+} file_names;
 
 typedef struct conv_run {
     const cli_options *options;
-    file_pair out, expect;
+    file_names out, expect;
     cnn_problem problem;
     cnn_dir dir;
     cnn_algorithm algorithm;
@@ -31,68 +31,25 @@ typedef struct conv_run {
     const char *path[CNN_MAX_OPERANDS], *expect_path[CNN_MAX_OPERANDS]; /* an operand's file; NULL: none */
     int count;
     verify_arrays arrays;
-    double *values[CNN_MAX_OPERANDS], *expected[CNN_MAX_OPERANDS];
+    double *values[CNN_MAX_OPERANDS];
     verify_engine *engine;
 } conv_run;
 
-/* ---- Files. */
+/* ---- What options say. */
 
-static cnn_status split(const conv_run *r, const char *option, const char *names, file_pair *pair, cnn_error *err)
+static cnn_status split(const conv_run *r, const char *option, const char *given, file_names *names, cnn_error *err)
 {
-    if (names == NULL) return CNN_OK;
-    if (strlen(names) >= sizeof pair->text)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s %.64s... is too long", option, names);
-    strcpy(pair->text, names);
-    char *comma = strchr(pair->text, ',');
-    pair->first = pair->text;
-    if (comma == NULL) return CNN_OK;
-    *comma = '\0';
-    pair->second = comma + 1;
+    if (given == NULL) return CNN_OK;
+    if (strlen(given) >= sizeof names->text)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s %.64s... is too long", option, given);
+    char *rest = strcpy(names->text, given);
+    for (int i = 0; rest != NULL && i < RESULTS_MAX; i++) names->path[i] = strsep(&rest, ",");
+    if (names->path[1] == NULL) return CNN_OK;
     if (r->dir != CNN_BWD_W)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s %.200s names two files, but --dir %s has one result", option,
-                        names, cnn_dir_name(r->dir));
-    if (*pair->first == '\0' || *pair->second == '\0' || strchr(pair->second, ',') != NULL)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s '%.200s' is not of the form DW.npy,DB.npy", option, names);
-    return CNN_OK;
-}
-
-/* No output over an array that was given, nor over the other output. */
-static cnn_status keep_apart(const conv_run *r, cnn_error *err)
-{
-    const cli_options *o = r->options;
-    const cli_file out = {"--out", r->out.first}, db = {"--out", r->out.second};
-    const cli_file given[] = {{"--x", o->x},
-                              {"--w", o->w},
-                              {"--b", o->b},
-                              {"--dy", o->dy},
-                              {"--expect", r->expect.first},
-                              {"--expect", r->expect.second}};
-    cnn_status status = cli_keep_apart(&out, &db, err);
-    for (size_t i = 0; status == CNN_OK && i < sizeof given / sizeof given[0]; i++) {
-        status = cli_keep_apart(&out, &given[i], err);
-        if (status == CNN_OK) status = cli_keep_apart(&db, &given[i], err);
-    }
-    return status;
-}
-
-static cnn_status name_files(conv_run *r, cnn_error *err)
-{
-    cnn_status status = split(r, "out", r->options->out, &r->out, err);
-    if (status == CNN_OK) status = split(r, "expect", r->options->expect, &r->expect, err);
-    if (status != CNN_OK) return status;
-    if (r->expect.second != NULL && r->out.second == NULL)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--expect names a gradient of the bias: --out needs a second file, too");
-    return keep_apart(r, err);
-}
-
-/* ---- The problem. */
-
-static cnn_status one_direction(const cli_options *o, cnn_dir *dir, cnn_error *err)
-{
-    if (o->dir == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs --dir: FWD, BWD_D or BWD_W");
-    const int found = cnn_name_find(&cnn_dir_names, o->dir, err);
-    *dir = (cnn_dir)(found < 0 ? 0 : found);
-    return found < 0 ? err->status : CNN_OK;
+                        given, cnn_dir_name(r->dir));
+    if (rest == NULL && *names->path[0] != '\0' && *names->path[1] != '\0') return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s '%.200s' is not of the form DW.npy,DB.npy", option, given);
 }
 
 static cnn_status parse_problem(conv_run *r, cnn_error *err)
@@ -104,9 +61,8 @@ static cnn_status parse_problem(conv_run *r, cnn_error *err)
     if (o->problem.count != 1)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs one --problem, not %d", o->problem.count);
     const cnn_type type = {CNN_F32, CNN_F32, (cnn_layout)layout, (cnn_math)math};
-    cnn_problem_defaults defaults;
-    if (cli_problem_defaults(o, &type, &defaults, err) != CNN_OK) return err->status;
-    defaults.no_bias = (r->dir == CNN_BWD_W ? r->out.second : o->b) == NULL;
+    cnn_problem_defaults defaults = cli_problem_defaults(o, &type);
+    defaults.no_bias = (r->dir == CNN_BWD_W ? r->out.path[1] : o->b) == NULL;
     return cnn_problem_parse(CNN_OP_CONV, o->problem.items[0], &defaults, &r->problem, err);
 }
 
@@ -115,23 +71,22 @@ static cnn_status parse_problem(conv_run *r, cnn_error *err)
 static cnn_status assign_files(conv_run *r, cnn_error *err)
 {
     const cli_options *o = r->options;
-    const cli_file inputs[] = {{"x", o->x}, {"w", o->w}, {"b", o->b}, {"dy", o->dy}};
-    bool first = true;
+    const char *const inputs[][2] = {{"x", o->x}, {"w", o->w}, {"b", o->b}, {"dy", o->dy}};
+    int result = 0;
     for (size_t k = 0; k < sizeof inputs / sizeof inputs[0]; k++) {
         int i = 0;
-        while (i < r->count && strcmp(r->operands[i].name, inputs[k].option) != 0) i++;
+        while (i < r->count && strcmp(r->operands[i].name, inputs[k][0]) != 0) i++;
         if (i < r->count)
-            r->path[i] = inputs[k].path;
-        else if (inputs[k].path != NULL)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --dir %s", inputs[k].option,
+            r->path[i] = inputs[k][1];
+        else if (inputs[k][1] != NULL)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --dir %s", inputs[k][0],
                             cnn_dir_name(r->dir));
     }
     for (int i = 0; i < r->count; i++) {
         const bool in = r->operands[i].access == CNN_IN;
         if (!in) {
-            r->path[i] = first ? r->out.first : r->out.second;
-            r->expect_path[i] = first ? r->expect.first : r->expect.second;
-            first = false;
+            r->path[i] = r->out.path[result];
+            r->expect_path[i] = r->expect.path[result++];
         }
         if (r->path[i] == NULL)
             return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--dir %s needs --%s FILE.npy", cnn_dir_name(r->dir),
@@ -140,66 +95,73 @@ static cnn_status assign_files(conv_run *r, cnn_error *err)
     return CNN_OK;
 }
 
-/* ---- Arrays. */
-
-/* The inputs; their dtype, which must be one. */
-static cnn_status load_inputs(conv_run *r, cnn_dtype *dtype, cnn_error *err)
+/* No output over an array that was given, nor over the other output. */
+static cnn_status keep_apart(const conv_run *r, cnn_error *err)
 {
-    const char *first = NULL;
-    for (int i = 0; i < r->count; i++) {
-        const cnn_operand *o = &r->operands[i];
-        const char *path = r->path[i];
-        cnn_dtype its;
-        if (o->access != CNN_IN) continue;
-        cnn_status status = cli_npy_load(path, o, &r->values[i], &its, err);
-        if (status != CNN_OK) return status;
-        if (first != NULL && its != *dtype)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s is %s: all arrays must have one type", path,
-                            cnn_dtype_name(its), first, cnn_dtype_name(*dtype));
-        *dtype = its;
-        first = path;
-        r->arrays.in[i] = r->values[i];
-    }
-    return CNN_OK;
+    cnn_status status = CNN_OK;
+    for (int i = 0; i < r->count; i++)
+        for (int k = 0; r->operands[i].access != CNN_IN && status == CNN_OK && k < r->count; k++) {
+            char option[CNN_NAME_MAX];
+            snprintf(option, sizeof option, "--%s", r->operands[k].access == CNN_IN ? r->operands[k].name : "out");
+            if (k != i) status = cli_keep_apart(r->path[i], option, r->path[k], err);
+            if (status == CNN_OK) status = cli_keep_apart(r->path[i], "--expect", r->expect_path[k], err);
+        }
+    return status;
 }
 
-static cnn_status make_outputs(conv_run *r, cnn_error *err)
-{
-    for (int i = 0; i < r->count; i++) {
-        const cnn_operand *o = &r->operands[i];
-        if (o->access == CNN_IN) continue;
-        r->values[i] = malloc((size_t)o->count * sizeof(double));
-        if (r->values[i] == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %s", o->name);
-        r->arrays.out[i] = r->values[i];
-        if (r->expect_path[i] == NULL) continue;
-        cnn_status status = cli_npy_load(r->expect_path[i], o, &r->expected[i], &r->arrays.computed[i], err);
-        if (status != CNN_OK) return status;
-        r->arrays.expect[i] = r->expected[i];
-    }
-    return CNN_OK;
-}
-
-/* What options alone say. Shapes do not depend on the dtype, which the inputs will tell: until then it is f32. */
+/* Shapes do not depend on the dtype, which the inputs will tell: until then it is f32. */
 static cnn_status read_options(conv_run *r, cnn_error *err)
 {
-    cnn_status status = cli_no_words(r->options, err);
-    if (status == CNN_OK) status = one_direction(r->options, &r->dir, err);
-    if (status == CNN_OK) status = name_files(r, err);
+    const cli_options *o = r->options;
+    if (o->dir == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "conv needs --dir: FWD, BWD_D or BWD_W");
+    const int dir = cnn_name_find(&cnn_dir_names, o->dir, err);
+    if (dir < 0) return err->status;
+    r->dir = (cnn_dir)dir;
+    cnn_status status = split(r, "out", o->out, &r->out, err);
+    if (status == CNN_OK) status = split(r, "expect", o->expect, &r->expect, err);
+    if (status == CNN_OK && r->expect.path[1] != NULL && r->out.path[1] == NULL)
+        status =
+            CNN_FAIL(err, CNN_BAD_ARGUMENT, "--expect names a gradient of the bias: --out needs a second file, too");
     if (status == CNN_OK) status = parse_problem(r, err);
     if (status != CNN_OK) return status;
     r->count = cnn_operands(&r->problem, r->dir, r->operands, err);
-    return r->count < 0 ? err->status : assign_files(r, err);
+    if (r->count < 0) return err->status;
+    status = assign_files(r, err);
+    return status == CNN_OK ? keep_apart(r, err) : status;
 }
 
+/* ---- Arrays. */
+
+static cnn_status make_output(conv_run *r, int i, cnn_error *err)
+{
+    const cnn_operand *o = &r->operands[i];
+    r->arrays.out[i] = r->values[i] = malloc((size_t)o->count * sizeof(double));
+    if (r->values[i] == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %s", o->name);
+    if (r->expect_path[i] == NULL) return CNN_OK;
+    return cli_npy_load(r->expect_path[i], o, &r->arrays.expect[i], &r->arrays.computed[i], err);
+}
+
+/* The inputs tell the dtype, which must be one. */
 static cnn_status load_all(conv_run *r, cnn_error *err)
 {
-    cnn_dtype dtype = CNN_F32;
+    const char *first = NULL;
+    cnn_dtype dtype = CNN_F32, its = CNN_F32;
     cnn_status status = read_options(r, err);
-    if (status == CNN_OK) status = load_inputs(r, &dtype, err);
-    if (status == CNN_OK) status = make_outputs(r, err);
+    for (int i = 0; status == CNN_OK && i < r->count; i++) {
+        if (r->operands[i].access != CNN_IN) {
+            status = make_output(r, i, err);
+            continue;
+        }
+        status = cli_npy_load(r->path[i], &r->operands[i], &r->values[i], &its, err);
+        if (status == CNN_OK && first != NULL && its != dtype)
+            status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s is %s: all arrays must have one type",
+                              r->path[i], cnn_dtype_name(its), first, cnn_dtype_name(dtype));
+        dtype = its;
+        first = r->path[i];
+        r->arrays.in[i] = r->values[i];
+    }
     r->problem.u.type.dtype = r->problem.u.type.weights = dtype;
-    if (status == CNN_OK) status = cnn_problem_check(&r->problem, err);
-    return status;
+    return status == CNN_OK ? cnn_problem_check(&r->problem, err) : status;
 }
 
 /* ---- The implementation. */
@@ -237,36 +199,32 @@ static cnn_status open_engine(conv_run *r, cnn_error *err)
 
 /* ---- What came out. */
 
-static void print_result(const conv_run *r, const verify_result *v)
+/* As verify reports a case; but where nothing is expected, nothing is proved, and the run is no more than done. */
+static cnn_status report(const conv_run *r, verify_result *v, record_sink *sink, cnn_error *err)
 {
-    char text[CNN_PROBLEM_TEXT_MAX], name[2 * CNN_NAME_MAX + 2];
-    const cnn_type *t = &r->problem.u.type;
-    const bool compared = r->options->expect != NULL;
+    const cli_options *o = r->options;
+    const cnn_type *type = &r->problem.u.type;
+    verify_report to = {.options = o, .sink = sink, .sums = (verify_sums *)o->watch->kept};
+    char text[CNN_PROBLEM_TEXT_MAX];
+    const report_case now = {.session = v->session,
+                             .algorithm = v->algorithm,
+                             .what = text,
+                             .problem = &r->problem,
+                             .dir = r->dir,
+                             .type = *type,
+                             .command = o->command_line};
     cnn_problem_format(&r->problem, text);
-    snprintf(name, sizeof name, "%s:%s", v->session->impl->name, r->algorithm.name);
-    printf("%-11s %-14s conv      %-5s %s %s %s",
-           compared || v->state != VERIFY_PASSED ? verify_state_name(v->state) : "DONE", name, cnn_dir_name(r->dir),
-           text, cnn_dtype_name(t->dtype), cnn_layout_name(t->layout));
-    if (t->math != CNN_MATH_F32) printf(" %s", cnn_math_name(t->math));
-    if (compared)
-        printf(" | %.2g %% of the bound, %s", 100.0 * v->budget_used,
-               v->precision[0] != '\0' ? v->precision : "no precision to tell");
-    if (compared && v->transform[0] != '\0') printf(" | %s", v->transform);
-    printf("\n");
-    if (v->state <= VERIFY_PASSED) return;
-    printf("    %s\n", v->reason);
-    if (v->worst[0] != '\0' && !(v->budget_used <= 1.0)) printf("      %s\n", v->worst);
-    printf("%s", v->where);
-}
-
-static cnn_status record_it(const conv_run *r, const verify_result *v, record_sink *sink, cnn_error *err)
-{
-    cnn_record *record = record_new("verify");
-    record_session(record, v->session, r->algorithm.name);
-    record_problem(record, &r->problem, r->dir);
-    report_put(record, v);
-    record_text(record, "repro", r->options->command_line);
-    return record_write(sink, record, err);
+    if (v->state > VERIFY_PASSED && v->budget_used <= 1.0)
+        v->worst[0] = '\0'; /* it is what was expected that is wrong */
+    report_begin(&to, &now);
+    report_result(&to, v);
+    if (o->expect != NULL || v->state != VERIFY_PASSED)
+        report_end(&to);
+    else if (!o->json)
+        printf("DONE        %s:%s conv %s %s %s %s\n", v->session->impl->name, v->algorithm, cnn_dir_name(r->dir), text,
+               cnn_dtype_name(type->dtype), cnn_layout_name(type->layout));
+    if (to.write_status != CNN_OK) *err = to.write_error;
+    return to.write_status;
 }
 
 static cnn_status save_outputs(const conv_run *r, cnn_error *err)
@@ -293,9 +251,7 @@ static cnn_status run(conv_run *r, record_sink *sink, verify_result *result, cnn
     if (status == CNN_OK)
         status = verify_run_arrays(r->engine, &r->problem, r->dir, &r->algorithm, &r->arrays, result, err);
     if (status == CNN_OK) status = save_outputs(r, err);
-    if (status == CNN_OK && r->options->json) status = record_it(r, result, sink, err);
-    if (status == CNN_OK && !r->options->json) print_result(r, result);
-    return status;
+    return status == CNN_OK ? report(r, result, sink, err) : status;
 }
 
 int cmd_conv(const cli_options *options, cnn_error *err)
@@ -311,7 +267,7 @@ int cmd_conv(const cli_options *options, cnn_error *err)
     if (status == CNN_OK && mine) status = run(&r, sink, &result, err);
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) {
         free(r.values[i]);
-        free(r.expected[i]);
+        free(r.arrays.expect[i]);
     }
     verify_close(r.engine);
     if (mine) cli_end_piece(options);

@@ -25,28 +25,31 @@ static void print_data(const dataset *data)
     print_part("test", data, &data->test);
 }
 
-static cnn_status show(const cli_options *options, const char *what, cnn_error *err)
+/* `write_to`: a folder that gets it as IDX files; NULL: none does. */
+static cnn_status show(const cli_options *options, const char *what, const char *write_to, cnn_error *err)
 {
     const dataset_params params = {.what = what, .seed = (uint64_t)options->seed, .threads = cpu_count()};
     dataset data;
-    const cnn_status status = dataset_open(&params, &data, err);
+    cnn_status status = dataset_open(&params, &data, err);
     if (status != CNN_OK) return status;
-    print_data(&data);
+    if (write_to) status = mnist_write(write_to, &data, err);
+    if (status == CNN_OK) print_data(&data);
+    if (status == CNN_OK && write_to) printf("written to %s; use it with --data %s\n", write_to, write_to);
     dataset_free(&data);
-    return CNN_OK;
+    return status;
 }
 
 /* Without a choice: MNIST where it is, or why it is not; then the synthetic digits. */
 static cnn_status show_all(const cli_options *options, cnn_error *err)
 {
     char folder[DATASET_PATH_MAX];
-    if (strcmp(options->data, "auto") != 0) return show(options, options->data, err);
+    if (strcmp(options->data, "auto") != 0) return show(options, options->data, NULL, err);
     cnn_status status = CNN_OK;
     if (mnist_find(NULL, folder, err) == CNN_OK)
-        status = show(options, "mnist", err);
+        status = show(options, "mnist", NULL, err);
     else
         table_put(stdout, "mnist: %s\n", err->message);
-    return status == CNN_OK ? show(options, "synthetic", err) : status;
+    return status == CNN_OK ? show(options, "synthetic", NULL, err) : status;
 }
 
 static cnn_status fetch(const cli_options *options, cnn_error *err)
@@ -54,29 +57,12 @@ static cnn_status fetch(const cli_options *options, cnn_error *err)
     const char *folder = options->out != NULL ? options->out : "data/mnist";
     if (!options->quiet) fprintf(stderr, "fetching MNIST into %s\n", folder);
     const cnn_status status = mnist_fetch(folder, err);
-    return status == CNN_OK ? show(options, folder, err) : status;
-}
-
-static cnn_status make(const cli_options *options, cnn_error *err)
-{
-    const dataset_params params = {.what = "synthetic", .seed = (uint64_t)options->seed, .threads = cpu_count()};
-    dataset data;
-    cnn_status status = dataset_open(&params, &data, err);
-    if (status != CNN_OK) return status;
-    status = mnist_write(options->out, &data, err);
-    if (status == CNN_OK) {
-        print_data(&data);
-        printf("written to %s; use it with --data %s\n", options->out, options->out);
-    }
-    dataset_free(&data);
-    return status;
+    return status == CNN_OK ? show(options, folder, NULL, err) : status;
 }
 
 cnn_status args_data(const cli_options *o, cnn_error *err)
 {
     const char *word = o->words.count > 0 ? o->words.items[0] : NULL;
-    if (o->words.count > 1)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "data: one word at most, got '%.64s' too", o->words.items[1]);
     if (word == NULL && o->out != NULL)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--out %.200s: data is written by `data fetch` and `data make`", o->out);
     if (word == NULL) return CNN_OK;
@@ -99,6 +85,6 @@ int cmd_data(const cli_options *options, cnn_error *err)
     else if (strcmp(options->words.items[0], "fetch") == 0)
         status = fetch(options, err);
     else
-        status = make(options, err);
+        status = show(options, "synthetic", options->out, err);
     return status == CNN_OK ? EXIT_HELD : cli_fail(err);
 }

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *cli_option_text(const option_row *row, char letter)
+/* What an option means in a command. */
+static const char *text_of(const option_row *row, char letter)
 {
     static const struct {
         const char *commands, *option, *help;
@@ -18,21 +19,26 @@ const char *cli_option_text(const option_row *row, char letter)
     return row->help;
 }
 
+void cli_each_option(const command_row *c, cli_show_option *show)
+{
+    for (int i = 0; i < cli_n_rows; i++)
+        if (cli_takes(c, cli_rows[i].commands)) show(&cli_rows[i], text_of(&cli_rows[i], c->letter));
+}
+
 const char *cli_usual_text(const option_row *row, char text[64])
 {
     text[0] = '\0';
-    if (row->kind == KIND_TEXT && row->text != NULL) snprintf(text, 64, "%s", row->text);
-    if (row->kind == KIND_INT && row->usual_int >= row->min_int && row->usual_int != 0)
-        snprintf(text, 64, "%lld", (long long)row->usual_int);
-    if (row->kind == KIND_REAL && row->usual_real > 0) snprintf(text, 64, "%g", row->usual_real);
+    const char *usual = row->words != NULL ? row->words[0] : row->text;
+    if (usual != NULL) snprintf(text, 64, "%s", usual);
+    if (row->usual > 0) snprintf(text, 64, "%g", row->usual);
     return text;
 }
 
-static void print_option(const option_row *row, char letter)
+static void print_option(const option_row *row, const char *text)
 {
     char left[64], usual[64];
     snprintf(left, sizeof left, "--%s %s", row->name, row->metavar != NULL ? row->metavar : "");
-    printf("  %-24s %s", left, cli_option_text(row, letter));
+    printf("  %-24s %s", left, text);
     if (cli_usual_text(row, usual)[0] != '\0') printf(" [%s]", usual);
     printf("\n");
 }
@@ -50,31 +56,24 @@ static void print_program(void)
     printf("benchcnn: benchmarking and verification of CNN kernels\n\nusage: benchcnn COMMAND [WORDS] [OPTIONS]\n\n");
     for (int i = 0; i < cli_n_commands; i++) printf("  %-11s %s\n", cli_commands[i].name, cli_commands[i].doc);
     printf("  %-11s %s\n", "help", "this, or what `benchcnn COMMAND --help` says: benchcnn help [COMMAND]");
-    printf("\n`benchcnn COMMAND --help` shows a command's words and options, `benchcnn --version` the version.\n\n"
+    printf("\n`benchcnn COMMAND --help` shows a command's words and options, `benchcnn --version` the version. Try "
+           "first:\n\n"
+           "  benchcnn verify --impl cpu                          is every kernel right?\n"
+           "  benchcnn bench --impl cpu --net thesis --batch 100  how fast is each layer?\n"
+           "  benchcnn train --net thesis --impl cpu:direct       train it on MNIST, and time an epoch\n\n"
            "Exit status:\n");
     for (int i = 0; cli_exit_meanings[i].text != NULL; i++)
         printf("  %-4d %s\n", cli_exit_meanings[i].status, cli_exit_meanings[i].text);
 }
 
-void cli_greet(void)
-{
-    printf("benchcnn proves CNN kernels right, times them, and trains with them. Try first:\n\n"
-           "  benchcnn verify --impl cpu                          is every kernel right?\n"
-           "  benchcnn bench --impl cpu --net thesis --batch 100  how fast is each layer?\n"
-           "  benchcnn train --net thesis --impl cpu:direct       train it on MNIST, and time an epoch\n\n"
-           "`benchcnn list` shows what can run here, `benchcnn --help` all commands.\n");
-}
-
 void cli_help(const char *command)
 {
-    const command_row *c = NULL;
-    for (int i = 0; command != NULL && i < cli_n_commands; i++)
-        if (strcmp(cli_commands[i].name, command) == 0) c = &cli_commands[i];
+    cnn_error err;
+    const command_row *c = cli_find_command(command, &err);
     if (c == NULL) {
         print_program();
         return;
     }
     printf("benchcnn %s: %s\n\nusage: benchcnn %s %s\n\n", command, c->doc, command, c->usage);
-    for (int i = 0; i < cli_n_rows; i++)
-        if (cli_concerns(cli_rows[i].commands, command)) print_option(&cli_rows[i], c->letter);
+    cli_each_option(c, print_option);
 }

@@ -24,19 +24,7 @@ static void put_line(const char *before, const char *text)
     putchar('\n');
 }
 
-static void put_commands(void)
-{
-    printf(".SH COMMANDS\n");
-    for (int i = 0; i < cli_n_commands; i++) {
-        printf(".TP\n.B ");
-        put_line("", cli_commands[i].name);
-        put_line("", cli_commands[i].doc);
-        put_line(".br\n", cli_commands[i].usage);
-    }
-}
-
-/* The text for all, who takes it, and where it means something of its own. */
-static void put_option(const option_row *row)
+static void put_option(const option_row *row, const char *text)
 {
     char usual[64];
     printf(".TP\n\\fB\\-\\-");
@@ -44,18 +32,8 @@ static void put_option(const option_row *row)
     printf("\\fR \\fI");
     put(row->metavar != NULL ? row->metavar : "");
     printf("\\fR\n");
-    put_line("", row->help);
+    put_line("", text);
     if (cli_usual_text(row, usual)[0] != '\0') put_line("Default: ", usual);
-    printf(".br\nOf");
-    for (int i = 0; i < cli_n_commands; i++)
-        if (cli_concerns(row->commands, cli_commands[i].name)) printf(" %s", cli_commands[i].name);
-    printf(".\n");
-    for (int i = 0; i < cli_n_commands; i++) {
-        const char *own = cli_option_text(row, cli_commands[i].letter);
-        if (own == row->help || !cli_concerns(row->commands, cli_commands[i].name)) continue;
-        printf(".br\n\\fB%s\\fR: ", cli_commands[i].name);
-        put_line("", own);
-    }
 }
 
 void cli_manual(void)
@@ -65,9 +43,13 @@ void cli_manual(void)
            ".SH SYNOPSIS\n.B benchcnn\n.I COMMAND\n[words] [options]\n"
            ".SH DESCRIPTION\nbenchcnn compares kernels of convolution and of the other operations of CNNs with a "
            "float64 reference, times them, and trains networks with them.\n");
-    put_commands();
-    printf(".SH OPTIONS\n");
-    for (int i = 0; i < cli_n_rows; i++) put_option(&cli_rows[i]);
+    printf(".SH COMMANDS\n");
+    for (int i = 0; i < cli_n_commands; i++) {
+        put_line(".SS benchcnn ", cli_commands[i].name);
+        put_line("", cli_commands[i].doc);
+        put_line(".PP\nWords and options: ", cli_commands[i].usage);
+        cli_each_option(&cli_commands[i], put_option);
+    }
     printf(".SH EXIT STATUS\n");
     for (int i = 0; cli_exit_meanings[i].text != NULL; i++) {
         printf(".TP\n%d\n", cli_exit_meanings[i].status);

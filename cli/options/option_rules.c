@@ -30,7 +30,7 @@ static cnn_status check_pairs(const cli_options *options, cnn_error *err)
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         const char *option = rules[i].option, *why = rules[i].why;
         char name[CNN_NAME_MAX];
-        if (!cli_concerns(rules[i].commands, options->command) || !cli_given(options, option)) continue;
+        if (!cli_takes(options->row, rules[i].commands) || !cli_given(options, option)) continue;
         const bool found = first_of(options, rules[i].others, true, name);
         if (found && why != NULL)
             return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --%s: %s", name, option, why);

@@ -1,8 +1,7 @@
-/* options.c: parses the command line by the tables of options (option_table.c) and commands (command_table.c). */
+/* options.c: parses the command line by the tables of options and commands (tables.c). */
 #include "options.h"
 
 #include "harness/base/text.h"
-#include "harness/problem/names.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,8 +16,9 @@ static void set_defaults(cli_options *options)
     for (int i = 0; i < cli_n_rows; i++) {
         void *field = field_of(options, &cli_rows[i]);
         if (cli_rows[i].kind == KIND_TEXT) *(const char **)field = cli_rows[i].text;
-        if (cli_rows[i].kind == KIND_INT) *(int64_t *)field = cli_rows[i].usual_int;
-        if (cli_rows[i].kind == KIND_REAL) *(double *)field = cli_rows[i].usual_real;
+        if (cli_rows[i].kind == KIND_WORD) *(const char **)field = cli_rows[i].words[0];
+        if (cli_rows[i].kind == KIND_INT) *(int64_t *)field = (int64_t)cli_rows[i].usual;
+        if (cli_rows[i].kind == KIND_REAL) *(double *)field = cli_rows[i].usual;
     }
 }
 
@@ -29,9 +29,9 @@ static cnn_status set_int(const option_row *row, const char *value, int64_t *fie
     *field = strtoll(value, &end, 10);
     if (end == value || *end != '\0' || errno == ERANGE)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s needs a whole number, not '%.64s'", row->name, value);
-    if (*field < row->min_int || *field > row->max_int)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is %s, but must be from %lld to %lld", row->name, value,
-                        (long long)row->min_int, (long long)row->max_int);
+    if (*field < (int64_t)row->min || *field > (int64_t)row->max)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is %s, but must be from %.0f to %.0f", row->name, value, row->min,
+                        row->max);
     return CNN_OK;
 }
 
@@ -41,9 +41,19 @@ static cnn_status set_real(const option_row *row, const char *value, double *fie
     *field = strtod(value, &end);
     if (end == value || *end != '\0' || !isfinite(*field))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s needs a number, not '%.64s'", row->name, value);
-    if (*field < row->min_real || *field > row->max_real)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is %s, but must be from %g to %g", row->name, value, row->min_real,
-                        row->max_real);
+    if (*field < row->min || *field > row->max)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s is %s, but must be from %g to %g", row->name, value, row->min,
+                        row->max);
+    return CNN_OK;
+}
+
+static cnn_status set_word(const option_row *row, const char *value, const char **field, cnn_error *err)
+{
+    cnn_name_set set = {row->name, row->words, 0};
+    while (row->words[set.count] != NULL) set.count++;
+    const int found = cnn_name_find(&set, value, err);
+    if (found < 0) return err->status;
+    *field = row->words[found];
     return CNN_OK;
 }
 
@@ -58,6 +68,8 @@ static cnn_status set_field(cli_options *options, const option_row *row, const c
     case KIND_TEXT:
         *(const char **)field = value;
         return CNN_OK;
+    case KIND_WORD:
+        return set_word(row, value, field, err);
     case KIND_INT:
         return set_int(row, value, field, err);
     case KIND_REAL:
@@ -72,24 +84,23 @@ static cnn_status set_field(cli_options *options, const option_row *row, const c
 }
 
 /* The row of `name` for this command, or NULL: the error offers the nearest, or names the commands that take it. */
-static const option_row *find_option(const char *command, const char *name, cnn_error *err)
+static const option_row *find_option(const command_row *c, const char *name, cnn_error *err)
 {
     const char *names[CLI_OPTIONS_MAX];
     int count = 0;
-    for (int i = 0; i < cli_n_rows; i++) {
-        if (strcmp(cli_rows[i].name, name) == 0 && cli_concerns(cli_rows[i].commands, command)) return &cli_rows[i];
-        if (cli_concerns(cli_rows[i].commands, command)) names[count++] = cli_rows[i].name;
+    const option_row *row = cli_row(name);
+    if (row != NULL && cli_takes(c, row->commands)) return row;
+    if (row != NULL) {
+        CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no --%s; see `benchcnn %s --help`", c->name, name,
+                 c->name);
+        return NULL;
     }
     for (int i = 0; i < cli_n_rows; i++)
-        if (strcmp(cli_rows[i].name, name) == 0) {
-            CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no --%s; see `benchcnn %s --help`", command, name,
-                     command);
-            return NULL;
-        }
+        if (cli_takes(c, cli_rows[i].commands)) names[count++] = cli_rows[i].name;
     const char *nearest = cnn_nearest_name(name, names, count);
     CNN_FAIL(err, CNN_BAD_ARGUMENT, "unknown option --%.64s%s%s%s; see `benchcnn %s --help`", name,
              nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "", nearest != NULL ? "?" : "",
-             command);
+             c->name);
     return NULL;
 }
 
@@ -99,7 +110,7 @@ static cnn_status take_option(cli_options *options, int argc, char **argv, int *
     char name[CNN_NAME_MAX];
     const char *text = argv[*at] + 2, *equals = strchr(text, '=');
     snprintf(name, sizeof name, "%.*s", equals != NULL ? (int)(equals - text) : (int)strlen(text), text);
-    const option_row *row = find_option(options->command, name, err);
+    const option_row *row = find_option(options->row, name, err);
     if (row == NULL) return err->status;
     options->given[row - cli_rows] = true;
     if (row->kind == KIND_FLAG) {
@@ -110,7 +121,7 @@ static cnn_status take_option(cli_options *options, int argc, char **argv, int *
     const option_row *next = NULL; /* a value that is an option's name: the value was forgotten */
     cnn_error none;
     if (*at + 1 < argc && strncmp(argv[*at + 1], "--", 2) == 0)
-        next = find_option(options->command, argv[*at + 1] + 2, &none);
+        next = find_option(options->row, argv[*at + 1] + 2, &none);
     if (next != NULL)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s needs a value (%s), but is followed by --%s", name, row->metavar,
                         next->name);
@@ -130,47 +141,53 @@ static void keep_command_line(cli_options *options, int argc, char **argv)
     }
 }
 
-/* Whether --impl has a NAME:tuned. */
-static bool names_tuned(const cli_options *options)
-{
-    static const char word[] = ":" CNN_TUNED;
-    for (const char *at = options->impl; at != NULL && (at = strstr(at, word)) != NULL; at++) {
-        const char after = at[sizeof word - 1];
-        if (after == '\0' || after == ',') return true;
-    }
-    return false;
-}
-
-static bool takes(const char *command, const char *option)
-{
-    for (int i = 0; i < cli_n_rows; i++)
-        if (strcmp(cli_rows[i].name, option) == 0) return cli_concerns(cli_rows[i].commands, command);
-    return false;
-}
-
-bool cli_runs_impl(const cli_options *options) { return options->impl != NULL && takes(options->command, "set"); }
+bool cli_runs_impl(const cli_options *o) { return o->impl != NULL && cli_takes(o->row, cli_row("set")->commands); }
 
 /* A command that takes no --tune has no use for NAME:tuned either; nor has --tune a use without it, but for the sweeps
  * that keep their winners there. */
-static cnn_status check_tuned(const cli_options *options, cnn_error *err)
+static cnn_status check_impl(const cli_options *o, cnn_error *err)
 {
-    const bool named = names_tuned(options), sweep = strcmp(options->command, "sweep") == 0;
-    if (named && cli_runs_impl(options) && !takes(options->command, "tune"))
+    static cnn_choice choices[CNN_MAX_CHOICES]; /* large: kept off the stack */
+    int count = 0;
+    bool tuned = false;
+    if (cli_runs_impl(o) && cnn_choices_parse(o->registry, o->impl, choices, &count, err) != CNN_OK) return err->status;
+    for (int i = 0; i < count; i++) tuned = tuned || cnn_choice_tuned(&choices[i]);
+    if (tuned && !cli_takes(o->row, cli_row("tune")->commands))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no tuned choices (--impl %.64s): name an algorithm",
-                        options->command, options->impl);
-    if (options->tune == NULL || named || sweep) return CNN_OK;
+                        o->command, o->impl);
+    if (o->tune == NULL || tuned || strcmp(o->command, "sweep") == 0) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--tune %.200s: no implementation is chosen as NAME:tuned in --impl %.200s",
-                    options->tune, options->impl ? options->impl : "(all)");
+                    o->tune, o->impl ? o->impl : "(all)");
+}
+
+cnn_status cli_check_args(const cli_options *o, cnn_error *err)
+{
+    if (!o->none_left && check_impl(o, err) != CNN_OK) return err->status;
+    return o->row->args(o, err);
+}
+
+static cnn_status check_words(const cli_options *options, cnn_error *err)
+{
+    const command_row *c = options->row;
+    const int count = options->words.count;
+    if (count > c->most)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` takes no '%.64s'; usage: benchcnn %s %.300s", c->name,
+                        options->words.items[c->most], c->name, c->usage);
+    if (count >= c->least) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "`benchcnn %s` needs more words; usage: benchcnn %s %.300s", c->name,
+                    c->name, c->usage);
 }
 
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err)
 {
+    const char *command = cli_command_name(argc, argv);
     set_defaults(options);
     options->registry = registry;
-    options->command = cli_command_name(argc, argv);
+    if ((options->row = cli_find_command(command, err)) == NULL) return err->status;
+    options->command = options->row->name;
     options->program = strchr(argv[0], '/') != NULL ? argv[0] : "benchcnn";
     keep_command_line(options, argc, argv);
-    for (int i = options->command == argv[1] ? 2 : 3; i < argc; i++) {
+    for (int i = command == argv[1] ? 2 : 3; i < argc; i++) {
         cnn_status status = CNN_OK;
         if (strncmp(argv[i], "--", 2) == 0)
             status = take_option(options, argc, argv, &i, err);
@@ -180,8 +197,7 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
             options->words.items[options->words.count++] = argv[i];
         if (status != CNN_OK) return status;
     }
-    if (check_tuned(options, err) != CNN_OK) return err->status;
-    return cli_check_rules(options, err);
+    return check_words(options, err) == CNN_OK ? cli_check_rules(options, err) : err->status;
 }
 
 cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err)

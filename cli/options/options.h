@@ -4,23 +4,27 @@
 
 #include "cli/cli.h"
 #include "harness/device/registry.h"
+#include "harness/problem/names.h"
 
-typedef enum option_kind { KIND_TEXT, KIND_INT, KIND_REAL, KIND_FLAG, KIND_LIST } option_kind;
+typedef enum option_kind { KIND_TEXT, KIND_WORD, KIND_INT, KIND_REAL, KIND_FLAG, KIND_LIST } option_kind;
 
 typedef struct option_row {
-    const char *name, *commands, *metavar, *help, *text;
+    const char *name;
     option_kind kind;
     size_t offset; /* of the field in cli_options */
-    double usual_real, min_real, max_real;
-    int64_t usual_int, min_int, max_int;
+    const char *commands, *metavar, *help, *text;
+    const char *const *words; /* of WORD, up to a NULL: the first is its default */
+    double usual, min, max;   /* of INT, too: no whole number beyond 2^53 is taken */
 } option_row;
 
 extern const option_row cli_rows[];
 extern const int cli_n_rows;
+const option_row *cli_row(const char *name); /* NULL without one */
 
 typedef struct command_row {
     const char *name;
     char letter;
+    int least, most; /* words */
     const char *usage, *doc;
     cli_command *run;
     cli_check *args;
@@ -30,7 +34,7 @@ extern const command_row cli_commands[];
 extern const int cli_n_commands;
 
 /* Whether the command's letter is among these; "*": any is. */
-bool cli_concerns(const char *letters, const char *command);
+bool cli_takes(const command_row *command, const char *letters);
 /* Whether --impl names what is to run here; for plot and table it names what is in records, of any machine and plug-in.
  */
 bool cli_runs_impl(const cli_options *options);
@@ -50,11 +54,11 @@ cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err
 cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err);
 /* option_rules.c: which options need another, and which contradict each other. */
 cnn_status cli_check_rules(const cli_options *options, cnn_error *err);
-/* help.c: to standard output; of one command, or (NULL) of the program. Greet: three commands to try first. */
-void cli_greet(void);
+/* help.c: to standard output; of one command, or ("") of the program. */
 void cli_help(const char *command);
-/* What an option means in a command, by the command's letter. */
-const char *cli_option_text(const option_row *row, char letter);
+/* Each option that a command takes, with what it means there. */
+typedef void cli_show_option(const option_row *row, const char *text);
+void cli_each_option(const command_row *command, cli_show_option *show);
 /* Its default, if there is one to show; "" otherwise. Returns text. */
 const char *cli_usual_text(const option_row *row, char text[64]);
 typedef struct exit_meaning {

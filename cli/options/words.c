@@ -2,17 +2,10 @@
 #include "options.h"
 
 #include "harness/problem/find_file.h"
-#include "harness/problem/names.h"
+#include "verify/verify.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const char *const checks[] = {
-#define CHECK(id, name, doc) #name,
-#include "verify/checks.inc"
-#undef CHECK
-};
-static const cnn_name_set check_names = {"check", checks, sizeof checks / sizeof checks[0]};
 
 /* What options take, and commands beside their options, where it is a list: the names, and what else. */
 static const struct {
@@ -24,15 +17,11 @@ static const struct {
              {"--dtype", &cnn_dtype_names, "all"},
              {"--layout", &cnn_layout_names, "all"},
              {"--math", &cnn_math_names, ""},
-             {"--check", &check_names, "all"},
+             {"--check", &verify_check_names, "all"},
              {"--optimizer", &cnn_optimizer_names, ""},
-             {"--mode", NULL, "cross_correlation convolution"},
-             {"--cache", NULL, "hot cold network"},
              {"--data", NULL, "auto mnist synthetic @files"},
-             {"--data-on", NULL, "device host"},
              {"--peaks", NULL, "none @files"},
              {"--fail-on", NULL, "faster slower same cannot-tell unmatched"},
-             {"--format", NULL, "text markdown csv"},
              {"--kind", NULL, "timings epochs processes comparisons checks ceilings speedups"},
              {"sweep", NULL, "batch threads algorithm layout dtype"},
              {"data", NULL, "fetch make"},
@@ -81,35 +70,33 @@ static bool print_known(const char *word)
     return false;
 }
 
-static void print_option(const option_row *row, char letter)
+static void print_option(const option_row *row, const char *text)
 {
     char word[64];
     snprintf(word, sizeof word, "--%s", row->name);
     printf("%s|", word);
+    for (int i = 0; row->words != NULL && row->words[i] != NULL; i++) print_name(NULL, row->words[i]);
     if (strcmp(row->name, "impl") == 0) print_algorithms();
     if (strcmp(row->name, "set") == 0) print_knobs();
     if (strcmp(row->name, "net") == 0) cnn_each_file(&cnn_network_files, print_name, NULL);
     if (strcmp(row->name, "problems") == 0) cnn_each_file(&cnn_problem_files, print_name, NULL);
-    if (!print_known(word)) printf("%s", row->metavar == NULL ? "-" : takes_file(row->metavar) ? "@files" : "");
-    printf("|%s\n", cli_option_text(row, letter));
+    if (row->kind != KIND_WORD && !print_known(word))
+        printf("%s", row->metavar == NULL ? "-" : takes_file(row->metavar) ? "@files" : "");
+    printf("|%s\n", text);
 }
 
 void cli_words(const char *command)
 {
-    const command_row *c = NULL;
-    for (int i = 0; i < cli_n_commands; i++) {
-        if ((command == NULL || strcmp(command, "help") == 0) && strchr(cli_commands[i].name, ' ') == NULL)
-            printf("%s|-|%s\n", cli_commands[i].name, cli_commands[i].doc);
-        else if (command != NULL && strcmp(cli_commands[i].name, command) == 0)
-            c = &cli_commands[i];
-    }
-    if (command == NULL) printf("help|-|what a command does, and its options\n--version|-|the version\n");
+    cnn_error err;
+    const command_row *c = cli_find_command(command, &err);
+    for (int i = 0; c == NULL && i < cli_n_commands; i++)
+        if (strchr(cli_commands[i].name, ' ') == NULL) printf("%s|-|%s\n", cli_commands[i].name, cli_commands[i].doc);
+    if (command[0] == '\0') printf("help|-|what a command does, and its options\n--version|-|the version\n");
     if (c == NULL) return;
     printf("|");
     if (strcmp(command, "run") == 0) cnn_each_file(&cnn_recipe_files, print_name, NULL);
     print_known(command);
     printf("|\n");
-    for (int i = 0; i < cli_n_rows; i++)
-        if (cli_concerns(cli_rows[i].commands, command)) print_option(&cli_rows[i], c->letter);
+    cli_each_option(c, print_option);
     printf("--help|-|this command's words and options\n");
 }

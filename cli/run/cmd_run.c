@@ -52,8 +52,8 @@ static cnn_status split(step *s, cnn_error *err)
 static cnn_status check_problems(const cli_options *o, cnn_error *err)
 {
     const uint32_t ops = cli_ops(o, err);
-    cnn_problem_defaults defaults;
-    cnn_status status = ops != 0 ? cli_problem_defaults(o, &(cnn_type){.dtype = CNN_F32}, &defaults, err) : err->status;
+    const cnn_problem_defaults defaults = cli_problem_defaults(o, &(cnn_type){.dtype = CNN_F32});
+    cnn_status status = ops != 0 ? CNN_OK : err->status;
     for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++) {
         problem_list list = {0};
         if (!(ops & 1u << op)) continue;
@@ -153,9 +153,6 @@ static cnn_status read_recipe(recipe *r, cnn_error *err)
 
 cnn_status args_run(const cli_options *o, cnn_error *err)
 {
-    if (o->words.count != 1)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "run takes one recipe, not %d: benchcnn run FILE --out RECORDS.jsonl",
-                        o->words.count);
     if (o->out == NULL)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "run needs --out RECORDS.jsonl: what was finished stands there");
     return CNN_OK;

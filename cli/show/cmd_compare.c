@@ -14,8 +14,8 @@
 typedef struct compare_run {
     const cli_options *options;
     double threshold;
-    uint32_t fail_on; /* 1 << verdict; the bit beyond the last: unmatched figures */
-    figure_set a, b;
+    uint32_t fail_on;   /* 1 << verdict; the bit beyond the last: unmatched figures */
+    figure_set sets[2]; /* A, B */
     cli_output output;
     int matched, unmatched, single, verdicts[COMPARE_VERDICT_COUNT];
 } compare_run;
@@ -24,46 +24,28 @@ typedef struct compare_run {
 static cnn_status read_threshold(const char *text, double *threshold, cnn_error *err)
 {
     char *end;
-    *threshold = strtod(text, &end);
-    const bool number = end != text, percent = number && strcmp(end, "%") == 0;
-    if (percent) *threshold /= 100;
-    if (number && *end == '\0' && *threshold >= 1)
+    const double number = strtod(text, &end);
+    const bool percent = end != text && strcmp(end, "%") == 0, bare = end != text && *end == '\0';
+    *threshold = percent ? number / 100 : number;
+    if (bare && number >= 1)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--threshold is '%.64s', a bare number: write %.20s%% or %g", text, text,
-                        *threshold / 100);
-    if ((percent || (number && *end == '\0')) && *threshold >= 0 && *threshold <= 10) return CNN_OK;
+                        number / 100);
+    if ((percent || bare) && *threshold >= 0 && *threshold <= 10) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--threshold is '%.64s', but must be a share like 5%% or 0.05, up to 1000%%",
                     text);
 }
 
-static cnn_status read_fail_on(const char *text, uint32_t *mask, cnn_error *err)
-{
-    static const char *const names[] = {"faster", "slower", "same", "cannot-tell", "unmatched"};
-    const cnn_name_set outcomes = {"outcome of --fail-on", names, sizeof names / sizeof *names};
-    char copy[128], *rest = copy;
-    *mask = 0;
-    if (text == NULL) return CNN_OK;
-    snprintf(copy, sizeof copy, "%s", text);
-    while (rest != NULL) {
-        const int outcome = cnn_name_find(&outcomes, strsep(&rest, ","), err);
-        if (outcome < 0) return err->status;
-        *mask |= 1u << outcome;
-    }
-    return CNN_OK;
-}
-
 static cnn_status read_options(compare_run *c, const cli_options *o, cnn_error *err)
 {
-    if (o->words.count != 2)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "compare takes two files of records, not %d: benchcnn compare A.jsonl "
-                        "B.jsonl",
-                        o->words.count);
-    const cli_file out = {"--out", o->out}, a = {"A", o->words.items[0]}, b = {"B", o->words.items[1]};
-    cnn_status status = cli_keep_apart(&out, &a, err);
-    if (status == CNN_OK) status = cli_keep_apart(&out, &b, err);
+    static const char *const names[] = {"faster", "slower", "same", "cannot-tell", "unmatched"};
+    static const cnn_name_set outcomes = {"outcome of --fail-on", names, sizeof names / sizeof *names};
+    cnn_status status = cli_keep_apart(o->out, "A", o->words.items[0], err);
+    if (status == CNN_OK) status = cli_keep_apart(o->out, "B", o->words.items[1], err);
     if (status == CNN_OK && o->across) status = record_identity_fields(o->across, err);
     if (status == CNN_OK) status = read_threshold(o->threshold, &c->threshold, err);
-    return status == CNN_OK ? read_fail_on(o->fail_on, &c->fail_on, err) : status;
+    if (status != CNN_OK || !o->fail_on) return status;
+    c->fail_on = cnn_name_mask(&outcomes, o->fail_on, err);
+    return c->fail_on != 0 ? CNN_OK : err->status;
 }
 
 cnn_status args_compare(const cli_options *options, cnn_error *err)
@@ -75,14 +57,12 @@ cnn_status args_compare(const cli_options *options, cnn_error *err)
 static cnn_status set_up(compare_run *c, cnn_error *err)
 {
     const cli_options *o = c->options;
-    cnn_error same;
+    const char *a = o->words.items[0], *b = o->words.items[1];
     cnn_status status = read_options(c, o, err);
     if (status != CNN_OK) return status;
-    const cli_file a = {"A", o->words.items[0]}, b = {"B", o->words.items[1]};
-    if (cli_keep_apart(&a, &b, &same) != CNN_OK)
-        table_put(stderr, "benchcnn: %s and %s are one file: it is compared with itself\n", a.path, b.path);
-    status = figures_read(a.path, o->across, &c->a, err);
-    if (status == CNN_OK) status = figures_read(b.path, o->across, &c->b, err);
+    if (cli_same_file(a, b)) table_put(stderr, "benchcnn: %s and %s are one file: it is compared with itself\n", a, b);
+    status = figures_read(a, o->across, &c->sets[0], err);
+    if (status == CNN_OK) status = figures_read(b, o->across, &c->sets[1], err);
     if (status == CNN_OK) status = cli_output_open(o, &c->output, err);
     if (status == CNN_OK) status = cli_output_begin(&c->output, err);
     return status;
@@ -90,19 +70,17 @@ static cnn_status set_up(compare_run *c, cnn_error *err)
 
 static void print_environments(const compare_run *c)
 {
-    if ((c->a.n_facts == 0) != (c->b.n_facts == 0)) {
-        table_put(stderr, "environments differ: %s says nothing of its\n", c->options->words.items[c->a.n_facts > 0]);
+    const figure_set *a = &c->sets[0], *b = &c->sets[1];
+    if ((a->n_facts == 0) != (b->n_facts == 0)) {
+        table_put(stderr, "environments differ: %s says nothing of its\n", c->options->words.items[a->n_facts > 0]);
         return;
     }
-    for (int i = 0; i < c->a.n_facts; i++) {
-        const char *key = c->a.facts[i].key, *other = figures_fact(&c->b, key);
-        if (!other || strcmp(other, c->a.facts[i].value) != 0)
-            table_put(stderr, "environments differ: %s was %s, is %s\n", key, c->a.facts[i].value,
-                      other ? other : "unknown");
+    for (int i = 0; i < a->n_facts + b->n_facts; i++) {
+        const char *key = i < a->n_facts ? a->facts[i].key : b->facts[i - a->n_facts].key;
+        const char *was = figures_fact(a, key), *is = figures_fact(b, key);
+        if ((was && i >= a->n_facts) || (was && is && strcmp(was, is) == 0)) continue; /* said, or nothing to say */
+        table_put(stderr, "environments differ: %s was %s, is %s\n", key, was ? was : "unknown", is ? is : "unknown");
     }
-    for (int i = 0; i < c->b.n_facts; i++)
-        if (!figures_fact(&c->a, c->b.facts[i].key))
-            table_put(stderr, "environments differ: %s was unknown, is %s\n", c->b.facts[i].key, c->b.facts[i].value);
 }
 
 static cnn_status write_record(const compare_run *c, const figure *a, const figure *b, const comparison *r,
@@ -144,9 +122,9 @@ static void print_figure(const figure *a, const figure *b, const comparison *r)
 static cnn_status compare_all(compare_run *c, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int i = 0; i < c->a.count; i++) c->matched += figures_find(&c->b, c->a.list[i].key) != NULL;
-    for (int i = 0; status == CNN_OK && i < c->a.count; i++) {
-        const figure *a = &c->a.list[i], *b = figures_find(&c->b, a->key);
+    for (int i = 0; i < c->sets[0].count; i++) c->matched += figures_find(&c->sets[1], c->sets[0].list[i].key) != NULL;
+    for (int i = 0; status == CNN_OK && i < c->sets[0].count; i++) {
+        const figure *a = &c->sets[0].list[i], *b = figures_find(&c->sets[1], a->key);
         comparison r;
         if (!b) continue;
         compare_figures(a, b, c->matched, c->threshold, &r);
@@ -160,18 +138,18 @@ static cnn_status compare_all(compare_run *c, cnn_error *err)
 
 static void print_unmatched(compare_run *c)
 {
-    const figure_set *sets[2] = {&c->a, &c->b};
+    const figure_set *sets = c->sets;
     for (int s = 0; s < 2; s++) {
         const char *path = c->options->words.items[s];
-        for (int i = 0; i < sets[s]->count; i++) {
-            if (figures_find(sets[1 - s], sets[s]->list[i].key)) continue;
-            table_put(stderr, "only in %s (%c): %s\n", path, "AB"[s], sets[s] -> list[i].key);
+        for (int i = 0; i < sets[s].count; i++) {
+            if (figures_find(&sets[1 - s], sets[s].list[i].key)) continue;
+            table_put(stderr, "only in %s (%c): %s\n", path, "AB"[s], sets[s].list[i].key);
             c->unmatched++;
         }
-        cli_say_bad_lines(path, sets[s]->bad);
-        if (sets[s]->impossible > 0)
+        cli_say_bad_lines(path, sets[s].bad);
+        if (sets[s].impossible > 0)
             table_put(stderr, "benchcnn: %s: %d time(s) are none (not above 0, or not finite), passed over\n", path,
-                      sets[s]->impossible);
+                      sets[s].impossible);
     }
 }
 
@@ -180,13 +158,13 @@ static void print_apart(const compare_run *c)
 {
     char said[1024] = "", across[256] = "";
     const char *name;
-    const bool same_kind = figures_share(&c->a, &c->b, 0); /* a convolution is compared with no epoch */
-    if (c->a.count == 0 || c->b.count == 0) return;
+    const bool same_kind = figures_share(&c->sets[0], &c->sets[1], 0); /* a convolution is compared with no epoch */
+    if (c->sets[0].count == 0 || c->sets[1].count == 0) return;
     for (int i = 0; (name = record_identity_name(i)) != NULL; i++) {
         int la, lb;
-        if (figures_share(&c->a, &c->b, i)) continue;
-        const char *of_a = record_identity_value(c->a.list[0].whole, i, &la);
-        const char *of_b = record_identity_value(c->b.list[0].whole, i, &lb);
+        if (figures_share(&c->sets[0], &c->sets[1], i)) continue;
+        const char *of_a = record_identity_value(c->sets[0].list[0].whole, i, &la);
+        const char *of_b = record_identity_value(c->sets[1].list[0].whole, i, &lb);
         cnn_append(said, sizeof said, "%s%s (A: %.*s, B: %.*s)", said[0] ? ", " : "", name, la ? la : 4,
                    la ? of_a : "none", lb ? lb : 4, lb ? of_b : "none");
         cnn_append(across, sizeof across, "%s%s", across[0] ? "," : "", name);
@@ -229,7 +207,7 @@ int cmd_compare(const cli_options *options, cnn_error *err)
     if (status == CNN_OK && c.matched == 0) print_apart(&c);
     const int result = status == CNN_OK ? cli_output_end(&c.output, outcome(&c)) : cli_fail(err);
     cli_output_close(&c.output);
-    figures_free(&c.a);
-    figures_free(&c.b);
+    figures_free(&c.sets[0]);
+    figures_free(&c.sets[1]);
     return result;
 }

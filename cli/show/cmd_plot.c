@@ -6,7 +6,6 @@
 #include "harness/problem/names.h"
 #include "speedups.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -98,56 +97,38 @@ static cnn_status plot_speedup(const cli_options *options, const char *name, cnn
 
 /* ---- Roofline */
 
-static cnn_status read_roofline(const cli_options *options, roofline *r, cnn_error *err)
+static cnn_status plot_roofline(const cli_options *options, const char *name, cnn_error *err)
 {
+    static roofline r; /* large: kept off the stack */
     char machine[2 * CNN_NAME_MAX];
     cnn_status status = CNN_OK;
     for (int i = 1; status == CNN_OK && i < options->words.count; i++) {
         int bad = 0;
-        status = roofline_read(r, options->words.items[i], &bad, err);
+        status = roofline_read(&r, options->words.items[i], &bad, err);
         if (status == CNN_OK) cli_say_bad_lines(options->words.items[i], bad);
     }
-    if (status == CNN_OK) status = roofline_make_roofs(r, err);
-    if (status == CNN_OK && r->left_out > 0)
+    if (status == CNN_OK) status = roofline_make_roofs(&r, err);
+    if (status == CNN_OK && r.left_out > 0)
         table_put(stderr, "benchcnn: drawing %s; %d figure%s of others left out\n",
-                  roofline_machine(r, machine, sizeof machine), r->left_out, r->left_out == 1 ? "" : "s");
-    return status;
-}
-
-static cnn_status plot_roofline(const cli_options *options, const char *name, cnn_error *err)
-{
-    roofline *r = calloc(1, sizeof *r); /* large */
-    if (!r) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plot");
-    cnn_status status = read_roofline(options, r, err);
-    if (status == CNN_OK) status = draw("roofline.gp", name, roofline_picture, r, err);
-    roofline_free(r);
-    free(r);
+                  roofline_machine(&r, machine, sizeof machine), r.left_out, r.left_out == 1 ? "" : "s");
+    if (status == CNN_OK) status = draw("roofline.gp", name, roofline_picture, &r, err);
+    roofline_free(&r);
     return status;
 }
 
 /* ---- The command */
 
-/* Without a kind: epochs. */
+static const char *const kinds[] = {"speedup", "roofline"};
 typedef cnn_status plot_kind(const cli_options *options, const char *name, cnn_error *err);
-static const struct {
-    const char *name;
-    plot_kind *draw;
-} kinds[] = {{"speedup", plot_speedup}, {"roofline", plot_roofline}};
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
+/* NULL: the word is a file, of epochs. */
 static plot_kind *kind_of(const char *word)
 {
-    for (int i = 0; i < KINDS; i++)
-        if (strcmp(word, kinds[i].name) == 0) return kinds[i].draw;
-    return NULL;
+    return strcmp(word, kinds[0]) == 0 ? plot_speedup : strcmp(word, kinds[1]) == 0 ? plot_roofline : NULL;
 }
 
 cnn_status args_plot(const cli_options *options, cnn_error *err)
 {
-    const char *names[KINDS];
-    for (int i = 0; i < KINDS; i++) names[i] = kinds[i].name;
-    if (options->words.count == 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "plot needs record files: benchcnn plot FILE.jsonl... [--out NAME]");
     const char *word = options->words.items[0];
     const bool named = kind_of(word) != NULL;
     if (named && options->words.count == 1)
@@ -156,7 +137,7 @@ cnn_status args_plot(const cli_options *options, cnn_error *err)
     if ((options->baseline || options->impl) && kind_of(word) != plot_speedup)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with plot speedup, and means nothing without it",
                         options->baseline ? "baseline" : "impl");
-    const char *nearest = named || access(word, F_OK) == 0 ? NULL : cnn_nearest_name(word, names, KINDS);
+    const char *nearest = named || access(word, F_OK) == 0 ? NULL : cnn_nearest_name(word, kinds, 2);
     if (!nearest) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "'%.64s' is no file, and no kind of plot; did you mean '%s'?", word,
                     nearest);

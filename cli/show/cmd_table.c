@@ -29,8 +29,6 @@ static cnn_status read_options(const cli_options *o, export_run *r, cnn_error *e
     r->count = export_tables(r->tables);
     for (int i = 0; i < r->count; i++) kinds[i] = r->tables[i].name;
     const cnn_name_set kind_names = {"kind of table", kinds, r->count};
-    if (o->words.count == 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "table needs record files: benchcnn table FILE.jsonl... [--format F]");
     const int format = cnn_name_find(&format_names, o->format, err);
     if (format < 0) return err->status;
     r->format = (export_format)format;

@@ -6,7 +6,6 @@
 #include "cli/process/watch.h"
 #include "parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(sizeof(train_sums) <= WATCH_KEPT, "what a command keeps over its processes has no room for the figures");
@@ -39,11 +38,8 @@ static void print_repeat(const train *t)
 
 int cmd_train(const cli_options *options, cnn_error *err)
 {
-    train *t = calloc(1, sizeof *t);
-    if (t == NULL) {
-        CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for training");
-        return cli_fail(err);
-    }
+    static train all; /* large: kept off the stack */
+    train *t = &all;
     t->options = options;
     t->sums = (train_sums *)options->watch->kept;
     cnn_status status = train_set_up(t, err);
@@ -51,7 +47,7 @@ int cmd_train(const cli_options *options, cnn_error *err)
     cli_progress_end(&t->progress);
     if ((status == CNN_OK || status == CNN_INTERRUPTED) && train_several(t)) train_print_summary(t);
     print_repeat(t);
-    const bool bad = t->sums->failed + t->sums->diverged + t->sums->missed > 0 || options->watch->failed > 0;
+    const bool bad = t->sums->bad > 0 || options->watch->failed > 0;
     int result = status != CNN_OK ? cli_fail(err) : bad ? EXIT_FAILED : t->sums->trained > 0 ? EXIT_HELD : EXIT_NOTHING;
     if (status == CNN_OK) result = cli_output_end(&t->output, result);
     for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(t->watches[i]);
@@ -60,6 +56,5 @@ int cmd_train(const cli_options *options, cnn_error *err)
     cli_output_close(&t->output);
     epoch_table_free(&t->table);
     dataset_free(&t->data);
-    free(t);
     return result;
 }

@@ -1,9 +1,10 @@
-/* epochs.c: the epochs of a point: trained, judged by the reference, reported, kept in the checkpoint. */
+/* epochs.c: the epochs of a point: trained, judged by the reference, reported, kept in the file of --checkpoint. */
 #include "cli/process/watch.h"
 #include "harness/base/clock.h"
 #include "parts.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A GPU's throttling is over soon after its work is: it is looked for meanwhile, too. */
 static const double look_every = 0.5;
@@ -61,10 +62,46 @@ static cnn_status train_epoch(train_run *r, int64_t epoch, trainer_result *e, cn
     return status;
 }
 
+static unsigned hash_of(const void *bytes, size_t count)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; i < count; i++) hash = (hash ^ ((const unsigned char *)bytes)[i]) * 16777619u;
+    return hash;
+}
+
+/* What a kept run must have in common with the one that goes on from it, in a line: whatever the bits of a run depend
+ * on, but for the machine. Of the knobs those are named that are not at their default; all of them count, since a
+ * default may change, and a list may be too long. */
+static void describe(const train_run *r, char setting[CHECKPOINT_SETTING_MAX])
+{
+    const epoch_setting *s = &r->setting;
+    const size_t knobs = (size_t)r->session->impl->n_knobs * sizeof *r->session->knobs;
+    char shift[32] = "", algorithm[CNN_NAME_MAX];
+    snprintf(algorithm, sizeof algorithm, "%s", s->algorithm);
+    if (s->shift > 0) snprintf(shift, sizeof shift, " shift %lld", (long long)s->shift);
+    if (r->tuned != NULL) /* and so on what each layer takes */
+        snprintf(algorithm, sizeof algorithm, "%s-%08x", CNN_TUNED, hash_of(r->tuned->text, strlen(r->tuned->text)));
+    snprintf(setting, CHECKPOINT_SETTING_MAX,
+             "%s %s on %s%s, %s:%s, %s %s %s, batch %lld, %.300s, seed %lld, %lld images, knobs %s %08x", s->net,
+             s->net_crc, s->data, shift, s->impl, algorithm, s->dtype, s->layout, s->math, (long long)s->batch,
+             s->optimizer, (long long)s->seed, (long long)s->train_images, s->knobs, hash_of(r->session->knobs, knobs));
+}
+
+static cnn_status go_on(train_run *r, const char *setting, int64_t *done, cnn_error *err)
+{
+    const cli_options *o = r->all->options;
+    if (o->checkpoint == NULL) return CNN_OK;
+    const cnn_status status = checkpoint_load(r->trainer, o->checkpoint, setting, done, err);
+    if (status != CNN_OK || *done == 0) return status;
+    if (!o->json) printf("going on behind epoch %lld, from %s\n", (long long)*done, o->checkpoint);
+    r->all->sums->trained += *done >= r->all->epochs; /* nothing is left to do, and that is no failure */
+    return CNN_OK;
+}
+
 /* One that diverged is not kept: begun anew from there, it would diverge unseen. */
 static cnn_status keep(train_run *r, const char *setting, int64_t done, cnn_error *err)
 {
-    if (r->all->options->checkpoint == NULL || r->diverged) return CNN_OK;
+    if (r->all->options->checkpoint == NULL || r->figure->diverged) return CNN_OK;
     return checkpoint_save(r->trainer, r->all->options->checkpoint, setting, done, err);
 }
 
@@ -72,12 +109,11 @@ cnn_status train_run_epochs(train_run *r, cnn_error *err)
 {
     train *t = r->all;
     const cli_options *o = t->options;
-    cnn_status status = CNN_OK;
     bool reached = false;
     char spent[32], setting[CHECKPOINT_SETTING_MAX];
     int64_t done = 0;
-    train_describe(r, setting);
-    if (o->checkpoint != NULL) status = train_go_on(r, setting, &done, err);
+    describe(r, setting);
+    cnn_status status = go_on(r, setting, &done, err);
     for (int64_t epoch = done; epoch < t->epochs && status == CNN_OK && !reached; epoch++) {
         trainer_result e;
         status = train_epoch(r, epoch, &e, err);
@@ -90,7 +126,7 @@ cnn_status train_run_epochs(train_run *r, cnn_error *err)
         r->train_seconds += e.seconds;
         reached = e.test_loss < o->until_loss;
     }
-    if (status == CNN_OK && o->until_loss >= 0.0 && r->epochs_run > 0 && !reached) t->sums->missed++;
+    if (status == CNN_OK && o->until_loss >= 0.0 && r->epochs_run > 0 && !reached) t->sums->bad++;
     if (status == CNN_OK && o->until_loss >= 0.0 && !o->json)
         printf("test loss %s below %g after %lld epoch%s, %s\n", reached ? "is" : "is not", o->until_loss,
                (long long)r->epochs_run, r->epochs_run == 1 ? "" : "s", train_time_text(r->train_seconds, spent));

@@ -21,13 +21,13 @@ typedef struct train_curve {
 typedef struct train_figure { /* of a point, for the table */
     double seconds;           /* the median of its epochs; 0: none has a figure */
     unsigned marks;
-    bool diverged;
+    bool diverged; /* the loss of one was not finite */
 } train_figure;
 
-/* Over all processes of the command (watch.kept). Trained: points, those that --out held among them; failed: steps were
- * wrong; missed: ended without the loss of --until-loss. */
+/* Over all processes of the command (watch.kept). Trained: points, those that --out held among them; bad: those that
+ * diverged, whose steps were wrong, or that ended without the loss of --until-loss. */
 typedef struct train_sums {
-    int trained, diverged, failed, missed;
+    int trained, bad;
     train_figure figures[BATCHES_MAX][CURVES_MAX];
 } train_sums;
 
@@ -72,7 +72,6 @@ typedef struct train_run {
     int64_t n_losses;
     verify_training *check;
     verify_training_result checked; /* of the epoch at hand */
-    bool diverged;                  /* the loss of one was not finite */
     bool failed;                    /* steps of one were wrong: it was the last */
     const clock_watch *watch;       /* what else the machine did; NULL where nothing is timed */
     clock_report clocks;            /* of the epoch at hand */
@@ -92,11 +91,6 @@ cnn_status train_point(train *t, int b, int c, cnn_error *err);
 
 /* epochs.c: from the checkpoint, or from the first, to the last, or to the loss of --until-loss. */
 cnn_status train_run_epochs(train_run *r, cnn_error *err);
-
-/* checkpoint.c: a line that says all that must be the same for a run to go on; the run, from the file if there is one:
- * *done epochs were. */
-void train_describe(const train_run *r, char setting[CHECKPOINT_SETTING_MAX]);
-cnn_status train_go_on(train_run *r, const char *setting, int64_t *done, cnn_error *err);
 
 /* report.c: the lines and the records of a point. */
 void train_print_head(const train_run *r);

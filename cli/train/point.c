@@ -55,13 +55,13 @@ static cnn_status begin_session(train_run *r, cnn_error *err)
 {
     train *t = r->all;
     const int i = r->curve->session;
+    const cnn_session *session = &t->sessions.list[i];
     cnn_status status = CNN_OK;
     if (!t->described[i]) {
-        status = record_environment(t->output.sink, &t->sessions.list[i], t->options->command_line, err);
-        t->described[i] = status == CNN_OK;
+        status = record_environment(t->output.sink, session, t->options->command_line, err);
+        if (status == CNN_OK && cnn_impl_timed(session->impl)) status = clock_watch_open(session, &t->watches[i], err);
+        t->described[i] = true;
     }
-    if (status == CNN_OK && t->watches[i] == NULL && cnn_impl_timed(r->session->impl))
-        status = clock_watch_open(&t->sessions.list[i], &t->watches[i], err);
     r->watch = t->watches[i];
     return status;
 }

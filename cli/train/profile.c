@@ -61,24 +61,12 @@ static void print_table(const epoch_profile *e, int64_t epoch)
 
 static cnn_record *begin(const train_run *r, int64_t epoch, const char *kind)
 {
-    cnn_record *record = record_new(kind);
-    const epoch_setting *s = &r->setting;
-    record_session(record, r->session, s->algorithm);
-    record_text(record, "net", s->net);
-    record_text(record, "data", s->data);
-    record_text(record, "data_on", s->data_on);
-    record_bool(record, "graph", s->graph);
-    record_text(record, "dtype", s->dtype);
-    record_text(record, "layout", s->layout);
-    record_text(record, "math", s->math);
-    record_int(record, "batch", s->batch);
-    record_int(record, "seed", s->seed);
-    record_int(record, "shift", s->shift);
+    cnn_record *record = epoch_record_new(kind, r->session, &r->setting);
     record_int(record, "epoch", epoch + 1);
     return record;
 }
 
-static cnn_status write_row(cnn_record *record, const profile_row *row, double whole, record_sink *sink, cnn_error *err)
+static cnn_record *record_of_row(cnn_record *record, const profile_row *row, double whole)
 {
     record_text(record, "layer", row->layer);
     record_text(record, "pass", row->pass);
@@ -87,7 +75,7 @@ static cnn_status write_row(cnn_record *record, const profile_row *row, double w
     record_real(record, "share", row->seconds / whole);
     record_int(record, "times", row->calls);
     record_real(record, "flops", row->flops);
-    return record_write(sink, record, err);
+    return record;
 }
 
 cnn_status train_report_profile(const train_run *r, int64_t epoch, const trainer_result *result, cnn_error *err)
@@ -99,7 +87,7 @@ cnn_status train_report_profile(const train_run *r, int64_t epoch, const trainer
     if (e == NULL) return CNN_OK;
     const int count = epoch_median(&r->all->table, &r->setting, &without, NULL);
     for (int i = 0; i < e->count && status == CNN_OK; i++)
-        status = write_row(begin(r, epoch, "profile"), &e->rows[i], e->seconds, sink, err);
+        status = record_write(sink, record_of_row(begin(r, epoch, "profile"), &e->rows[i], e->seconds), err);
     if (status != CNN_OK) return status;
     cnn_record *record = begin(r, epoch, "profiled_epoch");
     record_real(record, "seconds", e->seconds);

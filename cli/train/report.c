@@ -9,12 +9,7 @@
 cnn_status train_report_losses(const train_run *r, int64_t epoch, cnn_error *err)
 {
     if (r->losses == NULL) return CNN_OK;
-    cnn_record *record = record_new("losses");
-    record_session(record, r->session, r->curve->algorithm);
-    record_text(record, "net", r->setting.net);
-    record_text(record, "data", r->setting.data);
-    record_int(record, "batch", r->setting.batch);
-    record_int(record, "seed", r->setting.seed);
+    cnn_record *record = epoch_record_new("losses", r->session, &r->setting);
     record_int(record, "epoch", epoch + 1);
     record_reals(record, "losses", r->losses, (int)r->n_losses);
     return record_write(r->all->output.sink, record, err);
@@ -23,7 +18,7 @@ cnn_status train_report_losses(const train_run *r, int64_t epoch, cnn_error *err
 static void say_failed(train_run *r, const epoch_row *row)
 {
     r->failed = true;
-    r->all->sums->failed++;
+    r->all->sums->bad++;
     fprintf(
         stderr,
         "benchcnn: %s on %s, batch %lld, epoch %lld has no figure, the reference comes to something else: %s (repeat "
@@ -34,8 +29,7 @@ static void say_failed(train_run *r, const epoch_row *row)
 
 static void say_diverged(const train_run *r)
 {
-    r->figure->diverged = true;
-    r->all->sums->diverged++;
+    r->all->sums->bad++;
     fprintf(stderr,
             "benchcnn: %s on %s, batch %lld, diverged with --optimizer %s: its loss is not finite; a smaller lr may "
             "help\n",
@@ -61,7 +55,7 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     if (row.failed)
         say_failed(r, &row);
     else if (row.diverged)
-        r->diverged = true;
+        r->figure->diverged = true;
     else if (!t->params.profile)
         epoch_sum_add(&r->sum, e->seconds, row.marks);
     if (status != CNN_OK || t->options->json) return status;
@@ -86,8 +80,8 @@ void train_report_end(const train_run *r)
     bench_stats stats;
     char marks[128];
     unsigned seen = 0;
-    if (r->diverged) say_diverged(r);
-    if (r->diverged || r->failed || r->sum.count == 0 || !cnn_impl_timed(r->session->impl)) return;
+    if (r->figure->diverged) say_diverged(r);
+    if (r->figure->diverged || r->failed || r->sum.count == 0 || !cnn_impl_timed(r->session->impl)) return;
     epoch_sum_stats(&r->sum, &stats);
     *r->figure = (train_figure){.seconds = stats.median, .marks = stats.marks};
     if (r->all->options->json) return;
@@ -104,7 +98,8 @@ void train_print_kept(const train_run *r)
     train_figure *f = r->figure;
     char seconds[32] = "diverged";
     t->sums->trained++;
-    if (epoch_diverged(&t->table, &r->setting)) say_diverged(r);
+    f->diverged = epoch_diverged(&t->table, &r->setting);
+    if (f->diverged) say_diverged(r);
     if (epoch_median(&t->table, &r->setting, &f->seconds, &f->marks) > 0) train_time_text(f->seconds, seconds);
     if (!t->options->json)
         printf("batch %-6lld %-18s  %10s  (already in %s)\n", (long long)r->setting.batch, r->curve->label, seconds,

@@ -26,13 +26,9 @@ static cnn_status read_images(const char *text, int64_t images[2], cnn_error *er
 
 static cnn_status read_params(const cli_options *o, trainer_params *params, cnn_error *err)
 {
-    static const char *const places[] = {"device", "host"};
-    static const cnn_name_set set = {"place for the data", places, 2};
-    const int place = cnn_name_find(&set, o->data_on, err);
-    if (place < 0) return err->status;
     *params = (trainer_params){.seed = (uint64_t)o->seed,
                                .no_graph = o->no_graph,
-                               .host_data = place == 1,
+                               .host_data = strcmp(o->data_on, "host") == 0,
                                .shift = o->shift,
                                .profile = o->profile};
     return cnn_optimizer_parse(o->optimizer, &params->optimizer, err);
@@ -43,7 +39,6 @@ cnn_status train_read_options(train *t, cnn_error *err)
     const cli_options *o = t->options;
     t->sweep = strcmp(o->command, "train") != 0;
     t->net = o->net != NULL || !t->sweep ? o->net : "thesis";
-    if (cli_no_words(o, err) != CNN_OK) return err->status;
     if (t->net == NULL)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "train needs a network: --net NAME or --net FILE, e.g. --net thesis");
     if (o->impl == NULL && !t->sweep)

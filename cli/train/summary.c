@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-static bool has_figures(const train *t)
-{
-    for (int b = 0; b < t->n_batches; b++)
-        for (int c = 0; c < t->n_curves; c++)
-            if (t->sums->figures[b][c].seconds > 0.0 || t->sums->figures[b][c].diverged) return true;
-    return false;
-}
-
 static int column_width(const train *t, int c)
 {
     const int label = (int)strlen(t->curves[c].label);
@@ -52,7 +44,14 @@ void train_print_summary(const train *t)
 {
     const int columns = table_columns();
     unsigned seen = 0;
-    if (t->options->json || !has_figures(t)) return;
+    bool any = false;
+    for (int b = 0; b < t->n_batches; b++)
+        for (int c = 0; c < t->n_curves; c++) {
+            const train_figure *f = &t->sums->figures[b][c];
+            any = any || f->seconds > 0.0 || f->diverged;
+            seen |= f->marks;
+        }
+    if (t->options->json || !any) return;
     printf("\nseconds per epoch (%lld images trained, %lld tested)\n", (long long)t->data.train.count,
            (long long)t->data.test.count);
     for (int first = 0, end; first < t->n_curves; first = end) {
@@ -63,7 +62,5 @@ void train_print_summary(const train *t)
         }
         print_columns(t, first, end);
     }
-    for (int b = 0; b < t->n_batches; b++)
-        for (int c = 0; c < t->n_curves; c++) seen |= t->sums->figures[b][c].marks;
     table_legend(seen);
 }

@@ -121,10 +121,9 @@ static cnn_status verify_direction(verification *v, verify_engine *engine, const
 static cnn_status list_problems(const cli_options *o, cnn_op op, const cnn_type *type, problem_list *list,
                                 cnn_error *err)
 {
-    cnn_problem_defaults defaults;
+    const cnn_problem_defaults defaults = cli_problem_defaults(o, type);
     list->count = 0;
-    cnn_status status = cli_problem_defaults(o, type, &defaults, err);
-    if (status == CNN_OK) status = cli_read_problems(o, op, &defaults, list, err);
+    cnn_status status = cli_read_problems(o, op, &defaults, list, err);
     const int built_in = o->problem.count + o->problems.count > 0 ? 0 : verify_default_count(op);
     for (int i = 0; status == CNN_OK && i < built_in; i++)
         status = cli_add_problem(list, op, verify_default_text(op, i), &defaults, false, err);

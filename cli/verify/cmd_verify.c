@@ -28,7 +28,7 @@ static cnn_status read_options(verification *v, cnn_error *err)
 {
     const cli_options *o = v->options;
     cnn_session_params params = cli_session_params(o);
-    v->settings = (verify_options){.checks = verify_checks_parse(o->check, err),
+    v->settings = (verify_options){.checks = cnn_name_mask(&verify_check_names, o->check, err),
                                    .seed = (uint64_t)o->seed,
                                    .reference_threads = params.threads,
                                    .reference_flops = o->reference_flops,
@@ -39,8 +39,7 @@ static cnn_status read_options(verification *v, cnn_error *err)
     v->ops = v->settings.checks == 0 ? 0 : cli_ops(o, err);
     v->dirs = v->ops == 0 ? 0 : cli_dirs(o, err);
     if (v->dirs == 0) return err->status;
-    cnn_status status = cli_no_words(o, err);
-    return status == CNN_OK ? cli_types(o, &v->types, err) : status;
+    return cli_types(o, &v->types, err);
 }
 
 static cnn_status set_up(verification *v, cnn_error *err)

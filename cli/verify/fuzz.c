@@ -132,23 +132,19 @@ static cnn_status read_amount(fuzz_session *s, cnn_error *err)
 static cnn_status read_options(fuzz_session *s, const cli_options *o, cnn_error *err)
 {
     static verify_sums sums; /* large; out of reach of the workers' kernels */
-    cnn_problem_defaults defaults;
     *s = (fuzz_session){.options = o,
                         .seed = (uint64_t)o->seed,
                         .space = {.chosen = is_chosen,
                                   .user = s,
                                   .no_bias = o->no_bias,
+                                  .flip = strcmp(o->mode, "convolution") == 0,
                                   .threads = (int)o->threads,
                                   .device = (int)o->device,
                                   .settings = o->set.items,
                                   .n_settings = o->set.count},
                         .report = {.options = o, .sums = &sums}};
-    cnn_status status = cli_no_words(o, err);
-    if (status == CNN_OK) status = read_amount(s, err);
-    if (status == CNN_OK) status = cli_problem_defaults(o, &(cnn_type){.dtype = CNN_F32}, &defaults, err);
-    if (status != CNN_OK) return status;
-    s->space.flip = defaults.flip;
-    s->checks = verify_checks_parse(o->check, err);
+    if (read_amount(s, err) != CNN_OK) return err->status;
+    s->checks = cnn_name_mask(&verify_check_names, o->check, err);
     s->space.ops = s->checks == 0 ? 0 : o->op == NULL ? (1u << CNN_OP_COUNT) - 1 : cli_ops(o, err);
     s->space.dirs = s->space.ops == 0 ? 0 : cli_dirs(o, err);
     return s->space.dirs == 0 ? err->status : choose_types(o, &s->space, err);

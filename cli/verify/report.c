@@ -65,7 +65,7 @@ static void record_bits(cnn_record *record, const verify_result *v)
     record_text(record, "digest", digest);
 }
 
-void report_put(cnn_record *record, const verify_result *v)
+static void put_result(cnn_record *record, const verify_result *v)
 {
     record_text(record, "check", v->check);
     record_text(record, "state", verify_state_name(v->state));
@@ -94,7 +94,7 @@ static void record_result(verify_report *r, const verify_result *v)
         record_text(record, "dtype", cnn_dtype_name(r->now.type.dtype));
         record_text(record, "layout", cnn_layout_name(r->now.type.layout));
     }
-    report_put(record, v);
+    put_result(record, v);
     record_bits(record, v);
     if (r->dumped[0] != '\0') record_text(record, "dump", r->dumped);
     if (r->now.drawn) record_int(record, "case", r->now.index);

@@ -115,8 +115,6 @@ typedef struct verify_report {
     cnn_error write_error;
 } verify_report;
 
-/* The fields of one check's result. */
-void report_put(cnn_record *record, const verify_result *result);
 void report_begin(verify_report *report, const report_case *now);
 verify_failed report_arrays; /* user: the report; for --dump */
 verify_each report_result;   /* user: the report */

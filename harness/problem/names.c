@@ -71,3 +71,21 @@ int cnn_name_find(const cnn_name_set *set, const char *text, cnn_error *err)
     CNN_FAIL(err, CNN_BAD_ARGUMENT, "unknown %s '%.64s'; known are: %s", set->what, text, all);
     return -1;
 }
+
+uint32_t cnn_name_mask(const cnn_name_set *set, const char *text, cnn_error *err)
+{
+    const char *names[32];
+    const cnn_name_set with_all = {set->what, names, set->count + 1};
+    uint32_t mask = text == NULL ? UINT32_MAX : 0;
+    char word[CNN_NAME_MAX];
+    memcpy(names, set->names, (size_t)set->count * sizeof *names);
+    names[set->count] = "all";
+    for (const char *at = text, *comma; at != NULL; at = comma ? comma + 1 : NULL) {
+        comma = strchr(at, ',');
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
+        const int found = cnn_name_find(&with_all, word, err);
+        if (found < 0) return 0;
+        mask |= found == set->count ? UINT32_MAX : 1u << found;
+    }
+    return mask & ((1u << set->count) - 1);
+}

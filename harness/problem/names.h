@@ -22,6 +22,9 @@ extern const cnn_name_set cnn_dtype_names, cnn_layout_names, cnn_math_names, cnn
 /* The index of `text` (case-insensitive) in the set, or -1 and an error that offers the nearest name. */
 int cnn_name_find(const cnn_name_set *set, const char *text, cnn_error *err);
 
+/* "f32,f64" as a mask of 1 << index; NULL and "all": each of the set. 0 is an error, as of cnn_name_find(). */
+uint32_t cnn_name_mask(const cnn_name_set *set, const char *text, cnn_error *err);
+
 /* The nearest of `count` names to `text` by edit distance, or NULL when none is near (more than a third wrong). */
 const char *cnn_nearest_name(const char *text, const char *const *names, int count);
 

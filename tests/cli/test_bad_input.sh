@@ -7,7 +7,7 @@
 refused "unknown command|did you mean 'verify'" verfy
 refused "unknown option --thread|--threads" verify --thread 2
 refused "takes no --epochs" bench --epochs 2
-refused "--cache is 'warm'|network" bench --cache warm
+refused "unknown cache 'warm'|network" bench --cache warm
 refused "--cache network|--net" bench --cache network
 refused "cannot" bench --problem ic3ih5oc4kh3 --peaks /nonexistent/peaks
 refused "no ceilings|peaks --out" bench --problem ic3ih5oc4kh3 --peaks /dev/null

@@ -43,7 +43,7 @@ for kind in 'epochs thesis' 'processes 2.50 s' 'checks PASSED' 'ceilings flop/s'
 done
 
 grep '"kind":"env"' "$tmp/r.jsonl" >"$tmp/none.jsonl"
-refused 'needs record files' table
+refused 'table FILE.jsonl' table
 refused "did you mean 'markdown'" table "$tmp/r.jsonl" --format markdwn
 refused "did you mean 'epochs'" table "$tmp/r.jsonl" --kind epoch
 refused 'holds no record that makes a table' table "$tmp/none.jsonl"

@@ -16,7 +16,7 @@ records() {
 }
 
 echo '{"kind":"env"}' >"$tmp/empty.jsonl"
-refused 'plot needs record files' plot
+refused 'plot FILE.jsonl' plot
 refused 'none.jsonl' plot "$tmp/none.jsonl"
 refused 'no epoch records' plot "$tmp/empty.jsonl"
 
