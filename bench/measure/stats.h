@@ -12,13 +12,13 @@
 
 /* What is wrong with a figure: X(id, name, what it means). The first five are told from the samples alone. */
 #define BENCH_MARKS(X)                                                                                                 \
-    X(FEW, "few", "fewer samples than an interval of the median needs")                                                \
-    X(NOISY, "noisy", "the median is not known within 3 %")                                                            \
-    X(DRIFTING, "drifting", "the second half of the samples differs from the first")                                   \
+    X(FEW, "few", "fewer samples than an interval of the median needs: give more time, --max-time 10")                 \
+    X(NOISY, "noisy", "the median is not known within 3 %: close other programs, or give more time, --max-time 10")    \
+    X(DRIFTING, "drifting", "the second half of the samples differs from the first: try a longer --warm-up")           \
     X(SPREAD, "spread", "the quartiles are more than 10 % apart")                                                      \
     X(OUTLIERS, "outliers", "more than 5 % of the samples are far out")                                                \
     X(COARSE, "coarse", "the clock is too coarse for so short a sample")                                               \
-    X(DISTURBED, "disturbed", "other work took more than 5 % of the processors meanwhile")                             \
+    X(DISTURBED, "disturbed", "other work took more than 5 % of the processors meanwhile: end it, and measure again")  \
     X(THROTTLED, "throttled", "the device lowered its clock for heat or power meanwhile")                              \
     X(CEILING, "ceiling", "its share is in doubt: the figure beats the ceiling, or that one is marked itself")         \
     X(UNWATCHED, "unwatched", "this build reaches its device by its own upload and download only, and trusts them")
