@@ -78,16 +78,16 @@ static cnn_status measure(cudnn_context *c, conv_state *s, const cudnn_arena *a,
     const cuda_rank_rules rules = cudnn_find_rules(s->knobs);
     conv_perf perfs[CONV_PERFS_MAX];
     candidate list[CONV_PERFS_MAX];
-    cuda_entrant entrants[CONV_PERFS_MAX];
+    cuda_candidate candidates[CONV_PERFS_MAX];
     int count, best;
     cnn_status status = conv_call_list(c, s, &a->args, a->workspace_bytes, perfs, &count, err);
     if (status != CNN_OK) return status;
     count = admit(c, s, a, perfs, count, list, err);
     if (count == 0) return err->status;
-    for (int i = 0; i < count; i++) entrants[i] = (cuda_entrant){.run = run, .user = &list[i]};
-    status = cuda_rank((cnn_context *)c, entrants, count, &rules, &best, err);
+    for (int i = 0; i < count; i++) candidates[i] = (cuda_candidate){.run = run, .user = &list[i]};
+    status = cuda_rank((cnn_context *)c, candidates, count, &rules, &best, err);
     if (status != CNN_OK) return status;
-    s->as_launched = entrants[best].as_launched;
+    s->as_launched = candidates[best].as_launched;
     return conv_settle(c, s, &list[best].perf, err);
 }
 

@@ -70,17 +70,17 @@ static cnn_status rank(cudnn_context *context, const int64_t *knobs, const cnn_w
 {
     const cuda_rank_rules rules = cudnn_find_rules(knobs);
     candidate list[MOST];
-    cuda_entrant entrants[MOST];
+    cuda_candidate candidates[MOST];
     int best;
     for (int i = 0; i < count; i++) {
         list[i] = (candidate){context, states[i], args};
-        entrants[i] = (cuda_entrant){.run = run, .user = &list[i]};
+        candidates[i] = (cuda_candidate){.run = run, .user = &list[i]};
     }
-    const cnn_status status = cuda_rank((cnn_context *)context, entrants, count, &rules, &best, err);
+    const cnn_status status = cuda_rank((cnn_context *)context, candidates, count, &rules, &best, err);
     if (status != CNN_OK) return status;
     states[best] = states[0];
     states[0] = list[best].state;
-    states[0]->as_launched = entrants[best].as_launched;
+    states[0]->as_launched = candidates[best].as_launched;
     return CNN_OK;
 }
 

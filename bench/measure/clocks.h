@@ -29,7 +29,7 @@ void clock_watch_close(clock_watch *watch); /* NULL is accepted */
 /* NULL is accepted for watch: then nothing is reported. */
 void clock_watch_start(const clock_watch *watch, clock_span *span);
 void clock_watch_stop(const clock_watch *watch, const clock_span *span, clock_report *report);
-/* Amid a long span: a GPU's clock and temperature, which its end may no longer show. */
+/* Within a long span: a GPU's clock and temperature, which its end may no longer show. */
 void clock_watch_look(const clock_watch *watch, clock_report *report);
 
 /* The share of all processors that others took; NaN where that cannot be told, or in less than 0.05 s (it is counted in

@@ -1,4 +1,4 @@
-/* rank.c: entrants recorded, timed in turns, ranked; see rank.h for why it is done so. */
+/* rank.c: candidates recorded, timed in turns, ranked; see rank.h for why it is done so. */
 #include "harness/cuda/rank.h"
 
 #include "harness/base/clock.h"
@@ -11,9 +11,9 @@
 static const double sample_seconds = 200e-6, long_seconds = 5e-3, far_behind = 2.0;
 enum { RUNS_MAX = 20, REPEATS_MAX = 1000 };
 
-/* ---- One entrant */
+/* ---- One candidate */
 
-static cnn_status go(cnn_context *context, const cuda_entrant *e, cnn_error *err)
+static cnn_status go(cnn_context *context, const cuda_candidate *e, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < e->repeats; i++)
@@ -21,7 +21,7 @@ static cnn_status go(cnn_context *context, const cuda_entrant *e, cnn_error *err
     return status;
 }
 
-static cnn_status sample(cnn_context *context, const cuda_entrant *e, double *seconds, cnn_error *err)
+static cnn_status sample(cnn_context *context, const cuda_candidate *e, double *seconds, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     if (e->ahead) status = e->graph != NULL ? cuda_capture.run(context, e->graph, err) : e->run(e->user, err);
@@ -39,7 +39,7 @@ static int fitting(double seconds, int most)
 }
 
 /* A failed capture is ended all the same: the stream must be usable again. */
-static cnn_graph *record(cnn_context *context, const cuda_entrant *e)
+static cnn_graph *record(cnn_context *context, const cuda_candidate *e)
 {
     cnn_error refused; /* then it is timed as launched */
     cnn_graph *graph = NULL;
@@ -54,7 +54,7 @@ static cnn_graph *record(cnn_context *context, const cuda_entrant *e)
 
 /* The first run loads and allocates what a library needs, which no capture allows; the first replay brings the graph to
  * the device. Neither counts. */
-static cnn_status warm_up(cnn_context *context, cuda_entrant *e, cnn_error *err)
+static cnn_status warm_up(cnn_context *context, cuda_candidate *e, cnn_error *err)
 {
     double seconds = 0;
     e->runs = e->repeats = 1;
@@ -75,8 +75,9 @@ static cnn_status warm_up(cnn_context *context, cuda_entrant *e, cnn_error *err)
 
 static bool dead(const cnn_context *context) { return ((const cuda_context *)context)->dead; }
 
-/* CNN_OK also where the entrant fails, and is out: only the device's death ends the contest. `failed` keeps why. */
-static cnn_status admit(cnn_context *context, cuda_entrant *e, cnn_status status, const cnn_error *err,
+/* CNN_OK also where the candidate fails, and is out: only the device's death ends the comparison. `failed` keeps why.
+ */
+static cnn_status admit(cnn_context *context, cuda_candidate *e, cnn_status status, const cnn_error *err,
                         cnn_error *failed)
 {
     if (status == CNN_OK) return CNN_OK;
@@ -86,12 +87,12 @@ static cnn_status admit(cnn_context *context, cuda_entrant *e, cnn_status status
     return dead(context) ? status : CNN_OK;
 }
 
-static cnn_status round_of(cnn_context *context, cuda_entrant *list, int count, cnn_error *failed)
+static cnn_status round_of(cnn_context *context, cuda_candidate *list, int count, cnn_error *failed)
 {
     cnn_error err;
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < count; i++) {
-        cuda_entrant *e = &list[i];
+        cuda_candidate *e = &list[i];
         if (e->out) continue;
         status = admit(context, e, sample(context, e, &e->samples[e->n_samples], &err), &err, failed);
         if (!e->out) e->n_samples++;
@@ -99,7 +100,7 @@ static cnn_status round_of(cnn_context *context, cuda_entrant *list, int count, 
     return status;
 }
 
-static void drop_slow(cuda_entrant *list, int count)
+static void drop_slow(cuda_candidate *list, int count)
 {
     double least = INFINITY;
     for (int i = 0; i < count; i++)
@@ -108,7 +109,7 @@ static void drop_slow(cuda_entrant *list, int count)
         if (!list[i].out && list[i].samples[0] > far_behind * least) list[i].out = true;
 }
 
-static cnn_status measure(cnn_context *context, cuda_entrant *list, int count, const cuda_rank_rules *rules,
+static cnn_status measure(cnn_context *context, cuda_candidate *list, int count, const cuda_rank_rules *rules,
                           cnn_error *failed)
 {
     const double end = cnn_now() + rules->budget;
@@ -132,14 +133,14 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Whether a comes before b, which may be NULL. */
-static bool before(const cuda_entrant *a, const cuda_entrant *b)
+static bool before(const cuda_candidate *a, const cuda_candidate *b)
 {
     if (a->n_samples == 0) return false;
     if (b == NULL || a->as_launched != b->as_launched) return b == NULL || !a->as_launched;
     return a->seconds < b->seconds;
 }
 
-cnn_status cuda_rank(cnn_context *context, cuda_entrant *list, int count, const cuda_rank_rules *rules, int *best,
+cnn_status cuda_rank(cnn_context *context, cuda_candidate *list, int count, const cuda_rank_rules *rules, int *best,
                      cnn_error *err)
 {
     cnn_error ignored;
@@ -148,11 +149,11 @@ cnn_status cuda_rank(cnn_context *context, cuda_entrant *list, int count, const 
     if (status != CNN_OK) return status;
     CNN_FAIL(err, CNN_INTERNAL, "nothing to choose from");
     for (int i = 0; i < count; i++)
-        list[i] = (cuda_entrant){.run = list[i].run, .user = list[i].user, .seconds = INFINITY};
+        list[i] = (cuda_candidate){.run = list[i].run, .user = list[i].user, .seconds = INFINITY};
     status = measure(context, list, count, rules, err);
     (void)cuda_sync(context, &ignored); /* the graphs, and what they use, go now */
     for (int i = 0; i < count; i++) {
-        cuda_entrant *e = &list[i];
+        cuda_candidate *e = &list[i];
         cuda_capture.free(context, e->graph);
         e->graph = NULL;
         if (e->n_samples == 0) continue;

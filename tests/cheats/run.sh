@@ -85,7 +85,7 @@ sweep_up() {
 }
 # The figure of IMPL in the records FILE.
 figure() { grep -hF "\"kind\":\"conv\",\"impl\":\"$2\"" "$1" 2>/dev/null | grep -oE '"median_s":[^,]+' | head -1 | cut -d: -f2; }
-# Says so if the figure is not honest work's: less than half of the honest plug-in's in a contest of both, or than a third
+# Says so if the figure is not honest work's: less than half of the honest plug-in's where both are timed, or than a third
 # alone, three times in a row, for a core of a shared machine is twice as fast at times.
 too_short() { # COMMAND
     local honest=honest words alone mine theirs
@@ -93,10 +93,10 @@ too_short() { # COMMAND
     [ "$name" != $honest ] || return
     alone=$(figure "$tmp/$1.jsonl" "$name")
     for _ in 1 2 3; do
-        rm -rf "$tmp/contest" && mkdir "$tmp/contest"
-        mapfile -t words < <(impl=$impl,$honest tmp=$tmp/contest arguments "$1")
-        timeout -k 5 "$limit" "$benchcnn" bench --plugin "$folder/$honest.so" "${words[@]}" </dev/null >"$tmp/contest/$1" 2>&1
-        mine=$(figure "$tmp/contest/$1.jsonl" "$name") theirs=$(figure "$tmp/contest/$1.jsonl" $honest)
+        rm -rf "$tmp/both" && mkdir "$tmp/both"
+        mapfile -t words < <(impl=$impl,$honest tmp=$tmp/both arguments "$1")
+        timeout -k 5 "$limit" "$benchcnn" bench --plugin "$folder/$honest.so" "${words[@]}" </dev/null >"$tmp/both/$1" 2>&1
+        mine=$(figure "$tmp/both/$1.jsonl" "$name") theirs=$(figure "$tmp/both/$1.jsonl" $honest)
         awk "BEGIN { exit !(${theirs:-0} > 0 && ${mine:-0} >= ${theirs:-0} / 2 && ${alone:-0} >= ${theirs:-0} / 3) }" && return
     done
     echo "its figure is ${alone:-missing}, ${mine:-missing} beside honest work of ${theirs:-unknown} s"
