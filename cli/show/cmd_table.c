@@ -8,7 +8,6 @@
 
 typedef struct export_run {
     export_table tables[EXPORT_TABLES];
-    int count;
     export_format format;
     int kind; /* in tables; -1: not named */
     int part; /* how many of its rows are a table of their own for people: they share few columns with the rest */
@@ -22,16 +21,12 @@ static bool of_speedups(const export_run *r)
 
 static cnn_status read_options(const cli_options *o, export_run *r, cnn_error *err)
 {
-    static const char *const formats[EXPORT_FORMATS] = {"text", "markdown", "csv"};
-    const cnn_name_set format_names = {"format", formats, EXPORT_FORMATS};
     const char *kinds[EXPORT_TABLES];
     *r = (export_run){.kind = -1};
-    r->count = export_tables(r->tables);
-    for (int i = 0; i < r->count; i++) kinds[i] = r->tables[i].name;
-    const cnn_name_set kind_names = {"kind of table", kinds, r->count};
-    const int format = cnn_name_find(&format_names, o->format, err);
-    if (format < 0) return err->status;
-    r->format = (export_format)format;
+    export_tables(r->tables);
+    for (int i = 0; i < EXPORT_TABLES; i++) kinds[i] = r->tables[i].name;
+    const cnn_name_set kind_names = {"kind of table", kinds, EXPORT_TABLES};
+    if (strcmp(o->format, "text") != 0) r->format = strcmp(o->format, "csv") == 0 ? EXPORT_CSV : EXPORT_MARKDOWN;
     if (o->kind && (r->kind = cnn_name_find(&kind_names, o->kind, err)) < 0) return err->status;
     if ((o->baseline || o->impl) && !of_speedups(r))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with --kind speedups, and means nothing without it",
@@ -41,7 +36,7 @@ static cnn_status read_options(const cli_options *o, export_run *r, cnn_error *e
 
 static void release(export_run *r)
 {
-    for (int i = 0; i < r->count; i++) export_free(&r->tables[i]);
+    for (int i = 0; i < EXPORT_TABLES; i++) export_free(&r->tables[i]);
 }
 
 cnn_status args_table(const cli_options *options, cnn_error *err)
@@ -55,7 +50,7 @@ cnn_status args_table(const cli_options *options, cnn_error *err)
 static cnn_status add_one(void *user, const cnn_record *record, cnn_error *err)
 {
     export_run *r = user;
-    return export_add(r->tables, r->count, record, r->format == EXPORT_CSV, err);
+    return export_add(r->tables, record, r->format == EXPORT_CSV, err);
 }
 
 static cnn_status read_files(const cli_options *o, export_run *r, cnn_error *err)
@@ -75,7 +70,7 @@ static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *e
     cnn_status status = cli_speedups(o, 0, &set, err);
     for (int i = 0; status == CNN_OK && i < set.count; i++) {
         cnn_record *record = cli_speedup_record(&set.rows[i]);
-        status = record ? export_add(r->tables, r->count, record, false, err)
+        status = record ? export_add(r->tables, record, false, err)
                         : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a table");
         record_free(record);
         r->part += set.rows[i].own->epoch != NULL;
@@ -88,13 +83,13 @@ static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *e
 static cnn_status choose(const cli_options *o, export_run *r, cnn_error *err)
 {
     const bool named = r->kind >= 0;
-    for (int i = 0; r->kind < 0 && i < r->count; i++)
+    for (int i = 0; r->kind < 0 && i < EXPORT_TABLES; i++)
         if (r->tables[i].count > 0) r->kind = i;
     if (r->kind < 0 || r->tables[r->kind].count == 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%.300s%s no %s", o->words.items[0],
                         o->words.count > 1 ? " and the other files hold" : " holds",
                         named ? r->tables[r->kind].what : "record that makes a table");
-    for (int i = 0; !named && !o->quiet && i < r->count; i++)
+    for (int i = 0; !named && !o->quiet && i < EXPORT_TABLES; i++)
         if (i != r->kind && r->tables[i].count > 0)
             fprintf(stderr, "beside these: %d %.*s, --kind %s\n", r->tables[i].count,
                     (int)strlen(r->tables[i].what) - (r->tables[i].count == 1), r->tables[i].what, r->tables[i].name);

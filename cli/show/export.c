@@ -23,22 +23,19 @@ static void add_columns(export_table *t, const char *list)
     }
 }
 
-int export_tables(export_table tables[EXPORT_TABLES])
+void export_tables(export_table tables[EXPORT_TABLES])
 {
     static const struct {
         const char *name, *what, *kinds, *columns;
-    } lines[] = {
+    } lines[EXPORT_TABLES] = {
 #define TABLE(name, what, kinds, columns) {name, what, kinds, columns},
 #include "export.inc"
 #undef TABLE
     };
-    int count = 0;
-    for (; count < (int)(sizeof lines / sizeof *lines); count++) {
-        tables[count] =
-            (export_table){.name = lines[count].name, .what = lines[count].what, .kinds = lines[count].kinds};
-        add_columns(&tables[count], lines[count].columns);
+    for (int i = 0; i < EXPORT_TABLES; i++) {
+        tables[i] = (export_table){.name = lines[i].name, .what = lines[i].what, .kinds = lines[i].kinds};
+        add_columns(&tables[i], lines[i].columns);
     }
-    return count;
 }
 
 void export_free(export_table *table)
@@ -93,9 +90,9 @@ static void add_other_columns(export_table *t, const cnn_record *record)
     }
 }
 
-cnn_status export_add(export_table *tables, int count, const cnn_record *record, bool whole, cnn_error *err)
+cnn_status export_add(export_table tables[EXPORT_TABLES], const cnn_record *record, bool whole, cnn_error *err)
 {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < EXPORT_TABLES; i++) {
         export_table *t = &tables[i];
         if (!takes(t, record_get_text(record, "kind"))) continue;
         export_row *rows = cnn_grow(t->rows, t->count, &t->capacity, sizeof *rows, t->what, err);

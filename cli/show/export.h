@@ -4,9 +4,9 @@
 
 #include "cli/cli.h"
 
-enum { EXPORT_COLUMNS = 128, EXPORT_TABLES = 8 };
+enum { EXPORT_COLUMNS = 128, EXPORT_TABLES = 7 };
 
-typedef enum export_format { EXPORT_TEXT, EXPORT_MARKDOWN, EXPORT_CSV, EXPORT_FORMATS } export_format;
+typedef enum export_format { EXPORT_TEXT, EXPORT_MARKDOWN, EXPORT_CSV } export_format;
 
 typedef struct export_column {
     char *field, *title;
@@ -26,11 +26,11 @@ typedef struct export_table {
     int count, capacity;
 } export_table;
 
-/* export.c: the tables of export.inc, empty; how many. Free the rows. */
-int export_tables(export_table tables[EXPORT_TABLES]);
+/* export.c: the tables of export.inc, empty. Free the rows. */
+void export_tables(export_table tables[EXPORT_TABLES]);
 void export_free(export_table *table);
 /* Adds the record to the table that it belongs to, if there is one. `whole`: with a column for each of its fields. */
-cnn_status export_add(export_table *tables, int count, const cnn_record *record, bool whole, cnn_error *err);
+cnn_status export_add(export_table tables[EXPORT_TABLES], const cnn_record *record, bool whole, cnn_error *err);
 
 /* export_print.c: to standard output. CSV holds what the record does, every column, and follows RFC 4180; the others
  * have units, and leave out columns without a value. */

@@ -2,8 +2,6 @@
 #include "speedups.h"
 #include "cli/table.h"
 
-#include <math.h>
-
 cnn_status cli_speedups(const cli_options *options, int first, speedup_set *set, cnn_error *err)
 {
     const speedup_request request = {.impl = options->impl, .baseline = options->baseline, .fallback = "cpu:naive"};
@@ -20,11 +18,6 @@ void cli_speedups_end(const cli_options *options, speedup_set *set)
 {
     for (int i = 0; i < set->n_notes && !options->quiet; i++) table_put(stderr, "benchcnn: %s\n", set->notes[i]);
     speedup_free(set);
-}
-
-static void record_number(cnn_record *record, const char *key, double value)
-{
-    if (isfinite(value)) record_real(record, key, value);
 }
 
 static void record_side(cnn_record *record, const speedup_figure *f, bool base)
@@ -47,11 +40,10 @@ cnn_record *cli_speedup_record(const speedup *row)
     if (f->epoch) {
         record_int(record, "batch", f->batch);
         record_text(record, "data_on", f->epoch->data_on);
-    } else {
-        record_text(record, "op", f->op);
-        record_text(record, "dir", f->dir);
-        record_text(record, "cache", f->cache);
     }
+    record_text(record, "op", f->op);
+    record_text(record, "dir", f->dir);
+    record_text(record, "cache", f->cache);
     record_text(record, "dtype", f->dtype);
     record_text(record, "layout", f->layout);
     record_text(record, "math", f->math);
@@ -59,11 +51,11 @@ cnn_record *cli_speedup_record(const speedup *row)
     record_text(record, "baseline", baseline);
     record_side(record, row->base, true);
     record_real(record, "speedup", row->ratio);
-    record_number(record, "speedup_low", row->low);
-    record_number(record, "speedup_high", row->high);
-    record_number(record, "transfer_s", f->transfer_s);
-    record_number(record, "speedup_with_transfers", row->moved);
-    record_number(record, "images_per_s", f->images_per_s);
+    record_real(record, "speedup_low", row->low);
+    record_real(record, "speedup_high", row->high);
+    record_real(record, "transfer_s", f->transfer_s);
+    record_real(record, "speedup_with_transfers", row->moved);
+    record_real(record, "images_per_s", f->images_per_s);
     record_text(record, "marks", bench_marks_text(row->marks, marks, sizeof marks));
     return record;
 }

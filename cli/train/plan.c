@@ -6,20 +6,15 @@
 #include "harness/problem/shape.h"
 #include "parts.h"
 
-static int64_t layer_params(const cnn_net *net, const cnn_layer *layer)
-{
-    int64_t count = 0;
-    for (int i = 0; i < layer->n_params; i++) count += net->params[layer->params[i]].count;
-    return count;
-}
-
 static void print_layer(const trainer *t, const cnn_net *net, int index, double *forward, double *step)
 {
     const cnn_layer *layer = &net->layers[index];
     const cnn_value *y = &net->values[layer->output];
     char shape[64], problem[CNN_PROBLEM_TEXT_MAX];
     const double fwd = cnn_flops(&layer->problem, CNN_FWD);
+    int64_t params = 0;
     double all = 0.0;
+    for (int i = 0; i < layer->n_params; i++) params += net->params[layer->params[i]].count;
     for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
         if (trainer_algorithm(t, index, (cnn_dir)dir)[0] != '\0') all += cnn_flops(&layer->problem, (cnn_dir)dir);
     const bool in_place = layer->output == layer->inputs[0];
@@ -27,9 +22,8 @@ static void print_layer(const trainer *t, const cnn_net *net, int index, double 
         (double)cnn_net_value_elems(net, layer->output, net->batch) * (double)cnn_dtype_size(net->type.dtype);
     snprintf(shape, sizeof shape, "%lld x %lld x %lld", (long long)y->c, (long long)y->h, (long long)y->w);
     cnn_problem_format(&layer->problem, problem);
-    table_print(4, "%-24s %-16s %11lld %10.3f %10.3f %12.0f  %s%s\n", layer->name, shape,
-                (long long)layer_params(net, layer), fwd * 1e-6, all * 1e-6, in_place ? 0.0 : bytes, problem,
-                in_place ? "  (in place)" : "");
+    table_print(4, "%-24s %-16s %11lld %10.3f %10.3f %12.0f  %s%s\n", layer->name, shape, (long long)params, fwd * 1e-6,
+                all * 1e-6, in_place ? 0.0 : bytes, problem, in_place ? "  (in place)" : "");
     *forward += fwd;
     *step += all;
 }

@@ -166,7 +166,7 @@ refused 'no such file' bench --impl cpu:tuned "${problem[@]}" --tune "$tmp/nowhe
 refused 'no implementation is chosen as NAME:tuned' bench --impl cpu "${problem[@]}" --tune "$tuned"
 refused 'no implementation is chosen as NAME:tuned' sweep batch --impl cpu --tune "$tuned"
 refused 'no implementation is chosen as NAME:tuned' train --net thesis --impl cpu:direct --tune "$tuned"
-refused 'no implementation is chosen as NAME:tuned' verify --impl cpu:tunedd --tune "$tuned"
+refused "unknown algorithm of cpu 'tunedd'" verify --impl cpu:tunedd --tune "$tuned"
 printf 'bench --impl cpu --tune %s\n' "$tuned" >"$tmp/recipe" # known before anything runs
 refused 'recipe:1: --tune' run "$tmp/recipe" --out "$tmp/none.jsonl"
 refused 'takes no tuned choices' conv --impl cpu:tuned "${problem[@]}"
