@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include "harness/base/text.h"
-#include "harness/problem/names.h"
 
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "arrays_npy.h"
 
 #include "cli/cli.h"
-#include "harness/problem/names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "harness/problem/names.h"
 #include "verify/arrays.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #include "options.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Text as roff reads it back: a backslash, a hyphen that is one, and no line that begins like a request. */
 static void put(const char *text)

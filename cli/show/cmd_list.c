@@ -5,9 +5,6 @@
 #include "harness/base/text.h"
 #include "harness/device/call.h"
 #include "harness/device/registry.h"
-#include "harness/problem/names.h"
-
-#include <string.h>
 
 static void ops_text(uint32_t ops, char *text, size_t size)
 {
@@ -17,16 +14,7 @@ static void ops_text(uint32_t ops, char *text, size_t size)
     if (ops == CNN_TRAINS) cnn_append(text, size, "training");
 }
 
-/* Columns of text behind the longest name: names of algorithms are "impl:algorithm". */
-static int name_width(const cnn_impl *impl)
-{
-    size_t width = 0, length;
-    for (int i = 0; i < impl->n_algorithms; i++)
-        if ((length = strlen(impl->name) + 1 + strlen(impl->algorithms[i].name)) > width) width = length;
-    for (int i = 0; i < impl->n_knobs; i++)
-        if ((length = strlen(impl->knobs[i].name) + 2) > width) width = length; /* knobs stand two columns in */
-    return (int)width;
-}
+enum { WIDTH = 28 }; /* of most names: those of algorithms are "impl:algorithm" */
 
 static bool probe(const cli_options *options, const cnn_impl *impl, cnn_error *why)
 {
@@ -53,7 +41,6 @@ static bool is_shown(const shown *s, const cnn_impl *impl, const cnn_algorithm *
 
 static void print_impl(const cli_options *options, const shown *s, const cnn_impl *impl)
 {
-    const int width = name_width(impl);
     cnn_error why;
     const bool available = probe(options, impl, &why);
     table_print(4, "%s %s%s: %s\n", available ? "✓" : "✗", impl->name,
@@ -65,13 +52,13 @@ static void print_impl(const cli_options *options, const shown *s, const cnn_imp
         char ops[256], name[2 * CNN_NAME_MAX];
         ops_text(a->ops, ops, sizeof ops);
         snprintf(name, sizeof name, "%s:%s", impl->name, a->name);
-        table_print(width + 5, "    %-*s %s\n    %-*s for %s%s\n", width, name, a->doc, width, "", ops,
+        table_print(WIDTH + 5, "    %-*s %s\n    %-*s for %s%s\n", WIDTH, name, a->doc, WIDTH, "", ops,
                     a->flags & CNN_ALGO_DETERMINISTIC ? "; deterministic" : "");
     }
     if (impl->n_knobs > 0) printf("    knobs (--set %s.KNOB=VALUE):\n", impl->name);
     for (int i = 0; i < impl->n_knobs; i++) {
         const cnn_knob *k = &impl->knobs[i];
-        table_print(width + 5, "      %-*s %s; %lld to %lld [%lld]\n", width - 2, k->name, k->doc, (long long)k->min,
+        table_print(WIDTH + 5, "      %-*s %s; %lld to %lld [%lld]\n", WIDTH - 2, k->name, k->doc, (long long)k->min,
                     (long long)k->max, (long long)k->def);
     }
 }

@@ -3,7 +3,6 @@
 
 #include "harness/base/grow.h"
 #include "harness/base/text.h"
-#include "harness/problem/names.h"
 
 #include <stdlib.h>
 #include <string.h>

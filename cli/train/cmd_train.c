@@ -6,8 +6,6 @@
 #include "cli/process/watch.h"
 #include "parts.h"
 
-#include <string.h>
-
 _Static_assert(sizeof(train_sums) <= WATCH_KEPT, "what a command keeps over its processes has no room for the figures");
 
 cnn_status args_train(const cli_options *options, cnn_error *err)

@@ -1,7 +1,6 @@
 /* plan.c: the table that `benchcnn train --plan` prints. A step's FLOPs are those of the directions that the trainer
  * really runs: no data gradient for the first layer. */
 #include "cli/table.h"
-#include "harness/problem/names.h"
 #include "harness/problem/problem.h"
 #include "harness/problem/shape.h"
 #include "parts.h"

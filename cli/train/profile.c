@@ -7,7 +7,6 @@
 #include "parts.h"
 
 #include <math.h>
-#include <string.h>
 
 cnn_status train_profile_check(const train_run *r, cnn_error *err)
 {

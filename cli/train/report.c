@@ -1,6 +1,5 @@
 /* report.c: the lines and the records of a point of `train`: a head, then a line and a record an epoch. */
 #include "cli/table.h"
-#include "harness/problem/names.h"
 #include "parts.h"
 
 #include <math.h>

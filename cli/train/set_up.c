@@ -1,7 +1,6 @@
 /* set_up.c: what `train` and `sweep batch` train, on what, with whom, and what --out already holds. */
 #include "cli/process/watch.h"
 #include "cli/table.h"
-#include "harness/problem/names.h"
 #include "parts.h"
 
 #include <string.h>
