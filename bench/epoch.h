@@ -48,14 +48,12 @@ typedef struct epoch_table {
     int superseded; /* rows of a setting that another build has measured since: they were left out */
 } epoch_table;
 
-/* Fills in what training with these parameters means for the session: graph, data_on, optimizer, seed, shift. */
-void epoch_setting_of_trainer(const cnn_session *session, const trainer_params *params, epoch_setting *setting);
 /* Fills in what the session knows: impl, threads, knobs, cpu, cores, gpu, libraries. */
 void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting);
-/* Fills in net, net_params and net_crc, which are the same at every batch size and in every type. */
-void epoch_setting_of_net(const cnn_network *network, epoch_setting *setting);
-/* Fills in type, data, their images and batch. Algorithm and build are the caller's. */
-void epoch_setting_of_data(const cnn_type *type, const dataset *data, int64_t batch, epoch_setting *setting);
+/* Fills in all but the build, which is the caller's. The network's checksum, parameters and name are the
+ * same at every batch size and in every type. */
+void epoch_setting_of(const cnn_session *session, const cnn_network *network, const dataset *data,
+                      const trainer_params *params, epoch_setting *setting);
 bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b);
 /* Whether the same is computed, whoever does it and on whatever machine; the batch and the seed apart. */
 bool epoch_same_task(const epoch_setting *a, const epoch_setting *b);

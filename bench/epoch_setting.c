@@ -49,28 +49,6 @@ void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting
     cnn_libraries_id(session, setting->libraries);
 }
 
-void epoch_setting_of_trainer(const cnn_session *session, const trainer_params *params, epoch_setting *setting)
-{
-    setting->graph = trainer_uses_graph(session, params);
-    epoch_text(setting->data_on, sizeof setting->data_on, params->host_data ? "host" : "device");
-    char optimizer[CNN_PROBLEM_TEXT_MAX];
-    cnn_optimizer_format(&params->optimizer, optimizer);
-    epoch_text(setting->optimizer, sizeof setting->optimizer, optimizer);
-    setting->seed = (int64_t)params->seed;
-    setting->shift = params->shift;
-}
-
-void epoch_setting_of_data(const cnn_type *type, const dataset *data, int64_t batch, epoch_setting *setting)
-{
-    epoch_text(setting->dtype, sizeof setting->dtype, cnn_dtype_name(type->dtype));
-    epoch_text(setting->layout, sizeof setting->layout, cnn_layout_name(type->layout));
-    epoch_text(setting->math, sizeof setting->math, cnn_math_name(type->math));
-    epoch_text(setting->data, sizeof setting->data, data->name);
-    setting->train_images = data->train.count;
-    setting->test_images = data->test.count;
-    setting->batch = batch;
-}
-
 /* What the canonical text leaves to options, where it is not the usual; the weights' beginning likewise. */
 static int put_unusual(const cnn_network *network, int layer, char *text, size_t size)
 {
@@ -105,11 +83,28 @@ static uint32_t crc_of_layers(const cnn_network *network)
     return (uint32_t)crc;
 }
 
-void epoch_setting_of_net(const cnn_network *network, epoch_setting *setting)
+void epoch_setting_of(const cnn_session *session, const cnn_network *network, const dataset *data,
+                      const trainer_params *params, epoch_setting *setting)
 {
     const cnn_net *net = &network->net;
+    char optimizer[CNN_PROBLEM_TEXT_MAX];
+    epoch_setting_of_session(session, setting);
+    epoch_text(setting->algorithm, sizeof setting->algorithm, params->algorithm);
+    setting->graph = trainer_uses_graph(session, params);
+    epoch_text(setting->data_on, sizeof setting->data_on, params->host_data ? "host" : "device");
+    cnn_optimizer_format(&params->optimizer, optimizer);
+    epoch_text(setting->optimizer, sizeof setting->optimizer, optimizer);
+    setting->seed = (int64_t)params->seed;
+    setting->shift = params->shift;
     epoch_text(setting->net, sizeof setting->net, net->name);
     snprintf(setting->net_crc, sizeof setting->net_crc, "%08x", crc_of_layers(network));
     setting->net_params = 0;
     for (int i = 0; i < net->n_params; i++) setting->net_params += net->params[i].count;
+    epoch_text(setting->dtype, sizeof setting->dtype, cnn_dtype_name(net->type.dtype));
+    epoch_text(setting->layout, sizeof setting->layout, cnn_layout_name(net->type.layout));
+    epoch_text(setting->math, sizeof setting->math, cnn_math_name(net->type.math));
+    setting->batch = net->batch;
+    epoch_text(setting->data, sizeof setting->data, data->name);
+    setting->train_images = data->train.count;
+    setting->test_images = data->test.count;
 }

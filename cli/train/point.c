@@ -23,11 +23,7 @@ static cnn_status open_point(train_run *r, int64_t batch, trainer_params *params
     if (status != CNN_OK) return status;
     *params = t->params;
     params->algorithm = r->curve->algorithm;
-    epoch_setting_of_session(r->session, &r->setting);
-    epoch_setting_of_trainer(r->session, params, &r->setting);
-    epoch_setting_of_net(r->network, &r->setting);
-    epoch_setting_of_data(&r->curve->type, &t->data, batch, &r->setting);
-    snprintf(r->setting.algorithm, sizeof r->setting.algorithm, "%s", r->curve->algorithm);
+    epoch_setting_of(r->session, r->network, &t->data, params, &r->setting);
     snprintf(r->setting.build, sizeof r->setting.build, "%s", t->build);
     if (!tuned) return CNN_OK;
     params->algorithm = NULL;
