@@ -143,6 +143,6 @@ npy "$tmp/small.npy" '(1, 1, 1, 4)' 00000000 00000092 00200000 3f000000
 expect 0 "PASSED|f64" "$benchcnn" "${conv[@]}" --expect "$tmp/small.npy"
 npy "$tmp/x.npy" '(1, 1, 1, 4)' 00000001 00000123 00400000 00000007 # nothing but denormals: zeros would do
 npy "$tmp/small.npy" '(1, 1, 1, 4)' 00000000 00000000 00000000 00000000
-expect 1 "MISTRUSTED|no precision to tell" "$benchcnn" "${conv[@]}" --expect "$tmp/small.npy"
+expect 1 '"state":"MISTRUSTED"|"precision":""' "$benchcnn" "${conv[@]}" --expect "$tmp/small.npy" --json
 
 finish
