@@ -1,5 +1,5 @@
 /* epoch.c: epoch figures to and from records. */
-#include "epoch_parts.h"
+#include "epoch.h"
 #include "harness/base/grow.h"
 
 #include <math.h>

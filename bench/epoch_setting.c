@@ -1,6 +1,6 @@
 /* epoch_setting.c: what two runs must share for their times to be comparable: asked of the session, the trainer and the
  * network. */
-#include "epoch_parts.h"
+#include "epoch.h"
 
 #include "harness/cpu/isa.h"
 #include "harness/cpu/threads.h"

@@ -10,7 +10,5 @@
 cnn_status cli_speedups(const cli_options *options, int first, speedup_set *set, cnn_error *err);
 /* Says on standard error what was left out; frees the set, whatever came of it. */
 void cli_speedups_end(const cli_options *options, speedup_set *set);
-/* A record of kind "speedup"; NULL when out of memory. */
-cnn_record *cli_speedup_record(const speedup *row);
 
 #endif
