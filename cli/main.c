@@ -59,11 +59,6 @@ static int help(int argc, char **argv)
     return EXIT_HELD;
 }
 
-static bool asks_for_version(const char *word)
-{
-    return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 || strcmp(word, "version") == 0;
-}
-
 /* What is asked about the program, or is no command. True: that was answered, and *status is to end with. */
 static bool answer(int argc, char **argv, int *status)
 {
@@ -72,7 +67,7 @@ static bool answer(int argc, char **argv, int *status)
     if (argc < 2) {
         cli_help("");
         *status = EXIT_USAGE;
-    } else if (asks_for_version(argv[1])) {
+    } else if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "version") == 0) {
         printf("benchcnn %s\n", BENCHCNN_VERSION);
     } else if (strcmp(argv[1], "help") == 0) {
         *status = help(argc, argv);

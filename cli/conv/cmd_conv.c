@@ -226,15 +226,6 @@ static cnn_status report(const conv_run *r, verify_result *v, record_sink *sink,
     return to.write_status;
 }
 
-static cnn_status save_outputs(const conv_run *r, cnn_error *err)
-{
-    cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < r->count; i++)
-        if (r->arrays.out[i] != NULL)
-            status = cli_npy_save(r->path[i], &r->operands[i], r->values[i], r->problem.u.type.dtype, err);
-    return status;
-}
-
 cnn_status args_conv(const cli_options *o, cnn_error *err)
 {
     conv_run r = {.options = o};
@@ -249,7 +240,9 @@ static cnn_status run(conv_run *r, record_sink *sink, verify_result *result, cnn
     if (status == CNN_OK) status = open_engine(r, err);
     if (status == CNN_OK)
         status = verify_run_arrays(r->engine, &r->problem, r->dir, &r->algorithm, &r->arrays, result, err);
-    if (status == CNN_OK) status = save_outputs(r, err);
+    for (int i = 0; status == CNN_OK && i < r->count; i++)
+        if (r->arrays.out[i] != NULL)
+            status = cli_npy_save(r->path[i], &r->operands[i], r->values[i], r->problem.u.type.dtype, err);
     return status == CNN_OK ? report(r, result, sink, err) : status;
 }
 

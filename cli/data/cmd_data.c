@@ -16,15 +16,6 @@ static void print_part(const char *name, const dataset *data, const dataset_part
     putchar('\n');
 }
 
-static void print_data(const dataset *data)
-{
-    table_put(stdout, "%s: %s\n", data->name, data->source);
-    printf("  %lld x %lld x %lld pixels, %lld classes, mean of the training images %.6f\n", (long long)data->c,
-           (long long)data->h, (long long)data->w, (long long)data->classes, data->mean);
-    print_part("training", data, &data->train);
-    print_part("test", data, &data->test);
-}
-
 /* `write_to`: a folder that gets it as IDX files; NULL: none does. */
 static cnn_status show(const cli_options *options, const char *what, const char *write_to, cnn_error *err)
 {
@@ -33,7 +24,13 @@ static cnn_status show(const cli_options *options, const char *what, const char 
     cnn_status status = dataset_open(&params, &data, err);
     if (status != CNN_OK) return status;
     if (write_to) status = mnist_write(write_to, &data, err);
-    if (status == CNN_OK) print_data(&data);
+    if (status == CNN_OK) {
+        table_put(stdout, "%s: %s\n", data.name, data.source);
+        printf("  %lld x %lld x %lld pixels, %lld classes, mean of the training images %.6f\n", (long long)data.c,
+               (long long)data.h, (long long)data.w, (long long)data.classes, data.mean);
+        print_part("training", &data, &data.train);
+        print_part("test", &data, &data.test);
+    }
     if (status == CNN_OK && write_to) printf("written to %s; use it with --data %s\n", write_to, write_to);
     dataset_free(&data);
     return status;

@@ -98,13 +98,6 @@ static cnn_status go_on(train_run *r, const char *setting, int64_t *done, cnn_er
     return CNN_OK;
 }
 
-/* One that diverged is not kept: begun anew from there, it would diverge unseen. */
-static cnn_status keep(train_run *r, const char *setting, int64_t done, cnn_error *err)
-{
-    if (r->all->options->checkpoint == NULL || r->figure->diverged) return CNN_OK;
-    return checkpoint_save(r->trainer, r->all->options->checkpoint, setting, done, err);
-}
-
 cnn_status train_run_epochs(train_run *r, cnn_error *err)
 {
     train *t = r->all;
@@ -120,7 +113,9 @@ cnn_status train_run_epochs(train_run *r, cnn_error *err)
         if (r->failed) break;
         if (status == CNN_OK) status = train_report_profile(r, epoch, &e, err);
         if (status == CNN_OK) status = train_report_losses(r, epoch, err);
-        if (status == CNN_OK) status = keep(r, setting, epoch + 1, err);
+        /* one that diverged is not kept: begun anew from there, it would diverge unseen */
+        if (status == CNN_OK && o->checkpoint != NULL && !r->figure->diverged)
+            status = checkpoint_save(r->trainer, o->checkpoint, setting, epoch + 1, err);
         if (status != CNN_OK) break;
         r->epochs_run++;
         r->train_seconds += e.seconds;

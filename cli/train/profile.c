@@ -65,18 +65,6 @@ static cnn_record *begin(const train_run *r, int64_t epoch, const char *kind)
     return record;
 }
 
-static cnn_record *record_of_row(cnn_record *record, const profile_row *row, double whole)
-{
-    record_text(record, "layer", row->layer);
-    record_text(record, "pass", row->pass);
-    record_text(record, "phase", row->phase);
-    record_real(record, "seconds", row->seconds);
-    record_real(record, "share", row->seconds / whole);
-    record_int(record, "times", row->calls);
-    record_real(record, "flops", row->flops);
-    return record;
-}
-
 cnn_status train_report_profile(const train_run *r, int64_t epoch, const trainer_result *result, cnn_error *err)
 {
     const epoch_profile *e = trainer_profiled(r->trainer);
@@ -85,8 +73,18 @@ cnn_status train_report_profile(const train_run *r, int64_t epoch, const trainer
     cnn_status status = CNN_OK;
     if (e == NULL) return CNN_OK;
     const int count = epoch_median(&r->all->table, &r->setting, &without, NULL);
-    for (int i = 0; i < e->count && status == CNN_OK; i++)
-        status = record_write(sink, record_of_row(begin(r, epoch, "profile"), &e->rows[i], e->seconds), err);
+    for (int i = 0; i < e->count && status == CNN_OK; i++) {
+        const profile_row *row = &e->rows[i];
+        cnn_record *record = begin(r, epoch, "profile");
+        record_text(record, "layer", row->layer);
+        record_text(record, "pass", row->pass);
+        record_text(record, "phase", row->phase);
+        record_real(record, "seconds", row->seconds);
+        record_real(record, "share", row->seconds / e->seconds);
+        record_int(record, "times", row->calls);
+        record_real(record, "flops", row->flops);
+        status = record_write(sink, record, err);
+    }
     if (status != CNN_OK) return status;
     cnn_record *record = begin(r, epoch, "profiled_epoch");
     record_real(record, "seconds", e->seconds);

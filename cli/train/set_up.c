@@ -23,16 +23,6 @@ static cnn_status read_images(const char *text, int64_t images[2], cnn_error *er
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--images %.64s: give TRAIN, or TRAIN,TEST", text);
 }
 
-static cnn_status read_params(const cli_options *o, trainer_params *params, cnn_error *err)
-{
-    *params = (trainer_params){.seed = (uint64_t)o->seed,
-                               .no_graph = o->no_graph,
-                               .host_data = strcmp(o->data_on, "host") == 0,
-                               .shift = o->shift,
-                               .profile = o->profile};
-    return cnn_optimizer_parse(o->optimizer, &params->optimizer, err);
-}
-
 cnn_status train_read_options(train *t, cnn_error *err)
 {
     const cli_options *o = t->options;
@@ -48,7 +38,12 @@ cnn_status train_read_options(train *t, cnn_error *err)
     cnn_status status = cli_ints("batch", batches, 1, IMAGES_MOST, t->batches, BATCHES_MAX, &t->n_batches, err);
     if (status == CNN_OK) status = cli_types(o, &t->types, err);
     if (status == CNN_OK) status = read_images(o->images, t->images, err);
-    if (status == CNN_OK) status = read_params(o, &t->params, err);
+    t->params = (trainer_params){.seed = (uint64_t)o->seed,
+                                 .no_graph = o->no_graph,
+                                 .host_data = strcmp(o->data_on, "host") == 0,
+                                 .shift = o->shift,
+                                 .profile = o->profile};
+    if (status == CNN_OK) status = cnn_optimizer_parse(o->optimizer, &t->params.optimizer, err);
     /* --until-loss needs room: one epoch is no limit then, unless it was asked for */
     t->epochs = o->until_loss >= 0.0 && !cli_given(o, "epochs") ? EPOCHS_UNTIL : o->epochs;
     return status;
