@@ -3,15 +3,16 @@
 
 #include <string.h>
 
-/* The first of the names in `list` that was given, into `name`; without `given`, the first of all. */
-static bool first_of(const cli_options *options, const char *list, bool given, char name[CNN_NAME_MAX])
+/* The first of the names in `list` that was given, into `name`; else the first of all, and false. */
+static bool first_given(const cli_options *options, const char *list, char name[CNN_NAME_MAX])
 {
     for (const char *at = list; *at != '\0'; at += strspn(at, " ")) {
         const size_t length = strcspn(at, " ");
         snprintf(name, CNN_NAME_MAX, "%.*s", (int)length, at);
-        if (!given || cli_given(options, name)) return true;
+        if (cli_given(options, name)) return true;
         at += length;
     }
+    snprintf(name, CNN_NAME_MAX, "%.*s", (int)strcspn(list, " "), list);
     return false;
 }
 
@@ -31,11 +32,10 @@ static cnn_status check_pairs(const cli_options *options, cnn_error *err)
         const char *option = rules[i].option, *why = rules[i].why;
         char name[CNN_NAME_MAX];
         if (!cli_takes(options->row, rules[i].commands) || !cli_given(options, option)) continue;
-        const bool found = first_of(options, rules[i].others, true, name);
+        const bool found = first_given(options, rules[i].others, name);
         if (found && why != NULL)
             return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s does not go with --%s: %s", name, option, why);
         if (found || why != NULL) continue;
-        first_of(options, rules[i].others, false, name);
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with --%s, and means nothing without it", option, name);
     }
     return CNN_OK;
