@@ -30,7 +30,7 @@ typedef struct derivative {
 static const char *loss_output(const cnn_problem *p) { return p->op == CNN_OP_LOSS ? "loss_sum" : "y"; }
 
 /* L at x + t*v, operand `k` of the forward being x. */
-static cnn_status loss_at(derivative *d, int k, double t, long double *loss, cnn_error *err)
+static long double loss_at(derivative *d, int k, double t)
 {
     vf_call call = d->forward.call;
     const cnn_operand *o = &call.operands[k];
@@ -39,18 +39,13 @@ static cnn_status loss_at(derivative *d, int k, double t, long double *loss, cnn
     for (int i = 0; i < call.count; i++) call.out[i] = (vf_out){.value = i == d->output ? d->out[i] : NULL};
     if (call.problem->op == CNN_OP_BATCHNORM || call.problem->op == CNN_OP_LOSS)
         for (int i = 0; i < call.count; i++) call.out[i].value = d->out[i];
-    cnn_status status = vf_reference(&call, err);
-    *loss = vf_dot(d->weight, d->out[d->output], call.operands[d->output].count);
-    return status;
+    vf_reference(&call);
+    return vf_dot(d->weight, d->out[d->output], call.operands[d->output].count);
 }
 
-static cnn_status difference(derivative *d, int k, double h, double *slope, cnn_error *err)
+static double difference(derivative *d, int k, double h)
 {
-    long double high, low;
-    cnn_status status = loss_at(d, k, h, &high, err);
-    if (status == CNN_OK) status = loss_at(d, k, -h, &low, err);
-    if (status == CNN_OK) *slope = (double)((high - low) / (2.0L * h));
-    return status;
+    return (double)((loss_at(d, k, h) - loss_at(d, k, -h)) / (2.0L * h));
 }
 
 /* Kinks of an activation. */
@@ -129,27 +124,23 @@ typedef struct slopes {
     double tolerance, budget, scale;               /* of D; of the kernel's rounding; size of the terms */
 } slopes;
 
-static cnn_status measure(derivative *d, int k, int g, const vf_case *rounded, const vf_run *run,
-                          const vf_rounding *rounding, slopes *s, cnn_error *err)
+static slopes measure(derivative *d, int k, int g, const vf_case *rounded, const vf_run *run,
+                      const vf_rounding *rounding)
 {
     const double *grad = d->backward.after[g];
     int64_t count = d->backward.call.operands[g].count;
-    double twice;
-    cnn_status status = difference(d, k, d->h, &s->difference, err);
-    if (status == CNN_OK) status = difference(d, k, 2.0 * d->h, &twice, err);
-    if (status != CNN_OK) return status;
-    s->reference = (double)vf_dot(grad, d->v, count);
-    s->rounded = (double)vf_dot(rounded->after[g], d->v, count);
-    s->kernel = (double)vf_dot(run->after[g], d->v, count);
-    s->tolerance = fabs(twice - s->difference) + rounding_error(d, k, grad);
-    s->budget = fabs(s->rounded - s->reference);
-    s->scale = 0.0;
+    slopes s = {.difference = difference(d, k, d->h)};
+    s.reference = (double)vf_dot(grad, d->v, count);
+    s.rounded = (double)vf_dot(rounded->after[g], d->v, count);
+    s.kernel = (double)vf_dot(run->after[g], d->v, count);
+    s.tolerance = fabs(difference(d, k, 2.0 * d->h) - s.difference) + rounding_error(d, k, grad);
+    s.budget = fabs(s.rounded - s.reference);
     for (int64_t i = 0; i < count; i++) {
-        s->budget += fabs(d->v[i]) * vf_bound(rounding, rounded->roundings[g][i], rounded->magnitude[g][i]);
-        s->scale += grad[i] * d->v[i] * grad[i] * d->v[i];
+        s.budget += fabs(d->v[i]) * vf_bound(rounding, rounded->roundings[g][i], rounded->magnitude[g][i]);
+        s.scale += grad[i] * d->v[i] * grad[i] * d->v[i];
     }
-    s->scale = fmax(fabs(s->difference), sqrt(s->scale));
-    return CNN_OK;
+    s.scale = fmax(fabs(s.difference), sqrt(s.scale));
+    return s;
 }
 
 static void judge(const slopes *s, const char *name, double *relative, verify_result *result)
@@ -179,13 +170,13 @@ static cnn_status check_operand(derivative *d, const vf_subject *s, int k, int g
     d->moved = malloc((size_t)o->count * sizeof(double));
     if (d->v == NULL || d->moved == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a direction");
     for (int i = 0; status == CNN_OK && i < DIRECTIONS; i++) {
-        slopes values;
         for (int64_t e = 0; e < o->count; e++) d->v[e] = rng_real(&rng, -1.0, 1.0);
         int64_t kinks = mask_kinks(d, k);
         if (i == 0) *left_out += kinks;
         status = vf_go_on(&s->engine->options, err);
-        if (status == CNN_OK) status = measure(d, k, g, rounded, run, &rounding, &values, err);
-        if (status == CNN_OK) judge(&values, d->backward.call.operands[g].name, relative, result);
+        if (status != CNN_OK) break;
+        const slopes values = measure(d, k, g, rounded, run, &rounding);
+        judge(&values, d->backward.call.operands[g].name, relative, result);
     }
     free(d->v);
     free(d->moved);

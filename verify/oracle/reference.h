@@ -36,9 +36,9 @@ typedef struct vf_call {
     thread_pool *pool;
 } vf_call;
 
-/* CNN_OUT_OF_MEMORY, CNN_UNSUPPORTED (no such direction), CNN_OVERFLOW. */
+/* CNN_UNSUPPORTED (no such direction), CNN_OVERFLOW. */
 cnn_status vf_call_init(vf_call *call, const cnn_problem *problem, cnn_dir dir, thread_pool *pool, cnn_error *err);
-cnn_status vf_reference(const vf_call *call, cnn_error *err);
+void vf_reference(const vf_call *call);
 
 /* Operands by name: their index (-1: none), values before, and results. */
 int vf_index(const cnn_operand *operands, int count, const char *name);
@@ -67,15 +67,15 @@ void vf_act_tilt(const cnn_act_desc *d, double *x, double width);
 void vf_pool_tilt(const cnn_pool_desc *d, double *x, double width);
 
 /* One file an operation. */
-cnn_status vf_reference_conv(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_fc(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_pool(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_act(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_loss(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_dropout(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_add(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_concat(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_batchnorm(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_optimizer(const vf_call *call, cnn_error *err);
+void vf_reference_conv(const vf_call *call);
+void vf_reference_fc(const vf_call *call);
+void vf_reference_pool(const vf_call *call);
+void vf_reference_act(const vf_call *call);
+void vf_reference_loss(const vf_call *call);
+void vf_reference_dropout(const vf_call *call);
+void vf_reference_add(const vf_call *call);
+void vf_reference_concat(const vf_call *call);
+void vf_reference_batchnorm(const vf_call *call);
+void vf_reference_optimizer(const vf_call *call);
 
 #endif

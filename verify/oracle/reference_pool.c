@@ -106,14 +106,12 @@ static void backward(void *arg, int64_t task, int worker)
         if (t->out.magnitude[e] == 0.0 || t->out.roundings[e] < 0.0) t->out.roundings[e] = 0.0;
 }
 
-cnn_status vf_reference_pool(const vf_call *call, cnn_error *err)
+void vf_reference_pool(const vf_call *call)
 {
     const cnn_pool_desc *d = &call->problem->u.pool;
     pool_task t = {.d = d, .x = vf_in(call, "x"), .dy = vf_in(call, "dy")};
-    (void)err;
     t.out = vf_output(call, call->dir == CNN_FWD ? "y" : "dx");
     parallel_for(call->pool, d->mb * d->ic, call->dir == CNN_FWD ? forward : backward, &t);
-    return CNN_OK;
 }
 
 /* The runner-up of a window. */
