@@ -162,7 +162,6 @@ static cnn_status check_operand(derivative *d, const vf_subject *s, int k, int g
                                 const vf_run *run, double *relative, int64_t *left_out, verify_result *result,
                                 cnn_error *err)
 {
-    vf_rounding rounding = vf_rounding_of(s->problem, s->algorithm);
     const cnn_operand *o = &d->forward.call.operands[k];
     cnn_rng rng = rng_stream(s->engine->options.seed, 1000 + (uint64_t)g);
     cnn_status status = CNN_OK;
@@ -175,7 +174,7 @@ static cnn_status check_operand(derivative *d, const vf_subject *s, int k, int g
         if (i == 0) *left_out += kinks;
         status = vf_go_on(&s->engine->options, err);
         if (status != CNN_OK) break;
-        const slopes values = measure(d, k, g, rounded, run, &rounding);
+        const slopes values = measure(d, k, g, rounded, run, &s->rounding);
         judge(&values, d->backward.call.operands[g].name, relative, result);
     }
     free(d->v);

@@ -158,7 +158,7 @@ static double ninth_tenth(errors *all, bool normwise)
 
 static void judge(const vf_subject *s, errors *all, verify_result *result)
 {
-    const vf_rounding r = vf_rounding_of(s->problem, s->algorithm);
+    const vf_rounding r = s->rounding;
     const int allowed = allowed_of(s->problem);
     if (all->count == 0) {
         vf_set(result, VERIFY_SKIPPED, "none of the results that were looked at has a product");
@@ -197,7 +197,7 @@ static cnn_status probe(const vf_subject *s, uint64_t seed, errors *all, cnn_err
     if (status == CNN_OK) status = vf_run_make(&run, s->place, &c, &(vf_run_options){0}, err);
     if (status == CNN_OK) {
         expect_all(&c, &d, singles, products);
-        take_errors(all, o, seed, products, run.after[at], vf_rounding_of(s->problem, s->algorithm).normwise);
+        take_errors(all, o, seed, products, run.after[at], s->rounding.normwise);
         vf_run_free(&run);
     }
     free(products);

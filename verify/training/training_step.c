@@ -70,7 +70,8 @@ static cnn_status judge_update(const vf_training *v, const trainer_state *before
     const cnn_net *net = &v->network->net;
     const int64_t n = net->trained_elems;
     const double step = (double)before->own.step;
-    double *got = values, *expected = values + n, *magnitude = values + 2 * n, *roundings = values + 3 * n;
+    double *got = values;
+    const vf_out expected = {values + n, values + 2 * n, values + 3 * n};
     cnn_problem problem = {.op = CNN_OP_OPTIMIZER};
     vf_call call;
     problem.u.optimizer = v->params->optimizer;
@@ -94,10 +95,10 @@ static cnn_status judge_update(const vf_training *v, const trainer_state *before
         const int at = vf_index(call.operands, call.count, names[k]);
         if (at < 0 || results[k] == NULL) continue;
         for (int i = 0; i < call.count; i++) call.out[i] = (vf_out){NULL, NULL, NULL};
-        call.out[at] = (vf_out){expected, magnitude, roundings};
+        call.out[at] = expected;
         vf_reference(&call);
         vf_net_doubles(net, results[k], n, got);
-        const vf_comparison c = vf_compare(expected, magnitude, roundings, got, n, &bounds);
+        const vf_comparison c = vf_compare(&call.out[at], got, n, &bounds);
         vf_training_hold(r, c.budget_used, 1.0, k == 0 ? "an updated parameter" : "the optimizer's state");
     }
     return CNN_OK;
