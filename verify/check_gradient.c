@@ -11,7 +11,6 @@
 
 #include "harness/base/rng.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,8 @@ static const double unit = 0x1p-53, safety = 8.0;
 
 typedef struct derivative {
     vf_case forward, backward; /* intermediates not rounded: the derivative at exactly this x */
-    double *v, *moved, *out[CNN_MAX_OPERANDS];
+    double *v, *moved;         /* a direction, and x along it: of one array */
+    double *out[CNN_MAX_OPERANDS];
     const double *weight; /* of the output that L sums: dy, or scale */
     int output;           /* index of that output in forward */
     double h;
@@ -36,9 +36,7 @@ static long double loss_at(derivative *d, int k, double t)
     const cnn_operand *o = &call.operands[k];
     for (int64_t i = 0; i < o->count; i++) d->moved[i] = d->forward.before[k][i] + t * d->v[i];
     call.in[k] = d->moved;
-    for (int i = 0; i < call.count; i++) call.out[i] = (vf_out){.value = i == d->output ? d->out[i] : NULL};
-    if (call.problem->op == CNN_OP_BATCHNORM || call.problem->op == CNN_OP_LOSS)
-        for (int i = 0; i < call.count; i++) call.out[i].value = d->out[i];
+    for (int i = 0; i < call.count; i++) call.out[i] = (vf_out){.value = d->out[i]};
     vf_reference(&call);
     return vf_dot(d->weight, d->out[d->output], call.operands[d->output].count);
 }
@@ -48,58 +46,23 @@ static double difference(derivative *d, int k, double h)
     return (double)((loss_at(d, k, h) - loss_at(d, k, -h)) / (2.0L * h));
 }
 
-/* Kinks of an activation. */
 static int64_t mask_act(const cnn_act_desc *a, const double *x, double *v, int64_t count, double reach)
 {
+    double kinks[2];
+    const int n = vf_act_kinks(a, kinks);
     int64_t left_out = 0;
-    bool zero = a->kind != CNN_ACT_IDENTITY && a->kind != CNN_ACT_SIGMOID && a->kind != CNN_ACT_TANH;
     for (int64_t i = 0; i < count; i++)
-        if ((zero && fabs(x[i]) <= reach) || (a->kind == CNN_ACT_CLIPPED_RELU && fabs(x[i] - a->alpha) <= reach))
+        if ((n > 0 && fabs(x[i] - kinks[0]) <= reach) || (n > 1 && fabs(x[i] - kinks[1]) <= reach))
             v[i] = 0.0, left_out++;
-    return left_out;
-}
-
-/* Windows whose maximum could change hands: all their pixels stay where they are. */
-static int64_t mask_window(const cnn_pool_desc *p, const double *x, double *v, int64_t oh, int64_t ow, double reach)
-{
-    int64_t i0, i1, j0, j1, left_out = 0;
-    double first = -DBL_MAX, second = -DBL_MAX;
-    cnn_tap_range(oh, p->ih, p->kh, p->sh, p->ph, p->dh, &i0, &i1);
-    cnn_tap_range(ow, p->iw, p->kw, p->sw, p->pw, p->dw, &j0, &j1);
-#define PIXEL(i, j) ((oh * p->sh - p->ph + (i) * (p->dh + 1)) * p->iw + ow * p->sw - p->pw + (j) * (p->dw + 1))
-    for (int64_t i = i0; i < i1; i++)
-        for (int64_t j = j0; j < j1; j++) {
-            double value = x[PIXEL(i, j)];
-            if (value > first)
-                second = first, first = value;
-            else if (value > second)
-                second = value;
-        }
-    if (first - second > reach) return 0;
-    for (int64_t i = i0; i < i1; i++)
-        for (int64_t j = j0; j < j1; j++) {
-            left_out += v[PIXEL(i, j)] != 0.0;
-            v[PIXEL(i, j)] = 0.0;
-        }
-#undef PIXEL
     return left_out;
 }
 
 static int64_t mask_kinks(derivative *d, int k)
 {
     const cnn_problem *p = &d->forward.problem;
-    const double *x = d->forward.before[k];
-    double reach = 4.0 * d->h;
-    int64_t left_out = 0;
+    const double *x = d->forward.before[k], reach = 4.0 * d->h;
     if (p->op == CNN_OP_ACT) return mask_act(&p->u.act, x, d->v, d->forward.call.operands[k].count, reach);
-    if (p->op != CNN_OP_POOL || p->u.pool.kind != CNN_POOL_MAX) return 0;
-    const cnn_pool_desc *w = &p->u.pool;
-    for (int64_t plane = 0; plane < w->mb * w->ic; plane++)
-        for (int64_t oh = 0; oh < w->oh; oh++)
-            for (int64_t ow = 0; ow < w->ow; ow++)
-                left_out +=
-                    mask_window(w, x + plane * w->ih * w->iw, d->v + plane * w->ih * w->iw, oh, ow, 2.0 * reach);
-    return left_out;
+    return p->op == CNN_OP_POOL ? vf_pool_mask(&p->u.pool, x, 2.0 * reach, d->v) : 0;
 }
 
 /* What rounding may do to D(h). */
@@ -165,9 +128,9 @@ static cnn_status check_operand(derivative *d, const vf_subject *s, int k, int g
     const cnn_operand *o = &d->forward.call.operands[k];
     cnn_rng rng = rng_stream(s->engine->options.seed, 1000 + (uint64_t)g);
     cnn_status status = CNN_OK;
-    d->v = malloc((size_t)o->count * sizeof(double));
-    d->moved = malloc((size_t)o->count * sizeof(double));
-    if (d->v == NULL || d->moved == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a direction");
+    d->v = malloc(2 * (size_t)o->count * sizeof(double));
+    if (d->v == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a direction");
+    d->moved = d->v + o->count;
     for (int i = 0; status == CNN_OK && i < DIRECTIONS; i++) {
         for (int64_t e = 0; e < o->count; e++) d->v[e] = rng_real(&rng, -1.0, 1.0);
         int64_t kinks = mask_kinks(d, k);
@@ -178,8 +141,6 @@ static cnn_status check_operand(derivative *d, const vf_subject *s, int k, int g
         judge(&values, d->backward.call.operands[g].name, relative, result);
     }
     free(d->v);
-    free(d->moved);
-    d->v = d->moved = NULL;
     return status;
 }
 

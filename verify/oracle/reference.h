@@ -62,6 +62,10 @@ static inline void vf_put(const vf_out *out, int64_t i, double value, double mag
     out->roundings[i] = roundings;
 }
 
+/* Where an activation's slope jumps: how many places, two at most. */
+int vf_act_kinks(const cnn_act_desc *d, double kinks[2]);
+/* Clears `v` in all windows whose maximum changes hands within `width`: how many elements were not 0. */
+int64_t vf_pool_mask(const cnn_pool_desc *d, const double *x, double width, double *v);
 /* Brings what lies within `width` of a kink (a ReLU's 0, two equal maxima) to its other side. */
 void vf_act_tilt(const cnn_act_desc *d, double *x, double width);
 void vf_pool_tilt(const cnn_pool_desc *d, double *x, double width);

@@ -190,11 +190,10 @@ static cnn_status layer_kinks(vf_pass *pass, int layer, uint64_t *hash, cnn_erro
     const double *x = vf_pass_input(pass, layer, 0);
     vf_call call;
     if (p->op == CNN_OP_ACT) {
-        cnn_act_kind kind = p->u.act.kind;
-        bool smooth = kind == CNN_ACT_IDENTITY || kind == CNN_ACT_SIGMOID || kind == CNN_ACT_TANH;
-        double top = kind == CNN_ACT_CLIPPED_RELU ? p->u.act.alpha : (double)INFINITY;
-        for (int64_t i = 0; !smooth && i < pass->layers[layer].count; i++)
-            mix(hash, x[i] >= top ? 2 : x[i] > 0.0 ? 1 : 0);
+        double kinks[2];
+        const int n = vf_act_kinks(&p->u.act, kinks);
+        for (int64_t i = 0; n > 0 && i < pass->layers[layer].count; i++)
+            mix(hash, n > 1 && x[i] >= kinks[1] ? 2 : x[i] > kinks[0] ? 1 : 0);
         return CNN_OK;
     }
     if (p->op != CNN_OP_POOL || p->u.pool.kind != CNN_POOL_MAX) return CNN_OK;
