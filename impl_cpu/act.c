@@ -5,9 +5,9 @@
 #include <tgmath.h>
 
 typedef struct act_job {
+    cpu_work work;
     cnn_act_kind kind;
     double alpha;
-    int64_t count, tasks;
     const void *x, *dy;
     const void *y_in; /* backward: what the forward wrote */
     void *out;        /* y or dx */
@@ -26,12 +26,11 @@ static void run(cnn_context *context, const cnn_act_desc *d, act_job job, bool f
 {
     job.kind = d->kind;
     job.alpha = d->alpha;
-    job.count = d->mb * d->ic * d->ih * d->iw;
-    job.tasks = cpu_tasks(job.count, act_cost(d->kind));
+    job.work = cpu_elements(d->mb * d->ic * d->ih * d->iw, act_cost(d->kind));
     if (forward)
-        CPU_RUN(context, d->t.dtype, act_fwd, job.tasks, &job);
+        CPU_RUN(context, d->t.dtype, act_fwd, &job);
     else
-        CPU_RUN(context, d->t.dtype, act_bwd, job.tasks, &job);
+        CPU_RUN(context, d->t.dtype, act_bwd, &job);
 }
 
 cnn_status cpu_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)

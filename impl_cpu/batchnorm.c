@@ -8,9 +8,9 @@
 #include <math.h>
 
 typedef struct batchnorm_job {
+    cpu_work work; /* blocks */
     const cnn_batchnorm_desc *desc;
     const cnn_batchnorm_args *args;
-    int64_t blocks, tasks;
 } batchnorm_job;
 
 CPU_INLINE cpu_block batchnorm_block(const cnn_batchnorm_desc *d, int64_t b)
@@ -27,11 +27,11 @@ cnn_status cpu_batchnorm(cnn_context *context, const cnn_plan *plan, const cnn_b
     const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
     const int64_t blocks = cpu_block_count(d->t.layout, d->ic);
     const int64_t elements = d->mb * d->ih * d->iw * (d->t.layout == CNN_NCHW ? 1 : CPU_LANES);
-    batchnorm_job job = {.desc = d, .args = args, .blocks = blocks, .tasks = cpu_tasks(blocks, elements * 8)};
+    batchnorm_job job = {.work = cpu_items(blocks, elements * 8), .desc = d, .args = args};
     (void)err;
     if (plan->dir == CNN_FWD)
-        CPU_RUN(context, d->t.dtype, batchnorm_fwd, job.tasks, &job);
+        CPU_RUN(context, d->t.dtype, batchnorm_fwd, &job);
     else
-        CPU_RUN(context, d->t.dtype, batchnorm_bwd, job.tasks, &job);
+        CPU_RUN(context, d->t.dtype, batchnorm_bwd, &job);
     return CNN_OK;
 }

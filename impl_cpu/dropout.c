@@ -3,8 +3,9 @@
 #include "ops.h"
 
 typedef struct dropout_job {
+    cpu_work work;
     const cnn_dropout_desc *desc;
-    int64_t count, tasks, step;
+    int64_t step;
     const void *in;
     void *out;
 } dropout_job;
@@ -18,13 +19,12 @@ static void dropout(cnn_context *context, const cnn_dropout_desc *d, const void 
 {
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
     if (d->inference && in == out) return;
-    dropout_job job = {.desc = d,
-                       .count = count,
-                       .tasks = cpu_tasks(count, d->inference ? 1 : DRAW_COST),
+    dropout_job job = {.work = cpu_elements(count, d->inference ? 1 : DRAW_COST),
+                       .desc = d,
                        .step = d->inference ? 0 : *step,
                        .in = in,
                        .out = out};
-    CPU_RUN(context, d->t.dtype, dropout, job.tasks, &job);
+    CPU_RUN(context, d->t.dtype, dropout, &job);
 }
 
 cnn_status cpu_dropout_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)

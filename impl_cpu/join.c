@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct add_job {
-    int64_t count, tasks;
+    cpu_work work;
     const void *a, *b;
     void *y;
 } add_job;
@@ -20,25 +20,22 @@ cnn_status cpu_add_fwd(cnn_context *context, const cnn_plan *plan, const cnn_joi
 {
     const cnn_add_desc *d = &plan->problem.u.add;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    add_job job = {.count = count, .tasks = cpu_tasks(count, 1), .a = args->x[0], .b = args->x[1], .y = args->y};
+    add_job job = {.work = cpu_elements(count, 1), .a = args->x[0], .b = args->x[1], .y = args->y};
     (void)err;
-    CPU_RUN(context, d->t.dtype, add, job.tasks, &job);
+    CPU_RUN(context, d->t.dtype, add, &job);
     return CNN_OK;
 }
 
 typedef struct concat_job {
+    cpu_work work; /* rows */
     int n_inputs;
-    int64_t rows, tasks;
     size_t part_bytes[CNN_MAX_INPUTS], row_bytes; /* a row of each input, and of y */
     const cnn_join_args *join;                    /* forward */
     const cnn_split_args *split;                  /* backward */
 } concat_job;
 
-static void concat_rows(void *arg, int64_t task, int worker)
+CPU_INLINE void concat_rows(const concat_job *job, cpu_share rows)
 {
-    const concat_job *job = arg;
-    const cpu_span rows = cpu_share(job->rows, 1, job->tasks, task);
-    (void)worker;
     for (int64_t r = rows.first; r < rows.last; r++) {
         char *y = (char *)job->join->y + (size_t)r * job->row_bytes;
         for (int i = 0; i < job->n_inputs; i++) {
@@ -47,12 +44,10 @@ static void concat_rows(void *arg, int64_t task, int worker)
         }
     }
 }
+CPU_VARIANTS(concat_rows);
 
-static void split_rows(void *arg, int64_t task, int worker)
+CPU_INLINE void split_rows(const concat_job *job, cpu_share rows)
 {
-    const concat_job *job = arg;
-    const cpu_span rows = cpu_share(job->rows, 1, job->tasks, task);
-    (void)worker;
     for (int64_t r = rows.first; r < rows.last; r++) {
         const char *dy = (const char *)job->split->dy + (size_t)r * job->row_bytes;
         for (int i = 0; i < job->n_inputs; i++) {
@@ -62,6 +57,7 @@ static void split_rows(void *arg, int64_t task, int worker)
         }
     }
 }
+CPU_VARIANTS(split_rows);
 
 static void concat(cnn_context *context, const cnn_concat_desc *d, const cnn_join_args *join,
                    const cnn_split_args *split)
@@ -69,13 +65,13 @@ static void concat(cnn_context *context, const cnn_concat_desc *d, const cnn_joi
     const int64_t pixels = d->ih * d->iw, per_channel = d->t.layout == CNN_NCHW ? pixels : 1;
     const size_t elem = cnn_dtype_size(d->t.dtype);
     const int64_t rows = d->t.layout == CNN_NCHW ? d->mb : d->mb * pixels;
-    concat_job job = {.n_inputs = d->n_inputs, .rows = rows, .join = join, .split = split};
+    concat_job job = {.n_inputs = d->n_inputs, .join = join, .split = split};
     for (int i = 0; i < d->n_inputs; i++) {
         job.part_bytes[i] = (size_t)(d->ic[i] * per_channel) * elem;
         job.row_bytes += job.part_bytes[i];
     }
-    job.tasks = cpu_tasks(job.rows, (int64_t)(job.row_bytes / elem));
-    cpu_run_plain(context, job.tasks, join != NULL ? concat_rows : split_rows, &job);
+    job.work = cpu_items(rows, (int64_t)(job.row_bytes / elem));
+    cpu_run(context, join != NULL ? concat_rows_variants : split_rows_variants, &job.work);
 }
 
 cnn_status cpu_concat_fwd(cnn_context *context, const cnn_plan *plan, const cnn_join_args *args, cnn_error *err)

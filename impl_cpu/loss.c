@@ -14,7 +14,8 @@ typedef struct loss_part {
 } loss_part;
 
 typedef struct loss_job {
-    int64_t rows, classes, tasks;
+    cpu_work work; /* rows */
+    int64_t classes;
     bool quadratic;
     const void *in; /* x, or y in the backward */
     const int32_t *labels;
@@ -36,18 +37,17 @@ size_t cpu_loss_workspace(const cnn_loss_desc *desc, cnn_dir dir)
 cnn_status cpu_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
 {
     const cnn_loss_desc *d = &plan->problem.u.loss;
-    loss_job job = {.rows = d->mb,
+    loss_job job = {.work = cpu_items(d->mb, d->ic * EXP_COST),
                     .classes = d->ic,
-                    .tasks = cpu_tasks(d->mb, d->ic * EXP_COST),
                     .quadratic = d->kind == CNN_LOSS_QUADRATIC,
                     .in = args->x,
                     .labels = args->labels,
                     .out = args->y,
                     .parts = args->workspace};
     (void)err;
-    CPU_RUN(context, d->t.dtype, loss_fwd, job.tasks, &job);
+    CPU_RUN(context, d->t.dtype, loss_fwd, &job);
     loss_part total = {0, 0};
-    for (int64_t i = 0; i < job.tasks; i++) {
+    for (int64_t i = 0; i < job.work.tasks; i++) {
         total.loss += job.parts[i].loss;
         total.correct += job.parts[i].correct;
     }
@@ -59,14 +59,13 @@ cnn_status cpu_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_lo
 cnn_status cpu_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
 {
     const cnn_loss_desc *d = &plan->problem.u.loss;
-    loss_job job = {.rows = d->mb,
+    loss_job job = {.work = cpu_items(d->mb, d->ic),
                     .classes = d->ic,
-                    .tasks = cpu_tasks(d->mb, d->ic),
                     .in = args->y,
                     .labels = args->labels,
                     .out = args->dx,
                     .scale = args->scale};
     (void)err;
-    CPU_RUN(context, d->t.dtype, loss_bwd, job.tasks, &job);
+    CPU_RUN(context, d->t.dtype, loss_bwd, &job);
     return CNN_OK;
 }

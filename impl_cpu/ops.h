@@ -1,8 +1,8 @@
 /* ops.h: what the operations beside conv and FC share: cutting work into tasks, and one kernel for every ISA.
  *
- * A kernel is a parallel_body: it finds its share of the work from the task number alone. CPU_VARIANTS compiles its one
- * text for each instruction set, and cpu_run picks by the context. No variant may differ in its results: products and
- * sums are not contracted (-ffp-contract=off), and sums that are cut into lanes have the same lanes everywhere. */
+ * A kernel gets its job, which begins with a cpu_work, and its share of that. CPU_VARIANTS compiles its one text for
+ * each instruction set, and CPU_RUN picks by the context. No variant may differ in its results: products and sums are
+ * not contracted (-ffp-contract=off), and sums that are cut into lanes have the same lanes everywhere. */
 #ifndef IMPL_CPU_OPS_H
 #define IMPL_CPU_OPS_H
 
@@ -19,13 +19,16 @@
 #define CPU_TARGET_AVX512
 #endif
 
-/* Defines body_variants from `body`, a CPU_INLINE parallel_body. (The step between lets `body` be a macro call.) */
-#define CPU_VARIANTS(body) CPU_VARIANTS_OF(body)
-#define CPU_VARIANTS_OF(body)                                                                                          \
-    static void body##_base(void *arg, int64_t task, int worker) { body(arg, task, worker); }                          \
-    CPU_TARGET_AVX2 static void body##_avx2(void *arg, int64_t task, int worker) { body(arg, task, worker); }          \
-    CPU_TARGET_AVX512 static void body##_avx512(void *arg, int64_t task, int worker) { body(arg, task, worker); }      \
-    static parallel_body *const body##_variants[CPU_ISA_COUNT] = {body##_base, body##_avx2, body##_avx512}
+/* Defines f_variants, functions of this type with these parameters, from `f`, a CPU_INLINE function called with these
+ * arguments. */
+#define CPU_VARIANTS_OF(type, f, parameters, ...)                                                                      \
+    static void f##_base parameters { f(__VA_ARGS__); }                                                                \
+    CPU_TARGET_AVX2 static void f##_avx2 parameters { f(__VA_ARGS__); }                                                \
+    CPU_TARGET_AVX512 static void f##_avx512 parameters { f(__VA_ARGS__); }                                            \
+    static type *const f##_variants[CPU_ISA_COUNT] = {f##_base, f##_avx2, f##_avx512}
+
+/* The same of a kernel(const job *, cpu_share). */
+#define CPU_VARIANTS(kernel) CPU_VARIANTS_OF(cpu_kernel, kernel, (const void *job, cpu_share share), job, share)
 
 /* Before a loop whose elements are independent even where its input and output are the same array (in place). */
 #if defined(__clang__)
@@ -44,6 +47,19 @@ enum { CPU_LANES = 16 };
  * not either; it is bounded, for there is no use in many more tasks than cores. */
 enum { CPU_TASK_COST = 16384, CPU_TASKS_MAX = 256 };
 
+/* A task's items: [first, last). */
+typedef struct cpu_share {
+    int64_t first, last, task;
+} cpu_share;
+
+typedef void cpu_kernel(const void *job, cpu_share share);
+
+/* The work of an operation, at the head of its job: so many items, for so many tasks, shared out by whole granules. */
+typedef struct cpu_work {
+    int64_t items, granule, tasks;
+    cpu_kernel *kernel; /* set by cpu_run() */
+} cpu_work;
+
 /* Tasks for `items` items of `cost` element operations each; at least 1. */
 static inline int64_t cpu_tasks(int64_t items, int64_t cost)
 {
@@ -53,42 +69,37 @@ static inline int64_t cpu_tasks(int64_t items, int64_t cost)
     return tasks < 1 ? 1 : (int64_t)tasks;
 }
 
-typedef struct cpu_span {
-    int64_t first, last; /* [first, last) */
-} cpu_span;
-
-/* The items of one task: equal shares, rounded up to a multiple of `granule` items. The last tasks may get none. */
-static inline cpu_span cpu_share(int64_t items, int64_t granule, int64_t tasks, int64_t task)
+static inline cpu_work cpu_items(int64_t items, int64_t cost)
 {
-    int64_t share = (items + tasks - 1) / tasks;
-    share = (share + granule - 1) / granule * granule;
-    cpu_span span = {task * share, (task + 1) * share};
-    if (span.first > items) span.first = items;
-    if (span.last > items) span.last = items;
-    return span;
+    return (cpu_work){items, 1, cpu_tasks(items, cost), NULL};
 }
 
 /* Elements in shares of whole cache lines: two tasks never write the same one. */
-static inline cpu_span cpu_elements(int64_t count, int64_t tasks, int64_t task)
+static inline cpu_work cpu_elements(int64_t count, int64_t cost)
 {
-    return cpu_share(count, CNN_ALIGN, tasks, task);
+    return (cpu_work){count, CNN_ALIGN, cpu_tasks(count, cost), NULL};
 }
 
-static inline void cpu_run(cnn_context *context, int64_t tasks, parallel_body *const variants[CPU_ISA_COUNT], void *arg)
+/* Equal shares, rounded up to a multiple of the granule. The last tasks may get none. */
+static inline void cpu_run_share(void *job, int64_t task, int worker)
+{
+    const cpu_work *w = job;
+    const int64_t least = (w->items + w->tasks - 1) / w->tasks;
+    const int64_t each = (least + w->granule - 1) / w->granule * w->granule, first = task * each, last = first + each;
+    (void)worker;
+    w->kernel(job, (cpu_share){first < w->items ? first : w->items, last < w->items ? last : w->items, task});
+}
+
+/* A kernel by CPU_VARIANTS, on all of the job that begins with this work. */
+static inline void cpu_run(cnn_context *context, cpu_kernel *const variants[CPU_ISA_COUNT], cpu_work *work)
 {
     const cpu_context *cpu = (const void *)context;
-    parallel_for(cpu->pool, tasks, variants[cpu->isa], arg);
+    work->kernel = variants[cpu->isa];
+    parallel_for(cpu->pool, work->tasks, cpu_run_share, work);
 }
 
-/* `kernel`, defined by for_each_real.inc and CPU_VARIANTS, for this dtype. */
-#define CPU_RUN(context, dtype, kernel, tasks, arg)                                                                    \
-    cpu_run(context, tasks, (dtype) == CNN_F32 ? kernel##_float_variants : kernel##_double_variants, arg)
-
-/* For a body that only copies: memcpy chooses its own instructions. */
-static inline void cpu_run_plain(cnn_context *context, int64_t tasks, parallel_body *body, void *arg)
-{
-    const cpu_context *cpu = (const void *)context;
-    parallel_for(cpu->pool, tasks, body, arg);
-}
+/* The same, of a kernel that for_each_real.inc defines, for this dtype. */
+#define CPU_RUN(context, dtype, kernel, job)                                                                           \
+    cpu_run(context, (dtype) == CNN_F32 ? kernel##_float_variants : kernel##_double_variants, &(job)->work)
 
 #endif

@@ -7,8 +7,8 @@
 #include <tgmath.h>
 
 typedef struct optimizer_job {
+    cpu_work work;
     const cnn_optimizer_desc *desc;
-    int64_t tasks;
     void *w, *state[2];
     const void *grad;
     double lr;                 /* after its decay */
@@ -25,8 +25,8 @@ cnn_status cpu_optimizer_step(cnn_context *context, const cnn_plan *plan, const 
 {
     const cnn_optimizer_desc *d = &plan->problem.u.optimizer;
     const bool root = d->kind != CNN_SGD && d->kind != CNN_MOMENTUM;
-    optimizer_job job = {.desc = d,
-                         .tasks = cpu_tasks(d->count, root ? ROOT_COST : PLAIN_COST),
+    optimizer_job job = {.work = cpu_elements(d->count, root ? ROOT_COST : PLAIN_COST),
+                         .desc = d,
                          .w = args->w,
                          .state = {args->state[0], args->state[1]},
                          .grad = args->grad,
@@ -38,7 +38,7 @@ cnn_status cpu_optimizer_step(cnn_context *context, const cnn_plan *plan, const 
         job.correct1 = 1 / (1 - pow(d->beta1, t));
         job.correct2 = 1 / (1 - pow(d->beta2, t));
     }
-    CPU_RUN(context, d->t.dtype, update, job.tasks, &job);
+    CPU_RUN(context, d->t.dtype, update, &job);
     *args->step += 1;
     return CNN_OK;
 }

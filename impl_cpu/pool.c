@@ -12,11 +12,17 @@
 
 #include <math.h>
 
+/* [first, last) */
+typedef struct cpu_span {
+    int64_t first, last;
+} cpu_span;
+
 typedef struct pool_job {
+    cpu_work work; /* planes */
     const cnn_pool_desc *desc;
     const void *x, *dy;
-    void *out; /* y or dx */
-    int64_t blocks, tasks;
+    void *out;      /* y or dx */
+    int64_t blocks; /* of an image */
 } pool_job;
 
 /* A group of outputs. The offsets are lane 0's; `in` is that of the first tap that lies inside. */
@@ -108,11 +114,11 @@ static void run(cnn_context *context, const cnn_pool_desc *d, pool_job job, bool
     const double cost = d->kind == CNN_POOL_GLOBAL_AVG ? (double)d->ih * (double)d->iw : outputs;
     job.desc = d;
     job.blocks = cpu_block_count(d->t.layout, d->ic);
-    job.tasks = cpu_tasks(d->mb * job.blocks, lanes * (int64_t)fmin(cost, 1e15));
+    job.work = cpu_items(d->mb * job.blocks, lanes * (int64_t)fmin(cost, 1e15));
     if (forward)
-        CPU_RUN(context, d->t.dtype, pool_fwd, job.tasks, &job);
+        CPU_RUN(context, d->t.dtype, pool_fwd, &job);
     else
-        CPU_RUN(context, d->t.dtype, pool_bwd, job.tasks, &job);
+        CPU_RUN(context, d->t.dtype, pool_bwd, &job);
 }
 
 cnn_status cpu_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)

@@ -16,13 +16,12 @@
 static cnn_status make_case(vf_case *c, const vf_subject *s, const verify_arrays *a, bool reference, cnn_error *err)
 {
     const vf_fill fill = reference ? VF_REALS : VF_DATA;
-    cnn_status status = vf_case_make(c, s->problem, s->dir, fill, 0, 0, s->engine->pool, err);
+    const cnn_status status = vf_case_make(c, s->problem, s->dir, fill, 0, 0, s->engine->pool, err);
     if (status != CNN_OK) return status;
     for (int i = 0; i < c->call.count; i++)
         if (c->before[i] != NULL) memcpy(c->before[i], a->in[i], (size_t)c->call.operands[i].count * sizeof(double));
-    if (reference) status = vf_reference(&c->call, err);
-    if (status != CNN_OK) vf_case_free(c);
-    return status;
+    if (reference) vf_reference(&c->call);
+    return CNN_OK;
 }
 
 /* The expectation against the reference, and the result against the expectation. */
@@ -30,12 +29,11 @@ static void judge_expectation(const vf_subject *s, const vf_case *c, const vf_ru
                               verify_result *result)
 {
     const cnn_operand *o = &c->call.operands[i];
-    const vf_rounding own = vf_rounding_of(s->problem, s->algorithm);
     cnn_problem problem = *s->problem;
     problem.u.type = (cnn_type){a->computed[i], a->computed[i], CNN_NCHW, CNN_MATH_F32};
     const vf_rounding theirs = vf_rounding_of(&problem, NULL);
-    const vf_allowance ours = vf_allow(&own, c->after[i], c->magnitude[i], c->roundings[i], o->count);
-    const vf_allowance other = vf_allow(&theirs, c->after[i], c->magnitude[i], c->roundings[i], o->count);
+    const vf_allowance ours = vf_allow(&s->rounding, &c->call.out[i], o->count);
+    const vf_allowance other = vf_allow(&theirs, &c->call.out[i], o->count);
     int64_t apart = 0, outside = 0, first = -1;
     for (int64_t e = 0; e < o->count; e++) {
         const double bound = vf_allowed(&other, e);
@@ -52,22 +50,6 @@ static void judge_expectation(const vf_subject *s, const vf_case *c, const vf_ru
     vf_element_name(o, first, where, sizeof where);
     vf_set(result, VERIFY_FAILED, "%lld of %lld elements are not as expected, first %s: expected %.9g, got %.9g",
            (long long)apart, (long long)o->count, where, vf_shown(a->expect[i][first]), vf_shown(run->after[i][first]));
-}
-
-/* Where the expectation lies when it is what is wrong: its elements against the reference. */
-static void tell_expectation(const vf_subject *s, const vf_case *c, const verify_arrays *a, verify_result *result)
-{
-    const vf_rounding own = vf_rounding_of(s->problem, NULL);
-    for (int i = 0; i < c->call.count && result->where[0] == '\0'; i++) {
-        if (a->expect[i] == NULL) continue;
-        const cnn_operand *o = &c->call.operands[i];
-        const vf_allowance allowance = vf_allow(&own, c->after[i], c->magnitude[i], c->roundings[i], o->count);
-        vf_failure f;
-        vf_failure_start(&f, o);
-        f.whose = "the expected ";
-        vf_failure_collect(&f, &allowance, a->expect[i]);
-        if (f.count > 0) vf_failure_text(&f, result->where);
-    }
 }
 
 static bool alike(double a, double b) { return (isnan(a) && isnan(b)) || (isinf(a) && isinf(b) && (a > 0) == (b > 0)); }
@@ -94,15 +76,17 @@ static void settle_not_finite(const vf_case *c, const vf_run *run, const verify_
 static void judge_all(const vf_subject *s, const vf_case *c, const vf_run *run, const verify_arrays *a,
                       verify_result *result)
 {
-    const vf_rounding rounding = vf_rounding_of(s->problem, s->algorithm);
     vf_comparison sums = {0};
     settle_not_finite(c, run, a);
-    vf_judge(c, run, &rounding, result, &sums);
-    vf_judge_precision(s->problem, &rounding, &sums, result);
-    vf_tell_failure(s, c, run, &rounding, result);
+    vf_judge(c, run, &s->rounding, result, &sums);
+    vf_judge_precision(s->problem, &s->rounding, &sums, result);
+    vf_tell_failure(s, c, run, &s->rounding, result);
     for (int i = 0; i < c->call.count; i++)
         if (a->expect[i] != NULL) judge_expectation(s, c, run, a, i, result);
-    if (result->state == VERIFY_FAILED) tell_expectation(s, c, a, result);
+    const vf_rounding plain = vf_rounding_of(s->problem, NULL);
+    for (int i = 0; result->state == VERIFY_FAILED && i < c->call.count; i++) /* it may be what is wrong */
+        if (a->expect[i] != NULL && result->where[0] == '\0')
+            vf_tell_output(c, i, &plain, a->expect[i], "the expected ", result);
 }
 
 cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, cnn_dir dir,
@@ -113,19 +97,15 @@ cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, 
     vf_case c;
     vf_run run;
     vf_place place = {.session = &engine->session, .plan = &plan};
-    const vf_subject s = {engine, problem, dir, &plan.algorithm, &place, false};
+    vf_subject s = {engine, problem, dir, algorithm, .place = &place};
     bool expected = false;
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) expected = expected || arrays->expect[i] != NULL;
-    *result = (verify_result){.session = &engine->session,
-                              .problem = problem,
-                              .algorithm = algorithm->name,
-                              .dir = dir,
-                              .check = "expect",
-                              .state = VERIFY_PASSED,
-                              .budget_used = (double)NAN};
+    *result = vf_result(&s, "expect");
     cnn_status status = cnn_plan_make(&engine->session, &(cnn_request){problem, dir, algorithm, NULL}, &plan, err);
     if (status != CNN_OK) return status;
-    vf_note_transform(problem, &plan.algorithm, result);
+    s.algorithm = &plan.algorithm;
+    s.rounding = vf_rounding_of(problem, s.algorithm);
+    vf_note_transform(problem, s.algorithm, result);
     status = make_case(&c, &s, arrays, expected, err);
     if (status == CNN_OK) {
         status = vf_run_make(&run, &place, &c, &(vf_run_options){0}, err);

@@ -105,12 +105,12 @@ static double relative_error(const vf_rounding *r, double n)
 
 static double tolerance(const vf_subject *s, const side *f, const side *b)
 {
-    vf_rounding r = vf_rounding_of(s->problem, s->algorithm);
     int64_t count;
     bool weighted = s->problem->op == CNN_OP_CONV || s->problem->op == CNN_OP_FC;
     double x = s->problem->op == CNN_OP_CONCAT ? 1.0 : rms(f, "x"), w = weighted ? rms(f, "w") : 1.0, dy = rms(b, "dy");
-    double forward = relative_error(&r, vf_terms(s->problem, CNN_FWD)) * (x * w + rms(f, "b")) * norm(b, "dy", &count);
-    double back = relative_error(&r, vf_terms(s->problem, s->dir));
+    double forward =
+        relative_error(&s->rounding, vf_terms(s->problem, CNN_FWD)) * (x * w + rms(f, "b")) * norm(b, "dy", &count);
+    double back = relative_error(&s->rounding, vf_terms(s->problem, s->dir));
     if (s->dir == CNN_BWD_W)
         back *= x * dy * norm(f, "w", &count) + dy * norm(f, "b", &count);
     else

@@ -7,22 +7,27 @@
 #include "engine.h"
 #include "failure.h"
 
-cnn_status vf_check_bound(const vf_subject *s, verify_result *result, cnn_error *err)
+cnn_status vf_judge_runs(const vf_subject *s, vf_fill fill, const vf_rounding *bounds, verify_result *result,
+                         cnn_error *err)
 {
-    if (vf_is_huge(&s->engine->options, s->problem)) return vf_huge_bound(s, result, err);
-    vf_rounding rounding = vf_rounding_of(s->problem, s->algorithm);
     cnn_status status = CNN_OK;
     for (int variant = 0; status == CNN_OK && variant < vf_variants(s->problem, s->dir); variant++) {
         const vf_case *c;
         vf_run run;
         vf_comparison sums = {0};
-        status = vf_case_get(s, VF_REALS, variant, &c, err);
+        status = vf_case_get(s, fill, variant, &c, err);
         if (status == CNN_OK) status = vf_run_make(&run, s->place, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
-        vf_judge(c, &run, &rounding, result, &sums);
-        vf_tell_failure(s, c, &run, &rounding, result);
-        vf_judge_precision(s->problem, &rounding, &sums, result);
+        vf_judge(c, &run, bounds, result, &sums);
+        vf_tell_failure(s, c, &run, bounds, result);
+        if (bounds != NULL) vf_judge_precision(s->problem, bounds, &sums, result);
         vf_run_free(&run);
     }
     return status;
+}
+
+cnn_status vf_check_bound(const vf_subject *s, verify_result *result, cnn_error *err)
+{
+    if (vf_is_huge(&s->engine->options, s->problem)) return vf_huge_bound(s, result, err);
+    return vf_judge_runs(s, VF_REALS, &s->rounding, result, err);
 }

@@ -40,10 +40,9 @@ static void judge(const vf_subject *s, verify_same aspect, const char *name, con
 /* The same bits, run after run, may be wrong ones by now: what held until here is held to its bound once more. */
 static void judge_last(const vf_subject *s, const vf_case *c, const vf_run *run, verify_result *result)
 {
-    const vf_rounding rounding = vf_rounding_of(s->problem, s->algorithm);
     verify_result last = *result;
     if (s->failed || vf_is_huge(&s->engine->options, s->problem)) return;
-    vf_judge(c, run, &rounding, &last, NULL);
+    vf_judge(c, run, &s->rounding, &last, NULL);
     if (last.state == VERIFY_FAILED) *result = last;
 }
 

@@ -5,7 +5,6 @@
  * than these have, though every partial sum is exact in f32 in any order. The two zeros count as equal. Transforms
  * (FFT, Winograd) are not exact even on integers: check_bound.c holds them. */
 #include "engine.h"
-#include "failure.h"
 
 #include <math.h>
 
@@ -70,20 +69,7 @@ cnn_status vf_check_exact(const vf_subject *s, verify_result *result, cnn_error 
 {
     if (vf_is_huge(&s->engine->options, s->problem)) return vf_huge_exact(s, result, err);
     const char *reason = why_not(s);
-    cnn_status status = CNN_OK;
-    if (reason != NULL) {
-        vf_set(result, VERIFY_SKIPPED, "%s", reason);
-        return CNN_OK;
-    }
-    for (int variant = 0; status == CNN_OK && variant < vf_variants(s->problem, s->dir); variant++) {
-        const vf_case *c;
-        vf_run run;
-        status = vf_case_get(s, VF_INTEGERS, variant, &c, err);
-        if (status == CNN_OK) status = vf_run_make(&run, s->place, c, &(vf_run_options){0}, err);
-        if (status != CNN_OK) break;
-        vf_judge(c, &run, NULL, result, NULL);
-        vf_tell_failure(s, c, &run, NULL, result);
-        vf_run_free(&run);
-    }
-    return status;
+    if (reason == NULL) return vf_judge_runs(s, VF_INTEGERS, NULL, result, err);
+    vf_set(result, VERIFY_SKIPPED, "%s", reason);
+    return CNN_OK;
 }

@@ -11,7 +11,6 @@
 
 #include "harness/base/rng.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,8 @@ static const double unit = 0x1p-53, safety = 8.0;
 
 typedef struct derivative {
     vf_case forward, backward; /* intermediates not rounded: the derivative at exactly this x */
-    double *v, *moved, *out[CNN_MAX_OPERANDS];
+    double *v, *moved;         /* a direction, and x along it: of one array */
+    double *out[CNN_MAX_OPERANDS];
     const double *weight; /* of the output that L sums: dy, or scale */
     int output;           /* index of that output in forward */
     double h;
@@ -30,81 +30,39 @@ typedef struct derivative {
 static const char *loss_output(const cnn_problem *p) { return p->op == CNN_OP_LOSS ? "loss_sum" : "y"; }
 
 /* L at x + t*v, operand `k` of the forward being x. */
-static cnn_status loss_at(derivative *d, int k, double t, long double *loss, cnn_error *err)
+static long double loss_at(derivative *d, int k, double t)
 {
     vf_call call = d->forward.call;
     const cnn_operand *o = &call.operands[k];
     for (int64_t i = 0; i < o->count; i++) d->moved[i] = d->forward.before[k][i] + t * d->v[i];
     call.in[k] = d->moved;
-    for (int i = 0; i < call.count; i++) call.out[i] = (vf_out){.value = i == d->output ? d->out[i] : NULL};
-    if (call.problem->op == CNN_OP_BATCHNORM || call.problem->op == CNN_OP_LOSS)
-        for (int i = 0; i < call.count; i++) call.out[i].value = d->out[i];
-    cnn_status status = vf_reference(&call, err);
-    *loss = vf_dot(d->weight, d->out[d->output], call.operands[d->output].count);
-    return status;
+    for (int i = 0; i < call.count; i++) call.out[i] = (vf_out){.value = d->out[i]};
+    vf_reference(&call);
+    return vf_dot(d->weight, d->out[d->output], call.operands[d->output].count);
 }
 
-static cnn_status difference(derivative *d, int k, double h, double *slope, cnn_error *err)
+static double difference(derivative *d, int k, double h)
 {
-    long double high, low;
-    cnn_status status = loss_at(d, k, h, &high, err);
-    if (status == CNN_OK) status = loss_at(d, k, -h, &low, err);
-    if (status == CNN_OK) *slope = (double)((high - low) / (2.0L * h));
-    return status;
+    return (double)((loss_at(d, k, h) - loss_at(d, k, -h)) / (2.0L * h));
 }
 
-/* Kinks of an activation. */
 static int64_t mask_act(const cnn_act_desc *a, const double *x, double *v, int64_t count, double reach)
 {
+    double kinks[2];
+    const int n = vf_act_kinks(a, kinks);
     int64_t left_out = 0;
-    bool zero = a->kind != CNN_ACT_IDENTITY && a->kind != CNN_ACT_SIGMOID && a->kind != CNN_ACT_TANH;
     for (int64_t i = 0; i < count; i++)
-        if ((zero && fabs(x[i]) <= reach) || (a->kind == CNN_ACT_CLIPPED_RELU && fabs(x[i] - a->alpha) <= reach))
+        if ((n > 0 && fabs(x[i] - kinks[0]) <= reach) || (n > 1 && fabs(x[i] - kinks[1]) <= reach))
             v[i] = 0.0, left_out++;
-    return left_out;
-}
-
-/* Windows whose maximum could change hands: all their pixels stay where they are. */
-static int64_t mask_window(const cnn_pool_desc *p, const double *x, double *v, int64_t oh, int64_t ow, double reach)
-{
-    int64_t i0, i1, j0, j1, left_out = 0;
-    double first = -DBL_MAX, second = -DBL_MAX;
-    cnn_tap_range(oh, p->ih, p->kh, p->sh, p->ph, p->dh, &i0, &i1);
-    cnn_tap_range(ow, p->iw, p->kw, p->sw, p->pw, p->dw, &j0, &j1);
-#define PIXEL(i, j) ((oh * p->sh - p->ph + (i) * (p->dh + 1)) * p->iw + ow * p->sw - p->pw + (j) * (p->dw + 1))
-    for (int64_t i = i0; i < i1; i++)
-        for (int64_t j = j0; j < j1; j++) {
-            double value = x[PIXEL(i, j)];
-            if (value > first)
-                second = first, first = value;
-            else if (value > second)
-                second = value;
-        }
-    if (first - second > reach) return 0;
-    for (int64_t i = i0; i < i1; i++)
-        for (int64_t j = j0; j < j1; j++) {
-            left_out += v[PIXEL(i, j)] != 0.0;
-            v[PIXEL(i, j)] = 0.0;
-        }
-#undef PIXEL
     return left_out;
 }
 
 static int64_t mask_kinks(derivative *d, int k)
 {
     const cnn_problem *p = &d->forward.problem;
-    const double *x = d->forward.before[k];
-    double reach = 4.0 * d->h;
-    int64_t left_out = 0;
+    const double *x = d->forward.before[k], reach = 4.0 * d->h;
     if (p->op == CNN_OP_ACT) return mask_act(&p->u.act, x, d->v, d->forward.call.operands[k].count, reach);
-    if (p->op != CNN_OP_POOL || p->u.pool.kind != CNN_POOL_MAX) return 0;
-    const cnn_pool_desc *w = &p->u.pool;
-    for (int64_t plane = 0; plane < w->mb * w->ic; plane++)
-        for (int64_t oh = 0; oh < w->oh; oh++)
-            for (int64_t ow = 0; ow < w->ow; ow++)
-                left_out +=
-                    mask_window(w, x + plane * w->ih * w->iw, d->v + plane * w->ih * w->iw, oh, ow, 2.0 * reach);
-    return left_out;
+    return p->op == CNN_OP_POOL ? vf_pool_mask(&p->u.pool, x, 2.0 * reach, d->v) : 0;
 }
 
 /* What rounding may do to D(h). */
@@ -129,27 +87,23 @@ typedef struct slopes {
     double tolerance, budget, scale;               /* of D; of the kernel's rounding; size of the terms */
 } slopes;
 
-static cnn_status measure(derivative *d, int k, int g, const vf_case *rounded, const vf_run *run,
-                          const vf_rounding *rounding, slopes *s, cnn_error *err)
+static slopes measure(derivative *d, int k, int g, const vf_case *rounded, const vf_run *run,
+                      const vf_rounding *rounding)
 {
     const double *grad = d->backward.after[g];
     int64_t count = d->backward.call.operands[g].count;
-    double twice;
-    cnn_status status = difference(d, k, d->h, &s->difference, err);
-    if (status == CNN_OK) status = difference(d, k, 2.0 * d->h, &twice, err);
-    if (status != CNN_OK) return status;
-    s->reference = (double)vf_dot(grad, d->v, count);
-    s->rounded = (double)vf_dot(rounded->after[g], d->v, count);
-    s->kernel = (double)vf_dot(run->after[g], d->v, count);
-    s->tolerance = fabs(twice - s->difference) + rounding_error(d, k, grad);
-    s->budget = fabs(s->rounded - s->reference);
-    s->scale = 0.0;
+    slopes s = {.difference = difference(d, k, d->h)};
+    s.reference = (double)vf_dot(grad, d->v, count);
+    s.rounded = (double)vf_dot(rounded->after[g], d->v, count);
+    s.kernel = (double)vf_dot(run->after[g], d->v, count);
+    s.tolerance = fabs(difference(d, k, 2.0 * d->h) - s.difference) + rounding_error(d, k, grad);
+    s.budget = fabs(s.rounded - s.reference);
     for (int64_t i = 0; i < count; i++) {
-        s->budget += fabs(d->v[i]) * vf_bound(rounding, rounded->roundings[g][i], rounded->magnitude[g][i]);
-        s->scale += grad[i] * d->v[i] * grad[i] * d->v[i];
+        s.budget += fabs(d->v[i]) * vf_bound(rounding, rounded->roundings[g][i], rounded->magnitude[g][i]);
+        s.scale += grad[i] * d->v[i] * grad[i] * d->v[i];
     }
-    s->scale = fmax(fabs(s->difference), sqrt(s->scale));
-    return CNN_OK;
+    s.scale = fmax(fabs(s.difference), sqrt(s.scale));
+    return s;
 }
 
 static void judge(const slopes *s, const char *name, double *relative, verify_result *result)
@@ -171,25 +125,22 @@ static cnn_status check_operand(derivative *d, const vf_subject *s, int k, int g
                                 const vf_run *run, double *relative, int64_t *left_out, verify_result *result,
                                 cnn_error *err)
 {
-    vf_rounding rounding = vf_rounding_of(s->problem, s->algorithm);
     const cnn_operand *o = &d->forward.call.operands[k];
     cnn_rng rng = rng_stream(s->engine->options.seed, 1000 + (uint64_t)g);
     cnn_status status = CNN_OK;
-    d->v = malloc((size_t)o->count * sizeof(double));
-    d->moved = malloc((size_t)o->count * sizeof(double));
-    if (d->v == NULL || d->moved == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a direction");
+    d->v = malloc(2 * (size_t)o->count * sizeof(double));
+    if (d->v == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a direction");
+    d->moved = d->v + o->count;
     for (int i = 0; status == CNN_OK && i < DIRECTIONS; i++) {
-        slopes values;
         for (int64_t e = 0; e < o->count; e++) d->v[e] = rng_real(&rng, -1.0, 1.0);
         int64_t kinks = mask_kinks(d, k);
         if (i == 0) *left_out += kinks;
         status = vf_go_on(&s->engine->options, err);
-        if (status == CNN_OK) status = measure(d, k, g, rounded, run, &rounding, &values, err);
-        if (status == CNN_OK) judge(&values, d->backward.call.operands[g].name, relative, result);
+        if (status != CNN_OK) break;
+        const slopes values = measure(d, k, g, rounded, run, &s->rounding);
+        judge(&values, d->backward.call.operands[g].name, relative, result);
     }
     free(d->v);
-    free(d->moved);
-    d->v = d->moved = NULL;
     return status;
 }
 

@@ -18,8 +18,7 @@ static void judge_same(const vf_subject *s, const vf_case *c, const vf_run *a, c
         return;
     }
     if (vf_is_huge(&s->engine->options, s->problem)) return; /* nothing is expected; check_bound.c judges samples */
-    vf_rounding rounding = vf_rounding_of(s->problem, s->algorithm);
-    vf_judge(c, b, &rounding, result, NULL);
+    vf_judge(c, b, &s->rounding, result, NULL);
 }
 
 static bool all_bytes(const void *bytes, size_t size, int byte)

@@ -54,39 +54,32 @@ static int64_t live_tap(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, i
     return rng_int(rng, 0, k - 1);
 }
 
-/* What is left of the sparse factor for one channel of the result. */
-typedef struct single {
-    int64_t position;
-    double value;
-} single;
-
 static int64_t singles_of(const cnn_conv_desc *d, cnn_dir dir) { return dir == CNN_BWD_D ? d->ic : d->oc; }
 
 /* Tiny beside 1: however many are added up, they are lost in the rounding; but their products are no denormals. */
 static double tiny_of(const cnn_problem *p) { return p->u.type.dtype == CNN_F64 ? 0x1p-110 : 0x1p-60; }
 
-/* Keeps one element for each channel of the result: of w[k][c][i][j], c within the group, one for each output channel k
- * (BWD_D: input channel); for BWD_W one of dy[n][k] for each k. */
+/* Keeps one element for each channel of the result, its single: of w[k][c][i][j], c within the group, one for each
+ * output channel k (BWD_D: input channel); for BWD_W one of dy[n][k] for each k. singles: their positions. */
 static void make_sparse(const vf_case *c, const cnn_conv_desc *d, double *v, int64_t count, cnn_rng *rng,
-                        single *singles)
+                        int64_t *singles)
 {
     const cnn_dir dir = c->call.dir;
     const int64_t n = singles_of(d, dir), icg = d->ic / d->g, ocg = d->oc / d->g, plane = d->oh * d->ow;
     for (int64_t at = 0; at < n; at++) {
-        int64_t i = live_tap(d->ih, d->oh, d->kh, d->sh, d->ph, d->dh, rng);
-        int64_t j = live_tap(d->iw, d->ow, d->kw, d->sw, d->pw, d->dw, rng);
-        if (d->flip) i = d->kh - 1 - i, j = d->kw - 1 - j;
+        const int64_t i = live_tap(d->ih, d->oh, d->kh, d->sh, d->ph, d->dh, rng);
+        const int64_t j = live_tap(d->iw, d->ow, d->kw, d->sw, d->pw, d->dw, rng);
         const int64_t k = dir == CNN_BWD_D ? at / icg * ocg + rng_int(rng, 0, ocg - 1) : at;
         const int64_t ch = dir == CNN_BWD_D ? at % icg : rng_int(rng, 0, icg - 1);
-        int64_t position = ((k * icg + ch) * d->kh + i) * d->kw + j;
-        if (dir == CNN_BWD_W) position = (rng_int(rng, 0, d->mb - 1) * d->oc + k) * plane + rng_int(rng, 0, plane - 1);
-        singles[at] = (single){position, v[position]};
+        singles[at] = vf_weight_at(d, k, ch, i, j);
+        if (dir == CNN_BWD_W)
+            singles[at] = (rng_int(rng, 0, d->mb - 1) * d->oc + k) * plane + rng_int(rng, 0, plane - 1);
     }
     for (int64_t e = 0; e < count; e++) v[e] *= tiny_of(&c->problem);
-    for (int64_t at = 0; at < n; at++) v[singles[at].position] = singles[at].value;
+    for (int64_t at = 0; at < n; at++) v[singles[at]] /= tiny_of(&c->problem);
 }
 
-static void fill(vf_case *c, single *singles)
+static void fill(vf_case *c, int64_t *singles)
 {
     const cnn_conv_desc d = vf_as_conv(&c->problem);
     const bool f16 = c->problem.u.type.dtype == CNN_F32 && c->problem.u.type.math == CNN_MATH_F16;
@@ -102,42 +95,28 @@ static void fill(vf_case *c, single *singles)
     }
 }
 
-/* ---- What must come out: element `index` of y, dx or dw is the product of its channel's single, or 0. */
+/* ---- What must come out: each element of y, dx or dw is the product of its channel's single, or 0. */
 
-static double forward(const vf_call *call, const cnn_conv_desc *d, const single *singles, int64_t index)
+typedef struct expectation {
+    const double *x, *w, *dy; /* the two factors */
+    double *products;
+} expectation;
+
+static void expect(void *user, const vf_product *p)
 {
-    const int64_t q = index % d->ow, p = index / d->ow % d->oh, k = index / (d->ow * d->oh) % d->oc,
-                  n = index / (d->ow * d->oh * d->oc), icg = d->ic / d->g, at = singles[k].position;
-    const int64_t i = d->flip ? d->kh - 1 - at / d->kw % d->kh : at / d->kw % d->kh;
-    const int64_t j = d->flip ? d->kw - 1 - at % d->kw : at % d->kw;
-    const int64_t c = k / (d->oc / d->g) * icg + at / (d->kw * d->kh) % icg;
-    const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
-    if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) return 0.0;
-    return singles[k].value * vf_in(call, "x")[((n * d->ic + c) * d->ih + h) * d->iw + v];
+    const expectation *e = user;
+    if (e->dy == NULL) e->products[p->y] = e->w[p->w] * e->x[p->x];
+    if (e->x == NULL) e->products[p->x] = e->w[p->w] * e->dy[p->y];
+    if (e->w == NULL) e->products[p->w] = e->dy[p->y] * e->x[p->x];
 }
 
-static double backward_data(const vf_call *call, const cnn_conv_desc *d, const single *singles, int64_t index)
+/* products: zeros, as many as the result has elements. */
+static void expect_all(const vf_case *c, const cnn_conv_desc *d, const int64_t *singles, double *products)
 {
-    const int64_t v = index % d->iw, h = index / d->iw % d->ih, c = index / (d->iw * d->ih) % d->ic,
-                  n = index / (d->iw * d->ih * d->ic), at = singles[c].position;
-    const int64_t i = d->flip ? d->kh - 1 - at / d->kw % d->kh : at / d->kw % d->kh;
-    const int64_t j = d->flip ? d->kw - 1 - at % d->kw : at % d->kw;
-    const int64_t k = at / (d->kw * d->kh * (d->ic / d->g));
-    const int64_t a = h + d->ph - i * (d->dh + 1), b = v + d->pw - j * (d->dw + 1); /* p*sh, q*sw */
-    if (a < 0 || b < 0 || a % d->sh != 0 || b % d->sw != 0 || a / d->sh >= d->oh || b / d->sw >= d->ow) return 0.0;
-    return singles[c].value * vf_in(call, "dy")[((n * d->oc + k) * d->oh + a / d->sh) * d->ow + b / d->sw];
-}
-
-static double backward_weights(const vf_call *call, const cnn_conv_desc *d, const single *singles, int64_t index)
-{
-    const int64_t icg = d->ic / d->g, k = index / (d->kw * d->kh * icg), at = singles[k].position;
-    const int64_t i = d->flip ? d->kh - 1 - index / d->kw % d->kh : index / d->kw % d->kh;
-    const int64_t j = d->flip ? d->kw - 1 - index % d->kw : index % d->kw;
-    const int64_t q = at % d->ow, p = at / d->ow % d->oh, n = at / (d->ow * d->oh * d->oc);
-    const int64_t c = k / (d->oc / d->g) * icg + index / (d->kw * d->kh) % icg;
-    const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
-    if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) return 0.0;
-    return singles[k].value * vf_in(call, "x")[((n * d->ic + c) * d->ih + h) * d->iw + v];
+    const vf_call *call = &c->call;
+    expectation e = {vf_in(call, "x"), vf_in(call, "w"), vf_in(call, "dy"), products};
+    for (int64_t at = 0; at < singles_of(d, call->dir); at++)
+        vf_products_of(d, call->dir == CNN_BWD_W ? 'y' : 'w', singles[at], expect, &e);
 }
 
 /* ---- The judgement. */
@@ -156,19 +135,16 @@ static int compare_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Of up to SAMPLES elements of operand `o`, corners, borders and tails among them, those that are a product. */
-static void take_errors(errors *all, const vf_case *c, int o, const double *got, const single *singles, bool normwise)
+/* Of up to SAMPLES elements, corners, borders and tails among them, those that are a product. */
+static void take_errors(errors *all, const cnn_operand *o, uint64_t seed, const double *products, const double *got,
+                        bool normwise)
 {
-    static double (*const products[])(const vf_call *, const cnn_conv_desc *, const single *, int64_t) = {
-        [CNN_FWD] = forward, [CNN_BWD_D] = backward_data, [CNN_BWD_W] = backward_weights};
-    const cnn_conv_desc d = vf_as_conv(&c->problem);
-    const cnn_operand *operand = &c->call.operands[o];
-    cnn_rng rng = rng_stream(c->seed, 77);
-    for (int64_t i = 0; i < SAMPLES && i < operand->count; i++) {
-        const int64_t at = operand->count <= SAMPLES ? i : vf_sample_index(operand, i, &rng);
-        const double product = products[c->call.dir](&c->call, &d, singles, at), size = fabs(product);
+    cnn_rng rng = rng_stream(seed, 77);
+    for (int64_t i = 0; i < SAMPLES && i < o->count; i++) {
+        const int64_t at = o->count <= SAMPLES ? i : vf_sample_index(o, i, &rng);
+        const double size = fabs(products[at]);
         if (!(size > 0.0)) continue;
-        const double error = vf_finite(got[at]) ? fabs(got[at] - product) : (double)INFINITY;
+        const double error = vf_finite(got[at]) ? fabs(got[at] - products[at]) : (double)INFINITY;
         all->sizes += size;
         all->list[all->count++] = normwise ? error : error / size;
     }
@@ -182,7 +158,7 @@ static double ninth_tenth(errors *all, bool normwise)
 
 static void judge(const vf_subject *s, errors *all, verify_result *result)
 {
-    const vf_rounding r = vf_rounding_of(s->problem, s->algorithm);
+    const vf_rounding r = s->rounding;
     const int allowed = allowed_of(s->problem);
     if (all->count == 0) {
         vf_set(result, VERIFY_SKIPPED, "none of the results that were looked at has a product");
@@ -211,15 +187,20 @@ static cnn_status probe(const vf_subject *s, uint64_t seed, errors *all, cnn_err
     cnn_status status = vf_go_on(&s->engine->options, err);
     if (status == CNN_OK) status = vf_case_make(&c, s->problem, s->dir, VF_DATA, 0, seed, s->engine->pool, err);
     if (status != CNN_OK) return status;
-    single *singles = malloc((size_t)singles_of(&d, s->dir) * sizeof *singles);
-    if (singles == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a product a channel");
+    const int at = vf_index(c.call.operands, c.call.count, outputs[s->dir]);
+    const cnn_operand *o = &c.call.operands[at];
+    int64_t *singles = malloc((size_t)singles_of(&d, s->dir) * sizeof *singles);
+    double *products = calloc((size_t)o->count, sizeof *products);
+    if (singles == NULL || products == NULL)
+        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld products", (long long)o->count);
     if (status == CNN_OK) fill(&c, singles);
     if (status == CNN_OK) status = vf_run_make(&run, s->place, &c, &(vf_run_options){0}, err);
     if (status == CNN_OK) {
-        const int o = vf_index(c.call.operands, c.call.count, outputs[s->dir]);
-        take_errors(all, &c, o, run.after[o], singles, vf_rounding_of(s->problem, s->algorithm).normwise);
+        expect_all(&c, &d, singles, products);
+        take_errors(all, o, seed, products, run.after[at], s->rounding.normwise);
         vf_run_free(&run);
     }
+    free(products);
     free(singles);
     vf_case_free(&c);
     return status;

@@ -24,8 +24,12 @@ typedef struct vf_subject {
     cnn_dir dir;
     const cnn_algorithm *algorithm;
     vf_place *place;
-    bool failed; /* a check before this one did */
+    vf_rounding rounding; /* what is allowed */
+    bool failed;          /* a check before this one did */
 } vf_subject;
+
+/* A result of a check by that name, PASSED so far; its bounds are not widened. */
+verify_result vf_result(const vf_subject *s, const char *check);
 
 /* A convolution or FC layer above options->reference_flops: huge.c judges it. */
 bool vf_is_huge(const verify_options *options, const cnn_problem *problem);
@@ -38,6 +42,10 @@ void vf_forget_cases(verify_engine *engine);
 
 /* CNN_OK, or CNN_INTERRUPTED when options->interrupted() says so. */
 cnn_status vf_go_on(const verify_options *options, cnn_error *err);
+
+/* One run of each variant of such a case, held to the bounds (NULL: equality); what is wrong is described. */
+cnn_status vf_judge_runs(const vf_subject *s, vf_fill fill, const vf_rounding *bounds, verify_result *result,
+                         cnn_error *err);
 
 /* Fills state, reason, worst ... of a result that starts as PASSED. A status other than CNN_OK counts as failure, but
  * for CNN_INTERRUPTED and for CNN_OUT_OF_MEMORY (the check's own memory: the check is skipped). */

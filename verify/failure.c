@@ -59,14 +59,6 @@ void vf_failure_add(vf_failure *f, const vf_wrong_element *e)
     add_position(f, e->index);
 }
 
-void vf_failure_collect(vf_failure *f, const vf_allowance *a, const double *got)
-{
-    for (int64_t e = 0; e < f->operand->count; e++) {
-        const vf_wrong_element element = {e, a->expected[e], got[e], vf_allowed(a, e)};
-        if (!vf_held(element.expected, element.got, element.bound)) vf_failure_add(f, &element);
-    }
-}
-
 /* ---- The guess. */
 
 static const char *axis_name(const cnn_operand *o, int axis)
@@ -205,6 +197,21 @@ void vf_failure_text(const vf_failure *f, char text[VERIFY_WHERE_MAX])
     draw_map(f, text);
 }
 
+void vf_tell_output(const vf_case *c, int operand, const vf_rounding *bounds, const double *got, const char *whose,
+                    verify_result *result)
+{
+    const cnn_operand *o = &c->call.operands[operand];
+    const vf_allowance allowance = vf_allow(bounds, &c->call.out[operand], o->count);
+    vf_failure f;
+    vf_failure_start(&f, o);
+    f.whose = whose;
+    for (int64_t e = 0; e < o->count; e++) {
+        const vf_wrong_element element = {e, c->after[operand][e], got[e], vf_allowed(&allowance, e)};
+        if (!vf_held(element.expected, element.got, element.bound)) vf_failure_add(&f, &element);
+    }
+    if (f.count > 0) vf_failure_text(&f, result->where);
+}
+
 void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, const vf_rounding *bounds,
                      verify_result *result)
 {
@@ -212,14 +219,9 @@ void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, c
     verify_failure all = {.result = result, .operands = c->call.operands, .count = c->call.count};
     if (result->state != VERIFY_FAILED || result->where[0] != '\0') return;
     for (int i = 0; i < c->call.count; i++) {
-        const cnn_operand *o = &c->call.operands[i];
-        vf_failure f;
         all.before[i] = c->before[i], all.expected[i] = c->after[i], all.got[i] = run->after[i];
         if (c->after[i] == NULL || run->after[i] == NULL || result->where[0] != '\0') continue;
-        vf_failure_start(&f, o);
-        const vf_allowance allowance = vf_allow(bounds, c->after[i], c->magnitude[i], c->roundings[i], o->count);
-        vf_failure_collect(&f, &allowance, run->after[i]);
-        if (f.count > 0) vf_failure_text(&f, result->where);
+        vf_tell_output(c, i, bounds, run->after[i], "", result);
     }
     if (result->where[0] != '\0' && options->failed != NULL) options->failed(options->failed_user, &all);
 }

@@ -26,12 +26,13 @@ typedef struct vf_failure {
 
 void vf_failure_start(vf_failure *f, const cnn_operand *operand);
 void vf_failure_add(vf_failure *f, const vf_wrong_element *element);
-/* All elements of `got` that are not what the allowance expects. */
-void vf_failure_collect(vf_failure *f, const vf_allowance *allowance, const double *got);
 /* The text of VERIFY_WHERE_MAX bytes at most: lines that end in '\n'. And the guess alone. */
 void vf_failure_text(const vf_failure *f, char text[VERIFY_WHERE_MAX]);
 void vf_failure_guess(const vf_failure *f, char *text, size_t size);
 
+/* Where output `operand` of a case is not within its bounds in `got`, into result->where. */
+void vf_tell_output(const vf_case *c, int operand, const vf_rounding *bounds, const double *got, const char *whose,
+                    verify_result *result);
 /* Looks through all outputs of a run, describes the first wrong one in result->where and hands the arrays to
  * options->failed. Does nothing where the result did not fail or has been described. */
 void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, const vf_rounding *bounds,

@@ -43,12 +43,11 @@ static bool plan_transform(integer_plan *plan, const vf_rounding *r)
 
 static bool plan_integers(const vf_subject *s, int variant, integer_plan *plan)
 {
-    const vf_rounding r = vf_rounding_of(s->problem, s->algorithm);
     const double room = vf_exact_limit(s->problem) - 4.0 * SMALL;
     const int widest = vf_wide_bits(s->problem);
     const int64_t size = (int64_t)vf_terms(s->problem, s->dir);
     *plan = (integer_plan){.size = size, .small = SMALL, .sparse_bits = 1, .other_bits = widest};
-    if (r.normwise) return plan_transform(plan, &r);
+    if (s->rounding.normwise) return plan_transform(plan, &s->rounding);
     if (variant == 1) {
         plan->other_bits = 1;
         plan->sparse_bits = widest;
@@ -180,16 +179,15 @@ static const double sample_products = 4e7;
 
 /* Of what is not sampled it is known at least that it is finite. */
 static cnn_status judge_samples(const vf_subject *s, const vf_case *c, int operand, const double *got,
-                                const vf_rounding *rounding, vf_comparison *sums, int64_t *samples,
-                                verify_result *result, cnn_error *err)
+                                vf_comparison *sums, int64_t *samples, verify_result *result, cnn_error *err)
 {
     const cnn_operand *o = &c->call.operands[operand];
     vf_elements e;
     cnn_status status = vf_elements_make(&e, c, operand, got, sample_products, s->engine->pool, err);
     if (status != CNN_OK) return status;
-    const vf_comparison v = vf_compare(e.value, e.magnitude, e.roundings, e.got, e.count, rounding);
+    const vf_comparison v = vf_compare(&e.expected, e.got, e.count, &s->rounding);
     if (result->worst[0] == '\0' || !(v.budget_used <= result->budget_used)) {
-        const vf_wrong_element worst = {e.index[v.worst], e.value[v.worst], e.got[v.worst], v.worst_bound};
+        const vf_wrong_element worst = {e.index[v.worst], e.expected.value[v.worst], e.got[v.worst], v.worst_bound};
         result->budget_used = v.budget_used;
         vf_describe_worst(c, o, &worst, result);
     }
@@ -211,7 +209,6 @@ static cnn_status judge_samples(const vf_subject *s, const vf_case *c, int opera
 
 cnn_status vf_huge_bound(const vf_subject *s, verify_result *result, cnn_error *err)
 {
-    const vf_rounding rounding = vf_rounding_of(s->problem, s->algorithm);
     int64_t samples = 0;
     cnn_status status = CNN_OK;
     for (int variant = 0; status == CNN_OK && variant < vf_variants(s->problem, s->dir); variant++) {
@@ -222,9 +219,8 @@ cnn_status vf_huge_bound(const vf_subject *s, verify_result *result, cnn_error *
         if (status == CNN_OK) status = vf_run_make(&run, s->place, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
         for (int i = 0; status == CNN_OK && i < c->call.count; i++)
-            if (run.after[i] != NULL)
-                status = judge_samples(s, c, i, run.after[i], &rounding, &sums, &samples, result, err);
-        vf_judge_precision(s->problem, &rounding, &sums, result);
+            if (run.after[i] != NULL) status = judge_samples(s, c, i, run.after[i], &sums, &samples, result, err);
+        vf_judge_precision(s->problem, &s->rounding, &sums, result);
         vf_run_free(&run);
     }
     integer_plan plan; /* without integers, which see every element, what is not sampled must be told otherwise */

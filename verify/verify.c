@@ -91,7 +91,7 @@ static cnn_status check_workspace(const verify_engine *e, const cnn_plan *plan, 
                     plan->algorithm.name, bytes, why.message);
 }
 
-static verify_result empty_result(const vf_subject *s, const char *check)
+verify_result vf_result(const vf_subject *s, const char *check)
 {
     return (verify_result){.session = &s->engine->session,
                            .problem = s->problem,
@@ -110,7 +110,7 @@ static void judge_error(const vf_subject *s, const cnn_error *err, verify_result
         vf_set(result, VERIFY_FAILED, "%s", err->message);
         return;
     }
-    *result = empty_result(s, result->check);
+    *result = vf_result(s, result->check);
     vf_note_transform(s->problem, s->algorithm, result);
     vf_set(result, VERIFY_SKIPPED, "%s", err->message);
 }
@@ -119,7 +119,7 @@ static void judge_error(const vf_subject *s, const cnn_error *err, verify_result
 static void tell_refused(const vf_subject *s, const char *check, cnn_status excused, verify_state state,
                          const cnn_error *err, verify_each *each, void *user)
 {
-    verify_result result = empty_result(s, check);
+    verify_result result = vf_result(s, check);
     result.state = err->status == excused ? state : VERIFY_FAILED;
     snprintf(result.reason, sizeof result.reason, "%s", err->message);
     each(user, &result);
@@ -148,7 +148,7 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
 {
     cnn_plan plan;
     vf_place place = {.session = &engine->session, .plan = &plan};
-    vf_subject s = {engine, problem, dir, &plan.algorithm, &place, false};
+    vf_subject s = {engine, problem, dir, &plan.algorithm, .place = &place};
     cnn_status status = check_room(&engine->session, problem, dir, vf_is_huge(&engine->options, problem), err);
     if (status != CNN_OK) return status;
     status = cnn_plan_make(&engine->session, &(cnn_request){problem, dir, algorithm, NULL}, &plan, err);
@@ -162,10 +162,11 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
         cnn_plan_release(&engine->session, &plan);
         return CNN_OK;
     }
+    s.rounding = vf_rounding_of(problem, &plan.algorithm);
     run_other_data(&s);
     for (int i = 0; i < VERIFY_CHECK_COUNT; i++) {
         if (!(engine->options.checks & 1u << i)) continue;
-        verify_result result = empty_result(&s, checks[i]);
+        verify_result result = vf_result(&s, checks[i]);
         vf_note_transform(problem, &plan.algorithm, &result);
         if ((status = vf_go_on(&engine->options, err)) == CNN_OK) status = functions[i](&s, &result, err);
         if (status == CNN_INTERRUPTED) break;

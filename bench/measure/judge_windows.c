@@ -71,11 +71,11 @@ static double value_at(const judge *j, const unsigned char *bytes, int64_t posit
     return single;
 }
 
-static bool holds(const vf_allowance *whole, const vf_element *e, double got)
+static bool holds(const vf_allowance *whole, vf_element e, double got)
 {
     vf_allowance one = *whole;
-    one.expected = &e->value, one.magnitude = &e->magnitude, one.roundings = &e->roundings;
-    return vf_held(e->value, got, vf_allowed(&one, 0));
+    one.expected = (vf_out){&e.value, &e.magnitude, &e.roundings};
+    return vf_held(e.value, got, vf_allowed(&one, 0));
 }
 
 /* Element by element against the float64 reference: the inputs of earlier runs are the case's, a little changed. */
@@ -84,8 +84,7 @@ static cnn_status compare_strip(judge *j, const vf_case *c, int operand, cnn_err
     const cnn_operand *o = &c->call.operands[operand];
     const int64_t size = (int64_t)o->bytes / o->count, most = (int64_t)strip_bytes(o) / size;
     const vf_rounding bounds = vf_rounding_of(&j->c.problem, &j->plan->algorithm);
-    vf_allowance whole =
-        vf_allow(&bounds, j->c.after[operand], j->c.magnitude[operand], j->c.roundings[operand], o->count);
+    vf_allowance whole = vf_allow(&bounds, &j->c.call.out[operand], o->count);
     whole.top *= 2; /* where a bound is the whole array's: this run's numbers are like the case's, not the same */
     unsigned char bytes[JUDGE_STEP];
     const cnn_status status = cnn_mem_download(j->hands.session, bytes, window(j, operand), strip_bytes(o), err);
@@ -94,7 +93,7 @@ static cnn_status compare_strip(judge *j, const vf_case *c, int operand, cnn_err
         if (at >= most) continue;
         const vf_element expected = vf_element_make(c, operand, e);
         const double got = value_at(j, bytes, at);
-        if (holds(&whole, &expected, got)) continue;
+        if (holds(&whole, expected, got)) continue;
         char where[128];
         vf_element_name(o, e, where, sizeof where);
         vf_set(&j->verdict, VERIFY_FAILED,

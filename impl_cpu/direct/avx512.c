@@ -1,5 +1,6 @@
 /* avx512.c: the direct convolution's kernels for AVX-512: 32 registers of 64 bytes. */
-#define VBYTES 64
+#define F32_LANES 16
+#define F64_LANES 8
 #define ISA direct_avx512
 #define REGISTERS 32
 #include "isa.inc"

@@ -57,22 +57,9 @@ static int runs_of(const im2col_plan *m, const im2col_block *b, const tap *t, in
 
 /* Compiles a mover for each instruction set (it moves and adds, so the bits are the same), and a table to choose by. */
 typedef void mover(const im2col_plan *, const im2col_block *, const void *from, void *to);
-#define VARIANTS(name) VARIANTS_OF(name)
-#define VARIANTS_OF(name)                                                                                              \
-    static void name##_base(const im2col_plan *m, const im2col_block *b, const void *from, void *to)                   \
-    {                                                                                                                  \
-        name(m, b, from, to);                                                                                          \
-    }                                                                                                                  \
-    CPU_TARGET_AVX2 static void name##_avx2(const im2col_plan *m, const im2col_block *b, const void *from, void *to)   \
-    {                                                                                                                  \
-        name(m, b, from, to);                                                                                          \
-    }                                                                                                                  \
-    CPU_TARGET_AVX512 static void name##_avx512(const im2col_plan *m, const im2col_block *b, const void *from,         \
-                                                void *to)                                                              \
-    {                                                                                                                  \
-        name(m, b, from, to);                                                                                          \
-    }                                                                                                                  \
-    static mover *const name##_variants[CPU_ISA_COUNT] = {name##_base, name##_avx2, name##_avx512};
+#define VARIANTS(name)                                                                                                 \
+    CPU_VARIANTS_OF(mover, name, (const im2col_plan *m, const im2col_block *b, const void *from, void *to), m, b,      \
+                    from, to);
 
 #define KERNELS "impl_cpu/im2col/columns.inc"
 #include "impl_cpu/for_each_real.inc"

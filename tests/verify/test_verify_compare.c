@@ -24,9 +24,9 @@ static sample good(void)
     return s;
 }
 
-static vf_comparison judge(const sample *s, bool exactly)
+static vf_comparison judge(sample *s, bool exactly)
 {
-    return vf_compare(s->expected, s->magnitude, s->roundings, s->got, N, exactly ? NULL : &s->rounding);
+    return vf_compare(&(vf_out){s->expected, s->magnitude, s->roundings}, s->got, N, exactly ? NULL : &s->rounding);
 }
 
 static void equal_results_pass(void **state)

@@ -116,7 +116,7 @@ static void run(cnn_op op, const char *text, cnn_dir dir, const double *const *i
     vf_call call;
     assert_int_equal(vf_call_init(&call, &p, dir, NULL, &err), CNN_OK);
     for (int i = 0; i < call.count; i++) call.in[i] = in[i], call.out[i].value = out[i];
-    assert_int_equal(vf_reference(&call, &err), CNN_OK);
+    vf_reference(&call);
 }
 
 static void assert_near(double a, double b) { assert_true(fabs(a - b) <= 1e-14 * (1.0 + fabs(b))); }

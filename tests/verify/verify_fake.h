@@ -67,7 +67,7 @@ static cnn_status fake_run(cnn_context *context, const cnn_plan *plan, const fak
         call.in[i] = arrays[0][i];
         if (o->access != CNN_IN) call.out[i].value = arrays[1][i];
     }
-    status = vf_reference(&call, err);
+    vf_reference(&call);
     for (int i = 0; i < call.count; i++) {
         const cnn_operand *o = &call.operands[i];
         char *data = fake_find(list, o->name);

@@ -87,8 +87,9 @@ static cnn_status fill_and_compute(vf_case *c, cnn_error *err)
             if (c->before[i] != NULL) vf_fill_values(c, &c->call.operands[i], density, c->before[i]);
         if (c->fill == VF_INTEGERS && weighted) vf_scale_integers(c);
         if (has_intermediates(c)) status = take_intermediates(c, err);
-        if (status == CNN_OK && c->fill != VF_DATA) status = vf_reference(&c->call, err);
-        if (status != CNN_OK || c->fill != VF_INTEGERS || within_exact_limit(c)) return status;
+        if (status != CNN_OK) return status;
+        if (c->fill != VF_DATA) vf_reference(&c->call);
+        if (c->fill != VF_INTEGERS || within_exact_limit(c)) return CNN_OK;
         if (density < 1e-9) return CNN_FAIL(err, CNN_INTERNAL, "no integers small enough for exact sums were found");
         density *= 0.5;
     }

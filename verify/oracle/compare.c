@@ -22,24 +22,21 @@ static double largest(const double *values, int64_t count)
     return most;
 }
 
-vf_allowance vf_allow(const vf_rounding *bounds, const double *expected, const double *magnitude,
-                      const double *roundings, int64_t count)
+vf_allowance vf_allow(const vf_rounding *bounds, const vf_out *expected, int64_t count)
 {
-    const bool normwise = bounds != NULL && bounds->normwise;
-    return (vf_allowance){.bounds = bounds,
-                          .expected = expected,
-                          .magnitude = magnitude,
-                          .roundings = roundings,
-                          .most = normwise ? largest(roundings, count) : 0.0,
-                          .top = normwise ? largest(magnitude, count) : 0.0};
+    vf_allowance a = {.bounds = bounds, .expected = *expected};
+    if (bounds == NULL || !bounds->normwise) return a;
+    a.most = largest(expected->roundings, count);
+    a.top = largest(expected->magnitude, count);
+    return a;
 }
 
 double vf_allowed(const vf_allowance *a, int64_t i)
 {
     if (a->bounds == NULL) return 0.0;
-    const double n = a->bounds->normwise ? a->most : a->roundings[i];
-    const double size = a->bounds->normwise ? a->top : a->magnitude[i];
-    return vf_bound_below(a->bounds, vf_bound(a->bounds, n, size), a->expected[i], n, size);
+    const double n = a->bounds->normwise ? a->most : a->expected.roundings[i];
+    const double size = a->bounds->normwise ? a->top : a->expected.magnitude[i];
+    return vf_bound_below(a->bounds, vf_bound(a->bounds, n, size), a->expected.value[i], n, size);
 }
 
 bool vf_held(double expected, double got, double allowed)
@@ -48,11 +45,11 @@ bool vf_held(double expected, double got, double allowed)
 }
 
 /* One pass for all that is told of an array: bounds, whether it proves anything, precision. */
-vf_comparison vf_compare(const double *expected, const double *magnitude, const double *roundings, const double *got,
-                         int64_t count, const vf_rounding *bounds)
+vf_comparison vf_compare(const vf_out *e, const double *got, int64_t count, const vf_rounding *bounds)
 {
     vf_comparison c = {.worst = -1, .uniform = true, .empty = true};
-    const vf_allowance allowance = vf_allow(bounds, expected, magnitude, roundings, count);
+    const double *const expected = e->value, *const magnitude = e->magnitude, *const roundings = e->roundings;
+    const vf_allowance allowance = vf_allow(bounds, e, count);
     const bool normwise = bounds != NULL && bounds->normwise;
     for (int64_t i = 0; i < count; i++) {
         const double n = normwise ? allowance.most : roundings[i], size = normwise ? allowance.top : magnitude[i];
@@ -130,7 +127,7 @@ void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, ve
     for (int i = 0; i < c->call.count; i++) {
         const cnn_operand *o = &c->call.operands[i];
         if (c->after[i] == NULL) continue;
-        vf_comparison v = vf_compare(c->after[i], c->magnitude[i], c->roundings[i], run->after[i], o->count, bounds);
+        vf_comparison v = vf_compare(&c->call.out[i], run->after[i], o->count, bounds);
         if (result->worst[0] == '\0' || !(v.budget_used <= result->budget_used)) {
             result->budget_used = v.budget_used;
             vf_describe_worst(c, o,

@@ -6,25 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-cnn_conv_desc vf_as_conv(const cnn_problem *p)
-{
-    if (p->op == CNN_OP_CONV) return p->u.conv;
-    const cnn_fc_desc *d = &p->u.fc;
-    return (cnn_conv_desc){.t = d->t,
-                           .g = 1,
-                           .mb = d->mb,
-                           .ic = d->ic,
-                           .ih = d->ih,
-                           .iw = d->iw,
-                           .oc = d->oc,
-                           .oh = 1,
-                           .ow = 1,
-                           .kh = d->ih,
-                           .kw = d->iw,
-                           .sh = 1,
-                           .sw = 1,
-                           .bias = d->bias};
-}
+cnn_conv_desc vf_as_conv(const cnn_problem *p) { return p->op == CNN_OP_FC ? cnn_fc_as_conv(&p->u.fc) : p->u.conv; }
 
 static void add(vf_element *e, double term)
 {
@@ -155,9 +137,7 @@ static void sample(void *arg, int64_t task, int worker)
     const sampling *s = arg;
     const vf_element e = vf_element_make(s->c, s->operand, s->e->index[task]);
     (void)worker;
-    s->e->value[task] = e.value;
-    s->e->magnitude[task] = e.magnitude;
-    s->e->roundings[task] = e.roundings;
+    vf_put(&s->e->expected, task, e.value, e.magnitude, e.roundings);
 }
 
 cnn_status vf_elements_make(vf_elements *e, const vf_case *c, int operand, const double *result, double budget,
@@ -171,12 +151,13 @@ cnn_status vf_elements_make(vf_elements *e, const vf_case *c, int operand, const
     *e = (vf_elements){.count = o->count < want ? o->count : want};
     double *all = malloc((size_t)e->count * 4 * sizeof *all);
     e->index = malloc((size_t)e->count * sizeof *e->index);
-    e->value = all;
+    e->expected = (vf_out){.value = all};
     if (all == NULL || e->index == NULL) {
         vf_elements_free(e);
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld sampled elements", (long long)e->count);
     }
-    e->magnitude = all + e->count, e->roundings = all + 2 * e->count, e->got = all + 3 * e->count;
+    e->expected = (vf_out){all, all + e->count, all + 2 * e->count};
+    e->got = all + 3 * e->count;
     for (int64_t i = 0; i < e->count; i++) {
         e->index[i] = e->count == o->count ? i : vf_sample_index(o, i, &rng);
         e->got[i] = result[e->index[i]];
@@ -188,7 +169,7 @@ cnn_status vf_elements_make(vf_elements *e, const vf_case *c, int operand, const
 
 void vf_elements_free(vf_elements *e)
 {
-    free(e->value);
+    free(e->expected.value);
     free(e->index);
     *e = (vf_elements){0};
 }

@@ -32,10 +32,11 @@ vf_element vf_element_make(const vf_case *c, int operand, int64_t index);
  * axis. */
 int64_t vf_sample_index(const cnn_operand *operand, int64_t number, cnn_rng *rng);
 
-/* Many elements of one output, computed in parallel: three arrays of `count`. */
+/* Many elements of one output, computed in parallel: arrays of `count`. */
 typedef struct vf_elements {
     int64_t *index;
-    double *value, *magnitude, *roundings, *got;
+    vf_out expected;
+    double *got;
     int64_t count;
 } vf_elements;
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-typedef cnn_status reference_fn(const vf_call *call, cnn_error *err);
+typedef void reference_fn(const vf_call *call);
 
 static reference_fn *const references[CNN_OP_COUNT] = {
 #define REFERENCE(id, name, dirs) vf_reference_##name,
@@ -20,7 +20,7 @@ cnn_status vf_call_init(vf_call *call, const cnn_problem *problem, cnn_dir dir, 
     return call->count < 0 ? err->status : CNN_OK;
 }
 
-cnn_status vf_reference(const vf_call *call, cnn_error *err) { return references[call->problem->op](call, err); }
+void vf_reference(const vf_call *call) { references[call->problem->op](call); }
 
 int vf_index(const cnn_operand *operands, int count, const char *name)
 {

@@ -36,9 +36,9 @@ typedef struct vf_call {
     thread_pool *pool;
 } vf_call;
 
-/* CNN_OUT_OF_MEMORY, CNN_UNSUPPORTED (no such direction), CNN_OVERFLOW. */
+/* CNN_UNSUPPORTED (no such direction), CNN_OVERFLOW. */
 cnn_status vf_call_init(vf_call *call, const cnn_problem *problem, cnn_dir dir, thread_pool *pool, cnn_error *err);
-cnn_status vf_reference(const vf_call *call, cnn_error *err);
+void vf_reference(const vf_call *call);
 
 /* Operands by name: their index (-1: none), values before, and results. */
 int vf_index(const cnn_operand *operands, int count, const char *name);
@@ -62,20 +62,24 @@ static inline void vf_put(const vf_out *out, int64_t i, double value, double mag
     out->roundings[i] = roundings;
 }
 
+/* Where an activation's slope jumps: how many places, two at most. */
+int vf_act_kinks(const cnn_act_desc *d, double kinks[2]);
+/* Clears `v` in all windows whose maximum changes hands within `width`: how many elements were not 0. */
+int64_t vf_pool_mask(const cnn_pool_desc *d, const double *x, double width, double *v);
 /* Brings what lies within `width` of a kink (a ReLU's 0, two equal maxima) to its other side. */
 void vf_act_tilt(const cnn_act_desc *d, double *x, double width);
 void vf_pool_tilt(const cnn_pool_desc *d, double *x, double width);
 
 /* One file an operation. */
-cnn_status vf_reference_conv(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_fc(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_pool(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_act(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_loss(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_dropout(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_add(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_concat(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_batchnorm(const vf_call *call, cnn_error *err);
-cnn_status vf_reference_optimizer(const vf_call *call, cnn_error *err);
+void vf_reference_conv(const vf_call *call);
+void vf_reference_fc(const vf_call *call);
+void vf_reference_pool(const vf_call *call);
+void vf_reference_act(const vf_call *call);
+void vf_reference_loss(const vf_call *call);
+void vf_reference_dropout(const vf_call *call);
+void vf_reference_add(const vf_call *call);
+void vf_reference_concat(const vf_call *call);
+void vf_reference_batchnorm(const vf_call *call);
+void vf_reference_optimizer(const vf_call *call);
 
 #endif

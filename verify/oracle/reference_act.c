@@ -63,27 +63,31 @@ static element backward(const cnn_act_desc *d, double x, double dy)
     }
 }
 
-cnn_status vf_reference_act(const vf_call *call, cnn_error *err)
+void vf_reference_act(const vf_call *call)
 {
     const cnn_act_desc *d = &call->problem->u.act;
     const double *x = vf_in(call, "x"), *dy = vf_in(call, "dy");
     vf_out out = vf_output(call, call->dir == CNN_FWD ? "y" : "dx");
     int64_t count = d->mb * d->ic * d->ih * d->iw;
-    (void)err;
     for (int64_t i = 0; i < count; i++) {
         element e = call->dir == CNN_FWD ? forward(d, x[i]) : backward(d, x[i], dy[i]);
         vf_put(&out, i, e.value, e.magnitude, e.roundings);
     }
-    return CNN_OK;
+}
+
+int vf_act_kinks(const cnn_act_desc *d, double kinks[2])
+{
+    kinks[0] = 0.0, kinks[1] = d->alpha;
+    if (d->kind == CNN_ACT_IDENTITY || d->kind == CNN_ACT_SIGMOID || d->kind == CNN_ACT_TANH) return 0;
+    return d->kind == CNN_ACT_CLIPPED_RELU ? 2 : 1;
 }
 
 void vf_act_tilt(const cnn_act_desc *d, double *x, double width)
 {
-    const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    const bool ceiling = d->kind == CNN_ACT_CLIPPED_RELU;
-    if (d->kind == CNN_ACT_IDENTITY || d->kind == CNN_ACT_SIGMOID || d->kind == CNN_ACT_TANH) return;
-    for (int64_t i = 0; i < count; i++) {
-        const double kink = ceiling && fabs(x[i] - d->alpha) <= width ? d->alpha : 0.0, off = x[i] - kink;
+    double kinks[2];
+    const int n = vf_act_kinks(d, kinks);
+    for (int64_t i = 0; i < d->mb * d->ic * d->ih * d->iw && n > 0; i++) {
+        const double kink = n > 1 && fabs(x[i] - kinks[1]) <= width ? kinks[1] : kinks[0], off = x[i] - kink;
         if (fabs(off) <= width) x[i] = off > 0.0 ? kink - width : kink + width;
     }
 }

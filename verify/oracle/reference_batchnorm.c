@@ -97,11 +97,9 @@ static void backward(void *arg, int64_t c, int worker)
         }
 }
 
-cnn_status vf_reference_batchnorm(const vf_call *call, cnn_error *err)
+void vf_reference_batchnorm(const vf_call *call)
 {
     const cnn_batchnorm_desc *d = &call->problem->u.batchnorm;
     bn_task t = {.call = call, .d = d, .plane = d->ih * d->iw, .n = (double)(d->mb * d->ih * d->iw)};
-    (void)err;
     parallel_for(call->pool, d->ic, call->dir == CNN_FWD ? forward : backward, &t);
-    return CNN_OK;
 }

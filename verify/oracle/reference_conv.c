@@ -14,14 +14,12 @@
 #include "reference_sums.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { TILES = 4, BLOCK = TILES * VF_LANES, DEPTH = 128 };
 
-/* One axis of the window, and how many products each output, input and tap of it takes part in. */
+/* One axis of the window. */
 typedef struct axis {
     int64_t i, o, k, s, p, d; /* d: the distance of taps, dh + 1 */
-    int64_t *of_output, *of_input, *of_tap;
 } axis;
 
 typedef struct conv_task {
@@ -40,22 +38,49 @@ typedef struct panel {
     int64_t at[DEPTH], depth;
 } panel;
 
-static bool axis_make(axis *a)
+/* ---- What a tap connects along one axis. */
+
+/* The pixel of the other tensor that a tap connects with pixel `at`; -1: none. */
+typedef int64_t connect_fn(const axis *a, int64_t at, int64_t tap);
+
+static int64_t read_by_output(const axis *a, int64_t at, int64_t tap)
 {
-    a->of_output = calloc((size_t)a->o + (size_t)a->i + (size_t)a->k, sizeof *a->of_output);
-    if (a->of_output == NULL) return false;
-    a->of_input = a->of_output + a->o;
-    a->of_tap = a->of_input + a->i;
-    for (int64_t o = 0; o < a->o; o++) {
-        int64_t first, last;
-        cnn_tap_range(o, a->i, a->k, a->s, a->p, a->d - 1, &first, &last);
-        a->of_output[o] = last - first;
-        for (int64_t t = first; t < last; t++) {
-            a->of_tap[t]++;
-            a->of_input[o * a->s - a->p + t * a->d]++;
-        }
-    }
-    return true;
+    const int64_t i = at * a->s - a->p + tap * a->d;
+    return i >= 0 && i < a->i ? i : -1;
+}
+
+static int64_t written_from_input(const axis *a, int64_t at, int64_t tap)
+{
+    const int64_t o = at + a->p - tap * a->d;
+    return o >= 0 && o % a->s == 0 && o / a->s < a->o ? o / a->s : -1;
+}
+
+/* [*first, *last): the taps that connect one of the pixels from..to with anything. */
+static void taps_of(const axis *a, bool forward, int64_t from, int64_t to, int64_t *first, int64_t *last)
+{
+    /* Of an output, input o*s - p + t*d is in [0, i); of an input, output times s, i + p - t*d, is in [0, o*s - s]. */
+    const int64_t low = forward ? a->p - to * a->s : from + a->p - (a->o - 1) * a->s;
+    const int64_t high = forward ? a->i - 1 + a->p - from * a->s : to + a->p;
+    *first = low > 0 ? (low + a->d - 1) / a->d : 0;
+    *last = high < 0 ? 0 : high / a->d + 1;
+    if (*last > a->k) *last = a->k;
+}
+
+/* How many products a pixel takes part in, and a tap. */
+static int64_t count_taps(const axis *a, bool forward, int64_t at)
+{
+    connect_fn *const connect = forward ? read_by_output : written_from_input;
+    int64_t first, last, count = 0;
+    taps_of(a, forward, at, at, &first, &last);
+    for (int64_t tap = first; tap < last; tap++) count += connect(a, at, tap) >= 0;
+    return count;
+}
+
+static int64_t count_outputs(const axis *a, int64_t tap)
+{
+    int64_t count = 0;
+    for (int64_t o = 0; o < a->o; o++) count += read_by_output(a, o, tap) >= 0;
+    return count;
 }
 
 /* Where tap (i, j) stands in the memory of a kernel. */
@@ -97,30 +122,6 @@ static void add_panel(const vf_out *out, panel *b, int64_t e, int64_t lanes, int
 
 /* ---- FWD and BWD_D: a block of pixels of a plane. */
 
-/* The pixel of the other tensor that a tap connects with pixel `at`, along one axis; -1: none. */
-static int64_t read_by_output(const axis *a, int64_t at, int64_t tap)
-{
-    const int64_t i = at * a->s - a->p + tap * a->d;
-    return i >= 0 && i < a->i ? i : -1;
-}
-
-static int64_t written_from_input(const axis *a, int64_t at, int64_t tap)
-{
-    const int64_t o = at + a->p - tap * a->d;
-    return o >= 0 && o % a->s == 0 && o / a->s < a->o ? o / a->s : -1;
-}
-
-/* [*first, *last): the taps that connect one of the pixels from..to with anything. */
-static void taps_of(const axis *a, bool forward, int64_t from, int64_t to, int64_t *first, int64_t *last)
-{
-    /* Of an output, input o*s - p + t*d is in [0, i); of an input, output times s, i + p - t*d, is in [0, o*s - s]. */
-    const int64_t low = forward ? a->p - to * a->s : from + a->p - (a->o - 1) * a->s;
-    const int64_t high = forward ? a->i - 1 + a->p - from * a->s : to + a->p;
-    *first = low > 0 ? (low + a->d - 1) / a->d : 0;
-    *last = high < 0 ? 0 : high / a->d + 1;
-    if (*last > a->k) *last = a->k;
-}
-
 /* The pixels of a block of results, and the channels that are summed over: planes of `plane` pixels, `width` wide, from
  * `source` on; the weights of a channel stand `step` further on than those of the one before. */
 typedef struct reading {
@@ -132,7 +133,7 @@ typedef struct reading {
 /* Where in a plane of the source each pixel's tap (i, j) stands; -1: nowhere. False: for none of them. */
 static bool find_pixels(const conv_task *t, const reading *r, int64_t i, int64_t j, int64_t at[BLOCK])
 {
-    int64_t (*const connect)(const axis *, int64_t, int64_t) = t->forward ? read_by_output : written_from_input;
+    connect_fn *const connect = t->forward ? read_by_output : written_from_input;
     int64_t row = -1, last_row = -1;
     bool any = false;
     for (int64_t e = 0; e < r->count; e++) {
@@ -189,8 +190,6 @@ static void sum_pixels(void *arg, int64_t task, int worker)
     const int64_t channels = forward ? t->icg : t->ocg, results = forward ? t->ocg : t->icg;
     const int64_t image = task / t->blocks, group = image % d->g, e0 = task % t->blocks * BLOCK;
     const int64_t e = image * results * plane + e0; /* images and groups count on in one */
-    const int64_t *in_row = forward ? t->rows.of_output : t->rows.of_input;
-    const int64_t *in_col = forward ? t->cols.of_output : t->cols.of_input;
     reading r = {.count = plane - e0 < BLOCK ? plane - e0 : BLOCK,
                  .source = (forward ? t->x : t->dy) + image * channels * (forward ? t->in : t->pixels),
                  .channels = channels,
@@ -200,7 +199,8 @@ static void sum_pixels(void *arg, int64_t task, int worker)
     (void)worker;
     for (int64_t a = 0; a < r.count; a++) {
         r.row[a] = (e0 + a) / width, r.col[a] = (e0 + a) % width;
-        const double taps = (double)(channels * in_row[r.row[a]] * in_col[r.col[a]]);
+        const double taps =
+            (double)(channels * count_taps(&t->rows, forward, r.row[a]) * count_taps(&t->cols, forward, r.col[a]));
         for (int64_t c = 0; c < results; c++)
             start(&t->out, e + c * plane + a, t->before, t->b == NULL ? NULL : t->b + group * results + c, taps);
     }
@@ -239,7 +239,8 @@ static void sum_weights(void *arg, int64_t task, int worker)
     (void)worker;
     for (int64_t a = 0; a < count; a++) {
         const int64_t m = (e0 + a) % t->taps, tap = d->flip ? t->taps - 1 - m : m;
-        const double terms = (double)(d->mb * t->rows.of_tap[tap / d->kw] * t->cols.of_tap[tap % d->kw]);
+        const double terms =
+            (double)(d->mb * count_outputs(&t->rows, tap / d->kw) * count_outputs(&t->cols, tap % d->kw));
         for (int64_t k = 0; k < t->ocg; k++) start(&t->out, e + k * row + a, t->before, NULL, terms);
     }
     for (int64_t n = 0; n < d->mb; n++)
@@ -274,7 +275,7 @@ static void sum_bias(void *arg, int64_t k, int worker)
     vf_put(&t->out_b, k, sum, magnitude, terms);
 }
 
-cnn_status vf_reference_conv(const vf_call *call, cnn_error *err)
+void vf_reference_conv(const vf_call *call)
 {
     static const char *const result[] = {[CNN_FWD] = "y", [CNN_BWD_D] = "dx", [CNN_BWD_W] = "dw"};
     const cnn_conv_desc *d = &call->problem->u.conv;
@@ -296,13 +297,8 @@ cnn_status vf_reference_conv(const vf_call *call, cnn_error *err)
     if (call->beta != 0.0) t.before = vf_in(call, result[call->dir]), t.before_b = vf_in(call, "db");
     const int64_t row = call->dir == CNN_BWD_W ? t.icg * t.taps : t.forward ? t.pixels : t.in;
     t.blocks = (row + BLOCK - 1) / BLOCK;
-
-    bool made = axis_make(&t.rows) && axis_make(&t.cols);
-    if (made && t.out.value != NULL)
+    if (t.out.value != NULL)
         parallel_for(call->pool, (call->dir == CNN_BWD_W ? d->g : d->mb * d->g) * t.blocks,
                      call->dir == CNN_BWD_W ? sum_weights : sum_pixels, &t);
-    if (made && t.out_b.value != NULL) parallel_for(call->pool, d->oc, sum_bias, &t);
-    free(t.rows.of_output);
-    free(t.cols.of_output);
-    return made ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the reference's windows");
+    if (t.out_b.value != NULL) parallel_for(call->pool, d->oc, sum_bias, &t);
 }

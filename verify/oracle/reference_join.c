@@ -7,13 +7,12 @@
 #include <stdio.h>
 
 /* Forward and backward are the same map, of x or of dy. The mask goes by the position in memory, hence the layout. */
-cnn_status vf_reference_dropout(const vf_call *call, cnn_error *err)
+void vf_reference_dropout(const vf_call *call)
 {
     const cnn_dropout_desc *d = &call->problem->u.dropout;
     const double *in = vf_in(call, call->dir == CNN_FWD ? "x" : "dy");
     vf_out out = vf_output(call, call->dir == CNN_FWD ? "y" : "dx");
     int64_t step = (int64_t)*vf_in(call, "step"), e = 0;
-    (void)err;
     for (int64_t n = 0; n < d->mb; n++)
         for (int64_t c = 0; c < d->ic; c++)
             for (int64_t h = 0; h < d->ih; h++)
@@ -27,18 +26,15 @@ cnn_status vf_reference_dropout(const vf_call *call, cnn_error *err)
                     else
                         vf_put(&out, e, 0.0, 0.0, 0.0);
                 }
-    return CNN_OK;
 }
 
-cnn_status vf_reference_add(const vf_call *call, cnn_error *err)
+void vf_reference_add(const vf_call *call)
 {
     const cnn_add_desc *d = &call->problem->u.add;
     const double *a = vf_in(call, "x0"), *b = vf_in(call, "x1");
     vf_out y = vf_output(call, "y");
-    (void)err;
     for (int64_t i = 0; i < d->mb * d->ic * d->ih * d->iw; i++)
         vf_put(&y, i, a[i] + b[i], fabs(a[i]) + fabs(b[i]), 1.0);
-    return CNN_OK;
 }
 
 /* Copies between the channels [first, first + channels) of the whole and a part; the direction says which is read. */
@@ -58,12 +54,10 @@ static void copy_part(const vf_call *call, const cnn_concat_desc *d, int64_t tot
         }
 }
 
-cnn_status vf_reference_concat(const vf_call *call, cnn_error *err)
+void vf_reference_concat(const vf_call *call)
 {
     const cnn_concat_desc *d = &call->problem->u.concat;
     int64_t total = 0, first = 0;
-    (void)err;
     for (int i = 0; i < d->n_inputs; i++) total += d->ic[i];
     for (int i = 0; i < d->n_inputs; first += d->ic[i++]) copy_part(call, d, total, first, i);
-    return CNN_OK;
 }

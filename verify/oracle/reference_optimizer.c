@@ -67,14 +67,13 @@ static update step(const cnn_optimizer_desc *d, double w, double grad, const dou
     return u;
 }
 
-cnn_status vf_reference_optimizer(const vf_call *call, cnn_error *err)
+void vf_reference_optimizer(const vf_call *call)
 {
     const cnn_optimizer_desc *d = &call->problem->u.optimizer;
     const double *w = vf_in(call, "w"), *grad = vf_in(call, "grad"), *t = vf_in(call, "step");
     const double *s0 = vf_in(call, "state0"), *s1 = vf_in(call, "state1");
     vf_out out = vf_output(call, "w"), out0 = vf_output(call, "state0"), out1 = vf_output(call, "state1");
     vf_out out_t = vf_output(call, "step");
-    (void)err;
     for (int64_t i = 0; i < d->count; i++) {
         double old[2] = {s0 == NULL ? 0.0 : s0[i], s1 == NULL ? 0.0 : s1[i]};
         update u = step(d, w[i], grad[i], old, *t);
@@ -83,5 +82,4 @@ cnn_status vf_reference_optimizer(const vf_call *call, cnn_error *err)
         vf_put(&out1, i, u.state[1].v, u.state[1].m, VF_ROUND_OPTIMIZER);
     }
     vf_put(&out_t, 0, *t + 1.0, *t + 1.0, 0.0);
-    return CNN_OK;
 }

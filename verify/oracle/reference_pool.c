@@ -106,18 +106,16 @@ static void backward(void *arg, int64_t task, int worker)
         if (t->out.magnitude[e] == 0.0 || t->out.roundings[e] < 0.0) t->out.roundings[e] = 0.0;
 }
 
-cnn_status vf_reference_pool(const vf_call *call, cnn_error *err)
+void vf_reference_pool(const vf_call *call)
 {
     const cnn_pool_desc *d = &call->problem->u.pool;
     pool_task t = {.d = d, .x = vf_in(call, "x"), .dy = vf_in(call, "dy")};
-    (void)err;
     t.out = vf_output(call, call->dir == CNN_FWD ? "y" : "dx");
     parallel_for(call->pool, d->mb * d->ic, call->dir == CNN_FWD ? forward : backward, &t);
-    return CNN_OK;
 }
 
-/* The runner-up of a window. */
-static int64_t second_tap(const cnn_pool_desc *d, const window *v, const double *plane, int64_t best)
+/* The runner-up of a window whose maximum it could take the place of, within `width`; -1: none. */
+static int64_t close_tap(const cnn_pool_desc *d, const window *v, const double *plane, int64_t best, double width)
 {
     int64_t second = -1;
     for (int64_t i = v->i0; i < v->i1; i++)
@@ -125,18 +123,35 @@ static int64_t second_tap(const cnn_pool_desc *d, const window *v, const double 
             const int64_t at = tap(d, v, i, j);
             if (at != best && (second < 0 || plane[at] > plane[second])) second = at;
         }
-    return second;
+    return second >= 0 && plane[best] - plane[second] <= width ? second : -1;
 }
 
 void vf_pool_tilt(const cnn_pool_desc *d, double *x, double width)
 {
     if (d->kind != CNN_POOL_MAX) return;
     for (int64_t c = 0; c < d->mb * d->ic; c++)
-        for (int64_t p = 0; p < d->oh; p++)
-            for (int64_t q = 0; q < d->ow; q++) {
-                double *plane = x + c * d->ih * d->iw;
-                const window v = window_at(d, p, q);
-                const int64_t best = max_tap(d, &v, plane), second = second_tap(d, &v, plane, best);
-                if (second >= 0 && plane[best] - plane[second] <= width) plane[second] = plane[best] + width;
-            }
+        for (int64_t w = 0; w < d->oh * d->ow; w++) {
+            double *plane = x + c * d->ih * d->iw;
+            const window v = window_at(d, w / d->ow, w % d->ow);
+            const int64_t best = max_tap(d, &v, plane), second = close_tap(d, &v, plane, best, width);
+            if (second >= 0) plane[second] = plane[best] + width;
+        }
+}
+
+int64_t vf_pool_mask(const cnn_pool_desc *d, const double *x, double width, double *v)
+{
+    int64_t masked = 0;
+    for (int64_t c = 0; c < d->mb * d->ic && d->kind == CNN_POOL_MAX; c++)
+        for (int64_t w = 0; w < d->oh * d->ow; w++) {
+            const double *plane = x + c * d->ih * d->iw;
+            const window at = window_at(d, w / d->ow, w % d->ow);
+            if (close_tap(d, &at, plane, max_tap(d, &at, plane), width) < 0) continue;
+            for (int64_t i = at.i0; i < at.i1; i++)
+                for (int64_t j = at.j0; j < at.j1; j++) {
+                    double *element = v + c * d->ih * d->iw + tap(d, &at, i, j);
+                    masked += *element != 0.0;
+                    *element = 0.0;
+                }
+        }
+    return masked;
 }

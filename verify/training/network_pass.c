@@ -145,7 +145,8 @@ static cnn_status layer_forward(vf_pass *pass, int layer, double *loss, cnn_erro
             call.out[i].value = pass->running + param_offset(pass->net, layer, o->name);
     }
     call.first = pass->first;
-    return status == CNN_OK ? vf_reference(&call, err) : status;
+    if (status == CNN_OK) vf_reference(&call);
+    return status;
 }
 
 /* One direction of a layer's backward; gradients of its inputs are added to those of the layers that made them. */
@@ -170,7 +171,7 @@ static cnn_status layer_backward(vf_pass *pass, int layer, cnn_dir dir, double *
             if (dx[input] == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a gradient");
         }
     }
-    if (status == CNN_OK) status = vf_reference(&call, err);
+    if (status == CNN_OK) vf_reference(&call);
     for (int i = 0; i < l->n_inputs; i++) {
         int source = pass->layers[layer].source[i];
         for (int64_t e = 0; status == CNN_OK && dx[i] != NULL && source >= 0 && e < pass->layers[source].count; e++)
@@ -189,11 +190,10 @@ static cnn_status layer_kinks(vf_pass *pass, int layer, uint64_t *hash, cnn_erro
     const double *x = vf_pass_input(pass, layer, 0);
     vf_call call;
     if (p->op == CNN_OP_ACT) {
-        cnn_act_kind kind = p->u.act.kind;
-        bool smooth = kind == CNN_ACT_IDENTITY || kind == CNN_ACT_SIGMOID || kind == CNN_ACT_TANH;
-        double top = kind == CNN_ACT_CLIPPED_RELU ? p->u.act.alpha : (double)INFINITY;
-        for (int64_t i = 0; !smooth && i < pass->layers[layer].count; i++)
-            mix(hash, x[i] >= top ? 2 : x[i] > 0.0 ? 1 : 0);
+        double kinks[2];
+        const int n = vf_act_kinks(&p->u.act, kinks);
+        for (int64_t i = 0; n > 0 && i < pass->layers[layer].count; i++)
+            mix(hash, n > 1 && x[i] >= kinks[1] ? 2 : x[i] > kinks[0] ? 1 : 0);
         return CNN_OK;
     }
     if (p->op != CNN_OP_POOL || p->u.pool.kind != CNN_POOL_MAX) return CNN_OK;
@@ -204,10 +204,10 @@ static cnn_status layer_kinks(vf_pass *pass, int layer, uint64_t *hash, cnn_erro
     for (int i = 0; i < call.count; i++)
         call.in[i] = call.operands[i].access == CNN_IN ? source_of(pass, layer, call.operands[i].name) : NULL;
     call.out[vf_index(call.operands, call.count, "dx")].value = pass->scratch;
-    status = vf_reference(&call, err);
+    vf_reference(&call);
     int64_t count = call.operands[vf_index(call.operands, call.count, "dx")].count;
-    for (int64_t i = 0; status == CNN_OK && i < count; i++) mix(hash, (uint64_t)pass->scratch[i]);
-    return status;
+    for (int64_t i = 0; i < count; i++) mix(hash, (uint64_t)pass->scratch[i]);
+    return CNN_OK;
 }
 
 cnn_status vf_pass_forward(vf_pass *pass, const double *params, const double *images, const int32_t *labels,

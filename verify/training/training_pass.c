@@ -3,6 +3,7 @@
 #include "verify/engine.h"
 
 #include "harness/cpu/gather.h"
+#include "harness/net/composition/composition.h"
 #include "harness/problem/names.h"
 
 #include <math.h>
@@ -40,33 +41,23 @@ static cnn_status take_images(const vf_training *v, bool test, int64_t first, in
 {
     const cnn_net *net = &v->network->net;
     const dataset_part *part = test ? &v->data->test : &v->data->train;
-    const cnn_value *x = &net->values[0];
-    const int64_t row = x->c * x->h * x->w;
-    const bool planes = net->type.layout == CNN_NCHW;
-    cnn_problem types = {.op = CNN_OP_CONV};
     const cnn_operand one = vf_net_images(net, 1);
     char *stands = malloc(2 * one.bytes), *moved = stands + one.bytes;
     const int32_t at = 0;
+    cnn_problem types = {.op = CNN_OP_CONV};
     types.u.type = net->type;
     if (stands == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for an image");
     for (int64_t i = 0; i < mb; i++) {
         const int64_t image = test ? first + i : v->order[first + i];
-        const cnn_gather_args args = {.dtype = net->type.dtype,
-                                      .count = 1,
-                                      .row_elems = row,
-                                      .planes = planes ? x->c : 1,
-                                      .h = x->h,
-                                      .w = x->w,
-                                      .pixel_elems = planes ? 1 : x->c,
-                                      .rows = stands,
-                                      .labels = &part->labels[image],
-                                      .index = &at,
-                                      .shifts = test || v->shifts == NULL ? NULL : &v->shifts[first + i],
-                                      .y = moved,
-                                      .y_labels = &labels[i]};
+        const cnn_images from = {.rows = stands,
+                                 .labels = &part->labels[image],
+                                 .order = &at,
+                                 .shifts = test || v->shifts == NULL ? NULL : &v->shifts[first + i]};
+        cnn_gather_args args = composition_gather_args(net, &from, 0, 1);
+        args.y = moved, args.y_labels = &labels[i];
         dataset_rows(v->data, part, image, 1, &net->type, stands);
         cnn_gather_row(&args, 0);
-        vf_unpack(&types, &one, moved, images + i * row);
+        vf_unpack(&types, &one, moved, images + i * one.count);
     }
     free(stands);
     return CNN_OK;
