@@ -210,12 +210,9 @@ static cnn_status get_machine(reader *from, const cnn_record *record, cnn_error 
     epoch_text(m.cpu, sizeof m.cpu, record_get_text(record, "cpu"));
     epoch_text(m.gpu, sizeof m.gpu, record_get_inner_text(record, "implementation", "gpu"));
     machine *known = machine_of(from, m.impl);
-    if (!known) {
-        machine *more = cnn_grow(from->machines, from->count, &from->capacity, sizeof *more, "environments", err);
-        if (!more) return err->status;
-        from->machines = more;
-        known = &more[from->count++];
-    }
+    if (!known)
+        known = cnn_add_item(&from->machines, &from->count, &from->capacity, sizeof *known, "environments", err);
+    if (!known) return err->status;
     *known = m;
     return CNN_OK;
 }

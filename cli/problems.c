@@ -13,10 +13,7 @@ cnn_problem_defaults cli_problem_defaults(const cli_options *o, const cnn_type *
 
 static problem_entry *add(problem_list *list, cnn_error *err)
 {
-    problem_entry *items = cnn_grow(list->items, list->count, &list->capacity, sizeof *items, "problems", err);
-    if (items == NULL) return NULL;
-    list->items = items;
-    return memset(&items[list->count++], 0, sizeof *items);
+    return cnn_add_item(&list->items, &list->count, &list->capacity, sizeof *list->items, "problems", err);
 }
 
 cnn_status cli_put_problem(problem_list *list, const cnn_problem *problem, cnn_error *err)

@@ -32,10 +32,8 @@ static cnn_status figure_of(const reader *r, const cnn_record *record, figure **
     for (int i = 0; status == CNN_OK && !f && i < set->count; i++)
         if (strcmp(set->list[i].key, key) == 0) f = &set->list[i];
     if (status == CNN_OK && !f) {
-        void *list = cnn_grow(set->list, set->count, &set->room, sizeof *f, "figures", err);
-        if (list) {
-            set->list = list;
-            f = &set->list[set->count++];
+        f = cnn_add_item(&set->list, &set->count, &set->room, sizeof *f, "figures", err);
+        if (f) {
             *f = (figure){.key = key, .whole = whole, .resolution = NAN};
             key = whole = NULL;
         }

@@ -34,10 +34,9 @@ cnn_status epoch_table_add(epoch_table *table, const epoch_row *row, cnn_error *
 {
     table->superseded += drop(table, 0, epoch_other_build, &row->setting);
     if (row->epoch == 1) drop(table, cut_run(table, &row->setting), epoch_same_setting, &row->setting);
-    epoch_row *rows = cnn_grow(table->rows, table->count, &table->capacity, sizeof *rows, "epoch records", err);
-    if (!rows) return err->status;
-    table->rows = rows;
-    table->rows[table->count++] = *row;
+    epoch_row *added = cnn_add_item(&table->rows, &table->count, &table->capacity, sizeof *row, "epoch records", err);
+    if (!added) return err->status;
+    *added = *row;
     return CNN_OK;
 }
 

@@ -138,12 +138,11 @@ static int curve_of(const sides *s, const speedup_figure *f, cnn_error *err)
     snprintf(name, sizeof name, "%s%s%s", f->impl, algorithm ? ":" : "", algorithm ? f->algorithm : "");
     for (int i = 0; i < set->n_curves; i++)
         if (strcmp(set->curves[i].name, name) == 0 && same_curve(set->curves[i].first, f)) return i;
-    void *curves = cnn_grow(set->curves, set->n_curves, &set->curve_room, sizeof *set->curves, "curves", err);
-    if (!curves) return -1;
-    set->curves = curves;
-    set->curves[set->n_curves] = (speedup_curve){.first = f};
-    strcpy(set->curves[set->n_curves].name, name);
-    return set->n_curves++;
+    speedup_curve *c = cnn_add_item(&set->curves, &set->n_curves, &set->curve_room, sizeof *c, "curves", err);
+    if (!c) return -1;
+    c->first = f;
+    strcpy(c->name, name);
+    return set->n_curves - 1;
 }
 
 /* A curve has one row a task: its fastest figure. */
@@ -153,18 +152,17 @@ static cnn_status add_row(speedup_set *set, const speedup_figure *base, const sp
     int i = 0;
     while (i < set->count && (set->rows[i].curve != curve || !same_task(set->rows[i].own, own))) i++;
     if (i < set->count && own->seconds >= set->rows[i].own->seconds) return CNN_OK;
-    speedup *rows = cnn_grow(set->rows, set->count, &set->row_room, sizeof *rows, "speedups", err);
-    if (!rows) return err->status;
-    set->rows = rows;
-    set->count += i == set->count;
-    rows[i] = (speedup){.base = base,
-                        .own = own,
-                        .curve = curve,
-                        .ratio = base->seconds / own->seconds,
-                        .low = base->low / own->high,
-                        .high = base->high / own->low,
-                        .moved = base->gpu ? NAN : base->seconds / (own->seconds + own->transfer_s),
-                        .marks = base->marks | own->marks};
+    speedup *row = &set->rows[i];
+    if (i == set->count) row = cnn_add_item(&set->rows, &set->count, &set->row_room, sizeof *row, "speedups", err);
+    if (!row) return err->status;
+    *row = (speedup){.base = base,
+                     .own = own,
+                     .curve = curve,
+                     .ratio = base->seconds / own->seconds,
+                     .low = base->low / own->high,
+                     .high = base->high / own->low,
+                     .moved = base->gpu ? NAN : base->seconds / (own->seconds + own->transfer_s),
+                     .marks = base->marks | own->marks};
     return CNN_OK;
 }
 

@@ -17,11 +17,10 @@ typedef struct reader {
 cnn_status speedup_note(speedup_set *set, cnn_error *err, const char *format, ...)
 {
     va_list arguments;
-    void *notes = cnn_grow(set->notes, set->n_notes, &set->note_room, sizeof *set->notes, "notes", err);
-    if (!notes) return err->status;
-    set->notes = notes;
+    char *note = cnn_add_item(&set->notes, &set->n_notes, &set->note_room, CNN_MESSAGE_MAX, "notes", err);
+    if (!note) return err->status;
     va_start(arguments, format);
-    vsnprintf(set->notes[set->n_notes++], CNN_MESSAGE_MAX, format, arguments);
+    vsnprintf(note, CNN_MESSAGE_MAX, format, arguments);
     va_end(arguments);
     return CNN_OK;
 }
@@ -40,12 +39,9 @@ static double real_of(const cnn_record *record, const char *field)
 /* NULL: no memory. */
 static speedup_figure *new_figure(speedup_set *set, cnn_error *err)
 {
-    void *figures = cnn_grow(set->figures, set->n_figures, &set->figure_room, sizeof *set->figures, "figures", err);
-    if (!figures) return NULL;
-    set->figures = figures;
-    speedup_figure *figure = &set->figures[set->n_figures++];
-    *figure = (speedup_figure){.images_per_s = NAN, .transfer_s = NAN, .low = NAN, .high = NAN};
-    return figure;
+    speedup_figure *f = cnn_add_item(&set->figures, &set->n_figures, &set->figure_room, sizeof *f, "figures", err);
+    if (f) f->images_per_s = f->transfer_s = f->low = f->high = NAN;
+    return f;
 }
 
 static bool is_gpu(const speedup_set *set, const char *machine)
@@ -100,10 +96,9 @@ static cnn_status add_run(const reader *r, const cnn_record *record, double medi
 {
     speedup_figure *f = find_figure(r, record, err);
     if (!f) return err->status;
-    double *runs = cnn_grow(f->runs, f->repetitions, &f->room, sizeof *runs, "runs of a figure", err);
-    if (!runs) return err->status;
-    f->runs = runs;
-    f->runs[f->repetitions++] = median;
+    double *run = cnn_add_item(&f->runs, &f->repetitions, &f->room, sizeof *run, "runs of a figure", err);
+    if (!run) return err->status;
+    *run = median;
     f->low = fmin(f->low, real_of(record, "low_s")); /* fmin and fmax pass over a NaN */
     f->high = fmax(f->high, real_of(record, "high_s"));
     f->marks |= bench_marks_of(record_get_text(record, "marks"));

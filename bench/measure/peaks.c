@@ -35,10 +35,9 @@ cnn_status bench_peaks_add(bench_peaks *peaks, const bench_peak *peak, cnn_error
         if (better(peak, &peaks->list[i])) peaks->list[i] = *peak;
         return CNN_OK;
     }
-    bench_peak *list = cnn_grow(peaks->list, peaks->count, &peaks->capacity, sizeof *list, "ceilings", err);
-    if (!list) return err->status;
-    peaks->list = list;
-    peaks->list[peaks->count++] = *peak;
+    bench_peak *added = cnn_add_item(&peaks->list, &peaks->count, &peaks->capacity, sizeof *peak, "ceilings", err);
+    if (!added) return err->status;
+    *added = *peak;
     return CNN_OK;
 }
 

@@ -94,12 +94,9 @@ cnn_status export_add(export_table tables[EXPORT_TABLES], const cnn_record *reco
     for (int i = 0; i < EXPORT_TABLES; i++) {
         export_table *t = &tables[i];
         if (!takes(t, record_get_text(record, "kind"))) continue;
-        export_row *rows = cnn_grow(t->rows, t->count, &t->capacity, sizeof *rows, t->what, err);
-        if (!rows) return err->status;
-        t->rows = rows;
-        export_row *row = &rows[t->count++];
+        export_row *row = cnn_add_item(&t->rows, &t->count, &t->capacity, sizeof *row, t->what, err);
+        if (!row) return err->status;
         if (whole) add_other_columns(t, record);
-        *row = (export_row){{NULL}};
         for (int c = 0; c < t->n_columns; c++) row->cells[c] = cell_of(record, &t->columns[c]);
     }
     return CNN_OK;

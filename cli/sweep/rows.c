@@ -62,13 +62,11 @@ static sweep_row row_of(const cnn_record *record)
 
 cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error *err)
 {
-    sweep_row *items = cnn_grow(rows->items, rows->count, &rows->capacity, sizeof *items, "records of a sweep", err);
-    if (!items) return err->status;
-    rows->items = items;
-    const sweep_row row = row_of(record);
-    if (!row.key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the records of a sweep");
-    rows->items[rows->count++] = row;
-    if (row.figures.set > rows->sets) rows->sets = row.figures.set;
+    sweep_row *row = cnn_add_item(&rows->items, &rows->count, &rows->capacity, sizeof *row, "records of a sweep", err);
+    if (!row) return err->status;
+    *row = row_of(record);
+    if (!row->key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the records of a sweep");
+    if (row->figures.set > rows->sets) rows->sets = row->figures.set;
     return CNN_OK;
 }
 

@@ -6,20 +6,26 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Room for one more of `size` bytes behind `count`: the array, perhaps moved, and its capacity. NULL: out of memory,
- * and the array stays as it is; the error names the items: "records of a sweep". */
-static inline void *cnn_grow(void *items, int count, int *capacity, size_t size, const char *what, cnn_error *err)
+/* One more item of `size` bytes, all zeros, at the end of an array; `array` is the address of the pointer to it, which
+ * may move. NULL: out of memory, and the array stays as it is; the error names the items: "records of a sweep". */
+static inline void *cnn_add_item(void *array, int *count, int *capacity, size_t size, const char *what, cnn_error *err)
 {
-    if (count < *capacity) return items;
-    const int more = *capacity == 0 ? 64 : *capacity <= INT_MAX / 2 ? 2 * *capacity : 0;
-    void *longer = more > 0 && size <= SIZE_MAX / (size_t)more ? realloc(items, (size_t)more * size) : NULL;
-    if (!longer) {
-        CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for more than %d %s", count, what);
-        return NULL;
+    char *items;
+    memcpy(&items, array, sizeof items);
+    if (*count == *capacity) {
+        const int more = *capacity == 0 ? 64 : *capacity <= INT_MAX / 2 ? 2 * *capacity : 0;
+        char *longer = more > 0 && size <= SIZE_MAX / (size_t)more ? realloc(items, (size_t)more * size) : NULL;
+        if (!longer) {
+            CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for more than %d %s", *count, what);
+            return NULL;
+        }
+        items = longer;
+        memcpy(array, &items, sizeof items);
+        *capacity = more;
     }
-    *capacity = more;
-    return longer;
+    return memset(items + (size_t)(*count)++ * size, 0, size);
 }
 
 #endif

@@ -12,6 +12,17 @@ void cnn_append(char *text, size_t size, const char *format, ...)
     va_end(args);
 }
 
+cnn_status cnn_error_before(cnn_error *err, cnn_status status, const char *format, ...)
+{
+    const cnn_error why = *err;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    cnn_append(err->message, sizeof err->message, "%s", why.message);
+    return err->status = status;
+}
+
 /* Length of the well-formed UTF-8 sequence at s, 0 if there is none: overlong forms and surrogates are none. */
 static size_t utf8_length(const unsigned char *s, unsigned *code)
 {

@@ -10,6 +10,13 @@ __attribute__((format(printf, 3, 4)))
 #endif
 void cnn_append(char *text, size_t size, const char *format, ...);
 
+/* The error gets this status, and these words before its message, which is cut where it does not fit. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+cnn_status
+cnn_error_before(cnn_error *err, cnn_status status, const char *format, ...);
+
 /* Text from files, plug-ins and arguments may hold what a terminal acts on, or what looks like another line. One
  * character of it, as it may be shown: as it is, or each byte as \x1b where it is a control character, turns the
  * direction of the text around it, or is no UTF-8. Returns how many bytes of `text` it stands for. */

@@ -36,14 +36,12 @@ static void forget(busy_look *look)
 
 static bool add(busy_look *look, int id)
 {
-    busy_thread t = {.id = id};
+    double seconds;
     cnn_error ignored;
-    if (!read_clock(clock_of(id), &t.seconds)) return true; /* it has just ended */
-    busy_thread *list = cnn_grow(look->list, look->count, &look->capacity, sizeof *list, "threads", &ignored);
-    if (!list) return false;
-    look->list = list;
-    look->list[look->count++] = t;
-    return true;
+    if (!read_clock(clock_of(id), &seconds)) return true; /* it has just ended */
+    busy_thread *t = cnn_add_item(&look->list, &look->count, &look->capacity, sizeof *t, "threads", &ignored);
+    if (t) *t = (busy_thread){id, seconds};
+    return t != NULL;
 }
 
 /* The threads whose clocks can be read; none where the caller is not among them, for then /proc is not this one's. */
@@ -133,14 +131,12 @@ static void subtract(busy_span *span)
 
 static void add_the_ended(busy_span *span, double seconds)
 {
+    busy_look *look = &span->after;
     cnn_error ignored;
-    while (seconds > 0) {
-        busy_look *look = &span->after;
-        busy_thread *list = cnn_grow(look->list, look->count, &look->capacity, sizeof *list, "threads", &ignored);
-        if (!list) return;
-        look->list = list;
-        look->list[look->count++] = (busy_thread){.seconds = seconds < span->wall ? seconds : span->wall};
-        seconds -= span->wall;
+    for (; seconds > 0; seconds -= span->wall) {
+        busy_thread *t = cnn_add_item(&look->list, &look->count, &look->capacity, sizeof *t, "threads", &ignored);
+        if (!t) return;
+        t->seconds = seconds < span->wall ? seconds : span->wall;
     }
 }
 

@@ -56,9 +56,8 @@ cnn_status cnn_answer(const char *impl, const char *slot, cnn_status status, cnn
     status = check_answer(impl, slot, status, err);
     const bool refuses = status == CNN_UNSUPPORTED || status == CNN_UNAVAILABLE;
     if (status != CNN_INTERRUPTED && (!refuses || may_refuse(slot))) return status;
-    const cnn_error why = *err;
-    return CNN_FAIL(err, CNN_INTERNAL, "%.64s: %s answered '%s', which is not its to say: %.300s", impl, slot,
-                    cnn_status_name(status), why.message);
+    return cnn_error_before(err, CNN_INTERNAL, "%.64s: %s answered '%s', which is not its to say: ", impl, slot,
+                            cnn_status_name(status));
 }
 
 typedef struct teller {

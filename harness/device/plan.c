@@ -3,6 +3,7 @@
  * What an implementation is handed is a copy, here and in run.c: const can be cast away, and what the harness holds a
  * kernel to (the problem, the arithmetic, the tolerance) must not be the kernel's to change. */
 #include "call.h"
+#include "harness/base/text.h"
 #include "harness/problem/names.h"
 #include "impl.h"
 
@@ -104,20 +105,18 @@ static cnn_status ask(const cnn_session *session, const cnn_request *request, cn
     const cnn_status status = cnn_supports(session, request, err);
     if (status != CNN_UNSUPPORTED) return status;
     if (cnn_supports(session, request, &again) != CNN_OK) return status;
-    again = *err;
-    return CNN_FAIL(err, CNN_INTERNAL, "%.64s: supports says no and then yes to the same question; no: %.300s",
-                    session->impl->name, again.message);
+    return cnn_error_before(err, CNN_INTERNAL,
+                            "%.64s: supports says no and then yes to the same question; no: ", session->impl->name);
 }
 
 /* `prepare` said no behind the gate. */
 static cnn_status refused_late(const cnn_impl *impl, const cnn_algorithm *algorithm, cnn_error *err)
 {
-    const cnn_error why = *err;
     if (algorithm->flags & CNN_ALGO_MAY_REFUSE)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, CNN_REFUSED_LATE "prepare no: %.400s", why.message);
-    return CNN_FAIL(err, CNN_INTERNAL,
-                    CNN_REFUSED_LATE "prepare no, which is not its to say, as %.64s:%.64s is not MAY_REFUSE: %.200s",
-                    impl->name, algorithm->name, why.message);
+        return cnn_error_before(err, CNN_UNSUPPORTED, CNN_REFUSED_LATE "prepare no: ");
+    return cnn_error_before(err, CNN_INTERNAL,
+                            CNN_REFUSED_LATE "prepare no, which is not its to say, as %.64s:%.64s is not MAY_REFUSE: ",
+                            impl->name, algorithm->name);
 }
 
 static cnn_status prepare(const cnn_session *session, cnn_plan *plan, cnn_error *err)

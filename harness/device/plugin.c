@@ -1,4 +1,5 @@
 /* plugin.c: implementations from outside the tree: a shared object with one known function. */
+#include "harness/base/text.h"
 #include "registry.h"
 #include "thread_state.h"
 
@@ -57,7 +58,6 @@ cnn_status cnn_registry_load(cnn_registry *registry, const char *path, cnn_error
         void *object;
         const cnn_impl *(*function)(void);
     } symbol; /* what POSIX means by dlsym() and C has no cast for */
-    char why[CNN_MESSAGE_MAX];
     if (registry->n_plugins == CNN_PLUGINS_MAX)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "plug-in %.200s: more than %d plug-ins", path, CNN_PLUGINS_MAX);
     void *handle = load(path, err);
@@ -73,10 +73,9 @@ cnn_status cnn_registry_load(cnn_registry *registry, const char *path, cnn_error
     if (copy == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for its table");
     if (status == CNN_OK) status = take(registry, impl, copy, err);
     if (status != CNN_OK) {
-        snprintf(why, sizeof why, "%s", err->message);
         dlclose(handle);
         free(copy);
-        return CNN_FAIL(err, status, "plug-in %.200s: %.300s", path, why);
+        return cnn_error_before(err, status, "plug-in %.200s: ", path);
     }
     registry->handles[registry->n_plugins] = handle;
     registry->plugins[registry->n_plugins++] = copy;

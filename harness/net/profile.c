@@ -1,6 +1,8 @@
 /* profile.c: the rows of an epoch's profile; see profile.h. */
 #include "profile_rows.h"
 
+#include "harness/base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,15 +23,10 @@ cnn_status profile_add(trainer_profile *p, const profile_row *row, cnn_error *er
         p->latest = (int)(old - e->rows);
         return CNN_OK;
     }
-    if (e->count == e->capacity) {
-        const int capacity = 2 * e->capacity + 64;
-        profile_row *more = realloc(e->rows, (size_t)capacity * sizeof *more);
-        if (more == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a profile of %d rows", capacity);
-        e->rows = more;
-        e->capacity = capacity;
-    }
     p->latest = e->count;
-    e->rows[e->count++] = *row;
+    profile_row *added = cnn_add_item(&e->rows, &e->count, &e->capacity, sizeof *row, "rows of a profile", err);
+    if (added == NULL) return err->status;
+    *added = *row;
     return CNN_OK;
 }
 

@@ -1,4 +1,5 @@
 /* state.c: the state of a training to the host and back: the trainer's own, and the sums. */
+#include "harness/base/text.h"
 #include "trainer_parts.h"
 
 #include <stdlib.h>
@@ -6,10 +7,7 @@
 
 cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err)
 {
-    char why[CNN_MESSAGE_MAX];
-    snprintf(why, sizeof why, "%s", err->message);
-    return cnn_error_set(err, err->status, err->file, err->line, "%s at batch %lld, %s: %s", t->net->name,
-                         (long long)t->net->batch, what, why);
+    return cnn_error_before(err, err->status, "%s at batch %lld, %s: ", t->net->name, (long long)t->net->batch, what);
 }
 
 cnn_status trainer_clear_sums(trainer *t, cnn_error *err)

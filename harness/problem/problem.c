@@ -1,6 +1,7 @@
 /* problem.c: text <-> problem for every operation, on top of the descriptor letters (dims.h). */
 #include "problem.h"
 
+#include "harness/base/text.h"
 #include "op.h"
 
 #include <string.h>
@@ -27,9 +28,7 @@ cnn_status cnn_problem_parse(cnn_op op, const char *text, const cnn_problem_defa
     memcpy(problem->name, dims.name, sizeof problem->name);
     if (defaults->mb != 0) cnn_problem_set_batch(problem, defaults->mb);
     status = cnn_problem_check(problem, err);
-    if (status == CNN_OK) return CNN_OK;
-    const cnn_error why = *err;
-    return CNN_FAIL(err, why.status, "bad descriptor '%.200s': %.250s", text, why.message);
+    return status == CNN_OK ? CNN_OK : cnn_error_before(err, status, "bad descriptor '%.200s': ", text);
 }
 
 /* ---- The canonical text, which parses back to the same problem. */

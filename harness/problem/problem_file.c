@@ -2,6 +2,7 @@
  * a word to the end of the line. */
 #include "find_file.h"
 #include "harness/base/input.h"
+#include "harness/base/text.h"
 #include "problem.h"
 
 #include <ctype.h>
@@ -47,8 +48,7 @@ static cnn_status give_word(const char *where, const char *word, cnn_op op, cons
         status = cnn_problem_parse(op, word, defaults, &problem, err);
     if (status == CNN_OK) return each(user, word, &problem, err);
 
-    const cnn_error why = *err;
-    CNN_FAIL(err, why.status, "%s: %.380s", where, why.message);
+    cnn_error_before(err, status, "%s: ", where);
     return each(user, word, NULL, err);
 }
 

@@ -3,6 +3,7 @@
 #include "record_object.h"
 
 #include "harness/base/input.h"
+#include "harness/base/text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -41,13 +42,6 @@ bool record_begins(const char *line, size_t length)
     return memcmp(line, torn, common) == 0 || record_whole(line, length);
 }
 
-static cnn_status at_line(const char *path, int number, cnn_error *err)
-{
-    char why[CNN_MESSAGE_MAX];
-    snprintf(why, sizeof why, "%s", err->message);
-    return CNN_FAIL(err, err->status, "%.200s:%d: %.280s", path, number, why);
-}
-
 static bool is_blank(const char *line, size_t length) { return strspn(line, " \t\r") == length; }
 
 /* bad NULL: strictly. */
@@ -74,7 +68,7 @@ static cnn_status read_lines(const char *path, record_each *each, void *user, in
             ++*bad;
         else
             status = CNN_FAIL(err, CNN_BAD_FORMAT, "'%.40s' is no record, {\"kind\":...}", line);
-        if (!bad && status != CNN_OK) status = at_line(path, number, err);
+        if (!bad && status != CNN_OK) cnn_error_before(err, status, "%.200s:%d: ", path, number);
         cJSON_Delete(object);
         errno = 0;
     }

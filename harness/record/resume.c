@@ -73,14 +73,11 @@ static cnn_status add_case(resume *r, const cnn_record *record, cnn_error *err)
 
 static cnn_status add(resume *r, const cnn_record *record, cnn_error *err)
 {
-    left *list = cnn_grow(r->list, r->count, &r->capacity, sizeof *list, "records of an earlier run", err);
-    if (!list) return err->status;
-    r->list = list;
-    left *l = &r->list[r->count];
-    *l = (left){.key = record_identity(record, IDENTITY_RECORD, NULL)};
+    left *l = cnn_add_item(&r->list, &r->count, &r->capacity, sizeof *l, "records of an earlier run", err);
+    if (!l) return err->status;
+    l->key = record_identity(record, IDENTITY_RECORD, NULL);
     if (!l->key) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the records of an earlier run");
     copy_state(l->state, record);
-    r->count++;
     return CNN_OK;
 }
 

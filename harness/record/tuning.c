@@ -104,11 +104,8 @@ static cnn_status add_entry(void *user, const cnn_record *record, cnn_error *err
     const char *kind = record_get_text(record, "kind");
     if (strcmp(kind, "tuned") != 0)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "a record of kind '%.32s', not 'tuned': this is no tuning file", kind);
-    entry *list = cnn_grow(t->list, t->count, &t->capacity, sizeof *list, "tuned choices", err);
-    if (!list) return err->status;
-    t->list = list;
-    entry *e = &t->list[t->count];
-    memset(e, 0, sizeof *e);
+    entry *e = cnn_add_item(&t->list, &t->count, &t->capacity, sizeof *e, "tuned choices", err);
+    if (!e) return err->status;
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < IDENTITY_FIELDS; i++)
         status = take_text(record, identity_keys[i], e->is.text[i], sizeof e->is.text[i], err);
@@ -124,7 +121,6 @@ static cnn_status add_entry(void *user, const cnn_record *record, cnn_error *err
         status = CNN_FAIL(err, CNN_BAD_FORMAT, "\"rests_on\" must be an object of at most %d texts", TUNING_FACTS);
     if (!record_get_real(record, "median_s", &e->choice.median_s)) e->choice.median_s = NAN;
     if (!record_get_real(record, "default_s", &e->choice.default_s)) e->choice.default_s = NAN;
-    t->count += status == CNN_OK;
     return status;
 }
 

@@ -1,10 +1,10 @@
 /* calls.c: adds one call to a list. Its plan is made and its operands are found here, once; a step then only runs down
  * the list. Operands are looked up by the names that cnn_operands() gives them. */
+#include "harness/base/grow.h"
 #include "harness/problem/names.h"
 #include "harness/problem/shape.h"
 #include "parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Place of a layer's parameter in the flat vector that starts at `base`. */
@@ -71,37 +71,21 @@ static int find_plan(cnn_trainer *t, int layer, const cnn_problem *problem, cnn_
         const step_plan *p = &t->plans[i];
         if (p->layer == layer && p->plan.dir == dir && p->mb == mb && p->inference == inference) return i;
     }
-    if (t->n_plans == t->plan_capacity) {
-        const int capacity = 2 * t->plan_capacity + 16;
-        step_plan *more = realloc(t->plans, (size_t)capacity * sizeof *more);
-        if (more == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for plans"), -1;
-        t->plans = more;
-        t->plan_capacity = capacity;
-    }
     const char *own = t->params.how->pick != NULL && layer >= 0 && layer < t->net->n_layers
                           ? t->params.how->pick(t->params.how->pick_user, layer, dir)
                           : NULL; /* sums and updates belong to no layer */
     const char *name = own != NULL ? own : t->params.how->algorithm;
     if (cnn_algorithm_pick(t->session, problem, dir, name, &algorithm, err) != CNN_OK) return -1;
     const cnn_request request = {.problem = problem, .dir = dir, .algorithm = &algorithm};
-    step_plan *p = &t->plans[t->n_plans];
+    step_plan *p = cnn_add_item(&t->plans, &t->n_plans, &t->plan_capacity, sizeof *p, "plans", err);
+    if (p == NULL) return -1;
     *p = (step_plan){.layer = layer, .mb = mb, .inference = inference};
-    if (cnn_plan_make(t->session, &request, &p->plan, err) != CNN_OK) return -1;
-    return t->n_plans++;
+    return cnn_plan_make(t->session, &request, &p->plan, err) == CNN_OK ? t->n_plans - 1 : -1;
 }
 
 static step_call *new_call(call_list *list, cnn_error *err)
 {
-    if (list->count == list->capacity) {
-        const int capacity = 2 * list->capacity + 16;
-        step_call *more = realloc(list->calls, (size_t)capacity * sizeof *more);
-        if (more == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the list of calls"), NULL;
-        list->calls = more;
-        list->capacity = capacity;
-    }
-    step_call *call = &list->calls[list->count++];
-    memset(call, 0, sizeof *call);
-    return call;
+    return cnn_add_item(&list->calls, &list->count, &list->capacity, sizeof *list->calls, "calls of a step", err);
 }
 
 cnn_status step_add_call(cnn_trainer *t, call_list *list, int layer, cnn_dir dir, int64_t mb, bool inference,

@@ -5,6 +5,7 @@
  * Before it is captured every operation runs once, for libraries set themselves up when first called, which no capture
  * allows; training starts over afterwards. A step that cannot be captured is an error, not a slower run that looks
  * like a captured one. */
+#include "harness/base/text.h"
 #include "harness/device/call.h"
 #include "parts.h"
 
@@ -65,10 +66,9 @@ static cnn_status capture_batch(cnn_trainer *t, step_batch *batch, cnn_error *er
             status = capture_steps(t, batch, mode, STEPS_A_GRAPH, &batch->steps[mode], err);
     }
     if (status == CNN_OK) return CNN_OK;
-    char why[CNN_MESSAGE_MAX];
-    snprintf(why, sizeof why, "%s", err->message);
-    return CNN_FAIL(err, status, "a step of %lld images cannot be captured as a graph (--no-graph trains without): %s",
-                    (long long)batch->mb, why);
+    return cnn_error_before(
+        err, status,
+        "a step of %lld images cannot be captured as a graph (--no-graph trains without): ", (long long)batch->mb);
 }
 
 cnn_status step_prepare(cnn_trainer *t, cnn_error *err)

@@ -1,4 +1,5 @@
 /* run.c: running down the lists of calls. Nothing here allocates. */
+#include "harness/base/text.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
 #include "harness/problem/problem.h"
@@ -8,7 +9,6 @@
 static cnn_status name_call(const cnn_trainer *t, const step_call *c, cnn_error *err)
 {
     char what[CNN_NAME_MAX + 2 * CNN_PROBLEM_TEXT_MAX] = "copying a gradient", problem[CNN_PROBLEM_TEXT_MAX];
-    char why[CNN_MESSAGE_MAX];
     if (c->plan >= 0) {
         const step_plan *p = &t->plans[c->plan];
         cnn_problem_format(&p->plan.problem, problem);
@@ -18,8 +18,7 @@ static cnn_status name_call(const cnn_trainer *t, const step_call *c, cnn_error 
                                                : t->net->layers[p->layer].name,
                  cnn_dir_name(p->plan.dir), problem, p->plan.algorithm.name);
     }
-    snprintf(why, sizeof why, "%s", err->message);
-    return cnn_error_set(err, err->status, err->file, err->line, "%s: %s", what, why);
+    return cnn_error_before(err, err->status, "%s: ", what);
 }
 
 cnn_status step_run(cnn_trainer *t, const call_list *list, cnn_error *err)
