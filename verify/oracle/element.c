@@ -6,7 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-cnn_conv_desc vf_as_conv(const cnn_problem *p) { return p->op == CNN_OP_FC ? cnn_fc_as_conv(&p->u.fc) : p->u.conv; }
+/* Not by cnn_fc_as_conv(), which kernels call: a mistake in it would be the reference's, too. */
+cnn_conv_desc vf_as_conv(const cnn_problem *p)
+{
+    if (p->op == CNN_OP_CONV) return p->u.conv;
+    const cnn_fc_desc *d = &p->u.fc;
+    return (cnn_conv_desc){.t = d->t,
+                           .g = 1,
+                           .mb = d->mb,
+                           .ic = d->ic,
+                           .ih = d->ih,
+                           .iw = d->iw,
+                           .oc = d->oc,
+                           .oh = 1,
+                           .ow = 1,
+                           .kh = d->ih,
+                           .kw = d->iw,
+                           .sh = 1,
+                           .sw = 1,
+                           .bias = d->bias};
+}
 
 static void add(vf_element *e, double term)
 {
