@@ -3,12 +3,12 @@
 
 #include "cli/process/watch.h"
 
-cnn_status cli_output_open(const cli_options *options, cli_output *output, cnn_error *err)
+cnn_status cli_output_open(const cli_options *options, bool all_again, cli_output *output, cnn_error *err)
 {
     const resume_run run = {options->out, options->command_line, options->plugin.items, options->plugin.count};
     cnn_status status = cli_sink_open(options->out, options->json, &output->sink, err);
     if (status == CNN_OK) status = resume_open(&run, &output->resume, err);
-    if (status != CNN_OK) return status;
+    if (status != CNN_OK || !all_again) return status;
     resume_pass_over(output->resume, output->sink);
     const int left = resume_left(output->resume);
     if (left > 0 && options->watch->n_deaths == 0) /* else a run of this very command left them */
@@ -17,9 +17,12 @@ cnn_status cli_output_open(const cli_options *options, cli_output *output, cnn_e
     return CNN_OK;
 }
 
-cnn_status cli_output_begin(const cli_output *output, cnn_error *err)
+cnn_status cli_output_begin(const cli_options *options, const cli_output *output, cnn_error *err)
 {
-    return output->resume != NULL ? resume_begin(output->resume, output->sink, err) : CNN_OK;
+    if (output->resume == NULL || options->watch->begun) return CNN_OK;
+    const cnn_status status = resume_begin(output->resume, output->sink, err);
+    options->watch->begun = status == CNN_OK;
+    return status;
 }
 
 int cli_output_end(const cli_output *output, int exit_status)

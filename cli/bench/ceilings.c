@@ -107,7 +107,7 @@ cnn_status cli_ceilings(bench *b, cnn_error *err)
     b->sums->ceilings_done = status == CNN_OK;
     if (status != CNN_OK || b->peaks.count == 0) return status;
     for (int i = 0; status == CNN_OK && i < b->peaks.count; i++)
-        status = record_write(b->sink, bench_peak_record(&b->peaks.list[i]), err);
+        status = record_write(b->output.sink, bench_peak_record(&b->peaks.list[i]), err);
     say_measured(b, cnn_now() - start);
     return status;
 }

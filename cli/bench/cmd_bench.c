@@ -7,22 +7,6 @@
 
 static const double usual_warm_up = 0.05;
 
-static cnn_status before_all(bench *b, cnn_error *err)
-{
-    cli_watch *w = b->options->watch;
-    const bool begun = w->begun, first = w->done == 0;
-    if (first) cli_say_warnings(&b->sessions);
-    cnn_status status = begun ? CNN_OK : resume_begin(b->resume, b->sink, err);
-    w->begun = true;
-    for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
-        if (first) status = cli_sessions_environment(&b->sessions, i, b->options->command_line, b->sink, err);
-        watch_enter(w, b->sessions.list[i].impl->name, "asking it about itself");
-        if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
-    }
-    watch_enter(w, NULL, NULL);
-    return status == CNN_OK ? cli_ceilings(b, err) : status;
-}
-
 /* Everything once. */
 static cnn_status run_pass(bench *b, cnn_error *err)
 {
@@ -69,16 +53,6 @@ cnn_status args_bench(const cli_options *options, cnn_error *err)
     return status;
 }
 
-static cnn_status set_up(bench *b, cnn_error *err)
-{
-    const cli_options *o = b->options;
-    const resume_run run = {o->out, o->command_line, o->plugin.items, o->plugin.count};
-    cnn_status status = read_options(b, err);
-    if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->sink, err);
-    if (status == CNN_OK) status = resume_open(&run, &b->resume, err);
-    return status;
-}
-
 static void print_summary(const bench *b)
 {
     table_legend(b->marks);
@@ -98,22 +72,15 @@ static int outcome(const bench *b)
 }
 
 /* All that calls an implementation; with --isolate more than one run may, each behind the one before. */
-static int run_here(bench *b)
+static cnn_status run_here(bench *b, cnn_error *err)
 {
-    cnn_error err;
     b->params.in_hand = bench_in_hand;
     b->params.in_hand_user = b;
-    cnn_status status = cli_sessions_open(b->options, true, &b->sessions, &err);
-    if (status == CNN_OK) status = cli_tuned_open(b->options, &b->sessions, false, &b->tuned, &err);
-    const bool anybody = status == CNN_OK && b->sessions.count > 0 && bench_anybody(b);
-    if (anybody) status = before_all(b, &err);
-    if (anybody && status == CNN_OK) status = run_all(b, &err);
+    cnn_status status = bench_open(b, false, err);
+    if (status == CNN_OK && b->begun) status = run_all(b, err);
     cli_progress_end(&b->progress);
     bench_close_sessions(b); /* before the end is told */
-    if (anybody && status == CNN_OK) status = resume_end(b->resume, b->sink, outcome(b), &err);
-    if (status == CNN_OK && !b->options->json) print_summary(b);
-    if (status == CNN_OK && b->sums->refusal.status != CNN_OK) cli_fail(&b->sums->refusal);
-    return status == CNN_OK ? outcome(b) : cli_fail(&err);
+    return status;
 }
 
 int cmd_bench(const cli_options *options, cnn_error *err)
@@ -121,16 +88,15 @@ int cmd_bench(const cli_options *options, cnn_error *err)
     bench b = {.options = options,
                .sums = (bench_sums *)options->watch->kept,
                .silent = options->watch->n_deaths > 0}; /* told by the run before */
-    int result = EXIT_FAILED;
-    cnn_status status = set_up(&b, err);
-    if (status == CNN_OK && b.sums->refusal.status == CNN_OK) b.sums->refusal = b.refusal;
-    if (status == CNN_OK) status = cli_report_lost(options, b.sink, &b.sums->failed, err);
-    if (status != CNN_OK)
-        result = cli_fail(err);
-    else if (!options->none_left)
-        result = run_here(&b);
-    else if (!options->json)
-        print_summary(&b);
+    cnn_status status = read_options(&b, err);
+    if (status == CNN_OK) status = cli_output_open(options, false, &b.output, err);
+    if (status == CNN_OK) status = cli_report_lost(options, b.output.sink, &b.sums->failed, err);
+    if (b.sums->refusal.status == CNN_OK) b.sums->refusal = b.refusal;
+    if (status == CNN_OK && !options->none_left) status = run_here(&b, err);
+    int result = status == CNN_OK ? outcome(&b) : cli_fail(err);
+    if (status == CNN_OK && b.begun) result = cli_output_end(&b.output, result);
+    if (status == CNN_OK && !options->json) print_summary(&b);
+    if (status == CNN_OK && b.sums->refusal.status != CNN_OK) cli_fail(&b.sums->refusal);
     bench_close(&b);
     return result;
 }

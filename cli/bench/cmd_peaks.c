@@ -134,9 +134,8 @@ int cmd_peaks(const cli_options *options, cnn_error *err)
     bench_sums *sums = (bench_sums *)options->watch->kept;
     peaks_run r = {.options = options, .sums = sums, .watch = {.watch = options->watch, .sums = sums}};
     int result = EXIT_FAILED;
-    cnn_status status = cli_output_open(options, &r.output, err);
-    if (status == CNN_OK && !options->watch->begun) status = cli_output_begin(&r.output, err);
-    options->watch->begun = options->watch->begun || status == CNN_OK;
+    cnn_status status = cli_output_open(options, true, &r.output, err);
+    if (status == CNN_OK) status = cli_output_begin(options, &r.output, err);
     if (status == CNN_OK) status = cli_report_lost(options, r.output.sink, &sums->failed, err);
     if (status == CNN_OK && !options->none_left) result = run_here(&r);
     if (status != CNN_OK) result = cli_fail(err);

@@ -1,12 +1,13 @@
 /* parts.h: what the files of `benchcnn bench` share: cmd_bench.c runs groups of group.c,
- * problems.c gathers what is to be timed, report.c shows it, ceilings.c gets the ceilings. */
+ * problems.c gathers what is to be timed, open.c opens who times it, report.c shows it, ceilings.c gets the ceilings.
+ */
 #ifndef CLI_BENCH_PARTS_H
 #define CLI_BENCH_PARTS_H
 
 #include "bench/measure/candidates.h"
+#include "cli/output.h"
 #include "cli/problems.h"
 #include "cli/tuned/tuned.h"
-#include "harness/record/resume.h"
 
 enum { REPRO_MAX = CLI_REPEAT_MAX };
 
@@ -35,10 +36,10 @@ typedef struct bench {
     cli_tuned *tuned;
     clock_watch *watches[CNN_MAX_CHOICES]; /* one a session */
     bench_peaks peaks;
-    record_sink *sink;
-    resume *resume; /* bench: what an earlier run of the same command left; else NULL */
+    cli_output output; /* resume: what an earlier run of `bench` left */
     cli_progress progress;
     bench_sums *sums;
+    bool begun;         /* there is somebody to time, and the records say that it began */
     int64_t number;     /* of the next group */
     unsigned marks;     /* of all figures shown */
     double done, total; /* groups: problem, direction, type */
@@ -49,12 +50,13 @@ typedef struct bench {
 cnn_status bench_read_params(bench *b, double warm_up, bool in_network, cnn_error *err);
 /* --op and --dir; --problem, --problems, --net, or the built-in ones. */
 cnn_status bench_gather_problems(bench *b, cnn_error *err);
+/* open.c: sessions, clocks, environment records, ceilings. `keeps`: see cli_tuned_open(). Where nobody does any of it,
+ * this is said, and b->begun stays false. */
+cnn_status bench_open(bench *b, bool keeps, cnn_error *err);
 /* What calls implementations: one may end its process here, too. */
 void bench_close_sessions(bench *b);
 /* All the rest. */
 void bench_close(bench *b);
-/* Whether anybody does any of it: asked before ceilings are measured, for nobody. If not, says so. */
-bool bench_anybody(const bench *b);
 /* group.c: for measure_params.in_hand, whose user is the bench. */
 void bench_in_hand(void *b, const candidate *c);
 /* Times, shows and records what is chosen for a problem, in one of the types. `given`: by --problem. */

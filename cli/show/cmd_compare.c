@@ -63,8 +63,8 @@ static cnn_status set_up(compare_run *c, cnn_error *err)
     if (cli_same_file(a, b)) table_put(stderr, "benchcnn: %s and %s are one file: it is compared with itself\n", a, b);
     status = figures_read(a, o->across, &c->sets[0], err);
     if (status == CNN_OK) status = figures_read(b, o->across, &c->sets[1], err);
-    if (status == CNN_OK) status = cli_output_open(o, &c->output, err);
-    if (status == CNN_OK) status = cli_output_begin(&c->output, err);
+    if (status == CNN_OK) status = cli_output_open(o, true, &c->output, err);
+    if (status == CNN_OK) status = cli_output_begin(o, &c->output, err);
     return status;
 }
 

@@ -22,8 +22,7 @@ static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
     cnn_status status = sweep_make_points(s, g, err);
     if (status == CNN_OK && g->count > 0) {
         s->b.total = s->ran + s->kept + g->count;
-        if (!s->b.params.peaks) status = cli_ceilings(&s->b, err);
-        if (status == CNN_OK) status = sweep_rounds(s, g, err);
+        status = sweep_rounds(s, g, err);
         cli_progress_end(&s->b.progress);
         if (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW) { /* this problem's own trouble */
             table_put(stderr, "REFUSED %s: %s\n", cnn_dir_name(g->dir), err->message);
@@ -55,7 +54,7 @@ static cnn_status begin_group(sweep *s, sweep_group *g, cnn_error *err)
     cnn_problem_format(&g->problem, text);
     snprintf(s->doing, sizeof s->doing, "sweeping %s %.64s", cnn_dir_name(g->dir), text);
     s->hand = s->b.sessions.list[g->session].impl->name;
-    cnn_status status = cli_begin_piece(s->b.options, s->b.number++, s->hand, s->doing, s->b.sink, &mine, err);
+    cnn_status status = cli_begin_piece(s->b.options, s->b.number++, s->hand, s->doing, s->b.output.sink, &mine, err);
     if (status != CNN_OK || !mine) return status;
     status = run_group(s, g, err);
     cli_end_piece(s->b.options);
@@ -66,7 +65,7 @@ static void go_on(void *user, const candidate *c)
 {
     const sweep *s = user;
     (void)c;
-    watch_enter(s->b.options->watch, s->hand, s->doing); /* ceilings may have been in hand */
+    watch_enter(s->b.options->watch, s->hand, s->doing); /* its time begins anew */
 }
 
 static cnn_status run_all(sweep *s, cnn_error *err)
@@ -115,19 +114,14 @@ static cnn_status set_up(sweep *s, cnn_error *err)
     bench *b = &s->b;
     const cli_options *o = b->options;
     cnn_status status = read_options(s, err);
-    if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->sink, err);
-    if (status == CNN_OK) status = cli_report_lost(o, b->sink, &o->watch->failed, err);
+    if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->output.sink, err);
+    if (status == CNN_OK) status = cli_report_lost(o, b->output.sink, &o->watch->failed, err);
     if (status == CNN_OK) status = sweep_rows_read(&s->rows, o->out, err);
-    if (status == CNN_OK) status = cli_sessions_open(o, true, &b->sessions, err);
-    if (status == CNN_OK) cli_say_warnings(&b->sessions);
-    if (status == CNN_OK) status = cli_tuned_open(o, &b->sessions, true, &b->tuned, err);
-    if (status == CNN_OK && o->tune) status = cli_sink_share(o->tune, &s->tune, err);
     cnn_build_id(o->plugin.items, o->plugin.count, s->rows.build);
-    for (int i = 0; status == CNN_OK && i < b->sessions.count; i++) {
+    if (status == CNN_OK) status = bench_open(b, true, err);
+    for (int i = 0; status == CNN_OK && i < b->sessions.count; i++)
         cnn_libraries_id(&b->sessions.list[i], s->libraries[i]);
-        status = record_environment(b->sink, &b->sessions.list[i], o->command_line, err);
-        if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
-    }
+    if (status == CNN_OK && o->tune) status = cli_sink_share(o->tune, &s->tune, err);
     return status;
 }
 
@@ -169,7 +163,7 @@ int cmd_sweep(const cli_options *options, cnn_error *err)
     for (int i = 0; i < options->words.count; i++)
         cnn_append(s.axes_text, sizeof s.axes_text, "%s%s", i > 0 ? " " : "", options->words.items[i]);
     cnn_status status = set_up(&s, err);
-    if (status == CNN_OK) status = run_all(&s, err);
+    if (status == CNN_OK && s.b.begun) status = run_all(&s, err);
     cli_progress_end(&s.b.progress);
     if ((status == CNN_OK || status == CNN_INTERRUPTED) && !options->json) print_summary(&s);
     if (status == CNN_OK) say_not_tuned(&s);

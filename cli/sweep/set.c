@@ -97,7 +97,7 @@ static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const c
     p->figures = s->rows.items[s->rows.count - 1].figures;
     if (h->round == 1 || c->state == CANDIDATE_WRONG) count_state(s, c, label);
     s->ran += h->round == 1;
-    return record_write(s->b.sink, record, err);
+    return record_write(s->b.output.sink, record, err);
 }
 
 /* After a fault, unlike a launch that was refused, a device fails whatever comes: then the figures of this set say

@@ -88,7 +88,7 @@ static cnn_status record_best(sweep *s, const sweep_group *g, const sweep_rankin
         record_bool(record, "default_tied", r->list[r->usual]->tied);
         record_real(record, "regret", speedup(r, 0));
     }
-    return record_write(s->b.sink, record, err);
+    return record_write(s->b.output.sink, record, err);
 }
 
 cnn_status sweep_conclude(sweep *s, const sweep_group *g, bool stopped, cnn_error *err)

@@ -132,7 +132,7 @@ static cnn_status open_output(train *t, cnn_error *err)
     const cli_options *o = t->options;
     int bad = 0;
     if (o->plan) return record_sink_open(NULL, false, &t->output.sink, err);
-    cnn_status status = cli_output_open(o, &t->output, err);
+    cnn_status status = cli_output_open(o, true, &t->output, err);
     if (status == CNN_OK && cli_is_plain_file(o->out)) status = epoch_table_read(&t->table, o->out, &bad, err);
     if (status == CNN_OK) cli_say_bad_lines(o->out, bad);
     return status;
@@ -156,7 +156,6 @@ cnn_status train_set_up(train *t, cnn_error *err)
     if (status == CNN_OK) status = open_data(t, &network->net, err);
     if (status == CNN_OK) status = make_curves(t, network, err);
     cnn_net_free(network);
-    if (status == CNN_OK && !o->watch->begun) status = cli_output_begin(&t->output, err);
-    o->watch->begun = o->watch->begun || status == CNN_OK;
+    if (status == CNN_OK) status = cli_output_begin(o, &t->output, err);
     return status;
 }
