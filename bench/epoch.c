@@ -181,18 +181,11 @@ typedef struct reader {
 static void get_number(const cnn_record *record, const field *f, epoch_row *row)
 {
     void *place = (char *)row + f->offset;
-    double value = NAN;
-    record_get_real(record, f->key, &value);
+    const double value = record_get_real(record, f->key);
     if (f->kind == FIELD_REAL)
         *(double *)place = value;
     else
         *(int64_t *)place = value >= -9e18 && value <= 9e18 ? (int64_t)value : 0;
-}
-
-static bool get_bool(const cnn_record *record, const char *key)
-{
-    char text[8];
-    return record_get_json(record, key, text, (int)sizeof text) && strcmp(text, "true") == 0;
 }
 
 static machine *machine_of(const reader *from, const char *impl)
@@ -204,8 +197,8 @@ static machine *machine_of(const reader *from, const char *impl)
 
 static cnn_status get_machine(reader *from, const cnn_record *record, cnn_error *err)
 {
-    double cores;
-    machine m = {.cores = record_get_real(record, "cores", &cores) ? (int64_t)cores : 0};
+    const double cores = record_get_real(record, "cores");
+    machine m = {.cores = cores > 0 ? (int64_t)cores : 0};
     epoch_text(m.impl, sizeof m.impl, record_get_text(record, "impl"));
     epoch_text(m.cpu, sizeof m.cpu, record_get_text(record, "cpu"));
     epoch_text(m.gpu, sizeof m.gpu, record_get_inner_text(record, "implementation", "gpu"));
@@ -227,7 +220,7 @@ static void get_row(const cnn_record *record, const reader *from, epoch_row *row
         if (f->kind == FIELD_TEXT)
             epoch_text((char *)row + f->offset, f->size, record_get_text(record, f->key));
         else if (f->kind == FIELD_BOOL)
-            *(bool *)((char *)row + f->offset) = get_bool(record, f->key);
+            *(bool *)((char *)row + f->offset) = record_is(record, f->key, true);
         else
             get_number(record, f, row);
     }

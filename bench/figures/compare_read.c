@@ -124,13 +124,13 @@ static cnn_status add_environment(reader *r, const cnn_record *record, cnn_error
 static cnn_status add_record(void *user, const cnn_record *record, cnn_error *err)
 {
     reader *r = user;
-    double seconds, resolution = NAN;
     figure *f = NULL;
     const char *kind = record_get_text(record, "kind");
     const bool epoch = strcmp(kind, "epoch") == 0;
     r->records++;
     if (strcmp(kind, "env") == 0) return add_environment(r, record, err);
-    if (!record_get_real(record, epoch ? "seconds" : "median_s", &seconds)) return CNN_OK;
+    const double seconds = record_get_real(record, epoch ? "seconds" : "median_s");
+    if (isnan(seconds)) return CNN_OK;
     if (!(seconds > 0 && isfinite(seconds))) {
         r->set->impossible++;
         return CNN_OK;
@@ -138,8 +138,7 @@ static cnn_status add_record(void *user, const cnn_record *record, cnn_error *er
     const cnn_status status = figure_of(r, record, &f, err);
     if (status != CNN_OK) return status;
     if (epoch) return add_epoch(f, r->set->environments, seconds, err);
-    record_get_real(record, "resolution", &resolution);
-    f->resolution = fmax(f->resolution, resolution); /* fmax passes over a NaN */
+    f->resolution = fmax(f->resolution, record_get_real(record, "resolution")); /* fmax passes over a NaN */
     return append(&f->runs, &f->n_runs, seconds, err);
 }
 

@@ -5,6 +5,7 @@
 #include "harness/problem/names.h"
 #include "harness/record/identity.h"
 
+#include <math.h>
 #include <string.h>
 
 static void copy_text(char *to, size_t size, const char *from)
@@ -55,10 +56,10 @@ static void add_point(roofline *r, const cnn_record *record, const char *kind, d
     const char *machine = record_get_text(record, "machine"), *problem = record_get_text(record, "problem");
     const char *dir = record_get_text(record, "dir");
     char name[4 * CNN_NAME_MAX], type[32];
-    double flops, bytes, threads;
+    const double flops = record_get_real(record, "flops"), bytes = record_get_real(record, "bytes");
+    const double threads = record_get_real(record, "threads");
     cnn_error err;
-    if (!impl || !algorithm || !machine || !problem || !dir || !record_get_real(record, "threads", &threads)) return;
-    if (!record_get_real(record, "flops", &flops) || !record_get_real(record, "bytes", &bytes)) return;
+    if (!impl || !algorithm || !machine || !problem || !dir || isnan(threads)) return;
     const int d = cnn_name_find(&cnn_dir_names, dir, &err);
     if (!(flops > 0 && bytes > 0) || d < 0) return; /* a copy has no place here */
     if (!same_machine(r, machine, threads) || r->n_points == ROOFLINE_POINTS_MAX) {
@@ -81,13 +82,13 @@ static cnn_status take_record(void *user, const cnn_record *record, cnn_error *e
     roofline *r = user;
     bench_peak peak;
     cnn_error unknown;
-    double median;
+    const double median = record_get_real(record, "median_s");
     const char *kind = record_get_text(record, "kind");
     const char *gpu = record_get_inner_text(record, "implementation", "gpu");
     if (gpu) copy_text(r->gpu, sizeof r->gpu, gpu);
     if (bench_peak_parse(record, &peak)) return bench_peaks_add(&r->peaks, &peak, err);
     if (!kind || cnn_name_find(&cnn_op_names, kind, &unknown) < 0) return CNN_OK;
-    if (record_get_real(record, "median_s", &median) && median > 0) add_point(r, record, kind, median);
+    if (median > 0) add_point(r, record, kind, median);
     return CNN_OK;
 }
 

@@ -27,13 +27,6 @@ cnn_status speedup_note(speedup_set *set, cnn_error *err, const char *format, ..
 
 static void copy_text(char *to, size_t size, const char *from) { snprintf(to, size, "%s", from ? from : ""); }
 
-static double real_of(const cnn_record *record, const char *field)
-{
-    double value = NAN;
-    record_get_real(record, field, &value);
-    return value;
-}
-
 /* ---- Single operations */
 
 /* NULL: no memory. */
@@ -64,7 +57,7 @@ static void describe_operation(const reader *r, const cnn_record *record, speedu
     copy_text(f->math, sizeof f->math, record_get_text(record, "math"));
     copy_text(f->cache, sizeof f->cache, record_get_text(record, "cache"));
     f->gpu = is_gpu(r->set, f->machine);
-    f->threads = (int)fmin(fmax(real_of(record, "threads"), 0), 1 << 20);
+    f->threads = (int)fmin(fmax(record_get_real(record, "threads"), 0), 1 << 20);
     f->path = r->path;
     f->line = record_line(record);
 }
@@ -99,10 +92,12 @@ static cnn_status add_run(const reader *r, const cnn_record *record, double medi
     double *run = cnn_add_item(&f->runs, &f->repetitions, &f->room, sizeof *run, "runs of a figure", err);
     if (!run) return err->status;
     *run = median;
-    f->low = fmin(f->low, real_of(record, "low_s")); /* fmin and fmax pass over a NaN */
-    f->high = fmax(f->high, real_of(record, "high_s"));
+    f->low = fmin(f->low, record_get_real(record, "low_s")); /* fmin and fmax pass over a NaN */
+    f->high = fmax(f->high, record_get_real(record, "high_s"));
     f->marks |= bench_marks_of(record_get_text(record, "marks"));
-    if (f->gpu) f->transfer_s = fmin(f->transfer_s, real_of(record, "upload_s") + real_of(record, "download_s"));
+    if (f->gpu)
+        f->transfer_s =
+            fmin(f->transfer_s, record_get_real(record, "upload_s") + record_get_real(record, "download_s"));
     return CNN_OK;
 }
 
@@ -110,20 +105,19 @@ static cnn_status take_record(void *user, const cnn_record *record, cnn_error *e
 {
     reader *r = user;
     cnn_error unknown;
-    double seconds;
-    char verified[8];
     const char *kind = record_get_text(record, "kind"), *gpu = record_get_inner_text(record, "implementation", "gpu");
     if (gpu && !is_gpu(r->set, gpu) && r->set->n_gpus < (int)(sizeof r->set->gpus / sizeof r->set->gpus[0]))
         copy_text(r->set->gpus[r->set->n_gpus++], sizeof r->set->gpus[0], gpu);
     const bool epoch = strcmp(kind, "epoch") == 0;
     if (!epoch && strcmp(kind, "sweep") != 0 && cnn_name_find(&cnn_op_names, kind, &unknown) < 0) return CNN_OK;
     const char *field = epoch ? "seconds" : "median_s";
-    if (!record_get_real(record, field, &seconds)) return CNN_OK; /* it was refused, or wrong */
+    const double seconds = record_get_real(record, field);
+    if (isnan(seconds)) return CNN_OK; /* it was refused, or wrong */
     if (!(seconds > 0 && isfinite(seconds)))
         return speedup_note(r->set, err, "%.200s:%d: %s is %g, which is no time: left out", r->path,
                             record_line(record), field, seconds);
     if (epoch) return CNN_OK; /* by way of the table */
-    if (record_get_json(record, "verified", verified, sizeof verified) && strcmp(verified, "false") == 0)
+    if (record_is(record, "verified", false))
         return speedup_note(r->set, err, "%.200s:%d: it is not verified: left out", r->path, record_line(record));
     return add_run(r, record, seconds, err);
 }

@@ -63,7 +63,8 @@ static bool get_type(const cnn_record *record, bench_peak *peak)
 
 bool bench_peak_parse(const cnn_record *record, bench_peak *peak)
 {
-    double threads = 0, holds = 0, samples = 0;
+    const double threads = record_get_real(record, "threads"), holds = record_get_real(record, "holds_bytes");
+    const double samples = record_get_real(record, "samples"), median = record_get_real(record, "median");
     int unit = 0;
     const char *kind = record_get_text(record, "kind"), *text = record_get_text(record, "unit");
     memset(peak, 0, sizeof *peak);
@@ -76,12 +77,13 @@ bool bench_peak_parse(const cnn_record *record, bench_peak *peak)
     (void)get_name(record, "variant", peak->variant, sizeof peak->variant);
     (void)get_name(record, "impl", peak->impl, sizeof peak->impl);
     if (peak->unit == CNN_PEAK_FLOPS && !get_type(record, peak)) return false;
-    if (!record_get_real(record, "value", &peak->value) || !(peak->value > 0) || !isfinite(peak->value)) return false;
-    if (!record_get_real(record, "median", &peak->median)) peak->median = peak->value;
+    peak->value = record_get_real(record, "value");
+    if (!(peak->value > 0) || !isfinite(peak->value)) return false;
+    peak->median = isnan(median) ? peak->value : median;
     peak->marks = bench_marks_of(record_get_text(record, "marks"));
-    if (record_get_real(record, "threads", &threads) && threads >= 0 && threads < 1e6) peak->threads = (int)threads;
-    if (record_get_real(record, "holds_bytes", &holds) && holds >= 0 && holds < 1e18) peak->holds = (int64_t)holds;
-    if (record_get_real(record, "samples", &samples) && samples >= 0 && samples < 1e9) peak->samples = (int)samples;
+    if (threads >= 0 && threads < 1e6) peak->threads = (int)threads;
+    if (holds >= 0 && holds < 1e18) peak->holds = (int64_t)holds;
+    if (samples >= 0 && samples < 1e9) peak->samples = (int)samples;
     return true;
 }
 

@@ -23,18 +23,17 @@ static step *find_open(const recipe *r, const char *text)
 static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
 {
     reader *from = user;
-    double status;
+    const double status = record_get_real(record, "status");
     const char *kind = record_get_text(record, "kind"), *command = record_get_text(record, "command");
     (void)err;
     if (command == NULL) return CNN_OK;
-    const bool has_status = record_get_real(record, "status", &status),
-               held = has_status && !(status > 0 || status < 0);
+    const bool held = fpclassify(status) == FP_ZERO;
     if (strcmp(kind, "end") == 0 && from->begun != NULL && from->begun->command != NULL &&
         strcmp(command, from->begun->command) == 0)
         from->ended = held; /* one that failed is run again */
     if (strcmp(kind, "step") != 0) return CNN_OK;
     step *s = find_open(from->recipe, command);
-    from->begun = has_status ? NULL : s;
+    from->begun = isnan(status) ? s : NULL;
     from->ended = false;
     if (held && s != NULL) s->done = true;
     return CNN_OK;

@@ -16,33 +16,23 @@ void sweep_record_identity(cnn_record *record, const sweep *s, const sweep_group
     record_text(record, "libraries", s->libraries[g->session]);
 }
 
-/* By its text: numbers of a record under construction are not read otherwise. */
-static double real_of(const cnn_record *record, const char *key)
-{
-    char text[64], *end;
-    if (!record_get_json(record, key, text, (int)sizeof text)) return NAN;
-    const double value = strtod(text, &end);
-    return end == text ? NAN : value; /* null */
-}
-
 static int64_t count_of(const cnn_record *record, const char *key)
 {
-    const double value = real_of(record, key);
+    const double value = record_get_real(record, key);
     return value > 0 ? (int64_t)value : 0;
 }
 
 static sweep_figures figures_of(const cnn_record *record)
 {
-    char verified[16] = "";
     sweep_figures f = {.round = count_of(record, "round"),
                        .set = count_of(record, "set"),
-                       .median = real_of(record, "median_s"),
-                       .low = real_of(record, "low_s"),
-                       .high = real_of(record, "high_s"),
-                       .resolution = real_of(record, "resolution"),
-                       .baseline = real_of(record, "baseline_s")};
-    record_get_json(record, "verified", verified, sizeof verified); /* false: it beats a ceiling */
-    f.timed = f.median > 0 && isfinite(f.low) && isfinite(f.high) && strcmp(verified, "false") != 0;
+                       .median = record_get_real(record, "median_s"),
+                       .low = record_get_real(record, "low_s"),
+                       .high = record_get_real(record, "high_s"),
+                       .resolution = record_get_real(record, "resolution"),
+                       .baseline = record_get_real(record, "baseline_s")};
+    f.timed = f.median > 0 && isfinite(f.low) && isfinite(f.high) &&
+              !record_is(record, "verified", false); /* where it beats a ceiling */
     return f;
 }
 

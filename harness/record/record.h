@@ -53,8 +53,8 @@ void record_sink_close(record_sink *sink);
 /* The environment record of design section 8, once at the start of a run. session may be NULL. */
 cnn_status record_environment(record_sink *sink, const cnn_session *session, const char *command_line, cnn_error *err);
 
-/* Reading: calls `each` for every whole record of the file; lines that do not parse are counted in *bad. The object
- * passed is valid only during the call. */
+/* Reading; what gets a field works on records under construction, too. Calls `each` for every whole record of the file;
+ * lines that do not parse are counted in *bad. The object passed is valid only during the call. */
 typedef cnn_status record_each(void *user, const cnn_record *record, cnn_error *err);
 cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err);
 /* The same, but a line that is no whole record is CNN_BAD_FORMAT, and every error begins with FILE:LINE. */
@@ -66,11 +66,10 @@ const char *record_get_inner_text(const cnn_record *record, const char *object, 
 /* An object of texts or whole numbers, as texts: how many; -1 without one, for another kind of value, or for more than
  * `capacity`. */
 int record_get_pairs(const cnn_record *record, const char *key, record_pair *pairs, int capacity);
-const char *record_field(const cnn_record *record, int index); /* the name of its field number `index`, or NULL */
-bool record_get_real(const cnn_record *record, const char *key, double *value);
-/* Any field as compact JSON ("knobs": {"tile":16}); false without one, or when `size` is too small for it. Works on
- * records under construction, too. */
-bool record_get_json(const cnn_record *record, const char *key, char *text, int size);
-char *record_json(const cnn_record *record, const char *key); /* the same, of any size, to be freed; NULL without one */
+const char *record_field(const cnn_record *record, int index);     /* the name of its field number `index`, or NULL */
+double record_get_real(const cnn_record *record, const char *key); /* NaN without one, and for null */
+bool record_is(const cnn_record *record, const char *key, bool value); /* it is there, and is this */
+/* Any field as compact JSON ("knobs": {"tile":16}), to be freed; NULL without one. */
+char *record_json(const cnn_record *record, const char *key);
 
 #endif

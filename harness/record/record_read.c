@@ -128,18 +128,18 @@ const char *record_get_inner_text(const cnn_record *record, const char *object, 
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(inner, key));
 }
 
-bool record_get_real(const cnn_record *record, const char *key, double *value)
+/* Numbers of a record under construction are raw text, so that they have the digits that they are to have. */
+double record_get_real(const cnn_record *record, const char *key)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(record->object, key);
-    if (!cJSON_IsNumber(item)) return false;
-    *value = item->valuedouble;
-    return true;
+    if (cJSON_IsRaw(item)) return strtod(item->valuestring, NULL);
+    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
-bool record_get_json(const cnn_record *record, const char *key, char *text, int size)
+bool record_is(const cnn_record *record, const char *key, bool value)
 {
-    cJSON *item = cJSON_GetObjectItemCaseSensitive(record->object, key);
-    return item && cJSON_PrintPreallocated(item, text, size, false);
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(record->object, key);
+    return value ? cJSON_IsTrue(item) : cJSON_IsFalse(item);
 }
 
 const char *record_field(const cnn_record *record, int index)

@@ -54,10 +54,10 @@ static void copy_state(char state[STATE_MAX], const cnn_record *record)
 
 static cnn_status add_case(resume *r, const cnn_record *record, cnn_error *err)
 {
-    double number;
+    const double number = record_get_real(record, "number");
     char state[STATE_MAX];
     int i = 0;
-    if (!record_get_real(record, "number", &number) || !(number >= (double)r->cases && number < 1e15)) return CNN_OK;
+    if (!(number >= (double)r->cases && number < 1e15)) return CNN_OK;
     r->cases = (int64_t)number + 1;
     forget_records(r); /* they are the case's; what comes behind them is of one that was not finished */
     copy_state(state, record);
@@ -91,11 +91,9 @@ static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
 {
     resume *r = user;
     const char *kind = record_get_text(record, "kind");
-    char resumed[8];
     if (strcmp(kind, "begin") == 0) {
         r->open = is_ours(r, record);
-        if (r->open && !(record_get_json(record, "resumed", resumed, sizeof resumed) && strcmp(resumed, "true") == 0))
-            forget(r);
+        if (r->open && !record_is(record, "resumed", true)) forget(r);
         return CNN_OK;
     }
     if (strcmp(kind, "end") == 0) {

@@ -71,9 +71,8 @@ static cnn_status take_text(const cnn_record *record, const char *key, char *tex
 
 static cnn_status take_threads(const cnn_record *record, const char *key, int *threads, cnn_error *err)
 {
-    double value;
-    if (!record_get_real(record, key, &value))
-        return CNN_FAIL(err, CNN_BAD_FORMAT, "a tuned choice without \"%s\"", key);
+    const double value = record_get_real(record, key);
+    if (isnan(value)) return CNN_FAIL(err, CNN_BAD_FORMAT, "a tuned choice without \"%s\"", key);
     if (!(value >= 1 && value <= 4096 && floor(value) >= value))
         return CNN_FAIL(err, CNN_BAD_FORMAT, "\"%s\" is %g, but must be a whole number from 1 to 4096", key, value);
     *threads = (int)value;
@@ -119,8 +118,8 @@ static cnn_status add_entry(void *user, const cnn_record *record, cnn_error *err
     e->n_facts = record_get_pairs(record, "rests_on", e->facts, TUNING_FACTS);
     if (status == CNN_OK && e->n_facts < 0)
         status = CNN_FAIL(err, CNN_BAD_FORMAT, "\"rests_on\" must be an object of at most %d texts", TUNING_FACTS);
-    if (!record_get_real(record, "median_s", &e->choice.median_s)) e->choice.median_s = NAN;
-    if (!record_get_real(record, "default_s", &e->choice.default_s)) e->choice.default_s = NAN;
+    e->choice.median_s = record_get_real(record, "median_s");
+    e->choice.default_s = record_get_real(record, "default_s");
     return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "harness/record/record.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -59,9 +60,9 @@ typedef struct tally {
 static inline cnn_status count_record(void *user, const cnn_record *record, cnn_error *err)
 {
     tally *t = user;
-    double n;
+    const double n = record_get_real(record, "n");
     t->count++;
-    if (record_get_real(record, "n", &n)) t->sum += n;
+    if (!isnan(n)) t->sum += n;
     return CNN_OK;
 }
 
