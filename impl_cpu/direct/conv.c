@@ -71,35 +71,19 @@ static void gather_lay_out(const cpu_context *ctx, const cnn_request *q, void *r
     gather_run *r = run;
     *r = (gather_run){.kern = direct_kernels_for(ctx, c->t.dtype), .elem = cnn_dtype_size(c->t.dtype)};
     direct_shape_make(r->kern, q, &r->shape);
-    const direct_side *in = q->dir == CNN_FWD ? &r->shape.x : &r->shape.y;
     r->forward = q->dir == CNN_FWD;
     r->out_side = r->forward ? r->shape.y : r->shape.x;
     gather_channels(r, c);
     direct_gather *j = &r->job;
     int lanes = r->kern->lanes;
     gather_rows(r, c);
-    *j = direct_gather_of(c, r->forward, in->tw, direct_channel(in, lanes), r->out_side.tw);
+    *j = direct_gather_of(&r->shape.desc, r->forward, lanes, kept);
     j->out_block = r->kern->max_units * r->rows_each * j->out_w * lanes;
-    r->in = direct_packing_make(in, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
-    direct_take_taps(&j->rows, r->out_side.th, c->kh, kept);
-    direct_take_taps(&j->cols, j->out_w, c->kw, kept);
+    r->in = direct_packing_make(r->forward ? &r->shape.x : &r->shape.y, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
     gather_place(r, ctx->threads, workspace);
 }
 
-static void gather_fill(void *run, const cnn_conv_desc *c)
-{
-    gather_run *r = run;
-    const direct_side *x = &r->shape.x, *y = &r->shape.y;
-    if (r->forward) {
-        direct_taps_fwd(&r->job.rows, y->th, x->th, c->kh, c->sh, r->shape.ph, c->dh);
-        direct_taps_fwd(&r->job.cols, y->tw, x->tw, c->kw, c->sw, r->shape.pw, c->dw);
-    } else {
-        direct_taps_bwd(&r->job.rows, x->th, y->th, c->kh, c->sh, r->shape.ph, c->dh);
-        direct_taps_bwd(&r->job.cols, x->tw, y->tw, c->kw, c->sw, r->shape.pw, c->dw);
-    }
-}
-
-const direct_layout direct_gather_layout = {sizeof(gather_run), gather_lay_out, gather_fill};
+const direct_layout direct_gather_layout = {sizeof(gather_run), gather_lay_out};
 
 static void pack_task(void *arg, int64_t task, int worker)
 {

@@ -10,8 +10,8 @@
  *
  *   conv.c       FWD and BWD_D: the rounds of pack - gather - unpack
  *   weights.c    BWD_W: the rounds of pack - sum - reduce
- *   tiles.c      the geometry: tiles, taps, what a choice costs
- *   plan.c       what is found once for a problem
+ *   tiles.c      the geometry: tiles, what a choice costs
+ *   plan.c       what is found once for a problem: strides, lists of taps
  *   runs.c       where a block's pixels lie in a tensor, and in what parts it is packed
  *   kernels.inc  the sums, compiled for each instruction set
  *   pack.inc     the transpositions, likewise
@@ -61,11 +61,9 @@ void direct_run_rows(const direct_side *side, const direct_lanes *lanes, int64_t
 void direct_run_pixel(const direct_side *side, const direct_lanes *lanes, int64_t c, int64_t h, int64_t w, int64_t n,
                       direct_run *run);
 
-/* The convolution of one virtual image: x.th x x.tw pixels and padding (ph, pw) give y.th x y.tw. */
 typedef struct direct_shape {
-    cnn_conv_desc desc; /* the problem's, flattened if it can be */
+    cnn_conv_desc desc; /* the convolution of one virtual image, flattened if it can be */
     direct_side x, y;
-    int64_t ph, pw;
     int64_t images, blocks, round; /* virtual images; blocks of LANES of them; blocks packed at a time */
 } direct_shape;
 
@@ -109,6 +107,8 @@ typedef struct direct_gather_tile {
 typedef struct direct_weights {
     direct_taps rows, cols; /* for each tap the pixels (p, src) it has: `tap` holds p */
     int64_t kh, kw, x_w, x_c, x_block, y_h, y_w, y_o, y_block, blocks;
+    int64_t filter; /* weights of an output channel */
+    bool flip;
 } direct_weights;
 
 /* Tasks that a step is cut into, where the problem is worth so many. */
@@ -124,8 +124,10 @@ typedef struct direct_kernels {
     void (*pack)(const direct_side *, const void *tensor, const direct_part *, void *packed);
     void (*unpack)(const direct_side *, void *tensor, const direct_part *, void *packed, bool add);
     void (*gather)(const direct_gather *, const direct_gather_tile *);
-    /* sums[(tap*os + o)*cs + c]; `acc` is scratch of that many vectors. */
-    void (*weights)(const direct_weights *, const void *x, const void *dy, int os, int cs, void *acc, void *sums);
+    /* A tile's sums to dw, which points at its first weight; `acc` is scratch of a vector for each, `sums` of an
+     * element. */
+    void (*weights)(const direct_weights *, const void *x, const void *dy, int os, int cs, void *acc, void *sums,
+                    void *dw, bool add);
     /* sums[o] = sum of dy[o] over pixels and blocks. */
     void (*bias)(const direct_weights *, const void *dy, int os, void *sums);
 } direct_kernels;
@@ -149,26 +151,10 @@ const direct_kernels *direct_kernels_for(const cpu_context *ctx, cnn_dtype dtype
 
 /* Lays the problem out; only the problem and the lanes decide, never the number of threads. */
 void direct_shape_make(const direct_kernels *kernels, const cnn_request *request, direct_shape *shape);
-/* FWD: for each output position, the kernel taps and the input positions they read. */
-void direct_taps_fwd(direct_taps *t, int64_t out, int64_t in, int64_t k, int64_t s, int64_t p, int64_t d);
-/* BWD_D: for each input position, the kernel taps and the output positions they come from. */
-void direct_taps_bwd(direct_taps *t, int64_t in, int64_t out, int64_t k, int64_t s, int64_t p, int64_t d);
-/* BWD_W: for each kernel tap, the output positions (`tap`) and the input positions (`src`) it joins. */
-void direct_taps_weights(direct_taps *t, int64_t k, int64_t out, int64_t in, int64_t s, int64_t p, int64_t d);
-
-/* Lists of taps, `lists` of `each` at most. */
-static inline void direct_take_taps(direct_taps *t, int64_t lists, int64_t each, cpu_arena *arena)
-{
-    t->start = cpu_take(arena, lists + 1, 1, sizeof *t->start);
-    t->e = cpu_take(arena, lists, each, sizeof *t->e);
-}
-
-/* What kernel and packed channels decide of the sums: rows of in_w, x_w, y_w pixels, channels of in_k, x_c, y_o
- * elements.
- */
-direct_gather direct_gather_of(const cnn_conv_desc *c, bool forward, int64_t in_w, int64_t in_k, int64_t out_w);
-direct_weights direct_weights_of(const cnn_conv_desc *c, int64_t x_w, int64_t x_c, int64_t y_h, int64_t y_w,
-                                 int64_t y_o);
+/* The sums over packed images of c's sizes. Their lists of taps are taken from the arena, and filled in where it has
+ * memory. */
+direct_gather direct_gather_of(const cnn_conv_desc *c, bool forward, int lanes, cpu_arena *arena);
+direct_weights direct_weights_of(const cnn_conv_desc *c, int lanes, cpu_arena *arena);
 
 /* Elements of one packed channel of one block. */
 static inline int64_t direct_channel(const direct_side *side, int lanes) { return side->th * side->tw * lanes; }
@@ -178,7 +164,6 @@ static inline int64_t direct_channel(const direct_side *side, int lanes) { retur
 typedef struct direct_layout {
     size_t run; /* its size */
     void (*lay_out)(const cpu_context *, const cnn_request *, void *run, cpu_arena *kept, cpu_arena *workspace);
-    void (*fill)(void *run, const cnn_conv_desc *); /* the lists */
 } direct_layout;
 extern const direct_layout direct_gather_layout, direct_weights_layout;
 cpu_plan_fn direct_plan;

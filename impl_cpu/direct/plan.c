@@ -14,32 +14,104 @@ const direct_kernels *direct_kernels_for(const cpu_context *ctx, cnn_dtype dtype
     return &direct_base[dtype];
 }
 
-direct_gather direct_gather_of(const cnn_conv_desc *c, bool forward, int64_t in_w, int64_t in_k, int64_t out_w)
+/* ---- Lists of taps. */
+
+/* `lists` of `each` at most. */
+static void take_taps(direct_taps *t, int64_t lists, int64_t each, cpu_arena *arena)
+{
+    t->start = cpu_take(arena, lists + 1, 1, sizeof *t->start);
+    t->e = cpu_take(arena, lists, each, sizeof *t->e);
+}
+
+/* FWD: for each output position, the kernel taps and the input positions they read. */
+static void taps_fwd(direct_taps *t, int64_t out, int64_t in, int64_t k, int64_t s, int64_t p, int64_t d)
+{
+    int64_t n = 0;
+    for (int64_t o = 0; o < out; o++) {
+        int64_t first, last;
+        cnn_tap_range(o, in, k, s, p, d, &first, &last);
+        t->start[o] = n;
+        for (int64_t i = first; i < last; i++) t->e[n++] = (direct_tap){i, o * s - p + i * (d + 1)};
+    }
+    t->start[out] = n;
+}
+
+/* BWD_D: for each input position, the kernel taps and the output positions they come from. */
+static void taps_bwd(direct_taps *t, int64_t in, int64_t out, int64_t k, int64_t s, int64_t p, int64_t d)
+{
+    int64_t n = 0;
+    for (int64_t x = 0; x < in; x++) {
+        t->start[x] = n;
+        for (int64_t i = 0; i < k; i++) {
+            int64_t from = x + p - i * (d + 1); /* = o*s where output o reads x with tap i */
+            if (from >= 0 && from % s == 0 && from / s < out) t->e[n++] = (direct_tap){i, from / s};
+        }
+    }
+    t->start[in] = n;
+}
+
+/* BWD_W: for each kernel tap, the output positions (`tap`) and the input positions (`src`) it joins. */
+static void taps_weights(direct_taps *t, int64_t k, int64_t out, int64_t in, int64_t s, int64_t p, int64_t d)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < k; i++) {
+        t->start[i] = n;
+        for (int64_t o = 0; o < out; o++) {
+            int64_t x = o * s - p + i * (d + 1);
+            if (x >= 0 && x < in) t->e[n++] = (direct_tap){o, x};
+        }
+    }
+    t->start[k] = n;
+}
+
+/* ---- Sums. */
+
+direct_gather direct_gather_of(const cnn_conv_desc *c, bool forward, int lanes, cpu_arena *arena)
 {
     const int64_t icg = c->ic / c->g, ocg = c->oc / c->g, taps = c->kh * c->kw;
-    direct_gather j = {.out_w = out_w, .kh = c->kh, .kw = c->kw, .flip = c->flip, .in_w = in_w, .in_k = in_k};
+    const int64_t in_h = forward ? c->ih : c->oh, in_w = forward ? c->iw : c->ow;
+    const int64_t out_h = forward ? c->oh : c->ih, out_w = forward ? c->ow : c->iw;
+    void (*const fill)(direct_taps *, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t) =
+        forward ? taps_fwd : taps_bwd;
+    direct_gather j = {.out_w = out_w, .kh = c->kh, .kw = c->kw, .flip = c->flip, .in_w = in_w};
     j.k = forward ? icg : ocg;
     j.w_u = forward ? icg * taps : taps;
     j.w_k = forward ? taps : icg * taps;
     j.w_group = ocg * icg * taps;
-    j.in_group = j.k * in_k;
+    j.in_k = in_h * in_w * lanes;
+    j.in_group = j.k * j.in_k;
     j.in_block = c->g * j.in_group;
+    take_taps(&j.rows, out_h, c->kh, arena);
+    take_taps(&j.cols, out_w, c->kw, arena);
+    if (arena->base == NULL) return j;
+    fill(&j.rows, out_h, in_h, c->kh, c->sh, c->ph, c->dh);
+    fill(&j.cols, out_w, in_w, c->kw, c->sw, c->pw, c->dw);
     return j;
 }
 
-direct_weights direct_weights_of(const cnn_conv_desc *c, int64_t x_w, int64_t x_c, int64_t y_h, int64_t y_w,
-                                 int64_t y_o)
+direct_weights direct_weights_of(const cnn_conv_desc *c, int lanes, cpu_arena *arena)
 {
-    return (direct_weights){.kh = c->kh,
-                            .kw = c->kw,
-                            .x_w = x_w,
-                            .x_c = x_c,
-                            .x_block = c->ic * x_c,
-                            .y_h = y_h,
-                            .y_w = y_w,
-                            .y_o = y_o,
-                            .y_block = c->oc * y_o};
+    const int64_t x_c = c->ih * c->iw * lanes, y_o = c->oh * c->ow * lanes;
+    direct_weights j = {.kh = c->kh,
+                        .kw = c->kw,
+                        .x_w = c->iw,
+                        .x_c = x_c,
+                        .x_block = c->ic * x_c,
+                        .y_h = c->oh,
+                        .y_w = c->ow,
+                        .y_o = y_o,
+                        .y_block = c->oc * y_o,
+                        .filter = c->ic / c->g * c->kh * c->kw,
+                        .flip = c->flip};
+    take_taps(&j.rows, c->kh, c->oh, arena);
+    take_taps(&j.cols, c->kw, c->ow, arena);
+    if (arena->base == NULL) return j;
+    taps_weights(&j.rows, c->kh, c->oh, c->ih, c->sh, c->ph, c->dh);
+    taps_weights(&j.cols, c->kw, c->ow, c->iw, c->sw, c->pw, c->dw);
+    return j;
 }
+
+/* ---- Plans. */
 
 /* One block of whole images must be countable; the arenas check what is made of it. */
 static bool countable(const cnn_conv_desc *c)
@@ -71,7 +143,6 @@ cnn_status direct_plan(const cpu_context *cpu, const cnn_request *r, void **stat
     kept = (cpu_arena){.base = run}, workspace = (cpu_arena){0};
     cpu_take(&kept, 1, 1, l->run);
     l->lay_out(cpu, r, run, &kept, &workspace);
-    l->fill(run, &r->problem->u.conv);
     *state = run;
     return CNN_OK;
 no_memory:

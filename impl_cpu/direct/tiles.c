@@ -1,5 +1,4 @@
-/* tiles.c: the geometry of the direct convolution: which tiles an image is cut into, and which taps a position
- * has.
+/* tiles.c: the geometry of the direct convolution: which tiles an image is cut into.
  *
  * Tiles fill the lanes of a vector when there are few images, and keep a block in the cache when images are large. They
  * cost a halo (input pixels packed more than once) and padding that is multiplied instead of skipped; so a small search
@@ -169,14 +168,14 @@ static cnn_conv_desc flatten(cnn_conv_desc c)
 void direct_shape_make(const direct_kernels *kern, const cnn_request *request, direct_shape *shape)
 {
     axis h, w;
-    const cnn_conv_desc *c = &shape->desc;
+    cnn_conv_desc *c = &shape->desc;
     const cnn_dir dir = request->dir;
     shape->desc = flatten(request->problem->u.conv);
     search(kern, c, dir, request->knobs[CPU_KNOB_DIRECT_LANES], &h, &w);
-    shape->ph = h.p;
-    shape->pw = w.p;
     shape->x = side_of(c, &h, &w, true);
     shape->y = side_of(c, &h, &w, false);
+    c->ih = shape->x.th, c->iw = shape->x.tw, c->oh = shape->y.th, c->ow = shape->y.tw;
+    c->ph = h.p, c->pw = w.p;
     shape->images = c->mb * h.tiles * w.tiles;
     shape->blocks = cpu_ceil_div(shape->images, kern->lanes);
     double size = (double)cnn_dtype_size(c->t.dtype), bytes = 0;
@@ -186,42 +185,4 @@ void direct_shape_make(const direct_kernels *kern, const cnn_request *request, d
     if (fit < 2) fit = 2;
     int64_t rounds = cpu_ceil_div(shape->blocks, fit), each = cpu_ceil_div(shape->blocks, rounds);
     shape->round = cpu_min((each + 1) / 2 * 2, shape->blocks);
-}
-
-void direct_taps_fwd(direct_taps *t, int64_t out, int64_t in, int64_t k, int64_t s, int64_t p, int64_t d)
-{
-    int64_t n = 0;
-    for (int64_t o = 0; o < out; o++) {
-        int64_t first, last;
-        cnn_tap_range(o, in, k, s, p, d, &first, &last);
-        t->start[o] = n;
-        for (int64_t i = first; i < last; i++) t->e[n++] = (direct_tap){i, o * s - p + i * (d + 1)};
-    }
-    t->start[out] = n;
-}
-
-void direct_taps_bwd(direct_taps *t, int64_t in, int64_t out, int64_t k, int64_t s, int64_t p, int64_t d)
-{
-    int64_t n = 0;
-    for (int64_t x = 0; x < in; x++) {
-        t->start[x] = n;
-        for (int64_t i = 0; i < k; i++) {
-            int64_t from = x + p - i * (d + 1); /* = o*s where output o reads x with tap i */
-            if (from >= 0 && from % s == 0 && from / s < out) t->e[n++] = (direct_tap){i, from / s};
-        }
-    }
-    t->start[in] = n;
-}
-
-void direct_taps_weights(direct_taps *t, int64_t k, int64_t out, int64_t in, int64_t s, int64_t p, int64_t d)
-{
-    int64_t n = 0;
-    for (int64_t i = 0; i < k; i++) {
-        t->start[i] = n;
-        for (int64_t o = 0; o < out; o++) {
-            int64_t x = o * s - p + i * (d + 1);
-            if (x >= 0 && x < in) t->e[n++] = (direct_tap){o, x};
-        }
-    }
-    t->start[k] = n;
 }

@@ -19,7 +19,7 @@ typedef struct weights_run {
     int64_t slots, shares;                     /* shares: of a block, when it is packed */
     direct_packing x, dy;
     void *dw, *db;
-    bool add, flip;
+    bool add;
     int64_t block0, blocks; /* of this round */
     /* workspace, beside what is packed; partial, of several slots: [slot][weights, then biases]; the last two hold a
      * piece for each worker */
@@ -45,8 +45,6 @@ static void weights_lay_out(const cpu_context *ctx, const cnn_request *q, void *
     *r = (weights_run){.kern = direct_kernels_for(ctx, c->t.dtype), .dtype = c->t.dtype};
     r->elem = cnn_dtype_size(r->dtype);
     direct_shape_make(r->kern, q, &r->shape);
-    const direct_side *x = &r->shape.x, *y = &r->shape.y;
-    int lanes = r->kern->lanes;
     r->icg = c->ic / c->g;
     r->ocg = c->oc / c->g;
     int max_os = r->icg == 1 ? r->kern->max_os1 : r->kern->max_os;
@@ -54,29 +52,17 @@ static void weights_lay_out(const cpu_context *ctx, const cnn_request *q, void *
     r->c_tiles = cpu_ceil_div(r->icg, r->kern->max_cs);
     r->tiles = c->g * r->o_tiles * r->c_tiles;
     r->slots = cpu_min(r->shape.round, cpu_ceil_div(DIRECT_TASKS, r->tiles));
-    r->x = direct_packing_make(x, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
-    r->dy = direct_packing_make(y, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
+    r->x = direct_packing_make(&r->shape.x, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
+    r->dy = direct_packing_make(&r->shape.y, cpu_ceil_div(DIRECT_TASKS, r->shape.round));
     r->shares = cpu_max(r->x.parts, r->dy.parts);
-    r->flip = c->flip;
-    direct_weights *j = &r->job;
-    *j = direct_weights_of(c, x->tw, direct_channel(x, lanes), y->th, y->tw, direct_channel(y, lanes));
-    r->weights = c->oc * r->icg * c->kh * c->kw;
+    r->job = direct_weights_of(&r->shape.desc, r->kern->lanes, kept);
+    r->weights = c->oc * r->job.filter;
     r->partial_elems = r->weights + c->oc;
     r->acc_elems = c->kh * c->kw * max_os * cpu_min(r->icg, r->kern->max_cs);
-    direct_take_taps(&j->rows, c->kh, y->th, kept);
-    direct_take_taps(&j->cols, c->kw, y->tw, kept);
     weights_place(r, ctx->threads, workspace);
 }
 
-static void weights_fill(void *run, const cnn_conv_desc *c)
-{
-    weights_run *r = run;
-    const direct_side *x = &r->shape.x, *y = &r->shape.y;
-    direct_taps_weights(&r->job.rows, c->kh, y->th, x->th, c->sh, r->shape.ph, c->dh);
-    direct_taps_weights(&r->job.cols, c->kw, y->tw, x->tw, c->sw, r->shape.pw, c->dw);
-}
-
-const direct_layout direct_weights_layout = {sizeof(weights_run), weights_lay_out, weights_fill};
+const direct_layout direct_weights_layout = {sizeof(weights_run), weights_lay_out};
 
 /* Share `share` of r->shares of the parts of a block's x, or dy. */
 static void pack_share(const weights_run *r, const direct_packing *p, int64_t block, int64_t share)
@@ -109,6 +95,7 @@ static void weights_task(void *arg, int64_t task, int worker)
     const int64_t c0 = r->icg * ct / r->c_tiles, c1 = r->icg * (ct + 1) / r->c_tiles;
     const int64_t b0 = r->blocks * slot / r->slots, b1 = r->blocks * (slot + 1) / r->slots;
     const int os = (int)(o1 - o0), cs = (int)(c1 - c0);
+    const bool add = r->slots == 1 && r->add;
     direct_weights job = r->job;
     job.blocks = b1 - b0;
     const char *x = (const char *)r->x.packed + (b0 * job.x_block + (g * r->icg + c0) * job.x_c) * elem;
@@ -116,11 +103,10 @@ static void weights_task(void *arg, int64_t task, int worker)
     char *acc = r->acc + worker * r->acc_elems * r->kern->lanes * elem, *sums = r->sums + worker * r->acc_elems * elem;
     char *dw = r->slots > 1 ? r->partial + slot * r->partial_elems * elem : r->dw;
     char *db = r->slots > 1 ? dw + r->weights * elem : r->db;
-    r->kern->weights(&job, x, dy, os, cs, acc, sums);
-    CPU_REAL(r->dtype, place, r, (void *)sums, os, cs, (void *)(dw + (oc * r->icg + c0) * job.kh * job.kw * elem));
+    r->kern->weights(&job, x, dy, os, cs, acc, sums, dw + (oc * job.filter + c0 * job.kh * job.kw) * elem, add);
     if (r->db == NULL || ct != ot % r->c_tiles) return;
     r->kern->bias(&job, dy, os, sums);
-    CPU_REAL(r->dtype, reduce, r, (void *)sums, os, 1, (void *)(db + oc * elem), r->slots == 1 && r->add);
+    CPU_REAL(r->dtype, reduce, r, (void *)sums, os, 1, (void *)(db + oc * elem), add);
 }
 
 enum { REDUCE_EACH = 4096 };

@@ -54,10 +54,10 @@ struct cnn_trainer {
 };
 
 /* weighted.c: what follows from the problem, its lists taken from the arena (with a NULL base they are only counted);
- * and the three directions, on `blocks` blocks. */
+ * and the three directions, on `blocks` blocks: y of x or dx of dy, and dw. */
 void fused_weighted_make(const cnn_trainer *t, const cnn_layer *layer, fused_weighted *w, cpu_arena *arena);
-void fused_weighted_forward(const cnn_trainer *t, const fused_weighted *w, const float *x, float *y, int64_t blocks);
-void fused_weighted_data(const cnn_trainer *t, const fused_weighted *w, const float *dy, float *dx, int64_t blocks);
+void fused_weighted_gather(const cnn_trainer *t, const fused_weighted *w, bool forward, const float *in, float *out,
+                           int64_t blocks);
 void fused_weighted_weights(const cnn_trainer *t, const fused_weighted *w, const float *x, const float *dy,
                             int64_t blocks);
 

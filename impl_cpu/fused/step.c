@@ -103,7 +103,7 @@ static void forward(cnn_trainer *t, const fused_layer *l, int64_t blocks)
     const cnn_op op = layer->problem.op;
     cnn_error ignored; /* none of these can fail */
     if (op == CNN_OP_CONV || op == CNN_OP_FC) {
-        fused_weighted_forward(t, &l->weighted, args.x, args.y, blocks);
+        fused_weighted_gather(t, &l->weighted, true, args.x, args.y, blocks);
         return;
     }
     const cnn_plan plan = packed_plan(t, layer, CNN_FWD, blocks);
@@ -118,7 +118,7 @@ static void backward(cnn_trainer *t, const fused_layer *l, bool data, int64_t bl
     cnn_error ignored;
     if (op == CNN_OP_CONV || op == CNN_OP_FC) {
         fused_weighted_weights(t, &l->weighted, t->value[in], t->grad[out], blocks);
-        if (data) fused_weighted_data(t, &l->weighted, t->grad[out], t->grad[in], blocks);
+        if (data) fused_weighted_gather(t, &l->weighted, false, t->grad[out], t->grad[in], blocks);
         return;
     }
     const cnn_plan plan = packed_plan(t, layer, CNN_BWD_D, blocks);

@@ -11,27 +11,14 @@ void fused_weighted_make(const cnn_trainer *t, const cnn_layer *layer, fused_wei
     const cnn_conv_desc conv = p->op == CNN_OP_FC ? cnn_fc_as_conv(&p->u.fc) : p->u.conv, *c = &conv;
     *w = (fused_weighted){.conv = conv, .w = t->net->params[layer->params[0]].offset, .b = -1};
     if (c->bias) w->b = t->net->params[layer->params[1]].offset;
-    const int64_t x = c->ih * c->iw * t->kern->lanes, y = c->oh * c->ow * t->kern->lanes;
-    w->forward = direct_gather_of(c, true, c->iw, x, c->ow);
-    w->forward.out_u = y;
-    w->forward.out_block = c->oc * y;
-    w->backward = direct_gather_of(c, false, c->ow, y, c->iw);
-    w->backward.out_u = x;
-    w->backward.out_block = c->ic * x;
-    w->weights = direct_weights_of(c, c->iw, x, c->oh, c->ow, y);
-    direct_take_taps(&w->forward.rows, c->oh, c->kh, arena);
-    direct_take_taps(&w->forward.cols, c->ow, c->kw, arena);
-    direct_take_taps(&w->backward.rows, c->ih, c->kh, arena);
-    direct_take_taps(&w->backward.cols, c->iw, c->kw, arena);
-    direct_take_taps(&w->weights.rows, c->kh, c->oh, arena);
-    direct_take_taps(&w->weights.cols, c->kw, c->ow, arena);
-    if (arena->base == NULL) return;
-    direct_taps_fwd(&w->forward.rows, c->oh, c->ih, c->kh, c->sh, c->ph, c->dh);
-    direct_taps_fwd(&w->forward.cols, c->ow, c->iw, c->kw, c->sw, c->pw, c->dw);
-    direct_taps_bwd(&w->backward.rows, c->ih, c->oh, c->kh, c->sh, c->ph, c->dh);
-    direct_taps_bwd(&w->backward.cols, c->iw, c->ow, c->kw, c->sw, c->pw, c->dw);
-    direct_taps_weights(&w->weights.rows, c->kh, c->oh, c->ih, c->sh, c->ph, c->dh);
-    direct_taps_weights(&w->weights.cols, c->kw, c->ow, c->iw, c->sw, c->pw, c->dw);
+    const int lanes = t->kern->lanes;
+    w->forward = direct_gather_of(c, true, lanes, arena);
+    w->backward = direct_gather_of(c, false, lanes, arena);
+    w->weights = direct_weights_of(c, lanes, arena);
+    w->forward.out_u = w->weights.y_o;
+    w->forward.out_block = w->weights.y_block;
+    w->backward.out_u = w->weights.x_c;
+    w->backward.out_block = w->weights.x_block;
 }
 
 /* ---- Forward and data gradient ---- */
@@ -63,39 +50,22 @@ static void gather_task(void *arg, int64_t task, int worker)
     g->t->kern->gather(j, &part);
 }
 
-static void run_gather(gather_job *g)
-{
-    g->tiles = cpu_ceil_div(g->units, g->t->kern->max_units);
-    parallel_for(g->t->cpu->pool, cpu_ceil_div(g->blocks, 2) * g->groups * g->tiles, gather_task, g);
-}
-
-void fused_weighted_forward(const cnn_trainer *t, const fused_weighted *w, const float *x, float *y, int64_t blocks)
+void fused_weighted_gather(const cnn_trainer *t, const fused_weighted *w, bool forward, const float *in, float *out,
+                           int64_t blocks)
 {
     const cnn_conv_desc *c = &w->conv;
-    run_gather(&(gather_job){.t = t,
-                             .job = &w->forward,
-                             .in = x,
-                             .w = t->params + w->w,
-                             .bias = w->b >= 0 ? t->params + w->b : NULL,
-                             .out = y,
-                             .rows = c->oh,
-                             .units = c->oc / c->g,
-                             .groups = c->g,
-                             .blocks = blocks});
-}
-
-void fused_weighted_data(const cnn_trainer *t, const fused_weighted *w, const float *dy, float *dx, int64_t blocks)
-{
-    const cnn_conv_desc *c = &w->conv;
-    run_gather(&(gather_job){.t = t,
-                             .job = &w->backward,
-                             .in = dy,
-                             .w = t->params + w->w,
-                             .out = dx,
-                             .rows = c->ih,
-                             .units = c->ic / c->g,
-                             .groups = c->g,
-                             .blocks = blocks});
+    gather_job g = {.t = t,
+                    .job = forward ? &w->forward : &w->backward,
+                    .in = in,
+                    .w = t->params + w->w,
+                    .bias = forward && w->b >= 0 ? t->params + w->b : NULL,
+                    .out = out,
+                    .rows = forward ? c->oh : c->ih,
+                    .units = (forward ? c->oc : c->ic) / c->g,
+                    .groups = c->g,
+                    .blocks = blocks};
+    g.tiles = cpu_ceil_div(g.units, t->kern->max_units);
+    parallel_for(t->cpu->pool, cpu_ceil_div(blocks, 2) * g.groups * g.tiles, gather_task, &g);
 }
 
 /* ---- Weight gradient ---- */
@@ -108,18 +78,6 @@ typedef struct weights_job {
     int64_t o_tiles, c_tiles; /* of a group */
 } weights_job;
 
-/* Tile (o0, c0) of a group, os x cs channels, all taps. */
-static void place(const weights_job *g, const float *sums, int64_t o0, int64_t os, int64_t c0, int64_t cs)
-{
-    const cnn_conv_desc *c = &g->layer->conv;
-    const int64_t taps = c->kh * c->kw, icg = c->ic / c->g;
-    float *dw = g->t->grads + g->layer->w;
-    for (int64_t tap = 0; tap < taps; tap++)
-        for (int64_t o = 0; o < os; o++)
-            for (int64_t i = 0; i < cs; i++)
-                dw[((o0 + o) * icg + c0 + i) * taps + (c->flip ? taps - 1 - tap : tap)] = sums[(tap * os + o) * cs + i];
-}
-
 static void weights_task(void *arg, int64_t task, int worker)
 {
     const weights_job *g = arg;
@@ -130,9 +88,9 @@ static void weights_task(void *arg, int64_t task, int worker)
     const int64_t o0 = group * ocg + ocg * ot / g->o_tiles, os = group * ocg + ocg * (ot + 1) / g->o_tiles - o0;
     const int64_t c0 = icg * ct / g->c_tiles, cs = icg * (ct + 1) / g->c_tiles - c0;
     const float *dy = g->dy + o0 * g->job.y_o;
+    float *dw = t->grads + g->layer->w + o0 * g->job.filter + c0 * c->kh * c->kw;
     float *acc = t->acc + worker * t->acc_elems * t->kern->lanes, *sums = t->sums + worker * t->acc_elems;
-    t->kern->weights(&g->job, g->x + (group * icg + c0) * g->job.x_c, dy, (int)os, (int)cs, acc, sums);
-    place(g, sums, o0, os, c0, cs);
+    t->kern->weights(&g->job, g->x + (group * icg + c0) * g->job.x_c, dy, (int)os, (int)cs, acc, sums, dw, false);
     if (g->layer->b < 0 || ct != 0) return;
     t->kern->bias(&g->job, dy, (int)os, t->grads + g->layer->b + o0);
 }
