@@ -54,10 +54,9 @@ void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting
  * same at every batch size and in every type. */
 void epoch_setting_of(const cnn_session *session, const cnn_network *network, const dataset *data,
                       const trainer_params *params, epoch_setting *setting);
-/* How texts get into a setting, from wherever. One that is too long ends in the checksum of all of it: two of them with
- * one beginning are not the same. */
+/* How texts get into a setting: a text that is too long ends in the checksum of all of it, so that two of them with one
+ * beginning are not the same; the knobs that a record tells of, as JSON, "?" where an old one tells of none. */
 void epoch_text(char *field, size_t size, const char *text);
-/* The knobs that a record tells of, as JSON. "?": the record, an old one, tells of none. */
 void epoch_knobs(char *field, size_t size, const cnn_record *record);
 bool epoch_same_setting(const epoch_setting *a, const epoch_setting *b);
 /* Whether the same is computed, whoever does it and on whatever machine; the batch and the seed apart. */

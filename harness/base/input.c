@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -61,6 +60,24 @@ FILE *input_stream(const char *path, const char **why)
     *why = strerror(errno);
     close(fd);
     return NULL;
+}
+
+bool input_value(const char *path, const char *key, char *value, size_t size)
+{
+    char line[512];
+    bool found = false;
+    FILE *file = fopen(path, "re");
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
+        const char *text = line;
+        if (key != NULL) {
+            if (strncmp(line, key, strlen(key)) != 0 || (text = strpbrk(line, ":=")) == NULL) continue;
+            text += 1 + strspn(text + 1, " \t\"");
+        }
+        snprintf(value, size, "%.*s", (int)strcspn(text, "\"\n"), text);
+        found = true;
+    }
+    if (file != NULL) fclose(file);
+    return found;
 }
 
 static bool grow(char **line, size_t *capacity, size_t needed)

@@ -2,6 +2,7 @@
 #ifndef HARNESS_BASE_INPUT_H
 #define HARNESS_BASE_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
@@ -11,6 +12,10 @@
 int input_open(const char *path, const char **why);
 /* The same as a stream; NULL for -1. */
 FILE *input_stream(const char *path, const char **why);
+
+/* The value of "KEY: VALUE" or KEY="VALUE" in a small file of such lines, the system's own; key NULL: the first line.
+ * False: it cannot be had. */
+bool input_value(const char *path, const char *key, char *value, size_t size);
 
 /* getline(), but for a line of more than INPUT_LINE_MAX bytes: -1 with errno EFBIG. */
 enum { INPUT_LINE_MAX = 1 << 26 };

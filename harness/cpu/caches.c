@@ -2,23 +2,19 @@
  * of all its caches together, though one core reaches only its own part. */
 #include "caches.h"
 
+#include "harness/base/input.h"
+
 #include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { INDICES = 8 };
 
-static int read_text(const char *root, int cpu, int index, const char *name, char *text, int size)
+static bool read_text(const char *root, int cpu, int index, const char *name, char *text, int size)
 {
     char path[256];
     snprintf(path, sizeof path, "%.150s/sys/devices/system/cpu/cpu%d/cache/index%d/%s", root, cpu, index, name);
-    FILE *file = fopen(path, "re");
-    if (!file) return 0;
-    const int found = fgets(text, size, file) != NULL;
-    fclose(file);
-    return found;
+    return input_value(path, NULL, text, (size_t)size);
 }
 
 /* The index of a core's cache of this level that holds data, -1 without one. */

@@ -3,11 +3,10 @@
  * root, while /proc/self/cgroup tells the host's path: folders that are not there are passed over. */
 #include "cgroup.h"
 
+#include "harness/base/input.h"
+
 #include <inttypes.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct cgroup {
@@ -58,21 +57,18 @@ static bool go_up(cgroup *g)
     return true;
 }
 
-static FILE *open_file(const cgroup *g, const char *name)
+static bool read_line(const cgroup *g, const char *name, char text[64])
 {
     char path[1200];
     snprintf(path, sizeof path, "%s/%s", g->folder, name);
-    return fopen(path, "re");
+    return input_value(path, NULL, text, 64);
 }
 
 /* The file's first number; false where it is "max", negative (version 1 for "none"), or not there. */
 static bool read_number(const cgroup *g, const char *name, uint64_t *value)
 {
-    char text[64] = "";
-    FILE *file = open_file(g, name);
-    const bool found = file != NULL && fgets(text, sizeof text, file) != NULL && sscanf(text, "%" SCNu64, value) == 1;
-    if (file != NULL) fclose(file);
-    return found && text[0] != '-';
+    char text[64];
+    return read_line(g, name, text) && sscanf(text, "%" SCNu64, value) == 1 && text[0] != '-';
 }
 
 /* Files in memory that nobody has mapped for good: the kernel drops them before it runs out. */
@@ -80,9 +76,10 @@ static uint64_t page_cache(const cgroup *g)
 {
     static const char *const names[2][2] = {{"total_active_file", "total_inactive_file"},
                                             {"active_file", "inactive_file"}};
-    char line[128], name[64];
+    char path[1200], line[128], name[64];
     uint64_t sum = 0, value;
-    FILE *file = open_file(g, "memory.stat");
+    snprintf(path, sizeof path, "%s/memory.stat", g->folder);
+    FILE *file = fopen(path, "re");
     while (file != NULL && fgets(line, sizeof line, file) != NULL)
         if (sscanf(line, "%63s %" SCNu64, name, &value) == 2 &&
             (strcmp(name, names[g->v2][0]) == 0 || strcmp(name, names[g->v2][1]) == 0))
@@ -113,15 +110,11 @@ int cgroup_cpus(const char *root)
     uint64_t least = INT_MAX;
     if (!find_group(root, "cpu", &g)) return INT_MAX;
     do { /* microseconds of work in each period */
+        char text[64];
         uint64_t quota = 0, period = 0;
-        bool limited;
-        if (g.v2) {
-            FILE *file = open_file(&g, "cpu.max");
-            limited = file != NULL && fscanf(file, "%" SCNu64 " %" SCNu64, &quota, &period) == 2;
-            if (file != NULL) fclose(file);
-        } else {
-            limited = read_number(&g, "cpu.cfs_quota_us", &quota) && read_number(&g, "cpu.cfs_period_us", &period);
-        }
+        const bool limited =
+            g.v2 ? read_line(&g, "cpu.max", text) && sscanf(text, "%" SCNu64 " %" SCNu64, &quota, &period) == 2
+                 : read_number(&g, "cpu.cfs_quota_us", &quota) && read_number(&g, "cpu.cfs_period_us", &period);
         if (!limited || period == 0) continue;
         const uint64_t whole = quota / period > 0 ? quota / period : 1;
         if (whole < least) least = whole;

@@ -1,19 +1,14 @@
 #include "host_memory.h"
 
 #include "cgroup.h"
-
-#include <stdio.h>
+#include "harness/base/input.h"
 
 size_t host_memory_available(void)
 {
-    char line[256];
+    char text[64];
     size_t kib = 0;
     const size_t left = cgroup_memory_left("");
-    FILE *file = fopen("/proc/meminfo", "re");
-    if (file == NULL) return left;
-    while (fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "MemAvailable: %zu kB", &kib) == 1) break;
-    fclose(file);
+    if (input_value("/proc/meminfo", "MemAvailable", text, sizeof text)) sscanf(text, "%zu kB", &kib);
     return kib > 0 && kib * 1024 < left ? kib * 1024 : left;
 }
 

@@ -1,8 +1,7 @@
 /* isa.c: what this processor can do, asked of the processor (and of the system, which must save the wide registers). */
 #include "isa.h"
 
-#include <stdio.h>
-#include <string.h>
+#include "harness/base/input.h"
 
 cpu_isa cpu_isa_best(void)
 {
@@ -25,18 +24,6 @@ const char *cpu_isa_name(cpu_isa isa)
 
 const char *cpu_model(char *text, int size)
 {
-    static const char key[] = "model name";
-    char line[256];
-    snprintf(text, (size_t)size, "unknown");
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    if (file == NULL) return text;
-    while (fgets(line, sizeof line, file) != NULL) {
-        const char *colon = strchr(line, ':');
-        if (strncmp(line, key, sizeof key - 1) != 0 || colon == NULL) continue;
-        const char *name = colon + 1 + strspn(colon + 1, " \t");
-        snprintf(text, (size_t)size, "%.*s", (int)strcspn(name, "\n"), name);
-        break;
-    }
-    fclose(file);
+    if (!input_value("/proc/cpuinfo", "model name", text, (size_t)size)) snprintf(text, (size_t)size, "unknown");
     return text;
 }

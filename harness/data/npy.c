@@ -6,7 +6,6 @@
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
 #include "harness/problem/shape.h"
-#include "npy_header.h"
 
 #include <errno.h>
 #include <stdlib.h>

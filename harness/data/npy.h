@@ -26,6 +26,9 @@ cnn_status npy_read_stream(FILE *file, const char *name, npy_array *array, cnn_e
 cnn_status npy_write(const char *path, const npy_array *array, cnn_error *err);
 void npy_free(npy_array *array);
 
+/* npy_header.c: sets dtype, n_dims, dims and count from the dict at a file's head, `text`, which ends with a NUL. */
+cnn_status npy_header_parse(const char *text, const char *name, npy_array *array, cnn_error *err);
+
 double npy_get(const npy_array *array, int64_t index);
 /* "(2, 20, 16, 16)", as Python writes it. */
 void npy_shape_text(const int64_t *dims, int n_dims, char text[NPY_SHAPE_TEXT]);

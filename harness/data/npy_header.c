@@ -1,6 +1,6 @@
 /* npy_header.c: reads {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }: three keys in any order, with any
  * white space, either kind of quotes, and nothing else. */
-#include "npy_header.h"
+#include "npy.h"
 
 #include "harness/problem/names.h"
 #include "harness/problem/shape.h"

@@ -1,19 +1,19 @@
 /* net_windows.c: the lines `conv` and `..._pool`: layers that slide a window over the image, and the sizes it leaves.
  */
+#include "harness/problem/dims.h"
 #include "harness/problem/shape.h"
 #include "net_parse.h"
 
 /* Output size along one axis, and the right padding that makes exactly it. */
-static cnn_status axis(net_builder *b, char name, int64_t i, int64_t k, int64_t s, int64_t p, int64_t d, int64_t *o,
-                       int64_t *right, cnn_error *err)
+static cnn_status finish(net_builder *b, char name, dims_axis *a, cnn_error *err)
 {
-    *o = cnn_out_size(i, k, s, p, p, d);
-    if (*o < 1)
+    a->o = cnn_out_size(a->i, a->k, a->s, a->p, a->p, a->d);
+    if (a->o < 1)
         return NET_FAIL(b->line, err,
                         "along %c the kernel spans %lld pixels, more than the input's %lld with padding %lld on both "
                         "sides",
-                        name, (long long)cnn_extent(k, d), (long long)i, (long long)p);
-    *right = cnn_right_pad(i, *o, k, s, p, d);
+                        name, (long long)cnn_extent(a->k, a->d), (long long)a->i, (long long)a->p);
+    a->p_r = cnn_right_pad(a->i, a->o, a->k, a->s, a->p, a->d);
     return CNN_OK;
 }
 
@@ -35,31 +35,19 @@ cnn_status net_read_conv(net_builder *b, int variant, cnn_error *err)
         return NET_FAIL(b->line, err, "groups=%lld does not divide %lld input and %lld output channels",
                         (long long)groups, (long long)x.c, (long long)oc);
 
-    cnn_layer *layer = net_add_layer(b, CNN_OP_CONV);
-    cnn_conv_desc *d = &layer->problem.u.conv;
-    *d = (cnn_conv_desc){.t = d->t,
-                         .g = groups,
-                         .mb = b->batch,
-                         .ic = x.c,
-                         .ih = x.h,
-                         .iw = x.w,
-                         .oc = oc,
-                         .kh = kernel[0],
-                         .kw = kernel[1],
-                         .sh = stride[0],
-                         .sw = stride[1],
-                         .ph = pad[0],
-                         .pw = pad[1],
-                         .dh = dilation[0] - 1,
-                         .dw = dilation[1] - 1,
-                         .bias = bias != 0};
-    status = axis(b, 'h', x.h, d->kh, d->sh, d->ph, d->dh, &d->oh, &d->ph_r, err);
-    if (status == CNN_OK) status = axis(b, 'w', x.w, d->kw, d->sw, d->pw, d->dw, &d->ow, &d->pw_r, err);
+    dims_axis h = {.i = x.h, .k = kernel[0], .s = stride[0], .p = pad[0], .d = dilation[0] - 1};
+    dims_axis w = {.i = x.w, .k = kernel[1], .s = stride[1], .p = pad[1], .d = dilation[1] - 1};
+    status = finish(b, 'h', &h, err);
+    if (status == CNN_OK) status = finish(b, 'w', &w, err);
     if (status != CNN_OK) return status;
     int64_t weights;
-    if (!cnn_mul4(oc, x.c / groups, d->kh, d->kw, &weights))
+    if (!cnn_mul4(oc, x.c / groups, h.k, w.k, &weights))
         return NET_FAIL(b->line, err, "%lld filters of %lld x %lld x %lld weights overflow", (long long)oc,
-                        (long long)(x.c / groups), (long long)d->kh, (long long)d->kw);
+                        (long long)(x.c / groups), (long long)h.k, (long long)w.k);
+    cnn_layer *layer = net_add_layer(b, CNN_OP_CONV);
+    cnn_conv_desc *d = &layer->problem.u.conv;
+    *d = (cnn_conv_desc){
+        .t = d->t, .g = groups, .mb = b->batch, .ic = x.c, .oc = oc, DIMS_AXES(h, w), .bias = bias != 0};
     net_add_param(b, layer, CNN_WEIGHT, weights, weights / oc, weights / (x.c / groups) / groups);
     if (d->bias) net_add_param(b, layer, CNN_BIAS, oc, weights / oc, weights / (x.c / groups) / groups);
     net_add_output(b, layer, oc, d->oh, d->ow);
@@ -88,23 +76,15 @@ cnn_status net_read_pool(net_builder *b, int variant, cnn_error *err)
                             "pad=%lld must be less than the kernel's %lld: a window would see only padding",
                             (long long)pad[i], (long long)kernel[i]);
     }
+    dims_axis h = {.i = x.h, .k = kernel[0], .s = stride[0], .p = pad[0]};
+    dims_axis w = {.i = x.w, .k = kernel[1], .s = stride[1], .p = pad[1]};
+    status = finish(b, 'h', &h, err);
+    if (status == CNN_OK) status = finish(b, 'w', &w, err);
+    if (status != CNN_OK) return status;
     cnn_layer *layer = net_add_layer(b, CNN_OP_POOL);
     cnn_pool_desc *d = &layer->problem.u.pool;
-    *d = (cnn_pool_desc){.t = d->t,
-                         .kind = (cnn_pool_kind)variant,
-                         .mb = b->batch,
-                         .ic = x.c,
-                         .ih = x.h,
-                         .iw = x.w,
-                         .kh = kernel[0],
-                         .kw = kernel[1],
-                         .sh = stride[0],
-                         .sw = stride[1],
-                         .ph = pad[0],
-                         .pw = pad[1]};
-    status = axis(b, 'h', x.h, d->kh, d->sh, d->ph, 0, &d->oh, &d->ph_r, err);
-    if (status == CNN_OK) status = axis(b, 'w', x.w, d->kw, d->sw, d->pw, 0, &d->ow, &d->pw_r, err);
-    if (status != CNN_OK) return status;
+    *d = (cnn_pool_desc){
+        .t = d->t, .kind = (cnn_pool_kind)variant, .mb = b->batch, .ic = x.c, DIMS_AXES(h, w)};
     net_add_output(b, layer, x.c, d->oh, d->ow);
     return CNN_OK;
 }

@@ -1,5 +1,5 @@
 /* profile.c: the rows of an epoch's profile; see profile.h. */
-#include "profile_rows.h"
+#include "profile.h"
 
 #include "harness/base/grow.h"
 

@@ -76,19 +76,13 @@ cnn_status trainer_set_params(trainer *t, const void *params, cnn_error *err)
     trainer_state initial;
     cnn_status status = trainer_state_make(t, &initial, err);
     if (status != CNN_OK) return status;
-    memcpy(initial.own.params, params, all_bytes(t));
+    if (params != NULL)
+        memcpy(initial.own.params, params, all_bytes(t));
+    else
+        cnn_net_init_params(t->network, initial.own.params);
     status = trainer_state_put(t, &initial, err);
     trainer_state_free(&initial);
     return status;
 }
 
-cnn_status trainer_reset(trainer *t, cnn_error *err)
-{
-    trainer_state initial;
-    cnn_status status = trainer_state_make(t, &initial, err);
-    if (status != CNN_OK) return status;
-    cnn_net_init_params(t->network, initial.own.params);
-    status = trainer_state_put(t, &initial, err);
-    trainer_state_free(&initial);
-    return status;
-}
+cnn_status trainer_reset(trainer *t, cnn_error *err) { return trainer_set_params(t, NULL, err); }

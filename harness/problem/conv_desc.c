@@ -22,38 +22,24 @@ static cnn_status fail_at(cnn_error *err, const char *text, size_t at, const cha
                     what);
 }
 
-static int64_t *axis_field(dims_axis *axis, char quantity)
-{
-    switch (quantity) {
-    case 'i':
-        return &axis->i;
-    case 'o':
-        return &axis->o;
-    case 'k':
-        return &axis->k;
-    case 's':
-        return &axis->s;
-    case 'p':
-        return &axis->p;
-    case 'd':
-        return &axis->d;
-    default:
-        return NULL;
-    }
-}
+#define AT(field) offsetof(desc_dims, field)
+#define AXIS(letter, axis)                                                                                             \
+    {"i" letter, AT(axis.i)}, {"o" letter, AT(axis.o)}, {"k" letter, AT(axis.k)}, {"s" letter, AT(axis.s)},            \
+        {"p" letter, AT(axis.p)}, {"d" letter, AT(axis.d)}
+static const struct {
+    const char *letters;
+    size_t at;
+} fields[] = {{"mb", AT(mb)},   {"ic", AT(ic)},    {"oc", AT(oc)},  {"g", AT(g)},
+              AXIS("d", depth), AXIS("h", height), AXIS("w", width)};
 
 /* The number that a letter (one or two characters, its length in *length) stands for, or NULL. */
 static int64_t *find_field(desc_dims *dims, const char *at, size_t *length)
 {
-    *length = 2;
-    if (strncmp(at, "mb", 2) == 0) return &dims->mb;
-    if (strncmp(at, "ic", 2) == 0) return &dims->ic;
-    if (strncmp(at, "oc", 2) == 0) return &dims->oc;
-    if (at[0] != '\0' && at[1] == 'd') return axis_field(&dims->depth, at[0]);
-    if (at[0] != '\0' && at[1] == 'h') return axis_field(&dims->height, at[0]);
-    if (at[0] != '\0' && at[1] == 'w') return axis_field(&dims->width, at[0]);
-    *length = 1;
-    return at[0] == 'g' ? &dims->g : NULL;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        *length = strlen(fields[i].letters);
+        if (strncmp(at, fields[i].letters, *length) == 0) return (int64_t *)(void *)((char *)dims + fields[i].at);
+    }
+    return NULL;
 }
 
 static bool letter_allowed(const char *letters, const char *at, size_t length)

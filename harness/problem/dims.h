@@ -9,6 +9,11 @@ typedef struct dims_axis {
     int64_t o, i, k, s, p, d, p_r;
 } dims_axis;
 
+/* The fields of a descriptor with windows, from its two axes. */
+#define DIMS_AXES(h, w)                                                                                                \
+    .ih = (h).i, .oh = (h).o, .kh = (h).k, .sh = (h).s, .ph = (h).p, .dh = (h).d, .ph_r = (h).p_r, .iw = (w).i,        \
+    .ow = (w).o, .kw = (w).k, .sw = (w).s, .pw = (w).p, .dw = (w).d, .pw_r = (w).p_r
+
 typedef struct desc_dims {
     int64_t g, mb, ic, oc;
     dims_axis depth, height, width;

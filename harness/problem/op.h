@@ -34,16 +34,13 @@ cnn_status op_parse_plain(const char *text, size_t start, const char *letters, d
 
 /* ---- Windows (op_window.c): what conv and pool share. */
 
-/* The two axes of a descriptor `d` with windows, and the fields of such a descriptor from two axes. */
+/* The two axes of a descriptor `d` with windows; the other way round it is DIMS_AXES. */
 #define OP_HEIGHT(d)                                                                                                   \
     (&(const dims_axis){                                                                                               \
         .o = (d)->oh, .i = (d)->ih, .k = (d)->kh, .s = (d)->sh, .p = (d)->ph, .d = (d)->dh, .p_r = (d)->ph_r})
 #define OP_WIDTH(d)                                                                                                    \
     (&(const dims_axis){                                                                                               \
         .o = (d)->ow, .i = (d)->iw, .k = (d)->kw, .s = (d)->sw, .p = (d)->pw, .d = (d)->dw, .p_r = (d)->pw_r})
-#define OP_AXES(h, w)                                                                                                  \
-    .ih = (h).i, .oh = (h).o, .kh = (h).k, .sh = (h).s, .ph = (h).p, .dh = (h).d, .ph_r = (h).p_r, .iw = (w).i,        \
-    .ow = (w).o, .kw = (w).k, .sw = (w).s, .pw = (w).p, .dw = (w).d, .pw_r = (w).p_r
 
 /* Sizes that deduction would get wrong (output, padding) always stand; ic and oc where they are above 0. */
 void op_put_windows(op_writer *w, const dims_axis *height, const dims_axis *width, int64_t ic, int64_t oc);

@@ -13,7 +13,7 @@ static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, 
                                 .mb = d->mb,
                                 .ic = d->ic,
                                 .oc = d->oc,
-                                OP_AXES(d->height, d->width),
+                                DIMS_AXES(d->height, d->width),
                                 .bias = !defaults->no_bias,
                                 .flip = defaults->flip};
     return CNN_OK;

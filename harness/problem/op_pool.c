@@ -20,7 +20,7 @@ static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, 
     }
     if ((status = dims_deduce_windows(text, d, err)) != CNN_OK) return status;
     p->u.pool = (cnn_pool_desc){
-        .t = defaults->type, .kind = (cnn_pool_kind)index, .mb = d->mb, .ic = d->ic, OP_AXES(d->height, d->width)};
+        .t = defaults->type, .kind = (cnn_pool_kind)index, .mb = d->mb, .ic = d->ic, DIMS_AXES(d->height, d->width)};
     return CNN_OK;
 }
 

@@ -3,35 +3,15 @@
 #include "record_object.h"
 
 #include "build_info.h"
+#include "harness/base/input.h"
 #include "harness/cpu/isa.h"
 #include "harness/cpu/threads.h"
 #include "harness/device/call.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
-
-/* The value of "KEY<separator>VALUE" in a file of such lines, quotes taken off; separator 0: the first line. */
-static bool read_value(const char *path, const char *key, char separator, char *value, size_t size)
-{
-    char line[512];
-    bool found = false;
-    FILE *file = fopen(path, "re");
-    if (!file) return false;
-    while (!found && fgets(line, sizeof line, file)) {
-        const char *text = line;
-        if (separator != '\0') {
-            if (strncmp(line, key, strlen(key)) != 0 || !(text = strchr(line, separator))) continue;
-            text += 1 + strspn(text + 1, " \t\"");
-        }
-        snprintf(value, size, "%.*s", (int)strcspn(text, "\"\n"), text);
-        found = true;
-    }
-    fclose(file);
-    return found;
-}
 
 static void put_build(cnn_record *record)
 {
@@ -51,7 +31,7 @@ static void put_host(cnn_record *record)
     record_int(record, "cores_online", sysconf(_SC_NPROCESSORS_ONLN));
     int64_t pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE), bytes;
     if (cnn_mul(pages, page_bytes, &bytes)) record_int(record, "memory_bytes", bytes);
-    if (read_value("/etc/os-release", "PRETTY_NAME", '=', text, sizeof text)) record_text(record, "os", text);
+    if (input_value("/etc/os-release", "PRETTY_NAME", text, sizeof text)) record_text(record, "os", text);
     if (uname(&system) == 0) {
         snprintf(text, sizeof text, "%s %s %s", system.sysname, system.release, system.machine);
         record_text(record, "kernel", text);
@@ -65,10 +45,9 @@ static void put_clocks(cnn_record *record)
     static const char *const source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     char text[128];
     double load;
-    if (read_value("/proc/cpuinfo", "cpu MHz", ':', text, sizeof text))
-        record_real(record, "cpu_mhz", strtod(text, NULL));
-    if (read_value(governor, "", '\0', text, sizeof text)) record_text(record, "cpu_governor", text);
-    if (read_value(source, "", '\0', text, sizeof text)) record_text(record, "clock_source", text);
+    if (input_value("/proc/cpuinfo", "cpu MHz", text, sizeof text)) record_real(record, "cpu_mhz", strtod(text, NULL));
+    if (input_value(governor, NULL, text, sizeof text)) record_text(record, "cpu_governor", text);
+    if (input_value(source, NULL, text, sizeof text)) record_text(record, "clock_source", text);
     if (getloadavg(&load, 1) == 1) record_real(record, "load_average", load);
 }
 

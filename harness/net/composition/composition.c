@@ -16,11 +16,19 @@ static cnn_status plan_all(cnn_trainer *t, cnn_error *err)
     if (status == CNN_OK) status = step_schedule(t, err);
     for (int i = 0; status == CNN_OK && i < t->n_plans; i++)
         if (t->plans[i].plan.workspace_bytes > workspace) workspace = t->plans[i].plan.workspace_bytes;
-    return status == CNN_OK ? step_layout_workspace(t, workspace, err) : status;
+    if (status == CNN_OK) step_layout_workspace(t, workspace);
+    return status;
 }
 
-static void free_batch(step_batch *batch)
+static void free_batch(const cnn_trainer *t, const step_batch *batch)
 {
+    const cnn_impl *impl = t->session->impl;
+    cnn_context *context = t->session->context;
+    for (int mode = 0; mode < MODES; mode++) {
+        if (batch->step[mode] != NULL) CNN_CALL_VOID(impl, capture->free, context, batch->step[mode]);
+        if (batch->steps[mode] != NULL) CNN_CALL_VOID(impl, capture->free, context, batch->steps[mode]);
+        if (batch->laps[mode] != NULL) CNN_CALL_VOID(impl, profile->close, context, batch->laps[mode]);
+    }
     free(batch->forward.calls);
     free(batch->backward.calls);
     free(batch->inference.calls);
@@ -30,10 +38,8 @@ static void composition_close(cnn_context *context, cnn_trainer *t)
 {
     (void)context;
     for (int i = 0; i < t->n_plans; i++) cnn_plan_release(t->session, &t->plans[i].plan);
-    step_graphs_free(t);
-    step_laps_close(t);
     for (int list = 0; list < LANES_MOST; list++)
-        for (int i = 0; i < MAX_BATCHES; i++) free_batch(&t->batches[list][i]);
+        for (int i = 0; i < MAX_BATCHES; i++) free_batch(t, &t->batches[list][i]);
     cnn_mem_free(t->session, t->arena);
     free(t->update.calls);
     free(t->plans);
@@ -62,7 +68,8 @@ cnn_status composition_open(const composition_params *params, cnn_trainer **out,
     const bool made = t->value_at != NULL && t->grad_at != NULL && t->save_at != NULL;
     const cnn_status status = made ? plan_all(t, err) : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
     t->bytes = NULL;
-    if (status == CNN_OK && !__builtin_add_overflow(bytes->total, t->places.total, &bytes->total)) {
+    if (status == CNN_OK && !t->places.overflow &&
+        !__builtin_add_overflow(bytes->total, t->places.total, &bytes->total)) {
         *out = t;
         return CNN_OK;
     }
@@ -158,9 +165,8 @@ static int list_of(const cnn_trainer *t, const cnn_images *images)
 static cnn_status one_step(cnn_trainer *t, const cnn_images *images, int mode, int64_t first, int64_t mb,
                            cnn_error *err)
 {
-    step_batch *batch = step_find_batch(t, list_of(t, images), mb);
-    if (batch == NULL || (mode == TRAIN ? batch->forward.count : batch->inference.count) == 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a step on %lld images was not planned for", (long long)mb);
+    step_batch *batch = step_find_batch(t, list_of(t, images), mb, mode, err);
+    if (batch == NULL) return err->status;
     cnn_status status = step_laps_begin(t, batch, mode, err);
     if (status == CNN_OK && t->gathers && !step_gathers_by_cursor(t)) status = step_gather(t, images, first, mb, err);
     if (status != CNN_OK) return status;
@@ -214,10 +220,9 @@ static cnn_status keep_running(const cnn_trainer *t, bool back, cnn_error *err)
 static cnn_status composition_gradients(cnn_context *context, cnn_trainer *t, const cnn_images *images, int64_t first,
                                         int64_t count, cnn_error *err)
 {
-    const step_batch *batch = step_find_batch(t, list_of(t, images), count);
+    const step_batch *batch = step_find_batch(t, list_of(t, images), count, TRAIN, err);
     (void)context;
-    if (batch == NULL || batch->forward.count == 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a step on %lld images was not planned for", (long long)count);
+    if (batch == NULL) return err->status;
     cnn_status status = t->gathers ? step_gather(t, images, first, count, err) : CNN_OK;
     if (status == CNN_OK) status = keep_running(t, false, err);
     if (status == CNN_OK) status = step_run(t, &batch->forward, err);

@@ -3,7 +3,6 @@
 #ifndef HARNESS_NET_COMPOSITION_COMPOSITION_H
 #define HARNESS_NET_COMPOSITION_COMPOSITION_H
 
-#include "harness/net/profile_rows.h"
 #include "harness/net/trainer.h"
 
 /* Without lanes it gathers batches itself, of images that stand on the device; with lanes, batches are put there. */

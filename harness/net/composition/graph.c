@@ -79,17 +79,3 @@ cnn_status step_prepare(cnn_trainer *t, cnn_error *err)
     t->cursor = -1; /* what was captured has not run */
     return status;
 }
-
-void step_graphs_free(cnn_trainer *t)
-{
-    const cnn_impl *impl = t->session->impl;
-    for (int list = 0; list < LANES_MOST; list++)
-        for (int b = 0; b < MAX_BATCHES; b++)
-            for (int mode = 0; mode < MODES; mode++) {
-                const step_batch *batch = &t->batches[list][b];
-                if (batch->step[mode] != NULL)
-                    CNN_CALL_VOID(impl, capture->free, t->session->context, batch->step[mode]);
-                if (batch->steps[mode] != NULL)
-                    CNN_CALL_VOID(impl, capture->free, t->session->context, batch->steps[mode]);
-            }
-}

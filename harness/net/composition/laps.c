@@ -138,13 +138,3 @@ cnn_status step_laps_end(cnn_trainer *t, cnn_error *err)
     if (status == CNN_OK && !t->params.graphs) status = step_laps_use(t, NULL, 0, err);
     return status == CNN_OK ? profile_overhead(p, "profiling", cnn_now() - end, err) : status;
 }
-
-void step_laps_close(cnn_trainer *t)
-{
-    const cnn_session *s = t->session;
-    for (int list = 0; list < LANES_MOST; list++)
-        for (int b = 0; b < MAX_BATCHES; b++)
-            for (int mode = 0; mode < MODES; mode++)
-                if (t->batches[list][b].laps[mode] != NULL)
-                    CNN_CALL_VOID(s->impl, profile->close, s->context, t->batches[list][b].laps[mode]);
-}

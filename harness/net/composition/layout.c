@@ -103,17 +103,11 @@ cnn_status step_layout(cnn_trainer *t, cnn_error *err)
                : CNN_OK;
 }
 
-cnn_status step_layout_workspace(cnn_trainer *t, size_t bytes, cnn_error *err)
+void step_layout_workspace(cnn_trainer *t, size_t bytes)
 {
+    t->workspace_at = NOWHERE;
     if (bytes > INT64_MAX)
         t->places.overflow = true;
     else if (bytes > 0)
         t->workspace_at = place(t, &t->bytes->workspace, (int64_t)bytes, 1);
-    else
-        t->workspace_at = NOWHERE;
-    return t->places.overflow ? CNN_FAIL(err, CNN_OVERFLOW,
-                                         "%s at batch %lld: a workspace of %zu bytes is more than can be "
-                                         "addressed",
-                                         t->net->name, (long long)t->net->batch, bytes)
-                              : CNN_OK;
 }

@@ -83,7 +83,7 @@ static inline void *step_at(const cnn_trainer *t, size_t place) { return place =
 
 /* layout.c: places everything but the workspace; then the workspace, when all plans are made. */
 cnn_status step_layout(cnn_trainer *t, cnn_error *err);
-cnn_status step_layout_workspace(cnn_trainer *t, size_t bytes, cnn_error *err);
+void step_layout_workspace(cnn_trainer *t, size_t bytes); /* too much: places.overflow */
 size_t step_elem(const cnn_trainer *t); /* bytes of the dtype */
 
 /* calls.c: one more call in a list. dx: places for the gradients of the layer's inputs (BWD_D only). */
@@ -100,7 +100,8 @@ cnn_status step_add_update(cnn_trainer *t, call_list *list, cnn_error *err);
 cnn_status step_schedule_backward(cnn_trainer *t, step_batch *batch, cnn_error *err);
 /* schedule.c: all lists. */
 cnn_status step_schedule(cnn_trainer *t, cnn_error *err);
-step_batch *step_find_batch(cnn_trainer *t, int lane, int64_t mb); /* NULL when it was not planned for */
+/* NULL when a step of this mode was not planned for. */
+step_batch *step_find_batch(cnn_trainer *t, int lane, int64_t mb, int mode, cnn_error *err);
 
 /* run.c: the calls of a list; those of a step: an update, or inference. */
 cnn_status step_run(cnn_trainer *t, const call_list *list, cnn_error *err);
@@ -114,7 +115,6 @@ cnn_status step_gather(cnn_trainer *t, const cnn_images *images, int64_t first, 
 
 /* graph.c: captures every step that a pass takes, after a warm-up that changes parameters and sums. */
 cnn_status step_prepare(cnn_trainer *t, cnn_error *err);
-void step_graphs_free(cnn_trainer *t);
 
 /* laps.c: nothing of it does anything without a profile. From here on operations make the laps of this step; batch
  * NULL: of none. */
@@ -122,7 +122,6 @@ cnn_status step_laps_use(cnn_trainer *t, step_batch *batch, int mode, cnn_error 
 /* Around a step; `end` waits for it. */
 cnn_status step_laps_begin(cnn_trainer *t, step_batch *batch, int mode, cnn_error *err);
 cnn_status step_laps_end(cnn_trainer *t, cnn_error *err);
-void step_laps_close(cnn_trainer *t);
 /* Ends an operation's laps. */
 static inline cnn_status step_laps_call(const cnn_trainer *t, cnn_error *err)
 {

@@ -42,9 +42,12 @@ cnn_status step_schedule(cnn_trainer *t, cnn_error *err)
     return status;
 }
 
-step_batch *step_find_batch(cnn_trainer *t, int lane, int64_t mb)
+step_batch *step_find_batch(cnn_trainer *t, int lane, int64_t mb, int mode, cnn_error *err)
 {
-    for (int i = 0; i < t->n_batches; i++)
-        if (t->batches[lane][i].mb == mb) return &t->batches[lane][i];
+    for (int i = 0; i < t->n_batches; i++) {
+        step_batch *b = &t->batches[lane][i];
+        if (b->mb == mb && (mode == TRAIN ? b->forward.count : b->inference.count) > 0) return b;
+    }
+    CNN_FAIL(err, CNN_BAD_ARGUMENT, "a step on %lld images was not planned for", (long long)mb);
     return NULL;
 }
