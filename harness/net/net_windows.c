@@ -83,8 +83,7 @@ cnn_status net_read_pool(net_builder *b, int variant, cnn_error *err)
     if (status != CNN_OK) return status;
     cnn_layer *layer = net_add_layer(b, CNN_OP_POOL);
     cnn_pool_desc *d = &layer->problem.u.pool;
-    *d = (cnn_pool_desc){
-        .t = d->t, .kind = (cnn_pool_kind)variant, .mb = b->batch, .ic = x.c, DIMS_AXES(h, w)};
+    *d = (cnn_pool_desc){.t = d->t, .kind = (cnn_pool_kind)variant, .mb = b->batch, .ic = x.c, DIMS_AXES(h, w)};
     net_add_output(b, layer, x.c, d->oh, d->ow);
     return CNN_OK;
 }

@@ -103,7 +103,8 @@ void trainer_shifts(uint64_t seed, int64_t epoch, int64_t count, int64_t most, c
 
 /* The flat parameter vector (net->param_elems elements of net->type.dtype, host memory), and starting over. */
 cnn_status trainer_get_params(trainer *t, void *params, cnn_error *err);
-cnn_status trainer_set_params(trainer *t, const void *params, cnn_error *err); /* and starts over with them; NULL: trainer_reset() */
+cnn_status trainer_set_params(trainer *t, const void *params,
+                              cnn_error *err);        /* and starts over with them; NULL: trainer_reset() */
 cnn_status trainer_reset(trainer *t, cnn_error *err); /* the initial parameters, optimizer state and step 0 */
 
 /* Single steps of a trainer without data, or with host_data, on images given in host memory: mb images of the network's

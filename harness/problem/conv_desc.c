@@ -25,7 +25,10 @@ static cnn_status fail_at(cnn_error *err, const char *text, size_t at, const cha
 #define AT(field) offsetof(desc_dims, field)
 #define AXIS(letter, axis)                                                                                             \
     {"i" letter, AT(axis.i)}, {"o" letter, AT(axis.o)}, {"k" letter, AT(axis.k)}, {"s" letter, AT(axis.s)},            \
-        {"p" letter, AT(axis.p)}, {"d" letter, AT(axis.d)}
+        {"p" letter, AT(axis.p)},                                                                                      \
+    {                                                                                                                  \
+        "d" letter, AT(axis.d)                                                                                         \
+    }
 static const struct {
     const char *letters;
     size_t at;

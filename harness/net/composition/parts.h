@@ -84,7 +84,7 @@ static inline void *step_at(const cnn_trainer *t, size_t place) { return place =
 /* layout.c: places everything but the workspace; then the workspace, when all plans are made. */
 cnn_status step_layout(cnn_trainer *t, cnn_error *err);
 void step_layout_workspace(cnn_trainer *t, size_t bytes); /* too much: places.overflow */
-size_t step_elem(const cnn_trainer *t); /* bytes of the dtype */
+size_t step_elem(const cnn_trainer *t);                   /* bytes of the dtype */
 
 /* calls.c: one more call in a list. dx: places for the gradients of the layer's inputs (BWD_D only). */
 cnn_status step_add_call(cnn_trainer *t, call_list *list, int layer, cnn_dir dir, int64_t mb, bool inference,
