@@ -8,45 +8,31 @@
 #include "cli/table.h"
 #include "parts.h"
 
+#include "harness/base/grow.h"
 #include "harness/base/input.h"
+#include "harness/base/text.h"
 #include "harness/net/net.h"
 #include "harness/problem/find_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wordexp.h>
-
-static cnn_status at_line(const recipe *r, int line, cnn_error *err)
-{
-    char why[CNN_MESSAGE_MAX];
-    snprintf(why, sizeof why, "%s", err->message);
-    return CNN_FAIL(err, err->status, "%.200s:%d: %.280s", r->path, line, why);
-}
 
 /* ---- Reading. */
 
-/* Words as a shell splits them, with variables, but without commands. argv[0] is the program's name. */
+/* Words as a shell splits them, with variables, but without commands. */
 static cnn_status split(step *s, cnn_error *err)
 {
-    wordexp_t words = {.we_offs = 1};
-    const int failed = wordexp(s->text, &words, WRDE_DOOFFS | WRDE_NOCMD | WRDE_UNDEF);
-    cnn_status status = CNN_OK;
+    static char program[] = "benchcnn";
+    s->words.we_offs = 1;
+    const int failed = wordexp(s->text, &s->words, WRDE_DOOFFS | WRDE_NOCMD | WRDE_UNDEF);
     if (failed)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "%s",
                         failed == WRDE_BADVAL   ? "a variable that is not set ($OUT is)"
                         : failed == WRDE_CMDSUB ? "commands within commands are not run"
                                                 : "an open quote, or one of | & ; < > ( ) { }");
-    s->argv = calloc(words.we_wordc + 2, sizeof *s->argv);
-    if (s->argv == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
-    for (size_t i = 0; status == CNN_OK && i < words.we_wordc; i++)
-        if ((s->argv[i + 1] = strdup(words.we_wordv[i + 1])) == NULL)
-            status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
-    if (status == CNN_OK && (s->argv[0] = strdup("benchcnn")) == NULL)
-        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
-    s->argc = (int)words.we_wordc + 1;
-    wordfree(&words);
-    return status;
+    s->words.we_wordv[0] = program;
+    return CNN_OK;
 }
 
 static cnn_status check_problems(const cli_options *o, cnn_error *err)
@@ -106,9 +92,11 @@ static cnn_status check_loaded(void *user, cli_watch *shared, cnn_error *err)
 static cnn_status check(step *s, cnn_error *err)
 {
     static cli_options o; /* large: kept off the stack */
-    if (s->argc < 2 || cli_find_command(cli_command_name(s->argc, s->argv), err) == NULL) return err->status;
-    if (strcmp(s->argv[1], "run") == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a recipe does not run recipes");
-    if (cli_parse(&o, NULL, s->argc, s->argv, err) != CNN_OK) return err->status;
+    char **const argv = s->words.we_wordv;
+    const int argc = (int)s->words.we_wordc + 1;
+    if (argc < 2 || cli_find_command(cli_command_name(argc, argv), err) == NULL) return err->status;
+    if (strcmp(argv[1], "run") == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a recipe does not run recipes");
+    if (cli_parse(&o, NULL, argc, argv, err) != CNN_OK) return err->status;
     if ((s->command = strdup(o.command_line)) == NULL)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
     return o.plugin.count > 0 ? watch_apart(check_loaded, &o, err) : check_loaded(&o, NULL, err);
@@ -119,17 +107,14 @@ static cnn_status add_line(recipe *r, int number, char *line, cnn_error *err)
     char *text = line + strspn(line, " \t");
     text[strcspn(text, "\r\n")] = '\0';
     if (text[0] == '\0' || text[0] == '#') return CNN_OK;
-    step *steps = realloc(r->steps, ((size_t)r->count + 1) * sizeof *steps);
-    if (steps == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
-    r->steps = steps;
-    step *s = &steps[r->count++];
+    step *s = cnn_add_item(&r->steps, &r->count, &r->capacity, sizeof *s, "a recipe", err);
+    if (s == NULL) return err->status;
     *s = (step){.line = number, .text = strdup(text)};
     if (s->text == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
     cnn_status status = split(s, err);
     if (status == CNN_OK) status = check(s, err);
-    if (status == CNN_UNAVAILABLE)
-        return (s->left_out = strdup(err->message)) != NULL ? CNN_OK : at_line(r, number, err);
-    return status == CNN_OK ? CNN_OK : at_line(r, number, err);
+    if (status == CNN_UNAVAILABLE && (s->left_out = strdup(err->message)) != NULL) return CNN_OK;
+    return status == CNN_OK ? CNN_OK : cnn_error_before(err, status, "%.200s:%d: ", r->path, number);
 }
 
 static cnn_status read_recipe(recipe *r, cnn_error *err)
@@ -195,8 +180,7 @@ int cmd_run(const cli_options *options, cnn_error *err)
                                           : EXIT_NOTHING;
     record_sink_close(r.sink);
     for (int i = 0; i < r.count; i++) {
-        for (int k = 0; r.steps[i].argv != NULL && k < r.steps[i].argc; k++) free(r.steps[i].argv[k]);
-        free(r.steps[i].argv);
+        if (r.steps[i].words.we_wordv != NULL) wordfree(&r.steps[i].words);
         free(r.steps[i].text);
         free(r.steps[i].command);
         free(r.steps[i].left_out);

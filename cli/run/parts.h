@@ -5,21 +5,22 @@
 
 #include "cli/cli.h"
 
+#include <wordexp.h>
+
 typedef struct step {
     int line;
-    char *text; /* as in the file */
-    char **argv;
-    int argc;
-    char *command;  /* as the program itself names it in its records */
-    bool done;      /* by an earlier run */
-    char *left_out; /* why it cannot run here: an implementation that was not built, or has no device */
+    char *text;      /* as in the file */
+    wordexp_t words; /* behind the program's name */
+    char *command;   /* as the program itself names it in its records */
+    bool done;       /* by an earlier run */
+    char *left_out;  /* why it cannot run here: an implementation that was not built, or has no device */
 } step;
 
 typedef struct recipe {
     const cli_options *options;
     const char *path;
     step *steps;
-    int count, left, failed; /* left: out */
+    int count, capacity, left, failed; /* left: out */
     record_sink *sink;
 } recipe;
 

@@ -19,7 +19,7 @@ static void become(const recipe *r, const step *s, const sigset_t *mask)
     signal(SIGTERM, SIG_DFL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     if (record_sink_hand_down(r->sink, &err) == CNN_OK) {
-        execv("/proc/self/exe", s->argv);
+        execv("/proc/self/exe", s->words.we_wordv);
         CNN_FAIL(&err, CNN_INTERNAL, "%.200s:%d: %s", r->path, s->line, strerror(errno));
     }
     _exit(cli_fail(&err));
