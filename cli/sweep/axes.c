@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define AXES "any of threads, algorithm, layout, dtype, IMPL.KNOB=VALUE,VALUE (see `benchcnn list`)"
+
 static cnn_status take_axis(sweep_axes *axes, const char *name, cnn_error *err)
 {
     const struct {
@@ -19,9 +21,7 @@ static cnn_status take_axis(sweep_axes *axes, const char *name, cnn_error *err)
             return CNN_OK;
         }
     return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                    "sweep: '%.64s' cannot be swept; it is `benchcnn sweep batch` alone, or any of threads, algorithm, "
-                    "layout, dtype, IMPL.KNOB=VALUE,VALUE (see `benchcnn list`)",
-                    name);
+                    "sweep: '%.64s' cannot be swept; it is `benchcnn sweep batch` alone, or " AXES, name);
 }
 
 /* The values of a knob's table; of a range its least one and the powers of two in it. */
@@ -77,9 +77,7 @@ static cnn_status read_knob(const cli_options *o, const char *text, sweep_axes *
 static cnn_status read_words(const cli_options *o, sweep_axes *axes, cnn_error *err)
 {
     if (o->words.count == 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "sweep needs to know what to sweep: benchcnn sweep batch, or any of threads, algorithm, "
-                        "layout, dtype, IMPL.KNOB=VALUE,VALUE (see `benchcnn list`)");
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep needs to know what to sweep: benchcnn sweep batch, or " AXES);
     for (int i = 0; i < o->words.count; i++) {
         char copy[256], *rest = copy;
         if (strchr(o->words.items[i], '.')) {
@@ -105,8 +103,7 @@ static void count_threads(const cli_options *o, sweep_axes *axes)
 cnn_status sweep_read_axes(const cli_options *o, sweep_axes *axes, cnn_error *err)
 {
     *axes = (sweep_axes){.threads = false};
-    cnn_status status = read_words(o, axes, err);
-    if (status != CNN_OK) return status;
-    count_threads(o, axes);
+    const cnn_status status = read_words(o, axes, err);
+    if (status == CNN_OK) count_threads(o, axes);
     return status;
 }

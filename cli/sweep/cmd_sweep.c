@@ -19,24 +19,17 @@ static const double usual_warm_up = 0.02;
 /* What an interrupted group has measured is shown, too; a problem that is too large is no reason to end the sweep. */
 static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
 {
+    cnn_error ignored;
     cnn_status status = sweep_make_points(s, g, err);
     if (status == CNN_OK && g->count > 0) {
         s->b.total = s->ran + s->kept + g->count;
         status = sweep_rounds(s, g, err);
         cli_progress_end(&s->b.progress);
-        if (status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW) { /* this problem's own trouble */
-            table_put(stderr, "REFUSED %s: %s\n", cnn_dir_name(g->dir), err->message);
-            s->refused++;
-            status = CNN_OK;
-        }
-        if (status == CNN_OK || status == CNN_INTERRUPTED) {
-            cnn_error other;
-            const cnn_status concluded = sweep_conclude(s, g, status != CNN_OK, &other);
-            if (status == CNN_OK && concluded != CNN_OK) {
-                *err = other;
-                status = concluded;
-            }
-        }
+        const bool large = status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW;
+        if (large) table_put(stderr, "REFUSED %s: %s\n", cnn_dir_name(g->dir), err->message);
+        s->refused += large;
+        if (large || status == CNN_OK) status = sweep_conclude(s, g, false, err);
+        if (status == CNN_INTERRUPTED) (void)sweep_conclude(s, g, true, &ignored);
     }
     for (int t = 0; t < SWEEP_TYPES; t++)
         if (g->has_case[t]) vf_case_free(&g->cases[t]);
@@ -50,28 +43,28 @@ static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
 static cnn_status begin_group(sweep *s, sweep_group *g, cnn_error *err)
 {
     bool mine;
-    char text[CNN_PROBLEM_TEXT_MAX];
+    char text[CNN_PROBLEM_TEXT_MAX], doing[WATCH_DOING_MAX];
     cnn_problem_format(&g->problem, text);
-    snprintf(s->doing, sizeof s->doing, "sweeping %s %.64s", cnn_dir_name(g->dir), text);
-    s->hand = s->b.sessions.list[g->session].impl->name;
-    cnn_status status = cli_begin_piece(s->b.options, s->b.number++, s->hand, s->doing, s->b.output.sink, &mine, err);
+    snprintf(doing, sizeof doing, "sweeping %s %.64s", cnn_dir_name(g->dir), text);
+    cnn_status status = cli_begin_piece(s->b.options, s->b.number++, s->b.sessions.list[g->session].impl->name, doing,
+                                        s->b.output.sink, &mine, err);
     if (status != CNN_OK || !mine) return status;
     status = run_group(s, g, err);
     cli_end_piece(s->b.options);
     return status;
 }
 
-static void go_on(void *user, const candidate *c)
+/* The limit of time is a turn's. */
+static void go_on(void *watch, const candidate *c)
 {
-    const sweep *s = user;
     (void)c;
-    watch_enter(s->b.options->watch, s->hand, s->doing); /* its time begins anew */
+    watch_tick(watch);
 }
 
 static cnn_status run_all(sweep *s, cnn_error *err)
 {
     s->b.params.in_hand = go_on;
-    s->b.params.in_hand_user = s;
+    s->b.params.in_hand_user = s->b.options->watch;
     cli_progress_start(&s->b.progress, "sweep", s->b.options->quiet);
     for (int p = 0; p < s->b.problems.count; p++)
         for (int dir = 0; dir < CNN_DIR_COUNT; dir++)

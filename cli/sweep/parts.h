@@ -91,8 +91,6 @@ typedef struct sweep {
     int chosen, held;                              /* choices written to the tuning file; those that it held already */
     int ran, kept, again, refused, wrong;          /* points; again: measured before, by another build */
     double start;
-    const char *hand; /* whose group it is, and what for */
-    char doing[WATCH_DOING_MAX];
 } sweep;
 
 typedef struct sweep_ranking {
