@@ -17,7 +17,7 @@ static bool first_given(const cli_options *options, const char *list, char name[
 }
 
 /* All rules stand in one table, so that the manual and the tests can read them, too. */
-static cnn_status check_pairs(const cli_options *options, cnn_error *err)
+cnn_status cli_check_rules(const cli_options *options, cnn_error *err)
 {
     static const struct {
         const char *commands, *option, *others, *why; /* why NULL: one of the others is needed */
@@ -39,28 +39,4 @@ static cnn_status check_pairs(const cli_options *options, cnn_error *err)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with --%s, and means nothing without it", option, name);
     }
     return CNN_OK;
-}
-
-/* `sweep layout --layout nchw`: an axis with one value is none. */
-static cnn_status check_axes(const cli_options *options, cnn_error *err)
-{
-    static const char *const axes[] = {"layout", "dtype"};
-    const char *const values[] = {options->layout, options->dtype};
-    if (strcmp(options->command, "sweep") != 0) return CNN_OK;
-    for (int i = 0; i < 2; i++) {
-        bool swept = false;
-        for (int w = 0; w < options->words.count; w++) swept = swept || strstr(options->words.items[w], axes[i]);
-        if (!swept || !cli_given(options, axes[i])) continue;
-        if (strchr(values[i], ',') || strcmp(values[i], "all") == 0) continue;
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "sweep %s --%s %.32s leaves nothing to sweep: give more than one, or none", axes[i], axes[i],
-                        values[i]);
-    }
-    return CNN_OK;
-}
-
-cnn_status cli_check_rules(const cli_options *options, cnn_error *err)
-{
-    const cnn_status status = check_pairs(options, err);
-    return status == CNN_OK ? check_axes(options, err) : status;
 }

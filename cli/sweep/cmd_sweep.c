@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static const double usual_warm_up = 0.02;
 
@@ -76,22 +75,27 @@ static cnn_status run_all(sweep *s, cnn_error *err)
     return CNN_OK;
 }
 
-/* An axis takes all of its values, unless a list of them is given; two values without an axis are a slip. */
+/* Several values and an axis go together. */
+static cnn_status check_axis(const char *axis, bool swept, bool several, const char *values, cnn_error *err)
+{
+    if (swept == several) return CNN_OK;
+    if (several)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s %.64s: then %s must be among what is swept", axis, values, axis);
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep %s --%s %.32s leaves nothing to sweep: give more than one, or none",
+                    axis, axis, values);
+}
+
+/* An axis takes all of its values, unless a list of them is given. */
 static cnn_status read_types(sweep *s, cnn_error *err)
 {
     cli_options o = *s->b.options;
-    if (s->axes.dtype && strcasecmp(o.dtype, "f32") == 0) o.dtype = "all";
-    if (s->axes.layout && strcasecmp(o.layout, "nchw") == 0) o.layout = "all";
-    cnn_status status = cli_types(&o, &s->b.types, err);
-    for (int t = 1; status == CNN_OK && t < s->b.types.count; t++) {
-        const cnn_type *a = &s->b.types.types[0], *b = &s->b.types.types[t];
-        if (a->dtype != b->dtype && !s->axes.dtype)
-            status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "--dtype %.64s: then dtype must be among what is swept", o.dtype);
-        else if (a->layout != b->layout && !s->axes.layout)
-            status =
-                CNN_FAIL(err, CNN_BAD_ARGUMENT, "--layout %.64s: then layout must be among what is swept", o.layout);
-    }
-    return status;
+    if (s->axes.dtype && !cli_given(&o, "dtype")) o.dtype = "all";
+    if (s->axes.layout && !cli_given(&o, "layout")) o.layout = "all";
+    if (cli_types(&o, &s->b.types, err) != CNN_OK) return err->status;
+    const cnn_type *first = s->b.types.types, *last = &first[s->b.types.count - 1];
+    const cnn_status status = check_axis("dtype", s->axes.dtype, first->dtype != last->dtype, o.dtype, err);
+    if (status != CNN_OK) return status;
+    return check_axis("layout", s->axes.layout, first->layout != last->layout, o.layout, err);
 }
 
 static cnn_status read_options(sweep *s, cnn_error *err)
