@@ -128,8 +128,7 @@ int main(int argc, char **argv)
     if (ready == CNN_OK) cli_catch_interrupt();
     status = ready == CNN_OK ? close_output(options.row->run(&options, &err)) : cli_fail(&err);
     if (ready == CNN_UNAVAILABLE) status = EXIT_USAGE; /* a plug-in that cannot be loaded is bad input */
-    if (options.watch != NULL && options.watch->on)
-        child_end(&options.watch->word, status); /* no code runs behind it */
+    if (options.watch != NULL && options.watch->on) child_end(&options.watch->run, status); /* no code runs behind it */
     cnn_registry_close(&registry);
     free(words);
     return status;

@@ -1,6 +1,8 @@
 /* child.c: see child.h. */
 #include "child.h"
 
+#include "harness/base/clock.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,16 +32,26 @@ static uint64_t word_of(pid_t pid, int status)
     return UINT64_C(0x6c61737420776f72) ^ ((uint64_t)pid << 8 | ((uint64_t)status & 0xFF));
 }
 
-void child_end(child_word *word, int status)
+void child_hand(child_shared *c, bool anything) { atomic_store(&c->began, anything ? cnn_now() : 0.0); }
+
+void child_end(child_shared *c, int status)
 {
     fflush(NULL);
-    atomic_store(word, word_of(getpid(), status));
+    atomic_store(&c->word, word_of(getpid(), status));
     _exit(status);
 }
 
-bool child_said(const child_word *word, pid_t pid, int ended)
+pid_t child_wait(child_shared *c, pid_t pid, int flags, int64_t limit_s, int *ended, bool *hung)
 {
-    return WIFEXITED(ended) && atomic_load(word) == word_of(pid, WEXITSTATUS(ended));
+    const pid_t got = waitpid(pid, ended, flags);
+    const double began = atomic_load(&c->began);
+    if (got == 0 && limit_s > 0 && began > 0 && cnn_now() - began > (double)limit_s) *hung = kill(pid, SIGKILL) == 0;
+    return got;
+}
+
+bool child_said(const child_shared *c, pid_t pid, int ended)
+{
+    return WIFEXITED(ended) && atomic_load(&c->word) == word_of(pid, WEXITSTATUS(ended));
 }
 
 void child_how(int ended, char *how, size_t size)

@@ -8,19 +8,28 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* In memory that parent and child share. */
+typedef struct child_shared {
+    _Atomic uint64_t word; /* who said the last word, and with which status: a copy of the child that foreign code
+                              forked cannot say it for the child, nor end with another status */
+    _Atomic double began;  /* cnn_now() when what is in hand did; 0: nothing is */
+} child_shared;
+
 /* fork(), with nothing left in the streams' buffers for both to write. Where the parent is killed, so is the child:
  * it would wait for ever, or go on writing beside the run that takes up its work. */
 pid_t child_fork(void);
 
-/* In memory that parent and child share; 0 before the child starts. It holds who said the word, and with which status:
- * a copy of the child that foreign code forked cannot say it for the child, nor end with another status. */
-typedef _Atomic uint64_t child_word;
-
+/* In the child: what is in hand begins, or nothing is. */
+void child_hand(child_shared *c, bool anything);
 /* In the child, when all is done and counted: flushes, says the last word, ends the process. No exit handler and no
  * destructor runs. */
-_Noreturn void child_end(child_word *word, int status);
-/* In the parent, with what waitpid() gave: whether the child ran to its end, and ended with the status that it said. */
-bool child_said(const child_word *word, pid_t pid, int ended);
+_Noreturn void child_end(child_shared *c, int status);
+
+/* In the parent: waitpid() with `flags`. What is in hand for more than limit_s (0: no limit) ends with the child, which
+ * may block every signal but that one; then *hung. */
+pid_t child_wait(child_shared *c, pid_t pid, int flags, int64_t limit_s, int *ended, bool *hung);
+/* Whether the child ran to its end, and ended with the status that it said. */
+bool child_said(const child_shared *c, pid_t pid, int ended);
 /* How it ended, in words: "its process was ended by signal 11 (...)", "it ended its process itself, with status
  * 0". */
 void child_how(int ended, char *how, size_t size);

@@ -24,7 +24,7 @@
 static void start_clock(cli_watch *w)
 {
     if (getpid() != atomic_load(&w->owner)) _exit(EXIT_FAILED);
-    atomic_store(&w->began, w->key[0] != '\0' ? cnn_now() : 0.0);
+    child_hand(&w->run, w->key[0] != '\0');
 }
 
 bool watch_take(cli_watch *w, int64_t number)
@@ -107,21 +107,19 @@ static void stop_alike(pid_t pid, int signal_number)
     (void)kill(pid, SIGCONT);
 }
 
-/* *hung: it was ended here, since what is in hand took too long; the run itself may block every signal but this one. */
 static int wait_for(cli_watch *w, pid_t pid, bool *hung)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
     int status;
     for (*hung = false;;) {
-        const pid_t got = waitpid(pid, &status, WUNTRACED | (w->limit_s > 0 ? WNOHANG : 0));
-        const double began = atomic_load(&w->began);
+        const pid_t got =
+            child_wait(&w->run, pid, WUNTRACED | (w->limit_s > 0 ? WNOHANG : 0), w->limit_s, &status, hung);
         if (got < 0 && errno != EINTR) return -1;
         if (got == pid && !WIFSTOPPED(status)) return status;
         if (got == pid) {
             stop_alike(pid, WSTOPSIG(status));
-            if (began > 0) atomic_store(&w->began, cnn_now());
+            child_hand(&w->run, w->key[0] != '\0');
         } else if (w->limit_s > 0) {
-            if (began > 0 && cnn_now() - began > (double)w->limit_s) *hung = kill(pid, SIGKILL) == 0;
             nanosleep(&pause, NULL);
         }
     }
@@ -193,7 +191,7 @@ static bool another_follows(cli_watch *w, pid_t pid, int *status)
         fprintf(stderr, "benchcnn: waiting for a child process: %s\n", strerror(errno));
         return false;
     }
-    if (child_said(&w->word, pid, ended)) {
+    if (child_said(&w->run, pid, ended)) {
         *status = WEXITSTATUS(ended);
         return false;
     }
@@ -208,8 +206,8 @@ static bool another_follows(cli_watch *w, pid_t pid, int *status)
 
 static pid_t start_run(cli_watch *w)
 {
-    atomic_store(&w->word, 0);
-    atomic_store(&w->began, 0.0);
+    atomic_store(&w->run.word, 0);
+    child_hand(&w->run, false);
     w->key[0] = w->loaded[0] = '\0';
     w->number = -1;
     w->next = 0;
@@ -248,26 +246,4 @@ cnn_status watch_begin(cli_watch *w, int64_t limit_s, cnn_error *err)
         more = another_follows(w, pid, &status);
     }
     _exit(status);
-}
-
-cnn_status watch_apart(cnn_status (*work)(void *user, cli_watch *w, cnn_error *err), void *user, cnn_error *err)
-{
-    int ended = 0;
-    cli_watch *w;
-    if (watch_new(&w, err) != CNN_OK) return err->status;
-    cnn_error *said = (cnn_error *)w->kept;
-    const pid_t pid = child_fork();
-    if (pid == 0) {
-        if (watch_begin(w, 0, said) != CNN_OK) _exit(cli_fail(said));
-        said->status = work(user, w, said);
-        child_end(&w->word, EXIT_HELD);
-    }
-    while (pid > 0 && waitpid(pid, &ended, 0) != pid) {}
-    *err = *said;
-    if (pid < 0)
-        CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
-    else if (!WIFEXITED(ended) || WEXITSTATUS(ended) != EXIT_HELD)
-        CNN_FAIL(err, CNN_INTERNAL, "loading its plug-ins failed, see above");
-    munmap(w, sizeof *w);
-    return err->status;
 }

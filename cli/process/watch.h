@@ -22,13 +22,12 @@ typedef struct watch_death {
 
 typedef struct cli_watch {
     bool on;                /* off: there is one process, which does and notes nothing of all this */
-    child_word word;        /* the run's last: its exit status counts with it alone */
+    child_shared run;       /* the last word counts, not its exit status; the time of what is in hand */
     atomic_int interrupted; /* Ctrl-C, whichever process it reached */
     char loaded[512];       /* the plug-ins so far, by name and file */
     int64_t limit_s;        /* --isolate: what is in hand for longer is ended; 0: no other run follows */
     bool begun;             /* the caller's: a run before this one wrote what stands before all cases */
     _Atomic pid_t owner;    /* who may write here: no copy of the run that a kernel forked */
-    _Atomic double began;   /* cnn_now() when what is in hand did; 0: nothing is */
     char key[WATCH_KEY_MAX], doing[WATCH_DOING_MAX];
     int64_t number; /* the case in hand, or -1 */
     int64_t done;   /* cases 0 .. done-1 are */
@@ -42,8 +41,6 @@ typedef struct cli_watch {
 cnn_status watch_new(cli_watch **result, cnn_error *err);
 /* Goes on in a child process; this one waits for it, and ends as it did. The process must have no threads yet. */
 cnn_status watch_begin(cli_watch *w, int64_t limit_s, cnn_error *err);
-/* work(user, w, err) in a process of its own that is watched; what it returns, and its error. */
-cnn_status watch_apart(cnn_status (*work)(void *user, cli_watch *w, cnn_error *err), void *user, cnn_error *err);
 
 /* In the run. Take, done: around every case, in order; take: false: a run before this one did it. */
 bool watch_take(cli_watch *w, int64_t number);

@@ -20,7 +20,7 @@ enum { RING = 256 }; /* messages of one worker that wait to be taken */
 typedef struct slot {
     _Atomic int64_t at, end;    /* the case in hand; the end of its block */
     _Atomic int64_t put, taken; /* messages, by the worker and by the parent */
-    child_word word;
+    child_shared worker;
     worker_message ring[RING];
 } slot;
 
@@ -34,7 +34,8 @@ typedef struct worker_set {
     const workers_job *job;
     shared *common;
     pid_t pids[WORKERS_MOST]; /* 0: none */
-    int64_t given;            /* messages, and deaths, that the job was told */
+    bool hung[WORKERS_MOST];
+    int64_t given; /* messages, and deaths, that the job was told */
 } worker_set;
 
 static void rest(void) { nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); }
@@ -65,7 +66,7 @@ static void work(const worker_set *c, int number)
 {
     const workers_job *job = c->job;
     slot *s = &c->common->slots[number];
-    void *state = job->start(job->user);
+    void *state = job->start != NULL ? job->start(job->user) : job->user;
     const pid_t me = getpid();
     int status = state == NULL;
     while (state != NULL && next_case(job, c->common, s)) {
@@ -73,24 +74,25 @@ static void work(const worker_set *c, int number)
         worker_message message;
         memset(&message, 0, sizeof message);
         message.index = index;
-        alarm(job->seconds);
+        child_hand(&s->worker, true);
         const cnn_status done = job->work(job->user, state, index, &message);
         if (getpid() != me) _exit(EXIT_FAILED); /* a copy that a kernel forked */
         if (done != CNN_OK) break;              /* interrupted */
-        alarm(0);
+        child_hand(&s->worker, false);
         put(s, &message);
         atomic_store(&s->at, index + 1);
     }
-    alarm(0);
-    if (state != NULL) job->finish(state);
-    child_end(&s->word, status);
+    if (state != NULL && job->start != NULL) job->finish(state);
+    child_end(&s->worker, status);
 }
 
 /* ---- In the parent. */
 
 static bool hire(worker_set *c, int number, cnn_error *err)
 {
-    atomic_store(&c->common->slots[number].word, 0);
+    atomic_store(&c->common->slots[number].worker.word, 0);
+    child_hand(&c->common->slots[number].worker, false);
+    c->hung[number] = false;
     const pid_t pid = child_fork();
     if (pid == 0) work(c, number);
     if (pid > 0) c->pids[number] = pid;
@@ -98,14 +100,14 @@ static bool hire(worker_set *c, int number, cnn_error *err)
     return pid > 0;
 }
 
-static void describe_death(int status, unsigned seconds, worker_message *message)
+static void describe_death(int status, bool hung, int64_t seconds, worker_message *message)
 {
     fuzz_outcome *o = &message->outcome;
     message->result = WORKER_DIED;
     o->state = VERIFY_FAILED;
     snprintf(o->check, sizeof o->check, "survival");
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
-        snprintf(o->reason, sizeof o->reason, "it did not finish in %u s", seconds);
+    if (hung)
+        snprintf(o->reason, sizeof o->reason, "it did not finish in %lld s", (long long)seconds);
     else
         child_how(status, o->reason, sizeof o->reason);
 }
@@ -147,14 +149,15 @@ static cnn_status look_after(worker_set *c, int number, cnn_error *err)
     slot *s = &c->common->slots[number];
     const pid_t pid = c->pids[number];
     int status;
-    if (pid == 0 || waitpid(pid, &status, WNOHANG) != pid) return CNN_OK;
+    if (pid == 0 || child_wait(&s->worker, pid, WNOHANG, c->job->seconds, &status, &c->hung[number]) != pid)
+        return CNN_OK;
     c->pids[number] = 0;
     give_all(c, number + 1); /* what it did before it ended comes first */
     const int64_t at = atomic_load(&s->at);
-    const bool said = child_said(&s->word, pid, status);
+    const bool said = child_said(&s->worker, pid, status);
     if (said && WEXITSTATUS(status) == 0) return CNN_OK;
     worker_message message = {.index = at};
-    describe_death(status, c->job->seconds, &message);
+    describe_death(status, c->hung[number], c->job->seconds, &message);
     if (said || at >= atomic_load(&s->end)) /* not in a case */
         return CNN_FAIL(err, CNN_INTERNAL,
                         "a worker process could not start its work, or goes between two cases: %.300s",

@@ -16,10 +16,10 @@ enum { WORKER_DIED = -1, WORKERS_MOST = 64 };
 typedef struct workers_job {
     int workers;
     int64_t first, count, block; /* cases first .. count-1; a worker takes a block of them at a time */
-    unsigned seconds;            /* a case that takes longer is stopped */
+    int64_t seconds;             /* a case that takes longer is stopped; 0: none is */
     void *user;
-    void *(*start)(void *user);  /* in the worker: what it keeps from case to case; NULL: it cannot run */
-    void (*finish)(void *state); /* in the worker */
+    void *(*start)(void *user);  /* (optional) in the worker: what it keeps from case to case; NULL: it cannot run */
+    void (*finish)(void *state); /* (with start) in the worker */
     cnn_status (*work)(void *user, void *state, int64_t index, worker_message *message); /* in the worker */
     /* In the parent, for each case as it comes in; false: enough. */
     bool (*each)(void *each_user, const worker_message *message);

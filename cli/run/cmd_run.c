@@ -4,6 +4,7 @@
 #include "cli/options/options.h"
 #include "cli/problems.h"
 #include "cli/process/watch.h"
+#include "cli/process/workers.h"
 #include "cli/sessions.h"
 #include "cli/table.h"
 #include "parts.h"
@@ -73,19 +74,23 @@ static cnn_status check_network(const cli_options *o, cnn_error *err)
     return status;
 }
 
-static cnn_status check_loaded(void *user, cli_watch *shared, cnn_error *err)
+/* In a worker: a plug-in may end the process, and a process that has used a GPU cannot be forked. */
+static cnn_status check_options(void *user, void *state, int64_t index, worker_message *message)
 {
     cli_options *o = user;
     cnn_registry registry = {.n_plugins = 0};
+    cnn_error err = {.message = ""};
+    (void)state, (void)index;
     o->registry = &registry;
-    o->watch = shared;
-    cnn_status status = cli_load(o, &registry, err);
-    if (status == CNN_OK) status = cli_check_args(o, err);
-    if (status == CNN_OK) status = check_problems(o, err);
-    if (status == CNN_OK) status = check_network(o, err);
-    if (status == CNN_OK && cli_runs_impl(o)) status = cli_sessions_probe(o, err);
-    if (shared == NULL) cnn_registry_close(&registry);
-    return status;
+    cnn_status status = watch_new(&o->watch, &err);
+    if (status == CNN_OK) status = cli_load(o, &registry, &err);
+    if (status == CNN_OK) status = cli_check_args(o, &err);
+    if (status == CNN_OK) status = check_problems(o, &err);
+    if (status == CNN_OK) status = check_network(o, &err);
+    if (status == CNN_OK && cli_runs_impl(o)) status = cli_sessions_probe(o, &err);
+    message->result = (int)status;
+    snprintf(message->outcome.reason, sizeof message->outcome.reason, "%s", err.message);
+    return CNN_OK;
 }
 
 /* What can be wrong before anything runs: the command, its options, implementations, axes, problem files, networks. */
@@ -99,7 +104,13 @@ static cnn_status check(step *s, cnn_error *err)
     if (cli_parse(&o, NULL, argc, argv, err) != CNN_OK) return err->status;
     if ((s->command = strdup(o.command_line)) == NULL)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
-    return o.plugin.count > 0 ? watch_apart(check_loaded, &o, err) : check_loaded(&o, NULL, err);
+    const workers_job job = {.user = &o, .block = 1, .work = check_options};
+    worker_message message;
+    const cnn_status status = workers_alone(&job, 0, &message, err);
+    if (status != CNN_OK || message.result == CNN_OK) return status;
+    const bool died = message.result == WORKER_DIED;
+    return CNN_FAIL(err, died ? CNN_INTERNAL : (cnn_status)message.result, "%s%s",
+                    died ? "loading its plug-ins failed: " : "", message.outcome.reason);
 }
 
 static cnn_status add_line(recipe *r, int number, char *line, cnn_error *err)

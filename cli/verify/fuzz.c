@@ -81,8 +81,7 @@ static cnn_status choose_impls(fuzz_session *s, cnn_error *err)
 {
     fuzz_space *space = &s->space;
     const bool by_name = s->options->impl != NULL && strpbrk(s->options->impl, "*?[") == NULL;
-    const workers_job job = {
-        .user = s, .block = 1, .seconds = 60, .start = start, .finish = finish, .work = try_to_open};
+    const workers_job job = {.user = s, .block = 1, .seconds = 60, .work = try_to_open};
     int kept = 0;
     for (int i = 0; i < s->n_choices; i++) {
         bool known = false;
