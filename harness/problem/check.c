@@ -10,7 +10,7 @@ cnn_status cnn_problem_check(const cnn_problem *problem, cnn_error *err)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "weights in %s beside activations in %s: both must be of one dtype as yet",
                         cnn_dtype_name(t->weights), cnn_dtype_name(t->dtype));
-    cnn_status status = row->check(problem, err);
+    cnn_status status = op_check(row, problem, err);
     if (status != CNN_OK) return status;
     const uint32_t dirs = cnn_op_dirs(problem);
     for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {

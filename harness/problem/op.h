@@ -21,16 +21,9 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void op_put(op_writer *w, const char *format, ...);
 void op_put_number(op_writer *w, const char *letters, int64_t value);
-/* "mb2ic20ih16iw8": mb and ic where they are above 0; 1 x 1 and iw = ih are left out. */
-void op_put_plain(op_writer *w, int64_t mb, int64_t ic, int64_t ih, int64_t iw);
-
 /* "kind:descriptor": copies what stands before the first colon and says where the rest starts. false: no kind. */
 bool op_split_kind(const char *text, char *kind, size_t size, size_t *start);
 cnn_status op_needs_kind(const char *text, const char *example, cnn_error *err);
-/* What a descriptor without windows has: its fields from the letters `d`. */
-#define OP_PLAIN(d) .mb = (d)->mb, .ic = (d)->ic, .ih = (d)->height.i, .iw = (d)->width.i
-/* The letters of an operation without windows, from `start` on. */
-cnn_status op_parse_plain(const char *text, size_t start, const char *letters, desc_dims *d, cnn_error *err);
 
 /* ---- Windows (op_window.c): what conv and pool share. */
 
@@ -57,7 +50,6 @@ typedef struct op_size {
     int64_t value, least;
 } op_size;
 cnn_status op_check_sizes(const op_size *sizes, int count, cnn_error *err);
-cnn_status op_check_plain(int64_t mb, int64_t ic, int64_t ih, int64_t iw, cnn_error *err);
 cnn_status op_check_real(const char *name, double value, double least, double below, cnn_error *err);
 
 typedef struct op_operands {
@@ -74,8 +66,23 @@ bool op_is(const cnn_operand *operand, const char *name);
 
 /* ---- The row. `p` is a problem of this operation. */
 
+typedef struct op_place { /* where sizes stand in a cnn_problem; 0: it has none of this name */
+    size_t mb, ic, ih, iw, oc;
+} op_place;
+#define OP_AT(field) offsetof(cnn_problem, u.field)
+#define OP_TENSOR_AT(d)                                                                                                \
+    {                                                                                                                  \
+        .mb = OP_AT(d.mb), .ic = OP_AT(d.ic), .ih = OP_AT(d.ih), .iw = OP_AT(d.iw)                                     \
+    }
+
 typedef struct op_row {
-    size_t batch; /* where mb stands in a cnn_problem; 0: there is no batch */
+    op_place at; /* of an operation with windows: mb alone */
+    /* Without windows, what stands before its sizes and a colon, or what the defaults say: read, printed, checked, all
+     * optional. `words` may be changed; NULL: there are none. `text`, all of it, is for errors. */
+    const char *example; /* (optional) words there must be, as in this */
+    cnn_status (*read)(const char *text, char *words, const cnn_problem_defaults *defaults, cnn_problem *p,
+                       cnn_error *err);
+    /* With windows, in place of `read`; then `format` and `check` are of all of it. */
     cnn_status (*parse)(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
                         cnn_error *err);
     void (*format)(op_writer *w, const cnn_problem *p);
@@ -85,6 +92,12 @@ typedef struct op_row {
     double (*flops)(const cnn_problem *p, cnn_dir dir);                               /* (optional) in all; else: */
     double (*per_element)(const cnn_problem *p, cnn_dir dir); /* (optional) of the largest operand; 1 */
 } op_row;
+
+/* Of any operation (op_text.c, op_sizes.c). */
+cnn_status op_parse(const op_row *row, const char *text, const cnn_problem_defaults *defaults, cnn_problem *p,
+                    desc_dims *d, cnn_error *err);
+void op_format(const op_row *row, op_writer *w, const cnn_problem *p);
+cnn_status op_check(const op_row *row, const cnn_problem *p, cnn_error *err);
 
 #define OP_ROW(id, name, dirs) extern const op_row op_##name;
 CNN_OP_LIST(OP_ROW)

@@ -11,23 +11,19 @@ double cnn_act_usual_alpha(cnn_act_kind kind)
     return kind == CNN_ACT_LEAKY_RELU ? 0.01 : kind == CNN_ACT_CLIPPED_RELU ? 6 : kind == CNN_ACT_ELU ? 1 : 0;
 }
 
-static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
-                        cnn_error *err)
+static cnn_status read(const char *text, char *words, const cnn_problem_defaults *defaults, cnn_problem *p,
+                       cnn_error *err)
 {
-    char kind[CNN_NAME_MAX];
-    size_t start;
-    if (!op_split_kind(text, kind, sizeof kind, &start)) return op_needs_kind(text, "leaky_relu=0.01:mb2ic20ih16", err);
-    char *equals = strchr(kind, '=');
+    char *equals = strchr(words, '=');
+    (void)defaults;
     if (equals != NULL) *equals = '\0';
-    const int index = cnn_name_find(&cnn_act_names, kind, err);
+    const int index = cnn_name_find(&cnn_act_names, words, err);
     if (index < 0) return err->status;
-    double alpha = cnn_act_usual_alpha((cnn_act_kind)index);
-    if (equals != NULL && (alpha == 0 || !text_real_parse(equals + 1, &alpha)))
-        return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': %s takes no parameter '%s'", text, kind,
+    p->u.act.kind = (cnn_act_kind)index;
+    p->u.act.alpha = cnn_act_usual_alpha(p->u.act.kind);
+    if (equals != NULL && (p->u.act.alpha == 0 || !text_real_parse(equals + 1, &p->u.act.alpha)))
+        return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': %s takes no parameter '%.64s'", text, words,
                         equals + 1);
-    cnn_status status = op_parse_plain(text, start, "mb ic ih iw", d, err);
-    if (status != CNN_OK) return status;
-    p->u.act = (cnn_act_desc){.t = defaults->type, .kind = (cnn_act_kind)index, .alpha = alpha, OP_PLAIN(d)};
     return CNN_OK;
 }
 
@@ -37,15 +33,11 @@ static void format(op_writer *w, const cnn_problem *p)
     char real[TEXT_REAL_MAX];
     op_put(w, "%s", cnn_act_name(d->kind));
     if (cnn_act_usual_alpha(d->kind) != 0) op_put(w, "=%s", text_real(d->alpha, real));
-    op_put(w, ":");
-    op_put_plain(w, d->mb, d->ic, d->ih, d->iw);
 }
 
 static cnn_status check(const cnn_problem *p, cnn_error *err)
 {
-    const cnn_act_desc *d = &p->u.act;
-    cnn_status status = op_check_real("alpha", d->alpha, 0, INFINITY, err);
-    return status == CNN_OK ? op_check_plain(d->mb, d->ic, d->ih, d->iw, err) : status;
+    return op_check_real("alpha", p->u.act.alpha, 0, INFINITY, err);
 }
 
 static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
@@ -66,8 +58,9 @@ static int64_t needed(const cnn_problem *p, cnn_dir dir, const cnn_operand *oper
     return operand->count;
 }
 
-const op_row op_act = {.batch = offsetof(cnn_problem, u.act.mb),
-                       .parse = parse,
+const op_row op_act = {.at = OP_TENSOR_AT(act),
+                       .example = "leaky_relu=0.01:mb2ic20ih16",
+                       .read = read,
                        .format = format,
                        .check = check,
                        .operands = operands,

@@ -3,28 +3,21 @@
 
 #include <stdlib.h>
 
-static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
-                        cnn_error *err)
+static cnn_status read(const char *text, char *words, const cnn_problem_defaults *defaults, cnn_problem *p,
+                       cnn_error *err)
 {
-    char list[CNN_NAME_MAX], *at = list;
-    size_t start;
-    cnn_concat_desc desc = {.t = defaults->type};
-    if (!op_split_kind(text, list, sizeof list, &start)) return op_needs_kind(text, "3+5+7:mb2ih16", err);
-    do {
+    cnn_concat_desc *d = &p->u.concat;
+    (void)defaults;
+    for (const char *at = words; at != NULL;) {
         char *end;
         const long long channels = strtoll(at, &end, 10);
-        if (end == at || (*end != '+' && *end != '\0') || desc.n_inputs == CNN_MAX_INPUTS)
-            return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': '%s' is no list of up to %d channel counts",
-                            text, list, CNN_MAX_INPUTS);
-        desc.ic[desc.n_inputs++] = channels;
+        if (end == at || (*end != '+' && *end != '\0') || d->n_inputs == CNN_MAX_INPUTS)
+            return CNN_FAIL(err, CNN_BAD_FORMAT,
+                            "bad descriptor '%.200s': '%.64s' is no list of up to %d channel counts", text, words,
+                            CNN_MAX_INPUTS);
+        d->ic[d->n_inputs++] = channels;
         at = *end == '+' ? end + 1 : NULL;
-    } while (at != NULL);
-    cnn_status status = op_parse_plain(text, start, "mb ih iw", d, err);
-    if (status != CNN_OK) return status;
-    desc.mb = d->mb;
-    desc.ih = d->height.i;
-    desc.iw = d->width.i;
-    p->u.concat = desc;
+    }
     return CNN_OK;
 }
 
@@ -32,20 +25,17 @@ static void format(op_writer *w, const cnn_problem *p)
 {
     const cnn_concat_desc *d = &p->u.concat;
     for (int i = 0; i < d->n_inputs; i++) op_put(w, "%s%lld", i > 0 ? "+" : "", (long long)d->ic[i]);
-    op_put(w, ":");
-    op_put_plain(w, d->mb, 0, d->ih, d->iw);
 }
 
 static cnn_status check(const cnn_problem *p, cnn_error *err)
 {
     const cnn_concat_desc *d = &p->u.concat;
+    cnn_status status = CNN_OK;
     if (d->n_inputs < 1 || d->n_inputs > CNN_MAX_INPUTS)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "concat has %d inputs, but takes 1 to %d", d->n_inputs, CNN_MAX_INPUTS);
-    for (int i = 0; i < d->n_inputs; i++) {
-        cnn_status status = op_check_plain(d->mb, d->ic[i], d->ih, d->iw, err);
-        if (status != CNN_OK) return status;
-    }
-    return CNN_OK;
+    for (int i = 0; status == CNN_OK && i < d->n_inputs; i++)
+        status = op_check_sizes(&(op_size){"ic", d->ic[i], 1}, 1, err);
+    return status;
 }
 
 static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
@@ -68,8 +58,9 @@ static double per_element(const cnn_problem *p, cnn_dir dir)
     return 0;
 }
 
-const op_row op_concat = {.batch = offsetof(cnn_problem, u.concat.mb),
-                          .parse = parse,
+const op_row op_concat = {.at = {.mb = OP_AT(concat.mb), .ih = OP_AT(concat.ih), .iw = OP_AT(concat.iw)},
+                          .example = "3+5+7:mb2ih16",
+                          .read = read,
                           .format = format,
                           .check = check,
                           .operands = operands,

@@ -73,7 +73,7 @@ static double flops(const cnn_problem *p, cnn_dir dir)
     return 2 * macs + (d->bias && dir != CNN_BWD_D ? outputs : 0);
 }
 
-const op_row op_conv = {.batch = offsetof(cnn_problem, u.conv.mb),
+const op_row op_conv = {.at.mb = OP_AT(conv.mb),
                         .parse = parse,
                         .format = format,
                         .check = check,

@@ -1,28 +1,12 @@
 /* op_fc.c: the fully connected layer. */
 #include "op.h"
 
-static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
-                        cnn_error *err)
+static cnn_status read(const char *text, char *words, const cnn_problem_defaults *defaults, cnn_problem *p,
+                       cnn_error *err)
 {
-    cnn_status status = op_parse_plain(text, 0, "mb ic id ih iw oc", d, err);
-    if (status != CNN_OK) return status;
-    p->u.fc = (cnn_fc_desc){.t = defaults->type, OP_PLAIN(d), .oc = d->oc, .bias = !defaults->no_bias};
+    (void)text, (void)words, (void)err;
+    p->u.fc.bias = !defaults->no_bias;
     return CNN_OK;
-}
-
-static void format(op_writer *w, const cnn_problem *p)
-{
-    const cnn_fc_desc *d = &p->u.fc;
-    op_put_plain(w, d->mb, d->ic, d->ih, d->iw);
-    op_put_number(w, "oc", d->oc);
-}
-
-static cnn_status check(const cnn_problem *p, cnn_error *err)
-{
-    const cnn_fc_desc *d = &p->u.fc;
-    const op_size oc = {"oc", d->oc, 1};
-    cnn_status status = op_check_sizes(&oc, 1, err);
-    return status == CNN_OK ? op_check_plain(d->mb, d->ic, d->ih, d->iw, err) : status;
 }
 
 static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
@@ -45,9 +29,7 @@ static double flops(const cnn_problem *p, cnn_dir dir)
     return 2 * macs + (d->bias && dir != CNN_BWD_D ? (double)d->mb * (double)d->oc : 0);
 }
 
-const op_row op_fc = {.batch = offsetof(cnn_problem, u.fc.mb),
-                      .parse = parse,
-                      .format = format,
-                      .check = check,
+const op_row op_fc = {.at = {OP_AT(fc.mb), OP_AT(fc.ic), OP_AT(fc.ih), OP_AT(fc.iw), OP_AT(fc.oc)},
+                      .read = read,
                       .operands = operands,
                       .flops = flops};

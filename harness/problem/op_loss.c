@@ -3,29 +3,18 @@
 #include "names.h"
 #include "op.h"
 
-static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
-                        cnn_error *err)
+static cnn_status read(const char *text, char *words, const cnn_problem_defaults *defaults, cnn_problem *p,
+                       cnn_error *err)
 {
-    char kind[CNN_NAME_MAX];
-    size_t start = 0;
-    const int index = op_split_kind(text, kind, sizeof kind, &start) ? cnn_name_find(&cnn_loss_names, kind, err) : 0;
-    if (index < 0) return err->status;
-    const cnn_status status = op_parse_plain(text, start, "mb ic", d, err);
-    if (status == CNN_OK)
-        p->u.loss = (cnn_loss_desc){.t = defaults->type, .kind = (cnn_loss_kind)index, .mb = d->mb, .ic = d->ic};
-    return status;
+    const int index = words != NULL ? cnn_name_find(&cnn_loss_names, words, err) : 0;
+    (void)text, (void)defaults;
+    p->u.loss.kind = (cnn_loss_kind)index;
+    return index < 0 ? err->status : CNN_OK;
 }
 
 static void format(op_writer *w, const cnn_problem *p)
 {
-    const cnn_loss_desc *d = &p->u.loss;
-    if (d->kind != CNN_LOSS_CROSS_ENTROPY) op_put(w, "%s:", cnn_loss_name(d->kind));
-    op_put_plain(w, d->mb, d->ic, 1, 1);
-}
-
-static cnn_status check(const cnn_problem *p, cnn_error *err)
-{
-    return op_check_plain(p->u.loss.mb, p->u.loss.ic, 1, 1, err);
+    if (p->u.loss.kind != CNN_LOSS_CROSS_ENTROPY) op_put(w, "%s", cnn_loss_name(p->u.loss.kind));
 }
 
 static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
@@ -45,9 +34,8 @@ static double per_element(const cnn_problem *p, cnn_dir dir)
     return dir == CNN_FWD ? 4 : 2;
 }
 
-const op_row op_loss = {.batch = offsetof(cnn_problem, u.loss.mb),
-                        .parse = parse,
+const op_row op_loss = {.at = {.mb = OP_AT(loss.mb), .ic = OP_AT(loss.ic)},
+                        .read = read,
                         .format = format,
-                        .check = check,
                         .operands = operands,
                         .per_element = per_element};

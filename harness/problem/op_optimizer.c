@@ -3,25 +3,18 @@
 
 #include <math.h>
 
-static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
-                        cnn_error *err)
+static cnn_status read(const char *text, char *words, const cnn_problem_defaults *defaults, cnn_problem *p,
+                       cnn_error *err)
 {
-    char kind[CNN_PROBLEM_TEXT_MAX];
-    size_t start;
-    if (!op_split_kind(text, kind, sizeof kind, &start)) return op_needs_kind(text, "adam:ic1000", err);
-    cnn_status status = cnn_optimizer_parse(kind, &p->u.optimizer, err);
-    if (status == CNN_OK) status = op_parse_plain(text, start, "ic", d, err);
-    if (status != CNN_OK) return status;
-    p->u.optimizer.t = defaults->type;
-    p->u.optimizer.count = d->ic;
-    return CNN_OK;
+    (void)text, (void)defaults;
+    return cnn_optimizer_parse(words, &p->u.optimizer, err);
 }
 
 static void format(op_writer *w, const cnn_problem *p)
 {
     char text[CNN_PROBLEM_TEXT_MAX];
     cnn_optimizer_format(&p->u.optimizer, text);
-    op_put(w, "%s:ic%lld", text, (long long)p->u.optimizer.count);
+    op_put(w, "%s", text);
 }
 
 static cnn_status check(const cnn_problem *p, cnn_error *err)
@@ -62,5 +55,10 @@ static double per_element(const cnn_problem *p, cnn_dir dir)
     return p->u.optimizer.kind == CNN_ADAM ? 12 : 5;
 }
 
-const op_row op_optimizer = {
-    .parse = parse, .format = format, .check = check, .operands = operands, .per_element = per_element};
+const op_row op_optimizer = {.at.ic = OP_AT(optimizer.count),
+                             .example = "adam:ic1000",
+                             .read = read,
+                             .format = format,
+                             .check = check,
+                             .operands = operands,
+                             .per_element = per_element};

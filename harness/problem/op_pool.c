@@ -97,7 +97,7 @@ static double flops(const cnn_problem *p, cnn_dir dir)
     return (double)d->mb * (double)d->ic * op_taps(OP_HEIGHT(d), OP_WIDTH(d));
 }
 
-const op_row op_pool = {.batch = offsetof(cnn_problem, u.pool.mb),
+const op_row op_pool = {.at.mb = OP_AT(pool.mb),
                         .parse = parse,
                         .format = format,
                         .check = check,

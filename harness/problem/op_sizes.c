@@ -13,12 +13,6 @@ cnn_status op_check_sizes(const op_size *sizes, int count, cnn_error *err)
     return CNN_OK;
 }
 
-cnn_status op_check_plain(int64_t mb, int64_t ic, int64_t ih, int64_t iw, cnn_error *err)
-{
-    const op_size sizes[] = {{"mb", mb, 1}, {"ic", ic, 1}, {"ih", ih, 1}, {"iw", iw, 1}};
-    return op_check_sizes(sizes, 4, err);
-}
-
 cnn_status op_check_real(const char *name, double value, double least, double below, cnn_error *err)
 {
     if (value >= least && value < below) return CNN_OK; /* false for a NaN */

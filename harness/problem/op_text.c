@@ -1,4 +1,5 @@
 /* op_text.c: what the operations share of reading and printing a descriptor. */
+#include "harness/base/text.h"
 #include "op.h"
 
 #include <string.h>
@@ -19,12 +20,6 @@ cnn_status op_needs_kind(const char *text, const char *example, cnn_error *err)
                     text, example);
 }
 
-cnn_status op_parse_plain(const char *text, size_t start, const char *letters, desc_dims *d, cnn_error *err)
-{
-    cnn_status status = dims_parse(text, start, letters, d, err);
-    return status == CNN_OK ? dims_deduce_plain(text, d, err) : status;
-}
-
 void op_put(op_writer *w, const char *format, ...)
 {
     va_list args;
@@ -37,10 +32,76 @@ void op_put(op_writer *w, const char *format, ...)
 
 void op_put_number(op_writer *w, const char *letters, int64_t value) { op_put(w, "%s%lld", letters, (long long)value); }
 
-void op_put_plain(op_writer *w, int64_t mb, int64_t ic, int64_t ih, int64_t iw)
+/* The sizes that an operation without windows has, in the order in which they are printed. */
+enum { SIZES = 5 };
+typedef struct size_row {
+    const char *letters;
+    size_t at;
+} size_row;
+
+static void sizes_of(const op_row *row, size_row sizes[SIZES])
 {
-    if (mb > 0) op_put_number(w, "mb", mb);
-    if (ic > 0) op_put_number(w, "ic", ic);
-    if (ih != 1 || iw != 1) op_put_number(w, "ih", ih);
-    if (iw != ih) op_put_number(w, "iw", iw);
+    const op_place *at = &row->at;
+    const size_row all[SIZES] = {{"mb", at->mb}, {"ic", at->ic}, {"ih", at->ih}, {"iw", at->iw}, {"oc", at->oc}};
+    memcpy(sizes, all, sizeof all);
+}
+
+/* Its letters: depth is read, to be refused. */
+static cnn_status parse_sizes(const op_row *row, const char *text, size_t start, cnn_problem *p, desc_dims *d,
+                              cnn_error *err)
+{
+    size_row sizes[SIZES];
+    char letters[64];
+    const int64_t *const given[SIZES] = {&d->mb, &d->ic, &d->height.i, &d->width.i, &d->oc};
+    sizes_of(row, sizes);
+    snprintf(letters, sizeof letters, "%s", row->at.oc != 0 ? "id" : "");
+    for (int i = 0; i < SIZES; i++)
+        if (sizes[i].at != 0) cnn_append(letters, sizeof letters, " %s", sizes[i].letters);
+    cnn_status status = dims_parse(text, start, letters, d, err);
+    if (status == CNN_OK) status = dims_deduce_plain(text, d, err);
+    for (int i = 0; status == CNN_OK && i < SIZES; i++)
+        if (sizes[i].at != 0) memcpy((char *)p + sizes[i].at, given[i], sizeof *given[i]);
+    return status;
+}
+
+cnn_status op_parse(const op_row *row, const char *text, const cnn_problem_defaults *defaults, cnn_problem *p,
+                    desc_dims *d, cnn_error *err)
+{
+    char words[CNN_PROBLEM_TEXT_MAX];
+    size_t start = 0;
+    if (row->parse != NULL) return row->parse(text, defaults, p, d, err);
+    const bool any = row->format != NULL && op_split_kind(text, words, sizeof words, &start);
+    if (!any && row->example != NULL) return op_needs_kind(text, row->example, err);
+    p->u.type = defaults->type;
+    const cnn_status status = row->read != NULL ? row->read(text, any ? words : NULL, defaults, p, err) : CNN_OK;
+    return status == CNN_OK ? parse_sizes(row, text, start, p, d, err) : status;
+}
+
+/* "mb2ic20ih16iw8oc10": 1 x 1 and iw = ih are left out. */
+void op_format(const op_row *row, op_writer *w, const cnn_problem *p)
+{
+    size_row sizes[SIZES];
+    int64_t values[SIZES] = {0, 0, 1, 1, 0};
+    if (row->format != NULL) row->format(w, p);
+    if (row->parse != NULL) return;
+    if (w->used > 0) op_put(w, ":");
+    sizes_of(row, sizes);
+    for (int i = 0; i < SIZES; i++)
+        if (sizes[i].at != 0) memcpy(&values[i], (const char *)p + sizes[i].at, sizeof values[i]);
+    const bool left_out[SIZES] = {false, false, values[2] == 1 && values[3] == 1, values[2] == values[3], false};
+    for (int i = 0; i < SIZES; i++)
+        if (sizes[i].at != 0 && !left_out[i]) op_put_number(w, sizes[i].letters, values[i]);
+}
+
+cnn_status op_check(const op_row *row, const cnn_problem *p, cnn_error *err)
+{
+    size_row sizes[SIZES];
+    cnn_status status = row->check != NULL ? row->check(p, err) : CNN_OK;
+    sizes_of(row, sizes);
+    for (int i = 0; status == CNN_OK && row->parse == NULL && row->at.mb != 0 && i < SIZES; i++) {
+        op_size size = {sizes[i].letters, 1, 1};
+        if (sizes[i].at != 0) memcpy(&size.value, (const char *)p + sizes[i].at, sizeof size.value);
+        status = op_check_sizes(&size, 1, err);
+    }
+    return status;
 }

@@ -8,7 +8,7 @@
 
 void cnn_problem_set_batch(cnn_problem *problem, int64_t mb)
 {
-    const size_t batch = op_row_of(problem->op)->batch;
+    const size_t batch = op_row_of(problem->op)->at.mb;
     if (batch != 0) memcpy((char *)problem + batch, &mb, sizeof mb);
 }
 
@@ -23,7 +23,7 @@ cnn_status cnn_problem_parse(cnn_op op, const char *text, const cnn_problem_defa
     if (strlen(text) >= CNN_PROBLEM_TEXT_MAX)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "the descriptor '%.64s...' is longer than %d characters", text,
                         CNN_PROBLEM_TEXT_MAX - 1);
-    cnn_status status = row->parse(text, defaults, problem, &dims, err);
+    cnn_status status = op_parse(row, text, defaults, problem, &dims, err);
     if (status != CNN_OK) return status;
     memcpy(problem->name, dims.name, sizeof problem->name);
     if (defaults->mb != 0) cnn_problem_set_batch(problem, defaults->mb);
@@ -38,7 +38,7 @@ void cnn_problem_format(const cnn_problem *p, char text[CNN_PROBLEM_TEXT_MAX])
     const op_row *row = op_row_of(p->op);
     op_writer w = {text, 0};
     text[0] = '\0';
-    if (row != NULL) row->format(&w, p);
+    if (row != NULL) op_format(row, &w, p);
     if (p->name[0] != '\0') op_put(&w, "n\"%s\"", p->name);
 }
 
