@@ -110,8 +110,6 @@ const char *cli_typed(const cli_options *options, const char *command, char *roo
 cnn_status cli_sink_open(const char *out, bool json, record_sink **sink, cnn_error *err);
 /* The same of a file that is not locked: --tune. */
 cnn_status cli_sink_share(const char *path, record_sink **sink, cnn_error *err);
-/* Whether it is there, and holds anything to read back: no pipe, no terminal. NULL: an option that was not given. */
-bool cli_is_plain_file(const char *path);
 /* Of a file of records that was read: on standard error, unless there were none. */
 void cli_say_bad_lines(const char *path, int bad);
 /* Before hours are spent on it: that points are measured again. */
@@ -119,10 +117,6 @@ void cli_say_other_build(const char *path);
 /* CNN_BAD_ARGUMENT when --out is to be written to `path` and this is the same file as another. NULL: not given. */
 bool cli_same_file(const char *a, const char *b); /* by what it is: links and ./ lead to the same file */
 cnn_status cli_keep_apart(const char *path, const char *other_option, const char *other, cnn_error *err);
-
-/* CNN_BAD_ARGUMENT when what stands at `path` is something else than what is to replace it: a file that does not begin
- * as `what` ("an SVG picture") does. */
-cnn_status cli_check_replaced(const char *path, const char *what, const char *beginning, cnn_error *err);
 
 /* Texts that were said already. */
 typedef struct cli_said {

@@ -3,10 +3,10 @@
  *
  * The arrays say the dtype (all of them the same), the files the bias: FWD has one with --b, BWD_W writes its gradient
  * to a second file of --out. Shapes are PyTorch's whatever --layout, which is what the implementation is given. */
-#include "arrays_npy.h"
 #include "cli/problems.h"
 #include "cli/sessions.h"
 #include "cli/verify/report.h"
+#include "harness/data/operand_npy.h"
 #include "harness/problem/names.h"
 #include "verify/arrays.h"
 
@@ -137,7 +137,7 @@ static cnn_status make_output(conv_run *r, int i, cnn_error *err)
     r->arrays.out[i] = r->values[i] = malloc((size_t)o->count * sizeof(double));
     if (r->values[i] == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %s", o->name);
     if (r->expect_path[i] == NULL) return CNN_OK;
-    return cli_npy_load(r->expect_path[i], o, &r->arrays.expect[i], &r->arrays.computed[i], err);
+    return npy_load_operand(r->expect_path[i], o, &r->arrays.expect[i], &r->arrays.computed[i], err);
 }
 
 /* The inputs tell the dtype, which must be one. */
@@ -151,7 +151,7 @@ static cnn_status load_all(conv_run *r, cnn_error *err)
             status = make_output(r, i, err);
             continue;
         }
-        status = cli_npy_load(r->path[i], &r->operands[i], &r->values[i], &its, err);
+        status = npy_load_operand(r->path[i], &r->operands[i], &r->values[i], &its, err);
         if (status == CNN_OK && first != NULL && its != dtype)
             status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s is %s: all arrays must have one type",
                               r->path[i], cnn_dtype_name(its), first, cnn_dtype_name(dtype));
@@ -242,7 +242,7 @@ static cnn_status run(conv_run *r, record_sink *sink, verify_result *result, cnn
         status = verify_run_arrays(r->engine, &r->problem, r->dir, &r->algorithm, &r->arrays, result, err);
     for (int i = 0; status == CNN_OK && i < r->count; i++)
         if (r->arrays.out[i] != NULL)
-            status = cli_npy_save(r->path[i], &r->operands[i], r->values[i], r->problem.u.type.dtype, err);
+            status = npy_save_operand(r->path[i], &r->operands[i], r->values[i], r->problem.u.type.dtype, err);
     return status == CNN_OK ? report(r, result, sink, err) : status;
 }
 

@@ -3,6 +3,7 @@
 #include "bench/figures/gnuplot.h"
 #include "bench/figures/roofline.h"
 #include "cli/table.h"
+#include "harness/base/files.h"
 #include "harness/problem/names.h"
 #include "speedups.h"
 
@@ -29,8 +30,8 @@ static cnn_status draw(const char *script, const char *name, gnuplot_put *put, v
     char svg[PLOT_PATH_MAX], png[PLOT_PATH_MAX];
     snprintf(svg, sizeof svg, "%s.svg", name);
     snprintf(png, sizeof png, "%s.png", name);
-    cnn_status status = cli_check_replaced(svg, "SVG picture", "<?xml", err);
-    if (status == CNN_OK) status = cli_check_replaced(png, "PNG picture", "\x89PNG", err);
+    cnn_status status = cnn_check_replaced(svg, "SVG picture", "<?xml", err);
+    if (status == CNN_OK) status = cnn_check_replaced(png, "PNG picture", "\x89PNG", err);
     if (status == CNN_OK) status = gnuplot_draw(script, name, put, user, err);
     if (status == CNN_OK) printf("%s\n%s\n", svg, png);
     return status;

@@ -1,5 +1,6 @@
 /* rows.c: the points that are recorded, by what identifies them: everything that changes the figure and that is
  * asked for, and the machine. */
+#include "harness/base/files.h"
 #include "harness/base/grow.h"
 #include "harness/record/identity.h"
 #include "parts.h"
@@ -69,7 +70,7 @@ static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
 cnn_status sweep_rows_read(sweep_rows *rows, const char *path, cnn_error *err)
 {
     int bad = 0;
-    if (!cli_is_plain_file(path)) return CNN_OK;
+    if (!cnn_is_plain_file(path)) return CNN_OK;
     const cnn_status status = record_read(path, read_one, rows, &bad, err);
     if (status == CNN_OK) cli_say_bad_lines(path, bad);
     return status;

@@ -1,6 +1,7 @@
 /* set_up.c: what `train` and `sweep batch` train, on what, with whom, and what --out already holds. */
 #include "cli/process/watch.h"
 #include "cli/table.h"
+#include "harness/base/files.h"
 #include "parts.h"
 
 #include <string.h>
@@ -133,7 +134,7 @@ static cnn_status open_output(train *t, cnn_error *err)
     int bad = 0;
     if (o->plan) return record_sink_open(NULL, false, &t->output.sink, err);
     cnn_status status = cli_output_open(o, true, &t->output, err);
-    if (status == CNN_OK && cli_is_plain_file(o->out)) status = epoch_table_read(&t->table, o->out, &bad, err);
+    if (status == CNN_OK && cnn_is_plain_file(o->out)) status = epoch_table_read(&t->table, o->out, &bad, err);
     if (status == CNN_OK) cli_say_bad_lines(o->out, bad);
     return status;
 }

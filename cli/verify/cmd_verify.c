@@ -1,9 +1,9 @@
 /* cmd_verify.c: `benchcnn verify`: every chosen implementation, algorithm, operation, direction, problem and type. */
-#include "dump.h"
 #include "fuzz.h"
 #include "harness/cpu/threads.h"
 #include "harness/problem/names.h"
 #include "parts.h"
+#include "verify/dump.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>

@@ -2,11 +2,11 @@
 #include "report.h"
 
 #include "cli/table.h"
-#include "dump.h"
 
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
+#include "verify/dump.h"
 
 #include <math.h>
 #include <string.h>

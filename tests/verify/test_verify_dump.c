@@ -1,8 +1,8 @@
 /* --dump: the arrays of a failure as .npy files, from the fake kernel that spoils the last corner. */
 #include "tests/unit.h"
 
-#include "cli/verify/dump.h"
 #include "harness/data/npy.h"
+#include "verify/dump.h"
 #include "verify_fake.h"
 
 #include <unistd.h>

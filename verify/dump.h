@@ -1,6 +1,6 @@
 /* dump.h: the arrays of a failure as .npy files. */
-#ifndef CLI_VERIFY_DUMP_H
-#define CLI_VERIFY_DUMP_H
+#ifndef VERIFY_DUMP_H
+#define VERIFY_DUMP_H
 
 #include "verify/verify.h"
 

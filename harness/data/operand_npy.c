@@ -1,7 +1,7 @@
-/* arrays_npy.c: see arrays_npy.h. */
-#include "arrays_npy.h"
+/* operand_npy.c: see operand_npy.h. */
+#include "operand_npy.h"
 
-#include "cli/cli.h"
+#include "harness/base/files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static bool same_shape(const npy_array *a, const int64_t *dims, int n)
     return true;
 }
 
-cnn_status cli_npy_load(const char *path, const cnn_operand *o, double **values, cnn_dtype *dtype, cnn_error *err)
+cnn_status npy_load_operand(const char *path, const cnn_operand *o, double **values, cnn_dtype *dtype, cnn_error *err)
 {
     npy_array array;
     int64_t dims[4];
@@ -49,7 +49,8 @@ cnn_status cli_npy_load(const char *path, const cnn_operand *o, double **values,
     return status;
 }
 
-cnn_status cli_npy_save(const char *path, const cnn_operand *o, const double *values, cnn_dtype dtype, cnn_error *err)
+cnn_status npy_save_operand(const char *path, const cnn_operand *o, const double *values, cnn_dtype dtype,
+                            cnn_error *err)
 {
     npy_array array = {.dtype = dtype, .count = o->count};
     int64_t dims[4];
@@ -63,7 +64,7 @@ cnn_status cli_npy_save(const char *path, const cnn_operand *o, const double *va
             ((double *)array.data)[i] = values[i];
         else
             ((float *)array.data)[i] = (float)values[i];
-    cnn_status status = cli_check_replaced(path, "array (.npy)", "\x93NUMPY", err);
+    cnn_status status = cnn_check_replaced(path, "array (.npy)", "\x93NUMPY", err);
     if (status == CNN_OK) status = npy_write(path, &array, err);
     npy_free(&array);
     return status;
