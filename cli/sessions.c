@@ -34,7 +34,7 @@ cnn_status cli_sessions_probe(const cli_options *options, cnn_error *err)
     cnn_status status = cnn_choices_parse(options->registry, options->impl, choices, &count, err);
     for (int i = 0; status == CNN_OK && i < count; i++) {
         cnn_error why;
-        if (CNN_CALL(choices[i].impl, probe, &why, &why) == CNN_OK)
+        if (cnn_probe(choices[i].impl, &why) == CNN_OK)
             able++;
         else if (by_name)
             status = CNN_FAIL(err, CNN_UNAVAILABLE, "%s: %.400s", choices[i].impl->name, why.message);

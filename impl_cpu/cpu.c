@@ -30,12 +30,6 @@ static const cnn_knob knobs[] = {
 #undef KNOB
 };
 
-static cnn_status probe(cnn_error *err)
-{
-    (void)err;
-    return CNN_OK;
-}
-
 static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
     cpu_context *cpu = calloc(1, sizeof *cpu);
@@ -125,7 +119,6 @@ const cnn_impl *cnn_impl_cpu(void)
         .n_algorithms = CPU_ALGORITHM_COUNT,
         .knobs = knobs,
         .n_knobs = CPU_KNOB_COUNT,
-        .probe = probe,
         .open = open_context,
         .close = close_context,
         .describe = describe,

@@ -12,12 +12,6 @@ struct cnn_context {
     int threads; /* yours to use; here there is one */
 };
 
-static cnn_status mine_probe(cnn_error *err)
-{
-    (void)err;
-    return CNN_OK; /* or CNN_FAIL(err, CNN_UNAVAILABLE, "this processor has no ...") */
-}
-
 static cnn_status mine_open(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
     *context = malloc(sizeof **context);
@@ -98,7 +92,6 @@ static const cnn_impl impl = {
     .device_kind = CNN_DEVICE_CPU,
     .algorithms = algorithms,
     .n_algorithms = sizeof algorithms / sizeof algorithms[0],
-    .probe = mine_probe,
     .open = mine_open,
     .close = mine_close,
     .supports = mine_supports,

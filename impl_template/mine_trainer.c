@@ -223,12 +223,6 @@ static cnn_status mine_trainer_open(cnn_context *context, const cnn_trainer_requ
 
 /* ---- The implementation around it, which does no single operation: see mine.c ---- */
 
-static cnn_status mine_probe(cnn_error *err)
-{
-    (void)err;
-    return CNN_OK;
-}
-
 static cnn_status mine_open(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
     (void)params;
@@ -259,7 +253,6 @@ static const cnn_impl impl = {
     .device_kind = CNN_DEVICE_CPU,
     .algorithms = algorithms,
     .n_algorithms = sizeof algorithms / sizeof algorithms[0],
-    .probe = mine_probe,
     .open = mine_open,
     .close = mine_close,
     .supports = mine_supports,

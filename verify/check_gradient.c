@@ -186,8 +186,7 @@ static cnn_status check_all(derivative *d, const vf_subject *s, const vf_case *r
         if (k >= 0) status = check_operand(d, s, k, g, rounded, run, &relative, &left_out, result, err);
     }
     if (result->state == VERIFY_PASSED)
-        vf_set(result, VERIFY_PASSED,
-               "relative error %.2g (threshold of the seeds 1e-4), %lld elements at kinks left out", relative,
+        vf_set(result, VERIFY_PASSED, "relative error %.2g (1e-4 is usual), %lld elements at kinks left out", relative,
                (long long)left_out);
     return status;
 }

@@ -20,7 +20,7 @@ static bool probe(const cli_options *options, const cnn_impl *impl, cnn_error *w
 {
     if (!watch_enter(options->watch, impl->name, "asking whether it can run here"))
         return CNN_FAIL(why, CNN_UNAVAILABLE, "asking it ended the process"), false;
-    const bool available = CNN_CALL(impl, probe, why, why) == CNN_OK;
+    const bool available = cnn_probe(impl, why) == CNN_OK;
     watch_enter(options->watch, NULL, NULL);
     return available;
 }

@@ -2,7 +2,7 @@
  *
  * A table that is not there (NULL) stands for what its comment says. One that is there is whole: all of its functions
  * are, but for those of cnn_operations, each of which may be NULL. An author of one kernel fills in the identity,
- * probe, open, close, supports and one operation.
+ * open, close, supports and one operation.
  *
  * Each function leaves the calling thread's arithmetic as it found it: rounding, denormal numbers, traps. One that does
  * not has failed, whatever it returns: everybody else's results would depend on it. */
@@ -130,7 +130,7 @@ typedef struct cnn_impl {
     const cnn_knob *knobs; /* (optional) */
     int n_knobs;
 
-    /* Can it run here? If not: CNN_UNAVAILABLE, and why, in words a user can act on. */
+    /* (optional) Can it run here? If not: CNN_UNAVAILABLE, and why, in words a user can act on. */
     cnn_status (*probe)(cnn_error *);
     cnn_status (*open)(const cnn_open_params *, cnn_context **, cnn_error *);
     void (*close)(cnn_context *);

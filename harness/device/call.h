@@ -22,6 +22,11 @@ static inline void cnn_silence(cnn_error *err) { err->message[0] = '\0'; }
  * a text without an end, are CNN_INTERNAL, a failure; so are UNSUPPORTED and UNAVAILABLE from a slot that has nothing
  * to refuse, and INTERRUPTED from any, which the program alone can know. */
 cnn_status cnn_answer(const char *impl, const char *slot, cnn_status status, cnn_error *err);
+/* Whether it can run here: CNN_UNAVAILABLE, and why not. */
+static inline cnn_status cnn_probe(const cnn_impl *impl, cnn_error *err)
+{
+    return impl->probe ? CNN_CALL(impl, probe, err, err) : CNN_OK;
+}
 /* What it tells of itself: keys and values that are there, cut to a fact's size, and can be shown. */
 void cnn_describe(const cnn_session *session, cnn_put_fn *put, void *user);
 /* A text that fills an array of `size` bytes: ended where it has no end, and made visible. */

@@ -144,9 +144,8 @@ static cnn_status check_layout(const cnn_impl *impl, cnn_error *err)
 
 static cnn_status check_all(const cnn_impl *impl, cnn_error *err)
 {
-    if (impl->name == NULL || impl->probe == NULL || impl->open == NULL || impl->close == NULL ||
-        impl->supports == NULL)
-        return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation lacks one of name, probe, open, close, supports");
+    if (impl->name == NULL || impl->open == NULL || impl->close == NULL || impl->supports == NULL)
+        return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation lacks one of name, open, close, supports");
     cnn_status status = check_tables(impl, err);
     if (status != CNN_OK) return status;
     if ((status = check_counts(impl, err)) != CNN_OK) return status;

@@ -11,7 +11,7 @@ cnn_status cnn_session_open(const cnn_impl *impl, const cnn_session_params *para
 {
     cnn_status status = cnn_impl_check(impl, err);
     memset(session, 0, sizeof *session);
-    if (status == CNN_OK) status = CNN_CALL(impl, probe, err, err);
+    if (status == CNN_OK) status = cnn_probe(impl, err);
     if (status != CNN_OK) return status;
 
     session->impl = impl;

@@ -18,8 +18,6 @@ struct cnn_context {
     int turns;
 };
 
-static cnn_status probe(cnn_error *err) { return CNN_OK; }
-
 static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
     *context = calloc(1, sizeof **context);
@@ -69,7 +67,6 @@ static const cnn_impl fake = {.abi_version = CNN_ABI_VERSION,
                               .doc = "",
                               .algorithms = algorithms,
                               .n_algorithms = ALGORITHMS,
-                              .probe = probe,
                               .open = open_context,
                               .close = close_context,
                               .supports = supports,

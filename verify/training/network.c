@@ -7,7 +7,7 @@
  * Tolerances. Differences: |D(2h) - D(h)| for truncation, and for rounding 8*u*layers*sqrt(taps)*(1 + loss)/h, each
  * layer's errors being independent. Directions along which any ReLU changes sides or any maximum changes hands within
  * 2h are left out and drawn anew, with a smaller h when there are many of them. The implementation: 1e-10 in f64; in
- * f32 the seeds' 1e-4. */
+ * f32 the usual 1e-4. */
 #include "network_pass.h"
 #include "verify/engine.h"
 
@@ -150,9 +150,8 @@ static cnn_status check_reference(net_data *d, const verify_options *options, ve
         left_out += crossed;
     }
     if (status == CNN_OK && done == 0) vf_set(result, VERIFY_SKIPPED, "all of %d directions crossed a kink", ATTEMPTS);
-    vf_set(result, result->state,
-           "relative error %.2g (threshold of the seeds 1e-4), %d of %d directions crossed a kink", relative, left_out,
-           left_out + done);
+    vf_set(result, result->state, "relative error %.2g (1e-4 is usual), %d of %d directions crossed a kink", relative,
+           left_out, left_out + done);
     return status;
 }
 

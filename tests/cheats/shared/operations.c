@@ -107,7 +107,6 @@ static cnn_status optimizer_step(cnn_context *c, const cnn_plan *plan, const cnn
 }
 
 /* ---- The table. */
-static cnn_status probe(cnn_error *err) { return CNN_OK; }
 
 cnn_status honest_open(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
@@ -146,7 +145,6 @@ void honest_tables(tables *t, const char *name)
                          .device_kind = CNN_DEVICE_CPU,
                          .algorithms = honest_algorithms,
                          .n_algorithms = 1,
-                         .probe = probe,
                          .open = honest_open,
                          .close = honest_close,
                          .supports = honest_supports};

@@ -30,8 +30,6 @@ struct cnn_context {
     int64_t asked; /* the knob of the latest request */
 };
 
-static cnn_status probe(cnn_error *err) { return CNN_OK; }
-
 static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
     *context = calloc(1, sizeof **context);
@@ -119,7 +117,6 @@ static const cnn_impl impl = {.abi_version = CNN_ABI_VERSION,
                               .n_algorithms = 1,
                               .knobs = knob_table,
                               .n_knobs = 2,
-                              .probe = probe,
                               .open = open_context,
                               .close = close_context,
                               .supports = supports,
