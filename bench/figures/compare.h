@@ -41,7 +41,7 @@ typedef struct figure_set {
     int impossible;       /* times that are none: not finite, or not above 0 */
     int environments;
     figure_fact *facts;
-    int n_facts;
+    int n_facts, fact_room;
 } figure_set;
 
 /* Every verified figure of a file. `across` (or NULL): fields that do not count, "threads,knobs". CNN_BAD_ARGUMENT

@@ -82,12 +82,10 @@ static cnn_status add_epoch(figure *f, int run, double seconds, cnn_error *err)
 static cnn_status add_fact(figure_set *set, const char *key, const char *value, cnn_error *err)
 {
     if (figures_fact(set, key)) return CNN_OK;
-    figure_fact *facts = realloc(set->facts, ((size_t)set->n_facts + 1) * sizeof *facts);
-    if (!facts) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the environment");
-    set->facts = facts;
-    facts[set->n_facts] = (figure_fact){strdup(key), strdup(value)};
-    if (facts[set->n_facts].key && facts[set->n_facts].value) set->n_facts++;
-    return CNN_OK;
+    figure_fact *fact = cnn_add_item(&set->facts, &set->n_facts, &set->fact_room, sizeof *fact, "environments", err);
+    if (!fact) return err->status;
+    *fact = (figure_fact){strdup(key), strdup(value)};
+    return fact->key && fact->value ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the environment");
 }
 
 /* What an implementation tells of its device and libraries: "cudnn.driver". Which slot a GPU is in changes nothing. */

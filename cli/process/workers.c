@@ -77,8 +77,8 @@ static void work(const worker_set *c, int number)
         child_hand(&s->worker, true);
         const cnn_status done = job->work(job->user, state, index, &message);
         if (getpid() != me) _exit(EXIT_FAILED); /* a copy that a kernel forked */
-        if (done != CNN_OK) break;              /* interrupted */
         child_hand(&s->worker, false);
+        if (done != CNN_OK) break; /* interrupted */
         put(s, &message);
         atomic_store(&s->at, index + 1);
     }

@@ -46,29 +46,20 @@ cnn_status run_find_done(recipe *r, cnn_error *err)
     const cnn_status status = record_read(r->options->out, read_one, &from, &bad, err);
     if (status != CNN_OK || !from.ended) return status;
     from.begun->done = true;
-    return r->options->dry_run ? CNN_OK : run_record_end(r, from.begun, EXIT_HELD, NAN, err);
+    return r->options->dry_run ? CNN_OK : run_record(r, from.begun, EXIT_HELD, NAN, err);
 }
 
-static cnn_record *new_record(const recipe *r, const step *s)
+cnn_status run_record(const recipe *r, const step *s, int status, double seconds, cnn_error *err)
 {
     cnn_record *record = record_new("step");
     record_text(record, "recipe", r->path);
     record_int(record, "line", s->line);
     record_text(record, "command", s->text);
-    return record;
-}
-
-cnn_status run_record_begin(const recipe *r, const step *s, cnn_error *err)
-{
-    cnn_record *record = new_record(r, s);
-    record_text(record, "state", "begun");
-    return record_write(r->sink, record, err);
-}
-
-cnn_status run_record_end(const recipe *r, const step *s, int status, double seconds, cnn_error *err)
-{
-    cnn_record *record = new_record(r, s);
-    record_int(record, "status", status);
-    record_real(record, "seconds", seconds);
+    if (status < 0) {
+        record_text(record, "state", "begun");
+    } else {
+        record_int(record, "status", status);
+        record_real(record, "seconds", seconds);
+    }
     return record_write(r->sink, record, err);
 }

@@ -26,10 +26,9 @@ typedef struct recipe {
 
 /* Marks the steps that --out says are done, once for each time they stand there. */
 cnn_status run_find_done(recipe *r, cnn_error *err);
-/* Records of kind "step": that one begins; how it ended, after how many seconds (NaN: an earlier run did not live to
- * say). */
-cnn_status run_record_begin(const recipe *r, const step *s, cnn_error *err);
-cnn_status run_record_end(const recipe *r, const step *s, int status, double seconds, cnn_error *err);
+/* A record of kind "step": it begins (status -1), or how it ended, after how many seconds (NaN: an earlier run did not
+ * live to say). */
+cnn_status run_record(const recipe *r, const step *s, int status, double seconds, cnn_error *err);
 
 /* In a process of its own, which does not outlive this one. CNN_INTERRUPTED when it was stopped, or this one was. */
 cnn_status run_step(recipe *r, const step *s, cnn_error *err);

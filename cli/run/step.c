@@ -6,6 +6,7 @@
 #include "harness/base/clock.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -48,7 +49,7 @@ static cnn_status finish(recipe *r, const step *s, int status, bool stopped, dou
     if (ended != 130 && !(stopped && WIFSIGNALED(status))) {
         r->failed += ended != EXIT_HELD;
         if (ended != EXIT_HELD) fprintf(stderr, "%s:%d: exit status %d\n", r->path, s->line, ended);
-        if (run_record_end(r, s, ended, seconds, err) != CNN_OK) return err->status;
+        if (run_record(r, s, ended, seconds, err) != CNN_OK) return err->status;
         if (!stopped) return CNN_OK;
     }
     return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted at line %d; the same command goes on from there", s->line);
@@ -66,7 +67,7 @@ cnn_status run_step(recipe *r, const step *s, cnn_error *err)
     sigprocmask(SIG_BLOCK, &signals, &before); /* from here on they are waited for, and none is missed */
     bool stopped = cli_interrupted();
     cnn_status status =
-        stopped ? CNN_FAIL(err, CNN_INTERRUPTED, "interrupted before line %d", s->line) : run_record_begin(r, s, err);
+        stopped ? CNN_FAIL(err, CNN_INTERRUPTED, "interrupted before line %d", s->line) : run_record(r, s, -1, NAN, err);
     if (status == CNN_OK) {
         const pid_t pid = child_fork();
         if (pid == 0) become(r, s, &before);

@@ -45,7 +45,7 @@ static cnn_status check_shift(const trainer *t, cnn_error *err)
 
 /* ---- Opening ---- */
 
-static const cnn_algorithm *trainer_row(const cnn_session *session, const char *name)
+const cnn_algorithm *trainer_row(const cnn_session *session, const char *name)
 {
     const cnn_impl *impl = session->impl;
     for (int i = 0; name != NULL && i < impl->n_algorithms; i++)

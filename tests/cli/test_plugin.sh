@@ -254,6 +254,10 @@ before_all() { # NAME
     [ "$(grep -c '"what":"triad"' "$work/timed.jsonl")" -eq 1 ] || fail "bench $1: ceilings are not recorded once"
 }
 before_all peak_open
+rm -f "$work/sweep.jsonl"
+expect 1 'FAILED +mine, ceiling 2 of 3 . measuring it: .*signal 11' "sweep peak_open" "$benchcnn" sweep threads --plugin "$work/peak_open.so" \
+    --impl mine --dir FWD "${one[@]}" --isolate --min-time 0.001 --max-time 0.01 --threads 2 --out "$work/sweep.jsonl"
+grep -q 'points: 2 timed and verified' "$work/out" || fail "sweep peak_open: its points were not timed"
 from blind 's/sure/sure/' # no ceilings of its own
 expect 0 'mine measures no ceilings: these are its device.s, as measured by cpu$' "peaks of one without" "$benchcnn" peaks \
     --plugin "$work/blind.so" --impl mine --threads 1 --min-time 0.0001

@@ -46,22 +46,15 @@ static cnn_status trained_gradient(void *user, const cnn_net *net, const double 
     return status;
 }
 
-static const cnn_algorithm *find(const cnn_impl *impl, const char *name)
-{
-    for (int i = 0; name != NULL && i < impl->n_algorithms; i++)
-        if (strcmp(impl->algorithms[i].name, name) == 0) return &impl->algorithms[i];
-    return NULL;
-}
-
 cnn_status verify_net_trained(const cnn_session *session, const cnn_network *network, const char *algorithm,
                               const verify_options *options, verify_each *each, void *user, cnn_error *err)
 {
-    const cnn_algorithm *row = find(session->impl, algorithm);
+    const cnn_algorithm *row = trainer_row(session, algorithm);
     const trainer_params usual = {.optimizer = {.kind = CNN_SGD}};
     trained t = {session, network, algorithm};
     cnn_error why;
     const cnn_status status = verify_net(&network->net, options, trained_gradient, &t, each, user, err);
-    if (status != CNN_OK || row == NULL || row->ops != CNN_TRAINS) return status;
+    if (status != CNN_OK || row == NULL) return status;
     if (trainer_supported(session, network, row, &usual, &why) != CNN_OK) return CNN_OK; /* which was said */
     return verify_net_steps(session, network, row, options, each, user, err);
 }
