@@ -66,8 +66,8 @@ cnn_status run_step(recipe *r, const step *s, cnn_error *err)
     sigaddset(&signals, SIGCHLD);
     sigprocmask(SIG_BLOCK, &signals, &before); /* from here on they are waited for, and none is missed */
     bool stopped = cli_interrupted();
-    cnn_status status =
-        stopped ? CNN_FAIL(err, CNN_INTERRUPTED, "interrupted before line %d", s->line) : run_record(r, s, -1, NAN, err);
+    cnn_status status = stopped ? CNN_FAIL(err, CNN_INTERRUPTED, "interrupted before line %d", s->line)
+                                : run_record(r, s, -1, NAN, err);
     if (status == CNN_OK) {
         const pid_t pid = child_fork();
         if (pid == 0) become(r, s, &before);

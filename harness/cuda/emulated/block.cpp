@@ -63,15 +63,27 @@ uint3 index_of(unsigned thread)
     return {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / blockDim.x / blockDim.y};
 }
 
-void back_to_scheduler(fiber *f)
+/* The next thread in turn that may run, when all have begun; NULL: it is the scheduler's turn. */
+fiber *next_of(const fiber *f)
 {
-    emulated_fiber_switch(&f->itself, &block.scheduler);
+    if (block.begun < block.threads) return nullptr;
+    for (unsigned t = f->thread; block.reversed ? t-- > 0 : ++t < block.threads;)
+        if (block.of_thread[t] != nullptr && block.of_thread[t]->state == RUNS) return block.of_thread[t];
+    return nullptr;
+}
+
+/* It waits, or has nothing to do. */
+void leave(fiber *f)
+{
+    fiber *next = next_of(f);
+    block.current = next;
+    emulated_fiber_switch(&f->itself, next != nullptr ? &next->itself : &block.scheduler);
     threadIdx = f->index;
 }
 
 void run_threads()
 {
-    emulated_fiber_begun(&block.scheduler);
+    emulated_fiber_begun();
     for (;;) {
         fiber *f = block.current;
         while (block.begun < block.threads) {
@@ -85,7 +97,7 @@ void run_threads()
             block.done++;
         }
         f->state = IDLE;
-        back_to_scheduler(f);
+        leave(f);
     }
 }
 
@@ -244,7 +256,7 @@ void emulated_barrier(const char *file, int line)
     f->state = AT_BARRIER;
     f->file = file;
     f->line = line;
-    back_to_scheduler(f);
+    leave(f);
 }
 
 uint64_t emulated_warp(emulated_warp_op op, unsigned mask, uint64_t value, unsigned lane, int width, const char *file,
@@ -260,7 +272,7 @@ uint64_t emulated_warp(emulated_warp_op op, unsigned mask, uint64_t value, unsig
     f->lane = lane;
     f->width = width;
     if (!(mask >> (f->thread % WARP) & 1)) diverged("a lane is not in its own mask", f, nullptr);
-    back_to_scheduler(f);
+    leave(f);
     return f->value;
 }
 

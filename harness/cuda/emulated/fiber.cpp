@@ -68,19 +68,18 @@ bool emulated_fiber_make(emulated_fiber *fiber, void (*body)())
 }
 
 #ifdef __SANITIZE_ADDRESS__
-void emulated_fiber_begun(emulated_fiber *from)
-{
-    __sanitizer_finish_switch_fiber(nullptr, &from->stack, &from->stack_bytes);
-}
+static emulated_fiber *left; /* the one that switched last: another host thread's stack may be behind it by now */
+
+void emulated_fiber_begun() { __sanitizer_finish_switch_fiber(nullptr, &left->stack, &left->stack_bytes); }
 
 void emulated_fiber_switch(emulated_fiber *from, emulated_fiber *to)
 {
+    left = from;
     __sanitizer_start_switch_fiber(&from->fake_stack, to->stack, to->stack_bytes);
     switch_place(&from->place, &to->place);
-    /* Two fibers switch in pairs, so it is `to` that came back; another host thread's stack may now be behind it. */
-    __sanitizer_finish_switch_fiber(from->fake_stack, &to->stack, &to->stack_bytes);
+    __sanitizer_finish_switch_fiber(from->fake_stack, &left->stack, &left->stack_bytes);
 }
 #else
-void emulated_fiber_begun(emulated_fiber *) {}
+void emulated_fiber_begun() {}
 void emulated_fiber_switch(emulated_fiber *from, emulated_fiber *to) { switch_place(&from->place, &to->place); }
 #endif

@@ -9,8 +9,8 @@ struct emulated_fiber;
 /* A stack on which `body`, which never returns, begins at the first switch to it; false: no memory. It is never freed.
  */
 bool emulated_fiber_make(emulated_fiber *, void (*body)());
-/* To be the first thing that a body does; `from` is who switched to it. */
-void emulated_fiber_begun(emulated_fiber *from);
+/* To be the first thing that a body does. */
+void emulated_fiber_begun();
 /* Returns when someone switches back to `from`. A zeroed fiber stands for the stack that is running. */
 void emulated_fiber_switch(emulated_fiber *from, emulated_fiber *to);
 
