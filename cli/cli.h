@@ -6,9 +6,8 @@
 #include "harness/cnn.h"
 #include "harness/device/impl.h"
 #include "harness/problem/problem.h"
+#include "harness/process/interrupt.h"
 #include "harness/record/record.h"
-
-#include <stdatomic.h>
 
 /* Exit statuses of the command line (design: 0 all held, 1 something failed, 2 wrong usage or bad input, 3 nothing
  * ran). */
@@ -137,11 +136,5 @@ typedef struct cli_progress {
 void cli_progress_start(cli_progress *progress, const char *what, bool quiet);
 void cli_progress_show(cli_progress *progress, double done, double total, const char *note);
 void cli_progress_end(cli_progress *progress); /* clears the bar */
-
-/* Ctrl-C: set once at start-up; true after the first one. A second one ends the process at once. */
-void cli_catch_interrupt(void);
-/* Before a fork: the flag that both processes set and look at, in memory that they share. */
-void cli_share_interrupt(atomic_int *flag);
-bool cli_interrupted(void);
 
 #endif

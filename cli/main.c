@@ -1,12 +1,13 @@
 /* main.c: the one place that turns errors into messages and exit statuses. */
 #include "cli/options/options.h"
-#include "cli/process/watch.h"
 #include "harness/device/thread_state.h"
+#include "harness/process/watch.h"
 
 #include "harness/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int cli_fail(const cnn_error *err)
 {
@@ -109,7 +110,7 @@ int main(int argc, char **argv)
     static cli_options options; /* large: kept off the stack */
     cnn_registry registry = {.n_plugins = 0};
     cnn_error err;
-    int status;
+    int status, ended = -1;
     (void)cnn_thread_restore(); /* the C locale is this thread's own from here on: setlocale() does not reach it */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a crash of a kernel loses no line that was printed before it */
     if (answer(argc, argv, &status)) return status;
@@ -121,11 +122,12 @@ int main(int argc, char **argv)
     cnn_status ready = cli_parse(&options, &registry, argc, words, &err);
     if (ready == CNN_OK) ready = watch_new(&options.watch, &err);
     if (ready == CNN_OK && (options.plugin.count > 0 || options.isolate))
-        ready = watch_begin(options.watch, options.isolate ? options.isolate_limit : 0, &err);
+        ready = watch_begin(options.watch, options.isolate ? options.isolate_limit : 0, &ended, &err);
+    if (ready == CNN_OK && ended >= 0) _exit(ended); /* a run has been watched to its end */
     if (ready == CNN_OK && options.plugin.count > 0) wipe(argc, argv);
     if (ready == CNN_OK) ready = cli_load(&options, &registry, &err);
     if (ready == CNN_OK) ready = cli_check_args(&options, &err);
-    if (ready == CNN_OK) cli_catch_interrupt();
+    if (ready == CNN_OK) interrupt_catch();
     status = ready == CNN_OK ? close_output(options.row->run(&options, &err)) : cli_fail(&err);
     if (ready == CNN_UNAVAILABLE) status = EXIT_USAGE; /* a plug-in that cannot be loaded is bad input */
     if (options.watch != NULL && options.watch->on) child_end(&options.watch->run, status); /* no code runs behind it */

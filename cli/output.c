@@ -1,7 +1,7 @@
 /* output.c: see output.h. */
 #include "output.h"
 
-#include "cli/process/watch.h"
+#include "harness/process/watch.h"
 
 cnn_status cli_output_open(const cli_options *options, bool all_again, cli_output *output, cnn_error *err)
 {

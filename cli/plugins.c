@@ -1,7 +1,7 @@
 /* plugins.c: --plugin: foreign code in this process, which another one watches (watch.c). With --isolate one that ends
  * the process while it is loaded is left out by the next, a failure with its file's name. */
 #include "cli/options/options.h"
-#include "cli/process/watch.h"
+#include "harness/process/watch.h"
 #include "table.h"
 
 #include "harness/base/text.h"

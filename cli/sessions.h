@@ -3,8 +3,8 @@
 #define CLI_SESSIONS_H
 
 #include "cli.h"
-#include "cli/process/watch.h"
 #include "harness/net/trainer.h"
+#include "harness/process/watch.h"
 
 typedef struct cli_sessions {
     cnn_session list[CNN_MAX_CHOICES];

@@ -7,7 +7,7 @@ root=${1:-.} failed=0 seen=0
 floors='
 harness
 harness/base
-harness/cpu harness/problem
+harness/cpu harness/problem harness/process
 harness/cuda harness/device
 harness/record harness/data
 harness/net

@@ -87,7 +87,7 @@ cnn_status cli_ceilings(bench *b, cnn_error *err)
     const char *file = b->options->peaks;
     ceiling_watch watch = {.watch = b->options->watch, .sums = b->sums};
     const peak_plan plan = {.seconds = seconds,
-                            .stop = cli_interrupted,
+                            .stop = interrupt_seen,
                             .types = b->types.types,
                             .n_types = b->types.count,
                             .each = keep,

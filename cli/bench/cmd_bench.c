@@ -19,7 +19,7 @@ static cnn_status run_pass(bench *b, cnn_error *err)
                 if (!(b->dirs & cnn_op_dirs(&problem) & 1u << dir)) continue;
                 b->params.network = in_network ? b->networks[t] : NULL;
                 cnn_status status = bench_run_group(b, b->problems.items[p].given, &problem, (cnn_dir)dir, err);
-                if (cli_interrupted())
+                if (interrupt_seen())
                     return CNN_FAIL(
                         err, CNN_INTERRUPTED,
                         "interrupted; what was timed is recorded, and the same command with --out goes on from there");

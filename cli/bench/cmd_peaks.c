@@ -86,7 +86,7 @@ static cnn_status measure_device(peaks_run *r, int number, cnn_error *err)
     const cnn_session *session = &r->sessions.list[number];
     const peak_plan plan = {.seconds = o->min_time >= 0 ? o->min_time : usual_seconds,
                             .latencies = true,
-                            .stop = cli_interrupted,
+                            .stop = interrupt_seen,
                             .each = report,
                             .user = r,
                             .registry = o->registry,

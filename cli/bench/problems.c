@@ -95,7 +95,7 @@ cnn_status bench_read_params(bench *b, double warm_up, bool in_network, cnn_erro
                                  .noise = MEASURE_NOISE,
                                  .warm_up = o->warm_up >= 0 ? o->warm_up : fmin(warm_up, o->max_time),
                                  .cold = strcmp(o->cache, "cold") == 0,
-                                 .stop = cli_interrupted,
+                                 .stop = interrupt_seen,
                                  .control = true,
                                  .samples = o->samples};
     if (b->params.min_time <= b->params.max_time) return check_caches(o, in_network, err);

@@ -3,11 +3,11 @@
  * the same command goes on where it stopped. A line that was changed since, or failed, is run again. */
 #include "cli/options/options.h"
 #include "cli/problems.h"
-#include "cli/process/watch.h"
-#include "cli/process/workers.h"
 #include "cli/sessions.h"
 #include "cli/table.h"
+#include "harness/process/watch.h"
 #include "parts.h"
+#include "verify/fuzz/workers.h"
 
 #include "harness/base/grow.h"
 #include "harness/base/input.h"

@@ -1,6 +1,6 @@
 /* step.c: runs a line of a recipe. Its process is killed with this one, however this one ends; signals that ask
  * this one to stop are passed on, so that both stop after what is in hand. */
-#include "cli/process/child.h"
+#include "harness/process/child.h"
 #include "parts.h"
 
 #include "harness/base/clock.h"
@@ -65,7 +65,7 @@ cnn_status run_step(recipe *r, const step *s, cnn_error *err)
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGCHLD);
     sigprocmask(SIG_BLOCK, &signals, &before); /* from here on they are waited for, and none is missed */
-    bool stopped = cli_interrupted();
+    bool stopped = interrupt_seen();
     cnn_status status = stopped ? CNN_FAIL(err, CNN_INTERRUPTED, "interrupted before line %d", s->line)
                                 : run_record(r, s, -1, NAN, err);
     if (status == CNN_OK) {

@@ -1,10 +1,10 @@
 /* cmd_list.c: `benchcnn list`: implementations, their algorithms and knobs, and why one is not available here. */
 #include "cli/cli.h"
-#include "cli/process/watch.h"
 #include "cli/table.h"
 #include "harness/base/text.h"
 #include "harness/device/call.h"
 #include "harness/device/registry.h"
+#include "harness/process/watch.h"
 
 static void ops_text(uint32_t ops, char *text, size_t size)
 {

@@ -54,7 +54,7 @@ static cnn_status run_round(sweep *s, sweep_group *g, int64_t round, int room, c
         }
         if (!any) break;
         show_progress(s, g, round);
-        if (cli_interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
+        if (interrupt_seen()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
         status = sweep_time_set(s, g, list, count, round, err);
     }
     return status;

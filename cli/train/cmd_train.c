@@ -3,7 +3,7 @@
  *
  * Batch sizes are the outer loop, so that whatever drifts in the machine hits all curves alike. An epoch is a record as
  * soon as it is done. */
-#include "cli/process/watch.h"
+#include "harness/process/watch.h"
 #include "parts.h"
 
 _Static_assert(sizeof(train_sums) <= WATCH_KEPT, "what a command keeps over its processes has no room for the figures");
@@ -18,7 +18,7 @@ static cnn_status run_all(train *t, cnn_error *err)
 {
     for (int b = 0; b < t->n_batches; b++)
         for (int c = 0; c < t->n_curves; c++) {
-            if (cli_interrupted())
+            if (interrupt_seen())
                 return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted%s",
                                 t->options->out != NULL ? "; the same command goes on from here" : "");
             if (train_point(t, b, c, err) != CNN_OK) return err->status;

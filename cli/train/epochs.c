@@ -1,6 +1,6 @@
 /* epochs.c: the epochs of a point: trained, judged by the reference, reported, kept in the file of --checkpoint. */
-#include "cli/process/watch.h"
 #include "harness/base/clock.h"
+#include "harness/process/watch.h"
 #include "parts.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static bool show_progress(void *user, int64_t done, int64_t total)
         r->looked = cnn_now();
     }
     cli_progress_show(&r->all->progress, (double)done, (double)total, "images");
-    return !cli_interrupted();
+    return !interrupt_seen();
 }
 
 static void keep_loss(void *user, int64_t step, double loss)
@@ -57,7 +57,7 @@ static cnn_status train_epoch(train_run *r, int64_t epoch, trainer_result *e, cn
     r->checked.seed = 0;
     /* what diverged is no figure anyway, and infinities cannot be compared */
     if (status == CNN_OK && isfinite(e->train_loss) && isfinite(e->test_loss))
-        status = verify_training_judge(r->check, cli_interrupted, &r->checked, err);
+        status = verify_training_judge(r->check, interrupt_seen, &r->checked, err);
     if (status == CNN_OK) status = train_report_epoch(r, epoch, e, err);
     return status;
 }

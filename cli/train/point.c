@@ -1,7 +1,7 @@
 /* point.c: one point: a batch size with an algorithm of an implementation, in one type. */
-#include "cli/process/watch.h"
 #include "cli/table.h"
 #include "harness/base/clock.h"
+#include "harness/process/watch.h"
 #include "parts.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* set_up.c: what `train` and `sweep batch` train, on what, with whom, and what --out already holds. */
-#include "cli/process/watch.h"
 #include "cli/table.h"
 #include "harness/base/files.h"
+#include "harness/process/watch.h"
 #include "parts.h"
 
 #include <string.h>

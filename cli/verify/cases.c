@@ -12,7 +12,7 @@ enum { MAX_ALGORITHMS = 128, NET_BATCH = 4 };
 
 cnn_status verify_stop_if_interrupted(cnn_error *err)
 {
-    if (!cli_interrupted()) return CNN_OK;
+    if (!interrupt_seen()) return CNN_OK;
     return CNN_FAIL(err, CNN_INTERRUPTED,
                     "interrupted; what was finished is recorded, and the same command with --out goes on from there");
 }

@@ -34,7 +34,7 @@ static cnn_status read_options(verification *v, cnn_error *err)
                                    .reference_flops = o->reference_flops,
                                    .failed = report_arrays,
                                    .failed_user = &v->report,
-                                   .interrupted = cli_interrupted};
+                                   .interrupted = interrupt_seen};
     v->settings.all_bits = o->check != NULL && strcasestr(o->check, verify_check_name(VERIFY_DETERMINISM)) != NULL;
     v->ops = v->settings.checks == 0 ? 0 : cli_ops(o, err);
     v->dirs = v->ops == 0 ? 0 : cli_dirs(o, err);

@@ -27,7 +27,7 @@ static bool is_chosen(void *user, const cnn_impl *impl, const cnn_algorithm *alg
 static void *start(void *user)
 {
     const fuzz_session *s = user;
-    return fuzz_runner_new(&s->space, cli_interrupted);
+    return fuzz_runner_new(&s->space, interrupt_seen);
 }
 
 static void finish(void *state) { fuzz_runner_free(state); }
@@ -173,7 +173,7 @@ static bool take(void *user, const worker_message *message)
 static bool enough(void *user)
 {
     const fuzz_session *s = user;
-    return cli_interrupted() || (s->seconds > 0.0 && cnn_now() - s->report.started > s->seconds);
+    return interrupt_seen() || (s->seconds > 0.0 && cnn_now() - s->report.started > s->seconds);
 }
 
 /* GPUs are not shared between workers; CPU cases are small, so that a worker a core is what fills the machine. */
@@ -202,7 +202,7 @@ static cnn_status run(fuzz_session *s, cnn_error *err)
     cli_progress_start(&s->progress, "fuzz", s->options->quiet);
     const cnn_status status = workers_run(&s->job, err);
     cli_progress_end(&s->progress);
-    if (status == CNN_OK && cli_interrupted())
+    if (status == CNN_OK && interrupt_seen())
         return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was found stands above");
     return status;
 }

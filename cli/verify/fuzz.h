@@ -3,8 +3,8 @@
 #define CLI_VERIFY_FUZZ_H
 
 #include "cli/output.h"
-#include "cli/process/workers.h"
 #include "report.h"
+#include "verify/fuzz/workers.h"
 
 cnn_status verify_fuzz_args(const cli_options *options, cnn_error *err); /* its arguments alone */
 /* The whole command; returns its exit status. */

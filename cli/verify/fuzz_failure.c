@@ -104,7 +104,7 @@ void fuzz_failure(fuzz_session *s, const fuzz_case *found, const worker_message 
     cli_progress_end(&s->progress);
     snprintf(c.algorithm, sizeof c.algorithm, "%s", message->outcome.algorithm);
     wanted w = {s, message, *message};
-    fuzz_budget budget = {.tries = TRIES, .stop = cli_interrupted};
+    fuzz_budget budget = {.tries = TRIES, .stop = interrupt_seen};
     const bool first = kind->count == 1, alone = !first || find_algorithm(&w, &c);
     if (first && alone) fuzz_shrink(&s->space, &c, fails_alike, &w, &budget);
     cnn_problem_format(&found->problem, text);

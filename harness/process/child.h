@@ -1,7 +1,7 @@
 /* child.h: a child process that does not outlive its parent, and that has a last word: an exit status alone proves
  * nothing, since any code in a process can end it with status 0. */
-#ifndef CLI_PROCESS_CHILD_H
-#define CLI_PROCESS_CHILD_H
+#ifndef HARNESS_PROCESS_CHILD_H
+#define HARNESS_PROCESS_CHILD_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -2,11 +2,10 @@
  * the record in hand; the second one ends the process at once, in case a step hangs. A signal handler can reach nothing
  * but a global: this flag. It is atomic, since a library's thread may be the one that is interrupted, and may be shared
  * by several processes: then it is set whichever of them the signal reaches. */
-#include "cli/cli.h"
+#include "interrupt.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,7 +20,7 @@ static void on_interrupt(int signal_number, siginfo_t *info, void *context)
     const int before = errno; /* of whatever was interrupted */
     (void)signal_number, (void)context;
     if (info->si_pid == getpid()) { /* raised by a kernel: nobody has pressed a key */
-        cli_catch_interrupt();
+        interrupt_catch();
         return;
     }
     if (atomic_exchange(interrupted, 1) != 0) return; /* another process has said it */
@@ -30,7 +29,7 @@ static void on_interrupt(int signal_number, siginfo_t *info, void *context)
     errno = before;
 }
 
-void cli_catch_interrupt(void)
+void interrupt_catch(void)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -42,6 +41,6 @@ void cli_catch_interrupt(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-void cli_share_interrupt(atomic_int *flag) { interrupted = flag; }
+void interrupt_share(atomic_int *flag) { interrupted = flag; }
 
-bool cli_interrupted(void) { return atomic_load(interrupted) != 0; }
+bool interrupt_seen(void) { return atomic_load(interrupted) != 0; }

@@ -2,8 +2,7 @@
  * it stops and goes on with the run, and what is sent to it alone reaches the run, too. */
 #include "watch.h"
 
-#include "cli/cli.h"
-#include "harness/base/clock.h"
+#include "interrupt.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -23,7 +22,7 @@
 /* In hand, from now on, is whoever `key` names. */
 static void start_clock(cli_watch *w)
 {
-    if (getpid() != atomic_load(&w->owner)) _exit(EXIT_FAILED);
+    if (getpid() != atomic_load(&w->owner)) _exit(1);
     child_hand(&w->run, w->key[0] != '\0');
 }
 
@@ -74,7 +73,7 @@ static void end_with_parent(void)
 {
 #ifdef __linux__
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != forking) _exit(EXIT_FAILED); /* it has ended already */
+    if (getppid() != forking) _exit(1); /* it has ended already */
 #endif
 }
 
@@ -130,7 +129,7 @@ static int wait_for(cli_watch *w, pid_t pid, bool *hung)
 static bool is_usual(const cli_watch *w, int signal_number)
 {
     static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
-    if (w->limit_s > 0 && signal_number != SIGPIPE && !cli_interrupted()) return false;
+    if (w->limit_s > 0 && signal_number != SIGPIPE && !interrupt_seen()) return false;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (usual[i] == signal_number) return true;
     return false;
@@ -162,46 +161,38 @@ static bool note_death(cli_watch *w, int ended, bool hung)
     return true;
 }
 
-static int tell_end(cli_watch *w, int ended)
+static cnn_status fail_end(cli_watch *w, int ended, cnn_error *err)
 {
-    char how[128];
+    char how[96];
     const char *hint =
         w->limit_s > 0 ? "" : "; with --isolate (sweep: and --out FILE) it is told in which case, and the run goes on";
     child_how(ended, how, sizeof how);
     w->loaded[sizeof w->loaded - 1] = '\0';
-    if (w->loaded[0] == '\0')
-        fprintf(stderr, "benchcnn: outside of any implementation's code: %s\n", how);
-    else if (WIFSIGNALED(ended))
-        fprintf(stderr, "benchcnn: a crash, with plug-ins loaded (%s): %s%s\n", w->loaded, how, hint);
-    else
-        fprintf(stderr,
-                "benchcnn: a plug-in (%s) ended the process, in the middle of the command: %s, and never said that "
-                "the command ran to its end%s\n",
-                w->loaded, how, hint);
-    return EXIT_FAILED;
+    if (w->loaded[0] == '\0') return CNN_FAIL(err, CNN_INTERNAL, "outside of any implementation's code: %s", how);
+    if (WIFSIGNALED(ended))
+        return CNN_FAIL(err, CNN_INTERNAL, "a crash, with plug-ins loaded (%.200s): %s%s", w->loaded, how, hint);
+    return CNN_FAIL(err, CNN_INTERNAL,
+                    "a plug-in (%.140s) ended the process, in the middle of the command: %s, and never said that the "
+                    "command ran to its end%s",
+                    w->loaded, how, hint);
 }
 
-/* Waits for one run. False: it is the last, and *status is what to end with. */
-static bool another_follows(cli_watch *w, pid_t pid, int *status)
+/* Waits for one run. CNN_OK: it said with which status to end (*status), or another run follows (-1). */
+static cnn_status wait_for_run(cli_watch *w, pid_t pid, int *status, cnn_error *err)
 {
     bool hung;
     const int ended = wait_for(w, pid, &hung);
-    *status = EXIT_FAILED;
-    if (ended == -1) {
-        fprintf(stderr, "benchcnn: waiting for a child process: %s\n", strerror(errno));
-        return false;
-    }
+    *status = -1;
+    if (ended == -1) return CNN_FAIL(err, CNN_INTERNAL, "waiting for a child process: %s", strerror(errno));
     if (child_said(&w->run, pid, ended)) {
         *status = WEXITSTATUS(ended);
-        return false;
+        return CNN_OK;
     }
     if (!hung && WIFSIGNALED(ended) && is_usual(w, WTERMSIG(ended))) {
         set_handler(WTERMSIG(ended), SIG_DFL);
         raise(WTERMSIG(ended));
     }
-    if (note_death(w, ended, hung)) return true;
-    *status = tell_end(w, ended);
-    return false;
+    return note_death(w, ended, hung) ? CNN_OK : fail_end(w, ended, err);
 }
 
 static pid_t start_run(cli_watch *w)
@@ -224,13 +215,14 @@ cnn_status watch_new(cli_watch **result, cnn_error *err)
     return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with a child process");
 }
 
-cnn_status watch_begin(cli_watch *w, int64_t limit_s, cnn_error *err)
+cnn_status watch_begin(cli_watch *w, int64_t limit_s, int *ended, cnn_error *err)
 {
-    int status = EXIT_FAILED;
-    cli_share_interrupt(&w->interrupted);
+    cnn_status status = CNN_OK;
+    interrupt_share(&w->interrupted);
     w->limit_s = limit_s;
     w->on = true;
-    for (bool more = true; more;) {
+    *ended = -1;
+    while (status == CNN_OK && *ended < 0) {
         const pid_t pid = start_run(w);
         if (pid < 0) return CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
         if (pid == 0) {
@@ -240,10 +232,10 @@ cnn_status watch_begin(cli_watch *w, int64_t limit_s, cnn_error *err)
             return CNN_OK;
         }
         watched = pid;
-        cli_catch_interrupt();
+        interrupt_catch();
         set_handler(SIGTSTP, hand_on);
         set_handler(SIGCONT, hand_on);
-        more = another_follows(w, pid, &status);
+        status = wait_for_run(w, pid, ended, err);
     }
-    _exit(status);
+    return status;
 }

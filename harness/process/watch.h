@@ -4,8 +4,8 @@
  *
  * Every run goes through the same list of cases, so a case is known by its number. What it has done and counted so far,
  * and whose code it is about to call, it keeps in memory that all of them share. */
-#ifndef CLI_PROCESS_WATCH_H
-#define CLI_PROCESS_WATCH_H
+#ifndef HARNESS_PROCESS_WATCH_H
+#define HARNESS_PROCESS_WATCH_H
 
 #include "child.h"
 #include "harness/cnn.h"
@@ -39,8 +39,9 @@ typedef struct cli_watch {
 } cli_watch;
 
 cnn_status watch_new(cli_watch **result, cnn_error *err);
-/* Goes on in a child process; this one waits for it, and ends as it did. The process must have no threads yet. */
-cnn_status watch_begin(cli_watch *w, int64_t limit_s, cnn_error *err);
+/* Goes on in a child process, where *ended is -1. This one waits for it, and must end as it did: with the status
+ * *ended, or, where it said none, with the error. The process must have no threads yet. */
+cnn_status watch_begin(cli_watch *w, int64_t limit_s, int *ended, cnn_error *err);
 
 /* In the run. Take, done: around every case, in order; take: false: a run before this one did it. */
 bool watch_take(cli_watch *w, int64_t number);

@@ -3,8 +3,8 @@
  */
 #include "workers.h"
 
-#include "child.h"
-#include "cli/cli.h"
+#include "harness/process/child.h"
+#include "harness/process/interrupt.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -44,7 +44,7 @@ static void rest(void) { nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL)
 
 static bool next_case(const workers_job *job, shared *common, slot *s)
 {
-    if (atomic_load(&common->stop) || cli_interrupted()) return false;
+    if (atomic_load(&common->stop) || interrupt_seen()) return false;
     if (atomic_load(&s->at) < atomic_load(&s->end)) return true;
     const int64_t first = atomic_fetch_add(&common->next, job->block);
     if (first >= job->count) return false;
@@ -76,7 +76,7 @@ static void work(const worker_set *c, int number)
         message.index = index;
         child_hand(&s->worker, true);
         const cnn_status done = job->work(job->user, state, index, &message);
-        if (getpid() != me) _exit(EXIT_FAILED); /* a copy that a kernel forked */
+        if (getpid() != me) _exit(1); /* a copy that a kernel forked */
         child_hand(&s->worker, false);
         if (done != CNN_OK) break; /* interrupted */
         put(s, &message);
@@ -183,7 +183,7 @@ static cnn_status supervise(worker_set *c, int workers, cnn_error *err)
             atomic_store(&c->common->stop, true);
     }
     give_all(c, workers);
-    if (status == CNN_OK && !atomic_load(&c->common->stop) && !cli_interrupted() &&
+    if (status == CNN_OK && !atomic_load(&c->common->stop) && !interrupt_seen() &&
         c->given != c->job->count - c->job->first)
         status = CNN_FAIL(err, CNN_INTERNAL, "%lld cases were to be run, and workers told of %lld",
                           (long long)(c->job->count - c->job->first), (long long)c->given);

@@ -1,9 +1,9 @@
 /* workers.h: many small cases by several worker processes. A case that crashes or hangs ends its worker, not the run:
  * the case is reported and a new worker goes on behind it. */
-#ifndef CLI_PROCESS_WORKERS_H
-#define CLI_PROCESS_WORKERS_H
+#ifndef VERIFY_FUZZ_WORKERS_H
+#define VERIFY_FUZZ_WORKERS_H
 
-#include "verify/fuzz/fuzz.h"
+#include "fuzz.h"
 
 typedef struct worker_message {
     int64_t index;
