@@ -92,4 +92,7 @@ speedup_note(speedup_set *set, cnn_error *err, const char *format, ...);
 /* When all files are read: the medians of the operations, and the epochs as figures behind them. */
 cnn_status speedup_finish_figures(speedup_set *set, cnn_error *err);
 
+/* speedup_record.c: as a record for tables, of kind "speedup", which is in no file. NULL when out of memory. */
+cnn_record *speedup_record(const speedup *row);
+
 #endif

@@ -5,7 +5,7 @@
 #include "cli/table.h"
 #include "harness/base/files.h"
 #include "harness/problem/names.h"
-#include "speedups.h"
+#include "parts.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,8 +1,7 @@
 /* cmd_table.c: `benchcnn table FILE.jsonl...`: the records of any command as a table for others: text, Markdown, CSV.
  * One kind of record a table: the first one of export.inc that there is, or the one that --kind names. */
-#include "export.h"
 #include "harness/problem/names.h"
-#include "speedups.h"
+#include "parts.h"
 
 #include <string.h>
 
@@ -64,53 +63,12 @@ static cnn_status read_files(const cli_options *o, export_run *r, cnn_error *err
     return status;
 }
 
-static void record_side(cnn_record *record, const speedup_figure *f, bool base)
-{
-    record_text(record, base ? "baseline_machine" : "machine", f->machine);
-    if (!f->gpu) record_int(record, base ? "baseline_threads" : "threads", f->threads);
-    record_int(record, base ? "baseline_repetitions" : "repetitions", f->repetitions);
-    record_real(record, base ? "baseline_s" : "seconds", f->seconds);
-}
-
-/* Of kind "speedup"; NULL when out of memory. It is printed, and never written. */
-static cnn_record *record_of(const speedup *row)
-{
-    const speedup_figure *f = row->own;
-    char baseline[2 * CNN_NAME_MAX], marks[128];
-    cnn_record *record = record_new("speedup");
-    snprintf(baseline, sizeof baseline, "%s:%s", row->base->impl, row->base->algorithm);
-    record_text(record, "impl", f->impl);
-    record_text(record, "algorithm", f->algorithm);
-    record_text(record, f->epoch ? "net" : "problem", f->problem);
-    if (f->epoch) {
-        record_int(record, "batch", f->batch);
-        record_text(record, "data_on", f->epoch->data_on);
-    }
-    record_text(record, "op", f->op);
-    record_text(record, "dir", f->dir);
-    record_text(record, "cache", f->cache);
-    record_text(record, "dtype", f->dtype);
-    record_text(record, "layout", f->layout);
-    record_text(record, "math", f->math);
-    record_side(record, f, false);
-    record_text(record, "baseline", baseline);
-    record_side(record, row->base, true);
-    record_real(record, "speedup", row->ratio);
-    record_real(record, "speedup_low", row->low);
-    record_real(record, "speedup_high", row->high);
-    record_real(record, "transfer_s", f->transfer_s);
-    record_real(record, "speedup_with_transfers", row->moved);
-    record_real(record, "images_per_s", f->images_per_s);
-    record_text(record, "marks", bench_marks_text(row->marks, marks, sizeof marks));
-    return record;
-}
-
 static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *err)
 {
     speedup_set set = {.count = 0};
     cnn_status status = cli_speedups(o, 0, &set, err);
     for (int i = 0; status == CNN_OK && i < set.count; i++) {
-        cnn_record *record = record_of(&set.rows[i]);
+        cnn_record *record = speedup_record(&set.rows[i]);
         status = record ? export_add(r->tables, record, false, err)
                         : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a table");
         record_free(record);

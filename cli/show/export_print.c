@@ -1,7 +1,7 @@
 /* export_print.c: rows as text, Markdown and CSV. */
 #include "bench/measure/stats.h"
 #include "cli/table.h"
-#include "export.h"
+#include "parts.h"
 
 #include <math.h>
 #include <stdlib.h>

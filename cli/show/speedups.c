@@ -1,6 +1,6 @@
 /* speedups.c: from the command line to speedups. */
-#include "speedups.h"
 #include "cli/table.h"
+#include "parts.h"
 
 cnn_status cli_speedups(const cli_options *options, int first, speedup_set *set, cnn_error *err)
 {

@@ -1,0 +1,19 @@
+/* parts.h: what commands share that show records: `plot speedup` draws speedups, `table --kind speedups` lists them. */
+#ifndef CLI_SHOW_PARTS_H
+#define CLI_SHOW_PARTS_H
+
+#include "bench/figures/export.h"
+#include "bench/figures/speedup.h"
+#include "cli/cli.h"
+
+/* speedups.c: of the files words[first...], by --impl and --baseline. */
+cnn_status cli_speedups(const cli_options *options, int first, speedup_set *set, cnn_error *err);
+/* Says on standard error what was left out; frees the set, whatever came of it. */
+void cli_speedups_end(const cli_options *options, speedup_set *set);
+
+typedef enum export_format { EXPORT_TEXT, EXPORT_MARKDOWN, EXPORT_CSV } export_format;
+/* export_print.c: to standard output. CSV holds what the record does, every column, and follows RFC 4180; the others
+ * have units, and leave out columns without a value. */
+cnn_status export_print(const export_table *table, export_format format, cnn_error *err);
+
+#endif
