@@ -1,6 +1,7 @@
 /* rank.c: who is fastest, and who may be. Points of different sets were taken minutes apart, but each beside the
  * default: what counts is what a point takes of the default's time in its own set. */
-#include "parts.h"
+#include "bench/measure/candidates.h"
+#include "sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,15 +54,15 @@ bool sweep_tied(const sweep_point *a, const sweep_point *b, double resolution)
 }
 
 /* Without a default in one of the sets there is no common measure but the time. */
-static void gather(const sweep_group *g, sweep_ranking *r)
+static void gather(sweep_point *points, int count, sweep_ranking *r)
 {
     bool relative = true;
-    for (int i = 0; i < g->count; i++) {
-        const sweep_figures *f = &g->points[i].figures;
+    for (int i = 0; i < count; i++) {
+        const sweep_figures *f = &points[i].figures;
         if (f->round == 0) continue;
         relative = relative && (!f->timed || f->baseline > 0);
         if (f->timed)
-            r->list[r->count++] = &g->points[i];
+            r->list[r->count++] = &points[i];
         else
             r->failed++;
     }
@@ -69,11 +70,11 @@ static void gather(const sweep_group *g, sweep_ranking *r)
         r->list[i]->relative = r->list[i]->figures.median / (relative ? r->list[i]->figures.baseline : 1);
 }
 
-cnn_status sweep_rank(const sweep_group *g, sweep_ranking *r, cnn_error *err)
+cnn_status sweep_rank(sweep_point *points, int count, sweep_ranking *r, cnn_error *err)
 {
-    *r = (sweep_ranking){.usual = -1, .list = calloc((size_t)g->count + 1, sizeof *r->list)};
-    if (!r->list) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a table of %d points", g->count);
-    gather(g, r);
+    *r = (sweep_ranking){.usual = -1, .list = calloc((size_t)count + 1, sizeof *r->list)};
+    if (!r->list) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a table of %d points", count);
+    gather(points, count, r);
     qsort(r->list, (size_t)r->count, sizeof *r->list, by_time);
     for (int i = 0; i < r->count; i++)
         if (r->list[i]->figures.round > r->last_round) r->last_round = r->list[i]->figures.round;
@@ -83,7 +84,7 @@ cnn_status sweep_rank(const sweep_group *g, sweep_ranking *r, cnn_error *err)
         sweep_point *p = r->list[i];
         p->tied = p->figures.round == r->last_round && sweep_tied(r->list[0], p, r->resolution);
         r->tied += p->tied;
-        if (p == &g->points[0]) r->usual = i;
+        if (p == &points[0]) r->usual = i;
     }
     return CNN_OK;
 }

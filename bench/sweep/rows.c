@@ -3,19 +3,11 @@
 #include "harness/base/files.h"
 #include "harness/base/grow.h"
 #include "harness/record/identity.h"
-#include "parts.h"
+#include "sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What the operation's record leaves to the command that repeats it, and what the figure rests on. */
-void sweep_record_identity(cnn_record *record, const sweep *s, const sweep_group *g)
-{
-    record_int(record, "seed", s->b.options->seed);
-    record_text(record, "build", s->rows.build);
-    record_text(record, "libraries", s->libraries[g->session]);
-}
 
 static int64_t count_of(const cnn_record *record, const char *key)
 {
@@ -67,13 +59,10 @@ static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
     return sweep_rows_add(user, record, err);
 }
 
-cnn_status sweep_rows_read(sweep_rows *rows, const char *path, cnn_error *err)
+cnn_status sweep_rows_read(sweep_rows *rows, const char *path, int *bad_lines, cnn_error *err)
 {
-    int bad = 0;
-    if (!cnn_is_plain_file(path)) return CNN_OK;
-    const cnn_status status = record_read(path, read_one, rows, &bad, err);
-    if (status == CNN_OK) cli_say_bad_lines(path, bad);
-    return status;
+    *bad_lines = 0;
+    return cnn_is_plain_file(path) ? record_read(path, read_one, rows, bad_lines, err) : CNN_OK;
 }
 
 void sweep_rows_free(sweep_rows *rows)
@@ -82,12 +71,13 @@ void sweep_rows_free(sweep_rows *rows)
     free(rows->items);
 }
 
-const sweep_row *sweep_find_row(const sweep *s, const cnn_record *record, int64_t round, int64_t set, bool *elsewhere)
+const sweep_row *sweep_find_row(const sweep_rows *rows, const cnn_record *record, int64_t round, int64_t set,
+                                bool *elsewhere)
 {
     const sweep_row like = row_of(record), *found = NULL;
     *elsewhere = false;
-    for (int i = like.key ? s->rows.count : 0; i-- > 0 && !found;) {
-        const sweep_row *row = &s->rows.items[i];
+    for (int i = like.key ? rows->count : 0; i-- > 0 && !found;) {
+        const sweep_row *row = &rows->items[i];
         if (row->best != like.best || strcmp(row->key, like.key) != 0) continue;
         if ((round && row->figures.round != round) || (set && row->figures.set != set)) continue;
         if (like.maker[0] && strcmp(row->maker, like.maker) == 0) found = row;
@@ -95,34 +85,4 @@ const sweep_row *sweep_find_row(const sweep *s, const cnn_record *record, int64_
     }
     free(like.key);
     return found;
-}
-
-cnn_record *sweep_point_record(const sweep *s, const sweep_group *g, const sweep_point *p, const char *kind)
-{
-    int64_t values[SWEEP_TABLE_MAX];
-    char machine[CNN_NAME_MAX];
-    const cnn_session session = sweep_describe(s, g, p, values);
-    const cnn_problem problem = sweep_problem(s, g, p);
-    cnn_record *record = record_new(kind);
-    record_session(record, &session, p->algorithm.name);
-    machine_name(&session, machine, sizeof machine);
-    record_text(record, "machine", machine);
-    record_problem(record, &problem, g->dir);
-    record_text(record, "cache", s->b.params.cold ? "cold" : "hot");
-    sweep_record_identity(record, s, g);
-    return record;
-}
-
-void sweep_find_figures(sweep *s, sweep_group *g, int64_t round)
-{
-    for (int i = 0; i < g->count; i++) {
-        sweep_point *p = &g->points[i];
-        bool elsewhere;
-        if (!p->alive) continue;
-        cnn_record *record = sweep_point_record(s, g, p, "sweep");
-        const sweep_row *row = sweep_find_row(s, record, round, 0, &elsewhere);
-        record_free(record);
-        p->figures = row ? row->figures : (sweep_figures){.round = 0};
-        if (round == 1 && !row && elsewhere && s->again++ == 0) cli_say_other_build(s->b.options->out);
-    }
 }

@@ -110,10 +110,12 @@ static cnn_status set_up(sweep *s, cnn_error *err)
 {
     bench *b = &s->b;
     const cli_options *o = b->options;
+    int bad = 0;
     cnn_status status = read_options(s, err);
     if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->output.sink, err);
     if (status == CNN_OK) status = cli_report_lost(o, b->output.sink, &o->watch->failed, err);
-    if (status == CNN_OK) status = sweep_rows_read(&s->rows, o->out, err);
+    if (status == CNN_OK) status = sweep_rows_read(&s->rows, o->out, &bad, err);
+    if (status == CNN_OK) cli_say_bad_lines(o->out, bad);
     cnn_build_id(o->plugin.items, o->plugin.count, s->rows.build);
     if (status == CNN_OK) status = bench_open(b, true, err);
     for (int i = 0; status == CNN_OK && i < b->sessions.count; i++)

@@ -1,25 +1,16 @@
 /* parts.h: what the files of `benchcnn sweep` share: cmd_sweep.c runs all groups, axes.c reads the axes, points.c makes
- * a group's points of them, rounds.c says which points run, and drops the slow ones, set.c times some of them by turns,
- * rows.c keeps what is recorded, rank.c ranks, table.c says who won, keep.c keeps it.
- *
- * A group is an implementation, a problem and a direction. Its points run in sets of a few, by turns, and the default
- * runs in each set: what a point takes of the default's time beside it can be compared with points of other sets. So a
- * set that is interrupted costs little, and memory holds only a set's buffers. Behind each round the clearly slower
- * points are dropped; the last round is one set: "best" and "tied" rest on figures taken side by side. */
+ * a group's points of them, rounds.c runs them round by round, set.c times some of them by turns, table.c says who won,
+ * keep.c keeps it. A group is an implementation, a problem and a direction. */
 #ifndef CLI_SWEEP_PARTS_H
 #define CLI_SWEEP_PARTS_H
 
+#include "bench/sweep/sweep.h"
 #include "cli/bench/parts.h"
-#include "harness/record/build_id.h"
 
 enum {
-    SWEEP_KNOBS_MAX = 8,   /* that are swept, at most */
     SWEEP_VALUES_MAX = 64, /* of one knob; thread counts */
     SWEEP_TABLE_MAX = 256, /* knobs that an implementation may have, at most */
     SWEEP_POINTS_MAX = 10000,
-    SWEEP_TYPES = CNN_DTYPE_COUNT * CNN_LAYOUT_COUNT,
-    SWEEP_SET = 8,                          /* points of a set, beside the defaults */
-    SWEEP_SET_MAX = SWEEP_SET + SWEEP_TYPES /* with the defaults of all types, in the last one */
 };
 
 typedef struct sweep_knob {
@@ -36,38 +27,6 @@ typedef struct sweep_axes {
     int64_t thread_counts[SWEEP_VALUES_MAX];
     int n_threads;
 } sweep_axes;
-
-typedef struct sweep_figures { /* of a point in a round, as its record holds them */
-    int64_t round, set;        /* set: its number in the file; 0: an older record */
-    bool timed;
-    double median, low, high, resolution, baseline; /* baseline: the default's median in the same set; NaN: none */
-} sweep_figures;
-
-typedef struct sweep_row {        /* a record: of a point in a round, or of a group's best */
-    char *key;                    /* what tells its figure from others */
-    char maker[2 * BUILD_ID_MAX]; /* the build and its libraries; "": an older record, which does not say */
-    bool best;
-    sweep_figures figures;
-} sweep_row;
-
-typedef struct sweep_rows {
-    sweep_row *items;
-    int count, capacity;
-    int64_t sets;             /* the highest number of a set */
-    char build[BUILD_ID_MAX]; /* this one */
-} sweep_rows;
-
-typedef struct sweep_point {
-    cnn_algorithm algorithm;
-    int type, threads;
-    int64_t knobs[SWEEP_KNOBS_MAX]; /* values, in the order of axes.knobs; those of other implementations are unused */
-    bool usual;                     /* the default, in its type */
-    bool alive;                     /* it runs in the next round */
-    bool crowded_out;               /* dropped, but not clearly slower: there was no room for all */
-    sweep_figures figures;          /* of the last round that it was in; round 0: yet to run */
-    double relative;                /* its median by the default's beside it; without a default its median */
-    bool tied;                      /* with the best, side by side */
-} sweep_point;
 
 typedef struct sweep_group {
     int session; /* in bench.sessions: open throughout, with the default's settings */
@@ -93,14 +52,6 @@ typedef struct sweep {
     double start;
 } sweep;
 
-typedef struct sweep_ranking {
-    sweep_point **list; /* those that were timed, fastest first; the best of the last round before all others */
-    int count, tied, failed;
-    int usual; /* where the default stands, from 0; -1: it was not timed */
-    int64_t last_round;
-    double resolution; /* of the last round: smaller ratios of medians may be nothing; NaN: not known */
-} sweep_ranking;
-
 /* axes.c: the words after `sweep`. */
 cnn_status sweep_read_axes(const cli_options *options, sweep_axes *axes, cnn_error *err);
 
@@ -118,26 +69,12 @@ void sweep_label(const sweep *s, const sweep_group *group, const sweep_point *po
 cnn_status sweep_time_set(sweep *s, sweep_group *group, sweep_point *const *points, int count, int64_t round,
                           cnn_error *err);
 
-/* rank.c: by the figures of the points. Free ranking->list. */
-cnn_status sweep_rank(const sweep_group *group, sweep_ranking *ranking, cnn_error *err);
-/* Whether b may be as fast as a, by the rule for candidates, each beside its own default. */
-bool sweep_tied(const sweep_point *a, const sweep_point *b, double resolution);
-
 /* rounds.c: runs all rounds, but for what is recorded. */
 cnn_status sweep_rounds(sweep *s, sweep_group *group, cnn_error *err);
 
-/* rows.c: what identifies a point among records; the rows of a file. kind: "sweep" or "sweep_best". */
+/* What identifies a point among records. kind: "sweep" or "sweep_best". */
 void sweep_record_identity(cnn_record *record, const sweep *s, const sweep_group *group);
 cnn_record *sweep_point_record(const sweep *s, const sweep_group *group, const sweep_point *point, const char *kind);
-/* The row that it becomes is the last one. */
-cnn_status sweep_rows_add(sweep_rows *rows, const cnn_record *record, cnn_error *err);
-cnn_status sweep_rows_read(sweep_rows *rows, const char *path, cnn_error *err);
-void sweep_rows_free(sweep_rows *rows);
-/* The latest row of the same kind, point, build and libraries as the record, of this round and this set (0: any), or
- * NULL. *elsewhere: there is one of another build, or with other libraries. */
-const sweep_row *sweep_find_row(const sweep *s, const cnn_record *record, int64_t round, int64_t set, bool *elsewhere);
-/* Sets the figures of the points that are alive. What another build measured is said, once, to be measured again. */
-void sweep_find_figures(sweep *s, sweep_group *group, int64_t round);
 
 /* table.c: prints who won, and records it, unless the sweep was stopped or it is recorded already. */
 cnn_status sweep_conclude(sweep *s, const sweep_group *group, bool stopped, cnn_error *err);

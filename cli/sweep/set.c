@@ -73,6 +73,30 @@ static void count_state(sweep *s, const candidate *c, const char *label)
     }
 }
 
+/* What the operation's record leaves to the command that repeats it, and what the figure rests on. */
+void sweep_record_identity(cnn_record *record, const sweep *s, const sweep_group *g)
+{
+    record_int(record, "seed", s->b.options->seed);
+    record_text(record, "build", s->rows.build);
+    record_text(record, "libraries", s->libraries[g->session]);
+}
+
+cnn_record *sweep_point_record(const sweep *s, const sweep_group *g, const sweep_point *p, const char *kind)
+{
+    int64_t values[SWEEP_TABLE_MAX];
+    char machine[CNN_NAME_MAX];
+    const cnn_session session = sweep_describe(s, g, p, values);
+    const cnn_problem problem = sweep_problem(s, g, p);
+    cnn_record *record = record_new(kind);
+    record_session(record, &session, p->algorithm.name);
+    machine_name(&session, machine, sizeof machine);
+    record_text(record, "machine", machine);
+    record_problem(record, &problem, g->dir);
+    record_text(record, "cache", s->b.params.cold ? "cold" : "hot");
+    sweep_record_identity(record, s, g);
+    return record;
+}
+
 /* Its figures are read from its record, as those of an earlier run are. */
 static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const candidate *c, const set *h,
                                cnn_error *err)

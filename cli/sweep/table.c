@@ -71,7 +71,7 @@ static cnn_status record_best(sweep *s, const sweep_group *g, const sweep_rankin
     const sweep_point *best = r->list[0];
     bool elsewhere;
     cnn_record *record = sweep_point_record(s, g, best, "sweep_best");
-    if (sweep_find_row(s, record, 0, best->figures.set, &elsewhere)) {
+    if (sweep_find_row(&s->rows, record, 0, best->figures.set, &elsewhere)) {
         record_free(record);
         return CNN_OK;
     }
@@ -94,7 +94,7 @@ static cnn_status record_best(sweep *s, const sweep_group *g, const sweep_rankin
 cnn_status sweep_conclude(sweep *s, const sweep_group *g, bool stopped, cnn_error *err)
 {
     sweep_ranking r;
-    cnn_status status = sweep_rank(g, &r, err);
+    cnn_status status = sweep_rank(g->points, g->count, &r, err);
     if (status == CNN_OK && !s->b.options->json && r.count + r.failed > 0) print(s, g, &r);
     if (status == CNN_OK && !stopped && r.count > 0) status = record_best(s, g, &r, err);
     if (status == CNN_OK && !stopped) status = sweep_keep(s, g, &r, err);
