@@ -37,7 +37,7 @@ typedef struct cli_options {
 #undef FLAG
 #undef LIST
     const cnn_registry *registry;  /* what --impl chooses from */
-    struct cli_watch *watch;       /* whose code is called, for another process to know */
+    struct run_watch *watch;       /* whose code is called, for another process to know */
     const struct command_row *row; /* options/options.h */
     const char *command;           /* its name */
     const char *program;           /* as it was typed, where it has a path, else "benchcnn" */
@@ -116,15 +116,6 @@ void cli_say_other_build(const char *path);
 /* CNN_BAD_ARGUMENT when --out is to be written to `path` and this is the same file as another. NULL: not given. */
 bool cli_same_file(const char *a, const char *b); /* by what it is: links and ./ lead to the same file */
 cnn_status cli_keep_apart(const char *path, const char *other_option, const char *other, cnn_error *err);
-
-/* Texts that were said already. */
-typedef struct cli_said {
-    char **texts;
-    int count;
-} cli_said;
-/* A line on standard error, unless it was said before (or memory is short: then perhaps twice). */
-void cli_say_once(cli_said *said, const char *text);
-void cli_said_free(cli_said *said);
 
 /* Progress: a bar with rate and time left on a terminal, plain lines (every 10 s at most) elsewhere, nothing with
  * --quiet. */

@@ -42,7 +42,7 @@ static void leave_out(cli_options *options)
 
 cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err)
 {
-    cli_watch *w = options->watch;
+    run_watch *w = options->watch;
     for (int i = 0; i < options->plugin.count; i++) {
         const char *path = options->plugin.items[i];
         const size_t before = strlen(w->loaded), room = sizeof w->loaded;
@@ -82,7 +82,7 @@ static cnn_status report_death(const cli_options *options, const watch_death *d,
 cnn_status cli_begin_piece(const cli_options *options, int64_t number, const char *impl, const char *doing,
                            record_sink *sink, bool *mine, cnn_error *err)
 {
-    cli_watch *w = options->watch;
+    run_watch *w = options->watch;
     *mine = watch_take(w, number);
     if (!*mine) return CNN_OK;
     const watch_death *died = watch_find(w, NULL, number);

@@ -2,6 +2,7 @@
 #include "sessions.h"
 #include "table.h"
 
+#include "harness/base/text.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
 
@@ -92,19 +93,19 @@ static void say_warning(void *said, const char *key, const char *value)
     char line[2 * CNN_MESSAGE_MAX];
     if (strncmp(key, CNN_WARNING, strlen(CNN_WARNING)) != 0) return;
     snprintf(line, sizeof line, "benchcnn: warning: %s; all records of such figures say so", value);
-    cli_say_once(said, line);
+    if (cnn_say_now(said, line)) table_put(stderr, "%s\n", line);
 }
 
 void cli_say_warnings(const cli_sessions *sessions)
 {
-    cli_said said = {.count = 0};
+    cnn_said said = {.count = 0};
     for (int i = 0; i < sessions->count; i++) {
         const cnn_session *s = &sessions->list[i];
         watch_enter(sessions->watch, s->impl->name, "asking it about itself");
         cnn_describe(s, say_warning, &said);
     }
     watch_enter(sessions->watch, NULL, NULL);
-    cli_said_free(&said);
+    cnn_said_free(&said);
 }
 
 int64_t cli_sessions_behind(const cli_sessions *sessions, int session)

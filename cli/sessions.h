@@ -3,7 +3,7 @@
 #define CLI_SESSIONS_H
 
 #include "cli.h"
-#include "harness/net/trainer.h"
+#include "harness/net/tuned.h"
 #include "harness/process/watch.h"
 
 typedef struct cli_sessions {
@@ -11,7 +11,7 @@ typedef struct cli_sessions {
     int count;
     cnn_choice choices[CNN_MAX_CHOICES];
     int n_choices;
-    cli_watch *watch; /* the options' */
+    run_watch *watch; /* the options' */
 } cli_sessions;
 
 /* One that cannot run here, or is emulated where it is `to_time`, is an error when it was chosen by name; with no
@@ -30,6 +30,13 @@ cnn_status cli_sessions_environment(const cli_sessions *sessions, int index, con
 int64_t cli_sessions_behind(const cli_sessions *sessions, int session);
 /* Whether --impl chooses this algorithm of the session's implementation. */
 bool cli_chosen(const cli_sessions *sessions, const cnn_session *session, const cnn_algorithm *algorithm);
+
+/* tuned.c: whether --impl NAME:tuned is among what is chosen: of the session's implementation; NULL: of any. */
+bool cli_wants_tuned(const cli_sessions *sessions, const cnn_session *session);
+/* NULL where nothing is to be tuned. A file that --tune names must be there, unless the command `keeps` choices there.
+ */
+cnn_status cli_tuned_open(const cli_options *options, const cli_sessions *sessions, bool keeps, tuned_book **result,
+                          cnn_error *err);
 
 /* The operation whose algorithms tell training runs apart: convolution; FC in a network without any. */
 cnn_op cli_deciding_op(const cnn_net *net);

@@ -97,23 +97,6 @@ void cli_say_other_build(const char *path)
             path);
 }
 
-void cli_say_once(cli_said *said, const char *text)
-{
-    for (int i = 0; i < said->count; i++)
-        if (strcmp(said->texts[i], text) == 0) return;
-    char **texts = realloc(said->texts, ((size_t)said->count + 1) * sizeof *texts);
-    if (texts != NULL) said->texts = texts;
-    if (texts != NULL && (texts[said->count] = strdup(text)) != NULL) said->count++;
-    table_put(stderr, "%s\n", text);
-}
-
-void cli_said_free(cli_said *said)
-{
-    for (int i = 0; i < said->count; i++) free(said->texts[i]);
-    free(said->texts);
-    *said = (cli_said){.count = 0};
-}
-
 bool cli_same_file(const char *a, const char *b)
 {
     struct stat first, second;

@@ -70,7 +70,7 @@ static void print_tellers(const peaks_run *r, const cnn_session *session)
 static cnn_status begin_device(peaks_run *r, int number, cnn_error *err)
 {
     const cnn_session *session = &r->sessions.list[number];
-    cli_watch *w = r->options->watch;
+    run_watch *w = r->options->watch;
     char machine[CNN_NAME_MAX];
     if (number < w->done) return CNN_OK;
     w->done = number + 1;

@@ -30,7 +30,7 @@ void bench_in_hand(void *b, const candidate *c) { take_in_hand(b, c, "timing it"
 /* Those that ended a run before this one, in this group, have failed. */
 static void mark_dead(const bench *b, candidate *list, int count)
 {
-    cli_watch *w = b->options->watch;
+    run_watch *w = b->options->watch;
     for (int i = 0; i < count && w->number >= 0; i++) {
         char key[KEY_MAX];
         key_of(key, &list[i]);
@@ -50,7 +50,7 @@ static cnn_status add_tuned(bench *b, int i, const cnn_problem *problem, cnn_dir
     tuned_pick pick;
     const cnn_session *session = &b->sessions.list[i];
     if (!cli_wants_tuned(&b->sessions, session) || *count == CANDIDATES_MAX) return CNN_OK;
-    cnn_status status = cli_tuned_pick(b->tuned, session, problem, dir, &pick, err);
+    cnn_status status = tuned_choose(b->tuned, session, problem, dir, &pick, err);
     if (status != CNN_OK && (status != CNN_UNSUPPORTED || pick.algorithm.name[0] == '\0'))
         return status == CNN_UNSUPPORTED ? CNN_OK : status;
     list[(*count)++] = (candidate){.session = pick.session,
@@ -66,7 +66,7 @@ static cnn_status add_tuned(bench *b, int i, const cnn_problem *problem, cnn_dir
 static cnn_status gather_candidates(bench *b, const cnn_problem *problem, cnn_dir dir, candidate *list, int *count,
                                     cnn_error *err)
 {
-    cli_watch *w = b->options->watch;
+    run_watch *w = b->options->watch;
     cnn_algorithm algorithms[CANDIDATES_MAX];
     *count = 0;
     for (int i = 0; i < b->sessions.count; i++) {
@@ -159,7 +159,7 @@ cnn_status bench_run_group(bench *b, bool given, const cnn_problem *problem, cnn
     int count;
     vf_case pc;
     char text[CNN_PROBLEM_TEXT_MAX];
-    cli_watch *w = b->options->watch;
+    run_watch *w = b->options->watch;
     const bool mine = watch_take(w, b->number++);
     cnn_problem_format(problem, text);
     cli_progress_show(&b->progress, b->done, b->total, text);

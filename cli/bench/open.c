@@ -55,7 +55,7 @@ cnn_status bench_open(bench *b, bool keeps, cnn_error *err)
 void bench_close_sessions(bench *b)
 {
     for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(b->watches[i]);
-    cli_tuned_close(b->tuned);
+    tuned_close(b->tuned);
     cli_sessions_close(&b->sessions);
 }
 

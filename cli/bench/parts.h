@@ -7,7 +7,7 @@
 #include "bench/measure/candidates.h"
 #include "cli/output.h"
 #include "cli/problems.h"
-#include "cli/tuned/tuned.h"
+#include "cli/sessions.h"
 
 enum { REPRO_MAX = CLI_REPEAT_MAX };
 
@@ -33,7 +33,7 @@ typedef struct bench {
     cnn_error refusal;     /* the first bad line: the command ends with it, after the others */
     cnn_network *networks[CNN_DTYPE_COUNT * CNN_LAYOUT_COUNT]; /* one a type, with --cache network */
     cli_sessions sessions;
-    cli_tuned *tuned;
+    tuned_book *tuned;
     clock_watch *watches[CNN_MAX_CHOICES]; /* one a session */
     bench_peaks peaks;
     cli_output output; /* resume: what an earlier run of `bench` left */
@@ -68,7 +68,7 @@ void bench_repro(const bench *b, const candidate *c, const vf_case *pc, char lin
 void bench_print(const bench *b, const candidate *list, int count, const vf_case *pc);
 
 typedef struct ceiling_watch {
-    cli_watch *watch;
+    run_watch *watch;
     bench_sums *sums;
     int64_t number; /* of the next one */
 } ceiling_watch;

@@ -32,7 +32,7 @@ static void print_tuned(const candidate *c)
 {
     char text[1024];
     const tuned_pick pick = {.state = c->tuning, .choice = c->choice, .session = c->session, .algorithm = c->algorithm};
-    cli_tuned_text(&pick, text, sizeof text);
+    tuned_text(&pick, text, sizeof text);
     printf("  (tuned: %s)\n", text);
 }
 

@@ -55,7 +55,7 @@ static bool is_kept(const sweep *s, const cnn_session *base, const cnn_problem *
 {
     char why[CNN_MESSAGE_MAX];
     const tuning_choice *kept;
-    const tuning *file = cli_tuned_file(s->b.tuned);
+    const tuning *file = tuned_file(s->b.tuned);
     if (!file || tuning_find(file, base, problem, dir, &kept, why) != TUNING_KEPT) return false;
     if (strcmp(kept->algorithm, choice->algorithm) != 0 || kept->threads != choice->threads) return false;
     if (memcmp(kept->settings, choice->settings, sizeof kept->settings) != 0) return false; /* zeros behind each text */

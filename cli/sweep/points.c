@@ -146,7 +146,7 @@ static cnn_status add_type(const sweep *s, sweep_group *g, int type, cnn_error *
 static cnn_status pick_tuned(const sweep *s, sweep_group *g, int type, cnn_error *err)
 {
     const cnn_problem problem = sweep_problem(s, g, &(sweep_point){.type = type});
-    const cnn_status status = cli_tuned_pick(s->b.tuned, base_of(s, g), &problem, g->dir, &g->tuned[type], err);
+    const cnn_status status = tuned_choose(s->b.tuned, base_of(s, g), &problem, g->dir, &g->tuned[type], err);
     return status == CNN_UNSUPPORTED ? CNN_OK : status; /* its point will say so, if it has one */
 }
 

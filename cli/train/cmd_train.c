@@ -49,7 +49,7 @@ int cmd_train(const cli_options *options, cnn_error *err)
     int result = status != CNN_OK ? cli_fail(err) : bad ? EXIT_FAILED : t->sums->trained > 0 ? EXIT_HELD : EXIT_NOTHING;
     if (status == CNN_OK) result = cli_output_end(&t->output, result);
     for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(t->watches[i]);
-    cli_tuned_close(t->tuned);
+    tuned_close(t->tuned);
     cli_sessions_close(&t->sessions);
     cli_output_close(&t->output);
     epoch_table_free(&t->table);

@@ -6,7 +6,7 @@
 
 #include "bench/epoch.h"
 #include "cli/output.h"
-#include "cli/tuned/tuned.h"
+#include "cli/sessions.h"
 #include "harness/net/checkpoint.h"
 
 enum { BATCHES_MAX = 64, CURVES_MAX = 64 };
@@ -45,7 +45,7 @@ typedef struct train {
     cli_sessions sessions;
     bool described[CNN_MAX_CHOICES];       /* sessions whose environment is recorded */
     clock_watch *watches[CNN_MAX_CHOICES]; /* one a session, opened with its first point; NULL: nothing is timed */
-    cli_tuned *tuned;
+    tuned_book *tuned;
     dataset data;
     cli_output output;
     epoch_table table; /* what --out held */

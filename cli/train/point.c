@@ -17,7 +17,7 @@ static cnn_status open_point(train_run *r, int64_t batch, trainer_params *params
     if (status == CNN_OK && tuned) {
         r->tuned = calloc(1, sizeof *r->tuned);
         if (r->tuned == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for tuned choices");
-        status = cli_tuned_net(t->tuned, r->session, &r->network->net, r->tuned, err);
+        status = tuned_for_net(t->tuned, r->session, &r->network->net, r->tuned, err);
         r->session = r->tuned->session;
     }
     if (status != CNN_OK) return status;
@@ -27,7 +27,7 @@ static cnn_status open_point(train_run *r, int64_t batch, trainer_params *params
     snprintf(r->setting.build, sizeof r->setting.build, "%s", t->build);
     if (!tuned) return CNN_OK;
     params->algorithm = NULL;
-    params->pick = cli_tuned_layer;
+    params->pick = tuned_layer;
     params->pick_user = r->tuned;
     return CNN_OK;
 }

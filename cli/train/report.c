@@ -3,6 +3,7 @@
 #include "parts.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 cnn_status train_report_losses(const train_run *r, int64_t epoch, cnn_error *err)
@@ -43,7 +44,9 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     const epoch_row row =
         epoch_row_of(&r->setting, epoch + 1, planned, e, r->checked.seed != 0 ? &r->checked : NULL, &r->clocks);
     cnn_record *record = epoch_record(r->session, &row);
-    cli_record_choices(record, r->trainer, r->tuned);
+    char *searched = trainer_choices(r->trainer);
+    record_choice(record, r->tuned != NULL ? r->tuned->text : NULL, searched);
+    free(searched);
     record_real(record, "setup_s", r->setup_s);
     /* a profiled epoch takes longer, and has records of its own */
     cnn_status status = CNN_OK;

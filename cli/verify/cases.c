@@ -37,7 +37,7 @@ static cnn_status close_case(verification *v, cnn_status status, verify_state st
 /* False: there is nothing to do. An earlier run had it, or died of it, which is told here. */
 static bool take_case(verification *v, const report_case *now)
 {
-    cli_watch *w = v->options->watch;
+    run_watch *w = v->options->watch;
     const int64_t number = v->number++;
     w->next = v->number;
     if (number < resume_cases(v->report.resume) || !watch_take(w, number)) return false;
@@ -91,7 +91,7 @@ static cnn_status verify_tuned(verification *v, verify_engine *engine, const pro
     verify_engine *own = NULL;
     tuned_pick pick;
     if (!cli_wants_tuned(&v->sessions, session)) return CNN_OK;
-    cnn_status status = cli_tuned_pick(v->tuned, session, &e->problem, dir, &pick, err);
+    cnn_status status = tuned_choose(v->tuned, session, &e->problem, dir, &pick, err);
     if (status == CNN_UNSUPPORTED && pick.algorithm.name[0] == '\0') return CNN_OK; /* not an operation of its */
     if (status == CNN_UNSUPPORTED) status = CNN_OK;                                 /* its case will say so */
     if (status == CNN_OK && pick.session != session) {

@@ -63,7 +63,7 @@ static void keep_memory(void)
 /* With --isolate, more than one run may do it, each behind the one before. */
 static int run_verify(verification *v, cnn_error *err)
 {
-    cli_watch *w = v->options->watch;
+    run_watch *w = v->options->watch;
     verify_report *r = &v->report;
     problem_list list = {0};
     int exit_status = EXIT_HELD;
@@ -80,7 +80,7 @@ static int run_verify(verification *v, cnn_error *err)
     if (status == CNN_OK) status = verify_all(v, &list, err);
     cli_progress_end(&v->progress);
     if (status == CNN_OK) status = verify_stop_if_interrupted(err);
-    cli_tuned_close(v->tuned); /* before the end is told: one may end its process here, too */
+    tuned_close(v->tuned); /* before the end is told: one may end its process here, too */
     cli_sessions_close(&v->sessions);
     if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(r);
     if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(v);
@@ -115,7 +115,7 @@ int cmd_verify(const cli_options *options, cnn_error *err)
     static verification v; /* large: kept off the stack */
     _Static_assert(sizeof(verify_sums) <= WATCH_KEPT, "the runs of a command share its sums");
     int exit_status = EXIT_HELD;
-    cli_watch *w = options->watch;
+    run_watch *w = options->watch;
     if (options->n_lost > 0 && options->fuzz != NULL) {
         CNN_FAIL(err, CNN_DEVICE, "plug-in %.200s: %s", w->deaths[0].key, w->deaths[0].how);
         return cli_fail(err);

@@ -4,13 +4,13 @@
 #define CLI_VERIFY_PARTS_H
 
 #include "cli/problems.h"
-#include "cli/tuned/tuned.h"
+#include "cli/sessions.h"
 #include "report.h"
 
 typedef struct verification {
     const cli_options *options;
     cli_sessions sessions;
-    cli_tuned *tuned;
+    tuned_book *tuned;
     cli_type_set types;
     uint32_t ops, dirs;
     verify_options settings;

@@ -50,7 +50,7 @@ static void append_remarks(const verify_report *r, char text[LINE])
         cnn_append(text, LINE, " | %s", r->skipped);
     if (c->tuned != NULL) {
         char choice[1024];
-        cli_tuned_text(c->tuned, choice, sizeof choice);
+        tuned_text(c->tuned, choice, sizeof choice);
         cnn_append(text, LINE, " | %s", choice);
     }
     cnn_append(text, LINE, "%s", r->remarks);

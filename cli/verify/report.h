@@ -5,7 +5,7 @@
 #define CLI_VERIFY_REPORT_H
 
 #include "cli/cli.h"
-#include "cli/tuned/tuned.h"
+#include "cli/sessions.h"
 #include "harness/record/resume.h"
 #include "verify/verify.h"
 

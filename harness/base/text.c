@@ -1,6 +1,8 @@
 /* text.c: the one bounded way to add to a text, and the one way to show text of others. */
 #include "text.h"
 
+#include "grow.h"
+
 #include <string.h>
 
 void cnn_append(char *text, size_t size, const char *format, ...)
@@ -117,4 +119,21 @@ void cnn_append_quoted(char *text, size_t size, const char *word)
         at += length + (at[length] == '\'');
     }
     cnn_append(text, size, "'");
+}
+
+bool cnn_say_now(cnn_said *said, const char *text)
+{
+    cnn_error ignored;
+    for (int i = 0; i < said->count; i++)
+        if (strcmp(said->texts[i], text) == 0) return false;
+    char **added = cnn_add_item(&said->texts, &said->count, &said->capacity, sizeof *added, "texts", &ignored);
+    if (added != NULL && (*added = strdup(text)) == NULL) said->count--;
+    return true;
+}
+
+void cnn_said_free(cnn_said *said)
+{
+    for (int i = 0; i < said->count; i++) free(said->texts[i]);
+    free(said->texts);
+    *said = (cnn_said){.count = 0};
 }

@@ -32,4 +32,13 @@ bool cnn_is_visible(const char *text);
  * each quote inside; with control characters as $'\033', which bash, zsh and ksh read. */
 void cnn_append_quoted(char *text, size_t size, const char *word);
 
+/* Texts that were said already, for those that are said once. */
+typedef struct cnn_said {
+    char **texts;
+    int count, capacity;
+} cnn_said;
+/* Whether it was not said before, or memory is short; from here on it was. */
+bool cnn_say_now(cnn_said *said, const char *text);
+void cnn_said_free(cnn_said *said);
+
 #endif

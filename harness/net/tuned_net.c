@@ -31,17 +31,17 @@ static bool has_choice(const cnn_impl *impl, cnn_op op)
     return count > 1;
 }
 
-static void say_conflict(cli_tuned *t, const char *kept, const char *other)
+static void say_conflict(tuned_book *t, const char *kept, const char *other)
 {
     char line[4 * CNN_NAME_MAX];
     snprintf(line, sizeof line,
              "tuned: a network runs in one context: %.90s, as its slowest operation that cares has it, not %.90s", kept,
              other);
-    cli_tuned_say(t, line);
+    tuned_say(t, line);
 }
 
 /* The heavier of two values. */
-static cnn_status merge_setting(cli_tuned *t, merge *m, const char *setting, double weight, cnn_error *err)
+static cnn_status merge_setting(tuned_book *t, merge *m, const char *setting, double weight, cnn_error *err)
 {
     const size_t name = strcspn(setting, "=") + 1;
     merged other = {.weight = weight};
@@ -65,7 +65,7 @@ static cnn_status merge_setting(cli_tuned *t, merge *m, const char *setting, dou
     return CNN_OK;
 }
 
-static cnn_status add(cli_tuned *t, merge *m, const cnn_net *net, int layer, cnn_dir dir, const tuning_choice *choice,
+static cnn_status add(tuned_book *t, merge *m, const cnn_net *net, int layer, cnn_dir dir, const tuning_choice *choice,
                       cnn_error *err)
 {
     tuned_net *r = m->net;
@@ -82,7 +82,7 @@ static cnn_status add(cli_tuned *t, merge *m, const cnn_net *net, int layer, cnn
     return status;
 }
 
-cnn_status cli_tuned_net(cli_tuned *t, const cnn_session *base, const cnn_net *net, tuned_net *r, cnn_error *err)
+cnn_status tuned_for_net(tuned_book *t, const cnn_session *base, const cnn_net *net, tuned_net *r, cnn_error *err)
 {
     merge m = {.net = r};
     cnn_status status = CNN_OK;
@@ -93,24 +93,17 @@ cnn_status cli_tuned_net(cli_tuned *t, const cnn_session *base, const cnn_net *n
             const cnn_problem *problem = &net->layers[layer].problem;
             const tuning_choice *choice;
             if (!is_run(net, layer, (cnn_dir)dir)) continue;
-            cli_tuned_find(t, base, problem, (cnn_dir)dir, !has_choice(base->impl, problem->op), &choice);
+            tuned_find(t, base, problem, (cnn_dir)dir, !has_choice(base->impl, problem->op), &choice);
             if (choice) status = add(t, &m, net, layer, (cnn_dir)dir, choice, err);
         }
     if (status != CNN_OK || r->text[0] == '\0') return status;
     tuning_choice all = {.threads = atoi(strchr(m.list[0].text, '=') + 1), .n_settings = m.count - 1};
     for (int i = 0; i < all.n_settings; i++) snprintf(all.settings[i], CNN_NAME_MAX, "%s", m.list[i + 1].text);
-    return cli_tuned_session(t, base, &all, &r->session, err);
+    return tuned_session(t, base, &all, &r->session, err);
 }
 
-const char *cli_tuned_layer(void *tuned, int layer, cnn_dir dir)
+const char *tuned_layer(void *tuned, int layer, cnn_dir dir)
 {
     const tuned_net *r = tuned;
     return r->algorithms[layer][dir][0] != '\0' ? r->algorithms[layer][dir] : NULL;
-}
-
-void cli_record_choices(cnn_record *record, const trainer *t, const tuned_net *tuned)
-{
-    char *searched = trainer_choices(t);
-    record_choice(record, tuned ? tuned->text : NULL, searched);
-    free(searched);
 }

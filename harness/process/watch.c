@@ -20,13 +20,13 @@
 /* ---- In the run. */
 
 /* In hand, from now on, is whoever `key` names. */
-static void start_clock(cli_watch *w)
+static void start_clock(run_watch *w)
 {
     if (getpid() != atomic_load(&w->owner)) _exit(1);
     child_hand(&w->run, w->key[0] != '\0');
 }
 
-bool watch_take(cli_watch *w, int64_t number)
+bool watch_take(run_watch *w, int64_t number)
 {
     if (!w->on) return true;
     if (number < w->done) return false;
@@ -35,7 +35,7 @@ bool watch_take(cli_watch *w, int64_t number)
     return true;
 }
 
-void watch_done(cli_watch *w)
+void watch_done(run_watch *w)
 {
     if (!w->on) return;
     start_clock(w); /* a copy that a kernel forked ends here, uncounted */
@@ -43,7 +43,7 @@ void watch_done(cli_watch *w)
     w->number = -1;
 }
 
-bool watch_enter(cli_watch *w, const char *key, const char *doing)
+bool watch_enter(run_watch *w, const char *key, const char *doing)
 {
     if (!w->on) return true;
     snprintf(w->key, sizeof w->key, "%s", key != NULL ? key : "");
@@ -52,12 +52,12 @@ bool watch_enter(cli_watch *w, const char *key, const char *doing)
     return key == NULL || watch_find(w, key, w->number) == NULL;
 }
 
-void watch_tick(cli_watch *w)
+void watch_tick(run_watch *w)
 {
     if (w->on) start_clock(w);
 }
 
-watch_death *watch_find(cli_watch *w, const char *key, int64_t number)
+watch_death *watch_find(run_watch *w, const char *key, int64_t number)
 {
     for (int i = 0; i < w->n_deaths; i++)
         if (w->deaths[i].number == number && (key == NULL || strcmp(w->deaths[i].key, key) == 0)) return &w->deaths[i];
@@ -106,7 +106,7 @@ static void stop_alike(pid_t pid, int signal_number)
     (void)kill(pid, SIGCONT);
 }
 
-static int wait_for(cli_watch *w, pid_t pid, bool *hung)
+static int wait_for(run_watch *w, pid_t pid, bool *hung)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
     int status;
@@ -126,7 +126,7 @@ static int wait_for(cli_watch *w, pid_t pid, bool *hung)
 
 /* From outside, or since nobody reads what is written: nothing that a plug-in is to be named for. With --isolate a
  * kernel that sends it to itself is a failure like others. */
-static bool is_usual(const cli_watch *w, int signal_number)
+static bool is_usual(const run_watch *w, int signal_number)
 {
     static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
     if (w->limit_s > 0 && signal_number != SIGPIPE && !interrupt_seen()) return false;
@@ -136,7 +136,7 @@ static bool is_usual(const cli_watch *w, int signal_number)
 }
 
 /* A death in a case that is done since then is told, and nobody asks for it any more; nor for the same one again. */
-static watch_death *room_for_death(cli_watch *w)
+static watch_death *room_for_death(run_watch *w)
 {
     for (int i = 0; i < w->n_deaths; i++) {
         watch_death *d = &w->deaths[i];
@@ -147,7 +147,7 @@ static watch_death *room_for_death(cli_watch *w)
 }
 
 /* Whether another run can go on, without what was in hand. */
-static bool note_death(cli_watch *w, int ended, bool hung)
+static bool note_death(run_watch *w, int ended, bool hung)
 {
     watch_death *d = w->limit_s > 0 && w->key[0] != '\0' ? room_for_death(w) : NULL;
     if (d == NULL) return false;
@@ -161,7 +161,7 @@ static bool note_death(cli_watch *w, int ended, bool hung)
     return true;
 }
 
-static cnn_status fail_end(cli_watch *w, int ended, cnn_error *err)
+static cnn_status fail_end(run_watch *w, int ended, cnn_error *err)
 {
     char how[96];
     const char *hint =
@@ -178,7 +178,7 @@ static cnn_status fail_end(cli_watch *w, int ended, cnn_error *err)
 }
 
 /* Waits for one run. CNN_OK: it said with which status to end (*status), or another run follows (-1). */
-static cnn_status wait_for_run(cli_watch *w, pid_t pid, int *status, cnn_error *err)
+static cnn_status wait_for_run(run_watch *w, pid_t pid, int *status, cnn_error *err)
 {
     bool hung;
     const int ended = wait_for(w, pid, &hung);
@@ -195,7 +195,7 @@ static cnn_status wait_for_run(cli_watch *w, pid_t pid, int *status, cnn_error *
     return note_death(w, ended, hung) ? CNN_OK : fail_end(w, ended, err);
 }
 
-static pid_t start_run(cli_watch *w)
+static pid_t start_run(run_watch *w)
 {
     atomic_store(&w->run.word, 0);
     child_hand(&w->run, false);
@@ -207,7 +207,7 @@ static pid_t start_run(cli_watch *w)
     return pid;
 }
 
-cnn_status watch_new(cli_watch **result, cnn_error *err)
+cnn_status watch_new(run_watch **result, cnn_error *err)
 {
     *result = mmap(NULL, sizeof **result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (*result != MAP_FAILED) return CNN_OK;
@@ -215,7 +215,7 @@ cnn_status watch_new(cli_watch **result, cnn_error *err)
     return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with a child process");
 }
 
-cnn_status watch_begin(cli_watch *w, int64_t limit_s, int *ended, cnn_error *err)
+cnn_status watch_begin(run_watch *w, int64_t limit_s, int *ended, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     interrupt_share(&w->interrupted);

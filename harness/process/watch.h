@@ -20,7 +20,7 @@ typedef struct watch_death {
     bool told;                                       /* the caller's */
 } watch_death;
 
-typedef struct cli_watch {
+typedef struct run_watch {
     bool on;                /* off: there is one process, which does and notes nothing of all this */
     child_shared run;       /* the last word counts, not its exit status; the time of what is in hand */
     atomic_int interrupted; /* Ctrl-C, whichever process it reached */
@@ -36,22 +36,22 @@ typedef struct cli_watch {
     int n_deaths;
     watch_death deaths[WATCH_DEATHS_MAX];
     _Alignas(16) unsigned char kept[WATCH_KEPT]; /* the command's, zeros at first; what nobody touches costs nothing */
-} cli_watch;
+} run_watch;
 
-cnn_status watch_new(cli_watch **result, cnn_error *err);
+cnn_status watch_new(run_watch **result, cnn_error *err);
 /* Goes on in a child process, where *ended is -1. This one waits for it, and must end as it did: with the status
  * *ended, or, where it said none, with the error. The process must have no threads yet. */
-cnn_status watch_begin(cli_watch *w, int64_t limit_s, int *ended, cnn_error *err);
+cnn_status watch_begin(run_watch *w, int64_t limit_s, int *ended, cnn_error *err);
 
 /* In the run. Take, done: around every case, in order; take: false: a run before this one did it. */
-bool watch_take(cli_watch *w, int64_t number);
-void watch_done(cli_watch *w);
+bool watch_take(run_watch *w, int64_t number);
+void watch_done(run_watch *w);
 /* From here on this implementation's code (or a part of it that can be left out alone) is called; NULL: nobody's.
  * `doing`: "opening it". False: it died there, in this case or outside of any: leave it out. */
-bool watch_enter(cli_watch *w, const char *key, const char *doing);
+bool watch_enter(run_watch *w, const char *key, const char *doing);
 /* What is in hand has come a step further: its time begins anew. */
-void watch_tick(cli_watch *w);
+void watch_tick(run_watch *w);
 /* Who died in this case (-1: outside of any), or NULL; key NULL: whoever. */
-watch_death *watch_find(cli_watch *w, const char *key, int64_t number);
+watch_death *watch_find(run_watch *w, const char *key, int64_t number);
 
 #endif
