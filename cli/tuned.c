@@ -22,10 +22,8 @@ cnn_status cli_tuned_open(const cli_options *o, const cli_sessions *sessions, bo
 {
     const char *path = o->tune ? o->tune : TUNED_FILE;
     const bool there = access(path, F_OK) == 0;
-    const tuned_params params = {.path = there ? path : NULL,
-                                 .given = cli_session_params(o),
-                                 .watch = o->watch,
-                                 .say = say};
+    const tuned_params params = {
+        .path = there ? path : NULL, .given = cli_session_params(o), .watch = o->watch, .say = say};
     *result = NULL;
     if (!o->tune && !cli_wants_tuned(sessions, NULL)) return CNN_OK;
     if (!there && o->tune && !keeps)

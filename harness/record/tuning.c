@@ -4,22 +4,16 @@
 #include "build_id.h"
 #include "harness/base/grow.h"
 #include "harness/device/knobs.h"
-#include "harness/problem/names.h"
 #include "harness/problem/problem.h"
+#include "identity.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Which figure it is: these fields of a record. The variant is bias and mode, which a descriptor leaves open. */
-static const char *const identity_keys[] = {"impl", "op", "problem", "dir", "dtype", "math", "layout", "variant"};
-enum { IDENTITY_IMPL = 0, IDENTITY_FIELDS = sizeof identity_keys / sizeof identity_keys[0] };
-typedef struct identity {
-    char text[IDENTITY_FIELDS][CNN_PROBLEM_TEXT_MAX];
-} identity;
-
 typedef struct entry {
-    identity is;
+    char impl[CNN_NAME_MAX];
+    char *task;  /* IDENTITY_TASK */
     int threads; /* that were given */
     record_pair facts[TUNING_FACTS];
     int n_facts;
@@ -36,27 +30,14 @@ const char *tuning_state_name(tuning_state state)
     return state == TUNING_KEPT ? "kept" : state == TUNING_ABSENT ? "absent" : "stale";
 }
 
-static void identity_of(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, identity *is)
+/* What it is about, whatever is chosen. */
+static cnn_record *new_record(const cnn_session *session, const cnn_problem *problem, cnn_dir dir)
 {
     const cnn_problem work = cnn_problem_work(problem);
-    const cnn_type *type = &problem->u.type;
-    const bool bias = problem->op == CNN_OP_CONV ? problem->u.conv.bias
-                      : problem->op == CNN_OP_FC ? problem->u.fc.bias
-                                                 : true;
-    const bool flip = problem->op == CNN_OP_CONV && problem->u.conv.flip;
-    char variant[48], text[CNN_PROBLEM_TEXT_MAX];
-    cnn_problem_format(&work, text);
-    snprintf(variant, sizeof variant, "%s, %s", bias ? "bias" : "no bias", flip ? "convolution" : "cross_correlation");
-    const char *const values[IDENTITY_FIELDS] = {session->impl->name,
-                                                 cnn_op_name(problem->op),
-                                                 text,
-                                                 cnn_dir_name(dir),
-                                                 cnn_dtype_name(type->dtype),
-                                                 cnn_math_name(type->math),
-                                                 cnn_layout_name(type->layout),
-                                                 variant};
-    memset(is, 0, sizeof *is); /* identities are compared whole */
-    for (int i = 0; i < IDENTITY_FIELDS; i++) snprintf(is->text[i], sizeof is->text[i], "%s", values[i]);
+    cnn_record *record = record_new("tuned");
+    record_text(record, "impl", session->impl->name);
+    record_problem(record, &work, dir);
+    return record;
 }
 
 /* ---- Reading. */
@@ -88,8 +69,8 @@ static cnn_status take_knobs(const cnn_record *record, entry *e, cnn_error *err)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "\"knobs\" must be an object of at most %d whole numbers",
                         TUNING_SETTINGS);
     for (int i = 0; i < c->n_settings; i++) {
-        const int length = snprintf(c->settings[i], CNN_NAME_MAX, "%.64s.%.64s=%.24s", e->is.text[IDENTITY_IMPL],
-                                    pairs[i].key, pairs[i].value);
+        const int length =
+            snprintf(c->settings[i], CNN_NAME_MAX, "%.64s.%.64s=%.24s", e->impl, pairs[i].key, pairs[i].value);
         if (length >= CNN_NAME_MAX)
             return CNN_FAIL(err, CNN_BAD_FORMAT, "the name of a knob is too long: '%.64s'", pairs[i].key);
     }
@@ -99,15 +80,20 @@ static cnn_status take_knobs(const cnn_record *record, entry *e, cnn_error *err)
 /* Strict, unlike other records: a choice that is half understood would be run as another one. */
 static cnn_status add_entry(void *user, const cnn_record *record, cnn_error *err)
 {
+    static const char *const needed[] = {"op", "problem", "dir", "dtype", "math", "layout"};
     tuning *t = user;
     const char *kind = record_get_text(record, "kind");
     if (strcmp(kind, "tuned") != 0)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "a record of kind '%.32s', not 'tuned': this is no tuning file", kind);
+    if (record_get_text(record, "variant")) return CNN_OK; /* an older file's, which tells bias and mode otherwise */
     entry *e = cnn_add_item(&t->list, &t->count, &t->capacity, sizeof *e, "tuned choices", err);
     if (!e) return err->status;
-    cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < IDENTITY_FIELDS; i++)
-        status = take_text(record, identity_keys[i], e->is.text[i], sizeof e->is.text[i], err);
+    e->task = record_identity(record, IDENTITY_TASK, NULL);
+    cnn_status status = e->task ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for tuned choices");
+    for (size_t i = 0; status == CNN_OK && i < sizeof needed / sizeof *needed; i++)
+        if (!record_get_text(record, needed[i]))
+            status = CNN_FAIL(err, CNN_BAD_FORMAT, "a tuned choice without \"%s\"", needed[i]);
+    if (status == CNN_OK) status = take_text(record, "impl", e->impl, sizeof e->impl, err);
     if (status == CNN_OK) status = take_text(record, "algorithm", e->choice.algorithm, CNN_NAME_MAX, err);
     if (status == CNN_OK) status = take_threads(record, "threads", &e->threads, err);
     if (status == CNN_OK) status = take_threads(record, "use_threads", &e->choice.threads, err);
@@ -133,6 +119,7 @@ cnn_status tuning_read(const char *path, tuning **result, cnn_error *err)
 void tuning_free(tuning *t)
 {
     if (!t) return;
+    for (int i = 0; i < t->count; i++) free(t->list[i].task);
     free(t->list);
     free(t);
 }
@@ -192,22 +179,24 @@ tuning_state tuning_find(const tuning *t, const cnn_session *session, const cnn_
                          const tuning_choice **choice, char why[CNN_MESSAGE_MAX])
 {
     record_pair facts[TUNING_FACTS];
-    identity is;
     bool stale = false;
     const int count = cnn_session_facts(session, facts, TUNING_FACTS);
-    identity_of(session, problem, dir, &is);
-    for (int i = t->count - 1; i >= 0; i--) {
+    cnn_record *record = new_record(session, problem, dir);
+    char *task = record_identity(record, IDENTITY_TASK, NULL);
+    *choice = NULL;
+    for (int i = t->count - 1; task && !*choice && i >= 0; i--) {
         const entry *e = &t->list[i];
         char reason[CNN_MESSAGE_MAX];
-        if (memcmp(&e->is, &is, sizeof is) != 0) continue;
-        if (!rests_elsewhere(e, session, facts, count, reason) &&
-            is_usable(&e->choice, session, problem, dir, reason)) {
+        if (strcmp(e->impl, session->impl->name) != 0 || strcmp(e->task, task) != 0) continue;
+        if (!rests_elsewhere(e, session, facts, count, reason) && is_usable(&e->choice, session, problem, dir, reason))
             *choice = &e->choice;
-            return TUNING_KEPT;
-        }
-        if (!stale) memcpy(why, reason, sizeof reason); /* the latest's */
+        else if (!stale)
+            memcpy(why, reason, sizeof reason); /* the latest's */
         stale = true;
     }
+    free(task);
+    record_free(record);
+    if (*choice) return TUNING_KEPT;
     if (!stale) snprintf(why, CNN_MESSAGE_MAX, "there is none for this problem");
     return stale ? TUNING_STALE : TUNING_ABSENT;
 }
@@ -222,16 +211,13 @@ int tuning_threads(const tuning_choice *choice, const cnn_impl *impl, int given)
 cnn_record *tuning_record(const cnn_session *session, const cnn_problem *problem, cnn_dir dir, const tuning_choice *c)
 {
     record_pair facts[TUNING_FACTS], knobs[TUNING_SETTINGS];
-    identity is;
     const int count = cnn_session_facts(session, facts, TUNING_FACTS);
-    identity_of(session, problem, dir, &is);
     for (int i = 0; i < c->n_settings; i++) {
-        const char *name = c->settings[i] + strlen(is.text[IDENTITY_IMPL]) + 1, *equals = strchr(name, '=');
+        const char *name = c->settings[i] + strlen(session->impl->name) + 1, *equals = strchr(name, '=');
         snprintf(knobs[i].key, sizeof knobs[i].key, "%.*s", (int)(equals - name), name);
         snprintf(knobs[i].value, sizeof knobs[i].value, "%s", equals + 1);
     }
-    cnn_record *record = record_new("tuned");
-    for (int i = 0; i < IDENTITY_FIELDS; i++) record_text(record, identity_keys[i], is.text[i]);
+    cnn_record *record = new_record(session, problem, dir);
     record_int(record, "threads", session->threads);
     record_text(record, "algorithm", c->algorithm);
     record_int(record, "use_threads", c->threads);
