@@ -97,8 +97,9 @@ do for [d = 0:2] {
     at_y = at_y - row
 }
 at_y = at_y - row / 2
+short(name) = strlen(name) > 30 ? name[1:29] . "…" : name # what the margin has room for
 do for [i = 0:problems - 1] {
-    set label 150 + i sprintf("%d  %s", i + 1, value("problem" . i)) at screen right + 0.022, screen at_y left \
+    set label 150 + i sprintf("%d  %s", i + 1, short(value("problem" . i))) at screen right + 0.022, screen at_y left \
         noenhanced tc rgb text font small
     at_y = at_y - row * (problems > 12 ? 0.8 : 1)
 }
@@ -120,6 +121,7 @@ do for [e = -3:15] {
         if (v > y_low && v < y_high) { set ytics add (gprintf("%.0s %cFLOP/s", v) v) }
     }
 }
+set clip two # a roof may begin and end outside the frame
 set xlabel "operations a compulsory byte (FLOP/byte)" tc rgb soft offset 0, 0.4
 set lmargin at screen left + 0.02
 

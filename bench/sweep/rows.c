@@ -1,5 +1,6 @@
 /* rows.c: the points that are recorded, by what identifies them: everything that changes the figure and that is
  * asked for, and the machine. */
+#include "bench/measure/stats.h"
 #include "harness/base/files.h"
 #include "harness/base/grow.h"
 #include "harness/record/identity.h"
@@ -23,7 +24,8 @@ static sweep_figures figures_of(const cnn_record *record)
                        .low = record_get_real(record, "low_s"),
                        .high = record_get_real(record, "high_s"),
                        .resolution = record_get_real(record, "resolution"),
-                       .baseline = record_get_real(record, "baseline_s")};
+                       .baseline = record_get_real(record, "baseline_s"),
+                       .marks = bench_marks_of(record_get_text(record, "marks"))};
     f.timed = f.median > 0 && isfinite(f.low) && isfinite(f.high) &&
               !record_is(record, "verified", false); /* where it beats a ceiling */
     return f;

@@ -22,6 +22,7 @@ typedef struct sweep_figures { /* of a point in a round, as its record holds the
     int64_t round, set;        /* set: its number in the file; 0: an older record */
     bool timed;
     double median, low, high, resolution, baseline; /* baseline: the default's median in the same set; NaN: none */
+    unsigned marks;                                 /* bench/measure/stats.h */
 } sweep_figures;
 
 typedef struct sweep_point {

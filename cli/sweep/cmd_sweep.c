@@ -21,7 +21,6 @@ static cnn_status run_group(sweep *s, sweep_group *g, cnn_error *err)
     cnn_error ignored;
     cnn_status status = sweep_make_points(s, g, err);
     if (status == CNN_OK && g->count > 0) {
-        s->b.total = s->ran + s->kept + g->count;
         status = sweep_rounds(s, g, err);
         cli_progress_end(&s->b.progress);
         const bool large = status == CNN_OUT_OF_MEMORY || status == CNN_OVERFLOW;
@@ -137,6 +136,7 @@ static void print_summary(const sweep *s)
     const long long crashed = (long long)s->b.options->watch->failed;
     char text[1024] = "";
     const size_t size = sizeof text;
+    table_legend(s->b.marks);
     cnn_append(text, size, "%d points run in %.1f s; ", s->ran, cnn_now() - s->start);
     cnn_append(text, size, "%d could not run, %d wrong", s->refused, s->wrong);
     if (crashed > 0) cnn_append(text, size, ", %lld ended by a crash or a hang", crashed);

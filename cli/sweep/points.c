@@ -35,6 +35,16 @@ cnn_session sweep_describe(const sweep *s, const sweep_group *g, const sweep_poi
     return session;
 }
 
+/* A knob whose name begins with an algorithm's, "im2col.block_kib", says nothing to the others. */
+static bool concerns(const cnn_impl *impl, const cnn_knob *knob, const cnn_algorithm *algorithm)
+{
+    const size_t length = strcspn(knob->name, ".");
+    for (int i = 0; i < impl->n_algorithms; i++)
+        if (strlen(impl->algorithms[i].name) == length && strncmp(impl->algorithms[i].name, knob->name, length) == 0)
+            return strcmp(impl->algorithms[i].name, algorithm->name) == 0;
+    return true;
+}
+
 void sweep_label(const sweep *s, const sweep_group *g, const sweep_point *point, char *text, size_t size)
 {
     const cnn_impl *impl = base_of(s, g)->impl;
@@ -45,7 +55,7 @@ void sweep_label(const sweep *s, const sweep_group *g, const sweep_point *point,
     if (s->axes.threads) cnn_append(text, size, " threads=%d", point->threads);
     for (int k = 0; k < s->axes.n_knobs; k++) {
         const sweep_knob *knob = &s->axes.knobs[k];
-        if (knob->impl == impl)
+        if (knob->impl == impl && concerns(impl, &impl->knobs[knob->index], &point->algorithm))
             cnn_append(text, size, " %s=%lld", impl->knobs[knob->index].name, (long long)point->knobs[k]);
     }
 }
@@ -110,6 +120,18 @@ static bool combination(const sweep *s, const cnn_impl *impl, int64_t n, sweep_p
     return n == 0;
 }
 
+/* Of such knobs it takes the default's values. False: another combination is the same point then. */
+static bool settle(const sweep *s, const cnn_impl *impl, const sweep_point *usual, sweep_point *p)
+{
+    for (int k = 0; k < s->axes.n_knobs; k++) {
+        const sweep_knob *knob = &s->axes.knobs[k];
+        if (knob->impl != impl || concerns(impl, &impl->knobs[knob->index], &p->algorithm)) continue;
+        if (p->knobs[k] != knob->values[0]) return false;
+        p->knobs[k] = usual->knobs[k];
+    }
+    return true;
+}
+
 static cnn_status add(sweep_group *g, const sweep_point *p, cnn_error *err)
 {
     if (g->count == SWEEP_POINTS_MAX)
@@ -136,8 +158,9 @@ static cnn_status add_type(const sweep *s, sweep_group *g, int type, cnn_error *
         p.threads = (int)s->axes.thread_counts[t];
         for (int64_t n = 0; status == CNN_OK && combination(s, impl, n, &p); n++)
             for (int a = 0; status == CNN_OK && a < count; a++) {
-                p.algorithm = list[a];
-                if (!same(&p, &usual)) status = add(g, &p, err);
+                sweep_point own = p;
+                own.algorithm = list[a];
+                if (settle(s, impl, &usual, &own) && !same(&own, &usual)) status = add(g, &own, err);
             }
     }
     return status;

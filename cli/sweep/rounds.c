@@ -7,13 +7,14 @@ static void show_progress(sweep *s, const sweep_group *g, int64_t round)
     char text[CNN_PROBLEM_TEXT_MAX], line[CNN_PROBLEM_TEXT_MAX + 32];
     cnn_problem_format(&g->problem, text);
     snprintf(line, sizeof line, "round %lld: %s", (long long)round, text);
-    cli_progress_show(&s->b.progress, s->ran + s->kept, s->b.total, line);
+    cli_progress_show(&s->b.progress, s->b.done, s->b.total, line);
 }
 
 /* In sets, the default in each. */
 static cnn_status run_round(sweep *s, sweep_group *g, int64_t round, int room, cnn_error *err)
 {
     cnn_status status = CNN_OK;
+    s->b.total = s->b.done + sweep_alive(g->points, g->count, -1, true);
     for (int i = 0; status == CNN_OK && i < g->count;) {
         sweep_point *list[SWEEP_SET_MAX];
         int count = 0;
@@ -28,6 +29,7 @@ static cnn_status run_round(sweep *s, sweep_group *g, int64_t round, int room, c
         show_progress(s, g, round);
         if (interrupt_seen()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
         status = sweep_time_set(s, g, list, count, round, err);
+        s->b.done += count;
     }
     return status;
 }

@@ -13,18 +13,19 @@ static double speedup(const sweep_ranking *r, int i) { return r->list[r->usual]-
 
 static void print_row(const sweep *s, const sweep_group *g, const sweep_ranking *r, int i)
 {
-    char label[512], median[32], ratio[32] = "-";
+    char label[512], median[32], ratio[32] = "-", marks[128];
     const sweep_point *p = r->list[i];
     sweep_label(s, g, p, label, sizeof label);
     bench_time_text(p->figures.median, median, sizeof median);
     if (r->usual >= 0) snprintf(ratio, sizeof ratio, "%.3f x", speedup(r, i));
-    table_print(30, "  %4d  %5lld  %*s  %8s  %s%s%s\n", i + 1, (long long)p->figures.round, table_field(median, 9),
+    table_print(30, "  %4d  %5lld  %*s  %8s  %s%s%s%s%s\n", i + 1, (long long)p->figures.round, table_field(median, 9),
                 median, ratio, label,
                 i == 0           ? "  best"
                 : p->tied        ? "  tied with the best"
                 : p->crowded_out ? "  may be as fast: not in the last round"
                                  : "",
-                i == r->usual ? "  default" : "");
+                i == r->usual ? "  default" : "", p->figures.marks ? "  | " : "",
+                bench_marks_text(p->figures.marks, marks, sizeof marks));
 }
 
 static void print_verdict(const sweep *s, const sweep_group *g, const sweep_ranking *r)
@@ -43,17 +44,19 @@ static void print_verdict(const sweep *s, const sweep_group *g, const sweep_rank
                     usual->low / best->high, usual->high / best->low);
 }
 
-static void print(const sweep *s, const sweep_group *g, const sweep_ranking *r)
+static void print(sweep *s, const sweep_group *g, const sweep_ranking *r)
 {
     char text[CNN_PROBLEM_TEXT_MAX], note[128] = "";
     int shown = 0;
     cnn_problem_format(&g->problem, text);
     table_print(4, "%s  %s %s %s  %s\n", s->b.sessions.list[g->session].impl->name, cnn_op_name(g->problem.op),
                 cnn_dir_name(g->dir), text, s->b.params.cold ? "cold caches" : "hot caches");
-    if (r->count > 0) table_print(4, "  rank  round     median  speed-up  settings\n");
+    if (r->count > 0)
+        table_print(4, "  rank  round     median  speed-up  settings (speed-up: over the default beside it)\n");
     for (int i = 0; i < r->count; i++)
         if (i < SHOWN || (i < TIED_SHOWN && r->list[i]->tied) || i == r->usual) {
             print_row(s, g, r, i);
+            s->b.marks |= r->list[i]->figures.marks;
             shown++;
         }
     if (isfinite(r->resolution))
