@@ -114,10 +114,11 @@ static cnn_status find_sides(sides *s, cnn_error *err)
                         "measure one (--impl cpu --out FILE), or name a baseline among these (--baseline %s)",
                         first->path, first->line, first->machine, first->impl);
     if (!s->baseline && !gpu && !s->request->impl)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "%.200s:%d: this figure and all others are of a CPU: measure a GPU, or name the baseline that "
-                        "the others are compared with (--baseline %s:%s)",
-                        first->path, first->line, first->impl, first->algorithm);
+        return CNN_FAIL(
+            err, CNN_BAD_ARGUMENT,
+            "%.200s:%d: this figure and all others are of a CPU: measure a GPU or cpu:naive, or name the baseline that "
+            "the others are compared with (--baseline %s:%s)",
+            first->path, first->line, first->impl, first->algorithm);
     return CNN_OK;
 }
 

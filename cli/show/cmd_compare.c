@@ -199,7 +199,9 @@ int cmd_compare(const cli_options *options, cnn_error *err)
     compare_run c = {.options = options};
     cnn_status status = set_up(&c, err);
     if (status == CNN_OK) {
-        if (!options->json) table_print(3, "A: %s\nB: %s\n", options->words.items[0], options->words.items[1]);
+        if (!options->json)
+            table_print(3, "A: %s\nB: %s\n%-11s  %7s  %-14s  A -> B\n", options->words.items[0],
+                        options->words.items[1], "B is", "B / A", "interval");
         print_environments(&c);
         status = compare_all(&c, err);
     }

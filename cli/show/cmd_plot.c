@@ -51,8 +51,11 @@ static cnn_status read_epochs(const cli_options *options, epoch_table *table, cn
         fprintf(stderr, "left out: %d epoch record%s of points that another build has measured since\n",
                 table->superseded, table->superseded == 1 ? "" : "s");
     if (table->count > 0) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s holds no epoch records: `benchcnn sweep batch --out FILE` writes them",
-                    options->words.count == 1 ? options->words.items[0] : "none of the files");
+    return CNN_FAIL(
+        err, CNN_BAD_ARGUMENT,
+        "%s holds no epoch records: `benchcnn sweep batch --out FILE` writes them; of single operations there are "
+        "`plot speedup` and `plot roofline`",
+        options->words.count == 1 ? options->words.items[0] : "none of the files");
 }
 
 static void say_left_out(const series_set *set)

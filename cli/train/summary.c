@@ -52,8 +52,8 @@ void train_print_summary(const train *t)
             seen |= f->marks;
         }
     if (t->options->json || !any) return;
-    printf("\nseconds per epoch (%lld images trained, %lld tested)\n", (long long)t->data.train.count,
-           (long long)t->data.test.count);
+    printf("\nseconds per epoch (%lld images trained, %lld tested)%s\n", (long long)t->data.train.count,
+           (long long)t->data.test.count, seen ? "; a letter behind one is the first of its mark" : "");
     for (int first = 0, end; first < t->n_curves; first = end) {
         int width = 8;
         for (end = first; end < t->n_curves; end++) {
