@@ -85,4 +85,8 @@ grep -qF ' thread' "$tmp/gpu.svg" && fail "the SVG of a GPU tells of threads"
 grep '"what":"copy".*"threads":2' "$tmp/peaks.jsonl" | sed 's/"what":"copy","variant":"[^"]*","value":[^,]*/"what":"read","variant":"L9","value":1e15/; s/"holds_bytes":[0-9]*/"holds_bytes":1000/' >"$tmp/fast.jsonl"
 "$benchcnn" plot roofline "$tmp/bench.jsonl" "$tmp/peaks.jsonl" "$tmp/fast.jsonl" --out "$tmp/fast" >/dev/null 2>"$tmp/err" || fail "plot of a fast cache: $(cat "$tmp/err")"
 tr -d '\n' <"$tmp/fast.svg" | grep -qE '<g transform="translate\([0-9.]+,[0-9.]+\)"[^>]*>[^/]*read L9' || fail "a bandwidth without room for its label is not named on the right"
+# A roof whose ends are both outside, the right one by a digit, is drawn from edge to edge.
+sed 's/"flops":[0-9.e+]*/"flops":12812800/; s/"bytes":[0-9.e+]*/"bytes":206480/' "$tmp/bench.jsonl" >"$tmp/far.jsonl"
+"$benchcnn" plot roofline "$tmp/far.jsonl" "$tmp/peaks.jsonl" "$tmp/fast.jsonl" --out "$tmp/far" >/dev/null 2>"$tmp/err" || fail "plot of a far point: $(cat "$tmp/err")"
+tr -d '\n' <"$tmp/far.svg" | grep -qE "<path stroke='rgb\( 34,  34,  34\)' +d='M[0-9.]+,([0-9.]+) L[0-9.]+,\1 " || fail "a roof from edge to edge is not drawn"
 finish
