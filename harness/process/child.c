@@ -3,6 +3,7 @@
 
 #include "harness/base/clock.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,17 +13,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static pid_t forking; /* the process that forks; 0: none has */
+
+static void before_fork(void) { forking = getpid(); }
+
+static void end_with_parent(void)
+{
+#ifdef __linux__
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* kept when the child becomes another program */
+    if (getppid() != forking) _exit(1);     /* it died before that */
+#endif
+}
+
+/* A kernel may fork, end its process and leave the copy to go on as the child: every fork() ends with its parent. */
 pid_t child_fork(void)
 {
     fflush(NULL);
-    const pid_t parent = getpid(), pid = fork();
-    (void)parent;
-#ifdef __linux__
-    if (pid == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* kept when the child becomes another program */
-        if (getppid() != parent) _exit(1);      /* it died before that */
-    }
-#endif
+    if (forking == 0) (void)pthread_atfork(before_fork, NULL, end_with_parent);
+    return fork();
+}
+
+pid_t child_start(child_shared *c)
+{
+    atomic_store(&c->word, 0);
+    atomic_store(&c->began, 0.0);
+    const pid_t pid = child_fork();
+    if (pid == 0) atomic_store(&c->pid, getpid());
     return pid;
 }
 
@@ -32,7 +48,11 @@ static uint64_t word_of(pid_t pid, int status)
     return UINT64_C(0x6c61737420776f72) ^ ((uint64_t)pid << 8 | ((uint64_t)status & 0xFF));
 }
 
-void child_hand(child_shared *c, bool anything) { atomic_store(&c->began, anything ? cnn_now() : 0.0); }
+void child_hand(child_shared *c, bool anything)
+{
+    if (getpid() != atomic_load(&c->pid)) _exit(1);
+    atomic_store(&c->began, anything ? cnn_now() : 0.0);
+}
 
 void child_end(child_shared *c, int status)
 {

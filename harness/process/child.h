@@ -13,13 +13,16 @@ typedef struct child_shared {
     _Atomic uint64_t word; /* who said the last word, and with which status: a copy of the child that foreign code
                               forked cannot say it for the child, nor end with another status */
     _Atomic double began;  /* cnn_now() when what is in hand did; 0: nothing is */
+    _Atomic pid_t pid;     /* the child's */
 } child_shared;
 
-/* fork(), with nothing left in the streams' buffers for both to write. Where the parent is killed, so is the child:
- * it would wait for ever, or go on writing beside the run that takes up its work. */
+/* fork(), with nothing left in the streams' buffers for both to write. Where the parent is killed, so is the child, and
+ * so is whatever it forks: it would wait for ever, or go on writing beside the run that takes up its work. */
 pid_t child_fork(void);
+/* child_fork() of one that is known by *c. */
+pid_t child_start(child_shared *c);
 
-/* In the child: what is in hand begins, or nothing is. */
+/* In the child: what is in hand begins, or nothing is. A copy of the child that foreign code forked ends here. */
 void child_hand(child_shared *c, bool anything);
 /* In the child, when all is done and counted: flushes, says the last word, ends the process. No exit handler and no
  * destructor runs. */

@@ -2,16 +2,13 @@
  * it stops and goes on with the run, and what is sent to it alone reaches the run, too. */
 #include "watch.h"
 
+#include "harness/base/clock.h"
 #include "interrupt.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -20,11 +17,7 @@
 /* ---- In the run. */
 
 /* In hand, from now on, is whoever `key` names. */
-static void start_clock(run_watch *w)
-{
-    if (getpid() != atomic_load(&w->owner)) _exit(1);
-    child_hand(&w->run, w->key[0] != '\0');
-}
+static void start_clock(run_watch *w) { child_hand(&w->run, w->key[0] != '\0'); }
 
 bool watch_take(run_watch *w, int64_t number)
 {
@@ -62,19 +55,6 @@ watch_death *watch_find(run_watch *w, const char *key, int64_t number)
     for (int i = 0; i < w->n_deaths; i++)
         if (w->deaths[i].number == number && (key == NULL || strcmp(w->deaths[i].key, key) == 0)) return &w->deaths[i];
     return NULL;
-}
-
-/* A kernel may fork, end its process and leave the copy to go on as the run: the copy ends with its parent. */
-static pid_t forking;
-
-static void before_fork(void) { forking = getpid(); }
-
-static void end_with_parent(void)
-{
-#ifdef __linux__
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != forking) _exit(1); /* it has ended already */
-#endif
 }
 
 /* ---- In the process that watches. */
@@ -117,7 +97,7 @@ static int wait_for(run_watch *w, pid_t pid, bool *hung)
         if (got == pid && !WIFSTOPPED(status)) return status;
         if (got == pid) {
             stop_alike(pid, WSTOPSIG(status));
-            child_hand(&w->run, w->key[0] != '\0');
+            if (atomic_load(&w->run.began) > 0) atomic_store(&w->run.began, cnn_now());
         } else if (w->limit_s > 0) {
             nanosleep(&pause, NULL);
         }
@@ -197,14 +177,10 @@ static cnn_status wait_for_run(run_watch *w, pid_t pid, int *status, cnn_error *
 
 static pid_t start_run(run_watch *w)
 {
-    atomic_store(&w->run.word, 0);
-    child_hand(&w->run, false);
     w->key[0] = w->loaded[0] = '\0';
     w->number = -1;
     w->next = 0;
-    const pid_t pid = child_fork();
-    if (pid == 0) atomic_store(&w->owner, getpid());
-    return pid;
+    return child_start(&w->run);
 }
 
 cnn_status watch_new(run_watch **result, cnn_error *err)
@@ -228,7 +204,6 @@ cnn_status watch_begin(run_watch *w, int64_t limit_s, int *ended, cnn_error *err
         if (pid == 0) {
             set_handler(SIGTSTP, SIG_DFL); /* as they were before the first run */
             set_handler(SIGCONT, SIG_DFL);
-            (void)pthread_atfork(before_fork, NULL, end_with_parent);
             return CNN_OK;
         }
         watched = pid;

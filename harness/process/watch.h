@@ -27,7 +27,6 @@ typedef struct run_watch {
     char loaded[512];       /* the plug-ins so far, by name and file */
     int64_t limit_s;        /* --isolate: what is in hand for longer is ended; 0: no other run follows */
     bool begun;             /* the caller's: a run before this one wrote what stands before all cases */
-    _Atomic pid_t owner;    /* who may write here: no copy of the run that a kernel forked */
     char key[WATCH_KEY_MAX], doing[WATCH_DOING_MAX];
     int64_t number; /* the case in hand, or -1 */
     int64_t done;   /* cases 0 .. done-1 are */

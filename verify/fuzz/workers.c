@@ -61,13 +61,11 @@ static void put(slot *s, const worker_message *message)
     atomic_store(&s->put, at + 1);
 }
 
-/* A kernel may fork: its copy must not go on as one more worker. */
 static void work(const worker_set *c, int number)
 {
     const workers_job *job = c->job;
     slot *s = &c->common->slots[number];
     void *state = job->start != NULL ? job->start(job->user) : job->user;
-    const pid_t me = getpid();
     int status = state == NULL;
     while (state != NULL && next_case(job, c->common, s)) {
         const int64_t index = atomic_load(&s->at);
@@ -76,7 +74,6 @@ static void work(const worker_set *c, int number)
         message.index = index;
         child_hand(&s->worker, true);
         const cnn_status done = job->work(job->user, state, index, &message);
-        if (getpid() != me) _exit(1); /* a copy that a kernel forked */
         child_hand(&s->worker, false);
         if (done != CNN_OK) break; /* interrupted */
         put(s, &message);
@@ -90,10 +87,8 @@ static void work(const worker_set *c, int number)
 
 static bool hire(worker_set *c, int number, cnn_error *err)
 {
-    atomic_store(&c->common->slots[number].worker.word, 0);
-    child_hand(&c->common->slots[number].worker, false);
     c->hung[number] = false;
-    const pid_t pid = child_fork();
+    const pid_t pid = child_start(&c->common->slots[number].worker);
     if (pid == 0) work(c, number);
     if (pid > 0) c->pids[number] = pid;
     if (pid < 0) CNN_FAIL(err, CNN_INTERNAL, "no worker process could be started: %s", strerror(errno));
