@@ -1,14 +1,62 @@
-/* table.c: A row is an algorithm, direction and type; a digest is what one problem gave in a
- * row, kept to be compared with the other rows' of the same problem. */
-#include "report.h"
+/* tally.c: counting. */
+#include "tally.h"
 
-#include "cli/table.h"
-#include "harness/base/text.h"
 #include "harness/problem/names.h"
 
+#include <ctype.h>
 #include <string.h>
 
-/* ---- Collecting. */
+/* ---- Reasons. */
+
+static bool same_reason(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (isdigit((unsigned char)*a)) a++;
+        while (isdigit((unsigned char)*b)) b++;
+        if (*a != *b) return false;
+        if (*a == '\0') return true;
+    }
+}
+
+void verify_reasons_count(verify_reasons *r, const char *reason)
+{
+    static const char gate[] = "supports: ";
+    char text[REASON_TEXT_MAX];
+    if (strncmp(reason, gate, sizeof gate - 1) == 0) reason += sizeof gate - 1;
+    snprintf(text, sizeof text, "%s", reason);
+    for (int i = 0; i < r->count; i++)
+        if (same_reason(r->list[i].text, text)) {
+            r->list[i].count++;
+            if (strcmp(r->list[i].text, text) != 0) r->list[i].differ = true;
+            return;
+        }
+    if (r->count == REASONS_MAX) {
+        r->others++;
+        return;
+    }
+    memcpy(r->list[r->count].text, text, sizeof text);
+    r->list[r->count].differ = false;
+    r->list[r->count++].count = 1;
+}
+
+void verify_reasons_share(verify_reasons *r, const char *impl, bool verified)
+{
+    int i = 0;
+    while (i < r->n_shares && strcmp(r->shares[i].impl, impl) != 0) i++;
+    if (i == CNN_MAX_CHOICES) return;
+    if (i == r->n_shares) {
+        r->shares[i] = (verify_share){.verified = 0};
+        snprintf(r->shares[i].impl, sizeof r->shares[i].impl, "%s", impl);
+        r->n_shares++;
+    }
+    r->shares[i].verified += verified;
+    r->shares[i].left += !verified;
+}
+
+/* ---- The table: a row is an algorithm, direction and type; a digest is what one problem gave in a row, kept to be
+ * compared with the other rows' of the same problem. */
+
+const char *const verify_precisions[VERIFY_PRECISIONS] = {"f64", "f32", "tf32", "bf16", "f16", "worse"};
 
 static uint64_t hash_text(uint64_t h, const char *text)
 {
@@ -32,14 +80,11 @@ static table_row *row_for(verify_table *t, const verify_result *v)
     return &t->rows[t->row_count++];
 }
 
-/* From the finest to the coarsest; -1: none. */
-static const char *const precisions[] = {"f64", "f32", "tf32", "bf16", "f16", "worse"};
-enum { PRECISIONS = sizeof precisions / sizeof precisions[0] };
-
+/* -1: none. */
 static int rank(const char *precision)
 {
-    int i = PRECISIONS - 1;
-    while (i >= 0 && strcmp(precisions[i], precision) != 0) i--;
+    int i = VERIFY_PRECISIONS - 1;
+    while (i >= 0 && strcmp(verify_precisions[i], precision) != 0) i--;
     return i;
 }
 
@@ -64,32 +109,7 @@ void verify_table_add(verify_table *t, const verify_result *v, const char *what)
     if (v->bits.digest != 0) add_digest(t, (int)(row - t->rows), v, what);
 }
 
-/* ---- Precision. */
-
-static bool listed(const verify_table *t, int until, const table_row *row)
-{
-    for (int i = 0; i < until; i++)
-        if (strcmp(t->rows[i].algorithm, row->algorithm) == 0 && strcmp(t->rows[i].precision, row->precision) == 0)
-            return true;
-    return false;
-}
-
-void verify_table_precisions(const verify_table *t, FILE *to)
-{
-    char line[16384];
-    for (int p = 0; p < PRECISIONS; p++) {
-        line[0] = '\0';
-        for (int i = 0; i < t->row_count; i++)
-            if (strcmp(t->rows[i].precision, precisions[p]) == 0 && !listed(t, i, &t->rows[i]))
-                cnn_append(line, sizeof line, " %s", t->rows[i].algorithm);
-        if (line[0] != '\0') table_print_to(to, 4, "precision %s:%s\n", precisions[p], line);
-    }
-}
-
-/* ---- Bits. */
-
-/* On how many problems both rows were, and on how many of these with the same bits. */
-static void in_common(const verify_table *t, int a, int b, int64_t *both, int64_t *same)
+void verify_table_common(const verify_table *t, int a, int b, int64_t *both, int64_t *same)
 {
     *both = *same = 0;
     for (int64_t i = 0; i < t->digest_count; i++)
@@ -98,53 +118,4 @@ static void in_common(const verify_table *t, int a, int b, int64_t *both, int64_
                 (*both)++;
                 *same += t->digests[j].digest == t->digests[i].digest;
             }
-}
-
-static void append_equals(const verify_table *t, int row, char *line, size_t size)
-{
-    const table_row *r = &t->rows[row];
-    bool any = false;
-    for (int i = 0; i < t->row_count; i++) {
-        const table_row *o = &t->rows[i];
-        int64_t both, same;
-        if (i == row || o->op != r->op || o->dir != r->dir || strcmp(o->type, r->type) != 0 || o->digests == 0)
-            continue;
-        in_common(t, row, i, &both, &same);
-        if (same == 0) continue;
-        cnn_append(line, size, "%s %s (%lld/%lld)", any ? "," : "", o->algorithm, (long long)same, (long long)both);
-        any = true;
-    }
-    if (!any) cnn_append(line, size, " -");
-}
-
-static void print_bits(const verify_table *t, int row, FILE *to)
-{
-    const table_row *r = &t->rows[row];
-    char line[16384], room[128];
-    snprintf(line, sizeof line, "  %-24s %-9s %-5s %-16s", table_shorten(r->algorithm, 24, room, sizeof room),
-             cnn_op_name(r->op), cnn_dir_name(r->dir), r->type);
-    for (int a = 0; a < VERIFY_SAME_COUNT; a++) {
-        char cell[48] = "-";
-        if (r->asked[a] > 0 && r->differ[a] == 0) snprintf(cell, sizeof cell, "yes");
-        if (r->differ[a] > 0)
-            snprintf(cell, sizeof cell, "no %lld/%lld", (long long)r->differ[a], (long long)r->asked[a]);
-        cnn_append(line, sizeof line, " %-9s", cell);
-    }
-    cnn_append(line, sizeof line, " ");
-    append_equals(t, row, line, sizeof line);
-    table_print_to(to, 27, "%s\n", line);
-}
-
-void verify_table_bits(const verify_table *t, FILE *to)
-{
-    bool any = false;
-    for (int i = 0; i < t->row_count; i++) {
-        if (t->rows[i].digests == 0) continue;
-        if (!any)
-            table_print_to(to, 27, "\nThe same bits? %-44s %-9s %-9s %-9s %-9s  as (same / problems)\n",
-                           "(problems that differ / problems)", "runs", "threads", "position", "contexts");
-        any = true;
-        print_bits(t, i, to);
-    }
-    if (any) fprintf(to, "\n");
 }

@@ -1,41 +1,11 @@
-/* reasons.c: reasons that cases were not verified for, each told once. */
+/* tally_print.c: the end of `verify`: reasons, each told once, precisions, and who gives the same bits. */
 #include "report.h"
 
 #include "cli/table.h"
+#include "harness/base/text.h"
+#include "harness/problem/names.h"
 
-#include <ctype.h>
 #include <string.h>
-
-static bool same_reason(const char *a, const char *b)
-{
-    for (;; a++, b++) {
-        while (isdigit((unsigned char)*a)) a++;
-        while (isdigit((unsigned char)*b)) b++;
-        if (*a != *b) return false;
-        if (*a == '\0') return true;
-    }
-}
-
-void verify_reasons_count(verify_reasons *r, const char *reason)
-{
-    static const char gate[] = "supports: ";
-    char text[REASON_TEXT_MAX];
-    if (strncmp(reason, gate, sizeof gate - 1) == 0) reason += sizeof gate - 1;
-    snprintf(text, sizeof text, "%s", reason);
-    for (int i = 0; i < r->count; i++)
-        if (same_reason(r->list[i].text, text)) {
-            r->list[i].count++;
-            if (strcmp(r->list[i].text, text) != 0) r->list[i].differ = true;
-            return;
-        }
-    if (r->count == REASONS_MAX) {
-        r->others++;
-        return;
-    }
-    memcpy(r->list[r->count].text, text, sizeof text);
-    r->list[r->count].differ = false;
-    r->list[r->count++].count = 1;
-}
 
 void verify_reasons_print(const verify_reasons *r)
 {
@@ -44,20 +14,6 @@ void verify_reasons_print(const verify_reasons *r)
                     r->list[i].differ ? ", such as" : "", r->list[i].text);
     if (r->others > 0)
         printf("%5lld %s: for other reasons\n", (long long)r->others, verify_state_name(VERIFY_UNSUPPORTED));
-}
-
-void verify_reasons_share(verify_reasons *r, const char *impl, bool verified)
-{
-    int i = 0;
-    while (i < r->n_shares && strcmp(r->shares[i].impl, impl) != 0) i++;
-    if (i == CNN_MAX_CHOICES) return;
-    if (i == r->n_shares) {
-        r->shares[i] = (verify_share){.verified = 0};
-        snprintf(r->shares[i].impl, sizeof r->shares[i].impl, "%s", impl);
-        r->n_shares++;
-    }
-    r->shares[i].verified += verified;
-    r->shares[i].left += !verified;
 }
 
 bool verify_reasons_few(const verify_reasons *r, FILE *to)
@@ -74,4 +30,77 @@ bool verify_reasons_few(const verify_reasons *r, FILE *to)
                        s->impl, (long long)(s->verified + s->left), (long long)s->verified);
     }
     return any;
+}
+
+/* ---- Precision. */
+
+static bool listed(const verify_table *t, int until, const table_row *row)
+{
+    for (int i = 0; i < until; i++)
+        if (strcmp(t->rows[i].algorithm, row->algorithm) == 0 && strcmp(t->rows[i].precision, row->precision) == 0)
+            return true;
+    return false;
+}
+
+void verify_table_precisions(const verify_table *t, FILE *to)
+{
+    char line[16384];
+    for (int p = 0; p < VERIFY_PRECISIONS; p++) {
+        line[0] = '\0';
+        for (int i = 0; i < t->row_count; i++)
+            if (strcmp(t->rows[i].precision, verify_precisions[p]) == 0 && !listed(t, i, &t->rows[i]))
+                cnn_append(line, sizeof line, " %s", t->rows[i].algorithm);
+        if (line[0] != '\0') table_print_to(to, 4, "precision %s:%s\n", verify_precisions[p], line);
+    }
+}
+
+/* ---- Bits. */
+
+static void append_equals(const verify_table *t, int row, char *line, size_t size)
+{
+    const table_row *r = &t->rows[row];
+    bool any = false;
+    for (int i = 0; i < t->row_count; i++) {
+        const table_row *o = &t->rows[i];
+        int64_t both, same;
+        if (i == row || o->op != r->op || o->dir != r->dir || strcmp(o->type, r->type) != 0 || o->digests == 0)
+            continue;
+        verify_table_common(t, row, i, &both, &same);
+        if (same == 0) continue;
+        cnn_append(line, size, "%s %s (%lld/%lld)", any ? "," : "", o->algorithm, (long long)same, (long long)both);
+        any = true;
+    }
+    if (!any) cnn_append(line, size, " -");
+}
+
+static void print_bits(const verify_table *t, int row, FILE *to)
+{
+    const table_row *r = &t->rows[row];
+    char line[16384], room[128];
+    snprintf(line, sizeof line, "  %-24s %-9s %-5s %-16s", table_shorten(r->algorithm, 24, room, sizeof room),
+             cnn_op_name(r->op), cnn_dir_name(r->dir), r->type);
+    for (int a = 0; a < VERIFY_SAME_COUNT; a++) {
+        char cell[48] = "-";
+        if (r->asked[a] > 0 && r->differ[a] == 0) snprintf(cell, sizeof cell, "yes");
+        if (r->differ[a] > 0)
+            snprintf(cell, sizeof cell, "no %lld/%lld", (long long)r->differ[a], (long long)r->asked[a]);
+        cnn_append(line, sizeof line, " %-9s", cell);
+    }
+    cnn_append(line, sizeof line, " ");
+    append_equals(t, row, line, sizeof line);
+    table_print_to(to, 27, "%s\n", line);
+}
+
+void verify_table_bits(const verify_table *t, FILE *to)
+{
+    bool any = false;
+    for (int i = 0; i < t->row_count; i++) {
+        if (t->rows[i].digests == 0) continue;
+        if (!any)
+            table_print_to(to, 27, "\nThe same bits? %-44s %-9s %-9s %-9s %-9s  as (same / problems)\n",
+                           "(problems that differ / problems)", "runs", "threads", "position", "contexts");
+        any = true;
+        print_bits(t, i, to);
+    }
+    if (any) fprintf(to, "\n");
 }
