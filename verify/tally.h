@@ -1,6 +1,6 @@
 /* tally.h: what a run of many cases came to: why cases are UNSUPPORTED, how many of those that `supports` let through
- * were not verified all the same, the precision of each algorithm, who gives the same bits when. Plain data: one process
- * hands it on to the next. */
+ * were not verified all the same, the precision of each algorithm, who gives the same bits when. Plain data: one
+ * process hands it on to the next. */
 #ifndef VERIFY_TALLY_H
 #define VERIFY_TALLY_H
 

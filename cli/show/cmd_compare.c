@@ -188,6 +188,8 @@ static int outcome(const compare_run *c)
                 "%d figure%s fewer than %d runs on a side, and one run says little of the next: record more with "
                 "bench --repeat 5, or the same command again\n",
                 c->single, c->single == 1 ? " has" : "s have", COMPARE_RUNS);
+    if (c->verdicts[COMPARE_CANNOT_TELL] > c->single)
+        fprintf(stderr, "where runs differ too much to tell: end other work, take more turns, or time one --problem\n");
     for (int v = 0; v < COMPARE_VERDICT_COUNT; v++)
         if (c->fail_on & 1u << v && c->verdicts[v] > 0) return EXIT_FAILED;
     if (c->fail_on & 1u << COMPARE_VERDICT_COUNT && c->unmatched > 0) return EXIT_FAILED;

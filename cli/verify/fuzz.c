@@ -165,8 +165,12 @@ static bool take(void *user, const worker_message *message)
     fuzz_draw(&s->space, s->seed, message->index, &c);
     fuzz_count(s, &c, message);
     if (message->outcome.state == VERIFY_FAILED) fuzz_failure(s, &c, message);
-    snprintf(note, sizeof note, "%lld failed", (long long)s->report.sums->cases[VERIFY_FAILED]);
-    cli_progress_show(&s->progress, (double)s->done, (double)s->report.asked, note);
+    snprintf(note, sizeof note, "%lld cases, %lld failed", (long long)s->done,
+             (long long)s->report.sums->cases[VERIFY_FAILED]);
+    if (s->report.asked < INT64_MAX)
+        cli_progress_show(&s->progress, (double)s->done, (double)s->report.asked, note);
+    else
+        cli_progress_show(&s->progress, cnn_now() - s->report.started, s->seconds, note);
     return s->report.write_status == CNN_OK;
 }
 

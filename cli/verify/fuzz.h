@@ -10,7 +10,7 @@ cnn_status verify_fuzz_args(const cli_options *options, cnn_error *err); /* its 
 /* The whole command; returns its exit status. */
 int verify_fuzz(const cli_options *options, cnn_error *err);
 
-enum { FUZZ_ROWS = 512, FUZZ_KINDS = 64 };
+enum { FUZZ_ROWS = 512, FUZZ_KINDS = 64, FUZZ_SHOWN = 3 /* failures of a kind */ };
 
 /* How many cases of one algorithm and operation ended in each state. */
 typedef struct fuzz_row {

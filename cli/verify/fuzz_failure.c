@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TRIES = 600, TOLD_OF_A_KIND = 3 };
+enum { TRIES = 600 };
 
 typedef struct wanted {
     fuzz_session *s;
@@ -100,7 +100,7 @@ void fuzz_failure(fuzz_session *s, const fuzz_case *found, const worker_message 
     fuzz_kind *kind = fuzz_kind_of(s, found, message);
     fuzz_case c = *found;
     char command[CLI_REPEAT_MAX], text[CNN_PROBLEM_TEXT_MAX];
-    if (kind == NULL || kind->count++ >= TOLD_OF_A_KIND) return; /* counted, and enough told of it */
+    if (kind == NULL || kind->count++ >= FUZZ_SHOWN) return; /* counted, and enough told of it */
     cli_progress_end(&s->progress);
     snprintf(c.algorithm, sizeof c.algorithm, "%s", message->outcome.algorithm);
     wanted w = {s, message, *message};

@@ -68,6 +68,9 @@ void fuzz_table(fuzz_session *s)
     fprintf(to, "%-32s %-9s", "algorithm", "operation");
     for (int state = VERIFY_FAILED; state >= 0; state--) fprintf(to, " %11s", verify_state_name((verify_state)state));
     fprintf(to, "\n");
+    if (s->n_kinds > 0 && !s->options->json)
+        fprintf(to, "of each kind of failure (%d) up to %d are shown, the first of them shrunk\n", s->n_kinds,
+                FUZZ_SHOWN);
     for (int i = 0; i < s->n_rows; i++) record_row(s, &s->rows[i]);
     for (int impl = 0; impl < s->space.n_impls; impl++)
         for (int op = 0; op < CNN_OP_COUNT; op++)
