@@ -17,6 +17,7 @@
 #ifndef BENCH_FIGURES_COMPARE_H
 #define BENCH_FIGURES_COMPARE_H
 
+#include "harness/record/build_id.h"
 #include "harness/record/record.h"
 
 #define COMPARE_FALSE_POSITIVES 0.05 /* of a whole comparison */
@@ -24,6 +25,7 @@ enum { COMPARE_RUNS = 3 };
 
 typedef struct figure {
     char *key, *whole, machine[CNN_NAME_MAX]; /* whole: with what is compared across; machine "": not told */
+    char build[BUILD_ID_MAX];                 /* of the program and its plug-ins; "": not told */
     double *runs;                             /* their medians, in seconds, in order */
     int n_runs;
     double resolution; /* the largest of the runs' A/A controls; NaN without one */
@@ -45,7 +47,7 @@ typedef struct figure_set {
 } figure_set;
 
 /* Every verified figure of a file. `across` (or NULL): fields that do not count, "threads,knobs". CNN_BAD_ARGUMENT
- * where one has runs on two machines, or with two values of such a field. */
+ * where one has runs on two machines, of two builds, or with two values of such a field. */
 cnn_status figures_read(const char *path, const char *across, figure_set *set, cnn_error *err);
 void figures_free(figure_set *set);
 /* Whether any value of this field of an identity is in both sets. */

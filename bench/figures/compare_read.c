@@ -17,6 +17,7 @@ typedef struct reader {
     const char *path, *across;
     int64_t records;
     char machine[CNN_NAME_MAX]; /* the environment record's: epochs do not tell their own */
+    char build[BUILD_ID_MAX];   /* of the command that wrote the records that follow */
 } reader;
 
 /* The record's figure, made if need be. Runs on two machines are no runs of one figure, and what is compared across
@@ -51,6 +52,13 @@ static cnn_status figure_of(const reader *r, const cnn_record *record, figure **
                           "%.150s holds a figure of two machines, %.64s and %.64s, which are no runs of one: give each "
                           "a file of its own (%.100s)",
                           r->path, f->machine, machine, f->key);
+    if (status == CNN_OK && f->build[0] == '\0') snprintf(f->build, sizeof f->build, "%s", r->build);
+    if (status == CNN_OK && r->build[0] != '\0' && strcmp(f->build, r->build) != 0)
+        status =
+            CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                     "%.200s holds a figure of two builds of the program or of a plug-in, which are no runs of one: "
+                     "give each a file of its own (%.150s)",
+                     r->path, f->key);
     free(key);
     free(whole);
     *result = f;
@@ -127,6 +135,11 @@ static cnn_status add_record(void *user, const cnn_record *record, cnn_error *er
     const bool epoch = strcmp(kind, "epoch") == 0;
     r->records++;
     if (strcmp(kind, "env") == 0) return add_environment(r, record, err);
+    if (strcmp(kind, "begin") == 0) {
+        const char *build = record_get_text(record, "build");
+        snprintf(r->build, sizeof r->build, "%s", build ? build : "");
+        return CNN_OK;
+    }
     const double seconds = record_get_real(record, epoch ? "seconds" : "median_s");
     if (isnan(seconds)) return CNN_OK;
     if (!(seconds > 0 && isfinite(seconds))) {

@@ -64,6 +64,11 @@ grep -q ' cpu:direct -> cpu:mine .* threads [0-9]* -> 7' "$tmp/said" || fail "co
 "$benchcnn" compare "$tmp/one_a.jsonl" "$tmp/other.jsonl" --across nothing 2>&1 | grep -q ', program$' || fail "the list of fields is cut off"
 grep -q '\binf\b' "$tmp/said" && fail "an infinite interval is shown"
 
+# Runs of two builds, in one file, are no runs of one figure.
+{ cat "$tmp/a.jsonl"; sed '/"kind":"begin"/s/"build":"[^"]*"/"build":"0badc0de"/' "$tmp/a.jsonl"; } >"$tmp/builds.jsonl"
+"$benchcnn" compare "$tmp/a.jsonl" "$tmp/builds.jsonl" >/dev/null 2>"$tmp/err"
+[ $? -eq 2 ] && grep -q 'builds.jsonl holds a figure of two builds' "$tmp/err" || fail "two builds are mixed: $(cat "$tmp/err")"
+
 # Who is how much faster, at the end; only of what the figures tell apart.
 ratio='cpu:direct is [0-9.]+ \([0-9.]+ to [0-9.]+\) times as fast as cpu:naive'
 for attempt in 1 2 3; do # a busy host may tell nothing apart
