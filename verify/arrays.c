@@ -2,7 +2,7 @@
  *
  * The expectation is no truth: another program computed it, in f32 or f64, with roundings of its own. So it is held to
  * the same kind of bound around the float64 reference, and the implementation to the sum of both around it. */
-#include "arrays.h"
+#include "verify.h"
 
 #include "engine.h"
 #include "failure.h"

@@ -1,7 +1,7 @@
 /* dump.c: see dump.h. */
-#include "dump.h"
+#include "verify.h"
 
-#include "harness/data/operand_npy.h"
+#include "harness/data/npy.h"
 #include "harness/problem/names.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
 /* run.c: one guarded run of an implementation on a case. Everything that a kernel must not rely on is garbage before
  * it, everything that it must not touch is looked at after it. */
-#include "run.h"
+#include "engine.h"
 
 #include "harness/base/clock.h"
 #include "harness/cpu/busy.h"

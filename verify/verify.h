@@ -99,4 +99,31 @@ cnn_status verify_net_trained(const cnn_session *session, const cnn_network *net
 cnn_status verify_net_steps(const cnn_session *session, const cnn_network *network, const cnn_algorithm *algorithm,
                             const verify_options *options, verify_each *each, void *user, cnn_error *err);
 
+/* dump.c: the arrays of a failure as .npy files. */
+enum { DUMP_PATH_MAX = 512 };
+
+/* Creates `dir` where it is missing. */
+cnn_status dump_prepare(const char *dir, cnn_error *err);
+/* Writes into a folder of its own in `dir`, whose path it gives: NAME.npy for every input, NAME_expected.npy (f64) and
+ * NAME_got.npy for every output, command.txt with the command that repeats the case. */
+cnn_status dump_failure(const char *dir, int number, const verify_failure *failure, const char *command,
+                        char path[DUMP_PATH_MAX], cnn_error *err);
+
+/* arrays.c: a user's own arrays through an implementation, and what came out against what the user expects. */
+
+/* By operand, as cnn_operands() lists them; doubles in canonical order (n,c,h,w; weights as they stand). */
+typedef struct verify_arrays {
+    const double *in[CNN_MAX_OPERANDS];   /* inputs */
+    double *out[CNN_MAX_OPERANDS];        /* outputs: filled by the run */
+    double *expect[CNN_MAX_OPERANDS];     /* (optional) outputs: what must come out (agreed NaN become 0), */
+    cnn_dtype computed[CNN_MAX_OPERANDS]; /* and in which precision that was computed */
+} verify_arrays;
+
+/* One run in guarded buffers. What it writes where it must not is FAILED. Where something is expected, the results are
+ * held to the float64 reference and to the expectation, whose own rounding is allowed for; `result` says which of the
+ * two leaves the reference's bound. */
+cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, cnn_dir dir,
+                             const cnn_algorithm *algorithm, const verify_arrays *arrays, verify_result *result,
+                             cnn_error *err);
+
 #endif

@@ -1,8 +1,8 @@
 /* rows.c: the points that are recorded, by what identifies them: everything that changes the figure and that is
  * asked for, and the machine. */
 #include "bench/measure/stats.h"
-#include "harness/base/files.h"
 #include "harness/base/grow.h"
+#include "harness/base/input.h"
 #include "harness/record/identity.h"
 #include "sweep.h"
 

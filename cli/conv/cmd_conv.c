@@ -6,9 +6,9 @@
 #include "cli/problems.h"
 #include "cli/sessions.h"
 #include "cli/verify/report.h"
-#include "harness/data/operand_npy.h"
+#include "harness/data/npy.h"
 #include "harness/problem/names.h"
-#include "verify/arrays.h"
+#include "verify/verify.h"
 
 #include <stdlib.h>
 #include <string.h>

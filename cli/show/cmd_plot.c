@@ -3,7 +3,7 @@
 #include "bench/figures/gnuplot.h"
 #include "bench/figures/roofline.h"
 #include "cli/table.h"
-#include "harness/base/files.h"
+#include "harness/base/input.h"
 #include "harness/problem/names.h"
 #include "parts.h"
 

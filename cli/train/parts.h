@@ -7,7 +7,7 @@
 #include "bench/epoch.h"
 #include "cli/output.h"
 #include "cli/sessions.h"
-#include "harness/net/checkpoint.h"
+#include "harness/net/trainer.h"
 
 enum { BATCHES_MAX = 64, CURVES_MAX = 64 };
 

@@ -1,6 +1,6 @@
 /* set_up.c: what `train` and `sweep batch` train, on what, with whom, and what --out already holds. */
 #include "cli/table.h"
-#include "harness/base/files.h"
+#include "harness/base/input.h"
 #include "harness/process/watch.h"
 #include "parts.h"
 

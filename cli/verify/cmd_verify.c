@@ -3,7 +3,7 @@
 #include "harness/cpu/threads.h"
 #include "harness/problem/names.h"
 #include "parts.h"
-#include "verify/dump.h"
+#include "verify/verify.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>

@@ -6,7 +6,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
-#include "verify/dump.h"
+#include "verify/verify.h"
 
 #include <math.h>
 #include <string.h>

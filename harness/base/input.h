@@ -2,6 +2,7 @@
 #ifndef HARNESS_BASE_INPUT_H
 #define HARNESS_BASE_INPUT_H
 
+#include "harness/cnn.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -21,5 +22,12 @@ bool input_value(const char *path, const char *key, char *value, size_t size);
 enum { INPUT_LINE_MAX = 1 << 26 };
 const char *input_line_why(void); /* of a -1 that is not the end of the file, by errno */
 ssize_t input_line(char **line, size_t *capacity, FILE *file);
+
+/* What stands where a file is to be read back, or written. */
+/* Whether it is there, and holds anything to read back: no pipe, no terminal. NULL is accepted. */
+bool cnn_is_plain_file(const char *path);
+/* CNN_BAD_ARGUMENT when what stands at `path` is something else than what is to replace it: a file that does not begin
+ * as `what` ("an SVG picture") does. */
+cnn_status cnn_check_replaced(const char *path, const char *what, const char *beginning, cnn_error *err);
 
 #endif

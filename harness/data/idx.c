@@ -1,5 +1,4 @@
 /* idx.c: reading and writing IDX files. zlib's gzFile reads plain files too, so there is one path for both. */
-#include "idx.h"
 
 #include "data_parts.h"
 #include "harness/base/input.h"

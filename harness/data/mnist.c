@@ -1,6 +1,5 @@
 /* mnist.c: the four IDX files of MNIST (or of anything in its form): finding, reading, checking, writing. */
 #include "data_parts.h"
-#include "idx.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #define HARNESS_DATA_NPY_H
 
 #include "../cnn.h"
+#include "harness/problem/shape.h"
 
 enum { NPY_MAX_DIMS = 8, NPY_SHAPE_TEXT = 200 };
 
@@ -32,5 +33,14 @@ cnn_status npy_header_parse(const char *text, const char *name, npy_array *array
 double npy_get(const npy_array *array, int64_t index);
 /* "(2, 20, 16, 16)", as Python writes it. */
 void npy_shape_text(const int64_t *dims, int n_dims, char text[NPY_SHAPE_TEXT]);
+
+/* operand_npy.c: operands: which shape a file has, from doubles and back. */
+
+/* Reads an operand's array; a shape that is not the operand's is refused with both. `values` is malloc'd. */
+cnn_status npy_load_operand(const char *path, const cnn_operand *operand, double **values, cnn_dtype *dtype,
+                            cnn_error *err);
+/* Writes it as f32 or f64. */
+cnn_status npy_save_operand(const char *path, const cnn_operand *operand, const double *values, cnn_dtype dtype,
+                            cnn_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* operand_npy.c: see operand_npy.h. */
-#include "operand_npy.h"
+#include "npy.h"
 
-#include "harness/base/files.h"
+#include "harness/base/input.h"
 
 #include <stdlib.h>
 #include <string.h>

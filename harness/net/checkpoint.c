@@ -1,6 +1,6 @@
 /* checkpoint.c: one file: a head of fixed size, then the parameters and the optimizer's state as they stand in memory.
  */
-#include "checkpoint.h"
+#include "trainer.h"
 
 #include "harness/base/input.h"
 #include "trainer_parts.h"

@@ -1,5 +1,5 @@
 /* record_lock.c: see record_lock.h. */
-#include "record_lock.h"
+#include "record_object.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,6 +2,7 @@
 #ifndef HARNESS_RECORD_RECORD_OBJECT_H
 #define HARNESS_RECORD_RECORD_OBJECT_H
 
+#include "harness/cnn.h"
 #include "record.h"
 
 #include <cjson/cJSON.h>
@@ -19,5 +20,19 @@ void record_texts_put(cnn_record *record, cJSON *texts, const char *key, const c
 /* record_read.c: whether a line is a record; or that, or what a kill in mid-write left of one. */
 bool record_whole(const char *line, size_t length);
 bool record_begins(const char *line, size_t length);
+
+/* record_lock.c: one command at a time appends to a file of records. Two would each miss what the other makes, make it
+ * again, and take the other's line in mid-write for the rest of a killed run.
+ *
+ * The lock is flock()'s: it belongs to the open file, so that children share it, and it is gone when the last of them
+ * is, however they ended. Nothing stays behind. */
+/* A process that was killed takes a moment to be gone, so a lock is waited for, a little. CNN_IO names the process that
+ * holds it, where the system tells. *why: 0, or the errno for which files cannot be locked where this one lies; then
+ * the caller goes on without. What is no plain file needs none. */
+cnn_status record_lock(int fd, const char *path, int *why, cnn_error *err);
+
+/* In a child that is about to become another program, which is to append to the same file beside its parent: it shall
+ * have the lock too, for as long as it lives. CNN_IO: it cannot be told of it. */
+cnn_status record_lock_hand_down(int fd, cnn_error *err);
 
 #endif

@@ -2,7 +2,6 @@
  *
  * A line reaches the file in a single write to a descriptor opened for appending, so a kill leaves whole lines, and at
  * worst one torn line at the end, which the next run cuts off before it appends. */
-#include "record_lock.h"
 #include "record_object.h"
 
 #include "harness/base/input.h"

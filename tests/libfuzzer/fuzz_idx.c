@@ -1,7 +1,7 @@
 /* An IDX file, plain or gzip-compressed: what is accepted is as long as its header says. */
 #include "target.h"
 
-#include "harness/data/idx.h"
+#include "harness/data/data_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

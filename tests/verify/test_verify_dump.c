@@ -2,7 +2,7 @@
 #include "tests/unit.h"
 
 #include "harness/data/npy.h"
-#include "verify/dump.h"
+#include "verify/verify.h"
 #include "verify_fake.h"
 
 #include <unistd.h>
