@@ -1,6 +1,6 @@
 /* main.c: the one place that turns errors into messages and exit statuses. */
 #include "cli/options/options.h"
-#include "harness/device/thread_state.h"
+#include "harness/device/impl.h"
 #include "harness/process/watch.h"
 
 #include "harness/base/text.h"

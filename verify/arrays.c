@@ -1,4 +1,4 @@
-/* arrays.c: see arrays.h.
+/* arrays.c: see verify.h.
  *
  * The expectation is no truth: another program computed it, in f32 or f64, with roundings of its own. So it is held to
  * the same kind of bound around the float64 reference, and the implementation to the sum of both around it. */

@@ -1,4 +1,4 @@
-/* dump.c: see dump.h. */
+/* dump.c: see verify.h. */
 #include "verify.h"
 
 #include "harness/data/npy.h"

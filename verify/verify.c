@@ -1,7 +1,7 @@
 /* verify.c: the checks by name, and all chosen ones on one problem. */
 #include "engine.h"
 
-#include "harness/cpu/host_memory.h"
+#include "harness/cpu/limits.h"
 #include "harness/problem/names.h"
 
 #include <math.h>

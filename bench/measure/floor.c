@@ -2,7 +2,7 @@
 #include "peaks.h"
 
 #include "clocks.h"
-#include "harness/cpu/caches.h"
+#include "harness/cpu/limits.h"
 
 #include <math.h>
 #include <string.h>

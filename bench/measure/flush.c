@@ -3,7 +3,7 @@
 #include "flush.h"
 
 #include "harness/base/clock.h"
-#include "harness/cpu/caches.h"
+#include "harness/cpu/limits.h"
 #include "harness/cpu/threads.h"
 
 #include <stdlib.h>

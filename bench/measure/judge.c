@@ -2,7 +2,7 @@
 #include "judge_parts.h"
 
 #include "harness/base/clock.h"
-#include "verify/oracle/retouch.h"
+#include "verify/oracle/case.h"
 
 #include <math.h>
 #include <stdlib.h>

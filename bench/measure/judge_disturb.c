@@ -1,6 +1,6 @@
 /* judge_disturb.c: what a run finds is never what the one before found. */
 #include "judge_parts.h"
-#include "verify/oracle/retouch.h"
+#include "verify/oracle/case.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* axes.c: "threads,algorithm" and "IMPL.KNOB=1,2,4" as axes. */
-#include "harness/device/knobs.h"
+#include "harness/device/impl.h"
 #include "parts.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* caches.c: from /sys, which knows what a virtual machine was given; sysconf() asks the processor, which on some tells
  * of all its caches together, though one core reaches only its own part. */
-#include "caches.h"
+#include "limits.h"
 
 #include "harness/base/input.h"
 

@@ -1,7 +1,7 @@
 /* cgroup.c: limits of both versions of control groups. A limit binds all groups below its own, so the search goes from
  * this process's group up to the root. In a container the mount often shows only the container's own group, as the
  * root, while /proc/self/cgroup tells the host's path: folders that are not there are passed over. */
-#include "cgroup.h"
+#include "limits.h"
 
 #include "harness/base/input.h"
 

@@ -1,6 +1,5 @@
-#include "host_memory.h"
+#include "limits.h"
 
-#include "cgroup.h"
 #include "harness/base/input.h"
 
 size_t host_memory_available(void)

@@ -1,9 +1,8 @@
 /* peaks.c: the list of ceilings, their memory, and a run of one by all threads. */
 #include "peaks.h"
 
-#include "caches.h"
-#include "host_memory.h"
 #include "isa.h"
+#include "limits.h"
 #include "peaks_table.h"
 
 #include <stdlib.h>

@@ -13,7 +13,7 @@
  * sleeps at once. */
 #include "threads.h"
 
-#include "cgroup.h"
+#include "limits.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -3,7 +3,7 @@
 #include "data_parts.h"
 #include "harness/base/input.h"
 #include "harness/base/text.h"
-#include "harness/cpu/host_memory.h"
+#include "harness/cpu/limits.h"
 #include "harness/problem/shape.h"
 
 #include <errno.h>

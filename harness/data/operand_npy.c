@@ -1,4 +1,4 @@
-/* operand_npy.c: see operand_npy.h. */
+/* operand_npy.c: see npy.h. */
 #include "npy.h"
 
 #include "harness/base/input.h"

@@ -6,7 +6,6 @@
 #define HARNESS_DEVICE_CALL_H
 
 #include "impl.h"
-#include "thread_state.h"
 
 /* CNN_CALL(impl, open, err, &params, &context, err) */
 #define CNN_CALL(impl, slot, err, ...)                                                                                 \

@@ -119,4 +119,22 @@ bool cnn_choice_matches(const cnn_choice *choice, const cnn_algorithm *algorithm
 #define CNN_TUNED "tuned"
 bool cnn_choice_tuned(const cnn_choice *choice);
 
+/* ---- knobs.c: the values of an implementation's knobs: defaults, then settings. */
+
+/* The knob of this name; offers the nearest. Whether it takes the value. */
+cnn_status cnn_knob_find(const cnn_impl *impl, const char *name, int *index, cnn_error *err);
+cnn_status cnn_knob_check(const cnn_impl *impl, int index, int64_t value, cnn_error *err);
+/* values: impl->n_knobs of them. */
+cnn_status cnn_knob_values(const cnn_impl *impl, const char *const *settings, int n_settings, int64_t *values,
+                           cnn_error *err);
+/* Whether one of the settings sets the implementation's knob of this index. */
+bool cnn_is_set(const cnn_impl *impl, int knob, const char *const *settings, int n_settings);
+
+/* thread_state.c: what foreign code may leave changed in the thread that called it: how numbers are rounded, and how
+ * they are written. Both would falsify what everybody else computes and records from then on. */
+/* Puts the calling thread back to the usual arithmetic (rounding to nearest, denormal numbers kept, no traps) and to
+ * the C locale, whatever locale the process has. Says what was wrong with the arithmetic; NULL: nothing. It costs some
+ * 15 ns. */
+const char *cnn_thread_restore(void);
+
 #endif

@@ -1,5 +1,4 @@
 /* knobs.c: "IMPL.KNOB=VALUE" settings, where IMPL may be a glob, against the implementations' tables. */
-#include "knobs.h"
 #include "harness/problem/names.h"
 #include "impl.h"
 

@@ -2,7 +2,7 @@
  * own. */
 #include "call.h"
 #include "harness/base/clock.h"
-#include "harness/cpu/host_memory.h"
+#include "harness/cpu/limits.h"
 #include "impl.h"
 
 #include <stdlib.h>

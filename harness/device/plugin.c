@@ -1,7 +1,7 @@
 /* plugin.c: implementations from outside the tree: a shared object with one known function. */
 #include "harness/base/text.h"
+#include "impl.h"
 #include "registry.h"
-#include "thread_state.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

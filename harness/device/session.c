@@ -1,7 +1,6 @@
 /* session.c: opening an implementation: its table checked, probed, knobs set. */
 #include "call.h"
 #include "impl.h"
-#include "knobs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* thread_state.c: see thread_state.h. The C standard's fegetenv() would tell the same portably, but takes ten times as
+/* thread_state.c: see impl.h. The C standard's fegetenv() would tell the same portably, but takes ten times as
  * long, and this stands behind every call of an implementation, timed ones included. */
-#include "thread_state.h"
+#include "impl.h"
 
 #include <fenv.h>
 #include <locale.h>

@@ -1,5 +1,5 @@
 /* trainer.c: opening (plans and the memory plan), starting (the one allocation, data, parameters), closing. */
-#include "harness/cpu/host_memory.h"
+#include "harness/cpu/limits.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
 #include "trainer_parts.h"

@@ -2,7 +2,7 @@
 #include "tuned.h"
 
 #include "harness/base/text.h"
-#include "harness/device/knobs.h"
+#include "harness/device/impl.h"
 #include "harness/problem/names.h"
 #include "harness/problem/problem.h"
 

@@ -1,4 +1,4 @@
-/* record_lock.c: see record_lock.h. */
+/* record_lock.c: see record_object.h. */
 #include "record_object.h"
 
 #include <errno.h>

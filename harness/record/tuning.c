@@ -3,7 +3,7 @@
 
 #include "build_id.h"
 #include "harness/base/grow.h"
-#include "harness/device/knobs.h"
+#include "harness/device/impl.h"
 #include "harness/problem/problem.h"
 #include "identity.h"
 

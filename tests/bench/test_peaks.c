@@ -2,7 +2,7 @@
 #include "bench/measure/clocks.h"
 #include "bench/measure/peaks.h"
 #include "bench/measure/stats.h"
-#include "harness/cpu/caches.h"
+#include "harness/cpu/limits.h"
 #include "harness/problem/problem.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "tests/problem_unit.h"
 
 #include "harness/base/rng.h"
-#include "verify/oracle/retouch.h"
+#include "verify/oracle/case.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* draw.c: everything of a case but its shape: implementation, threads, knobs, operation, type, kind, options. */
 #include "fuzz.h"
 
-#include "harness/device/knobs.h"
+#include "harness/device/impl.h"
 #include "harness/problem/shape.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* retouch.c: see retouch.h. */
-#include "retouch.h"
+/* retouch.c: see case.h. */
+#include "case.h"
 
 #include "element.h"
 

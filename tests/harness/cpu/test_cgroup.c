@@ -1,5 +1,5 @@
 /* test_cgroup.c: limits of control groups, read from made-up copies of what the kernel shows. */
-#include "harness/cpu/cgroup.h"
+#include "harness/cpu/limits.h"
 
 #include <limits.h>
 #include <stdint.h>

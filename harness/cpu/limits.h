@@ -1,0 +1,38 @@
+/* limits.h: how much of the machine there is for this process: memory, processors, caches. */
+#ifndef HARNESS_CPU_LIMITS_H
+#define HARNESS_CPU_LIMITS_H
+
+#include "harness/cnn.h"
+#include <stddef.h>
+
+/* host_memory.c: whether so much memory can be had is asked before it is taken, since the kernel grants more than there
+ * is. Bytes that could be had without swapping, here or in this process's control group. */
+size_t host_memory_available(void);
+/* CNN_OUT_OF_MEMORY, with both figures, where `bytes` are more than `available`; `where` follows "5 (5 MiB)". */
+cnn_status host_memory_room(size_t bytes, size_t available, const char *where, cnn_error *err);
+/* Of the host's memory. */
+cnn_status cnn_host_check(size_t bytes, cnn_error *err);
+
+/* cgroup.c: what this process may take of the machine, where a container, a batch system or systemd has put it into a
+ * control group: a part of the memory, a part of the processors' time. The kernel tells neither in /proc/meminfo nor by
+ * sched_getaffinity(); who takes more is killed, or stopped for a while. */
+
+/* `root` stands before /proc/self/cgroup and /sys/fs/cgroup: "", but for tests. */
+
+/* Bytes that may still be taken, page cache that the kernel can drop counted in; SIZE_MAX: no limit. */
+size_t cgroup_memory_left(const char *root);
+/* Whole processors that the quota pays for, at least 1: one thread more would be stopped in the middle of its work.
+ * INT_MAX: no limit. */
+int cgroup_cpus(const char *root);
+
+/* caches.c: how much the processor's caches hold, as the system tells. */
+
+/* Bytes of the data or unified cache of this level (1, 2, 3) that the first core uses; 0: none, or not told. */
+size_t cpu_cache_bytes(int level);
+/* How many caches of this level there are among the cores that this process may run on, at least 1: on some processors
+ * a few cores each have a last-level cache of their own. `root` stands before /sys: "", but for tests. */
+int cpu_cache_instances(const char *root, int level);
+/* What the caches of the last level hold that so many threads can use, at least `least`. */
+size_t cpu_last_cache_bytes(size_t least, int threads);
+
+#endif
