@@ -68,7 +68,7 @@ cnn_status trainer_feed_end(trainer *t, cnn_error *err); /* of a pass: adds up t
 /* order.c: the order of a pass and its shifts, on the host; the test pass is the same in every epoch. */
 void trainer_draw_pass(trainer *t, int set, int64_t epoch);
 
-/* take.c: images [first, first + count) of a pass: trains on them, or tests. With lanes they are one batch. Note: an
+/* Images [first, first + count) of a pass: trains on them, or tests. With lanes they are one batch. Note: an
  * overhead that began then, in the profile if there is one. */
 cnn_status trainer_take(trainer *t, int set, int64_t first, int64_t count, cnn_error *err);
 cnn_status trainer_note(const trainer *t, const char *what, double since, cnn_error *err);
