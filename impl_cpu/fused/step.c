@@ -45,8 +45,7 @@ static void pack(const cnn_trainer *t, int value, cnn_layout layout, int64_t mb,
                            .th = v->h,
                            .tw = v->w,
                            .step_h = v->h,
-                           .step_w = v->w,
-                           .whole_w = true};
+                           .step_w = v->w};
     parallel_for(t->cpu->pool, cpu_ceil_div(mb, t->kern->lanes), pack_task, &p);
 }
 
