@@ -1,6 +1,6 @@
 /* supports.c: the one gate of impl_cpu: what passes here runs; what cannot run is refused here, with the reason. */
 #include "harness/cnn/shape.h"
-#include "impl_cpu/im2col/plan.h"
+#include "impl_cpu/im2col/im2col.h"
 
 #include <limits.h>
 
