@@ -40,9 +40,10 @@ static void each(const cpu_context *cpu, fc_job *job, int64_t tasks, parallel_bo
 static cnn_status plan_gemm(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
     const cnn_fc_desc *d = &r->problem->u.fc;
-    (void)cpu, (void)state, (void)err;
+    (void)cpu, (void)state;
     if (must_permute(d)) *bytes = (size_t)(d->mb * d->ic * d->ih * d->iw) * cnn_dtype_size(d->t.dtype);
-    return CNN_OK;
+    const cnn_status status = cpu_fits_blas("a row of the weights (channels x pixels)", d->ic, d->ih * d->iw, err);
+    return status == CNN_OK ? cpu_fits_blas("the larger of batch and neurons", cpu_max(d->mb, d->oc), 1, err) : status;
 }
 
 /* Images to the order of the weights, whose rows are channels, or back, to rows that are pixels. */

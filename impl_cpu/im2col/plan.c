@@ -113,11 +113,23 @@ static bool lay_out(const cpu_context *cpu, cnn_dir dir, im2col_plan *m)
     return !all.overflow && !scratch.overflow;
 }
 
+static cnn_status check(const cnn_conv_desc *d, cnn_error *err)
+{
+    const int64_t in_pixels = d->ih * d->iw, out_pixels = d->oh * d->ow, lanes = IM2COL_MAX_LANES;
+    cnn_status status = cpu_fits_blas("a filter (channels of a group x taps)", d->ic / d->g, d->kh * d->kw, err);
+    if (status == CNN_OK) status = cpu_fits_blas("a packed input channel (pixels x lanes)", in_pixels, lanes, err);
+    if (status == CNN_OK) status = cpu_fits_blas("a packed output channel (pixels x lanes)", out_pixels, lanes, err);
+    if (status == CNN_OK) status = cpu_fits_blas("the count of channels", cpu_max(d->ic, d->oc), 1, err);
+    return status;
+}
+
 cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
     const cnn_conv_desc *d = &r->problem->u.conv;
     im2col_plan plan = {.d = *d, .dtype = d->t.dtype, .isa = cpu->isa, .elem = (int64_t)cnn_dtype_size(d->t.dtype)};
     im2col_plan *m = &plan;
+    const cnn_status status = check(d, err);
+    if (status != CNN_OK) return status;
     m->group_ic = d->ic / d->g, m->group_oc = d->oc / d->g, m->taps = d->kh * d->kw;
     m->in_pixels = d->ih * d->iw, m->out_pixels = d->oh * d->ow;
     m->pointwise =
