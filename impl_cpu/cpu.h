@@ -39,11 +39,8 @@ void *cpu_take(cpu_arena *, int64_t count, int64_t each, size_t size);
 /* cnn_algorithm.id of the rows of the table in cpu.c. */
 enum { CPU_DIRECT, CPU_IM2COL, CPU_GEMM, CPU_NAIVE, CPU_DEFAULT, CPU_FUSED, CPU_ALGORITHM_COUNT };
 
-/* supports.c: the one gate (cnn_impl.supports). */
-cnn_status cpu_supports(cnn_context *, const cnn_request *, cnn_error *);
-
-/* What a plan of conv or FC takes: bytes of workspace; and in *state, which may be NULL, what its runs need to know of
- * the problem, found once, in one piece of memory. */
+/* The gate of conv and FC, CNN_UNSUPPORTED and why; and what a plan takes: bytes of workspace; and in *state, which may
+ * be NULL, what its runs need to know of the problem, found once, in one piece of memory. */
 typedef cnn_status cpu_plan_fn(const cpu_context *, const cnn_request *, void **state, size_t *bytes, cnn_error *);
 /* An algorithm: its plan (NULL: nothing is needed), and its run in every direction, which then cannot fail. */
 typedef struct cpu_kernels {
@@ -52,8 +49,8 @@ typedef struct cpu_kernels {
 } cpu_kernels;
 extern const cpu_kernels cpu_conv_naive, cpu_conv_direct, cpu_conv_im2col, cpu_fc_naive, cpu_fc_gemm;
 
-/* plan.c: cnn_impl.prepare and release, and the slots of conv and FC: the plan's algorithm chooses the kernel. */
-cpu_plan_fn cpu_plan;
+/* plan.c: cnn_impl.supports, prepare and release, and the slots of conv and FC: the algorithm chooses the kernel. */
+cnn_status cpu_supports(cnn_context *, const cnn_request *, cnn_error *);
 cnn_status cpu_prepare(cnn_context *, cnn_plan *, cnn_error *);
 void cpu_release(cnn_context *, cnn_plan *);
 cnn_status cpu_weighted_run(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);

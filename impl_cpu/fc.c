@@ -13,8 +13,10 @@ typedef struct fc_job {
     const cnn_fc_desc *d;
     const cnn_weighted_args *a;
     int64_t fan;
-    const void *from; /* what is permuted ... */
-    void *to;         /* ... and where to */
+    const void *from; /* what is permuted, */
+    void *to;         /* where to, */
+    int64_t rows;     /* and into how many rows an image */
+    bool add;
 } fc_job;
 
 #define KERNELS "impl_cpu/fc.inc"
@@ -38,18 +40,25 @@ static void each(const cpu_context *cpu, fc_job *job, int64_t tasks, parallel_bo
 static cnn_status plan_gemm(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
     const cnn_fc_desc *d = &r->problem->u.fc;
-    (void)cpu, (void)state, (void)err;
+    (void)cpu, (void)state;
     if (must_permute(d)) *bytes = (size_t)(d->mb * d->ic * d->ih * d->iw) * cnn_dtype_size(d->t.dtype);
-    return CNN_OK;
+    const cnn_status status = cpu_fits_blas("a row of the weights (channels x pixels)", d->ic, d->ih * d->iw, err);
+    return status == CNN_OK ? cpu_fits_blas("the larger of batch and neurons", cpu_max(d->mb, d->oc), 1, err) : status;
+}
+
+/* Images to the order of the weights, whose rows are channels, or back, to rows that are pixels. */
+static void permute(const cpu_context *cpu, fc_job *job, const void *from, void *to, int64_t rows, bool add)
+{
+    job->from = from, job->to = to, job->rows = rows, job->add = add;
+    each(cpu, job, job->d->mb, permute_image_float, permute_image_double);
+    cpu_phase(cpu, "permute");
 }
 
 /* x in the order of the weights. */
 static const void *canonical_x(const cpu_context *cpu, fc_job *job)
 {
     if (!must_permute(job->d)) return job->a->x;
-    job->from = job->a->x, job->to = job->a->workspace;
-    each(cpu, job, job->d->mb, to_canonical_float, to_canonical_double);
-    cpu_phase(cpu, "permute");
+    permute(cpu, job, job->a->x, job->a->workspace, job->d->ic, false);
     return job->to;
 }
 
@@ -69,15 +78,12 @@ static void gemm_bwd_data(const cpu_context *cpu, fc_job *job)
 {
     const cnn_fc_desc *d = job->d;
     const cnn_weighted_args *a = job->a;
-    const bool permute = must_permute(d);
+    const bool permuted = must_permute(d);
     const gemm_matrix dy = {a->dy, d->oc, false}, w = {a->w, job->fan, false};
-    cpu_gemm_parallel(cpu->pool, d->t.dtype, d->mb, job->fan, d->oc, dy, w, permute ? 0 : a->beta,
-                      permute ? a->workspace : a->dx, job->fan);
+    cpu_gemm_parallel(cpu->pool, d->t.dtype, d->mb, job->fan, d->oc, dy, w, permuted ? 0 : a->beta,
+                      permuted ? a->workspace : a->dx, job->fan);
     cpu_phase(cpu, "gemm");
-    if (!permute) return;
-    job->from = a->workspace, job->to = a->dx;
-    each(cpu, job, d->mb, from_canonical_float, from_canonical_double);
-    cpu_phase(cpu, "permute");
+    if (permuted) permute(cpu, job, a->workspace, a->dx, d->ih * d->iw, a->beta != 0);
 }
 
 static void gemm_bwd_weights(const cpu_context *cpu, fc_job *job)

@@ -2,6 +2,7 @@
 #include "impl_cpu/gemm.h"
 
 #include <cblas.h>
+#include <limits.h>
 
 void cpu_gemm(cnn_dtype dtype, int64_t m, int64_t n, int64_t k, gemm_matrix a, gemm_matrix b, double beta, void *c,
               int64_t ldc)
@@ -48,4 +49,12 @@ void cpu_gemm_parallel(thread_pool *pool, cnn_dtype dtype, int64_t m, int64_t n,
     t.tile_n = cpu_ceil_div(n, m >= n ? cut_other : cut);
     t.across = cpu_ceil_div(n, t.tile_n);
     parallel_for(pool, cpu_ceil_div(m, t.tile_m) * t.across, tile_body, &t);
+}
+
+cnn_status cpu_fits_blas(const char *what, int64_t a, int64_t b, cnn_error *err)
+{
+    int64_t product;
+    if (cnn_mul(a, b, &product) && product <= INT_MAX) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "%s, %lld x %lld, is more than OpenBLAS can count (%d); use algorithm naive",
+                    what, (long long)a, (long long)b, INT_MAX);
 }

@@ -23,6 +23,10 @@ void cpu_gemm(cnn_dtype dtype, int64_t m, int64_t n, int64_t k, gemm_matrix a, g
 void cpu_gemm_parallel(thread_pool *pool, cnn_dtype dtype, int64_t m, int64_t n, int64_t k, gemm_matrix a,
                        gemm_matrix b, double beta, void *c, int64_t ldc);
 
+/* OpenBLAS counts rows, columns and leading dimensions in 32-bit integers: CNN_UNSUPPORTED where `what`, a x b, is
+ * more. */
+cnn_status cpu_fits_blas(const char *what, int64_t a, int64_t b, cnn_error *err);
+
 /* p + count elements. */
 static inline void *cpu_at(cnn_dtype dtype, void *p, int64_t count)
 {

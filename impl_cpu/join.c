@@ -30,34 +30,25 @@ typedef struct concat_job {
     cpu_work work; /* rows */
     int n_inputs;
     size_t part_bytes[CNN_MAX_INPUTS], row_bytes; /* a row of each input, and of y */
-    const cnn_join_args *join;                    /* forward */
+    const cnn_join_args *join;                    /* forward; else NULL */
     const cnn_split_args *split;                  /* backward */
 } concat_job;
 
 CPU_INLINE void concat_rows(const concat_job *job, cpu_share rows)
 {
     for (int64_t r = rows.first; r < rows.last; r++) {
-        char *y = (char *)job->join->y + (size_t)r * job->row_bytes;
+        size_t at = (size_t)r * job->row_bytes; /* in y or dy */
         for (int i = 0; i < job->n_inputs; i++) {
-            memcpy(y, (const char *)job->join->x[i] + (size_t)r * job->part_bytes[i], job->part_bytes[i]);
-            y += job->part_bytes[i];
+            const size_t bytes = job->part_bytes[i], part = (size_t)r * bytes;
+            if (job->join != NULL)
+                memcpy((char *)job->join->y + at, (const char *)job->join->x[i] + part, bytes);
+            else if (job->split->dx[i] != NULL)
+                memcpy((char *)job->split->dx[i] + part, (const char *)job->split->dy + at, bytes);
+            at += bytes;
         }
     }
 }
 CPU_VARIANTS(concat_rows);
-
-CPU_INLINE void split_rows(const concat_job *job, cpu_share rows)
-{
-    for (int64_t r = rows.first; r < rows.last; r++) {
-        const char *dy = (const char *)job->split->dy + (size_t)r * job->row_bytes;
-        for (int i = 0; i < job->n_inputs; i++) {
-            char *dx = job->split->dx[i];
-            if (dx != NULL) memcpy(dx + (size_t)r * job->part_bytes[i], dy, job->part_bytes[i]);
-            dy += job->part_bytes[i];
-        }
-    }
-}
-CPU_VARIANTS(split_rows);
 
 static void concat(cnn_context *context, const cnn_concat_desc *d, const cnn_join_args *join,
                    const cnn_split_args *split)
@@ -71,7 +62,7 @@ static void concat(cnn_context *context, const cnn_concat_desc *d, const cnn_joi
         job.row_bytes += job.part_bytes[i];
     }
     job.work = cpu_items(rows, (int64_t)(job.row_bytes / elem));
-    cpu_run(context, join != NULL ? concat_rows_variants : split_rows_variants, &job.work);
+    cpu_run(context, concat_rows_variants, &job.work);
 }
 
 cnn_status cpu_concat_fwd(cnn_context *context, const cnn_plan *plan, const cnn_join_args *args, cnn_error *err)

@@ -1,4 +1,6 @@
-/* plan.c: from a request to a plan, and from a plan to a kernel, which the algorithm's id picks. */
+/* plan.c: the one gate of impl_cpu: what passes here runs; what cannot run is refused here, with the reason. From a
+ * request to a plan, and from a plan to a kernel, which the algorithm's id picks. */
+#include "harness/cnn/shape.h"
 #include "impl_cpu/cpu.h"
 
 #include <stdlib.h>
@@ -9,7 +11,8 @@ static const cpu_kernels *kernels_of(cnn_op op, int64_t id)
     return id == CPU_DIRECT ? &cpu_conv_direct : id == CPU_IM2COL ? &cpu_conv_im2col : &cpu_conv_naive;
 }
 
-cnn_status cpu_plan(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
+/* A cpu_plan_fn of every operation. */
+static cnn_status make_plan(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
     const cnn_problem *p = r->problem;
     *bytes = p->op == CNN_OP_LOSS ? cpu_loss_workspace(&p->u.loss, r->dir) : 0;
@@ -18,10 +21,24 @@ cnn_status cpu_plan(const cpu_context *cpu, const cnn_request *r, void **state, 
     return plan ? plan(cpu, r, state, bytes, err) : CNN_OK;
 }
 
+/* The harness has asked whether the operation has this direction and the algorithm serves it. The problem has passed
+ * cnn_problem_check, so the elements of each tensor can be counted in 64 bits. */
+cnn_status cpu_supports(cnn_context *context, const cnn_request *r, cnn_error *err)
+{
+    const cnn_problem *problem = r->problem;
+    const cnn_math math = problem->u.type.math;
+    if (math != CNN_MATH_F32)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s: impl cpu computes in the dtype itself", cnn_math_name(math));
+    size_t bytes;
+    const cnn_status status = make_plan((const cpu_context *)context, r, NULL, &bytes, err);
+    const bool limited = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
+    return status == CNN_OK && limited ? cnn_workspace_check(r->knobs[CPU_KNOB_WORKSPACE_LIMIT], bytes, err) : status;
+}
+
 cnn_status cpu_prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
 {
     const cnn_request r = {&plan->problem, plan->dir, &plan->algorithm, plan->knobs};
-    return cpu_plan((const cpu_context *)context, &r, &plan->state, &plan->workspace_bytes, err);
+    return make_plan((const cpu_context *)context, &r, &plan->state, &plan->workspace_bytes, err);
 }
 
 void cpu_release(cnn_context *context, cnn_plan *plan)

@@ -24,14 +24,8 @@ cnn_status cucol_fc_plan_make(const cnn_request *r, cucol_fc_plan *m, cnn_error 
                         (long long)weights, INT_MAX);
     if (m->copied) {
         m->bytes = ((size_t)weights * elem + AREA_ALIGN - 1) / AREA_ALIGN * AREA_ALIGN;
-        m->copy = (cucol_copy){.n = (int32_t)d->oc,
-                               .c = (int32_t)d->ic,
-                               .ih = (int32_t)d->ih,
-                               .iw = (int32_t)d->iw,
-                               .hp = (int32_t)d->ih,
-                               .wp = (int32_t)d->iw,
-                               .plain = cucol_view_of(CNN_NCHW, d->ic, d->ih, d->iw),
-                               .padded = cucol_view_of(CNN_NHWC, d->ic, d->ih, d->iw)};
+        m->copy = cucol_copy_of(CNN_NCHW, CNN_NHWC, d->ic, d->ih, d->iw, d->ih, d->iw);
+        m->copy.n = (int32_t)d->oc;
     }
     m->sums_at = m->bytes;
     if (r->dir == CNN_BWD_W && d->bias && m->slices > 1) m->bytes += (size_t)(m->slices * d->oc) * elem;

@@ -128,38 +128,17 @@ typedef struct cucol_plan {
     int64_t chunk;                              /* images */
     int32_t slices;                             /* of db */
     size_t columns_at, padded_at, wide_at, sums_at, bytes;
-    /* chunk.c's; of no images yet. */
+    /* What the kernels must know; of no images yet. */
     cucol_geometry g;
     cucol_copy copy; /* x or dx and its padded copy */
     cucol_outputs outputs;
 } cucol_plan;
 cnn_status cucol_plan_make(const cnn_request *, cucol_plan *, cnn_error *);
-void cucol_put_geometry(const cnn_conv_desc *, cucol_plan *);
-/* Strides of a tensor with c channels of h x w; plan.c has checked that an image fits 32 bits. */
-cucol_view cucol_view_of(cnn_layout, int64_t c, int64_t h, int64_t w);
+/* Of no images yet, and without padding above and to the left; all fits 32 bits. */
+cucol_copy cucol_copy_of(cnn_layout plain, cnn_layout padded, int64_t c, int64_t ih, int64_t iw, int64_t hp,
+                         int64_t wp);
 /* How many slices db's sum is cut into, for `count` elements a channel; `bytes` of workspace a slice. */
 int32_t cucol_slices(const int64_t *knobs, int64_t count, int64_t bytes);
-
-/* ---- chunk.c: the images that a convolution works on at a time, as conv.c walks over them. */
-typedef struct cucol_chunk {
-    const cnn_plan *plan;
-    const cnn_conv_desc *d;
-    const cucol_plan *m;
-    cucol_geometry g;
-    cucol_copy copy;
-    cucol_outputs outputs;
-    char *columns, *padded, *wide; /* workspace */
-    void *sums;                    /* of db's slices; db itself where there is one slice */
-    int64_t first;                 /* image */
-    bool transposes; /* NCHW with several images in one product: its y is `wide`, not the tensor as it lies */
-    /* The three matrices: weights [oc/g][rows], columns [rows][width], outputs [oc/g][width]; `batch` of each. */
-    cuda_matrix weights, column_matrix, output_matrix;
-    int64_t width, batch;
-} cucol_chunk;
-
-/* Before the first chunk; then cucol_chunk_next() until it says false. */
-cucol_chunk cucol_chunk_of(const cnn_plan *, const cnn_weighted_args *);
-bool cucol_chunk_next(cucol_chunk *);
 
 /* ---- fc.c: plan->state of a fully connected layer. */
 typedef struct cucol_fc_plan {

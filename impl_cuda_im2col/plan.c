@@ -6,10 +6,21 @@
 
 enum { AREA_ALIGN = 256, BATCHED_FROM_PIXELS = 1024, ELEMENTS_A_SLICE = 1024 };
 
-cucol_view cucol_view_of(cnn_layout layout, int64_t c, int64_t h, int64_t w)
+static cucol_view view_of(cnn_layout layout, int64_t c, int64_t h, int64_t w)
 {
     if (layout == CNN_NCHW) return (cucol_view){c * h * w, (int32_t)(h * w), (int32_t)w, 1};
     return (cucol_view){c * h * w, 1, (int32_t)(w * c), (int32_t)c};
+}
+
+cucol_copy cucol_copy_of(cnn_layout plain, cnn_layout padded, int64_t c, int64_t ih, int64_t iw, int64_t hp, int64_t wp)
+{
+    return (cucol_copy){.c = (int32_t)c,
+                        .ih = (int32_t)ih,
+                        .iw = (int32_t)iw,
+                        .hp = (int32_t)hp,
+                        .wp = (int32_t)wp,
+                        .plain = view_of(plain, c, ih, iw),
+                        .padded = view_of(padded, c, hp, wp)};
 }
 
 int32_t cucol_slices(const int64_t *knobs, int64_t count, int64_t bytes)
@@ -113,6 +124,31 @@ static bool is_direct(const cnn_conv_desc *d, cnn_dir dir)
     return pointwise && (d->t.layout == CNN_NHWC || d->mb == 1 || (d->g == 1 && dir != CNN_BWD_W));
 }
 
+static void put_geometry(const cnn_conv_desc *d, cucol_plan *m)
+{
+    cucol_copy *copy = &m->copy;
+    *copy = cucol_copy_of(d->t.layout, CNN_NCHW, d->ic, d->ih, d->iw, m->hp, m->wp);
+    copy->ph = (int32_t)d->ph, copy->pw = (int32_t)d->pw;
+    cucol_geometry g = {.tensor = copy->plain, .ic = copy->c, .ih = copy->ih, .iw = copy->iw};
+    g.oh = (int32_t)d->oh, g.ow = (int32_t)d->ow, g.kh = (int32_t)d->kh, g.kw = (int32_t)d->kw;
+    g.sh = (int32_t)d->sh, g.sw = (int32_t)d->sw;
+    g.h0 = -copy->ph, g.w0 = -copy->pw;
+    g.hstep = (int32_t)(d->dh + 1), g.wstep = (int32_t)(d->dw + 1);
+    g.rows = (int32_t)m->rows, g.pixels = (int32_t)m->pixels;
+    if (m->padded) { /* the kernels then see the copy alone */
+        g.tensor = copy->padded;
+        g.ih = copy->hp, g.iw = copy->wp;
+        g.h0 = g.w0 = 0;
+    }
+    if (d->flip) { /* the weights' first row meets the window's last */
+        g.h0 += (g.kh - 1) * g.hstep, g.hstep = -g.hstep;
+        g.w0 += (g.kw - 1) * g.wstep, g.wstep = -g.wstep;
+    }
+    m->g = g;
+    m->outputs =
+        (cucol_outputs){.channels = (int32_t)d->oc, .pixels = g.pixels, .channels_last = d->t.layout == CNN_NHWC};
+}
+
 cnn_status cucol_plan_make(const cnn_request *r, cucol_plan *m, cnn_error *err)
 {
     const cnn_conv_desc *d = &r->problem->u.conv;
@@ -134,6 +170,6 @@ cnn_status cucol_plan_make(const cnn_request *r, cucol_plan *m, cnn_error *err)
     m->batched = m->direct ? d->t.layout == CNN_NCHW && d->mb > 1 : choose_batched(r, m->pixels);
     m->slices = cucol_slices(r->knobs, d->mb * m->pixels, d->oc * (int64_t)m->elem);
     status = cut(r, most, m, err);
-    if (status == CNN_OK) cucol_put_geometry(d, m);
+    if (status == CNN_OK) put_geometry(d, m);
     return status;
 }

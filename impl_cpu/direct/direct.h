@@ -26,10 +26,9 @@
  * v % (tiles_h*tiles_w), row-major, of image v / (tiles_h*tiles_w). */
 typedef struct direct_side {
     cnn_layout layout;
-    int64_t n, c, h, w; /* the tensor */
-    int64_t tiles_h, tiles_w;
+    int64_t n, c, h, w;       /* the tensor */
+    int64_t tiles_h, tiles_w; /* tiles_w 1: a tile's rows are whole rows of the tensor */
     int64_t th, tw, step_h, step_w, org_h, org_w;
-    bool whole_w; /* a tile's rows are whole rows of the tensor */
 } direct_side;
 
 /* What pack and unpack move: rows [h0, h1) of channels [c0, c1) of one block. `rows` is what a packed channel has room
@@ -54,7 +53,7 @@ typedef struct direct_run {
     bool full; /* all exist */
     int64_t at[DIRECT_MAX_LANES], lo[DIRECT_MAX_LANES], hi[DIRECT_MAX_LANES];
 } direct_run;
-/* NCHW: `rows` rows (one, unless whole_w) of channel c from the tile's row h. */
+/* NCHW: `rows` rows (one, unless tiles_w is 1) of channel c from the tile's row h. */
 void direct_run_rows(const direct_side *side, const direct_lanes *lanes, int64_t c, int64_t h, int64_t rows,
                      direct_run *run);
 /* NHWC: n channels from c at the tile's pixel (h, w). */
@@ -64,7 +63,7 @@ void direct_run_pixel(const direct_side *side, const direct_lanes *lanes, int64_
 typedef struct direct_shape {
     cnn_conv_desc desc; /* the convolution of one virtual image, flattened if it can be */
     direct_side x, y;
-    int64_t images, blocks, round; /* virtual images; blocks of LANES of them; blocks packed at a time */
+    int64_t blocks, round; /* of LANES virtual images; those that are packed at a time */
 } direct_shape;
 
 /* Source of one output row (or column): kernel row `tap` meets source row `src`. List r is e[start[r]..start[r+1]). */

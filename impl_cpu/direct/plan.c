@@ -14,66 +14,32 @@ const direct_kernels *direct_kernels_for(const cpu_context *ctx, cnn_dtype dtype
     return &direct_base[dtype];
 }
 
-/* ---- Lists of taps. */
-
-/* `lists` of `each` at most. */
-static void take_taps(direct_taps *t, int64_t lists, int64_t each, cpu_arena *arena)
+/* Lists of taps: number l < lists has each e < each for which from = (l*of_list + e*of_tap + first) / stride is one of
+ * the `size` positions that are read. Output o reads input o*s - p + i*(d + 1) with tap i. */
+static direct_taps list_taps(int64_t lists, int64_t each, int64_t size, int64_t of_list, int64_t of_tap, int64_t first,
+                             int64_t stride, cpu_arena *arena)
 {
-    t->start = cpu_take(arena, lists + 1, 1, sizeof *t->start);
-    t->e = cpu_take(arena, lists, each, sizeof *t->e);
-}
-
-/* FWD: for each output position, the kernel taps and the input positions they read. */
-static void taps_fwd(direct_taps *t, int64_t out, int64_t in, int64_t k, int64_t s, int64_t p, int64_t d)
-{
+    direct_taps t;
     int64_t n = 0;
-    for (int64_t o = 0; o < out; o++) {
-        int64_t first, last;
-        cnn_tap_range(o, in, k, s, p, d, &first, &last);
-        t->start[o] = n;
-        for (int64_t i = first; i < last; i++) t->e[n++] = (direct_tap){i, o * s - p + i * (d + 1)};
-    }
-    t->start[out] = n;
-}
-
-/* BWD_D: for each input position, the kernel taps and the output positions they come from. */
-static void taps_bwd(direct_taps *t, int64_t in, int64_t out, int64_t k, int64_t s, int64_t p, int64_t d)
-{
-    int64_t n = 0;
-    for (int64_t x = 0; x < in; x++) {
-        t->start[x] = n;
-        for (int64_t i = 0; i < k; i++) {
-            int64_t from = x + p - i * (d + 1); /* = o*s where output o reads x with tap i */
-            if (from >= 0 && from % s == 0 && from / s < out) t->e[n++] = (direct_tap){i, from / s};
+    t.start = cpu_take(arena, lists + 1, 1, sizeof *t.start);
+    t.e = cpu_take(arena, lists, each, sizeof *t.e);
+    if (arena->base == NULL) return t;
+    for (int64_t l = 0; l < lists; l++) {
+        t.start[l] = n;
+        for (int64_t e = 0; e < each; e++) {
+            const int64_t from = l * of_list + e * of_tap + first;
+            if (from >= 0 && from % stride == 0 && from / stride < size) t.e[n++] = (direct_tap){e, from / stride};
         }
     }
-    t->start[in] = n;
+    t.start[lists] = n;
+    return t;
 }
-
-/* BWD_W: for each kernel tap, the output positions (`tap`) and the input positions (`src`) it joins. */
-static void taps_weights(direct_taps *t, int64_t k, int64_t out, int64_t in, int64_t s, int64_t p, int64_t d)
-{
-    int64_t n = 0;
-    for (int64_t i = 0; i < k; i++) {
-        t->start[i] = n;
-        for (int64_t o = 0; o < out; o++) {
-            int64_t x = o * s - p + i * (d + 1);
-            if (x >= 0 && x < in) t->e[n++] = (direct_tap){o, x};
-        }
-    }
-    t->start[k] = n;
-}
-
-/* ---- Sums. */
 
 direct_gather direct_gather_of(const cnn_conv_desc *c, bool forward, int lanes, cpu_arena *arena)
 {
     const int64_t icg = c->ic / c->g, ocg = c->oc / c->g, taps = c->kh * c->kw;
     const int64_t in_h = forward ? c->ih : c->oh, in_w = forward ? c->iw : c->ow;
-    const int64_t out_h = forward ? c->oh : c->ih, out_w = forward ? c->ow : c->iw;
-    void (*const fill)(direct_taps *, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t) =
-        forward ? taps_fwd : taps_bwd;
-    direct_gather j = {.out_w = out_w, .kh = c->kh, .kw = c->kw, .flip = c->flip, .in_w = in_w};
+    direct_gather j = {.out_w = forward ? c->ow : c->iw, .kh = c->kh, .kw = c->kw, .flip = c->flip, .in_w = in_w};
     j.k = forward ? icg : ocg;
     j.w_u = forward ? icg * taps : taps;
     j.w_k = forward ? taps : icg * taps;
@@ -81,11 +47,13 @@ direct_gather direct_gather_of(const cnn_conv_desc *c, bool forward, int lanes, 
     j.in_k = in_h * in_w * lanes;
     j.in_group = j.k * j.in_k;
     j.in_block = c->g * j.in_group;
-    take_taps(&j.rows, out_h, c->kh, arena);
-    take_taps(&j.cols, out_w, c->kw, arena);
-    if (arena->base == NULL) return j;
-    fill(&j.rows, out_h, in_h, c->kh, c->sh, c->ph, c->dh);
-    fill(&j.cols, out_w, in_w, c->kw, c->sw, c->pw, c->dw);
+    if (forward) { /* for each output the taps, and the inputs they read */
+        j.rows = list_taps(c->oh, c->kh, c->ih, c->sh, c->dh + 1, -c->ph, 1, arena);
+        j.cols = list_taps(c->ow, c->kw, c->iw, c->sw, c->dw + 1, -c->pw, 1, arena);
+    } else { /* for each input the taps, and the outputs that read it with them */
+        j.rows = list_taps(c->ih, c->kh, c->oh, 1, -c->dh - 1, c->ph, c->sh, arena);
+        j.cols = list_taps(c->iw, c->kw, c->ow, 1, -c->dw - 1, c->pw, c->sw, arena);
+    }
     return j;
 }
 
@@ -103,11 +71,8 @@ direct_weights direct_weights_of(const cnn_conv_desc *c, int lanes, cpu_arena *a
                         .y_block = c->oc * y_o,
                         .filter = c->ic / c->g * c->kh * c->kw,
                         .flip = c->flip};
-    take_taps(&j.rows, c->kh, c->oh, arena);
-    take_taps(&j.cols, c->kw, c->ow, arena);
-    if (arena->base == NULL) return j;
-    taps_weights(&j.rows, c->kh, c->oh, c->ih, c->sh, c->ph, c->dh);
-    taps_weights(&j.cols, c->kw, c->ow, c->iw, c->sw, c->pw, c->dw);
+    j.rows = list_taps(c->kh, c->oh, c->ih, c->dh + 1, c->sh, -c->ph, 1, arena);
+    j.cols = list_taps(c->kw, c->ow, c->iw, c->dw + 1, c->sw, -c->pw, 1, arena);
     return j;
 }
 

@@ -40,7 +40,7 @@ void direct_run_rows(const direct_side *s, const direct_lanes *l, int64_t c, int
             continue;
         }
         int64_t y = l->h[i] + h, x = l->w[i], at = l->image[i] + (c * s->h + y) * s->w + x;
-        if (s->whole_w)
+        if (s->tiles_w == 1)
             set_lane(run, i, at, cpu_clamp(-y, 0, rows) * s->w, cpu_clamp(s->h - y, 0, rows) * s->w);
         else
             set_lane(run, i, at, cpu_clamp(-x, 0, s->tw), y >= 0 && y < s->h ? cpu_clamp(s->w - x, 0, s->tw) : 0);

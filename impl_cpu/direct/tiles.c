@@ -21,16 +21,13 @@ typedef struct axis {
     int64_t tiles, x_size, x_step, x_org, y_size, y_step, y_org, p, pairs; /* pairs of (position, tap) in a tile */
 } axis;
 
-static int64_t floor_div(int64_t a, int64_t b) { return -cpu_ceil_div(-a, b); }
-
 static axis axis_whole(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, int64_t d)
 {
     axis a = {1, i, i, 0, o, o, 0, p, 0};
-    for (int64_t tap = 0; tap < k; tap++) { /* outputs q with 0 <= q*s - from < i */
-        int64_t from = p - tap * (d + 1), first = cpu_ceil_div(from, s), last = floor_div(from + i - 1, s);
-        if (first < 0) first = 0;
-        if (last > o - 1) last = o - 1;
-        if (first <= last) a.pairs += last - first + 1;
+    for (int64_t tap = 0; tap < k; tap++) {
+        int64_t first, last;
+        cnn_tap_range(tap, i, o, d + 1, p, s - 1, &first, &last); /* outputs and taps in each other's places */
+        a.pairs += last - first;
     }
     return a;
 }
@@ -45,7 +42,7 @@ static axis axis_cut(cnn_dir dir, int64_t tiles, int64_t i, int64_t o, int64_t k
         a.x_size = a.x_step = cpu_ceil_div(cpu_ceil_div(i, tiles), s) * s;
         a.tiles = cpu_ceil_div(i, a.x_size);
         a.y_org = cpu_ceil_div(p - extent + 1, s); /* the first output that reads input row 0 */
-        a.y_size = floor_div(a.x_size - 1 + p, s) - a.y_org + 1;
+        a.y_size = (a.x_size - 1 + p) / s - a.y_org + 1;
         a.y_step = a.x_size / s;
         a.p = p - a.y_org * s;
         a.pairs = a.x_size / s * k;
@@ -72,7 +69,6 @@ static direct_side side_of(const cnn_conv_desc *c, const axis *h, const axis *w,
     s.step_w = is_x ? w->x_step : w->y_step;
     s.org_h = is_x ? h->x_org : h->y_org;
     s.org_w = is_x ? w->x_org : w->y_org;
-    s.whole_w = w->tiles == 1;
     return s;
 }
 
@@ -83,7 +79,7 @@ static double pack_cost(const direct_kernels *kern, const direct_side *s)
 {
     const bool rows = s->layout == CNN_NCHW;
     const double c = (double)s->c, th = (double)s->th, tw = (double)s->tw, lanes = kern->lanes;
-    const double runs = rows ? c * (s->whole_w ? 1 : th) : th * tw, n = rows ? tw * (s->whole_w ? th : 1) : c;
+    const double runs = rows ? c * (s->tiles_w == 1 ? 1 : th) : th * tw, n = rows ? tw * (s->tiles_w == 1 ? th : 1) : c;
     const double each = s->tiles_h == 1 && s->tiles_w == 1 ? cycles_whole : n < lanes ? cycles_short : cycles_ragged;
     return runs * (cycles_run + ceil(n / lanes) * lanes * lanes * each);
 }
@@ -176,8 +172,7 @@ void direct_shape_make(const direct_kernels *kern, const cnn_request *request, d
     shape->y = side_of(c, &h, &w, false);
     c->ih = shape->x.th, c->iw = shape->x.tw, c->oh = shape->y.th, c->ow = shape->y.tw;
     c->ph = h.p, c->pw = w.p;
-    shape->images = c->mb * h.tiles * w.tiles;
-    shape->blocks = cpu_ceil_div(shape->images, kern->lanes);
+    shape->blocks = cpu_ceil_div(c->mb * h.tiles * w.tiles, kern->lanes);
     double size = (double)cnn_dtype_size(c->t.dtype), bytes = 0;
     if (dir != CNN_BWD_D) bytes += size * (double)direct_channel(&shape->x, kern->lanes) * (double)c->ic;
     if (dir != CNN_FWD) bytes += size * (double)direct_channel(&shape->y, kern->lanes) * (double)c->oc;

@@ -25,20 +25,16 @@ typedef struct fused_weighted {
     direct_weights weights;
 } fused_weighted;
 
-typedef struct fused_layer {
-    const cnn_layer *layer;
-    fused_weighted weighted; /* of conv and FC */
-} fused_layer;
-
 struct cnn_trainer {
     const cpu_context *cpu;
+    cnn_context *context; /* the same, as the operations of cpu.h take it */
     const cnn_net *net;
     const direct_kernels *kern;
     cnn_optimizer_desc optimizer;
     double *loss_sum;
     int64_t *correct;
-    fused_layer *layers;
-    int first; /* the first layer with weights: no gradient is needed before it */
+    fused_weighted *weighted; /* one a layer; of conv and FC */
+    int first;                /* the first layer with weights: no gradient is needed before it */
     void *memory;
     float **value, **grad; /* one a value of the network */
     float *params, *grads, *state[2];

@@ -1,12 +1,6 @@
 /* step.c: one batch: gathered and packed, forward, loss, backward, update. */
 #include "fused.h"
-#include "harness/cpu/gather.h"
 #include "impl_cpu/counts.h"
-
-static cnn_context *context_of(const cnn_trainer *t)
-{
-    return (cnn_context *)(uintptr_t)t->cpu; /* the operations of cpu.h take it so */
-}
 
 /* ---- In and out of the packed layout ---- */
 
@@ -45,15 +39,8 @@ static void pack(const cnn_trainer *t, int value, cnn_layout layout, int64_t mb,
                            .th = v->h,
                            .tw = v->w,
                            .step_h = v->h,
-                           .step_w = v->w,
-                           .whole_w = true};
+                           .step_w = v->w};
     parallel_for(t->cpu->pool, cpu_ceil_div(mb, t->kern->lanes), pack_task, &p);
-}
-
-static void gather_task(void *arg, int64_t i, int worker)
-{
-    (void)worker;
-    cnn_gather_row(arg, i);
 }
 
 static void gather(cnn_trainer *t, const cnn_images *images, int64_t first, int64_t mb)
@@ -61,20 +48,21 @@ static void gather(cnn_trainer *t, const cnn_images *images, int64_t first, int6
     const cnn_value *x = &t->net->values[0];
     const bool planes = t->net->type.layout == CNN_NCHW, ordered = images->order != NULL;
     const int64_t row = x->c * x->h * x->w, from = ordered ? 0 : first;
-    cnn_gather_args args = {.dtype = CNN_F32,
-                            .count = mb,
-                            .row_elems = row,
-                            .rows = (const float *)images->rows + from * row,
-                            .labels = images->labels + from,
-                            .index = ordered ? images->order + first : t->plain,
-                            .y = t->images,
-                            .y_labels = t->labels,
-                            .shifts = images->shifts != NULL ? images->shifts + first : NULL,
-                            .planes = planes ? x->c : 1,
-                            .h = x->h,
-                            .w = x->w,
-                            .pixel_elems = planes ? 1 : x->c};
-    parallel_for(t->cpu->pool, mb, gather_task, &args);
+    const cnn_gather_args args = {.dtype = CNN_F32,
+                                  .count = mb,
+                                  .row_elems = row,
+                                  .rows = (const float *)images->rows + from * row,
+                                  .labels = images->labels + from,
+                                  .index = ordered ? images->order + first : t->plain,
+                                  .y = t->images,
+                                  .y_labels = t->labels,
+                                  .shifts = images->shifts != NULL ? images->shifts + first : NULL,
+                                  .planes = planes ? x->c : 1,
+                                  .h = x->h,
+                                  .w = x->w,
+                                  .pixel_elems = planes ? 1 : x->c};
+    cnn_error ignored; /* here and below: none of these can fail */
+    (void)cpu_gather(t->context, &args, &ignored);
     pack(t, 0, t->net->type.layout, mb, t->images, t->value[0], false);
 }
 
@@ -96,35 +84,35 @@ static cnn_plan packed_plan(const cnn_trainer *t, const cnn_layer *layer, cnn_di
     return plan;
 }
 
-static void forward(cnn_trainer *t, const fused_layer *l, int64_t blocks)
+static void forward(cnn_trainer *t, int l, int64_t blocks)
 {
-    const cnn_layer *layer = l->layer;
+    const cnn_layer *layer = &t->net->layers[l];
     const cnn_map_fwd_args args = {.x = t->value[layer->inputs[0]], .y = t->value[layer->output]};
     const cnn_op op = layer->problem.op;
-    cnn_error ignored; /* none of these can fail */
+    cnn_error ignored;
     if (op == CNN_OP_CONV || op == CNN_OP_FC) {
-        fused_weighted_gather(t, &l->weighted, true, args.x, args.y, blocks);
+        fused_weighted_gather(t, &t->weighted[l], true, args.x, args.y, blocks);
         return;
     }
     const cnn_plan plan = packed_plan(t, layer, CNN_FWD, blocks);
-    (void)(op == CNN_OP_ACT ? cpu_act_fwd : cpu_pool_fwd)(context_of(t), &plan, &args, &ignored);
+    (void)(op == CNN_OP_ACT ? cpu_act_fwd : cpu_pool_fwd)(t->context, &plan, &args, &ignored);
 }
 
-static void backward(cnn_trainer *t, const fused_layer *l, bool data, int64_t blocks)
+static void backward(cnn_trainer *t, int l, bool data, int64_t blocks)
 {
-    const cnn_layer *layer = l->layer;
+    const cnn_layer *layer = &t->net->layers[l];
     const int in = layer->inputs[0], out = layer->output;
     const cnn_op op = layer->problem.op;
     cnn_error ignored;
     if (op == CNN_OP_CONV || op == CNN_OP_FC) {
-        fused_weighted_weights(t, &l->weighted, t->value[in], t->grad[out], blocks);
-        if (data) fused_weighted_gather(t, &l->weighted, false, t->grad[out], t->grad[in], blocks);
+        fused_weighted_weights(t, &t->weighted[l], t->value[in], t->grad[out], blocks);
+        if (data) fused_weighted_gather(t, &t->weighted[l], false, t->grad[out], t->grad[in], blocks);
         return;
     }
     const cnn_plan plan = packed_plan(t, layer, CNN_BWD_D, blocks);
     const cnn_map_bwd_args args = {
         .x = in == out ? NULL : t->value[in], .y = t->value[out], .dy = t->grad[out], .dx = t->grad[in]};
-    (void)(op == CNN_OP_ACT ? cpu_act_bwd : cpu_pool_bwd)(context_of(t), &plan, &args, &ignored);
+    (void)(op == CNN_OP_ACT ? cpu_act_bwd : cpu_pool_bwd)(t->context, &plan, &args, &ignored);
 }
 
 /* The loss, on [mb][classes]; its gradient goes back into blocks. */
@@ -144,9 +132,9 @@ static void loss(cnn_trainer *t, int64_t mb, bool gradient)
     cnn_error ignored;
     plan.problem.u.loss.mb = mb;
     pack(t, in, CNN_NHWC, mb, t->logits, t->value[in], true);
-    (void)cpu_loss_fwd(context_of(t), &plan, &args, &ignored);
+    (void)cpu_loss_fwd(t->context, &plan, &args, &ignored);
     if (!gradient) return;
-    (void)cpu_loss_bwd(context_of(t), &plan, &args, &ignored);
+    (void)cpu_loss_bwd(t->context, &plan, &args, &ignored);
     pack(t, in, CNN_NHWC, mb, t->dlogits, t->grad[in], false);
 }
 
@@ -157,7 +145,7 @@ static void update(cnn_trainer *t)
     cnn_plan plan = {.problem.op = CNN_OP_OPTIMIZER};
     cnn_error ignored;
     plan.problem.u.optimizer = t->optimizer;
-    (void)cpu_optimizer_step(context_of(t), &plan, &args, &ignored);
+    (void)cpu_optimizer_step(t->context, &plan, &args, &ignored);
 }
 
 void fused_step(cnn_trainer *t, const cnn_images *images, int64_t first, int64_t mb, int parts)
@@ -165,9 +153,8 @@ void fused_step(cnn_trainer *t, const cnn_images *images, int64_t first, int64_t
     const int last = t->net->n_layers - 1;
     const int64_t blocks = cpu_ceil_div(mb, t->kern->lanes);
     gather(t, images, first, mb);
-    for (int l = 0; l < last; l++) forward(t, &t->layers[l], blocks);
+    for (int l = 0; l < last; l++) forward(t, l, blocks);
     loss(t, mb, parts & FUSED_BACKWARD);
-    for (int l = last - 1; l >= t->first && parts & FUSED_BACKWARD; l--)
-        backward(t, &t->layers[l], l > t->first, blocks);
+    for (int l = last - 1; l >= t->first && parts & FUSED_BACKWARD; l--) backward(t, l, l > t->first, blocks);
     if (parts & FUSED_UPDATE) update(t);
 }

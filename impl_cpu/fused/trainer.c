@@ -58,7 +58,7 @@ static void take_scratch(cnn_trainer *t, cpu_arena *arena)
 {
     const direct_kernels *k = t->kern;
     for (int l = 0; l < t->net->n_layers; l++) {
-        const cnn_conv_desc *c = &t->layers[l].weighted.conv;
+        const cnn_conv_desc *c = &t->weighted[l].conv;
         const int64_t taps = c->kh * c->kw, os = cpu_max(k->max_os, k->max_os1);
         t->acc_elems = cpu_max(t->acc_elems, taps * os * k->max_cs);
         t->points_each = cpu_max(t->points_each, taps);
@@ -91,9 +91,7 @@ static void take_all(cnn_trainer *t, cpu_arena *arena)
     take_values(t, arena);
     for (int l = 0; l < net->n_layers; l++) {
         const cnn_op op = net->layers[l].problem.op;
-        t->layers[l].layer = &net->layers[l];
-        if (op == CNN_OP_CONV || op == CNN_OP_FC)
-            fused_weighted_make(t, &net->layers[l], &t->layers[l].weighted, arena);
+        if (op == CNN_OP_CONV || op == CNN_OP_FC) fused_weighted_make(t, &net->layers[l], &t->weighted[l], arena);
     }
     take_scratch(t, arena);
     take_batch(t, arena);
@@ -105,7 +103,7 @@ static void fused_close(cnn_context *context, cnn_trainer *t)
 {
     (void)context;
     free(t->memory);
-    free(t->layers);
+    free(t->weighted);
     free(t->value);
     free(t->grad);
     free(t);
@@ -114,10 +112,10 @@ static void fused_close(cnn_context *context, cnn_trainer *t)
 static cnn_status allocate(cnn_trainer *t, size_t *bytes, cnn_error *err)
 {
     cpu_arena arena = {.used = 0};
-    t->layers = calloc((size_t)t->net->n_layers, sizeof *t->layers);
+    t->weighted = calloc((size_t)t->net->n_layers, sizeof *t->weighted);
     t->value = calloc((size_t)t->net->n_values, sizeof *t->value);
     t->grad = calloc((size_t)t->net->n_values, sizeof *t->grad);
-    if (t->layers == NULL || t->value == NULL || t->grad == NULL)
+    if (t->weighted == NULL || t->value == NULL || t->grad == NULL)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for trainer cpu:fused");
     take_all(t, &arena);
     if (arena.overflow) return CNN_FAIL(err, CNN_OVERFLOW, "the memory of cpu:fused is more than can be addressed");
@@ -137,6 +135,7 @@ static cnn_status fused_open(cnn_context *context, const cnn_trainer_request *r,
     cnn_trainer *t = calloc(1, sizeof *t);
     if (t == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for trainer cpu:fused");
     t->cpu = (const cpu_context *)context;
+    t->context = context;
     t->net = r->net;
     t->kern = direct_kernels_for(t->cpu, CNN_F32);
     t->optimizer = *r->optimizer;

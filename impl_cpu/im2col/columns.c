@@ -1,8 +1,8 @@
-/* columns.c: im2col and col2im of one block, and the small sums around the products.
+/* columns.c: im2col and col2im of one block.
  *
  * For each tap, the output rows and columns whose input pixel exists are known beforehand (cnn_tap_range with the roles
  * of tap and output exchanged), so inside them pixels are moved without a question and outside them is memset. */
-#include "columns.h"
+#include "im2col.h"
 #include "impl_cpu/ops.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct tap {
 /* Tap number `k` in the order of the weights; a flipped kernel stores its taps backwards. */
 static tap tap_at(const im2col_plan *m, int64_t k)
 {
-    const cnn_conv_desc *d = m->d;
+    const cnn_conv_desc *d = &m->d;
     if (d->flip) k = d->kh * d->kw - 1 - k;
     const int64_t i = k / d->kw, j = k % d->kw;
     tap t = {.row = i * (d->dh + 1) - d->ph, .at = j * (d->dw + 1) - d->pw, .step = d->sw};
@@ -35,7 +35,7 @@ enum { MOST_RUNS = 64 };
 /* The runs of a tap in a block from output pixel *at on, as many as fit; *at becomes the pixel to go on from. */
 static int runs_of(const im2col_plan *m, const im2col_block *b, const tap *t, int64_t *at, run *runs)
 {
-    const cnn_conv_desc *d = m->d;
+    const cnn_conv_desc *d = &m->d;
     const int64_t top = cpu_clamp(t->p0 * d->ow, b->first, b->last), bottom = cpu_clamp(t->p1 * d->ow, top, b->last);
     int count = 0;
     for (int64_t next = cpu_max(*at, top); next < bottom;) {
@@ -72,20 +72,4 @@ void im2col_gather(const im2col_plan *m, const im2col_block *b, const void *x, v
 void im2col_scatter(const im2col_plan *m, const im2col_block *b, const void *columns, void *dx)
 {
     (m->dtype == CNN_F32 ? scatter_float_variants : scatter_double_variants)[m->isa](m, b, columns, dx);
-}
-
-void im2col_fill_bias(cnn_dtype dtype, const void *b, int64_t rows, int64_t width, void *y, int64_t ld, bool add)
-{
-    CPU_REAL(dtype, fill_bias, b, rows, width, y, ld, add);
-}
-
-void im2col_row_sums(cnn_dtype dtype, const void *dy, int64_t ld, int64_t rows, int64_t width, void *sums, bool add)
-{
-    CPU_REAL(dtype, row_sums, dy, ld, rows, width, sums, add);
-}
-
-void im2col_reduce(cnn_dtype dtype, const void *partial, int64_t parts, int64_t stride, int64_t count, void *out,
-                   bool add)
-{
-    CPU_REAL(dtype, reduce, partial, parts, stride, count, out, add);
 }

@@ -5,15 +5,16 @@
  *   BWD_D  a task owns some input channels of one bundle; it adds block after block of columns to them
  *   BWD_W  a task owns some input channels' weights over some (bundle, block) pairs; where the pairs are split, each
  *          split sums into a buffer of its own, and these are added in order at the end */
-#include "columns.h"
+#include "im2col.h"
 #include "impl_cpu/laps.h"
-#include "pack.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#define KERNELS "impl_cpu/im2col/sums.inc"
+#include "impl_cpu/for_each_real.inc"
+
 typedef struct job {
-    im2col_plan m;
+    const im2col_plan *m;
     const cnn_weighted_args *a;
     const char *x, *dy; /* in bundles */
     char *workspace;
@@ -30,14 +31,14 @@ static const char *const phases[CNN_DIR_COUNT][CPU_CLOCK_PHASES] = {
 
 static char *scratch_of(const job *j, int worker)
 {
-    return j->workspace + j->m.scratch_start + worker * j->m.scratch_stride;
+    return j->workspace + j->m->scratch_start + worker * j->m->scratch_stride;
 }
 
 /* The columns of a block: where they are, and from one row to the next. */
 static gemm_matrix columns_of(const job *j, const im2col_block *b, char *scratch)
 {
-    const im2col_plan *m = &j->m;
-    const char *bundle = j->x + b->image * m->d->ic * m->in_pixels * m->elem;
+    const im2col_plan *m = j->m;
+    const char *bundle = j->x + b->image * m->d.ic * m->in_pixels * m->elem;
     if (m->pointwise) {
         const int64_t at = (b->channel * m->in_pixels + b->first) * b->lanes;
         return (gemm_matrix){bundle + at * m->elem, m->in_pixels * b->lanes, false};
@@ -49,22 +50,18 @@ static gemm_matrix columns_of(const job *j, const im2col_block *b, char *scratch
 /* The block of dy, of one group's output channels. */
 static gemm_matrix dy_of(const job *j, const im2col_block *b, int64_t group)
 {
-    const im2col_plan *m = &j->m;
-    const int64_t at =
-        b->image * m->d->oc * m->out_pixels + (group * m->group_oc * m->out_pixels + b->first) * b->lanes;
+    const im2col_plan *m = j->m;
+    const int64_t at = b->image * m->d.oc * m->out_pixels + (group * m->group_oc * m->out_pixels + b->first) * b->lanes;
     return (gemm_matrix){j->dy + at * m->elem, m->out_pixels * b->lanes, false};
 }
 
 static void start(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, job *j)
 {
-    const cnn_conv_desc *d = &plan->problem.u.conv;
-    j->m = *(const im2col_plan *)plan->state;
-    j->m.d = d;
-    const im2col_plan *m = &j->m;
-    j->a = a, j->workspace = a->workspace, j->x = a->x, j->dy = a->dy, j->laps = cpu->laps;
+    const im2col_plan *m = plan->state;
+    *j = (job){m, a, a->x, a->dy, a->workspace, cpu->laps};
     if (!m->pack) return;
-    im2col_tensor x = {m, a->x, NULL, d->ic, m->in_pixels, m->split},
-                  dy = {m, a->dy, NULL, d->oc, m->out_pixels, false};
+    im2col_tensor x = {m, a->x, NULL, m->d.ic, m->in_pixels, m->split},
+                  dy = {m, a->dy, NULL, m->d.oc, m->out_pixels, false};
     if (plan->dir != CNN_BWD_D) x.to = j->workspace + m->x_start, j->x = x.to;
     if (plan->dir != CNN_FWD) dy.to = j->workspace + m->y_start, j->dy = dy.to;
     im2col_pack(cpu->pool, x, dy);
@@ -75,29 +72,29 @@ static void start(const cpu_context *cpu, const cnn_plan *plan, const cnn_weight
 static void fwd_body(void *arg, int64_t task, int worker)
 {
     const job *j = arg;
-    const im2col_plan *m = &j->m;
+    const im2col_plan *m = j->m;
     const cnn_weighted_args *a = j->a;
-    const int64_t group = task / m->blocks % m->d->g, rows = m->group_ic * m->taps, oc0 = group * m->group_oc;
+    const int64_t group = task / m->blocks % m->d.g, rows = m->group_ic * m->taps, oc0 = group * m->group_oc;
     im2col_block b = {.channel = group * m->group_ic, .count = m->group_ic};
     cpu_clock clock = cpu_clock_start(j->laps, worker);
-    im2col_bundle(m, task / m->blocks / m->d->g, &b);
+    im2col_bundle(m, task / m->blocks / m->d.g, &b);
     im2col_pixels(m, task % m->blocks, &b);
     char *scratch = scratch_of(j, worker), *y = scratch + m->result_at;
     const int64_t width = im2col_width(&b);
     const gemm_matrix columns = columns_of(j, &b, scratch),
                       w = {(const char *)a->w + oc0 * rows * m->elem, rows, false};
-    if (!m->pack) y = (char *)a->y + ((b.image * m->d->oc + oc0) * m->out_pixels + b.first) * m->elem;
+    if (!m->pack) y = (char *)a->y + ((b.image * m->d.oc + oc0) * m->out_pixels + b.first) * m->elem;
     const int64_t ld = m->pack ? width : m->out_pixels;
     bool add = !m->pack && a->beta != 0;
     if (a->b) {
-        im2col_fill_bias(m->dtype, (const char *)a->b + oc0 * m->elem, m->group_oc, width, y, ld, add);
+        CPU_REAL(m->dtype, fill_bias, cpu_at_const(m->dtype, a->b, oc0), m->group_oc, width, (void *)y, ld, add);
         add = true;
     }
     cpu_clock_tick(&clock, COLUMNS);
     cpu_gemm(m->dtype, m->group_oc, width, rows, w, columns, add, y, ld);
     cpu_clock_tick(&clock, GEMM);
     if (m->pack)
-        im2col_unpack(m, &b, y, (im2col_target){a->y, m->d->oc, m->out_pixels, oc0, m->group_oc, a->beta != 0, false});
+        im2col_unpack(m, &b, y, (im2col_target){a->y, m->d.oc, m->out_pixels, oc0, m->group_oc, a->beta != 0, false});
     cpu_clock_tick(&clock, REST);
 }
 
@@ -105,15 +102,15 @@ static void fwd_body(void *arg, int64_t task, int worker)
 static void bwd_data_body(void *arg, int64_t task, int worker)
 {
     const job *j = arg;
-    const im2col_plan *m = &j->m;
+    const im2col_plan *m = j->m;
     const cnn_weighted_args *a = j->a;
-    const int64_t group = task / m->chunks % m->d->g, c0 = task % m->chunks * m->chunk;
+    const int64_t group = task / m->chunks % m->d.g, c0 = task % m->chunks * m->chunk;
     const int64_t rows = m->group_ic * m->taps;
     im2col_block b = {.channel = group * m->group_ic + c0, .count = cpu_min(m->chunk, m->group_ic - c0)};
     cpu_clock clock = cpu_clock_start(j->laps, worker);
-    im2col_bundle(m, task / m->chunks / m->d->g, &b);
+    im2col_bundle(m, task / m->chunks / m->d.g, &b);
     char *columns = scratch_of(j, worker), *dx = columns + m->result_at;
-    if (!m->pack) dx = (char *)a->dx + (b.image * m->d->ic + b.channel) * m->in_pixels * m->elem;
+    if (!m->pack) dx = (char *)a->dx + (b.image * m->d.ic + b.channel) * m->in_pixels * m->elem;
     const bool keep = !m->pack && a->beta != 0;
     if (!m->pointwise && !keep) memset(dx, 0, (size_t)(b.count * m->in_pixels * b.lanes * m->elem));
     const gemm_matrix w = {(const char *)a->w + (group * m->group_oc * rows + c0 * m->taps) * m->elem, rows, true};
@@ -132,7 +129,7 @@ static void bwd_data_body(void *arg, int64_t task, int worker)
     b.first = 0, b.last = m->in_pixels;
     if (m->pack)
         im2col_unpack(m, &b, dx,
-                      (im2col_target){a->dx, m->d->ic, m->in_pixels, b.channel, b.count, a->beta != 0, m->split});
+                      (im2col_target){a->dx, m->d.ic, m->in_pixels, b.channel, b.count, a->beta != 0, m->split});
     cpu_clock_tick(&clock, REST);
 }
 
@@ -140,13 +137,13 @@ static void bwd_data_body(void *arg, int64_t task, int worker)
 static void bwd_weights_body(void *arg, int64_t task, int worker)
 {
     const job *j = arg;
-    const im2col_plan *m = &j->m;
-    const int64_t chunk = task % m->chunks, group = task / m->chunks % m->d->g, part = task / m->chunks / m->d->g;
+    const im2col_plan *m = j->m;
+    const int64_t chunk = task % m->chunks, group = task / m->chunks % m->d.g, part = task / m->chunks / m->d.g;
     const int64_t c0 = chunk * m->chunk, rows = m->group_ic * m->taps, oc0 = group * m->group_oc;
     const int64_t units = m->bundles * m->blocks, first = units * part / m->parts, last = units * (part + 1) / m->parts;
     im2col_block b = {.channel = group * m->group_ic + c0, .count = cpu_min(m->chunk, m->group_ic - c0)};
-    char *partial = j->workspace + m->partial_start + part * m->d->oc * (rows + 1) * m->elem;
-    char *dw = m->parts > 1 ? partial : j->a->dw, *db = m->parts > 1 ? partial + m->d->oc * rows * m->elem : j->a->db;
+    char *partial = j->workspace + m->partial_start + part * m->d.oc * (rows + 1) * m->elem;
+    char *dw = m->parts > 1 ? partial : j->a->dw, *db = m->parts > 1 ? partial + m->d.oc * rows * m->elem : j->a->db;
     bool add = m->parts == 1 && j->a->beta != 0;
     cpu_clock clock = cpu_clock_start(j->laps, worker);
     for (int64_t unit = first; unit < last; unit++, add = true) {
@@ -163,7 +160,7 @@ static void bwd_weights_body(void *arg, int64_t task, int worker)
         }
         cpu_clock_tick(&clock, GEMM);
         if (!j->a->db || chunk != 0) continue;
-        im2col_row_sums(m->dtype, dy.p, dy.ld, m->group_oc, width, db + oc0 * m->elem, add);
+        CPU_REAL(m->dtype, row_sums, dy.p, dy.ld, m->group_oc, width, cpu_at(m->dtype, db, oc0), add);
         cpu_clock_tick(&clock, REST);
     }
 }
@@ -174,15 +171,15 @@ static void reduce_body(void *arg, int64_t task, int worker)
 {
     (void)worker;
     const job *j = arg;
-    const im2col_plan *m = &j->m;
-    const int64_t weights = m->d->oc * m->group_ic * m->taps, stride = weights + m->d->oc;
+    const im2col_plan *m = j->m;
+    const int64_t weights = m->d.oc * m->group_ic * m->taps, stride = weights + m->d.oc;
     const int64_t first = task * REDUCE_ELEMS, count = cpu_min(REDUCE_ELEMS, weights - first);
     const char *partial = j->workspace + m->partial_start;
     const bool add = j->a->beta != 0;
-    im2col_reduce(m->dtype, partial + first * m->elem, m->parts, stride, count, (char *)j->a->dw + first * m->elem,
-                  add);
+    CPU_REAL(m->dtype, reduce, cpu_at_const(m->dtype, partial, first), m->parts, stride, count,
+             cpu_at(m->dtype, j->a->dw, first), add);
     if (j->a->db && task == 0)
-        im2col_reduce(m->dtype, partial + weights * m->elem, m->parts, stride, m->d->oc, j->a->db, add);
+        CPU_REAL(m->dtype, reduce, cpu_at_const(m->dtype, partial, weights), m->parts, stride, m->d.oc, j->a->db, add);
 }
 
 static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a)
@@ -190,23 +187,11 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
     static parallel_body *const bodies[CNN_DIR_COUNT] = {fwd_body, bwd_data_body, bwd_weights_body};
     job j;
     start(cpu, plan, a, &j);
-    parallel_for(cpu->pool, j.m.tasks, bodies[plan->dir], &j);
+    parallel_for(cpu->pool, j.m->tasks, bodies[plan->dir], &j);
     cpu_phases(cpu, phases[plan->dir]);
-    if (j.m.parts == 1) return;
-    parallel_for(cpu->pool, cpu_ceil_div(j.m.d->oc * j.m.group_ic * j.m.taps, REDUCE_ELEMS), reduce_body, &j);
+    if (j.m->parts == 1) return;
+    parallel_for(cpu->pool, cpu_ceil_div(j.m->d.oc * j.m->group_ic * j.m->taps, REDUCE_ELEMS), reduce_body, &j);
     cpu_phase(cpu, "reduce");
 }
 
-static cnn_status plan_im2col(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
-{
-    im2col_plan plan;
-    const cnn_status status = im2col_plan_make(cpu, r, &plan, err);
-    if (status != CNN_OK) return status;
-    *bytes = (size_t)plan.bytes;
-    if (!state) return CNN_OK;
-    if (!(*state = malloc(sizeof plan))) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plan of im2col");
-    memcpy(*state, &plan, sizeof plan);
-    return CNN_OK;
-}
-
-const cpu_kernels cpu_conv_im2col = {run, plan_im2col};
+const cpu_kernels cpu_conv_im2col = {run, im2col_plan_make};

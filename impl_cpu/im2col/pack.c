@@ -1,5 +1,5 @@
 /* pack.c: tensors into bundles of images side by side, and back: transposes of 4 x 4 tiles. */
-#include "pack.h"
+#include "im2col.h"
 
 #include <string.h>
 
@@ -37,7 +37,7 @@ typedef struct pack_job {
 /* What a bundle is cut along: rows where these are ordered anew, else channels; in NHWC pixels. */
 static int64_t slice_axis(const im2col_tensor *t)
 {
-    const cnn_conv_desc *d = t->plan->d;
+    const cnn_conv_desc *d = &t->plan->d;
     return d->t.layout == CNN_NHWC ? t->pixels : t->split ? t->channels * d->ih : t->channels;
 }
 
@@ -65,7 +65,7 @@ void im2col_pack(thread_pool *pool, im2col_tensor tensor, im2col_tensor also)
         const int64_t image = t->channels * t->pixels;
         job.slices[i] = cpu_clamp(image * t->plan->lanes / TASK_ELEMS, 1, slice_axis(t));
         job.tasks[i] = t->plan->bundles * job.slices[i];
-        elems += image * t->plan->d->mb;
+        elems += image * t->plan->d.mb;
     }
     const int64_t tasks = job.tasks[0] + job.tasks[1];
     parallel_for(elems < TASK_ELEMS ? NULL : pool, tasks, pack_body, &job);

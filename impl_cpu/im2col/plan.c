@@ -1,6 +1,8 @@
-/* plan.c: how an im2col convolution is cut into bundles, blocks and tasks, and what workspace that takes.
- */
-#include "plan.h"
+/* plan.c: how an im2col convolution is cut into bundles, blocks and tasks, and what workspace that takes. */
+#include "im2col.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* The shape of a product: thinner ones spend their time packing. PART_WIDTH: columns that a partial sum of BWD_W is
  * worth. MOST_PARTIAL: elements of all partial sums. */
@@ -21,7 +23,7 @@ static int64_t choose_piece(const im2col_plan *m)
 /* Several images side by side pay where an image alone gives short copies or thin products. */
 static int64_t choose_lanes(const im2col_plan *m)
 {
-    const cnn_conv_desc *d = m->d;
+    const cnn_conv_desc *d = &m->d;
     const bool short_copies = !m->pointwise && (d->sw > 1 || d->ow < 24), thin_products = m->out_pixels < 256;
     const int64_t most = IM2COL_MAX_LANES * (int64_t)sizeof(float) / m->elem;
     return short_copies || thin_products ? cpu_min(d->mb, most) : 1;
@@ -30,7 +32,7 @@ static int64_t choose_lanes(const im2col_plan *m)
 /* Channels of a task, so that all threads find work and, in BWD_D, dx of the task stays in the cache. */
 static void choose_chunks(im2col_plan *m, cnn_dir dir, int64_t want, int64_t budget)
 {
-    const int64_t rows = m->group_ic * m->taps, groups = m->d->g * (dir == CNN_BWD_D ? m->bundles : 1);
+    const int64_t rows = m->group_ic * m->taps, groups = m->d.g * (dir == CNN_BWD_D ? m->bundles : 1);
     int64_t least = 1;
     if (dir == CNN_BWD_D) least = cpu_ceil_div(m->group_ic * m->in_pixels * m->lanes, budget);
     if (dir == CNN_BWD_W) least = cpu_ceil_div(rows, MOST_ROWS);
@@ -50,8 +52,8 @@ static void choose_blocks(im2col_plan *m, cnn_dir dir, int64_t want, int64_t bud
     int64_t blocks = cpu_ceil_div(m->out_pixels, cpu_max(most, least));
     if (dir != CNN_BWD_D) {
         if (dir == CNN_BWD_W)
-            want = cpu_min(want, m->d->g * m->chunks * cpu_max(m->d->mb * m->out_pixels / PART_WIDTH, 1));
-        const int64_t useful = cpu_ceil_div(want, m->bundles * m->d->g * m->chunks);
+            want = cpu_min(want, m->d.g * m->chunks * cpu_max(m->d.mb * m->out_pixels / PART_WIDTH, 1));
+        const int64_t useful = cpu_ceil_div(want, m->bundles * m->d.g * m->chunks);
         blocks = cpu_max(blocks, cpu_power_of_two(cpu_min(useful, cpu_ceil_div(m->out_pixels, least))));
     }
     m->block_pixels = cpu_ceil_div(m->out_pixels, blocks);
@@ -61,13 +63,13 @@ static void choose_blocks(im2col_plan *m, cnn_dir dir, int64_t want, int64_t bud
 /* BWD_W: into how many sums the (bundle, block) pairs are split. */
 static int64_t choose_parts(const im2col_plan *m, int64_t want, int64_t weights)
 {
-    const int64_t most = cpu_min(m->d->mb * m->out_pixels / PART_WIDTH, MOST_PARTIAL / weights);
-    return cpu_clamp(want / (m->d->g * m->chunks), 1, cpu_clamp(most, 1, m->bundles * m->blocks));
+    const int64_t most = cpu_min(m->d.mb * m->out_pixels / PART_WIDTH, MOST_PARTIAL / weights);
+    return cpu_clamp(want / (m->d.g * m->chunks), 1, cpu_clamp(most, 1, m->bundles * m->blocks));
 }
 
 static void choose_cut(int64_t block_kib, cnn_dir dir, im2col_plan *m)
 {
-    const cnn_conv_desc *d = m->d;
+    const cnn_conv_desc *d = &m->d;
     const int64_t weights = d->oc * m->group_ic * m->taps;
     const int64_t want = cpu_task_count((double)weights * (double)d->mb * (double)m->out_pixels, MOST_TASKS);
     const int64_t budget = block_kib * 1024 / m->elem;
@@ -94,7 +96,7 @@ static int64_t area(const im2col_plan *m, cpu_arena *arena, int64_t count, int64
 /* The workspace: what is packed, BWD_W's partial sums, and for each worker a block of columns and a packed result. */
 static bool lay_out(const cpu_context *cpu, cnn_dir dir, im2col_plan *m)
 {
-    const cnn_conv_desc *d = m->d;
+    const cnn_conv_desc *d = &m->d;
     const bool x = m->pack && dir != CNN_BWD_D, y = m->pack && dir != CNN_FWD;
     const int64_t rows = m->chunk * m->taps, width = m->block_pixels * m->lanes;
     const int64_t channels = dir == CNN_FWD ? m->group_oc : dir == CNN_BWD_D ? m->chunk : 0;
@@ -111,10 +113,23 @@ static bool lay_out(const cpu_context *cpu, cnn_dir dir, im2col_plan *m)
     return !all.overflow && !scratch.overflow;
 }
 
-cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_request *r, im2col_plan *m, cnn_error *err)
+static cnn_status check(const cnn_conv_desc *d, cnn_error *err)
+{
+    const int64_t in_pixels = d->ih * d->iw, out_pixels = d->oh * d->ow, lanes = IM2COL_MAX_LANES;
+    cnn_status status = cpu_fits_blas("a filter (channels of a group x taps)", d->ic / d->g, d->kh * d->kw, err);
+    if (status == CNN_OK) status = cpu_fits_blas("a packed input channel (pixels x lanes)", in_pixels, lanes, err);
+    if (status == CNN_OK) status = cpu_fits_blas("a packed output channel (pixels x lanes)", out_pixels, lanes, err);
+    if (status == CNN_OK) status = cpu_fits_blas("the count of channels", cpu_max(d->ic, d->oc), 1, err);
+    return status;
+}
+
+cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
     const cnn_conv_desc *d = &r->problem->u.conv;
-    *m = (im2col_plan){.d = d, .dtype = d->t.dtype, .isa = cpu->isa, .elem = (int64_t)cnn_dtype_size(d->t.dtype)};
+    im2col_plan plan = {.d = *d, .dtype = d->t.dtype, .isa = cpu->isa, .elem = (int64_t)cnn_dtype_size(d->t.dtype)};
+    im2col_plan *m = &plan;
+    const cnn_status status = check(d, err);
+    if (status != CNN_OK) return status;
     m->group_ic = d->ic / d->g, m->group_oc = d->oc / d->g, m->taps = d->kh * d->kw;
     m->in_pixels = d->ih * d->iw, m->out_pixels = d->oh * d->ow;
     m->pointwise =
@@ -129,5 +144,9 @@ cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_request *r, im2col
                         "im2col would need %lld bytes of workspace, out of proportion to this problem: take a smaller "
                         "im2col.block_kib, or fewer threads",
                         (long long)m->bytes);
+    *bytes = (size_t)m->bytes;
+    if (!state) return CNN_OK;
+    if (!(*state = malloc(sizeof plan))) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plan of im2col");
+    memcpy(*state, &plan, sizeof plan);
     return CNN_OK;
 }

@@ -1,4 +1,4 @@
-/* plan.h: the geometry that the im2col files share: how a problem is cut, and its workspace.
+/* im2col.h: what the im2col files share: how a problem is cut, its workspace, and how data are moved.
  *
  * Images are packed in bundles of up to `lanes`: the same pixel of the bundle's images stands side by side,
  * [channel][pixel][lane]. So one column is a vector of images: building columns moves whole vectors whatever the stride
@@ -12,8 +12,8 @@
  *   FWD    y block = w * columns          BWD_D  columns = w' * dy block, then added to dx (col2im)
  *   BWD_W  dw += dy block * columns'
  */
-#ifndef IMPL_CPU_IM2COL_PLAN_H
-#define IMPL_CPU_IM2COL_PLAN_H
+#ifndef IMPL_CPU_IM2COL_IM2COL_H
+#define IMPL_CPU_IM2COL_IM2COL_H
 
 #include "harness/cnn/shape.h"
 #include "impl_cpu/gemm.h"
@@ -22,7 +22,7 @@ enum { IM2COL_MAX_LANES = 16 };
 
 /* How one direction of one problem is cut: by the problem and the knob alone, never by the threads. */
 typedef struct im2col_plan {
-    const cnn_conv_desc *d; /* the caller's: set anew for each run */
+    cnn_conv_desc d;
     cnn_dtype dtype;
     cpu_isa isa;
     int64_t elem; /* bytes */
@@ -41,7 +41,7 @@ typedef struct im2col_plan {
     int64_t result_at; /* within a worker's scratch, behind the columns */
 } im2col_plan;
 
-cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_request *r, im2col_plan *plan, cnn_error *err);
+cpu_plan_fn im2col_plan_make; /* plan.c */
 
 /* Output pixels [first, last) of `lanes` images from number `image` on, and input channels [channel, channel + count)
  * counted over all groups. */
@@ -53,7 +53,7 @@ typedef struct im2col_block {
 static inline void im2col_bundle(const im2col_plan *m, int64_t b, im2col_block *block)
 {
     block->image = b * m->lanes;
-    block->lanes = cpu_min(m->lanes, m->d->mb - block->image);
+    block->lanes = cpu_min(m->lanes, m->d.mb - block->image);
 }
 
 static inline void im2col_pixels(const im2col_plan *m, int64_t index, im2col_block *block)
@@ -70,5 +70,30 @@ static inline int64_t im2col_place(const cnn_conv_desc *d, int64_t col)
     const int64_t phase = col % d->sw;
     return phase * (d->iw / d->sw) + cpu_min(phase, d->iw % d->sw) + col / d->sw;
 }
+
+/* columns.c: columns of a block from its packed bundle (x points at the bundle's channel 0), and the reverse: adds
+ * columns to dx, which points at channel b->channel. */
+void im2col_gather(const im2col_plan *m, const im2col_block *b, const void *x, void *columns);
+void im2col_scatter(const im2col_plan *m, const im2col_block *b, const void *columns, void *dx);
+
+/* pack.c: packs whole tensors of `channels` x `pixels` into bundles, in parallel; `split`: it is the input of a split
+ * plan. One without a `to` is left alone. */
+typedef struct im2col_tensor {
+    const im2col_plan *plan;
+    const void *from;
+    void *to;
+    int64_t channels, pixels;
+    bool split;
+} im2col_tensor;
+void im2col_pack(thread_pool *pool, im2col_tensor tensor, im2col_tensor also);
+
+/* Copies a packed block [channel][pixel][lane] of channels [c0, c0 + count), pixels [first, last), to where it belongs
+ * in an NCHW or NHWC tensor of `channels` x `pixels`; adds it there if `add`. A `split` block is whole images. */
+typedef struct im2col_target {
+    void *to;
+    int64_t channels, pixels, c0, count;
+    bool add, split;
+} im2col_target;
+void im2col_unpack(const im2col_plan *m, const im2col_block *b, const void *from, im2col_target target);
 
 #endif
