@@ -3,12 +3,13 @@
 #ifndef BENCH_MEASURE_PARTS_H
 #define BENCH_MEASURE_PARTS_H
 
-#include "flush.h"
 #include "harness/cpu/busy.h"
 #include "in_network.h"
 #include "judge.h"
 #include "measure.h"
 #include "verify/oracle/glimpse.h"
+
+typedef struct cache_flush cache_flush;
 
 typedef struct measure_crowd {
     busy_work work;
@@ -59,6 +60,12 @@ cnn_status measure_go_on(const measure *m, cnn_error *err); /* CNN_OK, or CNN_IN
  * more. */
 cnn_status measure_begin_turn(measure *m, cnn_error *err);
 cnn_status measure_threads(measure *m, cnn_error *err);
+
+/* flush.c: empties the caches of a session's device by writing through a buffer larger than they are. hands: fills
+ * first, where it is another session: what is judged might leave its own caches alone. */
+cnn_status cache_flush_open(const cnn_session *session, const cnn_session *hands, cache_flush **flush, cnn_error *err);
+cnn_status cache_flush_run(cache_flush *flush, cnn_error *err);
+void cache_flush_close(cache_flush *flush); /* NULL is accepted */
 
 /* glimpse.c: whether runs are complete for what comes next on the stream (verify/oracle/glimpse.h). */
 cnn_status measure_glimpse(measure *m, cnn_error *err);
