@@ -25,13 +25,11 @@ static void hand(const measure_params *params, const candidate *c)
 
 static cnn_status enter(candidate *c, const vf_case *problem_case, const measure_params *params, cnn_error *err)
 {
-    measure_params own = *params;
-    own.watch = c->watch;
+    const vf_case *own = c->own ? c->own : problem_case;
     c->resolution = NAN;
     if (c->reason[0] != '\0') return CNN_OK;
     hand(params, c);
-    return put_out(c, measure_open(c->session, c->own ? c->own : problem_case, &c->algorithm, &own, &c->measure, err),
-                   err);
+    return put_out(c, measure_open(c->session, own, &c->algorithm, c->watch, params, &c->measure, err), err);
 }
 
 static cnn_status take_turns(candidate *const *all, int count, const measure_params *params, cnn_error *err)

@@ -16,7 +16,7 @@ cnn_status judge_calm(judge *j, cnn_error *err)
     cnn_status status = judge_restore(j, err);
     for (int i = 0; status == CNN_OK && i < j->c.call.count; i++)
         if (j->c.call.operands[i].access != CNN_IN) status = judge_fill(j, i, err);
-    return status == CNN_OK ? judge_spoil_many(j, err) : status;
+    return status == CNN_OK ? judge_spoil(j, JUDGE_SPOILED, err) : status;
 }
 
 cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_plan *plan, judge **result,

@@ -83,12 +83,11 @@ cnn_status judge_put(const judge *j, int operand, int64_t index, double value, c
 
 /* The inputs as the case has them. */
 cnn_status judge_restore(judge *j, cnn_error *err);
-/* judge_late.c: puts a wrong value into an output, and remembers it. Before anything else writes outputs: whether a run
+/* judge_late.c: so many elements of each output get wrong values; the first JUDGE_SPOILED of all of them are
+ * remembered: of so many, one is in what is still to be written. Before anything else writes outputs: whether a run
  * wrote them late. */
-cnn_status judge_spoil(judge *j, int operand, int64_t index, double value, cnn_error *err);
+cnn_status judge_spoil(judge *j, int elements, cnn_error *err);
 void judge_late(judge *j);
-/* As many as are remembered: one of them is in what is still to be written. */
-cnn_status judge_spoil_many(judge *j, cnn_error *err);
 void judge_projections_open(judge *j);
 /* What the outputs must project to now. */
 void judge_expect(judge *j);

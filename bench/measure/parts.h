@@ -7,7 +7,6 @@
 #include "in_network.h"
 #include "judge.h"
 #include "measure.h"
-#include "verify/oracle/glimpse.h"
 
 typedef struct cache_flush cache_flush;
 
@@ -32,11 +31,9 @@ struct measure {
     double empty;     /* seconds by the harness's clock around a timer of nothing */
     char lie[200];    /* what a timer said that cannot be, or threads that were not asked for; "": nothing */
     measure_crowd crowd;
-    vf_glimpse glimpse; /* of runs behind the last sample */
-    double last;        /* seconds that the last sample took */
+    double last; /* seconds that the last sample took */
     sampling sampling;
     measure_costs costs;
-    clock_watch *own_watch; /* NULL: the caller's */
     const clock_watch *watch;
     clock_report clocks;
 };
@@ -66,9 +63,6 @@ cnn_status measure_threads(measure *m, cnn_error *err);
 cnn_status cache_flush_open(const cnn_session *session, const cnn_session *hands, cache_flush **flush, cnn_error *err);
 cnn_status cache_flush_run(cache_flush *flush, cnn_error *err);
 void cache_flush_close(cache_flush *flush); /* NULL is accepted */
-
-/* glimpse.c: whether runs are complete for what comes next on the stream (verify/oracle/glimpse.h). */
-cnn_status measure_glimpse(measure *m, cnn_error *err);
 
 /* set_up.c: plans, allocates, fills, warms up, finds `repeats`, captures. */
 cnn_status measure_set_up(measure *m, const cnn_algorithm *algorithm, cnn_error *err);
