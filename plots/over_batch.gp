@@ -1,8 +1,7 @@
 # A figure over batch size, log-log, as SVG or PNG: seconds per epoch, or a speedup. `benchcnn plot` sets, and then loads it:
 # $curves   a block a curve: batch, value, its interval's low and high, 1 where the figure bears a mark
 # count     the curves;  ours: how many of them, the first, were measured; the others were published
-# name0, note0, tone0, dash0, name1, ...   of each curve: the two lines of its label; the number of its colour and mark;
-#           the number of its dash
+# name0, note0, dash0, name1, ...   of each curve: the two lines of its label; the number of its dash
 # unit      behind the values: s, or a times sign;  even: 1 draws the line of 1, where both sides are as fast
 # evens     how often a curve crosses it;  at0, at1, ...   at which batch
 # title, line0, line1, line2: the heading; foot; common: the path of common.gp
@@ -11,7 +10,18 @@
 colours = "#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #000000"
 marks = "7 5 9 11 13 15 7"
 published = "#8A8A8A"
-tone(i) = int(value("tone" . i))
+# The number of its colour and mark. Of speedups, curves of one implementation share it: dashes tell them apart.
+array tones[count]
+used = 0
+do for [i = 1:count] {
+    tones[i] = -1
+    do for [k = 1:i - 1] { if (even && value("name" . (k - 1)) eq value("name" . (i - 1))) { tones[i] = tones[k] } }
+    if (tones[i] < 0) {
+        tones[i] = used
+        used = used + 1
+    }
+}
+tone(i) = tones[i + 1]
 colour(i) = i >= ours ? published : word(colours, tone(i) % words(colours) + 1)
 mark(i) = int(word(marks, tone(i) % words(marks) + 1))
 dash(i) = int(value("dash" . i))

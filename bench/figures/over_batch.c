@@ -40,31 +40,30 @@ cnn_status series_add_thesis(series_set *set, cnn_error *err)
 }
 
 /* What is drawn: the set's series, then the published ones. */
-typedef struct picture {
-    const series *list;
-    int ours, count;
-    bool ratios; /* the line of 1 is drawn, and where a curve crosses it */
-} picture;
+static int count_of(const series_set *set) { return set->count + set->published; }
+
+/* Then the line of 1 is drawn, and where a curve crosses it. */
+static bool has_ratios(const series_set *set) { return set->baseline[0] != '\0'; }
 
 /* Blocks are parted by two empty lines: gnuplot's `index`. */
-static void put_curves(FILE *to, const picture *p)
+static void put_curves(FILE *to, const series_set *set)
 {
     fputs("$curves << EOD\n", to);
-    for (int i = 0; i < p->count; i++, fputs("\n\n", to))
-        for (int k = 0; k < p->list[i].count; k++) {
-            const series_point *at = &p->list[i].points[k];
+    for (int i = 0; i < count_of(set); i++, fputs("\n\n", to))
+        for (int k = 0; k < set->list[i].count; k++) {
+            const series_point *at = &set->list[i].points[k];
             fprintf(to, "%.9g %.9g %.9g %.9g %d\n", at->batch, at->seconds, at->low, at->high, at->marks != 0);
         }
     fputs("EOD\n", to);
 }
 
 /* Where a curve passes 1 between two batch sizes, on the straight line that is drawn between them. */
-static void put_evens(FILE *to, const picture *p)
+static void put_evens(FILE *to, const series_set *set)
 {
     int count = 0;
-    for (int i = 0; p->ratios && i < p->count; i++)
-        for (int k = 0; k + 1 < p->list[i].count; k++) {
-            const series_point *a = &p->list[i].points[k], *b = a + 1;
+    for (int i = 0; has_ratios(set) && i < count_of(set); i++)
+        for (int k = 0; k + 1 < set->list[i].count; k++) {
+            const series_point *a = &set->list[i].points[k], *b = a + 1;
             const double from = log10(a->seconds), over = log10(b->seconds);
             if (!(from < 0 && over >= 0) && !(from > 0 && over <= 0)) continue;
             const double at = log10(a->batch) + (log10(b->batch) - log10(a->batch)) * from / (from - over);
@@ -73,41 +72,27 @@ static void put_evens(FILE *to, const picture *p)
     fprintf(to, "evens=%d\n", count);
 }
 
-/* The two lines of a curve's label, its colour (tone) and its dash. */
-static void put_label(FILE *to, const picture *p, int i, int tone)
+/* The two lines of a curve's label, and its dash: of ratios the line is whole with data resident, dashed with transfers
+ * counted. */
+static void put_label(FILE *to, const series_set *set, int i)
 {
-    const series *s = &p->list[i];
+    const series *s = &set->list[i];
     const series_point *best = &s->points[0];
     char note[SERIES_LABEL_MAX + 64];
-    const bool published = i >= p->ours;
+    const bool published = i >= set->count, ratios = has_ratios(set);
     for (int k = 1; k < s->count; k++)
-        if (p->ratios ? s->points[k].seconds > best->seconds : s->points[k].seconds < best->seconds)
-            best = &s->points[k];
+        if (ratios ? s->points[k].seconds > best->seconds : s->points[k].seconds < best->seconds) best = &s->points[k];
     if (published)
         snprintf(note, sizeof note, "%s", s->facts);
     else if (s->facts[0] != '\0')
-        snprintf(note, sizeof note, "%s: %.3g %s at %.0f", s->facts, best->seconds, p->ratios ? "×" : "s", best->batch);
+        snprintf(note, sizeof note, "%s: %.3g %s at %.0f", s->facts, best->seconds, ratios ? "×" : "s", best->batch);
     else
-        snprintf(note, sizeof note, "%s %.3g %s, at batch %.0f", p->ratios ? "up to" : "fastest:", best->seconds,
-                 p->ratios ? "×" : "s", best->batch);
+        snprintf(note, sizeof note, "%s %.3g %s, at batch %.0f", ratios ? "up to" : "fastest:", best->seconds,
+                 ratios ? "×" : "s", best->batch);
     gnuplot_text(to, "name", i, s->label);
     gnuplot_text(to, "note", i, note);
-    const int dash =
-        published ? (p->ratios ? 2 : i - p->ours + 1) : p->ratios && strcmp(s->setting.data_on, "host") == 0;
-    fprintf(to, "tone%d=%d\ndash%d=%d\n", i, tone, i, dash);
-}
-
-/* Of ratios, curves of one implementation share a colour: with data resident the line is whole, with transfers counted
- * dashed. */
-static void put_labels(FILE *to, const picture *p)
-{
-    int tones[SERIES_MAX + SERIES_PUBLISHED_MAX], count = 0;
-    for (int i = 0; i < p->count; i++) {
-        int same = 0;
-        while (same < i && !(p->ratios && strcmp(p->list[same].label, p->list[i].label) == 0)) same++;
-        tones[i] = same < i ? tones[same] : count++;
-        put_label(to, p, i, tones[i]);
-    }
+    const bool dashed = ratios && strcmp(s->setting.data_on, "host") == 0;
+    fprintf(to, "dash%d=%d\n", i, !published ? dashed : ratios ? 2 : i - set->count + 1);
 }
 
 /* "60,000" from 60000. */
@@ -124,7 +109,7 @@ static void put_heading(FILE *to, const series_set *set)
 {
     const epoch_setting *s = &set->list[0].setting;
     const char *grey = set->published ? ";  grey: as published in 2020, on other hardware" : "";
-    const bool ratios = set->baseline[0] != '\0';
+    const bool ratios = has_ratios(set);
     char train[32], test[32], text[2 * SERIES_LABEL_MAX];
     gnuplot_text(to, "title", -1, ratios ? "Speedup over batch size" : "Seconds per epoch over batch size");
     snprintf(text, sizeof text, "network %s, an epoch trains on %s images and tests on %s", s->net,
@@ -141,20 +126,18 @@ static void put_heading(FILE *to, const series_set *set)
 cnn_status series_picture(FILE *to, void *user, cnn_error *err)
 {
     const series_set *set = user;
-    picture p = {.list = set->list, .ours = set->count, .count = set->count + set->published};
-    p.ratios = set->baseline[0] != '\0';
     char names[128], foot[256];
     unsigned marks = 0;
     put_heading(to, set);
-    for (int i = 0; i < p.ours; i++)
-        for (int k = 0; k < p.list[i].count; k++) marks |= p.list[i].points[k].marks;
+    for (int i = 0; i < set->count; i++)
+        for (int k = 0; k < set->list[i].count; k++) marks |= set->list[i].points[k].marks;
     snprintf(foot, sizeof foot, "%s%s", marks ? "hollow points: " : "", bench_marks_text(marks, names, sizeof names));
     gnuplot_text(to, "foot", -1, foot);
-    gnuplot_text(to, "unit", -1, p.ratios ? "×" : "s");
-    fprintf(to, "even=%d\ncount=%d\nours=%d\n", p.ratios, p.count, p.ours);
-    put_labels(to, &p);
-    put_curves(to, &p);
-    put_evens(to, &p);
+    gnuplot_text(to, "unit", -1, has_ratios(set) ? "×" : "s");
+    fprintf(to, "even=%d\ncount=%d\nours=%d\n", has_ratios(set), count_of(set), set->count);
+    for (int i = 0; i < count_of(set); i++) put_label(to, set, i);
+    put_curves(to, set);
+    put_evens(to, set);
     (void)err;
     return CNN_OK;
 }
