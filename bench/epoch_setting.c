@@ -4,7 +4,6 @@
 
 #include "harness/cpu/isa.h"
 #include "harness/cpu/threads.h"
-#include "harness/device/call.h"
 #include "harness/problem/names.h"
 #include "harness/record/build_id.h"
 
@@ -16,7 +15,7 @@ void epoch_text(char *field, size_t size, const char *text)
 {
     enum { CRC_SIZE = sizeof " crc 12345678" };
     const size_t length = text ? strlen(text) : 0;
-    snprintf(field, size, "%s", text ? text : "");
+    snprintf(field, size, "%.*s", (int)size - 1, text ? text : "");
     if (length < size || size < CRC_SIZE) return;
     snprintf(field + size - CRC_SIZE, CRC_SIZE, " crc %08lx", crc32(0, (const Bytef *)text, (uInt)length));
 }
@@ -28,20 +27,15 @@ void epoch_knobs(char *field, size_t size, const cnn_record *record)
     free(text);
 }
 
-static void take_gpu(void *user, const char *key, const char *value)
-{
-    epoch_setting *setting = user;
-    if (strcmp(key, "gpu") == 0) epoch_text(setting->gpu, sizeof setting->gpu, value);
-}
-
 void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting)
 {
+    char gpu[sizeof((record_pair *)0)->value]; /* as a record has it */
     epoch_text(setting->impl, sizeof setting->impl, session->impl->name);
     setting->threads = session->threads;
     setting->cores = cpu_count();
     cpu_model(setting->cpu, (int)sizeof setting->cpu);
-    setting->gpu[0] = '\0';
-    cnn_describe(session, take_gpu, setting);
+    machine_fact(session, "gpu", gpu, sizeof gpu);
+    epoch_text(setting->gpu, sizeof setting->gpu, gpu);
     cnn_record *record = record_new("epoch");
     record_session(record, session, NULL);
     epoch_knobs(setting->knobs, sizeof setting->knobs, record);

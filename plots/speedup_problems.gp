@@ -4,7 +4,7 @@
 #           speedup with transfers counted; not a number where there is none
 # problem0, time0 ...   what stands beside each group: the problem; the baseline's time
 # groups, count   problems, and bars of each;  name0 ... whose bars they are
-# x_low, x_high   the frame; line0, line1: the heading; foot; common: the path of common.gp
+# line0, line1: the heading; foot; common: the path of common.gp
 
 # Colours of Okabe and Ito, told apart with any colour vision; their greys differ, too.
 colours = "#0072B2 #E69F00 #009E73 #CC79A7 #D55E00 #56B4E9 #000000"
@@ -17,6 +17,12 @@ above = 100.0 + 20 * count; below = 62.0
 height = above + below + (bars < 4 ? 4 : bars) * 13.0
 load common
 pixels(y) = 1 - y / height # from the top
+
+# The frame has 1, all bars, whiskers and strokes, and room for the number behind a bar.
+stats $bars using (min(valid(3) ? $3 : $2, valid(6) ? $6 : $2)) nooutput
+x_low = min(STATS_min, 1) / 1.25
+stats $bars using (valid(4) ? $4 : $2) nooutput
+x_high = max(STATS_max, 1) * (max(STATS_max, 1) / x_low) ** 0.12
 
 left = 0.34; right = 0.82
 set lmargin at screen left

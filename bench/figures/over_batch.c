@@ -1,5 +1,5 @@
-/* over_batch.c: a picture of curves over batch size: where its labels stand, where curves break even, what the heading
- * says. How it looks stands in plots/over_batch.gp. */
+/* over_batch.c: a picture of curves over batch size: its labels, its heading, and where curves break even. How it looks
+ * stands in plots/over_batch.gp. */
 #include "gnuplot.h"
 #include "harness/base/text.h"
 #include "series.h"
@@ -39,156 +39,60 @@ cnn_status series_add_thesis(series_set *set, cnn_error *err)
     return CNN_OK;
 }
 
-/* In their order from below; neighbours that are too close share the move that parts them. */
-void series_spread(double *places, int count, double gap, double low, double high)
-{
-    int order[SERIES_MAX + SERIES_PUBLISHED_MAX];
-    if (count > SERIES_MAX + SERIES_PUBLISHED_MAX) count = SERIES_MAX + SERIES_PUBLISHED_MAX;
-    for (int i = 0; i < count; i++) {
-        int j = i;
-        for (; j > 0 && places[order[j - 1]] > places[i]; j--) order[j] = order[j - 1];
-        order[j] = i;
-    }
-    for (int pass = 0; pass < 200; pass++) {
-        bool moved = false;
-        for (int i = 0; i + 1 < count; i++) {
-            double *below = &places[order[i]], *above = &places[order[i + 1]];
-            double missing = gap - (*above - *below);
-            if (missing <= gap * 1e-3) continue;
-            *below -= missing / 2;
-            *above += missing / 2;
-            moved = true;
-        }
-        if (!moved) break;
-    }
-    for (int i = 0; i < count; i++) places[order[i]] = fmax(places[order[i]], low + i * gap);
-    for (int i = count - 1; i >= 0; i--) places[order[i]] = fmin(places[order[i]], high - (count - 1 - i) * gap);
-}
-
 /* What is drawn: the set's series, then the published ones. */
-typedef struct picture {
-    const series *list;
-    int ours, count;
-    bool ratios;                         /* the line of 1 is drawn, and where a curve crosses it */
-    double x_low, x_high, y_low, y_high; /* the frame, in logarithms to base 10 */
-} picture;
+static int count_of(const series_set *set) { return set->count + set->published; }
 
-static void set_frame(picture *p)
+/* Then the line of 1 is drawn, and where a curve crosses it. */
+static bool has_ratios(const series_set *set) { return set->baseline[0] != '\0'; }
+
+/* Blocks are parted by two empty lines: gnuplot's `index`. */
+static void put_curves(FILE *to, const series_set *set)
 {
-    double x_low = INFINITY, x_high = -INFINITY, y_low = p->ratios ? 0 : INFINITY, y_high = p->ratios ? 0 : -INFINITY;
-    for (int i = 0; i < p->count; i++)
-        for (int k = 0; k < p->list[i].count; k++) {
-            const series_point *at = &p->list[i].points[k];
-            x_low = fmin(x_low, log10(at->batch));
-            x_high = fmax(x_high, log10(at->batch));
-            y_low = fmin(y_low, log10(fmin(at->seconds, at->low))); /* fmin passes over a NaN */
-            y_high = fmax(y_high, log10(fmax(at->seconds, at->high)));
-        }
-    const double x_margin = x_high > x_low ? 0.06 : 0.5, y_margin = fmax(0.06 * (y_high - y_low), 0.1);
-    p->x_low = x_low - x_margin;
-    p->x_high = x_high + x_margin;
-    p->y_low = y_low - y_margin;
-    p->y_high = y_high + y_margin;
-}
-
-static const series_point *end_of(const series *s) { return &s->points[s->count - 1]; }
-
-/* Blocks are parted by two empty lines: gnuplot's `index`. A leader is the thin line from a curve to its label. */
-static void put_curves(FILE *to, const picture *p)
-{
-    double places[SERIES_MAX + SERIES_PUBLISHED_MAX];
-    const double gap = 0.09 * (p->y_high - p->y_low);
-    for (int i = 0; i < p->count; i++) places[i] = log10(end_of(&p->list[i])->seconds);
-    series_spread(places, p->count, gap, p->y_low + gap / 2, p->y_high);
     fputs("$curves << EOD\n", to);
-    for (int i = 0; i < p->count; i++, fputs("\n\n", to))
-        for (int k = 0; k < p->list[i].count; k++) {
-            const series_point *at = &p->list[i].points[k];
+    for (int i = 0; i < count_of(set); i++, fputs("\n\n", to))
+        for (int k = 0; k < set->list[i].count; k++) {
+            const series_point *at = &set->list[i].points[k];
             fprintf(to, "%.9g %.9g %.9g %.9g %d\n", at->batch, at->seconds, at->low, at->high, at->marks != 0);
         }
-    fputs("EOD\n$leaders << EOD\n", to);
-    for (int i = 0; i < p->count; i++)
-        fprintf(to, "%.9g %.9g\n%.9g %.9g\n\n\n", end_of(&p->list[i])->batch, end_of(&p->list[i])->seconds,
-                pow(10, p->x_high), pow(10, places[i]));
     fputs("EOD\n", to);
-    for (int i = 0; i < p->count; i++) fprintf(to, "place%d=%.9g\n", i, pow(10, places[i]));
 }
 
-/* Where a curve passes 1 between two batch sizes, on the straight line that is drawn between them. One close to another
- * whose batch is named stands without a text: the two would collide. */
-static void put_evens(FILE *to, const picture *p)
+/* Where a curve passes 1 between two batch sizes, on the straight line that is drawn between them. */
+static void put_evens(FILE *to, const series_set *set)
 {
-    enum { NAMED_MAX = 32 };
-    double named[NAMED_MAX];
-    int count = 0, n_named = 0;
-    for (int i = 0; p->ratios && i < p->count; i++)
-        for (int k = 0; k + 1 < p->list[i].count; k++) {
-            const series_point *a = &p->list[i].points[k], *b = a + 1;
+    int count = 0;
+    for (int i = 0; has_ratios(set) && i < count_of(set); i++)
+        for (int k = 0; k + 1 < set->list[i].count; k++) {
+            const series_point *a = &set->list[i].points[k], *b = a + 1;
             const double from = log10(a->seconds), over = log10(b->seconds);
-            char text[32] = "";
-            bool near = n_named == NAMED_MAX;
             if (!(from < 0 && over >= 0) && !(from > 0 && over <= 0)) continue;
             const double at = log10(a->batch) + (log10(b->batch) - log10(a->batch)) * from / (from - over);
-            for (int n = 0; n < n_named; n++) near = near || fabs(named[n] - at) < 0.08 * (p->x_high - p->x_low);
-            if (!near) {
-                named[n_named++] = at;
-                snprintf(text, sizeof text, "at %.0f", pow(10, at));
-            }
-            fprintf(to, "at%d=%.9g\n", count, pow(10, at));
-            gnuplot_text(to, "text", count++, text);
+            fprintf(to, "at%d=%.9g\n", count++, pow(10, at));
         }
     fprintf(to, "evens=%d\n", count);
 }
 
-/* The side of the picture whose curves keep farther from 1 has room for the words at that line. */
-static bool even_at_right(const picture *p)
+/* The two lines of a curve's label, and its dash: of ratios the line is whole with data resident, dashed with transfers
+ * counted. */
+static void put_label(FILE *to, const series_set *set, int i)
 {
-    double near[2] = {INFINITY, INFINITY};
-    for (int i = 0; i < p->count; i++)
-        for (int k = 0; k < p->list[i].count; k++) {
-            const series_point *at = &p->list[i].points[k];
-            const double x = (log10(at->batch) - p->x_low) / (p->x_high - p->x_low);
-            if (x < 0.3) near[0] = fmin(near[0], fabs(log10(at->seconds)));
-            if (x > 0.7) near[1] = fmin(near[1], fabs(log10(at->seconds)));
-        }
-    return near[1] > near[0];
-}
-
-/* The two lines of a curve's label, its colour (tone) and its dash. */
-static void put_label(FILE *to, const picture *p, int i, int tone)
-{
-    const series *s = &p->list[i];
+    const series *s = &set->list[i];
     const series_point *best = &s->points[0];
     char note[SERIES_LABEL_MAX + 64];
-    const bool published = i >= p->ours;
+    const bool published = i >= set->count, ratios = has_ratios(set);
     for (int k = 1; k < s->count; k++)
-        if (p->ratios ? s->points[k].seconds > best->seconds : s->points[k].seconds < best->seconds)
-            best = &s->points[k];
+        if (ratios ? s->points[k].seconds > best->seconds : s->points[k].seconds < best->seconds) best = &s->points[k];
     if (published)
         snprintf(note, sizeof note, "%s", s->facts);
     else if (s->facts[0] != '\0')
-        snprintf(note, sizeof note, "%s: %.3g %s at %.0f", s->facts, best->seconds, p->ratios ? "×" : "s", best->batch);
+        snprintf(note, sizeof note, "%s: %.3g %s at %.0f", s->facts, best->seconds, ratios ? "×" : "s", best->batch);
     else
-        snprintf(note, sizeof note, "%s %.3g %s, at batch %.0f", p->ratios ? "up to" : "fastest:", best->seconds,
-                 p->ratios ? "×" : "s", best->batch);
+        snprintf(note, sizeof note, "%s %.3g %s, at batch %.0f", ratios ? "up to" : "fastest:", best->seconds,
+                 ratios ? "×" : "s", best->batch);
     gnuplot_text(to, "name", i, s->label);
     gnuplot_text(to, "note", i, note);
-    const int dash =
-        published ? (p->ratios ? 2 : i - p->ours + 1) : p->ratios && strcmp(s->setting.data_on, "host") == 0;
-    fprintf(to, "tone%d=%d\ndash%d=%d\n", i, tone, i, dash);
-}
-
-/* Of ratios, curves of one implementation share a colour: with data resident the line is whole, with transfers counted
- * dashed. */
-static void put_labels(FILE *to, const picture *p)
-{
-    int tones[SERIES_MAX + SERIES_PUBLISHED_MAX], count = 0;
-    for (int i = 0; i < p->count; i++) {
-        int same = 0;
-        while (same < i && !(p->ratios && strcmp(p->list[same].label, p->list[i].label) == 0)) same++;
-        tones[i] = same < i ? tones[same] : count++;
-        put_label(to, p, i, tones[i]);
-    }
+    const bool dashed = ratios && strcmp(s->setting.data_on, "host") == 0;
+    fprintf(to, "dash%d=%d\n", i, !published ? dashed : ratios ? 2 : i - set->count + 1);
 }
 
 /* "60,000" from 60000. */
@@ -205,7 +109,7 @@ static void put_heading(FILE *to, const series_set *set)
 {
     const epoch_setting *s = &set->list[0].setting;
     const char *grey = set->published ? ";  grey: as published in 2020, on other hardware" : "";
-    const bool ratios = set->baseline[0] != '\0';
+    const bool ratios = has_ratios(set);
     char train[32], test[32], text[2 * SERIES_LABEL_MAX];
     gnuplot_text(to, "title", -1, ratios ? "Speedup over batch size" : "Seconds per epoch over batch size");
     snprintf(text, sizeof text, "network %s, an epoch trains on %s images and tests on %s", s->net,
@@ -222,23 +126,18 @@ static void put_heading(FILE *to, const series_set *set)
 cnn_status series_picture(FILE *to, void *user, cnn_error *err)
 {
     const series_set *set = user;
-    picture p = {.list = set->list, .ours = set->count, .count = set->count + set->published};
-    p.ratios = set->baseline[0] != '\0';
     char names[128], foot[256];
     unsigned marks = 0;
-    set_frame(&p);
     put_heading(to, set);
-    for (int i = 0; i < p.ours; i++)
-        for (int k = 0; k < p.list[i].count; k++) marks |= p.list[i].points[k].marks;
+    for (int i = 0; i < set->count; i++)
+        for (int k = 0; k < set->list[i].count; k++) marks |= set->list[i].points[k].marks;
     snprintf(foot, sizeof foot, "%s%s", marks ? "hollow points: " : "", bench_marks_text(marks, names, sizeof names));
     gnuplot_text(to, "foot", -1, foot);
-    gnuplot_text(to, "unit", -1, p.ratios ? "×" : "s");
-    fprintf(to, "even=%d\neven_at=%d\ncount=%d\nours=%d\n", p.ratios, even_at_right(&p), p.count, p.ours);
-    fprintf(to, "x_low=%.9g\nx_high=%.9g\ny_low=%.9g\ny_high=%.9g\n", pow(10, p.x_low), pow(10, p.x_high),
-            pow(10, p.y_low), pow(10, p.y_high));
-    put_labels(to, &p);
-    put_curves(to, &p);
-    put_evens(to, &p);
+    gnuplot_text(to, "unit", -1, has_ratios(set) ? "×" : "s");
+    fprintf(to, "even=%d\ncount=%d\nours=%d\n", has_ratios(set), count_of(set), set->count);
+    for (int i = 0; i < count_of(set); i++) put_label(to, set, i);
+    put_curves(to, set);
+    put_evens(to, set);
     (void)err;
     return CNN_OK;
 }

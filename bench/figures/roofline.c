@@ -1,6 +1,7 @@
-/* roofline.c: from records to points and roofs. */
+/* roofline.c: from records to points and roofs, and these as plots/roofline.gp draws them. */
 #include "roofline.h"
 
+#include "gnuplot.h"
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
 #include "harness/record/identity.h"
@@ -155,6 +156,44 @@ const char *roofline_machine(const roofline *r, char *text, size_t size)
     snprintf(text, size, "%s", r->machine);
     if (r->threads > 0) cnn_append(text, size, ", %d thread%s", r->threads, r->threads == 1 ? "" : "s");
     return text;
+}
+
+/* ---- The picture: problems x algorithms under the measured roofs. */
+
+enum { NUMBERS_MAX = 20 }; /* problems that are named; with more of them, none is */
+
+/* The problem's number stands above its fastest point. */
+static int number_of(const roofline *r, const roofline_point *p)
+{
+    for (int i = 0; i < r->n_points; i++)
+        if (r->points[i].problem == p->problem && r->points[i].rate > p->rate) return 0;
+    return p->problem + 1;
+}
+
+cnn_status roofline_picture(FILE *to, void *user, cnn_error *err)
+{
+    const roofline *r = user;
+    const int named = r->n_problems <= NUMBERS_MAX ? r->n_problems : 0;
+    char text[2 * CNN_NAME_MAX];
+    fputs("$points << EOD\n", to);
+    for (int i = 0; i < r->n_points; i++) {
+        const roofline_point *p = &r->points[i];
+        fprintf(to, "%.9g %.9g %d %d %d\n", p->intensity, p->rate, p->series, (int)p->dir, number_of(r, p));
+    }
+    fprintf(to, "EOD\nseries=%d\nroofs=%d\nproblems=%d\n", r->n_series, r->n_roofs, named);
+    gnuplot_text(to, "machine", -1, roofline_machine(r, text, sizeof text));
+    for (int i = 0; i < r->n_series; i++) gnuplot_text(to, "name", i, r->series[i]);
+    for (int i = 0; i < named; i++) gnuplot_text(to, "problem", i, r->problems[i]);
+    for (int i = 0; i < r->n_roofs; i++) {
+        const roofline_roof *roof = &r->roofs[i];
+        const bool tera = roof->value >= (roof->memory ? 1e12 : 1e13);
+        snprintf(text, sizeof text, "%.100s  %.3g %s", roof->name, roof->value * (tera ? 1e-12 : 1e-9),
+                 roof->memory ? (tera ? "TB/s" : "GB/s") : (tera ? "TFLOP/s" : "GFLOP/s"));
+        gnuplot_text(to, "roof", i, text);
+        fprintf(to, "memory%d=%d\nmain%d=%d\nvalue%d=%.9g\n", i, roof->memory, i, roof->main, i, roof->value);
+    }
+    (void)err;
+    return CNN_OK;
 }
 
 void roofline_free(roofline *r) { bench_peaks_free(&r->peaks); }

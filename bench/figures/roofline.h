@@ -41,7 +41,7 @@ cnn_status roofline_read(roofline *r, const char *path, int *bad, cnn_error *err
 cnn_status roofline_make_roofs(roofline *r, cnn_error *err);
 /* "Xeon, 2 threads"; a GPU's name alone. */
 const char *roofline_machine(const roofline *r, char *text, size_t size);
-/* roofline_picture.c: a gnuplot_put (gnuplot.h) of a roofline, for plots/roofline.gp. */
+/* A gnuplot_put (gnuplot.h) of a roofline, for plots/roofline.gp. */
 cnn_status roofline_picture(FILE *to, void *r, cnn_error *err);
 void roofline_free(roofline *r); /* what it holds, not itself */
 

@@ -1,5 +1,4 @@
-/* series.h: from epoch records to curves: one a implementation, algorithm and machine; and the places of the labels at
- * their ends. */
+/* series.h: from epoch records to curves: one a implementation, algorithm and machine. */
 #ifndef BENCH_FIGURES_SERIES_H
 #define BENCH_FIGURES_SERIES_H
 
@@ -54,8 +53,5 @@ void series_machine(const char *name, char *text, size_t size);
 cnn_status series_add_thesis(series_set *set, cnn_error *err);
 /* A gnuplot_put (gnuplot.h) of a series_set, for plots/over_batch.gp. */
 cnn_status series_picture(FILE *to, void *set, cnn_error *err);
-/* Moves `places` (any order), each to be at least `gap` from its neighbours and within [low, high], as little as it
- * takes. */
-void series_spread(double *places, int count, double gap, double low, double high);
 
 #endif

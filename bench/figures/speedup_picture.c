@@ -141,11 +141,10 @@ static void put_groups(FILE *to, const bars *b)
 }
 
 /* A block a curve: where the bar stands, the speedup, its interval, whether it bears a mark, with transfers. A block
- * needs a line: one that no bar is seen of. Then the frame and the foot. */
+ * needs a line: one that no bar is seen of. Then the foot. */
 static void put_bars(FILE *to, const bars *b)
 {
     char names[128], text[512];
-    double low = 1, high = 1;
     unsigned marks = 0;
     bool moved = false;
     fputs("$bars << EOD\n", to);
@@ -156,14 +155,10 @@ static void put_bars(FILE *to, const bars *b)
             if (row->curve != b->curves[c] || group < 0) continue;
             fprintf(to, "%.9g %.9g %.9g %.9g %d %.9g\n", group * (b->n_curves + 0.7) + c, row->ratio, row->low,
                     row->high, row->marks != 0, row->moved);
-            low = fmin(fmin(low, row->moved), fmin(row->ratio, row->low)); /* fmin passes over a NaN */
-            high = fmax(fmax(high, row->moved), fmax(row->ratio, row->high));
             marks |= row->marks;
             moved = moved || isfinite(row->moved);
         }
-    low /= 1.25;
-    high *= pow(high / low, 0.12); /* room for the number behind a bar */
-    fprintf(to, "EOD\nx_low=%.9g\nx_high=%.9g\n", low, high);
+    fputs("EOD\n", to);
     snprintf(text, sizeof text, "whiskers: what the intervals of both medians allow%s%s%s",
              moved ? ";  stroke: with its transfers counted" : "", marks ? ";  hollow: " : "",
              bench_marks_text(marks, names, sizeof names));

@@ -1,8 +1,6 @@
 /* candidate_record.c: what became of a candidate, as a record. */
 #include "candidates.h"
 
-#include "harness/problem/names.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -96,14 +94,8 @@ candidate_state candidate_state_of(const char *name)
     return strcmp(name, no_memory) == 0 ? CANDIDATE_NO_MEMORY : CANDIDATE_WRONG;
 }
 
-cnn_record *candidate_record(const candidate *c, const vf_case *problem_case, const measure_params *params,
-                             const char *repro)
-{
-    return candidate_record_kind(cnn_op_name(problem_case->problem.op), c, problem_case, params, repro);
-}
-
-cnn_record *candidate_record_kind(const char *kind, const candidate *c, const vf_case *problem_case,
-                                  const measure_params *params, const char *repro)
+cnn_record *candidate_record(const char *kind, const candidate *c, const vf_case *problem_case,
+                             const measure_params *params, const char *repro)
 {
     const cnn_problem *problem = &problem_case->problem;
     cnn_dir dir = problem_case->call.dir;

@@ -25,13 +25,11 @@ static void hand(const measure_params *params, const candidate *c)
 
 static cnn_status enter(candidate *c, const vf_case *problem_case, const measure_params *params, cnn_error *err)
 {
-    measure_params own = *params;
-    own.watch = c->watch;
+    const vf_case *own = c->own ? c->own : problem_case;
     c->resolution = NAN;
     if (c->reason[0] != '\0') return CNN_OK;
     hand(params, c);
-    return put_out(c, measure_open(c->session, c->own ? c->own : problem_case, &c->algorithm, &own, &c->measure, err),
-                   err);
+    return put_out(c, measure_open(c->session, own, &c->algorithm, c->watch, params, &c->measure, err), err);
 }
 
 static cnn_status take_turns(candidate *const *all, int count, const measure_params *params, cnn_error *err)
@@ -116,12 +114,6 @@ static cnn_status enter_control(candidate *list, int count, candidate *control, 
     return enter(control, c, params, err);
 }
 
-static void use_control(candidate *list, int count, const candidate *first, const candidate *control)
-{
-    const double resolution = resolution_of(first, control);
-    for (int i = 0; i < count; i++) list[i].resolution = resolution;
-}
-
 cnn_status candidates_time(candidate *list, int count, const vf_case *c, const measure_params *params, cnn_error *err)
 {
     candidate control = {.session = NULL};
@@ -142,7 +134,8 @@ cnn_status candidates_time(candidate *list, int count, const vf_case *c, const m
         hand(params, all[i]);
         status = finish(all[i], c, params, err);
     }
-    if (status == CNN_OK && control.measure) use_control(list, count, first, &control);
+    for (int i = 0; status == CNN_OK && control.measure && i < count; i++)
+        list[i].resolution = resolution_of(first, &control);
     measure_close(control.measure);
     hand(params, NULL);
     free(all);

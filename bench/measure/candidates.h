@@ -20,7 +20,7 @@ typedef enum candidate_state {
 typedef struct candidate {
     const cnn_session *session;
     cnn_algorithm algorithm;
-    const clock_watch *watch; /* (optional) of the session */
+    const clock_watch *watch; /* of the session; NULL: nothing is told of clocks */
     const vf_case *own;       /* (optional) its own case, where candidates are of several types */
     const cnn_session *again; /* (optional) of the same settings: for its turns as the control, where others have
                                  sessions of their own, and so threads elsewhere; else `session` */
@@ -46,12 +46,11 @@ int candidates_best(const candidate *list, int count);
 /* Whether `other` may be as fast as `best`: their intervals meet, or they differ by no more than the control did. */
 bool candidates_tied(const candidate *best, const candidate *other);
 
-/* The record of design section 8, its kind the operation's name. Figures only where the outputs were right. */
-cnn_record *candidate_record(const candidate *c, const vf_case *problem_case, const measure_params *params,
-                             const char *repro);
+/* The record of design section 8; kind: the operation's name, or what it is a point of. Figures only where the outputs
+ * were right. */
+cnn_record *candidate_record(const char *kind, const candidate *c, const vf_case *problem_case,
+                             const measure_params *params, const char *repro);
 /* The other way round, of a record's "state"; one whose outputs were wrong counts as failed there. */
 candidate_state candidate_state_of(const char *name);
-cnn_record *candidate_record_kind(const char *kind, const candidate *c, const vf_case *problem_case,
-                                  const measure_params *params, const char *repro);
 
 #endif

@@ -32,7 +32,7 @@ static void take_fact(void *user, const char *key, const char *value)
     if (strcmp(key, w->key) == 0) snprintf(w->text, w->size, "%s", value);
 }
 
-static void fact_of(const cnn_session *session, const char *key, char *text, size_t size)
+void machine_fact(const cnn_session *session, const char *key, char *text, size_t size)
 {
     wanted w = {key, text, size};
     text[0] = '\0';
@@ -41,7 +41,7 @@ static void fact_of(const cnn_session *session, const char *key, char *text, siz
 
 void machine_name(const cnn_session *session, char *text, size_t size)
 {
-    fact_of(session, "gpu", text, size);
+    machine_fact(session, "gpu", text, size);
     if (text[0] == '\0') cpu_model(text, (int)size);
 }
 
@@ -53,7 +53,7 @@ cnn_status clock_watch_open(const cnn_session *session, clock_watch **result, cn
     if (!watch) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to watch clocks");
     watch->host = session->impl->device_kind != CNN_DEVICE_CUDA;
     if (watch->host) return CNN_OK;
-    fact_of(session, "pci_bus_id", bus, sizeof bus);
+    machine_fact(session, "pci_bus_id", bus, sizeof bus);
     (void)nvml_open(NULL, bus, session->device, &watch->gpu, &why); /* not there: its fields stay empty */
     return CNN_OK;
 }

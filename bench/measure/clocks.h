@@ -38,6 +38,8 @@ double clock_foreign(const clock_report *report);
 unsigned clock_marks(const clock_report *report);                  /* BENCH_DISTURBED, BENCH_THROTTLED */
 void clock_record(cnn_record *record, const clock_report *report); /* the fields foreign, sm_mhz_min ... */
 
+/* What the session's implementation tells of its device under this key, "gpu" say; "" if nothing. */
+void machine_fact(const cnn_session *session, const char *key, char *text, size_t size);
 /* The name of the session's device: "NVIDIA H200", or the host processor's. */
 void machine_name(const cnn_session *session, char *text, size_t size);
 

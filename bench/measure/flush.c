@@ -1,6 +1,6 @@
 /* flush.c: on a CPU as many threads as the session has write a share each, so that the private caches of their cores
  * are emptied, too; on a device one fill does it. */
-#include "flush.h"
+#include "parts.h"
 
 #include "harness/base/clock.h"
 #include "harness/cpu/limits.h"

@@ -1,5 +1,5 @@
-/* hands.c: see hands.h. */
-#include "hands.h"
+/* hands.c: which implementation writes and reads for the one that is judged. */
+#include "judge_parts.h"
 
 #include <string.h>
 

@@ -22,11 +22,9 @@ struct in_network {
 /* What the layer before (going back: the layer behind) has just written. */
 static bool handed_over(const vf_case *c, const cnn_operand *o)
 {
-    if (o->access != CNN_IN || o->shape != CNN_SHAPE_TENSOR) {
-        const bool flat_gradient = o->access == CNN_IN && strcmp(o->name, "dy") == 0; /* FC's */
-        return flat_gradient;
-    }
-    return c->call.dir == CNN_FWD ? o->name[0] == 'x' : strcmp(o->name, "dy") == 0;
+    if (o->access != CNN_IN) return false;
+    const bool input = c->call.dir == CNN_FWD && o->shape == CNN_SHAPE_TENSOR && o->name[0] == 'x';
+    return input || strcmp(o->name, "dy") == 0; /* FC's gradient is no tensor */
 }
 
 static cnn_status make_copies(in_network *a, cnn_error *err)

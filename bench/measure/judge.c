@@ -15,8 +15,8 @@ cnn_status judge_calm(judge *j, cnn_error *err)
     judge_late(j);
     cnn_status status = judge_restore(j, err);
     for (int i = 0; status == CNN_OK && i < j->c.call.count; i++)
-        if (j->c.call.operands[i].access != CNN_IN) status = judge_fill(j, i, j->hands.session, NULL, err);
-    return status == CNN_OK ? judge_spoil_many(j, err) : status;
+        if (j->c.call.operands[i].access != CNN_IN) status = judge_fill(j, i, err);
+    return status == CNN_OK ? judge_spoil(j, JUDGE_SPOILED, err) : status;
 }
 
 cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_plan *plan, judge **result,
@@ -39,8 +39,10 @@ cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_pl
         j->rng.state = (uint64_t)(cnn_now() * 1e9);
     vf_note_transform(&c->problem, &plan->algorithm, &j->verdict);
     cnn_status status = vf_case_copy(c, &j->c, err);
+    j->hands.session = session; /* what its own upload costs is told */
+    if (status == CNN_OK) status = judge_buffers_open(j, err);
+    *upload = j->upload;
     hands_open(session, &j->hands);
-    if (status == CNN_OK) status = judge_buffers_open(j, session, upload, err);
     if (status == CNN_OK && j->sums) judge_projections_open(j);
     if (status == CNN_OK)
         *result = j;

@@ -17,7 +17,7 @@
 typedef struct judge judge;
 
 /* For runs on buffers of its own: guarded, filled with the case's inputs, outputs with plausible wrong values. The case
- * is copied; its problem and the plan must outlive the judge. upload: what the filling cost, may be NULL. */
+ * is copied; its problem and the plan must outlive the judge. upload: what the filling cost. */
 typedef struct judge_upload {
     double seconds;
     size_t bytes;

@@ -13,7 +13,7 @@
 /* Values of the right size, each wrong. */
 static double plausible(double expected) { return 0.37 - expected; }
 
-cnn_status judge_fill(judge *j, int i, const cnn_session *by, judge_upload *upload, cnn_error *err)
+cnn_status judge_fill(judge *j, int i, cnn_error *err)
 {
     const cnn_operand *o = &j->c.call.operands[i];
     double *values = j->c.before[i], *wrong = NULL;
@@ -26,10 +26,10 @@ cnn_status judge_fill(judge *j, int i, const cnn_session *by, judge_upload *uplo
     vf_pack(&j->c.problem, o, values, (char *)j->room + j->lead_bytes);
     free(wrong);
     const double start = cnn_now();
-    const cnn_status status = vf_guarded_upload(&j->guarded[i], by, j->room, err);
-    if (upload && o->access != CNN_OUT && j->session->impl->memory) {
-        upload->seconds += cnn_now() - start;
-        upload->bytes += o->bytes;
+    const cnn_status status = vf_guarded_upload(&j->guarded[i], j->hands.session, j->room, err);
+    if (o->access != CNN_OUT && j->session->impl->memory) {
+        j->upload.seconds += cnn_now() - start;
+        j->upload.bytes += o->bytes;
     }
     return status;
 }
@@ -69,19 +69,19 @@ static cnn_status allocate(judge *j, cnn_error *err)
     return status;
 }
 
-static cnn_status fill_workspace(judge *j, const cnn_session *by, cnn_error *err)
+static cnn_status fill_workspace(judge *j, cnn_error *err)
 {
     float *values = j->room;
     if (j->workspace.bytes == 0) return CNN_OK;
     for (size_t i = 0; i < j->workspace.bytes / sizeof *values; i++) values[i] = (float)rng_real(&j->rng, -1, 1);
-    return vf_guarded_upload(&j->workspace, by, values, err);
+    return vf_guarded_upload(&j->workspace, j->hands.session, values, err);
 }
 
-cnn_status judge_buffers_open(judge *j, const cnn_session *by, judge_upload *upload, cnn_error *err)
+cnn_status judge_buffers_open(judge *j, cnn_error *err)
 {
     cnn_status status = allocate(j, err);
-    for (int i = 0; status == CNN_OK && i < j->c.call.count; i++) status = judge_fill(j, i, by, upload, err);
-    return status == CNN_OK ? fill_workspace(j, by, err) : status;
+    for (int i = 0; status == CNN_OK && i < j->c.call.count; i++) status = judge_fill(j, i, err);
+    return status == CNN_OK ? fill_workspace(j, err) : status;
 }
 
 void judge_buffers_close(judge *j)
@@ -102,7 +102,7 @@ cnn_status judge_windows(judge *j, int runs, cnn_error *err)
     judge_late(j);
     judge_buffers_close(j);
     j->lead_bytes = (size_t)(runs - 1) * JUDGE_STEP;
-    return judge_buffers_open(j, j->hands.session, NULL, err);
+    return judge_buffers_open(j, err);
 }
 
 void judge_operands(const judge *j, int back, void *pointers[CNN_MAX_OPERANDS])

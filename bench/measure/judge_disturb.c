@@ -72,21 +72,6 @@ static cnn_status touch(judge *j, int operand, cnn_error *err)
     return change(j, operand, index, value, err);
 }
 
-/* Values as right as any, in places where they are wrong. */
-static cnn_status spoil_outputs(judge *j, cnn_error *err)
-{
-    enum { ELEMENTS = 4 };
-    cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < j->c.call.count; i++) {
-        const cnn_operand *o = &j->c.call.operands[i];
-        for (int k = 0; status == CNN_OK && o->access == CNN_OUT && k < ELEMENTS; k++) {
-            const int64_t to = rng_int(&j->rng, 0, o->count - 1), from = rng_int(&j->rng, 0, o->count - 1);
-            status = judge_spoil(j, i, to, 0.25 - j->c.after[i][from], err);
-        }
-    }
-    return status;
-}
-
 static cnn_status spoil_workspace(judge *j, cnn_error *err)
 {
     enum { PLACES = 4, FLOATS = 16 };
@@ -106,7 +91,7 @@ static cnn_status spoil_workspace(judge *j, cnn_error *err)
 /* A sum is changed until the change shows well in its projection, or often enough. */
 cnn_status judge_disturb(judge *j, int runs, cnn_error *err)
 {
-    enum { MOST = 8 };
+    enum { MOST = 8, SPOILED = 4 };
     cnn_status status = CNN_OK;
     const int operand = changing_input(j);
     judge_late(j);
@@ -115,7 +100,7 @@ cnn_status judge_disturb(judge *j, int runs, cnn_error *err)
         status = touch(j, operand, err);
         if (!j->sums || fabs(j->moved) > 4) break;
     }
-    if (status == CNN_OK) status = spoil_outputs(j, err);
+    if (status == CNN_OK) status = judge_spoil(j, SPOILED, err);
     if (status == CNN_OK) status = judge_disturb_window(j, operand, runs, err);
     return status == CNN_OK ? spoil_workspace(j, err) : status;
 }

@@ -13,7 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-cnn_status judge_spoil(judge *j, int operand, int64_t index, double value, cnn_error *err)
+/* Puts a wrong value into an output, and remembers it: always the same one in one place, which may be drawn twice. */
+static cnn_status spoil(judge *j, int operand, int64_t index, double value, cnn_error *err)
 {
     const cnn_operand *o = &j->c.call.operands[operand];
     const cnn_status status = judge_put(j, operand, index, value, err);
@@ -47,14 +48,14 @@ void judge_late(judge *j)
     j->n_spoiled = 0;
 }
 
-cnn_status judge_spoil_many(judge *j, cnn_error *err)
+cnn_status judge_spoil(judge *j, int elements, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int k = 0; k < JUDGE_SPOILED && status == CNN_OK; k++)
+    for (int k = 0; k < elements; k++)
         for (int i = 0; i < j->c.call.count && status == CNN_OK; i++) {
             const cnn_operand *o = &j->c.call.operands[i];
             const int64_t at = rng_int(&j->rng, 0, o->count - 1);
-            if (o->access == CNN_OUT) status = judge_spoil(j, i, at, 0.25 - j->c.after[i][at], err);
+            if (o->access == CNN_OUT) status = spoil(j, i, at, 0.25 - j->c.after[i][at], err);
         }
     return status;
 }
@@ -65,7 +66,7 @@ cnn_status judge_idle(judge *j, double most, cnn_error *err)
     const double start = cnn_now();
     if (j->session->impl->memory) return CNN_OK;
     judge_late(j);
-    const cnn_status status = judge_spoil_many(j, err);
+    const cnn_status status = judge_spoil(j, JUDGE_SPOILED, err);
     for (int i = 0; i < j->n_spoiled; i++) j->spoiled[i].left = true;
     do nanosleep(&pause, NULL);
     while (busy_others() && cnn_now() - start < most);

@@ -4,13 +4,24 @@
 #ifndef BENCH_MEASURE_JUDGE_PARTS_H
 #define BENCH_MEASURE_JUDGE_PARTS_H
 
-#include "hands.h"
 #include "harness/base/rng.h"
+#include "harness/device/impl.h"
 #include "judge.h"
 #include "verify/oracle/compare.h"
 #include "verify/oracle/guard.h"
 
 enum { JUDGE_FACTORS = 1021, JUDGE_TOUCHED = 64, JUDGE_SPOILED = 64, JUDGE_STEP = 4 * CNN_ALIGN };
+
+/* hands.c: reads, writes and fills a device's memory without the implementation that is judged: by one of the harness's
+ * own for the same kind of device. So what a plug-in puts off until its results are fetched, or does ahead when its
+ * inputs change, it never learns of. */
+typedef struct hands {
+    const cnn_session *session; /* for cnn_mem_upload, cnn_mem_download, cnn_mem_fill, cnn_sync */
+    cnn_session own;            /* what is opened for that; empty where `session` is the one that is judged */
+    bool trusted;               /* false: this build has nothing else for the device than what is judged */
+} hands;
+void hands_open(const cnn_session *judged, hands *h);
+void hands_close(hands *h);
 
 /* An input element that is not what the case says. */
 typedef struct touched {
@@ -35,6 +46,7 @@ struct judge {
     vf_case c;   /* a copy: as the inputs are now, with what must come out */
     vf_guarded guarded[CNN_MAX_OPERANDS], workspace;
     void *buffers[CNN_MAX_OPERANDS];
+    judge_upload upload;          /* what filling them with inputs has cost */
     size_t lead_bytes;            /* what lies before each of the buffers: the windows of a sample's earlier runs */
     void *lead[CNN_MAX_OPERANDS]; /* what is there before a run */
     int back;                     /* the run drawn to be looked at, so many before the last; 0: none */
@@ -54,12 +66,11 @@ struct judge {
     verify_result verdict;
 };
 
-/* judge_buffers.c: guarded buffers for all operands, with `lead_bytes` before each, filled by `by`; `upload`: what that
- * cost, may be NULL. */
-cnn_status judge_buffers_open(judge *j, const cnn_session *by, judge_upload *upload, cnn_error *err);
+/* judge_buffers.c: guarded buffers for all operands, with `lead_bytes` before each, filled. */
+cnn_status judge_buffers_open(judge *j, cnn_error *err);
 void judge_buffers_close(judge *j);
 /* Operand i as a run is to find it: an input, or plausible wrong values. */
-cnn_status judge_fill(judge *j, int i, const cnn_session *by, judge_upload *upload, cnn_error *err);
+cnn_status judge_fill(judge *j, int i, cnn_error *err);
 
 /* judge_windows.c: before `runs` runs: draws one of those before the last, and changes what it finds, in input
  * `operand` (-1: in none) and in its outputs. */
@@ -72,12 +83,11 @@ cnn_status judge_put(const judge *j, int operand, int64_t index, double value, c
 
 /* The inputs as the case has them. */
 cnn_status judge_restore(judge *j, cnn_error *err);
-/* judge_late.c: puts a wrong value into an output, and remembers it. Before anything else writes outputs: whether a run
+/* judge_late.c: so many elements of each output get wrong values; the first JUDGE_SPOILED of all of them are
+ * remembered: of so many, one is in what is still to be written. Before anything else writes outputs: whether a run
  * wrote them late. */
-cnn_status judge_spoil(judge *j, int operand, int64_t index, double value, cnn_error *err);
+cnn_status judge_spoil(judge *j, int elements, cnn_error *err);
 void judge_late(judge *j);
-/* As many as are remembered: one of them is in what is still to be written. */
-cnn_status judge_spoil_many(judge *j, cnn_error *err);
 void judge_projections_open(judge *j);
 /* What the outputs must project to now. */
 void judge_expect(judge *j);

@@ -59,18 +59,6 @@ static cnn_status read_inputs(const judge *j, vf_case *c, cnn_error *err)
     return CNN_OK;
 }
 
-static double value_at(const judge *j, const unsigned char *bytes, int64_t position)
-{
-    float single;
-    double value;
-    if (j->c.problem.u.type.dtype == CNN_F64) {
-        memcpy(&value, bytes + (size_t)position * sizeof value, sizeof value);
-        return value;
-    }
-    memcpy(&single, bytes + (size_t)position * sizeof single, sizeof single);
-    return single;
-}
-
 static bool holds(const vf_allowance *whole, vf_element e, double got)
 {
     vf_allowance one = *whole;
@@ -86,13 +74,12 @@ static cnn_status compare_strip(judge *j, const vf_case *c, int operand, cnn_err
     const vf_rounding bounds = vf_rounding_of(&j->c.problem, &j->plan->algorithm);
     vf_allowance whole = vf_allow(&bounds, &j->c.call.out[operand], o->count);
     whole.top *= 2; /* where a bound is the whole array's: this run's numbers are like the case's, not the same */
-    unsigned char bytes[JUDGE_STEP];
-    const cnn_status status = cnn_mem_download(j->hands.session, bytes, window(j, operand), strip_bytes(o), err);
+    const cnn_status status = cnn_mem_download(j->hands.session, j->room, window(j, operand), strip_bytes(o), err);
     for (int64_t e = 0; status == CNN_OK && e < o->count; e++) {
         const int64_t at = vf_position(&c->problem, o, e);
         if (at >= most) continue;
         const vf_element expected = vf_element_make(c, operand, e);
-        const double got = value_at(j, bytes, at);
+        const double got = vf_unpack_element(&c->problem, o, j->room, at);
         if (holds(&whole, expected, got)) continue;
         char where[128];
         vf_element_name(o, e, where, sizeof where);

@@ -38,8 +38,7 @@ typedef struct measure_params {
     bool cold;                  /* caches flushed before every sample */
     const cnn_network *network; /* (optional) before every sample a step of it: caches as in a network; not with cold */
     bool (*stop)(void);         /* asked before every sample; true ends with CNN_INTERRUPTED. NULL: never */
-    const clock_watch *watch; /* (optional) of the session; NULL: one of its own, which takes a GPU's driver a while */
-    bool control;             /* candidates.h: the first candidate also against itself */
+    bool control;               /* candidates.h: the first candidate also against itself */
     /* (optional) candidates.h: told of each candidate before its code is called, so that it can be named when it ends
      * the process; NULL: nobody is in hand. */
     void (*in_hand)(void *user, const struct candidate *c);
@@ -78,9 +77,10 @@ typedef struct measure_result {
 } measure_result;
 
 /* Plans, allocates, uploads the case's operands and warms up. `c` gives problem, direction and data, and must outlive
- * the measure. CNN_UNSUPPORTED with the reason; CNN_OUT_OF_MEMORY before anything is allocated. */
+ * the measure; so must `watch`, of the session (NULL: nothing is told of clocks). CNN_UNSUPPORTED with the reason;
+ * CNN_OUT_OF_MEMORY before anything is allocated. */
 cnn_status measure_open(const cnn_session *session, const vf_case *c, const cnn_algorithm *algorithm,
-                        const measure_params *params, measure **result, cnn_error *err);
+                        const clock_watch *watch, const measure_params *params, measure **result, cnn_error *err);
 void measure_close(measure *m); /* NULL is accepted */
 
 bool measure_done(const measure *m);

@@ -3,12 +3,12 @@
 #ifndef BENCH_MEASURE_PARTS_H
 #define BENCH_MEASURE_PARTS_H
 
-#include "flush.h"
 #include "harness/cpu/busy.h"
 #include "in_network.h"
 #include "judge.h"
 #include "measure.h"
-#include "verify/oracle/glimpse.h"
+
+typedef struct cache_flush cache_flush;
 
 typedef struct measure_crowd {
     busy_work work;
@@ -31,11 +31,9 @@ struct measure {
     double empty;     /* seconds by the harness's clock around a timer of nothing */
     char lie[200];    /* what a timer said that cannot be, or threads that were not asked for; "": nothing */
     measure_crowd crowd;
-    vf_glimpse glimpse; /* of runs behind the last sample */
-    double last;        /* seconds that the last sample took */
+    double last; /* seconds that the last sample took */
     sampling sampling;
     measure_costs costs;
-    clock_watch *own_watch; /* NULL: the caller's */
     const clock_watch *watch;
     clock_report clocks;
 };
@@ -60,8 +58,11 @@ cnn_status measure_go_on(const measure *m, cnn_error *err); /* CNN_OK, or CNN_IN
 cnn_status measure_begin_turn(measure *m, cnn_error *err);
 cnn_status measure_threads(measure *m, cnn_error *err);
 
-/* glimpse.c: whether runs are complete for what comes next on the stream (verify/oracle/glimpse.h). */
-cnn_status measure_glimpse(measure *m, cnn_error *err);
+/* flush.c: empties the caches of a session's device by writing through a buffer larger than they are. hands: fills
+ * first, where it is another session: what is judged might leave its own caches alone. */
+cnn_status cache_flush_open(const cnn_session *session, const cnn_session *hands, cache_flush **flush, cnn_error *err);
+cnn_status cache_flush_run(cache_flush *flush, cnn_error *err);
+void cache_flush_close(cache_flush *flush); /* NULL is accepted */
 
 /* set_up.c: plans, allocates, fills, warms up, finds `repeats`, captures. */
 cnn_status measure_set_up(measure *m, const cnn_algorithm *algorithm, cnn_error *err);

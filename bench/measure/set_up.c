@@ -113,8 +113,6 @@ cnn_status measure_set_up(measure *m, const cnn_algorithm *algorithm, cnn_error 
     if (status == CNN_OK && params->cold) status = cache_flush_open(m->session, judge_hands(m->judge), &m->flush, err);
     if (status == CNN_OK && params->network)
         status = in_network_open(m->session, params->network, m->c, judge_buffers(m->judge), &m->in_network, err);
-    if (status == CNN_OK && !params->watch) status = clock_watch_open(m->session, &m->own_watch, err);
-    m->watch = params->watch ? params->watch : m->own_watch;
     if (status == CNN_OK) status = time_the_clock(m, err);
     if (status == CNN_OK) status = warm_up(m, err);
     return status == CNN_OK ? capture(m, err) : status;

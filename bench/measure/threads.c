@@ -30,10 +30,9 @@ cnn_status measure_begin_turn(measure *m, cnn_error *err)
     busy_span span;
     double ignored;
     const bool counts = m->own_clock && m->crowd.runs == 0 && m->costs.first_s > long_enough;
-    if (!counts) return measure_time(m, 1, false, &ignored, err);
-    busy_start(&span);
+    if (counts) busy_start(&span);
     const cnn_status status = measure_time(m, 1, false, &ignored, err);
-    m->crowd = (measure_crowd){busy_stop(&span, m->session->threads), 1};
+    if (counts) m->crowd = (measure_crowd){busy_stop(&span, m->session->threads), 1};
     return status;
 }
 

@@ -107,7 +107,7 @@ static void leave_out_done(bench *b, const cnn_problem *problem, cnn_dir dir, bo
     int left = 0;
     for (int i = 0; i < *count; i++) {
         list[i].state = CANDIDATE_FAILED; /* without figures: a record's identity */
-        cnn_record *record = candidate_record(&list[i], &nothing, &b->params, "");
+        cnn_record *record = candidate_record(cnn_op_name(problem->op), &list[i], &nothing, &b->params, "");
         const char *state = resume_take(b->output.resume, record);
         if (state && mine) count_state(b, candidate_state_of(state));
         b->sums->kept += state && mine;
@@ -126,7 +126,8 @@ static cnn_status report(bench *b, const candidate *list, int count, const vf_ca
         count_state(b, c->state);
         if (c->state == CANDIDATE_TIMED) b->marks |= c->result.stats.marks;
         bench_repro(b, c, pc, repro);
-        cnn_status status = record_write(b->output.sink, candidate_record(c, pc, &b->params, repro), err);
+        cnn_record *record = candidate_record(cnn_op_name(pc->problem.op), c, pc, &b->params, repro);
+        const cnn_status status = record_write(b->output.sink, record, err);
         if (status != CNN_OK) return status;
     }
     return CNN_OK;

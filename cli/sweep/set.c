@@ -105,7 +105,7 @@ static cnn_status record_point(sweep *s, sweep_group *g, sweep_point *p, const c
     char repro[REPRO_MAX], label[512];
     bench_repro(&s->b, c, pc, repro);
     sweep_label(s, g, p, label, sizeof label);
-    cnn_record *record = candidate_record_kind("sweep", c, pc, &s->b.params, repro);
+    cnn_record *record = candidate_record("sweep", c, pc, &s->b.params, repro);
     sweep_record_identity(record, s, g);
     record_text(record, "axes", s->axes_text);
     record_bool(record, "default", p == &g->points[0]);

@@ -19,11 +19,11 @@ static void only_right_outputs_get_figures(void **state)
     assert_non_null(strstr(f.list[BREAKING].reason, "the device is gone"));
     assert_int_equal(candidates_best(f.list, ALGORITHMS), RIGHT);
 
-    cnn_record *record = candidate_record(&f.list[WRONG_CORNER], &f.c, &params, "benchcnn bench");
+    cnn_record *record = candidate_record("add", &f.list[WRONG_CORNER], &f.c, &params, "benchcnn bench");
     assert_true(isnan(record_get_real(record, "median_s")));
     assert_true(record_is(record, "verified", false));
     record_free(record);
-    record = candidate_record(&f.list[RIGHT], &f.c, &params, "benchcnn bench");
+    record = candidate_record("add", &f.list[RIGHT], &f.c, &params, "benchcnn bench");
     assert_true(record_get_real(record, "median_s") > 0);
     assert_true(record_is(record, "verified", true));
     record_free(record);
@@ -57,7 +57,7 @@ static void a_control_says_what_can_be_told_apart(void **state)
     assert_int_equal(candidates_time(f.list, 2, &f.c, &params, &err), CNN_OK);
     assert_true(f.list[0].resolution >= 0 && f.list[0].resolution < 10);
     assert_true(f.list[0].resolution == f.list[1].resolution);
-    cnn_record *record = candidate_record(&f.list[1], &f.c, &params, "");
+    cnn_record *record = candidate_record("add", &f.list[1], &f.c, &params, "");
     assert_false(isnan(record_get_real(record, "resolution")));
     record_free(record);
     candidates_close(f.list, 2);
@@ -91,7 +91,7 @@ static void samples_are_recorded_on_request(void **state)
     assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_OK);
     for (int k = 0; k < 2; k++) {
         params.samples = k == 1;
-        cnn_record *record = candidate_record(&f.list[0], &f.c, &params, "");
+        cnn_record *record = candidate_record("add", &f.list[0], &f.c, &params, "");
         char *text = record_json(record, "samples_s");
         assert_true((text != NULL) == params.samples);
         int commas = 0;

@@ -60,7 +60,7 @@ static void hot_samples_are_replays(void **state)
         *(f.c.call.operands[i].access == CNN_IN ? &in : &out) += f.c.call.operands[i].bytes;
     assert_true(r->costs.upload_bytes == in && r->costs.download_bytes == out);
     assert_true(r->costs.plan_s >= 0 && r->costs.setup_s > 0 && r->costs.first_s > 0 && r->costs.upload_s > 0);
-    cnn_record *record = candidate_record(&f.one, &f.c, &params, "");
+    cnn_record *record = candidate_record("add", &f.one, &f.c, &params, "");
     static const char *const fields[] = {"plan_s",  "setup_s",   "upload_s", "download_s",
                                          "first_s", "warm_up_s", "clock_s",  "launch_s"};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) assert_false(isnan(record_get_real(record, fields[i])));
@@ -123,7 +123,7 @@ static void in_network_a_network_a_step_precedes_each_sample(void **state)
         run(&f, &params);
         assert_int_equal(f.one.result.repeats, 1);
         assert_true(mock_counted(f.session.context).launches >= 20 * f.one.result.stats.count);
-        cnn_record *record = candidate_record(&f.one, &f.c, &params, "");
+        cnn_record *record = candidate_record("add", &f.one, &f.c, &params, "");
         assert_string_equal(record_get_text(record, "cache"), "network");
         assert_string_equal(record_get_text(record, "net"), "thesis");
         record_free(record);

@@ -1,4 +1,4 @@
-/* test_series.c: from epochs to curves: which belong to one, its points, its name and where the name stands. */
+/* test_series.c: from epochs to curves: which belong to one, its points, its name. */
 #include "bench/figures/series.h"
 #include "epoch_unit.h"
 
@@ -94,24 +94,12 @@ static void shifts_are_two_curves(void **state)
     tear_down(&f);
 }
 
-static void labels_keep_their_distance(void **state)
-{
-    double places[] = {1.0, 1.05, 3.0, 1.02, 0.0};
-    series_spread(places, 5, 0.5, 0.0, 3.0);
-    for (int i = 0; i < 5; i++) {
-        assert_true(places[i] >= -1e-9 && places[i] <= 3.0 + 1e-9);
-        for (int k = 0; k < i; k++) assert_true(fabs(places[i] - places[k]) >= 0.49);
-    }
-    assert_true(places[0] < places[3] && places[3] < places[1] && places[1] < places[2]);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_diverged_training_has_no_figure),
         cmocka_unit_test(curves_are_sorted_and_named),
         cmocka_unit_test(shifts_are_two_curves),
-        cmocka_unit_test(labels_keep_their_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,17 @@ records thesis mine >"$tmp/mixed.jsonl"
 "$benchcnn" plot "$tmp/mixed.jsonl" >/dev/null 2>"$tmp/err" || fail "plot of mixed networks"
 grep -q '4 records' "$tmp/err" || fail "left-out records are not counted: $(cat "$tmp/err")"
 
+# Labels keep their distance and their order, and stay in the picture: nine curves that end in nearly one point.
+{
+    records mine | head -1
+    for n in 1 2 3 4 5 6 7 8 9; do epoch "a$n" 5 4 mine; epoch "a$n" 500 "3.0$n" mine; done
+} >"$tmp/crowd.jsonl"
+"$benchcnn" plot "$tmp/crowd.jsonl" >/dev/null || fail "plot of nine curves"
+tr -d '\n' <"$tmp/crowd.svg" | grep -oE 'translate\([0-9.,]+\)"[^>]*>[^/]*cpu:a[1-9]' |
+    sed -E 's/.*\([0-9.]*,([0-9.]*)\).*cpu:a(.)/\2 \1/' | sort -u >"$tmp/places"
+awk '$1 != NR || (NR > 1 && above - $2 < 25) || $2 < 90 || $2 > 470 { bad++ } { above = $2 } END { exit NR != 9 || bad }' "$tmp/places" ||
+    fail "labels in each other's way: $(cat "$tmp/places")"
+
 # A picture is replaced; records, or whatever else stands there, are not.
 "$benchcnn" plot "$tmp/mine.jsonl" --out "$tmp/two.svg" >/dev/null 2>"$tmp/err" || fail "a picture is not replaced: $(cat "$tmp/err")"
 for ending in svg png; do

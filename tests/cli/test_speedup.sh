@@ -69,7 +69,7 @@ machines='{"kind":"env","impl":"cpu","cpu":"A CPU"}
 {"kind":"env","impl":"gpu","cpu":"A CPU","implementation":{"gpu":"A GPU"}}'
 { echo "$machines"; epoch cpu naive 5 1; epoch cpu naive 20 1; epoch gpu v1 5 2; epoch gpu v1 20 0.5; } >"$tmp/even.jsonl"
 plot "$tmp/even.jsonl" --out "$tmp/d"
-holds "the break-even mark" "$tmp/kept/over_batch/settings" "evens=1|at0=10|text0='at 10'"
+holds "the break-even mark" "$tmp/kept/over_batch/settings" "evens=1|at0=10"
 [ -e "$tmp/d_problems.svg" ] && fail "a picture of nothing"
 
 # ---- What makes no picture; recipes check the words before they run.
@@ -100,4 +100,10 @@ TIMEFORMAT='%U %S'
 awk -v limit="${SPEEDUP_SECONDS:-1}" '{ print "drawn in " $1 + $2 " s"; exit !($1 + $2 < limit) }' "$tmp/time" || fail "that is too long"
 holds "the picture" "$tmp/real.svg" "break even|50 ×|5,000|cuda_naive"
 holds "the bars" "$tmp/real_problems.svg" "awnn_1x1 BWD_D|times as fast as the baseline"
+# A second curve breaks even close to the first, at 11: its mark stands without a text, which would run into the other's.
+{ cat "$tmp/even.jsonl"; epoch gpu2 v1 5 2; epoch gpu2 v1 20 0.59; } >"$tmp/evens.jsonl"
+sed -i 's/^{"kind":"env","impl":"gpu".*/&\n&/; s/\n{"kind":"env","impl":"gpu"/\n{"kind":"env","impl":"gpu2"/' "$tmp/evens.jsonl"
+"$benchcnn" plot speedup "$tmp/evens.jsonl" --out "$tmp/evens" >/dev/null 2>"$tmp/err" || fail "plot: $(cat "$tmp/err")"
+holds "where they break even" "$tmp/evens.svg" "<text>at 10</text>|gpu2"
+[ "$(grep -o '<text>at [0-9]*</text>' "$tmp/evens.svg" | sort -u | wc -l)" -eq 1 ] || fail "texts that run into each other at the line of 1"
 finish

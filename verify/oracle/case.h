@@ -56,9 +56,10 @@ void vf_round(const cnn_problem *problem, const cnn_operand *operand, double *va
 /* tensor.c: canonical doubles <-> the bytes an implementation sees (dtype, layout). */
 void vf_pack(const cnn_problem *problem, const cnn_operand *operand, const double *values, void *bytes);
 void vf_unpack(const cnn_problem *problem, const cnn_operand *operand, const void *bytes, double *values);
-/* Where the element stands, and a single one: up to 8 bytes. */
+/* Where the element stands; a single one: up to 8 bytes, and the one that stands at `position`. */
 int64_t vf_position(const cnn_problem *problem, const cnn_operand *operand, int64_t index);
 void vf_pack_element(const cnn_problem *problem, const cnn_operand *operand, double value, void *bytes);
+double vf_unpack_element(const cnn_problem *problem, const cnn_operand *operand, const void *bytes, int64_t position);
 /* "y[n=0,c=1,h=2,w=3]" for element `index` in canonical order. */
 void vf_element_name(const cnn_operand *operand, int64_t index, char *text, size_t size);
 

@@ -24,7 +24,7 @@ static void store(const cnn_problem *problem, const cnn_operand *o, double value
     }
 }
 
-static double load(const cnn_problem *problem, const cnn_operand *o, const void *bytes, int64_t at)
+double vf_unpack_element(const cnn_problem *problem, const cnn_operand *o, const void *bytes, int64_t at)
 {
     switch (o->elem) {
     case CNN_ELEM_I32:
@@ -61,7 +61,7 @@ void vf_unpack(const cnn_problem *problem, const cnn_operand *o, const void *byt
         for (int64_t e = 0; e < o->count; e++) values[e] = (double)((const float *)bytes)[e];
         return;
     }
-    for (int64_t e = 0; e < o->count; e++) values[e] = load(problem, o, bytes, vf_position(problem, o, e));
+    for (int64_t e = 0; e < o->count; e++) values[e] = vf_unpack_element(problem, o, bytes, vf_position(problem, o, e));
 }
 
 int64_t vf_position(const cnn_problem *problem, const cnn_operand *o, int64_t index)
