@@ -108,42 +108,30 @@ static void value_of(const char *identity, int field, char *text, size_t size)
     if (algorithm[0]) cnn_append(text, size, "%.*s", own, algorithm);
 }
 
+/* "a b c" holds the word b. */
+static bool is_among(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = words; (at = strstr(at, word)) != NULL; at += length)
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) return true;
+    return false;
+}
+
 void compare_name(const figure *a, const figure *b, char *text, size_t size)
 {
-    static const struct {
-        const char *field, *before, *behind, *usual; /* usual: the value that goes without saying; "*": any */
-    } fields[] = {{"kind", "", "", ""},
-                  {"impl", " ", "", ""},
-                  {"algorithm", "", "", "*"},
-                  {"op", "", "", "*"},
-                  {"problem", " ", "", ""},
-                  {"net", " ", "", ""},
-                  {"net_crc", "", "", "*"},
-                  {"data", " on ", "", ""},
-                  {"dir", " ", "", ""},
-                  {"dtype", " ", "", ""},
-                  {"layout", " ", "", ""},
-                  {"math", " math ", "", "f32"},
-                  {"batch", " batch ", "", ""},
-                  {"threads", " threads ", "", ""},
-                  {"cache", " ", " caches", "hot"}};
-    enum { FIELDS = sizeof fields / sizeof *fields };
-    char of_a[1024], of_b[1024];
+    static const char untold[] = "algorithm op net_crc", usual[] = "math=f32 cache=hot",
+                      by_value[] = "kind impl problem net data dir dtype layout";
+    char of_a[1024], of_b[1024], whole[CNN_NAME_MAX + 1024];
     const char *name;
     text[0] = '\0';
     for (int i = 0; (name = record_identity_name(i)) != NULL; i++) {
-        size_t f = 0;
         value_of(a->whole, i, of_a, sizeof of_a);
         value_of(b->whole, i, of_b, sizeof of_b);
-        while (f < FIELDS && strcmp(fields[f].field, name) != 0) f++;
-        const bool same = strcmp(of_a, of_b) == 0, told = f < FIELDS;
-        if (same && (of_a[0] == '\0' || (told && strcmp(fields[f].usual, of_a) == 0))) continue;
-        if (told && strcmp(fields[f].usual, "*") == 0) continue;
-        cnn_append(text, size, "%s%s%s", told ? fields[f].before : " ", told ? "" : name, told ? "" : "=");
-        cnn_append(text, size, "%s%s%s%s", of_a[0] ? of_a : "none", same ? "" : " -> ",
-                   same      ? ""
-                   : of_b[0] ? of_b
-                             : "none",
-                   told ? fields[f].behind : "");
+        snprintf(whole, sizeof whole, "%s=%s", name, of_a);
+        const bool same = strcmp(of_a, of_b) == 0, plain = is_among(by_value, name);
+        if (is_among(untold, name) || (same && (of_a[0] == '\0' || is_among(usual, whole)))) continue;
+        cnn_append(text, size, "%s%s%s%s", text[0] ? " " : "", plain ? "" : name, plain ? "" : " ",
+                   of_a[0] ? of_a : "none");
+        if (!same) cnn_append(text, size, " -> %s", of_b[0] ? of_b : "none");
     }
 }

@@ -75,8 +75,7 @@ const char *compare_verdict_name(compare_verdict verdict);
 /* Of CANNOT TELL, why, in a few words: too few runs, or too much noise; "" of the others. */
 const char *compare_reason(const figure *a, const figure *b, const comparison *result, char *text, size_t size);
 
-/* What was compared, as one says it, with both values of what differs: "conv cpu:direct mb2ic16 FWD threads 1 -> 2". A
- * field that it has no words for stays FIELD=VALUE. */
+/* What was compared, with both values of what differs: "conv cpu:direct mb2ic16 FWD f32 nchw threads 1 -> 2". */
 void compare_name(const figure *a, const figure *b, char *text, size_t size);
 
 /* t such that Student's t with df >= 1 degrees of freedom is farther out, on either side, with probability alpha. */
