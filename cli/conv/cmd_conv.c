@@ -203,7 +203,7 @@ static cnn_status report(const conv_run *r, verify_result *v, record_sink *sink,
 {
     const cli_options *o = r->options;
     const cnn_type *type = &r->problem.u.type;
-    verify_report to = {.options = o, .sink = sink, .sums = (verify_sums *)o->watch->kept};
+    verify_report to = {.options = o, .output = {.sink = sink}, .sums = (verify_sums *)o->watch->kept};
     char text[CNN_PROBLEM_TEXT_MAX];
     const report_case now = {.session = v->session,
                              .algorithm = v->algorithm,

@@ -40,7 +40,7 @@ static bool take_case(verification *v, const report_case *now)
     run_watch *w = v->options->watch;
     const int64_t number = v->number++;
     w->next = v->number;
-    if (number < resume_cases(v->report.resume) || !watch_take(w, number)) return false;
+    if (number < resume_cases(v->report.output.resume) || !watch_take(w, number)) return false;
     if (now == NULL) return true;
     report_begin(&v->report, now);
     const watch_death *died = watch_find(w, NULL, number);

@@ -68,14 +68,11 @@ static int run_verify(verification *v, cnn_error *err)
     problem_list list = {0};
     int exit_status = EXIT_HELD;
     cnn_status status = set_up(v, err);
-    if (status == CNN_OK && !w->begun) {
-        report_add_earlier(r);
-        status = resume_begin(r->resume, r->sink, err);
-        w->begun = status == CNN_OK;
-    }
+    if (status == CNN_OK && !w->begun) report_add_earlier(r);
+    if (status == CNN_OK) status = cli_output_begin(v->options, &r->output, err);
     const bool described = w->done > 0 || watch_find(w, NULL, 0) != NULL;
     if (status == CNN_OK && v->sessions.count > 0 && !described)
-        status = cli_sessions_environment(&v->sessions, 0, v->options->command_line, r->sink, err);
+        status = cli_sessions_environment(&v->sessions, 0, v->options->command_line, r->output.sink, err);
     cli_progress_start(&v->progress, "verify", v->options->quiet);
     if (status == CNN_OK) status = verify_all(v, &list, err);
     cli_progress_end(&v->progress);
@@ -84,9 +81,8 @@ static int run_verify(verification *v, cnn_error *err)
     cli_sessions_close(&v->sessions);
     if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(r);
     if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(v);
-    if (status == CNN_OK) status = resume_end(r->resume, r->sink, exit_status, err);
     free(list.items);
-    return status == CNN_OK ? exit_status : cli_fail(err);
+    return status == CNN_OK ? cli_output_end(&r->output, exit_status) : cli_fail(err);
 }
 
 /* Tuned choices are those of problems: not of a network as a whole, nor of random ones. */
@@ -124,14 +120,11 @@ int cmd_verify(const cli_options *options, cnn_error *err)
     if (options->fuzz != NULL) return verify_fuzz(options, err);
     verify_sums *sums = (verify_sums *)w->kept;
     v = (verification){.options = options, .report = {.options = options, .sums = sums}};
-    cnn_status status = cli_sink_open(options->out, options->json, &v.report.sink, err);
+    cnn_status status = cli_output_open(options, false, &v.report.output, err);
     /* cases are numbered over all implementations: where one is missing, no earlier run's numbers hold */
-    const resume_run run = {options->n_lost > 0 ? NULL : options->out, options->command_line, options->plugin.items,
-                            options->plugin.count};
-    if (status == CNN_OK) status = resume_open(&run, &v.report.resume, err);
-    if (status == CNN_OK) status = cli_report_lost(options, v.report.sink, &sums->cases[VERIFY_FAILED], err);
+    if (status == CNN_OK && options->n_lost > 0) resume_forget(v.report.output.resume);
+    if (status == CNN_OK) status = cli_report_lost(options, v.report.output.sink, &sums->cases[VERIFY_FAILED], err);
     if (status == CNN_OK) exit_status = options->none_left ? report_summary(&v.report) : run_verify(&v, err);
-    record_sink_close(v.report.sink);
-    resume_close(v.report.resume);
+    cli_output_close(&v.report.output);
     return status == CNN_OK ? exit_status : cli_fail(err);
 }

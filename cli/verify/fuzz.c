@@ -220,7 +220,7 @@ int verify_fuzz(const cli_options *options, cnn_error *err)
     if (status == CNN_OK) status = choose_impls(&s, err);
     if (status != CNN_OK) return cli_fail(err);
     status = cli_output_open(options, true, &s.output, err);
-    s.report.sink = s.output.sink;
+    s.report.output.sink = s.output.sink;
     if (status == CNN_OK) status = cli_output_begin(options, &s.output, err);
     if (status == CNN_OK) status = record_environment(s.output.sink, NULL, options->command_line, err);
     if (status == CNN_OK) {

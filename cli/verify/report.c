@@ -24,11 +24,11 @@ void report_keep_error(verify_report *r, cnn_status status, const cnn_error *err
 void report_write(verify_report *r, cnn_record *record)
 {
     cnn_error err;
-    if (resume_take(r->resume, record) != NULL) { /* of a case that was stopped in its midst */
+    if (resume_take(r->output.resume, record) != NULL) { /* of a case that was stopped in its midst */
         record_free(record);
         return;
     }
-    const cnn_status status = record_write(r->sink, record, &err);
+    const cnn_status status = record_write(r->output.sink, record, &err);
     report_keep_error(r, status, &err);
 }
 
@@ -244,14 +244,14 @@ void report_died(verify_report *r, const char *how)
 void report_done(verify_report *r, int64_t number, const char *state)
 {
     cnn_error err;
-    const cnn_status status = resume_case(r->resume, r->sink, number, state, &err);
+    const cnn_status status = resume_case(r->output.resume, r->output.sink, number, state, &err);
     report_keep_error(r, status, &err);
 }
 
 void report_add_earlier(verify_report *r)
 {
     for (int state = 0; state <= VERIFY_FAILED; state++)
-        r->sums->cases[state] += resume_count(r->resume, verify_state_name((verify_state)state));
-    r->sums->malformed += resume_count(r->resume, REFUSED);
-    r->sums->earlier = resume_cases(r->resume);
+        r->sums->cases[state] += resume_count(r->output.resume, verify_state_name((verify_state)state));
+    r->sums->malformed += resume_count(r->output.resume, REFUSED);
+    r->sums->earlier = resume_cases(r->output.resume);
 }

@@ -4,9 +4,8 @@
 #ifndef CLI_VERIFY_REPORT_H
 #define CLI_VERIFY_REPORT_H
 
-#include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/sessions.h"
-#include "harness/record/resume.h"
 #include "verify/tally.h"
 
 /* ---- tally_print.c: what verify/tally.h counted. */
@@ -47,8 +46,7 @@ typedef struct verify_sums {
 
 typedef struct verify_report {
     const cli_options *options;
-    record_sink *sink;
-    resume *resume;
+    cli_output output;
     verify_sums *sums;
     report_case now; /* the case in hand and what has come of it */
     verify_state state;

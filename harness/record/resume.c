@@ -46,6 +46,12 @@ static void forget(resume *r)
     r->cases = 0;
 }
 
+void resume_forget(resume *r)
+{
+    forget(r);
+    r->to_file = false;
+}
+
 static void copy_state(char state[STATE_MAX], const cnn_record *record)
 {
     const char *text = record_get_text(record, "state");

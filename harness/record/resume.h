@@ -26,6 +26,8 @@ typedef struct resume_run {
  * be written either. A line that is no record is passed over. */
 cnn_status resume_open(const resume_run *run, resume **result, cnn_error *err);
 void resume_close(resume *r); /* NULL is accepted */
+/* Nothing was left, and nothing will be written: for a run whose units are not numbered as those of others are. */
+void resume_forget(resume *r);
 
 /* The run begins, or goes on; it is done, and the command will end with this status: the last record of a run. */
 cnn_status resume_begin(const resume *r, record_sink *sink, cnn_error *err);
