@@ -91,7 +91,7 @@ refused "network's name 'nnnnnnnn|more than 767 characters" train --net "$long" 
 refused "checkpoint's name 'nnnnnnnn|characters" train --net thesis --impl cpu --data synthetic --images 100 --checkpoint "$long"
 refused "folder's name 'nnnnnnnn|more than 900 characters" data fetch --out "$long"
 refused "folder's name is empty" data fetch --out ""
-BENCHCNN_MNIST_URL=$long refused "server's address 'nnnnnnnn|characters" data fetch --out "$tmp/mnist"
+BENCHCNN_MNIST_URL=$long refused "nnnnnnnn|could not be fetched" data fetch --out "$tmp/mnist"
 printf 'input 1 28 28\nconv 20 kernel=4 kernel=5\nfc 10\nsoftmax_loss\n' >"$tmp/twice.net"
 refused "twice.net:2|kernel|twice" train --net "$tmp/twice.net" --impl cpu --data synthetic
 

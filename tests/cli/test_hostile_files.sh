@@ -111,7 +111,7 @@ PY
     server=$!
     for _ in $(seq 100); do [ -s "$tmp/port" ] || sleep 0.1; done
     # exit status 1 of curl: a protocol that is not allowed
-    BENCHCNN_MNIST_URL=http://127.0.0.1:$(cat "$tmp/port") expect 2 "could not fetch it (exit status 1)" "$benchcnn" data fetch --out "$tmp/fetched"
+    BENCHCNN_MNIST_URL=http://127.0.0.1:$(cat "$tmp/port") expect 2 "could not be fetched (exit status 1)" "$benchcnn" data fetch --out "$tmp/fetched"
     kill $server
     BENCHCNN_MNIST_URL=file://$tmp/data expect 2 "SHA-256|train-images-idx3-ubyte" "$benchcnn" data fetch --out "$tmp/fetched"
     [ -z "$(ls -A "$tmp/fetched")" ] || fail "data fetch left $(ls "$tmp/fetched")"
