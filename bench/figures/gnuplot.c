@@ -1,18 +1,14 @@
-/* gnuplot.c: the child process, what it reads, its complaints, and whether its pictures are whole. No shell is
- * involved, so no path can be mistaken for a command. */
+/* gnuplot.c: the child process, what it reads, its complaints, and whether its pictures are whole. */
 #include "gnuplot.h"
 
 #include "harness/base/text.h"
 #include "harness/problem/find_file.h"
+#include "harness/process/program.h"
 
 #include <errno.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum { FORMATS = 2 };
 static const struct {
@@ -63,41 +59,21 @@ static void last_line(FILE *log, char *text, size_t size)
     }
 }
 
-/* 0, or the errno of the start; *code is the exit status as waitpid() gives it. */
-static int run_child(FILE *input, FILE *log, int *code)
-{
-    char name[] = "gnuplot", *arguments[] = {name, NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    rewind(input);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, fileno(log), STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, fileno(log), STDERR_FILENO);
-    const int error = posix_spawnp(&child, name, &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) return error;
-    while (waitpid(child, code, 0) < 0)
-        if (errno != EINTR) return errno;
-    return 0;
-}
-
 static cnn_status run(FILE *input, const char *script, cnn_error *err)
 {
     char reason[CNN_MESSAGE_MAX / 2];
-    int code = 0;
     FILE *log = memory_file(err);
     if (!log) return err->status;
-    const int error = run_child(input, log, &code);
+    rewind(input);
+    const int code = program_run((const char *const[]){"gnuplot", NULL}, input, log, log), why = errno;
     last_line(log, reason, sizeof reason);
     fclose(log);
-    /* 127 is how a C library that cannot report a failed exec says so. */
-    if (error == ENOENT || (error == 0 && WIFEXITED(code) && WEXITSTATUS(code) == 127))
+    if (code == 0) return CNN_OK;
+    if (code == -1 && why == ENOENT)
         return CNN_FAIL(err, CNN_UNAVAILABLE,
                         "gnuplot is not installed, and plots are drawn with it (Debian, Ubuntu: apt-get install "
                         "gnuplot-nox)");
-    if (error != 0) return CNN_FAIL(err, CNN_INTERNAL, "cannot start gnuplot: %s", strerror(error));
-    if (WIFEXITED(code) && WEXITSTATUS(code) == 0) return CNN_OK;
+    if (code == -1) return CNN_FAIL(err, CNN_INTERNAL, "cannot start gnuplot: %s", strerror(why));
     return CNN_FAIL(err, CNN_INTERNAL, "gnuplot failed on %s: %s", script, reason);
 }
 
