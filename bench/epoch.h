@@ -7,7 +7,7 @@
 #include "bench/measure/stats.h"
 #include "harness/net/trainer.h"
 #include "harness/problem/problem.h"
-#include "harness/record/build_id.h"
+#include "harness/record/identity.h"
 #include "harness/record/record.h"
 #include "verify/training/training.h"
 

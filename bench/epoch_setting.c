@@ -2,10 +2,10 @@
  * network. */
 #include "epoch.h"
 
-#include "harness/cpu/isa.h"
+#include "harness/cpu/limits.h"
 #include "harness/cpu/threads.h"
 #include "harness/problem/names.h"
-#include "harness/record/build_id.h"
+#include "harness/record/identity.h"
 
 #include <stdlib.h>
 #include <string.h>

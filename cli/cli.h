@@ -8,6 +8,7 @@
 #include "harness/problem/problem.h"
 #include "harness/process/interrupt.h"
 #include "harness/record/record.h"
+#include "harness/record/resume.h"
 
 /* Exit statuses of the command line (design: 0 all held, 1 something failed, 2 wrong usage or bad input, 3 nothing
  * ran). */
@@ -127,5 +128,46 @@ typedef struct cli_progress {
 void cli_progress_start(cli_progress *progress, const char *what, bool quiet);
 void cli_progress_show(cli_progress *progress, double done, double total, const char *note);
 void cli_progress_end(cli_progress *progress); /* clears the bar */
+
+/* output.c: the records of a command, and what an earlier run of it left in --out. */
+typedef struct cli_output {
+    record_sink *sink;
+    resume *resume;
+} cli_output;
+
+/* Opens --out and --json. all_again: a command that was stopped does all of its work again (train, peaks, compare,
+ * verify --fuzz); given once more with the same --out it writes only what it had not written, and says how much that
+ * was. */
+cnn_status cli_output_open(const cli_options *options, bool all_again, cli_output *output, cnn_error *err);
+/* The first record, of the first of the command's runs. */
+cnn_status cli_output_begin(const cli_options *options, const cli_output *output, cnn_error *err);
+/* The command ran to its end, and will end with this status: the one to end with, another if that cannot be written. */
+int cli_output_end(const cli_output *output, int exit_status);
+void cli_output_close(cli_output *output);
+
+/* problems.c: what --problem, --problems, --mode, --no-bias and --mb come to, for all commands. */
+typedef struct problem_entry {
+    char text[CNN_PROBLEM_TEXT_MAX];
+    cnn_problem problem;
+    bool refused, malformed; /* the reason is in `why`; malformed: no descriptor at all */
+    bool given;              /* by --problem */
+    char why[CNN_MESSAGE_MAX];
+} problem_entry;
+
+typedef struct problem_list { /* free(items) */
+    problem_entry *items;
+    int count, capacity;
+} problem_list;
+
+/* What descriptors leave to options. */
+cnn_problem_defaults cli_problem_defaults(const cli_options *options, const cnn_type *type);
+/* Adds one. */
+cnn_status cli_put_problem(problem_list *list, const cnn_problem *problem, cnn_error *err);
+/* The same from its text; a bad one is an error. */
+cnn_status cli_add_problem(problem_list *list, cnn_op op, const char *text, const cnn_problem_defaults *defaults,
+                           bool given, cnn_error *err);
+/* Adds those of --problem, of which a bad one is an error, then those of the files, of which a bad word is an entry. */
+cnn_status cli_read_problems(const cli_options *options, cnn_op op, const cnn_problem_defaults *defaults,
+                             problem_list *list, cnn_error *err);
 
 #endif

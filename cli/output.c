@@ -1,5 +1,5 @@
-/* output.c: see output.h. */
-#include "output.h"
+/* output.c: see cli.h. */
+#include "cli.h"
 
 #include "harness/process/watch.h"
 

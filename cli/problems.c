@@ -1,5 +1,5 @@
 /* problems.c: from words and files to problems. */
-#include "problems.h"
+#include "cli.h"
 
 #include "harness/base/grow.h"
 

@@ -4,7 +4,6 @@
  * copy; operations are done when they return, so there is nothing to wait for. */
 #include "impl_cpu/cpu.h"
 #include "impl_cpu/fused/fused.h"
-#include "impl_cpu/laps.h"
 
 #include <cblas.h>
 #include <stdlib.h>

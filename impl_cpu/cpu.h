@@ -7,7 +7,7 @@
 
 #include "harness/cnn.h"
 #include "harness/cnn/shape.h"
-#include "harness/cpu/isa.h"
+#include "harness/cpu/limits.h"
 #include "harness/cpu/threads.h"
 
 typedef enum cpu_knob_id {
@@ -21,7 +21,7 @@ typedef struct cpu_context {
     thread_pool *pool;
     int threads;
     cpu_isa isa;    /* the best one here, or less if the knob `isa` asks for it */
-    cnn_laps *laps; /* laps.h; NULL while none are in use */
+    cnn_laps *laps; /* laps.c; NULL while none are in use */
 } cpu_context;
 
 /* A bump allocator over a workspace, or over what a plan keeps; with a NULL base it only counts. Pieces start at
@@ -76,5 +76,82 @@ extern const cnn_peaks cpu_peaks;
 
 /* Of the operations that are neither conv nor FC only the loss needs a workspace. */
 size_t cpu_loss_workspace(const cnn_loss_desc *desc, cnn_dir dir);
+
+/* Whole-number arithmetic of cutting a problem into pieces, and how many pieces its work is worth. */
+static inline int64_t cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t cpu_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t cpu_clamp(int64_t v, int64_t lo, int64_t hi) { return cpu_max(lo, cpu_min(v, hi)); }
+/* Rounded up, for a of either sign; b > 0. */
+static inline int64_t cpu_ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }
+
+/* The largest power of two <= v, at least 1: what few threads can share evenly. */
+static inline int64_t cpu_power_of_two(int64_t v)
+{
+    int64_t power = 1;
+    while (power <= v / 2) power *= 2;
+    return power;
+}
+
+/* How many tasks `macs` multiply-adds are worth: one for each CPU_MACS_PER_TASK, so that handing a task over costs
+ * little beside it, but no more than `most`; a power of two. */
+enum { CPU_MACS_PER_TASK = 1 << 17 };
+static inline int64_t cpu_task_count(double macs, int64_t most)
+{
+    const double tasks = macs / CPU_MACS_PER_TASK;
+    return cpu_power_of_two(tasks < 1 ? 1 : tasks > (double)most ? most : (int64_t)tasks);
+}
+
+/* laps.c: where the time of an operation goes: cnn_impl's laps. Kernels mark their phases by cpu_phase(), after each
+ * parallel region; tasks that alternate between phases keep clocks, one a worker, and cpu_phases() cuts the region's
+ * time in their proportion. Without laps in use either costs one comparison. */
+enum { CPU_CLOCK_PHASES = 4 };
+
+extern const cnn_profile cpu_profile;
+
+/* What ran since the last mark is `phase`. A mark for which there is no memory is left out: the next one takes its
+ * time. */
+void cpu_phase(const cpu_context *, const char *phase);
+
+/* A task's clock. Its place in the laps is the worker's own cache line, so nobody waits for it. */
+typedef struct cpu_clock {
+    double *seconds, last; /* seconds[phase]; NULL: no laps in use */
+} cpu_clock;
+cpu_clock cpu_clock_start(cnn_laps *, int worker);
+/* What the task did since the clock's last tick was phase number `phase`. */
+void cpu_clock_tick(cpu_clock *, int phase);
+/* After the region: a mark for each phase on which a clock ran, and all clocks back to 0. */
+void cpu_phases(const cpu_context *, const char *const names[CPU_CLOCK_PHASES]);
+
+/* gemm.c: matrix products in f32 and f64 by OpenBLAS, row-major, one thread a call. */
+/* A matrix in memory: `ld` elements from one row to the next. With `trans` its transpose is meant, in rows and columns
+ * of the product; `ld` still describes what lies in memory. */
+typedef struct gemm_matrix {
+    const void *p;
+    int64_t ld;
+    bool trans;
+} gemm_matrix;
+
+/* C[m][n] = A[m][k] * B[k][n] + beta * C; with beta 0, C is not read. */
+void cpu_gemm(cnn_dtype dtype, int64_t m, int64_t n, int64_t k, gemm_matrix a, gemm_matrix b, double beta, void *c,
+              int64_t ldc);
+
+/* The same, C cut into tiles that the pool's threads compute. The cut depends on the sizes alone: the same bits for any
+ * number of threads. */
+void cpu_gemm_parallel(thread_pool *pool, cnn_dtype dtype, int64_t m, int64_t n, int64_t k, gemm_matrix a,
+                       gemm_matrix b, double beta, void *c, int64_t ldc);
+
+/* OpenBLAS counts rows, columns and leading dimensions in 32-bit integers: CNN_UNSUPPORTED where `what`, a x b, is
+ * more. */
+cnn_status cpu_fits_blas(const char *what, int64_t a, int64_t b, cnn_error *err);
+
+/* p + count elements. */
+static inline void *cpu_at(cnn_dtype dtype, void *p, int64_t count)
+{
+    return (char *)p + count * (int64_t)cnn_dtype_size(dtype);
+}
+static inline const void *cpu_at_const(cnn_dtype dtype, const void *p, int64_t count)
+{
+    return (const char *)p + count * (int64_t)cnn_dtype_size(dtype);
+}
 
 #endif

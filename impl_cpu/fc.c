@@ -3,9 +3,8 @@
  * An image is a row of `fan` = ic*ih*iw numbers in the order of the weights, c then h then w. That is NCHW's own
  * order; for NHWC images of more than one pixel x is first permuted into the workspace (BWD_D: dx permuted back).
  * `gemm` gives the products to OpenBLAS in tiles, `naive` to the three loops; both cut the work by its sizes alone. */
+#include "cpu.h"
 #include "harness/cnn/shape.h"
-#include "impl_cpu/gemm.h"
-#include "impl_cpu/laps.h"
 
 #include <string.h>
 

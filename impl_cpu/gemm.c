@@ -1,5 +1,5 @@
 /* gemm.c: the calls to OpenBLAS, and a product cut into tiles. */
-#include "impl_cpu/gemm.h"
+#include "cpu.h"
 
 #include <cblas.h>
 #include <limits.h>

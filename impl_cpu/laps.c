@@ -1,5 +1,5 @@
 /* laps.c: marks by the monotonic clock: operations are done when they return, so a lap is what passed between two. */
-#include "laps.h"
+#include "cpu.h"
 
 #include "harness/base/clock.h"
 

@@ -1,8 +1,8 @@
 /* peaks.c: square products by the library that im2col and FC use, as these call it. */
 #include "harness/cpu/peaks.h"
 
+#include "cpu.h"
 #include "harness/base/rng.h"
-#include "impl_cpu/gemm.h"
 
 #include <stdlib.h>
 #include <string.h>

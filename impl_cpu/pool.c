@@ -7,7 +7,7 @@
  * a pixel, in NCHW neighbours in a row. All windows of a group have the same taps inside the image (all of them, but
  * for the border, where an NCHW group is one output), so the inner loops need no test for the border. */
 #include "block.h"
-#include "counts.h"
+#include "cpu.h"
 #include "harness/cnn/shape.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
 #include "verify.h"
 
 #include "engine.h"
-#include "failure.h"
 
 #include <float.h>
 #include <math.h>

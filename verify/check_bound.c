@@ -5,7 +5,6 @@
  * mean square, to what rounding errors that behave like a random walk leave (vf_rms_limit): a kernel that says f32 but
  * rounds its factors to TF32 is far outside of that, whatever the number of taps. */
 #include "engine.h"
-#include "failure.h"
 
 cnn_status vf_judge_runs(const vf_subject *s, vf_fill fill, const vf_rounding *bounds, verify_result *result,
                          cnn_error *err)

@@ -1,7 +1,7 @@
 /* failure.c: collects wrong elements and tells where they lie. A kernel's mistake has a shape: the last channels (a
  * tail), the border (padding), every eighth column (a vector's lane, a tile's edge); the shape is worth more than a
  * list of numbers. */
-#include "failure.h"
+#include "engine.h"
 
 #include "harness/base/text.h"
 

@@ -73,9 +73,12 @@ cnn_status verify_room(const cnn_session *session, const cnn_problem *problem, c
 cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn_dir dir,
                           const cnn_algorithm *algorithm, verify_each *each, void *user, cnn_error *err);
 
-/* The built-in descriptors of an operation (default_problems.inc), for which no file is needed. */
-int verify_default_count(cnn_op op);
-const char *verify_default_text(cnn_op op, int index);
+/* The built-in descriptors (default_problems.inc), for which no file is needed; behind the last, a NULL text. */
+typedef struct verify_default {
+    cnn_op op;
+    const char *text;
+} verify_default;
+extern const verify_default verify_defaults[];
 
 /* ---- Whole networks. */
 

@@ -17,7 +17,7 @@
 #ifndef BENCH_FIGURES_COMPARE_H
 #define BENCH_FIGURES_COMPARE_H
 
-#include "harness/record/build_id.h"
+#include "harness/record/identity.h"
 #include "harness/record/record.h"
 
 #define COMPARE_FALSE_POSITIVES 0.05 /* of a whole comparison */

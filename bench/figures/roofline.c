@@ -39,13 +39,12 @@ static bool same_machine(roofline *r, const char *machine, double threads)
 
 static bool get_type(roofline *r, const cnn_record *record, char *text, size_t size)
 {
-    cnn_error err;
-    const char *dtype = record_get_text(record, "dtype"), *math = record_get_text(record, "math");
-    const int d = dtype ? cnn_name_find(&cnn_dtype_names, dtype, &err) : -1;
-    const int m = math ? cnn_name_find(&cnn_math_names, math, &err) : -1;
-    if (d < 0 || m < 0) return false;
-    r->types[d][m] = true;
-    const char *name = m != CNN_MATH_F32 ? math : d != CNN_F32 ? dtype : "";
+    cnn_type type;
+    if (!bench_record_type(record, &type)) return false;
+    r->types[type.dtype][type.math] = true;
+    const char *name = type.math != CNN_MATH_F32 ? cnn_math_name(type.math)
+                       : type.dtype != CNN_F32   ? cnn_dtype_name(type.dtype)
+                                                 : "";
     snprintf(text, size, "%s%s", name[0] ? ", " : "", name);
     return true;
 }

@@ -2,7 +2,7 @@
 #include "clocks.h"
 
 #include "harness/base/clock.h"
-#include "harness/cpu/isa.h"
+#include "harness/cpu/limits.h"
 #include "harness/device/call.h"
 #include "stats.h"
 

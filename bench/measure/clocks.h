@@ -6,7 +6,6 @@
 
 #include "harness/device/impl.h"
 #include "harness/record/record.h"
-#include "nvml.h"
 
 typedef struct clock_watch clock_watch;
 
@@ -42,5 +41,21 @@ void clock_record(cnn_record *record, const clock_report *report); /* the fields
 void machine_fact(const cnn_session *session, const char *key, char *text, size_t size);
 /* The name of the session's device: "NVIDIA H200", or the host processor's. */
 void machine_name(const cnn_session *session, char *text, size_t size);
+
+/* nvml.c: NVIDIA's management library, looked for at run time: its clock, temperature and throttling can be read where
+ * a driver is, and no build needs its header. Nothing here changes a setting of the device. */
+typedef struct nvml nvml;
+
+typedef struct nvml_reading {
+    unsigned sm_mhz, sm_max_mhz, temperature; /* MHz, MHz, degrees Celsius; 0: not told */
+    unsigned power_mw;                        /* milliwatts */
+    bool throttled;                           /* the clock is held down for heat, power or a brake signal */
+} nvml_reading;
+
+/* `library` NULL: the driver's. The device by its PCI bus id ("0000:3b:00.0"), or by its number where that is "".
+ * CNN_UNAVAILABLE says why not. */
+cnn_status nvml_open(const char *library, const char *pci_bus_id, int device, nvml **result, cnn_error *err);
+void nvml_read(const nvml *n, nvml_reading *reading); /* what cannot be read is 0 */
+void nvml_close(nvml *n);                             /* NULL is accepted */
 
 #endif

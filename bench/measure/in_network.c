@@ -1,5 +1,5 @@
 /* in_network.c: the step is a trainer's own, by the implementation's default algorithms, on random images. */
-#include "in_network.h"
+#include "parts.h"
 
 #include "harness/base/rng.h"
 #include "harness/net/trainer.h"

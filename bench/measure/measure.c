@@ -3,7 +3,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/device/call.h"
-#include "verify/oracle/glimpse.h"
+#include "verify/oracle/guard.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ cnn_status measure_turn(measure *m, cnn_error *err)
         if (status == CNN_OK) status = take_sample(m, err);
     } while (status == CNN_OK && cnn_now() - start < turn_seconds);
     clock_watch_stop(m->watch, &span, &m->clocks);
-    sampling_spend(&m->sampling, cnn_now() - start);
+    m->sampling.spent += cnn_now() - start;
     return status;
 }
 
@@ -105,7 +105,7 @@ static cnn_status look(const measure *m, const vf_glimpse *g, const char **late,
     return status == CNN_OK ? vf_glimpse_judge(g, by, call, operands, late, err) : status;
 }
 
-/* Whether runs are complete for what comes next on the stream (verify/oracle/glimpse.h). */
+/* Whether runs are complete for what comes next on the stream (verify/oracle/guard.h). */
 static cnn_status glimpse(measure *m, cnn_error *err)
 {
     enum { TRIES = 4 }; /* work that is not joined may be done in time by chance */

@@ -13,7 +13,7 @@
  * others have used the caches.
  *
  * The caches are hot (the run before was the same one), cold (flushed before each sample), or as in a network
- * (in_network.h). Then a sample is a single run; on a device it is launched while the flushing still goes on, which
+ * (in_network.c). Then a sample is a single run; on a device it is launched while the flushing still goes on, which
  * hides the launch.
  *
  * Inputs are the verifier's random reals, never zeros or constants, which some hardware computes faster or cooler, nor

@@ -1,6 +1,6 @@
 /* nvml.c: the few functions of the library that only read. Their types are part of its stable ABI: an opaque pointer,
  * int for its status (0: success), unsigned for what it counts. */
-#include "nvml.h"
+#include "clocks.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

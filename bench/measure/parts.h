@@ -4,11 +4,13 @@
 #define BENCH_MEASURE_PARTS_H
 
 #include "harness/cpu/busy.h"
-#include "in_network.h"
+#include "harness/net/net.h"
 #include "judge.h"
 #include "measure.h"
+#include "verify/oracle/case.h"
 
 typedef struct cache_flush cache_flush;
+typedef struct in_network in_network;
 
 typedef struct measure_crowd {
     busy_work work;
@@ -63,6 +65,18 @@ cnn_status measure_threads(measure *m, cnn_error *err);
 cnn_status cache_flush_open(const cnn_session *session, const cnn_session *hands, cache_flush **flush, cnn_error *err);
 cnn_status cache_flush_run(cache_flush *flush, cnn_error *err);
 void cache_flush_close(cache_flush *flush); /* NULL is accepted */
+
+/* in_network.c: the layers around an operation, for timing it as it runs in a network. Before each sample a whole
+ * training step of the network runs, in buffers of its own, so that the caches hold what a step leaves in them; then
+ * what the neighbouring layer hands over (x going forward, dy going back) is written afresh, as that layer would have
+ * just done. */
+/* For an operation of `c` whose operands stand in `buffers`, filled; all of them must outlive it. CNN_OUT_OF_MEMORY
+ * when the network does not fit beside them. */
+cnn_status in_network_open(const cnn_session *session, const cnn_network *network, const vf_case *c,
+                           void *const *buffers, in_network **result, cnn_error *err);
+/* Everything is on its way when this returns; on a device it may not have happened yet. */
+cnn_status in_network_run(in_network *a, cnn_error *err);
+void in_network_close(in_network *a); /* NULL is accepted */
 
 /* set_up.c: plans, allocates, fills, warms up, finds `repeats`, captures. */
 cnn_status measure_set_up(measure *m, const cnn_algorithm *algorithm, cnn_error *err);

@@ -50,6 +50,7 @@ cnn_status bench_peaks_add(bench_peaks *peaks, const bench_peak *peak, cnn_error
 void bench_peaks_free(bench_peaks *peaks);
 
 cnn_record *bench_peak_record(const bench_peak *peak);
+bool bench_record_type(const cnn_record *record, cnn_type *type);  /* its dtype and math; false: it names none */
 bool bench_peak_parse(const cnn_record *record, bench_peak *peak); /* false: not of kind "peak", or broken */
 /* "fma avx512 f32", "read L2", "copy": what, variant, type. */
 const char *bench_peak_name(const bench_peak *peak, char *text, size_t size);

@@ -49,15 +49,14 @@ static bool get_name(const cnn_record *record, const char *key, char *text, size
     return value != NULL;
 }
 
-static bool get_type(const cnn_record *record, bench_peak *peak)
+bool bench_record_type(const cnn_record *record, cnn_type *type)
 {
     cnn_error err;
     const char *dtype = record_get_text(record, "dtype"), *math = record_get_text(record, "math");
     const int d = dtype ? cnn_name_find(&cnn_dtype_names, dtype, &err) : -1;
     const int m = math ? cnn_name_find(&cnn_math_names, math, &err) : -1;
     if (d < 0 || m < 0) return false;
-    peak->dtype = (cnn_dtype)d;
-    peak->math = (cnn_math)m;
+    *type = (cnn_type){.dtype = (cnn_dtype)d, .math = (cnn_math)m};
     return true;
 }
 
@@ -66,6 +65,7 @@ bool bench_peak_parse(const cnn_record *record, bench_peak *peak)
     const double threads = record_get_real(record, "threads"), holds = record_get_real(record, "holds_bytes");
     const double samples = record_get_real(record, "samples"), median = record_get_real(record, "median");
     int unit = 0;
+    cnn_type type = {.dtype = CNN_F32};
     const char *kind = record_get_text(record, "kind"), *text = record_get_text(record, "unit");
     memset(peak, 0, sizeof *peak);
     if (!kind || strcmp(kind, "peak") != 0 || !text) return false;
@@ -76,7 +76,9 @@ bool bench_peak_parse(const cnn_record *record, bench_peak *peak)
     if (!get_name(record, "machine", peak->machine, sizeof peak->machine)) return false;
     (void)get_name(record, "variant", peak->variant, sizeof peak->variant);
     (void)get_name(record, "impl", peak->impl, sizeof peak->impl);
-    if (peak->unit == CNN_PEAK_FLOPS && !get_type(record, peak)) return false;
+    if (peak->unit == CNN_PEAK_FLOPS && !bench_record_type(record, &type)) return false;
+    peak->dtype = type.dtype;
+    peak->math = type.math;
     peak->value = record_get_real(record, "value");
     if (!(peak->value > 0) || !isfinite(peak->value)) return false;
     peak->median = isnan(median) ? peak->value : median;

@@ -27,8 +27,6 @@ void sampling_add(sampling *s, double seconds)
     s->look_at = s->count + 1 + s->count / 10;
 }
 
-void sampling_spend(sampling *s, double seconds) { s->spent += seconds; }
-
 bool sampling_done(const sampling *s)
 {
     if (s->count == 0) return false;

@@ -16,7 +16,7 @@ typedef struct sampling {
     sampling_rules rules;
     double *samples, *sorted; /* every one, in the order taken; room for the statistics */
     int count, capacity;
-    double spent; /* seconds, on samples and all around them */
+    double spent; /* seconds, on samples and all around them; the caller's to add to */
     bool known;   /* as well as the rules ask, when last looked at */
     int look_at;  /* the number of samples at which to look again */
 } sampling;
@@ -26,7 +26,6 @@ enum { SAMPLING_LEAST = 6, SAMPLING_MOST = 200000 };
 /* Room for one more sample: call it before taking one. */
 cnn_status sampling_reserve(sampling *s, cnn_error *err);
 void sampling_add(sampling *s, double seconds);
-void sampling_spend(sampling *s, double seconds); /* on samples and all around them */
 bool sampling_done(const sampling *s);
 void sampling_stats(sampling *s, bench_stats *stats); /* of at least one sample */
 void sampling_free(sampling *s);

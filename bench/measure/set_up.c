@@ -57,21 +57,12 @@ static cnn_status warm_up(measure *m, cnn_error *err)
 static cnn_status capture_runs(measure *m, cnn_error *err)
 {
     const cnn_impl *impl = m->session->impl;
-    cnn_graph *graph = NULL;
-    cnn_error ended;
     cnn_status status = cnn_sync(m->session, err);
     if (status == CNN_OK) status = CNN_CALL(impl, capture->begin, err, m->session->context, err);
     if (status == CNN_UNSUPPORTED) return CNN_OK; /* as its context was opened, nothing is captured: launched, then */
     if (status != CNN_OK) return status;
     for (int back = m->repeats; status == CNN_OK && back-- > 0;) status = measure_run(m, back, err);
-    cnn_error *why = status == CNN_OK ? err : &ended;
-    const cnn_status end = CNN_CALL(impl, capture->end, why, m->session->context, &graph, why);
-    if (status == CNN_OK && end == CNN_OK) {
-        m->graph = graph;
-        return CNN_OK;
-    }
-    if (end == CNN_OK) CNN_CALL_VOID(impl, capture->free, m->session->context, graph);
-    return status != CNN_OK ? status : end;
+    return cnn_capture_end(m->session, status, &m->graph, err);
 }
 
 /* On a device a short kernel takes less time than its launch, so that runs launched one by one would time the host.

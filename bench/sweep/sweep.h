@@ -8,7 +8,7 @@
 #define BENCH_SWEEP_SWEEP_H
 
 #include "harness/cnn/impl.h"
-#include "harness/record/build_id.h"
+#include "harness/record/identity.h"
 #include "harness/record/record.h"
 
 enum {

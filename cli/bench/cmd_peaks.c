@@ -1,6 +1,6 @@
 /* cmd_peaks.c: `benchcnn peaks`: measures the ceilings of every device that can be used here, on the host for one
  * thread, two, four, ... up to all of them. */
-#include "cli/output.h"
+#include "cli/cli.h"
 #include "cli/table.h"
 #include "harness/base/text.h"
 #include "harness/cpu/threads.h"

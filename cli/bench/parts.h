@@ -5,8 +5,7 @@
 #define CLI_BENCH_PARTS_H
 
 #include "bench/measure/candidates.h"
-#include "cli/output.h"
-#include "cli/problems.h"
+#include "cli/cli.h"
 #include "cli/sessions.h"
 
 enum { REPRO_MAX = CLI_REPEAT_MAX };

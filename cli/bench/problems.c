@@ -2,6 +2,7 @@
 #include "cli/table.h"
 #include "harness/problem/names.h"
 #include "parts.h"
+#include "verify/verify.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,10 +26,7 @@ static void drop_refused(bench *b)
 
 static cnn_status add_default_problems(bench *b, const cnn_problem_defaults *defaults, cnn_error *err)
 {
-    static const struct {
-        cnn_op op;
-        const char *text;
-    } table[] = {
+    static const verify_default table[] = {
 #define PROBLEM(op, text) {CNN_OP_##op, text},
 #include "bench/default_problems.inc"
 #undef PROBLEM

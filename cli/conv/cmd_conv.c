@@ -3,7 +3,7 @@
  *
  * The arrays say the dtype (all of them the same), the files the bias: FWD has one with --b, BWD_W writes its gradient
  * to a second file of --out. Shapes are PyTorch's whatever --layout, which is what the implementation is given. */
-#include "cli/problems.h"
+#include "cli/cli.h"
 #include "cli/sessions.h"
 #include "cli/verify/report.h"
 #include "harness/data/npy.h"

@@ -1,8 +1,8 @@
 /* cmd_run.c: `benchcnn run FILE --out RECORDS`: a recipe: benchcnn's own commands, a line each, all checked before the
  * first one starts. $OUT in a line stands for RECORDS. What was finished stands there too (records of kind "step"), so
  * the same command goes on where it stopped. A line that was changed since, or failed, is run again. */
+#include "cli/cli.h"
 #include "cli/options/options.h"
-#include "cli/problems.h"
 #include "cli/sessions.h"
 #include "cli/table.h"
 #include "harness/process/watch.h"

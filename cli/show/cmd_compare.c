@@ -1,7 +1,7 @@
 /* cmd_compare.c: `benchcnn compare A.jsonl B.jsonl`: what changed from A to B, and what cannot be told. */
 #include "bench/figures/compare.h"
 #include "bench/measure/stats.h"
-#include "cli/output.h"
+#include "cli/cli.h"
 #include "cli/table.h"
 #include "harness/base/text.h"
 #include "harness/problem/names.h"

@@ -5,7 +5,7 @@
 #define CLI_TRAIN_PARTS_H
 
 #include "bench/epoch.h"
-#include "cli/output.h"
+#include "cli/cli.h"
 #include "cli/sessions.h"
 #include "harness/net/trainer.h"
 

@@ -124,9 +124,9 @@ static cnn_status list_problems(const cli_options *o, cnn_op op, const cnn_type 
     const cnn_problem_defaults defaults = cli_problem_defaults(o, type);
     list->count = 0;
     cnn_status status = cli_read_problems(o, op, &defaults, list, err);
-    const int built_in = o->problem.count + o->problems.count > 0 ? 0 : verify_default_count(op);
-    for (int i = 0; status == CNN_OK && i < built_in; i++)
-        status = cli_add_problem(list, op, verify_default_text(op, i), &defaults, false, err);
+    if (o->problem.count + o->problems.count > 0) return status;
+    for (const verify_default *d = verify_defaults; status == CNN_OK && d->text != NULL; d++)
+        if (d->op == op) status = cli_add_problem(list, op, d->text, &defaults, false, err);
     return status;
 }
 

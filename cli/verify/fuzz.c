@@ -1,6 +1,6 @@
 /* fuzz.c: `benchcnn verify --fuzz N`: what is drawn from, the workers, the end. */
 #include "fuzz.h"
-#include "cli/problems.h"
+#include "cli/cli.h"
 #include "cli/table.h"
 
 #include "harness/base/clock.h"

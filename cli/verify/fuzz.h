@@ -2,7 +2,7 @@
 #ifndef CLI_VERIFY_FUZZ_H
 #define CLI_VERIFY_FUZZ_H
 
-#include "cli/output.h"
+#include "cli/cli.h"
 #include "report.h"
 #include "verify/fuzz/workers.h"
 

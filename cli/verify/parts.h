@@ -3,7 +3,7 @@
 #ifndef CLI_VERIFY_PARTS_H
 #define CLI_VERIFY_PARTS_H
 
-#include "cli/problems.h"
+#include "cli/cli.h"
 #include "cli/sessions.h"
 #include "report.h"
 

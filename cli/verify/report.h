@@ -4,7 +4,7 @@
 #ifndef CLI_VERIFY_REPORT_H
 #define CLI_VERIFY_REPORT_H
 
-#include "cli/output.h"
+#include "cli/cli.h"
 #include "cli/sessions.h"
 #include "verify/tally.h"
 

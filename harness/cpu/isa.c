@@ -1,5 +1,5 @@
 /* isa.c: what this processor can do, asked of the processor (and of the system, which must save the wide registers). */
-#include "isa.h"
+#include "limits.h"
 
 #include "harness/base/input.h"
 

@@ -1,4 +1,4 @@
-/* limits.h: how much of the machine there is for this process: memory, processors, caches. */
+/* limits.h: how much of the machine there is for this process: memory, processors, caches; what the processor can. */
 #ifndef HARNESS_CPU_LIMITS_H
 #define HARNESS_CPU_LIMITS_H
 
@@ -34,5 +34,12 @@ size_t cpu_cache_bytes(int level);
 int cpu_cache_instances(const char *root, int level);
 /* What the caches of the last level hold that so many threads can use, at least `least`. */
 size_t cpu_last_cache_bytes(size_t least, int threads);
+
+/* isa.c: the instruction sets kernels are compiled for, chosen at run time. */
+typedef enum cpu_isa { CPU_ISA_BASE, CPU_ISA_AVX2, CPU_ISA_AVX512, CPU_ISA_COUNT } cpu_isa;
+
+cpu_isa cpu_isa_best(void);                  /* what this processor has (AVX2 includes FMA; AVX-512: F, VL, DQ, BW) */
+const char *cpu_isa_name(cpu_isa isa);       /* "base", "avx2", "avx512" */
+const char *cpu_model(char *text, int size); /* "AMD EPYC ..." from /proc/cpuinfo, or "unknown" */
 
 #endif

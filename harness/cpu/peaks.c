@@ -1,7 +1,6 @@
 /* peaks.c: the list of ceilings, their memory, and a run of one by all threads. */
 #include "peaks.h"
 
-#include "isa.h"
 #include "limits.h"
 #include "peaks_table.h"
 

@@ -28,6 +28,9 @@ static inline cnn_status cnn_probe(const cnn_impl *impl, cnn_error *err)
 }
 /* What it tells of itself: keys and values that are there, cut to a fact's size, and can be shown. */
 void cnn_describe(const cnn_session *session, cnn_put_fn *put, void *user);
+/* memory.c: ends what capture->begin began, which has come to `so_far`: *graph, and that status or the end's own; NULL
+ * where one of them is not CNN_OK. */
+cnn_status cnn_capture_end(const cnn_session *session, cnn_status so_far, cnn_graph **graph, cnn_error *err);
 /* A text that fills an array of `size` bytes: ended where it has no end, and made visible. */
 void cnn_answer_text(char *text, size_t size);
 /* A row that it made: a name that --impl and a record can hold, and a doc. */

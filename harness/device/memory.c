@@ -95,3 +95,14 @@ cnn_status cnn_timer_stop(const cnn_session *session, cnn_timer *timer, double *
     *seconds = cnn_now() - timer->start;
     return status;
 }
+
+cnn_status cnn_capture_end(const cnn_session *session, cnn_status so_far, cnn_graph **graph, cnn_error *err)
+{
+    const cnn_impl *impl = session->impl;
+    cnn_error after, *why = so_far == CNN_OK ? err : &after; /* err says what went wrong first */
+    const cnn_status end = CNN_CALL(impl, capture->end, why, session->context, graph, why);
+    if (so_far == CNN_OK && end == CNN_OK) return CNN_OK;
+    if (end == CNN_OK) CNN_CALL_VOID(impl, capture->free, session->context, *graph);
+    *graph = NULL;
+    return so_far != CNN_OK ? so_far : end;
+}

@@ -6,7 +6,6 @@
 #include "composition/composition.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
-#include "places.h"
 #include "trainer.h"
 
 enum { TRAIN_SET, TEST_SET, SETS };

@@ -7,8 +7,6 @@
 #include "problem.h"
 #include "shape.h"
 
-#include <stddef.h>
-
 /* ---- Text (op_text.c). */
 
 typedef struct op_writer {
@@ -103,5 +101,24 @@ cnn_status op_check(const op_row *row, const cnn_problem *p, cnn_error *err);
 CNN_OP_LIST(OP_ROW)
 /* operands.c. NULL: there is no such operation. */
 const op_row *op_row_of(cnn_op op);
+
+/* text_options.c: "NAME=VALUE,NAME=VALUE", as in an optimizer's text or before a descriptor's colon; and reals as text
+ * that reads back to the same bits. */
+/* Where a value goes: `real` or `whole` is set. */
+typedef struct text_option {
+    const char *name;
+    double *real;
+    uint64_t *whole;
+} text_option;
+
+enum { TEXT_OPTIONS_MAX = 16, TEXT_REAL_MAX = 32 };
+
+/* Cuts `text` at its commas; `what` ("optimizer option") is what errors call one. */
+cnn_status text_options_parse(const char *what, char *text, const text_option *options, int count, cnn_error *err);
+
+/* The shortest text that reads back to the same value. */
+const char *text_real(double value, char text[TEXT_REAL_MAX]);
+/* The whole text is a number. */
+bool text_real_parse(const char *text, double *value);
 
 #endif

@@ -1,7 +1,6 @@
 /* op_act.c: activations. */
 #include "names.h"
 #include "op.h"
-#include "text_options.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* op_batchnorm.c: batch normalisation, in training or in inference. */
 #include "op.h"
-#include "text_options.h"
 
 #include <string.h>
 

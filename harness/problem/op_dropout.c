@@ -1,6 +1,5 @@
 /* op_dropout.c: dropout, with the mask drawn from a seed and the step. */
 #include "op.h"
-#include "text_options.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* optimizer_text.c: "adam,lr=0.001,l2=1e-4" <-> cnn_optimizer_desc. One table declares every option. */
 #include "harness/base/text.h"
 #include "names.h"
+#include "op.h"
 #include "problem.h"
-#include "text_options.h"
 
 #include <string.h>
 

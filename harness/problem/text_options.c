@@ -1,5 +1,5 @@
 /* text_options.c: one loop for all that is written as NAME=VALUE. */
-#include "text_options.h"
+#include "op.h"
 
 #include "names.h"
 

@@ -1,8 +1,8 @@
 /* build_id.c: checksums of the program, and of what an implementation tells of its libraries. */
-#include "build_id.h"
+#include "identity.h"
 
 #include "build_info.h"
-#include "harness/cpu/isa.h"
+#include "harness/cpu/limits.h"
 #include "harness/device/call.h"
 
 #include <string.h>

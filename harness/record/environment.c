@@ -4,7 +4,7 @@
 
 #include "build_info.h"
 #include "harness/base/input.h"
-#include "harness/cpu/isa.h"
+#include "harness/cpu/limits.h"
 #include "harness/cpu/threads.h"
 #include "harness/device/call.h"
 

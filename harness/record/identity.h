@@ -26,4 +26,19 @@ const char *record_identity_value(const char *identity, int field, int *length);
 /* For people: "conv thesis_conv2" from mb100...n"thesis_conv2"; of a problem without a name: "conv mb100...". */
 void record_problem_name(const char *op, const char *problem, char *text, size_t size);
 
+/* build_id.c: what stands beneath a figure without anyone having asked for it: this program, and the libraries and the
+ * device that it found. A figure measured with others is another figure. */
+enum { BUILD_ID_MAX = 16 };
+
+/* Of the bytes of the program and of its plug-ins' files: a commit says little of a changed tree. "": not to be told.
+ */
+void cnn_build_id(const char *const *plugins, int n_plugins, char id[BUILD_ID_MAX]);
+
+/* This program's version, the processor, and what the implementation's `describe` tells, but for what decides over no
+ * figure (the slot that a card is in) and what is asked for (threads). Returns how many; more than `capacity` are cut.
+ */
+int cnn_session_facts(const cnn_session *session, record_pair *facts, int capacity);
+/* The same in short. */
+void cnn_libraries_id(const cnn_session *session, char id[BUILD_ID_MAX]);
+
 #endif

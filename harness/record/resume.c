@@ -2,7 +2,6 @@
  * the other: a record belongs to the latest beginning before it. */
 #include "resume.h"
 
-#include "build_id.h"
 #include "build_info.h"
 #include "harness/base/grow.h"
 #include "identity.h"

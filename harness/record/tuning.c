@@ -1,7 +1,6 @@
 /* tuning.c: entries and what they rest on. */
 #include "tuning.h"
 
-#include "build_id.h"
 #include "harness/base/grow.h"
 #include "harness/device/impl.h"
 #include "harness/problem/problem.h"

@@ -5,8 +5,7 @@
  * into a worker's scratch and unpacks them. An output's sum is always taken in the same order, by whichever worker. */
 #include "direct.h"
 #include "harness/cnn/shape.h"
-#include "impl_cpu/counts.h"
-#include "impl_cpu/laps.h"
+#include "impl_cpu/cpu.h"
 
 typedef struct gather_run {
     const direct_kernels *kern;

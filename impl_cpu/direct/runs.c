@@ -1,7 +1,7 @@
 /* runs.c: where the pixels of a block lie in a tensor, for the direct convolution's pack and unpack; and in what
  * parts a block is packed. */
 #include "direct.h"
-#include "impl_cpu/counts.h"
+#include "impl_cpu/cpu.h"
 
 void direct_lanes_locate(const direct_side *s, int lanes, int64_t block, direct_lanes *l)
 {

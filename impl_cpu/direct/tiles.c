@@ -5,7 +5,7 @@
  * over tile counts takes what costs the fewest cycles by an estimate. */
 #include "direct.h"
 #include "harness/cnn/shape.h"
-#include "impl_cpu/counts.h"
+#include "impl_cpu/cpu.h"
 
 #include <math.h>
 

@@ -6,8 +6,7 @@
  * do not depend on the threads. */
 #include "direct.h"
 #include "harness/cnn/shape.h"
-#include "impl_cpu/counts.h"
-#include "impl_cpu/laps.h"
+#include "impl_cpu/cpu.h"
 
 typedef struct weights_run {
     const direct_kernels *kern;

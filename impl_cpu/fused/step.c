@@ -1,6 +1,6 @@
 /* step.c: one batch: gathered and packed, forward, loss, backward, update. */
 #include "fused.h"
-#include "impl_cpu/counts.h"
+#include "impl_cpu/cpu.h"
 
 /* ---- In and out of the packed layout ---- */
 

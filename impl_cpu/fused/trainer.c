@@ -1,6 +1,6 @@
 /* trainer.c: the table of cpu:fused. */
 #include "fused.h"
-#include "impl_cpu/counts.h"
+#include "impl_cpu/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* weighted.c: convolution and FC on packed blocks: the sums of the direct convolution, on whole images. Work is cut by
  * the problem alone, so the bits do not depend on the threads. */
 #include "fused.h"
-#include "impl_cpu/counts.h"
+#include "impl_cpu/cpu.h"
 
 /* ---- What follows from the problem ---- */
 

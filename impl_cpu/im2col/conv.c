@@ -6,7 +6,7 @@
  *   BWD_W  a task owns some input channels' weights over some (bundle, block) pairs; where the pairs are split, each
  *          split sums into a buffer of its own, and these are added in order at the end */
 #include "im2col.h"
-#include "impl_cpu/laps.h"
+#include "impl_cpu/cpu.h"
 
 #include <string.h>
 

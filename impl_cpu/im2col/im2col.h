@@ -16,7 +16,7 @@
 #define IMPL_CPU_IM2COL_IM2COL_H
 
 #include "harness/cnn/shape.h"
-#include "impl_cpu/gemm.h"
+#include "impl_cpu/cpu.h"
 
 enum { IM2COL_MAX_LANES = 16 };
 

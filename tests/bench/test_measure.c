@@ -1,6 +1,7 @@
 /* test_measure.c: samples: how many and how long, cold ones, interrupted ones, and what they are taken of. */
 #include "fake_add.h"
 #include "harness/base/clock.h"
+#include "verify/verify.h"
 
 static void samples_are_many_and_long_enough(void **state)
 {
@@ -115,10 +116,7 @@ static void a_timer_that_stands_still_comes_to_an_end(void **state)
 /* Zeros and constants are computed faster or cooler by some hardware, denormal numbers far slower by some. */
 static void inputs_are_realistic(void **state)
 {
-    static const struct {
-        cnn_op op;
-        const char *text;
-    } problems[] = {
+    static const verify_default problems[] = {
 #define PROBLEM(op, text) {CNN_OP_##op, text},
 #include "bench/default_problems.inc"
 #undef PROBLEM

@@ -1,7 +1,7 @@
 /* test_measure_device.c: measuring on a device, by the mock: graphs, cold caches, an operation within its network, and
  * what it costs before the steady state. */
 #include "bench/measure/candidates.h"
-#include "bench/measure/in_network.h"
+#include "bench/measure/parts.h"
 #include "tests/mock/mock_device.h"
 
 #include <math.h>

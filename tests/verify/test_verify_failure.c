@@ -2,7 +2,7 @@
  * says in which runs the bits are the same. */
 #include "tests/unit.h"
 
-#include "verify/failure.h"
+#include "verify/engine.h"
 #include "verify_fake.h"
 
 /* ---- Patterns: a failure whose wrong elements are those for which `is_wrong` holds. */

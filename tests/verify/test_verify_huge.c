@@ -20,9 +20,9 @@ static void for_cases(vf_fill fill, each_case *each)
 {
     static const cnn_op ops[] = {CNN_OP_CONV, CNN_OP_FC};
     for (int o = 0; o < 2; o++)
-        for (int i = 0; i < verify_default_count(ops[o]); i++)
-            for (int run = 0; run < CNN_DIR_COUNT * 4; run++) {
-                const char *text = verify_default_text(ops[o], i);
+        for (const verify_default *d = verify_defaults; d->text != NULL; d++)
+            for (int run = 0; d->op == ops[o] && run < CNN_DIR_COUNT * 4; run++) {
+                const char *text = d->text;
                 const cnn_problem p = parse(ops[o], text, CNN_F32, run / CNN_DIR_COUNT % 2);
                 vf_case c;
                 cnn_error err = {.message = ""};
@@ -123,14 +123,14 @@ static void right_kernels_pass_unseen(void **state)
 {
     static const cnn_op ops[] = {CNN_OP_CONV, CNN_OP_FC};
     for (int o = 0; o < 2; o++)
-        for (int i = 0; i < verify_default_count(ops[o]); i++)
-            for (int run = 0; run < 2 * CNN_DIR_COUNT; run++) {
-                const cnn_problem p = parse(ops[o], verify_default_text(ops[o], i), (cnn_dtype)(run % 2), i % 2);
+        for (const verify_default *d = verify_defaults; d->text != NULL; d++)
+            for (int run = 0; d->op == ops[o] && run < 2 * CNN_DIR_COUNT; run++) {
+                const cnn_problem p = parse(ops[o], d->text, (cnn_dtype)(run % 2), (d - verify_defaults) % 2);
                 if (cnn_flops(&p, CNN_FWD) > 3e5) continue;
                 const verdict v = ask(MUTANT_NONE, &p, (cnn_dir)(run / 2));
                 if (v.overall != VERIFY_PASSED)
-                    fail_msg("%s direction %d: %s %s", verify_default_text(ops[o], i), run / 2,
-                             v.last[VERIFY_EXACT].reason, v.last[VERIFY_BOUND].reason);
+                    fail_msg("%s direction %d: %s %s", d->text, run / 2, v.last[VERIFY_EXACT].reason,
+                             v.last[VERIFY_BOUND].reason);
                 assert_non_null(strstr(v.last[VERIFY_EXACT].reason, "below 2e-18"));
                 assert_non_null(strstr(v.last[VERIFY_BOUND].reason, "sampled elements"));
                 assert_int_equal(v.states[VERIFY_GRADIENT], VERIFY_SKIPPED);

@@ -9,17 +9,16 @@
 static void right_kernel_passes_everything(void **state)
 {
     for (int op = 0; op < CNN_OP_COUNT; op++)
-        for (int i = 0; i < verify_default_count((cnn_op)op); i++)
-            for (int type = 0; type < 4; type++) {
-                cnn_problem p = problem_of((cnn_op)op, verify_default_text((cnn_op)op, i), (cnn_dtype)(type / 2),
-                                           (cnn_layout)(type % 2));
+        for (const verify_default *d = verify_defaults; d->text != NULL; d++)
+            for (int type = 0; (int)d->op == op && type < 4; type++) {
+                cnn_problem p = problem_of(d->op, d->text, (cnn_dtype)(type / 2), (cnn_layout)(type % 2));
                 if (cnn_flops(&p, CNN_FWD) > 3e5) continue;
                 for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
                     if (!(cnn_op_dirs(&p) & 1u << dir)) continue;
                     verdict v = fake_verify(MUTANT_NONE, &p, (cnn_dir)dir, 0);
                     for (int k = 0; k < VERIFY_CHECK_COUNT; k++)
                         if (v.states[k] != VERIFY_PASSED && v.states[k] != VERIFY_SKIPPED)
-                            fail_msg("%s dir %d type %d: %s %s %s", verify_default_text((cnn_op)op, i), dir, type,
+                            fail_msg("%s dir %d type %d: %s %s %s", d->text, dir, type,
                                      verify_check_name((verify_check)k), v.last[k].reason, v.last[k].worst);
                     assert_int_equal(v.overall, VERIFY_PASSED);
                 }

@@ -74,10 +74,10 @@ static void convolution_is_the_definition(void **state)
     static const char *const result[] = {"y", "dx", "dw"};
     cnn_error err = {.message = ""};
     for (int flip = 0; flip < 2; flip++)
-        for (int i = 0; i < verify_default_count(CNN_OP_CONV); i++)
-            for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
+        for (const verify_default *d = verify_defaults; d->text != NULL; d++)
+            for (int dir = 0; d->op == CNN_OP_CONV && dir < CNN_DIR_COUNT; dir++)
                 for (int variant = 0; variant < 2; variant++) {
-                    const char *text = verify_default_text(CNN_OP_CONV, i);
+                    const char *text = d->text;
                     const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32},
                                                            .flip = flip};
                     const cnn_problem p = problem_with(CNN_OP_CONV, text, &defaults);

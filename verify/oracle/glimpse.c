@@ -1,5 +1,5 @@
-/* glimpse.c: see glimpse.h. */
-#include "glimpse.h"
+/* glimpse.c: see guard.h. */
+#include "guard.h"
 
 #include <stdlib.h>
 #include <string.h>

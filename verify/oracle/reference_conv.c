@@ -2,7 +2,7 @@
  *
  * All three directions are sums of products, and are computed alike: for a block of neighbouring results, what they
  * read of x (or dy) is written out, one row of the panel a term, zeros where a tap meets no pixel; then each channel's
- * row of the other factor is multiplied with it (reference_sums.h).
+ * row of the other factor is multiplied with it (reference_sums.c).
  *
  *   direction   results in a block          terms (rows of the panel)   the other factor
  *   FWD         pixels of y, all channels   (c,i,j): x at the tap       w[k][c,i,j]
@@ -11,7 +11,6 @@
  *
  * Each task owns the elements it writes and adds to them in a fixed order: the same bits for any number of threads. */
 #include "reference.h"
-#include "reference_sums.h"
 
 #include <math.h>
 

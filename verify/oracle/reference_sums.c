@@ -1,7 +1,7 @@
 /* reference_sums.c: one loop, compiled for each instruction set, chosen at run time. */
-#include "reference_sums.h"
+#include "reference.h"
 
-#include "harness/cpu/isa.h"
+#include "harness/cpu/limits.h"
 
 #include <string.h>
 

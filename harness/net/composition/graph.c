@@ -34,10 +34,7 @@ static cnn_status warm_up(cnn_trainer *t, cnn_error *err)
 static cnn_status capture_steps(cnn_trainer *t, step_batch *batch, int mode, int steps, cnn_graph **graph,
                                 cnn_error *err)
 {
-    const cnn_impl *impl = t->session->impl;
-    cnn_context *context = t->session->context;
-    cnn_error after;
-    cnn_status status = CNN_CALL(impl, capture->begin, err, context, err);
+    cnn_status status = CNN_CALL(t->session->impl, capture->begin, err, t->session->context, err);
     if (status != CNN_OK) return status;
     status = step_laps_use(t, batch, mode, err);
     for (int i = 0; i < steps && status == CNN_OK; i++) {
@@ -45,15 +42,7 @@ static cnn_status capture_steps(cnn_trainer *t, step_batch *batch, int mode, int
         if (status == CNN_OK) status = step_run_mode(t, batch, mode, err);
     }
     if (status == CNN_OK) status = step_laps_use(t, NULL, mode, err);
-    if (status == CNN_OK) {
-        status = CNN_CALL(impl, capture->end, err, context, graph, err);
-        if (status != CNN_OK) *graph = NULL;
-    } else { /* ends the capture all the same; err says what went wrong first */
-        if (CNN_CALL(impl, capture->end, &after, context, graph, &after) == CNN_OK)
-            CNN_CALL_VOID(impl, capture->free, context, *graph);
-        *graph = NULL;
-    }
-    return status;
+    return cnn_capture_end(t->session, status, graph, err);
 }
 
 static cnn_status capture_batch(cnn_trainer *t, step_batch *batch, cnn_error *err)

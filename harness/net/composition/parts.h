@@ -4,7 +4,6 @@
 
 #include "composition.h"
 #include "harness/device/call.h"
-#include "harness/net/places.h"
 
 /* Operands that are not the composition's own: a lane's images and labels, the sums. */
 #define LANE_IMAGES (SIZE_MAX - 1)

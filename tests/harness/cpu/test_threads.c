@@ -2,7 +2,7 @@
  * any state (spinning, asleep, never used), with fewer and more threads than cores or tasks. */
 #include "tests/unit.h"
 
-#include "harness/cpu/isa.h"
+#include "harness/cpu/limits.h"
 #include "harness/cpu/threads.h"
 
 #include <stdatomic.h>
