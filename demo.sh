@@ -5,13 +5,14 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source scripts/setup.sh
 benchcnn=build/release/benchcnn
-out=out
+out=out generator=()
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 
 say "1. Build"
 install_missing
-cmake --preset release -G Ninja >/dev/null
+[ -f build/release/CMakeCache.txt ] || generator=(-G Ninja) # a folder that is there keeps its own
+cmake --preset release "${generator[@]}" >/dev/null
 cmake --build --preset release --target benchcnn | tail -1
 mkdir -p $out
 

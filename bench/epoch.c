@@ -99,7 +99,7 @@ bool epoch_other_build(const epoch_setting *a, const epoch_setting *b)
 epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epochs, const trainer_result *r,
                        const verify_training_result *checked, const clock_report *clocks)
 {
-    const bool diverged = !(isfinite(r->train_loss) && isfinite(r->test_loss));
+    const bool diverged = !(r->train_loss <= EPOCH_LOSS_MOST && r->test_loss <= EPOCH_LOSS_MOST);
     const bool failed = checked != NULL && checked->failed, none = failed || diverged;
     epoch_row row = {.setting = *setting,
                      .epoch = number,

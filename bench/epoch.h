@@ -24,13 +24,16 @@ typedef struct epoch_setting {
     int64_t net_params, batch, threads, cores, seed, shift, train_images, test_images;
 } epoch_setting;
 
+/* A mean loss above this is that of no training: guessing among a million classes costs 14. */
+#define EPOCH_LOSS_MOST 1e4
+
 typedef struct epoch_row {
     epoch_setting setting;
     int64_t epoch;  /* from 1 */
     int64_t epochs; /* what the run was to have; 0: not known beforehand, or an older record */
     double seconds, train_s, test_s, train_loss, test_loss, train_accuracy, test_accuracy, images_per_s, transfer_s;
     double host_step_s;
-    bool diverged; /* a loss is not finite: what such arithmetic takes is no figure */
+    bool diverged; /* a loss is not finite, or above EPOCH_LOSS_MOST: what such arithmetic takes is no figure */
     bool verified; /* steps of it were repeated by the reference, and agreed */
     bool failed;   /* they did not: no number of it is a figure; such a row is written, never read back */
     char reason[VERIFY_TEXT_MAX], checked[128]; /* of the failure; which steps, as verify_training_result has them */

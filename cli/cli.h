@@ -45,6 +45,8 @@ typedef struct cli_options {
     int n_lost;                    /* plug-ins left out, since loading them ended the process (--isolate) */
     bool none_left;                /* what was lost is all that --impl names */
     char impl_left[1024];
+    FILE *records; /* of --json: see cli_records() */
+    char standard_input[32];
     bool given[CLI_OPTIONS_MAX]; /* in the order of options.inc: see cli_given() */
     cli_list words;              /* positional arguments after the command */
     char command_line[4096];     /* as typed, quoted for a shell: for the environment record */
@@ -105,9 +107,12 @@ typedef struct cli_case {
 } cli_case;
 void cli_repeat(const cli_options *options, const cli_case *c, char *text, size_t size);
 const char *cli_typed(const cli_options *options, const char *command, char *room, size_t size);
+/* Where --json prints records, NULL without it. With plug-ins that is no longer standard output, to which their code
+ * may print: what is printed there goes to standard error. */
+FILE *cli_records(const cli_options *options);
 /* The sink of --out and --json; says what it had to cut off the file, and where it could
  * not lock it. */
-cnn_status cli_sink_open(const char *out, bool json, record_sink **sink, cnn_error *err);
+cnn_status cli_sink_open(const char *out, FILE *json, record_sink **sink, cnn_error *err);
 /* The same of a file that is not locked: --tune. */
 cnn_status cli_sink_share(const char *path, record_sink **sink, cnn_error *err);
 /* Of a file of records that was read: on standard error, unless there were none. */
@@ -149,6 +154,8 @@ void cli_output_close(cli_output *output);
 typedef struct problem_entry {
     char text[CNN_PROBLEM_TEXT_MAX];
     cnn_problem problem;
+    cnn_op op;               /* CNN_OP_COUNT, of one that is refused: none that there is */
+    cnn_problem_said said;   /* by its file */
     bool refused, malformed; /* the reason is in `why`; malformed: no descriptor at all */
     bool given;              /* by --problem */
     char why[CNN_MESSAGE_MAX];
@@ -166,8 +173,17 @@ cnn_status cli_put_problem(problem_list *list, const cnn_problem *problem, cnn_e
 /* The same from its text; a bad one is an error. */
 cnn_status cli_add_problem(problem_list *list, cnn_op op, const char *text, const cnn_problem_defaults *defaults,
                            bool given, cnn_error *err);
-/* Adds those of --problem, of which a bad one is an error, then those of the files, of which a bad word is an entry. */
-cnn_status cli_read_problems(const cli_options *options, cnn_op op, const cnn_problem_defaults *defaults,
-                             problem_list *list, cnn_error *err);
+/* Adds those of --problem, of which a bad one is an error, then those of the files, of which a bad word is an entry;
+ * what stands there twice comes once. --op, or conv, is the operation of those that do not say theirs. */
+cnn_status cli_read_problems(const cli_options *options, const cnn_type *type, problem_list *list, cnn_error *err);
+/* The type of a problem where this one is asked for: its file may say it. False: an earlier one of the set came to the
+ * same. */
+bool cli_type_of(const problem_entry *entry, const cli_type_set *set, int index, cnn_type *type);
+/* The directions of those asked for that it has. */
+uint32_t cli_dirs_of(const problem_entry *entry, uint32_t dirs);
+/* --problems -: what stands there is kept in a file without a name: it is read more than once, by several processes. */
+cnn_status cli_take_standard_input(cli_options *options, cnn_error *err);
+/* --match: only those whose text matches stay. */
+cnn_status cli_keep_matching(const cli_options *options, problem_list *list, cnn_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "harness/base/text.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -105,6 +106,16 @@ static void wipe(int argc, char **argv)
     for (int i = 1; i < argc; i++) memset(argv[i], 0, strlen(argv[i]));
 }
 
+/* Before any code of a plug-in runs. */
+static cnn_status keep_records_apart(cli_options *options, cnn_error *err)
+{
+    if (!options->json || options->plugin.count == 0) return CNN_OK;
+    const int fd = dup(STDOUT_FILENO);
+    options->records = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (options->records != NULL && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_IO, "standard output cannot be kept for records alone: %s", strerror(errno));
+}
+
 int main(int argc, char **argv)
 {
     static cli_options options; /* large: kept off the stack */
@@ -120,6 +131,8 @@ int main(int argc, char **argv)
         return cli_fail(&err);
     }
     cnn_status ready = cli_parse(&options, &registry, argc, words, &err);
+    if (ready == CNN_OK) ready = cli_take_standard_input(&options, &err);
+    if (ready == CNN_OK) ready = keep_records_apart(&options, &err);
     if (ready == CNN_OK) ready = watch_new(&options.watch, &err);
     if (ready == CNN_OK && (options.plugin.count > 0 || options.isolate))
         ready = watch_begin(options.watch, options.isolate ? options.isolate_limit : 0, &ended, &err);

@@ -6,7 +6,7 @@
 cnn_status cli_output_open(const cli_options *options, bool all_again, cli_output *output, cnn_error *err)
 {
     const resume_run run = {options->out, options->command_line, options->plugin.items, options->plugin.count};
-    cnn_status status = cli_sink_open(options->out, options->json, &output->sink, err);
+    cnn_status status = cli_sink_open(options->out, cli_records(options), &output->sink, err);
     if (status == CNN_OK) status = resume_open(&run, &output->resume, err);
     if (status != CNN_OK || !all_again) return status;
     resume_pass_over(output->resume, output->sink);

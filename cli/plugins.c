@@ -14,6 +14,10 @@ static bool known(const cnn_registry *registry, const char *text, size_t length)
 {
     char name[CNN_NAME_MAX];
     cnn_error err;
+    const char *plus = memchr(text, '+', length); /* A+B: both */
+    if (plus != NULL)
+        return known(registry, text, (size_t)(plus - text)) &&
+               known(registry, plus + 1, length - (size_t)(plus + 1 - text));
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     return strpbrk(name, "*?[") != NULL || cnn_impl_find(registry, name, &err) != NULL;
 }
@@ -40,9 +44,35 @@ static void leave_out(cli_options *options)
     options->impl = options->impl_left;
 }
 
+/* Who brings plug-ins without a word means them. */
+static void choose_plugins(cli_options *options, const cnn_registry *registry, int first)
+{
+    if (options->impl != NULL || !cli_takes(options->row, cli_row("set")->commands)) return;
+    for (int i = first; i < cnn_impl_count(registry); i++)
+        cnn_append(options->impl_left, sizeof options->impl_left, "%s%s", i > first ? "," : "",
+                   cnn_impl_at(registry, i)->name);
+    options->none_left = options->impl_left[0] == '\0';
+    options->impl = options->impl_left;
+}
+
+/* --impl A+B: each pair becomes an implementation. */
+static cnn_status join_pairs(const cli_options *options, cnn_registry *registry, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (const char *word = options->impl; status == CNN_OK && word != NULL && *word != '\0';) {
+        char name[CNN_NAME_MAX];
+        const size_t length = strcspn(word, ","), name_length = strcspn(word, ",:");
+        snprintf(name, sizeof name, "%.*s", (int)name_length, word);
+        if (strchr(name, '+') != NULL) status = cnn_registry_join(registry, name, err);
+        word += length + (word[length] == ',');
+    }
+    return status;
+}
+
 cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err)
 {
     run_watch *w = options->watch;
+    const int built_in = cnn_impl_count(registry);
     for (int i = 0; i < options->plugin.count; i++) {
         const char *path = options->plugin.items[i];
         const size_t before = strlen(w->loaded), room = sizeof w->loaded;
@@ -59,7 +89,8 @@ cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_er
         cnn_append(w->loaded, room, "%s%s, %s", comma, cnn_impl_at(registry, cnn_impl_count(registry) - 1)->name, path);
     }
     if (options->n_lost > 0) leave_out(options);
-    return CNN_OK;
+    if (options->plugin.count > 0) choose_plugins(options, registry, built_in);
+    return join_pairs(options, registry, err);
 }
 
 static cnn_status report_death(const cli_options *options, const watch_death *d, record_sink *sink, cnn_error *err)

@@ -2,8 +2,15 @@
 #include "cli.h"
 
 #include "harness/base/grow.h"
+#include "harness/cnn/shape.h"
 
+#include <errno.h>
+#include <regex.h>
+#include <search.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 cnn_problem_defaults cli_problem_defaults(const cli_options *o, const cnn_type *type)
 {
@@ -21,20 +28,61 @@ cnn_status cli_put_problem(problem_list *list, const cnn_problem *problem, cnn_e
     problem_entry *e = add(list, err);
     if (e == NULL) return err->status;
     e->problem = *problem;
+    e->op = problem->op;
     cnn_problem_format(problem, e->text);
     return CNN_OK;
 }
 
-static cnn_status add_word(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
+/* ---- Problems and refusals of files. */
+
+typedef struct gathered {
+    problem_list *list;
+    void *seen; /* a tree of texts */
+    bool given;
+} gathered;
+
+static int compare_texts(const void *a, const void *b) { return strcmp(a, b); }
+
+/* Whether it stands there for the first time. */
+static bool is_new(gathered *g, const problem_entry *e)
 {
+    const cnn_type *t = &e->problem.u.type;
+    char *text = NULL;
+    if (asprintf(&text, "%d %d %d%d%d %d %d %d %u %d %s%s", e->op, e->refused, e->said.dtype, e->said.layout,
+                 e->said.math, t->dtype, t->layout, t->math, e->said.dirs,
+                 cnn_is_conv(&e->problem) ? e->problem.u.conv.bias : e->op == CNN_OP_FC && e->problem.u.fc.bias,
+                 e->text, e->why) < 0)
+        return true;
+    char **found = tsearch(text, &g->seen, compare_texts);
+    const bool fresh = found == NULL || *found == text;
+    if (!fresh) free(text);
+    return fresh;
+}
+
+static cnn_status add_word(void *user, const char *text, cnn_op op, const cnn_problem_said *said,
+                           const cnn_problem *problem, cnn_error *err)
+{
+    gathered *g = user;
     const cnn_error why = *err;
-    if (problem != NULL) return cli_put_problem(user, problem, err);
-    problem_entry *e = add(user, err);
-    if (e == NULL) return err->status;
-    e->refused = true;
-    e->malformed = why.status != CNN_UNSUPPORTED;
-    snprintf(e->text, sizeof e->text, "%s", text);
-    snprintf(e->why, sizeof e->why, "%s", why.message);
+    problem_entry *e;
+    if (problem != NULL) {
+        if (cli_put_problem(g->list, problem, err) != CNN_OK) return err->status;
+        e = &g->list->items[g->list->count - 1];
+        e->said = *said;
+    } else {
+        if (g->given) return err->status;
+        e = add(g->list, err);
+        if (e == NULL) return err->status;
+        e->op = op;
+        e->refused = true;
+        e->malformed = why.status != CNN_UNSUPPORTED;
+        snprintf(e->text, sizeof e->text, "%s", text);
+        snprintf(e->why, sizeof e->why, "%s", why.message);
+    }
+    if (g->given)
+        e->given = true;
+    else if (!is_new(g, e))
+        g->list->count--;
     return CNN_OK;
 }
 
@@ -48,13 +96,83 @@ cnn_status cli_add_problem(problem_list *list, cnn_op op, const char *text, cons
     return status;
 }
 
-cnn_status cli_read_problems(const cli_options *o, cnn_op op, const cnn_problem_defaults *defaults, problem_list *list,
-                             cnn_error *err)
+cnn_status cli_read_problems(const cli_options *o, const cnn_type *type, problem_list *list, cnn_error *err)
 {
+    const cnn_problem_defaults defaults = cli_problem_defaults(o, type);
+    const uint32_t ops = cli_ops(o, err);
+    gathered g = {.list = list, .given = true};
+    int op = 0;
+    if (ops == 0) return err->status;
+    if (o->problem.count + o->problems.count > 0 && ops & (ops - 1))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--op %s: a descriptor belongs to one operation; name just that", o->op);
+    while (!(ops & 1u << op)) op++;
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < o->problem.count; i++)
-        status = cli_add_problem(list, op, o->problem.items[i], defaults, true, err);
+        if (!cnn_problem_line(o->problem.items[i], &defaults, add_word, &g, &status, err))
+            status = cli_add_problem(list, (cnn_op)op, o->problem.items[i], &defaults, true, err);
+    g.given = false;
     for (int i = 0; status == CNN_OK && i < o->problems.count; i++)
-        status = cnn_problem_file(o->problems.items[i], op, defaults, add_word, list, err);
+        status = cnn_problem_file(o->problems.items[i], (cnn_op)op, o->op != NULL, &defaults, add_word, &g, err);
+    tdestroy(g.seen, free);
     return status;
+}
+
+static cnn_type type_of(const problem_entry *e, const cnn_type *asked)
+{
+    const cnn_type *own = &e->problem.u.type;
+    cnn_type type = *asked;
+    if (e->said.dtype) type.dtype = own->dtype, type.weights = own->weights;
+    if (e->said.layout) type.layout = own->layout;
+    if (e->said.math) type.math = own->math;
+    return type;
+}
+
+bool cli_type_of(const problem_entry *e, const cli_type_set *set, int index, cnn_type *type)
+{
+    *type = type_of(e, &set->types[index]);
+    for (int i = 0; i < index; i++) {
+        const cnn_type other = type_of(e, &set->types[i]);
+        if (other.dtype == type->dtype && other.layout == type->layout && other.math == type->math) return false;
+    }
+    return true;
+}
+
+uint32_t cli_dirs_of(const problem_entry *e, uint32_t dirs)
+{
+    return dirs & cnn_op_dirs(&e->problem) & (e->said.dirs != 0 ? e->said.dirs : UINT32_MAX);
+}
+
+cnn_status cli_keep_matching(const cli_options *o, problem_list *list, cnn_error *err)
+{
+    regex_t match;
+    char why[128];
+    int kept = 0;
+    if (o->match == NULL) return CNN_OK;
+    const int code = regcomp(&match, o->match, REG_EXTENDED | REG_NOSUB);
+    if (code != 0) {
+        regerror(code, &match, why, sizeof why);
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--match '%.128s' is no regular expression: %s", o->match, why);
+    }
+    for (int i = 0; i < list->count; i++)
+        if (regexec(&match, list->items[i].text, 0, NULL, 0) == 0) list->items[kept++] = list->items[i];
+    list->count = kept;
+    regfree(&match);
+    return CNN_OK;
+}
+
+cnn_status cli_take_standard_input(cli_options *o, cnn_error *err)
+{
+    char bytes[1 << 16];
+    ssize_t count = 0;
+    int at = 0;
+    while (at < o->problems.count && strcmp(o->problems.items[at], "-") != 0) at++;
+    if (at == o->problems.count) return CNN_OK;
+    const int fd = memfd_create("standard input", 0);
+    while (fd >= 0 && (count = read(STDIN_FILENO, bytes, sizeof bytes)) > 0)
+        if (write(fd, bytes, (size_t)count) != count) break;
+    if (fd < 0 || count != 0)
+        return CNN_FAIL(err, CNN_IO, "--problems -: standard input cannot be read: %s", strerror(errno));
+    snprintf(o->standard_input, sizeof o->standard_input, "/proc/self/fd/%d", fd);
+    o->problems.items[at] = o->standard_input;
+    return CNN_OK;
 }

@@ -8,7 +8,7 @@
 /* What a descriptor does not say. */
 static void append_kind(const cnn_problem *p, char *text, size_t size)
 {
-    const bool conv = p->op == CNN_OP_CONV;
+    const bool conv = cnn_is_conv(p);
     if (conv && p->u.conv.flip) cnn_append(text, size, " --mode convolution");
     if (conv ? !p->u.conv.bias : p->op == CNN_OP_FC && !p->u.fc.bias) cnn_append(text, size, " --no-bias");
 }
@@ -34,7 +34,7 @@ void cli_repeat(const cli_options *o, const cli_case *c, char *text, size_t size
         if (s->knobs[i] != s->impl->knobs[i].def)
             cnn_append(text, size, " --set %s.%s=%lld", s->impl->name, s->impl->knobs[i].name, (long long)s->knobs[i]);
     for (int i = 0; i < o->plugin.count; i++) cli_append_option(text, size, "plugin", o->plugin.items[i]);
-    if (o->isolate) cnn_append(text, size, " --isolate");
+    if (cli_given(o, "isolate")) cnn_append(text, size, " --isolate");
     cnn_append(text, size, " --threads %d --seed %lld", s->threads, (long long)c->seed);
 }
 

@@ -123,7 +123,9 @@ static void say_of_file(const char *path, const record_sink *sink)
                 strerror(record_sink_unlocked(sink)));
 }
 
-cnn_status cli_sink_open(const char *out, bool json, record_sink **sink, cnn_error *err)
+FILE *cli_records(const cli_options *o) { return !o->json ? NULL : o->records != NULL ? o->records : stdout; }
+
+cnn_status cli_sink_open(const char *out, FILE *json, record_sink **sink, cnn_error *err)
 {
     const cnn_status status = record_sink_open(out, json, sink, err);
     if (status == CNN_OK) say_of_file(out, *sink);

@@ -21,7 +21,7 @@ int table_columns_of(FILE *file)
     const int fd = fileno(file);
     if (!isatty(fd)) return 0;
     if (ioctl(fd, TIOCGWINSZ, &window) != 0 || window.ws_col < NARROWEST) return TABLE_COLUMNS;
-    return window.ws_col < TABLE_COLUMNS ? window.ws_col : TABLE_COLUMNS;
+    return window.ws_col;
 }
 
 static bool begins_letter(char c) { return ((unsigned char)c & 0xC0) != 0x80; }

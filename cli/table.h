@@ -1,4 +1,4 @@
-/* table.h: lines of tables for whoever reads them. On a terminal no line is wider than it is, nor than 100 columns:
+/* table.h: lines of tables for whoever reads them. On a terminal no line is wider than it is:
  * what is longer goes on in the next line, indented. Elsewhere (a file, a pipe) a row is one line, whole, for grep and
  * awk. What others wrote (files, plug-ins) may stand in any of them: what a terminal would obey is shown as \x1b. */
 #ifndef CLI_TABLE_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { TABLE_COLUMNS = 100 };
+enum { TABLE_COLUMNS = 100 }; /* of a terminal that does not say */
 
 /* The columns there are; 0: no terminal, lines are as long as they are. */
 int table_columns_of(FILE *file);

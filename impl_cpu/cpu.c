@@ -12,12 +12,15 @@
 #define EVERY_OTHER                                                                                                    \
     (BIT(POOL) | BIT(ACT) | BIT(LOSS) | BIT(DROPOUT) | BIT(ADD) | BIT(CONCAT) | BIT(BATCHNORM) | BIT(OPTIMIZER))
 
+#define CONVS (BIT(CONV) | BIT(DECONV))
+#define WITH_DEPTH (CONVS | BIT(CONV3D))
+
 static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
-    {"direct", "blocked and vectorised loops that skip padded taps", BIT(CONV), CNN_ALGO_DETERMINISTIC, 1, CPU_DIRECT},
-    {"im2col", "cache-sized blocks of columns, multiplied by OpenBLAS", BIT(CONV), CNN_ALGO_DETERMINISTIC, 1,
+    {"direct", "blocked and vectorised loops that skip padded taps", CONVS, CNN_ALGO_DETERMINISTIC, 1, CPU_DIRECT},
+    {"im2col", "cache-sized blocks of columns, multiplied by OpenBLAS", WITH_DEPTH, CNN_ALGO_DETERMINISTIC, 1,
      CPU_IM2COL},
     {"gemm", "matrix products by OpenBLAS", BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_GEMM},
-    {"naive", "the defining loops as they stand", BIT(CONV) | BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_NAIVE},
+    {"naive", "the defining loops as they stand", WITH_DEPTH | BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_NAIVE},
     {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1, CPU_DEFAULT},
     {"fused", "a trainer that keeps all values in the layout of direct", CNN_TRAINS, CNN_ALGO_DETERMINISTIC, 1,
      CPU_FUSED},
@@ -103,6 +106,8 @@ static const cnn_operations ops = {
     .batchnorm_bwd = cpu_batchnorm,
     .optimizer_step = cpu_optimizer_step,
     .gather = cpu_gather,
+    .bias_add = cpu_bias_add,
+    .bias_gradient = cpu_bias_gradient,
 };
 
 const cnn_impl *cnn_impl_cpu(void);

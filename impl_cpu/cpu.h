@@ -47,7 +47,7 @@ typedef struct cpu_kernels {
     void (*run)(const cpu_context *, const cnn_plan *, const cnn_weighted_args *);
     cpu_plan_fn *plan;
 } cpu_kernels;
-extern const cpu_kernels cpu_conv_naive, cpu_conv_direct, cpu_conv_im2col, cpu_fc_naive, cpu_fc_gemm;
+extern const cpu_kernels cpu_conv_naive, cpu_conv3d_naive, cpu_conv_direct, cpu_conv_im2col, cpu_fc_naive, cpu_fc_gemm;
 
 /* plan.c: cnn_impl.supports, prepare and release, and the slots of conv and FC: the algorithm chooses the kernel. */
 cnn_status cpu_supports(cnn_context *, const cnn_request *, cnn_error *);
@@ -69,6 +69,8 @@ cnn_status cpu_concat_fwd(cnn_context *, const cnn_plan *, const cnn_join_args *
 cnn_status cpu_concat_bwd(cnn_context *, const cnn_plan *, const cnn_split_args *, cnn_error *);
 cnn_status cpu_batchnorm(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *); /* both ways */
 cnn_status cpu_optimizer_step(cnn_context *, const cnn_plan *, const cnn_optimizer_args *, cnn_error *);
+cnn_status cpu_bias_add(cnn_context *, const cnn_plan *, const cnn_bias_args *, cnn_error *);
+cnn_status cpu_bias_gradient(cnn_context *, const cnn_plan *, const cnn_bias_args *, cnn_error *);
 cnn_status cpu_gather(cnn_context *, const cnn_gather_args *, cnn_error *);
 
 /* peaks.c: the processor's ceilings, then OpenBLAS's products. */

@@ -8,7 +8,9 @@
 static const cpu_kernels *kernels_of(cnn_op op, int64_t id)
 {
     if (op == CNN_OP_FC) return id == CPU_GEMM ? &cpu_fc_gemm : &cpu_fc_naive;
-    return id == CPU_DIRECT ? &cpu_conv_direct : id == CPU_IM2COL ? &cpu_conv_im2col : &cpu_conv_naive;
+    if (id == CPU_DIRECT) return &cpu_conv_direct;
+    if (id == CPU_IM2COL) return &cpu_conv_im2col;
+    return op == CNN_OP_CONV3D ? &cpu_conv3d_naive : &cpu_conv_naive;
 }
 
 /* A cpu_plan_fn of every operation. */
@@ -16,7 +18,7 @@ static cnn_status make_plan(const cpu_context *cpu, const cnn_request *r, void *
 {
     const cnn_problem *p = r->problem;
     *bytes = p->op == CNN_OP_LOSS ? cpu_loss_workspace(&p->u.loss, r->dir) : 0;
-    if (p->op != CNN_OP_CONV && p->op != CNN_OP_FC) return CNN_OK;
+    if (!cnn_is_weighted(p)) return CNN_OK;
     cpu_plan_fn *const plan = kernels_of(p->op, r->algorithm->id)->plan;
     return plan ? plan(cpu, r, state, bytes, err) : CNN_OK;
 }
@@ -31,8 +33,9 @@ cnn_status cpu_supports(cnn_context *context, const cnn_request *r, cnn_error *e
         return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s: impl cpu computes in the dtype itself", cnn_math_name(math));
     size_t bytes;
     const cnn_status status = make_plan((const cpu_context *)context, r, NULL, &bytes, err);
-    const bool limited = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
-    return status == CNN_OK && limited ? cnn_workspace_check(r->knobs[CPU_KNOB_WORKSPACE_LIMIT], bytes, err) : status;
+    return status == CNN_OK && cnn_is_weighted(problem)
+               ? cnn_workspace_check(r->knobs[CPU_KNOB_WORKSPACE_LIMIT], bytes, err)
+               : status;
 }
 
 cnn_status cpu_prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)

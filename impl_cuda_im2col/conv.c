@@ -13,6 +13,7 @@ static const column_kernels kernels[] = {
     [CUCOL_GATHER] = {cucol_im2col_per_element, cucol_col2im_gather},
     [CUCOL_PER_ELEMENT] = {cucol_im2col_per_element, cucol_col2im_per_element},
     [CUCOL_PER_FILTER] = {cucol_im2col_per_filter, cucol_col2im_per_filter},
+    [CUCOL_DEEP] = {cucol_im2col_deep, cucol_col2im_deep},
 };
 
 /* The images that are worked on at a time. */
@@ -71,7 +72,10 @@ static bool next_chunk(chunk *c)
 }
 
 /* Where the chunk's images begin in x or dx, and in y or dy: bytes. */
-static size_t input_at(const chunk *c) { return (size_t)(c->first * c->d->ic * c->d->ih * c->d->iw) * c->m.elem; }
+static size_t input_at(const chunk *c)
+{
+    return (size_t)(c->first * c->d->ic * c->m.copy.ih * c->m.copy.iw) * c->m.elem;
+}
 
 static size_t output_at(const chunk *c) { return (size_t)(c->first * c->d->oc * c->m.pixels) * c->m.elem; }
 

@@ -4,14 +4,15 @@
 #include "impl_cuda_im2col/im2col.h"
 
 static const cnn_algorithm algorithms[] = {
-    {"implicit_pad", "columns straight from x; dx collected without atomics", CUDA_OP(CONV), CNN_ALGO_DETERMINISTIC, 1,
+    {"implicit_pad", "columns straight from x; dx collected without atomics", CUDA_CONVS, CNN_ALGO_DETERMINISTIC, 1,
      CUCOL_IMPLICIT_PAD},
-    {"gather", "columns from a padded copy of x; dx collected without atomics", CUDA_OP(CONV), CNN_ALGO_DETERMINISTIC,
-     1, CUCOL_GATHER},
-    {"thread_per_element", "version 2: a thread an element of the columns; dx by atomic additions", CUDA_OP(CONV), 0, 1,
+    {"gather", "columns from a padded copy of x; dx collected without atomics", CUDA_CONVS, CNN_ALGO_DETERMINISTIC, 1,
+     CUCOL_GATHER},
+    {"thread_per_element", "version 2: a thread an element of the columns; dx by atomic additions", CUDA_CONVS, 0, 1,
      CUCOL_PER_ELEMENT},
-    {"thread_per_filter", "version 1: a thread a window; dx by atomic additions", CUDA_OP(CONV), 0, 1,
-     CUCOL_PER_FILTER},
+    {"thread_per_filter", "version 1: a thread a window; dx by atomic additions", CUDA_CONVS, 0, 1, CUCOL_PER_FILTER},
+    {"deep", "of three dimensions: columns straight from x; dx collected without atomics", CUDA_OP(CONV3D),
+     CNN_ALGO_DETERMINISTIC, 1, CUCOL_DEEP},
     {"gemm", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, CUCOL_GEMM},
     {"default", "the one kernel of an operation without a choice", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
      CUCOL_DEFAULT},

@@ -36,8 +36,8 @@ typedef struct cucol_context {
     cuda_blas blas;
 } cucol_context;
 
-/* cnn_algorithm.id of the rows of the table in im2col.c; the first four are the convolution's. */
-enum { CUCOL_IMPLICIT_PAD, CUCOL_GATHER, CUCOL_PER_ELEMENT, CUCOL_PER_FILTER, CUCOL_GEMM, CUCOL_DEFAULT };
+/* cnn_algorithm.id of the rows of the table in im2col.c; the first five are the convolution's. */
+enum { CUCOL_IMPLICIT_PAD, CUCOL_GATHER, CUCOL_PER_ELEMENT, CUCOL_PER_FILTER, CUCOL_DEEP, CUCOL_GEMM, CUCOL_DEFAULT };
 
 /* peaks.cu: products by cuBLAS, as ceilings. An emulated device has none: the speed of a stand-in says nothing. */
 #ifdef BENCHCNN_CUDA_EMULATED
@@ -56,6 +56,12 @@ typedef struct cucol_view {
     int32_t channel, row, pixel;
 } cucol_view;
 
+/* The third axis of a convolution: ih, oh and kh of the geometry count rows of all depths together, those here rows of
+ * one. Output depth z reads, by tap depth a, the tensor's depth z*s + first + a*step. */
+typedef struct cucol_depth {
+    int32_t i, s, first, step, ih, oh, kh;
+} cucol_depth;
+
 /* Row (c, a, b) of the columns, in the order of the weights, and pixel (p, q) read the tensor's row
  * p*sh + h0 + a*hstep, its column likewise: h0 and hstep hold padding, dilation and flip. */
 typedef struct cucol_geometry {
@@ -64,6 +70,7 @@ typedef struct cucol_geometry {
     int32_t h0, w0, hstep, wstep;
     int32_t rows, pixels;             /* ic*kh*kw over all groups, oh*ow */
     int64_t row_stride, image_stride; /* of the columns, in elements */
+    cucol_depth depth;                /* for deep.cu alone */
 } cucol_geometry;
 
 /* A tensor of n x c x ih x iw and its copy of hp x wp, whose pixel (ph, pw) is the tensor's (0, 0). */
@@ -92,12 +99,12 @@ typedef cnn_status cucol_im2col_fn(cucol_context *, const cnn_plan *, const cuco
                                    void *columns, const cucol_bias *, cnn_error *);
 extern cucol_im2col_fn cucol_im2col_per_filter,
     cucol_im2col_per_element; /* of a padded copy: they do not look for the edge */
-extern cucol_im2col_fn cucol_im2col_implicit_pad;
-/* Adds the columns up into the tensor. `add` (gather only): to what it holds, else it is overwritten; the others always
- * add, so their tensor must be zero at first. */
+extern cucol_im2col_fn cucol_im2col_implicit_pad, cucol_im2col_deep;
+/* Adds the columns up into the tensor. `add` (gather and deep only): to what it holds, else it is overwritten; the
+ * others always add, so their tensor must be zero at first. */
 typedef cnn_status cucol_col2im_fn(cucol_context *, const cnn_plan *, const cucol_geometry *, const void *columns,
                                    void *tensor, bool add, cnn_error *);
-extern cucol_col2im_fn cucol_col2im_per_filter, cucol_col2im_per_element, cucol_col2im_gather;
+extern cucol_col2im_fn cucol_col2im_per_filter, cucol_col2im_per_element, cucol_col2im_gather, cucol_col2im_deep;
 
 /* pad.cu: tensor -> padded copy (zeros around it), and back (what no window read is zero). */
 cnn_status cucol_pad(cucol_context *, const cnn_plan *, const cucol_copy *, const void *plain, void *padded,

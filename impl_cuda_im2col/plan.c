@@ -32,14 +32,23 @@ int32_t cucol_slices(const int64_t *knobs, int64_t count, int64_t bytes)
     return (int32_t)(slices < 1 ? 1 : slices);
 }
 
+/* Rows of all depths are counted together, but by deep.cu, which knows of the depths. */
+static cnn_conv_desc rows_together(const cnn_problem *p)
+{
+    cnn_conv_desc d = cnn_with_depth(p);
+    d.ih *= d.id, d.oh *= d.od, d.kh *= d.kd;
+    return d;
+}
+
 /* The kernels count within an image, and cuBLAS counts the sides of a matrix, in 32 bits. */
 static cnn_status check_sizes(const cnn_conv_desc *d, cnn_error *err)
 {
     const struct {
         const char *what;
         int64_t value;
-    } sizes[] = {{"mb", d->mb},     {"sh", d->sh},     {"sw", d->sw}, {"ph", d->ph}, {"pw", d->pw},
-                 {"dh", d->dh + 1}, {"dw", d->dw + 1}, {"oc", d->oc}, {"ih", d->ih}, {"iw", d->iw}};
+    } sizes[] = {{"mb", d->mb},     {"sh", d->sh},     {"sw", d->sw},    {"ph", d->ph}, {"pw", d->pw},
+                 {"dh", d->dh + 1}, {"dw", d->dw + 1}, {"oc", d->oc},    {"ih", d->ih}, {"iw", d->iw},
+                 {"sd", d->sd},     {"pd", d->pd},     {"dd", d->dd + 1}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i].value > INT_MAX)
             return CNN_FAIL(err, CNN_UNSUPPORTED, "%s, %lld, is more than im2col counts (%d)", sizes[i].what,
@@ -79,7 +88,7 @@ static size_t area(size_t *bytes, int64_t count, size_t elem)
  * small ones. */
 static cnn_status cut(const cnn_request *r, int64_t most, cucol_plan *m, cnn_error *err)
 {
-    const cnn_conv_desc *d = &r->problem->u.conv;
+    const cnn_conv_desc rows = rows_together(r->problem), *d = &rows;
     const size_t own = (size_t)r->knobs[CUCOL_KNOB_WORKSPACE] << 20, all = cuda_workspace_limit(r->knobs);
     const bool wide = d->t.layout == CNN_NCHW && !m->batched && d->mb > 1;
     const int64_t budget = (int64_t)(own < all ? own : all);
@@ -140,8 +149,16 @@ static void put_geometry(const cnn_conv_desc *d, cucol_plan *m)
         g.ih = copy->hp, g.iw = copy->wp;
         g.h0 = g.w0 = 0;
     }
+    g.depth = (cucol_depth){.i = (int32_t)d->id,
+                            .s = (int32_t)d->sd,
+                            .first = (int32_t)-d->pd,
+                            .step = (int32_t)(d->dd + 1),
+                            .ih = (int32_t)(d->ih / d->id),
+                            .oh = (int32_t)(d->oh / d->od),
+                            .kh = (int32_t)(d->kh / d->kd)};
     if (d->flip) { /* the weights' first row meets the window's last */
-        g.h0 += (g.kh - 1) * g.hstep, g.hstep = -g.hstep;
+        g.depth.first += (int32_t)(d->kd - 1) * g.depth.step, g.depth.step = -g.depth.step;
+        g.h0 += (g.depth.kh - 1) * g.hstep, g.hstep = -g.hstep;
         g.w0 += (g.kw - 1) * g.wstep, g.wstep = -g.wstep;
     }
     m->g = g;
@@ -151,15 +168,15 @@ static void put_geometry(const cnn_conv_desc *d, cucol_plan *m)
 
 cnn_status cucol_plan_make(const cnn_request *r, cucol_plan *m, cnn_error *err)
 {
-    const cnn_conv_desc *d = &r->problem->u.conv;
+    const cnn_conv_desc all = rows_together(r->problem), *d = &all;
     const int64_t algorithm = r->algorithm->id;
     int64_t most = 1;
     cnn_status status = check_sizes(d, err);
     if (status != CNN_OK) return status;
     *m = (cucol_plan){.elem = cnn_dtype_size(d->t.dtype),
                       .group_oc = d->oc / d->g,
-                      .hp = (d->oh - 1) * d->sh + cnn_extent(d->kh, d->dh),
                       .wp = (d->ow - 1) * d->sw + cnn_extent(d->kw, d->dw)};
+    if (algorithm != CUCOL_DEEP) m->hp = (d->oh - 1) * d->sh + cnn_extent(d->kh, d->dh);
     if ((status = check_images(d, m, &most, err)) != CNN_OK) return status;
     m->rows = d->ic * d->kh * d->kw;
     m->group_rows = m->rows / d->g;

@@ -10,8 +10,11 @@ enum {
     ID_default
 };
 
+#define SERVES_CONV CUDA_CONVS
+#define SERVES_FC CUDA_OP(FC)
+#define SERVES_CONV3D CUDA_OP(CONV3D)
 static const cnn_algorithm algorithms[] = {
-#define KERNELS(name, doc, op, flags, ...) {#name, doc, CUDA_OP(op), flags, 1, ID_##name},
+#define KERNELS(name, doc, op, flags, ...) {#name, doc, SERVES_##op, flags, 1, ID_##name},
 #include "kernels.inc"
 #undef KERNELS
     {"default", "the one kernel of an operation without a choice", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,

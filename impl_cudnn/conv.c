@@ -43,8 +43,10 @@ cnn_status conv_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_a
     if (status == CNN_OK) status = conv_call_run(c, s, &theirs, s->cudnn_bytes, err);
     if (status == CNN_OK) status = cuda_phase(&c->cuda, "conv", err);
     if (status == CNN_OK && back) status = turn(c, s, true, turned, args->beta, args->dw, err);
+    cnn_conv_desc plane = s->d; /* to the bias, depths are more rows */
+    plane.oh *= plane.od;
     if (status == CNN_OK && s->d.bias && s->dir != CNN_BWD_D)
-        status = cudnn_bias_run(c, s->knobs, &s->d, s->dir, args, err);
+        status = cudnn_bias_run(c, s->knobs, &plane, s->dir, args, err);
     return status;
 }
 

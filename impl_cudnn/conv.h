@@ -28,6 +28,7 @@ int conv_algo_of(int64_t id, cnn_dir dir);
 /* The name of cuDNN's number, "algo 9" if it is not in the table. */
 void conv_algo_name(cnn_dir dir, int algo, char *name, size_t size);
 bool conv_algo_deterministic(cnn_dir dir, int algo);
+bool conv_algo_transforms(cnn_dir dir, int algo);
 /* What cuDNN's number is held to with this kernel, where `algorithm` promises for all that it may choose: whether it
  * transforms, and the rounding bound's factor. */
 void conv_settled(cnn_dir dir, int algo, int64_t kh, int64_t kw, cnn_algorithm *algorithm);
@@ -39,7 +40,8 @@ enum { CONV_ALIGN = 256 };
 
 /* plan->state. */
 typedef struct conv_state {
-    cnn_conv_desc d; /* an FC layer as the convolution that it is */
+    cnn_conv_desc d; /* an FC layer as the convolution that it is; depths of one where there is none */
+    bool deep;       /* of three dimensions */
     cnn_dir dir;
     const int64_t *knobs; /* the request's, or the plan's */
     cudnnTensorDescriptor_t x, y;

@@ -56,6 +56,12 @@ bool conv_algo_deterministic(cnn_dir dir, int algo)
     return r != NULL && (r->flags & CNN_ALGO_DETERMINISTIC) != 0;
 }
 
+bool conv_algo_transforms(cnn_dir dir, int algo)
+{
+    const row *r = find(dir, algo);
+    return r == NULL || (r->flags & CNN_ALGO_TRANSFORMS) != 0;
+}
+
 void conv_settled(cnn_dir dir, int algo, int64_t kh, int64_t kw, cnn_algorithm *algorithm)
 {
     const row *r = find(dir, algo);

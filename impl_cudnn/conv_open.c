@@ -29,23 +29,25 @@ static cnn_status check_output(const cnn_conv_desc *d, cnn_error *err)
 {
     const int64_t oh = cnn_out_size(d->ih, d->kh, d->sh, d->ph, d->ph, d->dh);
     const int64_t ow = cnn_out_size(d->iw, d->kw, d->sw, d->pw, d->pw, d->dw);
-    if (oh == d->oh && ow == d->ow) return CNN_OK;
+    const int64_t od = cnn_out_size(d->id, d->kd, d->sd, d->pd, d->pd, d->dd);
+    if (od == d->od && oh == d->oh && ow == d->ow) return CNN_OK;
     return CNN_FAIL(err, CNN_UNSUPPORTED,
-                    "cuDNN's legacy calls pad both sides alike: the output would be %lld x %lld, not %lld x %lld; "
-                    "graph:* pads each side by itself",
-                    (long long)oh, (long long)ow, (long long)d->oh, (long long)d->ow);
+                    "cuDNN's legacy calls pad both sides alike: the output would be %lld x %lld x %lld, not %lld x "
+                    "%lld x %lld; graph:* pads each side by itself",
+                    (long long)od, (long long)oh, (long long)ow, (long long)d->od, (long long)d->oh, (long long)d->ow);
 }
 
 /* In int, as cuDNN takes them. The tensors' sizes are checked where they are made. */
 static cnn_status check_ints(const cnn_conv_desc *d, cnn_error *err)
 {
-    const int64_t list[] = {d->g, d->kh, d->kw, d->sh, d->sw, d->ph, d->pw, d->dh + 1, d->dw + 1};
+    const int64_t list[] = {d->g,  d->kh, d->kw,     d->sh,     d->sw,     d->ph, d->pw,
+                            d->kd, d->sd, d->dh + 1, d->dw + 1, d->dd + 1, d->pd};
     int64_t count;
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
         if (list[i] < 0 || list[i] > INT_MAX)
             return CNN_FAIL(err, CNN_UNSUPPORTED, "%lld is no size that cuDNN's legacy calls can take (0 to %d)",
                             (long long)list[i], INT_MAX);
-    if (!cnn_mul4(d->oc, d->ic / d->g, d->kh, d->kw, &count) || count > INT_MAX)
+    if (!cnn_mul4(d->oc, d->ic / d->g, d->kd * d->kh, d->kw, &count) || count > INT_MAX)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "weights of %lld x %lld x %lld x %lld are more than cuDNN can count (%d)",
                         (long long)d->oc, (long long)(d->ic / d->g), (long long)d->kh, (long long)d->kw, INT_MAX);
     return CNN_OK;
@@ -69,6 +71,55 @@ static cnn_status open_convolution(cudnn_context *c, conv_state *s, cnn_error *e
     CUDNN_TRY(c, cudnnSetConvolutionGroupCount(s->conv, (int)d->g), err);
     return CUDNN_CHECK(c, cudnnSetConvolutionMathType(s->conv, conv_math_type(&d->t)), err);
 }
+
+/* ---- Of three dimensions: channels first, one after the other. */
+
+static cnn_status open_deep_tensor(cudnn_context *c, const cnn_type *t, const int64_t sizes[5],
+                                   cudnnTensorDescriptor_t *tensor, cnn_error *err)
+{
+    int dims[5], strides[5];
+    int64_t count = 1;
+    for (int i = 4; i >= 0; i--) {
+        strides[i] = (int)count;
+        if (!cnn_mul(count, sizes[i], &count) || count > INT_MAX)
+            return CNN_FAIL(err, CNN_UNSUPPORTED, "a tensor has more elements than cuDNN's legacy calls can count (%d)",
+                            INT_MAX);
+        dims[i] = (int)sizes[i];
+    }
+    CUDNN_TRY(c, cudnnCreateTensorDescriptor(tensor), err);
+    return CUDNN_CHECK(c, cudnnSetTensorNdDescriptor(*tensor, cudnn_data_type(t->dtype), 5, dims, strides), err);
+}
+
+static cnn_status open_deep_convolution(cudnn_context *c, conv_state *s, cnn_error *err)
+{
+    const cnn_conv_desc *d = &s->d;
+    const cudnnDataType_t type = cudnn_data_type(d->t.dtype);
+    const int filter[] = {(int)d->oc, (int)(d->ic / d->g), (int)d->kd, (int)d->kh, (int)d->kw};
+    const int pad[] = {(int)d->pd, (int)d->ph, (int)d->pw}, stride[] = {(int)d->sd, (int)d->sh, (int)d->sw};
+    const int dilation[] = {(int)d->dd + 1, (int)d->dh + 1, (int)d->dw + 1};
+    const cudnnConvolutionMode_t mode = d->flip ? CUDNN_CONVOLUTION : CUDNN_CROSS_CORRELATION;
+    CUDNN_TRY(c, cudnnCreateFilterDescriptor(&s->w), err);
+    CUDNN_TRY(c, cudnnSetFilterNdDescriptor(s->w, type, CUDNN_TENSOR_NCHW, 5, filter), err);
+    CUDNN_TRY(c, cudnnCreateConvolutionDescriptor(&s->conv), err);
+    CUDNN_TRY(c, cudnnSetConvolutionNdDescriptor(s->conv, 3, pad, stride, dilation, mode, type), err);
+    CUDNN_TRY(c, cudnnSetConvolutionGroupCount(s->conv, (int)d->g), err);
+    return CUDNN_CHECK(c, cudnnSetConvolutionMathType(s->conv, conv_math_type(&d->t)), err);
+}
+
+static cnn_status open_deep(cudnn_context *c, conv_state *s, cnn_error *err)
+{
+    const cnn_conv_desc *d = &s->d;
+    const int64_t x[] = {d->mb, d->ic, d->id, d->ih, d->iw}, y[] = {d->mb, d->oc, d->od, d->oh, d->ow};
+    if (d->t.layout != CNN_NCHW)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "by cuDNN's legacy calls three dimensions are done in NCHW");
+    cnn_status status = check_ints(d, err);
+    if (status == CNN_OK) status = check_output(d, err);
+    if (status == CNN_OK) status = open_deep_tensor(c, &d->t, x, &s->x, err);
+    if (status == CNN_OK) status = open_deep_tensor(c, &d->t, y, &s->y, err);
+    return status == CNN_OK ? open_deep_convolution(c, s, err) : status;
+}
+
+/* ---- Of two. */
 
 /* The filter as cuDNN is to see it, and what turns ours into that, where the bytes differ. */
 static cnn_status open_filter(cudnn_context *c, conv_state *s, bool turned, cnn_error *err)
@@ -110,11 +161,10 @@ cnn_status conv_open(cudnn_context *c, const cnn_request *r, bool turned, conv_s
     if (s == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plan");
     s->dir = r->dir;
     s->knobs = r->knobs;
-    if (r->problem->op == CNN_OP_FC)
-        status = conv_of_fc(&r->problem->u.fc, &s->d, err);
-    else
-        s->d = r->problem->u.conv;
-    if (status == CNN_OK) status = open_all(c, s, turned, err);
+    s->deep = r->problem->op == CNN_OP_CONV3D;
+    s->d = cnn_with_depth(r->problem);
+    if (r->problem->op == CNN_OP_FC) status = conv_of_fc(&r->problem->u.fc, &s->d, err);
+    if (status == CNN_OK) status = s->deep ? open_deep(c, s, err) : open_all(c, s, turned, err);
     if (status == CNN_OK)
         *state = s;
     else

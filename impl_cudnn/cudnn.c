@@ -13,7 +13,7 @@
 #include "impl_cudnn/graph.h"
 #include "impl_cudnn/ops.h"
 
-#define WEIGHTED (CUDA_OP(CONV) | CUDA_OP(FC))
+#define WEIGHTED (CUDA_CONVS | CUDA_OP(FC))
 #define BY_CUDNN (CUDA_OP(POOL) | CUDA_OP(ACT) | CUDA_OP(LOSS) | CUDA_OP(DROPOUT) | CUDA_OP(BATCHNORM))
 
 enum { NOTHING = 0, DETERMINISTIC = CNN_ALGO_DETERMINISTIC };
@@ -25,18 +25,23 @@ enum { NOTHING = 0, DETERMINISTIC = CNN_ALGO_DETERMINISTIC };
  * those are there as graph:engN. */
 static const cnn_algorithm algorithms[] = {
     {"cublas", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, FC_CUBLAS},
-    {"heuristic", "what cuDNN's heuristics rank first, of what fits the limits", CUDA_OP(CONV),
+    {"heuristic", "what cuDNN's heuristics rank first, of what fits the limits", CUDA_CONVS | CUDA_OP(CONV3D),
      CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE, AMPLIFICATION_13X13, CONV_HEURISTIC},
-    {"find", "what is fastest when measured, of what fits the limits", CUDA_OP(CONV),
+    {"find", "what is fastest when measured, of what fits the limits", CUDA_CONVS | CUDA_OP(CONV3D),
      CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE, AMPLIFICATION_13X13, CONV_FIND},
 #define ALGORITHM(id, name, flags, amplification, fwd, bwd_d, bwd_w, doc)                                              \
-    {name, doc, WEIGHTED, (flags) | CNN_ALGO_MAY_REFUSE, amplification, CONV_##id},
+    {name,                                                                                                             \
+     doc,                                                                                                              \
+     WEIGHTED | ((flags)&CNN_ALGO_TRANSFORMS ? 0 : CUDA_OP(CONV3D)),                                                   \
+     (flags) | CNN_ALGO_MAY_REFUSE,                                                                                    \
+     amplification,                                                                                                    \
+     CONV_##id},
 #include "impl_cudnn/conv_algorithms.inc"
 #undef ALGORITHM
     {"graph:heuristic", "graph API: the first engine that cuDNN's heuristics propose and that fits the limits",
-     CUDA_OP(CONV), 0, 1, CUDNN_GRAPH_HEURISTIC},
-    {"graph:find", "graph API: the fastest of the heuristics' proposals, measured", CUDA_OP(CONV), CNN_ALGO_MAY_REFUSE,
-     1, CUDNN_GRAPH_FIND},
+     CUDA_CONVS, 0, 1, CUDNN_GRAPH_HEURISTIC},
+    {"graph:find", "graph API: the fastest of the heuristics' proposals, measured", CUDA_CONVS, CNN_ALGO_MAY_REFUSE, 1,
+     CUDNN_GRAPH_FIND},
     {"pointwise", "the kernels that all CUDA implementations share", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
      OTHER_POINTWISE},
     {"cudnn", "cuDNN's own call, where it computes the same", BY_CUDNN, CNN_ALGO_DETERMINISTIC, 1, OTHER_CUDNN},
@@ -118,6 +123,7 @@ const cnn_impl *cnn_impl_cudnn(void)
         .batchnorm_bwd = cudnn_batchnorm_bwd,
         .optimizer_step = cuda_optimizer_step,
         .gather = cuda_gather,
+        CUDA_BIAS_SLOTS,
     };
     static const cnn_impl impl = {
         .abi_version = CNN_ABI_VERSION,

@@ -26,7 +26,7 @@ static void enumerate_graph(cudnn_context *context, const graph_request *request
         cnn_algorithm *row = &list[(*count)++];
         *row = (cnn_algorithm){
             .doc = traits.doc,
-            .ops = 1u << CNN_OP_CONV,
+            .ops = CUDA_CONVS,
             .flags = traits.flags,
             .amplification = traits.amplification,
             .id = (request->bias ? CUDNN_GRAPH_BIAS_ENGINE : CUDNN_GRAPH_ENGINE) + config.engine,

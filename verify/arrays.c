@@ -5,6 +5,7 @@
 #include "verify.h"
 
 #include "engine.h"
+#include "expectation.h"
 
 #include <float.h>
 #include <math.h>
@@ -23,53 +24,69 @@ static cnn_status make_case(vf_case *c, const vf_subject *s, const verify_arrays
     return CNN_OK;
 }
 
-/* The expectation against the reference, and the result against the expectation. */
-static void judge_expectation(const vf_subject *s, const vf_case *c, const vf_run *run, const verify_arrays *a, int i,
-                              verify_result *result)
+/* ---- NaN, and what is beyond the largest number. */
+
+/* A NaN on both sides; or both beyond the type's largest number, with one sign: there f32 has no more than infinity. */
+static bool same_not_finite(double a, double b, double most)
 {
-    const cnn_operand *o = &c->call.operands[i];
-    cnn_problem problem = *s->problem;
-    problem.u.type = (cnn_type){a->computed[i], a->computed[i], CNN_NCHW, CNN_MATH_F32};
-    const vf_rounding theirs = vf_rounding_of(&problem, NULL);
-    const vf_allowance ours = vf_allow(&s->rounding, &c->call.out[i], o->count);
-    const vf_allowance other = vf_allow(&theirs, &c->call.out[i], o->count);
-    int64_t apart = 0, outside = 0, first = -1;
-    for (int64_t e = 0; e < o->count; e++) {
-        const double bound = vf_allowed(&other, e);
-        if (!vf_held(c->after[i][e], a->expect[i][e], bound)) outside++;
-        if (vf_held(a->expect[i][e], run->after[i][e], bound + vf_allowed(&ours, e))) continue;
-        if (apart++ == 0) first = e;
-    }
-    if (outside > 0)
-        vf_set(result, VERIFY_FAILED,
-               "the expected %s itself leaves the float64 reference's bound in %lld of %lld elements", o->name,
-               (long long)outside, (long long)o->count);
-    if (apart == 0) return;
-    char where[128];
-    vf_element_name(o, first, where, sizeof where);
-    vf_set(result, VERIFY_FAILED, "%lld of %lld elements are not as expected, first %s: expected %.9g, got %.9g",
-           (long long)apart, (long long)o->count, where, vf_shown(a->expect[i][first]), vf_shown(run->after[i][first]));
+    return (isnan(a) && isnan(b)) || (fabs(a) > most && fabs(b) > most && (a > 0) == (b > 0));
 }
 
-static bool alike(double a, double b) { return (isnan(a) && isnan(b)) || (isinf(a) && isinf(b) && (a > 0) == (b > 0)); }
+static bool reads_nan(const vf_case *c)
+{
+    for (int i = 0; i < c->call.count; i++)
+        for (int64_t e = 0; c->before[i] != NULL && e < c->call.operands[i].count; e++)
+            if (isnan(c->before[i][e])) return true;
+    return false;
+}
 
-/* Where the reference is no number, or beyond the type's largest, the same must be expected and come out; what is so is
- * settled, and counts as nothing in the rest of the judgement. */
+/* What is no finite number on both sides is settled, and counts as nothing in the rest of the judgement: where the
+ * reference has a NaN; where it has an infinity of that sign, or its terms add up to more than the type's largest
+ * number, so that a partial sum may have left it; and, since not every operation says what it makes of a NaN (a ReLU, a
+ * maximum), where an input holds one. Elsewhere a NaN that both sides have is wrong on both. */
 static void settle_not_finite(const vf_case *c, const vf_run *run, const verify_arrays *a)
 {
     const double most = c->call.problem->u.type.dtype == CNN_F64 ? DBL_MAX : (double)FLT_MAX;
+    const bool nan_in = reads_nan(c);
     for (int i = 0; i < c->call.count; i++) {
         if (c->after[i] == NULL) continue;
         for (int64_t e = 0; e < c->call.operands[i].count; e++) {
             double *truth = &c->after[i][e], *got = &run->after[i][e];
-            double *expected = a->expect[i] != NULL ? &a->expect[i][e] : truth;
-            const bool settled = isnan(*truth) ? isnan(*got) && isnan(*expected)
-                                               : fabs(*truth) > most && alike(*got, *expected) && *got * *truth > 0;
+            double *expected = a->expect[i] != NULL ? &a->expect[i][e] : got;
+            const bool may = nan_in || !(c->magnitude[i][e] <= most);
+            const bool settled = isnan(*truth)
+                                     ? isnan(*got) && isnan(*expected)
+                                     : may && same_not_finite(*got, *expected, most) &&
+                                           (isnan(*got) || !(fabs(*truth) > most) || (*got > 0) == (*truth > 0));
             if (!settled) continue;
             *truth = *got = *expected = 0.0;
             c->magnitude[i][e] = c->roundings[i][e] = 0.0;
         }
     }
+}
+
+/* ---- The result against the expectation. */
+
+static void judge_result(const vf_subject *s, const vf_case *c, const vf_run *run, const verify_arrays *a, int i,
+                         verify_result *result)
+{
+    const cnn_operand *o = &c->call.operands[i];
+    const vf_theirs t = vf_theirs_of(c, a, i, a->math);
+    const vf_allowance ours = vf_allow(&s->rounding, &c->call.out[i], o->count);
+    const vf_allowance other = vf_allow(&t.rounding, &c->call.out[i], o->count);
+    int64_t apart = 0, first = -1;
+    for (int64_t e = 0; e < o->count; e++) {
+        const double expected = a->expect[i][e];
+        const double allowed =
+            a->close ? a->atol + a->rtol * fabs(expected) : vf_theirs_allowed(&t, &other, e) + vf_allowed(&ours, e);
+        if (!vf_held(expected, run->after[i][e], allowed) && apart++ == 0) first = e;
+    }
+    if (apart == 0) return;
+    char where[128];
+    vf_element_name(o, first, where, sizeof where);
+    vf_set(result, VERIFY_FAILED, "%lld of %lld elements are not as expected%s, first %s: expected %.9g, got %.9g",
+           (long long)apart, (long long)o->count, a->close ? " within --rtol and --atol" : "", where,
+           vf_shown(a->expect[i][first]), vf_shown(run->after[i][first]));
 }
 
 static void judge_all(const vf_subject *s, const vf_case *c, const vf_run *run, const verify_arrays *a,
@@ -80,12 +97,18 @@ static void judge_all(const vf_subject *s, const vf_case *c, const vf_run *run, 
     vf_judge(c, run, &s->rounding, result, &sums);
     vf_judge_precision(s->problem, &s->rounding, &sums, result);
     vf_tell_failure(s, c, run, &s->rounding, result);
+    const bool sound = a->close || vf_judge_expectation(c, a, result);
     for (int i = 0; i < c->call.count; i++)
-        if (a->expect[i] != NULL) judge_expectation(s, c, run, a, i, result);
-    const vf_rounding plain = vf_rounding_of(s->problem, NULL);
-    for (int i = 0; result->state == VERIFY_FAILED && i < c->call.count; i++) /* it may be what is wrong */
+        if (a->expect[i] != NULL) judge_result(s, c, run, a, i, result);
+    for (int i = 0; !sound && i < c->call.count; i++) {
+        const vf_theirs t = vf_theirs_of(c, a, i, a->math);
         if (a->expect[i] != NULL && result->where[0] == '\0')
-            vf_tell_output(c, i, &plain, a->expect[i], "the expected ", result);
+            vf_tell_output(c, i, &t.rounding, a->expect[i], "the expected ", result);
+    }
+    if (a->close && result->state == VERIFY_PASSED)
+        snprintf(result->reason, sizeof result->reason,
+                 "held to |got - expected| <= %g + %g |expected|, not to the bound around the expectation", a->atol,
+                 a->rtol);
 }
 
 cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, cnn_dir dir,

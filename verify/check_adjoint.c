@@ -106,7 +106,7 @@ static double relative_error(const vf_rounding *r, double n)
 static double tolerance(const vf_subject *s, const side *f, const side *b)
 {
     int64_t count;
-    bool weighted = s->problem->op == CNN_OP_CONV || s->problem->op == CNN_OP_FC;
+    bool weighted = cnn_is_weighted(s->problem);
     double x = s->problem->op == CNN_OP_CONCAT ? 1.0 : rms(f, "x"), w = weighted ? rms(f, "w") : 1.0, dy = rms(b, "dy");
     double forward =
         relative_error(&s->rounding, vf_terms(s->problem, CNN_FWD)) * (x * w + rms(f, "b")) * norm(b, "dy", &count);

@@ -1,5 +1,6 @@
 /* check_determinism.c: the same bits in repeated runs and, on CPUs, for 1, 2, 3 and the session's number of threads;
- * with options->all_bits also in two contexts at the same time, and for an image alone as within its batch.
+ * under stress; with options->all_bits also in two contexts at the same time, and for an image alone as within its
+ * batch.
  *
  * Catches races, kernels that are wrong after some calls, sums whose order depends on who comes first, kernels that cut
  * their work by the thread count, state that contexts share. An algorithm that does not claim CNN_ALGO_DETERMINISTIC
@@ -7,9 +8,16 @@
  * batch: that is stated, too. */
 #include "engine.h"
 
+#include "harness/base/clock.h"
+#include "harness/base/rng.h"
+#include "harness/cpu/threads.h"
+
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { REPEATS = 2 };
 
@@ -23,18 +31,21 @@ static uint64_t digest_of(const vf_case *c, const vf_run *run)
     return hash != 0 ? hash : 1;
 }
 
-/* name: the output that differs, or NULL. */
-static void judge(const vf_subject *s, verify_same aspect, const char *name, const char *when, int threads,
-                  verify_result *result)
+/* Two runs, the second `when`. */
+static void judge(const vf_subject *s, verify_same aspect, const vf_case *c, const vf_run *first, const vf_run *run,
+                  const char *when, int threads, verify_result *result)
 {
-    char *same = &result->bits.same[aspect];
+    const char *name = vf_run_difference(c, first, run);
+    char *same = &result->bits.same[aspect], what[256];
     if (*same == 0) *same = 'y';
     if (name == NULL) return;
     *same = 'n';
+    vf_run_describe(c, first, run, what, sizeof what);
     if (s->algorithm->flags & CNN_ALGO_DETERMINISTIC)
-        vf_set(result, VERIFY_FAILED, "%s differs %s (threads: %d)", name, when, threads);
+        vf_set(result, VERIFY_FAILED, "%s differs %s (threads: %d): %s", name, when, threads, what);
     else
-        vf_set(result, VERIFY_PASSED, "not deterministic, as stated: %s differs %s (threads: %d)", name, when, threads);
+        vf_set(result, VERIFY_PASSED, "not deterministic, as stated: %s differs %s (threads: %d): %s", name, when,
+               threads, what);
 }
 
 /* The same bits, run after run, may be wrong ones by now: what held until here is held to its bound once more. */
@@ -88,10 +99,75 @@ static cnn_status try_threads(const vf_subject *s, const vf_case *c, const vf_ru
     if (status != CNN_OK) return status;
     status = vf_run_make(&run, &other.place, c, &(vf_run_options){0}, err);
     if (status == CNN_OK) {
-        judge(s, VERIFY_SAME_THREADS, vf_run_difference(c, first, &run), "with another number of threads", threads,
+        judge(s, VERIFY_SAME_THREADS, c, first, &run, "with another number of threads", threads, result);
+        vf_run_free(&run);
+    }
+    second_close(&other);
+    return status;
+}
+
+/* ---- Stress: more threads than cores, while others take the cores at random moments. What a lucky schedule hides,
+ * such as two threads that share a scratch row, comes out so. */
+
+enum { STRESS_RUNS = 8, DISTURBERS_MAX = 16 };
+static const double stress_flops = 2e7; /* a race in larger ones is one in smaller ones */
+
+typedef struct disturber {
+    pthread_t thread;
+    bool started;
+    cnn_rng rng;
+    atomic_bool *stop;
+} disturber;
+
+/* Computes for a random while, then yields or sleeps. */
+static void *disturb(void *arg)
+{
+    disturber *d = arg;
+    while (!atomic_load(d->stop)) {
+        const double until = cnn_now() + 1e-6 * (double)rng_int(&d->rng, 1, 200);
+        while (cnn_now() < until) continue;
+        const struct timespec pause = {.tv_nsec = (long)rng_int(&d->rng, 0, 100000)};
+        if (pause.tv_nsec < 30000)
+            sched_yield();
+        else
+            nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static cnn_status run_stressed(const vf_subject *s, const vf_case *c, const vf_run *first, second *other,
+                               verify_result *result, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < STRESS_RUNS; i++) {
+        vf_run run;
+        status = vf_run_make(&run, &other->place, c, &(vf_run_options){0}, err);
+        if (status != CNN_OK) break;
+        judge(s, VERIFY_SAME_RUNS, c, first, &run, "while other work takes the cores at random", other->session.threads,
               result);
         vf_run_free(&run);
     }
+    return status;
+}
+
+static cnn_status try_stress(const vf_subject *s, const vf_case *c, const vf_run *first, verify_result *result,
+                             cnn_error *err)
+{
+    disturber list[DISTURBERS_MAX] = {{.started = false}};
+    atomic_bool stop = false;
+    second other;
+    const int cores = cpu_count(), count = cores < DISTURBERS_MAX ? cores : DISTURBERS_MAX;
+    cnn_status status = second_open(&other, s, 2 * count + 1, s->problem, err);
+    if (status != CNN_OK) return status;
+    for (int i = 0; i < count; i++) {
+        list[i].rng = rng_stream(s->engine->options.seed, 5000 + (uint64_t)i);
+        list[i].stop = &stop;
+        list[i].started = pthread_create(&list[i].thread, NULL, disturb, &list[i]) == 0;
+    }
+    status = run_stressed(s, c, first, &other, result, err);
+    atomic_store(&stop, true);
+    for (int i = 0; i < count; i++)
+        if (list[i].started) pthread_join(list[i].thread, NULL);
     second_close(&other);
     return status;
 }
@@ -132,7 +208,7 @@ static cnn_status try_contexts(const vf_subject *s, const vf_case *c, const vf_r
     for (int i = 0; i < 2; i++) {
         if (status == CNN_OK && lanes[i].status != CNN_OK) status = lanes[i].status, *err = lanes[i].err;
         if (status == CNN_OK)
-            judge(s, VERIFY_SAME_CONTEXTS, vf_run_difference(c, first, &lanes[i].run), "while two contexts run",
+            judge(s, VERIFY_SAME_CONTEXTS, c, first, &lanes[i].run, "while two contexts run",
                   s->engine->session.threads, result);
         vf_run_free(&lanes[i].run);
     }
@@ -146,8 +222,8 @@ static cnn_status try_contexts(const vf_subject *s, const vf_case *c, const vf_r
 static bool alone(const cnn_problem *problem, cnn_dir dir, cnn_problem *one)
 {
     *one = *problem;
-    if (dir == CNN_BWD_W || (problem->op != CNN_OP_CONV && problem->op != CNN_OP_FC)) return false;
-    int64_t *mb = problem->op == CNN_OP_CONV ? &one->u.conv.mb : &one->u.fc.mb;
+    if (dir == CNN_BWD_W || !cnn_is_weighted(problem)) return false;
+    int64_t *mb = cnn_is_conv(problem) ? &one->u.conv.mb : &one->u.fc.mb;
     if (*mb == 1) return false;
     *mb = 1;
     return true;
@@ -186,7 +262,7 @@ static cnn_status try_position(const vf_subject *s, const vf_case *c, const vf_r
     if (status == CNN_UNSUPPORTED) return CNN_OK;
     if (status != CNN_OK) return status;
     status = vf_case_make(&one, &problem, s->dir, VF_DATA, 0, s->engine->options.seed, NULL, err);
-    const int64_t images = s->problem->op == CNN_OP_CONV ? s->problem->u.conv.mb : s->problem->u.fc.mb;
+    const int64_t images = cnn_is_conv(s->problem) ? s->problem->u.conv.mb : s->problem->u.fc.mb;
     for (int64_t image = 0; status == CNN_OK && image < images; image += images - 1) {
         vf_run run;
         take_image(&one, c, image);
@@ -215,12 +291,14 @@ cnn_status vf_check_determinism(const vf_subject *s, verify_result *result, cnn_
         status = vf_go_on(&s->engine->options, err);
         if (status == CNN_OK) status = vf_run_make(&run, s->place, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
-        judge(s, VERIFY_SAME_RUNS, vf_run_difference(c, &first, &run), "between runs", session->threads, result);
+        judge(s, VERIFY_SAME_RUNS, c, &first, &run, "between runs", session->threads, result);
         if (i == REPEATS - 1) judge_last(s, c, &run, result);
         vf_run_free(&run);
     }
     for (int threads = 1; status == CNN_OK && threads <= 3; threads++)
         if (cpu && threads != session->threads) status = try_threads(s, c, &first, threads, result, err);
+    const bool small = cnn_flops(s->problem, s->dir) < stress_flops;
+    if (status == CNN_OK && cpu && small) status = try_stress(s, c, &first, result, err);
     if (status == CNN_OK && all) status = try_contexts(s, c, &first, result, err);
     if (status == CNN_OK && all) status = try_position(s, c, &first, result, err);
     if (status == CNN_OK && all) result->bits.digest = digest_of(c, &first);

@@ -23,7 +23,7 @@ static cnn_status save(const char *folder, const cnn_operand *o, const char *wha
     char path[DUMP_PATH_MAX + CNN_NAME_MAX];
     if (values == NULL) return CNN_OK;
     snprintf(path, sizeof path, "%s/%s%s.npy", folder, o->name, what);
-    return npy_save_operand(path, o, values, cnn_elem_real(o->elem) ? dtype : CNN_F64, err);
+    return npy_save_operand(path, o, values, dtype, err);
 }
 
 static cnn_status save_command(const char *folder, const char *command, cnn_error *err)

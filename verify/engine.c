@@ -47,12 +47,13 @@ const cnn_session *verify_session(const verify_engine *engine) { return &engine-
 
 bool vf_is_huge(const verify_options *options, const cnn_problem *problem)
 {
-    if (problem->op != CNN_OP_CONV && problem->op != CNN_OP_FC) return false;
+    if (!cnn_is_weighted(problem)) return false;
     return cnn_flops(problem, CNN_FWD) > options->reference_flops;
 }
 
 cnn_status vf_go_on(const verify_options *options, cnn_error *err)
 {
+    if (options->alive != NULL) options->alive(options->alive_user);
     if (options->interrupted == NULL || !options->interrupted()) return CNN_OK;
     return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was finished is recorded");
 }

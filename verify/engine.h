@@ -25,11 +25,14 @@ extern const int vf_garbage[2];
 typedef struct vf_run_options {
     int garbage;   /* which of the two patterns poisons outputs and workspace: 0 or 1 */
     bool in_place; /* y in x's buffer, dx in dy's; only where cnn.h allows it */
+    vf_fence fence;
 } vf_run_options;
 
 cnn_status vf_run_make(vf_run *run, vf_place *place, const vf_case *c, const vf_run_options *options, cnn_error *err);
 /* NULL, or the name of the first output whose bits differ; *index says where (canonical order is not kept: bytes). */
 const char *vf_run_difference(const vf_case *c, const vf_run *a, const vf_run *b);
+/* For people: "17 of 400 elements, the first y[n=0,c=1,h=0,w=3]: 0.5, then 0.25", of the first output that differs. */
+void vf_run_describe(const vf_case *c, const vf_run *a, const vf_run *b, char *text, size_t size);
 
 /* ---- The checks. */
 

@@ -66,6 +66,7 @@ static const char *axis_name(const cnn_operand *o, int axis)
     static const char *const tensor[] = {"n", "c", "h", "w"}, *const weights[] = {"oc", "ic", "kh", "kw"};
     const bool like_weights = o->shape == CNN_SHAPE_FLAT && o->dims[2] * o->dims[3] > 1;
     if (o->shape == CNN_SHAPE_FLAT && o->dims[1] * o->dims[2] * o->dims[3] == 1) return "index";
+    if (axis == 2 && o->depth > 1) return like_weights ? "row kd x kh" : "row d x h"; /* counted together */
     return like_weights ? weights[axis] : tensor[axis];
 }
 
@@ -84,18 +85,39 @@ static uint64_t fold(uint64_t residues, int period)
     return folded;
 }
 
+/* Whether every index that is one of these residues has an error; of a longer axis than there are bits nobody knows. */
+static bool all_of(const vf_axis *a, int64_t size, int period)
+{
+    const uint64_t folded = fold(a->residues, period);
+    for (int64_t at = 0; at < size && size <= VF_RESIDUES; at++)
+        if ((folded >> at % period & 1) != (a->residues >> at & 1)) return false;
+    return true;
+}
+
 /* "w % 8 = 7": errors at one or two places of every period, as few as can be, of the longest such period; else "". */
 static void periodic(const vf_axis *a, int64_t size, const char *name, char *text, size_t room)
 {
     int best = 0, fewest = 3;
     for (int period = 4; period <= VF_RESIDUES && size >= 2 * period; period *= 2) {
         const int places = bits_in(fold(a->residues, period));
-        if (places <= fewest && places <= (period > 4 ? 2 : 1)) best = period, fewest = places;
+        if (places <= fewest && places <= (period > 4 ? 2 : 1) && all_of(a, size, period))
+            best = period, fewest = places;
     }
     if (best == 0) return;
     cnn_append(text, room, "at %s %% %d =", name, best);
     for (int r = 0, n = 0; r < best; r++)
         if (fold(a->residues, best) >> r & 1) cnn_append(text, room, "%s %d", n++ > 0 ? " or" : "", r);
+}
+
+/* "at w = 12 and 15 of 16": two or three places apart from each other; else "". */
+static void few_places(const vf_axis *a, int64_t size, const char *name, char *text, size_t room)
+{
+    const int places = bits_in(a->residues);
+    if (size > VF_RESIDUES || places > 3 || places == a->last - a->first + 1) return;
+    cnn_append(text, room, "at %s =", name);
+    for (int64_t at = a->first; at <= a->last; at++)
+        if (a->residues >> at & 1) cnn_append(text, room, "%s %lld", at > a->first ? " and" : "", (long long)at);
+    cnn_append(text, room, " of %lld", (long long)size);
 }
 
 /* What is special about the errors' indices along one axis; "" for nothing. */
@@ -106,8 +128,15 @@ static void place_on_axis(const vf_failure *f, int axis, char *text, size_t room
     const char *name = axis_name(f->operand, axis);
     text[0] = '\0';
     if (size == 1) return;
+    if (size <= VF_RESIDUES && width > 1) periodic(a, size, name, text, room);
+    if (text[0] == '\0') few_places(a, size, name, text, room);
+    if (text[0] != '\0') return;
     if (width == 1)
-        cnn_append(text, room, "at %s = %lld of %lld", name, (long long)a->first, (long long)size);
+        cnn_append(text, room, "at %s = %lld%s %lld", name, (long long)a->first,
+                   a->first == size - 1 ? ", the last of"
+                   : a->first == 0      ? ", the first of"
+                                        : " of",
+                   (long long)size);
     else if (2 * width <= size && a->last == size - 1)
         cnn_append(text, room, "in the last %lld of %lld %s", (long long)width, (long long)size, name);
     else if (2 * width <= size && a->first == 0)

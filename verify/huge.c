@@ -58,28 +58,28 @@ static bool plan_integers(const vf_subject *s, int variant, integer_plan *plan)
     return true;
 }
 
-/* Element t of group `group` of the sparse factor: its position. */
-static int64_t sparse_position(const cnn_conv_desc *d, cnn_dir dir, int64_t group, int64_t t)
+/* Element t of group `group` of the sparse factor: its position. `o` is dy in BWD_W, else w; dir the convolution's. */
+static int64_t sparse_position(const cnn_conv_desc *d, cnn_dir dir, const cnn_operand *o, int64_t group, int64_t t)
 {
-    const int64_t icg = d->ic / d->g, taps = d->kh * d->kw, plane = d->oh * d->ow;
+    const int64_t icg = d->ic / d->g, taps = d->kh * d->kw, plane = o->dims[2] * o->dims[3];
     if (dir == CNN_FWD) return group * icg * taps + t;
-    if (dir == CNN_BWD_W) return (t / plane * d->oc + group) * plane + t % plane;
+    if (dir == CNN_BWD_W) return (t / plane * o->dims[1] + group) * plane + t % plane;
     const int64_t k = group / icg * (d->oc / d->g) + t / taps;
     return (k * icg + group % icg) * taps + t % taps;
 }
 
 /* One non-zero in each of `kept` equal parts of every group. */
-static void fill_sparse(const integer_plan *plan, const cnn_conv_desc *d, cnn_dir dir, cnn_rng *rng, double *v,
-                        int64_t count)
+static void fill_sparse(const integer_plan *plan, const cnn_conv_desc *d, cnn_dir dir, const cnn_operand *o,
+                        cnn_rng *rng, double *v)
 {
-    const int64_t groups = dir == CNN_BWD_D ? d->ic : d->oc;
-    memset(v, 0, (size_t)count * sizeof *v);
+    const int64_t groups = dir == CNN_BWD_W ? o->dims[1] : dir == CNN_BWD_D ? d->ic : d->oc;
+    memset(v, 0, (size_t)o->count * sizeof *v);
     for (int64_t g = 0; g < groups; g++)
         for (int64_t part = 0; part < plan->kept; part++) {
             const int64_t from = (int64_t)((double)part * (double)plan->size / (double)plan->kept);
             const int64_t to = (int64_t)((double)(part + 1) * (double)plan->size / (double)plan->kept);
             const int64_t t = from + (to > from + 1 ? rng_int(rng, 0, to - from - 1) : 0);
-            v[sparse_position(d, dir, g, t)] = vf_odd_integer(rng, plan->sparse_bits);
+            v[sparse_position(d, dir, o, g, t)] = vf_odd_integer(rng, plan->sparse_bits);
         }
 }
 
@@ -93,7 +93,7 @@ static void fill_case(const integer_plan *plan, vf_case *c)
         double *v = c->before[i];
         if (v == NULL) continue;
         if (strcmp(o->name, sparse) == 0)
-            fill_sparse(plan, &d, c->call.dir, &rng, v, o->count);
+            fill_sparse(plan, &d, vf_conv_dir(&c->problem, c->call.dir), o, &rng, v);
         else
             for (int64_t e = 0; e < o->count; e++)
                 v[e] = vf_is_factor(o) ? vf_odd_integer(&rng, plan->other_bits)

@@ -5,6 +5,7 @@
 #include "harness/base/clock.h"
 #include "harness/cpu/busy.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +41,15 @@ static void fault(vf_run *run, const char *name, const char *what, long long whe
 }
 
 /* A buffer with this content, where it was before. */
-static cnn_status put(vf_guarded *g, const cnn_session *session, size_t bytes, const void *content, cnn_error *err)
+static cnn_status put(vf_guarded *g, const cnn_session *session, size_t bytes, vf_fence fence, const void *content,
+                      cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    if (g->memory == NULL || g->bytes != bytes) {
+    if (g->memory == NULL || g->bytes != bytes || (g->fence != fence && (fence | g->fence) >= VF_PAGE_BEHIND)) {
         vf_guarded_free(g, session);
-        status = vf_guarded_alloc(g, session, bytes, err);
+        status = vf_guarded_alloc(g, session, bytes, fence, err);
     }
+    g->fence = fence;
     return status == CNN_OK ? vf_guarded_upload(g, session, content, err) : status;
 }
 
@@ -65,7 +68,7 @@ static cnn_status set_up(running *r, cnn_error *err)
         else
             memset(r->image[i], vf_garbage[r->options->garbage], o->bytes);
         if (home(r, i) != i) continue;
-        status = put(&place->buffer[i], place->session, o->bytes, r->image[i], err);
+        status = put(&place->buffer[i], place->session, o->bytes, r->options->fence, r->image[i], err);
         if (status != CNN_OK) return status;
     }
     for (int i = 0; i < call->count; i++) r->pointer[i] = place->buffer[home(r, i)].data;
@@ -76,7 +79,7 @@ static cnn_status set_up(running *r, cnn_error *err)
     void *dirt = malloc(bytes);
     if (dirt == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu bytes of workspace", bytes);
     memset(dirt, vf_garbage[r->options->garbage], bytes);
-    status = put(&place->workspace, place->session, bytes, dirt, err);
+    status = put(&place->workspace, place->session, bytes, r->options->fence, dirt, err);
     free(dirt);
     return status;
 }
@@ -159,6 +162,45 @@ static void wait_for_late(running *r, vf_run *run)
     while (look(r, run, false) > 0 && busy_others() && cnn_now() - start < longest) nanosleep(&pause, NULL);
 }
 
+/* Who touched a page beside a buffer. */
+static void tell_touch(vf_fences *fences, const char *const names[], vf_run *run)
+{
+    int64_t distance = 0;
+    const int i = vf_fences_end(fences, &distance);
+    if (i < 0) return;
+    const bool wrote = atomic_load(&fences->wrote);
+    if (distance > 0)
+        fault(run, names[i], wrote ? "wrote past %s: byte %lld after its end" : "read past %s: byte %lld after its end",
+              distance);
+    else
+        fault(run, names[i],
+              wrote ? "wrote before %s: byte %lld before its start" : "read before %s: byte %lld before its start",
+              -distance);
+}
+
+/* The kernel alone, with its pages watched. */
+static cnn_status call_kernel(running *r, const cnn_run_extra *extra, vf_run *run, cnn_error *err)
+{
+    vf_place *place = r->place;
+    vf_fences fences = {.count = 0};
+    const char *names[VF_FENCED_MAX];
+    const bool pages = place->session->impl->memory == NULL && r->options->fence >= VF_PAGE_BEHIND;
+    for (int i = 0; pages && i < r->c->call.count; i++) {
+        if (home(r, i) != i) continue;
+        names[fences.count] = r->c->call.operands[i].name;
+        fences.list[fences.count++] = &place->buffer[i];
+    }
+    if (pages && place->workspace.data != NULL) {
+        names[fences.count] = "the workspace";
+        fences.list[fences.count++] = &place->workspace;
+    }
+    if (pages) vf_fences_begin(&fences);
+    cnn_status status = cnn_run(place->session, place->plan, r->pointer, extra, err);
+    if (status == CNN_OK && pages) status = cnn_sync(place->session, err);
+    if (pages) tell_touch(&fences, names, run);
+    return status;
+}
+
 static cnn_status run_once(running *r, vf_run *run, cnn_error *err)
 {
     vf_place *place = r->place;
@@ -166,7 +208,7 @@ static cnn_status run_once(running *r, vf_run *run, cnn_error *err)
     const cnn_run_extra extra = {.beta = call->beta, .scale = call->scale, .workspace = place->workspace.data};
     const char *late = NULL;
     cnn_status status = vf_glimpse_open(&place->glimpse, place->session, call, err);
-    if (status == CNN_OK) status = cnn_run(place->session, place->plan, r->pointer, &extra, err);
+    if (status == CNN_OK) status = call_kernel(r, &extra, run, err);
     if (status == CNN_OK) status = vf_glimpse_take(&place->glimpse, place->session, call, r->pointer, err);
     if (status == CNN_OK) status = cnn_sync(place->session, err);
     if (status == CNN_OK) look(r, run, true);
@@ -203,4 +245,22 @@ const char *vf_run_difference(const vf_case *c, const vf_run *a, const vf_run *b
         if (a->bytes[i] != NULL && memcmp(a->bytes[i], b->bytes[i], o->bytes) != 0) return o->name;
     }
     return NULL;
+}
+
+void vf_run_describe(const vf_case *c, const vf_run *a, const vf_run *b, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (int i = 0; i < c->call.count && text[0] == '\0'; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        int64_t count = 0, first = -1;
+        char name[128];
+        for (int64_t e = 0; a->after[i] != NULL && e < o->count; e++) {
+            if (memcmp(&a->after[i][e], &b->after[i][e], sizeof(double)) == 0) continue;
+            if (count++ == 0) first = e;
+        }
+        if (first < 0) continue;
+        vf_element_name(o, first, name, sizeof name);
+        snprintf(text, size, "%lld of %lld elements, the first %s: %.9g, then %.9g", (long long)count,
+                 (long long)o->count, name, vf_shown(a->after[i][first]), vf_shown(b->after[i][first]));
+    }
 }

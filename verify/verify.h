@@ -53,7 +53,9 @@ typedef struct verify_options {
     bool all_bits;          /* the determinism check also asks about batch position and contexts */
     verify_failed *failed;  /* (optional) gets the arrays of wrong results */
     void *failed_user;
-    bool (*interrupted)(void); /* (optional) asked between runs: true ends the case with CNN_INTERRUPTED */
+    bool (*interrupted)(void);       /* (optional) asked between runs: true ends the case with CNN_INTERRUPTED */
+    void (*alive)(void *alive_user); /* (optional) told between runs: it has come a step further */
+    void *alive_user;
 } verify_options;
 
 typedef struct verify_engine verify_engine;
@@ -79,6 +81,11 @@ typedef struct verify_default {
     const char *text;
 } verify_default;
 extern const verify_default verify_defaults[];
+/* Convolutions for an implementation that does few of those, small first, kind of kernel by kind; and such with more
+ * than four million results. The text of number 0, 1 ...; false behind the last. */
+enum { VERIFY_MORE_MAX = 96 };
+bool verify_more_text(int index, char text[VERIFY_MORE_MAX]);
+bool verify_large_text(int index, char text[VERIFY_MORE_MAX]);
 
 /* ---- Whole networks. */
 
@@ -117,14 +124,19 @@ cnn_status dump_failure(const char *dir, int number, const verify_failure *failu
 /* By operand, as cnn_operands() lists them; doubles in canonical order (n,c,h,w; weights as they stand). */
 typedef struct verify_arrays {
     const double *in[CNN_MAX_OPERANDS];   /* inputs */
-    double *out[CNN_MAX_OPERANDS];        /* outputs: filled by the run */
+    double *out[CNN_MAX_OPERANDS];        /* outputs: filled by the run; of what is updated, those of `in` may be it */
     double *expect[CNN_MAX_OPERANDS];     /* (optional) outputs: what must come out (agreed NaN become 0), */
-    cnn_dtype computed[CNN_MAX_OPERANDS]; /* and in which precision that was computed */
+    cnn_dtype computed[CNN_MAX_OPERANDS]; /* and in which type that is held; */
+    cnn_math math;                        /* in which arithmetic it was computed, */
+    bool math_given;                      /* if anybody says so: else in that of its type */
+    bool close;                           /* the result is held to |got - expected| <= atol + rtol*|expected| */
+    double rtol, atol;
 } verify_arrays;
 
 /* One run in guarded buffers. What it writes where it must not is FAILED. Where something is expected, the results are
  * held to the float64 reference and to the expectation, whose own rounding is allowed for; `result` says which of the
- * two leaves the reference's bound. */
+ * two leaves the reference's bound, and in which precision the expectation was computed. Where they are held to a
+ * tolerance (`close`) instead, nothing is asked of the expectation itself. */
 cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, cnn_dir dir,
                              const cnn_algorithm *algorithm, const verify_arrays *arrays, verify_result *result,
                              cnn_error *err);

@@ -46,9 +46,24 @@ typedef struct figure_set {
     int n_facts, fact_room;
 } figure_set;
 
-/* Every verified figure of a file. `across` (or NULL): fields that do not count, "threads,knobs". CNN_BAD_ARGUMENT
- * where one has runs on two machines, of two builds, or with two values of such a field. */
-cnn_status figures_read(const char *path, const char *across, figure_set *set, cnn_error *err);
+/* Which figures of a file, all optional. */
+typedef struct figure_choice {
+    const char *across; /* fields that do not count: "threads,knobs" */
+    const char *only;   /* the value of those fields, as figures_values() gives it */
+    const char *match;  /* a regular expression (POSIX, extended) that an identity must match */
+} figure_choice;
+
+/* Every verified figure that is chosen. CNN_BAD_ARGUMENT where one has runs on two machines, of two builds, or with two
+ * values of a field that does not count; or for a bad expression. */
+cnn_status figures_read(const char *path, const figure_choice *choice, figure_set *set, cnn_error *err);
+/* The values of the fields `across` that the chosen figures have, in the order in which they come: "cpu:direct". */
+enum { FIGURE_VALUES_MAX = 32 };
+typedef struct figure_values {
+    char *list[FIGURE_VALUES_MAX];
+    int count;
+} figure_values;
+cnn_status figures_values(const char *path, const figure_choice *choice, figure_values *values, cnn_error *err);
+void figures_values_free(figure_values *values);
 void figures_free(figure_set *set);
 /* Whether any value of this field of an identity is in both sets. */
 bool figures_share(const figure_set *a, const figure_set *b, int field);

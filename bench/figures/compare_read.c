@@ -5,6 +5,7 @@
 #include "harness/record/identity.h"
 
 #include <math.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,9 @@ static const char *const fact_fields[] = {"cpu",     "cores",  "memory_bytes", "
 typedef struct reader {
     figure_set *set;
     const char *path, *across;
+    const figure_choice *choice;
+    figure_values *values; /* NULL: figures are read */
+    regex_t match;
     int64_t records;
     char machine[CNN_NAME_MAX]; /* the environment record's: epochs do not tell their own */
     char build[BUILD_ID_MAX];   /* of the command that wrote the records that follow */
@@ -62,6 +66,57 @@ static cnn_status figure_of(const reader *r, const cnn_record *record, figure **
     free(key);
     free(whole);
     *result = f;
+    return status;
+}
+
+/* "cpu:direct": the values of the fields that do not count, in the order of an identity. To be freed. */
+static char *value_across(const char *identity, const char *across)
+{
+    char *text = NULL;
+    const char *name;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    for (int i = 0, n = 0, length; stream && (name = record_identity_name(i)) != NULL; i++) {
+        if (!record_listed(across, name)) continue;
+        const char *value = record_identity_value(identity, i, &length);
+        fprintf(stream, "%s%.*s", n++ > 0 ? ":" : "", length, value);
+    }
+    if (stream) fclose(stream);
+    return text;
+}
+
+static cnn_status add_value(figure_values *values, char *value, cnn_error *err)
+{
+    for (int i = 0; i < values->count; i++)
+        if (strcmp(values->list[i], value) == 0) {
+            free(value);
+            return CNN_OK;
+        }
+    if (values->count < FIGURE_VALUES_MAX) {
+        values->list[values->count++] = value;
+        return CNN_OK;
+    }
+    free(value);
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d values to compare across: choose some with --match",
+                    FIGURE_VALUES_MAX);
+}
+
+/* Whether the record's figure is to be read; where values are asked for, its value is noted, and it is not. */
+static cnn_status choose(const reader *r, const cnn_record *record, bool *chosen, cnn_error *err)
+{
+    char *whole = record_identity(record, IDENTITY_FIGURE, NULL);
+    char *value = whole && r->across ? value_across(whole, r->across) : NULL;
+    cnn_status status =
+        whole && (value || !r->across) ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a key");
+    *chosen = status == CNN_OK && (!r->choice->match || regexec(&r->match, whole, 0, NULL, 0) == 0);
+    if (*chosen && r->values) {
+        status = add_value(r->values, value, err);
+        value = NULL;
+        *chosen = false;
+    }
+    if (*chosen && r->choice->only) *chosen = value && strcmp(value, r->choice->only) == 0;
+    free(whole);
+    free(value);
     return status;
 }
 
@@ -146,21 +201,54 @@ static cnn_status add_record(void *user, const cnn_record *record, cnn_error *er
         r->set->impossible++;
         return CNN_OK;
     }
-    const cnn_status status = figure_of(r, record, &f, err);
+    bool chosen;
+    cnn_status status = choose(r, record, &chosen, err);
+    if (status != CNN_OK || !chosen) return status;
+    status = figure_of(r, record, &f, err);
     if (status != CNN_OK) return status;
     if (epoch) return add_epoch(f, r->set->environments, seconds, err);
     f->resolution = fmax(f->resolution, record_get_real(record, "resolution")); /* fmax passes over a NaN */
     return append(&f->runs, &f->n_runs, seconds, err);
 }
 
-cnn_status figures_read(const char *path, const char *across, figure_set *set, cnn_error *err)
+static cnn_status read_file(reader *r, const char *path, cnn_error *err)
 {
-    reader r = {.set = set, .path = path, .across = across};
-    memset(set, 0, sizeof *set);
-    cnn_status status = record_read(path, add_record, &r, &set->bad, err);
-    if (status == CNN_OK && r.records == 0) status = CNN_FAIL(err, CNN_BAD_FORMAT, "%.400s holds no records", path);
-    if (status != CNN_OK) figures_free(set);
+    const char *match = r->choice->match;
+    char why[128];
+    const int code = match ? regcomp(&r->match, match, REG_EXTENDED | REG_NOSUB) : 0;
+    if (code != 0) {
+        regerror(code, &r->match, why, sizeof why);
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--match '%.128s' is no regular expression: %s", match, why);
+    }
+    r->path = path;
+    r->across = r->choice->across;
+    memset(r->set, 0, sizeof *r->set);
+    cnn_status status = record_read(path, add_record, r, &r->set->bad, err);
+    if (match) regfree(&r->match);
+    if (status == CNN_OK && r->records == 0) status = CNN_FAIL(err, CNN_BAD_FORMAT, "%.400s holds no records", path);
+    if (status != CNN_OK) figures_free(r->set);
     return status;
+}
+
+cnn_status figures_read(const char *path, const figure_choice *choice, figure_set *set, cnn_error *err)
+{
+    reader r = {.set = set, .choice = choice};
+    return read_file(&r, path, err);
+}
+
+cnn_status figures_values(const char *path, const figure_choice *choice, figure_values *values, cnn_error *err)
+{
+    figure_set none;
+    reader r = {.set = &none, .choice = choice, .values = values};
+    *values = (figure_values){.count = 0};
+    const cnn_status status = read_file(&r, path, err);
+    if (status == CNN_OK) figures_free(&none);
+    return status;
+}
+
+void figures_values_free(figure_values *values)
+{
+    while (values->count > 0) free(values->list[--values->count]);
 }
 
 void figures_free(figure_set *set)

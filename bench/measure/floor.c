@@ -7,22 +7,25 @@
 #include <math.h>
 #include <string.h>
 
-/* An emulated or unknown number of threads apart, ceilings of a device count only at the same number of threads; a
- * GPU's do not depend on the host's. */
-static bool applies(const bench_peak *peak, const cnn_session *session, const char *machine)
+/* Ceilings of a host count only at the same number of threads; a GPU's do not depend on the host's. */
+typedef struct device {
+    const char *machine;
+    int threads; /* 0: of any number */
+} device;
+
+static bool applies(const bench_peak *peak, const device *on)
 {
-    const bool host = session->impl->device_kind == CNN_DEVICE_CPU;
-    return strcmp(peak->machine, machine) == 0 && (!host || peak->threads == session->threads);
+    return strcmp(peak->machine, on->machine) == 0 && (on->threads == 0 || peak->threads == on->threads);
 }
 
 /* What may stay in the device's caches from one run to the next, so that memory's bandwidth is no limit to it. A GPU
  * tells by its cache's ceiling; where nothing is told, as much as the largest caches hold. */
-static double cached_at_most(const bench_peaks *peaks, const cnn_session *session, const char *machine)
+static double cached_at_most(const bench_peaks *peaks, const cnn_session *session, const device *on)
 {
     const double untold = 256 << 20;
     double most = 0;
     for (int i = 0; i < peaks->count; i++)
-        if (applies(&peaks->list[i], session, machine)) most = fmax(most, (double)peaks->list[i].holds);
+        if (applies(&peaks->list[i], on)) most = fmax(most, (double)peaks->list[i].holds);
     if (session->impl->device_kind == CNN_DEVICE_CPU) {
         for (int level = 1; level < 3; level++) most = fmax(most, (double)cpu_cache_bytes(level) * session->threads);
         most = fmax(most, (double)cpu_last_cache_bytes(0, session->threads));
@@ -32,18 +35,16 @@ static double cached_at_most(const bench_peaks *peaks, const cnn_session *sessio
 
 static const bench_peak *highest(const bench_peak *a, const bench_peak *b) { return !a || b->value > a->value ? b : a; }
 
-bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
-                    bool cold, bench_floor *floor)
+static bool floor_on(const bench_peaks *peaks, const device *on, const cnn_problem *problem, cnn_dir dir, bool cold,
+                     bool from_memory, bench_floor *floor)
 {
     const cnn_type *t = &problem->u.type;
     const double flops = cnn_flops(problem, dir), bytes = cnn_bytes(problem, dir);
     const bench_peak *arithmetic = NULL, *memory = NULL;
-    char machine[CNN_NAME_MAX], name[2 * CNN_NAME_MAX + 16];
-    machine_name(session, machine, sizeof machine);
-    const bool from_memory = cold || bytes > cached_at_most(peaks, session, machine);
+    char name[2 * CNN_NAME_MAX + 16];
     for (int i = 0; i < peaks->count; i++) {
         const bench_peak *p = &peaks->list[i];
-        if (!applies(p, session, machine)) continue;
+        if (!applies(p, on)) continue;
         const bool fits = p->holds == 0 ? from_memory : (!cold && bytes <= (double)p->holds);
         if (p->unit == CNN_PEAK_FLOPS && p->dtype == t->dtype && p->math == t->math)
             arithmetic = highest(arithmetic, p);
@@ -56,4 +57,22 @@ bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const 
     floor->marks = by->marks;
     snprintf(floor->by, sizeof floor->by, "%s", bench_peak_name(by, name, sizeof name));
     return true;
+}
+
+bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
+                    bool cold, bench_floor *floor)
+{
+    const bool host = session->impl->device_kind == CNN_DEVICE_CPU;
+    char machine[CNN_NAME_MAX];
+    machine_name(session, machine, sizeof machine);
+    const device on = {machine, host ? session->threads : 0};
+    const bool from_memory = cold || cnn_bytes(problem, dir) > cached_at_most(peaks, session, &on);
+    return floor_on(peaks, &on, problem, dir, cold, from_memory, floor);
+}
+
+bool bench_floor_cold(const bench_peaks *peaks, const bench_peak *device_of, const cnn_problem *problem, cnn_dir dir,
+                      bench_floor *floor)
+{
+    const device on = {device_of->machine, device_of->threads};
+    return floor_on(peaks, &on, problem, dir, true, true, floor);
 }

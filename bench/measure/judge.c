@@ -27,7 +27,7 @@ cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_pl
     if (!j) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to judge timed runs");
     *j = (judge){.session = session,
                  .plan = plan,
-                 .sums = c->problem.op == CNN_OP_CONV || c->problem.op == CNN_OP_FC,
+                 .sums = cnn_is_weighted(&c->problem),
                  .verdict = {.session = session,
                              .problem = &c->problem,
                              .algorithm = plan->algorithm.name,

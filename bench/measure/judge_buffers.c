@@ -57,12 +57,12 @@ static cnn_status allocate(judge *j, cnn_error *err)
     }
     cnn_status status = cnn_mem_check(j->session, total, err);
     for (int i = 0; status == CNN_OK && i < call->count; i++) {
-        status = vf_guarded_alloc(&j->guarded[i], j->session, call->operands[i].bytes + j->lead_bytes, err);
+        status = vf_guarded_alloc(&j->guarded[i], j->session, call->operands[i].bytes + j->lead_bytes, VF_PATTERN, err);
         if (status == CNN_OK) status = make_lead(j, i, err);
         j->buffers[i] = status == CNN_OK ? (char *)j->guarded[i].data + j->lead_bytes : NULL;
     }
     if (status == CNN_OK && j->plan->workspace_bytes > 0)
-        status = vf_guarded_alloc(&j->workspace, j->session, j->plan->workspace_bytes, err);
+        status = vf_guarded_alloc(&j->workspace, j->session, j->plan->workspace_bytes, VF_PATTERN, err);
     j->room = malloc(largest);
     if (status == CNN_OK && !j->room)
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu bytes of an operand", largest);

@@ -65,5 +65,8 @@ typedef struct bench_floor {
 } bench_floor;
 bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
                     bool cold, bench_floor *floor);
+/* The same with cold caches, of the device and threads that a ceiling is of: without a session, on any machine. */
+bool bench_floor_cold(const bench_peaks *peaks, const bench_peak *device_of, const cnn_problem *problem, cnn_dir dir,
+                      bench_floor *floor);
 
 #endif

@@ -12,8 +12,9 @@
 
 /* What is wrong with a figure: X(id, name, what it means). The first five are told from the samples alone. */
 #define BENCH_MARKS(X)                                                                                                 \
-    X(FEW, "few", "fewer samples than an interval of the median needs: give more time, --max-time 10")                 \
-    X(NOISY, "noisy", "the median is not known within 3 %: close other programs, or give more time, --max-time 10")    \
+    X(FEW, "few", "fewer samples than an interval of the median needs: give more time: a longer --max-time")           \
+    X(NOISY, "noisy",                                                                                                  \
+      "the median is not known within 3 %: close other programs, or give more time: a longer --max-time")              \
     X(DRIFTING, "drifting", "the second half of the samples differs from the first: try a longer --warm-up")           \
     X(SPREAD, "spread", "the quartiles are more than 10 % apart")                                                      \
     X(OUTLIERS, "outliers", "more than 5 % of the samples are far out")                                                \

@@ -14,11 +14,12 @@ static cnn_status run_pass(bench *b, cnn_error *err)
     for (int p = 0; p < b->problems.count; p++)
         for (int t = 0; t < b->types.count; t++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++, b->done++) {
-                cnn_problem problem = b->problems.items[p].problem;
-                problem.u.type = b->types.types[t];
-                if (!(b->dirs & cnn_op_dirs(&problem) & 1u << dir)) continue;
+                const problem_entry *e = &b->problems.items[p];
+                cnn_problem problem = e->problem;
+                if (!cli_type_of(e, &b->types, t, &problem.u.type)) continue;
+                if (!(cli_dirs_of(e, b->dirs) & 1u << dir)) continue;
                 b->params.network = in_network ? b->networks[t] : NULL;
-                cnn_status status = bench_run_group(b, b->problems.items[p].given, &problem, (cnn_dir)dir, err);
+                cnn_status status = bench_run_group(b, e->given, &problem, (cnn_dir)dir, err);
                 if (interrupt_seen())
                     return CNN_FAIL(
                         err, CNN_INTERRUPTED,
@@ -90,11 +91,17 @@ int cmd_bench(const cli_options *options, cnn_error *err)
                .silent = options->watch->n_deaths > 0}; /* told by the run before */
     cnn_status status = read_options(&b, err);
     if (status == CNN_OK) status = cli_output_open(options, false, &b.output, err);
+    if (status == CNN_OK && resume_elsewhere(b.output.resume) && !b.silent)
+        table_put(stderr,
+                  "benchcnn: %s holds figures of another build of the program or a plug-in: `compare` takes one "
+                  "build a file\n",
+                  options->out);
     if (status == CNN_OK) status = cli_report_lost(options, b.output.sink, &b.sums->failed, err);
     if (b.sums->refusal.status == CNN_OK) b.sums->refusal = b.refusal;
     if (status == CNN_OK && !options->none_left) status = run_here(&b, err);
     int result = status == CNN_OK ? outcome(&b) : cli_fail(err);
     if (status == CNN_OK && b.begun) result = cli_output_end(&b.output, result);
+    if (status == CNN_OK && !options->json) bench_grid_print(&b);
     if (status == CNN_OK && !options->json) print_summary(&b);
     if (status == CNN_OK && b.sums->refusal.status != CNN_OK) cli_fail(&b.sums->refusal);
     bench_close(&b);

@@ -121,6 +121,7 @@ static cnn_status report(bench *b, const candidate *list, int count, const vf_ca
 {
     char repro[REPRO_MAX];
     if (!b->options->json) bench_print(b, list, count, pc);
+    bench_grid_add(b, list, count, pc);
     for (int i = 0; i < count; i++) {
         const candidate *c = &list[i];
         count_state(b, c->state);

@@ -20,7 +20,7 @@ static bool anybody(const bench *b)
     const cli_options *o = b->options;
     for (int p = 0; p < b->problems.count; p++)
         for (int i = 0; i < b->sessions.count; i++)
-            if (cnn_op_dirs(&b->problems.items[p].problem) & b->dirs &&
+            if (cli_dirs_of(&b->problems.items[p], b->dirs) != 0 &&
                 does(b, &b->sessions.list[i], b->problems.items[p].problem.op))
                 return true;
     if (b->refused > 0) return false; /* and each of them said why */

@@ -10,6 +10,20 @@
 
 enum { REPRO_MAX = CLI_REPEAT_MAX };
 
+/* grid.c: what stands at the end: seconds, 0 where there is no figure. */
+enum { GRID_ROWS = 512, GRID_COLUMNS = 16, GRID_NAME_MAX = 256 };
+typedef struct grid_row {
+    char name[GRID_NAME_MAX];
+    double seconds[GRID_COLUMNS];
+    unsigned marks[GRID_COLUMNS];
+    bool no_best[GRID_COLUMNS]; /* it beats a ceiling */
+} grid_row;
+typedef struct bench_grid {
+    char names[GRID_COLUMNS][GRID_NAME_MAX];
+    int columns, rows, left_out;
+    grid_row list[GRID_ROWS];
+} bench_grid;
+
 /* What all runs of the command have done (watch.kept). Ceilings are numbered, the same way in each run. */
 enum { BENCH_CEILINGS_MAX = 1024 };
 typedef struct bench_sums {
@@ -19,6 +33,7 @@ typedef struct bench_sums {
     bool ceilings_done;
     int n_ceilings;
     bench_peak ceilings[BENCH_CEILINGS_MAX];
+    bench_grid grid;
 } bench_sums;
 
 typedef struct bench {
@@ -65,6 +80,9 @@ cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf
 /* report.c: the command that repeats one row; the lines of one problem, direction and type. */
 void bench_repro(const bench *b, const candidate *c, const vf_case *pc, char line[REPRO_MAX]);
 void bench_print(const bench *b, const candidate *list, int count, const vf_case *pc);
+/* grid.c. */
+void bench_grid_add(bench *b, const candidate *list, int count, const vf_case *pc);
+void bench_grid_print(const bench *b);
 
 typedef struct ceiling_watch {
     run_watch *watch;

@@ -101,7 +101,13 @@ cnn_status bench_read_params(bench *b, double warm_up, bool in_network, cnn_erro
                     o->min_time, o->max_time);
 }
 
-/* A descriptor does not say its operation, so those given belong to the one that --op names. */
+static cnn_status keep_matching(bench *b, cnn_error *err)
+{
+    const cnn_status status = cli_keep_matching(b->options, &b->problems, err);
+    if (status != CNN_OK || !b->options->match || b->problems.count > 0) return status;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--match '%.128s' matches none of the problems", b->options->match);
+}
+
 cnn_status bench_gather_problems(bench *b, cnn_error *err)
 {
     const cli_options *o = b->options;
@@ -111,20 +117,17 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err)
     if ((b->dirs = cli_dirs(o, err)) == 0 || (b->ops = cli_ops(o, err)) == 0) return err->status;
     if (o->batch && !o->net)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %.32s is a network's batch: name it, --net", o->batch);
-    if (!own && o->net) return add_layers(b, err);
+    if (!own && o->net) return (status = add_layers(b, err)) == CNN_OK ? keep_matching(b, err) : status;
     if (own && o->net && strcmp(o->cache, "network") != 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "--%s beside --net %.64s: either the network's layers are timed, or, with --cache network, a "
                         "problem within them",
                         o->problem.count > 0 ? "problem" : "problems", o->net);
     if (o->net) status = load_networks(b, err);
-    if (own && b->ops & (b->ops - 1))
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--op %s: a problem belongs to one operation; name just that", o->op);
-    int op = 0;
-    while (!(b->ops & 1u << op)) op++;
     if (status == CNN_OK)
-        status = own ? cli_read_problems(o, (cnn_op)op, &defaults, &b->problems, err)
-                     : add_default_problems(b, &defaults, err);
+        status =
+            own ? cli_read_problems(o, &b->types.types[0], &b->problems, err) : add_default_problems(b, &defaults, err);
+    if (status == CNN_OK) status = keep_matching(b, err);
     if (status == CNN_OK) drop_refused(b);
     return status;
 }

@@ -92,8 +92,8 @@ static void print_control(const candidate *best)
                 100 * best->resolution);
 }
 
-/* "cpu:direct is 2.10 (2.05 to 2.16) times as fast as cpu:im2col", of those that the figures can tell apart: the ends
- * of the interval are of both medians' intervals. */
+/* "cpu:direct is 2.10 (2.05 to 2.16) times as fast as cpu:im2col": the ends of the interval are of both medians'
+ * intervals; few samples have none. */
 static void print_ratios(const candidate *list, int count, int best)
 {
     const candidate *b = &list[best];
@@ -101,11 +101,15 @@ static void print_ratios(const candidate *list, int count, int best)
     for (int i = 0; i < count; i++) {
         const candidate *o = &list[i];
         const bench_stats *s = &b->result.stats, *t = &o->result.stats;
-        if (i == best || o->state != CANDIDATE_TIMED || candidates_tied(b, o) || (s->marks | t->marks) & BENCH_FEW)
-            continue;
-        table_print(4, "  %s:%s is %.2f (%.2f to %.2f) times as fast as %s:%s\n", b->session->impl->name, name,
-                    t->median / s->median, t->low / s->high, t->high / s->low, o->session->impl->name,
-                    o->tuned ? CNN_TUNED : o->algorithm.name);
+        char interval[48] = "";
+        if (i == best || o->state != CANDIDATE_TIMED) continue;
+        const bool few = (s->marks | t->marks) & BENCH_FEW;
+        if (!few) snprintf(interval, sizeof interval, " (%.2f to %.2f)", t->low / s->high, t->high / s->low);
+        table_print(4, "  %s:%s is %.2f%s times as fast as %s:%s%s\n", b->session->impl->name, name,
+                    t->median / s->median, interval, o->session->impl->name, o->tuned ? CNN_TUNED : o->algorithm.name,
+                    candidates_tied(b, o) ? ": it may as well be equal"
+                    : few                 ? ", by few samples"
+                                          : "");
     }
 }
 

@@ -1,4 +1,5 @@
 /* help.c: --help, from the tables options.inc, commands.inc and help.inc. */
+#include "cli/table.h"
 #include "options.h"
 
 #include <stdio.h>
@@ -38,9 +39,8 @@ static void print_option(const option_row *row, const char *text)
 {
     char left[64], usual[64];
     snprintf(left, sizeof left, "--%s %s", row->name, row->metavar != NULL ? row->metavar : "");
-    printf("  %-24s %s", left, text);
-    if (cli_usual_text(row, usual)[0] != '\0') printf(" [%s]", usual);
-    printf("\n");
+    const bool shown = cli_usual_text(row, usual)[0] != '\0';
+    table_print(27, "  %-24s %s%s%s%s\n", left, text, shown ? " [" : "", usual, shown ? "]" : "");
 }
 
 const exit_meaning cli_exit_meanings[] = {
@@ -54,7 +54,7 @@ const exit_meaning cli_exit_meanings[] = {
 static void print_program(void)
 {
     printf("benchcnn: benchmarking and verification of CNN kernels\n\nusage: benchcnn COMMAND [WORDS] [OPTIONS]\n\n");
-    for (int i = 0; i < cli_n_commands; i++) printf("  %-11s %s\n", cli_commands[i].name, cli_commands[i].doc);
+    for (int i = 0; i < cli_n_commands; i++) table_print(14, "  %-11s %s\n", cli_commands[i].name, cli_commands[i].doc);
     printf("  %-11s %s\n", "help", "this, or what `benchcnn COMMAND --help` says: benchcnn help [COMMAND]");
     printf("\n`benchcnn COMMAND --help` shows a command's words and options, `benchcnn --version` the version. Try "
            "first:\n\n"
@@ -74,6 +74,6 @@ void cli_help(const char *command)
         print_program();
         return;
     }
-    printf("benchcnn %s: %s\n\nusage: benchcnn %s %s\n\n", command, c->doc, command, c->usage);
+    table_print(4, "benchcnn %s: %s\n\nusage: benchcnn %s %s\n\n", command, c->doc, command, c->usage);
     cli_each_option(c, print_option);
 }

@@ -17,6 +17,7 @@ static const struct {
              {"--dtype", &cnn_dtype_names, "all"},
              {"--layout", &cnn_layout_names, "all"},
              {"--math", &cnn_math_names, ""},
+             {"--expect-math", &cnn_math_names, ""},
              {"--check", &verify_check_names, "all"},
              {"--optimizer", &cnn_optimizer_names, ""},
              {"--data", NULL, "auto mnist synthetic @files"},

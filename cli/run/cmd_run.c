@@ -38,19 +38,13 @@ static cnn_status split(step *s, cnn_error *err)
 
 static cnn_status check_problems(const cli_options *o, cnn_error *err)
 {
-    const uint32_t ops = cli_ops(o, err);
-    const cnn_problem_defaults defaults = cli_problem_defaults(o, &(cnn_type){.dtype = CNN_F32});
-    cnn_status status = ops != 0 ? CNN_OK : err->status;
-    for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++) {
-        problem_list list = {0};
-        if (!(ops & 1u << op)) continue;
-        status = cli_read_problems(o, (cnn_op)op, &defaults, &list, err);
-        for (int i = 0; status == CNN_OK && i < list.count; i++)
-            if (list.items[i].malformed) status = CNN_FAIL(err, CNN_BAD_FORMAT, "%s", list.items[i].why);
-        free(list.items);
-        if (status == CNN_UNSUPPORTED) status = CNN_OK;
-    }
-    return status;
+    problem_list list = {0};
+    if (o->problem.count + o->problems.count == 0) return cli_ops(o, err) != 0 ? CNN_OK : err->status;
+    cnn_status status = cli_read_problems(o, &(cnn_type){.dtype = CNN_F32}, &list, err);
+    for (int i = 0; status == CNN_OK && i < list.count; i++)
+        if (list.items[i].malformed) status = CNN_FAIL(err, CNN_BAD_FORMAT, "%s", list.items[i].why);
+    free(list.items);
+    return status == CNN_UNSUPPORTED ? CNN_OK : status;
 }
 
 /* The network at each batch size and in each type it will be asked for: a file is read and planned, nothing is
@@ -160,7 +154,7 @@ static cnn_status set_up(recipe *r, cnn_error *err)
     r->path = o->words.items[0];
     if (setenv("OUT", o->out, 1) != 0) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "$OUT cannot be set");
     cnn_status status = read_recipe(r, err);
-    if (status == CNN_OK) status = cli_sink_open(o->out, false, &r->sink, err); /* makes the file */
+    if (status == CNN_OK) status = cli_sink_open(o->out, NULL, &r->sink, err); /* makes the file */
     return status == CNN_OK ? run_find_done(r, err) : status;
 }
 

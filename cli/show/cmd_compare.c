@@ -1,4 +1,5 @@
-/* cmd_compare.c: `benchcnn compare A.jsonl B.jsonl`: what changed from A to B, and what cannot be told. */
+/* cmd_compare.c: `benchcnn compare A.jsonl B.jsonl`: what changed from A to B, and what cannot be told. Of one file, A
+ * and B are the values that one field has in it: `compare FILE --across impl`. */
 #include "bench/figures/compare.h"
 #include "bench/measure/stats.h"
 #include "cli/cli.h"
@@ -14,9 +15,13 @@
 typedef struct compare_run {
     const cli_options *options;
     double threshold;
-    uint32_t fail_on;   /* 1 << verdict; the bit beyond the last: unmatched figures */
-    figure_set sets[2]; /* A, B */
+    uint32_t fail_on; /* 1 << verdict; the bit beyond the last: unmatched figures */
+    figure_choice choice;
+    char across[256];
+    const char *names[2]; /* A's and B's: a file's, or a value of what is compared across */
+    figure_set sets[2];   /* A, B */
     cli_output output;
+    int pairs; /* of values; 1 of two files */
     int matched, unmatched, single, verdicts[COMPARE_VERDICT_COUNT];
 } compare_run;
 
@@ -39,10 +44,22 @@ static cnn_status read_options(compare_run *c, const cli_options *o, cnn_error *
 {
     static const char *const names[] = {"faster", "slower", "same", "cannot-tell", "unmatched"};
     static const cnn_name_set outcomes = {"outcome of --fail-on", names, sizeof names / sizeof *names};
+    const bool one = o->words.count == 1;
     cnn_status status = cli_keep_apart(o->out, "A", o->words.items[0], err);
-    if (status == CNN_OK) status = cli_keep_apart(o->out, "B", o->words.items[1], err);
+    if (status == CNN_OK && !one) status = cli_keep_apart(o->out, "B", o->words.items[1], err);
+    if (status == CNN_OK && one && !o->across)
+        status =
+            CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                     "compare of one file needs to know what tells A from B in it: --across impl, algorithm, knobs, "
+                     "threads, layout ...");
+    if (status == CNN_OK && o->baseline && !one)
+        status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "--baseline is A of one file; of two files the first is A");
     if (status == CNN_OK && o->across) status = record_identity_fields(o->across, err);
     if (status == CNN_OK) status = read_threshold(o->threshold, &c->threshold, err);
+    /* two implementations have no algorithm in common */
+    const bool with = record_listed(o->across, "impl") && !record_listed(o->across, "algorithm");
+    snprintf(c->across, sizeof c->across, "%s%s", o->across ? o->across : "", with ? ",algorithm" : "");
+    c->choice = (figure_choice){.across = o->across ? c->across : NULL, .match = o->match};
     if (status != CNN_OK || !o->fail_on) return status;
     c->fail_on = cnn_name_mask(&outcomes, o->fail_on, err);
     return c->fail_on != 0 ? CNN_OK : err->status;
@@ -54,25 +71,11 @@ cnn_status args_compare(const cli_options *options, cnn_error *err)
     return read_options(&c, options, err);
 }
 
-static cnn_status set_up(compare_run *c, cnn_error *err)
-{
-    const cli_options *o = c->options;
-    const char *a = o->words.items[0], *b = o->words.items[1];
-    cnn_status status = read_options(c, o, err);
-    if (status != CNN_OK) return status;
-    if (cli_same_file(a, b)) table_put(stderr, "benchcnn: %s and %s are one file: it is compared with itself\n", a, b);
-    status = figures_read(a, o->across, &c->sets[0], err);
-    if (status == CNN_OK) status = figures_read(b, o->across, &c->sets[1], err);
-    if (status == CNN_OK) status = cli_output_open(o, true, &c->output, err);
-    if (status == CNN_OK) status = cli_output_begin(o, &c->output, err);
-    return status;
-}
-
 static void print_environments(const compare_run *c)
 {
     const figure_set *a = &c->sets[0], *b = &c->sets[1];
     if ((a->n_facts == 0) != (b->n_facts == 0)) {
-        table_put(stderr, "environments differ: %s says nothing of its\n", c->options->words.items[a->n_facts > 0]);
+        table_put(stderr, "environments differ: %s says nothing of its\n", c->names[a->n_facts > 0]);
         return;
     }
     for (int i = 0; i < a->n_facts + b->n_facts; i++) {
@@ -89,7 +92,7 @@ static cnn_status write_record(const compare_run *c, const figure *a, const figu
     char reason[64];
     cnn_record *record = record_new("compare");
     record_text(record, "figure", a->key);
-    if (c->options->across) {
+    if (c->choice.across) {
         record_text(record, "a_figure", a->whole);
         record_text(record, "b_figure", b->whole);
     }
@@ -127,7 +130,7 @@ static cnn_status compare_all(compare_run *c, cnn_error *err)
         const figure *a = &c->sets[0].list[i], *b = figures_find(&c->sets[1], a->key);
         comparison r;
         if (!b) continue;
-        compare_figures(a, b, c->matched, c->threshold, &r);
+        compare_figures(a, b, c->matched * c->pairs, c->threshold, &r);
         c->verdicts[r.verdict]++;
         c->single += a->n_runs < COMPARE_RUNS || b->n_runs < COMPARE_RUNS;
         if (!c->options->json) print_figure(a, b, &r);
@@ -140,7 +143,7 @@ static void print_unmatched(compare_run *c)
 {
     const figure_set *sets = c->sets;
     for (int s = 0; s < 2; s++) {
-        const char *path = c->options->words.items[s];
+        const char *path = c->names[s];
         for (int i = 0; i < sets[s].count; i++) {
             if (figures_find(&sets[1 - s], sets[s].list[i].key)) continue;
             table_put(stderr, "only in %s (%c): %s\n", path, "AB"[s], sets[s].list[i].key);
@@ -174,7 +177,12 @@ static void print_apart(const compare_run *c)
               across[0] && same_kind ? "; to compare across that, add --across " : "", same_kind ? across : "");
 }
 
-static int outcome(const compare_run *c)
+static bool of_epochs(const compare_run *c)
+{
+    return c->sets[0].count > 0 && strstr(c->sets[0].list[0].whole, "kind=epoch") != NULL;
+}
+
+static void print_outcome(const compare_run *c)
 {
     if (!c->options->json)
         table_print(
@@ -184,34 +192,99 @@ static int outcome(const compare_run *c)
             c->matched, c->verdicts[COMPARE_FASTER], c->verdicts[COMPARE_SLOWER], c->verdicts[COMPARE_SAME],
             c->threshold * 100, c->verdicts[COMPARE_CANNOT_TELL], c->unmatched);
     if (c->single > 0)
-        fprintf(stderr,
-                "%d figure%s fewer than %d runs on a side, and one run says little of the next: record more with "
-                "bench --repeat 5, or the same command again\n",
-                c->single, c->single == 1 ? " has" : "s have", COMPARE_RUNS);
+        fprintf(stderr, "%d figure%s fewer than %d runs on a side, and one run says little of the next: %s\n",
+                c->single, c->single == 1 ? " has" : "s have", COMPARE_RUNS,
+                of_epochs(c) ? "a run is one `train`: train into further files, and join them: cat 1.jsonl 2.jsonl "
+                               "3.jsonl >A.jsonl"
+                             : "record more with bench --repeat 5, or the same command again");
     if (c->verdicts[COMPARE_CANNOT_TELL] > c->single)
-        fprintf(stderr, "where runs differ too much to tell: end other work, take more turns, or time one --problem\n");
+        fprintf(stderr, "where runs differ too much to tell: end other work, take more %s, or time one --problem\n",
+                of_epochs(c) ? "epochs" : "turns");
+}
+
+static int outcome(const compare_run *c)
+{
     for (int v = 0; v < COMPARE_VERDICT_COUNT; v++)
         if (c->fail_on & 1u << v && c->verdicts[v] > 0) return EXIT_FAILED;
     if (c->fail_on & 1u << COMPARE_VERDICT_COUNT && c->unmatched > 0) return EXIT_FAILED;
     return c->matched > 0 ? EXIT_HELD : EXIT_NOTHING;
 }
 
+/* The figures of both sides, compared; what it comes to is kept where it is graver than what was before. */
+static cnn_status compare_sides(compare_run *c, const char *const paths[2], int *worst, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    c->matched = c->unmatched = c->single = 0;
+    memset(c->verdicts, 0, sizeof c->verdicts);
+    for (int i = 0; i < 2 && status == CNN_OK; i++) {
+        figure_choice own = c->choice;
+        if (paths[0] == paths[1]) own.only = c->names[i];
+        status = figures_read(paths[i], &own, &c->sets[i], err);
+    }
+    if (status == CNN_OK && !c->options->json)
+        table_print(3, "A: %s\nB: %s\n%-11s  %7s  %-14s  A -> B\n", c->names[0], c->names[1], "B is", "B / A",
+                    "interval");
+    if (status == CNN_OK && paths[0] != paths[1]) print_environments(c);
+    if (status == CNN_OK) status = compare_all(c, err);
+    if (status == CNN_OK) print_unmatched(c);
+    if (status == CNN_OK && c->matched == 0) print_apart(c);
+    if (status == CNN_OK) print_outcome(c);
+    const int result = outcome(c);
+    if (*worst == EXIT_NOTHING || result == EXIT_FAILED) *worst = result;
+    figures_free(&c->sets[0]);
+    figures_free(&c->sets[1]);
+    return status;
+}
+
+/* Each value that the fields have in the file against the first of them, or --baseline. */
+static cnn_status compare_values(compare_run *c, int *worst, cnn_error *err)
+{
+    const char *path = c->options->words.items[0], *const paths[] = {path, path}, *wanted = c->options->baseline;
+    figure_values values;
+    int first = 0;
+    char said[512] = "";
+    cnn_status status = figures_values(path, &c->choice, &values, err);
+    if (status != CNN_OK) return status;
+    for (int i = 0; i < values.count; i++) cnn_append(said, sizeof said, "%s%s", i > 0 ? ", " : "", values.list[i]);
+    while (wanted && first < values.count && strcmp(values.list[first], wanted) != 0) first++;
+    if (first == values.count && values.count > 0)
+        status =
+            CNN_FAIL(err, CNN_BAD_ARGUMENT, "--baseline '%.64s' is none of %.200s: %.200s", wanted, c->across, said);
+    else if (values.count < 2)
+        status =
+            CNN_FAIL(err, CNN_BAD_ARGUMENT, "%.200s has one value of %.64s, and no other to compare it with: %.200s",
+                     path, c->across, said[0] ? said : "no figure");
+    c->pairs = values.count - 1;
+    for (int i = 0; status == CNN_OK && i < values.count; i++) {
+        if (i == first) continue;
+        c->names[0] = values.list[first];
+        c->names[1] = values.list[i];
+        status = compare_sides(c, paths, worst, err);
+        if (status == CNN_OK && !c->options->json) putchar('\n');
+    }
+    figures_values_free(&values);
+    return status;
+}
+
 int cmd_compare(const cli_options *options, cnn_error *err)
 {
-    compare_run c = {.options = options};
-    cnn_status status = set_up(&c, err);
-    if (status == CNN_OK) {
-        if (!options->json)
-            table_print(3, "A: %s\nB: %s\n%-11s  %7s  %-14s  A -> B\n", options->words.items[0],
-                        options->words.items[1], "B is", "B / A", "interval");
-        print_environments(&c);
-        status = compare_all(&c, err);
+    compare_run c = {.options = options, .pairs = 1};
+    const char *const *words = options->words.items;
+    int result = EXIT_NOTHING;
+    cnn_status status = read_options(&c, options, err);
+    if (status == CNN_OK) status = cli_output_open(options, true, &c.output, err);
+    if (status == CNN_OK) status = cli_output_begin(options, &c.output, err);
+    if (status == CNN_OK && options->words.count == 1) {
+        status = compare_values(&c, &result, err);
+    } else if (status == CNN_OK) {
+        const char *const paths[] = {words[0], words[1]};
+        if (cli_same_file(words[0], words[1]))
+            table_put(stderr, "benchcnn: %s and %s are one file: it is compared with itself\n", words[0], words[1]);
+        c.names[0] = words[0];
+        c.names[1] = words[1];
+        status = compare_sides(&c, paths, &result, err);
     }
-    if (status == CNN_OK) print_unmatched(&c);
-    if (status == CNN_OK && c.matched == 0) print_apart(&c);
-    const int result = status == CNN_OK ? cli_output_end(&c.output, outcome(&c)) : cli_fail(err);
+    result = status == CNN_OK ? cli_output_end(&c.output, result) : cli_fail(err);
     cli_output_close(&c.output);
-    figures_free(&c.sets[0]);
-    figures_free(&c.sets[1]);
     return result;
 }

@@ -112,7 +112,7 @@ int cmd_list(const cli_options *options, cnn_error *err)
     record_sink *sink = NULL;
     const cnn_registry *registry = options->registry;
     int64_t *failed = &options->watch->failed;
-    cnn_status status = record_sink_open(NULL, options->json, &sink, err);
+    cnn_status status = record_sink_open(NULL, cli_records(options), &sink, err);
     if (status == CNN_OK) status = cli_report_lost(options, sink, failed, err);
     if (status == CNN_OK) status = cnn_choices_parse(registry, options->impl, s.choices, &s.count, err);
     for (int i = 0; status == CNN_OK && i < cnn_impl_count(registry); i++) {
@@ -124,7 +124,7 @@ int cmd_list(const cli_options *options, cnn_error *err)
             print_impl(options, &s, impl);
     }
     for (const cnn_left_out *out = cnn_impls_left_out(); !options->json && !options->impl && out->name != NULL; out++)
-        printf("✗ %s: not built: %s\n", out->name, out->why);
+        table_print(4, "✗ %s: not built: %s\n", out->name, out->why);
     record_sink_close(sink);
     return status != CNN_OK ? cli_fail(err) : *failed > 0 ? EXIT_FAILED : EXIT_HELD;
 }

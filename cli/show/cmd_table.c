@@ -25,7 +25,9 @@ static cnn_status read_options(const cli_options *o, export_run *r, cnn_error *e
     export_tables(r->tables);
     for (int i = 0; i < EXPORT_TABLES; i++) kinds[i] = r->tables[i].name;
     const cnn_name_set kind_names = {"kind of table", kinds, EXPORT_TABLES};
-    if (strcmp(o->format, "text") != 0) r->format = strcmp(o->format, "csv") == 0 ? EXPORT_CSV : EXPORT_MARKDOWN;
+    static const char *const formats[] = {"text", "markdown", "csv", "junit", "github"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(o->format, formats[i]) == 0) r->format = (export_format)i;
     if (o->kind && (r->kind = cnn_name_find(&kind_names, o->kind, err)) < 0) return err->status;
     if ((o->baseline || o->impl) && !of_speedups(r))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with --kind speedups, and means nothing without it",
@@ -49,7 +51,7 @@ cnn_status args_table(const cli_options *options, cnn_error *err)
 static cnn_status add_one(void *user, const cnn_record *record, cnn_error *err)
 {
     export_run *r = user;
-    return export_add(r->tables, record, r->format == EXPORT_CSV, err);
+    return export_add(r->tables, record, r->format >= EXPORT_CSV, err);
 }
 
 static cnn_status read_files(const cli_options *o, export_run *r, cnn_error *err)
@@ -81,6 +83,9 @@ static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *e
 /* Which is printed; what else there is, is said. */
 static cnn_status choose(const cli_options *o, export_run *r, cnn_error *err)
 {
+    if (r->kind < 0 && r->format >= EXPORT_JUNIT)
+        for (int i = 0; i < EXPORT_TABLES; i++)
+            if (strcmp(r->tables[i].name, "checks") == 0) r->kind = i;
     const bool named = r->kind >= 0;
     for (int i = 0; r->kind < 0 && i < EXPORT_TABLES; i++)
         if (r->tables[i].count > 0) r->kind = i;
@@ -114,7 +119,8 @@ int cmd_table(const cli_options *options, cnn_error *err)
     cnn_status status = read_options(options, &r, err);
     if (status == CNN_OK) status = (of_speedups(&r) ? add_speedups : read_files)(options, &r, err);
     if (status == CNN_OK) status = choose(options, &r, err);
-    if (status == CNN_OK) status = print(&r, err);
+    if (status == CNN_OK)
+        status = r.format >= EXPORT_JUNIT ? export_report(&r.tables[r.kind], r.format, err) : print(&r, err);
     release(&r);
     return status == CNN_OK ? EXIT_HELD : cli_fail(err);
 }

@@ -11,9 +11,12 @@ cnn_status cli_speedups(const cli_options *options, int first, speedup_set *set,
 /* Says on standard error what was left out; frees the set, whatever came of it. */
 void cli_speedups_end(const cli_options *options, speedup_set *set);
 
-typedef enum export_format { EXPORT_TEXT, EXPORT_MARKDOWN, EXPORT_CSV } export_format;
+/* The words of --format. */
+typedef enum export_format { EXPORT_TEXT, EXPORT_MARKDOWN, EXPORT_CSV, EXPORT_JUNIT, EXPORT_GITHUB } export_format;
 /* export_print.c: to standard output. CSV holds what the record does, every column, and follows RFC 4180; the others
  * have units, and leave out columns without a value. */
 cnn_status export_print(const export_table *table, export_format format, cnn_error *err);
+/* export_report.c: of checks: JUnit's XML, GitHub's annotations. */
+cnn_status export_report(const export_table *table, export_format format, cnn_error *err);
 
 #endif

@@ -100,10 +100,28 @@ static void count_threads(const cli_options *o, sweep_axes *axes)
     axes->thread_counts[axes->n_threads++] = most;
 }
 
+/* Several algorithms of one implementation that --impl names are swept: none is left out. */
+static cnn_status name_algorithms(const cli_options *o, sweep_axes *axes, cnn_error *err)
+{
+    static cnn_choice list[CNN_MAX_CHOICES]; /* large: kept off the stack */
+    int count;
+    if (o->none_left || o->impl == NULL) return CNN_OK;
+    const cnn_status status = cnn_choices_parse(o->registry, o->impl, list, &count, err);
+    for (int i = 0; status == CNN_OK && i < count; i++) {
+        if (list[i].pattern[0] == '\0' || cnn_choice_tuned(&list[i])) continue;
+        if (strpbrk(list[i].pattern, "*?[") != NULL) axes->algorithm = true;
+        for (int k = 0; k < i; k++)
+            if (list[k].impl == list[i].impl && list[k].pattern[0] != '\0' && !cnn_choice_tuned(&list[k]))
+                axes->algorithm = true;
+    }
+    return status;
+}
+
 cnn_status sweep_read_axes(const cli_options *o, sweep_axes *axes, cnn_error *err)
 {
     *axes = (sweep_axes){.threads = false};
-    const cnn_status status = read_words(o, axes, err);
+    cnn_status status = read_words(o, axes, err);
+    if (status == CNN_OK) status = name_algorithms(o, axes, err);
     if (status == CNN_OK) count_threads(o, axes);
     return status;
 }

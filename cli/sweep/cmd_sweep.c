@@ -67,8 +67,9 @@ static cnn_status run_all(sweep *s, cnn_error *err)
     for (int p = 0; p < s->b.problems.count; p++)
         for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
             for (int i = 0; i < s->b.sessions.count; i++) {
-                sweep_group group = {.session = i, .problem = s->b.problems.items[p].problem, .dir = (cnn_dir)dir};
-                if (!(s->b.dirs & cnn_op_dirs(&group.problem) & 1u << dir)) continue;
+                const problem_entry *e = &s->b.problems.items[p];
+                sweep_group group = {.session = i, .entry = e, .problem = e->problem, .dir = (cnn_dir)dir};
+                if (!(cli_dirs_of(e, s->b.dirs) & 1u << dir)) continue;
                 if (begin_group(s, &group, err) != CNN_OK) return err->status;
             }
     return CNN_OK;
@@ -111,7 +112,7 @@ static cnn_status set_up(sweep *s, cnn_error *err)
     const cli_options *o = b->options;
     int bad = 0;
     cnn_status status = read_options(s, err);
-    if (status == CNN_OK) status = cli_sink_open(o->out, o->json, &b->output.sink, err);
+    if (status == CNN_OK) status = cli_sink_open(o->out, cli_records(o), &b->output.sink, err);
     if (status == CNN_OK) status = cli_report_lost(o, b->output.sink, &o->watch->failed, err);
     if (status == CNN_OK) status = sweep_rows_read(&s->rows, o->out, &bad, err);
     if (status == CNN_OK) cli_say_bad_lines(o->out, bad);

@@ -30,6 +30,7 @@ typedef struct sweep_axes {
 
 typedef struct sweep_group {
     int session; /* in bench.sessions: open throughout, with the default's settings */
+    const problem_entry *entry;
     cnn_problem problem;
     cnn_dir dir;
     bool wants_tuned;              /* --impl NAME:tuned: the default is what the tuning file holds */

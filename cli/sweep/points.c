@@ -12,7 +12,7 @@ enum { ALGORITHMS_MAX = 128 };
 cnn_problem sweep_problem(const sweep *s, const sweep_group *g, const sweep_point *point)
 {
     cnn_problem problem = g->problem;
-    problem.u.type = s->b.types.types[point->type];
+    cli_type_of(g->entry, &s->b.types, point->type, &problem.u.type);
     return problem;
 }
 
@@ -186,6 +186,8 @@ cnn_status sweep_make_points(sweep *s, sweep_group *g, cnn_error *err)
     cnn_status status = CNN_OK;
     g->wants_tuned = cli_wants_tuned(&s->b.sessions, base_of(s, g));
     for (int t = 0; status == CNN_OK && t < s->b.types.count; t++) {
+        cnn_type type;
+        if (!cli_type_of(g->entry, &s->b.types, t, &type)) continue;
         if (g->wants_tuned) status = pick_tuned(s, g, t, err);
         if (status == CNN_OK) status = add_type(s, g, t, err);
     }

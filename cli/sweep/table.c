@@ -13,13 +13,14 @@ static double speedup(const sweep_ranking *r, int i) { return r->list[r->usual]-
 
 static void print_row(const sweep *s, const sweep_group *g, const sweep_ranking *r, int i)
 {
-    char label[512], median[32], ratio[32] = "-", marks[128];
+    char label[512], median[32], beside[32] = "-", ratio[32] = "-", marks[128];
     const sweep_point *p = r->list[i];
     sweep_label(s, g, p, label, sizeof label);
     bench_time_text(p->figures.median, median, sizeof median);
     if (r->usual >= 0) snprintf(ratio, sizeof ratio, "%.3f x", speedup(r, i));
-    table_print(30, "  %4d  %5lld  %*s  %8s  %s%s%s%s%s\n", i + 1, (long long)p->figures.round, table_field(median, 9),
-                median, ratio, label,
+    if (p->figures.baseline > 0) bench_time_text(p->figures.baseline, beside, sizeof beside);
+    table_print(41, "  %4d  %5lld  %*s  %*s  %8s  %s%s%s%s%s\n", i + 1, (long long)p->figures.round,
+                table_field(median, 9), median, table_field(beside, 9), beside, ratio, label,
                 i == 0           ? "  best"
                 : p->tied        ? "  tied with the best"
                 : p->crowded_out ? "  may be as fast: not in the last round"
@@ -52,7 +53,7 @@ static void print(sweep *s, const sweep_group *g, const sweep_ranking *r)
     table_print(4, "%s  %s %s %s  %s\n", s->b.sessions.list[g->session].impl->name, cnn_op_name(g->problem.op),
                 cnn_dir_name(g->dir), text, s->b.params.cold ? "cold caches" : "hot caches");
     if (r->count > 0)
-        table_print(4, "  rank  round     median  speed-up  settings (speed-up: over the default beside it)\n");
+        table_print(4, "  rank  round     median    default  speed-up  settings (default: timed beside it)\n");
     for (int i = 0; i < r->count; i++)
         if (i < SHOWN || (i < TIED_SHOWN && r->list[i]->tied) || i == r->usual) {
             print_row(s, g, r, i);

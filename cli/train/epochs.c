@@ -56,7 +56,7 @@ static cnn_status train_epoch(train_run *r, int64_t epoch, trainer_result *e, cn
     cli_progress_end(&t->progress);
     r->checked.seed = 0;
     /* what diverged is no figure anyway, and infinities cannot be compared */
-    if (status == CNN_OK && isfinite(e->train_loss) && isfinite(e->test_loss))
+    if (status == CNN_OK && e->train_loss <= EPOCH_LOSS_MOST && e->test_loss <= EPOCH_LOSS_MOST)
         status = verify_training_judge(r->check, interrupt_seen, &r->checked, err);
     if (status == CNN_OK) status = train_report_epoch(r, epoch, e, err);
     return status;

@@ -56,7 +56,7 @@ void train_print_plan(const trainer *t, const cnn_net *net)
     table_print(4, "%-24s %-16s %11s %10s %10s %12s  %s\n", "layer", "output", "parameters", "MFLOP fwd", "MFLOP step",
                 "bytes", "problem");
     for (int l = 0; l < net->n_layers; l++) print_layer(t, net, l, &forward, &step);
-    printf("%-24s %-16s %11lld %10.3f %10.3f\n", "all", "", (long long)all, forward * 1e-6, step * 1e-6);
+    table_print(4, "%-24s %-16s %11lld %10.3f %10.3f\n", "all", "", (long long)all, forward * 1e-6, step * 1e-6);
     table_print(4, "%lld parameters are trained; per image %.4f MFLOP forward, %.4f MFLOP a training step\n",
                 (long long)cnn_net_trained_count(net), forward * 1e-6 / (double)net->batch,
                 step * 1e-6 / (double)net->batch);

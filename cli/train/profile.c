@@ -1,8 +1,8 @@
 /* profile.c: `train --profile`: where an epoch's seconds went, as a table in the network's order and as records.
  *
  * A layer's pass of several phases has a line of its own above theirs. GFLOP/s are those of the pass: of its operations
- * (cost.c) over all its phases. What waiting for each step and reading its marks costs shows against unprofiled epochs
- * of the same setting, where the file of --out holds any. */
+ * (cnn_flops()) over all its phases. What waiting for each step and reading its marks costs shows against unprofiled
+ * epochs of the same setting, where the file of --out holds any. */
 #include "cli/table.h"
 #include "parts.h"
 
@@ -49,6 +49,7 @@ static void print_table(const epoch_profile *e, int64_t epoch)
         profile_row sum = sum_of(e, first, &end);
         const bool several = end - first > 1;
         if (several) sum.phase[0] = '\0';
+        if (sum.choice != NULL && sum.choice[0] != '\0') snprintf(sum.phase, sizeof sum.phase, "%s", sum.choice);
         print_line(e, sum.layer, sum.pass, &sum, true);
         for (int i = first; several && i < end; i++) print_line(e, "", "", &e->rows[i], false);
         all += sum.seconds;
@@ -79,6 +80,7 @@ cnn_status train_report_profile(const train_run *r, int64_t epoch, const trainer
         record_text(record, "layer", row->layer);
         record_text(record, "pass", row->pass);
         record_text(record, "phase", row->phase);
+        if (row->choice != NULL && row->choice[0] != '\0') record_text(record, "choice", row->choice);
         record_real(record, "seconds", row->seconds);
         record_real(record, "share", row->seconds / e->seconds);
         record_int(record, "times", row->calls);

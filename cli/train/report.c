@@ -31,9 +31,9 @@ static void say_diverged(const train_run *r)
 {
     r->all->sums->bad++;
     fprintf(stderr,
-            "benchcnn: %s on %s, batch %lld, diverged with --optimizer %s: its loss is not finite; a smaller lr may "
-            "help\n",
-            r->setting.net, r->curve->label, (long long)r->setting.batch, r->setting.optimizer);
+            "benchcnn: %s on %s, batch %lld, diverged with --optimizer %s: its loss is not finite, or above %g; a "
+            "smaller lr may help\n",
+            r->setting.net, r->curve->label, (long long)r->setting.batch, r->setting.optimizer, EPOCH_LOSS_MOST);
 }
 
 cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result *e, cnn_error *err)
@@ -64,8 +64,8 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     if (row.failed)
         table_print(7, "%5lld  FAILED: %s\n", (long long)epoch + 1, row.reason);
     else if (row.diverged)
-        table_print(7, "%5lld  diverged: the loss is not finite, and what that takes is no figure\n",
-                    (long long)epoch + 1);
+        table_print(7, "%5lld  diverged: the loss is not finite, or above %g, and what that takes is no figure\n",
+                    (long long)epoch + 1, EPOCH_LOSS_MOST);
     else if (!cnn_impl_timed(r->session->impl))
         table_print(7, "%5lld  %10.5f  %9.5f  %8.2f %%  emulated: not timed\n", (long long)epoch + 1, e->train_loss,
                     e->test_loss, e->test_accuracy * 100.0);

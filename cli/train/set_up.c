@@ -132,7 +132,7 @@ static cnn_status open_output(train *t, cnn_error *err)
 {
     const cli_options *o = t->options;
     int bad = 0;
-    if (o->plan) return record_sink_open(NULL, false, &t->output.sink, err);
+    if (o->plan) return record_sink_open(NULL, NULL, &t->output.sink, err);
     cnn_status status = cli_output_open(o, true, &t->output, err);
     if (status == CNN_OK && cnn_is_plain_file(o->out)) status = epoch_table_read(&t->table, o->out, &bad, err);
     if (status == CNN_OK) cli_say_bad_lines(o->out, bad);

@@ -117,28 +117,37 @@ static cnn_status verify_direction(verification *v, verify_engine *engine, const
     return status == CNN_OK ? verify_tuned(v, engine, e, dir, err) : status;
 }
 
+static bool are_given(const verification *v) { return v->options->problem.count + v->options->problems.count > 0; }
+
 /* Anew, of one operation in one type: those asked for, or the built-in ones. */
-static cnn_status list_problems(const cli_options *o, cnn_op op, const cnn_type *type, problem_list *list,
-                                cnn_error *err)
+static cnn_status list_problems(const verification *v, cnn_op op, int type, problem_list *list, cnn_error *err)
 {
-    const cnn_problem_defaults defaults = cli_problem_defaults(o, type);
+    const cnn_problem_defaults defaults = cli_problem_defaults(v->options, &v->types.types[type]);
+    cnn_status status = CNN_OK;
     list->count = 0;
-    cnn_status status = cli_read_problems(o, op, &defaults, list, err);
-    if (o->problem.count + o->problems.count > 0) return status;
-    for (const verify_default *d = verify_defaults; status == CNN_OK && d->text != NULL; d++)
+    for (int i = 0; status == CNN_OK && i < v->given.count; i++) {
+        const problem_entry *e = &v->given.items[i];
+        cnn_problem problem = e->problem;
+        if (e->refused || e->op != op || !cli_type_of(e, &v->types, type, &problem.u.type)) continue;
+        status = cli_put_problem(list, &problem, err);
+        if (status != CNN_OK) break;
+        list->items[list->count - 1].said = e->said;
+        list->items[list->count - 1].given = e->given;
+    }
+    for (const verify_default *d = verify_defaults; !are_given(v) && status == CNN_OK && d->text != NULL; d++)
         if (d->op == op) status = cli_add_problem(list, op, d->text, &defaults, false, err);
-    return status;
+    return status == CNN_OK ? cli_keep_matching(v->options, list, err) : status;
 }
 
 /* Descriptors that no implementation is asked about. */
-static void tell_refused(verification *v, cnn_op op, const problem_list *list)
+static void tell_refused(verification *v)
 {
-    for (int i = 0; i < list->count; i++) {
-        const problem_entry *e = &list->items[i];
+    for (int i = 0; i < v->given.count; i++) {
+        const problem_entry *e = &v->given.items[i];
         const report_case now = {.what = e->text};
         if (!e->refused || !take_case(v, NULL)) continue;
-        if (e->malformed) report_malformed(&v->report, op, e->text, e->why);
-        if (!e->malformed) report_refused(&v->report, op, &now, VERIFY_UNSUPPORTED, e->why);
+        if (e->malformed) report_malformed(&v->report, e->op, e->text, e->why);
+        if (!e->malformed) report_refused(&v->report, e->op, &now, VERIFY_UNSUPPORTED, e->why);
         end_case(v, e->malformed ? "REFUSED" : verify_state_name(VERIFY_UNSUPPORTED));
     }
 }
@@ -150,9 +159,66 @@ static cnn_status verify_list(verification *v, verify_engine *engine, const prob
         const problem_entry *e = &list->items[i];
         cli_progress_show(&v->progress, v->done, v->total, e->text);
         v->done += 1.0;
-        uint32_t dirs = e->refused ? 0 : v->dirs & cnn_op_dirs(&e->problem);
+        const uint32_t dirs = cli_dirs_of(e, v->dirs);
         for (int dir = 0; status == CNN_OK && dir < CNN_DIR_COUNT; dir++)
             if (dirs & 1u << dir) status = verify_direction(v, engine, e, (cnn_dir)dir, err);
+    }
+    return status;
+}
+
+/* ---- More convolutions, for a plug-in that does few of the built-in ones. */
+
+typedef struct chosen { /* an algorithm, in a direction and a type */
+    verification *v;
+    verify_engine *engine;
+    const cnn_algorithm *algorithm;
+    cnn_dir dir;
+    cnn_problem_defaults defaults;
+} chosen;
+
+static bool takes(const chosen *c, const cnn_problem *problem)
+{
+    cnn_error why;
+    const cnn_request request = {.problem = problem, .dir = c->dir, .algorithm = c->algorithm};
+    return cnn_supports(verify_session(c->engine), &request, &why) == CNN_OK;
+}
+
+/* Of those that `text_of` tells, the first `most` that the algorithm takes. */
+static cnn_status verify_some(const chosen *c, bool (*text_of)(int, char[VERIFY_MORE_MAX]), int most, cnn_error *err)
+{
+    char text[VERIFY_MORE_MAX];
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && most > 0 && text_of(i, text); i++) {
+        problem_entry e = {.given = false};
+        cnn_error none; /* where a kernel is larger than its image there is no such problem */
+        if (cnn_problem_parse(CNN_OP_CONV, text, &c->defaults, &e.problem, &none) != CNN_OK) continue;
+        if (!takes(c, &e.problem)) continue;
+        cnn_problem_format(&e.problem, e.text);
+        status = verify_one(c->v, c->engine, &e, c->dir, c->algorithm, NULL, err);
+        most--;
+    }
+    return status;
+}
+
+static cnn_status verify_more(verification *v, verify_engine *engine, const cnn_type *type,
+                              const problem_list *built_in, cnn_error *err)
+{
+    enum { FEW = 20, ENOUGH = 40 };
+    const cnn_session *session = verify_session(engine);
+    static cnn_algorithm list[MAX_ALGORITHMS];
+    cnn_status status = CNN_OK;
+    for (int dir = 0; status == CNN_OK && dir < CNN_DIR_COUNT; dir++) {
+        int count = 0;
+        if (!(v->dirs & 1u << dir)) continue;
+        status = cnn_algorithms(session, &built_in->items[0].problem, (cnn_dir)dir, list, MAX_ALGORITHMS, &count, err);
+        for (int a = 0; status == CNN_OK && a < count; a++) {
+            const chosen c = {v, engine, &list[a], (cnn_dir)dir, cli_problem_defaults(v->options, type)};
+            int taken = 0;
+            if (!cli_chosen(&v->sessions, session, &list[a])) continue;
+            for (int i = 0; i < built_in->count; i++) taken += takes(&c, &built_in->items[i].problem);
+            if (taken < FEW) status = verify_some(&c, verify_more_text, ENOUGH - taken, err);
+            if (status == CNN_OK) status = verify_some(&c, verify_large_text, 1, err);
+        }
     }
     return status;
 }
@@ -165,27 +231,37 @@ static cnn_status verify_session_ops(verification *v, int session, problem_list 
     if (status != CNN_OK) return status;
     for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++)
         for (int t = 0; (v->ops & 1u << op) && status == CNN_OK && t < v->types.count; t++) {
-            status = list_problems(v->options, (cnn_op)op, &v->types.types[t], list, err);
+            status = list_problems(v, (cnn_op)op, t, list, err);
             if (status == CNN_OK) status = verify_list(v, engine, list, err);
+            if (status == CNN_OK && op == CNN_OP_CONV && v->options->plugin.count > 0 && !are_given(v))
+                status = verify_more(v, engine, &v->types.types[t], list, err);
         }
     verify_close(engine);
     return status;
 }
 
+/* What files say of their problems' operations holds, where --op says nothing. */
+static cnn_status read_given(verification *v, cnn_error *err)
+{
+    v->given.count = 0;
+    if (!are_given(v)) return CNN_OK;
+    cnn_status status = cli_read_problems(v->options, &v->types.types[0], &v->given, err);
+    if (status == CNN_OK && v->options->op == NULL) v->ops = 0;
+    for (int i = 0; i < v->given.count; i++)
+        if (v->options->op == NULL && !v->given.items[i].refused) v->ops |= 1u << v->given.items[i].op;
+    return status == CNN_OK ? cli_keep_matching(v->options, &v->given, err) : status;
+}
+
 cnn_status verify_look_ahead(verification *v, problem_list *list, cnn_error *err)
 {
-    const cli_options *o = v->options;
-    int ops = 0;
-    for (int op = 0; op < CNN_OP_COUNT; op++) ops += (v->ops >> op) & 1;
-    if (o->problem.count + o->problems.count > 0 && ops > 1)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--problem and --problems go with one --op, not with %d", ops);
-    for (int op = 0; op < CNN_OP_COUNT; op++) {
-        if (!(v->ops & 1u << op)) continue;
-        cnn_status status = list_problems(v->options, (cnn_op)op, &v->types.types[0], list, err);
-        if (status != CNN_OK) return status;
-        v->total += (double)list->count * v->types.count * v->sessions.count;
-    }
-    return CNN_OK;
+    cnn_status status = read_given(v, err);
+    v->total = v->given.count;
+    for (int op = 0; status == CNN_OK && op < CNN_OP_COUNT; op++)
+        for (int t = 0; status == CNN_OK && v->ops & 1u << op && t < v->types.count; t++) {
+            status = list_problems(v, (cnn_op)op, t, list, err);
+            v->total += (double)list->count * v->sessions.count;
+        }
+    return status;
 }
 
 /* ---- Networks. */
@@ -234,11 +310,7 @@ cnn_status verify_all(verification *v, problem_list *list, cnn_error *err)
 {
     const bool net = v->options->net != NULL;
     cnn_status status = net ? CNN_OK : verify_look_ahead(v, list, err);
-    for (int op = 0; status == CNN_OK && !net && op < CNN_OP_COUNT; op++) {
-        if (!(v->ops & 1u << op)) continue;
-        status = list_problems(v->options, (cnn_op)op, &v->types.types[0], list, err);
-        if (status == CNN_OK) tell_refused(v, (cnn_op)op, list);
-    }
+    if (status == CNN_OK && !net) tell_refused(v);
     for (int s = 0; status == CNN_OK && s < v->sessions.count; s++) {
         enter_session(v, s);
         if (!net) status = verify_session_ops(v, s, list, err);

@@ -19,10 +19,16 @@ static void explain_nothing(const verification *v)
         if (v->report.sums->cases[state] > 0) return;
     if (o->net == NULL && !(v->total > 0.0))
         fprintf(stderr, "benchcnn: nothing ran: the problem files hold no descriptor\n");
+    else if (o->op == NULL && o->problems.count > 0)
+        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for these problems and --dir %s\n",
+                o->impl != NULL ? o->impl : "all", o->dir != NULL ? o->dir : "all");
     else
         fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for --op %s --dir %s\n",
                 o->impl != NULL ? o->impl : "all", o->op != NULL ? o->op : "conv", o->dir != NULL ? o->dir : "all");
 }
+
+/* The limit of time is a step's. */
+static void tick(void *watch) { watch_tick(watch); }
 
 static cnn_status read_options(verification *v, cnn_error *err)
 {
@@ -34,7 +40,9 @@ static cnn_status read_options(verification *v, cnn_error *err)
                                    .reference_flops = o->reference_flops,
                                    .failed = report_arrays,
                                    .failed_user = &v->report,
-                                   .interrupted = interrupt_seen};
+                                   .interrupted = interrupt_seen,
+                                   .alive = tick,
+                                   .alive_user = o->watch};
     v->settings.all_bits = o->check != NULL && strcasestr(o->check, verify_check_name(VERIFY_DETERMINISM)) != NULL;
     v->ops = v->settings.checks == 0 ? 0 : cli_ops(o, err);
     v->dirs = v->ops == 0 ? 0 : cli_dirs(o, err);
@@ -82,6 +90,7 @@ static int run_verify(verification *v, cnn_error *err)
     if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(r);
     if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(v);
     free(list.items);
+    free(v->given.items);
     return status == CNN_OK ? cli_output_end(&r->output, exit_status) : cli_fail(err);
 }
 
@@ -103,6 +112,7 @@ cnn_status args_verify(const cli_options *o, cnn_error *err)
     cnn_status status = read_options(&v, err);
     if (status == CNN_OK && o->net == NULL) status = verify_look_ahead(&v, &list, err);
     free(list.items);
+    free(v.given.items);
     return status;
 }
 

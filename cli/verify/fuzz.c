@@ -36,9 +36,16 @@ static cnn_status work(void *user, void *state, int64_t index, worker_message *m
 {
     const fuzz_session *s = user;
     fuzz_case drawn;
+    const fuzz_outcome *o = &message->outcome;
     cnn_error err;
-    if (s->alone == NULL) fuzz_draw(&s->space, s->seed, index, &drawn);
-    return fuzz_run(state, s->alone != NULL ? s->alone : &drawn, s->checks, &message->outcome, &err);
+    if (s->alone != NULL) return fuzz_run(state, s->alone, s->checks, &message->outcome, &err);
+    for (message->attempt = 0;; message->attempt++) { /* until it is one that can be run */
+        fuzz_draw(&s->space, s->seed, index, message->attempt, &drawn);
+        const cnn_status status = fuzz_run(state, &drawn, s->checks, &message->outcome, &err);
+        const bool refused = (o->state == VERIFY_UNSUPPORTED && strcmp(o->check, verify_late_refusal) != 0) ||
+                             (o->state == VERIFY_SKIPPED && o->check[0] == '\0'); /* too large for the memory */
+        if (status != CNN_OK || !refused || message->attempt + 1 == FUZZ_ATTEMPTS) return status;
+    }
 }
 
 /* Whether the implementation can be opened here: a worker tries, since a process that has used a GPU cannot be forked.
@@ -143,6 +150,7 @@ static cnn_status read_options(fuzz_session *s, const cli_options *o, cnn_error 
                                   .n_settings = o->set.count},
                         .report = {.options = o, .sums = &sums}};
     if (read_amount(s, err) != CNN_OK) return err->status;
+    if (o->like != NULL && fuzz_pins_parse(o->like, &s->space.pins, err) != CNN_OK) return err->status;
     s->checks = cnn_name_mask(&verify_check_names, o->check, err);
     s->space.ops = s->checks == 0 ? 0 : o->op == NULL ? (1u << CNN_OP_COUNT) - 1 : cli_ops(o, err);
     s->space.dirs = s->space.ops == 0 ? 0 : cli_dirs(o, err);
@@ -162,7 +170,7 @@ static bool take(void *user, const worker_message *message)
     fuzz_session *s = user;
     fuzz_case c;
     char note[CNN_PROBLEM_TEXT_MAX];
-    fuzz_draw(&s->space, s->seed, message->index, &c);
+    fuzz_draw(&s->space, s->seed, message->index, message->attempt, &c);
     fuzz_count(s, &c, message);
     if (message->outcome.state == VERIFY_FAILED) fuzz_failure(s, &c, message);
     snprintf(note, sizeof note, "%lld cases, %lld failed", (long long)s->done,
@@ -227,6 +235,11 @@ int verify_fuzz(const cli_options *options, cnn_error *err)
         status = run(&s, err);
         fuzz_table(&s);
         exit_status = report_summary(&s.report);
+        if (exit_status == EXIT_NOTHING)
+            table_put(stderr,
+                      "benchcnn: nothing ran: of %d problems drawn for a case none is supported; fix sizes with "
+                      "--like, as in --like kh3kw3g1, and types with --dtype, --layout, --math and --dir\n",
+                      FUZZ_ATTEMPTS);
     }
     if (status == CNN_OK && s.report.write_status != CNN_OK) *err = s.report.write_error, status = err->status;
     exit_status = status == CNN_OK ? cli_output_end(&s.output, exit_status) : cli_fail(err);

@@ -13,6 +13,7 @@ typedef struct verification {
     tuned_book *tuned;
     cli_type_set types;
     uint32_t ops, dirs;
+    problem_list given; /* of --problem and --problems */
     verify_options settings;
     verify_report report;
     cli_progress progress;

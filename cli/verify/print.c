@@ -9,20 +9,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { LINE = 4096, OTHERS = 66, SHORTEST = 16 }; /* OTHERS: columns of all but the descriptor */
+enum { LINE = 4096 };
 
 static void append_head(const verify_report *r, char text[LINE])
 {
     const report_case *c = &r->now;
-    char name[2 * CNN_NAME_MAX + 2], room[CNN_PROBLEM_TEXT_MAX];
-    const int left = table_columns() - OTHERS;
-    const char *what = table_shorten(c->what, left > SHORTEST ? left : SHORTEST, room, sizeof room);
+    char name[2 * CNN_NAME_MAX + 2];
     snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->tuned != NULL ? CNN_TUNED : c->algorithm);
     cnn_append(text, LINE, "%-11s %-14s ", verify_state_name(r->state), name);
     if (c->problem != NULL)
-        cnn_append(text, LINE, "%-9s %-5s %s", cnn_op_name(c->problem->op), cnn_dir_name(c->dir), what);
+        cnn_append(text, LINE, "%-9s %-5s %s", cnn_op_name(c->problem->op), cnn_dir_name(c->dir), c->what);
     else
-        cnn_append(text, LINE, "net %s", what);
+        cnn_append(text, LINE, "net %s", c->what);
     cnn_append(text, LINE, " %s %s", cnn_dtype_name(c->type.dtype), cnn_layout_name(c->type.layout));
     if (c->type.math != CNN_MATH_F32) cnn_append(text, LINE, " %s", cnn_math_name(c->type.math));
 }
@@ -62,6 +60,19 @@ bool report_shows(const verify_report *r, verify_state state)
     return !r->options->json && !(r->options->quiet && (state == VERIFY_PASSED || state == VERIFY_UNSUPPORTED));
 }
 
+/* Of each kind of failure the first few; those that --fuzz found are few. */
+static bool is_whole(const verify_report *r)
+{
+    failure_kind *k = r->sums->kinds;
+    if (r->state <= VERIFY_PASSED) return false;
+    if (r->now.drawn) return true;
+    while (k->count > 0 && strcmp(k->checks, r->failed) != 0 && k < &r->sums->kinds[FAILURE_KINDS - 1]) k++;
+    snprintf(k->checks, sizeof k->checks, "%s", r->failed);
+    if (k->count++ < r->options->details) return true;
+    r->sums->lines++;
+    return false;
+}
+
 void report_print(const verify_report *r)
 {
     char text[LINE] = "", command[CLI_REPEAT_MAX], typed[CLI_REPEAT_MAX];
@@ -73,8 +84,8 @@ void report_print(const verify_report *r)
     append_bound(r, text);
     append_remarks(r, text);
     table_print(4, "%s\n", text);
+    if (!is_whole(r)) return;
     table_print(8, "%s", r->failures);
-    if (r->state <= VERIFY_PASSED) return;
     if (r->dumped[0] != '\0') printf("    arrays: %s\n", r->dumped);
     report_repro(r, command);
     printf("    repeat with: %s\n", cli_typed(r->options, command, typed, sizeof typed)); /* to be copied: whole */

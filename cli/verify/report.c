@@ -12,7 +12,6 @@
 #include <string.h>
 
 static const char REFUSED[] = "REFUSED"; /* the state of a word that is no descriptor */
-enum { DETAILED = 10 };                  /* failures that are shown and dumped element by element */
 
 void report_keep_error(verify_report *r, cnn_status status, const cnn_error *err)
 {
@@ -107,7 +106,7 @@ void report_arrays(void *user, const verify_failure *failure)
     verify_report *r = user;
     char command[CLI_REPEAT_MAX];
     cnn_error err;
-    if (r->options->dump == NULL || r->dumped[0] != '\0' || r->dumps == DETAILED) return;
+    if (r->options->dump == NULL || r->dumped[0] != '\0' || r->dumps >= r->options->details) return;
     report_repro(r, command);
     const cnn_status status = dump_failure(r->options->dump, ++r->dumps, failure, command, r->dumped, &err);
     report_keep_error(r, status, &err);
@@ -134,8 +133,7 @@ void report_result(void *user, const verify_result *v)
         cnn_append(r->failures, sizeof r->failures, "    %s %s: %s\n", v->check, verify_state_name(v->state),
                    v->reason);
         if (v->worst[0] != '\0') cnn_append(r->failures, sizeof r->failures, "      %s\n", v->worst);
-        if (!r->located && r->sums->cases[VERIFY_FAILED] < DETAILED)
-            cnn_append(r->failures, sizeof r->failures, "%s", v->where);
+        if (!r->located) cnn_append(r->failures, sizeof r->failures, "%s", v->where);
         r->located = r->located || v->where[0] != '\0';
     }
     /* the precision of something else than what was to be computed says nothing */
@@ -150,8 +148,20 @@ void report_count(verify_sums *sums, const char *impl, verify_state state, bool 
     if (state == VERIFY_UNSUPPORTED) verify_reasons_count(&sums->reasons, reason);
 }
 
+/* Which convolutions fail; of random ones a failure is shrunk instead. */
+static void note_pattern(verify_report *r)
+{
+    const report_case *n = &r->now;
+    char name[PATTERN_NAME_MAX];
+    if (n->problem == NULL || n->drawn || r->state < VERIFY_PASSED) return;
+    snprintf(name, sizeof name, "%s:%s %s %s %s %s", n->session->impl->name, n->algorithm, cnn_op_name(n->problem->op),
+             cnn_dir_name(n->dir), cnn_dtype_name(n->type.dtype), cnn_layout_name(n->type.layout));
+    verify_pattern_add(&r->sums->patterns, name, n->problem, r->state == VERIFY_FAILED);
+}
+
 void report_end(verify_report *r)
 {
+    note_pattern(r);
     report_count(r->sums, r->now.session->impl->name, r->state, r->left, r->reason);
     report_print(r);
 }
@@ -160,7 +170,7 @@ static void record_refused(verify_report *r, cnn_op op, const report_case *now, 
 {
     cnn_record *record = record_new("verify");
     if (now->session != NULL) record_session(record, now->session, now->algorithm);
-    record_text(record, "op", cnn_op_name(op));
+    if (op != CNN_OP_COUNT) record_text(record, "op", cnn_op_name(op));
     record_text(record, "problem", now->what);
     if (now->problem != NULL) record_text(record, "dir", cnn_dir_name(now->dir));
     record_text(record, "check", "supports");
@@ -174,7 +184,8 @@ void report_refused(verify_report *r, cnn_op op, const report_case *now, verify_
     const bool left = now->session != NULL && now->session->impl->memory != NULL; /* it says how much memory it has */
     report_count(r->sums, left ? now->session->impl->name : "", state, left, reason);
     if (report_shows(r, state))
-        table_print(12, "%-11s %s %s: %s\n", verify_state_name(state), cnn_op_name(op), now->what, reason);
+        table_print(12, "%-11s %s%s%s: %s\n", verify_state_name(state), op != CNN_OP_COUNT ? cnn_op_name(op) : "",
+                    op != CNN_OP_COUNT ? " " : "", now->what, reason);
     record_refused(r, op, now, verify_state_name(state), reason);
 }
 
@@ -217,11 +228,13 @@ int report_summary(verify_report *r)
     if (sums->earlier > 0)
         fprintf(to, "%lld cases were finished before, and stand in %s alone\n", (long long)sums->earlier,
                 r->options->out);
+    verify_patterns_print(&sums->patterns, to);
     verify_table_bits(&sums->table, to);
     verify_table_precisions(&sums->table, to);
     if (!r->options->json) verify_reasons_print(&sums->reasons);
-    if (sums->cases[VERIFY_FAILED] > DETAILED && r->asked == 0)
-        fprintf(to, "where errors lie is shown for the first %d failures\n", DETAILED);
+    if (sums->lines > 0)
+        fprintf(to, "%lld of the failures are shown in a line only: --details N shows N of a kind whole\n",
+                (long long)sums->lines);
     print_counts(r, to);
     const bool few = verify_reasons_few(&sums->reasons, to);
     if (sums->malformed > 0) return EXIT_USAGE;

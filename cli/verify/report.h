@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/sessions.h"
+#include "verify/pattern.h"
 #include "verify/tally.h"
 
 /* ---- tally_print.c: what verify/tally.h counted. */
@@ -14,6 +15,8 @@ void verify_reasons_print(const verify_reasons *reasons); /* a line each, on sta
 /* Says of which implementations more was left out than verified; whether there is one: that is no success. A few cases
  * are not enough to say so: some libraries find only when they plan that they cannot. */
 bool verify_reasons_few(const verify_reasons *reasons, FILE *to);
+/* A line for each algorithm, direction and type some of whose cases failed, where one size tells which. */
+void verify_patterns_print(const verify_patterns *patterns, FILE *to);
 /* A line for each precision seen, with its algorithms. */
 void verify_table_precisions(const verify_table *table, FILE *to);
 /* Same bits: runs, threads, batch position, contexts, other algorithms. Nothing where it was not asked. */
@@ -35,6 +38,13 @@ typedef struct report_case {
     const char *command; /* that repeats it; NULL: the case alone does */
 } report_case;
 
+/* Failures are of a kind when the same checks failed. */
+enum { FAILURE_KINDS = 32 };
+typedef struct failure_kind {
+    char checks[256];
+    int64_t count;
+} failure_kind;
+
 /* What all runs of the command have seen (watch.kept). */
 typedef struct verify_sums {
     int64_t cases[VERIFY_FAILED + 1]; /* how many of each state */
@@ -42,6 +52,9 @@ typedef struct verify_sums {
     int64_t earlier;                  /* how many of the cases another command had finished before */
     verify_reasons reasons;
     verify_table table;
+    verify_patterns patterns;
+    failure_kind kinds[FAILURE_KINDS]; /* the last one takes what is left */
+    int64_t lines;                     /* failures that were shown in a line only */
 } verify_sums;
 
 typedef struct verify_report {

@@ -32,6 +32,15 @@ bool verify_reasons_few(const verify_reasons *r, FILE *to)
     return any;
 }
 
+void verify_patterns_print(const verify_patterns *patterns, FILE *to)
+{
+    for (int i = 0; i < patterns->count; i++) {
+        char text[256];
+        verify_pattern_text(&patterns->list[i], text, sizeof text);
+        if (text[0] != '\0') table_print_to(to, 4, "%s: %s\n", patterns->list[i].name, text);
+    }
+}
+
 /* ---- Precision. */
 
 static bool listed(const verify_table *t, int until, const table_row *row)

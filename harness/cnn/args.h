@@ -72,6 +72,14 @@ typedef struct cnn_optimizer_args {
     int64_t *step;
 } cnn_optimizer_args;
 
+/* Of a transposed convolution (DECONV), c being the channels and p the pixels of its y, which has the shape of the x of
+ * the convolution that the plan is for: y[n,c,p] += b[c]; db[c] = beta*db[c] + sum_{n,p} dy[n,c,p]. */
+typedef struct cnn_bias_args {
+    const void *b, *dy;
+    void *y, *db;
+    double beta; /* 0: db is not read */
+} cnn_bias_args;
+
 /* How far a picture is moved, in pixels: down and to the right. */
 typedef struct cnn_shift {
     int16_t dy, dx;

@@ -13,11 +13,17 @@
  *   BWD_W  dw[k,c,i,j] = sum_{n,p,q} dy[n,k,p,q] * x[n,c,h,v],  db[k] = sum_{n,p,q} dy[n,k,p,q]
  * With `flip`, w[k,c,kh-1-i,kw-1-j] stands for w[k,c,i,j] in all three, and dw likewise.
  * ph and pw are the padding above and on the left; ph_r and pw_r, below and on the right, may be negative: then the
- * last input rows or columns are not read. */
+ * last input rows or columns are not read.
+ *
+ * CONV3D has a third axis, the depth: id, od, kd, sd, pd, pd_r, dd are to it as ih ... dh are to the rows, and the
+ * formulas get an index more. x is [mb][ic][id][ih][iw], or [mb][id][ih][iw][ic] in NHWC; y likewise; w is
+ * [oc][ic/g][kd][kh][kw]. Operands have four dimensions: rows of all depths lie behind one another and are counted
+ * together, id*ih of them. A CONV has none of it: kernels of CONV never look there. */
 typedef struct cnn_conv_desc {
     cnn_type t;
     int64_t g, mb, ic, ih, iw, oc, oh, ow, kh, kw, sh, sw, ph, pw, ph_r, pw_r, dh, dw;
     bool bias, flip;
+    int64_t id, od, kd, sd, pd, pd_r, dd;
 } cnn_conv_desc;
 
 /* y[n,k] = b[k] + sum_{c,h,w} w[k,c,h,w] * x[n,c,h,w]. x is a 4-D tensor in t.layout; y is [mb][oc]. */
@@ -130,7 +136,14 @@ typedef struct cnn_optimizer_desc {
     double lr, beta1, beta2, eps, l1, l2, decay_steps;
 } cnn_optimizer_desc;
 
-/* Any operation. `type` is the descriptor's own first member. */
+/* Any operation. `type` is the descriptor's own first member.
+ *
+ * DECONV, the transposed convolution, is what PyTorch calls ConvTranspose2d: a convolution the other way round. `conv`
+ * is that convolution, but for `bias`: its y has the shape of the x here, its x that of the y here, its BWD_D is FWD
+ * here, its FWD is BWD_D here, and w and dw stand as there ([ic][oc/g][kh][kw], ic and oc being the channels in and out
+ * here). The bias is of the channels out here. An implementation is never asked for one: its algorithms that serve
+ * DECONV and CONV are asked for the convolution, without bias, and its slots bias_add and bias_gradient for the rest.
+ */
 typedef struct cnn_problem {
     cnn_op op;
     char name[CNN_NAME_MAX]; /* the n"..." of the descriptor; "" without one */

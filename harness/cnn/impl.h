@@ -13,7 +13,7 @@
 #include "plan.h"
 #include "train.h"
 
-#define CNN_ABI_VERSION 2
+#define CNN_ABI_VERSION 3
 
 /* Memory on its device. NULL: host memory, which the harness allocates and copies itself. */
 typedef struct cnn_memory {
@@ -112,6 +112,9 @@ typedef struct cnn_operations {
     /* Makes the batches of a training run; NULL: the host copies image by image. What it makes of the first batches is
      * compared with the host's own copy before training begins. */
     cnn_status (*gather)(cnn_context *, const cnn_gather_args *, cnn_error *);
+    /* The bias of a transposed convolution; `plan` is the convolution's. */
+    CNN_OPERATION(bias_add, cnn_bias_args);
+    CNN_OPERATION(bias_gradient, cnn_bias_args);
 } cnn_operations;
 
 /* Slots of cnn_operations: one function for conv and FC in all directions. */

@@ -74,6 +74,7 @@ typedef struct cnn_open_params {
     int threads;          /* >= 1 */
     int device;           /* >= 0 */
     const int64_t *knobs; /* one value a row of cnn_impl.knobs: those that are of_context, and others' usual values */
+    const struct cnn_impl *impl; /* whose `open` this is */
 } cnn_open_params;
 
 /* EMULATED: a GPU's kernels run on the host, to be tested; such an implementation is never timed. */

@@ -46,6 +46,24 @@ static inline uint32_t cnn_op_dirs(const cnn_problem *problem)
     return problem->op == CNN_OP_BATCHNORM && problem->u.batchnorm.inference ? 1u << CNN_FWD : all[problem->op];
 }
 
+/* Whether `u.conv` describes it: a convolution of two or three dimensions, or a transposed one. And whether it has
+ * weights: these, and FC. */
+static inline bool cnn_is_conv(const cnn_problem *problem)
+{
+    return problem->op == CNN_OP_CONV || problem->op == CNN_OP_DECONV || problem->op == CNN_OP_CONV3D;
+}
+/* Of a CONV or a CONV3D, for kernels that do both: a CONV's depths are one. */
+static inline cnn_conv_desc cnn_with_depth(const cnn_problem *problem)
+{
+    cnn_conv_desc d = problem->u.conv;
+    if (problem->op != CNN_OP_CONV3D) d.id = d.od = d.kd = d.sd = 1, d.pd = d.pd_r = d.dd = 0;
+    return d;
+}
+static inline bool cnn_is_weighted(const cnn_problem *problem)
+{
+    return cnn_is_conv(problem) || problem->op == CNN_OP_FC;
+}
+
 /* State vectors an optimizer keeps beside the weights: 0, 1 or 2. */
 static inline int cnn_optimizer_states(cnn_optimizer_kind kind)
 {
@@ -72,12 +90,14 @@ static inline cnn_conv_desc cnn_fc_as_conv(const cnn_fc_desc *f)
     cnn_conv_desc d;
     d.t = f->t;
     d.g = d.oh = d.ow = d.sh = d.sw = 1;
+    d.id = d.od = d.kd = d.sd = 1;
     d.mb = f->mb;
     d.ic = f->ic;
     d.ih = d.kh = f->ih;
     d.iw = d.kw = f->iw;
     d.oc = f->oc;
     d.ph = d.pw = d.ph_r = d.pw_r = d.dh = d.dw = 0;
+    d.pd = d.pd_r = d.dd = 0;
     d.bias = f->bias;
     d.flip = false;
     return d;

@@ -13,6 +13,7 @@
  * sleeps at once. */
 #include "threads.h"
 
+#include "harness/base/clock.h"
 #include "limits.h"
 
 #include <pthread.h>
@@ -21,10 +22,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { CACHE_LINE = 64, SPIN_NANOSECONDS = 50000, PAUSES_PER_CLOCK = 16 };
+enum { CACHE_LINE = 64, PAUSES_PER_CLOCK = 16 };
+#define SPIN_SECONDS 50e-6
 
 /* The gate: two flags, and below them the number of workers inside. */
 #define GATE_CLOSED (1u << 31)
@@ -50,7 +51,7 @@ struct thread_pool {
     _Alignas(CACHE_LINE) parallel_body *body; /* from here on: read by many, written seldom */
     void *arg;
     int threads, started; /* workers started: threads - 1 */
-    int64_t spin;         /* nanoseconds */
+    double spin;          /* seconds */
     atomic_bool stop;
     atomic_int sleepers;
     pthread_mutex_t mutex; /* only for going to sleep and waking */
@@ -58,13 +59,6 @@ struct thread_pool {
     worker *workers;
     task_range *ranges;
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* Tells the core that this is a waiting loop: saves power, and leaves the other hyper-thread the execution units. */
 static inline void pause_core(void)
@@ -76,18 +70,18 @@ static inline void pause_core(void)
 #endif
 }
 
-/* A bounded wait: spin_more() pauses, and says false once `nanoseconds` have passed since the first call. */
+/* A bounded wait: spin_more() pauses, and says false once `seconds` have passed since the first call. */
 typedef struct spin {
-    int64_t nanoseconds, deadline;
+    double seconds, deadline;
     int pauses;
 } spin;
 
 static bool spin_more(spin *s)
 {
-    if (s->nanoseconds == 0) return false;
+    if (s->seconds <= 0) return false;
     if (s->pauses++ % PAUSES_PER_CLOCK == 0) {
-        int64_t now = now_ns();
-        if (s->deadline == 0) s->deadline = now + s->nanoseconds;
+        const double now = cnn_now();
+        if (s->pauses == 1) s->deadline = now + s->seconds;
         if (now >= s->deadline) return false;
     }
     pause_core();
@@ -122,7 +116,7 @@ static bool gate_empty(thread_pool *pool)
 /* The caller's: lets no more workers in and waits for those inside. */
 static void gate_close(thread_pool *pool)
 {
-    spin s = {.nanoseconds = pool->spin};
+    spin s = {.seconds = pool->spin};
     atomic_fetch_or_explicit(&pool->gate, GATE_CLOSED, memory_order_acq_rel);
     while (!gate_empty(pool)) {
         if (spin_more(&s)) continue;
@@ -151,7 +145,7 @@ static void take_tasks(thread_pool *pool, int index)
  * and read in one total order (seq_cst): either the sleeper sees the new generation, or the caller sees the sleeper. */
 static unsigned wait_for_generation(thread_pool *pool, unsigned seen)
 {
-    spin s = {.nanoseconds = pool->spin};
+    spin s = {.seconds = pool->spin};
     while (atomic_load(&pool->generation) == seen) {
         if (spin_more(&s)) continue;
         pthread_mutex_lock(&pool->mutex);
@@ -219,7 +213,7 @@ cnn_status thread_pool_open(int threads, thread_pool **result, cnn_error *err)
     pool->ranges = ranges;
     memset(ranges, 0, (size_t)threads * sizeof *ranges);
     pool->threads = threads;
-    pool->spin = threads <= cpu_count() ? SPIN_NANOSECONDS : 0;
+    pool->spin = threads <= cpu_count() ? SPIN_SECONDS : 0;
     atomic_init(&pool->gate, GATE_CLOSED);
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);

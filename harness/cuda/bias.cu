@@ -123,3 +123,24 @@ cnn_status cuda_bias_gradient(cuda_context *c, const cuda_bias *s, const void *d
         s->t.dtype, s->pixels <= INT32_MAX, uint32_t, uint64_t,
         cuda_launch(c, shape, err, bias_gradient_nchw<T, I>, s->mb, s->pixels, dy, db, add, c->scratch));
 }
+
+/* Of a transposed convolution, whose y has the shape of the convolution's x. */
+static cuda_bias turned_bias(const cnn_plan *plan)
+{
+    enum { THREADS = 1024, PARTS = 32 };
+    const cnn_conv_desc *d = &plan->problem.u.conv;
+    const cuda_bias bias = {d->t, d->mb, d->ic, d->ih * d->iw, THREADS, PARTS, plan->knobs};
+    return bias;
+}
+
+cnn_status cuda_bias_add_slot(cnn_context *c, const cnn_plan *plan, const cnn_bias_args *args, cnn_error *err)
+{
+    const cuda_bias bias = turned_bias(plan);
+    return cuda_bias_add((cuda_context *)c, &bias, args->b, args->y, err);
+}
+
+cnn_status cuda_bias_gradient_slot(cnn_context *c, const cnn_plan *plan, const cnn_bias_args *args, cnn_error *err)
+{
+    const cuda_bias bias = turned_bias(plan);
+    return cuda_bias_gradient((cuda_context *)c, &bias, args->dy, args->db, args->beta, err);
+}

@@ -132,7 +132,7 @@ static inline size_t cuda_workspace_limit(const int64_t *knobs)
 }
 static inline bool cuda_is_weighted(const cnn_problem *problem)
 {
-    return problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
+    return problem->op == CNN_OP_CONV || problem->op == CNN_OP_CONV3D || problem->op == CNN_OP_FC;
 }
 /* ---- gate.c too: `prepare`. What `supports` was asked, to settle it as there; plan->state as a copy of so many bytes,
  * which the slot cuda_release() frees. */
@@ -144,8 +144,15 @@ static inline cnn_request cuda_request_of(const cnn_plan *plan)
 cnn_status cuda_keep(cnn_plan *, const void *state, size_t bytes, cnn_error *);
 void cuda_release(cnn_context *, cnn_plan *);
 
-/* For cnn_algorithm.ops: an operation, and all but conv and FC, which CUDA_POINTWISE_SLOTS serve. */
+/* bias.cu: slots for a transposed convolution's bias. */
+cnn_status cuda_bias_add_slot(cnn_context *, const cnn_plan *, const cnn_bias_args *, cnn_error *);
+cnn_status cuda_bias_gradient_slot(cnn_context *, const cnn_plan *, const cnn_bias_args *, cnn_error *);
+#define CUDA_BIAS_SLOTS .bias_add = cuda_bias_add_slot, .bias_gradient = cuda_bias_gradient_slot
+
+/* For cnn_algorithm.ops: an operation, a convolution either way round, and all but conv and FC, which
+ * CUDA_POINTWISE_SLOTS serve. */
 #define CUDA_OP(op) (1u << CNN_OP_##op)
+#define CUDA_CONVS (CUDA_OP(CONV) | CUDA_OP(DECONV))
 #define CUDA_POINTWISE_OPS                                                                                             \
     (CUDA_OP(POOL) | CUDA_OP(ACT) | CUDA_OP(LOSS) | CUDA_OP(DROPOUT) | CUDA_OP(ADD) | CUDA_OP(CONCAT) |                \
      CUDA_OP(BATCHNORM) | CUDA_OP(OPTIMIZER))
@@ -179,7 +186,7 @@ cnn_status cuda_gather(cnn_context *, const cnn_gather_args *, cnn_error *);
     .dropout_fwd = cuda_dropout_fwd, .dropout_bwd = cuda_dropout_bwd, .loss_fwd = cuda_loss_fwd,                       \
     .loss_bwd = cuda_loss_bwd, .add_fwd = cuda_add_fwd, .concat_fwd = cuda_concat_fwd, .concat_bwd = cuda_concat_bwd,  \
     .batchnorm_fwd = cuda_batchnorm, .batchnorm_bwd = cuda_batchnorm, .optimizer_step = cuda_optimizer_step,           \
-    .gather = cuda_gather
+    .gather = cuda_gather, CUDA_BIAS_SLOTS
 
 #ifdef __cplusplus
 }

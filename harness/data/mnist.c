@@ -26,27 +26,32 @@ static bool holds_images(const char *folder)
     return mnist_path(folder, MNIST_TRAIN_IMAGES, path);
 }
 
+/* The folder itself, or its folder mnist. */
+static bool find_in(const char *where, char folder[DATASET_PATH_MAX])
+{
+    static const char *const below[] = {"", "/mnist"};
+    for (int i = 0; i < 2; i++)
+        if (snprintf(folder, DATASET_PATH_MAX, "%s%s", where, below[i]) < DATASET_PATH_MAX && holds_images(folder))
+            return true;
+    return false;
+}
+
 cnn_status mnist_find(const char *what, char folder[DATASET_PATH_MAX], cnn_error *err)
 {
     struct stat st;
     const char *env = getenv("BENCHCNN_DATA");
     if (what != NULL) {
-        if (strlen(what) >= DATASET_PATH_MAX || stat(what, &st) != 0 || !S_ISDIR(st.st_mode))
+        if (find_in(what, folder)) return CNN_OK;
+        if (stat(what, &st) != 0 || !S_ISDIR(st.st_mode))
             return CNN_FAIL(err, CNN_IO,
                             "data \"%.200s\": expected auto, mnist, synthetic or a folder, and there is no "
                             "such folder",
                             what);
-        snprintf(folder, DATASET_PATH_MAX, "%s", what);
-        if (holds_images(folder)) return CNN_OK;
-        return CNN_FAIL(err, CNN_IO, "%s: holds no %s, plain or .gz", what, mnist_files[0]);
+        return CNN_FAIL(err, CNN_IO, "%s: neither it nor its folder mnist holds %s, plain or .gz", what,
+                        mnist_files[0]);
     }
-    if (env != NULL && env[0] != '\0') {
-        if (snprintf(folder, DATASET_PATH_MAX, "%s", env) < DATASET_PATH_MAX && holds_images(folder)) return CNN_OK;
-        if (snprintf(folder, DATASET_PATH_MAX, "%s/mnist", env) < DATASET_PATH_MAX && holds_images(folder))
-            return CNN_OK;
-    }
-    snprintf(folder, DATASET_PATH_MAX, "data/mnist");
-    if (holds_images(folder)) return CNN_OK;
+    if (env != NULL && env[0] != '\0' && find_in(env, folder)) return CNN_OK;
+    if (find_in("data", folder)) return CNN_OK;
     return CNN_FAIL(err, CNN_IO,
                     "MNIST was not found in $BENCHCNN_DATA (%s%s) or data/mnist: `benchcnn data fetch` gets it, "
                     "--data synthetic does without",

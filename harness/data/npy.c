@@ -22,9 +22,30 @@ void npy_free(npy_array *array)
     array->data = NULL;
 }
 
+static const struct {
+    const char *name, *descr;
+    size_t bytes;
+} types[NPY_TYPE_COUNT] = {
+#define TYPE(id, text, descr, bytes) {text, descr, bytes},
+    NPY_TYPE_LIST(TYPE)
+#undef TYPE
+};
+size_t npy_type_size(npy_type type) { return types[type].bytes; }
+const char *npy_type_name(npy_type type) { return types[type].name; }
+const char *npy_type_descr(npy_type type) { return types[type].descr; }
+
 double npy_get(const npy_array *array, int64_t index)
 {
-    return array->dtype == CNN_F64 ? ((const double *)array->data)[index] : (double)((const float *)array->data)[index];
+    switch (array->type) {
+    case NPY_F32:
+        return (double)((const float *)array->data)[index];
+    case NPY_I32:
+        return ((const int32_t *)array->data)[index];
+    case NPY_I64:
+        return (double)((const int64_t *)array->data)[index];
+    default:
+        return ((const double *)array->data)[index];
+    }
 }
 
 void npy_shape_text(const int64_t *dims, int n_dims, char text[NPY_SHAPE_TEXT])
@@ -90,7 +111,7 @@ static cnn_status grow(npy_array *a, size_t bytes, const char *name, cnn_error *
 /* Blocks that double, so that a header that promises too much costs nothing. */
 static cnn_status read_body(FILE *file, const char *name, npy_array *a, cnn_error *err)
 {
-    const size_t total = (size_t)a->count * cnn_dtype_size(a->dtype);
+    const size_t total = (size_t)a->count * npy_type_size(a->type);
     size_t done = 0, room = total < BLOCK ? total : BLOCK;
     cnn_status status = grow(a, room, name, err);
     while (status == CNN_OK && done < total) {
@@ -100,7 +121,7 @@ static cnn_status read_body(FILE *file, const char *name, npy_array *a, cnn_erro
             char what[NPY_SHAPE_TEXT], text[NPY_SHAPE_TEXT + 100];
             npy_shape_text(a->dims, a->n_dims, what);
             snprintf(text, sizeof text, "the elements, after %zu of %zu bytes of %s %s", done, total, what,
-                     cnn_dtype_name(a->dtype));
+                     npy_type_name(a->type));
             return cut_off(file, name, text, err);
         }
         if (done == total) break;
@@ -138,14 +159,14 @@ cnn_status npy_write(const char *path, const npy_array *array, cnn_error *err)
     char shape[NPY_SHAPE_TEXT], text[512] = {0};
     npy_shape_text(array->dims, array->n_dims, shape);
     memcpy(text, magic, MAGIC);
-    int used = BEFORE + snprintf(text + BEFORE, sizeof text - BEFORE,
-                                 "{'descr': '<f%c', 'fortran_order': False, 'shape': %s, }",
-                                 array->dtype == CNN_F64 ? '8' : '4', shape);
+    int used =
+        BEFORE + snprintf(text + BEFORE, sizeof text - BEFORE, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
+                          npy_type_descr(array->type), shape);
     while ((used + 1) % ALIGN != 0) text[used++] = ' ';
     text[used++] = '\n';
     text[MAGIC] = 1;
     text[MAGIC + 2] = (char)((used - BEFORE) & 0xFF);
     text[MAGIC + 3] = (char)((used - BEFORE) >> 8);
-    return data_write_file(path, text, (size_t)used, array->data, (size_t)array->count * cnn_dtype_size(array->dtype),
+    return data_write_file(path, text, (size_t)used, array->data, (size_t)array->count * npy_type_size(array->type),
                            err);
 }

@@ -56,15 +56,23 @@ static cnn_status read_descr(reader *r)
                         r->name);
     cnn_status status = quoted(r, word, "an element type such as '<f4'");
     if (status != CNN_OK) return status;
-    if (strcmp(word, ">f4") == 0 || strcmp(word, ">f8") == 0)
-        return CNN_FAIL(r->err, CNN_BAD_FORMAT, "%s: big-endian elements ('%s'); save a.astype('<f%c')", r->name, word,
-                        word[2]);
-    if (strcmp(word, "<f4") != 0 && strcmp(word, "<f8") != 0)
+    for (int t = 0; t < NPY_TYPE_COUNT; t++) {
+        const char *descr = npy_type_descr((npy_type)t);
+        r->array->type = (npy_type)t;
+        if (strcmp(word, descr) == 0) return CNN_OK;
+        if (word[0] == '>' && strcmp(word + 1, descr + 1) == 0)
+            return CNN_FAIL(r->err, CNN_BAD_FORMAT, "%s: big-endian elements ('%s'); save a.astype('%s')", r->name,
+                            word, descr);
+    }
+    if (strcmp(word + 1, "f2") == 0)
         return CNN_FAIL(r->err, CNN_BAD_FORMAT,
-                        "%s: elements of type '%s'; f32 ('<f4') and f64 ('<f8') are read: save a.astype('<f4')",
+                        "%s: elements of f16 ('%s'), which no operation here has as yet: save a.astype('<f4'), and of "
+                        "results say --expect-math f16",
                         r->name, word);
-    r->array->dtype = word[2] == '4' ? CNN_F32 : CNN_F64;
-    return CNN_OK;
+    return CNN_FAIL(r->err, CNN_BAD_FORMAT,
+                    "%s: elements of type '%s'; f32 ('<f4'), f64 ('<f8'), i32 ('<i4') and i64 ('<i8') are read: save "
+                    "a.astype('<f4'), of whole numbers a.astype('<i8')",
+                    r->name, word);
 }
 
 static cnn_status read_order(reader *r)

@@ -76,6 +76,7 @@ static void put_fact(void *user, const char *key, const char *value)
 void cnn_describe(const cnn_session *session, cnn_put_fn *put, void *user)
 {
     teller t = {put, user};
+    cnn_put_plugin(session->impl, put, user);
     if (session->impl->describe != NULL) CNN_CALL_VOID(session->impl, describe, session->context, put_fact, &t);
 }
 

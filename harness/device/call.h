@@ -7,9 +7,27 @@
 
 #include "impl.h"
 
+#include <string.h>
+
 /* CNN_CALL(impl, open, err, &params, &context, err) */
 #define CNN_CALL(impl, slot, err, ...)                                                                                 \
     cnn_answer((impl)->name, #slot, (cnn_silence(err), (impl)->slot(__VA_ARGS__)), (err))
+
+/* What an implementation is asked for in place of a transposed convolution: the convolution that it is the other way
+ * round, without bias. All else stays as it is. */
+static inline void cnn_turn(cnn_problem *problem, cnn_dir *dir)
+{
+    if (problem->op != CNN_OP_DECONV) return;
+    problem->op = CNN_OP_CONV;
+    problem->u.conv.bias = false;
+    if (*dir != CNN_BWD_W) *dir = *dir == CNN_FWD ? CNN_BWD_D : CNN_FWD;
+}
+/* The copy of a plan that it is handed. */
+static inline void cnn_hand_plan(const cnn_plan *plan, cnn_plan *handed)
+{
+    memcpy(handed, plan, sizeof *handed); /* padding, too: copies are compared */
+    cnn_turn(&handed->problem, &handed->dir);
+}
 
 /* A slot that answers nothing: what it leaves changed is put right. */
 #define CNN_CALL_VOID(impl, slot, ...) ((impl)->slot(__VA_ARGS__), (void)cnn_thread_restore())
@@ -26,8 +44,11 @@ static inline cnn_status cnn_probe(const cnn_impl *impl, cnn_error *err)
 {
     return impl->probe ? CNN_CALL(impl, probe, err, err) : CNN_OK;
 }
-/* What it tells of itself: keys and values that are there, cut to a fact's size, and can be shown. */
+/* What it tells of itself: keys and values that are there, cut to a fact's size, and can be shown. Of a plug-in first
+ * what it cannot tell: */
 void cnn_describe(const cnn_session *session, cnn_put_fn *put, void *user);
+/* plugin_file.c: "plugin", and the checksum of its shared object, which another build of it does not have. */
+void cnn_put_plugin(const cnn_impl *impl, cnn_put_fn *put, void *user);
 /* memory.c: ends what capture->begin began, which has come to `so_far`: *graph, and that status or the end's own; NULL
  * where one of them is not CNN_OK. */
 cnn_status cnn_capture_end(const cnn_session *session, cnn_status so_far, cnn_graph **graph, cnn_error *err);

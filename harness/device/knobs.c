@@ -69,24 +69,43 @@ static bool has_knob(const cnn_impl *impl, const char *name, size_t length)
     return false;
 }
 
-/* A glob passes over those that have no such knob. */
-static bool is_for(const setting *s, const cnn_impl *impl)
+/* Whether it sets this knob. Of "A+B", A's knobs are called A.KNOB, and what sets those of A sets them. */
+static bool sets(const setting *s, const cnn_impl *impl, const cnn_knob *knob)
 {
-    if (!is_glob(s)) return strcmp(s->impl, impl->name) == 0;
-    return fnmatch(s->impl, impl->name, 0) == 0 && has_knob(impl, s->knob, strlen(s->knob));
+    char owner[CNN_NAME_MAX];
+    const char *dot = strchr(knob->name, '.');
+    if (fnmatch(s->impl, impl->name, 0) == 0 && strcasecmp(s->knob, knob->name) == 0) return true;
+    if (dot == NULL || strchr(impl->name, '+') == NULL) return false;
+    snprintf(owner, sizeof owner, "%.*s", (int)(dot - knob->name), knob->name);
+    return fnmatch(s->impl, owner, 0) == 0 && strcasecmp(s->knob, dot + 1) == 0;
 }
 
-/* Which of the implementation's knobs it sets, and the value. */
-static cnn_status resolve(const setting *s, const cnn_impl *impl, int *index, int64_t *value, cnn_error *err)
+/* By its name, though it may have no such knob; a glob passes over those that have none. */
+static bool is_for(const setting *s, const cnn_impl *impl)
+{
+    bool any = !is_glob(s) && strcmp(s->impl, impl->name) == 0;
+    for (int i = 0; i < impl->n_knobs; i++) any = any || sets(s, impl, &impl->knobs[i]);
+    return any;
+}
+
+/* Sets what it sets of the implementation's knobs; values may be NULL. */
+static cnn_status apply(const setting *s, const cnn_impl *impl, int64_t *values, cnn_error *err)
 {
     char *end;
-    cnn_status status = cnn_knob_find(impl, s->knob, index, err);
-    if (status != CNN_OK) return status;
+    int index, count = 0;
     errno = 0;
-    *value = strtoll(s->value, &end, 10);
-    if (end == s->value || *end != '\0' || errno == ERANGE)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s': '%.32s' is not a whole number", s->text, s->value);
-    return cnn_knob_check(impl, *index, *value, err);
+    const int64_t value = strtoll(s->value, &end, 10);
+    const bool whole = end != s->value && *end == '\0' && errno != ERANGE;
+    for (int i = 0; i < impl->n_knobs; i++) {
+        if (!sets(s, impl, &impl->knobs[i])) continue;
+        count++;
+        if (!whole)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s': '%.32s' is not a whole number", s->text,
+                            s->value);
+        if (cnn_knob_check(impl, i, value, err) != CNN_OK) return err->status;
+        if (values != NULL) values[i] = value;
+    }
+    return count > 0 ? CNN_OK : cnn_knob_find(impl, s->knob, &index, err);
 }
 
 /* "KNOB=VALUE" instead of "IMPL.KNOB=VALUE" (knobs may have dots): whoever has the knob is offered; else err stays. */
@@ -104,14 +123,13 @@ static cnn_status offer_owner(const cnn_registry *registry, const char *text, cn
 static cnn_status check_setting(const cnn_registry *registry, const char *text, cnn_error *err)
 {
     setting s;
-    int index, count = 0;
-    int64_t value;
+    int count = 0;
     if (split(text, &s, err) != CNN_OK || (!is_glob(&s) && cnn_impl_find(registry, s.impl, err) == NULL))
         return offer_owner(registry, text, err);
     for (int i = 0; i < cnn_impl_count(registry); i++) {
         if (!is_for(&s, cnn_impl_at(registry, i))) continue;
         count++;
-        if (resolve(&s, cnn_impl_at(registry, i), &index, &value, err) != CNN_OK) return err->status;
+        if (apply(&s, cnn_impl_at(registry, i), NULL, err) != CNN_OK) return err->status;
     }
     if (count > 0) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "setting '%.100s': no implementation '%.64s' has such a knob", text, s.impl);
@@ -129,9 +147,7 @@ bool cnn_is_set(const cnn_impl *impl, int knob, const char *const *settings, int
     for (int i = 0; i < n_settings; i++) {
         setting s;
         cnn_error err;
-        if (split(settings[i], &s, &err) == CNN_OK && is_for(&s, impl) &&
-            strcasecmp(s.knob, impl->knobs[knob].name) == 0)
-            return true;
+        if (split(settings[i], &s, &err) == CNN_OK && sets(&s, impl, &impl->knobs[knob])) return true;
     }
     return false;
 }
@@ -142,13 +158,8 @@ cnn_status cnn_knob_values(const cnn_impl *impl, const char *const *settings, in
     for (int i = 0; i < impl->n_knobs; i++) values[i] = impl->knobs[i].def;
     for (int i = 0; i < n_settings; i++) {
         setting s;
-        int index;
-        int64_t value;
         if (split(settings[i], &s, err) != CNN_OK) return err->status;
-        if (!is_for(&s, impl)) continue;
-        cnn_status status = resolve(&s, impl, &index, &value, err);
-        if (status != CNN_OK) return status;
-        values[index] = value;
+        if (is_for(&s, impl) && apply(&s, impl, values, err) != CNN_OK) return err->status;
     }
     return CNN_OK;
 }

@@ -49,7 +49,9 @@ static cnn_status take_over(const cnn_impl *impl, const cnn_plan *offered, cnn_p
 {
     const cnn_algorithm *was = &plan->algorithm, *now = &offered->algorithm;
     plan->state = offered->state; /* first of all: it must be released */
-    if (memcmp(&offered->problem, &plan->problem, sizeof plan->problem) != 0 || offered->dir != plan->dir ||
+    cnn_plan handed;
+    cnn_hand_plan(plan, &handed);
+    if (memcmp(&offered->problem, &handed.problem, sizeof handed.problem) != 0 || offered->dir != handed.dir ||
         offered->knobs != plan->knobs)
         return CNN_FAIL(err, CNN_INTERNAL,
                         "prepare of %s:%s changed the problem, the direction or the knobs of its plan", impl->name,
@@ -89,12 +91,25 @@ static const cnn_request *hand(const cnn_session *session, const cnn_request *r,
                                .dir = r->dir,
                                .algorithm = r->algorithm != NULL ? &h->algorithm : NULL,
                                .knobs = cnn_session_lend(session, r->knobs)};
+    cnn_turn(&h->problem, &h->request.dir);
     return &h->request;
+}
+
+/* The bias of a transposed convolution has slots of its own. */
+static cnn_status check_bias(const cnn_impl *impl, const cnn_request *r, cnn_error *err)
+{
+    if (r->problem->op != CNN_OP_DECONV || !r->problem->u.conv.bias || r->dir == CNN_BWD_D) return CNN_OK;
+    const bool add = r->dir == CNN_FWD;
+    if (add ? impl->ops->bias_add != NULL : impl->ops->bias_gradient != NULL) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s has no slot %s: transposed convolutions without bias only",
+                    impl->name, add ? "bias_add" : "bias_gradient");
 }
 
 cnn_status cnn_supports(const cnn_session *session, const cnn_request *request, cnn_error *err)
 {
     handed h;
+    const cnn_status status = check_bias(session->impl, request, err);
+    if (status != CNN_OK) return status;
     return CNN_CALL(session->impl, supports, err, session->context, hand(session, request, &h), err);
 }
 
@@ -123,7 +138,7 @@ static cnn_status prepare(const cnn_session *session, cnn_plan *plan, cnn_error 
 {
     const cnn_impl *impl = session->impl;
     cnn_plan offered;
-    memcpy(&offered, plan, sizeof offered);
+    cnn_hand_plan(plan, &offered);
     cnn_status status = CNN_CALL(impl, prepare, err, session->context, &offered, err);
     if (status == CNN_UNSUPPORTED) return refused_late(impl, &plan->algorithm, err);
     if (status != CNN_OK) return status;
@@ -173,7 +188,8 @@ cnn_status cnn_plan_make(const cnn_session *session, const cnn_request *request,
 
 void cnn_plan_release(const cnn_session *session, cnn_plan *plan)
 {
-    cnn_plan its_plan = *plan;
+    cnn_plan its_plan;
+    cnn_hand_plan(plan, &its_plan);
     if (session->impl->release != NULL && plan->state != NULL)
         CNN_CALL_VOID(session->impl, release, session->context, &its_plan);
     plan->state = NULL;

@@ -1,6 +1,7 @@
 /* plugin.c: implementations from outside the tree: a shared object with one known function. */
 #include "harness/base/text.h"
 #include "impl.h"
+#include "joined.h"
 #include "registry.h"
 
 #include <ctype.h>
@@ -84,6 +85,7 @@ cnn_status cnn_registry_load(cnn_registry *registry, const char *path, cnn_error
 
 void cnn_registry_close(cnn_registry *registry)
 {
+    while (registry->n_joined > 0) joined_free(registry->joined[--registry->n_joined]);
     while (registry->n_plugins > 0) {
         dlclose(registry->handles[--registry->n_plugins]);
         free(registry->plugins[registry->n_plugins]);

@@ -3,6 +3,7 @@
 #include "registry.h"
 
 #include "harness/problem/names.h"
+#include "joined.h"
 
 #include <string.h>
 
@@ -32,12 +33,18 @@ static const cnn_left_out left_out[] = {
 
 enum { BUILT = (int)(sizeof built / sizeof built[0]) - 1 };
 
-int cnn_impl_count(const cnn_registry *registry) { return BUILT + (registry != NULL ? registry->n_plugins : 0); }
+int cnn_impl_count(const cnn_registry *registry)
+{
+    return BUILT + (registry != NULL ? registry->n_plugins + registry->n_joined : 0);
+}
 
 const cnn_impl *cnn_impl_at(const cnn_registry *registry, int index)
 {
     if (index < 0 || index >= cnn_impl_count(registry)) return NULL;
-    return index < BUILT ? built[index]() : &registry->plugins[index - BUILT]->impl;
+    const int plugin = index - BUILT;
+    if (plugin < 0) return built[index]();
+    return plugin < registry->n_plugins ? &registry->plugins[plugin]->impl
+                                        : registry->joined[plugin - registry->n_plugins];
 }
 
 const cnn_left_out *cnn_impls_left_out(void) { return left_out; }
@@ -60,4 +67,24 @@ const cnn_impl *cnn_impl_find(const cnn_registry *registry, const char *name, cn
     const cnn_name_set set = {"implementation", names, count};
     cnn_name_find(&set, name, err);
     return NULL;
+}
+
+cnn_status cnn_registry_join(cnn_registry *registry, const char *name, cnn_error *err)
+{
+    char first[CNN_NAME_MAX];
+    cnn_error none;
+    const char *plus = strchr(name, '+');
+    if (cnn_impl_find(registry, name, &none) != NULL) return CNN_OK;
+    if (plus == NULL || plus == name || plus[1] == '\0' || strchr(plus + 1, '+') != NULL ||
+        strlen(name) >= sizeof first)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "'%.64s' is not of the form A+B, two implementations", name);
+    if (registry->n_joined == CNN_JOINED_MAX)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d pairs of implementations", CNN_JOINED_MAX);
+    snprintf(first, sizeof first, "%.*s", (int)(plus - name), name);
+    const cnn_impl *a = cnn_impl_find(registry, first, err);
+    const cnn_impl *b = a == NULL ? NULL : cnn_impl_find(registry, plus + 1, err);
+    if (b == NULL) return err->status;
+    const cnn_status status = joined_make(a, b, &registry->joined[registry->n_joined], err);
+    if (status == CNN_OK) registry->n_joined++;
+    return status;
 }

@@ -18,17 +18,21 @@ typedef struct cnn_impl_copy {
 /* impl_check.c: also checks it, as cnn_impl_check() does. */
 cnn_status cnn_impl_take(const cnn_impl *given, cnn_impl_copy *copy, cnn_error *err);
 
-enum { CNN_PLUGINS_MAX = 16 };
+enum { CNN_PLUGINS_MAX = 16, CNN_JOINED_MAX = 16 };
 struct cnn_registry {
     cnn_impl_copy *plugins[CNN_PLUGINS_MAX];
     void *handles[CNN_PLUGINS_MAX];
     int n_plugins;
+    cnn_impl *joined[CNN_JOINED_MAX];
+    int n_joined;
 };
 
 /* plugin.c: loads the implementation that the shared object at `path` exports through cnn_plugin() (see cnn.h).
  * CNN_UNAVAILABLE with the file and what is wrong: no such file, no shared object, no such function, another interface
  * version, an incomplete table, a name that is taken. It runs the shared object's own code: load what you trust. */
 cnn_status cnn_registry_load(cnn_registry *registry, const char *path, cnn_error *err);
+/* "A+B" becomes an implementation of that name, if it is none yet; both are there already. */
+cnn_status cnn_registry_join(cnn_registry *registry, const char *name, cnn_error *err);
 void cnn_registry_close(cnn_registry *registry); /* when no session of a plug-in is open any more */
 
 #endif

@@ -24,7 +24,7 @@ static cnn_status run_weighted(const cnn_impl *impl, cnn_context *context, const
                                const cnn_run_extra *extra, cnn_error *err)
 {
     cnn_weighted_args args = {.beta = extra->beta, .workspace = extra->workspace};
-    const bool conv = plan->problem.op == CNN_OP_CONV;
+    const bool conv = cnn_is_conv(&plan->problem);
     const bool bias = conv ? plan->problem.u.conv.bias : plan->problem.u.fc.bias;
     switch (plan->dir) {
     case CNN_FWD:
@@ -44,6 +44,36 @@ static cnn_status run_weighted(const cnn_impl *impl, cnn_context *context, const
         args.dw = take(&p);
         args.db = bias ? take(&p) : NULL;
         return conv ? CALL(conv_bwd_weights, args) : CALL(fc_bwd_weights, args);
+    }
+}
+
+/* A transposed convolution: `plan` is the convolution's, whose x has the shape of y here. */
+static cnn_status run_turned(const cnn_impl *impl, cnn_context *context, const cnn_plan *plan, pointers p,
+                             const cnn_run_extra *extra, bool bias, cnn_error *err)
+{
+    cnn_weighted_args args = {.beta = extra->beta, .workspace = extra->workspace};
+    cnn_bias_args its = {.beta = extra->beta};
+    cnn_status status;
+    switch (plan->dir) {
+    case CNN_BWD_D: /* forward */
+        args.dy = take(&p);
+        args.w = take(&p);
+        its.b = bias ? take(&p) : NULL;
+        args.dx = its.y = take(&p);
+        status = CALL(conv_bwd_data, args);
+        return status == CNN_OK && bias ? CALL(bias_add, its) : status;
+    case CNN_FWD:
+        args.x = take(&p);
+        args.w = take(&p);
+        args.y = take(&p);
+        return CALL(conv_fwd, args);
+    default:
+        args.dy = take(&p);
+        args.x = its.dy = take(&p);
+        args.dw = take(&p);
+        its.db = bias ? take(&p) : NULL;
+        status = CALL(conv_bwd_weights, args);
+        return status == CNN_OK && bias ? CALL(bias_gradient, its) : status;
     }
 }
 
@@ -156,14 +186,19 @@ static runner *const runners[CNN_OP_COUNT] = {
     [CNN_OP_CONCAT] = run_join,
     [CNN_OP_OPTIMIZER] = run_optimizer,
     [CNN_OP_BATCHNORM] = run_batchnorm,
+    [CNN_OP_CONV3D] = run_weighted,
 };
 
 cnn_status cnn_run(const cnn_session *session, const cnn_plan *plan, void *const *operands, const cnn_run_extra *extra,
                    cnn_error *err)
 {
-    const cnn_plan copy = *plan; /* what the kernel changes in it, it alone sees: plan.c says why */
+    const bool turned = plan->problem.op == CNN_OP_DECONV;
+    cnn_plan copy; /* what the kernel changes in it, it alone sees: plan.c says why */
+    cnn_hand_plan(plan, &copy);
+    const pointers p = {operands};
     const cnn_status status =
-        runners[copy.problem.op](session->impl, session->context, &copy, (pointers){operands}, extra, err);
+        turned ? run_turned(session->impl, session->context, &copy, p, extra, plan->problem.u.conv.bias, err)
+               : runners[copy.problem.op](session->impl, session->context, &copy, p, extra, err);
     if (status == CNN_OK || status == CNN_DEVICE || status == CNN_INTERNAL) return status;
     return cnn_error_before(err, CNN_INTERNAL,
                             "the operation, which supports let through, answered '%s': ", cnn_status_name(status));

@@ -23,8 +23,10 @@ cnn_status cnn_session_open(const cnn_impl *impl, const cnn_session_params *para
     else
         status = cnn_knob_values(impl, params->settings, params->n_settings, session->knobs, err);
     if (status == CNN_OK) {
-        const cnn_open_params open = {
-            .threads = params->threads, .device = params->device, .knobs = cnn_session_lend(session, NULL)};
+        const cnn_open_params open = {.threads = params->threads,
+                                      .device = params->device,
+                                      .knobs = cnn_session_lend(session, NULL),
+                                      .impl = impl};
         status = CNN_CALL(impl, open, err, &open, &session->context, err);
     }
     if (status != CNN_OK) cnn_session_close(session);

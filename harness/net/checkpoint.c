@@ -20,49 +20,10 @@ typedef struct head {
     uint64_t crc;                /* of what follows */
 } head;
 
-/* What follows, in order: arrays of a state. */
-typedef struct pieces {
-    void *data[3];
-    size_t bytes[3], total;
-    int count;
-} pieces;
-
-static void add_piece(pieces *p, void *data, size_t bytes)
+/* What follows: the state's array, but for the gradients behind it. */
+static size_t kept_bytes(const trainer *t)
 {
-    p->data[p->count] = data;
-    p->bytes[p->count++] = bytes;
-    p->total += bytes;
-}
-
-static pieces pieces_of(const trainer *t, const trainer_state *s)
-{
-    const size_t elem = trainer_elem(t), trained = (size_t)t->net->trained_elems * elem;
-    pieces p = {.count = 0};
-    add_piece(&p, s->own.params, (size_t)t->net->param_elems * elem);
-    for (int i = 0; i < 2; i++)
-        if (s->own.state[i] != NULL) add_piece(&p, s->own.state[i], trained);
-    return p;
-}
-
-static uint64_t crc_of(const pieces *p)
-{
-    unsigned long crc = 0;
-    for (int i = 0; i < p->count; i++) crc = crc32_z(crc, p->data[i], p->bytes[i]);
-    return crc;
-}
-
-static bool write_pieces(FILE *file, const pieces *p)
-{
-    for (int i = 0; i < p->count; i++)
-        if (fwrite(p->data[i], 1, p->bytes[i], file) != p->bytes[i]) return false;
-    return true;
-}
-
-static bool read_pieces(FILE *file, const pieces *p)
-{
-    for (int i = 0; i < p->count; i++)
-        if (fread(p->data[i], 1, p->bytes[i], file) != p->bytes[i]) return false;
-    return fgetc(file) == EOF;
+    return trainer_param_bytes(t) + (size_t)cnn_optimizer_states(t->optimizer.kind) * trainer_trained_bytes(t);
 }
 
 static cnn_status name_beside(const char *path, char beside[BESIDE_MAX], cnn_error *err)
@@ -83,13 +44,14 @@ cnn_status checkpoint_check(const char *path, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status write_file(const char *path, const head *h, const pieces *p, cnn_error *err)
+static cnn_status write_file(const char *path, const head *h, const void *state, cnn_error *err)
 {
+    const size_t bytes = (size_t)h->bytes;
     char beside[BESIDE_MAX];
     if (name_beside(path, beside, err) != CNN_OK) return err->status;
     FILE *file = fopen(beside, "wb");
-    bool written = file != NULL && fwrite(h, sizeof *h, 1, file) == 1 && write_pieces(file, p) && fflush(file) == 0 &&
-                   fsync(fileno(file)) == 0;
+    bool written = file != NULL && fwrite(h, sizeof *h, 1, file) == 1 && fwrite(state, 1, bytes, file) == bytes &&
+                   fflush(file) == 0 && fsync(fileno(file)) == 0;
     int why = errno;
     if (file != NULL && fclose(file) != 0 && written) written = false, why = errno;
     if (written && rename(beside, path) != 0) written = false, why = errno;
@@ -104,11 +66,12 @@ cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, in
     cnn_status status = trainer_state_make(t, &state, err);
     if (status != CNN_OK) return status;
     status = trainer_state_get(t, &state, err);
-    const pieces p = pieces_of(t, &state);
-    head h = {.epochs = epochs, .step = state.own.step, .bytes = (int64_t)p.total, .crc = crc_of(&p)};
+    const size_t bytes = kept_bytes(t);
+    head h = {.epochs = epochs, .step = state.own.step, .bytes = (int64_t)bytes};
+    h.crc = crc32_z(0, state.own.params, bytes);
     memcpy(h.magic, magic, sizeof magic);
     snprintf(h.setting, sizeof h.setting, "%s", setting);
-    if (status == CNN_OK) status = write_file(path, &h, &p, err);
+    if (status == CNN_OK) status = write_file(path, &h, state.own.params, err);
     trainer_state_free(&state);
     return status;
 }
@@ -122,17 +85,19 @@ static size_t first_difference(const char *a, const char *b)
     return part;
 }
 
-static cnn_status read_file(FILE *file, const char *path, const char *setting, const pieces *p, head *h, cnn_error *err)
+static cnn_status read_file(FILE *file, const char *path, const char *setting, void *state, size_t bytes, head *h,
+                            cnn_error *err)
 {
     if (fread(h, sizeof *h, 1, file) != 1 || memcmp(h->magic, magic, sizeof magic) != 0 ||
         memchr(h->setting, '\0', sizeof h->setting) == NULL)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "%.300s is no checkpoint of this benchcnn", path);
     const size_t part = first_difference(h->setting, setting);
-    if (strcmp(h->setting, setting) != 0 || h->bytes != (int64_t)p->total)
+    if (strcmp(h->setting, setting) != 0 || h->bytes != (int64_t)bytes)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "checkpoint %.100s is of another run (%.150s), not of this one (%.150s): name another file",
                         path, h->setting + part, setting + part);
-    if (!read_pieces(file, p) || crc_of(p) != h->crc || h->epochs < 0)
+    const bool whole = fread(state, 1, bytes, file) == bytes && fgetc(file) == EOF;
+    if (!whole || crc32_z(0, state, bytes) != h->crc || h->epochs < 0)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "checkpoint %.300s is damaged: remove it to start over", path);
     return CNN_OK;
 }
@@ -147,10 +112,7 @@ cnn_status checkpoint_load(trainer *t, const char *path, const char *setting, in
     if (file == NULL && errno == ENOENT) return CNN_OK;
     if (file == NULL) return CNN_FAIL(err, CNN_IO, "checkpoint %.300s: %s", path, why);
     cnn_status status = trainer_state_make(t, &state, err);
-    if (status == CNN_OK) {
-        const pieces p = pieces_of(t, &state);
-        status = read_file(file, path, setting, &p, &h, err);
-    }
+    if (status == CNN_OK) status = read_file(file, path, setting, state.own.params, kept_bytes(t), &h, err);
     fclose(file);
     if (status == CNN_OK) {
         state.own.step = h.step;

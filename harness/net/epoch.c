@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+static const trainer_watch nobody = {.each = NULL}; /* watches */
+
 /* One pass over a set; `watched` images are done before it, of `total`. */
 typedef struct pass {
     int set;
@@ -34,8 +36,7 @@ static cnn_status wait_sometimes(trainer *t, pass *p, cnn_error *err)
 static cnn_status watch_step(trainer *t, const trainer_watch *watch, pass *p, int64_t done, int64_t mb,
                              double *sum_before, cnn_error *err)
 {
-    if (watch == NULL) return CNN_OK;
-    if (watch->loss != NULL && p->set == TRAIN_SET) {
+    if (watch->loss != NULL && p->set == TRAIN) {
         double sum;
         int64_t correct;
         const cnn_status status = trainer_read_sums(t, &sum, &correct, err);
@@ -65,7 +66,7 @@ static int64_t images_at_once(const trainer *t, int64_t left, bool each)
 /* Only the first calls of an epoch: later ones may find the device's queue full and wait for it. */
 static void note_host_time(trainer *t, const pass *p, double seconds, int64_t steps)
 {
-    if (p->set == TRAIN_SET && t->n_host_times < HOST_TIMES) t->host_times[t->n_host_times++] = seconds / (double)steps;
+    if (p->set == TRAIN && t->n_host_times < HOST_TIMES) t->host_times[t->n_host_times++] = seconds / (double)steps;
 }
 
 /* The median. NaN where operations run as they are called, or the host gathers and waits for uploads. */
@@ -85,22 +86,22 @@ static double host_step_seconds(trainer *t)
 
 static cnn_status run_steps(trainer *t, const trainer_watch *watch, pass *p, cnn_error *err)
 {
-    const bool each = watch != NULL && watch->loss != NULL && p->set == TRAIN_SET;
+    const bool each = watch->loss != NULL && p->set == TRAIN;
     const double begun = cnn_now();
     double sum_before = 0.0;
-    cnn_status status = p->set == TRAIN_SET ? trainer_feed_order(t, p->set, err) : CNN_OK;
+    cnn_status status = p->set == TRAIN ? trainer_feed_order(t, p->set, err) : CNN_OK;
     if (status == CNN_OK) status = trainer_clear_sums(t, err);
     if (status == CNN_OK) status = trainer_note(t, "order", begun, err);
     for (int64_t done = 0; done < p->count && status == CNN_OK;) {
         const int64_t images = images_at_once(t, p->count - done, each), batch = t->net->batch;
         const int64_t steps = (images + batch - 1) / batch;
-        status = trainer_sample_before(t, watch, p->set, p->steps, steps, err);
+        status = trainer_sample_before(t, watch->samples, p->set, p->steps, steps, err);
         const double start = cnn_now();
         if (status == CNN_OK) status = trainer_take(t, p->set, done, images, err);
         note_host_time(t, p, cnn_now() - start, steps);
         done += images;
         p->steps += steps;
-        if (status == CNN_OK) status = trainer_sample_after(t, watch, p->set, p->steps, done == p->count, err);
+        if (status == CNN_OK) status = trainer_sample_after(t, watch->samples, p->set, p->steps, done == p->count, err);
         if (status == CNN_OK) status = watch_step(t, watch, p, done, images, &sum_before, err);
     }
     return status == CNN_OK ? trainer_feed_end(t, err) : status;
@@ -121,15 +122,15 @@ static cnn_status run_pass(trainer *t, const trainer_watch *watch, pass *p, cnn_
     p->accuracy = (double)correct / (double)p->count;
     if (status == CNN_OK || status == CNN_INTERRUPTED) return status;
     char what[64]; /* what an asynchronous device did wrong shows late: say at least how far it was */
-    snprintf(what, sizeof what, "%s, %lld step%s queued", p->set == TRAIN_SET ? "training" : "testing",
-             (long long)p->steps, p->steps == 1 ? "" : "s");
-    return trainer_name_error(t, what, err);
+    snprintf(what, sizeof what, "%s, %lld step%s queued", p->set == TRAIN ? "training" : "testing", (long long)p->steps,
+             p->steps == 1 ? "" : "s");
+    return trainer_name_error(t, what, status, err);
 }
 
 static cnn_status test_pass(trainer *t, const trainer_watch *watch, int64_t watched, trainer_result *result,
                             cnn_error *err)
 {
-    pass p = {.set = TEST_SET, .count = t->data->test.count, .watched = watched};
+    pass p = {.set = TEST, .count = t->data->test.count, .watched = watched};
     p.total = watched + p.count;
     const cnn_status status = run_pass(t, watch, &p, err);
     result->test_s = p.seconds;
@@ -143,7 +144,7 @@ cnn_status trainer_test(trainer *t, const trainer_watch *watch, trainer_result *
     if (t->data == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the trainer was opened without data");
     memset(result, 0, sizeof *result);
     t->transfer_s = t->paused = 0.0;
-    const cnn_status status = test_pass(t, watch, 0, result, err);
+    const cnn_status status = test_pass(t, watch != NULL ? watch : &nobody, 0, result, err);
     result->transfer_s = t->transfer_s;
     return status;
 }
@@ -152,13 +153,14 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
 {
     const double start = cnn_now();
     if (t->data == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the trainer was opened without data");
-    pass p = {.set = TRAIN_SET, .count = t->data->train.count};
+    pass p = {.set = TRAIN, .count = t->data->train.count};
+    if (watch == NULL) watch = &nobody;
     p.total = p.count + t->data->test.count;
     memset(result, 0, sizeof *result);
     t->transfer_s = t->paused = 0.0;
     t->n_host_times = 0;
     if (t->profile != NULL) profile_begin(t->profile);
-    trainer_draw_pass(t, TRAIN_SET, epoch);
+    trainer_draw_pass(t, TRAIN, epoch);
     cnn_status status = trainer_note(t, "order", start, err);
     if (status == CNN_OK) status = run_pass(t, watch, &p, err);
     result->steps = p.steps;
@@ -166,7 +168,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     result->train_loss = p.loss;
     result->train_accuracy = p.accuracy;
     result->images_per_s = (double)p.count / result->train_s;
-    if (status == CNN_OK) status = trainer_sample_trained(t, watch, err);
+    if (status == CNN_OK) status = trainer_sample_trained(t, watch->samples, err);
     if (status == CNN_OK) status = test_pass(t, watch, p.count, result, err);
     result->seconds = cnn_now() - start - t->paused;
     if (status == CNN_OK && t->profile != NULL) status = profile_finish(t->profile, result->seconds, err);

@@ -16,9 +16,19 @@ static size_t row_bytes(const trainer *t) { return (size_t)cnn_net_value_elems(t
 
 /* ---- Places ---- */
 
-static size_t place(trainer *t, size_t *kind, int64_t count, size_t size)
+size_t trainer_place(trainer *t, size_t *kind, int64_t count, size_t size)
 {
-    return places_take(&t->places, kind, count, size);
+    enum { ALIGN = 256 }; /* what devices like best; a multiple of CNN_ALIGN */
+    size_t bytes, end;
+    const size_t at = t->bytes.total;
+    if (__builtin_mul_overflow((size_t)count, size, &bytes) || bytes > SIZE_MAX / 2 - ALIGN ||
+        __builtin_add_overflow(at, (bytes + ALIGN - 1) / ALIGN * ALIGN, &end) || end > SIZE_MAX / 2) {
+        t->overflow = true;
+        return 0;
+    }
+    *kind += bytes;
+    t->bytes.total = end;
+    return at;
 }
 
 /* Images, then labels: what a lane holds, and what one upload brings. */
@@ -27,35 +37,34 @@ static size_t lane_bytes(const trainer *t)
     return t->batch_labels_at[0] + (size_t)t->net->batch * sizeof(int32_t) - t->images_at[0];
 }
 
-static void place_lanes(trainer *t)
+static void place_batches(trainer *t, int count)
 {
-    for (int lane = 0; lane < t->n_lanes; lane++) { /* labels right behind the images: one upload brings both */
-        t->images_at[lane] = place(t, &t->bytes.values, cnn_net_value_elems(t->net, 0, t->net->batch), trainer_elem(t));
-        t->batch_labels_at[lane] = place(t, &t->bytes.small, t->net->batch, sizeof(int32_t));
+    for (int lane = 0; lane < count; lane++) { /* labels right behind the images: one upload brings both */
+        t->images_at[lane] =
+            trainer_place(t, &t->bytes.values, cnn_net_value_elems(t->net, 0, t->net->batch), trainer_elem(t));
+        t->batch_labels_at[lane] = trainer_place(t, &t->bytes.small, t->net->batch, sizeof(int32_t));
     }
-    if (t->data == NULL) return;
+    if (!t->params.host_data) return;
     const size_t images = (size_t)cnn_net_value_elems(t->net, 0, t->data->train.count + t->data->test.count);
     if (__builtin_mul_overflow(images, trainer_elem(t), &t->bytes.host) ||
         __builtin_add_overflow(t->bytes.host, LANES * lane_bytes(t), &t->bytes.host))
-        t->places.overflow = true;
+        t->overflow = true;
 }
 
 void trainer_feed_place(trainer *t)
 {
-    t->loss_at = place(t, &t->bytes.small, 1, sizeof(double));
-    t->correct_at = place(t, &t->bytes.small, 1, sizeof(int64_t));
+    t->loss_at = trainer_place(t, &t->bytes.small, 1, sizeof(double));
+    t->correct_at = trainer_place(t, &t->bytes.small, 1, sizeof(int64_t));
     t->shifts_at = NOWHERE;
-    if (t->n_lanes > 0) {
-        place_lanes(t);
-        return;
-    }
-    for (int set = 0; set < SETS; set++) {
+    place_batches(t, t->n_lanes == 0 && t->algorithm == NULL ? 1 : t->n_lanes);
+    for (int set = 0; set < PASSES && t->n_lanes == 0; set++) {
         const int64_t count = trainer_part(t, set)->count;
-        t->rows_at[set] = place(t, &t->bytes.data, cnn_net_value_elems(t->net, 0, count), trainer_elem(t));
-        t->labels_at[set] = place(t, &t->bytes.data, count, sizeof(int32_t));
-        t->order_at[set] = place(t, &t->bytes.small, count, sizeof **t->order);
+        t->rows_at[set] = trainer_place(t, &t->bytes.data, cnn_net_value_elems(t->net, 0, count), trainer_elem(t));
+        t->labels_at[set] = trainer_place(t, &t->bytes.data, count, sizeof(int32_t));
+        t->order_at[set] = trainer_place(t, &t->bytes.small, count, sizeof **t->order);
     }
-    if (t->params.shift > 0) t->shifts_at = place(t, &t->bytes.small, t->data->train.count, sizeof *t->shifts);
+    if (t->params.shift > 0 && t->n_lanes == 0)
+        t->shifts_at = trainer_place(t, &t->bytes.small, t->data->train.count, sizeof *t->shifts);
 }
 
 /* ---- Starting and ending ---- */
@@ -114,11 +123,11 @@ static void name_places(trainer *t)
         t->lanes[lane] = (cnn_images){.rows = trainer_at(t, t->images_at[lane]),
                                       .labels = trainer_at(t, t->batch_labels_at[lane]),
                                       .count = t->net->batch};
-    for (int set = 0; set < SETS && t->n_lanes == 0; set++)
+    for (int set = 0; set < PASSES && t->n_lanes == 0; set++)
         t->images[set] = (cnn_images){.rows = trainer_at(t, t->rows_at[set]),
                                       .labels = trainer_at(t, t->labels_at[set]),
                                       .order = trainer_at(t, t->order_at[set]),
-                                      .shifts = set == TRAIN_SET ? trainer_at(t, t->shifts_at) : NULL,
+                                      .shifts = set == TRAIN ? trainer_at(t, t->shifts_at) : NULL,
                                       .count = trainer_part(t, set)->count};
 }
 
@@ -127,7 +136,7 @@ cnn_status trainer_feed_start(trainer *t, cnn_error *err)
     const int64_t batch = t->net->batch;
     cnn_status status = CNN_OK;
     name_places(t);
-    for (int set = 0; set < SETS && t->data != NULL && status == CNN_OK; set++) {
+    for (int set = 0; set < PASSES && t->data != NULL && status == CNN_OK; set++) {
         status = t->params.host_data ? convert_part(t, trainer_part(t, set), set, err)
                                      : upload_part(t, trainer_part(t, set), set, err);
         trainer_draw_pass(t, set, 0);
@@ -136,7 +145,7 @@ cnn_status trainer_feed_start(trainer *t, cnn_error *err)
     for (int lane = 0; lane < t->n_lanes && t->data != NULL && status == CNN_OK; lane++)
         status = make_staging(t, lane, err);
     for (int lane = 0; lane < t->n_lanes && t->data != NULL && status == CNN_OK; lane++)
-        status = trainer_feed_lane(t, lane, TRAIN_SET, 0, batch, err);
+        status = trainer_feed_lane(t, lane, TRAIN, 0, batch, err);
     return status;
 }
 
@@ -149,13 +158,13 @@ void trainer_feed_close(trainer *t)
         else
             free(t->staging[lane]);
     }
-    for (int set = 0; set < SETS; set++) free(t->rows[set]);
+    for (int set = 0; set < PASSES; set++) free(t->rows[set]);
 }
 
 /* ---- A pass ---- */
 
 /* Test images stay where they are. */
-static const cnn_shift *shifts_of(const trainer *t, int set) { return set == TRAIN_SET ? t->shifts : NULL; }
+static const cnn_shift *shifts_of(const trainer *t, int set) { return set == TRAIN ? t->shifts : NULL; }
 
 cnn_status trainer_feed_order(trainer *t, int set, cnn_error *err)
 {
@@ -203,7 +212,7 @@ cnn_status trainer_feed_lane(trainer *t, int lane, int set, int64_t first, int64
                                .labels = trainer_part(t, set)->labels,
                                .order = t->order[set],
                                .shifts = shifts_of(t, set)};
-    cnn_gather_args args = composition_gather_args(t->net, &images, first, mb);
+    cnn_gather_args args = trainer_gather_args(t->net, &images, first, mb);
     args.y = t->staging[lane];
     args.y_labels = (int32_t *)(t->staging[lane] + (t->batch_labels_at[lane] - t->images_at[lane]));
     for (int64_t i = 0; i < mb; i++) cnn_gather_row(&args, i);
@@ -226,8 +235,8 @@ cnn_status trainer_note(const trainer *t, const char *what, double since, cnn_er
 
 static cnn_status ask(trainer *t, int set, const cnn_images *images, int64_t first, int64_t count, cnn_error *err)
 {
-    return set == TRAIN_SET ? TRAINER_ASK(t, train, err, images, first, count)
-                            : TRAINER_ASK(t, test, err, images, first, count);
+    return set == TRAIN ? TRAINER_ASK(t, train, err, images, first, count)
+                        : TRAINER_ASK(t, test, err, images, first, count);
 }
 
 cnn_status trainer_take(trainer *t, int set, int64_t first, int64_t count, cnn_error *err)

@@ -6,11 +6,10 @@
 
 #include <string.h>
 
-static cnn_status read_input(net_builder *b, int variant, cnn_error *err)
+static cnn_status read_input(net_builder *b, cnn_error *err)
 {
     static const char *const names[] = {"channels", "height", "width"};
     int64_t size[3];
-    (void)variant;
     for (int i = 0; i < 3; i++) {
         const cnn_status status = net_word_int(b->line, names[i], b->line->words[1 + i], 1, &size[i], err);
         if (status != CNN_OK) return status;
@@ -19,11 +18,10 @@ static cnn_status read_input(net_builder *b, int variant, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status read_fc(net_builder *b, int variant, cnn_error *err)
+static cnn_status read_fc(net_builder *b, cnn_error *err)
 {
     int64_t oc, bias = 1;
     const net_option options[] = {{.key = "bias", .integer = &bias}};
-    (void)variant;
     cnn_status status = net_word_int(b->line, "outputs", b->line->words[1], 1, &oc, err);
     if (status == CNN_OK) status = net_read_options(b->line, 2, options, NET_COUNT(options), err);
     if (status != CNN_OK) return status;
@@ -43,9 +41,9 @@ static cnn_status read_fc(net_builder *b, int variant, cnn_error *err)
 }
 
 /* An activation overwrites its input where the layer before does not need its own output in the backward pass. */
-static cnn_status read_act(net_builder *b, int variant, cnn_error *err)
+static cnn_status read_act(net_builder *b, cnn_error *err)
 {
-    double alpha = cnn_act_usual_alpha((cnn_act_kind)variant);
+    double alpha = cnn_act_usual_alpha((cnn_act_kind)b->variant);
     if (b->line->count > 1) {
         const cnn_status status = net_word_real(b->line, b->line->words[0], b->line->words[1], &alpha, err);
         if (status != CNN_OK) return status;
@@ -58,7 +56,7 @@ static cnn_status read_act(net_builder *b, int variant, cnn_error *err)
     cnn_layer *layer = net_add_layer(b, CNN_OP_ACT);
     cnn_act_desc *d = &layer->problem.u.act;
     *d = (cnn_act_desc){
-        .t = d->t, .kind = (cnn_act_kind)variant, .alpha = alpha, .mb = b->batch, .ic = x.c, .ih = x.h, .iw = x.w};
+        .t = d->t, .kind = (cnn_act_kind)b->variant, .alpha = alpha, .mb = b->batch, .ic = x.c, .ih = x.h, .iw = x.w};
     if (recomputes && !state->saved) {
         layer->output = b->current;
         b->states[b->current].producer = CNN_OP_ACT;
@@ -68,10 +66,9 @@ static cnn_status read_act(net_builder *b, int variant, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status read_dropout(net_builder *b, int variant, cnn_error *err)
+static cnn_status read_dropout(net_builder *b, cnn_error *err)
 {
     double rate;
-    (void)variant;
     const cnn_status status = net_word_real(b->line, "the dropout rate", b->line->words[1], &rate, err);
     if (status != CNN_OK) return status;
     if (rate < 0.0 || rate >= 1.0)
@@ -85,11 +82,10 @@ static cnn_status read_dropout(net_builder *b, int variant, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status read_batch_norm(net_builder *b, int variant, cnn_error *err)
+static cnn_status read_batch_norm(net_builder *b, cnn_error *err)
 {
     double eps = CNN_BATCHNORM_EPS, momentum = CNN_BATCHNORM_MOMENTUM;
     const net_option options[] = {{.key = "eps", .real = &eps}, {.key = "momentum", .real = &momentum}};
-    (void)variant;
     const cnn_status status = net_read_options(b->line, 1, options, NET_COUNT(options), err);
     if (status != CNN_OK) return status;
     if (eps <= 0.0) return NET_FAIL(b->line, err, "eps is %g, but must be greater than 0", eps);
@@ -106,11 +102,10 @@ static cnn_status read_batch_norm(net_builder *b, int variant, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status read_save(net_builder *b, int variant, cnn_error *err)
+static cnn_status read_save(net_builder *b, cnn_error *err)
 {
     const char *name = b->line->words[1];
     net_value_state *state = &b->states[b->current];
-    (void)variant;
     for (int i = 0; i < b->network->net.n_values; i++)
         if (strcmp(b->states[i].name, name) == 0) return NET_FAIL(b->line, err, "'%.64s' is already saved", name);
     if (state->name[0] != '\0') return NET_FAIL(b->line, err, "this value is already saved, as '%s'", state->name);
@@ -121,10 +116,9 @@ static cnn_status read_save(net_builder *b, int variant, cnn_error *err)
 }
 
 /* What follows reads the saved value: the start of another branch. */
-static cnn_status read_from(net_builder *b, int variant, cnn_error *err)
+static cnn_status read_from(net_builder *b, cnn_error *err)
 {
     const int saved = net_find_saved(b, b->line->words[1], err);
-    (void)variant;
     if (saved < 0) return err->status;
     if (!b->states[b->current].saved)
         return NET_FAIL(b->line, err,
@@ -135,9 +129,9 @@ static cnn_status read_from(net_builder *b, int variant, cnn_error *err)
 }
 
 /* `add NAME` and `concat NAME`: the value so far first, then the saved one. */
-static cnn_status read_join(net_builder *b, int variant, cnn_error *err)
+static cnn_status read_join(net_builder *b, cnn_error *err)
 {
-    const bool add = variant == CNN_OP_ADD;
+    const bool add = b->variant == CNN_OP_ADD;
     const int other = net_find_saved(b, b->line->words[1], err);
     if (other < 0) return err->status;
     const cnn_value x = *net_current(b), y = b->network->values[other];
@@ -145,7 +139,7 @@ static cnn_status read_join(net_builder *b, int variant, cnn_error *err)
         return NET_FAIL(b->line, err, "'%s' is %lld x %lld x %lld, but the value so far is %lld x %lld x %lld",
                         b->line->words[1], (long long)y.c, (long long)y.h, (long long)y.w, (long long)x.c,
                         (long long)x.h, (long long)x.w);
-    cnn_layer *layer = net_add_layer(b, (cnn_op)variant);
+    cnn_layer *layer = net_add_layer(b, (cnn_op)b->variant);
     layer->n_inputs = 2;
     layer->inputs[1] = other;
     const cnn_type t = layer->problem.u.type;
@@ -159,12 +153,11 @@ static cnn_status read_join(net_builder *b, int variant, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status read_init(net_builder *b, int variant, cnn_error *err)
+static cnn_status read_init(net_builder *b, cnn_error *err)
 {
     static const char *const names[NET_INIT_COUNT] = {"default", "kaiming", "kaiming_uniform", "xavier", "uniform"};
     const cnn_name_set set = {"kind of init", names, NET_INIT_COUNT};
     cnn_error why;
-    (void)variant;
     const int kind = cnn_name_find(&set, b->line->words[1], &why);
     if (kind < 0) return NET_FAIL(b->line, err, "%s", why.message);
     b->init = (net_init){.kind = (net_init_kind)kind};
@@ -177,7 +170,7 @@ static cnn_status read_init(net_builder *b, int variant, cnn_error *err)
     return status;
 }
 
-static cnn_status read_loss(net_builder *b, int variant, cnn_error *err)
+static cnn_status read_loss(net_builder *b, cnn_error *err)
 {
     const cnn_value x = *net_current(b);
     if (x.h != 1 || x.w != 1)
@@ -187,7 +180,7 @@ static cnn_status read_loss(net_builder *b, int variant, cnn_error *err)
                         (long long)x.c, (long long)x.h, (long long)x.w);
     cnn_layer *layer = net_add_layer(b, CNN_OP_LOSS);
     const cnn_type t = layer->problem.u.type;
-    layer->problem.u.loss = (cnn_loss_desc){.t = t, .kind = (cnn_loss_kind)variant, .mb = b->batch, .ic = x.c};
+    layer->problem.u.loss = (cnn_loss_desc){.t = t, .kind = (cnn_loss_kind)b->variant, .mb = b->batch, .ic = x.c};
     net_add_output(b, layer, x.c, 1, 1);
     b->network->net.classes = x.c;
     b->finished = true;
@@ -250,5 +243,6 @@ cnn_status net_read_layer(net_builder *b, cnn_error *err)
     if (input && b->current >= 0) return NET_FAIL(line, err, "a second input");
     if (!input && b->current < 0 && kind->read != read_init)
         return NET_FAIL(line, err, "expected input C H W first, got '%s'", kind->name);
-    return kind->read(b, kind->variant, err);
+    b->variant = kind->variant;
+    return kind->read(b, err);
 }

@@ -57,12 +57,13 @@ typedef struct net_builder {
     net_init init;
     int64_t batch;
     const net_line *line;
+    int variant; /* of the line's kind: tells kinds apart that are read alike */
 } net_builder;
 
 /* One line; net_layers.c. */
 cnn_status net_read_layer(net_builder *b, cnn_error *err);
-/* A line of one kind; `variant` tells kinds apart that are read alike. */
-typedef cnn_status net_layer_reader(net_builder *b, int variant, cnn_error *err);
+/* A line of one kind. */
+typedef cnn_status net_layer_reader(net_builder *b, cnn_error *err);
 /* net_windows.c. */
 net_layer_reader net_read_conv, net_read_pool;
 

@@ -17,14 +17,13 @@ static cnn_status finish(net_builder *b, char name, dims_axis *a, cnn_error *err
     return CNN_OK;
 }
 
-cnn_status net_read_conv(net_builder *b, int variant, cnn_error *err)
+cnn_status net_read_conv(net_builder *b, cnn_error *err)
 {
     int64_t oc, kernel[2] = {0, 0}, stride[2] = {1, 1}, dilation[2] = {1, 1}, pad[2] = {0, 0}, groups = 1, bias = 1;
     const net_option options[] = {
         {.key = "kernel", .least = 1, .pair = kernel},     {.key = "stride", .least = 1, .pair = stride},
         {.key = "dilation", .least = 1, .pair = dilation}, {.key = "pad", .pair = pad},
         {.key = "groups", .least = 1, .integer = &groups}, {.key = "bias", .integer = &bias}};
-    (void)variant;
     cnn_status status = net_word_int(b->line, "output channels", b->line->words[1], 1, &oc, err);
     if (status == CNN_OK) status = net_read_options(b->line, 2, options, NET_COUNT(options), err);
     if (status != CNN_OK) return status;
@@ -54,10 +53,10 @@ cnn_status net_read_conv(net_builder *b, int variant, cnn_error *err)
     return CNN_OK;
 }
 
-cnn_status net_read_pool(net_builder *b, int variant, cnn_error *err)
+cnn_status net_read_pool(net_builder *b, cnn_error *err)
 {
     int64_t kernel[2] = {0, 0}, stride[2] = {0, 0}, pad[2] = {0, 0};
-    const bool global = variant == CNN_POOL_GLOBAL_AVG;
+    const bool global = b->variant == CNN_POOL_GLOBAL_AVG;
     const net_option options[] = {{.key = "kernel", .least = 1, .pair = kernel},
                                   {.key = "stride", .least = 1, .pair = stride},
                                   {.key = "pad", .pair = pad}};
@@ -83,7 +82,7 @@ cnn_status net_read_pool(net_builder *b, int variant, cnn_error *err)
     if (status != CNN_OK) return status;
     cnn_layer *layer = net_add_layer(b, CNN_OP_POOL);
     cnn_pool_desc *d = &layer->problem.u.pool;
-    *d = (cnn_pool_desc){.t = d->t, .kind = (cnn_pool_kind)variant, .mb = b->batch, .ic = x.c, DIMS_AXES(h, w)};
+    *d = (cnn_pool_desc){.t = d->t, .kind = (cnn_pool_kind)b->variant, .mb = b->batch, .ic = x.c, DIMS_AXES(h, w)};
     net_add_output(b, layer, x.c, d->oh, d->ow);
     return CNN_OK;
 }

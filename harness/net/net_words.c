@@ -88,9 +88,8 @@ static cnn_status unknown_option(const net_line *line, const char *word, const c
     const char *names[NET_MAX_WORDS];
     char list[256] = "";
     for (int i = 0; i < count; i++) {
-        const size_t used = strlen(list);
         names[i] = options[i].key;
-        snprintf(list + used, sizeof list - used, "%s%s=", i > 0 ? ", " : "", names[i]);
+        cnn_append(list, sizeof list, "%s%s=", i > 0 ? ", " : "", names[i]);
     }
     const char *nearest = cnn_nearest_name(key, names, count);
     if (count == 0) return NET_FAIL(line, err, "%s takes nothing more, got '%.64s'", line->words[0], word);

@@ -27,7 +27,7 @@ void trainer_shifts(uint64_t seed, int64_t epoch, int64_t count, int64_t most, c
 void trainer_draw_pass(trainer *t, int set, int64_t epoch)
 {
     const int64_t count = trainer_part(t, set)->count;
-    if (set == TEST_SET) {
+    if (set == TEST) {
         for (int64_t i = 0; i < count; i++) t->order[set][i] = (int32_t)i;
         return;
     }

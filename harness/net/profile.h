@@ -16,6 +16,7 @@
 typedef struct profile_row {
     const char *layer, *pass; /* layer: the network's; pass: a direction's name in training, "test", or "" */
     char phase[32];           /* a kernel's or the operation's name; overhead: what it is */
+    const char *choice;       /* (optional) what the plan settled on: whose kernel, which algorithm */
     double seconds, flops;    /* flops: of all the layer's phases in this pass, at the first of them; else 0 */
     int64_t calls;
     int place; /* rows stand in the network's order */
@@ -25,23 +26,19 @@ typedef struct epoch_profile {
     profile_row *rows;
     int count, capacity;
     double seconds; /* of the epoch: the sum of all rows */
+    int latest;     /* the row found last: the next lap's is mostly the one behind it */
 } epoch_profile;
 
 /* ---- While they are added up: by the loop, and by the composition. */
-
-typedef struct trainer_profile {
-    epoch_profile epoch;
-    int latest; /* the row found last: the next lap's is mostly the one behind it */
-} trainer_profile;
 
 /* Rows stand in the network's order: by layer, then by direction, the test last. */
 enum { PLACES_A_LAYER = 8, PLACE_TEST = 7 };
 enum { PLACE_GRADIENTS = 0x7ffffffd, PLACE_UPDATE, PLACE_OVERHEAD };
 
-void profile_begin(trainer_profile *p);                                        /* an epoch */
-cnn_status profile_finish(trainer_profile *p, double seconds, cnn_error *err); /* which took so long; NULL: nothing */
-cnn_status profile_add(trainer_profile *p, const profile_row *row, cnn_error *err);
-cnn_status profile_overhead(trainer_profile *p, const char *what, double seconds, cnn_error *err);
-void profile_close(trainer_profile *p); /* NULL is accepted */
+void profile_begin(epoch_profile *p);                                        /* an epoch */
+cnn_status profile_finish(epoch_profile *p, double seconds, cnn_error *err); /* which took so long; NULL: nothing */
+cnn_status profile_add(epoch_profile *p, const profile_row *row, cnn_error *err);
+cnn_status profile_overhead(epoch_profile *p, const char *what, double seconds, cnn_error *err);
+void profile_close(epoch_profile *p); /* NULL is accepted */
 
 #endif

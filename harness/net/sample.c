@@ -16,13 +16,13 @@ static cnn_status take(trainer *t, trainer_state *s, cnn_error *err)
     return status;
 }
 
-cnn_status trainer_sample_before(trainer *t, const trainer_watch *watch, int set, int64_t first, int64_t steps,
+cnn_status trainer_sample_before(trainer *t, trainer_samples *samples, int set, int64_t first, int64_t steps,
                                  cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int i = 0; watch != NULL && watch->samples != NULL && i < watch->samples->count && status == CNN_OK; i++) {
-        trainer_sample *s = &watch->samples->list[i];
-        if (s->test != (set == TEST_SET) || s->wanted < first || s->wanted >= first + steps) continue;
+    for (int i = 0; samples != NULL && i < samples->count && status == CNN_OK; i++) {
+        trainer_sample *s = &samples->list[i];
+        if (s->test != (set == TEST) || s->wanted < first || s->wanted >= first + steps) continue;
         status = take(t, &s->before, err);
         s->first = first;
         s->left = s->launches;
@@ -30,13 +30,12 @@ cnn_status trainer_sample_before(trainer *t, const trainer_watch *watch, int set
     return status;
 }
 
-cnn_status trainer_sample_after(trainer *t, const trainer_watch *watch, int set, int64_t steps, bool last,
-                                cnn_error *err)
+cnn_status trainer_sample_after(trainer *t, trainer_samples *samples, int set, int64_t steps, bool last, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int i = 0; watch != NULL && watch->samples != NULL && i < watch->samples->count && status == CNN_OK; i++) {
-        trainer_sample *s = &watch->samples->list[i];
-        if (s->test != (set == TEST_SET) || s->left == 0 || (--s->left > 0 && !last)) continue;
+    for (int i = 0; samples != NULL && i < samples->count && status == CNN_OK; i++) {
+        trainer_sample *s = &samples->list[i];
+        if (s->test != (set == TEST) || s->left == 0 || (--s->left > 0 && !last)) continue;
         s->left = 0;
         status = take(t, &s->after, err);
         s->steps = steps - s->first;
@@ -44,11 +43,11 @@ cnn_status trainer_sample_after(trainer *t, const trainer_watch *watch, int set,
     return status;
 }
 
-cnn_status trainer_sample_trained(trainer *t, const trainer_watch *watch, cnn_error *err)
+cnn_status trainer_sample_trained(trainer *t, trainer_samples *samples, cnn_error *err)
 {
-    if (watch == NULL || watch->samples == NULL) return CNN_OK;
+    if (samples == NULL) return CNN_OK;
     const double start = cnn_now();
-    const cnn_status status = trainer_get_params(t, watch->samples->trained, err);
+    const cnn_status status = trainer_get_params(t, samples->trained, err);
     t->paused += cnn_now() - start;
     return status;
 }
@@ -60,15 +59,15 @@ static cnn_status go_back(trainer *t, int64_t epoch, const trainer_sample *s, cn
 {
     cnn_status status = CNN_OK;
     if (!s->test) {
-        trainer_draw_pass(t, TRAIN_SET, epoch);
-        status = trainer_feed_order(t, TRAIN_SET, err);
+        trainer_draw_pass(t, TRAIN, epoch);
+        status = trainer_feed_order(t, TRAIN, err);
     }
     return status == CNN_OK ? trainer_state_put(t, &s->before, err) : status;
 }
 
 static cnn_status repeat_step(trainer *t, const trainer_sample *s, int64_t step, cnn_error *err)
 {
-    const int set = s->test ? TEST_SET : TRAIN_SET;
+    const int set = s->test ? TEST : TRAIN;
     const int64_t batch = t->net->batch, first = step * batch, left = trainer_part(t, set)->count - first;
     return trainer_take(t, set, first, left < batch ? left : batch, err);
 }
@@ -93,5 +92,5 @@ cnn_status trainer_repeat(trainer *t, int64_t epoch, const trainer_sample *s, in
     if (status == CNN_OK) status = back;
 cleanup:
     trainer_state_free(&now);
-    return status == CNN_OK ? CNN_OK : trainer_name_error(t, "repeating steps", err);
+    return trainer_name_error(t, "repeating steps", status, err);
 }

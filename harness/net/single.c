@@ -21,19 +21,16 @@ static cnn_status take_batch(trainer *t, const void *images, const int32_t *labe
     return status == CNN_OK ? trainer_clear_sums(t, err) : status;
 }
 
-static cnn_status mean_loss(trainer *t, int64_t mb, double *loss, int64_t *correct, cnn_error *err)
+/* Behind a step that ended with this status. */
+static cnn_status mean_loss(trainer *t, cnn_status status, int64_t mb, double *loss, int64_t *correct, cnn_error *err)
 {
     double sum = 0.0;
     int64_t right = 0;
-    const cnn_status status = trainer_read_sums(t, &sum, &right, err);
+    if (status != CNN_OK) return trainer_name_error(t, "a single step", status, err);
+    status = trainer_read_sums(t, &sum, &right, err);
     if (loss != NULL) *loss = sum / (double)mb;
     if (correct != NULL) *correct = right;
     return status;
-}
-
-static cnn_status name_step(const trainer *t, cnn_status status, cnn_error *err)
-{
-    return status == CNN_OK ? CNN_OK : trainer_name_error(t, "a single step", err);
 }
 
 cnn_status trainer_gradients(trainer *t, const void *images, const int32_t *labels, int64_t mb, void *grads,
@@ -41,22 +38,23 @@ cnn_status trainer_gradients(trainer *t, const void *images, const int32_t *labe
 {
     cnn_train_state only = {.grads = grads};
     cnn_status status = take_batch(t, images, labels, mb, err);
-    if (status == CNN_OK) status = name_step(t, TRAINER_ASK(t, gradients, err, &t->lanes[0], 0, mb), err);
-    if (status == CNN_OK) status = mean_loss(t, mb, loss, NULL, err);
+    if (status != CNN_OK) return status;
+    status = TRAINER_ASK(t, gradients, err, &t->lanes[0], 0, mb);
+    status = mean_loss(t, status, mb, loss, NULL, err);
     return status == CNN_OK && grads != NULL ? TRAINER_ASK(t, save, err, &only) : status;
 }
 
 cnn_status trainer_step(trainer *t, const void *images, const int32_t *labels, int64_t mb, double *loss, cnn_error *err)
 {
-    cnn_status status = take_batch(t, images, labels, mb, err);
-    if (status == CNN_OK) status = name_step(t, TRAINER_ASK(t, train, err, &t->lanes[0], 0, mb), err);
-    return status == CNN_OK ? mean_loss(t, mb, loss, NULL, err) : status;
+    const cnn_status status = take_batch(t, images, labels, mb, err);
+    if (status != CNN_OK) return status;
+    return mean_loss(t, TRAINER_ASK(t, train, err, &t->lanes[0], 0, mb), mb, loss, NULL, err);
 }
 
 cnn_status trainer_infer(trainer *t, const void *images, const int32_t *labels, int64_t mb, double *loss,
                          int64_t *correct, cnn_error *err)
 {
-    cnn_status status = take_batch(t, images, labels, mb, err);
-    if (status == CNN_OK) status = name_step(t, TRAINER_ASK(t, test, err, &t->lanes[0], 0, mb), err);
-    return status == CNN_OK ? mean_loss(t, mb, loss, correct, err) : status;
+    const cnn_status status = take_batch(t, images, labels, mb, err);
+    if (status != CNN_OK) return status;
+    return mean_loss(t, TRAINER_ASK(t, test, err, &t->lanes[0], 0, mb), mb, loss, correct, err);
 }

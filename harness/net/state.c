@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err)
+cnn_status trainer_name_error(const trainer *t, const char *what, cnn_status status, cnn_error *err)
 {
-    return cnn_error_before(err, err->status, "%s at batch %lld, %s: ", t->net->name, (long long)t->net->batch, what);
+    if (status == CNN_OK) return CNN_OK;
+    return cnn_error_before(err, status, "%s at batch %lld, %s: ", t->net->name, (long long)t->net->batch, what);
 }
 
 cnn_status trainer_clear_sums(trainer *t, cnn_error *err)
@@ -26,26 +27,22 @@ cnn_status trainer_read_sums(trainer *t, double *loss_sum, int64_t *correct, cnn
     return status;
 }
 
-static size_t all_bytes(const trainer *t) { return (size_t)t->net->param_elems * trainer_elem(t); }
-static size_t trained_bytes(const trainer *t) { return (size_t)t->net->trained_elems * trainer_elem(t); }
-
 cnn_status trainer_state_make(const trainer *t, trainer_state *s, cnn_error *err)
 {
-    *s = (trainer_state){.own.params = calloc(1, all_bytes(t) + 1), .own.grads = calloc(1, trained_bytes(t) + 1)};
-    bool made = s->own.params != NULL && s->own.grads != NULL;
-    for (int i = 0; i < cnn_optimizer_states(t->optimizer.kind) && made; i++)
-        made = (s->own.state[i] = calloc(1, trained_bytes(t) + 1)) != NULL;
-    if (made) return CNN_OK;
-    trainer_state_free(s);
-    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the parameters of %s", t->net->name);
+    const size_t trained = trainer_trained_bytes(t);
+    const int states = cnn_optimizer_states(t->optimizer.kind);
+    char *params = calloc(1, trainer_param_bytes(t) + (size_t)(states + 1) * trained + 1);
+    *s = (trainer_state){.own.params = params};
+    if (params == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the parameters of %s", t->net->name);
+    char *next = params + trainer_param_bytes(t);
+    for (int i = 0; i < states; i++, next += trained) s->own.state[i] = next;
+    s->own.grads = next;
+    return CNN_OK;
 }
 
 void trainer_state_free(trainer_state *s)
 {
     free(s->own.params);
-    free(s->own.grads);
-    free(s->own.state[0]);
-    free(s->own.state[1]);
     *s = (trainer_state){.loss_sum = 0.0};
 }
 
@@ -77,12 +74,10 @@ cnn_status trainer_set_params(trainer *t, const void *params, cnn_error *err)
     cnn_status status = trainer_state_make(t, &initial, err);
     if (status != CNN_OK) return status;
     if (params != NULL)
-        memcpy(initial.own.params, params, all_bytes(t));
+        memcpy(initial.own.params, params, trainer_param_bytes(t));
     else
         cnn_net_init_params(t->network, initial.own.params);
     status = trainer_state_put(t, &initial, err);
     trainer_state_free(&initial);
     return status;
 }
-
-cnn_status trainer_reset(trainer *t, cnn_error *err) { return trainer_set_params(t, NULL, err); }

@@ -81,29 +81,15 @@ static cnn_status ask_support(const trainer *t, cnn_error *err)
     return trainer_supported(t->session, t->network, t->algorithm, &t->params, err);
 }
 
-static cnn_status open_composition(trainer *t, cnn_error *err)
-{
-    const composition_params params = {.session = t->session,
-                                       .net = t->net,
-                                       .how = &t->params,
-                                       .optimizer = t->optimizer,
-                                       .graphs = t->data != NULL && trainer_uses_graph(t->session, &t->params),
-                                       .train_images = t->data != NULL ? t->data->train.count : 0,
-                                       .test_images = t->data != NULL ? t->data->test.count : 0,
-                                       .n_lanes = t->n_lanes,
-                                       .profile = t->profile};
-    t->table = &composition_trainers;
-    return composition_open(&params, &t->own, &t->bytes, err);
-}
-
 static cnn_status plan_all(trainer *t, cnn_error *err)
 {
     cnn_status status = t->data != NULL ? check_data(t, err) : CNN_OK;
     if (status == CNN_OK) status = check_shift(t, err);
-    if (status == CNN_OK) status = t->algorithm != NULL ? ask_support(t, err) : open_composition(t, err);
+    if (status == CNN_OK && t->algorithm != NULL) status = ask_support(t, err);
     if (status != CNN_OK) return status;
     trainer_feed_place(t);
-    if (!t->places.overflow && !__builtin_add_overflow(t->bytes.total, t->places.total, &t->bytes.total)) return CNN_OK;
+    if (t->algorithm == NULL) status = composition_open(t, err);
+    if (status != CNN_OK || !t->overflow) return status;
     return CNN_FAIL(err, CNN_OVERFLOW, "%s at batch %lld: its memory is more than can be addressed", t->net->name,
                     (long long)t->net->batch);
 }
@@ -112,7 +98,7 @@ static cnn_status plan_all(trainer *t, cnn_error *err)
 static cnn_status make_order(trainer *t, cnn_error *err)
 {
     bool made = true;
-    for (int set = 0; set < SETS && t->data != NULL && made; set++)
+    for (int set = 0; set < PASSES && t->data != NULL && made; set++)
         made = (t->order[set] = calloc((size_t)trainer_part(t, set)->count + 1, sizeof **t->order)) != NULL;
     if (made && t->data != NULL && t->params.shift > 0)
         made = (t->shifts = calloc((size_t)t->data->train.count, sizeof *t->shifts)) != NULL;
@@ -148,7 +134,7 @@ cnn_status trainer_open(const cnn_session *session, const cnn_network *network, 
     t->optimizer.t = net->type;
     t->optimizer.count = net->trained_elems;
     t->algorithm = trainer_row(session, params->algorithm);
-    t->table = session->impl->trainers;
+    t->table = t->algorithm != NULL ? session->impl->trainers : &composition_trainers;
     cnn_status status = make_order(t, err);
     if (status == CNN_OK) status = make_profile(t, err);
     if (status == CNN_OK) status = plan_all(t, err);
@@ -174,20 +160,20 @@ static cnn_status check_memory(const trainer *t, cnn_error *err)
 static cnn_status allocate(trainer *t, cnn_error *err)
 {
     cnn_status status = check_memory(t, err);
-    if (status == CNN_OK) status = cnn_mem_alloc(t->session, t->places.total, (void **)&t->arena, err);
-    return status == CNN_OK ? CNN_OK : trainer_name_error(t, "its memory", err);
+    if (status == CNN_OK) status = cnn_mem_alloc(t->session, t->bytes.total, (void **)&t->arena, err);
+    return trainer_name_error(t, "its memory", status, err);
 }
 
 /* An implementation's own: one batch of each size goes through it, so that what it does once is not an epoch's time. */
 static cnn_status warm_up(trainer *t, cnn_error *err)
 {
-    cnn_status status = trainer_reset(t, err);
-    for (int set = 0; set < SETS && t->data != NULL && status == CNN_OK; set++) {
+    cnn_status status = trainer_set_params(t, NULL, err);
+    for (int set = 0; set < PASSES && t->data != NULL && status == CNN_OK; set++) {
         const int64_t count = trainer_part(t, set)->count, batch = t->net->batch, left = count % batch;
         if (count >= batch) status = trainer_take(t, set, 0, batch, err);
         if (status == CNN_OK && left > 0) status = trainer_take(t, set, count - left, left, err);
     }
-    return status == CNN_OK ? trainer_feed_end(t, err) : status;
+    return status;
 }
 
 static cnn_status start_own(trainer *t, cnn_error *err)
@@ -196,7 +182,7 @@ static cnn_status start_own(trainer *t, cnn_error *err)
                                          .optimizer = &t->optimizer,
                                          .algorithm = t->algorithm,
                                          .knobs = t->session->knobs,
-                                         .shifts = t->images[TRAIN_SET].shifts != NULL,
+                                         .shifts = t->images[TRAIN].shifts != NULL,
                                          .loss_sum = trainer_at(t, t->loss_at),
                                          .correct = trainer_at(t, t->correct_at)};
     const cnn_impl *impl = t->session->impl;
@@ -214,28 +200,15 @@ static cnn_status start_own(trainer *t, cnn_error *err)
     return warm_up(t, err);
 }
 
-static cnn_status start_composition(trainer *t, cnn_error *err)
-{
-    const composition_input input = {.images = t->images,
-                                     .lanes = t->lanes,
-                                     .orders = (const int32_t *const *)t->order,
-                                     .loss_sum = trainer_at(t, t->loss_at),
-                                     .correct = trainer_at(t, t->correct_at)};
-    cnn_status status = composition_start(t->own, &input, &t->facts, err);
-    if (status == CNN_OK) status = trainer_feed_end(t, err);
-    return status == CNN_OK && t->n_lanes == 0
-               ? composition_check_gather(t->own, t->data, t->order[TRAIN_SET], t->shifts, err)
-               : status;
-}
-
 cnn_status trainer_start(trainer *t, cnn_error *err)
 {
     cnn_status status = allocate(t, err);
     if (status == CNN_OK) status = trainer_feed_start(t, err);
     if (status != CNN_OK) return status;
-    status = t->algorithm != NULL ? start_own(t, err) : start_composition(t, err);
-    if (status != CNN_OK) return trainer_name_error(t, "preparing its steps", err);
-    status = trainer_reset(t, err);
+    status = t->algorithm != NULL ? start_own(t, err) : composition_start(t, err);
+    if (status == CNN_OK) status = trainer_feed_end(t, err);
+    if (status != CNN_OK) return trainer_name_error(t, "preparing its steps", status, err);
+    status = trainer_set_params(t, NULL, err);
     return status == CNN_OK ? cnn_sync(t->session, err) : status;
 }
 
@@ -244,12 +217,14 @@ void trainer_close(trainer *t)
     cnn_error ignored; /* steps may still be under way where an epoch was interrupted */
     if (t == NULL) return;
     if (t->arena != NULL) (void)cnn_sync(t->session, &ignored);
-    if (t->own != NULL) t->table->close(t->session->context, t->own);
-    if (t->own != NULL) (void)cnn_thread_restore();
+    if (t->own != NULL) {
+        t->table->close(t->session->context, t->own);
+        (void)cnn_thread_restore();
+    }
     trainer_feed_close(t);
     cnn_mem_free(t->session, t->arena);
     profile_close(t->profile);
-    for (int set = 0; set < SETS; set++) free(t->order[set]);
+    for (int set = 0; set < PASSES; set++) free(t->order[set]);
     free(t->shifts);
     free(t);
 }
@@ -257,7 +232,7 @@ void trainer_close(trainer *t)
 /* ---- What it is like ---- */
 
 trainer_bytes trainer_memory(const trainer *t) { return t->bytes; }
-const epoch_profile *trainer_profiled(const trainer *t) { return t->profile != NULL ? &t->profile->epoch : NULL; }
+const epoch_profile *trainer_profiled(const trainer *t) { return t->profile; }
 
 const char *trainer_algorithm(const trainer *t, int layer, cnn_dir dir)
 {

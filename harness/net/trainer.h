@@ -102,12 +102,13 @@ void trainer_order(uint64_t seed, int64_t epoch, int64_t count, int32_t *order);
 /* With params.shift: how the images of that order are moved, by -most to most pixels in each direction, all alike
  * likely; depends on seed and epoch alone. */
 void trainer_shifts(uint64_t seed, int64_t epoch, int64_t count, int64_t most, cnn_shift *shifts);
+/* What a gather of images [first, first + mb) of a pass is told, but for where to. */
+cnn_gather_args trainer_gather_args(const cnn_net *net, const cnn_images *images, int64_t first, int64_t mb);
 
-/* The flat parameter vector (net->param_elems elements of net->type.dtype, host memory), and starting over. */
+/* The flat parameter vector: net->param_elems elements of net->type.dtype, host memory. */
 cnn_status trainer_get_params(trainer *t, void *params, cnn_error *err);
-cnn_status trainer_set_params(trainer *t, const void *params,
-                              cnn_error *err);        /* and starts over with them; NULL: trainer_reset() */
-cnn_status trainer_reset(trainer *t, cnn_error *err); /* the initial parameters, optimizer state and step 0 */
+/* Starts over with them, at step 0, with the optimizer's initial state. NULL: the initial parameters. */
+cnn_status trainer_set_params(trainer *t, const void *params, cnn_error *err);
 
 /* Single steps of a trainer without data, or with host_data, on images given in host memory: mb images of the network's
  * dtype and layout (what dataset_rows() makes) and their labels; mb is the network's batch, or another that occurs.

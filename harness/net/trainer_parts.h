@@ -1,17 +1,21 @@
-/* trainer_parts.h: what the files of the training loop share. The loop holds the data, the order of an epoch, the sums
- * and the clock; the steps are a trainer's (cnn/train.h): an implementation's own, or the composition. */
+/* trainer_parts.h: what the files of the training loop share. The loop holds the data, the order of an epoch, the sums,
+ * the clock and the memory; the steps are a trainer's (cnn/train.h): an implementation's own, which has memory of its
+ * own, or the composition. */
 #ifndef HARNESS_NET_TRAINER_PARTS_H
 #define HARNESS_NET_TRAINER_PARTS_H
 
-#include "composition/composition.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
 #include "trainer.h"
 
-enum { TRAIN_SET, TEST_SET, SETS };
+enum { TRAIN, TEST, PASSES };
+
+/* A place is an offset into the one allocation, in which everything has one before it is made; NOWHERE for a buffer
+ * that is left out. */
+#define NOWHERE SIZE_MAX
 
 /* Buffers for the images of a batch that comes from host memory: two in turn, one is filled while the other is read. */
-enum { LANES = COMPOSITION_LANES, HOST_TIMES = 256 };
+enum { LANES = 2, HOST_TIMES = 256 };
 
 struct trainer {
     const cnn_session *session;
@@ -28,18 +32,18 @@ struct trainer {
 
     /* Images: all of them on the device, with the order of each pass; or n_lanes batches that come in from the host. */
     trainer_bytes bytes;
-    places places;
-    size_t loss_at, correct_at, rows_at[SETS], labels_at[SETS], order_at[SETS], shifts_at;
-    size_t images_at[LANES], batch_labels_at[LANES];
+    bool overflow; /* more memory than can be addressed; bytes.total then means nothing */
+    size_t loss_at, correct_at, rows_at[PASSES], labels_at[PASSES], order_at[PASSES], shifts_at;
+    size_t images_at[LANES], batch_labels_at[LANES]; /* of a batch; without lanes the first, for the composition */
     char *arena;
     int n_lanes;
-    cnn_images images[SETS], lanes[LANES]; /* on the device */
-    int32_t *order[SETS];                  /* host: of an epoch; the test's is as they stand */
-    cnn_shift *shifts;                     /* host: how training images are moved; NULL without params.shift */
-    char *rows[SETS];                      /* with host_data: all images, converted, in host memory */
-    char *staging[LANES];                  /* with host_data: a batch as it stands on the device: images, then labels */
+    cnn_images images[PASSES], lanes[LANES]; /* on the device */
+    int32_t *order[PASSES];                  /* host: of an epoch; the test's is as they stand */
+    cnn_shift *shifts;                       /* host: how training images are moved; NULL without params.shift */
+    char *rows[PASSES];                      /* with host_data: all images, converted, in host memory */
+    char *staging[LANES]; /* with host_data: a batch as it stands on the device: images, then labels */
 
-    trainer_profile *profile;      /* with params.profile, else NULL */
+    epoch_profile *profile;        /* with params.profile, else NULL */
     double transfer_s;             /* of the epoch, so far */
     double paused;                 /* of the epoch, so far: seconds that are not its own */
     double host_times[HOST_TIMES]; /* seconds a step that the host took to queue it, of an epoch's first calls */
@@ -54,6 +58,15 @@ struct trainer {
          : cnn_answer((t)->session->impl->name, "trainers->" #slot,                                                    \
                       (cnn_silence(err), (t)->table->slot((t)->session->context, (t)->own, __VA_ARGS__, (err))),       \
                       (err)))
+
+/* composition/: the harness's own trainer: single operations of an implementation, one after another. Opening plans
+ * them and places what they need. Starting, when there is memory, images and orders in it and a batch in each lane,
+ * captures the steps after a warm-up; what parameters and sums are behind it is left open. */
+extern const cnn_trainers composition_trainers; /* without supports and open */
+cnn_status composition_open(trainer *t, cnn_error *err);
+cnn_status composition_start(trainer *t, cnn_error *err);
+const char *composition_algorithm(const cnn_trainer *t, int layer, cnn_dir dir); /* see trainer.h */
+char *composition_choices(const cnn_trainer *t);
 
 /* feed.c: the images' way to the device. Place: where they are to stand. Start: what does not change. Order: of a pass,
  * drawn before. Lane: images [first, first + mb) of a pass into a lane. */
@@ -72,25 +85,28 @@ void trainer_draw_pass(trainer *t, int set, int64_t epoch);
 cnn_status trainer_take(trainer *t, int set, int64_t first, int64_t count, cnn_error *err);
 cnn_status trainer_note(const trainer *t, const char *what, double since, cnn_error *err);
 
-/* state.c, beside what sample.h and trainer.h declare. Name: the network, its batch size and `what` before the error's
- * message. */
+/* state.c, beside what sample.h and trainer.h declare. Name: the network, its batch size and `what` before the message,
+ * where the status is that of an error. */
 cnn_status trainer_clear_sums(trainer *t, cnn_error *err);
 cnn_status trainer_read_sums(trainer *t, double *loss_sum, int64_t *correct, cnn_error *err);
-cnn_status trainer_name_error(const trainer *t, const char *what, cnn_error *err);
+cnn_status trainer_name_error(const trainer *t, const char *what, cnn_status status, cnn_error *err);
 
-/* sample.c: before and after a launch of steps [first, first + steps) of a pass, for those samples that ask for it;
- * `last`: the pass ends here. Behind the training pass. */
-cnn_status trainer_sample_before(trainer *t, const trainer_watch *watch, int set, int64_t first, int64_t steps,
+/* sample.c: before and after a launch of steps [first, first + steps) of a pass, for those samples that ask for it
+ * (NULL: none does); `last`: the pass ends here. Behind the training pass. */
+cnn_status trainer_sample_before(trainer *t, trainer_samples *samples, int set, int64_t first, int64_t steps,
                                  cnn_error *err);
-cnn_status trainer_sample_after(trainer *t, const trainer_watch *watch, int set, int64_t done, bool last,
-                                cnn_error *err);
-cnn_status trainer_sample_trained(trainer *t, const trainer_watch *watch, cnn_error *err);
+cnn_status trainer_sample_after(trainer *t, trainer_samples *samples, int set, int64_t done, bool last, cnn_error *err);
+cnn_status trainer_sample_trained(trainer *t, trainer_samples *samples, cnn_error *err);
 
+/* The next place, for `count` elements of `size` bytes, which are added to *kind, a field of t->bytes. */
+size_t trainer_place(trainer *t, size_t *kind, int64_t count, size_t size);
 static inline size_t trainer_elem(const trainer *t) { return cnn_dtype_size(t->net->type.dtype); }
+static inline size_t trainer_param_bytes(const trainer *t) { return (size_t)t->net->param_elems * trainer_elem(t); }
+static inline size_t trainer_trained_bytes(const trainer *t) { return (size_t)t->net->trained_elems * trainer_elem(t); }
 static inline void *trainer_at(const trainer *t, size_t place) { return place == NOWHERE ? NULL : t->arena + place; }
 static inline const dataset_part *trainer_part(const trainer *t, int set)
 {
-    return set == TRAIN_SET ? &t->data->train : &t->data->test;
+    return set == TRAIN ? &t->data->train : &t->data->test;
 }
 
 #endif

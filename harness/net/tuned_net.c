@@ -1,4 +1,5 @@
 /* tuned_net.c: tuned choices for the layers of a network. */
+#include "harness/base/text.h"
 #include "harness/problem/names.h"
 #include "tuned.h"
 
@@ -69,7 +70,6 @@ static cnn_status add(tuned_book *t, merge *m, const cnn_net *net, int layer, cn
                       cnn_error *err)
 {
     tuned_net *r = m->net;
-    const size_t used = strlen(r->text);
     const double weight = choice->median_s > 0 ? choice->median_s : 1e-12;
     char threads[32];
     snprintf(threads, sizeof threads, "threads=%d", tuning_threads(choice, r->session->impl, r->session->threads));
@@ -77,8 +77,8 @@ static cnn_status add(tuned_book *t, merge *m, const cnn_net *net, int layer, cn
     for (int i = 0; status == CNN_OK && i < choice->n_settings; i++)
         status = merge_setting(t, m, choice->settings[i], weight, err);
     snprintf(r->algorithms[layer][dir], CNN_NAME_MAX, "%s", choice->algorithm);
-    snprintf(r->text + used, sizeof r->text - used, "%s%s %s %s", used ? ", " : "", net->layers[layer].name,
-             cnn_dir_name(dir), choice->algorithm);
+    cnn_append(r->text, sizeof r->text, "%s%s %s %s", r->text[0] != '\0' ? ", " : "", net->layers[layer].name,
+               cnn_dir_name(dir), choice->algorithm);
     return status;
 }
 

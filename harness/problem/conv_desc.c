@@ -93,7 +93,9 @@ cnn_status dims_parse(const char *text, size_t start, const char *letters, desc_
         char *end;
         errno = 0;
         long long value = strtoll(digits, &end, 10);
-        if (errno == ERANGE || value > dim_max) return fail_at(err, text, at + length, "larger than 2147483647");
+        if (errno == ERANGE || value > dim_max)
+            return CNN_FAIL(err, CNN_UNSUPPORTED, "'%.200s': %.*s is larger than 2147483647", text, (int)length,
+                            text + at);
         *field = value;
         at = (size_t)(end - text);
     }
@@ -172,6 +174,8 @@ static bool axis_trivial(const dims_axis *a) { return a->o == 1 && a->i == 1 && 
 cnn_status dims_deduce_windows(const char *text, desc_dims *dims, cnn_error *err)
 {
     dims_axis *const depth = &dims->depth, *const height = &dims->height, *const width = &dims->width;
+    if ((width->i | width->k | width->o) == 0 && width->d == height->d)
+        width->d = -1; /* it says what the square says */
     const dims_axis one = {.o = 1, .i = 1, .k = 1, .s = 1};
     cnn_status status;
     if ((status = deduce_axis(text, 'd', depth, err)) != CNN_OK) return status;
@@ -188,24 +192,35 @@ cnn_status dims_deduce_windows(const char *text, desc_dims *dims, cnn_error *err
                         text);
     }
     if (depth->o == 0) *depth = one;
-    if (!axis_trivial(depth))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "'%.200s' is 3-D (id%lld od%lld kd%lld): this suite does 1-D and 2-D",
-                        text, (long long)depth->i, (long long)depth->o, (long long)depth->k);
     if (height->o == 0) *height = one;
     if (width->o == 0 && (status = make_square(text, height, width, err)) != CNN_OK) return status;
 
+    depth->p_r = cnn_right_pad(depth->i, depth->o, depth->k, depth->s, depth->p, depth->d);
     height->p_r = cnn_right_pad(height->i, height->o, height->k, height->s, height->p, height->d);
     width->p_r = cnn_right_pad(width->i, width->o, width->k, width->s, width->p, width->d);
     return CNN_OK;
 }
 
+bool dims_deep(const desc_dims *dims) { return !axis_trivial(&dims->depth); }
+
+cnn_status dims_refuse_deep(const char *text, const desc_dims *dims, cnn_error *err)
+{
+    const dims_axis *d = &dims->depth;
+    if (!dims_deep(dims)) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "'%.200s' is 3-D (id%lld od%lld kd%lld): of this operation, 1-D and 2-D are "
+                    "done",
+                    text, (long long)d->i, (long long)d->o, (long long)d->k);
+}
+
 cnn_status dims_deduce_plain(const char *text, desc_dims *dims, cnn_error *err)
 {
-    if (dims->depth.i > 1)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "'%.200s' is 3-D (id%lld): this suite does 1-D and 2-D", text,
-                        (long long)dims->depth.i);
-    if (dims->height.i == 0 && dims->width.i != 0) dims->height.i = 1;
+    const int64_t depth = dims->depth.i > 0 ? dims->depth.i : 1;
+    if (dims->height.i == 0 && dims->width.i == 0) dims->height.i = dims->width.i = depth; /* a cube, or nothing */
     if (dims->height.i == 0) dims->height.i = 1;
     if (dims->width.i == 0) dims->width.i = dims->height.i;
+    if (dims->height.i > dim_max / depth)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "'%.200s': depth and height together are above 2147483647", text);
+    dims->height.i *= depth;
     return CNN_OK;
 }

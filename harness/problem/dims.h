@@ -26,9 +26,12 @@ typedef struct desc_dims {
 cnn_status dims_parse(const char *text, size_t start, const char *letters, desc_dims *dims, cnn_error *err);
 
 /* Deduces what was not given, as benchdnn does it: trivial padding from sizes, or output from padding; then width from
- * height (or height 1 when only the width is given), depth 1. CNN_UNSUPPORTED for 3-D. */
+ * height (or height 1 when only the width is given), depth 1. */
 cnn_status dims_deduce_windows(const char *text, desc_dims *dims, cnn_error *err);
-/* For operations without windows: iw = ih, and 1 x 1 without either. */
+/* Whether there is a depth, after that; and CNN_UNSUPPORTED where there is. */
+bool dims_deep(const desc_dims *dims);
+cnn_status dims_refuse_deep(const char *text, const desc_dims *dims, cnn_error *err);
+/* For operations without windows: iw = ih, and 1 x 1 without either. A depth is part of the height: in memory, too. */
 cnn_status dims_deduce_plain(const char *text, desc_dims *dims, cnn_error *err);
 
 #endif

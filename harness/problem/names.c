@@ -1,6 +1,8 @@
 /* names.c: the names of each enumeration, and the nearest one for what was mistyped. */
 #include "names.h"
 
+#include "harness/base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -64,10 +66,7 @@ int cnn_name_find(const cnn_name_set *set, const char *text, cnn_error *err)
         return -1;
     }
     char all[256] = "";
-    for (int i = 0; i < set->count; i++) {
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", set->names[i]);
-    }
+    for (int i = 0; i < set->count; i++) cnn_append(all, sizeof all, "%s%s", i > 0 ? ", " : "", set->names[i]);
     CNN_FAIL(err, CNN_BAD_ARGUMENT, "unknown %s '%.64s'; known are: %s", set->what, text, all);
     return -1;
 }

@@ -4,24 +4,37 @@
 #define HARNESS_PROBLEM_OP_H
 
 #include "dims.h"
+#include "harness/base/text.h"
 #include "problem.h"
 #include "shape.h"
 
 /* ---- Text (op_text.c). */
 
-typedef struct op_writer {
-    char *text;
-    size_t used;
-} op_writer;
-
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-void op_put(op_writer *w, const char *format, ...);
-void op_put_number(op_writer *w, const char *letters, int64_t value);
+/* Adds to a text of CNN_PROBLEM_TEXT_MAX bytes. */
+#define op_put(text, ...) cnn_append((text), CNN_PROBLEM_TEXT_MAX, __VA_ARGS__)
+void op_put_number(char *text, const char *letters, int64_t value);
 /* "kind:descriptor": copies what stands before the first colon and says where the rest starts. false: no kind. */
 bool op_split_kind(const char *text, char *kind, size_t size, size_t *start);
 cnn_status op_needs_kind(const char *text, const char *example, cnn_error *err);
+
+/* ---- "NAME=VALUE,NAME=VALUE", as in an optimizer's text or before a descriptor's colon (text_options.c). */
+
+/* Where a value goes: `real` or `whole` is set. */
+typedef struct text_option {
+    const char *name;
+    double *real;
+    uint64_t *whole;
+} text_option;
+
+enum { TEXT_OPTIONS_MAX = 16, TEXT_REAL_MAX = 32 };
+
+/* Cuts `text` at its commas; `what` ("optimizer option") is what errors call one. */
+cnn_status text_options_parse(const char *what, char *text, const text_option *options, int count, cnn_error *err);
+
+/* The shortest text that reads back to the same value, to the same bits. */
+const char *text_real(double value, char text[TEXT_REAL_MAX]);
+/* The whole text is a number. */
+bool text_real_parse(const char *text, double *value);
 
 /* ---- Windows (op_window.c): what conv and pool share. */
 
@@ -34,12 +47,19 @@ cnn_status op_needs_kind(const char *text, const char *example, cnn_error *err);
         .o = (d)->ow, .i = (d)->iw, .k = (d)->kw, .s = (d)->sw, .p = (d)->pw, .d = (d)->dw, .p_r = (d)->pw_r})
 
 /* Sizes that deduction would get wrong (output, padding) always stand; ic and oc where they are above 0. */
-void op_put_windows(op_writer *w, const dims_axis *height, const dims_axis *width, int64_t ic, int64_t oc);
+void op_put_windows(char *text, const dims_axis *height, const dims_axis *width, int64_t ic, int64_t oc);
 /* The right padding must be the one that makes the output exactly o. */
+cnn_status op_check_axis(char letter, const dims_axis *axis, cnn_error *err);
 cnn_status op_check_windows(const dims_axis *height, const dims_axis *width, cnn_error *err);
-/* Taps that fall inside the input, summed over the outputs of a plane. */
+/* Taps that fall inside the input, summed over the outputs of an axis, of a plane. */
+double op_axis_taps(const dims_axis *axis);
 double op_taps(const dims_axis *height, const dims_axis *width);
 cnn_axis_use op_use_of(const dims_axis *axis);
+
+/* op_conv.c: what a convolution's descriptor may hold, and the descriptor of what was read. */
+#define OP_WINDOW_LETTERS "mb ic id ih iw od oh ow kd kh kw sd sh sw pd ph pw dd dh dw"
+#define OP_CONV_LETTERS "g oc " OP_WINDOW_LETTERS
+void op_put_conv(const desc_dims *d, const cnn_problem_defaults *defaults, cnn_problem *p);
 
 /* ---- Sizes and operands (op_sizes.c). */
 
@@ -48,7 +68,7 @@ typedef struct op_size {
     int64_t value, least;
 } op_size;
 cnn_status op_check_sizes(const op_size *sizes, int count, cnn_error *err);
-cnn_status op_check_real(const char *name, double value, double least, double below, cnn_error *err);
+cnn_status op_check_real(const char *name, double value, double below, cnn_error *err);
 
 typedef struct op_operands {
     cnn_operand *items;
@@ -83,7 +103,7 @@ typedef struct op_row {
     /* With windows, in place of `read`; then `format` and `check` are of all of it. */
     cnn_status (*parse)(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
                         cnn_error *err);
-    void (*format)(op_writer *w, const cnn_problem *p);
+    void (*format)(char *text, const cnn_problem *p);
     cnn_status (*check)(const cnn_problem *p, cnn_error *err);
     void (*operands)(op_operands *list, const cnn_problem *p, cnn_dir dir);
     int64_t (*needed)(const cnn_problem *p, cnn_dir dir, const cnn_operand *operand); /* (optional) all of it */
@@ -94,31 +114,12 @@ typedef struct op_row {
 /* Of any operation (op_text.c, op_sizes.c). */
 cnn_status op_parse(const op_row *row, const char *text, const cnn_problem_defaults *defaults, cnn_problem *p,
                     desc_dims *d, cnn_error *err);
-void op_format(const op_row *row, op_writer *w, const cnn_problem *p);
+void op_format(const op_row *row, char *text, const cnn_problem *p);
 cnn_status op_check(const op_row *row, const cnn_problem *p, cnn_error *err);
 
 #define OP_ROW(id, name, dirs) extern const op_row op_##name;
 CNN_OP_LIST(OP_ROW)
 /* operands.c. NULL: there is no such operation. */
 const op_row *op_row_of(cnn_op op);
-
-/* text_options.c: "NAME=VALUE,NAME=VALUE", as in an optimizer's text or before a descriptor's colon; and reals as text
- * that reads back to the same bits. */
-/* Where a value goes: `real` or `whole` is set. */
-typedef struct text_option {
-    const char *name;
-    double *real;
-    uint64_t *whole;
-} text_option;
-
-enum { TEXT_OPTIONS_MAX = 16, TEXT_REAL_MAX = 32 };
-
-/* Cuts `text` at its commas; `what` ("optimizer option") is what errors call one. */
-cnn_status text_options_parse(const char *what, char *text, const text_option *options, int count, cnn_error *err);
-
-/* The shortest text that reads back to the same value. */
-const char *text_real(double value, char text[TEXT_REAL_MAX]);
-/* The whole text is a number. */
-bool text_real_parse(const char *text, double *value);
 
 #endif

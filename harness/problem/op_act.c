@@ -26,17 +26,17 @@ static cnn_status read(const char *text, char *words, const cnn_problem_defaults
     return CNN_OK;
 }
 
-static void format(op_writer *w, const cnn_problem *p)
+static void format(char *text, const cnn_problem *p)
 {
     const cnn_act_desc *d = &p->u.act;
     char real[TEXT_REAL_MAX];
-    op_put(w, "%s", cnn_act_name(d->kind));
-    if (cnn_act_usual_alpha(d->kind) != 0) op_put(w, "=%s", text_real(d->alpha, real));
+    op_put(text, "%s", cnn_act_name(d->kind));
+    if (cnn_act_usual_alpha(d->kind) != 0) op_put(text, "=%s", text_real(d->alpha, real));
 }
 
 static cnn_status check(const cnn_problem *p, cnn_error *err)
 {
-    return op_check_real("alpha", p->u.act.alpha, 0, INFINITY, err);
+    return op_check_real("alpha", p->u.act.alpha, INFINITY, err);
 }
 
 static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)

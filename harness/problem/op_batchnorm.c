@@ -23,21 +23,21 @@ static cnn_status read(const char *text, char *words, const cnn_problem_defaults
     return text_options_parse("batch norm option", words, options, 2, err);
 }
 
-static void format(op_writer *w, const cnn_problem *p)
+static void format(char *text, const cnn_problem *p)
 {
     const cnn_batchnorm_desc *d = &p->u.batchnorm;
     char real[TEXT_REAL_MAX];
-    if (d->inference) op_put(w, "inference");
-    if (d->eps != CNN_BATCHNORM_EPS) op_put(w, "%seps=%s", w->used > 0 ? "," : "", text_real(d->eps, real));
+    if (d->inference) op_put(text, "inference");
+    if (d->eps != CNN_BATCHNORM_EPS) op_put(text, "%seps=%s", text[0] != '\0' ? "," : "", text_real(d->eps, real));
     if (d->momentum != CNN_BATCHNORM_MOMENTUM)
-        op_put(w, "%smomentum=%s", w->used > 0 ? "," : "", text_real(d->momentum, real));
+        op_put(text, "%smomentum=%s", text[0] != '\0' ? "," : "", text_real(d->momentum, real));
 }
 
 static cnn_status check(const cnn_problem *p, cnn_error *err)
 {
     const cnn_batchnorm_desc *d = &p->u.batchnorm;
     if (!(d->eps > 0)) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "eps is %g, but must be > 0", d->eps);
-    return op_check_real("momentum", d->momentum, 0, 1.0000001, err);
+    return op_check_real("momentum", d->momentum, 1.0000001, err);
 }
 
 static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)

@@ -21,10 +21,10 @@ static cnn_status read(const char *text, char *words, const cnn_problem_defaults
     return CNN_OK;
 }
 
-static void format(op_writer *w, const cnn_problem *p)
+static void format(char *text, const cnn_problem *p)
 {
     const cnn_concat_desc *d = &p->u.concat;
-    for (int i = 0; i < d->n_inputs; i++) op_put(w, "%s%lld", i > 0 ? "+" : "", (long long)d->ic[i]);
+    for (int i = 0; i < d->n_inputs; i++) op_put(text, "%s%lld", i > 0 ? "+" : "", (long long)d->ic[i]);
 }
 
 static cnn_status check(const cnn_problem *p, cnn_error *err)

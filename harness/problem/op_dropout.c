@@ -21,19 +21,19 @@ static cnn_status read(const char *text, char *words, const cnn_problem_defaults
 }
 
 /* The rate first, or "inference", where it does nothing and is told if it is not the usual one. */
-static void format(op_writer *w, const cnn_problem *p)
+static void format(char *text, const cnn_problem *p)
 {
     const cnn_dropout_desc *d = &p->u.dropout;
     char rate[TEXT_REAL_MAX];
     text_real(d->rate, rate);
-    op_put(w, "%s", d->inference ? "inference" : rate);
-    if (d->inference && d->rate != CNN_DROPOUT_RATE) op_put(w, ",rate=%s", rate);
-    if (d->seed != CNN_DROPOUT_SEED) op_put(w, ",seed=%" PRIu64, d->seed);
+    op_put(text, "%s", d->inference ? "inference" : rate);
+    if (d->inference && d->rate != CNN_DROPOUT_RATE) op_put(text, ",rate=%s", rate);
+    if (d->seed != CNN_DROPOUT_SEED) op_put(text, ",seed=%" PRIu64, d->seed);
 }
 
 static cnn_status check(const cnn_problem *p, cnn_error *err)
 {
-    return op_check_real("dropout rate", p->u.dropout.rate, 0, 1, err);
+    return op_check_real("dropout rate", p->u.dropout.rate, 1, err);
 }
 
 static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)

@@ -12,9 +12,9 @@ static cnn_status read(const char *text, char *words, const cnn_problem_defaults
     return index < 0 ? err->status : CNN_OK;
 }
 
-static void format(op_writer *w, const cnn_problem *p)
+static void format(char *text, const cnn_problem *p)
 {
-    if (p->u.loss.kind != CNN_LOSS_CROSS_ENTROPY) op_put(w, "%s", cnn_loss_name(p->u.loss.kind));
+    if (p->u.loss.kind != CNN_LOSS_CROSS_ENTROPY) op_put(text, "%s", cnn_loss_name(p->u.loss.kind));
 }
 
 static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)

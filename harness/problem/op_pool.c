@@ -12,28 +12,29 @@ static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, 
     const int index = cnn_name_find(&cnn_pool_names, kind, err);
     if (index < 0) return err->status;
     const bool global = index == CNN_POOL_GLOBAL_AVG;
-    const char *letters = global ? "mb ic ih iw" : "mb ic ih iw oh ow kh kw sh sw ph pw dh dw";
+    const char *letters = global ? "mb ic id ih iw" : OP_WINDOW_LETTERS;
     if ((status = dims_parse(text, start, letters, d, err)) != CNN_OK) return status;
     if (global) {
         d->height.k = d->height.i;
         d->width.k = d->width.i;
     }
     if ((status = dims_deduce_windows(text, d, err)) != CNN_OK) return status;
+    if ((status = dims_refuse_deep(text, d, err)) != CNN_OK) return status;
     p->u.pool = (cnn_pool_desc){
         .t = defaults->type, .kind = (cnn_pool_kind)index, .mb = d->mb, .ic = d->ic, DIMS_AXES(d->height, d->width)};
     return CNN_OK;
 }
 
-static void format(op_writer *w, const cnn_problem *p)
+static void format(char *text, const cnn_problem *p)
 {
     const cnn_pool_desc *d = &p->u.pool;
-    op_put(w, "%s:mb%lld", cnn_pool_name(d->kind), (long long)d->mb);
+    op_put(text, "%s:mb%lld", cnn_pool_name(d->kind), (long long)d->mb);
     if (d->kind == CNN_POOL_GLOBAL_AVG) {
-        op_put_number(w, "ic", d->ic);
-        op_put_number(w, "ih", d->ih);
-        if (d->iw != d->ih) op_put_number(w, "iw", d->iw);
+        op_put_number(text, "ic", d->ic);
+        op_put_number(text, "ih", d->ih);
+        if (d->iw != d->ih) op_put_number(text, "iw", d->iw);
     } else {
-        op_put_windows(w, OP_HEIGHT(d), OP_WIDTH(d), d->ic, 0);
+        op_put_windows(text, OP_HEIGHT(d), OP_WIDTH(d), d->ic, 0);
     }
 }
 
@@ -47,7 +48,7 @@ static cnn_status check_windows_touch(char letter, const dims_axis *a, cnn_error
         int64_t first, last;
         cnn_tap_range(at, a->i, a->k, a->s, a->p, a->d, &first, &last);
         if (first == last)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the pooling window at output %c = %lld lies wholly in the padding",
+            return CNN_FAIL(err, CNN_UNSUPPORTED, "the pooling window at output %c = %lld lies wholly in the padding",
                             letter, (long long)at);
         if ((!steps_over || at * a->s >= a->p) && at < a->o - 1) at = a->o - 2; /* on to the last */
     }

@@ -13,10 +13,10 @@ cnn_status op_check_sizes(const op_size *sizes, int count, cnn_error *err)
     return CNN_OK;
 }
 
-cnn_status op_check_real(const char *name, double value, double least, double below, cnn_error *err)
+cnn_status op_check_real(const char *name, double value, double below, cnn_error *err)
 {
-    if (value >= least && value < below) return CNN_OK; /* false for a NaN */
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %g, but must be at least %g and below %g", name, value, least, below);
+    if (value >= 0 && value < below) return CNN_OK; /* false for a NaN */
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %g, but must be at least 0 and below %g", name, value, below);
 }
 
 static void add(op_operands *list, const char *name, cnn_access access, cnn_elem elem, cnn_shape_kind shape,

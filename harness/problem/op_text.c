@@ -1,5 +1,4 @@
 /* op_text.c: what the operations share of reading and printing a descriptor. */
-#include "harness/base/text.h"
 #include "op.h"
 
 #include <string.h>
@@ -20,17 +19,10 @@ cnn_status op_needs_kind(const char *text, const char *example, cnn_error *err)
                     text, example);
 }
 
-void op_put(op_writer *w, const char *format, ...)
+void op_put_number(char *text, const char *letters, int64_t value)
 {
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(w->text + w->used, CNN_PROBLEM_TEXT_MAX - w->used, format, args);
-    va_end(args);
-    if (n > 0) w->used += (size_t)n;
-    if (w->used >= CNN_PROBLEM_TEXT_MAX) w->used = CNN_PROBLEM_TEXT_MAX - 1;
+    op_put(text, "%s%lld", letters, (long long)value);
 }
-
-void op_put_number(op_writer *w, const char *letters, int64_t value) { op_put(w, "%s%lld", letters, (long long)value); }
 
 /* The sizes that an operation without windows has, in the order in which they are printed. */
 enum { SIZES = 5 };
@@ -46,7 +38,7 @@ static void sizes_of(const op_row *row, size_row sizes[SIZES])
     memcpy(sizes, all, sizeof all);
 }
 
-/* Its letters: depth is read, to be refused. */
+/* Its letters, and depth: rows of all depths lie behind one another, so they count as height. */
 static cnn_status parse_sizes(const op_row *row, const char *text, size_t start, cnn_problem *p, desc_dims *d,
                               cnn_error *err)
 {
@@ -54,7 +46,7 @@ static cnn_status parse_sizes(const op_row *row, const char *text, size_t start,
     char letters[64];
     const int64_t *const given[SIZES] = {&d->mb, &d->ic, &d->height.i, &d->width.i, &d->oc};
     sizes_of(row, sizes);
-    snprintf(letters, sizeof letters, "%s", row->at.oc != 0 ? "id" : "");
+    snprintf(letters, sizeof letters, "%s", row->at.ih != 0 ? "id" : "");
     for (int i = 0; i < SIZES; i++)
         if (sizes[i].at != 0) cnn_append(letters, sizeof letters, " %s", sizes[i].letters);
     cnn_status status = dims_parse(text, start, letters, d, err);
@@ -78,19 +70,19 @@ cnn_status op_parse(const op_row *row, const char *text, const cnn_problem_defau
 }
 
 /* "mb2ic20ih16iw8oc10": 1 x 1 and iw = ih are left out. */
-void op_format(const op_row *row, op_writer *w, const cnn_problem *p)
+void op_format(const op_row *row, char *text, const cnn_problem *p)
 {
     size_row sizes[SIZES];
     int64_t values[SIZES] = {0, 0, 1, 1, 0};
-    if (row->format != NULL) row->format(w, p);
+    if (row->format != NULL) row->format(text, p);
     if (row->parse != NULL) return;
-    if (w->used > 0) op_put(w, ":");
+    if (text[0] != '\0') op_put(text, ":");
     sizes_of(row, sizes);
     for (int i = 0; i < SIZES; i++)
         if (sizes[i].at != 0) memcpy(&values[i], (const char *)p + sizes[i].at, sizeof values[i]);
     const bool left_out[SIZES] = {false, false, values[2] == 1 && values[3] == 1, values[2] == values[3], false};
     for (int i = 0; i < SIZES; i++)
-        if (sizes[i].at != 0 && !left_out[i]) op_put_number(w, sizes[i].letters, values[i]);
+        if (sizes[i].at != 0 && !left_out[i]) op_put_number(text, sizes[i].letters, values[i]);
 }
 
 cnn_status op_check(const op_row *row, const cnn_problem *p, cnn_error *err)

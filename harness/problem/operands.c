@@ -1,4 +1,5 @@
-/* operands.c: what an operation reads and writes, with its shape, and how much of it at least. */
+/* operands.c: what an operation reads and writes, with its shape, and how much of it at least; what that costs; and
+ * what makes a problem valid: whoever makes one, from text or from a network, has it checked here. */
 #include "names.h"
 #include "op.h"
 
@@ -33,4 +34,52 @@ int64_t cnn_operand_needed(const cnn_problem *problem, cnn_dir dir, const cnn_op
 {
     const op_row *row = op_row_of(problem->op);
     return row->needed != NULL ? row->needed(problem, dir, operand) : operand->count;
+}
+
+/* Without a count of its own: so many simple operations for each element of the largest operand (exp, log, sqrt counted
+ * as one). */
+double cnn_flops(const cnn_problem *problem, cnn_dir dir)
+{
+    const op_row *row = op_row_of(problem->op);
+    if (row->flops != NULL) return row->flops(problem, dir);
+    cnn_operand operands[CNN_MAX_OPERANDS];
+    cnn_error err;
+    const int count = cnn_operands(problem, dir, operands, &err);
+    int64_t largest = 0;
+    for (int i = 0; i < count; i++)
+        if (operands[i].count > largest) largest = operands[i].count;
+    return (row->per_element != NULL ? row->per_element(problem, dir) : 1) * (double)largest;
+}
+
+double cnn_bytes(const cnn_problem *problem, cnn_dir dir)
+{
+    cnn_operand operands[CNN_MAX_OPERANDS];
+    cnn_error err;
+    const int count = cnn_operands(problem, dir, operands, &err);
+    double bytes = 0;
+    for (int i = 0; i < count; i++) {
+        const cnn_operand *o = &operands[i];
+        const double size = (double)o->bytes / (double)o->count * (o->access == CNN_INOUT ? 2 : 1);
+        bytes += size * (double)cnn_operand_needed(problem, dir, o);
+    }
+    return bytes;
+}
+
+cnn_status cnn_problem_check(const cnn_problem *problem, cnn_error *err)
+{
+    const op_row *row = op_row_of(problem->op);
+    if (row == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no operation number %d", (int)problem->op);
+    const cnn_type *t = &problem->u.type;
+    if (t->weights != t->dtype)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "weights in %s beside activations in %s: both must be of one dtype as yet",
+                        cnn_dtype_name(t->weights), cnn_dtype_name(t->dtype));
+    cnn_status status = op_check(row, problem, err);
+    if (status != CNN_OK) return status;
+    const uint32_t dirs = cnn_op_dirs(problem);
+    for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
+        cnn_operand operands[CNN_MAX_OPERANDS];
+        if (dirs & 1u << dir && cnn_operands(problem, (cnn_dir)dir, operands, err) < 0) return err->status;
+    }
+    return CNN_OK;
 }

@@ -1,7 +1,6 @@
 /* problem.c: text <-> problem for every operation, on top of the descriptor letters (dims.h). */
 #include "problem.h"
 
-#include "harness/base/text.h"
 #include "op.h"
 
 #include <string.h>
@@ -36,10 +35,9 @@ cnn_status cnn_problem_parse(cnn_op op, const char *text, const cnn_problem_defa
 void cnn_problem_format(const cnn_problem *p, char text[CNN_PROBLEM_TEXT_MAX])
 {
     const op_row *row = op_row_of(p->op);
-    op_writer w = {text, 0};
     text[0] = '\0';
-    if (row != NULL) op_format(row, &w, p);
-    if (p->name[0] != '\0') op_put(&w, "n\"%s\"", p->name);
+    if (row != NULL) op_format(row, text, p);
+    if (p->name[0] != '\0') op_put(text, "n\"%s\"", p->name);
 }
 
 cnn_problem cnn_problem_work(const cnn_problem *problem)

@@ -3,6 +3,7 @@
  * Convolutions use benchdnn's descriptor grammar (conv_desc.c). The other operations reuse its dimension letters, with
  * what the letters cannot say in front, up to a colon:
  *   conv       mb100ic20ih16oc20oh8kh4sh2ph4dh2n"thesis_conv2"
+ *   conv3d     mb2ic8id9oc16kd3pd1           (a cube; or id, ih and iw ...; a conv with these letters is one, too)
  *   fc         mb100ic20ih4oc10
  *   pool       max:mb2ic16ih8kh2sh2          (avg, avg_pad, global_avg; sizes deduced as for conv)
  *   act        leaky_relu=0.01:mb2ic20ih16   (a kind without =alpha takes its default)
@@ -11,6 +12,7 @@
  *   add        mb2ic20ih16
  *   concat     3+5+7:mb2ih16                 (channels of each input)
  *   batchnorm  mb8ic20ih16                   (inference:mb8ic20ih16, eps=0.001,momentum=0.3:mb8ic20ih16)
+ *   deconv     mb8ic64ih8oc32kh4sh2ph1       (transposed: ih is its input's, oh = (ih-1)*sh - 2*ph + kernel's extent)
  *   optimizer  adam:ic1000                   (ic counts the parameters; options after the kind as for --optimizer:
  *                                             adam,lr=0.001,l2=0.0001:ic1000)
  */
@@ -51,13 +53,39 @@ void cnn_problem_format(const cnn_problem *problem, char text[CNN_PROBLEM_TEXT_M
  * same work have the same text then. */
 cnn_problem cnn_problem_work(const cnn_problem *problem);
 
-/* A problem file: benchdnn's shape files unchanged. White space separates descriptors, '#' at the start of a word
- * comments out the rest of the line. Calls `each` for every descriptor that parses, or with problem == NULL and the
- * error for each one that is refused (its message starts with FILE:LINE). Returns CNN_IO if the file cannot be read;
- * a status other than CNN_OK from `each` stops and is returned. */
-typedef cnn_status cnn_problem_each(void *user, const char *text, const cnn_problem *problem, cnn_error *err);
-cnn_status cnn_problem_file(const char *path, cnn_op op, const cnn_problem_defaults *defaults, cnn_problem_each *each,
-                            void *user, cnn_error *err);
+/* Every field of a problem, by the letters or the option that a descriptor has for it (ph_r and pw_r: the padding below
+ * and on the right), and whether the text that it was read from gives it, or it was deduced. How many. */
+enum { CNN_FIELDS_MAX = 32, CNN_FIELD_MAX = 192 };
+typedef struct cnn_field {
+    const char *name;
+    char value[CNN_FIELD_MAX];
+    bool given;
+} cnn_field;
+int cnn_problem_fields(const cnn_problem *problem, const char *text, cnn_field fields[CNN_FIELDS_MAX]);
+
+/* What a file says of a problem beside its descriptor. */
+typedef struct cnn_problem_said {
+    uint32_t dirs;            /* 1 << CNN_FWD ...; 0: nothing */
+    bool dtype, layout, math; /* that of problem->u.type is the file's */
+} cnn_problem_said;
+
+/* A problem file: benchdnn's, unchanged, with the options that stand in them and the files that these name; oneDNN's
+ * verbose lines; cuDNN's log; command lines of MIOpenDriver; PyTorch's texts of layers, with letters behind for the
+ * size of the input (`Conv2d(...) mb8ih56`); sources with the ArgNames and Args of Google Benchmark. Else white space
+ * separates descriptors, '#' at the start of a word comments out the rest of the line.
+ *
+ * `op` is the operation of words that do not say theirs; op_given: of all, so that a word of another is an error.
+ * Calls `each` for every problem that can be done; with problem == NULL and the error for what cannot be
+ * (CNN_UNSUPPORTED), or is no problem (its message starts with FILE:LINE). `op` is its operation then, CNN_OP_COUNT for
+ * one that there is not. Returns CNN_IO if the file cannot be read; a status other than CNN_OK from `each` stops and is
+ * returned. */
+typedef cnn_status cnn_problem_each(void *user, const char *text, cnn_op op, const cnn_problem_said *said,
+                                    const cnn_problem *problem, cnn_error *err);
+cnn_status cnn_problem_file(const char *path, cnn_op op, bool op_given, const cnn_problem_defaults *defaults,
+                            cnn_problem_each *each, void *user, cnn_error *err);
+/* One line as it may stand in such a file. False: it is no other program's. */
+bool cnn_problem_line(const char *line, const cnn_problem_defaults *defaults, cnn_problem_each *each, void *user,
+                      cnn_status *status, cnn_error *err);
 
 /* Sets the optimizer's kind and options from "adam,lr=0.001,beta1=0.9,...", defaults for what is not named. */
 cnn_status cnn_optimizer_parse(const char *text, cnn_optimizer_desc *desc, cnn_error *err);

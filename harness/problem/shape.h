@@ -34,11 +34,23 @@ typedef struct cnn_operand {
     cnn_elem elem;
     cnn_shape_kind shape;
     int64_t dims[4]; /* unused ones are 1 */
+    int64_t depth;   /* of a conv3d: dims[2] counts the rows of so many depths together; else 0 */
     int64_t count;   /* their product */
     size_t bytes;
 } cnn_operand;
 
 enum { CNN_MAX_OPERANDS = 12 };
+
+/* The dimensions as people count them, the depth apart; how many, 4 or 5. */
+static inline int cnn_operand_dims(const cnn_operand *o, int64_t dims[5])
+{
+    int n = 0;
+    for (int i = 0; i < 4; i++) {
+        if (i == 2 && o->depth > 0) dims[n++] = o->depth;
+        dims[n++] = i == 2 && o->depth > 0 ? o->dims[2] / o->depth : o->dims[i];
+    }
+    return n;
+}
 
 /* Fills list (at least CNN_MAX_OPERANDS) and returns how many; -1 with CNN_OVERFLOW in err when a size overflows, or
  * with CNN_UNSUPPORTED when the operation has no such direction. */

@@ -1,7 +1,6 @@
 /* text_options.c: one loop for all that is written as NAME=VALUE. */
-#include "op.h"
-
 #include "names.h"
+#include "op.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -86,13 +86,15 @@ static void stop_alike(pid_t pid, int signal_number)
     (void)kill(pid, SIGCONT);
 }
 
+static int64_t limit_of(const run_watch *w) { return w->hung == 0 || w->limit_s < 20 ? w->limit_s : w->limit_s / 10; }
+
 static int wait_for(run_watch *w, pid_t pid, bool *hung)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
     int status;
     for (*hung = false;;) {
         const pid_t got =
-            child_wait(&w->run, pid, WUNTRACED | (w->limit_s > 0 ? WNOHANG : 0), w->limit_s, &status, hung);
+            child_wait(&w->run, pid, WUNTRACED | (w->limit_s > 0 ? WNOHANG : 0), limit_of(w), &status, hung);
         if (got < 0 && errno != EINTR) return -1;
         if (got == pid && !WIFSTOPPED(status)) return status;
         if (got == pid) {
@@ -135,9 +137,10 @@ static bool note_death(run_watch *w, int ended, bool hung)
     memcpy(d->key, w->key, sizeof d->key);
     memcpy(d->doing, w->doing, sizeof d->doing);
     if (hung)
-        snprintf(d->how, sizeof d->how, "it did not finish in %lld s (--isolate-limit)", (long long)w->limit_s);
+        snprintf(d->how, sizeof d->how, "it did not finish in %lld s (--isolate-limit)", (long long)limit_of(w));
     else
         child_how(ended, d->how, sizeof d->how);
+    w->hung += hung;
     return true;
 }
 

@@ -32,6 +32,7 @@ typedef struct run_watch {
     int64_t done;   /* cases 0 .. done-1 are */
     int64_t next;   /* the caller's: for a death outside of cases */
     int64_t failed; /* the caller's: deaths that were told */
+    int hung;       /* how many deaths were for time; who hangs once is likely to do so again: then it gets a tenth */
     int n_deaths;
     watch_death deaths[WATCH_DEATHS_MAX];
     _Alignas(16) unsigned char kept[WATCH_KEPT]; /* the command's, zeros at first; what nobody touches costs nothing */

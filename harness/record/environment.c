@@ -51,15 +51,9 @@ static void put_clocks(cnn_record *record)
     if (getloadavg(&load, 1) == 1) record_real(record, "load_average", load);
 }
 
-typedef struct fact_list {
-    cnn_record *record;
-    cJSON *facts;
-} fact_list;
-
 static void put_fact(void *user, const char *key, const char *value)
 {
-    const fact_list *list = user;
-    record_texts_put(list->record, list->facts, key, value);
+    record_text_in(user, "implementation", key, value);
 }
 
 cnn_status record_environment(record_sink *sink, const cnn_session *session, const char *command_line, cnn_error *err)
@@ -78,8 +72,8 @@ cnn_status record_environment(record_sink *sink, const cnn_session *session, con
         record_text(record, "impl", session->impl->name);
         record_int(record, "threads", session->threads);
         record_int(record, "device", session->device);
-        fact_list list = {record, record_texts(record, "implementation")};
-        cnn_describe(session, put_fact, &list);
+        record_text_pairs(record, "implementation", NULL, 0); /* it may tell nothing */
+        cnn_describe(session, put_fact, record);
     }
     return record_write(sink, record, err);
 }

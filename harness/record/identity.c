@@ -57,8 +57,7 @@ static const struct {
 
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-/* Whether the list, "threads,knobs", holds the name. */
-static bool holds(const char *list, const char *name)
+bool record_listed(const char *list, const char *name)
 {
     const size_t length = strlen(name);
     for (const char *at = list; at != NULL; at = strchr(at, ','), at = at ? at + 1 : NULL)
@@ -110,7 +109,7 @@ char *record_identity(const cnn_record *record, identity_scope scope, const char
     const char *space = "";
     FILE *stream = open_memstream(&key, &size);
     for (int i = 0; stream && i < FIELDS; i++) {
-        if (!(fields[i].scopes & (int)scope) || holds(without, fields[i].field)) continue;
+        if (!(fields[i].scopes & (int)scope) || record_listed(without, fields[i].field)) continue;
         const char *text = record_get_text(record, fields[i].field);
         char *value = record_json(record, fields[i].field);
         if (value && strcmp(value, fields[i].usual) != 0) {

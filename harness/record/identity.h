@@ -16,6 +16,8 @@ typedef enum identity_scope {
  * saying, are left out, and so is what `without` names ("threads,knobs"; NULL: nothing). To be freed. NULL when out of
  * memory. */
 char *record_identity(const cnn_record *record, identity_scope scope, const char *without);
+/* Whether the list, "threads,knobs" or NULL, holds the name. */
+bool record_listed(const char *list, const char *name);
 /* CNN_BAD_ARGUMENT when one of these names is no field of a figure's identity; offers the nearest, or all. */
 cnn_status record_identity_fields(const char *names, cnn_error *err);
 /* The other way round: the name of field number 0, 1 ...; NULL behind the last. Its value in an identity, and the

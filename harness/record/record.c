@@ -116,27 +116,30 @@ void record_reals(cnn_record *record, const char *key, const double *values, int
     add_item(record, record->object, key, array);
 }
 
-cJSON *record_texts(cnn_record *record, const char *key)
+/* The object under `key`, made where there is none yet; NULL when out of memory. */
+static cJSON *object_in(cnn_record *record, const char *key)
 {
-    if (!record) return NULL;
-    cJSON *texts = cJSON_CreateObject();
-    return add_item(record, record->object, key, texts) ? texts : NULL;
+    cJSON *object = record ? cJSON_GetObjectItemCaseSensitive(record->object, key) : NULL;
+    if (!record || object) return object;
+    object = cJSON_CreateObject();
+    return add_item(record, record->object, key, object) ? object : NULL;
 }
 
-void record_texts_put(cnn_record *record, cJSON *texts, const char *key, const char *value)
+void record_text_in(cnn_record *record, const char *object, const char *key, const char *value)
 {
+    cJSON *texts = object_in(record, object);
     if (texts) add_item(record, texts, key, new_text(value));
 }
 
 void record_text_pairs(cnn_record *record, const char *key, const record_pair *pairs, int count)
 {
-    cJSON *object = record_texts(record, key);
-    for (int i = 0; object && i < count; i++) record_texts_put(record, object, pairs[i].key, pairs[i].value);
+    (void)object_in(record, key);
+    for (int i = 0; i < count; i++) record_text_in(record, key, pairs[i].key, pairs[i].value);
 }
 
 void record_int_pairs(cnn_record *record, const char *key, const record_pair *pairs, int count)
 {
-    cJSON *object = record_texts(record, key);
+    cJSON *object = object_in(record, key);
     for (int i = 0; object && i < count; i++)
         add_item(record, object, pairs[i].key, new_int(strtoll(pairs[i].value, NULL, 10)));
 }
@@ -145,7 +148,7 @@ void record_int_pairs(cnn_record *record, const char *key, const record_pair *pa
 static void put_variant(cnn_record *record, const cnn_problem *problem)
 {
     if (problem->op == CNN_OP_FC) record_bool(record, "bias", problem->u.fc.bias);
-    if (problem->op != CNN_OP_CONV) return;
+    if (!cnn_is_conv(problem)) return;
     record_bool(record, "bias", problem->u.conv.bias);
     record_text(record, "mode", problem->u.conv.flip ? "convolution" : "cross_correlation");
 }
@@ -166,11 +169,8 @@ void record_problem(cnn_record *record, const cnn_problem *problem, cnn_dir dir)
 /* {"OPENBLAS_CORETYPE":"..."}: what makes this figure other than it should be. */
 static void put_warning(void *user, const char *key, const char *value)
 {
-    cnn_record *record = user;
     const size_t prefix = strlen(CNN_WARNING);
-    if (strncmp(key, CNN_WARNING, prefix) != 0) return;
-    cJSON *warnings = cJSON_GetObjectItemCaseSensitive(record->object, "warnings");
-    record_texts_put(record, warnings ? warnings : record_texts(record, "warnings"), key + prefix, value);
+    if (strncmp(key, CNN_WARNING, prefix) == 0) record_text_in(user, "warnings", key + prefix, value);
 }
 
 void record_choice(cnn_record *record, const char *tuned, const char *settled)
@@ -185,12 +185,11 @@ void record_session(cnn_record *record, const cnn_session *session, const char *
     record_text(record, "impl", session->impl->name);
     if (algorithm) record_text(record, "algorithm", algorithm);
     record_int(record, "threads", session->threads);
-    cJSON *knobs = cJSON_CreateObject();
+    cJSON *knobs = object_in(record, "knobs");
     for (int i = 0; knobs && i < session->impl->n_knobs; i++) {
         const cnn_knob *knob = &session->impl->knobs[i];
         if (session->knobs[i] != knob->def) add_item(record, knobs, knob->name, new_int(session->knobs[i]));
     }
-    add_item(record, record->object, "knobs", knobs);
     /* a case that ran elsewhere, in a process of its own, has no context here */
     if (session->context) cnn_describe(session, put_warning, record);
 }

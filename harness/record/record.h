@@ -33,10 +33,11 @@ void record_session(cnn_record *record, const cnn_session *session, const char *
 
 typedef struct record_sink record_sink; /* where records go: a file (--out), standard output (--json), or nowhere */
 
-/* path NULL and json false: a sink that drops everything. Opens for appending; an incomplete last line, left by a kill
- * in mid-write, is cut off first, so that it spoils no other record. CNN_IO when the file cannot be written, or another
- * command writes to it: a file is locked from here until it is closed, by all processes that share the sink. */
-cnn_status record_sink_open(const char *path, bool json, record_sink **sink, cnn_error *err);
+/* json (optional): where each record is printed, too. Neither path nor json: a sink that drops everything. Opens for
+ * appending; an incomplete last line, left by a kill in mid-write, is cut off first, so that it spoils no other record.
+ * CNN_IO when the file cannot be written, or another command writes to it: a file is locked from here until it is
+ * closed, by all processes that share the sink. */
+cnn_status record_sink_open(const char *path, FILE *json, record_sink **sink, cnn_error *err);
 int64_t record_sink_cut(const record_sink *sink);  /* how many bytes of such a line; 0: there was none */
 int record_sink_unlocked(const record_sink *sink); /* the errno for which its file could not be locked; 0: it is */
 /* A file that several commands may append to at a time, since none goes on from what it holds: it is not locked. */

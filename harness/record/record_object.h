@@ -13,11 +13,11 @@ struct cnn_record {
     int line;    /* where it was read; 0: it was made here */
 };
 
-/* Adds an object of texts under `key`; NULL when out of memory. Fill it with record_texts_put. */
-cJSON *record_texts(cnn_record *record, const char *key);
-void record_texts_put(cnn_record *record, cJSON *texts, const char *key, const char *value);
+/* A text of the object `object` within it, which is made where there is none yet. */
+void record_text_in(cnn_record *record, const char *object, const char *key, const char *value);
 
-/* record_read.c: whether a line is a record; or that, or what a kill in mid-write left of one. */
+/* record_read.c: whether a line of so many bytes, its end not among them, is a record; or that, or what a kill in
+ * mid-write left of one. A NUL stands behind it. */
 bool record_whole(const char *line, size_t length);
 bool record_begins(const char *line, size_t length);
 

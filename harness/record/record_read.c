@@ -23,21 +23,15 @@ static cJSON *parse_line(const char *line, size_t length)
 
 bool record_whole(const char *line, size_t length)
 {
-    char *copy = malloc(length + 1);
-    if (!copy) return false;
-    memcpy(copy, line, length);
-    copy[length] = '\0';
-    cJSON *object = parse_line(copy, length);
+    cJSON *object = parse_line(line, length);
     const bool whole = object != NULL;
     cJSON_Delete(object);
-    free(copy);
     return whole;
 }
 
 bool record_begins(const char *line, size_t length)
 {
     static const char torn[] = "{\"kind\":";
-    while (length > 0 && strchr("\r\n", line[length - 1])) length--;
     const size_t common = length < sizeof torn - 1 ? length : sizeof torn - 1;
     return memcmp(line, torn, common) == 0 || record_whole(line, length);
 }

@@ -16,7 +16,7 @@
 struct record_sink {
     char *path; /* NULL: no file */
     int fd;
-    bool json;
+    FILE *json;          /* (optional) where each record goes, too */
     bool torn;           /* the last write failed in mid-line, and what it left could not be taken back */
     bool shared;         /* not locked */
     int unlocked;        /* errno: why it could not be locked */
@@ -79,8 +79,9 @@ static int heal(record_sink *sink)
     const size_t length = (size_t)(info.st_size - start);
     char *line = malloc(length + 1);
     if (!line) return ENOMEM;
-    const bool read = pread(sink->fd, line, length, start) == (ssize_t)length,
-               whole = read && record_whole(line, length);
+    const bool read = pread(sink->fd, line, length, start) == (ssize_t)length;
+    line[length] = '\0';
+    const bool whole = read && record_whole(line, length);
     free(line);
     if (!read || whole) return write_all(sink->fd, "\n", 1, &written);
     if (ftruncate(sink->fd, start) != 0) return errno;
@@ -104,6 +105,7 @@ static cnn_status check_old(const record_sink *sink, cnn_error *err)
     if (file == NULL) return io_error(sink, errno, err);
     do length = input_line(&line, &size, file);
     while (length > 0 && strspn(line, " \t\r\n") == (size_t)length);
+    while (length > 0 && strchr("\r\n", line[length - 1]) != NULL) line[--length] = '\0';
     const bool good = length < 0 ? feof(file) != 0 : record_begins(line, (size_t)length);
     free(line);
     fclose(file);
@@ -125,7 +127,7 @@ static cnn_status open_file(record_sink *sink, cnn_error *err)
     return code == 0 ? status : io_error(sink, code, err);
 }
 
-static cnn_status open_sink(const char *path, bool json, bool shared, record_sink **result, cnn_error *err)
+static cnn_status open_sink(const char *path, FILE *json, bool shared, record_sink **result, cnn_error *err)
 {
     *result = NULL;
     record_sink *sink = calloc(1, sizeof *sink);
@@ -148,14 +150,14 @@ static cnn_status open_sink(const char *path, bool json, bool shared, record_sin
     return CNN_OK;
 }
 
-cnn_status record_sink_open(const char *path, bool json, record_sink **sink, cnn_error *err)
+cnn_status record_sink_open(const char *path, FILE *json, record_sink **sink, cnn_error *err)
 {
     return open_sink(path, json, false, sink, err);
 }
 
 cnn_status record_sink_share(const char *path, record_sink **sink, cnn_error *err)
 {
-    return open_sink(path, false, true, sink, err);
+    return open_sink(path, NULL, true, sink, err);
 }
 
 cnn_status record_sink_hand_down(const record_sink *sink, cnn_error *err)
@@ -203,7 +205,8 @@ cnn_status record_write(record_sink *sink, cnn_record *record, cnn_error *err)
     line[length] = '\n'; /* in the place of the end mark: from here on it is bytes, not a string */
     const bool there = sink->there && sink->there(sink->user, record);
     if (sink->path && !there) status = append_line(sink, line, length + 1, err);
-    if (sink->json && (fwrite(line, 1, length + 1, stdout) != length + 1 || fflush(stdout) != 0) && status == CNN_OK)
+    if (sink->json && (fwrite(line, 1, length + 1, sink->json) != length + 1 || fflush(sink->json) != 0) &&
+        status == CNN_OK)
         status = CNN_FAIL(err, CNN_IO, "cannot write standard output: %s", strerror(errno));
 cleanup:
     cJSON_free(line);

@@ -30,6 +30,7 @@ struct resume {
         int64_t count;
     } states[STATES];
     int n_states;
+    bool elsewhere; /* another build of the program, or of a plug-in, has written to the file */
 };
 
 static void forget_records(resume *r)
@@ -97,7 +98,9 @@ static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
     resume *r = user;
     const char *kind = record_get_text(record, "kind");
     if (strcmp(kind, "begin") == 0) {
+        const char *build = record_get_text(record, "build");
         r->open = is_ours(r, record);
+        r->elsewhere = r->elsewhere || (build && build[0] && r->build[0] && strcmp(build, r->build) != 0);
         if (r->open && !record_is(record, "resumed", true)) forget(r);
         return CNN_OK;
     }
@@ -123,6 +126,8 @@ cnn_status resume_open(const resume_run *run, resume **result, cnn_error *err)
     cnn_build_id(run->plugins, run->n_plugins, r->build);
     return stat(path, &info) == 0 ? record_read(path, read_one, r, &bad, err) : CNN_OK;
 }
+
+bool resume_elsewhere(const resume *r) { return r->elsewhere; }
 
 void resume_close(resume *r)
 {

@@ -25,6 +25,8 @@ typedef struct resume_run {
 /* Reads what an unfinished run like this one left in the file. path NULL, or no plain file: nothing, and nothing will
  * be written either. A line that is no record is passed over. */
 cnn_status resume_open(const resume_run *run, resume **result, cnn_error *err);
+/* Whether the file holds records of another build of the program, or of a plug-in. */
+bool resume_elsewhere(const resume *r);
 void resume_close(resume *r); /* NULL is accepted */
 /* Nothing was left, and nothing will be written: for a run whose units are not numbered as those of others are. */
 void resume_forget(resume *r);

@@ -7,18 +7,21 @@
 
 #include <string.h>
 
-/* A tap reads input row p*sh + row, and in it the pixel at q*step + at; they exist for p in [p0, p1), q in [q0, q1). */
+/* A tap reads input depth z*sd + depth, in it row p*sh + row, and there the pixel at q*step + at; they exist for z in
+ * [z0, z1), p in [p0, p1), q in [q0, q1). */
 typedef struct tap {
-    int64_t row, at, step, p0, p1, q0, q1;
+    int64_t depth, row, at, step, z0, z1, p0, p1, q0, q1;
 } tap;
 
 /* Tap number `k` in the order of the weights; a flipped kernel stores its taps backwards. */
 static tap tap_at(const im2col_plan *m, int64_t k)
 {
     const cnn_conv_desc *d = &m->d;
-    if (d->flip) k = d->kh * d->kw - 1 - k;
-    const int64_t i = k / d->kw, j = k % d->kw;
-    tap t = {.row = i * (d->dh + 1) - d->ph, .at = j * (d->dw + 1) - d->pw, .step = d->sw};
+    if (d->flip) k = m->taps - 1 - k;
+    const int64_t a = k / (d->kh * d->kw), i = k / d->kw % d->kh, j = k % d->kw;
+    tap t = {
+        .depth = a * (d->dd + 1) - d->pd, .row = i * (d->dh + 1) - d->ph, .at = j * (d->dw + 1) - d->pw, .step = d->sw};
+    cnn_tap_range(a, d->id, d->od, d->dd + 1, d->pd, d->sd - 1, &t.z0, &t.z1);
     cnn_tap_range(i, d->ih, d->oh, d->dh + 1, d->ph, d->sh - 1, &t.p0, &t.p1);
     cnn_tap_range(j, d->iw, d->ow, d->dw + 1, d->pw, d->sw - 1, &t.q0, &t.q1);
     if (m->split && t.q0 < t.q1) t.at = im2col_place(d, t.q0 * d->sw + t.at) - t.q0, t.step = 1;
@@ -36,14 +39,22 @@ enum { MOST_RUNS = 64 };
 static int runs_of(const im2col_plan *m, const im2col_block *b, const tap *t, int64_t *at, run *runs)
 {
     const cnn_conv_desc *d = &m->d;
-    const int64_t top = cpu_clamp(t->p0 * d->ow, b->first, b->last), bottom = cpu_clamp(t->p1 * d->ow, top, b->last);
+    const bool any = t->z0 < t->z1 && t->p0 < t->p1;
+    const int64_t top = cpu_clamp((t->z0 * d->oh + t->p0) * d->ow, b->first, b->last);
+    const int64_t bottom = any ? cpu_clamp(((t->z1 - 1) * d->oh + t->p1) * d->ow, top, b->last) : top;
     int count = 0;
     for (int64_t next = cpu_max(*at, top); next < bottom;) {
         if (count == MOST_RUNS - 1) return count;
-        const int64_t p = next / d->ow, start = p * d->ow, end = cpu_min(start + d->ow, bottom);
+        const int64_t row = next / d->ow, start = row * d->ow, end = cpu_min(start + d->ow, bottom);
+        const int64_t z = row / d->oh, p = row - z * d->oh;
+        if (p < t->p0 || p >= t->p1) {
+            next = end;
+            continue;
+        }
         const int64_t left = cpu_clamp(start + t->q0, next, end), right = cpu_clamp(start + t->q1, left, end);
         if (right > left) {
-            const int64_t pixel = (p * d->sh + t->row) * d->iw + (left - start) * t->step + t->at;
+            const int64_t first = (z * d->sd + t->depth) * d->ih;
+            const int64_t pixel = (first + p * d->sh + t->row) * d->iw + (left - start) * t->step + t->at;
             runs[count++] =
                 (run){(left - *at) * b->lanes, (left - b->first) * b->lanes, pixel * b->lanes, right - left};
             *at = right;

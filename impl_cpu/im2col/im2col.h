@@ -7,7 +7,7 @@
  * holds its pixels by their column modulo the stride, so that what one tap reads or adds to stands side by side: one
  * copy for a row of columns, of any stride and dilation.
  *
- * A block of columns is [row][pixel][lane], its rows (channel, kernel row, kernel column) in the order of the weights,
+ * A block of columns is [row][pixel][lane], its rows (channel, kernel depth, row, column) in the order of the weights,
  * over a range of output pixels that fits the knob im2col.block_kib. With w as [oc/g][row], for each group:
  *   FWD    y block = w * columns          BWD_D  columns = w' * dy block, then added to dx (col2im)
  *   BWD_W  dw += dy block * columns'

@@ -38,7 +38,7 @@ typedef struct pack_job {
 static int64_t slice_axis(const im2col_tensor *t)
 {
     const cnn_conv_desc *d = &t->plan->d;
-    return d->t.layout == CNN_NHWC ? t->pixels : t->split ? t->channels * d->ih : t->channels;
+    return d->t.layout == CNN_NHWC ? t->pixels : t->split ? t->channels * d->id * d->ih : t->channels;
 }
 
 static void pack_body(void *arg, int64_t task, int worker)

@@ -115,8 +115,9 @@ static bool lay_out(const cpu_context *cpu, cnn_dir dir, im2col_plan *m)
 
 static cnn_status check(const cnn_conv_desc *d, cnn_error *err)
 {
-    const int64_t in_pixels = d->ih * d->iw, out_pixels = d->oh * d->ow, lanes = IM2COL_MAX_LANES;
-    cnn_status status = cpu_fits_blas("a filter (channels of a group x taps)", d->ic / d->g, d->kh * d->kw, err);
+    const int64_t in_pixels = d->id * d->ih * d->iw, out_pixels = d->od * d->oh * d->ow, lanes = IM2COL_MAX_LANES;
+    cnn_status status =
+        cpu_fits_blas("a filter (channels of a group x taps)", d->ic / d->g, d->kd * d->kh * d->kw, err);
     if (status == CNN_OK) status = cpu_fits_blas("a packed input channel (pixels x lanes)", in_pixels, lanes, err);
     if (status == CNN_OK) status = cpu_fits_blas("a packed output channel (pixels x lanes)", out_pixels, lanes, err);
     if (status == CNN_OK) status = cpu_fits_blas("the count of channels", cpu_max(d->ic, d->oc), 1, err);
@@ -125,15 +126,15 @@ static cnn_status check(const cnn_conv_desc *d, cnn_error *err)
 
 cnn_status im2col_plan_make(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
-    const cnn_conv_desc *d = &r->problem->u.conv;
+    const cnn_conv_desc all = cnn_with_depth(r->problem), *d = &all;
     im2col_plan plan = {.d = *d, .dtype = d->t.dtype, .isa = cpu->isa, .elem = (int64_t)cnn_dtype_size(d->t.dtype)};
     im2col_plan *m = &plan;
     const cnn_status status = check(d, err);
     if (status != CNN_OK) return status;
-    m->group_ic = d->ic / d->g, m->group_oc = d->oc / d->g, m->taps = d->kh * d->kw;
-    m->in_pixels = d->ih * d->iw, m->out_pixels = d->oh * d->ow;
-    m->pointwise =
-        m->taps == 1 && d->sh == 1 && d->sw == 1 && d->ph == 0 && d->pw == 0 && d->oh == d->ih && d->ow == d->iw;
+    m->group_ic = d->ic / d->g, m->group_oc = d->oc / d->g, m->taps = d->kd * d->kh * d->kw;
+    m->in_pixels = d->id * d->ih * d->iw, m->out_pixels = d->od * d->oh * d->ow;
+    m->pointwise = m->taps == 1 && d->sd == 1 && d->sh == 1 && d->sw == 1 && d->pd == 0 && d->ph == 0 && d->pw == 0 &&
+                   d->od == d->id && d->oh == d->ih && d->ow == d->iw;
     choose_cut(r->knobs[CPU_KNOB_IM2COL_BLOCK], r->dir, m);
     if (!lay_out(cpu, r->dir, m))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "the workspace of an im2col convolution of %lld images overflows",

@@ -42,7 +42,7 @@ static inline void through_a_file(const cnn_session *session, const epoch_row *r
     int bad, fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open(path, NULL, &sink, &err), CNN_OK);
     assert_int_equal(record_environment(sink, session, "test", &err), CNN_OK);
     for (int i = 0; i < count; i++) assert_int_equal(record_write(sink, epoch_record(session, &rows[i]), &err), CNN_OK);
     record_sink_close(sink);

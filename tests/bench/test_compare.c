@@ -113,7 +113,7 @@ static cnn_status read_lines(const char *const *lines, size_t count, const char 
     FILE *file = fdopen(mkstemp(path), "w");
     for (size_t i = 0; i < count; i++) fprintf(file, "%s\n", lines[i]);
     fclose(file);
-    const cnn_status status = figures_read(path, across, set, err);
+    const cnn_status status = figures_read(path, &(figure_choice){.across = across}, set, err);
     remove(path);
     return status;
 }

@@ -194,7 +194,7 @@ static void a_record_without_a_shift_has_none(void **state)
     epoch_row row = make_row(&f.session, 100, 1, 2.0), moved = row;
     row.setting.shift = 0;
     moved.setting.shift = 2;
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open(path, NULL, &sink, &err), CNN_OK);
     assert_int_equal(record_environment(sink, &f.session, "test", &err), CNN_OK);
     assert_int_equal(record_write(sink, epoch_record(&f.session, &moved), &err), CNN_OK);
     record_sink_close(sink);

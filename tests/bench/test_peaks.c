@@ -136,7 +136,7 @@ static void records_come_back(void **state)
     some[1].marks = BENCH_NOISY | BENCH_DISTURBED;
     assert_true(fd >= 0);
     close(fd);
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open(path, NULL, &sink, &err), CNN_OK);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(bench_peaks_add(&written, &some[i], &err), CNN_OK);
         assert_int_equal(record_write(sink, bench_peak_record(&some[i]), &err), CNN_OK);

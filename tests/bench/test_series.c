@@ -32,6 +32,20 @@ static void a_diverged_training_has_no_figure(void **state)
     tear_down(&f);
 }
 
+/* However large a finite one may be: 14 is what guessing among a million classes costs. */
+static void a_loss_beyond_all_guessing_has_diverged(void **state)
+{
+    static const double losses[] = {0, 14, 9999, 1e4, 10001, 1e30};
+    const clock_report clocks = {.wall_s = 1};
+    const epoch_setting setting = {.impl = "cpu"};
+    for (size_t i = 0; i < sizeof losses / sizeof losses[0]; i++) {
+        const trainer_result train = {.seconds = 2, .train_loss = losses[i], .test_loss = 1};
+        const trainer_result test = {.seconds = 2, .train_loss = 1, .test_loss = losses[i]};
+        assert_true(epoch_row_of(&setting, 1, 1, &train, NULL, &clocks).diverged == (losses[i] > 1e4));
+        assert_true(epoch_row_of(&setting, 1, 1, &test, NULL, &clocks).diverged == (losses[i] > 1e4));
+    }
+}
+
 static void curves_are_sorted_and_named(void **state)
 {
     bench_fixture f;
@@ -98,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_diverged_training_has_no_figure),
+        cmocka_unit_test(a_loss_beyond_all_guessing_has_diverged),
         cmocka_unit_test(curves_are_sorted_and_named),
         cmocka_unit_test(shifts_are_two_curves),
     };

@@ -23,7 +23,7 @@ mark=BENCHCNN_CHEAT_RUN=$$.$RANDOM # in the environment of what the command star
 # A crash is to end its process, and plug-ins are built without the program's sanitizers: what they leak is theirs.
 export ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0:allocator_may_return_null=1 LSAN_OPTIONS=detect_leaks=0
 
-# ---- The line: settings, and for each command what it must come to. verify stands for verify-plain and verify-isolate.
+# ---- The line: settings, and for each command what it must come to. verify isolates by itself; bench stands for bench-plain and bench-isolate.
 limit=60 op=conv dir=FWD problem=mb2ic4ih6oc4kh3ph1 impl=$name net=small.net images=500 trainer='' more='' needs='' time=0.005
 for word in $settings; do declare "${word%%=*}=${word#*=}"; done
 skip() {
@@ -36,7 +36,8 @@ declare -A want=() is_open=() is_luck=()
 order=()
 commands() { # WORD: the commands that it stands for
     case ${1%%[:?]*} in
-    verify | bench) echo "${1%%[:?]*}-plain ${1%%[:?]*}-isolate" ;;
+    verify) echo verify-isolate ;;
+    bench) echo bench-plain bench-isolate ;;
     *) echo "${1%%[:?]*}" ;;
     esac
 }

@@ -102,7 +102,7 @@ for word in --version -V version; do "$benchcnn" $word | grep -q '^benchcnn [0-9
 for status in 0 1 2 3 130; do
     grep -q "^  $status  *[a-z]" "$tmp/help" || fail "--help says nothing of exit status $status"
 done
-for command in list verify conv bench train sweep run compare plot peaks data; do
+for command in list verify compute describe bench train sweep run compare plot peaks data; do
     "$benchcnn" help $command >"$tmp/help" && diff "$tmp/help" <("$benchcnn" $command --help) && grep -q "^usage: benchcnn $command " "$tmp/help" ||
         fail "help $command"
 done
@@ -110,7 +110,7 @@ helps() { "$benchcnn" "$1" --help | grep -q -e "$2" || fail "$1 --help lacks '$2
 helps plot 'roofline FILE'
 helps data 'fetch .*make '
 helps compare 'A.jsonl B.jsonl'
-helps conv '--dir L .*FWD, BWD_D or BWD_W (required)'
+helps compute '--dir L .*FWD, BWD_D or BWD_W (required)'
 helps train '--impl L .*(required)'
 refused "unknown command 'trian'|'train'" help trian
 
@@ -126,19 +126,19 @@ refused "no kind of plot|did you mean 'roofline'" plot rooflin
 refused "column 11|'q5'" verify --problem ic3ih5oc4_q5
 refused "spans 9" bench --problem ic3ih5oc4kh9
 refused "64-bit" verify --problem mb2147483647ic2147483647ih3oc4kh3
-refused "3-D" bench --problem ic3_id5kd3_oc4
-refused "3-D" verify --problem ic3_id5kd3_oc4
+refused "3-D" bench --op deconv --problem ic3_id5kd3_oc4
+refused "3-D" verify --op deconv --problem ic3_id5kd3_oc4
 refused "bytes|needed" verify --problem mb20000ic1000ih1000oc1000kh3
 refused "bytes|needed" bench --problem mb20000ic1000ih1000oc1000kh3
 refused "/nonexistent/shapes" verify --problems /nonexistent/shapes
-printf 'ic3ih5oc4kh3\nic3_id5kd3_oc4\nic3ih5oc4_q5\n' >"$tmp/shapes"
+printf 'ic3ih5oc4kh3\nic3_iw9999999999kw3_oc4\nic3ih5oc4_q5\n' >"$tmp/shapes"
 refused "shapes:3|'q5'" bench --impl cpu:direct --dir FWD --max-time 0.1 --problems "$tmp/shapes"
 grep -q '1 timed and verified, 0 wrong, 0 failed, 2 not supported' "$tmp/out" ||
     fail 'a bad line hides the others from bench'
 refused "shapes:3|'q5'" verify --impl cpu:direct --dir FWD --problems "$tmp/shapes"
 grep -q '0 FAILED 1 PASSED 1 UNSUPPORTED, 1 refused' "$tmp/out" || fail 'a bad line hides the others'
-printf -- '--reset\nic3ih5oc4kh3\n' >"$tmp/shapes"
-refused "shapes:1|'--reset'" verify --impl cpu:direct --dir FWD --problems "$tmp/shapes"
+printf -- '--reset\nic3ih5oc4kh3\n--fast\n' >"$tmp/shapes"
+refused "shapes:3|'--fast'" verify --impl cpu:direct --dir FWD --problems "$tmp/shapes"
 printf 'ic3ih5oc4kh3n"x\nic3ih6oc4kh3\n' >"$tmp/shapes"
 "$benchcnn" verify --impl cpu:direct --dir FWD --problems "$tmp/shapes" >"$tmp/out" 2>&1
 grep -q '2 PASSED' "$tmp/out" || fail 'a name without its second quote hides the next line'

@@ -53,4 +53,29 @@ if [ -w /dev/full ]; then
     "$benchcnn" table "$tmp/r.jsonl" --format csv >/dev/full 2>"$tmp/err"
     [ $? -eq 2 ] && grep -q 'disk full' "$tmp/err" || fail "a full disk goes unnoticed: $(cat "$tmp/err")"
 fi
+
+# JUnit and GitHub: what failed, why, and the command that repeats it; names stay names in XML, and annotations stay lines.
+cat >"$tmp/v.jsonl" <<'JSON'
+{"kind":"verify","impl":"cpu","algorithm":"direct","op":"conv","problem":"ic3n\"<a&b>\"","dir":"FWD","dtype":"f32","layout":"nchw","check":"exact","state":"PASSED"}
+{"kind":"verify","impl":"cpu","algorithm":"direct","op":"conv","problem":"ic3","dir":"FWD","dtype":"f32","layout":"nchw","check":"bound","state":"FAILED","reason":"50 % off: y, x\n::error::no","worst":"y[0]: 1 < 2","repro":"benchcnn verify --impl cpu:direct"}
+{"kind":"verify","impl":"cpu","algorithm":"direct","op":"conv","problem":"ic3","dir":"BWD_W","dtype":"f32","layout":"nchw","check":"supports","state":"UNSUPPORTED","reason":"no"}
+{"kind":"verify","op":"conv","problem":"zz","check":"supports","state":"REFUSED","reason":"no descriptor"}
+JSON
+"$benchcnn" table "$tmp/v.jsonl" --format junit >"$tmp/junit.xml" || fail "junit"
+if command -v python3 >/dev/null; then
+    python3 - "$tmp/junit.xml" <<'PY' || fail "junit: $(cat "$tmp/junit.xml")"
+import sys, xml.etree.ElementTree as tree
+suite = tree.parse(sys.argv[1]).getroot()
+cases = suite.findall('testcase')
+assert (suite.get('tests'), suite.get('failures'), suite.get('skipped')) == ('4', '2', '1'), suite.attrib
+assert 'n"<a&b>"' in cases[0].get('name') and len(cases[0]) == 0
+failure = cases[1].find('failure')
+assert failure.get('message').startswith('50 % off') and 'repeat with: benchcnn verify' in failure.text and '1 < 2' in failure.text
+assert cases[2].find('skipped').get('message') == 'no'
+PY
+fi
+"$benchcnn" table "$tmp/v.jsonl" --format github >"$tmp/out" || fail "github"
+[ "$(grep -c '^::error title=' "$tmp/out")" -eq 2 ] && [ "$(wc -l <"$tmp/out")" -eq 2 ] || fail "annotations: $(cat "$tmp/out")"
+grep -qF 'title=cpu%3Adirect conv FWD ic3 f32 nchw bound FAILED::50 %25 off: y, x' "$tmp/out" || fail "annotation: $(cat "$tmp/out")"
+refused 'is of what was verified' table "$tmp/r.jsonl" --format junit --kind timings
 finish

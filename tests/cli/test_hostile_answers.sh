@@ -97,13 +97,25 @@ from facts "${tell/ACT/put(user, \"none\", NULL); put(user, NULL, \"none\"); put
 expect 0 'warning: wipe\\x1b\[2J' "facts that are NULL" "$benchcnn" bench --plugin "$work/facts.so" --impl mine "${problem[@]}" --max-time 0.01 --peaks none --out "$work/facts.jsonl"
 grep -q '"x":"wipe\\\\x1b' "$work/facts.jsonl" || fail "the warning is in no record"
 
-# ---- How it ends: its name is told, without --isolate too.
+# ---- What it prints is no record: of --json its prints go to standard error.
 body='s/const float \*b = args->b;.*/const float *b = args->b; ACT/'
+from talks "s/#include <stdlib.h>/&\n#include <stdio.h>/; ${body/ACT/puts(\"forged\"); fflush(stdout);}"
+for command in verify "verify --isolate" "bench --max-time 0.01 --peaks none" "list"; do
+    given=("${problem[@]}")
+    [ "$command" = list ] && given=()
+    # shellcheck disable=SC2086  # several words on purpose
+    "$benchcnn" $command --plugin "$work/talks.so" --impl mine "${given[@]}" --json >"$work/json" 2>"$work/out" </dev/null
+    grep -q forged "$work/json" && fail "$command: a plug-in prints a record"
+    grep -q '"kind"' "$work/json" || fail "$command: there are no records"
+    [ "$command" = list ] || grep -q forged "$work/out" || fail "$command: what it prints is lost"
+done
+
+# ---- How it ends: its name is told, without --isolate too.
 from aborts "s/#include <stdlib.h>/&\\n/; ${body/ACT/abort();}"
-expect 1 'a crash, with plug-ins loaded .*aborts.so' "abort" "$benchcnn" verify --plugin "$work/aborts.so" --impl mine "${problem[@]}"
+expect 1 'a crash, with plug-ins loaded .*aborts.so' "abort" "$benchcnn" bench --plugin "$work/aborts.so" --impl mine "${problem[@]}" --max-time 0.2 --peaks none
 from deep "s/^static cnn_status mine_conv_fwd/static int deeper(volatile char *up) { volatile char here[4096]; here[0] = up[0]; return deeper(here) + here[0]; }\\n&/; ${body/ACT/volatile char top[1] = {0\}; if (deeper(top)) return CNN_DEVICE;}"
 if [ -z "${4:-}" ]; then # a sanitizer takes the stack for itself
-    expect 1 'a crash, with plug-ins loaded .*deep.so' "stack overflow" "$benchcnn" verify --plugin "$work/deep.so" --impl mine "${problem[@]}"
+    expect 1 'a crash, with plug-ins loaded .*deep.so' "stack overflow" "$benchcnn" bench --plugin "$work/deep.so" --impl mine "${problem[@]}" --max-time 0.2 --peaks none
 fi
 expect 1 'survival FAILED: .*signal' "stack overflow, isolated" "$benchcnn" verify --plugin "$work/deep.so" --impl mine "${problem[@]}" --isolate
 mkfifo "$work/fifo.so"

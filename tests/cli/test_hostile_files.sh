@@ -37,7 +37,7 @@ each "it is a directory" "$tmp/folder"
 each "it is a FIFO that nothing writes to" "$tmp/fifo"
 each "a line of more than 64 MiB" "$tmp/sparse"
 expect 2 "no file of records" "$benchcnn" bench --impl cpu:direct --op conv --problem $problem --max-time 0.01 --peaks none --out "$tmp/sparse"
-expect 2 "it is a device" "$benchcnn" conv --impl cpu --dir FWD --problem $problem --x /dev/zero --w /dev/zero --out "$tmp/y.npy"
+expect 2 "it is a device" "$benchcnn" compute --impl cpu --dir FWD --problem $problem --in x=/dev/zero --in w=/dev/zero --out "$tmp/y.npy"
 expect 2 "it is a device" "$benchcnn" train --net thesis --impl cpu --data synthetic --batch 100 --epochs 1 --images 100,100 \
     --checkpoint /dev/zero
 ln -s /dev/zero "$tmp/data/train-images-idx3-ubyte"
@@ -120,14 +120,14 @@ PY
     fi
 fi
 
-# ---- conv --expect: 1 x 1 convolutions of four numbers, little-endian f32 from their bits.
+# ---- compute --expect: 1 x 1 convolutions of four numbers, little-endian f32 from their bits.
 npy() { # FILE SHAPE BITS...
     local file=$1 header="{'descr': '<f4', 'fortran_order': False, 'shape': $2, }" bits
     shift 2
     { printf '\x93NUMPY\x01\x00\x76\x00' && printf '%-117s\n' "$header"; } >"$file"
     for bits in "$@"; do printf '%b' "\\x${bits:6:2}\\x${bits:4:2}\\x${bits:2:2}\\x${bits:0:2}" >>"$file"; done
 }
-conv=(conv --impl cpu:naive --dir FWD --problem mb1ic1ih1iw4oc1oh1ow4kh1kw1 --x "$tmp/x.npy" --w "$tmp/w.npy" --out "$tmp/y.npy")
+conv=(compute --impl cpu:naive --dir FWD --problem mb1ic1ih1iw4oc1oh1ow4kh1kw1 --in x="$tmp/x.npy" --in w="$tmp/w.npy" --out "$tmp/y.npy")
 npy "$tmp/w.npy" '(1, 1, 1, 1)' 3f800000
 npy "$tmp/x.npy" '(1, 1, 1, 4)' 7fc00000 40000000 3f800000 40400000 # NaN, 2, 1, 3
 cp "$tmp/x.npy" "$tmp/nan.npy"
@@ -136,11 +136,46 @@ npy "$tmp/no.npy" '(1, 1, 1, 4)' 3f800000 40000000 3f800000 40400000 # a number 
 expect 1 "FAILED" "$benchcnn" "${conv[@]}" --expect "$tmp/no.npy"
 npy "$tmp/x.npy" '(1, 1, 1, 4)' 3f800000 40000000 3f800000 40400000
 expect 1 "FAILED" "$benchcnn" "${conv[@]}" --expect "$tmp/nan.npy" # NaN where a number comes
+npy "$tmp/x.npy" '(1, 1, 1, 4)' 7f800000 ff800000 3f800000 40400000 # infinity of either sign
+cp "$tmp/x.npy" "$tmp/inf.npy"
+expect 0 "PASSED" "$benchcnn" "${conv[@]}" --expect "$tmp/inf.npy"
+expect 0 "PASSED" "$benchcnn" "${conv[@]}" --expect "$tmp/inf.npy" --rtol 0
+npy "$tmp/no.npy" '(1, 1, 1, 4)' ff800000 ff800000 3f800000 40400000 # the other sign
+expect 1 "FAILED" "$benchcnn" "${conv[@]}" --expect "$tmp/no.npy"
+expect 1 "FAILED" "$benchcnn" "${conv[@]}" --expect "$tmp/no.npy" --rtol 1
+npy "$tmp/no.npy" '(1, 1, 1, 4)' 7fc00000 ff800000 3f800000 40400000 # NaN where infinity must come
+expect 1 "FAILED" "$benchcnn" "${conv[@]}" --expect "$tmp/no.npy"
+npy "$tmp/no.npy" '(1, 1, 1, 4)' 7f7fffff ff800000 3f800000 40400000 # the largest number there
+expect 1 "FAILED" "$benchcnn" "${conv[@]}" --expect "$tmp/no.npy"
+# 1e38 times 8 is beyond f32, but not beyond f64, in which it may be expected
+npy "$tmp/w.npy" '(1, 1, 1, 1)' 41000000
+npy "$tmp/x.npy" '(1, 1, 1, 4)' 7e967699 fe967699 3f800000 40400000
+npy "$tmp/inf.npy" '(1, 1, 1, 4)' 7f800000 ff800000 41000000 41c00000
+expect 0 "PASSED" "$benchcnn" "${conv[@]}" --expect "$tmp/inf.npy"
+sum=(compute --impl cpu:naive --op fc --dir FWD --problem mb4ic3oc1 --in x="$tmp/x.npy" --in w="$tmp/w.npy" --out "$tmp/y.npy")
+npy "$tmp/w.npy" '(1, 3)' 3f800000 3f800000 3f800000
+npy "$tmp/x.npy" '(4, 3)' 7f000000 7f000000 ff000000 3f800000 40000000 40400000 bf800000 40000000 40400000 3f800000 40000000 40800000 # the first leaves f32 half way
+"$benchcnn" "${sum[@]}" >/dev/null || fail "${sum[*]}"
+cp "$tmp/y.npy" "$tmp/came.npy"
+expect 0 "PASSED" "$benchcnn" "${sum[@]}" --expect "$tmp/came.npy"
+relu=(compute --impl cpu --op act --dir FWD --problem relu:mb1ic1ih1iw4 --in x="$tmp/x.npy" --out "$tmp/y.npy")
+npy "$tmp/x.npy" '(1, 1, 1, 4)' 7fc00000 40000000 bf800000 40400000 # a ReLU of NaN: whatever it is, if both have it
+"$benchcnn" "${relu[@]}" >/dev/null || fail "${relu[*]}"
+cp "$tmp/y.npy" "$tmp/came.npy"
+expect 0 "PASSED" "$benchcnn" "${relu[@]}" --expect "$tmp/came.npy"
+npy "$tmp/x.npy" '(1, 1, 1, 4)' 3f800000 40000000 bf800000 40400000
+expect 1 "FAILED" "$benchcnn" "${relu[@]}" --expect "$tmp/nan.npy"
+npy "$tmp/w.npy" '(1, 1, 1, 1)' 3f800000
 npy "$tmp/x.npy" '(1, 1, 1, 4)' 00000001 00000123 00400000 3f800000 # denormals beside a 1
 cp "$tmp/x.npy" "$tmp/small.npy"
 npy "$tmp/w.npy" '(1, 1, 1, 1)' 3f000000 # half of the least is 0: no fault of the arithmetic
 npy "$tmp/small.npy" '(1, 1, 1, 4)' 00000000 00000092 00200000 3f000000
 expect 0 "PASSED|f64" "$benchcnn" "${conv[@]}" --expect "$tmp/small.npy"
+npy "$tmp/x.npy" '(1, 1, 1, 4)' 3f800001 00000123 00400000 40400001
+npy "$tmp/w.npy" '(1, 1, 1, 1)' 3f800003
+npy "$tmp/flushed.npy" '(1, 1, 1, 4)' 3f800004 00000000 00000000 40400006 # as TensorFlow has it: denormals become 0
+expect 0 "PASSED|your expectation has the precision of f32" "$benchcnn" "${conv[@]}" --expect "$tmp/flushed.npy"
+npy "$tmp/w.npy" '(1, 1, 1, 1)' 3f000000
 npy "$tmp/x.npy" '(1, 1, 1, 4)' 00000001 00000123 00400000 00000007 # nothing but denormals: zeros would do
 npy "$tmp/small.npy" '(1, 1, 1, 4)' 00000000 00000000 00000000 00000000
 expect 1 '"state":"MISTRUSTED"|"precision":""' "$benchcnn" "${conv[@]}" --expect "$tmp/small.npy" --json

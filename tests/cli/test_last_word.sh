@@ -44,12 +44,11 @@ early='s/^const cnn_impl \*cnn_plugin/__attribute__((constructor)) static void e
 leave='static void leave(int s) { (void)s; _exit(0); }'
 ended='mine, .*\) ended the process, in the middle of the command'
 
-# ---- In a call: whatever ends the process, without --isolate the run has failed, with it so has each case.
+# ---- In a call: whatever ends the process, without --isolate the run has failed, with it, and in verify, so has each case.
 in_call() { # NAME [PATTERN without --isolate]
     local one=(--plugin "$work/$1.so" --impl mine --dir FWD --problem $problem --quiet)
-    expect 1 "${2:-$ended}" "verify $1" "$benchcnn" verify "${one[@]}"
     expect 1 "${2:-$ended}" "bench $1" "$benchcnn" bench "${one[@]}" "${fast[@]}"
-    expect 1 'cases: 1 FAILED 0 PASSED' "verify $1, isolated" "$benchcnn" verify "${one[@]}" --isolate
+    expect 1 'cases: 1 FAILED 0 PASSED' "verify $1" "$benchcnn" verify "${one[@]}"
     expect 1 '0 timed and verified, 0 wrong, 1 failed' "bench $1, isolated" "$benchcnn" bench "${one[@]}" "${fast[@]}" --isolate
 }
 from leaves "$call" 'fflush(NULL); _exit(0);'
@@ -63,8 +62,7 @@ in_call handles
 from aborts "$call" 'abort();'
 in_call aborts 'a crash, with plug-ins loaded \(mine, .*aborts.so\): .*signal 6'
 from splits "$call; $wrong" 'static int split; if (!split && fork() != 0) _exit(0); split = 1; close(1); close(2); alarm(60);'
-expect 1 "$ended" "verify splits" "$benchcnn" verify --plugin "$work/splits.so" --impl mine --dir FWD --problem $problem --quiet
-expect 1 'FAILED 0 PASSED' "verify splits, isolated" "$benchcnn" verify --plugin "$work/splits.so" --impl mine --dir FWD --problem $problem --quiet --isolate
+expect 1 'FAILED 0 PASSED' "verify splits" "$benchcnn" verify --plugin "$work/splits.so" --impl mine --dir FWD --problem $problem --quiet
 from thread "$call" 'static pthread_t t; if (!t && pthread_create(&t, NULL, end, NULL) == 0) pause();' \
     'static void *end(void *p) { usleep(300000); _exit(0); return p; }'
 in_call thread
@@ -103,10 +101,10 @@ done
 every() { # NAME [OPTION]
     local so=(--plugin "$work/$1.so")
     unfinished "$1" list "${so[@]}"
-    unfinished "$1" verify "${so[@]}" --impl mine --dir FWD --problem $problem
+    expect 1 "plug-in .*$1.so . loading it: |$1.so\) ended the process" "$1 verify" "$benchcnn" verify "${so[@]}" --impl mine --dir FWD --problem $problem
     unfinished "$1" verify "${so[@]}" "${fuzz[@]}"
     unfinished "$1" bench "${so[@]}" --impl mine --dir FWD --problem $problem "${fast[@]}"
-    unfinished "$1" conv "${so[@]}" --impl mine --dir FWD --problem $problem --x x.npy --w w.npy --out "$work/y.npy"
+    unfinished "$1" compute "${so[@]}" --impl mine --dir FWD --problem $problem --in x=x.npy --in w=w.npy --out "$work/y.npy"
     unfinished "$1" peaks "${so[@]}" --impl mine --threads 1 --min-time 0.0001
     unfinished "$1" sweep threads --peaks none "${so[@]}" --impl mine --dir FWD --problem $problem
     unfinished "$1" sweep batch "${so[@]}" --impl mine --net thesis --data synthetic
@@ -149,7 +147,7 @@ from wavers "$gate" 'if (++asked % 2) return CNN_FAIL(err, CNN_UNSUPPORTED, "not
 expect 1 'FAILED: .*no and then yes' "bench wavers" "$benchcnn" bench --plugin "$work/wavers.so" --impl mine --dir FWD --problem $problem --quiet "${fast[@]}"
 expect 1 '1 cases: 1 FAILED' "verify wavers" "$benchcnn" verify --plugin "$work/wavers.so" --impl mine --dir FWD --problem $problem --quiet
 # most of what it let through was left out: that is told, and no success
-few='of 25 cases that `supports` let through only 2 were verified'
+few='of 26 cases that `supports` let through only 2 were verified'
 slots='s/^static const cnn_impl impl = /@ACT@\n&/; s/\.ops = &ops,/& SLOTS/'
 prepare='static cnn_status prepare(cnn_context *c, cnn_plan *p, cnn_error *e)
 {
@@ -194,7 +192,7 @@ until_true() { for _ in $(seq 600); do eval "$1" && return 0; sleep 0.05; done; 
 begin() { # in the background, in a process group of its own, as a shell gives a job, until it records; $pid watches $run
     rm -f "$work/slow.jsonl"
     set -m
-    "$benchcnn" verify --plugin "$work/slow.so" --impl mine --op conv --dir FWD --quiet --out "$work/slow.jsonl" >"$work/out" 2>&1 </dev/null &
+    "$benchcnn" verify --plugin "$work/slow.so" --impl mine --op conv --dir FWD --problem $problem --problem ic3ih6oc4kh3 --quiet --out "$work/slow.jsonl" >"$work/out" 2>&1 </dev/null &
     pid=$!
     set +m
     until_true "grep -qs '\"kind\":\"verify\"' '$work/slow.jsonl'" || fail "it does not begin"

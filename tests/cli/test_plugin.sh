@@ -290,8 +290,8 @@ for which in x:2,3,5,5 w:4,3,3,3; do
     printf "\x93NUMPY\x01\x00\x76\x00%-117s\n" "{'descr': '<f4', 'fortran_order': False, 'shape': (${which#*:})}" >"$work/${which%:*}.npy"
     head -c $((4 * $(tr , '*' <<<"${which#*:}"))) /dev/zero >>"$work/${which%:*}.npy"
 done
-rest 'mine . computing with it: .*signal 11' 'repeat with' conv --plugin "$work/crash.so" --impl mine --dir FWD --problem $problem \
-    --x "$work/x.npy" --w "$work/w.npy" --out "$work/y.npy"
+rest 'mine . computing with it: .*signal 11' 'repeat with' compute --plugin "$work/crash.so" --impl mine --dir FWD --problem $problem \
+    --in x="$work/x.npy" --in w="$work/w.npy" --out "$work/y.npy"
 sed -E '/^static cnn_status mine_train\(/,/\{/ s/\{/{ *(volatile int *)4096 = 1;/' impl_template/mine_trainer.c >"$work/trainer.c"
 "$cc" "${flags[@]}" -fPIC -shared -I"$work/prefix/include" "$work/trainer.c" -o "$work/trainer.so" -lm >"$work/out" 2>&1 || fail "compile trainer"
 for command in train 'sweep batch'; do
@@ -304,7 +304,8 @@ expect 1 '^ +20 +[0-9.]+( [a-z]+)? +-$' "the table of all processes" "$benchcnn"
 
 # ---- Without --isolate.
 whole() { # NAME STATUS PATTERN: without --isolate
-    expect "$2" "$3" "$1, not isolated" "$benchcnn" verify --plugin "$work/$1.so" --impl mine --op conv --dir FWD --quiet --problem $problem
+    expect "$2" "$3" "$1, not isolated" "$benchcnn" bench --plugin "$work/$1.so" --impl mine --dir FWD --quiet --problem $problem \
+        --max-time 0.01 --peaks none
 }
 whole leaves 1 'a plug-in .mine, .*leaves.so. ended the process'
 for name in leaves crash; do # what was printed before it is not lost, though standard output is no terminal

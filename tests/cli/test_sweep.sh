@@ -86,11 +86,11 @@ sed -i '/"kind":"epoch","impl":"cpu","algorithm":"direct"/s/"build":"[^"]*"/"bui
 "${batch[@]}" >"$tmp/log" 2>&1
 [ "$(grep -c 'already in' "$tmp/log")" -eq 2 ] || fail "what was trained again is not kept: $(cat "$tmp/log")"
 
-# Types; the other seed, or without a bias, is another point.
+# Types, of each algorithm that --impl names; without a bias it is another point.
 sweep layout,dtype --out "$tmp/types.jsonl" >"$tmp/log" 2>&1 || fail "types: $(cat "$tmp/log")"
-[ "$(points "$tmp/types.jsonl")" -eq 4 ] || fail "$(points "$tmp/types.jsonl") types, not 4"
+[ "$(points "$tmp/types.jsonl")" -eq 8 ] || fail "$(points "$tmp/types.jsonl") points, not 8"
 sweep layout,dtype --no-bias --out "$tmp/types.jsonl" >"$tmp/log" 2>&1
-[ "$(points "$tmp/types.jsonl")" -eq 8 ] || fail "points without a bias were taken for those with"
+[ "$(points "$tmp/types.jsonl")" -eq 16 ] || fail "points without a bias were taken for those with"
 
 # What cannot run: the reason in the record, and the others run.
 "$benchcnn" sweep algorithm cpu.isa=0,1 --impl cpu --problem mb2ic4ih8oc6kh3sh2 --dir FWD --min-time 0 --peaks none --warm-up 0 \

@@ -169,7 +169,7 @@ refused 'no implementation is chosen as NAME:tuned' train --net thesis --impl cp
 refused "unknown algorithm of cpu 'tunedd'" verify --impl cpu:tunedd --tune "$tuned"
 printf 'bench --impl cpu --tune %s\n' "$tuned" >"$tmp/recipe" # known before anything runs
 refused 'recipe:1: --tune' run "$tmp/recipe" --out "$tmp/none.jsonl"
-refused 'takes no tuned choices' conv --impl cpu:tuned "${problem[@]}"
+refused 'takes no tuned choices' compute --impl cpu:tuned "${problem[@]}"
 refused 'takes no tuned choices' verify --impl cpu:tuned --net thesis
 refused 'takes no tuned choices' verify --impl cpu:tuned --fuzz 10
 refused "unknown algorithm of cpu 'tune'" bench --impl cpu:tune "${problem[@]}"

@@ -32,7 +32,7 @@ static inline cpu_session open_cpu(int threads, int64_t isa, int64_t block_kib)
         if (strcmp(cpu->knobs[i].name, "isa") == 0) s.knobs[i] = isa;
         if (strcmp(cpu->knobs[i].name, "im2col.block_kib") == 0) s.knobs[i] = block_kib;
     }
-    const cnn_open_params params = {threads, 0, s.knobs};
+    const cnn_open_params params = {threads, 0, s.knobs, NULL};
     cnn_error err;
     assert_int_equal(cpu->open(&params, &s.context, &err), CNN_OK);
     return s;

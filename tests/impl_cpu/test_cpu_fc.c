@@ -135,7 +135,7 @@ static void check(const layer *l)
 static cnn_context *open_cpu(int threads)
 {
     const cnn_impl *cpu = cnn_impl_cpu();
-    const cnn_open_params params = {threads, 0, knobs};
+    const cnn_open_params params = {threads, 0, knobs, NULL};
     cnn_context *context = NULL;
     cnn_error err;
     assert_true(cpu->n_knobs <= KNOBS_MAX);

@@ -11,10 +11,10 @@ static void write_and_read(const npy_array *array)
     cnn_error err;
     require(npy_write(file.path, array, &err) == CNN_OK, "what was read can be written");
     require(npy_read(file.path, &again, &err) == CNN_OK, "what was written can be read");
-    require(again.dtype == array->dtype && again.n_dims == array->n_dims && again.count == array->count,
+    require(again.type == array->type && again.n_dims == array->n_dims && again.count == array->count,
             "the array is the same");
     require(array->count == 0 ||
-                memcmp(again.data, array->data, (size_t)array->count * cnn_dtype_size(array->dtype)) == 0,
+                memcmp(again.data, array->data, (size_t)array->count * npy_type_size(array->type)) == 0,
             "the elements are the same");
     npy_free(&again);
     input_file_free(&file);

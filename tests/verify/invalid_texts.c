@@ -158,14 +158,15 @@ static const char *misread(const char *text, const cnn_problem *p)
 {
     cnn_operand list[CNN_MAX_OPERANDS];
     cnn_error err;
-    if (p->op == CNN_OP_CONV) {
-        const cnn_conv_desc *d = &p->u.conv;
+    if (p->op == CNN_OP_CONV || p->op == CNN_OP_CONV3D) {
+        const cnn_conv_desc all = cnn_with_depth(p), *d = &all;
         const struct {
             const char *letters;
             int64_t value;
         } rows[] = {{"g", d->g},   {"mb", d->mb}, {"ic", d->ic}, {"oc", d->oc}, {"ih", d->ih}, {"iw", d->iw},
                     {"kh", d->kh}, {"kw", d->kw}, {"sh", d->sh}, {"sw", d->sw}, {"ph", d->ph}, {"pw", d->pw},
-                    {"dh", d->dh}, {"dw", d->dw}, {"oh", d->oh}, {"ow", d->ow}};
+                    {"dh", d->dh}, {"dw", d->dw}, {"oh", d->oh}, {"ow", d->ow}, {"id", d->id}, {"od", d->od},
+                    {"kd", d->kd}, {"sd", d->sd}, {"pd", d->pd}, {"dd", d->dd}};
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             int64_t value;
             /* a 0 stands for "not given", as in benchdnn */
@@ -177,8 +178,10 @@ static const char *misread(const char *text, const cnn_problem *p)
     static const char *const letters[] = {"mb", "ic", "ih", "iw"};
     if (p->op == CNN_OP_OPTIMIZER || p->op == CNN_OP_CONCAT || cnn_operands(p, CNN_FWD, list, &err) < 0) return NULL;
     for (int i = 0; i < (p->op == CNN_OP_LOSS ? 2 : 4); i++) {
-        int64_t value;
-        if (stated(p->op, text, letters[i], &value) && value != 0 && value != list[0].dims[i]) return letters[i];
+        int64_t value, depth = 1;
+        if (i == 2 && (!stated(p->op, text, "id", &depth) || depth == 0)) depth = 1; /* counts as height */
+        if (stated(p->op, text, letters[i], &value) && value != 0 && value * depth != list[0].dims[i])
+            return letters[i];
     }
     return NULL;
 }

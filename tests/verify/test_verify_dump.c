@@ -62,10 +62,10 @@ static void inputs_expected_and_got_are_written(void **state)
     assert_non_null(strstr(d.path, "/001-fake-exact-conv-FWD-exact"));
     npy_array x = load(&d, "x"), w = load(&d, "w"), b = load(&d, "b"), want = load(&d, "y_expected"),
               got = load(&d, "y_got");
-    assert_true(x.n_dims == 4 && x.dims[1] == 5 && x.dims[2] == 9 && x.dtype == CNN_F32);
+    assert_true(x.n_dims == 4 && x.dims[1] == 5 && x.dims[2] == 9 && x.type == NPY_F32);
     assert_true(w.n_dims == 4 && w.dims[0] == 6 && w.dims[1] == 5 && w.dims[3] == 3);
     assert_true(b.n_dims == 1 && b.dims[0] == 6);
-    assert_true(want.dtype == CNN_F64 && got.dtype == CNN_F32 && got.count == want.count);
+    assert_true(want.type == NPY_F64 && got.type == NPY_F32 && got.count == want.count);
     for (int64_t i = 0; i < got.count; i++)
         if ((npy_get(&want, i) == npy_get(&got, i)) == (i == got.count - 1)) fail_msg("element %lld", (long long)i);
     npy_array *all[] = {&x, &w, &b, &want, &got};

@@ -43,12 +43,12 @@ static void patterns_are_recognised(void **state)
         pattern *is_wrong;
         const char *guess;
     } cases[] = {{last_channels, "errors only in the last 3 of 19 c"},
-                 {last_column, "errors only at w = 20 of 21"},
+                 {last_column, "errors only at w = 20, the last of 21"},
                  {border, "errors only within 1 of the border of h and w"},
                  {lanes, "errors only at w % 8 = 7"},
                  {edges, "errors only at h % 8 = 0 or 7"},
                  {everything, "every element is wrong"},
-                 {one, "errors only at n = 1 of 2 and at c = 2 of 19 and at h = 3 of 17 and at w = 4 of 21"},
+                 {one, "errors only at n = 1, the last of 2 and at c = 2 of 19 and at h = 3 of 17 and at w = 4 of 21"},
                  {scattered, "errors all over the array"}};
     const cnn_operand o = tensor(2, 19, 17, 21);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -153,7 +153,8 @@ static void failures_say_where_and_hand_on_their_arrays(void **state)
     seen s = ask(MUTANT_CORNER, "mb2ic5ih9oc6kh3ph1", CNN_FWD, 0, false);
     assert_int_equal(s.failures, 2); /* exact and bound */
     assert_true(s.right && s.wrong);
-    assert_non_null(strstr(s.v.last[VERIFY_BOUND].where, "1 of 972 elements of y is wrong: errors only at n = 1 of 2"));
+    assert_non_null(
+        strstr(s.v.last[VERIFY_BOUND].where, "1 of 972 elements of y is wrong: errors only at n = 1, the last of 2"));
     assert_non_null(strstr(s.v.last[VERIFY_EXACT].where, "y[n=1,c=5,h=8,w=8]"));
     s = ask(MUTANT_NONE, "mb2ic5ih9oc6kh3ph1", CNN_FWD, 0, false);
     assert_int_equal(s.failures, 0);

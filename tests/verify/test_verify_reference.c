@@ -2,6 +2,7 @@
 #include "tests/problem_unit.h"
 
 #include "verify/engine.h"
+#include "verify/oracle/element.h"
 
 #include <math.h>
 
@@ -55,11 +56,18 @@ static void compare(const char *text, const vf_case *c, const char *output)
     const double *b = vf_in(&c->call, "b");
     assert_true(count <= MAX);
     memset(value, 0, sizeof value), memset(magnitude, 0, sizeof magnitude), memset(taps, 0, sizeof taps);
-    sums s = {vf_in(&c->call, "x"), vf_in(&c->call, "w"), vf_in(&c->call, "dy"), value, magnitude, taps, c->call.dir};
+    const int64_t *dims = c->call.operands[k].dims;
+    const vf_call *call = &c->call; /* of a transposed convolution x is what the definition calls y */
+    sums s = {vf_factor(call, 'x'),
+              vf_factor(call, 'w'),
+              vf_factor(call, 'y'),
+              value,
+              magnitude,
+              taps,
+              vf_conv_dir(&c->problem, call->dir)};
     for_each_product(&c->problem.u.conv, add_product, &s);
     for (int64_t e = 0; e < count; e++) {
-        const cnn_conv_desc *d = &c->problem.u.conv;
-        double bias = b != NULL ? b[e / (d->oh * d->ow) % d->oc] : 0.0, extra = b != NULL;
+        double bias = b != NULL ? b[e / (dims[2] * dims[3]) % dims[1]] : 0.0, extra = b != NULL;
         if (c->call.beta != 0.0) bias += c->before[k][e], extra += 1.0;
         if (value[e] + bias != c->after[k][e] || taps[e] + extra != c->roundings[k][e])
             fail_msg("%s %s[%lld]: %g, by definition %g; %g roundings, by definition %g", text, output, (long long)e,
@@ -75,12 +83,12 @@ static void convolution_is_the_definition(void **state)
     cnn_error err = {.message = ""};
     for (int flip = 0; flip < 2; flip++)
         for (const verify_default *d = verify_defaults; d->text != NULL; d++)
-            for (int dir = 0; d->op == CNN_OP_CONV && dir < CNN_DIR_COUNT; dir++)
+            for (int dir = 0; (d->op == CNN_OP_CONV || d->op == CNN_OP_DECONV) && dir < CNN_DIR_COUNT; dir++)
                 for (int variant = 0; variant < 2; variant++) {
                     const char *text = d->text;
                     const cnn_problem_defaults defaults = {.type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32},
                                                            .flip = flip};
-                    const cnn_problem p = problem_with(CNN_OP_CONV, text, &defaults);
+                    const cnn_problem p = problem_with(d->op, text, &defaults);
                     vf_case c;
                     if (cnn_flops(&p, CNN_FWD) > 2e6) continue;
                     assert_int_equal(vf_case_make(&c, &p, (cnn_dir)dir, VF_INTEGERS, variant, 5, NULL, &err), CNN_OK);
@@ -134,6 +142,11 @@ static void small_examples(void **state)
     assert_near(y[0], 13.0 / 4.0), assert_near(y[3], -3.0);
     run(CNN_OP_POOL, "avg_pad:mb1ic1ih3kh3sh3ph1oh2", CNN_FWD, (const double *[]){x, NULL}, (double *[]){NULL, y});
     assert_near(y[0], 13.0 / 9.0);
+
+    const double small[4] = {0, 1, 2, 3}, kernel[4] = {0, 1, 2, 3}, none = 0, turned[9] = {0, 0, 1, 0, 4, 6, 4, 12, 9};
+    run(CNN_OP_DECONV, "mb1ic1ih2oc1kh2", CNN_FWD, (const double *[]){small, kernel, &none, NULL},
+        (double *[]){NULL, NULL, NULL, dx});
+    for (int i = 0; i < 9; i++) assert_near(dx[i], turned[i]); /* each pixel times the kernel, laid over each other */
 
     double logits[2] = {1000.0, 1000.0 + log(3.0)}, label = 0.0, loss0 = 1.0, hits0 = 2.0, p[2], loss, hits;
     run(CNN_OP_LOSS, "mb1ic2", CNN_FWD, (const double *[]){logits, &label, NULL, &loss0, &hits0},

@@ -95,6 +95,28 @@ static cnn_status fake_weighted(cnn_context *c, const cnn_plan *plan, const cnn_
     return fake_run(c, plan, list, a->beta, 1.0, a->workspace, err);
 }
 
+/* Of a transposed convolution, whose products are fake_weighted()'s: one pass for both, over all elements of y or dy.
+ */
+static cnn_status fake_bias(cnn_context *context, const cnn_plan *plan, const cnn_bias_args *a, cnn_error *err)
+{
+    (void)context, (void)err;
+    const cnn_conv_desc *d = &plan->problem.u.conv;
+    const bool wide = d->t.dtype == CNN_F64, gradient = a->db != NULL;
+    for (int64_t c = 0; c < d->ic; c++) {
+        double sum = !gradient || a->beta == 0.0 ? 0.0 : wide ? ((double *)a->db)[c] : (double)((float *)a->db)[c];
+        for (int64_t i = 0; i < d->mb * d->ih * d->iw; i++) {
+            const int64_t plane = d->ih * d->iw,
+                          at = cnn_offset(d->t.layout, d->ic, 1, plane, i / plane, c, 0, i % plane);
+            if (gradient) sum += wide ? ((const double *)a->dy)[at] : (double)((const float *)a->dy)[at];
+            if (!gradient && wide) ((double *)a->y)[at] += ((const double *)a->b)[c];
+            if (!gradient && !wide) ((float *)a->y)[at] += ((const float *)a->b)[c];
+        }
+        if (gradient && wide) ((double *)a->db)[c] = sum;
+        if (gradient && !wide) ((float *)a->db)[c] = (float)sum;
+    }
+    return CNN_OK;
+}
+
 static cnn_status fake_map_fwd(cnn_context *c, const cnn_plan *plan, const cnn_map_fwd_args *a, cnn_error *err)
 {
     const fake_pointer list[] = {{"x", a->x}, {"y", a->y}, {"step", a->step}, {NULL, NULL}};
@@ -197,6 +219,8 @@ static const cnn_algorithm fake_algorithms[] = {
 enum { FAKE_EXACT, FAKE_LOOSE, FAKE_TRANSFORM };
 
 static const cnn_operations fake_ops = {.struct_size = sizeof(cnn_operations),
+                                        .bias_add = fake_bias,
+                                        .bias_gradient = fake_bias,
                                         .conv_fwd = fake_weighted,
                                         .conv_bwd_data = fake_weighted,
                                         .conv_bwd_weights = fake_weighted,

@@ -82,6 +82,8 @@ static void draw_kind(const fuzz_space *space, cnn_rng *rng, cnn_problem *p)
 {
     switch (p->op) {
     case CNN_OP_CONV:
+    case CNN_OP_DECONV:
+    case CNN_OP_CONV3D:
         p->u.conv.bias = !space->no_bias && !chance(rng, 4);
         p->u.conv.flip = space->flip || chance(rng, 8);
         break;
@@ -138,7 +140,7 @@ static cnn_op draw_op(cnn_rng *rng, uint32_t ops)
 /* A mode that allows less than f32 needs f32 data, and products to use it in. */
 static cnn_math draw_math(const fuzz_space *space, cnn_rng *rng, const cnn_problem *p)
 {
-    const bool products = p->op == CNN_OP_CONV || p->op == CNN_OP_FC;
+    const bool products = cnn_is_weighted(p);
     const int other = (int)rng_int(rng, 1, CNN_MATH_COUNT - 1);
     if (space->maths != 0) return (cnn_math)draw_bit(rng, space->maths);
     return products && p->u.type.dtype == CNN_F32 && chance(rng, 24) ? (cnn_math)other : CNN_MATH_F32;
@@ -156,7 +158,7 @@ static bool draw_problem(const fuzz_space *space, cnn_rng *rng, uint32_t ops, fu
     p->u.type.math = draw_math(space, rng, p);
     const bool emulated = space->impls[c->impl]->device_kind == CNN_DEVICE_EMULATED;
     const double most = space->flops > 0.0 ? space->flops : emulated ? emulated_flops : default_flops;
-    fuzz_draw_shape(rng, p, ldexp(most, -(int)rng_int(rng, 0, 8)), !emulated, &c->shape);
+    fuzz_draw_shape(rng, p, ldexp(most, -(int)rng_int(rng, 0, 8)), !emulated, &space->pins, &c->shape);
     return fuzz_build(&c->shape, p);
 }
 
@@ -168,10 +170,11 @@ static int64_t block_of(const fuzz_space *space, int64_t index)
     return index < early ? index / SHORT : early / SHORT + (index - early) / FUZZ_BLOCK;
 }
 
-void fuzz_draw(const fuzz_space *space, uint64_t seed, int64_t index, fuzz_case *c)
+void fuzz_draw(const fuzz_space *space, uint64_t seed, int64_t index, int attempt, fuzz_case *c)
 {
     const int64_t block = block_of(space, index);
-    cnn_rng setting = rng_stream(seed, (uint64_t)block), rng = rng_stream(~seed, (uint64_t)index);
+    cnn_rng setting = rng_stream(seed, (uint64_t)block);
+    cnn_rng rng = rng_stream(~seed ^ (uint64_t)attempt << 40, (uint64_t)index);
     bool valid;
     uint32_t dirs;
     memset(c, 0, sizeof *c);

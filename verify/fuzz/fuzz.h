@@ -3,7 +3,7 @@
  * Case number i of a seed is drawn from (seed, i) alone: the same on every machine, in any order, by any number of
  * workers. FUZZ_BLOCK cases in a row share implementation, threads and knobs, so that a session serves them all.
  *
- *   fuzz_draw(&space, seed, index, &c);
+ *   fuzz_draw(&space, seed, index, 0, &c);
  *   fuzz_run(runner, &c, ~0u, &outcome, &err);
  *   fuzz_shrink(&space, &c, still_fails, user, &budget);  -> the smallest case found that fails in the same way
  */
@@ -35,6 +35,12 @@ typedef enum fuzz_field {
     FUZZ_SW,
     FUZZ_PW,
     FUZZ_DW,
+    FUZZ_ID, /* of conv3d */
+    FUZZ_OD,
+    FUZZ_KD,
+    FUZZ_SD,
+    FUZZ_PD,
+    FUZZ_DD,
     FUZZ_CAT, /* channels of the inputs of a concatenation */
     FUZZ_FIELDS = FUZZ_CAT + CNN_MAX_INPUTS
 } fuzz_field;
@@ -58,6 +64,14 @@ typedef struct fuzz_case {
 
 typedef bool fuzz_chosen(void *user, const cnn_impl *impl, const cnn_algorithm *algorithm);
 
+/* Fields that are not drawn: a mask of 1 << fuzz_field; of ICG and OCG the channels of all groups. */
+typedef struct fuzz_pins {
+    uint32_t set;
+    int64_t v[FUZZ_CAT];
+} fuzz_pins;
+/* "kh3kw3g1", the letters of a descriptor. CNN_BAD_ARGUMENT, with what it may hold. */
+cnn_status fuzz_pins_parse(const char *text, fuzz_pins *pins, cnn_error *err);
+
 /* What is drawn from. What was fixed by hand stays fixed. */
 typedef struct fuzz_space {
     const cnn_impl *impls[CNN_MAX_CHOICES];
@@ -70,18 +84,22 @@ typedef struct fuzz_space {
     const char *const *settings;                /* knobs that are set */
     int n_settings;
     double flops; /* no case needs more; 0: the default */
+    fuzz_pins pins;
 } fuzz_space;
 
-/* Draws until the problem is valid; of what fuzz_tells() refuses, few are kept. */
-void fuzz_draw(const fuzz_space *space, uint64_t seed, int64_t index, fuzz_case *c);
+/* Draws until the problem is valid; of what fuzz_tells() refuses, few are kept. An implementation may refuse what was
+ * drawn: another attempt, 1, 2 ..., draws the case anew, with the same implementation, threads and knobs. */
+enum { FUZZ_ATTEMPTS = 300 };
+void fuzz_draw(const fuzz_space *space, uint64_t seed, int64_t index, int attempt, fuzz_case *c);
 
 /* tells.c: whether the results depend on the data at all, and as good as surely not on what happens to be dropped.
  */
 bool fuzz_tells(const cnn_problem *problem, cnn_dir dir);
 
 /* shape.c: a random shape for problem->op, and a problem of that shape. */
-/* may_be_long: now and then more than 65,535 of something, whatever `flops` says. */
-void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, bool may_be_long, fuzz_shape *shape);
+/* may_be_long: now and then more than 65,535 of something, whatever `flops` says; not with pins. */
+void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, bool may_be_long, const fuzz_pins *pins,
+                     fuzz_shape *shape);
 /* A descriptor, read as one of an operation, type, bias and flip like this problem's. */
 cnn_status fuzz_read(const cnn_problem *like, const char *text, cnn_problem *problem, cnn_error *err);
 /* False, and the problem as it was: there is none of this shape. */

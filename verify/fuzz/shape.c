@@ -8,11 +8,13 @@
 #include "harness/problem/shape.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { I, O, K, S, P, D, AXIS }; /* within an axis */
 
-static const uint32_t axes = ((1u << AXIS) - 1) << FUZZ_IH | ((1u << AXIS) - 1) << FUZZ_IW;
+static const uint32_t axes = ((1u << AXIS) - 1) << FUZZ_IH | ((1u << AXIS) - 1) << FUZZ_IW, depth = ((1u << AXIS) - 1)
+                                                                                                    << FUZZ_ID;
 
 /* The fields that an operation's descriptor is made of. */
 static uint32_t fields_of(const cnn_problem *p, const fuzz_shape *shape)
@@ -21,7 +23,10 @@ static uint32_t fields_of(const cnn_problem *p, const fuzz_shape *shape)
     const uint32_t plane = 1u << FUZZ_IH | 1u << FUZZ_IW;
     switch (p->op) {
     case CNN_OP_CONV:
+    case CNN_OP_DECONV:
         return mb | g | ic | oc | axes;
+    case CNN_OP_CONV3D:
+        return mb | g | ic | oc | axes | depth;
     case CNN_OP_FC:
         return mb | ic | oc | plane;
     case CNN_OP_POOL:
@@ -44,7 +49,9 @@ bool fuzz_has(const cnn_problem *problem, fuzz_field field, const fuzz_shape *sh
 
 int64_t fuzz_least(fuzz_field field)
 {
-    return field == FUZZ_PH || field == FUZZ_PW || field == FUZZ_DH || field == FUZZ_DW ? 0 : 1;
+    const uint32_t paddings = 1u << FUZZ_PH | 1u << FUZZ_PW | 1u << FUZZ_PD;
+    const uint32_t dilations = 1u << FUZZ_DH | 1u << FUZZ_DW | 1u << FUZZ_DD;
+    return (paddings | dilations) >> field & 1u ? 0 : 1;
 }
 
 /* ---- A problem of a shape: written as a descriptor, and read. */
@@ -64,25 +71,37 @@ static void put_kind(const fuzz_shape *shape, const cnn_problem *p, char text[CN
 
 cnn_status fuzz_read(const cnn_problem *like, const char *text, cnn_problem *problem, cnn_error *err)
 {
-    const bool conv = like->op == CNN_OP_CONV, fc = like->op == CNN_OP_FC;
+    const bool conv = cnn_is_conv(like), fc = like->op == CNN_OP_FC;
     const cnn_problem_defaults defaults = {.type = like->u.type,
                                            .no_bias = (conv && !like->u.conv.bias) || (fc && !like->u.fc.bias),
                                            .flip = conv && like->u.conv.flip};
     return cnn_problem_parse(like->op, text, &defaults, problem, err);
 }
 
+static const char *const letters[FUZZ_CAT] = {"mb", "g",  "ic", "oc", "ih", "oh", "kh", "sh", "ph", "dh", "iw",
+                                              "ow", "kw", "sw", "pw", "dw", "id", "od", "kd", "sd", "pd", "dd"};
+
+/* A transposed convolution has the shape of the convolution that it is the other way round. */
+static fuzz_field turned(const cnn_problem *p, fuzz_field f)
+{
+    static const fuzz_field pairs[][2] = {{FUZZ_ICG, FUZZ_OCG}, {FUZZ_IH, FUZZ_OH}, {FUZZ_IW, FUZZ_OW}};
+    for (int i = 0; p->op == CNN_OP_DECONV && i < 3; i++)
+        if (f == pairs[i][0] || f == pairs[i][1]) return pairs[i][f == pairs[i][0]];
+    return f;
+}
+
 bool fuzz_build(const fuzz_shape *shape, cnn_problem *p)
 {
-    static const char *const letters[FUZZ_CAT] = {"mb", "g",  "ic", "oc", "ih", "oh", "kh", "sh",
-                                                  "ph", "dh", "iw", "ow", "kw", "sw", "pw", "dw"};
     const uint32_t fields = fields_of(p, shape) & ~(p->op == CNN_OP_CONCAT ? 1u << FUZZ_G : 0u);
     char text[CNN_PROBLEM_TEXT_MAX];
     cnn_problem made;
     cnn_error err;
     put_kind(shape, p, text);
     for (int f = 0; f < FUZZ_CAT; f++) {
-        const int64_t groups = p->op == CNN_OP_CONV && (f == FUZZ_ICG || f == FUZZ_OCG) ? shape->v[FUZZ_G] : 1;
-        if (fields >> f & 1u) cnn_append(text, sizeof text, "%s%lld", letters[f], (long long)(groups * shape->v[f]));
+        const int64_t groups = cnn_is_conv(p) && (f == FUZZ_ICG || f == FUZZ_OCG) ? shape->v[FUZZ_G] : 1;
+        if (fields >> f & 1u)
+            cnn_append(text, sizeof text, "%s%lld", letters[turned(p, (fuzz_field)f)],
+                       (long long)(groups * shape->v[f]));
     }
     if (fuzz_read(p, text, &made, &err) != CNN_OK) return false;
     *p = made;
@@ -145,6 +164,7 @@ static void draw_small(cnn_rng *rng, fuzz_shape *shape)
         draw_axis(rng, v + FUZZ_IW);
     if (chance(rng, 12)) trivial_axis(v + (chance(rng, 2) ? FUZZ_IH : FUZZ_IW)); /* one row, one column */
     for (int i = 0; i < CNN_MAX_INPUTS; i++) v[FUZZ_CAT + i] = draw_channels(rng);
+    trivial_axis(v + FUZZ_ID);
 }
 
 /* More than 65,535 of one thing and next to nothing of the others: grids and 16-bit counters end there. */
@@ -160,7 +180,7 @@ static void draw_long(cnn_rng *rng, const cnn_problem *p, fuzz_shape *shape, int
     while (!fuzz_has(p, field, shape) || (p->op == CNN_OP_CONCAT && field == FUZZ_G));
     if (field == FUZZ_G) v[FUZZ_ICG] = v[FUZZ_OCG] = v[FUZZ_MB] = 1;
     v[field] = size;
-    for (int at = FUZZ_IH; at <= FUZZ_IW; at += AXIS) {
+    for (int at = FUZZ_IH; at <= FUZZ_ID; at += AXIS) {
         int64_t *a = v + at;
         const bool kernel = a[K] > 1; /* as long as the input */
         if (kernel) a[I] = a[K] + rng_int(rng, 0, 1);
@@ -191,12 +211,14 @@ static fuzz_field largest(const cnn_problem *p, const fuzz_shape *shape, uint32_
     return most;
 }
 
-/* Halves what is largest until the case is small enough; the channels last, if they are to stay as drawn. */
-static void cut(const cnn_problem *problem, double flops, bool keep_channels, fuzz_shape *shape)
+/* Halves what is largest until the case is small enough; the channels last, if they are to stay as drawn; what is in
+ * `kept` not at all. */
+static void cut(const cnn_problem *problem, double flops, bool keep_channels, uint32_t kept, fuzz_shape *shape)
 {
-    const uint32_t channels = 1u << FUZZ_ICG | 1u << FUZZ_OCG | ((1u << CNN_MAX_INPUTS) - 1) << FUZZ_CAT |
-                              (problem->op == CNN_OP_CONV ? 1u << FUZZ_G : 0);
-    const uint32_t others = 1u << FUZZ_MB | 1u << FUZZ_IH | 1u << FUZZ_IW | 1u << FUZZ_OH | 1u << FUZZ_OW;
+    const uint32_t channels = ~kept & (1u << FUZZ_ICG | 1u << FUZZ_OCG | ((1u << CNN_MAX_INPUTS) - 1) << FUZZ_CAT |
+                                       (cnn_is_conv(problem) ? 1u << FUZZ_G : 0));
+    const uint32_t others = ~kept & (1u << FUZZ_MB | 1u << FUZZ_IH | 1u << FUZZ_IW | 1u << FUZZ_ID | 1u << FUZZ_OH |
+                                     1u << FUZZ_OW | 1u << FUZZ_OD);
     cnn_problem p = *problem;
     while (fuzz_build(shape, &p) && work(&p) > flops) {
         fuzz_field most = largest(&p, shape, keep_channels ? others : others | channels);
@@ -206,11 +228,75 @@ static void cut(const cnn_problem *problem, double flops, bool keep_channels, fu
     }
 }
 
-void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, bool may_be_long, fuzz_shape *shape)
+/* ---- Pins. */
+
+/* The output follows from what is pinned, unless it is, too. */
+static void pin_axis(const fuzz_pins *pins, int at, int64_t a[AXIS])
+{
+    if (!(pins->set >> at & ((1u << AXIS) - 1))) return;
+    for (int i = 0; i < AXIS; i++)
+        if (pins->set >> (at + i) & 1u) a[i] = pins->v[at + i];
+    const int64_t extent = cnn_extent(a[K], a[D]);
+    if (a[I] + 2 * a[P] < extent && !(pins->set >> (at + I) & 1u)) a[I] = extent - 2 * a[P];
+    if (a[I] + 2 * a[P] < extent && !(pins->set >> (at + P) & 1u)) a[P] = (extent - a[I] + 1) / 2;
+    if (!(pins->set >> (at + O) & 1u)) a[O] = cnn_out_size(a[I], a[K], a[S], a[P], a[P], a[D]);
+}
+
+static void pin(const fuzz_pins *given, const cnn_problem *problem, fuzz_shape *shape)
+{
+    int64_t *v = shape->v;
+    fuzz_pins own = {.set = 0}, *pins = &own;
+    for (int f = 0; f < FUZZ_CAT; f++) {
+        const fuzz_field at = turned(problem, (fuzz_field)f);
+        own.set |= (given->set >> f & 1u) << at;
+        own.v[at] = given->v[f];
+    }
+    for (int f = FUZZ_MB; f <= FUZZ_OCG; f++)
+        if (pins->set >> f & 1u) v[f] = pins->v[f];
+    for (int f = FUZZ_ICG; f <= FUZZ_OCG; f++) {
+        if (!(pins->set >> f & 1u)) continue;
+        if (v[f] % v[FUZZ_G] != 0 && !(pins->set >> FUZZ_G & 1u)) v[FUZZ_G] = 1;
+        v[f] = v[f] / v[FUZZ_G] > 0 ? v[f] / v[FUZZ_G] : 1;
+    }
+    pin_axis(pins, FUZZ_IH, v + FUZZ_IH);
+    pin_axis(pins, FUZZ_IW, v + FUZZ_IW);
+    pin_axis(pins, FUZZ_ID, v + FUZZ_ID);
+}
+
+cnn_status fuzz_pins_parse(const char *text, fuzz_pins *pins, cnn_error *err)
+{
+    *pins = (fuzz_pins){.set = 0};
+    for (const char *at = text; *at != '\0';) {
+        const size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyz");
+        char *end = NULL;
+        int field = 0;
+        while (field < FUZZ_CAT && (strlen(letters[field]) != length || strncmp(letters[field], at, length) != 0))
+            field++;
+        const long long value = strtoll(at + length, &end, 10);
+        if (field == FUZZ_CAT || end == at + length || value < fuzz_least((fuzz_field)field) || value > INT32_MAX)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                            "--like '%.64s': expected letters of a descriptor with their numbers, e.g. kh3kw3g1, at "
+                            "'%.16s'",
+                            text, at);
+        pins->set |= 1u << field;
+        pins->v[field] = value;
+        at = end;
+    }
+    cnn_problem some = {.op = CNN_OP_CONV}; /* else none would ever be drawn */
+    fuzz_shape shape;
+    for (int f = 0; f < FUZZ_FIELDS; f++) shape.v[f] = fuzz_least((fuzz_field)f);
+    pin(pins, &some, &shape);
+    if (fuzz_build(&shape, &some)) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--like '%.64s': no convolution has these numbers together", text);
+}
+
+void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, bool may_be_long, const fuzz_pins *pins,
+                     fuzz_shape *shape)
 {
     enum { LONG = 400, HUGE_ONE = 20000 };
     memset(shape, 0, sizeof *shape);
     const bool beyond_2_31 = chance(rng, HUGE_ONE), beyond_65535 = chance(rng, LONG);
+    if (pins->set != 0) may_be_long = false;
     if (may_be_long && beyond_2_31) {
         draw_long(rng, problem, shape, ((int64_t)1 << 31) - 7);
     } else if (may_be_long && beyond_65535) {
@@ -219,7 +305,11 @@ void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, boo
         draw_small(rng, shape);
         if (problem->op == CNN_OP_CONCAT) shape->v[FUZZ_G] = rng_int(rng, 1, CNN_MAX_INPUTS);
         if (problem->op == CNN_OP_OPTIMIZER) shape->v[FUZZ_ICG] *= rng_int(rng, 1, 80);
+        if (problem->op == CNN_OP_CONV3D) draw_axis(rng, shape->v + FUZZ_ID);
         if (problem->op == CNN_OP_LOSS && chance(rng, 8)) shape->v[FUZZ_ICG] *= rng_int(rng, 1, 40);
-        cut(problem, flops, chance(rng, 2), shape);
+        const bool keep_channels = chance(rng, 2);
+        pin(pins, problem, shape);
+        cut(problem, flops, keep_channels, pins->set, shape);
+        pin(pins, problem, shape);
     }
 }

@@ -12,25 +12,29 @@
 #include <string.h>
 
 #define AXIS_OF(first) (0x3Fu << (first))
-#define BOTH(field) (1u << (FUZZ_IH + (field)) | 1u << (FUZZ_IW + (field)))
+#define BOTH(field) (1u << (FUZZ_IH + (field)) | 1u << (FUZZ_IW + (field)) | 1u << (FUZZ_ID + (field)))
 enum { I, O, K, S, P, D };
 
 static const uint32_t sets[] = {
     (1u << FUZZ_FIELDS) - 1,
     1u << FUZZ_MB | 1u << FUZZ_G | 1u << FUZZ_ICG | 1u << FUZZ_OCG,
     1u << FUZZ_ICG | 1u << FUZZ_OCG,
-    AXIS_OF(FUZZ_IH) | AXIS_OF(FUZZ_IW),
+    AXIS_OF(FUZZ_IH) | AXIS_OF(FUZZ_IW) | AXIS_OF(FUZZ_ID),
     AXIS_OF(FUZZ_IH),
     AXIS_OF(FUZZ_IW),
+    AXIS_OF(FUZZ_ID),
     BOTH(I) | BOTH(O),
     BOTH(I) | BOTH(O) | BOTH(K) | BOTH(P),
     BOTH(K) | BOTH(P),
     1u << FUZZ_IH | 1u << FUZZ_OH,
     1u << FUZZ_IW | 1u << FUZZ_OW,
+    1u << FUZZ_ID | 1u << FUZZ_OD,
     1u << FUZZ_KH | 1u << FUZZ_PH,
     1u << FUZZ_KW | 1u << FUZZ_PW,
+    1u << FUZZ_KD | 1u << FUZZ_PD,
     1u << FUZZ_IH | 1u << FUZZ_KH,
     1u << FUZZ_IW | 1u << FUZZ_KW,
+    1u << FUZZ_ID | 1u << FUZZ_KD,
 };
 enum { SETS = sizeof sets / sizeof sets[0] };
 
@@ -103,8 +107,8 @@ static bool shrink_settings(shrinking *s, const fuzz_space *space)
     for (int i = 0; i < KNOBS + impl->n_knobs && i < KNOBS + FUZZ_MAX_KNOBS; i++) {
         fuzz_case to = *s->c;
         cnn_problem *p = &to.problem;
-        if (i == 0 && p->op == CNN_OP_CONV) p->u.conv.flip = false;
-        if (i == 1 && p->op == CNN_OP_CONV) p->u.conv.bias = true;
+        if (i == 0 && cnn_is_conv(p)) p->u.conv.flip = false;
+        if (i == 1 && cnn_is_conv(p)) p->u.conv.bias = true;
         if (i == 1 && p->op == CNN_OP_FC) p->u.fc.bias = true;
         if (i == 2) p->u.type.layout = CNN_NCHW;
         if (i == 3) p->u.type.dtype = p->u.type.weights = CNN_F32;

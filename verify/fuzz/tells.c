@@ -18,9 +18,11 @@ static bool axis_tells(int64_t o, int64_t i, int64_t k, int64_t s, int64_t p, in
     return false;
 }
 
-static bool conv_tells(const cnn_conv_desc *d, cnn_dir dir)
+static bool conv_tells(const cnn_problem *p, cnn_dir dir)
 {
+    const cnn_conv_desc *d = &p->u.conv;
     if (dir == CNN_FWD && d->bias) return true;
+    if (p->op == CNN_OP_CONV3D && !axis_tells(d->od, d->id, d->kd, d->sd, d->pd, d->dd)) return false;
     return axis_tells(d->oh, d->ih, d->kh, d->sh, d->ph, d->dh) && axis_tells(d->ow, d->iw, d->kw, d->sw, d->pw, d->dw);
 }
 
@@ -36,7 +38,9 @@ bool fuzz_tells(const cnn_problem *p, cnn_dir dir)
 {
     switch (p->op) {
     case CNN_OP_CONV:
-        return conv_tells(&p->u.conv, dir);
+    case CNN_OP_DECONV:
+    case CNN_OP_CONV3D:
+        return conv_tells(p, dir);
     case CNN_OP_DROPOUT:
         return dropout_tells(&p->u.dropout);
     case CNN_OP_LOSS: /* of one class: p = 1, with a loss and a gradient of 0 */

@@ -21,6 +21,7 @@ typedef struct slot {
     _Atomic int64_t at, end;    /* the case in hand; the end of its block */
     _Atomic int64_t put, taken; /* messages, by the worker and by the parent */
     child_shared worker;
+    worker_message now; /* of the case in hand */
     worker_message ring[RING];
 } slot;
 
@@ -69,14 +70,13 @@ static void work(const worker_set *c, int number)
     int status = state == NULL;
     while (state != NULL && next_case(job, c->common, s)) {
         const int64_t index = atomic_load(&s->at);
-        worker_message message;
-        memset(&message, 0, sizeof message);
-        message.index = index;
+        memset(&s->now, 0, sizeof s->now);
+        s->now.index = index;
         child_hand(&s->worker, true);
-        const cnn_status done = job->work(job->user, state, index, &message);
+        const cnn_status done = job->work(job->user, state, index, &s->now);
         child_hand(&s->worker, false);
         if (done != CNN_OK) break; /* interrupted */
-        put(s, &message);
+        put(s, &s->now);
         atomic_store(&s->at, index + 1);
     }
     if (state != NULL && job->start != NULL) job->finish(state);
@@ -151,7 +151,7 @@ static cnn_status look_after(worker_set *c, int number, cnn_error *err)
     const int64_t at = atomic_load(&s->at);
     const bool said = child_said(&s->worker, pid, status);
     if (said && WEXITSTATUS(status) == 0) return CNN_OK;
-    worker_message message = {.index = at};
+    worker_message message = {.index = at, .attempt = s->now.attempt};
     describe_death(status, c->hung[number], c->job->seconds, &message);
     if (said || at >= atomic_load(&s->end)) /* not in a case */
         return CNN_FAIL(err, CNN_INTERNAL,

@@ -7,7 +7,8 @@
 
 typedef struct worker_message {
     int64_t index;
-    int result; /* what `work` says; negative: the worker died */
+    int attempt; /* fuzz_draw()'s */
+    int result;  /* what `work` says; negative: the worker died */
     fuzz_outcome outcome;
 } worker_message;
 

@@ -1,6 +1,8 @@
 /* bounds.c: see bounds.h. */
 #include "bounds.h"
 
+#include "harness/cnn/shape.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -25,7 +27,7 @@ vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algo
     r.unit = unit_f32;
     r.tiny = FLT_MIN;
     r.bits = 24;
-    if ((problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC) && t->math != CNN_MATH_F32) {
+    if (cnn_is_weighted(problem) && t->math != CNN_MATH_F32) {
         r.bits = math_bits[t->math];
         r.input = ldexp(1.0, -r.bits);
     }

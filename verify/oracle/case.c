@@ -10,7 +10,7 @@
 
 int vf_variants(const cnn_problem *p, cnn_dir dir)
 {
-    if (p->op == CNN_OP_CONV || p->op == CNN_OP_FC || p->op == CNN_OP_OPTIMIZER) return 2;
+    if (cnn_is_weighted(p) || p->op == CNN_OP_OPTIMIZER) return 2;
     return p->op == CNN_OP_ACT && dir == CNN_BWD_D ? 2 : 1;
 }
 
@@ -79,7 +79,7 @@ static bool within_exact_limit(const vf_case *c)
 
 static cnn_status fill_and_compute(vf_case *c, cnn_error *err)
 {
-    const bool weighted = c->problem.op == CNN_OP_CONV || c->problem.op == CNN_OP_FC;
+    const bool weighted = cnn_is_weighted(&c->problem);
     double density = vf_exact_density(&c->problem, c->call.dir);
     cnn_status status = CNN_OK;
     for (;;) {
@@ -106,7 +106,7 @@ cnn_status vf_case_make(vf_case *c, const cnn_problem *problem, cnn_dir dir, vf_
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) c->unit[i] = 1.0;
     cnn_status status = vf_call_init(&c->call, &c->problem, dir, pool, err);
     if (status != CNN_OK) return status;
-    bool weighted = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
+    bool weighted = cnn_is_weighted(problem);
     c->call.beta = weighted && variant == 1 ? 1.0 : 0.0;
     c->call.scale = problem->op == CNN_OP_LOSS ? 1.0 / (double)problem->u.loss.mb : 1.0;
     c->without_x = problem->op == CNN_OP_ACT && dir == CNN_BWD_D && variant == 1;

@@ -156,7 +156,7 @@ static double spread_of_few(double n)
 void vf_judge_precision(const cnn_problem *problem, const vf_rounding *bounds, const vf_comparison *sums,
                         verify_result *result)
 {
-    bool products = problem->op == CNN_OP_CONV || problem->op == CNN_OP_FC;
+    bool products = cnn_is_weighted(problem);
     if (sums->rounded == 0) return; /* copies */
     double rms = sqrt(sums->sum_sq / (double)sums->rounded), mean = sums->sum_sqrt_n / (double)sums->rounded;
     double limit = vf_rms_limit(bounds, mean) * spread_of_few((double)sums->rounded);

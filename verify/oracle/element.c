@@ -9,8 +9,13 @@
 /* Not by cnn_fc_as_conv(), which kernels call: a mistake in it would be the reference's, too. */
 cnn_conv_desc vf_as_conv(const cnn_problem *p)
 {
-    if (p->op == CNN_OP_CONV) return p->u.conv;
     const cnn_fc_desc *d = &p->u.fc;
+    if (cnn_is_conv(p)) {
+        cnn_conv_desc conv = p->u.conv;
+        if (p->op != CNN_OP_CONV3D) conv.id = conv.od = conv.kd = conv.sd = 1, conv.pd = conv.pd_r = conv.dd = 0;
+        conv.ih *= conv.id, conv.oh *= conv.od, conv.kh *= conv.kd;
+        return conv;
+    }
     return (cnn_conv_desc){.t = d->t,
                            .g = 1,
                            .mb = d->mb,
@@ -24,7 +29,17 @@ cnn_conv_desc vf_as_conv(const cnn_problem *p)
                            .kw = d->iw,
                            .sh = 1,
                            .sw = 1,
+                           .id = 1,
+                           .od = 1,
+                           .kd = 1,
+                           .sd = 1,
                            .bias = d->bias};
+}
+
+cnn_dir vf_conv_dir(const cnn_problem *p, cnn_dir dir)
+{
+    if (p->op != CNN_OP_DECONV || dir == CNN_BWD_W) return dir;
+    return dir == CNN_FWD ? CNN_BWD_D : CNN_FWD;
 }
 
 static void add(vf_element *e, double term)
@@ -40,6 +55,22 @@ int64_t vf_weight_at(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, in
     return ((k * (d->ic / d->g) + c) * d->kh + i) * d->kw + j;
 }
 
+int64_t vf_row_read(const cnn_conv_desc *d, int64_t p, int64_t i)
+{
+    const int64_t ih = d->ih / d->id, oh = d->oh / d->od, kh = d->kh / d->kd;
+    const int64_t z = p / oh * d->sd + i / kh * (d->dd + 1) - d->pd, h = p % oh * d->sh + i % kh * (d->dh + 1) - d->ph;
+    return z < 0 || z >= d->id || h < 0 || h >= ih ? -1 : z * ih + h;
+}
+
+int64_t vf_row_reached(const cnn_conv_desc *d, int64_t h, int64_t i)
+{
+    const int64_t ih = d->ih / d->id, oh = d->oh / d->od, kh = d->kh / d->kd;
+    const int64_t z = h / ih + d->pd - i / kh * (d->dd + 1),
+                  p = h % ih + d->ph - i % kh * (d->dh + 1); /* times strides */
+    if (z < 0 || p < 0 || z % d->sd != 0 || p % d->sh != 0) return -1;
+    return z / d->sd >= d->od || p / d->sh >= oh ? -1 : z / d->sd * oh + p / d->sh;
+}
+
 /* y[n,k,p,q] += w[k,c,i,j] * x[n,c,h,v], h = p*sh + i*(dh+1) - ph: with one of the three given, the others are walked.
  */
 static void products_of_y(const cnn_conv_desc *d, int64_t index, vf_product_fn *each, void *user)
@@ -49,8 +80,8 @@ static void products_of_y(const cnn_conv_desc *d, int64_t index, vf_product_fn *
     for (int64_t c = 0; c < icg; c++)
         for (int64_t i = 0; i < d->kh; i++)
             for (int64_t j = 0; j < d->kw; j++) {
-                const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
-                if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) continue;
+                const int64_t h = vf_row_read(d, p, i), v = q * d->sw + j * (d->dw + 1) - d->pw;
+                if (h < 0 || v < 0 || v >= d->iw) continue;
                 const int64_t x = ((n * d->ic + c0 + c) * d->ih + h) * d->iw + v;
                 each(user, &(vf_product){.x = x, .w = vf_weight_at(d, k, c, i, j), .y = index});
             }
@@ -63,10 +94,9 @@ static void products_of_x(const cnn_conv_desc *d, int64_t index, vf_product_fn *
     for (int64_t k = k0; k < k0 + ocg; k++)
         for (int64_t i = 0; i < d->kh; i++)
             for (int64_t j = 0; j < d->kw; j++) {
-                const int64_t a = h + d->ph - i * (d->dh + 1), b = v + d->pw - j * (d->dw + 1); /* p*sh, q*sw */
-                if (a < 0 || b < 0 || a % d->sh != 0 || b % d->sw != 0) continue;
-                if (a / d->sh >= d->oh || b / d->sw >= d->ow) continue;
-                const int64_t y = ((n * d->oc + k) * d->oh + a / d->sh) * d->ow + b / d->sw;
+                const int64_t p = vf_row_reached(d, h, i), b = v + d->pw - j * (d->dw + 1); /* q*sw */
+                if (p < 0 || b < 0 || b % d->sw != 0 || b / d->sw >= d->ow) continue;
+                const int64_t y = ((n * d->oc + k) * d->oh + p) * d->ow + b / d->sw;
                 each(user, &(vf_product){.x = index, .w = vf_weight_at(d, k, c % icg, i, j), .y = y});
             }
 }
@@ -80,14 +110,27 @@ static void products_of_w(const cnn_conv_desc *d, int64_t index, vf_product_fn *
     for (int64_t n = 0; n < d->mb; n++)
         for (int64_t p = 0; p < d->oh; p++)
             for (int64_t q = 0; q < d->ow; q++) {
-                const int64_t h = p * d->sh + i * (d->dh + 1) - d->ph, v = q * d->sw + j * (d->dw + 1) - d->pw;
-                if (h < 0 || h >= d->ih || v < 0 || v >= d->iw) continue;
+                const int64_t h = vf_row_read(d, p, i), v = q * d->sw + j * (d->dw + 1) - d->pw;
+                if (h < 0 || v < 0 || v >= d->iw) continue;
                 const int64_t x = ((n * d->ic + c) * d->ih + h) * d->iw + v;
                 each(user, &(vf_product){.x = x, .w = index, .y = ((n * d->oc + k) * d->oh + p) * d->ow + q});
             }
 }
 
-char vf_tensor_of(const cnn_operand *o) { return o->name[o->name[0] == 'd']; }
+char vf_tensor_of(const cnn_problem *p, const cnn_operand *o)
+{
+    const char tensor = o->name[o->name[0] == 'd'];
+    if (p->op != CNN_OP_DECONV) return tensor;
+    return tensor == 'x' ? 'y' : tensor == 'y' ? 'x' : tensor;
+}
+
+const double *vf_factor(const vf_call *call, char tensor)
+{
+    for (int i = 0; i < call->count; i++)
+        if (vf_is_factor(&call->operands[i]) && vf_tensor_of(call->problem, &call->operands[i]) == tensor)
+            return call->in[i];
+    return NULL;
+}
 
 void vf_products_of(const cnn_conv_desc *d, char tensor, int64_t index, vf_product_fn *each, void *user)
 {
@@ -108,24 +151,28 @@ static void add_product(void *user, const vf_product *p)
     add(&s->e, (s->x ? s->x[p->x] : 1.0) * (s->w ? s->w[p->w] : 1.0) * (s->dy ? s->dy[p->y] : 1.0));
 }
 
-static void add_bias(const cnn_conv_desc *d, const double *dy, int64_t k, vf_element *e)
+/* db[k]: the sum of dy over all but its channels. */
+static void add_channel(const vf_call *call, int64_t k, vf_element *e)
 {
-    for (int64_t n = 0; n < d->mb; n++)
-        for (int64_t a = 0; a < d->oh * d->ow; a++) add(e, dy[(n * d->oc + k) * d->oh * d->ow + a]);
+    const int at = vf_index(call->operands, call->count, "dy");
+    const int64_t *dims = call->operands[at].dims, plane = dims[2] * dims[3];
+    for (int64_t n = 0; n < dims[0]; n++)
+        for (int64_t a = 0; a < plane; a++) add(e, call->in[at][(n * dims[1] + k) * plane + a]);
 }
 
 vf_element vf_element_make(const vf_case *c, int operand, int64_t index)
 {
     const cnn_conv_desc d = vf_as_conv(&c->problem);
     const vf_call *call = &c->call;
-    const char tensor = vf_tensor_of(&call->operands[operand]);
+    const char tensor = vf_tensor_of(&c->problem, &call->operands[operand]);
     const double *bias = vf_in(call, "b");
-    summing s = {.x = vf_in(call, "x"), .w = vf_in(call, "w"), .dy = vf_in(call, "dy")};
+    const int64_t *dims = call->operands[operand].dims;
+    summing s = {.x = vf_factor(call, 'x'), .w = vf_factor(call, 'w'), .dy = vf_factor(call, 'y')};
     if (tensor == 'b')
-        add_bias(&d, s.dy, index, &s.e);
+        add_channel(call, index, &s.e);
     else
         vf_products_of(&d, tensor, index, add_product, &s);
-    if (bias != NULL) add(&s.e, bias[index / (d.ow * d.oh) % d.oc]);
+    if (bias != NULL) add(&s.e, bias[index / (dims[2] * dims[3]) % dims[1]]);
     if (call->beta != 0.0) add(&s.e, c->before[operand][index]);
     return s.e;
 }

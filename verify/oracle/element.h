@@ -6,8 +6,16 @@
 #include "case.h"
 #include "harness/base/rng.h"
 
-/* An FC layer is the convolution whose kernel is as large as its image. */
+/* An FC layer is the convolution whose kernel is as large as its image. A transposed convolution is one the other way
+ * round: its x is the convolution's y. Of all, rows of all depths are counted together, as operands count them: ih is
+ * id * ih, oh and kh likewise, and id, od, kd are 1 where there is no depth. Which row meets which, the functions
+ * below say. */
 cnn_conv_desc vf_as_conv(const cnn_problem *problem);
+/* The row of x that output row p reads by row i of the taps; the output row that row h of x reaches by it. -1: none. */
+int64_t vf_row_read(const cnn_conv_desc *d, int64_t p, int64_t i);
+int64_t vf_row_reached(const cnn_conv_desc *d, int64_t h, int64_t i);
+/* The direction of that convolution. */
+cnn_dir vf_conv_dir(const cnn_problem *problem, cnn_dir dir);
 
 /* Position of w[k][c][i][j] in its array, c within the group, the kernel mirrored where the problem says so. */
 int64_t vf_weight_at(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, int64_t j);
@@ -18,8 +26,10 @@ typedef struct vf_product {
 } vf_product;
 typedef void vf_product_fn(void *user, const vf_product *product);
 void vf_products_of(const cnn_conv_desc *d, char tensor, int64_t index, vf_product_fn *each, void *user);
-/* The tensor that an operand is, or is the gradient of: 'x', 'w', 'b', 'y'. */
-char vf_tensor_of(const cnn_operand *operand);
+/* The tensor of that convolution that an operand is, or is the gradient of: 'x', 'w', 'b', 'y'; and the factor of a
+ * call's products that is this tensor: NULL, there is none. */
+char vf_tensor_of(const cnn_problem *problem, const cnn_operand *operand);
+const double *vf_factor(const vf_call *call, char tensor);
 
 /* Element `index` (canonical order) of output `operand` of a case: its value, magnitude and roundings as reference.h
  * defines them. */

@@ -10,7 +10,7 @@
  *
  * Reals. Uniform in [-1, 1); activations and logits get a wider range and extremes, since functions saturate there. */
 #include "bounds.h"
-#include "case.h"
+#include "element.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,8 +23,6 @@ static uint64_t hash_name(const char *name)
 }
 
 static bool is(const cnn_operand *o, const char *name) { return strcmp(o->name, name) == 0; }
-
-static bool is_weighted(const cnn_problem *p) { return p->op == CNN_OP_CONV || p->op == CNN_OP_FC; }
 
 double vf_exact_limit(const cnn_problem *p) { return p->u.type.dtype == CNN_F64 ? 0x1p53 : 0x1p24; }
 
@@ -43,10 +41,11 @@ int vf_wide_bits(const cnn_problem *p)
 
 double vf_terms(const cnn_problem *p, cnn_dir dir)
 {
-    if (p->op == CNN_OP_CONV) {
-        const cnn_conv_desc *d = &p->u.conv;
-        if (dir == CNN_BWD_W) return (double)d->mb * (double)(d->oh * d->ow);
-        return (double)(d->kh * d->kw) * (double)((dir == CNN_FWD ? d->ic : d->oc) / d->g);
+    if (cnn_is_conv(p)) {
+        const cnn_conv_desc conv = vf_as_conv(p), *d = &conv;
+        const bool forward = vf_conv_dir(p, dir) == CNN_FWD, turned = p->op == CNN_OP_DECONV;
+        if (dir == CNN_BWD_W) return (double)d->mb * (double)(turned ? d->ih * d->iw : d->oh * d->ow); /* db's */
+        return (double)(d->kh * d->kw) * (double)((forward ? d->ic : d->oc) / d->g);
     }
     if (p->op == CNN_OP_FC) {
         const cnn_fc_desc *d = &p->u.fc;
@@ -59,10 +58,13 @@ double vf_terms(const cnn_problem *p, cnn_dir dir)
  * them all would leave so few integers other than 0 that a small operand had none at all. */
 static double real_terms(const cnn_problem *p, cnn_dir dir)
 {
-    const cnn_conv_desc *d = &p->u.conv;
-    if (p->op != CNN_OP_CONV || dir == CNN_BWD_W) return vf_terms(p, dir);
-    const double high = (double)(dir == CNN_FWD ? d->ih : d->oh), wide = (double)(dir == CNN_FWD ? d->iw : d->ow);
-    return fmin((double)d->kh, high) * fmin((double)d->kw, wide) * (double)((dir == CNN_FWD ? d->ic : d->oc) / d->g);
+    if (!cnn_is_conv(p) || dir == CNN_BWD_W) return vf_terms(p, dir);
+    const cnn_conv_desc conv = vf_as_conv(p), *d = &conv;
+    const bool forward = vf_conv_dir(p, dir) == CNN_FWD;
+    const double deep = fmin((double)d->kd, (double)(forward ? d->id : d->od));
+    const double high = fmin((double)(d->kh / d->kd), (double)(forward ? d->ih / d->id : d->oh / d->od));
+    const double wide = fmin((double)d->kw, (double)(forward ? d->iw : d->ow));
+    return deep * high * wide * (double)((forward ? d->ic : d->oc) / d->g);
 }
 
 double vf_exact_density(const cnn_problem *p, cnn_dir dir)
@@ -122,14 +124,16 @@ static double clipped_input(double ceiling, int64_t i, cnn_rng *rng)
 
 static void fill_integers(const vf_case *c, const cnn_operand *o, double density, cnn_rng *rng, double *v)
 {
-    if (is_weighted(&c->problem) && vf_is_factor(o)) {
+    if (cnn_is_weighted(&c->problem) && vf_is_factor(o)) {
         fill_factor(c, o, density, rng, v);
         return;
     }
     bool act = c->problem.op == CNN_OP_ACT && is(o, "x"), add = c->problem.op == CNN_OP_ADD;
     bool max = c->problem.op == CNN_OP_POOL && c->problem.u.pool.kind == CNN_POOL_MAX && is(o, "x");
-    int64_t range = act ? 8 : is_weighted(&c->problem) ? 1023 : 4095; /* an activation gets zeros and its ceiling too */
-    if (max) range = 3;                                               /* windows with several equal maxima */
+    int64_t range = act                            ? 8
+                    : cnn_is_weighted(&c->problem) ? 1023
+                                                   : 4095; /* an activation gets zeros and its ceiling too */
+    if (max) range = 3;                                    /* windows with several equal maxima */
     for (int64_t i = 0; i < o->count; i++)
         v[i] = act && is_clipped(&c->problem) ? clipped_input(c->problem.u.act.alpha, i, rng)
                : add                          ? vf_odd_integer(rng, vf_wide_bits(&c->problem))

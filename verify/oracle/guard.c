@@ -1,30 +1,36 @@
-/* guard.c: device buffers between guard bands. The front band ends and the back band begins with the buffer itself, to
+/* guard.c: buffers between guard bands. The front band ends and the back band begins with the buffer itself, to
  * the byte, so that one element or one byte too many is seen; the buffer keeps its alignment. */
 #include "guard.h"
+
+#include <string.h>
+#include <sys/mman.h>
 
 enum { GUARD = 4096 }; /* a multiple of CNN_ALIGN */
 
 /* A pattern without a period that a kernel would reproduce by copying. */
 static unsigned char guard_byte(size_t i) { return (unsigned char)(0xA5u ^ (i * 37u + (i >> 8) * 101u)); }
 
+static unsigned char byte_of(const vf_guarded *g, size_t i) { return g->fence == VF_PATTERN ? guard_byte(i) : 0xFF; }
+
 /* Both bands, the front one first. */
-static void make_guards(unsigned char guards[2 * GUARD])
+static void make_guards(const vf_guarded *g, unsigned char guards[2 * GUARD])
 {
-    for (size_t i = 0; i < 2 * GUARD; i++) guards[i] = guard_byte(i);
+    for (size_t i = 0; i < 2 * GUARD; i++) guards[i] = byte_of(g, i);
 }
 
-static int64_t find_damage(const unsigned char guards[2 * GUARD])
+static int64_t find_damage(const vf_guarded *g, const unsigned char guards[2 * GUARD])
 {
     for (size_t i = 0; i < GUARD; i++) {
-        if (guards[GUARD + i] != guard_byte(i + GUARD)) return (int64_t)i + 1;
-        if (guards[GUARD - 1 - i] != guard_byte(GUARD - 1 - i)) return -(int64_t)i - 1;
+        if (guards[GUARD + i] != byte_of(g, i + GUARD)) return (int64_t)i + 1;
+        if (guards[GUARD - 1 - i] != byte_of(g, GUARD - 1 - i)) return -(int64_t)i - 1;
     }
     return 0;
 }
 
-cnn_status vf_guarded_alloc(vf_guarded *g, const cnn_session *session, size_t bytes, cnn_error *err)
+cnn_status vf_guarded_alloc(vf_guarded *g, const cnn_session *session, size_t bytes, vf_fence fence, cnn_error *err)
 {
-    *g = (vf_guarded){.bytes = bytes};
+    *g = (vf_guarded){.bytes = bytes, .fence = fence};
+    if (fence >= VF_PAGE_BEHIND && session->impl->memory == NULL) return vf_fence_alloc(g, bytes, err);
     if (bytes > SIZE_MAX - 2 * GUARD) return CNN_FAIL(err, CNN_OVERFLOW, "a buffer of %zu bytes has no guards", bytes);
     cnn_status status = cnn_mem_alloc(session, bytes + 2 * GUARD, &g->memory, err);
     if (status == CNN_OK) g->data = (char *)g->memory + GUARD;
@@ -35,7 +41,11 @@ cnn_status vf_guarded_alloc(vf_guarded *g, const cnn_session *session, size_t by
 cnn_status vf_guarded_upload(const vf_guarded *g, const cnn_session *session, const void *content, cnn_error *err)
 {
     unsigned char guards[2 * GUARD];
-    make_guards(guards);
+    if (g->mapped > 0) {
+        if (g->bytes > 0) memcpy(g->data, content, g->bytes);
+        return CNN_OK;
+    }
+    make_guards(g, guards);
     cnn_status status = cnn_mem_upload(session, g->memory, guards, GUARD, err);
     if (status == CNN_OK && g->bytes > 0) status = cnn_mem_upload(session, g->data, content, g->bytes, err);
     if (status == CNN_OK) status = cnn_mem_upload(session, (char *)g->data + g->bytes, guards + GUARD, GUARD, err);
@@ -46,15 +56,22 @@ cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, 
                                cnn_error *err)
 {
     unsigned char guards[2 * GUARD];
+    if (g->mapped > 0) {
+        if (g->bytes > 0) memcpy(content, g->data, g->bytes);
+        return CNN_OK;
+    }
     cnn_status status = cnn_mem_download(session, guards, g->memory, GUARD, err);
     if (status == CNN_OK && g->bytes > 0) status = cnn_mem_download(session, content, g->data, g->bytes, err);
     if (status == CNN_OK) status = cnn_mem_download(session, guards + GUARD, (char *)g->data + g->bytes, GUARD, err);
-    if (status == CNN_OK) *damage = find_damage(guards);
+    if (status == CNN_OK) *damage = find_damage(g, guards);
     return status;
 }
 
 void vf_guarded_free(vf_guarded *g, const cnn_session *session)
 {
-    cnn_mem_free(session, g->memory);
+    if (g->mapped > 0)
+        munmap(g->memory, g->mapped);
+    else
+        cnn_mem_free(session, g->memory);
     *g = (vf_guarded){0};
 }

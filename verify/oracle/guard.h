@@ -1,15 +1,23 @@
-/* guard.h: a device buffer between two guard bands that touch its first and its last byte. */
+/* guard.h: a buffer, and what stands right before its first byte and right behind its last. */
 #ifndef VERIFY_ORACLE_GUARD_H
 #define VERIFY_ORACLE_GUARD_H
 
 #include "case.h"
 #include "harness/device/impl.h"
 
+/* Bands of a pattern, which tell who wrote there; bands that are NaN in every format, which spoil the results of who
+ * reads there and uses it; a page that cannot be touched, behind the last byte or before the first, which tells who as
+ * much as reads. Pages are for host memory alone. */
+typedef enum vf_fence { VF_PATTERN, VF_NAN, VF_PAGE_BEHIND, VF_PAGE_BEFORE } vf_fence;
+
 typedef struct vf_guarded {
     void *memory, *data; /* the allocation, the buffer in it (NULL for no bytes) */
     size_t bytes;
+    vf_fence fence;
+    size_t mapped; /* with pages: bytes of `memory`; else 0 */
 } vf_guarded;
-cnn_status vf_guarded_alloc(vf_guarded *g, const cnn_session *session, size_t bytes, cnn_error *err);
+/* Of a session that has memory of its own, pages are bands of NaN. */
+cnn_status vf_guarded_alloc(vf_guarded *g, const cnn_session *session, size_t bytes, vf_fence fence, cnn_error *err);
 /* Uploads `content` (bytes of it) and fresh guards. */
 cnn_status vf_guarded_upload(const vf_guarded *g, const cnn_session *session, const void *content, cnn_error *err);
 /* Downloads into `content`; *damage is 0, or the distance of the nearest overwritten guard byte: -1 the byte just
@@ -17,6 +25,21 @@ cnn_status vf_guarded_upload(const vf_guarded *g, const cnn_session *session, co
 cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, void *content, int64_t *damage,
                                cnn_error *err);
 void vf_guarded_free(vf_guarded *g, const cnn_session *session);
+
+/* fence.c: the pages. A touch does not end the process: it is noted, the page opened, and the kernel goes on. */
+enum { VF_FENCED_MAX = CNN_MAX_OPERANDS + 1 };
+typedef struct vf_fences {
+    const vf_guarded *list[VF_FENCED_MAX];
+    int count;
+    _Atomic uintptr_t touched; /* the first address; 0: none */
+    _Atomic bool wrote;        /* else it was read, or it is not known */
+} vf_fences;
+cnn_status vf_fence_alloc(vf_guarded *g, size_t bytes, cnn_error *err);
+/* Between the two, touches are noted, of any thread; one caller at a time. End: the page is closed again; the index of
+ * the buffer whose page was touched, and how many bytes from it: 1 the first behind it, -1 the last before; -1: none.
+ */
+void vf_fences_begin(vf_fences *fences);
+int vf_fences_end(vf_fences *fences, int64_t *distance);
 
 /* glimpse.c: what a run's outputs are for the very next thing on the device's stream. Operations are ordered on it: a
  * copy that is queued behind a run must see all of its results. One that works on another stream and never joins it is

@@ -18,6 +18,7 @@
 typedef struct formula {
     cnn_conv_desc d;
     const vf_call *call;
+    cnn_dir dir; /* the convolution's */
     const vf_factors *r;
     const double *in; /* x or dy: planes of height x width, `channels` an image */
     int64_t channels, height, width;
@@ -43,7 +44,15 @@ static reach reach_of(int64_t t, int64_t o, int64_t i, int64_t stride, int64_t p
     return r;
 }
 
-static reach rows_of(const cnn_conv_desc *d, int64_t i) { return reach_of(i, d->oh, d->ih, d->sh, d->ph, d->dh); }
+/* Of rows of all depths: those of one depth, and the depths. */
+static reach rows_of(const cnn_conv_desc *d, int64_t i)
+{
+    return reach_of(i % (d->kh / d->kd), d->oh / d->od, d->ih / d->id, d->sh, d->ph, d->dh);
+}
+static reach depths_of(const cnn_conv_desc *d, int64_t i)
+{
+    return reach_of(i / (d->kh / d->kd), d->od, d->id, d->sd, d->pd, d->dd);
+}
 static reach cols_of(const cnn_conv_desc *d, int64_t j) { return reach_of(j, d->ow, d->iw, d->sw, d->pw, d->dw); }
 
 /* ---- FWD and BWD_D. */
@@ -57,12 +66,22 @@ static uint64_t dot(reach t, int64_t stride, const uint64_t *by_output, const ui
     return sum;
 }
 
+/* The same down a column: of each depth that the tap's row reaches, its rows. */
+static uint64_t dot_rows(const cnn_conv_desc *d, int64_t i, const uint64_t *by_output, const uint64_t *by_pixel)
+{
+    const reach deep = depths_of(d, i), rows = rows_of(d, i);
+    uint64_t sum = 0;
+    for (int64_t z = deep.from, pixel = deep.pixel; z < deep.to; z++, pixel += d->sd)
+        sum = mod_add(sum, dot(rows, d->sh, by_output + z * (d->oh / d->od), by_pixel + pixel * (d->ih / d->id)));
+    return sum;
+}
+
 /* Task: channel c. z[c] from the sum of its planes over the images: first along the rows, then down the columns. */
 static void contract(void *arg, int64_t c, int worker)
 {
     const formula *f = arg;
     const cnn_conv_desc *d = &f->d;
-    const bool forward = f->call->dir == CNN_FWD;
+    const bool forward = f->dir == CNN_FWD;
     const int64_t plane = f->height * f->width, taps = d->kh * d->kw;
     const uint64_t *down = f->r->factor[2], *across = f->r->factor[3];
     uint64_t *sum = f->scratch + worker * f->scratch_size, *column = sum + plane;
@@ -80,8 +99,7 @@ static void contract(void *arg, int64_t c, int worker)
             column[h] = forward ? dot(q, d->sw, across, row) : dot(q, d->sw, row, across);
         }
         for (int64_t i = 0; i < d->kh && q.from < q.to; i++)
-            f->z[c * taps + i * d->kw + j] =
-                forward ? dot(rows_of(d, i), d->sh, down, column) : dot(rows_of(d, i), d->sh, column, down);
+            f->z[c * taps + i * d->kw + j] = forward ? dot_rows(d, i, down, column) : dot_rows(d, i, column, down);
     }
 }
 
@@ -89,9 +107,9 @@ static void contract(void *arg, int64_t c, int worker)
 static uint64_t combine(const formula *f)
 {
     const cnn_conv_desc *d = &f->d;
-    const double *w = vf_in(f->call, "w");
+    const double *w = vf_factor(f->call, 'w');
     const int64_t icg = d->ic / d->g, ocg = d->oc / d->g, taps = d->kh * d->kw;
-    const bool forward = f->call->dir == CNN_FWD;
+    const bool forward = f->dir == CNN_FWD;
     uint64_t sum = 0;
     for (int64_t k = 0; k < d->oc; k++)
         for (int64_t c = 0; c < icg; c++) {
@@ -112,7 +130,7 @@ static uint64_t bias_sum(const formula *f)
     const double *b = vf_in(f->call, "b");
     uint64_t product = 1, channels = 0;
     if (b == NULL) return 0;
-    for (int64_t k = 0; k < f->d.oc; k++) channels = mod_add(channels, mod_mul(f->r->factor[1][k], mod_of(b[k])));
+    for (int64_t k = 0; k < f->r->dims[1]; k++) channels = mod_add(channels, mod_mul(f->r->factor[1][k], mod_of(b[k])));
     for (int axis = 0; axis < 4; axis++) {
         uint64_t sum = 0;
         for (int64_t e = 0; e < f->r->dims[axis] && axis != 1; e++) sum = mod_add(sum, f->r->factor[axis][e]);
@@ -124,8 +142,7 @@ static uint64_t bias_sum(const formula *f)
 static uint64_t data_formula(formula *f, thread_pool *pool)
 {
     parallel_for(pool, f->channels, contract, f);
-    const uint64_t sum = combine(f);
-    return f->call->dir == CNN_FWD ? mod_add(sum, bias_sum(f)) : sum;
+    return mod_add(combine(f), bias_sum(f));
 }
 
 /* ---- BWD_W. */
@@ -143,17 +160,18 @@ static void sum_channels(uint64_t *to, const double *from, int64_t plane, const 
 static uint64_t weights_row(const formula *f, int64_t p, const uint64_t *image, const uint64_t *out, uint64_t *row)
 {
     const cnn_conv_desc *d = &f->d;
-    int64_t first, last;
     uint64_t sum = 0;
-    cnn_tap_range(p, d->ih, d->kh, d->sh, d->ph, d->dh, &first, &last);
-    if (first == last) return 0;
+    bool any = false;
     memset(row, 0, (size_t)d->iw * sizeof *row);
-    for (int64_t i = first; i < last; i++) {
+    for (int64_t i = 0; i < d->kh; i++) {
         const uint64_t factor = f->r->factor[2][d->flip ? d->kh - 1 - i : i];
-        const uint64_t *from = image + (p * d->sh + i * (d->dh + 1) - d->ph) * d->iw;
+        const int64_t h = vf_row_read(d, p, i);
+        const uint64_t *from = image + h * d->iw;
+        if (h < 0) continue;
+        any = true;
         for (int64_t v = 0; v < d->iw && factor != 0; v++) row[v] = mod_add(row[v], mod_mul(factor, from[v]));
     }
-    for (int64_t j = 0; j < d->kw; j++) {
+    for (int64_t j = 0; any && j < d->kw; j++) {
         const uint64_t factor = f->r->factor[3][d->flip ? d->kw - 1 - j : j];
         if (factor != 0) sum = mod_add(sum, mod_mul(factor, dot(cols_of(d, j), d->sw, out, row)));
     }
@@ -166,14 +184,20 @@ static void weights_task(void *arg, int64_t task, int worker)
     const formula *f = arg;
     const cnn_conv_desc *d = &f->d;
     const int64_t n = task / d->g, g = task % d->g, icg = d->ic / d->g, ocg = d->oc / d->g;
-    const double *x = vf_in(f->call, "x") + (n * d->ic + g * icg) * d->ih * d->iw;
-    const double *dy = vf_in(f->call, "dy") + (n * d->oc + g * ocg) * d->oh * d->ow;
+    const double *x = vf_factor(f->call, 'x') + (n * d->ic + g * icg) * d->ih * d->iw;
+    const double *dy = vf_factor(f->call, 'y') + (n * d->oc + g * ocg) * d->oh * d->ow;
     uint64_t *image = f->scratch + worker * f->scratch_size, *row = image + d->ih * d->iw, *out = row + d->iw;
     uint64_t sum = 0;
-    sum_channels(out, dy, d->oh * d->ow, f->r->factor[0] + g * ocg, ocg);
-    if (f->bias_only) {
-        for (int64_t e = 0; e < d->oh * d->ow; e++) sum = mod_add(sum, out[e]);
+    if (f->bias_only) { /* of the tensor that dy is */
+        const bool turned = f->call->problem->op == CNN_OP_DECONV;
+        const int64_t plane = turned ? d->ih * d->iw : d->oh * d->ow;
+        if (turned)
+            sum_channels(out = image, x, plane, f->r->factor[0] + g * icg, icg);
+        else
+            sum_channels(out, dy, plane, f->r->factor[0] + g * ocg, ocg);
+        for (int64_t e = 0; e < plane; e++) sum = mod_add(sum, out[e]);
     } else {
+        sum_channels(out, dy, d->oh * d->ow, f->r->factor[0] + g * ocg, ocg);
         sum_channels(image, x, d->ih * d->iw, f->r->factor[1], icg);
         for (int64_t p = 0; p < d->oh; p++) sum = mod_add(sum, weights_row(f, p, image, out + p * d->ow, row));
     }
@@ -194,11 +218,12 @@ static uint64_t weights_formula(formula *f, thread_pool *pool)
 cnn_status vf_projected_formula(const vf_case *c, int operand, const vf_factors *r, thread_pool *pool, uint64_t *sum,
                                 cnn_error *err)
 {
-    const bool weights = c->call.dir == CNN_BWD_W, forward = c->call.dir == CNN_FWD;
-    formula f = {.d = vf_as_conv(&c->problem), .call = &c->call, .r = r};
+    const cnn_dir dir = vf_conv_dir(&c->problem, c->call.dir);
+    const bool weights = dir == CNN_BWD_W, forward = dir == CNN_FWD;
+    formula f = {.d = vf_as_conv(&c->problem), .call = &c->call, .dir = dir, .r = r};
     const cnn_conv_desc *d = &f.d;
     f.bias_only = strcmp(c->call.operands[operand].name, "db") == 0;
-    f.in = vf_in(&c->call, forward ? "x" : "dy");
+    f.in = vf_factor(&c->call, forward ? 'x' : 'y');
     f.channels = forward ? d->ic : d->oc;
     f.height = forward ? d->ih : d->oh;
     f.width = forward ? d->iw : d->ow;

@@ -81,6 +81,8 @@ void vf_reference_add(const vf_call *call);
 void vf_reference_concat(const vf_call *call);
 void vf_reference_batchnorm(const vf_call *call);
 void vf_reference_optimizer(const vf_call *call);
+void vf_reference_deconv(const vf_call *call);
+static inline void vf_reference_conv3d(const vf_call *call) { vf_reference_conv(call); }
 
 /* reference_sums.c: sums of products, the inner loop of the reference convolution.
  *

@@ -10,6 +10,7 @@
  *   BWD_W       weights (c,i,j), all k      (n,p,q): x at the tap       dy[n][k][p,q]
  *
  * Each task owns the elements it writes and adds to them in a fixed order: the same bits for any number of threads. */
+#include "element.h"
 #include "reference.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ typedef struct conv_task {
     const cnn_conv_desc *d;
     const double *x, *w, *b, *dy, *before, *before_b;
     vf_out out, out_b;
-    axis rows, cols;
+    axis deep, rows, cols;              /* rows of one depth; all else counts rows of all depths together */
     int64_t icg, ocg, taps, in, pixels; /* channels of a group; kh*kw; pixels of a plane of x, of y */
     int64_t blocks;                     /* of a plane, or of a channel's weights */
     bool forward;
@@ -82,6 +83,33 @@ static int64_t count_outputs(const axis *a, int64_t tap)
     return count;
 }
 
+/* The same of rows of all depths. `forward` as above. */
+static int64_t connect_row(const conv_task *t, bool forward, int64_t at, int64_t tap)
+{
+    connect_fn *const connect = forward ? read_by_output : written_from_input;
+    const int64_t mine = forward ? t->rows.o : t->rows.i, other = forward ? t->rows.i : t->rows.o;
+    const int64_t z = connect(&t->deep, at / mine, tap / t->rows.k);
+    const int64_t row = z < 0 ? -1 : connect(&t->rows, at % mine, tap % t->rows.k);
+    return row < 0 ? -1 : z * other + row;
+}
+
+static void rows_of_taps(const conv_task *t, int64_t from, int64_t to, int64_t *first, int64_t *last)
+{
+    const int64_t rows = t->forward ? t->rows.o : t->rows.i;
+    if (t->deep.k * t->deep.o * t->deep.i == 1) {
+        taps_of(&t->rows, t->forward, from, to, first, last);
+        return;
+    }
+    taps_of(&t->deep, t->forward, from / rows, to / rows, first, last);
+    *first *= t->rows.k, *last *= t->rows.k;
+}
+
+static int64_t count_row_taps(const conv_task *t, int64_t at)
+{
+    const int64_t rows = t->forward ? t->rows.o : t->rows.i;
+    return count_taps(&t->deep, t->forward, at / rows) * count_taps(&t->rows, t->forward, at % rows);
+}
+
 /* Where tap (i, j) stands in the memory of a kernel. */
 static int64_t weight(const cnn_conv_desc *d, int64_t i, int64_t j)
 {
@@ -136,7 +164,7 @@ static bool find_pixels(const conv_task *t, const reading *r, int64_t i, int64_t
     int64_t row = -1, last_row = -1;
     bool any = false;
     for (int64_t e = 0; e < r->count; e++) {
-        if (r->row[e] != last_row) row = connect(&t->rows, r->row[e], i), last_row = r->row[e];
+        if (r->row[e] != last_row) row = connect_row(t, t->forward, r->row[e], i), last_row = r->row[e];
         const int64_t col = row < 0 ? -1 : connect(&t->cols, r->col[e], j);
         at[e] = col < 0 ? -1 : row * r->width + col;
         any = any || col >= 0;
@@ -160,7 +188,7 @@ static void sum_block(const conv_task *t, const reading *r, int64_t e, int64_t r
     const bool one_row = r->row[0] == r->row[last];
     panel b;
     b.depth = 0;
-    taps_of(&t->rows, t->forward, r->row[0], r->row[last], &i0, &i1);
+    rows_of_taps(t, r->row[0], r->row[last], &i0, &i1);
     taps_of(&t->cols, t->forward, one_row ? r->col[0] : 0,
             one_row ? r->col[last] : (t->forward ? t->cols.o : t->cols.i) - 1, &j0, &j1);
     if (i1 <= i0 || j1 <= j0) return;
@@ -198,8 +226,7 @@ static void sum_pixels(void *arg, int64_t task, int worker)
     (void)worker;
     for (int64_t a = 0; a < r.count; a++) {
         r.row[a] = (e0 + a) / width, r.col[a] = (e0 + a) % width;
-        const double taps =
-            (double)(channels * count_taps(&t->rows, forward, r.row[a]) * count_taps(&t->cols, forward, r.col[a]));
+        const double taps = (double)(channels * count_row_taps(t, r.row[a]) * count_taps(&t->cols, forward, r.col[a]));
         for (int64_t c = 0; c < results; c++)
             start(&t->out, e + c * plane + a, t->before, t->b == NULL ? NULL : t->b + group * results + c, taps);
     }
@@ -218,8 +245,8 @@ static bool gather_weight(const conv_task *t, const double *image, int64_t m, in
     int64_t p = first / d->ow, q = first % d->ow;
     bool any = false;
     for (int64_t a = 0; a < count; a++) {
-        const int64_t h = p * d->sh - d->ph + i * (d->dh + 1), v = q * d->sw - d->pw + j * (d->dw + 1);
-        const bool inside = h >= 0 && h < d->ih && v >= 0 && v < d->iw;
+        const int64_t h = connect_row(t, true, p, i), v = q * d->sw - d->pw + j * (d->dw + 1);
+        const bool inside = h >= 0 && v >= 0 && v < d->iw;
         b->row[lane / VF_LANES][a][lane % VF_LANES] = inside ? plane[h * d->iw + v] : 0.0;
         any = any || inside;
         if (++q == d->ow) q = 0, p++;
@@ -238,8 +265,9 @@ static void sum_weights(void *arg, int64_t task, int worker)
     (void)worker;
     for (int64_t a = 0; a < count; a++) {
         const int64_t m = (e0 + a) % t->taps, tap = d->flip ? t->taps - 1 - m : m;
-        const double terms =
-            (double)(d->mb * count_outputs(&t->rows, tap / d->kw) * count_outputs(&t->cols, tap % d->kw));
+        const int64_t i = tap / d->kw,
+                      rows = count_outputs(&t->deep, i / t->rows.k) * count_outputs(&t->rows, i % t->rows.k);
+        const double terms = (double)(d->mb * rows * count_outputs(&t->cols, tap % d->kw));
         for (int64_t k = 0; k < t->ocg; k++) start(&t->out, e + k * row + a, t->before, NULL, terms);
     }
     for (int64_t n = 0; n < d->mb; n++)
@@ -277,22 +305,24 @@ static void sum_bias(void *arg, int64_t k, int worker)
 void vf_reference_conv(const vf_call *call)
 {
     static const char *const result[] = {[CNN_FWD] = "y", [CNN_BWD_D] = "dx", [CNN_BWD_W] = "dw"};
-    const cnn_conv_desc *d = &call->problem->u.conv;
-    conv_task t = {.d = d,
-                   .x = vf_in(call, "x"),
-                   .w = vf_in(call, "w"),
-                   .b = vf_in(call, "b"),
-                   .dy = vf_in(call, "dy"),
-                   .out = vf_output(call, result[call->dir]),
-                   .out_b = vf_output(call, "db"),
-                   .rows = {.i = d->ih, .o = d->oh, .k = d->kh, .s = d->sh, .p = d->ph, .d = d->dh + 1},
-                   .cols = {.i = d->iw, .o = d->ow, .k = d->kw, .s = d->sw, .p = d->pw, .d = d->dw + 1},
-                   .icg = d->ic / d->g,
-                   .ocg = d->oc / d->g,
-                   .taps = d->kh * d->kw,
-                   .in = d->ih * d->iw,
-                   .pixels = d->oh * d->ow,
-                   .forward = call->dir == CNN_FWD};
+    const cnn_conv_desc all = vf_as_conv(call->problem), *d = &all;
+    conv_task t = {
+        .d = d,
+        .x = vf_in(call, "x"),
+        .w = vf_in(call, "w"),
+        .b = vf_in(call, "b"),
+        .dy = vf_in(call, "dy"),
+        .out = vf_output(call, result[call->dir]),
+        .out_b = vf_output(call, "db"),
+        .deep = {.i = d->id, .o = d->od, .k = d->kd, .s = d->sd, .p = d->pd, .d = d->dd + 1},
+        .rows = {.i = d->ih / d->id, .o = d->oh / d->od, .k = d->kh / d->kd, .s = d->sh, .p = d->ph, .d = d->dh + 1},
+        .cols = {.i = d->iw, .o = d->ow, .k = d->kw, .s = d->sw, .p = d->pw, .d = d->dw + 1},
+        .icg = d->ic / d->g,
+        .ocg = d->oc / d->g,
+        .taps = d->kh * d->kw,
+        .in = d->ih * d->iw,
+        .pixels = d->oh * d->ow,
+        .forward = call->dir == CNN_FWD};
     if (call->beta != 0.0) t.before = vf_in(call, result[call->dir]), t.before_b = vf_in(call, "db");
     const int64_t row = call->dir == CNN_BWD_W ? t.icg * t.taps : t.forward ? t.pixels : t.in;
     t.blocks = (row + BLOCK - 1) / BLOCK;

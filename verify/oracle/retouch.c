@@ -24,7 +24,7 @@ static void change_result(const retouching *r, int operand, int64_t index, doubl
 
 static int64_t position_of(const retouching *r, int operand, const vf_product *p)
 {
-    const char tensor = vf_tensor_of(&r->c->call.operands[operand]);
+    const char tensor = vf_tensor_of(&r->c->problem, &r->c->call.operands[operand]);
     return tensor == 'x' ? p->x : tensor == 'w' ? p->w : p->y;
 }
 
@@ -51,9 +51,10 @@ void vf_retouch(vf_case *c, int operand, int64_t index, double value, vf_changed
                     .to = value,
                     .each = each,
                     .user = user};
-    vf_products_of(&d, vf_tensor_of(&call->operands[operand]), index, change_product, &r);
+    vf_products_of(&d, vf_tensor_of(&c->problem, &call->operands[operand]), index, change_product, &r);
+    const int64_t *dims = call->operands[operand].dims;
     if (db >= 0 && strcmp(name, "dy") == 0)
-        change_result(&r, db, index / (d.oh * d.ow) % d.oc, r.to - r.from, fabs(r.to) - fabs(r.from));
+        change_result(&r, db, index / (dims[2] * dims[3]) % dims[1], r.to - r.from, fabs(r.to) - fabs(r.from));
     c->before[operand][index] = value;
 }
 

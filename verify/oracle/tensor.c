@@ -88,7 +88,13 @@ void vf_element_name(const cnn_operand *o, int64_t index, char *text, size_t siz
 {
     int64_t w = index % o->dims[3], h = index / o->dims[3] % o->dims[2];
     int64_t c = index / (o->dims[3] * o->dims[2]) % o->dims[1], n = index / (o->dims[3] * o->dims[2] * o->dims[1]);
-    if (o->shape == CNN_SHAPE_TENSOR)
+    const int64_t rows = o->depth > 0 ? o->dims[2] / o->depth : 1; /* of one depth */
+    if (o->depth > 0)
+        snprintf(text, size,
+                 o->shape == CNN_SHAPE_TENSOR ? "%s[n=%lld,c=%lld,d=%lld,h=%lld,w=%lld]"
+                                              : "%s[oc=%lld,ic=%lld,kd=%lld,kh=%lld,kw=%lld]",
+                 o->name, (long long)n, (long long)c, (long long)(h / rows), (long long)(h % rows), (long long)w);
+    else if (o->shape == CNN_SHAPE_TENSOR)
         snprintf(text, size, "%s[n=%lld,c=%lld,h=%lld,w=%lld]", o->name, (long long)n, (long long)c, (long long)h,
                  (long long)w);
     else if (o->dims[2] * o->dims[3] > 1)

@@ -1,6 +1,8 @@
 /* transforms.c: see transforms.h. */
 #include "transforms.h"
 
+#include "harness/cnn/shape.h"
+
 static const vf_transform transforms[] = {
 #define TRANSFORM(name, bound, mean, least, most) {name, bound, mean, least, most},
     VF_TRANSFORMS(TRANSFORM)
@@ -15,9 +17,11 @@ static int64_t taps_of_part(int64_t k, int64_t s) { return (k + s - 1) / s; }
 static int64_t taps_of(const cnn_problem *p)
 {
     if (p->op == CNN_OP_FC) return p->u.fc.ih > p->u.fc.iw ? p->u.fc.ih : p->u.fc.iw;
-    if (p->op != CNN_OP_CONV) return 0;
-    const int64_t high = taps_of_part(p->u.conv.kh, p->u.conv.sh), wide = taps_of_part(p->u.conv.kw, p->u.conv.sw);
-    return high > wide ? high : wide;
+    if (!cnn_is_conv(p)) return 0;
+    const cnn_conv_desc *d = &p->u.conv;
+    const int64_t high = taps_of_part(d->kh, d->sh), wide = taps_of_part(d->kw, d->sw);
+    const int64_t deep = p->op == CNN_OP_CONV3D ? taps_of_part(d->kd, d->sd) : 1, most = high > wide ? high : wide;
+    return most > deep ? most : deep;
 }
 
 const vf_transform *vf_transform_of(const cnn_problem *problem, const cnn_algorithm *algorithm)

@@ -3,7 +3,7 @@
 #include "verify/engine.h"
 
 #include "harness/cpu/gather.h"
-#include "harness/net/composition/composition.h"
+#include "harness/net/trainer.h"
 #include "harness/problem/names.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ static cnn_status take_images(const vf_training *v, bool test, int64_t first, in
                                  .labels = &part->labels[image],
                                  .order = &at,
                                  .shifts = test || v->shifts == NULL ? NULL : &v->shifts[first + i]};
-        cnn_gather_args args = composition_gather_args(net, &from, 0, 1);
+        cnn_gather_args args = trainer_gather_args(net, &from, 0, 1);
         args.y = moved, args.y_labels = &labels[i];
         dataset_rows(v->data, part, image, 1, &net->type, stands);
         cnn_gather_row(&args, 0);

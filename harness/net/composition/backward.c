@@ -17,7 +17,7 @@ typedef struct backward {
 
 static cnn_status call(const backward *b, int layer, cnn_dir dir, const size_t *dx, double beta)
 {
-    return step_add_call(b->t, &b->batch->backward, layer, dir, b->batch->mb, false, dx, beta, b->err);
+    return step_add_call(b->t, &b->batch->calls[TRAIN], layer, dir, b->batch->mb, false, dx, beta, b->err);
 }
 
 /* Conv and FC: weights, then data. */
@@ -37,7 +37,7 @@ static cnn_status add_backward(const backward *b, int l)
 {
     cnn_trainer *t = b->t;
     const cnn_layer *layer = &t->net->layers[l];
-    call_list *list = &b->batch->backward;
+    call_list *list = &b->batch->calls[TRAIN];
     const size_t dy = t->grad_at[layer->output];
     cnn_status status = CNN_OK;
     for (int i = 0; i < layer->n_inputs && status == CNN_OK; i++) {
@@ -79,8 +79,8 @@ static cnn_status map_backward(const backward *b, int l)
         for (int k = 0; k < CNN_MAX_INPUTS; k++) dx[k] = k == i ? t->scratch_at : NOWHERE;
         status = call(b, l, CNN_BWD_D, dx, 0.0);
         if (status == CNN_OK)
-            status = step_add_sum(t, &b->batch->backward, layer->inputs[i], b->batch->mb, t->grad_at[layer->inputs[i]],
-                                  t->scratch_at, b->err);
+            status = step_add_sum(t, &b->batch->calls[TRAIN], layer->inputs[i], b->batch->mb,
+                                  t->grad_at[layer->inputs[i]], t->scratch_at, b->err);
     }
     return status;
 }

@@ -13,7 +13,7 @@ static size_t param_at(const cnn_trainer *t, int layer, cnn_param_role role, siz
     const cnn_layer *l = &t->net->layers[layer];
     for (int i = 0; i < l->n_params; i++) {
         const cnn_param *p = &t->net->params[l->params[i]];
-        if (p->role == role) return base + (size_t)p->offset * step_elem(t);
+        if (p->role == role) return base + (size_t)p->offset * trainer_elem(t->loop);
     }
     return NOWHERE;
 }
@@ -43,8 +43,8 @@ static bool operand_at(const cnn_trainer *t, int layer, const char *name, const 
         {"save_mean", t->save_at[layer][0]},
         {"save_invstd", t->save_at[layer][1]},
         {"labels", LANE_LABELS},
-        {"loss_sum", LOSS_SUM},
-        {"correct", CORRECT},
+        {"loss_sum", t->loop->loss_at},
+        {"correct", t->loop->correct_at},
         {"step", t->step_at},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
@@ -71,10 +71,10 @@ static int find_plan(cnn_trainer *t, int layer, const cnn_problem *problem, cnn_
         const step_plan *p = &t->plans[i];
         if (p->layer == layer && p->plan.dir == dir && p->mb == mb && p->inference == inference) return i;
     }
-    const char *own = t->params.how->pick != NULL && layer >= 0 && layer < t->net->n_layers
-                          ? t->params.how->pick(t->params.how->pick_user, layer, dir)
+    const char *own = t->loop->params.pick != NULL && layer >= 0 && layer < t->net->n_layers
+                          ? t->loop->params.pick(t->loop->params.pick_user, layer, dir)
                           : NULL; /* sums and updates belong to no layer */
-    const char *name = own != NULL ? own : t->params.how->algorithm;
+    const char *name = own != NULL ? own : t->loop->params.algorithm;
     if (cnn_algorithm_pick(t->session, problem, dir, name, &algorithm, err) != CNN_OK) return -1;
     const cnn_request request = {.problem = problem, .dir = dir, .algorithm = &algorithm};
     step_plan *p = cnn_add_item(&t->plans, &t->n_plans, &t->plan_capacity, sizeof *p, "plans", err);
@@ -125,18 +125,18 @@ cnn_status step_add_copy(cnn_trainer *t, call_list *list, int value, int64_t mb,
     step_call *call = new_call(list, err);
     if (call == NULL) return err->status;
     *call = (step_call){.plan = -1, .n_operands = 2, .at = {from, to}, .range = PROFILE_GRADIENTS};
-    call->copy_bytes = (size_t)cnn_net_value_elems(t->net, value, mb) * step_elem(t);
+    call->copy_bytes = (size_t)cnn_net_value_elems(t->net, value, mb) * trainer_elem(t->loop);
     return CNN_OK;
 }
 
 cnn_status step_add_update(cnn_trainer *t, call_list *list, cnn_error *err)
 {
     cnn_problem problem = {.op = CNN_OP_OPTIMIZER};
-    problem.u.optimizer = t->params.optimizer;
+    problem.u.optimizer = t->loop->optimizer;
     const int plan = find_plan(t, OPTIMIZER_LAYER, &problem, CNN_FWD, 0, false, err);
     step_call *call = plan < 0 ? NULL : new_call(list, err);
     if (call == NULL) return err->status;
-    const int states = cnn_optimizer_states(t->params.optimizer.kind);
+    const int states = cnn_optimizer_states(t->loop->optimizer.kind);
     *call =
         (step_call){.plan = plan, .n_operands = 3 + states, .at = {t->params_at, t->grads_at}, .range = PROFILE_UPDATE};
     for (int i = 0; i < states; i++) call->at[2 + i] = t->state_at[i];

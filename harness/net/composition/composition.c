@@ -1,5 +1,4 @@
 /* composition.c: the table of the composition: opening, starting, its state in and out, passes, closing. */
-#include "composition.h"
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
 #include "parts.h"
@@ -13,10 +12,11 @@ static cnn_status plan_all(cnn_trainer *t, cnn_error *err)
 {
     size_t workspace = 0;
     cnn_status status = step_layout(t, err);
-    if (status == CNN_OK) status = step_schedule(t, err);
+    if (status == CNN_OK && !t->loop->overflow) status = step_schedule(t, err);
     for (int i = 0; status == CNN_OK && i < t->n_plans; i++)
         if (t->plans[i].plan.workspace_bytes > workspace) workspace = t->plans[i].plan.workspace_bytes;
-    if (status == CNN_OK) step_layout_workspace(t, workspace);
+    t->workspace_at = NOWHERE;
+    if (workspace > 0) t->workspace_at = trainer_place(t->loop, &t->loop->bytes.workspace, (int64_t)workspace, 1);
     return status;
 }
 
@@ -24,23 +24,20 @@ static void free_batch(const cnn_trainer *t, const step_batch *batch)
 {
     const cnn_impl *impl = t->session->impl;
     cnn_context *context = t->session->context;
-    for (int mode = 0; mode < MODES; mode++) {
+    for (int mode = 0; mode < PASSES; mode++) {
         if (batch->step[mode] != NULL) CNN_CALL_VOID(impl, capture->free, context, batch->step[mode]);
         if (batch->steps[mode] != NULL) CNN_CALL_VOID(impl, capture->free, context, batch->steps[mode]);
         if (batch->laps[mode] != NULL) CNN_CALL_VOID(impl, profile->close, context, batch->laps[mode]);
+        free(batch->calls[mode].calls);
     }
-    free(batch->forward.calls);
-    free(batch->backward.calls);
-    free(batch->inference.calls);
 }
 
 static void composition_close(cnn_context *context, cnn_trainer *t)
 {
     (void)context;
     for (int i = 0; i < t->n_plans; i++) cnn_plan_release(t->session, &t->plans[i].plan);
-    for (int list = 0; list < LANES_MOST; list++)
+    for (int list = 0; list < LANES; list++)
         for (int i = 0; i < MAX_BATCHES; i++) free_batch(t, &t->batches[list][i]);
-    cnn_mem_free(t->session, t->arena);
     free(t->update.calls);
     free(t->plans);
     free(t->value_at);
@@ -49,44 +46,33 @@ static void composition_close(cnn_context *context, cnn_trainer *t)
     free(t);
 }
 
-cnn_status composition_open(const composition_params *params, cnn_trainer **out, trainer_bytes *bytes, cnn_error *err)
+cnn_status composition_open(trainer *loop, cnn_error *err)
 {
-    const cnn_net *net = params->net;
-    *out = NULL;
-    cnn_trainer *t = calloc(1, sizeof *t);
+    const cnn_net *net = loop->net;
+    cnn_trainer *t = loop->own = calloc(1, sizeof *t);
     if (t == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
-    t->params = *params;
-    t->session = params->session;
+    t->loop = loop;
+    t->session = loop->session;
     t->net = net;
-    t->gathers = params->n_lanes == 0;
-    t->n_lists = t->gathers ? 1 : params->n_lanes;
-    t->bytes = bytes;
+    t->gathers = loop->n_lanes == 0;
+    t->graphs = loop->data != NULL && trainer_uses_graph(loop->session, &loop->params);
+    t->n_lists = t->gathers ? 1 : loop->n_lanes;
     t->cursor = -1;
     t->value_at = calloc((size_t)net->n_values, sizeof *t->value_at);
     t->grad_at = calloc((size_t)net->n_values, sizeof *t->grad_at);
     t->save_at = calloc((size_t)net->n_layers, sizeof *t->save_at);
     const bool made = t->value_at != NULL && t->grad_at != NULL && t->save_at != NULL;
-    const cnn_status status = made ? plan_all(t, err) : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
-    t->bytes = NULL;
-    if (status == CNN_OK && !t->places.overflow &&
-        !__builtin_add_overflow(bytes->total, t->places.total, &bytes->total)) {
-        *out = t;
-        return CNN_OK;
-    }
-    composition_close(NULL, t);
-    return status != CNN_OK ? status : CNN_FAIL(err, CNN_OVERFLOW, "its memory is more than can be addressed");
+    return made ? plan_all(t, err) : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
 }
 
 /* ---- Starting ---- */
 
 static void *address(const cnn_trainer *t, int list, size_t place)
 {
-    const cnn_images *lane = t->gathers ? NULL : &t->input.lanes[list];
-    if (place == LANE_IMAGES) return t->gathers ? step_at(t, t->images_at) : (void *)(uintptr_t)lane->rows;
-    if (place == LANE_LABELS) return t->gathers ? step_at(t, t->labels_at) : (void *)(uintptr_t)lane->labels;
-    if (place == LOSS_SUM) return t->input.loss_sum;
-    if (place == CORRECT) return t->input.correct;
-    return step_at(t, place);
+    const trainer *loop = t->loop;
+    return trainer_at(loop, place == LANE_IMAGES   ? loop->images_at[list]
+                            : place == LANE_LABELS ? loop->batch_labels_at[list]
+                                                   : place);
 }
 
 static void resolve(const cnn_trainer *t, int list, call_list *calls)
@@ -95,61 +81,58 @@ static void resolve(const cnn_trainer *t, int list, call_list *calls)
         step_call *call = &calls->calls[i];
         for (int k = 0; k < call->n_operands; k++) call->operands[k] = address(t, list, call->at[k]);
         if (call->plan >= 0 && t->plans[call->plan].plan.workspace_bytes > 0)
-            call->extra.workspace = step_at(t, t->workspace_at);
+            call->extra.workspace = trainer_at(t->loop, t->workspace_at);
     }
 }
 
 /* Devices do much when an operation first runs (they load kernels, say): that is set-up, not the first epoch's time. */
-cnn_status composition_start(cnn_trainer *t, const composition_input *input, cnn_trainer_facts *facts, cnn_error *err)
+cnn_status composition_start(trainer *loop, cnn_error *err)
 {
-    t->input = *input;
-    const cnn_status status = cnn_mem_alloc(t->session, t->places.total, (void **)&t->arena, err);
-    if (status != CNN_OK) return status;
+    cnn_trainer *t = loop->own;
     for (int list = 0; list < t->n_lists; list++)
-        for (int i = 0; i < t->n_batches; i++) {
-            resolve(t, list, &t->batches[list][i].forward);
-            resolve(t, list, &t->batches[list][i].backward);
-            resolve(t, list, &t->batches[list][i].inference);
-        }
+        for (int i = 0; i < t->n_batches; i++)
+            for (int mode = 0; mode < PASSES; mode++) resolve(t, list, &t->batches[list][i].calls[mode]);
     resolve(t, 0, &t->update);
-    const bool several = step_gathers_by_cursor(t) && t->params.profile == NULL;
-    *facts = (cnn_trainer_facts){.bytes = t->places.total, .steps = several ? STEPS_A_GRAPH : 1};
-    const bool at_once = !t->params.graphs && t->session->impl->memory == NULL;
-    return t->params.train_images == 0 || at_once ? CNN_OK : step_prepare(t, err);
+    const bool several = step_gathers_by_cursor(t) && t->loop->profile == NULL;
+    loop->facts.steps = several ? STEPS_A_GRAPH : 1;
+    const bool at_once = !t->graphs && t->session->impl->memory == NULL;
+    const cnn_status status = loop->data == NULL || at_once ? CNN_OK : step_prepare(t, err);
+    return status == CNN_OK && t->gathers ? step_check_gather(t, err) : status;
 }
 
 /* ---- The state ---- */
 
-static size_t param_bytes(const cnn_trainer *t) { return (size_t)t->net->param_elems * step_elem(t); }
-static size_t trained_bytes(const cnn_trainer *t) { return (size_t)t->net->trained_elems * step_elem(t); }
-
 static cnn_status composition_load(cnn_context *context, cnn_trainer *t, const cnn_train_state *s, cnn_error *err)
 {
     const cnn_session *on = t->session;
+    const trainer *loop = t->loop;
+    const size_t all = trainer_param_bytes(loop), trained = trainer_trained_bytes(loop);
     (void)context;
     /* No operation writes the gaps between parameters, but the update reads them. */
-    cnn_status status = cnn_mem_fill(on, step_at(t, t->grads_at), 0, trained_bytes(t), err);
-    if (status == CNN_OK) status = cnn_mem_upload(on, step_at(t, t->step_at), &s->step, sizeof s->step, err);
-    if (status == CNN_OK) status = cnn_mem_upload(on, step_at(t, t->params_at), s->params, param_bytes(t), err);
+    cnn_status status = cnn_mem_fill(on, trainer_at(loop, t->grads_at), 0, trained, err);
+    if (status == CNN_OK) status = cnn_mem_upload(on, trainer_at(loop, t->step_at), &s->step, sizeof s->step, err);
+    if (status == CNN_OK) status = cnn_mem_upload(on, trainer_at(loop, t->params_at), s->params, all, err);
     for (int i = 0; i < 2 && status == CNN_OK; i++)
         if (t->state_at[i] != NOWHERE)
-            status = cnn_mem_upload(on, step_at(t, t->state_at[i]), s->state[i], trained_bytes(t), err);
+            status = cnn_mem_upload(on, trainer_at(loop, t->state_at[i]), s->state[i], trained, err);
     return status;
 }
 
 static cnn_status composition_save(cnn_context *context, cnn_trainer *t, cnn_train_state *s, cnn_error *err)
 {
     const cnn_session *on = t->session;
+    const trainer *loop = t->loop;
+    const size_t all = trainer_param_bytes(loop), trained = trainer_trained_bytes(loop);
     (void)context;
     cnn_status status = cnn_sync(on, err);
-    if (status == CNN_OK) status = cnn_mem_download(on, &s->step, step_at(t, t->step_at), sizeof s->step, err);
+    if (status == CNN_OK) status = cnn_mem_download(on, &s->step, trainer_at(loop, t->step_at), sizeof s->step, err);
     if (status == CNN_OK && s->params != NULL)
-        status = cnn_mem_download(on, s->params, step_at(t, t->params_at), param_bytes(t), err);
+        status = cnn_mem_download(on, s->params, trainer_at(loop, t->params_at), all, err);
     if (status == CNN_OK && s->grads != NULL)
-        status = cnn_mem_download(on, s->grads, step_at(t, t->grads_at), trained_bytes(t), err);
+        status = cnn_mem_download(on, s->grads, trainer_at(loop, t->grads_at), trained, err);
     for (int i = 0; i < 2 && status == CNN_OK; i++)
         if (t->state_at[i] != NOWHERE && s->state[i] != NULL)
-            status = cnn_mem_download(on, s->state[i], step_at(t, t->state_at[i]), trained_bytes(t), err);
+            status = cnn_mem_download(on, s->state[i], trainer_at(loop, t->state_at[i]), trained, err);
     return status;
 }
 
@@ -157,9 +140,7 @@ static cnn_status composition_save(cnn_context *context, cnn_trainer *t, cnn_tra
 
 static int list_of(const cnn_trainer *t, const cnn_images *images)
 {
-    int list = 0;
-    while (list + 1 < t->n_lists && t->input.lanes[list].rows != images->rows) list++;
-    return list;
+    return t->gathers ? 0 : (int)(images - t->loop->lanes);
 }
 
 static cnn_status one_step(cnn_trainer *t, const cnn_images *images, int mode, int64_t first, int64_t mb,
@@ -170,7 +151,7 @@ static cnn_status one_step(cnn_trainer *t, const cnn_images *images, int mode, i
     cnn_status status = step_laps_begin(t, batch, mode, err);
     if (status == CNN_OK && t->gathers && !step_gathers_by_cursor(t)) status = step_gather(t, images, first, mb, err);
     if (status != CNN_OK) return status;
-    if (!t->params.graphs)
+    if (!t->graphs)
         status = step_run_mode(t, batch, mode, err);
     else
         status = CNN_CALL(t->session->impl, capture->run, err, t->session->context, batch->step[mode], err);
@@ -211,9 +192,9 @@ static cnn_status composition_test(cnn_context *context, cnn_trainer *t, const c
 /* Sets the running statistics aside, or (back) brings them back: a forward in training mode changes them. */
 static cnn_status keep_running(const cnn_trainer *t, bool back, cnn_error *err)
 {
-    const size_t bytes = param_bytes(t) - trained_bytes(t);
-    char *running = (char *)step_at(t, t->params_at) + trained_bytes(t);
-    char *kept = step_at(t, t->kept_at);
+    const size_t bytes = trainer_param_bytes(t->loop) - trainer_trained_bytes(t->loop);
+    char *running = (char *)trainer_at(t->loop, t->params_at) + trainer_trained_bytes(t->loop);
+    char *kept = trainer_at(t->loop, t->kept_at);
     return bytes == 0 ? CNN_OK : cnn_mem_copy(t->session, back ? running : kept, back ? kept : running, bytes, err);
 }
 
@@ -225,8 +206,7 @@ static cnn_status composition_gradients(cnn_context *context, cnn_trainer *t, co
     if (batch == NULL) return err->status;
     cnn_status status = t->gathers ? step_gather(t, images, first, count, err) : CNN_OK;
     if (status == CNN_OK) status = keep_running(t, false, err);
-    if (status == CNN_OK) status = step_run(t, &batch->forward, err);
-    if (status == CNN_OK) status = step_run(t, &batch->backward, err);
+    if (status == CNN_OK) status = step_run(t, &batch->calls[TRAIN], err);
     return status == CNN_OK ? keep_running(t, true, err) : status;
 }
 

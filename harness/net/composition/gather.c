@@ -10,13 +10,13 @@
 
 bool step_gathers_by_cursor(const cnn_trainer *t)
 {
-    return t->params.graphs && t->gathers && t->session->impl->ops->gather != NULL;
+    return t->graphs && t->gathers && t->session->impl->ops->gather != NULL;
 }
 
 cnn_status step_seek(cnn_trainer *t, int64_t first, cnn_error *err)
 {
     if (!step_gathers_by_cursor(t) || t->cursor == first) return CNN_OK;
-    void *cursor = step_at(t, t->cursor_at);
+    void *cursor = trainer_at(t->loop, t->cursor_at);
     t->cursor = first;
     return first == 0 ? cnn_mem_fill(t->session, cursor, 0, sizeof first, err)
                       : cnn_mem_upload(t->session, cursor, &first, sizeof first, err);
@@ -27,7 +27,7 @@ cnn_status step_seek(cnn_trainer *t, int64_t first, cnn_error *err)
 static cnn_status copy_rows(const cnn_trainer *t, const cnn_gather_args *args, const int32_t *order, cnn_error *err)
 {
     const cnn_session *s = t->session;
-    const size_t row = (size_t)args->row_elems * step_elem(t), label = sizeof(int32_t);
+    const size_t row = (size_t)args->row_elems * trainer_elem(t->loop), label = sizeof(int32_t);
     const bool host = s->impl->memory == NULL;
     cnn_status status = CNN_OK;
     for (int64_t i = 0; i < args->count && status == CNN_OK; i++) {
@@ -42,7 +42,7 @@ static cnn_status copy_rows(const cnn_trainer *t, const cnn_gather_args *args, c
     return status;
 }
 
-cnn_gather_args composition_gather_args(const cnn_net *net, const cnn_images *images, int64_t first, int64_t mb)
+cnn_gather_args trainer_gather_args(const cnn_net *net, const cnn_images *images, int64_t first, int64_t mb)
 {
     const cnn_value *x = &net->values[0];
     const bool planes = net->type.layout == CNN_NCHW;
@@ -63,11 +63,11 @@ cnn_status step_gather(cnn_trainer *t, const cnn_images *images, int64_t first, 
 {
     const cnn_session *s = t->session;
     const bool by_cursor = step_gathers_by_cursor(t);
-    cnn_gather_args args = composition_gather_args(t->net, images, by_cursor ? 0 : first, mb);
-    args.y = step_at(t, t->images_at);
-    args.y_labels = step_at(t, t->labels_at);
-    args.cursor = by_cursor ? step_at(t, t->cursor_at) : NULL;
-    const int32_t *order = t->input.orders[images - t->input.images] + first;
+    cnn_gather_args args = trainer_gather_args(t->net, images, by_cursor ? 0 : first, mb);
+    args.y = trainer_at(t->loop, t->loop->images_at[0]);
+    args.y_labels = trainer_at(t->loop, t->loop->batch_labels_at[0]);
+    args.cursor = by_cursor ? trainer_at(t->loop, t->cursor_at) : NULL;
+    const int32_t *order = t->loop->order[images - t->loop->images] + first;
     cnn_status status = step_seek(t, first, err);
     if (status == CNN_OK)
         status = s->impl->ops->gather != NULL ? CNN_CALL(s->impl, ops->gather, err, s->context, &args, err)

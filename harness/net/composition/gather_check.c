@@ -12,9 +12,6 @@
 enum { CHECKED = 512, CHECKED_LEAST = 64 };
 
 typedef struct checked {
-    const dataset *data;
-    const int32_t *order; /* of the training images, and how they are moved, or NULL */
-    const cnn_shift *shifts;
     char *images, *row, *expected; /* of the batch; one image; the same as it is to be */
     int32_t *labels;
 } checked;
@@ -23,16 +20,17 @@ typedef struct checked {
 static cnn_status check_image(const cnn_trainer *t, const checked *c, int64_t at, int64_t i, size_t bytes,
                               cnn_error *err)
 {
-    const dataset_part *part = &c->data->train;
-    const int32_t first = 0;
+    const dataset_part *part = &t->loop->data->train;
+    const int32_t first = 0, from = t->loop->order[TRAIN][at];
+    const cnn_shift *shifts = t->loop->shifts;
     int32_t label;
-    dataset_rows(c->data, part, c->order[at], 1, &t->net->type, c->row);
+    dataset_rows(t->loop->data, part, from, 1, &t->net->type, c->row);
     const cnn_images one = {.rows = c->row,
-                            .labels = &part->labels[c->order[at]],
+                            .labels = &part->labels[from],
                             .order = &first,
-                            .shifts = c->shifts != NULL ? &c->shifts[at] : NULL,
+                            .shifts = shifts != NULL ? &shifts[at] : NULL,
                             .count = 1};
-    cnn_gather_args args = composition_gather_args(t->net, &one, 0, 1);
+    cnn_gather_args args = trainer_gather_args(t->net, &one, 0, 1);
     args.y = c->expected;
     args.y_labels = &label;
     cnn_gather_row(&args, 0);
@@ -40,18 +38,19 @@ static cnn_status check_image(const cnn_trainer *t, const checked *c, int64_t at
     return CNN_FAIL(err, CNN_INTERNAL,
                     "implementation %s: its gather gives another %s than asked for at image %lld of %lld%s",
                     t->session->impl->name, label == c->labels[i] ? "image" : "label", (long long)at,
-                    (long long)part->count, c->shifts != NULL ? ", moved by --shift" : "");
+                    (long long)part->count, shifts != NULL ? ", moved by --shift" : "");
 }
 
 static cnn_status check_batch(cnn_trainer *t, const checked *c, int64_t first, int64_t count, cnn_error *err)
 {
-    const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, 1) * step_elem(t);
-    void *images = step_at(t, t->images_at), *labels = step_at(t, t->labels_at);
+    const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t->loop);
+    const trainer *loop = t->loop;
+    void *images = trainer_at(loop, loop->images_at[0]), *labels = trainer_at(loop, loop->batch_labels_at[0]);
     const size_t label_bytes = (size_t)count * sizeof *c->labels;
     /* What an earlier batch left must not pass for this one. */
     cnn_status status = cnn_mem_fill(t->session, images, 0xff, (size_t)count * bytes, err);
     if (status == CNN_OK) status = cnn_mem_fill(t->session, labels, 0xff, label_bytes, err);
-    if (status == CNN_OK) status = step_gather(t, &t->input.images[TRAIN], first, t->net->batch, err);
+    if (status == CNN_OK) status = step_gather(t, &t->loop->images[TRAIN], first, t->net->batch, err);
     if (status == CNN_OK) status = cnn_sync(t->session, err);
     if (status == CNN_OK) status = cnn_mem_download(t->session, c->images, images, (size_t)count * bytes, err);
     if (status == CNN_OK) status = cnn_mem_download(t->session, c->labels, labels, label_bytes, err);
@@ -59,16 +58,12 @@ static cnn_status check_batch(cnn_trainer *t, const checked *c, int64_t first, i
     return status;
 }
 
-cnn_status composition_check_gather(cnn_trainer *t, const dataset *data, const int32_t *order, const cnn_shift *shifts,
-                                    cnn_error *err)
+cnn_status step_check_gather(cnn_trainer *t, cnn_error *err)
 {
-    const int64_t all = data->train.count, batch = t->net->batch, count = batch < CHECKED ? batch : CHECKED;
-    const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, 1) * step_elem(t);
-    if (!t->gathers || t->session->impl->ops->gather == NULL) return CNN_OK; /* the harness does it */
-    const checked c = {.data = data,
-                       .order = order,
-                       .shifts = shifts,
-                       .images = malloc((size_t)count * bytes),
+    const int64_t all = t->loop->data->train.count, batch = t->net->batch, count = batch < CHECKED ? batch : CHECKED;
+    const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t->loop);
+    if (t->session->impl->ops->gather == NULL) return CNN_OK; /* the harness does it */
+    const checked c = {.images = malloc((size_t)count * bytes),
                        .row = malloc(bytes),
                        .expected = malloc(bytes),
                        .labels = calloc((size_t)count, sizeof(int32_t))};

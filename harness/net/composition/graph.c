@@ -6,13 +6,12 @@
  * allows; training starts over afterwards. A step that cannot be captured is an error, not a slower run that looks
  * like a captured one. */
 #include "harness/base/text.h"
-#include "harness/device/call.h"
 #include "parts.h"
 
 /* How many steps of a pass take mb images. */
 static int64_t steps_of(const cnn_trainer *t, int mode, int64_t mb)
 {
-    const int64_t count = mode == TRAIN ? t->params.train_images : t->params.test_images, full = t->net->batch;
+    const int64_t count = trainer_part(t->loop, mode)->count, full = t->net->batch;
     return mb == full ? count / full : count % full == mb;
 }
 
@@ -21,10 +20,10 @@ static cnn_status warm_up(cnn_trainer *t, cnn_error *err)
     cnn_status status = CNN_OK;
     int steps = 0;
     for (int b = 0; b < t->n_batches; b++)
-        for (int mode = 0; mode < MODES && status == CNN_OK; mode++) {
+        for (int mode = 0; mode < PASSES && status == CNN_OK; mode++) {
             const step_batch *batch = &t->batches[steps % t->n_lists][b];
             if (steps_of(t, mode, batch->mb) == 0) continue;
-            if (t->gathers) status = step_gather(t, &t->input.images[mode], 0, batch->mb, err);
+            if (t->gathers) status = step_gather(t, &t->loop->images[mode], 0, batch->mb, err);
             if (status == CNN_OK) status = step_run_mode(t, batch, mode, err);
             steps++;
         }
@@ -38,7 +37,7 @@ static cnn_status capture_steps(cnn_trainer *t, step_batch *batch, int mode, int
     if (status != CNN_OK) return status;
     status = step_laps_use(t, batch, mode, err);
     for (int i = 0; i < steps && status == CNN_OK; i++) {
-        if (step_gathers_by_cursor(t)) status = step_gather(t, &t->input.images[mode], t->cursor, batch->mb, err);
+        if (step_gathers_by_cursor(t)) status = step_gather(t, &t->loop->images[mode], t->cursor, batch->mb, err);
         if (status == CNN_OK) status = step_run_mode(t, batch, mode, err);
     }
     if (status == CNN_OK) status = step_laps_use(t, NULL, mode, err);
@@ -48,10 +47,10 @@ static cnn_status capture_steps(cnn_trainer *t, step_batch *batch, int mode, int
 static cnn_status capture_batch(cnn_trainer *t, step_batch *batch, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int mode = 0; mode < MODES && status == CNN_OK; mode++) {
+    for (int mode = 0; mode < PASSES && status == CNN_OK; mode++) {
         const int64_t steps = steps_of(t, mode, batch->mb);
         if (steps > 0) status = capture_steps(t, batch, mode, 1, &batch->step[mode], err);
-        if (status == CNN_OK && steps >= STEPS_A_GRAPH && step_gathers_by_cursor(t) && t->params.profile == NULL)
+        if (status == CNN_OK && steps >= STEPS_A_GRAPH && step_gathers_by_cursor(t) && t->loop->profile == NULL)
             status = capture_steps(t, batch, mode, STEPS_A_GRAPH, &batch->steps[mode], err);
     }
     if (status == CNN_OK) return CNN_OK;
@@ -63,7 +62,7 @@ static cnn_status capture_batch(cnn_trainer *t, step_batch *batch, cnn_error *er
 cnn_status step_prepare(cnn_trainer *t, cnn_error *err)
 {
     cnn_status status = warm_up(t, err);
-    for (int list = 0; t->params.graphs && list < t->n_lists; list++)
+    for (int list = 0; t->graphs && list < t->n_lists; list++)
         for (int b = 0; b < t->n_batches && status == CNN_OK; b++) status = capture_batch(t, &t->batches[list][b], err);
     t->cursor = -1; /* what was captured has not run */
     return status;

@@ -1,15 +1,8 @@
-/* layout.c: the memory plan: a place for everything in one allocation, computed before anything is allocated. */
+/* layout.c: the memory plan: a place for everything, computed before anything is allocated. */
 #include "harness/problem/names.h"
 #include "parts.h"
 
 #include <stdlib.h>
-
-size_t step_elem(const cnn_trainer *t) { return cnn_dtype_size(t->net->type.dtype); }
-
-static size_t place(cnn_trainer *t, size_t *kind, int64_t count, size_t size)
-{
-    return places_take(&t->places, kind, count, size);
-}
 
 /* Which values need a gradient: not the images, nor anything that depends on no parameter. */
 static void mark_needed(const cnn_net *net, bool *needed)
@@ -57,57 +50,44 @@ static int64_t scratch_elems(const cnn_net *net, const bool *needed)
 static void place_values(cnn_trainer *t, const bool *needed)
 {
     const cnn_net *net = t->net;
-    const size_t elem = step_elem(t);
+    trainer *loop = t->loop;
+    const size_t elem = trainer_elem(loop);
     const int64_t scratch = scratch_elems(net, needed);
-    if (t->gathers) {
-        t->images_at = place(t, &t->bytes->values, cnn_net_value_elems(net, 0, net->batch), elem);
-        t->labels_at = place(t, &t->bytes->small, net->batch, sizeof(int32_t));
-    }
     t->value_at[0] = LANE_IMAGES;
     t->grad_at[0] = NOWHERE;
     for (int v = 1; v < net->n_values; v++) {
         const int64_t count = cnn_net_value_elems(net, v, net->batch);
-        t->value_at[v] = place(t, &t->bytes->values, count, elem);
-        t->grad_at[v] = needed[v] ? place(t, &t->bytes->gradients, count, elem) : NOWHERE;
+        t->value_at[v] = trainer_place(loop, &loop->bytes.values, count, elem);
+        t->grad_at[v] = needed[v] ? trainer_place(loop, &loop->bytes.gradients, count, elem) : NOWHERE;
     }
     for (int l = 0; l < net->n_layers; l++)
         for (int i = 0; i < 2; i++) {
             const cnn_layer *layer = &net->layers[l];
             const bool norm = layer->problem.op == CNN_OP_BATCHNORM;
-            t->save_at[l][i] = norm ? place(t, &t->bytes->values, net->values[layer->output].c, elem) : NOWHERE;
+            t->save_at[l][i] =
+                norm ? trainer_place(loop, &loop->bytes.values, net->values[layer->output].c, elem) : NOWHERE;
         }
-    t->scratch_at = scratch > 0 ? place(t, &t->bytes->gradients, scratch, elem) : NOWHERE;
+    t->scratch_at = scratch > 0 ? trainer_place(loop, &loop->bytes.gradients, scratch, elem) : NOWHERE;
 }
 
 cnn_status step_layout(cnn_trainer *t, cnn_error *err)
 {
     const cnn_net *net = t->net;
-    const size_t elem = step_elem(t);
+    trainer *loop = t->loop;
+    const size_t elem = trainer_elem(loop);
     bool *needed = calloc((size_t)net->n_values, sizeof *needed);
     if (needed == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan memory");
     mark_needed(net, needed);
-    t->step_at = place(t, &t->bytes->small, 1, sizeof(int64_t));
-    t->cursor_at = place(t, &t->bytes->small, 1, sizeof(int64_t));
-    t->params_at = place(t, &t->bytes->params, net->param_elems, elem);
-    t->kept_at = place(t, &t->bytes->params, net->param_elems - net->trained_elems, elem);
-    t->grads_at = place(t, &t->bytes->grads, net->trained_elems, elem);
+    t->step_at = trainer_place(loop, &loop->bytes.small, 1, sizeof(int64_t));
+    t->cursor_at = trainer_place(loop, &loop->bytes.small, 1, sizeof(int64_t));
+    t->params_at = trainer_place(loop, &loop->bytes.params, net->param_elems, elem);
+    t->kept_at = trainer_place(loop, &loop->bytes.params, net->param_elems - net->trained_elems, elem);
+    t->grads_at = trainer_place(loop, &loop->bytes.grads, net->trained_elems, elem);
     for (int i = 0; i < 2; i++) {
-        const bool used = i < cnn_optimizer_states(t->params.optimizer.kind);
-        t->state_at[i] = used ? place(t, &t->bytes->optimizer, net->trained_elems, elem) : NOWHERE;
+        const bool used = i < cnn_optimizer_states(t->loop->optimizer.kind);
+        t->state_at[i] = used ? trainer_place(loop, &loop->bytes.optimizer, net->trained_elems, elem) : NOWHERE;
     }
     place_values(t, needed);
     free(needed);
-    return t->places.overflow
-               ? CNN_FAIL(err, CNN_OVERFLOW, "%s at batch %lld: its memory is more than can be addressed", net->name,
-                          (long long)net->batch)
-               : CNN_OK;
-}
-
-void step_layout_workspace(cnn_trainer *t, size_t bytes)
-{
-    t->workspace_at = NOWHERE;
-    if (bytes > INT64_MAX)
-        t->places.overflow = true;
-    else if (bytes > 0)
-        t->workspace_at = place(t, &t->bytes->workspace, (int64_t)bytes, 1);
+    return CNN_OK;
 }

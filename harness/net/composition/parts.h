@@ -1,15 +1,12 @@
-/* parts.h: what the files of the composition share: its memory plan, plans, calls and the lists of calls. */
+/* parts.h: what the files of the composition share: its places, plans, calls and the lists of calls. */
 #ifndef HARNESS_NET_COMPOSITION_PARTS_H
 #define HARNESS_NET_COMPOSITION_PARTS_H
 
-#include "composition.h"
-#include "harness/device/call.h"
+#include "harness/net/trainer_parts.h"
 
-/* Operands that are not the composition's own: a lane's images and labels, the sums. */
+/* Places that are each lane's: its images and labels. */
 #define LANE_IMAGES (SIZE_MAX - 1)
 #define LANE_LABELS (SIZE_MAX - 2)
-#define LOSS_SUM (SIZE_MAX - 3)
-#define CORRECT (SIZE_MAX - 4)
 
 /* Plans are shared by calls: one for each layer, direction, batch size and mode. Layer -1 - V stands for the sum of
  * two gradients of value V, OPTIMIZER_LAYER for the update. */
@@ -35,16 +32,16 @@ typedef struct call_list {
     int count, capacity;
 } call_list;
 
-enum { TRAIN, TEST, MODES, LANES_MOST = COMPOSITION_LANES, MAX_BATCHES = 3 };
+enum { MAX_BATCHES = 3 };
 
-/* One batch size. Lists that are not needed for it are empty. Graphs, by mode: of a step, and of STEPS_A_GRAPH of them
- * in a row; NULL where steps are not captured or not so many. */
+/* One batch size, by mode: the calls of a step but for the update, none where no such step occurs. Graphs of a step,
+ * and of STEPS_A_GRAPH of them in a row; NULL where steps are not captured or not so many. */
 enum { STEPS_A_GRAPH = 16 };
 typedef struct step_batch {
     int64_t mb;
-    call_list forward, backward, inference;
-    cnn_graph *step[MODES], *steps[MODES];
-    cnn_laps *laps[MODES]; /* with a profile */
+    call_list calls[PASSES];
+    cnn_graph *step[PASSES], *steps[PASSES];
+    cnn_laps *laps[PASSES]; /* with a profile */
 } step_batch;
 
 /* The step under way, with a profile. */
@@ -55,22 +52,19 @@ typedef struct step_laps {
 } step_laps;
 
 struct cnn_trainer {
-    composition_params params;
+    trainer *loop; /* whose steps these are, and whose the memory is */
     const cnn_session *session;
     const cnn_net *net;
-    composition_input input;
-    bool gathers; /* no lanes: batches are gathered into its own buffer */
+    bool gathers; /* no lanes: batches are gathered */
+    bool graphs;  /* each step that occurs is captured */
 
-    places places;
-    trainer_bytes *bytes;                /* while it is planned */
     size_t *value_at, *grad_at;          /* one a value; no gradient: NOWHERE */
     size_t (*save_at)[2];                /* one a layer: batch norm's save_mean and save_invstd */
     size_t params_at, grads_at, kept_at; /* kept: a copy of the running statistics, during `gradients` */
-    size_t state_at[2], scratch_at, workspace_at, images_at, labels_at, step_at, cursor_at;
-    char *arena;
+    size_t state_at[2], scratch_at, workspace_at, step_at, cursor_at;
 
-    step_batch batches[LANES_MOST][MAX_BATCHES]; /* the full one first */
-    int n_lists, n_batches;                      /* lists: one a lane; gathering needs one as well */
+    step_batch batches[LANES][MAX_BATCHES]; /* the full one first */
+    int n_lists, n_batches;                 /* lists: one a lane; gathering needs one as well */
     step_plan *plans;
     int n_plans, plan_capacity;
     call_list update;
@@ -78,12 +72,8 @@ struct cnn_trainer {
     step_laps laps;
 };
 
-static inline void *step_at(const cnn_trainer *t, size_t place) { return place == NOWHERE ? NULL : t->arena + place; }
-
-/* layout.c: places everything but the workspace; then the workspace, when all plans are made. */
+/* layout.c: places everything but the workspace, which is known when all plans are made. */
 cnn_status step_layout(cnn_trainer *t, cnn_error *err);
-void step_layout_workspace(cnn_trainer *t, size_t bytes); /* too much: places.overflow */
-size_t step_elem(const cnn_trainer *t);                   /* bytes of the dtype */
 
 /* calls.c: one more call in a list. dx: places for the gradients of the layer's inputs (BWD_D only). */
 cnn_status step_add_call(cnn_trainer *t, call_list *list, int layer, cnn_dir dir, int64_t mb, bool inference,
@@ -102,15 +92,18 @@ cnn_status step_schedule(cnn_trainer *t, cnn_error *err);
 /* NULL when a step of this mode was not planned for. */
 step_batch *step_find_batch(cnn_trainer *t, int lane, int64_t mb, int mode, cnn_error *err);
 
-/* run.c: the calls of a list; those of a step: an update, or inference. */
+/* run.c: the calls of a list; those of a step: with the update, or inference. */
 cnn_status step_run(cnn_trainer *t, const call_list *list, cnn_error *err);
 cnn_status step_run_mode(cnn_trainer *t, const step_batch *batch, int mode, cnn_error *err);
 
-/* gather.c: a batch of `images` from `first` on into its own buffer. By cursor, where steps are captured: then the
+/* gather.c: a batch of `images` from `first` on into the buffer for one. By cursor, where steps are captured: then the
  * device's cursor says where, which step_seek puts there. */
 bool step_gathers_by_cursor(const cnn_trainer *t);
 cnn_status step_seek(cnn_trainer *t, int64_t first, cnn_error *err);
 cnn_status step_gather(cnn_trainer *t, const cnn_images *images, int64_t first, int64_t mb, cnn_error *err);
+
+/* gather_check.c: whether the implementation's gather makes the batches that it is asked for. */
+cnn_status step_check_gather(cnn_trainer *t, cnn_error *err);
 
 /* graph.c: captures every step that a pass takes, after a warm-up that changes parameters and sums. */
 cnn_status step_prepare(cnn_trainer *t, cnn_error *err);
@@ -124,8 +117,8 @@ cnn_status step_laps_end(cnn_trainer *t, cnn_error *err);
 /* Ends an operation's laps. */
 static inline cnn_status step_laps_call(const cnn_trainer *t, cnn_error *err)
 {
-    return t->params.profile != NULL ? CNN_CALL(t->session->impl, profile->lap, err, t->session->context, "", err)
-                                     : CNN_OK;
+    return t->loop->profile != NULL ? CNN_CALL(t->session->impl, profile->lap, err, t->session->context, "", err)
+                                    : CNN_OK;
 }
 
 #endif

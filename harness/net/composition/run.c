@@ -1,6 +1,5 @@
 /* run.c: running down the lists of calls. Nothing here allocates. */
 #include "harness/base/text.h"
-#include "harness/device/call.h"
 #include "harness/problem/names.h"
 #include "harness/problem/problem.h"
 #include "parts.h"
@@ -38,8 +37,6 @@ cnn_status step_run(cnn_trainer *t, const call_list *list, cnn_error *err)
 
 cnn_status step_run_mode(cnn_trainer *t, const step_batch *batch, int mode, cnn_error *err)
 {
-    if (mode == TEST) return step_run(t, &batch->inference, err);
-    cnn_status status = step_run(t, &batch->forward, err);
-    if (status == CNN_OK) status = step_run(t, &batch->backward, err);
-    return status == CNN_OK ? step_run(t, &t->update, err) : status;
+    const cnn_status status = step_run(t, &batch->calls[mode], err);
+    return status == CNN_OK && mode == TRAIN ? step_run(t, &t->update, err) : status;
 }

@@ -23,7 +23,7 @@ inline void open_device(device *d, int64_t threads, int64_t blocks)
     memcpy(knobs, shared_knobs, sizeof knobs);
     knobs[CUDA_KNOB_POINTWISE_THREADS] = threads;
     knobs[CUDA_KNOB_POINTWISE_BLOCKS] = blocks;
-    const cnn_open_params params = {1, 0, knobs};
+    const cnn_open_params params = {1, 0, knobs, NULL};
     cnn_context *context = NULL;
     cnn_error err;
     if (cuda_context_open(&params, sizeof(cuda_context), &context, &err) != CNN_OK) fail_msg("%s", err.message);

@@ -6,7 +6,7 @@
 
 static cnn_context *open_on(int device)
 {
-    const cnn_open_params params = {1, device, shared_knobs};
+    const cnn_open_params params = {1, device, shared_knobs, NULL};
     cnn_context *context = NULL;
     cnn_error err;
     if (cuda_context_open(&params, sizeof(cuda_context), &context, &err) != CNN_OK) fail_msg("%s", err.message);

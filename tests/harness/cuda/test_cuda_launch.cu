@@ -7,7 +7,7 @@ static cuda_context *open_context(int64_t sync_launches)
     int64_t knobs[CUDA_KNOB_COUNT];
     memcpy(knobs, shared_knobs, sizeof knobs);
     knobs[CUDA_KNOB_SYNC_LAUNCHES] = sync_launches;
-    const cnn_open_params params = {1, 0, knobs};
+    const cnn_open_params params = {1, 0, knobs, NULL};
     cnn_context *context = NULL;
     cnn_error err;
     if (cuda_context_open(&params, sizeof(cuda_context), &context, &err) != CNN_OK) fail_msg("%s", err.message);
@@ -86,7 +86,7 @@ static void wrong_shapes_are_refused(void **)
 
 static void bad_devices_are_named(void **)
 {
-    const cnn_open_params params = {1, 99, shared_knobs};
+    const cnn_open_params params = {1, 99, shared_knobs, NULL};
     cnn_context *context = NULL;
     cnn_error err;
     assert_int_equal(cuda_context_open(&params, sizeof(cuda_context), &context, &err), CNN_BAD_ARGUMENT);

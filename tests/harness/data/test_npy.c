@@ -52,7 +52,7 @@ static void versions_and_spellings_are_read(void **state)
             npy_array a;
             cnn_error err = {.message = ""};
             if (read_image(&m, &a, &err) != CNN_OK) fail_msg("%s: %s", dicts[i], err.message);
-            assert_int_equal(a.dtype, CNN_F32);
+            assert_int_equal(a.type, NPY_F32);
             assert_int_equal(a.n_dims, 2);
             assert_int_equal(a.dims[0], 2);
             assert_int_equal(a.dims[1], 3);
@@ -85,6 +85,24 @@ static void scalars_vectors_and_doubles_are_read(void **state)
     }
 }
 
+static void whole_numbers_are_read(void **state)
+{
+    const int32_t small[2] = {-7, INT32_MAX};
+    const int64_t large[2] = {INT64_C(1) << 40, -3};
+    npy_array a;
+    cnn_error err = {.message = ""};
+    image m = make(1, "{'descr': '<i4', 'fortran_order': False, 'shape': (2,)}", small, sizeof small);
+    assert_int_equal(read_image(&m, &a, &err), CNN_OK);
+    assert_int_equal(a.type, NPY_I32);
+    assert_true(npy_get(&a, 0) == -7.0 && npy_get(&a, 1) == 2147483647.0);
+    npy_free(&a);
+    m = make(1, "{'descr': '<i8', 'fortran_order': False, 'shape': (2,)}", large, sizeof large);
+    assert_int_equal(read_image(&m, &a, &err), CNN_OK);
+    assert_int_equal(a.type, NPY_I64);
+    assert_true(npy_get(&a, 0) == 0x1p40 && npy_get(&a, 1) == -3.0);
+    npy_free(&a);
+}
+
 static void refuse(const image *m, cnn_status expected, const char *word)
 {
     npy_array a;
@@ -105,7 +123,10 @@ static void malformed_headers_are_refused(void **state)
         {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3)}", "Fortran order", CNN_BAD_FORMAT},
         {"{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3)}", "astype('<f4')", CNN_BAD_FORMAT},
         {"{'descr': '>f8', 'fortran_order': False, 'shape': (2, 3)}", "big-endian", CNN_BAD_FORMAT},
-        {"{'descr': '<i8', 'fortran_order': False, 'shape': (2, 3)}", "'<i8'", CNN_BAD_FORMAT},
+        {"{'descr': '>i8', 'fortran_order': False, 'shape': (2, 3)}", "astype('<i8')", CNN_BAD_FORMAT},
+        {"{'descr': '<u8', 'fortran_order': False, 'shape': (2, 3)}", "'<u8'", CNN_BAD_FORMAT},
+        {"{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3)}", "of f16", CNN_BAD_FORMAT},
+        {"{'descr': '|V2', 'fortran_order': False, 'shape': (2, 3)}", "'|V2'", CNN_BAD_FORMAT},
         {"{'descr': '|O', 'fortran_order': False, 'shape': (2, 3)}", "'|O'", CNN_BAD_FORMAT},
         {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6,)}", "structured", CNN_BAD_FORMAT},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, -3)}", "a size", CNN_BAD_FORMAT},
@@ -174,7 +195,7 @@ static void what_is_written_is_what_numpy_writes(void **state)
     static const char header[] = "\x93NUMPY\x01\x00\x76\x00{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }";
     char path[] = "/tmp/test_npy_XXXXXX", bytes[256], expected[140];
     float values[3] = {1.0f, 2.0f, 3.0f};
-    const npy_array a = {.dtype = CNN_F32, .n_dims = 2, .dims = {1, 3}, .count = 3, .data = values};
+    const npy_array a = {.type = NPY_F32, .n_dims = 2, .dims = {1, 3}, .count = 3, .data = values};
     cnn_error err = {.message = ""};
     memset(expected, ' ', sizeof expected);
     memcpy(expected, header, sizeof header - 1);
@@ -204,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions_and_spellings_are_read),
         cmocka_unit_test(scalars_vectors_and_doubles_are_read),
+        cmocka_unit_test(whole_numbers_are_read),
         cmocka_unit_test(malformed_headers_are_refused),
         cmocka_unit_test(truncated_and_longer_files_are_refused),
         cmocka_unit_test(promises_cost_nothing),

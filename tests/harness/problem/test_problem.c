@@ -14,7 +14,7 @@ static cnn_status parse(cnn_op op, const char *text, cnn_problem *problem, cnn_e
 }
 
 /* All fields in turn, each exact; the bytes between them hold anything. */
-enum { FIELDS_MAX = 24 };
+enum { FIELDS_MAX = 32 };
 #define FIELDS(...)                                                                                                    \
     do {                                                                                                               \
         const long double list[] = {__VA_ARGS__};                                                                      \
@@ -34,8 +34,13 @@ static void list_fields(const cnn_problem *p, long double fields[FIELDS_MAX])
     memset(fields, 0, FIELDS_MAX * sizeof *fields);
     switch (p->op) {
     case CNN_OP_CONV:
+    case CNN_OP_DECONV:
         FIELDS(c->g, c->mb, c->ic, c->ih, c->iw, c->oc, c->oh, c->ow, c->kh, c->kw, c->sh, c->sw, c->ph, c->pw, c->ph_r,
                c->pw_r, c->dh, c->dw, c->bias, c->flip);
+        break;
+    case CNN_OP_CONV3D:
+        FIELDS(c->g, c->mb, c->ic, c->ih, c->iw, c->oc, c->oh, c->ow, c->kh, c->kw, c->sh, c->sw, c->ph, c->pw, c->ph_r,
+               c->pw_r, c->dh, c->dw, c->bias, c->flip, c->id, c->od, c->kd, c->sd, c->pd, c->pd_r, c->dd);
         break;
     case CNN_OP_FC:
         FIELDS(f->mb, f->ic, f->ih, f->iw, f->oc, f->bias);
@@ -127,6 +132,34 @@ static void convolutions_are_deduced_as_benchdnn_does(void **state)
                 fail_msg("%s: field %zu is %lld, not %lld", c->text, k, (long long)got[k], (long long)want[k]);
         cnn_problem_format(&p, text);
         if (parse(CNN_OP_CONV, text, &again, &err) != CNN_OK) fail_msg("%s -> %s: %s", c->text, text, err.message);
+        expect_same(&p, &again, text);
+    }
+}
+
+/* PyTorch's (ih - 1)*stride - 2*padding + dilation*(k - 1) + output_padding + 1, or the padding that makes it so; kept
+ * is the convolution the other way round, whose right padding the output padding is taken from. */
+static void transposed_convolutions_are_deduced(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t ic, ih, oc, oh, ow, ph, ph_r;
+    } cases[] = {
+        {"mb3ic8ih7oc5kh4sh2ph1", 8, 7, 5, 14, 14, 1, 1},         {"ic8ih7oc5oh14kh4sh2", 8, 7, 5, 14, 14, 1, 1},
+        {"ic3ih5oc4oh12kh3sh2ph0", 3, 5, 4, 12, 12, 0, -1},       {"ic3ih5oc4kh3dh2ph0", 3, 5, 4, 11, 11, 0, 0},
+        {"ic3ih1iw9oc4kh1kw2sh1sw3ph0pw0", 3, 1, 4, 1, 26, 0, 0}, {"ic1ih1oc1kh1", 1, 1, 1, 1, 1, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cnn_problem p, again;
+        cnn_error err = {.message = ""};
+        char text[CNN_PROBLEM_TEXT_MAX];
+        if (parse(CNN_OP_DECONV, cases[i].text, &p, &err) != CNN_OK) fail_msg("%s: %s", cases[i].text, err.message);
+        const cnn_conv_desc *d = &p.u.conv;
+        const int64_t got[] = {d->oc, d->oh, d->ic, d->ih, d->iw, d->ph, d->ph_r}, *want = &cases[i].ic;
+        for (size_t k = 0; k < sizeof got / sizeof got[0]; k++)
+            if (got[k] != want[k])
+                fail_msg("%s: %zu: %lld, not %lld", cases[i].text, k, (long long)got[k], (long long)want[k]);
+        cnn_problem_format(&p, text);
+        if (parse(CNN_OP_DECONV, text, &again, &err) != CNN_OK) fail_msg("%s: %s", text, err.message);
         expect_same(&p, &again, text);
     }
 }
@@ -243,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_are_deduced_as_benchdnn_does),
+        cmocka_unit_test(transposed_convolutions_are_deduced),
         cmocka_unit_test(other_operations_come_back_from_their_text),
         cmocka_unit_test(every_field_comes_back_to_the_bit),
         cmocka_unit_test(the_same_work_has_the_same_text),

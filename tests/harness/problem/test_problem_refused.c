@@ -21,7 +21,7 @@ static void bad_descriptors_are_refused_with_the_place(void **state)
         {CNN_OP_CONV, "ic3ihoc4kh3", "column 6", CNN_BAD_FORMAT},
         {CNN_OP_CONV, "ic3ih-5oc4kh3", "column 6", CNN_BAD_FORMAT},
         {CNN_OP_CONV, "ic3ih5oc4kh3xyz", "column 13", CNN_BAD_FORMAT},
-        {CNN_OP_CONV, "ic3ih99999999999999999999oc4kh3", "2147483647", CNN_BAD_FORMAT},
+        {CNN_OP_CONV, "ic3ih99999999999999999999oc4kh3", "2147483647", CNN_UNSUPPORTED},
         {CNN_OP_CONV, "ic3ih5oc4", "kh", CNN_BAD_FORMAT},
         {CNN_OP_CONV, "ic3oc4", "no spatial size", CNN_BAD_FORMAT},
         {CNN_OP_CONV, "ih5oc4kh3", "ic is 0", CNN_BAD_ARGUMENT},
@@ -36,14 +36,14 @@ static void bad_descriptors_are_refused_with_the_place(void **state)
         {CNN_OP_CONV, "ic3ih8oc4kh3dh1dw0", "dw0 beside dh1", CNN_BAD_FORMAT},
         {CNN_OP_CONV, "ic3ih8oc4kh3ph1pw0", "pw0 beside ph1", CNN_BAD_FORMAT},
         {CNN_OP_CONV, "ic3ih9oc4oh3kh3", "negative", CNN_BAD_FORMAT},
-        {CNN_OP_CONV, "ic3_id5kd3_oc16", "3-D", CNN_UNSUPPORTED},
-        {CNN_OP_CONV, "ic3_id5ih5iw5kd3kh3kw3_oc16", "3-D", CNN_UNSUPPORTED},
+        {CNN_OP_DECONV, "ic3_id5kd3_oc16", "3-D", CNN_UNSUPPORTED},
+        {CNN_OP_POOL, "max:ic3_id5ih5iw5kd3kh3kw3", "3-D", CNN_UNSUPPORTED},
         {CNN_OP_CONV, "mb2147483647ic2147483647ih3oc4kh3",
          "x of 2147483647 x 2147483647 x 3 x 3 has more bytes than a 64-bit", CNN_OVERFLOW},
         {CNN_OP_FC, "ic3oc4kh3", "no such dimension", CNN_BAD_FORMAT},
         {CNN_OP_POOL, "mb2ic3ih4kh2", "kind", CNN_BAD_FORMAT},
         {CNN_OP_POOL, "mox:ic3ih4kh2", "did you mean 'max'", CNN_BAD_ARGUMENT},
-        {CNN_OP_POOL, "max:ic3ih4kh2ph3", "wholly in the padding", CNN_BAD_ARGUMENT},
+        {CNN_OP_POOL, "max:ic3ih4kh2ph3", "wholly in the padding", CNN_UNSUPPORTED},
         {CNN_OP_ACT, "leaky_relu=x:ic3", "leaky_relu", CNN_BAD_FORMAT},
         {CNN_OP_ACT, "elu=-1:ic3", "alpha is -1", CNN_BAD_ARGUMENT},
         {CNN_OP_DROPOUT, "1.0:ic3", "rate is 1", CNN_BAD_ARGUMENT},
@@ -73,7 +73,8 @@ typedef struct seen {
     char last[CNN_MESSAGE_MAX];
 } seen;
 
-static cnn_status count_problem(void *user, const char *text, const cnn_problem *problem, cnn_error *err)
+static cnn_status count_problem(void *user, const char *text, cnn_op op, const cnn_problem_said *said,
+                                const cnn_problem *problem, cnn_error *err)
 {
     seen *s = user;
     if (problem != NULL)
@@ -91,18 +92,19 @@ static void problem_files_hold_comments_names_and_blanks(void **state)
     const int fd = mkstemp(path);
     assert_true(fd >= 0);
     FILE *file = fdopen(fd, "w");
-    fputs(
-        "# a comment ic3\n\n  ic3ih5oc4kh3_n\"two words\" ic3ih6oc4kh3 # ic3ih7oc4kh3\n#ic3ih8oc4kh3\nic3_id5kd3_oc4\n",
-        file);
+    fputs("# a comment ic3\n\n  ic3ih5oc4kh3_n\"two words\" ic3ih6oc4kh3 # "
+          "ic3ih7oc4kh3\n#ic3ih8oc4kh3\nic3_iw9999999999kw3_oc4\n",
+          file);
     fclose(file);
     seen s = {0};
     cnn_error err;
-    assert_int_equal(cnn_problem_file(path, CNN_OP_CONV, &defaults, count_problem, &s, &err), CNN_OK);
+    assert_int_equal(cnn_problem_file(path, CNN_OP_CONV, false, &defaults, count_problem, &s, &err), CNN_OK);
     unlink(path);
     assert_int_equal(s.good, 2);
     assert_int_equal(s.refused, 1);
-    if (strstr(s.last, ":5: ") == NULL || strstr(s.last, "3-D") == NULL) fail_msg("%s", s.last);
-    assert_int_equal(cnn_problem_file("/nonexistent/file", CNN_OP_CONV, &defaults, count_problem, &s, &err), CNN_IO);
+    if (strstr(s.last, ":5: ") == NULL || strstr(s.last, "iw is larger") == NULL) fail_msg("%s", s.last);
+    assert_int_equal(cnn_problem_file("/nonexistent/file", CNN_OP_CONV, false, &defaults, count_problem, &s, &err),
+                     CNN_IO);
     assert_message(err, "/nonexistent/file");
 }
 
@@ -121,7 +123,7 @@ static void a_long_path_keeps_its_line(void **state)
     assert_non_null(file);
     fputs("ic3ih5oc4kh3\n\nic3ih5oc4kh7\n", file);
     fclose(file);
-    const cnn_status status = cnn_problem_file(path, CNN_OP_CONV, &defaults, count_problem, &s, &err);
+    const cnn_status status = cnn_problem_file(path, CNN_OP_CONV, false, &defaults, count_problem, &s, &err);
     path[folder] = '\0';
     snprintf(command, sizeof command, "rm -r %s", path);
     assert_int_equal(system(command), 0);

@@ -44,7 +44,7 @@ static inline void write_one(const char *key, int64_t value)
 {
     cnn_error err;
     record_sink *sink;
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open(path, NULL, &sink, &err), CNN_OK);
     cnn_record *record = record_new("peak");
     record_int(record, key, value);
     assert_int_equal(record_write(sink, record, &err), CNN_OK);

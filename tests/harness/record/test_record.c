@@ -33,7 +33,7 @@ static void fields_come_back(void **state)
     cnn_error err;
     record_sink *sink;
     int seen = 0, bad;
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open(path, NULL, &sink, &err), CNN_OK);
     cnn_record *record = record_new("epoch");
     record_text(record, "text", hard_text);
     record_text(record, "latin", "caf\xE9 \xC0\xAF end"); /* Latin-1, and an overlong '/': no UTF-8 */
@@ -89,7 +89,7 @@ static void environment_names_machine_and_build(void **state)
                                        "\"cpu\":",         "\"cores\":",    "\"memory_bytes\":",
                                        "\"kernel\":",      "\"compiler\":", "\"flags\":",
                                        "\"build_type\":",  "\"commit\":"};
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open(path, NULL, &sink, &err), CNN_OK);
     assert_int_equal(record_environment(sink, NULL, "benchcnn 'a b'", &err), CNN_OK);
     record_sink_close(sink);
     read_text(text, sizeof text);
@@ -104,7 +104,7 @@ static void knobs_at_their_default_are_left_out(void **state)
     char text[1024];
     cnn_error err;
     record_sink *sink;
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open(path, NULL, &sink, &err), CNN_OK);
     cnn_record *record = record_new("conv");
     record_session(record, &session, "direct");
     assert_int_equal(record_write(sink, record, &err), CNN_OK);
@@ -154,7 +154,7 @@ static void memory_that_runs_out_leaves_no_record(void **state)
     cnn_error err;
     record_sink *sink;
     cnn_status status = CNN_OUT_OF_MEMORY;
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open(path, NULL, &sink, &err), CNN_OK);
     for (int allocations = 0; status != CNN_OK && allocations < MOST_BLOCKS; allocations++) {
         cJSON_InitHooks(&(cJSON_Hooks){scarce_alloc, scarce_free});
         scarce.left = allocations;

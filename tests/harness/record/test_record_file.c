@@ -21,11 +21,11 @@ static void a_torn_line_spoils_no_other(void **state)
         append_text(i == 0 ? "{\"kind\":\"peak\",\"n\":[" : "1,"); /* longer than a part read */
     cnn_error err;
     record_sink *sink;
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open(path, NULL, &sink, &err), CNN_OK);
     assert_int_equal(record_sink_cut(sink), 20 + 2 * 5999);
     record_sink_close(sink);
     append_text("{\"kind\":\"peak\",\"n\":1000}"); /* whole, but for its newline */
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open(path, NULL, &sink, &err), CNN_OK);
     assert_int_equal(record_sink_cut(sink), 0);
     record_sink_close(sink);
     write_one("n", 10000);
@@ -42,7 +42,7 @@ static void a_full_disk_leaves_whole_records(void **state)
     int bad;
     write_one("n", 1); /* 22 bytes */
     signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open(path, NULL, &sink, &err), CNN_OK);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
     cnn_record *record = record_new("peak");
     record_int(record, "n", 123456789);
@@ -88,7 +88,7 @@ static void a_full_disk_is_an_error(void **state)
 {
     cnn_error err;
     record_sink *sink;
-    assert_int_equal(record_sink_open("/dev/full", false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open("/dev/full", NULL, &sink, &err), CNN_OK);
     assert_int_equal(record_write(sink, record_new("peak"), &err), CNN_IO);
     assert_non_null(strstr(err.message, "/dev/full"));
     assert_non_null(strstr(err.message, "No space left on device"));
@@ -100,10 +100,10 @@ static void an_unwritable_path_is_an_error_at_once(void **state)
     cnn_error err;
     record_sink *sink;
     int bad;
-    assert_int_equal(record_sink_open("/nonexistent/a.jsonl", false, &sink, &err), CNN_IO);
+    assert_int_equal(record_sink_open("/nonexistent/a.jsonl", NULL, &sink, &err), CNN_IO);
     assert_non_null(strstr(err.message, "/nonexistent/a.jsonl"));
     assert_null(sink);
-    assert_int_equal(record_sink_open("/tmp", false, &sink, &err), CNN_IO);
+    assert_int_equal(record_sink_open("/tmp", NULL, &sink, &err), CNN_IO);
     assert_int_equal(record_read("/nonexistent/a.jsonl", count_record, NULL, &bad, &err), CNN_IO);
     assert_int_equal(record_read("/tmp", count_record, NULL, &bad, &err), CNN_IO);
 }
@@ -148,7 +148,7 @@ static void only_records_are_appended_to(void **state)
         cnn_error err;
         assert_int_equal(truncate(path, 0), 0);
         append_text(rows[i].text);
-        assert_int_equal(record_sink_open(path, false, &sink, &err), rows[i].status);
+        assert_int_equal(record_sink_open(path, NULL, &sink, &err), rows[i].status);
         record_sink_close(sink);
         if (rows[i].status == CNN_OK) continue;
         assert_non_null(strstr(err.message, path));

@@ -30,7 +30,7 @@ static record_sink *open_it(void)
 {
     cnn_error err;
     record_sink *sink;
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open(path, NULL, &sink, &err), CNN_OK);
     return sink;
 }
 
@@ -40,7 +40,7 @@ static void assert_refused(pid_t holder)
     cnn_error err;
     record_sink *sink;
     waits = 0, hurry = true;
-    assert_int_equal(record_sink_open(path, false, &sink, &err), CNN_IO);
+    assert_int_equal(record_sink_open(path, NULL, &sink, &err), CNN_IO);
     hurry = false;
     assert_null(sink);
     assert_true(waits > 10); /* a process that was killed takes a moment to be gone */

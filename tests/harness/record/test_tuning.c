@@ -50,7 +50,7 @@ static void keep(const fixture *f, const cnn_problem *problem, cnn_dir dir, cons
     cnn_error err;
     snprintf(choice.algorithm, sizeof choice.algorithm, "%s", algorithm);
     snprintf(choice.settings[0], sizeof choice.settings[0], "cpu.im2col.block_kib=%d", blocks);
-    assert_int_equal(record_sink_open(f->path, false, &sink, &err), CNN_OK);
+    assert_int_equal(record_sink_open(f->path, NULL, &sink, &err), CNN_OK);
     assert_int_equal(record_write(sink, tuning_record(&f->session, problem, dir, &choice), &err), CNN_OK);
     record_sink_close(sink);
 }

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# run.sh BENCHCNN PLUGIN PATTERN PROBLEMS: what `verify --plugin` says of a plug-in with a mistake: status 1, and words like the pattern, in
+# less than two minutes. PATTERN -: there is none, and all is PASSED. PROBLEMS: `default` or `few`.
+set -u
+benchcnn=$1 plugin=$2 pattern=$3
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+ulimit -c 0
+export ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0
+few=()
+[ "$4" = default ] || for p in mb3ic1ih28oc20oh16kh4sh2ph6dh2 mb2ic3ih13iw17oc5kh3kw2ph1pw0 g4mb2ic8ih10oc12kh3ph1 mb2ic64ih9oc48kh3ph1; do
+    few+=(--problem "$p")
+done
+wanted=$([ "$pattern" != - ] && echo 1 || echo 0)
+timeout -s KILL 120 "$benchcnn" verify --plugin "$plugin" --quiet "${few[@]}" >"$out" 2>&1
+status=$?
+failed=0
+[ $status -eq "$wanted" ] || { echo "FAILED: it ended with $status, not $wanted" && failed=1; }
+[ "$pattern" = - ] || grep -qE -- "$pattern" "$out" || { echo "FAILED: nobody says '$pattern'" && failed=1; }
+[ $failed -eq 0 ] || head -c 3000 "$out"
+exit $failed
