@@ -1,11 +1,13 @@
 /* main.c: the one place that turns errors into messages and exit statuses. */
 #include "cli/options/options.h"
+#include "harness/cpu/limits.h"
 #include "harness/device/impl.h"
 #include "harness/process/watch.h"
 
 #include "harness/base/text.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -125,6 +127,8 @@ int main(int argc, char **argv)
     (void)cnn_thread_restore(); /* the C locale is this thread's own from here on: setlocale() does not reach it */
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a crash of a kernel loses no line that was printed before it */
     if (answer(argc, argv, &status)) return status;
+    cpu_blas_restart(argv);
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit (ulimit -f) is a failed write: it is said, and no line is torn */
     char **words = copy_words(argc, argv);
     if (words == NULL) {
         CNN_FAIL(&err, CNN_OUT_OF_MEMORY, "no memory for %d words of a command line", argc);

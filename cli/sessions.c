@@ -6,6 +6,7 @@
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_open(const cli_sessions *sessions, const cnn_impl *impl)
@@ -88,9 +89,23 @@ void cli_sessions_close(cli_sessions *sessions)
     sessions->count = 0;
 }
 
+/* By a session on the CPU: another core of OpenBLAS than its own choice is no warning, but is no secret either. */
+static void say_restart(cnn_said *said, const char *key, const char *value)
+{
+    char line[CNN_MESSAGE_MAX];
+    const char *coretype = getenv("OPENBLAS_CORETYPE");
+    if (strcmp(key, "openblas_core_before") != 0 || coretype == NULL) return;
+    snprintf(line, sizeof line,
+             "cpu: OpenBLAS does not know this processor and took its kernels for %.64s; the program started itself "
+             "again with OPENBLAS_CORETYPE=%.64s",
+             value, coretype);
+    if (cnn_say_now(said, line)) table_put(stderr, "%s\n", line);
+}
+
 static void say_warning(void *said, const char *key, const char *value)
 {
     char line[2 * CNN_MESSAGE_MAX];
+    say_restart(said, key, value);
     if (strncmp(key, CNN_WARNING, strlen(CNN_WARNING)) != 0) return;
     snprintf(line, sizeof line, "benchcnn: warning: %s; all records of such figures say so", value);
     if (cnn_say_now(said, line)) table_put(stderr, "%s\n", line);

@@ -62,11 +62,11 @@ static void close_context(cnn_context *context)
 
 /* What decides, in the processor's place, over the kernels that OpenBLAS takes and the blocks it cuts. How many threads
  * it starts the environment does not decide: see open_context(). */
-static void put_warnings(cnn_put_fn *put, void *user)
+static void put_variables(cnn_put_fn *put, void *user)
 {
     static const char *const variables[] = {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_BLOCK_FACTOR"};
     char key[64], text[200];
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+    for (size_t i = cpu_blas_before() != NULL ? 1 : 0; i < sizeof variables / sizeof *variables; i++) {
         const char *value = getenv(variables[i]);
         if (!value || value[0] == '\0') continue;
         snprintf(key, sizeof key, CNN_WARNING "%s", variables[i]);
@@ -74,6 +74,23 @@ static void put_warnings(cnn_put_fn *put, void *user)
                  variables[i], value);
         put(user, key, text);
     }
+}
+
+/* OpenBLAS's core where it did not know the processor: which it took by itself, and whether the restart helped. */
+static void put_core(cnn_put_fn *put, void *user)
+{
+    char text[256];
+    const char *core = openblas_get_corename(), *before = cpu_blas_before(), *set = getenv("OPENBLAS_CORETYPE");
+    const char *wanted = cpu_blas_wanted(core, cpu_isa_best());
+    put(user, "openblas_core", core);
+    if (before != NULL) put(user, "openblas_core_before", before);
+    if (wanted == NULL || (before == NULL && set != NULL && set[0] != '\0')) return;
+    snprintf(text, sizeof text,
+             "OpenBLAS runs its kernels for %.32s on a processor with %s, matrix products are slower than they can be: "
+             "%s%s",
+             core, cpu_isa_name(cpu_isa_best()),
+             before != NULL ? "install a newer OpenBLAS" : "set OPENBLAS_CORETYPE=", before != NULL ? "" : wanted);
+    put(user, CNN_WARNING "openblas_core", text);
 }
 
 static void describe(cnn_context *context, cnn_put_fn *put, void *user)
@@ -84,8 +101,8 @@ static void describe(cnn_context *context, cnn_put_fn *put, void *user)
     put(user, "threads", text);
     put(user, "isa", cpu_isa_name(cpu->isa));
     put(user, "openblas", openblas_get_config());
-    put(user, "openblas_core", openblas_get_corename());
-    put_warnings(put, user);
+    put_core(put, user);
+    put_variables(put, user);
 }
 
 static const cnn_operations ops = {

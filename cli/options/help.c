@@ -47,7 +47,7 @@ const exit_meaning cli_exit_meanings[] = {
     {EXIT_HELD, "all held"},
     {EXIT_FAILED, "something failed: a check, a kernel, a device, a goal of training"},
     {EXIT_USAGE, "wrong usage, bad input, or a file that cannot be read or written"},
-    {EXIT_NOTHING, "nothing ran: nobody does what was asked"},
+    {EXIT_NOTHING, "nothing ran: no implementation here can do what was asked"},
     {130, "interrupted (Ctrl-C)"},
     {0, NULL}};
 

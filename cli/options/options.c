@@ -200,7 +200,7 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
     if (check_words(options, err) != CNN_OK || cli_check_rules(options, err) != CNN_OK) return err->status;
     const bool verify = strcmp(options->command, "verify") == 0;
     if (verify && options->plugin.count > 0 && options->fuzz == NULL) options->isolate = true; /* --fuzz has workers */
-    if (options->isolate_limit == 0) options->isolate_limit = verify ? 60 : 300;
+    if (options->isolate_limit == 0) options->isolate_limit = verify ? 30 : 300;
     return CNN_OK;
 }
 

@@ -106,6 +106,29 @@ static cnn_status make_curves(train *t, const cnn_network *network, cnn_error *e
 
 /* ---- Files ---- */
 
+/* The thesis's batch sizes that the images suffice for; those that are asked for by name must all be had. */
+static cnn_status check_batches(train *t, cnn_error *err)
+{
+    const int64_t images = t->data.train.count;
+    const bool named = t->options->batch != NULL || !t->sweep;
+    int n = 0;
+    for (int b = 0; b < t->n_batches; b++) {
+        if (t->batches[b] > images && named)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %lld is more than the %lld training images",
+                            (long long)t->batches[b], (long long)images);
+        if (t->batches[b] > images) continue;
+        t->batches[n++] = t->batches[b];
+    }
+    if (n == 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%lld training images are fewer than the smallest batch; see --images",
+                        (long long)images);
+    if (n < t->n_batches && !t->options->quiet)
+        table_put(stderr, "batch sizes above the %lld training images are left out: %d of %d\n", (long long)images,
+                  t->n_batches - n, t->n_batches);
+    t->n_batches = n;
+    return CNN_OK;
+}
+
 /* Once for all points. */
 static cnn_status open_data(train *t, const cnn_net *net, cnn_error *err)
 {
@@ -120,11 +143,7 @@ static cnn_status open_data(train *t, const cnn_net *net, cnn_error *err)
                                    .threads = t->sessions.list[0].threads};
     cnn_status status = dataset_open(&params, &t->data, err);
     if (status == CNN_OK && !t->options->quiet) table_put(stderr, "data: %s\n", t->data.source);
-    for (int b = 0; status == CNN_OK && b < t->n_batches; b++)
-        if (t->batches[b] > t->data.train.count)
-            status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %lld is more than the %lld training images",
-                              (long long)t->batches[b], (long long)t->data.train.count);
-    return status;
+    return status == CNN_OK ? check_batches(t, err) : status;
 }
 
 /* With --plan nothing is recorded. */

@@ -42,4 +42,17 @@ cpu_isa cpu_isa_best(void);                  /* what this processor has (AVX2 in
 const char *cpu_isa_name(cpu_isa isa);       /* "base", "avx2", "avx512" */
 const char *cpu_model(char *text, int size); /* "AMD EPYC ..." from /proc/cpuinfo, or "unknown" */
 
+/* blas.c: whether OpenBLAS uses what the processor has. An OpenBLAS older than the processor takes kernels of 2004
+ * (core Prescott, SSE3) on a processor it does not know, and matrix products are several times slower.
+ * OPENBLAS_CORETYPE names other kernels, and is read when the program is loaded. */
+
+/* The OPENBLAS_CORETYPE that `isa` deserves where OpenBLAS took `core` ("Prescott", "Haswell", ...); NULL: `core` uses
+ * it. */
+const char *cpu_blas_wanted(const char *core, cpu_isa isa);
+/* Starts the program again with that variable, where OpenBLAS took an older core and the user has not set the variable;
+ * once. To be called first of all in main(): it returns where there is nothing to do, and where it cannot be done. */
+void cpu_blas_restart(char **argv);
+/* The core that OpenBLAS took before the restart; NULL: there was none. */
+const char *cpu_blas_before(void);
+
 #endif

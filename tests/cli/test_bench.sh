@@ -34,7 +34,19 @@ refused "--match 'three' matches none" bench --impl cpu --net thesis --match thr
 printf 'ic3ih5oc4kh3\n# ic3ih7oc4kh3\nic3ih6oc4kh3n"b"\n' | "$benchcnn" verify --impl cpu:direct --problems - --dir FWD --isolate >"$tmp/out" 2>"$tmp/err"
 says '^2 cases: 0 FAILED 2 PASSED'
 
-# One file: by algorithm, by implementation and algorithm, from another side, some of it.
+# One file: by algorithm, by implementation and algorithm, from another side, some of it. Other work on this machine must not
+# decide what is faster: times are put into the records that a quiet one would have given, naive 1 ms and direct 0.1 ms.
+for times in naive:0.001 direct:0.0001; do
+    awk -v algorithm="${times%%:*}" -v median="${times##*:}" 'index($0, "\"algorithm\":\"" algorithm "\"") {
+        median *= 1.001
+        sub(/"median_s":[^,]*/, "\"median_s\":" median)
+        sub(/"low_s":[^,]*/, "\"low_s\":" median * 0.995)
+        sub(/"high_s":[^,]*/, "\"high_s\":" median * 1.005)
+        sub(/"marks":"[^"]*"/, "\"marks\":\"\"")
+        sub(/"noise":[^,]*/, "\"noise\":0.005")
+    }
+    { print }' "$tmp/r.jsonl" >"$tmp/quiet.jsonl" && mv "$tmp/quiet.jsonl" "$tmp/r.jsonl"
+done
 compare() { "$benchcnn" compare "$tmp/r.jsonl" "$@" >"$tmp/out" 2>"$tmp/err"; }
 compare --across algorithm --baseline naive || fail "compare: $(cat "$tmp/err")"
 says '^A: naive$'

@@ -49,6 +49,14 @@ refused "did you mean 'epochs'" table "$tmp/r.jsonl" --kind epoch
 refused 'holds no record that makes a table' table "$tmp/none.jsonl"
 refused 'holds no comparisons' table "$tmp/r.jsonl" --kind comparisons
 refused 'nowhere.jsonl' table "$tmp/nowhere.jsonl"
+# A file at its limit: the failed write is said, and the lines before it are whole.
+(
+    ulimit -f 8
+    exec "$benchcnn" bench --impl cpu:direct,cpu:naive --net thesis --batch 2 --peaks none --min-time 0.001 --max-time 0.005 \
+        --warm-up 0 --out "$tmp/limited.jsonl" >/dev/null 2>"$tmp/err"
+)
+[ $? -eq 2 ] && grep -q "limited.jsonl" "$tmp/err" || fail "a file at its limit is not said: $(cat "$tmp/err")"
+[ -z "$(tail -c 1 "$tmp/limited.jsonl")" ] || fail "a torn line: $(tail -n 1 "$tmp/limited.jsonl")"
 if [ -w /dev/full ]; then
     "$benchcnn" table "$tmp/r.jsonl" --format csv >/dev/full 2>"$tmp/err"
     [ $? -eq 2 ] && grep -q 'disk full' "$tmp/err" || fail "a full disk goes unnoticed: $(cat "$tmp/err")"

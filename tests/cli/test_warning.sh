@@ -39,6 +39,13 @@ sweep=("$benchcnn" sweep algorithm --peaks none "${problem[@]}" --out "$tmp/swee
 "${sweep[@]}" >"$tmp/log" 2>&1
 OPENBLAS_CORETYPE=Prescott "${sweep[@]}" >"$tmp/log" 2>&1
 grep -q '^2 points run .*2 of them again' "$tmp/log" || fail "points that were measured without the variable stand for those with it: $(cat "$tmp/log")"
+# Empty, it is as if it were not set. Yet OpenBLAS 0.3.21 may then take another core, and those are other figures.
+core() { grep -o '"openblas_core":"[^"]*"' "$1" | tail -1; }
+OPENBLAS_CORETYPE= "$benchcnn" bench --peaks none "${problem[@]}" --out "$tmp/empty" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
+"$benchcnn" bench --peaks none "${problem[@]}" --out "$tmp/plain" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
+grep -q warning "$tmp/empty" && fail "an empty variable is warned of: $(grep -m1 warning "$tmp/empty")"
+expected=0
+[ "$(core "$tmp/empty")" = "$(core "$tmp/plain")" ] || expected=2
 OPENBLAS_CORETYPE= "${sweep[@]}" >"$tmp/log" 2>&1
-grep -q '^0 points run' "$tmp/log" || fail "an empty variable counts: $(cat "$tmp/log")"
+grep -q "^$expected points run" "$tmp/log" || fail "an empty variable counts: not $expected points run: $(cat "$tmp/log")"
 echo "warnings: all held"

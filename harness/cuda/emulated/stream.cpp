@@ -2,7 +2,7 @@
  * submitted to it is kept, as a function to be called at every replay. */
 #include "harness/cuda/emulated/runtime.h"
 
-#include <chrono>
+#include <ctime>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -18,13 +18,22 @@ struct emulated_stream {
 };
 
 struct emulated_event {
-    std::chrono::steady_clock::time_point time;
+    double seconds; /* of processor time: see emulated_seconds() */
     bool recorded, timed;
     int device;
 };
 
 namespace
 {
+
+/* What an event holds: a kernel runs on the thread that launches it, so its processor time is the kernel's, and other
+ * work on this machine takes no part in it. */
+double emulated_seconds()
+{
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 thread_local emulated_stream *capturing = nullptr; /* this thread's capture, which waiting and allocating break */
 
@@ -213,7 +222,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (event->device != (stream != nullptr ? stream->device : emulated_device()))
         return emulated_done(cudaErrorInvalidResourceHandle);
     event->recorded = true;
-    return emulated_enqueue(stream, [event] { event->time = std::chrono::steady_clock::now(); });
+    return emulated_enqueue(stream, [event] { event->seconds = emulated_seconds(); });
 }
 
 /* As on a device: recorded in a capture, an event can be asked for its time only if it is external to the graph. */
@@ -235,7 +244,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     *milliseconds = 0;
     if (!start->recorded || !stop->recorded || !start->timed || !stop->timed)
         return emulated_done(cudaErrorInvalidResourceHandle);
-    *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
+    *milliseconds = (float)(1e3 * (stop->seconds - start->seconds));
     return cudaSuccess;
 }
 
