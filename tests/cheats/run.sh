@@ -64,7 +64,7 @@ arguments() { # COMMAND
         words+=(--op "$op")
         [ "$op" = conv ] && words+=(--dir "$dir") && for p in ${problem//,/ }; do words+=(--problem "$p"); done ;;&
     bench-*) words+=(--min-time "$time" --max-time "${time}e1" --peaks none) ;;&
-    *-isolate) words+=(--isolate --isolate-limit 5) ;;
+    *-isolate) words+=(--isolate --isolate-limit 15) ;;
     fuzz) words+=(--fuzz 40,8s --jobs 1 --op "$op" --dtype f32) ;;
     train | profile)
         words+=(--net "$here/$net" --data synthetic --images "$images,100" --batch 20)
