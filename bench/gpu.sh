@@ -48,13 +48,17 @@ sanitized() {
             echo "train --net thesis --impl $impl --data synthetic --images 200,50 --batch 37 --shift 1 --quiet $way"
         done
         [ "$impl" = cudnn ] && continue
-        for op in conv fc,pool,act loss,dropout,add,concat,batchnorm,optimizer; do echo "verify --impl $impl:* --op $op $checked"; done
+        for op in conv deconv conv3d fc,pool,act loss,dropout,add,concat,batchnorm,optimizer; do echo "verify --impl $impl:* --op $op $checked"; done
     done
     case ,$gpu, in *,cudnn,*) ;; *) return ;; esac
     for name in implicit_gemm implicit_precomp_gemm gemm algo_0 algo_1 algo_3 fft fft_tiling winograd winograd_nonfused \
         heuristic graph:heuristic; do
         echo "verify --impl cudnn:$name --op conv --problem mb2ic3ih13oc5kh3ph1 --problem mb2ic8ih16oc8kh5ph2 $checked"
     done
+    for name in heuristic graph:heuristic; do
+        echo "verify --impl cudnn:$name --op deconv --problem mb2ic3ih7oc5kh3ph1 --problem mb2ic8ih6oc8kh4sh2ph1 $checked"
+    done
+    echo "verify --impl cudnn:heuristic --op conv3d --problem mb2ic3id5ih7iw7oc5kd3kh3kw3pd1ph1pw1 $checked"
     echo "verify --impl cudnn:* --op fc --problem mb3ic7ih3oc5 --problem mb5ic33oc17 $checked"
     for op in pool act loss dropout add,concat,optimizer batchnorm; do echo "verify --impl cudnn:* --op $op $checked"; done
 }

@@ -128,13 +128,15 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a crash of a kernel loses no line that was printed before it */
     if (answer(argc, argv, &status)) return status;
     cpu_blas_restart(argv);
-    signal(SIGXFSZ, SIG_IGN); /* a file at its limit (ulimit -f) is a failed write: it is said, and no line is torn */
     char **words = copy_words(argc, argv);
     if (words == NULL) {
         CNN_FAIL(&err, CNN_OUT_OF_MEMORY, "no memory for %d words of a command line", argc);
         return cli_fail(&err);
     }
     cnn_status ready = cli_parse(&options, &registry, argc, words, &err);
+    /* A file at its limit (ulimit -f) is a failed write: it is said, and no line is torn. With plug-ins the signal ends
+     * the process: one of them may have set the limit, and the watcher names it. */
+    if (options.plugin.count == 0) signal(SIGXFSZ, SIG_IGN);
     if (ready == CNN_OK) ready = cli_take_standard_input(&options, &err);
     if (ready == CNN_OK) ready = keep_records_apart(&options, &err);
     if (ready == CNN_OK) ready = watch_new(&options.watch, &err);
