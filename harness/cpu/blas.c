@@ -42,12 +42,15 @@ static bool is_set(const char *variable)
 void cpu_blas_restart(char **argv)
 {
     core_name_fn *core_name;
+    char program[4096]; /* its path: started as /proc/self/exe the process would be named "exe" */
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     void *symbol = dlsym(RTLD_DEFAULT, "openblas_get_corename"); /* the program may be built without OpenBLAS */
-    if (symbol == NULL || is_set(CORETYPE) || is_set(BEFORE)) return;
+    if (symbol == NULL || length <= 0 || is_set(CORETYPE) || is_set(BEFORE)) return;
+    program[length] = '\0';
     memcpy(&core_name, &symbol, sizeof core_name);
     const char *core = core_name(), *wanted = cpu_blas_wanted(core, cpu_isa_best());
     if (wanted == NULL || setenv(BEFORE, core, 1) != 0) return;
-    if (setenv(CORETYPE, wanted, 1) == 0) execv("/proc/self/exe", argv);
+    if (setenv(CORETYPE, wanted, 1) == 0) execv(program, argv);
     unsetenv(CORETYPE); /* it could not be started: OpenBLAS stays as it is, and the figures say so */
     unsetenv(BEFORE);
 }
