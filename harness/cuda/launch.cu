@@ -37,8 +37,8 @@ cnn_status cuda_launch_check(cuda_context *c, const cuda_shape &s, const void *k
 
 cnn_status cuda_launch_done(cuda_context *c, const cuda_shape &s, cudaError_t error, cnn_error *err)
 {
-    if (error == cudaErrorInvalidConfiguration || error == cudaErrorLaunchOutOfResources ||
-        error == cudaErrorInvalidValue) {
+    if (error == cudaErrorCooperativeLaunchTooLarge || error == cudaErrorInvalidConfiguration ||
+        error == cudaErrorLaunchOutOfResources || error == cudaErrorInvalidValue) {
         (void)cudaGetLastError();
         return bad_shape(c, s, cudaGetErrorString(error), err);
     }
@@ -46,6 +46,19 @@ cnn_status cuda_launch_done(cuda_context *c, const cuda_shape &s, cudaError_t er
     const cnn_status status = cuda_check(c, error, s.kernel, __FILE__, __LINE__, err);
     return status == CNN_OK ? cuda_phase(c, s.kernel, err) : status;
 }
+
+#ifndef BENCHCNN_CUDA_EMULATED
+cnn_status cuda_launch_kernel(cuda_context *c, const cuda_shape &shape, cnn_error *err, const void *kernel,
+                              void *argument)
+{
+    const cnn_status status = cuda_launch_check(c, shape, kernel, err);
+    if (status != CNN_OK) return status;
+    void *arguments[] = {argument};
+    cudaLaunchAttribute together;
+    const cudaLaunchConfig_t config = cuda_launch_config(c, shape, &together);
+    return cuda_launch_done(c, shape, cudaLaunchKernelExC(&config, kernel, arguments), err);
+}
+#endif
 
 cuda_shape cuda_shape_1d(const cuda_context *c, const char *kernel, int64_t count, int64_t threads,
                          int64_t blocks_per_sm)

@@ -17,7 +17,8 @@ enum { CUDA_BLOCK_MOST = 1024 };
 struct cuda_shape {
     const char *kernel; /* its name, for errors */
     dim3 grid, block;
-    size_t shared_bytes; /* dynamic */
+    size_t shared_bytes;      /* dynamic */
+    bool cooperative = false; /* all blocks are there at once, or the launch fails: they may wait for one another */
 };
 
 /* CNN_BAD_ARGUMENT, or the context's death; raises the kernel's shared-memory limit where it must. */
@@ -35,6 +36,25 @@ inline cuda_shape cuda_shape_pointwise(const cuda_context *c, const int64_t *kno
     return cuda_shape_1d(c, kernel, count, knobs[CUDA_KNOB_POINTWISE_THREADS], knobs[CUDA_KNOB_POINTWISE_BLOCKS]);
 }
 
+#ifndef BENCHCNN_CUDA_EMULATED
+/* The shape as the runtime takes it; the attribute is room for what it points to. */
+static inline cudaLaunchConfig_t cuda_launch_config(const cuda_context *context, const cuda_shape &shape,
+                                                    cudaLaunchAttribute *together)
+{
+    cudaLaunchConfig_t config = {};
+    config.gridDim = shape.grid;
+    config.blockDim = shape.block;
+    config.dynamicSmemBytes = shape.shared_bytes;
+    config.stream = context->stream;
+    *together = {};
+    together->id = cudaLaunchAttributeCooperative;
+    together->val.cooperative = 1;
+    config.attrs = together;
+    config.numAttrs = shape.cooperative ? 1 : 0;
+    return config;
+}
+#endif
+
 /* Static: two files may give different structs of arguments the same name, and the linker would take one file's launch
  * for both. */
 template <typename... P, typename... A>
@@ -45,18 +65,21 @@ static cnn_status cuda_launch(cuda_context *context, const cuda_shape &shape, cn
     const cnn_status status = cuda_launch_check(context, shape, reinterpret_cast<const void *>(kernel), err);
     if (status != CNN_OK) return status;
 #ifdef BENCHCNN_CUDA_EMULATED
-    const cudaError_t error =
-        emulated_launch(shape.grid, shape.block, shape.shared_bytes, context->stream, kernel, static_cast<P>(args)...);
+    const cudaError_t error = emulated_launch(
+        emulated_launch_shape{shape.grid, shape.block, shape.shared_bytes, context->stream, shape.cooperative}, kernel,
+        static_cast<P>(args)...);
 #else
-    cudaLaunchConfig_t config = {};
-    config.gridDim = shape.grid;
-    config.blockDim = shape.block;
-    config.dynamicSmemBytes = shape.shared_bytes;
-    config.stream = context->stream;
+    cudaLaunchAttribute together;
+    const cudaLaunchConfig_t config = cuda_launch_config(context, shape, &together);
     const cudaError_t error = cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...);
 #endif
     return cuda_launch_done(context, shape, error, err);
 }
+
+#ifndef BENCHCNN_CUDA_EMULATED
+/* A kernel of one argument that was compiled at run time: a cudaKernel_t, and where its argument is. */
+cnn_status cuda_launch_kernel(cuda_context *, const cuda_shape &, cnn_error *, const void *kernel, void *argument);
+#endif
 
 /* The value of an expression in which T is the type of a dtype's elements:
  *   return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(c, shape, err, kernel<T>, a, b)); */

@@ -3,7 +3,9 @@
  * A fiber is a stack on which threads of the block run, one after another, until one of them has to wait; then another
  * fiber goes on with the threads that have not begun. So a kernel without barriers needs one fiber for all threads, and
  * one with them as many as the block has threads. When all threads have begun, and each is done or waits, those whose
- * barrier or warp operation is complete go on; if there are none, the block has diverged. */
+ * barrier or warp operation is complete go on; if there are none, the block has diverged.
+ *
+ * Blocks run one after another, each to its end; those of a cooperative grid each to the next barrier of the grid. */
 #include "harness/cuda/emulated/fiber.h"
 #include "harness/cuda/emulated/runtime.h"
 
@@ -23,7 +25,7 @@ namespace
 {
 
 enum { WARP = 32 };
-enum wait_kind { RUNS, IDLE, AT_BARRIER, AT_WARP };
+enum wait_kind { RUNS, IDLE, AT_BARRIER, AT_WARP, AT_GRID };
 
 struct fiber {
     emulated_fiber itself;
@@ -39,23 +41,29 @@ struct fiber {
     uint64_t value;
 };
 
+std::mutex one_at_a_time; /* static shared arrays allow one block in the process */
+emulated_fiber scheduler; /* the host thread's own stack */
+bool cooperative;         /* the grid that runs */
+
 struct block_state {
-    std::mutex one_at_a_time; /* static shared arrays allow one block in the process */
     std::vector<std::unique_ptr<fiber>> fibers;
     std::vector<fiber *> of_thread; /* NULL: done */
-    unsigned char *dynamic;
+    std::unique_ptr<unsigned char[]> dynamic;
     std::vector<const void *> filled; /* its static shared arrays, once a thread has come to where they are declared */
-    emulated_fiber scheduler;         /* the host thread's own stack */
     fiber *current;
     unsigned threads, begun, done;
     bool reversed;
+    uint3 index;
     const std::function<void()> *body;
-} block;
+};
+
+std::vector<std::unique_ptr<block_state>> blocks; /* more than one where a grid is cooperative; their stacks are kept */
+block_state *running;
 
 void into_fiber(fiber *f)
 {
-    block.current = f;
-    emulated_fiber_switch(&block.scheduler, &f->itself);
+    running->current = f;
+    emulated_fiber_switch(&scheduler, &f->itself);
 }
 
 uint3 index_of(unsigned thread)
@@ -66,9 +74,9 @@ uint3 index_of(unsigned thread)
 /* The next thread in turn that may run, when all have begun; NULL: it is the scheduler's turn. */
 fiber *next_of(const fiber *f)
 {
-    if (block.begun < block.threads) return nullptr;
-    for (unsigned t = f->thread; block.reversed ? t-- > 0 : ++t < block.threads;)
-        if (block.of_thread[t] != nullptr && block.of_thread[t]->state == RUNS) return block.of_thread[t];
+    if (running->begun < running->threads) return nullptr;
+    for (unsigned t = f->thread; running->reversed ? t-- > 0 : ++t < running->threads;)
+        if (running->of_thread[t] != nullptr && running->of_thread[t]->state == RUNS) return running->of_thread[t];
     return nullptr;
 }
 
@@ -76,8 +84,8 @@ fiber *next_of(const fiber *f)
 void leave(fiber *f)
 {
     fiber *next = next_of(f);
-    block.current = next;
-    emulated_fiber_switch(&f->itself, next != nullptr ? &next->itself : &block.scheduler);
+    running->current = next;
+    emulated_fiber_switch(&f->itself, next != nullptr ? &next->itself : &scheduler);
     threadIdx = f->index;
 }
 
@@ -85,16 +93,16 @@ void run_threads()
 {
     emulated_fiber_begun();
     for (;;) {
-        fiber *f = block.current;
-        while (block.begun < block.threads) {
-            f->thread = block.reversed ? block.threads - 1 - block.begun : block.begun;
+        fiber *f = running->current;
+        while (running->begun < running->threads) {
+            f->thread = running->reversed ? running->threads - 1 - running->begun : running->begun;
             f->state = RUNS;
-            block.begun++;
-            block.of_thread[f->thread] = f;
+            running->begun++;
+            running->of_thread[f->thread] = f;
             threadIdx = f->index = index_of(f->thread);
-            (*block.body)();
-            block.of_thread[f->thread] = nullptr;
-            block.done++;
+            (*running->body)();
+            running->of_thread[f->thread] = nullptr;
+            running->done++;
         }
         f->state = IDLE;
         leave(f);
@@ -108,14 +116,14 @@ fiber *new_fiber()
         std::fprintf(stderr, "emulated CUDA: no memory for a thread's stack\n");
         std::abort();
     }
-    block.fibers.push_back(std::move(f));
-    return block.fibers.back().get();
+    running->fibers.push_back(std::move(f));
+    return running->fibers.back().get();
 }
 
 [[noreturn]] void diverged(const char *why, const fiber *a, const fiber *b)
 {
     std::fprintf(stderr, "emulated CUDA: block (%u,%u,%u) of %u threads diverges: %s\n", blockIdx.x, blockIdx.y,
-                 blockIdx.z, block.threads, why);
+                 blockIdx.z, running->threads, why);
     std::fprintf(stderr, "  thread %u waits at %s:%d\n", a->thread, a->file, a->line);
     if (b != nullptr) std::fprintf(stderr, "  thread %u waits at %s:%d\n", b->thread, b->file, b->line);
     std::abort();
@@ -127,19 +135,19 @@ bool same_place(const fiber *a, const fiber *b) { return a->line == b->line && a
 bool release_barrier()
 {
     const fiber *first = nullptr;
-    for (const fiber *f : block.of_thread) {
+    for (const fiber *f : running->of_thread) {
         if (f == nullptr || f->state != AT_BARRIER) return false;
         if (first == nullptr) first = f;
         if (!same_place(first, f)) diverged("its threads are at two different barriers", first, f);
     }
-    for (fiber *f : block.of_thread) f->state = RUNS;
+    for (fiber *f : running->of_thread) f->state = RUNS;
     return first != nullptr;
 }
 
 /* The lanes of the warp that begins at thread `warp`; NULL where the block ends before it. */
 fiber *lane_of(unsigned warp, unsigned lane)
 {
-    return warp + lane < block.threads ? block.of_thread[warp + lane] : nullptr;
+    return warp + lane < running->threads ? running->of_thread[warp + lane] : nullptr;
 }
 
 /* What lane `own` gets, given what all lanes of its mask have brought. A lane that the block does not have, or that the
@@ -176,7 +184,7 @@ uint64_t warp_result(unsigned warp, const fiber *f, unsigned own)
 /* Is every lane of the mask there, at the same line with the same mask? */
 bool warp_complete(unsigned warp, const fiber *f)
 {
-    for (unsigned i = 0; i < WARP && warp + i < block.threads; i++) {
+    for (unsigned i = 0; i < WARP && warp + i < running->threads; i++) {
         if (!(f->mask >> i & 1)) continue;
         const fiber *other = lane_of(warp, i);
         if (other == nullptr) diverged("a lane of the mask has ended", f, nullptr);
@@ -207,14 +215,25 @@ bool release_warp(unsigned warp)
     return released;
 }
 
+/* All threads of the block wait for the grid's other blocks? None may have ended: a device would hang. */
+bool at_grid_barrier()
+{
+    const fiber *first = running->of_thread[0];
+    for (const fiber *f : running->of_thread) {
+        if (f == nullptr || f->state != AT_GRID) return false;
+        if (!same_place(first, f)) diverged("its threads are at two different barriers", first, f);
+    }
+    return true;
+}
+
 void release_or_abort()
 {
     if (release_barrier()) return;
     bool released = false;
-    for (unsigned warp = 0; warp < block.threads; warp += WARP) released = release_warp(warp) || released;
+    for (unsigned warp = 0; warp < running->threads; warp += WARP) released = release_warp(warp) || released;
     if (released) return;
     const fiber *first = nullptr, *other = nullptr;
-    for (const fiber *f : block.of_thread) {
+    for (const fiber *f : running->of_thread) {
         if (f == nullptr) continue;
         if (first == nullptr) first = f;
         if (other == nullptr && !same_place(first, f)) other = f;
@@ -223,77 +242,130 @@ void release_or_abort()
              other);
 }
 
+/* To the end of all its threads, or until all of them wait for the grid. */
 void run_block()
 {
-    block.begun = block.done = 0;
-    block.of_thread.assign(block.threads, nullptr);
-    for (size_t i = 0; block.begun < block.threads; i++)
-        into_fiber(i < block.fibers.size() ? block.fibers[i].get() : new_fiber());
-    while (block.done < block.threads) {
-        release_or_abort();
-        for (unsigned i = 0; i < block.threads; i++) {
-            fiber *f = block.of_thread[block.reversed ? block.threads - 1 - i : i];
+    for (size_t i = 0; running->begun < running->threads; i++)
+        into_fiber(i < running->fibers.size() ? running->fibers[i].get() : new_fiber());
+    for (;;) {
+        for (unsigned i = 0; i < running->threads; i++) {
+            fiber *f = running->of_thread[running->reversed ? running->threads - 1 - i : i];
             if (f != nullptr && f->state == RUNS) into_fiber(f);
+        }
+        if (running->done == running->threads || at_grid_barrier()) return;
+        release_or_abort();
+    }
+}
+
+/* Fresh memory for every block, and exactly as long as the launch says: the address sanitizer guards its end. */
+void begin_block(block_state *b, const emulated_grid &grid, uint3 index, bool reversed)
+{
+    b->dynamic.reset(new unsigned char[grid.shared_bytes]);
+    std::memset(b->dynamic.get(), 0xFF, grid.shared_bytes);
+    b->filled.clear();
+    b->body = &grid.body;
+    b->threads = grid.block.x * grid.block.y * grid.block.z;
+    b->index = index;
+    b->reversed = reversed;
+    b->begun = b->done = 0;
+    b->of_thread.assign(b->threads, nullptr);
+}
+
+void go_on(block_state *b)
+{
+    running = b;
+    blockIdx = b->index;
+    run_block();
+}
+
+block_state *block_at(size_t i)
+{
+    while (blocks.size() <= i) blocks.emplace_back(new block_state());
+    return blocks[i].get();
+}
+
+/* From one barrier of the grid to the next; the last block first, every second time. */
+void run_cooperative(size_t count)
+{
+    for (bool reversed = false;; reversed = !reversed) {
+        size_t done = 0;
+        for (size_t i = 0; i < count; i++) go_on(block_at(reversed ? count - 1 - i : i));
+        for (size_t i = 0; i < count; i++) done += block_at(i)->done == block_at(i)->threads;
+        if (done == count) return;
+        for (size_t i = 0; i < count; i++) {
+            running = block_at(i);
+            if (done > 0 && running->done < running->threads)
+                diverged("a block has ended that others wait for", running->of_thread[0], nullptr);
+            for (fiber *f : running->of_thread)
+                if (f != nullptr) f->state = RUNS;
         }
     }
 }
 
 } // namespace
 
-void *emulated_dynamic_shared() { return block.dynamic; }
+void *emulated_dynamic_shared() { return running->dynamic.get(); }
 
 /* By the first of the block's threads that comes there. */
 void emulated_fill_shared(void *memory, size_t size)
 {
-    if (std::find(block.filled.begin(), block.filled.end(), memory) != block.filled.end()) return;
+    if (cooperative) {
+        std::fprintf(stderr, "emulated CUDA: the blocks of a cooperative grid share static __shared__ arrays\n");
+        std::abort();
+    }
+    if (std::find(running->filled.begin(), running->filled.end(), memory) != running->filled.end()) return;
     std::memset(memory, 0xFF, size);
-    block.filled.push_back(memory);
+    running->filled.push_back(memory);
 }
 
-void emulated_barrier(const char *file, int line)
+static void wait_at(wait_kind kind, const char *file, int line)
 {
-    fiber *f = block.current;
-    f->state = AT_BARRIER;
+    fiber *f = running->current;
+    f->state = kind;
     f->file = file;
     f->line = line;
     leave(f);
+}
+
+void emulated_barrier(const char *file, int line) { wait_at(AT_BARRIER, file, line); }
+
+void emulated_grid_barrier(const char *file, int line)
+{
+    if (!cooperative) diverged("a barrier of the grid in a launch that is not cooperative", running->current, nullptr);
+    wait_at(AT_GRID, file, line);
 }
 
 uint64_t emulated_warp(emulated_warp_op op, unsigned mask, uint64_t value, unsigned lane, int width, const char *file,
                        int line)
 {
-    fiber *f = block.current;
-    f->state = AT_WARP;
-    f->file = file;
-    f->line = line;
+    fiber *f = running->current;
     f->op = op;
     f->mask = mask;
     f->value = value;
     f->lane = lane;
     f->width = width;
+    f->file = file;
+    f->line = line;
     if (!(mask >> (f->thread % WARP) & 1)) diverged("a lane is not in its own mask", f, nullptr);
-    leave(f);
+    wait_at(AT_WARP, file, line);
     return f->value;
 }
 
-/* Fresh memory for every block, and exactly as long as the launch says: the address sanitizer guards its end. */
-void emulated_run_grid(dim3 grid, dim3 shape, size_t shared_bytes, const std::function<void()> &body)
+void emulated_run_grid(const emulated_grid &grid)
 {
-    const std::lock_guard<std::mutex> lock(block.one_at_a_time);
-    std::unique_ptr<unsigned char[]> shared(new unsigned char[shared_bytes]);
-    block.dynamic = shared.get();
-    block.body = &body;
-    block.threads = shape.x * shape.y * shape.z;
-    blockDim = shape;
-    gridDim = grid;
-    block.reversed = false;
-    for (blockIdx.z = 0; blockIdx.z < grid.z; blockIdx.z++)
-        for (blockIdx.y = 0; blockIdx.y < grid.y; blockIdx.y++)
-            for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++) {
-                std::memset(block.dynamic, 0xFF, shared_bytes);
-                block.filled.clear();
-                run_block();
-                block.reversed = !block.reversed;
+    const std::lock_guard<std::mutex> lock(one_at_a_time);
+    bool reversed = false;
+    size_t count = 0;
+    uint3 i = {0, 0, 0};
+    blockDim = grid.block;
+    gridDim = grid.grid;
+    cooperative = grid.cooperative;
+    for (i.z = 0; i.z < grid.grid.z; i.z++)
+        for (i.y = 0; i.y < grid.grid.y; i.y++)
+            for (i.x = 0; i.x < grid.grid.x; i.x++, reversed = !reversed) {
+                block_state *b = block_at(cooperative ? count++ : 0);
+                begin_block(b, grid, i, reversed);
+                if (!cooperative) go_on(b);
             }
-    block.dynamic = nullptr;
+    if (cooperative) run_cooperative(count);
 }

@@ -3,8 +3,8 @@
  * Provided: __global__ __device__ __host__ __shared__ __launch_bounds__ __align__;
  * threadIdx blockIdx blockDim gridDim warpSize; __syncthreads __syncwarp; __shfl_sync __shfl_up_sync __shfl_down_sync
  * __shfl_xor_sync __ballot_sync __any_sync __all_sync (numbers of up to 8 bytes); atomicAdd atomicMax atomicMin
- * atomicExch atomicCAS; min max __popc __threadfence; the vector types below. C's mathematical functions are what they
- * always are. */
+ * atomicExch atomicCAS; min max __popc __threadfence __ldcg __stcg; the vector types below. C's mathematical functions
+ * are what they always are. */
 #ifndef HARNESS_CUDA_EMULATED_DEVICE_H
 #define HARNESS_CUDA_EMULATED_DEVICE_H
 
@@ -35,6 +35,7 @@ enum emulated_warp_op { EMULATED_SYNC, EMULATED_SHFL, EMULATED_UP, EMULATED_DOWN
 void *emulated_dynamic_shared();
 void emulated_fill_shared(void *memory, size_t size);
 void emulated_barrier(const char *file, int line);
+void emulated_grid_barrier(const char *file, int line);
 uint64_t emulated_warp(emulated_warp_op, unsigned mask, uint64_t value, unsigned lane, int width, const char *file,
                        int line);
 
@@ -94,6 +95,10 @@ template <typename T> T atomicCAS(T *at, typename emulated_same<T>::type compare
 }
 inline void __threadfence() {}
 
+/* ---- Loads and stores that bypass a cache */
+template <typename T> T __ldcg(const T *from) { return *from; }
+template <typename T> void __stcg(T *to, const T &value) { *to = value; }
+
 /* ---- Arithmetic */
 template <typename T> constexpr T min(T a, T b) { return b < a ? b : a; }
 template <typename T> constexpr T max(T a, T b) { return a < b ? b : a; }
@@ -109,16 +114,27 @@ struct alignas(16) int4 {
 /* ---- Launching and recording */
 /* Does the call now, or, while the stream captures, keeps it for the graph. cuBLAS's stand-in uses it, too. */
 cudaError_t emulated_enqueue(cudaStream_t, std::function<void()> call);
+/* `cooperative`: all blocks are there at once, no more of them than the device has multiprocessors, and may wait for
+ * one another with emulated_grid_barrier(). */
+struct emulated_launch_shape {
+    dim3 grid, block;
+    size_t shared_bytes;
+    cudaStream_t stream;
+    bool cooperative;
+};
 /* Checks the shape against the device's limits, then enqueues all threads' calls of `body`. */
-cudaError_t emulated_launch_body(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t, const void *kernel,
-                                 std::function<void()> body);
+cudaError_t emulated_launch_body(const emulated_launch_shape &, const void *kernel, std::function<void()> body);
 
+template <typename... P, typename... A>
+static cudaError_t emulated_launch(const emulated_launch_shape &shape, void (*kernel)(P...), A... args)
+{
+    return emulated_launch_body(shape, reinterpret_cast<const void *>(kernel), [=] { kernel(args...); });
+}
 template <typename... P, typename... A>
 static cudaError_t emulated_launch(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,
                                    void (*kernel)(P...), A... args)
 {
-    return emulated_launch_body(grid, block, shared_bytes, stream, reinterpret_cast<const void *>(kernel),
-                                [=] { kernel(args...); });
+    return emulated_launch(emulated_launch_shape{grid, block, shared_bytes, stream, false}, kernel, args...);
 }
 
 /* As in CUDA's own header, pointers of any type. */

@@ -11,6 +11,8 @@
  *   - memory from cudaMalloc, and shared memory before each block, hold 0xFF bytes: NaN, or -1 (static arrays where
  *     CUDA_SHARED of platform.h declares them);
  *   - allocations end exactly where they end, so the address sanitizer sees what the kernels overrun;
+ *   - the blocks of a cooperative grid take turns at its barriers, in both orders; one that ends while others wait ends
+ *     the program, too;
  *   - a block's and grid's limits are a real device's (1024 threads, 48 KiB shared, 227 KiB on request);
  *   - while a stream captures, waiting and allocating are refused, as on a device.
  *
@@ -27,8 +29,9 @@
  * Provided here, for C and C++: device properties, cudaMalloc, cudaMallocHost, copies, fills, streams (everything is
  * done when the call returns), events (the calling thread's processor time), stream capture and graphs (the recorded
  * calls, played back), errors. Provided by device.h, for kernels: see there. Not provided: anything else; textures,
- * cooperative groups, cp.async, tensor cores, half and bfloat16, device printf, separate compilation, managed memory.
- * Not shown: data races other than those above, bank conflicts, any notion of speed. */
+ * cooperative groups (but for a barrier of the grid), cp.async, tensor cores, half and bfloat16, device printf,
+ * separate compilation, managed memory. Not shown: data races other than those above, bank conflicts, any notion of
+ * speed. */
 #ifndef HARNESS_CUDA_EMULATED_H
 #define HARNESS_CUDA_EMULATED_H
 
@@ -69,6 +72,7 @@ extern "C" {
     X(cudaErrorInvalidAddressSpace, 717, "operation not supported on global/shared address space")                     \
     X(cudaErrorInvalidPc, 718, "invalid program counter")                                                              \
     X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                                       \
+    X(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")                                \
     X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")                      \
     X(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")               \
     X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")                            \

@@ -5,6 +5,7 @@
 #include "harness/cuda/emulated/emulated.h"
 
 enum { MAX_BLOCK_THREADS = 1024, MAX_BLOCK_Z = 64, MAX_GRID_YZ = 65535 };
+enum { MULTIPROCESSORS = 2 };
 enum { SHARED_BYTES = 48 * 1024, SHARED_BYTES_OPTIN = 227 * 1024 };
 
 /* Remembers an error for cudaGetLastError(), and returns it. */
@@ -19,7 +20,14 @@ int emulated_device();
 bool emulated_is_current(cudaStream_t);
 /* For a call that is not allowed during capture: true while this thread captures, and the capture is then lost. */
 bool emulated_breaks_capture();
-/* block.cpp: calls `body` once for every thread of the grid, with the built-in indices set. */
-void emulated_run_grid(dim3 grid, dim3 block, size_t shared_bytes, const std::function<void()> &body);
+/* block.cpp: calls `body` once for every thread of the grid, with the built-in indices set. The blocks of a cooperative
+ * grid are all there at once, and may wait for one another. */
+struct emulated_grid {
+    dim3 grid, block;
+    size_t shared_bytes;
+    bool cooperative;
+    std::function<void()> body;
+};
+void emulated_run_grid(const emulated_grid &);
 
 #endif

@@ -86,13 +86,16 @@ cudaError_t emulated_enqueue(cudaStream_t stream, std::function<void()> call)
     return cudaSuccess;
 }
 
-cudaError_t emulated_launch_body(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, const void *kernel,
-                                 std::function<void()> body)
+cudaError_t emulated_launch_body(const emulated_launch_shape &shape, const void *kernel, std::function<void()> body)
 {
-    if (!emulated_is_current(stream)) return cudaErrorInvalidResourceHandle;
-    if (!launch_fits(grid, block, shared_bytes, kernel)) return emulated_done(cudaErrorInvalidConfiguration);
-    return emulated_enqueue(stream, [=] {
-        if (!emulated_kernel_dies()) emulated_run_grid(grid, block, shared_bytes, body);
+    if (!emulated_is_current(shape.stream)) return cudaErrorInvalidResourceHandle;
+    if (!launch_fits(shape.grid, shape.block, shape.shared_bytes, kernel))
+        return emulated_done(cudaErrorInvalidConfiguration);
+    if (shape.cooperative && shape.grid.x * shape.grid.y * shape.grid.z > MULTIPROCESSORS)
+        return emulated_done(cudaErrorCooperativeLaunchTooLarge);
+    const emulated_grid grid = {shape.grid, shape.block, shape.shared_bytes, shape.cooperative, std::move(body)};
+    return emulated_enqueue(shape.stream, [grid] {
+        if (!emulated_kernel_dies()) emulated_run_grid(grid);
     });
 }
 

@@ -231,7 +231,7 @@ static __global__ void barrier_against_warp(float *data)
         data[threadIdx.x] = __shfl_xor_sync(0xffffffffu, 1.0f, 1);
 }
 
-static void dies(void (*kernel)(float *), const char *word)
+static void dies_in(void (*start)(float *, void (*)(float *)), void (*kernel)(float *), const char *word)
 {
     int ends[2];
     char said[1024] = "";
@@ -241,7 +241,7 @@ static void dies(void (*kernel)(float *), const char *word)
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
         signal(SIGABRT, SIG_DFL);
-        emulated_launch(1, 32, 0, nullptr, kernel, data);
+        start(data, kernel);
         _exit(0);
     }
     close(ends[1]);
@@ -257,6 +257,9 @@ static void dies(void (*kernel)(float *), const char *word)
         fail_msg("'%s' lacks '%s' or the place", said, word);
 }
 
+static void one_block(float *data, void (*kernel)(float *)) { emulated_launch(1, 32, 0, nullptr, kernel, data); }
+static void dies(void (*kernel)(float *), const char *word) { dies_in(one_block, kernel, word); }
+
 static void divergence_ends_the_program(void **)
 {
     dies(half_at_a_barrier, "ended");
@@ -264,6 +267,66 @@ static void divergence_ends_the_program(void **)
     dies(a_lane_left, "a lane of the mask has ended");
     dies(out_of_the_mask, "not in its own mask");
     dies(barrier_against_warp, "wait for one another");
+}
+
+/* ---- Grids whose blocks wait for one another */
+
+enum { GRID_ROUNDS = 3 };
+
+/* In each round a block reads what the other one has written in the round before. */
+static __global__ void pass_on(float *data)
+{
+    CUDA_DYNAMIC_SHARED(float, mine);
+    mine[threadIdx.x] = (float)blockIdx.x;
+    for (int round = 0; round < GRID_ROUNDS; round++) {
+        data[(round * 2 + blockIdx.x) * blockDim.x + threadIdx.x] = mine[threadIdx.x] + 1;
+        emulated_grid_barrier(__FILE__, __LINE__);
+        const float other = data[(round * 2 + 1 - blockIdx.x) * blockDim.x + (blockDim.x - 1 - threadIdx.x)];
+        __syncthreads();
+        mine[threadIdx.x] += other;
+    }
+    data[blockIdx.x * blockDim.x + threadIdx.x] = mine[threadIdx.x];
+}
+
+static cudaError_t launch_together(unsigned blocks, void (*kernel)(float *), float *data)
+{
+    return emulated_launch(emulated_launch_shape{dim3(blocks), dim3(64), 64 * sizeof(float), nullptr, true}, kernel,
+                           data);
+}
+
+static void blocks_wait_for_one_another(void **)
+{
+    float data[GRID_ROUNDS * 2 * 64] = {};
+    assert_int_equal(launch_together(2, pass_on, data), cudaSuccess);
+    float a = 0, b = 1; /* what both hold */
+    for (int round = 0; round < GRID_ROUNDS; round++) {
+        const float before = a;
+        a += b + 1;
+        b += before + 1;
+    }
+    for (int i = 0; i < 64; i++) assert_true(data[i] == a && data[64 + i] == b);
+    assert_int_equal(launch_together(3, pass_on, data), cudaErrorCooperativeLaunchTooLarge);
+}
+
+static __global__ void half_the_grid(float *)
+{
+    if (blockIdx.x == 0) emulated_grid_barrier(__FILE__, __LINE__);
+}
+
+static __global__ void half_the_block(float *)
+{
+    if (threadIdx.x < 16) emulated_grid_barrier(__FILE__, __LINE__);
+}
+
+static __global__ void one_block_alone(float *) { emulated_grid_barrier(__FILE__, __LINE__); }
+
+static void together(float *data, void (*kernel)(float *)) { launch_together(2, kernel, data); }
+
+static void a_grid_that_would_hang_ends_the_program(void **)
+{
+    dies_in(together, half_the_grid, "a block has ended that others wait for");
+    dies_in(together, half_the_block, "threads have ended that others wait for");
+    dies(one_block_alone, "not cooperative");
 }
 
 #ifdef __SANITIZE_ADDRESS__
@@ -366,6 +429,8 @@ int main()
         cmocka_unit_test(one_warp_may_work_while_others_wait),
         cmocka_unit_test(atomics),
         cmocka_unit_test(divergence_ends_the_program),
+        cmocka_unit_test(blocks_wait_for_one_another),
+        cmocka_unit_test(a_grid_that_would_hang_ends_the_program),
 #ifdef __SANITIZE_ADDRESS__
         cmocka_unit_test(overruns_are_seen),
 #endif

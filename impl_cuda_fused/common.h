@@ -1,0 +1,204 @@
+/* common.h: what the kernel versions share: activations, dropout, the optimizer, the loss, the barrier of the grid.
+ * Like stage.h it needs no other header, so that NVRTC can take it. */
+#ifndef IMPL_CUDA_FUSED_COMMON_H
+#define IMPL_CUDA_FUSED_COMMON_H
+
+/* ---- Pointwise. Comparisons are written so that a NaN comes through. */
+
+__device__ inline float fused_act_of(int act, float alpha, float x)
+{
+    switch (act) {
+    case FUSED_RELU:
+        return x <= 0 ? 0.0f : x;
+    case FUSED_LEAKY:
+        return x <= 0 ? alpha * x : x;
+    case FUSED_CLIPPED:
+        return x <= 0 ? 0.0f : x >= alpha ? alpha : x;
+    case FUSED_ELU:
+        return x <= 0 ? alpha * expm1f(x) : x;
+    case FUSED_SIGMOID: {
+        const float e = expf(-fabsf(x));
+        return (x < 0 ? e : 1.0f) / (1 + e);
+    }
+    case FUSED_TANH:
+        return tanhf(x);
+    default:
+        return x;
+    }
+}
+
+/* The derivative from y = f(x), times dy. */
+__device__ inline float fused_act_back(int act, float alpha, float dy, float y)
+{
+    switch (act) {
+    case FUSED_RELU:
+        return y <= 0 ? 0.0f : dy;
+    case FUSED_LEAKY:
+        return y <= 0 ? alpha * dy : dy;
+    case FUSED_CLIPPED:
+        return y <= 0 || y >= alpha ? 0.0f : dy;
+    case FUSED_ELU:
+        return y <= 0 ? (y + alpha) * dy : dy;
+    case FUSED_SIGMOID:
+        return y * (1 - y) * dy;
+    case FUSED_TANH:
+        return (1 - y) * (1 + y) * dy;
+    default:
+        return dy;
+    }
+}
+
+/* cnn_dropout_keep() of cnn/desc.h, in the types that NVRTC knows; test_fused.cu compares them. */
+__device__ inline bool fused_keep(unsigned long long seed, long long step, long long index, double rate)
+{
+    unsigned long long z = seed + 0x9E3779B97F4A7C15ull * ((unsigned long long)step * 0xD1342543DE82EF95ull +
+                                                           (unsigned long long)index + 1);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    z ^= z >> 31;
+    return (double)(z >> 11) * (1.0 / 9007199254740992.0) >= rate;
+}
+
+/* ---- The optimizer: one slot; g is the gradient of the loss alone. */
+
+struct fused_rates {
+    float lr, l1, l2, eps, keep1, take1, keep2, take2, correct1, correct2;
+};
+
+__device__ inline fused_rates fused_rates_of(const fused_rule &r, long long step, double power1, double power2)
+{
+    const double left = r.decay_steps > 0 ? fmax(0.0, 1 - (double)step / r.decay_steps) : 1.0;
+    const bool adam = r.kind == FUSED_ADAM;
+    return {(float)(r.lr * left),
+            (float)r.l1,
+            (float)r.l2,
+            (float)r.eps,
+            (float)r.beta1,
+            (float)(1 - r.beta1),
+            (float)r.beta2,
+            (float)(1 - r.beta2),
+            (float)(adam ? 1 / (1 - power1 * r.beta1) : 1.0),
+            (float)(adam ? 1 / (1 - power2 * r.beta2) : 1.0)};
+}
+
+__device__ inline void fused_update(int kind, const fused_rates &r, float grad, float &w, float &m, float &v)
+{
+    const float g = grad + r.l1 * (float)((w > 0) - (w < 0)) + r.l2 * w;
+    switch (kind) {
+    case FUSED_SGD:
+        w -= r.lr * g;
+        break;
+    case FUSED_MOMENTUM:
+        m = r.keep1 * m - r.lr * g;
+        w += m;
+        break;
+    case FUSED_ADAGRAD:
+        m += g * g;
+        w -= r.lr * g / (sqrtf(m) + r.eps);
+        break;
+    case FUSED_RMSPROP:
+        m = r.keep2 * m + r.take2 * (g * g);
+        w -= r.lr * g / (sqrtf(m) + r.eps);
+        break;
+    default:
+        m = r.keep1 * m + r.take1 * g;
+        v = r.keep2 * v + r.take2 * (g * g);
+        w -= r.lr * (m * r.correct1) / (sqrtf(v * r.correct2) + r.eps);
+    }
+}
+
+/* ---- The loss of one image, by one warp: d loss / dx times scale, through the activation that has made x, goes to dx,
+ * which may be x; what the image adds to the sums, in every lane. dx NULL: only that. A row of NaN is no hit. */
+struct fused_loss_desc {
+    int classes;
+    bool quadratic;
+    int act;
+    float alpha, scale;
+};
+
+struct fused_judged {
+    float loss;
+    int hit;
+};
+
+__device__ inline float fused_warp_sum(float v)
+{
+    for (int step = 16; step > 0; step /= 2) v += __shfl_xor_sync(0xffffffffu, v, step);
+    return v;
+}
+
+__device__ inline fused_judged fused_loss(const fused_loss_desc &d, const float *x, float *dx, int label, int lane)
+{
+    const float mine = x[label];
+    float most = x[0], sum = 0, beaten = 0;
+    for (int k = lane; k < d.classes; k += 32) {
+        const float at = x[k], off = k == label ? at - 1 : at;
+        most = at > most ? at : most;
+        const bool beats = k < label ? !(at < mine) : k > label ? !(at <= mine) : at != at;
+        beaten += beats ? 1.0f : 0.0f;
+        if (d.quadratic) sum += off * off;
+    }
+    for (int step = 16; step > 0; step /= 2) {
+        const float other = __shfl_xor_sync(0xffffffffu, most, step);
+        most = other > most ? other : most;
+    }
+    for (int k = lane; k < d.classes && !d.quadratic; k += 32) sum += expf(x[k] - most);
+    sum = fused_warp_sum(sum);
+    beaten = fused_warp_sum(beaten);
+    __syncwarp(); /* dx may stand where x does */
+    for (int k = lane; k < d.classes && dx != nullptr; k += 32) {
+        const float y = d.quadratic ? x[k] : expf(x[k] - most) / sum;
+        dx[k] = fused_act_back(d.act, d.alpha, (k == label ? y - 1 : y) * d.scale, x[k]);
+    }
+    return {d.quadratic ? sum / 2 : logf(sum) - (mine - most), beaten == 0};
+}
+
+/* ---- The grid: all blocks are resident (a cooperative launch). `goal` counts what `arrived` must reach. */
+
+__device__ inline void fused_barrier(unsigned *arrived, unsigned &goal)
+{
+    goal += gridDim.x;
+#ifdef BENCHCNN_CUDA_EMULATED
+    (void)arrived;
+    emulated_grid_barrier(__FILE__, __LINE__);
+#else
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        unsigned seen;
+        asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
+        do {
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
+        } while (seen < goal);
+    }
+    __syncthreads();
+#endif
+}
+
+/* Behind the last barrier of a launch: block 0 adds up what each block has left. */
+__device__ inline void fused_add_sums(const fused_pass &p)
+{
+    if (blockIdx.x != 0 || threadIdx.x != 0) return;
+    double loss = 0;
+    long long hits = 0;
+    for (unsigned b = 0; b < gridDim.x; b++) {
+        loss += ((volatile double *)p.losses)[b];
+        hits += ((volatile long long *)p.hits)[b];
+    }
+    *p.loss_sum += loss;
+    *p.correct += hits;
+}
+
+/* Pixel (c, h, w) of image i of the pass, as it stands or moved. */
+__device__ inline float fused_pixel(const fused_pass &p, long long i, long long row, int channels, int height,
+                                    int width, int c, int h, int w)
+{
+    if (p.shifts != nullptr) {
+        h -= p.shifts[2 * i];
+        w -= p.shifts[2 * i + 1];
+        if (h < 0 || h >= height || w < 0 || w >= width) return 0;
+    }
+    const int at = p.nhwc ? (h * width + w) * channels + c : (c * height + h) * width + w;
+    return p.rows[row * p.image + at];
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* stage.h: a network and a pass over its images, as the kernels see them. C11, C++17 and, without any other header,
+ * NVRTC: all numbers are int, float, double and long long.
+ *
+ * A stage is an operation (a convolution, FC being one whose kernel is as large as its image; or pooling), then an
+ * activation, then dropout. Stage s reads value s and writes value s + 1; value 0 is the image. */
+#ifndef IMPL_CUDA_FUSED_STAGE_H
+#define IMPL_CUDA_FUSED_STAGE_H
+
+enum fused_op { FUSED_CONV, FUSED_MAX, FUSED_AVG, FUSED_AVG_PAD };
+enum fused_act { FUSED_IDENTITY, FUSED_RELU, FUSED_LEAKY, FUSED_CLIPPED, FUSED_ELU, FUSED_SIGMOID, FUSED_TANH };
+enum fused_optimizer { FUSED_SGD, FUSED_MOMENTUM, FUSED_ADAGRAD, FUSED_RMSPROP, FUSED_ADAM };
+enum fused_mode { FUSED_TRAIN, FUSED_GRADIENTS, FUSED_TEST };
+enum { FUSED_STAGES = 32 };
+
+/* dh, dw: the spacing of the taps. w and b: the first slot of the weights and of the bias, -1 without. */
+struct fused_stage {
+    int op, ic, ih, iw, oc, oh, ow, kh, kw, sh, sw, ph, pw, dh, dw;
+    int w, b;
+    int act;
+    float alpha;
+    double rate; /* of dropout; 0: none */
+    unsigned long long seed;
+};
+
+/* v2: how a value of one image lies in shared memory: element (c, h, w) at `at` + c*cs + h*hs + (w % sw)*ps + w / sw:
+ * a row's columns stand by the stride with which the next stage reads them, so that its reads are of neighbours. The
+ * gradient lies likewise, from `grad` on, which is `at` where it may take the value's place. */
+struct fused_place {
+    int at, grad, cs, hs, ps, sw;
+};
+
+/* v2: how a stage is cut into tasks. A task of the forward pass is a row of fc output channels, shared by fl lanes; of
+ * the data gradient, a row of dc input channels, by dl lanes; of the weight gradient, row i of the kernels of wo x wc
+ * channels, by wl lanes. Weight (oc, ic, i, j) is slot w + ic*cs + i*is + oc/fc*(kw*fc) + j*fc + oc%fc. */
+struct fused_cut {
+    int fc, fl, dc, dl, wo, wc, wl;
+    int w, b, cs, is;
+};
+
+/* One step of the optimizer, in the terms of cnn_optimizer_desc. */
+struct fused_rule {
+    int kind;
+    double lr, beta1, beta2, eps, l1, l2, decay_steps;
+};
+
+/* What a launch is told. Slots are the parameters in the order that a version likes, with gaps that stay zero. */
+struct fused_pass {
+    const float *rows;
+    const int *labels, *order; /* order NULL: as they stand */
+    const short *shifts;       /* dy, dx of each image; NULL: none is moved */
+    long long first, count, batch;
+    int mode, nhwc, quadratic, classes, image; /* image: elements of one */
+    int n_stages, slots, trained;              /* trained: slots [0, trained) */
+    float *w, *m, *v, *grads, *parts;          /* parts: of the gradients, [part][slot] */
+    int n_parts;
+    float *values;     /* v1: all values of a batch, then their gradients */
+    int *picked;       /* v1: the labels of a batch */
+    unsigned *arrived; /* barriers so far, times blocks: 0 at the start of each launch */
+    double *losses;    /* [block] */
+    long long *hits;   /* [block] */
+    double *loss_sum;
+    long long *correct;
+    long long step;        /* updates before this launch */
+    double power1, power2; /* beta1^step, beta2^step */
+    struct fused_rule rule;
+    unsigned long long seeds[FUSED_STAGES]; /* v2: of the stages' dropout */
+};
+
+#endif

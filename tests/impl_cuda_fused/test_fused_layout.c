@@ -1,0 +1,118 @@
+/* test_fused_layout.c: how cuda_fused lays a network out, and that the networks that were compiled beforehand are still
+ * laid out so. FUSED_WRITE=1 in the environment writes their texts anew. */
+#include "harness/net/net.h"
+#include "impl_cuda_fused/fused.h"
+#include "tests/unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { THREADS = 512, BLOCKS = 132, SHARED = 227 * 1024, TEXT = 1 << 15 };
+
+static cnn_network *load(const char *name, const char *text, int64_t batch)
+{
+    const cnn_type type = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    cnn_network *network = NULL;
+    cnn_error err;
+    const cnn_status status = text != NULL ? cnn_net_build(name, text, &type, batch, 1, &network, &err)
+                                           : cnn_net_load(name, &type, batch, 1, &network, &err);
+    if (status != CNN_OK) fail_msg("%s", err.message);
+    return network;
+}
+
+static void lay_out(const cnn_network *network, fused_net *net, fused_layout *l)
+{
+    cnn_error err;
+    if (fused_stages(&network->net, net, &err) != CNN_OK) fail_msg("%s", err.message);
+    if (fused_layout_of(net, THREADS, BLOCKS, SHARED, l, &err) != CNN_OK) fail_msg("%s", err.message);
+}
+
+static void nets_are_as_compiled(void **state)
+{
+    static const char *const names[] = {"small", "thesis"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        static char text[TEXT], there[TEXT];
+        char path[128], name[64];
+        fused_net net;
+        fused_layout l;
+        cnn_network *network = load(names[i], NULL, 100);
+        lay_out(network, &net, &l);
+        (void)snprintf(name, sizeof name, "fused_%s", names[i]);
+        (void)snprintf(path, sizeof path, "impl_cuda_fused/nets/%s.inc", names[i]);
+        fused_source(&net, &l, name, text, sizeof text);
+        assert_true(strlen(text) + 1 < sizeof text);
+        if (getenv("FUSED_WRITE") != NULL) {
+            FILE *file = fopen(path, "w");
+            assert_non_null(file);
+            fputs(text, file);
+            fclose(file);
+        }
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        there[fread(there, 1, sizeof there - 1, file)] = '\0';
+        fclose(file);
+        if (strcmp(there, text) != 0)
+            fail_msg("%s is not how %s is laid out: run this with FUSED_WRITE=1", path, names[i]);
+        cnn_net_free(network);
+    }
+}
+
+/* Each parameter has a slot of its own, and goes there and back. */
+static void slots_are_distinct(void **state)
+{
+    static const char *const names[] = {"small", "thesis"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        fused_net net;
+        fused_plan plan = {0};
+        cnn_network *network = load(names[i], NULL, 10);
+        lay_out(network, &net, &plan.layout);
+        plan.slots = plan.layout.slots;
+        float *params = calloc((size_t)net.params, sizeof *params), *back = calloc((size_t)net.params, sizeof *back);
+        float *slots = calloc((size_t)plan.slots, sizeof *slots);
+        int64_t filled = 0;
+        for (int p = 0; p < network->net.n_params; p++)
+            for (int64_t k = 0; k < network->net.params[p].count; k++)
+                params[network->net.params[p].offset + k] = (float)++filled;
+        fused_to_slots(&net, &plan, params, slots);
+        for (int64_t k = 0; k < plan.slots; k++) filled -= slots[k] != 0;
+        assert_int_equal(filled, 0);
+        fused_from_slots(&net, &plan, slots, back);
+        assert_memory_equal(params, back, (size_t)net.params * sizeof *params);
+        free(params);
+        free(back);
+        free(slots);
+        cnn_net_free(network);
+    }
+}
+
+static void refused(const char *text, const char *word)
+{
+    fused_net net;
+    fused_layout l;
+    cnn_error err = {.message = ""};
+    cnn_network *network = load("test.net", text, 4);
+    cnn_status status = fused_stages(&network->net, &net, &err);
+    if (status == CNN_OK) status = fused_layout_of(&net, THREADS, BLOCKS, SHARED, &l, &err);
+    assert_int_equal(status, CNN_UNSUPPORTED);
+    assert_message(err, word);
+    cnn_net_free(network);
+}
+
+static void what_does_not_fit_is_refused_in_words(void **state)
+{
+    refused("input 4 8 8\nconv 4 kernel=3 groups=2\nfc 10\nsoftmax_cross_entropy\n", "has groups");
+    refused("input 1 8 8\nconv 4 kernel=3\nbatch_norm\nfc 10\nsoftmax_cross_entropy\n", "batch_norm");
+    refused("input 1 8 8\nfc 10\ndropout 0.5\nsoftmax_cross_entropy\n", "no dropout");
+    refused("input 1 28 28\nfc 625\nrelu\nfc 10\nsoftmax_cross_entropy\n", "take v1");
+    refused("input 1 8 100\nconv 4 kernel=3\nfc 10\nsoftmax_cross_entropy\n", "up to 64 pixels");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nets_are_as_compiled),
+        cmocka_unit_test(slots_are_distinct),
+        cmocka_unit_test(what_does_not_fit_is_refused_in_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
