@@ -1,7 +1,9 @@
 /* common.h: what the kernel versions share: activations, dropout, the optimizer, the loss, the barrier of the grid.
- * Like stage.h it needs no other header, so that NVRTC can take it. */
+ * Beside stage.h it needs no other header, so that NVRTC can take it. */
 #ifndef IMPL_CUDA_FUSED_COMMON_H
 #define IMPL_CUDA_FUSED_COMMON_H
+
+#include "impl_cuda_fused/stage.h"
 
 /* ---- Pointwise. Comparisons are written so that a NaN comes through. */
 
@@ -121,16 +123,10 @@ struct fused_judged {
     int hit;
 };
 
-__device__ inline float fused_warp_sum(float v)
-{
-    for (int step = 16; step > 0; step /= 2) v += __shfl_xor_sync(0xffffffffu, v, step);
-    return v;
-}
-
 __device__ inline fused_judged fused_loss(const fused_loss_desc &d, const float *x, float *dx, int label, int lane)
 {
     const float mine = x[label];
-    float most = x[0], sum = 0, beaten = 0;
+    float most = x[0], sum = 0, beaten = 0, power = 0;
     for (int k = lane; k < d.classes; k += 32) {
         const float at = x[k], off = k == label ? at - 1 : at;
         most = at > most ? at : most;
@@ -142,12 +138,17 @@ __device__ inline fused_judged fused_loss(const fused_loss_desc &d, const float 
         const float other = __shfl_xor_sync(0xffffffffu, most, step);
         most = other > most ? other : most;
     }
-    for (int k = lane; k < d.classes && !d.quadratic; k += 32) sum += expf(x[k] - most);
-    sum = fused_warp_sum(sum);
-    beaten = fused_warp_sum(beaten);
-    __syncwarp(); /* dx may stand where x does */
+    for (int k = lane; k < d.classes && !d.quadratic; k += 32) {
+        power = expf(x[k] - most);
+        sum += power;
+    }
+    for (int step = 16; step > 0; step /= 2) {
+        sum += __shfl_xor_sync(0xffffffffu, sum, step);
+        beaten += __shfl_xor_sync(0xffffffffu, beaten, step);
+    }
     for (int k = lane; k < d.classes && dx != nullptr; k += 32) {
-        const float y = d.quadratic ? x[k] : expf(x[k] - most) / sum;
+        if (d.classes > 32) power = expf(x[k] - most); /* else it is still at hand */
+        const float y = d.quadratic ? x[k] : power / sum;
         dx[k] = fused_act_back(d.act, d.alpha, (k == label ? y - 1 : y) * d.scale, x[k]);
     }
     return {d.quadratic ? sum / 2 : logf(sum) - (mine - most), beaten == 0};

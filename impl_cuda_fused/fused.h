@@ -2,7 +2,11 @@
  *
  *   stage.h, common.h  what the kernels know of a network, and what they share
  *   stages.c             a network becomes stages, or is refused in words
- *   v1.cu ...            a version of the kernel each, a row in kernels.inc
+ *   v1.cu, v2.cu         a version of the kernel each, a row in kernels.inc
+ *   layout.c, source.c   v2: how it lays a network out in shared memory; the text that it is compiled from
+ *   jit.c, jit_cache.c   v2: NVRTC, and what it has compiled before
+ *   nets/                v2: networks compiled beforehand
+ *   slots.c              the order of parameters that a version likes
  *   trainer.c            the table of trainers: state in and out, passes
  *   fused.c              the implementation around it */
 #ifndef IMPL_CUDA_FUSED_FUSED_H
@@ -49,6 +53,7 @@ cnn_status fused_stages(const cnn_net *, fused_net *, cnn_error *);
 typedef struct fused_layout {
     int threads;                /* 0: v1, which needs none */
     int slots, floats, scratch; /* scratch stands behind floats: of the sums over blocks */
+    int staged;                 /* where the next image arrives */
     size_t shared_bytes;
     fused_place places[FUSED_STAGES + 1];
     fused_cut cuts[FUSED_STAGES];

@@ -22,6 +22,7 @@ static int place_value(fused_place *p, int at, int c, int h, int w, int stride)
     p->sw = stride < w ? stride : 1;
     p->ps = plane_of((w + p->sw - 1) / p->sw);
     p->hs = p->sw * p->ps;
+    if (p->hs % 8 == 0) p->hs += 4; /* lanes that read neighbouring rows meet different banks, too */
     p->cs = h * p->hs == 1 ? 1 : spread(h * p->hs, p->hs % 4 == 0 ? 4 : 1);
     p->at = p->grad = at;
     return round_up(c * p->cs, 4);
@@ -41,27 +42,36 @@ static void place_values(const fused_net *net, fused_layout *l)
         l->places[v].grad = at; /* pooling reads a value while its gradient is made */
         at += size;
     }
+    l->staged = at;
+    at += round_up((int)net->elems[0], 4);
+    for (int i = 0; i < net->n_stages; i++) {
+        l->cuts[i].rows = at;
+        if (l->cuts[i].b >= 0) at += round_up(net->stages[i].oc * net->stages[i].oh, 4);
+    }
     l->floats = at;
 }
 
-/* ---- Cuts: the cheapest by a model of a thread's instructions. */
+/* ---- Cuts: the cheapest by a model of a multiprocessor, in clocks of one of its four schedulers. */
 
-/* What a thread does for a task: rounds of tasks, steps of its sum, instructions a step, of the sum over lanes, and of
- * what is written. */
-typedef struct cost_of {
+/* A task: how many there are, by how many lanes each; `work` steps in all, each of so much arithmetic and so many
+ * floats from shared memory; `sums` that are added up over the lanes and written. */
+typedef struct task_of {
     int tasks, lanes, work, sums;
-    double step;
-} cost_of;
+    double math, floats;
+} task_of;
 
-static double cost(const cost_of *c, int threads)
+/* Shared memory gives 32 floats a clock to four schedulers, which do four times as much arithmetic. */
+static double cost(const task_of *c, int threads)
 {
     const double rounds = ceil((double)c->tasks * c->lanes / threads), steps = ceil((double)c->work / c->lanes);
-    const double halves = c->lanes > 1 ? 2.5 * c->sums : 0, written = ceil((double)c->sums / c->lanes) * 12;
-    return rounds * (steps * c->step + halves + written + 40);
+    const double math = c->math + 15, memory = 4 * c->floats;
+    const double step = math > memory ? math + 0.25 * memory : memory + 0.25 * math;
+    const double halves = c->lanes > 1 ? 4 * c->sums : 0, written = ceil((double)c->sums / c->lanes) * 15;
+    return rounds * (steps * step + halves + written + 60);
 }
 
-/* Instructions that load so many neighbours, at a quarter of the rate of arithmetic. */
-static double loads(int floats) { return floats % 4 == 0 ? floats : 3.0 * floats; }
+/* Floats as a task's lane reads them where the lane beside it reads the same. */
+static double shared(int lanes, int floats) { return lanes < 32 ? 0.55 * floats : floats; }
 
 /* The share of a kernel's taps that meet an image, not its padding. */
 static double inside(int out, int k, int stride, int spacing, int pad, int in)
@@ -75,16 +85,28 @@ static double inside(int out, int k, int stride, int spacing, int pad, int in)
     return (double)taps / ((double)out * k);
 }
 
+typedef struct shares { /* of taps along the rows and the columns */
+    double high, wide;
+} shares;
+
+static shares shares_of(const fused_stage *s)
+{
+    return (shares){inside(s->oh, s->kh, s->sh, s->dh, s->ph, s->ih), inside(s->ow, s->kw, s->sw, s->dw, s->pw, s->iw)};
+}
+
 static void cut_forward(const fused_stage *s, const fused_place *in, int threads, int most, fused_cut *k)
 {
-    const double wide = inside(s->ow, s->kw, s->sw, s->dw, s->pw, s->iw);
-    const double high = inside(s->oh, s->kh, s->sh, s->dh, s->ph, s->ih);
+    const shares share = shares_of(s);
     double best = INFINITY;
     for (int f = 1; f <= s->oc; f++)
         for (int lanes = 1; lanes <= 32; lanes *= 2) {
-            if (s->oc % f != 0 || f * s->ow > most || f * s->kw > most) continue;
-            const cost_of c = {s->oc / f * s->oh, lanes, (int)ceil(s->ic * s->kh * high), f * s->ow,
-                               f * s->kw * s->ow * wide + loads(f * s->kw) + loads(in->sw * in->ps) + 15};
+            if (s->oc % f != 0 || (f > 1 && (f * s->ow > most || f * s->kw > most))) continue;
+            const task_of c = {s->oc / f * s->oh,
+                               lanes,
+                               (int)ceil(s->ic * s->kh * share.high),
+                               f * s->ow,
+                               f * s->kw * s->ow * share.wide,
+                               f * s->kw + shared(lanes, in->sw * in->ps)};
             if (cost(&c, threads) >= best) continue;
             best = cost(&c, threads);
             k->fc = f, k->fl = lanes;
@@ -93,14 +115,17 @@ static void cut_forward(const fused_stage *s, const fused_place *in, int threads
 
 static void cut_data(const fused_stage *s, const fused_place *out, int threads, int most, fused_cut *k)
 {
-    const double wide = inside(s->ow, s->kw, s->sw, s->dw, s->pw, s->iw);
-    const double high = inside(s->oh, s->kh, s->sh, s->dh, s->ph, s->ih) * s->oh / s->ih;
+    const shares share = shares_of(s);
     double best = INFINITY;
     for (int f = 1; f <= s->ic; f++)
         for (int lanes = 1; lanes <= 32; lanes *= 2) {
             if (s->ic % f != 0 || (f > 1 && (f * s->iw > most || f * s->kw > most))) continue;
-            const cost_of c = {s->ic / f * s->ih, lanes, (int)ceil(s->oc * s->kh * high), f * s->iw,
-                               f * s->kw * s->ow * wide + 2.5 * f * s->kw + loads(out->sw * out->ps) + 20};
+            const task_of c = {s->ic / f * s->ih,
+                               lanes,
+                               (int)ceil(s->oc * s->kh * share.high * s->oh / s->ih),
+                               f * s->iw,
+                               f * s->kw * s->ow * share.wide + f * s->kw,
+                               f * s->kw + shared(lanes, out->sw * out->ps)};
             if (cost(&c, threads) >= best) continue;
             best = cost(&c, threads);
             k->dc = f, k->dl = lanes;
@@ -110,21 +135,24 @@ static void cut_data(const fused_stage *s, const fused_place *out, int threads, 
 static void cut_weights(const fused_stage *s, const fused_place *in, const fused_place *out, int threads, int most,
                         fused_cut *k)
 {
-    const double wide = inside(s->ow, s->kw, s->sw, s->dw, s->pw, s->iw);
-    const double high = inside(s->oh, s->kh, s->sh, s->dh, s->ph, s->ih);
+    const shares share = shares_of(s);
     const int x = in->sw * in->ps, y = out->sw * out->ps;
     double best = INFINITY;
     for (int o = 1; o <= s->oc; o++)
         for (int c = 1; c <= s->ic; c++)
-            for (int lanes = 1; lanes <= 32; lanes *= 2) {
-                const int sums = o * c * s->kw;
-                if (s->oc % o != 0 || s->ic % c != 0 || (o * c > 1 && (sums > most || sums + o * y + x > most + 64)))
-                    continue;
-                const cost_of cost_here = {s->oc / o * (s->ic / c) * s->kh, lanes, (int)ceil(s->oh * high), sums,
-                                           sums * s->ow * wide + o * loads(y) + c * loads(x) + 15};
-                if (cost(&cost_here, threads) >= best) continue;
-                best = cost(&cost_here, threads);
-                k->wo = o, k->wc = c, k->wl = lanes;
+            for (int way = 0; way < 12; way++) {
+                const int lanes = 1 << way / 2, by = way % 2 == 0 ? 1 : in->sw, sums = o * c * ((s->kw + by - 1) / by);
+                if (k->fc % o != 0 || s->ic % c != 0 || by > 2 || (way % 2 == 1 && (by == 1 || s->kw < 2))) continue;
+                if (o * c > 1 && (sums > most || sums + o * y + x / by > most + 64)) continue;
+                const task_of t = {s->oc / o * (s->ic / c) * s->kh * by,
+                                   lanes,
+                                   (int)ceil(s->oh * share.high),
+                                   sums,
+                                   sums * s->ow * share.wide,
+                                   o * y + shared(lanes, c * x / by)};
+                if (cost(&t, threads) >= best) continue;
+                best = cost(&t, threads);
+                k->wo = o, k->wc = c, k->wt = by, k->wl = lanes;
             }
 }
 
@@ -140,11 +168,11 @@ static int place_weights(const fused_stage *s, fused_cut *k, int at)
 
 static void cut_stages(const fused_net *net, fused_layout *l)
 {
-    const int most = l->threads > 384 ? 48 : 84; /* sums that a thread's registers hold beside their operands */
+    const int most = l->threads > 384 ? 48 : 80; /* sums that a thread's registers hold beside their operands */
     for (int i = 0; i < net->n_stages; i++) {
         const fused_stage *s = &net->stages[i];
         fused_cut *k = &l->cuts[i];
-        *k = (fused_cut){1, 1, 1, 1, 1, 1, 1, 0, -1, 0, 0};
+        *k = (fused_cut){1, 1, 1, 1, 1, 1, 1, 1, 0, -1, 0, 0, 0};
         if (s->op != FUSED_CONV) continue;
         cut_forward(s, &l->places[i], l->threads, most, k);
         cut_data(s, &l->places[i + 1], l->threads, most, k);
@@ -180,6 +208,7 @@ cnn_status fused_layout_of(const fused_net *net, int threads, int blocks, size_t
     if (status != CNN_OK) return status;
     l->threads = threads;
     l->slots = 0;
+    for (int i = 0; i < net->n_stages; i++) l->cuts[i].b = -1;
     place_values(net, l); /* cuts look at how rows lie, slots at cuts */
     cut_stages(net, l);
     for (int i = 0; i < net->n_stages; i++)

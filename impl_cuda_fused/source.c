@@ -24,11 +24,12 @@ void fused_source(const fused_net *net, const fused_layout *l, const char *name,
     ADD("    };\n    static constexpr fused_cut cuts[] = {\n");
     for (int i = 0; i < net->n_stages; i++) {
         const fused_cut *k = &l->cuts[i];
-        ADD("        {%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d},\n", k->fc, k->fl, k->dc, k->dl, k->wo, k->wc, k->wl,
-            k->w, k->b, k->cs, k->is);
+        ADD("        {%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d},\n", k->fc, k->fl, k->dc, k->dl, k->wo, k->wc,
+            k->wt, k->wl, k->w, k->b, k->cs, k->is, k->rows);
     }
-    ADD("    };\n    static constexpr int n = %d, threads = %d, slots = %d, floats = %d, image = %d, classes = %d;\n",
-        net->n_stages, l->threads, l->slots, l->floats, (int)net->elems[0], net->classes);
+    ADD("    };\n    static constexpr int n = %d, threads = %d, slots = %d, floats = %d, staged = %d, image = %d, "
+        "classes = %d;\n",
+        net->n_stages, l->threads, l->slots, l->floats, l->staged, (int)net->elems[0], net->classes);
     ADD("    static constexpr bool nhwc = %s, quadratic = %s;\n};\n", net->nhwc ? "true" : "false",
         net->quadratic ? "true" : "false");
 }

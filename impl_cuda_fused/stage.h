@@ -31,10 +31,12 @@ struct fused_place {
 
 /* v2: how a stage is cut into tasks. A task of the forward pass is a row of fc output channels, shared by fl lanes; of
  * the data gradient, a row of dc input channels, by dl lanes; of the weight gradient, row i of the kernels of wo x wc
- * channels, by wl lanes. Weight (oc, ic, i, j) is slot w + ic*cs + i*is + oc/fc*(kw*fc) + j*fc + oc%fc. */
+ * channels, every wt-th tap of it, by wl lanes; fc is a multiple of wo. Weight (oc, ic, i, j) is slot w + ic*cs + i*is
+ * + oc/fc*(kw*fc) + j*fc + oc%fc. */
 struct fused_cut {
-    int fc, fl, dc, dl, wo, wc, wl;
+    int fc, fl, dc, dl, wo, wc, wt, wl;
     int w, b, cs, is;
+    int rows; /* where sums of rows of the bias's gradient stand in shared memory */
 };
 
 /* One step of the optimizer, in the terms of cnn_optimizer_desc. */

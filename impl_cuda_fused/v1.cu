@@ -206,24 +206,31 @@ __device__ void backward(const fused_pass &p, const v1_net &net, int stage, long
     }
 }
 
-/* The part of a weight's gradient that images part, part + parts, ... of the batch make. */
+/* The part of a weight's gradient that images part, part + parts, ... of the batch make, of which a lane takes each
+ * lanes-th row. */
 __device__ float weight_part(const fused_stage &s, const float *x, const float *dy, int xs, int ys, int k, long long mb,
-                             int part, int parts)
+                             int part, int parts, int lane, int lanes)
 {
     const int j = k % s.kw, i = k / s.kw % s.kh, c = k / s.kw / s.kh % s.ic, oc = k / s.kw / s.kh / s.ic;
     const int h0 = i * s.dh - s.ph, w0 = j * s.dw - s.pw;
+    const v1_span rows = taps_inside(h0, s.oh, s.sh, s.ih), cols = taps_inside(w0, s.ow, s.sw, s.iw);
+    const long long images = (mb - part + parts - 1) / parts, each = rows.last - rows.first;
     float sum = 0;
-    for (long long n = part; n < mb; n += parts) {
-        const float *from = x + n * xs + c * s.ih * s.iw, *by = dy + n * ys + oc * s.oh * s.ow;
-        for (int h = 0; h < s.oh; h++) {
-            const int row = h * s.sh + h0;
-            if (row < 0 || row >= s.ih) continue;
-            for (int q = 0; q < s.ow; q++) {
-                const int col = q * s.sw + w0;
-                if (col >= 0 && col < s.iw) sum += by[h * s.ow + q] * from[row * s.iw + col];
-            }
-        }
+    for (long long r = lane; r < images * each; r += lanes) {
+        const long long n = part + r / each * parts;
+        const int h = rows.first + (int)(r % each);
+        const float *from = x + n * xs + (c * s.ih + h * s.sh + h0) * s.iw + w0,
+                    *by = dy + n * ys + (oc * s.oh + h) * s.ow;
+        for (int q = cols.first; q < cols.last; q++) sum += by[q] * from[q * s.sw];
     }
+    return sum;
+}
+
+__device__ float bias_part(const float *dy, int ys, int plane, long long mb, int part, int parts, int lane, int lanes)
+{
+    float sum = 0;
+    for (long long n = part; n < mb; n += parts)
+        for (int q = lane; q < plane; q += lanes) sum += dy[n * ys + q];
     return sum;
 }
 
@@ -235,17 +242,15 @@ __device__ void weights(const fused_pass &p, const v1_net &net, int stage, long 
     const int xs = net.elems[stage], ys = net.elems[stage + 1], plane = s.oh * s.ow;
     const int filters = s.oc * s.ic * s.kh * s.kw, each = filters + (s.b >= 0 ? s.oc : 0);
     const long long count = (long long)each * p.n_parts;
-    for (CUDA_GRID_STRIDE(i, count)) {
-        const int part = (int)(i / each), k = (int)(i % each);
-        float *to = p.parts + (long long)part * p.slots;
-        if (k < filters) {
-            to[s.w + k] = weight_part(s, x, dy, xs, ys, k, mb, part, p.n_parts);
-            continue;
-        }
-        float sum = 0;
-        for (long long n = part; n < mb; n += p.n_parts)
-            for (int q = 0; q < plane; q++) sum += dy[n * ys + (k - filters) * plane + q];
-        to[s.b + k - filters] = sum;
+    const int lanes = lanes_for(count, s.oh * (int)(mb < 32 ? mb : 32)), lane = (int)threadIdx.x % lanes;
+    for (LANES_LOOP(i, count, lanes)) {
+        const long long at = i < count ? i : count - 1;
+        const int part = (int)(at / each), k = (int)(at % each);
+        float sum = k < filters ? weight_part(s, x, dy, xs, ys, k, mb, part, p.n_parts, lane, lanes)
+                                : bias_part(dy + (k - filters) * plane, ys, plane, mb, part, p.n_parts, lane, lanes);
+        sum = lanes_sum(sum, lanes);
+        if (i < count && lane == 0)
+            p.parts[(long long)part * p.slots + (k < filters ? s.w + k : s.b + k - filters)] = sum;
     }
 }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THREADS = 512, BLOCKS = 132, SHARED = 227 * 1024, TEXT = 1 << 15 };
+enum { THREADS = 256, BLOCKS = 132, SHARED = 227 * 1024, TEXT = 1 << 15 };
 
 static cnn_network *load(const char *name, const char *text, int64_t batch)
 {

@@ -1,0 +1,102 @@
+/* v2_feed.h: of v2: which images are a block's, and their way into shared memory: the next one is on its way while this
+ * one is at work; its place in the data set is known one image earlier still. */
+#ifndef IMPL_CUDA_FUSED_V2_FEED_H
+#define IMPL_CUDA_FUSED_V2_FEED_H
+
+#include "impl_cuda_fused/v2_lanes.h"
+
+/* Which images of a pass are this block's, one after another: image n of the batch that begins at `done`. */
+struct fused_turn {
+    long long done, n, mb;
+};
+
+__device__ FUSED_INLINE fused_turn fused_batch_at(const fused_pass &p, long long done)
+{
+    const long long left = p.count - done;
+    return {done, (long long)blockIdx.x, left < p.batch ? left : p.batch};
+}
+
+/* The next image; behind the last one, done >= count. */
+__device__ FUSED_INLINE fused_turn fused_next(const fused_pass &p, fused_turn t)
+{
+    t.n += gridDim.x;
+    while (t.n >= t.mb && t.done < p.count) t = fused_batch_at(p, t.done + t.mb);
+    return t;
+}
+
+/* An int, as it comes from memory: to widen it would be to wait for it. */
+__device__ FUSED_INLINE int fused_row(const fused_pass &p, const fused_turn &t)
+{
+    if (t.done >= p.count) return 0;
+    const long long i = p.first + t.done + t.n;
+    return p.order != nullptr ? p.order[i] : (int)i;
+}
+
+/* Copies one float, or four, behind the back of the threads; what was copied is there after fused_arrived(). */
+template <int FLOATS> __device__ FUSED_INLINE void fused_send(float *to, const float *from)
+{
+#ifdef BENCHCNN_CUDA_EMULATED
+    for (int k = 0; k < FLOATS; k++) to[k] = from[k];
+#else
+    const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    if constexpr (FLOATS == 4)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from) : "memory");
+#endif
+}
+
+__device__ FUSED_INLINE void fused_arrived()
+{
+#ifndef BENCHCNN_CUDA_EMULATED
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+template <class N> struct fused_feed {
+    fused_turn turn, after; /* of the image on its way; of the one whose row is known */
+    int row, label;
+
+    __device__ FUSED_INLINE void fetch(const fused_pass &p, float *sm)
+    {
+        constexpr int floats = N::image % 4 == 0 ? 4 : 1;
+        if (turn.done >= p.count) return;
+        for (int k = (int)threadIdx.x; k < N::image / floats; k += N::threads)
+            fused_send<floats>(sm + N::staged + k * floats, p.rows + (long long)row * N::image + k * floats);
+        label = p.labels[row];
+    }
+    __device__ FUSED_INLINE void begin(const fused_pass &p, float *sm)
+    {
+        turn = fused_batch_at(p, 0);
+        if (turn.n >= turn.mb) turn = fused_next(p, turn);
+        row = fused_row(p, turn);
+        fetch(p, sm);
+        after = fused_next(p, turn);
+        row = fused_row(p, after);
+    }
+    /* Into its place, moved by its shift; then the next one is sent for. Returns the label. */
+    __device__ FUSED_INLINE int take(const fused_pass &p, float *sm)
+    {
+        constexpr fused_stage s = N::stages[0];
+        constexpr fused_place in = N::places[0];
+        const long long i = p.first + turn.done + turn.n;
+        const int dy = p.shifts != nullptr ? p.shifts[2 * i] : 0, dx = p.shifts != nullptr ? p.shifts[2 * i + 1] : 0;
+        const int taken = label;
+        fused_arrived();
+        __syncthreads();
+        for (int e = (int)threadIdx.x; e < N::image; e += N::threads) {
+            const int c = e / (s.ih * s.iw), h = e / s.iw % s.ih, w = e % s.iw, y = h - dy, x = w - dx;
+            const bool inside = y >= 0 && y < s.ih && x >= 0 && x < s.iw;
+            const int from = N::nhwc ? (y * s.iw + x) * s.ic + c : (c * s.ih + y) * s.iw + x;
+            sm[in.at + fused_at(in, c, h, w)] = inside ? sm[N::staged + from] : 0.0f;
+        }
+        __syncthreads();
+        turn = after;
+        fetch(p, sm);
+        after = fused_next(p, after);
+        row = fused_row(p, after);
+        return taken;
+    }
+};
+
+#endif

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# test_cuda_fused.sh BENCHCNN: trainers that do a pass in one launch: verified, trained beside the composition with the same
+# curve, taken up from a checkpoint, refused in words. On a GPU, or emulated; without either it is skipped.
+set -u
+benchcnn=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+of_kind() { grep "\"kind\":\"$2\"" "$1"; }
+"$benchcnn" list 2>/dev/null | grep -qE '^ *✓ *cuda_fused' || { echo "skipped: no device for cuda_fused"; exit 77; }
+
+"$benchcnn" verify --net small --impl cuda_fused >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
+for version in v1 v2; do
+    grep -q "PASSED *cuda_fused:$version .*gradient steps.*12 steps with 5 optimizers, compared with single operations of cpu" "$tmp/log" ||
+        fail "$version is not verified: $(cat "$tmp/log")"
+done
+
+# Batches that are not full, images that are moved, more images than blocks: the curves of all are one.
+data=(--data synthetic --images 130,40 --shift 1 --threads 2 --quiet --net small --batch 25 --epochs 2)
+"$benchcnn" train "${data[@]}" --impl cuda_fused:v1,cuda_fused:v2,cpu:direct --out "$tmp/t.jsonl" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
+[ "$(of_kind "$tmp/t.jsonl" epoch | wc -l)" -eq 6 ] || fail "not six epochs: $(cat "$tmp/log")"
+of_kind "$tmp/t.jsonl" epoch | sed -n 's/.*"epoch":\([0-9]*\),.*"train_loss":\([0-9.]*\),"test_loss":\([0-9.]*\),.*/\1 \2 \3/p' |
+    awk '{ if (!($1 in a)) { a[$1] = $2; b[$1] = $3 }
+           d = $2 / a[$1] - 1; e = $3 / b[$1] - 1
+           if (d * d > 1e-8 || e * e > 1e-8) { print "epoch " $1 ": losses " $2 " and " $3 ", not " a[$1] " and " b[$1]; bad = 1 } n++ }
+         END { exit bad || n != 6 }' >"$tmp/curves" || fail "$(cat "$tmp/curves") $(of_kind "$tmp/t.jsonl" epoch)"
+
+# From a checkpoint it goes on, bit for bit.
+one=(train "${data[@]:0:13}" --impl cuda_fused:v2)
+losses() { of_kind "$1" epoch | grep -o '"test_loss":[^,]*'; }
+"$benchcnn" "${one[@]}" --epochs 2 --out "$tmp/whole.jsonl" >/dev/null 2>&1 || fail "two epochs"
+for epochs in 1 2; do
+    "$benchcnn" "${one[@]}" --epochs $epochs --checkpoint "$tmp/c" --out "$tmp/parts.jsonl" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
+done
+[ "$(losses "$tmp/whole.jsonl")" = "$(losses "$tmp/parts.jsonl")" ] || fail "a checkpoint changes what follows"
+
+# What it does not take, it says.
+"$benchcnn" verify --net projection --impl cuda_fused >"$tmp/log" 2>&1
+grep -q 'UNSUPPORTED *cuda_fused:v1.*batch_norm' "$tmp/log" || fail "$(cat "$tmp/log")"
+"$benchcnn" train --net gorgonia --impl cuda_fused:v2 --data synthetic --images 100,20 --batch 10 >"$tmp/log" 2>&1 && fail "v2 takes gorgonia"
+grep -q 'take v1' "$tmp/log" || fail "no way out is named: $(cat "$tmp/log")"
+"$benchcnn" train --net thesis --impl cuda_fused:v2 --dtype f64 --data synthetic --images 100,20 --batch 10 >"$tmp/log" 2>&1 && fail "f64"
+grep -q 'trains in f32' "$tmp/log" || fail "$(cat "$tmp/log")"
+echo "all held"
