@@ -44,13 +44,17 @@ expect 0 '"impl":"mine"' "bench" "$installed" bench --plugin "$so" --impl mine,c
 expect 0 'network thesis' "an installed network" "$installed" train --net thesis --impl cpu --batch 5 --plan
 
 # The trainer: verified while it trains, in whole and partial batches; what it does not do is its own reason.
+# It has no other algorithm: to name the implementation is enough.
 trains() { # STATUS PATTERN WHAT OPTIONS...
-    expect "${@:1:3}" "$installed" train --plugin "$work/mine/libmine_trainer.so" --impl mine_trainer:mlp --quiet --data synthetic \
+    expect "${@:1:3}" "$installed" train --plugin "$work/mine/libmine_trainer.so" --impl "${trainer:-mine_trainer:mlp}" --quiet --data synthetic \
         --images 110,30 --batch 20 --net "$work/mlp.net" --optimizer sgd,lr=0.1 "${@:4}"
     grep -q FAILED "$work/out" && fail "$3: FAILED"
 }
 printf '%s\n' 'input 1 28 28' 'fc 12' relu 'fc 11 bias=0' tanh 'fc 9' sigmoid 'fc 10' identity softmax_cross_entropy >"$work/mlp.net"
 trains 0 '^ +2 +[0-9.]+ +[0-9.]+ ' "train" --epochs 2
+trainer=mine_trainer trains 0 '^ +1 +[0-9.]+ +[0-9.]+ ' "train with the one trainer that there is"
+trainer=mine_trainer trains 2 'chains of fc, .*only: not layer conv1' "train conv with the one trainer that there is" --net thesis
+trainer='mine_trainer:*' trains 3 'benchcnn: nothing of --impl mine_trainer:\* can train network thesis' "a glob with nothing left" --net thesis
 trains 0 '^ +1 +[0-9.]+ +[0-9.]+ ' "train, images on the host" --data-on host
 trains 2 'chains of fc, .*only: not layer conv1' "train with conv" --net thesis
 trains 2 'does sgd, without l1, l2' "train with another optimizer" --optimizer adam
