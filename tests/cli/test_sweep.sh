@@ -146,6 +146,9 @@ refused "must be from 0 to 2" cpu.isa=1,7
 refused "is swept already" cpu.isa=1 cpu.isa=2
 refused "did you mean 'cpu'" cpx.isa
 refused "not of the form" threads cpu,isa=1.5
+refused "cpu:im2col alone reads it, and is not among what is swept: sweep algorithm, too, or give --impl cpu:im2col" \
+    cpu.im2col.block_kib=64,256 threads --impl cpu
+refused "cpu:im2col alone reads it" cpu.im2col.block_kib=64,256 --impl cpu:direct,cpu:naive
 refused "dtype must be among what is swept" threads --dtype f32,f64 --impl cpu
 # What one kind of sweep understands is no option of the other.
 for option in '--op conv' '--dir FWD' '--problem ic3ih8oc4kh3' '--problems f' '--cache cold' '--no-bias' '--min-time 1'; do
