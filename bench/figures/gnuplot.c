@@ -33,7 +33,8 @@ static FILE *memory_file(cnn_error *err)
     return NULL;
 }
 
-/* A quote is put in from outside: doubled, as its manual says, gnuplot 5.4 takes it for the end where the text begins. */
+/* A quote is put in from outside: doubled, as its manual says, gnuplot 5.4 takes it for the end where the text begins.
+ */
 void gnuplot_text(FILE *to, const char *name, int index, const char *text)
 {
     fputs(name, to);
