@@ -135,7 +135,7 @@ expect 0 '1 cases: 0 FAILED 1 PASSED' "reads the command line" "$benchcnn" verif
 answers() { # STATUS, from a call
     from "$1" "$call" "return CNN_FAIL(err, $1, \"so it says\");"
     local one=(--plugin "$work/$1.so" --impl mine --dir FWD --problem $problem --quiet)
-    expect 1 'returned the status .*so it says' "verify $1" "$benchcnn" verify "${one[@]}"
+    expect 1 '(answered|returned the status) .*so it says' "verify $1" "$benchcnn" verify "${one[@]}"
     expect 1 'FAILED: .*so it says' "bench $1" "$benchcnn" bench "${one[@]}" "${fast[@]}"
     expect 1 '^40 of 40 cases: [1-9][0-9]* FAILED' "fuzz $1" "$benchcnn" verify --plugin "$work/$1.so" "${fuzz[@]}"
 }
