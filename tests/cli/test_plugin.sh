@@ -114,7 +114,7 @@ sed -i -E '/const cnn_(memory|timing|capture|profile|ranges|uploads|peaks|traine
 "$cc" "${flags[@]}" -fPIC -shared -I"$work/older" "$work/mine/mine.c" -o "$work/older.so" >"$work/out" 2>&1 || fail "compile older"
 grep -qE 'CNN_OPERATION\((conv_bwd_data|optimizer_step)|\*gather\)|\*(memory|trainers);' "$work/older/cnn/impl.h" && fail "older: it has what it is to lack"
 expect 0 'mine:loops' "list older" "$benchcnn" list --plugin "$work/older.so"
-expect 0 '0 FAILED [0-9]+ PASSED' "verify older" "$benchcnn" verify --plugin "$work/older.so" --impl mine --op conv --dir FWD --quiet
+expect 0 '0 FAILED [0-9]+ PASSED' "verify older" "$benchcnn" verify --plugin "$work/older.so" --impl mine --op conv --dir FWD --problem mb2ic3ih5oc4oh5kh3ph1 --quiet
 expect 3 'UNSUPPORTED.*direction FWD, only' "what older lacks" "$benchcnn" verify --plugin "$work/older.so" --impl mine --op conv --dir BWD_D \
     --problem mb2ic3ih5oc4oh5kh3ph1 --quiet
 expect 0 '1 timed and verified' "bench older" "$benchcnn" bench --plugin "$work/older.so" --impl mine --op conv --dir FWD --quiet \
@@ -245,7 +245,7 @@ measured peak_open 'FAILED +mine, ceiling 2 of 3 . measuring it: .*signal 11' 2
 ceilings peak_run '' 'exit(0)' ''
 measured peak_run 'FAILED +mine, ceiling 2 of 3 . measuring it: .*ended its process itself' 2
 ceilings peak_hang '' "$forever" ''
-measured peak_hang 'FAILED +mine, ceiling 2 of 3 . measuring it: .*did not finish in 45 s' 2 45
+measured peak_hang 'FAILED +mine, ceiling 2 of 3 . measuring it: .*did not finish in 15 s' 2 15
 ceilings peak_close '' '' "$gone"
 measured peak_close 'FAILED +mine, ceiling 2 of 3 . measuring it: .*signal 11' 3
 # `bench` measures ceilings first: all is timed, and has a floor, all the same.
