@@ -8,7 +8,8 @@ source scripts/setup.sh
 preset=${1:-release} label=()
 [ "$preset" = quick ] && preset=release label=(-L quick)
 
-install_missing
+install_missing ccache
+use_ccache
 # BENCHCNN_CMAKE_ARGS may hold several arguments.
 # shellcheck disable=SC2086
 cmake --preset "$preset" -G Ninja ${BENCHCNN_CMAKE_ARGS:-}

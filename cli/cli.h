@@ -128,11 +128,11 @@ cnn_status cli_keep_apart(const char *path, const char *other_option, const char
 typedef struct cli_progress {
     const char *what;
     double start, last;
-    bool terminal, quiet;
+    bool terminal, quiet, drawn;
 } cli_progress;
 void cli_progress_start(cli_progress *progress, const char *what, bool quiet);
 void cli_progress_show(cli_progress *progress, double done, double total, const char *note);
-void cli_progress_end(cli_progress *progress); /* clears the bar */
+void cli_progress_end(cli_progress *progress); /* clears the bar: at the end, and before any other line is printed */
 
 /* output.c: the records of a command, and what an earlier run of it left in --out. */
 typedef struct cli_output {

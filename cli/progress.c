@@ -19,6 +19,7 @@ void cli_progress_start(cli_progress *progress, const char *what, bool quiet)
     progress->start = progress->last = cnn_now();
     progress->terminal = isatty(STDERR_FILENO) == 1 && !(term && strcmp(term, "dumb") == 0);
     progress->quiet = quiet;
+    progress->drawn = false;
 }
 
 /* "950", "27.1k", "3.42M": three digits and a unit. */
@@ -67,6 +68,7 @@ void cli_progress_show(cli_progress *progress, double done, double total, const 
         snprintf(facts, sizeof facts, "%s  %s", speed, left);
     }
     note = cnn_visible(note, shown, sizeof shown); /* a problem of a file, as it stands there */
+    progress->drawn = progress->terminal;
     if (progress->terminal)
         draw_bar(progress->what, share, facts, note);
     else
@@ -75,8 +77,8 @@ void cli_progress_show(cli_progress *progress, double done, double total, const 
 
 void cli_progress_end(cli_progress *progress)
 {
-    if (progress->terminal && !progress->quiet) {
-        fputs("\r\033[K", stderr);
-        fflush(stderr);
-    }
+    if (!progress->drawn) return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    progress->drawn = false;
 }

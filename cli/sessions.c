@@ -158,13 +158,20 @@ cnn_op cli_deciding_op(const cnn_net *net)
     return CNN_OP_FC;
 }
 
+static bool does(const cnn_impl *impl, cnn_op op)
+{
+    for (int a = 0; a < impl->n_algorithms; a++)
+        if (impl->algorithms[a].ops & 1u << op) return true;
+    return false;
+}
+
 bool cli_trains(const cnn_choice *choice, const cnn_session *session, const cnn_algorithm *algorithm,
                 const cnn_network *network, const trainer_params *params)
 {
     cnn_error why;
     if (!cnn_choice_matches(choice, algorithm)) return false;
     if (algorithm->ops != CNN_TRAINS) return algorithm->ops & 1u << cli_deciding_op(&network->net);
-    if (choice->pattern[0] == '\0') return false;
+    if (choice->pattern[0] == '\0') return !does(choice->impl, cli_deciding_op(&network->net));
     if (strcmp(choice->pattern, algorithm->name) == 0) return true;
     if (trainer_supported(session, network, algorithm, params, &why) == CNN_OK) return true;
     table_put(stderr, "without %s:%s: %s\n", session->impl->name, algorithm->name, why.message);

@@ -41,8 +41,8 @@ cnn_status cli_tuned_open(const cli_options *options, const cli_sessions *sessio
 /* The operation whose algorithms tell training runs apart: convolution; FC in a network without any. */
 cnn_op cli_deciding_op(const cnn_net *net);
 /* Whether this choice of the session's implementation lets a training run bear this algorithm's name: one that does the
- * network's deciding operation, or a trainer, which no choice stands for without naming it. A trainer that cannot train
- * the network so is left out with a word on standard error where a glob chose it. */
+ * network's deciding operation, or a trainer, which must be named unless nothing else of the implementation can train
+ * the network. A trainer that cannot train it so is left out with a word on standard error where a glob chose it. */
 bool cli_trains(const cnn_choice *choice, const cnn_session *session, const cnn_algorithm *algorithm,
                 const cnn_network *network, const trainer_params *params);
 /* CNN_BAD_ARGUMENT when no chosen algorithm is a trainer or does the network's deciding operation; a choice that does

@@ -11,6 +11,7 @@ targets=("$@")
 
 install_missing clang
 install_missing "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+use_ccache
 cmake --preset fuzz -G Ninja >/dev/null
 cmake --build --preset fuzz --target libfuzzer
 

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# setup.sh: sourced by demo.sh, test.sh and .ci/run: installs from the distribution what is not there yet.
+# setup.sh: sourced by demo.sh, test.sh and .ci/run: installs from the distribution what is not there yet; has CMake compile
+# through ccache where that is installed.
 
 # Debian's and Ubuntu's names of what benchcnn is built, tested and drawn with.
 benchcnn_packages=(gcc g++ cmake ninja-build pkg-config libopenblas-dev zlib1g-dev libcjson-dev libcmocka-dev gnuplot-nox
@@ -25,4 +26,13 @@ install_missing() {
     echo "Installing: ${missing[*]}"
     "${sudo[@]}" apt-get update -qq
     DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# For build folders that are configured anew. What the user has set stays; objects serve every folder of the sources.
+use_ccache() {
+    command -v ccache >/dev/null || return 0
+    export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER-ccache}
+    export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
+    export CMAKE_CUDA_COMPILER_LAUNCHER=${CMAKE_CUDA_COMPILER_LAUNCHER-ccache}
+    export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1}
 }

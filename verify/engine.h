@@ -120,4 +120,10 @@ void vf_tell_output(const vf_case *c, int operand, const vf_rounding *bounds, co
 void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, const vf_rounding *bounds,
                      verify_result *result);
 
+/* beta.c: where a case with beta 1 failed, and all before it held: says so in result->worst if it is beta's fault.
+ * What is in the way of finding out is no error: the failure stands. */
+typedef cnn_status vf_judge_fn(const vf_subject *s, const vf_case *c, const vf_run *run, const void *user,
+                               verify_result *result, cnn_error *err);
+void vf_tell_beta(const vf_subject *s, const vf_case *c, vf_judge_fn *judge, const void *user, verify_result *result);
+
 #endif

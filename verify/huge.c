@@ -122,9 +122,10 @@ static void describe_wrong(const vf_case *c, int operand, int64_t index, double 
     vf_set(result, VERIFY_FAILED, "%s is not %s", o->name, bound > 0.0 ? "within its bound" : "equal");
 }
 
-static cnn_status judge_integers(const vf_subject *s, const integer_plan *plan, const vf_case *c, const vf_run *run,
+static cnn_status judge_integers(const vf_subject *s, const vf_case *c, const vf_run *run, const void *user,
                                  verify_result *result, cnn_error *err)
 {
+    const integer_plan *plan = user;
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < c->call.count; i++) {
         if (run->after[i] == NULL) continue;
@@ -147,6 +148,7 @@ cnn_status vf_huge_exact(const vf_subject *s, verify_result *result, cnn_error *
         integer_plan plan;
         vf_case c;
         vf_run run;
+        const bool held = result->state != VERIFY_FAILED;
         if (!plan_integers(s, variant, &plan)) {
             vf_set(result, VERIFY_SKIPPED,
                    "the algorithm's bound is too wide for integers: sampled elements, adjoint and precision judge it");
@@ -160,8 +162,9 @@ cnn_status vf_huge_exact(const vf_subject *s, verify_result *result, cnn_error *
         fill_case(&plan, &c);
         status = vf_run_make(&run, s->place, &c, &(vf_run_options){0}, err);
         if (status == CNN_OK) {
-            status = judge_integers(s, &plan, &c, &run, result, err);
+            status = judge_integers(s, &c, &run, &plan, result, err);
             vf_run_free(&run);
+            if (held) vf_tell_beta(s, &c, judge_integers, &plan, result);
         }
         vf_case_free(&c);
     }
@@ -207,6 +210,29 @@ static cnn_status judge_samples(const vf_subject *s, const vf_case *c, int opera
     return CNN_OK;
 }
 
+typedef struct seen { /* by all samples of a run */
+    vf_comparison sums;
+    int64_t samples;
+} seen;
+
+static cnn_status judge_all(const vf_subject *s, const vf_case *c, const vf_run *run, seen *all, verify_result *result,
+                            cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < c->call.count; i++)
+        if (run->after[i] != NULL)
+            status = judge_samples(s, c, i, run->after[i], &all->sums, &all->samples, result, err);
+    return status;
+}
+
+static cnn_status judge_again(const vf_subject *s, const vf_case *c, const vf_run *run, const void *user,
+                              verify_result *result, cnn_error *err)
+{
+    seen all = {.samples = 0};
+    (void)user;
+    return judge_all(s, c, run, &all, result, err);
+}
+
 cnn_status vf_huge_bound(const vf_subject *s, verify_result *result, cnn_error *err)
 {
     int64_t samples = 0;
@@ -214,14 +240,16 @@ cnn_status vf_huge_bound(const vf_subject *s, verify_result *result, cnn_error *
     for (int variant = 0; status == CNN_OK && variant < vf_variants(s->problem, s->dir); variant++) {
         const vf_case *c;
         vf_run run;
-        vf_comparison sums = {0};
+        seen all = {.samples = 0};
+        const bool held = result->state != VERIFY_FAILED;
         status = vf_case_get(s, VF_DATA, variant, &c, err);
         if (status == CNN_OK) status = vf_run_make(&run, s->place, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
-        for (int i = 0; status == CNN_OK && i < c->call.count; i++)
-            if (run.after[i] != NULL) status = judge_samples(s, c, i, run.after[i], &sums, &samples, result, err);
-        vf_judge_precision(s->problem, &s->rounding, &sums, result);
+        status = judge_all(s, c, &run, &all, result, err);
+        if (held) vf_tell_beta(s, c, judge_again, NULL, result);
+        vf_judge_precision(s->problem, &s->rounding, &all.sums, result);
         vf_run_free(&run);
+        samples += all.samples;
     }
     integer_plan plan; /* without integers, which see every element, what is not sampled must be told otherwise */
     const bool whole = plan_integers(s, 0, &plan);

@@ -33,6 +33,8 @@ static FILE *memory_file(cnn_error *err)
     return NULL;
 }
 
+/* A quote is put in from outside, by its number: doubled, as its manual says, gnuplot 5.4 takes it for the end where
+ * the text begins with it; as itself, the search for @macros takes it for an end. */
 void gnuplot_text(FILE *to, const char *name, int index, const char *text)
 {
     fputs(name, to);
@@ -41,7 +43,7 @@ void gnuplot_text(FILE *to, const char *name, int index, const char *text)
     while (*text) { /* a line end would end the command, too */
         char shown[CNN_SHOWN_MAX];
         text += cnn_show_character(text, shown);
-        for (const char *at = shown; *at != '\0'; at++) fprintf(to, *at == '\'' ? "''" : "%c", *at);
+        for (const char *at = shown; *at != '\0'; at++) fprintf(to, *at == '\'' ? "'.\"\\047\".'" : "%c", *at);
     }
     fputs("'\n", to);
 }

@@ -77,12 +77,13 @@ static void record_transform(cnn_record *record, const verify_result *check)
     record_text(record, "transform", check->transform);
 }
 
-static const char no_memory[] = "OUT_OF_MEMORY";
+static const char no_memory[] = "OUT_OF_MEMORY", too_short[] = "TOO_SHORT";
 
 static const char *state_name(const candidate *c)
 {
     if (c->state == CANDIDATE_UNSUPPORTED) return verify_state_name(VERIFY_UNSUPPORTED);
     if (c->state == CANDIDATE_FAILED) return verify_state_name(VERIFY_FAILED);
+    if (c->state == CANDIDATE_TOO_SHORT) return too_short;
     return c->state == CANDIDATE_NO_MEMORY ? no_memory : verify_state_name(c->result.check.state);
 }
 
@@ -91,6 +92,7 @@ candidate_state candidate_state_of(const char *name)
     if (strcmp(name, verify_state_name(VERIFY_PASSED)) == 0) return CANDIDATE_TIMED;
     if (strcmp(name, verify_state_name(VERIFY_UNSUPPORTED)) == 0) return CANDIDATE_UNSUPPORTED;
     if (strcmp(name, verify_state_name(VERIFY_FAILED)) == 0) return CANDIDATE_FAILED;
+    if (strcmp(name, too_short) == 0) return CANDIDATE_TOO_SHORT;
     return strcmp(name, no_memory) == 0 ? CANDIDATE_NO_MEMORY : CANDIDATE_WRONG;
 }
 
@@ -103,7 +105,7 @@ cnn_record *candidate_record(const char *kind, const candidate *c, const vf_case
     cnn_record *record = record_new(kind);
     record_session(record, c->session, c->tuned ? CNN_TUNED : c->algorithm.name);
     if (c->tuned) record_text(record, "tuning", tuning_state_name(c->tuning));
-    const bool ran = c->state == CANDIDATE_TIMED || c->state == CANDIDATE_WRONG;
+    const bool ran = c->state == CANDIDATE_TIMED || c->state == CANDIDATE_WRONG || c->state == CANDIDATE_TOO_SHORT;
     record_choice(record, c->tuned ? c->algorithm.name : NULL, ran ? c->result.choice : NULL);
     machine_name(c->session, machine, sizeof machine);
     record_text(record, "machine", machine);

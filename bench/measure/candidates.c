@@ -79,8 +79,13 @@ static cnn_status finish(candidate *c, const vf_case *pc, const measure_params *
     cnn_status status = measure_finish(c->measure, &c->result, err);
     if (status != CNN_OK) return put_out(c, status, err);
     const verify_result *check = &c->result.check;
-    hold_to_ceiling(c, c->own ? c->own : pc, params);
-    c->state = check->state == VERIFY_PASSED ? CANDIDATE_TIMED : CANDIDATE_WRONG;
+    const bool took_time = c->result.stats.median > 0;
+    if (took_time) hold_to_ceiling(c, c->own ? c->own : pc, params);
+    c->state = check->state != VERIFY_PASSED ? CANDIDATE_WRONG : took_time ? CANDIDATE_TIMED : CANDIDATE_TOO_SHORT;
+    if (c->state == CANDIDATE_TOO_SHORT)
+        snprintf(c->reason, sizeof c->reason,
+                 "too short to time: the median of its %d samples is 0 s by the clock; take a larger problem",
+                 c->result.stats.count);
     if (c->state == CANDIDATE_WRONG)
         snprintf(c->reason, sizeof c->reason, "%s: %.200s; %.200s", verify_state_name(check->state), check->reason,
                  check->worst);

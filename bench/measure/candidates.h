@@ -14,7 +14,8 @@ typedef enum candidate_state {
     CANDIDATE_WRONG,       /* they were not, or proved nothing: its figures are not to be shown */
     CANDIDATE_UNSUPPORTED, /* the implementation cannot do this problem */
     CANDIDATE_NO_MEMORY,   /* the problem does not fit */
-    CANDIDATE_FAILED       /* an operation of its own failed: a broken device, say */
+    CANDIDATE_FAILED,      /* an operation of its own failed: a broken device, say */
+    CANDIDATE_TOO_SHORT    /* its outputs were right, but by the clock it takes no time at all: that is no figure */
 } candidate_state;
 
 typedef struct candidate {
@@ -30,7 +31,7 @@ typedef struct candidate {
     candidate_state state;
     char reason[CNN_MESSAGE_MAX]; /* unless timed */
     measure *measure;
-    measure_result result; /* when timed or wrong */
+    measure_result result; /* when timed, wrong or too short */
     bool beyond;           /* it beats a ceiling that is in no doubt: it is no best */
     double resolution;     /* the A/A control's: ratios of medians this close to 1 may be nothing; NaN without one */
 } candidate;

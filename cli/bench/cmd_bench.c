@@ -60,6 +60,7 @@ static void print_summary(const bench *b)
     const bench_sums *s = b->sums;
     printf("%lld timed and verified, %lld wrong, %lld failed, %lld not supported", (long long)s->timed,
            (long long)s->wrong, (long long)s->failed, (long long)s->unsupported + b->refused);
+    if (s->too_short > 0) printf(", %lld too short to time", (long long)s->too_short);
     if (s->kept > 0) printf("; %lld of these already in %s", (long long)s->kept, b->options->out);
     putchar('\n');
 }

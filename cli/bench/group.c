@@ -94,10 +94,11 @@ static cnn_status gather_candidates(bench *b, const cnn_problem *problem, cnn_di
 static void count_state(bench *b, candidate_state state)
 {
     bench_sums *s = b->sums;
-    *(state == CANDIDATE_TIMED    ? &s->timed
-      : state == CANDIDATE_WRONG  ? &s->wrong
-      : state == CANDIDATE_FAILED ? &s->failed
-                                  : &s->unsupported) += 1;
+    *(state == CANDIDATE_TIMED       ? &s->timed
+      : state == CANDIDATE_WRONG     ? &s->wrong
+      : state == CANDIDATE_FAILED    ? &s->failed
+      : state == CANDIDATE_TOO_SHORT ? &s->too_short
+                                     : &s->unsupported) += 1;
 }
 
 /* Leaves those in the list that an earlier command did not get to; what it found of the others counts, if `mine`. */

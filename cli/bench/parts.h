@@ -27,8 +27,8 @@ typedef struct bench_grid {
 /* What all runs of the command have done (watch.kept). Ceilings are numbered, the same way in each run. */
 enum { BENCH_CEILINGS_MAX = 1024 };
 typedef struct bench_sums {
-    int64_t timed, wrong, failed, unsupported, kept; /* kept: of these, by an earlier command */
-    cnn_error refusal;                               /* of a --problem that was asked for by name */
+    int64_t timed, wrong, failed, too_short, unsupported, kept; /* kept: of these, by an earlier command */
+    cnn_error refusal;                                          /* of a --problem that was asked for by name */
     int64_t ceilings_begun;
     bool ceilings_done;
     int n_ceilings;

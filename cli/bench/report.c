@@ -118,12 +118,13 @@ void bench_print(const bench *b, const candidate *list, int count, const vf_case
     const int best = candidates_best(list, count);
     int timed = 0;
     for (int i = 0; i < count; i++) timed += list[i].state == CANDIDATE_TIMED;
+    const bool ranked = timed > 1 && best >= 0; /* all may beat their ceilings */
     print_heading(b, pc);
     for (int i = 0; i < count; i++) {
-        const bool tied = timed > 1 && i != best && candidates_tied(&list[best], &list[i]);
-        print_row(b, &list[i], pc, timed > 1 && i == best ? "  best" : tied ? "  tied with the best" : "");
+        const bool tied = ranked && i != best && candidates_tied(&list[best], &list[i]);
+        print_row(b, &list[i], pc, ranked && i == best ? "  best" : tied ? "  tied with the best" : "");
     }
-    if (timed > 1) print_control(&list[best]);
-    if (timed > 1) print_ratios(list, count, best);
+    if (ranked) print_control(&list[best]);
+    if (ranked) print_ratios(list, count, best);
     fflush(stdout);
 }

@@ -122,6 +122,7 @@ cnn_status sweep_read_axes(const cli_options *o, sweep_axes *axes, cnn_error *er
     *axes = (sweep_axes){.threads = false};
     cnn_status status = read_words(o, axes, err);
     if (status == CNN_OK) status = name_algorithms(o, axes, err);
+    if (status == CNN_OK) status = sweep_check_knobs(o, axes, err);
     if (status == CNN_OK) count_threads(o, axes);
     return status;
 }

@@ -56,6 +56,11 @@ typedef struct sweep {
 /* axes.c: the words after `sweep`. */
 cnn_status sweep_read_axes(const cli_options *options, sweep_axes *axes, cnn_error *err);
 
+/* knobs.c. */
+bool sweep_concerns(const cnn_impl *impl, const cnn_knob *knob, const char *algorithm);
+/* CNN_BAD_ARGUMENT for a knob that no point of what --impl chooses would read: its values would all be one point. */
+cnn_status sweep_check_knobs(const cli_options *options, const sweep_axes *axes, cnn_error *err);
+
 /* points.c. Makes group->points (free() them); none when --impl chooses no algorithm for the problem. */
 cnn_status sweep_make_points(sweep *s, sweep_group *group, cnn_error *err);
 cnn_problem sweep_problem(const sweep *s, const sweep_group *group, const sweep_point *point); /* in the point's type */

@@ -35,16 +35,6 @@ cnn_session sweep_describe(const sweep *s, const sweep_group *g, const sweep_poi
     return session;
 }
 
-/* A knob whose name begins with an algorithm's, "im2col.block_kib", says nothing to the others. */
-static bool concerns(const cnn_impl *impl, const cnn_knob *knob, const cnn_algorithm *algorithm)
-{
-    const size_t length = strcspn(knob->name, ".");
-    for (int i = 0; i < impl->n_algorithms; i++)
-        if (strlen(impl->algorithms[i].name) == length && strncmp(impl->algorithms[i].name, knob->name, length) == 0)
-            return strcmp(impl->algorithms[i].name, algorithm->name) == 0;
-    return true;
-}
-
 void sweep_label(const sweep *s, const sweep_group *g, const sweep_point *point, char *text, size_t size)
 {
     const cnn_impl *impl = base_of(s, g)->impl;
@@ -55,7 +45,7 @@ void sweep_label(const sweep *s, const sweep_group *g, const sweep_point *point,
     if (s->axes.threads) cnn_append(text, size, " threads=%d", point->threads);
     for (int k = 0; k < s->axes.n_knobs; k++) {
         const sweep_knob *knob = &s->axes.knobs[k];
-        if (knob->impl == impl && concerns(impl, &impl->knobs[knob->index], &point->algorithm))
+        if (knob->impl == impl && sweep_concerns(impl, &impl->knobs[knob->index], point->algorithm.name))
             cnn_append(text, size, " %s=%lld", impl->knobs[knob->index].name, (long long)point->knobs[k]);
     }
 }
@@ -125,7 +115,7 @@ static bool settle(const sweep *s, const cnn_impl *impl, const sweep_point *usua
 {
     for (int k = 0; k < s->axes.n_knobs; k++) {
         const sweep_knob *knob = &s->axes.knobs[k];
-        if (knob->impl != impl || concerns(impl, &impl->knobs[knob->index], &p->algorithm)) continue;
+        if (knob->impl != impl || sweep_concerns(impl, &impl->knobs[knob->index], p->algorithm.name)) continue;
         if (p->knobs[k] != knob->values[0]) return false;
         p->knobs[k] = usual->knobs[k];
     }

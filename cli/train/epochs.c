@@ -98,6 +98,8 @@ static cnn_status go_on(train_run *r, const char *setting, int64_t *done, cnn_er
     return CNN_OK;
 }
 
+bool train_reached(const train_run *r, const trainer_result *e) { return e->test_loss < r->all->options->until_loss; }
+
 cnn_status train_run_epochs(train_run *r, cnn_error *err)
 {
     train *t = r->all;
@@ -119,11 +121,12 @@ cnn_status train_run_epochs(train_run *r, cnn_error *err)
         if (status != CNN_OK) break;
         r->epochs_run++;
         r->train_seconds += e.seconds;
-        reached = e.test_loss < o->until_loss;
+        reached = train_reached(r, &e);
     }
     if (status == CNN_OK && o->until_loss >= 0.0 && r->epochs_run > 0 && !reached) t->sums->bad++;
-    if (status == CNN_OK && o->until_loss >= 0.0 && !o->json)
-        printf("test loss %s below %g after %lld epoch%s, %s\n", reached ? "is" : "is not", o->until_loss,
-               (long long)r->epochs_run, r->epochs_run == 1 ? "" : "s", train_time_text(r->train_seconds, spent));
+    if (status == CNN_OK && o->until_loss >= 0.0)
+        fprintf(o->json ? stderr : stdout, "test loss %s below %g after %lld epoch%s, %s\n", reached ? "is" : "is not",
+                o->until_loss, (long long)r->epochs_run, r->epochs_run == 1 ? "" : "s",
+                train_time_text(r->train_seconds, spent));
     return status;
 }

@@ -91,6 +91,7 @@ cnn_status train_point(train *t, int b, int c, cnn_error *err);
 
 /* epochs.c: from the checkpoint, or from the first, to the last, or to the loss of --until-loss. */
 cnn_status train_run_epochs(train_run *r, cnn_error *err);
+bool train_reached(const train_run *r, const trainer_result *e); /* the loss of --until-loss, in this epoch */
 
 /* report.c: the lines and the records of a point. */
 void train_print_head(const train_run *r);

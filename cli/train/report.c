@@ -48,6 +48,10 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     record_choice(record, r->tuned != NULL ? r->tuned->text : NULL, searched);
     free(searched);
     record_real(record, "setup_s", r->setup_s);
+    if (t->options->until_loss >= 0.0) {
+        record_real(record, "until_loss", t->options->until_loss);
+        record_bool(record, "reached", train_reached(r, e));
+    }
     /* a profiled epoch takes longer, and has records of its own */
     cnn_status status = CNN_OK;
     if (t->params.profile && !row.failed)

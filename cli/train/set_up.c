@@ -97,6 +97,11 @@ static cnn_status make_curves(train *t, const cnn_network *network, cnn_error *e
     for (int i = 0; i < t->types.count; i++)
         for (int c = 0; c < t->sessions.n_choices; c++)
             if (add_choice(t, &t->sessions.choices[c], &t->types.types[i], network, err) != CNN_OK) return err->status;
+    if (t->n_curves == 0 && t->sessions.count > 0)
+        return CNN_FAIL(err, CNN_UNAVAILABLE,
+                        "nothing of --impl %.300s can train network %s so; `benchcnn list` names the algorithms and "
+                        "trainers that there are",
+                        t->options->impl != NULL ? t->options->impl : "*", network->net.name);
     if (t->options->checkpoint == NULL || t->n_batches * t->n_curves <= 1) return CNN_OK;
     return CNN_FAIL(
         err, CNN_BAD_ARGUMENT,

@@ -129,7 +129,7 @@ int cmd_verify(const cli_options *options, cnn_error *err)
     keep_memory();
     if (options->fuzz != NULL) return verify_fuzz(options, err);
     verify_sums *sums = (verify_sums *)w->kept;
-    v = (verification){.options = options, .report = {.options = options, .sums = sums}};
+    v = (verification){.options = options, .report = {.options = options, .progress = &v.progress, .sums = sums}};
     cnn_status status = cli_output_open(options, false, &v.report.output, err);
     /* cases are numbered over all implementations: where one is missing, no earlier run's numbers hold */
     if (status == CNN_OK && options->n_lost > 0) resume_forget(v.report.output.resume);

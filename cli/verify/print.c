@@ -60,6 +60,11 @@ bool report_shows(const verify_report *r, verify_state state)
     return !r->options->json && !(r->options->quiet && (state == VERIFY_PASSED || state == VERIFY_UNSUPPORTED));
 }
 
+void report_clear_line(const verify_report *r)
+{
+    if (r->progress != NULL) cli_progress_end(r->progress);
+}
+
 /* Of each kind of failure the first few; those that --fuzz found are few. */
 static bool is_whole(const verify_report *r)
 {
@@ -77,6 +82,7 @@ void report_print(const verify_report *r)
 {
     char text[LINE] = "", command[CLI_REPEAT_MAX], typed[CLI_REPEAT_MAX];
     if (!report_shows(r, r->state)) return;
+    report_clear_line(r);
     append_head(r, text);
     if (r->failed[0] != '\0') cnn_append(text, LINE, " | failed:%s", r->failed);
     if (r->passed[0] != '\0' && table_columns() == 0) /* a terminal has no room for what is so usual */

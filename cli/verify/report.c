@@ -183,6 +183,7 @@ void report_refused(verify_report *r, cnn_op op, const report_case *now, verify_
 {
     const bool left = now->session != NULL && now->session->impl->memory != NULL; /* it says how much memory it has */
     report_count(r->sums, left ? now->session->impl->name : "", state, left, reason);
+    if (report_shows(r, state)) report_clear_line(r);
     if (report_shows(r, state))
         table_print(12, "%-11s %s%s%s: %s\n", verify_state_name(state), op != CNN_OP_COUNT ? cnn_op_name(op) : "",
                     op != CNN_OP_COUNT ? " " : "", now->what, reason);
@@ -193,6 +194,7 @@ void report_malformed(verify_report *r, cnn_op op, const char *text, const char 
 {
     const report_case now = {.what = text};
     r->sums->malformed++;
+    report_clear_line(r);
     fflush(stdout);
     table_put(stderr, "benchcnn: %s\n", reason);
     record_refused(r, op, &now, REFUSED, reason);

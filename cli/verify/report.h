@@ -59,6 +59,7 @@ typedef struct verify_sums {
 
 typedef struct verify_report {
     const cli_options *options;
+    cli_progress *progress; /* its bar makes room for each line; NULL: there is none */
     cli_output output;
     verify_sums *sums;
     report_case now; /* the case in hand and what has come of it */
@@ -87,8 +88,10 @@ void report_write(verify_report *report, cnn_record *record);
 void report_end(verify_report *report);
 /* The command that repeats the case in hand. */
 void report_repro(const verify_report *report, char command[CLI_REPEAT_MAX]);
-/* print.c: whether cases that came to this state are shown; the lines of the case in hand. */
+/* print.c: whether cases that came to this state are shown; takes the bar off the terminal's line; the lines of the
+ * case in hand. */
 bool report_shows(const verify_report *report, verify_state state);
+void report_clear_line(const verify_report *report);
 void report_print(const verify_report *report);
 /* A case without checks: a descriptor that was refused (session NULL), or one that does not fit into memory. */
 void report_refused(verify_report *report, cnn_op op, const report_case *now, verify_state state, const char *reason);

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* A run takes about a millisecond, beside which waking the threads is nothing. */
 enum { ROUNDS = 200000, CACHE_PASS_BYTES = 16 << 20 };
@@ -114,26 +115,49 @@ static size_t held_by(int level, int threads)
     return cpu_cache_bytes(level) > 0 ? cpu_last_cache_bytes(0, threads) : 0;
 }
 
-/* A thread's part of half of those, which must be more than what it has of its own where they are shared; of memory,
- * of four times what the last ones hold. */
-static size_t share_of(int level, int threads)
+/* Memory's ceilings go through four times this. Under a sanitizer no time is a figure, and a gigabyte takes minutes. */
+static size_t caches_of(int threads)
 {
-    if (level == 0) return 4 * cpu_last_cache_bytes(least_memory / 4, threads) / (size_t)threads;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    (void)threads;
+    return least_memory / 4;
+#else
+    return cpu_last_cache_bytes(least_memory / 4, threads);
+#endif
+}
+
+/* A thread's part, in each of the arrays, of half of those, which must be more than what it has of its own where they
+ * are shared; of memory, of four times what the last ones hold. */
+static size_t share_of(int level, int threads, int arrays)
+{
+    if (level == 0) return 4 * caches_of(threads) / (size_t)(threads * arrays);
     const size_t share = held_by(level, threads) / 2 / (size_t)threads;
     return level < 3 || share > 2 * cpu_cache_bytes(level - 1) ? share : 0;
+}
+
+/* In huge pages, where the system gives them: a gigabyte in small ones takes longer to be had than to be measured. */
+static char *allocate(size_t bytes)
+{
+    const size_t page = (size_t)2 << 20;
+    if (bytes < page) return aligned_alloc(CNN_ALIGN, bytes);
+    char *memory = aligned_alloc(page, (bytes + page - 1) / page * page);
+#ifdef MADV_HUGEPAGE
+    if (memory != NULL) (void)madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
 }
 
 static cnn_status open_memory(const peak_row *row, peak_work *w, cnn_peak *peak, cnn_error *err)
 {
     const int arrays = arrays_of(row->kind);
     w->kernels = kernels_of(cpu_isa_best());
-    w->share = share_of(row->level, w->threads) / CPU_PEAK_READ_BYTES * CPU_PEAK_READ_BYTES;
+    w->share = share_of(row->level, w->threads, arrays) / CPU_PEAK_READ_BYTES * CPU_PEAK_READ_BYTES;
     if (w->share == 0)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "no L%d cache whose bandwidth could be told apart", row->level);
     w->passes = row->level > 0 ? (int64_t)(1 + CACHE_PASS_BYTES / w->share) : 1;
     const size_t bytes = w->share * (size_t)arrays * (size_t)w->threads;
     if (cnn_host_check(bytes, err) != CNN_OK) return err->status;
-    w->memory = aligned_alloc(CNN_ALIGN, bytes);
+    w->memory = allocate(bytes);
     if (!w->memory) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to measure its bandwidth with");
     parallel_for(w->pool, w->threads, touch, w);
     peak->unit = CNN_PEAK_BYTES;

@@ -31,8 +31,9 @@ static bool may_refuse(const char *slot)
 static cnn_status check_answer(const char *impl, const char *slot, cnn_status status, cnn_error *err)
 {
     if ((int)status < 0 || status >= CNN_STATUS_COUNT)
-        return CNN_FAIL(err, CNN_INTERNAL, "%.64s: %s returned the status %d, which there is not", impl, slot,
-                        (int)status);
+        return CNN_FAIL(err, CNN_INTERNAL,
+                        "%.64s: %s returned the status %d, but a cnn_status is a number from 0 to %d", impl, slot,
+                        (int)status, CNN_STATUS_COUNT - 1);
     if (err->message[0] == '\0')
         CNN_FAIL(err, status, "%.64s: %s returned the status %d (%s), and gave no reason", impl, slot, (int)status,
                  cnn_status_name(status));
@@ -56,8 +57,10 @@ cnn_status cnn_answer(const char *impl, const char *slot, cnn_status status, cnn
     status = check_answer(impl, slot, status, err);
     const bool refuses = status == CNN_UNSUPPORTED || status == CNN_UNAVAILABLE;
     if (status != CNN_INTERRUPTED && (!refuses || may_refuse(slot))) return status;
-    return cnn_error_before(err, CNN_INTERNAL, "%.64s: %s answered '%s', which is not its to say: ", impl, slot,
-                            cnn_status_name(status));
+    return cnn_error_before(err, CNN_INTERNAL, "%.64s: %s returned the status '%s', %s: ", impl, slot,
+                            cnn_status_name(status),
+                            refuses ? "but it comes too late to refuse: what supports and open let through must run"
+                                    : "which is for benchcnn alone, for Ctrl-C");
 }
 
 typedef struct teller {

@@ -76,7 +76,7 @@ cnn_status cnn_timer_stop(const cnn_session *session, cnn_timer *timer, double *
  * amplification that is no number from 1 up, or without TRANSFORMS; a `prepare` that widens it, or changes the problem)
  * is CNN_INTERNAL; so is a `supports` that says no and then yes to one question, and a `prepare` that says no where
  * `supports` said yes, but for algorithms with CNN_ALGO_MAY_REFUSE: that is CNN_UNSUPPORTED, with these words first. */
-#define CNN_REFUSED_LATE "supports said yes, and then "
+#define CNN_REFUSED_LATE "supports said yes, but prepare said no"
 /* knobs NULL: the session's. */
 cnn_status cnn_supports(const cnn_session *session, const cnn_request *request, cnn_error *err);
 /* Columns, padded copies and transforms grow with the operands and with the arithmetic. Far more than these is no need

@@ -120,18 +120,19 @@ static cnn_status ask(const cnn_session *session, const cnn_request *request, cn
     const cnn_status status = cnn_supports(session, request, err);
     if (status != CNN_UNSUPPORTED) return status;
     if (cnn_supports(session, request, &again) != CNN_OK) return status;
-    return cnn_error_before(err, CNN_INTERNAL,
-                            "%.64s: supports says no and then yes to the same question; no: ", session->impl->name);
+    return cnn_error_before(
+        err, CNN_INTERNAL,
+        "%.64s: supports gave two answers to one question, first no and then yes. Its no: ", session->impl->name);
 }
 
 /* `prepare` said no behind the gate. */
 static cnn_status refused_late(const cnn_impl *impl, const cnn_algorithm *algorithm, cnn_error *err)
 {
-    if (algorithm->flags & CNN_ALGO_MAY_REFUSE)
-        return cnn_error_before(err, CNN_UNSUPPORTED, CNN_REFUSED_LATE "prepare no: ");
-    return cnn_error_before(err, CNN_INTERNAL,
-                            CNN_REFUSED_LATE "prepare no, which is not its to say, as %.64s:%.64s is not MAY_REFUSE: ",
-                            impl->name, algorithm->name);
+    if (algorithm->flags & CNN_ALGO_MAY_REFUSE) return cnn_error_before(err, CNN_UNSUPPORTED, CNN_REFUSED_LATE ": ");
+    return cnn_error_before(
+        err, CNN_INTERNAL,
+        CNN_REFUSED_LATE ", which takes the flag CNN_ALGO_MAY_REFUSE, and %.64s:%.64s does not have it: ", impl->name,
+        algorithm->name);
 }
 
 static cnn_status prepare(const cnn_session *session, cnn_plan *plan, cnn_error *err)

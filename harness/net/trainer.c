@@ -195,8 +195,9 @@ static cnn_status start_own(trainer *t, cnn_error *err)
     t->bytes.values += t->facts.bytes;
     t->bytes.total += t->facts.bytes;
     if (t->facts.steps < 1)
-        return CNN_FAIL(err, CNN_INTERNAL, "trainer %s:%s likes %lld steps at once, but must like 1 at least",
-                        impl->name, t->algorithm->name, (long long)t->facts.steps);
+        return CNN_FAIL(err, CNN_INTERNAL,
+                        "trainer %s:%s set steps to %lld in its cnn_trainer_facts: it must be at least 1", impl->name,
+                        t->algorithm->name, (long long)t->facts.steps);
     return warm_up(t, err);
 }
 

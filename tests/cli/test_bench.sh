@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test_bench.sh BENCHCNN: what `bench` ends with, ratios and a table of problems by implementations, is what its records
+# test_bench.sh BENCHCNN CC: what `bench` ends with, ratios and a table of problems by implementations, is what its records
 # hold; `compare` of one file tells the same, by any field.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "$0")/cli.sh"
@@ -26,6 +26,26 @@ bench --impl cpu:direct
 grep -q 'geometric mean' "$tmp/out" && fail "a table of one column"
 bench --impl cpu:direct,cpu:naive --isolate
 says '^geometric mean +- +0[.0-9]+ x'
+
+# By a clock of half a second a run takes no time: that is no figure, and nobody is best.
+cat >"$tmp/coarse.c" <<'EOF'
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t id, struct timespec *now)
+{
+    const int status = (int)syscall(SYS_clock_gettime, id, now);
+    if (id == CLOCK_MONOTONIC) now->tv_nsec -= now->tv_nsec % 500000000;
+    return status;
+}
+EOF
+"$2" -shared -fPIC -D_GNU_SOURCE -o "$tmp/coarse.so" "$tmp/coarse.c" || fail "the coarse clock is not built"
+ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0" LD_PRELOAD="$tmp/coarse.so" bench --impl cpu:naive,cpu:direct --cache cold --match 'n"one"' --out "$tmp/coarse.jsonl"
+[ $? -eq 3 ] || fail "nothing was timed, and that is no failure"
+says '^  cpu:direct +too short to time: the median of its [0-9]+ samples is 0 s'
+says '^0 timed and verified.*, 2 too short to time'
+grep -Eq 'best|inf' "$tmp/out" && fail "0 s is a figure: $(cat "$tmp/out")"
+grep '"kind":"conv"' "$tmp/coarse.jsonl" | grep -v '"verified":false,"state":"TOO_SHORT","reason":"too short' && fail "0 s is recorded: $(cat "$tmp/coarse.jsonl")"
 
 # Some of the problems, by name; and from standard input, which more than one process reads.
 bench --impl cpu:direct --match 'n"two"'

@@ -80,7 +80,7 @@ refused twice 's/^(\s*)\.amplification = 1\},.*/&\n {.name = "loops", .doc = "ag
 # ---- What it says when it is asked.
 supports='/^static cnn_status mine_supports/,/\{/ s/\{/{ ACT/'
 wrong no_end "${supports/ACT/if (request) { for (size_t i = 0; i < sizeof err->message; i++) err->message[i] = 65; return CNN_UNSUPPORTED; \}}" 'message that has no end'
-wrong no_status "${supports/ACT/if (request) return (cnn_status)-1;}" 'supports returned the status -1, which there is not'
+wrong no_status "${supports/ACT/if (request) return (cnn_status)-1;}" 'supports returned the status -1, but a cnn_status is a number from 0'
 from escapes "${supports/ACT/if (request) return CNN_FAIL(err, CNN_UNSUPPORTED, \"no\\\\033[2J\\\\n69 cases: 0 FAILED\\\\x9b\");}"
 expect 3 'no\\x1b\[2J\\x0a69 cases: 0 FAILED\\x9b' "a reason with escapes" "$benchcnn" verify --plugin "$work/escapes.so" --impl mine "${problem[@]}"
 grep -q '^69 cases' "$work/out" && fail "a reason makes a line of its own"

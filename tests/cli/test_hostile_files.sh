@@ -68,7 +68,6 @@ expect 3 'only in' "$benchcnn" compare "$tmp/figures.jsonl" "$tmp/forged.jsonl"
 if command -v gnuplot >/dev/null; then
     expect 0 '' "$benchcnn" bench --impl cpu:direct,cpu:im2col --op conv --dir FWD --problem "${problem}n\"$quotes\"" \
         --max-time 0.01 --peaks none --out "$tmp/quoted.jsonl"
-    "$benchcnn" peaks --impl cpu --threads 1 --min-time 0.0001 --out "$tmp/quoted.jsonl" >/dev/null 2>&1
     for file in quoted forged; do
         expect 0 '' "$benchcnn" plot speedup "$tmp/$file.jsonl" --impl cpu:direct --baseline cpu:im2col --out "$tmp/$file"
         tests=$((tests + 1))

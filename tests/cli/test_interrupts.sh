@@ -5,7 +5,7 @@ set -u
 benchcnn=$1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-sweep=("$benchcnn" sweep batch --impl cpu:im2col --net thesis --batch 4,8,16,2 --data synthetic --images 1600,160
+sweep=("$benchcnn" sweep batch --impl cpu:im2col --net thesis --batch 4,8,16,2 --data synthetic --images "${INTERRUPT_IMAGES:-1600,160}"
     --quiet)
 fail() { echo "FAILED: $*"; exit 1; }
 epochs() {
@@ -41,7 +41,7 @@ done
 
 # A measurement that is cut short, in the only case too, is no record.
 out=$tmp/bench.jsonl
-"$benchcnn" bench --impl cpu:direct --problem ic3ih8oc4kh3 --dir FWD --min-time 60 --max-time 60 --quiet \
+"$benchcnn" bench --impl cpu:direct --problem ic3ih8oc4kh3 --dir FWD --min-time 60 --max-time 60 --peaks none --quiet \
     --out "$out" >/dev/null 2>&1 &
 pid=$!
 for _ in $(seq 6000); do

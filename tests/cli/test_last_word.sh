@@ -64,7 +64,7 @@ in_call aborts 'a crash, with plug-ins loaded \(mine, .*aborts.so\): .*signal 6'
 from splits "$call; $wrong" 'static int split; if (!split && fork() != 0) _exit(0); split = 1; close(1); close(2); alarm(60);'
 expect 1 'FAILED 0 PASSED' "verify splits" "$benchcnn" verify --plugin "$work/splits.so" --impl mine --dir FWD --problem $problem --quiet
 from thread "$call" 'static pthread_t t; if (!t && pthread_create(&t, NULL, end, NULL) == 0) pause();' \
-    'static void *end(void *p) { usleep(300000); _exit(0); return p; }'
+    'static void *end(void *p) { usleep(100000); _exit(0); return p; }'
 in_call thread
 expect 1 "$ended" "sweep leaves" "$benchcnn" sweep threads --peaks none --plugin "$work/leaves.so" --impl mine --dir FWD --problem $problem --quiet
 fuzz=(--impl mine --op conv --dir FWD --dtype f32 --layout nchw --fuzz 40 --jobs 2 --quiet)
@@ -114,7 +114,7 @@ unfinished() { expect 1 "$1.so\) ended the process, in the middle of the command
 from loading "$early" '_exit(0);'
 every loading
 from filter "$early" 'if (fork() == 0) { if (!freopen("/dev/null", "w", stdout)) _exit(1); return; }
-    sleep(1); if (write(1, "1 cases: 0 FAILED\n", 18) < 0) _exit(1); _exit(0);'
+    usleep(300000); if (write(1, "1 cases: 0 FAILED\n", 18) < 0) _exit(1); _exit(0);'
 every filter
 from alarm "$early" 'signal(SIGALRM, leave); alarm(1);' "$leave"
 unfinished alarm verify --plugin "$work/alarm.so" --impl mine --dir FWD --fuzz 100000 --quiet
@@ -135,7 +135,7 @@ expect 0 '1 cases: 0 FAILED 1 PASSED' "reads the command line" "$benchcnn" verif
 answers() { # STATUS, from a call
     from "$1" "$call" "return CNN_FAIL(err, $1, \"so it says\");"
     local one=(--plugin "$work/$1.so" --impl mine --dir FWD --problem $problem --quiet)
-    expect 1 'answered .*so it says' "verify $1" "$benchcnn" verify "${one[@]}"
+    expect 1 '(answered|returned the status) .*so it says' "verify $1" "$benchcnn" verify "${one[@]}"
     expect 1 'FAILED: .*so it says' "bench $1" "$benchcnn" bench "${one[@]}" "${fast[@]}"
     expect 1 '^40 of 40 cases: [1-9][0-9]* FAILED' "fuzz $1" "$benchcnn" verify --plugin "$work/$1.so" "${fuzz[@]}"
 }
@@ -185,7 +185,7 @@ expect 2 'did you mean' "a knob of nobody" "$benchcnn" bench --plugin "$work/goo
 [ ! -e /dev/full ] || { "$benchcnn" list --plugin "$work/good.so" >/dev/full 2>"$work/out"; [ $? = 2 ] || fail "a full disk"; }
 
 # ---- Signals to the one that watches reach the run; none outlives the other.
-from slow "$call" 'usleep(200000);'
+from slow "$call" 'usleep(60000);'
 children() { cat /proc/"$1"/task/*/children 2>/dev/null; }
 state() { sed 's/.*) //; s/ .*//' /proc/"$1"/stat 2>/dev/null; }
 until_true() { for _ in $(seq 600); do eval "$1" && return 0; sleep 0.05; done; return 1; }

@@ -44,13 +44,17 @@ expect 0 '"impl":"mine"' "bench" "$installed" bench --plugin "$so" --impl mine,c
 expect 0 'network thesis' "an installed network" "$installed" train --net thesis --impl cpu --batch 5 --plan
 
 # The trainer: verified while it trains, in whole and partial batches; what it does not do is its own reason.
+# It has no other algorithm: to name the implementation is enough.
 trains() { # STATUS PATTERN WHAT OPTIONS...
-    expect "${@:1:3}" "$installed" train --plugin "$work/mine/libmine_trainer.so" --impl mine_trainer:mlp --quiet --data synthetic \
+    expect "${@:1:3}" "$installed" train --plugin "$work/mine/libmine_trainer.so" --impl "${trainer:-mine_trainer:mlp}" --quiet --data synthetic \
         --images 110,30 --batch 20 --net "$work/mlp.net" --optimizer sgd,lr=0.1 "${@:4}"
     grep -q FAILED "$work/out" && fail "$3: FAILED"
 }
 printf '%s\n' 'input 1 28 28' 'fc 12' relu 'fc 11 bias=0' tanh 'fc 9' sigmoid 'fc 10' identity softmax_cross_entropy >"$work/mlp.net"
 trains 0 '^ +2 +[0-9.]+ +[0-9.]+ ' "train" --epochs 2
+trainer=mine_trainer trains 0 '^ +1 +[0-9.]+ +[0-9.]+ ' "train with the one trainer that there is"
+trainer=mine_trainer trains 2 'chains of fc, .*only: not layer conv1' "train conv with the one trainer that there is" --net thesis
+trainer='mine_trainer:*' trains 3 'benchcnn: nothing of --impl mine_trainer:\* can train network thesis' "a glob with nothing left" --net thesis
 trains 0 '^ +1 +[0-9.]+ +[0-9.]+ ' "train, images on the host" --data-on host
 trains 2 'chains of fc, .*only: not layer conv1' "train with conv" --net thesis
 trains 2 'does sgd, without l1, l2' "train with another optimizer" --optimizer adam
@@ -110,7 +114,7 @@ sed -i -E '/const cnn_(memory|timing|capture|profile|ranges|uploads|peaks|traine
 "$cc" "${flags[@]}" -fPIC -shared -I"$work/older" "$work/mine/mine.c" -o "$work/older.so" >"$work/out" 2>&1 || fail "compile older"
 grep -qE 'CNN_OPERATION\((conv_bwd_data|optimizer_step)|\*gather\)|\*(memory|trainers);' "$work/older/cnn/impl.h" && fail "older: it has what it is to lack"
 expect 0 'mine:loops' "list older" "$benchcnn" list --plugin "$work/older.so"
-expect 0 '0 FAILED [0-9]+ PASSED' "verify older" "$benchcnn" verify --plugin "$work/older.so" --impl mine --op conv --dir FWD --quiet
+expect 0 '0 FAILED [0-9]+ PASSED' "verify older" "$benchcnn" verify --plugin "$work/older.so" --impl mine --op conv --dir FWD --problem mb2ic3ih5oc4oh5kh3ph1 --quiet
 expect 3 'UNSUPPORTED.*direction FWD, only' "what older lacks" "$benchcnn" verify --plugin "$work/older.so" --impl mine --op conv --dir BWD_D \
     --problem mb2ic3ih5oc4oh5kh3ph1 --quiet
 expect 0 '1 timed and verified' "bench older" "$benchcnn" bench --plugin "$work/older.so" --impl mine --op conv --dir FWD --quiet \
@@ -241,7 +245,7 @@ measured peak_open 'FAILED +mine, ceiling 2 of 3 . measuring it: .*signal 11' 2
 ceilings peak_run '' 'exit(0)' ''
 measured peak_run 'FAILED +mine, ceiling 2 of 3 . measuring it: .*ended its process itself' 2
 ceilings peak_hang '' "$forever" ''
-measured peak_hang 'FAILED +mine, ceiling 2 of 3 . measuring it: .*did not finish in 45 s' 2 45
+measured peak_hang 'FAILED +mine, ceiling 2 of 3 . measuring it: .*did not finish in 15 s' 2 15
 ceilings peak_close '' '' "$gone"
 measured peak_close 'FAILED +mine, ceiling 2 of 3 . measuring it: .*signal 11' 3
 # `bench` measures ceilings first: all is timed, and has a floor, all the same.

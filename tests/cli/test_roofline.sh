@@ -62,6 +62,9 @@ refused 'plot roofline FILE' plot roofline
 refused 'no figures' plot roofline "$tmp/peaks.jsonl"
 refused 'benchcnn peaks --threads 2' plot roofline "$tmp/bench.jsonl"
 
+# A name may begin and end with a quote, which gnuplot reads in its own way.
+sed "s/small/'its small'/g" "$tmp/bench.jsonl" >"$tmp/quoted.jsonl"
+
 # A GPU's figures stand under its ceilings, whatever the number of the host's threads was.
 as_gpu() { sed -e 's/"machine":"[^"]*"/"machine":"Some GPU"/' -e 's/"implementation":{/&"gpu":"Some GPU",/' "$@"; }
 refused 'no ceilings of Some GPU in these' plot roofline <(as_gpu "$tmp/none.jsonl") "$tmp/peaks.jsonl"
@@ -76,6 +79,8 @@ TMPDIR=$tmp/tmp "$benchcnn" plot roofline "$tmp/bench.jsonl" "$tmp/peaks.jsonl" 
 [ "$(head -c 8 "$tmp/roof.png" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ] || fail "the PNG is none"
 holds "the SVG" "$tmp/roof.svg" 'cpu:direct|small|2 threads|gemm openblas f32|GFLOP/s|BWD_W'
 grep -q '1 figure of others' "$tmp/err" || fail "left-out figures are not counted: $(cat "$tmp/err")"
+"$benchcnn" plot roofline "$tmp/quoted.jsonl" "$tmp/peaks.jsonl" --out "$tmp/quoted" >/dev/null 2>"$tmp/err" || fail "plot of a quoted name: $(cat "$tmp/err")"
+sed "s/&#39;/'/g" "$tmp/quoted.svg" >"$tmp/shown" && holds "the SVG of a quoted name" "$tmp/shown" "'its small'"
 "$benchcnn" plot roofline "$tmp/gpu.jsonl" "$tmp/gpu_peaks.jsonl" --out "$tmp/gpu" >/dev/null 2>"$tmp/err" ||
     fail "plot roofline of a GPU: $(cat "$tmp/err")"
 grep -q 'left out' "$tmp/err" && fail "figures of a GPU are left out: $(cat "$tmp/err")"

@@ -100,7 +100,7 @@ refused=$(count "$tmp/unsupported.jsonl" '"state":"UNSUPPORTED","reason":"[^"]')
 [ "$((refused + $(count "$tmp/unsupported.jsonl" '"verified":true')))" -eq "$(points "$tmp/unsupported.jsonl")" ] || fail "neither timed nor refused"
 
 # An interrupt keeps the finished sets; the same command does the rest.
-slow=(cpu.im2col.block_kib --threads 1 --min-time 0.1 --max-time 0.1 --out "$tmp/int.jsonl")
+slow=(cpu.im2col.block_kib --threads 1 --peaks none --min-time 0.1 --max-time 0.1 --out "$tmp/int.jsonl")
 expected=13 # 16, 32 ... 65536
 slow=("$benchcnn" sweep "${common[@]}" "${slow[@]}" --impl cpu:im2col)
 "${slow[@]}" >"$tmp/log" 2>&1 &
@@ -146,6 +146,9 @@ refused "must be from 0 to 2" cpu.isa=1,7
 refused "is swept already" cpu.isa=1 cpu.isa=2
 refused "did you mean 'cpu'" cpx.isa
 refused "not of the form" threads cpu,isa=1.5
+refused "cpu:im2col alone reads it, and is not among what is swept: sweep algorithm, too, or give --impl cpu:im2col" \
+    cpu.im2col.block_kib=64,256 threads --impl cpu
+refused "cpu:im2col alone reads it" cpu.im2col.block_kib=64,256 --impl cpu:direct,cpu:naive
 refused "dtype must be among what is swept" threads --dtype f32,f64 --impl cpu
 # What one kind of sweep understands is no option of the other.
 for option in '--op conv' '--dir FWD' '--problem ic3ih8oc4kh3' '--problems f' '--cache cold' '--no-bias' '--min-time 1'; do

@@ -22,6 +22,10 @@ holds failing '"state":"FAILED"' 2
 holds failing '"baseline_s":[0-9].*"default":true\|"default":true.*"baseline_s":[0-9]' 1
 grep -q '^ *1 .* 1.000 x .*default' "$tmp/log" || fail "the default is not ranked: $(cat "$tmp/log")"
 
+# A knob of an implementation that --impl leaves out is nobody's.
+"$benchcnn" sweep mock.fail_at=20,60 --impl cpu --problem mb4ic3ih9oc5kh3 >"$tmp/log" 2>&1
+[ $? -eq 2 ] && grep -q 'sweep mock.fail_at: --impl cpu does not choose mock' "$tmp/log" || fail "a knob that nobody reads: $(cat "$tmp/log")"
+
 # The default itself fails: the others are ranked all the same.
 sweep default --set mock.fail_at=20 mock.fail_at=0 || fail "a default that fails ended the sweep: $(cat "$tmp/log")"
 holds default '"state":"FAILED".*"default":true' 1

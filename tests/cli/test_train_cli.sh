@@ -278,5 +278,13 @@ goal=(train --net thesis --impl cpu --batch 100 --images 200,100 --data syntheti
 "$benchcnn" "${goal[@]}" --until-loss 100 >"$tmp/out" 2>&1 || fail "a loss that was reached is a failure: $(cat "$tmp/out")"
 "$benchcnn" "${goal[@]}" --until-loss 1e-9 >"$tmp/out" 2>&1
 [ $? -eq 1 ] && grep -q 'is not below 1e-09 after 1 epoch,' "$tmp/out" || fail "a loss that was missed: $(cat "$tmp/out")"
+for loss in 100 1e-9; do
+    "$benchcnn" "${goal[@]}" --until-loss $loss --json >"$tmp/goal.jsonl" 2>"$tmp/err"
+    grep -q "is.* below .* after 1 epoch," "$tmp/err" || fail "--json hides the outcome: $(cat "$tmp/err")"
+    cat "$tmp/goal.jsonl" >>"$tmp/goals.jsonl"
+done
+grep '"kind":"epoch"' "$tmp/goals.jsonl" | grep -o '"until_loss":.*"reached":[a-z]*' | paste -sd' ' >"$tmp/out"
+grep -q '^"until_loss":100,"reached":true "until_loss":1e-09,"reached":false$' "$tmp/out" || fail "no record of the goal: $(cat "$tmp/out")"
+"$benchcnn" table "$tmp/goals.jsonl" >"$tmp/out" 2>&1 && grep -q ' goal .*reached' "$tmp/out" || fail "the goal is in no table: $(cat "$tmp/out")"
 
 echo "train: all held"

@@ -50,4 +50,14 @@ grep -Eq '^ +[0-9]+ UNSUPPORTED, such as: [0-9]+ bytes of workspace are needed, 
 "$benchcnn" verify --quiet --impl cpu "${problem[@]}" >"$tmp/said" 2>&1
 grep -q '^PASSED' "$tmp/said" && fail "--quiet shows what passed: $(cat "$tmp/said")"
 
+# On a terminal the bar makes room for each row: what stands before "CR, erase" is gone, and no other line has both.
+if command -v script >/dev/null; then
+    tests=$((tests + 1))
+    printf -v quoted ' %q' "$benchcnn" verify --impl cpu --op conv --dir FWD --dtype f32,f64
+    TERM=xterm script -qec "stty cols 200; $quoted" /dev/null </dev/null >"$tmp/said"
+    sed 's/.*\r\x1b\[K//' "$tmp/said" >"$tmp/shown"
+    grep -q '[0-9] left ' "$tmp/said" && grep -q '^PASSED' "$tmp/shown" || fail "no bar, or no row: $(head -3 "$tmp/said")"
+    grep 'left.*PASSED' "$tmp/shown" >"$tmp/both" && fail "a row stands behind the bar: $(head -2 "$tmp/both")"
+fi
+
 finish

@@ -17,5 +17,7 @@ status=$?
 failed=0
 [ $status -eq "$wanted" ] || { echo "FAILED: it ended with $status, not $wanted" && failed=1; }
 [ "$pattern" = - ] || grep -qE -- "$pattern" "$out" || { echo "FAILED: nobody says '$pattern'" && failed=1; }
+# Beta is blamed alone for what is right without it: what adds, or adds twice.
+[[ "$pattern" = *beta* || "$pattern" = *twice* ]] || ! grep -q 'with beta 1' "$out" || { echo "FAILED: beta is blamed" && failed=1; }
 [ $failed -eq 0 ] || head -c 3000 "$out"
 exit $failed

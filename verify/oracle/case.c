@@ -19,6 +19,16 @@ static double *doubles(int64_t count)
     return (size_t)count > SIZE_MAX / sizeof(double) ? NULL : malloc((size_t)count * sizeof(double));
 }
 
+static bool allocate_result(vf_case *c, int i)
+{
+    const int64_t count = c->call.operands[i].count;
+    c->after[i] = doubles(count);
+    c->magnitude[i] = doubles(count);
+    c->roundings[i] = doubles(count);
+    c->call.out[i] = (vf_out){c->after[i], c->magnitude[i], c->roundings[i]};
+    return c->after[i] != NULL && c->magnitude[i] != NULL && c->roundings[i] != NULL;
+}
+
 /* Arrays for every operand; an output under beta 1 has a `before` too. */
 static bool allocate(vf_case *c)
 {
@@ -26,12 +36,7 @@ static bool allocate(vf_case *c)
         const cnn_operand *o = &c->call.operands[i];
         bool read = o->access != CNN_OUT || c->call.beta != 0.0, written = o->access != CNN_IN;
         if (read && (c->before[i] = doubles(o->count)) == NULL) return false;
-        if (!written || c->fill == VF_DATA) continue;
-        c->after[i] = doubles(o->count);
-        c->magnitude[i] = doubles(o->count);
-        c->roundings[i] = doubles(o->count);
-        if (c->after[i] == NULL || c->magnitude[i] == NULL || c->roundings[i] == NULL) return false;
-        c->call.out[i] = (vf_out){c->after[i], c->magnitude[i], c->roundings[i]};
+        if (written && c->fill != VF_DATA && !allocate_result(c, i)) return false;
     }
     for (int i = 0; i < c->call.count; i++) c->call.in[i] = c->before[i];
     return true;
@@ -114,6 +119,34 @@ cnn_status vf_case_make(vf_case *c, const cnn_problem *problem, cnn_dir dir, vf_
                          : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the reference's arrays");
     if (status != CNN_OK) vf_case_free(c);
     return status;
+}
+
+cnn_status vf_case_lend(const vf_case *c, vf_case *lent, cnn_error *err)
+{
+    bool allocated = true;
+    *lent = *c;
+    lent->call.problem = &lent->problem;
+    lent->call.beta = 0.0;
+    for (int i = 0; i < CNN_MAX_OPERANDS; i++) {
+        lent->after[i] = lent->magnitude[i] = lent->roundings[i] = NULL;
+        lent->call.out[i] = (vf_out){NULL, NULL, NULL};
+        if (i < c->call.count && c->call.operands[i].access == CNN_OUT) lent->before[i] = NULL;
+        lent->call.in[i] = lent->before[i];
+    }
+    for (int i = 0; i < c->call.count && allocated; i++)
+        if (c->after[i] != NULL) allocated = allocate_result(lent, i);
+    if (!allocated) {
+        vf_case_return(lent);
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the reference's arrays");
+    }
+    if (c->fill != VF_DATA) vf_reference(&lent->call);
+    return CNN_OK;
+}
+
+void vf_case_return(vf_case *lent)
+{
+    for (int i = 0; i < CNN_MAX_OPERANDS; i++) lent->before[i] = NULL;
+    vf_case_free(lent);
 }
 
 void vf_case_free(vf_case *c)

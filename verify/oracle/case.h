@@ -31,6 +31,9 @@ typedef struct vf_case {
 cnn_status vf_case_make(vf_case *c, const cnn_problem *problem, cnn_dir dir, vf_fill fill, int variant, uint64_t seed,
                         thread_pool *pool, cnn_error *err);
 void vf_case_free(vf_case *c);
+/* The same data with beta 0, what it reads lent by a case that lives longer; what must come out is its own. */
+cnn_status vf_case_lend(const vf_case *c, vf_case *lent, cnn_error *err);
+void vf_case_return(vf_case *lent);
 
 /* fill.c: the values of an operand before the call: they depend on its name, the seed, fill and variant only, so that
  * forward and backward of a problem see the same x. `density` is the share of non-zeros of a factor. */

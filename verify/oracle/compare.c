@@ -101,10 +101,9 @@ void vf_note_transform(const cnn_problem *problem, const cnn_algorithm *algorith
 void vf_describe_worst(const vf_case *c, const cnn_operand *operand, const vf_wrong_element *e, verify_result *result)
 {
     char where[128];
-    const char *how = c->call.beta != 0.0 ? " (with beta 1)"
-                      : c->without_x      ? " (x not given)"
-                      : c->variant == 1   ? " (in the midst of a training)"
-                                          : "";
+    const char *how = c->without_x                                                 ? " (x not given)"
+                      : c->variant == 1 && c->call.problem->op == CNN_OP_OPTIMIZER ? " (in the midst of a training)"
+                                                                                   : "";
     vf_element_name(operand, e->index, where, sizeof where);
     snprintf(result->worst, sizeof result->worst, "%s: expected %.17g, got %.17g, error %.3g, bound %.3g%s", where,
              vf_shown(e->expected), vf_shown(e->got), fabs(e->got - e->expected), e->bound, how);

@@ -75,7 +75,7 @@ static void what_cannot_refuse_does_not(void **state)
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
         answer = told[i];
         assert_int_equal(cnn_sync(&session, &err), CNN_INTERNAL);
-        assert_message(err, "told: sync answered");
+        assert_message(err, "told: sync returned the status");
     }
     answer = CNN_OUT_OF_MEMORY;
     assert_int_equal(cnn_sync(&session, &err), CNN_OUT_OF_MEMORY);
@@ -91,7 +91,7 @@ static void a_late_refusal_says_so(void **state)
         algorithm.flags = may ? CNN_ALGO_MAY_REFUSE : 0;
         assert_int_equal(plan_one(&plan, &err), may ? CNN_UNSUPPORTED : CNN_INTERNAL);
         assert_int_equal(strncmp(err.message, CNN_REFUSED_LATE, strlen(CNN_REFUSED_LATE)), 0);
-        assert_message(err, may ? "prepare no: " : "not its to say");
+        assert_message(err, may ? "prepare said no: " : "takes the flag CNN_ALGO_MAY_REFUSE, and told:");
         assert_message(err, "found when planning");
     }
     planned = CNN_INTERRUPTED;
@@ -121,7 +121,7 @@ static void a_gate_that_wavers_is_none(void **state)
     cnn_error err;
     planned = CNN_OK, no_at = 1;
     assert_int_equal(plan_one(&plan, &err), CNN_INTERNAL);
-    assert_message(err, "no and then yes");
+    assert_message(err, "first no and then yes");
 }
 
 int main(void)
