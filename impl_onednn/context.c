@@ -1,44 +1,34 @@
 /* context.c: an engine and a stream of oneDNN, the threads, and what there is to tell of the library. */
 #include "onednn.h"
 
-#include <dlfcn.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* oneDNN's own calls find the same functions, since both search the same list: so no runtime is named at the build. */
-static cnn_status find_threads(onednn_context *c, cnn_error *err)
-{
-    void *set = dlsym(RTLD_DEFAULT, "omp_set_num_threads"), *get = dlsym(RTLD_DEFAULT, "omp_get_max_threads");
-    if (set == NULL || get == NULL || dnnl_version()->cpu_runtime != DNNL_RUNTIME_OMP)
-        return CNN_FAIL(err, CNN_UNAVAILABLE,
-                        "this oneDNN runs its threads by %s, and their number can be set by OpenMP only: install one "
-                        "with the CPU runtime OMP",
-                        dnnl_runtime2str(dnnl_version()->cpu_runtime));
-    memcpy(&c->set_threads, &set, sizeof set);
-    memcpy(&c->get_threads, &get, sizeof get);
-    return CNN_OK;
-}
-
+/* The number of threads can be set through OpenMP only. */
 cnn_status onednn_probe(cnn_error *err)
 {
-    onednn_context c;
     const dnnl_version_t *v = dnnl_version();
     if (v->major != DNNL_VERSION_MAJOR)
         return CNN_FAIL(err, CNN_UNAVAILABLE, "built for oneDNN %d, and oneDNN %d.%d.%d was loaded: build again",
                         DNNL_VERSION_MAJOR, v->major, v->minor, v->patch);
-    return find_threads(&c, err);
+    if (v->cpu_runtime != DNNL_RUNTIME_OMP)
+        return CNN_FAIL(err, CNN_UNAVAILABLE,
+                        "oneDNN %d.%d.%d runs its threads by %s: install one with the CPU runtime OMP", v->major,
+                        v->minor, v->patch, dnnl_runtime2str(v->cpu_runtime));
+    return CNN_OK;
 }
 
 int onednn_threads_begin(const onednn_context *c)
 {
-    const int before = c->get_threads();
-    if (before != c->threads) c->set_threads(c->threads);
+    const int before = omp_get_max_threads();
+    if (before != c->threads) omp_set_num_threads(c->threads);
     return before;
 }
 
 void onednn_threads_end(const onednn_context *c, int before)
 {
-    if (before != c->threads) c->set_threads(before);
+    if (before != c->threads) omp_set_num_threads(before);
 }
 
 cnn_status onednn_fail(dnnl_status_t status, const char *what, cnn_error *err)
@@ -55,18 +45,14 @@ cnn_status onednn_open(const cnn_open_params *params, cnn_context **context, cnn
     onednn_context *c = calloc(1, sizeof *c);
     if (c == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a context of impl onednn");
     c->threads = params->threads;
-    dnnl_status_t made = dnnl_success;
-    if (find_threads(c, err) == CNN_OK) {
-        made = dnnl_engine_create(&c->engine, dnnl_cpu, 0);
-        if (made == dnnl_success) made = dnnl_stream_create(&c->stream, c->engine, dnnl_stream_default_flags);
-        if (made == dnnl_success) {
-            *context = (cnn_context *)c;
-            return CNN_OK;
-        }
-        (void)onednn_fail(made, "an engine on the CPU", err);
+    dnnl_status_t made = dnnl_engine_create(&c->engine, dnnl_cpu, 0);
+    if (made == dnnl_success) made = dnnl_stream_create(&c->stream, c->engine, dnnl_stream_default_flags);
+    if (made == dnnl_success) {
+        *context = (cnn_context *)c;
+        return CNN_OK;
     }
     onednn_close((cnn_context *)c);
-    return err->status;
+    return onednn_fail(made, "an engine on the CPU", err);
 }
 
 void onednn_close(cnn_context *context)

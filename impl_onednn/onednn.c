@@ -2,19 +2,24 @@
  *
  * How oneDNN cuts its work depends on the number of threads, and with it the order of its sums: so no algorithm
  * promises the same bits. Memory is the host's; operations are done when they return. */
-#include "onednn.h"
+#include "loops.h"
 
 #define BIT(op) (1u << CNN_OP_##op)
 #define CONVS (BIT(CONV) | BIT(DECONV))
 #define WEIGHTED (CONVS | BIT(CONV3D) | BIT(FC))
+#define BY_ONEDNN (BIT(POOL) | BIT(ACT) | BIT(ADD))
+#define LOOPS (BIT(LOSS) | BIT(DROPOUT) | BIT(CONCAT) | BIT(OPTIMIZER))
 
 static const cnn_algorithm algorithms[ONEDNN_ALGORITHM_COUNT] = {
-    {"any", "the layouts that oneDNN chooses, reordered from and to the tensors' own in every call", WEIGHTED, 0, 1,
-     ONEDNN_ANY},
+    {"any",
+     "conv and FC in the layouts that oneDNN chooses, reordered from and to the tensors' own in every call; all else "
+     "in the tensors' own",
+     WEIGHTED | BY_ONEDNN, 0, 1, ONEDNN_ANY},
     {"nchw", "activations in NCHW, as they are or reordered; weights as oneDNN chooses", WEIGHTED, 0, 1, ONEDNN_NCHW},
     {"nhwc", "activations in NHWC, as they are or reordered; weights as oneDNN chooses", WEIGHTED, 0, 1, ONEDNN_NHWC},
     {"winograd", "oneDNN's Winograd, F(4x4,3x3)", CONVS, CNN_ALGO_TRANSFORMS, 96, ONEDNN_WINOGRAD},
-    {"plain", "in the layout of the tensors", BIT(POOL) | BIT(ACT) | BIT(ADD), 0, 1, ONEDNN_PLAIN},
+    {"loops", "what oneDNN has no primitive for: loops of ours on its threads", LOOPS, CNN_ALGO_DETERMINISTIC, 1,
+     ONEDNN_LOOPS},
 };
 
 static const cnn_knob knobs[] = {
@@ -30,7 +35,17 @@ static const cnn_operations ops = {
     .pool_bwd = onednn_map_bwd,
     .act_fwd = onednn_map_fwd,
     .act_bwd = onednn_map_bwd,
+    .dropout_fwd = onednn_dropout_fwd,
+    .dropout_bwd = onednn_dropout_bwd,
+    .loss_fwd = onednn_loss_fwd,
+    .loss_bwd = onednn_loss_bwd,
     .add_fwd = onednn_add_fwd,
+    .concat_fwd = onednn_concat_fwd,
+    .concat_bwd = onednn_concat_bwd,
+    .optimizer_step = onednn_optimizer_step,
+    .gather = onednn_gather,
+    .bias_add = onednn_bias_add,
+    .bias_gradient = onednn_bias_gradient,
 };
 
 const cnn_impl *cnn_impl_onednn(void);

@@ -19,18 +19,13 @@ typedef enum onednn_knob_id {
     ONEDNN_KNOB_COUNT
 } onednn_knob_id;
 
-/* cnn_algorithm.id. Of the first four that are conv's and FC's, `onednn_layout_of` tells the layout inside. */
-enum { ONEDNN_ANY, ONEDNN_NCHW, ONEDNN_NHWC, ONEDNN_WINOGRAD, ONEDNN_PLAIN, ONEDNN_ALGORITHM_COUNT };
+/* cnn_algorithm.id. */
+enum { ONEDNN_ANY, ONEDNN_NCHW, ONEDNN_NHWC, ONEDNN_WINOGRAD, ONEDNN_LOOPS, ONEDNN_ALGORITHM_COUNT };
 
 /* ---- context.c */
 
-typedef void onednn_set_threads_fn(int);
-typedef int onednn_get_threads_fn(void);
-
 typedef struct onednn_context {
     int threads;
-    onednn_set_threads_fn *set_threads; /* of the OpenMP runtime that oneDNN itself calls */
-    onednn_get_threads_fn *get_threads;
     dnnl_engine_t engine;
     dnnl_stream_t stream;
 } onednn_context;
@@ -40,8 +35,8 @@ cnn_status onednn_open(const cnn_open_params *, cnn_context **, cnn_error *);
 void onednn_close(cnn_context *);
 void onednn_describe(cnn_context *, cnn_put_fn *, void *user);
 
-/* OpenMP keeps how many threads a region gets for each host thread. Between the two it is the context's number: what
- * oneDNN makes for so many threads runs with as many. */
+/* OpenMP keeps how many threads a region gets for each host thread. Between the two it is the context's number, when
+ * oneDNN makes something and when it runs: what it makes for so many threads needs as many. */
 int onednn_threads_begin(const onednn_context *);
 void onednn_threads_end(const onednn_context *, int before);
 

@@ -1,5 +1,5 @@
 /* plan.c: the one gate of impl_onednn, from a request to a plan, and the layouts that activations have. */
-#include "onednn.h"
+#include "loops.h"
 
 #include <stdlib.h>
 
@@ -28,6 +28,7 @@ cnn_status onednn_supports(cnn_context *context, const cnn_request *r, cnn_error
     if (t->math != CNN_MATH_F32)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s: impl onednn asks oneDNN for strict f32",
                         cnn_math_name(t->math));
+    if (r->algorithm->id == ONEDNN_LOOPS) return CNN_OK;
     const cnn_status status = onednn_build_program((const onednn_context *)context, r, true, &program, err);
     if (status != CNN_OK) return err->status = CNN_UNSUPPORTED;
     return cnn_is_weighted(r->problem)
@@ -38,6 +39,8 @@ cnn_status onednn_supports(cnn_context *context, const cnn_request *r, cnn_error
 cnn_status onednn_prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
 {
     const cnn_request r = {&plan->problem, plan->dir, &plan->algorithm, plan->knobs};
+    if (plan->problem.op == CNN_OP_LOSS) plan->workspace_bytes = onednn_loss_workspace(&plan->problem, plan->dir);
+    if (plan->algorithm.id == ONEDNN_LOOPS) return CNN_OK;
     onednn_program *program = calloc(1, sizeof *program);
     if (program == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plan of impl onednn");
     cnn_status status = onednn_build_program((const onednn_context *)context, &r, false, program, err);

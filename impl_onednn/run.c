@@ -60,10 +60,12 @@ static dnnl_status_t bind(const onednn_program *p, const onednn_call *call)
     char *const workspace = call->workspace;
     for (int i = 0; status == dnnl_success && i < p->n_memories; i++) {
         const onednn_memory *m = &p->memories[i];
-        void *now = NULL, *wanted = workspace + m->at;
+        void *now = NULL, *wanted = NULL;
         if (m->slot == ONEDNN_SCRATCH)
             wanted = workspace + p->workspace;
-        else if (m->slot != ONEDNN_INSIDE && !(m->aside && call->beta != 0))
+        else if (m->slot == ONEDNN_INSIDE || (m->aside && call->beta != 0))
+            wanted = workspace + m->at;
+        else
             wanted = (void *)(uintptr_t)call->pointers[m->slot];
         status = dnnl_memory_get_data_handle(m->memory, &now);
         if (status == dnnl_success && now != wanted) status = dnnl_memory_set_data_handle(m->memory, wanted);
