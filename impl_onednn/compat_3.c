@@ -67,4 +67,7 @@ dnnl_status_t onednn_make_add(const onednn_make *m, onednn_md md, dnnl_primitive
     return dnnl_binary_primitive_desc_create(pd, m->engine, dnnl_binary_add, md, md, md, m->attr);
 }
 
-dnnl_status_t onednn_append_sum(dnnl_post_ops_t ops) { return dnnl_post_ops_append_sum(ops, 1, 0, dnnl_f32); }
+dnnl_status_t onednn_append_sum(dnnl_post_ops_t ops)
+{
+    return dnnl_post_ops_append_sum(ops, 1, 0, dnnl_data_type_undef);
+}

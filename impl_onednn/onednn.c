@@ -69,6 +69,7 @@ const cnn_impl *cnn_impl_onednn(void)
         .prepare = onednn_prepare,
         .release = onednn_release,
         .ops = &ops,
+        .profile = &onednn_profile,
     };
     return &impl;
 }

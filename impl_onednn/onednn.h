@@ -28,6 +28,7 @@ typedef struct onednn_context {
     int threads;
     dnnl_engine_t engine;
     dnnl_stream_t stream;
+    cnn_laps *laps; /* NULL while none are in use */
 } onednn_context;
 
 cnn_status onednn_probe(cnn_error *);
@@ -76,6 +77,7 @@ typedef struct onednn_memory {
 
 typedef struct onednn_step {
     onednn_when when;
+    const char *phase;
     dnnl_primitive_t primitive;
     int n_args;
     dnnl_exec_arg_t args[ONEDNN_MAX_ARGS];
@@ -130,7 +132,7 @@ void onednn_deliver(onednn_build *);
 typedef struct onednn_use {
     int arg, memory;
 } onednn_use;
-void onednn_step_add(onednn_build *, onednn_when, dnnl_primitive_desc_t, const onednn_use *, int n);
+void onednn_step_add(onednn_build *, onednn_when, const char *phase, dnnl_primitive_desc_t, const onednn_use *, int n);
 /* The same of the operation itself: its kernel's name is the program's choice. */
 void onednn_operation(onednn_build *, dnnl_primitive_desc_t, const onednn_use *, int n);
 
@@ -142,6 +144,12 @@ typedef struct onednn_call {
     void *workspace;
 } onednn_call;
 cnn_status onednn_run(cnn_context *, const cnn_plan *, const onednn_call *, cnn_error *);
+
+/* ---- laps.c: where the time of an operation goes: its reorders, and the primitive. */
+
+extern const cnn_profile onednn_profile;
+/* What ran since the last mark is `phase`. Without laps in use it costs one comparison. */
+void onednn_phase(const onednn_context *, const char *phase);
 
 /* ---- plan.c: the gate, and the layouts of activations. */
 

@@ -30,7 +30,7 @@ static void put_backward(onednn_build *b, dnnl_primitive_desc_t forward, dnnl_pr
         const onednn_use again[] = {{DNNL_ARG_SRC, onednn_argument(b, ONEDNN_X, x)},
                                     {DNNL_ARG_DST, onednn_inside(b, y)},
                                     {DNNL_ARG_WORKSPACE, places}};
-        onednn_step_add(b, ONEDNN_ALWAYS, forward, again, 3);
+        onednn_step_add(b, ONEDNN_ALWAYS, "forward again", forward, again, 3);
     }
     const onednn_use uses[] = {{DNNL_ARG_DIFF_DST, onednn_argument(b, ONEDNN_DY, y)},
                                {DNNL_ARG_DIFF_SRC, onednn_argument(b, ONEDNN_DX, x)},

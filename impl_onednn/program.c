@@ -14,15 +14,17 @@ void onednn_refuse(onednn_build *b, cnn_status status, const char *format, ...)
     b->status = CNN_FAIL(b->err, status, "%s", text);
 }
 
-static void failed(onednn_build *b, dnnl_status_t status)
+/* `part`: "", or what it is of the operation. */
+static void failed_part(onednn_build *b, dnnl_status_t status, const char *part)
 {
     char what[64];
     const cnn_request *r = b->request;
     if (b->status != CNN_OK) return;
-    snprintf(what, sizeof what, "%s %s by %.32s", cnn_op_name(r->problem->op), cnn_dir_name(r->dir),
+    snprintf(what, sizeof what, "%s%s %s by %.32s", part, cnn_op_name(r->problem->op), cnn_dir_name(r->dir),
              r->algorithm->name);
     b->status = onednn_fail(status, what, b->err);
 }
+static void failed(onednn_build *b, dnnl_status_t status) { failed_part(b, status, ""); }
 
 onednn_md onednn_layout(onednn_build *b, int n_dims, const dnnl_dims_t dims, dnnl_format_tag_t tag)
 {
@@ -91,7 +93,8 @@ static int memory_add(onednn_build *b, onednn_slot slot, bool aside, onednn_md m
 int onednn_argument(onednn_build *b, onednn_slot slot, onednn_md md) { return memory_add(b, slot, false, md); }
 int onednn_inside(onednn_build *b, onednn_md md) { return memory_add(b, ONEDNN_INSIDE, false, md); }
 
-void onednn_step_add(onednn_build *b, onednn_when when, dnnl_primitive_desc_t pd, const onednn_use *uses, int n)
+void onednn_step_add(onednn_build *b, onednn_when when, const char *phase, dnnl_primitive_desc_t pd,
+                     const onednn_use *uses, int n)
 {
     onednn_program *p = b->program;
     if (b->status != CNN_OK) return;
@@ -105,7 +108,7 @@ void onednn_step_add(onednn_build *b, onednn_when when, dnnl_primitive_desc_t pd
     if (p->n_steps == ONEDNN_MAX_STEPS) onednn_refuse(b, CNN_INTERNAL, "a program of more than %d steps", p->n_steps);
     if (b->status != CNN_OK) return;
     onednn_step *s = &p->steps[p->n_steps++];
-    *s = (onednn_step){.when = when, .n_args = count};
+    *s = (onednn_step){.when = when, .phase = phase, .n_args = count};
     for (int i = 0; i < count; i++) s->args[i] = (dnnl_exec_arg_t){all[i].arg, p->memories[all[i].memory].memory};
     if (b->only_count) return;
     const dnnl_status_t status = dnnl_primitive_create(&s->primitive, pd);
@@ -118,18 +121,23 @@ void onednn_operation(onednn_build *b, dnnl_primitive_desc_t pd, const onednn_us
     if (b->status != CNN_OK) return;
     if (dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, (void *)&name) == dnnl_success && name != NULL)
         snprintf(b->program->choice, sizeof b->program->choice, "%s", name);
-    onednn_step_add(b, ONEDNN_ALWAYS, pd, uses, n);
+    onednn_step_add(b, ONEDNN_ALWAYS, cnn_op_name(b->request->problem->op), pd, uses, n);
 }
 
-static void reorder(onednn_build *b, onednn_when when, int from, int to)
+/* Of the argument in this slot. */
+static void reorder(onednn_build *b, onednn_when when, onednn_slot slot, int from, int to)
 {
+    static const char *const phases[ONEDNN_SLOT_COUNT] = {"reorder x",  "reorder x",  "reorder w",
+                                                          "reorder b",  "reorder dy", "reorder y",
+                                                          "reorder dx", "reorder dw", "reorder db"};
     dnnl_primitive_desc_t pd = NULL;
     if (b->status != CNN_OK) return;
     const onednn_memory *list = b->program->memories;
     const dnnl_status_t status = dnnl_reorder_primitive_desc_create(
         &pd, list[from].md, b->c->engine, list[to].md, b->c->engine, when == ONEDNN_BETA_1 ? b->sum : b->plain);
+    if (status != dnnl_success) failed_part(b, status, "a reorder of ");
     pd = onednn_keep(b, status, pd);
-    onednn_step_add(b, when, pd, (onednn_use[]){{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, 2);
+    onednn_step_add(b, when, phases[slot], pd, (onednn_use[]){{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, 2);
 }
 
 int onednn_input(onednn_build *b, onednn_slot slot, onednn_md given, onednn_md wanted)
@@ -137,7 +145,7 @@ int onednn_input(onednn_build *b, onednn_slot slot, onednn_md given, onednn_md w
     const int from = onednn_argument(b, slot, given);
     if (b->status != CNN_OK || dnnl_memory_desc_equal(given, wanted)) return from;
     const int to = onednn_inside(b, wanted);
-    reorder(b, ONEDNN_ALWAYS, from, to);
+    reorder(b, ONEDNN_ALWAYS, slot, from, to);
     return to;
 }
 
@@ -154,7 +162,8 @@ void onednn_deliver(onednn_build *b)
 {
     for (int i = 0; b->status == CNN_OK && i < b->n_results; i++) {
         const int from = b->results[i], to = b->targets[i];
-        if (b->program->memories[from].slot == ONEDNN_INSIDE) reorder(b, ONEDNN_BETA_0, from, to);
-        reorder(b, ONEDNN_BETA_1, from, to);
+        const onednn_slot slot = b->program->memories[to].slot;
+        if (b->program->memories[from].slot == ONEDNN_INSIDE) reorder(b, ONEDNN_BETA_0, slot, from, to);
+        reorder(b, ONEDNN_BETA_1, slot, from, to);
     }
 }

@@ -82,7 +82,9 @@ cnn_status onednn_run(cnn_context *context, const cnn_plan *plan, const onednn_c
     dnnl_status_t status = bind(p, call);
     for (int i = 0; status == dnnl_success && i < p->n_steps; i++) {
         const onednn_step *s = &p->steps[i];
-        if (s->when != not_now) status = dnnl_primitive_execute(s->primitive, c->stream, s->n_args, s->args);
+        if (s->when == not_now) continue;
+        status = dnnl_primitive_execute(s->primitive, c->stream, s->n_args, s->args);
+        onednn_phase(c, s->phase);
     }
     onednn_threads_end(c, before);
     if (status == dnnl_success) return CNN_OK;
