@@ -12,10 +12,13 @@
 #include <dnnl.h>
 #include <dnnl_debug.h>
 
+/* Whether the backward of batch normalisation wants to be handed the shift, which it does not read. */
 #if DNNL_VERSION_MAJOR >= 3
 typedef const_dnnl_memory_desc_t onednn_md;
+enum { ONEDNN_BACKWARD_WANTS_SHIFT = 0 };
 #else
 typedef const dnnl_memory_desc_t *onednn_md;
+enum { ONEDNN_BACKWARD_WANTS_SHIFT = 1 };
 #endif
 
 /* f32, of so many dimensions, stored as `tag` says; to be freed. */
@@ -44,6 +47,9 @@ dnnl_status_t onednn_make_pool(const onednn_make *, cnn_dir, bool keeps, const o
 /* x, y and their gradients all are stored as `md` says. */
 dnnl_status_t onednn_make_act(const onednn_make *, cnn_dir, dnnl_alg_kind_t, onednn_md md, float alpha, float beta,
                               dnnl_primitive_desc_t *);
+/* With scale and shift; in inference the statistics are given. */
+dnnl_status_t onednn_make_batchnorm(const onednn_make *, cnn_dir, bool inference, onednn_md md, float eps,
+                                    dnnl_primitive_desc_t *);
 dnnl_status_t onednn_make_add(const onednn_make *, onednn_md md, dnnl_primitive_desc_t *);
 dnnl_status_t onednn_append_sum(dnnl_post_ops_t);
 

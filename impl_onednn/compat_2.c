@@ -75,6 +75,20 @@ dnnl_status_t onednn_make_act(const onednn_make *m, cnn_dir dir, dnnl_alg_kind_t
     return make(m, status, &desc, pd);
 }
 
+dnnl_status_t onednn_make_batchnorm(const onednn_make *m, cnn_dir dir, bool inference, onednn_md md, float eps,
+                                    dnnl_primitive_desc_t *pd)
+{
+    const unsigned flags = dnnl_use_scale | dnnl_use_shift | (inference ? dnnl_use_global_stats : 0);
+    const dnnl_prop_kind_t forward = inference ? dnnl_forward_inference : dnnl_forward_training;
+    dnnl_batch_normalization_desc_t desc;
+    dnnl_status_t status;
+    if (dir == CNN_FWD)
+        status = dnnl_batch_normalization_forward_desc_init(&desc, forward, md, eps, flags);
+    else
+        status = dnnl_batch_normalization_backward_desc_init(&desc, dnnl_backward, md, md, eps, flags);
+    return make(m, status, &desc, pd);
+}
+
 dnnl_status_t onednn_make_add(const onednn_make *m, onednn_md md, dnnl_primitive_desc_t *pd)
 {
     dnnl_binary_desc_t desc;

@@ -62,6 +62,18 @@ dnnl_status_t onednn_make_act(const onednn_make *m, cnn_dir dir, dnnl_alg_kind_t
                                                        m->attr);
 }
 
+dnnl_status_t onednn_make_batchnorm(const onednn_make *m, cnn_dir dir, bool inference, onednn_md md, float eps,
+                                    dnnl_primitive_desc_t *pd)
+{
+    const unsigned flags = dnnl_use_scale | dnnl_use_shift | (inference ? dnnl_use_global_stats : 0);
+    const dnnl_prop_kind_t forward = inference ? dnnl_forward_inference : dnnl_forward_training;
+    if (dir == CNN_FWD)
+        return dnnl_batch_normalization_forward_primitive_desc_create(pd, m->engine, forward, md, md, eps, flags,
+                                                                      m->attr);
+    return dnnl_batch_normalization_backward_primitive_desc_create(pd, m->engine, dnnl_backward, md, md, md, eps, flags,
+                                                                   m->forward, m->attr);
+}
+
 dnnl_status_t onednn_make_add(const onednn_make *m, onednn_md md, dnnl_primitive_desc_t *pd)
 {
     return dnnl_binary_primitive_desc_create(pd, m->engine, dnnl_binary_add, md, md, md, m->attr);

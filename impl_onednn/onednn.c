@@ -7,7 +7,7 @@
 #define BIT(op) (1u << CNN_OP_##op)
 #define CONVS (BIT(CONV) | BIT(DECONV))
 #define WEIGHTED (CONVS | BIT(CONV3D) | BIT(FC))
-#define BY_ONEDNN (BIT(POOL) | BIT(ACT) | BIT(ADD))
+#define BY_ONEDNN (BIT(POOL) | BIT(ACT) | BIT(ADD) | BIT(BATCHNORM))
 #define LOOPS (BIT(LOSS) | BIT(DROPOUT) | BIT(CONCAT) | BIT(OPTIMIZER))
 
 static const cnn_algorithm algorithms[ONEDNN_ALGORITHM_COUNT] = {
@@ -42,6 +42,8 @@ static const cnn_operations ops = {
     .add_fwd = onednn_add_fwd,
     .concat_fwd = onednn_concat_fwd,
     .concat_bwd = onednn_concat_bwd,
+    .batchnorm_fwd = onednn_batchnorm,
+    .batchnorm_bwd = onednn_batchnorm,
     .optimizer_step = onednn_optimizer_step,
     .gather = onednn_gather,
     .bias_add = onednn_bias_add,

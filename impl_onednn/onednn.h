@@ -46,7 +46,7 @@ cnn_status onednn_fail(dnnl_status_t, const char *what, cnn_error *);
 
 /* ---- program.c */
 
-enum { ONEDNN_MAX_MEMORIES = 24, ONEDNN_MAX_STEPS = 8, ONEDNN_MAX_ARGS = 6 };
+enum { ONEDNN_MAX_MEMORIES = 24, ONEDNN_MAX_STEPS = 8, ONEDNN_MAX_ARGS = 12 };
 
 /* Whose memory: an argument of the call, or the workspace. */
 typedef enum onednn_slot {
@@ -59,6 +59,12 @@ typedef enum onednn_slot {
     ONEDNN_DX,
     ONEDNN_DW,
     ONEDNN_DB,
+    ONEDNN_GAMMA,
+    ONEDNN_BETA,
+    ONEDNN_DGAMMA,
+    ONEDNN_DBETA,
+    ONEDNN_MEAN,
+    ONEDNN_VARIANCE,
     ONEDNN_SLOT_COUNT,
     ONEDNN_INSIDE = ONEDNN_SLOT_COUNT, /* the workspace */
     ONEDNN_SCRATCH                     /* behind it, what is one step's only */
@@ -68,9 +74,8 @@ typedef enum onednn_when { ONEDNN_ALWAYS, ONEDNN_BETA_0, ONEDNN_BETA_1 } onednn_
 
 typedef struct onednn_memory {
     onednn_slot slot;
-    bool aside; /* a result that oneDNN writes in place: with beta 1 it goes to the workspace, to be added */
-    size_t at;  /* in the workspace */
-    size_t bytes;
+    bool aside;   /* a result that oneDNN writes in place: with beta 1 it goes to the workspace, to be added */
+    size_t at;    /* in the workspace */
     onednn_md md; /* while it is built */
     dnnl_memory_t memory;
 } onednn_memory;
@@ -168,11 +173,13 @@ dnnl_format_tag_t onednn_tag(const onednn_shape *, cnn_layout);
 /* ---- The operations: what puts a program together, and the slots. */
 
 typedef void onednn_build_fn(onednn_build *);
-onednn_build_fn onednn_build_conv, onednn_build_fc, onednn_build_pool, onednn_build_act, onednn_build_add;
+onednn_build_fn onednn_build_conv, onednn_build_fc, onednn_build_pool, onednn_build_act, onednn_build_add,
+    onednn_build_batchnorm;
 
 cnn_status onednn_weighted(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 cnn_status onednn_map_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);
 cnn_status onednn_map_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cnn_error *);
+cnn_status onednn_batchnorm(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *); /* both ways */
 cnn_status onednn_add_fwd(cnn_context *, const cnn_plan *, const cnn_join_args *, cnn_error *);
 
 #endif

@@ -78,11 +78,12 @@ static int memory_add(onednn_build *b, onednn_slot slot, bool aside, onednn_md m
         return -1;
     }
     onednn_memory *m = &p->memories[p->n_memories];
-    *m = (onednn_memory){.slot = slot, .aside = aside, .bytes = dnnl_memory_desc_get_size(md), .md = md};
+    const size_t bytes = dnnl_memory_desc_get_size(md);
+    *m = (onednn_memory){.slot = slot, .aside = aside, .md = md};
     if (slot == ONEDNN_SCRATCH)
-        p->scratch = m->bytes > p->scratch ? m->bytes : p->scratch;
+        p->scratch = bytes > p->scratch ? bytes : p->scratch;
     else if (slot == ONEDNN_INSIDE || aside)
-        m->at = take(b, &p->workspace, m->bytes);
+        m->at = take(b, &p->workspace, bytes);
     if (!b->only_count && b->status == CNN_OK) {
         const dnnl_status_t status = dnnl_memory_create(&m->memory, md, b->c->engine, DNNL_MEMORY_NONE);
         if (status != dnnl_success) failed(b, status);
@@ -101,9 +102,10 @@ void onednn_step_add(onednn_build *b, onednn_when when, const char *phase, dnnl_
     onednn_use all[ONEDNN_MAX_ARGS];
     onednn_md scratch = dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
     int count = 0;
-    for (int i = 0; i < n; i++)
-        if (uses[i].memory >= 0 && count < ONEDNN_MAX_ARGS) all[count++] = uses[i];
-    if (scratch != NULL && dnnl_memory_desc_get_size(scratch) > 0 && count < ONEDNN_MAX_ARGS)
+    if (n >= ONEDNN_MAX_ARGS) onednn_refuse(b, CNN_INTERNAL, "a step of more than %d arguments", ONEDNN_MAX_ARGS);
+    for (int i = 0; b->status == CNN_OK && i < n; i++)
+        if (uses[i].memory >= 0) all[count++] = uses[i];
+    if (scratch != NULL && dnnl_memory_desc_get_size(scratch) > 0)
         all[count++] = (onednn_use){DNNL_ARG_SCRATCHPAD, memory_add(b, ONEDNN_SCRATCH, false, scratch)};
     if (p->n_steps == ONEDNN_MAX_STEPS) onednn_refuse(b, CNN_INTERNAL, "a program of more than %d steps", p->n_steps);
     if (b->status != CNN_OK) return;
