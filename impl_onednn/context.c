@@ -79,6 +79,11 @@ static void put_variables(cnn_put_fn *put, void *user)
         {"DNNL_VERBOSE", "oneDNN prints within what is timed"},
         {"OMP_DYNAMIC", "OpenMP may take fewer threads than asked for"},
         {"OMP_THREAD_LIMIT", "OpenMP may take fewer threads than asked for"},
+        {"OMP_WAIT_POLICY", "it decides whether OpenMP's idle threads spin, in the runtime's place"},
+        {"GOMP_SPINCOUNT", "it decides whether OpenMP's idle threads spin, in the runtime's place"},
+        {"OMP_PROC_BIND", "it ties OpenMP's threads to processors"},
+        {"OMP_PLACES", "it ties OpenMP's threads to processors"},
+        {"GOMP_CPU_AFFINITY", "it ties OpenMP's threads to processors"},
     };
     char key[64], text[200];
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
