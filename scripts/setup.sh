@@ -5,6 +5,8 @@
 # Debian's and Ubuntu's names of what benchcnn is built, tested and drawn with.
 benchcnn_packages=(gcc g++ cmake ninja-build pkg-config libopenblas-dev zlib1g-dev libcjson-dev libcmocka-dev gnuplot-nox
     hyperfine)
+# What an implementation is left out without: installed where the distribution has it.
+benchcnn_optional_packages=(libdnnl-dev)
 
 # What of the list is not installed.
 missing_packages() {
@@ -15,16 +17,20 @@ missing_packages() {
 }
 
 install_missing() {
-    local missing sudo=()
+    local missing optional package sudo=()
     if ! command -v dpkg-query >/dev/null; then
         echo "This is neither Debian nor Ubuntu: please install the equivalents of ${benchcnn_packages[*]}" >&2
         return 0
     fi
     mapfile -t missing < <(missing_packages "${benchcnn_packages[@]}" "$@")
-    [ ${#missing[@]} -eq 0 ] && return 0
+    mapfile -t optional < <(missing_packages "${benchcnn_optional_packages[@]}")
     [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+    [ ${#missing[@]} -eq 0 ] || "${sudo[@]}" apt-get update -qq
+    for package in "${optional[@]}"; do
+        apt-cache show "$package" >/dev/null 2>&1 && missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return 0
     echo "Installing: ${missing[*]}"
-    "${sudo[@]}" apt-get update -qq
     DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
