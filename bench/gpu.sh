@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, sweep, cpu, peaks, host, speedup
+#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, sweep, fused, peers, cpu, peaks, host, speedup
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
@@ -34,6 +34,7 @@ verify_all() {
         verify "${impl}_conv" --impl "$impl:*" --op conv $(problems thesis awnn_table1 odd dilated)
         verify "${impl}_net" --impl "$impl" --net thesis
     done
+    for net in thesis small; do verify "cuda_fused_$net" --impl cuda_fused --net $net; done
     # shellcheck disable=SC2046
     verify "resnet50" --impl "$gpu" --op conv --check exact,bound,memory $(problems resnet50)
 }
@@ -42,7 +43,12 @@ verify_all() {
 # racecheck those to shared memory one by one: all of cuDNN's in one process do not come to an end. So a process for each
 # of its algorithms, on two small problems, and for each operation; as many at once as there are cores.
 sanitized() {
-    local impl name op way checked='--check bound --threads 1 --quiet'
+    local impl name op way net checked='--check bound --threads 1 --quiet'
+    for impl in v1 v2; do
+        for net in thesis small; do
+            echo "train --net $net --impl cuda_fused:$impl --data synthetic --images 200,50 --batch 37 --shift 1 --quiet"
+        done
+    done
     for impl in ${gpu//,/ }; do
         for way in '' --no-graph '--data-on host'; do
             echo "train --net thesis --impl $impl --data synthetic --images 200,50 --batch 37 --shift 1 --quiet $way"
@@ -100,6 +106,16 @@ sweep() {
         "$benchcnn" sweep batch --impl "$impl" --epochs 3 --quiet --out "$out/sweep.jsonl" | tail -16
     done
 }
+
+# Whole passes in one launch, beside the fastest composition; and what other programs take for the same epochs. MNIST lies in
+# $BENCHCNN_DATA/mnist.
+twelve=5,10,20,40,50,100,200,400,500,1000,2000,5000
+fused() {
+    for impl in cuda_fused:v2 cuda_naive:v4 cuda_fused:v1; do
+        "$benchcnn" train --net thesis --impl $impl --batch $twelve --epochs 3 --quiet --out "$out/fused.jsonl" | tail -16
+    done
+}
+peers() { python3 bench/peers/pytorch_epochs.py "${BENCHCNN_DATA:?}/mnist" ${twelve//,/ } | tee "$out/pytorch.jsonl"; }
 
 cpu() { "$benchcnn" sweep batch --impl cpu:direct,cpu:im2col --epochs 3 --quiet --out "$out/sweep.jsonl" | tail -16; }
 

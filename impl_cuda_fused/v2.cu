@@ -130,6 +130,7 @@ static void v2_close(fused_plan *plan)
 static cnn_status v2_launch(cuda_context *c, const fused_net *, const fused_plan *plan, fused_pass *p, cnn_error *err)
 {
     const v2_own *own = static_cast<const v2_own *>(plan->own);
+    if (p->mode == FUSED_TEST) p->batch = p->count; /* no image waits for another: all blocks have some */
     const cuda_shape shape = {"fused_v2", dim3((unsigned)plan->blocks), dim3((unsigned)plan->layout.threads),
                               plan->layout.shared_bytes, true}; /* blocks without an image help at the step's end */
     if (own->launcher != nullptr) return own->launcher(c, shape, *p, err);
