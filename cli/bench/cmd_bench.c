@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const double usual_warm_up = 0.05;
+static const double default_warm_up = 0.05;
 
 /* Everything once. */
 static cnn_status run_pass(bench *b, cnn_error *err)
@@ -41,7 +41,7 @@ static cnn_status run_all(bench *b, cnn_error *err)
 
 static cnn_status read_options(bench *b, cnn_error *err)
 {
-    cnn_status status = bench_read_params(b, usual_warm_up, true, err);
+    cnn_status status = bench_read_params(b, default_warm_up, true, err);
     if (status == CNN_OK) status = cli_types(b->options, &b->types, err);
     return status == CNN_OK ? bench_gather_problems(b, err) : status;
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static const double usual_seconds = 0.15; /* a round */
+static const double default_seconds = 0.15; /* a round */
 
 typedef struct peaks_run {
     const cli_options *options;
@@ -84,7 +84,7 @@ static cnn_status measure_device(peaks_run *r, int number, cnn_error *err)
 {
     const cli_options *o = r->options;
     const cnn_session *session = &r->sessions.list[number];
-    const peak_plan plan = {.seconds = o->min_time >= 0 ? o->min_time : usual_seconds,
+    const peak_plan plan = {.seconds = o->min_time >= 0 ? o->min_time : default_seconds,
                             .latencies = true,
                             .stop = interrupt_seen,
                             .each = report,

@@ -86,9 +86,9 @@ static cnn_status check_caches(const cli_options *o, bool in_network, cnn_error 
 
 cnn_status bench_read_params(bench *b, double warm_up, bool in_network, cnn_error *err)
 {
-    const double usual_min_time = 0.2; /* unless --min-time or a shorter --max-time says otherwise */
+    const double default_min_time = 0.2; /* unless --min-time or a shorter --max-time says otherwise */
     const cli_options *o = b->options;
-    b->params = (measure_params){.min_time = o->min_time >= 0 ? o->min_time : fmin(usual_min_time, o->max_time),
+    b->params = (measure_params){.min_time = o->min_time >= 0 ? o->min_time : fmin(default_min_time, o->max_time),
                                  .max_time = o->max_time,
                                  .noise = MEASURE_NOISE,
                                  .warm_up = o->warm_up >= 0 ? o->warm_up : fmin(warm_up, o->max_time),

@@ -26,7 +26,7 @@ void cli_each_option(const command_row *c, cli_show_option *show)
         if (cli_takes(c, cli_rows[i].commands)) show(&cli_rows[i], text_of(&cli_rows[i], c->letter));
 }
 
-const char *cli_usual_text(const option_row *row, char text[64])
+const char *cli_default_text(const option_row *row, char text[64])
 {
     text[0] = '\0';
     const char *usual = row->words != NULL ? row->words[0] : row->text;
@@ -39,7 +39,7 @@ static void print_option(const option_row *row, const char *text)
 {
     char left[64], usual[64];
     snprintf(left, sizeof left, "--%s %s", row->name, row->metavar != NULL ? row->metavar : "");
-    const bool shown = cli_usual_text(row, usual)[0] != '\0';
+    const bool shown = cli_default_text(row, usual)[0] != '\0';
     table_print(27, "  %-24s %s%s%s%s\n", left, text, shown ? " [" : "", usual, shown ? "]" : "");
 }
 

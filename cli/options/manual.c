@@ -32,7 +32,7 @@ static void put_option(const option_row *row, const char *text)
     put(row->metavar != NULL ? row->metavar : "");
     printf("\\fR\n");
     put_line("", text);
-    if (cli_usual_text(row, usual)[0] != '\0') put_line("Default: ", usual);
+    if (cli_default_text(row, usual)[0] != '\0') put_line("Default: ", usual);
 }
 
 void cli_manual(void)

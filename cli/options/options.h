@@ -60,7 +60,7 @@ void cli_help(const char *command);
 typedef void cli_show_option(const option_row *row, const char *text);
 void cli_each_option(const command_row *command, cli_show_option *show);
 /* Its default, if there is one to show; "" otherwise. Returns text. */
-const char *cli_usual_text(const option_row *row, char text[64]);
+const char *cli_default_text(const option_row *row, char text[64]);
 typedef struct exit_meaning {
     int status;
     const char *text;

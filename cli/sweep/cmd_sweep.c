@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double usual_warm_up = 0.02;
+static const double default_warm_up = 0.02;
 
 /* ---- One group ---- */
 
@@ -101,7 +101,7 @@ static cnn_status read_types(sweep *s, cnn_error *err)
 static cnn_status read_options(sweep *s, cnn_error *err)
 {
     cnn_status status = sweep_read_axes(s->b.options, &s->axes, err);
-    if (status == CNN_OK) status = bench_read_params(&s->b, usual_warm_up, false, err);
+    if (status == CNN_OK) status = bench_read_params(&s->b, default_warm_up, false, err);
     if (status == CNN_OK) status = read_types(s, err);
     return status == CNN_OK ? bench_gather_problems(&s->b, err) : status;
 }

@@ -19,14 +19,14 @@ cnn_problem sweep_problem(const sweep *s, const sweep_group *g, const sweep_poin
 static const cnn_session *base_of(const sweep *s, const sweep_group *g) { return &s->b.sessions.list[g->session]; }
 
 /* With the default's settings: those of the command line, or the tuned ones. */
-static const cnn_session *usual_of(const sweep *s, const sweep_group *g, int type)
+static const cnn_session *default_of(const sweep *s, const sweep_group *g, int type)
 {
     return g->wants_tuned ? g->tuned[type].session : base_of(s, g);
 }
 
 cnn_session sweep_describe(const sweep *s, const sweep_group *g, const sweep_point *point, int64_t *values)
 {
-    cnn_session session = *usual_of(s, g, point->type);
+    cnn_session session = *default_of(s, g, point->type);
     for (int i = 0; i < session.impl->n_knobs; i++) values[i] = session.knobs[i];
     for (int k = 0; k < s->axes.n_knobs; k++)
         if (s->axes.knobs[k].impl == session.impl) values[s->axes.knobs[k].index] = point->knobs[k];
@@ -89,9 +89,9 @@ static cnn_status chosen_algorithms(const sweep *s, const sweep_group *g, int ty
     return CNN_OK;
 }
 
-static sweep_point usual_point(const sweep *s, const sweep_group *g, int type, const cnn_algorithm *usual)
+static sweep_point default_point(const sweep *s, const sweep_group *g, int type, const cnn_algorithm *usual)
 {
-    const cnn_session *base = usual_of(s, g, type);
+    const cnn_session *base = default_of(s, g, type);
     sweep_point p = {.algorithm = *usual, .type = type, .threads = base->threads, .usual = true, .alive = true};
     for (int k = 0; k < s->axes.n_knobs; k++)
         if (s->axes.knobs[k].impl == base->impl) p.knobs[k] = base->knobs[s->axes.knobs[k].index];
@@ -140,7 +140,7 @@ static cnn_status add_type(const sweep *s, sweep_group *g, int type, cnn_error *
     const int first_threads = impl->device_kind == CNN_DEVICE_CPU ? 0 : s->axes.n_threads - 1;
     cnn_status status = chosen_algorithms(s, g, type, list, &count, err);
     if (status != CNN_OK || count == 0) return status;
-    const sweep_point usual = usual_point(s, g, type, &list[0]);
+    const sweep_point usual = default_point(s, g, type, &list[0]);
     status = add(g, &usual, err);
     for (int t = first_threads; status == CNN_OK && t < s->axes.n_threads; t++) {
         sweep_point p = usual;

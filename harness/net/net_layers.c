@@ -43,7 +43,7 @@ static cnn_status read_fc(net_builder *b, cnn_error *err)
 /* An activation overwrites its input where the layer before does not need its own output in the backward pass. */
 static cnn_status read_act(net_builder *b, cnn_error *err)
 {
-    double alpha = cnn_act_usual_alpha((cnn_act_kind)b->variant);
+    double alpha = cnn_act_default_alpha((cnn_act_kind)b->variant);
     if (b->line->count > 1) {
         const cnn_status status = net_word_real(b->line, b->line->words[0], b->line->words[1], &alpha, err);
         if (status != CNN_OK) return status;

@@ -92,7 +92,7 @@ static void put_eltwise(const benchdnn *state, int kind, int64_t *n, const char 
     if (state->n_alphas > 0) *n /= state->n_alphas;
     if (kind == CNN_ACT_RELU && alpha != 0) kind = CNN_ACT_LEAKY_RELU;
     op_put(words->text, "%s", cnn_act_name((cnn_act_kind)kind));
-    if (cnn_act_usual_alpha((cnn_act_kind)kind) != 0) op_put(words->text, "=%s", text_real(alpha, real));
+    if (cnn_act_default_alpha((cnn_act_kind)kind) != 0) op_put(words->text, "=%s", text_real(alpha, real));
     op_put(words->text, ":");
     put_tensor(word, words);
     if (alpha < 0 && (kind == CNN_ACT_LEAKY_RELU || kind == CNN_ACT_ELU))

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-double cnn_act_usual_alpha(cnn_act_kind kind)
+double cnn_act_default_alpha(cnn_act_kind kind)
 {
     return kind == CNN_ACT_LEAKY_RELU ? 0.01 : kind == CNN_ACT_CLIPPED_RELU ? 6 : kind == CNN_ACT_ELU ? 1 : 0;
 }
@@ -19,7 +19,7 @@ static cnn_status read(const char *text, char *words, const cnn_problem_defaults
     const int index = cnn_name_find(&cnn_act_names, words, err);
     if (index < 0) return err->status;
     p->u.act.kind = (cnn_act_kind)index;
-    p->u.act.alpha = cnn_act_usual_alpha(p->u.act.kind);
+    p->u.act.alpha = cnn_act_default_alpha(p->u.act.kind);
     if (equals != NULL && (p->u.act.alpha == 0 || !text_real_parse(equals + 1, &p->u.act.alpha)))
         return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': %s takes no parameter '%.64s'", text, words,
                         equals + 1);
@@ -31,7 +31,7 @@ static void format(char *text, const cnn_problem *p)
     const cnn_act_desc *d = &p->u.act;
     char real[TEXT_REAL_MAX];
     op_put(text, "%s", cnn_act_name(d->kind));
-    if (cnn_act_usual_alpha(d->kind) != 0) op_put(text, "=%s", text_real(d->alpha, real));
+    if (cnn_act_default_alpha(d->kind) != 0) op_put(text, "=%s", text_real(d->alpha, real));
 }
 
 static cnn_status check(const cnn_problem *p, cnn_error *err)

@@ -44,7 +44,7 @@ cnn_status cnn_problem_parse(cnn_op op, const char *text, const cnn_problem_defa
 /* Nothing for an optimizer, which has no batch. */
 void cnn_problem_set_batch(cnn_problem *problem, int64_t mb);
 /* What an activation's text that gives no number means; 0: the kind takes none. */
-double cnn_act_usual_alpha(cnn_act_kind kind);
+double cnn_act_default_alpha(cnn_act_kind kind);
 
 /* The canonical text, which parses back to the same problem, given its type, bias and flip as defaults; deduced sizes
  * that the text reproduces are left out. */

@@ -108,7 +108,7 @@ static int wait_for(run_watch *w, pid_t pid, bool *hung)
 
 /* From outside, or since nobody reads what is written: nothing that a plug-in is to be named for. With --isolate a
  * kernel that sends it to itself is a failure like others. */
-static bool is_usual(const run_watch *w, int signal_number)
+static bool is_default(const run_watch *w, int signal_number)
 {
     static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
     if (w->limit_s > 0 && signal_number != SIGPIPE && !interrupt_seen()) return false;
@@ -171,7 +171,7 @@ static cnn_status wait_for_run(run_watch *w, pid_t pid, int *status, cnn_error *
         *status = WEXITSTATUS(ended);
         return CNN_OK;
     }
-    if (!hung && WIFSIGNALED(ended) && is_usual(w, WTERMSIG(ended))) {
+    if (!hung && WIFSIGNALED(ended) && is_default(w, WTERMSIG(ended))) {
         set_handler(WTERMSIG(ended), SIG_DFL);
         raise(WTERMSIG(ended));
     }

@@ -34,12 +34,12 @@ for columns in 200 100 60; do
         --warm-up 0 --threads 2
 done
 for columns in 100 80; do
-    narrow $columns train --net thesis --impl cpu:im2col --data synthetic --images 100,10 --profile --quiet
+    narrow $columns train --net thesis --impl cpu:im2col --data synthetic --images 40,10 --batch 20 --profile --quiet
     grep -q '^ *im2col ' "$tmp/out" || fail "the profile names no phase: $(cat "$tmp/out")"
     narrow $columns verify --impl cpu --op conv --problem mb2ic3ih5oc4kh3 --check all,determinism --quiet
     grep -q '^  cpu:im2col ' "$tmp/out" || fail "no table of bits: $(cat "$tmp/out")"
 done
-narrow 100 sweep batch --impl cpu:direct,cpu:im2col --net thesis --images 100,10 --data synthetic --batch 50,100 --dtype f32,f64 --quiet
+narrow 100 sweep batch --impl cpu:direct,cpu:im2col --net thesis --images 40,10 --data synthetic --batch 10,20 --dtype f32,f64 --quiet
 
 # list --impl: these and no others.
 [ "$("$benchcnn" list --json --impl 'cpu:d*' | grep -c '"kind":"algorithm","impl":"cpu","algorithm":"d')" = "$("$benchcnn" list --json --impl 'cpu:d*' | grep -c '"kind":"algorithm"')" ] ||

@@ -60,7 +60,7 @@ typedef struct table {
 
 static cnn_status call(const table *impl, cnn_error *err) { return CNN_CALL(impl, conv_fwd, err, 0); }
 
-static void assert_usual(void)
+static void assert_default(void)
 {
     volatile double third = 1.0, small = 0x1p-1022, half = 0.5;
     volatile long double precise = 1.0L;
@@ -95,7 +95,7 @@ static void arithmetic_is_put_back_and_told(void **state)
         assert_int_equal(call(&rows[i].impl, &err), CNN_DEVICE);
         assert_int_equal(err.status, CNN_DEVICE);
         assert_non_null(strstr(err.message, rows[i].told));
-        assert_usual();
+        assert_default();
         assert_int_equal(call(&good, &err), CNN_OK);
     }
 }

@@ -1,5 +1,5 @@
 /* epoch_table.c: epochs of a file or a sweep, and what they come to at each setting. */
-#include "bench/epoch.h"
+#include "epoch.h"
 
 #include "harness/base/grow.h"
 
