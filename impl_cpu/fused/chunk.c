@@ -71,27 +71,27 @@ static void conv_weights(const cnn_trainer *t, const fused_worker *w, const fuse
     const int64_t parts = cpu_ceil_div(b - a, v->at_once), x = t->elems[layer->in], dy = t->elems[layer->out];
     float *slot = t->slots + leaf->slot * t->packed_elems;
     for (int64_t i = 0; i < parts; i++) {
-        const int64_t from = a + (b - a) * i / parts, to = a + (b - a) * (i + 1) / parts;
+        const int64_t first = a + (b - a) * i / parts, end = a + (b - a) * (i + 1) / parts;
         const bool last = i == parts - 1;
-        const fused_outer_run run = {.x = w->value[layer->in] + from * x,
-                                     .dy = w->grad[layer->out] + from * dy,
+        const fused_outer_run run = {.x = w->value[layer->in] + first * x,
+                                     .dy = w->grad[layer->out] + first * dy,
                                      .from = i > 0 ? w->scratch : NULL,
                                      .to = last ? slot + v->packed_w : w->scratch,
                                      .x_image = x,
                                      .dy_image = dy,
-                                     .images = to - from,
+                                     .images = end - first,
                                      .add = last && leaf->add};
+        const fused_bias_run bias = {.dy = run.dy,
+                                     .from = i > 0 ? w->scratch + v->elems : NULL,
+                                     .to = last ? slot + v->packed_b : w->scratch + v->elems,
+                                     .channels = fused_padded(v->c.oc),
+                                     .pixels = v->c.oh * v->c.ow,
+                                     .image = dy,
+                                     .images = run.images,
+                                     .add = run.add};
         t->kern->outer(&v->outer, &run);
+        if (v->b >= 0) t->kern->bias(&bias);
     }
-    if (v->b < 0) return;
-    const fused_bias_run bias = {.dy = w->grad[layer->out] + a * dy,
-                                 .to = slot + v->packed_b,
-                                 .channels = fused_padded(v->c.oc),
-                                 .pixels = v->c.oh * v->c.ow,
-                                 .image = dy,
-                                 .images = b - a,
-                                 .add = leaf->add};
-    t->kern->bias(&bias);
 }
 
 /* A layer without weights is the operation of impl_cpu that it is on pixels of channels. */
@@ -117,7 +117,7 @@ void fused_forward(const cnn_trainer *t, fused_worker *w, const cnn_images *imag
     cnn_error ignored; /* here and below: none of these can fail */
     for (int64_t i = 0; i < n; i++) {
         take_picture(t, w, images, first + i, &w->labels[i]);
-        t->kern->permute(w->value[0] + i * t->spread_elems, w->picture, t->spread, t->spread_elems);
+        t->kern->order(&t->spread, w->picture, w->value[0] + i * t->spread_elems);
     }
     for (int l = 0; l < t->net->n_layers - 1; l++) {
         const fused_layer *layer = &t->layers[l];
@@ -169,7 +169,7 @@ void fused_turn(const cnn_trainer *t, fused_worker *w)
         const int64_t from = v->forward.m.elems, to = v->backward.m.elems;
         if (t->layers[l].op != CNN_OP_CONV) continue;
         for (int64_t tap = 0; tap < v->turned_elems / to; tap++)
-            t->kern->permute(w->turned + v->turned + tap * to, t->params + v->packed_w + tap * from, v->turn, to);
+            t->kern->order(&v->turn, t->params + v->packed_w + tap * from, w->turned + v->turned + tap * to);
     }
 }
 

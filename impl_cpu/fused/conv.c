@@ -105,6 +105,19 @@ no_memory:
     return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the lists of a convolution of trainer cpu:fused");
 }
 
+/* What both directions share: of `k` channels of a group `columns` are made. */
+static void groups_of(fused_gather *g, const fused_conv *v, int64_t k, int64_t columns, int lanes)
+{
+    const bool grouped = v->c.g > 1;
+    g->each = v->each;
+    g->m = v->each ? fused_matrix_each(v->c.g, lanes) : fused_matrix_of(k, columns, grouped, lanes);
+    g->groups = v->each ? 1 : v->c.g;
+    g->columns = v->each ? fused_padded(v->c.g) : grouped ? columns : fused_padded(columns);
+    g->in_group = k;
+    g->out_group = g->bias_group = columns;
+    g->w_group = v->c.kh * v->c.kw * g->m.elems;
+}
+
 static cnn_status forward_make(fused_conv *v, int lanes, cnn_error *err)
 {
     const cnn_conv_desc *c = &v->c;
@@ -113,12 +126,7 @@ static cnn_status forward_make(fused_conv *v, int lanes, cnn_error *err)
     axis x = {
         .size = c->ow, .taps = c->kw, .source = c->iw, .of_at = c->sw, .of_tap = c->dw + 1, .first = -c->pw, .by = 1};
     fused_gather *g = &v->forward;
-    g->m = fused_matrix_of(c->ic / c->g, c->oc / c->g, c->g > 1, lanes);
-    g->groups = c->g;
-    g->in_group = c->ic / c->g;
-    g->out_group = g->bias_group = c->oc / c->g;
-    g->columns = c->g > 1 ? c->oc / c->g : fused_padded(c->oc);
-    g->w_group = c->kh * c->kw * g->m.elems;
+    groups_of(g, v, c->ic / c->g, c->oc / c->g, lanes);
     const cnn_status status = gather_make(g, &y, &x, c->iw, fused_padded(c->ic), fused_padded(c->oc), err);
     axis_free(&y);
     axis_free(&x);
@@ -133,12 +141,7 @@ static cnn_status backward_make(fused_conv *v, int lanes, cnn_error *err)
     axis x = {
         .size = c->iw, .taps = c->kw, .source = c->ow, .of_at = 1, .of_tap = -c->dw - 1, .first = c->pw, .by = c->sw};
     fused_gather *g = &v->backward;
-    g->m = fused_matrix_of(c->oc / c->g, c->ic / c->g, c->g > 1, lanes);
-    g->groups = c->g;
-    g->in_group = c->oc / c->g;
-    g->out_group = c->ic / c->g;
-    g->columns = c->g > 1 ? c->ic / c->g : fused_padded(c->ic);
-    g->w_group = c->kh * c->kw * g->m.elems;
+    groups_of(g, v, c->oc / c->g, c->ic / c->g, lanes);
     const cnn_status status = gather_make(g, &y, &x, c->ow, fused_padded(c->oc), fused_padded(c->ic), err);
     axis_free(&y);
     axis_free(&x);
@@ -169,6 +172,7 @@ static cnn_status outer_make(fused_conv *v, cnn_error *err)
     const int64_t x_c = fused_padded(c->ic), dy_c = fused_padded(c->oc);
     fused_outer *o = &v->outer;
     *o = (fused_outer){.m = v->forward.m,
+                       .each = v->each,
                        .groups = c->g,
                        .x_group = c->ic / c->g,
                        .dy_group = c->oc / c->g,
@@ -194,16 +198,49 @@ static cnn_status outer_make(fused_conv *v, cnn_error *err)
 
 /* ---- Weights. */
 
-/* Numbers of the turned weights that no weight belongs to are never stored, or meet zeros: any number will do. */
+cnn_status fused_order_make(fused_order *o, int64_t count, cnn_error *err)
+{
+    const int64_t groups = cpu_ceil_div(count, FUSED_MAX_LANES);
+    o->count = groups * FUSED_MAX_LANES;
+    o->index = malloc((size_t)o->count * sizeof *o->index);
+    o->base = calloc((size_t)groups, sizeof *o->base);
+    if (o->index == NULL || o->base == NULL)
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the order of %lld numbers in trainer cpu:fused",
+                        (long long)count);
+    for (int64_t i = 0; i < o->count; i++) o->index[i] = -1;
+    return CNN_OK;
+}
+
+void fused_order_done(fused_order *o)
+{
+    for (int64_t g = 0; g < o->count / FUSED_MAX_LANES; g++) {
+        const int32_t *index = o->index + g * FUSED_MAX_LANES;
+        int32_t least = INT32_MAX, most = 0;
+        for (int i = 0; i < FUSED_MAX_LANES; i++) {
+            if (index[i] >= 0 && index[i] < least) least = index[i];
+            if (index[i] > most) most = index[i];
+        }
+        o->base[g] = least == INT32_MAX ? 0 : most - least < 2 * FUSED_MAX_LANES ? least : -1;
+    }
+}
+
+void fused_order_free(fused_order *o)
+{
+    free(o->index);
+    free(o->base);
+}
+
 static cnn_status turn_make(fused_conv *v, int lanes, cnn_error *err)
 {
     const fused_matrix *from = &v->forward.m, *to = &v->backward.m;
-    v->turn = calloc((size_t)to->elems, sizeof *v->turn);
-    if (v->turn == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the weights' order of cpu:fused");
-    for (int64_t k = 0; k < to->k; k++)
-        for (int64_t column = 0; column < to->vectors * lanes + to->tail * FUSED_QUAD; column++)
-            v->turn[fused_matrix_at(to, k, column, lanes)] =
-                (int32_t)fused_matrix_at(from, cpu_min(column, from->k - 1), k, lanes);
+    const int64_t terms = v->c.oc / v->c.g, columns = v->c.ic / v->c.g;
+    const cnn_status status = fused_order_make(&v->turn, to->elems, err);
+    if (status != CNN_OK) return status;
+    for (int64_t c = 0; c < v->c.g && v->each; c++) v->turn.index[c] = (int32_t)c;
+    for (int64_t k = 0; k < terms && !v->each; k++)
+        for (int64_t column = 0; column < columns; column++)
+            v->turn.index[fused_matrix_at(to, k, column, lanes)] = (int32_t)fused_matrix_at(from, column, k, lanes);
+    fused_order_done(&v->turn);
     return CNN_OK;
 }
 
@@ -214,8 +251,8 @@ void fused_conv_pack(const fused_conv *v, int lanes, float *plain, float *packed
     for (int64_t i = 0; i < p->oc * icg * taps; i++) {
         const int64_t o = i / taps / icg, c = i / taps % icg, at = p->flip ? taps - 1 - i % taps : i % taps;
         const int64_t tap = v->widened ? at / p->kw : at, k = v->widened ? at % p->kw * icg + c : c;
-        float *number = &packed[o / ocg * v->forward.w_group + tap * v->forward.m.elems +
-                                fused_matrix_at(&v->forward.m, k, o % ocg, lanes)];
+        float *number = &packed[tap * v->forward.m.elems];
+        number += v->each ? o : o / ocg * v->forward.w_group + fused_matrix_at(&v->forward.m, k, o % ocg, lanes);
         if (back)
             plain[i] = *number;
         else
@@ -230,6 +267,7 @@ cnn_status fused_conv_make(fused_conv *v, const cnn_conv_desc *plain, bool widen
     enum { L1_BYTES = 32768 };
     v->plain = v->c = *plain;
     v->widened = widened;
+    v->each = plain->g > 1 && plain->g == plain->ic && plain->g == plain->oc;
     if (widened) {
         v->c.ic = plain->ic * plain->kw;
         v->c.iw = plain->ow;
@@ -243,8 +281,8 @@ cnn_status fused_conv_make(fused_conv *v, const cnn_conv_desc *plain, bool widen
     const cnn_conv_desc *c = &v->c;
     const int64_t image = 4 * (c->ih * c->iw * fused_padded(c->ic) + c->oh * c->ow * fused_padded(c->oc));
     v->at_once = cpu_max(1, L1_BYTES / image);
-    v->elems = c->g * v->forward.w_group;
-    v->turned_elems = c->g * v->backward.w_group;
+    v->elems = v->forward.groups * v->forward.w_group;
+    v->turned_elems = v->backward.groups * v->backward.w_group;
     return status;
 }
 
@@ -257,5 +295,5 @@ void fused_conv_free(fused_conv *v)
         free(both[i]->rows);
     }
     free(v->outer.taps);
-    free(v->turn);
+    fused_order_free(&v->turn);
 }

@@ -26,7 +26,7 @@ typedef struct fused_conv {
     /* What is computed: plain, or, of images with few channels, a kernel of one column whose channels are the columns
      * of `plain`: an image is then gathered as [row][output column][kernel column][channel]. */
     cnn_conv_desc c;
-    bool widened;
+    bool widened, each;           /* each: as many groups as channels in and out */
     fused_matrix back;            /* of the turned weights; forward.m is that of the weights */
     int64_t w, b;                 /* where they stand among the network's parameters; b -1: none */
     int64_t packed_w, packed_b;   /* and among the packed ones */
@@ -34,10 +34,13 @@ typedef struct fused_conv {
     int64_t turned, turned_elems; /* the worker's weights with terms and columns exchanged */
     fused_gather forward, backward;
     fused_outer outer;
-    int32_t *turn;   /* of a tap: turned[i] = packed[turn[i]] */
-    int64_t at_once; /* images whose x and dy fit into the first-level cache */
+    fused_order turn; /* of a tap, from packed weights to turned ones */
+    int64_t at_once;  /* images whose x and dy fit into the first-level cache */
 } fused_conv;
 
+cnn_status fused_order_make(fused_order *order, int64_t count, cnn_error *err); /* all -1 */
+void fused_order_done(fused_order *order);                                      /* index is filled in: finds `base` */
+void fused_order_free(fused_order *order);
 cnn_status fused_conv_make(fused_conv *conv, const cnn_conv_desc *plain, bool widened, int lanes, cnn_error *err);
 void fused_conv_free(fused_conv *conv);
 /* Weights between the network's order and the packed one, which must be zero before: packed[p] = or plain[i] =. */
@@ -96,7 +99,7 @@ struct cnn_trainer {
     int64_t *correct;
     fused_layer *layers;
     int first;                    /* the first layer with weights: no gradient is needed before it */
-    int32_t *spread;              /* value 0 of an image: number i is number spread[i] of its row, a zero behind it */
+    fused_order spread;           /* from a row of the data set to value 0 of an image */
     int64_t spread_elems, *elems; /* of an image: value 0, and each value */
     bool *shares;                 /* a value whose gradient takes its place */
     int64_t packed_elems;         /* parameters in the order of the kernels */

@@ -40,6 +40,7 @@ typedef struct fused_class {
  * of them is full wherever the padding cuts taps off. */
 typedef struct fused_gather {
     fused_matrix m;
+    bool each;               /* a channel meets itself only: m is one term, whose columns are multiplied lane by lane */
     int64_t groups, columns; /* columns of a group that are stored */
     int64_t in_group, out_group, w_group, bias_group;
     int64_t n_classes;
@@ -67,6 +68,7 @@ typedef struct fused_outer_tap {
 
 typedef struct fused_outer {
     fused_matrix m;
+    bool each;
     int64_t groups, x_group, dy_group, w_group;
     int64_t x_row, x_col, dy_row, dy_col; /* steps from a pixel to the next */
     int64_t n_taps;
@@ -81,21 +83,29 @@ typedef struct fused_outer_run {
     bool add;
 } fused_outer_run;
 
-/* to[c] = or += sum over pixels of all images of dy[c]. */
+/* to[c] = from[c] + the sum over pixels of all images of dy[c]; from and `add` as above. */
 typedef struct fused_bias_run {
-    const float *dy;
+    const float *dy, *from;
     float *to;
     int64_t channels, pixels, image, images;
     bool add;
 } fused_bias_run;
+
+/* to[i] = from[index[i]], or 0 where that is -1. Of each FUSED_MAX_LANES numbers to, `base` is where from those stand
+ * that are wanted, if they lie within twice as many; else -1. Rounded up, the last ones being -1: so many are written.
+ */
+typedef struct fused_order {
+    int64_t count;
+    int32_t *index, *base;
+} fused_order;
 
 typedef struct fused_kernels {
     int lanes;
     void (*gather)(const fused_gather *, const fused_gather_run *);
     void (*outer)(const fused_outer *, const fused_outer_run *);
     void (*bias)(const fused_bias_run *);
-    void (*add)(float *to, const float *a, const float *b, int64_t count);              /* to = a + b */
-    void (*permute)(float *to, const float *from, const int32_t *index, int64_t count); /* to[i] = from[index[i]] */
+    void (*add)(float *to, const float *a, const float *b, int64_t count); /* to = a + b */
+    void (*order)(const fused_order *, const float *from, float *to);
 } fused_kernels;
 
 extern const fused_kernels fused_base, fused_avx2, fused_avx512;
@@ -121,6 +131,13 @@ static inline fused_matrix fused_matrix_of(int64_t k, int64_t columns, bool grou
     m.vectors = m.tail ? all / lanes : cpu_ceil_div(all, lanes);
     m.elems = m.k * (m.vectors * lanes + m.tail * FUSED_QUAD);
     return m;
+}
+
+/* A channel a group: one term. */
+static inline fused_matrix fused_matrix_each(int64_t channels, int lanes)
+{
+    const int64_t vectors = cpu_ceil_div(channels, lanes);
+    return (fused_matrix){.k = 1, .vectors = vectors, .elems = vectors * lanes};
 }
 
 static inline int64_t fused_matrix_at(const fused_matrix *m, int64_t k, int64_t column, int lanes)

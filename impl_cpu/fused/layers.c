@@ -43,18 +43,18 @@ static cnn_status spread_make(cnn_trainer *t, cnn_error *err)
 {
     const cnn_value *x = &t->net->values[0];
     const fused_conv *v = t->layers[0].conv.widened ? &t->layers[0].conv : NULL;
-    const int64_t zero = x->c * x->h * x->w, width = v != NULL ? v->c.iw : x->w, deep = v != NULL ? v->c.ic : x->c;
+    const int64_t width = v != NULL ? v->c.iw : x->w, deep = v != NULL ? v->c.ic : x->c;
     const int64_t padded = fused_padded(deep);
     t->spread_elems = x->h * width * padded;
-    t->spread = calloc((size_t)t->spread_elems, sizeof *t->spread);
-    if (t->spread == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the order of images of cpu:fused");
+    const cnn_status status = fused_order_make(&t->spread, t->spread_elems, err);
+    if (status != CNN_OK) return status;
     for (int64_t i = 0; i < t->spread_elems; i++) {
-        const int64_t k = i % padded, q = i / padded % width, h = i / padded / width;
-        const int64_t c = k % x->c;
+        const int64_t k = i % padded, q = i / padded % width, h = i / padded / width, c = k % x->c;
         const int64_t w = v != NULL ? q * v->plain.sw - v->plain.pw + k / x->c * (v->plain.dw + 1) : q;
-        const bool is = k < deep && w >= 0 && w < x->w;
-        t->spread[i] = (int32_t)(is ? cnn_offset(t->net->type.layout, x->c, x->h, x->w, 0, c, h, w) : zero);
+        if (k < deep && w >= 0 && w < x->w)
+            t->spread.index[i] = (int32_t)cnn_offset(t->net->type.layout, x->c, x->h, x->w, 0, c, h, w);
     }
+    fused_order_done(&t->spread);
     return CNN_OK;
 }
 
@@ -123,5 +123,5 @@ void fused_layers_free(cnn_trainer *t)
     free(t->layers);
     free(t->elems);
     free(t->shares);
-    free(t->spread);
+    fused_order_free(&t->spread);
 }

@@ -70,7 +70,8 @@ static void take_worker(cnn_trainer *t, fused_worker *w, cpu_arena *arena)
     const cnn_value *x = &net->values[0];
     cnn_loss_desc loss = net->layers[net->n_layers - 1].problem.u.loss;
     int64_t scratch = 0;
-    for (int l = 0; l < net->n_layers; l++) scratch = cpu_max(scratch, t->layers[l].conv.elems);
+    for (int l = 0; l < net->n_layers; l++)
+        scratch = cpu_max(scratch, t->layers[l].conv.elems + fused_padded(t->layers[l].conv.c.oc));
     loss.mb = t->chunk;
     w->serial = (cpu_context){.threads = 1, .isa = t->cpu->isa};
     w->value = cpu_take(arena, net->n_values, 1, sizeof *w->value);
