@@ -196,6 +196,37 @@ static cnn_status outer_make(fused_conv *v, cnn_error *err)
     return CNN_OK;
 }
 
+/* Where they serve: one vector and a tail of columns, four terms, kernels of one column and not too many rows. */
+static cnn_status strips_make(fused_conv *v, int lanes, cnn_error *err)
+{
+    const cnn_conv_desc *c = &v->c;
+    fused_outer *o = &v->outer;
+    const bool few = o->m.k == FUSED_QUAD && o->m.vectors == 1 && o->m.tail && c->kw == 1 && c->kh <= FUSED_STRIP_TAPS;
+    if (!few || c->g > 1 || lanes != FUSED_MAX_LANES) return CNN_OK;
+    const span cols = outputs_of(0, c->ow, c->iw, c->sw, c->pw, 1);
+    o->strips = calloc((size_t)c->oh, sizeof *o->strips);
+    if (o->strips == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the strips of trainer cpu:fused");
+    o->cols = cols.count;
+    o->x_tap = (c->dh + 1) * c->iw * FUSED_QUAD;
+    for (int64_t p = 0; p < c->oh; p++) {
+        int64_t first, last;
+        cnn_tap_range(p, c->ih, c->kh, c->sh, c->ph, c->dh, &first, &last);
+        fused_strip *before = o->n_strips > 0 ? &o->strips[o->n_strips - 1] : NULL;
+        if (last == first) continue;
+        if (before != NULL && before->first_tap == first && before->taps == last - first) {
+            before->rows++;
+            continue;
+        }
+        const int64_t h = p * c->sh - c->ph + first * (c->dh + 1);
+        o->strips[o->n_strips++] = (fused_strip){.first_tap = first,
+                                                 .taps = last - first,
+                                                 .x = (h * c->iw + cols.source) * FUSED_QUAD,
+                                                 .dy = p * o->dy_row + cols.first * o->dy_col,
+                                                 .rows = 1};
+    }
+    return CNN_OK;
+}
+
 /* ---- Weights. */
 
 cnn_status fused_order_make(fused_order *o, int64_t count, cnn_error *err)
@@ -277,6 +308,7 @@ cnn_status fused_conv_make(fused_conv *v, const cnn_conv_desc *plain, bool widen
     cnn_status status = forward_make(v, lanes, err);
     if (status == CNN_OK) status = backward_make(v, lanes, err);
     if (status == CNN_OK) status = outer_make(v, err);
+    if (status == CNN_OK) status = strips_make(v, lanes, err);
     if (status == CNN_OK) status = turn_make(v, lanes, err);
     const cnn_conv_desc *c = &v->c;
     const int64_t image = 4 * (c->ih * c->iw * fused_padded(c->ic) + c->oh * c->ow * fused_padded(c->oc));
@@ -295,5 +327,6 @@ void fused_conv_free(fused_conv *v)
         free(both[i]->rows);
     }
     free(v->outer.taps);
+    free(v->outer.strips);
     fused_order_free(&v->turn);
 }

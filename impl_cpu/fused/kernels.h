@@ -66,6 +66,13 @@ typedef struct fused_outer_tap {
     int64_t x, dy, rows, cols, w;
 } fused_outer_tap;
 
+/* Rows of pixels that have the same taps of a column, one below the other; with few terms they are summed together,
+ * which shares what is loaded of dy. x and dy: of the first tap and row. */
+enum { FUSED_STRIP_TAPS = 4 };
+typedef struct fused_strip {
+    int64_t first_tap, taps, x, dy, rows;
+} fused_strip;
+
 typedef struct fused_outer {
     fused_matrix m;
     bool each;
@@ -73,6 +80,8 @@ typedef struct fused_outer {
     int64_t x_row, x_col, dy_row, dy_col; /* steps from a pixel to the next */
     int64_t n_taps;
     fused_outer_tap *taps;
+    int64_t n_strips, x_tap, cols; /* strips: from a tap to the next, and their columns of pixels */
+    fused_strip *strips;
 } fused_outer;
 
 /* to = from + the sums of these images (from NULL: zero); with `add`, to += that. */
