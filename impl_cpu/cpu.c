@@ -22,7 +22,7 @@ static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
     {"gemm", "matrix products by OpenBLAS", BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_GEMM},
     {"naive", "the defining loops as they stand", WITH_DEPTH | BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_NAIVE},
     {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1, CPU_DEFAULT},
-    {"fused", "a trainer that keeps all values in the layout of direct", CNN_TRAINS, CNN_ALGO_DETERMINISTIC, 1,
+    {"fused", "a trainer: lanes are channels, a worker takes images through the whole net", CNN_TRAINS, CNN_ALGO_DETERMINISTIC, 1,
      CPU_FUSED},
 };
 

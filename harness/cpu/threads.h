@@ -4,7 +4,10 @@
  * [0, threads). Each thread takes the tasks of its own share first, in ascending order, then helps with the others'; so
  * neighbouring tasks mostly meet the same core's cache. The caller takes part; it returns when all are done. Which
  * worker runs a task varies; so results must depend on `task` only, never on `worker`, which is there to choose a
- * scratch buffer. Workers spin a little before they sleep, since training steps are short. */
+ * scratch buffer. Workers spin a little before they sleep, since training steps are short.
+ *
+ * All threads are woken, and one that is in a task takes no other: of no more tasks than threads all are under way at
+ * once, so they may wait for one another. */
 #ifndef HARNESS_CPU_THREADS_H
 #define HARNESS_CPU_THREADS_H
 

@@ -1,65 +1,149 @@
 /* fused.h: the trainer cpu:fused: chains of convolution, activation, pooling and FC in f32, with a loss at the end.
  *
- * Every value of the network stands in the layout of the direct convolution, [block][channel][h][w][lane], where a
- * block is `lanes` images (direct/direct.h): images are brought into it once, when a batch is gathered, and nothing is
- * transposed between layers. Seen so,
- * - an activation is one over more pixels;
- * - pooling is that of `blocks * channels` images of `lanes` channels, NHWC;
- * - FC is a convolution whose kernel is as large as the image: its weights stand in that order already.
- * Lanes without an image hold whatever comes of zeros; their gradients are zero, so they add nothing to any sum.
+ * Lanes are channels (kernels.h), and images are what threads share out. A worker takes a few images, a chunk, through
+ * the whole network and back while their values stay in its own caches; weights stand in the order of the kernels.
+ * A step has two hand-overs: when the gradients of all images are there, and when all parameters are updated. A
+ * gradient overwrites the value that it belongs to, where nobody needs that any more. FC is a convolution whose kernel
+ * is as large as the image.
  *
- *   trainer.c   the table: supports, open, load, save, the passes
- *   step.c      one batch: gather, forward, loss, backward, update
- *   weighted.c  convolution and FC
- */
+ *   trainer.c      the table: supports, open, load, save, the passes
+ *   layers.c       what follows from the network: which activation is done in a neighbour, the images' order
+ *   conv.c         what follows from a convolution: classes of pixels, taps, the order of its weights
+ *   sums.c         which worker takes which images, and in what order gradients are added: the same for any threads
+ *   step.c         a worker's part of a call: steps, hand-overs, update
+ *   chunk.c        a chunk of images: gathered, forward, loss, backward
+ *   kernels.h      the kernels, compiled for each instruction set from gather.inc and outer.inc */
 #ifndef IMPL_CPU_FUSED_FUSED_H
 #define IMPL_CPU_FUSED_FUSED_H
 
-#include "impl_cpu/direct/direct.h"
+#include "kernels.h"
 
-/* A layer with weights: FC as a convolution. */
-typedef struct fused_weighted {
-    cnn_conv_desc conv; /* mb means nothing */
-    int64_t w, b;       /* where they stand among the parameters; b -1: none */
-    direct_gather forward, backward;
-    direct_weights weights;
-} fused_weighted;
+#include <stdatomic.h>
+
+/* conv.c: a layer with weights. */
+typedef struct fused_conv {
+    cnn_conv_desc plain; /* as the network has it, FC as a convolution */
+    /* What is computed: plain, or, of images with few channels, a kernel of one column whose channels are the columns
+     * of `plain`: an image is then gathered as [row][output column][kernel column][channel]. */
+    cnn_conv_desc c;
+    bool widened, each;           /* each: as many groups as channels in and out */
+    fused_matrix back;            /* of the turned weights; forward.m is that of the weights */
+    int64_t w, b;                 /* where they stand among the network's parameters; b -1: none */
+    int64_t packed_w, packed_b;   /* and among the packed ones */
+    int64_t elems;                /* packed weights */
+    int64_t turned, turned_elems; /* the worker's weights with terms and columns exchanged */
+    fused_gather forward, backward;
+    fused_outer outer;
+    fused_order turn; /* of a tap, from packed weights to turned ones */
+    int64_t at_once;  /* images whose x and dy fit into the first-level cache */
+} fused_conv;
+
+cnn_status fused_order_make(fused_order *order, int64_t count, cnn_error *err); /* all -1 */
+void fused_order_done(fused_order *order);                                      /* index is filled in: finds `base` */
+void fused_order_free(fused_order *order);
+cnn_status fused_conv_make(fused_conv *conv, const cnn_conv_desc *plain, bool widened, int lanes, cnn_error *err);
+void fused_conv_free(fused_conv *conv);
+/* Weights between the network's order and the packed one, which must be zero before: packed[p] = or plain[i] =. */
+void fused_conv_pack(const fused_conv *conv, int lanes, float *plain, float *packed, bool back);
+
+/* layers.c */
+typedef struct fused_layer {
+    cnn_op op; /* CONV: of FC, too */
+    int in, out;
+    const cnn_problem *problem;
+    /* ACT in place: done in the forward pass of the layer before, and its slope in the data gradient of the one behind.
+     */
+    bool inside, slope_inside;
+    fused_conv conv;
+    const cnn_act_desc *f, *slope; /* CONV: what it does of those; NULL: nothing */
+} fused_layer;
+
+/* sums.c: images [first, first of the next leaf) of a batch are a leaf, whose gradients are added up one after the
+ * other. Leaves of a block are added in order, blocks in pairs, pairs of pairs, ...: batch size and network decide it
+ * all. `add`: onto the leaves before it, that this worker had, too; else it has a slot of its own. */
+typedef struct fused_leaf {
+    int64_t first, slot;
+    int worker;
+    bool add;
+} fused_leaf;
+typedef struct fused_plan {
+    int64_t leaves, blocks, slots;
+    fused_leaf *leaf; /* leaves + 1 */
+} fused_plan;
+
+enum { FUSED_SUM_DEPTH = 5, FUSED_UNIT = 2048, FUSED_LINE = 64 };
+
+typedef struct fused_flag {
+    _Alignas(FUSED_LINE) atomic_uint generation;
+} fused_flag;
+
+typedef struct fused_part {
+    double loss;
+    int64_t correct;
+} fused_part;
+
+typedef struct fused_worker {
+    cpu_context serial;    /* without a pool, for the operations of cpu.h */
+    float **value, **grad; /* one a value of the network, of a chunk; grad may be the value */
+    float *picture, *turned, *scratch, *logits, *dlogits, *sums;
+    int32_t *labels;
+    void *loss_parts;
+} fused_worker;
 
 struct cnn_trainer {
     const cpu_context *cpu;
-    cnn_context *context; /* the same, as the operations of cpu.h take it */
     const cnn_net *net;
-    const direct_kernels *kern;
+    const fused_kernels *kern;
     cnn_optimizer_desc optimizer;
     double *loss_sum;
     int64_t *correct;
-    fused_weighted *weighted; /* one a layer; of conv and FC */
-    int first;                /* the first layer with weights: no gradient is needed before it */
+    fused_layer *layers;
+    int first;                    /* the first layer with weights: no gradient is needed before it */
+    fused_order spread;           /* from a row of the data set to value 0 of an image */
+    int64_t spread_elems, *elems; /* of an image: value 0, and each value */
+    bool *shares;                 /* a value whose gradient takes its place */
+    int64_t packed_elems;         /* parameters in the order of the kernels */
+    bool masked;          /* numbers without a parameter may get a gradient: `mask`, all ones where there is one */
+    int64_t turned_elems; /* of all layers */
+    int64_t chunk;        /* images, at most */
+    fused_plan plan;
+    int workers_n, spins; /* how long a worker waits for the others before it offers its core */
+    fused_worker *workers;
+    fused_flag *flags;
     void *memory;
-    float **value, **grad; /* one a value of the network */
-    float *params, *grads, *state[2];
+    float *params, *grads, *state[2], *slots;
+    uint32_t *mask;
+    fused_part *parts; /* of each leaf, or each chunk of a test */
     int64_t step;
-    /* A batch: images and labels as they are gathered, 0 1 2 ..., the loss's input and its gradient, [mb][classes]. */
-    float *images, *logits, *dlogits;
-    int32_t *labels, *plain;
-    void *loss_parts;
-    /* A piece for each worker. */
-    float *acc, *sums;
-    direct_point *points;
-    int64_t acc_elems, points_each;
 };
 
-/* weighted.c: what follows from the problem, its lists taken from the arena (with a NULL base they are only counted);
- * and the three directions, on `blocks` blocks: y of x or dx of dy, and dw. */
-void fused_weighted_make(const cnn_trainer *t, const cnn_layer *layer, fused_weighted *w, cpu_arena *arena);
-void fused_weighted_gather(const cnn_trainer *t, const fused_weighted *w, bool forward, const float *in, float *out,
-                           int64_t blocks);
-void fused_weighted_weights(const cnn_trainer *t, const fused_weighted *w, const float *x, const float *dy,
-                            int64_t blocks);
+enum { FUSED_TEST_PARTS = 1024 };
 
-/* step.c: batch [first, first + mb) of a pass. */
-enum { FUSED_FORWARD = 1, FUSED_BACKWARD = 2, FUSED_UPDATE = 4 };
-void fused_step(cnn_trainer *t, const cnn_images *images, int64_t first, int64_t mb, int parts);
+cnn_status fused_layers_make(cnn_trainer *t, cnn_error *err);
+void fused_layers_free(cnn_trainer *t);
+
+cnn_status fused_plan_make(cnn_trainer *t, cnn_error *err);
+/* Adds up what worker `id` has of a batch of mb images, as far as the order of all sums lets it. */
+void fused_merge(const cnn_trainer *t, int id, int64_t mb);
+/* Numbers [at, at + n) of the whole gradient; `sums` is scratch. */
+const float *fused_gradient(const cnn_trainer *t, int64_t at, int64_t n, int64_t mb, float *sums);
+
+/* A call of the trainer: images [first, first + count) of a pass. */
+typedef struct fused_call {
+    cnn_trainer *t;
+    const cnn_images *images;
+    int64_t first, count;
+    bool update;
+} fused_call;
+void fused_steps(void *call, int64_t id, int worker); /* step.c: worker `id`'s part of training */
+void fused_test_share(void *call, int64_t id, int worker);
+
+/* chunk.c: images [first, first + n) of a pass forward; then the loss of images [a, b) of the chunk, and their
+ * gradients at the logits, scaled; then back through the network: weight gradients of each leaf of [leaf, leaf_end). */
+void fused_forward(const cnn_trainer *t, fused_worker *w, const cnn_images *images, int64_t first, int64_t n);
+fused_part fused_loss(const cnn_trainer *t, fused_worker *w, int64_t a, int64_t b, double scale, bool gradient);
+void fused_turn(const cnn_trainer *t, fused_worker *w); /* comes before the first `backward` of a step */
+void fused_backward(const cnn_trainer *t, fused_worker *w, int64_t leaf, int64_t leaf_end, int64_t mb);
 
 extern const cnn_trainers fused_trainers; /* trainer.c */
 

@@ -1,160 +1,145 @@
-/* step.c: one batch: gathered and packed, forward, loss, backward, update. */
+/* step.c: a worker's part of a call: its images of each batch, the hand-overs, its share of the update. */
 #include "fused.h"
+
 #include "impl_cpu/cpu.h"
 
-/* ---- In and out of the packed layout ---- */
+#include <sched.h>
+#include <string.h>
 
-typedef struct pack_job {
-    const cnn_trainer *t;
-    direct_side side;
-    float *tensor, *packed;
-    bool out;
-} pack_job;
+/* ---- Hand-over: goes on when all workers are here. They are all under way at once (threads.h), and mostly not apart
+ * by more than some microseconds; a worker whose core is taken from it is let in after a while. */
 
-static void pack_task(void *arg, int64_t block, int worker)
+static inline void pause_core(void)
 {
-    const pack_job *p = arg;
-    const direct_side *s = &p->side;
-    const direct_part part = {.block = block, .c1 = s->c, .h1 = s->h, .rows = s->h};
-    float *packed = p->packed + block * s->c * s->h * s->w * p->t->kern->lanes;
-    (void)worker;
-    if (p->out)
-        p->t->kern->unpack(s, p->tensor, &part, packed, false);
-    else
-        p->t->kern->pack(s, p->tensor, &part, packed);
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
 }
 
-/* Between mb images of value `value` and its blocks; lanes that hold no image become zeros. */
-static void pack(const cnn_trainer *t, int value, cnn_layout layout, int64_t mb, float *tensor, float *packed, bool out)
+static void meet(const cnn_trainer *t, int id, unsigned *generation)
 {
-    const cnn_value *v = &t->net->values[value];
-    pack_job p = {.t = t, .tensor = tensor, .packed = packed, .out = out};
-    p.side = (direct_side){.layout = layout,
-                           .n = mb,
-                           .c = v->c,
-                           .h = v->h,
-                           .w = v->w,
-                           .tiles_h = 1,
-                           .tiles_w = 1,
-                           .th = v->h,
-                           .tw = v->w,
-                           .step_h = v->h,
-                           .step_w = v->w};
-    parallel_for(t->cpu->pool, cpu_ceil_div(mb, t->kern->lanes), pack_task, &p);
-}
-
-static void gather(cnn_trainer *t, const cnn_images *images, int64_t first, int64_t mb)
-{
-    const cnn_value *x = &t->net->values[0];
-    const bool planes = t->net->type.layout == CNN_NCHW, ordered = images->order != NULL;
-    const int64_t row = x->c * x->h * x->w, from = ordered ? 0 : first;
-    const cnn_gather_args args = {.dtype = CNN_F32,
-                                  .count = mb,
-                                  .row_elems = row,
-                                  .rows = (const float *)images->rows + from * row,
-                                  .labels = images->labels + from,
-                                  .index = ordered ? images->order + first : t->plain,
-                                  .y = t->images,
-                                  .y_labels = t->labels,
-                                  .shifts = images->shifts != NULL ? images->shifts + first : NULL,
-                                  .planes = planes ? x->c : 1,
-                                  .h = x->h,
-                                  .w = x->w,
-                                  .pixel_elems = planes ? 1 : x->c};
-    cnn_error ignored; /* here and below: none of these can fail */
-    (void)cpu_gather(t->context, &args, &ignored);
-    pack(t, 0, t->net->type.layout, mb, t->images, t->value[0], false);
-}
-
-/* ---- Layers ---- */
-
-/* A layer without weights, as the operation of impl_cpu that it is on packed blocks. */
-static cnn_plan packed_plan(const cnn_trainer *t, const cnn_layer *layer, cnn_dir dir, int64_t blocks)
-{
-    cnn_plan plan = {.problem = layer->problem, .dir = dir};
-    if (layer->problem.op == CNN_OP_ACT) {
-        plan.problem.u.act.mb = blocks;
-        plan.problem.u.act.iw *= t->kern->lanes;
-    } else {
-        cnn_pool_desc *d = &plan.problem.u.pool;
-        d->t.layout = CNN_NHWC;
-        d->mb = blocks * d->ic;
-        d->ic = t->kern->lanes;
+    if (t->workers_n == 1) return;
+    const unsigned now = ++*generation;
+    atomic_store_explicit(&t->flags[id].generation, now, memory_order_release);
+    for (int i = 0; i < t->workers_n; i++) {
+        int spins = 0;
+        while ((int)(atomic_load_explicit(&t->flags[i].generation, memory_order_acquire) - now) < 0)
+            if (++spins < t->spins)
+                pause_core();
+            else
+                sched_yield();
     }
-    return plan;
 }
 
-static void forward(cnn_trainer *t, int l, int64_t blocks)
+/* ---- A batch. */
+
+/* Leaves from `leaf` on that make a chunk, and are this worker's. */
+static int64_t chunk_end(const cnn_trainer *t, int64_t leaf, int64_t end)
 {
-    const cnn_layer *layer = &t->net->layers[l];
-    const cnn_map_fwd_args args = {.x = t->value[layer->inputs[0]], .y = t->value[layer->output]};
-    const cnn_op op = layer->problem.op;
-    cnn_error ignored;
-    if (op == CNN_OP_CONV || op == CNN_OP_FC) {
-        fused_weighted_gather(t, &t->weighted[l], true, args.x, args.y, blocks);
-        return;
+    int64_t last = leaf + 1;
+    while (last < end && t->plan.leaf[last + 1].first - t->plan.leaf[leaf].first <= t->chunk) last++;
+    return last;
+}
+
+static void compute(const fused_call *call, int id, int64_t first, int64_t mb)
+{
+    const cnn_trainer *t = call->t;
+    const fused_leaf *leaf = t->plan.leaf;
+    const int64_t begin = t->plan.leaves * id / t->workers_n, end = t->plan.leaves * (id + 1) / t->workers_n;
+    fused_worker *w = &t->workers[id];
+    for (int64_t i = begin, next; i < end && leaf[i].first < mb; i = next) {
+        next = chunk_end(t, i, end);
+        const int64_t at = leaf[i].first, n = cpu_min(leaf[next].first, mb) - at;
+        fused_forward(t, w, call->images, first + at, n);
+        for (int64_t k = i; k < next && leaf[k].first < mb; k++)
+            t->parts[k] =
+                fused_loss(t, w, leaf[k].first - at, cpu_min(leaf[k + 1].first, mb) - at, 1.0 / (double)mb, true);
+        if (i == begin) fused_turn(t, w);
+        fused_backward(t, w, i, next, mb);
     }
-    const cnn_plan plan = packed_plan(t, layer, CNN_FWD, blocks);
-    (void)(op == CNN_OP_ACT ? cpu_act_fwd : cpu_pool_fwd)(t->context, &plan, &args, &ignored);
+    fused_merge(t, id, mb);
 }
 
-static void backward(cnn_trainer *t, int l, bool data, int64_t blocks)
+/* ---- Update. */
+
+static const float *masked(const cnn_trainer *t, const float *gradient, int64_t at, int64_t n, float *sums)
 {
-    const cnn_layer *layer = &t->net->layers[l];
-    const int in = layer->inputs[0], out = layer->output;
-    const cnn_op op = layer->problem.op;
-    cnn_error ignored;
-    if (op == CNN_OP_CONV || op == CNN_OP_FC) {
-        fused_weighted_weights(t, &t->weighted[l], t->value[in], t->grad[out], blocks);
-        if (data) fused_weighted_gather(t, &t->weighted[l], false, t->grad[out], t->grad[in], blocks);
-        return;
-    }
-    const cnn_plan plan = packed_plan(t, layer, CNN_BWD_D, blocks);
-    const cnn_map_bwd_args args = {
-        .x = in == out ? NULL : t->value[in], .y = t->value[out], .dy = t->grad[out], .dx = t->grad[in]};
-    (void)(op == CNN_OP_ACT ? cpu_act_bwd : cpu_pool_bwd)(t->context, &plan, &args, &ignored);
+    if (!t->masked) return gradient;
+    for (int64_t i = 0; i < n; i++) sums[i] = t->mask[at + i] ? gradient[i] : 0;
+    return sums;
 }
 
-/* The loss, on [mb][classes]; its gradient goes back into blocks. */
-static void loss(cnn_trainer *t, int64_t mb, bool gradient)
+static void update_unit(const cnn_trainer *t, fused_worker *w, const float *gradient, int64_t at, int64_t n,
+                        int64_t step)
 {
-    const cnn_layer *layer = &t->net->layers[t->net->n_layers - 1];
-    const int in = layer->inputs[0];
-    cnn_plan plan = {.problem = layer->problem, .dir = CNN_FWD};
-    cnn_loss_args args = {.x = t->logits,
-                          .labels = t->labels,
-                          .y = t->logits,
-                          .loss_sum = t->loss_sum,
-                          .correct = t->correct,
-                          .dx = t->dlogits,
-                          .scale = 1.0 / (double)mb,
-                          .workspace = t->loss_parts};
-    cnn_error ignored;
-    plan.problem.u.loss.mb = mb;
-    pack(t, in, CNN_NHWC, mb, t->logits, t->value[in], true);
-    (void)cpu_loss_fwd(t->context, &plan, &args, &ignored);
-    if (!gradient) return;
-    (void)cpu_loss_bwd(t->context, &plan, &args, &ignored);
-    pack(t, in, CNN_NHWC, mb, t->dlogits, t->grad[in], false);
-}
-
-static void update(cnn_trainer *t)
-{
-    const cnn_optimizer_args args = {
-        .w = t->params, .grad = t->grads, .state = {t->state[0], t->state[1]}, .step = &t->step};
     cnn_plan plan = {.problem.op = CNN_OP_OPTIMIZER};
-    cnn_error ignored;
+    cnn_optimizer_args args = {.w = t->params + at, .grad = gradient, .step = &step};
+    cnn_error ignored; /* it cannot fail */
     plan.problem.u.optimizer = t->optimizer;
-    (void)cpu_optimizer_step(t->context, &plan, &args, &ignored);
+    plan.problem.u.optimizer.count = n;
+    for (int i = 0; i < cnn_optimizer_states(t->optimizer.kind); i++) args.state[i] = t->state[i] + at;
+    (void)cpu_optimizer_step((cnn_context *)&w->serial, &plan, &args, &ignored);
+    for (int64_t i = 0; i < n && t->masked; i++) t->params[at + i] = t->mask[at + i] ? t->params[at + i] : 0;
 }
 
-void fused_step(cnn_trainer *t, const cnn_images *images, int64_t first, int64_t mb, int parts)
+/* Worker `id`'s share of the parameters: their gradients, and their update. */
+static void finish(const fused_call *call, int id, int64_t mb, int64_t step, bool last)
 {
-    const int last = t->net->n_layers - 1;
-    const int64_t blocks = cpu_ceil_div(mb, t->kern->lanes);
-    gather(t, images, first, mb);
-    for (int l = 0; l < last; l++) forward(t, l, blocks);
-    loss(t, mb, parts & FUSED_BACKWARD);
-    for (int l = last - 1; l >= t->first && parts & FUSED_BACKWARD; l--) backward(t, l, l > t->first, blocks);
-    if (parts & FUSED_UPDATE) update(t);
+    const cnn_trainer *t = call->t;
+    fused_worker *w = &t->workers[id];
+    const int64_t lines = t->packed_elems / FUSED_MAX_LANES;
+    const int64_t begin = lines * id / t->workers_n * FUSED_MAX_LANES,
+                  end = lines * (id + 1) / t->workers_n * FUSED_MAX_LANES;
+    for (int64_t at = begin, n; at < end; at += n) {
+        n = cpu_min(FUSED_UNIT, end - at);
+        const float *gradient = masked(t, fused_gradient(t, at, n, mb, w->sums), at, n, w->sums);
+        if (last) memcpy(t->grads + at, gradient, (size_t)n * sizeof *gradient);
+        if (call->update) update_unit(t, w, gradient, at, n, step);
+    }
+}
+
+static void add_parts(const cnn_trainer *t, int64_t mb)
+{
+    double loss = 0;
+    int64_t correct = 0;
+    for (int64_t i = 0; i < t->plan.leaves && t->plan.leaf[i].first < mb; i++) {
+        loss += t->parts[i].loss;
+        correct += t->parts[i].correct;
+    }
+    *t->loss_sum += loss;
+    *t->correct += correct;
+}
+
+void fused_steps(void *arg, int64_t task, int worker)
+{
+    const fused_call *call = arg;
+    const cnn_trainer *t = call->t;
+    const int id = (int)task;
+    unsigned generation = atomic_load_explicit(&t->flags[id].generation, memory_order_relaxed);
+    int64_t step = t->step;
+    (void)worker;
+    for (int64_t at = 0, mb; at < call->count; at += mb, step++) {
+        mb = cpu_min(call->count - at, t->net->batch);
+        compute(call, id, call->first + at, mb);
+        meet(t, id, &generation);
+        finish(call, id, mb, step, at + mb == call->count);
+        if (id == 0) add_parts(t, mb);
+        meet(t, id, &generation);
+    }
+}
+
+/* ---- Test: chunks of images, whose sums the caller adds up. */
+
+void fused_test_share(void *arg, int64_t task, int worker)
+{
+    const fused_call *call = arg;
+    const cnn_trainer *t = call->t;
+    const int64_t chunks = cpu_ceil_div(call->count, t->chunk);
+    fused_worker *w = &t->workers[task];
+    (void)worker;
+    for (int64_t i = chunks * task / t->workers_n; i < chunks * (task + 1) / t->workers_n; i++) {
+        const int64_t at = i * t->chunk, n = cpu_min(t->chunk, call->count - at);
+        fused_forward(t, w, call->images, call->first + at, n);
+        t->parts[i] = fused_loss(t, w, 0, n, 0, false);
+    }
 }

@@ -1,11 +1,29 @@
 /* trainer.c: the table of cpu:fused. */
 #include "fused.h"
-#include "impl_cpu/cpu.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- What it takes ---- */
+
+/* Lists of where numbers stand hold 32 bits. */
+static cnn_status check_sizes(const cnn_net *net, cnn_error *err)
+{
+    int64_t elems;
+    for (int v = 0; v < net->n_values; v++) {
+        const cnn_value *x = &net->values[v];
+        if (!cnn_mul4(x->c + FUSED_MAX_LANES, x->h, x->w, net->values[0].c, &elems) || elems > INT32_MAX / 16)
+            return CNN_FAIL(err, CNN_UNSUPPORTED,
+                            "cpu:fused trains images of up to %d numbers a value; network %s has one of %lld x %lld x "
+                            "%lld",
+                            INT32_MAX / 16, net->name, (long long)x->c, (long long)x->h, (long long)x->w);
+    }
+    for (int i = 0; i < net->n_params; i++)
+        if (net->params[i].count > INT32_MAX / 16)
+            return CNN_FAIL(err, CNN_UNSUPPORTED, "cpu:fused trains layers of up to %d weights; network %s has %lld",
+                            INT32_MAX / 16, net->name, (long long)net->params[i].count);
+    return CNN_OK;
+}
 
 static cnn_status fused_supports(cnn_context *context, const cnn_trainer_request *r, cnn_error *err)
 {
@@ -33,68 +51,83 @@ static cnn_status fused_supports(cnn_context *context, const cnn_trainer_request
     if (logits->h * logits->w != 1)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "cpu:fused wants one pixel a class before the loss, network %s has %lld",
                         net->name, (long long)(logits->h * logits->w));
-    return CNN_OK;
+    return check_sizes(net, err);
 }
 
 /* ---- Memory ---- */
 
-/* Values and gradients of the largest batch; the images need no gradient. */
-static void take_values(cnn_trainer *t, cpu_arena *arena)
+/* Kernels read whole vectors, past the last pixel. */
+static float *take_numbers(cpu_arena *arena, int64_t count, int64_t each)
 {
-    const cnn_net *net = t->net;
-    const int64_t blocks = cpu_ceil_div(net->batch, t->kern->lanes);
-    for (int v = 0; v < net->n_values; v++) {
-        const cnn_value *value = &net->values[v];
-        int64_t pixels;
-        if (!cnn_mul4(blocks * t->kern->lanes, value->c, value->h, value->w, &pixels)) arena->overflow = true;
-        if (arena->overflow) return;
-        t->value[v] = cpu_take(arena, pixels, 1, sizeof(float));
-        if (v > 0) t->grad[v] = cpu_take(arena, pixels, 1, sizeof(float));
-    }
+    int64_t elems = 0;
+    if (!cnn_mul(count, each, &elems)) arena->overflow = true;
+    return cpu_take(arena, elems + 2 * FUSED_MAX_LANES, 1, sizeof(float));
 }
 
-/* What a worker keeps for the largest layer. */
-static void take_scratch(cnn_trainer *t, cpu_arena *arena)
-{
-    const direct_kernels *k = t->kern;
-    for (int l = 0; l < t->net->n_layers; l++) {
-        const cnn_conv_desc *c = &t->weighted[l].conv;
-        const int64_t taps = c->kh * c->kw, os = cpu_max(k->max_os, k->max_os1);
-        t->acc_elems = cpu_max(t->acc_elems, taps * os * k->max_cs);
-        t->points_each = cpu_max(t->points_each, taps);
-    }
-    t->acc = cpu_take(arena, t->acc_elems * k->lanes, t->cpu->threads, sizeof *t->acc);
-    t->sums = cpu_take(arena, t->acc_elems, t->cpu->threads, sizeof *t->sums);
-    t->points = cpu_take(arena, t->points_each, t->cpu->threads, sizeof *t->points);
-}
-
-static void take_batch(cnn_trainer *t, cpu_arena *arena)
+static void take_worker(cnn_trainer *t, fused_worker *w, cpu_arena *arena)
 {
     const cnn_net *net = t->net;
     const cnn_value *x = &net->values[0];
-    const cnn_problem *loss = &net->layers[net->n_layers - 1].problem;
-    t->images = cpu_take(arena, net->batch * x->c, x->h * x->w, sizeof *t->images);
-    t->labels = cpu_take(arena, net->batch, 1, sizeof *t->labels);
-    t->plain = cpu_take(arena, net->batch, 1, sizeof *t->plain);
-    t->logits = cpu_take(arena, net->batch, net->classes, sizeof *t->logits);
-    t->dlogits = cpu_take(arena, net->batch, net->classes, sizeof *t->dlogits);
-    t->loss_parts = cpu_take(arena, (int64_t)cpu_loss_workspace(&loss->u.loss, CNN_FWD), 1, 1);
+    cnn_loss_desc loss = net->layers[net->n_layers - 1].problem.u.loss;
+    int64_t scratch = 0;
+    for (int l = 0; l < net->n_layers; l++)
+        scratch = cpu_max(scratch, t->layers[l].conv.elems + fused_padded(t->layers[l].conv.c.oc));
+    loss.mb = t->chunk;
+    w->serial = (cpu_context){.threads = 1, .isa = t->cpu->isa};
+    w->value = cpu_take(arena, net->n_values, 1, sizeof *w->value);
+    w->grad = cpu_take(arena, net->n_values, 1, sizeof *w->grad);
+    for (int v = 0; v < net->n_values; v++) {
+        float *value = take_numbers(arena, t->chunk, t->elems[v]);
+        float *grad = t->shares[v] ? value : take_numbers(arena, t->chunk, t->elems[v]);
+        if (arena->base == NULL) continue;
+        w->value[v] = value;
+        w->grad[v] = grad;
+    }
+    w->picture = take_numbers(arena, x->c * x->h, x->w);
+    w->turned = take_numbers(arena, t->turned_elems, 1);
+    w->scratch = take_numbers(arena, scratch, 1);
+    w->sums = take_numbers(arena, FUSED_UNIT, FUSED_SUM_DEPTH);
+    w->logits = take_numbers(arena, t->chunk, net->classes);
+    w->dlogits = take_numbers(arena, t->chunk, net->classes);
+    w->labels = cpu_take(arena, t->chunk, 1, sizeof *w->labels);
+    w->loss_parts = cpu_take(arena, (int64_t)cpu_loss_workspace(&loss, CNN_FWD), 1, 1);
 }
 
 static void take_all(cnn_trainer *t, cpu_arena *arena)
 {
-    const cnn_net *net = t->net;
-    t->params = cpu_take(arena, net->param_elems, 1, sizeof *t->params);
-    t->grads = cpu_take(arena, net->trained_elems, 1, sizeof *t->grads);
+    t->flags = cpu_take(arena, t->workers_n, 1, sizeof *t->flags);
+    t->workers = cpu_take(arena, t->workers_n, 1, sizeof *t->workers);
+    t->params = take_numbers(arena, t->packed_elems, 1);
+    t->grads = take_numbers(arena, t->packed_elems, 1);
     for (int i = 0; i < cnn_optimizer_states(t->optimizer.kind); i++)
-        t->state[i] = cpu_take(arena, net->trained_elems, 1, sizeof(float));
-    take_values(t, arena);
-    for (int l = 0; l < net->n_layers; l++) {
-        const cnn_op op = net->layers[l].problem.op;
-        if (op == CNN_OP_CONV || op == CNN_OP_FC) fused_weighted_make(t, &net->layers[l], &t->weighted[l], arena);
+        t->state[i] = take_numbers(arena, t->packed_elems, 1);
+    t->slots = take_numbers(arena, t->packed_elems, t->plan.slots);
+    t->mask = cpu_take(arena, t->masked ? t->packed_elems : 0, 1, sizeof *t->mask);
+    t->parts = cpu_take(arena, cpu_max(t->plan.leaves, FUSED_TEST_PARTS), 1, sizeof *t->parts);
+    fused_worker counted;
+    for (int i = 0; i < t->workers_n; i++) take_worker(t, arena->base != NULL ? &t->workers[i] : &counted, arena);
+}
+
+/* ---- Parameters between the network's order and the kernels'. ---- */
+
+static void pack(const cnn_trainer *t, float *plain, float *packed, bool back)
+{
+    for (int l = 0; l < t->net->n_layers; l++) {
+        const fused_conv *v = &t->layers[l].conv;
+        const size_t bias = (size_t)v->c.oc * sizeof(float);
+        if (t->layers[l].op != CNN_OP_CONV) continue;
+        fused_conv_pack(v, t->kern->lanes, plain + v->w, packed + v->packed_w, back);
+        if (v->b < 0) continue;
+        memcpy(back ? plain + v->b : packed + v->packed_b, back ? packed + v->packed_b : plain + v->b, bias);
     }
-    take_scratch(t, arena);
-    take_batch(t, arena);
+}
+
+/* Ones where a parameter is, by way of params. */
+static void make_mask(cnn_trainer *t, float *plain)
+{
+    for (int64_t i = 0; i < t->net->param_elems; i++) plain[i] = 1;
+    pack(t, plain, t->params, false);
+    for (int64_t i = 0; i < t->packed_elems; i++) t->mask[i] = t->params[i] != 0;
 }
 
 /* ---- Opening and closing ---- */
@@ -102,21 +135,24 @@ static void take_all(cnn_trainer *t, cpu_arena *arena)
 static void fused_close(cnn_context *context, cnn_trainer *t)
 {
     (void)context;
+    fused_layers_free(t);
+    free(t->plan.leaf);
     free(t->memory);
-    free(t->weighted);
-    free(t->value);
-    free(t->grad);
     free(t);
+}
+
+/* Images that a worker's second-level cache has room for. */
+static int64_t chunk_of(const cnn_trainer *t)
+{
+    enum { L2_BYTES = 1 << 20, MOST = 8, LEAST = 4 };
+    int64_t bytes = 0;
+    for (int v = 0; v < t->net->n_values; v++) bytes += t->elems[v] * (int64_t)sizeof(float) * (t->shares[v] ? 1 : 2);
+    return cpu_min(cpu_clamp(L2_BYTES / bytes, LEAST, MOST), t->net->batch);
 }
 
 static cnn_status allocate(cnn_trainer *t, size_t *bytes, cnn_error *err)
 {
     cpu_arena arena = {.used = 0};
-    t->weighted = calloc((size_t)t->net->n_layers, sizeof *t->weighted);
-    t->value = calloc((size_t)t->net->n_values, sizeof *t->value);
-    t->grad = calloc((size_t)t->net->n_values, sizeof *t->grad);
-    if (t->weighted == NULL || t->value == NULL || t->grad == NULL)
-        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for trainer cpu:fused");
     take_all(t, &arena);
     if (arena.overflow) return CNN_FAIL(err, CNN_OVERFLOW, "the memory of cpu:fused is more than can be addressed");
     *bytes = (size_t)arena.used;
@@ -125,25 +161,43 @@ static cnn_status allocate(cnn_trainer *t, size_t *bytes, cnn_error *err)
     memset(t->memory, 0, *bytes);
     arena = (cpu_arena){.base = t->memory};
     take_all(t, &arena);
-    for (int64_t i = 0; i < t->net->batch; i++) t->plain[i] = (int32_t)i;
+    if (!t->masked) return CNN_OK;
+    float *plain = calloc((size_t)t->net->param_elems + 1, sizeof *plain);
+    if (plain == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for trainer cpu:fused");
+    make_mask(t, plain);
+    free(plain);
     return CNN_OK;
+}
+
+/* Calls of so many images: a hand-over to sleeping threads costs little beside them, and an interrupted or repeated
+ * step not much. */
+static int64_t steps_at_once(int64_t batch)
+{
+    enum { IMAGES = 1024 };
+    return cpu_max(1, IMAGES / batch);
 }
 
 static cnn_status fused_open(cnn_context *context, const cnn_trainer_request *r, cnn_trainer **out,
                              cnn_trainer_facts *facts, cnn_error *err)
 {
+    enum { SPINS = 2000 };
     cnn_trainer *t = calloc(1, sizeof *t);
     if (t == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for trainer cpu:fused");
     t->cpu = (const cpu_context *)context;
-    t->context = context;
     t->net = r->net;
-    t->kern = direct_kernels_for(t->cpu, CNN_F32);
+    t->kern = fused_kernels_for(t->cpu->isa);
     t->optimizer = *r->optimizer;
     t->loss_sum = r->loss_sum;
     t->correct = r->correct;
-    while (t->first < t->net->n_layers && t->net->layers[t->first].n_params == 0) t->first++;
-    facts->steps = 1;
-    const cnn_status status = allocate(t, &facts->bytes, err);
+    t->workers_n = t->cpu->threads;
+    t->spins = t->workers_n <= cpu_count() ? SPINS : 1;
+    facts->steps = steps_at_once(r->net->batch);
+    cnn_status status = fused_layers_make(t, err);
+    if (status == CNN_OK) {
+        t->chunk = chunk_of(t);
+        status = fused_plan_make(t, err);
+    }
+    if (status == CNN_OK) status = allocate(t, &facts->bytes, err);
     if (status == CNN_OK)
         *out = t;
     else
@@ -155,54 +209,69 @@ static cnn_status fused_open(cnn_context *context, const cnn_trainer_request *r,
 
 static cnn_status fused_load(cnn_context *context, cnn_trainer *t, const cnn_train_state *s, cnn_error *err)
 {
-    const size_t trained = (size_t)t->net->trained_elems * sizeof(float);
+    const size_t bytes = (size_t)t->packed_elems * sizeof(float);
     (void)context, (void)err;
-    memcpy(t->params, s->params, (size_t)t->net->param_elems * sizeof(float));
-    for (int i = 0; i < cnn_optimizer_states(t->optimizer.kind); i++) memcpy(t->state[i], s->state[i], trained);
+    memset(t->params, 0, bytes);
+    pack(t, s->params, t->params, false);
+    for (int i = 0; i < cnn_optimizer_states(t->optimizer.kind); i++) {
+        memset(t->state[i], 0, bytes);
+        pack(t, s->state[i], t->state[i], false);
+    }
     t->step = s->step;
     return CNN_OK;
 }
 
-static cnn_status fused_save(cnn_context *context, cnn_trainer *t, cnn_train_state *s, cnn_error *err)
+/* `plain` gets zeros where no parameter is. */
+static void unpack(const cnn_trainer *t, float *packed, void *plain)
 {
-    const size_t trained = (size_t)t->net->trained_elems * sizeof(float);
-    (void)context, (void)err;
-    if (s->params != NULL) memcpy(s->params, t->params, (size_t)t->net->param_elems * sizeof(float));
-    for (int i = 0; i < cnn_optimizer_states(t->optimizer.kind); i++)
-        if (s->state[i] != NULL) memcpy(s->state[i], t->state[i], trained);
-    if (s->grads != NULL) memcpy(s->grads, t->grads, trained);
-    s->step = t->step;
-    return CNN_OK;
+    if (plain == NULL) return;
+    memset(plain, 0, (size_t)t->net->trained_elems * sizeof(float));
+    pack(t, plain, packed, true);
 }
 
-static cnn_status pass(cnn_trainer *t, const cnn_images *images, int64_t first, int64_t count, int parts)
+static cnn_status fused_save(cnn_context *context, cnn_trainer *t, cnn_train_state *s, cnn_error *err)
 {
-    for (int64_t mb; count > 0; first += mb, count -= mb) {
-        mb = cpu_min(count, t->net->batch);
-        fused_step(t, images, first, mb, parts);
-    }
+    (void)context, (void)err;
+    unpack(t, t->params, s->params);
+    for (int i = 0; i < cnn_optimizer_states(t->optimizer.kind); i++) unpack(t, t->state[i], s->state[i]);
+    unpack(t, t->grads, s->grads);
+    s->step = t->step;
     return CNN_OK;
 }
 
 static cnn_status fused_train(cnn_context *context, cnn_trainer *t, const cnn_images *images, int64_t first,
                               int64_t count, cnn_error *err)
 {
+    fused_call call = {t, images, first, count, true};
     (void)context, (void)err;
-    return pass(t, images, first, count, FUSED_FORWARD | FUSED_BACKWARD | FUSED_UPDATE);
+    parallel_for(t->cpu->pool, t->workers_n, fused_steps, &call);
+    t->step += cpu_ceil_div(count, t->net->batch);
+    return CNN_OK;
+}
+
+static cnn_status fused_gradients(cnn_context *context, cnn_trainer *t, const cnn_images *images, int64_t first,
+                                  int64_t count, cnn_error *err)
+{
+    fused_call call = {t, images, first, count, false};
+    (void)context, (void)err;
+    parallel_for(t->cpu->pool, t->workers_n, fused_steps, &call);
+    return CNN_OK;
 }
 
 static cnn_status fused_test(cnn_context *context, cnn_trainer *t, const cnn_images *images, int64_t first,
                              int64_t count, cnn_error *err)
 {
     (void)context, (void)err;
-    return pass(t, images, first, count, FUSED_FORWARD);
-}
-
-static cnn_status fused_gradients(cnn_context *context, cnn_trainer *t, const cnn_images *images, int64_t first,
-                                  int64_t count, cnn_error *err)
-{
-    (void)context, (void)err;
-    return pass(t, images, first, count, FUSED_FORWARD | FUSED_BACKWARD);
+    for (int64_t n; count > 0; first += n, count -= n) {
+        n = cpu_min(count, FUSED_TEST_PARTS * t->chunk);
+        fused_call call = {t, images, first, n, false};
+        parallel_for(t->cpu->pool, t->workers_n, fused_test_share, &call);
+        for (int64_t i = 0; i < cpu_ceil_div(n, t->chunk); i++) {
+            *t->loss_sum += t->parts[i].loss;
+            *t->correct += t->parts[i].correct;
+        }
+    }
+    return CNN_OK;
 }
 
 const cnn_trainers fused_trainers = {.supports = fused_supports,

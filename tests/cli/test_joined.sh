@@ -54,7 +54,7 @@ expect 0 "stale: plugin was '[0-9a-f]+' and is '[0-9a-f]+'" "another build" "${v
 expect 2 "unknown implementation 'nobody'" "unknown" verify "${mine[@]}" --impl mine+nobody
 for text in mine+ +cpu mine+cpu+cpu; do expect 2 'is not of the form A\+B' "$text" verify "${mine[@]}" --impl "$text"; done
 expect 2 "cpu" "a pattern" verify --impl 'cpu+c*'
-if "$benchcnn" list --impl cuda_naive >/dev/null 2>&1; then
+if "$benchcnn" list --impl cuda_naive 2>/dev/null | grep -qE '^ *✓ *cuda_naive'; then # built, and there is a device
     expect 2 'both must be for one kind of device' "two devices" verify --impl cuda_naive+cpu
     expect 0 '1 cases: 0 FAILED 1 PASSED' "on a device" verify --impl cuda_im2col+cuda_naive:gather --net every_layer
 fi

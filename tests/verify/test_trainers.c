@@ -1,5 +1,6 @@
-/* test_trainers.c: cpu:fused on networks of every layer that it takes, in both layouts, with batches of less than a
- * vector and of more than one: gradients, steps and tests hold. What it does not take it says. */
+/* test_trainers.c: cpu:fused on networks of every layer that it takes, in both layouts, with each instruction set, with
+ * batches of less than a chunk of images and of more than one: gradients, steps and tests hold. What it does not take
+ * it says. The bits are the same for any number of threads: test_trainer_threads.c. */
 #include "tests/harness/net/net_unit.h"
 
 #include "harness/device/registry.h"
@@ -17,6 +18,13 @@ static const struct {
     {"global average, clipped", "input 3 6 6\nconv 20 kernel=3\nclipped_relu 2\nconv 10 kernel=1\nglobal_avg_pool\n"
                                 "softmax_cross_entropy\n"},
     {"images pooled first", "input 1 8 8\navg_pool kernel=2\nrelu\nfc 20\nrelu\nfc 10 bias=0\nquadratic\n"},
+    {"channels of whole vectors, and more", "input 5 4 4\nconv 36 kernel=2\nrelu\nconv 24 kernel=1\nsigmoid\n"
+                                            "conv 52 kernel=3\nrelu\nfc 16\nclipped_relu 3\nfc 10\n"
+                                            "softmax_cross_entropy\n"},
+    {"a channel a group", "input 1 8 8\nconv 12 kernel=3 pad=1\nsigmoid\nconv 12 kernel=3 groups=12\nidentity\n"
+                          "conv 10 kernel=2 groups=2\nrelu\navg_pool kernel=2\nfc 10\nsoftmax_cross_entropy\n"},
+    {"images of two channels", "input 2 8 8\nconv 20 kernel=4x3 stride=2 dilation=1x2 pad=3x2\nleaky_relu 0.1\n"
+                               "conv 4 kernel=3\nrelu\nfc 10\nsoftmax_cross_entropy\n"},
     {"a perceptron", "input 1 5 6\nfc 33\nidentity\nfc 10\nsoftmax_cross_entropy\n"},
 };
 
@@ -36,12 +44,13 @@ static void see(void *user, const verify_result *r)
 
 static void fused_trains_chains(void **state)
 {
+    static const char *const isas[] = {"cpu.isa=2", "cpu.isa=1", "cpu.isa=0"};
     const verify_options options = {.seed = 5, .reference_threads = 2};
     for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++)
         for (int k = 0; k < 4; k++) {
             cnn_session session;
             seen s = {.what = nets[i].what};
-            if (!open_session(&session, k / 2 == 0 ? 1 : 3)) skip();
+            if (!open_session_with(&session, k / 2 == 0 ? 1 : 3, &isas[k % 3], 1)) skip();
             cnn_network *n = build_net(nets[i].net, CNN_F32, k % 2 == 0 ? CNN_NCHW : CNN_NHWC, k / 2 == 0 ? 3 : 19);
             OK(verify_net_trained(&session, n, "fused", &options, see, &s, err));
             if (s.passed < 2 || s.steps != 1) fail_msg("%s: %d checks passed", nets[i].what, s.passed);

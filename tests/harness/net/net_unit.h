@@ -17,16 +17,21 @@
         if ((call) != CNN_OK) fail_msg("%s (%s:%d)", err->message, err->file, err->line);                              \
     } while (0)
 
-/* The first implementation in host memory; false where none is built. */
-static inline bool open_session(cnn_session *session, int threads)
+/* The first implementation in host memory, with settings of its knobs; false where none is built. */
+static inline bool open_session_with(cnn_session *session, int threads, const char *const *settings, int n_settings)
 {
-    const cnn_session_params params = {.threads = threads};
+    const cnn_session_params params = {.threads = threads, .settings = settings, .n_settings = n_settings};
     for (int i = 0; i < cnn_impl_count(NULL); i++) {
         if (cnn_impl_at(NULL, i)->device_kind != CNN_DEVICE_CPU) continue;
         OK(cnn_session_open(cnn_impl_at(NULL, i), &params, session, err));
         return true;
     }
     return false;
+}
+
+static inline bool open_session(cnn_session *session, int threads)
+{
+    return open_session_with(session, threads, NULL, 0);
 }
 
 static inline cnn_network *build_net(const char *text, cnn_dtype dtype, cnn_layout layout, int64_t batch)

@@ -1,0 +1,159 @@
+/* kernels.h: the sums of cpu:fused: what they are told, and the table of them of each instruction set.
+ *
+ * A pixel is its channels, one behind the other, rounded up to a multiple of four; lanes are channels. All sums are
+ * products of matrices: rows are pixels of images, of which each kernel tap has its own, and columns output channels.
+ *
+ * The columns of a matrix are `vectors` whole vectors, and a tail of four where no more than four are left and a vector
+ * has more lanes than that. A lane of the tail is one of the four columns x one of TAIL_IN = lanes / 4 terms: a vector
+ * of it is multiplied by that many neighbouring numbers, repeated four times, and its lanes are added up at the end. So
+ * 20 channels are 16 + 4, and no lane is idle. */
+#ifndef IMPL_CPU_FUSED_KERNELS_H
+#define IMPL_CPU_FUSED_KERNELS_H
+
+#include "impl_cpu/cpu.h"
+
+enum { FUSED_QUAD = 4, FUSED_MAX_LANES = 16, FUSED_MAX_ROWS = 8 };
+
+/* The weights of one tap, of one group: `k` terms (a multiple of four) x columns; numbers without a weight are zero.
+ * First [k][vectors * lanes], then of the tail [k / TAIL_IN][4][TAIL_IN]. */
+typedef struct fused_matrix {
+    int64_t k, vectors, tail; /* tail: 0 or 1 */
+    int64_t elems;            /* of a tap */
+} fused_matrix;
+
+/* A tap, as offsets into a row's source and into the weights. */
+typedef struct fused_tap {
+    int64_t in, w;
+} fused_tap;
+
+/* A row: offsets of its source, where its first tap lies, and of its result, in an image. */
+typedef struct fused_row {
+    int64_t in, out;
+} fused_row;
+
+/* Rows that have the same taps, [first_tap, taps) and [first_row, rows) of the lists. */
+typedef struct fused_class {
+    int64_t first_tap, taps, first_row, rows;
+} fused_class;
+
+/* The forward pass of a convolution, or its data gradient. Rows of all images of a class share the weights, so a tile
+ * of them is full wherever the padding cuts taps off. */
+typedef struct fused_gather {
+    fused_matrix m;
+    bool each;               /* a channel meets itself only: m is one term, whose columns are multiplied lane by lane */
+    int64_t groups, columns; /* columns of a group that are stored */
+    int64_t in_group, out_group, w_group, bias_group;
+    int64_t n_classes;
+    fused_class *classes;
+    fused_tap *taps;
+    fused_row *rows;
+} fused_gather;
+
+/* What becomes of a sum s before it is stored: f(s), or s * f'(y), y being what stands in its place so far. */
+typedef enum fused_end { FUSED_PLAIN, FUSED_F, FUSED_SLOPE } fused_end;
+
+typedef struct fused_gather_run {
+    const float *in, *w, *bias; /* bias NULL: zero */
+    float *out;
+    int64_t in_image, out_image, images;
+    fused_end end;
+    cnn_act_kind act; /* RELU, LEAKY_RELU or CLIPPED_RELU */
+    float alpha;
+} fused_gather_run;
+
+/* The weight gradient: of each tap the rows and columns of pixels that have it. */
+typedef struct fused_outer_tap {
+    int64_t x, dy, rows, cols, w;
+} fused_outer_tap;
+
+/* Rows of pixels that have the same taps of a column, one below the other; with few terms they are summed together,
+ * which shares what is loaded of dy. x and dy: of the first tap and row. */
+enum { FUSED_STRIP_TAPS = 4 };
+typedef struct fused_strip {
+    int64_t first_tap, taps, x, dy, rows;
+} fused_strip;
+
+typedef struct fused_outer {
+    fused_matrix m;
+    bool each;
+    int64_t groups, x_group, dy_group, w_group;
+    int64_t x_row, x_col, dy_row, dy_col; /* steps from a pixel to the next */
+    int64_t n_taps;
+    fused_outer_tap *taps;
+    int64_t n_strips, x_tap, cols; /* strips: from a tap to the next, and their columns of pixels */
+    fused_strip *strips;
+} fused_outer;
+
+/* to = from + the sums of these images (from NULL: zero); with `add`, to += that. */
+typedef struct fused_outer_run {
+    const float *x, *dy, *from;
+    float *to;
+    int64_t x_image, dy_image, images;
+    bool add;
+} fused_outer_run;
+
+/* to[c] = from[c] + the sum over pixels of all images of dy[c]; from and `add` as above. */
+typedef struct fused_bias_run {
+    const float *dy, *from;
+    float *to;
+    int64_t channels, pixels, image, images;
+    bool add;
+} fused_bias_run;
+
+/* to[i] = from[index[i]], or 0 where that is -1. Of each FUSED_MAX_LANES numbers to, `base` is where from those stand
+ * that are wanted, if they lie within twice as many; else -1. Rounded up, the last ones being -1: so many are written.
+ */
+typedef struct fused_order {
+    int64_t count;
+    int32_t *index, *base;
+} fused_order;
+
+typedef struct fused_kernels {
+    int lanes;
+    void (*gather)(const fused_gather *, const fused_gather_run *);
+    void (*outer)(const fused_outer *, const fused_outer_run *);
+    void (*bias)(const fused_bias_run *);
+    void (*add)(float *to, const float *a, const float *b, int64_t count); /* to = a + b */
+    void (*order)(const fused_order *, const float *from, float *to);
+} fused_kernels;
+
+extern const fused_kernels fused_base, fused_avx2, fused_avx512;
+
+static inline const fused_kernels *fused_kernels_for(cpu_isa isa)
+{
+#if defined(__x86_64__)
+    if (isa == CPU_ISA_AVX512) return &fused_avx512;
+    if (isa == CPU_ISA_AVX2) return &fused_avx2;
+#endif
+    (void)isa;
+    return &fused_base;
+}
+
+static inline int64_t fused_padded(int64_t channels) { return cpu_ceil_div(channels, FUSED_QUAD) * FUSED_QUAD; }
+
+/* Of `k` terms by `columns` columns, and where a weight of a tap stands. A group's columns are stored to the last one
+ * and no further, so it has no tail. */
+static inline fused_matrix fused_matrix_of(int64_t k, int64_t columns, bool grouped, int lanes)
+{
+    const int64_t all = fused_padded(columns), left = all % lanes;
+    fused_matrix m = {.k = fused_padded(k), .tail = left == FUSED_QUAD && lanes > FUSED_QUAD && !grouped};
+    m.vectors = m.tail ? all / lanes : cpu_ceil_div(all, lanes);
+    m.elems = m.k * (m.vectors * lanes + m.tail * FUSED_QUAD);
+    return m;
+}
+
+/* A channel a group: one term. */
+static inline fused_matrix fused_matrix_each(int64_t channels, int lanes)
+{
+    const int64_t vectors = cpu_ceil_div(channels, lanes);
+    return (fused_matrix){.k = 1, .vectors = vectors, .elems = vectors * lanes};
+}
+
+static inline int64_t fused_matrix_at(const fused_matrix *m, int64_t k, int64_t column, int lanes)
+{
+    const int64_t whole = m->vectors * lanes, in = lanes / FUSED_QUAD;
+    if (column < whole) return k * whole + column;
+    return m->k * whole + k / in * lanes + (column - whole) * in + k % in;
+}
+
+#endif
