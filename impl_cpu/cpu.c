@@ -22,8 +22,8 @@ static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
     {"gemm", "matrix products by OpenBLAS", BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_GEMM},
     {"naive", "the defining loops as they stand", WITH_DEPTH | BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_NAIVE},
     {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1, CPU_DEFAULT},
-    {"fused", "a trainer: lanes are channels, a worker takes images through the whole net", CNN_TRAINS, CNN_ALGO_DETERMINISTIC, 1,
-     CPU_FUSED},
+    {"fused", "a trainer: lanes are channels, a worker takes images through the whole net", CNN_TRAINS,
+     CNN_ALGO_DETERMINISTIC, 1, CPU_FUSED},
 };
 
 static const cnn_knob knobs[] = {

@@ -1,6 +1,8 @@
 /* jit.c: NVRTC, found when it is needed: the program runs without it. */
 #include "impl_cuda_fused/jit.h"
 
+#include "impl_cuda_fused/jit_cache.h"
+
 #include <dlfcn.h>
 #include <nvrtc.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* jit_cache.c: compiled kernels in files, one a key. A file holds its key and a checksum: one that is torn, or of
  * another key, counts as none. */
-#include "impl_cuda_fused/jit.h"
+#include "impl_cuda_fused/jit_cache.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

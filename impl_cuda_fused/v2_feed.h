@@ -32,10 +32,14 @@ __device__ FUSED_INLINE int fused_row(const fused_pass &p, const fused_turn &t)
     return p.order != nullptr ? p.order[i] : (int)i;
 }
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define FUSED_ASYNC /* older devices, and emulated ones, copy and wait */
+#endif
+
 /* Copies one float, or four, behind the back of the threads; what was copied is there after fused_arrived(). */
 template <int FLOATS> __device__ FUSED_INLINE void fused_send(float *to, const float *from)
 {
-#ifdef BENCHCNN_CUDA_EMULATED
+#ifndef FUSED_ASYNC
     for (int k = 0; k < FLOATS; k++) to[k] = from[k];
 #else
     const unsigned at = (unsigned)__cvta_generic_to_shared(to);
@@ -48,7 +52,7 @@ template <int FLOATS> __device__ FUSED_INLINE void fused_send(float *to, const f
 
 __device__ FUSED_INLINE void fused_arrived()
 {
-#ifndef BENCHCNN_CUDA_EMULATED
+#ifdef FUSED_ASYNC
     asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
