@@ -34,6 +34,16 @@ for epochs in 1 2; do
 done
 [ "$(losses "$tmp/whole.jsonl")" = "$(losses "$tmp/parts.jsonl")" ] || fail "a checkpoint changes what follows"
 
+# Without a version: the latest one that can.
+tiny=(train --data synthetic --images 4,2 --batch 2 --epochs 1 --impl cuda_fused --quiet)
+"$benchcnn" "${tiny[@]}" --net small --out "$tmp/a.jsonl" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
+of_kind "$tmp/a.jsonl" epoch | grep -q '"algorithm":"v2"' || fail "small is not trained by v2: $(cat "$tmp/log")"
+printf 'input 1 28 28\nfc 300\nrelu\nfc 10\nsoftmax_cross_entropy\n' >"$tmp/wide.net"
+"$benchcnn" "${tiny[@]}" --net "$tmp/wide.net" --out "$tmp/b.jsonl" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
+of_kind "$tmp/b.jsonl" epoch | grep -q '"algorithm":"v1"' || fail "what v2 refuses is not trained by v1: $(cat "$tmp/log")"
+"$benchcnn" "${tiny[@]}" --net projection >"$tmp/log" 2>&1 && fail "batch norm is trained"
+grep -q 'batch_norm' "$tmp/log" || fail "no reason: $(cat "$tmp/log")"
+
 # What it does not take, it says.
 "$benchcnn" verify --net projection --impl cuda_fused >"$tmp/log" 2>&1
 grep -q 'UNSUPPORTED *cuda_fused:v1.*batch_norm' "$tmp/log" || fail "$(cat "$tmp/log")"
