@@ -8,11 +8,13 @@
  *
  *   trainer.c      the table: supports, open, load, save, the passes
  *   layers.c       what follows from the network: which activation is done in a neighbour, the images' order
- *   conv.c         what follows from a convolution: classes of pixels, taps, the order of its weights
+ *   conv.c         what follows from a convolution: its geometry, the order of its weights
+ *   classes.c      which pixels have the same taps; outer.c: which meet in the weight gradient
  *   sums.c         which worker takes which images, and in what order gradients are added: the same for any threads
  *   step.c         a worker's part of a call: steps, hand-overs, update
  *   chunk.c        a chunk of images: gathered, forward, loss, backward
- *   kernels.h      the kernels, compiled for each instruction set from gather.inc and outer.inc */
+ *   memory.c       all of it
+ *   kernels.h      the kernels, compiled for each instruction set: isa.inc */
 #ifndef IMPL_CPU_FUSED_FUSED_H
 #define IMPL_CPU_FUSED_FUSED_H
 
@@ -37,6 +39,20 @@ typedef struct fused_conv {
     fused_order turn; /* of a tap, from packed weights to turned ones */
     int64_t at_once;  /* images whose x and dy fit into the first-level cache */
 } fused_conv;
+
+/* classes.c: rows (or columns) of a result, in classes: those of a class meet the source with the same taps. */
+typedef struct fused_axis {
+    int64_t size, taps, source;         /* positions, taps, positions of the source */
+    int64_t of_at, of_tap, first, by;   /* tap t of position p meets (p*of_at + t*of_tap + first) / by */
+    int64_t n_classes, *class_of, *one; /* of each position; and the first position of each class */
+} fused_axis;
+/* The lists of taps and rows of g; axes are freed by the caller. */
+cnn_status fused_gather_make(fused_gather *g, fused_axis *y, fused_axis *x, int64_t in_w, int64_t in_c, int64_t out_c,
+                             cnn_error *err);
+void fused_axis_free(fused_axis *axis);
+/* outer.c */
+cnn_status fused_outer_make(fused_conv *conv, cnn_error *err);
+cnn_status fused_strips_make(fused_conv *conv, int lanes, cnn_error *err);
 
 cnn_status fused_order_make(fused_order *order, int64_t count, cnn_error *err); /* all -1 */
 void fused_order_done(fused_order *order);                                      /* index is filled in: finds `base` */
@@ -122,6 +138,7 @@ enum { FUSED_TEST_PARTS = 1024 };
 cnn_status fused_layers_make(cnn_trainer *t, cnn_error *err);
 void fused_layers_free(cnn_trainer *t);
 
+cnn_status fused_allocate(cnn_trainer *t, size_t *bytes, cnn_error *err); /* memory.c */
 cnn_status fused_plan_make(cnn_trainer *t, cnn_error *err);
 /* Adds up what worker `id` has of a batch of mb images, as far as the order of all sums lets it. */
 void fused_merge(const cnn_trainer *t, int id, int64_t mb);

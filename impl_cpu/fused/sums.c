@@ -28,10 +28,13 @@ static int64_t count_leaves(const cnn_trainer *t)
     return cpu_max(cpu_ceil_div(batch, t->chunk), cpu_clamp(batch / least_images(t), 1, WANTED));
 }
 
-static int64_t count_blocks(int64_t batch, int64_t leaves)
+/* More of a larger batch, but each wants as much memory as the parameters. */
+static int64_t count_blocks(const cnn_trainer *t, int64_t leaves)
 {
+    enum { ELEMS = 1 << 26 };
+    const int64_t batch = t->net->batch, fit = cpu_max(2, ELEMS / cpu_max(1, t->packed_elems));
     const int64_t most = batch < 2 ? 1 : batch < 16 ? 2 : batch < 64 ? 4 : batch < 256 ? 8 : 16;
-    return cpu_power_of_two(cpu_min(most, leaves));
+    return cpu_power_of_two(cpu_min(cpu_min(most, fit), leaves));
 }
 
 static int64_t first_leaf(const fused_plan *p, int64_t block) { return p->leaves * block / p->blocks; }
@@ -52,7 +55,7 @@ cnn_status fused_plan_make(cnn_trainer *t, cnn_error *err)
     fused_plan *p = &t->plan;
     const int64_t batch = t->net->batch;
     p->leaves = count_leaves(t);
-    p->blocks = count_blocks(batch, p->leaves);
+    p->blocks = count_blocks(t, p->leaves);
     p->leaf = calloc((size_t)p->leaves + 1, sizeof *p->leaf);
     if (p->leaf == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for trainer cpu:fused");
     for (int64_t i = 0; i <= p->leaves; i++)

@@ -6,22 +6,24 @@
 
 /* ---- What it takes ---- */
 
-/* Lists of where numbers stand hold 32 bits. */
+/* Lists of where numbers stand, in an image and in the weights of a tap, hold 32 bits. */
 static cnn_status check_sizes(const cnn_net *net, cnn_error *err)
 {
+    const cnn_value *x = &net->values[0];
     int64_t elems;
-    for (int v = 0; v < net->n_values; v++) {
-        const cnn_value *x = &net->values[v];
-        if (!cnn_mul4(x->c + FUSED_MAX_LANES, x->h, x->w, net->values[0].c, &elems) || elems > INT32_MAX / 16)
-            return CNN_FAIL(err, CNN_UNSUPPORTED,
-                            "cpu:fused trains images of up to %d numbers a value; network %s has one of %lld x %lld x "
-                            "%lld",
-                            INT32_MAX / 16, net->name, (long long)x->c, (long long)x->h, (long long)x->w);
+    if (!cnn_mul4(x->c, x->h, x->w, 1, &elems) || elems > INT32_MAX)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "cpu:fused trains on images of up to %d numbers; those of network %s have %lld x %lld x %lld",
+                        INT32_MAX, net->name, (long long)x->c, (long long)x->h, (long long)x->w);
+    for (int l = 1; l < net->n_layers; l++) {
+        const int64_t ic = net->values[net->layers[l].inputs[0]].c, oc = net->values[net->layers[l].output].c;
+        if (net->layers[l].n_params > 0 &&
+            (!cnn_mul(ic + FUSED_MAX_LANES, oc + FUSED_MAX_LANES, &elems) || elems > INT32_MAX))
+            return CNN_FAIL(
+                err, CNN_UNSUPPORTED,
+                "cpu:fused trains layers of up to %d weights a pixel; layer %s of network %s has %lld x %lld",
+                INT32_MAX, net->layers[l].name, net->name, (long long)ic, (long long)oc);
     }
-    for (int i = 0; i < net->n_params; i++)
-        if (net->params[i].count > INT32_MAX / 16)
-            return CNN_FAIL(err, CNN_UNSUPPORTED, "cpu:fused trains layers of up to %d weights; network %s has %lld",
-                            INT32_MAX / 16, net->name, (long long)net->params[i].count);
     return CNN_OK;
 }
 
@@ -54,60 +56,6 @@ static cnn_status fused_supports(cnn_context *context, const cnn_trainer_request
     return check_sizes(net, err);
 }
 
-/* ---- Memory ---- */
-
-/* Kernels read whole vectors, past the last pixel. */
-static float *take_numbers(cpu_arena *arena, int64_t count, int64_t each)
-{
-    int64_t elems = 0;
-    if (!cnn_mul(count, each, &elems)) arena->overflow = true;
-    return cpu_take(arena, elems + 2 * FUSED_MAX_LANES, 1, sizeof(float));
-}
-
-static void take_worker(cnn_trainer *t, fused_worker *w, cpu_arena *arena)
-{
-    const cnn_net *net = t->net;
-    const cnn_value *x = &net->values[0];
-    cnn_loss_desc loss = net->layers[net->n_layers - 1].problem.u.loss;
-    int64_t scratch = 0;
-    for (int l = 0; l < net->n_layers; l++)
-        scratch = cpu_max(scratch, t->layers[l].conv.elems + fused_padded(t->layers[l].conv.c.oc));
-    loss.mb = t->chunk;
-    w->serial = (cpu_context){.threads = 1, .isa = t->cpu->isa};
-    w->value = cpu_take(arena, net->n_values, 1, sizeof *w->value);
-    w->grad = cpu_take(arena, net->n_values, 1, sizeof *w->grad);
-    for (int v = 0; v < net->n_values; v++) {
-        float *value = take_numbers(arena, t->chunk, t->elems[v]);
-        float *grad = t->shares[v] ? value : take_numbers(arena, t->chunk, t->elems[v]);
-        if (arena->base == NULL) continue;
-        w->value[v] = value;
-        w->grad[v] = grad;
-    }
-    w->picture = take_numbers(arena, x->c * x->h, x->w);
-    w->turned = take_numbers(arena, t->turned_elems, 1);
-    w->scratch = take_numbers(arena, scratch, 1);
-    w->sums = take_numbers(arena, FUSED_UNIT, FUSED_SUM_DEPTH);
-    w->logits = take_numbers(arena, t->chunk, net->classes);
-    w->dlogits = take_numbers(arena, t->chunk, net->classes);
-    w->labels = cpu_take(arena, t->chunk, 1, sizeof *w->labels);
-    w->loss_parts = cpu_take(arena, (int64_t)cpu_loss_workspace(&loss, CNN_FWD), 1, 1);
-}
-
-static void take_all(cnn_trainer *t, cpu_arena *arena)
-{
-    t->flags = cpu_take(arena, t->workers_n, 1, sizeof *t->flags);
-    t->workers = cpu_take(arena, t->workers_n, 1, sizeof *t->workers);
-    t->params = take_numbers(arena, t->packed_elems, 1);
-    t->grads = take_numbers(arena, t->packed_elems, 1);
-    for (int i = 0; i < cnn_optimizer_states(t->optimizer.kind); i++)
-        t->state[i] = take_numbers(arena, t->packed_elems, 1);
-    t->slots = take_numbers(arena, t->packed_elems, t->plan.slots);
-    t->mask = cpu_take(arena, t->masked ? t->packed_elems : 0, 1, sizeof *t->mask);
-    t->parts = cpu_take(arena, cpu_max(t->plan.leaves, FUSED_TEST_PARTS), 1, sizeof *t->parts);
-    fused_worker counted;
-    for (int i = 0; i < t->workers_n; i++) take_worker(t, arena->base != NULL ? &t->workers[i] : &counted, arena);
-}
-
 /* ---- Parameters between the network's order and the kernels'. ---- */
 
 static void pack(const cnn_trainer *t, float *plain, float *packed, bool back)
@@ -123,11 +71,16 @@ static void pack(const cnn_trainer *t, float *plain, float *packed, bool back)
 }
 
 /* Ones where a parameter is, by way of params. */
-static void make_mask(cnn_trainer *t, float *plain)
+static cnn_status make_mask(cnn_trainer *t, cnn_error *err)
 {
+    if (!t->masked) return CNN_OK;
+    float *plain = calloc((size_t)t->net->param_elems + 1, sizeof *plain);
+    if (plain == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for trainer cpu:fused");
     for (int64_t i = 0; i < t->net->param_elems; i++) plain[i] = 1;
     pack(t, plain, t->params, false);
     for (int64_t i = 0; i < t->packed_elems; i++) t->mask[i] = t->params[i] != 0;
+    free(plain);
+    return CNN_OK;
 }
 
 /* ---- Opening and closing ---- */
@@ -148,25 +101,6 @@ static int64_t chunk_of(const cnn_trainer *t)
     int64_t bytes = 0;
     for (int v = 0; v < t->net->n_values; v++) bytes += t->elems[v] * (int64_t)sizeof(float) * (t->shares[v] ? 1 : 2);
     return cpu_min(cpu_clamp(L2_BYTES / bytes, LEAST, MOST), t->net->batch);
-}
-
-static cnn_status allocate(cnn_trainer *t, size_t *bytes, cnn_error *err)
-{
-    cpu_arena arena = {.used = 0};
-    take_all(t, &arena);
-    if (arena.overflow) return CNN_FAIL(err, CNN_OVERFLOW, "the memory of cpu:fused is more than can be addressed");
-    *bytes = (size_t)arena.used;
-    if ((t->memory = aligned_alloc(CNN_ALIGN, *bytes)) == NULL)
-        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for trainer cpu:fused: %zu bytes", *bytes);
-    memset(t->memory, 0, *bytes);
-    arena = (cpu_arena){.base = t->memory};
-    take_all(t, &arena);
-    if (!t->masked) return CNN_OK;
-    float *plain = calloc((size_t)t->net->param_elems + 1, sizeof *plain);
-    if (plain == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for trainer cpu:fused");
-    make_mask(t, plain);
-    free(plain);
-    return CNN_OK;
 }
 
 /* Calls of so many images: a hand-over to sleeping threads costs little beside them, and an interrupted or repeated
@@ -197,7 +131,8 @@ static cnn_status fused_open(cnn_context *context, const cnn_trainer_request *r,
         t->chunk = chunk_of(t);
         status = fused_plan_make(t, err);
     }
-    if (status == CNN_OK) status = allocate(t, &facts->bytes, err);
+    if (status == CNN_OK) status = fused_allocate(t, &facts->bytes, err);
+    if (status == CNN_OK) status = make_mask(t, err);
     if (status == CNN_OK)
         *out = t;
     else

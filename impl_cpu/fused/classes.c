@@ -1,0 +1,109 @@
+/* classes.c: which pixels of a convolution have the same taps. */
+#include "fused.h"
+
+#include <stdlib.h>
+
+/* ---- Rows (or columns) of a result, in classes: those of a class meet the source with the same taps. */
+
+/* Where it meets the source; -1: nowhere. */
+static int64_t source_of(const fused_axis *a, int64_t at, int64_t tap)
+{
+    const int64_t from = at * a->of_at + tap * a->of_tap + a->first;
+    return from >= 0 && from % a->by == 0 && from / a->by < a->source ? from / a->by : -1;
+}
+
+static bool same_taps(const fused_axis *a, int64_t p, int64_t q)
+{
+    for (int64_t t = 0; t < a->taps; t++)
+        if ((source_of(a, p, t) < 0) != (source_of(a, q, t) < 0)) return false;
+    return true;
+}
+
+static bool axis_classes(fused_axis *a)
+{
+    a->class_of = calloc((size_t)a->size, sizeof *a->class_of);
+    a->one = calloc((size_t)a->size, sizeof *a->one);
+    if (a->class_of == NULL || a->one == NULL) return false;
+    for (int64_t p = 0; p < a->size; p++) {
+        int64_t c = a->n_classes;
+        while (c > 0 && !same_taps(a, a->one[c - 1], p)) c--;
+        if (c == 0) {
+            a->one[a->n_classes++] = p;
+            c = a->n_classes;
+        }
+        a->class_of[p] = c - 1;
+    }
+    return true;
+}
+
+void fused_axis_free(fused_axis *a)
+{
+    free(a->class_of);
+    free(a->one);
+}
+
+/* Of all classes. */
+static int64_t count_taps(const fused_axis *a)
+{
+    int64_t count = 0;
+    for (int64_t c = 0; c < a->n_classes; c++)
+        for (int64_t t = 0; t < a->taps; t++) count += source_of(a, a->one[c], t) >= 0;
+    return count;
+}
+
+static int64_t first_source(const fused_axis *a, int64_t at)
+{
+    for (int64_t t = 0; t < a->taps; t++)
+        if (source_of(a, at, t) >= 0) return source_of(a, at, t);
+    return 0;
+}
+
+/* ---- Forward and data gradient. */
+
+static void list_taps(fused_gather *g, const fused_axis *y, const fused_axis *x, int64_t in_w, int64_t in_c,
+                      fused_class *c, int64_t row, int64_t col)
+{
+    const int64_t row0 = first_source(y, row), col0 = first_source(x, col);
+    for (int64_t i = 0; i < y->taps; i++)
+        for (int64_t j = 0; j < x->taps; j++) {
+            const int64_t h = source_of(y, row, i), w = source_of(x, col, j);
+            if (h < 0 || w < 0) continue;
+            g->taps[c->first_tap + c->taps++] =
+                (fused_tap){((h - row0) * in_w + w - col0) * in_c, (i * x->taps + j) * g->m.elems};
+        }
+}
+
+static void list_rows(fused_gather *g, const fused_axis *y, const fused_axis *x, int64_t in_w, int64_t in_c,
+                      int64_t out_c, fused_class *c, int64_t y_class, int64_t x_class)
+{
+    for (int64_t p = 0; p < y->size; p++)
+        for (int64_t q = 0; q < x->size && y->class_of[p] == y_class; q++) {
+            if (x->class_of[q] != x_class) continue;
+            g->rows[c->first_row + c->rows++] =
+                (fused_row){(first_source(y, p) * in_w + first_source(x, q)) * in_c, (p * x->size + q) * out_c};
+        }
+}
+
+cnn_status fused_gather_make(fused_gather *g, fused_axis *y, fused_axis *x, int64_t in_w, int64_t in_c, int64_t out_c,
+                             cnn_error *err)
+{
+    int64_t taps = 0, rows = 0;
+    if (!axis_classes(y) || !axis_classes(x)) goto no_memory;
+    g->n_classes = y->n_classes * x->n_classes;
+    g->classes = calloc((size_t)g->n_classes, sizeof *g->classes);
+    g->taps = calloc((size_t)(count_taps(y) * count_taps(x)) + 1, sizeof *g->taps);
+    g->rows = calloc((size_t)(y->size * x->size), sizeof *g->rows);
+    if (g->classes == NULL || g->taps == NULL || g->rows == NULL) goto no_memory;
+    for (int64_t i = 0; i < g->n_classes; i++) {
+        const int64_t y_class = i / x->n_classes, x_class = i % x->n_classes;
+        fused_class *c = &g->classes[i];
+        *c = (fused_class){.first_tap = taps, .first_row = rows};
+        list_taps(g, y, x, in_w, in_c, c, y->one[y_class], x->one[x_class]);
+        list_rows(g, y, x, in_w, in_c, out_c, c, y_class, x_class);
+        taps += c->taps;
+        rows += c->rows;
+    }
+    return CNN_OK;
+no_memory:
+    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the lists of a convolution of trainer cpu:fused");
+}
