@@ -3,17 +3,11 @@
  * Where nothing has to be transposed (NHWC, a single image, batched products) a direction is two launches. */
 #include "impl_cuda_im2col/im2col.h"
 
-typedef struct column_kernels {
-    cucol_im2col_fn *im2col;
-    cucol_col2im_fn *col2im;
-} column_kernels;
-
-static const column_kernels kernels[] = {
-    [CUCOL_IMPLICIT_PAD] = {cucol_im2col_implicit_pad, cucol_col2im_gather},
-    [CUCOL_GATHER] = {cucol_im2col_per_element, cucol_col2im_gather},
-    [CUCOL_PER_ELEMENT] = {cucol_im2col_per_element, cucol_col2im_per_element},
-    [CUCOL_PER_FILTER] = {cucol_im2col_per_filter, cucol_col2im_per_filter},
-    [CUCOL_DEEP] = {cucol_im2col_deep, cucol_col2im_deep},
+const cucol_kernels cucol_kernels_of[CUCOL_CONVS] = {
+#define KERNELS(name, doc, op, flags, im2col, pads_x, col2im, pads_dx)                                                 \
+    {&cucol_##im2col, &cucol_##col2im, pads_x, pads_dx},
+#include "impl_cuda_im2col/kernels.inc"
+#undef KERNELS
 };
 
 /* The images that are worked on at a time. */
@@ -91,7 +85,7 @@ static cnn_status make_columns(cucol_context *context, chunk *c, const void *x, 
         if (status != CNN_OK) return status;
         images = c->padded;
     }
-    return kernels[c->plan->algorithm.id].im2col(context, c->plan, &c->m.g, images, c->columns, bias, err);
+    return cucol_kernels_of[c->plan->algorithm.id].im2col(context, c->plan, &c->m.g, images, c->columns, bias, err);
 }
 
 static cnn_status fwd_chunk(cucol_context *context, chunk *c, const cnn_weighted_args *args, cnn_error *err)
@@ -125,7 +119,7 @@ static cnn_status join_outputs(cucol_context *context, chunk *c, const void *all
 /* Columns back into dx: at once where the kernel gathers, else through a zeroed padded copy. */
 static cnn_status add_columns(cucol_context *context, chunk *c, void *dx, bool add, cnn_error *err)
 {
-    cucol_col2im_fn *const col2im = kernels[c->plan->algorithm.id].col2im;
+    cucol_col2im_fn *const col2im = cucol_kernels_of[c->plan->algorithm.id].col2im;
     void *images = (char *)dx + input_at(c);
     if (!c->m.padded) return col2im(context, c->plan, &c->m.g, c->columns, images, add, err);
     cnn_status status = cuda_memory.fill((cnn_context *)context, c->padded, 0,

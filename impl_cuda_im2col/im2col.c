@@ -3,19 +3,15 @@
  * The context is what every CUDA implementation has, and a cuBLAS handle with its workspace. */
 #include "impl_cuda_im2col/im2col.h"
 
+#define SERVES_CONV CUDA_CONVS
+#define SERVES_CONV3D CUDA_OP(CONV3D)
 static const cnn_algorithm algorithms[] = {
-    {"implicit_pad", "columns straight from x; dx collected without atomics", CUDA_CONVS, CNN_ALGO_DETERMINISTIC, 1,
-     CUCOL_IMPLICIT_PAD},
-    {"gather", "columns from a padded copy of x; dx collected without atomics", CUDA_CONVS, CNN_ALGO_DETERMINISTIC, 1,
-     CUCOL_GATHER},
-    {"thread_per_element", "version 2: a thread an element of the columns; dx by atomic additions", CUDA_CONVS, 0, 1,
-     CUCOL_PER_ELEMENT},
-    {"thread_per_filter", "version 1: a thread a window; dx by atomic additions", CUDA_CONVS, 0, 1, CUCOL_PER_FILTER},
-    {"deep", "of three dimensions: columns straight from x; dx collected without atomics", CUDA_OP(CONV3D),
-     CNN_ALGO_DETERMINISTIC, 1, CUCOL_DEEP},
-    {"gemm", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, CUCOL_GEMM},
+#define KERNELS(name, doc, op, flags, ...) {#name, doc, SERVES_##op, flags, 1, CUCOL_##name},
+#include "impl_cuda_im2col/kernels.inc"
+#undef KERNELS
+    {"gemm", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, CUCOL_gemm},
     {"default", "the one kernel of an operation without a choice", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
-     CUCOL_DEFAULT},
+     CUCOL_default},
 };
 
 static const cnn_knob knobs[] = {

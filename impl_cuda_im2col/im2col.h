@@ -36,8 +36,15 @@ typedef struct cucol_context {
     cuda_blas blas;
 } cucol_context;
 
-/* cnn_algorithm.id of the rows of the table in im2col.c; the first five are the convolution's. */
-enum { CUCOL_IMPLICIT_PAD, CUCOL_GATHER, CUCOL_PER_ELEMENT, CUCOL_PER_FILTER, CUCOL_DEEP, CUCOL_GEMM, CUCOL_DEFAULT };
+/* cnn_algorithm.id. */
+enum {
+#define KERNELS(name, ...) CUCOL_##name,
+#include "impl_cuda_im2col/kernels.inc"
+#undef KERNELS
+    CUCOL_CONVS,
+    CUCOL_gemm = CUCOL_CONVS,
+    CUCOL_default
+};
 
 /* peaks.cu: products by cuBLAS, as ceilings. An emulated device has none: the speed of a stand-in says nothing. */
 #ifdef BENCHCNN_CUDA_EMULATED
@@ -97,14 +104,23 @@ typedef struct cucol_bias {
 /* ---- Kernels, one file each, in the plan's dtype, f32 or f64; all asynchronous on the context's stream. */
 typedef cnn_status cucol_im2col_fn(cucol_context *, const cnn_plan *, const cucol_geometry *, const void *tensor,
                                    void *columns, const cucol_bias *, cnn_error *);
-extern cucol_im2col_fn cucol_im2col_per_filter,
-    cucol_im2col_per_element; /* of a padded copy: they do not look for the edge */
-extern cucol_im2col_fn cucol_im2col_implicit_pad, cucol_im2col_deep;
 /* Adds the columns up into the tensor. `add` (gather and deep only): to what it holds, else it is overwritten; the
  * others always add, so their tensor must be zero at first. */
 typedef cnn_status cucol_col2im_fn(cucol_context *, const cnn_plan *, const cucol_geometry *, const void *columns,
                                    void *tensor, bool add, cnn_error *);
-extern cucol_col2im_fn cucol_col2im_per_filter, cucol_col2im_per_element, cucol_col2im_gather, cucol_col2im_deep;
+#define KERNELS(name, doc, op, flags, im2col, pads_x, col2im, pads_dx)                                                 \
+    extern cucol_im2col_fn cucol_##im2col;                                                                             \
+    extern cucol_col2im_fn cucol_##col2im;
+#include "impl_cuda_im2col/kernels.inc"
+#undef KERNELS
+
+/* conv.c: those of an algorithm, by its id. Kernels that go by a padded copy do not look for the edge. */
+typedef struct cucol_kernels {
+    cucol_im2col_fn *im2col;
+    cucol_col2im_fn *col2im;
+    bool pads_x, pads_dx;
+} cucol_kernels;
+extern const cucol_kernels cucol_kernels_of[CUCOL_CONVS];
 
 /* pad.cu: tensor -> padded copy (zeros around it), and back (what no window read is zero). */
 cnn_status cucol_pad(cucol_context *, const cnn_plan *, const cucol_copy *, const void *plain, void *padded,

@@ -176,14 +176,13 @@ cnn_status cucol_plan_make(const cnn_request *r, cucol_plan *m, cnn_error *err)
     *m = (cucol_plan){.elem = cnn_dtype_size(d->t.dtype),
                       .group_oc = d->oc / d->g,
                       .wp = (d->ow - 1) * d->sw + cnn_extent(d->kw, d->dw)};
-    if (algorithm != CUCOL_DEEP) m->hp = (d->oh - 1) * d->sh + cnn_extent(d->kh, d->dh);
+    if (algorithm != CUCOL_deep) m->hp = (d->oh - 1) * d->sh + cnn_extent(d->kh, d->dh);
     if ((status = check_images(d, m, &most, err)) != CNN_OK) return status;
     m->rows = d->ic * d->kh * d->kw;
     m->group_rows = m->rows / d->g;
     m->pixels = d->oh * d->ow;
-    m->padded = algorithm == CUCOL_PER_FILTER || algorithm == CUCOL_PER_ELEMENT ||
-                (algorithm == CUCOL_GATHER && r->dir != CNN_BWD_D);
-    m->direct = algorithm == CUCOL_IMPLICIT_PAD && is_direct(d, r->dir);
+    m->padded = r->dir == CNN_BWD_D ? cucol_kernels_of[algorithm].pads_dx : cucol_kernels_of[algorithm].pads_x;
+    m->direct = algorithm == CUCOL_implicit_pad && is_direct(d, r->dir);
     m->batched = m->direct ? d->t.layout == CNN_NCHW && d->mb > 1 : choose_batched(r, m->pixels);
     m->slices = cucol_slices(r->knobs, d->mb * m->pixels, d->oc * (int64_t)m->elem);
     status = cut(r, most, m, err);
