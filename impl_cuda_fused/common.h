@@ -50,7 +50,8 @@ __device__ inline float fused_act_back(int act, float alpha, float dy, float y)
     }
 }
 
-/* cnn_dropout_keep() of cnn/desc.h, in the types that NVRTC knows; test_fused.cu compares them. */
+/* cnn_dropout_keep() of cnn/desc.h, in the types that NVRTC knows: small.net has dropout, and is held to impl_cpu's
+ * steps by test_cuda_fused.sh. */
 __device__ inline bool fused_keep(unsigned long long seed, long long step, long long index, double rate)
 {
     unsigned long long z = seed + 0x9E3779B97F4A7C15ull * ((unsigned long long)step * 0xD1342543DE82EF95ull +

@@ -8,7 +8,7 @@
  * Expected: at batch 5 the length of one image and of a step's end, a fifth of v1. Gained, on an H200: 1.11 -> 0.31 s
  * an epoch at batch 5, 0.76 -> 0.018 s at 100, 0.78 -> 0.0095 s at 5000 (docs/gpu_ladder.md).
  *
- * N describes a network: stages, places, cuts (stage.h), and n, threads, slots, floats, scratch, image, classes, nhwc,
+ * N describes a network: stages, places, cuts (stage.h), and n, threads, slots, floats, staged, image, classes, nhwc,
  * quadratic. All of it is known at compile time, so each row of a convolution is straight code, without the taps that
  * only meet padding. Shared memory: parameters, their gradients, values, scratch of the sums over blocks.
  *
