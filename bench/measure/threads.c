@@ -65,11 +65,12 @@ static void accuse(measure *m, int asked)
         w->threads > asked ? w->threads : asked + 1, asked, asked == 1 ? "was" : "were", 100 * w->beyond / w->seconds);
 }
 
-/* Threads of a library or of another candidate may spin for a while after their work: some tenths of a second. Who is
- * accused was seen every time, the last time long after all that. */
+/* Threads of a library or of another candidate may spin for a while after their work: some tenths of a second (OpenBLAS
+ * does so when it is loaded). While they do, threads that ended cannot be counted: one is clear after an exact look, or
+ * after looks that lasted longer than all that. Who is accused was seen every time. */
 cnn_status measure_threads(measure *m, cnn_error *err)
 {
-    enum { TRIES = 9, INEXACT = 3 };
+    enum { TRIES = 9 };
     const int asked = m->session->threads;
     struct timespec pause = {.tv_nsec = 1000000};
     if (!m->own_clock) return CNN_OK;
@@ -77,7 +78,7 @@ cnn_status measure_threads(measure *m, cnn_error *err)
         if (i > 0) nanosleep(&pause, NULL);
         const cnn_status status = i == 0 && m->crowd.work.wall > long_enough ? CNN_OK : look(m, err);
         if (status != CNN_OK) return status;
-        const bool clear = m->crowd.work.exact || m->crowd.work.seconds == 0 || i + 1 >= INEXACT;
+        const bool clear = m->crowd.work.exact || m->crowd.work.seconds == 0;
         if (clear && !is_too_many(&m->crowd, asked)) return CNN_OK;
     }
     if (is_too_many(&m->crowd, asked)) accuse(m, asked);
