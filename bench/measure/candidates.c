@@ -23,13 +23,33 @@ static void hand(const measure_params *params, const candidate *c)
     if (params->in_hand) params->in_hand(params->in_hand_user, c);
 }
 
-static cnn_status enter(candidate *c, const vf_case *problem_case, const measure_params *params, cnn_error *err)
+/* What the candidates share: of each case one. */
+typedef struct case_basis {
+    const vf_case *c;
+    judge_basis *basis;
+} case_basis;
+typedef struct contest {
+    const vf_case *c;
+    const measure_params *params;
+    case_basis *list; /* ends with one without a case */
+} contest;
+
+static judge_basis **basis_of(const contest *t, const vf_case *c)
 {
-    const vf_case *own = c->own ? c->own : problem_case;
+    case_basis *b = t->list;
+    while (b->c && b->c != c) b++;
+    b->c = c;
+    return &b->basis;
+}
+
+static cnn_status enter(candidate *c, const contest *t, cnn_error *err)
+{
+    const vf_case *own = c->own ? c->own : t->c;
     c->resolution = NAN;
     if (c->reason[0] != '\0') return CNN_OK;
-    hand(params, c);
-    return put_out(c, measure_open(c->session, own, &c->algorithm, c->watch, params, &c->measure, err), err);
+    hand(t->params, c);
+    const measure_setting setting = {own, &c->algorithm, c->watch, t->params, basis_of(t, own)};
+    return put_out(c, measure_open(c->session, &setting, &c->measure, err), err);
 }
 
 static cnn_status take_turns(candidate *const *all, int count, const measure_params *params, cnn_error *err)
@@ -102,7 +122,7 @@ static double resolution_of(const candidate *a, const candidate *again)
 
 /* The first one that got as far as being timed, once more, at the end of the row. */
 static cnn_status enter_control(candidate *list, int count, candidate *control, const candidate **whom,
-                                const vf_case *c, const measure_params *params, cnn_error *err)
+                                const contest *t, cnn_error *err)
 {
     int in = 0, first = -1;
     for (int i = 0; i < count; i++) {
@@ -110,39 +130,51 @@ static cnn_status enter_control(candidate *list, int count, candidate *control, 
         if (first < 0) first = i;
         in++;
     }
-    if (!params->control || in < 2) return CNN_OK;
+    if (!t->params->control || in < 2) return CNN_OK;
     *whom = &list[first];
     *control = (candidate){.session = list[first].again ? list[first].again : list[first].session,
                            .algorithm = list[first].algorithm,
                            .watch = list[first].watch,
                            .own = list[first].own};
-    return enter(control, c, params, err);
+    return enter(control, t, err);
 }
 
-cnn_status candidates_time(candidate *list, int count, const vf_case *c, const measure_params *params, cnn_error *err)
+/* all: room for one more than `count`. */
+static cnn_status time_all(candidate *list, int count, candidate **all, const contest *t, cnn_error *err)
 {
     candidate control = {.session = NULL};
     const candidate *first = NULL; /* whom it repeats */
-    candidate **all = calloc((size_t)count + 1, sizeof *all);
-    cnn_status status = all ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d candidates", count);
+    cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < count; i++) {
         all[i] = &list[i];
-        status = enter(&list[i], c, params, err);
+        status = enter(&list[i], t, err);
     }
-    if (status == CNN_OK) status = enter_control(list, count, &control, &first, c, params, err);
+    if (status == CNN_OK) status = enter_control(list, count, &control, &first, t, err);
     if (status == CNN_OK) {
         all[count] = &control;
-        status = take_turns(all, count + 1, params, err);
+        status = take_turns(all, count + 1, t->params, err);
     }
     for (int i = 0; status == CNN_OK && i <= count; i++) {
         if (!all[i]->measure) continue;
-        hand(params, all[i]);
-        status = finish(all[i], c, params, err);
+        hand(t->params, all[i]);
+        status = finish(all[i], t->c, t->params, err);
     }
     for (int i = 0; status == CNN_OK && control.measure && i < count; i++)
         list[i].resolution = resolution_of(first, &control);
     measure_close(control.measure);
-    hand(params, NULL);
+    hand(t->params, NULL);
+    return status;
+}
+
+cnn_status candidates_time(candidate *list, int count, const vf_case *c, const measure_params *params, cnn_error *err)
+{
+    candidate **all = calloc((size_t)count + 1, sizeof *all);
+    case_basis *bases = calloc((size_t)count + 2, sizeof *bases);
+    const contest t = {c, params, bases};
+    const cnn_status status = all && bases ? time_all(list, count, all, &t, err)
+                                           : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d candidates", count);
+    for (case_basis *b = bases; b && b->c; b++) judge_basis_close(b->basis);
+    free(bases);
     free(all);
     return status;
 }

@@ -13,14 +13,28 @@ cnn_status judge_calm(judge *j, cnn_error *err)
 {
     j->back = 0;
     judge_late(j);
-    cnn_status status = judge_restore(j, err);
+    cnn_status status = judge_stale(j, err);
+    if (status == CNN_OK) status = judge_restore(j, err);
     for (int i = 0; status == CNN_OK && i < j->c.call.count; i++)
         if (j->c.call.operands[i].access != CNN_IN) status = judge_fill(j, i, err);
     return status == CNN_OK ? judge_spoil(j, JUDGE_SPOILED, err) : status;
 }
 
-cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_plan *plan, judge **result,
-                      judge_upload *upload, cnn_error *err)
+/* The basis that the caller has, or one of the judge's own. */
+static cnn_status take_basis(judge *j, const vf_case *c, judge_basis **shared, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    const double start = cnn_now();
+    if (!j->sums) return CNN_OK;
+    if (!shared) shared = &j->own;
+    if (!*shared) status = judge_basis_open(c, j->session->threads, shared, err);
+    j->basis = *shared;
+    j->upload.own_s = j->fresh_s = cnn_now() - start;
+    return status;
+}
+
+cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_plan *plan, judge_basis **basis,
+                      judge **result, judge_upload *upload, cnn_error *err)
 {
     *result = NULL;
     judge *j = calloc(1, sizeof *j);
@@ -28,6 +42,7 @@ cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_pl
     *j = (judge){.session = session,
                  .plan = plan,
                  .sums = cnn_is_weighted(&c->problem),
+                 .fresh = -1,
                  .verdict = {.session = session,
                              .problem = &c->problem,
                              .algorithm = plan->algorithm.name,
@@ -39,10 +54,12 @@ cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_pl
         j->rng.state = (uint64_t)(cnn_now() * 1e9);
     vf_note_transform(&c->problem, &plan->algorithm, &j->verdict);
     cnn_status status = vf_case_copy(c, &j->c, err);
+    if (status == CNN_OK) status = take_basis(j, c, basis, err);
     j->hands.session = session; /* what its own upload costs is told */
     if (status == CNN_OK) status = judge_buffers_open(j, err);
     *upload = j->upload;
     hands_open(session, &j->hands);
+    if (status == CNN_OK) status = judge_fresh_open(j, err);
     if (status == CNN_OK && j->sums) judge_projections_open(j);
     if (status == CNN_OK)
         *result = j;
@@ -55,6 +72,8 @@ void judge_close(judge *j)
 {
     if (!j) return;
     judge_buffers_close(j);
+    judge_fresh_close(j);
+    judge_basis_close(j->own);
     hands_close(&j->hands);
     vf_case_free(&j->c);
     free(j);
@@ -77,33 +96,33 @@ static void blame(judge *j, const char *name, int64_t damage)
 }
 
 /* Downloads operand i with its guards; an output becomes run->after[i], an input must be what it was. */
-static cnn_status look_at(judge *j, int i, vf_run *run, cnn_error *err)
+static cnn_status look_at(judge *j, const vf_case *c, int i, vf_run *run, cnn_error *err)
 {
-    const cnn_operand *o = &j->c.call.operands[i];
+    const cnn_operand *o = &c->call.operands[i];
     int64_t damage = 0;
     cnn_status status = vf_guarded_download(&j->guarded[i], j->hands.session, j->room, &damage, err);
     if (status != CNN_OK) return status;
     if (damage != 0) blame(j, o->name, damage);
     double *values = malloc((size_t)o->count * sizeof *values);
     if (!values) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check %s", o->name);
-    vf_unpack(&j->c.problem, o, (char *)j->room + j->lead_bytes, values);
-    if (j->c.after[i]) {
+    vf_unpack(&c->problem, o, (char *)j->room + j->lead_bytes, values);
+    if (c->after[i]) {
         run->after[i] = values;
         return CNN_OK;
     }
     bool changed = j->lead[i] && memcmp(j->room, j->lead[i], j->lead_bytes) != 0;
-    for (int64_t e = 0; j->c.before[i] && e < o->count && !changed; e++) changed = !(values[e] == j->c.before[i][e]);
+    for (int64_t e = 0; c->before[i] && e < o->count && !changed; e++) changed = !(values[e] == c->before[i][e]);
     if (changed) vf_set(&j->verdict, VERIFY_FAILED, "a timed run changed its input %s", o->name);
     free(values);
     return CNN_OK;
 }
 
-static void compare(const judge *j, const vf_run *run, bool precision, verify_result *verdict)
+static void compare(const judge *j, const vf_case *c, const vf_run *run, bool precision, verify_result *verdict)
 {
-    const vf_rounding bounds = vf_rounding_of(&j->c.problem, &j->plan->algorithm);
+    const vf_rounding bounds = vf_rounding_of(&c->problem, &j->plan->algorithm);
     vf_comparison sums = {0};
-    vf_judge(&j->c, run, &bounds, verdict, &sums);
-    if (precision) vf_judge_precision(&j->c.problem, &bounds, &sums, verdict);
+    vf_judge(c, run, &bounds, verdict, &sums);
+    if (precision) vf_judge_precision(&c->problem, &bounds, &sums, verdict);
 }
 
 static bool has_failed(const judge *j) { return j->verdict.state != VERIFY_PASSED; }
@@ -119,24 +138,42 @@ static cnn_status look_at_workspace(judge *j, cnn_error *err)
 
 /* What must come out has followed the inputs change by change, and float64 rounds, too: before a kernel is blamed, it
  * is computed afresh. */
-static cnn_status judge_whole(judge *j, bool precision, cnn_error *err)
+static cnn_status compare_twice(judge *j, const vf_run *run, bool precision, cnn_error *err)
+{
+    const verify_result before = j->verdict; /* guard bands and inputs */
+    compare(j, &j->c, run, precision, &j->verdict);
+    if (!j->sums || !has_failed(j)) return CNN_OK;
+    j->verdict = before;
+    const cnn_status status = vf_case_again(&j->c, j->session->threads, err);
+    judge_expect(j);
+    if (status == CNN_OK) compare(j, &j->c, run, precision, &j->verdict);
+    return status;
+}
+
+/* now: j->c, or what it is with the input that is fresh. */
+static cnn_status judge_elements(judge *j, const vf_case *now, bool precision, cnn_error *err)
 {
     vf_run run = {.fault = ""};
-    verify_result before;
-    cnn_status status = j->sums ? CNN_OK : vf_case_again(&j->c, j->session->threads, err);
-    for (int i = 0; status == CNN_OK && i < j->c.call.count; i++) status = look_at(j, i, &run, err);
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < now->call.count; i++) status = look_at(j, now, i, &run, err);
     if (status == CNN_OK) status = look_at_workspace(j, err);
-    before = j->verdict; /* guard bands and inputs */
-    if (status == CNN_OK) compare(j, &run, precision, &j->verdict);
-    if (status == CNN_OK && j->sums && has_failed(j)) {
-        j->verdict = before;
-        status = vf_case_again(&j->c, j->session->threads, err);
-        judge_expect(j);
-        if (status == CNN_OK) compare(j, &run, precision, &j->verdict);
-    }
-    if (status == CNN_OK) status = judge_window(j, err);
+    if (status == CNN_OK && now == &j->c) status = compare_twice(j, &run, precision, err);
+    if (status == CNN_OK && now != &j->c) compare(j, now, &run, precision, &j->verdict);
+    if (status == CNN_OK) status = judge_window(j, now, err);
     if (status == CNN_OK) j->count.whole++;
     vf_run_free(&run);
+    return status;
+}
+
+static cnn_status judge_whole(judge *j, bool precision, cnn_error *err)
+{
+    vf_case now;
+    cnn_status status = j->sums ? CNN_OK : vf_case_again(&j->c, j->session->threads, err);
+    if (status != CNN_OK || j->fresh < 0) return status == CNN_OK ? judge_elements(j, &j->c, precision, err) : status;
+    status = judge_fresh_case(j, &now, err);
+    if (status != CNN_OK) return status;
+    status = judge_elements(j, &now, precision, err);
+    vf_case_free(&now);
     return status;
 }
 
@@ -181,10 +218,11 @@ cnn_status judge_run(judge *j, double seconds, cnn_error *err)
     j->run_s += seconds;
     if (has_failed(j) || in_place(j)) return CNN_OK; /* what is updated in place is judged at its last run */
     if (j->sums && chosen(j, j->projection_s, 0.5)) status = project(j, &suspect, err);
-    if (status != CNN_OK || !(suspect || chosen(j, j->whole_s, 0.1))) return status;
+    double *cost = j->fresh >= 0 ? &j->fresh_s : &j->whole_s;
+    if (status != CNN_OK || !(suspect || chosen(j, *cost, 0.1))) return status;
     const double start = cnn_now();
     status = judge_whole(j, false, err);
-    j->whole_s = cnn_now() - start;
+    *cost = cnn_now() - start;
     if (suspect && !has_failed(j)) allow_more(j);
     return status;
 }

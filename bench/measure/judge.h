@@ -1,9 +1,10 @@
 /* judge.h: every timed run is a run that counts.
  *
- * Before each run, timed or not, something changes that the kernel cannot foresee: some elements of its inputs, some of
- * what stands in its outputs and in its workspace. What is there otherwise is what the run before left: results that
- * were right for other inputs. So a kernel that keeps results, by pointer, shape or content, that leaves work out, or
- * that relies on its workspace, computes something else than what is asked.
+ * Before each run, timed or not, something changes that the kernel cannot foresee: its inputs (of a convolution or an
+ * FC layer all elements of one, in seven runs of eight; else some), some of what stands in its outputs and in its
+ * workspace. What is there otherwise is what the run before left: results that were right for other inputs. So a kernel
+ * that keeps results, by pointer, shape or content, that leaves work out, or that relies on its workspace, computes
+ * something else than what is asked.
  *
  * After a timed run its outputs are judged. Convolutions and FC layers: a random projection, the sum of all elements
  * times random factors, is held to what it must be, at the cost of one read. It is a sieve: where it is off, or at
@@ -12,18 +13,21 @@
 #ifndef BENCH_MEASURE_JUDGE_H
 #define BENCH_MEASURE_JUDGE_H
 
+#include "judge_basis.h"
 #include "verify/oracle/case.h"
 
 typedef struct judge judge;
 
 /* For runs on buffers of its own: guarded, filled with the case's inputs, outputs with plausible wrong values. The case
- * is copied; its problem and the plan must outlive the judge. upload: what the filling cost. */
+ * is copied; its problem and the plan must outlive the judge. basis: in and out: what judges of one case share, made by
+ * the first, to be closed by the caller behind the last; NULL: it has its own. upload: what the filling cost; own_s:
+ * the making of the basis. */
 typedef struct judge_upload {
-    double seconds;
+    double seconds, own_s;
     size_t bytes;
 } judge_upload;
-cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_plan *plan, judge **result,
-                      judge_upload *upload, cnn_error *err);
+cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_plan *plan, judge_basis **basis,
+                      judge **result, judge_upload *upload, cnn_error *err);
 void judge_close(judge *j); /* NULL is accepted */
 
 /* Up to so many runs follow each other without a look at them: each gets operands of its own, with other numbers in

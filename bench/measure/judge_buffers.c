@@ -38,8 +38,9 @@ static cnn_status make_lead(judge *j, int i, cnn_error *err)
 {
     const cnn_operand *o = &j->c.call.operands[i];
     const size_t size = o->bytes / (size_t)o->count;
-    if (j->lead_bytes == 0) return CNN_OK;
-    j->lead[i] = malloc(j->lead_bytes);
+    const size_t own = judge_has_pullback(j->basis, i) ? o->bytes : 0;
+    if (j->lead_bytes + own == 0) return CNN_OK;
+    j->lead[i] = malloc(j->lead_bytes + own);
     if (!j->lead[i]) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for what lies before %s", o->name);
     for (size_t at = 0; at < j->lead_bytes; at += size)
         vf_pack_element(&j->c.problem, o, rng_real(&j->rng, -1, 1), (char *)j->lead[i] + at);
@@ -80,6 +81,7 @@ static cnn_status fill_workspace(judge *j, cnn_error *err)
 cnn_status judge_buffers_open(judge *j, cnn_error *err)
 {
     cnn_status status = allocate(j, err);
+    j->fresh = -1;
     for (int i = 0; status == CNN_OK && i < j->c.call.count; i++) status = judge_fill(j, i, err);
     return status == CNN_OK ? fill_workspace(j, err) : status;
 }

@@ -8,18 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static double factor_at(const judge *j, const cnn_operand *o, int64_t index)
-{
-    return j->factors[vf_position(&j->c.problem, o, index) % JUDGE_FACTORS];
-}
-
-/* Outputs that are projected: of the problem's type. */
-static bool is_projected(const judge *j, int operand)
-{
-    const cnn_operand *o = &j->c.call.operands[operand];
-    return j->c.after[operand] != NULL && cnn_elem_real(o->elem);
-}
-
 /* The random walk of n errors, each magnitude / sqrt(roundings) times the limit of its root mean square. */
 static double allowed_of(const judge *j, int operand)
 {
@@ -42,25 +30,23 @@ void judge_expect(judge *j)
 {
     for (int i = 0; i < j->c.call.count; i++) {
         const cnn_operand *o = &j->c.call.operands[i];
-        if (!is_projected(j, i)) continue;
+        if (!judge_is_projected(&j->c, i)) continue;
         j->expected[i] = 0;
-        for (int64_t e = 0; e < o->count; e++) j->expected[i] += factor_at(j, o, e) * j->c.after[i][e];
+        for (int64_t e = 0; e < o->count; e++) j->expected[i] += judge_factor_at(j->basis, o, e) * j->c.after[i][e];
     }
 }
 
 void judge_projections_open(judge *j)
 {
-    for (int i = 0; i < JUDGE_FACTORS; i++)
-        j->factors[i] = (rng_u64(&j->rng) & 1 ? 1 : -1) * rng_real(&j->rng, 0.5, 1.5);
     for (int i = 0; i < j->c.call.count; i++)
-        if (is_projected(j, i)) j->allowed[i] = allowed_of(j, i);
+        if (judge_is_projected(&j->c, i)) j->allowed[i] = allowed_of(j, i);
     judge_expect(j);
 }
 
 void judge_follow(void *user, int operand, int64_t index, double difference)
 {
     judge *j = user;
-    const double moved = factor_at(j, &j->c.call.operands[operand], index) * difference;
+    const double moved = judge_factor_at(j->basis, &j->c.call.operands[operand], index) * difference;
     j->expected[operand] += moved;
     if (j->allowed[operand] > 0) j->moved += moved / j->allowed[operand];
 }
@@ -98,8 +84,8 @@ static cnn_status sum_of(const judge *j, int operand, double *sum, cnn_error *er
         bytes = j->room;
     }
     if (status == CNN_OK)
-        *sum = cnn_elem_dtype(&j->c.problem.u.type, o->elem) == CNN_F64 ? sum_f64(bytes, o->count, j->factors)
-                                                                        : sum_f32(bytes, o->count, j->factors);
+        *sum = cnn_elem_dtype(&j->c.problem.u.type, o->elem) == CNN_F64 ? sum_f64(bytes, o->count, j->basis->factors)
+                                                                        : sum_f32(bytes, o->count, j->basis->factors);
     return status;
 }
 
@@ -109,10 +95,11 @@ cnn_status judge_project(judge *j, bool *agrees, cnn_error *err)
     *agrees = true;
     for (int i = 0; status == CNN_OK && i < j->c.call.count; i++) {
         double sum;
-        if (!is_projected(j, i)) continue;
+        if (!judge_is_projected(&j->c, i)) continue;
         status = sum_of(j, i, &sum, err);
         if (status != CNN_OK) break;
-        if (!(vf_finite(sum) && fabs(sum - j->expected[i]) <= j->allowed[i])) *agrees = false;
+        const double expected = j->fresh >= 0 ? judge_fresh_expected(j, i) : j->expected[i];
+        if (!(vf_finite(sum) && fabs(sum - expected) <= j->allowed[i])) *agrees = false;
     }
     return status;
 }

@@ -48,11 +48,13 @@ static cnn_status read_inputs(const judge *j, vf_case *c, cnn_error *err)
 {
     for (int i = 0; i < c->call.count; i++) {
         const cnn_operand *o = &c->call.operands[i];
-        if (!j->c.before[i]) continue;
+        const double *now = c->before[i];
+        c->before[i] = NULL;
+        if (!now) continue;
         c->before[i] = malloc((size_t)o->count * sizeof *c->before[i]);
         if (!c->before[i]) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for an earlier run's %s", o->name);
         memcpy(j->room, j->lead[i], j->lead_bytes);
-        vf_pack(&c->problem, o, j->c.before[i], (char *)j->room + j->lead_bytes);
+        vf_pack(&c->problem, o, now, (char *)j->room + j->lead_bytes);
         vf_unpack(&c->problem, o, (char *)j->room + j->lead_bytes - (size_t)j->back * JUDGE_STEP, c->before[i]);
         c->call.in[i] = c->before[i];
     }
@@ -92,11 +94,10 @@ static cnn_status compare_strip(judge *j, const vf_case *c, int operand, cnn_err
     return status;
 }
 
-cnn_status judge_window(judge *j, cnn_error *err)
+cnn_status judge_window(judge *j, const vf_case *now, cnn_error *err)
 {
     if (j->back == 0 || j->verdict.state != VERIFY_PASSED) return CNN_OK;
-    vf_case c = j->c;
-    for (int i = 0; i < CNN_MAX_OPERANDS; i++) c.before[i] = NULL;
+    vf_case c = *now;
     cnn_status status = read_inputs(j, &c, err);
     for (int i = 0; status == CNN_OK && i < c.call.count; i++)
         if (c.call.operands[i].access != CNN_IN) status = compare_strip(j, &c, i, err);

@@ -10,18 +10,17 @@
 
 static const double turn_seconds = 0.02;
 
-cnn_status measure_open(const cnn_session *session, const vf_case *c, const cnn_algorithm *algorithm,
-                        const clock_watch *watch, const measure_params *params, measure **result, cnn_error *err)
+cnn_status measure_open(const cnn_session *session, const measure_setting *setting, measure **result, cnn_error *err)
 {
     *result = NULL;
     measure *m = calloc(1, sizeof *m);
     if (!m) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a measurement");
     m->session = session;
-    m->c = c;
-    m->params = *params;
-    m->watch = watch;
-    m->sampling.rules = (sampling_rules){params->min_time, params->max_time, params->noise};
-    const cnn_status status = measure_set_up(m, algorithm, err);
+    m->c = setting->c;
+    m->params = *setting->params;
+    m->watch = setting->watch;
+    m->sampling.rules = (sampling_rules){m->params.min_time, m->params.max_time, m->params.noise};
+    const cnn_status status = measure_set_up(m, setting, err);
     if (status == CNN_OK)
         *result = m;
     else

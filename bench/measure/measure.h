@@ -1,7 +1,7 @@
 /* measure.h: times one operation with one algorithm, sample by sample, and judges what the runs leave behind (judge.h).
  *
  *   measure *m;
- *   measure_open(&session, &problem_case, &algorithm, &params, &m, &err);
+ *   measure_open(&session, &setting, &m, &err);
  *   while (!measure_done(m)) measure_turn(m, &err);        several of them by turns: A B, B A, A B, ...
  *   measure_finish(m, &result, &err);
  *   measure_close(m);
@@ -76,11 +76,19 @@ typedef struct measure_result {
     judge_count judged;
 } measure_result;
 
-/* Plans, allocates, uploads the case's operands and warms up. `c` gives problem, direction and data, and must outlive
- * the measure; so must `watch`, of the session (NULL: nothing is told of clocks). CNN_UNSUPPORTED with the reason;
- * CNN_OUT_OF_MEMORY before anything is allocated. */
-cnn_status measure_open(const cnn_session *session, const vf_case *c, const cnn_algorithm *algorithm,
-                        const clock_watch *watch, const measure_params *params, measure **result, cnn_error *err);
+/* What is timed, and how. `c` gives problem, direction and data, and must outlive the measure; so must `watch`, of the
+ * session (NULL: nothing is told of clocks). basis: see judge.h. */
+typedef struct measure_setting {
+    const vf_case *c;
+    const cnn_algorithm *algorithm;
+    const clock_watch *watch;
+    const measure_params *params;
+    judge_basis **basis;
+} measure_setting;
+
+/* Plans, allocates, uploads the case's operands and warms up. CNN_UNSUPPORTED with the reason; CNN_OUT_OF_MEMORY before
+ * anything is allocated. */
+cnn_status measure_open(const cnn_session *session, const measure_setting *setting, measure **result, cnn_error *err);
 void measure_close(measure *m); /* NULL is accepted */
 
 bool measure_done(const measure *m);

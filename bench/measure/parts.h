@@ -79,6 +79,6 @@ cnn_status in_network_run(in_network *a, cnn_error *err);
 void in_network_close(in_network *a); /* NULL is accepted */
 
 /* set_up.c: plans, allocates, fills, warms up, finds `repeats`, captures. */
-cnn_status measure_set_up(measure *m, const cnn_algorithm *algorithm, cnn_error *err);
+cnn_status measure_set_up(measure *m, const measure_setting *setting, cnn_error *err);
 
 #endif

@@ -85,22 +85,22 @@ static cnn_status capture(measure *m, cnn_error *err)
     return status == CNN_OK ? measure_time(m, m->repeats, false, &seconds, err) : status;
 }
 
-cnn_status measure_set_up(measure *m, const cnn_algorithm *algorithm, cnn_error *err)
+cnn_status measure_set_up(measure *m, const measure_setting *setting, cnn_error *err)
 {
     const measure_params *params = &m->params;
     double start = cnn_now();
     m->own_clock = m->session->impl->device_kind == CNN_DEVICE_CPU;
     m->empty = INFINITY;
-    const cnn_request request = {.problem = &m->c->problem, .dir = m->c->call.dir, .algorithm = algorithm};
+    const cnn_request request = {.problem = &m->c->problem, .dir = m->c->call.dir, .algorithm = setting->algorithm};
     cnn_status status = cnn_plan_make(m->session, &request, &m->plan, err);
     m->planned = status == CNN_OK;
     m->costs.plan_s = cnn_now() - start;
-    judge_upload upload = {0, 0};
+    judge_upload upload = {.bytes = 0};
     start = cnn_now();
-    if (status == CNN_OK) status = judge_open(m->session, m->c, &m->plan, &m->judge, &upload, err);
+    if (status == CNN_OK) status = judge_open(m->session, m->c, &m->plan, setting->basis, &m->judge, &upload, err);
     m->costs.upload_s = upload.seconds;
     m->costs.upload_bytes = upload.bytes;
-    m->costs.setup_s = cnn_now() - start - upload.seconds;
+    m->costs.setup_s = cnn_now() - start - upload.seconds - upload.own_s;
     if (status == CNN_OK && params->cold) status = cache_flush_open(m->session, judge_hands(m->judge), &m->flush, err);
     if (status == CNN_OK && params->network)
         status = in_network_open(m->session, params->network, m->c, judge_buffers(m->judge), &m->in_network, err);
