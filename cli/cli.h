@@ -47,6 +47,7 @@ typedef struct cli_options {
     char impl_left[1024];
     FILE *records; /* of --json: see cli_records() */
     char standard_input[32];
+    bool seed_drawn;             /* verify without --seed: by the system */
     bool given[CLI_OPTIONS_MAX]; /* in the order of options.inc: see cli_given() */
     cli_list words;              /* positional arguments after the command */
     char command_line[4096];     /* as typed, quoted for a shell: for the environment record */
@@ -144,6 +145,8 @@ typedef struct cli_output {
  * verify --fuzz); given once more with the same --out it writes only what it had not written, and says how much that
  * was. */
 cnn_status cli_output_open(const cli_options *options, bool all_again, cli_output *output, cnn_error *err);
+/* A run that goes on takes the seed that was drawn for it when it began. */
+cnn_status cli_settle_seed(cli_options *options, cnn_error *err);
 /* The first record, of the first of the command's runs. */
 cnn_status cli_output_begin(const cli_options *options, const cli_output *output, cnn_error *err);
 /* The command ran to its end, and will end with this status: the one to end with, another if that cannot be written. */

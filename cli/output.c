@@ -3,9 +3,27 @@
 
 #include "harness/process/watch.h"
 
+#include <unistd.h>
+
+static resume_run run_of(const cli_options *o)
+{
+    return (resume_run){o->out, o->command_line, o->plugin.items, o->plugin.count, o->seed_drawn ? o->seed : -1};
+}
+
+cnn_status cli_settle_seed(cli_options *options, cnn_error *err)
+{
+    const resume_run run = run_of(options);
+    resume *r;
+    if (!options->seed_drawn || options->out == NULL || access(options->out, R_OK) != 0) return CNN_OK;
+    const cnn_status status = resume_open(&run, &r, err);
+    if (status == CNN_OK && resume_seed(r) >= 0) options->seed = resume_seed(r);
+    resume_close(r);
+    return status;
+}
+
 cnn_status cli_output_open(const cli_options *options, bool all_again, cli_output *output, cnn_error *err)
 {
-    const resume_run run = {options->out, options->command_line, options->plugin.items, options->plugin.count};
+    const resume_run run = run_of(options);
     cnn_status status = cli_sink_open(options->out, cli_records(options), &output->sink, err);
     if (status == CNN_OK) status = resume_open(&run, &output->resume, err);
     if (status != CNN_OK || !all_again) return status;

@@ -1,12 +1,14 @@
 /* options.c: parses the command line by the tables of options and commands (tables.c). */
 #include "options.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/text.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 static void *field_of(cli_options *options, const option_row *row) { return (char *)options + row->offset; }
 
@@ -178,6 +180,15 @@ static cnn_status check_words(const cli_options *options, cnn_error *err)
                     c->name, c->usage);
 }
 
+/* Data that were known beforehand could be answered by heart. */
+static void draw_seed(cli_options *options)
+{
+    uint32_t bits;
+    if (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits) bits = (uint32_t)(cnn_now() * 1e6);
+    options->seed = 1 + (int64_t)(bits >> 2);
+    options->seed_drawn = true;
+}
+
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err)
 {
     const char *command = cli_command_name(argc, argv);
@@ -201,11 +212,13 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
     const bool verify = strcmp(options->command, "verify") == 0;
     if (verify && options->plugin.count > 0 && options->fuzz == NULL) options->isolate = true; /* --fuzz has workers */
     if (options->isolate_limit == 0) options->isolate_limit = verify ? 30 : 300;
+    if (verify && !cli_given(options, "seed")) draw_seed(options);
     return CNN_OK;
 }
 
 cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err)
 {
-    if (cli_load_plugins(options, registry, err) != CNN_OK) return err->status;
+    if (cli_load_plugins(options, registry, err) != CNN_OK || cli_settle_seed(options, err) != CNN_OK)
+        return err->status;
     return cnn_settings_check(registry, options->set.items, options->set.count, err);
 }

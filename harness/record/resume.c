@@ -30,7 +30,8 @@ struct resume {
         int64_t count;
     } states[STATES];
     int n_states;
-    bool elsewhere; /* another build of the program, or of a plug-in, has written to the file */
+    int64_t seed, left_seed; /* drawn for this run, and for the one that was left; -1: none */
+    bool elsewhere;          /* another build of the program, or of a plug-in, has written to the file */
 };
 
 static void forget_records(resume *r)
@@ -102,10 +103,15 @@ static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
         r->open = is_ours(r, record);
         r->elsewhere = r->elsewhere || (build && build[0] && r->build[0] && strcmp(build, r->build) != 0);
         if (r->open && !record_is(record, "resumed", true)) forget(r);
+        const double seed = record_get_real(record, "seed");
+        if (r->open) r->left_seed = seed >= 0 && seed < 1e15 ? (int64_t)seed : -1;
         return CNN_OK;
     }
     if (strcmp(kind, "end") == 0) {
-        if (r->open) forget(r);
+        if (r->open) {
+            forget(r);
+            r->left_seed = -1;
+        }
         r->open = false;
         return CNN_OK;
     }
@@ -123,11 +129,14 @@ cnn_status resume_open(const resume_run *run, resume **result, cnn_error *err)
     if (!r || !r->command) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to go on with an earlier run");
     if (!path || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))) return CNN_OK;
     r->to_file = true;
+    r->seed = run->seed;
+    r->left_seed = -1;
     cnn_build_id(run->plugins, run->n_plugins, r->build);
     return stat(path, &info) == 0 ? record_read(path, read_one, r, &bad, err) : CNN_OK;
 }
 
 bool resume_elsewhere(const resume *r) { return r->elsewhere; }
+int64_t resume_seed(const resume *r) { return r->to_file ? r->left_seed : -1; }
 
 void resume_close(resume *r)
 {
@@ -145,6 +154,7 @@ cnn_status resume_begin(const resume *r, record_sink *sink, cnn_error *err)
     record_text(record, "command", r->command);
     record_text(record, "commit", BUILD_COMMIT);
     record_text(record, "build", r->build);
+    if (r->seed >= 0) record_int(record, "seed", r->seed);
     record_bool(record, "resumed", r->count > 0 || r->cases > 0);
     return record_write(sink, record, err);
 }

@@ -20,6 +20,7 @@ typedef struct resume_run {
     const char *path, *command;
     const char *const *plugins; /* their files */
     int n_plugins;
+    int64_t seed; /* drawn for this run, so that its command does not say it; -1: none was */
 } resume_run;
 
 /* Reads what an unfinished run like this one left in the file. path NULL, or no plain file: nothing, and nothing will
@@ -27,6 +28,8 @@ typedef struct resume_run {
 cnn_status resume_open(const resume_run *run, resume **result, cnn_error *err);
 /* Whether the file holds records of another build of the program, or of a plug-in. */
 bool resume_elsewhere(const resume *r);
+/* The seed that was drawn for the unfinished run; -1: there is none. */
+int64_t resume_seed(const resume *r);
 void resume_close(resume *r); /* NULL is accepted */
 /* Nothing was left, and nothing will be written: for a run whose units are not numbered as those of others are. */
 void resume_forget(resume *r);

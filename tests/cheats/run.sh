@@ -60,6 +60,7 @@ arguments() { # COMMAND
     [ "$1" = list ] || words+=(--impl "$who" --quiet)
     [ "$1" = peaks ] || [ "$1" = list ] || words+=(--out "$tmp/$1.jsonl")
     case $1 in
+    verify-* | fuzz) words+=(--seed 1) ;;& # the same verdict in every run of the test
     verify-* | bench-*)
         words+=(--op "$op")
         [ "$op" = conv ] && words+=(--dir "$dir") && for p in ${problem//,/ }; do words+=(--problem "$p"); done ;;&

@@ -270,13 +270,13 @@ grep -q 'measures no ceilings' "$work/out" && fail "peaks of cpu: it measures it
 
 # ---- Reasons and precisions are summed over all processes.
 summary() { grep -E 'UNSUPPORTED: |^precision|cases:' "$work/out" | sed -E 's/ [0-9]+ FAILED| [0-9]+ PASSED|^[0-9]+ cases//g'; }
-sums=(verify --plugin "$so" --impl mine,cpu:direct --op conv --dtype f32,f64 --problem "$problem")
+sums=(verify --seed 1 --plugin "$so" --impl mine,cpu:direct --op conv --dtype f32,f64 --problem "$problem")
 "$benchcnn" "${sums[@]}" >"$work/out" 2>&1
 whole=$(summary)
 [ "$(grep -c UNSUPPORTED <<<"$whole")" -ge 2 ] || fail "sums: no reasons to sum"
 "$benchcnn" "${sums[@]}" --isolate >"$work/out" 2>&1
 [ "$(summary)" = "$whole" ] || fail "sums: with --isolate the reasons are others"
-sums[2]=$work/late.so # one that ends its process when half is done
+sums[4]=$work/late.so # one that ends its process when half is done
 "$benchcnn" "${sums[@]}" --isolate >"$work/out" 2>&1
 [ "$(summary)" = "$whole" ] || fail "sums: over two processes the reasons are others"
 

@@ -7,6 +7,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
 of_kind() { grep "^{\"kind\":\"$2\",.*}\$" "$1" 2>/dev/null; }
+seeds() { of_kind "$1" "$2" | grep -oE -- '--seed [0-9]+' | sort -u | wc -l; } # how many
 count() { of_kind "$1" "$2" | wc -l; }
 # What tells the records of a kind apart, sorted.
 keys() { of_kind "$1" "$2" | grep -oE '"(impl|algorithm|op|problem|dir|dtype|layout|check)":"([^"\\]|\\.)*"' | paste -sd' ' | sed 's/"impl"/\n&/g' | sed 's/ *$//' | sort; }
@@ -44,12 +45,14 @@ for isolate in "" --isolate; do
     [ "$(keys "$out" verify)" = "$(keys "$tmp/whole.jsonl" verify)" ] || fail "stopped and resumed, verify $isolate has other records"
     [ "$(count "$out" case)" -eq "$(count "$tmp/whole.jsonl" case)" ] || fail "stopped and resumed, verify $isolate has other cases"
     [ "$(grep ' cases: ' "$tmp/log")" ] || fail "no summary"
+    [ "$(seeds "$out" verify)" -eq 1 ] || fail "stopped and resumed, verify $isolate has data of $(seeds "$out" verify) seeds"
 done
 cases=$(grep -o '^[0-9]* cases: .*PASSED' "$tmp/log")
 "${verify[@]}" >"$tmp/log" 2>&1
 grep -q "^$cases" "$tmp/log" || fail "what was finished before is not counted: $cases"
 "${command[@]}" >/dev/null 2>&1
 [ "$(count "$out" verify)" -eq $((2 * $(count "$tmp/whole.jsonl" verify))) ] || fail "a finished verify is not run anew"
+[ "$(seeds "$out" verify)" -eq 2 ] || fail "a finished verify is run anew with the same data"
 
 # A word that is no descriptor is refused once, and still ends with status 2.
 printf 'mb2ic4ih8oc4kh3\nmb2icxih8\n%s\n' "$(printf 'mb%dic16ih16oc16kh3ph1\n' 2 3 4 5 6 7 8 9)" >"$tmp/problems"

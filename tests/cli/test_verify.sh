@@ -50,6 +50,22 @@ grep -Eq '^ +[0-9]+ UNSUPPORTED, such as: [0-9]+ bytes of workspace are needed, 
 "$benchcnn" verify --quiet --impl cpu "${problem[@]}" >"$tmp/said" 2>&1
 grep -q '^PASSED' "$tmp/said" && fail "--quiet shows what passed: $(cat "$tmp/said")"
 
+# Data are drawn anew in every run, lest a kernel know the answers; --seed gives the same again, to the last digit.
+drawn() { # NAME OPTION...: the seed that is shown; the records are in NAME
+    local out=$tmp/$1.jsonl
+    shift
+    tests=$((tests + 1))
+    "$benchcnn" verify --quiet --impl cpu:direct "$@" --out "$out" >"$tmp/said" 2>&1 || fail "verify $*: $(cat "$tmp/said")"
+    sed -nE 's/.* cases: .*\(seed ([0-9]+).*/\1/p' "$tmp/said"
+}
+used() { grep -oE '"budget_used":[^,]*' "$tmp/$1.jsonl"; }
+one=$(drawn one "${problem[@]}") other=$(drawn other "${problem[@]}")
+[ -n "$one" ] && [ "$one" != "$other" ] || fail "two runs have the same data: seeds '$one' and '$other'"
+[ "$(used one)" != "$(used other)" ] || fail "two seeds give the same data"
+grep -q "\"seed\":$one[,}]" "$tmp/one.jsonl" && grep -q -- "--seed $one" "$tmp/one.jsonl" || fail "the record does not say its seed $one"
+[ "$(drawn again "${problem[@]}" --seed "$one")" = "$one" ] && [ "$(used one)" = "$(used again)" ] || fail "--seed $one gives other data"
+[ "$(drawn fuzz --fuzz 3)" != "$(drawn fuzz_again --fuzz 3)" ] || fail "--fuzz draws the same cases in every run"
+
 # On a terminal the bar makes room for each row: what stands before "CR, erase" is gone, and no other line has both.
 if command -v script >/dev/null; then
     tests=$((tests + 1))
