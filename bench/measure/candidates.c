@@ -107,8 +107,8 @@ static cnn_status finish(candidate *c, const vf_case *pc, const measure_params *
                  "too short to time: the median of its %d samples is 0 s by the clock; take a larger problem",
                  c->result.stats.count);
     if (c->state == CANDIDATE_WRONG)
-        snprintf(c->reason, sizeof c->reason, "%s: %.200s; %.200s", verify_state_name(check->state), check->reason,
-                 check->worst);
+        snprintf(c->reason, sizeof c->reason, "%s: %.200s%s%.200s", verify_state_name(check->state), check->reason,
+                 check->worst[0] != '\0' ? "; " : "", check->worst);
     return CNN_OK;
 }
 

@@ -206,7 +206,10 @@ cnn_status measure_finish(measure *m, measure_result *result, cnn_error *err)
     if (status == CNN_OK) status = measure_threads(m, err);
     if (status != CNN_OK) return status;
     result->check = *judge_verdict(m->judge);
-    if (m->lie[0] != '\0') vf_set(&result->check, VERIFY_FAILED, "%s", m->lie);
+    if (m->lie[0] != '\0') {
+        if (result->check.state == VERIFY_PASSED) result->check.worst[0] = '\0'; /* no element was wrong */
+        vf_set(&result->check, VERIFY_FAILED, "%s", m->lie);
+    }
     result->judged = judge_counts(m->judge);
     /* A sample shorter than this is off by more than 5 % where the clock is off by its own cost. */
     if (!(result->stats.median * m->repeats > 20 * m->costs.clock_s)) result->stats.marks |= BENCH_COARSE;

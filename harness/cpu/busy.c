@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,8 +19,11 @@ static bool read_clock(clockid_t clock, double *seconds)
     return true;
 }
 
-/* Linux: the clock of any thread of this process is named by its id. */
-static clockid_t clock_of(int id) { return (clockid_t)(~(unsigned)id << 3 | 6); }
+/* Linux: the clock of any thread of this process is named by its id; that of any process likewise. */
+static clockid_t clock_of(int id)
+{
+    return id > 0 ? (clockid_t)(~(unsigned)id << 3 | 6) : (clockid_t)(~(unsigned)-id << 3 | 2);
+}
 
 static double now(clockid_t clock)
 {
@@ -44,12 +48,51 @@ static bool add(busy_look *look, int id)
     return t != NULL;
 }
 
+/* What a thread has started, and what this has, as far as the system tells. */
+static bool add_children(busy_look *look, int process, int thread, int depth);
+
+static bool add_descendants(busy_look *look, int process, int depth)
+{
+    char path[64];
+    bool room = true;
+    snprintf(path, sizeof path, "/proc/%d/task", process);
+    DIR *folder = depth > 0 ? opendir(path) : NULL;
+    if (!folder) return true;
+    for (const struct dirent *e = readdir(folder); e && room; e = readdir(folder))
+        if (atoi(e->d_name) > 0) room = add_children(look, process, atoi(e->d_name), depth - 1);
+    closedir(folder);
+    return room;
+}
+
+static bool add_children(busy_look *look, int process, int thread, int depth)
+{
+    char path[96];
+    int child;
+    bool room = true;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, thread);
+    FILE *file = fopen(path, "re");
+    if (!file) return true;
+    while (room && fscanf(file, "%d", &child) == 1) room = add(look, -child) && add_descendants(look, child, depth);
+    fclose(file);
+    return room;
+}
+
+static double reaped_seconds(void)
+{
+    struct rusage used;
+    if (getrusage(RUSAGE_CHILDREN, &used) != 0) return 0;
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
 /* The threads whose clocks can be read; none where the caller is not among them, for then /proc is not this one's. */
 static void look_now(busy_look *look)
 {
+    enum { GENERATIONS = 4 };
     bool known = false, room = true;
     DIR *folder = opendir("/proc/self/task");
     look->count = 0;
+    look->reaped = reaped_seconds();
     look->exact = false;
     if (!folder) return;
     look->process = now(CLOCK_PROCESS_CPUTIME_ID);
@@ -57,17 +100,23 @@ static void look_now(busy_look *look)
         const int id = atoi(e->d_name);
         if (id <= 0) continue;
         known = known || id == gettid();
-        room = add(look, id);
+        room = add(look, id) && add_children(look, getpid(), id, GENERATIONS);
     }
     closedir(folder);
     if (!known || !room) look->count = 0;
 }
 
-static double seconds_of(const busy_look *look, int id)
+static const busy_thread *find(const busy_look *look, int id)
 {
     for (int i = 0; i < look->count; i++)
-        if (look->list[i].id == id) return look->list[i].seconds;
-    return 0; /* it had not begun */
+        if (look->list[i].id == id) return &look->list[i];
+    return NULL;
+}
+
+static double seconds_of(const busy_look *look, int id)
+{
+    const busy_thread *t = find(look, id);
+    return t ? t->seconds : 0; /* it had not begun */
 }
 
 static bool same_but_for_caller(const busy_look *a, const busy_look *b)
@@ -103,13 +152,25 @@ void busy_start(busy_span *span)
 void busy_pause(busy_span *span) { span->paused_at = now(CLOCK_THREAD_CPUTIME_ID); }
 void busy_go_on(busy_span *span) { span->set_aside += now(CLOCK_THREAD_CPUTIME_ID) - span->paused_at; }
 
+/* What children that ended had done since the first look. */
+static double of_the_reaped(const busy_span *span)
+{
+    double seconds = span->quiet.reaped - span->before.reaped;
+    for (int i = 0; i < span->before.count; i++) {
+        const busy_thread *t = &span->before.list[i];
+        if (t->id < 0 && !find(&span->quiet, t->id)) seconds -= t->seconds;
+    }
+    return seconds > 0 ? seconds : 0;
+}
+
 /* What threads that ended had done since the first look. */
 static double of_the_ended(const busy_span *span)
 {
     const busy_look *before = &span->before, *after = &span->quiet;
     if (!before->exact || !after->exact) return 0;
     double seconds = after->process - before->process;
-    for (int i = 0; i < after->count; i++) seconds -= after->list[i].seconds - seconds_of(before, after->list[i].id);
+    for (int i = 0; i < after->count; i++)
+        if (after->list[i].id > 0) seconds -= after->list[i].seconds - seconds_of(before, after->list[i].id);
     return seconds > 0 ? seconds : 0;
 }
 
@@ -149,7 +210,9 @@ busy_work busy_stop(busy_span *span, int most)
     look_when_quiet(&span->quiet);
     if (span->before.count > 0 && span->after.count > 0 && span->wall > 0) {
         subtract(span);
-        add_the_ended(span, of_the_ended(span));
+        const double ended = of_the_ended(span), reaped = of_the_reaped(span);
+        add_the_ended(span, ended);
+        add_the_ended(span, reaped);
         const busy_look *each = &span->after;
         qsort(each->list, (size_t)each->count, sizeof *each->list, larger_first);
         for (int i = 0; i < each->count; i++) work.seconds += each->list[i].seconds;

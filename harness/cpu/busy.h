@@ -1,5 +1,6 @@
-/* busy.h: how many threads some work kept busy, by the processor time of each thread of this process. Time on a
- * processor is exact, and shares of it are the same on a machine that others use, too.
+/* busy.h: how many threads some work kept busy, by the processor time of each thread of this process, and of each
+ * process that it has started, or these have: a child counts as a thread. Time on a processor is exact, and shares of
+ * it are the same on a machine that others use, too.
  *
  * A thread that lived before and after the work tells its own time. Of threads that came and went in between only the
  * sum is known: it is cut to pieces of the work's length, for no single thread can have done more. So what is said here
@@ -10,7 +11,7 @@
 #include "../cnn.h"
 
 typedef struct busy_thread {
-    int id;
+    int id; /* negative: a process's */
     double seconds;
 } busy_thread;
 
@@ -18,6 +19,7 @@ typedef struct busy_look {
     busy_thread *list;
     int count, capacity; /* count 0: nothing is known */
     double process;      /* seconds of all threads, of those that ended, too; exact where none but the caller runs */
+    double reaped;       /* seconds of children that ended and were waited for */
     bool exact;
 } busy_look;
 

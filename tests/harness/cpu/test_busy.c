@@ -2,7 +2,9 @@
 #include "harness/cpu/busy.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -109,9 +111,37 @@ static void others_are_seen_while_they_run(void **state)
     assert_true(seen);
 }
 
+static void a_process_that_was_started_counts(void **state)
+{
+    for (int waited = 0; waited <= 1; waited++) { /* it lives on behind the work, or has ended */
+        busy_span span;
+        int done[2];
+        char byte = 0;
+        assert_int_equal(pipe(done), 0);
+        busy_start(&span);
+        const pid_t child = fork();
+        if (child == 0) {
+            work(NULL);
+            if (write(done[1], &byte, 1) == 1 && !waited) pause();
+            _exit(0);
+        }
+        assert_true(child > 0);
+        work(NULL);
+        assert_int_equal(read(done[0], &byte, 1), 1);
+        if (waited) assert_int_equal(waitpid(child, NULL, 0), child);
+        const busy_work w = busy_stop(&span, 1);
+        if (!waited) assert_true(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
+        close(done[0]);
+        close(done[1]);
+        assert_int_equal(w.threads, 2);
+        assert_true(w.beyond > 0.3 * w.seconds);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_process_that_was_started_counts),
         cmocka_unit_test(one_thread_is_one),
         cmocka_unit_test(a_thread_that_ended_counts),
         cmocka_unit_test(several_that_ended_are_told_by_their_sum),
