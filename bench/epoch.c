@@ -44,6 +44,7 @@ static const field fields[] = {
     SETTING(math, FIELD_TEXT, TASK),
     SETTING(optimizer, FIELD_TEXT, TASK),
     SETTING(seed, FIELD_INT, POINT),
+    SETTING(weights, FIELD_TEXT, POINT),
     SETTING(shift, FIELD_INT, TASK),
     SETTING(train_images, FIELD_INT, TASK),
     SETTING(test_images, FIELD_INT, TASK),

@@ -15,6 +15,7 @@
 typedef struct epoch_setting {
     char impl[CNN_NAME_MAX], algorithm[CNN_NAME_MAX], net[CNN_NAME_MAX], data[CNN_NAME_MAX];
     char net_crc[9]; /* 8 hexadecimal digits, of the layers: a name alone is no network */
+    char weights[9]; /* likewise, of those that training began with; "": the initial ones */
     char dtype[8], layout[8], math[8], optimizer[CNN_PROBLEM_TEXT_MAX], cpu[CNN_NAME_MAX];
     char knobs[512];        /* as JSON; of a longer text the beginning, and the checksum of all of it */
     char gpu[CNN_NAME_MAX]; /* "": the work runs on the CPU */
@@ -53,8 +54,8 @@ typedef struct epoch_table {
 
 /* Fills in what the session knows: impl, threads, knobs, cpu, cores, gpu, libraries. */
 void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting);
-/* Fills in all but the build, which is the caller's. The network's checksum, parameters and name are the
- * same at every batch size and in every type. */
+/* Fills in all but the build and the weights, which are the caller's. The network's checksum, parameters and name are
+ * the same at every batch size and in every type. */
 void epoch_setting_of(const cnn_session *session, const cnn_network *network, const dataset *data,
                       const trainer_params *params, epoch_setting *setting);
 /* How texts get into a setting: a text that is too long ends in the checksum of all of it, so that two of them with one

@@ -61,6 +61,7 @@ typedef struct train_run {
     const train_curve *curve;
     int number; /* of the point, from 0 */
     train_figure *figure;
+    void *weights;              /* of --load; NULL: training begins with the initial ones */
     const cnn_session *session; /* the curve's, or one with tuned knobs */
     tuned_net *tuned;           /* what each layer takes, of a tuned curve; else NULL */
     cnn_network *network;
@@ -92,6 +93,11 @@ cnn_status train_point(train *t, int b, int c, cnn_error *err);
 /* epochs.c: from the checkpoint, or from the first, to the last, or to the loss of --until-loss. */
 cnn_status train_run_epochs(train_run *r, cnn_error *err);
 bool train_reached(const train_run *r, const trainer_result *e); /* the loss of --until-loss, in this epoch */
+
+/* weights.c: --load: into r->weights and r->setting, before it is known whether --out holds the point. --save: behind
+ * the last epoch, unless the training diverged or FAILED, which is said. Nothing without the option. */
+cnn_status train_load_weights(train_run *r, cnn_error *err);
+cnn_status train_save_weights(const train_run *r, cnn_error *err);
 
 /* report.c: the lines and the records of a point. */
 void train_print_head(const train_run *r);

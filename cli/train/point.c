@@ -25,6 +25,8 @@ static cnn_status open_point(train_run *r, int64_t batch, trainer_params *params
     params->algorithm = r->curve->algorithm;
     epoch_setting_of(r->session, r->network, &t->data, params, &r->setting);
     snprintf(r->setting.build, sizeof r->setting.build, "%s", t->build);
+    status = train_load_weights(r, err);
+    if (status != CNN_OK) return status;
     if (!tuned) return CNN_OK;
     params->algorithm = NULL;
     params->pick = tuned_layer;
@@ -37,7 +39,7 @@ static bool is_kept(train_run *r)
 {
     train *t = r->all;
     const cli_options *o = t->options;
-    if (o->checkpoint != NULL || o->profile || o->samples || o->until_loss >= 0.0) return false;
+    if (o->checkpoint != NULL || o->save != NULL || o->profile || o->samples || o->until_loss >= 0.0) return false;
     if (epoch_finished(&t->table, &r->setting, t->epochs)) return true;
     if (!t->other_build && epoch_measured_elsewhere(&t->table, &r->setting)) {
         cli_say_other_build(o->out);
@@ -76,6 +78,7 @@ static cnn_status train_it(train_run *r, const trainer_params *params, cnn_error
         return CNN_OK;
     }
     if (status == CNN_OK) status = trainer_start(r->trainer, err);
+    if (status == CNN_OK && r->weights != NULL) status = trainer_set_params(r->trainer, r->weights, err);
     r->setup_s = cnn_impl_timed(r->session->impl) ? cnn_now() - start : NAN;
     if (status == CNN_OK && o->samples) {
         r->losses = calloc((size_t)(t->data.train.count / r->setting.batch + 1), sizeof *r->losses);
@@ -87,6 +90,7 @@ static cnn_status train_it(train_run *r, const trainer_params *params, cnn_error
         status = verify_training_open(r->trainer, r->session, r->network, &t->data, &t->params, &r->check, err);
     if (status == CNN_OK) status = train_run_epochs(r, err);
     if (r->epochs_run > 0) train_report_end(r);
+    if (status == CNN_OK) status = train_save_weights(r, err);
     t->sums->trained += r->epochs_run > 0;
     return status;
 }
@@ -103,6 +107,7 @@ static cnn_status run_point(train_run *r, int64_t batch, cnn_error *err)
     trainer_close(r->trainer);
     cnn_net_free(r->network);
     free(r->losses);
+    free(r->weights);
     free(r->tuned);
     if ((status != CNN_UNSUPPORTED && status != CNN_OUT_OF_MEMORY) || !train_several(r->all)) return status;
     table_put(stderr, "batch %lld %s: %s: %s\n", (long long)batch, r->curve->label, cnn_status_name(status),

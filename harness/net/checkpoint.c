@@ -3,16 +3,15 @@
 #include "trainer.h"
 
 #include "harness/base/input.h"
+#include "harness/base/replace.h"
 #include "trainer_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 static const char magic[8] = "cnnckpt2";
-enum { BESIDE_MAX = 4096 };
 
 typedef struct head {
     char magic[8], setting[CHECKPOINT_SETTING_MAX];
@@ -26,39 +25,7 @@ static size_t kept_bytes(const trainer *t)
     return trainer_param_bytes(t) + (size_t)cnn_optimizer_states(t->optimizer.kind) * trainer_trained_bytes(t);
 }
 
-static cnn_status name_beside(const char *path, char beside[BESIDE_MAX], cnn_error *err)
-{
-    if (snprintf(beside, BESIDE_MAX, "%s.new", path) < BESIDE_MAX) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the checkpoint's name '%.64s...' has more than %d characters", path,
-                    BESIDE_MAX - (int)sizeof ".new");
-}
-
-cnn_status checkpoint_check(const char *path, cnn_error *err)
-{
-    char beside[BESIDE_MAX];
-    if (name_beside(path, beside, err) != CNN_OK) return err->status;
-    FILE *file = fopen(beside, "wb");
-    if (file == NULL) return CNN_FAIL(err, CNN_IO, "checkpoint %.300s cannot be written: %s", path, strerror(errno));
-    fclose(file);
-    remove(beside);
-    return CNN_OK;
-}
-
-static cnn_status write_file(const char *path, const head *h, const void *state, cnn_error *err)
-{
-    const size_t bytes = (size_t)h->bytes;
-    char beside[BESIDE_MAX];
-    if (name_beside(path, beside, err) != CNN_OK) return err->status;
-    FILE *file = fopen(beside, "wb");
-    bool written = file != NULL && fwrite(h, sizeof *h, 1, file) == 1 && fwrite(state, 1, bytes, file) == bytes &&
-                   fflush(file) == 0 && fsync(fileno(file)) == 0;
-    int why = errno;
-    if (file != NULL && fclose(file) != 0 && written) written = false, why = errno;
-    if (written && rename(beside, path) != 0) written = false, why = errno;
-    if (written) return CNN_OK;
-    remove(beside);
-    return CNN_FAIL(err, CNN_IO, "checkpoint %.300s cannot be written: %s", path, strerror(why));
-}
+cnn_status checkpoint_check(const char *path, cnn_error *err) { return cnn_replace_check("checkpoint", path, err); }
 
 cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, int64_t epochs, cnn_error *err)
 {
@@ -71,7 +38,8 @@ cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, in
     h.crc = crc32_z(0, state.own.params, bytes);
     memcpy(h.magic, magic, sizeof magic);
     snprintf(h.setting, sizeof h.setting, "%s", setting);
-    if (status == CNN_OK) status = write_file(path, &h, state.own.params, err);
+    const file_piece pieces[] = {{&h, sizeof h}, {state.own.params, bytes}};
+    if (status == CNN_OK) status = cnn_replace_file("checkpoint", path, pieces, 2, err);
     trainer_state_free(&state);
     return status;
 }
