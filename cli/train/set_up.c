@@ -84,21 +84,16 @@ static cnn_status add_choice(train *t, const cnn_choice *choice, const cnn_type 
     while (s < t->sessions.count && t->sessions.list[s].impl != impl) s++;
     if (s == t->sessions.count) return CNN_OK; /* not available here, and chosen by a glob */
     if (cnn_choice_tuned(choice)) return add_curve(t, s, CNN_TUNED, type, err);
-    const bool one = !t->sweep && choice->pattern[0] == '\0';
-    const char *refused = NULL; /* a trainer that cannot train it, which says why where there is no other */
+    if (!t->sweep && choice->pattern[0] == '\0') {
+        const char *first = cli_default_trainer(choice, &t->sessions.list[s], network, &t->params);
+        return first != NULL ? add_curve(t, s, first, type, err) : CNN_OK;
+    }
     for (int a = 0; a < impl->n_algorithms; a++) {
         const cnn_algorithm *algorithm = &impl->algorithms[a];
-        cnn_error why;
         if (!cli_trains(choice, &t->sessions.list[s], algorithm, network, &t->params)) continue;
-        if (one && algorithm->ops == CNN_TRAINS &&
-            trainer_supported(&t->sessions.list[s], network, algorithm, &t->params, &why) != CNN_OK) {
-            if (refused == NULL) refused = algorithm->name;
-            continue;
-        }
         if (add_curve(t, s, algorithm->name, type, err) != CNN_OK) return err->status;
-        if (one) return CNN_OK;
     }
-    return refused != NULL ? add_curve(t, s, refused, type, err) : CNN_OK;
+    return CNN_OK;
 }
 
 /* A file holds one training. */

@@ -7,22 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cnn_status check_data(const trainer *t, cnn_error *err)
+cnn_status trainer_fits(const cnn_net *net, const dataset *d, cnn_error *err)
 {
-    const dataset *d = t->data;
-    const cnn_value *x = &t->net->values[0];
+    const cnn_value *x = &net->values[0];
     if (d->c != x->c || d->h != x->h || d->w != x->w)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "network %s takes images of %lld x %lld x %lld, but those of %s are %lld x %lld x %lld",
-                        t->net->name, (long long)x->c, (long long)x->h, (long long)x->w, d->name, (long long)d->c,
+                        net->name, (long long)x->c, (long long)x->h, (long long)x->w, d->name, (long long)d->c,
                         (long long)d->h, (long long)d->w);
-    if (d->classes > t->net->classes)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "network %s tells %lld classes apart, but %s has %lld", t->net->name,
-                        (long long)t->net->classes, d->name, (long long)d->classes);
-    if (t->net->batch > d->train.count)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "batch %lld is larger than the %lld training images of %s",
-                        (long long)t->net->batch, (long long)d->train.count, d->name);
-    return CNN_OK;
+    if (d->classes <= net->classes) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "network %s tells %lld classes apart, but %s has %lld", net->name,
+                    (long long)net->classes, d->name, (long long)d->classes);
+}
+
+static cnn_status check_data(const trainer *t, cnn_error *err)
+{
+    const dataset *d = t->data;
+    const cnn_status status = trainer_fits(t->net, d, err);
+    if (status != CNN_OK || t->net->batch <= d->train.count) return status;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "batch %lld is larger than the %lld training images of %s",
+                    (long long)t->net->batch, (long long)d->train.count, d->name);
 }
 
 static cnn_status check_shift(const trainer *t, cnn_error *err)

@@ -76,6 +76,8 @@ cnn_status trainer_open(const cnn_session *session, const cnn_network *network, 
 cnn_status trainer_start(trainer *t, cnn_error *err);
 void trainer_close(trainer *t); /* NULL is accepted */
 
+/* Whether the network takes these images, and tells so many classes apart: CNN_BAD_ARGUMENT. */
+cnn_status trainer_fits(const cnn_net *net, const dataset *data, cnn_error *err);
 /* The row of its trainer of this name; NULL: it has none, and single operations train. */
 const cnn_algorithm *trainer_row(const cnn_session *session, const char *name);
 /* Whether this implementation's trainer (a row with CNN_TRAINS) trains the network so: CNN_UNSUPPORTED says why not. */
