@@ -43,6 +43,7 @@ static const field fields[] = {
     SETTING(layout, FIELD_TEXT, TASK),
     SETTING(math, FIELD_TEXT, TASK),
     SETTING(optimizer, FIELD_TEXT, TASK),
+    SETTING(schedule, FIELD_TEXT, TASK),
     SETTING(seed, FIELD_INT, POINT),
     SETTING(weights, FIELD_TEXT, POINT),
     SETTING(shift, FIELD_INT, TASK),

@@ -20,6 +20,7 @@ static const struct {
              {"--expect-math", &cnn_math_names, ""},
              {"--check", &verify_check_names, "all"},
              {"--optimizer", &cnn_optimizer_names, ""},
+             {"--schedule", NULL, "constant cosine linear step,every=10"},
              {"--data", NULL, "auto mnist synthetic @files"},
              {"--peaks", NULL, "none @files"},
              {"--fail-on", NULL, "faster slower same cannot-tell unmatched"},

@@ -46,9 +46,10 @@ cnn_status train_read_options(train *t, cnn_error *err)
                                  .shift = o->shift,
                                  .profile = o->profile};
     if (status == CNN_OK) status = cnn_optimizer_parse(o->optimizer, &t->params.optimizer, err);
-    /* --until-loss needs room: one epoch is no limit then, unless it was asked for */
-    t->epochs = o->until_loss >= 0.0 && !cli_given(o, "epochs") ? EPOCHS_UNTIL : o->epochs;
-    return status;
+    /* --until-loss and --patience need room: one epoch is no limit then, unless it was asked for */
+    const bool given = cli_given(o, "epochs");
+    t->epochs = train_open_ended(o) && !given ? EPOCHS_UNTIL : o->epochs;
+    return status == CNN_OK ? rate_schedule_parse(o->schedule, given ? o->epochs : 0, &t->schedule, err) : status;
 }
 
 bool train_several(const train *t) { return t->sweep || t->n_batches * t->n_curves > 1; }

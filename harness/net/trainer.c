@@ -180,7 +180,7 @@ static cnn_status warm_up(trainer *t, cnn_error *err)
     return status;
 }
 
-static cnn_status start_own(trainer *t, cnn_error *err)
+cnn_status trainer_open_own(trainer *t, cnn_error *err)
 {
     const cnn_trainer_request request = {.net = t->net,
                                          .optimizer = &t->optimizer,
@@ -205,12 +205,23 @@ static cnn_status start_own(trainer *t, cnn_error *err)
     return warm_up(t, err);
 }
 
+void trainer_close_own(trainer *t)
+{
+    if (t->own == NULL) return;
+    t->table->close(t->session->context, t->own);
+    (void)cnn_thread_restore();
+    t->own = NULL;
+    t->bytes.values -= t->facts.bytes;
+    t->bytes.total -= t->facts.bytes;
+    t->facts.bytes = 0;
+}
+
 cnn_status trainer_start(trainer *t, cnn_error *err)
 {
     cnn_status status = allocate(t, err);
     if (status == CNN_OK) status = trainer_feed_start(t, err);
     if (status != CNN_OK) return status;
-    status = t->algorithm != NULL ? start_own(t, err) : composition_start(t, err);
+    status = t->algorithm != NULL ? trainer_open_own(t, err) : composition_start(t, err);
     if (status == CNN_OK) status = trainer_feed_end(t, err);
     if (status != CNN_OK) return trainer_name_error(t, "preparing its steps", status, err);
     status = trainer_set_params(t, NULL, err);
@@ -222,10 +233,7 @@ void trainer_close(trainer *t)
     cnn_error ignored; /* steps may still be under way where an epoch was interrupted */
     if (t == NULL) return;
     if (t->arena != NULL) (void)cnn_sync(t->session, &ignored);
-    if (t->own != NULL) {
-        t->table->close(t->session->context, t->own);
-        (void)cnn_thread_restore();
-    }
+    trainer_close_own(t);
     trainer_feed_close(t);
     cnn_mem_free(t->session, t->arena);
     profile_close(t->profile);
