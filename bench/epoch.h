@@ -5,6 +5,7 @@
 
 #include "bench/measure/clocks.h"
 #include "bench/measure/stats.h"
+#include "harness/net/schedule.h"
 #include "harness/net/trainer.h"
 #include "harness/problem/problem.h"
 #include "harness/record/identity.h"
@@ -15,11 +16,13 @@
 typedef struct epoch_setting {
     char impl[CNN_NAME_MAX], algorithm[CNN_NAME_MAX], net[CNN_NAME_MAX], data[CNN_NAME_MAX];
     char net_crc[9]; /* 8 hexadecimal digits, of the layers: a name alone is no network */
+    char weights[9]; /* likewise, of those that training began with; "": the initial ones */
     char dtype[8], layout[8], math[8], optimizer[CNN_PROBLEM_TEXT_MAX], cpu[CNN_NAME_MAX];
-    char knobs[512];        /* as JSON; of a longer text the beginning, and the checksum of all of it */
-    char gpu[CNN_NAME_MAX]; /* "": the work runs on the CPU */
-    char data_on[8];        /* "device" or "host": where the images are during training */
-    bool graph;             /* whether steps are captured and replayed */
+    char knobs[512];                   /* as JSON; of a longer text the beginning, and the checksum of all of it */
+    char gpu[CNN_NAME_MAX];            /* "": the work runs on the CPU */
+    char data_on[8];                   /* "device" or "host": where the images are during training */
+    char schedule[RATE_SCHEDULE_TEXT]; /* "": the rate is the optimizer's */
+    bool graph;                        /* whether steps are captured and replayed */
     char build[BUILD_ID_MAX], libraries[BUILD_ID_MAX]; /* what measured it; "": an older record, which does not say */
     int64_t net_params, batch, threads, cores, seed, shift, train_images, test_images;
 } epoch_setting;
@@ -53,8 +56,8 @@ typedef struct epoch_table {
 
 /* Fills in what the session knows: impl, threads, knobs, cpu, cores, gpu, libraries. */
 void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting);
-/* Fills in all but the build, which is the caller's. The network's checksum, parameters and name are the
- * same at every batch size and in every type. */
+/* Fills in all but the build, the schedule and the weights, which are the caller's. The network's checksum, parameters
+ * and name are the same at every batch size and in every type. */
 void epoch_setting_of(const cnn_session *session, const cnn_network *network, const dataset *data,
                       const trainer_params *params, epoch_setting *setting);
 /* How texts get into a setting: a text that is too long ends in the checksum of all of it, so that two of them with one

@@ -100,6 +100,7 @@ static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MA
 {
     const bool gpu = s->gpu[0] != '\0', strict = strcmp(s->math, "f32") == 0, uploads = strcmp(s->data_on, "host") == 0;
     char machine[CNN_NAME_MAX], threads[40] = "", type[32], shift[32] = "", data[CNN_NAME_MAX + 32], knobs[512];
+    char rate[CNN_PROBLEM_TEXT_MAX + RATE_SCHEDULE_TEXT + 2];
     size_t used = 0;
     series_machine(gpu ? s->gpu : s->cpu, machine, sizeof machine); /* what did the work */
     if (!gpu) snprintf(threads, sizeof threads, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
@@ -109,12 +110,13 @@ static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MA
     for (const char *c = s->knobs; *c && s->knobs[0] != '?'; c++) /* "tile=16,isa=1" from {"tile":16,"isa":1} */
         if (!strchr("{}\"", *c)) knobs[used++] = (char)(*c == ':' ? '=' : *c);
     knobs[used] = '\0';
+    snprintf(rate, sizeof rate, "%s%s%s", s->optimizer, s->schedule[0] ? " " : "", s->schedule);
     const char *const facts[FACTS] = {machine,
                                       threads,
                                       type,
                                       data,
                                       s->layout,
-                                      s->optimizer,
+                                      rate,
                                       knobs,
                                       s->graph ? "graph" : "",
                                       uploads ? "transfers counted" : "data resident",

@@ -1,5 +1,6 @@
-/* cmd_plot.c: `benchcnn plot [speedup|roofline] FILE.jsonl...`: which picture, of which files. What it shows is made in
- * bench/figures. */
+/* cmd_plot.c: `benchcnn plot [curves|speedup|roofline] FILE.jsonl...`: which picture, of which files. What it shows is
+ * made in bench/figures. */
+#include "bench/figures/curves.h"
 #include "bench/figures/gnuplot.h"
 #include "bench/figures/roofline.h"
 #include "cli/table.h"
@@ -39,9 +40,9 @@ static cnn_status draw(const char *script, const char *name, gnuplot_put *put, v
 
 /* ---- Seconds per epoch */
 
-static cnn_status read_epochs(const cli_options *options, epoch_table *table, cnn_error *err)
+static cnn_status read_epochs(const cli_options *options, int first, epoch_table *table, cnn_error *err)
 {
-    for (int i = 0; i < options->words.count; i++) {
+    for (int i = first; i < options->words.count; i++) {
         int bad;
         const cnn_status status = epoch_table_read(table, options->words.items[i], &bad, err);
         if (status != CNN_OK) return status;
@@ -55,7 +56,14 @@ static cnn_status read_epochs(const cli_options *options, epoch_table *table, cn
         err, CNN_BAD_ARGUMENT,
         "%s holds no epoch records: `benchcnn sweep batch --out FILE` writes them; of single operations there are "
         "`plot speedup` and `plot roofline`",
-        options->words.count == 1 ? options->words.items[0] : "none of the files");
+        options->words.count == first + 1 ? options->words.items[first] : "none of the files");
+}
+
+static void say_diverged(int epochs)
+{
+    if (epochs > 0)
+        fprintf(stderr, "benchcnn: %d epoch%s left out: the training diverged, its loss is not finite\n", epochs,
+                epochs == 1 ? " is" : "s are");
 }
 
 static void say_left_out(const series_set *set)
@@ -65,21 +73,34 @@ static void say_left_out(const series_set *set)
         table_put(stderr, "benchcnn: drawing network %s with %lld + %lld images; %d record%s of others left out\n",
                   s->net, (long long)s->train_images, (long long)s->test_images, set->left_out,
                   set->left_out == 1 ? "" : "s");
-    if (set->diverged > 0)
-        fprintf(stderr, "benchcnn: %d epoch%s left out: the training diverged, its loss is not finite\n", set->diverged,
-                set->diverged == 1 ? " is" : "s are");
+    say_diverged(set->diverged);
 }
 
 static cnn_status plot_epochs(const cli_options *options, const char *name, cnn_error *err)
 {
     epoch_table table = {0};
     series_set set = {0};
-    cnn_status status = read_epochs(options, &table, err);
+    cnn_status status = read_epochs(options, 0, &table, err);
     if (status == CNN_OK) status = series_make(&table, &set, err);
     if (status == CNN_OK) say_left_out(&set);
     if (status == CNN_OK) status = series_add_thesis(&set, err);
     if (status == CNN_OK) status = draw("over_batch.gp", name, series_picture, &set, err);
     series_free(&set);
+    epoch_table_free(&table);
+    return status;
+}
+
+/* ---- Learning curves */
+
+static cnn_status plot_curves(const cli_options *options, const char *name, cnn_error *err)
+{
+    epoch_table table = {0};
+    curves_set set = {.count = 0};
+    cnn_status status = read_epochs(options, 1, &table, err);
+    if (status == CNN_OK) status = curves_make(&table, &set, err);
+    if (status == CNN_OK) say_diverged(set.diverged);
+    if (status == CNN_OK) status = draw("curves.gp", name, curves_picture, &set, err);
+    curves_free(&set);
     epoch_table_free(&table);
     return status;
 }
@@ -122,13 +143,17 @@ static cnn_status plot_roofline(const cli_options *options, const char *name, cn
 
 /* ---- The command */
 
-static const char *const kinds[] = {"speedup", "roofline"};
 typedef cnn_status plot_kind(const cli_options *options, const char *name, cnn_error *err);
+enum { KINDS = 3 };
+static const char *const kinds[KINDS] = {"curves", "speedup", "roofline"};
+static plot_kind *const plots[KINDS] = {plot_curves, plot_speedup, plot_roofline};
 
 /* NULL: the word is a file, of epochs. */
 static plot_kind *kind_of(const char *word)
 {
-    return strcmp(word, kinds[0]) == 0 ? plot_speedup : strcmp(word, kinds[1]) == 0 ? plot_roofline : NULL;
+    for (int i = 0; i < KINDS; i++)
+        if (strcmp(word, kinds[i]) == 0) return plots[i];
+    return NULL;
 }
 
 cnn_status args_plot(const cli_options *options, cnn_error *err)
@@ -141,7 +166,7 @@ cnn_status args_plot(const cli_options *options, cnn_error *err)
     if ((options->baseline || options->impl) && kind_of(word) != plot_speedup)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with plot speedup, and means nothing without it",
                         options->baseline ? "baseline" : "impl");
-    const char *nearest = named || access(word, F_OK) == 0 ? NULL : cnn_nearest_name(word, kinds, 2);
+    const char *nearest = named || access(word, F_OK) == 0 ? NULL : cnn_nearest_name(word, kinds, KINDS);
     if (!nearest) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "'%.64s' is no file, and no kind of plot; did you mean '%s'?", word,
                     nearest);

@@ -39,25 +39,35 @@ static void start_progress(train_run *r, int64_t epoch, char *what, size_t size)
     cli_progress_start(&r->all->progress, what, t->options->quiet);
 }
 
+/* Of the schedule, before the epoch and its clock. The reference repeats steps with it, too. */
+static cnn_status take_rate(train_run *r, int64_t epoch, cnn_error *err)
+{
+    r->params.optimizer.lr = rate_at(&r->all->schedule, r->all->params.optimizer.lr, epoch);
+    return trainer_set_rate(r->trainer, r->params.optimizer.lr, err);
+}
+
 static cnn_status train_epoch(train_run *r, int64_t epoch, trainer_result *e, cnn_error *err)
 {
     train *t = r->all;
     trainer_watch watch = {show_progress, r->losses != NULL ? keep_loss : NULL, r, NULL};
     char what[4 * CNN_NAME_MAX];
     clock_span span;
+    cnn_status status = take_rate(r, epoch, err);
+    if (status != CNN_OK) return status;
     start_progress(r, epoch, what, sizeof what);
     watch_tick(t->options->watch);
     r->clocks = (clock_report){.readings = 0};
     r->looked = cnn_now();
     watch.samples = verify_training_draw(r->check, epoch, (uint64_t)t->options->check_seed);
     clock_watch_start(r->watch, &span);
-    cnn_status status = trainer_epoch(r->trainer, epoch, &watch, e, err);
+    status = trainer_epoch(r->trainer, epoch, &watch, e, err);
     clock_watch_stop(r->watch, &span, &r->clocks);
     cli_progress_end(&t->progress);
     r->checked.seed = 0;
     /* what diverged is no figure anyway, and infinities cannot be compared */
     if (status == CNN_OK && e->train_loss <= EPOCH_LOSS_MOST && e->test_loss <= EPOCH_LOSS_MOST)
         status = verify_training_judge(r->check, interrupt_seen, &r->checked, err);
+    if (status == CNN_OK) train_note_loss(r, e);
     if (status == CNN_OK) status = train_report_epoch(r, epoch, e, err);
     return status;
 }
@@ -76,40 +86,43 @@ static void describe(const train_run *r, char setting[CHECKPOINT_SETTING_MAX])
 {
     const epoch_setting *s = &r->setting;
     const size_t knobs = (size_t)r->session->impl->n_knobs * sizeof *r->session->knobs;
-    char shift[32] = "", algorithm[CNN_NAME_MAX];
+    char shift[32] = "", algorithm[CNN_NAME_MAX], weights[32] = "", schedule[RATE_SCHEDULE_TEXT + 16] = "";
     snprintf(algorithm, sizeof algorithm, "%s", s->algorithm);
     if (s->shift > 0) snprintf(shift, sizeof shift, " shift %lld", (long long)s->shift);
+    if (s->weights[0] != '\0') snprintf(weights, sizeof weights, " from weights %s", s->weights);
+    if (s->schedule[0] != '\0') snprintf(schedule, sizeof schedule, ", schedule %s", s->schedule);
     if (r->tuned != NULL) /* and so on what each layer takes */
         snprintf(algorithm, sizeof algorithm, "%s-%08x", CNN_TUNED, hash_of(r->tuned->text, strlen(r->tuned->text)));
     snprintf(setting, CHECKPOINT_SETTING_MAX,
-             "%s %s on %s%s, %s:%s, %s %s %s, batch %lld, %.300s, seed %lld, %lld images, knobs %s %08x", s->net,
-             s->net_crc, s->data, shift, s->impl, algorithm, s->dtype, s->layout, s->math, (long long)s->batch,
-             s->optimizer, (long long)s->seed, (long long)s->train_images, s->knobs, hash_of(r->session->knobs, knobs));
+             "%s %s%s on %s%s, %s:%s, %s %s %s, batch %lld, %.300s%s, seed %lld, %lld images, knobs %s %08x", s->net,
+             s->net_crc, weights, s->data, shift, s->impl, algorithm, s->dtype, s->layout, s->math, (long long)s->batch,
+             s->optimizer, schedule, (long long)s->seed, (long long)s->train_images, s->knobs,
+             hash_of(r->session->knobs, knobs));
 }
 
-static cnn_status go_on(train_run *r, const char *setting, int64_t *done, cnn_error *err)
+static cnn_status go_on(train_run *r, const char *setting, cnn_error *err)
 {
     const cli_options *o = r->all->options;
     if (o->checkpoint == NULL) return CNN_OK;
-    const cnn_status status = checkpoint_load(r->trainer, o->checkpoint, setting, done, err);
-    if (status != CNN_OK || *done == 0) return status;
-    if (!o->json) printf("going on behind epoch %lld, from %s\n", (long long)*done, o->checkpoint);
-    r->all->sums->trained += *done >= r->all->epochs; /* nothing is left to do, and that is no failure */
+    const cnn_status status = checkpoint_load(r->trainer, o->checkpoint, setting, &r->progress, err);
+    const int64_t done = r->progress.epochs;
+    if (status != CNN_OK || done == 0) return status;
+    if (!o->json) printf("going on behind epoch %lld, from %s\n", (long long)done, o->checkpoint);
+    if (done >= r->all->epochs || train_out_of_patience(r))
+        r->all->sums->trained++; /* nothing is left to do, and that is no failure */
     return CNN_OK;
 }
-
-bool train_reached(const train_run *r, const trainer_result *e) { return e->test_loss < r->all->options->until_loss; }
 
 cnn_status train_run_epochs(train_run *r, cnn_error *err)
 {
     train *t = r->all;
     const cli_options *o = t->options;
     bool reached = false;
-    char spent[32], setting[CHECKPOINT_SETTING_MAX];
-    int64_t done = 0;
+    char setting[CHECKPOINT_SETTING_MAX];
     describe(r, setting);
-    cnn_status status = go_on(r, setting, &done, err);
-    for (int64_t epoch = done; epoch < t->epochs && status == CNN_OK && !reached; epoch++) {
+    cnn_status status = go_on(r, setting, err);
+    for (int64_t epoch = r->progress.epochs; epoch < t->epochs && status == CNN_OK; epoch++) {
+        if (reached || train_out_of_patience(r)) break;
         trainer_result e;
         status = train_epoch(r, epoch, &e, err);
         if (r->failed) break;
@@ -117,16 +130,13 @@ cnn_status train_run_epochs(train_run *r, cnn_error *err)
         if (status == CNN_OK) status = train_report_losses(r, epoch, err);
         /* one that diverged is not kept: begun anew from there, it would diverge unseen */
         if (status == CNN_OK && o->checkpoint != NULL && !r->figure->diverged)
-            status = checkpoint_save(r->trainer, o->checkpoint, setting, epoch + 1, err);
+            status = checkpoint_save(r->trainer, o->checkpoint, setting, &r->progress, err);
         if (status != CNN_OK) break;
         r->epochs_run++;
         r->train_seconds += e.seconds;
         reached = train_reached(r, &e);
     }
     if (status == CNN_OK && o->until_loss >= 0.0 && r->epochs_run > 0 && !reached) t->sums->bad++;
-    if (status == CNN_OK && o->until_loss >= 0.0)
-        fprintf(o->json ? stderr : stdout, "test loss %s below %g after %lld epoch%s, %s\n", reached ? "is" : "is not",
-                o->until_loss, (long long)r->epochs_run, r->epochs_run == 1 ? "" : "s",
-                train_time_text(r->train_seconds, spent));
+    if (status == CNN_OK) train_say_stop(r, reached);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "bench/epoch.h"
 #include "cli/cli.h"
 #include "cli/sessions.h"
+#include "harness/net/schedule.h"
 #include "harness/net/trainer.h"
 
 enum { BATCHES_MAX = 64, CURVES_MAX = 64 };
@@ -38,6 +39,7 @@ typedef struct train {
     cli_type_set types;
     int64_t images[2];     /* --images: to train on, to test on */
     trainer_params params; /* but for the algorithm */
+    rate_schedule schedule;
     int64_t batches[BATCHES_MAX], epochs;
     int n_batches;
     train_curve curves[CURVES_MAX];
@@ -61,11 +63,14 @@ typedef struct train_run {
     const train_curve *curve;
     int number; /* of the point, from 0 */
     train_figure *figure;
+    void *weights;              /* of --load; NULL: training begins with the initial ones */
     const cnn_session *session; /* the curve's, or one with tuned knobs */
     tuned_net *tuned;           /* what each layer takes, of a tuned curve; else NULL */
     cnn_network *network;
     epoch_setting setting; /* everything that two epochs must share to be compared */
+    trainer_params params; /* its own: the rate is that of the epoch at hand */
     trainer *trainer;
+    checkpoint_progress progress;
     double setup_s, train_seconds;
     int64_t epochs_run;
     double *losses; /* of the steps of an epoch, with --samples */
@@ -89,9 +94,21 @@ bool train_several(const train *t);
  */
 cnn_status train_point(train *t, int b, int c, cnn_error *err);
 
-/* epochs.c: from the checkpoint, or from the first, to the last, or to the loss of --until-loss. */
+/* epochs.c: from the checkpoint, or from the first, to the last, or to where stop.c ends it. */
 cnn_status train_run_epochs(train_run *r, cnn_error *err);
-bool train_reached(const train_run *r, const trainer_result *e); /* the loss of --until-loss, in this epoch */
+
+/* stop.c: the loss of --until-loss, in this epoch; an epoch's test loss into r->progress; whether --patience is at its
+ * end; whether one of both may end a training; how it ended. */
+bool train_reached(const train_run *r, const trainer_result *e);
+void train_note_loss(train_run *r, const trainer_result *e);
+bool train_out_of_patience(const train_run *r);
+bool train_open_ended(const cli_options *options);
+void train_say_stop(const train_run *r, bool reached);
+
+/* weights.c: --load: into r->weights and r->setting, before it is known whether --out holds the point. --save: behind
+ * the last epoch, unless the training diverged or FAILED, which is said. Nothing without the option. */
+cnn_status train_load_weights(train_run *r, cnn_error *err);
+cnn_status train_save_weights(const train_run *r, cnn_error *err);
 
 /* report.c: the lines and the records of a point. */
 void train_print_head(const train_run *r);

@@ -9,8 +9,9 @@
 #include <string.h>
 
 /* Its network; of a tuned curve each layer's own algorithm, and a session with the knobs. */
-static cnn_status open_point(train_run *r, int64_t batch, trainer_params *params, cnn_error *err)
+static cnn_status open_point(train_run *r, int64_t batch, cnn_error *err)
 {
+    trainer_params *params = &r->params;
     train *t = r->all;
     const bool tuned = strcmp(r->curve->algorithm, CNN_TUNED) == 0;
     cnn_status status = cnn_net_load(t->net, &r->curve->type, batch, (uint64_t)t->options->seed, &r->network, err);
@@ -25,6 +26,9 @@ static cnn_status open_point(train_run *r, int64_t batch, trainer_params *params
     params->algorithm = r->curve->algorithm;
     epoch_setting_of(r->session, r->network, &t->data, params, &r->setting);
     snprintf(r->setting.build, sizeof r->setting.build, "%s", t->build);
+    rate_schedule_format(&t->schedule, r->setting.schedule);
+    status = train_load_weights(r, err);
+    if (status != CNN_OK) return status;
     if (!tuned) return CNN_OK;
     params->algorithm = NULL;
     params->pick = tuned_layer;
@@ -37,7 +41,7 @@ static bool is_kept(train_run *r)
 {
     train *t = r->all;
     const cli_options *o = t->options;
-    if (o->checkpoint != NULL || o->profile || o->samples || o->until_loss >= 0.0) return false;
+    if (o->checkpoint != NULL || o->save != NULL || o->profile || o->samples || train_open_ended(o)) return false;
     if (epoch_finished(&t->table, &r->setting, t->epochs)) return true;
     if (!t->other_build && epoch_measured_elsewhere(&t->table, &r->setting)) {
         cli_say_other_build(o->out);
@@ -63,19 +67,20 @@ static cnn_status begin_session(train_run *r, cnn_error *err)
 }
 
 /* The first record is written when the trainer is open: a point that cannot run leaves none. */
-static cnn_status train_it(train_run *r, const trainer_params *params, cnn_error *err)
+static cnn_status train_it(train_run *r, cnn_error *err)
 {
     train *t = r->all;
     const cli_options *o = t->options;
     const double start = cnn_now();
     cnn_status status = train_profile_check(r, err);
-    if (status == CNN_OK) status = trainer_open(r->session, r->network, &t->data, params, &r->trainer, err);
+    if (status == CNN_OK) status = trainer_open(r->session, r->network, &t->data, &r->params, &r->trainer, err);
     if (status == CNN_OK && o->plan) {
         train_print_plan(r->trainer, &r->network->net);
         t->sums->trained++;
         return CNN_OK;
     }
     if (status == CNN_OK) status = trainer_start(r->trainer, err);
+    if (status == CNN_OK && r->weights != NULL) status = trainer_set_params(r->trainer, r->weights, err);
     r->setup_s = cnn_impl_timed(r->session->impl) ? cnn_now() - start : NAN;
     if (status == CNN_OK && o->samples) {
         r->losses = calloc((size_t)(t->data.train.count / r->setting.batch + 1), sizeof *r->losses);
@@ -84,25 +89,26 @@ static cnn_status train_it(train_run *r, const trainer_params *params, cnn_error
     if (status == CNN_OK) status = begin_session(r, err);
     if (status == CNN_OK) train_print_head(r);
     if (status == CNN_OK)
-        status = verify_training_open(r->trainer, r->session, r->network, &t->data, &t->params, &r->check, err);
+        status = verify_training_open(r->trainer, r->session, r->network, &t->data, &r->params, &r->check, err);
     if (status == CNN_OK) status = train_run_epochs(r, err);
     if (r->epochs_run > 0) train_report_end(r);
+    if (status == CNN_OK) status = train_save_weights(r, err);
     t->sums->trained += r->epochs_run > 0;
     return status;
 }
 
 static cnn_status run_point(train_run *r, int64_t batch, cnn_error *err)
 {
-    trainer_params params;
-    cnn_status status = open_point(r, batch, &params, err);
+    cnn_status status = open_point(r, batch, err);
     if (status == CNN_OK && is_kept(r))
         train_print_kept(r);
     else if (status == CNN_OK)
-        status = train_it(r, &params, err);
+        status = train_it(r, err);
     verify_training_close(r->check);
     trainer_close(r->trainer);
     cnn_net_free(r->network);
     free(r->losses);
+    free(r->weights);
     free(r->tuned);
     if ((status != CNN_UNSUPPORTED && status != CNN_OUT_OF_MEMORY) || !train_several(r->all)) return status;
     table_put(stderr, "batch %lld %s: %s: %s\n", (long long)batch, r->curve->label, cnn_status_name(status),

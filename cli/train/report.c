@@ -40,7 +40,7 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
 {
     const train *t = r->all;
     char marks[128];
-    const int64_t planned = t->options->until_loss >= 0.0 ? 0 : t->epochs;
+    const int64_t planned = train_open_ended(t->options) ? 0 : t->epochs;
     const epoch_row row =
         epoch_row_of(&r->setting, epoch + 1, planned, e, r->checked.seed != 0 ? &r->checked : NULL, &r->clocks);
     cnn_record *record = epoch_record(r->session, &row);
@@ -48,9 +48,14 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     record_choice(record, r->tuned != NULL ? r->tuned->text : NULL, searched);
     free(searched);
     record_real(record, "setup_s", r->setup_s);
+    record_real(record, "lr", r->params.optimizer.lr);
     if (t->options->until_loss >= 0.0) {
         record_real(record, "until_loss", t->options->until_loss);
         record_bool(record, "reached", train_reached(r, e));
+    }
+    if (t->options->patience > 0) {
+        record_int(record, "patience", t->options->patience);
+        record_int(record, "since_best", r->progress.since_best);
     }
     /* a profiled epoch takes longer, and has records of its own */
     cnn_status status = CNN_OK;
@@ -120,14 +125,16 @@ const char *train_time_text(double seconds, char text[32])
 
 void train_print_head(const train_run *r)
 {
-    char setup[32], shift[32] = "";
+    char setup[32], shift[32] = "", schedule[RATE_SCHEDULE_TEXT + 16] = "";
     const epoch_setting *s = &r->setting;
     if (r->all->options->json) return;
     if (s->shift > 0) snprintf(shift, sizeof shift, ", shift %lld", (long long)s->shift);
+    if (s->schedule[0] != '\0') snprintf(schedule, sizeof schedule, ", schedule %s", s->schedule);
     if (r->tuned != NULL) printf("tuned: %s\n", r->tuned->text[0] != '\0' ? r->tuned->text : "nothing; the defaults");
-    printf("%s on %s, batch %lld, %s:%s, %s %s, %lld thread%s%s%s%s; set-up %s\n", s->net, s->data, (long long)s->batch,
-           s->impl, s->algorithm, s->dtype, s->layout, (long long)s->threads, s->threads == 1 ? "" : "s",
-           s->graph ? ", graph" : "", strcmp(s->data_on, "host") == 0 ? ", data on the host" : "", shift,
+    printf("%s on %s, batch %lld, %s:%s, %s %s, %lld thread%s%s%s%s%s; set-up %s\n", s->net, s->data,
+           (long long)s->batch, s->impl, s->algorithm, s->dtype, s->layout, (long long)s->threads,
+           s->threads == 1 ? "" : "s", s->graph ? ", graph" : "",
+           strcmp(s->data_on, "host") == 0 ? ", data on the host" : "", shift, schedule,
            train_time_text(r->setup_s, setup));
     printf("%5s  %10s  %9s  %10s  %8s  %8s  %9s\n", "epoch", "train loss", "test loss", "accuracy", "seconds",
            "train s", "images/s");

@@ -1,6 +1,7 @@
 /* set_up.c: what `train` and `sweep batch` train, on what, with whom, and what --out already holds. */
 #include "cli/table.h"
 #include "harness/base/input.h"
+#include "harness/data/safetensors.h"
 #include "harness/process/watch.h"
 #include "parts.h"
 
@@ -45,9 +46,10 @@ cnn_status train_read_options(train *t, cnn_error *err)
                                  .shift = o->shift,
                                  .profile = o->profile};
     if (status == CNN_OK) status = cnn_optimizer_parse(o->optimizer, &t->params.optimizer, err);
-    /* --until-loss needs room: one epoch is no limit then, unless it was asked for */
-    t->epochs = o->until_loss >= 0.0 && !cli_given(o, "epochs") ? EPOCHS_UNTIL : o->epochs;
-    return status;
+    /* --until-loss and --patience need room: one epoch is no limit then, unless it was asked for */
+    const bool given = cli_given(o, "epochs");
+    t->epochs = train_open_ended(o) && !given ? EPOCHS_UNTIL : o->epochs;
+    return status == CNN_OK ? rate_schedule_parse(o->schedule, given ? o->epochs : 0, &t->schedule, err) : status;
 }
 
 bool train_several(const train *t) { return t->sweep || t->n_batches * t->n_curves > 1; }
@@ -83,21 +85,28 @@ static cnn_status add_choice(train *t, const cnn_choice *choice, const cnn_type 
     while (s < t->sessions.count && t->sessions.list[s].impl != impl) s++;
     if (s == t->sessions.count) return CNN_OK; /* not available here, and chosen by a glob */
     if (cnn_choice_tuned(choice)) return add_curve(t, s, CNN_TUNED, type, err);
-    const bool one = !t->sweep && choice->pattern[0] == '\0';
-    const char *refused = NULL; /* a trainer that cannot train it, which says why where there is no other */
+    if (!t->sweep && choice->pattern[0] == '\0') {
+        const char *first = cli_default_trainer(choice, &t->sessions.list[s], network, &t->params);
+        return first != NULL ? add_curve(t, s, first, type, err) : CNN_OK;
+    }
     for (int a = 0; a < impl->n_algorithms; a++) {
         const cnn_algorithm *algorithm = &impl->algorithms[a];
-        cnn_error why;
         if (!cli_trains(choice, &t->sessions.list[s], algorithm, network, &t->params)) continue;
-        if (one && algorithm->ops == CNN_TRAINS &&
-            trainer_supported(&t->sessions.list[s], network, algorithm, &t->params, &why) != CNN_OK) {
-            if (refused == NULL) refused = algorithm->name;
-            continue;
-        }
         if (add_curve(t, s, algorithm->name, type, err) != CNN_OK) return err->status;
-        if (one) return CNN_OK;
     }
-    return refused != NULL ? add_curve(t, s, refused, type, err) : CNN_OK;
+    return CNN_OK;
+}
+
+/* A file holds one training. */
+static cnn_status check_single(const train *t, cnn_error *err)
+{
+    const cli_options *o = t->options;
+    const char *option = o->checkpoint != NULL ? "checkpoint" : "save";
+    const char *path = o->checkpoint != NULL ? o->checkpoint : o->save;
+    if (path == NULL || t->n_batches * t->n_curves <= 1) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                    "--%s %.200s keeps one training, and these are %d: choose one batch size, algorithm and type",
+                    option, path, t->n_batches * t->n_curves);
 }
 
 static cnn_status make_curves(train *t, const cnn_network *network, cnn_error *err)
@@ -110,11 +119,7 @@ static cnn_status make_curves(train *t, const cnn_network *network, cnn_error *e
                         "nothing of --impl %.300s can train network %s so; `benchcnn list` names the algorithms and "
                         "trainers that there are",
                         t->options->impl != NULL ? t->options->impl : "*", network->net.name);
-    if (t->options->checkpoint == NULL || t->n_batches * t->n_curves <= 1) return CNN_OK;
-    return CNN_FAIL(
-        err, CNN_BAD_ARGUMENT,
-        "--checkpoint %.200s keeps one training, and these are %d: choose one batch size, algorithm and type",
-        t->options->checkpoint, t->n_batches * t->n_curves);
+    return check_single(t, err);
 }
 
 /* ---- Files ---- */
@@ -171,6 +176,18 @@ static cnn_status open_output(train *t, cnn_error *err)
     return status;
 }
 
+/* What is to be written can be, and is no file of another kind. */
+static cnn_status check_files(const cli_options *o, cnn_error *err)
+{
+    cnn_status status = cli_keep_apart(o->out, "--save", o->save, err);
+    if (status == CNN_OK) status = cli_keep_apart(o->out, "--load", o->load, err);
+    if (status == CNN_OK && o->checkpoint != NULL && o->save != NULL && cli_same_file(o->checkpoint, o->save))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--checkpoint and --save are one file, %.200s: name two", o->save);
+    if (status == CNN_OK && o->checkpoint != NULL) status = checkpoint_check(o->checkpoint, err);
+    if (status == CNN_OK && o->save != NULL) status = st_write_check(o->save, err);
+    return status;
+}
+
 cnn_status train_set_up(train *t, cnn_error *err)
 {
     cnn_network *network = NULL;
@@ -181,7 +198,7 @@ cnn_status train_set_up(train *t, cnn_error *err)
     cnn_build_id(o->plugin.items, o->plugin.count, t->build);
     if (status == CNN_OK) status = open_output(t, err);
     if (status == CNN_OK) status = cli_report_lost(o, t->output.sink, &o->watch->failed, err);
-    if (status == CNN_OK && o->checkpoint != NULL) status = checkpoint_check(o->checkpoint, err);
+    if (status == CNN_OK) status = check_files(o, err);
     if (status == CNN_OK) status = cli_sessions_open(o, t->sweep, &t->sessions, err);
     if (status == CNN_OK && !o->plan) cli_say_warnings(&t->sessions);
     if (status == CNN_OK) status = cli_tuned_open(o, &t->sessions, false, &t->tuned, err);

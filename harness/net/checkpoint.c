@@ -3,21 +3,21 @@
 #include "trainer.h"
 
 #include "harness/base/input.h"
+#include "harness/base/replace.h"
 #include "trainer_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
-static const char magic[8] = "cnnckpt2";
-enum { BESIDE_MAX = 4096 };
+static const char magic[8] = "cnnckpt3";
 
 typedef struct head {
     char magic[8], setting[CHECKPOINT_SETTING_MAX];
-    int64_t epochs, step, bytes; /* bytes: of what follows */
-    uint64_t crc;                /* of what follows */
+    checkpoint_progress progress;
+    int64_t step, bytes; /* bytes: of what follows */
+    uint64_t crc;        /* of what follows */
 } head;
 
 /* What follows: the state's array, but for the gradients behind it. */
@@ -26,52 +26,22 @@ static size_t kept_bytes(const trainer *t)
     return trainer_param_bytes(t) + (size_t)cnn_optimizer_states(t->optimizer.kind) * trainer_trained_bytes(t);
 }
 
-static cnn_status name_beside(const char *path, char beside[BESIDE_MAX], cnn_error *err)
-{
-    if (snprintf(beside, BESIDE_MAX, "%s.new", path) < BESIDE_MAX) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the checkpoint's name '%.64s...' has more than %d characters", path,
-                    BESIDE_MAX - (int)sizeof ".new");
-}
+cnn_status checkpoint_check(const char *path, cnn_error *err) { return cnn_replace_check("checkpoint", path, err); }
 
-cnn_status checkpoint_check(const char *path, cnn_error *err)
-{
-    char beside[BESIDE_MAX];
-    if (name_beside(path, beside, err) != CNN_OK) return err->status;
-    FILE *file = fopen(beside, "wb");
-    if (file == NULL) return CNN_FAIL(err, CNN_IO, "checkpoint %.300s cannot be written: %s", path, strerror(errno));
-    fclose(file);
-    remove(beside);
-    return CNN_OK;
-}
-
-static cnn_status write_file(const char *path, const head *h, const void *state, cnn_error *err)
-{
-    const size_t bytes = (size_t)h->bytes;
-    char beside[BESIDE_MAX];
-    if (name_beside(path, beside, err) != CNN_OK) return err->status;
-    FILE *file = fopen(beside, "wb");
-    bool written = file != NULL && fwrite(h, sizeof *h, 1, file) == 1 && fwrite(state, 1, bytes, file) == bytes &&
-                   fflush(file) == 0 && fsync(fileno(file)) == 0;
-    int why = errno;
-    if (file != NULL && fclose(file) != 0 && written) written = false, why = errno;
-    if (written && rename(beside, path) != 0) written = false, why = errno;
-    if (written) return CNN_OK;
-    remove(beside);
-    return CNN_FAIL(err, CNN_IO, "checkpoint %.300s cannot be written: %s", path, strerror(why));
-}
-
-cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, int64_t epochs, cnn_error *err)
+cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, const checkpoint_progress *progress,
+                           cnn_error *err)
 {
     trainer_state state;
     cnn_status status = trainer_state_make(t, &state, err);
     if (status != CNN_OK) return status;
     status = trainer_state_get(t, &state, err);
     const size_t bytes = kept_bytes(t);
-    head h = {.epochs = epochs, .step = state.own.step, .bytes = (int64_t)bytes};
+    head h = {.progress = *progress, .step = state.own.step, .bytes = (int64_t)bytes};
     h.crc = crc32_z(0, state.own.params, bytes);
     memcpy(h.magic, magic, sizeof magic);
     snprintf(h.setting, sizeof h.setting, "%s", setting);
-    if (status == CNN_OK) status = write_file(path, &h, state.own.params, err);
+    const file_piece pieces[] = {{&h, sizeof h}, {state.own.params, bytes}};
+    if (status == CNN_OK) status = cnn_replace_file("checkpoint", path, pieces, 2, err);
     trainer_state_free(&state);
     return status;
 }
@@ -97,17 +67,18 @@ static cnn_status read_file(FILE *file, const char *path, const char *setting, v
                         "checkpoint %.100s is of another run (%.150s), not of this one (%.150s): name another file",
                         path, h->setting + part, setting + part);
     const bool whole = fread(state, 1, bytes, file) == bytes && fgetc(file) == EOF;
-    if (!whole || crc32_z(0, state, bytes) != h->crc || h->epochs < 0)
+    if (!whole || crc32_z(0, state, bytes) != h->crc || h->progress.epochs < 0)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "checkpoint %.300s is damaged: remove it to start over", path);
     return CNN_OK;
 }
 
-cnn_status checkpoint_load(trainer *t, const char *path, const char *setting, int64_t *epochs, cnn_error *err)
+cnn_status checkpoint_load(trainer *t, const char *path, const char *setting, checkpoint_progress *progress,
+                           cnn_error *err)
 {
     trainer_state state;
     head h;
     const char *why;
-    *epochs = 0;
+    *progress = (checkpoint_progress){.epochs = 0};
     FILE *file = input_stream(path, &why);
     if (file == NULL && errno == ENOENT) return CNN_OK;
     if (file == NULL) return CNN_FAIL(err, CNN_IO, "checkpoint %.300s: %s", path, why);
@@ -118,7 +89,7 @@ cnn_status checkpoint_load(trainer *t, const char *path, const char *setting, in
         state.own.step = h.step;
         status = trainer_state_put(t, &state, err);
     }
-    if (status == CNN_OK) *epochs = h.epochs;
+    if (status == CNN_OK) *progress = h.progress;
     trainer_state_free(&state);
     return status;
 }

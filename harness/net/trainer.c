@@ -7,22 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cnn_status check_data(const trainer *t, cnn_error *err)
+cnn_status trainer_fits(const cnn_net *net, const dataset *d, cnn_error *err)
 {
-    const dataset *d = t->data;
-    const cnn_value *x = &t->net->values[0];
+    const cnn_value *x = &net->values[0];
     if (d->c != x->c || d->h != x->h || d->w != x->w)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "network %s takes images of %lld x %lld x %lld, but those of %s are %lld x %lld x %lld",
-                        t->net->name, (long long)x->c, (long long)x->h, (long long)x->w, d->name, (long long)d->c,
+                        net->name, (long long)x->c, (long long)x->h, (long long)x->w, d->name, (long long)d->c,
                         (long long)d->h, (long long)d->w);
-    if (d->classes > t->net->classes)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "network %s tells %lld classes apart, but %s has %lld", t->net->name,
-                        (long long)t->net->classes, d->name, (long long)d->classes);
-    if (t->net->batch > d->train.count)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "batch %lld is larger than the %lld training images of %s",
-                        (long long)t->net->batch, (long long)d->train.count, d->name);
-    return CNN_OK;
+    if (d->classes <= net->classes) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "network %s tells %lld classes apart, but %s has %lld", net->name,
+                    (long long)net->classes, d->name, (long long)d->classes);
+}
+
+static cnn_status check_data(const trainer *t, cnn_error *err)
+{
+    const dataset *d = t->data;
+    const cnn_status status = trainer_fits(t->net, d, err);
+    if (status != CNN_OK || t->net->batch <= d->train.count) return status;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "batch %lld is larger than the %lld training images of %s",
+                    (long long)t->net->batch, (long long)d->train.count, d->name);
 }
 
 static cnn_status check_shift(const trainer *t, cnn_error *err)
@@ -176,7 +180,7 @@ static cnn_status warm_up(trainer *t, cnn_error *err)
     return status;
 }
 
-static cnn_status start_own(trainer *t, cnn_error *err)
+cnn_status trainer_open_own(trainer *t, cnn_error *err)
 {
     const cnn_trainer_request request = {.net = t->net,
                                          .optimizer = &t->optimizer,
@@ -201,12 +205,23 @@ static cnn_status start_own(trainer *t, cnn_error *err)
     return warm_up(t, err);
 }
 
+void trainer_close_own(trainer *t)
+{
+    if (t->own == NULL) return;
+    t->table->close(t->session->context, t->own);
+    (void)cnn_thread_restore();
+    t->own = NULL;
+    t->bytes.values -= t->facts.bytes;
+    t->bytes.total -= t->facts.bytes;
+    t->facts.bytes = 0;
+}
+
 cnn_status trainer_start(trainer *t, cnn_error *err)
 {
     cnn_status status = allocate(t, err);
     if (status == CNN_OK) status = trainer_feed_start(t, err);
     if (status != CNN_OK) return status;
-    status = t->algorithm != NULL ? start_own(t, err) : composition_start(t, err);
+    status = t->algorithm != NULL ? trainer_open_own(t, err) : composition_start(t, err);
     if (status == CNN_OK) status = trainer_feed_end(t, err);
     if (status != CNN_OK) return trainer_name_error(t, "preparing its steps", status, err);
     status = trainer_set_params(t, NULL, err);
@@ -218,10 +233,7 @@ void trainer_close(trainer *t)
     cnn_error ignored; /* steps may still be under way where an epoch was interrupted */
     if (t == NULL) return;
     if (t->arena != NULL) (void)cnn_sync(t->session, &ignored);
-    if (t->own != NULL) {
-        t->table->close(t->session->context, t->own);
-        (void)cnn_thread_restore();
-    }
+    trainer_close_own(t);
     trainer_feed_close(t);
     cnn_mem_free(t->session, t->arena);
     profile_close(t->profile);

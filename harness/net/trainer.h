@@ -76,6 +76,8 @@ cnn_status trainer_open(const cnn_session *session, const cnn_network *network, 
 cnn_status trainer_start(trainer *t, cnn_error *err);
 void trainer_close(trainer *t); /* NULL is accepted */
 
+/* Whether the network takes these images, and tells so many classes apart: CNN_BAD_ARGUMENT. */
+cnn_status trainer_fits(const cnn_net *net, const dataset *data, cnn_error *err);
 /* The row of its trainer of this name; NULL: it has none, and single operations train. */
 const cnn_algorithm *trainer_row(const cnn_session *session, const char *name);
 /* Whether this implementation's trainer (a row with CNN_TRAINS) trains the network so: CNN_UNSUPPORTED says why not. */
@@ -110,6 +112,9 @@ cnn_status trainer_get_params(trainer *t, void *params, cnn_error *err);
 /* Starts over with them, at step 0, with the optimizer's initial state. NULL: the initial parameters. */
 cnn_status trainer_set_params(trainer *t, const void *params, cnn_error *err);
 
+/* Another learning rate from here on, between epochs; all else stands as it did. The rate that it has is no work. */
+cnn_status trainer_set_rate(trainer *t, double lr, cnn_error *err);
+
 /* Single steps of a trainer without data, or with host_data, on images given in host memory: mb images of the network's
  * dtype and layout (what dataset_rows() makes) and their labels; mb is the network's batch, or another that occurs.
  * loss: the mean over them. */
@@ -129,14 +134,23 @@ cnn_status trainer_infer(trainer *t, const void *images, const int32_t *labels, 
  * count and how many epochs are done. What follows is, bit for bit, what would have followed without the stop. */
 enum { CHECKPOINT_SETTING_MAX = 2048 };
 
+/* How far it is. */
+typedef struct checkpoint_progress {
+    int64_t epochs;     /* done */
+    double best_loss;   /* the least test loss so far; only with epochs > 0 */
+    int64_t since_best; /* epochs behind the one that had it */
+} checkpoint_progress;
+
 /* Written beside and renamed, so that a kill at any moment leaves either the old one or the new one whole. `setting` is
- * a line that says what is trained and how; epochs: those done. CNN_IO names the file. */
-cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, int64_t epochs, cnn_error *err);
+ * a line that says what is trained and how. CNN_IO names the file. */
+cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, const checkpoint_progress *progress,
+                           cnn_error *err);
 /* Whether it can be written at all: asked before the first epoch, and not known only after it. CNN_IO names the file.
  */
 cnn_status checkpoint_check(const char *path, cnn_error *err);
-/* *epochs is 0 when there is no such file. CNN_BAD_ARGUMENT when it is of another setting, CNN_BAD_FORMAT when it is no
- * checkpoint or damaged. */
-cnn_status checkpoint_load(trainer *t, const char *path, const char *setting, int64_t *epochs, cnn_error *err);
+/* progress->epochs is 0 when there is no such file. CNN_BAD_ARGUMENT when it is of another setting, CNN_BAD_FORMAT when
+ * it is no checkpoint or damaged. */
+cnn_status checkpoint_load(trainer *t, const char *path, const char *setting, checkpoint_progress *progress,
+                           cnn_error *err);
 
 #endif

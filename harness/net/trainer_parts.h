@@ -65,8 +65,14 @@ struct trainer {
 extern const cnn_trainers composition_trainers; /* without supports and open */
 cnn_status composition_open(trainer *t, cnn_error *err);
 cnn_status composition_start(trainer *t, cnn_error *err);
+cnn_status composition_rate(trainer *t,
+                            cnn_error *err); /* takes t->optimizer's; what the state is behind it is left open */
 const char *composition_algorithm(const cnn_trainer *t, int layer, cnn_dir dir); /* see trainer.h */
 char *composition_choices(const cnn_trainer *t);
+
+/* trainer.c: the implementation's own trainer. Parameters and sums are left open behind it. */
+cnn_status trainer_open_own(trainer *t, cnn_error *err);
+void trainer_close_own(trainer *t);
 
 /* feed.c: the images' way to the device. Place: where they are to stand. Start: what does not change. Order: of a pass,
  * drawn before. Lane: images [first, first + mb) of a pass into a lane. */

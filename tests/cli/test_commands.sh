@@ -27,6 +27,10 @@ runs 'oh5|FLOP' describe mb2ic3ih7oc4kh3
 runs '1 timed and verified' bench "${on[@]}" "${short[@]}" --out "$tmp/bench.jsonl"
 runs '2 timed and verified' sweep algorithm --impl cpu:direct,cpu:naive "${on[@]:2}" "${short[@]}"
 runs 'repeat: benchcnn train' train --impl cpu:fused,cpu:direct "${job[@]}" --out "$tmp/train.jsonl"
+runs 'weights: ' train --impl cpu:fused "${job[@]}" --save "$tmp/w.safetensors"
+asks=(--net thesis --load "$tmp/w.safetensors" --impl cpu:direct --data synthetic)
+runs '20 images: |target' eval "${asks[@]}" --images 0..19
+runs 'of 2 images correct' predict "${asks[@]}" --images 0,7
 runs 'above the 30 training images are left out: 9 of 12' sweep batch --impl cpu:fused --net thesis --data synthetic --images 30,10
 printf 'bench %s --out "$OUT"\n' "${on[*]} ${short[*]}" >"$tmp/recipe"
 runs '1 timed and verified' run "$tmp/recipe" --out "$tmp/run.jsonl"

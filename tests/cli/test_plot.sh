@@ -88,6 +88,34 @@ white() { tr -d '\n' <"$1" | grep -oiE "<use[^>]*(white|#ffffff|rgb\(255, *255, 
 "$benchcnn" plot "$tmp/wild.jsonl" >/dev/null 2>"$tmp/err" || fail "plot beside a diverged training"
 grep -q '1 epoch is of trainings\|1 epoch.*diverged' "$tmp/err" || fail "a diverged point is not said: $(cat "$tmp/err")"
 
+# ---- Learning curves: a line a run, over epochs and over the seconds of training.
+curve() { # curve ALGORITHM SEED EPOCHS SECONDS LOSS
+    for e in $(seq "$3"); do
+        epoch "$1" 50 "$4" mine | sed "s/\"seed\":1/\"seed\":$2/; s/\"epoch\":1,/\"epoch\":$e,\"epochs\":$3,\"train_s\":$4,\"train_loss\":$5,\"test_loss\":$5,\"test_accuracy\":0.9$e,/"
+    done
+}
+{ records mine | head -1; curve direct 1 3 2 0.5; curve fused 1 3 1.5 0.25; curve fused 2 2 1.25 0.125; } >"$tmp/learn.jsonl"
+"$benchcnn" plot curves "$tmp/learn.jsonl" >"$tmp/out" 2>"$tmp/err" || fail "plot curves: $(cat "$tmp/err")"
+[ -s "$tmp/err" ] && fail "plot curves complains: $(cat "$tmp/err")"
+[ "$(head -c 8 "$tmp/learn.png" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ] || fail "the PNG of learning curves is none"
+holds "learning curves" "$tmp/learn.svg" 'Learning curves|network mine, 60000 images|cpu:direct|cpu:fused|93.00 % after 3 epochs, 6 s|93.00 % after 3 epochs, 4.5 s|92.00 % after 2 epochs, 2.5 s|seed 2|seconds of training|accuracy'
+# Of each run six lines in its colour: loss of test and training, and accuracy, over either axis.
+lines() { grep -E "<path stroke='rgb\(" "$1" | grep -vcE 'rgb\((110|221), *(110|221), *(110|221)\)'; }
+[ "$(lines "$tmp/learn.svg")" -eq 18 ] || fail "three runs are $(lines "$tmp/learn.svg") lines, not 18"
+{ cat "$tmp/learn.jsonl"; curve direct 2 3 2 0.5; } >"$tmp/more.jsonl"
+"$benchcnn" plot curves "$tmp/more.jsonl" --out "$tmp/more" >/dev/null 2>&1 || fail "plot of four runs"
+[ "$(lines "$tmp/more.svg")" -eq 24 ] || fail "four runs are $(lines "$tmp/more.svg") lines, not 24"
+# Many runs, and one of a single epoch, are drawn, too.
+{ records mine | head -1; for seed in $(seq 30); do curve direct "$seed" 2 1 0.5; done; } >"$tmp/many.jsonl"
+"$benchcnn" plot curves "$tmp/many.jsonl" >/dev/null 2>"$tmp/err" || fail "plot of thirty runs: $(cat "$tmp/err")"
+{ records mine | head -1; curve direct 1 1 1 0.5; } >"$tmp/one.jsonl"
+"$benchcnn" plot curves "$tmp/one.jsonl" >/dev/null 2>"$tmp/err" && [ ! -s "$tmp/err" ] || fail "plot of one epoch: $(cat "$tmp/err")"
+{ cat "$tmp/one.jsonl"; epoch direct 60 null mine | sed 's/}$/,"diverged":true}/'; } >"$tmp/wild.jsonl"
+"$benchcnn" plot curves "$tmp/wild.jsonl" >/dev/null 2>"$tmp/err" || fail "curves beside a diverged training"
+holds "diverged curves" "$tmp/err" '1 epoch is left out: the training diverged'
+refused 'plot curves needs record files' plot curves
+refused "did you mean 'curves'" plot curve
+
 refused '/nonexistent/x' plot "$tmp/mine.jsonl" --out /nonexistent/x
 # A disk that is full, or a limit of the files' size: gnuplot says nothing of either.
 for kilobytes in 4 24; do

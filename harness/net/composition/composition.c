@@ -20,16 +20,10 @@ static cnn_status plan_all(cnn_trainer *t, cnn_error *err)
     return status;
 }
 
-static void free_batch(const cnn_trainer *t, const step_batch *batch)
+static void free_batch(const cnn_trainer *t, step_batch *batch)
 {
-    const cnn_impl *impl = t->session->impl;
-    cnn_context *context = t->session->context;
-    for (int mode = 0; mode < PASSES; mode++) {
-        if (batch->step[mode] != NULL) CNN_CALL_VOID(impl, capture->free, context, batch->step[mode]);
-        if (batch->steps[mode] != NULL) CNN_CALL_VOID(impl, capture->free, context, batch->steps[mode]);
-        if (batch->laps[mode] != NULL) CNN_CALL_VOID(impl, profile->close, context, batch->laps[mode]);
-        free(batch->calls[mode].calls);
-    }
+    step_forget(t, batch);
+    for (int mode = 0; mode < PASSES; mode++) free(batch->calls[mode].calls);
 }
 
 static void composition_close(cnn_context *context, cnn_trainer *t)

@@ -59,11 +59,30 @@ static cnn_status capture_batch(cnn_trainer *t, step_batch *batch, cnn_error *er
         "a step of %lld images cannot be captured as a graph (--no-graph trains without): ", (long long)batch->mb);
 }
 
-cnn_status step_prepare(cnn_trainer *t, cnn_error *err)
+void step_forget(const cnn_trainer *t, step_batch *batch)
 {
-    cnn_status status = warm_up(t, err);
+    const cnn_impl *impl = t->session->impl;
+    cnn_context *context = t->session->context;
+    for (int mode = 0; mode < PASSES; mode++) {
+        if (batch->step[mode] != NULL) CNN_CALL_VOID(impl, capture->free, context, batch->step[mode]);
+        if (batch->steps[mode] != NULL) CNN_CALL_VOID(impl, capture->free, context, batch->steps[mode]);
+        if (batch->laps[mode] != NULL) CNN_CALL_VOID(impl, profile->close, context, batch->laps[mode]);
+        batch->step[mode] = batch->steps[mode] = NULL;
+        batch->laps[mode] = NULL;
+    }
+}
+
+cnn_status step_capture(cnn_trainer *t, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
     for (int list = 0; t->graphs && list < t->n_lists; list++)
         for (int b = 0; b < t->n_batches && status == CNN_OK; b++) status = capture_batch(t, &t->batches[list][b], err);
     t->cursor = -1; /* what was captured has not run */
     return status;
+}
+
+cnn_status step_prepare(cnn_trainer *t, cnn_error *err)
+{
+    const cnn_status status = warm_up(t, err);
+    return status == CNN_OK ? step_capture(t, err) : status;
 }

@@ -105,8 +105,11 @@ cnn_status step_gather(cnn_trainer *t, const cnn_images *images, int64_t first, 
 /* gather_check.c: whether the implementation's gather makes the batches that it is asked for. */
 cnn_status step_check_gather(cnn_trainer *t, cnn_error *err);
 
-/* graph.c: captures every step that a pass takes, after a warm-up that changes parameters and sums. */
+/* graph.c: captures every step that a pass takes, after a warm-up that changes parameters and sums; capture: without
+ * that, where all ran before. Forget: a batch's captured steps, and laps. */
 cnn_status step_prepare(cnn_trainer *t, cnn_error *err);
+cnn_status step_capture(cnn_trainer *t, cnn_error *err);
+void step_forget(const cnn_trainer *t, step_batch *batch);
 
 /* laps.c: nothing of it does anything without a profile. From here on operations make the laps of this step; batch
  * NULL: of none. */
