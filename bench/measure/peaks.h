@@ -49,6 +49,15 @@ cnn_status bench_peaks_read(bench_peaks *peaks, const char *path, cnn_error *err
 cnn_status bench_peaks_add(bench_peaks *peaks, const bench_peak *peak, cnn_error *err);
 void bench_peaks_free(bench_peaks *peaks);
 
+/* peaks_kept.c: adds the ceilings of `like`'s device that a run of this program on this machine has measured by such a
+ * plan, within a day; how old they are, in seconds. False: there are none. */
+bool bench_peaks_kept(bench_peaks *peaks, const cnn_session *like, const peak_plan *plan, double *age);
+/* Keeps those of the device for the next run; where one is in doubt, none, and those of before are gone. What cannot be
+ * written is measured again. */
+void bench_peaks_keep(const bench_peaks *peaks, const cnn_session *like, const peak_plan *plan);
+/* The file. */
+bool bench_kept_path(const cnn_session *like, const peak_plan *plan, char *path, size_t size);
+
 cnn_record *bench_peak_record(const bench_peak *peak);
 bool bench_record_type(const cnn_record *record, cnn_type *type);  /* its dtype and math; false: it names none */
 bool bench_peak_parse(const cnn_record *record, bench_peak *peak); /* false: not of kind "peak", or broken */

@@ -65,13 +65,9 @@ static void say_what_is_missing(const cli_sessions *sessions, const bench_peaks 
     }
 }
 
-static void say_measured(const bench *b, double seconds)
+static void say_doubts(const bench_peaks *peaks)
 {
-    const bench_peaks *peaks = &b->peaks;
     int marked = 0;
-    if (!b->options->quiet)
-        fprintf(stderr, "ceilings: %d measured in %.1f s (--peaks FILE takes them from `benchcnn peaks --out FILE`)\n",
-                peaks->count, seconds);
     for (int i = 0; i < peaks->count; i++) marked += peaks->list[i].marks != 0;
     if (marked > 0)
         fprintf(
@@ -81,33 +77,85 @@ static void say_measured(const bench *b, double seconds)
             marked, peaks->count);
 }
 
-cnn_status cli_ceilings(bench *b, cnn_error *err)
+static void say(const bench *b, int kept, double age, double seconds)
+{
+    const int count = b->peaks.count;
+    if (!b->options->quiet && kept == count)
+        fprintf(stderr, "ceilings: %d, measured %.0f minutes ago (--peaks new measures them again)\n", count, age / 60);
+    else if (!b->options->quiet)
+        fprintf(stderr, "ceilings: %d measured in %.1f s%s\n", count - kept, seconds,
+                b->options->plugin.count > 0 ? " (with plug-ins none are kept; --peaks FILE takes them from a file)"
+                                             : "");
+    say_doubts(&b->peaks);
+}
+
+static peak_plan plan_of(const bench *b)
 {
     static const double seconds = 0.03; /* for each */
-    const char *file = b->options->peaks;
+    return (peak_plan){.seconds = seconds, .stop = interrupt_seen, .types = b->types.types, .n_types = b->types.count};
+}
+
+/* Of all devices; what plug-ins tell of theirs is neither kept nor asked here. */
+static cnn_status measure_again(void *user, cnn_error *err)
+{
+    bench *b = user;
+    const peak_plan plan = plan_of(b);
+    bool doubted = b->peaks_age > 0;
+    cnn_status status = CNN_OK;
+    for (int i = 0; i < b->peaks.count; i++) doubted = doubted || b->peaks.list[i].marks != 0;
+    if (!doubted || b->sums->ceilings_again) return CNN_OK;
+    b->sums->ceilings_again = true;
+    if (!b->options->quiet) fprintf(stderr, "ceilings: a figure is beyond one: they are measured again\n");
+    for (int i = 0; status == CNN_OK && i < b->sessions.count; i++)
+        if (cli_first_of_device(&b->sessions, i)) {
+            status = bench_peaks_measure(&b->peaks, &b->sessions.list[i], &plan, err);
+            if (status == CNN_OK) bench_peaks_keep(&b->peaks, &b->sessions.list[i], &plan);
+        }
+    return status;
+}
+
+/* Kept ones of a device, or measured. */
+static cnn_status get(bench *b, const cnn_session *like, const peak_plan *plan, int *kept, cnn_error *err)
+{
+    const bool may_keep = b->options->plugin.count == 0, anew = b->options->peaks != NULL;
+    const int before = b->peaks.count;
+    double age;
+    if (may_keep && !anew && bench_peaks_kept(&b->peaks, like, plan, &age)) {
+        *kept += b->peaks.count - before;
+        b->peaks_age = fmax(b->peaks_age, fmax(age, 1));
+        return CNN_OK;
+    }
+    const cnn_status status = bench_peaks_measure(&b->peaks, like, plan, err);
+    if (status == CNN_OK && may_keep) bench_peaks_keep(&b->peaks, like, plan);
+    return status;
+}
+
+cnn_status cli_ceilings(bench *b, cnn_error *err)
+{
+    const char *file = b->options->peaks && strcasecmp(b->options->peaks, "new") != 0 ? b->options->peaks : NULL;
     ceiling_watch watch = {.watch = b->options->watch, .sums = b->sums};
-    const peak_plan plan = {.seconds = seconds,
-                            .stop = interrupt_seen,
-                            .types = b->types.types,
-                            .n_types = b->types.count,
-                            .each = keep,
-                            .user = b->sums,
-                            .registry = b->options->registry,
-                            .enter = cli_ceiling_enter,
-                            .enter_user = &watch};
+    peak_plan plan = plan_of(b);
     const double start = cnn_now();
+    int kept = 0;
+    plan.each = keep;
+    plan.user = b->sums;
+    plan.registry = b->options->registry;
+    plan.enter = cli_ceiling_enter;
+    plan.enter_user = &watch;
     b->params.peaks = &b->peaks;
     if (file && strcasecmp(file, "none") == 0) return CNN_OK;
     cnn_status status = file ? bench_peaks_read(&b->peaks, file, err) : take_kept(b->sums, &b->peaks, err);
     if (status == CNN_OK && file) say_what_is_missing(&b->sessions, &b->peaks);
-    if (status != CNN_OK || file || b->sums->ceilings_done) return status;
+    if (status != CNN_OK || file) return status;
+    b->params.peaks_again = measure_again;
+    b->params.peaks_user = b;
+    if (b->sums->ceilings_done) return CNN_OK;
     for (int i = 0; status == CNN_OK && i < b->sessions.count; i++)
-        if (cli_first_of_device(&b->sessions, i))
-            status = bench_peaks_measure(&b->peaks, &b->sessions.list[i], &plan, err);
+        if (cli_first_of_device(&b->sessions, i)) status = get(b, &b->sessions.list[i], &plan, &kept, err);
     b->sums->ceilings_done = status == CNN_OK;
     if (status != CNN_OK || b->peaks.count == 0) return status;
     for (int i = 0; status == CNN_OK && i < b->peaks.count; i++)
         status = record_write(b->output.sink, bench_peak_record(&b->peaks.list[i]), err);
-    say_measured(b, cnn_now() - start);
+    say(b, kept, b->peaks_age, cnn_now() - start);
     return status;
 }

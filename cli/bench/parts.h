@@ -30,7 +30,7 @@ typedef struct bench_sums {
     int64_t timed, wrong, failed, too_short, unsupported, kept; /* kept: of these, by an earlier command */
     cnn_error refusal;                                          /* of a --problem that was asked for by name */
     int64_t ceilings_begun;
-    bool ceilings_done;
+    bool ceilings_done, ceilings_again; /* again: measured anew, since a figure was beyond one */
     int n_ceilings;
     bench_peak ceilings[BENCH_CEILINGS_MAX];
     bench_grid grid;
@@ -50,6 +50,7 @@ typedef struct bench {
     tuned_book *tuned;
     clock_watch *watches[CNN_MAX_CHOICES]; /* one a session */
     bench_peaks peaks;
+    double peaks_age;  /* of the kept ones among them, in seconds; 0: there are none */
     cli_output output; /* resume: what an earlier run of `bench` left */
     cli_progress progress;
     bench_sums *sums;

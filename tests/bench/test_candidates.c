@@ -103,12 +103,81 @@ static void samples_are_recorded_on_request(void **state)
     tear_down(&f);
 }
 
+/* Two ceilings of the session's device, which allow an `add` of that fixture no less than `seconds`. */
+static void put_ceilings(bench_peaks *peaks, const bench_fixture *f, double seconds, unsigned marks)
+{
+    const double bytes = cnn_bytes(&f->c.problem, CNN_FWD);
+    bench_peak p = {.unit = CNN_PEAK_FLOPS, .threads = 1, .value = 1e18, .what = "fma"};
+    cnn_error err;
+    machine_name(&f->session, p.machine, sizeof p.machine);
+    peaks->count = 0;
+    assert_int_equal(bench_peaks_add(peaks, &p, &err), CNN_OK);
+    p = (bench_peak){.unit = CNN_PEAK_BYTES, .threads = 1, .value = bytes / seconds, .marks = marks, .what = "read"};
+    p.holds = 1 << 20;
+    machine_name(&f->session, p.machine, sizeof p.machine);
+    assert_int_equal(bench_peaks_add(peaks, &p, &err), CNN_OK);
+}
+
+typedef struct again {
+    bench_fixture f;
+    bench_peaks peaks;
+    double seconds;
+    unsigned marks;
+    int asked;
+} again;
+
+static cnn_status measure_again(void *user, cnn_error *err)
+{
+    again *a = user;
+    a->asked++;
+    put_ceilings(&a->peaks, &a->f, a->seconds, a->marks);
+    return CNN_OK;
+}
+
+/* A ceiling of a second says that it cannot be; what is measured then has the last word. */
+static candidate_state beside_ceilings(unsigned marks, double then, unsigned then_marks, bool *beyond)
+{
+    again a = {.seconds = then, .marks = then_marks};
+    cnn_error err;
+    set_up(&a.f);
+    put_ceilings(&a.peaks, &a.f, 1.0, marks);
+    const measure_params params = {.min_time = 0,
+                                   .max_time = 0.01,
+                                   .noise = 0.05,
+                                   .peaks = &a.peaks,
+                                   .peaks_again = measure_again,
+                                   .peaks_user = &a};
+    assert_int_equal(candidates_time(a.f.list, 1, &a.f.c, &params, &err), CNN_OK);
+    assert_int_equal(a.asked, 1);
+    *beyond = a.f.list[0].beyond;
+    const candidate_state state = a.f.list[0].state;
+    bench_peaks_free(&a.peaks);
+    tear_down(&a.f);
+    return state;
+}
+
+static void a_ceiling_is_measured_again_before_it_accuses(void **state)
+{
+    bool beyond;
+    assert_int_equal(beside_ceilings(0, 1e-12, 0, &beyond), CANDIDATE_TIMED);
+    assert_false(beyond);
+    assert_int_equal(beside_ceilings(0, 1.0, 0, &beyond), CANDIDATE_WRONG);
+    assert_int_equal(beside_ceilings(BENCH_DISTURBED, 1e-12, BENCH_DISTURBED, &beyond), CANDIDATE_TIMED);
+    assert_false(beyond);
+    /* in doubt to the end: no failure, but no best either */
+    assert_int_equal(beside_ceilings(BENCH_DISTURBED, 1.0, BENCH_DISTURBED, &beyond), CANDIDATE_TIMED);
+    assert_true(beyond);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_right_outputs_get_figures),        cmocka_unit_test(turns_go_round_and_back),
-        cmocka_unit_test(a_control_says_what_can_be_told_apart), cmocka_unit_test(within_the_resolution_is_tied),
+        cmocka_unit_test(only_right_outputs_get_figures),
+        cmocka_unit_test(turns_go_round_and_back),
+        cmocka_unit_test(a_control_says_what_can_be_told_apart),
+        cmocka_unit_test(within_the_resolution_is_tied),
         cmocka_unit_test(samples_are_recorded_on_request),
+        cmocka_unit_test(a_ceiling_is_measured_again_before_it_accuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
