@@ -64,6 +64,7 @@ for times in naive:0.001 direct:0.0001; do
         sub(/"high_s":[^,]*/, "\"high_s\":" median * 1.005)
         sub(/"marks":"[^"]*"/, "\"marks\":\"\"")
         sub(/"noise":[^,]*/, "\"noise\":0.005")
+        sub(/"resolution":[^,}]*/, "\"resolution\":0.01")
     }
     { print }' "$tmp/r.jsonl" >"$tmp/quiet.jsonl" && mv "$tmp/quiet.jsonl" "$tmp/r.jsonl"
 done
