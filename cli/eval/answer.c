@@ -1,4 +1,5 @@
 /* answer.c: what the implementation answers to one image. */
+#include "harness/process/watch.h"
 #include "parts.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@ cnn_status eval_ask(eval_run *r, int64_t index, eval_answer *a, cnn_error *err)
     const int32_t target = r->data.test.labels[index];
     double loss;
     int64_t right;
+    watch_tick(r->options->watch);
     dataset_rows(&r->data, &r->data.test, index, 1, &net->type, r->pixels);
     cnn_status status = trainer_infer(r->trainer, r->pixels, &target, 1, &loss, &right, err);
     *a = (eval_answer){.index = index, .target = target, .answer = -1, .loss = loss, .probability = NAN};

@@ -30,7 +30,7 @@ static cnn_status open_session(eval_run *r, cnn_error *err)
     const cnn_choice *choice = &r->sessions.choices[0];
     const trainer_params params = {.optimizer.kind = CNN_SGD};
     cnn_status status = cli_sessions_open(r->options, false, &r->sessions, err);
-    if (status != CNN_OK) return status;
+    if (status != CNN_OK || r->sessions.count == 0) return status; /* none: it ended a process before this one */
     if (r->sessions.n_choices != 1 || r->sessions.count != 1 || cnn_choice_tuned(choice))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--impl is '%.200s', but %s asks one implementation: NAME[:ALGORITHM]",
                         r->options->impl, r->options->command);
@@ -68,46 +68,61 @@ static cnn_status open_data(eval_run *r, double mean, const char *usual, cnn_err
 }
 
 /* A trainer for single images; the optimizer is never asked, and has no state. */
-static cnn_status open_trainer(eval_run *r, const void *weights, cnn_error *err)
+static cnn_status open_trainer(eval_run *r, cnn_error *err)
 {
     const cnn_net *net = &r->network->net;
     trainer_params params = {.algorithm = r->algorithm, .seed = (uint64_t)r->options->seed};
     cnn_status status = cnn_optimizer_parse("sgd", &params.optimizer, err);
     if (status == CNN_OK) status = trainer_open(r->session, r->network, NULL, &params, &r->trainer, err);
     if (status == CNN_OK) status = trainer_start(r->trainer, err);
-    if (status == CNN_OK) status = trainer_set_params(r->trainer, weights, err);
+    if (status == CNN_OK) status = trainer_set_params(r->trainer, r->params, err);
     r->pixels = malloc((size_t)cnn_net_value_elems(net, 0, 1) * cnn_dtype_size(net->type.dtype));
     if (status == CNN_OK && r->pixels == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for an image");
     return status;
 }
 
+/* Network, weights, implementation, data: all but the trainer. */
 static cnn_status open_all(eval_run *r, const char *usual, cnn_error *err)
 {
     const cli_options *o = r->options;
     cli_type_set types;
     weights_facts facts = {.mean = NAN};
-    void *weights = NULL;
     cnn_status status = cli_types(o, &types, err);
     if (status == CNN_OK) status = cnn_net_load(o->net, &types.types[0], 1, (uint64_t)o->seed, &r->network, err);
     if (status != CNN_OK) return status;
-    weights = calloc((size_t)r->network->net.param_elems + 1, cnn_dtype_size(r->network->net.type.dtype));
-    if (weights == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the weights");
-    if (status == CNN_OK) status = weights_load(r->network, o->load, weights, &facts, err);
+    const cnn_net *net = &r->network->net;
+    r->params = calloc((size_t)net->param_elems + 1, cnn_dtype_size(net->type.dtype));
+    if (r->params == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the weights of %s", net->name);
+    status = weights_load(r->network, o->load, r->params, &facts, err);
     snprintf(r->weights, sizeof r->weights, "%08x", facts.crc);
     if (status == CNN_OK) status = open_session(r, err);
-    if (status == CNN_OK) status = open_data(r, facts.mean, usual, err);
-    if (status == CNN_OK) status = open_trainer(r, weights, err);
+    if (status != CNN_OK || r->session == NULL) return status;
+    status = open_data(r, facts.mean, usual, err);
     if (status == CNN_OK) status = cli_output_begin(o, &r->output, err);
-    if (status == CNN_OK) status = cli_sessions_environment(&r->sessions, 0, o->command_line, r->output.sink, err);
-    free(weights);
+    return status == CNN_OK ? cli_sessions_environment(&r->sessions, 0, o->command_line, r->output.sink, err) : status;
+}
+
+/* With --isolate, what ends the process ends this piece, which is all there is. */
+static cnn_status ask(eval_run *r, eval_work *work, cnn_error *err)
+{
+    char name[2 * CNN_NAME_MAX];
+    bool mine;
+    snprintf(name, sizeof name, "%s:%s", r->session->impl->name, r->algorithm);
+    cnn_status status = cli_begin_piece(r->options, 0, name, "asking it about images", r->output.sink, &mine, err);
+    if (status != CNN_OK || !mine) return status;
+    status = open_trainer(r, err);
+    if (status == CNN_OK) status = work(r, err);
+    trainer_close(r->trainer);
+    r->trainer = NULL;
+    cli_end_piece(r->options);
     return status;
 }
 
 static void close_run(eval_run *r)
 {
-    trainer_close(r->trainer);
     cnn_net_free(r->network);
     dataset_free(&r->data);
+    free(r->params);
     free(r->images);
     free(r->pixels);
     cli_sessions_close(&r->sessions);
@@ -117,15 +132,12 @@ int eval_command(const cli_options *o, const char *usual, eval_work *work, cnn_e
 {
     static eval_run run; /* large: kept off the stack */
     eval_run *r = &run;
-    bool mine = false;
     r->options = o;
     cnn_status status = cli_output_open(o, true, &r->output, err);
     if (status == CNN_OK) status = cli_report_lost(o, r->output.sink, &o->watch->failed, err);
-    if (status == CNN_OK) status = cli_begin_piece(o, 0, o->impl, "asking it", r->output.sink, &mine, err);
-    if (status == CNN_OK && mine) status = open_all(r, usual, err);
-    if (status == CNN_OK && mine) status = work(r, err);
+    if (status == CNN_OK) status = open_all(r, usual, err);
+    if (status == CNN_OK && r->session != NULL) status = ask(r, work, err);
     close_run(r);
-    if (mine) cli_end_piece(o);
     int result = status != CNN_OK ? cli_fail(err) : o->watch->failed > 0 ? EXIT_FAILED : EXIT_HELD;
     if (status == CNN_OK) result = cli_output_end(&r->output, result);
     cli_output_close(&r->output);

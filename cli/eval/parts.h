@@ -25,6 +25,7 @@ typedef struct eval_run {
     cnn_network *network; /* at batch 1 */
     dataset data;
     char weights[9]; /* checksum of the file's */
+    void *params;    /* them */
     trainer *trainer;
     void *pixels;              /* of an image, as the network takes it */
     int64_t *images, n_images; /* which test images, in the order that was asked for */

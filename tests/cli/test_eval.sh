@@ -9,7 +9,9 @@ asked() { tests=$((tests + 1)); set8 "$@" >"$tmp/out" 2>"$tmp/err" || fail "$*: 
 field() { grep "\"kind\":\"$2\"" "$1" | tail -1 | grep -o "\"$3\":[^,}]*" | cut -d: -f2; }
 close() { awk -v a="$1" -v b="$2" 'BEGIN {exit !(a > 0 && (a - b) ^ 2 < (1e-5 * a) ^ 2)}'; }
 
-for net in small square; do
+sed 's/leaky_relu 0.01/relu/' "$tmp/small.net" >"$tmp/relu.net"
+
+for net in small square relu; do
     "$benchcnn" train --net "$tmp/$net.net" --data synthetic --images 2000,0 --threads 1 --quiet --impl cpu:direct --batch 20 --epochs 2 \
         --save "$tmp/$net.w" --out "$tmp/$net.jsonl" >"$tmp/log" 2>&1 || fail "training $net: $(cat "$tmp/log")"
 done
@@ -75,6 +77,19 @@ open(sys.argv[2], "wb").write(data)
 END
     "$benchcnn" eval --net "$tmp/small.net" --load "$tmp/wild" --data synthetic --impl cpu:direct --images 0..49 --worst 2 --quiet >"$tmp/out" 2>"$tmp/err" || fail "wild: $(cat "$tmp/err")"
     holds "wild weights" "$tmp/out" '50 images: 0 correct, 50 incorrect|      -'
+fi
+
+# ---- A plug-in that ends the process is a failure, never an answer; with --isolate it is said in what.
+plugin=$(dirname "$benchcnn")/cheats/exits_after_some_calls.so
+if [ -e "$plugin" ]; then # not under the thread sanitizer
+    for isolate in '' --isolate; do
+        tests=$((tests + 1))
+        # shellcheck disable=SC2086  # an option or none
+        set8 predict --plugin "$plugin" --impl exits_after_some_calls --images 0..99 $isolate --net "$tmp/relu.net" --load "$tmp/relu.w" >"$tmp/out" 2>"$tmp/err"
+        [ $? -eq 1 ] || fail "a plug-in that ends the process: $(cat "$tmp/out" "$tmp/err")"
+        cat "$tmp/err" >>"$tmp/out"
+        holds "a plug-in that ends the process" "$tmp/out" "${isolate:+FAILED      exits_after_some_calls:loops | asking it about images: }it ended its process itself, with status 0"
+    done
 fi
 
 # ---- Refused.

@@ -21,18 +21,22 @@ each "$tmp/cosine.jsonl" lr | awk '{pi = atan2(0, -1); for (i = 1; i <= 4; i++) 
 
 # ---- A rate that falls to nearly nothing behind the first epoch: then nothing more is learnt, by whatever trains.
 ways=("cpu:direct" "cpu:fused" "cpu:direct --data-on host" "cpu:im2col --dtype f64")
-"$benchcnn" list | grep -q '^ *onednn.*not available\|✗ onednn' || ways+=("onednn")
+"$benchcnn" list >"$tmp/list"
+grep -q '^✓ onednn' "$tmp/list" && ways+=(onednn)
+for gpu in cuda_naive cuda_fused; do # a captured step, and a trainer of its own; emulated, with few images
+    grep -q "^✓ $gpu" "$tmp/list" && ways+=("$gpu --images 105,25")
+done
 for way in "${ways[@]}"; do
     rm -f "$tmp"/{falls,stays}.jsonl
     # shellcheck disable=SC2086  # options
-    train --impl $way --epochs 3 --optimizer sgd,lr=0.1 --schedule step,every=1,by=1e-12 --out "$tmp/falls.jsonl"
+    train --impl $way --epochs 3 --optimizer adam,lr=0.01 --schedule step,every=1,by=1e-12 --out "$tmp/falls.jsonl"
     # shellcheck disable=SC2086  # options
-    train --impl $way --epochs 3 --optimizer sgd,lr=0.1 --out "$tmp/stays.jsonl"
+    train --impl $way --epochs 3 --optimizer adam,lr=0.01 --out "$tmp/stays.jsonl"
     each "$tmp/falls.jsonl" test_loss | awk '{exit !(NF == 3 && ($1 - $2) ^ 2 < 1e-14 && ($1 - $3) ^ 2 < 1e-14)}' || fail "$way: without a rate it learns: $(each "$tmp/falls.jsonl" test_loss)"
     each "$tmp/stays.jsonl" test_loss | awk '{exit !(($1 - $2) ^ 2 > 1e-6)}' || fail "$way: with its rate it learns nothing: $(each "$tmp/stays.jsonl" test_loss)"
     [ "$(grep -c '"verified":true' "$tmp/falls.jsonl")" -eq 3 ] || fail "$way: not three verified epochs"
 done
-[ "$(each "$tmp/stays.jsonl" lr)" = "0.1 0.1 0.1" ] || fail "without a schedule the rate is $(each "$tmp/stays.jsonl" lr)"
+[ "$(each "$tmp/stays.jsonl" lr)" = "0.01 0.01 0.01" ] || fail "without a schedule the rate is $(each "$tmp/stays.jsonl" lr)"
 
 # ---- Two halves are the whole, to the bits of the weights; another schedule is another run.
 for impl in cpu:direct cpu:fused; do
