@@ -176,7 +176,8 @@ cnn_status expr_eval(const char *what, const char *text, const expr_scope *scope
     *count = 0;
     do {
         if (*count == most)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s '%.200s': more than %d values", what, text, most);
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s '%.200s': more than %d value%s", what, text, most,
+                            most == 1 ? "" : "s");
         values[(*count)++] = sum(&p);
     } while (!p.failed && take(&p, ','));
     if (!p.failed && *p.at != '\0') misses(&p, "an operator or a ','");

@@ -19,11 +19,7 @@ static cnn_status open_host(const cnn_open_params *params, cnn_context **context
 
 static void close_host(cnn_context *context) { free(context); }
 
-static void describe(cnn_context *context, cnn_put_fn *put, void *user)
-{
-    put(user, "kernel_source", context->k->label);
-    put(user, "kernel_compiler", context->k->compiler);
-}
+static void describe(cnn_context *context, cnn_put_fn *put, void *user) { kernel_describe(context->k, put, user); }
 
 static cnn_status supports(cnn_context *context, const cnn_request *request, cnn_error *err)
 {

@@ -4,7 +4,6 @@
 #include "harness/base/text.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,22 @@ bool kernel_is_cuda(const kernel *k)
 {
     const size_t length = strlen(k->file);
     return length > 3 && strcmp(k->file + length - 3, ".cu") == 0;
+}
+
+kernel_language kernel_compiled_by(const kernel *k)
+{
+    if (!kernel_is_cuda(k)) return KERNEL_C;
+#ifdef BENCHCNN_CUDA_EMULATED
+    return KERNEL_EMULATED;
+#else
+    return KERNEL_NVRTC;
+#endif
+}
+
+void kernel_folder(const kernel *k, char *folder, size_t size)
+{
+    const char *slash = strrchr(k->file, '/');
+    snprintf(folder, size, "%.*s", slash != NULL ? (int)(slash - k->file + 1) : 1, slash != NULL ? k->file : ".");
 }
 
 const char *kernel_file(const kernel *k) { return k->file; }
@@ -46,10 +61,12 @@ static cnn_status split(kernel *k, cnn_error *err)
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--kernel %.300s: the file's name must end in .c or .cu", k->file);
 }
 
-static cnn_status check_build(const kernel *k, cnn_error *err)
+/* Whether this build has the kernel's device. */
+static cnn_status check_build(kernel *k, cnn_error *err)
 {
 #ifdef BENCHCNN_KERNEL_CUDA
-    (void)k, (void)err;
+    (void)err;
+    if (kernel_is_cuda(k)) kernel_leave_cuda_knobs(&k->spec);
 #else
     if (kernel_is_cuda(k))
         return CNN_FAIL(err, CNN_UNAVAILABLE,
@@ -129,10 +146,10 @@ static void fill_identity(kernel *k)
     k->algorithm = (cnn_algorithm){.doc = k->doc, .ops = op, .amplification = 1};
     snprintf(k->algorithm.name, sizeof k->algorithm.name, "%s", k->function);
     for (int i = 0; i < k->spec.n_knobs; i++)
-        k->knobs[i] = (cnn_knob){.name = k->spec.knobs[i].name,
-                                 .doc = "a value of --args, --grid, --block or --shared",
-                                 .max = INT_MAX,
-                                 .def = k->spec.knobs[i].def};
+        k->knobs[k->n_device_knobs + i] = (cnn_knob){.name = k->spec.knobs[i].name,
+                                                     .doc = "a value of --args, --grid, --block or --shared",
+                                                     .max = INT_MAX,
+                                                     .def = k->spec.knobs[i].def};
     snprintf(k->label, sizeof k->label, "%s", cnn_visible(k->spec.kernel, shown, sizeof shown));
     impl->abi_version = CNN_ABI_VERSION;
     impl->struct_size = sizeof *impl;
@@ -140,9 +157,20 @@ static void fill_identity(kernel *k)
     impl->doc = "one function of a source file (--kernel)";
     impl->algorithms = &k->algorithm;
     impl->n_algorithms = 1;
-    impl->knobs = k->spec.n_knobs > 0 ? k->knobs : NULL;
-    impl->n_knobs = k->spec.n_knobs;
+    impl->n_knobs = k->n_device_knobs + k->spec.n_knobs;
+    impl->knobs = impl->n_knobs > 0 ? k->knobs : NULL;
     impl->ops = &k->ops;
+}
+
+static void fill_device(kernel *k)
+{
+#ifdef BENCHCNN_KERNEL_CUDA
+    if (kernel_is_cuda(k)) {
+        kernel_fill_cuda(k);
+        return;
+    }
+#endif
+    kernel_fill_host(k);
 }
 
 static cnn_status check_op(const kernel_spec *spec, cnn_error *err)
@@ -160,8 +188,8 @@ cnn_status kernel_new(const kernel_spec *spec, kernel **result, cnn_error *err)
     if (k == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a kernel");
     k->spec = *spec;
     cnn_status status = split(k, err);
-    list_known(k);
     if (status == CNN_OK) status = check_build(k, err);
+    list_known(k);
     if (status == CNN_OK) status = kernel_parse_args(k, err);
     if (status == CNN_OK) status = check_launch(k, err);
     if (status == CNN_OK) status = check_knobs(k, err);
@@ -169,38 +197,8 @@ cnn_status kernel_new(const kernel_spec *spec, kernel **result, cnn_error *err)
         kernel_free(k);
         return status;
     }
-    kernel_fill_host(k);
+    fill_device(k);
     fill_identity(k);
     *result = k;
-    return CNN_OK;
-}
-
-void kernel_free(kernel *k)
-{
-    if (k != NULL && k->handle != NULL) (void)dlclose(k->handle);
-    free(k);
-}
-
-/* ---- The code. */
-
-void kernel_built(kernel *k, const char *compiler, uint64_t checksum)
-{
-    char shown[sizeof k->compiler];
-    snprintf(k->compiler, sizeof k->compiler, "%s", cnn_visible(compiler, shown, sizeof shown));
-    cnn_append(k->label, sizeof k->label, ", %016llx", (unsigned long long)checksum);
-}
-
-cnn_status kernel_load(kernel *k, const char *path, cnn_error *err)
-{
-    union {
-        void *object;
-        kernel_call *function;
-    } symbol; /* what POSIX means by dlsym() and C has no cast for */
-    k->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (k->handle == NULL) return CNN_FAIL(err, CNN_UNAVAILABLE, "--kernel %.200s: %.280s", k->spec.kernel, dlerror());
-    symbol.object = dlsym(k->handle, "benchcnn_call");
-    if (symbol.object == NULL)
-        return CNN_FAIL(err, CNN_UNAVAILABLE, "--kernel %.200s: %.280s", k->spec.kernel, dlerror());
-    k->call = symbol.function;
     return CNN_OK;
 }

@@ -2,7 +2,7 @@
  * compiles it, calls or launches it with the arrays and sizes that --args lists, and does the rest of an
  * implementation's work: it says what the kernel does not take, and adds to an output where beta is 1.
  *
- * new -> put_source (a compiler makes a shared object of it) -> built -> load -> impl ... -> free */
+ * new -> put_source (a compiler makes a shared object of it, but for NVRTC) -> built -> load -> impl ... -> free */
 #ifndef IMPL_KERNEL_KERNEL_H
 #define IMPL_KERNEL_KERNEL_H
 
@@ -36,7 +36,10 @@ cnn_status kernel_new(const kernel_spec *spec, kernel **result, cnn_error *err);
 void kernel_free(kernel *k); /* NULL is accepted */
 
 const char *kernel_file(const kernel *k);
-bool kernel_is_cuda(const kernel *k);
+void kernel_folder(const kernel *k, char *folder, size_t size); /* in which the file is */
+/* What its text is compiled by: a C compiler, a C++ compiler for the emulator, or NVRTC when it is opened. */
+typedef enum kernel_language { KERNEL_C, KERNEL_EMULATED, KERNEL_NVRTC } kernel_language;
+kernel_language kernel_compiled_by(const kernel *k);
 cnn_dir kernel_dir(const kernel *k);     /* by the output that --args names: y, dx or dw */
 bool kernel_takes_bias(const kernel *k); /* --args names b, or db; BWD_D has none */
 
@@ -48,7 +51,8 @@ bool kernel_has_knob(const kernel *k, const char *name);
 cnn_status kernel_put_source(const kernel *k, FILE *out, cnn_error *err);
 /* What it was built by, for records: "gcc -O3 -march=native", and the checksum of what came of it. */
 void kernel_built(kernel *k, const char *compiler, uint64_t checksum);
-/* In the process that calls it: the shared object's code is loaded. CNN_UNAVAILABLE: it cannot be. */
+/* In the process that calls it: the shared object's code is loaded, or, for NVRTC, the source. CNN_UNAVAILABLE: it
+ * cannot be. */
 cnn_status kernel_load(kernel *k, const char *path, cnn_error *err);
 const cnn_impl *kernel_impl(const kernel *k);
 

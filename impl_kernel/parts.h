@@ -5,7 +5,15 @@
 #include "impl_kernel/expression.h"
 #include "impl_kernel/kernel.h"
 
-enum { KERNEL_ARGS_MAX = 48, KERNEL_TEXT_MAX = 2048, KERNEL_FIELDS_MAX = 32, KERNEL_KNOWN_MAX = 512 };
+enum {
+    KERNEL_DEVICE_KNOBS_MAX = 16,
+    KERNEL_ARGS_MAX = 48,
+    KERNEL_TEXT_MAX = 2048,
+    KERNEL_FIELDS_MAX = 32,
+    KERNEL_KNOWN_MAX = 512
+};
+
+bool kernel_is_cuda(const kernel *k);
 
 /* ---- fields.c: the sizes that expressions name. */
 
@@ -78,17 +86,39 @@ typedef struct kernel_device {
 cnn_status kernel_run(const kernel_device *device, cnn_context *context, const kernel *k, const cnn_plan *plan,
                       const cnn_weighted_args *args, cnn_error *err);
 
-/* ---- host.c: on the CPU. */
+/* ---- host.c: on the CPU. cuda.c: on a GPU, or emulated; where the build has CUDA. Each fills in k->impl, k->ops and
+ * its own knobs. */
 void kernel_fill_host(kernel *k);
+void kernel_fill_cuda(kernel *k);
+void kernel_leave_cuda_knobs(kernel_spec *spec);
+/* kernel.c: which kernel it is, and how it was compiled. */
+void kernel_describe(const kernel *k, cnn_put_fn *put, void *user);
 
-/* What the shared object exports, its arrays and sizes in the order of --args. */
+/* ---- source.c: a text of up to 16 MiB, to be freed. */
+cnn_status kernel_read_file(const char *path, char **text, cnn_error *err);
+
+/* ---- cuda_text.c: what stands around a .cu. */
+void kernel_put_cuda_begin(FILE *out);
+void kernel_put_cuda_text(const char *text, FILE *out);
+void kernel_put_cuda_call(const kernel *k, FILE *out);
+
+/* What the shared object exports, its arrays and sizes in the order of --args; of a .cu that is emulated, with where
+ * and how it is launched, and the kernel itself, by which the emulator knows it. */
+struct emulated_launch_shape;
+typedef int kernel_emulated_launch(const struct emulated_launch_shape *shape, void *const *arrays,
+                                   const long long *sizes, double beta);
+typedef struct kernel_emulated {
+    kernel_emulated_launch *launch;
+    const void *kernel;
+} kernel_emulated;
 typedef void kernel_call(void *const *arrays, const long long *sizes, double beta);
 
 struct kernel {
     cnn_impl impl; /* first: what it is known by */
     cnn_operations ops;
     cnn_algorithm algorithm;
-    cnn_knob knobs[KERNEL_KNOBS_MAX];
+    cnn_knob knobs[KERNEL_DEVICE_KNOBS_MAX + KERNEL_KNOBS_MAX]; /* the device's, then those of spec */
+    int n_device_knobs;
     kernel_spec spec;
     char file[512], function[64], doc[128], label[192], compiler[256];
     uint64_t checksum;
@@ -102,6 +132,8 @@ struct kernel {
     bool beta; /* the kernel adds by itself */
     void *handle;
     kernel_call *call;
+    kernel_emulated emulated;
+    char *source; /* of one that NVRTC compiles: its text */
 };
 
 enum { KERNEL_FLIP_BIT = 31 };

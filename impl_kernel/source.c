@@ -11,7 +11,7 @@
 
 enum { SOURCE_MOST = 16 << 20 };
 
-static cnn_status read_file(const char *path, char **text, cnn_error *err)
+cnn_status kernel_read_file(const char *path, char **text, cnn_error *err)
 {
     const char *why;
     FILE *file = input_stream(path, &why);
@@ -53,10 +53,9 @@ static void put_line(FILE *out, int line, const char *name)
     fputs("\"\n", out);
 }
 
-static void put_call(const kernel *k, FILE *out)
+static void put_c_call(const kernel *k, FILE *out)
 {
     const char *type = k->spec.type.dtype == CNN_F64 ? "double" : "float";
-    put_line(out, 1, "--args");
     fputs(
         "__attribute__((visibility(\"default\"))) void benchcnn_call(void *const *a, const long long *n, double beta);"
         "\n#line 1\n"
@@ -75,15 +74,21 @@ static void put_call(const kernel *k, FILE *out)
 cnn_status kernel_put_source(const kernel *k, FILE *out, cnn_error *err)
 {
     char *text;
-    if (read_file(k->file, &text, err) != CNN_OK) return err->status;
+    if (kernel_read_file(k->file, &text, err) != CNN_OK) return err->status;
     cnn_status status = CNN_OK;
     if (!has_function(text, k->function)) {
         status =
             CNN_FAIL(err, CNN_BAD_ARGUMENT, "--kernel %.300s: there is no function '%s' in it", k->file, k->function);
     } else {
+        const kernel_language language = kernel_compiled_by(k);
+        if (language == KERNEL_EMULATED) kernel_put_cuda_begin(out);
         put_line(out, 1, k->file);
-        fputs(text, out);
-        put_call(k, out);
+        if (language == KERNEL_EMULATED)
+            kernel_put_cuda_text(text, out);
+        else
+            fputs(text, out);
+        put_line(out, 1, "--args");
+        (language == KERNEL_C ? put_c_call : kernel_put_cuda_call)(k, out);
     }
     free(text);
     return status;

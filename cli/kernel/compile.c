@@ -1,4 +1,4 @@
-/* compile.c: a kernel's file, and a compiler. */
+/* compile.c: a kernel's file, and a compiler. What NVRTC compiles stays the text that it is. */
 #include "parts.h"
 
 #include "harness/process/program.h"
@@ -29,9 +29,30 @@ static const language c_language = {"C",
                                     {"-shared", "-fPIC", "-Werror=implicit-function-declaration",
                                      "-Werror=incompatible-pointer-types", "-Werror=int-conversion"}};
 
+/* The emulator's headers are those that the program was built with. */
+#ifdef KERNEL_EMULATOR_FOLDER
+static const language emulated_language = {"C++",
+                                           ".cpp",
+                                           "CXX",
+                                           "CXXFLAGS",
+                                           {"c++", "g++", "clang++"},
+                                           "-O2",
+                                           {"-shared", "-fPIC", "-std=c++17", "-Wno-unknown-pragmas",
+                                            "-DBENCHCNN_CUDA_EMULATED", "-I" KERNEL_EMULATOR_FOLDER,
+                                            "-I" KERNEL_EMULATOR_FOLDER "/harness/cuda/emulated/standin"}};
+#endif
+
+static const language *language_of(const kernel *k)
+{
+#ifdef KERNEL_EMULATOR_FOLDER
+    if (kernel_compiled_by(k) == KERNEL_EMULATED) return &emulated_language;
+#endif
+    return kernel_compiled_by(k) == KERNEL_C ? &c_language : NULL;
+}
+
 typedef struct compilation {
     const kernel *k;
-    const language *in;
+    const language *in; /* NULL: NVRTC's */
     char folder[FOLDER_MAX], source[FILE_MAX], object[FILE_MAX], include[FILE_MAX];
     char *command;                                                        /* KERNEL_COMMAND_MAX */
     char compiler[KERNEL_COMMAND_MAX / 2], flags[KERNEL_COMMAND_MAX / 2]; /* cut at blanks: words points into them */
@@ -49,7 +70,7 @@ static cnn_status make_folder(compilation *c, cnn_error *err)
         mkdtemp(c->folder) == NULL)
         return CNN_FAIL(err, CNN_IO, "--kernel: no folder can be made in %.200s (TMPDIR names another): %s", tmp,
                         strerror(errno));
-    snprintf(c->source, sizeof c->source, "%s/kernel%s", c->folder, c->in->ending);
+    snprintf(c->source, sizeof c->source, "%s/kernel%s", c->folder, c->in != NULL ? c->in->ending : ".cu");
     snprintf(c->object, sizeof c->object, "%s/kernel.so", c->folder);
     return CNN_OK;
 }
@@ -70,14 +91,6 @@ static cnn_status write_source(const compilation *c, cnn_error *err)
     if (status == CNN_OK && (bad || open))
         return CNN_FAIL(err, CNN_IO, "--kernel: %.200s cannot be written", c->source);
     return status;
-}
-
-/* The folder of the file, so that what it includes in quotes is found as if it were compiled where it is. */
-static void find_include(compilation *c)
-{
-    const char *file = kernel_file(c->k), *slash = strrchr(file, '/');
-    snprintf(c->include, sizeof c->include, "%.*s", slash != NULL ? (int)(slash - file + 1) : 1,
-             slash != NULL ? file : ".");
 }
 
 /* ---- The command. */
@@ -147,14 +160,16 @@ static cnn_status run_compiler(compilation *c, cnn_error *err)
 
 cnn_status kernel_compile(const kernel *k, char command[KERNEL_COMMAND_MAX], int *object, cnn_error *err)
 {
-    compilation c = {.k = k, .in = &c_language, .command = command};
+    compilation c = {.k = k, .in = language_of(k), .command = command};
+    snprintf(command, KERNEL_COMMAND_MAX, "NVRTC"); /* which compiles it when it is opened, for the device */
     cnn_status status = make_folder(&c, err);
     if (status != CNN_OK) return status;
-    find_include(&c);
+    kernel_folder(k, c.include, sizeof c.include);
     status = write_source(&c, err);
-    if (status == CNN_OK) status = run_compiler(&c, err);
-    if (status == CNN_OK && (*object = open(c.object, O_RDONLY | O_CLOEXEC)) < 0)
-        status = CNN_FAIL(err, CNN_IO, "--kernel: %.200s: %s", c.object, strerror(errno));
+    if (status == CNN_OK && c.in != NULL) status = run_compiler(&c, err);
+    const char *made = c.in != NULL ? c.object : c.source;
+    if (status == CNN_OK && (*object = open(made, O_RDONLY | O_CLOEXEC)) < 0)
+        status = CNN_FAIL(err, CNN_IO, "--kernel: %.200s: %s", made, strerror(errno));
     remove_folder(&c);
     return status;
 }
