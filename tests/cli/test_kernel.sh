@@ -10,7 +10,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}handle_segv=0
 export TMPDIR=$tmp/tmp # where it is compiled
 mkdir "$TMPDIR"
 kernels=impl_template/kernels
-conv=x,w,b,y,mb,ic,ih,iw,oc,oh,ow,kh,kw,sh,sw,ph,pw
+conv=x,w,b,y,mb,ic,ih,iw,oc,oh,ow,kh,kw,sh,sw,ph,pw,dh,dw
 problem=mb2ic3ih5oc4oh5kh3ph1
 
 # says STATUS PATTERN ARGUMENTS...: the exit status, and a line that matches
@@ -32,8 +32,7 @@ try() { # STATUS PATTERN NAME OPTIONS...: verify it, on one problem
 # ---- The examples, by the lines that stand in them.
 few=()
 for one in $problem mb2g2ic4ih8oc6kh3 ic3ih8oc4kh3dh1 ic3ih5oc4oh3kh3sh2ph1 ic3ih6iw4oc2oh5ow3kh2kw3pw1; do few+=(--problem "$one"); done
-says 0 ' 0 FAILED 3 PASSED 2 UNSUPPORTED' verify --kernel $kernels/conv.c:conv --args $conv --quiet "${few[@]}"
-grep -q 'dh is not among --args, so it must be 0, not 1' "$tmp/out" || fail "no dilation is asked of what takes none: $(cat "$tmp/out")"
+says 0 ' 0 FAILED 4 PASSED 1 UNSUPPORTED' verify --kernel $kernels/conv.c:conv --args $conv --quiet "${few[@]}"
 grep -q 'g is not among --args, so it must be 1, not 2' "$tmp/out" || fail "no groups are asked of what takes none: $(cat "$tmp/out")"
 says 0 ' 0 FAILED [0-9]+ PASSED' verify --op fc --kernel $kernels/fc.c:fc --args 'x,w,b,y,mb,ic*ih*iw,oc' --quiet
 for file in conv.c fc.c; do
@@ -44,6 +43,10 @@ says 0 'kernel:conv .*PASSED' bench --kernel $kernels/conv.c:conv --args $conv -
 says 0 '2 timed and verified' bench --kernel $kernels/conv.c:conv --args $conv --impl kernel,cpu:naive --problem $problem "${timed[@]}"
 says 0 'conv +0 +0 +20 ' verify --kernel $kernels/conv.c:conv --args $conv --fuzz 20 --quiet
 says 0 ' 1 PASSED' verify --kernel $kernels/conv.c:conv --args $conv --impl kernel+cpu --net thesis
+changed wrong 's/i < kh/i < kh - 1/'
+says 1 'conv1.*FAILED|1 FAILED' verify --kernel "$tmp/wrong.c:conv" --args $conv --impl kernel+cpu --net thesis
+says 0 'conv2 +FWD +kernel:conv' train --kernel $kernels/conv.c:conv --args $conv --impl kernel+cpu --net thesis --images 60,20 --batch 20 \
+    --data synthetic --profile --quiet
 says 0 'kernel:conv' list --kernel $kernels/conv.c:conv --args $conv
 
 # ---- Types, another direction, no bias, what is included, what the environment says.
@@ -79,9 +82,9 @@ static float bias(const float *dy, int mb, int step, int count)
 }
 END
 square=()
-for one in mb3ic3ih5oc4kh3 $problem ic3ih5iw6oc4oh3ow4kh3kw3 ic3ih5oc4kh3sh2; do square+=(--problem "$one"); done
-says 0 ' 0 FAILED 1 PASSED 3 UNSUPPORTED' verify --kernel "$tmp/weights.c:weights" --args x,dy,dw,db,mb,ic,ih,oc,oh,kh --quiet "${square[@]}"
-for why in 'iw is not among --args, so it must equal ih' 'ph is not among --args, so it must be 0' 'sh is not among --args, so it must be 1'; do
+for one in mb3ic3ih5oc4kh3 $problem ic3ih5iw6oc4oh3ow4kh3kw3 ic3ih5oc4kh3sh2 ic3ih8oc4kh3dh1; do square+=(--problem "$one"); done
+says 0 ' 0 FAILED 1 PASSED 4 UNSUPPORTED' verify --kernel "$tmp/weights.c:weights" --args x,dy,dw,db,mb,ic,ih,oc,oh,kh --quiet "${square[@]}"
+for why in 'iw is not among --args, so it must equal ih' 'ph is not among --args, so it must be 0' 'sh is not among --args, so it must be 1' 'dh is not among --args, so it must be 0, not 1'; do
     grep -q -- "$why" "$tmp/out" || fail "square kernels: no '$why': $(cat "$tmp/out")"
 done
 changed flags 's/float sum = .*/float sum = VALUE;/'
@@ -89,13 +92,13 @@ CFLAGS='-O1 -DVALUE=(b?b[k]:0)' try 0 ' 0 FAILED 1 PASSED' flags
 CC=/nonsense/cc try 2 'CC=/nonsense/cc cannot be started' double
 
 # ---- Beta: a kernel that adds by itself, and one that says it does and does not.
-changed adds 's/int pw\)/int pw, float beta)/; s/\] = sum;/] = beta ? y[((n * oc + k) * oh + p) * ow + q] + sum : sum;/'
+changed adds 's/int dw\)/int dw, float beta)/; s/\] = sum;/] = beta ? y[((n * oc + k) * oh + p) * ow + q] + sum : sum;/'
 says 0 ' 0 FAILED 1 PASSED' verify --kernel "$tmp/adds.c:conv" --args $conv,beta --problem $problem --quiet
-changed forgets 's/int pw\)/int pw, float beta)/'
+changed forgets 's/int dw\)/int dw, float beta)/'
 says 1 'only with beta 1' verify --kernel "$tmp/forgets.c:conv" --args $conv,beta --problem $problem --quiet
 
 # ---- Values of its own are knobs: set, swept, and in the line that repeats it.
-changed tile 's/int pw\)/int pw, int tile)/; s/float sum = /float sum = tile == 7 ? 1 : /'
+changed tile 's/int dw\)/int dw, int tile)/; s/float sum = /float sum = tile == 7 ? 1 : /'
 says 0 ' 0 FAILED 1 PASSED' verify --kernel "$tmp/tile.c:conv" --args "$conv,2*tile" --set kernel.tile=4 --problem $problem --quiet
 says 1 'set kernel.tile=7 ' verify --kernel "$tmp/tile.c:conv" --args $conv,tile --set kernel.tile=7 --problem $problem --quiet
 repeat=$(sed -n 's/.*repeat with: //p' "$tmp/out" | head -n 1)
@@ -109,10 +112,9 @@ says 2 'kernel.tile: no expression' verify --kernel "$tmp/tile.c:conv" --args $c
 changed text 's/float sum = /flot sum = /'
 try 2 'text.c:13:.*flot' text
 try 2 'text.c was not compiled \(`' text
-changed few 's/, int pw\)/)/; s/- pw //'
+changed few 's/, int dw\)/)/; s/ \* \(dw \+ 1\)//'
 try 2 'too many arguments' few
 try 2 "there is no function 'none' in it" text --kernel "$tmp/text.c:none"
-changed wrong 's/i < kh/i < kh - 1/'
 try 1 'exact FAILED: y is not equal' wrong
 grep -q 'y\[n=0,c=0,h=0,w=0\]: expected' "$tmp/out" || fail "a wrong kernel without its place: $(cat "$tmp/out")"
 changed crash 's/float sum = .*/*(volatile int *)4096 = 1; float sum = 0;/'
@@ -144,9 +146,9 @@ refused 'none.c: No such file' verify --kernel none.c:conv --args $conv
 refused 'must end in .c or .cu' verify --kernel /dev/zero:conv --args $conv
 refused 'conv, conv3d or fc' "${given[@]}" --args $conv --op pool
 refused 'of one operation' "${given[@]}" --args $conv --op conv,fc
-says 3 'UNSUPPORTED.*a division by zero' "${given[@]}" --args "${conv%pw}pw/(kh-3)"
-says 3 'UNSUPPORTED.*more than 64 bits' "${given[@]}" --args "${conv%pw}mb*9223372036854775807"
-says 3 'UNSUPPORTED.*more than an int holds' "${given[@]}" --args "${conv%pw}mb*2147483647"
+says 3 'UNSUPPORTED.*a division by zero' "${given[@]}" --args "${conv%dw}dw/(kh-3)"
+says 3 'UNSUPPORTED.*more than 64 bits' "${given[@]}" --args "${conv%dw}mb*9223372036854775807"
+says 3 'UNSUPPORTED.*more than an int holds' "${given[@]}" --args "${conv%dw}mb*2147483647"
 says 3 'UNSUPPORTED.*direction FWD, only' "${given[@]}" --args $conv --dir BWD_D
 
 # ---- A run that was stopped goes on with the same kernel, and not with another one.

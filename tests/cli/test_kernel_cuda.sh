@@ -8,7 +8,7 @@ unset CXXFLAGS
 export TMPDIR=$tmp/tmp # where it is compiled
 mkdir "$TMPDIR"
 kernels=impl_template/kernels
-conv=x,w,b,y,ic,ih,iw,oc,oh,ow,kh,kw,sh,sw,ph,pw
+conv=x,w,b,y,ic,ih,iw,oc,oh,ow,kh,kw,sh,sw,ph,pw,dh,dw
 launch=(--grid 'cdiv(oh*ow,tile),oc,mb' --block tile)
 problem=(--problem mb2ic3ih5oc4oh5kh3ph1)
 
@@ -37,10 +37,12 @@ changed() { sed -E "$2" "$kernels/conv.cu" >"$tmp/$1.cu"; }
 # ---- The example; other tiles; in a network; not timed.
 few=()
 for one in mb2ic3ih5oc4oh5kh3ph1 mb2g2ic4ih8oc6kh3 ic3ih8oc4kh3dh1 ic3ih6iw4oc2oh5ow3kh2kw3pw1; do few+=(--problem "$one"); done
-try 0 ' 0 FAILED 2 PASSED 2 UNSUPPORTED' $kernels/conv.cu "${few[@]}"
+try 0 ' 0 FAILED 3 PASSED 1 UNSUPPORTED' $kernels/conv.cu "${few[@]}"
 grep -q -- "--kernel conv.cu:conv --grid 'cdiv(oh\*ow,tile),oc,mb' --block tile" $kernels/conv.cu || fail "conv.cu does not say how it is tried"
 try 0 ' 1 PASSED' $kernels/conv.cu "${problem[@]}" --no-bias
 says 3 'kernel is emulated in this build' bench --kernel $kernels/conv.cu:conv --args $conv "${launch[@]}" --set kernel.tile=32 "${problem[@]}"
+changed wrong 's/i < kh/i < kh - 1/'
+says 1 ' 1 FAILED' verify --impl kernel+cuda_naive --net thesis --kernel "$tmp/wrong.cu:conv" --args $conv "${launch[@]}" --set kernel.tile=64
 says 0 ' 1 PASSED' verify --impl kernel+cuda_naive --net thesis --kernel $kernels/conv.cu:conv --args $conv "${launch[@]}" --set kernel.tile=64
 says 0 ' 1 PASSED' verify --kernel $kernels/conv.cu:conv --args $conv "${launch[@]}" --set kernel.tile=7 --set kernel.sync_launches=1 "${problem[@]}" \
     --out "$tmp/records.jsonl"
@@ -86,9 +88,8 @@ says 0 ' 0 FAILED [1-9]' verify --op fc --kernel "$tmp/back.cu:back" --args 'dy,
 # ---- What is wrong.
 changed text 's/float sum = /flot sum = /'
 try 2 'text.cu:13:.*flot' "$tmp/text.cu" "${problem[@]}"
-changed few 's/, int pw\)/)/; s/- pw //'
+changed few 's/, int dw\)/)/; s/ \* \(dw \+ 1\)//'
 try 2 'the parameters of conv are not what --args lists' "$tmp/few.cu" "${problem[@]}"
-changed wrong 's/i < kh/i < kh - 1/'
 try 1 'exact FAILED: y is not equal' "$tmp/wrong.cu" "${problem[@]}"
 grep -q 'y\[n=0,c=0,h=0,w=0\]: expected' "$tmp/out" || fail "a wrong kernel without its place: $(cat "$tmp/out")"
 grep -qF -- "--grid 'cdiv(oh*ow,tile),oc,mb' --block tile" "$tmp/out" || fail "what repeats it lacks its launch: $(cat "$tmp/out")"

@@ -23,13 +23,13 @@ static char *written(const char *text)
 }
 
 /* The whole way from a file to its code. */
-static cnn_status compile(const char *file, const char *name, const char *args, char **code, cnn_error *err)
+static cnn_status compile(cnn_op op, const char *file, const char *name, const char *args, char **code, cnn_error *err)
 {
     char asked[256], *text = NULL;
     size_t size = 0, bytes = 0;
     snprintf(asked, sizeof asked, "%s:%s", file, name);
     const kernel_spec spec = {
-        .kernel = asked, .args = args, .grid = "1", .block = "1", .op = CNN_OP_FC, .type = {CNN_F32, CNN_F32}};
+        .kernel = asked, .args = args, .grid = "1", .block = "1", .op = op, .type = {CNN_F32, CNN_F32}};
     kernel *k = NULL;
     FILE *out = open_memstream(&text, &size);
     *code = NULL;
@@ -63,7 +63,7 @@ static void code_is_made(void **state)
     cnn_error err = {.message = ""};
     char *code;
     const char *path = written(FC);
-    if (compile(path, "fc", ARGS, &code, &err) != CNN_OK) fail_msg("%s", err.message);
+    if (compile(CNN_OP_FC, path, "fc", ARGS, &code, &err) != CNN_OK) fail_msg("%s", err.message);
     assert_non_null(strstr(code, "fc")); /* the name that C++ gave it */
     assert_string_not_equal(code, "fc");
     free(code);
@@ -71,10 +71,20 @@ static void code_is_made(void **state)
 
     path = written("extern \"C\" "
                    "__global__ void one(float *y, int n) { y[n] = 1; }\n");
-    if (compile(path, "one", "y,mb-1", &code, &err) != CNN_OK) fail_msg("%s", err.message);
+    if (compile(CNN_OP_FC, path, "one", "y,mb-1", &code, &err) != CNN_OK) fail_msg("%s", err.message);
     assert_string_equal(code, "one");
     free(code);
     remove(path);
+}
+
+static void the_example_compiles(void **state)
+{
+    cnn_error err = {.message = ""};
+    char *code;
+    if (compile(CNN_OP_CONV, "impl_template/kernels/conv.cu", "conv",
+                "x,w,b,y,ic,ih,iw,oc,oh,ow,kh,kw,sh,sw,ph,pw,dh,dw", &code, &err) != CNN_OK)
+        fail_msg("%s", err.message);
+    free(code);
 }
 
 static void refused(const char *text, const char *name, const char *args, const char *words)
@@ -82,7 +92,7 @@ static void refused(const char *text, const char *name, const char *args, const 
     cnn_error err = {.message = ""};
     char *code;
     const char *path = written(text);
-    const cnn_status status = compile(path, name, args, &code, &err);
+    const cnn_status status = compile(CNN_OP_FC, path, name, args, &code, &err);
     remove(path);
     assert_null(code);
     assert_int_equal(status, CNN_BAD_ARGUMENT);
@@ -107,6 +117,7 @@ int main(void)
         printf("SKIPPED: %s\n", err.message);
         return SKIPPED;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(code_is_made), cmocka_unit_test(what_is_wrong_has_its_place)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(code_is_made), cmocka_unit_test(the_example_compiles),
+                                       cmocka_unit_test(what_is_wrong_has_its_place)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
