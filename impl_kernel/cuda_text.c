@@ -87,15 +87,17 @@ void kernel_put_cuda_call(const kernel *k, FILE *out)
     put_check(k, out);
 #ifdef BENCHCNN_CUDA_EMULATED
     const char *type = k->spec.type.dtype == CNN_F64 ? "double" : "float";
-    fprintf(out,
-            "extern \"C\" const void *const benchcnn_kernel = reinterpret_cast<const void *>(&%s);\n"
-            "extern \"C\" int benchcnn_call(const emulated_launch_shape *s, void *const *a, const long long *n, "
-            "double beta)\n{\n    (void)a, (void)n, (void)beta;\n    return static_cast<int>(emulated_launch(*s, &%s",
-            k->function, k->function);
+    fprintf(out, "extern \"C\" const void *const benchcnn_kernel = reinterpret_cast<const void *>(&%s);\n",
+            k->function);
+    fputs("extern \"C\" int benchcnn_call(const emulated_launch_shape *benchcnn_s, void *const *benchcnn_a,\n"
+          "                             const long long *benchcnn_n, double benchcnn_beta)\n{\n"
+          "    (void)benchcnn_a, (void)benchcnn_n, (void)benchcnn_beta;\n",
+          out);
+    fprintf(out, "    return static_cast<int>(emulated_launch(*benchcnn_s, &%s", k->function);
     for (int i = 0; i < k->n_args; i++) {
-        if (k->args[i].kind == KERNEL_ARRAY) fprintf(out, ", static_cast<%s *>(a[%d])", type, i);
-        if (k->args[i].kind == KERNEL_SIZE) fprintf(out, ", static_cast<int>(n[%d])", i);
-        if (k->args[i].kind == KERNEL_BETA) fprintf(out, ", static_cast<%s>(beta)", type);
+        if (k->args[i].kind == KERNEL_ARRAY) fprintf(out, ", static_cast<%s *>(benchcnn_a[%d])", type, i);
+        if (k->args[i].kind == KERNEL_SIZE) fprintf(out, ", static_cast<int>(benchcnn_n[%d])", i);
+        if (k->args[i].kind == KERNEL_BETA) fprintf(out, ", static_cast<%s>(benchcnn_beta)", type);
     }
     fputs("));\n}\n", out);
 #endif

@@ -53,22 +53,22 @@ static void put_line(FILE *out, int line, const char *name)
     fputs("\"\n", out);
 }
 
+/* Names that no macro of the file's has. */
 static void put_c_call(const kernel *k, FILE *out)
 {
+    static const char head[] =
+        "void benchcnn_call(void *const *benchcnn_a, const long long *benchcnn_n, double benchcnn_beta)";
     const char *type = k->spec.type.dtype == CNN_F64 ? "double" : "float";
-    fputs(
-        "__attribute__((visibility(\"default\"))) void benchcnn_call(void *const *a, const long long *n, double beta);"
-        "\n#line 1\n"
-        "void benchcnn_call(void *const *a, const long long *n, double beta) { (void)a, (void)n, (void)beta; ",
-        out);
+    fprintf(out, "__attribute__((visibility(\"default\"))) %s;\n#line 1\n%s\n{\n", head, head);
+    fputs("    (void)benchcnn_a, (void)benchcnn_n, (void)benchcnn_beta;\n#line 1\n    ", out);
     fprintf(out, "%s(", k->function);
     for (int i = 0; i < k->n_args; i++) {
         fputs(i > 0 ? ", " : "", out);
-        if (k->args[i].kind == KERNEL_ARRAY) fprintf(out, "(%s *)a[%d]", type, i);
-        if (k->args[i].kind == KERNEL_SIZE) fprintf(out, "n[%d]", i);
-        if (k->args[i].kind == KERNEL_BETA) fputs("beta", out);
+        if (k->args[i].kind == KERNEL_ARRAY) fprintf(out, "(%s *)benchcnn_a[%d]", type, i);
+        if (k->args[i].kind == KERNEL_SIZE) fprintf(out, "benchcnn_n[%d]", i);
+        if (k->args[i].kind == KERNEL_BETA) fputs("benchcnn_beta", out);
     }
-    fputs("); }\n", out);
+    fputs(");\n}\n", out);
 }
 
 cnn_status kernel_put_source(const kernel *k, FILE *out, cnn_error *err)

@@ -91,6 +91,13 @@ changed flags 's/float sum = .*/float sum = VALUE;/'
 CFLAGS='-O1 -DVALUE=(b?b[k]:0)' try 0 ' 0 FAILED 1 PASSED' flags
 CC=/nonsense/cc try 2 'CC=/nonsense/cc cannot be started' double
 
+{
+    printf '#define a 1\n#define n 2\n#define beta 3\n#define s 4\n'
+    tr -d '\n' <$kernels/fc.c # no line's end behind it
+} >"$tmp/macros.c"
+sed -i 's/\<n\>/m/g; s/#define m/#define n/' "$tmp/macros.c"
+says 0 ' 0 FAILED [1-9]' verify --op fc --kernel "$tmp/macros.c:fc" --args 'x,w,b,y,mb,ic*ih*iw,oc' --quiet
+
 # ---- Beta: a kernel that adds by itself, and one that says it does and does not.
 changed adds 's/int dw\)/int dw, float beta)/; s/\] = sum;/] = beta ? y[((n * oc + k) * oh + p) * ow + q] + sum : sum;/'
 says 0 ' 0 FAILED 1 PASSED' verify --kernel "$tmp/adds.c:conv" --args $conv,beta --problem $problem --quiet
