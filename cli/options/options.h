@@ -53,6 +53,9 @@ cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err
  * more. The compiler speaks for itself. CNN_BAD_ARGUMENT: it did not compile, or --args, --grid ... are wrong. */
 cnn_status cli_kernel_build(cli_options *options, cnn_error *err);
 void cli_kernel_free(cli_options *options); /* when no session of it is open any more */
+/* kernel/watch.c: --watch: runs the command again each time the file changes; it ends with an error, as
+ * CNN_INTERRUPTED does. */
+cnn_status cli_kernel_watch(const cli_options *options, int argc, char **argv, cnn_error *err);
 /* In the process that is watched: its code is loaded, and it is an implementation like others. */
 cnn_status cli_kernel_load(const cli_options *options, cnn_registry *registry, cnn_error *err);
 /* plugins.c, for cli_load: into `registry`; --impl and --set lose the names of those that ended a run before this one

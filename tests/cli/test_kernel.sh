@@ -171,6 +171,36 @@ again ' 1 PASSED'
 grep -q 'finished before' "$tmp/out" && fail "another kernel's cases are kept"
 grep -q '"kernel_source":"[^"]*same.c:conv, [0-9a-f]*"' "$tmp/left" || fail "no record says which kernel it was"
 
+# ---- Again when the file changes: put in its place, and written anew; not for anything else.
+comes() { # PATTERN COUNT
+    for _ in {1..200}; do
+        [ "$(grep -cE -- "$1" "$tmp/watched")" -ge "$2" ] && return
+        sleep 0.1
+    done
+    fail "--watch: not $2 times '$1': $(tail -c 600 "$tmp/watched")"
+}
+cp $kernels/conv.c "$tmp/seen.c"
+"$benchcnn" verify --watch --kernel "$tmp/seen.c:conv" --args $conv --problem $problem --threads 1 >"$tmp/watched" 2>&1 &
+watcher=$!
+comes 'again when .*seen.c changes' 1
+changed text 's/float sum = /flot sum = /' && mv "$tmp/text.c" "$tmp/seen.c"
+comes 'seen.c was not compiled' 1
+comes 'again when .*seen.c changes' 2
+changed wrong 's/i < kh/i < kh - 1/' && cat "$tmp/wrong.c" >"$tmp/seen.c"
+comes 'exact FAILED' 1
+comes 'again when .*seen.c changes' 3
+cat $kernels/conv.c >"$tmp/seen.c"
+comes '^PASSED' 2
+comes 'again when .*seen.c changes' 4
+kill -TERM $watcher
+wait $watcher
+got=$?
+[ $got -eq 130 ] || fail "--watch ended with $got, not 130: $(tail -c 300 "$tmp/watched")"
+tests=$((tests + 1))
+refused 'goes with --kernel' verify --watch
+echo "verify --watch --kernel $kernels/conv.c:conv --args $conv" >"$tmp/recipe"
+refused 'does not go into a recipe' run "$tmp/recipe" --out "$tmp/never.jsonl"
+
 # ---- In a recipe; and nothing stays behind.
 echo "verify --kernel $kernels/conv.c:conv --args $conv --problem $problem" >"$tmp/recipe"
 says 0 ' 1 PASSED' run "$tmp/recipe" --out "$tmp/records.jsonl"
