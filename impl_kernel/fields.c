@@ -10,8 +10,8 @@ static const kernel_field conv_fields[] = {
     {AT(iw), -1, "ih", NULL}, {AT(oc), -1, NULL, NULL}, {AT(oh), -1, NULL, NULL},  {AT(ow), -1, "oh", NULL},
     {AT(kh), -1, NULL, NULL}, {AT(kw), -1, "kh", NULL}, {AT(sh), 1, NULL, NULL},   {AT(sw), 1, "sh", NULL},
     {AT(ph), 0, NULL, NULL},  {AT(pw), 0, "ph", NULL},  {AT(ph_r), 0, "ph", "oh"}, {AT(pw_r), 0, "pw", "oh"},
-    {AT(dh), 0, NULL, NULL},  {AT(dw), 0, "dh", NULL},  {AT(id), -1, NULL, NULL},  {AT(od), -1, NULL, NULL},
-    {AT(kd), -1, NULL, NULL}, {AT(sd), 1, NULL, NULL},  {AT(pd), 0, NULL, NULL},   {AT(pd_r), 0, "pd", "od"},
+    {AT(dh), 0, NULL, NULL},  {AT(dw), 0, "dh", NULL},  {AT(id), 1, NULL, NULL},   {AT(od), 1, NULL, "id"},
+    {AT(kd), 1, NULL, NULL},  {AT(sd), 1, NULL, NULL},  {AT(pd), 0, NULL, NULL},   {AT(pd_r), 0, "pd", "od"},
     {AT(dd), 0, NULL, NULL},
 };
 #undef AT

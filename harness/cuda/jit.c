@@ -66,6 +66,17 @@ cnn_status cuda_jit_available(cnn_error *err)
 
 /* ---- Compiling */
 
+/* A message is one line. */
+static void squeeze(char *log)
+{
+    char *to = log;
+    for (const char *at = log; *at != '\0'; at++) {
+        const bool blank = strchr(" \t\r\n", *at) != NULL;
+        if (!blank || (to > log && to[-1] != ' ')) *to++ = blank ? ' ' : *at;
+    }
+    *to = '\0';
+}
+
 /* The first thing that it says has the text's line. */
 static cnn_status failed(const nvrtc *n, const cuda_jit_source *s, nvrtcProgram program, nvrtcResult result,
                          cnn_error *err)
@@ -74,7 +85,7 @@ static cnn_status failed(const nvrtc *n, const cuda_jit_source *s, nvrtcProgram 
     char *log = NULL;
     if (program != NULL && n->nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS && size > 0)
         log = calloc(1, size + 1);
-    if (log != NULL) (void)n->nvrtcGetProgramLog(program, log);
+    if (log != NULL && n->nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS) squeeze(log);
     (void)CNN_FAIL(err, result == NVRTC_ERROR_COMPILATION ? s->refused : CNN_DEVICE,
                    "NVRTC cannot compile %.80s: %s: %.*s", s->what, n->nvrtcGetErrorString(result), LOG_SHOWN,
                    log != NULL ? log : "no memory for what it says");

@@ -87,6 +87,9 @@ says 0 ' 0 FAILED 1 PASSED 4 UNSUPPORTED' verify --kernel "$tmp/weights.c:weight
 for why in 'iw is not among --args, so it must equal ih' 'ph is not among --args, so it must be 0' 'sh is not among --args, so it must be 1' 'dh is not among --args, so it must be 0, not 1'; do
     grep -q -- "$why" "$tmp/out" || fail "square kernels: no '$why': $(cat "$tmp/out")"
 done
+says 0 ' 0 FAILED 1 PASSED 1 UNSUPPORTED' verify --op conv3d --kernel $kernels/conv.c:conv --args $conv --problem mb2ic3id1ih5oc4kd1kh3 \
+    --problem mb2ic3id2ih5oc4kd1kh3 --quiet
+grep -q 'id is not among --args, so it must be 1, not 2' "$tmp/out" || fail "depth: $(cat "$tmp/out")"
 changed flags 's/float sum = .*/float sum = VALUE;/'
 CFLAGS='-O1 -DVALUE=(b?b[k]:0)' try 0 ' 0 FAILED 1 PASSED' flags
 CC=/nonsense/cc try 2 'CC=/nonsense/cc cannot be started' double
@@ -133,7 +136,7 @@ changed beyond 's/^}$/y[mb * oc * oh * ow] = 1; }/'
 try 1 'FAILED.*kernel:conv' beyond
 
 # ---- What is wrong with the arguments.
-given=(verify --kernel $kernels/conv.c:conv --problem $problem)
+given=(verify --kernel "$kernels/conv.c:conv" --problem "$problem")
 refused "there is no 'zz'; there are g mb ic ih|--set kernel.NAME=VALUE" "${given[@]}" --args $conv,zz
 refused "no function 'sqrt'" "${given[@]}" --args "$conv,sqrt(ih)"
 refused "a ')' is missing at its end" "${given[@]}" --args "$conv,(ih"

@@ -97,6 +97,7 @@ static void refused(const char *text, const char *name, const char *args, const 
     assert_null(code);
     assert_int_equal(status, CNN_BAD_ARGUMENT);
     assert_message(err, words);
+    assert_null(strchr(err.message, '\n'));
 }
 
 static void what_is_wrong_has_its_place(void **state)
