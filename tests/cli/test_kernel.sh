@@ -87,8 +87,8 @@ says 0 ' 0 FAILED 1 PASSED 4 UNSUPPORTED' verify --kernel "$tmp/weights.c:weight
 for why in 'iw is not among --args, so it must equal ih' 'ph is not among --args, so it must be 0' 'sh is not among --args, so it must be 1' 'dh is not among --args, so it must be 0, not 1'; do
     grep -q -- "$why" "$tmp/out" || fail "square kernels: no '$why': $(cat "$tmp/out")"
 done
-says 0 ' 0 FAILED 1 PASSED 1 UNSUPPORTED' verify --op conv3d --kernel $kernels/conv.c:conv --args $conv --problem mb2ic3id1ih5oc4kd1kh3 \
-    --problem mb2ic3id2ih5oc4kd1kh3 --quiet
+says 0 ' 0 FAILED 1 PASSED 1 UNSUPPORTED' verify --op conv3d --kernel $kernels/conv.c:conv --args $conv --problem mb2ic3id1ih5iw5oc4kd1kh3kw3 \
+    --problem mb2ic3id2ih5iw5oc4kd1kh3kw3 --quiet
 grep -q 'id is not among --args, so it must be 1, not 2' "$tmp/out" || fail "depth: $(cat "$tmp/out")"
 changed flags 's/float sum = .*/float sum = VALUE;/'
 CFLAGS='-O1 -DVALUE=(b?b[k]:0)' try 0 ' 0 FAILED 1 PASSED' flags
