@@ -134,6 +134,8 @@ int main(int argc, char **argv)
         return cli_fail(&err);
     }
     cnn_status ready = cli_parse(&options, &registry, argc, words, &err);
+    if (ready == CNN_OK && options.again) ready = cli_kernel_watch(&options, argc, words, &err);
+    if (ready == CNN_OK) ready = cli_kernel_build(&options, &err);
     /* A file at its limit (ulimit -f) is a failed write: it is said, and no line is torn. With plug-ins the signal ends
      * the process: one of them may have set the limit, and the watcher names it. */
     if (options.plugin.count == 0) signal(SIGXFSZ, SIG_IGN);
@@ -151,6 +153,7 @@ int main(int argc, char **argv)
     if (ready == CNN_UNAVAILABLE) status = EXIT_USAGE; /* a plug-in that cannot be loaded is bad input */
     if (options.watch != NULL && options.watch->on) child_end(&options.watch->run, status); /* no code runs behind it */
     cnn_registry_close(&registry);
+    cli_kernel_free(&options);
     free(words);
     return status;
 }

@@ -74,7 +74,8 @@ cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_er
     run_watch *w = options->watch;
     const int built_in = cnn_impl_count(registry);
     for (int i = 0; i < options->plugin.count; i++) {
-        const char *path = options->plugin.items[i];
+        const bool kernel = options->plugin.items[i] == options->kernel_code;
+        const char *path = kernel ? options->kernel : options->plugin.items[i];
         const size_t before = strlen(w->loaded), room = sizeof w->loaded;
         const char *comma = before > 0 ? "; " : "";
         if (!watch_enter(w, path, loading)) {
@@ -82,7 +83,8 @@ cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_er
             continue;
         }
         cnn_append(w->loaded, room, "%s%s", comma, path); /* until it says its name */
-        const cnn_status status = cnn_registry_load(registry, path, err);
+        const cnn_status status =
+            kernel ? cli_kernel_load(options, registry, err) : cnn_registry_load(registry, path, err);
         watch_enter(w, NULL, NULL);
         if (status != CNN_OK) return status;
         w->loaded[before] = '\0';

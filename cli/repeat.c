@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "harness/base/text.h"
+#include "impl_kernel/kernel.h"
 
 #include <string.h>
 
@@ -11,6 +12,23 @@ static void append_kind(const cnn_problem *p, char *text, size_t size)
     const bool conv = cnn_is_conv(p);
     if (conv && p->u.conv.flip) cnn_append(text, size, " --mode convolution");
     if (conv ? !p->u.conv.bias : p->op == CNN_OP_FC && !p->u.fc.bias) cnn_append(text, size, " --no-bias");
+}
+
+/* A knob of --kernel is there only if it is set. */
+static bool is_own_knob(const cli_options *o, const cnn_impl *impl, const char *name)
+{
+    return o->kernel_made != NULL && strncmp(impl->name, "kernel", strlen("kernel")) == 0 &&
+           kernel_has_knob(o->kernel_made, name);
+}
+
+static void append_kernel(const cli_options *o, char *text, size_t size)
+{
+    const struct {
+        const char *name, *value;
+    } options[] = {
+        {"kernel", o->kernel}, {"grid", o->grid}, {"block", o->block}, {"shared", o->shared}, {"args", o->args}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].value != NULL) cli_append_option(text, size, options[i].name, options[i].value);
 }
 
 void cli_repeat(const cli_options *o, const cli_case *c, char *text, size_t size)
@@ -31,9 +49,11 @@ void cli_repeat(const cli_options *o, const cli_case *c, char *text, size_t size
     if (c->problem != NULL) append_kind(c->problem, text, size);
     if (s->device != 0) cnn_append(text, size, " --device %d", s->device);
     for (int i = 0; i < s->impl->n_knobs; i++)
-        if (s->knobs[i] != s->impl->knobs[i].def)
+        if (s->knobs[i] != s->impl->knobs[i].def || is_own_knob(o, s->impl, s->impl->knobs[i].name))
             cnn_append(text, size, " --set %s.%s=%lld", s->impl->name, s->impl->knobs[i].name, (long long)s->knobs[i]);
-    for (int i = 0; i < o->plugin.count; i++) cli_append_option(text, size, "plugin", o->plugin.items[i]);
+    for (int i = 0; i < o->plugin.count; i++)
+        if (o->plugin.items[i] != o->kernel_code) cli_append_option(text, size, "plugin", o->plugin.items[i]);
+    append_kernel(o, text, size);
     if (cli_given(o, "isolate")) cnn_append(text, size, " --isolate");
     cnn_append(text, size, " --threads %d --seed %lld", s->threads, (long long)c->seed);
 }

@@ -4,7 +4,7 @@
  *   stages.c             a network becomes stages, or is refused in words
  *   v1.cu, v2.cu         a version of the kernel each, a row in kernels.inc
  *   layout.c, source.c   v2: how it lays a network out in shared memory; the text that it is compiled from
- *   jit.c, jit_cache.c   v2: NVRTC, and what it has compiled before
+ *   jit.c                v2: what NVRTC is given (harness/cuda/jit.h)
  *   nets/                v2: networks compiled beforehand
  *   slots.c              the order of parameters that a version likes
  *   trainer.c            the table of trainers: state in and out, passes

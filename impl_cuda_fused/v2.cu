@@ -69,7 +69,7 @@ static v2_launcher *beforehand(const fused_net *net, const fused_layout *l)
 struct v2_own {
     v2_launcher *launcher; /* else the jit's kernel */
 #ifndef BENCHCNN_CUDA_EMULATED
-    fused_jit jit;
+    cuda_jit jit;
 #endif
 };
 
@@ -121,7 +121,7 @@ static void v2_close(fused_plan *plan)
     v2_own *own = static_cast<v2_own *>(plan->own);
     if (own == nullptr) return;
 #ifndef BENCHCNN_CUDA_EMULATED
-    fused_jit_free(&own->jit);
+    cuda_jit_free(&own->jit);
 #endif
     std::free(own);
     plan->own = nullptr;
@@ -137,7 +137,8 @@ static cnn_status v2_launch(cuda_context *c, const fused_net *, const fused_plan
 #ifdef BENCHCNN_CUDA_EMULATED
     return CNN_FAIL(err, CNN_INTERNAL, "cuda_fused:v2 has no kernel");
 #else
-    return cuda_launch_kernel(c, shape, err, reinterpret_cast<const void *>(own->jit.kernel), p);
+    void *arguments[] = {p};
+    return cuda_launch_kernel(c, shape, err, reinterpret_cast<const void *>(own->jit.kernel), arguments);
 #endif
 }
 

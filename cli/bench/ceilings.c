@@ -83,9 +83,7 @@ static void say(const bench *b, int kept, double age, double seconds)
     if (!b->options->quiet && kept == count)
         fprintf(stderr, "ceilings: %d, measured %.0f minutes ago (--peaks new measures them again)\n", count, age / 60);
     else if (!b->options->quiet)
-        fprintf(stderr, "ceilings: %d measured in %.1f s%s\n", count - kept, seconds,
-                b->options->plugin.count > 0 ? " (with plug-ins none are kept; --peaks FILE takes them from a file)"
-                                             : "");
+        fprintf(stderr, "ceilings: %d measured in %.1f s\n", count - kept, seconds);
     say_doubts(&b->peaks);
 }
 
@@ -114,10 +112,20 @@ static cnn_status measure_again(void *user, cnn_error *err)
     return status;
 }
 
+/* What a plug-in tells of a device is its own: neither kept nor replaced by what was kept. */
+static bool plugin_tells(const bench *b, const cnn_session *like)
+{
+    const cnn_registry *all = b->options->registry;
+    bool tells = false;
+    for (int i = cnn_impl_count(NULL); i < cnn_impl_count(all) && !tells; i++)
+        tells = bench_peaks_teller(cnn_impl_at(all, i), like);
+    return tells;
+}
+
 /* Kept ones of a device, or measured. */
 static cnn_status get(bench *b, const cnn_session *like, const peak_plan *plan, int *kept, cnn_error *err)
 {
-    const bool may_keep = b->options->plugin.count == 0, anew = b->options->peaks != NULL;
+    const bool may_keep = !plugin_tells(b, like), anew = b->options->peaks != NULL;
     const int before = b->peaks.count;
     double age;
     if (may_keep && !anew && bench_peaks_kept(&b->peaks, like, plan, &age)) {

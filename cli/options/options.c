@@ -210,7 +210,8 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
     }
     if (check_words(options, err) != CNN_OK || cli_check_rules(options, err) != CNN_OK) return err->status;
     const bool verify = strcmp(options->command, "verify") == 0;
-    if (verify && options->plugin.count > 0 && options->fuzz == NULL) options->isolate = true; /* --fuzz has workers */
+    if (verify && (options->plugin.count > 0 || options->kernel != NULL) && options->fuzz == NULL)
+        options->isolate = true; /* --fuzz has workers */
     if (options->isolate_limit == 0) options->isolate_limit = verify ? 30 : 300;
     if (verify && !cli_given(options, "seed")) draw_seed(options);
     return CNN_OK;
@@ -218,6 +219,7 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
 
 cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err)
 {
+    if (cli_kernel_build(options, err) != CNN_OK) return err->status;
     if (cli_load_plugins(options, registry, err) != CNN_OK || cli_settle_seed(options, err) != CNN_OK)
         return err->status;
     return cnn_settings_check(registry, options->set.items, options->set.count, err);

@@ -49,6 +49,15 @@ cnn_status cli_check_args(const cli_options *options, cnn_error *err);
 cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, char **argv, cnn_error *err);
 /* Loads the plug-ins, in a process that is watched (options->watch), and checks the knob settings. */
 cnn_status cli_load(cli_options *options, cnn_registry *registry, cnn_error *err);
+/* kernel/build.c: compiles the file of --kernel, if one is given and was not yet compiled; the plug-ins then have one
+ * more. The compiler speaks for itself. CNN_BAD_ARGUMENT: it did not compile, or --args, --grid ... are wrong. */
+cnn_status cli_kernel_build(cli_options *options, cnn_error *err);
+void cli_kernel_free(cli_options *options); /* when no session of it is open any more */
+/* kernel/watch.c: --watch: runs the command again each time the file changes; it ends with an error, as
+ * CNN_INTERRUPTED does. */
+cnn_status cli_kernel_watch(const cli_options *options, int argc, char **argv, cnn_error *err);
+/* In the process that is watched: its code is loaded, and it is an implementation like others. */
+cnn_status cli_kernel_load(const cli_options *options, cnn_registry *registry, cnn_error *err);
 /* plugins.c, for cli_load: into `registry`; --impl and --set lose the names of those that ended a run before this one
  * while they were loaded. */
 cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err);

@@ -96,6 +96,7 @@ static cnn_status check(step *s, cnn_error *err)
     if (argc < 2 || cli_find_command(cli_command_name(argc, argv), err) == NULL) return err->status;
     if (strcmp(argv[1], "run") == 0) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "a recipe does not run recipes");
     if (cli_parse(&o, NULL, argc, argv, err) != CNN_OK) return err->status;
+    if (o.again) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--watch has no end: it does not go into a recipe");
     if ((s->command = strdup(o.command_line)) == NULL)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a recipe");
     const workers_job job = {.user = &o, .block = 1, .work = check_options};

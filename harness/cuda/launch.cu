@@ -49,11 +49,10 @@ cnn_status cuda_launch_done(cuda_context *c, const cuda_shape &s, cudaError_t er
 
 #ifndef BENCHCNN_CUDA_EMULATED
 cnn_status cuda_launch_kernel(cuda_context *c, const cuda_shape &shape, cnn_error *err, const void *kernel,
-                              void *argument)
+                              void **arguments)
 {
     const cnn_status status = cuda_launch_check(c, shape, kernel, err);
     if (status != CNN_OK) return status;
-    void *arguments[] = {argument};
     cudaLaunchAttribute together;
     const cudaLaunchConfig_t config = cuda_launch_config(c, shape, &together);
     return cuda_launch_done(c, shape, cudaLaunchKernelExC(&config, kernel, arguments), err);

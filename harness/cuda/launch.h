@@ -77,8 +77,8 @@ static cnn_status cuda_launch(cuda_context *context, const cuda_shape &shape, cn
 }
 
 #ifndef BENCHCNN_CUDA_EMULATED
-/* A kernel of one argument that was compiled at run time: a cudaKernel_t, and where its argument is. */
-cnn_status cuda_launch_kernel(cuda_context *, const cuda_shape &, cnn_error *, const void *kernel, void *argument);
+/* A kernel that was compiled at run time: a cudaKernel_t, and where each of its arguments is. */
+cnn_status cuda_launch_kernel(cuda_context *, const cuda_shape &, cnn_error *, const void *kernel, void **arguments);
 #endif
 
 /* The value of an expression in which T is the type of a dtype's elements:

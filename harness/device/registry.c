@@ -35,16 +35,18 @@ enum { BUILT = (int)(sizeof built / sizeof built[0]) - 1 };
 
 int cnn_impl_count(const cnn_registry *registry)
 {
-    return BUILT + (registry != NULL ? registry->n_plugins + registry->n_joined : 0);
+    return BUILT + (registry != NULL ? registry->n_plugins + (registry->made != NULL) + registry->n_joined : 0);
 }
 
 const cnn_impl *cnn_impl_at(const cnn_registry *registry, int index)
 {
     if (index < 0 || index >= cnn_impl_count(registry)) return NULL;
-    const int plugin = index - BUILT;
-    if (plugin < 0) return built[index]();
-    return plugin < registry->n_plugins ? &registry->plugins[plugin]->impl
-                                        : registry->joined[plugin - registry->n_plugins];
+    if (index < BUILT) return built[index]();
+    index -= BUILT;
+    if (index < registry->n_plugins) return &registry->plugins[index]->impl;
+    index -= registry->n_plugins;
+    if (registry->made == NULL) return registry->joined[index];
+    return index == 0 ? registry->made : registry->joined[index - 1];
 }
 
 const cnn_left_out *cnn_impls_left_out(void) { return left_out; }
@@ -67,6 +69,15 @@ const cnn_impl *cnn_impl_find(const cnn_registry *registry, const char *name, cn
     const cnn_name_set set = {"implementation", names, count};
     cnn_name_find(&set, name, err);
     return NULL;
+}
+
+cnn_status cnn_registry_put(cnn_registry *registry, const cnn_impl *impl, cnn_error *err)
+{
+    for (int i = 0; i < cnn_impl_count(registry); i++)
+        if (strcmp(cnn_impl_at(registry, i)->name, impl->name) == 0)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is an implementation named '%s' already", impl->name);
+    registry->made = impl;
+    return CNN_OK;
 }
 
 cnn_status cnn_registry_join(cnn_registry *registry, const char *name, cnn_error *err)

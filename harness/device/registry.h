@@ -1,4 +1,5 @@
-/* registry.h: which implementations a run can choose from: those built in, then its plug-ins. */
+/* registry.h: which implementations a run can choose from: those built in, then its plug-ins, then one that was
+ * made for this run, then pairs. */
 #ifndef HARNESS_DEVICE_REGISTRY_H
 #define HARNESS_DEVICE_REGISTRY_H
 
@@ -23,6 +24,7 @@ struct cnn_registry {
     cnn_impl_copy *plugins[CNN_PLUGINS_MAX];
     void *handles[CNN_PLUGINS_MAX];
     int n_plugins;
+    const cnn_impl *made; /* put in by cnn_registry_put(), not owned; NULL: none */
     cnn_impl *joined[CNN_JOINED_MAX];
     int n_joined;
 };
@@ -31,6 +33,8 @@ struct cnn_registry {
  * CNN_UNAVAILABLE with the file and what is wrong: no such file, no shared object, no such function, another interface
  * version, an incomplete table, a name that is taken. It runs the shared object's own code: load what you trust. */
 cnn_status cnn_registry_load(cnn_registry *registry, const char *path, cnn_error *err);
+/* One implementation that the program made; it must outlive the registry. CNN_BAD_ARGUMENT: its name is taken. */
+cnn_status cnn_registry_put(cnn_registry *registry, const cnn_impl *impl, cnn_error *err);
 /* "A+B" becomes an implementation of that name, if it is none yet; both are there already. */
 cnn_status cnn_registry_join(cnn_registry *registry, const char *name, cnn_error *err);
 void cnn_registry_close(cnn_registry *registry); /* when no session of a plug-in is open any more */

@@ -3,8 +3,8 @@
  * Provided: __global__ __device__ __host__ __shared__ __launch_bounds__ __align__;
  * threadIdx blockIdx blockDim gridDim warpSize; __syncthreads __syncwarp; __shfl_sync __shfl_up_sync __shfl_down_sync
  * __shfl_xor_sync __ballot_sync __any_sync __all_sync (numbers of up to 8 bytes); atomicAdd atomicMax atomicMin
- * atomicExch atomicCAS; min max __popc __threadfence __ldcg __stcg; the vector types below. C's mathematical functions
- * are what they always are. */
+ * atomicExch atomicCAS; min max __popc __threadfence __ldcg __ldg __stcg; the vector types below. C's mathematical
+ * functions are what they always are. */
 #ifndef HARNESS_CUDA_EMULATED_DEVICE_H
 #define HARNESS_CUDA_EMULATED_DEVICE_H
 
@@ -97,6 +97,7 @@ inline void __threadfence() {}
 
 /* ---- Loads and stores that bypass a cache */
 template <typename T> T __ldcg(const T *from) { return *from; }
+template <typename T> T __ldg(const T *from) { return *from; }
 template <typename T> void __stcg(T *to, const T &value) { *to = value; }
 
 /* ---- Arithmetic */

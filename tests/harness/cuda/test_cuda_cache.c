@@ -1,5 +1,5 @@
-/* test_fused_cache.c: compiled kernels come back whole, or not at all. */
-#include "impl_cuda_fused/jit_cache.h"
+/* test_cuda_cache.c: compiled kernels come back whole, or not at all. */
+#include "harness/cuda/jit_cache.h"
 #include "tests/unit.h"
 
 #include <dirent.h>
@@ -51,7 +51,7 @@ static int tear_down(void **state)
 static void is_there(const char *key, bool there)
 {
     size_t bytes = 0;
-    void *found = fused_cache_get(key, &bytes);
+    void *found = cuda_cache_get(key, &bytes);
     assert_int_equal(found != NULL, there);
     if (there) assert_int_equal(bytes, CODE);
     if (there) assert_memory_equal(found, code, CODE);
@@ -61,10 +61,10 @@ static void is_there(const char *key, bool there)
 static void what_is_kept_comes_back(void **state)
 {
     is_there("a key", false);
-    fused_cache_put("a key", code, CODE);
+    cuda_cache_put("a key", code, CODE);
     is_there("a key", true);
     is_there("another key", false);
-    fused_cache_put("a key", code, CODE);
+    cuda_cache_put("a key", code, CODE);
     is_there("a key", true);
 }
 
@@ -72,20 +72,20 @@ static void a_torn_file_is_none(void **state)
 {
     char path[PATH];
     struct stat whole;
-    fused_cache_put("a key", code, CODE);
+    cuda_cache_put("a key", code, CODE);
     kept(path);
     assert_int_equal(stat(path, &whole), 0);
     for (off_t size = 0; size < whole.st_size; size += size < 64 ? 1 : 997) {
         assert_int_equal(truncate(path, size), 0);
         is_there("a key", false);
-        fused_cache_put("a key", code, CODE);
+        cuda_cache_put("a key", code, CODE);
     }
     FILE *file = fopen(path, "ab");
     assert_non_null(file);
     fputc('x', file);
     fclose(file);
     is_there("a key", false);
-    fused_cache_put("a key", code, CODE);
+    cuda_cache_put("a key", code, CODE);
     is_there("a key", true);
 }
 
@@ -93,7 +93,7 @@ static void a_changed_byte_is_seen(void **state)
 {
     char path[PATH];
     struct stat whole;
-    fused_cache_put("a key", code, CODE);
+    cuda_cache_put("a key", code, CODE);
     kept(path);
     assert_int_equal(stat(path, &whole), 0);
     for (long at = 0; at < whole.st_size; at += at < 40 ? 1 : 501) {
@@ -105,14 +105,14 @@ static void a_changed_byte_is_seen(void **state)
         fputc(byte ^ 4, file);
         fclose(file);
         is_there("a key", false);
-        fused_cache_put("a key", code, CODE);
+        cuda_cache_put("a key", code, CODE);
     }
 }
 
 static void without_a_folder_nothing_is_kept(void **state)
 {
     assert_int_equal(setenv("XDG_CACHE_HOME", "/dev/null", 1), 0);
-    fused_cache_put("a key", code, CODE);
+    cuda_cache_put("a key", code, CODE);
     is_there("a key", false);
     assert_int_equal(setenv("XDG_CACHE_HOME", home, 1), 0);
     is_there("a key", true);

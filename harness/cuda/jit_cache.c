@@ -1,6 +1,6 @@
 /* jit_cache.c: compiled kernels in files, one a key. A file holds its key and a checksum: one that is torn, or of
  * another key, counts as none. */
-#include "impl_cuda_fused/jit_cache.h"
+#include "harness/cuda/jit_cache.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -45,12 +45,12 @@ static bool file_of(const char *key, char *path, size_t size)
 {
     if (!folder(path, size)) return false;
     const size_t used = strlen(path);
-    (void)snprintf(path + used, size - used, "/fused-%016llx%016llx", (unsigned long long)hash(0, key, strlen(key)),
+    (void)snprintf(path + used, size - used, "/jit-%016llx%016llx", (unsigned long long)hash(0, key, strlen(key)),
                    (unsigned long long)hash(1, key, strlen(key)));
     return true;
 }
 
-void *fused_cache_get(const char *key, size_t *bytes)
+void *cuda_cache_get(const char *key, size_t *bytes)
 {
     char path[PATH_MOST], *found = NULL;
     const size_t length = strlen(key) + 1;
@@ -75,7 +75,7 @@ done:
 }
 
 /* Written beside and renamed, so that no reader meets half of it. */
-void fused_cache_put(const char *key, const void *code, size_t bytes)
+void cuda_cache_put(const char *key, const void *code, size_t bytes)
 {
     char path[PATH_MOST], beside[PATH_MOST + 32];
     const seal s = {bytes, hash(2, code, bytes)};

@@ -1,0 +1,22 @@
+/* conv.cu: convolution forward in CUDA, one thread an output element. x is [mb][ic][ih][iw], w [oc][ic][kh][kw].
+ *
+ *   benchcnn verify --kernel conv.cu:conv --grid 'cdiv(oh*ow,tile),oc,mb' --block tile --set kernel.tile=128 \
+ *       --args x,w,b,y,ic,ih,iw,oc,oh,ow,kh,kw,sh,sw,ph,pw,dh,dw
+ *
+ * Blocks are over pixels, channels and images, so mb need not be an argument: gridDim.z has it. */
+__global__ void conv(const float *x, const float *w, const float *b, float *y, int ic, int ih, int iw, int oc, int oh,
+                     int ow, int kh, int kw, int sh, int sw, int ph, int pw, int dh, int dw)
+{
+    const int pixel = blockIdx.x * blockDim.x + threadIdx.x, p = pixel / ow, q = pixel % ow;
+    const int k = blockIdx.y, n = blockIdx.z;
+    if (p >= oh) return;
+    float sum = b ? b[k] : 0; // without bias, b is NULL
+    for (int c = 0; c < ic; c++)
+        for (int i = 0; i < kh; i++)
+            for (int j = 0; j < kw; j++) {
+                const int h = p * sh - ph + i * (dh + 1), v = q * sw - pw + j * (dw + 1);
+                if (h < 0 || h >= ih || v < 0 || v >= iw) continue; // padding
+                sum += x[((n * ic + c) * ih + h) * iw + v] * w[((k * ic + c) * kh + i) * kw + j];
+            }
+    y[((n * oc + k) * oh + p) * ow + q] = sum;
+}
