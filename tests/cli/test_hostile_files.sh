@@ -40,6 +40,9 @@ expect 2 "no file of records" "$benchcnn" bench --impl cpu:direct --op conv --pr
 expect 2 "it is a device" "$benchcnn" compute --impl cpu --dir FWD --problem $problem --in x=/dev/zero --in w=/dev/zero --out "$tmp/y.npy"
 expect 2 "it is a device" "$benchcnn" train --net thesis --impl cpu --data synthetic --batch 100 --epochs 1 --images 100,100 \
     --checkpoint /dev/zero
+for file in /dev/zero /dev/full; do expect 2 "it is a device" "$benchcnn" eval --net thesis --impl cpu --load $file; done
+expect 2 "it is a FIFO that nothing writes to" "$benchcnn" train --net thesis --impl cpu --data synthetic --images 100,100 --load "$tmp/fifo"
+expect 2 "not a safetensors file" "$benchcnn" predict --net thesis --impl cpu --load "$tmp/sparse"
 ln -s /dev/zero "$tmp/data/train-images-idx3-ubyte"
 expect 2 "it is a device" "$benchcnn" data --data "$tmp/data"
 (sleep 1 && echo '{"kind":"env"}' >"$tmp/fifo") & # one that comes a little later is waited for
@@ -54,6 +57,9 @@ expect 2 'n"wipe\x1b[2J"|mb\x1b[2J' "$benchcnn" verify --impl cpu:direct --op co
 expect 2 'mb\x1b[2J' "$benchcnn" bench --impl cpu:direct --op conv --dir FWD --problems "$tmp/problems" --max-time 0.01 --peaks none
 printf 'input 1 8 8\nfc 10 x%s\nsoftmax_cross_entropy\n' "$esc" >"$tmp/odd.net"
 expect 2 'odd.net:2|x\x1b[2J' "$benchcnn" train --net "$tmp/odd.net" --impl cpu --plan
+header='{"\u001b[2J":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+printf "\\x$(printf %x ${#header})\\0\\0\\0\\0\\0\\0\\0%sABCD" "$header" >"$tmp/odd.safetensors"
+expect 2 "has no tensor 'conv1.weight'|\\x1b[2J" "$benchcnn" eval --net thesis --impl cpu --load "$tmp/odd.safetensors"
 printf 'list --quiet %s\n' "$esc" >"$tmp/recipe"
 expect 2 '\x1b[2J' "$benchcnn" run "$tmp/recipe" --out "$tmp/steps.jsonl"
 expect 2 "\\x1b" "$benchcnn" list "$esc"
