@@ -1,0 +1,130 @@
+/* order.c: a kernel's order of summation: +M and -M among ones, where what is left is counted. */
+#include "summation.h"
+
+#include "harness/base/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+cnn_status sum_data_open(sum_data *data, const sum_kernel *k, cnn_error *err)
+{
+    const size_t leaves = (size_t)(k->products + k->addends);
+    data->a = calloc(leaves, sizeof(double));
+    data->b = calloc(leaves, sizeof(double));
+    if (data->a != NULL && data->b != NULL) return CNN_OK;
+    sum_data_free(data);
+    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a sum of %zu", leaves);
+}
+
+void sum_data_free(sum_data *data)
+{
+    free(data->a);
+    free(data->b);
+    data->a = data->b = NULL;
+}
+
+void sum_data_fill(const sum_data *data, const sum_kernel *k, double value)
+{
+    for (int i = 0; i < k->products + k->addends; i++) data->a[i] = value, data->b[i] = 1.0;
+}
+
+void sum_data_power(const sum_data *data, const sum_kernel *k, int i, int sign, int exponent)
+{
+    const int half = i < k->products ? exponent / 2 : 0;
+    data->a[i] = sign * ldexp(1.0, exponent - half);
+    data->b[i] = ldexp(1.0, half);
+}
+
+/* Exponents of M and of what stands for 1. The first of a type is far above what any accumulator holds; where it leaves
+ * the range of the factors or of the accumulator (f16), one of the others is left. */
+typedef struct scale {
+    int large, unit;
+} scale;
+static const scale scales_f64[] = {{500, 0}}, scales_f32[] = {{100, 0}, {30, -12}, {14, -10}};
+
+typedef struct orderer {
+    const sum_kernel *kernel;
+    sum_data data;
+    scale scale;
+    int64_t runs, most;
+} orderer;
+
+static cnn_status measure(void *user, int a, int b, int *leaves, cnn_error *err)
+{
+    orderer *o = user;
+    const sum_kernel *k = o->kernel;
+    const int all = k->products + k->addends;
+    const double unit = ldexp(1.0, o->scale.unit);
+    double sum = 0.0;
+    if (o->runs++ >= o->most)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "no order was found in %lld runs", (long long)o->most);
+    for (int i = 0; i < all; i++) sum_data_power(&o->data, k, i, 1, o->scale.unit);
+    sum_data_power(&o->data, k, a, 1, o->scale.large);
+    sum_data_power(&o->data, k, b, -1, o->scale.large);
+    const cnn_status status = k->run(k->user, o->data.a, o->data.b, &sum, err);
+    if (status != CNN_OK) return status;
+    const double left = sum / unit;
+    if (!(left >= 0.0 && left <= all - 2 && left == nearbyint(left)))
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "among %d ones a large number and its negative leave %g, which is no count of ones: no plain "
+                        "sum of these products (a transform?)",
+                        all - 2, left);
+    *leaves = all - (int)left;
+    return CNN_OK;
+}
+
+/* The first scale by which the two outermost leaves give a count. */
+static cnn_status choose_scale(orderer *o, cnn_error *err)
+{
+    const bool f64 = o->kernel->digits > 24;
+    const int count = f64 ? 1 : (int)(sizeof scales_f32 / sizeof scales_f32[0]);
+    cnn_error first;
+    int size;
+    for (int i = 0; i < count; i++) {
+        o->scale = f64 ? scales_f64[i] : scales_f32[i];
+        const cnn_status status = measure(o, 0, o->kernel->products + o->kernel->addends - 1, &size, err);
+        if (status != CNN_UNSUPPORTED) return status;
+        if (i == 0) first = *err;
+    }
+    *err = first;
+    return CNN_UNSUPPORTED;
+}
+
+/* Pairs that are drawn: what was measured once must come again, and fit the tree. */
+static cnn_status check_pairs(orderer *o, const sum_tree *tree, uint64_t seed, cnn_error *err)
+{
+    enum { PAIRS = 32 };
+    cnn_rng rng = rng_stream(seed, 370);
+    for (int i = 0; i < PAIRS + tree->leaves / 4; i++) {
+        const int a = (int)rng_int(&rng, 0, tree->leaves - 1), b = (int)rng_int(&rng, 0, tree->leaves - 1);
+        int size = 0;
+        if (a == b) continue;
+        const int expected = tree->nodes[sum_tree_meet(tree, a, b)].leaves;
+        const cnn_status status = measure(o, a, b, &size, err);
+        if (status != CNN_OK) return status;
+        if (size != expected)
+            return CNN_FAIL(err, CNN_UNSUPPORTED,
+                            "the order is not the same in every run: addends %d and %d meet in a partial sum of %d, "
+                            "and before in one of %d",
+                            a, b, size, expected);
+    }
+    return CNN_OK;
+}
+
+cnn_status sum_order(const sum_kernel *kernel, uint64_t seed, sum_tree *tree, int64_t *runs, cnn_error *err)
+{
+    const int leaves = kernel->products + kernel->addends;
+    orderer o = {.kernel = kernel, .most = 64 * (int64_t)leaves + 1000};
+    tree->nodes = NULL;
+    if (leaves < 3)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "a sum of %d addends has no order", leaves);
+    cnn_status status = sum_data_open(&o.data, kernel, err);
+    if (status != CNN_OK) return status;
+    status = choose_scale(&o, err);
+    if (status == CNN_OK) status = sum_tree_build(tree, leaves, &(sum_meter){measure, &o}, err);
+    if (status == CNN_OK) status = check_pairs(&o, tree, seed, err);
+    if (status != CNN_OK) sum_tree_free(tree);
+    *runs += o.runs;
+    sum_data_free(&o.data);
+    return status;
+}

@@ -1,0 +1,276 @@
+/* shape.c: a tree in words. It is taken apart from the root: down the side of the largest subtree, what is added on the
+ * way are the parts of a sequence; where both sides are alike all the way down, it is pairwise. Each part is then told
+ * alike. */
+#include "shape.h"
+
+#include "harness/base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TEXT = 256 };
+
+/* What a node is the sum of, in the order of adding: perhaps a head that is like no other, parts that are alike, and
+ * perhaps a last part that is smaller. */
+typedef struct parts {
+    int *list, count;
+    int at_once; /* added in one addition to the sum before: 1, or more in a fused adder */
+    bool head, tail;
+} parts;
+
+typedef struct teller {
+    const sum_tree *tree;
+    const sum_axes *axes;
+    bool regular;
+} teller;
+
+static void tell(teller *t, int node, char *text, size_t size);
+
+static int leaves_of(const sum_tree *t, int node) { return t->nodes[node].leaves; }
+
+static int largest(const sum_tree *t, int node)
+{
+    int best = t->nodes[node].first;
+    for (int child = best; child >= 0; child = t->nodes[child].next)
+        if (leaves_of(t, child) > leaves_of(t, best)) best = child;
+    return best;
+}
+
+static bool alike(const sum_tree *t, int node)
+{
+    const int first = t->nodes[node].first;
+    for (int child = first; child >= 0; child = t->nodes[child].next)
+        if (leaves_of(t, child) != leaves_of(t, first) || sum_tree_shape(t, child) != sum_tree_shape(t, first))
+            return false;
+    return true;
+}
+
+/* Adds the children of a node but one, by the numbers of their leaves, the highest first. */
+static void take_children(const sum_tree *t, int node, int but, parts *p)
+{
+    const int from = p->count;
+    for (int child = t->nodes[node].first; child >= 0; child = t->nodes[child].next) {
+        int at = p->count;
+        if (child == but) continue;
+        for (; at > from && sum_tree_least(t, p->list[at - 1]) < sum_tree_least(t, child); at--)
+            p->list[at] = p->list[at - 1];
+        p->list[at] = child;
+        p->count++;
+    }
+}
+
+static void reverse(int *list, int count)
+{
+    for (int i = 0; i < count / 2; i++) {
+        const int other = list[i];
+        list[i] = list[count - 1 - i];
+        list[count - 1 - i] = other;
+    }
+}
+
+/* From the root of the node down. A part that differs from those above it is the end: the head. */
+static void take_apart(const sum_tree *t, int node, parts *p)
+{
+    uint64_t shape = 0;
+    *p = (parts){.list = p->list, .at_once = 1};
+    for (int level = 0, from = 0; p->count < t->leaves; level++, from = p->count) {
+        const int down = largest(t, node);
+        if (down < 0 || (level > 0 && sum_tree_shape(t, node) == shape)) {
+            p->list[p->count++] = node;
+            break;
+        }
+        if (alike(t, node)) {
+            const uint64_t theirs = sum_tree_shape(t, down);
+            p->head = level > 0 && theirs != shape;
+            if (p->head) p->list[p->count++] = node;
+            if (!p->head) take_children(t, node, -1, p);
+            break;
+        }
+        const int at_once = sum_tree_children(t, node) - 1;
+        take_children(t, node, down, p);
+        const uint64_t now = sum_tree_shape(t, p->list[from]);
+        if (level == 1 && now != shape && leaves_of(t, p->list[from]) > leaves_of(t, p->list[from - 1])) p->tail = true;
+        if (level > 0 && now != shape && !(level == 1 && p->tail)) {
+            p->count = from;
+            p->list[p->count++] = node;
+            p->head = true;
+            break;
+        }
+        shape = now, p->at_once = at_once, node = down;
+    }
+    reverse(p->list, p->count);
+}
+
+/* All of the parts between head and tail have one shape. */
+static bool even(const sum_tree *t, const parts *p)
+{
+    for (int i = p->head; i + 1 < p->count - p->tail; i++)
+        if (sum_tree_shape(t, p->list[i]) != sum_tree_shape(t, p->list[i + 1])) return false;
+    return true;
+}
+
+static void collect(const sum_tree *t, int node, int *list, int *count)
+{
+    if (node < t->leaves) list[(*count)++] = node;
+    for (int child = t->nodes[node].first; child >= 0; child = t->nodes[child].next) collect(t, child, list, count);
+}
+
+/* ---- Pairs. */
+
+/* How often the node falls into two that are alike. */
+static int halvings(const sum_tree *t, int node)
+{
+    int count = 0;
+    while (sum_tree_children(t, node) == 2 && alike(t, node)) count++, node = t->nodes[node].first;
+    return count;
+}
+
+static bool is_binary(const sum_tree *t, int node)
+{
+    if (node >= t->leaves && sum_tree_children(t, node) != 2) return false;
+    for (int child = t->nodes[node].first; child >= 0; child = t->nodes[child].next)
+        if (!is_binary(t, child)) return false;
+    return true;
+}
+
+static bool is_pairwise(const sum_tree *t, int node)
+{
+    const int leaves = leaves_of(t, node);
+    int least = 0;
+    while (1 << least < leaves) least++;
+    return leaves >= 4 && sum_tree_depth(t, node) == least && is_binary(t, node);
+}
+
+static int at_depth(const sum_tree *t, int node, int depth)
+{
+    while (depth-- > 0) node = t->nodes[node].first;
+    return node;
+}
+
+/* ---- Words. */
+
+/* " (every 8th ic)": which leaves are in a part. */
+static void append_part(const teller *t, int node, char *text, size_t size)
+{
+    char part[TEXT];
+    int count = 0, *list = malloc((size_t)leaves_of(t->tree, node) * sizeof *list);
+    if (list != NULL) collect(t->tree, node, list, &count);
+    if (list != NULL && sum_part(t->axes, leaves_of(t->tree, t->tree->root), list, count, part, sizeof part))
+        cnn_append(text, size, " (%s)", part);
+    free(list);
+}
+
+/* " over ic, kh": of the first two nothing says which was first. */
+static bool append_loops(const teller *t, const int *list, int count, char *text, size_t size)
+{
+    char loops[TEXT] = "";
+    int *order = malloc((size_t)count * sizeof *order);
+    if (order == NULL) return false;
+    for (int i = 0; i < count; i++) order[i] = sum_tree_least(t->tree, list[i]);
+    bool found = sum_loops(t->axes, order, count, loops, sizeof loops);
+    if (!found) {
+        const int first = order[0];
+        order[0] = order[1], order[1] = first, loops[0] = '\0';
+        found = sum_loops(t->axes, order, count, loops, sizeof loops);
+    }
+    if (found) cnn_append(text, size, " over %s", loops);
+    free(order);
+    return found;
+}
+
+static void tell_sequence(teller *t, const parts *p, char *text, size_t size)
+{
+    const int count = p->count - p->head;
+    if (p->at_once > 1) cnn_append(text, size, "%d at a time, in one addition with the sum before, ", p->at_once);
+    cnn_append(text, size, "in sequence");
+    if (count >= 2 && !append_loops(t, p->list + p->head, count, text, size))
+        cnn_append(text, size, ", in an order that no loops have");
+}
+
+static void tell_parts(teller *t, const parts *p, const char *how, char *text, size_t size)
+{
+    const int one = p->list[p->head], count = p->count - p->head - p->tail;
+    cnn_append(text, size, "%d partial sum%s", count, count == 1 ? "" : "s");
+    append_part(t, one, text, size);
+    cnn_append(text, size, count == 1 ? ", " : ", each ");
+    tell(t, one, text, size);
+    if (p->tail) cnn_append(text, size, ", and one of %d", leaves_of(t->tree, p->list[p->count - 1]));
+    cnn_append(text, size, "; %s", p->count == 2 ? "added" : how);
+    if (how[0] == 'a' && p->count > 2 && !p->tail && count > 1)
+        append_loops(t, p->list + p->head, count, text, size);
+}
+
+static void tell_chain(teller *t, int node, char *text, size_t size)
+{
+    parts p = {.list = malloc((size_t)t->tree->leaves * sizeof(int))};
+    if (p.list == NULL) return;
+    take_apart(t->tree, node, &p);
+    if (!even(t->tree, &p) || p.count < 2) {
+        t->regular = false;
+        cnn_append(text, size, "in a tree of no pattern, %d addends, %d additions deep", leaves_of(t->tree, node),
+                   sum_tree_depth(t->tree, node));
+    } else {
+        if (p.head) tell(t, p.list[0], text, size);
+        if (p.head) cnn_append(text, size, "; then ");
+        if (leaves_of(t->tree, p.list[p.head]) == 1 && p.head)
+            cnn_append(text, size, "%d more ", p.count - 1);
+        if (leaves_of(t->tree, p.list[p.head]) == 1)
+            tell_sequence(t, &p, text, size);
+        else
+            tell_parts(t, &p, "added in sequence", text, size);
+    }
+    free(p.list);
+}
+
+static void tell_pairs(teller *t, int node, int depth, char *text, size_t size)
+{
+    int list[1] = {at_depth(t->tree, node, depth)};
+    cnn_append(text, size, "%d partial sums", 1 << depth);
+    append_part(t, list[0], text, size);
+    cnn_append(text, size, ", each ");
+    tell(t, list[0], text, size);
+    cnn_append(text, size, "; added pairwise");
+}
+
+static void tell(teller *t, int node, char *text, size_t size)
+{
+    const sum_tree *tree = t->tree;
+    const int children = sum_tree_children(tree, node), depth = halvings(tree, node);
+    if (children == 0)
+        cnn_append(text, size, "a product");
+    else if (children > 2 && sum_tree_depth(tree, node) == 1)
+        cnn_append(text, size, "in one addition of %d", children);
+    else if (is_pairwise(tree, node)) {
+        cnn_append(text, size, "pairwise");
+        append_part(t, tree->nodes[node].first, text, size);
+    } else if (depth >= 2)
+        tell_pairs(t, node, depth, text, size);
+    else
+        tell_chain(t, node, text, size);
+}
+
+bool sum_shape(const sum_tree *tree, const sum_axes *axes, char *text, size_t size)
+{
+    teller t = {tree, axes, true};
+    text[0] = '\0';
+    tell(&t, tree->root, text, size);
+    return t.regular;
+}
+
+/* ---- A bias. */
+
+void sum_place(const sum_tree *tree, int addend, int products, char *text, size_t size)
+{
+    const int parent = tree->nodes[addend].parent, least = parent < 0 ? addend : sum_tree_least(tree, parent);
+    const int others = parent < 0 ? 0 : leaves_of(tree, parent) - 1;
+    if (parent == tree->root && others > 1)
+        snprintf(text, size, "last");
+    else if (others == 1 && least < products)
+        snprintf(text, size, "first");
+    else if (others == 1)
+        snprintf(text, size, "with the other addend, before all products");
+    else if (sum_tree_children(tree, parent) > 2)
+        snprintf(text, size, "in one addition with others, after which the sum has %d addends", others + 1);
+    else
+        snprintf(text, size, "after %d products", others);
+}

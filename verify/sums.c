@@ -1,0 +1,104 @@
+/* sums.c: which sum did it use? What the summation of one result shows (summation/), as a result beside the checks'. It
+ * never fails: it informs. SKIPPED, where it cannot be told, says why. */
+#include "engine.h"
+
+#include "harness/base/text.h"
+#include "summation/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- In words. */
+
+static void append_bits(int bits, char *text, size_t size)
+{
+    static const struct {
+        int bits;
+        const char *name;
+    } types[] = {{8, "bf16"}, {11, "f16"}, {24, "f32"}, {53, "f64"}, {64, "x87"}};
+    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++)
+        if (types[t].bits == bits) cnn_append(text, size, "%s, ", types[t].name);
+    cnn_append(text, size, "%d bits", bits);
+}
+
+static void append_accumulator(const sum_findings *f, char *text, size_t size)
+{
+    if (f->inner_bits == 0) return;
+    cnn_append(text, size, "; accumulator ");
+    append_bits(f->inner_bits, text, size);
+    if (f->outer_bits != f->inner_bits) cnn_append(text, size, " within partial sums, between them ");
+    if (f->outer_bits != f->inner_bits) append_bits(f->outer_bits, text, size);
+    if (f->rounding != SUM_ROUNDING_UNKNOWN) cnn_append(text, size, " %s", sum_rounding_name(f->rounding));
+}
+
+static void append_products(const sum_findings *f, const sum_probe *p, char *text, size_t size)
+{
+    const cnn_operand *operands = p->data.call.operands;
+    if (f->product == SUM_EXACT)
+        cnn_append(text, size, ", which holds products exactly");
+    else if (f->product != SUM_PRODUCT_UNKNOWN)
+        cnn_append(text, size, ", %s", sum_product_name(f->product));
+    if (f->a_bits != p->kernel.digits || f->b_bits != p->kernel.digits)
+        cnn_append(text, size, "; of %s %d bits count, of %s %d", operands[p->a].name, f->a_bits, operands[p->b].name,
+                   f->b_bits);
+}
+
+static void put_text(const sum_findings *f, const sum_probe *p, char *text, size_t size)
+{
+    cnn_append(text, size, "%d products: %s", f->products, f->order);
+    if (f->addends > 0) cnn_append(text, size, "; bias %s", f->place[0]);
+    if (f->beta[0] != '\0') cnn_append(text, size, "; %s", f->beta);
+    append_accumulator(f, text, size);
+    append_products(f, p, text, size);
+    if (f->asked > 0) cnn_append(text, size, "; foretells %d of %d random sums bit for bit", f->foretold, f->asked);
+}
+
+/* ---- The probes. */
+
+/* With beta 1 what stood there is one addend more, perhaps in another order. What hinders that is said in its place. */
+static cnn_status find_beta(const vf_subject *s, sum_findings *found, cnn_error *err)
+{
+    sum_probe p;
+    sum_tree tree;
+    cnn_error why;
+    cnn_status status = sum_probe_open(&p, s, true, &why);
+    sum_findings *with = calloc(1, sizeof *with);
+    if (with == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for what a sum shows");
+    if (status == CNN_OK && with != NULL) {
+        status = sum_find_order(&p.kernel, &p.axes, s->engine->options.seed, &tree, with, &why);
+        if (status == CNN_OK) sum_tree_free(&tree);
+        sum_probe_close(&p);
+    }
+    if (status == CNN_OK && with != NULL && strcmp(with->order, found->order) == 0)
+        cnn_append(found->beta, sizeof found->beta, "old value (beta 1) %s", with->place[with->addends - 1]);
+    else if (status == CNN_OK && with != NULL)
+        cnn_append(found->beta, sizeof found->beta, "with beta 1 %s, old value %s", with->order,
+                   with->place[with->addends - 1]);
+    else
+        cnn_append(found->beta, sizeof found->beta, "with beta 1 cannot tell: %.200s", why.message);
+    if (with != NULL) found->runs += with->runs;
+    free(with);
+    return status == CNN_INTERRUPTED ? status : CNN_OK;
+}
+
+cnn_status vf_find_sums(const vf_subject *s, sum_findings *found, verify_result *result, cnn_error *err)
+{
+    sum_probe p;
+    if (!cnn_is_weighted(s->problem)) {
+        vf_set(result, VERIFY_SKIPPED, "for convolutions and FC layers: sums of products");
+        return CNN_OK;
+    }
+    cnn_status status = sum_probe_open(&p, s, false, err);
+    if (status == CNN_OK) {
+        status = sum_find(&p.kernel, &p.axes, s->engine->options.seed, found, err);
+        if (status == CNN_OK) status = find_beta(s, found, err);
+        if (status == CNN_OK) put_text(found, &p, result->reason, sizeof result->reason);
+        if (status == CNN_OK) vf_element_name(&p.data.call.operands[p.result], p.element, found->element, sizeof found->element);
+        sum_probe_close(&p);
+    }
+    if (status == CNN_OK) result->sums = found;
+    if (status != CNN_UNSUPPORTED) return status;
+    vf_set(result, VERIFY_SKIPPED, "cannot tell: %s%s%s", result->transform, result->transform[0] ? ": " : "",
+           err->message);
+    return CNN_OK;
+}
