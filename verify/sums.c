@@ -5,9 +5,6 @@
 #include "harness/base/text.h"
 #include "summation/probe.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- In words. */
 
 static void append_bits(int bits, char *text, size_t size)
@@ -47,7 +44,7 @@ static void put_text(const sum_findings *f, const sum_probe *p, char *text, size
 {
     cnn_append(text, size, "%d products: %s", f->products, f->order);
     if (f->addends > 0) cnn_append(text, size, "; bias %s", f->place[0]);
-    if (f->beta[0] != '\0') cnn_append(text, size, "; %s", f->beta);
+    if (f->beta[0] != '\0') cnn_append(text, size, "; old value (beta 1) %s", f->beta);
     append_accumulator(f, text, size);
     append_products(f, p, text, size);
     if (f->asked > 0) cnn_append(text, size, "; foretells %d of %d random sums bit for bit", f->foretold, f->asked);
@@ -55,48 +52,44 @@ static void put_text(const sum_findings *f, const sum_probe *p, char *text, size
 
 /* ---- The probes. */
 
-/* With beta 1 what stood there is one addend more, perhaps in another order. What hinders that is said in its place. */
-static cnn_status find_beta(const vf_subject *s, sum_findings *found, cnn_error *err)
+static cnn_status find_beta(const vf_subject *s, const sum_tree *tree, sum_findings *found, cnn_error *err)
+{
+    sum_probe p;
+    cnn_status status = sum_probe_open(&p, s, true, err);
+    if (status != CNN_OK) return status;
+    status = sum_find_more(&p.kernel, &p.axes, s->engine->options.seed, tree, found, err);
+    sum_probe_close(&p);
+    return status;
+}
+
+static cnn_status find_all(const vf_subject *s, sum_findings *found, verify_result *result, cnn_error *err)
 {
     sum_probe p;
     sum_tree tree;
-    cnn_error why;
-    cnn_status status = sum_probe_open(&p, s, true, &why);
-    sum_findings *with = calloc(1, sizeof *with);
-    if (with == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for what a sum shows");
-    if (status == CNN_OK && with != NULL) {
-        status = sum_find_order(&p.kernel, &p.axes, s->engine->options.seed, &tree, with, &why);
-        if (status == CNN_OK) sum_tree_free(&tree);
-        sum_probe_close(&p);
+    cnn_status status = sum_probe_open(&p, s, false, err);
+    if (status != CNN_OK) return status;
+    status = sum_find(&p.kernel, &p.axes, s->engine->options.seed, &tree, found, err);
+    if (status == CNN_OK) {
+        status = find_beta(s, &tree, found, err);
+        sum_tree_free(&tree);
     }
-    if (status == CNN_OK && with != NULL && strcmp(with->order, found->order) == 0)
-        cnn_append(found->beta, sizeof found->beta, "old value (beta 1) %s", with->place[with->addends - 1]);
-    else if (status == CNN_OK && with != NULL)
-        cnn_append(found->beta, sizeof found->beta, "with beta 1 %s, old value %s", with->order,
-                   with->place[with->addends - 1]);
-    else
-        cnn_append(found->beta, sizeof found->beta, "with beta 1 cannot tell: %.200s", why.message);
-    if (with != NULL) found->runs += with->runs;
-    free(with);
-    return status == CNN_INTERRUPTED ? status : CNN_OK;
+    if (status == CNN_OK) {
+        const cnn_operand *o = &p.data.call.operands[p.result];
+        put_text(found, &p, result->reason, sizeof result->reason);
+        vf_element_name(o, p.element, found->element, sizeof found->element);
+        result->sums = found;
+    }
+    sum_probe_close(&p);
+    return status;
 }
 
 cnn_status vf_find_sums(const vf_subject *s, sum_findings *found, verify_result *result, cnn_error *err)
 {
-    sum_probe p;
     if (!cnn_is_weighted(s->problem)) {
         vf_set(result, VERIFY_SKIPPED, "for convolutions and FC layers: sums of products");
         return CNN_OK;
     }
-    cnn_status status = sum_probe_open(&p, s, false, err);
-    if (status == CNN_OK) {
-        status = sum_find(&p.kernel, &p.axes, s->engine->options.seed, found, err);
-        if (status == CNN_OK) status = find_beta(s, found, err);
-        if (status == CNN_OK) put_text(found, &p, result->reason, sizeof result->reason);
-        if (status == CNN_OK) vf_element_name(&p.data.call.operands[p.result], p.element, found->element, sizeof found->element);
-        sum_probe_close(&p);
-    }
-    if (status == CNN_OK) result->sums = found;
+    const cnn_status status = find_all(s, found, result, err);
     if (status != CNN_UNSUPPORTED) return status;
     vf_set(result, VERIFY_SKIPPED, "cannot tell: %s%s%s", result->transform, result->transform[0] ? ": " : "",
            err->message);

@@ -6,10 +6,12 @@
 
 enum { BITS_MOST = 100 };
 
-static const char *const rounding_names[] = {
-    [SUM_ROUNDING_UNKNOWN] = "unknown",        [SUM_TO_NEAREST_EVEN] = "to nearest",
-    [SUM_TO_NEAREST_AWAY] = "to nearest, ties away from zero", [SUM_TOWARD_ZERO] = "toward zero",
-    [SUM_UPWARD] = "upward",                   [SUM_DOWNWARD] = "downward"};
+static const char *const rounding_names[] = {[SUM_ROUNDING_UNKNOWN] = "unknown",
+                                             [SUM_TO_NEAREST_EVEN] = "to nearest",
+                                             [SUM_TO_NEAREST_AWAY] = "to nearest, ties away from zero",
+                                             [SUM_TOWARD_ZERO] = "toward zero",
+                                             [SUM_UPWARD] = "upward",
+                                             [SUM_DOWNWARD] = "downward"};
 static const char *const product_names[] = {
     [SUM_PRODUCT_UNKNOWN] = "unknown", [SUM_FMA] = "FMA", [SUM_ROUNDED] = "no FMA", [SUM_EXACT] = "exact"};
 
@@ -36,17 +38,6 @@ typedef struct meeting {
     int large, small, later;
 } meeting;
 
-static int deepest_leaf(const sum_tree *t)
-{
-    int best = 0, most = -1;
-    for (int leaf = 0; leaf < t->leaves; leaf++) {
-        int depth = 0;
-        for (int up = leaf; up >= 0; up = t->nodes[up].parent) depth++;
-        if (depth > most) most = depth, best = leaf;
-    }
-    return best;
-}
-
 /* The child of `node` that the leaf is not in. */
 static int beside(const sum_tree *t, int node, int leaf)
 {
@@ -58,7 +49,7 @@ static int beside(const sum_tree *t, int node, int leaf)
 /* outer: they meet as late as the third leaves them, else as early as can be. False: all is one addition. */
 static bool find_meeting(const sum_tree *t, bool outer, meeting *m)
 {
-    m->large = deepest_leaf(t);
+    m->large = sum_tree_deepest(t);
     int node = t->nodes[m->large].parent;
     if (node == t->root) return false;
     while (outer && t->nodes[node].parent != t->root) node = t->nodes[node].parent;
@@ -84,14 +75,16 @@ static cnn_status find_bits(asker *q, bool outer, int *bits, cnn_error *err)
     meeting m;
     *bits = 0;
     if (!find_meeting(q->tree, outer, &m)) return CNN_OK;
-    for (int p = 2; p <= BITS_MOST; p++) {
-        double left = 0.0;
-        const cnn_status status = difference(q, &m, 1, p, 1.0, &left, err);
-        if (status != CNN_OK) return status;
-        *bits = p;
-        if (left != 1.0) return CNN_OK;
+    const int type = q->kernel->digits; /* mostly it is the type's: asked first */
+    double kept = 0.0, lost = 1.0;
+    cnn_status status = difference(q, &m, 1, type - 1, 1.0, &kept, err);
+    if (status == CNN_OK) status = difference(q, &m, 1, type, 1.0, &lost, err);
+    if (kept == 1.0 && lost != 1.0) *bits = type;
+    for (int p = kept == 1.0 ? type + 1 : 2; status == CNN_OK && *bits == 0; p++) {
+        status = difference(q, &m, 1, p, 1.0, &lost, err);
+        if (lost != 1.0 || p == BITS_MOST) *bits = p;
     }
-    return CNN_OK;
+    return status;
 }
 
 /* 1, 3 and -3 units of half the last place: what is left tells the way of rounding. */

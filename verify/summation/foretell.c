@@ -72,8 +72,8 @@ static bool is_binary(const sum_tree *t)
 
 cnn_status sum_foretell(const sum_kernel *k, const sum_tree *tree, uint64_t seed, sum_findings *found, cnn_error *err)
 {
-    static const arithmetic ways[] = {{.fused = true}, {.fused = true, .later = true}, {.fused = false},
-                                      {.wide = true}};
+    static const arithmetic ways[] = {
+        {.fused = true}, {.fused = true, .later = true}, {.fused = false}, {.wide = true}};
     enum { WAYS = sizeof ways / sizeof ways[0] };
     int right[WAYS] = {0};
     cnn_rng rng = rng_stream(seed, 371);

@@ -59,18 +59,26 @@ static void append_loop(const sum_axes *axes, const loop *l, char *text, size_t 
     if (l->step < 0) cnn_append(text, size, " backwards");
 }
 
-bool sum_loops(const sum_axes *axes, const int *leaves, int count, char *text, size_t size)
+static bool loops_in(const sum_axes *axes, const int *leaves, int count, char *text, size_t size)
 {
     enum { DEEP = 12 };
     loop loops[DEEP];
     int depth = 0;
     for (int inner = 1; inner < count; inner *= loops[depth++].count)
         if (depth == DEEP || !next_loop(axes, leaves, count, inner, &loops[depth])) return false;
+    text[0] = '\0';
     while (depth-- > 0) {
         append_loop(axes, &loops[depth], text, size);
         if (depth > 0) cnn_append(text, size, ", ");
     }
     return true;
+}
+
+bool sum_loops(const sum_views *views, const int *leaves, int count, char *text, size_t size)
+{
+    for (int v = 0; v < views->count; v++)
+        if (loops_in(&views->list[v], leaves, count, text, size)) return true;
+    return false;
 }
 
 /* ---- A set. */
@@ -136,16 +144,15 @@ static bool tell_numbers(const int *leaves, int count, int *values, char *text, 
     return step > 0;
 }
 
-bool sum_part(const sum_axes *axes, int all, const int *leaves, int count, char *text, size_t size)
+bool sum_part(const sum_views *views, int all, const int *leaves, int count, char *text, size_t size)
 {
     int *values = malloc((size_t)count * sizeof *values);
-    text[0] = '\0';
-    if (values == NULL || count == all) {
-        free(values);
-        return false;
+    bool told = false;
+    for (int v = 0; values != NULL && count < all && !told && v < views->count - 1; v++) {
+        text[0] = '\0';
+        told = tell_axes(&views->list[v], leaves, count, values, text, size);
     }
-    const bool told = tell_axes(axes, leaves, count, values, text, size) ||
-                      tell_numbers(leaves, count, values, text, size);
+    if (values != NULL && count < all && !told) told = tell_numbers(leaves, count, values, text, size);
     free(values);
     return told;
 }

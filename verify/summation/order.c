@@ -90,16 +90,19 @@ static cnn_status choose_scale(orderer *o, cnn_error *err)
     return CNN_UNSUPPORTED;
 }
 
-/* Pairs that are drawn: what was measured once must come again, and fit the tree. */
-static cnn_status check_pairs(orderer *o, const sum_tree *tree, uint64_t seed, cnn_error *err)
+/* Pairs that are drawn: what was measured once must come again, and fit the tree. In it comes a leaf more, of the
+ * number behind the tree's, where `above` is not -1: beside that node. */
+static cnn_status check_pairs(orderer *o, const sum_tree *tree, int above, uint64_t seed, cnn_error *err)
 {
     enum { PAIRS = 32 };
     cnn_rng rng = rng_stream(seed, 370);
-    for (int i = 0; i < PAIRS + tree->leaves / 4; i++) {
+    for (int i = 0; i < PAIRS + tree->leaves / 16; i++) {
         const int a = (int)rng_int(&rng, 0, tree->leaves - 1), b = (int)rng_int(&rng, 0, tree->leaves - 1);
         int size = 0;
         if (a == b) continue;
-        const int expected = tree->nodes[sum_tree_meet(tree, a, b)].leaves;
+        const int meet = sum_tree_meet(tree, a, b);
+        const int expected =
+            tree->nodes[meet].leaves + (above >= 0 && meet != above && sum_tree_holds(tree, meet, above));
         const cnn_status status = measure(o, a, b, &size, err);
         if (status != CNN_OK) return status;
         if (size != expected)
@@ -116,14 +119,40 @@ cnn_status sum_order(const sum_kernel *kernel, uint64_t seed, sum_tree *tree, in
     const int leaves = kernel->products + kernel->addends;
     orderer o = {.kernel = kernel, .most = 64 * (int64_t)leaves + 1000};
     tree->nodes = NULL;
-    if (leaves < 3)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "a sum of %d addends has no order", leaves);
+    if (leaves < 3) return CNN_FAIL(err, CNN_UNSUPPORTED, "a sum of %d addends has no order", leaves);
     cnn_status status = sum_data_open(&o.data, kernel, err);
     if (status != CNN_OK) return status;
     status = choose_scale(&o, err);
     if (status == CNN_OK) status = sum_tree_build(tree, leaves, &(sum_meter){measure, &o}, err);
-    if (status == CNN_OK) status = check_pairs(&o, tree, seed, err);
+    if (status == CNN_OK) status = check_pairs(&o, tree, -1, seed, err);
     if (status != CNN_OK) sum_tree_free(tree);
+    *runs += o.runs;
+    sum_data_free(&o.data);
+    return status;
+}
+
+/* Where the leaf meets the deepest one, it is beside what is there of that one's path to the root. */
+static cnn_status find_place(orderer *o, const sum_tree *tree, int *beside, cnn_error *err)
+{
+    const int deepest = sum_tree_deepest(tree);
+    int size = 0;
+    const cnn_status status = measure(o, deepest, tree->leaves, &size, err);
+    if (status != CNN_OK) return status;
+    *beside = deepest;
+    while (*beside >= 0 && tree->nodes[*beside].leaves < size - 1) *beside = tree->nodes[*beside].parent;
+    if (*beside >= 0 && tree->nodes[*beside].leaves == size - 1) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "the addend meets a sum of %d, which was none before", size - 1);
+}
+
+cnn_status sum_order_more(const sum_kernel *kernel, const sum_tree *tree, uint64_t seed, int *beside, int64_t *runs,
+                          cnn_error *err)
+{
+    orderer o = {.kernel = kernel, .most = 64 * (int64_t)tree->leaves + 1000};
+    cnn_status status = sum_data_open(&o.data, kernel, err);
+    if (status != CNN_OK) return status;
+    status = choose_scale(&o, err);
+    if (status == CNN_OK) status = find_place(&o, tree, beside, err);
+    if (status == CNN_OK) status = check_pairs(&o, tree, *beside, seed, err);
     *runs += o.runs;
     sum_data_free(&o.data);
     return status;

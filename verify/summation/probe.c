@@ -3,6 +3,7 @@
 
 #include "verify/oracle/element.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,12 +77,8 @@ static void name_axes(sum_probe *p)
     const char tensor = tensor_of(p, p->result);
     p->axes = (sum_axes){.count = SUM_AXES_MAX, .at = (const int(*)[SUM_AXES_MAX])p->counts};
     for (int a = 0; a < SUM_AXES_MAX; a++) {
-        p->axes.name[a] = names[p->data.problem.op == CNN_OP_DECONV][tensor == 'y' ? 0 : tensor == 'x' ? 1 : 2][a];
-        for (int i = 0; i < p->kernel.products; i++) {
-            int k = 0;
-            while (k < i && p->counts[k][a] != p->counts[i][a]) k++;
-            p->axes.extent[a] += k == i;
-        }
+        const int which = tensor == 'y' ? 0 : tensor == 'x' ? 1 : 2;
+        snprintf(p->axes.name[a], sizeof p->axes.name[a], "%s", names[p->data.problem.op == CNN_OP_DECONV][which][a]);
     }
 }
 
@@ -92,8 +89,9 @@ static cnn_status take_products(sum_probe *p, cnn_error *err)
     int64_t count;
     p->element = choose_element(&d, tensor, &p->data.call.operands[p->result], &count);
     if (count > SUM_LEAVES_MAX - SUM_ADDENDS_MAX)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "a sum of %lld products; up to %d are looked into: name a smaller problem",
-                        (long long)count, SUM_LEAVES_MAX - SUM_ADDENDS_MAX);
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "a sum of %lld products; up to %d are looked into: name a smaller problem", (long long)count,
+                        SUM_LEAVES_MAX - SUM_ADDENDS_MAX);
     p->at = malloc((size_t)(count + 1) * sizeof *p->at);
     p->counts = malloc((size_t)(count + 1) * sizeof *p->counts);
     if (p->at == NULL || p->counts == NULL)

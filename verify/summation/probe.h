@@ -9,11 +9,11 @@
 typedef struct sum_probe {
     const vf_subject *subject;
     vf_case data;
-    int a, b, result;  /* operands: the factors, what comes out */
-    int64_t element;   /* of the result, canonical order */
-    int addend[SUM_ADDENDS_MAX];       /* operands: the bias, what beta adds to */
+    int a, b, result;                   /* operands: the factors, what comes out */
+    int64_t element;                    /* of the result, canonical order */
+    int addend[SUM_ADDENDS_MAX];        /* operands: the bias, what beta adds to */
     int64_t addend_at[SUM_ADDENDS_MAX]; /* their elements */
-    int64_t (*at)[2]; /* of each product the elements of its factors */
+    int64_t (*at)[2];                   /* of each product the elements of its factors */
     int (*counts)[SUM_AXES_MAX];
     sum_kernel kernel;
     sum_axes axes;

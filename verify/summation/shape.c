@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TEXT = 256 };
 
@@ -20,7 +21,7 @@ typedef struct parts {
 
 typedef struct teller {
     const sum_tree *tree;
-    const sum_axes *axes;
+    const sum_views *views;
     bool regular;
 } teller;
 
@@ -155,7 +156,7 @@ static void append_part(const teller *t, int node, char *text, size_t size)
     char part[TEXT];
     int count = 0, *list = malloc((size_t)leaves_of(t->tree, node) * sizeof *list);
     if (list != NULL) collect(t->tree, node, list, &count);
-    if (list != NULL && sum_part(t->axes, leaves_of(t->tree, t->tree->root), list, count, part, sizeof part))
+    if (list != NULL && sum_part(t->views, leaves_of(t->tree, t->tree->root), list, count, part, sizeof part))
         cnn_append(text, size, " (%s)", part);
     free(list);
 }
@@ -167,11 +168,11 @@ static bool append_loops(const teller *t, const int *list, int count, char *text
     int *order = malloc((size_t)count * sizeof *order);
     if (order == NULL) return false;
     for (int i = 0; i < count; i++) order[i] = sum_tree_least(t->tree, list[i]);
-    bool found = sum_loops(t->axes, order, count, loops, sizeof loops);
+    bool found = sum_loops(t->views, order, count, loops, sizeof loops);
     if (!found) {
         const int first = order[0];
         order[0] = order[1], order[1] = first, loops[0] = '\0';
-        found = sum_loops(t->axes, order, count, loops, sizeof loops);
+        found = sum_loops(t->views, order, count, loops, sizeof loops);
     }
     if (found) cnn_append(text, size, " over %s", loops);
     free(order);
@@ -187,37 +188,109 @@ static void tell_sequence(teller *t, const parts *p, char *text, size_t size)
         cnn_append(text, size, ", in an order that no loops have");
 }
 
-static void tell_parts(teller *t, const parts *p, const char *how, char *text, size_t size)
+static void tell_parts(teller *t, const parts *p, char *text, size_t size)
 {
-    const int one = p->list[p->head], count = p->count - p->head - p->tail;
-    cnn_append(text, size, "%d partial sum%s", count, count == 1 ? "" : "s");
+    const int one = p->list[0], count = p->count - p->tail;
+    cnn_append(text, size, "%d partial sums", count);
     append_part(t, one, text, size);
-    cnn_append(text, size, count == 1 ? ", " : ", each ");
+    cnn_append(text, size, ", each ");
     tell(t, one, text, size);
-    if (p->tail) cnn_append(text, size, ", and one of %d", leaves_of(t->tree, p->list[p->count - 1]));
-    cnn_append(text, size, "; %s", p->count == 2 ? "added" : how);
-    if (how[0] == 'a' && p->count > 2 && !p->tail && count > 1)
-        append_loops(t, p->list + p->head, count, text, size);
+    if (p->tail) cnn_append(text, size, ", and one of %d", leaves_of(t->tree, p->list[count]));
+    cnn_append(text, size, "; added");
+    if (p->count > 2) cnn_append(text, size, " in sequence");
+    if (p->count > 2 && !p->tail) append_loops(t, p->list, count, text, size);
 }
 
+/* ---- Parts that are not alike: sequences of single products, as long as can be. */
+
+typedef struct uneven {
+    int *list, count; /* the sequences' nodes */
+    int least, most;  /* how long they are */
+    bool binary;
+} uneven;
+
+static bool is_sequence(const sum_tree *t, int node)
+{
+    while (sum_tree_children(t, node) == 2) {
+        const int down = largest(t, node), first = t->nodes[node].first;
+        const int other = first == down ? t->nodes[first].next : first;
+        if (leaves_of(t, other) > 1) return false;
+        node = down;
+    }
+    return node < t->leaves;
+}
+
+/* Returns how deep the sequences lie. */
+static int take_sequences(const sum_tree *t, int node, uneven *u)
+{
+    int deepest = -1;
+    const int leaves = leaves_of(t, node);
+    if (is_sequence(t, node)) {
+        u->least = u->count == 0 || leaves < u->least ? leaves : u->least;
+        u->most = leaves > u->most ? leaves : u->most;
+        u->list[u->count++] = node;
+        return 0;
+    }
+    u->binary = u->binary && sum_tree_children(t, node) == 2;
+    for (int child = t->nodes[node].first; child >= 0; child = t->nodes[child].next) {
+        const int depth = take_sequences(t, child, u);
+        if (depth > deepest) deepest = depth;
+    }
+    return deepest + 1;
+}
+
+/* All are sequences over the same loops, which are told then. */
+static void append_sequence(const teller *t, const uneven *u, char *text, size_t size)
+{
+    char first[TEXT] = "", loops[TEXT];
+    for (int i = 0; i < u->count; i++) {
+        parts p = {.list = malloc((size_t)t->tree->leaves * sizeof(int))};
+        loops[0] = '\0';
+        if (p.list != NULL && leaves_of(t->tree, u->list[i]) > 1) {
+            take_apart(t->tree, u->list[i], &p);
+            append_loops(t, p.list, p.count, loops, sizeof loops);
+        }
+        free(p.list);
+        if (i == 0) memcpy(first, loops, sizeof first);
+        if (strcmp(first, loops) != 0) return;
+    }
+    cnn_append(text, size, "%s", first);
+}
+
+static void tell_uneven(teller *t, int node, char *text, size_t size)
+{
+    uneven u = {.list = malloc((size_t)t->tree->leaves * sizeof(int)), .binary = true};
+    if (u.list == NULL) return;
+    const int depth = take_sequences(t->tree, node, &u);
+    int least = 0;
+    while (1 << least < u.count) least++;
+    const bool chain = depth == u.count - 1, pairs = depth == least;
+    if (u.binary && u.most > 1 && (chain || pairs)) {
+        cnn_append(text, size, "%d partial sums of %d to %d products, each in sequence", u.count, u.least, u.most);
+        append_sequence(t, &u, text, size);
+        cnn_append(text, size, "; added %s", pairs ? "pairwise" : "in sequence");
+    } else {
+        t->regular = false;
+        cnn_append(text, size, "in a tree of no known pattern, %d additions deep", sum_tree_depth(t->tree, node));
+    }
+    free(u.list);
+}
+
+/* A head of many and single products behind it, as vectors and what is left over; or parts that are alike. */
 static void tell_chain(teller *t, int node, char *text, size_t size)
 {
     parts p = {.list = malloc((size_t)t->tree->leaves * sizeof(int))};
     if (p.list == NULL) return;
     take_apart(t->tree, node, &p);
-    if (!even(t->tree, &p) || p.count < 2) {
-        t->regular = false;
-        cnn_append(text, size, "in a tree of no pattern, %d addends, %d additions deep", leaves_of(t->tree, node),
-                   sum_tree_depth(t->tree, node));
-    } else {
+    const bool single = p.count > 1 && leaves_of(t->tree, p.list[p.head]) == 1;
+    if (!even(t->tree, &p) || p.count < 2 || (p.head && !single)) {
+        tell_uneven(t, node, text, size);
+    } else if (single) {
         if (p.head) tell(t, p.list[0], text, size);
-        if (p.head) cnn_append(text, size, "; then ");
-        if (leaves_of(t->tree, p.list[p.head]) == 1 && p.head)
-            cnn_append(text, size, "%d more ", p.count - 1);
-        if (leaves_of(t->tree, p.list[p.head]) == 1)
-            tell_sequence(t, &p, text, size);
-        else
-            tell_parts(t, &p, "added in sequence", text, size);
+        if (p.head) cnn_append(text, size, "; then %d more ", p.count - 1);
+        tell_sequence(t, &p, text, size);
+    } else {
+        tell_parts(t, &p, text, size);
     }
     free(p.list);
 }
@@ -249,9 +322,9 @@ static void tell(teller *t, int node, char *text, size_t size)
         tell_chain(t, node, text, size);
 }
 
-bool sum_shape(const sum_tree *tree, const sum_axes *axes, char *text, size_t size)
+bool sum_shape(const sum_tree *tree, const sum_views *views, char *text, size_t size)
 {
-    teller t = {tree, axes, true};
+    teller t = {tree, views, true};
     text[0] = '\0';
     tell(&t, tree->root, text, size);
     return t.regular;

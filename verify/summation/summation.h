@@ -40,28 +40,37 @@ typedef struct sum_findings {
     int products, addends;
     int64_t runs;
     char order[SUM_TEXT_MAX];
-    bool regular;                      /* the order is one that has a name */
-    char place[SUM_ADDENDS_MAX][128];  /* where each addend comes in */
-    char beta[SUM_TEXT_MAX];           /* with beta 1: where what stood there before comes in, or another order */
-    char tree[SUM_TREE_TEXT_MAX];      /* leaves by number */
-    int inner_bits, outer_bits;        /* of the first partial sums, of the last ones; 0: unknown */
+    bool regular;                     /* the order is one that has a name */
+    char place[SUM_ADDENDS_MAX][128]; /* where each addend comes in */
+    char beta[SUM_TEXT_MAX];          /* where what beta 1 adds to comes in, and perhaps another order */
+    char tree[SUM_TREE_TEXT_MAX];     /* leaves by number */
+    int inner_bits, outer_bits;       /* of the first partial sums, of the last ones; 0: unknown */
     sum_rounding rounding;
     sum_product product;
-    int a_bits, b_bits;                /* of each factor that count */
-    int foretold, asked;               /* of random sums, by bits; asked 0: fused adders of many are not foretold */
+    int a_bits, b_bits;  /* of each factor that count */
+    int foretold, asked; /* of random sums, by bits; asked 0: fused adders of many are not foretold */
 } sum_findings;
 
-/* All of it. CNN_UNSUPPORTED: it cannot be told, and the error says why; other errors are the kernel's. */
-cnn_status sum_find(const sum_kernel *kernel, const sum_axes *axes, uint64_t seed, sum_findings *found, cnn_error *err);
-
-/* The order alone; sum_tree_free(tree). */
+/* All of it, and the tree: sum_tree_free(tree). CNN_UNSUPPORTED: it cannot be told, and the error says why; other
+ * errors are the kernel's. */
+cnn_status sum_find(const sum_kernel *kernel, const sum_axes *axes, uint64_t seed, sum_tree *tree, sum_findings *found,
+                    cnn_error *err);
+/* The order alone. */
 cnn_status sum_find_order(const sum_kernel *kernel, const sum_axes *axes, uint64_t seed, sum_tree *tree,
                           sum_findings *found, cnn_error *err);
+/* found->beta: the same kernel with one addend more. */
+cnn_status sum_find_more(const sum_kernel *kernel, const sum_axes *axes, uint64_t seed, const sum_tree *before,
+                         sum_findings *found, cnn_error *err);
 
 /* ---- Its parts. */
 
 /* order.c: the tree of a kernel's sum; runs: how many it took, at most as many as a kernel of any known order needs. */
 cnn_status sum_order(const sum_kernel *kernel, uint64_t seed, sum_tree *tree, int64_t *runs, cnn_error *err);
+
+/* The same kernel with one addend more: *beside is the node of its tree that this is added to, if all else is as it
+ * was. CNN_UNSUPPORTED: it is not. */
+cnn_status sum_order_more(const sum_kernel *kernel, const sum_tree *tree, uint64_t seed, int *beside, int64_t *runs,
+                          cnn_error *err);
 
 /* arithmetic.c: all but the order. */
 cnn_status sum_arithmetic(const sum_kernel *kernel, const sum_tree *tree, sum_findings *found, cnn_error *err);

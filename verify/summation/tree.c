@@ -96,6 +96,17 @@ int sum_tree_least(const sum_tree *tree, int node)
     return least;
 }
 
+int sum_tree_deepest(const sum_tree *tree)
+{
+    int best = 0, most = -1;
+    for (int leaf = 0; leaf < tree->leaves; leaf++) {
+        int depth = 0;
+        for (int up = leaf; up >= 0; up = tree->nodes[up].parent) depth++;
+        if (depth > most) most = depth, best = leaf;
+    }
+    return best;
+}
+
 bool sum_tree_holds(const sum_tree *tree, int node, int leaf)
 {
     while (leaf >= 0 && leaf != node) leaf = tree->nodes[leaf].parent;
@@ -104,7 +115,10 @@ bool sum_tree_holds(const sum_tree *tree, int node, int leaf)
 
 int sum_tree_meet(const sum_tree *tree, int a, int b)
 {
-    while (!sum_tree_holds(tree, a, b)) a = tree->nodes[a].parent;
+    while (a != b) { /* the smaller of the two cannot hold the other */
+        int *smaller = tree->nodes[a].leaves <= tree->nodes[b].leaves ? &a : &b;
+        *smaller = tree->nodes[*smaller].parent;
+    }
     return a;
 }
 

@@ -31,8 +31,9 @@ cnn_status sum_tree_copy(const sum_tree *from, sum_tree *to, cnn_error *err);
 /* Takes a leaf out; a node that is left with one child goes, too. */
 void sum_tree_remove(sum_tree *tree, int leaf);
 int sum_tree_children(const sum_tree *tree, int node);
-int sum_tree_depth(const sum_tree *tree, int node); /* additions one after the other; of a leaf 0 */
-int sum_tree_least(const sum_tree *tree, int node); /* the leaf in it with the least number */
+int sum_tree_depth(const sum_tree *tree, int node);    /* additions one after the other; of a leaf 0 */
+int sum_tree_least(const sum_tree *tree, int node);    /* the leaf in it with the least number */
+int sum_tree_deepest(const sum_tree *tree);            /* the first of the leaves that most additions lie above */
 int sum_tree_meet(const sum_tree *tree, int a, int b); /* the least subtree that holds both */
 bool sum_tree_holds(const sum_tree *tree, int node, int leaf);
 /* Trees of the same shape, whatever their leaves are, have the same number. */
