@@ -133,17 +133,17 @@ static cnn_status find_factor(asker *q, double *factor, int *bits, cnn_error *er
 
 /* ---- FMA: (1 + 2^-h)^2 - (1 + 2^(1-h)) is 2^-2h, and the product alone rounds it away. */
 
-/* Whether it is left where product `at` is added to a sum that holds `before`. */
-static cnn_status is_left(asker *q, int before, int at, bool *known, bool *left, cnn_error *err)
+cnn_status sum_is_fused(const sum_kernel *kernel, const sum_data *data, int before, int at, bool *known, bool *fused,
+                        cnn_error *err)
 {
-    const int h = (q->kernel->digits + 1) / 2;
+    const int h = (kernel->digits + 1) / 2;
     double sum = 0.0;
-    sum_data_fill(&q->data, q->kernel, 0.0);
-    q->data.a[before] = -(1.0 + ldexp(1.0, 1 - h));
-    q->data.a[at] = q->data.b[at] = 1.0 + ldexp(1.0, -h);
-    const cnn_status status = ask(q, &sum, err);
-    *left = sum == ldexp(1.0, -2 * h);
-    *known = *left || sum == 0.0;
+    sum_data_fill(data, kernel, 0.0);
+    data->a[before] = -(1.0 + ldexp(1.0, 1 - h));
+    data->a[at] = data->b[at] = 1.0 + ldexp(1.0, -h);
+    const cnn_status status = kernel->run(kernel->user, data->a, data->b, &sum, err);
+    *fused = sum == ldexp(1.0, -2 * h);
+    *known = *fused || sum == 0.0;
     return status;
 }
 
@@ -167,11 +167,12 @@ static cnn_status find_fma(asker *q, cnn_error *err)
     sum_findings *found = q->found;
     if (found->a_bits < q->kernel->digits || found->b_bits < q->kernel->digits) return CNN_OK;
     if (!find_product(q->tree, q->kernel->products, &before, &at)) return CNN_OK;
-    cnn_status status = is_left(q, before, at, &known, &left, err);
+    cnn_status status = sum_is_fused(q->kernel, &q->data, before, at, &known, &left, err);
     if (status != CNN_OK || !known) return status;
     known_too = known, left_too = left;
     const bool pair = q->tree->nodes[q->tree->nodes[at].parent].leaves == 2 && before < q->kernel->products;
-    if (pair) status = is_left(q, at, before, &known_too, &left_too, err);
+    if (pair) status = sum_is_fused(q->kernel, &q->data, at, before, &known_too, &left_too, err);
+    found->runs += 1 + pair;
     if (status != CNN_OK || !known_too) return status;
     const bool wide = found->inner_bits > q->kernel->digits || (pair && left && left_too);
     found->product = !left && !left_too ? SUM_ROUNDED : wide ? SUM_EXACT : SUM_FMA;

@@ -33,7 +33,8 @@ static cnn_status merge(const sum_axes *axes, int first, int products, sum_axes 
     if (first == 0)
         snprintf(merged->name[0], sizeof merged->name[0], "products");
     else
-        snprintf(merged->name[first], sizeof merged->name[first], "%.6s*%.6s", axes->name[first], axes->name[first + 1]);
+        snprintf(merged->name[first], sizeof merged->name[first], "%.6s*%.6s", axes->name[first],
+                 axes->name[first + 1]);
     for (int i = 0; i < products; i++) {
         const bool anew = i == 0 || (first > 0 && axes->at[i][first - 1] != axes->at[i - 1][first - 1]);
         memcpy(at[i], axes->at[i], sizeof at[i]);

@@ -131,17 +131,38 @@ cnn_status sum_order(const sum_kernel *kernel, uint64_t seed, sum_tree *tree, in
     return status;
 }
 
-/* Where the leaf meets the deepest one, it is beside what is there of that one's path to the root. */
+/* Of the leaves that are added first, where the new one meets one soonest: it is beside what is there of that one's
+ * path to the root. */
 static cnn_status find_place(orderer *o, const sum_tree *tree, int *beside, cnn_error *err)
 {
+    const sum_node *nodes = tree->nodes;
     const int deepest = sum_tree_deepest(tree);
-    int size = 0;
-    const cnn_status status = measure(o, deepest, tree->leaves, &size, err);
-    if (status != CNN_OK) return status;
-    *beside = deepest;
-    while (*beside >= 0 && tree->nodes[*beside].leaves < size - 1) *beside = tree->nodes[*beside].parent;
-    if (*beside >= 0 && tree->nodes[*beside].leaves == size - 1) return CNN_OK;
-    return CNN_FAIL(err, CNN_UNSUPPORTED, "the addend meets a sum of %d, which was none before", size - 1);
+    int best = tree->leaves + 2;
+    for (int leaf = nodes[nodes[deepest].parent].first; leaf >= 0; leaf = nodes[leaf].next) {
+        int size = 0;
+        const cnn_status status = measure(o, leaf, tree->leaves, &size, err);
+        if (status != CNN_OK) return status;
+        if (size < best) best = size, *beside = leaf;
+    }
+    while (*beside >= 0 && nodes[*beside].leaves < best - 1) *beside = nodes[*beside].parent;
+    if (*beside >= 0 && nodes[*beside].leaves == best - 1) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "the addend meets a sum of %d, which was none before", best - 1);
+}
+
+/* It meets each other leaf where the tree says so. */
+static cnn_status check_place(orderer *o, const sum_tree *tree, int beside, uint64_t seed, cnn_error *err)
+{
+    enum { LEAVES = 16 };
+    cnn_rng rng = rng_stream(seed, 372);
+    for (int i = 0; i < LEAVES; i++) {
+        const int leaf = (int)rng_int(&rng, 0, tree->leaves - 1);
+        int size = 0;
+        const cnn_status status = measure(o, leaf, tree->leaves, &size, err);
+        if (status != CNN_OK) return status;
+        if (size != tree->nodes[sum_tree_meet(tree, leaf, beside)].leaves + 1)
+            return CNN_FAIL(err, CNN_UNSUPPORTED, "the addend meets addend %d in a sum of %d", leaf, size);
+    }
+    return CNN_OK;
 }
 
 cnn_status sum_order_more(const sum_kernel *kernel, const sum_tree *tree, uint64_t seed, int *beside, int64_t *runs,
@@ -152,6 +173,7 @@ cnn_status sum_order_more(const sum_kernel *kernel, const sum_tree *tree, uint64
     if (status != CNN_OK) return status;
     status = choose_scale(&o, err);
     if (status == CNN_OK) status = find_place(&o, tree, beside, err);
+    if (status == CNN_OK) status = check_place(&o, tree, *beside, seed, err);
     if (status == CNN_OK) status = check_pairs(&o, tree, *beside, seed, err);
     *runs += o.runs;
     sum_data_free(&o.data);

@@ -64,6 +64,16 @@ cnn_status sum_find_more(const sum_kernel *kernel, const sum_axes *axes, uint64_
 
 /* ---- Its parts. */
 
+/* Arrays of a run: all products 1 * 1 or 0, all addends likewise. NULL: no memory. */
+typedef struct sum_data {
+    double *a, *b;
+} sum_data;
+cnn_status sum_data_open(sum_data *data, const sum_kernel *kernel, cnn_error *err);
+void sum_data_free(sum_data *data);
+void sum_data_fill(const sum_data *data, const sum_kernel *kernel, double value); /* value * 1 */
+/* Leaf i becomes sign * 2^exponent; a product of two halves of it. */
+void sum_data_power(const sum_data *data, const sum_kernel *kernel, int i, int sign, int exponent);
+
 /* order.c: the tree of a kernel's sum; runs: how many it took, at most as many as a kernel of any known order needs. */
 cnn_status sum_order(const sum_kernel *kernel, uint64_t seed, sum_tree *tree, int64_t *runs, cnn_error *err);
 
@@ -75,18 +85,12 @@ cnn_status sum_order_more(const sum_kernel *kernel, const sum_tree *tree, uint64
 /* arithmetic.c: all but the order. */
 cnn_status sum_arithmetic(const sum_kernel *kernel, const sum_tree *tree, sum_findings *found, cnn_error *err);
 
+/* Whether product `at` is not rounded before it is added to product `before`; known: it is one or the other. */
+cnn_status sum_is_fused(const sum_kernel *kernel, const sum_data *data, int before, int at, bool *known, bool *fused,
+                        cnn_error *err);
+
 /* foretell.c: of random sums those whose bits follow from the tree, at best of some arithmetics. */
 cnn_status sum_foretell(const sum_kernel *kernel, const sum_tree *tree, uint64_t seed, sum_findings *found,
                         cnn_error *err);
-
-/* Arrays of a run: all products 1 * 1 or 0, all addends likewise. NULL: no memory. */
-typedef struct sum_data {
-    double *a, *b;
-} sum_data;
-cnn_status sum_data_open(sum_data *data, const sum_kernel *kernel, cnn_error *err);
-void sum_data_free(sum_data *data);
-void sum_data_fill(const sum_data *data, const sum_kernel *kernel, double value); /* value * 1 */
-/* Leaf i becomes sign * 2^exponent; a product of two halves of it. */
-void sum_data_power(const sum_data *data, const sum_kernel *kernel, int i, int sign, int exponent);
 
 #endif
