@@ -33,7 +33,7 @@ static void append_products(const sum_findings *f, const sum_probe *p, char *tex
     const cnn_operand *operands = p->data.call.operands;
     if (f->product == SUM_EXACT)
         cnn_append(text, size, ", which holds products exactly");
-    else if (f->product != SUM_PRODUCT_UNKNOWN)
+    else if (f->product != SUM_PRODUCT_UNKNOWN && f->asked > 0) /* an adder of many has no FMA to speak of */
         cnn_append(text, size, ", %s", sum_product_name(f->product));
     if (f->a_bits != p->kernel.digits || f->b_bits != p->kernel.digits)
         cnn_append(text, size, "; of %s %d bits count, of %s %d", operands[p->a].name, f->a_bits, operands[p->b].name,
@@ -48,6 +48,9 @@ static void put_text(const sum_findings *f, const sum_probe *p, char *text, size
     append_accumulator(f, text, size);
     append_products(f, p, text, size);
     if (f->asked > 0) cnn_append(text, size, "; foretells %d of %d random sums bit for bit", f->foretold, f->asked);
+    if (f->foretold < f->asked)
+        cnn_append(text, size,
+                   ": it does something else, too (compensates, rounds otherwise, has accumulators of two widths)");
 }
 
 /* ---- The probes. */
@@ -91,7 +94,6 @@ cnn_status vf_find_sums(const vf_subject *s, sum_findings *found, verify_result 
     }
     const cnn_status status = find_all(s, found, result, err);
     if (status != CNN_UNSUPPORTED) return status;
-    vf_set(result, VERIFY_SKIPPED, "cannot tell: %s%s%s", result->transform, result->transform[0] ? ": " : "",
-           err->message);
+    vf_set(result, VERIFY_SKIPPED, "cannot tell: %s", err->message);
     return CNN_OK;
 }

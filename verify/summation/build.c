@@ -40,6 +40,8 @@ static int by_leaf(const void *a, const void *b) { return ((const distance *)a)-
 
 static cnn_status misfit(const builder *b, int measured, int possible)
 {
+    if (measured == 2 && possible == b->tree->leaves)
+        return CNN_FAIL(b->err, CNN_UNSUPPORTED, "nothing is lost beside a large number: an exact or compensated sum");
     return CNN_FAIL(b->err, CNN_UNSUPPORTED,
                     "no tree fits: a partial sum has %d addends by one measurement, %d by the others", measured,
                     possible);

@@ -73,21 +73,24 @@ static cnn_status measure(void *user, int a, int b, int *leaves, cnn_error *err)
     return CNN_OK;
 }
 
-/* The first scale by which the two outermost leaves give a count. */
-static cnn_status choose_scale(orderer *o, cnn_error *err)
+/* Tries one scale after the other, until one gives an answer; the reason of the first is that of all. */
+typedef cnn_status attempt_fn(orderer *o, void *user, cnn_error *err);
+static cnn_status by_scales(orderer *o, attempt_fn *attempt, void *user, cnn_error *err)
 {
     const bool f64 = o->kernel->digits > 24;
     const int count = f64 ? 1 : (int)(sizeof scales_f32 / sizeof scales_f32[0]);
-    cnn_error first;
-    int size;
+    cnn_error first = {.status = CNN_OK};
+    cnn_status status = sum_data_open(&o->data, o->kernel, err);
+    if (status != CNN_OK) return status;
     for (int i = 0; i < count; i++) {
         o->scale = f64 ? scales_f64[i] : scales_f32[i];
-        const cnn_status status = measure(o, 0, o->kernel->products + o->kernel->addends - 1, &size, err);
-        if (status != CNN_UNSUPPORTED) return status;
+        status = attempt(o, user, err);
+        if (status != CNN_UNSUPPORTED) break;
         if (i == 0) first = *err;
     }
-    *err = first;
-    return CNN_UNSUPPORTED;
+    if (status == CNN_UNSUPPORTED) *err = first;
+    sum_data_free(&o->data);
+    return status;
 }
 
 /* Pairs that are drawn: what was measured once must come again, and fit the tree. In it comes a leaf more, of the
@@ -114,22 +117,40 @@ static cnn_status check_pairs(orderer *o, const sum_tree *tree, int above, uint6
     return CNN_OK;
 }
 
+/* A tree, and its proof. */
+typedef struct build_attempt {
+    sum_tree *tree;
+    uint64_t seed;
+} build_attempt;
+
+static cnn_status attempt_build(orderer *o, void *user, cnn_error *err)
+{
+    const build_attempt *a = user;
+    const int leaves = o->kernel->products + o->kernel->addends;
+    cnn_status status = sum_tree_build(a->tree, leaves, &(sum_meter){measure, o}, err);
+    if (status != CNN_OK) return status;
+    status = check_pairs(o, a->tree, -1, a->seed, err);
+    if (status != CNN_OK) sum_tree_free(a->tree);
+    return status;
+}
+
+static orderer orderer_of(const sum_kernel *kernel)
+{
+    return (orderer){.kernel = kernel, .most = 64 * (int64_t)(kernel->products + kernel->addends) + 1000};
+}
+
 cnn_status sum_order(const sum_kernel *kernel, uint64_t seed, sum_tree *tree, int64_t *runs, cnn_error *err)
 {
     const int leaves = kernel->products + kernel->addends;
-    orderer o = {.kernel = kernel, .most = 64 * (int64_t)leaves + 1000};
+    orderer o = orderer_of(kernel);
     tree->nodes = NULL;
     if (leaves < 3) return CNN_FAIL(err, CNN_UNSUPPORTED, "a sum of %d addends has no order", leaves);
-    cnn_status status = sum_data_open(&o.data, kernel, err);
-    if (status != CNN_OK) return status;
-    status = choose_scale(&o, err);
-    if (status == CNN_OK) status = sum_tree_build(tree, leaves, &(sum_meter){measure, &o}, err);
-    if (status == CNN_OK) status = check_pairs(&o, tree, -1, seed, err);
-    if (status != CNN_OK) sum_tree_free(tree);
+    const cnn_status status = by_scales(&o, attempt_build, &(build_attempt){tree, seed}, err);
     *runs += o.runs;
-    sum_data_free(&o.data);
     return status;
 }
+
+/* ---- One addend more. */
 
 /* Of the leaves that are added first, where the new one meets one soonest: it is beside what is there of that one's
  * path to the root. */
@@ -165,17 +186,25 @@ static cnn_status check_place(orderer *o, const sum_tree *tree, int beside, uint
     return CNN_OK;
 }
 
+typedef struct place_attempt {
+    const sum_tree *tree;
+    uint64_t seed;
+    int *beside;
+} place_attempt;
+
+static cnn_status attempt_place(orderer *o, void *user, cnn_error *err)
+{
+    const place_attempt *a = user;
+    cnn_status status = find_place(o, a->tree, a->beside, err);
+    if (status == CNN_OK) status = check_place(o, a->tree, *a->beside, a->seed, err);
+    return status == CNN_OK ? check_pairs(o, a->tree, *a->beside, a->seed, err) : status;
+}
+
 cnn_status sum_order_more(const sum_kernel *kernel, const sum_tree *tree, uint64_t seed, int *beside, int64_t *runs,
                           cnn_error *err)
 {
-    orderer o = {.kernel = kernel, .most = 64 * (int64_t)tree->leaves + 1000};
-    cnn_status status = sum_data_open(&o.data, kernel, err);
-    if (status != CNN_OK) return status;
-    status = choose_scale(&o, err);
-    if (status == CNN_OK) status = find_place(&o, tree, beside, err);
-    if (status == CNN_OK) status = check_place(&o, tree, *beside, seed, err);
-    if (status == CNN_OK) status = check_pairs(&o, tree, *beside, seed, err);
+    orderer o = orderer_of(kernel);
+    const cnn_status status = by_scales(&o, attempt_place, &(place_attempt){tree, seed, beside}, err);
     *runs += o.runs;
-    sum_data_free(&o.data);
     return status;
 }

@@ -332,13 +332,27 @@ bool sum_shape(const sum_tree *tree, const sum_views *views, char *text, size_t 
 
 /* ---- A bias. */
 
+static int sibling(const sum_tree *t, int node)
+{
+    const int first = t->nodes[t->nodes[node].parent].first;
+    return first == node ? t->nodes[first].next : first;
+}
+
+/* It is added to the first of several partial sums that are alike. */
+static bool begins(const sum_tree *t, int addend)
+{
+    const int parent = t->nodes[addend].parent;
+    if (parent == t->root || sum_tree_children(t, parent) != 2) return false;
+    return sum_tree_shape(t, sibling(t, addend)) == sum_tree_shape(t, sibling(t, parent));
+}
+
 void sum_place(const sum_tree *tree, int addend, int products, char *text, size_t size)
 {
     const int parent = tree->nodes[addend].parent, least = parent < 0 ? addend : sum_tree_least(tree, parent);
     const int others = parent < 0 ? 0 : leaves_of(tree, parent) - 1;
     if (parent == tree->root && others > 1)
         snprintf(text, size, "last");
-    else if (others == 1 && least < products)
+    else if ((others == 1 && least < products) || begins(tree, addend))
         snprintf(text, size, "first");
     else if (others == 1)
         snprintf(text, size, "with the other addend, before all products");
