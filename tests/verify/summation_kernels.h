@@ -1,5 +1,6 @@
-/* summation_kernels.h: sums whose order is known, since it stands here: what test_summation.c asks verify/summation/. Each
- * adds up n products a[i] * b[i] and a bias. A product that is not written as fmaf() is rounded: nothing is contracted. */
+/* summation_kernels.h: sums whose order is known, since it stands here: what test_summation.c asks verify/summation/.
+ * Each adds up n products a[i] * b[i] and a bias. A product that is not written as fmaf() is rounded: nothing is
+ * contracted. */
 #ifndef TESTS_VERIFY_SUMMATION_KERNELS_H
 #define TESTS_VERIFY_SUMMATION_KERNELS_H
 
@@ -53,10 +54,7 @@ static float in_4_lanes(const float *a, const float *b, int n, float bias)
     return ((lane[0] + lane[1]) + lane[2]) + lane[3] + bias;
 }
 
-static float tree_of_8(const float *l)
-{
-    return ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7]));
-}
+static float tree_of_8(const float *l) { return ((l[0] + l[4]) + (l[2] + l[6])) + ((l[1] + l[5]) + (l[3] + l[7])); }
 
 static float in_8_lanes(const float *a, const float *b, int n, float bias)
 {

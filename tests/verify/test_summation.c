@@ -1,4 +1,5 @@
-/* test_summation.c: what verify/summation/ finds out of sums of known order (summation_kernels.h), and of what is none. */
+/* test_summation.c: what verify/summation/ finds out of sums of known order (summation_kernels.h), and of what is none.
+ */
 #include "tests/unit.h"
 
 #include "summation_kernels.h"
@@ -19,7 +20,7 @@ typedef struct known {
     int inner, outer; /* bits */
     sum_rounding rounding;
     sum_product product;
-    int factor; /* bits */
+    int factor;   /* bits */
     int foretold; /* -1: not all */
 } known;
 

@@ -315,7 +315,7 @@ static void tell(teller *t, int node, char *text, size_t size)
         cnn_append(text, size, "in one addition of %d", children);
     else if (is_pairwise(tree, node)) {
         cnn_append(text, size, "pairwise");
-        append_part(t, tree->nodes[node].first, text, size);
+        append_part(t, largest(tree, node), text, size);
     } else if (depth >= 2)
         tell_pairs(t, node, depth, text, size);
     else
