@@ -5,6 +5,8 @@
 #include "harness/base/text.h"
 #include "summation/probe.h"
 
+#include <stdio.h>
+
 /* ---- In words. */
 
 static void append_bits(int bits, char *text, size_t size)
@@ -28,25 +30,23 @@ static void append_accumulator(const sum_findings *f, char *text, size_t size)
     if (f->rounding != SUM_ROUNDING_UNKNOWN) cnn_append(text, size, " %s", sum_rounding_name(f->rounding));
 }
 
-static void append_products(const sum_findings *f, const sum_probe *p, char *text, size_t size)
+static void append_products(const sum_findings *f, int digits, char *text, size_t size)
 {
-    const cnn_operand *operands = p->data.call.operands;
     if (f->product == SUM_EXACT)
         cnn_append(text, size, ", which holds products exactly");
     else if (f->product != SUM_PRODUCT_UNKNOWN && f->asked > 0) /* an adder of many has no FMA to speak of */
         cnn_append(text, size, ", %s", sum_product_name(f->product));
-    if (f->a_bits != p->kernel.digits || f->b_bits != p->kernel.digits)
-        cnn_append(text, size, "; of %s %d bits count, of %s %d", operands[p->a].name, f->a_bits, operands[p->b].name,
-                   f->b_bits);
+    if (f->a_bits != digits || f->b_bits != digits)
+        cnn_append(text, size, "; of %s %d bits count, of %s %d", f->factor[0], f->a_bits, f->factor[1], f->b_bits);
 }
 
-static void put_text(const sum_findings *f, const sum_probe *p, char *text, size_t size)
+static void put_text(const sum_findings *f, int digits, char *text, size_t size)
 {
     cnn_append(text, size, "%d products: %s", f->products, f->order);
     if (f->addends > 0) cnn_append(text, size, "; bias %s", f->place[0]);
     if (f->beta[0] != '\0') cnn_append(text, size, "; old value (beta 1) %s", f->beta);
     append_accumulator(f, text, size);
-    append_products(f, p, text, size);
+    append_products(f, digits, text, size);
     if (f->asked > 0) cnn_append(text, size, "; foretells %d of %d random sums bit for bit", f->foretold, f->asked);
     if (f->foretold < f->asked)
         cnn_append(text, size,
@@ -77,9 +77,11 @@ static cnn_status find_all(const vf_subject *s, sum_findings *found, verify_resu
         sum_tree_free(&tree);
     }
     if (status == CNN_OK) {
-        const cnn_operand *o = &p.data.call.operands[p.result];
-        put_text(found, &p, result->reason, sizeof result->reason);
-        vf_element_name(o, p.element, found->element, sizeof found->element);
+        const cnn_operand *o = p.data.call.operands;
+        vf_element_name(&o[p.result], p.element, found->element, sizeof found->element);
+        snprintf(found->factor[0], sizeof found->factor[0], "%s", o[p.a].name);
+        snprintf(found->factor[1], sizeof found->factor[1], "%s", o[p.b].name);
+        put_text(found, p.kernel.digits, result->reason, sizeof result->reason);
         result->sums = found;
     }
     sum_probe_close(&p);

@@ -69,6 +69,11 @@ static void record_bits(cnn_record *record, const verify_result *v)
 /* What --sums found. */
 static void record_sums(cnn_record *record, const sum_findings *f)
 {
+    record_pair factors[2];
+    for (int i = 0; i < 2; i++) {
+        snprintf(factors[i].key, sizeof factors[i].key, "%s", f->factor[i]);
+        snprintf(factors[i].value, sizeof factors[i].value, "%d", i == 0 ? f->a_bits : f->b_bits);
+    }
     record_text(record, "element", f->element);
     record_int(record, "products", f->products);
     record_text(record, "order", f->order);
@@ -80,8 +85,7 @@ static void record_sums(cnn_record *record, const sum_findings *f)
     if (f->outer_bits > 0) record_int(record, "accumulator_bits_between", f->outer_bits);
     record_text(record, "rounding", sum_rounding_name(f->rounding));
     record_text(record, "product", sum_product_name(f->product));
-    record_int(record, "factor_bits_1", f->a_bits);
-    record_int(record, "factor_bits_2", f->b_bits);
+    record_int_pairs(record, "factor_bits", factors, 2);
     record_int(record, "foretold", f->foretold);
     record_int(record, "foretold_of", f->asked);
     record_int(record, "runs", f->runs);

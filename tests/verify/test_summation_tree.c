@@ -171,8 +171,7 @@ static void test_words(void **state)
     tell(7, "(((0 1) (2 3)) ((4 5) 6))", "pairwise (each ic, 4 kh*kw)", true);
     tell(6, "((0 1 2) (3 4 5))", "2 partial sums (each kh), each in one addition of 3; added", true);
     tell(6, "(0 1 2 3 4 5)", "in one addition of 6", true);
-    tell(7, "(((0 1 2) 3 4) 5 6)",
-         "2 at a time, in one addition with the sum before, in sequence over products", true);
+    tell(7, "(((0 1 2) 3 4) 5 6)", "2 at a time, in one addition with the sum before, in sequence over products", true);
     tell(9, "((((((((0 2) 4) 6) 8) 1) 3) 5) 7)", "in sequence, in an order that no loops have", true);
     tell(9, "(((((0 1) 2) (3 4)) ((5 6) 7)) 8)",
          "4 partial sums of 1 to 3 products, each in sequence; added in sequence", true);
@@ -184,10 +183,10 @@ static void test_remove(void **state)
 {
     static const struct {
         const char *tree, *place, *rest;
-    } rows[] = {{"(((3 0) 1) 2)", "first", "((0 1) 2)"},
-                {"(((0 1) 2) 3)", "last", "((0 1) 2)"},
-                {"(((0 1) 3) 2)", "after 2 products", "((0 1) 2)"},
-                {"((0 1 3) 2)", "in one addition with others, after which the sum has 3 addends", "((0 1) 2)"}};
+    } rows[] = {{"(((3 0) 1) 2)", "first", "[0 1 2]"},
+                {"(((0 1) 2) 3)", "last", "[0 1 2]"},
+                {"(((0 1) 3) 2)", "after 2 products", "[0 1 2]"},
+                {"((0 1 3) 2)", "in one addition with others, after which the sum has 3 addends", "[0 1 2]"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         sum_tree tree;
         char text[128];

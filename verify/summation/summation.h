@@ -36,7 +36,7 @@ const char *sum_product_name(sum_product product); /* "FMA", ... */
 enum { SUM_FORETELLS = 16, SUM_ADDENDS_MAX = 2, SUM_TEXT_MAX = 512, SUM_TREE_TEXT_MAX = 1 << 15 };
 
 typedef struct sum_findings {
-    char element[128]; /* which result, where it has a name */
+    char element[128], factor[2][16]; /* which result, and what its products are made of, where they have names */
     int products, addends;
     int64_t runs;
     char order[SUM_TEXT_MAX];

@@ -1,8 +1,6 @@
 /* tree.c: see tree.h. */
 #include "tree.h"
 
-#include "harness/base/text.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,30 +134,4 @@ uint64_t sum_tree_shape(const sum_tree *tree, int node)
     for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next)
         all += mix(sum_tree_shape(tree, child));
     return mix(all);
-}
-
-static void append(const sum_tree *tree, int node, char *text, size_t size)
-{
-    int behind = -1; /* the least leaf of the child before */
-    if (node < tree->leaves) {
-        cnn_append(text, size, "%d", node);
-        return;
-    }
-    for (int left = sum_tree_children(tree, node); left > 0; left--) {
-        int best = -1, least = tree->leaves;
-        for (int child = tree->nodes[node].first; child >= 0; child = tree->nodes[child].next) {
-            const int its = sum_tree_least(tree, child);
-            if (its > behind && its < least) least = its, best = child;
-        }
-        cnn_append(text, size, behind < 0 ? "(" : " ");
-        append(tree, best, text, size);
-        behind = least;
-    }
-    cnn_append(text, size, ")");
-}
-
-void sum_tree_text(const sum_tree *tree, char *text, size_t size)
-{
-    text[0] = '\0';
-    append(tree, tree->root, text, size);
 }

@@ -38,7 +38,7 @@ int sum_tree_meet(const sum_tree *tree, int a, int b); /* the least subtree that
 bool sum_tree_holds(const sum_tree *tree, int node, int leaf);
 /* Trees of the same shape, whatever their leaves are, have the same number. */
 uint64_t sum_tree_shape(const sum_tree *tree, int node);
-/* "((0 1) 2)": in the order of the least leaves. Cut where it does not fit. */
+/* text.c: "(0 1 2)": one addition; "[0 1 2]": leaf by leaf, ((0 + 1) + 2). Cut where it does not fit. */
 void sum_tree_text(const sum_tree *tree, char *text, size_t size);
 
 /* build.c: the tree, from measurements alone. */
