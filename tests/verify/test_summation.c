@@ -137,8 +137,59 @@ static void test_no_tree(void **state)
     }
 }
 
+/* ---- One addend more, as with beta 1. */
+
+/* The row's sum, and the old value before it or behind it. */
+static cnn_status run_more(void *user, const double *a, const double *b, double *sum, cnn_error *err)
+{
+    const known *k = user;
+    const float old = (float)a[k->n + 1];
+    double rest;
+    if (k->sum == in_sequence && k->foretold) { /* old first */
+        float fa[MOST], fb[MOST];
+        for (int i = 0; i < k->n; i++) fa[i] = (float)a[i], fb[i] = (float)b[i];
+        *sum = (double)(in_sequence(fa, fb, k->n, old) + (float)a[k->n]);
+        return CNN_OK;
+    }
+    const cnn_status status = run_known(user, a, b, &rest, err);
+    *sum = (double)((float)rest + old);
+    return status;
+}
+
+static void test_more(void **state)
+{
+    static const struct {
+        known_sum *before, *more;
+        int first;
+        const char *beta;
+    } cases[] = {{backwards, backwards, 0, "last"},
+                 {in_8_lanes, in_8_lanes, 0, "last"},
+                 {in_sequence, in_sequence, 1, "first, in another order: in sequence over ic, kh, kw"},
+                 {in_sequence, backwards, 0,
+                  "last, in another order: in sequence over ic backwards, kh backwards, kw backwards"},
+                 {in_sequence, winograd, 0, "cannot tell: among 36 ones"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        static sum_findings found;
+        int at[MOST][SUM_AXES_MAX];
+        sum_axes axes;
+        sum_tree tree;
+        cnn_error err;
+        known before = {cases[i].before, TAPS, 36, .order = ""}, more = {cases[i].more, TAPS, 36, .order = ""};
+        more.foretold = cases[i].first;
+        sum_kernel kernel = {.products = 36, .addends = 1, .digits = 24, .run = run_known, .user = &before};
+        count(&before, at, &axes);
+        assert_int_equal(sum_find(&kernel, &axes, 1, &tree, &found, &err), CNN_OK);
+        kernel.addends = 2, kernel.run = run_more, kernel.user = &more;
+        assert_int_equal(sum_find_more(&kernel, &axes, 1, &tree, &found, &err), CNN_OK);
+        if (strncmp(found.beta, cases[i].beta, strlen(cases[i].beta)) != 0)
+            fail_msg("beta: %s, not %s", found.beta, cases[i].beta);
+        sum_tree_free(&tree);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_no_tree)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_no_tree),
+                                       cmocka_unit_test(test_more)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,8 @@ void sum_take_apart(const sum_tree *t, int node, sum_parts *p)
         const int at_once = sum_tree_children(t, node) - 1;
         take_children(t, node, down, p);
         const uint64_t now = sum_tree_shape(t, p->list[from]);
-        if (level == 1 && now != shape && sum_leaves(t, p->list[from]) > sum_leaves(t, p->list[from - 1])) p->tail = true;
+        if (level == 1 && now != shape && sum_leaves(t, p->list[from]) > sum_leaves(t, p->list[from - 1]))
+            p->tail = true;
         if (level > 0 && now != shape && !(level == 1 && p->tail)) {
             p->count = from;
             p->list[p->count++] = node;
