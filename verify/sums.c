@@ -1,5 +1,5 @@
 /* sums.c: which sum did it use? What the summation of one result shows (summation/), as a result beside the checks'. It
- * never fails: it informs. SKIPPED, where it cannot be told, says why. */
+ * never fails: it informs. SKIPPED, where it cannot be found, says why. */
 #include "engine.h"
 
 #include "harness/base/text.h"

@@ -29,7 +29,7 @@ extern const cnn_name_set verify_check_names;
 /* What stands for a check where `supports` said yes and nothing was checked all the same: `prepare` said UNSUPPORTED
  * (FAILED where that is not its to say); SKIPPED, since there is no room for the workspace that it asks for. */
 extern const char verify_late_refusal[], verify_no_room[];
-/* What stands for a check in the result that options.sums asks for. */
+/* The name, in place of a check's, of the result that options.sums asks for. */
 extern const char verify_sums_name[];
 
 /* All arrays of a run whose results are wrong, in canonical order (n,c,h,w). */

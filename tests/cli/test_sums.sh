@@ -31,7 +31,7 @@ tells 'in sequence over ic, kh, kw' --impl cpu:naive --problem g2mb2ic6ih7oc4kh3
 tells 'conv      FWD|conv      BWD_W|fc        BWD_D|6 PASSED' --impl cpu:naive
 tells ' exact | in sequence over' "${small[@]}" --dir FWD --check exact
 
-# What cannot be told is no failure: the reason stands there.
+# What cannot be found is no failure: the line holds the reason.
 tests=$((tests + 1))
 "$benchcnn" verify --sums --impl cpu:naive --problem mb1ic600ih5oc1kh3ph1 --dir FWD >"$tmp/said" 2>&1
 holds "a long sum" "$tmp/said" 'SKIPPED|a sum of 5400 products; up to 4094 are looked into'

@@ -1,4 +1,4 @@
-/* summation_kernels.h: sums whose order is known, since it stands here: what test_summation.c asks verify/summation/.
+/* summation_kernels.h: sums whose order is written here: what test_summation.c asks verify/summation/.
  * Each adds up n products a[i] * b[i] and a bias. A product that is not written as fmaf() is rounded: nothing is
  * contracted. */
 #ifndef TESTS_VERIFY_SUMMATION_KERNELS_H

@@ -121,7 +121,7 @@ static void test_known(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) check(&rows[i]);
 }
 
-/* What cannot be told is said with its reason, and is no error of the kernel. */
+/* What cannot be found is said with its reason, and is no error of the kernel. */
 static void test_no_tree(void **state)
 {
     static const struct {

@@ -129,8 +129,8 @@ static cnn_status try_ways(trial *t, cnn_error *err)
         const cnn_status status = k->run(k->user, t->data.a, t->data.b, &sum, err);
         if (status != CNN_OK) return status;
         for (int w = 0; w < WAYS; w++) {
-            const double told = value_of(&(evaluation){k, t->tree, &t->data, t->plain, ways[w]}, t->tree->root);
-            right[w] += sum == (k->digits > 24 ? told : (double)(float)told);
+            const double foretold = value_of(&(evaluation){k, t->tree, &t->data, t->plain, ways[w]}, t->tree->root);
+            right[w] += sum == (k->digits > 24 ? foretold : (double)(float)foretold);
         }
     }
     for (int w = 0; w < WAYS; w++)

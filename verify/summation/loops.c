@@ -147,12 +147,12 @@ static bool tell_numbers(const int *leaves, int count, int *values, char *text, 
 bool sum_part(const sum_views *views, int all, const int *leaves, int count, char *text, size_t size)
 {
     int *values = malloc((size_t)count * sizeof *values);
-    bool told = false;
-    for (int v = 0; values != NULL && count < all && !told && v < views->count - 1; v++) {
+    bool found = false;
+    for (int v = 0; values != NULL && count < all && !found && v < views->count - 1; v++) {
         text[0] = '\0';
-        told = tell_axes(&views->list[v], leaves, count, values, text, size);
+        found = tell_axes(&views->list[v], leaves, count, values, text, size);
     }
-    if (values != NULL && count < all && !told) told = tell_numbers(leaves, count, values, text, size);
+    if (values != NULL && count < all && !found) found = tell_numbers(leaves, count, values, text, size);
     free(values);
-    return told;
+    return found;
 }

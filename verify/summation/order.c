@@ -35,8 +35,8 @@ void sum_data_power(const sum_data *data, const sum_kernel *k, int i, int sign, 
     data->b[i] = ldexp(1.0, half);
 }
 
-/* Exponents of M and of what stands for 1. The first of a type is far above what any accumulator holds; where it leaves
- * the range of the factors or of the accumulator (f16), one of the others is left. */
+/* Exponents of M and of what is taken for 1. The first of a type is far above what any accumulator holds; where it
+ * leaves the range of the factors or of the accumulator (f16), one of the others is left. */
 typedef struct scale {
     int large, unit;
 } scale;

@@ -19,7 +19,7 @@ typedef struct sum_probe {
     sum_axes axes;
 } sum_probe;
 
-/* beta 1: what stands in the result is the last addend. CNN_UNSUPPORTED: more products than are looked into. */
+/* beta 1: the old value of the result is the last addend. CNN_UNSUPPORTED: more products than are looked into. */
 cnn_status sum_probe_open(sum_probe *probe, const vf_subject *subject, bool beta, cnn_error *err);
 void sum_probe_close(sum_probe *probe);
 

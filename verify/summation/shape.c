@@ -1,6 +1,6 @@
 /* shape.c: a tree in words. It is taken apart from the root: down the side of the largest subtree, what is added on the
- * way are the parts of a sequence; where both sides are alike all the way down, it is pairwise. Each part is then told
- * alike. */
+ * way are the parts of a sequence; where both sides are alike all the way down, it is pairwise. Each part is then
+ * described alike. */
 #include "shape.h"
 #include "parts.h"
 
@@ -75,7 +75,7 @@ static void tell_parts(teller *t, const sum_parts *p, char *text, size_t size)
 
 /* ---- Parts that are not alike. */
 
-/* All are sequences over the same loops, which are told then. */
+/* All are sequences over the same loops, which are named then. */
 static void append_sequence(const teller *t, const sum_sequences *u, char *text, size_t size)
 {
     char first[TEXT] = "", loops[TEXT];

@@ -51,7 +51,7 @@ typedef struct sum_findings {
     int foretold, asked; /* of random sums, by bits; asked 0: fused adders of many are not foretold */
 } sum_findings;
 
-/* All of it, and the tree: sum_tree_free(tree). CNN_UNSUPPORTED: it cannot be told, and the error says why; other
+/* All of it, and the tree: sum_tree_free(tree). CNN_UNSUPPORTED: it cannot be found, and the error says why; other
  * errors are the kernel's. */
 cnn_status sum_find(const sum_kernel *kernel, const sum_axes *axes, uint64_t seed, sum_tree *tree, sum_findings *found,
                     cnn_error *err);
