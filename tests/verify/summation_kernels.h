@@ -119,20 +119,19 @@ static float wide_between_blocks(const float *a, const float *b, int n, float bi
     return (float)(sum + (double)bias);
 }
 
-/* To `bits` of a significand, ties to even, or toward zero. */
-static double to_bits(double value, int bits, int toward_zero)
+/* To `bits` of a significand by nearbyint (ties to even), round (ties away), trunc, floor. */
+static double to_bits(double value, int bits, double (*by)(double))
 {
     int exponent;
     const double scaled = ldexp(frexp(value, &exponent), bits);
-    return value == 0 || isinf(value) || isnan(value)
-               ? value
-               : ldexp(toward_zero ? trunc(scaled) : nearbyint(scaled), exponent - bits);
+    return value == 0 || isinf(value) || isnan(value) ? value : ldexp(by(scaled), exponent - bits);
 }
 
 static float of_bf16(const float *a, const float *b, int n, float bias)
 {
     float sum = bias;
-    for (int i = 0; i < n; i++) sum += (float)to_bits((double)a[i], 8, 0) * (float)to_bits((double)b[i], 8, 0);
+    for (int i = 0; i < n; i++)
+        sum += (float)to_bits((double)a[i], 8, nearbyint) * (float)to_bits((double)b[i], 8, nearbyint);
     return sum;
 }
 
@@ -141,7 +140,7 @@ static float in_f16(const float *a, const float *b, int n, float bias)
 {
     double sum = (double)bias;
     for (int i = 0; i < n; i++) {
-        sum = to_bits(sum + (double)a[i] * (double)b[i], 11, 0);
+        sum = to_bits(sum + (double)a[i] * (double)b[i], 11, nearbyint);
         if (fabs(sum) > 65504) sum = sum * (double)INFINITY;
     }
     return (float)sum;
@@ -150,7 +149,21 @@ static float in_f16(const float *a, const float *b, int n, float bias)
 static float toward_zero(const float *a, const float *b, int n, float bias)
 {
     double sum = (double)bias;
-    for (int i = 0; i < n; i++) sum = to_bits(sum + (double)(a[i] * b[i]), 24, 1);
+    for (int i = 0; i < n; i++) sum = to_bits(sum + (double)(a[i] * b[i]), 24, trunc);
+    return (float)sum;
+}
+
+static float downward(const float *a, const float *b, int n, float bias)
+{
+    double sum = (double)bias;
+    for (int i = 0; i < n; i++) sum = to_bits(sum + (double)(a[i] * b[i]), 24, floor);
+    return (float)sum;
+}
+
+static float ties_away(const float *a, const float *b, int n, float bias)
+{
+    double sum = (double)bias;
+    for (int i = 0; i < n; i++) sum = to_bits(sum + (double)(a[i] * b[i]), 24, round);
     return (float)sum;
 }
 
@@ -168,7 +181,7 @@ static float in_fours(const float *a, const float *b, int n, float bias)
         step = ldexp(1.0, exponent - 24);
         sum = 0;
         for (int k = 0; k < 5 && largest > 0; k++) sum += trunc(addend[k] / step) * step;
-        sum = to_bits(sum, 24, 1);
+        sum = to_bits(sum, 24, trunc);
     }
     return (float)sum + bias;
 }

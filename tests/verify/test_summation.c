@@ -111,6 +111,8 @@ static const known rows[] = {
     {of_bf16, TAPS, 36, "in sequence over ic, kh, kw", "first", 24, 24, SUM_TO_NEAREST_EVEN, SUM_PRODUCT_UNKNOWN, 8, 0},
     {in_f16, TAPS, 36, "in sequence over ic, kh, kw", "first", 11, 11, SUM_TO_NEAREST_EVEN, SUM_PRODUCT_UNKNOWN, 11, 0},
     {toward_zero, TAPS, 36, "in sequence over ic, kh, kw", "first", 24, 24, SUM_TOWARD_ZERO, SUM_ROUNDED, 24, -1},
+    {downward, TAPS, 36, "in sequence over ic, kh, kw", "first", 24, 24, SUM_DOWNWARD, SUM_ROUNDED, 24, -1},
+    {ties_away, TAPS, 36, "in sequence over ic, kh, kw", "first", 24, 24, SUM_TO_NEAREST_AWAY, SUM_ROUNDED, 24, -1},
     {compensated, TAPS, 36, "in sequence over ic, kh, kw", "first", 25, 25, SUM_TO_NEAREST_EVEN, SUM_ROUNDED, 24, -1},
     {in_fours, TAPS, 36, "4 at a time, in one addition with the sum before, in sequence over ic, kh, kw", "last", 24,
      24, SUM_TOWARD_ZERO, SUM_ROUNDED, 24, 0},

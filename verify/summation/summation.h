@@ -24,7 +24,6 @@ typedef enum sum_rounding {
     SUM_TO_NEAREST_EVEN,
     SUM_TO_NEAREST_AWAY,
     SUM_TOWARD_ZERO,
-    SUM_UPWARD,
     SUM_DOWNWARD
 } sum_rounding;
 const char *sum_rounding_name(sum_rounding rounding); /* "to nearest", ... */
