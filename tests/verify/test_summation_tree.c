@@ -174,7 +174,7 @@ static void test_words(void **state)
     tell(7, "(((0 1 2) 3 4) 5 6)", "2 at a time, in one addition with the sum before, in sequence over products", true);
     tell(9, "((((((((0 2) 4) 6) 8) 1) 3) 5) 7)", "in sequence, in an order that no loops have", true);
     tell(9, "(((((0 1) 2) (3 4)) ((5 6) 7)) 8)",
-         "4 partial sums of 1 to 3 products, each in sequence; added in sequence", true);
+         "4 partial sums of 1 to 3 products, each in sequence, the longest over 3 products; added in sequence", true);
     tell(10, "(((((0 1) (2 3)) 4) ((5 6) (7 8))) 9)", "in a tree of no known pattern, 5 additions deep", false);
 }
 

@@ -75,22 +75,31 @@ static void tell_parts(teller *t, const sum_parts *p, char *text, size_t size)
 
 /* ---- Parts that are not alike. */
 
-/* All are sequences over the same loops, which are named then. */
-static void append_sequence(const teller *t, const sum_sequences *u, char *text, size_t size)
+static void loops_of(const teller *t, int node, char loops[TEXT])
 {
-    char first[TEXT] = "", loops[TEXT];
-    for (int i = 0; i < u->count; i++) {
-        sum_parts p = {.list = malloc((size_t)t->tree->leaves * sizeof(int))};
-        loops[0] = '\0';
-        if (p.list != NULL && sum_leaves(t->tree, u->list[i]) > 1) {
-            sum_take_apart(t->tree, u->list[i], &p);
-            append_loops(t, p.list, p.count, loops, sizeof loops);
-        }
-        free(p.list);
-        if (i == 0) memcpy(first, loops, sizeof first);
-        if (strcmp(first, loops) != 0) return;
+    sum_parts p = {.list = malloc((size_t)t->tree->leaves * sizeof(int))};
+    loops[0] = '\0';
+    if (p.list != NULL && sum_leaves(t->tree, node) > 1) {
+        sum_take_apart(t->tree, node, &p);
+        append_loops(t, p.list, p.count, loops, TEXT);
     }
-    cnn_append(text, size, "%s", first);
+    free(p.list);
+}
+
+/* The loops of the longest; the others may be shorter of them, or have the same. */
+static void append_longest(const teller *t, const sum_sequences *u, char *text, size_t size)
+{
+    char longest[TEXT], loops[TEXT];
+    bool same = true;
+    int best = 0;
+    for (int i = 1; i < u->count; i++)
+        if (sum_leaves(t->tree, u->list[i]) > sum_leaves(t->tree, u->list[best])) best = i;
+    loops_of(t, u->list[best], longest);
+    for (int i = 0; i < u->count; i++) {
+        loops_of(t, u->list[i], loops);
+        same = same && strcmp(loops, longest) == 0;
+    }
+    if (longest[0] != '\0') cnn_append(text, size, "%s%s", same ? "" : ", the longest", longest);
 }
 
 static void tell_uneven(teller *t, int node, char *text, size_t size)
@@ -104,7 +113,7 @@ static void tell_uneven(teller *t, int node, char *text, size_t size)
     const bool chain = depth == u.count - 1, pairs = depth == least;
     if (u.binary && u.most > 1 && (chain || pairs)) {
         cnn_append(text, size, "%d partial sums of %d to %d products, each in sequence", u.count, u.least, u.most);
-        append_sequence(t, &u, text, size);
+        append_longest(t, &u, text, size);
         cnn_append(text, size, "; added %s", pairs ? "pairwise" : "in sequence");
     } else {
         t->regular = false;
