@@ -110,7 +110,7 @@ static void tell_uneven(teller *t, int node, char *text, size_t size)
     const int depth = sum_take_sequences(t->tree, node, &u);
     int least = 0;
     while (1 << least < u.count) least++;
-    const bool chain = depth == u.count - 1, pairs = depth == least;
+    const bool chain = depth == u.count - 1, pairs = u.count >= 4 && depth == least;
     if (u.binary && u.most > 1 && (chain || pairs)) {
         cnn_append(text, size, "%d partial sums of %d to %d products, each in sequence", u.count, u.least, u.most);
         append_longest(t, &u, text, size);
