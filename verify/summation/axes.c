@@ -24,10 +24,11 @@ static int extent(const counts *at, int axis, int products)
 }
 
 /* The axes from `first` on become one: its number is that of the product, anew for each index of the axis before. */
-static cnn_status merge(const sum_axes *axes, int first, int products, sum_axes *merged, cnn_error *err)
+static cnn_status merge(const sum_axes *axes, int first, int products, sum_axes *merged, void **owned, cnn_error *err)
 {
     counts *at = calloc((size_t)products + 1, sizeof *at);
     if (at == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d products", products);
+    *owned = at;
     *merged = *axes;
     merged->count = first + 1;
     if (first == 0)
@@ -49,7 +50,8 @@ cnn_status sum_views_open(sum_views *views, const sum_axes *axes, int products, 
     cnn_status status = CNN_OK;
     *views = (sum_views){.list = {*axes}, .count = 1};
     for (int first = axes->count - 2; status == CNN_OK && first >= 0; first--) {
-        status = merge(axes, first, products, &views->list[views->count], err);
+        const int v = views->count;
+        status = merge(axes, first, products, &views->list[v], &views->owned[v], err);
         if (status == CNN_OK) views->count++;
     }
     for (int v = 0; status == CNN_OK && v < views->count; v++)
@@ -61,9 +63,6 @@ cnn_status sum_views_open(sum_views *views, const sum_axes *axes, int products, 
 
 void sum_views_free(sum_views *views)
 {
-    for (int v = 1; v < views->count; v++) {
-        const void *at = views->list[v].at;
-        free((void *)(uintptr_t)at);
-    }
+    for (int v = 0; v < views->count; v++) free(views->owned[v]);
     views->count = 0;
 }

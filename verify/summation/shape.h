@@ -17,6 +17,7 @@ typedef struct sum_axes {
 /* axes.c: the same products, counted by fewer axes: the last two as one, all as one. sum_views_free() frees it. */
 typedef struct sum_views {
     sum_axes list[3];
+    void *owned[3]; /* the counts of those that were made here */
     int count;
 } sum_views;
 cnn_status sum_views_open(sum_views *views, const sum_axes *axes, int products, cnn_error *err);
