@@ -166,7 +166,7 @@ static void test_more(void **state)
         const char *beta;
     } cases[] = {{backwards, backwards, 0, "last"},
                  {in_8_lanes, in_8_lanes, 0, "last"},
-                 {in_sequence, in_sequence, 1, "first, in another order: in sequence over ic, kh, kw"},
+                 {in_sequence, in_sequence, 1, "first, and the bias then last"},
                  {in_sequence, backwards, 0,
                   "last, in another order: in sequence over ic backwards, kh backwards, kw backwards"},
                  {in_sequence, winograd, 0, "cannot tell: among 36 ones"}};

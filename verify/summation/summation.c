@@ -1,6 +1,8 @@
 /* summation.c: all that there is to find out of a sum, one after the other. */
 #include "summation.h"
 
+#include "harness/base/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +53,15 @@ cnn_status sum_find(const sum_kernel *kernel, const sum_axes *axes, uint64_t see
     return status;
 }
 
+/* Where the last addend comes in, and what else is otherwise than without it. */
+static void put_changes(const sum_findings *before, const sum_findings *with, int addends, char *text, size_t size)
+{
+    cnn_append(text, size, "%s", with->place[addends - 1]);
+    if (strcmp(with->order, before->order) != 0) cnn_append(text, size, ", in another order: %s", with->order);
+    if (addends > 1 && strcmp(with->place[0], before->place[0]) != 0)
+        cnn_append(text, size, ", and the bias then %s", with->place[0]);
+}
+
 cnn_status sum_find_more(const sum_kernel *kernel, const sum_axes *axes, uint64_t seed, const sum_tree *before,
                          sum_findings *found, cnn_error *err)
 {
@@ -70,9 +81,7 @@ cnn_status sum_find_more(const sum_kernel *kernel, const sum_axes *axes, uint64_
     if (other == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for what a sum shows");
     status = sum_find_order(kernel, axes, seed, &tree, other, err);
     if (status == CNN_OK) sum_tree_free(&tree);
-    if (status == CNN_OK)
-        snprintf(found->beta, size, "%.100s, in another order: %.300s", other->place[kernel->addends - 1],
-                 other->order);
+    if (status == CNN_OK) put_changes(found, other, kernel->addends, found->beta, size);
     if (status == CNN_UNSUPPORTED) snprintf(found->beta, size, "cannot tell: %.400s", err->message);
     found->runs += other->runs;
     free(other);
