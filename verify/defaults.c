@@ -11,6 +11,11 @@ const verify_default verify_defaults[] = {
     {CNN_OP_COUNT, NULL},
 };
 
+const verify_default verify_sums_defaults[] = {
+    {CNN_OP_CONV, "mb4ic16ih8oc16kh3ph1"}, {CNN_OP_FC, "mb64ic64oc64"}, {CNN_OP_DECONV, "mb4ic16ih8oc16kh3ph1"},
+    {CNN_OP_CONV3D, "mb4ic8id4oc8kd3pd1"}, {CNN_OP_COUNT, NULL},
+};
+
 /* Kinds of kernels, and sizes for each: channels at multiples of what a vector or a tile holds and beside them, one
  * row, one column, one image, many. g0: depthwise, as many groups as channels. */
 static const char *const kinds[] = {"kh3kw3ph1pw1",       "kh1kw1ph0pw0",       "kh5kw5ph2pw2",       "g0kh3kw3ph1pw1",

@@ -6,6 +6,7 @@
 #include "verify/oracle/case.h"
 #include "verify/oracle/compare.h"
 #include "verify/oracle/guard.h"
+#include "verify/summation/summation.h"
 
 /* ---- run.c: runs of an implementation on a case, in guarded buffers. */
 
@@ -84,6 +85,9 @@ typedef cnn_status vf_check_fn(const vf_subject *s, verify_result *result, cnn_e
 #include "checks.inc"
 #undef CHECK
 vf_check_fn vf_huge_exact, vf_huge_bound; /* huge.c: exact and bound of problems that vf_is_huge() */
+
+/* sums.c: how one result was added up. Into result->sums, which is `found` then. */
+cnn_status vf_find_sums(const vf_subject *s, sum_findings *found, verify_result *result, cnn_error *err);
 
 /* failure.c: where a result is wrong: the first wrong elements, a picture of where they lie, a guess at the cause. */
 /* Wrong elements of one output, collected one by one in canonical order. */

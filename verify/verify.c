@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const checks[VERIFY_CHECK_COUNT] = {
@@ -21,7 +22,7 @@ static vf_check_fn *const functions[VERIFY_CHECK_COUNT] = {
 #undef CHECK
 };
 
-const char verify_late_refusal[] = "prepare", verify_no_room[] = "workspace";
+const char verify_late_refusal[] = "prepare", verify_no_room[] = "workspace", verify_sums_name[] = "sums";
 
 const char *verify_check_name(verify_check check) { return checks[check]; }
 
@@ -142,6 +143,22 @@ static void run_other_data(const vf_subject *s)
     }
 }
 
+/* Which sum it used: beside the checks. */
+static cnn_status tell_sums(const vf_subject *s, const char *choice, verify_each *each, void *user, cnn_error *err)
+{
+    verify_result result = vf_result(s, verify_sums_name);
+    sum_findings *found = calloc(1, sizeof *found);
+    cnn_status status = vf_go_on(&s->engine->options, err);
+    vf_note_transform(s->problem, s->algorithm, &result);
+    if (status == CNN_OK && found == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for what a sum shows");
+    if (status == CNN_OK) status = vf_find_sums(s, found, &result, err);
+    if (status != CNN_OK && status != CNN_INTERRUPTED) judge_error(s, err, &result);
+    result.choice = choice;
+    if (status != CNN_INTERRUPTED) each(user, &result);
+    free(found);
+    return status;
+}
+
 /* A refusal is a result like any other: the only one, then. */
 cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn_dir dir,
                           const cnn_algorithm *algorithm, verify_each *each, void *user, cnn_error *err)
@@ -175,6 +192,7 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
         s.failed = s.failed || result.state == VERIFY_FAILED;
         each(user, &result);
     }
+    if (engine->options.sums && status != CNN_INTERRUPTED) status = tell_sums(&s, plan.choice, each, user, err);
     vf_place_leave(&place);
     cnn_plan_release(&engine->session, &plan);
     return status == CNN_INTERRUPTED ? status : CNN_OK;

@@ -29,6 +29,8 @@ extern const cnn_name_set verify_check_names;
 /* What stands for a check where `supports` said yes and nothing was checked all the same: `prepare` said UNSUPPORTED
  * (FAILED where that is not its to say); SKIPPED, since there is no room for the workspace that it asks for. */
 extern const char verify_late_refusal[], verify_no_room[];
+/* The name, in place of a check's, of the result that options.sums asks for. */
+extern const char verify_sums_name[];
 
 /* All arrays of a run whose results are wrong, in canonical order (n,c,h,w). */
 typedef struct verify_failure {
@@ -51,6 +53,7 @@ typedef struct verify_options {
     double reference_flops; /* larger ones are judged without the whole reference (huge.c); 0: the default, 1e10 */
     size_t most_workspace;  /* one that asks for more is SKIPPED; 0: as much as there is room for */
     bool all_bits;          /* the determinism check also asks about batch position and contexts */
+    bool sums;              /* behind the checks, a result `sums`: how a result was added up (summation/) */
     verify_failed *failed;  /* (optional) gets the arrays of wrong results */
     void *failed_user;
     bool (*interrupted)(void);       /* (optional) asked between runs: true ends the case with CNN_INTERRUPTED */
@@ -81,6 +84,8 @@ typedef struct verify_default {
     const char *text;
 } verify_default;
 extern const verify_default verify_defaults[];
+/* Those whose sums are looked into: small, each sum of a hundred terms or so. */
+extern const verify_default verify_sums_defaults[];
 /* Convolutions for an implementation that does few of those, small first, kind of kernel by kind; and such with more
  * than four million results. The text of number 0, 1 ...; false behind the last. */
 enum { VERIFY_MORE_MAX = 96 };

@@ -134,7 +134,8 @@ static cnn_status list_problems(const verification *v, cnn_op op, int type, prob
         list->items[list->count - 1].said = e->said;
         list->items[list->count - 1].given = e->given;
     }
-    for (const verify_default *d = verify_defaults; !are_given(v) && status == CNN_OK && d->text != NULL; d++)
+    for (const verify_default *d = v->options->sums ? verify_sums_defaults : verify_defaults;
+         !are_given(v) && status == CNN_OK && d->text != NULL; d++)
         if (d->op == op) status = cli_add_problem(list, op, d->text, &defaults, false, err);
     return status == CNN_OK ? cli_keep_matching(v->options, list, err) : status;
 }
@@ -233,7 +234,8 @@ static cnn_status verify_session_ops(verification *v, int session, problem_list 
         for (int t = 0; (v->ops & 1u << op) && status == CNN_OK && t < v->types.count; t++) {
             status = list_problems(v, (cnn_op)op, t, list, err);
             if (status == CNN_OK) status = verify_list(v, engine, list, err);
-            if (status == CNN_OK && op == CNN_OP_CONV && v->options->plugin.count > 0 && !are_given(v))
+            if (status == CNN_OK && op == CNN_OP_CONV && v->options->plugin.count > 0 && !are_given(v) &&
+                !v->options->sums)
                 status = verify_more(v, engine, &v->types.types[t], list, err);
         }
     verify_close(engine);

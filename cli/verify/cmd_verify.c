@@ -34,7 +34,10 @@ static cnn_status read_options(verification *v, cnn_error *err)
 {
     const cli_options *o = v->options;
     cnn_session_params params = cli_session_params(o);
-    v->settings = (verify_options){.checks = cnn_name_mask(&verify_check_names, o->check, err),
+    const bool sums_alone = o->sums && o->check == NULL;
+    const uint32_t checks = sums_alone ? 0 : cnn_name_mask(&verify_check_names, o->check, err);
+    v->settings = (verify_options){.checks = checks,
+                                   .sums = o->sums,
                                    .seed = (uint64_t)o->seed,
                                    .reference_threads = params.threads,
                                    .reference_flops = o->reference_flops,
@@ -44,7 +47,8 @@ static cnn_status read_options(verification *v, cnn_error *err)
                                    .alive = tick,
                                    .alive_user = o->watch};
     v->settings.all_bits = o->check != NULL && strcasestr(o->check, verify_check_name(VERIFY_DETERMINISM)) != NULL;
-    v->ops = v->settings.checks == 0 ? 0 : cli_ops(o, err);
+    v->ops = checks == 0 && !sums_alone ? 0 : cli_ops(o, err);
+    if (o->sums && o->op == NULL) v->ops |= 1u << CNN_OP_FC;
     v->dirs = v->ops == 0 ? 0 : cli_dirs(o, err);
     if (v->dirs == 0) return err->status;
     return cli_types(o, &v->types, err);

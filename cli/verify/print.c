@@ -52,6 +52,7 @@ static void append_remarks(const verify_report *r, char text[LINE])
         cnn_append(text, LINE, " | %s", choice);
     }
     cnn_append(text, LINE, "%s", r->remarks);
+    if (r->order[0] != '\0') cnn_append(text, LINE, " | %s", r->order);
 }
 
 /* --quiet: what held, and what cannot be asked of this implementation, is counted alone. */

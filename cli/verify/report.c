@@ -6,6 +6,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
+#include "verify/summation/summation.h"
 #include "verify/verify.h"
 
 #include <math.h>
@@ -38,6 +39,7 @@ void report_repro(const verify_report *r, char command[CLI_REPEAT_MAX])
     snprintf(command, CLI_REPEAT_MAX, "%s", n->command != NULL ? n->command : "");
     if (n->command != NULL) return;
     cli_repeat(r->options, &c, command, CLI_REPEAT_MAX);
+    if (r->options->sums) cnn_append(command, CLI_REPEAT_MAX, " --sums");
     if (cli_given(r->options, "reference-flops") && !n->drawn)
         cnn_append(command, CLI_REPEAT_MAX, " --reference-flops %g", r->options->reference_flops);
 }
@@ -47,7 +49,7 @@ void report_begin(verify_report *r, const report_case *now)
     r->now = *now;
     r->state = VERIFY_UNSUPPORTED;
     r->passed[0] = r->failed[0] = r->skipped[0] = r->failures[0] = r->precision[0] = r->transform[0] = r->reason[0] =
-        r->remarks[0] = r->dumped[0] = '\0';
+        r->remarks[0] = r->order[0] = r->dumped[0] = '\0';
     r->budget_used = (double)NAN;
     r->located = r->left = false;
 }
@@ -62,6 +64,31 @@ static void record_bits(cnn_record *record, const verify_result *v)
         if (v->bits.same[a] != 0) record_bool(record, names[a], v->bits.same[a] == 'y');
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)v->bits.digest);
     record_text(record, "digest", digest);
+}
+
+/* What --sums found. */
+static void record_sums(cnn_record *record, const sum_findings *f)
+{
+    record_pair factors[2];
+    for (int i = 0; i < 2; i++) {
+        snprintf(factors[i].key, sizeof factors[i].key, "%s", f->factor[i]);
+        snprintf(factors[i].value, sizeof factors[i].value, "%d", i == 0 ? f->a_bits : f->b_bits);
+    }
+    record_text(record, "element", f->element);
+    record_int(record, "products", f->products);
+    record_text(record, "order", f->order);
+    record_bool(record, "order_regular", f->regular);
+    if (f->addends > 0) record_text(record, "bias", f->place[0]);
+    record_text(record, "beta", f->beta);
+    record_text(record, "tree", f->tree);
+    if (f->inner_bits > 0) record_int(record, "accumulator_bits", f->inner_bits);
+    if (f->outer_bits > 0) record_int(record, "accumulator_bits_between", f->outer_bits);
+    record_text(record, "rounding", sum_rounding_name(f->rounding));
+    record_text(record, "product", sum_product_name(f->product));
+    record_int_pairs(record, "factor_bits", factors, 2);
+    record_int(record, "foretold", f->foretold);
+    record_int(record, "foretold_of", f->asked);
+    record_int(record, "runs", f->runs);
 }
 
 static void put_result(cnn_record *record, const verify_result *v)
@@ -95,6 +122,7 @@ static void record_result(verify_report *r, const verify_result *v)
     }
     put_result(record, v);
     record_bits(record, v);
+    if (v->sums != NULL) record_sums(record, v->sums);
     if (r->dumped[0] != '\0') record_text(record, "dump", r->dumped);
     if (r->now.drawn) record_int(record, "case", r->now.index);
     record_text(record, "repro", command);
@@ -121,12 +149,15 @@ void report_result(void *user, const verify_result *v)
     if (v->budget_used > r->budget_used || isnan(r->budget_used)) r->budget_used = v->budget_used;
     if (v->precision[0] != '\0') memcpy(r->precision, v->precision, sizeof r->precision);
     if (v->transform[0] != '\0') memcpy(r->transform, v->transform, sizeof r->transform);
-    if (v->state == VERIFY_PASSED) cnn_append(r->passed, sizeof r->passed, " %s", v->check);
+    const bool sums = v->check == verify_sums_name && v->state == VERIFY_PASSED; /* no check: it informs */
+    if (sums) snprintf(r->order, sizeof r->order, "%s", v->reason);
+    if (v->state == VERIFY_PASSED && !sums) cnn_append(r->passed, sizeof r->passed, " %s", v->check);
     if (v->state == VERIFY_SKIPPED)
         cnn_append(r->skipped, sizeof r->skipped, "%s%s: %s", r->skipped[0] ? "; " : "", v->check, v->reason);
     if (v->state == VERIFY_UNSUPPORTED || (v->problem == NULL && v->state <= VERIFY_PASSED))
         cnn_append(r->reason, sizeof r->reason, "%s%s: %s", r->reason[0] ? "; " : "", v->check, v->reason);
-    if (v->problem != NULL && v->state == VERIFY_PASSED && v->reason[0] != '\0' && strcmp(v->check, "gradient") != 0)
+    if (v->problem != NULL && v->state == VERIFY_PASSED && !sums && v->reason[0] != '\0' &&
+        strcmp(v->check, "gradient") != 0)
         cnn_append(r->remarks, sizeof r->remarks, "; %s: %s", v->check, v->reason);
     if (v->state > VERIFY_PASSED) {
         cnn_append(r->failed, sizeof r->failed, " %s", v->check);

@@ -66,7 +66,7 @@ typedef struct verify_report {
     verify_state state;
     bool left; /* `supports` let the case through, and it was not verified */
     char passed[256], failed[256], skipped[1024], failures[8192], precision[16], transform[VERIFY_TRANSFORM_MAX],
-        reason[VERIFY_TEXT_MAX], remarks[1024];
+        reason[VERIFY_TEXT_MAX], remarks[1024], order[VERIFY_TEXT_MAX];
     char dumped[512]; /* the folder with the arrays of the case; "" none */
     bool located;     /* it has been shown where the errors of the case lie */
     int dumps;

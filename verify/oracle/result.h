@@ -55,6 +55,7 @@ typedef struct verify_result {
     double amplification;         /* what widens the bound; 1: plain sums of products */
     char transform[VERIFY_TRANSFORM_MAX]; /* why, and how much: "Winograd F(4x4,3x3), bound x 96"; "" for 1 */
     verify_bits bits;
+    const struct sum_findings *sums; /* what `sums` found (verify/summation/summation.h); NULL: nothing, or not asked */
 } verify_result;
 
 /* For printf, which shows some NaN as "-nan"; a NaN has no sign that would say anything. */
