@@ -16,7 +16,7 @@ enum { FOLDER_MAX = 512, FILE_MAX = FOLDER_MAX + 32, WORDS_MAX = 96, OWN_WORDS =
 typedef struct language {
     const char *what, *ending, *compiler, *flags; /* the environment's variables */
     const char *compilers[4];                     /* where the variable is not set: the first that there is */
-    const char *otherwise;                            /* flags, where the variable is not set */
+    const char *otherwise;                        /* flags, where the variable is not set */
     const char *fixed[OWN_WORDS];                 /* further flags */
 } language;
 

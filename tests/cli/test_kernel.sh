@@ -183,6 +183,7 @@ comes() { # PATTERN COUNT
     fail "--watch: not $2 times '$1': $(tail -c 600 "$tmp/watched")"
 }
 cp $kernels/conv.c "$tmp/seen.c"
+: >"$tmp/watched"
 "$benchcnn" verify --watch --kernel "$tmp/seen.c:conv" --args $conv --problem $problem --threads 1 >"$tmp/watched" 2>&1 &
 watcher=$!
 comes 'again when .*seen.c changes' 1
