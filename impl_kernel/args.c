@@ -105,7 +105,7 @@ cnn_status kernel_parse_args(kernel *k, cnn_error *err)
         k->beta = k->beta || arg->kind == KERNEL_BETA;
         if (status == CNN_OK && arg->kind == KERNEL_SIZE) status = check_size(arg, &scope, err);
     }
-    k->told |= names.seen;
-    k->told_knobs |= names.seen_knobs;
+    k->named |= names.seen;
+    k->named_knobs |= names.seen_knobs;
     return status;
 }

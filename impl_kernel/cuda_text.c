@@ -1,4 +1,4 @@
-/* cuda_text.c: what stands around a .cu, as NVRTC or, for the emulator, a C++ compiler is given it: a check that the
+/* cuda_text.c: what is put around a .cu, as NVRTC or, for the emulator, a C++ compiler is given it: a check that the
  * kernel's parameters are those of --args, and, emulated, the launch. */
 #include "impl_kernel/parts.h"
 

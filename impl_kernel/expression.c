@@ -18,7 +18,7 @@ typedef struct parser {
 
 static int64_t sum(parser *p);
 
-/* No value: the first reason is the one that is told. */
+/* No value: the first reason is kept. */
 static int64_t fail(parser *p, cnn_status status, const char *why)
 {
     if (!p->failed) CNN_FAIL(p->err, status, "%s '%.200s': %s", p->what, p->text, why);
@@ -26,7 +26,7 @@ static int64_t fail(parser *p, cnn_status status, const char *why)
     return 1;
 }
 
-/* What stands there is not what must. */
+/* Something is missing at this place of the text. */
 static int64_t misses(parser *p, const char *what)
 {
     char why[CNN_MESSAGE_MAX];

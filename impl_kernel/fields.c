@@ -1,4 +1,4 @@
-/* fields.c: the sizes that expressions name, and what a kernel that is not told of one can be asked for. A kernel with
+/* fields.c: the sizes that expressions name, and what a kernel can be asked for whose arguments lack one. A kernel with
  * no `dh` in its arguments computes without dilation: a problem that has one is refused, not failed. */
 #include "impl_kernel/parts.h"
 
@@ -77,26 +77,26 @@ bool kernel_find_name(void *user, const char *name, int64_t *value)
     return true;
 }
 
-/* ---- What it is not told of. */
+/* ---- What its arguments do not name. */
 
-static bool is_told(const kernel *k, const char *name)
+static bool is_named(const kernel *k, const char *name)
 {
     int index;
-    return find_field(k->spec.op, name, &index) != NULL && k->told >> index & 1u;
+    return find_field(k->spec.op, name, &index) != NULL && k->named >> index & 1u;
 }
 
 /* The kernel knows the value: by this name, or as that of its twin. */
 static bool is_known(const kernel *k, const kernel_field *field)
 {
     int index;
-    if (is_told(k, field->name)) return true;
+    if (is_named(k, field->name)) return true;
     return field->twin != NULL && is_known(k, find_field(k->spec.op, field->twin, &index));
 }
 
 static cnn_status check_field(const kernel *k, const kernel_field *field, const cnn_problem *p, cnn_error *err)
 {
     int index;
-    if (is_told(k, field->name) || (field->unless != NULL && is_told(k, field->unless))) return CNN_OK;
+    if (is_named(k, field->name) || (field->unless != NULL && is_named(k, field->unless))) return CNN_OK;
     const int64_t value = value_of(field, p);
     const kernel_field *twin = field->twin != NULL ? find_field(k->spec.op, field->twin, &index) : NULL;
     if (twin != NULL && is_known(k, twin)) {
@@ -109,13 +109,13 @@ static cnn_status check_field(const kernel *k, const kernel_field *field, const 
                     (long long)field->neutral, (long long)value);
 }
 
-cnn_status kernel_check_untold(const kernel *k, const cnn_problem *problem, cnn_error *err)
+cnn_status kernel_check_unnamed(const kernel *k, const cnn_problem *problem, cnn_error *err)
 {
     int count;
     cnn_status status = CNN_OK;
     const kernel_field *fields = kernel_fields(k->spec.op, &count);
     for (int i = 0; status == CNN_OK && i < count; i++) status = check_field(k, &fields[i], problem, err);
     if (status != CNN_OK || k->spec.op == CNN_OP_FC) return status;
-    if (!problem->u.conv.flip || k->told >> KERNEL_FLIP_BIT & 1u) return CNN_OK;
+    if (!problem->u.conv.flip || k->named >> KERNEL_FLIP_BIT & 1u) return CNN_OK;
     return CNN_FAIL(err, CNN_UNSUPPORTED, "flip is not among --args: cross-correlation only");
 }

@@ -95,8 +95,8 @@ static cnn_status check_launch(kernel *k, cnn_error *err)
                             "%.200s is launched: --grid and --block say with how many blocks and threads", k->file);
         if (texts[i] != NULL) status = expr_eval(names[i], texts[i], &scope, values, i < 2 ? 3 : 1, &count, err);
     }
-    k->told |= user.seen;
-    k->told_knobs |= user.seen_knobs;
+    k->named |= user.seen;
+    k->named_knobs |= user.seen_knobs;
     return status;
 }
 
@@ -104,7 +104,7 @@ static cnn_status check_launch(kernel *k, cnn_error *err)
 static cnn_status check_knobs(const kernel *k, cnn_error *err)
 {
     for (int i = 0; i < k->spec.n_knobs; i++)
-        if (!(k->told_knobs >> i & 1u))
+        if (!(k->named_knobs >> i & 1u))
             return CNN_FAIL(
                 err, CNN_BAD_ARGUMENT,
                 "kernel.%s: no expression of --args, --grid, --block or --shared names it, or it is a size's name",

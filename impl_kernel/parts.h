@@ -38,8 +38,8 @@ typedef struct kernel_names {
 } kernel_names;
 
 bool kernel_find_name(void *names, const char *name, int64_t *value);
-/* CNN_UNSUPPORTED: a field that the kernel is not told of is not neutral: a dilation, a group. */
-cnn_status kernel_check_untold(const kernel *k, const cnn_problem *problem, cnn_error *err);
+/* CNN_UNSUPPORTED: a field that its arguments do not name is not neutral: a dilation, a group. */
+cnn_status kernel_check_unnamed(const kernel *k, const cnn_problem *problem, cnn_error *err);
 
 /* ---- args.c: what --args lists. */
 
@@ -97,7 +97,7 @@ void kernel_describe(const kernel *k, cnn_put_fn *put, void *user);
 /* ---- source.c: a text of up to 16 MiB, to be freed. */
 cnn_status kernel_read_file(const char *path, char **text, cnn_error *err);
 
-/* ---- cuda_text.c: what stands around a .cu. */
+/* ---- cuda_text.c: what is put around a .cu. */
 void kernel_put_cuda_begin(FILE *out);
 void kernel_put_cuda_text(const char *text, FILE *out);
 void kernel_put_cuda_call(const kernel *k, FILE *out);
@@ -127,8 +127,8 @@ struct kernel {
     char known[KERNEL_KNOWN_MAX]; /* names that expressions may hold, for errors */
     kernel_arg args[KERNEL_ARGS_MAX];
     int n_args;
-    uint32_t told; /* of the fields' table: those that --args, --grid, --block and --shared name; bit 31: flip */
-    uint32_t told_knobs;
+    uint32_t named; /* of the fields' table: those that --args, --grid, --block and --shared name; bit 31: flip */
+    uint32_t named_knobs;
     bool beta; /* the kernel adds by itself */
     void *handle;
     kernel_call *call;

@@ -24,7 +24,7 @@ static cnn_status check_request(const kernel *k, const cnn_request *r, cnn_error
     if (bias && !kernel_takes_bias(k))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s is not among --args: problems without bias only (--no-bias)",
                         k->dir == CNN_FWD ? "b" : "db");
-    return kernel_check_untold(k, p, err);
+    return kernel_check_unnamed(k, p, err);
 }
 
 /* ---- Its values. */

@@ -33,7 +33,7 @@ cnn_status kernel_read_file(const char *path, char **text, cnn_error *err)
 
 static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-/* Whether the name stands before a '(' anywhere; the compiler finds out the rest. */
+/* Whether the name comes before a '(' anywhere; the compiler finds out the rest. */
 static bool has_function(const char *text, const char *name)
 {
     const size_t length = strlen(name);

@@ -16,7 +16,7 @@ enum { FOLDER_MAX = 512, FILE_MAX = FOLDER_MAX + 32, WORDS_MAX = 96, OWN_WORDS =
 typedef struct language {
     const char *what, *ending, *compiler, *flags; /* the environment's variables */
     const char *compilers[4];                     /* where the variable is not set: the first that there is */
-    const char *usual;                            /* flags, where the variable is not set */
+    const char *otherwise;                        /* flags, where the variable is not set */
     const char *fixed[OWN_WORDS];                 /* further flags */
 } language;
 
@@ -121,7 +121,7 @@ static void make_command(compilation *c, const char *compiler)
 {
     const char *flags = set_in(c->in->flags);
     snprintf(c->compiler, sizeof c->compiler, "%s", compiler);
-    snprintf(c->flags, sizeof c->flags, "%s", flags != NULL ? flags : c->in->usual);
+    snprintf(c->flags, sizeof c->flags, "%s", flags != NULL ? flags : c->in->otherwise);
     snprintf(c->command, KERNEL_COMMAND_MAX, "%s %s", c->compiler, c->flags);
     c->n_words = 0;
     add_words(c, c->compiler);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test_kernel.sh BENCHCNN CC: --kernel FILE.c:NAME: the examples of impl_template/kernels are verified, timed, swept; kernels that do
-# not compile, are wrong or crash, and arguments that are none, are told as such; nothing is left behind.
+# not compile, are wrong or crash, and arguments that are none, are named in a sentence; nothing is left behind.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/cli.sh"
 export CC=$2
@@ -29,7 +29,7 @@ try() { # STATUS PATTERN NAME OPTIONS...: verify it, on one problem
     says "$1" "$2" verify --kernel "$tmp/$3.c:conv" --args $conv --problem $problem --quiet "${@:4}"
 }
 
-# ---- The examples, by the lines that stand in them.
+# ---- The examples, by the lines in their comments.
 few=()
 for one in $problem mb2g2ic4ih8oc6kh3 ic3ih8oc4kh3dh1 ic3ih5oc4oh3kh3sh2ph1 ic3ih6iw4oc2oh5ow3kh2kw3pw1; do few+=(--problem "$one"); done
 says 0 ' 0 FAILED 4 PASSED 1 UNSUPPORTED' verify --kernel $kernels/conv.c:conv --args $conv --quiet "${few[@]}"
@@ -183,6 +183,7 @@ comes() { # PATTERN COUNT
     fail "--watch: not $2 times '$1': $(tail -c 600 "$tmp/watched")"
 }
 cp $kernels/conv.c "$tmp/seen.c"
+: >"$tmp/watched"
 "$benchcnn" verify --watch --kernel "$tmp/seen.c:conv" --args $conv --problem $problem --threads 1 >"$tmp/watched" 2>&1 &
 watcher=$!
 comes 'again when .*seen.c changes' 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test_kernel_cuda.sh BENCHCNN [CXX]: --kernel FILE.cu:NAME. Without CUDA in the build it is refused in words; emulated, the example and
-# kernels with shared memory are verified, and what is wrong is told as such.
+# kernels with shared memory are verified, and what is wrong is named in a sentence.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/cli.sh"
 export CXX=${2:-}
