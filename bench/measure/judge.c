@@ -29,7 +29,8 @@ static cnn_status take_basis(judge *j, const vf_case *c, judge_basis **shared, c
     if (!shared) shared = &j->own;
     if (!*shared) status = judge_basis_open(c, j->session->threads, shared, err);
     j->basis = *shared;
-    j->upload.own_s = j->fresh_s = cnn_now() - start;
+    j->upload.own_s = cnn_now() - start;
+    j->fresh_s = *shared ? (*shared)->seconds : 0; /* until one was judged so */
     return status;
 }
 

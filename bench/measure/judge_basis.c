@@ -155,6 +155,7 @@ cnn_status judge_basis_open(const vf_case *c, int threads, judge_basis **result,
     if (getrandom(&rng.state, sizeof rng.state, 0) != (ssize_t)sizeof rng.state)
         rng.state = (uint64_t)(cnn_now() * 1e9);
     for (int i = 0; i < JUDGE_FACTORS; i++) b->factors[i] = (rng_u64(&rng) & 1 ? 1 : -1) * rng_real(&rng, 0.5, 1.5);
+    const double start = cnn_now();
     cnn_status status = thread_pool_open(threads, &pool, err);
     for (int i = 0; status == CNN_OK && i < c->call.count; i++) {
         if (!changes(&c->call.operands[i])) continue;
@@ -162,6 +163,7 @@ cnn_status judge_basis_open(const vf_case *c, int threads, judge_basis **result,
         if (status == CNN_OK && !b->pool) status = fill_pool(b, i, &rng, err);
     }
     if (pool) thread_pool_close(pool);
+    b->seconds = cnn_now() - start;
     if (status == CNN_OK)
         *result = b;
     else

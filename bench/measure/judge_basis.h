@@ -24,6 +24,7 @@ typedef struct judge_basis {
     judge_pullback pullback[CNN_MAX_OPERANDS]; /* by input; empty where it never changes as a whole */
     char *pool;                                /* random reals as the operands hold them */
     size_t pool_bytes;
+    double seconds; /* what making it took: some references */
 } judge_basis;
 
 /* Of a convolution's or FC layer's case, which must outlive it; takes about two references of it.

@@ -98,7 +98,7 @@ static cnn_status measure_again(void *user, cnn_error *err)
 {
     bench *b = user;
     const peak_plan plan = plan_of(b);
-    bool doubted = b->peaks_age > 0;
+    bool doubted = b->sums->ceilings_age > 0;
     cnn_status status = CNN_OK;
     for (int i = 0; i < b->peaks.count; i++) doubted = doubted || b->peaks.list[i].marks != 0;
     if (!doubted || b->sums->ceilings_again) return CNN_OK;
@@ -129,9 +129,12 @@ static cnn_status get(bench *b, const cnn_session *like, const peak_plan *plan, 
     const int before = b->peaks.count;
     double age;
     if (may_keep && !anew && bench_peaks_kept(&b->peaks, like, plan, &age)) {
+        cnn_status status = CNN_OK;
+        for (int i = before; status == CNN_OK && i < b->peaks.count; i++)
+            status = keep(b->sums, &b->peaks.list[i], err);
         *kept += b->peaks.count - before;
-        b->peaks_age = fmax(b->peaks_age, fmax(age, 1));
-        return CNN_OK;
+        b->sums->ceilings_age = fmax(b->sums->ceilings_age, fmax(age, 1));
+        return status;
     }
     const cnn_status status = bench_peaks_measure(&b->peaks, like, plan, err);
     if (status == CNN_OK && may_keep) bench_peaks_keep(&b->peaks, like, plan);
@@ -164,6 +167,6 @@ cnn_status cli_ceilings(bench *b, cnn_error *err)
     if (status != CNN_OK || b->peaks.count == 0) return status;
     for (int i = 0; status == CNN_OK && i < b->peaks.count; i++)
         status = record_write(b->output.sink, bench_peak_record(&b->peaks.list[i]), err);
-    say(b, kept, b->peaks_age, cnn_now() - start);
+    say(b, kept, b->sums->ceilings_age, cnn_now() - start);
     return status;
 }

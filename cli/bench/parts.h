@@ -31,6 +31,7 @@ typedef struct bench_sums {
     cnn_error refusal;                                          /* of a --problem that was asked for by name */
     int64_t ceilings_begun;
     bool ceilings_done, ceilings_again; /* again: measured anew, since a figure was beyond one */
+    double ceilings_age;                /* of those that an earlier command measured, in seconds; 0: there are none */
     int n_ceilings;
     bench_peak ceilings[BENCH_CEILINGS_MAX];
     bench_grid grid;
@@ -50,7 +51,6 @@ typedef struct bench {
     tuned_book *tuned;
     clock_watch *watches[CNN_MAX_CHOICES]; /* one a session */
     bench_peaks peaks;
-    double peaks_age;  /* of the kept ones among them, in seconds; 0: there are none */
     cli_output output; /* resume: what an earlier run of `bench` left */
     cli_progress progress;
     bench_sums *sums;
