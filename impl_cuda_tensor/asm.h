@@ -164,6 +164,13 @@ static __device__ inline void multiply(float (&d)[64], const uint32_t *a, uint64
 #undef D32
 #undef D64
 
+/* ---- Kernels that overlap (cuda_shape.overlaps) */
+
+/* The next kernel may start. */
+static __device__ inline void next_may_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+/* What the kernel before wrote is there. */
+static __device__ inline void wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
 /* ---- Registers: how many a thread of this warpgroup may have from here on */
 #define REGISTERS_LESS(n) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n))
 #define REGISTERS_MORE(n) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n))

@@ -88,6 +88,8 @@ static inline void products_begin() {}
 static inline void products_commit() {}
 template <int N> static inline void products_wait() {}
 template <typename T, int N> static inline void pin(T (&)[N]) {}
+static inline void next_may_start() {}
+static inline void wait_for_previous() {}
 #define REGISTERS_LESS(n) (void)0
 #define REGISTERS_MORE(n) (void)0
 

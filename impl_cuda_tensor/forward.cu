@@ -458,13 +458,15 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1) implicit_gemm(const
     const int32_t thread = static_cast<int32_t>(threadIdx.x) - WARPGROUPS * 128;
     if (thread < 0) {
         REGISTERS_MORE(WARPGROUPS == 2 ? 232 : 160);
+        wait_for_previous();
         multiply_tiles<PARTS, WARPGROUPS, HIGH, WIDE>(f, b, o);
     } else {
         REGISTERS_LESS(WARPGROUPS == 2 ? 40 : 32);
-        if (thread >= 32)
-            load_patches<WARPGROUPS * HIGH * 64>(f, b, o.in, thread - 32);
-        else if (thread == 0)
+        if (thread >= 32) load_patches<WARPGROUPS * HIGH * 64>(f, b, o.in, thread - 32);
+        if (thread == 0) {
+            wait_for_previous();
             load_weights<PARTS, WIDE>(f, b, o.weights);
+        }
     }
 }
 
@@ -477,7 +479,7 @@ cnn_status cutensor_forward_run(cuda_context *c, const cutensor_plan *p, const v
         static_cast<const float *>(in), static_cast<const float *>(bias), static_cast<const unsigned char *>(weights),
         static_cast<float *>(out),      static_cast<float *>(partials),   static_cast<unsigned *>(flags)};
     const cuda_shape shape = {"implicit_gemm", dim3(static_cast<unsigned>(p->blocks)),
-                              dim3(static_cast<unsigned>(p->threads)), static_cast<size_t>(p->shared_bytes)};
+                              dim3(static_cast<unsigned>(p->threads)), static_cast<size_t>(p->shared_bytes), false, true};
 #define TILE(id, PARTS, WARPGROUPS, HIGH, WIDE)                                                                        \
     if (p->forward.tile == id && p->weights.parts == PARTS)                                                            \
         return cuda_launch(c, shape, err, implicit_gemm<PARTS, WARPGROUPS, HIGH, WIDE>, p->forward, o);

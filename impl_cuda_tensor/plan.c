@@ -305,9 +305,8 @@ static cutensor_weights weights_of(const cutensor_forward *f, const cnn_conv_des
                           .wide = f->wide_tile,
                           .chunks = f->chunks,
                           .parts = parts};
-    /* As many taps at once as leave a block or two to each multiprocessor. */
     const int64_t corners = (int64_t)f->groups * f->group_tiles * (f->wide_tile / 32) * f->chunks;
-    w.at_once = (int32_t)smaller(f->taps, smaller(9, corners * f->taps / (2 * sms) + 1));
+    w.at_once = f->taps >= WEIGHTS_AT_ONCE && corners * f->taps > 4 * sms ? WEIGHTS_AT_ONCE : 1;
     return w;
 }
 

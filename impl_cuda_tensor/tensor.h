@@ -85,6 +85,7 @@ typedef struct cutensor_gradient {
 } cutensor_gradient;
 
 /* ---- weights.cu: the weights as tiles for forward.cu: [tile][chunk][tap][part][row of the tile][32], swizzled */
+enum { WEIGHTS_AT_ONCE = 3 }; /* taps that a block takes; or 1, where there are few */
 typedef struct cutensor_weights {
     int32_t groups, rows, depth; /* of a group: output channels of the product, and channels it sums over */
     int32_t taps, reversed;      /* tap t stands at taps-1-t */

@@ -34,18 +34,19 @@ struct corner {
     int32_t tap, chunk, row, group; /* the first of 32 x 32 x at_once */
 };
 
-__device__ inline corner corner_of(const cutensor_weights &s)
+template <int AT_ONCE> __device__ inline corner corner_of(const cutensor_weights &s)
 {
-    const int32_t tap_groups = (s.taps + s.at_once - 1) / s.at_once, lines = s.group_tiles * s.wide / SIDE;
+    const int32_t tap_groups = (s.taps + AT_ONCE - 1) / AT_ONCE, lines = s.group_tiles * s.wide / SIDE;
     const int32_t i = static_cast<int32_t>(blockIdx.x), j = i / tap_groups, k = j / s.chunks;
-    return {i % tap_groups * s.at_once, j % s.chunks, k % lines * SIDE, k / lines};
+    return {i % tap_groups * AT_ONCE, j % s.chunks, k % lines * SIDE, k / lines};
 }
 
 /* w is read as it lies: taps side by side, then whichever of rows and depth comes next. */
+template <int AT_ONCE>
 __device__ inline void read_corner(const cutensor_weights &s, const corner &at, const float *w, float *kept)
 {
-    for (int32_t i = static_cast<int32_t>(threadIdx.x); i < SIDE * SIDE * s.at_once; i += THREADS) {
-        const int32_t tap = i % s.at_once, inner = i / s.at_once % SIDE, outer = i / s.at_once / SIDE;
+    for (int32_t i = static_cast<int32_t>(threadIdx.x); i < SIDE * SIDE * AT_ONCE; i += THREADS) {
+        const int32_t tap = i % AT_ONCE, inner = i / AT_ONCE % SIDE, outer = i / AT_ONCE / SIDE;
         const int32_t row = at.row + (s.transposed ? inner : outer),
                       deep = at.chunk * SIDE + (s.transposed ? outer : inner);
         const int32_t t = at.tap + tap;
@@ -60,11 +61,12 @@ __device__ inline void read_corner(const cutensor_weights &s, const corner &at, 
     }
 }
 
+template <int AT_ONCE>
 __device__ inline void write_corner(const cutensor_weights &s, const corner &at, const float *kept, uint32_t *to)
 {
     const int32_t x = static_cast<int32_t>(threadIdx.x) % SIDE, number = number_at(x);
     const int32_t tile = at.group * s.group_tiles + at.row / s.wide, first_row = at.row % s.wide;
-    for (int32_t i = static_cast<int32_t>(threadIdx.x) / SIDE; i < SIDE * s.at_once; i += THREADS / SIDE) {
+    for (int32_t i = static_cast<int32_t>(threadIdx.x) / SIDE; i < SIDE * AT_ONCE; i += THREADS / SIDE) {
         const int32_t tap = i / SIDE, row = i % SIDE;
         if (at.tap + tap >= s.taps) continue;
         const float v = kept[(tap * SIDE + row_at(row)) * (SIDE + 1) + number];
@@ -77,16 +79,18 @@ __device__ inline void write_corner(const cutensor_weights &s, const corner &at,
     }
 }
 
+template <int AT_ONCE>
 __global__ void weights_to_tiles(const cutensor_weights s, const float *w, uint32_t *to, unsigned *flags)
 {
     CUDA_DYNAMIC_SHARED(float, kept);
-    const corner at = corner_of(s);
+    next_may_start();
+    const corner at = corner_of<AT_ONCE>(s);
     for (int32_t i = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x); i < s.flags;
          i += static_cast<int32_t>(gridDim.x) * THREADS)
         flags[i] = 0;
-    read_corner(s, at, w, kept);
+    read_corner<AT_ONCE>(s, at, w, kept);
     __syncthreads();
-    write_corner(s, at, kept, to);
+    write_corner<AT_ONCE>(s, at, kept, to);
 }
 
 } // namespace
@@ -98,6 +102,6 @@ cnn_status cutensor_weights_run(cuda_context *c, const cutensor_weights *s, cons
                            s->group_tiles * (s->wide / SIDE);
     const cuda_shape shape = {"weights_to_tiles", dim3(static_cast<unsigned>(blocks)), dim3(THREADS),
                               sizeof(float) * SIDE * (SIDE + 1) * static_cast<size_t>(s->at_once)};
-    return cuda_launch(c, shape, err, weights_to_tiles, *s, static_cast<const float *>(w), static_cast<uint32_t *>(to),
-                       static_cast<unsigned *>(flags));
+    return cuda_launch(c, shape, err, s->at_once == 1 ? weights_to_tiles<1> : weights_to_tiles<WEIGHTS_AT_ONCE>, *s,
+                       static_cast<const float *>(w), static_cast<uint32_t *>(to), static_cast<unsigned *>(flags));
 }
