@@ -17,7 +17,8 @@ __device__ inline int32_t source_channel(const cutensor_pack &s, int32_t e)
 
 /* A block turns 32 channels by 64 pixels of an image: it reads along whichever of them lies side by side, and writes 16
  * bytes a thread. */
-template <bool TURNED> __global__ void pack(const cutensor_pack s, int32_t channel_tiles, int32_t blocks, const float *from, float *to)
+template <bool TURNED>
+__global__ void pack(const cutensor_pack s, int32_t channel_tiles, int32_t blocks, const float *from, float *to)
 {
     CUDA_SHARED(float, tile, [PIXELS][CHANNELS + 1]);
     constexpr int FAST = TURNED ? PIXELS : CHANNELS;
@@ -29,7 +30,8 @@ template <bool TURNED> __global__ void pack(const cutensor_pack s, int32_t chann
 #pragma unroll
     for (int32_t i = 0; i < CHANNELS * PIXELS / THREADS; i++) {
         const int32_t slow = thread / FAST + i * (THREADS / FAST);
-        const int32_t c = source_channel(s, first + (TURNED ? slow : fast)), pixel = first_pixel + (TURNED ? fast : slow);
+        const int32_t c = source_channel(s, first + (TURNED ? slow : fast)),
+                      pixel = first_pixel + (TURNED ? fast : slow);
         v[i] = c >= 0 && pixel < s.pixels ? image[c * s.channel + pixel * s.pixel] : 0.0f;
     }
 #pragma unroll
@@ -43,8 +45,9 @@ template <bool TURNED> __global__ void pack(const cutensor_pack s, int32_t chann
         const int32_t four = i % (CHANNELS / 4) * 4, pixel = i / (CHANNELS / 4);
         if (first + four >= all || first_pixel + pixel >= s.pixels) continue;
         const float *at = &tile[pixel][four];
-        reinterpret_cast<float4 *>(to)[(static_cast<int64_t>(n) * s.pixels + first_pixel + pixel) * (all / 4) +
-                                       (first + four) / 4] = float4{at[0], at[1], at[2], at[3]};
+        reinterpret_cast<float4 *>(
+            to)[(static_cast<int64_t>(n) * s.pixels + first_pixel + pixel) * (all / 4) + (first + four) / 4] =
+            float4{at[0], at[1], at[2], at[3]};
     }
 }
 
@@ -54,7 +57,8 @@ cnn_status cutensor_pack_run(cuda_context *c, const cutensor_pack *s, const void
 {
     const int32_t channel_tiles = (s->groups * s->filled + CHANNELS - 1) / CHANNELS;
     const int32_t blocks = channel_tiles * ((s->pixels + PIXELS - 1) / PIXELS);
-    const cuda_shape shape = {"pack", dim3(static_cast<unsigned>(static_cast<int64_t>(blocks) * s->images)), dim3(THREADS), 0};
+    const cuda_shape shape = {"pack", dim3(static_cast<unsigned>(static_cast<int64_t>(blocks) * s->images)),
+                              dim3(THREADS), 0};
     return cuda_launch(c, shape, err, s->pixel == 1 ? pack<true> : pack<false>, *s, channel_tiles, blocks,
                        static_cast<const float *>(from), static_cast<float *>(to));
 }
