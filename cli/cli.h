@@ -172,6 +172,12 @@ typedef struct problem_list { /* free(items) */
 } problem_list;
 
 /* What descriptors leave to options. */
+/* braces.c: calls `each` for every descriptor that a word like "mb{1,8}ic16ih{7,14}" stands for, in their order. */
+typedef cnn_status cli_word_fn(void *user, const char *word, cnn_error *err);
+cnn_status cli_expand(const char *text, cli_word_fn *each, void *user, cnn_error *err);
+
+/* CNN_BAD_ARGUMENT where --mb is a list, in words that go on with `what`. */
+cnn_status cli_one_batch(const cli_options *o, const char *what, cnn_error *err);
 cnn_problem_defaults cli_problem_defaults(const cli_options *options, const cnn_type *type);
 /* Adds one. */
 cnn_status cli_put_problem(problem_list *list, const cnn_problem *problem, cnn_error *err);
