@@ -52,7 +52,10 @@ static int put_unusual(const cnn_network *network, int layer, char *text, size_t
     const bool weights = conv || p->op == CNN_OP_FC;
     int used = snprintf(text, size, "%s%s", bias ? "" : " no_bias", conv && p->u.conv.flip ? " flip" : "");
     if (weights && init->kind != NET_INIT_DEFAULT)
-        used += snprintf(text + used, size - (size_t)used, " init %d %.17g", (int)init->kind, init->bound);
+        used += snprintf(text + used, size - (size_t)used, " init %d %.17g", (int)init->kind, init->high);
+    if (weights && !(init->low >= -init->high && init->low <= -init->high))
+        used += snprintf(text + used, size - (size_t)used, " from %.17g", init->low);
+    if (weights && init->biases) used += snprintf(text + used, size - (size_t)used, " biases");
     return used;
 }
 
