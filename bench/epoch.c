@@ -39,6 +39,7 @@ static const field fields[] = {
     SETTING(net_crc, FIELD_TEXT, TASK),
     SETTING(data, FIELD_TEXT, TASK),
     SETTING(batch, FIELD_INT, POINT),
+    SETTING(workers, FIELD_INT, POINT),
     SETTING(dtype, FIELD_TEXT, TASK),
     SETTING(layout, FIELD_TEXT, TASK),
     SETTING(math, FIELD_TEXT, TASK),

@@ -101,6 +101,7 @@ void epoch_setting_of(const cnn_session *session, const cnn_network *network, co
     epoch_text(setting->layout, sizeof setting->layout, cnn_layout_name(net->type.layout));
     epoch_text(setting->math, sizeof setting->math, cnn_math_name(net->type.math));
     setting->batch = net->batch;
+    setting->workers = params->workers;
     epoch_text(setting->data, sizeof setting->data, data->name);
     setting->train_images = data->train.count;
     setting->test_images = data->test.count;

@@ -10,7 +10,7 @@
 #include "harness/net/schedule.h"
 #include "harness/net/trainer.h"
 
-enum { BATCHES_MAX = 64, CURVES_MAX = 64 };
+enum { BATCHES_MAX = 64, CURVES_MAX = 64, TRAIN_IMAGES_MOST = 60000 };
 
 typedef struct train_curve {
     int session;
@@ -40,7 +40,7 @@ typedef struct train {
     int64_t images[2];     /* --images: to train on, to test on */
     trainer_params params; /* but for the algorithm */
     rate_schedule schedule;
-    int64_t batches[BATCHES_MAX], epochs;
+    int64_t batches[BATCHES_MAX], workers[BATCHES_MAX], epochs; /* workers: of each batch, 0 without exemplars */
     int n_batches;
     train_curve curves[CURVES_MAX];
     int n_curves;
@@ -61,7 +61,8 @@ typedef struct train {
 typedef struct train_run {
     train *all;
     const train_curve *curve;
-    int number; /* of the point, from 0 */
+    int number;      /* of the point, from 0 */
+    int64_t workers; /* 0: not by exemplars */
     train_figure *figure;
     void *weights;              /* of --load; NULL: training begins with the initial ones */
     const cnn_session *session; /* the curve's, or one with tuned knobs */
@@ -83,6 +84,9 @@ typedef struct train_run {
     double looked;                  /* when, in an epoch, the GPU's clock was last read */
     epoch_sum sum;
 } train_run;
+
+/* exemplar.c: t->batches, and with --parallel exemplar t->workers. */
+cnn_status train_read_steps(train *t, cnn_error *err);
 
 /* set_up.c: what is trained, on what, with whom: first from the options alone, then all. */
 cnn_status train_read_options(train *t, cnn_error *err);

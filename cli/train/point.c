@@ -23,6 +23,7 @@ static cnn_status open_point(train_run *r, int64_t batch, cnn_error *err)
     }
     if (status != CNN_OK) return status;
     *params = t->params;
+    params->workers = r->workers;
     params->algorithm = r->curve->algorithm;
     epoch_setting_of(r->session, r->network, &t->data, params, &r->setting);
     snprintf(r->setting.build, sizeof r->setting.build, "%s", t->build);
@@ -124,6 +125,7 @@ cnn_status train_point(train *t, int b, int c, cnn_error *err)
     train_run r = {.all = t,
                    .curve = curve,
                    .number = b * t->n_curves + c,
+                   .workers = t->workers[b],
                    .figure = &t->sums->figures[b][c],
                    .session = &t->sessions.list[curve->session]};
     char name[2 * CNN_NAME_MAX], doing[WATCH_DOING_MAX];

@@ -7,10 +7,7 @@
 
 #include <string.h>
 
-enum { IMAGES_MOST = 60000, EPOCHS_UNTIL = 1000 };
-
-/* Of `sweep batch`: table 4.1 of the thesis. */
-static const char thesis_batches[] = "5,10,20,40,50,100,200,400,500,1000,2000,5000";
+enum { EPOCHS_UNTIL = 1000 };
 
 static cnn_status read_images(const char *text, int64_t images[2], cnn_error *err)
 {
@@ -19,7 +16,7 @@ static cnn_status read_images(const char *text, int64_t images[2], cnn_error *er
     if (text == NULL) return CNN_OK;
     snprintf(copy, sizeof copy, "%s", text);
     for (int i = 0; rest != NULL && i < 2; i++)
-        if (cli_ints("images", strsep(&rest, ","), 0, IMAGES_MOST, &images[i], 1, &count, err) != CNN_OK)
+        if (cli_ints("images", strsep(&rest, ","), 0, TRAIN_IMAGES_MOST, &images[i], 1, &count, err) != CNN_OK)
             return err->status;
     if (rest == NULL) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--images %.64s: give TRAIN, or TRAIN,TEST", text);
@@ -36,15 +33,15 @@ cnn_status train_read_options(train *t, cnn_error *err)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "train needs implementations: --impl NAME[:ALGORITHM], e.g. --impl cpu:direct (see `benchcnn "
                         "list`)");
-    const char *batches = o->batch != NULL ? o->batch : t->sweep ? thesis_batches : "100";
-    cnn_status status = cli_ints("batch", batches, 1, IMAGES_MOST, t->batches, BATCHES_MAX, &t->n_batches, err);
+    cnn_status status = train_read_steps(t, err);
     if (status == CNN_OK) status = cli_types(o, &t->types, err);
     if (status == CNN_OK) status = read_images(o->images, t->images, err);
     t->params = (trainer_params){.seed = (uint64_t)o->seed,
                                  .no_graph = o->no_graph,
                                  .host_data = strcmp(o->data_on, "host") == 0,
                                  .shift = o->shift,
-                                 .profile = o->profile};
+                                 .profile = o->profile,
+                                 .workers = t->workers[0]};
     if (status == CNN_OK) status = cnn_optimizer_parse(o->optimizer, &t->params.optimizer, err);
     /* --until-loss and --patience need room: one epoch is no limit then, unless it was asked for */
     const bool given = cli_given(o, "epochs");
@@ -132,10 +129,12 @@ static cnn_status check_batches(train *t, cnn_error *err)
     int n = 0;
     for (int b = 0; b < t->n_batches; b++) {
         if (t->batches[b] > images && named)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %lld is more than the %lld training images",
-                            (long long)t->batches[b], (long long)images);
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s %lld is more than the %lld training images",
+                            t->workers[b] > 0 ? "--workers times --worker-batch:" : "--batch", (long long)t->batches[b],
+                            (long long)images);
         if (t->batches[b] > images) continue;
-        t->batches[n++] = t->batches[b];
+        t->batches[n] = t->batches[b];
+        t->workers[n++] = t->workers[b];
     }
     if (n == 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%lld training images are fewer than the smallest batch; see --images",
