@@ -22,11 +22,12 @@ typedef struct cli_list { /* an option that may be given more than once */
 } cli_list;
 
 /* Fields: TEXT const char * (NULL when not given), WORD const char * (as options.inc has it), INT int64_t, REAL double,
- * FLAG bool, LIST cli_list. */
+ * FLAG bool, LIST cli_list; INTS the first as an INT, and all as field_list, as given. */
 typedef struct cli_options {
 #define TEXT(name, field, ...) const char *field;
 #define WORD(name, field, ...) const char *field;
 #define INT(name, field, ...) int64_t field;
+#define INTS(name, field, ...) int64_t field; const char *field##_list;
 #define REAL(name, field, ...) double field;
 #define FLAG(name, field, ...) bool field;
 #define LIST(name, field, ...) cli_list field;
@@ -34,6 +35,7 @@ typedef struct cli_options {
 #undef TEXT
 #undef WORD
 #undef INT
+#undef INTS
 #undef REAL
 #undef FLAG
 #undef LIST

@@ -57,11 +57,13 @@ static cnn_status add(curves_set *set, const epoch_row *row, cnn_error *err)
 enum { FACT_LINES = 4 }; /* of a label, as plots/curves.gp has them */
 
 /* What a curve over batch sizes leaves out of its label. */
-enum { BATCH, SEED, WEIGHTS, JOB, OWN_FACTS };
+enum { BATCH, WORKERS, SEED, WEIGHTS, JOB, OWN_FACTS };
 static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MAX])
 {
     text[0] = '\0';
     if (fact == BATCH) snprintf(text, SERIES_LABEL_MAX, "batch %lld", (long long)s->batch);
+    if (fact == WORKERS && s->workers > 0)
+        snprintf(text, SERIES_LABEL_MAX, "%lld worker%s", (long long)s->workers, s->workers == 1 ? "" : "s");
     if (fact == SEED) snprintf(text, SERIES_LABEL_MAX, "seed %lld", (long long)s->seed);
     if (fact == WEIGHTS && s->weights[0] != '\0') snprintf(text, SERIES_LABEL_MAX, "from weights %s", s->weights);
     if (fact == JOB)
@@ -87,7 +89,7 @@ static void name_runs(curves_set *set)
             varies = varies || strcmp(first, other) != 0;
         }
         if (!varies && fact == JOB) snprintf(set->network, sizeof set->network, "%s", first);
-        if (!varies && fact == BATCH) join(runs->subtitle, first);
+        if (!varies && (fact == BATCH || fact == WORKERS)) join(runs->subtitle, first);
         for (int i = 0; varies && i < runs->count; i++) {
             describe(&runs->list[i].setting, fact, other);
             join(runs->list[i].facts, other);

@@ -103,7 +103,8 @@ static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MA
     char rate[CNN_PROBLEM_TEXT_MAX + RATE_SCHEDULE_TEXT + 2];
     size_t used = 0;
     series_machine(gpu ? s->gpu : s->cpu, machine, sizeof machine); /* what did the work */
-    if (!gpu) snprintf(threads, sizeof threads, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
+    if (!gpu && s->threads > 0)
+        snprintf(threads, sizeof threads, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
     snprintf(type, sizeof type, "%s%s%s", s->dtype, strict ? "" : "/", strict ? "" : s->math);
     if (s->shift > 0) snprintf(shift, sizeof shift, " shift %lld", (long long)s->shift);
     snprintf(data, sizeof data, "%s%s", s->data, shift);

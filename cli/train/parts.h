@@ -12,8 +12,11 @@
 
 enum { BATCHES_MAX = 64, CURVES_MAX = 64, TRAIN_IMAGES_MOST = 60000 };
 
+/* Sessions beside those of --impl: the same implementations with other numbers of threads. */
+enum { TRAIN_OTHERS_MAX = 64, TRAIN_SESSIONS = CNN_MAX_CHOICES + TRAIN_OTHERS_MAX };
+
 typedef struct train_curve {
-    int session;
+    int session; /* see train_session() */
     const char *algorithm; /* CNN_TUNED: each layer has its own */
     cnn_type type;
     char label[3 * CNN_NAME_MAX];
@@ -45,8 +48,10 @@ typedef struct train {
     train_curve curves[CURVES_MAX];
     int n_curves;
     cli_sessions sessions;
-    bool described[CNN_MAX_CHOICES];       /* sessions whose environment is recorded */
-    clock_watch *watches[CNN_MAX_CHOICES]; /* one a session, opened with its first point; NULL: nothing is timed */
+    cnn_session others[TRAIN_OTHERS_MAX];
+    int n_others;
+    bool described[TRAIN_SESSIONS];       /* sessions whose environment is recorded */
+    clock_watch *watches[TRAIN_SESSIONS]; /* one a session, opened with its first point; NULL: nothing is timed */
     tuned_book *tuned;
     dataset data;
     cli_output output;
@@ -87,6 +92,14 @@ typedef struct train_run {
 
 /* exemplar.c: t->batches, and with --parallel exemplar t->workers. */
 cnn_status train_read_steps(train *t, cnn_error *err);
+
+/* threads.c: --threads 1,2,4: a session more for each number but the first, of each implementation on the CPU. Those of
+ * --impl come first. */
+cnn_status train_open_others(train *t, cnn_error *err);
+void train_close_others(train *t);
+const cnn_session *train_session(const train *t, int index);
+/* The next one behind `index` of the same implementation with other threads; -1: none. */
+int train_next_session(const train *t, int index);
 
 /* set_up.c: what is trained, on what, with whom: first from the options alone, then all. */
 cnn_status train_read_options(train *t, cnn_error *err);

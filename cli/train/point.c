@@ -56,7 +56,7 @@ static cnn_status begin_session(train_run *r, cnn_error *err)
 {
     train *t = r->all;
     const int i = r->curve->session;
-    const cnn_session *session = &t->sessions.list[i];
+    const cnn_session *session = train_session(t, i);
     cnn_status status = CNN_OK;
     if (!t->described[i]) {
         status = record_environment(t->output.sink, session, t->options->command_line, err);
@@ -127,7 +127,7 @@ cnn_status train_point(train *t, int b, int c, cnn_error *err)
                    .number = b * t->n_curves + c,
                    .workers = t->workers[b],
                    .figure = &t->sums->figures[b][c],
-                   .session = &t->sessions.list[curve->session]};
+                   .session = train_session(t, curve->session)};
     char name[2 * CNN_NAME_MAX], doing[WATCH_DOING_MAX];
     snprintf(name, sizeof name, "%s:%s", r.session->impl->name, curve->algorithm);
     snprintf(doing, sizeof doing, "training with it, batch %lld", (long long)t->batches[b]);

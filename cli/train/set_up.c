@@ -1,6 +1,7 @@
 /* set_up.c: what `train` and `sweep batch` train, on what, with whom, and what --out already holds. */
 #include "cli/table.h"
 #include "harness/base/input.h"
+#include "harness/base/text.h"
 #include "harness/data/safetensors.h"
 #include "harness/process/watch.h"
 #include "parts.h"
@@ -65,11 +66,22 @@ static cnn_status add_curve(train *t, int session, const char *algorithm, const 
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d algorithms and types; choose with --impl", CURVES_MAX);
     train_curve *c = &t->curves[t->n_curves++];
     *c = (train_curve){.session = session, .algorithm = algorithm, .type = *type};
-    const int used = snprintf(c->label, sizeof c->label, "%s:%s", t->sessions.list[session].impl->name, algorithm);
+    const cnn_session *on = train_session(t, session);
+    snprintf(c->label, sizeof c->label, "%s:%s", on->impl->name, algorithm);
     if (t->types.count > 1)
-        snprintf(c->label + used, sizeof c->label - (size_t)used, ":%s:%s", cnn_dtype_name(type->dtype),
-                 cnn_layout_name(type->layout));
+        cnn_append(c->label, sizeof c->label, ":%s:%s", cnn_dtype_name(type->dtype), cnn_layout_name(type->layout));
+    if (t->n_others > 0 && on->impl->device_kind == CNN_DEVICE_CPU)
+        cnn_append(c->label, sizeof c->label, ", %d thread%s", on->threads, on->threads == 1 ? "" : "s");
     return CNN_OK;
+}
+
+/* A curve for each number of threads, the implementation's first session being with the first of them. */
+static cnn_status add_curves(train *t, int session, const char *algorithm, const cnn_type *type, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int s = session; s >= 0 && status == CNN_OK; s = train_next_session(t, s))
+        status = add_curve(t, s, algorithm, type, err);
+    return status;
 }
 
 /* A choice without an algorithm stands for all in `sweep batch`, in `train` for the default: the implementation's first
@@ -81,15 +93,15 @@ static cnn_status add_choice(train *t, const cnn_choice *choice, const cnn_type 
     int s = 0;
     while (s < t->sessions.count && t->sessions.list[s].impl != impl) s++;
     if (s == t->sessions.count) return CNN_OK; /* not available here, and chosen by a glob */
-    if (cnn_choice_tuned(choice)) return add_curve(t, s, CNN_TUNED, type, err);
+    if (cnn_choice_tuned(choice)) return add_curves(t, s, CNN_TUNED, type, err);
     if (!t->sweep && choice->pattern[0] == '\0') {
         const char *first = cli_default_trainer(choice, &t->sessions.list[s], network, &t->params);
-        return first != NULL ? add_curve(t, s, first, type, err) : CNN_OK;
+        return first != NULL ? add_curves(t, s, first, type, err) : CNN_OK;
     }
     for (int a = 0; a < impl->n_algorithms; a++) {
         const cnn_algorithm *algorithm = &impl->algorithms[a];
         if (!cli_trains(choice, &t->sessions.list[s], algorithm, network, &t->params)) continue;
-        if (add_curve(t, s, algorithm->name, type, err) != CNN_OK) return err->status;
+        if (add_curves(t, s, algorithm->name, type, err) != CNN_OK) return err->status;
     }
     return CNN_OK;
 }
@@ -203,6 +215,7 @@ cnn_status train_set_up(train *t, cnn_error *err)
     if (status == CNN_OK) status = cli_tuned_open(o, &t->sessions, false, &t->tuned, err);
     if (status == CNN_OK) status = cli_fitting(&t->sessions, &network->net, err);
     if (status == CNN_OK) status = open_data(t, &network->net, err);
+    if (status == CNN_OK) status = train_open_others(t, err);
     if (status == CNN_OK) status = make_curves(t, network, err);
     cnn_net_free(network);
     if (status == CNN_OK) status = cli_output_begin(o, &t->output, err);
