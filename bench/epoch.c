@@ -38,6 +38,7 @@ static const field fields[] = {
     SETTING(net_params, FIELD_INT, TASK),
     SETTING(net_crc, FIELD_TEXT, TASK),
     SETTING(data, FIELD_TEXT, TASK),
+    SETTING(preprocess, FIELD_TEXT, TASK),
     SETTING(batch, FIELD_INT, POINT),
     SETTING(workers, FIELD_INT, POINT),
     SETTING(dtype, FIELD_TEXT, TASK),

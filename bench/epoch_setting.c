@@ -102,7 +102,10 @@ void epoch_setting_of(const cnn_session *session, const cnn_network *network, co
     epoch_text(setting->math, sizeof setting->math, cnn_math_name(net->type.math));
     setting->batch = net->batch;
     setting->workers = params->workers;
+    static const char *const words[] = {
+        [DATASET_MEAN] = "", [DATASET_NONE] = "none", [DATASET_PROPORTIONAL] = "proportional"};
     epoch_text(setting->data, sizeof setting->data, data->name);
+    epoch_text(setting->preprocess, sizeof setting->preprocess, words[data->preprocess]);
     setting->train_images = data->train.count;
     setting->test_images = data->test.count;
 }

@@ -55,7 +55,7 @@ set multiplot
 do for [panel = 1:2] {
     set lmargin at screen panel == 1 ? 0.055 : 0.42
     set rmargin at screen panel == 1 ? 0.36 : 0.725
-    set label 6 (panel == 1 ? "times as fast as 1;  thin: as many times as there are" : "efficiency: speedup by number") \
+    set label 6 (panel == 1 ? "times as fast as 1;  thin: ideal" : "efficiency: speedup by number") \
         at graph 0, 1.06 left tc rgb soft
     if (panel == 1) {
         set logscale y 2

@@ -118,7 +118,27 @@ void curves_free(curves_set *set)
     memset(set, 0, sizeof *set);
 }
 
+const curves_point *curves_goal(const curves_set *set, int run, double share)
+{
+    const double goal = share * last_of(set, run)->row->test_accuracy;
+    for (int i = 0; i < set->count; i++)
+        if (set->points[i].run == run && set->points[i].row->test_accuracy >= goal) return &set->points[i];
+    return last_of(set, run);
+}
+
 /* ---- The picture ---- */
+
+/* "90, 95, 99 % of it after 1, 2, 7 epochs: 1.3, 2.6, 9.1 s"; of a few epochs it says nothing. */
+static void goals_text(const curves_set *set, int run, char text[SERIES_LABEL_MAX])
+{
+    enum { FEW = 4 };
+    const curves_point *at[] = {curves_goal(set, run, 0.90), curves_goal(set, run, 0.95), curves_goal(set, run, 0.99)};
+    text[0] = '\0';
+    if (last_of(set, run)->row->epoch <= FEW) return;
+    snprintf(text, SERIES_LABEL_MAX, "90, 95, 99 %% of it: epoch %lld, %lld, %lld; %.3g, %.3g, %.3g s",
+             (long long)at[0]->row->epoch, (long long)at[1]->row->epoch, (long long)at[2]->row->epoch, at[0]->trained_s,
+             at[1]->trained_s, at[2]->trained_s);
+}
 
 /* Cuts `from` behind a comma, at what a line has room for, or in the middle of what is longer. Returns the rest. */
 static const char *cut_line(const char *from, char line[SERIES_LABEL_MAX])
@@ -142,6 +162,8 @@ static void put_label(FILE *to, const curves_set *set, int run)
              (long long)last->row->epoch, last->row->epoch == 1 ? "" : "s", last->trained_s);
     gnuplot_text(to, "name", run, s->label);
     gnuplot_text(to, "note", run, line);
+    goals_text(set, run, line);
+    gnuplot_text(to, "goal", run, line);
     for (int i = 0; i < FACT_LINES; i++) {
         rest = cut_line(rest, line);
         snprintf(name, sizeof name, "facts%d_", i);

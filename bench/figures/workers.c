@@ -110,9 +110,10 @@ cnn_status workers_make(const epoch_table *table, workers_set *set, cnn_error *e
     }
     keep_whole(set);
     if (set->curves.count == 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "no speedup to draw: there must be epochs with 1 and with more, of `train --threads 1,2,4` or of "
-                        "`train --parallel exemplar --workers 1,2,4`");
+        return CNN_FAIL(
+            err, CNN_BAD_ARGUMENT,
+            "no speedup to draw: there must be epochs with 1 and with more, of `train --threads 1,2,4` or of "
+            "`train --parallel exemplar --workers 1,2,4`");
     name_curves(set);
     return CNN_OK;
 }

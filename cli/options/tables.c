@@ -13,8 +13,17 @@ const option_row cli_rows[] = {
 #define INT(name, field, commands, metavar, usually, least, most, help)                                                \
     {name, KIND_INT, AT(field), commands, metavar, help, .usual = usually, .min = least, .max = most},
 #define INTS(name, field, commands, several, metavar, usually, least, most, help)                                      \
-    {name, KIND_INT,          AT(field),      commands,     metavar, help, .usual = usually,                           \
-     .min = least, .max = most, .lists = several, .list_at = AT(field##_list)},
+    {name,                                                                                                             \
+     KIND_INT,                                                                                                         \
+     AT(field),                                                                                                        \
+     commands,                                                                                                         \
+     metavar,                                                                                                          \
+     help,                                                                                                             \
+     .usual = usually,                                                                                                 \
+     .min = least,                                                                                                     \
+     .max = most,                                                                                                      \
+     .lists = several,                                                                                                 \
+     .list_at = AT(field##_list)},
 #define REAL(name, field, commands, metavar, usually, least, most, help)                                               \
     {name, KIND_REAL, AT(field), commands, metavar, help, .usual = usually, .min = least, .max = most},
 #define FLAG(name, field, commands, help) {name, KIND_FLAG, AT(field), commands, NULL, help, .text = NULL},

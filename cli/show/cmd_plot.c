@@ -1,5 +1,5 @@
-/* cmd_plot.c: `benchcnn plot [curves|workers|speedup|roofline] FILE.jsonl...`: which picture, of which files. What it shows is
- * made in bench/figures. */
+/* cmd_plot.c: `benchcnn plot [curves|workers|speedup|roofline] FILE.jsonl...`: which picture, of which files. What it
+ * shows is made in bench/figures. */
 #include "bench/figures/curves.h"
 #include "bench/figures/gnuplot.h"
 #include "bench/figures/roofline.h"
@@ -115,7 +115,8 @@ static cnn_status plot_workers(const cli_options *options, const char *name, cnn
     cnn_status status = read_epochs(options, 1, &table, err);
     if (status == CNN_OK) status = workers_make(&table, &set, err);
     if (status == CNN_OK && set.left_out > 0)
-        table_put(stderr, "benchcnn: %d curve%s left out: a speedup is over 1 thread or worker, and needs another number\n",
+        table_put(stderr,
+                  "benchcnn: %d curve%s left out: a speedup is over 1 thread or worker, and needs another number\n",
                   set.left_out, set.left_out == 1 ? " is" : "s are");
     if (status == CNN_OK) status = workers_add_published(&set, err);
     if (status == CNN_OK) status = draw("workers.gp", name, workers_picture, &set, err);

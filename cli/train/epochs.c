@@ -96,10 +96,10 @@ static void describe(const train_run *r, char setting[CHECKPOINT_SETTING_MAX])
     if (r->tuned != NULL) /* and so on what each layer takes */
         snprintf(algorithm, sizeof algorithm, "%s-%08x", CNN_TUNED, hash_of(r->tuned->text, strlen(r->tuned->text)));
     snprintf(setting, CHECKPOINT_SETTING_MAX,
-             "%s %s%s on %s%s, %s:%s, %s %s %s, batch %lld%s, %.300s%s, seed %lld, %lld images, knobs %s %08x", s->net,
-             s->net_crc, weights, s->data, shift, s->impl, algorithm, s->dtype, s->layout, s->math, (long long)s->batch,
-             workers, s->optimizer, schedule, (long long)s->seed, (long long)s->train_images, s->knobs,
-             hash_of(r->session->knobs, knobs));
+             "%s %s%s on %s%s%s%s, %s:%s, %s %s %s, batch %lld%s, %.300s%s, seed %lld, %lld images, knobs %s %08x",
+             s->net, s->net_crc, weights, s->data, shift, s->preprocess[0] != '\0' ? " " : "", s->preprocess, s->impl,
+             algorithm, s->dtype, s->layout, s->math, (long long)s->batch, workers, s->optimizer, schedule,
+             (long long)s->seed, (long long)s->train_images, s->knobs, hash_of(r->session->knobs, knobs));
 }
 
 static cnn_status go_on(train_run *r, const char *setting, cnn_error *err)

@@ -16,7 +16,7 @@ enum { BATCHES_MAX = 64, CURVES_MAX = 64, TRAIN_IMAGES_MOST = 60000 };
 enum { TRAIN_OTHERS_MAX = 64, TRAIN_SESSIONS = CNN_MAX_CHOICES + TRAIN_OTHERS_MAX };
 
 typedef struct train_curve {
-    int session; /* see train_session() */
+    int session;           /* see train_session() */
     const char *algorithm; /* CNN_TUNED: each layer has its own */
     cnn_type type;
     char label[3 * CNN_NAME_MAX];

@@ -162,15 +162,14 @@ static cnn_status check_batches(train *t, cnn_error *err)
 static cnn_status open_data(train *t, const cnn_net *net, cnn_error *err)
 {
     const cnn_value *input = &net->values[0];
-    const dataset_params params = {.what = t->options->data,
-                                   .c = input->c,
-                                   .h = input->h,
-                                   .w = input->w,
-                                   .train_images = t->images[0],
-                                   .test_images = t->images[1],
-                                   .seed = (uint64_t)t->options->seed,
-                                   .threads = t->sessions.list[0].threads};
-    cnn_status status = dataset_open(&params, &t->data, err);
+    dataset_params params = {.c = input->c,
+                             .h = input->h,
+                             .w = input->w,
+                             .train_images = t->images[0],
+                             .test_images = t->images[1],
+                             .threads = t->sessions.list[0].threads};
+    cnn_status status = cli_dataset(t->options, &params, err);
+    if (status == CNN_OK) status = dataset_open(&params, &t->data, err);
     if (status == CNN_OK && !t->options->quiet) table_put(stderr, "data: %s\n", t->data.source);
     return status == CNN_OK ? check_batches(t, err) : status;
 }

@@ -44,6 +44,22 @@ train "${on[@]}" --epochs 4 --checkpoint "$tmp/c" --save "$tmp/parts.w"
 cmp "$tmp/whole.w" "$tmp/parts.w" || fail "two halves are not the whole"
 refused 'is of another run' train "${common[@]}" --impl cpu --parallel exemplar --workers 3 --worker-batch 6 "${sgd[@]}" --schedule linear,epochs=4 --epochs 4 --checkpoint "$tmp/c"
 
+# ---- A list of threads is as many points, here and of other trainers.
+for way in "--parallel exemplar --workers 2 --worker-batch 13" "--batch 13"; do
+    # shellcheck disable=SC2086  # options
+    train --impl cpu "${sgd[@]}" $way --threads 1,3,2 --out "$tmp/t.jsonl"
+    [ "$(each "$tmp/t.jsonl" threads)" = "1 3 2" ] || fail "threads: $(each "$tmp/t.jsonl" threads)"
+    [ "$(each "$tmp/t.jsonl" test_loss | tr ' ' '\n' | sort -u | wc -l)" -eq 1 ] || fail "threads decide over the loss: $(each "$tmp/t.jsonl" test_loss)"
+    holds "the summary" "$tmp/out" ', 1 thread |, 3 threads |, 2 threads'
+    # shellcheck disable=SC2086  # options
+    train --impl cpu "${sgd[@]}" $way --threads 2,1 --out "$tmp/t.jsonl"
+    [ "$(grep -c 'already in' "$tmp/out")" -eq 2 ] || fail "points with other threads are run again: $(cat "$tmp/out")"
+    rm "$tmp/t.jsonl"
+done
+refused '--threads needs a whole number' bench --impl cpu --threads 1,2
+refused '--threads is 0, but must be from 1' train "${common[@]}" --impl cpu --threads 1,0
+refused 'keeps one training, and these are 2' train "${common[@]}" --impl cpu --threads 1,2 --save "$tmp/two.w"
+
 # ---- What does not go.
 exemplar=(train "${common[@]}" --parallel exemplar --impl)
 refused 'trains with sgd: the state of adam' "${exemplar[@]}" cpu
