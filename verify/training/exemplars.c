@@ -60,12 +60,13 @@ cnn_status vf_training_exemplars(vf_training *v, int64_t first, int64_t mb, int6
 
 /* ---- Comparing */
 
-/* How far each tensor is off, seen against the way that it and the whole went, and against the rounding of a weight at
- * each update. `tilted` (may be NULL): where the way leads on the other side of kinks. */
+/* How far each tensor is off, seen against the way that it and the whole went, and against the rounding of a weight by
+ * a unit at each update: decay that is about as small errs to the same side each time, so these add up. `tilted` (may
+ * be NULL): where the way leads on the other side of kinks. */
 static void judge_way(const vf_training *v, int64_t updates, const double *merged, const double *tilted,
                       const double *got, verify_training_result *r)
 {
-    static const double of_the_whole = 0.01, roundings = 4.0;
+    static const double of_the_whole = 0.01;
     const cnn_net *net = &v->network->net;
     const double share = vf_training_share(&net->type), unit = net->type.dtype == CNN_F64 ? 0x1p-53 : 0x1p-24;
     const double whole = vf_distance(merged, v->weights, net->trained_elems);
@@ -77,8 +78,7 @@ static void judge_way(const vf_training *v, int64_t updates, const double *merge
         const double kinks = tilted != NULL ? 2.0 * vf_distance(tilted + p->offset, to, p->count) : 0.0;
         snprintf(what, sizeof what, "the merged %s of %s", cnn_param_role_name(p->role), net->layers[p->layer].name);
         vf_training_hold(r, vf_distance(got + p->offset, to, p->count),
-                         kinks + share * (way + of_the_whole * whole) + roundings * unit * sqrt((double)updates) * size,
-                         what);
+                         kinks + share * (way + of_the_whole * whole) + unit * (double)updates * size, what);
     }
 }
 
