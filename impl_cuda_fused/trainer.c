@@ -34,6 +34,7 @@ static cnn_status plan_of(cnn_context *context, const cnn_trainer_request *r, fu
     if (t->dtype != CNN_F32 || t->weights != CNN_F32 || t->math != CNN_MATH_F32)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "cuda_fused trains in f32; %s, weights in %s, math %s were asked for",
                         cnn_dtype_name(t->dtype), cnn_dtype_name(t->weights), cnn_math_name(t->math));
+    if (r->optimizer->kind == CNN_NADAM) return CNN_FAIL(err, CNN_UNSUPPORTED, "cuda_fused has no optimizer nadam");
     const cnn_status status = fused_stages(r->net, net, err);
     *plan = (fused_plan){0};
     const fused_request request = {r->net->batch, r->knobs};

@@ -13,6 +13,8 @@
  *   allowed where nearly all is learnt, for p - 1 has few bits left then.
  * - Update: each element within its a-priori bound, computed from the gradients that the step left.
  * - Parameters: bit for bit where nothing may change them.
+ * - A batch by exemplars (cnn/train.h): the merged parameters, each tensor in the 2-norm, within share * (the way that
+ * it went + a hundredth of the whole way) and the rounding of a weight at each update; gradients are not compared.
  *
  * On a device, the steps between two checks are run again one by one, and one of these is compared. So an
  * implementation that sees a check come does not know how many steps it is about. */
