@@ -10,17 +10,17 @@ struct fused_turn {
     long long done, n, mb;
 };
 
-__device__ FUSED_INLINE fused_turn fused_batch_at(const fused_pass &p, long long done)
+template <class N> __device__ FUSED_INLINE fused_turn fused_batch_at(const fused_pass &p, long long done)
 {
     const long long left = p.count - done;
-    return {done, (long long)blockIdx.x, left < p.batch ? left : p.batch};
+    return {done, (long long)fused_cluster<N>(), left < p.batch ? left : p.batch};
 }
 
 /* The next image; behind the last one, done >= count. */
-__device__ FUSED_INLINE fused_turn fused_next(const fused_pass &p, fused_turn t)
+template <class N> __device__ FUSED_INLINE fused_turn fused_next(const fused_pass &p, fused_turn t)
 {
-    t.n += gridDim.x;
-    while (t.n >= t.mb && t.done < p.count) t = fused_batch_at(p, t.done + t.mb);
+    t.n += fused_clusters<N>();
+    while (t.n >= t.mb && t.done < p.count) t = fused_batch_at<N>(p, t.done + t.mb);
     return t;
 }
 
@@ -36,7 +36,8 @@ __device__ FUSED_INLINE int fused_row(const fused_pass &p, const fused_turn &t)
 #define FUSED_ASYNC /* older devices, and emulated ones, copy and wait */
 #endif
 
-/* Copies one float, or four, behind the back of the threads; what was copied is there after fused_arrived(). */
+/* Copies one float, or four, behind the back of the threads. fused_sent() closes a group of copies; after
+ * fused_arrived<LATER>() all groups have come but for that many of the latest. */
 template <int FLOATS> __device__ FUSED_INLINE void fused_send(float *to, const float *from)
 {
 #ifndef FUSED_ASYNC
@@ -50,10 +51,16 @@ template <int FLOATS> __device__ FUSED_INLINE void fused_send(float *to, const f
 #endif
 }
 
-__device__ FUSED_INLINE void fused_arrived()
+__device__ FUSED_INLINE void fused_sent()
 {
 #ifdef FUSED_ASYNC
-    asm volatile("cp.async.wait_all;" ::: "memory");
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int LATER> __device__ FUSED_INLINE void fused_arrived()
+{
+#ifdef FUSED_ASYNC
+    asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
 #endif
 }
 
@@ -64,29 +71,34 @@ template <class N> struct fused_feed {
     __device__ FUSED_INLINE void fetch(const fused_pass &p, float *sm)
     {
         constexpr int floats = N::image % 4 == 0 ? 4 : 1;
-        if (turn.done >= p.count) return;
-        for (int k = (int)threadIdx.x; k < N::image / floats; k += N::threads)
+        for (int k = (int)threadIdx.x; k < N::image / floats && turn.done < p.count; k += N::threads)
             fused_send<floats>(sm + N::staged + k * floats, p.rows + (long long)row * N::image + k * floats);
-        label = p.labels[row];
+        fused_sent();
+        if (turn.done < p.count) label = p.labels[row];
     }
     __device__ FUSED_INLINE void begin(const fused_pass &p, float *sm)
     {
-        turn = fused_batch_at(p, 0);
-        if (turn.n >= turn.mb) turn = fused_next(p, turn);
+        turn = fused_batch_at<N>(p, 0);
+        if (turn.n >= turn.mb) turn = fused_next<N>(p, turn);
         row = fused_row(p, turn);
+        label = 0;
         fetch(p, sm);
-        after = fused_next(p, turn);
+        after = fused_next<N>(p, turn);
         row = fused_row(p, after);
     }
-    /* Into its place, moved by its shift; then the next one is sent for. Returns the label. */
-    __device__ FUSED_INLINE int take(const fused_pass &p, float *sm)
+    /* Into its place, moved by its shift; then the next one is sent for. Returns the label. `weights`: they are on
+     * their way, in three groups; the first of them has come, too, when this returns. */
+    __device__ FUSED_INLINE int take(const fused_pass &p, float *sm, bool weights = false)
     {
         constexpr fused_stage s = N::stages[0];
         constexpr fused_place in = N::places[0];
         const long long i = p.first + turn.done + turn.n;
         const int dy = p.shifts != nullptr ? p.shifts[2 * i] : 0, dx = p.shifts != nullptr ? p.shifts[2 * i + 1] : 0;
         const int taken = label;
-        fused_arrived();
+        if (weights)
+            fused_arrived<3>();
+        else
+            fused_arrived<0>();
         __syncthreads();
         for (int e = (int)threadIdx.x; e < N::image; e += N::threads) {
             const int c = e / (s.ih * s.iw), h = e / s.iw % s.ih, w = e % s.iw, y = h - dy, x = w - dx;
@@ -94,10 +106,11 @@ template <class N> struct fused_feed {
             const int from = N::nhwc ? (y * s.iw + x) * s.ic + c : (c * s.ih + y) * s.iw + x;
             sm[in.at + fused_at(in, c, h, w)] = inside ? sm[N::staged + from] : 0.0f;
         }
+        if (weights) fused_arrived<2>();
         __syncthreads();
         turn = after;
         fetch(p, sm);
-        after = fused_next(p, after);
+        after = fused_next<N>(p, after);
         row = fused_row(p, after);
         return taken;
     }

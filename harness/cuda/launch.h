@@ -19,6 +19,7 @@ struct cuda_shape {
     dim3 grid, block;
     size_t shared_bytes;      /* dynamic */
     bool cooperative = false; /* all blocks are there at once, or the launch fails: they may wait for one another */
+    unsigned cluster = 1;     /* of a cooperative grid: so many blocks reach each other's shared memory (devices from 9.0) */
 };
 
 /* CNN_BAD_ARGUMENT, or the context's death; raises the kernel's shared-memory limit where it must. */
@@ -37,20 +38,23 @@ inline cuda_shape cuda_shape_pointwise(const cuda_context *c, const int64_t *kno
 }
 
 #ifndef BENCHCNN_CUDA_EMULATED
-/* The shape as the runtime takes it; the attribute is room for what it points to. */
+/* The shape as the runtime takes it; the attributes are room for what it points to. */
 static inline cudaLaunchConfig_t cuda_launch_config(const cuda_context *context, const cuda_shape &shape,
-                                                    cudaLaunchAttribute *together)
+                                                    cudaLaunchAttribute together[2])
 {
     cudaLaunchConfig_t config = {};
     config.gridDim = shape.grid;
     config.blockDim = shape.block;
     config.dynamicSmemBytes = shape.shared_bytes;
     config.stream = context->stream;
-    *together = {};
-    together->id = cudaLaunchAttributeCooperative;
-    together->val.cooperative = 1;
+    together[0] = {};
+    together[0].id = cudaLaunchAttributeCooperative;
+    together[0].val.cooperative = 1;
+    together[1] = {};
+    together[1].id = cudaLaunchAttributeClusterDimension;
+    together[1].val.clusterDim = {shape.cluster, 1, 1};
     config.attrs = together;
-    config.numAttrs = shape.cooperative ? 1 : 0;
+    config.numAttrs = !shape.cooperative ? 0 : shape.cluster > 1 ? 2 : 1;
     return config;
 }
 #endif
@@ -66,11 +70,12 @@ static cnn_status cuda_launch(cuda_context *context, const cuda_shape &shape, cn
     if (status != CNN_OK) return status;
 #ifdef BENCHCNN_CUDA_EMULATED
     const cudaError_t error = emulated_launch(
-        emulated_launch_shape{shape.grid, shape.block, shape.shared_bytes, context->stream, shape.cooperative}, kernel,
-        static_cast<P>(args)...);
+        emulated_launch_shape{shape.grid, shape.block, shape.shared_bytes, context->stream, shape.cooperative,
+                              shape.cluster},
+        kernel, static_cast<P>(args)...);
 #else
-    cudaLaunchAttribute together;
-    const cudaLaunchConfig_t config = cuda_launch_config(context, shape, &together);
+    cudaLaunchAttribute together[2];
+    const cudaLaunchConfig_t config = cuda_launch_config(context, shape, together);
     const cudaError_t error = cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...);
 #endif
     return cuda_launch_done(context, shape, error, err);

@@ -1,13 +1,16 @@
 /* test_fused_layout.c: how cuda_fused lays a network out, and that the networks that were compiled beforehand are still
  * laid out so. FUSED_WRITE=1 in the environment writes their texts anew. */
 #include "harness/net/net.h"
-#include "impl_cuda_fused/fused.h"
+#include "impl_cuda_fused/spread.h"
 #include "tests/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { THREADS = 256, BLOCKS = 132, SHARED = 227 * 1024, TEXT = 1 << 15 };
+
+static const char *const names[] = {"small", "thesis"};
+enum { NAMES = sizeof names / sizeof *names };
 
 static cnn_network *load(const char *name, const char *text, int64_t batch)
 {
@@ -27,32 +30,55 @@ static void lay_out(const cnn_network *network, fused_net *net, fused_layout *l)
     if (fused_layout_of(net, THREADS, BLOCKS, SHARED, l, &err) != CNN_OK) fail_msg("%s", err.message);
 }
 
+static fused_spread spread_out(const cnn_network *network, int cluster)
+{
+    fused_net net;
+    fused_spread spread;
+    cnn_error err;
+    if (fused_stages(&network->net, &net, &err) != CNN_OK) fail_msg("%s", err.message);
+    if (fused_spread_of(&net, cluster, BLOCKS, SHARED, &spread, &err) != CNN_OK) fail_msg("%s", err.message);
+    return spread;
+}
+
+/* The text is what impl_cuda_fused/nets/NAME.inc holds. */
+static void is_there(const char *name, const char *text)
+{
+    static char there[TEXT];
+    char path[128];
+    (void)snprintf(path, sizeof path, "impl_cuda_fused/nets/%s.inc", name);
+    assert_true(strlen(text) + 1 < TEXT);
+    if (getenv("FUSED_WRITE") != NULL) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs(text, file);
+        fclose(file);
+    }
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    there[fread(there, 1, sizeof there - 1, file)] = '\0';
+    fclose(file);
+    if (strcmp(there, text) != 0) fail_msg("%s is not how it is laid out: run this with FUSED_WRITE=1", path);
+}
+
 static void nets_are_as_compiled(void **state)
 {
-    static const char *const names[] = {"small", "thesis"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        static char text[TEXT], there[TEXT];
-        char path[128], name[64];
+    for (size_t i = 0; i < NAMES; i++) {
+        static char text[TEXT];
+        char name[64], file[64];
         fused_net net;
         fused_layout l;
         cnn_network *network = load(names[i], NULL, 100);
         lay_out(network, &net, &l);
         (void)snprintf(name, sizeof name, "fused_%s", names[i]);
-        (void)snprintf(path, sizeof path, "impl_cuda_fused/nets/%s.inc", names[i]);
         fused_source(&net, &l, name, text, sizeof text);
-        assert_true(strlen(text) + 1 < sizeof text);
-        if (getenv("FUSED_WRITE") != NULL) {
-            FILE *file = fopen(path, "w");
-            assert_non_null(file);
-            fputs(text, file);
-            fclose(file);
+        is_there(names[i], text);
+        for (int cluster = 1; cluster <= 2; cluster++) {
+            const fused_spread spread = spread_out(network, cluster);
+            (void)snprintf(name, sizeof name, "fused_%s_%d", names[i], cluster);
+            (void)snprintf(file, sizeof file, "v3_%s_%d", names[i], cluster);
+            fused_spread_source(&net, &spread, name, text, sizeof text);
+            is_there(file, text);
         }
-        FILE *file = fopen(path, "r");
-        assert_non_null(file);
-        there[fread(there, 1, sizeof there - 1, file)] = '\0';
-        fclose(file);
-        if (strcmp(there, text) != 0)
-            fail_msg("%s is not how %s is laid out: run this with FUSED_WRITE=1", path, names[i]);
         cnn_net_free(network);
     }
 }
@@ -60,8 +86,7 @@ static void nets_are_as_compiled(void **state)
 /* Each parameter has a slot of its own, and goes there and back. */
 static void slots_are_distinct(void **state)
 {
-    static const char *const names[] = {"small", "thesis"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < NAMES; i++) {
         fused_net net;
         fused_plan plan = {0};
         cnn_network *network = load(names[i], NULL, 10);
