@@ -74,7 +74,7 @@ static v3_launcher *beforehand(const fused_net *net, const fused_spread *l)
 
 /* ---- Planning */
 
-enum { MULTIPROCESSORS_A_GROUP = 16, ALONE_MOST = 12000 };
+enum { MULTIPROCESSORS_A_GROUP = 16, ALONE_MOST = 16000 };
 
 /* How many clusters are there at once, at least: a cluster lies within a group of multiprocessors. */
 static int clusters_of(const cudaDeviceProp *device, int cluster)
