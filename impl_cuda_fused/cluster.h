@@ -1,10 +1,10 @@
 /* cluster.h: of v3: the blocks of a cluster share an image. Which channels are whose, and mail among them.
  *
- * A block owns an equal share of each value's channels, but for the image and the scores, which each block has whole. It
- * makes what its channels of a stage's input contribute: the first convolution by its output channels; the others by
- * their input channels, so that partial sums of the outputs go to their owners, and the gradient of the outputs comes to
- * all blocks before it goes on to the inputs. So a block needs its share of the weights alone, and makes its share of
- * their gradients.
+ * A block owns an equal share of each value's channels, but for the image and the scores, which each block has whole.
+ * It makes what its channels of a stage's input contribute: the first convolution by its output channels; the others by
+ * their input channels, so that partial sums of the outputs go to their owners, and the gradient of the outputs comes
+ * to all blocks before it goes on to the inputs. So a block needs its share of the weights alone, and makes its share
+ * of their gradients.
  *
  * Mail is stores into another block's shared memory, which a barrier there counts in bytes (st.async, mbarrier):
  * nothing else waits for them. v2 is of clusters of one block, and none of this is there. */
@@ -49,8 +49,8 @@ template <class N, int V> __host__ __device__ constexpr bool fused_gathered()
     return N::cluster > 1 && V > 1 && V < N::n && N::stages[V > 0 ? V - 1 : 0].op == FUSED_CONV;
 }
 
-/* ---- Mail. A box is 8 bytes of shared memory; its contents lie where the stores put them. There is one for the partial
- * sums of each stage, and one for the gradient of each value. */
+/* ---- Mail. A box is 8 bytes of shared memory; its contents lie where the stores put them. There is one for the
+ * partial sums of each stage, and one for the gradient of each value. */
 
 template <class N, int S> __device__ FUSED_INLINE float *fused_box_of_stage(float *sm) { return sm + N::mail + 2 * S; }
 template <class N, int V> __device__ FUSED_INLINE float *fused_box_of_value(float *sm)

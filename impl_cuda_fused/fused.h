@@ -88,8 +88,9 @@ void fused_from_slots(const fused_net *, const fused_plan *, const float *slots,
 typedef struct fused_version {
     /* Fills in the plan but for `stages`, `own`; CNN_UNSUPPORTED where the network does not fit, with the numbers. */
     cnn_status (*plan)(const cuda_context *, const fused_net *, const fused_request *, fused_plan *, cnn_error *);
-    cnn_status (*open)(cuda_context *, const fused_net *, const fused_request *, fused_plan *, cnn_error *); /* (optional) */
-    void (*close)(fused_plan *); /* (optional) */
+    cnn_status (*open)(cuda_context *, const fused_net *, const fused_request *, fused_plan *,
+                       cnn_error *); /* (optional) */
+    void (*close)(fused_plan *);     /* (optional) */
     cnn_status (*launch)(cuda_context *, const fused_net *, const fused_plan *, fused_pass *, cnn_error *);
 } fused_version;
 #define VERSION(name, ...) extern const fused_version fused_##name;

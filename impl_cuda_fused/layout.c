@@ -80,7 +80,8 @@ static double inside(int out, int k, int stride, int spacing, int pad, int in)
 
 fused_shares fused_shares_of(const fused_stage *s)
 {
-    return (fused_shares){inside(s->oh, s->kh, s->sh, s->dh, s->ph, s->ih), inside(s->ow, s->kw, s->sw, s->dw, s->pw, s->iw)};
+    return (fused_shares){inside(s->oh, s->kh, s->sh, s->dh, s->ph, s->ih),
+                          inside(s->ow, s->kw, s->sw, s->dw, s->pw, s->iw)};
 }
 
 void fused_cut_forward(const fused_stage *s, const fused_place *in, int threads, int most, fused_cut *k)
@@ -91,11 +92,11 @@ void fused_cut_forward(const fused_stage *s, const fused_place *in, int threads,
         for (int lanes = 1; lanes <= 32; lanes *= 2) {
             if (s->oc % f != 0 || (f > 1 && (f * s->ow > most || f * s->kw > most))) continue;
             const fused_task c = {s->oc / f * s->oh,
-                               lanes,
-                               (int)ceil(s->ic * s->kh * share.high),
-                               f * s->ow,
-                               f * s->kw * s->ow * share.wide,
-                               f * s->kw + fused_read(lanes, in->sw * in->ps)};
+                                  lanes,
+                                  (int)ceil(s->ic * s->kh * share.high),
+                                  f * s->ow,
+                                  f * s->kw * s->ow * share.wide,
+                                  f * s->kw + fused_read(lanes, in->sw * in->ps)};
             if (fused_cost(&c, threads) >= best) continue;
             best = fused_cost(&c, threads);
             k->fc = f, k->fl = lanes;
@@ -110,11 +111,11 @@ void fused_cut_data(const fused_stage *s, const fused_place *out, int threads, i
         for (int lanes = 1; lanes <= 32; lanes *= 2) {
             if (s->ic % f != 0 || (f > 1 && (f * s->iw > most || f * s->kw > most))) continue;
             const fused_task c = {s->ic / f * s->ih,
-                               lanes,
-                               (int)ceil(s->oc * s->kh * share.high * s->oh / s->ih),
-                               f * s->iw,
-                               f * s->kw * s->ow * share.wide + f * s->kw,
-                               f * s->kw + fused_read(lanes, out->sw * out->ps)};
+                                  lanes,
+                                  (int)ceil(s->oc * s->kh * share.high * s->oh / s->ih),
+                                  f * s->iw,
+                                  f * s->kw * s->ow * share.wide + f * s->kw,
+                                  f * s->kw + fused_read(lanes, out->sw * out->ps)};
             if (fused_cost(&c, threads) >= best) continue;
             best = fused_cost(&c, threads);
             k->dc = f, k->dl = lanes;
@@ -134,11 +135,11 @@ static void cut_weights(const fused_stage *s, const fused_place *in, const fused
                 if (k->fc % o != 0 || s->ic % c != 0 || by > 2 || (way % 2 == 1 && (by == 1 || s->kw < 2))) continue;
                 if (o * c > 1 && (sums > most || sums + o * y + x / by > most + 64)) continue;
                 const fused_task t = {s->oc / o * (s->ic / c) * s->kh * by,
-                                   lanes,
-                                   (int)ceil(s->oh * share.high),
-                                   sums,
-                                   sums * s->ow * share.wide,
-                                   o * y + fused_read(lanes, c * x / by)};
+                                      lanes,
+                                      (int)ceil(s->oh * share.high),
+                                      sums,
+                                      sums * s->ow * share.wide,
+                                      o * y + fused_read(lanes, c * x / by)};
                 if (fused_cost(&t, threads) >= best) continue;
                 best = fused_cost(&t, threads);
                 k->wo = o, k->wc = c, k->wt = by, k->wl = lanes;

@@ -8,11 +8,11 @@
 
 enum {
     THREADS = 256,
-    SUMS_MOST = 80, /* that a thread's registers hold for a task's time */
+    SUMS_MOST = 80,     /* that a thread's registers hold for a task's time */
     OPERANDS_MOST = 64, /* ... beside them, of a task of the weight gradient */
-    KEPT_MOST = 100, /* ... and for a step's: of all stages together, */
-    KEPT_LEAST = 20, /* ... of one, if so many are left */
-    BESIDE = 2560    /* floats of a value whose gradient does not take its place */
+    KEPT_MOST = 100,    /* ... and for a step's: of all stages together, */
+    KEPT_LEAST = 20,    /* ... of one, if so many are left */
+    BESIDE = 2560       /* floats of a value whose gradient does not take its place */
 };
 
 /* ---- Whose channels are whose: as in cluster.h */
@@ -49,13 +49,10 @@ static fused_stage share_of(const fused_net *net, int cluster, int i)
 /* ---- Cuts */
 
 /* Whether a thread has one task at most: it may keep its sums. */
-static bool one_round(int tasks, int lanes, int kinds)
-{
-    return fused_round_up(tasks * lanes, 32) * kinds <= THREADS;
-}
+static bool one_round(int tasks, int lanes, int kinds) { return fused_round_up(tasks * lanes, 32) * kinds <= THREADS; }
 
-/* The cheapest cut of the weight gradient whose sums are kept, `most` a thread; none: false. most 0: sums that are added
- * to shared memory by each image. */
+/* The cheapest cut of the weight gradient whose sums are kept, `most` a thread; none: false. most 0: sums that are
+ * added to shared memory by each image. */
 static bool cut_weights(const fused_stage *s, const fused_place *in, const fused_place *out, int most, fused_tile *k)
 {
     const fused_shares share = fused_shares_of(s);
@@ -119,8 +116,17 @@ static void cut_stages(const fused_net *net, fused_spread *l)
             fused_cut_forward(&s, &l->places[i], THREADS, SUMS_MOST, &cut);
             fused_cut_data(&s, &l->places[i + 1], THREADS, SUMS_MOST, &cut);
         }
-        l->tiles[i] = (fused_tile){.fc = cut.fc, .fl = cut.fl, .dc = cut.dc, .dl = cut.dl, .wo = 1, .wc = 1, .wt = 1,
-                                   .wl = 1, .b = -1, .wb = -1, .grads = 0};
+        l->tiles[i] = (fused_tile){.fc = cut.fc,
+                                   .fl = cut.fl,
+                                   .dc = cut.dc,
+                                   .dl = cut.dl,
+                                   .wo = 1,
+                                   .wc = 1,
+                                   .wt = 1,
+                                   .wl = 1,
+                                   .b = -1,
+                                   .wb = -1,
+                                   .grads = 0};
     }
     cut_all_weights(net, l);
 }
@@ -260,7 +266,8 @@ static void put_weight(const table *t, int slot, int oc, int ic, int i, int j)
     const fused_stage *all = &t->net->stages[t->stage], s = share_of(t->net, t->spread->cluster, t->stage);
     const fused_tile *k = &t->spread->tiles[t->stage];
     t->at[slot] = k->w + ic * k->cs + i * k->is + oc / k->fc * (s.kw * k->fc) + j * k->fc + oc % k->fc;
-    if (k->wb >= 0) t->back[slot] = k->wb + oc * k->fs + i * k->bs + ic / k->dc * (s.kw * k->dc) + j * k->dc + ic % k->dc;
+    if (k->wb >= 0)
+        t->back[slot] = k->wb + oc * k->fs + i * k->bs + ic / k->dc * (s.kw * k->dc) + j * k->dc + ic % k->dc;
     for (int rank = 0; rank < t->spread->cluster; rank++) {
         const int o = t->stage == 0 ? rank * s.oc + oc : oc, c = t->stage == 0 ? ic : rank * s.ic + ic;
         t->params[rank * t->spread->slots + slot] = all->w + ((o * all->ic + c) * s.kh + i) * s.kw + j;
@@ -293,7 +300,8 @@ static void put_there(const table *t)
         for (int ic = 0; ic < s.ic; ic++)
             for (int i = 0; i < s.kh; i++)
                 for (int j = 0; j < s.kw; j++)
-                    put_weight(t, k->slot + ic * k->cs + i * k->is + oc / k->fc * (s.kw * k->fc) + j * k->fc + oc % k->fc,
+                    put_weight(t,
+                               k->slot + ic * k->cs + i * k->is + oc / k->fc * (s.kw * k->fc) + j * k->fc + oc % k->fc,
                                oc, ic, i, j);
 }
 
@@ -329,8 +337,7 @@ void fused_spread_slots(const fused_net *net, const fused_spread *l, int *params
 static cnn_status check_cluster(const fused_net *net, int cluster, cnn_error *err)
 {
     int exchanges = 0;
-    for (int i = 0; i < net->n_stages; i++)
-        exchanges += partial(net, cluster, i) + gathered(net, cluster, i);
+    for (int i = 0; i < net->n_stages; i++) exchanges += partial(net, cluster, i) + gathered(net, cluster, i);
     for (int v = 1; v < net->n_stages; v++)
         if (channels_of(net, v) % cluster != 0)
             return CNN_FAIL(err, CNN_UNSUPPORTED,
@@ -338,9 +345,10 @@ static cnn_status check_cluster(const fused_net *net, int cluster, cnn_error *er
                             "has %d",
                             cluster, v, channels_of(net, v));
     if (cluster > 1 && (exchanges < 2 || net->stages[0].op != FUSED_CONV || !partial(net, cluster, net->n_stages - 1)))
-        return CNN_FAIL(err, CNN_UNSUPPORTED,
-                        "cuda_fused:v3 shares an image among blocks where its first and last layer are conv or fc, with "
-                        "one more between them");
+        return CNN_FAIL(
+            err, CNN_UNSUPPORTED,
+            "cuda_fused:v3 shares an image among blocks where its first and last layer are conv or fc, with "
+            "one more between them");
     return CNN_OK;
 }
 
@@ -364,9 +372,10 @@ cnn_status fused_spread_of(const fused_net *net, int cluster, int blocks, size_t
     place_slots(net, l);
     const size_t bytes = fused_spread_bytes(l, blocks, false);
     if (bytes > shared_most)
-        return CNN_FAIL(err, CNN_UNSUPPORTED,
-                        "cuda_fused:v3 keeps an image and %d weights in the shared memory of a block: %zu bytes, and the "
-                        "device has %zu; take v1",
-                        l->weights, bytes, shared_most);
+        return CNN_FAIL(
+            err, CNN_UNSUPPORTED,
+            "cuda_fused:v3 keeps an image and %d weights in the shared memory of a block: %zu bytes, and the "
+            "device has %zu; take v1",
+            l->weights, bytes, shared_most);
     return CNN_OK;
 }

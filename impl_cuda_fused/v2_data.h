@@ -15,7 +15,7 @@ __device__ FUSED_INLINE float fused_passed(const fused_pass &p, const fused_imag
         constexpr float keep = (float)(1 - s.rate);
         const int channel = fused_first<N, S>() + c;
         d = fused_keep(p.seeds[S - 1], im.step, fused_drop_index<N, S - 1>(im.n, channel, h, w), s.rate) ? d / keep
-                                                                                                        : 0.0f;
+                                                                                                         : 0.0f;
         y *= keep;
     }
     return fused_act_back(s.act, s.alpha, d, y);

@@ -1,6 +1,6 @@
-/* v3.cu: plans and launches v3.h: compiled for the network at hand by NVRTC; beforehand, in an emulated build, for those of
- * nets/. A trainer has two kernels: one that trains, by clusters of as many blocks as the batch leaves idle, and one that
- * tests, a block an image. */
+/* v3.cu: plans and launches v3.h: compiled for the network at hand by NVRTC; beforehand, in an emulated build, for
+ * those of nets/. A trainer has two kernels: one that trains, by clusters of as many blocks as the batch leaves idle,
+ * and one that tests, a block an image. */
 #include "impl_cuda_fused/fused.h"
 
 #include "harness/cuda/launch.h"
@@ -112,7 +112,8 @@ static cnn_status choose(const cuda_context *c, const fused_net *net, const fuse
     if (asked > 0) return spread(c, net, asked, l, err);
     for (int cluster : {10, 5, 4, 2}) {
         cnn_error none;
-        if (r->batch <= clusters_of(&c->properties, cluster) && spread(c, net, cluster, l, &none) == CNN_OK) return CNN_OK;
+        if (r->batch <= clusters_of(&c->properties, cluster) && spread(c, net, cluster, l, &none) == CNN_OK)
+            return CNN_OK;
     }
     return spread(c, net, 1, l, err);
 }
@@ -145,9 +146,10 @@ static cnn_status v3_plan(const cuda_context *c, const fused_net *net, const fus
     plan->parts = (parts + net->params - 1) / net->params;
 #ifdef BENCHCNN_CUDA_EMULATED
     if (beforehand(net, &mine.train) != nullptr && beforehand(net, &mine.test) != nullptr) return CNN_OK;
-    return CNN_FAIL(err, CNN_UNSUPPORTED,
-                    "cuda_fused:v3 was not compiled for network shapes like these, and an emulated device has no NVRTC; "
-                    "take v1");
+    return CNN_FAIL(
+        err, CNN_UNSUPPORTED,
+        "cuda_fused:v3 was not compiled for network shapes like these, and an emulated device has no NVRTC; "
+        "take v1");
 #else
     return fused_jit_available(err);
 #endif
@@ -175,10 +177,7 @@ struct v3_own {
 };
 
 static size_t tables_of(const v3_side *s) { return (size_t)((s->spread.cluster + 2) * s->spread.slots) * sizeof(int); }
-static size_t images_of(const v3_side *s)
-{
-    return (size_t)(s->spread.cluster * s->spread.weights) * sizeof(float);
-}
+static size_t images_of(const v3_side *s) { return (size_t)(s->spread.cluster * s->spread.weights) * sizeof(float); }
 
 static cnn_status upload(cuda_context *c, const fused_net *net, v3_side *s, char *memory, cnn_error *err)
 {
@@ -259,7 +258,8 @@ static cnn_status open_sides(cuda_context *c, const fused_net *net, v3_own *own,
     return status == CNN_OK ? upload(c, net, &own->test, own->memory + first, err) : status;
 }
 
-static cnn_status v3_open(cuda_context *c, const fused_net *net, const fused_request *r, fused_plan *plan, cnn_error *err)
+static cnn_status v3_open(cuda_context *c, const fused_net *net, const fused_request *r, fused_plan *plan,
+                          cnn_error *err)
 {
     v3_plan_of mine;
     const cnn_status status = plan_of(c, net, r, &mine, err);

@@ -1,20 +1,21 @@
 /* v3.h: a cluster of blocks shares an image; gradients of weights stay in registers.
  *
  * Ideas, each against a loss of v2:
- * - At batch 5 a step is one image long, and 127 of 132 multiprocessors wait for it. Here a cluster of C blocks takes an
- *   image: each has a share of the channels (cluster.h), and what they exchange is small.
- * - v2 adds every image's gradients of weights over lanes and to shared memory. Here a thread has the same task in every
- *   image, and keeps its sums in registers until the step ends.
+ * - At batch 5 a step is one image long, and 127 of 132 multiprocessors wait for it. Here a cluster of C blocks takes
+ * an image: each has a share of the channels (cluster.h), and what they exchange is small.
+ * - v2 adds every image's gradients of weights over lanes and to shared memory. Here a thread has the same task in
+ * every image, and keeps its sums in registers until the step ends.
  * - v2 reads the data gradient's weights one by one. Here they stand in shared memory a second time, in its order.
- * - v2 reads and writes the parameters and the optimizer's state in global memory at a step's end. Here they stay in the
- *   shared memory of the block that updates them. Weights come in three groups, each waited for where it is used.
+ * - v2 reads and writes the parameters and the optimizer's state in global memory at a step's end. Here they stay in
+ * the shared memory of the block that updates them. Weights come in three groups, each waited for where it is used.
  * - With few clusters each updates all its weights by itself: one barrier of the grid a step instead of two.
  *
  * Expected: 0.10 s an epoch at batch 5 (v2: 0.31), 0.02 at 50 (0.034), 0.013 at 100 (0.018), 0.007 at 5000 (0.0095), as
  * much as a program that is written for thesis.net alone takes. Gained: docs/gpu_ladder.md.
  *
- * N is as in v2.h, with tiles in place of cuts, and cluster: blocks an image; slots: of a block; weights: floats of them
- * in shared memory, first and forward: how many of them are stage 0's and biases, and those of the way forward; mail.
+ * N is as in v2.h, with tiles in place of cuts, and cluster: blocks an image; slots: of a block; weights: floats of
+ * them in shared memory, first and forward: how many of them are stage 0's and biases, and those of the way forward;
+ * mail.
  *
  *   cluster.h     whose channels are whose; mail among the blocks of a cluster
  *   v3_forward.h  an image forward
@@ -76,7 +77,8 @@ template <class N> __device__ FUSED_INLINE void fused_begin(float *sm)
 {
     for (int k = (int)threadIdx.x; k < N::floats; k += N::threads) sm[k] = 0;
     __syncthreads();
-    for (int k = (int)threadIdx.x; k < 2 * N::n && N::cluster > 1; k += N::threads) fused_box_make(sm + N::mail + 2 * k);
+    for (int k = (int)threadIdx.x; k < 2 * N::n && N::cluster > 1; k += N::threads)
+        fused_box_make(sm + N::mail + 2 * k);
     __syncthreads();
     if constexpr (N::cluster > 1) fused_cluster_barrier();
 }

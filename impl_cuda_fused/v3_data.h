@@ -42,8 +42,7 @@ __device__ FUSED_INLINE void fused_back_sums(const fused_pass &p, float *sm, con
     }
 }
 
-template <class N, int S>
-__device__ FUSED_INLINE void fused_data(const fused_pass &p, float *sm, const fused_image &im)
+template <class N, int S> __device__ FUSED_INLINE void fused_data(const fused_pass &p, float *sm, const fused_image &im)
 {
     constexpr fused_stage s = N::stages[S];
     constexpr fused_place in = N::places[S], out = N::places[S + 1];

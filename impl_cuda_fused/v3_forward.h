@@ -1,5 +1,6 @@
-/* v3_forward.h: of v3: an image forward. As v2_forward.h, but that a row's sums stand in the order in which the row does:
- * so what a lane gets of them are neighbours there; and that the owner of a channel adds up what the blocks send. */
+/* v3_forward.h: of v3: an image forward. As v2_forward.h, but that a row's sums stand in the order in which the row
+ * does: so what a lane gets of them are neighbours there; and that the owner of a channel adds up what the blocks send.
+ */
 #ifndef IMPL_CUDA_FUSED_V3_FORWARD_H
 #define IMPL_CUDA_FUSED_V3_FORWARD_H
 

@@ -1,5 +1,5 @@
-/* v3_step.h: of v3: the parameters and the optimizer's state, which stand in the shared memory of the block that updates
- * them; a step's end; the way of the weights into blocks. */
+/* v3_step.h: of v3: the parameters and the optimizer's state, which stand in the shared memory of the block that
+ * updates them; a step's end; the way of the weights into blocks. */
 #ifndef IMPL_CUDA_FUSED_V3_STEP_H
 #define IMPL_CUDA_FUSED_V3_STEP_H
 
@@ -11,8 +11,8 @@ struct fused_sums {
     long long hits;
 };
 
-/* Slots [first, first + count) of [rank][slot] are this block's to update; count is a multiple of 4, and `most` in every
- * other block. Alone, a block updates those of its rank. */
+/* Slots [first, first + count) of [rank][slot] are this block's to update; count is a multiple of 4, and `most` in
+ * every other block. Alone, a block updates those of its rank. */
 struct fused_lot {
     int first, count, most;
 };
@@ -48,8 +48,7 @@ __device__ FUSED_INLINE void fused_put_weight(float *images, const fused_state &
 
 /* The state is in the order of cnn_net.params; each slot knows its parameter. */
 template <class N>
-__device__ FUSED_INLINE void fused_take_state(const fused_pass &p, const fused_lot &mine,
-                                              const fused_state &state)
+__device__ FUSED_INLINE void fused_take_state(const fused_pass &p, const fused_lot &mine, const fused_state &state)
 {
     for (int k = (int)threadIdx.x; k < mine.count; k += N::threads) {
         const int slot = mine.first + k, param = p.params[slot], rank = slot / N::slots;

@@ -108,7 +108,8 @@ template <class N, int S> __device__ FUSED_INLINE void fused_weights_there(float
 }
 
 /* Adds the image's gradient of the weights of stage S = FROM + ... to what the block has. */
-template <class N, int S, int FROM> __device__ FUSED_INLINE void fused_weights_of_image(float *sm, fused_kept<N, FROM> &kept)
+template <class N, int S, int FROM>
+__device__ FUSED_INLINE void fused_weights_of_image(float *sm, fused_kept<N, FROM> &kept)
 {
     if constexpr (FROM < S)
         fused_weights_of_image<N, S, FROM + 1>(sm, kept.next);
@@ -155,8 +156,8 @@ template <class N, int S> __device__ FUSED_INLINE void fused_leave(float *sm, fu
     if constexpr (fused_kept<N, S>::real) {
         typedef fused_split<fused_kept<N, S>::each, fused_kept<N, S>::taps, k.wl> split;
         const fused_seat seat = fused_seat_of<k.wl>();
-        const fused_part mine = fused_sum<fused_kept<N, S>::each, fused_kept<N, S>::taps, k.wl, fused_paired(k.wl), 1>(
-            kept.sum, seat.lane);
+        const fused_part mine =
+            fused_sum<fused_kept<N, S>::each, fused_kept<N, S>::taps, k.wl, fused_paired(k.wl), 1>(kept.sum, seat.lane);
 #pragma unroll
         for (int e = 0; e < split::left; e++)
             if ((split::rest > 1 ? mine.base + e : e) < mine.end)

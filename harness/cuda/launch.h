@@ -19,7 +19,8 @@ struct cuda_shape {
     dim3 grid, block;
     size_t shared_bytes;      /* dynamic */
     bool cooperative = false; /* all blocks are there at once, or the launch fails: they may wait for one another */
-    unsigned cluster = 1;     /* of a cooperative grid: so many blocks reach each other's shared memory (devices from 9.0) */
+    unsigned cluster =
+        1; /* of a cooperative grid: so many blocks reach each other's shared memory (devices from 9.0) */
 };
 
 /* CNN_BAD_ARGUMENT, or the context's death; raises the kernel's shared-memory limit where it must. */
@@ -69,10 +70,9 @@ static cnn_status cuda_launch(cuda_context *context, const cuda_shape &shape, cn
     const cnn_status status = cuda_launch_check(context, shape, reinterpret_cast<const void *>(kernel), err);
     if (status != CNN_OK) return status;
 #ifdef BENCHCNN_CUDA_EMULATED
-    const cudaError_t error = emulated_launch(
-        emulated_launch_shape{shape.grid, shape.block, shape.shared_bytes, context->stream, shape.cooperative,
-                              shape.cluster},
-        kernel, static_cast<P>(args)...);
+    const cudaError_t error = emulated_launch(emulated_launch_shape{shape.grid, shape.block, shape.shared_bytes,
+                                                                    context->stream, shape.cooperative, shape.cluster},
+                                              kernel, static_cast<P>(args)...);
 #else
     cudaLaunchAttribute together[2];
     const cudaLaunchConfig_t config = cuda_launch_config(context, shape, together);

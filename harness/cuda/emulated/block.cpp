@@ -55,7 +55,7 @@ struct block_state {
     fiber *current;
     unsigned threads, begun, done;
     bool reversed;
-    size_t first;  /* the first block of its cluster */
+    size_t first; /* the first block of its cluster */
     uint3 index;
     const std::function<void()> *body;
 };
