@@ -30,8 +30,10 @@ typedef struct fused_cut fused_cut;
 /* Behind the shared knobs: FUSED_KNOB_V2_THREADS == CUDA_KNOB_COUNT. */
 typedef enum fused_knob_id {
     FUSED_KNOB_BEFORE = CUDA_KNOB_COUNT - 1,
-#define STEPS(id, ...) FUSED_KNOB_##id,
+#define KNOB(id, ...) FUSED_KNOB_##id,
+#define STEPS KNOB
 #include "knobs.inc"
+#undef KNOB
 #undef STEPS
     FUSED_KNOB_COUNT
 } fused_knob_id;

@@ -74,7 +74,7 @@ static v3_launcher *beforehand(const fused_net *net, const fused_spread *l)
 
 /* ---- Planning */
 
-enum { MULTIPROCESSORS_A_GROUP = 16, ALONE_MOST = 16000 };
+enum { MULTIPROCESSORS_A_GROUP = 16 };
 
 /* How many clusters are there at once, at least: a cluster lies within a group of multiprocessors. */
 static int clusters_of(const cudaDeviceProp *device, int cluster)
@@ -128,7 +128,7 @@ static cnn_status plan_of(const cuda_context *c, const fused_net *net, const fus
     const fused_spread *l = &plan->train;
     const int most = l->cluster > 1 ? clusters_of(device, l->cluster) : device->multiProcessorCount;
     const int busy = r->batch < most ? (int)r->batch : most;
-    plan->alone = (int64_t)busy * l->slots <= ALONE_MOST &&
+    plan->alone = (int64_t)busy * l->slots <= r->knobs[FUSED_KNOB_V3_ALONE] &&
                   fused_spread_bytes(l, busy * l->cluster, true) <= device->sharedMemPerBlockOptin;
     plan->blocks = (plan->alone ? busy : most) * l->cluster;
     return CNN_OK;
