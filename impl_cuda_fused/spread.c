@@ -46,6 +46,14 @@ static fused_stage share_of(const fused_net *net, int cluster, int i)
     return s;
 }
 
+/* fused_full() of v3_forward.h */
+static bool is_full(const fused_net *net, int i)
+{
+    const fused_stage *s = &net->stages[i];
+    return i > 0 && s->op == FUSED_CONV && s->oh * s->ow == 1 && s->kh == s->ih && s->kw == s->iw && s->ph == 0 &&
+           s->pw == 0 && s->dh == 1 && s->dw == 1;
+}
+
 /* ---- Cuts */
 
 /* Whether a thread has one task at most: it may keep its sums. */
@@ -100,7 +108,7 @@ static void cut_all_weights(const fused_net *net, fused_spread *l)
         const fused_stage s = share_of(net, l->cluster, next);
         fused_tile *k = &l->tiles[next];
         const int half = left / 2 > KEPT_LEAST ? left / 2 : KEPT_LEAST < left ? KEPT_LEAST : left;
-        if (half > 0 && cut_weights(&s, &l->places[next], &l->places[next + 1], half, k))
+        if (half > 0 && !is_full(net, next) && cut_weights(&s, &l->places[next], &l->places[next + 1], half, k))
             left -= k->wo * k->wc * (s.kw / k->wt);
         else
             (void)cut_weights(&s, &l->places[next], &l->places[next + 1], 0, k);
@@ -173,12 +181,52 @@ static void place_values(const fused_net *net, fused_spread *l)
     l->floats = at;
 }
 
+/* How often shared memory serves a warp that reads 16 bytes a lane, `at` in such units: eight lanes at a time, as often
+ * as two of their addresses meet in a bank. */
+static int times_served(const int at[32])
+{
+    int times = 0;
+    for (int eight = 0; eight < 32; eight += 8) {
+        int most = 1;
+        for (int i = eight; i < eight + 8; i++) {
+            int here = 1;
+            for (int j = eight; j < i; j++) {
+                bool again = at[j] % 8 == at[i] % 8 && at[j] != at[i];
+                for (int k = eight; k < j && again; k++) again = at[k] != at[j];
+                here += again;
+            }
+            most = here > most ? here : most;
+        }
+        times += most;
+    }
+    return times;
+}
+
+/* How far apart the weights of two channels stand, of so many floats each: lanes of a task read them of neighbouring
+ * channels, each a group of so many floats; which group is the task's. As fused_seat_of() of v2_lanes.h seats them. */
+static int apart(int floats, int groups, int group, int lanes)
+{
+    const int pair = lanes < 32 ? 2 : 1;
+    int best = fused_spread_rows(floats, 4), least = 33 * 32;
+    for (int units = (floats + 3) / 4; units < (floats + 3) / 4 + 8 && group % 4 == 0; units++) {
+        int at[32];
+        for (int t = 0; t < 32; t++) {
+            const int task = t / (lanes * pair) * pair + t % pair;
+            at[t] = t / pair % lanes * units + task % groups * (group / 4);
+        }
+        if (times_served(at) >= least) continue;
+        least = times_served(at);
+        best = 4 * units;
+    }
+    return best;
+}
+
 static void place_forward(const fused_net *net, fused_spread *l, int i)
 {
     const fused_stage s = share_of(net, l->cluster, i);
     fused_tile *k = &l->tiles[i];
     k->is = fused_round_up(s.oc * s.kw, 4);
-    k->cs = fused_spread_rows(s.kh * k->is, 4);
+    k->cs = apart(s.kh * k->is, s.oc / k->fc, s.kw * k->fc, k->fl);
     k->w = l->weights;
     l->weights += s.ic * k->cs;
 }
@@ -188,7 +236,7 @@ static void place_back(const fused_net *net, fused_spread *l, int i)
     const fused_stage s = share_of(net, l->cluster, i);
     fused_tile *k = &l->tiles[i];
     k->bs = fused_round_up(s.ic * s.kw, 4);
-    k->fs = fused_spread_rows(s.kh * k->bs, 4);
+    k->fs = apart(s.kh * k->bs, s.ic / k->dc, s.kw * k->dc, k->dl);
     k->wb = l->weights;
     l->weights += s.oc * k->fs;
 }
@@ -208,7 +256,7 @@ static void place_weights(const fused_net *net, fused_spread *l)
         if (net->stages[i].op == FUSED_CONV) place_forward(net, l, i);
     l->forward = l->weights;
     for (int i = 1; i < n; i++)
-        if (net->stages[i].op == FUSED_CONV) place_back(net, l, i);
+        if (net->stages[i].op == FUSED_CONV && !is_full(net, i)) place_back(net, l, i);
 }
 
 /* ---- Slots */
@@ -238,6 +286,12 @@ static part part_of(int each, int taps, int lanes, int lane)
     return p;
 }
 
+/* Threads that have a task of the weight gradient: fused_weight_seat() of v3_weights.h. */
+static int active_of(const fused_stage *s, const fused_tile *k)
+{
+    return fused_round_up(s->oc / k->wo * (s->ic / k->wc) * s->kh * k->wl, 32) * k->wt;
+}
+
 static void place_slots(const fused_net *net, fused_spread *l)
 {
     l->slots = 0;
@@ -246,7 +300,8 @@ static void place_slots(const fused_net *net, fused_spread *l)
         fused_tile *k = &l->tiles[i];
         k->slot = l->slots;
         if (s.op != FUSED_CONV) continue;
-        l->slots += k->grads < 0 ? part_of(k->wo * k->wc, s.kw / k->wt, k->wl, 0).left * THREADS : s.ic * k->cs;
+        l->slots +=
+            k->grads < 0 ? part_of(k->wo * k->wc, s.kw / k->wt, k->wl, 0).left * active_of(&s, k) : s.ic * k->cs;
         k->bslot = l->slots;
         if (s.b >= 0) l->slots += fused_round_up(owned(net, l->cluster, i + 1), 4);
     }
@@ -279,16 +334,19 @@ static void put_kept(const table *t, int thread)
 {
     const fused_stage s = share_of(t->net, t->spread->cluster, t->stage);
     const fused_tile *k = &t->spread->tiles[t->stage];
-    const int pair = k->wl < 32 ? 2 : 1, lane = thread / pair % k->wl, each = k->wo * k->wc;
+    const int beside = 32 / k->wl, lane = thread / beside % k->wl, each = k->wo * k->wc;
     const int outs = s.oc / k->wo, ins = s.ic / k->wc, tasks = outs * ins * s.kh;
-    const int rounds = fused_round_up(tasks * k->wl, 32) / k->wl, turn = thread / (k->wl * pair) * pair + thread % pair;
+    const int rounds = fused_round_up(tasks * k->wl, 32) / k->wl, turn = thread / 32 * beside + thread % beside;
     const int kind = turn / rounds < k->wt ? turn / rounds : k->wt - 1, task = turn - kind * rounds;
     const part mine = part_of(each, s.kw / k->wt, k->wl, lane);
+    const bool twos = outs % 2 == 0 && ins % 2 == 0; /* fused_weight_task() of v3_weights.h */
+    const int f = twos ? task / 4 % (outs / 2) * 2 + task % 2 : task % outs;
+    const int c = twos ? task / 4 / (outs / 2) % (ins / 2) * 2 + task / 2 % 2 : task / outs % ins;
     for (int e = 0; e < mine.left && task < tasks; e++) {
         const int sum = mine.base + e, tap = mine.column + sum / each;
         if (sum >= mine.end) continue;
-        put_weight(t, k->slot + e * THREADS + thread, task % outs * k->wo + sum % each / k->wc,
-                   task / outs % ins * k->wc + sum % each % k->wc, task / outs / ins, kind + tap * k->wt);
+        put_weight(t, k->slot + e * active_of(&s, k) + thread, f * k->wo + sum % each / k->wc,
+                   c * k->wc + sum % each % k->wc, task / outs / ins, kind + tap * k->wt);
     }
 }
 

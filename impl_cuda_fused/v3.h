@@ -45,12 +45,12 @@ template <class N, int S>
 __device__ FUSED_INLINE void fused_back(const fused_pass &p, float *sm, const fused_image &im, fused_kept<N, 0> &kept)
 {
     constexpr bool conv = N::stages[S].op == FUSED_CONV, in_place = N::places[S].at == N::places[S].grad;
-    if constexpr (conv && S > 0 && !in_place) fused_data<N, S>(p, sm, im);
-    if constexpr (conv) {
-        fused_weights_of_image<N, S, 0>(sm, kept);
-        fused_biases<N, S>(sm);
-    }
-    if constexpr (conv && S > 0 && in_place) fused_data<N, S>(p, sm, im);
+    constexpr bool data = conv && S > 0 && !fused_full<N, S>();
+    if constexpr (fused_full<N, S>()) fused_full_back<N, S>(p, sm, im);
+    if constexpr (data && !in_place) fused_data<N, S>(p, sm, im);
+    if constexpr (conv && !fused_full<N, S>()) fused_weights_of_image<N, S, 0>(sm, kept);
+    if constexpr (conv) fused_biases<N, S>(sm);
+    if constexpr (data && in_place) fused_data<N, S>(p, sm, im);
     if constexpr (!conv && S > 0) fused_pool_back<N, S>(p, sm, im);
     if constexpr (fused_gathered<N, S>()) fused_receive(fused_box_of_value<N, S>(sm), im.phase);
     __syncthreads();
@@ -62,14 +62,16 @@ __device__ FUSED_INLINE void fused_image_of(const fused_pass &p, float *sm, cons
                                             const fused_loss_desc &judge, fused_kept<N, 0> &kept, fused_sums &sums)
 {
     constexpr fused_place scores = N::places[N::n];
+    const int lane = (int)threadIdx.x - (N::threads - 32); /* the last warp has least to do next */
+    fused_softened softened;
     fused_ahead<N, 0>(p, sm, im);
-    if (threadIdx.x < 32) {
-        const fused_judged judged =
-            fused_loss(judge, sm + scores.at, im.train ? sm + scores.at : nullptr, label, (int)threadIdx.x);
+    if (lane >= 0) softened = fused_soften(judge, sm + scores.at, im.train ? sm + scores.at : nullptr, label, lane);
+    __syncthreads();
+    if (lane >= 0) {
+        const fused_judged judged = fused_judge(judge, softened);
         sums.loss += judged.loss;
         sums.hits += judged.hit;
     }
-    __syncthreads();
     if (im.train) fused_back<N, N::n - 1>(p, sm, im, kept);
 }
 
@@ -118,8 +120,9 @@ template <class N> __device__ FUSED_INLINE void fused_v3_pass(const fused_pass &
         if (p.mode == FUSED_TEST) continue;
         float *parts = p.parts + (p.alone && step % 2 != 0 ? (long long)gridDim.x * N::slots : 0);
         if (fused_cluster<N>() < mb) fused_leave<N, 0>(sm, kept, parts + (long long)blockIdx.x * N::slots);
+        fused_arrive(p.arrived, goal);
         const fused_rates rates = fused_rates_of(p.rule, step, power1, power2);
-        fused_barrier(p.arrived, goal);
+        fused_await(p.arrived, goal);
         const int clusters = (int)(mb < fused_clusters<N>() ? mb : fused_clusters<N>());
         fused_end_step<N>(p, sm, mine, state, rates, parts, clusters, left <= p.batch);
         power1 *= p.rule.beta1;
@@ -130,7 +133,7 @@ template <class N> __device__ FUSED_INLINE void fused_v3_pass(const fused_pass &
             fused_barrier(p.arrived, goal);
     }
     if (p.mode == FUSED_TRAIN) fused_give_state<N>(p, mine, state);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == N::threads - 1) {
         p.losses[blockIdx.x] = fused_rank<N>() == 0 ? sums.loss : 0;
         p.hits[blockIdx.x] = fused_rank<N>() == 0 ? sums.hits : 0;
     }

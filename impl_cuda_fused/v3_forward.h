@@ -20,6 +20,14 @@ template <class N, int S> __host__ __device__ constexpr int fused_outs()
     return S == 0 ? fused_owned<N, 1>() : N::stages[S].oc;
 }
 
+/* Whether a stage's kernel is as large as its image, as FC's is: v3_weights.h has its way back. */
+template <class N, int S> __host__ __device__ constexpr bool fused_full()
+{
+    constexpr fused_stage s = N::stages[S];
+    return S > 0 && s.op == FUSED_CONV && s.oh * s.ow == 1 && s.kh == s.ih && s.kw == s.iw && s.ph == 0 && s.pw == 0 &&
+           s.dh == 1 && s.dw == 1;
+}
+
 /* The sum of channel c at row h, position pos: to the channel's owner; the scores to all. */
 template <class N, int S> __device__ FUSED_INLINE void fused_send_part(float *sm, int c, int h, int pos, float sum)
 {

@@ -91,23 +91,30 @@ template <class N> __device__ FUSED_INLINE void fused_fetch_weights(const fused_
     fused_fetch_group<N, N::forward, N::weights>(image, sm);
 }
 
+template <class N> __device__ FUSED_INLINE const float4 *fused_row_of(const float *from, int cluster)
+{
+    return reinterpret_cast<const float4 *>(from + (long long)cluster * N::cluster * N::slots);
+}
+
 /* Adds up the slice over the clusters that had an image: some threads take some each, then one sums theirs. */
 template <class N>
 __device__ FUSED_INLINE void fused_sum_lot(const float *parts, const fused_lot &mine, int clusters, float *red)
 {
+    constexpr int BATCH = 17;
     const int columns = mine.most / 4, rows = N::threads / columns > 0 ? N::threads / columns : 1;
     for (int item = (int)threadIdx.x; item < columns * rows; item += N::threads) {
         const int column = item % columns, row = item / columns;
         float4 sum = {0, 0, 0, 0};
         if (column * 4 < mine.count) {
             const float *from = parts + mine.first + column * 4;
-#pragma unroll 9
-            for (int c = row; c < clusters; c += rows) {
-                const float4 v = __ldcg(reinterpret_cast<const float4 *>(from + (long long)c * N::cluster * N::slots));
-                sum.x += v.x;
-                sum.y += v.y;
-                sum.z += v.z;
-                sum.w += v.w;
+#pragma unroll 1
+            for (int c = row; c < clusters; c += rows * BATCH) {
+                float4 v[BATCH]; /* all of them on their way at once */
+#pragma unroll
+                for (int k = 0; k < BATCH; k++)
+                    v[k] = c + k * rows < clusters ? __ldcg(fused_row_of<N>(from, c + k * rows)) : float4{0, 0, 0, 0};
+#pragma unroll
+                for (int k = 0; k < BATCH; k++) sum = {sum.x + v[k].x, sum.y + v[k].y, sum.z + v[k].z, sum.w + v[k].w};
             }
         }
         reinterpret_cast<float4 *>(red)[row * columns + column] = sum;

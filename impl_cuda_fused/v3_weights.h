@@ -3,6 +3,7 @@
 #ifndef IMPL_CUDA_FUSED_V3_WEIGHTS_H
 #define IMPL_CUDA_FUSED_V3_WEIGHTS_H
 
+#include "impl_cuda_fused/v2_data.h"
 #include "impl_cuda_fused/v3_forward.h"
 
 /* What a thread keeps of stages S and on: of its one task's sums, tap * (wo*wc) + output * wc + input. */
@@ -24,7 +25,7 @@ template <class N, int S> struct fused_kept<N, S, true> {
     __device__ FUSED_INLINE void clear() {}
 };
 
-/* Tasks of one kind of taps, rounded up: a warp has one kind. */
+/* Tasks of one kind of taps; rounded up, since a warp has one kind. */
 template <class N, int S> __host__ __device__ constexpr int fused_weight_tasks()
 {
     constexpr fused_tile k = N::tiles[S];
@@ -33,6 +34,27 @@ template <class N, int S> __host__ __device__ constexpr int fused_weight_tasks()
 template <class N, int S> __host__ __device__ constexpr int fused_weight_rounds()
 {
     return (fused_weight_tasks<N, S>() * N::tiles[S].wl + 31) / 32 * 32 / N::tiles[S].wl;
+}
+
+/* Lanes of a task stand apart in the warp, so that tasks are neighbours: by twos in outputs and in inputs, where both
+ * are even. Then a lane reads the same values as the lane beside it, and the same gradients as the one beyond, or the
+ * other way round: of 16 bytes a lane, shared memory serves either in half the time. */
+template <class N, int S> __device__ FUSED_INLINE fused_seat fused_weight_seat()
+{
+    constexpr int lanes = N::tiles[S].wl, beside = 32 / lanes;
+    const int t = (int)threadIdx.x;
+    return {t / 32 * beside + t % beside, t / beside % lanes};
+}
+
+struct fused_weight_task_of {
+    int f, c, i; /* its first output and input, by tiles; the kernel's row */
+};
+
+__host__ __device__ constexpr fused_weight_task_of fused_weight_task(int task, int outs, int ins)
+{
+    if (outs % 2 != 0 || ins % 2 != 0) return {task % outs, task / outs % ins, task / outs / ins};
+    const int four = task / 4, f = four % (outs / 2), c = four / (outs / 2) % (ins / 2);
+    return {2 * f + task % 2, 2 * c + task / 2 % 2, task / (outs * ins)};
 }
 
 /* Taps G, G + wt, ... of a kernel's row. Where they all read one plane of the value's row, only that is loaded. */
@@ -45,7 +67,8 @@ __device__ FUSED_INLINE void fused_add_taps(const float *sm, int task, int lane,
     constexpr int outs = fused_outs<N, S>() / k.wo, ins = fused_owned<N, S>() / k.wc, each = k.wo * k.wc;
     constexpr bool one = k.wt * s.dw % in.sw == 0;
     constexpr int plane = one ? (((G * s.dw - s.pw) % in.sw) + in.sw) % in.sw : 0;
-    const int f0 = task % outs * k.wo, c0 = task / outs % ins * k.wc, i = task / outs / ins;
+    const fused_weight_task_of mine = fused_weight_task(task, outs, ins);
+    const int f0 = mine.f * k.wo, c0 = mine.c * k.wc, i = mine.i;
     const fused_span rows = fused_inside(i * s.dh - s.ph, s.sh, s.ih, s.oh);
 #pragma unroll 1
     for (int q = lane; q < rows.count; q += k.wl) {
@@ -88,15 +111,16 @@ template <class N, int S> __device__ FUSED_INLINE void fused_weights_there(float
     constexpr fused_stage s = N::stages[S];
     constexpr fused_tile k = N::tiles[S];
     constexpr int outs = fused_outs<N, S>() / k.wo, ins = fused_owned<N, S>() / k.wc, each = k.wo * k.wc;
-    const fused_seat seat = fused_seat_of<k.wl>();
+    const fused_seat seat = fused_weight_seat<N, S>();
     typedef fused_split<each, s.kw, k.wl> split;
 #pragma unroll 1
     for (int first = 0; first < fused_weight_tasks<N, S>(); first += N::threads / k.wl) {
         const int task = first + seat.task;
-        const int f0 = task % outs * k.wo, c0 = task / outs % ins * k.wc, i = task / outs / ins;
+        const fused_weight_task_of mine = fused_weight_task(task, outs, ins);
+        const int f0 = mine.f * k.wo, c0 = mine.c * k.wc, i = mine.i;
         float sum[each * s.kw] = {};
         fused_add_kind<N, S, 0>(sm, task, seat.lane, sum);
-        const fused_part part = fused_sum<each, s.kw, k.wl, fused_paired(k.wl), 1>(sum, seat.lane);
+        const fused_part part = fused_sum<each, s.kw, k.wl, 32 / k.wl, 1>(sum, seat.lane);
         if (task >= fused_weight_tasks<N, S>()) continue;
         float *to = sm + k.grads + c0 * k.cs + i * k.is + f0 / k.fc * (s.kw * k.fc) + f0 % k.fc;
 #pragma unroll
@@ -114,10 +138,44 @@ __device__ FUSED_INLINE void fused_weights_of_image(float *sm, fused_kept<N, FRO
     if constexpr (FROM < S)
         fused_weights_of_image<N, S, FROM + 1>(sm, kept.next);
     else if constexpr (fused_kept<N, S>::real) {
-        const fused_seat seat = fused_seat_of<N::tiles[S].wl>();
+        const fused_seat seat = fused_weight_seat<N, S>();
         fused_add_kind<N, S, 0>(sm, seat.task, seat.lane, kept.sum);
     } else
         fused_weights_there<N, S>(sm);
+}
+
+/* A kernel as large as its image: the gradients of an input and of its weights at once, a thread an input. */
+template <class N, int S>
+__device__ FUSED_INLINE void fused_full_back(const fused_pass &p, float *sm, const fused_image &im)
+{
+    constexpr fused_stage s = N::stages[S];
+    constexpr fused_place in = N::places[S], out = N::places[S + 1];
+    constexpr fused_tile k = N::tiles[S];
+    constexpr int by = s.oc % 10 == 0 ? 10 : s.oc % 4 == 0 ? 4 : 1; /* so many outputs' operands in registers */
+    for (int e = (int)threadIdx.x; e < fused_owned<N, S>() * s.ih * s.iw; e += N::threads) {
+        const int c = e / (s.ih * s.iw), h = e / s.iw % s.ih, w = e % s.iw;
+        const int first = c * k.cs + h * k.is + w * k.fc;
+        const float x = sm[in.at + fused_at(in, c, h, w)];
+        float d = 0;
+#pragma unroll 1
+        for (int f0 = 0; f0 < s.oc; f0 += by) {
+            float dy[by], weight[by], grad[by];
+            int at[by];
+#pragma unroll
+            for (int f = 0; f < by; f++) {
+                at[f] = first + (f0 + f) / k.fc * (s.kw * k.fc) + (f0 + f) % k.fc;
+                dy[f] = sm[out.grad + (f0 + f) * out.cs];
+                weight[f] = sm[k.w + at[f]];
+                grad[f] = sm[k.grads + at[f]];
+            }
+#pragma unroll
+            for (int f = 0; f < by; f++) {
+                d += dy[f] * weight[f];
+                sm[k.grads + at[f]] = grad[f] + dy[f] * x;
+            }
+        }
+        fused_put_back<N, S>(p, sm, im, c, h, w, d);
+    }
 }
 
 /* ... and of the biases of its channels: a thread sums a row, and keeps rows apart until the step ends. */
@@ -155,13 +213,14 @@ template <class N, int S> __device__ FUSED_INLINE void fused_leave(float *sm, fu
     constexpr fused_tile k = N::tiles[S];
     if constexpr (fused_kept<N, S>::real) {
         typedef fused_split<fused_kept<N, S>::each, fused_kept<N, S>::taps, k.wl> split;
-        const fused_seat seat = fused_seat_of<k.wl>();
+        constexpr int active = fused_weight_rounds<N, S>() * k.wl * k.wt;
+        const fused_seat seat = fused_weight_seat<N, S>();
         const fused_part mine =
-            fused_sum<fused_kept<N, S>::each, fused_kept<N, S>::taps, k.wl, fused_paired(k.wl), 1>(kept.sum, seat.lane);
+            fused_sum<fused_kept<N, S>::each, fused_kept<N, S>::taps, k.wl, 32 / k.wl, 1>(kept.sum, seat.lane);
 #pragma unroll
         for (int e = 0; e < split::left; e++)
-            if ((split::rest > 1 ? mine.base + e : e) < mine.end)
-                __stcg(part + k.slot + e * N::threads + (int)threadIdx.x, kept.sum[e]);
+            if ((split::rest > 1 ? mine.base + e : e) < mine.end && (int)threadIdx.x < active)
+                __stcg(part + k.slot + e * active + (int)threadIdx.x, kept.sum[e]);
     } else if constexpr (s.op == FUSED_CONV)
         fused_leave_there<N, S>(sm, part);
     if constexpr (k.b >= 0) {
