@@ -19,6 +19,19 @@
 #define FUSED_INLINE __forceinline__
 #endif
 
+/* threadIdx.x, asked for anew each time: else the compiler works out once, before all images, what each stage makes of
+ * it, and keeps all of that in registers, of which the gradients leave too few. */
+__device__ FUSED_INLINE int fused_thread()
+{
+#ifdef __CUDA_ARCH__
+    int thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+#else
+    return (int)threadIdx.x;
+#endif
+}
+
 /* The block's rank in its cluster, the cluster's place in the grid, and how many there are. */
 template <class N> __device__ FUSED_INLINE int fused_rank()
 {

@@ -62,6 +62,31 @@ __device__ inline bool fused_keep(unsigned long long seed, long long step, long 
     return (double)(z >> 11) * (1.0 / 9007199254740992.0) >= rate;
 }
 
+/* ---- Quotients and roots to two units in the last place, without the branches that correct rounding takes: chains of
+ * them decide how long a step's end is. */
+
+__device__ inline float fused_quotient(float a, float b)
+{
+#ifdef __CUDA_ARCH__
+    float q;
+    asm("div.full.f32 %0, %1, %2;" : "=f"(q) : "f"(a), "f"(b));
+    return q;
+#else
+    return a / b;
+#endif
+}
+
+__device__ inline float fused_root(float x)
+{
+#ifdef __CUDA_ARCH__
+    float root;
+    asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
+#else
+    return sqrtf(x);
+#endif
+}
+
 /* ---- The optimizer: one slot; g is the gradient of the loss alone. */
 
 struct fused_rates {
@@ -97,16 +122,16 @@ __device__ inline void fused_update(int kind, const fused_rates &r, float grad, 
         break;
     case FUSED_ADAGRAD:
         m += g * g;
-        w -= r.lr * g / (sqrtf(m) + r.eps);
+        w -= fused_quotient(r.lr * g, fused_root(m) + r.eps);
         break;
     case FUSED_RMSPROP:
         m = r.keep2 * m + r.take2 * (g * g);
-        w -= r.lr * g / (sqrtf(m) + r.eps);
+        w -= fused_quotient(r.lr * g, fused_root(m) + r.eps);
         break;
     default:
         m = r.keep1 * m + r.take1 * g;
         v = r.keep2 * v + r.take2 * (g * g);
-        w -= r.lr * (m * r.correct1) / (sqrtf(v * r.correct2) + r.eps);
+        w -= fused_quotient(r.lr * (m * r.correct1), fused_root(v * r.correct2) + r.eps);
     }
 }
 
@@ -150,7 +175,7 @@ __device__ inline fused_softened fused_soften(const fused_loss_desc &d, const fl
     for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
     for (int k = lane; k < d.classes && dx != nullptr; k += 32) {
         if (d.classes > 32) power = expf(x[k] - most); /* else it is still at hand */
-        const float y = d.quadratic ? x[k] : power / sum;
+        const float y = d.quadratic ? x[k] : fused_quotient(power, sum);
         dx[k] = fused_act_back(d.act, d.alpha, (k == label ? y - 1 : y) * d.scale, x[k]);
     }
     return {mine, most, sum, beaten};

@@ -66,9 +66,9 @@ void fused_spread_source(const fused_net *net, const fused_spread *l, const char
     ADD("    static constexpr fused_tile tiles[] = {\n");
     for (int i = 0; i < net->n_stages; i++) {
         const fused_tile *k = &l->tiles[i];
-        ADD("        {%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d},\n", k->fc, k->fl,
-            k->dc, k->dl, k->wo, k->wc, k->wt, k->wl, k->w, k->cs, k->is, k->b, k->wb, k->fs, k->bs, k->grads, k->rows,
-            k->box, k->slot, k->bslot);
+        ADD("        {%d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d},\n", k->fc,
+            k->fl, k->dc, k->dl, k->wo, k->wc, k->wt, k->wl, k->w, k->cs, k->is, k->b, k->wb, k->fs, k->bs, k->grads,
+            k->rows, k->box, k->slot, k->bslot, k->piece);
     }
     ADD("    };\n    static constexpr int n = %d, threads = %d, cluster = %d, first = %d, forward = %d, weights = %d, "
         "slots = %d,\n                         mail = %d, staged = %d, floats = %d, image = %d, classes = %d;\n",

@@ -12,6 +12,8 @@ enum {
     OPERANDS_MOST = 64, /* ... beside them, of a task of the weight gradient */
     KEPT_MOST = 100,    /* ... and for a step's: of all stages together, */
     KEPT_LEAST = 20,    /* ... of one, if so many are left */
+    PIECE = 4,          /* columns of a task of stage 0, ... */
+    PIECES_MOST = 16,   /* ... if it has so few rows of taps */
     BESIDE = 2560       /* floats of a value whose gradient does not take its place */
 };
 
@@ -115,6 +117,41 @@ static void cut_all_weights(const fused_net *net, fused_spread *l)
     }
 }
 
+/* How many zeros a row's planes need on their left and right, in fours, so that each tap of each output reads one. */
+static int beside(const fused_stage *s, bool left)
+{
+    int most = 0;
+    for (int j = 0; j < s->kw; j++) {
+        const int from = j * s->dw - s->pw, plane = (from % s->sw + s->sw) % s->sw, step = (from - plane) / s->sw;
+        const int columns = (s->iw - plane + s->sw - 1) / s->sw, over = s->ow - 1 + step - (columns - 1);
+        most = left && -step > most ? -step : !left && over > most ? over : most;
+    }
+    return fused_round_up(most, 4);
+}
+
+/* Whether stage 0 goes forward by pieces of rows. */
+static bool by_pieces(const fused_net *net)
+{
+    const fused_stage *s = &net->stages[0];
+    return s->op == FUSED_CONV && s->ow % PIECE == 0 && s->ic * s->kh <= PIECES_MOST && s->sw < s->iw &&
+           net->n_stages > 1;
+}
+
+static void cut_pieces(const fused_net *net, const fused_spread *l, fused_tile *k)
+{
+    const fused_stage s = share_of(net, l->cluster, 0);
+    const fused_shares share = fused_shares_of(&s);
+    double best = INFINITY;
+    for (int f = 1; f <= s.oc; f++) {
+        const fused_task t = {
+            s.oc / f * s.oh * (s.ow / PIECE), 1, (int)ceil(s.ic * s.kh * share.high), f * PIECE, f * s.kw * PIECE,
+            f * s.kw + s.sw * 2 * PIECE};
+        if (s.oc % f != 0 || f * (PIECE + s.kw) > SUMS_MOST || fused_cost(&t, THREADS) >= best) continue;
+        best = fused_cost(&t, THREADS);
+        k->fc = f, k->fl = 1, k->piece = PIECE;
+    }
+}
+
 static void cut_stages(const fused_net *net, fused_spread *l)
 {
     for (int i = 0; i < net->n_stages; i++) {
@@ -136,10 +173,24 @@ static void cut_stages(const fused_net *net, fused_spread *l)
                                    .wb = -1,
                                    .grads = 0};
     }
+    if (by_pieces(net)) cut_pieces(net, l, &l->tiles[0]);
     cut_all_weights(net, l);
 }
 
 /* ---- Places */
+
+/* The image, with zeros beside each plane of its rows. Returns its floats. */
+static int place_pieces(const fused_stage *s, fused_place *p)
+{
+    const int left = beside(s, true);
+    p->ps = left + fused_round_up((s->iw + s->sw - 1) / s->sw + beside(s, false), 4);
+    p->hs = s->sw * p->ps;
+    if (p->hs % 8 == 0) p->hs += 4;
+    p->cs = s->ih * p->hs;
+    p->at += left;
+    p->grad = p->at;
+    return left + s->ic * p->cs + 4;
+}
 
 static int place_value(const fused_net *net, fused_spread *l, int v, int at)
 {
@@ -149,6 +200,7 @@ static int place_value(const fused_net *net, fused_spread *l, int v, int at)
     fused_place *p = &l->places[v];
     const int size = fused_place_value(p, at, owned(net, l->cluster, v), last ? s->oh : s->ih, last ? s->ow : s->iw,
                                        conv ? s->sw : 1);
+    if (v == 0 && by_pieces(net)) return at + place_pieces(s, p);
     if (v == 0 || last) return at + size;
     if (conv && !gathered(net, l->cluster, v) && size > BESIDE) return at + size;
     p->grad = at + size;

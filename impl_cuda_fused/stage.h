@@ -49,6 +49,7 @@ struct fused_tile {
     int w, cs, is, b, wb, fs, bs;
     int grads, rows, box; /* rows: as in fused_cut; box: where partial sums arrive, [rank][own channel] */
     int slot, bslot;      /* of the block's slots, the first of the weights and of the bias */
+    int piece;            /* stage 0: columns of a task of the way forward, instead of all; 0: all */
 };
 
 /* One step of the optimizer, in the terms of cnn_optimizer_desc. */

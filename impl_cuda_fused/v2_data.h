@@ -119,7 +119,7 @@ template <class N, int S>
 __device__ FUSED_INLINE void fused_pool_back(const fused_pass &p, float *sm, const fused_image &im)
 {
     constexpr fused_stage s = N::stages[S];
-    for (int e = (int)threadIdx.x; e < fused_owned<N, S>() * s.ih * s.iw; e += N::threads) {
+    for (int e = fused_thread(); e < fused_owned<N, S>() * s.ih * s.iw; e += N::threads) {
         const int c = e / (s.ih * s.iw), h = e / s.iw % s.ih, w = e % s.iw;
         float d = 0;
         for (int i = 0; i < s.kh; i++) {

@@ -84,7 +84,7 @@ template <class N> struct fused_feed {
     __device__ FUSED_INLINE void fetch(const fused_pass &p, float *sm)
     {
         constexpr int floats = N::image % 4 == 0 ? 4 : 1;
-        for (int k = (int)threadIdx.x; k < N::image / floats && turn.done < p.count; k += N::threads)
+        for (int k = fused_thread(); k < N::image / floats && turn.done < p.count; k += N::threads)
             fused_send<floats>(sm + N::staged + k * floats, p.rows + (long long)row * N::image + k * floats);
         fused_sent();
         if (turn.done < p.count) label = fused_later(p.labels + row);
@@ -99,33 +99,40 @@ template <class N> struct fused_feed {
         after = fused_next<N>(p, turn);
         row = fused_row(p, after);
     }
-    /* Into its place, moved by its shift; then the next one is sent for. Returns the label. `weights`: they are on
-     * their way, in three groups; the first of them has come, too, when this returns. */
-    __device__ FUSED_INLINE int take(const fused_pass &p, float *sm, bool weights = false)
+    /* Into its place, moved by its shift; other threads see it behind the next barrier. Returns the label. `behind`:
+     * one group of copies was sent behind the image. */
+    __device__ FUSED_INLINE int take(const fused_pass &p, float *sm, bool behind = false)
     {
         constexpr fused_stage s = N::stages[0];
         constexpr fused_place in = N::places[0];
         const long long i = p.first + turn.done + turn.n;
         const int dy = p.shifts != nullptr ? p.shifts[2 * i] : 0, dx = p.shifts != nullptr ? p.shifts[2 * i + 1] : 0;
         const int taken = label;
-        if (weights)
-            fused_arrived<3>();
+        if (behind)
+            fused_arrived<1>();
         else
             fused_arrived<0>();
         __syncthreads();
-        for (int e = (int)threadIdx.x; e < N::image; e += N::threads) {
-            const int c = e / (s.ih * s.iw), h = e / s.iw % s.ih, w = e % s.iw, y = h - dy, x = w - dx;
-            const bool inside = y >= 0 && y < s.ih && x >= 0 && x < s.iw;
-            const int from = N::nhwc ? (y * s.iw + x) * s.ic + c : (c * s.ih + y) * s.iw + x;
-            sm[in.at + fused_at(in, c, h, w)] = inside ? sm[N::staged + from] : 0.0f;
+        const int warp = fused_thread() / 32;
+        for (int w = fused_thread() % 32; w < s.iw; w += 32) {
+            const int x = w - dx, column = w % in.sw * in.ps + w / in.sw;
+#pragma unroll 4
+            for (int r = warp; r < s.ic * s.ih; r += N::threads / 32) {
+                const int c = r / s.ih, h = r % s.ih, y = h - dy;
+                const bool inside = y >= 0 && y < s.ih && x >= 0 && x < s.iw;
+                const int from = N::nhwc ? (y * s.iw + x) * s.ic + c : (c * s.ih + y) * s.iw + x;
+                sm[in.at + c * in.cs + h * in.hs + column] = inside ? sm[N::staged + from] : 0.0f;
+            }
         }
-        if (weights) fused_arrived<2>();
-        __syncthreads();
+        return taken;
+    }
+    /* Behind that barrier: sends for the next one. */
+    __device__ FUSED_INLINE void go_on(const fused_pass &p, float *sm)
+    {
         turn = after;
         fetch(p, sm);
         after = fused_next<N>(p, after);
         row = fused_row(p, after);
-        return taken;
     }
 };
 

@@ -80,7 +80,7 @@ template <class N, int S> __device__ FUSED_INLINE void fused_pool(const fused_pa
 {
     constexpr fused_stage s = N::stages[S];
     constexpr fused_place in = N::places[S];
-    for (int e = (int)threadIdx.x; e < fused_owned<N, S + 1>() * s.oh * s.ow; e += N::threads) {
+    for (int e = fused_thread(); e < fused_owned<N, S + 1>() * s.oh * s.ow; e += N::threads) {
         const int c = e / (s.oh * s.ow), oh = e / s.ow % s.oh, ow = e % s.ow;
         const int h0 = oh * s.sh - s.ph, w0 = ow * s.sw - s.pw;
         const fused_span rows = fused_inside(h0, s.dh, s.ih, s.kh), cols = fused_inside(w0, s.dw, s.iw, s.kw);

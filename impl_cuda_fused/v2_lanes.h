@@ -38,7 +38,7 @@ __host__ __device__ constexpr int fused_paired(int lanes) { return lanes < 32 ? 
 template <int LANES> __device__ FUSED_INLINE fused_seat fused_seat_of()
 {
     constexpr int pair = fused_paired(LANES);
-    const int t = (int)threadIdx.x, rest = t / (LANES * pair);
+    const int t = fused_thread(), rest = t / (LANES * pair);
     return {rest * pair + t % pair, t / pair % LANES};
 }
 

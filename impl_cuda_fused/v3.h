@@ -62,7 +62,7 @@ __device__ FUSED_INLINE void fused_image_of(const fused_pass &p, float *sm, cons
                                             const fused_loss_desc &judge, fused_kept<N, 0> &kept, fused_sums &sums)
 {
     constexpr fused_place scores = N::places[N::n];
-    const int lane = (int)threadIdx.x - (N::threads - 32); /* the last warp has least to do next */
+    const int lane = fused_thread() - (N::threads - 32); /* the last warp has least to do next */
     fused_softened softened;
     fused_ahead<N, 0>(p, sm, im);
     if (lane >= 0) softened = fused_soften(judge, sm + scores.at, im.train ? sm + scores.at : nullptr, label, lane);
@@ -77,10 +77,9 @@ __device__ FUSED_INLINE void fused_image_of(const fused_pass &p, float *sm, cons
 
 template <class N> __device__ FUSED_INLINE void fused_begin(float *sm)
 {
-    for (int k = (int)threadIdx.x; k < N::floats; k += N::threads) sm[k] = 0;
+    for (int k = fused_thread(); k < N::floats; k += N::threads) sm[k] = 0;
     __syncthreads();
-    for (int k = (int)threadIdx.x; k < 2 * N::n && N::cluster > 1; k += N::threads)
-        fused_box_make(sm + N::mail + 2 * k);
+    for (int k = fused_thread(); k < 2 * N::n && N::cluster > 1; k += N::threads) fused_box_make(sm + N::mail + 2 * k);
     __syncthreads();
     if constexpr (N::cluster > 1) fused_cluster_barrier();
 }
@@ -106,13 +105,16 @@ template <class N> __device__ FUSED_INLINE void fused_v3_pass(const fused_pass &
         const long long left = p.count - done, mb = left < p.batch ? left : p.batch;
         const fused_loss_desc judge = {N::classes, N::quadratic, last.act, last.alpha, 1.0f / (float)mb};
         bool weights = done == 0 || !p.alone;
-        if (weights && fused_cluster<N>() < mb) fused_fetch_weights<N>(p, sm);
+        if (weights && fused_cluster<N>() < mb) fused_fetch_first<N>(p, sm);
         kept.clear();
 #pragma unroll 1
         for (long long n = fused_cluster<N>(); n < mb; n += fused_clusters<N>()) {
             const fused_image im = {n, step, p.mode != FUSED_TEST, phase};
             if (N::cluster > 1 && threadIdx.x == 0) fused_expect_all<N, 0>(sm);
             const int label = feed.take(p, sm, weights);
+            if (weights) fused_fetch_others<N>(p, sm);
+            __syncthreads();
+            feed.go_on(p, sm);
             fused_image_of<N>(p, sm, im, label, judge, kept, sums);
             weights = false;
             phase ^= 1;

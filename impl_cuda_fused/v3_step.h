@@ -50,7 +50,7 @@ __device__ FUSED_INLINE void fused_put_weight(float *images, const fused_state &
 template <class N>
 __device__ FUSED_INLINE void fused_take_state(const fused_pass &p, const fused_lot &mine, const fused_state &state)
 {
-    for (int k = (int)threadIdx.x; k < mine.count; k += N::threads) {
+    for (int k = fused_thread(); k < mine.count; k += N::threads) {
         const int slot = mine.first + k, param = p.params[slot], rank = slot / N::slots;
         const int image = p.alone ? 0 : rank * N::weights;
         const int at = p.at[slot - rank * N::slots], back = p.back[slot - rank * N::slots];
@@ -67,7 +67,7 @@ __device__ FUSED_INLINE void fused_take_state(const fused_pass &p, const fused_l
 template <class N>
 __device__ FUSED_INLINE void fused_give_state(const fused_pass &p, const fused_lot &mine, const fused_state &state)
 {
-    for (int k = (int)threadIdx.x; k < mine.count && (!p.alone || fused_cluster<N>() == 0); k += N::threads) {
+    for (int k = fused_thread(); k < mine.count && (!p.alone || fused_cluster<N>() == 0); k += N::threads) {
         const int param = p.params[mine.first + k];
         if (param < 0) continue;
         p.w[param] = state.w[k];
@@ -76,19 +76,25 @@ __device__ FUSED_INLINE void fused_give_state(const fused_pass &p, const fused_l
     }
 }
 
-/* The weights of the block's rank, in three groups. */
+/* The weights of the block's rank, in three groups: the first ... */
 template <class N, int FROM, int TO> __device__ FUSED_INLINE void fused_fetch_group(const float *image, float *sm)
 {
-    for (int k = FROM / 4 + (int)threadIdx.x; k < TO / 4; k += N::threads) fused_send<4>(sm + 4 * k, image + 4 * k);
+    for (int k = FROM / 4 + fused_thread(); k < TO / 4; k += N::threads) fused_send<4>(sm + 4 * k, image + 4 * k);
     fused_sent();
 }
 
-template <class N> __device__ FUSED_INLINE void fused_fetch_weights(const fused_pass &p, float *sm)
+template <class N> __device__ FUSED_INLINE void fused_fetch_first(const fused_pass &p, float *sm)
+{
+    fused_fetch_group<N, 0, N::first>(p.images + fused_rank<N>() * N::weights, sm);
+}
+
+/* ... the others, and waits for the first. */
+template <class N> __device__ FUSED_INLINE void fused_fetch_others(const fused_pass &p, float *sm)
 {
     const float *image = p.images + fused_rank<N>() * N::weights;
-    fused_fetch_group<N, 0, N::first>(image, sm);
     fused_fetch_group<N, N::first, N::forward>(image, sm);
     fused_fetch_group<N, N::forward, N::weights>(image, sm);
+    fused_arrived<2>();
 }
 
 template <class N> __device__ FUSED_INLINE const float4 *fused_row_of(const float *from, int cluster)
@@ -102,7 +108,7 @@ __device__ FUSED_INLINE void fused_sum_lot(const float *parts, const fused_lot &
 {
     constexpr int BATCH = 17;
     const int columns = mine.most / 4, rows = N::threads / columns > 0 ? N::threads / columns : 1;
-    for (int item = (int)threadIdx.x; item < columns * rows; item += N::threads) {
+    for (int item = fused_thread(); item < columns * rows; item += N::threads) {
         const int column = item % columns, row = item / columns;
         float4 sum = {0, 0, 0, 0};
         if (column * 4 < mine.count) {
@@ -130,7 +136,7 @@ __device__ FUSED_INLINE void fused_end_step(const fused_pass &p, float *sm, cons
     const int columns = mine.most / 4, rows = N::threads / columns > 0 ? N::threads / columns : 1;
     float *images = p.alone ? sm : p.images;
     fused_sum_lot<N>(parts, mine, clusters, state.red);
-    for (int k = (int)threadIdx.x; k < mine.count; k += N::threads) {
+    for (int k = fused_thread(); k < mine.count; k += N::threads) {
         float grad = 0;
         for (int row = 0; row < rows; row++) grad += state.red[row * mine.most + k];
         if (last && p.params[mine.first + k] >= 0) p.grads[p.params[mine.first + k]] = grad;

@@ -42,7 +42,7 @@ template <class N, int S> __host__ __device__ constexpr int fused_weight_rounds(
 template <class N, int S> __device__ FUSED_INLINE fused_seat fused_weight_seat()
 {
     constexpr int lanes = N::tiles[S].wl, beside = 32 / lanes;
-    const int t = (int)threadIdx.x;
+    const int t = fused_thread();
     return {t / 32 * beside + t % beside, t / beside % lanes};
 }
 
@@ -152,7 +152,8 @@ __device__ FUSED_INLINE void fused_full_back(const fused_pass &p, float *sm, con
     constexpr fused_place in = N::places[S], out = N::places[S + 1];
     constexpr fused_tile k = N::tiles[S];
     constexpr int by = s.oc % 10 == 0 ? 10 : s.oc % 4 == 0 ? 4 : 1; /* so many outputs' operands in registers */
-    for (int e = (int)threadIdx.x; e < fused_owned<N, S>() * s.ih * s.iw; e += N::threads) {
+#pragma unroll 1
+    for (int e = fused_thread(); e < fused_owned<N, S>() * s.ih * s.iw; e += N::threads) {
         const int c = e / (s.ih * s.iw), h = e / s.iw % s.ih, w = e % s.iw;
         const int first = c * k.cs + h * k.is + w * k.fc;
         const float x = sm[in.at + fused_at(in, c, h, w)];
@@ -185,7 +186,8 @@ template <class N, int S> __device__ FUSED_INLINE void fused_biases(float *sm)
     constexpr fused_place out = N::places[S + 1];
     constexpr bool all = fused_gathered<N, S + 1>();
     if constexpr (N::tiles[S].b >= 0) {
-        for (int e = (int)threadIdx.x; e < fused_owned<N, S + 1>() * s.oh; e += N::threads) {
+#pragma unroll 1
+        for (int e = fused_thread(); e < fused_owned<N, S + 1>() * s.oh; e += N::threads) {
             const int c = (all ? fused_first<N, S + 1>() : 0) + e / s.oh;
             float dy[out.sw * out.ps], sum = 0;
             fused_load(dy, sm + out.grad + c * out.cs + e % s.oh * out.hs);
@@ -201,7 +203,7 @@ template <class N, int S> __device__ FUSED_INLINE void fused_biases(float *sm)
 template <class N, int S> __device__ FUSED_INLINE void fused_leave_there(float *sm, float *part)
 {
     constexpr fused_tile k = N::tiles[S];
-    for (int e = (int)threadIdx.x; e < fused_owned<N, S>() * k.cs; e += N::threads) {
+    for (int e = fused_thread(); e < fused_owned<N, S>() * k.cs; e += N::threads) {
         __stcg(part + k.slot + e, sm[k.grads + e]);
         sm[k.grads + e] = 0;
     }
@@ -219,12 +221,12 @@ template <class N, int S> __device__ FUSED_INLINE void fused_leave(float *sm, fu
             fused_sum<fused_kept<N, S>::each, fused_kept<N, S>::taps, k.wl, 32 / k.wl, 1>(kept.sum, seat.lane);
 #pragma unroll
         for (int e = 0; e < split::left; e++)
-            if ((split::rest > 1 ? mine.base + e : e) < mine.end && (int)threadIdx.x < active)
-                __stcg(part + k.slot + e * active + (int)threadIdx.x, kept.sum[e]);
+            if ((split::rest > 1 ? mine.base + e : e) < mine.end && fused_thread() < active)
+                __stcg(part + k.slot + e * active + fused_thread(), kept.sum[e]);
     } else if constexpr (s.op == FUSED_CONV)
         fused_leave_there<N, S>(sm, part);
     if constexpr (k.b >= 0) {
-        for (int c = (int)threadIdx.x; c < fused_owned<N, S + 1>(); c += N::threads) {
+        for (int c = fused_thread(); c < fused_owned<N, S + 1>(); c += N::threads) {
             float sum = 0;
             for (int h = 0; h < s.oh; h++) {
                 sum += sm[k.rows + c * s.oh + h];
