@@ -3,7 +3,7 @@
  *   stage.h, common.h  what the kernels know of a network, and what they share
  *   stages.c             a network becomes stages, or is refused in words
  *   v1.cu, v2.cu, v3.cu  a version of the kernel each, a row in kernels.inc
- *   layout.c, spread.c   how v2 lays a network out in shared memory, and v3 in that of a cluster's blocks
+ *   layout.c, spread*.c  how v2 lays a network out in shared memory, and v3 in that of a cluster's blocks
  *   source.c, jit.c      the text that they are compiled from, and what NVRTC is given (harness/cuda/jit.h)
  *   nets/                networks compiled beforehand
  *   slots.c              the order of parameters that a version likes

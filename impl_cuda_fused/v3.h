@@ -18,7 +18,8 @@
  * mail.
  *
  *   cluster.h     whose channels are whose; mail among the blocks of a cluster
- *   v3_forward.h  an image forward
+ *   v3_pieces.h   stage 0 forward
+ *   v3_forward.h  the others
  *   v3_data.h     back: the gradients of values
  *   v3_weights.h  back: the gradients of weights and biases
  *   v3_step.h     a step's end: sums over clusters, the update, the way of the weights

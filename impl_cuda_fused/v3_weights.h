@@ -3,7 +3,6 @@
 #ifndef IMPL_CUDA_FUSED_V3_WEIGHTS_H
 #define IMPL_CUDA_FUSED_V3_WEIGHTS_H
 
-#include "impl_cuda_fused/v2_data.h"
 #include "impl_cuda_fused/v3_forward.h"
 
 /* What a thread keeps of stages S and on: of its one task's sums, tap * (wo*wc) + output * wc + input. */
@@ -142,41 +141,6 @@ __device__ FUSED_INLINE void fused_weights_of_image(float *sm, fused_kept<N, FRO
         fused_add_kind<N, S, 0>(sm, seat.task, seat.lane, kept.sum);
     } else
         fused_weights_there<N, S>(sm);
-}
-
-/* A kernel as large as its image: the gradients of an input and of its weights at once, a thread an input. */
-template <class N, int S>
-__device__ FUSED_INLINE void fused_full_back(const fused_pass &p, float *sm, const fused_image &im)
-{
-    constexpr fused_stage s = N::stages[S];
-    constexpr fused_place in = N::places[S], out = N::places[S + 1];
-    constexpr fused_tile k = N::tiles[S];
-    constexpr int by = s.oc % 10 == 0 ? 10 : s.oc % 4 == 0 ? 4 : 1; /* so many outputs' operands in registers */
-#pragma unroll 1
-    for (int e = fused_thread(); e < fused_owned<N, S>() * s.ih * s.iw; e += N::threads) {
-        const int c = e / (s.ih * s.iw), h = e / s.iw % s.ih, w = e % s.iw;
-        const int first = c * k.cs + h * k.is + w * k.fc;
-        const float x = sm[in.at + fused_at(in, c, h, w)];
-        float d = 0;
-#pragma unroll 1
-        for (int f0 = 0; f0 < s.oc; f0 += by) {
-            float dy[by], weight[by], grad[by];
-            int at[by];
-#pragma unroll
-            for (int f = 0; f < by; f++) {
-                at[f] = first + (f0 + f) / k.fc * (s.kw * k.fc) + (f0 + f) % k.fc;
-                dy[f] = sm[out.grad + (f0 + f) * out.cs];
-                weight[f] = sm[k.w + at[f]];
-                grad[f] = sm[k.grads + at[f]];
-            }
-#pragma unroll
-            for (int f = 0; f < by; f++) {
-                d += dy[f] * weight[f];
-                sm[k.grads + at[f]] = grad[f] + dy[f] * x;
-            }
-        }
-        fused_put_back<N, S>(p, sm, im, c, h, w, d);
-    }
 }
 
 /* ... and of the biases of its channels: a thread sums a row, and keeps rows apart until the step ends. */
