@@ -11,7 +11,10 @@ enum {
 };
 
 /* Whether a thread has one task at most: it may keep its sums. */
-static bool one_round(int tasks, int lanes, int kinds) { return fused_round_up(tasks * lanes, 32) * kinds <= FUSED_SPREAD_THREADS; }
+static bool one_round(int tasks, int lanes, int kinds)
+{
+    return fused_round_up(tasks * lanes, 32) * kinds <= FUSED_SPREAD_THREADS;
+}
 
 /* The cheapest cut of the weight gradient whose sums are kept, `most` a thread; none: false. most 0: sums that are
  * added to shared memory by each image. */
@@ -75,10 +78,14 @@ static void cut_pieces(const fused_net *net, const fused_spread *l, fused_tile *
     const fused_shares share = fused_shares_of(&s);
     double best = INFINITY;
     for (int f = 1; f <= s.oc; f++) {
-        const fused_task t = {
-            s.oc / f * s.oh * (s.ow / FUSED_PIECE), 1, (int)ceil(s.ic * s.kh * share.high), f * FUSED_PIECE, f * s.kw * FUSED_PIECE,
-            f * s.kw + s.sw * 2 * FUSED_PIECE};
-        if (s.oc % f != 0 || f * (FUSED_PIECE + s.kw) > SUMS_MOST || fused_cost(&t, FUSED_SPREAD_THREADS) >= best) continue;
+        const fused_task t = {s.oc / f * s.oh * (s.ow / FUSED_PIECE),
+                              1,
+                              (int)ceil(s.ic * s.kh * share.high),
+                              f * FUSED_PIECE,
+                              f * s.kw * FUSED_PIECE,
+                              f * s.kw + s.sw * 2 * FUSED_PIECE};
+        if (s.oc % f != 0 || f * (FUSED_PIECE + s.kw) > SUMS_MOST || fused_cost(&t, FUSED_SPREAD_THREADS) >= best)
+            continue;
         best = fused_cost(&t, FUSED_SPREAD_THREADS);
         k->fc = f, k->fl = 1, k->piece = FUSED_PIECE;
     }

@@ -125,7 +125,8 @@ void fused_spread_slots(const fused_net *net, const fused_spread *l, int *params
     for (int i = 0; i < net->n_stages; i++) {
         const table t = {net, l, i, params, at, back};
         if (net->stages[i].op == FUSED_CONV && l->tiles[i].grads >= 0) put_there(&t);
-        for (int thread = 0; thread < FUSED_SPREAD_THREADS && net->stages[i].op == FUSED_CONV && l->tiles[i].grads < 0; thread++)
+        for (int thread = 0; thread < FUSED_SPREAD_THREADS && net->stages[i].op == FUSED_CONV && l->tiles[i].grads < 0;
+             thread++)
             put_kept(&t, thread);
         if (net->stages[i].b >= 0) put_biases(&t);
     }

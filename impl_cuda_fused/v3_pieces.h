@@ -1,5 +1,5 @@
-/* v3_pieces.h: of v3: stage 0 by pieces of rows. With few inputs, to share a sum among lanes would take longer than the sum
- * itself; a task is some columns of a row, and beside the image's rows stand zeros for what a tap reads there. */
+/* v3_pieces.h: of v3: stage 0 by pieces of rows. With few inputs, to share a sum among lanes would take longer than the
+ * sum itself; a task is some columns of a row, and beside the image's rows stand zeros for what a tap reads there. */
 #ifndef IMPL_CUDA_FUSED_V3_PIECES_H
 #define IMPL_CUDA_FUSED_V3_PIECES_H
 

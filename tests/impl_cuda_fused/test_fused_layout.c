@@ -110,6 +110,74 @@ static void slots_are_distinct(void **state)
     }
 }
 
+/* In a cluster each parameter is some block's, the scores' biases every block's; no two weights of a block stand at one
+ * place, and all stand among its weights. */
+static void check_spread(const cnn_network *network, int cluster)
+{
+    fused_net net;
+    cnn_error err;
+    const fused_spread l = spread_out(network, cluster);
+    if (fused_stages(&network->net, &net, &err) != CNN_OK) fail_msg("%s", err.message);
+    int *params = calloc((size_t)(cluster * l.slots), sizeof *params), *at = calloc((size_t)l.slots, sizeof *at);
+    int *back = calloc((size_t)l.slots, sizeof *back), *held = calloc((size_t)net.params, sizeof *held);
+    int *there = calloc((size_t)l.weights, sizeof *there);
+    fused_spread_slots(&net, &l, params, at, back);
+    for (int k = 0; k < cluster * l.slots; k++) {
+        assert_true(params[k] >= -1 && params[k] < net.params);
+        assert_true((params[k] < 0) == (at[k % l.slots] < 0));
+        if (params[k] >= 0) held[params[k]]++;
+    }
+    for (int k = 0; k < l.slots; k++) {
+        assert_true(at[k] < l.forward && (back[k] < 0 || (back[k] >= l.forward && back[k] < l.weights)));
+        if (at[k] >= 0) assert_int_equal(there[at[k]]++, 0);
+        if (back[k] >= 0) assert_int_equal(there[back[k]]++, 0);
+    }
+    const int64_t shared = net.stages[net.n_stages - 1].b;
+    for (int i = 0; i < network->net.n_params; i++)
+        for (int64_t k = 0; k < network->net.params[i].count; k++) {
+            const int64_t param = network->net.params[i].offset + k;
+            assert_int_equal(held[param], param >= shared && param < shared + net.classes ? cluster : 1);
+        }
+    free(params);
+    free(at);
+    free(back);
+    free(held);
+    free(there);
+}
+
+static void clusters_share_all_parameters(void **state)
+{
+    cnn_network *thesis = load("thesis", NULL, 10), *small = load("small", NULL, 10);
+    static const int clusters[] = {1, 2, 4, 5, 10};
+    for (size_t i = 0; i < sizeof clusters / sizeof *clusters; i++) check_spread(thesis, clusters[i]);
+    check_spread(small, 1);
+    check_spread(small, 2);
+    cnn_net_free(thesis);
+    cnn_net_free(small);
+}
+
+static void not_spread(const char *text, int cluster, const char *word)
+{
+    fused_net net;
+    fused_spread l;
+    cnn_error err = {.message = ""};
+    cnn_network *network = load("test.net", text, 4);
+    cnn_status status = fused_stages(&network->net, &net, &err);
+    if (status == CNN_OK) status = fused_spread_of(&net, cluster, BLOCKS, SHARED, &l, &err);
+    assert_int_equal(status, CNN_UNSUPPORTED);
+    assert_message(err, word);
+    cnn_net_free(network);
+}
+
+static void what_cannot_be_spread_is_refused_in_words(void **state)
+{
+    not_spread("input 1 8 8\nconv 4 kernel=3\nrelu\nfc 12\nrelu\nfc 10\nsoftmax_cross_entropy\n", 5, "value 1 has 4");
+    not_spread("input 1 8 8\nconv 4 kernel=3\nrelu\nfc 10\nsoftmax_cross_entropy\n", 2, "one more between them");
+    not_spread("input 4 8 8\nmax_pool kernel=2 stride=2\nconv 4 kernel=3\nfc 10\nsoftmax_cross_entropy\n", 2,
+               "first and last layer");
+    not_spread("input 1 28 28\nfc 625\nrelu\nfc 10\nsoftmax_cross_entropy\n", 1, "take v1");
+}
+
 static void refused(const char *text, const char *word)
 {
     fused_net net;
@@ -137,6 +205,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nets_are_as_compiled),
         cmocka_unit_test(slots_are_distinct),
+        cmocka_unit_test(clusters_share_all_parameters),
+        cmocka_unit_test(what_cannot_be_spread_is_refused_in_words),
         cmocka_unit_test(what_does_not_fit_is_refused_in_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
