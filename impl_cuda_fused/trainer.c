@@ -120,7 +120,9 @@ static cnn_status fused_open(cnn_context *context, const cnn_trainer_request *r,
     t->loss_sum = r->loss_sum;
     t->correct = r->correct;
     cnn_status status = plan_of(context, r, &t->net, &t->plan, err);
-    if (status == CNN_OK && t->version->open != NULL) status = t->version->open(t->cuda, &t->net, &t->plan, err);
+    const fused_request request = {r->net->batch, r->knobs};
+    if (status == CNN_OK && t->version->open != NULL)
+        status = t->version->open(t->cuda, &t->net, &request, &t->plan, err);
     if (status == CNN_OK) status = allocate(t, &facts->bytes, err);
     facts->steps = INT64_MAX;
     if (status == CNN_OK)
