@@ -39,6 +39,7 @@ static const field fields[] = {
     SETTING(net_crc, FIELD_TEXT, TASK),
     SETTING(data, FIELD_TEXT, TASK),
     SETTING(batch, FIELD_INT, POINT),
+    SETTING(ranks, FIELD_INT, POINT),
     SETTING(dtype, FIELD_TEXT, TASK),
     SETTING(layout, FIELD_TEXT, TASK),
     SETTING(math, FIELD_TEXT, TASK),
@@ -228,6 +229,7 @@ static void get_row(const cnn_record *record, const reader *from, epoch_row *row
     }
     epoch_knobs(s->knobs, sizeof s->knobs, record);
     if (s->data_on[0] == '\0') epoch_text(s->data_on, sizeof s->data_on, "device"); /* older records: no choice yet */
+    if (s->ranks == 0) s->ranks = 1;
     const machine *m = machine_of(from, s->impl);
     if (!m) m = machine_of(from, ""); /* an older environment does not say whose it is */
     epoch_text(s->cpu, sizeof s->cpu, m ? m->cpu : "");

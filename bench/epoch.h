@@ -25,6 +25,7 @@ typedef struct epoch_setting {
     bool graph;                        /* whether steps are captured and replayed */
     char build[BUILD_ID_MAX], libraries[BUILD_ID_MAX]; /* what measured it; "": an older record, which does not say */
     int64_t net_params, batch, threads, cores, seed, shift, train_images, test_images;
+    int64_t ranks; /* processes that trained it together, `threads` each; 1: one alone */
 } epoch_setting;
 
 /* A mean loss above this is that of no training: guessing among a million classes costs 14. */

@@ -1,5 +1,5 @@
 /* epoch_setting.c: what two runs must share for their times to be comparable: asked of the session, the trainer and the
- * network. */
+ * network. Over ranks the network is the one with the global batch. */
 #include "epoch.h"
 
 #include "harness/cpu/limits.h"
@@ -98,6 +98,7 @@ void epoch_setting_of(const cnn_session *session, const cnn_network *network, co
     epoch_text(setting->layout, sizeof setting->layout, cnn_layout_name(net->type.layout));
     epoch_text(setting->math, sizeof setting->math, cnn_math_name(net->type.math));
     setting->batch = net->batch;
+    setting->ranks = rank_size(params->ranks);
     epoch_text(setting->data, sizeof setting->data, data->name);
     setting->train_images = data->train.count;
     setting->test_images = data->test.count;

@@ -34,6 +34,9 @@ typedef struct train_sums {
 
 typedef struct train {
     const cli_options *options;
+    ranks *ranks;                          /* who trains along; NULL: nobody */
+    cli_options own;                       /* with ranks, the options: as they are for this one */
+    record_pair *devices[CNN_MAX_CHOICES]; /* with ranks, those of a session: one a rank */
     bool sweep;      /* `sweep batch`: all that can be timed, unless --impl and the rest say otherwise */
     const char *net; /* as given: a name or a file */
     cli_type_set types;
@@ -66,7 +69,9 @@ typedef struct train_run {
     void *weights;              /* of --load; NULL: training begins with the initial ones */
     const cnn_session *session; /* the curve's, or one with tuned knobs */
     tuned_net *tuned;           /* what each layer takes, of a tuned curve; else NULL */
-    cnn_network *network;
+    cnn_network *network;  /* over ranks: with a rank's share of the batch */
+    cnn_network *whole;    /* over ranks: with the batch; else NULL */
+    uint64_t check_seed;   /* of the epoch at hand; 0: to be drawn */
     epoch_setting setting; /* everything that two epochs must share to be compared */
     trainer_params params; /* its own: the rate is that of the epoch at hand */
     trainer *trainer;
@@ -78,11 +83,28 @@ typedef struct train_run {
     verify_training *check;
     verify_training_result checked; /* of the epoch at hand */
     bool failed;                    /* steps of one were wrong: it was the last */
+    bool apart;                     /* over ranks: since they came to different weights */
     const clock_watch *watch;       /* what else the machine did; NULL where nothing is timed */
     clock_report clocks;            /* of the epoch at hand */
     double looked;                  /* when, in an epoch, the GPU's clock was last read */
     epoch_sum sum;
 } train_run;
+
+/* ranks.c: nothing of it does anything without ranks. Open: whether there are, and all alike; t->options are then this
+ * rank's: rank 0 alone has files and speaks. Abort: ends all ranks, unless they know of the error or there is none.
+ * Data, begin: that all have the same images and begin with the same weights. End of an epoch: that all have come to the
+ * same weights; else it has failed. Devices: of a session, that each rank has its own. Clocks: processor time of the
+ * other ranks of this host into r->clocks. Check seed: into r->check_seed. */
+cnn_status train_ranks_open(train *t, cnn_error *err);
+void train_ranks_abort(const train *t, cnn_status status, const cnn_error *err);
+cnn_status train_ranks_data(const train *t, cnn_error *err);
+cnn_status train_ranks_begin(const train_run *r, cnn_error *err);
+cnn_status train_ranks_end_epoch(train_run *r, cnn_error *err);
+cnn_status train_ranks_devices(train *t, int session, cnn_error *err);
+cnn_status train_ranks_clocks(train_run *r, cnn_error *err);
+cnn_status train_ranks_check_seed(train_run *r, cnn_error *err);
+void train_ranks_record(const train_run *r, const trainer_result *e, cnn_record *record);
+void train_ranks_close(train *t);
 
 /* set_up.c: what is trained, on what, with whom: first from the options alone, then all. */
 cnn_status train_read_options(train *t, cnn_error *err);
