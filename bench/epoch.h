@@ -55,7 +55,7 @@ typedef struct epoch_table {
     int superseded; /* rows of a setting that another build has measured since: they were left out */
 } epoch_table;
 
-/* Fills in what the session knows: impl, threads, knobs, cpu, cores, gpu, libraries. */
+/* Fills in what the session knows: impl, threads, knobs, cpu, cores, gpu, libraries; ranks as one process has it. */
 void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting);
 /* Fills in all but the build, the schedule and the weights, which are the caller's. The network's checksum, parameters
  * and name are the same at every batch size and in every type. */

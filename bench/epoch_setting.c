@@ -32,6 +32,7 @@ void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting
     char gpu[sizeof((record_pair *)0)->value]; /* as a record has it */
     epoch_text(setting->impl, sizeof setting->impl, session->impl->name);
     setting->threads = session->threads;
+    setting->ranks = 1;
     setting->cores = cpu_count();
     cpu_model(setting->cpu, (int)sizeof setting->cpu);
     machine_fact(session, "gpu", gpu, sizeof gpu);

@@ -69,11 +69,11 @@ typedef struct train_run {
     void *weights;              /* of --load; NULL: training begins with the initial ones */
     const cnn_session *session; /* the curve's, or one with tuned knobs */
     tuned_net *tuned;           /* what each layer takes, of a tuned curve; else NULL */
-    cnn_network *network;  /* over ranks: with a rank's share of the batch */
-    cnn_network *whole;    /* over ranks: with the batch; else NULL */
-    uint64_t check_seed;   /* of the epoch at hand; 0: to be drawn */
-    epoch_setting setting; /* everything that two epochs must share to be compared */
-    trainer_params params; /* its own: the rate is that of the epoch at hand */
+    cnn_network *network;       /* over ranks: with a rank's share of the batch */
+    cnn_network *whole;         /* over ranks: with the batch; else NULL */
+    uint64_t check_seed;        /* of the epoch at hand; 0: to be drawn */
+    epoch_setting setting;      /* everything that two epochs must share to be compared */
+    trainer_params params;      /* its own: the rate is that of the epoch at hand */
     trainer *trainer;
     checkpoint_progress progress;
     double setup_s, train_seconds;
@@ -92,9 +92,9 @@ typedef struct train_run {
 
 /* ranks.c: nothing of it does anything without ranks. Open: whether there are, and all alike; t->options are then this
  * rank's: rank 0 alone has files and speaks. Abort: ends all ranks, unless they know of the error or there is none.
- * Data, begin: that all have the same images and begin with the same weights. End of an epoch: that all have come to the
- * same weights; else it has failed. Devices: of a session, that each rank has its own. Clocks: processor time of the
- * other ranks of this host into r->clocks. Check seed: into r->check_seed. */
+ * Data, begin: that all have the same images and begin with the same weights. End of an epoch: that all have come to
+ * the same weights; else it has failed. Devices: of a session, that each rank has its own. Clocks: processor time of
+ * the other ranks of this host into r->clocks. Check seed: into r->check_seed. */
 cnn_status train_ranks_open(train *t, cnn_error *err);
 void train_ranks_abort(const train *t, cnn_status status, const cnn_error *err);
 cnn_status train_ranks_data(const train *t, cnn_error *err);

@@ -1,5 +1,5 @@
-/* ranks.c: training over ranks: rank 0 speaks and writes, each has cores and a device of its own, and all must be alike:
- * program, options, data, weights. */
+/* ranks.c: training over ranks: rank 0 speaks and writes, each has cores and a device of its own, and all must be
+ * alike: program, options, data, weights. */
 #include "harness/base/text.h"
 #include "parts.h"
 
@@ -31,10 +31,10 @@ static cnn_status compare(const train *t, const char *what, const void *mine, si
     int other;
     const cnn_status status = ranks_compare(t->ranks, mine, bytes, &other, err);
     if (status != CNN_OK || other < 0) return status;
-    return ranks_agree(t->ranks,
-                       CNN_FAIL(err, CNN_BAD_ARGUMENT, "rank %d of %d has %s than rank 0: %s", other, t->ranks->size,
-                                what, advice),
-                       err);
+    return ranks_agree(
+        t->ranks,
+        CNN_FAIL(err, CNN_BAD_ARGUMENT, "rank %d of %d has %s than rank 0: %s", other, t->ranks->size, what, advice),
+        err);
 }
 
 /* Before anything is opened. */
@@ -46,7 +46,8 @@ static cnn_status check_alike(const train *t, cnn_error *err)
     cnn_status status = compare(t, "another benchcnn, or other plug-ins,", build, sizeof build,
                                 "start the same file on all hosts", err);
     if (status == CNN_OK)
-        status = compare(t, "another MPI", t->ranks->library, sizeof t->ranks->library, "load the same on all hosts", err);
+        status =
+            compare(t, "another MPI", t->ranks->library, sizeof t->ranks->library, "load the same on all hosts", err);
     if (status == CNN_OK) status = compare(t, "other options", line, sizeof line, "give all ranks the same", err);
     return status;
 }
@@ -60,7 +61,8 @@ cnn_status train_ranks_open(train *t, cnn_error *err)
     t->options = &t->own;
     if (t->ranks->rank > 0) status = fall_silent(&t->own, err);
     if (status == CNN_OK && t->own.isolate)
-        status = CNN_FAIL(err, CNN_UNSUPPORTED, "--isolate has no use over ranks: the launcher ends all when one is lost");
+        status =
+            CNN_FAIL(err, CNN_UNSUPPORTED, "--isolate has no use over ranks: the launcher ends all when one is lost");
     status = ranks_agree(t->ranks, status, err);
     if (status == CNN_OK) status = check_alike(t, err);
     if (status == CNN_OK) status = ranks_place(t->ranks, (int)t->own.threads, &threads, err);
@@ -114,10 +116,11 @@ cnn_status train_ranks_begin(const train_run *r, cnn_error *err)
     int other;
     cnn_status status = compare_weights(r, &other, err);
     if (status == CNN_OK && other >= 0)
-        status = CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                          "rank %d of %d begins with other weights than rank 0: --load and --checkpoint must be the same "
-                          "files on all hosts",
-                          other, rank_size(r->all->ranks));
+        status =
+            CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                     "rank %d of %d begins with other weights than rank 0: --load and --checkpoint must be the same "
+                     "files on all hosts",
+                     other, rank_size(r->all->ranks));
     return ranks_agree(r->all->ranks, status, err);
 }
 
@@ -128,7 +131,8 @@ cnn_status train_ranks_end_epoch(train_run *r, cnn_error *err)
     if (status != CNN_OK || other < 0) return status;
     r->checked.failed = r->apart = true;
     r->checked.seed = r->check_seed;
-    snprintf(r->checked.reason, sizeof r->checked.reason, "rank %d has other weights than rank 0 behind the epoch", other);
+    snprintf(r->checked.reason, sizeof r->checked.reason, "rank %d has other weights than rank 0 behind the epoch",
+             other);
     return CNN_OK;
 }
 
@@ -159,10 +163,11 @@ cnn_status train_ranks_devices(train *t, int session, cnn_error *err)
     for (int i = 0; i < size && s->impl->comms != NULL && status == CNN_OK; i++)
         for (int k = 0; k < i && status == CNN_OK; k++)
             if (strcmp(all[i].value, all[k].value) == 0)
-                status = CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                                  "ranks %d and %d are both on %.200s, and NCCL takes one rank a GPU: start as many ranks "
-                                  "as there are GPUs, and leave out --device",
-                                  k, i, all[i].value);
+                status =
+                    CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                             "ranks %d and %d are both on %.200s, and NCCL takes one rank a GPU: start as many ranks "
+                             "as there are GPUs, and leave out --device",
+                             k, i, all[i].value);
     return ranks_agree(t->ranks, status, err);
 }
 

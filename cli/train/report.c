@@ -19,12 +19,11 @@ static void say_failed(train_run *r, const epoch_row *row)
 {
     r->failed = true;
     r->all->sums->bad++;
-    fprintf(
-        stderr,
-        "benchcnn: %s on %s, batch %lld, epoch %lld has no figure, %s: %s (repeat with --check-seed %lld)\n",
-        r->setting.net, r->curve->label, (long long)r->setting.batch, (long long)row->epoch,
-        r->apart ? "the ranks came apart" : "the reference comes to something else", row->reason,
-        (long long)row->check_seed);
+    fprintf(stderr,
+            "benchcnn: %s on %s, batch %lld, epoch %lld has no figure, %s: %s (repeat with --check-seed %lld)\n",
+            r->setting.net, r->curve->label, (long long)r->setting.batch, (long long)row->epoch,
+            r->apart ? "the ranks came apart" : "the reference comes to something else", row->reason,
+            (long long)row->check_seed);
 }
 
 static void say_diverged(const train_run *r)

@@ -86,8 +86,8 @@ typedef struct cnn_peaks {
 /* Sums over the processes that train one network together, each with a device of its own. NULL: they go by way of host
  * memory, and steps are not captured. */
 typedef struct cnn_comms {
-    size_t id_bytes;                             /* of what names a group of processes */
-    cnn_status (*id)(void *id, cnn_error *err);  /* a new one, made by the first and sent to the others by the harness */
+    size_t id_bytes;                            /* of what names a group of processes */
+    cnn_status (*id)(void *id, cnn_error *err); /* a new one, made by the first and sent to the others by the harness */
     /* Waits until all `size` processes have called it. */
     cnn_status (*open)(cnn_context *, const void *id, int rank, int size, cnn_comm **, cnn_error *);
     void (*close)(cnn_context *, cnn_comm *);

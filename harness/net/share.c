@@ -1,5 +1,5 @@
-/* share.c: who of the ranks takes which images. Each takes as many of every step: then all take as many steps, and the mean
- * over a global batch is that of the ranks' sums. */
+/* share.c: who of the ranks takes which images. Each takes as many of every step: then all take as many steps, and the
+ * mean over a global batch is that of the ranks' sums. */
 #include "trainer_parts.h"
 
 static cnn_status check_part(const trainer *t, const char *what, int64_t count, cnn_error *err)
@@ -16,22 +16,23 @@ static cnn_status check_layers(const trainer *t, cnn_error *err)
 {
     for (int l = 0; l < t->net->n_layers; l++)
         if (t->net->layers[l].problem.op == CNN_OP_BATCHNORM)
-            return CNN_FAIL(err, CNN_UNSUPPORTED,
-                            "%s of network %s takes its statistics over a batch, and each of %d ranks has but a part of "
-                            "it: train it without ranks",
-                            t->net->layers[l].name, t->net->name, rank_size(t->params.ranks));
+            return CNN_FAIL(
+                err, CNN_UNSUPPORTED,
+                "%s of network %s takes its statistics over a batch, and each of %d ranks has but a part of "
+                "it: train it without ranks",
+                t->net->layers[l].name, t->net->name, rank_size(t->params.ranks));
     return CNN_OK;
 }
 
 static cnn_status check_way(const trainer *t, cnn_error *err)
 {
     if (t->algorithm != NULL)
-        return CNN_FAIL(err, CNN_UNSUPPORTED,
-                        "trainer %s:%s makes steps that are one piece, in which %d ranks cannot add up their gradients: "
-                        "single operations can (cpu:direct, cuda_naive ...)",
-                        t->session->impl->name, t->algorithm->name, rank_size(t->params.ranks));
-    if (t->params.profile)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "a profile is of one process: train without ranks");
+        return CNN_FAIL(
+            err, CNN_UNSUPPORTED,
+            "trainer %s:%s makes steps that are one piece, in which %d ranks cannot add up their gradients: "
+            "single operations can (cpu:direct, cuda_naive ...)",
+            t->session->impl->name, t->algorithm->name, rank_size(t->params.ranks));
+    if (t->params.profile) return CNN_FAIL(err, CNN_UNSUPPORTED, "a profile is of one process: train without ranks");
     return CNN_OK;
 }
 

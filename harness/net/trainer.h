@@ -4,7 +4,8 @@
  *   trainer_start   checks that it fits, allocates once, uploads data and initial parameters, captures the steps
  *   trainer_epoch   train on all images, test on all; trainer_step, trainer_gradients, trainer_infer: single steps
  *
- * Over ranks (harness/ranks) the network's batch is a rank's share of a step: rank r of n takes images [r * share, (r + 1)
+ * Over ranks (harness/ranks) the network's batch is a rank's share of a step: rank r of n takes images [r * share, (r +
+ * 1)
  * * share) of each global batch, which stand as they would for one process with that batch. Gradients are those of the
  * mean over the global batch, added up once a step; sums, means and figures are over all ranks' images. Every call but
  * those that only look is made by all ranks.
@@ -64,8 +65,8 @@ typedef struct trainer_result {
     double transfer_s;   /* uploads of batches (host_data), as much as they overlap with steps; else 0 */
     double host_step_s;  /* what queueing a training step takes the host, at the median; NaN where it waits as well */
     int64_t steps;
-    double comm_s; /* over ranks: of train_s, what adding up gradients took, waits for the others included; NaN where that
-                    * is part of a captured step */
+    double comm_s; /* over ranks: of train_s, what adding up gradients took, waits for the others included; NaN where
+                    * that is part of a captured step */
 } trainer_result;
 
 /* Of a trainer over ranks: what one step adds up, and what that takes alone, at the median; 0 and NaN without ranks. */
@@ -159,8 +160,8 @@ typedef struct checkpoint_progress {
     int64_t since_best; /* epochs behind the one that had it */
 } checkpoint_progress;
 
-/* Over ranks rank 0 writes, and all read. Written beside and renamed, so that a kill at any moment leaves either the old one or the new one whole. `setting` is
- * a line that says what is trained and how. CNN_IO names the file. */
+/* Over ranks rank 0 writes, and all read. Written beside and renamed, so that a kill at any moment leaves either the
+ * old one or the new one whole. `setting` is a line that says what is trained and how. CNN_IO names the file. */
 cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, const checkpoint_progress *progress,
                            cnn_error *err);
 /* Whether it can be written at all: asked before the first epoch, and not known only after it. CNN_IO names the file.

@@ -37,7 +37,7 @@ struct trainer {
     size_t images_at[LANES], batch_labels_at[LANES]; /* of a batch; without lanes the first, for the composition */
     char *arena;
     int n_lanes;
-    int64_t count[PASSES]; /* images of a pass that this rank takes: all of them, without ranks */
+    int64_t count[PASSES];                   /* images of a pass that this rank takes: all of them, without ranks */
     cnn_images images[PASSES], lanes[LANES]; /* on the device */
     int32_t *order[PASSES];                  /* host: of an epoch; the test's is as they stand */
     cnn_shift *shifts;                       /* host: how training images are moved; NULL without params.shift */
@@ -86,8 +86,8 @@ cnn_status trainer_feed_order(trainer *t, int set, cnn_error *err);
 cnn_status trainer_feed_lane(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err);
 cnn_status trainer_feed_end(trainer *t, cnn_error *err); /* of a pass: adds up transfer_s */
 
-/* share.c: over ranks: whether data and network can be shared out; this rank's images of a pass, of the order and shifts
- * of all. */
+/* share.c: over ranks: whether data and network can be shared out; this rank's images of a pass, of the order and
+ * shifts of all. */
 cnn_status trainer_share_check(const trainer *t, cnn_error *err);
 void trainer_share_order(trainer *t, int set);
 

@@ -43,9 +43,9 @@ static cnn_status wait_for(const ranks *r, MPI_Request *request, const char *cal
         const cnn_status status = check(MPI_Test(request, &done, MPI_STATUS_IGNORE), call, err);
         if (status != CNN_OK || done) return status;
         if (interrupt_seen())
-            return CNN_FAIL(err, CNN_INTERRUPTED,
-                            "stopped while it waited for the others, of %d ranks (a launcher stops all when one is lost)",
-                            r->size);
+            return CNN_FAIL(
+                err, CNN_INTERRUPTED,
+                "stopped while it waited for the others, of %d ranks (a launcher stops all when one is lost)", r->size);
         rest(cnn_now() - start);
     }
 }

@@ -34,11 +34,12 @@ static cnn_status open_launched(int launcher, ranks **result, cnn_error *err)
     const char *size = launchers[launcher].size != NULL ? getenv(launchers[launcher].size) : NULL;
     (void)result;
     if (size != NULL && strcmp(size, "1") == 0) return CNN_OK;
-    return CNN_FAIL(err, CNN_UNAVAILABLE,
-                    "a launcher started this process as rank %.20s of %.20s, but this benchcnn is built without MPI, and "
-                    "each rank would train for itself: build it where MPI is (Debian, Ubuntu: apt-get install "
-                    "libopenmpi-dev), or start it without the launcher",
-                    getenv(launchers[launcher].rank), size != NULL ? size : "several");
+    return CNN_FAIL(
+        err, CNN_UNAVAILABLE,
+        "a launcher started this process as rank %.20s of %.20s, but this benchcnn is built without MPI, and "
+        "each rank would train for itself: build it where MPI is (Debian, Ubuntu: apt-get install "
+        "libopenmpi-dev), or start it without the launcher",
+        getenv(launchers[launcher].rank), size != NULL ? size : "several");
 }
 #endif
 

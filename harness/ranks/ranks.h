@@ -1,7 +1,7 @@
 /* ranks.h: processes that train one network together, as a launcher (mpirun, srun) started them.
  *
- * A rank is one of them, numbered from 0. Whatever sends is called by all ranks, in the same order, and waits for all of
- * them. NULL stands for a process without a launcher: then nothing is sent, nothing waits, and rank_size() is 1.
+ * A rank is one of them, numbered from 0. Whatever sends is called by all ranks, in the same order, and waits for all
+ * of them. NULL stands for a process without a launcher: then nothing is sent, nothing waits, and rank_size() is 1.
  *
  * What one rank alone finds wrong the others do not know, and would wait for it for ever. So whatever may fail before
  * the ranks need each other is followed by ranks_agree(); what fails later ends all of them with ranks_abort(). A rank

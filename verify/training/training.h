@@ -35,7 +35,8 @@ typedef struct verify_training_result {
     uint64_t seed;                /* the steps follow from it */
 } verify_training_result;
 
-/* All must outlive it. Over ranks `network` is the one with the global batch. `t` is open; params are those it was opened with, but for what says how (algorithm, graphs). */
+/* All must outlive it. Over ranks `network` is the one with the global batch. `t` is open; params are those it was
+ * opened with, but for what says how (algorithm, graphs). */
 cnn_status verify_training_open(trainer *t, const cnn_session *session, const cnn_network *network, const dataset *data,
                                 const trainer_params *params, verify_training **out, cnn_error *err);
 void verify_training_close(verify_training *v); /* NULL is accepted */

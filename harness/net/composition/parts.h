@@ -100,8 +100,8 @@ step_batch *step_find_batch(cnn_trainer *t, int lane, int64_t mb, int mode, cnn_
 cnn_status step_run(cnn_trainer *t, const call_list *list, cnn_error *err);
 cnn_status step_run_mode(cnn_trainer *t, const step_batch *batch, int mode, cnn_error *err);
 
-/* sums.c: over ranks; nothing of it does anything without. Open: what it takes, and how long it takes, with memory there
- * and nothing in it. A step's sum: captured where steps are. */
+/* sums.c: over ranks; nothing of it does anything without. Open: what it takes, and how long it takes, with memory
+ * there and nothing in it. A step's sum: captured where steps are. */
 cnn_status step_sums_open(cnn_trainer *t, cnn_error *err);
 cnn_status step_sums(cnn_trainer *t, cnn_error *err);
 void step_sums_close(cnn_trainer *t);

@@ -37,8 +37,7 @@ cnn_status step_sums(cnn_trainer *t, cnn_error *err)
     const cnn_status status = t->comm == NULL ? sum_on_host(t, err)
                                               : CNN_CALL(s->impl, comms->sum, err, s->context, t->comm, gradients(t),
                                                          t->net->trained_elems, t->net->type.dtype, err);
-    return status == CNN_OK ? CNN_OK
-                            : cnn_error_before(err, status, "adding up the gradients of %d ranks: ", r->size);
+    return status == CNN_OK ? CNN_OK : cnn_error_before(err, status, "adding up the gradients of %d ranks: ", r->size);
 }
 
 /* ---- Opening. */
