@@ -161,7 +161,7 @@ ranks() {
     local small=(train --net thesis --impl "${RANK_IMPL:-cuda_naive}" --images 6000,1000 --batch 500 --samples --quiet)
     export NCCL_NVLS_ENABLE=${NCCL_NVLS_ENABLE:-0} OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     over() { # NAME NUMBER ARGUMENTS...: on so many ranks; 0: without a launcher
-        local name=$1 launcher=(mpirun -n "$2")
+        local name=$1 launcher=(mpirun --bind-to none -n "$2")
         [ "$2" -eq 0 ] && launcher=()
         "${launcher[@]}" "$benchcnn" "${@:3}" >"$out/ranks_$name.log" 2>&1 || { echo "$name: EXIT $?" && tail -5 "$out/ranks_$name.log" && failed=1; }
     }

@@ -99,8 +99,7 @@ enum { FACTS = 10, SELDOM = 4, OF_GPUS = 7 };
 static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MAX])
 {
     const bool gpu = s->gpu[0] != '\0', strict = strcmp(s->math, "f32") == 0, uploads = strcmp(s->data_on, "host") == 0;
-    char machine[CNN_NAME_MAX], threads[80] = "", type[32], shift[32] = "", data[CNN_NAME_MAX + 32],
-                                knobs[512];
+    char machine[CNN_NAME_MAX], threads[80] = "", type[32], shift[32] = "", data[CNN_NAME_MAX + 32], knobs[512];
     char rate[CNN_PROBLEM_TEXT_MAX + RATE_SCHEDULE_TEXT + 2];
     size_t used = 0;
     series_machine(gpu ? s->gpu : s->cpu, machine, sizeof machine); /* what did the work */

@@ -1,6 +1,7 @@
 /* ranks.c: training over ranks: rank 0 speaks and writes, each has cores and a device of its own, and all must be
  * alike: program, options, data, weights. */
 #include "harness/base/text.h"
+#include "harness/cpu/limits.h"
 #include "parts.h"
 
 #include <stdlib.h>
@@ -52,6 +53,18 @@ static cnn_status check_alike(const train *t, cnn_error *err)
     return status;
 }
 
+/* Open MPI binds two ranks to a core each, however many there are, unless it is told otherwise. */
+static void say_binding(const train *t, int threads)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN), used = (long)threads * t->ranks->local_size;
+    if (t->own.quiet || cli_given(&t->own, "threads") || 2 * used > cores || 2 * used > cgroup_cpus("")) return;
+    fprintf(
+        stderr,
+        "the launcher binds the %d rank%s of this host to %ld of its %ld cores: mpirun --bind-to none leaves all of "
+        "them to be shared out\n",
+        t->ranks->local_size, t->ranks->local_size == 1 ? "" : "s", used, cores);
+}
+
 cnn_status train_ranks_open(train *t, cnn_error *err)
 {
     cnn_status status = ranks_open(&t->ranks, err);
@@ -66,6 +79,7 @@ cnn_status train_ranks_open(train *t, cnn_error *err)
     status = ranks_agree(t->ranks, status, err);
     if (status == CNN_OK) status = check_alike(t, err);
     if (status == CNN_OK) status = ranks_place(t->ranks, (int)t->own.threads, &threads, err);
+    if (status == CNN_OK) say_binding(t, threads);
     if (status == CNN_OK) t->own.threads = threads;
     if (!cli_given(&t->own, "device")) t->own.device = t->ranks->local_rank;
     return status;

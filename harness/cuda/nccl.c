@@ -1,6 +1,6 @@
-/* nccl.c: gradients of several processes, a GPU each, added up by NCCL on the context's stream; in a captured step the sum
- * is captured, too. The library is looked for when it is needed, so the program starts without it. It stays loaded: a
- * thread of its own waits for the other processes. */
+/* nccl.c: gradients of several processes, a GPU each, added up by NCCL on the context's stream; in a captured step the
+ * sum is captured, too. The library is looked for when it is needed, so the program starts without it. It stays loaded:
+ * a thread of its own waits for the other processes. */
 #include "harness/cuda/cuda.h"
 
 #include <dlfcn.h>

@@ -47,6 +47,15 @@ cmp -s "$tmp/f322.st" "$tmp/again.st" || fail "two ranks have other weights the 
 curve host 2 --impl cpu:direct --shift 1 --data-on host
 cmp -s "$tmp/f322.st" "$tmp/host.st" || fail "--data-on host changes what two ranks come to"
 
+# A device without NCCL: by way of host memory, and no step is captured.
+if "$benchcnn" list 2>/dev/null | grep -q 'cuda_naive.*emulated'; then
+    curve device 2 --impl cuda_naive:v2 --shift 1 --device 0 --images 240,60
+    curve alone 0 --impl cuda_naive:v2 --shift 1 --images 240,60
+    close_to "an emulated device, 2 ranks" "$tmp/alone.losses" "$tmp/device.losses" 1e-5
+    grep '"kind":"epoch"' "$tmp/device.jsonl" >"$tmp/epochs"
+    holds "a record of emulated devices" "$tmp/epochs" '"comm_way":"MPI, by way of host memory"|"graph":false|"comm_step_s":null'
+fi
+
 # ---- What the records say; rank 0 alone writes and speaks.
 [ "$(grep -c '"kind":"epoch"' "$tmp/f324.jsonl")" -eq 2 ] || fail "four ranks do not write each epoch once"
 grep '"kind":"epoch"' "$tmp/f324.jsonl" >"$tmp/epochs"
