@@ -32,7 +32,7 @@ static void composition_close(cnn_context *context, cnn_trainer *t)
     for (int i = 0; i < t->n_plans; i++) cnn_plan_release(t->session, &t->plans[i].plan);
     for (int list = 0; list < LANES; list++)
         for (int i = 0; i < MAX_BATCHES; i++) free_batch(t, &t->batches[list][i]);
-    step_sums_close(t); /* behind the graphs that hold its sums */
+    cnn_group_close(&t->group); /* behind the graphs that hold its sums */
     free(t->update.calls);
     free(t->plans);
     free(t->value_at);

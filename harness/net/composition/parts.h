@@ -2,6 +2,7 @@
 #ifndef HARNESS_NET_COMPOSITION_PARTS_H
 #define HARNESS_NET_COMPOSITION_PARTS_H
 
+#include "harness/device/group.h"
 #include "harness/net/trainer_parts.h"
 
 /* Places that are each lane's: its images and labels. */
@@ -71,8 +72,7 @@ struct cnn_trainer {
     int64_t cursor; /* where the device's cursor stands; -1: unknown */
     step_laps laps;
 
-    cnn_comm *comm;      /* over ranks, where the device adds up gradients; else NULL */
-    void *staging;       /* over ranks: gradients on their way, of a device that does not */
+    cnn_group group;     /* over ranks: what adds up their gradients */
     double comm_alone_s; /* over ranks: what their sum takes */
 };
 
@@ -104,7 +104,6 @@ cnn_status step_run_mode(cnn_trainer *t, const step_batch *batch, int mode, cnn_
  * there and nothing in it. A step's sum: captured where steps are. */
 cnn_status step_sums_open(cnn_trainer *t, cnn_error *err);
 cnn_status step_sums(cnn_trainer *t, cnn_error *err);
-void step_sums_close(cnn_trainer *t);
 
 /* gather.c: a batch of `images` from `first` on into the buffer for one. By cursor, where steps are captured: then the
  * device's cursor says where, which step_seek puts there. */
