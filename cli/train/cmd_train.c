@@ -42,10 +42,11 @@ int cmd_train(const cli_options *options, cnn_error *err)
     train *t = &all;
     t->options = options;
     t->sums = (train_sums *)options->watch->kept;
-    cnn_status status = train_ranks_open(t, err);
+    cnn_status status = cli_ranks_open(options, &t->own, &t->ranks, err);
+    if (t->ranks != NULL) t->options = &t->own;
     if (status == CNN_OK) status = ranks_agree(t->ranks, train_set_up(t, err), err);
     if (status == CNN_OK) status = run_all(t, err);
-    train_ranks_abort(t, status, err);
+    cli_ranks_abort(t->ranks, status, err);
     cli_progress_end(&t->progress);
     if ((status == CNN_OK || status == CNN_INTERRUPTED) && train_several(t)) train_print_summary(t);
     print_repeat(t);

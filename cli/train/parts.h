@@ -6,6 +6,7 @@
 
 #include "bench/epoch.h"
 #include "cli/cli.h"
+#include "cli/ranks.h"
 #include "cli/sessions.h"
 #include "harness/net/schedule.h"
 #include "harness/net/trainer.h"
@@ -90,13 +91,9 @@ typedef struct train_run {
     epoch_sum sum;
 } train_run;
 
-/* ranks.c: nothing of it does anything without ranks. Open: whether there are, and all alike; t->options are then this
- * rank's: rank 0 alone has files and speaks. Abort: ends all ranks, unless they know of the error or there is none.
- * Data, begin: that all have the same images and begin with the same weights. End of an epoch: that all have come to
- * the same weights; else it has failed. Devices: of a session, that each rank has its own. Clocks: processor time of
- * the other ranks of this host into r->clocks. Check seed: into r->check_seed. */
-cnn_status train_ranks_open(train *t, cnn_error *err);
-void train_ranks_abort(const train *t, cnn_status status, const cnn_error *err);
+/* ranks.c: nothing of it does anything without ranks. Data, begin: that all have the same images and begin with the
+ * same weights. End of an epoch: that all have come to the same weights; else it has failed. Devices: of a session.
+ * Clocks: processor time of the other ranks of this host into r->clocks. Check seed: into r->check_seed. */
 cnn_status train_ranks_data(const train *t, cnn_error *err);
 cnn_status train_ranks_begin(const train_run *r, cnn_error *err);
 cnn_status train_ranks_end_epoch(train_run *r, cnn_error *err);

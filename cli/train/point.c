@@ -123,7 +123,7 @@ static cnn_status run_point(train_run *r, int64_t batch, cnn_error *err)
         train_print_kept(r);
     else if (status == CNN_OK)
         status = train_it(r, err);
-    train_ranks_abort(r->all, status, err);
+    cli_ranks_abort(r->all->ranks, status, err);
     verify_training_close(r->check);
     trainer_close(r->trainer);
     cnn_net_free(r->network);

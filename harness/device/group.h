@@ -1,6 +1,6 @@
-/* group.h: arrays in a session's memory, added up over ranks (harness/ranks). Three ways: a device that can (cnn_comms) does
- * it on its stream, and it is captured there; in host memory MPI adds up the array where it stands; another device's array
- * goes through host memory, and cannot be captured. */
+/* group.h: arrays in a session's memory, added up over ranks (harness/ranks). Three ways: a device that can (cnn_comms)
+ * does it on its stream, and it is captured there; in host memory MPI adds up the array where it stands; another
+ * device's array goes through host memory, and cannot be captured. */
 #ifndef HARNESS_DEVICE_GROUP_H
 #define HARNESS_DEVICE_GROUP_H
 
