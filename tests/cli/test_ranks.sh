@@ -63,7 +63,8 @@ holds "a record of four ranks" "$tmp/epochs" \
     '"batch":60,|"ranks":4,|"threads":1,|"verified":true|"rank_devices":{"0":"[^"]*","1":"[^"]*","2":"[^"]*","3":"|"rank_library":"[^"]|"comm_way":"MPI"|"comm_bytes":[0-9]|"comm_step_s":[0-9]|"comm_alone_s":[0-9]' -E
 grep '"kind":"epoch"' "$tmp/f320.jsonl" >"$tmp/epochs"
 grep -q rank "$tmp/epochs" && fail "a word of ranks where there are none: $(cat "$tmp/epochs")"
-"$benchcnn" table "$tmp/f320.jsonl" "$tmp/f324.jsonl" >"$tmp/table" && grep -q ' ranks ' "$tmp/table" || fail "the table has no ranks: $(cat "$tmp/table")"
+"$benchcnn" table "$tmp/f320.jsonl" "$tmp/f324.jsonl" >"$tmp/table"
+grep -q ' ranks ' "$tmp/table" || fail "the table has no ranks: $(cat "$tmp/table")"
 ranks 2 "${common[@]}" --impl cpu:direct --out "$tmp/kept.jsonl"
 [ "$(grep -c '2 ranks of 1 thread' "$tmp/out")" -eq 1 ] || fail "the head is not printed once: $(cat "$tmp/out")"
 grep -q 'repeat: mpirun -n 2 ' "$tmp/out" || fail "no command to repeat it"
@@ -80,4 +81,11 @@ tested "$tmp/parts.jsonl" >"$tmp/parts"
 tested "$tmp/f320.jsonl" >"$tmp/whole"
 close_to "a checkpoint of two ranks on four" "$tmp/whole" "$tmp/parts" 1e-5
 "$benchcnn" "${common[@]}" --impl cpu:direct --shift 1 --epochs 2 --checkpoint "$tmp/c0" >"$tmp/out" 2>&1 || fail "a checkpoint of ranks, alone"
+
+# ---- What sums take: ten sizes and a line, for as many ranks; rank 0 alone tells.
+ranks 2 peaks --impl cpu --min-time 0 --quiet --out "$tmp/peaks.jsonl" || fail "peaks over ranks: $(cat "$tmp/err")"
+[ "$(grep -c '"kind":"all_reduce",.*"ranks":2,.*"comm_way":"MPI","bytes":[0-9]*,"best_s":[0-9]' "$tmp/peaks.jsonl")" -eq 10 ] || fail "not ten sums: $(cat "$tmp/peaks.jsonl")"
+[ "$(grep -c '"kind":"all_reduce_line",.*"alpha_s":[0-9].*"beta_bytes_per_s":[0-9]' "$tmp/peaks.jsonl")" -eq 1 ] || fail "not one line"
+grep -q '"kind":"peak"' "$tmp/peaks.jsonl" && fail "ranks measure ceilings in each other's way"
+[ "$(grep -c ' bytes .*GB/s' "$tmp/out")" -eq 11 ] || fail "not ten sizes and a line: $(cat "$tmp/out")"
 finish
