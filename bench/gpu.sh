@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, sweep, fused, peers, cpu, peaks, host, speedup, ranks
+#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, cpu, peaks, host, speedup, ranks
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
 benchcnn=${BENCHCNN:-build/cuda/benchcnn}
-gpu=${GPU_IMPLS:-cuda_naive,cuda_im2col,cudnn}
+gpu=${GPU_IMPLS:-cuda_naive,cuda_im2col,cuda_tensor,cudnn}
 failed=0 # whether anything verified or sanitized did
 mkdir -p "$out"
 export BENCHCNN_REQUIRE_GPU=1
@@ -140,6 +140,17 @@ peaks() {
 
 # The GPU over the cores beside it; without gnuplot, all but the picture.
 speedup() { "$benchcnn" run bench/recipes/speedup.recipe --out "$out/speedup.jsonl" >"$out/speedup.log" || tail -3 "$out/speedup.log"; }
+
+# Tensor cores: own kernels beside cuDNN's, each API's fastest, in both layouts, f32 and TF32.
+tensor() {
+    local layout math
+    for layout in nhwc nchw; do
+        for math in f32 tf32; do
+            "$benchcnn" bench --impl cuda_tensor,cuda_im2col,cudnn:find,cudnn:graph:find --problems bench/problems/resnet_six.txt \
+                --layout $layout --math $math --min-time 0.02 --max-time 0.1 --quiet --out "$out/tensor.jsonl" | tail -30
+        done
+    done
+}
 
 # What a training step takes the host with and without replay: host_step_s, to be below 5 us with it.
 host() {

@@ -41,6 +41,9 @@ static cnn_status run_all(bench *b, cnn_error *err)
 
 static cnn_status read_options(bench *b, cnn_error *err)
 {
+    if (b->options->runs > 0 && (b->options->out != NULL || b->options->json))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--runs takes no figures, so there is nothing for %s",
+                        b->options->out != NULL ? "--out" : "--json");
     cnn_status status = bench_read_params(b, default_warm_up, true, err);
     if (status == CNN_OK) status = cli_types(b->options, &b->types, err);
     return status == CNN_OK ? bench_gather_problems(b, err) : status;
@@ -56,6 +59,12 @@ cnn_status args_bench(const cli_options *options, cnn_error *err)
 
 static void print_summary(const bench *b)
 {
+    if (b->options->runs > 0) {
+        printf("%lld ran %lld times, %lld failed, %lld not supported; nothing was verified or timed\n",
+               (long long)b->sums->timed, (long long)b->options->runs, (long long)b->sums->failed,
+               (long long)b->sums->unsupported + b->refused);
+        return;
+    }
     table_legend(b->marks);
     const bench_sums *s = b->sums;
     printf("%lld timed and verified, %lld wrong, %lld failed, %lld not supported", (long long)s->timed,

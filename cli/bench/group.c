@@ -173,6 +173,12 @@ cnn_status bench_run_group(bench *b, bool given, const cnn_problem *problem, cnn
         watch_done(w);
         return CNN_OK;
     }
+    if (status == CNN_OK && b->options->runs > 0) {
+        status = bench_run_plainly(b, list, count, problem, dir, err);
+        watch_enter(w, NULL, NULL);
+        if (status == CNN_OK) watch_done(w);
+        return status;
+    }
     if (status == CNN_OK) status = bench_make_case(b, problem, dir, &pc, err);
     if (status != CNN_OK) {
         pass_over(b, given, dir, text, err);

@@ -49,7 +49,7 @@ cnn_status bench_open(bench *b, bool keeps, cnn_error *err)
         if (status == CNN_OK) status = clock_watch_open(&b->sessions.list[i], &b->watches[i], err);
     }
     watch_enter(o->watch, NULL, NULL);
-    return status == CNN_OK ? cli_ceilings(b, err) : status;
+    return status == CNN_OK && o->runs == 0 ? cli_ceilings(b, err) : status;
 }
 
 void bench_close_sessions(bench *b)

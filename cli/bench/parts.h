@@ -77,6 +77,9 @@ void bench_close(bench *b);
 void bench_in_hand(void *b, const candidate *c);
 /* Times, shows and records what is chosen for a problem, in one of the types. `given`: by --problem. */
 cnn_status bench_run_group(bench *b, bool given, const cnn_problem *problem, cnn_dir dir, cnn_error *err);
+/* plain.c: --runs. Each candidate runs so often, and nothing is verified, timed or recorded. */
+cnn_status bench_run_plainly(bench *b, const candidate *list, int count, const cnn_problem *problem, cnn_dir dir,
+                             cnn_error *err);
 /* The data and the reference's results, made by every core before anything is timed. */
 cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err);
 /* report.c: the command that repeats one row; the lines of one problem, direction and type. */

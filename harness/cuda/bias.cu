@@ -1,6 +1,6 @@
 /* bias.cu: one pass each. The gradient is a block a channel in NCHW, its sum a tree of a fixed shape; in NHWC, where
- * channels lie side by side, a block takes 32 channels and each of its warps every 32nd pixel. Large batches of few
- * channels are cut into parts, whose sums the last block to arrive adds up in a fixed order.
+ * channels lie side by side, a block takes 32 channels and each of its warps every 32nd pixel. Large batches are cut
+ * into parts, whose sums the last block to arrive adds up in a fixed order.
  *
  * Bottleneck: memory. cudnnConvolutionBackwardBias() took longer than the convolution itself. */
 #include "harness/cuda/bias.h"
@@ -70,20 +70,47 @@ __global__ void __launch_bounds__(MOST_THREADS)
     db[c] = add ? db[c] + total : total;
 }
 
+/* One thread's sum over a channel of rows [r, last), every 32nd: four sums, so that four loads are under way at a time.
+ */
+template <typename T> __device__ T sum_of_rows(int64_t r, int64_t last, int64_t channels, int64_t c, const T *dy)
+{
+    T sum[4] = {0, 0, 0, 0};
+    for (; r < last; r += 4 * LANES) {
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            if (r + j * LANES < last) sum[j] += dy[(r + j * LANES) * channels + c];
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* Grid (32 channels, part of the rows). The last part to arrive adds the partial sums, always in the same order. */
 template <typename T>
 __global__ void __launch_bounds__(NHWC_THREADS)
-    bias_gradient_nhwc(int64_t rows, int64_t channels, const T *dy, T *db, bool add)
+    bias_gradient_nhwc(int64_t rows, int64_t channels, const T *dy, T *db, bool add, cuda_scratch *scratch)
 {
     CUDA_SHARED(T, shared, [LANES][LANES + 1]);
+    CUDA_SHARED(unsigned, before, [1]);
     const int lane = static_cast<int>(threadIdx.x) % LANES, row = static_cast<int>(threadIdx.x) / LANES;
-    const int64_t c = static_cast<int64_t>(blockIdx.x) * LANES + lane;
-    T sum = 0;
-    if (c < channels)
-        for (int64_t r = row; r < rows; r += LANES) sum += dy[r * channels + c];
-    shared[row][lane] = sum;
+    const int64_t parts = gridDim.y, part = blockIdx.y, c = static_cast<int64_t>(blockIdx.x) * LANES + lane;
+    const int64_t first = rows * part / parts, last = rows * (part + 1) / parts;
+    shared[row][lane] = c < channels ? sum_of_rows(first + row, last, channels, c, dy) : T(0);
     __syncthreads();
-    const T total = cuda_warp_sum(shared[lane][row]); /* warp `row` now sums the block's channel `row` */
+    T total = cuda_warp_sum(shared[lane][row]); /* warp `row` now sums the block's channel `row` */
     const int64_t mine = static_cast<int64_t>(blockIdx.x) * LANES + row;
+    if (parts > 1) {
+        volatile double *partials = scratch->partials + mine * parts;
+        if (lane == 0 && mine < channels) partials[part] = static_cast<double>(total);
+        __threadfence();
+        __syncthreads();
+        if (threadIdx.x == 0) before[0] = atomicAdd(&scratch->arrived[blockIdx.x], 1u);
+        __syncthreads();
+        if (before[0] != parts - 1) return;
+        __threadfence();
+        double sum = 0;
+        for (int64_t i = lane; i < parts && mine < channels; i += LANES) sum += partials[i];
+        total = static_cast<T>(cuda_warp_sum(sum));
+        if (threadIdx.x == 0) scratch->arrived[blockIdx.x] = 0;
+    }
     if (lane == 0 && mine < channels) db[mine] = add ? db[mine] + total : total;
 }
 
@@ -96,12 +123,12 @@ cnn_status cuda_bias_add(cuda_context *c, const cuda_bias *s, const void *b, voi
                                      s->t.layout == CNN_NHWC, b, y));
 }
 
-/* Into how many parts the batch is cut: by the problem and `parts` alone. */
-static int64_t parts_of(const cuda_bias *s)
+/* Into how many parts the batch is cut (NHWC: its pixels): by the problem and `parts` alone. */
+static int64_t parts_of(const cuda_bias *s, bool nhwc)
 {
-    const int64_t elems_a_part = 16384, most = s->parts, room = CUDA_PARTIALS_MAX / s->channels;
+    const int64_t elems_a_part = nhwc ? 512 : 16384, most = s->parts, room = CUDA_PARTIALS_MAX / s->channels;
     int64_t parts = s->mb * s->pixels / elems_a_part;
-    if (parts > s->mb) parts = s->mb;
+    if (parts > s->mb && !nhwc) parts = s->mb;
     if (parts > most) parts = most;
     if (parts > room) parts = room;
     return parts < 1 || s->channels > CUDA_SUMS_MAX ? 1 : parts;
@@ -112,12 +139,13 @@ cnn_status cuda_bias_gradient(cuda_context *c, const cuda_bias *s, const void *d
 {
     const bool add = beta != 0;
     if (s->t.layout == CNN_NHWC || s->pixels == 1) {
-        const cuda_shape shape = {"bias_gradient", dim3(static_cast<unsigned>((s->channels + LANES - 1) / LANES)),
-                                  dim3(NHWC_THREADS), 0};
-        return CUDA_BY_DTYPE(
-            s->t.dtype, cuda_launch(c, shape, err, bias_gradient_nhwc<T>, s->mb * s->pixels, s->channels, dy, db, add));
+        const dim3 grid(static_cast<unsigned>((s->channels + LANES - 1) / LANES),
+                        static_cast<unsigned>(parts_of(s, true)));
+        const cuda_shape shape = {"bias_gradient", grid, dim3(NHWC_THREADS), 0};
+        return CUDA_BY_DTYPE(s->t.dtype, cuda_launch(c, shape, err, bias_gradient_nhwc<T>, s->mb * s->pixels,
+                                                     s->channels, dy, db, add, c->scratch));
     }
-    const dim3 grid(static_cast<unsigned>(s->channels), static_cast<unsigned>(parts_of(s)));
+    const dim3 grid(static_cast<unsigned>(s->channels), static_cast<unsigned>(parts_of(s, false)));
     const cuda_shape shape = {"bias_gradient", grid, dim3(static_cast<unsigned>(s->threads)), 0};
     return CUDA_BY_TYPES(
         s->t.dtype, s->pixels <= INT32_MAX, uint32_t, uint64_t,

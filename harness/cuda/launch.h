@@ -19,6 +19,9 @@ struct cuda_shape {
     dim3 grid, block;
     size_t shared_bytes;      /* dynamic */
     bool cooperative = false; /* all blocks are there at once, or the launch fails: they may wait for one another */
+    /* It may start while the kernel before it still runs, once that says griddepcontrol.launch_dependents; what that
+     * one writes it reads after griddepcontrol.wait (PTX ISA 7.8, compute capability 9.0). */
+    bool overlaps = false;
 };
 
 /* CNN_BAD_ARGUMENT, or the context's death; raises the kernel's shared-memory limit where it must. */
@@ -47,10 +50,14 @@ static inline cudaLaunchConfig_t cuda_launch_config(const cuda_context *context,
     config.dynamicSmemBytes = shape.shared_bytes;
     config.stream = context->stream;
     *together = {};
-    together->id = cudaLaunchAttributeCooperative;
-    together->val.cooperative = 1;
+    together->id =
+        shape.cooperative ? cudaLaunchAttributeCooperative : cudaLaunchAttributeProgrammaticStreamSerialization;
+    if (shape.cooperative)
+        together->val.cooperative = 1;
+    else
+        together->val.programmaticStreamSerializationAllowed = 1;
     config.attrs = together;
-    config.numAttrs = shape.cooperative ? 1 : 0;
+    config.numAttrs = shape.cooperative || shape.overlaps ? 1 : 0;
     return config;
 }
 #endif

@@ -25,7 +25,8 @@ namespace
 {
 
 enum { WARP = 32 };
-enum wait_kind { RUNS, IDLE, AT_BARRIER, AT_WARP, AT_GRID };
+enum wait_kind { RUNS, IDLE, AT_BARRIER, AT_WARP, AT_GRID, AT_NAMED, AT_POLL };
+enum { NAMED = 16, POLLS_MOST = 100000 }; /* bar.sync's barriers; rounds in which threads do nothing but look */
 
 struct fiber {
     emulated_fiber itself;
@@ -35,6 +36,7 @@ struct fiber {
     /* what it waits for */
     const char *file;
     int line;
+    int named, party; /* which barrier, and how many threads meet there */
     emulated_warp_op op;
     unsigned mask, lane;
     int width;
@@ -51,7 +53,7 @@ struct block_state {
     std::unique_ptr<unsigned char[]> dynamic;
     std::vector<const void *> filled; /* its static shared arrays, once a thread has come to where they are declared */
     fiber *current;
-    unsigned threads, begun, done;
+    unsigned threads, begun, done, polls;
     bool reversed;
     uint3 index;
     const std::function<void()> *body;
@@ -215,6 +217,32 @@ bool release_warp(unsigned warp)
     return released;
 }
 
+/* A part of the block has met at a barrier of its own? */
+bool release_named()
+{
+    bool released = false;
+    for (int id = 0; id < NAMED; id++) {
+        int waiting = 0, party = 0;
+        for (const fiber *f : running->of_thread)
+            if (f != nullptr && f->state == AT_NAMED && f->named == id) waiting++, party = f->party;
+        if (waiting == 0 || waiting < party) continue;
+        for (fiber *f : running->of_thread)
+            if (f != nullptr && f->state == AT_NAMED && f->named == id) f->state = RUNS;
+        released = true;
+    }
+    return released;
+}
+
+/* Threads that wait for what another one writes look again, until it is clear that no other one will write. */
+bool release_polls(bool progress)
+{
+    bool released = false;
+    running->polls = progress ? 0 : running->polls + 1;
+    for (fiber *f : running->of_thread)
+        if (f != nullptr && f->state == AT_POLL && running->polls < POLLS_MOST) f->state = RUNS, released = true;
+    return released;
+}
+
 /* All threads of the block wait for the grid's other blocks? None may have ended: a device would hang. */
 bool at_grid_barrier()
 {
@@ -231,7 +259,8 @@ void release_or_abort()
     if (release_barrier()) return;
     bool released = false;
     for (unsigned warp = 0; warp < running->threads; warp += WARP) released = release_warp(warp) || released;
-    if (released) return;
+    released = release_named() || released;
+    if (release_polls(released) || released) return;
     const fiber *first = nullptr, *other = nullptr;
     for (const fiber *f : running->of_thread) {
         if (f == nullptr) continue;
@@ -267,7 +296,7 @@ void begin_block(block_state *b, const emulated_grid &grid, uint3 index, bool re
     b->threads = grid.block.x * grid.block.y * grid.block.z;
     b->index = index;
     b->reversed = reversed;
-    b->begun = b->done = 0;
+    b->begun = b->done = b->polls = 0;
     b->of_thread.assign(b->threads, nullptr);
 }
 
@@ -328,6 +357,15 @@ static void wait_at(wait_kind kind, const char *file, int line)
 }
 
 void emulated_barrier(const char *file, int line) { wait_at(AT_BARRIER, file, line); }
+
+void emulated_poll(const char *file, int line) { wait_at(AT_POLL, file, line); }
+
+void emulated_named_barrier(int id, int threads, const char *file, int line)
+{
+    running->current->named = id;
+    running->current->party = threads;
+    wait_at(AT_NAMED, file, line);
+}
 
 void emulated_grid_barrier(const char *file, int line)
 {

@@ -36,6 +36,10 @@ void *emulated_dynamic_shared();
 void emulated_fill_shared(void *memory, size_t size);
 void emulated_barrier(const char *file, int line);
 void emulated_grid_barrier(const char *file, int line);
+/* Among `threads` threads of the block (bar.sync). */
+void emulated_named_barrier(int id, int threads, const char *file, int line);
+/* In a loop that waits for what another thread writes: it gives the others their turn. */
+void emulated_poll(const char *file, int line);
 uint64_t emulated_warp(emulated_warp_op, unsigned mask, uint64_t value, unsigned lane, int width, const char *file,
                        int line);
 

@@ -1,0 +1,197 @@
+/* asm.h: what the kernels ask of the hardware beyond C++: copies that run beside the threads, barriers in shared
+ * memory, products of the tensor cores (PTX ISA 8.0: cp.async, mbarrier, wgmma; compute capability 9.0a). One function
+ * each; emulated.h has the same ones for the host. Shared memory goes by its address in 32 bits. */
+#ifndef IMPL_CUDA_TENSOR_ASM_H
+#define IMPL_CUDA_TENSOR_ASM_H
+
+#include "harness/cuda/launch.h"
+
+#ifdef BENCHCNN_CUDA_EMULATED
+#include "impl_cuda_tensor/emulated.h"
+#else
+
+/* ---- Shared memory by address */
+
+template <typename T> static __device__ inline T *at_address(uint32_t address)
+{
+    return static_cast<T *>(__cvta_shared_to_generic(address));
+}
+/* The first address that divides by 1024, as swizzled tiles want it. */
+static __device__ inline uint32_t first_address()
+{
+    extern __shared__ __align__(16) unsigned char cuda_shared_bytes[];
+    return (static_cast<uint32_t>(__cvta_generic_to_shared(cuda_shared_bytes)) + 1023) & ~1023u;
+}
+static __device__ inline void load4(uint32_t (&v)[4], uint32_t a)
+{
+    asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                 : "r"(a)
+                 : "memory");
+}
+static __device__ inline void load2(uint32_t &v, uint32_t &w, uint32_t a)
+{
+    asm volatile("ld.shared.v2.u32 {%0,%1}, [%2];" : "=r"(v), "=r"(w) : "r"(a) : "memory");
+}
+static __device__ inline void store4(uint32_t a, const uint32_t (&v)[4])
+{
+    asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(a), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3])
+                 : "memory");
+}
+
+/* ---- Barriers */
+
+/* Of 8 bytes: a phase ends when `count` threads have arrived, and the bytes that they expect. Phases count modulo 2. */
+static __device__ inline void barrier_init(uint32_t barrier, int count)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(count));
+}
+static __device__ inline void barriers_are_made() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+/* Until the phase of this parity has ended. */
+static __device__ inline void barrier_wait(uint32_t barrier, int parity)
+{
+    asm volatile(
+        "{\n.reg .pred p;\nL: mbarrier.try_wait.parity.shared.b64 p, [%0], %1;\n@p bra D;\nbra L;\nD:\n}" ::"r"(
+            barrier),
+        "r"(parity)
+        : "memory");
+}
+static __device__ inline void barrier_arrive(uint32_t barrier)
+{
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+static __device__ inline void barrier_expect(uint32_t barrier, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+/* Arrives once this thread's copies so far have. */
+static __device__ inline void barrier_arrive_after_copies(uint32_t barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+/* Among `threads` threads of the block, whole warps; `id` from 1 to 15. */
+static __device__ inline void barrier_of(int id, int threads)
+{
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+/* In global memory, between blocks. */
+static __device__ inline void flag_set(unsigned *flag)
+{
+    asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(flag) : "memory");
+}
+static __device__ inline void flag_wait(const unsigned *flag)
+{
+    unsigned set;
+    do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(set) : "l"(flag) : "memory");
+    while (set == 0);
+}
+
+/* ---- Copies from global to shared memory */
+
+/* 16 bytes, of which the first `bytes` (0 or 16) are read and the others become 0. */
+static __device__ inline void copy16(uint32_t to, const void *from, int bytes)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
+static __device__ inline void copy4(uint32_t to, const void *from, int bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
+static __device__ inline void copies_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/* Until no more than N of this thread's groups are under way. */
+template <int N> static __device__ inline void copies_wait()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+}
+/* By one thread; `barrier` gets the bytes. */
+static __device__ inline void copy_bulk(uint32_t to, const void *from, int bytes, uint32_t barrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
+}
+/* What this thread stored, the tensor cores may read. */
+static __device__ inline void stores_to_products() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+/* ---- Products: a warpgroup's D[64][N] += A[64][8] * B[N][8]', factors cut to TF32, sums in f32 (cut, too) */
+
+static __device__ inline void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+static __device__ inline void products_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+/* Until no more than N groups are under way. */
+template <int N> static __device__ inline void products_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+}
+/* Keeps the compiler from moving what it does with these registers across this place. */
+template <int N> static __device__ inline void pin(float (&r)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) asm volatile("" : "+f"(r[i])::"memory");
+}
+template <int N> static __device__ inline void pin(uint32_t (&r)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) asm volatile("" : "+r"(r[i])::"memory");
+}
+
+#define F4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define F32 F4(0), F4(4), F4(8), F4(12), F4(16), F4(20), F4(24), F4(28)
+#define F64 F32, F4(32), F4(36), F4(40), F4(44), F4(48), F4(52), F4(56), F4(60)
+#define D32                                                                                                            \
+    "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,"   \
+    "%30,%31"
+#define D64                                                                                                            \
+    D32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,"    \
+        "%58,%59,%60,%61,%62,%63"
+/* A is in registers; `b`: tile_descriptor() of its first of 8. add 0: D = A*B'. */
+static __device__ inline void multiply(float (&d)[32], const uint32_t *a, uint64_t b, int add)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\nwgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {" D32
+                 "}, {%32,%33,%34,%35}, %36, p, 1, 1;\n}"
+                 : F32
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+}
+static __device__ inline void multiply(float (&d)[64], const uint32_t *a, uint64_t b, int add)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\nwgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" D64
+                 "}, {%64,%65,%66,%67}, %68, p, 1, 1;\n}"
+                 : F64
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+}
+#undef F4
+#undef F32
+#undef F64
+#undef D32
+#undef D64
+
+/* ---- Kernels that overlap (cuda_shape.overlaps) */
+
+/* The next kernel may start. */
+static __device__ inline void next_may_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+/* What the kernel before wrote is there. */
+static __device__ inline void wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
+/* ---- Registers: how many a thread of this warpgroup may have from here on */
+#define REGISTERS_LESS(n) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n))
+#define REGISTERS_MORE(n) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(n))
+
+#endif
+
+/* ---- Numbers */
+
+/* B's tile in shared memory: rows of 128 bytes, 8 of them swizzled (the 16 bytes at place c of row n stand at c ^ n%8);
+ * the tile's address divides by 1024. The next 8 columns are at +2. */
+static __device__ inline uint64_t tile_descriptor(uint32_t address)
+{
+    return static_cast<uint64_t>((address >> 4) & 0x3FFF) | (1ull << 16) | (64ull << 32) | (1ull << 62);
+}
+
+/* f32 in two numbers of TF32 (11 bits): v is hi + lo to 2^-23. The tensor cores cut what they get, so it is rounded
+ * here: hi's last 13 bits are ignored there, and taken off here. */
+static __device__ inline uint32_t high_part(uint32_t v) { return v + 0x1000u; }
+static __device__ inline uint32_t low_part(uint32_t v)
+{
+    return __float_as_uint(__uint_as_float(v) - __uint_as_float((v + 0x1000u) & 0xffffe000u));
+}
+
+#endif

@@ -1,0 +1,444 @@
+/* plan.c: how a convolution is cut into work, from the problem, the knobs and the device: windows, tiles, pieces, and
+ * what lies where in the workspace. */
+#include "impl_cuda_tensor/forward.h"
+#include "impl_cuda_tensor/gradient.h"
+
+#include <limits.h>
+
+enum { AREA_ALIGN = 1024 };
+
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The least shift with 2^shift >= d, and factor = ceil(2^(31 + shift) / d): exact, for x * (factor*d - 2^(31+shift))
+ * stays below 2^(31+shift). */
+cutensor_divisor cutensor_divide_by(int64_t d)
+{
+    uint32_t shift = 0;
+    while ((INT64_C(1) << shift) < d) shift++;
+    return (cutensor_divisor){(uint32_t)(((UINT64_C(1) << (31 + shift)) + (uint64_t)d - 1) / (uint64_t)d), 31 + shift,
+                              (int32_t)d};
+}
+
+cnn_conv_desc cutensor_conv_of(const cnn_problem *problem)
+{
+    if (problem->op != CNN_OP_FC) return problem->u.conv;
+    cnn_conv_desc d = cnn_fc_as_conv(&problem->u.fc);
+    if (d.t.layout == CNN_NHWC) return d;
+    d.ic *= d.ih * d.iw; /* an image is its own pixel, its elements the channels */
+    d.ih = d.iw = d.kh = d.kw = 1;
+    d.t.layout = CNN_NHWC;
+    return d;
+}
+
+/* ---- What is refused: sizes that 32 bits do not count. */
+
+static cnn_status check_count(const char *what, double count, cnn_error *err)
+{
+    if (count <= INT_MAX) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "%.0f %s: this algorithm counts to %d; take a smaller batch", count, what,
+                    INT_MAX);
+}
+
+static cnn_status check_sizes(const cnn_conv_desc *d, cnn_error *err)
+{
+    const double n = (double)d->mb, reach_h = (double)(d->kh - 1) * (double)(d->dh + 1),
+                 reach_w = (double)(d->kw - 1) * (double)(d->dw + 1);
+    const double high = (double)d->oh * (double)d->sh + (double)d->ih + reach_h + (double)d->ph;
+    const double wide = (double)d->ow * (double)d->sw + (double)d->iw + reach_w + (double)d->pw;
+    const double channels = (double)(d->ic > d->oc ? d->ic : d->oc) + 3.0 * (double)d->g + 256;
+    cnn_status status = check_count("pixels with their padding", n * high * wide, err);
+    if (status == CNN_OK)
+        status = check_count("weights with their padding",
+                             channels * channels * (double)d->kh * (double)d->kw / (double)d->g, err);
+    if (status == CNN_OK)
+        status = check_count("places of 4 channels", n * (double)d->ih * (double)d->iw * channels / 4, err);
+    if (status == CNN_OK)
+        status = check_count("places of 4 channels", n * (double)d->oh * (double)d->ow * channels / 4, err);
+    return status;
+}
+
+/* ---- Windows */
+
+static cutensor_window window_of(const cnn_conv_desc *d, bool backward)
+{
+    cutensor_window w = {
+        .kh = (int32_t)d->kh, .kw = (int32_t)d->kw, .step_h = (int32_t)d->dh + 1, .step_w = (int32_t)d->dw + 1};
+    if (backward) { /* from dx to dy, taps in reverse */
+        w.oh = (int32_t)d->ih, w.ow = (int32_t)d->iw, w.ih = (int32_t)d->oh, w.iw = (int32_t)d->ow;
+        w.mul_h = w.mul_w = 1;
+        w.div_h = (int32_t)d->sh, w.div_w = (int32_t)d->sw;
+        w.pad_h = (w.kh - 1) * w.step_h - (int32_t)d->ph, w.pad_w = (w.kw - 1) * w.step_w - (int32_t)d->pw;
+    } else {
+        w.oh = (int32_t)d->oh, w.ow = (int32_t)d->ow, w.ih = (int32_t)d->ih, w.iw = (int32_t)d->iw;
+        w.mul_h = (int32_t)d->sh, w.mul_w = (int32_t)d->sw;
+        w.div_h = w.div_w = 1;
+        w.pad_h = (int32_t)d->ph, w.pad_w = (int32_t)d->pw;
+    }
+    w.high = (w.oh - 1) * w.mul_h + (w.kh - 1) * w.step_h + 1;
+    w.wide = (w.ow - 1) * w.mul_w + (w.kw - 1) * w.step_w + 1;
+    w.by_plane = cutensor_divide_by((int64_t)w.oh * w.ow);
+    w.by_ow = cutensor_divide_by(w.ow);
+    w.by_high = cutensor_divide_by(w.high);
+    w.by_wide = cutensor_divide_by(w.wide);
+    w.by_kw = cutensor_divide_by(w.kw);
+    w.by_div_h = cutensor_divide_by(w.div_h);
+    w.by_div_w = cutensor_divide_by(w.div_w);
+    return w;
+}
+
+static int64_t row_of_pixel(const cutensor_window *w, int64_t m)
+{
+    const int64_t plane = (int64_t)w->oh * w->ow, n = m / plane, r = m % plane;
+    return (n * w->high + r / w->ow * w->mul_h) * w->wide + r % w->ow * w->mul_w;
+}
+
+/* The most rows of a patch of `tall` neighbouring output pixels. */
+static int64_t patch_rows(const cutensor_window *w, int64_t pixels, int64_t tall)
+{
+    const int64_t reach = (int64_t)(w->kh - 1) * w->step_h * w->wide + (int64_t)(w->kw - 1) * w->step_w;
+    int64_t most = 0;
+    for (int64_t m = 0; m < pixels; m += tall) {
+        const int64_t rows = row_of_pixel(w, smaller(m + tall, pixels) - 1) - row_of_pixel(w, m) + reach + 1;
+        if (rows > most) most = rows;
+        if (most > CUTENSOR_PATCH_MOST) break;
+    }
+    return most;
+}
+
+/* ---- Tensors */
+
+static bool needs_pack(cnn_layout layout, int64_t group_channels, int64_t groups, int64_t pixels)
+{
+    if (layout == CNN_NCHW && pixels > 1 && group_channels * groups > 1) return true;
+    return group_channels % 4 != 0;
+}
+
+static cutensor_input input_of(int64_t group_channels, int64_t groups)
+{
+    const int64_t filled = ceil_div(group_channels, 4);
+    return (cutensor_input){.units = (int32_t)(filled * groups), .group_units = (int32_t)filled};
+}
+
+static cutensor_pack pack_of(cnn_layout layout, int64_t images, int64_t channels, int64_t groups, int64_t pixels)
+{
+    cutensor_pack p = {.images = (int32_t)images,
+                       .groups = (int32_t)groups,
+                       .channels = (int32_t)channels,
+                       .filled = (int32_t)ceil_div(channels, 4) * 4,
+                       .pixels = (int32_t)pixels,
+                       .image = channels * groups * pixels};
+    p.channel = layout == CNN_NCHW ? pixels : 1;
+    p.pixel = layout == CNN_NCHW ? 1 : channels * groups;
+    return p;
+}
+
+static size_t pack_bytes(const cutensor_pack *p)
+{
+    return (size_t)p->images * (size_t)p->groups * (size_t)p->filled * (size_t)p->pixels * sizeof(float);
+}
+
+/* A place of so many bytes behind what there is. */
+static size_t area(cutensor_plan *m, size_t bytes)
+{
+    const size_t at = m->bytes;
+    m->bytes += (bytes + AREA_ALIGN - 1) / AREA_ALIGN * AREA_ALIGN;
+    return at;
+}
+
+/* ---- Precision */
+
+/* Of the sums that have any terms, the fewest along one axis: over the outputs, or (BWD_W) over the taps. */
+static int64_t fewest(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, int64_t step, cnn_dir dir)
+{
+    int64_t least = INT64_MAX;
+    const int64_t sums = dir == CNN_FWD ? o : dir == CNN_BWD_D ? i : k, terms = dir == CNN_BWD_W ? o : k;
+    for (int64_t a = 0; a < sums; a++) {
+        int64_t count = 0;
+        for (int64_t b = 0; b < terms; b++) {
+            if (dir == CNN_BWD_D) {
+                const int64_t at = a + p - b * step;
+                count += at >= 0 && at % s == 0 && at / s < o;
+            } else {
+                const int64_t at = (dir == CNN_FWD ? a * s + b * step : b * s + a * step) - p;
+                count += at >= 0 && at < i;
+            }
+        }
+        if (count > 0) least = smaller(least, count);
+    }
+    return least == INT64_MAX ? 1 : least;
+}
+
+/* Whether f32 is better off without the tensor cores: see few.cu. */
+enum { TERMS_ENOUGH = 16 };
+static bool has_few_terms(const cnn_conv_desc *d, cnn_dir dir)
+{
+    const int64_t with = dir == CNN_BWD_W ? d->mb : (dir == CNN_FWD ? d->ic : d->oc) / d->g;
+    if (d->t.math == CNN_MATH_TF32 || with >= TERMS_ENOUGH) return false;
+    return with * fewest(d->ih, d->oh, d->kh, d->sh, d->ph, d->dh + 1, dir) *
+               fewest(d->iw, d->ow, d->kw, d->sw, d->pw, d->dw + 1, dir) <
+           TERMS_ENOUGH;
+}
+
+static cutensor_view view_of(cnn_layout layout, int64_t channels, int64_t pixels)
+{
+    const bool last = layout == CNN_NHWC;
+    return (cutensor_view){channels * pixels, last ? (int32_t)channels : 1, last ? 1 : (int32_t)pixels};
+}
+
+static cutensor_few few_of(const cnn_conv_desc *d, cnn_dir dir)
+{
+    const bool backward = dir == CNN_BWD_D;
+    const int64_t ic = d->ic / d->g, oc = d->oc / d->g, in_pixels = d->ih * d->iw, out_pixels = d->oh * d->ow;
+    const cutensor_view x = view_of(d->t.layout, d->ic, in_pixels), y = view_of(d->t.layout, d->oc, out_pixels);
+    return (cutensor_few){.window = window_of(d, backward),
+                          .in = backward ? y : x,
+                          .out = backward ? x : y,
+                          .pixels = (int32_t)(d->mb * (backward ? in_pixels : out_pixels)),
+                          .groups = (int32_t)d->g,
+                          .rows = (int32_t)(backward ? ic : oc),
+                          .depth = (int32_t)(backward ? oc : ic),
+                          .taps = (int32_t)(d->kh * d->kw),
+                          .reversed = backward != d->flip,
+                          .transposed = backward};
+}
+
+static cuda_bias bias_of(const cnn_conv_desc *d)
+{
+    enum { THREADS = 256, PARTS = 64 };
+    return (cuda_bias){
+        .t = d->t, .mb = d->mb, .channels = d->oc, .pixels = d->oh * d->ow, .threads = THREADS, .parts = PARTS};
+}
+
+/* ---- FWD and BWD_D */
+
+typedef struct tile_row {
+    int id, parts, warpgroups, high, wide;
+} tile_row;
+static const tile_row tiles[] = {
+#define TILE(id, PARTS, WARPGROUPS, HIGH, WIDE) {id, PARTS, WARPGROUPS, HIGH, WIDE},
+#include "impl_cuda_tensor/tiles.inc"
+#undef TILE
+};
+enum { TILES = sizeof tiles / sizeof tiles[0] };
+
+/* How a tile would do: its patches, and for how long the device is busy, in products of 64 pixels by 64 channels. */
+typedef struct fitted {
+    const tile_row *tile;
+    int64_t tall, rows, group_tiles, tiles;
+    bool patched;
+    double cost;
+} fitted;
+
+static int64_t buffers_of(const tile_row *t, int64_t rows, int64_t room)
+{
+    const int64_t bytes = ceil_div(rows * 128, 1024) * 1024;
+    return smaller(FORWARD_PATCHES, (room - forward_fixed_bytes(t->wide, t->parts)) / bytes);
+}
+
+static fitted fit_tile(const cutensor_forward *f, const tile_row *t, int64_t room, int64_t sms, int64_t wish)
+{
+    fitted r = {.tile = t, .tall = (int64_t)t->warpgroups * t->high * 64};
+    const int64_t taps = (int64_t)f->window.kh * f->window.kw;
+    const bool can = f->window.div_h == 1 && f->window.div_w == 1;
+    const int64_t rows = can ? patch_rows(&f->window, f->pixels, r.tall) : CUTENSOR_PATCH_MOST + 1;
+    r.patched = rows <= CUTENSOR_PATCH_MOST && buffers_of(t, rows, room) >= 2 &&
+                (wish == 2 ? rows < r.tall * taps || (taps == 1 && rows == r.tall) : wish == 1);
+    r.rows = r.patched ? rows : r.tall;
+    r.group_tiles = ceil_div(f->group_oc, t->wide);
+    r.tiles = ceil_div(f->pixels, r.tall) * r.group_tiles * f->groups;
+    /* Dealt out evenly; each step of a tile costs its products and some more for loading pixels, fewer per channel
+     * where the tile is wide. */
+    const double steps = (double)r.tiles * f->chunks * (double)taps / (double)sms;
+    const double products = (double)t->high * t->warpgroups * t->wide / 64.0;
+    const double loads = (r.patched ? 0.25 : 1.0) * (double)r.tall / 64.0;
+    r.cost = (steps < 1 ? 1 : steps) * (products + loads);
+    return r;
+}
+
+static fitted choose_tile(const cutensor_forward *f, int parts, const int64_t *knobs, int64_t room, int64_t sms)
+{
+    fitted best = {.tile = NULL};
+    for (int i = 0; i < TILES; i++) {
+        const int64_t wish = knobs[CUTENSOR_KNOB_TILE];
+        if (tiles[i].parts != parts || (wish != 0 && wish != tiles[i].id)) continue;
+        const fitted r = fit_tile(f, &tiles[i], room, sms, knobs[CUTENSOR_KNOB_PATCH]);
+        if (best.tile == NULL || r.cost < best.cost) best = r;
+    }
+    return best;
+}
+
+/* Pieces are dealt out one by one where whole tiles would leave more than 7 % of the device idle in the last wave. */
+static bool choose_split(int64_t wish, int64_t tile_count, int64_t sms)
+{
+    const double waves = (double)tile_count / (double)sms;
+    return wish == 2 ? waves / (double)ceil_div(tile_count, sms) < 0.93 : wish == 1;
+}
+
+static void put_tile(cutensor_forward *f, const fitted *t, int64_t room)
+{
+    f->tile = t->tile->id;
+    f->high = (int32_t)t->tall;
+    f->wide_tile = t->tile->wide;
+    f->group_tiles = (int32_t)t->group_tiles;
+    f->taps_at_once = t->patched ? f->taps : 1;
+    f->pieces = f->chunks * (f->taps / f->taps_at_once);
+    f->buffers = (int32_t)buffers_of(t->tile, t->rows, room);
+    f->buffer_bytes = (int32_t)(ceil_div(t->rows * 128, 1024) * 1024);
+    f->by_pieces = cutensor_divide_by(f->pieces);
+    f->by_tiles = cutensor_divide_by((int64_t)f->group_tiles * f->groups);
+    f->by_group_tiles = cutensor_divide_by(f->group_tiles);
+    f->by_steps = cutensor_divide_by(f->taps / f->taps_at_once);
+}
+
+static cutensor_weights weights_of(const cutensor_forward *f, const cnn_conv_desc *d, bool backward, int parts,
+                                   int64_t sms)
+{
+    const int64_t rows = (backward ? d->ic : d->oc) / d->g, depth = (backward ? d->oc : d->ic) / d->g;
+    cutensor_weights w = {.groups = f->groups,
+                          .rows = (int32_t)rows,
+                          .depth = (int32_t)depth,
+                          .taps = f->taps,
+                          .reversed = backward != d->flip,
+                          .transposed = backward,
+                          .group_tiles = f->group_tiles,
+                          .wide = f->wide_tile,
+                          .chunks = f->chunks,
+                          .parts = parts};
+    const int64_t corners = (int64_t)f->groups * f->group_tiles * (f->wide_tile / 32) * f->chunks;
+    w.at_once = f->taps >= WEIGHTS_AT_ONCE && corners * f->taps > 4 * sms ? WEIGHTS_AT_ONCE : 1;
+    return w;
+}
+
+static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m,
+                               cnn_error *err)
+{
+    const bool backward = r->dir == CNN_BWD_D;
+    const int parts = d->t.math == CNN_MATH_TF32 ? 1 : 2;
+    const int64_t sms = c->properties.multiProcessorCount, room = (int64_t)c->properties.sharedMemPerBlockOptin;
+    const int64_t in_channels = (backward ? d->oc : d->ic) / d->g, out_channels = backward ? d->ic : d->oc;
+    cutensor_forward *f = &m->forward;
+    *f = (cutensor_forward){.window = window_of(d, backward),
+                            .in = input_of(in_channels, d->g),
+                            .groups = (int32_t)d->g,
+                            .group_oc = (int32_t)(out_channels / d->g),
+                            .oc = (int32_t)out_channels,
+                            .chunks = (int32_t)ceil_div(in_channels, CUTENSOR_K),
+                            .taps = (int32_t)(d->kh * d->kw),
+                            .nchw = d->t.layout == CNN_NCHW,
+                            .has_bias = d->bias && !backward};
+    const int64_t in_pixels = (int64_t)f->window.ih * f->window.iw;
+    f->pixels = (int32_t)(d->mb * f->window.oh * f->window.ow);
+    const fitted tile = choose_tile(f, parts, r->knobs, room, sms);
+    if (tile.tile == NULL)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no tile %lld for this math",
+                        (long long)r->knobs[CUTENSOR_KNOB_TILE]);
+    put_tile(f, &tile, room);
+    if (f->buffers < 2)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "two patches of %d bytes do not fit the %lld bytes of shared memory",
+                        f->buffer_bytes, (long long)room);
+    const bool split = choose_split(r->knobs[CUTENSOR_KNOB_SPLIT], tile.tiles, sms);
+    cnn_status status = check_count("pieces of work", (double)tile.tiles * f->pieces, err);
+    if (status != CNN_OK) return status;
+    f->unit = split ? 1 : f->pieces;
+    f->units = (int32_t)(tile.tiles * (split ? f->pieces : 1));
+    m->blocks = (int32_t)smaller(sms, f->units);
+    m->threads = tile.tile->warpgroups * 128 + 128;
+    m->shared_bytes = forward_fixed_bytes(f->wide_tile, parts) + f->buffers * f->buffer_bytes;
+    m->weights = weights_of(f, d, backward, parts, sms);
+    m->weights.flags = m->blocks;
+    m->packs_in = needs_pack(d->t.layout, in_channels, d->g, in_pixels);
+    m->pack_in = pack_of(d->t.layout, d->mb, in_channels, d->g, in_pixels);
+    if (m->packs_in) m->in_at = area(m, pack_bytes(&m->pack_in));
+    m->weights_at = area(m, (size_t)f->groups * (size_t)f->group_tiles * (size_t)f->chunks * (size_t)f->taps *
+                                (size_t)forward_step_bytes(f->wide_tile, parts));
+    m->flags_at = area(m, (size_t)m->blocks * sizeof(unsigned));
+    m->partials_at = split ? area(m, (size_t)m->blocks * (size_t)f->high * (size_t)f->wide_tile * sizeof(float)) : 0;
+    return CNN_OK;
+}
+
+/* ---- BWD_W */
+
+/* Pixels of a chunk, and whether a patch serves its taps: the most that leave room for two patches. */
+static bool fit_chunk(const cutensor_window *w, int64_t pixels, int64_t room, bool patched, cutensor_gradient *g)
+{
+    static const int32_t patch_chunks[] = {128, 112, 96, 64, 32}, single_chunks[] = {32, 16};
+    const int32_t *chunks = patched ? patch_chunks : single_chunks;
+    const int count = patched ? 5 : 2;
+    for (int i = 0; i < count; i++) {
+        const int64_t rows = patched ? patch_rows(w, pixels, chunks[i]) : GRADIENT_SLOTS * (int64_t)chunks[i];
+        if (rows > GRADIENT_ROWS) continue;
+        const int64_t bytes = ceil_div(rows * 256, 1024) * 1024;
+        int64_t steps = GRADIENT_STEPS, patches = 0;
+        for (; steps >= GRADIENT_STEPS_LEAST && patches < 2; steps--)
+            patches = (room - gradient_fixed_bytes() - steps * gradient_step_bytes(g->parts)) / bytes;
+        if (patches < 2) continue;
+        g->chunk = chunks[i];
+        g->steps = (int32_t)steps + 1;
+        g->patches = (int32_t)smaller(patches, GRADIENT_PATCHES);
+        g->patch_bytes = (int32_t)bytes;
+        g->patched = patched;
+        return true;
+    }
+    return false;
+}
+
+static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m,
+                                cnn_error *err)
+{
+    const int64_t sms = c->properties.multiProcessorCount, room = (int64_t)c->properties.sharedMemPerBlockOptin;
+    const int64_t group_ic = d->ic / d->g, in_pixels = d->ih * d->iw, plane = d->oh * d->ow;
+    cutensor_gradient *g = &m->gradient;
+    *g = (cutensor_gradient){.window = window_of(d, false),
+                             .in = input_of(group_ic, d->g),
+                             .pixels = (int32_t)(d->mb * plane),
+                             .taps = (int32_t)(d->kh * d->kw),
+                             .group_oc = (int32_t)(d->oc / d->g),
+                             .group_ic = (int32_t)group_ic,
+                             .parts = d->t.math == CNN_MATH_TF32 ? 1 : 2};
+    g->in_places = d->mb * in_pixels * g->in.units;
+    g->dy_image = d->oc * plane;
+    g->dy_channel = d->t.layout == CNN_NCHW && plane > 1 ? plane : 1;
+    g->dy_pixel = g->dy_channel == 1 ? d->oc : 1;
+    const int64_t wish = r->knobs[CUTENSOR_KNOB_PATCH];
+    const bool may = wish == 2 ? g->taps > 1 : wish == 1;
+    if (!(may && fit_chunk(&g->window, g->pixels, room, true, g)) && !fit_chunk(&g->window, g->pixels, room, false, g))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "two patches do not fit the %lld bytes of shared memory",
+                        (long long)room);
+    g->c_tiles = (int32_t)ceil_div(group_ic, GRADIENT_SIDE);
+    g->k_tiles = (int32_t)ceil_div(g->group_oc, GRADIENT_SIDE);
+    g->slot_groups = (int32_t)(g->patched ? ceil_div(g->taps, GRADIENT_SLOTS) * g->c_tiles
+                                          : ceil_div((int64_t)g->taps * g->c_tiles, GRADIENT_SLOTS));
+    g->chunks = (int32_t)ceil_div(g->pixels, g->chunk);
+    const double all = (double)d->g * g->slot_groups * g->k_tiles;
+    cnn_status status = check_count("pieces of work", (all + (double)sms) * g->chunks * GRADIENT_SLOTS, err);
+    if (status != CNN_OK) return status;
+    g->tiles = (int32_t)all;
+    g->units = g->tiles * g->chunks;
+    g->blocks = m->blocks = (int32_t)smaller(sms, g->units);
+    g->by_chunks = cutensor_divide_by(g->chunks);
+    g->by_k_tiles = cutensor_divide_by(g->k_tiles);
+    g->by_slot_groups = cutensor_divide_by(g->slot_groups);
+    g->by_c_tiles = cutensor_divide_by(g->c_tiles);
+    m->shared_bytes = gradient_fixed_bytes() + g->steps * gradient_step_bytes(g->parts) + g->patches * g->patch_bytes;
+    m->packs_in = needs_pack(d->t.layout, group_ic, d->g, in_pixels);
+    m->pack_in = pack_of(d->t.layout, d->mb, group_ic, d->g, in_pixels);
+    if (m->packs_in) m->in_at = area(m, pack_bytes(&m->pack_in));
+    m->partials_at = area(m, (size_t)(g->blocks + g->tiles) * GRADIENT_SEGMENT * sizeof(float));
+    return CNN_OK;
+}
+
+cnn_status cutensor_plan_make(const cuda_context *c, const cnn_request *r, cutensor_plan *m, cnn_error *err)
+{
+    const cnn_conv_desc d = cutensor_conv_of(r->problem);
+    cnn_status status = check_sizes(&d, err);
+    *m = (cutensor_plan){.bytes = 0};
+    if (status != CNN_OK) return status;
+    m->bias = bias_of(&d);
+    m->is_few = has_few_terms(&d, r->dir);
+    if (m->is_few) {
+        m->few = few_of(&d, r->dir);
+        return CNN_OK;
+    }
+    return r->dir == CNN_BWD_W ? plan_gradient(c, r, &d, m, err) : plan_forward(c, r, &d, m, err);
+}

@@ -1,0 +1,62 @@
+/* slots.h: which taps and channels the blocks of gradient.cu sum for, and which blocks a tile's sums are from (C++). */
+#ifndef IMPL_CUDA_TENSOR_SLOTS_H
+#define IMPL_CUDA_TENSOR_SLOTS_H
+
+#include "impl_cuda_tensor/gradient.h"
+#include "impl_cuda_tensor/window.h"
+
+namespace
+{
+
+/* A tile: 9 slots of a group, by 64 of its output channels. */
+struct tile_place {
+    int32_t group, slots, k; /* slots: which 9; k: the first output channel within the group */
+};
+__device__ inline tile_place tile_at(const cutensor_gradient &g, int32_t tile)
+{
+    const int32_t rest = divided(tile, g.by_k_tiles), group = divided(rest, g.by_slot_groups);
+    return {group, rest - group * g.slot_groups, (tile - rest * g.k_tiles) * GRADIENT_SIDE};
+}
+
+struct slot_place {
+    int32_t tap, c; /* the first input channel within the group; tap -1: there is no such slot */
+};
+/* Slot i of these 9. Those of a patch are taps of the same channels; others follow one another, channels first. */
+__device__ inline slot_place slot_at(const cutensor_gradient &g, const tile_place &at, int32_t i)
+{
+    if (g.patched) {
+        const int32_t taps = divided(at.slots, g.by_c_tiles), c = at.slots - taps * g.c_tiles;
+        const int32_t tap = taps * GRADIENT_SLOTS + i;
+        return {tap < g.taps ? tap : -1, c * GRADIENT_SIDE};
+    }
+    const int32_t slot = at.slots * GRADIENT_SLOTS + i, tap = divided(slot, g.by_c_tiles);
+    return {tap < g.taps ? tap : -1, (slot - tap * g.c_tiles) * GRADIENT_SIDE};
+}
+
+/* Rows of a patch from its first tap to another one. */
+__device__ inline int32_t tap_offset(const cutensor_window &w, int32_t tap)
+{
+    const int32_t i = divided(tap, w.by_kw);
+    return i * w.step_h * w.wide + (tap - i * w.kw) * w.step_w;
+}
+
+/* The units of the block of this rank begin here; which block has unit u. */
+__device__ inline int32_t first_unit(const cutensor_gradient &g, int32_t rank)
+{
+    return static_cast<int32_t>(static_cast<int64_t>(rank) * g.units / g.blocks);
+}
+__device__ inline int32_t rank_of_unit(const cutensor_gradient &g, int32_t u)
+{
+    return static_cast<int32_t>(((static_cast<int64_t>(u) + 1) * g.blocks - 1) / g.units);
+}
+
+/* A block's sums for a tile: [slot][of 8 output channels][thread of the warpgroup][4]. Going from a block's tile to its
+ * next one, or from a tile's block to its next one, one of the two grows: their sum is a place of its own. */
+__device__ inline size_t segment_of(int32_t rank, int32_t tile)
+{
+    return static_cast<size_t>(rank + tile) * GRADIENT_SEGMENT;
+}
+
+} // namespace
+
+#endif

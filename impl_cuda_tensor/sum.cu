@@ -1,0 +1,77 @@
+/* sum.cu: dw from the sums that gradient.cu's blocks left, added up in the blocks' order.
+ *
+ * A block takes a tile's 8 output channels for one slot or all nine: four parts of it each add every fourth block's
+ * sums, and the four are added up in shared memory, from which dw is written along its own order. */
+#include "impl_cuda_tensor/slots.h"
+
+namespace
+{
+
+enum { PARTS = 4, LANES = 128 };
+
+/* Of 8 output and 64 input channels: the thread that has it, and which of its four numbers it is. */
+__device__ inline int32_t index_of(int32_t k, int32_t c)
+{
+    const int32_t thread = (c >> 4) * 32 + (c >> 1 & 7) * 4 + (k >> 1);
+    return thread * 4 + (c & 1) * 2 + (k & 1);
+}
+
+__global__ void add_segments(const cutensor_gradient g, int32_t slots, const float *partials, float *dw,
+                             int32_t reversed, int32_t add)
+{
+    CUDA_DYNAMIC_SHARED(float, kept); /* [slots][128][4], then the parts' */
+    float4 *parts = reinterpret_cast<float4 *>(kept + slots * LANES * 4);
+    const int32_t slot_parts = GRADIENT_SLOTS / slots, thread = static_cast<int32_t>(threadIdx.x) % LANES;
+    const int32_t part = static_cast<int32_t>(threadIdx.x) / LANES, block = static_cast<int32_t>(blockIdx.x);
+    const int32_t first_slot = block % slot_parts * slots, eight = block / slot_parts % 8,
+                  tile = block / slot_parts / 8;
+    const int32_t begin = rank_of_unit(g, tile * g.chunks), end = rank_of_unit(g, (tile + 1) * g.chunks - 1) + 1;
+    const tile_place at = tile_at(g, tile);
+    for (int32_t s = 0; s < slots; s++) {
+        float4 sum = {0, 0, 0, 0};
+        if (slot_at(g, at, first_slot + s).tap >= 0) {
+            const float4 *from = reinterpret_cast<const float4 *>(partials) +
+                                 static_cast<size_t>(((first_slot + s) * 8 + eight) * LANES + thread);
+#pragma unroll 8
+            for (int32_t rank = begin + part; rank < end; rank += PARTS) {
+                const float4 v = __ldcg(from + segment_of(rank, tile) / 4);
+                sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
+            }
+        }
+        parts[part * LANES + thread] = sum;
+        __syncthreads();
+        if (part == 0) {
+            for (int32_t other = 1; other < PARTS; other++) {
+                const float4 v = parts[other * LANES + thread];
+                sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
+            }
+            reinterpret_cast<float4 *>(kept)[s * LANES + thread] = sum;
+        }
+        __syncthreads();
+    }
+    for (int32_t i = static_cast<int32_t>(threadIdx.x); i < 8 * GRADIENT_SIDE * slots; i += PARTS * LANES) {
+        const int32_t s = i % slots, c = i / slots % GRADIENT_SIDE, k = i / slots / GRADIENT_SIDE;
+        const slot_place slot = slot_at(g, at, first_slot + s);
+        const int32_t channel = at.k + 8 * eight + k;
+        if (slot.tap < 0 || slot.c + c >= g.group_ic || channel >= g.group_oc) continue;
+        const int32_t tap = reversed ? g.taps - 1 - slot.tap : slot.tap;
+        float *to =
+            dw + (static_cast<int64_t>(at.group * g.group_oc + channel) * g.group_ic + slot.c + c) * g.taps + tap;
+        const float v = kept[s * LANES * 4 + index_of(k, c)];
+        *to = add ? *to + v : v;
+    }
+}
+
+} // namespace
+
+cnn_status cutensor_sum_run(cuda_context *c, const cutensor_plan *p, const void *partials, void *dw, bool reversed,
+                            bool add, cnn_error *err)
+{
+    /* One slot a block where there are few tiles. */
+    const int32_t slots = p->gradient.tiles * 8 < 2 * c->properties.multiProcessorCount ? 1 : GRADIENT_SLOTS;
+    const cuda_shape shape = {"add_segments",
+                              dim3(static_cast<unsigned>(p->gradient.tiles * 8 * (GRADIENT_SLOTS / slots))),
+                              dim3(PARTS * LANES), sizeof(float) * 4 * LANES * static_cast<size_t>(slots + PARTS)};
+    return cuda_launch(c, shape, err, add_segments, p->gradient, slots, static_cast<const float *>(partials),
+                       static_cast<float *>(dw), static_cast<int32_t>(reversed), static_cast<int32_t>(add));
+}

@@ -1,0 +1,160 @@
+/* tensor.c: impl_cuda_tensor's face: its tables, its gate, from a plan to its launches, and the one struct through
+ * which the harness knows it. */
+#include "impl_cuda_tensor/tensor.h"
+
+enum { ID_implicit_gemm, ID_default };
+
+static const cnn_algorithm algorithms[] = {
+    {"implicit_gemm", "patches in shared memory, warpgroup products: f32 as three of TF32, or one",
+     CUDA_CONVS | CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, ID_implicit_gemm},
+    {"default", "the one kernel of an operation without a choice", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
+     ID_default},
+};
+
+static const cnn_knob knobs[] = {
+#define KNOB CUDA_KNOB_ROW
+#define CONTEXT_KNOB CUDA_CONTEXT_KNOB_ROW
+#define STEPS CUDA_STEPS_ROW
+#include "harness/cuda/knobs.inc"
+#include "knobs.inc"
+#undef KNOB
+#undef CONTEXT_KNOB
+#undef STEPS
+};
+
+static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
+{
+    return cuda_context_open(params, sizeof(cuda_context), context, err);
+}
+
+/* ---- Plans. */
+
+/* Code for wgmma runs on no other capability, older or newer. */
+static cnn_status check_capability(const cuda_context *c, cnn_error *err)
+{
+    const struct cudaDeviceProp *p = &c->properties;
+    if (p->major == 9 && p->minor == 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "its warpgroup instructions (wgmma) are those of compute capability 9.0, and this device has %d.%d",
+                    p->major, p->minor);
+}
+
+static cnn_status settle(const cuda_context *c, const cnn_request *r, cutensor_plan *m, cnn_error *err)
+{
+    cnn_status status = check_capability(c, err);
+    if (status == CNN_OK && r->problem->u.type.dtype != CNN_F32)
+        status = CNN_FAIL(err, CNN_UNSUPPORTED, "dtype %s: the tensor cores are used for f32 here",
+                          cnn_dtype_name(r->problem->u.type.dtype));
+    if (status == CNN_OK) status = cutensor_plan_make(c, r, m, err);
+    return status == CNN_OK ? cnn_workspace_check(r->knobs[CUDA_KNOB_WORKSPACE_LIMIT], m->bytes, err) : status;
+}
+
+static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error *err)
+{
+    cutensor_plan m;
+    cnn_status status = cuda_check_served(r, err);
+    if (status != CNN_OK) return status;
+    if (!cuda_is_weighted(r->problem)) return cuda_pointwise_supports(r, err);
+    status = cuda_check_type(r->problem, true, err);
+    return status == CNN_OK ? settle((const cuda_context *)context, r, &m, err) : status;
+}
+
+static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
+{
+    const cnn_request request = cuda_request_of(plan);
+    cutensor_plan m;
+    if (!cuda_is_weighted(&plan->problem)) return cuda_pointwise_prepare(plan, err);
+    const cnn_status status = settle((const cuda_context *)context, &request, &m, err);
+    if (status != CNN_OK) return status;
+    plan->workspace_bytes = m.bytes;
+    return cuda_keep(plan, &m, sizeof m, err);
+}
+
+/* ---- Running. */
+
+static cnn_status packed(cuda_context *c, const cnn_weighted_args *args, bool packs, const cutensor_pack *pack,
+                         size_t at, const void **tensor, cnn_error *err)
+{
+    if (!packs) return CNN_OK;
+    void *to = (char *)args->workspace + at;
+    const cnn_status status = cutensor_pack_run(c, pack, *tensor, to, err);
+    *tensor = to;
+    return status;
+}
+
+static cnn_status run_forward(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    cutensor_plan m = *(const cutensor_plan *)plan->state;
+    char *space = args->workspace;
+    const bool forward = plan->dir == CNN_FWD;
+    const void *in = forward ? args->x : args->dy;
+    void *out = forward ? args->y : args->dx;
+    m.few.add = m.forward.add = args->beta != 0;
+    if (m.is_few) return cutensor_few_run(c, &m.few, in, args->w, forward ? args->b : NULL, out, err);
+    cnn_status status = packed(c, args, m.packs_in, &m.pack_in, m.in_at, &in, err);
+    if (status == CNN_OK)
+        status = cutensor_weights_run(c, &m.weights, args->w, space + m.weights_at, space + m.flags_at, err);
+    if (status != CNN_OK) return status;
+    return cutensor_forward_run(c, &m, in, space + m.weights_at, args->b, out, space + m.partials_at,
+                                space + m.flags_at, err);
+}
+
+static cnn_status run_weights(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    const cutensor_plan *m = plan->state;
+    const bool flip = plan->problem.op != CNN_OP_FC && plan->problem.u.conv.flip;
+    const void *x = args->x;
+    if (m->is_few) {
+        cutensor_few few = m->few;
+        few.add = args->beta != 0;
+        return cutensor_few_weights_run(c, &few, x, args->dy, args->dw, err);
+    }
+    char *partials = (char *)args->workspace + m->partials_at;
+    cnn_status status = packed(c, args, m->packs_in, &m->pack_in, m->in_at, &x, err);
+    if (status == CNN_OK) status = cutensor_gradient_run(c, m, x, args->dy, partials, err);
+    return status == CNN_OK ? cutensor_sum_run(c, m, partials, args->dw, flip, args->beta != 0, err) : status;
+}
+
+static cnn_status run_gradient(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    cuda_bias bias = ((const cutensor_plan *)plan->state)->bias;
+    const cnn_status status = run_weights(c, plan, args, err);
+    if (status != CNN_OK || !args->db) return status;
+    bias.knobs = plan->knobs;
+    return cuda_bias_gradient(c, &bias, args->dy, args->db, args->beta, err);
+}
+
+static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    cuda_context *c = cuda_context_of(context);
+    return plan->dir == CNN_BWD_W ? run_gradient(c, plan, args, err) : run_forward(c, plan, args, err);
+}
+
+const cnn_impl *cnn_impl_cuda_tensor(void);
+const cnn_impl *cnn_impl_cuda_tensor(void)
+{
+    static const cnn_operations ops = {
+        .struct_size = sizeof(cnn_operations),
+        CNN_WEIGHTED_SLOTS(run),
+        CUDA_POINTWISE_SLOTS,
+    };
+    static const cnn_impl impl = {
+        .abi_version = CNN_ABI_VERSION,
+        .struct_size = sizeof(cnn_impl),
+        .name = "cuda_tensor",
+        .doc = "convolution on the tensor cores of compute capability 9.0, f32 accuracy included",
+        CUDA_COMMON_SLOTS,
+        .algorithms = algorithms,
+        .n_algorithms = sizeof algorithms / sizeof *algorithms,
+        .knobs = knobs,
+        .n_knobs = CUTENSOR_KNOB_COUNT,
+        .open = open_context,
+        .close = cuda_context_close,
+        .describe = cuda_describe,
+        .supports = supports,
+        .prepare = prepare,
+        .release = cuda_release,
+        .ops = &ops,
+    };
+    return &impl;
+}

@@ -1,0 +1,153 @@
+/* tensor.h: what the files of impl_cuda_tensor share (prefix cutensor_): convolution on the tensor cores of compute
+ * capability 9.0 (Hopper) as an implicit matrix product.
+ *
+ * FWD     out[pixel][oc] = sum over taps and ic of in[pixel of the tap][ic] * w[oc][ic][tap]
+ * BWD_D   the same of dy, with the weights' oc and ic exchanged and their taps reversed
+ * BWD_W   dw[oc][ic][tap] = sum over pixels of dy[pixel][oc] * x[pixel of the tap][ic]
+ * Tensors are read as NHWC with channels in fours; others are repacked first (pack.cu). A number of f32 is two of TF32,
+ * v = hi + lo, and a product three of them, lo*hi + hi*lo + hi*hi, which is right to 2^-22; math tf32 takes one.
+ *
+ * plan.c cuts the problem into work once; the kernels get it by value. */
+#ifndef IMPL_CUDA_TENSOR_TENSOR_H
+#define IMPL_CUDA_TENSOR_TENSOR_H
+
+#include "harness/cuda/bias.h"
+#include "harness/cuda/cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum cutensor_knob_id {
+    CUTENSOR_KNOB_BEFORE = CUDA_KNOB_COUNT - 1,
+#define KNOB(id, ...) CUTENSOR_KNOB_##id,
+#include "knobs.inc"
+#undef KNOB
+    CUTENSOR_KNOB_COUNT
+} cutensor_knob_id;
+
+/* A division by d that is a multiplication; exact for 0 <= x < 2^31 (Granlund and Montgomery 1994). */
+typedef struct cutensor_divisor {
+    uint32_t factor, shift;
+    int32_t d;
+} cutensor_divisor;
+
+enum {
+    CUTENSOR_K = 32,           /* channels (BWD_W: pixels) of a step */
+    CUTENSOR_PATCH_MOST = 1024 /* rows of a patch */
+};
+
+/* Along rows and columns: the input row of output row p and tap i is (p*mul - pad + i*step) / div, where that divides.
+ * In a patch, whose rows are the input's pixels with their padding, pixel (n,p,q) stands at row
+ * (n*high + p*mul)*wide + q*mul, and tap (i,j) i*step*wide + j*step behind it. */
+typedef struct cutensor_window {
+    int32_t oh, ow, ih, iw, kh, kw;
+    int32_t mul_h, mul_w, div_h, div_w, pad_h, pad_w, step_h, step_w;
+    int32_t high, wide; /* of an image with its padding */
+    cutensor_divisor by_plane, by_ow, by_high, by_wide, by_kw, by_div_h, by_div_w;
+} cutensor_window;
+
+/* The tensor that is gathered: NHWC, a pixel of `units` times 16 bytes, `group_units` of which are a group's. */
+typedef struct cutensor_input {
+    int32_t units, group_units;
+} cutensor_input;
+
+/* ---- forward.cu: FWD and BWD_D */
+typedef struct cutensor_forward {
+    cutensor_window window;
+    cutensor_input in;
+    int32_t pixels;                     /* output pixels of all images */
+    int32_t groups, group_oc, oc;       /* output channels of a group, of a pixel */
+    int32_t group_tiles;                /* tiles side by side over a group's output channels */
+    int32_t chunks, taps, taps_at_once; /* channels in 32s; taps that one patch serves: all, or one */
+    int32_t pieces;                     /* of a tile: chunks * taps / taps_at_once */
+    int32_t unit, units;                /* pieces that are dealt out together: 1, or a whole tile's; how many */
+    int32_t buffers, buffer_bytes;      /* of patches */
+    int32_t nchw, add, has_bias, tile;  /* the output's layout, its beta */
+    int32_t high, wide_tile;            /* of the tile, in pixels and channels */
+    cutensor_divisor by_pieces, by_tiles, by_group_tiles, by_steps;
+} cutensor_forward;
+
+/* ---- gradient.cu: BWD_W. A tile: a block's slots, by 64 output channels of a group. */
+typedef struct cutensor_gradient {
+    cutensor_window window;
+    cutensor_input in;
+    int64_t in_places;                      /* of 16 bytes, in all of x */
+    int64_t dy_image, dy_channel, dy_pixel; /* strides */
+    int32_t pixels, taps, group_oc, group_ic;
+    int32_t c_tiles, k_tiles, slot_groups; /* of a group: 64s of input and output channels; blocks' slots */
+    int32_t
+        patched; /* slots are 9 taps of one patch; else each slot, any tap and 64 channels, gathers its own pixels */
+    int32_t chunk, chunks;        /* pixels that are loaded together, and how many times */
+    int32_t tiles, units, blocks; /* tiles times chunks, dealt out evenly */
+    int32_t parts, steps, patches, patch_bytes;
+    cutensor_divisor by_chunks, by_k_tiles, by_slot_groups, by_c_tiles;
+} cutensor_gradient;
+
+/* ---- weights.cu: the weights as tiles for forward.cu: [tile][chunk][tap][part][row of the tile][32], swizzled */
+enum { WEIGHTS_AT_ONCE = 3 }; /* taps that a block takes; or 1, where there are few */
+typedef struct cutensor_weights {
+    int32_t groups, rows, depth; /* of a group: output channels of the product, and channels it sums over */
+    int32_t taps, reversed;      /* tap t stands at taps-1-t */
+    int32_t transposed;          /* w is [depth][rows][taps] there (BWD_D), else [rows][depth][taps] */
+    int32_t group_tiles, wide, chunks, parts, at_once;
+    int32_t flags; /* that are cleared on the way */
+} cutensor_weights;
+
+/* ---- pack.cu: any tensor as NHWC with each group's channels filled up with zeros to fours */
+typedef struct cutensor_pack {
+    int32_t images, groups, channels, filled, pixels; /* channels of a group, and with its zeros */
+    int64_t image, channel, pixel;                    /* strides of the source */
+} cutensor_pack;
+
+/* ---- few.cu: sums of few terms. Tensors as they lie: element (n, pixel, channel) by three strides. */
+typedef struct cutensor_view {
+    int64_t image;
+    int32_t pixel, channel;
+} cutensor_view;
+
+typedef struct cutensor_few {
+    cutensor_window window;
+    cutensor_view in, out;
+    int32_t pixels, groups, rows, depth, taps; /* rows, depth: of a group, as in cutensor_weights */
+    int32_t reversed, transposed, add;
+} cutensor_few;
+
+typedef struct cutensor_plan {
+    bool is_few; /* then only `few` counts, and `bias` */
+    cutensor_few few;
+    bool packs_in;
+    cutensor_pack pack_in;
+    cutensor_forward forward;
+    cutensor_weights weights;
+    cutensor_gradient gradient;
+    cuda_bias bias;
+    size_t in_at, weights_at, partials_at, flags_at, bytes; /* workspace */
+    int32_t blocks, threads, shared_bytes;
+} cutensor_plan;
+
+/* plan.c */
+cnn_status cutensor_plan_make(const cuda_context *, const cnn_request *, cutensor_plan *, cnn_error *);
+cutensor_divisor cutensor_divide_by(int64_t d);
+/* FC as a convolution of one pixel, where its weights lie so. */
+cnn_conv_desc cutensor_conv_of(const cnn_problem *);
+
+cnn_status cutensor_few_run(cuda_context *, const cutensor_few *, const void *in, const void *w, const void *bias,
+                            void *out, cnn_error *);
+cnn_status cutensor_few_weights_run(cuda_context *, const cutensor_few *, const void *x, const void *dy, void *dw,
+                                    cnn_error *);
+cnn_status cutensor_pack_run(cuda_context *, const cutensor_pack *, const void *from, void *to, cnn_error *);
+cnn_status cutensor_weights_run(cuda_context *, const cutensor_weights *, const void *w, void *to, void *flags,
+                                cnn_error *);
+cnn_status cutensor_forward_run(cuda_context *, const cutensor_plan *, const void *in, const void *weights,
+                                const void *bias, void *out, void *partials, void *flags, cnn_error *);
+cnn_status cutensor_gradient_run(cuda_context *, const cutensor_plan *, const void *x, const void *dy, void *partials,
+                                 cnn_error *);
+/* The blocks' sums as dw, in a fixed order; `reversed`: tap t at taps-1-t. */
+cnn_status cutensor_sum_run(cuda_context *, const cutensor_plan *, const void *partials, void *dw, bool reversed,
+                            bool add, cnn_error *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,57 @@
+/* window.h: where a pixel's taps are (C++; device code). */
+#ifndef IMPL_CUDA_TENSOR_WINDOW_H
+#define IMPL_CUDA_TENSOR_WINDOW_H
+
+#include "impl_cuda_tensor/asm.h"
+#include "impl_cuda_tensor/tensor.h"
+
+static __device__ inline int32_t divided(int32_t x, const cutensor_divisor &by)
+{
+    return static_cast<int32_t>(static_cast<uint64_t>(static_cast<uint32_t>(x)) * by.factor >> by.shift);
+}
+
+struct pixel_place {
+    int32_t n, p, q;
+};
+static __device__ inline pixel_place pixel_at(const cutensor_window &w, int32_t m)
+{
+    const int32_t n = divided(m, w.by_plane), r = m - n * w.by_plane.d, p = divided(r, w.by_ow);
+    return {n, p, r - p * w.ow};
+}
+
+/* The row of a patch of the whole tensor where output pixel m's first tap is. */
+static __device__ inline int32_t patch_row(const cutensor_window &w, int32_t m)
+{
+    const pixel_place at = pixel_at(w, m);
+    return (at.n * w.high + at.p * w.mul_h) * w.wide + at.q * w.mul_w;
+}
+/* How far behind it its last tap is. */
+static __device__ inline int32_t patch_reach(const cutensor_window &w)
+{
+    return (w.kh - 1) * w.step_h * w.wide + (w.kw - 1) * w.step_w;
+}
+
+/* The input pixel of such a row; -1 where it is padding, or behind the last image. */
+static __device__ inline int32_t pixel_of_row(const cutensor_window &w, int32_t images, int32_t row)
+{
+    const int32_t line = divided(row, w.by_wide), n = divided(line, w.by_high);
+    const int32_t v = row - line * w.wide - w.pad_w, h = line - n * w.high - w.pad_h;
+    if (static_cast<uint32_t>(v) >= static_cast<uint32_t>(w.iw) ||
+        static_cast<uint32_t>(h) >= static_cast<uint32_t>(w.ih) || n >= images)
+        return -1;
+    return (n * w.ih + h) * w.iw + v;
+}
+
+/* The input pixel of output pixel m's tap; -1 where there is none. */
+static __device__ inline int32_t pixel_of_tap(const cutensor_window &w, int32_t m, int32_t tap)
+{
+    const pixel_place at = pixel_at(w, m);
+    const int32_t i = divided(tap, w.by_kw), j = tap - i * w.kw;
+    int32_t h = at.p * w.mul_h - w.pad_h + i * w.step_h, v = at.q * w.mul_w - w.pad_w + j * w.step_w;
+    if (h < 0 || v < 0) return -1;
+    const int32_t a = divided(h, w.by_div_h), b = divided(v, w.by_div_w);
+    if (a * w.div_h != h || b * w.div_w != v || a >= w.ih || b >= w.iw) return -1;
+    return (at.n * w.ih + a) * w.iw + b;
+}
+
+#endif

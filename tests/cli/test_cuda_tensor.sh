@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# test_cuda_tensor.sh BENCHCNN: convolutions on the tensor cores: every way of cutting the work is verified in both layouts,
+# in f32 and TF32, and what the device cannot do is refused in words. On a GPU, or emulated; without either it is skipped.
+set -u
+benchcnn=$1
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+"$benchcnn" list 2>/dev/null | grep -qE '^ *✓ *cuda_tensor' || { echo "skipped: no device for cuda_tensor"; exit 77; }
+
+verified() { # CASES, then options: so many PASSED, and nothing else
+    local cases=$1
+    shift
+    "$benchcnn" verify --impl cuda_tensor --seed 1 --quiet "$@" >"$tmp/log" 2>&1 || fail "$*: $(cat "$tmp/log")"
+    grep -q "^$cases cases: 0 FAILED $cases PASSED" "$tmp/log" || fail "$*: not $cases PASSED: $(tail -3 "$tmp/log")"
+}
+check=(--check exact,bound,precision,memory)
+padded=mb2ic33ih7oc66kh3ph1   # several chunks and tiles, with less than whole ones
+strided=mb2ic18ih9oc17kh3sh2ph1dh1
+verified 3 --op conv --problem $padded "${check[@]}"
+verified 3 --op conv --problem $strided --layout nhwc "${check[@]}"
+verified 3 --op conv --problem g2mb3ic34ih4oc68kh2 --mode convolution "${check[@]}"        # groups, the kernel reversed
+verified 3 --op conv --problem mb3ic72ih3oc65kh1 --layout nhwc "${check[@]}"
+verified 3 --op conv --problem $padded --math tf32 "${check[@]}"
+verified 3 --op deconv --problem mb2ic17ih3oc18kh3sh2ph1 "${check[@]}"
+verified 3 --op fc --problem mb17ic5ih3oc66 --layout nhwc "${check[@]}"
+verified 3 --op conv --problem mb1ic1ih3oc2kh3ph1 "${check[@]}"                    # few terms
+
+# A patch for all taps or one a tap, tiles whole or in pieces, each tile: the same numbers.
+for knobs in patch=0,split=0 patch=1,split=1,tile=2 patch=0,split=1,tile=3; do
+    set=()
+    for knob in ${knobs//,/ }; do set+=(--set "cuda_tensor.$knob"); done
+    verified 2 --op conv --dir FWD,BWD_D --problem mb2ic33ih5oc66kh3ph1 --check exact,bound,determinism "${set[@]}"
+done
+verified 1 --op conv --dir BWD_W --problem mb4ic20ih5oc20kh3ph1 --check exact,bound,determinism --set cuda_tensor.patch=0
+
+# What it does not do, it says.
+"$benchcnn" verify --impl cuda_tensor --op conv --dtype f64 --problem $padded >"$tmp/log" 2>&1
+grep -q 'UNSUPPORTED.*dtype f64: the tensor cores are used for f32 here' "$tmp/log" || fail "$(cat "$tmp/log")"
+if "$benchcnn" list 2>/dev/null | grep -q emulated; then
+    EMULATED_CUDA_FAULT=capability=80 "$benchcnn" verify --impl cuda_tensor --op conv --problem $padded >"$tmp/log" 2>&1
+    grep -q 'UNSUPPORTED.*compute capability 9.0, and this device has 8.0' "$tmp/log" || fail "$(cat "$tmp/log")"
+fi
+echo "all held"
