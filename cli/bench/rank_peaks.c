@@ -1,6 +1,6 @@
 /* rank_peaks.c: `mpirun -n N benchcnn peaks`: what it takes to add up an array over the ranks, from one number to 64
- * MiB, on each device as training does it. Through the two ends goes a line, alpha + bytes / beta: the latency, and the
- * bandwidth behind it; how far the times between are off it is said. */
+ * MiB, on each device as training does it. Behind it stands the line alpha + bytes / beta that is nearest to all sizes:
+ * latency and bandwidth, and how far the sizes are off it. */
 #include "cli/ranks.h"
 #include "harness/base/clock.h"
 #include "harness/device/group.h"
@@ -16,6 +16,8 @@ typedef struct rank_size_time {
     int64_t count; /* numbers, of f32 */
     double best, median;
 } rank_size_time;
+
+static double bytes_of(const rank_size_time *t) { return (double)t->count * sizeof(float); }
 
 /* One number; then 1 KiB, 4 KiB ... 64 MiB. */
 static int64_t count_of(int size) { return size == 0 ? 1 : INT64_C(256) << 2 * (size - 1); }
@@ -91,7 +93,7 @@ static cnn_record *new_record(const cnn_group *g, const char *kind, const record
 static cnn_status tell_size(const rank_peaks *p, const cnn_group *g, const record_pair *devices,
                             const rank_size_time *t, cnn_error *err)
 {
-    const double bytes = (double)t->count * sizeof(float);
+    const double bytes = bytes_of(t);
     cnn_record *record = new_record(g, "all_reduce", devices);
     record_int(record, "bytes", (int64_t)bytes);
     record_real(record, "best_s", t->best);
@@ -102,20 +104,34 @@ static cnn_status tell_size(const rank_peaks *p, const cnn_group *g, const recor
     return record_write(p->sink, record, err);
 }
 
+/* Least squares of (alpha + bytes / beta) / time - 1: each size counts alike, whatever it takes. Returns the largest.
+ */
+static double fit_line(const rank_size_time times[SIZES], double *alpha, double *per_byte)
+{
+    double xx = 0.0, xy = 0.0, yy = 0.0, x1 = 0.0, y1 = 0.0, off = 0.0;
+    for (int i = 0; i < SIZES; i++) {
+        const double x = 1.0 / times[i].best, y = bytes_of(&times[i]) / times[i].best;
+        xx += x * x, xy += x * y, yy += y * y, x1 += x, y1 += y;
+    }
+    const double det = xx * yy - xy * xy;
+    *alpha = (yy * x1 - xy * y1) / det;
+    *per_byte = (xx * y1 - xy * x1) / det;
+    for (int i = 0; i < SIZES; i++)
+        off = fmax(off, fabs((*alpha + bytes_of(&times[i]) * *per_byte) / times[i].best - 1.0));
+    return off;
+}
+
 static cnn_status tell_line(const rank_peaks *p, const cnn_group *g, const record_pair *devices,
                             const rank_size_time times[SIZES], cnn_error *err)
 {
-    const rank_size_time *last = &times[SIZES - 1];
-    const double alpha = times[0].best, beta = (double)last->count * sizeof(float) / (last->best - alpha);
-    double off = 0.0;
-    for (int i = 0; i < SIZES; i++)
-        off = fmax(off, fabs((alpha + (double)times[i].count * sizeof(float) / beta) / times[i].best - 1.0));
+    double alpha, per_byte;
+    const double off = fit_line(times, &alpha, &per_byte);
     cnn_record *record = new_record(g, "all_reduce_line", devices);
     record_real(record, "alpha_s", alpha);
-    record_real(record, "beta_bytes_per_s", beta);
+    record_real(record, "beta_bytes_per_s", 1.0 / per_byte);
     record_real(record, "off", off);
     if (!p->options->json)
-        printf("  about %.2f µs + bytes / %.3f GB/s; between the ends off by up to %.0f %%\n", alpha * 1e6, beta * 1e-9,
+        printf("  about %.2f µs + bytes / %.3f GB/s, off by up to %.0f %%\n", alpha * 1e6, 1e-9 / per_byte,
                off * 100.0);
     return record_write(p->sink, record, err);
 }
