@@ -41,6 +41,7 @@ static const field fields[] = {
     SETTING(preprocess, FIELD_TEXT, TASK),
     SETTING(batch, FIELD_INT, POINT),
     SETTING(workers, FIELD_INT, POINT),
+    SETTING(ranks, FIELD_INT, POINT),
     SETTING(dtype, FIELD_TEXT, TASK),
     SETTING(layout, FIELD_TEXT, TASK),
     SETTING(math, FIELD_TEXT, TASK),
@@ -130,12 +131,18 @@ epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epo
     return row;
 }
 
+/* One process is no ranks: what goes without saying stands in no record, and in no table. */
+static bool unsaid(const field *f, const epoch_row *row)
+{
+    return f->offset == offsetof(epoch_row, setting.ranks) && row->setting.ranks <= 1;
+}
+
 /* Those of the setting, or all others. */
 static void put_fields(cnn_record *record, const epoch_row *row, bool of_setting)
 {
     for (int i = 0; i < FIELD_COUNT; i++) {
         const void *value = field_at(row, &fields[i]);
-        if (fields[i].elsewhere || (fields[i].scope != 0) != of_setting) continue;
+        if (fields[i].elsewhere || (fields[i].scope != 0) != of_setting || unsaid(&fields[i], row)) continue;
         if (fields[i].kind == FIELD_TEXT) record_text(record, fields[i].key, value);
         if (fields[i].kind == FIELD_INT) record_int(record, fields[i].key, *(const int64_t *)value);
         if (fields[i].kind == FIELD_REAL) record_real(record, fields[i].key, *(const double *)value);
@@ -230,6 +237,7 @@ static void get_row(const cnn_record *record, const reader *from, epoch_row *row
     }
     epoch_knobs(s->knobs, sizeof s->knobs, record);
     if (s->data_on[0] == '\0') epoch_text(s->data_on, sizeof s->data_on, "device"); /* older records: no choice yet */
+    if (s->ranks == 0) s->ranks = 1;                                                /* unsaid */
     const machine *m = machine_of(from, s->impl);
     if (!m) m = machine_of(from, ""); /* an older environment does not say whose it is */
     epoch_text(s->cpu, sizeof s->cpu, m ? m->cpu : "");

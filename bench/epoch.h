@@ -26,6 +26,7 @@ typedef struct epoch_setting {
     bool graph;                        /* whether steps are captured and replayed */
     char build[BUILD_ID_MAX], libraries[BUILD_ID_MAX]; /* what measured it; "": an older record, which does not say */
     int64_t net_params, batch, workers, threads, cores, seed, shift, train_images, test_images;
+    int64_t ranks; /* processes that trained it together, `threads` each; 1: one alone */
 } epoch_setting;
 
 /* A mean loss above this is that of no training: guessing among a million classes costs 14. */
@@ -55,7 +56,7 @@ typedef struct epoch_table {
     int superseded; /* rows of a setting that another build has measured since: they were left out */
 } epoch_table;
 
-/* Fills in what the session knows: impl, threads, knobs, cpu, cores, gpu, libraries. */
+/* Fills in what the session knows: impl, threads, knobs, cpu, cores, gpu, libraries; ranks as one process has it. */
 void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting);
 /* Fills in all but the build, the schedule and the weights, which are the caller's. The network's checksum, parameters
  * and name are the same at every batch size and in every type. */

@@ -1,5 +1,5 @@
 /* epoch_setting.c: what two runs must share for their times to be comparable: asked of the session, the trainer and the
- * network. */
+ * network. Over ranks the network is the one with the global batch. */
 #include "epoch.h"
 
 #include "harness/cpu/limits.h"
@@ -32,6 +32,7 @@ void epoch_setting_of_session(const cnn_session *session, epoch_setting *setting
     char gpu[sizeof((record_pair *)0)->value]; /* as a record has it */
     epoch_text(setting->impl, sizeof setting->impl, session->impl->name);
     setting->threads = session->threads;
+    setting->ranks = 1;
     setting->cores = cpu_count();
     cpu_model(setting->cpu, (int)sizeof setting->cpu);
     machine_fact(session, "gpu", gpu, sizeof gpu);
@@ -102,6 +103,7 @@ void epoch_setting_of(const cnn_session *session, const cnn_network *network, co
     epoch_text(setting->math, sizeof setting->math, cnn_math_name(net->type.math));
     setting->batch = net->batch;
     setting->workers = params->workers;
+    setting->ranks = rank_size(params->ranks);
     static const char *const words[] = {
         [DATASET_MEAN] = "", [DATASET_NONE] = "none", [DATASET_PROPORTIONAL] = "proportional"};
     epoch_text(setting->data, sizeof setting->data, data->name);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, cpu, peaks, host, speedup
+#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, cpu, peaks, host, speedup, ranks
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
@@ -161,6 +161,38 @@ host() {
         done
     done
     grep -o '"impl":"[^"]*"\|"graph":[a-z]*\|"host_step_s":[^,}]*' "$out/host.jsonl"
+}
+
+# Ranks, on as many GPUs (RANKS, 2), by MPI and NCCL. First what must hold: one rank has the bits of none, as many ranks twice
+# the same, and their losses those of one process, step by step. Then epochs: at one batch (strong scaling), and at a batch
+# beside its multiple (weak). NCCL's multicast is left off, which is not everywhere allowed.
+ranks() {
+    local count=${RANKS:-2} net number data
+    # shellcheck disable=SC2054  # commas are an option's
+    local small=(train --net thesis --impl "${RANK_IMPL:-cuda_naive}" --images 6000,1000 --batch 500 --samples --quiet)
+    export NCCL_NVLS_ENABLE=${NCCL_NVLS_ENABLE:-0} OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    over() { # NAME NUMBER ARGUMENTS...: on so many ranks; 0: without a launcher
+        local name=$1 launcher=(mpirun --bind-to none -n "$2")
+        [ "$2" -eq 0 ] && launcher=()
+        "${launcher[@]}" "$benchcnn" "${@:3}" >"$out/ranks_$name.log" 2>&1 || { echo "$name: EXIT $?" && tail -5 "$out/ranks_$name.log" && failed=1; }
+    }
+    for number in none.0 one.1 many.$count again.$count; do
+        over "${number%.*}" "${number#*.}" "${small[@]}" --save "$out/${number%.*}.st" --out "$out/ranks_${number%.*}.jsonl"
+        grep -o '"losses":.*' "$out/ranks_${number%.*}.jsonl" | grep -oE '[0-9]+[.][0-9e-]+' >"$out/ranks_${number%.*}.losses"
+    done
+    cmp "$out/none.st" "$out/one.st" && echo "one rank has the bits of none" || failed=1
+    cmp "$out/many.st" "$out/again.st" && echo "$count ranks have the same bits twice" || failed=1
+    paste "$out/ranks_none.losses" "$out/ranks_many.losses" | awk '{d = ($1 - $2) / $1; d = d < 0 ? -d : d; if (d > most) most = d}
+        END {print "largest relative difference of a loss in " NR " steps: " most; exit !(NR == 12 && most <= 1e-5)}' || failed=1
+    for net in ${RANK_NETS:-thesis gorgonia awnn_resnet}; do
+        data=auto
+        [ "$net" = awnn_resnet ] && data=synthetic # its images are not MNIST's
+        for number in 1 "$count"; do
+            over "$net$number" "$number" train --net "$net" --data $data --impl "${RANK_IMPL:-cuda_naive}" --batch "${RANK_BATCHES:-500,1000,2000,5000,10000,20000}" \
+                --epochs 3 --quiet --out "$out/ranks.jsonl"
+            tail -8 "$out/ranks_$net$number.log"
+        done
+    done
 }
 
 for phase in "$@"; do

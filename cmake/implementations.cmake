@@ -43,5 +43,5 @@ endfunction()
 
 function(benchcnn_summary)
   message(STATUS "benchcnn ${PROJECT_VERSION}, ${CMAKE_BUILD_TYPE}, ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}")
-  message("${BENCHCNN_SUMMARY}${BENCHCNN_SUMMARY_TOOLS}")
+  message("${BENCHCNN_SUMMARY}${BENCHCNN_SUMMARY_RANKS}${BENCHCNN_SUMMARY_TOOLS}")
 endfunction()

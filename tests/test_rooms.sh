@@ -8,6 +8,7 @@ floors='
 harness
 harness/base
 harness/cpu harness/problem harness/process
+harness/ranks
 harness/cuda harness/device
 harness/record harness/data
 harness/net

@@ -139,14 +139,18 @@ static cnn_status add_epochs(speedup_set *set, const series *s, const series_poi
     f->epoch = e;
     copy_text(f->impl, sizeof f->impl, e->impl);
     copy_text(f->algorithm, sizeof f->algorithm, e->algorithm);
-    copy_text(f->machine, sizeof f->machine, e->gpu[0] ? e->gpu : e->cpu);
+    if (e->gpu[0] != '\0' && e->ranks > 1)
+        snprintf(f->machine, sizeof f->machine, "%lld x %.*s", (long long)e->ranks, (int)sizeof f->machine - 24,
+                 e->gpu);
+    else
+        copy_text(f->machine, sizeof f->machine, e->gpu[0] ? e->gpu : e->cpu);
     copy_text(f->problem, sizeof f->problem, e->net);
     copy_text(f->dtype, sizeof f->dtype, e->dtype);
     copy_text(f->layout, sizeof f->layout, e->layout);
     copy_text(f->math, sizeof f->math, e->math);
     f->gpu = e->gpu[0] != '\0';
     f->uploaded = strcmp(e->data_on, "host") == 0;
-    f->threads = (int)e->threads;
+    f->threads = (int)(e->threads * e->ranks);
     f->batch = (int64_t)p->batch;
     f->seconds = p->seconds;
     f->low = p->low;

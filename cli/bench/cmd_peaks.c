@@ -1,5 +1,5 @@
 /* cmd_peaks.c: `benchcnn peaks`: measures the ceilings of every device that can be used here, on the host for one
- * thread, two, four, ... up to all of them. */
+ * thread, two, four, ... up to all of them. Over ranks, what is between them, and nothing else. */
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "harness/base/text.h"
@@ -15,6 +15,7 @@ typedef struct peaks_run {
     cli_sessions sessions;
     bench_peaks peaks;
     cli_output output;
+    ranks *ranks;     /* NULL: none */
     bench_sums *sums; /* timed: ceilings; failed */
     ceiling_watch watch;
 } peaks_run;
@@ -120,8 +121,11 @@ static int run_here(peaks_run *r)
 {
     cnn_error err;
     cnn_status status = cli_sessions_open(r->options, true, &r->sessions, &err);
+    const rank_peaks between = {r->options, &r->sessions, r->output.sink, r->sums, r->ranks};
+    status = ranks_agree(r->ranks, status, &err);
     if (status == CNN_OK && r->sums->ceilings_begun == 0) cli_say_warnings(&r->sessions);
-    if (status == CNN_OK) status = measure_all(r, &err);
+    if (status == CNN_OK) status = rank_size(r->ranks) > 1 ? cli_rank_peaks(&between, &err) : measure_all(r, &err);
+    cli_ranks_abort(r->ranks, status, &err);
     cli_sessions_close(&r->sessions);
     if (status != CNN_OK) return cli_fail(&err);
     return cli_output_end(&r->output, r->sums->failed > 0  ? EXIT_FAILED
@@ -131,15 +135,20 @@ static int run_here(peaks_run *r)
 
 int cmd_peaks(const cli_options *options, cnn_error *err)
 {
+    static cli_options own; /* large: kept off the stack */
     bench_sums *sums = (bench_sums *)options->watch->kept;
     peaks_run r = {.options = options, .sums = sums, .watch = {.watch = options->watch, .sums = sums}};
     int result = EXIT_FAILED;
-    cnn_status status = cli_output_open(options, true, &r.output, err);
+    cnn_status status = cli_ranks_open(options, &own, &r.ranks, err);
+    if (r.ranks != NULL) r.options = options = &own;
+    if (status == CNN_OK) status = ranks_agree(r.ranks, cli_output_open(options, true, &r.output, err), err);
     if (status == CNN_OK) status = cli_output_begin(options, &r.output, err);
     if (status == CNN_OK) status = cli_report_lost(options, r.output.sink, &sums->failed, err);
     if (status == CNN_OK && !options->none_left) result = run_here(&r);
     if (status != CNN_OK) result = cli_fail(err);
     cli_output_close(&r.output);
     bench_peaks_free(&r.peaks);
-    return result;
+    const bool speaks = rank_number(r.ranks) == 0;
+    ranks_close(r.ranks);
+    return speaks ? result : EXIT_HELD;
 }

@@ -6,6 +6,7 @@
 
 #include "bench/measure/candidates.h"
 #include "cli/cli.h"
+#include "cli/ranks.h"
 #include "cli/sessions.h"
 
 enum { REPRO_MAX = CLI_REPEAT_MAX };
@@ -102,5 +103,15 @@ bool cli_ceiling_enter(void *watch, const cnn_impl *impl, int index);
 /* Those that figures are held to (b->peaks, for b->params), of the devices of all sessions: from the file --peaks, or
  * measured, those of the types, and then recorded; with --peaks none, none. */
 cnn_status cli_ceilings(bench *b, cnn_error *err);
+
+/* rank_peaks.c: what sums over ranks take, with several of them. */
+typedef struct rank_peaks {
+    const cli_options *options;
+    const cli_sessions *sessions;
+    record_sink *sink;
+    bench_sums *sums;
+    ranks *ranks;
+} rank_peaks;
+cnn_status cli_rank_peaks(const rank_peaks *p, cnn_error *err);
 
 #endif

@@ -29,8 +29,10 @@ static cnn_status run_all(train *t, cnn_error *err)
 static void print_repeat(const train *t)
 {
     if (t->options->json || t->options->plan || t->sums->trained == 0) return;
-    printf("repeat: %s", t->options->command_line);
-    if (t->options->threads == 0) printf(" --threads %d", t->sessions.list[0].threads);
+    printf("repeat: ");
+    if (t->ranks != NULL) printf("mpirun -n %d ", t->ranks->size);
+    printf("%s", t->options->command_line);
+    if (!cli_given(t->options, "threads")) printf(" --threads %d", t->sessions.list[0].threads);
     putchar('\n');
 }
 
@@ -40,8 +42,11 @@ int cmd_train(const cli_options *options, cnn_error *err)
     train *t = &all;
     t->options = options;
     t->sums = (train_sums *)options->watch->kept;
-    cnn_status status = train_set_up(t, err);
+    cnn_status status = cli_ranks_open(options, &t->own, &t->ranks, err);
+    if (t->ranks != NULL) t->options = &t->own;
+    if (status == CNN_OK) status = ranks_agree(t->ranks, train_set_up(t, err), err);
     if (status == CNN_OK) status = run_all(t, err);
+    cli_ranks_abort(t->ranks, status, err);
     cli_progress_end(&t->progress);
     if ((status == CNN_OK || status == CNN_INTERRUPTED) && train_several(t)) train_print_summary(t);
     print_repeat(t);
@@ -55,5 +60,7 @@ int cmd_train(const cli_options *options, cnn_error *err)
     cli_output_close(&t->output);
     epoch_table_free(&t->table);
     dataset_free(&t->data);
-    return result;
+    const bool speaks = rank_number(t->ranks) == 0; /* a status of the others would end rank 0 before its time */
+    train_ranks_close(t);
+    return speaks ? result : EXIT_HELD;
 }

@@ -55,17 +55,22 @@ static cnn_status train_epoch(train_run *r, int64_t epoch, trainer_result *e, cn
     cnn_status status = take_rate(r, epoch, err);
     if (status != CNN_OK) return status;
     start_progress(r, epoch, what, sizeof what);
+    status = train_ranks_check_seed(r, err);
+    if (status == CNN_OK) status = ranks_barrier(t->ranks, err);
+    if (status != CNN_OK) return status;
     watch_tick(t->options->watch);
     r->clocks = (clock_report){.readings = 0};
     r->looked = cnn_now();
-    watch.samples = verify_training_draw(r->check, epoch, (uint64_t)t->options->check_seed);
+    watch.samples = verify_training_draw(r->check, epoch, r->check_seed);
     clock_watch_start(r->watch, &span);
     status = trainer_epoch(r->trainer, epoch, &watch, e, err);
     clock_watch_stop(r->watch, &span, &r->clocks);
     cli_progress_end(&t->progress);
-    r->checked.seed = 0;
+    r->checked = (verify_training_result){.seed = 0};
+    if (status == CNN_OK) status = train_ranks_clocks(r, err);
+    if (status == CNN_OK) status = train_ranks_end_epoch(r, err);
     /* what diverged is no figure anyway, and infinities cannot be compared */
-    if (status == CNN_OK && e->train_loss <= EPOCH_LOSS_MOST && e->test_loss <= EPOCH_LOSS_MOST)
+    if (status == CNN_OK && !r->checked.failed && e->train_loss <= EPOCH_LOSS_MOST && e->test_loss <= EPOCH_LOSS_MOST)
         status = verify_training_judge(r->check, interrupt_seen, &r->checked, err);
     if (status == CNN_OK) train_note_loss(r, e);
     if (status == CNN_OK) status = train_report_epoch(r, epoch, e, err);
@@ -123,6 +128,8 @@ cnn_status train_run_epochs(train_run *r, cnn_error *err)
     char setting[CHECKPOINT_SETTING_MAX];
     describe(r, setting);
     cnn_status status = go_on(r, setting, err);
+    if (t->ranks != NULL) status = ranks_agree(t->ranks, status, err);
+    if (status == CNN_OK && t->ranks != NULL) status = train_ranks_begin(r, err);
     for (int64_t epoch = r->progress.epochs; epoch < t->epochs && status == CNN_OK; epoch++) {
         if (reached || train_out_of_patience(r)) break;
         trainer_result e;

@@ -6,6 +6,7 @@
 
 #include "bench/epoch.h"
 #include "cli/cli.h"
+#include "cli/ranks.h"
 #include "cli/sessions.h"
 #include "harness/net/schedule.h"
 #include "harness/net/trainer.h"
@@ -37,6 +38,9 @@ typedef struct train_sums {
 
 typedef struct train {
     const cli_options *options;
+    ranks *ranks;                          /* who trains along; NULL: nobody */
+    cli_options own;                       /* with ranks, the options: as they are for this one */
+    record_pair *devices[CNN_MAX_CHOICES]; /* with ranks, those of a session: one a rank */
     bool sweep;      /* `sweep batch`: all that can be timed, unless --impl and the rest say otherwise */
     const char *net; /* as given: a name or a file */
     cli_type_set types;
@@ -72,9 +76,11 @@ typedef struct train_run {
     void *weights;              /* of --load; NULL: training begins with the initial ones */
     const cnn_session *session; /* the curve's, or one with tuned knobs */
     tuned_net *tuned;           /* what each layer takes, of a tuned curve; else NULL */
-    cnn_network *network;
-    epoch_setting setting; /* everything that two epochs must share to be compared */
-    trainer_params params; /* its own: the rate is that of the epoch at hand */
+    cnn_network *network;       /* over ranks: with a rank's share of the batch */
+    cnn_network *whole;         /* over ranks: with the batch; else NULL */
+    uint64_t check_seed;        /* of the epoch at hand; 0: to be drawn */
+    epoch_setting setting;      /* everything that two epochs must share to be compared */
+    trainer_params params;      /* its own: the rate is that of the epoch at hand */
     trainer *trainer;
     checkpoint_progress progress;
     double setup_s, train_seconds;
@@ -84,6 +90,7 @@ typedef struct train_run {
     verify_training *check;
     verify_training_result checked; /* of the epoch at hand */
     bool failed;                    /* steps of one were wrong: it was the last */
+    bool apart;                     /* over ranks: since they came to different weights */
     const clock_watch *watch;       /* what else the machine did; NULL where nothing is timed */
     clock_report clocks;            /* of the epoch at hand */
     double looked;                  /* when, in an epoch, the GPU's clock was last read */
@@ -100,6 +107,18 @@ void train_close_others(train *t);
 const cnn_session *train_session(const train *t, int index);
 /* The next one behind `index` of the same implementation with other threads; -1: none. */
 int train_next_session(const train *t, int index);
+
+/* ranks.c: nothing of it does anything without ranks. Data, begin: that all have the same images and begin with the
+ * same weights. End of an epoch: that all have come to the same weights; else it has failed. Devices: of a session.
+ * Clocks: processor time of the other ranks of this host into r->clocks. Check seed: into r->check_seed. */
+cnn_status train_ranks_data(const train *t, cnn_error *err);
+cnn_status train_ranks_begin(const train_run *r, cnn_error *err);
+cnn_status train_ranks_end_epoch(train_run *r, cnn_error *err);
+cnn_status train_ranks_devices(train *t, int session, cnn_error *err);
+cnn_status train_ranks_clocks(train_run *r, cnn_error *err);
+cnn_status train_ranks_check_seed(train_run *r, cnn_error *err);
+void train_ranks_record(const train_run *r, const trainer_result *e, cnn_record *record);
+void train_ranks_close(train *t);
 
 /* set_up.c: what is trained, on what, with whom: first from the options alone, then all. */
 cnn_status train_read_options(train *t, cnn_error *err);

@@ -8,13 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Over ranks there are two: what is trained on, and what that comes to. */
+static cnn_status load_network(train_run *r, int64_t batch, cnn_error *err)
+{
+    const train *t = r->all;
+    const int64_t size = rank_size(t->ranks);
+    const uint64_t seed = (uint64_t)t->options->seed;
+    cnn_status status = cnn_net_load(t->net, &r->curve->type, batch / size, seed, &r->network, err);
+    if (status == CNN_OK && size > 1) status = cnn_net_load(t->net, &r->curve->type, batch, seed, &r->whole, err);
+    return status;
+}
+
+static const cnn_network *whole_of(const train_run *r) { return r->whole != NULL ? r->whole : r->network; }
+
 /* Its network; of a tuned curve each layer's own algorithm, and a session with the knobs. */
 static cnn_status open_point(train_run *r, int64_t batch, cnn_error *err)
 {
     trainer_params *params = &r->params;
     train *t = r->all;
     const bool tuned = strcmp(r->curve->algorithm, CNN_TUNED) == 0;
-    cnn_status status = cnn_net_load(t->net, &r->curve->type, batch, (uint64_t)t->options->seed, &r->network, err);
+    cnn_status status = load_network(r, batch, err);
     if (status == CNN_OK && tuned) {
         r->tuned = calloc(1, sizeof *r->tuned);
         if (r->tuned == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for tuned choices");
@@ -25,7 +38,7 @@ static cnn_status open_point(train_run *r, int64_t batch, cnn_error *err)
     *params = t->params;
     params->workers = r->workers;
     params->algorithm = r->curve->algorithm;
-    epoch_setting_of(r->session, r->network, &t->data, params, &r->setting);
+    epoch_setting_of(r->session, whole_of(r), &t->data, params, &r->setting);
     snprintf(r->setting.build, sizeof r->setting.build, "%s", t->build);
     rate_schedule_format(&t->schedule, r->setting.schedule);
     status = train_load_weights(r, err);
@@ -73,8 +86,11 @@ static cnn_status train_it(train_run *r, cnn_error *err)
     train *t = r->all;
     const cli_options *o = t->options;
     const double start = cnn_now();
-    cnn_status status = train_profile_check(r, err);
+    cnn_status status = train_ranks_devices(t, r->curve->session, err);
+    if (status != CNN_OK) return status;
+    status = train_profile_check(r, err);
     if (status == CNN_OK) status = trainer_open(r->session, r->network, &t->data, &r->params, &r->trainer, err);
+    status = ranks_agree(t->ranks, status, err);
     if (status == CNN_OK && o->plan) {
         train_print_plan(r->trainer, &r->network->net);
         t->sums->trained++;
@@ -90,7 +106,7 @@ static cnn_status train_it(train_run *r, cnn_error *err)
     if (status == CNN_OK) status = begin_session(r, err);
     if (status == CNN_OK) train_print_head(r);
     if (status == CNN_OK)
-        status = verify_training_open(r->trainer, r->session, r->network, &t->data, &r->params, &r->check, err);
+        status = verify_training_open(r->trainer, r->session, whole_of(r), &t->data, &r->params, &r->check, err);
     if (status == CNN_OK) status = train_run_epochs(r, err);
     if (r->epochs_run > 0) train_report_end(r);
     if (status == CNN_OK) status = train_save_weights(r, err);
@@ -100,14 +116,19 @@ static cnn_status train_it(train_run *r, cnn_error *err)
 
 static cnn_status run_point(train_run *r, int64_t batch, cnn_error *err)
 {
-    cnn_status status = open_point(r, batch, err);
-    if (status == CNN_OK && is_kept(r))
+    bool kept = false;
+    cnn_status status = ranks_agree(r->all->ranks, open_point(r, batch, err), err);
+    if (status == CNN_OK) kept = is_kept(r);
+    if (status == CNN_OK) status = ranks_broadcast(r->all->ranks, &kept, sizeof kept, err); /* rank 0 has the file */
+    if (status == CNN_OK && kept)
         train_print_kept(r);
     else if (status == CNN_OK)
         status = train_it(r, err);
+    cli_ranks_abort(r->all->ranks, status, err);
     verify_training_close(r->check);
     trainer_close(r->trainer);
     cnn_net_free(r->network);
+    cnn_net_free(r->whole);
     free(r->losses);
     free(r->weights);
     free(r->tuned);
@@ -121,6 +142,7 @@ static cnn_status run_point(train_run *r, int64_t batch, cnn_error *err)
 cnn_status train_point(train *t, int b, int c, cnn_error *err)
 {
     bool mine;
+    if (t->ranks != NULL) t->ranks->agreed = false;
     const train_curve *curve = &t->curves[c];
     train_run r = {.all = t,
                    .curve = curve,

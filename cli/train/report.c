@@ -19,12 +19,11 @@ static void say_failed(train_run *r, const epoch_row *row)
 {
     r->failed = true;
     r->all->sums->bad++;
-    fprintf(
-        stderr,
-        "benchcnn: %s on %s, batch %lld, epoch %lld has no figure, the reference comes to something else: %s (repeat "
-        "with --check-seed %lld)\n",
-        r->setting.net, r->curve->label, (long long)r->setting.batch, (long long)row->epoch, row->reason,
-        (long long)row->check_seed);
+    fprintf(stderr,
+            "benchcnn: %s on %s, batch %lld, epoch %lld has no figure, %s: %s (repeat with --check-seed %lld)\n",
+            r->setting.net, r->curve->label, (long long)r->setting.batch, (long long)row->epoch,
+            r->apart ? "the ranks came apart" : "the reference comes to something else", row->reason,
+            (long long)row->check_seed);
 }
 
 static void say_diverged(const train_run *r)
@@ -49,6 +48,7 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     free(searched);
     record_real(record, "setup_s", r->setup_s);
     record_real(record, "lr", r->params.optimizer.lr);
+    train_ranks_record(r, e, record);
     if (t->options->until_loss >= 0.0) {
         record_real(record, "until_loss", t->options->until_loss);
         record_bool(record, "reached", train_reached(r, e));
@@ -125,16 +125,18 @@ const char *train_time_text(double seconds, char text[32])
 
 void train_print_head(const train_run *r)
 {
-    char setup[32], shift[32] = "", workers[48] = "", schedule[RATE_SCHEDULE_TEXT + 16] = "";
+    char setup[32], shift[32] = "", workers[48] = "", schedule[RATE_SCHEDULE_TEXT + 16] = "", over[48] = "";
     const epoch_setting *s = &r->setting;
+    if (r->all->ranks != NULL)
+        snprintf(over, sizeof over, "%lld rank%s of ", (long long)s->ranks, s->ranks == 1 ? "" : "s");
     if (r->all->options->json) return;
     if (s->shift > 0) snprintf(shift, sizeof shift, ", shift %lld", (long long)s->shift);
     if (s->workers > 0)
         snprintf(workers, sizeof workers, ", %lld worker%s", (long long)s->workers, s->workers == 1 ? "" : "s");
     if (s->schedule[0] != '\0') snprintf(schedule, sizeof schedule, ", schedule %s", s->schedule);
     if (r->tuned != NULL) printf("tuned: %s\n", r->tuned->text[0] != '\0' ? r->tuned->text : "nothing; the defaults");
-    printf("%s on %s, batch %lld, %s:%s, %s %s, %lld thread%s%s%s%s%s%s; set-up %s\n", s->net, s->data,
-           (long long)s->batch, s->impl, s->algorithm, s->dtype, s->layout, (long long)s->threads,
+    printf("%s on %s, batch %lld, %s:%s, %s %s, %s%lld thread%s%s%s%s%s%s; set-up %s\n", s->net, s->data,
+           (long long)s->batch, s->impl, s->algorithm, s->dtype, s->layout, over, (long long)s->threads,
            s->threads == 1 ? "" : "s", workers, s->graph ? ", graph" : "",
            strcmp(s->data_on, "host") == 0 ? ", data on the host" : "", shift, schedule,
            train_time_text(r->setup_s, setup));

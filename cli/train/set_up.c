@@ -39,6 +39,7 @@ cnn_status train_read_options(train *t, cnn_error *err)
     if (status == CNN_OK) status = read_images(o->images, t->images, err);
     t->params = (trainer_params){.seed = (uint64_t)o->seed,
                                  .no_graph = o->no_graph,
+                                 .ranks = t->ranks,
                                  .host_data = strcmp(o->data_on, "host") == 0,
                                  .shift = o->shift,
                                  .profile = o->profile,
@@ -140,11 +141,16 @@ static cnn_status check_batches(train *t, cnn_error *err)
     const bool named = t->options->batch != NULL || !t->sweep;
     int n = 0;
     for (int b = 0; b < t->n_batches; b++) {
+        const int size = rank_size(t->ranks);
         if (t->batches[b] > images && named)
             return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s %lld is more than the %lld training images",
                             t->workers[b] > 0 ? "--workers times --worker-batch:" : "--batch", (long long)t->batches[b],
                             (long long)images);
-        if (t->batches[b] > images) continue;
+        if (t->batches[b] % size != 0 && named)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                            "--batch %lld cannot be shared out evenly among %d ranks: give a multiple of %d",
+                            (long long)t->batches[b], size, size);
+        if (t->batches[b] > images || t->batches[b] % size != 0) continue;
         t->batches[n] = t->batches[b];
         t->workers[n++] = t->workers[b];
     }
@@ -152,8 +158,8 @@ static cnn_status check_batches(train *t, cnn_error *err)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%lld training images are fewer than the smallest batch; see --images",
                         (long long)images);
     if (n < t->n_batches && !t->options->quiet)
-        table_put(stderr, "batch sizes above the %lld training images are left out: %d of %d\n", (long long)images,
-                  t->n_batches - n, t->n_batches);
+        table_put(stderr, "batch sizes above the %lld training images%s are left out: %d of %d\n", (long long)images,
+                  rank_size(t->ranks) > 1 ? ", or no multiple of the ranks," : "", t->n_batches - n, t->n_batches);
     t->n_batches = n;
     return CNN_OK;
 }
@@ -171,6 +177,7 @@ static cnn_status open_data(train *t, const cnn_net *net, cnn_error *err)
     cnn_status status = cli_dataset(t->options, &params, err);
     if (status == CNN_OK) status = dataset_open(&params, &t->data, err);
     if (status == CNN_OK && !t->options->quiet) table_put(stderr, "data: %s\n", t->data.source);
+    if (status == CNN_OK) status = train_ranks_data(t, err);
     return status == CNN_OK ? check_batches(t, err) : status;
 }
 
@@ -187,8 +194,10 @@ static cnn_status open_output(train *t, cnn_error *err)
 }
 
 /* What is to be written can be, and is no file of another kind. */
-static cnn_status check_files(const cli_options *o, cnn_error *err)
+static cnn_status check_files(const train *t, cnn_error *err)
 {
+    const cli_options *o = t->options;
+    if (rank_number(t->ranks) > 0) return CNN_OK; /* it writes none */
     cnn_status status = cli_keep_apart(o->out, "--save", o->save, err);
     if (status == CNN_OK) status = cli_keep_apart(o->out, "--load", o->load, err);
     if (status == CNN_OK && o->checkpoint != NULL && o->save != NULL && cli_same_file(o->checkpoint, o->save))
@@ -208,7 +217,7 @@ cnn_status train_set_up(train *t, cnn_error *err)
     cnn_build_id(o->plugin.items, o->plugin.count, t->build);
     if (status == CNN_OK) status = open_output(t, err);
     if (status == CNN_OK) status = cli_report_lost(o, t->output.sink, &o->watch->failed, err);
-    if (status == CNN_OK) status = check_files(o, err);
+    if (status == CNN_OK) status = check_files(t, err);
     if (status == CNN_OK) status = cli_sessions_open(o, t->sweep, &t->sessions, err);
     if (status == CNN_OK && !o->plan) cli_say_warnings(&t->sessions);
     if (status == CNN_OK) status = cli_tuned_open(o, &t->sessions, false, &t->tuned, err);

@@ -27,7 +27,7 @@ cnn_status train_load_weights(train_run *r, cnn_error *err)
 cnn_status train_save_weights(const train_run *r, cnn_error *err)
 {
     const char *path = r->all->options->save;
-    if (path == NULL) return CNN_OK;
+    if (path == NULL) return CNN_OK; /* rank 0 alone has one */
     if (r->failed || r->figure->diverged) {
         fprintf(stderr, "benchcnn: %s is not written: the training %s\n", path, r->failed ? "FAILED" : "diverged");
         return CNN_OK;

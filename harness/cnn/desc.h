@@ -188,5 +188,10 @@ __host__ __device__
     z ^= z >> 31;
     return (double)(z >> 11) * (1.0 / 9007199254740992.0) >= rate;
 }
+/* The seed by which element 0 is drawn as element `first` is by this one: of a part of a batch. */
+static inline uint64_t cnn_dropout_seed_from(uint64_t seed, int64_t first)
+{
+    return seed + 0x9E3779B97F4A7C15u * (uint64_t)first;
+}
 
 #endif

@@ -83,6 +83,19 @@ typedef struct cnn_peaks {
     void (*close)(cnn_context *, cnn_peak *);
 } cnn_peaks;
 
+/* Sums over the processes that train one network together, each with a device of its own. NULL: they go by way of host
+ * memory, and steps are not captured. */
+typedef struct cnn_comms {
+    size_t id_bytes;                            /* of what names a group of processes */
+    cnn_status (*id)(void *id, cnn_error *err); /* a new one, made by the first and sent to the others by the harness */
+    /* Waits until all `size` processes have called it. */
+    cnn_status (*open)(cnn_context *, const void *id, int rank, int size, cnn_comm **, cnn_error *);
+    void (*close)(cnn_context *, cnn_comm *);
+    /* Adds up all processes' buffers, in place, on the stream; in a capture it is captured, too. All get the same bits.
+     */
+    cnn_status (*sum)(cnn_context *, cnn_comm *, void *buffer, int64_t count, cnn_dtype, cnn_error *);
+} cnn_comms;
+
 #define CNN_OPERATION(slot, args) cnn_status (*slot)(cnn_context *, const cnn_plan *, const args *, cnn_error *)
 
 /* Operations, asynchronous on the context's stream: what is next there finds all of their results. NULL: unsupported,
@@ -161,6 +174,7 @@ typedef struct cnn_impl {
     const cnn_uploads *uploads;
     const cnn_peaks *peaks;
     const cnn_trainers *trainers; /* NULL: none; then no algorithm has CNN_TRAINS */
+    const cnn_comms *comms;
 } cnn_impl;
 
 /* What a plug-in exports, and all that it must: its table, static. See impl_template/ and `benchcnn list --plugin`. */

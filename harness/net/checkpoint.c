@@ -41,7 +41,8 @@ cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, co
     memcpy(h.magic, magic, sizeof magic);
     snprintf(h.setting, sizeof h.setting, "%s", setting);
     const file_piece pieces[] = {{&h, sizeof h}, {state.own.params, bytes}};
-    if (status == CNN_OK) status = cnn_replace_file("checkpoint", path, pieces, 2, err);
+    if (status == CNN_OK && rank_number(t->params.ranks) == 0)
+        status = cnn_replace_file("checkpoint", path, pieces, 2, err);
     trainer_state_free(&state);
     return status;
 }

@@ -41,15 +41,16 @@ static cnn_status watch_step(trainer *t, const trainer_watch *watch, pass *p, in
         int64_t correct;
         const cnn_status status = trainer_read_sums(t, &sum, &correct, err);
         if (status != CNN_OK) return status;
-        watch->loss(watch->user, p->steps - 1, (sum - *sum_before) / (double)mb);
+        watch->loss(watch->user, p->steps - 1, (sum - *sum_before) / (double)(mb * rank_size(t->params.ranks)));
         *sum_before = sum;
     }
     if (watch->each == NULL) return CNN_OK;
     const cnn_status status = wait_sometimes(t, p, err);
     if (status != CNN_OK) return status;
-    if (!watch->each(watch->user, p->watched + done, p->total))
-        return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted after %lld of %lld images", (long long)(p->watched + done),
-                        (long long)p->total);
+    const int64_t size = rank_size(t->params.ranks), images = (p->watched + done) * size, total = p->total * size;
+    if (!watch->each(watch->user, images, total))
+        return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted after %lld of %lld images", (long long)images,
+                        (long long)total);
     return CNN_OK;
 }
 
@@ -118,8 +119,9 @@ static cnn_status run_pass(trainer *t, const trainer_watch *watch, pass *p, cnn_
     if (status == CNN_OK) status = trainer_read_sums(t, &sum, &correct, err);
     if (status == CNN_OK) status = trainer_note(t, "sums", queued, err);
     p->seconds = cnn_now() - t->paused - start;
-    p->loss = sum / (double)p->count;
-    p->accuracy = (double)correct / (double)p->count;
+    const double images = (double)trainer_part(t, p->set)->count;
+    p->loss = sum / images;
+    p->accuracy = (double)correct / images;
     if (status == CNN_OK || status == CNN_INTERRUPTED) return status;
     char what[64]; /* what an asynchronous device did wrong shows late: say at least how far it was */
     snprintf(what, sizeof what, "%s, %lld step%s queued", p->set == TRAIN ? "training" : "testing", (long long)p->steps,
@@ -130,7 +132,7 @@ static cnn_status run_pass(trainer *t, const trainer_watch *watch, pass *p, cnn_
 static cnn_status test_pass(trainer *t, const trainer_watch *watch, int64_t watched, trainer_result *result,
                             cnn_error *err)
 {
-    pass p = {.set = TEST, .count = t->data->test.count, .watched = watched};
+    pass p = {.set = TEST, .count = t->count[TEST], .watched = watched};
     p.total = watched + p.count;
     const cnn_status status = run_pass(t, watch, &p, err);
     result->test_s = p.seconds;
@@ -153,11 +155,11 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
 {
     const double start = cnn_now();
     if (t->data == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the trainer was opened without data");
-    pass p = {.set = TRAIN, .count = t->data->train.count};
+    pass p = {.set = TRAIN, .count = t->count[TRAIN]};
     if (watch == NULL) watch = &nobody;
-    p.total = p.count + t->data->test.count;
+    p.total = p.count + t->count[TEST];
     memset(result, 0, sizeof *result);
-    t->transfer_s = t->paused = 0.0;
+    t->transfer_s = t->comm_s = t->paused = 0.0;
     t->n_host_times = 0;
     if (t->profile != NULL) profile_begin(t->profile);
     trainer_draw_pass(t, TRAIN, epoch);
@@ -167,7 +169,8 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     result->train_s = cnn_now() - start - t->paused; /* the shuffling too */
     result->train_loss = p.loss;
     result->train_accuracy = p.accuracy;
-    result->images_per_s = (double)p.count / result->train_s;
+    result->images_per_s = (double)t->data->train.count / result->train_s;
+    result->comm_s = t->params.ranks == NULL || trainer_uses_graph(t->session, &t->params) ? NAN : t->comm_s;
     if (status == CNN_OK) status = trainer_sample_trained(t, watch->samples, err);
     if (status == CNN_OK) status = test_pass(t, watch, p.count, result, err);
     result->seconds = cnn_now() - start - t->paused;
@@ -175,7 +178,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     result->transfer_s = t->transfer_s;
     result->host_step_s = host_step_seconds(t);
     if (!cnn_impl_timed(t->session->impl))
-        result->host_step_s = result->seconds = result->train_s = result->test_s = result->transfer_s =
+        result->comm_s = result->host_step_s = result->seconds = result->train_s = result->test_s = result->transfer_s =
             result->images_per_s = NAN;
     return status;
 }

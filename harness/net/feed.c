@@ -61,10 +61,10 @@ void trainer_feed_place(trainer *t)
         const int64_t count = trainer_part(t, set)->count;
         t->rows_at[set] = trainer_place(t, &t->bytes.data, cnn_net_value_elems(t->net, 0, count), trainer_elem(t));
         t->labels_at[set] = trainer_place(t, &t->bytes.data, count, sizeof(int32_t));
-        t->order_at[set] = trainer_place(t, &t->bytes.small, count, sizeof **t->order);
+        t->order_at[set] = trainer_place(t, &t->bytes.small, t->count[set], sizeof **t->order);
     }
     if (t->params.shift > 0 && t->n_lanes == 0)
-        t->shifts_at = trainer_place(t, &t->bytes.small, t->data->train.count, sizeof *t->shifts);
+        t->shifts_at = trainer_place(t, &t->bytes.small, t->count[TRAIN], sizeof *t->shifts);
 }
 
 /* ---- Starting and ending ---- */
@@ -128,7 +128,7 @@ static void name_places(trainer *t)
                                       .labels = trainer_at(t, t->labels_at[set]),
                                       .order = trainer_at(t, t->order_at[set]),
                                       .shifts = set == TRAIN ? trainer_at(t, t->shifts_at) : NULL,
-                                      .count = trainer_part(t, set)->count};
+                                      .count = t->count[set]};
 }
 
 cnn_status trainer_feed_start(trainer *t, cnn_error *err)
@@ -168,7 +168,7 @@ static const cnn_shift *shifts_of(const trainer *t, int set) { return set == TRA
 
 cnn_status trainer_feed_order(trainer *t, int set, cnn_error *err)
 {
-    const size_t count = (size_t)trainer_part(t, set)->count;
+    const size_t count = (size_t)t->count[set];
     if (t->n_lanes > 0) return CNN_OK;
     const cnn_status status =
         cnn_mem_upload(t->session, trainer_at(t, t->order_at[set]), t->order[set], count * sizeof **t->order, err);

@@ -29,8 +29,9 @@ void trainer_draw_pass(trainer *t, int set, int64_t epoch)
     const int64_t count = trainer_part(t, set)->count;
     if (set == TEST) {
         for (int64_t i = 0; i < count; i++) t->order[set][i] = (int32_t)i;
-        return;
+    } else {
+        trainer_order(t->params.seed, epoch, count, t->order[set]);
+        if (t->shifts != NULL) trainer_shifts(t->params.seed, epoch, count, t->params.shift, t->shifts);
     }
-    trainer_order(t->params.seed, epoch, count, t->order[set]);
-    if (t->shifts != NULL) trainer_shifts(t->params.seed, epoch, count, t->params.shift, t->shifts);
+    trainer_share_order(t, set);
 }

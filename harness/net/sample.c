@@ -68,7 +68,7 @@ static cnn_status go_back(trainer *t, int64_t epoch, const trainer_sample *s, cn
 static cnn_status repeat_step(trainer *t, const trainer_sample *s, int64_t step, cnn_error *err)
 {
     const int set = s->test ? TEST : TRAIN;
-    const int64_t batch = t->net->batch, first = step * batch, left = trainer_part(t, set)->count - first;
+    const int64_t batch = t->net->batch, first = step * batch, left = t->count[set] - first;
     return trainer_take(t, set, first, left < batch ? left : batch, err);
 }
 

@@ -17,6 +17,16 @@ cnn_status trainer_clear_sums(trainer *t, cnn_error *err)
     return status == CNN_OK ? cnn_mem_fill(t->session, trainer_at(t, t->correct_at), 0, sizeof(int64_t), err) : status;
 }
 
+/* Over all ranks. Right answers are whole numbers far below 2^53, and so a double counts them. */
+static cnn_status sum_ranks(const trainer *t, double *loss_sum, int64_t *correct, cnn_error *err)
+{
+    double both[] = {*loss_sum, (double)*correct};
+    const cnn_status status = ranks_sum(t->params.ranks, both, 2, CNN_F64, err);
+    *loss_sum = both[0];
+    *correct = (int64_t)both[1];
+    return status;
+}
+
 cnn_status trainer_read_sums(trainer *t, double *loss_sum, int64_t *correct, cnn_error *err)
 {
     cnn_status status = cnn_sync(t->session, err);
@@ -24,7 +34,7 @@ cnn_status trainer_read_sums(trainer *t, double *loss_sum, int64_t *correct, cnn
         status = cnn_mem_download(t->session, loss_sum, trainer_at(t, t->loss_at), sizeof *loss_sum, err);
     if (status == CNN_OK)
         status = cnn_mem_download(t->session, correct, trainer_at(t, t->correct_at), sizeof *correct, err);
-    return status;
+    return status == CNN_OK && t->params.ranks != NULL ? sum_ranks(t, loss_sum, correct, err) : status;
 }
 
 cnn_status trainer_state_make(const trainer *t, trainer_state *s, cnn_error *err)
@@ -55,9 +65,11 @@ cnn_status trainer_state_get(trainer *t, trainer_state *s, cnn_error *err)
 cnn_status trainer_state_put(trainer *t, const trainer_state *s, cnn_error *err)
 {
     const cnn_session *on = t->session;
-    cnn_status status = cnn_mem_upload(on, trainer_at(t, t->loss_at), &s->loss_sum, sizeof s->loss_sum, err);
-    if (status == CNN_OK)
-        status = cnn_mem_upload(on, trainer_at(t, t->correct_at), &s->correct, sizeof s->correct, err);
+    const bool first = rank_number(t->params.ranks) == 0; /* the sums are of all ranks: one of them keeps them */
+    const double loss_sum = first ? s->loss_sum : 0.0;
+    const int64_t correct = first ? s->correct : 0;
+    cnn_status status = cnn_mem_upload(on, trainer_at(t, t->loss_at), &loss_sum, sizeof loss_sum, err);
+    if (status == CNN_OK) status = cnn_mem_upload(on, trainer_at(t, t->correct_at), &correct, sizeof correct, err);
     return status == CNN_OK ? TRAINER_ASK(t, load, err, &s->own) : status;
 }
 

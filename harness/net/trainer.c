@@ -4,6 +4,7 @@
 #include "harness/problem/names.h"
 #include "trainer_parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,9 +25,10 @@ static cnn_status check_data(const trainer *t, cnn_error *err)
 {
     const dataset *d = t->data;
     const cnn_status status = trainer_fits(t->net, d, err);
-    if (status != CNN_OK || t->net->batch <= d->train.count) return status;
+    const long long size = rank_size(t->params.ranks);
+    if (status != CNN_OK || t->net->batch <= t->count[TRAIN]) return status;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "batch %lld is larger than the %lld training images of %s",
-                    (long long)t->net->batch, (long long)d->train.count, d->name);
+                    (long long)t->net->batch * size, (long long)d->train.count, d->name);
 }
 
 static cnn_status check_shift(const trainer *t, cnn_error *err)
@@ -60,7 +62,9 @@ const cnn_algorithm *trainer_row(const cnn_session *session, const char *name)
 
 bool trainer_uses_graph(const cnn_session *session, const trainer_params *params)
 {
-    return session->impl->capture != NULL && !params->no_graph && trainer_row(session, params->algorithm) == NULL;
+    const cnn_impl *impl = session->impl;
+    if (params->ranks != NULL && impl->comms == NULL) return false; /* the host adds up */
+    return impl->capture != NULL && !params->no_graph && trainer_row(session, params->algorithm) == NULL;
 }
 
 /* By exemplars, or not at all; NULL is the composition. */
@@ -108,6 +112,7 @@ static cnn_status ask_support(const trainer *t, cnn_error *err)
 static cnn_status plan_all(trainer *t, cnn_error *err)
 {
     cnn_status status = t->data != NULL ? check_data(t, err) : CNN_OK;
+    if (status == CNN_OK && t->data != NULL) status = trainer_share_check(t, err);
     if (status == CNN_OK) status = check_shift(t, err);
     if (status == CNN_OK && t->algorithm != NULL) status = ask_support(t, err);
     if (status == CNN_OK && t->algorithm == NULL)
@@ -154,6 +159,8 @@ cnn_status trainer_open(const cnn_session *session, const cnn_network *network, 
     t->data = data;
     t->params = *params;
     t->params.host_data = params->host_data && data != NULL;
+    for (int set = 0; set < PASSES && data != NULL; set++)
+        t->count[set] = trainer_part(t, set)->count / rank_size(params->ranks);
     t->ahead = 4;
     t->n_lanes = t->params.host_data ? LANES : data == NULL ? 1 : 0;
     t->optimizer = params->optimizer;
@@ -195,7 +202,7 @@ static cnn_status warm_up(trainer *t, cnn_error *err)
 {
     cnn_status status = trainer_set_params(t, NULL, err);
     for (int set = 0; set < PASSES && t->data != NULL && status == CNN_OK; set++) {
-        const int64_t count = trainer_part(t, set)->count, batch = t->net->batch, left = count % batch;
+        const int64_t count = t->count[set], batch = t->net->batch, left = count % batch;
         if (count >= batch) status = trainer_take(t, set, 0, batch, err);
         if (status == CNN_OK && left > 0) status = trainer_take(t, set, count - left, left, err);
     }
@@ -243,6 +250,7 @@ cnn_status trainer_start(trainer *t, cnn_error *err)
 {
     cnn_status status = allocate(t, err);
     if (status == CNN_OK) status = trainer_feed_start(t, err);
+    status = ranks_agree(t->params.ranks, status, err); /* the first steps are made together */
     if (status != CNN_OK) return status;
     status = t->algorithm != NULL ? trainer_open_own(t, err) : composition_start(t, err);
     if (status == CNN_OK) status = trainer_feed_end(t, err);
@@ -268,6 +276,11 @@ void trainer_close(trainer *t)
 /* ---- What it is like ---- */
 
 trainer_bytes trainer_memory(const trainer *t) { return t->bytes; }
+ranks *trainer_ranks(const trainer *t) { return t->params.ranks; }
+trainer_comm trainer_communication(const trainer *t)
+{
+    return t->algorithm == NULL ? composition_comm(t->own) : (trainer_comm){.alone_s = NAN, .way = ""};
+}
 const epoch_profile *trainer_profiled(const trainer *t) { return t->profile; }
 
 const char *trainer_algorithm(const trainer *t, int layer, cnn_dir dir)

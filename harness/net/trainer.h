@@ -4,6 +4,12 @@
  *   trainer_start   checks that it fits, allocates once, uploads data and initial parameters, captures the steps
  *   trainer_epoch   train on all images, test on all; trainer_step, trainer_gradients, trainer_infer: single steps
  *
+ * Over ranks (harness/ranks) the network's batch is a rank's share of a step: rank r of n takes images [r * share, (r +
+ * 1)
+ * * share) of each global batch, which stand as they would for one process with that batch. Gradients are those of the
+ * mean over the global batch, added up once a step; sums, means and figures are over all ranks' images. Every call but
+ * those that only look is made by all ranks.
+ *
  * The steps are made by an implementation's own trainer (cnn/train.h), if `algorithm` names one, or else by the
  * composition of its operations: a list of calls made beforehand, one list for each batch size that occurs (the full
  * batch, and the last, partial ones of training and testing); running it allocates nothing. The loss of a batch is the
@@ -17,6 +23,7 @@
 
 #include "../data/dataset.h"
 #include "harness/device/impl.h"
+#include "harness/ranks/ranks.h"
 #include "net.h"
 #include "profile.h"
 #include "sample.h"
@@ -33,6 +40,7 @@ typedef struct trainer_params {
     bool host_data;               /* the images stay in host memory */
     int64_t workers;              /* above 0: exemplar parallelism, see cnn/train.h */
     int64_t shift;                /* training images are moved at random by up to so many pixels, anew each epoch */
+    ranks *ranks;                 /* who trains along; NULL: nobody */
     bool profile;                 /* tell where each epoch's time goes; steps are then waited for one by one */
 } trainer_params;
 
@@ -58,7 +66,16 @@ typedef struct trainer_result {
     double transfer_s;   /* uploads of batches (host_data), as much as they overlap with steps; else 0 */
     double host_step_s;  /* what queueing a training step takes the host, at the median; NaN where it waits as well */
     int64_t steps;
+    double comm_s; /* over ranks: of train_s, what adding up gradients took, waits for the others included; NaN where
+                    * that is part of a captured step */
 } trainer_result;
+
+/* Of a trainer over ranks: what one step adds up, and what that takes alone, at the median; 0 and NaN without ranks. */
+typedef struct trainer_comm {
+    size_t bytes;
+    double alone_s;
+    const char *way; /* "MPI", "MPI, by way of host memory", "device" */
+} trainer_comm;
 
 /* Called between steps, or every few where several are one graph. Returning false ends the epoch there with
  * CNN_INTERRUPTED. On an asynchronous device, steps are queued when they count as done. */
@@ -88,6 +105,8 @@ cnn_status trainer_supported(const cnn_session *session, const cnn_network *netw
 bool trainer_uses_graph(const cnn_session *session, const trainer_params *params);
 
 trainer_bytes trainer_memory(const trainer *t);
+trainer_comm trainer_communication(const trainer *t); /* when it has started */
+ranks *trainer_ranks(const trainer *t);
 /* The algorithm that layer's operation settled on, "" when the layer has no such direction. */
 const char *trainer_algorithm(const trainer *t, int layer, cnn_dir dir);
 /* What each layer got from an algorithm that is a search (find, heuristic): "conv1 FWD eng7 k2=1, conv1 BWD_W algo_1";
@@ -142,8 +161,8 @@ typedef struct checkpoint_progress {
     int64_t since_best; /* epochs behind the one that had it */
 } checkpoint_progress;
 
-/* Written beside and renamed, so that a kill at any moment leaves either the old one or the new one whole. `setting` is
- * a line that says what is trained and how. CNN_IO names the file. */
+/* Over ranks rank 0 writes, and all read. Written beside and renamed, so that a kill at any moment leaves either the
+ * old one or the new one whole. `setting` is a line that says what is trained and how. CNN_IO names the file. */
 cnn_status checkpoint_save(trainer *t, const char *path, const char *setting, const checkpoint_progress *progress,
                            cnn_error *err);
 /* Whether it can be written at all: asked before the first epoch, and not known only after it. CNN_IO names the file.

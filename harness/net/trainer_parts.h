@@ -37,6 +37,7 @@ struct trainer {
     size_t images_at[LANES], batch_labels_at[LANES]; /* of a batch; without lanes the first, for the composition */
     char *arena;
     int n_lanes;
+    int64_t count[PASSES];                   /* images of a pass that this rank takes: all of them, without ranks */
     cnn_images images[PASSES], lanes[LANES]; /* on the device */
     int32_t *order[PASSES];                  /* host: of an epoch; the test's is as they stand */
     cnn_shift *shifts;                       /* host: how training images are moved; NULL without params.shift */
@@ -45,6 +46,7 @@ struct trainer {
 
     epoch_profile *profile;        /* with params.profile, else NULL */
     double transfer_s;             /* of the epoch, so far */
+    double comm_s;                 /* likewise: the host's, in the sums over ranks */
     double paused;                 /* of the epoch, so far: seconds that are not its own */
     double host_times[HOST_TIMES]; /* seconds a step that the host took to queue it, of an epoch's first calls */
     int n_host_times;
@@ -65,6 +67,7 @@ struct trainer {
 extern const cnn_trainers composition_trainers; /* without supports and open */
 cnn_status composition_open(trainer *t, cnn_error *err);
 cnn_status composition_start(trainer *t, cnn_error *err);
+trainer_comm composition_comm(const cnn_trainer *t);
 cnn_status composition_rate(trainer *t,
                             cnn_error *err); /* takes t->optimizer's; what the state is behind it is left open */
 const char *composition_algorithm(const cnn_trainer *t, int layer, cnn_dir dir); /* see trainer.h */
@@ -82,6 +85,11 @@ void trainer_feed_close(trainer *t);
 cnn_status trainer_feed_order(trainer *t, int set, cnn_error *err);
 cnn_status trainer_feed_lane(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err);
 cnn_status trainer_feed_end(trainer *t, cnn_error *err); /* of a pass: adds up transfer_s */
+
+/* share.c: over ranks: whether data and network can be shared out; this rank's images of a pass, of the order and
+ * shifts of all. */
+cnn_status trainer_share_check(const trainer *t, cnn_error *err);
+void trainer_share_order(trainer *t, int set);
 
 /* order.c: the order of a pass and its shifts, on the host; the test pass is the same in every epoch. */
 void trainer_draw_pass(trainer *t, int set, int64_t epoch);

@@ -111,7 +111,7 @@ void verify_training_close(verify_training *v)
 }
 
 /* 48 bits: a record's numbers keep them. */
-static uint64_t draw_seed(void)
+uint64_t verify_training_seed(void)
 {
     uint64_t seed = 0;
     if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) seed = (uint64_t)(cnn_now() * 1e9);
@@ -121,7 +121,7 @@ static uint64_t draw_seed(void)
 trainer_samples *verify_training_draw(verify_training *v, int64_t epoch, uint64_t seed)
 {
     v->epoch = epoch;
-    v->seed = seed != 0 ? seed : draw_seed();
+    v->seed = seed != 0 ? seed : verify_training_seed();
     cnn_rng rng = rng_stream(v->seed, (uint64_t)epoch);
     /* Memory of the host is read unseen; a device's is downloaded, and then the next step may be another. */
     const int most = v->session->impl->memory == NULL || v->own.params->profile ? 1 : LAUNCHES;
@@ -176,6 +176,7 @@ static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int6
         next = &v->states[1];
         judge_again(v, s, &v->states[2], r);
     }
+    if (rank_number(trainer_ranks(v->trainer)) > 0) return CNN_OK; /* it has made the steps with rank 0, which judges */
     return vf_training_step(&v->own, s->test, s->first + at, one, next, r, err);
 }
 
@@ -207,6 +208,7 @@ cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), 
             r->failed = true;
             snprintf(r->reason, sizeof r->reason, "the test has other parameters than training left");
         }
+        if (status == CNN_OK) status = ranks_broadcast(trainer_ranks(v->trainer), r, sizeof *r, err);
     }
     return status;
 }

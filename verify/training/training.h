@@ -16,6 +16,9 @@
  * - A batch by exemplars (cnn/train.h): the merged parameters, each tensor in the 2-norm, within share * (the way that
  * it went + a hundredth of the whole way) and the rounding of a weight at each update; gradients are not compared.
  *
+ * Over ranks (harness/ranks) a step is one of the global batch, whose gradients are those that all ranks have added up.
+ * Rank 0 compares; the others only make the steps with it that are run again, and get its result.
+ *
  * On a device, the steps between two checks are run again one by one, and one of these is compared. So an
  * implementation that sees a check come does not know how many steps it is about. */
 #ifndef VERIFY_TRAINING_TRAINING_H
@@ -34,11 +37,15 @@ typedef struct verify_training_result {
     uint64_t seed;                /* the steps follow from it */
 } verify_training_result;
 
-/* All must outlive it. `t` is open; params are those it was opened with, but for what says how (algorithm, graphs). */
+/* All must outlive it. Over ranks `network` is the one with the global batch. `t` is open; params are those it was
+ * opened with, but for what says how (algorithm, graphs). */
 cnn_status verify_training_open(trainer *t, const cnn_session *session, const cnn_network *network, const dataset *data,
                                 const trainer_params *params, verify_training **out, cnn_error *err);
 void verify_training_close(verify_training *v); /* NULL is accepted */
-/* The samples of the epoch that comes next, for trainer_watch. Draws its own seed where `seed` is 0. */
+/* A seed that nobody can know beforehand. */
+uint64_t verify_training_seed(void);
+/* The samples of the epoch that comes next, for trainer_watch. Draws its own seed where `seed` is 0; over ranks all
+ * give the same, which is not 0. */
 trainer_samples *verify_training_draw(verify_training *v, int64_t epoch, uint64_t seed);
 /* Behind that epoch. `interrupted` (NULL: never) is asked between steps. A wrong step is a result, not an error. */
 cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), verify_training_result *result,

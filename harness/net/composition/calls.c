@@ -92,7 +92,11 @@ cnn_status step_add_call(cnn_trainer *t, call_list *list, int layer, cnn_dir dir
                          const size_t dx[CNN_MAX_INPUTS], double beta, cnn_error *err)
 {
     cnn_operand operands[CNN_MAX_OPERANDS];
-    const cnn_problem problem = cnn_net_problem(t->net, layer, mb, inference);
+    const int64_t rank = rank_number(t->loop->params.ranks), size = rank_size(t->loop->params.ranks);
+    cnn_problem problem = cnn_net_problem(t->net, layer, mb, inference);
+    if (problem.op == CNN_OP_DROPOUT) /* the masks that these images have in the global batch */
+        problem.u.dropout.seed = cnn_dropout_seed_from(
+            problem.u.dropout.seed, rank * cnn_net_value_elems(t->net, t->net->layers[layer].output, mb));
     const int count = cnn_operands(&problem, dir, operands, err);
     const int plan = count < 0 ? -1 : find_plan(t, layer, &problem, dir, mb, inference, err);
     step_call *call = plan < 0 ? NULL : new_call(list, err);
@@ -100,7 +104,7 @@ cnn_status step_add_call(cnn_trainer *t, call_list *list, int layer, cnn_dir dir
     call->plan = plan;
     call->n_operands = count;
     snprintf(call->range, sizeof call->range, "%s %s", t->net->layers[layer].name, cnn_dir_name(dir));
-    call->extra = (cnn_run_extra){.beta = beta, .scale = 1.0 / (double)mb};
+    call->extra = (cnn_run_extra){.beta = beta, .scale = 1.0 / (double)(mb * size)};
     for (int i = 0; i < count; i++)
         if (!operand_at(t, layer, operands[i].name, dx, &call->at[i]))
             return CNN_FAIL(err, CNN_INTERNAL, "%s: the trainer knows no operand '%s'", t->net->layers[layer].name,

@@ -32,6 +32,7 @@ static void composition_close(cnn_context *context, cnn_trainer *t)
     for (int i = 0; i < t->n_plans; i++) cnn_plan_release(t->session, &t->plans[i].plan);
     for (int list = 0; list < LANES; list++)
         for (int i = 0; i < MAX_BATCHES; i++) free_batch(t, &t->batches[list][i]);
+    cnn_group_close(&t->group); /* behind the graphs that hold its sums */
     free(t->update.calls);
     free(t->plans);
     free(t->value_at);
@@ -90,7 +91,8 @@ cnn_status composition_start(trainer *loop, cnn_error *err)
     const bool several = step_gathers_by_cursor(t) && t->loop->profile == NULL;
     loop->facts.steps = several ? STEPS_A_GRAPH : 1;
     const bool at_once = !t->graphs && t->session->impl->memory == NULL;
-    const cnn_status status = loop->data == NULL || at_once ? CNN_OK : step_prepare(t, err);
+    cnn_status status = step_sums_open(t, err);
+    if (status == CNN_OK && loop->data != NULL && !at_once) status = step_prepare(t, err);
     return status == CNN_OK && t->gathers ? step_check_gather(t, err) : status;
 }
 

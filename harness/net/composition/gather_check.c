@@ -60,7 +60,7 @@ static cnn_status check_batch(cnn_trainer *t, const checked *c, int64_t first, i
 
 cnn_status step_check_gather(cnn_trainer *t, cnn_error *err)
 {
-    const int64_t all = t->loop->data->train.count, batch = t->net->batch, count = batch < CHECKED ? batch : CHECKED;
+    const int64_t all = t->loop->count[TRAIN], batch = t->net->batch, count = batch < CHECKED ? batch : CHECKED;
     const size_t bytes = (size_t)cnn_net_value_elems(t->net, 0, 1) * trainer_elem(t->loop);
     if (t->session->impl->ops->gather == NULL) return CNN_OK; /* the harness does it */
     const checked c = {.images = malloc((size_t)count * bytes),

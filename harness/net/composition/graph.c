@@ -11,7 +11,7 @@
 /* How many steps of a pass take mb images. */
 static int64_t steps_of(const cnn_trainer *t, int mode, int64_t mb)
 {
-    const int64_t count = trainer_part(t->loop, mode)->count, full = t->net->batch;
+    const int64_t count = t->loop->count[mode], full = t->net->batch;
     return mb == full ? count / full : count % full == mb;
 }
 

@@ -2,6 +2,7 @@
 #ifndef HARNESS_NET_COMPOSITION_PARTS_H
 #define HARNESS_NET_COMPOSITION_PARTS_H
 
+#include "harness/device/group.h"
 #include "harness/net/trainer_parts.h"
 
 /* Places that are each lane's: its images and labels. */
@@ -70,6 +71,9 @@ struct cnn_trainer {
     call_list update;
     int64_t cursor; /* where the device's cursor stands; -1: unknown */
     step_laps laps;
+
+    cnn_group group;     /* over ranks: what adds up their gradients */
+    double comm_alone_s; /* over ranks: what their sum takes */
 };
 
 /* layout.c: places everything but the workspace, which is known when all plans are made. */
@@ -95,6 +99,11 @@ step_batch *step_find_batch(cnn_trainer *t, int lane, int64_t mb, int mode, cnn_
 /* run.c: the calls of a list; those of a step: with the update, or inference. */
 cnn_status step_run(cnn_trainer *t, const call_list *list, cnn_error *err);
 cnn_status step_run_mode(cnn_trainer *t, const step_batch *batch, int mode, cnn_error *err);
+
+/* sums.c: over ranks; nothing of it does anything without. Open: what it takes, and how long it takes, with memory
+ * there and nothing in it. A step's sum: captured where steps are. */
+cnn_status step_sums_open(cnn_trainer *t, cnn_error *err);
+cnn_status step_sums(cnn_trainer *t, cnn_error *err);
 
 /* gather.c: a batch of `images` from `first` on into the buffer for one. By cursor, where steps are captured: then the
  * device's cursor says where, which step_seek puts there. */

@@ -37,6 +37,7 @@ cnn_status step_run(cnn_trainer *t, const call_list *list, cnn_error *err)
 
 cnn_status step_run_mode(cnn_trainer *t, const step_batch *batch, int mode, cnn_error *err)
 {
-    const cnn_status status = step_run(t, &batch->calls[mode], err);
+    cnn_status status = step_run(t, &batch->calls[mode], err);
+    if (status == CNN_OK && mode == TRAIN) status = step_sums(t, err);
     return status == CNN_OK && mode == TRAIN ? step_run(t, &t->update, err) : status;
 }

@@ -54,9 +54,7 @@ static cnn_status schedule_batch(cnn_trainer *t, int lane, int index, int64_t mb
  * of them where there are fewer than a batch). Lanes differ in the images' buffer alone, and share the plans. */
 cnn_status step_schedule(cnn_trainer *t, cnn_error *err)
 {
-    const dataset *data = t->loop->data;
-    const int64_t full = t->net->batch, train = data != NULL ? data->train.count % full : 0;
-    const int64_t test = data != NULL ? data->test.count % full : 0;
+    const int64_t full = t->net->batch, train = t->loop->count[TRAIN] % full, test = t->loop->count[TEST] % full;
     const int64_t sizes[MAX_BATCHES] = {full, train, test == train ? 0 : test};
     cnn_status status = check_operations(t, err);
     for (int i = 0; i < MAX_BATCHES; i++) {

@@ -1,0 +1,153 @@
+/* mpi.c: ranks by MPI: Open MPI, or any other. Sums are its own all-reduce, which is fastest where it may spin. The
+ * other calls may wait long, for rank 0 checks what all have trained: they wait asleep, and Ctrl-C ends the wait. */
+#include "ranks.h"
+
+#include "harness/base/clock.h"
+#include "harness/process/interrupt.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static cnn_status check(int code, const char *call, cnn_error *err)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    if (code == MPI_SUCCESS) return CNN_OK;
+    (void)MPI_Error_string(code, text, &length);
+    return CNN_FAIL(err, CNN_DEVICE, "%s: %.300s", call, text);
+}
+
+/* ---- Waiting. */
+
+/* Asleep for longer the longer it takes: a hundredth of what has been waited, a millisecond at most. */
+static void rest(double waited)
+{
+    const double most = 1e-3, nap = waited / 100 < most ? waited / 100 : most;
+    const struct timespec time = {.tv_nsec = (long)(nap * 1e9)};
+    if (waited < 1e-3)
+        (void)sched_yield();
+    else
+        (void)nanosleep(&time, NULL);
+}
+
+static cnn_status wait_for(const ranks *r, MPI_Request *request, const char *call, cnn_error *err)
+{
+    const double start = cnn_now();
+    int done = 0;
+    for (;;) {
+        const cnn_status status = check(MPI_Test(request, &done, MPI_STATUS_IGNORE), call, err);
+        if (status != CNN_OK || done) return status;
+        if (interrupt_seen())
+            return CNN_FAIL(
+                err, CNN_INTERRUPTED,
+                "stopped while it waited for the others, of %d ranks (a launcher stops all when one is lost)", r->size);
+        rest(cnn_now() - start);
+    }
+}
+
+/* ---- The calls. */
+
+static cnn_status too_much(size_t bytes, cnn_error *err)
+{
+    return CNN_FAIL(err, CNN_OVERFLOW, "%zu bytes are more than MPI sends at once", bytes);
+}
+
+static cnn_status mpi_sum(ranks *r, void *buffer, int64_t count, cnn_dtype dtype, cnn_error *err)
+{
+    const MPI_Datatype type = dtype == CNN_F32 ? MPI_FLOAT : MPI_DOUBLE;
+    (void)r;
+    if (count > INT_MAX) return too_much((size_t)count * sizeof(float), err);
+    return check(MPI_Allreduce(MPI_IN_PLACE, buffer, (int)count, type, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce", err);
+}
+
+static cnn_status mpi_gather(ranks *r, const void *mine, size_t bytes, void *all, cnn_error *err)
+{
+    MPI_Request request;
+    if (bytes > INT_MAX) return too_much(bytes, err);
+    const int count = (int)bytes;
+    const cnn_status status = check(
+        MPI_Iallgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, MPI_COMM_WORLD, &request), "MPI_Iallgather", err);
+    return status == CNN_OK ? wait_for(r, &request, "MPI_Iallgather", err) : status;
+}
+
+static cnn_status mpi_broadcast(ranks *r, void *buffer, size_t bytes, cnn_error *err)
+{
+    MPI_Request request;
+    if (bytes > INT_MAX) return too_much(bytes, err);
+    const cnn_status status =
+        check(MPI_Ibcast(buffer, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast", err);
+    return status == CNN_OK ? wait_for(r, &request, "MPI_Ibcast", err) : status;
+}
+
+static void mpi_abort(ranks *r, int status)
+{
+    (void)r;
+    (void)MPI_Abort(MPI_COMM_WORLD, status);
+    abort(); /* it does not return */
+}
+
+/* A rank that has ended with a status other than 0 makes mpirun stop the others, which are at their end as well. */
+static void mpi_close(ranks *r)
+{
+    (void)signal(SIGTERM, SIG_IGN);
+    (void)MPI_Finalize();
+    free(r);
+}
+
+/* ---- Opening. */
+
+static const ranks_calls calls = {mpi_sum, mpi_gather, mpi_broadcast, mpi_abort, mpi_close};
+
+/* The ranks that share this one's memory are those of its host. */
+static cnn_status find_local(ranks *r, cnn_error *err)
+{
+    MPI_Comm local;
+    cnn_status status = check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, r->rank, MPI_INFO_NULL, &local),
+                              "MPI_Comm_split_type", err);
+    if (status != CNN_OK) return status;
+    r->node = r->rank;
+    (void)MPI_Comm_rank(local, &r->local_rank);
+    (void)MPI_Comm_size(local, &r->local_size);
+    status = check(MPI_Bcast(&r->node, 1, MPI_INT, 0, local), "MPI_Bcast", err);
+    (void)MPI_Comm_free(&local);
+    return status;
+}
+
+/* Of the library's own words the first: "Open MPI v4.1.4, package: ...". */
+static void name_library(ranks *r)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    (void)MPI_Get_library_version(text, &length);
+    snprintf(r->library, sizeof r->library, "%.*s", (int)strcspn(text, ",\n"), text);
+}
+
+cnn_status ranks_open_mpi(ranks **result, cnn_error *err)
+{
+    int was = 0, level = 0;
+    (void)MPI_Initialized(&was);
+    if (was) return CNN_FAIL(err, CNN_UNSUPPORTED, "a process trains over ranks once: start each training for itself");
+    ranks *r = calloc(1, sizeof *r);
+    if (r == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for ranks");
+    r->calls = &calls;
+    cnn_status status = check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread", err);
+    if (status != CNN_OK) {
+        free(r);
+        return status;
+    }
+    (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    (void)MPI_Comm_rank(MPI_COMM_WORLD, &r->rank);
+    (void)MPI_Comm_size(MPI_COMM_WORLD, &r->size);
+    name_library(r);
+    status = find_local(r, err);
+    if (status == CNN_OK)
+        *result = r;
+    else
+        mpi_close(r);
+    return status;
+}
