@@ -104,7 +104,8 @@ static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MA
     size_t used = 0;
     series_machine(gpu ? s->gpu : s->cpu, machine, sizeof machine); /* what did the work */
     if (s->ranks > 1) cnn_append(threads, sizeof threads, "%lld ranks%s", (long long)s->ranks, gpu ? "" : " of ");
-    if (!gpu) cnn_append(threads, sizeof threads, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
+    if (!gpu && s->threads > 0)
+        cnn_append(threads, sizeof threads, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
     snprintf(type, sizeof type, "%s%s%s", s->dtype, strict ? "" : "/", strict ? "" : s->math);
     if (s->shift > 0) snprintf(shift, sizeof shift, " shift %lld", (long long)s->shift);
     snprintf(data, sizeof data, "%s%s%s%s", s->data, shift, s->preprocess[0] != '\0' ? ", preprocessing " : "",
