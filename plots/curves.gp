@@ -40,11 +40,18 @@ array lines[count]
 do for [i = 0:count - 1] { lines[i + 1] = 1 + (value("goal" . i) ne '') + (sum [k = 0:3] (value("facts" . k . "_" . i) ne "")) }
 all = (sum [i = 1:count] lines[i] + 2) * step
 brief = all > 0.82
+roomy = brief && 0.82 / count > 3.3 * step # then the note and the goal stand under the name still
 at_y = 0.85
 do for [i = 0:count - 1] {
     name = value("name" . i) . (brief ? '  ' . value("facts0_" . i) : "")
     set label 1000 + i name at screen right2 + 0.022, screen at_y left noenhanced tc rgb colour(i) \
         point pt mark(i) ps 0.7 lc rgb colour(i) offset 1, 0
+    if (roomy) {
+        set label 2000 + 10 * i value("note" . i) at screen right2 + 0.022, screen at_y - 1.05 * step left noenhanced \
+            tc rgb text font small offset 1, 0
+        set label 3000 + i value("goal" . i) at screen right2 + 0.022, screen at_y - 2.05 * step left noenhanced \
+            tc rgb soft font small offset 1, 0
+    }
     at_y = at_y - (brief ? 0.82 / count : 1.05 * step)
     if (!brief) {
         note = value("note" . i)
