@@ -34,8 +34,9 @@ of_kind "$tmp/t.jsonl" epoch | sed -n 's/.*"epoch":\([0-9]*\),.*"train_loss":\([
 
 # From a checkpoint it goes on, bit for bit.
 losses() { of_kind "$1" epoch | grep -o '"test_loss":[^,]*'; }
+short=(train --data synthetic --images 50,20 --shift 1 --threads 2 --quiet --net small --batch 13)
 for version in v2 v3; do
-    one=(train "${data[@]:0:13}" --impl cuda_fused:$version)
+    one=("${short[@]}" --impl cuda_fused:$version)
     "$benchcnn" "${one[@]}" --epochs 2 --out "$tmp/whole_$version.jsonl" >/dev/null 2>&1 || fail "two epochs"
     for epochs in 1 2; do
         "$benchcnn" "${one[@]}" --epochs $epochs --checkpoint "$tmp/c_$version" --out "$tmp/parts_$version.jsonl" >"$tmp/log" 2>&1 ||
@@ -48,7 +49,7 @@ done
 # The same bits again, also by clusters, which add up in another order than single blocks do.
 for cluster in 1 2; do
     for again in a b; do
-        EMULATED_CUDA_FAULT=multiprocessors=4 "$benchcnn" train "${data[@]:0:13}" --impl cuda_fused:v3 --set cuda_fused.v3.cluster=$cluster --epochs 1 \
+        EMULATED_CUDA_FAULT=multiprocessors=4 "$benchcnn" "${short[@]}" --epochs 1 --impl cuda_fused:v3 --set cuda_fused.v3.cluster=$cluster \
             --out "$tmp/same_$cluster$again.jsonl" >"$tmp/log" 2>&1 || fail "cluster $cluster: $(cat "$tmp/log")"
     done
     [ "$(losses "$tmp/same_${cluster}a.jsonl")" = "$(losses "$tmp/same_${cluster}b.jsonl")" ] || fail "other bits, cluster $cluster"
