@@ -53,7 +53,10 @@ static int put_unusual(const cnn_network *network, int layer, char *text, size_t
     const bool weights = conv || p->op == CNN_OP_FC;
     int used = snprintf(text, size, "%s%s", bias ? "" : " no_bias", conv && p->u.conv.flip ? " flip" : "");
     if (weights && init->kind != NET_INIT_DEFAULT)
-        used += snprintf(text + used, size - (size_t)used, " init %d %.17g", (int)init->kind, init->bound);
+        used += snprintf(text + used, size - (size_t)used, " init %d %.17g", (int)init->kind, init->high);
+    if (weights && !(init->low >= -init->high && init->low <= -init->high))
+        used += snprintf(text + used, size - (size_t)used, " from %.17g", init->low);
+    if (weights && init->biases) used += snprintf(text + used, size - (size_t)used, " biases");
     return used;
 }
 
@@ -99,8 +102,12 @@ void epoch_setting_of(const cnn_session *session, const cnn_network *network, co
     epoch_text(setting->layout, sizeof setting->layout, cnn_layout_name(net->type.layout));
     epoch_text(setting->math, sizeof setting->math, cnn_math_name(net->type.math));
     setting->batch = net->batch;
+    setting->workers = params->workers;
     setting->ranks = rank_size(params->ranks);
+    static const char *const words[] = {
+        [DATASET_MEAN] = "", [DATASET_NONE] = "none", [DATASET_PROPORTIONAL] = "proportional"};
     epoch_text(setting->data, sizeof setting->data, data->name);
+    epoch_text(setting->preprocess, sizeof setting->preprocess, words[data->preprocess]);
     setting->train_images = data->train.count;
     setting->test_images = data->test.count;
 }

@@ -44,7 +44,7 @@ verify_all() {
 # of its algorithms, on two small problems, and for each operation; as many at once as there are cores.
 sanitized() {
     local impl name op way net checked='--check bound --threads 1 --quiet'
-    for impl in v1 v2; do
+    for impl in v1 v2 v3; do
         for net in thesis small; do
             echo "train --net $net --impl cuda_fused:$impl --data synthetic --images 200,50 --batch 37 --shift 1 --quiet"
         done
@@ -111,7 +111,7 @@ sweep() {
 # $BENCHCNN_DATA/mnist.
 twelve=5,10,20,40,50,100,200,400,500,1000,2000,5000
 fused() {
-    for impl in cuda_fused:v2 cuda_naive:v4 cuda_fused:v1; do
+    for impl in cuda_fused:v3 cuda_fused:v2 cuda_naive:v4 cuda_fused:v1; do
         "$benchcnn" train --net thesis --impl $impl --batch $twelve --epochs 3 --quiet --out "$out/fused.jsonl" | tail -16
     done
 }

@@ -4,6 +4,7 @@
 #define CLI_CLI_H
 
 #include "harness/cnn.h"
+#include "harness/data/dataset.h"
 #include "harness/device/impl.h"
 #include "harness/problem/problem.h"
 #include "harness/process/interrupt.h"
@@ -22,11 +23,14 @@ typedef struct cli_list { /* an option that may be given more than once */
 } cli_list;
 
 /* Fields: TEXT const char * (NULL when not given), WORD const char * (as options.inc has it), INT int64_t, REAL double,
- * FLAG bool, LIST cli_list. */
+ * FLAG bool, LIST cli_list; INTS the first as an INT, and all as field_list, as given. */
 typedef struct cli_options {
 #define TEXT(name, field, ...) const char *field;
 #define WORD(name, field, ...) const char *field;
 #define INT(name, field, ...) int64_t field;
+#define INTS(name, field, ...)                                                                                         \
+    int64_t field;                                                                                                     \
+    const char *field##_list;
 #define REAL(name, field, ...) double field;
 #define FLAG(name, field, ...) bool field;
 #define LIST(name, field, ...) cli_list field;
@@ -34,6 +38,7 @@ typedef struct cli_options {
 #undef TEXT
 #undef WORD
 #undef INT
+#undef INTS
 #undef REAL
 #undef FLAG
 #undef LIST
@@ -93,6 +98,8 @@ uint32_t cli_ops(const cli_options *options, cnn_error *err);  /* --op as a mask
 /* "5,10,20" -> integers in [min,max], each once. */
 cnn_status cli_ints(const char *option, const char *text, int64_t min, int64_t max, int64_t *list, int capacity,
                     int *count, cnn_error *err);
+/* What --data, --targets, --preprocess and --seed say of a data set. */
+cnn_status cli_dataset(const cli_options *options, dataset_params *params, cnn_error *err);
 cnn_session_params cli_session_params(const cli_options *options);
 /* Adds " --NAME WORD" to a command, the word quoted for a shell. */
 void cli_append_option(char *command, size_t size, const char *name, const char *word);
@@ -172,6 +179,12 @@ typedef struct problem_list { /* free(items) */
 } problem_list;
 
 /* What descriptors leave to options. */
+/* braces.c: calls `each` for every descriptor that a word like "mb{1,8}ic16ih{7,14}" stands for, in their order. */
+typedef cnn_status cli_word_fn(void *user, const char *word, cnn_error *err);
+cnn_status cli_expand(const char *text, cli_word_fn *each, void *user, cnn_error *err);
+
+/* CNN_BAD_ARGUMENT where --mb is a list, in words that go on with `what`. */
+cnn_status cli_one_batch(const cli_options *o, const char *what, cnn_error *err);
 cnn_problem_defaults cli_problem_defaults(const cli_options *options, const cnn_type *type);
 /* Adds one. */
 cnn_status cli_put_problem(problem_list *list, const cnn_problem *problem, cnn_error *err);

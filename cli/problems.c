@@ -12,10 +12,33 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* --mb's list; of none, one 0: each problem keeps its own. */
+enum { BATCHES_MAX = 64 };
+static cnn_status batches_of(const cli_options *o, int64_t list[BATCHES_MAX], int *count, cnn_error *err)
+{
+    list[0] = 0;
+    *count = 1;
+    return o->mb == NULL ? CNN_OK : cli_ints("mb", o->mb, 1, INT32_MAX, list, BATCHES_MAX, count, err);
+}
+
+/* The list's first; that it is one, cli_one_batch() says. */
 cnn_problem_defaults cli_problem_defaults(const cli_options *o, const cnn_type *type)
 {
+    int64_t batches[BATCHES_MAX];
+    cnn_error err;
+    int count;
+    if (batches_of(o, batches, &count, &err) != CNN_OK) batches[0] = 0;
     return (cnn_problem_defaults){
-        .type = *type, .no_bias = o->no_bias, .flip = strcmp(o->mode, "convolution") == 0, .mb = o->mb};
+        .type = *type, .no_bias = o->no_bias, .flip = strcmp(o->mode, "convolution") == 0, .mb = batches[0]};
+}
+
+cnn_status cli_one_batch(const cli_options *o, const char *what, cnn_error *err)
+{
+    int64_t batches[BATCHES_MAX];
+    int count;
+    const cnn_status status = batches_of(o, batches, &count, err);
+    if (status != CNN_OK || count == 1) return status;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--mb %.64s: %s", o->mb, what);
 }
 
 static problem_entry *add(problem_list *list, cnn_error *err)
@@ -96,23 +119,52 @@ cnn_status cli_add_problem(problem_list *list, cnn_op op, const char *text, cons
     return status;
 }
 
+/* A word of --problem, braces apart. */
+typedef struct given_word {
+    gathered *g;
+    cnn_op op;
+    const cnn_problem_defaults *defaults;
+} given_word;
+
+static cnn_status add_given(void *user, const char *word, cnn_error *err)
+{
+    const given_word *w = user;
+    cnn_status status = CNN_OK;
+    if (cnn_problem_line(word, w->defaults, add_word, w->g, &status, err)) return status;
+    return cli_add_problem(w->g->list, w->op, word, w->defaults, true, err);
+}
+
+/* All of --problem, then all of --problems, with one batch. */
+static cnn_status read_with(const cli_options *o, cnn_op op, const cnn_problem_defaults *defaults, gathered *g,
+                            cnn_error *err)
+{
+    given_word word = {g, op, defaults};
+    cnn_status status = CNN_OK;
+    g->given = true;
+    for (int i = 0; status == CNN_OK && i < o->problem.count; i++)
+        status = cli_expand(o->problem.items[i], add_given, &word, err);
+    g->given = false;
+    for (int i = 0; status == CNN_OK && i < o->problems.count; i++)
+        status = cnn_problem_file(o->problems.items[i], op, o->op != NULL, defaults, add_word, g, err);
+    return status;
+}
+
 cnn_status cli_read_problems(const cli_options *o, const cnn_type *type, problem_list *list, cnn_error *err)
 {
-    const cnn_problem_defaults defaults = cli_problem_defaults(o, type);
+    cnn_problem_defaults defaults = cli_problem_defaults(o, type);
     const uint32_t ops = cli_ops(o, err);
-    gathered g = {.list = list, .given = true};
-    int op = 0;
+    gathered g = {.list = list};
+    int64_t batches[BATCHES_MAX];
+    int op = 0, count;
     if (ops == 0) return err->status;
     if (o->problem.count + o->problems.count > 0 && ops & (ops - 1))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--op %s: a descriptor belongs to one operation; name just that", o->op);
     while (!(ops & 1u << op)) op++;
-    cnn_status status = CNN_OK;
-    for (int i = 0; status == CNN_OK && i < o->problem.count; i++)
-        if (!cnn_problem_line(o->problem.items[i], &defaults, add_word, &g, &status, err))
-            status = cli_add_problem(list, (cnn_op)op, o->problem.items[i], &defaults, true, err);
-    g.given = false;
-    for (int i = 0; status == CNN_OK && i < o->problems.count; i++)
-        status = cnn_problem_file(o->problems.items[i], (cnn_op)op, o->op != NULL, &defaults, add_word, &g, err);
+    cnn_status status = batches_of(o, batches, &count, err);
+    for (int i = 0; status == CNN_OK && i < count; i++) {
+        defaults.mb = batches[i];
+        status = read_with(o, (cnn_op)op, &defaults, &g, err);
+    }
     tdestroy(g.seen, free);
     return status;
 }

@@ -170,9 +170,13 @@ bool cli_trains(const cnn_choice *choice, const cnn_session *session, const cnn_
 {
     cnn_error why;
     if (!cnn_choice_matches(choice, algorithm)) return false;
-    if (algorithm->ops != CNN_TRAINS) return algorithm->ops & 1u << cli_deciding_op(&network->net);
+    if (algorithm->ops != CNN_TRAINS)
+        return params->workers == 0 && algorithm->ops & 1u << cli_deciding_op(&network->net);
+    const bool exemplars = algorithm->flags & CNN_ALGO_EXEMPLARS, named = strcmp(choice->pattern, algorithm->name) == 0;
+    if (choice->pattern[0] == '\0' && params->workers > 0) return exemplars;
+    if (exemplars && params->workers == 0 && !named) return false;
     if (choice->pattern[0] == '\0') return !does(choice->impl, cli_deciding_op(&network->net));
-    if (strcmp(choice->pattern, algorithm->name) == 0) return true;
+    if (named) return true;
     if (trainer_supported(session, network, algorithm, params, &why) == CNN_OK) return true;
     table_put(stderr, "without %s:%s: %s\n", session->impl->name, algorithm->name, why.message);
     return false;

@@ -13,13 +13,16 @@ typedef struct act_job {
     void *out;        /* y or dx */
 } act_job;
 
+/* What SELU comes to far below zero, with a minus. */
+#define SELU_LOW (CNN_SELU_SCALE * CNN_SELU_ALPHA)
+
 #define KERNELS "act.inc"
 #include "for_each_real.inc"
 
 /* In element operations: a libm call costs about fifty. */
 static int64_t act_cost(cnn_act_kind kind)
 {
-    return kind == CNN_ACT_ELU || kind == CNN_ACT_SIGMOID || kind == CNN_ACT_TANH ? 50 : 1;
+    return kind == CNN_ACT_ELU || kind == CNN_ACT_SELU || kind == CNN_ACT_SIGMOID || kind == CNN_ACT_TANH ? 50 : 1;
 }
 
 static void run(cnn_context *context, const cnn_act_desc *d, act_job job, bool forward)

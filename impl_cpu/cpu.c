@@ -3,7 +3,6 @@
  * The context is a pool of threads, the instruction set and the knobs. Memory is the host's, so there is nothing to
  * copy; operations are done when they return, so there is nothing to wait for. */
 #include "impl_cpu/cpu.h"
-#include "impl_cpu/fused/fused.h"
 
 #include <cblas.h>
 #include <stdlib.h>
@@ -24,6 +23,8 @@ static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
     {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1, CPU_DEFAULT},
     {"fused", "a trainer: lanes are channels, a worker takes images through the whole net", CNN_TRAINS,
      CNN_ALGO_DETERMINISTIC, 1, CPU_FUSED},
+    {"exemplar", "a trainer: workers train online on copies of the weights, which are merged (--parallel exemplar)",
+     CNN_TRAINS, CNN_ALGO_DETERMINISTIC | CNN_ALGO_EXEMPLARS, 1, CPU_EXEMPLAR},
 };
 
 static const cnn_knob knobs[] = {
@@ -149,7 +150,7 @@ const cnn_impl *cnn_impl_cpu(void)
         .ops = &ops,
         .profile = &cpu_profile,
         .peaks = &cpu_peaks,
-        .trainers = &fused_trainers,
+        .trainers = &cpu_trainers,
     };
     return &impl;
 }

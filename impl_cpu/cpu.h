@@ -37,7 +37,7 @@ void *cpu_take(cpu_arena *, int64_t count, int64_t each, size_t size);
 #define CPU_REAL(dtype, f, ...) ((dtype) == CNN_F32 ? f##_float(__VA_ARGS__) : f##_double(__VA_ARGS__))
 
 /* cnn_algorithm.id of the rows of the table in cpu.c. */
-enum { CPU_DIRECT, CPU_IM2COL, CPU_GEMM, CPU_NAIVE, CPU_DEFAULT, CPU_FUSED, CPU_ALGORITHM_COUNT };
+enum { CPU_DIRECT, CPU_IM2COL, CPU_GEMM, CPU_NAIVE, CPU_DEFAULT, CPU_FUSED, CPU_EXEMPLAR, CPU_ALGORITHM_COUNT };
 
 /* The gate of conv and FC, CNN_UNSUPPORTED and why; and what a plan takes: bytes of workspace; and in *state, which may
  * be NULL, what its runs need to know of the problem, found once, in one piece of memory. */
@@ -72,6 +72,12 @@ cnn_status cpu_optimizer_step(cnn_context *, const cnn_plan *, const cnn_optimiz
 cnn_status cpu_bias_add(cnn_context *, const cnn_plan *, const cnn_bias_args *, cnn_error *);
 cnn_status cpu_bias_gradient(cnn_context *, const cnn_plan *, const cnn_bias_args *, cnn_error *);
 cnn_status cpu_gather(cnn_context *, const cnn_gather_args *, cnn_error *);
+
+/* trainers.c: all of impl_cpu's. What each opens begins with a cpu_trainer, which says whose it is. */
+typedef struct cpu_trainer {
+    const cnn_trainers *table;
+} cpu_trainer;
+extern const cnn_trainers cpu_trainers;
 
 /* peaks.c: the processor's ceilings, then OpenBLAS's products. */
 extern const cnn_peaks cpu_peaks;

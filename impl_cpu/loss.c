@@ -1,5 +1,5 @@
-/* loss.c: softmax and cross-entropy, and the quadratic loss. In double inside, also for f32: with ten classes the time
- * is in exp() anyway.
+/* loss.c: softmax and cross-entropy, and the quadratic loss, also of a softmax. In double inside, also for f32: with
+ * ten classes the time is in exp() anyway.
  *
  * Everything is relative to the row's maximum m: with s = sum exp(x - m), the probability is exp(x - m) / s and its
  * -log is log(s) - (x - m), where s >= 1. So nothing overflows and log(0) cannot come up, however sure the network. */
@@ -16,7 +16,7 @@ typedef struct loss_part {
 typedef struct loss_job {
     cpu_work work; /* rows */
     int64_t classes;
-    bool quadratic;
+    cnn_loss_kind kind;
     const void *in; /* x, or y in the backward */
     const int32_t *labels;
     void *out; /* y, or dx */
@@ -39,7 +39,7 @@ cnn_status cpu_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_lo
     const cnn_loss_desc *d = &plan->problem.u.loss;
     loss_job job = {.work = cpu_items(d->mb, d->ic * EXP_COST),
                     .classes = d->ic,
-                    .quadratic = d->kind == CNN_LOSS_QUADRATIC,
+                    .kind = d->kind,
                     .in = args->x,
                     .labels = args->labels,
                     .out = args->y,
@@ -61,6 +61,7 @@ cnn_status cpu_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_lo
     const cnn_loss_desc *d = &plan->problem.u.loss;
     loss_job job = {.work = cpu_items(d->mb, d->ic),
                     .classes = d->ic,
+                    .kind = d->kind,
                     .in = args->y,
                     .labels = args->labels,
                     .out = args->dx,

@@ -12,7 +12,8 @@ typedef struct optimizer_job {
     void *w, *state[2];
     const void *grad;
     double lr;                 /* after its decay */
-    double correct1, correct2; /* Adam: 1 / (1 - beta^(t+1)) */
+    double correct1, correct2; /* Adam: 1 / (1 - beta^(t+1)); of NAdam correct1 is that of the next step, times beta1 */
+    double fresh;              /* NAdam: what the gradient itself counts */
 } optimizer_job;
 
 #define KERNELS "optimizer.inc"
@@ -33,10 +34,12 @@ cnn_status cpu_optimizer_step(cnn_context *context, const cnn_plan *plan, const 
                          .lr = d->lr};
     (void)err;
     if (d->decay_steps > 0) job.lr *= fmax(0.0, 1 - (double)*args->step / d->decay_steps);
-    if (d->kind == CNN_ADAM) {
+    if (d->kind == CNN_ADAM || d->kind == CNN_NADAM) {
         const double t = (double)(*args->step + 1);
         job.correct1 = 1 / (1 - pow(d->beta1, t));
         job.correct2 = 1 / (1 - pow(d->beta2, t));
+        job.fresh = (1 - d->beta1) * job.correct1;
+        if (d->kind == CNN_NADAM) job.correct1 = d->beta1 / (1 - pow(d->beta1, t + 1));
     }
     CPU_RUN(context, d->t.dtype, update, &job);
     *args->step += 1;

@@ -62,6 +62,31 @@ __device__ inline bool fused_keep(unsigned long long seed, long long step, long 
     return (double)(z >> 11) * (1.0 / 9007199254740992.0) >= rate;
 }
 
+/* ---- Quotients and roots to two units in the last place, without the branches that correct rounding takes: chains of
+ * them decide how long a step's end is. */
+
+__device__ inline float fused_quotient(float a, float b)
+{
+#ifdef __CUDA_ARCH__
+    float q;
+    asm("div.full.f32 %0, %1, %2;" : "=f"(q) : "f"(a), "f"(b));
+    return q;
+#else
+    return a / b;
+#endif
+}
+
+__device__ inline float fused_root(float x)
+{
+#ifdef __CUDA_ARCH__
+    float root;
+    asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
+#else
+    return sqrtf(x);
+#endif
+}
+
 /* ---- The optimizer: one slot; g is the gradient of the loss alone. */
 
 struct fused_rates {
@@ -97,16 +122,16 @@ __device__ inline void fused_update(int kind, const fused_rates &r, float grad, 
         break;
     case FUSED_ADAGRAD:
         m += g * g;
-        w -= r.lr * g / (sqrtf(m) + r.eps);
+        w -= fused_quotient(r.lr * g, fused_root(m) + r.eps);
         break;
     case FUSED_RMSPROP:
         m = r.keep2 * m + r.take2 * (g * g);
-        w -= r.lr * g / (sqrtf(m) + r.eps);
+        w -= fused_quotient(r.lr * g, fused_root(m) + r.eps);
         break;
     default:
         m = r.keep1 * m + r.take1 * g;
         v = r.keep2 * v + r.take2 * (g * g);
-        w -= r.lr * (m * r.correct1) / (sqrtf(v * r.correct2) + r.eps);
+        w -= fused_quotient(r.lr * (m * r.correct1), fused_root(v * r.correct2) + r.eps);
     }
 }
 
@@ -119,12 +144,16 @@ struct fused_loss_desc {
     float alpha, scale;
 };
 
+/* What a lane knows of an image when its gradient is made, and what the image then comes to. */
+struct fused_softened {
+    float mine, most, sum, beaten;
+};
 struct fused_judged {
     float loss;
     int hit;
 };
 
-__device__ inline fused_judged fused_loss(const fused_loss_desc &d, const float *x, float *dx, int label, int lane)
+__device__ inline fused_softened fused_soften(const fused_loss_desc &d, const float *x, float *dx, int label, int lane)
 {
     const float mine = x[label];
     float most = x[0], sum = 0, beaten = 0, power = 0;
@@ -143,37 +172,60 @@ __device__ inline fused_judged fused_loss(const fused_loss_desc &d, const float 
         power = expf(x[k] - most);
         sum += power;
     }
-    for (int step = 16; step > 0; step /= 2) {
-        sum += __shfl_xor_sync(0xffffffffu, sum, step);
-        beaten += __shfl_xor_sync(0xffffffffu, beaten, step);
-    }
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
     for (int k = lane; k < d.classes && dx != nullptr; k += 32) {
         if (d.classes > 32) power = expf(x[k] - most); /* else it is still at hand */
-        const float y = d.quadratic ? x[k] : power / sum;
+        const float y = d.quadratic ? x[k] : fused_quotient(power, sum);
         dx[k] = fused_act_back(d.act, d.alpha, (k == label ? y - 1 : y) * d.scale, x[k]);
     }
-    return {d.quadratic ? sum / 2 : logf(sum) - (mine - most), beaten == 0};
+    return {mine, most, sum, beaten};
+}
+
+__device__ inline fused_judged fused_judge(const fused_loss_desc &d, fused_softened s)
+{
+    for (int step = 16; step > 0; step /= 2) s.beaten += __shfl_xor_sync(0xffffffffu, s.beaten, step);
+    return {d.quadratic ? s.sum / 2 : logf(s.sum) - (s.mine - s.most), s.beaten == 0};
+}
+
+__device__ inline fused_judged fused_loss(const fused_loss_desc &d, const float *x, float *dx, int label, int lane)
+{
+    return fused_judge(d, fused_soften(d, x, dx, label, lane));
 }
 
 /* ---- The grid: all blocks are resident (a cooperative launch). `goal` counts what `arrived` must reach. */
 
-__device__ inline void fused_barrier(unsigned *arrived, unsigned &goal)
+/* To come there, and to wait for the others: what needs none of them stands in between. */
+__device__ inline void fused_arrive(unsigned *arrived, unsigned &goal)
 {
     goal += gridDim.x;
 #ifdef BENCHCNN_CUDA_EMULATED
     (void)arrived;
-    emulated_grid_barrier(__FILE__, __LINE__);
 #else
     __syncthreads();
+    if (threadIdx.x == 0) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
+#endif
+}
+
+__device__ inline void fused_await(unsigned *arrived, unsigned goal)
+{
+#ifdef BENCHCNN_CUDA_EMULATED
+    (void)arrived, (void)goal;
+    emulated_grid_barrier(__FILE__, __LINE__);
+#else
     if (threadIdx.x == 0) {
         unsigned seen;
-        asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
         do {
             asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
         } while (seen < goal);
     }
     __syncthreads();
 #endif
+}
+
+__device__ inline void fused_barrier(unsigned *arrived, unsigned &goal)
+{
+    fused_arrive(arrived, goal);
+    fused_await(arrived, goal);
 }
 
 /* Behind the last barrier of a launch: block 0 adds up what each block has left. */

@@ -2,10 +2,10 @@
  *
  *   stage.h, common.h  what the kernels know of a network, and what they share
  *   stages.c             a network becomes stages, or is refused in words
- *   v1.cu, v2.cu         a version of the kernel each, a row in kernels.inc
- *   layout.c, source.c   v2: how it lays a network out in shared memory; the text that it is compiled from
- *   jit.c                v2: what NVRTC is given (harness/cuda/jit.h)
- *   nets/                v2: networks compiled beforehand
+ *   v1.cu, v2.cu, v3.cu  a version of the kernel each, a row in kernels.inc
+ *   layout.c, spread*.c  how v2 lays a network out in shared memory, and v3 in that of a cluster's blocks
+ *   source.c, jit.c      the text that they are compiled from, and what NVRTC is given (harness/cuda/jit.h)
+ *   nets/                networks compiled beforehand
  *   slots.c              the order of parameters that a version likes
  *   trainer.c            the table of trainers: state in and out, passes
  *   fused.c              the implementation around it */
@@ -30,8 +30,10 @@ typedef struct fused_cut fused_cut;
 /* Behind the shared knobs: FUSED_KNOB_V2_THREADS == CUDA_KNOB_COUNT. */
 typedef enum fused_knob_id {
     FUSED_KNOB_BEFORE = CUDA_KNOB_COUNT - 1,
-#define STEPS(id, ...) FUSED_KNOB_##id,
+#define KNOB(id, ...) FUSED_KNOB_##id,
+#define STEPS KNOB
 #include "knobs.inc"
+#undef KNOB
 #undef STEPS
     FUSED_KNOB_COUNT
 } fused_knob_id;
@@ -67,7 +69,7 @@ typedef struct fused_plan {
     int64_t blocks;
     int64_t slots, values, parts; /* floats: of the parameters, of all values, and copies of the gradients */
     const fused_stage *stages;    /* in device memory */
-    fused_layout layout;          /* v2 */
+    fused_layout layout;          /* v2; v1 and v3 have slots as parameters are */
     void *own;                    /* the version's, from `open` to `close` */
 } fused_plan;
 
@@ -88,8 +90,9 @@ void fused_from_slots(const fused_net *, const fused_plan *, const float *slots,
 typedef struct fused_version {
     /* Fills in the plan but for `stages`, `own`; CNN_UNSUPPORTED where the network does not fit, with the numbers. */
     cnn_status (*plan)(const cuda_context *, const fused_net *, const fused_request *, fused_plan *, cnn_error *);
-    cnn_status (*open)(cuda_context *, const fused_net *, fused_plan *, cnn_error *); /* (optional) */
-    void (*close)(fused_plan *);                                                      /* (optional) */
+    cnn_status (*open)(cuda_context *, const fused_net *, const fused_request *, fused_plan *,
+                       cnn_error *); /* (optional) */
+    void (*close)(fused_plan *);     /* (optional) */
     cnn_status (*launch)(cuda_context *, const fused_net *, const fused_plan *, fused_pass *, cnn_error *);
 } fused_version;
 #define VERSION(name, ...) extern const fused_version fused_##name;

@@ -9,8 +9,9 @@
 cnn_status fused_jit_available(cnn_error *err)
 {
     const cnn_status status = cuda_jit_available(err);
-    return status == CNN_OK ? CNN_OK
-                            : cnn_error_before(err, status, "cuda_fused:v2 is made for the network, v1 is not: ");
+    return status == CNN_OK
+               ? CNN_OK
+               : cnn_error_before(err, status, "cuda_fused:v2 and v3 are made for the network, v1 is not: ");
 }
 
 cnn_status fused_jit_make(cuda_context *c, const char *text, const char *entry, cuda_jit *jit, cnn_error *err)

@@ -1,31 +1,31 @@
 /* layout.c: how v2 lays an image and its parameters out in shared memory, and cuts stages into tasks. */
-#include "impl_cuda_fused/fused.h"
+#include "impl_cuda_fused/cuts.h"
 
 #include <math.h>
 
 /* ---- Places */
 
-static int round_up(int n, int to) { return (n + to - 1) / to * to; }
+int fused_round_up(int n, int to) { return (n + to - 1) / to * to; }
 
 /* Neighbours that a row's planes are read in: a width of 3 or more is padded to fours. */
-static int plane_of(int columns) { return columns > 2 ? round_up(columns, 4) : columns; }
+static int plane_of(int columns) { return columns > 2 ? fused_round_up(columns, 4) : columns; }
 
 /* Planes of one channel lie so that eight lanes that read neighbouring channels meet eight different banks. */
-static int spread(int floats, int unit)
+int fused_spread_rows(int floats, int unit)
 {
     const int units = (floats + unit - 1) / unit;
     return (units % 2 == 0 ? units + 1 : units) * unit;
 }
 
-static int place_value(fused_place *p, int at, int c, int h, int w, int stride)
+int fused_place_value(fused_place *p, int at, int c, int h, int w, int stride)
 {
     p->sw = stride < w ? stride : 1;
     p->ps = plane_of((w + p->sw - 1) / p->sw);
     p->hs = p->sw * p->ps;
     if (p->hs % 8 == 0) p->hs += 4; /* lanes that read neighbouring rows meet different banks, too */
-    p->cs = h * p->hs == 1 ? 1 : spread(h * p->hs, p->hs % 4 == 0 ? 4 : 1);
+    p->cs = h * p->hs == 1 ? 1 : fused_spread_rows(h * p->hs, p->hs % 4 == 0 ? 4 : 1);
     p->at = p->grad = at;
-    return round_up(c * p->cs, 4);
+    return fused_round_up(c * p->cs, 4);
 }
 
 static void place_values(const fused_net *net, fused_layout *l)
@@ -36,32 +36,25 @@ static void place_values(const fused_net *net, fused_layout *l)
         const bool last = v == net->n_stages;
         const int c = last ? s->oc : s->ic, h = last ? s->oh : s->ih, w = last ? s->ow : s->iw;
         const bool conv = !last && s->op == FUSED_CONV;
-        const int size = place_value(&l->places[v], at, c, h, w, conv ? s->sw : 1);
+        const int size = fused_place_value(&l->places[v], at, c, h, w, conv ? s->sw : 1);
         at += size;
         if (conv || last || v == 0) continue;
         l->places[v].grad = at; /* pooling reads a value while its gradient is made */
         at += size;
     }
     l->staged = at;
-    at += round_up((int)net->elems[0], 4);
+    at += fused_round_up((int)net->elems[0], 4);
     for (int i = 0; i < net->n_stages; i++) {
         l->cuts[i].rows = at;
-        if (l->cuts[i].b >= 0) at += round_up(net->stages[i].oc * net->stages[i].oh, 4);
+        if (l->cuts[i].b >= 0) at += fused_round_up(net->stages[i].oc * net->stages[i].oh, 4);
     }
     l->floats = at;
 }
 
 /* ---- Cuts: the cheapest by a model of a multiprocessor, in clocks of one of its four schedulers. */
 
-/* A task: how many there are, by how many lanes each; `work` steps in all, each of so much arithmetic and so many
- * floats from shared memory; `sums` that are added up over the lanes and written. */
-typedef struct task_of {
-    int tasks, lanes, work, sums;
-    double math, floats;
-} task_of;
-
 /* Shared memory gives 32 floats a clock to four schedulers, which do four times as much arithmetic. */
-static double cost(const task_of *c, int threads)
+double fused_cost(const fused_task *c, int threads)
 {
     const double rounds = ceil((double)c->tasks * c->lanes / threads), steps = ceil((double)c->work / c->lanes);
     const double math = c->math + 15, memory = 4 * c->floats;
@@ -71,7 +64,7 @@ static double cost(const task_of *c, int threads)
 }
 
 /* Floats as a task's lane reads them where the lane beside it reads the same. */
-static double shared(int lanes, int floats) { return lanes < 32 ? 0.55 * floats : floats; }
+double fused_read(int lanes, int floats) { return lanes < 32 ? 0.55 * floats : floats; }
 
 /* The share of a kernel's taps that meet an image, not its padding. */
 static double inside(int out, int k, int stride, int spacing, int pad, int in)
@@ -85,49 +78,46 @@ static double inside(int out, int k, int stride, int spacing, int pad, int in)
     return (double)taps / ((double)out * k);
 }
 
-typedef struct shares { /* of taps along the rows and the columns */
-    double high, wide;
-} shares;
-
-static shares shares_of(const fused_stage *s)
+fused_shares fused_shares_of(const fused_stage *s)
 {
-    return (shares){inside(s->oh, s->kh, s->sh, s->dh, s->ph, s->ih), inside(s->ow, s->kw, s->sw, s->dw, s->pw, s->iw)};
+    return (fused_shares){inside(s->oh, s->kh, s->sh, s->dh, s->ph, s->ih),
+                          inside(s->ow, s->kw, s->sw, s->dw, s->pw, s->iw)};
 }
 
-static void cut_forward(const fused_stage *s, const fused_place *in, int threads, int most, fused_cut *k)
+void fused_cut_forward(const fused_stage *s, const fused_place *in, int threads, int most, fused_cut *k)
 {
-    const shares share = shares_of(s);
+    const fused_shares share = fused_shares_of(s);
     double best = INFINITY;
     for (int f = 1; f <= s->oc; f++)
         for (int lanes = 1; lanes <= 32; lanes *= 2) {
             if (s->oc % f != 0 || (f > 1 && (f * s->ow > most || f * s->kw > most))) continue;
-            const task_of c = {s->oc / f * s->oh,
-                               lanes,
-                               (int)ceil(s->ic * s->kh * share.high),
-                               f * s->ow,
-                               f * s->kw * s->ow * share.wide,
-                               f * s->kw + shared(lanes, in->sw * in->ps)};
-            if (cost(&c, threads) >= best) continue;
-            best = cost(&c, threads);
+            const fused_task c = {s->oc / f * s->oh,
+                                  lanes,
+                                  (int)ceil(s->ic * s->kh * share.high),
+                                  f * s->ow,
+                                  f * s->kw * s->ow * share.wide,
+                                  f * s->kw + fused_read(lanes, in->sw * in->ps)};
+            if (fused_cost(&c, threads) >= best) continue;
+            best = fused_cost(&c, threads);
             k->fc = f, k->fl = lanes;
         }
 }
 
-static void cut_data(const fused_stage *s, const fused_place *out, int threads, int most, fused_cut *k)
+void fused_cut_data(const fused_stage *s, const fused_place *out, int threads, int most, fused_cut *k)
 {
-    const shares share = shares_of(s);
+    const fused_shares share = fused_shares_of(s);
     double best = INFINITY;
     for (int f = 1; f <= s->ic; f++)
         for (int lanes = 1; lanes <= 32; lanes *= 2) {
             if (s->ic % f != 0 || (f > 1 && (f * s->iw > most || f * s->kw > most))) continue;
-            const task_of c = {s->ic / f * s->ih,
-                               lanes,
-                               (int)ceil(s->oc * s->kh * share.high * s->oh / s->ih),
-                               f * s->iw,
-                               f * s->kw * s->ow * share.wide + f * s->kw,
-                               f * s->kw + shared(lanes, out->sw * out->ps)};
-            if (cost(&c, threads) >= best) continue;
-            best = cost(&c, threads);
+            const fused_task c = {s->ic / f * s->ih,
+                                  lanes,
+                                  (int)ceil(s->oc * s->kh * share.high * s->oh / s->ih),
+                                  f * s->iw,
+                                  f * s->kw * s->ow * share.wide + f * s->kw,
+                                  f * s->kw + fused_read(lanes, out->sw * out->ps)};
+            if (fused_cost(&c, threads) >= best) continue;
+            best = fused_cost(&c, threads);
             k->dc = f, k->dl = lanes;
         }
 }
@@ -135,7 +125,7 @@ static void cut_data(const fused_stage *s, const fused_place *out, int threads, 
 static void cut_weights(const fused_stage *s, const fused_place *in, const fused_place *out, int threads, int most,
                         fused_cut *k)
 {
-    const shares share = shares_of(s);
+    const fused_shares share = fused_shares_of(s);
     const int x = in->sw * in->ps, y = out->sw * out->ps;
     double best = INFINITY;
     for (int o = 1; o <= s->oc; o++)
@@ -144,14 +134,14 @@ static void cut_weights(const fused_stage *s, const fused_place *in, const fused
                 const int lanes = 1 << way / 2, by = way % 2 == 0 ? 1 : in->sw, sums = o * c * ((s->kw + by - 1) / by);
                 if (k->fc % o != 0 || s->ic % c != 0 || by > 2 || (way % 2 == 1 && (by == 1 || s->kw < 2))) continue;
                 if (o * c > 1 && (sums > most || sums + o * y + x / by > most + 64)) continue;
-                const task_of t = {s->oc / o * (s->ic / c) * s->kh * by,
-                                   lanes,
-                                   (int)ceil(s->oh * share.high),
-                                   sums,
-                                   sums * s->ow * share.wide,
-                                   o * y + shared(lanes, c * x / by)};
-                if (cost(&t, threads) >= best) continue;
-                best = cost(&t, threads);
+                const fused_task t = {s->oc / o * (s->ic / c) * s->kh * by,
+                                      lanes,
+                                      (int)ceil(s->oh * share.high),
+                                      sums,
+                                      sums * s->ow * share.wide,
+                                      o * y + fused_read(lanes, c * x / by)};
+                if (fused_cost(&t, threads) >= best) continue;
+                best = fused_cost(&t, threads);
                 k->wo = o, k->wc = c, k->wt = by, k->wl = lanes;
             }
 }
@@ -159,11 +149,11 @@ static void cut_weights(const fused_stage *s, const fused_place *in, const fused
 /* Slots of one stage, from `at` on; where the next ones begin. */
 static int place_weights(const fused_stage *s, fused_cut *k, int at)
 {
-    k->is = round_up(s->oc * s->kw, 4);
-    k->cs = spread(s->kh * k->is, 4);
+    k->is = fused_round_up(s->oc * s->kw, 4);
+    k->cs = fused_spread_rows(s->kh * k->is, 4);
     k->w = at;
     k->b = s->b >= 0 ? at + s->ic * k->cs : -1;
-    return at + s->ic * k->cs + (s->b >= 0 ? round_up(s->oc, 4) : 0);
+    return at + s->ic * k->cs + (s->b >= 0 ? fused_round_up(s->oc, 4) : 0);
 }
 
 static void cut_stages(const fused_net *net, fused_layout *l)
@@ -174,8 +164,8 @@ static void cut_stages(const fused_net *net, fused_layout *l)
         fused_cut *k = &l->cuts[i];
         *k = (fused_cut){1, 1, 1, 1, 1, 1, 1, 1, 0, -1, 0, 0, 0};
         if (s->op != FUSED_CONV) continue;
-        cut_forward(s, &l->places[i], l->threads, most, k);
-        cut_data(s, &l->places[i + 1], l->threads, most, k);
+        fused_cut_forward(s, &l->places[i], l->threads, most, k);
+        fused_cut_data(s, &l->places[i + 1], l->threads, most, k);
         cut_weights(s, &l->places[i], &l->places[i + 1], l->threads, most, k);
     }
 }
@@ -184,7 +174,7 @@ static void cut_stages(const fused_net *net, fused_layout *l)
 
 enum { WIDEST = 64, SLOTS_MOST = 1 << 20 };
 
-static cnn_status check_widths(const fused_net *net, cnn_error *err)
+cnn_status fused_check_widths(const fused_net *net, cnn_error *err)
 {
     for (int i = 0; i < net->n_stages; i++) {
         const fused_stage *s = &net->stages[i];
@@ -204,7 +194,7 @@ static cnn_status check_widths(const fused_net *net, cnn_error *err)
 cnn_status fused_layout_of(const fused_net *net, int threads, int blocks, size_t shared_most, fused_layout *l,
                            cnn_error *err)
 {
-    const cnn_status status = check_widths(net, err);
+    const cnn_status status = fused_check_widths(net, err);
     if (status != CNN_OK) return status;
     l->threads = threads;
     l->slots = 0;

@@ -39,6 +39,19 @@ struct fused_cut {
     int rows; /* where sums of rows of the bias's gradient stand in shared memory */
 };
 
+/* v3: how a stage is cut into tasks, in a block of a cluster; channels are those of the block (cluster.h). fc to wl are
+ * as in fused_cut, but that a kernel's taps are a multiple of wt. In shared memory weights stand twice: (oc, ic, i, j)
+ * at w + ic*cs + i*is + oc/fc*(kw*fc) + j*fc + oc%fc, and where the data gradient needs them at wb + oc*fs + i*bs +
+ * ic/dc*(kw*dc) + j*dc + ic%dc; wb -1: not. Gradients of weights stand in registers, where `grads` is -1, else in
+ * shared memory, from there on, as the weights do. */
+struct fused_tile {
+    int fc, fl, dc, dl, wo, wc, wt, wl;
+    int w, cs, is, b, wb, fs, bs;
+    int grads, rows, box; /* rows: as in fused_cut; box: where partial sums arrive, [rank][own channel] */
+    int slot, bslot;      /* of the block's slots, the first of the weights and of the bias */
+    int piece;            /* stage 0: columns of a task of the way forward, instead of all; 0: all */
+};
+
 /* One step of the optimizer, in the terms of cnn_optimizer_desc. */
 struct fused_rule {
     int kind;
@@ -65,7 +78,10 @@ struct fused_pass {
     long long step;        /* updates before this launch */
     double power1, power2; /* beta1^step, beta2^step */
     struct fused_rule rule;
-    unsigned long long seeds[FUSED_STAGES]; /* v2: of the stages' dropout */
+    unsigned long long seeds[FUSED_STAGES]; /* v2, v3: of the stages' dropout */
+    float *images;                          /* v3: [rank][float]: the weights as a block of the rank has them */
+    const int *params, *at, *back; /* v3: of [rank][slot] its parameter; of [slot] its places in an image or -1 */
+    int alone;                     /* v3: a block keeps the weights of its rank by itself, in every cluster */
 };
 
 #endif

@@ -76,6 +76,8 @@ static cnn_status take_layer(const cnn_net *net, const cnn_layer *layer, fused_n
     const cnn_problem *p = &layer->problem;
     const cnn_value *in = &net->values[layer->inputs[0]];
     const bool pointwise = p->op == CNN_OP_ACT || p->op == CNN_OP_DROPOUT;
+    if (p->op == CNN_OP_ACT && p->u.act.kind != CNN_ACT_IDENTITY && acts[p->u.act.kind] == FUSED_IDENTITY)
+        return refused(net, layer, "is an activation that it has not", err);
     if (p->op == CNN_OP_CONV && (p->u.conv.g != 1 || p->u.conv.flip))
         return refused(net, layer, p->u.conv.flip ? "flips its kernel" : "has groups", err);
     if (!pointwise && p->op != CNN_OP_CONV && p->op != CNN_OP_FC && p->op != CNN_OP_POOL)
@@ -121,6 +123,8 @@ cnn_status fused_stages(const cnn_net *net, fused_net *n, cnn_error *err)
                      : take_layer(net, layer, n, err);
     }
     if (status != CNN_OK) return status;
+    if (last->problem.op == CNN_OP_LOSS && last->problem.u.loss.kind == CNN_LOSS_SOFTMAX_QUADRATIC)
+        return refused(net, last, "is a loss that it has not", err);
     if (last->problem.op != CNN_OP_LOSS || n->n_stages == 0 || n->stages[n->n_stages - 1].rate > 0)
         return refused(net, last, "must be a loss, behind a layer that is no dropout", err);
     const fused_stage *s = n->stages;

@@ -34,6 +34,7 @@ static cnn_status plan_of(cnn_context *context, const cnn_trainer_request *r, fu
     if (t->dtype != CNN_F32 || t->weights != CNN_F32 || t->math != CNN_MATH_F32)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "cuda_fused trains in f32; %s, weights in %s, math %s were asked for",
                         cnn_dtype_name(t->dtype), cnn_dtype_name(t->weights), cnn_math_name(t->math));
+    if (r->optimizer->kind == CNN_NADAM) return CNN_FAIL(err, CNN_UNSUPPORTED, "cuda_fused has no optimizer nadam");
     const cnn_status status = fused_stages(r->net, net, err);
     *plan = (fused_plan){0};
     const fused_request request = {r->net->batch, r->knobs};
@@ -119,7 +120,9 @@ static cnn_status fused_open(cnn_context *context, const cnn_trainer_request *r,
     t->loss_sum = r->loss_sum;
     t->correct = r->correct;
     cnn_status status = plan_of(context, r, &t->net, &t->plan, err);
-    if (status == CNN_OK && t->version->open != NULL) status = t->version->open(t->cuda, &t->net, &t->plan, err);
+    const fused_request request = {r->net->batch, r->knobs};
+    if (status == CNN_OK && t->version->open != NULL)
+        status = t->version->open(t->cuda, &t->net, &request, &t->plan, err);
     if (status == CNN_OK) status = allocate(t, &facts->bytes, err);
     facts->steps = INT64_MAX;
     if (status == CNN_OK)

@@ -95,7 +95,8 @@ static cnn_status v2_plan(const cuda_context *c, const fused_net *net, const fus
 #endif
 }
 
-static cnn_status v2_open(cuda_context *c, const fused_net *net, fused_plan *plan, cnn_error *err)
+static cnn_status v2_open(cuda_context *c, const fused_net *net, const fused_request *, fused_plan *plan,
+                          cnn_error *err)
 {
     v2_own *own = static_cast<v2_own *>(std::calloc(1, sizeof(v2_own)));
     if (own == nullptr) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer of cuda_fused");

@@ -131,6 +131,8 @@ template <class N> __device__ FUSED_INLINE void fused_v2_pass(const fused_pass &
         for (long long n = blockIdx.x; n < mb; n += gridDim.x) {
             const fused_image im = {n, step, p.mode != FUSED_TEST};
             const int label = feed.take(p, sm);
+            __syncthreads();
+            feed.go_on(p, sm);
             fused_forward<N, 0>(p, sm, im);
             if (threadIdx.x < 32) {
                 const fused_judged judged =

@@ -4,21 +4,37 @@
 
 #include "impl_cuda_fused/v2_forward.h"
 
-/* Puts the gradient of element (c, h, w) of value S, through the dropout and the activation of the stage before. */
+/* The gradient of element (c, h, w) of value S, which is y, through the dropout and the activation of the stage before.
+ */
+template <class N, int S>
+__device__ FUSED_INLINE float fused_passed(const fused_pass &p, const fused_image &im, int c, int h, int w, float y,
+                                           float d)
+{
+    constexpr fused_stage s = N::stages[S - 1];
+    if constexpr (s.rate > 0) {
+        constexpr float keep = (float)(1 - s.rate);
+        const int channel = fused_first<N, S>() + c;
+        d = fused_keep(p.seeds[S - 1], im.step, fused_drop_index<N, S - 1>(im.n, channel, h, w), s.rate) ? d / keep
+                                                                                                         : 0.0f;
+        y *= keep;
+    }
+    return fused_act_back(s.act, s.alpha, d, y);
+}
+
+/* ... to where the gradient stands: in this block, or in all of the cluster. */
 template <class N, int S>
 __device__ FUSED_INLINE void fused_put_back(const fused_pass &p, float *sm, const fused_image &im, int c, int h, int w,
                                             float d)
 {
-    constexpr fused_stage s = N::stages[S - 1];
     constexpr fused_place in = N::places[S];
     const int at = fused_at(in, c, h, w);
-    float y = sm[in.at + at];
-    if constexpr (s.rate > 0) {
-        constexpr float keep = (float)(1 - s.rate);
-        d = fused_keep(p.seeds[S - 1], im.step, fused_drop_index<N, S - 1>(im.n, c, h, w), s.rate) ? d / keep : 0.0f;
-        y *= keep;
-    }
-    sm[in.grad + at] = fused_act_back(s.act, s.alpha, d, y);
+    const float passed = fused_passed<N, S>(p, im, c, h, w, sm[in.at + at], d);
+    if constexpr (fused_gathered<N, S>()) {
+#pragma unroll
+        for (int rank = 0; rank < N::cluster; rank++)
+            fused_push(sm + in.grad + fused_first<N, S>() * in.cs + at, rank, passed, fused_box_of_value<N, S>(sm));
+    } else
+        sm[in.grad + at] = passed;
 }
 
 template <class N, int S>
@@ -103,7 +119,7 @@ template <class N, int S>
 __device__ FUSED_INLINE void fused_pool_back(const fused_pass &p, float *sm, const fused_image &im)
 {
     constexpr fused_stage s = N::stages[S];
-    for (int e = (int)threadIdx.x; e < s.ic * s.ih * s.iw; e += N::threads) {
+    for (int e = fused_thread(); e < fused_owned<N, S>() * s.ih * s.iw; e += N::threads) {
         const int c = e / (s.ih * s.iw), h = e / s.iw % s.ih, w = e % s.iw;
         float d = 0;
         for (int i = 0; i < s.kh; i++) {

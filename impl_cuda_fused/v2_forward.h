@@ -5,20 +5,29 @@
 
 #include "impl_cuda_fused/v2_lanes.h"
 
-/* What stands behind an operation: activation and dropout, and the way into shared memory. */
+/* What stands behind an operation: activation and dropout. */
+template <class N, int S>
+__device__ FUSED_INLINE float fused_made(const fused_pass &p, const fused_image &im, int c, int h, int w, float y)
+{
+    constexpr fused_stage s = N::stages[S];
+    y = fused_act_of(s.act, s.alpha, y);
+    if constexpr (s.rate > 0) {
+        const int channel = fused_first<N, S + 1>() + c;
+        if (im.train)
+            y = fused_keep(p.seeds[S], im.step, fused_drop_index<N, S>(im.n, channel, h, w), s.rate)
+                    ? y / (float)(1 - s.rate)
+                    : 0.0f;
+    }
+    return y;
+}
+
+/* ... and the way into shared memory. */
 template <class N, int S>
 __device__ FUSED_INLINE void fused_put(const fused_pass &p, float *sm, const fused_image &im, int c, int h, int w,
                                        float y)
 {
-    constexpr fused_stage s = N::stages[S];
     constexpr fused_place out = N::places[S + 1];
-    y = fused_act_of(s.act, s.alpha, y);
-    if constexpr (s.rate > 0) {
-        if (im.train)
-            y = fused_keep(p.seeds[S], im.step, fused_drop_index<N, S>(im.n, c, h, w), s.rate) ? y / (float)(1 - s.rate)
-                                                                                               : 0.0f;
-    }
-    sm[out.at + fused_at(out, c, h, w)] = y;
+    sm[out.at + fused_at(out, c, h, w)] = fused_made<N, S>(p, im, c, h, w, y);
 }
 
 template <class N, int S> __device__ FUSED_INLINE void fused_conv(const fused_pass &p, float *sm, const fused_image &im)
@@ -71,7 +80,7 @@ template <class N, int S> __device__ FUSED_INLINE void fused_pool(const fused_pa
 {
     constexpr fused_stage s = N::stages[S];
     constexpr fused_place in = N::places[S];
-    for (int e = (int)threadIdx.x; e < s.oc * s.oh * s.ow; e += N::threads) {
+    for (int e = fused_thread(); e < fused_owned<N, S + 1>() * s.oh * s.ow; e += N::threads) {
         const int c = e / (s.oh * s.ow), oh = e / s.ow % s.oh, ow = e % s.ow;
         const int h0 = oh * s.sh - s.ph, w0 = ow * s.sw - s.pw;
         const fused_span rows = fused_inside(h0, s.dh, s.ih, s.kh), cols = fused_inside(w0, s.dw, s.iw, s.kw);

@@ -2,13 +2,7 @@
 #ifndef IMPL_CUDA_FUSED_V2_LANES_H
 #define IMPL_CUDA_FUSED_V2_LANES_H
 
-#include "impl_cuda_fused/common.h"
-
-#ifdef BENCHCNN_CUDA_EMULATED
-#define FUSED_INLINE inline
-#else
-#define FUSED_INLINE __forceinline__
-#endif
+#include "impl_cuda_fused/cluster.h"
 
 __device__ FUSED_INLINE int fused_at(const fused_place &p, int c, int h, int w)
 {
@@ -44,7 +38,7 @@ __host__ __device__ constexpr int fused_paired(int lanes) { return lanes < 32 ? 
 template <int LANES> __device__ FUSED_INLINE fused_seat fused_seat_of()
 {
     constexpr int pair = fused_paired(LANES);
-    const int t = (int)threadIdx.x, rest = t / (LANES * pair);
+    const int t = fused_thread(), rest = t / (LANES * pair);
     return {rest * pair + t % pair, t / pair % LANES};
 }
 
@@ -111,6 +105,19 @@ __device__ FUSED_INLINE fused_part fused_sum(float (&a)[SIZE], int lane)
     }
 }
 
+/* ... and back. */
+template <int COUNT> __device__ FUSED_INLINE void fused_store(float *to, const float (&from)[COUNT])
+{
+    if constexpr (COUNT % 4 == 0) {
+#pragma unroll
+        for (int k = 0; k < COUNT / 4; k++)
+            reinterpret_cast<float4 *>(to)[k] = {from[4 * k], from[4 * k + 1], from[4 * k + 2], from[4 * k + 3]};
+    } else {
+#pragma unroll
+        for (int k = 0; k < COUNT; k++) to[k] = from[k];
+    }
+}
+
 /* Which rows of a kernel a row of outputs, or which outputs a row of a kernel, meets: [first, first + count). */
 struct fused_span {
     int first, count;
@@ -139,6 +146,7 @@ template <class N, int S> __device__ FUSED_INLINE long long fused_drop_index(lon
 struct fused_image {
     long long n, step; /* its place in the batch; updates so far */
     bool train;
+    unsigned phase = 0; /* v3: 0 or 1 by turns: of the boxes */
 };
 
 #endif

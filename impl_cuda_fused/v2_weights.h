@@ -87,7 +87,7 @@ template <class N, int S> __device__ FUSED_INLINE void fused_bias(float *sm)
     constexpr fused_stage s = N::stages[S];
     constexpr fused_place out = N::places[S + 1];
     if constexpr (N::cuts[S].b >= 0) {
-        for (int e = (int)threadIdx.x; e < s.oc * s.oh; e += N::threads) {
+        for (int e = fused_thread(); e < s.oc * s.oh; e += N::threads) {
             float dy[out.sw * out.ps], sum = 0;
             fused_load(dy, sm + out.grad + e / s.oh * out.cs + e % s.oh * out.hs);
 #pragma unroll
@@ -101,7 +101,7 @@ template <class N, int S> __device__ FUSED_INLINE void fused_bias_end(float *sm)
 {
     constexpr fused_stage s = N::stages[S];
     if constexpr (N::cuts[S].b >= 0) {
-        for (int c = (int)threadIdx.x; c < s.oc; c += N::threads) {
+        for (int c = fused_thread(); c < s.oc; c += N::threads) {
             float sum = 0;
             for (int h = 0; h < s.oh; h++) {
                 sum += sm[N::cuts[S].rows + c * s.oh + h];

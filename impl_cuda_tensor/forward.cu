@@ -478,12 +478,9 @@ cnn_status cutensor_forward_run(cuda_context *c, const cutensor_plan *p, const v
     const operands o = {
         static_cast<const float *>(in), static_cast<const float *>(bias), static_cast<const unsigned char *>(weights),
         static_cast<float *>(out),      static_cast<float *>(partials),   static_cast<unsigned *>(flags)};
-    const cuda_shape shape = {"implicit_gemm",
-                              dim3(static_cast<unsigned>(p->blocks)),
-                              dim3(static_cast<unsigned>(p->threads)),
-                              static_cast<size_t>(p->shared_bytes),
-                              false,
-                              true};
+    cuda_shape shape = {"implicit_gemm", dim3(static_cast<unsigned>(p->blocks)),
+                        dim3(static_cast<unsigned>(p->threads)), static_cast<size_t>(p->shared_bytes)};
+    shape.overlaps = true;
 #define TILE(id, PARTS, WARPGROUPS, HIGH, WIDE)                                                                        \
     if (p->forward.tile == id && p->weights.parts == PARTS)                                                            \
         return cuda_launch(c, shape, err, implicit_gemm<PARTS, WARPGROUPS, HIGH, WIDE>, p->forward, o);

@@ -22,8 +22,8 @@ static function function_of(const cnn_act_desc *d)
         return (function){dnnl_eltwise_logistic, dnnl_eltwise_logistic_use_dst_for_bwd, 0, 0};
     case CNN_ACT_TANH:
         return (function){dnnl_eltwise_tanh, dnnl_eltwise_tanh_use_dst_for_bwd, 0, 0};
-    default: /* identity: 1 * x + 0, whose derivative needs neither x nor y */
-        return (function){dnnl_eltwise_linear, dnnl_eltwise_linear, 1, 0};
+    default: /* alpha * x + 0, whose derivative needs neither x nor y */
+        return (function){dnnl_eltwise_linear, dnnl_eltwise_linear, d->kind == CNN_ACT_SCALE ? d->alpha : 1, 0};
     }
 }
 

@@ -18,6 +18,16 @@ onednn_md onednn_activations(onednn_build *b, const onednn_shape *s, dnnl_format
 
 static size_t workspace_of(const onednn_program *p) { return p->workspace + p->scratch; }
 
+/* What neither oneDNN nor the loops here have. */
+static cnn_status check_kinds(const cnn_problem *p, cnn_error *err)
+{
+    const char *none = p->op == CNN_OP_ACT && p->u.act.kind == CNN_ACT_SELU                   ? "activation selu"
+                       : p->op == CNN_OP_LOSS && p->u.loss.kind == CNN_LOSS_SOFTMAX_QUADRATIC ? "loss softmax_quadratic"
+                       : p->op == CNN_OP_OPTIMIZER && p->u.optimizer.kind == CNN_NADAM        ? "optimizer nadam"
+                                                                                              : NULL;
+    return none == NULL ? CNN_OK : CNN_FAIL(err, CNN_UNSUPPORTED, "impl onednn has no %s; impl cpu has it", none);
+}
+
 /* What oneDNN has no kernel for shows when it is asked for one. */
 cnn_status onednn_supports(cnn_context *context, const cnn_request *r, cnn_error *err)
 {
@@ -28,8 +38,9 @@ cnn_status onednn_supports(cnn_context *context, const cnn_request *r, cnn_error
     if (t->math != CNN_MATH_F32)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s: impl onednn asks oneDNN for strict f32",
                         cnn_math_name(t->math));
-    if (r->algorithm->id == ONEDNN_LOOPS) return CNN_OK;
-    const cnn_status status = onednn_build_program((const onednn_context *)context, r, true, &program, err);
+    cnn_status status = check_kinds(r->problem, err);
+    if (status != CNN_OK || r->algorithm->id == ONEDNN_LOOPS) return status;
+    status = onednn_build_program((const onednn_context *)context, r, true, &program, err);
     if (status != CNN_OK) return err->status = CNN_UNSUPPORTED;
     return cnn_is_weighted(r->problem)
                ? cnn_workspace_check(r->knobs[ONEDNN_KNOB_WORKSPACE_LIMIT], workspace_of(&program), err)

@@ -1,7 +1,7 @@
 # Learning curves, as SVG or PNG: loss and accuracy, over epochs and over the seconds of training. `benchcnn plot curves` sets, and
 # then loads it:
 # $curves   a block a run, a line an epoch: epoch, seconds of training so far, test loss, accuracy in percent, training loss
-# count     the runs;  name0, note0, facts0_0 ... facts3_0, name1, ...: the lines of each one's label, some empty
+# count     the runs;  name0, note0, goal0, facts0_0 ... facts3_0, name1, ...: the lines of each one's label, some empty
 # line0, line1: the heading; common: the path of common.gp
 
 # Colours of Okabe and Ito, told apart with any colour vision; each has a mark of its own, too. Where they come round, lines are dashed.
@@ -37,7 +37,7 @@ set label 3 line1 at screen 0.02, 0.87 left noenhanced tc rgb soft
 # On the right a run's name, what it came to, and what tells it apart; of many runs the latter beside the name.
 step = 0.0255
 array lines[count]
-do for [i = 0:count - 1] { lines[i + 1] = 1 + (sum [k = 0:3] (value("facts" . k . "_" . i) ne "")) }
+do for [i = 0:count - 1] { lines[i + 1] = 1 + (value("goal" . i) ne '') + (sum [k = 0:3] (value("facts" . k . "_" . i) ne "")) }
 all = (sum [i = 1:count] lines[i] + 2) * step
 brief = all > 0.82
 at_y = 0.85
@@ -49,6 +49,11 @@ do for [i = 0:count - 1] {
     if (!brief) {
         note = value("note" . i)
         set label 2000 + 10 * i note at screen right2 + 0.022, screen at_y left noenhanced tc rgb text font small offset 1, 0
+        goal = value("goal" . i)
+        if (goal ne "") {
+            at_y = at_y - step
+            set label 3000 + i goal at screen right2 + 0.022, screen at_y left noenhanced tc rgb text font small offset 1, 0
+        }
         do for [k = 0:3] {
             facts = value("facts" . k . "_" . i)
             if (facts ne "") {

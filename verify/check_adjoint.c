@@ -124,7 +124,7 @@ static const char *why_not(const vf_subject *s)
     if (s->dir == CNN_FWD) return "told with the backward directions";
     if (p->op == CNN_OP_LOSS || p->op == CNN_OP_BATCHNORM) return "the operation is not linear";
     if (p->op == CNN_OP_ACT && p->u.act.kind != CNN_ACT_IDENTITY && p->u.act.kind != CNN_ACT_RELU &&
-        p->u.act.kind != CNN_ACT_LEAKY_RELU)
+        p->u.act.kind != CNN_ACT_LEAKY_RELU && p->u.act.kind != CNN_ACT_SCALE)
         return "the activation is not linear";
     return NULL;
 }

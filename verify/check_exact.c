@@ -38,6 +38,7 @@ static bool act_is_exact(const cnn_act_desc *d)
     case CNN_ACT_CLIPPED_RELU:
         return d->alpha == (double)(float)d->alpha;
     case CNN_ACT_LEAKY_RELU:
+    case CNN_ACT_SCALE:
         return d->alpha == 0.0 || power_of_two(d->alpha);
     default:
         return false;

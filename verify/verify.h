@@ -111,6 +111,8 @@ cnn_status verify_net_trained(const cnn_session *session, const cnn_network *net
                               const verify_options *options, verify_each *each, void *user, cnn_error *err);
 
 /* An implementation's trainer beside the composition, epoch by epoch; one result. */
+/* How many workers a trainer of this row is verified with; 0: it does not train by exemplars. */
+int64_t verify_net_workers(const cnn_algorithm *row, int64_t batch);
 cnn_status verify_net_steps(const cnn_session *session, const cnn_network *network, const cnn_algorithm *algorithm,
                             const verify_options *options, verify_each *each, void *user, cnn_error *err);
 

@@ -57,11 +57,13 @@ static cnn_status add(curves_set *set, const epoch_row *row, cnn_error *err)
 enum { FACT_LINES = 4 }; /* of a label, as plots/curves.gp has them */
 
 /* What a curve over batch sizes leaves out of its label. */
-enum { BATCH, SEED, WEIGHTS, JOB, OWN_FACTS };
+enum { BATCH, WORKERS, SEED, WEIGHTS, JOB, OWN_FACTS };
 static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MAX])
 {
     text[0] = '\0';
     if (fact == BATCH) snprintf(text, SERIES_LABEL_MAX, "batch %lld", (long long)s->batch);
+    if (fact == WORKERS && s->workers > 0)
+        snprintf(text, SERIES_LABEL_MAX, "%lld worker%s", (long long)s->workers, s->workers == 1 ? "" : "s");
     if (fact == SEED) snprintf(text, SERIES_LABEL_MAX, "seed %lld", (long long)s->seed);
     if (fact == WEIGHTS && s->weights[0] != '\0') snprintf(text, SERIES_LABEL_MAX, "from weights %s", s->weights);
     if (fact == JOB)
@@ -87,7 +89,7 @@ static void name_runs(curves_set *set)
             varies = varies || strcmp(first, other) != 0;
         }
         if (!varies && fact == JOB) snprintf(set->network, sizeof set->network, "%s", first);
-        if (!varies && fact == BATCH) join(runs->subtitle, first);
+        if (!varies && (fact == BATCH || fact == WORKERS)) join(runs->subtitle, first);
         for (int i = 0; varies && i < runs->count; i++) {
             describe(&runs->list[i].setting, fact, other);
             join(runs->list[i].facts, other);
@@ -116,7 +118,27 @@ void curves_free(curves_set *set)
     memset(set, 0, sizeof *set);
 }
 
+const curves_point *curves_goal(const curves_set *set, int run, double share)
+{
+    const double goal = share * last_of(set, run)->row->test_accuracy;
+    for (int i = 0; i < set->count; i++)
+        if (set->points[i].run == run && set->points[i].row->test_accuracy >= goal) return &set->points[i];
+    return last_of(set, run);
+}
+
 /* ---- The picture ---- */
+
+/* "90, 95, 99 % of it after 1, 2, 7 epochs: 1.3, 2.6, 9.1 s"; of a few epochs it says nothing. */
+static void goals_text(const curves_set *set, int run, char text[SERIES_LABEL_MAX])
+{
+    enum { FEW = 4 };
+    const curves_point *at[] = {curves_goal(set, run, 0.90), curves_goal(set, run, 0.95), curves_goal(set, run, 0.99)};
+    text[0] = '\0';
+    if (last_of(set, run)->row->epoch <= FEW) return;
+    snprintf(text, SERIES_LABEL_MAX, "90, 95, 99 %% of it: epoch %lld, %lld, %lld; %.3g, %.3g, %.3g s",
+             (long long)at[0]->row->epoch, (long long)at[1]->row->epoch, (long long)at[2]->row->epoch, at[0]->trained_s,
+             at[1]->trained_s, at[2]->trained_s);
+}
 
 /* Cuts `from` behind a comma, at what a line has room for, or in the middle of what is longer. Returns the rest. */
 static const char *cut_line(const char *from, char line[SERIES_LABEL_MAX])
@@ -140,6 +162,8 @@ static void put_label(FILE *to, const curves_set *set, int run)
              (long long)last->row->epoch, last->row->epoch == 1 ? "" : "s", last->trained_s);
     gnuplot_text(to, "name", run, s->label);
     gnuplot_text(to, "note", run, line);
+    goals_text(set, run, line);
+    gnuplot_text(to, "goal", run, line);
     for (int i = 0; i < FACT_LINES; i++) {
         rest = cut_line(rest, line);
         snprintf(name, sizeof name, "facts%d_", i);

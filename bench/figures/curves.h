@@ -24,6 +24,8 @@ typedef struct curves_set {
 /* The table must outlive the set. CNN_BAD_ARGUMENT for more than SERIES_MAX runs, and where no epoch can be drawn. */
 cnn_status curves_make(const epoch_table *table, curves_set *set, cnn_error *err);
 void curves_free(curves_set *set);
+/* The first epoch of a run whose test accuracy is `share` of its last one's or more. */
+const curves_point *curves_goal(const curves_set *set, int run, double share);
 /* A gnuplot_put (gnuplot.h) of a curves_set, for plots/curves.gp. */
 cnn_status curves_picture(FILE *to, void *set, cnn_error *err);
 

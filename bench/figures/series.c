@@ -99,7 +99,7 @@ enum { FACTS = 10, SELDOM = 4, OF_GPUS = 7 };
 static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MAX])
 {
     const bool gpu = s->gpu[0] != '\0', strict = strcmp(s->math, "f32") == 0, uploads = strcmp(s->data_on, "host") == 0;
-    char machine[CNN_NAME_MAX], threads[80] = "", type[32], shift[32] = "", data[CNN_NAME_MAX + 32], knobs[512];
+    char machine[CNN_NAME_MAX], threads[80] = "", type[32], shift[32] = "", data[CNN_NAME_MAX + 64], knobs[512];
     char rate[CNN_PROBLEM_TEXT_MAX + RATE_SCHEDULE_TEXT + 2];
     size_t used = 0;
     series_machine(gpu ? s->gpu : s->cpu, machine, sizeof machine); /* what did the work */
@@ -107,7 +107,8 @@ static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MA
     if (!gpu) cnn_append(threads, sizeof threads, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
     snprintf(type, sizeof type, "%s%s%s", s->dtype, strict ? "" : "/", strict ? "" : s->math);
     if (s->shift > 0) snprintf(shift, sizeof shift, " shift %lld", (long long)s->shift);
-    snprintf(data, sizeof data, "%s%s", s->data, shift);
+    snprintf(data, sizeof data, "%s%s%s%s", s->data, shift, s->preprocess[0] != '\0' ? ", preprocessing " : "",
+             s->preprocess);
     for (const char *c = s->knobs; *c && s->knobs[0] != '?'; c++) /* "tile=16,isa=1" from {"tile":16,"isa":1} */
         if (!strchr("{}\"", *c)) knobs[used++] = (char)(*c == ':' ? '=' : *c);
     knobs[used] = '\0';

@@ -20,7 +20,8 @@ static cnn_status put_operand(const plain_runs *p, int i, void *to, cnn_error *e
     const cnn_operand *operand = &p->c->call.operands[i];
     if (p->c->before[i] == NULL) return cnn_mem_fill(p->session, to, 0, operand->bytes, err);
     void *bytes = malloc(operand->bytes);
-    if (bytes == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "cannot allocate %zu bytes of host memory", operand->bytes);
+    if (bytes == NULL)
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "cannot allocate %zu bytes of host memory", operand->bytes);
     vf_pack(&p->c->problem, operand, p->c->before[i], bytes);
     const cnn_status status = cnn_mem_upload(p->session, to, bytes, operand->bytes, err);
     free(bytes);

@@ -8,10 +8,10 @@
 typedef struct plain_runs {
     const cnn_session *session;
     const cnn_algorithm *algorithm;
-    const vf_case *c;    /* problem, direction and data (VF_DATA) */
-    const char *name;    /* how the vendor's profiler shows the runs: a range around all of them */
+    const vf_case *c; /* problem, direction and data (VF_DATA) */
+    const char *name; /* how the vendor's profiler shows the runs: a range around all of them */
     int64_t runs;
-    bool (*stop)(void);  /* asked before each run; true ends with CNN_INTERRUPTED. NULL: never */
+    bool (*stop)(void); /* asked before each run; true ends with CNN_INTERRUPTED. NULL: never */
 } plain_runs;
 
 /* Plans, uploads, runs so many times in a row with beta 0, waits. Nothing is verified, timed, flushed or captured.

@@ -23,11 +23,13 @@ static cnn_status run_one(bench *b, const candidate *c, const vf_case *data, con
     snprintf(name, sizeof name, "%s:%s %s %s %s %s %s", c->session->impl->name, c->algorithm.name, cnn_op_name(p->op),
              cnn_dir_name(data->call.dir), text, cnn_dtype_name(p->u.type.dtype), cnn_layout_name(p->u.type.layout));
     const plain_runs runs = {c->session, &c->algorithm, data, name, b->options->runs, interrupt_seen};
-    const cnn_status status = c->reason[0] != '\0' ? CNN_FAIL(err, CNN_DEVICE, "%s", c->reason) : plain_runs_do(&runs, err);
+    const cnn_status status =
+        c->reason[0] != '\0' ? CNN_FAIL(err, CNN_DEVICE, "%s", c->reason) : plain_runs_do(&runs, err);
     if (status == CNN_INTERRUPTED) return status;
     if (!b->options->json && status == CNN_OK) table_put(stdout, "RAN         %s\n", name);
     if (!b->options->json && status != CNN_OK)
-        table_put(stdout, "%s %s | %s\n", status == CNN_UNSUPPORTED ? "UNSUPPORTED" : "FAILED     ", name, err->message);
+        table_put(stdout, "%s %s | %s\n", status == CNN_UNSUPPORTED ? "UNSUPPORTED" : "FAILED     ", name,
+                  err->message);
     *(status == CNN_OK ? &b->sums->timed : status == CNN_UNSUPPORTED ? &b->sums->unsupported : &b->sums->failed) += 1;
     return CNN_OK;
 }

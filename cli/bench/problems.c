@@ -124,6 +124,8 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err)
                         "problem within them",
                         o->problem.count > 0 ? "problem" : "problems", o->net);
     if (o->net) status = load_networks(b, err);
+    if (status == CNN_OK && !own)
+        status = cli_one_batch(o, "a list needs problems of your own: --problem or --problems", err);
     if (status == CNN_OK)
         status =
             own ? cli_read_problems(o, &b->types.types[0], &b->problems, err) : add_default_problems(b, &defaults, err);

@@ -19,9 +19,11 @@ static void print_part(const char *name, const dataset *data, const dataset_part
 /* `write_to`: a folder that gets it as IDX files; NULL: none does. */
 static cnn_status show(const cli_options *options, const char *what, const char *write_to, cnn_error *err)
 {
-    const dataset_params params = {.what = what, .seed = (uint64_t)options->seed, .threads = cpu_count()};
+    dataset_params params = {.threads = cpu_count()};
     dataset data;
-    cnn_status status = dataset_open(&params, &data, err);
+    cnn_status status = cli_dataset(options, &params, err);
+    params.what = what;
+    if (status == CNN_OK) status = dataset_open(&params, &data, err);
     if (status != CNN_OK) return status;
     if (write_to) status = mnist_write(write_to, &data, err);
     if (status == CNN_OK) {

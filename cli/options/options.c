@@ -37,6 +37,22 @@ static cnn_status set_int(const option_row *row, const char *value, int64_t *fie
     return CNN_OK;
 }
 
+/* Of a list the first; all are checked, and kept as given. */
+static cnn_status set_ints(cli_options *options, const option_row *row, const char *value, int64_t *field,
+                           cnn_error *err)
+{
+    int64_t list[CLI_LIST_MAX];
+    int count = 0;
+    if (row->lists == NULL || !cli_takes(options->row, row->lists) || strchr(value, ',') == NULL)
+        return set_int(row, value, field, err);
+    const cnn_status status =
+        cli_ints(row->name, value, (int64_t)row->min, (int64_t)row->max, list, CLI_LIST_MAX, &count, err);
+    if (status != CNN_OK) return status;
+    *field = list[0];
+    *(const char **)(void *)((char *)options + row->list_at) = value;
+    return CNN_OK;
+}
+
 static cnn_status set_real(const option_row *row, const char *value, double *field, cnn_error *err)
 {
     char *end;
@@ -73,7 +89,7 @@ static cnn_status set_field(cli_options *options, const option_row *row, const c
     case KIND_WORD:
         return set_word(row, value, field, err);
     case KIND_INT:
-        return set_int(row, value, field, err);
+        return set_ints(options, row, value, field, err);
     case KIND_REAL:
         return set_real(row, value, field, err);
     case KIND_LIST:

@@ -15,6 +15,8 @@ typedef struct option_row {
     const char *commands, *metavar, *help, *text;
     const char *const *words; /* of WORD, up to a NULL: the first is its default */
     double usual, min, max;   /* of INT, too: no whole number beyond 2^53 is taken */
+    const char *lists;        /* of INTS: the commands that take several; else NULL */
+    size_t list_at;           /* and the field of all of them */
 } option_row;
 
 extern const option_row cli_rows[];

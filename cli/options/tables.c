@@ -12,6 +12,18 @@ const option_row cli_rows[] = {
     {name, KIND_WORD, AT(field), commands, metavar, help, .words = (const char *const[]){__VA_ARGS__, NULL}},
 #define INT(name, field, commands, metavar, usually, least, most, help)                                                \
     {name, KIND_INT, AT(field), commands, metavar, help, .usual = usually, .min = least, .max = most},
+#define INTS(name, field, commands, several, metavar, usually, least, most, help)                                      \
+    {name,                                                                                                             \
+     KIND_INT,                                                                                                         \
+     AT(field),                                                                                                        \
+     commands,                                                                                                         \
+     metavar,                                                                                                          \
+     help,                                                                                                             \
+     .usual = usually,                                                                                                 \
+     .min = least,                                                                                                     \
+     .max = most,                                                                                                      \
+     .lists = several,                                                                                                 \
+     .list_at = AT(field##_list)},
 #define REAL(name, field, commands, metavar, usually, least, most, help)                                               \
     {name, KIND_REAL, AT(field), commands, metavar, help, .usual = usually, .min = least, .max = most},
 #define FLAG(name, field, commands, help) {name, KIND_FLAG, AT(field), commands, NULL, help, .text = NULL},
@@ -20,6 +32,7 @@ const option_row cli_rows[] = {
 #undef TEXT
 #undef WORD
 #undef INT
+#undef INTS
 #undef REAL
 #undef FLAG
 #undef LIST

@@ -27,7 +27,7 @@ static const struct {
              {"--kind", NULL, "timings epochs processes comparisons checks ceilings speedups"},
              {"sweep", NULL, "batch threads algorithm layout dtype"},
              {"data", NULL, "fetch make"},
-             {"plot", NULL, "curves speedup roofline @files"},
+             {"plot", NULL, "curves workers speedup roofline @files"},
              {"compare", NULL, "@files"},
              {"table", NULL, "@files"},
              {"run", NULL, "@files"}};

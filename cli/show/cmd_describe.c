@@ -55,7 +55,7 @@ static bool stands_for_device(const bench_peaks *peaks, int index)
 /* By the text, or by --mb. */
 static bool is_given(const cnn_field *f, const cli_options *o)
 {
-    return f->given || (o->mb > 0 && strcmp(f->name, "mb") == 0);
+    return f->given || (o->mb != NULL && strcmp(f->name, "mb") == 0);
 }
 
 /* ---- Text. */
@@ -185,6 +185,7 @@ static cnn_status read_options(description *d, cnn_error *err)
     const cli_options *o = d->options;
     cli_type_set set;
     cnn_status status = cli_types(o, &set, err);
+    if (status == CNN_OK) status = cli_one_batch(o, "describe takes one", err);
     if (status != CNN_OK) return status;
     if (set.count != 1)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "describe takes one --dtype and one --layout, not %d pairs of them",

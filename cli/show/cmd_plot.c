@@ -1,8 +1,9 @@
-/* cmd_plot.c: `benchcnn plot [curves|speedup|roofline] FILE.jsonl...`: which picture, of which files. What it shows is
- * made in bench/figures. */
+/* cmd_plot.c: `benchcnn plot [curves|workers|speedup|roofline] FILE.jsonl...`: which picture, of which files. What it
+ * shows is made in bench/figures. */
 #include "bench/figures/curves.h"
 #include "bench/figures/gnuplot.h"
 #include "bench/figures/roofline.h"
+#include "bench/figures/workers.h"
 #include "cli/table.h"
 #include "harness/base/input.h"
 #include "harness/problem/names.h"
@@ -105,6 +106,25 @@ static cnn_status plot_curves(const cli_options *options, const char *name, cnn_
     return status;
 }
 
+/* ---- Speedup over threads or workers */
+
+static cnn_status plot_workers(const cli_options *options, const char *name, cnn_error *err)
+{
+    epoch_table table = {0};
+    workers_set set = {.left_out = 0};
+    cnn_status status = read_epochs(options, 1, &table, err);
+    if (status == CNN_OK) status = workers_make(&table, &set, err);
+    if (status == CNN_OK && set.left_out > 0)
+        table_put(stderr,
+                  "benchcnn: %d curve%s left out: a speedup is over 1 thread or worker, and needs another number\n",
+                  set.left_out, set.left_out == 1 ? " is" : "s are");
+    if (status == CNN_OK) status = workers_add_published(&set, err);
+    if (status == CNN_OK) status = draw("workers.gp", name, workers_picture, &set, err);
+    workers_free(&set);
+    epoch_table_free(&table);
+    return status;
+}
+
 /* ---- Speedups */
 
 static cnn_status plot_speedup(const cli_options *options, const char *name, cnn_error *err)
@@ -144,9 +164,9 @@ static cnn_status plot_roofline(const cli_options *options, const char *name, cn
 /* ---- The command */
 
 typedef cnn_status plot_kind(const cli_options *options, const char *name, cnn_error *err);
-enum { KINDS = 3 };
-static const char *const kinds[KINDS] = {"curves", "speedup", "roofline"};
-static plot_kind *const plots[KINDS] = {plot_curves, plot_speedup, plot_roofline};
+enum { KINDS = 4 };
+static const char *const kinds[KINDS] = {"curves", "workers", "speedup", "roofline"};
+static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_speedup, plot_roofline};
 
 /* NULL: the word is a file, of epochs. */
 static plot_kind *kind_of(const char *word)

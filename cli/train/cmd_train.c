@@ -53,8 +53,9 @@ int cmd_train(const cli_options *options, cnn_error *err)
     const bool bad = t->sums->bad > 0 || options->watch->failed > 0;
     int result = status != CNN_OK ? cli_fail(err) : bad ? EXIT_FAILED : t->sums->trained > 0 ? EXIT_HELD : EXIT_NOTHING;
     if (status == CNN_OK) result = cli_output_end(&t->output, result);
-    for (int i = 0; i < CNN_MAX_CHOICES; i++) clock_watch_close(t->watches[i]);
+    for (int i = 0; i < TRAIN_SESSIONS; i++) clock_watch_close(t->watches[i]);
     tuned_close(t->tuned);
+    train_close_others(t);
     cli_sessions_close(&t->sessions);
     cli_output_close(&t->output);
     epoch_table_free(&t->table);

@@ -11,10 +11,13 @@
 #include "harness/net/schedule.h"
 #include "harness/net/trainer.h"
 
-enum { BATCHES_MAX = 64, CURVES_MAX = 64 };
+enum { BATCHES_MAX = 64, CURVES_MAX = 64, TRAIN_IMAGES_MOST = 60000 };
+
+/* Sessions beside those of --impl: the same implementations with other numbers of threads. */
+enum { TRAIN_OTHERS_MAX = 64, TRAIN_SESSIONS = CNN_MAX_CHOICES + TRAIN_OTHERS_MAX };
 
 typedef struct train_curve {
-    int session;
+    int session;           /* see train_session() */
     const char *algorithm; /* CNN_TUNED: each layer has its own */
     cnn_type type;
     char label[3 * CNN_NAME_MAX];
@@ -44,13 +47,15 @@ typedef struct train {
     int64_t images[2];     /* --images: to train on, to test on */
     trainer_params params; /* but for the algorithm */
     rate_schedule schedule;
-    int64_t batches[BATCHES_MAX], epochs;
+    int64_t batches[BATCHES_MAX], workers[BATCHES_MAX], epochs; /* workers: of each batch, 0 without exemplars */
     int n_batches;
     train_curve curves[CURVES_MAX];
     int n_curves;
     cli_sessions sessions;
-    bool described[CNN_MAX_CHOICES];       /* sessions whose environment is recorded */
-    clock_watch *watches[CNN_MAX_CHOICES]; /* one a session, opened with its first point; NULL: nothing is timed */
+    cnn_session others[TRAIN_OTHERS_MAX];
+    int n_others;
+    bool described[TRAIN_SESSIONS];       /* sessions whose environment is recorded */
+    clock_watch *watches[TRAIN_SESSIONS]; /* one a session, opened with its first point; NULL: nothing is timed */
     tuned_book *tuned;
     dataset data;
     cli_output output;
@@ -65,7 +70,8 @@ typedef struct train {
 typedef struct train_run {
     train *all;
     const train_curve *curve;
-    int number; /* of the point, from 0 */
+    int number;      /* of the point, from 0 */
+    int64_t workers; /* 0: not by exemplars */
     train_figure *figure;
     void *weights;              /* of --load; NULL: training begins with the initial ones */
     const cnn_session *session; /* the curve's, or one with tuned knobs */
@@ -90,6 +96,17 @@ typedef struct train_run {
     double looked;                  /* when, in an epoch, the GPU's clock was last read */
     epoch_sum sum;
 } train_run;
+
+/* exemplar.c: t->batches, and with --parallel exemplar t->workers. */
+cnn_status train_read_steps(train *t, cnn_error *err);
+
+/* threads.c: --threads 1,2,4: a session more for each number but the first, of each implementation on the CPU. Those of
+ * --impl come first. */
+cnn_status train_open_others(train *t, cnn_error *err);
+void train_close_others(train *t);
+const cnn_session *train_session(const train *t, int index);
+/* The next one behind `index` of the same implementation with other threads; -1: none. */
+int train_next_session(const train *t, int index);
 
 /* ranks.c: nothing of it does anything without ranks. Data, begin: that all have the same images and begin with the
  * same weights. End of an epoch: that all have come to the same weights; else it has failed. Devices: of a session.

@@ -36,6 +36,7 @@ static cnn_status open_point(train_run *r, int64_t batch, cnn_error *err)
     }
     if (status != CNN_OK) return status;
     *params = t->params;
+    params->workers = r->workers;
     params->algorithm = r->curve->algorithm;
     epoch_setting_of(r->session, whole_of(r), &t->data, params, &r->setting);
     snprintf(r->setting.build, sizeof r->setting.build, "%s", t->build);
@@ -68,7 +69,7 @@ static cnn_status begin_session(train_run *r, cnn_error *err)
 {
     train *t = r->all;
     const int i = r->curve->session;
-    const cnn_session *session = &t->sessions.list[i];
+    const cnn_session *session = train_session(t, i);
     cnn_status status = CNN_OK;
     if (!t->described[i]) {
         status = record_environment(t->output.sink, session, t->options->command_line, err);
@@ -146,8 +147,9 @@ cnn_status train_point(train *t, int b, int c, cnn_error *err)
     train_run r = {.all = t,
                    .curve = curve,
                    .number = b * t->n_curves + c,
+                   .workers = t->workers[b],
                    .figure = &t->sums->figures[b][c],
-                   .session = &t->sessions.list[curve->session]};
+                   .session = train_session(t, curve->session)};
     char name[2 * CNN_NAME_MAX], doing[WATCH_DOING_MAX];
     snprintf(name, sizeof name, "%s:%s", r.session->impl->name, curve->algorithm);
     snprintf(doing, sizeof doing, "training with it, batch %lld", (long long)t->batches[b]);

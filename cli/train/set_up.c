@@ -1,16 +1,14 @@
 /* set_up.c: what `train` and `sweep batch` train, on what, with whom, and what --out already holds. */
 #include "cli/table.h"
 #include "harness/base/input.h"
+#include "harness/base/text.h"
 #include "harness/data/safetensors.h"
 #include "harness/process/watch.h"
 #include "parts.h"
 
 #include <string.h>
 
-enum { IMAGES_MOST = 60000, EPOCHS_UNTIL = 1000 };
-
-/* Of `sweep batch`: table 4.1 of the thesis. */
-static const char thesis_batches[] = "5,10,20,40,50,100,200,400,500,1000,2000,5000";
+enum { EPOCHS_UNTIL = 1000 };
 
 static cnn_status read_images(const char *text, int64_t images[2], cnn_error *err)
 {
@@ -19,7 +17,7 @@ static cnn_status read_images(const char *text, int64_t images[2], cnn_error *er
     if (text == NULL) return CNN_OK;
     snprintf(copy, sizeof copy, "%s", text);
     for (int i = 0; rest != NULL && i < 2; i++)
-        if (cli_ints("images", strsep(&rest, ","), 0, IMAGES_MOST, &images[i], 1, &count, err) != CNN_OK)
+        if (cli_ints("images", strsep(&rest, ","), 0, TRAIN_IMAGES_MOST, &images[i], 1, &count, err) != CNN_OK)
             return err->status;
     if (rest == NULL) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--images %.64s: give TRAIN, or TRAIN,TEST", text);
@@ -36,8 +34,7 @@ cnn_status train_read_options(train *t, cnn_error *err)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "train needs implementations: --impl NAME[:ALGORITHM], e.g. --impl cpu:direct (see `benchcnn "
                         "list`)");
-    const char *batches = o->batch != NULL ? o->batch : t->sweep ? thesis_batches : "100";
-    cnn_status status = cli_ints("batch", batches, 1, IMAGES_MOST, t->batches, BATCHES_MAX, &t->n_batches, err);
+    cnn_status status = train_read_steps(t, err);
     if (status == CNN_OK) status = cli_types(o, &t->types, err);
     if (status == CNN_OK) status = read_images(o->images, t->images, err);
     t->params = (trainer_params){.seed = (uint64_t)o->seed,
@@ -45,7 +42,8 @@ cnn_status train_read_options(train *t, cnn_error *err)
                                  .ranks = t->ranks,
                                  .host_data = strcmp(o->data_on, "host") == 0,
                                  .shift = o->shift,
-                                 .profile = o->profile};
+                                 .profile = o->profile,
+                                 .workers = t->workers[0]};
     if (status == CNN_OK) status = cnn_optimizer_parse(o->optimizer, &t->params.optimizer, err);
     /* --until-loss and --patience need room: one epoch is no limit then, unless it was asked for */
     const bool given = cli_given(o, "epochs");
@@ -69,11 +67,22 @@ static cnn_status add_curve(train *t, int session, const char *algorithm, const 
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d algorithms and types; choose with --impl", CURVES_MAX);
     train_curve *c = &t->curves[t->n_curves++];
     *c = (train_curve){.session = session, .algorithm = algorithm, .type = *type};
-    const int used = snprintf(c->label, sizeof c->label, "%s:%s", t->sessions.list[session].impl->name, algorithm);
+    const cnn_session *on = train_session(t, session);
+    snprintf(c->label, sizeof c->label, "%s:%s", on->impl->name, algorithm);
     if (t->types.count > 1)
-        snprintf(c->label + used, sizeof c->label - (size_t)used, ":%s:%s", cnn_dtype_name(type->dtype),
-                 cnn_layout_name(type->layout));
+        cnn_append(c->label, sizeof c->label, ":%s:%s", cnn_dtype_name(type->dtype), cnn_layout_name(type->layout));
+    if (t->n_others > 0 && on->impl->device_kind == CNN_DEVICE_CPU)
+        cnn_append(c->label, sizeof c->label, ", %d thread%s", on->threads, on->threads == 1 ? "" : "s");
     return CNN_OK;
+}
+
+/* A curve for each number of threads, the implementation's first session being with the first of them. */
+static cnn_status add_curves(train *t, int session, const char *algorithm, const cnn_type *type, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int s = session; s >= 0 && status == CNN_OK; s = train_next_session(t, s))
+        status = add_curve(t, s, algorithm, type, err);
+    return status;
 }
 
 /* A choice without an algorithm stands for all in `sweep batch`, in `train` for the default: the implementation's first
@@ -85,15 +94,15 @@ static cnn_status add_choice(train *t, const cnn_choice *choice, const cnn_type 
     int s = 0;
     while (s < t->sessions.count && t->sessions.list[s].impl != impl) s++;
     if (s == t->sessions.count) return CNN_OK; /* not available here, and chosen by a glob */
-    if (cnn_choice_tuned(choice)) return add_curve(t, s, CNN_TUNED, type, err);
+    if (cnn_choice_tuned(choice)) return add_curves(t, s, CNN_TUNED, type, err);
     if (!t->sweep && choice->pattern[0] == '\0') {
         const char *first = cli_default_trainer(choice, &t->sessions.list[s], network, &t->params);
-        return first != NULL ? add_curve(t, s, first, type, err) : CNN_OK;
+        return first != NULL ? add_curves(t, s, first, type, err) : CNN_OK;
     }
     for (int a = 0; a < impl->n_algorithms; a++) {
         const cnn_algorithm *algorithm = &impl->algorithms[a];
         if (!cli_trains(choice, &t->sessions.list[s], algorithm, network, &t->params)) continue;
-        if (add_curve(t, s, algorithm->name, type, err) != CNN_OK) return err->status;
+        if (add_curves(t, s, algorithm->name, type, err) != CNN_OK) return err->status;
     }
     return CNN_OK;
 }
@@ -134,14 +143,16 @@ static cnn_status check_batches(train *t, cnn_error *err)
     for (int b = 0; b < t->n_batches; b++) {
         const int size = rank_size(t->ranks);
         if (t->batches[b] > images && named)
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %lld is more than the %lld training images",
-                            (long long)t->batches[b], (long long)images);
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s %lld is more than the %lld training images",
+                            t->workers[b] > 0 ? "--workers times --worker-batch:" : "--batch", (long long)t->batches[b],
+                            (long long)images);
         if (t->batches[b] % size != 0 && named)
             return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                             "--batch %lld cannot be shared out evenly among %d ranks: give a multiple of %d",
                             (long long)t->batches[b], size, size);
         if (t->batches[b] > images || t->batches[b] % size != 0) continue;
-        t->batches[n++] = t->batches[b];
+        t->batches[n] = t->batches[b];
+        t->workers[n++] = t->workers[b];
     }
     if (n == 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%lld training images are fewer than the smallest batch; see --images",
@@ -157,15 +168,14 @@ static cnn_status check_batches(train *t, cnn_error *err)
 static cnn_status open_data(train *t, const cnn_net *net, cnn_error *err)
 {
     const cnn_value *input = &net->values[0];
-    const dataset_params params = {.what = t->options->data,
-                                   .c = input->c,
-                                   .h = input->h,
-                                   .w = input->w,
-                                   .train_images = t->images[0],
-                                   .test_images = t->images[1],
-                                   .seed = (uint64_t)t->options->seed,
-                                   .threads = t->sessions.list[0].threads};
-    cnn_status status = dataset_open(&params, &t->data, err);
+    dataset_params params = {.c = input->c,
+                             .h = input->h,
+                             .w = input->w,
+                             .train_images = t->images[0],
+                             .test_images = t->images[1],
+                             .threads = t->sessions.list[0].threads};
+    cnn_status status = cli_dataset(t->options, &params, err);
+    if (status == CNN_OK) status = dataset_open(&params, &t->data, err);
     if (status == CNN_OK && !t->options->quiet) table_put(stderr, "data: %s\n", t->data.source);
     if (status == CNN_OK) status = train_ranks_data(t, err);
     return status == CNN_OK ? check_batches(t, err) : status;
@@ -213,6 +223,7 @@ cnn_status train_set_up(train *t, cnn_error *err)
     if (status == CNN_OK) status = cli_tuned_open(o, &t->sessions, false, &t->tuned, err);
     if (status == CNN_OK) status = cli_fitting(&t->sessions, &network->net, err);
     if (status == CNN_OK) status = open_data(t, &network->net, err);
+    if (status == CNN_OK) status = train_open_others(t, err);
     if (status == CNN_OK) status = make_curves(t, network, err);
     cnn_net_free(network);
     if (status == CNN_OK) status = cli_output_begin(o, &t->output, err);

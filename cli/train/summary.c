@@ -27,11 +27,12 @@ static void cell_text(const train_figure *f, char *text, size_t size)
 static void print_columns(const train *t, int first, int end)
 {
     char cell[64];
-    printf("%8s", "batch");
+    const bool workers = t->params.workers > 0; /* a row each; else a row a batch size */
+    printf("%8s", workers ? "workers" : "batch");
     for (int c = first; c < end; c++) printf("  %*s", column_width(t, c), t->curves[c].label);
     putchar('\n');
     for (int b = 0; b < t->n_batches; b++) {
-        printf("%8lld", (long long)t->batches[b]);
+        printf("%8lld", (long long)(workers ? t->workers[b] : t->batches[b]));
         for (int c = first; c < end; c++) {
             cell_text(&t->sums->figures[b][c], cell, sizeof cell);
             printf("  %*s", column_width(t, c), cell);

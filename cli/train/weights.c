@@ -34,8 +34,10 @@ cnn_status train_save_weights(const train_run *r, cnn_error *err)
     }
     void *params = make_room(r, err);
     if (params == NULL) return err->status;
+    const weights_facts facts = {.mean = r->all->data.mean,
+                                 .proportional = r->all->data.preprocess == DATASET_PROPORTIONAL};
     cnn_status status = trainer_get_params(r->trainer, params, err);
-    if (status == CNN_OK) status = weights_save(r->network, params, r->all->data.mean, path, err);
+    if (status == CNN_OK) status = weights_save(r->network, params, &facts, path, err);
     if (status == CNN_OK && !r->all->options->json) printf("weights: %s\n", path);
     free(params);
     return status;

@@ -246,7 +246,8 @@ static cnn_status verify_session_ops(verification *v, int session, problem_list 
 static cnn_status read_given(verification *v, cnn_error *err)
 {
     v->given.count = 0;
-    if (!are_given(v)) return CNN_OK;
+    if (!are_given(v))
+        return cli_one_batch(v->options, "a list needs problems of your own: --problem or --problems", err);
     cnn_status status = cli_read_problems(v->options, &v->types.types[0], &v->given, err);
     if (status == CNN_OK && v->options->op == NULL) v->ops = 0;
     for (int i = 0; i < v->given.count; i++)

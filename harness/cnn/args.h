@@ -31,7 +31,8 @@ typedef struct cnn_map_bwd_args {
 } cnn_map_bwd_args;
 
 /* FWD: y as cnn_loss_desc says; if not NULL, *loss_sum += the images' losses and *correct += the images whose largest x
- * is at the label (the first one on a tie). BWD_D: dx = (y - onehot(labels)) * scale. Labels are in [0, ic). */
+ * is at the label (the first one on a tie). BWD_D: dx = (d loss / dx of cnn_loss_desc) * scale. Labels are in [0, ic).
+ */
 typedef struct cnn_loss_args {
     const void *x;
     const int32_t *labels;

@@ -46,8 +46,12 @@ typedef struct cnn_pool_desc {
     int64_t mb, ic, ih, iw, oh, ow, kh, kw, sh, sw, ph, pw, ph_r, pw_r, dh, dw;
 } cnn_pool_desc;
 
-/* alpha is the slope of leaky ReLU, the ceiling of clipped ReLU, the scale of ELU (alpha*(e^x - 1) for x < 0); >= 0, so
- * that f' can be had from y = f(x) alone. At a kink the derivative is the one of the side x <= 0 (x >= alpha: 0). */
+/* alpha is the slope of leaky ReLU, the ceiling of clipped ReLU, the scale of ELU (alpha*(e^x - 1) for x < 0), the
+ * factor of SCALE (y = alpha*x); >= 0, so that f' can be had from y = f(x) alone. SELU is CNN_SELU_SCALE times the ELU
+ * whose alpha is CNN_SELU_ALPHA (Klambauer et al., 2017). At a kink the derivative is the one of the side x <= 0
+ * (x >= alpha: 0). */
+#define CNN_SELU_SCALE 1.0507009873554805
+#define CNN_SELU_ALPHA 1.6732632423543772
 #define CNN_ACT_LIST(X)                                                                                                \
     X(IDENTITY, "identity")                                                                                            \
     X(RELU, "relu")                                                                                                    \
@@ -55,7 +59,9 @@ typedef struct cnn_pool_desc {
     X(CLIPPED_RELU, "clipped_relu")                                                                                    \
     X(ELU, "elu")                                                                                                      \
     X(SIGMOID, "sigmoid")                                                                                              \
-    X(TANH, "tanh")
+    X(TANH, "tanh")                                                                                                    \
+    X(SELU, "selu")                                                                                                    \
+    X(SCALE, "scale")
 #define CNN_ACT_ID(id, text) CNN_ACT_##id,
 typedef enum cnn_act_kind { CNN_ACT_LIST(CNN_ACT_ID) CNN_ACT_COUNT } cnn_act_kind;
 
@@ -67,10 +73,13 @@ typedef struct cnn_act_desc {
 } cnn_act_desc;
 
 /* Of each image, t being 1 at its label and 0 elsewhere:
- *   CROSS_ENTROPY  y = softmax(x) over the ic classes, loss -log(y[label])
- *   QUADRATIC      y = x, loss 1/2 sum_c (y[c] - t[c])^2
- * Of both, d loss / dx = y - t. */
-#define CNN_LOSS_LIST(X) X(CROSS_ENTROPY, "softmax_cross_entropy") X(QUADRATIC, "quadratic")
+ *   CROSS_ENTROPY      y = softmax(x) over the ic classes, loss -log(y[label])
+ *   QUADRATIC          y = x, loss 1/2 sum_c (y[c] - t[c])^2
+ *   SOFTMAX_QUADRATIC  y = softmax(x), loss as of QUADRATIC
+ * d loss / dx is y - t; of SOFTMAX_QUADRATIC dx[c] = y[c] * sum_k y[k] * ((y[c] - t[c]) - (y[k] - t[k])), which is the
+ * softmax's Jacobian times y - t where the y sum to 1. */
+#define CNN_LOSS_LIST(X)                                                                                               \
+    X(CROSS_ENTROPY, "softmax_cross_entropy") X(QUADRATIC, "quadratic") X(SOFTMAX_QUADRATIC, "softmax_quadratic")
 #define CNN_LOSS_ID(id, text) CNN_LOSS_##id,
 typedef enum cnn_loss_kind { CNN_LOSS_LIST(CNN_LOSS_ID) CNN_LOSS_COUNT } cnn_loss_kind;
 
@@ -120,13 +129,16 @@ typedef struct cnn_batchnorm_desc {
  *   RMSPROP   s = beta2*s + (1-beta2)*g*g;     w -= lr*g / (sqrt(s) + eps)
  *   ADAM      m = beta1*m + (1-beta1)*g; s = beta2*s + (1-beta2)*g*g;
  *             w -= lr * (m/(1-beta1^(t+1))) / (sqrt(s/(1-beta2^(t+1))) + eps),  t = *step, from 0.
+ *   NADAM     m and s as ADAM (Dozat, 2016);
+ *             w -= lr * (beta1*m/(1-beta1^(t+2)) + (1-beta1)*g/(1-beta1^(t+1))) / (sqrt(s/(1-beta2^(t+1))) + eps)
  * With decay_steps > 0 the rate falls linearly to zero: lr * max(0, 1 - t/decay_steps) stands for lr. */
 #define CNN_OPTIMIZER_LIST(X)                                                                                          \
     X(SGD, "sgd")                                                                                                      \
     X(MOMENTUM, "momentum")                                                                                            \
     X(ADAGRAD, "adagrad")                                                                                              \
     X(RMSPROP, "rmsprop")                                                                                              \
-    X(ADAM, "adam")
+    X(ADAM, "adam")                                                                                                    \
+    X(NADAM, "nadam")
 typedef enum cnn_optimizer_kind { CNN_OPTIMIZER_LIST(CNN_ID) CNN_OPTIMIZER_COUNT } cnn_optimizer_kind;
 
 typedef struct cnn_optimizer_desc {

@@ -29,8 +29,9 @@ typedef struct cnn_knob {
 enum {
     CNN_ALGO_DETERMINISTIC = 1, /* the same bits in every run and for every thread count */
     CNN_ALGO_TRANSFORMS = 2, /* conv, FC by FFT, Winograd: integers are not computed exactly; held to `amplification` */
-    CNN_ALGO_MAY_REFUSE = 4  /* a library's, which is known to run only once it was tried: where `supports` said yes,
+    CNN_ALGO_MAY_REFUSE = 4, /* a library's, which is known to run only once it was tried: where `supports` said yes,
                                 `prepare` may still say UNSUPPORTED */
+    CNN_ALGO_EXEMPLARS = 8 /* a trainer by exemplars: cnn_trainer_request.workers is above 0, and it has nothing else */
 };
 
 /* All that is in a trainer's `ops` (train.h); its amplification means nothing. */

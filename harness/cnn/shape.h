@@ -67,7 +67,7 @@ static inline bool cnn_is_weighted(const cnn_problem *problem)
 /* State vectors an optimizer keeps beside the weights: 0, 1 or 2. */
 static inline int cnn_optimizer_states(cnn_optimizer_kind kind)
 {
-    return kind == CNN_SGD ? 0 : kind == CNN_ADAM ? 2 : 1;
+    return kind == CNN_SGD ? 0 : kind == CNN_ADAM || kind == CNN_NADAM ? 2 : 1;
 }
 
 /* ---- Products: a*b*... ; false on overflow of int64_t (or a negative factor). */

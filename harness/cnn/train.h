@@ -32,6 +32,13 @@ typedef struct cnn_trainer_request {
     const cnn_algorithm *algorithm;
     const int64_t *knobs;
     bool shifts; /* whether images will be moved */
+    /* Exemplar parallelism (Karv, 2018), which trainers with CNN_ALGO_EXEMPLARS are asked for, and no others; else 0. A
+     * batch of n images is cut into shares, one a worker, of consecutive images: ceil(net->batch / workers) each, the
+     * last ones shorter or empty. A worker goes through its share image by image, with the optimizer's update behind
+     * each, on a copy w_k of the parameters w. Then w becomes w + sum_k n_k / n * (w_k - w), n_k images being in share
+     * k. All of this counts as one step. Losses and right answers are as each worker saw them, before each of its
+     * updates. Behind `train`, `save` gives any gradients. */
+    int64_t workers;
     /* In the implementation's memory; the harness clears and reads them. NULL in `supports`. */
     double *loss_sum;
     int64_t *correct;

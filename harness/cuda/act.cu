@@ -5,6 +5,9 @@
  * digits as y comes near to 1, and from y after an in-place forward. */
 #include "harness/cuda/pack.h"
 
+/* What SELU comes to far below zero, with a minus. */
+#define SELU_LOW (CNN_SELU_SCALE * CNN_SELU_ALPHA)
+
 template <typename T> struct act_fwd {
     T alpha;
     cnn_act_kind kind;
@@ -19,6 +22,10 @@ template <typename T> struct act_fwd {
             return x <= 0 ? T(0) : x >= alpha ? alpha : x;
         case CNN_ACT_ELU:
             return x <= 0 ? alpha * expm1(x) : x;
+        case CNN_ACT_SELU:
+            return x <= 0 ? T(SELU_LOW) * expm1(x) : T(CNN_SELU_SCALE) * x;
+        case CNN_ACT_SCALE:
+            return alpha * x;
         case CNN_ACT_SIGMOID: {
             const T e = exp(-fabs(x));
             return (x < 0 ? e : T(1)) / (1 + e);
@@ -59,6 +66,10 @@ template <typename T, bool FROM_Y> struct act_bwd {
             return v <= 0 || v >= alpha ? T(0) : dy;
         case CNN_ACT_ELU:
             return v <= 0 ? (FROM_Y ? v + alpha : alpha * exp(v)) * dy : dy;
+        case CNN_ACT_SELU:
+            return (v <= 0 ? (FROM_Y ? v + T(SELU_LOW) : T(SELU_LOW) * exp(v)) : T(CNN_SELU_SCALE)) * dy;
+        case CNN_ACT_SCALE:
+            return alpha * dy;
         case CNN_ACT_SIGMOID:
             return (FROM_Y ? v * (1 - v) : sigmoid_slope(v)) * dy;
         case CNN_ACT_TANH:

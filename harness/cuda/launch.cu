@@ -53,8 +53,8 @@ cnn_status cuda_launch_kernel(cuda_context *c, const cuda_shape &shape, cnn_erro
 {
     const cnn_status status = cuda_launch_check(c, shape, kernel, err);
     if (status != CNN_OK) return status;
-    cudaLaunchAttribute together;
-    const cudaLaunchConfig_t config = cuda_launch_config(c, shape, &together);
+    cudaLaunchAttribute together[2];
+    const cudaLaunchConfig_t config = cuda_launch_config(c, shape, together);
     return cuda_launch_done(c, shape, cudaLaunchKernelExC(&config, kernel, arguments), err);
 }
 #endif

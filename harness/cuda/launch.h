@@ -19,6 +19,8 @@ struct cuda_shape {
     dim3 grid, block;
     size_t shared_bytes;      /* dynamic */
     bool cooperative = false; /* all blocks are there at once, or the launch fails: they may wait for one another */
+    unsigned cluster =
+        1; /* of a cooperative grid: so many blocks reach each other's shared memory (devices from 9.0) */
     /* It may start while the kernel before it still runs, once that says griddepcontrol.launch_dependents; what that
      * one writes it reads after griddepcontrol.wait (PTX ISA 7.8, compute capability 9.0). */
     bool overlaps = false;
@@ -40,24 +42,27 @@ inline cuda_shape cuda_shape_pointwise(const cuda_context *c, const int64_t *kno
 }
 
 #ifndef BENCHCNN_CUDA_EMULATED
-/* The shape as the runtime takes it; the attribute is room for what it points to. */
+/* The shape as the runtime takes it; the attributes are room for what it points to. */
 static inline cudaLaunchConfig_t cuda_launch_config(const cuda_context *context, const cuda_shape &shape,
-                                                    cudaLaunchAttribute *together)
+                                                    cudaLaunchAttribute together[2])
 {
     cudaLaunchConfig_t config = {};
     config.gridDim = shape.grid;
     config.blockDim = shape.block;
     config.dynamicSmemBytes = shape.shared_bytes;
     config.stream = context->stream;
-    *together = {};
-    together->id =
-        shape.cooperative ? cudaLaunchAttributeCooperative : cudaLaunchAttributeProgrammaticStreamSerialization;
-    if (shape.cooperative)
-        together->val.cooperative = 1;
+    const bool overlaps = shape.overlaps && !shape.cooperative;
+    together[0] = {};
+    together[0].id = overlaps ? cudaLaunchAttributeProgrammaticStreamSerialization : cudaLaunchAttributeCooperative;
+    if (overlaps)
+        together[0].val.programmaticStreamSerializationAllowed = 1;
     else
-        together->val.programmaticStreamSerializationAllowed = 1;
+        together[0].val.cooperative = 1;
+    together[1] = {};
+    together[1].id = cudaLaunchAttributeClusterDimension;
+    together[1].val.clusterDim = {shape.cluster, 1, 1};
     config.attrs = together;
-    config.numAttrs = shape.cooperative || shape.overlaps ? 1 : 0;
+    config.numAttrs = overlaps ? 1 : !shape.cooperative ? 0 : shape.cluster > 1 ? 2 : 1;
     return config;
 }
 #endif
@@ -72,12 +77,12 @@ static cnn_status cuda_launch(cuda_context *context, const cuda_shape &shape, cn
     const cnn_status status = cuda_launch_check(context, shape, reinterpret_cast<const void *>(kernel), err);
     if (status != CNN_OK) return status;
 #ifdef BENCHCNN_CUDA_EMULATED
-    const cudaError_t error = emulated_launch(
-        emulated_launch_shape{shape.grid, shape.block, shape.shared_bytes, context->stream, shape.cooperative}, kernel,
-        static_cast<P>(args)...);
+    const cudaError_t error = emulated_launch(emulated_launch_shape{shape.grid, shape.block, shape.shared_bytes,
+                                                                    context->stream, shape.cooperative, shape.cluster},
+                                              kernel, static_cast<P>(args)...);
 #else
-    cudaLaunchAttribute together;
-    const cudaLaunchConfig_t config = cuda_launch_config(context, shape, &together);
+    cudaLaunchAttribute together[2];
+    const cudaLaunchConfig_t config = cuda_launch_config(context, shape, together);
     const cudaError_t error = cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...);
 #endif
     return cuda_launch_done(context, shape, error, err);

@@ -1,5 +1,5 @@
-/* loss.cu: softmax and cross-entropy, and the quadratic loss: a row (image) by as many neighbouring threads as it has
- * classes, up to a warp.
+/* loss.cu: softmax and cross-entropy, and the quadratic loss, also of a softmax: a row (image) by as many neighbouring
+ * threads as it has classes, up to a warp.
  *
  * The exponents and the sum are in double, as everywhere in this suite: rows are few and short. Losses and hits are
  * summed by trees whose shape the number of rows and classes and the knobs alone decide; up to loss.one_block rows one
@@ -20,7 +20,7 @@ struct loss_part {
 struct loss_shape {
     int64_t rows, classes, rows_a_block;
     int lanes; /* threads a row: a power of two, at most 32 */
-    bool quadratic;
+    cnn_loss_kind kind;
 };
 
 template <typename T> struct loss_vectors {
@@ -67,12 +67,17 @@ __device__ loss_part softmax_row(const loss_vectors<T> &v, const loss_shape &s, 
     }
     sum = lanes_sum(sum, s.lanes);
     beaten = lanes_sum(beaten, s.lanes);
+    double squares = 0;
     for (int64_t k = lane; k < classes; k += s.lanes) {
         if (classes > s.lanes) exponential = exp(static_cast<double>(x[k]) - max); /* else it is still at hand */
-        y[k] = static_cast<T>(exponential / sum);
+        const T p = static_cast<T>(exponential / sum);
+        const double off = static_cast<double>(p) - (k == label ? 1 : 0);
+        squares += off * off;
+        y[k] = p;
     }
+    if (s.kind == CNN_LOSS_SOFTMAX_QUADRATIC) squares = lanes_sum(squares, s.lanes);
     if (!valid) return {0, 0};
-    return {log(sum) - (mine - max), beaten == 0};
+    return {s.kind == CNN_LOSS_SOFTMAX_QUADRATIC ? squares / 2 : log(sum) - (mine - max), beaten == 0};
 }
 
 /* The quadratic loss of one row, likewise. */
@@ -106,8 +111,8 @@ __global__ void __launch_bounds__(MOST_THREADS)
     loss_part sum = {0, 0};
     for (int64_t r = threadIdx.x / s.lanes; r - threadIdx.x / s.lanes < s.rows_a_block; r += rows) {
         const bool valid = r < s.rows_a_block && first + r < s.rows;
-        const loss_part part = s.quadratic ? quadratic_row(v, s, valid ? first + r : 0, lane, valid)
-                                           : softmax_row(v, s, valid ? first + r : 0, lane, valid);
+        const loss_part part = s.kind == CNN_LOSS_QUADRATIC ? quadratic_row(v, s, valid ? first + r : 0, lane, valid)
+                                                            : softmax_row(v, s, valid ? first + r : 0, lane, valid);
         if (lane != 0) continue;
         sum.loss += part.loss;
         sum.correct += part.correct;
@@ -155,7 +160,7 @@ cnn_status cuda_loss_prepare(cnn_plan *plan, cnn_error *err)
     const cnn_loss_desc *d = &plan->problem.u.loss;
     const int64_t *knobs = plan->knobs, some = knobs[CUDA_KNOB_LOSS_ROWS], most = knobs[CUDA_KNOB_LOSS_THREADS];
     const int64_t parts = d->mb <= knobs[CUDA_KNOB_LOSS_ONE_BLOCK] ? 0 : (d->mb + some - 1) / some;
-    const loss_shape s = {d->mb, d->ic, parts > 0 ? some : d->mb, lanes_for(d->ic), d->kind == CNN_LOSS_QUADRATIC};
+    const loss_shape s = {d->mb, d->ic, parts > 0 ? some : d->mb, lanes_for(d->ic), d->kind};
     const int64_t threads = (s.rows_a_block * s.lanes + 31) / 32 * 32;
     const loss_launch l = {s, parts, threads < most ? threads : most};
     if (plan->dir != CNN_FWD) return CNN_OK;
@@ -186,6 +191,44 @@ __global__ void loss_bwd_kernel(I count, I classes, const T *y, const int32_t *l
     }
 }
 
+/* Through the softmax: a row by as many neighbouring threads as in the forward. cnn.h's sum over k is multiplied out,
+ * so that no two numbers near 1 are subtracted from each other but 1 - y[label]. */
+template <typename T>
+__global__ void softmax_bwd_kernel(int64_t rows, int64_t classes, int lanes, const T *y, const int32_t *labels, T *dx,
+                                   double scale)
+{
+    const int lane = static_cast<int>(threadIdx.x) % lanes;
+    const int64_t row = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / lanes;
+    const bool valid = row < rows;
+    const int64_t label = valid ? labels[row] : 0, at = valid ? row * classes : 0, count = valid ? classes : 0;
+    const double mine = static_cast<double>(y[at + label]);
+    double others = 0, squares = 0;
+    for (int64_t k = lane; k < count; k += lanes) {
+        const double p = k == label ? 0 : static_cast<double>(y[at + k]);
+        others += p;
+        squares += p * p;
+    }
+    others = lanes_sum(others, lanes);
+    squares = lanes_sum(squares, lanes);
+    for (int64_t k = lane; k < count; k += lanes) {
+        const double p = static_cast<double>(y[at + k]);
+        const double sum =
+            k == label ? -(1 - mine) * others - squares : p * (mine + others) - squares + mine * (1 - mine);
+        dx[at + k] = static_cast<T>(p * sum * scale);
+    }
+}
+
+template <typename T>
+static cnn_status through_softmax(cuda_context *c, const cnn_loss_desc *d, const cnn_loss_args *a, cnn_error *err)
+{
+    enum { THREADS = 128 };
+    const int lanes = lanes_for(d->ic);
+    const int64_t rows = THREADS / lanes;
+    const cuda_shape shape = {"loss_bwd", dim3(static_cast<unsigned>((d->mb + rows - 1) / rows)), dim3(THREADS), 0};
+    return cuda_launch(c, shape, err, softmax_bwd_kernel<T>, d->mb, d->ic, lanes, static_cast<const T *>(a->y),
+                       a->labels, static_cast<T *>(a->dx), a->scale);
+}
+
 cnn_status cuda_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
 {
     cuda_context *c = cuda_context_of(context);
@@ -198,6 +241,7 @@ cnn_status cuda_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_l
     cuda_context *c = cuda_context_of(context);
     const cnn_loss_desc *d = &plan->problem.u.loss;
     const int64_t count = d->mb * d->ic;
+    if (d->kind == CNN_LOSS_SOFTMAX_QUADRATIC) return CUDA_BY_DTYPE(d->t.dtype, through_softmax<T>(c, d, a, err));
     const cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "loss_bwd", count);
     return CUDA_BY_TYPES(
         d->t.dtype, cuda_fits_32(count), uint32_t, uint64_t,

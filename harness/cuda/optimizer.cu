@@ -14,7 +14,7 @@ template <typename T> struct optimizer_vectors {
 
 /* The descriptor in the problem's own type, and what the step makes of it. */
 template <typename T> struct optimizer_rates {
-    T lr, l1, l2, eps, keep1, take1, keep2, take2, correct1, correct2;
+    T lr, l1, l2, eps, keep1, take1, keep2, take2, correct1, correct2, fresh; /* fresh: NAdam's, of the gradient */
 };
 
 /* One element; m and s are its states. */
@@ -37,6 +37,11 @@ __device__ inline void update(cnn_optimizer_kind kind, const optimizer_rates<T> 
     case CNN_RMSPROP:
         m = r.keep2 * m + r.take2 * (g * g);
         w -= r.lr * g / (sqrt(m) + r.eps);
+        break;
+    case CNN_NADAM:
+        m = r.keep1 * m + r.take1 * g;
+        s = r.keep2 * s + r.take2 * (g * g);
+        w -= r.lr * (m * r.correct1 + r.fresh * g) / (sqrt(s * r.correct2) + r.eps);
         break;
     default: /* Adam */
         m = r.keep1 * m + r.take1 * g;
@@ -68,14 +73,19 @@ template <typename T> __device__ inline optimizer_rates<T> rates_at(const cnn_op
     CUDA_SHARED(T, lr, );
     CUDA_SHARED(T, correct1, );
     CUDA_SHARED(T, correct2, );
+    CUDA_SHARED(T, fresh, );
     if (threadIdx.x == 0) {
         const double t = static_cast<double>(cuda_counter_read(step));
         lr = static_cast<T>(d.decay_steps > 0 ? d.lr * fmax(0.0, 1 - t / d.decay_steps) : d.lr);
-        correct1 = static_cast<T>(d.kind == CNN_ADAM ? 1 / (1 - pow(d.beta1, t + 1)) : 1);
+        correct1 = static_cast<T>(d.kind == CNN_NADAM  ? d.beta1 / (1 - pow(d.beta1, t + 2))
+                                  : d.kind == CNN_ADAM ? 1 / (1 - pow(d.beta1, t + 1))
+                                                       : 1);
     }
     if (threadIdx.x == blockDim.x - 1) {
         const double t = static_cast<double>(cuda_counter_read(step));
-        correct2 = static_cast<T>(d.kind == CNN_ADAM ? 1 / (1 - pow(d.beta2, t + 1)) : 1);
+        const bool adam = d.kind == CNN_ADAM || d.kind == CNN_NADAM;
+        correct2 = static_cast<T>(adam ? 1 / (1 - pow(d.beta2, t + 1)) : 1);
+        fresh = static_cast<T>(d.kind == CNN_NADAM ? (1 - d.beta1) / (1 - pow(d.beta1, t + 1)) : 0);
     }
     __syncthreads();
     return {lr,
@@ -87,7 +97,8 @@ template <typename T> __device__ inline optimizer_rates<T> rates_at(const cnn_op
             static_cast<T>(d.beta2),
             static_cast<T>(1 - d.beta2),
             correct1,
-            correct2};
+            correct2,
+            fresh};
 }
 
 template <typename T>

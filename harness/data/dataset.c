@@ -18,6 +18,8 @@ void dataset_free(dataset *data)
 void dataset_find_mean(dataset *data)
 {
     const int64_t pixels = data->train.count * data->c * data->h * data->w;
+    data->mean = 0.0;
+    if (data->preprocess != DATASET_MEAN) return;
     uint64_t sum = 0; /* exact: at most 255 * 2^56 */
     for (int64_t i = 0; i < pixels; i++) sum += data->train.images[i];
     data->mean = (double)sum / 255.0 / (double)pixels;
@@ -32,17 +34,31 @@ cnn_status dataset_limit(dataset_part *part, int64_t limit, const char *what, co
     return CNN_OK;
 }
 
-/* One image, channel by channel, through a table of the 256 values; `step` elements from pixel to pixel in `out`. */
+/* What a pixel of 1 comes to, before the mean is taken off. */
+static double scale_of(const dataset *data, const uint8_t *image)
+{
+    uint8_t most = 0;
+    if (data->preprocess != DATASET_PROPORTIONAL) return 255.0;
+    for (int64_t p = 0; p < data->c * data->h * data->w; p++) most = image[p] > most ? image[p] : most;
+    return most > 0 ? most : 255.0;
+}
+
+/* Images, channel by channel, through a table of the 256 values; `step` elements from pixel to pixel in `out`. */
 #define CONVERT(name, type)                                                                                            \
     static void name(const dataset *data, const uint8_t *in, int64_t count, bool nhwc, type *out)                      \
     {                                                                                                                  \
         const int64_t hw = data->h * data->w, c = data->c, step = nhwc ? c : 1, plane = nhwc ? 1 : hw;                 \
         type table[256];                                                                                               \
-        for (int v = 0; v < 256; v++) table[v] = (type)(v / 255.0 - data->mean);                                       \
-        for (int64_t n = 0; n < count; n++)                                                                            \
+        double filled = 0;                                                                                             \
+        for (int64_t n = 0; n < count; n++) {                                                                          \
+            const double scale = scale_of(data, in + n * c * hw);                                                      \
+            for (int v = 0; v < 256 && (scale < filled || scale > filled); v++)                                        \
+                table[v] = (type)(v / scale - data->mean);                                                             \
+            filled = scale;                                                                                            \
             for (int64_t k = 0; k < c; k++)                                                                            \
                 for (int64_t p = 0; p < hw; p++)                                                                       \
                     out[n * c * hw + k * plane + p * step] = table[in[(n * c + k) * hw + p]];                          \
+        }                                                                                                              \
     }
 CONVERT(convert_f32, float)
 CONVERT(convert_f64, double)

@@ -1,15 +1,19 @@
 /* dataset.h: images and labels to train on and to test on.
  *
  * Images are kept as they come, one byte a pixel (NCHW), and become numbers in one place, dataset_rows():
- *     value = pixel / 255 - mean,
- * the mean being one scalar, that of pixel / 255 over all training images in use (the thesis: divided by 255, then the
- * mean subtracted). A trainer converts straight into its own memory, so the large form exists once. */
+ *     MEAN          value = pixel / 255 - mean, the mean being one scalar, that of pixel / 255 over all training images
+ *                   in use (the thesis: divided by 255, then the mean subtracted)
+ *     NONE          value = pixel / 255
+ *     PROPORTIONAL  value = pixel / the largest pixel of the image (Karv); 0 where that is 0
+ * A trainer converts straight into its own memory, so the large form exists once. */
 #ifndef HARNESS_DATA_DATASET_H
 #define HARNESS_DATA_DATASET_H
 
 #include "../cnn.h"
 
 enum { DATASET_PATH_MAX = 1024, DATASET_CLASSES = 10, DATASET_TRAIN = 60000, DATASET_TEST = 10000 };
+
+typedef enum dataset_preprocess { DATASET_MEAN, DATASET_NONE, DATASET_PROPORTIONAL } dataset_preprocess;
 
 typedef struct dataset_part {
     int64_t count;
@@ -21,12 +25,15 @@ typedef struct dataset {
     char name[CNN_NAME_MAX];       /* "mnist", "synthetic", or the folder: for records */
     char source[DATASET_PATH_MAX]; /* one sentence: where it comes from */
     int64_t c, h, w, classes;
-    double mean;
+    dataset_preprocess preprocess;
+    double mean; /* 0 unless it is DATASET_MEAN */
     dataset_part train, test;
 } dataset;
 
 typedef struct dataset_params {
-    const char *what;                  /* "auto", "mnist", "synthetic", or a folder of IDX files; NULL: auto */
+    const char *what; /* "auto", "mnist", "synthetic", a folder of IDX files, or FILE.csv[,TEST.csv]; NULL: auto */
+    dataset_preprocess preprocess;
+    int64_t targets[2];                /* of CSV: the columns [first, last] that hold the target */
     int64_t c, h, w;                   /* of synthetic images; 0: 1 x 28 x 28 */
     int64_t train_images, test_images; /* only the first so many; 0: all */
     uint64_t seed;                     /* of synthetic images */
@@ -57,6 +64,12 @@ cnn_status dataset_synthetic(const dataset_params *params, dataset *data, cnn_er
 cnn_status mnist_find(const char *what, char folder[DATASET_PATH_MAX], cnn_error *err);
 /* Reads the four files (plain or .gz) of a folder. */
 cnn_status mnist_read(const char *folder, const dataset_params *params, dataset *data, cnn_error *err);
+/* Comma-separated numbers, an image a line: its target, and c * h * w pixels of 0 to 255 (c, h, w 0: square, of one
+ * channel), in the columns that targets leaves. The target is a class, or a column for each class, one of them 1 and
+ * the others 0. A first line that begins with no number is a heading. `what` is FILE.csv,TEST.csv; of one file alone
+ * the last seventh of the images is the test's. */
+cnn_status csv_read(const char *what, const dataset_params *params, dataset *data, cnn_error *err);
+bool csv_named(const char *what); /* whether `what` is a file of these */
 /* Downloads the four files into a folder (made if missing) with curl or wget, checks the CRC-32 of what they hold
  * unpacked, and only then gives them their names. Files that are there and right are kept. */
 cnn_status mnist_fetch(const char *folder, cnn_error *err);

@@ -44,7 +44,7 @@ cnn_status mnist_find(const char *what, char folder[DATASET_PATH_MAX], cnn_error
         if (find_in(what, folder)) return CNN_OK;
         if (stat(what, &st) != 0 || !S_ISDIR(st.st_mode))
             return CNN_FAIL(err, CNN_IO,
-                            "data \"%.200s\": expected auto, mnist, synthetic or a folder, and there is no "
+                            "data \"%.200s\": expected auto, mnist, synthetic, a folder or FILE.csv, and there is no "
                             "such folder",
                             what);
         return CNN_FAIL(err, CNN_IO, "%s: neither it nor its folder mnist holds %s, plain or .gz", what,
@@ -115,6 +115,7 @@ cnn_status mnist_read(const char *folder, const dataset_params *params, dataset 
 {
     memset(data, 0, sizeof *data);
     data->classes = DATASET_CLASSES;
+    data->preprocess = params->preprocess;
     snprintf(data->name, sizeof data->name, "%.*s", CNN_NAME_MAX - 1, folder);
     snprintf(data->source, sizeof data->source, "IDX files in %.900s", folder);
     cnn_status status = read_part(folder, MNIST_TRAIN_IMAGES, data, &data->train, err);

@@ -1,4 +1,4 @@
-/* open.c: choosing a data set: MNIST, synthetic digits, or a folder of IDX files. */
+/* open.c: choosing a data set: MNIST, synthetic digits, a folder of IDX files, or CSV files. */
 #include "dataset.h"
 
 #include <string.h>
@@ -34,6 +34,7 @@ cnn_status dataset_open(const dataset_params *params, dataset *data, cnn_error *
     memset(data, 0, sizeof *data);
     if (strcmp(what, "auto") == 0) return open_auto(params, data, err);
     if (strcmp(what, "synthetic") == 0) return dataset_synthetic(params, data, err);
+    if (csv_named(what)) return csv_read(what, params, data, err);
     const bool by_name = strcmp(what, "mnist") == 0;
     cnn_status status = mnist_find(by_name ? NULL : what, folder, err);
     if (status == CNN_OK) status = mnist_read(folder, params, data, err);

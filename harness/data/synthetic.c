@@ -139,6 +139,7 @@ cnn_status dataset_synthetic(const dataset_params *params, dataset *data, cnn_er
     data->h = params->h > 0 ? params->h : 28;
     data->w = params->w > 0 ? params->w : 28;
     data->classes = DATASET_CLASSES;
+    data->preprocess = params->preprocess;
     snprintf(data->name, sizeof data->name, "synthetic");
     snprintf(data->source, sizeof data->source, "synthetic digits, seed %llu", (unsigned long long)params->seed);
     cnn_status status = thread_pool_open(params->threads > 0 ? params->threads : 1, &pool, err);

@@ -27,7 +27,7 @@ static double draw(cnn_rng *rng, net_init init, cnn_op op, const cnn_param *p)
     case NET_INIT_XAVIER:
         return rng_real(rng, -1.0, 1.0) * sqrt(6.0 / (double)(p->fan_in + p->fan_out));
     case NET_INIT_UNIFORM:
-        return rng_real(rng, -init.bound, init.bound);
+        return rng_real(rng, init.low, init.high);
     default:
         return rng_real(rng, -1.0, 1.0) * sqrt(6.0 / (double)p->fan_in);
     }
@@ -41,8 +41,8 @@ void cnn_net_init_params(const cnn_network *network, void *params)
         const cnn_param *p = &net->params[i];
         cnn_rng rng = rng_stream(network->seed, WEIGHT_STREAM + (uint64_t)i);
         for (int64_t k = 0; k < p->count; k++) {
-            double value = 0.0; /* biases, beta, running mean */
-            if (p->role == CNN_WEIGHT)
+            double value = 0.0; /* most biases, beta, running mean */
+            if (p->role == CNN_WEIGHT || (p->role == CNN_BIAS && network->inits[p->layer].biases))
                 value = draw(&rng, network->inits[p->layer], net->layers[p->layer].problem.op, p);
             if (p->role == CNN_GAMMA || p->role == CNN_RUNNING_VAR) value = 1.0;
             store(net->type.dtype, params, p->offset + k, value);

@@ -1,10 +1,12 @@
 /* net.h: a network's text -> plain data (cnn_net of cnn.h).
  *
  * One layer a line; '#' starts a comment; the input comes first, the loss last. Sizes are N, or HxW where it says so.
+ * Numbers that are no sizes may be fractions: 1/785, -0.1/101.
  *   input C H W
  *   conv OC kernel=K|KHxKW [stride=1|SHxSW] [dilation=1|DHxDW] [pad=0|PHxPW] [groups=1] [bias=1]
  *   fc N [bias=1]
- *   relu | leaky_relu [A=0.01] | clipped_relu [A=6] | elu [A=1] | sigmoid | tanh | identity
+ *   relu | leaky_relu [A=0.01] | clipped_relu [A=6] | elu [A=1] | selu | sigmoid | tanh | identity
+ *   scale A               times A
  *   max_pool kernel=K [stride=K] [pad=0]      avg_pool kernel=K [stride=K] [pad=0]      global_avg_pool
  *   dropout RATE
  *   batch_norm [eps=1e-5] [momentum=0.1]
@@ -12,8 +14,9 @@
  *   from NAME             goes back to a saved value: what follows reads that one, up to an add or concat of both ends
  *   add NAME              adds a saved value of the same shape (a residual connection)
  *   concat NAME           appends a saved value's channels
- *   init default | kaiming | kaiming_uniform | xavier | uniform A      for the weights of the layers that follow
- *   softmax_cross_entropy | quadratic
+ *   init default | kaiming | kaiming_uniform | xavier      for the weights of the layers that follow
+ *   init uniform A | uniform LOW HIGH [bias=0]             from -A to A, or LOW to HIGH; with bias=1 biases too, else 0
+ *   softmax_cross_entropy | quadratic | softmax_quadratic  the last: the quadratic loss behind a softmax
  * dilation is the spacing of taps (1 is a dense kernel), as in the thesis; avg_pool divides by the pixels in the image.
  *
  * An activation works in place (output == inputs[0]) right after conv, fc, batch_norm or add, if nothing else reads
@@ -38,7 +41,8 @@ typedef enum net_init_kind {
 
 typedef struct net_init {
     net_init_kind kind;
-    double bound; /* NET_INIT_UNIFORM: within [-bound, bound) */
+    double low, high; /* NET_INIT_UNIFORM: within [low, high) */
+    bool biases;      /* drawn as the weights are; else they are 0 */
 } net_init;
 
 /* A cnn_net and what it points to. */

@@ -65,7 +65,8 @@ static cnn_status read_lines(net_builder *b, net_line *line, const char *file, c
     }
     if (!b->finished)
         return CNN_FAIL(err, CNN_BAD_FORMAT,
-                        "%s: ends without a loss: expected softmax_cross_entropy or quadratic last", file);
+                        "%s: ends without a loss: expected softmax_cross_entropy, quadratic or softmax_quadratic last",
+                        file);
     return check_used(b, file, err);
 }
 

@@ -153,23 +153,6 @@ static cnn_status read_join(net_builder *b, cnn_error *err)
     return CNN_OK;
 }
 
-static cnn_status read_init(net_builder *b, cnn_error *err)
-{
-    static const char *const names[NET_INIT_COUNT] = {"default", "kaiming", "kaiming_uniform", "xavier", "uniform"};
-    const cnn_name_set set = {"kind of init", names, NET_INIT_COUNT};
-    cnn_error why;
-    const int kind = cnn_name_find(&set, b->line->words[1], &why);
-    if (kind < 0) return NET_FAIL(b->line, err, "%s", why.message);
-    b->init = (net_init){.kind = (net_init_kind)kind};
-    if (kind != NET_INIT_UNIFORM)
-        return b->line->count == 2 ? CNN_OK : NET_FAIL(b->line, err, "init %s takes nothing more", names[kind]);
-    if (b->line->count != 3) return NET_FAIL(b->line, err, "expected init uniform A");
-    const cnn_status status = net_word_real(b->line, "init uniform", b->line->words[2], &b->init.bound, err);
-    if (status == CNN_OK && b->init.bound < 0.0)
-        return NET_FAIL(b->line, err, "init uniform %g: must not be negative", b->init.bound);
-    return status;
-}
-
 static cnn_status read_loss(net_builder *b, cnn_error *err)
 {
     const cnn_value x = *net_current(b);
@@ -201,6 +184,8 @@ static const struct layer_kind {
     {"leaky_relu", "leaky_relu [A]", 1, 2, read_act, CNN_ACT_LEAKY_RELU},
     {"clipped_relu", "clipped_relu [A]", 1, 2, read_act, CNN_ACT_CLIPPED_RELU},
     {"elu", "elu [A]", 1, 2, read_act, CNN_ACT_ELU},
+    {"selu", "selu", 1, 1, read_act, CNN_ACT_SELU},
+    {"scale", "scale A", 2, 2, read_act, CNN_ACT_SCALE},
     {"sigmoid", "sigmoid", 1, 1, read_act, CNN_ACT_SIGMOID},
     {"tanh", "tanh", 1, 1, read_act, CNN_ACT_TANH},
     {"identity", "identity", 1, 1, read_act, CNN_ACT_IDENTITY},
@@ -213,9 +198,10 @@ static const struct layer_kind {
     {"from", "from NAME", 2, 2, read_from, 0},
     {"add", "add NAME", 2, 2, read_join, CNN_OP_ADD},
     {"concat", "concat NAME", 2, 2, read_join, CNN_OP_CONCAT},
-    {"init", "init default|kaiming|kaiming_uniform|xavier|uniform A", 2, 3, read_init, 0},
+    {"init", "init default|kaiming|kaiming_uniform|xavier|uniform A|uniform LOW HIGH [bias=]", 2, 5, net_read_init, 0},
     {"softmax_cross_entropy", "softmax_cross_entropy", 1, 1, read_loss, CNN_LOSS_CROSS_ENTROPY},
     {"quadratic", "quadratic", 1, 1, read_loss, CNN_LOSS_QUADRATIC},
+    {"softmax_quadratic", "softmax_quadratic", 1, 1, read_loss, CNN_LOSS_SOFTMAX_QUADRATIC},
 };
 
 static cnn_status unknown_kind(const net_line *line, cnn_error *err)
@@ -241,7 +227,7 @@ cnn_status net_read_layer(net_builder *b, cnn_error *err)
     if (b->finished) return NET_FAIL(line, err, "'%s' after the loss, which must be last", kind->name);
     const bool input = kind->read == read_input;
     if (input && b->current >= 0) return NET_FAIL(line, err, "a second input");
-    if (!input && b->current < 0 && kind->read != read_init)
+    if (!input && b->current < 0 && kind->read != net_read_init)
         return NET_FAIL(line, err, "expected input C H W first, got '%s'", kind->name);
     b->variant = kind->variant;
     return kind->read(b, err);

@@ -1,6 +1,6 @@
 /* net_parse.h: what the files that read a network's text share. net_build.c goes through the lines, which
- * become words (net_words.c), then layers (net_layers.c, net_windows.c), made of layers, values and parameters
- * (net_parts.c). */
+ * become words (net_words.c), then layers (net_layers.c, net_windows.c, net_init.c), made of layers, values and
+ * parameters (net_parts.c). */
 #ifndef HARNESS_NET_NET_PARSE_H
 #define HARNESS_NET_NET_PARSE_H
 
@@ -64,8 +64,8 @@ typedef struct net_builder {
 cnn_status net_read_layer(net_builder *b, cnn_error *err);
 /* A line of one kind. */
 typedef cnn_status net_layer_reader(net_builder *b, cnn_error *err);
-/* net_windows.c. */
-net_layer_reader net_read_conv, net_read_pool;
+/* net_windows.c, net_init.c. */
+net_layer_reader net_read_conv, net_read_pool, net_read_init;
 
 static inline const cnn_value *net_current(const net_builder *b) { return &b->network->values[b->current]; }
 #define NET_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))

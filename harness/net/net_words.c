@@ -61,7 +61,13 @@ cnn_status net_word_real(const net_line *line, const char *what, const char *wor
 {
     char *end;
     *value = strtod(word, &end);
-    if (end == word || *end != '\0' || !isfinite(*value))
+    bool good = end != word;
+    if (good && *end == '/') { /* a fraction */
+        const char *below = end + 1;
+        *value /= strtod(below, &end);
+        good = end != below;
+    }
+    if (!good || *end != '\0' || !isfinite(*value))
         return NET_FAIL(line, err, "expected a number for %s, got '%.64s'", what, word);
     return CNN_OK;
 }

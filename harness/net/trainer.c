@@ -67,16 +67,36 @@ bool trainer_uses_graph(const cnn_session *session, const trainer_params *params
     return impl->capture != NULL && !params->no_graph && trainer_row(session, params->algorithm) == NULL;
 }
 
+/* By exemplars, or not at all; NULL is the composition. */
+static cnn_status check_workers(const cnn_session *session, const cnn_algorithm *algorithm, int64_t batch,
+                                int64_t workers, cnn_error *err)
+{
+    const char *impl = session->impl->name, *name = algorithm != NULL ? algorithm->name : "";
+    const bool able = algorithm != NULL && algorithm->flags & CNN_ALGO_EXEMPLARS;
+    if (workers < 0 || workers > batch)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%lld workers for a batch of %lld images", (long long)workers,
+                        (long long)batch);
+    if (able == (workers > 0)) return CNN_OK;
+    if (able)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s:%s trains by exemplars only: --parallel exemplar --workers N", impl,
+                        name);
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "%s%s%s does not train by exemplars; `benchcnn list` says which trainers do",
+                    impl, name[0] != '\0' ? ":" : "", name);
+}
+
 cnn_status trainer_supported(const cnn_session *session, const cnn_network *network, const cnn_algorithm *algorithm,
                              const trainer_params *params, cnn_error *err)
 {
     cnn_optimizer_desc optimizer = params->optimizer;
     optimizer.t = network->net.type;
     optimizer.count = network->net.trained_elems;
+    const cnn_status status = check_workers(session, algorithm, network->net.batch, params->workers, err);
+    if (status != CNN_OK) return status;
     const cnn_trainer_request request = {.net = &network->net,
                                          .optimizer = &optimizer,
                                          .algorithm = algorithm,
                                          .knobs = session->knobs,
+                                         .workers = params->workers,
                                          .shifts = params->shift > 0 && !params->host_data};
     return CNN_CALL(session->impl, trainers->supports, err, session->context, &request, err);
 }
@@ -95,6 +115,8 @@ static cnn_status plan_all(trainer *t, cnn_error *err)
     if (status == CNN_OK && t->data != NULL) status = trainer_share_check(t, err);
     if (status == CNN_OK) status = check_shift(t, err);
     if (status == CNN_OK && t->algorithm != NULL) status = ask_support(t, err);
+    if (status == CNN_OK && t->algorithm == NULL)
+        status = check_workers(t->session, NULL, t->net->batch, t->params.workers, err);
     if (status != CNN_OK) return status;
     trainer_feed_place(t);
     if (t->algorithm == NULL) status = composition_open(t, err);
@@ -193,6 +215,7 @@ cnn_status trainer_open_own(trainer *t, cnn_error *err)
                                          .optimizer = &t->optimizer,
                                          .algorithm = t->algorithm,
                                          .knobs = t->session->knobs,
+                                         .workers = t->params.workers,
                                          .shifts = t->images[TRAIN].shifts != NULL,
                                          .loss_sum = trainer_at(t, t->loss_at),
                                          .correct = trainer_at(t, t->correct_at)};

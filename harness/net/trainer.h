@@ -38,6 +38,7 @@ typedef struct trainer_params {
     uint64_t seed;                /* of the shuffling */
     bool no_graph;                /* launch every operation of every step, even where a step could be captured */
     bool host_data;               /* the images stay in host memory */
+    int64_t workers;              /* above 0: exemplar parallelism, see cnn/train.h */
     int64_t shift;                /* training images are moved at random by up to so many pixels, anew each epoch */
     ranks *ranks;                 /* who trains along; NULL: nobody */
     bool profile;                 /* tell where each epoch's time goes; steps are then waited for one by one */

@@ -43,12 +43,16 @@ static st_tensor tensor_of(const cnn_net *net, const cnn_param *p, tensor_name *
     return t;
 }
 
-cnn_status weights_save(const cnn_network *network, const void *params, double mean, const char *path, cnn_error *err)
+cnn_status weights_save(const cnn_network *network, const void *params, const weights_facts *facts, const char *path,
+                        cnn_error *err)
 {
     const cnn_net *net = &network->net;
     char text[32];
-    snprintf(text, sizeof text, "%.17g", mean);
-    const st_pair metadata[] = {{"format", "pt"}, {"network", net->name}, {"mean", text}};
+    snprintf(text, sizeof text, "%.17g", facts->mean);
+    const st_pair metadata[] = {{"format", "pt"},
+                                {"network", net->name},
+                                {"mean", text},
+                                {"preprocess", facts->proportional ? "proportional" : "mean"}};
     st_tensor *tensors = calloc((size_t)net->n_params + 1, sizeof *tensors);
     tensor_name *names = calloc((size_t)net->n_params + 1, sizeof *names);
     cnn_status status = tensors != NULL && names != NULL
@@ -59,7 +63,8 @@ cnn_status weights_save(const cnn_network *network, const void *params, double m
         tensors[i] = tensor_of(net, p, &names[i]);
         tensors[i].data = (const char *)params + (size_t)p->offset * cnn_dtype_size(net->type.dtype);
     }
-    if (status == CNN_OK) status = st_write(path, tensors, net->n_params, metadata, 3, err);
+    if (status == CNN_OK)
+        status = st_write(path, tensors, net->n_params, metadata, sizeof metadata / sizeof *metadata, err);
     free(tensors);
     free(names);
     return status;
@@ -168,7 +173,9 @@ cnn_status weights_load(const cnn_network *network, const char *path, void *para
     cnn_status status = st_read(path, &file, err);
     if (status != CNN_OK) return status;
     const char *mean = st_metadata(&file, "mean");
-    *facts = (weights_facts){.mean = mean != NULL ? strtod(mean, NULL) : NAN};
+    const char *how = st_metadata(&file, "preprocess");
+    *facts = (weights_facts){.mean = mean != NULL ? strtod(mean, NULL) : NAN,
+                             .proportional = how != NULL && strcmp(how, "proportional") == 0};
     memset(params, 0, (size_t)net->param_elems * cnn_dtype_size(net->type.dtype));
     for (int i = 0; i < net->n_params && status == CNN_OK; i++)
         status = load_param(&file, path, net, &net->params[i], params, facts, err);

@@ -9,12 +9,15 @@
 #include "net.h"
 
 typedef struct weights_facts {
-    double mean;  /* that was taken off the images' pixels (dataset.h); NaN where the file does not say */
-    uint32_t crc; /* of the values, the same in every type that holds them */
+    double mean;       /* that was taken off the images' pixels (dataset.h); NaN where the file does not say */
+    bool proportional; /* these were divided by each image's largest, not by 255 */
+    uint32_t crc;      /* of the values, the same in every type that holds them */
 } weights_facts;
 
-/* `params` as in cnn_net_init_params(); written in the network's type. The file is replaced whole. */
-cnn_status weights_save(const cnn_network *network, const void *params, double mean, const char *path, cnn_error *err);
+/* `params` as in cnn_net_init_params(); written in the network's type, with the facts but the checksum. The file is
+ * replaced whole. */
+cnn_status weights_save(const cnn_network *network, const void *params, const weights_facts *facts, const char *path,
+                        cnn_error *err);
 /* The other way round, from f64, f32, f16 or bf16 to the network's type. A file that lacks a tensor, has one that is
  * not the network's (PyTorch's num_batches_tracked apart), another shape, or a number that the type does not hold, is
  * CNN_BAD_ARGUMENT; one that is broken, CNN_BAD_FORMAT. */

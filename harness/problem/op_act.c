@@ -7,7 +7,10 @@
 
 double cnn_act_default_alpha(cnn_act_kind kind)
 {
-    return kind == CNN_ACT_LEAKY_RELU ? 0.01 : kind == CNN_ACT_CLIPPED_RELU ? 6 : kind == CNN_ACT_ELU ? 1 : 0;
+    return kind == CNN_ACT_LEAKY_RELU                     ? 0.01
+           : kind == CNN_ACT_CLIPPED_RELU                 ? 6
+           : kind == CNN_ACT_ELU || kind == CNN_ACT_SCALE ? 1
+                                                          : 0;
 }
 
 static cnn_status read(const char *text, char *words, const cnn_problem_defaults *defaults, cnn_problem *p,
@@ -49,11 +52,12 @@ static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
     op_tensor(list, "dx", CNN_OUT, d->mb, d->ic, d->ih, d->iw);
 }
 
-/* f' can be had from y alone; the identity's is 1. */
+/* f' can be had from y alone; those of the identity and of a factor need not even that. */
 static int64_t needed(const cnn_problem *p, cnn_dir dir, const cnn_operand *operand)
 {
     if (dir == CNN_BWD_D && op_is(operand, "x")) return 0;
-    if (dir == CNN_BWD_D && op_is(operand, "y") && p->u.act.kind == CNN_ACT_IDENTITY) return 0;
+    const bool linear = p->u.act.kind == CNN_ACT_IDENTITY || p->u.act.kind == CNN_ACT_SCALE;
+    if (dir == CNN_BWD_D && op_is(operand, "y") && linear) return 0;
     return operand->count;
 }
 

@@ -1,5 +1,5 @@
-/* op_loss.c: what a network is trained by. "mb100ic10" is the softmax's cross-entropy, "quadratic:mb100ic10" the other.
- */
+/* op_loss.c: what a network is trained by. "mb100ic10" is the softmax's cross-entropy; the others have a word before
+ * it: "quadratic:mb100ic10". */
 #include "names.h"
 #include "op.h"
 

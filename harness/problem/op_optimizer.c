@@ -12,6 +12,7 @@ static const cnn_optimizer_desc usual[CNN_OPTIMIZER_COUNT] = {
     [CNN_ADAGRAD] = {.kind = CNN_ADAGRAD, .lr = 0.01, .eps = 1e-8},
     [CNN_RMSPROP] = {.kind = CNN_RMSPROP, .lr = 0.001, .beta2 = 0.9, .eps = 1e-8},
     [CNN_ADAM] = {.kind = CNN_ADAM, .lr = 0.001, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8},
+    [CNN_NADAM] = {.kind = CNN_NADAM, .lr = 0.001, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8},
 };
 
 /* Every option: a real from 0 to below `below`. */
@@ -92,7 +93,8 @@ static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
 static double per_element(const cnn_problem *p, cnn_dir dir)
 {
     (void)dir;
-    return p->u.optimizer.kind == CNN_ADAM ? 12 : 5;
+    const cnn_optimizer_kind kind = p->u.optimizer.kind;
+    return kind == CNN_NADAM ? 15 : kind == CNN_ADAM ? 12 : 5;
 }
 
 const op_row op_optimizer = {.at.ic = OP_AT(optimizer.count),

@@ -107,6 +107,7 @@ typedef struct fused_worker {
 } fused_worker;
 
 struct cnn_trainer {
+    cpu_trainer head;
     const cpu_context *cpu;
     const cnn_net *net;
     const fused_kernels *kern;

@@ -117,6 +117,7 @@ static cnn_status fused_open(cnn_context *context, const cnn_trainer_request *r,
     enum { SPINS = 2000 };
     cnn_trainer *t = calloc(1, sizeof *t);
     if (t == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for trainer cpu:fused");
+    t->head.table = &fused_trainers;
     t->cpu = (const cpu_context *)context;
     t->net = r->net;
     t->kern = fused_kernels_for(t->cpu->isa);

@@ -81,6 +81,35 @@ static void facts_that_differ_name_a_run(void **state)
     tear_down(&f);
 }
 
+/* The first epoch that comes so near to the last one's accuracy, even where a later one falls behind again. */
+static void goals_are_shares_of_the_last_accuracy(void **state)
+{
+    static const double accuracies[] = {0.50, 0.73, 0.77, 0.70, 0.80};
+    static const struct {
+        double share;
+        int64_t epoch;
+    } goals[] = {{0.5, 1}, {0.9, 2}, {0.95, 3}, {0.99, 5}, {1.0, 5}};
+    bench_fixture f;
+    cnn_error err = {.message = ""};
+    epoch_table table = {0};
+    curves_set set = {.count = 0};
+    set_up(&f);
+    for (int i = 0; i < 5; i++) {
+        epoch_row row = epoch_of(&f, 50, 1, i + 1, 2);
+        row.test_accuracy = accuracies[i];
+        put(&table, &row);
+    }
+    if (curves_make(&table, &set, &err) != CNN_OK) fail_msg("%s", err.message);
+    for (size_t i = 0; i < sizeof goals / sizeof goals[0]; i++) {
+        const curves_point *at = curves_goal(&set, 0, goals[i].share);
+        assert_int_equal(at->row->epoch, goals[i].epoch);
+        assert_true(fabs(at->trained_s - 2.0 * (double)goals[i].epoch) < 1e-12);
+    }
+    curves_free(&set);
+    epoch_table_free(&table);
+    tear_down(&f);
+}
+
 static void what_has_no_loss_is_left_out(void **state)
 {
     bench_fixture f;
@@ -114,8 +143,8 @@ static void what_has_no_loss_is_left_out(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(epochs_that_follow_are_a_run),
-                                       cmocka_unit_test(facts_that_differ_name_a_run),
-                                       cmocka_unit_test(what_has_no_loss_is_left_out)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(epochs_that_follow_are_a_run), cmocka_unit_test(facts_that_differ_name_a_run),
+        cmocka_unit_test(goals_are_shares_of_the_last_accuracy), cmocka_unit_test(what_has_no_loss_is_left_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,6 +114,21 @@ lines() { grep -E "<path stroke='rgb\(" "$1" | grep -vcE 'rgb\((110|221), *(110|
 "$benchcnn" plot curves "$tmp/wild.jsonl" >/dev/null 2>"$tmp/err" || fail "curves beside a diverged training"
 holds "diverged curves" "$tmp/err" '1 epoch is left out: the training diverged'
 refused 'plot curves needs record files' plot curves
+
+# ---- Speedup over threads or workers, of the fastest epochs: 4 s, 2 s and 1 s of one; 3 s and 2 s of the other.
+over() { # over ALGORITHM NET WORKERS THREADS SECONDS
+    epoch "$1" 50 "$5" "$2" | sed "s/\"seed\":1/\"seed\":1,\"workers\":$3/; s/\"threads\":[0-9]*/\"threads\":$4/; s/\"batch\":50/\"batch\":$((50 * ($3 > 0 ? $3 : 1)))/; s/\"epoch\":1,/\"epoch\":1,\"train_s\":$5,/"
+}
+{ records mine | head -1; over direct mine 0 1 4; over direct mine 0 1 9; over direct mine 0 2 2; over direct mine 0 4 1; over fused mine 0 1 3; over fused mine 0 2 2; over naive mine 0 2 1; } >"$tmp/threads.jsonl"
+"$benchcnn" plot workers "$tmp/threads.jsonl" >/dev/null 2>"$tmp/err" || fail "plot workers: $(cat "$tmp/err")"
+holds "a curve without one thread" "$tmp/err" '1 curve is left out'
+holds "speedup over threads" "$tmp/threads.svg" 'Speedup over threads|cpu:direct|cpu:fused|network mine, 60000 images'
+grep -q 'Karv' "$tmp/threads.svg" && fail "published speedups beside another network"
+{ records karv_mlp | head -1; for n in 1 2 4; do over exemplar karv_mlp $n 2 $((8 / n)); done; } >"$tmp/workers.jsonl"
+"$benchcnn" plot workers "$tmp/workers.jsonl" >/dev/null 2>"$tmp/err" && [ ! -s "$tmp/err" ] || fail "plot workers: $(cat "$tmp/err")"
+holds "speedup over workers" "$tmp/workers.svg" 'Speedup over workers|cpu:exemplar|worker-batch 50|Karv, published|Banana Pi M3, 8 cores'
+refused 'no speedup to draw' plot workers "$tmp/mine.jsonl" --out "$tmp/none"
+refused 'plot workers needs record files' plot workers
 refused "did you mean 'curves'" plot curve
 
 refused '/nonexistent/x' plot "$tmp/mine.jsonl" --out /nonexistent/x

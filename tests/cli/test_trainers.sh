@@ -42,7 +42,7 @@ losses() { of_kind "$1" epoch | grep -o '"test_loss":[^,]*'; }
 [ "$(of_kind "$tmp/s.jsonl" epoch | grep -c '"algorithm":"fused"')" -eq 2 ] || fail "it is not swept: $(cat "$tmp/log")"
 
 "$benchcnn" verify --impl cpu --net "$tmp/chain.net" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
-grep -q 'PASSED *cpu:fused .*gradient steps.*12 steps with 5 optimizers, compared with single operations of cpu' "$tmp/log" || fail "it is not verified: $(cat "$tmp/log")"
+grep -q 'PASSED *cpu:fused .*gradient steps.*12 steps with 6 optimizers, compared with single operations of cpu' "$tmp/log" || fail "it is not verified: $(cat "$tmp/log")"
 "$benchcnn" verify --impl cpu:fused --net "$tmp/norm.net" >"$tmp/log" 2>&1
 grep -q 'UNSUPPORTED *cpu:fused' "$tmp/log" || fail "what it cannot do is not said: $(cat "$tmp/log")"
 [ "$(grep -c 'batch_norm1' "$tmp/log")" -le 2 ] || fail "the reason is said again and again: $(cat "$tmp/log")"

@@ -19,6 +19,10 @@ static double act_value(cnn_act_kind kind, double alpha, double x)
         return x > 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
     case CNN_ACT_TANH:
         return tanh(x);
+    case CNN_ACT_SELU:
+        return CNN_SELU_SCALE * (x > 0 ? x : CNN_SELU_ALPHA * expm1(x));
+    case CNN_ACT_SCALE:
+        return alpha * x;
     default:
         return x;
     }
@@ -37,6 +41,10 @@ static double act_slope(cnn_act_kind kind, double alpha, double x)
         return x > 0 ? 1 : alpha * exp(x);
     case CNN_ACT_SIGMOID:
         return act_value(kind, 0, x) * act_value(kind, 0, -x);
+    case CNN_ACT_SELU:
+        return CNN_SELU_SCALE * (x > 0 ? 1 : CNN_SELU_ALPHA * exp(x));
+    case CNN_ACT_SCALE:
+        return alpha;
     case CNN_ACT_TANH:
         return 1 / (cosh(x) * cosh(x));
     default:
@@ -45,7 +53,7 @@ static double act_slope(cnn_act_kind kind, double alpha, double x)
 }
 
 static const double act_alphas[CNN_ACT_COUNT] = {
-    [CNN_ACT_LEAKY_RELU] = 0.01, [CNN_ACT_CLIPPED_RELU] = 1.5, [CNN_ACT_ELU] = 0.5};
+    [CNN_ACT_LEAKY_RELU] = 0.01, [CNN_ACT_CLIPPED_RELU] = 1.5, [CNN_ACT_ELU] = 0.5, [CNN_ACT_SCALE] = 0.3};
 
 static cnn_plan act_plan(cnn_act_kind kind, cnn_type type)
 {

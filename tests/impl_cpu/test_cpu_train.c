@@ -185,6 +185,14 @@ static void update_one(const cnn_optimizer_desc *d, double grad, double t, doubl
         *s1 = d->beta2 * *s1 + (1 - d->beta2) * g * g;
         *w -= d->lr * (*s0 / (1 - pow(d->beta1, t + 1))) / (sqrt(*s1 / (1 - pow(d->beta2, t + 1))) + d->eps);
         break;
+    case CNN_NADAM: {
+        const double now = 1 - pow(d->beta1, t + 1), next = 1 - pow(d->beta1, t + 2);
+        *s0 = d->beta1 * *s0 + (1 - d->beta1) * g;
+        *s1 = d->beta2 * *s1 + (1 - d->beta2) * g * g;
+        *w -= d->lr * (d->beta1 * *s0 / next + (1 - d->beta1) * g / now) /
+              (sqrt(*s1 / (1 - pow(d->beta2, t + 1))) + d->eps);
+        break;
+    }
     default:
         *w -= d->lr * g;
     }
@@ -261,6 +269,25 @@ static void adam_by_hand(void **state)
     assert_int_equal(step, 2);
 }
 
+/* Dozat's update by hand, lr 0.1. Step 0 with gradient 2: m = 0.2, s = 0.004, corrected 4; the mean looks ahead:
+ * 0.9 * 0.2 / 0.19 + 0.1 * 2 / 0.1. Step 1 with gradient -1: m = 0.08, s = 0.004996, corrected by 0.001999. */
+static void nadam_by_hand(void **state)
+{
+    cnn_plan plan = optimizer_plan(CNN_F64, CNN_NADAM, 1);
+    cnn_optimizer_desc *d = &plan.problem.u.optimizer;
+    d->lr = 0.1, d->l1 = d->l2 = d->eps = 0;
+    double w = 1, grad = 2, m = 0, s = 0;
+    int64_t step = 0;
+    cnn_error err;
+    const cnn_optimizer_args args = {&w, &grad, {&m, &s}, &step};
+    cpu_optimizer_step(CONTEXT(0), &plan, &args, &err);
+    const double first = 1 - 0.1 * (0.18 / 0.19 + 2) / 2;
+    assert_true(fabs(w - first) < 1e-14 && fabs(m - 0.2) < 1e-15 && fabs(s - 0.004) < 1e-15);
+    grad = -1;
+    cpu_optimizer_step(CONTEXT(0), &plan, &args, &err);
+    assert_true(fabs(w - (first - 0.1 * (0.072 / 0.271 - 0.1 / 0.19) / sqrt(0.004996 / 0.001999))) < 1e-14);
+}
+
 /* Gaps in the parameter vector are zero and have no gradient: an update must leave them zero, not 0/0. */
 static void zero_gradient_moves_nothing(void **state)
 {
@@ -283,6 +310,7 @@ int main(void)
         cmocka_unit_test(loss_of_nan_and_without_totals),
         cmocka_unit_test(optimizers_agree_with_their_equations),
         cmocka_unit_test(adam_by_hand),
+        cmocka_unit_test(nadam_by_hand),
         cmocka_unit_test(zero_gradient_moves_nothing),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);

@@ -22,6 +22,10 @@ static double fake_invert(const cnn_act_desc *d, double y)
     switch (d->kind) {
     case CNN_ACT_ELU:
         return y > 0.0 ? y : log1p(fmax(y / d->alpha, -1.0));
+    case CNN_ACT_SELU:
+        return y > 0.0 ? y / CNN_SELU_SCALE : log1p(fmax(y / (CNN_SELU_SCALE * CNN_SELU_ALPHA), -1.0));
+    case CNN_ACT_SCALE:
+        return y / d->alpha;
     case CNN_ACT_SIGMOID:
         return log(y / (1.0 - y));
     case CNN_ACT_TANH:

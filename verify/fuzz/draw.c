@@ -96,7 +96,7 @@ static void draw_kind(const fuzz_space *space, cnn_rng *rng, cnn_problem *p)
     case CNN_OP_ACT:
         p->u.act.kind = (cnn_act_kind)rng_int(rng, 0, CNN_ACT_COUNT - 1);
         if (p->u.act.kind == CNN_ACT_LEAKY_RELU || p->u.act.kind == CNN_ACT_CLIPPED_RELU ||
-            p->u.act.kind == CNN_ACT_ELU)
+            p->u.act.kind == CNN_ACT_ELU || p->u.act.kind == CNN_ACT_SCALE)
             p->u.act.alpha = DRAW_OF(rng, 0.01, 0.1, 0.25, 0.5, 1.0, 2.0, 6.0);
         break;
     case CNN_OP_LOSS:

@@ -9,6 +9,9 @@
 
 #include <math.h>
 
+/* What SELU comes to far below zero, with a minus. */
+static const double selu_low = CNN_SELU_SCALE * CNN_SELU_ALPHA;
+
 typedef struct element {
     double value, magnitude, roundings;
 } element;
@@ -30,6 +33,11 @@ static element forward(const cnn_act_desc *d, double x)
         /* magnitude of the difference e^x - 1 as cnn.h writes it: small results may be cancelled ones */
         if (x > 0.0) return exactly(x);
         return (element){d->alpha * expm1(x), d->alpha * (exp(x) + 1.0), VF_ROUND_ELU};
+    case CNN_ACT_SELU:
+        if (x > 0.0) return (element){CNN_SELU_SCALE * x, CNN_SELU_SCALE * x, VF_ROUND_LEAKY};
+        return (element){selu_low * expm1(x), selu_low * (exp(x) + 1.0), VF_ROUND_ELU};
+    case CNN_ACT_SCALE:
+        return (element){d->alpha * x, fabs(d->alpha * x), VF_ROUND_LEAKY};
     case CNN_ACT_SIGMOID:
         e = x >= 0.0 ? 1.0 / (1.0 + exp(-x)) : exp(x) / (1.0 + exp(x));
         return (element){e, e, VF_ROUND_SIGMOID};
@@ -53,6 +61,11 @@ static element backward(const cnn_act_desc *d, double x, double dy)
     case CNN_ACT_ELU:
         if (x > 0.0) return exactly(dy);
         return (element){d->alpha * exp(x) * dy, (d->alpha + fabs(y)) * g, VF_ROUND_ELU};
+    case CNN_ACT_SELU:
+        if (x > 0.0) return (element){CNN_SELU_SCALE * dy, CNN_SELU_SCALE * g, VF_ROUND_LEAKY};
+        return (element){selu_low * exp(x) * dy, (selu_low + fabs(y)) * g, VF_ROUND_ELU};
+    case CNN_ACT_SCALE:
+        return (element){d->alpha * dy, d->alpha * g, VF_ROUND_LEAKY};
     case CNN_ACT_SIGMOID:
         return (element){y * (x >= 0.0 ? exp(-x) / (1.0 + exp(-x)) : 1.0 / (1.0 + exp(x))) * dy, y * g,
                          VF_ROUND_SIGMOID};
@@ -78,7 +91,9 @@ void vf_reference_act(const vf_call *call)
 int vf_act_kinks(const cnn_act_desc *d, double kinks[2])
 {
     kinks[0] = 0.0, kinks[1] = d->alpha;
-    if (d->kind == CNN_ACT_IDENTITY || d->kind == CNN_ACT_SIGMOID || d->kind == CNN_ACT_TANH) return 0;
+    if (d->kind == CNN_ACT_IDENTITY || d->kind == CNN_ACT_SCALE || d->kind == CNN_ACT_SIGMOID ||
+        d->kind == CNN_ACT_TANH)
+        return 0;
     return d->kind == CNN_ACT_CLIPPED_RELU ? 2 : 1;
 }
 

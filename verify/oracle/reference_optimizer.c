@@ -1,4 +1,4 @@
-/* reference_optimizer.c: one update, thesis eq. 3.11 to 3.21, as cnn.h writes them.
+/* reference_optimizer.c: one update, thesis eq. 3.11 to 3.21, as cnn.h writes them; NAdam (Dozat) likewise.
  *
  * Bounds follow the errors through q = g / (sqrt(s) + eps): dq <= dg/D + |g|/D^2 * ds/(2*sqrt(s)). The decay rates and
  * Adam's bias corrections are scalars of the call: they are expected to be computed in double and rounded once. */
@@ -56,6 +56,14 @@ static update step(const cnn_optimizer_desc *d, double w, double grad, const dou
         u.state[0] = blend(d->beta1, old[0], 1.0 - d->beta1, g);
         u.state[1] = blend(d->beta2, old[1], 1.0 - d->beta2, g2);
         m = (value){u.state[0].v / c1, u.state[0].m / c1};
+        s = (value){u.state[1].v / c2, u.state[1].m / c2};
+        delta = quotient(m, s, d->eps);
+        break;
+    case CNN_NADAM:
+        u.state[0] = blend(d->beta1, old[0], 1.0 - d->beta1, g);
+        u.state[1] = blend(d->beta2, old[1], 1.0 - d->beta2, g2);
+        m = blend(d->beta1 / (1.0 - pow(d->beta1, t + 2.0)), u.state[0].v, (1.0 - d->beta1) / c1, g);
+        m.m += d->beta1 / (1.0 - pow(d->beta1, t + 2.0)) * (u.state[0].m - fabs(u.state[0].v));
         s = (value){u.state[1].v / c2, u.state[1].m / c2};
         delta = quotient(m, s, d->eps);
         break;

@@ -14,12 +14,20 @@ typedef struct trained {
     const char *algorithm;
 } trained;
 
+int64_t verify_net_workers(const cnn_algorithm *row, int64_t batch)
+{
+    if (row == NULL || !(row->flags & CNN_ALGO_EXEMPLARS)) return 0;
+    return batch > 1 ? 2 : 1;
+}
+
 /* A trainer of its own for each batch: its state must not depend on the batches before. */
 static cnn_status trained_gradient(void *user, const cnn_net *net, const double *params, const double *images,
                                    const int32_t *labels, double *grads, cnn_error *err)
 {
     const trained *t = user;
-    const trainer_params settings = {.algorithm = t->algorithm, .optimizer = {.kind = CNN_SGD}};
+    const trainer_params settings = {.algorithm = t->algorithm,
+                                     .optimizer = {.kind = CNN_SGD},
+                                     .workers = verify_net_workers(trainer_row(t->session, t->algorithm), net->batch)};
     cnn_problem types = {.op = CNN_OP_CONV};
     types.u.type = net->type;
     const size_t bytes = (size_t)net->param_elems * cnn_dtype_size(net->type.dtype);
@@ -50,7 +58,8 @@ cnn_status verify_net_trained(const cnn_session *session, const cnn_network *net
                               const verify_options *options, verify_each *each, void *user, cnn_error *err)
 {
     const cnn_algorithm *row = trainer_row(session, algorithm);
-    const trainer_params usual = {.optimizer = {.kind = CNN_SGD}};
+    const trainer_params usual = {.optimizer = {.kind = CNN_SGD},
+                                  .workers = verify_net_workers(row, network->net.batch)};
     trained t = {session, network, algorithm};
     cnn_error why;
     const cnn_status status = verify_net(&network->net, options, trained_gradient, &t, each, user, err);

@@ -13,6 +13,8 @@
  *   allowed where nearly all is learnt, for p - 1 has few bits left then.
  * - Update: each element within its a-priori bound, computed from the gradients that the step left.
  * - Parameters: bit for bit where nothing may change them.
+ * - A batch by exemplars (cnn/train.h): the merged parameters, each tensor in the 2-norm, within share * (the way that
+ * it went + a hundredth of the whole way) and the rounding of a weight at each update; gradients are not compared.
  *
  * Over ranks (harness/ranks) a step is one of the global batch, whose gradients are those that all ranks have added up.
  * Rank 0 compares; the others only make the steps with it that are run again, and get its result.

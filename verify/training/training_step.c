@@ -18,8 +18,6 @@ static const double share_f64 = 1e-8, share_of[CNN_MATH_COUNT] = {
                                           [CNN_MATH_BF16] = 0.15,
 };
 static const double of_the_whole = 0.01, roundings_in_logits = 16.0;
-/* What rounding may bring to the other side of a kink, in parts of a share and of the values' root mean square. */
-static const double at_a_kink = 0.01;
 
 double vf_training_share(const cnn_type *type) { return type->dtype == CNN_F64 ? share_f64 : share_of[type->math]; }
 
@@ -116,7 +114,7 @@ static cnn_status judge_gradients(vf_training *v, int64_t first, int64_t mb, int
     *r = before;
     memcpy(v->tilted, v->grads, (size_t)net->param_elems * sizeof *v->grads);
     const cnn_status status =
-        vf_training_pass(v, false, first, mb, update, at_a_kink * vf_training_share(&net->type), &ignored, err);
+        vf_training_pass(v, false, first, mb, update, VF_AT_A_KINK * vf_training_share(&net->type), &ignored, err);
     if (status == CNN_OK) judge_tensors(net, false, v->tilted, v->grads, got, share, r);
     return status;
 }
@@ -138,6 +136,18 @@ static cnn_status judge_training(vf_training *v, int64_t first, int64_t mb, cons
     return status;
 }
 
+static cnn_status judge_merged(vf_training *v, int64_t first, int64_t mb, const trainer_state *before,
+                               const trainer_state *after, verify_training_result *r, cnn_error *err)
+{
+    const cnn_net *net = &v->network->net;
+    double *got = malloc((size_t)(net->param_elems + 1) * sizeof *got);
+    if (got == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to compare parameters");
+    vf_net_doubles(net, after->own.params, net->param_elems, got);
+    const cnn_status status = vf_training_judge_exemplars(v, first, mb, before->own.step, got, r, err);
+    free(got);
+    return status;
+}
+
 /* Counters first: of several mistakes the plainest is told. */
 cnn_status vf_training_step(vf_training *v, bool test, int64_t index, const trainer_state *before,
                             const trainer_state *after, verify_training_result *result, cnn_error *err)
@@ -151,7 +161,9 @@ cnn_status vf_training_step(vf_training *v, bool test, int64_t index, const trai
     vf_batch_result own;
     char where[VERIFY_TEXT_MAX];
     vf_net_doubles(net, before->own.params, net->param_elems, v->weights);
-    cnn_status status = vf_training_pass(v, test, first, mb, before->own.step, 0.0, &own, err);
+    const bool exemplars = !test && v->params->workers > 0;
+    cnn_status status = exemplars ? vf_training_exemplars(v, first, mb, before->own.step, 0.0, v->merged, &own, err)
+                                  : vf_training_pass(v, test, first, mb, before->own.step, 0.0, &own, err);
     if (status != CNN_OK) return status;
     hold_equal(&r, after->own.step == before->own.step + (test || net->trained_elems == 0 ? 0 : 1),
                "it is not one update");
@@ -164,6 +176,8 @@ cnn_status vf_training_step(vf_training *v, bool test, int64_t index, const trai
                    memcmp(before->own.params, after->own.params,
                           (size_t)net->param_elems * cnn_dtype_size(net->type.dtype)) == 0,
                    "a test changes the parameters");
+    else if (exemplars)
+        status = judge_merged(v, first, mb, before, after, &r, err);
     else
         status = judge_training(v, first, mb, before, after, own.rounding, &r, err);
     if (!(r.budget_used <= result->budget_used)) result->budget_used = r.budget_used;

@@ -5,6 +5,9 @@
 #include "network_pass.h"
 #include "training.h"
 
+/* What rounding may bring to the other side of a kink, in parts of a share and of the values' root mean square. */
+#define VF_AT_A_KINK 0.01
+
 typedef struct vf_training {
     const cnn_network *network;
     const dataset *data;
@@ -14,6 +17,7 @@ typedef struct vf_training {
     cnn_shift *shifts;
     double *weights, *grads, *running, *part; /* of one array, param_elems each */
     double *tilted;                           /* likewise: gradients from the other side of kinks */
+    double *merged;                           /* likewise: where a batch by exemplars leads */
 } vf_training;
 
 /* How closely the results of a step must agree; see training.h. */
@@ -22,9 +26,6 @@ double vf_training_share(const cnn_type *type);
 /* Step `index` of the pass, from `before` to `after`. result->failed and reason, budget_used as it grows. */
 cnn_status vf_training_step(vf_training *v, bool test, int64_t index, const trainer_state *before,
                             const trainer_state *after, verify_training_result *result, cnn_error *err);
-
-/* |got - expected| <= allowed, in positive form; the first failure is kept. */
-void vf_training_hold(verify_training_result *result, double error, double allowed, const char *what);
 
 /* training_pass.c: the reference's results of one batch. */
 typedef struct vf_batch_result {
@@ -36,5 +37,15 @@ typedef struct vf_batch_result {
  */
 cnn_status vf_training_pass(vf_training *v, bool test, int64_t first, int64_t mb, int64_t update, double tilt,
                             vf_batch_result *result, cnn_error *err);
+
+/* exemplars.c: a batch by exemplars: from the parameters in v->weights, which stay, to `merged` (param_elems); loss and
+ * right answers are added up over the workers. Then whether what came out is v->merged. */
+cnn_status vf_training_exemplars(vf_training *v, int64_t first, int64_t mb, int64_t step, double tilt, double *merged,
+                                 vf_batch_result *sums, cnn_error *err);
+cnn_status vf_training_judge_exemplars(vf_training *v, int64_t first, int64_t mb, int64_t step, const double *got,
+                                       verify_training_result *r, cnn_error *err);
+
+/* |got - expected| <= allowed, in positive form; the first failure is kept. */
+void vf_training_hold(verify_training_result *result, double error, double allowed, const char *what);
 
 #endif

@@ -5,7 +5,8 @@
  * one with them as many as the block has threads. When all threads have begun, and each is done or waits, those whose
  * barrier or warp operation is complete go on; if there are none, the block has diverged.
  *
- * Blocks run one after another, each to its end; those of a cooperative grid each to the next barrier of the grid. */
+ * Blocks run one after another, each to its end; those of a cooperative grid each to the next barrier of the grid, and
+ * in between those of a cluster each to the next barrier of the cluster. */
 #include "harness/cuda/emulated/fiber.h"
 #include "harness/cuda/emulated/runtime.h"
 
@@ -25,7 +26,7 @@ namespace
 {
 
 enum { WARP = 32 };
-enum wait_kind { RUNS, IDLE, AT_BARRIER, AT_WARP, AT_GRID, AT_NAMED, AT_POLL };
+enum wait_kind { RUNS, IDLE, AT_BARRIER, AT_WARP, AT_CLUSTER, AT_GRID, AT_NAMED, AT_POLL };
 enum { NAMED = 16, POLLS_MOST = 100000 }; /* bar.sync's barriers; rounds in which threads do nothing but look */
 
 struct fiber {
@@ -46,6 +47,7 @@ struct fiber {
 std::mutex one_at_a_time; /* static shared arrays allow one block in the process */
 emulated_fiber scheduler; /* the host thread's own stack */
 bool cooperative;         /* the grid that runs */
+unsigned cluster;         /* ... and how many of its blocks, one after another, are a cluster */
 
 struct block_state {
     std::vector<std::unique_ptr<fiber>> fibers;
@@ -55,6 +57,7 @@ struct block_state {
     fiber *current;
     unsigned threads, begun, done, polls;
     bool reversed;
+    size_t first; /* the first block of its cluster */
     uint3 index;
     const std::function<void()> *body;
 };
@@ -243,12 +246,13 @@ bool release_polls(bool progress)
     return released;
 }
 
-/* All threads of the block wait for the grid's other blocks? None may have ended: a device would hang. */
-bool at_grid_barrier()
+/* All threads of the running block wait for other blocks, of the cluster or the grid? None may have ended: a device
+ * would hang. */
+bool all_wait(wait_kind kind)
 {
     const fiber *first = running->of_thread[0];
     for (const fiber *f : running->of_thread) {
-        if (f == nullptr || f->state != AT_GRID) return false;
+        if (f == nullptr || f->state != kind) return false;
         if (!same_place(first, f)) diverged("its threads are at two different barriers", first, f);
     }
     return true;
@@ -271,7 +275,7 @@ void release_or_abort()
              other);
 }
 
-/* To the end of all its threads, or until all of them wait for the grid. */
+/* To the end of all its threads, or until all of them wait for other blocks. */
 void run_block()
 {
     for (size_t i = 0; running->begun < running->threads; i++)
@@ -281,7 +285,7 @@ void run_block()
             fiber *f = running->of_thread[running->reversed ? running->threads - 1 - i : i];
             if (f != nullptr && f->state == RUNS) into_fiber(f);
         }
-        if (running->done == running->threads || at_grid_barrier()) return;
+        if (running->done == running->threads || all_wait(AT_GRID) || all_wait(AT_CLUSTER)) return;
         release_or_abort();
     }
 }
@@ -313,20 +317,51 @@ block_state *block_at(size_t i)
     return blocks[i].get();
 }
 
+void release_all(block_state *b)
+{
+    for (fiber *f : b->of_thread)
+        if (f != nullptr) f->state = RUNS;
+}
+
+/* Does the block wait for its cluster? If so, where `first`, of another one, does? */
+bool waits_for_cluster(block_state *b, const fiber **first)
+{
+    running = b;
+    if (!all_wait(AT_CLUSTER)) return false;
+    if (*first == nullptr) *first = b->of_thread[0];
+    if (!same_place(*first, b->of_thread[0]))
+        diverged("its cluster's blocks are at two different barriers", *first, b->of_thread[0]);
+    return true;
+}
+
+/* The cluster that begins with this block, until none of its blocks waits for the others; the last block first, every
+ * second time. */
+void run_cluster(size_t begin, bool reversed)
+{
+    for (;; reversed = !reversed) {
+        const fiber *first = nullptr;
+        unsigned waiting = 0;
+        for (unsigned i = 0; i < cluster; i++) go_on(block_at(begin + (reversed ? cluster - 1 - i : i)));
+        for (unsigned i = 0; i < cluster; i++) waiting += waits_for_cluster(block_at(begin + i), &first);
+        if (waiting == 0) return;
+        if (waiting < cluster) diverged("a block waits for others of its cluster that do not come", first, nullptr);
+        for (unsigned i = 0; i < cluster; i++) release_all(block_at(begin + i));
+    }
+}
+
 /* From one barrier of the grid to the next; the last block first, every second time. */
 void run_cooperative(size_t count)
 {
     for (bool reversed = false;; reversed = !reversed) {
         size_t done = 0;
-        for (size_t i = 0; i < count; i++) go_on(block_at(reversed ? count - 1 - i : i));
+        for (size_t i = 0; i < count; i += cluster) run_cluster(reversed ? count - cluster - i : i, reversed);
         for (size_t i = 0; i < count; i++) done += block_at(i)->done == block_at(i)->threads;
         if (done == count) return;
         for (size_t i = 0; i < count; i++) {
             running = block_at(i);
             if (done > 0 && running->done < running->threads)
                 diverged("a block has ended that others wait for", running->of_thread[0], nullptr);
-            for (fiber *f : running->of_thread)
-                if (f != nullptr) f->state = RUNS;
+            release_all(running);
         }
     }
 }
@@ -373,6 +408,25 @@ void emulated_grid_barrier(const char *file, int line)
     wait_at(AT_GRID, file, line);
 }
 
+void emulated_cluster_barrier(const char *file, int line)
+{
+    if (cluster > 1) wait_at(AT_CLUSTER, file, line);
+}
+
+void *emulated_peer_shared(void *mine, unsigned rank)
+{
+    const size_t at = static_cast<size_t>(static_cast<unsigned char *>(mine) - running->dynamic.get());
+    if (rank >= cluster) diverged("the cluster has no block of this rank", running->current, nullptr);
+    return block_at(running->first + rank)->dynamic.get() + at;
+}
+
+void emulated_hangs(unsigned expected, unsigned come, const char *file, int line)
+{
+    std::fprintf(stderr, "emulated CUDA: thread %u of block %u waits at %s:%d for %u, and %u have come\n",
+                 running->current->thread, blockIdx.x, file, line, expected, come);
+    std::abort();
+}
+
 uint64_t emulated_warp(emulated_warp_op op, unsigned mask, uint64_t value, unsigned lane, int width, const char *file,
                        int line)
 {
@@ -398,11 +452,13 @@ void emulated_run_grid(const emulated_grid &grid)
     blockDim = grid.block;
     gridDim = grid.grid;
     cooperative = grid.cooperative;
+    cluster = grid.cluster;
     for (i.z = 0; i.z < grid.grid.z; i.z++)
         for (i.y = 0; i.y < grid.grid.y; i.y++)
             for (i.x = 0; i.x < grid.grid.x; i.x++, reversed = !reversed) {
                 block_state *b = block_at(cooperative ? count++ : 0);
                 begin_block(b, grid, i, reversed);
+                b->first = (count - cooperative) / cluster * cluster;
                 if (!cooperative) go_on(b);
             }
     if (cooperative) run_cooperative(count);

@@ -40,6 +40,11 @@ void emulated_grid_barrier(const char *file, int line);
 void emulated_named_barrier(int id, int threads, const char *file, int line);
 /* In a loop that waits for what another thread writes: it gives the others their turn. */
 void emulated_poll(const char *file, int line);
+void emulated_cluster_barrier(const char *file, int line);
+/* The same place in the dynamic shared memory of another block of the cluster. */
+void *emulated_peer_shared(void *mine, unsigned rank);
+/* For a wait that counts what comes: other than `expected` has come, and a device would wait for ever, or too short. */
+[[noreturn]] void emulated_hangs(unsigned expected, unsigned come, const char *file, int line);
 uint64_t emulated_warp(emulated_warp_op, unsigned mask, uint64_t value, unsigned lane, int width, const char *file,
                        int line);
 
@@ -120,12 +125,14 @@ struct alignas(16) int4 {
 /* Does the call now, or, while the stream captures, keeps it for the graph. cuBLAS's stand-in uses it, too. */
 cudaError_t emulated_enqueue(cudaStream_t, std::function<void()> call);
 /* `cooperative`: all blocks are there at once, no more of them than the device has multiprocessors, and may wait for
- * one another with emulated_grid_barrier(). */
+ * one another with emulated_grid_barrier(). `cluster`: of a cooperative grid, so many blocks, one after another, reach
+ * each other's dynamic shared memory, and may wait for one another with emulated_cluster_barrier(). */
 struct emulated_launch_shape {
     dim3 grid, block;
     size_t shared_bytes;
     cudaStream_t stream;
     bool cooperative;
+    unsigned cluster = 1;
 };
 /* Checks the shape against the device's limits, then enqueues all threads' calls of `body`. */
 cudaError_t emulated_launch_body(const emulated_launch_shape &, const void *kernel, std::function<void()> body);

@@ -11,8 +11,8 @@
  *   - memory from cudaMalloc, and shared memory before each block, hold 0xFF bytes: NaN, or -1 (static arrays where
  *     CUDA_SHARED of platform.h declares them);
  *   - allocations end exactly where they end, so the address sanitizer sees what the kernels overrun;
- *   - the blocks of a cooperative grid take turns at its barriers, in both orders; one that ends while others wait ends
- *     the program, too;
+ *   - the blocks of a cooperative grid take turns at its barriers, and those of a cluster at the cluster's, in both
+ *     orders; one that ends while others wait ends the program, too;
  *   - a block's and grid's limits are a real device's (1024 threads, 48 KiB shared, 227 KiB on request);
  *   - while a stream captures, waiting and allocating are refused, as on a device.
  *
@@ -24,14 +24,15 @@
  *   code=E      asking for a kernel's attributes ends in error E (209: the program holds no code for the device)
  *   open=E      a stream, the first thing that a context makes, ends in error E (46: the device is busy)
  *   memory=B    the device has B bytes
+ *   multiprocessors=N  it has N of them (2)
  *   kernel=N    the N-th kernel that runs reads where it must not: every later call fails
  *
  * Provided here, for C and C++: device properties, cudaMalloc, cudaMallocHost, copies, fills, streams (everything is
  * done when the call returns), events (the calling thread's processor time), stream capture and graphs (the recorded
  * calls, played back), errors. Provided by device.h, for kernels: see there. Not provided: anything else; textures,
- * cooperative groups (but for a barrier of the grid), cp.async, tensor cores, half and bfloat16, device printf,
- * separate compilation, managed memory. Not shown: data races other than those above, bank conflicts, any notion of
- * speed. */
+ * cooperative groups (but for barriers of the grid and of clusters, and a cluster's shared memory), cp.async, tensor
+ * cores, half and bfloat16, device printf, separate compilation, managed memory. Not shown: data races other than those
+ * above, bank conflicts, any notion of speed. */
 #ifndef HARNESS_CUDA_EMULATED_H
 #define HARNESS_CUDA_EMULATED_H
 

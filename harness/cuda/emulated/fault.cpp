@@ -29,4 +29,6 @@ bool emulated_kernel_dies()
     return dead;
 }
 
+int emulated_multiprocessors() { return static_cast<int>(emulated_fault("multiprocessors", 2)); }
+
 cudaError_t emulated_state() { return dead ? emulated_done(cudaErrorIllegalAddress) : cudaSuccess; }

@@ -123,7 +123,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device)
     p->sharedMemPerBlockOptin = SHARED_BYTES_OPTIN;
     p->major = capability() / 10;
     p->minor = capability() % 10;
-    p->multiProcessorCount = MULTIPROCESSORS;
+    p->multiProcessorCount = emulated_multiprocessors();
     p->warpSize = warpSize;
     p->l2CacheSize = 1 << 20;
     p->maxThreadsPerBlock = p->maxThreadsDim[0] = p->maxThreadsDim[1] = MAX_BLOCK_THREADS;

@@ -5,7 +5,6 @@
 #include "harness/cuda/emulated/emulated.h"
 
 enum { MAX_BLOCK_THREADS = 1024, MAX_BLOCK_Z = 64, MAX_GRID_YZ = 65535 };
-enum { MULTIPROCESSORS = 2 };
 enum { SHARED_BYTES = 48 * 1024, SHARED_BYTES_OPTIN = 227 * 1024 };
 
 /* Remembers an error for cudaGetLastError(), and returns it. */
@@ -16,16 +15,18 @@ long long emulated_fault(const char *name, long long without);
 bool emulated_kernel_dies();
 cudaError_t emulated_state();
 /* This thread's current device, and whether the stream is of it: else the error that CUDA gives is remembered. */
+int emulated_multiprocessors();
 int emulated_device();
 bool emulated_is_current(cudaStream_t);
 /* For a call that is not allowed during capture: true while this thread captures, and the capture is then lost. */
 bool emulated_breaks_capture();
 /* block.cpp: calls `body` once for every thread of the grid, with the built-in indices set. The blocks of a cooperative
- * grid are all there at once, and may wait for one another. */
+ * grid are all there at once, and may wait for one another, those of a cluster for the cluster, too. */
 struct emulated_grid {
     dim3 grid, block;
     size_t shared_bytes;
     bool cooperative;
+    unsigned cluster; /* blocks, one after another */
     std::function<void()> body;
 };
 void emulated_run_grid(const emulated_grid &);

@@ -94,9 +94,13 @@ cudaError_t emulated_launch_body(const emulated_launch_shape &shape, const void 
     if (!emulated_is_current(shape.stream)) return cudaErrorInvalidResourceHandle;
     if (!launch_fits(shape.grid, shape.block, shape.shared_bytes, kernel))
         return emulated_done(cudaErrorInvalidConfiguration);
-    if (shape.cooperative && shape.grid.x * shape.grid.y * shape.grid.z > MULTIPROCESSORS)
+    const unsigned most = static_cast<unsigned>(emulated_multiprocessors());
+    if (shape.cooperative && shape.grid.x * shape.grid.y * shape.grid.z > most)
         return emulated_done(cudaErrorCooperativeLaunchTooLarge);
-    const emulated_grid grid = {shape.grid, shape.block, shape.shared_bytes, shape.cooperative, std::move(body)};
+    if (shape.cluster == 0 || shape.grid.x % shape.cluster != 0 || (shape.cluster > 1 && !shape.cooperative))
+        return emulated_done(cudaErrorInvalidConfiguration);
+    const emulated_grid grid = {shape.grid,        shape.block,   shape.shared_bytes,
+                                shape.cooperative, shape.cluster, std::move(body)};
     return emulated_enqueue(shape.stream, [grid] {
         if (!emulated_kernel_dies()) emulated_run_grid(grid);
     });

@@ -329,6 +329,78 @@ static void a_grid_that_would_hang_ends_the_program(void **)
     dies(one_block_alone, "not cooperative");
 }
 
+/* ---- Clusters: blocks that reach each other's shared memory */
+
+static cudaError_t launch_clusters(unsigned blocks, unsigned cluster, void (*kernel)(float *), float *data)
+{
+    return emulated_launch(emulated_launch_shape{dim3(blocks), dim3(64), 64 * sizeof(float), nullptr, true, cluster},
+                           kernel, data);
+}
+
+/* Each block writes into the other's memory; in the end both have what the other one began with, and one more for each
+ * round. */
+static __global__ void swap_in_clusters(float *data)
+{
+    CUDA_DYNAMIC_SHARED(float, mine);
+    const unsigned rank = blockIdx.x % 2, last = blockDim.x - 1;
+    mine[threadIdx.x] = (float)(blockIdx.x * blockDim.x + threadIdx.x);
+    for (int round = 0; round < GRID_ROUNDS; round++) {
+        emulated_cluster_barrier(__FILE__, __LINE__);
+        const float v = mine[threadIdx.x];
+        emulated_cluster_barrier(__FILE__, __LINE__);
+        *static_cast<float *>(emulated_peer_shared(mine + (last - threadIdx.x), 1 - rank)) = v + 1;
+    }
+    emulated_cluster_barrier(__FILE__, __LINE__);
+    emulated_grid_barrier(__FILE__, __LINE__);
+    data[blockIdx.x * blockDim.x + threadIdx.x] = mine[threadIdx.x];
+}
+
+static void clusters_share_memory(void **)
+{
+    float data[4 * 64] = {};
+    assert_int_equal(setenv("EMULATED_CUDA_FAULT", "multiprocessors=4", 1), 0);
+    assert_int_equal(launch_clusters(4, 2, swap_in_clusters, data), cudaSuccess);
+    assert_int_equal(launch_clusters(3, 2, swap_in_clusters, data), cudaErrorInvalidConfiguration);
+    assert_int_equal(unsetenv("EMULATED_CUDA_FAULT"), 0);
+    for (int i = 0; i < 4 * 64; i++) { /* an odd number of rounds: from the other block, turned round */
+        const int block = i / 64, other = block ^ 1;
+        assert_true(data[i] == (float)(other * 64 + 63 - i % 64 + GRID_ROUNDS));
+    }
+}
+
+static __global__ void half_the_cluster(float *)
+{
+    if (blockIdx.x == 0) emulated_cluster_barrier(__FILE__, __LINE__);
+}
+
+static __global__ void two_cluster_barriers(float *)
+{
+    if (blockIdx.x == 0)
+        emulated_cluster_barrier(__FILE__, __LINE__);
+    else
+        emulated_cluster_barrier(__FILE__, __LINE__);
+}
+
+static __global__ void cluster_and_grid(float *)
+{
+    if (blockIdx.x == 0)
+        emulated_cluster_barrier(__FILE__, __LINE__);
+    else
+        emulated_grid_barrier(__FILE__, __LINE__);
+}
+
+static __global__ void too_little_mail(float *) { emulated_hangs(4, 3, __FILE__, __LINE__); }
+
+static void in_a_cluster(float *data, void (*kernel)(float *)) { launch_clusters(2, 2, kernel, data); }
+
+static void a_cluster_that_would_hang_ends_the_program(void **)
+{
+    dies_in(in_a_cluster, half_the_cluster, "others of its cluster that do not come");
+    dies_in(in_a_cluster, two_cluster_barriers, "blocks are at two different barriers");
+    dies_in(in_a_cluster, cluster_and_grid, "others of its cluster that do not come");
+    dies_in(in_a_cluster, too_little_mail, "for 4, and 3 have come");
+}
+
 #ifdef __SANITIZE_ADDRESS__
 static __global__ void behind_device_memory(float *)
 {
@@ -431,6 +503,8 @@ int main()
         cmocka_unit_test(divergence_ends_the_program),
         cmocka_unit_test(blocks_wait_for_one_another),
         cmocka_unit_test(a_grid_that_would_hang_ends_the_program),
+        cmocka_unit_test(clusters_share_memory),
+        cmocka_unit_test(a_cluster_that_would_hang_ends_the_program),
 #ifdef __SANITIZE_ADDRESS__
         cmocka_unit_test(overruns_are_seen),
 #endif

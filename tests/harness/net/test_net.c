@@ -69,6 +69,12 @@ static const struct {
     {"input 1 8 8\nsave a\nconv 2 kernel=2\nconcat a\n", "test.net:4:", {"1 x 8 x 8", "2 x 7 x 7"}},
     {"init kaming\n", "test.net:1:", {"'kaming'", "'kaiming'"}},
     {"init uniform\n", "test.net:1:", {"init uniform A", ""}},
+    {"init uniform 1/x\n", "test.net:1:", {"'1/x'", "a number"}},
+    {"init uniform 1/0\n", "test.net:1:", {"'1/0'", "a number"}},
+    {"init uniform 0.2 -0.1\n", "test.net:1:", {"0.2 -0.1", "lower bound first"}},
+    {"init uniform -0.1 0.1 0.2\n", "test.net:1:", {"'0.2'", ""}},
+    {"init uniform 0.1 bias=2\n", "test.net:1:", {"bias is 2", "0 or 1"}},
+    {"input 1 8 8\nscale\n", "test.net:2:", {"expected scale A", "0 words"}},
     {"init kaiming 1\n", "test.net:1:", {"init kaiming", "nothing more"}},
     {"input 1 8 8\nsoftmax_cross_entropy\n", "test.net:2:", {"1 x 8 x 8", "fc or a global_avg_pool"}},
     {"input 1 8 8\nfc 3\nsoftmax_cross_entropy\nrelu\n", "test.net:4:", {"'relu'", "last"}},
@@ -126,8 +132,10 @@ static void test_losses(void **state)
     static const struct {
         const char *word;
         cnn_loss_kind kind;
-    } losses[] = {{"softmax_cross_entropy", CNN_LOSS_CROSS_ENTROPY}, {"quadratic", CNN_LOSS_QUADRATIC}};
-    for (int i = 0; i < 2; i++) {
+    } losses[] = {{"softmax_cross_entropy", CNN_LOSS_CROSS_ENTROPY},
+                  {"quadratic", CNN_LOSS_QUADRATIC},
+                  {"softmax_quadratic", CNN_LOSS_SOFTMAX_QUADRATIC}};
+    for (int i = 0; i < 3; i++) {
         char text[100];
         snprintf(text, sizeof text, "input 1 2 2\nfc 3\n%s\n", losses[i].word);
         cnn_network *n = build(text, &f32, 2, 1);
@@ -145,6 +153,7 @@ static void test_other_nets(void **state)
     } nets[] = {{"gorgonia", 288 + 18432 + 73728 + 1152 * 625 + 6250},
                 {"awnn_resnet", 448 + 6 * 2320 + 170},
                 {"projection", 72 + 2 * 576 + 3 * 16 + 1152 + 2304 + 128 + 3 * 32 + 170},
+                {"karv_mlp", 785 * 100 + 101 * 10},
                 {"every_layer", -1}};
     for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++) {
         cnn_network *n = NULL;
@@ -255,12 +264,37 @@ static void test_initial_weights(void **state)
     cnn_net_free(c);
 }
 
+/* Two bounds, as fractions, of weights and biases alike; and the layers between. */
+static void test_karv(void **state)
+{
+    cnn_network *n = NULL;
+    cnn_error err = {.message = ""};
+    if (cnn_net_load("karv_mlp", &f64, 1, 1, &n, &err) != CNN_OK) fail_msg("%s", err.message);
+    double *values = calloc((size_t)n->net.param_elems, sizeof *values);
+    assert_non_null(values);
+    cnn_net_init_params(n, values);
+    for (int i = 0; i < n->net.n_params; i++) {
+        const cnn_param *p = &n->params[i];
+        const double bound = 0.1 / (i < 2 ? 101 : 10);
+        double least = INFINITY, most = -INFINITY;
+        for (int64_t k = 0; k < p->count; k++) {
+            least = fmin(least, values[p->offset + k]);
+            most = fmax(most, values[p->offset + k]);
+        }
+        assert_true(least >= -bound && most < bound && least < -0.6 * bound && most > 0.6 * bound);
+    }
+    assert_true(n->layers[0].problem.u.act.alpha == 255.0 / 785.0);
+    assert_true(n->layers[2].problem.u.act.kind == CNN_ACT_ELU && n->layers[2].problem.u.act.alpha == 0.5);
+    free(values);
+    cnn_net_free(n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refusals),        cmocka_unit_test(test_thesis),   cmocka_unit_test(test_other_nets),
         cmocka_unit_test(test_losses),          cmocka_unit_test(test_in_place), cmocka_unit_test(test_param_layout),
-        cmocka_unit_test(test_initial_weights),
+        cmocka_unit_test(test_initial_weights), cmocka_unit_test(test_karv),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

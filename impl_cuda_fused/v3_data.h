@@ -1,0 +1,128 @@
+/* v3_data.h: of v3: the gradient of a value, from weights that stand in the order of this sum; of FC, with that of its
+ * weights. */
+#ifndef IMPL_CUDA_FUSED_V3_DATA_H
+#define IMPL_CUDA_FUSED_V3_DATA_H
+
+#include "impl_cuda_fused/v2_data.h"
+#include "impl_cuda_fused/v3_forward.h"
+
+/* Columns [pos, pos + COLUMNS) of C channels at a time, all of them real. */
+template <class N, int S, int C, int COLUMNS, int SIZE>
+__device__ FUSED_INLINE void fused_back_columns(float *sm, int c0, int h, int pos, const float (&sum)[SIZE])
+{
+    constexpr fused_stage s = N::stages[S - 1];
+    constexpr fused_place in = N::places[S];
+#pragma unroll
+    for (int c = 0; c < C; c++) {
+        const int at = (c0 + c) * in.cs + h * in.hs + pos;
+        float y[COLUMNS];
+        fused_load(y, sm + in.at + at);
+#pragma unroll
+        for (int w = 0; w < COLUMNS; w++) y[w] = fused_act_back(s.act, s.alpha, sum[w * C + c], y[w]);
+        fused_store(sm + in.grad + at, y);
+    }
+}
+
+template <class N, int S, int SIZE>
+__device__ FUSED_INLINE void fused_back_sums(const fused_pass &p, float *sm, const fused_image &im, int group, int h,
+                                             const fused_part &part, const float (&sum)[SIZE])
+{
+    constexpr fused_stage s = N::stages[S];
+    constexpr fused_place in = N::places[S];
+    constexpr fused_tile k = N::tiles[S];
+    typedef fused_split<k.dc, in.sw * in.ps, k.dl> split;
+    constexpr bool plain = N::stages[S - 1].rate == 0 && !fused_gathered<N, S>();
+    if constexpr (split::rest == 1 && in.sw * in.ps == s.iw && plain) {
+        fused_back_columns<N, S, k.dc, split::columns>(sm, group * k.dc, h, part.column, sum);
+        return;
+    }
+#pragma unroll
+    for (int e = 0; e < split::left; e++) {
+        const int at = split::rest > 1 ? part.base + e : e, w = fused_column(in, part.column + at / k.dc);
+        if (at < part.end && w < s.iw) fused_put_back<N, S>(p, sm, im, group * k.dc + at % k.dc, h, w, sum[e]);
+    }
+}
+
+template <class N, int S> __device__ FUSED_INLINE void fused_data(const fused_pass &p, float *sm, const fused_image &im)
+{
+    constexpr fused_stage s = N::stages[S];
+    constexpr fused_place in = N::places[S], out = N::places[S + 1];
+    constexpr fused_tile k = N::tiles[S];
+    constexpr int width = in.sw * in.ps;
+    constexpr int groups = fused_owned<N, S>() / k.dc, tasks = groups * s.ih, each = N::threads / k.dl;
+    constexpr int apart = s.sh / fused_gcd(s.sh, s.dh); /* between two rows of the kernel that meet the same row */
+    const fused_seat seat = fused_seat_of<k.dl>();
+#pragma unroll 1
+    for (int first = 0; first < tasks; first += each) {
+        const int task = first + seat.task, group = task % groups, h = task / groups;
+        float sum[k.dc * width] = {};
+        if (task < tasks) {
+            int least = 0, count = 0;
+#pragma unroll
+            for (int i = s.kh - 1; i >= 0; i--) {
+                const int row = h + s.ph - i * s.dh;
+                if (row < 0 || row % s.sh != 0 || row / s.sh >= s.oh) continue;
+                least = i;
+                count++;
+            }
+#pragma unroll 1
+            for (int q = seat.lane; q < s.oc * count; q += k.dl) {
+                const int f = q % s.oc, i = least + q / s.oc * apart;
+                float dy[out.sw * out.ps], w[k.dc * s.kw];
+                fused_load(dy, sm + out.grad + f * out.cs + (h + s.ph - i * s.dh) / s.sh * out.hs);
+                fused_load(w, sm + k.wb + f * k.fs + i * k.bs + group * (s.kw * k.dc));
+#pragma unroll
+                for (int j = 0; j < s.kw; j++)
+#pragma unroll
+                    for (int o = 0; o < s.ow; o++) {
+                        const int at = o * s.sw + j * s.dw - s.pw;
+                        if (at < 0 || at >= s.iw) continue;
+#pragma unroll
+                        for (int c = 0; c < k.dc; c++)
+                            sum[fused_pos(in, at) * k.dc + c] += w[j * k.dc + c] * dy[fused_pos(out, o)];
+                    }
+            }
+        }
+        const fused_part part = fused_sum<k.dc, width, k.dl, fused_paired(k.dl), 1>(sum, seat.lane);
+        if constexpr (in.at == in.grad)
+            if (first == 0) __syncthreads(); /* the value has been read */
+        if (task < tasks) fused_back_sums<N, S>(p, sm, im, group, h, part, sum);
+    }
+}
+
+/* A kernel as large as its image: the gradients of an input and of its weights at once, a thread an input. */
+template <class N, int S>
+__device__ FUSED_INLINE void fused_full_back(const fused_pass &p, float *sm, const fused_image &im)
+{
+    constexpr fused_stage s = N::stages[S];
+    constexpr fused_place in = N::places[S], out = N::places[S + 1];
+    constexpr fused_tile k = N::tiles[S];
+    constexpr int by = s.oc % 10 == 0 ? 10 : s.oc % 4 == 0 ? 4 : 1; /* so many outputs' operands in registers */
+#pragma unroll 1
+    for (int e = fused_thread(); e < fused_owned<N, S>() * s.ih * s.iw; e += N::threads) {
+        const int c = e / (s.ih * s.iw), h = e / s.iw % s.ih, w = e % s.iw;
+        const int first = c * k.cs + h * k.is + w * k.fc;
+        const float x = sm[in.at + fused_at(in, c, h, w)];
+        float d = 0;
+#pragma unroll 1
+        for (int f0 = 0; f0 < s.oc; f0 += by) {
+            float dy[by], weight[by], grad[by];
+            int at[by];
+#pragma unroll
+            for (int f = 0; f < by; f++) {
+                at[f] = first + (f0 + f) / k.fc * (s.kw * k.fc) + (f0 + f) % k.fc;
+                dy[f] = sm[out.grad + (f0 + f) * out.cs];
+                weight[f] = sm[k.w + at[f]];
+                grad[f] = sm[k.grads + at[f]];
+            }
+#pragma unroll
+            for (int f = 0; f < by; f++) {
+                d += dy[f] * weight[f];
+                sm[k.grads + at[f]] = grad[f] + dy[f] * x;
+            }
+        }
+        fused_put_back<N, S>(p, sm, im, c, h, w, d);
+    }
+}
+
+#endif
