@@ -193,6 +193,7 @@ ranks() {
             tail -8 "$out/ranks_$net$number.log"
         done
     done
+    BENCHCNN=$benchcnn bench/scaling.sh "$out/ranks.jsonl" || failed=1
 }
 
 for phase in "$@"; do
