@@ -35,6 +35,9 @@ verify_all() {
         verify "${impl}_net" --impl "$impl" --net thesis
     done
     for net in thesis small; do verify "cuda_fused_$net" --impl cuda_fused --net $net; done
+    for cluster in 1 2 5 10; do # blocks that share an image
+        verify "cuda_fused_v3_$cluster" --impl cuda_fused:v3 --net thesis --set cuda_fused.v3.cluster=$cluster
+    done
     # shellcheck disable=SC2046
     verify "resnet50" --impl "$gpu" --op conv --check exact,bound,memory $(problems resnet50)
 }
@@ -43,10 +46,16 @@ verify_all() {
 # racecheck those to shared memory one by one: all of cuDNN's in one process do not come to an end. So a process for each
 # of its algorithms, on two small problems, and for each operation; as many at once as there are cores.
 sanitized() {
-    local impl name op way net checked='--check bound --threads 1 --quiet'
+    local impl name op way net cluster alone checked='--check bound --threads 1 --quiet'
     for impl in v1 v2 v3; do
         for net in thesis small; do
             echo "train --net $net --impl cuda_fused:$impl --data synthetic --images 200,50 --batch 37 --shift 1 --quiet"
+        done
+    done
+    for cluster in 1 2 5 10; do # clusters of so many blocks; with one barrier of the grid a step, and with two
+        for alone in 16000 0; do
+            echo "train --net thesis --impl cuda_fused:v3 --set cuda_fused.v3.cluster=$cluster --set cuda_fused.v3.alone=$alone" \
+                "--data synthetic --images 40,10 --batch 6 --shift 1 --quiet"
         done
     done
     for impl in ${gpu//,/ }; do
