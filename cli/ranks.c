@@ -73,6 +73,10 @@ cnn_status cli_ranks_open(const cli_options *options, cli_options *own, ranks **
     if (status == CNN_OK && own->isolate)
         status =
             CNN_FAIL(err, CNN_UNSUPPORTED, "--isolate has no use over ranks: the launcher ends all when one is lost");
+    if (status == CNN_OK && own->threads_list != NULL && strchr(own->threads_list, ',') != NULL)
+        status =
+            CNN_FAIL(err, CNN_UNSUPPORTED,
+                     "--threads %.64s: over ranks it is one number, by which cores are shared out", own->threads_list);
     status = ranks_agree(r, status, err);
     if (status == CNN_OK) status = check_alike(r, own, err);
     if (status == CNN_OK) status = ranks_place(r, (int)own->threads, &threads, err);

@@ -38,9 +38,9 @@ typedef struct train_sums {
 
 typedef struct train {
     const cli_options *options;
-    ranks *ranks;                          /* who trains along; NULL: nobody */
-    cli_options own;                       /* with ranks, the options: as they are for this one */
-    record_pair *devices[CNN_MAX_CHOICES]; /* with ranks, those of a session: one a rank */
+    ranks *ranks;                         /* who trains along; NULL: nobody */
+    cli_options own;                      /* with ranks, the options: as they are for this one */
+    record_pair *devices[TRAIN_SESSIONS]; /* with ranks, those of a session: one a rank */
     bool sweep;      /* `sweep batch`: all that can be timed, unless --impl and the rest say otherwise */
     const char *net; /* as given: a name or a file */
     cli_type_set types;

@@ -62,7 +62,7 @@ cnn_status train_ranks_end_epoch(train_run *r, cnn_error *err)
 cnn_status train_ranks_devices(train *t, int session, cnn_error *err)
 {
     if (t->ranks == NULL || t->devices[session] != NULL) return CNN_OK;
-    return cli_ranks_devices(t->ranks, &t->sessions.list[session], &t->devices[session], err);
+    return cli_ranks_devices(t->ranks, train_session(t, session), &t->devices[session], err);
 }
 
 /* Other ranks of the host are not other work. */
@@ -103,6 +103,6 @@ void train_ranks_record(const train_run *r, const trainer_result *e, cnn_record 
 
 void train_ranks_close(train *t)
 {
-    for (int i = 0; i < CNN_MAX_CHOICES; i++) free(t->devices[i]);
+    for (int i = 0; i < TRAIN_SESSIONS; i++) free(t->devices[i]);
     ranks_close(t->ranks);
 }

@@ -22,6 +22,7 @@ no 2 '400 training images cannot be shared out evenly among 3 ranks: 399 could' 
 no 2 'batch_norm1 of network every_layer takes its statistics over a batch' 2 train --net every_layer --data synthetic --images 400,100 --impl cpu:direct --quiet
 no 2 'a profile is of one process' 2 "${common[@]}" --impl cpu:direct --profile
 no 2 '--isolate has no use over ranks' 2 "${common[@]}" --impl cpu:direct --isolate
+no 2 '--threads 1,2: over ranks it is one number' 2 "${common[@]}" --threads 1,2 --impl cpu:direct
 no 2 'rank 1 of 2 has other options than rank 0' 1 "${common[@]}" --impl cpu:direct : -n 1 "$benchcnn" "${common[@]}" --impl cpu:direct --seed 2
 cp "$benchcnn" "$tmp/other" && echo >>"$tmp/other"
 no 2 'rank 1 of 2 has another benchcnn, or other plug-ins, than rank 0' 1 "${common[@]}" --impl cpu:direct : -n 1 "$tmp/other" "${common[@]}" --impl cpu:direct
