@@ -118,6 +118,16 @@ uint64_t verify_training_seed(void)
     return (seed >> 16) | 1u;
 }
 
+/* Of the steps from `least` on, as many parts as there are samples of the kind: one of each. So no two are the same
+ * step where there are enough, and who is honest in one kind of step alone cannot be lucky with all of them. */
+static int64_t draw_step(const verify_training *v, int i, int64_t least, int64_t steps, cnn_rng *rng)
+{
+    const bool test = i >= v->n_train;
+    const int64_t samples = test ? v->samples.count - v->n_train : v->n_train, k = test ? i - v->n_train : i;
+    const int64_t from = (steps - least) * k / samples, to = (steps - least) * (k + 1) / samples;
+    return least + (to > from ? rng_int(rng, from, to - 1) : rng_int(rng, 0, steps - least - 1));
+}
+
 trainer_samples *verify_training_draw(verify_training *v, int64_t epoch, uint64_t seed)
 {
     v->epoch = epoch;
@@ -130,7 +140,7 @@ trainer_samples *verify_training_draw(verify_training *v, int64_t epoch, uint64_
         s->test = i >= v->n_train;
         /* In the very first step biases are 0, and all that is 0 lies on a kink. */
         const int64_t steps = steps_of(v, s->test), least = epoch == 0 && !s->test && steps > 1 ? 1 : 0;
-        s->wanted = rng_int(&rng, least, steps - 1);
+        s->wanted = draw_step(v, i, least, steps, &rng);
         s->launches = (int)rng_int(&rng, 1, most);
         s->steps = 0;
         s->left = 0;
