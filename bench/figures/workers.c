@@ -128,7 +128,7 @@ void workers_free(workers_set *set)
 
 cnn_status workers_add_published(workers_set *set, cnn_error *err)
 {
-    char line[256], path[FOUND_PATH_MAX], machine[CNN_NAME_MAX];
+    char line[256], path[FOUND_PATH_MAX], machine[100];
     double count, speedup;
     series_set *all = &set->curves;
     if (!set->workers || strcmp(all->list[0].setting.net, "karv_mlp") != 0) return CNN_OK;
