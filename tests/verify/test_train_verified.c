@@ -29,26 +29,26 @@ typedef enum flaw {
 } flaw;
 
 static const struct {
-    const char *name, *reason;
+    const char *name, *reason, *later; /* later: where a step behind the first wrong one was drawn */
 } expected[FLAWS] = {
-    {"none", ""},
-    {"resting backward", "the gradient of the weight"},
-    {"half gradient", "the gradient of the weight"},
-    {"coarse gradient", "the gradient of the weight"},
-    {"no update", "an updated parameter"},
-    {"double rate", "an updated parameter"},
-    {"no state", "the optimizer's state"},
-    {"no step", "it is not one update"},
-    {"small loss", "the loss"},
-    {"all right", "right answers"},
-    {"no running statistics", "the running"},
-    {"same mask", "the "},
-    {"other images", "the loss"},
-    {"other labels", "the loss"},
-    {"one gradient NaN", "off by nan"},
-    {"test right", "right answers"},
-    {"test loss", "the loss"},
-    {"test parameters", "other parameters than training left"},
+    {"none", "", NULL},
+    {"resting backward", "the gradient of the weight", NULL},
+    {"half gradient", "the gradient of the weight", NULL},
+    {"coarse gradient", "the gradient of the weight", NULL},
+    {"no update", "an updated parameter", NULL},
+    {"double rate", "an updated parameter", NULL},
+    {"no state", "the optimizer's state", NULL},
+    {"no step", "it is not one update", NULL},
+    {"small loss", "the loss", NULL},
+    {"all right", "right answers", NULL},
+    {"no running statistics", "the running", NULL},
+    {"same mask", "the ", NULL},
+    {"other images", "the loss", NULL},
+    {"other labels", "the loss", NULL},
+    {"one gradient NaN", "off by nan", "off by inf"},
+    {"test right", "right answers", NULL},
+    {"test loss", "the loss", NULL},
+    {"test parameters", "other parameters than training left", "the loss"},
 };
 
 static flaw present; /* an implementation has no user data */
@@ -209,9 +209,9 @@ static void each_flaw_is_found(void **state)
             const set_up u = {.impl = &impl, .net = net_text, .optimizer = "adam,lr=0.01", .batch = 6, .train = 100};
             present = (flaw)f;
             const verify_training_result r = train(&u, seed);
-            /* Of a step behind the first one with a NaN, whose weights are NaN already, a distance is infinite. */
-            const bool behind = r.failed && present == ONE_GRADIENT_NAN && strstr(r.reason, "off by inf") != NULL;
-            if (f == NONE ? r.failed : !r.failed || (!behind && strstr(r.reason, expected[f].reason) == NULL))
+            const bool named = strstr(r.reason, expected[f].reason) != NULL ||
+                               (expected[f].later != NULL && strstr(r.reason, expected[f].later) != NULL);
+            if (f == NONE ? r.failed : !r.failed || !named)
                 fail_msg("%s, seed %d: %s '%s', expected '%s'", expected[f].name, (int)seed,
                          r.failed ? "failed" : "passed", r.reason, expected[f].reason);
             assert_true(f != NONE || (r.budget_used > 0.0 && r.budget_used <= 1.0));
