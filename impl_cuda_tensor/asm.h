@@ -177,6 +177,17 @@ static __device__ inline void wait_for_previous() { asm volatile("griddepcontrol
 
 #endif
 
+/* ---- Rings */
+
+/* A buffer of a ring, and the parity of its round, as barrier_wait() takes it. */
+struct ring_place {
+    int32_t at, parity;
+    __device__ inline void next(int32_t size)
+    {
+        if (++at == size) at = 0, parity ^= 1;
+    }
+};
+
 /* ---- Numbers */
 
 /* B's tile in shared memory: rows of 128 bytes, 8 of them swizzled (the 16 bytes at place c of row n stand at c ^ n%8);

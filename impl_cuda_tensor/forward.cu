@@ -68,15 +68,6 @@ template <int PARTS, int WARPGROUPS, int WIDE> __device__ inline block_of open_b
     return b;
 }
 
-/* A buffer of a ring, and the parity of its round. */
-struct ring_place {
-    int32_t at, parity;
-    __device__ inline void next(int32_t size)
-    {
-        if (++at == size) at = 0, parity ^= 1;
-    }
-};
-
 /* Piece c: of which tile, and there which one. */
 struct piece_place {
     int32_t tile, piece;

@@ -53,14 +53,6 @@ __device__ inline block_of open_block(const cutensor_gradient &g)
     return b;
 }
 
-struct ring_place {
-    int32_t at, parity;
-    __device__ inline void next(int32_t size)
-    {
-        if (++at == size) at = 0, parity ^= 1;
-    }
-};
-
 struct unit_place {
     int32_t tile, pixel, end; /* its pixels */
 };
