@@ -34,6 +34,10 @@ for knobs in patch=0,split=0 patch=1,split=1,tile=2 patch=0,split=1,tile=3; do
 done
 verified 1 --op conv --dir BWD_W --problem mb4ic20ih5oc20kh3ph1 --check exact,bound,determinism --set cuda_tensor.patch=0
 
+# The gradient of an NHWC bias over many pixels is several blocks' sum (harness/cuda/bias.cu).
+"$benchcnn" verify --impl cuda_naive:v4 --op deconv --dir BWD_W --layout nhwc --problem mb2ic1ih31oc40kh2 --seed 1 --quiet >"$tmp/log" 2>&1 &&
+    grep -q '^1 cases: 0 FAILED 1 PASSED' "$tmp/log" || fail "a bias in parts: $(cat "$tmp/log")"
+
 # What it does not do, it says.
 "$benchcnn" verify --impl cuda_tensor --op conv --dtype f64 --problem $padded >"$tmp/log" 2>&1
 grep -q 'UNSUPPORTED.*dtype f64: the tensor cores are used for f32 here' "$tmp/log" || fail "$(cat "$tmp/log")"
