@@ -98,7 +98,7 @@ static cnn_status allocate(cnn_trainer *t, size_t *total, cnn_error *err)
     if (t->host == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the parameters on the host");
     if (cuda_enter(t->cuda, err) != CNN_OK) return err->status;
     CUDA_TRY(t->cuda, cudaMalloc((void **)&t->memory, *total), err);
-    CUDA_TRY(t->cuda, cudaMemset(t->memory, 0, *total), err);
+    CUDA_TRY(t->cuda, cudaMemsetAsync(t->memory, 0, *total, t->cuda->stream), err);
     CUDA_TRY(t->cuda,
              cudaMemcpyAsync(place(t, AT_STAGES), t->net.stages, (size_t)t->net.n_stages * sizeof(fused_stage),
                              cudaMemcpyHostToDevice, t->cuda->stream),

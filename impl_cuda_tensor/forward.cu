@@ -101,7 +101,7 @@ __device__ inline void load_weights(const cutensor_forward &f, const block_of &b
 
 /* ---- 96 threads that load patches */
 
-/* Of each of its rows, the input pixel, in 16 bytes; -1: zeros. Rows of a patch for all taps are neighbours in the
+/* Of each of its rows, the input pixel's place; -1: zeros. Rows of a patch for all taps are neighbours in the
  * padded input; of one for a tap, the tile's pixels. */
 __device__ inline void make_table(const cutensor_forward &f, int32_t *table, int32_t thread, int32_t first_pixel,
                                   int32_t tap, int32_t rows)
@@ -109,11 +109,11 @@ __device__ inline void make_table(const cutensor_forward &f, int32_t *table, int
     const int32_t first = patch_row(f.window, first_pixel), images = divided(f.pixels, f.window.by_plane);
     for (int32_t i = thread; i < rows; i += FORWARD_LOADERS) {
         int32_t pixel = -1;
-        if (f.taps_at_once == f.taps)
+        if (f.patched)
             pixel = pixel_of_row(f.window, images, first + i);
         else if (first_pixel + i < f.pixels)
             pixel = pixel_of_tap(f.window, first_pixel + i, tap);
-        table[i] = pixel < 0 ? -1 : pixel * f.in.units;
+        table[i] = pixel < 0 ? -1 : place_of(f.in, pixel);
     }
 }
 
@@ -139,31 +139,52 @@ __device__ inline void load_patch(const int32_t *table, int32_t thread, int32_t 
     }
 }
 
+/* The same number by number: a warp takes 8 rows, which are mostly neighbours in memory, of 4 channels at once. `left`:
+ * channels of the group from here on. */
+__device__ inline void load_patch_singly(const int32_t *table, int32_t thread, int32_t rows, uint32_t to,
+                                         const float *from, int32_t channel, int32_t left)
+{
+    const int32_t lane = thread & 31, deep = lane >> 3;
+    for (int32_t r = (thread >> 5) * 8 + (lane & 7); r < rows; r += FORWARD_LOADERS / 4) {
+        const int32_t at = table[r];
+        const float *pixel = from + (at < 0 ? 0 : at) + static_cast<int64_t>(deep) * channel;
+        const uint32_t row = to + static_cast<uint32_t>(r * 128 + deep * 4), turn = static_cast<uint32_t>(r & 7) << 4;
+#pragma unroll
+        for (int32_t q = 0; q < 8; q++, pixel += 4 * static_cast<int64_t>(channel)) {
+            const bool there = at >= 0 && 4 * q + deep < left;
+            copy4(row + ((static_cast<uint32_t>(q) << 4) ^ turn), there ? pixel : from, there ? 4 : 0);
+        }
+    }
+}
+
 template <int TALL>
 __device__ inline void load_patches(const cutensor_forward &f, const block_of &b, const float *in, int32_t thread)
 {
     int32_t *table = at_address<int32_t>(b.table);
-    const bool whole = f.taps_at_once == f.taps;
     int32_t tile = -1, rows = TALL;
     ring_place ring = {0, 1};
     for (int32_t c = b.first; c < b.last; c++) {
         const piece_place at = piece_at(f, c);
         const int32_t line = divided(at.tile, f.by_tiles), column = at.tile - line * f.by_tiles.d;
         const int32_t chunk = divided(at.piece, f.by_steps), tap = at.piece - chunk * f.by_steps.d;
-        if (at.tile != tile || !whole) {
+        if (at.tile != tile || !f.patched) {
             const int32_t pixel = line * TALL, end = min(pixel + TALL, f.pixels) - 1;
-            if (whole) rows = patch_row(f.window, end) - patch_row(f.window, pixel) + patch_reach(f.window) + 1;
+            if (f.patched) rows = patch_row(f.window, end) - patch_row(f.window, pixel) + patch_reach(f.window) + 1;
             tile = at.tile;
             barrier_of(1, FORWARD_LOADERS);
             make_table(f, table, thread, pixel, tap, rows);
             barrier_of(1, FORWARD_LOADERS);
         }
         barrier_wait(b.patch_free + 8 * ring.at, ring.parity);
-        const int32_t unit = chunk * 8 + (thread & 7), group = divided(column, f.by_group_tiles);
-        const char *from = reinterpret_cast<const char *>(in) + (static_cast<size_t>(group) * f.in.group_units << 4);
-        const bool inside = unit < f.in.group_units;
-        load_patch(table, thread, rows, b.patches + static_cast<uint32_t>(ring.at * f.buffer_bytes),
-                   from + (static_cast<size_t>(inside ? unit : 0) << 4), inside);
+        const int32_t first = divided(column, f.by_group_tiles) * f.in.channels, channel = chunk * CUTENSOR_K;
+        const uint32_t to = b.patches + static_cast<uint32_t>(ring.at * f.buffer_bytes);
+        if (f.in.fours) {
+            const bool inside = channel + 4 * (thread & 7) < f.in.channels;
+            load_patch(table, thread, rows, to,
+                       reinterpret_cast<const char *>(in + first + (inside ? channel + 4 * (thread & 7) : 0)), inside);
+        } else
+            load_patch_singly(table, thread, rows, to, in + place_of_channel(f.in, first + channel), f.in.channel,
+                              f.in.channels - channel);
         barrier_arrive_after_copies(b.patch_full + 8 * ring.at);
         ring.next(f.buffers);
     }
@@ -233,25 +254,76 @@ __device__ inline void leave_partials(const operands &o, const float (&sum)[N], 
     if (threadIdx.x == 0) flag_set(o.flags + rank);
 }
 
-/* 4 channels of a pixel. `to`: their place in the output; stride: from channel to channel. */
-__device__ inline void store(const cutensor_forward &f, const float *bias, float *to, size_t stride, int32_t channel,
-                             int32_t first, float4 v)
+/* 4 channels of a pixel, side by side. bias NULL: none. */
+__device__ inline void store_pixel(const cutensor_forward &f, const float *bias, float *to, int32_t channel, float4 v)
 {
-    float values[4] = {v.x, v.y, v.z, v.w};
-    if (stride == 1 && channel + 4 <= f.group_oc && (f.oc | f.group_oc) % 4 == 0 && !f.add) {
-        if (f.has_bias) {
-            const float *with = bias + first + channel;
-            v = float4{v.x + with[0], v.y + with[1], v.z + with[2], v.w + with[3]};
-        }
+    const float values[4] = {v.x, v.y, v.z, v.w};
+    if (channel + 4 <= f.group_oc && (f.oc | f.group_oc) % 4 == 0 && !f.add) {
+        if (bias != nullptr) v = float4{v.x + bias[0], v.y + bias[1], v.z + bias[2], v.w + bias[3]};
         *reinterpret_cast<float4 *>(to) = v;
         return;
     }
 #pragma unroll
     for (int e = 0; e < 4; e++) {
         if (channel + e >= f.group_oc) continue;
-        if (f.has_bias) values[e] += bias[first + channel + e];
-        to[e * stride] = f.add ? to[e * stride] + values[e] : values[e];
+        const float with = bias != nullptr ? values[e] + bias[e] : values[e];
+        to[e] = f.add ? to[e] + with : with;
     }
+}
+
+/* Of a tile in NHWC, what a thread holds. `first`: the group's first channel. */
+template <int HIGH, int WIDE>
+__device__ inline void store_pixels(const cutensor_forward &f, const operands &o, const float (&sum)[HIGH * WIDE / 2],
+                                    const lane_place &l, int32_t pixel, int32_t first, int32_t channel)
+{
+#pragma unroll
+    for (int b = 0; b < HIGH; b++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const int32_t m = pixel + row_of<HIGH>(l, b, h);
+            if (m >= f.pixels) continue;
+            float *to = o.out + static_cast<size_t>(m) * f.oc + first + channel;
+#pragma unroll
+            for (int i = 0; i < WIDE / 16; i++) {
+                const float *v = sum + b * (WIDE / 2) + 8 * i + 2 * h;
+                store_pixel(f, f.has_bias ? o.bias + first + channel + 16 * i : nullptr, to + 16 * i, channel + 16 * i,
+                            float4{v[0], v[1], v[4], v[5]});
+            }
+        }
+}
+
+/* In NCHW, channel by channel: a warp writes 8 neighbouring pixels of 4 of them. */
+template <int HIGH, int WIDE>
+__device__ inline void store_planes(const cutensor_forward &f, const operands &o, const float (&sum)[HIGH * WIDE / 2],
+                                    const lane_place &l, int32_t pixel, int32_t first, int32_t channel)
+{
+    const int32_t plane = f.window.by_plane.d;
+    float *to[HIGH][2];
+#pragma unroll
+    for (int b = 0; b < HIGH; b++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const int32_t m = pixel + row_of<HIGH>(l, b, h), n = divided(min(m, f.pixels - 1), f.window.by_plane);
+            to[b][h] = m < f.pixels
+                           ? o.out + (static_cast<size_t>(n) * f.oc + first + channel) * plane + (m - n * plane)
+                           : nullptr;
+        }
+#pragma unroll
+    for (int i = 0; i < WIDE / 16; i++)
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            const int32_t further = 16 * i + e;
+            if (channel + further >= f.group_oc) continue;
+            const float bias = f.has_bias ? o.bias[first + channel + further] : 0.0f;
+            const int64_t at = static_cast<int64_t>(further) * plane;
+#pragma unroll
+            for (int b = 0; b < HIGH; b++)
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const float v = sum[b * (WIDE / 2) + 8 * i + 2 * h + (e >> 1) * 4 + (e & 1)] + bias;
+                    if (to[b][h] != nullptr) to[b][h][at] = f.add ? to[b][h][at] + v : v;
+                }
+        }
 }
 
 template <int HIGH, int WIDE>
@@ -260,23 +332,10 @@ __device__ inline void store_tile(const cutensor_forward &f, const operands &o, 
 {
     const int32_t column = tile - divided(tile, f.by_tiles) * f.by_tiles.d, group = divided(column, f.by_group_tiles);
     const int32_t channel = (column - group * f.group_tiles) * WIDE + 4 * l.t, first = group * f.group_oc;
-    const size_t plane = static_cast<size_t>(f.window.by_plane.d), stride = f.nchw ? plane : 1;
-#pragma unroll
-    for (int b = 0; b < HIGH; b++)
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const int32_t m = pixel + row_of<HIGH>(l, b, h);
-            if (m >= f.pixels) continue;
-            const int32_t n = divided(m, f.window.by_plane);
-            float *to = f.nchw ? o.out + (static_cast<size_t>(n) * f.oc + first) * plane + (m - n * f.window.by_plane.d)
-                               : o.out + static_cast<size_t>(m) * f.oc + first;
-#pragma unroll
-            for (int i = 0; i < WIDE / 16; i++) {
-                const float *v = sum + b * (WIDE / 2) + 8 * i + 2 * h;
-                store(f, o.bias, to + (channel + 16 * i) * stride, stride, channel + 16 * i, first,
-                      float4{v[0], v[1], v[4], v[5]});
-            }
-        }
+    if (f.nchw)
+        store_planes<HIGH, WIDE>(f, o, sum, l, pixel, first, channel);
+    else
+        store_pixels<HIGH, WIDE>(f, o, sum, l, pixel, first, channel);
 }
 
 /* From tap to tap: how many rows of the patch further. */
@@ -424,9 +483,8 @@ __device__ inline void multiply_tiles(const cutensor_forward &f, const block_of 
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const int32_t row = row_of<HIGH>(l, u, h);
-                base[u][h] = f.taps_at_once < f.taps
-                                 ? row
-                                 : patch_row(f.window, min(pixel + row, f.pixels - 1)) - patch_row(f.window, pixel);
+                base[u][h] =
+                    f.patched ? patch_row(f.window, min(pixel + row, f.pixels - 1)) - patch_row(f.window, pixel) : row;
             }
         if constexpr (PARTS == 2)
             add_pieces_f32<HIGH, WIDE>(f, b, base, n, r, sum);

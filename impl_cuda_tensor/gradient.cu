@@ -64,21 +64,20 @@ __device__ inline unit_place unit_at(const cutensor_gradient &g, int32_t u)
 
 /* ---- Two warps that load dy, 32 output channels each: tiles of [64 channels][32 pixels], swizzled. */
 
-/* A thread's numbers have arrived (as all of its warp's): it splits those of one channel. */
+/* A thread's numbers have arrived (as all of its warp's): it splits those of one channel, or (TF32) rounds them, which
+ * the tensor cores would cut. */
 template <int PARTS> __device__ inline void hand_on(const block_of &b, int32_t step, int32_t channel)
 {
     const uint32_t row = b.steps + static_cast<uint32_t>(step * GRADIENT_SIDE * 128 * PARTS + channel * 128);
     __syncwarp();
-    if constexpr (PARTS == 2) {
 #pragma unroll 4
-        for (uint32_t place = 0; place < 8; place++) {
-            uint32_t v[4], low[4];
-            load4(v, row + place * 16);
+    for (uint32_t place = 0; place < 8; place++) {
+        uint32_t v[4], low[4];
+        load4(v, row + place * 16);
 #pragma unroll
-            for (int e = 0; e < 4; e++) low[e] = low_part(v[e]), v[e] = high_part(v[e]);
-            store4(row + place * 16, v);
-            store4(row + GRADIENT_SIDE * 128 + place * 16, low);
-        }
+        for (int e = 0; e < 4; e++) low[e] = low_part(v[e]), v[e] = high_part(v[e]);
+        store4(row + place * 16, v);
+        if constexpr (PARTS == 2) store4(row + GRADIENT_SIDE * 128 + place * 16, low);
     }
     stores_to_products();
     barrier_arrive(b.step_full + 8 * step);
@@ -158,12 +157,12 @@ __device__ inline void load_dy(const cutensor_gradient &g, const block_of &b, co
 
 /* ---- Two warps that load x: rows of 64 channels, 16 places of 16 bytes, place c of row r at c ^ 2*(r%4). */
 
-/* Of each row of the patch, where its 64 channels begin, in 16 bytes; -1: zeros. Returns how many rows. */
+/* Of each row of the patch, the place where its 64 channels begin; -1: zeros. Returns how many rows. */
 __device__ inline int32_t make_table(const cutensor_gradient &g, const unit_place &at, int32_t *table, int32_t *rows,
                                      int32_t thread)
 {
     const tile_place tile = tile_at(g, at.tile);
-    const int32_t images = divided(g.pixels, g.window.by_plane), group = tile.group * g.in.group_units;
+    const int32_t images = divided(g.pixels, g.window.by_plane), group = tile.group * g.in.channels;
     if (g.patched) {
         const slot_place first = slot_at(g, tile, 0);
         const int32_t last = min(first.tap + GRADIENT_SLOTS, g.taps) - 1, begin = patch_row(g.window, at.pixel);
@@ -171,7 +170,7 @@ __device__ inline int32_t make_table(const cutensor_gradient &g, const unit_plac
         const int32_t count = patch_row(g.window, at.end - 1) + tap_offset(g.window, last) - row + 1;
         for (int32_t i = thread; i < count; i += 64) {
             const int32_t pixel = pixel_of_row(g.window, images, row + i);
-            table[i] = pixel < 0 ? -1 : pixel * g.in.units + group + first.c / 4;
+            table[i] = pixel < 0 ? -1 : place_of(g.in, pixel) + place_of_channel(g.in, group + first.c);
         }
         for (int32_t i = thread; i < GRADIENT_PIXELS; i += 64)
             rows[i] = patch_row(g.window, min(at.pixel + i, at.end - 1)) - begin;
@@ -181,17 +180,54 @@ __device__ inline int32_t make_table(const cutensor_gradient &g, const unit_plac
         const slot_place s = slot_at(g, tile, slot);
         for (int32_t i = thread; i < g.chunk; i += 64) {
             const int32_t m = at.pixel + i, pixel = s.tap < 0 || m >= at.end ? -1 : pixel_of_tap(g.window, m, s.tap);
-            table[slot * g.chunk + i] = pixel < 0 ? -1 : pixel * g.in.units + group + s.c / 4;
+            table[slot * g.chunk + i] = pixel < 0 ? -1 : place_of(g.in, pixel) + place_of_channel(g.in, group + s.c);
         }
     }
     for (int32_t i = thread; i < GRADIENT_PIXELS; i += 64) rows[i] = min(i, g.chunk - 1);
     return GRADIENT_SLOTS * g.chunk;
 }
 
+/* Channels behind the group's last are of a neighbour, or none: no sum of theirs is kept. */
+__device__ inline void load_rows(const cutensor_input &in, const int32_t *table, int32_t thread, int32_t count,
+                                 uint32_t patch, const float *x)
+{
+    const int32_t place = thread & 15, first = thread >> 4;
+    uint32_t to = patch + static_cast<uint32_t>(first * 256 + ((place ^ first << 1) << 4));
+    for (int32_t r = first; r < count; r += 32, to += 8192) {
+        int32_t at[8];
+#pragma unroll
+        for (int e = 0; e < 8; e++) at[e] = r + 4 * e < count ? table[r + 4 * e] : -2;
+#pragma unroll
+        for (int e = 0; e < 8; e++) {
+            const bool there = at[e] >= 0 && at[e] + place < in.all;
+            if (at[e] != -2)
+                copy16(to + static_cast<uint32_t>(e * 1024), x + 4 * static_cast<size_t>(there ? at[e] + place : 0),
+                       there ? 16 : 0);
+        }
+    }
+}
+
+/* The same number by number: a warp takes 8 rows of 4 channels at once. */
+__device__ inline void load_rows_singly(const cutensor_input &in, const int32_t *table, int32_t thread, int32_t count,
+                                        uint32_t patch, const float *x)
+{
+    const int32_t lane = thread & 31, deep = lane >> 3;
+    for (int32_t r = (thread >> 5) * 8 + (lane & 7); r < count; r += 16) {
+        const int32_t at = table[r];
+        int64_t from = at < 0 ? in.all : at + static_cast<int64_t>(deep) * in.channel;
+        const uint32_t row = patch + static_cast<uint32_t>(r * 256 + deep * 4), turn = static_cast<uint32_t>(r & 3)
+                                                                                       << 5;
+#pragma unroll
+        for (int32_t q = 0; q < 16; q++, from += 4 * static_cast<int64_t>(in.channel)) {
+            const bool there = from < in.all;
+            copy4(row + ((static_cast<uint32_t>(q) << 4) ^ turn), x + (there ? from : 0), there ? 4 : 0);
+        }
+    }
+}
+
 __device__ inline void load_x(const cutensor_gradient &g, const block_of &b, const float *x, int32_t thread)
 {
     int32_t *table = at_address<int32_t>(b.table), *rows = at_address<int32_t>(b.rows);
-    const int32_t place = thread & 15, first = thread >> 4;
     ring_place ring = {0, 1};
     for (int32_t u = b.first; u < b.last; u++) {
         /* The table of rows is the consumers' until they have freed the patch. */
@@ -199,21 +235,11 @@ __device__ inline void load_x(const cutensor_gradient &g, const block_of &b, con
         barrier_of(1, 64);
         const int32_t count = make_table(g, unit_at(g, u), table, rows + ring.at * GRADIENT_PIXELS, thread);
         barrier_of(1, 64);
-        uint32_t to =
-            b.patches + static_cast<uint32_t>(ring.at * g.patch_bytes + first * 256 + ((place ^ first << 1) << 4));
-        for (int32_t r = first; r < count; r += 32, to += 8192) {
-            int32_t at[8];
-#pragma unroll
-            for (int e = 0; e < 8; e++) at[e] = r + 4 * e < count ? table[r + 4 * e] : -2;
-#pragma unroll
-            for (int e = 0; e < 8; e++) {
-                /* Channels behind the group's last are of a neighbour, or none: no sum of theirs is kept. */
-                const bool there = at[e] >= 0 && at[e] + place < g.in_places;
-                if (at[e] != -2)
-                    copy16(to + static_cast<uint32_t>(e * 1024), x + 4 * static_cast<size_t>(there ? at[e] + place : 0),
-                           there ? 16 : 0);
-            }
-        }
+        const uint32_t to = b.patches + static_cast<uint32_t>(ring.at * g.patch_bytes);
+        if (g.in.fours)
+            load_rows(g.in, table, thread, count, to, x);
+        else
+            load_rows_singly(g.in, table, thread, count, to, x);
         barrier_arrive_after_copies(b.patch_full + 8 * ring.at);
         barrier_arrive(b.patch_full + 8 * ring.at);
         ring.next(g.patches);

@@ -108,34 +108,26 @@ static int64_t patch_rows(const cutensor_window *w, int64_t pixels, int64_t tall
 
 /* ---- Tensors */
 
-static bool needs_pack(cnn_layout layout, int64_t group_channels, int64_t groups, int64_t pixels)
+/* `pixels`: of an image. */
+static cutensor_input input_of(const cnn_conv_desc *d, int64_t group_channels, int64_t pixels)
 {
-    if (layout == CNN_NCHW && pixels > 1 && group_channels * groups > 1) return true;
-    return group_channels % 4 != 0;
+    const int64_t channels = group_channels * d->g;
+    const bool planes = d->t.layout == CNN_NCHW && pixels > 1, fours = !planes && group_channels % 4 == 0;
+    const int64_t pixel = planes ? 1 : fours ? channels / 4 : channels, places = d->mb * pixels * channels;
+    return (cutensor_input){.fours = fours,
+                            .channels = (int32_t)group_channels,
+                            .pixel = (int32_t)pixel,
+                            .channel = (int32_t)(planes ? pixels : 1),
+                            .rest = (int32_t)(planes ? (channels - 1) * pixels : 0),
+                            .all = (int32_t)smaller(fours ? places / 4 : places, INT_MAX),
+                            .by_plane = cutensor_divide_by(pixels)};
 }
 
-static cutensor_input input_of(int64_t group_channels, int64_t groups)
+/* check_sizes() has counted fours. */
+static cnn_status check_input(const cnn_conv_desc *d, const cutensor_input *in, int64_t pixels, cnn_error *err)
 {
-    const int64_t filled = ceil_div(group_channels, 4);
-    return (cutensor_input){.units = (int32_t)(filled * groups), .group_units = (int32_t)filled};
-}
-
-static cutensor_pack pack_of(cnn_layout layout, int64_t images, int64_t channels, int64_t groups, int64_t pixels)
-{
-    cutensor_pack p = {.images = (int32_t)images,
-                       .groups = (int32_t)groups,
-                       .channels = (int32_t)channels,
-                       .filled = (int32_t)ceil_div(channels, 4) * 4,
-                       .pixels = (int32_t)pixels,
-                       .image = channels * groups * pixels};
-    p.channel = layout == CNN_NCHW ? pixels : 1;
-    p.pixel = layout == CNN_NCHW ? 1 : channels * groups;
-    return p;
-}
-
-static size_t pack_bytes(const cutensor_pack *p)
-{
-    return (size_t)p->images * (size_t)p->groups * (size_t)p->filled * (size_t)p->pixels * sizeof(float);
+    const double places = (double)d->mb * (double)pixels * (double)in->channels * (double)d->g;
+    return check_count("numbers that do not lie in fours of channels", in->fours ? 0 : places, err);
 }
 
 /* A place of so many bytes behind what there is. */
@@ -281,6 +273,7 @@ static void put_tile(cutensor_forward *f, const fitted *t, int64_t room)
     f->high = (int32_t)t->tall;
     f->wide_tile = t->tile->wide;
     f->group_tiles = (int32_t)t->group_tiles;
+    f->patched = t->patched;
     f->taps_at_once = t->patched ? f->taps : 1;
     f->pieces = f->chunks * (f->taps / f->taps_at_once);
     f->buffers = (int32_t)buffers_of(t->tile, t->rows, room);
@@ -319,7 +312,6 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     const int64_t in_channels = (backward ? d->oc : d->ic) / d->g, out_channels = backward ? d->ic : d->oc;
     cutensor_forward *f = &m->forward;
     *f = (cutensor_forward){.window = window_of(d, backward),
-                            .in = input_of(in_channels, d->g),
                             .groups = (int32_t)d->g,
                             .group_oc = (int32_t)(out_channels / d->g),
                             .oc = (int32_t)out_channels,
@@ -328,6 +320,9 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
                             .nchw = d->t.layout == CNN_NCHW,
                             .has_bias = d->bias && !backward};
     const int64_t in_pixels = (int64_t)f->window.ih * f->window.iw;
+    f->in = input_of(d, in_channels, in_pixels);
+    cnn_status status = check_input(d, &f->in, in_pixels, err);
+    if (status != CNN_OK) return status;
     f->pixels = (int32_t)(d->mb * f->window.oh * f->window.ow);
     const fitted tile = choose_tile(f, parts, r->knobs, room, sms);
     if (tile.tile == NULL)
@@ -338,7 +333,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
         return CNN_FAIL(err, CNN_UNSUPPORTED, "two patches of %d bytes do not fit the %lld bytes of shared memory",
                         f->buffer_bytes, (long long)room);
     const bool split = choose_split(r->knobs[CUTENSOR_KNOB_SPLIT], tile.tiles, sms);
-    cnn_status status = check_count("pieces of work", (double)tile.tiles * f->pieces, err);
+    status = check_count("pieces of work", (double)tile.tiles * f->pieces, err);
     if (status != CNN_OK) return status;
     f->unit = split ? 1 : f->pieces;
     f->units = (int32_t)(tile.tiles * (split ? f->pieces : 1));
@@ -347,9 +342,6 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     m->shared_bytes = forward_fixed_bytes(f->wide_tile, parts) + f->buffers * f->buffer_bytes;
     m->weights = weights_of(f, d, backward, parts, sms);
     m->weights.flags = m->blocks;
-    m->packs_in = needs_pack(d->t.layout, in_channels, d->g, in_pixels);
-    m->pack_in = pack_of(d->t.layout, d->mb, in_channels, d->g, in_pixels);
-    if (m->packs_in) m->in_at = area(m, pack_bytes(&m->pack_in));
     m->weights_at = area(m, (size_t)f->groups * (size_t)f->group_tiles * (size_t)f->chunks * (size_t)f->taps *
                                 (size_t)forward_step_bytes(f->wide_tile, parts));
     m->flags_at = area(m, (size_t)m->blocks * sizeof(unsigned));
@@ -390,16 +382,16 @@ static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, con
     const int64_t group_ic = d->ic / d->g, in_pixels = d->ih * d->iw, plane = d->oh * d->ow;
     cutensor_gradient *g = &m->gradient;
     *g = (cutensor_gradient){.window = window_of(d, false),
-                             .in = input_of(group_ic, d->g),
+                             .in = input_of(d, group_ic, in_pixels),
                              .pixels = (int32_t)(d->mb * plane),
                              .taps = (int32_t)(d->kh * d->kw),
                              .group_oc = (int32_t)(d->oc / d->g),
                              .group_ic = (int32_t)group_ic,
                              .parts = d->t.math == CNN_MATH_TF32 ? 1 : 2};
-    g->in_places = d->mb * in_pixels * g->in.units;
     g->dy_image = d->oc * plane;
     g->dy_channel = d->t.layout == CNN_NCHW && plane > 1 ? plane : 1;
     g->dy_pixel = g->dy_channel == 1 ? d->oc : 1;
+    cnn_status status = check_input(d, &g->in, in_pixels, err);
     const int64_t wish = r->knobs[CUTENSOR_KNOB_PATCH];
     const bool may = wish == 2 ? g->taps > 1 : wish == 1;
     if (!(may && fit_chunk(&g->window, g->pixels, room, true, g)) && !fit_chunk(&g->window, g->pixels, room, false, g))
@@ -411,7 +403,7 @@ static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, con
                                           : ceil_div((int64_t)g->taps * g->c_tiles, GRADIENT_SLOTS));
     g->chunks = (int32_t)ceil_div(g->pixels, g->chunk);
     const double all = (double)d->g * g->slot_groups * g->k_tiles;
-    cnn_status status = check_count("pieces of work", (all + (double)sms) * g->chunks * GRADIENT_SLOTS, err);
+    if (status == CNN_OK) status = check_count("pieces of work", (all + (double)sms) * g->chunks * GRADIENT_SLOTS, err);
     if (status != CNN_OK) return status;
     g->tiles = (int32_t)all;
     g->units = g->tiles * g->chunks;
@@ -421,9 +413,6 @@ static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, con
     g->by_slot_groups = cutensor_divide_by(g->slot_groups);
     g->by_c_tiles = cutensor_divide_by(g->c_tiles);
     m->shared_bytes = gradient_fixed_bytes() + g->steps * gradient_step_bytes(g->parts) + g->patches * g->patch_bytes;
-    m->packs_in = needs_pack(d->t.layout, group_ic, d->g, in_pixels);
-    m->pack_in = pack_of(d->t.layout, d->mb, group_ic, d->g, in_pixels);
-    if (m->packs_in) m->in_at = area(m, pack_bytes(&m->pack_in));
     m->partials_at = area(m, (size_t)(g->blocks + g->tiles) * GRADIENT_SEGMENT * sizeof(float));
     return CNN_OK;
 }

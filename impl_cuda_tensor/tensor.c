@@ -72,16 +72,6 @@ static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
 
 /* ---- Running. */
 
-static cnn_status packed(cuda_context *c, const cnn_weighted_args *args, bool packs, const cutensor_pack *pack,
-                         size_t at, const void **tensor, cnn_error *err)
-{
-    if (!packs) return CNN_OK;
-    void *to = (char *)args->workspace + at;
-    const cnn_status status = cutensor_pack_run(c, pack, *tensor, to, err);
-    *tensor = to;
-    return status;
-}
-
 static cnn_status run_forward(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     cutensor_plan m = *(const cutensor_plan *)plan->state;
@@ -91,9 +81,8 @@ static cnn_status run_forward(cuda_context *c, const cnn_plan *plan, const cnn_w
     void *out = forward ? args->y : args->dx;
     m.few.add = m.forward.add = args->beta != 0;
     if (m.is_few) return cutensor_few_run(c, &m.few, in, args->w, forward ? args->b : NULL, out, err);
-    cnn_status status = packed(c, args, m.packs_in, &m.pack_in, m.in_at, &in, err);
-    if (status == CNN_OK)
-        status = cutensor_weights_run(c, &m.weights, args->w, space + m.weights_at, space + m.flags_at, err);
+    const cnn_status status =
+        cutensor_weights_run(c, &m.weights, args->w, space + m.weights_at, space + m.flags_at, err);
     if (status != CNN_OK) return status;
     return cutensor_forward_run(c, &m, in, space + m.weights_at, args->b, out, space + m.partials_at,
                                 space + m.flags_at, err);
@@ -110,8 +99,7 @@ static cnn_status run_weights(cuda_context *c, const cnn_plan *plan, const cnn_w
         return cutensor_few_weights_run(c, &few, x, args->dy, args->dw, err);
     }
     char *partials = (char *)args->workspace + m->partials_at;
-    cnn_status status = packed(c, args, m->packs_in, &m->pack_in, m->in_at, &x, err);
-    if (status == CNN_OK) status = cutensor_gradient_run(c, m, x, args->dy, partials, err);
+    const cnn_status status = cutensor_gradient_run(c, m, x, args->dy, partials, err);
     return status == CNN_OK ? cutensor_sum_run(c, m, partials, args->dw, flip, args->beta != 0, err) : status;
 }
 

@@ -4,8 +4,9 @@
  * FWD     out[pixel][oc] = sum over taps and ic of in[pixel of the tap][ic] * w[oc][ic][tap]
  * BWD_D   the same of dy, with the weights' oc and ic exchanged and their taps reversed
  * BWD_W   dw[oc][ic][tap] = sum over pixels of dy[pixel][oc] * x[pixel of the tap][ic]
- * Tensors are read as NHWC with channels in fours; others are repacked first (pack.cu). A number of f32 is two of TF32,
- * v = hi + lo, and a product three of them, lo*hi + hi*lo + hi*hi, which is right to 2^-22; math tf32 takes one.
+ * The tensor that is gathered is read in fours of channels where these lie so, else number by number. A number of f32
+ * is two of TF32, v = hi + lo, and a product three of them, lo*hi + hi*lo + hi*hi, which is right to 2^-22; math tf32
+ * takes one.
  *
  * plan.c cuts the problem into work once; the kernels get it by value. */
 #ifndef IMPL_CUDA_TENSOR_TENSOR_H
@@ -47,9 +48,13 @@ typedef struct cutensor_window {
     cutensor_divisor by_plane, by_ow, by_high, by_wide, by_kw, by_div_h, by_div_w;
 } cutensor_window;
 
-/* The tensor that is gathered: NHWC, a pixel of `units` times 16 bytes, `group_units` of which are a group's. */
+/* The tensor that is gathered. In fours, 16 bytes a copy: NHWC, where a group's channels are a multiple of 4; then
+ * places count fours. Else places count numbers. */
 typedef struct cutensor_input {
-    int32_t units, group_units;
+    int32_t fours, channels;      /* channels: of a group */
+    int32_t pixel, channel, rest; /* steps in places; rest: from image to image, beyond its pixels' steps */
+    int32_t all;                  /* places of the tensor */
+    cutensor_divisor by_plane;
 } cutensor_input;
 
 /* ---- forward.cu: FWD and BWD_D */
@@ -59,6 +64,7 @@ typedef struct cutensor_forward {
     int32_t pixels;                     /* output pixels of all images */
     int32_t groups, group_oc, oc;       /* output channels of a group, of a pixel */
     int32_t group_tiles;                /* tiles side by side over a group's output channels */
+    int32_t patched;                    /* patches hold the padded input's rows; else the pixels of one tap, gathered */
     int32_t chunks, taps, taps_at_once; /* channels in 32s; taps that one patch serves: all, or one */
     int32_t pieces;                     /* of a tile: chunks * taps / taps_at_once */
     int32_t unit, units;                /* pieces that are dealt out together: 1, or a whole tile's; how many */
@@ -72,7 +78,6 @@ typedef struct cutensor_forward {
 typedef struct cutensor_gradient {
     cutensor_window window;
     cutensor_input in;
-    int64_t in_places;                      /* of 16 bytes, in all of x */
     int64_t dy_image, dy_channel, dy_pixel; /* strides */
     int32_t pixels, taps, group_oc, group_ic;
     int32_t c_tiles, k_tiles, slot_groups; /* of a group: 64s of input and output channels; blocks' slots */
@@ -94,12 +99,6 @@ typedef struct cutensor_weights {
     int32_t flags; /* that are cleared on the way */
 } cutensor_weights;
 
-/* ---- pack.cu: any tensor as NHWC with each group's channels filled up with zeros to fours */
-typedef struct cutensor_pack {
-    int32_t images, groups, channels, filled, pixels; /* channels of a group, and with its zeros */
-    int64_t image, channel, pixel;                    /* strides of the source */
-} cutensor_pack;
-
 /* ---- few.cu: sums of few terms. Tensors as they lie: element (n, pixel, channel) by three strides. */
 typedef struct cutensor_view {
     int64_t image;
@@ -116,13 +115,11 @@ typedef struct cutensor_few {
 typedef struct cutensor_plan {
     bool is_few; /* then only `few` counts, and `bias` */
     cutensor_few few;
-    bool packs_in;
-    cutensor_pack pack_in;
     cutensor_forward forward;
     cutensor_weights weights;
     cutensor_gradient gradient;
     cuda_bias bias;
-    size_t in_at, weights_at, partials_at, flags_at, bytes; /* workspace */
+    size_t weights_at, partials_at, flags_at, bytes; /* workspace */
     int32_t blocks, threads, shared_bytes;
 } cutensor_plan;
 
@@ -136,7 +133,6 @@ cnn_status cutensor_few_run(cuda_context *, const cutensor_few *, const void *in
                             void *out, cnn_error *);
 cnn_status cutensor_few_weights_run(cuda_context *, const cutensor_few *, const void *x, const void *dy, void *dw,
                                     cnn_error *);
-cnn_status cutensor_pack_run(cuda_context *, const cutensor_pack *, const void *from, void *to, cnn_error *);
 cnn_status cutensor_weights_run(cuda_context *, const cutensor_weights *, const void *w, void *to, void *flags,
                                 cnn_error *);
 cnn_status cutensor_forward_run(cuda_context *, const cutensor_plan *, const void *in, const void *weights,

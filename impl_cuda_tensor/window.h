@@ -42,6 +42,16 @@ static __device__ inline int32_t pixel_of_row(const cutensor_window &w, int32_t 
     return (n * w.ih + h) * w.iw + v;
 }
 
+/* Where in the tensor that is gathered a pixel begins; a channel of it is so much further. */
+static __device__ inline int32_t place_of(const cutensor_input &in, int32_t pixel)
+{
+    return pixel * in.pixel + (in.rest == 0 ? 0 : divided(pixel, in.by_plane) * in.rest);
+}
+static __device__ inline int32_t place_of_channel(const cutensor_input &in, int32_t channel)
+{
+    return in.fours ? channel / 4 : channel * in.channel;
+}
+
 /* The input pixel of output pixel m's tap; -1 where there is none. */
 static __device__ inline int32_t pixel_of_tap(const cutensor_window &w, int32_t m, int32_t tap)
 {

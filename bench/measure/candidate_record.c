@@ -48,8 +48,8 @@ static void record_floor(cnn_record *record, const candidate *c, const vf_case *
 {
     bench_floor floor;
     char marks[128];
-    if (!params->peaks || !bench_floor_of(params->peaks, c->session, &pc->problem, pc->call.dir, params->cold, &floor))
-        return;
+    const bench_work work = {&pc->problem, pc->call.dir, params->cold, c->result.stats.median};
+    if (!params->peaks || !bench_floor_of(params->peaks, c->session, &work, &floor)) return;
     record_real(record, "floor_s", floor.seconds);
     record_text(record, "floor_by", floor.by);
     record_real(record, "share", floor.seconds / c->result.stats.median);

@@ -73,11 +73,11 @@ static bool find_floor(const candidate *c, const vf_case *pc, const measure_para
 {
     cnn_session with = *c->session;
     if (!params->peaks) return false;
-    bool found = bench_floor_of(params->peaks, &with, &pc->problem, pc->call.dir, params->cold, floor);
+    const bench_work work = {&pc->problem, pc->call.dir, params->cold, c->result.stats.median};
+    bool found = bench_floor_of(params->peaks, &with, &work, floor);
     for (int i = 0; i < params->peaks->count && !found; i++) {
         with.threads = params->peaks->list[i].threads;
-        found = with.threads > c->session->threads &&
-                bench_floor_of(params->peaks, &with, &pc->problem, pc->call.dir, params->cold, floor);
+        found = with.threads > c->session->threads && bench_floor_of(params->peaks, &with, &work, floor);
     }
     return found;
 }

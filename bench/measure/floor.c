@@ -35,44 +35,58 @@ static double cached_at_most(const bench_peaks *peaks, const cnn_session *sessio
 
 static const bench_peak *highest(const bench_peak *a, const bench_peak *b) { return !a || b->value > a->value ? b : a; }
 
-static bool floor_on(const bench_peaks *peaks, const device *on, const cnn_problem *problem, cnn_dir dir, bool cold,
-                     bool from_memory, bench_floor *floor)
+/* A number of f32 is two of TF32, and a product of such numbers three products (the fourth, low by low, lies below
+ * f32's last bit): where matrix units do those faster than the device does f32, a third of their ceiling is the limit.
+ */
+static const double split_products = 3;
+
+static bool floor_on(const bench_peaks *peaks, const device *on, const bench_work *work, bool from_memory,
+                     bench_floor *floor)
 {
-    const cnn_type *t = &problem->u.type;
-    const double flops = cnn_flops(problem, dir), bytes = cnn_bytes(problem, dir);
-    const bench_peak *arithmetic = NULL, *memory = NULL;
+    const cnn_type *t = &work->problem->u.type;
+    const double flops = cnn_flops(work->problem, work->dir), bytes = cnn_bytes(work->problem, work->dir);
+    const bench_peak *arithmetic = NULL, *memory = NULL, *split = NULL;
     char name[2 * CNN_NAME_MAX + 16];
     for (int i = 0; i < peaks->count; i++) {
         const bench_peak *p = &peaks->list[i];
         if (!applies(p, on)) continue;
-        const bool fits = p->holds == 0 ? from_memory : (!cold && bytes <= (double)p->holds);
+        const bool fits = p->holds == 0 ? from_memory : (!work->cold && bytes <= (double)p->holds);
         if (p->unit == CNN_PEAK_FLOPS && p->dtype == t->dtype && p->math == t->math)
             arithmetic = highest(arithmetic, p);
+        if (p->unit == CNN_PEAK_FLOPS && t->dtype == CNN_F32 && t->math == CNN_MATH_F32 && p->dtype == CNN_F32 &&
+            p->math == CNN_MATH_TF32)
+            split = highest(split, p);
         if (p->unit == CNN_PEAK_BYTES && fits) memory = highest(memory, p);
     }
     if (!arithmetic || !memory) return false;
-    const double computing = flops / arithmetic->value, moving = bytes / memory->value;
+    const double moving = bytes / memory->value;
+    double computing = flops / arithmetic->value;
+    const bool beyond = split && work->took < computing && split->value > split_products * arithmetic->value;
+    if (beyond) {
+        arithmetic = split;
+        computing = flops * split_products / split->value;
+    }
     floor->seconds = fmax(computing, moving);
     const bench_peak *by = computing >= moving ? arithmetic : memory;
     floor->marks = by->marks;
-    snprintf(floor->by, sizeof floor->by, "%s", bench_peak_name(by, name, sizeof name));
+    snprintf(floor->by, sizeof floor->by, "%s%s", by == split ? "1/3 of " : "", bench_peak_name(by, name, sizeof name));
     return true;
 }
 
-bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
-                    bool cold, bench_floor *floor)
+bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const bench_work *work, bench_floor *floor)
 {
     const bool host = session->impl->device_kind == CNN_DEVICE_CPU;
     char machine[CNN_NAME_MAX];
     machine_name(session, machine, sizeof machine);
     const device on = {machine, host ? session->threads : 0};
-    const bool from_memory = cold || cnn_bytes(problem, dir) > cached_at_most(peaks, session, &on);
-    return floor_on(peaks, &on, problem, dir, cold, from_memory, floor);
+    const bool from_memory = work->cold || cnn_bytes(work->problem, work->dir) > cached_at_most(peaks, session, &on);
+    return floor_on(peaks, &on, work, from_memory, floor);
 }
 
 bool bench_floor_cold(const bench_peaks *peaks, const bench_peak *device_of, const cnn_problem *problem, cnn_dir dir,
                       bench_floor *floor)
 {
     const device on = {device_of->machine, device_of->threads};
-    return floor_on(peaks, &on, problem, dir, true, true, floor);
+    const bench_work work = {problem, dir, true, (double)INFINITY};
+    return floor_on(peaks, &on, &work, true, floor);
 }

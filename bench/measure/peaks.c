@@ -123,12 +123,16 @@ static cnn_status best_round(const cnn_session *session, const cnn_peak *peak, c
     return CNN_OK;
 }
 
+/* What a type's floor rests on: its own arithmetic, and for f32 what three products of TF32 could do (floor.c). */
 static bool is_wanted(const cnn_peak *peak, const peak_plan *plan)
 {
     if (peak->unit == CNN_PEAK_SECONDS) return plan->latencies;
     if (peak->unit != CNN_PEAK_FLOPS || !plan->types) return true;
     for (int i = 0; i < plan->n_types; i++)
-        if (plan->types[i].dtype == peak->dtype && plan->types[i].math == peak->math) return true;
+        if (plan->types[i].dtype == peak->dtype &&
+            (plan->types[i].math == peak->math ||
+             (peak->dtype == CNN_F32 && plan->types[i].math == CNN_MATH_F32 && peak->math == CNN_MATH_TF32)))
+            return true;
     return false;
 }
 

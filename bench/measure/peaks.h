@@ -64,16 +64,23 @@ bool bench_peak_parse(const cnn_record *record, bench_peak *peak); /* false: not
 /* "fma avx512 f32", "read L2", "copy": what, variant, type. */
 const char *bench_peak_name(const bench_peak *peak, char *text, size_t size);
 
+/* An operation whose floor is asked for. */
+typedef struct bench_work {
+    const cnn_problem *problem;
+    cnn_dir dir;
+    bool cold;   /* the caches */
+    double took; /* seconds; infinite: not known */
+} bench_work;
+
 /* max(FLOPs / peak, compulsory bytes / bandwidth), by the best ceilings of the session's device and threads. Where the
- * caches are not cold and one holds all the bytes, its bandwidth counts, and memory's does not. False where a ceiling
- * is missing. */
+ * caches are not cold and one holds all the bytes, its bandwidth counts, and memory's does not. What took less time
+ * than f32's own ceiling allows stands under a third of TF32's, if that is higher. False where a ceiling is missing. */
 typedef struct bench_floor {
     double seconds;
     unsigned marks;            /* that ceiling's */
     char by[3 * CNN_NAME_MAX]; /* which of the two it is, and the ceiling's name */
 } bench_floor;
-bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const cnn_problem *problem, cnn_dir dir,
-                    bool cold, bench_floor *floor);
+bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const bench_work *work, bench_floor *floor);
 /* The same with cold caches, of the device and threads that a ceiling is of: without a session, on any machine. */
 bool bench_floor_cold(const bench_peaks *peaks, const bench_peak *device_of, const cnn_problem *problem, cnn_dir dir,
                       bench_floor *floor);

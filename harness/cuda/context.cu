@@ -87,7 +87,8 @@ static cnn_status open_scratch(cuda_context *c, cnn_error *err)
     void *memory = NULL;
     const cnn_status status = cuda_memory.alloc(reinterpret_cast<cnn_context *>(c), sizeof *c->scratch, &memory, err);
     c->scratch = static_cast<cuda_scratch *>(memory);
-    return status == CNN_OK ? CUDA_CHECK(c, cudaMemset(c->scratch, 0, sizeof *c->scratch), err) : status;
+    return status == CNN_OK ? CUDA_CHECK(c, cudaMemsetAsync(c->scratch, 0, sizeof *c->scratch, c->stream), err)
+                            : status;
 }
 
 /* The first call that makes a context on the device is the stream's: here busy devices and full ones show. */

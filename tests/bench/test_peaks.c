@@ -164,6 +164,13 @@ static void records_come_back(void **state)
     cnn_session_close(&session);
 }
 
+static bool floor_of(const bench_peaks *peaks, const cnn_session *session, const cnn_problem *problem, bool cold,
+                     double took, bench_floor *floor)
+{
+    const bench_work work = {problem, CNN_FWD, cold, took};
+    return bench_floor_of(peaks, session, &work, floor);
+}
+
 /* Worked out by hand for mb1 ic1 3x3 oc1 kh3 without padding: 2 * 9 operations and a bias; 9 + 9 + 1 + 1 floats. */
 static void floors_are_what_they_should_be(void **state)
 {
@@ -178,26 +185,34 @@ static void floors_are_what_they_should_be(void **state)
         made_up(&session, CNN_PEAK_FLOPS, "fma", 19, 0), made_up(&session, CNN_PEAK_BYTES, "read", 8, 0),
         made_up(&session, CNN_PEAK_BYTES, "read", 160, 80), made_up(&session, CNN_PEAK_BYTES, "copy", 7, 0)};
     assert_int_equal(bench_peaks_add(&peaks, &some[0], &err), CNN_OK);
-    assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, true, &floor)); /* nothing of memory */
+    assert_false(floor_of(&peaks, &session, &problem, true, INFINITY, &floor)); /* nothing of memory */
     for (int i = 1; i < 4; i++) assert_int_equal(bench_peaks_add(&peaks, &some[i], &err), CNN_OK);
-    assert_true(bench_floor_of(&peaks, &session, &problem, CNN_FWD, true, &floor)); /* 80 bytes at 8, 19 at 19 */
+    assert_true(floor_of(&peaks, &session, &problem, true, INFINITY, &floor)); /* 80 bytes at 8, 19 at 19 */
     assert_true(floor.seconds == 10);
     assert_string_equal(floor.by, "read");
-    assert_true(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor)); /* 80 bytes fit that cache */
+    assert_true(floor_of(&peaks, &session, &problem, false, INFINITY, &floor)); /* 80 bytes fit that cache */
     assert_true(floor.seconds == 1);
     assert_string_equal(floor.by, "fma f32");
+    bench_peak units = made_up(&session, CNN_PEAK_FLOPS, "gemm", 6 * 19, 0);
+    units.math = CNN_MATH_TF32;
+    assert_int_equal(bench_peaks_add(&peaks, &units, &err), CNN_OK);
+    assert_true(floor_of(&peaks, &session, &problem, false, 1, &floor) && floor.seconds == 1);
+    assert_string_equal(floor.by, "fma f32"); /* who keeps to f32's own arithmetic stands under it */
+    assert_true(floor_of(&peaks, &session, &problem, false, 0.75, &floor) && floor.seconds == 0.5);
+    assert_string_equal(floor.by, "1/3 of gemm tf32"); /* who is faster has used other units */
+    peaks.list[4].value = 3 * 19;
+    assert_true(floor_of(&peaks, &session, &problem, false, 0.75, &floor) && floor.seconds == 1); /* these are none */
     peaks.list[2].holds = 79;
-    assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor)); /* a cache, which is not known */
-    assert_true(bench_floor_of(&peaks, &session, &problem, CNN_FWD, true, &floor) && floor.seconds == 10);
-    assert_true(bench_floor_of(&peaks, &session, &large, CNN_FWD, false, &floor) &&
-                floor.seconds == 1e12); /* in none */
+    assert_false(floor_of(&peaks, &session, &problem, false, INFINITY, &floor)); /* a cache, which is not known */
+    assert_true(floor_of(&peaks, &session, &problem, true, INFINITY, &floor) && floor.seconds == 10);
+    assert_true(floor_of(&peaks, &session, &large, false, INFINITY, &floor) && floor.seconds == 1e12); /* in none */
     problem.u.type.dtype = problem.u.type.weights = CNN_F64;
-    assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor)); /* no ceiling in f64 */
+    assert_false(floor_of(&peaks, &session, &problem, false, INFINITY, &floor)); /* no ceiling in f64 */
     problem.u.type = (cnn_type){CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_BF16};
-    assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor));
+    assert_false(floor_of(&peaks, &session, &problem, false, INFINITY, &floor));
     problem.u.type.math = CNN_MATH_F32;
     session.threads = 2; /* ceilings of one thread say nothing of two */
-    assert_false(bench_floor_of(&peaks, &session, &problem, CNN_FWD, false, &floor));
+    assert_false(floor_of(&peaks, &session, &problem, false, INFINITY, &floor));
     session.threads = 1;
     bench_peaks_free(&peaks);
     cnn_session_close(&session);

@@ -21,6 +21,7 @@ verified 3 --op conv --problem $padded "${check[@]}"
 verified 3 --op conv --problem $strided --layout nhwc "${check[@]}"
 verified 3 --op conv --problem g2mb3ic34ih4oc68kh2 --mode convolution "${check[@]}"        # groups, the kernel reversed
 verified 3 --op conv --problem mb3ic72ih3oc65kh1 --layout nhwc "${check[@]}"
+verified 3 --op conv --problem mb2ic33ih24oc8kh1sh2 --layout nhwc "${check[@]}"            # one tap, gathered
 verified 3 --op conv --problem $padded --math tf32 "${check[@]}"
 verified 3 --op deconv --problem mb2ic17ih3oc18kh3sh2ph1 "${check[@]}"
 verified 3 --op fc --problem mb17ic5ih3oc66 --layout nhwc "${check[@]}"

@@ -11,7 +11,11 @@
  *
  * The share: rounding is 1e-6 of a step in f32, but steps amplify it, and where a ReLU or a maximum changes sides a
  * gradient moves by up to a hundredth. A label in the wrong place, a batch left out, a step too many move it by more:
- * one of 23 images, of 12 steps. */
+ * one of 23 images, of 12 steps.
+ *
+ * Now and then a value lies so close to a kink that rounding alone decides its side, and what follows is far more than
+ * the share. So where something differs, the composition itself starts again NUDGES times, from parameters that are
+ * moved by some units in their last place: twice the farthest that this leads it is allowed, too. */
 #include "network_pass.h"
 #include "training.h"
 #include "verify/engine.h"
@@ -25,8 +29,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 6, EPOCHS = 2 };
+enum { STEPS = 6, EPOCHS = 2, NUDGES = 12 };
 static const double way_share[CNN_DTYPE_COUNT] = {[CNN_F32] = 1e-2, [CNN_F64] = 1e-8};
+static const double nudge[CNN_DTYPE_COUNT] = {[CNN_F32] = 0x1p-22, [CNN_F64] = 0x1p-51};
 static const double test_share[CNN_DTYPE_COUNT] = {[CNN_F32] = 1e-5, [CNN_F64] = 1e-12};
 
 typedef struct steps {
@@ -36,7 +41,9 @@ typedef struct steps {
     const verify_options *options;
     trainer_params params;
     dataset data;
-    void *start; /* the parameters that both begin with */
+    void *start;     /* the parameters that both begin with */
+    double *strayed; /* by tensor: how far nudges led the composition; all 0 until something differs */
+    double strayed_loss;
     verify_result *result;
 } steps;
 
@@ -71,7 +78,9 @@ static cnn_status draw_data(steps *s, cnn_error *err)
     const bool made = draw_part(&s->data.train, STEPS * batch - 1, pixels, net->classes, &rng) &&
                       draw_part(&s->data.test, 2 * batch + 1, pixels, net->classes, &rng);
     s->start = malloc((size_t)(net->param_elems + 1) * cnn_dtype_size(net->type.dtype));
-    if (!made || s->start == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for images to train on");
+    s->strayed = calloc((size_t)net->n_params + 1, sizeof *s->strayed);
+    if (!made || s->start == NULL || s->strayed == NULL)
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for images to train on");
     cnn_net_init_params(s->network, s->start);
     return CNN_OK;
 }
@@ -102,14 +111,15 @@ static cnn_status run_epochs(const steps *s, const trainer_params *params, bool 
     return status;
 }
 
-/* algorithm NULL: the composition, of the defaults. */
-static cnn_status run(const steps *s, const char *algorithm, outcome *o, cnn_error *err)
+/* algorithm NULL: the composition, of the defaults. start NULL: s->start. */
+static cnn_status run(const steps *s, const char *algorithm, const void *start, outcome *o, cnn_error *err)
 {
     trainer_params params = s->params;
     params.algorithm = algorithm;
     const cnn_session *on = algorithm != NULL ? s->session : s->composed;
     cnn_status status = trainer_open(on, s->network, &s->data, &params, &o->t, err);
     if (status == CNN_OK) status = trainer_start(o->t, err);
+    if (status == CNN_OK && start != NULL) status = trainer_set_params(o->t, start, err);
     if (status == CNN_OK) status = trainer_state_make(o->t, &o->end, err);
     if (status == CNN_OK) status = run_epochs(s, &params, algorithm != NULL, o, err);
     if (status == CNN_OK) status = trainer_state_get(o->t, &o->end, err);
@@ -138,14 +148,14 @@ static void compare_params(const steps *s, const outcome *theirs, const outcome 
             continue; /* nor does where it leads */
         const double way = vf_distance(ours->params + p->offset, start + p->offset, p->count);
         const double off = vf_distance(ours->params + p->offset, theirs->params + p->offset, p->count);
-        const double part = off / (share * way + (double)1e-30);
+        const double part = off / (share * way + 2.0 * s->strayed[i] + (double)1e-30);
         if (part <= 1.0) {
             *used = fmax(*used, part);
             continue;
         }
         vf_set(s->result, VERIFY_FAILED, "after %lld steps with %s, %s of %s is %.3g of its way off, allowed %.3g",
                (long long)ours->end.own.step, cnn_optimizer_name(s->params.optimizer.kind),
-               cnn_param_role_name(p->role), net->layers[p->layer].name, off / way, share);
+               cnn_param_role_name(p->role), net->layers[p->layer].name, off / way, off / way / part);
     }
     if (start == NULL) vf_set(s->result, VERIFY_SKIPPED, "no memory to compare parameters");
     free(start);
@@ -160,13 +170,61 @@ static void hold(const steps *s, const char *what, double got, double expected, 
 
 static void compare_epochs(const steps *s, const outcome *theirs, const outcome *ours)
 {
-    const double share = way_share[s->network->net.type.dtype];
+    const double share = way_share[s->network->net.type.dtype], strayed = 2.0 * s->strayed_loss;
     hold(s, "the number of updates", (double)theirs->end.own.step, (double)ours->end.own.step, 0.0);
     for (int e = 0; e < EPOCHS; e++) {
         const trainer_result *a = &theirs->epochs[e], *b = &ours->epochs[e];
-        hold(s, "the training loss", a->train_loss, b->train_loss, share * (1.0 + b->train_loss));
-        hold(s, "the test loss", a->test_loss, b->test_loss, share * (1.0 + b->test_loss));
+        hold(s, "the training loss", a->train_loss, b->train_loss, share * (1.0 + b->train_loss) + strayed);
+        hold(s, "the test loss", a->test_loss, b->test_loss, share * (1.0 + b->test_loss) + strayed);
     }
+}
+
+/* ---- Where rounding alone would lead */
+
+static void draw_nudged(const steps *s, int round, void *to)
+{
+    const cnn_net *net = &s->network->net;
+    cnn_rng rng = rng_stream(s->options->seed, 1000 + (uint64_t)round);
+    for (int64_t i = 0; i < net->param_elems; i++) {
+        const double by = 1.0 + rng_real(&rng, -1.0, 1.0) * nudge[net->type.dtype];
+        if (net->type.dtype == CNN_F32)
+            ((float *)to)[i] = (float)((double)((const float *)s->start)[i] * by);
+        else
+            ((double *)to)[i] = ((const double *)s->start)[i] * by;
+    }
+}
+
+static void measure_nudged(steps *s, const outcome *ours, const outcome *nudged)
+{
+    const cnn_net *net = &s->network->net;
+    for (int i = 0; i < net->n_params; i++) {
+        const cnn_param *p = &net->params[i];
+        s->strayed[i] =
+            fmax(s->strayed[i], vf_distance(ours->params + p->offset, nudged->params + p->offset, p->count));
+    }
+    for (int e = 0; e < EPOCHS; e++) {
+        s->strayed_loss = fmax(s->strayed_loss, fabs(ours->epochs[e].train_loss - nudged->epochs[e].train_loss));
+        s->strayed_loss = fmax(s->strayed_loss, fabs(ours->epochs[e].test_loss - nudged->epochs[e].test_loss));
+    }
+}
+
+static cnn_status stray(steps *s, const outcome *ours, cnn_error *err)
+{
+    const cnn_net *net = &s->network->net;
+    void *start = malloc((size_t)(net->param_elems + 1) * cnn_dtype_size(net->type.dtype));
+    cnn_status status =
+        start != NULL ? CNN_OK
+                      : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to nudge the parameters that steps begin with");
+    for (int i = 0; i < NUDGES && status == CNN_OK; i++) {
+        outcome nudged = {.t = NULL};
+        draw_nudged(s, i, start);
+        status = vf_go_on(s->options, err);
+        if (status == CNN_OK) status = run(s, NULL, start, &nudged, err);
+        if (status == CNN_OK) measure_nudged(s, ours, &nudged);
+        close_outcome(&nudged);
+    }
+    free(start);
+    return status;
 }
 
 /* From the composition's parameters, both. */
@@ -182,17 +240,36 @@ static cnn_status compare_tests(const steps *s, outcome *theirs, outcome *ours, 
     return CNN_OK;
 }
 
+static cnn_status compare(steps *s, const outcome *theirs, const outcome *ours, double *used, cnn_error *err)
+{
+    const verify_result before = *s->result;
+    double most = *used;
+    compare_epochs(s, theirs, ours);
+    compare_params(s, theirs, ours, &most);
+    if (s->result->state == VERIFY_FAILED) {
+        const cnn_status status = stray(s, ours, err);
+        if (status != CNN_OK) return status;
+        *s->result = before;
+        most = *used;
+        compare_epochs(s, theirs, ours);
+        compare_params(s, theirs, ours, &most);
+    }
+    *used = most;
+    return CNN_OK;
+}
+
 /* What trains by exemplars leads elsewhere than single operations: only the reference judges its steps. */
-static cnn_status check_optimizer(const steps *s, const char *algorithm, double *used, cnn_error *err)
+static cnn_status check_optimizer(steps *s, const char *algorithm, double *used, cnn_error *err)
 {
     outcome theirs = {.t = NULL}, ours = {.t = NULL};
     const bool alone = s->params.workers > 0;
-    cnn_status status = alone ? CNN_OK : run(s, NULL, &ours, err);
-    if (status == CNN_OK) status = run(s, algorithm, &theirs, err);
+    cnn_status status = alone ? CNN_OK : run(s, NULL, NULL, &ours, err);
+    memset(s->strayed, 0, (size_t)s->network->net.n_params * sizeof *s->strayed);
+    s->strayed_loss = 0.0;
+    if (status == CNN_OK) status = run(s, algorithm, NULL, &theirs, err);
     if (status == CNN_OK && !alone && s->result->state != VERIFY_FAILED) {
-        compare_epochs(s, &theirs, &ours);
-        compare_params(s, &theirs, &ours, used);
-        status = compare_tests(s, &theirs, &ours, err);
+        status = compare(s, &theirs, &ours, used, err);
+        if (status == CNN_OK) status = compare_tests(s, &theirs, &ours, err);
     }
     close_outcome(&theirs);
     close_outcome(&ours);
@@ -250,5 +327,6 @@ cnn_status verify_net_steps(const cnn_session *session, const cnn_network *netwo
     if (other.context != NULL) cnn_session_close(&other);
     dataset_free(&s.data);
     free(s.start);
+    free(s.strayed);
     return status == CNN_INTERRUPTED ? status : CNN_OK;
 }

@@ -217,10 +217,4 @@ cudaError_t cudaMemsetAsync(void *memory, int byte, size_t bytes, cudaStream_t s
     });
 }
 
-cudaError_t cudaMemset(void *memory, int byte, size_t bytes)
-{
-    if (emulated_breaks_capture()) return emulated_done(cudaErrorStreamCaptureUnsupported);
-    return cudaMemsetAsync(memory, byte, bytes, nullptr);
-}
-
 } /* extern "C" */
