@@ -65,19 +65,22 @@ __device__ inline unit_place unit_at(const cutensor_gradient &g, int32_t u)
 /* ---- Two warps that load dy, 32 output channels each: tiles of [64 channels][32 pixels], swizzled. */
 
 /* A thread's numbers have arrived (as all of its warp's): it splits those of one channel, or (TF32) rounds them, which
- * the tensor cores would cut. */
+ * the tensor cores would cut. Eight neighbours begin at eight different places: at the same one, they would wait for
+ * one another. */
 template <int PARTS> __device__ inline void hand_on(const block_of &b, int32_t step, int32_t channel)
 {
     const uint32_t row = b.steps + static_cast<uint32_t>(step * GRADIENT_SIDE * 128 * PARTS + channel * 128);
+    const uint32_t turn = static_cast<uint32_t>(channel & 7) << 4;
     __syncwarp();
 #pragma unroll 4
     for (uint32_t place = 0; place < 8; place++) {
+        const uint32_t at = row + ((place << 4) ^ turn);
         uint32_t v[4], low[4];
-        load4(v, row + place * 16);
+        load4(v, at);
 #pragma unroll
         for (int e = 0; e < 4; e++) low[e] = low_part(v[e]), v[e] = high_part(v[e]);
-        store4(row + place * 16, v);
-        if constexpr (PARTS == 2) store4(row + GRADIENT_SIDE * 128 + place * 16, low);
+        store4(at, v);
+        if constexpr (PARTS == 2) store4(at + GRADIENT_SIDE * 128, low);
     }
     stores_to_products();
     barrier_arrive(b.step_full + 8 * step);

@@ -41,23 +41,31 @@ template <int AT_ONCE> __device__ inline corner corner_of(const cutensor_weights
     return {i % tap_groups * AT_ONCE, j % s.chunks, k % lines * SIDE, k / lines};
 }
 
-/* w is read as it lies: taps side by side, then whichever of rows and depth comes next. */
+/* w is read as it lies: taps side by side, then whichever of rows and depth comes next. All reads of a thread are under
+ * way at once. */
 template <int AT_ONCE>
 __device__ inline void read_corner(const cutensor_weights &s, const corner &at, const float *w, float *kept)
 {
-    for (int32_t i = static_cast<int32_t>(threadIdx.x); i < SIDE * SIDE * AT_ONCE; i += THREADS) {
-        const int32_t tap = i % AT_ONCE, inner = i / AT_ONCE % SIDE, outer = i / AT_ONCE / SIDE;
+    constexpr int EACH = SIDE * SIDE * AT_ONCE / THREADS;
+    const int64_t of_group = static_cast<int64_t>(at.group) * s.rows * s.depth;
+    float v[EACH];
+#pragma unroll
+    for (int32_t n = 0; n < EACH; n++) {
+        const int32_t i = static_cast<int32_t>(threadIdx.x) + n * THREADS;
+        const int32_t t = at.tap + i % AT_ONCE, inner = i / AT_ONCE % SIDE, outer = i / AT_ONCE / SIDE;
         const int32_t row = at.row + (s.transposed ? inner : outer),
                       deep = at.chunk * SIDE + (s.transposed ? outer : inner);
-        const int32_t t = at.tap + tap;
-        float v = 0;
-        if (row < s.rows && deep < s.depth && t < s.taps) {
-            const int64_t of_group = static_cast<int64_t>(at.group) * s.rows * s.depth;
-            const int64_t pair =
-                s.transposed ? static_cast<int64_t>(deep) * s.rows + row : static_cast<int64_t>(row) * s.depth + deep;
-            v = w[(of_group + pair) * s.taps + (s.reversed ? s.taps - 1 - t : t)];
-        }
-        kept[(tap * SIDE + row - at.row) * (SIDE + 1) + deep - at.chunk * SIDE] = v;
+        const int64_t pair =
+            s.transposed ? static_cast<int64_t>(deep) * s.rows + row : static_cast<int64_t>(row) * s.depth + deep;
+        const bool there = row < s.rows && deep < s.depth && t < s.taps;
+        v[n] = there ? w[(of_group + pair) * s.taps + (s.reversed ? s.taps - 1 - t : t)] : 0.0f;
+    }
+#pragma unroll
+    for (int32_t n = 0; n < EACH; n++) {
+        const int32_t i = static_cast<int32_t>(threadIdx.x) + n * THREADS;
+        const int32_t inner = i / AT_ONCE % SIDE, outer = i / AT_ONCE / SIDE;
+        kept[(i % AT_ONCE * SIDE + (s.transposed ? inner : outer)) * (SIDE + 1) + (s.transposed ? outer : inner)] =
+            v[n];
     }
 }
 
