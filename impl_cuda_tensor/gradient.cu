@@ -3,8 +3,8 @@
  * Idea: dw of a tap is a product whose sum runs over pixels. A block takes 64 input by 64 output channels for 9 taps at
  * once, three a warpgroup, so that it reads x and dy once for all of them: a patch of x as in forward.cu, of 64
  * channels a row, goes through registers (its pixels are the columns of A); dy, transposed on its way, is the other
- * factor. Where no patch fits, or there is one tap, the nine are any taps and 64s of channels, each with pixels of its
- * own.
+ * factor. Where no patch fits, or there is one tap, these slots are any taps and 64s of channels, each with pixels of
+ * its own, and only as many as let 32 or 64 pixels be loaded at once.
  *
  * Sums: as in forward.cu, those of 32 pixels are the tensor cores', all others the multiprocessor's (f32). Work, tiles
  * times chunks of pixels, is dealt out evenly; sum.cu adds up the blocks' sums in a fixed order. */
@@ -168,7 +168,7 @@ __device__ inline int32_t make_table(const cutensor_gradient &g, const unit_plac
     const int32_t images = divided(g.pixels, g.window.by_plane), group = tile.group * g.in.channels;
     if (g.patched) {
         const slot_place first = slot_at(g, tile, 0);
-        const int32_t last = min(first.tap + GRADIENT_SLOTS, g.taps) - 1, begin = patch_row(g.window, at.pixel);
+        const int32_t last = first.tap + slots_of(g, tile) - 1, begin = patch_row(g.window, at.pixel);
         const int32_t row = begin + tap_offset(g.window, first.tap);
         const int32_t count = patch_row(g.window, at.end - 1) + tap_offset(g.window, last) - row + 1;
         for (int32_t i = thread; i < count; i += 64) {
@@ -179,15 +179,16 @@ __device__ inline int32_t make_table(const cutensor_gradient &g, const unit_plac
             rows[i] = patch_row(g.window, min(at.pixel + i, at.end - 1)) - begin;
         return count;
     }
-    for (int32_t slot = 0; slot < GRADIENT_SLOTS; slot++) {
+    const int32_t slots = slots_of(g, tile);
+    for (int32_t slot = 0; slot < slots; slot++) {
         const slot_place s = slot_at(g, tile, slot);
         for (int32_t i = thread; i < g.chunk; i += 64) {
-            const int32_t m = at.pixel + i, pixel = s.tap < 0 || m >= at.end ? -1 : pixel_of_tap(g.window, m, s.tap);
+            const int32_t m = at.pixel + i, pixel = m < at.end ? pixel_of_tap(g.window, m, s.tap) : -1;
             table[slot * g.chunk + i] = pixel < 0 ? -1 : place_of(g.in, pixel) + place_of_channel(g.in, group + s.c);
         }
     }
     for (int32_t i = thread; i < GRADIENT_PIXELS; i += 64) rows[i] = min(i, g.chunk - 1);
-    return GRADIENT_SLOTS * g.chunk;
+    return slots * g.chunk;
 }
 
 /* Channels behind the group's last are of a neighbour, or none: no sum of theirs is kept. */
@@ -249,7 +250,7 @@ __device__ inline void load_x(const cutensor_gradient &g, const block_of &b, con
     }
 }
 
-/* ---- Three warpgroups that multiply, three slots each */
+/* ---- Three warpgroups that multiply: each takes every third slot, three at most */
 
 /* A thread's place: the rows of the patch where its pixels are, where in a row its two channels are. */
 struct lane_place {
@@ -273,9 +274,9 @@ __device__ inline void load_pixels(uint32_t (&a)[4], uint32_t patch, const int32
     }
 }
 
-/* PRODUCTS times 8 pixels, in f32: each slot's sum is one of its own, added to the others by the multiprocessor. While
- * 8 pixels are multiplied, the next 8 are loaded. */
-template <int PRODUCTS>
+/* PRODUCTS times 8 pixels for SLOTS slots, in f32: each slot's sum is one of its own, added to the others by the
+ * multiprocessor. While 8 pixels are multiplied, the next 8 are loaded. */
+template <int PRODUCTS, int SLOTS>
 __device__ inline void add_step_f32(float (&sum)[3][32], uint32_t patch, const int32_t *rows,
                                     const int32_t (&offset)[3], uint32_t channels, uint64_t dy)
 {
@@ -283,7 +284,7 @@ __device__ inline void add_step_f32(float (&sum)[3][32], uint32_t patch, const i
     uint32_t a[2][4], low[2][4];
     load_pixels(a[0], patch, rows, offset[0], channels);
 #pragma unroll
-    for (int i = 0; i < 3 * PRODUCTS; i++) {
+    for (int i = 0; i < SLOTS * PRODUCTS; i++) {
         const int now = i & 1, next = now ^ 1, v = i / PRODUCTS, j = i % PRODUCTS;
         const uint64_t pixels = dy + 2 * static_cast<uint64_t>(j);
 #pragma unroll
@@ -293,7 +294,7 @@ __device__ inline void add_step_f32(float (&sum)[3][32], uint32_t patch, const i
         multiply(step, a[now], pixels + GRADIENT_SIDE * 8, 1);
         multiply(step, a[now], pixels, 1);
         products_commit();
-        if (i + 1 < 3 * PRODUCTS) {
+        if (i + 1 < SLOTS * PRODUCTS) {
             products_wait<1>();
             pin(a[next]);
             pin(low[next]);
@@ -310,15 +311,16 @@ __device__ inline void add_step_f32(float (&sum)[3][32], uint32_t patch, const i
 }
 
 /* In TF32, which is cut far earlier: the sums stay in the tensor cores. */
+template <int SLOTS>
 __device__ inline void add_step_tf32(float (&sum)[3][32], uint32_t patch, const int32_t *rows,
                                      const int32_t (&offset)[3], uint32_t channels, uint64_t dy, int32_t products)
 {
-    uint32_t a[3][4];
+    uint32_t a[SLOTS][4];
 #pragma unroll 1
     for (int32_t j = 0; j < products; j++) {
         products_wait<0>();
 #pragma unroll
-        for (int v = 0; v < 3; v++) {
+        for (int v = 0; v < SLOTS; v++) {
             pin(sum[v]);
             pin(a[v]);
             load_pixels(a[v], patch, rows + 8 * j, offset[v], channels);
@@ -327,37 +329,52 @@ __device__ inline void add_step_tf32(float (&sum)[3][32], uint32_t patch, const 
         }
         products_begin();
 #pragma unroll
-        for (int v = 0; v < 3; v++) multiply(sum[v], a[v], dy + 2 * static_cast<uint64_t>(j), 1);
+        for (int v = 0; v < SLOTS; v++) multiply(sum[v], a[v], dy + 2 * static_cast<uint64_t>(j), 1);
         products_commit();
     }
     products_wait<0>();
 #pragma unroll
-    for (int v = 0; v < 3; v++) pin(sum[v]);
+    for (int v = 0; v < SLOTS; v++) pin(sum[v]);
 }
 
-__device__ inline void put_sums(float *partials, const float (&sum)[3][32], int32_t warpgroup, int32_t thread)
+/* 32 pixels, or the 16 that are left. */
+template <int PARTS, int SLOTS>
+__device__ inline void add_step(float (&sum)[3][32], uint32_t patch, const int32_t *rows, const int32_t (&offset)[3],
+                                uint32_t channels, uint64_t dy, bool half)
+{
+    if constexpr (PARTS == 1)
+        add_step_tf32<SLOTS>(sum, patch, rows, offset, channels, dy, half ? 2 : 4);
+    else if (half)
+        add_step_f32<2, SLOTS>(sum, patch, rows, offset, channels, dy);
+    else
+        add_step_f32<4, SLOTS>(sum, patch, rows, offset, channels, dy);
+}
+
+__device__ inline void put_sums(float *partials, const float (&sum)[3][32], int32_t slots, int32_t warpgroup,
+                                int32_t thread)
 {
 #pragma unroll
     for (int v = 0; v < 3; v++) {
-        float4 *to = reinterpret_cast<float4 *>(partials) + static_cast<size_t>((warpgroup * 3 + v) * 8 * 128 + thread);
+        if (v >= slots) break;
+        float4 *to = reinterpret_cast<float4 *>(partials) + static_cast<size_t>((warpgroup + 3 * v) * 8 * 128 + thread);
 #pragma unroll
         for (int i = 0; i < 8; i++)
             __stcg(to + i * 128, float4{sum[v][4 * i], sum[v][4 * i + 1], sum[v][4 * i + 2], sum[v][4 * i + 3]});
     }
 }
 
-/* How far behind a pixel's row those of this warpgroup's slots are; false: it has none. */
-__device__ inline bool find_slots(const cutensor_gradient &g, int32_t tile, int32_t warpgroup, int32_t (&offset)[3])
+/* How far behind a pixel's row those of this warpgroup's slots are; returns how many it has. */
+__device__ inline int32_t find_slots(const cutensor_gradient &g, int32_t tile, int32_t warpgroup, int32_t (&offset)[3])
 {
     const tile_place at = tile_at(g, tile);
     const slot_place first = slot_at(g, at, 0);
 #pragma unroll
     for (int v = 0; v < 3; v++) {
-        const slot_place slot = slot_at(g, at, warpgroup * 3 + v);
-        offset[v] = (warpgroup * 3 + v) * g.chunk;
-        if (g.patched) offset[v] = slot.tap < 0 ? 0 : tap_offset(g.window, slot.tap) - tap_offset(g.window, first.tap);
+        const int32_t slot = warpgroup + 3 * v, tap = slot_at(g, at, slot).tap;
+        offset[v] = slot * g.chunk;
+        if (g.patched) offset[v] = tap < 0 ? 0 : tap_offset(g.window, tap) - tap_offset(g.window, first.tap);
     }
-    return slot_at(g, at, warpgroup * 3).tap >= 0;
+    return max(0, slots_of(g, at) - warpgroup + 2) / 3;
 }
 
 template <int PARTS>
@@ -368,7 +385,7 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
     for (int32_t u = b.first; u < b.last;) {
         const int32_t tile = divided(u, g.by_chunks), end = min(b.last, (tile + 1) * g.chunks);
         int32_t offset[3];
-        const bool busy = find_slots(g, tile, l.warpgroup, offset);
+        const int32_t slots = find_slots(g, tile, l.warpgroup, offset);
         float sum[3][32];
 #pragma unroll
         for (int v = 0; v < 3; v++)
@@ -384,14 +401,12 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
                 const uint64_t dy =
                     tile_descriptor(b.steps + static_cast<uint32_t>(step.at * GRADIENT_SIDE * 128 * PARTS));
                 const bool half = unit.end - pixel <= 16;
-                if (busy) {
-                    if constexpr (PARTS == 1)
-                        add_step_tf32(sum, from, rows, offset, l.channels, dy, half ? 2 : 4);
-                    else if (half)
-                        add_step_f32<2>(sum, from, rows, offset, l.channels, dy);
-                    else
-                        add_step_f32<4>(sum, from, rows, offset, l.channels, dy);
-                }
+                if (slots == 3)
+                    add_step<PARTS, 3>(sum, from, rows, offset, l.channels, dy, half);
+                else if (slots == 2)
+                    add_step<PARTS, 2>(sum, from, rows, offset, l.channels, dy, half);
+                else if (slots == 1)
+                    add_step<PARTS, 1>(sum, from, rows, offset, l.channels, dy, half);
                 __syncwarp();
                 if (l.lane == 0) barrier_arrive(b.step_free + 8 * step.at);
                 step.next(g.steps);
@@ -400,8 +415,7 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
             if (l.lane == 0) barrier_arrive(b.patch_free + 8 * patch.at);
             patch.next(g.patches);
         }
-        if (busy)
-            put_sums(partials + segment_of(b.rank, tile), sum, l.warpgroup, static_cast<int32_t>(threadIdx.x & 127));
+        put_sums(partials + segment_of(b.rank, tile), sum, slots, l.warpgroup, static_cast<int32_t>(threadIdx.x & 127));
     }
 }
 

@@ -351,27 +351,49 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
 
 /* ---- BWD_W */
 
-/* Pixels of a chunk, and whether a patch serves its taps: the most that leave room for two patches. */
-static bool fit_chunk(const cutensor_window *w, int64_t pixels, int64_t room, bool patched, cutensor_gradient *g)
+/* Whether two patches of so many rows fit, beside as many tiles of dy as then have room. */
+static bool fit_rows(int64_t rows, int64_t room, cutensor_gradient *g)
 {
-    static const int32_t patch_chunks[] = {128, 112, 96, 64, 32}, single_chunks[] = {32, 16};
-    const int32_t *chunks = patched ? patch_chunks : single_chunks;
-    const int count = patched ? 5 : 2;
-    for (int i = 0; i < count; i++) {
-        const int64_t rows = patched ? patch_rows(w, pixels, chunks[i]) : GRADIENT_SLOTS * (int64_t)chunks[i];
-        if (rows > GRADIENT_ROWS) continue;
-        const int64_t bytes = ceil_div(rows * 256, 1024) * 1024;
-        int64_t steps = GRADIENT_STEPS, patches = 0;
-        for (; steps >= GRADIENT_STEPS_LEAST && patches < 2; steps--)
-            patches = (room - gradient_fixed_bytes() - steps * gradient_step_bytes(g->parts)) / bytes;
+    const int64_t bytes = ceil_div(rows * 256, 1024) * 1024;
+    for (int64_t steps = GRADIENT_STEPS; rows <= GRADIENT_ROWS && steps >= GRADIENT_STEPS_LEAST; steps--) {
+        const int64_t patches = (room - gradient_fixed_bytes() - steps * gradient_step_bytes(g->parts)) / bytes;
         if (patches < 2) continue;
-        g->chunk = chunks[i];
-        g->steps = (int32_t)steps + 1;
+        g->steps = (int32_t)steps;
         g->patches = (int32_t)smaller(patches, GRADIENT_PATCHES);
         g->patch_bytes = (int32_t)bytes;
-        g->patched = patched;
         return true;
     }
+    return false;
+}
+
+/* One patch for nine taps: the most pixels. */
+static bool fit_patch(int64_t room, cutensor_gradient *g)
+{
+    static const int32_t chunks[] = {128, 112, 96, 64, 32};
+    g->patched = true;
+    g->slots = GRADIENT_SLOTS;
+    for (int i = 0; i < 5; i++) {
+        g->chunk = chunks[i];
+        if (fit_rows(patch_rows(&g->window, g->pixels, chunks[i]), room, g)) return true;
+    }
+    return false;
+}
+
+/* Pixels for each slot: three slots or more keep the tensor cores as busy as nine, and more pixels at once cost less.
+ */
+static bool fit_slots(int64_t room, cutensor_gradient *g)
+{
+    static const int32_t chunks[] = {64, 32, 16};
+    const int64_t all = (int64_t)g->taps * g->c_tiles;
+    g->patched = false;
+    for (int i = 0; i < 3; i++)
+        for (int64_t groups = ceil_div(all, GRADIENT_SLOTS); groups <= all; groups++) {
+            const int64_t slots = ceil_div(all, groups);
+            if (slots < 3 && groups > 1) break;
+            g->chunk = chunks[i];
+            g->slots = (int32_t)slots;
+            if (fit_rows(slots * chunks[i], room, g)) return true;
+        }
     return false;
 }
 
@@ -394,13 +416,13 @@ static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, con
     cnn_status status = check_input(d, &g->in, in_pixels, err);
     const int64_t wish = r->knobs[CUTENSOR_KNOB_PATCH];
     const bool may = wish == 2 ? g->taps > 1 : wish == 1;
-    if (!(may && fit_chunk(&g->window, g->pixels, room, true, g)) && !fit_chunk(&g->window, g->pixels, room, false, g))
+    g->c_tiles = (int32_t)ceil_div(group_ic, GRADIENT_SIDE);
+    if (!(may && fit_patch(room, g)) && !fit_slots(room, g))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "two patches do not fit the %lld bytes of shared memory",
                         (long long)room);
-    g->c_tiles = (int32_t)ceil_div(group_ic, GRADIENT_SIDE);
     g->k_tiles = (int32_t)ceil_div(g->group_oc, GRADIENT_SIDE);
-    g->slot_groups = (int32_t)(g->patched ? ceil_div(g->taps, GRADIENT_SLOTS) * g->c_tiles
-                                          : ceil_div((int64_t)g->taps * g->c_tiles, GRADIENT_SLOTS));
+    g->slot_groups = (int32_t)(g->patched ? ceil_div(g->taps, g->slots) * g->c_tiles
+                                          : ceil_div((int64_t)g->taps * g->c_tiles, g->slots));
     g->chunks = (int32_t)ceil_div(g->pixels, g->chunk);
     const double all = (double)d->g * g->slot_groups * g->k_tiles;
     if (status == CNN_OK) status = check_count("pieces of work", (all + (double)sms) * g->chunks * GRADIENT_SLOTS, err);

@@ -8,9 +8,9 @@
 namespace
 {
 
-/* A tile: 9 slots of a group, by 64 of its output channels. */
+/* A tile: up to 9 slots of a group, by 64 of its output channels. */
 struct tile_place {
-    int32_t group, slots, k; /* slots: which 9; k: the first output channel within the group */
+    int32_t group, slots, k; /* slots: which of them; k: the first output channel within the group */
 };
 __device__ inline tile_place tile_at(const cutensor_gradient &g, int32_t tile)
 {
@@ -21,7 +21,7 @@ __device__ inline tile_place tile_at(const cutensor_gradient &g, int32_t tile)
 struct slot_place {
     int32_t tap, c; /* the first input channel within the group; tap -1: there is no such slot */
 };
-/* Slot i of these 9. Those of a patch are taps of the same channels; others follow one another, channels first. */
+/* Slot i of these. Those of a patch are taps of the same channels; others follow one another, channels first. */
 __device__ inline slot_place slot_at(const cutensor_gradient &g, const tile_place &at, int32_t i)
 {
     if (g.patched) {
@@ -29,8 +29,14 @@ __device__ inline slot_place slot_at(const cutensor_gradient &g, const tile_plac
         const int32_t tap = taps * GRADIENT_SLOTS + i;
         return {tap < g.taps ? tap : -1, c * GRADIENT_SIDE};
     }
-    const int32_t slot = at.slots * GRADIENT_SLOTS + i, tap = divided(slot, g.by_c_tiles);
-    return {tap < g.taps ? tap : -1, (slot - tap * g.c_tiles) * GRADIENT_SIDE};
+    const int32_t slot = at.slots * g.slots + i, tap = divided(slot, g.by_c_tiles);
+    return {i < g.slots && tap < g.taps ? tap : -1, (slot - tap * g.c_tiles) * GRADIENT_SIDE};
+}
+/* How many there are. */
+__device__ inline int32_t slots_of(const cutensor_gradient &g, const tile_place &at)
+{
+    if (g.patched) return min(g.slots, g.taps - divided(at.slots, g.by_c_tiles) * g.slots);
+    return min(g.slots, g.taps * g.c_tiles - at.slots * g.slots);
 }
 
 /* Rows of a patch from its first tap to another one. */

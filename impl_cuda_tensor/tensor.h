@@ -81,6 +81,7 @@ typedef struct cutensor_gradient {
     int64_t dy_image, dy_channel, dy_pixel; /* strides */
     int32_t pixels, taps, group_oc, group_ic;
     int32_t c_tiles, k_tiles, slot_groups; /* of a group: 64s of input and output channels; blocks' slots */
+    int32_t slots;                         /* of a block: as many as it can sum for, or as its patches have room for */
     int32_t
         patched; /* slots are 9 taps of one patch; else each slot, any tap and 64 channels, gathers its own pixels */
     int32_t chunk, chunks;        /* pixels that are loaded together, and how many times */

@@ -33,6 +33,7 @@ for knobs in patch=0,split=0 patch=1,split=1,tile=2 patch=0,split=1,tile=3; do
     for knob in ${knobs//,/ }; do set+=(--set "cuda_tensor.$knob"); done
     verified 2 --op conv --dir FWD,BWD_D --problem mb2ic33ih5oc66kh3ph1 --check exact,bound,determinism "${set[@]}"
 done
+verified 1 --op conv --dir BWD_W --problem mb2ic200ih6oc70kh1 --check exact,bound,determinism --layout nhwc # four slots of one tap
 verified 1 --op conv --dir BWD_W --problem mb4ic20ih5oc20kh3ph1 --check exact,bound,determinism --set cuda_tensor.patch=0
 
 # The gradient of an NHWC bias over many pixels is several blocks' sum (harness/cuda/bias.cu).
