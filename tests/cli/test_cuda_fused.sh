@@ -58,7 +58,7 @@ done
 # Without a version: the latest one that can.
 tiny=(train --data synthetic --images 4,2 --batch 2 --epochs 1 --impl cuda_fused --quiet)
 "$benchcnn" "${tiny[@]}" --net small --out "$tmp/a.jsonl" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
-of_kind "$tmp/a.jsonl" epoch | grep -q '"algorithm":"v2"' || fail "small is not trained by v2: $(cat "$tmp/log")"
+of_kind "$tmp/a.jsonl" epoch | grep -q '"algorithm":"v3"' || fail "small is not trained by v3: $(cat "$tmp/log")"
 printf 'input 1 28 28\nfc 300\nrelu\nfc 10\nsoftmax_cross_entropy\n' >"$tmp/wide.net"
 "$benchcnn" "${tiny[@]}" --net "$tmp/wide.net" --out "$tmp/b.jsonl" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
 of_kind "$tmp/b.jsonl" epoch | grep -q '"algorithm":"v1"' || fail "what v2 and v3 refuse is not trained by v1: $(cat "$tmp/log")"
