@@ -162,6 +162,24 @@ cnn_status cli_output_begin(const cli_options *options, const cli_output *output
 int cli_output_end(const cli_output *output, int exit_status);
 void cli_output_close(cli_output *output);
 
+/* shard.c: --shard I/N: of a command's cases, numbered from 0 in the order in which every run comes to them, those
+ * whose number is I - 1 modulo N. All zeros, and without --shard: all of them. */
+typedef struct cli_shard {
+    int64_t number, of; /* number: I - 1 */
+} cli_shard;
+/* CNN_BAD_ARGUMENT where it is none, and of a command that has drawn its seed. */
+cnn_status cli_shard_read(const cli_options *options, cli_shard *shard, cnn_error *err);
+static inline bool cli_shard_has(const cli_shard *shard, int64_t place)
+{
+    return shard->of <= 1 || place % shard->of == shard->number;
+}
+/* Of so many cases, how many it has. */
+int64_t cli_shard_count(const cli_shard *shard, int64_t cases);
+/* Whether the shard has none of the cases that there are, which is no error: then that is said. */
+bool cli_shard_empty(const cli_options *options, int64_t own, int64_t all);
+/* From here on each record says the shard, and its host. */
+void cli_shard_mark(const cli_options *options, record_sink *sink);
+
 /* problems.c: what --problem, --problems, --mode, --no-bias and --mb come to, for all commands. */
 typedef struct problem_entry {
     char text[CNN_PROBLEM_TEXT_MAX];

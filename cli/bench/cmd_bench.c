@@ -11,13 +11,14 @@ static const double default_warm_up = 0.05;
 static cnn_status run_pass(bench *b, cnn_error *err)
 {
     const bool in_network = strcmp(b->options->cache, "network") == 0;
+    b->place = b->first;
     for (int p = 0; p < b->problems.count; p++)
         for (int t = 0; t < b->types.count; t++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++, b->done++) {
                 const problem_entry *e = &b->problems.items[p];
                 cnn_problem problem = e->problem;
                 if (!cli_type_of(e, &b->types, t, &problem.u.type)) continue;
-                if (!(cli_dirs_of(e, b->dirs) & 1u << dir)) continue;
+                if (!(cli_dirs_of(e, b->dirs) & 1u << dir) || !bench_next_place(b)) continue;
                 b->params.network = in_network ? b->networks[t] : NULL;
                 cnn_status status = bench_run_group(b, e->given, &problem, (cnn_dir)dir, err);
                 if (interrupt_seen())
@@ -79,7 +80,7 @@ static int outcome(const bench *b)
     const bench_sums *s = b->sums;
     if (s->refusal.status != CNN_OK && s->wrong + s->failed == 0) return EXIT_USAGE;
     if (s->wrong + s->failed > 0) return EXIT_FAILED;
-    return s->timed > 0 ? EXIT_HELD : EXIT_NOTHING;
+    return s->timed > 0 || cli_shard_empty(b->options, b->own, b->place) ? EXIT_HELD : EXIT_NOTHING;
 }
 
 /* All that calls an implementation; with --isolate more than one run may, each behind the one before. */

@@ -46,7 +46,10 @@ typedef struct bench {
     problem_list problems; /* that can be done */
     bool silent;           /* refused ones are told when they are read to be timed */
     int refused;           /* descriptors of files that this suite cannot do */
-    cnn_error refusal;     /* the first bad line: the command ends with it, after the others */
+    cli_shard shard;
+    int64_t first, place,
+        own;           /* cases: refused words, then groups. The first group, the next one; those of the shard */
+    cnn_error refusal; /* the first bad line: the command ends with it, after the others */
     cnn_network *networks[CNN_DTYPE_COUNT * CNN_LAYOUT_COUNT]; /* one a type, with --cache network */
     cli_sessions sessions;
     tuned_book *tuned;
@@ -66,6 +69,8 @@ typedef struct bench {
 cnn_status bench_read_params(bench *b, double warm_up, bool in_network, cnn_error *err);
 /* --op and --dir; --problem, --problems, --net, or the built-in ones. */
 cnn_status bench_gather_problems(bench *b, cnn_error *err);
+/* Whether the group that comes next is the shard's; --repeat comes to it more than once. */
+bool bench_next_place(bench *b);
 /* open.c: sessions, clocks, environment records, ceilings. `keeps`: see cli_tuned_open(). Where nobody does any of it,
  * this is said, and b->begun stays false. */
 cnn_status bench_open(bench *b, bool keeps, cnn_error *err);

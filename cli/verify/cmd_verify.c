@@ -33,6 +33,7 @@ static void tick(void *watch) { watch_tick(watch); }
 static cnn_status read_options(verification *v, cnn_error *err)
 {
     const cli_options *o = v->options;
+    if (cli_shard_read(o, &v->shard, err) != CNN_OK) return err->status;
     cnn_session_params params = cli_session_params(o);
     const bool sums_alone = o->sums && o->check == NULL;
     const uint32_t checks = sums_alone ? 0 : cnn_name_mask(&verify_check_names, o->check, err);
@@ -92,6 +93,8 @@ static int run_verify(verification *v, cnn_error *err)
     tuned_close(v->tuned); /* before the end is told: one may end its process here, too */
     cli_sessions_close(&v->sessions);
     if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(r);
+    if (status == CNN_OK && exit_status == EXIT_NOTHING && cli_shard_empty(v->options, v->own, v->number))
+        exit_status = EXIT_HELD;
     if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(v);
     free(list.items);
     free(v->given.items);

@@ -40,7 +40,7 @@ static cnn_status work(void *user, void *state, int64_t index, worker_message *m
     cnn_error err;
     if (s->alone != NULL) return fuzz_run(state, s->alone, s->checks, &message->outcome, &err);
     for (message->attempt = 0;; message->attempt++) { /* until it is one that can be run */
-        fuzz_draw(&s->space, s->seed, index, message->attempt, &drawn);
+        fuzz_draw(&s->space, s->seed, fuzz_place(s, index), message->attempt, &drawn);
         const cnn_status status = fuzz_run(state, &drawn, s->checks, &message->outcome, &err);
         const bool refused = (o->state == VERIFY_UNSUPPORTED && strcmp(o->check, verify_late_refusal) != 0) ||
                              (o->state == VERIFY_SKIPPED && o->check[0] == '\0'); /* too large for the memory */
@@ -130,7 +130,8 @@ static cnn_status read_amount(fuzz_session *s, cnn_error *err)
                             "--fuzz takes a number of cases, seconds (60s), or both, not '%.64s'", s->options->fuzz);
         *(seconds ? &s->seconds : &cases) = value;
     }
-    s->report.asked = cases > 0.0 ? (int64_t)cases : INT64_MAX;
+    s->all = cases > 0.0 ? (int64_t)cases : INT64_MAX;
+    s->report.asked = cases > 0.0 ? cli_shard_count(&s->shard, s->all) : INT64_MAX;
     return CNN_OK;
 }
 
@@ -149,7 +150,7 @@ static cnn_status read_options(fuzz_session *s, const cli_options *o, cnn_error 
                                   .settings = o->set.items,
                                   .n_settings = o->set.count},
                         .report = {.options = o, .sums = &sums}};
-    if (read_amount(s, err) != CNN_OK) return err->status;
+    if (cli_shard_read(o, &s->shard, err) != CNN_OK || read_amount(s, err) != CNN_OK) return err->status;
     if (o->like != NULL && fuzz_pins_parse(o->like, &s->space.pins, err) != CNN_OK) return err->status;
     s->checks = cnn_name_mask(&verify_check_names, o->check, err);
     s->space.ops = s->checks == 0 ? 0 : o->op == NULL ? (1u << CNN_OP_COUNT) - 1 : cli_ops(o, err);
@@ -170,7 +171,7 @@ static bool take(void *user, const worker_message *message)
     fuzz_session *s = user;
     fuzz_case c;
     char note[CNN_PROBLEM_TEXT_MAX];
-    fuzz_draw(&s->space, s->seed, message->index, message->attempt, &c);
+    fuzz_draw(&s->space, s->seed, fuzz_place(s, message->index), message->attempt, &c);
     fuzz_count(s, &c, message);
     if (message->outcome.state == VERIFY_FAILED) fuzz_failure(s, &c, message);
     snprintf(note, sizeof note, "%lld cases, %lld failed", (long long)s->done,
@@ -235,7 +236,9 @@ int verify_fuzz(const cli_options *options, cnn_error *err)
         status = run(&s, err);
         fuzz_table(&s);
         exit_status = report_summary(&s.report);
-        if (exit_status == EXIT_NOTHING)
+        if (exit_status == EXIT_NOTHING && cli_shard_empty(options, s.report.asked, s.all))
+            exit_status = EXIT_HELD;
+        else if (exit_status == EXIT_NOTHING)
             table_put(stderr,
                       "benchcnn: nothing ran: of %d problems drawn for a case none is supported; fix sizes with "
                       "--like, as in --like kh3kw3g1, and types with --dtype, --layout, --math and --dir\n",

@@ -18,6 +18,7 @@ typedef struct fuzz_row {
     cnn_op op;
     char algorithm[CNN_NAME_MAX];
     int64_t cases[VERIFY_FAILED + 1];
+    uint64_t digest; /* the sum of a hash of each case and its state: the same however the cases were shared out */
 } fuzz_row;
 
 /* Failures are of one kind when algorithm, operation, direction and checks are the same: one of each is shrunk. */
@@ -35,7 +36,9 @@ typedef struct fuzz_session { /* a run of --fuzz */
     cnn_choice choices[CNN_MAX_CHOICES];
     int n_choices;
     uint64_t seed;
-    double seconds; /* 0: until all cases are done */
+    cli_shard shard; /* workers count its cases alone: see fuzz_place() */
+    int64_t all;     /* cases of all shards */
+    double seconds;  /* 0: until all cases are done */
     workers_job job;
     fuzz_row rows[FUZZ_ROWS];
     fuzz_kind kinds[FUZZ_KINDS];
@@ -47,6 +50,12 @@ typedef struct fuzz_session { /* a run of --fuzz */
     const fuzz_case *alone; /* what a child that is not a worker runs, instead of case `index` */
     uint32_t checks;
 } fuzz_session;
+
+/* The number, among those of all shards, of the shard's case number `index`. */
+static inline int64_t fuzz_place(const fuzz_session *s, int64_t index)
+{
+    return s->shard.of > 1 ? index * s->shard.of + s->shard.number : index;
+}
 
 /* fuzz_failure.c: a failure as it comes in: if it is the first of its kind, shrunk; printed and recorded. */
 void fuzz_failure(fuzz_session *s, const fuzz_case *c, const worker_message *message);

@@ -19,6 +19,8 @@ typedef struct verification {
     cli_progress progress;
     double done, total; /* problems */
     int64_t number;     /* of the next case */
+    cli_shard shard;
+    int64_t own; /* cases so far that are the shard's */
 } verification;
 
 /* cases.c: CNN_INTERRUPTED after Ctrl-C; all cases, of the problems or of --net. */

@@ -299,5 +299,5 @@ void report_add_earlier(verify_report *r)
     for (int state = 0; state <= VERIFY_FAILED; state++)
         r->sums->cases[state] += resume_count(r->output.resume, verify_state_name((verify_state)state));
     r->sums->malformed += resume_count(r->output.resume, REFUSED);
-    r->sums->earlier = resume_cases(r->output.resume);
+    r->sums->earlier = resume_done(r->output.resume);
 }

@@ -44,6 +44,9 @@ int record_sink_unlocked(const record_sink *sink); /* the errno for which its fi
 cnn_status record_sink_share(const char *path, record_sink **sink, cnn_error *err);
 /* In a child, before it becomes a program that appends to the same file: it may do so beside its parent. */
 cnn_status record_sink_hand_down(const record_sink *sink, cnn_error *err);
+/* From here on each record that is written has this field, too: at most RECORD_MARKS of them. */
+enum { RECORD_MARKS = 4 };
+void record_sink_mark(record_sink *sink, const char *key, const char *value);
 /* Records of which this says so are in the file already, and are not written to it again. */
 typedef bool record_there(void *user, const cnn_record *record);
 void record_sink_pass_over(record_sink *sink, record_there *there, void *user);

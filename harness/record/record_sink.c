@@ -23,7 +23,17 @@ struct record_sink {
     int64_t cut;         /* bytes of half a line that were at the file's end when it was opened */
     record_there *there; /* NULL: nothing is */
     void *user;
+    record_pair marks[RECORD_MARKS]; /* fields of every record */
+    int n_marks;
 };
+
+void record_sink_mark(record_sink *sink, const char *key, const char *value)
+{
+    if (sink->n_marks == RECORD_MARKS) return;
+    record_pair *mark = &sink->marks[sink->n_marks++];
+    snprintf(mark->key, sizeof mark->key, "%s", key);
+    snprintf(mark->value, sizeof mark->value, "%s", value);
+}
 
 void record_sink_pass_over(record_sink *sink, record_there *there, void *user)
 {
@@ -191,6 +201,7 @@ cnn_status record_write(record_sink *sink, cnn_record *record, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     char *line = NULL;
+    for (int i = 0; i < sink->n_marks; i++) record_text(record, sink->marks[i].key, sink->marks[i].value);
     if (!record || record->failed) {
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a record");
         goto cleanup;

@@ -191,6 +191,13 @@ const char *resume_take(resume *r, const cnn_record *record)
 
 int64_t resume_cases(const resume *r) { return r->cases; }
 
+int64_t resume_done(const resume *r)
+{
+    int64_t done = 0;
+    for (int i = 0; i < r->n_states; i++) done += r->states[i].count;
+    return done;
+}
+
 int64_t resume_count(const resume *r, const char *state)
 {
     for (int i = 0; i < r->n_states; i++)

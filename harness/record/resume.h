@@ -46,8 +46,10 @@ const char *resume_take(resume *r, const cnn_record *record);
 void resume_pass_over(resume *r, record_sink *sink);
 int resume_left(const resume *r); /* how many */
 
-/* Units 0 ... resume_cases() - 1 were done, so many of them with this state. */
+/* Units 0 ... resume_cases() - 1 were done, or are another shard's; resume_done() of them were, and so many of these
+ * with this state. */
 int64_t resume_cases(const resume *r);
+int64_t resume_done(const resume *r);
 int64_t resume_count(const resume *r, const char *state);
 cnn_status resume_case(const resume *r, record_sink *sink, int64_t number, const char *state, cnn_error *err);
 
