@@ -164,6 +164,7 @@ void cli_output_close(cli_output *output);
 
 /* shard.c: --shard I/N: of a command's cases, numbered from 0 in the order in which every run comes to them, those
  * whose number is I - 1 modulo N. All zeros, and without --shard: all of them. */
+enum { CLI_SHARDS_MAX = 1000000 };
 typedef struct cli_shard {
     int64_t number, of; /* number: I - 1 */
 } cli_shard;

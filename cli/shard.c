@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SHARDS_MOST = 1000000 };
-
 cnn_status cli_shard_read(const cli_options *o, cli_shard *shard, cnn_error *err)
 {
     char *slash, *end;
@@ -13,10 +11,10 @@ cnn_status cli_shard_read(const cli_options *o, cli_shard *shard, cnn_error *err
     if (o->shard == NULL) return CNN_OK;
     const long long number = strtoll(o->shard, &slash, 10);
     const long long of = *slash == '/' ? strtoll(slash + 1, &end, 10) : 0;
-    if (slash == o->shard || of < 1 || of > SHARDS_MOST || *end != '\0' || number < 1 || number > of)
+    if (slash == o->shard || of < 1 || of > CLI_SHARDS_MAX || *end != '\0' || number < 1 || number > of)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "--shard is '%.64s', but must be I/N, part I of N: 1/N to N/N, with N up to %d", o->shard,
-                        SHARDS_MOST);
+                        CLI_SHARDS_MAX);
     if (o->seed_drawn)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "--shard %.64s needs --seed S, the same for all %lld shards: without it each draws a seed of "

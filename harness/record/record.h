@@ -63,7 +63,12 @@ typedef cnn_status record_each(void *user, const cnn_record *record, cnn_error *
 cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err);
 /* The same, but a line that is no whole record is CNN_BAD_FORMAT, and every error begins with FILE:LINE. */
 cnn_status record_read_strictly(const char *path, record_each *each, void *user, cnn_error *err);
+/* The same, but of each line that is no whole record the number, counted from 1. */
+typedef void record_bad_line(void *user, int line);
+cnn_status record_read_naming(const char *path, record_each *each, record_bad_line *bad, void *user, cnn_error *err);
 int record_line(const cnn_record *record); /* of the file it is read from, counted from 1 */
+/* The line itself, without its end: its numbers have all of their digits. NULL of a record that was made here. */
+const char *record_source(const cnn_record *record);
 const char *record_get_text(const cnn_record *record, const char *key); /* NULL without one */
 /* Of an object within it: ("implementation", "gpu"). */
 const char *record_get_inner_text(const cnn_record *record, const char *object, const char *key);

@@ -11,6 +11,7 @@ struct cnn_record {
     cJSON *object;
     bool failed; /* memory ran out while a field was added: an incomplete record must not be written */
     int line;    /* where it was read; 0: it was made here */
+    const char *source;
 };
 
 /* A text of the object `object` within it, which is made where there is none yet. */
