@@ -52,7 +52,8 @@ typedef struct cli_options {
     int n_lost;                    /* plug-ins left out, since loading them ended the process (--isolate) */
     bool none_left;                /* what was lost is all that --impl names */
     char impl_left[1024];
-    FILE *records; /* of --json: see cli_records() */
+    bool over_ranks; /* rank 0 gives the pieces: see pieces.h */
+    FILE *records;   /* where they go, of --json or to rank 0; NULL: see cli_records() */
     char standard_input[32];
     bool seed_drawn;             /* verify without --seed: by the system */
     bool given[CLI_OPTIONS_MAX]; /* in the order of options.inc: see cli_given() */

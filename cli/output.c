@@ -3,11 +3,18 @@
 
 #include "harness/process/watch.h"
 
+#include <string.h>
 #include <unistd.h>
 
 static resume_run run_of(const cli_options *o)
 {
-    return (resume_run){o->out, o->command_line, o->plugin.items, o->plugin.count, o->seed_drawn ? o->seed : -1};
+    return (resume_run){o->out,
+                        o->command_line,
+                        o->plugin.items,
+                        o->plugin.count,
+                        o->seed_drawn ? o->seed : -1,
+                        o->over_ranks,
+                        o->over_ranks && (o->fuzz != NULL || strcmp(o->command, "bench") == 0)};
 }
 
 cnn_status cli_settle_seed(cli_options *options, cnn_error *err)

@@ -10,9 +10,19 @@
 
 bool bench_next_place(bench *b)
 {
-    const bool own = cli_shard_has(&b->shard, b->place++);
+    const int64_t place = b->place++;
+    const bool own =
+        b->pieces != NULL ? cli_pieces_mine(b->pieces, b->base + place - b->first) : cli_shard_has(&b->shard, place);
     b->own += own;
     return own;
+}
+
+/* Over ranks rank 0 tells of all. */
+static bool next_refused(bench *b)
+{
+    if (b->pieces == NULL) return bench_next_place(b);
+    b->place++;
+    return cli_pieces_gives(b->pieces);
 }
 
 /* Bad words of files are told, counted, and leave the list. */
@@ -23,7 +33,7 @@ static void drop_refused(bench *b)
     for (int i = 0; i < b->problems.count; i++) {
         const problem_entry *e = &all[i];
         if (!e->refused) b->problems.items[left++] = *e;
-        if (!e->refused || !bench_next_place(b)) continue;
+        if (!e->refused || !next_refused(b)) continue;
         b->refused++;
         if (!b->silent) table_put(stderr, "%s %s: %s\n", e->malformed ? "REFUSED" : "UNSUPPORTED", e->text, e->why);
         if (e->malformed && b->refusal.status == CNN_OK) CNN_FAIL(&b->refusal, CNN_BAD_FORMAT, "%s", e->why);

@@ -39,15 +39,19 @@ static void describe(merge_environment *e, const cnn_record *record)
                compiler ? compiler : "?");
 }
 
+/* What tells of one implementation: over ranks `rank_device` says where it ran. */
+static const char own[] = "impl,threads,device,implementation";
+
 cnn_status merge_read_environment(merge_run *m, const cnn_record *record, cnn_error *err)
 {
     merge_environment *e = &m->now;
+    const bool over_ranks = isfinite(record_get_real(record, "rank"));
     const char *field, *gpu = record_get_inner_text(record, "implementation", "gpu");
     if (e->label[0] == '\0') describe(e, record);
     if (gpu && strstr(e->label, gpu) == NULL) cnn_append(e->label, sizeof e->label, ", %s", gpu);
     for (int i = 0; (field = record_field(record, i)) != NULL; i++) {
         char *value, *line = NULL;
-        if (record_listed(changing, field)) continue;
+        if (record_listed(changing, field) || (over_ranks && record_listed(own, field))) continue;
         value = record_json(record, field);
         if (value && asprintf(&line, "%s=%s\n", field, value) >= 0) {
             char *longer = add_text(e->key, line);

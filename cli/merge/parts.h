@@ -42,6 +42,8 @@ typedef struct merge_run {
     int n_environments, room_environments;
     merge_group *groups;
     int n_groups, room_groups;
+    int *of_ranks; /* over ranks: environments, by the rank; -1: not told */
+    int n_ranks, room_ranks;
     void *lines, *verdicts, *cases; /* trees */
     FILE *text;                     /* what is to be written */
     int64_t read, written, duplicates, differ;

@@ -106,6 +106,7 @@ static cnn_status count_case(merge_run *m, const cnn_record *record, const char 
 {
     char *key;
     bool fresh;
+    if (state[0] < 'A' || record_get_text(record, "cases")) return CNN_OK; /* a group, a block: their records count */
     if (asprintf(&key, "%d case %.0f", m->group, record_get_real(record, "number")) < 0) return no_memory(err);
     if (add_text(&m->cases, key, &fresh, err) != CNN_OK) return err->status;
     if (fresh) merge_add_cases(&m->groups[m->group], state, 1);
@@ -136,14 +137,46 @@ static bool is_kind(const cnn_record *record, const char *kind)
     return strcmp(record_get_text(record, "kind"), kind) == 0;
 }
 
+/* Where to keep the environment of the record's rank; NULL, and CNN_OK: it has none. */
+static cnn_status find_rank(merge_run *m, const cnn_record *record, int **found, cnn_error *err)
+{
+    enum { RANKS_MOST = 1 << 20 };
+    const double rank = record_get_real(record, "rank");
+    *found = NULL;
+    if (!(rank >= 0 && rank < RANKS_MOST)) return CNN_OK;
+    while (m->n_ranks <= (int)rank) {
+        int *item = cnn_add_item(&m->of_ranks, &m->n_ranks, &m->room_ranks, sizeof *item, "ranks", err);
+        if (!item) return err->status;
+        *item = -1;
+    }
+    *found = &m->of_ranks[(int)rank];
+    return CNN_OK;
+}
+
+/* Of one rank of several, all at once. */
+static cnn_status take_rank_environment(merge_run *m, const cnn_record *record, int *of_rank, cnn_error *err)
+{
+    cnn_status status = merge_read_environment(m, record, err);
+    if (status == CNN_OK) status = merge_find_environment(m, err);
+    m->beginning = false;
+    *of_rank = m->environment;
+    if (status == CNN_OK) status = go_on(m, err);
+    return status == CNN_OK ? keep_line(m, record_source(record), err) : status;
+}
+
 /* What begins a run, or says where it runs. */
 static cnn_status begin(merge_run *m, const cnn_record *record, cnn_error *err)
 {
     const bool env = is_kind(record, "env");
+    int *of_rank = NULL;
     cnn_status status = CNN_OK;
     if (!env && m->beginning) status = go_on(m, err);
-    if (status == CNN_OK && (!env || !m->beginning))
+    if (status == CNN_OK && env) status = find_rank(m, record, &of_rank, err);
+    const bool of_run = env && (m->beginning || (of_rank && m->group >= 0)); /* whose command is known */
+    if (status == CNN_OK && !of_run)
         status = merge_find_group(m, record, env ? SHARD_THERE : SHARD_THERE | SHARD_BEGUN, err);
+    if (!env) m->n_ranks = 0;
+    if (status == CNN_OK && of_rank) return take_rank_environment(m, record, of_rank, err);
     m->beginning = true;
     if (status == CNN_OK && env) status = merge_read_environment(m, record, err);
     return status == CNN_OK ? wait_with(m, record_source(record), err) : status;
@@ -153,11 +186,14 @@ cnn_status merge_take(void *user, const cnn_record *record, cnn_error *err)
 {
     merge_run *m = user;
     const char *state = record_get_text(record, "state");
+    int *of_rank = NULL;
     cnn_status status = CNN_OK;
     m->read++;
     m->file_records++;
     if (is_kind(record, "begin") || is_kind(record, "env")) return begin(m, record, err);
     if (m->beginning || m->environment < 0) status = go_on(m, err);
+    if (status == CNN_OK) status = find_rank(m, record, &of_rank, err);
+    if (status == CNN_OK && of_rank && *of_rank >= 0) m->environment = *of_rank;
     if (status == CNN_OK) status = keep_line(m, record_source(record), err);
     if (status != CNN_OK) return status;
     if (is_kind(record, "end") && m->group >= 0) {
@@ -177,7 +213,7 @@ cnn_status merge_end_file(merge_run *m, cnn_error *err)
 {
     const cnn_status status = m->n_waiting > 0 ? go_on(m, err) : CNN_OK;
     m->group = m->environment = -1;
-    m->shard = 0;
+    m->shard = m->n_ranks = 0;
     return status;
 }
 
@@ -199,6 +235,7 @@ void merge_free(merge_run *m)
         free(m->groups[i].command);
         free(m->groups[i].shards);
     }
+    free(m->of_ranks);
     free(m->waiting);
     free(m->environments);
     free(m->groups);

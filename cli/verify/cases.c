@@ -40,9 +40,9 @@ static bool take_case(verification *v, const report_case *now)
     run_watch *w = v->options->watch;
     const int64_t number = v->number++;
     w->next = v->number;
-    if (!cli_shard_has(&v->shard, number)) return false;
+    if (v->pieces != NULL ? !cli_pieces_mine(v->pieces, number) : !cli_shard_has(&v->shard, number)) return false;
     v->own++;
-    if (number < resume_cases(v->report.output.resume) || !watch_take(w, number)) return false;
+    if (resume_has(v->report.output.resume, number) || !watch_take(w, number)) return false;
     if (now == NULL) return true;
     report_begin(&v->report, now);
     const watch_death *died = watch_find(w, NULL, number);

@@ -3,12 +3,13 @@
 #define CLI_VERIFY_FUZZ_H
 
 #include "cli/cli.h"
+#include "cli/pieces.h"
 #include "report.h"
 #include "verify/fuzz/workers.h"
 
 cnn_status verify_fuzz_args(const cli_options *options, cnn_error *err); /* its arguments alone */
 /* The whole command; returns its exit status. */
-int verify_fuzz(const cli_options *options, cnn_error *err);
+int verify_fuzz(const cli_options *options, cli_pieces *pieces, cnn_error *err);
 
 enum { FUZZ_ROWS = 512, FUZZ_KINDS = 64, FUZZ_SHOWN = 3 /* failures of a kind */ };
 
@@ -30,6 +31,10 @@ typedef struct fuzz_kind {
     int64_t count;
 } fuzz_kind;
 
+typedef struct fuzz_rank { /* what a rank is called in records */
+    char host[CNN_NAME_MAX], device[CNN_NAME_MAX];
+} fuzz_rank;
+
 typedef struct fuzz_session { /* a run of --fuzz */
     const cli_options *options;
     fuzz_space space;
@@ -40,6 +45,7 @@ typedef struct fuzz_session { /* a run of --fuzz */
     int64_t all;     /* cases of all shards */
     double seconds;  /* 0: until all cases are done */
     workers_job job;
+    fuzz_rank *ranks; /* over ranks: all of them */
     fuzz_row rows[FUZZ_ROWS];
     fuzz_kind kinds[FUZZ_KINDS];
     int n_rows, n_kinds;
@@ -50,6 +56,12 @@ typedef struct fuzz_session { /* a run of --fuzz */
     const fuzz_case *alone; /* what a child that is not a worker runs, instead of case `index` */
     uint32_t checks;
 } fuzz_session;
+
+/* fuzz_ranks.c. Whether all ranks could prepare the same. */
+cnn_status fuzz_agree(fuzz_session *s, cli_pieces *pieces, cnn_status status, cnn_error *err);
+/* All that a rank does that runs cases: its exit status. Rank 0 in its place, until all cases are done. */
+int fuzz_work(fuzz_session *s, cli_pieces *pieces, cnn_error *err);
+cnn_status fuzz_give(fuzz_session *s, cli_pieces *pieces, cnn_error *err);
 
 /* The number, among those of all shards, of the shard's case number `index`. */
 static inline int64_t fuzz_place(const fuzz_session *s, int64_t index)

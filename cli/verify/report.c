@@ -290,6 +290,7 @@ void report_died(verify_report *r, const char *how)
 void report_done(verify_report *r, int64_t number, const char *state)
 {
     cnn_error err;
+    if (r->pieces != NULL) cli_pieces_done(r->pieces, state);
     const cnn_status status = resume_case(r->output.resume, r->output.sink, number, state, &err);
     report_keep_error(r, status, &err);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* NULL when the line is no record. */
-static cJSON *parse_line(const char *line, size_t length)
+cJSON *record_parse(const char *line, size_t length)
 {
     if (strlen(line) != length) return NULL; /* a NUL byte: the tail of a file that a crash filled with zeros */
     cJSON *object = cJSON_ParseWithOpts(line, NULL, true);
@@ -23,7 +23,7 @@ static cJSON *parse_line(const char *line, size_t length)
 
 bool record_whole(const char *line, size_t length)
 {
-    cJSON *object = parse_line(line, length);
+    cJSON *object = record_parse(line, length);
     const bool whole = object != NULL;
     cJSON_Delete(object);
     return whole;
@@ -71,7 +71,7 @@ static cnn_status read_lines(const char *path, const reading *r, cnn_error *err)
         if (size > 0 && line[size - 1] == '\n') line[--size] = '\0';
         number++;
         if (is_blank(line, size)) continue;
-        cJSON *object = parse_line(line, size);
+        cJSON *object = record_parse(line, size);
         if (object)
             status = r->each(r->user, &(cnn_record){.object = object, .line = number, .source = line}, err);
         else
@@ -100,6 +100,15 @@ cnn_status record_read_strictly(const char *path, record_each *each, void *user,
 cnn_status record_read_naming(const char *path, record_each *each, record_bad_line *bad, void *user, cnn_error *err)
 {
     return read_lines(path, &(reading){each, user, NULL, bad}, err);
+}
+
+cnn_status record_read_line(const char *line, record_each *each, void *user, cnn_error *err)
+{
+    cJSON *object = record_parse(line, strlen(line));
+    if (!object) return CNN_FAIL(err, CNN_BAD_FORMAT, "'%.40s' is no record", line);
+    const cnn_status status = each(user, &(cnn_record){.object = object, .source = line}, err);
+    cJSON_Delete(object);
+    return status;
 }
 
 /* Whole numbers up to 2^53, as JSON has them. */
