@@ -263,7 +263,7 @@ int verify_fuzz(const cli_options *options, cli_pieces *pieces, cnn_error *err)
     if (status == CNN_OK) status = record_environment(s.output.sink, NULL, options->command_line, err);
     if (status == CNN_OK) {
         status = run(&s, pieces, err);
-        fuzz_table(&s);
+        fuzz_table(&s, status == CNN_OK);
         exit_status = report_summary(&s.report);
         if (exit_status == EXIT_NOTHING && cli_shard_empty(options, s.report.asked, s.all))
             exit_status = EXIT_HELD;

@@ -75,7 +75,8 @@ void fuzz_failure(fuzz_session *s, const fuzz_case *c, const worker_message *mes
 /* fuzz_tally.c. The kind is NULL when there are too many. */
 void fuzz_count(fuzz_session *s, const fuzz_case *c, const worker_message *message);
 fuzz_kind *fuzz_kind_of(fuzz_session *s, const fuzz_case *c, const worker_message *message);
-/* The table, on standard output or error, and its records. */
-void fuzz_table(fuzz_session *s);
+/* The table, on standard output or error, and, of a run that was not stopped, its records: a run that goes on makes
+ * them of all cases. */
+void fuzz_table(fuzz_session *s, bool whole);
 
 #endif

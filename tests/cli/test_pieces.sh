@@ -115,6 +115,7 @@ lose() { # SIGNAL WHICH FILE KIND ENOUGH ARGUMENTS...: false where it came too l
     status=$?
     [ "$(count "$file" end)" -eq 0 ] || return 1
     [ $status -ne 0 ] || fail "a lost rank ($signal $which): status 0"
+    [ "$(count "$file" fuzz)" -eq 0 ] || fail "counts of a run that was stopped are recorded as if they were all"
     for _ in $(seq 200); do
         kill -0 "${pids[@]}" 2>/dev/null || break
         sleep 0.05
