@@ -52,7 +52,8 @@ typedef struct cli_options {
     int n_lost;                    /* plug-ins left out, since loading them ended the process (--isolate) */
     bool none_left;                /* what was lost is all that --impl names */
     char impl_left[1024];
-    FILE *records; /* of --json: see cli_records() */
+    bool over_ranks; /* rank 0 gives the pieces: see pieces.h */
+    FILE *records;   /* where they go, of --json or to rank 0; NULL: see cli_records() */
     char standard_input[32];
     bool seed_drawn;             /* verify without --seed: by the system */
     bool given[CLI_OPTIONS_MAX]; /* in the order of options.inc: see cli_given() */
@@ -161,6 +162,25 @@ cnn_status cli_output_begin(const cli_options *options, const cli_output *output
 /* The command ran to its end, and will end with this status: the one to end with, another if that cannot be written. */
 int cli_output_end(const cli_output *output, int exit_status);
 void cli_output_close(cli_output *output);
+
+/* shard.c: --shard I/N: of a command's cases, numbered from 0 in the order in which every run comes to them, those
+ * whose number is I - 1 modulo N. All zeros, and without --shard: all of them. */
+enum { CLI_SHARDS_MAX = 1000000 };
+typedef struct cli_shard {
+    int64_t number, of; /* number: I - 1 */
+} cli_shard;
+/* CNN_BAD_ARGUMENT where it is none, and of a command that has drawn its seed. */
+cnn_status cli_shard_read(const cli_options *options, cli_shard *shard, cnn_error *err);
+static inline bool cli_shard_has(const cli_shard *shard, int64_t place)
+{
+    return shard->of <= 1 || place % shard->of == shard->number;
+}
+/* Of so many cases, how many it has. */
+int64_t cli_shard_count(const cli_shard *shard, int64_t cases);
+/* Whether the shard has none of the cases that there are, which is no error: then that is said. */
+bool cli_shard_empty(const cli_options *options, int64_t own, int64_t all);
+/* From here on each record says the shard, and its host. */
+void cli_shard_mark(const cli_options *options, record_sink *sink);
 
 /* problems.c: what --problem, --problems, --mode, --no-bias and --mb come to, for all commands. */
 typedef struct problem_entry {

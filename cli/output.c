@@ -3,11 +3,18 @@
 
 #include "harness/process/watch.h"
 
+#include <string.h>
 #include <unistd.h>
 
 static resume_run run_of(const cli_options *o)
 {
-    return (resume_run){o->out, o->command_line, o->plugin.items, o->plugin.count, o->seed_drawn ? o->seed : -1};
+    return (resume_run){o->out,
+                        o->command_line,
+                        o->plugin.items,
+                        o->plugin.count,
+                        o->seed_drawn ? o->seed : -1,
+                        o->over_ranks,
+                        o->over_ranks && (o->fuzz != NULL || strcmp(o->command, "bench") == 0)};
 }
 
 cnn_status cli_settle_seed(cli_options *options, cnn_error *err)
@@ -25,6 +32,7 @@ cnn_status cli_output_open(const cli_options *options, bool all_again, cli_outpu
 {
     const resume_run run = run_of(options);
     cnn_status status = cli_sink_open(options->out, cli_records(options), &output->sink, err);
+    if (status == CNN_OK) cli_shard_mark(options, output->sink);
     if (status == CNN_OK) status = resume_open(&run, &output->resume, err);
     if (status != CNN_OK || !all_again) return status;
     resume_pass_over(output->resume, output->sink);

@@ -62,12 +62,21 @@ static void say_binding(const ranks *r, const cli_options *o, int threads)
         r->local_size, r->local_size == 1 ? "" : "s", used, cores);
 }
 
-cnn_status cli_ranks_open(const cli_options *options, cli_options *own, ranks **result, cnn_error *err)
+/* The ranks of its host are counted without it. */
+static void leave_out_giver(ranks *r)
+{
+    if (r->size == 1) return;
+    if (r->node == 0) r->local_size--, r->local_rank--;
+    if (r->rank == 0) r->node = -1, r->local_rank = 0, r->local_size = 1; /* a host of its own */
+}
+
+static cnn_status open_ranks(const cli_options *options, bool gives, cli_options *own, ranks **result, cnn_error *err)
 {
     cnn_status status = ranks_open(result, err);
     ranks *r = *result;
     int threads;
     if (status != CNN_OK || r == NULL) return status;
+    if (gives) leave_out_giver(r);
     *own = *options;
     if (r->rank > 0) status = fall_silent(own, err);
     if (status == CNN_OK && own->isolate)
@@ -81,10 +90,20 @@ cnn_status cli_ranks_open(const cli_options *options, cli_options *own, ranks **
     if (status == CNN_OK) status = check_alike(r, own, err);
     if (status == CNN_OK) status = ranks_place(r, (int)own->threads, &threads, err);
     if (status != CNN_OK) return status;
-    say_binding(r, own, threads);
+    if (!gives) say_binding(r, own, threads);
     own->threads = threads;
     if (!cli_given(own, "device")) own->device = r->local_rank;
     return CNN_OK;
+}
+
+cnn_status cli_ranks_open(const cli_options *options, cli_options *own, ranks **result, cnn_error *err)
+{
+    return open_ranks(options, false, own, result, err);
+}
+
+cnn_status cli_ranks_open_giver(const cli_options *options, cli_options *own, ranks **result, cnn_error *err)
+{
+    return open_ranks(options, true, own, result, err);
 }
 
 void cli_ranks_abort(ranks *r, cnn_status status, const cnn_error *err)

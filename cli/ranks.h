@@ -9,6 +9,8 @@
 /* Whether there are ranks. *own are then the options as they are for this one: its threads and its device; rank 0 alone
  * has files, and speaks. Program, MPI and options that differ are refused. */
 cnn_status cli_ranks_open(const cli_options *options, cli_options *own, ranks **result, cnn_error *err);
+/* The same where rank 0 gives work to the others and does none itself: it takes no cores and no device. */
+cnn_status cli_ranks_open_giver(const cli_options *options, cli_options *own, ranks **result, cnn_error *err);
 /* Ends all ranks with this error, unless there is none, or all know of it (ranks_agree). */
 void cli_ranks_abort(ranks *r, cnn_status status, const cnn_error *err);
 /* Refused, with the lowest rank whose bytes are not those of rank 0: "rank 2 of 4 has WHAT than rank 0: ADVICE". */

@@ -47,7 +47,7 @@ void cli_repeat(const cli_options *o, const cli_case *c, char *text, size_t size
     cnn_append(text, size, " --dtype %s --layout %s", cnn_dtype_name(type->dtype), cnn_layout_name(type->layout));
     if (type->math != CNN_MATH_F32) cnn_append(text, size, " --math %s", cnn_math_name(type->math));
     if (c->problem != NULL) append_kind(c->problem, text, size);
-    if (s->device != 0) cnn_append(text, size, " --device %d", s->device);
+    if (s->device != 0 && s->impl->device_kind != CNN_DEVICE_CPU) cnn_append(text, size, " --device %d", s->device);
     for (int i = 0; i < s->impl->n_knobs; i++)
         if (s->knobs[i] != s->impl->knobs[i].def || is_own_knob(o, s->impl, s->impl->knobs[i].name))
             cnn_append(text, size, " --set %s.%s=%lld", s->impl->name, s->impl->knobs[i].name, (long long)s->knobs[i]);

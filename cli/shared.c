@@ -123,7 +123,7 @@ static void say_of_file(const char *path, const record_sink *sink)
                 strerror(record_sink_unlocked(sink)));
 }
 
-FILE *cli_records(const cli_options *o) { return !o->json ? NULL : o->records != NULL ? o->records : stdout; }
+FILE *cli_records(const cli_options *o) { return o->records != NULL ? o->records : o->json ? stdout : NULL; }
 
 cnn_status cli_sink_open(const char *out, FILE *json, record_sink **sink, cnn_error *err)
 {

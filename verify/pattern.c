@@ -40,19 +40,35 @@ static void sizes_of(const cnn_problem *p, int64_t sizes[PATTERN_SIZES])
     memcpy(sizes, all, sizeof all);
 }
 
-void verify_pattern_add(verify_patterns *patterns, const char *name, const cnn_problem *problem, bool failed)
+/* Made if there is none; NULL: no room for it, or for another case of it. */
+static verify_pattern *find(verify_patterns *patterns, const char *name)
 {
     int i = 0;
-    if (problem == NULL || (problem->op != CNN_OP_CONV && problem->op != CNN_OP_FC)) return;
     while (i < patterns->count && strcmp(patterns->list[i].name, name) != 0) i++;
-    if (i == PATTERNS_MAX) return;
+    if (i == PATTERNS_MAX) return NULL;
     verify_pattern *p = &patterns->list[i];
     if (i == patterns->count) {
         snprintf(p->name, sizeof p->name, "%s", name);
         p->count = 0;
         patterns->count++;
     }
-    if (p->count == PATTERN_CASES) return;
+    return p->count < PATTERN_CASES ? p : NULL;
+}
+
+void verify_patterns_join(verify_patterns *to, const verify_patterns *from)
+{
+    for (int i = 0; i < from->count; i++)
+        for (int k = 0; k < from->list[i].count; k++) {
+            verify_pattern *p = find(to, from->list[i].name);
+            if (p != NULL) p->cases[p->count++] = from->list[i].cases[k];
+        }
+}
+
+void verify_pattern_add(verify_patterns *patterns, const char *name, const cnn_problem *problem, bool failed)
+{
+    if (problem == NULL || (problem->op != CNN_OP_CONV && problem->op != CNN_OP_FC)) return;
+    verify_pattern *p = find(patterns, name);
+    if (p == NULL) return;
     sizes_of(problem, p->cases[p->count].sizes);
     p->cases[p->count++].failed = failed;
 }

@@ -23,6 +23,8 @@ typedef struct verify_patterns {
 
 /* A case of `name`, convolutions and FC layers only; what finds no room is left out. */
 void verify_pattern_add(verify_patterns *patterns, const char *name, const cnn_problem *problem, bool failed);
+/* Adds the cases of another process. */
+void verify_patterns_join(verify_patterns *to, const verify_patterns *from);
 /* "fails where dw > 1; passes in the other 19 cases", of one that has both; "" where no one size tells them apart. */
 void verify_pattern_text(const verify_pattern *pattern, char *text, size_t size);
 

@@ -18,28 +18,33 @@ static bool same_reason(const char *a, const char *b)
     }
 }
 
-void verify_reasons_count(verify_reasons *r, const char *reason)
+static void add_reason(verify_reasons *r, const char text[REASON_TEXT_MAX], int64_t count, bool differ)
 {
-    static const char gate[] = "supports: ";
-    char text[REASON_TEXT_MAX];
-    if (strncmp(reason, gate, sizeof gate - 1) == 0) reason += sizeof gate - 1;
-    snprintf(text, sizeof text, "%s", reason);
     for (int i = 0; i < r->count; i++)
         if (same_reason(r->list[i].text, text)) {
-            r->list[i].count++;
-            if (strcmp(r->list[i].text, text) != 0) r->list[i].differ = true;
+            r->list[i].count += count;
+            if (differ || strcmp(r->list[i].text, text) != 0) r->list[i].differ = true;
             return;
         }
     if (r->count == REASONS_MAX) {
-        r->others++;
+        r->others += count;
         return;
     }
-    memcpy(r->list[r->count].text, text, sizeof text);
-    r->list[r->count].differ = false;
-    r->list[r->count++].count = 1;
+    memcpy(r->list[r->count].text, text, REASON_TEXT_MAX);
+    r->list[r->count].differ = differ;
+    r->list[r->count++].count = count;
 }
 
-void verify_reasons_share(verify_reasons *r, const char *impl, bool verified)
+void verify_reasons_count(verify_reasons *r, const char *reason)
+{
+    static const char gate[] = "supports: ";
+    char text[REASON_TEXT_MAX] = "";
+    if (strncmp(reason, gate, sizeof gate - 1) == 0) reason += sizeof gate - 1;
+    snprintf(text, sizeof text, "%s", reason);
+    add_reason(r, text, 1, false);
+}
+
+static void add_share(verify_reasons *r, const char *impl, int64_t verified, int64_t left)
 {
     int i = 0;
     while (i < r->n_shares && strcmp(r->shares[i].impl, impl) != 0) i++;
@@ -50,7 +55,20 @@ void verify_reasons_share(verify_reasons *r, const char *impl, bool verified)
         r->n_shares++;
     }
     r->shares[i].verified += verified;
-    r->shares[i].left += !verified;
+    r->shares[i].left += left;
+}
+
+void verify_reasons_share(verify_reasons *r, const char *impl, bool verified)
+{
+    add_share(r, impl, verified, !verified);
+}
+
+void verify_reasons_join(verify_reasons *to, const verify_reasons *from)
+{
+    for (int i = 0; i < from->count; i++) add_reason(to, from->list[i].text, from->list[i].count, from->list[i].differ);
+    for (int i = 0; i < from->n_shares; i++)
+        add_share(to, from->shares[i].impl, from->shares[i].verified, from->shares[i].left);
+    to->others += from->others;
 }
 
 /* ---- The table: a row is an algorithm, direction and type; a digest is what one problem gave in a row, kept to be
@@ -64,6 +82,21 @@ static uint64_t hash_text(uint64_t h, const char *text)
     return h;
 }
 
+/* The row of the same algorithm, operation, direction and type, made if there is none; NULL: no room. */
+static table_row *find_row(verify_table *t, const table_row *like)
+{
+    for (int i = 0; i < t->row_count; i++)
+        if (t->rows[i].op == like->op && t->rows[i].dir == like->dir && strcmp(t->rows[i].type, like->type) == 0 &&
+            strcmp(t->rows[i].algorithm, like->algorithm) == 0)
+            return &t->rows[i];
+    if (t->row_count == TABLE_ROWS) return NULL;
+    table_row *row = &t->rows[t->row_count++];
+    *row = (table_row){.op = like->op, .dir = like->dir};
+    memcpy(row->algorithm, like->algorithm, sizeof row->algorithm);
+    memcpy(row->type, like->type, sizeof row->type);
+    return row;
+}
+
 static table_row *row_for(verify_table *t, const verify_result *v)
 {
     const cnn_type *type = &v->problem->u.type;
@@ -71,13 +104,7 @@ static table_row *row_for(verify_table *t, const verify_result *v)
     snprintf(row.algorithm, sizeof row.algorithm, "%s:%s", v->session->impl->name, v->algorithm);
     snprintf(row.type, sizeof row.type, "%s %s%s%s", cnn_dtype_name(type->dtype), cnn_layout_name(type->layout),
              type->math != CNN_MATH_F32 ? " " : "", type->math != CNN_MATH_F32 ? cnn_math_name(type->math) : "");
-    for (int i = 0; i < t->row_count; i++)
-        if (t->rows[i].op == row.op && t->rows[i].dir == row.dir && strcmp(t->rows[i].type, row.type) == 0 &&
-            strcmp(t->rows[i].algorithm, row.algorithm) == 0)
-            return &t->rows[i];
-    if (t->row_count == TABLE_ROWS) return NULL;
-    t->rows[t->row_count] = row;
-    return &t->rows[t->row_count++];
+    return find_row(t, &row);
 }
 
 /* -1: none. */
@@ -107,6 +134,27 @@ void verify_table_add(verify_table *t, const verify_result *v, const char *what)
         row->differ[a] += v->bits.same[a] == 'n';
     }
     if (v->bits.digest != 0) add_digest(t, (int)(row - t->rows), v, what);
+}
+
+void verify_table_join(verify_table *to, const verify_table *from)
+{
+    for (int i = 0; i < from->row_count; i++) {
+        const table_row *old = &from->rows[i];
+        table_row *row = find_row(to, old);
+        if (row == NULL) continue;
+        if (rank(old->precision) > rank(row->precision)) memcpy(row->precision, old->precision, sizeof row->precision);
+        for (int a = 0; a < VERIFY_SAME_COUNT; a++) {
+            row->asked[a] += old->asked[a];
+            row->differ[a] += old->differ[a];
+        }
+    }
+    for (int64_t i = 0; i < from->digest_count && to->digest_count < TABLE_DIGESTS; i++) {
+        const table_digest *old = &from->digests[i];
+        table_row *row = find_row(to, &from->rows[old->row]);
+        if (row == NULL) continue;
+        row->digests++;
+        to->digests[to->digest_count++] = (table_digest){old->problem, old->digest, (int)(row - to->rows)};
+    }
 }
 
 void verify_table_common(const verify_table *t, int a, int b, int64_t *both, int64_t *same)

@@ -29,6 +29,9 @@ void verify_reasons_count(verify_reasons *reasons, const char *reason);
 /* One case of `impl` that its `supports` let through: `verified`, or left out. */
 void verify_reasons_share(verify_reasons *reasons, const char *impl, bool verified);
 
+/* Adds what another process counted. */
+void verify_reasons_join(verify_reasons *to, const verify_reasons *from);
+
 enum { TABLE_ROWS = 1 << 12, TABLE_DIGESTS = 1 << 18, TABLE_NAME_MAX = 2 * CNN_NAME_MAX + 2 };
 
 typedef struct table_row {
@@ -53,6 +56,8 @@ typedef struct verify_table {
 
 /* Results of problems; those of the precision and determinism checks count. `what` is the problem's text. */
 void verify_table_add(verify_table *table, const verify_result *result, const char *what);
+/* Adds what another process counted. */
+void verify_table_join(verify_table *to, const verify_table *from);
 /* On how many problems both rows were, and on how many of these with the same bits. */
 void verify_table_common(const verify_table *table, int a, int b, int64_t *both, int64_t *same);
 /* From the finest to the coarsest. */

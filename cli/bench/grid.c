@@ -45,6 +45,22 @@ static void put(bench_grid *g, grid_row *row, const candidate *c)
     row->no_best[column] = c->beyond;
 }
 
+void bench_grid_join(bench_grid *to, const bench_grid *from)
+{
+    for (int r = 0; r < from->rows; r++) {
+        const grid_row *old = &from->list[r];
+        grid_row *row = row_of(to, old->name);
+        for (int c = 0; row != NULL && c < from->columns; c++) {
+            const int column = column_of(to, from->names[c]);
+            if (column < 0 || !(old->seconds[c] > 0.0)) continue;
+            row->seconds[column] = old->seconds[c];
+            row->marks[column] = old->marks[c];
+            row->no_best[column] = old->no_best[c];
+        }
+    }
+    to->left_out += from->left_out;
+}
+
 void bench_grid_add(bench *b, const candidate *list, int count, const vf_case *pc)
 {
     bench_grid *g = &b->sums->grid;

@@ -39,6 +39,9 @@ cnn_status bench_open(bench *b, bool keeps, cnn_error *err)
     const bool first = o->watch->done == 0;
     cnn_status status = cli_sessions_open(o, true, &b->sessions, err);
     if (status == CNN_OK) status = cli_tuned_open(o, &b->sessions, keeps, &b->tuned, err);
+    status = bench_meet(b, status, err);
+    if (status == CNN_OK && b->pieces != NULL && b->sessions.count > 0)
+        cli_pieces_mark(b->pieces, &b->sessions.list[0], b->output.sink);
     if (status != CNN_OK || b->sessions.count == 0 || !anybody(b)) return status;
     b->begun = true;
     if (first) cli_say_warnings(&b->sessions);

@@ -6,6 +6,7 @@
 
 #include "bench/measure/candidates.h"
 #include "cli/cli.h"
+#include "cli/pieces.h"
 #include "cli/ranks.h"
 #include "cli/sessions.h"
 
@@ -35,9 +36,11 @@ typedef struct bench_sums {
     double ceilings_age;                /* of those that an earlier command measured, in seconds; 0: there are none */
     int n_ceilings;
     bench_peak ceilings[BENCH_CEILINGS_MAX];
+    unsigned marks; /* over ranks: of all figures shown */
     bench_grid grid;
 } bench_sums;
 
+enum { BENCH_COUNTS = 5 };
 typedef struct bench {
     const cli_options *options;
     measure_params params;
@@ -46,7 +49,12 @@ typedef struct bench {
     problem_list problems; /* that can be done */
     bool silent;           /* refused ones are told when they are read to be timed */
     int refused;           /* descriptors of files that this suite cannot do */
-    cnn_error refusal;     /* the first bad line: the command ends with it, after the others */
+    cli_shard shard;
+    cli_pieces *pieces;               /* over ranks; NULL: one process */
+    int64_t base, told[BENCH_COUNTS]; /* over ranks: groups of the --repeat before this one; counts that were sent */
+    int64_t first, place,
+        own;           /* cases: refused words, then groups. The first group, the next one; those of the shard */
+    cnn_error refusal; /* the first bad line: the command ends with it, after the others */
     cnn_network *networks[CNN_DTYPE_COUNT * CNN_LAYOUT_COUNT]; /* one a type, with --cache network */
     cli_sessions sessions;
     tuned_book *tuned;
@@ -66,6 +74,8 @@ typedef struct bench {
 cnn_status bench_read_params(bench *b, double warm_up, bool in_network, cnn_error *err);
 /* --op and --dir; --problem, --problems, --net, or the built-in ones. */
 cnn_status bench_gather_problems(bench *b, cnn_error *err);
+/* Whether the group that comes next is the shard's; --repeat comes to it more than once. */
+bool bench_next_place(bench *b);
 /* open.c: sessions, clocks, environment records, ceilings. `keeps`: see cli_tuned_open(). Where nobody does any of it,
  * this is said, and b->begun stays false. */
 cnn_status bench_open(bench *b, bool keeps, cnn_error *err);
@@ -85,7 +95,14 @@ cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf
 /* report.c: the command that repeats one row; the lines of one problem, direction and type. */
 void bench_repro(const bench *b, const candidate *c, const vf_case *pc, char line[REPRO_MAX]);
 void bench_print(const bench *b, const candidate *list, int count, const vf_case *pc);
+/* ranks.c: over ranks. Whether all could open what they need, on devices of their own: called by all. */
+cnn_status bench_meet(const bench *b, cnn_status status, cnn_error *err);
+/* What a rank does that times; the group in hand is done; rank 0, until all groups are. */
+cnn_status bench_do_pieces(bench *b, cnn_status (*run_all)(bench *, cnn_error *), cnn_error *err);
+void bench_group_done(bench *b);
+cnn_status bench_give(bench *b, cnn_error *err);
 /* grid.c. */
+void bench_grid_join(bench_grid *to, const bench_grid *from); /* the figures of another process */
 void bench_grid_add(bench *b, const candidate *list, int count, const vf_case *pc);
 void bench_grid_print(const bench *b);
 

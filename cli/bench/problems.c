@@ -8,6 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool bench_next_place(bench *b)
+{
+    const int64_t place = b->place++;
+    const bool own =
+        b->pieces != NULL ? cli_pieces_mine(b->pieces, b->base + place - b->first) : cli_shard_has(&b->shard, place);
+    b->own += own;
+    return own;
+}
+
+/* Over ranks rank 0 tells of all. */
+static bool next_refused(bench *b)
+{
+    if (b->pieces == NULL) return bench_next_place(b);
+    b->place++;
+    return cli_pieces_gives(b->pieces);
+}
+
 /* Bad words of files are told, counted, and leave the list. */
 static void drop_refused(bench *b)
 {
@@ -16,12 +33,13 @@ static void drop_refused(bench *b)
     for (int i = 0; i < b->problems.count; i++) {
         const problem_entry *e = &all[i];
         if (!e->refused) b->problems.items[left++] = *e;
-        if (!e->refused) continue;
+        if (!e->refused || !next_refused(b)) continue;
         b->refused++;
         if (!b->silent) table_put(stderr, "%s %s: %s\n", e->malformed ? "REFUSED" : "UNSUPPORTED", e->text, e->why);
         if (e->malformed && b->refusal.status == CNN_OK) CNN_FAIL(&b->refusal, CNN_BAD_FORMAT, "%s", e->why);
     }
     b->problems.count = left;
+    b->first = b->place;
 }
 
 static cnn_status add_default_problems(bench *b, const cnn_problem_defaults *defaults, cnn_error *err)
@@ -88,6 +106,7 @@ cnn_status bench_read_params(bench *b, double warm_up, bool in_network, cnn_erro
 {
     const double default_min_time = 0.2; /* unless --min-time or a shorter --max-time says otherwise */
     const cli_options *o = b->options;
+    if (cli_shard_read(o, &b->shard, err) != CNN_OK) return err->status;
     b->params = (measure_params){.min_time = o->min_time >= 0 ? o->min_time : fmin(default_min_time, o->max_time),
                                  .max_time = o->max_time,
                                  .noise = MEASURE_NOISE,

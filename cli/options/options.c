@@ -3,6 +3,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
+#include "harness/ranks/ranks.h"
 
 #include <errno.h>
 #include <math.h>
@@ -226,8 +227,8 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
     }
     if (check_words(options, err) != CNN_OK || cli_check_rules(options, err) != CNN_OK) return err->status;
     const bool verify = strcmp(options->command, "verify") == 0;
-    if (verify && (options->plugin.count > 0 || options->kernel != NULL) && options->fuzz == NULL)
-        options->isolate = true; /* --fuzz has workers */
+    if (verify && (options->plugin.count > 0 || options->kernel != NULL) && options->fuzz == NULL && !ranks_launched())
+        options->isolate = true; /* --fuzz has workers; over ranks the launcher ends all */
     if (options->isolate_limit == 0) options->isolate_limit = verify ? 30 : 300;
     if (verify && !cli_given(options, "seed")) draw_seed(options);
     return CNN_OK;

@@ -30,6 +30,7 @@ static const struct {
              {"plot", NULL, "curves workers speedup roofline @files"},
              {"compare", NULL, "@files"},
              {"table", NULL, "@files"},
+             {"merge", NULL, "@files"},
              {"run", NULL, "@files"}};
 
 static void print_name(void *unused, const char *name)

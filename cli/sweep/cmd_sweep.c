@@ -69,7 +69,7 @@ static cnn_status run_all(sweep *s, cnn_error *err)
             for (int i = 0; i < s->b.sessions.count; i++) {
                 const problem_entry *e = &s->b.problems.items[p];
                 sweep_group group = {.session = i, .entry = e, .problem = e->problem, .dir = (cnn_dir)dir};
-                if (!(cli_dirs_of(e, s->b.dirs) & 1u << dir)) continue;
+                if (!(cli_dirs_of(e, s->b.dirs) & 1u << dir) || !bench_next_place(&s->b)) continue;
                 if (begin_group(s, &group, err) != CNN_OK) return err->status;
             }
     return CNN_OK;
@@ -113,6 +113,7 @@ static cnn_status set_up(sweep *s, cnn_error *err)
     int bad = 0;
     cnn_status status = read_options(s, err);
     if (status == CNN_OK) status = cli_sink_open(o->out, cli_records(o), &b->output.sink, err);
+    if (status == CNN_OK) cli_shard_mark(o, b->output.sink);
     if (status == CNN_OK) status = cli_report_lost(o, b->output.sink, &o->watch->failed, err);
     if (status == CNN_OK) status = sweep_rows_read(&s->rows, o->out, &bad, err);
     if (status == CNN_OK) cli_say_bad_lines(o->out, bad);
@@ -168,10 +169,11 @@ int cmd_sweep(const cli_options *options, cnn_error *err)
     if ((status == CNN_OK || status == CNN_INTERRUPTED) && !options->json) print_summary(&s);
     if (status == CNN_OK) say_not_tuned(&s);
     if (status == CNN_INTERRUPTED) CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; the same command goes on from here");
-    int result = status != CNN_OK                            ? cli_fail(err)
-                 : s.wrong > 0 || options->watch->failed > 0 ? EXIT_FAILED
-                 : s.ran + s.kept > 0                        ? EXIT_HELD
-                                                             : EXIT_NOTHING;
+    int result = status != CNN_OK                               ? cli_fail(err)
+                 : s.wrong > 0 || options->watch->failed > 0    ? EXIT_FAILED
+                 : s.ran + s.kept > 0                           ? EXIT_HELD
+                 : cli_shard_empty(options, s.b.own, s.b.place) ? EXIT_HELD
+                                                                : EXIT_NOTHING;
     if (status == CNN_OK && s.b.refusal.status != CNN_OK) result = cli_fail(&s.b.refusal);
     tear_down(&s);
     return result;

@@ -34,13 +34,15 @@ static cnn_status close_case(verification *v, cnn_status status, verify_state st
     return status;
 }
 
-/* False: there is nothing to do. An earlier run had it, or died of it, which is told here. */
+/* False: there is nothing to do. It is another shard's, an earlier run had it, or died of it, which is told here. */
 static bool take_case(verification *v, const report_case *now)
 {
     run_watch *w = v->options->watch;
     const int64_t number = v->number++;
     w->next = v->number;
-    if (number < resume_cases(v->report.output.resume) || !watch_take(w, number)) return false;
+    if (v->pieces != NULL ? !cli_pieces_mine(v->pieces, number) : !cli_shard_has(&v->shard, number)) return false;
+    v->own++;
+    if (resume_has(v->report.output.resume, number) || !watch_take(w, number)) return false;
     if (now == NULL) return true;
     report_begin(&v->report, now);
     const watch_death *died = watch_find(w, NULL, number);

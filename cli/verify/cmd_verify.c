@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Says why, where there was not even a case. */
-static void explain_nothing(const verification *v)
+void verify_explain_nothing(const verification *v)
 {
     const cli_options *o = v->options;
     for (int state = 0; state <= VERIFY_FAILED; state++)
@@ -33,6 +33,7 @@ static void tick(void *watch) { watch_tick(watch); }
 static cnn_status read_options(verification *v, cnn_error *err)
 {
     const cli_options *o = v->options;
+    if (cli_shard_read(o, &v->shard, err) != CNN_OK) return err->status;
     cnn_session_params params = cli_session_params(o);
     const bool sums_alone = o->sums && o->check == NULL;
     const uint32_t checks = sums_alone ? 0 : cnn_name_mask(&verify_check_names, o->check, err);
@@ -54,7 +55,7 @@ static cnn_status read_options(verification *v, cnn_error *err)
     return cli_types(o, &v->types, err);
 }
 
-static cnn_status set_up(verification *v, cnn_error *err)
+cnn_status verify_set_up(verification *v, cnn_error *err)
 {
     const cli_options *o = v->options;
     cnn_status status = read_options(v, err);
@@ -79,7 +80,7 @@ static int run_verify(verification *v, cnn_error *err)
     verify_report *r = &v->report;
     problem_list list = {0};
     int exit_status = EXIT_HELD;
-    cnn_status status = set_up(v, err);
+    cnn_status status = verify_set_up(v, err);
     if (status == CNN_OK && !w->begun) report_add_earlier(r);
     if (status == CNN_OK) status = cli_output_begin(v->options, &r->output, err);
     const bool described = w->done > 0 || watch_find(w, NULL, 0) != NULL;
@@ -92,7 +93,9 @@ static int run_verify(verification *v, cnn_error *err)
     tuned_close(v->tuned); /* before the end is told: one may end its process here, too */
     cli_sessions_close(&v->sessions);
     if (status == CNN_OK || status == CNN_INTERRUPTED) exit_status = report_summary(r);
-    if (status == CNN_OK && exit_status == EXIT_NOTHING) explain_nothing(v);
+    if (status == CNN_OK && exit_status == EXIT_NOTHING && cli_shard_empty(v->options, v->own, v->number))
+        exit_status = EXIT_HELD;
+    if (status == CNN_OK && exit_status == EXIT_NOTHING) verify_explain_nothing(v);
     free(list.items);
     free(v->given.items);
     return status == CNN_OK ? cli_output_end(&r->output, exit_status) : cli_fail(err);
@@ -120,25 +123,46 @@ cnn_status args_verify(const cli_options *o, cnn_error *err)
     return status;
 }
 
-int cmd_verify(const cli_options *options, cnn_error *err)
+static int verify_chosen(const cli_options *options, cli_pieces *pieces, cnn_error *err)
 {
     static verification v; /* large: kept off the stack */
     _Static_assert(sizeof(verify_sums) <= WATCH_KEPT, "the runs of a command share its sums");
     int exit_status = EXIT_HELD;
     run_watch *w = options->watch;
+    verify_sums *sums = (verify_sums *)w->kept;
+    v = (verification){.options = options,
+                       .pieces = pieces->ranks != NULL ? pieces : NULL,
+                       .report = {.options = options, .progress = &v.progress, .sums = sums}};
+    v.report.pieces = v.pieces;
+    cnn_status status = ranks_agree(pieces->ranks, cli_output_open(options, false, &v.report.output, err), err);
+    /* cases are numbered over all implementations: where one is missing, no earlier run's numbers hold */
+    if (status == CNN_OK && options->n_lost > 0) resume_forget(v.report.output.resume);
+    if (status == CNN_OK) status = cli_report_lost(options, v.report.output.sink, &sums->cases[VERIFY_FAILED], err);
+    if (status == CNN_OK && v.pieces != NULL)
+        exit_status = verify_over_ranks(&v, err);
+    else if (status == CNN_OK)
+        exit_status = options->none_left ? report_summary(&v.report) : run_verify(&v, err);
+    cli_output_close(&v.report.output);
+    return status == CNN_OK ? exit_status : cli_fail(err);
+}
+
+int cmd_verify(const cli_options *options, cnn_error *err)
+{
+    static cli_options own; /* large: kept off the stack */
+    const run_watch *w = options->watch;
+    cli_pieces pieces;
     if (options->n_lost > 0 && options->fuzz != NULL) {
         CNN_FAIL(err, CNN_DEVICE, "plug-in %.200s: %s", w->deaths[0].key, w->deaths[0].how);
         return cli_fail(err);
     }
     keep_memory();
-    if (options->fuzz != NULL) return verify_fuzz(options, err);
-    verify_sums *sums = (verify_sums *)w->kept;
-    v = (verification){.options = options, .report = {.options = options, .progress = &v.progress, .sums = sums}};
-    cnn_status status = cli_output_open(options, false, &v.report.output, err);
-    /* cases are numbered over all implementations: where one is missing, no earlier run's numbers hold */
-    if (status == CNN_OK && options->n_lost > 0) resume_forget(v.report.output.resume);
-    if (status == CNN_OK) status = cli_report_lost(options, v.report.output.sink, &sums->cases[VERIFY_FAILED], err);
-    if (status == CNN_OK) exit_status = options->none_left ? report_summary(&v.report) : run_verify(&v, err);
-    cli_output_close(&v.report.output);
-    return status == CNN_OK ? exit_status : cli_fail(err);
+    const cnn_status status = cli_pieces_open(options, &own, &pieces, err);
+    if (status == CNN_OK && cli_pieces_does(&pieces) && options->fuzz == NULL) verify_fit_device(&own);
+    if (options->fuzz != NULL) own.threads = options->threads; /* drawn, unless they are given */
+    int result = status != CNN_OK        ? cli_fail(err)
+                 : options->fuzz != NULL ? verify_fuzz(&own, &pieces, err)
+                                         : verify_chosen(&own, &pieces, err);
+    if (cli_pieces_does(&pieces)) result = EXIT_HELD;
+    cli_pieces_close(&pieces);
+    return result;
 }

@@ -40,7 +40,7 @@ static cnn_status work(void *user, void *state, int64_t index, worker_message *m
     cnn_error err;
     if (s->alone != NULL) return fuzz_run(state, s->alone, s->checks, &message->outcome, &err);
     for (message->attempt = 0;; message->attempt++) { /* until it is one that can be run */
-        fuzz_draw(&s->space, s->seed, index, message->attempt, &drawn);
+        fuzz_draw(&s->space, s->seed, fuzz_place(s, index), message->attempt, &drawn);
         const cnn_status status = fuzz_run(state, &drawn, s->checks, &message->outcome, &err);
         const bool refused = (o->state == VERIFY_UNSUPPORTED && strcmp(o->check, verify_late_refusal) != 0) ||
                              (o->state == VERIFY_SKIPPED && o->check[0] == '\0'); /* too large for the memory */
@@ -53,10 +53,11 @@ static cnn_status work(void *user, void *state, int64_t index, worker_message *m
 static cnn_status try_to_open(void *user, void *state, int64_t index, worker_message *message)
 {
     const fuzz_session *s = user;
-    const cnn_session_params params = cli_session_params(s->options);
+    cnn_session_params params = cli_session_params(s->options);
     cnn_session session;
     cnn_error err;
     (void)state;
+    params.device = s->space.device;
     message->result = (int)cnn_session_open(s->space.impls[index], &params, &session, &err);
     if (message->result == CNN_OK)
         cnn_session_close(&session);
@@ -83,6 +84,12 @@ static cnn_status choose_types(const cli_options *o, fuzz_space *space, cnn_erro
     return status;
 }
 
+/* Over ranks those of a host share its devices, in turn, where there are fewer: so it looks for the last one. */
+static bool has_fewer_devices(const fuzz_session *s)
+{
+    return s->options->over_ranks && s->space.device > 0 && !cli_given(s->options, "device");
+}
+
 /* The chosen implementations that can run here; one that was named must. */
 static cnn_status choose_impls(fuzz_session *s, cnn_error *err)
 {
@@ -98,6 +105,10 @@ static cnn_status choose_impls(fuzz_session *s, cnn_error *err)
     for (int i = 0; i < space->n_impls; i++) {
         worker_message message;
         cnn_status status = workers_alone(&job, i, &message, err);
+        while (status == CNN_OK && message.result == CNN_BAD_ARGUMENT && has_fewer_devices(s)) {
+            s->space.device--;
+            status = workers_alone(&job, i, &message, err);
+        }
         if (status != CNN_OK) return status;
         const char *why = message.outcome.reason, *name = space->impls[i]->name;
         if (message.result == CNN_OK)
@@ -109,6 +120,7 @@ static cnn_status choose_impls(fuzz_session *s, cnn_error *err)
         else
             table_put(stderr, "without %s: %s\n", name, why);
     }
+    if (space->device < s->options->device) space->device = (int)s->options->device % (space->device + 1);
     space->n_impls = kept;
     if (kept > 0) return CNN_OK;
     return CNN_FAIL(err, CNN_UNAVAILABLE, "no implementation can run here; see `benchcnn list`");
@@ -130,7 +142,8 @@ static cnn_status read_amount(fuzz_session *s, cnn_error *err)
                             "--fuzz takes a number of cases, seconds (60s), or both, not '%.64s'", s->options->fuzz);
         *(seconds ? &s->seconds : &cases) = value;
     }
-    s->report.asked = cases > 0.0 ? (int64_t)cases : INT64_MAX;
+    s->all = cases > 0.0 ? (int64_t)cases : INT64_MAX;
+    s->report.asked = cases > 0.0 ? cli_shard_count(&s->shard, s->all) : INT64_MAX;
     return CNN_OK;
 }
 
@@ -149,7 +162,7 @@ static cnn_status read_options(fuzz_session *s, const cli_options *o, cnn_error 
                                   .settings = o->set.items,
                                   .n_settings = o->set.count},
                         .report = {.options = o, .sums = &sums}};
-    if (read_amount(s, err) != CNN_OK) return err->status;
+    if (cli_shard_read(o, &s->shard, err) != CNN_OK || read_amount(s, err) != CNN_OK) return err->status;
     if (o->like != NULL && fuzz_pins_parse(o->like, &s->space.pins, err) != CNN_OK) return err->status;
     s->checks = cnn_name_mask(&verify_check_names, o->check, err);
     s->space.ops = s->checks == 0 ? 0 : o->op == NULL ? (1u << CNN_OP_COUNT) - 1 : cli_ops(o, err);
@@ -170,7 +183,7 @@ static bool take(void *user, const worker_message *message)
     fuzz_session *s = user;
     fuzz_case c;
     char note[CNN_PROBLEM_TEXT_MAX];
-    fuzz_draw(&s->space, s->seed, message->index, message->attempt, &c);
+    fuzz_draw(&s->space, s->seed, fuzz_place(s, message->index), message->attempt, &c);
     fuzz_count(s, &c, message);
     if (message->outcome.state == VERIFY_FAILED) fuzz_failure(s, &c, message);
     snprintf(note, sizeof note, "%lld cases, %lld failed", (long long)s->done,
@@ -189,17 +202,33 @@ static bool enough(void *user)
 }
 
 /* GPUs are not shared between workers; CPU cases are small, so that a worker a core is what fills the machine. */
-static int count_workers(const fuzz_session *s)
+static int count_workers(const fuzz_session *s, const cli_pieces *pieces)
 {
-    int workers = s->options->jobs > 0 ? (int)s->options->jobs : cpu_count();
+    const int cores = pieces->ranks != NULL ? pieces->threads : cpu_count();
+    int workers = s->options->jobs > 0 ? (int)s->options->jobs : cores;
     for (int i = 0; i < s->space.n_impls; i++)
         if (s->options->jobs == 0 && s->space.impls[i]->device_kind == CNN_DEVICE_CUDA) workers = 1;
     return workers;
 }
 
-static cnn_status run(fuzz_session *s, cnn_error *err)
+static cnn_status run(fuzz_session *s, cli_pieces *pieces, cnn_error *err)
 {
-    s->job = (workers_job){.workers = count_workers(s),
+    s->report.started = cnn_now();
+    cli_progress_start(&s->progress, "fuzz", s->options->quiet);
+    const cnn_status status = cli_pieces_gives(pieces) ? fuzz_give(s, pieces, err) : workers_run(&s->job, err);
+    cli_progress_end(&s->progress);
+    if (status == CNN_OK && interrupt_seen())
+        return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was found stands above");
+    return status;
+}
+
+/* Whom cases are drawn for, and how they are run. */
+static cnn_status prepare(fuzz_session *s, const cli_options *options, cli_pieces *pieces, cnn_error *err)
+{
+    cnn_status status = read_options(s, options, err);
+    if (status == CNN_OK) status = cnn_choices_parse(options->registry, options->impl, s->choices, &s->n_choices, err);
+    if (status == CNN_OK) status = choose_impls(s, err);
+    s->job = (workers_job){.workers = count_workers(s, pieces),
                            .count = s->report.asked,
                            .block = FUZZ_BLOCK,
                            .seconds = CASE_SECONDS,
@@ -210,39 +239,41 @@ static cnn_status run(fuzz_session *s, cnn_error *err)
                            .each = take,
                            .stop = enough,
                            .each_user = s};
-    s->report.started = cnn_now();
-    cli_progress_start(&s->progress, "fuzz", s->options->quiet);
-    const cnn_status status = workers_run(&s->job, err);
-    cli_progress_end(&s->progress);
-    if (status == CNN_OK && interrupt_seen())
-        return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted; what was found stands above");
-    return status;
+    return fuzz_agree(s, pieces, status, err);
 }
 
-int verify_fuzz(const cli_options *options, cnn_error *err)
+static void explain_nothing(void)
+{
+    table_put(stderr,
+              "benchcnn: nothing ran: of %d problems drawn for a case none is supported; fix sizes with --like, as in "
+              "--like kh3kw3g1, and types with --dtype, --layout, --math and --dir\n",
+              FUZZ_ATTEMPTS);
+}
+
+int verify_fuzz(const cli_options *options, cli_pieces *pieces, cnn_error *err)
 {
     static fuzz_session s; /* large: kept off the stack */
     int exit_status = EXIT_HELD;
-    cnn_status status = read_options(&s, options, err);
-    if (status == CNN_OK) status = cnn_choices_parse(options->registry, options->impl, s.choices, &s.n_choices, err);
-    if (status == CNN_OK) status = choose_impls(&s, err);
+    cnn_status status = prepare(&s, options, pieces, err);
     if (status != CNN_OK) return cli_fail(err);
-    status = cli_output_open(options, true, &s.output, err);
+    if (cli_pieces_does(pieces)) return fuzz_work(&s, pieces, err);
+    status = ranks_agree(pieces->ranks, cli_output_open(options, true, &s.output, err), err);
     s.report.output.sink = s.output.sink;
     if (status == CNN_OK) status = cli_output_begin(options, &s.output, err);
     if (status == CNN_OK) status = record_environment(s.output.sink, NULL, options->command_line, err);
     if (status == CNN_OK) {
-        status = run(&s, err);
-        fuzz_table(&s);
+        status = run(&s, pieces, err);
+        fuzz_table(&s, status == CNN_OK);
         exit_status = report_summary(&s.report);
-        if (exit_status == EXIT_NOTHING)
-            table_put(stderr,
-                      "benchcnn: nothing ran: of %d problems drawn for a case none is supported; fix sizes with "
-                      "--like, as in --like kh3kw3g1, and types with --dtype, --layout, --math and --dir\n",
-                      FUZZ_ATTEMPTS);
+        if (exit_status == EXIT_NOTHING && cli_shard_empty(options, s.report.asked, s.all))
+            exit_status = EXIT_HELD;
+        else if (exit_status == EXIT_NOTHING)
+            explain_nothing();
     }
     if (status == CNN_OK && s.report.write_status != CNN_OK) *err = s.report.write_error, status = err->status;
     exit_status = status == CNN_OK ? cli_output_end(&s.output, exit_status) : cli_fail(err);
     cli_output_close(&s.output);
+    cli_ranks_abort(pieces->ranks, status, err);
+    free(s.ranks);
     return exit_status;
 }

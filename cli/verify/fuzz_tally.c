@@ -19,12 +19,26 @@ static int row_of(fuzz_session *s, const fuzz_case *c, const char *algorithm)
     return s->n_rows++;
 }
 
+static uint64_t hash_of(const fuzz_case *c, const fuzz_outcome *o)
+{
+    char text[CNN_PROBLEM_TEXT_MAX], line[CNN_PROBLEM_TEXT_MAX + 128];
+    const cnn_type *type = &c->problem.u.type;
+    uint64_t hash = 14695981039346656037u;
+    cnn_problem_format(&c->problem, text);
+    snprintf(line, sizeof line, "%lld %s %d %d %d %d %d %d", (long long)c->index, text, (int)c->dir, (int)type->dtype,
+             (int)type->layout, (int)type->math, c->threads, (int)o->state);
+    for (const char *at = line; *at != '\0'; at++) hash = (hash ^ (unsigned char)*at) * 1099511628211u;
+    return hash;
+}
+
 void fuzz_count(fuzz_session *s, const fuzz_case *c, const worker_message *message)
 {
     const fuzz_outcome *o = &message->outcome;
     const bool left = strcmp(o->check, verify_late_refusal) == 0 || strcmp(o->check, verify_no_room) == 0;
     report_count(s->report.sums, s->space.impls[c->impl]->name, o->state, left, o->reason);
-    s->rows[row_of(s, c, o->algorithm)].cases[o->state]++;
+    fuzz_row *row = &s->rows[row_of(s, c, o->algorithm)];
+    row->cases[o->state]++;
+    row->digest += hash_of(c, o);
     s->done++;
 }
 
@@ -53,16 +67,19 @@ static void print_row(const fuzz_session *s, const fuzz_row *row, FILE *to)
 static void record_row(fuzz_session *s, const fuzz_row *row)
 {
     static const char *const keys[] = {"unsupported", "skipped", "passed", "mistrusted", "failed"};
+    char digest[24];
     cnn_record *record = record_new("fuzz");
     record_text(record, "impl", s->space.impls[row->impl]->name);
     record_text(record, "algorithm", row->algorithm);
     record_text(record, "op", cnn_op_name(row->op));
     record_int(record, "seed", (int64_t)s->seed);
     for (int state = 0; state <= VERIFY_FAILED; state++) record_int(record, keys[state], row->cases[state]);
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)row->digest);
+    record_text(record, "digest", digest);
     report_write(&s->report, record);
 }
 
-void fuzz_table(fuzz_session *s)
+void fuzz_table(fuzz_session *s, bool whole)
 {
     FILE *to = s->options->json ? stderr : stdout;
     fprintf(to, "%-32s %-9s", "algorithm", "operation");
@@ -71,7 +88,7 @@ void fuzz_table(fuzz_session *s)
     if (s->n_kinds > 0 && !s->options->json)
         fprintf(to, "of each kind of failure (%d) up to %d are shown, the first of them shrunk\n", s->n_kinds,
                 FUZZ_SHOWN);
-    for (int i = 0; i < s->n_rows; i++) record_row(s, &s->rows[i]);
+    for (int i = 0; whole && i < s->n_rows; i++) record_row(s, &s->rows[i]);
     for (int impl = 0; impl < s->space.n_impls; impl++)
         for (int op = 0; op < CNN_OP_COUNT; op++)
             for (int r = 0; r < s->n_rows; r++)

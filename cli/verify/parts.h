@@ -4,6 +4,7 @@
 #define CLI_VERIFY_PARTS_H
 
 #include "cli/cli.h"
+#include "cli/pieces.h"
 #include "cli/sessions.h"
 #include "report.h"
 
@@ -19,6 +20,9 @@ typedef struct verification {
     cli_progress progress;
     double done, total; /* problems */
     int64_t number;     /* of the next case */
+    cli_shard shard;
+    cli_pieces *pieces; /* over ranks; NULL: one process */
+    int64_t own;        /* cases so far that are the shard's */
 } verification;
 
 /* cases.c: CNN_INTERRUPTED after Ctrl-C; all cases, of the problems or of --net. */
@@ -26,5 +30,13 @@ cnn_status verify_stop_if_interrupted(cnn_error *err);
 /* Finds bad input before anything runs, and how much there is to do. */
 cnn_status verify_look_ahead(verification *v, problem_list *list, cnn_error *err);
 cnn_status verify_all(verification *v, problem_list *list, cnn_error *err);
+
+/* cmd_verify.c. */
+cnn_status verify_set_up(verification *v, cnn_error *err);
+void verify_explain_nothing(const verification *v);
+/* ranks.c: over ranks those of a host share its devices, in turn, where there are fewer. */
+void verify_fit_device(cli_options *own);
+/* All of it, over v->pieces; the exit status of this rank. */
+int verify_over_ranks(verification *v, cnn_error *err);
 
 #endif

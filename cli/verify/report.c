@@ -290,6 +290,7 @@ void report_died(verify_report *r, const char *how)
 void report_done(verify_report *r, int64_t number, const char *state)
 {
     cnn_error err;
+    if (r->pieces != NULL) cli_pieces_done(r->pieces, state);
     const cnn_status status = resume_case(r->output.resume, r->output.sink, number, state, &err);
     report_keep_error(r, status, &err);
 }
@@ -299,5 +300,5 @@ void report_add_earlier(verify_report *r)
     for (int state = 0; state <= VERIFY_FAILED; state++)
         r->sums->cases[state] += resume_count(r->output.resume, verify_state_name((verify_state)state));
     r->sums->malformed += resume_count(r->output.resume, REFUSED);
-    r->sums->earlier = resume_cases(r->output.resume);
+    r->sums->earlier = resume_done(r->output.resume);
 }

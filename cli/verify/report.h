@@ -5,6 +5,7 @@
 #define CLI_VERIFY_REPORT_H
 
 #include "cli/cli.h"
+#include "cli/pieces.h"
 #include "cli/sessions.h"
 #include "verify/pattern.h"
 #include "verify/tally.h"
@@ -61,6 +62,7 @@ typedef struct verify_report {
     const cli_options *options;
     cli_progress *progress; /* its bar makes room for each line; NULL: there is none */
     cli_output output;
+    cli_pieces *pieces; /* of a rank that does them; NULL: one process */
     verify_sums *sums;
     report_case now; /* the case in hand and what has come of it */
     verify_state state;
@@ -103,6 +105,8 @@ int report_summary(verify_report *report);
 void report_died(verify_report *report, const char *how);
 /* A case is done (its number, the state it came to): the same command need not run it again. */
 void report_done(verify_report *report, int64_t number, const char *state);
+/* join.c: adds what another process counted. */
+void report_join(verify_sums *to, const verify_sums *from);
 /* Counts the cases that an earlier command finished: once, at the beginning. */
 void report_add_earlier(verify_report *report);
 

@@ -35,6 +35,13 @@ static void rest(double waited)
         (void)nanosleep(&time, NULL);
 }
 
+static cnn_status interrupted(const ranks *r, cnn_error *err)
+{
+    return CNN_FAIL(err, CNN_INTERRUPTED,
+                    "stopped while it waited for the others, of %d ranks (a launcher stops all when one is lost)",
+                    r->size);
+}
+
 static cnn_status wait_for(const ranks *r, MPI_Request *request, const char *call, cnn_error *err)
 {
     const double start = cnn_now();
@@ -42,10 +49,7 @@ static cnn_status wait_for(const ranks *r, MPI_Request *request, const char *cal
     for (;;) {
         const cnn_status status = check(MPI_Test(request, &done, MPI_STATUS_IGNORE), call, err);
         if (status != CNN_OK || done) return status;
-        if (interrupt_seen())
-            return CNN_FAIL(
-                err, CNN_INTERRUPTED,
-                "stopped while it waited for the others, of %d ranks (a launcher stops all when one is lost)", r->size);
+        if (interrupt_seen()) return interrupted(r, err);
         rest(cnn_now() - start);
     }
 }
@@ -84,6 +88,48 @@ static cnn_status mpi_broadcast(ranks *r, void *buffer, size_t bytes, cnn_error 
     return status == CNN_OK ? wait_for(r, &request, "MPI_Ibcast", err) : status;
 }
 
+static cnn_status mpi_send(ranks *r, int to, const void *bytes, size_t count, cnn_error *err)
+{
+    MPI_Request request;
+    if (count > INT_MAX) return too_much(count, err);
+    const cnn_status status =
+        check(MPI_Isend(bytes, (int)count, MPI_BYTE, to, 0, MPI_COMM_WORLD, &request), "MPI_Isend", err);
+    return status == CNN_OK ? wait_for(r, &request, "MPI_Isend", err) : status;
+}
+
+/* Waits for a message before it knows how long it is. */
+static cnn_status wait_for_message(const ranks *r, MPI_Message *message, MPI_Status *which, cnn_error *err)
+{
+    const double start = cnn_now();
+    int there = 0;
+    for (;;) {
+        const cnn_status status =
+            check(MPI_Improbe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &there, message, which), "MPI_Improbe", err);
+        if (status != CNN_OK || there) return status;
+        if (interrupt_seen()) return interrupted(r, err);
+        rest(cnn_now() - start);
+    }
+}
+
+static cnn_status mpi_receive(ranks *r, int *from, void **bytes, size_t *size, cnn_error *err)
+{
+    MPI_Message message;
+    MPI_Status which;
+    int count = 0;
+    *bytes = NULL;
+    cnn_status status = wait_for_message(r, &message, &which, err);
+    if (status == CNN_OK) status = check(MPI_Get_count(&which, MPI_BYTE, &count), "MPI_Get_count", err);
+    if (status != CNN_OK) return status;
+    *bytes = malloc((size_t)count + 1);
+    if (*bytes == NULL)
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d bytes of rank %d", count, which.MPI_SOURCE);
+    status = check(MPI_Mrecv(*bytes, count, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv", err);
+    *from = which.MPI_SOURCE;
+    *size = (size_t)count;
+    ((char *)*bytes)[count] = '\0';
+    return status;
+}
+
 static void mpi_abort(ranks *r, int status)
 {
     (void)r;
@@ -101,7 +147,7 @@ static void mpi_close(ranks *r)
 
 /* ---- Opening. */
 
-static const ranks_calls calls = {mpi_sum, mpi_gather, mpi_broadcast, mpi_abort, mpi_close};
+static const ranks_calls calls = {mpi_sum, mpi_gather, mpi_broadcast, mpi_abort, mpi_close, mpi_send, mpi_receive};
 
 /* The ranks that share this one's memory are those of its host. */
 static cnn_status find_local(ranks *r, cnn_error *err)
@@ -131,7 +177,7 @@ cnn_status ranks_open_mpi(ranks **result, cnn_error *err)
 {
     int was = 0, level = 0;
     (void)MPI_Initialized(&was);
-    if (was) return CNN_FAIL(err, CNN_UNSUPPORTED, "a process trains over ranks once: start each training for itself");
+    if (was) return CNN_FAIL(err, CNN_UNSUPPORTED, "a process works over ranks once: start each command for itself");
     ranks *r = calloc(1, sizeof *r);
     if (r == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for ranks");
     r->calls = &calls;

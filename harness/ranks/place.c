@@ -58,3 +58,22 @@ cnn_status ranks_place(ranks *r, int threads, int *result, cnn_error *err)
     (void)sched_setaffinity(0, sizeof mine.cores, &mine.cores); /* where it is not allowed, they share */
     return CNN_OK;
 }
+
+cnn_status ranks_share_cores(ranks *r, int first, int *a, int *b, cnn_error *err)
+{
+    place mine, *all = calloc((size_t)r->size, sizeof *all);
+    *a = *b = -1;
+    if (all == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d ranks", r->size);
+    memset(&mine, 0, sizeof mine);
+    mine.node = r->node;
+    if (sched_getaffinity(0, sizeof mine.cores, &mine.cores) != 0) CPU_ZERO(&mine.cores);
+    const cnn_status status = ranks_gather(r, &mine, sizeof mine, all, err);
+    for (int i = first; i < r->size && status == CNN_OK && *a < 0; i++)
+        for (int k = i + 1; k < r->size && *a < 0; k++) {
+            cpu_set_t common;
+            CPU_AND(&common, &all[i].cores, &all[k].cores);
+            if (all[i].node == all[k].node && CPU_COUNT(&common) > 0) *a = i, *b = k;
+        }
+    free(all);
+    return status;
+}

@@ -10,8 +10,9 @@
 
 /* What launchers put into the environment of a rank: Open MPI's mpirun; srun and others by PMIx; MPICH's by PMI. */
 static const struct {
-    const char *rank, *size; /* size NULL: it does not say */
-} launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}, {"PMIX_RANK", NULL}};
+    const char *rank, *size; /* size: it may not be there */
+} launchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}, {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}};
 
 /* The row of the launcher that started this process; -1: none did. */
 static int find_launcher(void)
@@ -31,13 +32,13 @@ static cnn_status open_launched(int launcher, ranks **result, cnn_error *err)
 #else
 static cnn_status open_launched(int launcher, ranks **result, cnn_error *err)
 {
-    const char *size = launchers[launcher].size != NULL ? getenv(launchers[launcher].size) : NULL;
+    const char *size = getenv(launchers[launcher].size);
     (void)result;
     if (size != NULL && strcmp(size, "1") == 0) return CNN_OK;
     return CNN_FAIL(
         err, CNN_UNAVAILABLE,
         "a launcher started this process as rank %.20s of %.20s, but this benchcnn is built without MPI, and "
-        "each rank would train for itself: build it where MPI is (Debian, Ubuntu: apt-get install "
+        "each rank would do all of the work for itself: build it where MPI is (Debian, Ubuntu: apt-get install "
         "libopenmpi-dev), or start it without the launcher",
         getenv(launchers[launcher].rank), size != NULL ? size : "several");
 }
@@ -48,6 +49,13 @@ cnn_status ranks_open(ranks **result, cnn_error *err)
     const int launcher = find_launcher();
     *result = NULL;
     return launcher < 0 ? CNN_OK : open_launched(launcher, result, err);
+}
+
+bool ranks_launched(void)
+{
+    const int launcher = find_launcher();
+    const char *size = launcher >= 0 ? getenv(launchers[launcher].size) : NULL;
+    return launcher >= 0 && (size == NULL || strcmp(size, "1") != 0);
 }
 
 void ranks_close(ranks *r)
@@ -72,6 +80,16 @@ cnn_status ranks_gather(ranks *r, const void *mine, size_t bytes, void *all, cnn
 cnn_status ranks_broadcast(ranks *r, void *buffer, size_t bytes, cnn_error *err)
 {
     return r != NULL ? r->calls->broadcast(r, buffer, bytes, err) : CNN_OK;
+}
+
+cnn_status ranks_send(ranks *r, int to, const void *bytes, size_t count, cnn_error *err)
+{
+    return r->calls->send(r, to, bytes, count, err);
+}
+
+cnn_status ranks_receive(ranks *r, int *from, void **bytes, size_t *count, cnn_error *err)
+{
+    return r->calls->receive(r, from, bytes, count, err);
 }
 
 /* Nobody has all before all have sent. */

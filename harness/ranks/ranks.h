@@ -1,4 +1,4 @@
-/* ranks.h: processes that train one network together, as a launcher (mpirun, srun) started them.
+/* ranks.h: processes that work together, as a launcher (mpirun, srun) started them.
  *
  * A rank is one of them, numbered from 0. Whatever sends is called by all ranks, in the same order, and waits for all
  * of them. NULL stands for a process without a launcher: then nothing is sent, nothing waits, and rank_size() is 1.
@@ -22,6 +22,10 @@ typedef struct ranks_calls {
     cnn_status (*broadcast)(ranks *, void *buffer, size_t bytes, cnn_error *); /* rank 0's to all */
     void (*abort)(ranks *, int status);                                        /* ends all ranks, this one too */
     void (*close)(ranks *);
+    /* Between two: to rank `to`; and what comes to this one next, of any other, to be freed. The other calls go on
+     * beside these. */
+    cnn_status (*send)(ranks *, int to, const void *bytes, size_t count, cnn_error *);
+    cnn_status (*receive)(ranks *, int *from, void **bytes, size_t *count, cnn_error *);
 } ranks_calls;
 
 struct ranks {
@@ -46,6 +50,13 @@ cnn_status ranks_gather(ranks *r, const void *mine, size_t bytes, void *all, cnn
 cnn_status ranks_broadcast(ranks *r, void *buffer, size_t bytes, cnn_error *err);
 cnn_status ranks_barrier(ranks *r, cnn_error *err);
 
+/* As in ranks_calls: between two, which must be ranks. */
+cnn_status ranks_send(ranks *r, int to, const void *bytes, size_t count, cnn_error *err);
+cnn_status ranks_receive(ranks *r, int *from, void **bytes, size_t *count, cnn_error *err);
+
+/* Whether a launcher started this process as one of several; it may not say how many, and then it counts as several. */
+bool ranks_launched(void);
+
 /* Each rank comes with its status, and `err` where that is not CNN_OK. If any has failed, all get the status and the
  * message of the lowest that did, behind its number, and r->agreed is set. */
 cnn_status ranks_agree(ranks *r, cnn_status status, cnn_error *err);
@@ -56,6 +67,8 @@ cnn_status ranks_compare(ranks *r, const void *mine, size_t bytes, int *other, c
  * `threads` of its own, or (threads 0) to as many as there are for each. Where there are too few it stays as it is. The
  * number of threads to take; before any thread is started. */
 cnn_status ranks_place(ranks *r, int threads, int *result, cnn_error *err);
+/* Two ranks of a host, from rank `first` on, that may run on the same core; *a is -1 where there are none. */
+cnn_status ranks_share_cores(ranks *r, int first, int *a, int *b, cnn_error *err);
 
 /* mpi.c, in a build with MPI. */
 cnn_status ranks_open_mpi(ranks **result, cnn_error *err);

@@ -44,11 +44,19 @@ int record_sink_unlocked(const record_sink *sink); /* the errno for which its fi
 cnn_status record_sink_share(const char *path, record_sink **sink, cnn_error *err);
 /* In a child, before it becomes a program that appends to the same file: it may do so beside its parent. */
 cnn_status record_sink_hand_down(const record_sink *sink, cnn_error *err);
+/* From here on each record that is written has this field, too: at most RECORD_MARKS of them. Given again, it changes.
+ */
+enum { RECORD_MARKS = 4 };
+void record_sink_mark(record_sink *sink, const char *key, const char *value);
+void record_sink_mark_int(record_sink *sink, const char *key, int64_t value);
+void record_sink_unmark(record_sink *sink); /* from here on none */
 /* Records of which this says so are in the file already, and are not written to it again. */
 typedef bool record_there(void *user, const cnn_record *record);
 void record_sink_pass_over(record_sink *sink, record_there *there, void *user);
 /* Writes, flushes, frees the record. CNN_IO names the file (a full disk shows here). */
 cnn_status record_write(record_sink *sink, cnn_record *record, cnn_error *err);
+/* The same of a record that another process made: a line of `length` bytes, without its end. It gets no marks. */
+cnn_status record_write_line(record_sink *sink, const char *line, size_t length, cnn_error *err);
 void record_sink_close(record_sink *sink);
 
 /* The environment record of design section 8, once at the start of a run. session may be NULL. */
@@ -60,7 +68,14 @@ typedef cnn_status record_each(void *user, const cnn_record *record, cnn_error *
 cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err);
 /* The same, but a line that is no whole record is CNN_BAD_FORMAT, and every error begins with FILE:LINE. */
 cnn_status record_read_strictly(const char *path, record_each *each, void *user, cnn_error *err);
+/* The same, but of each line that is no whole record the number, counted from 1. */
+typedef void record_bad_line(void *user, int line);
+cnn_status record_read_naming(const char *path, record_each *each, record_bad_line *bad, void *user, cnn_error *err);
+/* Of one such line. CNN_BAD_FORMAT: it is no record. */
+cnn_status record_read_line(const char *line, record_each *each, void *user, cnn_error *err);
 int record_line(const cnn_record *record); /* of the file it is read from, counted from 1 */
+/* The line itself, without its end: its numbers have all of their digits. NULL of a record that was made here. */
+const char *record_source(const cnn_record *record);
 const char *record_get_text(const cnn_record *record, const char *key); /* NULL without one */
 /* Of an object within it: ("implementation", "gpu"). */
 const char *record_get_inner_text(const cnn_record *record, const char *object, const char *key);

@@ -11,12 +11,15 @@ struct cnn_record {
     cJSON *object;
     bool failed; /* memory ran out while a field was added: an incomplete record must not be written */
     int line;    /* where it was read; 0: it was made here */
+    const char *source;
 };
 
 /* A text of the object `object` within it, which is made where there is none yet. */
 void record_text_in(cnn_record *record, const char *object, const char *key, const char *value);
 
-/* record_read.c: whether a line of so many bytes, its end not among them, is a record; or that, or what a kill in
+/* record_read.c: such a line as a record, to be deleted; NULL when it is none. */
+cJSON *record_parse(const char *line, size_t length);
+/* Whether a line of so many bytes, its end not among them, is a record; or that, or what a kill in
  * mid-write left of one. A NUL stands behind it. */
 bool record_whole(const char *line, size_t length);
 bool record_begins(const char *line, size_t length);

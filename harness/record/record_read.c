@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* NULL when the line is no record. */
-static cJSON *parse_line(const char *line, size_t length)
+cJSON *record_parse(const char *line, size_t length)
 {
     if (strlen(line) != length) return NULL; /* a NUL byte: the tail of a file that a crash filled with zeros */
     cJSON *object = cJSON_ParseWithOpts(line, NULL, true);
@@ -23,7 +23,7 @@ static cJSON *parse_line(const char *line, size_t length)
 
 bool record_whole(const char *line, size_t length)
 {
-    cJSON *object = parse_line(line, length);
+    cJSON *object = record_parse(line, length);
     const bool whole = object != NULL;
     cJSON_Delete(object);
     return whole;
@@ -38,9 +38,25 @@ bool record_begins(const char *line, size_t length)
 
 static bool is_blank(const char *line, size_t length) { return strspn(line, " \t\r") == length; }
 
-/* bad NULL: strictly. */
-static cnn_status read_lines(const char *path, record_each *each, void *user, int *bad, cnn_error *err)
+/* With neither of the last two, strictly. */
+typedef struct reading {
+    record_each *each;
+    void *user;
+    int *bad;
+    record_bad_line *bad_line;
+} reading;
+
+static cnn_status take_bad(const reading *r, int number, const char *line, cnn_error *err)
 {
+    if (r->bad) ++*r->bad;
+    if (r->bad_line) r->bad_line(r->user, number);
+    if (r->bad || r->bad_line) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_FORMAT, "'%.40s' is no record, {\"kind\":...}", line);
+}
+
+static cnn_status read_lines(const char *path, const reading *r, cnn_error *err)
+{
+    const bool strictly = !r->bad && !r->bad_line;
     int number = 0;
     cnn_status status = CNN_OK;
     char *line = NULL;
@@ -55,14 +71,12 @@ static cnn_status read_lines(const char *path, record_each *each, void *user, in
         if (size > 0 && line[size - 1] == '\n') line[--size] = '\0';
         number++;
         if (is_blank(line, size)) continue;
-        cJSON *object = parse_line(line, size);
+        cJSON *object = record_parse(line, size);
         if (object)
-            status = each(user, &(cnn_record){.object = object, .line = number}, err);
-        else if (bad)
-            ++*bad;
+            status = r->each(r->user, &(cnn_record){.object = object, .line = number, .source = line}, err);
         else
-            status = CNN_FAIL(err, CNN_BAD_FORMAT, "'%.40s' is no record, {\"kind\":...}", line);
-        if (!bad && status != CNN_OK) cnn_error_before(err, status, "%.200s:%d: ", path, number);
+            status = take_bad(r, number, line, err);
+        if (strictly && status != CNN_OK) cnn_error_before(err, status, "%.200s:%d: ", path, number);
         cJSON_Delete(object);
         errno = 0;
     }
@@ -75,12 +89,26 @@ static cnn_status read_lines(const char *path, record_each *each, void *user, in
 cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err)
 {
     *bad = 0;
-    return read_lines(path, each, user, bad, err);
+    return read_lines(path, &(reading){each, user, bad, NULL}, err);
 }
 
 cnn_status record_read_strictly(const char *path, record_each *each, void *user, cnn_error *err)
 {
-    return read_lines(path, each, user, NULL, err);
+    return read_lines(path, &(reading){each, user, NULL, NULL}, err);
+}
+
+cnn_status record_read_naming(const char *path, record_each *each, record_bad_line *bad, void *user, cnn_error *err)
+{
+    return read_lines(path, &(reading){each, user, NULL, bad}, err);
+}
+
+cnn_status record_read_line(const char *line, record_each *each, void *user, cnn_error *err)
+{
+    cJSON *object = record_parse(line, strlen(line));
+    if (!object) return CNN_FAIL(err, CNN_BAD_FORMAT, "'%.40s' is no record", line);
+    const cnn_status status = each(user, &(cnn_record){.object = object, .source = line}, err);
+    cJSON_Delete(object);
+    return status;
 }
 
 /* Whole numbers up to 2^53, as JSON has them. */
@@ -110,6 +138,7 @@ int record_get_pairs(const cnn_record *record, const char *key, record_pair *pai
 }
 
 int record_line(const cnn_record *record) { return record->line; }
+const char *record_source(const cnn_record *record) { return record->source; }
 
 const char *record_get_text(const cnn_record *record, const char *key)
 {

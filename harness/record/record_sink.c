@@ -23,7 +23,46 @@ struct record_sink {
     int64_t cut;         /* bytes of half a line that were at the file's end when it was opened */
     record_there *there; /* NULL: nothing is */
     void *user;
+    struct {
+        record_pair text;
+        bool whole;        /* it is a number */
+    } marks[RECORD_MARKS]; /* fields of every record */
+    int n_marks;
 };
+
+static void set_mark(record_sink *sink, const char *key, const char *value, bool whole)
+{
+    int i = 0;
+    while (i < sink->n_marks && strcmp(sink->marks[i].text.key, key) != 0) i++;
+    if (i == RECORD_MARKS) return;
+    record_pair *mark = &sink->marks[i].text;
+    snprintf(mark->key, sizeof mark->key, "%s", key);
+    snprintf(mark->value, sizeof mark->value, "%s", value);
+    sink->marks[i].whole = whole;
+    if (i == sink->n_marks) sink->n_marks++;
+}
+
+void record_sink_mark(record_sink *sink, const char *key, const char *value) { set_mark(sink, key, value, false); }
+
+void record_sink_mark_int(record_sink *sink, const char *key, int64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    set_mark(sink, key, text, true);
+}
+
+void record_sink_unmark(record_sink *sink) { sink->n_marks = 0; }
+
+static void put_marks(const record_sink *sink, cnn_record *record)
+{
+    for (int i = 0; i < sink->n_marks; i++) {
+        const record_pair *mark = &sink->marks[i].text;
+        if (sink->marks[i].whole)
+            record_int(record, mark->key, strtoll(mark->value, NULL, 10));
+        else
+            record_text(record, mark->key, mark->value);
+    }
+}
 
 void record_sink_pass_over(record_sink *sink, record_there *there, void *user)
 {
@@ -187,10 +226,37 @@ static cnn_status append_line(record_sink *sink, const char *line, size_t length
     return code == 0 ? CNN_OK : io_error(sink, code, err);
 }
 
+/* With its end. */
+static cnn_status put_line(record_sink *sink, const cnn_record *record, const char *line, size_t length, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    const bool there = sink->there && sink->there(sink->user, record);
+    if (sink->path && !there) status = append_line(sink, line, length, err);
+    if (sink->json && (fwrite(line, 1, length, sink->json) != length || fflush(sink->json) != 0) && status == CNN_OK)
+        status = CNN_FAIL(err, CNN_IO, "cannot write standard output: %s", strerror(errno));
+    return status;
+}
+
+cnn_status record_write_line(record_sink *sink, const char *line, size_t length, cnn_error *err)
+{
+    char *own = malloc(length + 2);
+    if (!own) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a record");
+    memcpy(own, line, length);
+    own[length] = '\0';
+    cnn_record record = {.object = record_parse(own, length)};
+    own[length] = '\n';
+    cnn_status status = record.object ? put_line(sink, &record, own, length + 1, err)
+                                      : CNN_FAIL(err, CNN_BAD_FORMAT, "'%.40s' is no record", line);
+    cJSON_Delete(record.object);
+    free(own);
+    return status;
+}
+
 cnn_status record_write(record_sink *sink, cnn_record *record, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     char *line = NULL;
+    put_marks(sink, record);
     if (!record || record->failed) {
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a record");
         goto cleanup;
@@ -203,11 +269,7 @@ cnn_status record_write(record_sink *sink, cnn_record *record, cnn_error *err)
     }
     size_t length = strlen(line);
     line[length] = '\n'; /* in the place of the end mark: from here on it is bytes, not a string */
-    const bool there = sink->there && sink->there(sink->user, record);
-    if (sink->path && !there) status = append_line(sink, line, length + 1, err);
-    if (sink->json && (fwrite(line, 1, length + 1, sink->json) != length + 1 || fflush(sink->json) != 0) &&
-        status == CNN_OK)
-        status = CNN_FAIL(err, CNN_IO, "cannot write standard output: %s", strerror(errno));
+    status = put_line(sink, record, line, length + 1, err);
 cleanup:
     cJSON_free(line);
     record_free(record);

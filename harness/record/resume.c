@@ -24,7 +24,11 @@ struct resume {
     bool open;                          /* while reading: the records belong to a run of this command */
     left *list;
     int count, capacity;
-    int64_t cases; /* the number of the last one, plus one */
+    uint64_t *done; /* a bit for each unit, up to those that were seen */
+    int64_t room;   /* bits */
+    bool pieces, keeps;
+    char **kept; /* lines of units */
+    int n_kept, room_kept;
     struct {
         char state[STATE_MAX];
         int64_t count;
@@ -43,8 +47,10 @@ static void forget_records(resume *r)
 static void forget(resume *r)
 {
     forget_records(r);
+    for (int i = 0; i < r->n_kept; i++) free(r->kept[i]);
+    r->n_kept = 0;
     r->n_states = 0;
-    r->cases = 0;
+    for (int64_t i = 0; i < r->room / 64; i++) r->done[i] = 0;
 }
 
 void resume_forget(resume *r)
@@ -59,14 +65,47 @@ static void copy_state(char state[STATE_MAX], const cnn_record *record)
     snprintf(state, STATE_MAX, "%s", text ? text : "");
 }
 
+bool resume_has(const resume *r, int64_t number)
+{
+    return r && number >= 0 && number < r->room && (r->done[number / 64] >> number % 64 & 1);
+}
+
+static cnn_status mark_done(resume *r, int64_t number, cnn_error *err)
+{
+    const int64_t room = number < r->room ? r->room : (number / 64 + 1) * 128;
+    uint64_t *longer = room > r->room ? realloc(r->done, (size_t)room / 8) : r->done;
+    if (!longer) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the cases of an earlier run");
+    for (int64_t i = r->room / 64; i < room / 64; i++) longer[i] = 0;
+    r->done = longer;
+    r->room = room;
+    r->done[number / 64] |= UINT64_C(1) << number % 64;
+    return CNN_OK;
+}
+
+static cnn_status keep(resume *r, const cnn_record *record, cnn_error *err)
+{
+    char **line = cnn_add_item(&r->kept, &r->n_kept, &r->room_kept, sizeof *line, "records of an earlier run", err);
+    if (line) *line = strdup(record_source(record));
+    if (line && *line) return CNN_OK;
+    return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the records of an earlier run");
+}
+
+cnn_status resume_each_case(const resume *r, record_each *each, void *user, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < r->n_kept; i++) status = record_read_line(r->kept[i], each, user, err);
+    return status;
+}
+
 static cnn_status add_case(resume *r, const cnn_record *record, cnn_error *err)
 {
-    const double number = record_get_real(record, "number");
+    const double number = record_get_real(record, "number"), most = 1e10;
     char state[STATE_MAX];
     int i = 0;
-    if (!(number >= (double)r->cases && number < 1e15)) return CNN_OK;
-    r->cases = (int64_t)number + 1;
+    if (!(number >= 0 && number < most) || resume_has(r, (int64_t)number)) return CNN_OK;
+    if (mark_done(r, (int64_t)number, err) != CNN_OK) return err->status;
     forget_records(r); /* they are the case's; what comes behind them is of one that was not finished */
+    if (r->keeps) return keep(r, record, err);
     copy_state(state, record);
     while (i < r->n_states && strcmp(r->states[i].state, state) != 0) i++;
     if (i == STATES) return CNN_FAIL(err, CNN_BAD_FORMAT, "a case of the unknown state '%s'", state);
@@ -91,7 +130,8 @@ static cnn_status add(resume *r, const cnn_record *record, cnn_error *err)
 static bool is_ours(const resume *r, const cnn_record *record)
 {
     const char *command = record_get_text(record, "command"), *build = record_get_text(record, "build");
-    return command && build && r->build[0] && strcmp(command, r->command) == 0 && strcmp(build, r->build) == 0;
+    return command && build && r->build[0] && strcmp(command, r->command) == 0 && strcmp(build, r->build) == 0 &&
+           record_is(record, "pieces", true) == r->pieces;
 }
 
 static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
@@ -130,6 +170,8 @@ cnn_status resume_open(const resume_run *run, resume **result, cnn_error *err)
     if (!path || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))) return CNN_OK;
     r->to_file = true;
     r->seed = run->seed;
+    r->pieces = run->pieces;
+    r->keeps = run->keeps;
     r->left_seed = -1;
     cnn_build_id(run->plugins, run->n_plugins, r->build);
     return stat(path, &info) == 0 ? record_read(path, read_one, r, &bad, err) : CNN_OK;
@@ -143,6 +185,8 @@ void resume_close(resume *r)
     if (!r) return;
     forget(r);
     free(r->list);
+    free(r->done);
+    free(r->kept);
     free(r->command);
     free(r);
 }
@@ -155,7 +199,8 @@ cnn_status resume_begin(const resume *r, record_sink *sink, cnn_error *err)
     record_text(record, "commit", BUILD_COMMIT);
     record_text(record, "build", r->build);
     if (r->seed >= 0) record_int(record, "seed", r->seed);
-    record_bool(record, "resumed", r->count > 0 || r->cases > 0);
+    if (r->pieces) record_bool(record, "pieces", true);
+    record_bool(record, "resumed", r->count > 0 || resume_done(r) > 0);
     return record_write(sink, record, err);
 }
 
@@ -189,7 +234,12 @@ const char *resume_take(resume *r, const cnn_record *record)
     return state;
 }
 
-int64_t resume_cases(const resume *r) { return r->cases; }
+int64_t resume_done(const resume *r)
+{
+    int64_t done = r->n_kept;
+    for (int i = 0; i < r->n_states; i++) done += r->states[i].count;
+    return done;
+}
 
 int64_t resume_count(const resume *r, const char *state)
 {

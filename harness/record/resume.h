@@ -7,8 +7,8 @@
  * tree.
  *
  * What is done is told either by the records themselves (resume_take), or by "case" records, for work whose units make
- * several records: units are numbered, the same way in each run of a command, and follow each other; their own records
- * stand before the "case". */
+ * several records: units are numbered, the same way in each run of a command; their own records stand before the
+ * "case". They come in the order of their numbers or, over ranks, in any. */
 #ifndef HARNESS_RECORD_RESUME_H
 #define HARNESS_RECORD_RESUME_H
 
@@ -21,6 +21,8 @@ typedef struct resume_run {
     const char *const *plugins; /* their files */
     int n_plugins;
     int64_t seed; /* drawn for this run, so that its command does not say it; -1: none was */
+    bool pieces;  /* its units are the pieces of ranks: it goes on where such a run was stopped, and no other does */
+    bool keeps;   /* what else the record of a unit holds is asked for: resume_each_case() */
 } resume_run;
 
 /* Reads what an unfinished run like this one left in the file. path NULL, or no plain file: nothing, and nothing will
@@ -46,9 +48,12 @@ const char *resume_take(resume *r, const cnn_record *record);
 void resume_pass_over(resume *r, record_sink *sink);
 int resume_left(const resume *r); /* how many */
 
-/* Units 0 ... resume_cases() - 1 were done, so many of them with this state. */
-int64_t resume_cases(const resume *r);
+/* Whether this unit was done; how many were; so many of these with this state. */
+bool resume_has(const resume *r, int64_t number);
+int64_t resume_done(const resume *r);
 int64_t resume_count(const resume *r, const char *state);
+/* The records of the units that were done. */
+cnn_status resume_each_case(const resume *r, record_each *each, void *user, cnn_error *err);
 cnn_status resume_case(const resume *r, record_sink *sink, int64_t number, const char *state, cnn_error *err);
 
 #endif

@@ -66,13 +66,14 @@ grep -q '10 UNSUPPORTED' "$folder/out" || fail "unsupported cases are not counte
 expect 0 "$broken" verify --impl cpu --fuzz 100000000,0.5s --quiet
 expect 0 "$broken" verify --impl cpu --fuzz 0.5s --quiet
 grep -q '^[0-9]* cases: 0 FAILED [1-9]' "$folder/out" || fail "the counts of a run without a number: $(tail -1 "$folder/out")"
-"$broken" verify --impl cpu --fuzz 100000000 --quiet >"$folder/out" 2>&1 &
+"$broken" verify --impl cpu --fuzz 100000000 --quiet --out "$folder/stopped" >"$folder/out" 2>&1 &
 pid=$!
 sleep 1
 kill -INT $pid
 wait $pid
 [ $? -eq 130 ] || fail "an interrupt does not end with 130"
 grep -q 'of 100000000 cases: 0 FAILED' "$folder/out" || fail "an interrupt loses the counts"
+grep -q '"kind":"fuzz"' "$folder/stopped" && fail "counts of a run that was stopped are recorded as if they were all"
 
 # Bad input.
 for amount in 0 x 10x 5,x 0s 1.5; do expect 2 "$broken" verify --fuzz $amount; done
