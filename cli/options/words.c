@@ -24,10 +24,10 @@ static const struct {
              {"--data", NULL, "auto mnist cifar10 synthetic @files"},
              {"--peaks", NULL, "none @files"},
              {"--fail-on", NULL, "faster slower same cannot-tell unmatched"},
-             {"--kind", NULL, "timings epochs processes comparisons checks ceilings speedups"},
+             {"--kind", NULL, "timings epochs goals processes comparisons checks ceilings speedups"},
              {"sweep", NULL, "batch threads algorithm layout dtype"},
              {"data", NULL, "fetch make mnist cifar10"},
-             {"plot", NULL, "curves workers speedup roofline @files"},
+             {"plot", NULL, "curves workers goals speedup roofline @files"},
              {"compare", NULL, "@files"},
              {"table", NULL, "@files"},
              {"run", NULL, "@files"}};

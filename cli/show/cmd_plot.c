@@ -1,7 +1,8 @@
-/* cmd_plot.c: `benchcnn plot [curves|workers|speedup|roofline] FILE.jsonl...`: which picture, of which files. What it
- * shows is made in bench/figures. */
+/* cmd_plot.c: `benchcnn plot [curves|workers|goals|speedup|roofline] FILE.jsonl...`: which picture, of which files.
+ * What it shows is made in bench/figures. */
 #include "bench/figures/curves.h"
 #include "bench/figures/gnuplot.h"
+#include "bench/figures/goals.h"
 #include "bench/figures/roofline.h"
 #include "bench/figures/workers.h"
 #include "cli/table.h"
@@ -106,6 +107,31 @@ static cnn_status plot_curves(const cli_options *options, const char *name, cnn_
     return status;
 }
 
+/* ---- Seconds to a loss */
+
+static cnn_status plot_goals(const cli_options *options, const char *name, cnn_error *err)
+{
+    goal_table goals = {.count = 0};
+    epoch_table table = {.goals = &goals};
+    goals_set set = {.count = 0};
+    cnn_status status = CNN_OK;
+    for (int i = 1, bad; i < options->words.count && status == CNN_OK; i++) {
+        status = epoch_table_read(&table, options->words.items[i], &bad, err);
+        if (status == CNN_OK) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = goals_make(&goals, &set, err);
+    if (status == CNN_OK && set.left_out > 0)
+        table_put(stderr, "benchcnn: of network %s alone; %d goal%s of others left out\n",
+                  set.list[0].first->setting.net, set.left_out, set.left_out == 1 ? "" : "s");
+    if (status == CNN_OK) status = goals_add_thesis(&set, err);
+    if (status == CNN_OK) show_goals(&set);
+    if (status == CNN_OK) status = draw("over_batch.gp", name, goals_picture, &set, err);
+    goals_free(&set);
+    goal_table_free(&goals);
+    epoch_table_free(&table);
+    return status;
+}
+
 /* ---- Speedup over threads or workers */
 
 static cnn_status plot_workers(const cli_options *options, const char *name, cnn_error *err)
@@ -164,9 +190,9 @@ static cnn_status plot_roofline(const cli_options *options, const char *name, cn
 /* ---- The command */
 
 typedef cnn_status plot_kind(const cli_options *options, const char *name, cnn_error *err);
-enum { KINDS = 4 };
-static const char *const kinds[KINDS] = {"curves", "workers", "speedup", "roofline"};
-static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_speedup, plot_roofline};
+enum { KINDS = 5 };
+static const char *const kinds[KINDS] = {"curves", "workers", "goals", "speedup", "roofline"};
+static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_goals, plot_speedup, plot_roofline};
 
 /* NULL: the word is a file, of epochs. */
 static plot_kind *kind_of(const char *word)
