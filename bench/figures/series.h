@@ -29,7 +29,7 @@ typedef struct series {
 typedef struct series_set {
     series *list; /* in the order of the records; behind them, `published` ones that were not measured here */
     int count, published;
-    const char *title;               /* NULL: the usual one, of seconds per epoch or of speedups */
+    const char *title;               /* NULL: that of seconds per epoch or of speedups */
     char subtitle[SERIES_LABEL_MAX]; /* what all series have in common */
     char baseline[SERIES_LABEL_MAX]; /* "": seconds; else the values are how many times as fast as it they are */
     int diverged;                    /* epochs of trainings whose loss was not finite: they are no figures */
