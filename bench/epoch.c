@@ -1,5 +1,6 @@
 /* epoch.c: epoch figures to and from records. */
 #include "epoch.h"
+#include "goal.h"
 #include "harness/base/grow.h"
 
 #include <math.h>
@@ -254,6 +255,12 @@ static cnn_status read_record(void *user, const cnn_record *record, cnn_error *e
     epoch_row row;
     const char *kind = record_get_text(record, "kind");
     if (strcmp(kind, "env") == 0) return get_machine(from, record, err);
+    if (strcmp(kind, "goal") == 0 && from->table->goals != NULL) {
+        goal_row goal;
+        get_row(record, from, &row);
+        goal.setting = row.setting;
+        return goal_row_read(record, &goal) ? goal_table_add(from->table->goals, &goal, err) : CNN_OK;
+    }
     if (strcmp(kind, "epoch") != 0) return CNN_OK;
     get_row(record, from, &row);
     /* Without a time and a batch it cannot be drawn or counted as done. */

@@ -111,7 +111,10 @@ static void put_heading(FILE *to, const series_set *set)
     const char *grey = set->published ? ";  grey: as published in 2020, on other hardware" : "";
     const bool ratios = has_ratios(set);
     char train[32], test[32], text[2 * SERIES_LABEL_MAX];
-    gnuplot_text(to, "title", -1, ratios ? "Speedup over batch size" : "Seconds per epoch over batch size");
+    gnuplot_text(to, "title", -1,
+                 set->title != NULL ? set->title
+                 : ratios           ? "Speedup over batch size"
+                                    : "Seconds per epoch over batch size");
     snprintf(text, sizeof text, "network %s, an epoch trains on %s images and tests on %s", s->net,
              grouped(s->train_images, train), grouped(s->test_images, test));
     if (ratios) cnn_append(text, sizeof text, "; %s", set->subtitle);

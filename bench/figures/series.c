@@ -8,7 +8,7 @@
 
 /* Rows of one curve differ in the batch alone. Seeds are let differ: the time does not depend on them; builds, too: of
  * each point only the latest's is there. */
-static bool same_curve(const epoch_setting *a, const epoch_setting *b)
+bool series_same_curve(const epoch_setting *a, const epoch_setting *b)
 {
     epoch_setting other = *b;
     other.batch = a->batch;
@@ -38,7 +38,7 @@ series *series_add(series_set *set, cnn_error *err)
 static series *find_series(series_set *set, const epoch_setting *setting, cnn_error *err)
 {
     for (int i = 0; i < set->count; i++)
-        if (same_curve(&set->list[i].setting, setting)) return &set->list[i];
+        if (series_same_curve(&set->list[i].setting, setting)) return &set->list[i];
     series *s = series_add(set, err);
     if (s) s->setting = *setting;
     return s;
@@ -61,7 +61,7 @@ static void add_point(series *s, const epoch_table *table, const epoch_setting *
     if (s->count == SERIES_POINTS_MAX) return;
     for (int i = 0; i < table->count; i++) {
         const epoch_row *row = &table->rows[i];
-        if (row->setting.batch != setting->batch || !same_curve(&row->setting, setting) ||
+        if (row->setting.batch != setting->batch || !series_same_curve(&row->setting, setting) ||
             epoch_diverged(table, &row->setting))
             continue;
         if (!first) first = row;

@@ -29,6 +29,7 @@ typedef struct series {
 typedef struct series_set {
     series *list; /* in the order of the records; behind them, `published` ones that were not measured here */
     int count, published;
+    const char *title;               /* NULL: that of seconds per epoch or of speedups */
     char subtitle[SERIES_LABEL_MAX]; /* what all series have in common */
     char baseline[SERIES_LABEL_MAX]; /* "": seconds; else the values are how many times as fast as it they are */
     int diverged;                    /* epochs of trainings whose loss was not finite: they are no figures */
@@ -42,6 +43,8 @@ cnn_status series_make(const epoch_table *table, series_set *set, cnn_error *err
  * alone. series_make() did so already. */
 void series_name(series_set *set);
 void series_free(series_set *set);
+/* Whether rows of both settings belong to one curve: they differ in the batch, the seed and the build alone. */
+bool series_same_curve(const epoch_setting *a, const epoch_setting *b);
 /* One more, empty; CNN_BAD_ARGUMENT, and NULL, where there are SERIES_MAX. */
 series *series_add(series_set *set, cnn_error *err);
 /* "Intel Xeon" from "Intel(R) Xeon(R) Processor": a picture has little room. */

@@ -45,7 +45,7 @@ static cnn_status open_session(eval_run *r, cnn_error *err)
 
 /* The mean that the weights were trained with is taken off the pixels. Where the file does not say it, it is that of
  * all training images. */
-static cnn_status open_data(eval_run *r, const weights_facts *facts, const char *usual, cnn_error *err)
+static cnn_status open_data(eval_run *r, weights_facts *facts, const char *usual, cnn_error *err)
 {
     const cli_options *o = r->options;
     const cnn_value *x = &r->network->net.values[0];
@@ -58,7 +58,12 @@ static cnn_status open_data(eval_run *r, const weights_facts *facts, const char 
     if (status == CNN_OK) status = dataset_open(&params, &r->data, err);
     if (status == CNN_OK) status = trainer_fits(&r->network->net, &r->data, err);
     if (status != CNN_OK) return status;
-    if (isfinite(facts->mean)) r->data.mean = facts->mean;
+    if (isfinite(facts->mean)) {
+        free(r->data.means);
+        r->data.mean = facts->mean;
+        r->data.means = facts->means;
+        facts->means = NULL;
+    }
     if (r->data.test.count < 1) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s has no test images", r->data.name);
     snprintf(all, sizeof all, "0..%lld", (long long)r->data.test.count - 1);
     return eval_read_images(images != NULL ? images : all, r->data.test.count, &r->images, &r->n_images, err);
@@ -93,8 +98,12 @@ static cnn_status open_all(eval_run *r, const char *usual, cnn_error *err)
     status = weights_load(r->network, o->load, r->params, &facts, err);
     snprintf(r->weights, sizeof r->weights, "%08x", facts.crc);
     if (status == CNN_OK) status = open_session(r, err);
-    if (status != CNN_OK || r->session == NULL) return status;
+    if (status != CNN_OK || r->session == NULL) {
+        free(facts.means);
+        return status;
+    }
     status = open_data(r, &facts, usual, err);
+    free(facts.means);
     if (status == CNN_OK) status = cli_output_begin(o, &r->output, err);
     return status == CNN_OK ? cli_sessions_environment(&r->sessions, 0, o->command_line, r->output.sink, err) : status;
 }

@@ -1,7 +1,9 @@
-/* cmd_plot.c: `benchcnn plot [curves|workers|speedup|roofline] FILE.jsonl...`: which picture, of which files. What it
- * shows is made in bench/figures. */
+/* cmd_plot.c: `benchcnn plot [curves|workers|goals|bars|speedup|roofline] FILE.jsonl...`: which picture, of which
+ * files. What it shows is made in bench/figures. */
+#include "bench/figures/bars.h"
 #include "bench/figures/curves.h"
 #include "bench/figures/gnuplot.h"
+#include "bench/figures/goals.h"
 #include "bench/figures/roofline.h"
 #include "bench/figures/workers.h"
 #include "cli/table.h"
@@ -106,6 +108,31 @@ static cnn_status plot_curves(const cli_options *options, const char *name, cnn_
     return status;
 }
 
+/* ---- Seconds to a loss */
+
+static cnn_status plot_goals(const cli_options *options, const char *name, cnn_error *err)
+{
+    goal_table goals = {.count = 0};
+    epoch_table table = {.goals = &goals};
+    goals_set set = {.count = 0};
+    cnn_status status = CNN_OK;
+    for (int i = 1, bad; i < options->words.count && status == CNN_OK; i++) {
+        status = epoch_table_read(&table, options->words.items[i], &bad, err);
+        if (status == CNN_OK) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = goals_make(&goals, &set, err);
+    if (status == CNN_OK && set.left_out > 0)
+        table_put(stderr, "benchcnn: of network %s alone; %d goal%s of others left out\n",
+                  set.list[0].first->setting.net, set.left_out, set.left_out == 1 ? "" : "s");
+    if (status == CNN_OK) status = goals_add_thesis(&set, err);
+    if (status == CNN_OK) show_goals(&set);
+    if (status == CNN_OK) status = draw("over_batch.gp", name, goals_picture, &set, err);
+    goals_free(&set);
+    goal_table_free(&goals);
+    epoch_table_free(&table);
+    return status;
+}
+
 /* ---- Speedup over threads or workers */
 
 static cnn_status plot_workers(const cli_options *options, const char *name, cnn_error *err)
@@ -140,6 +167,29 @@ static cnn_status plot_speedup(const cli_options *options, const char *name, cnn
     return status;
 }
 
+/* ---- Times of single operations */
+
+static cnn_status plot_bars(const cli_options *options, const char *name, cnn_error *err)
+{
+    static bars_set set; /* large: kept off the stack */
+    char plans[PLOT_PATH_MAX + 16];
+    cnn_status status = CNN_OK;
+    set = (bars_set){.impl = options->impl, .dir = options->dir};
+    for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
+        status = bars_read(&set, options->words.items[i], &bad, err);
+        if (status == CNN_OK) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = bars_make(&set, err);
+    if (status == CNN_OK && set.left_out > 0)
+        table_put(stderr, "benchcnn: drawing %s; %d figure%s of other machines left out\n", set.machine, set.left_out,
+                  set.left_out == 1 ? "" : "s");
+    if (status == CNN_OK) status = draw("bars.gp", name, bars_picture, &set, err);
+    set.plans = true;
+    snprintf(plans, sizeof plans, "%s_plans", name);
+    if (status == CNN_OK && bars_have_plans(&set)) status = draw("bars.gp", plans, bars_picture, &set, err);
+    return status;
+}
+
 /* ---- Roofline */
 
 static cnn_status plot_roofline(const cli_options *options, const char *name, cnn_error *err)
@@ -164,9 +214,9 @@ static cnn_status plot_roofline(const cli_options *options, const char *name, cn
 /* ---- The command */
 
 typedef cnn_status plot_kind(const cli_options *options, const char *name, cnn_error *err);
-enum { KINDS = 4 };
-static const char *const kinds[KINDS] = {"curves", "workers", "speedup", "roofline"};
-static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_speedup, plot_roofline};
+enum { KINDS = 6 };
+static const char *const kinds[KINDS] = {"curves", "workers", "goals", "bars", "speedup", "roofline"};
+static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_goals, plot_bars, plot_speedup, plot_roofline};
 
 /* NULL: the word is a file, of epochs. */
 static plot_kind *kind_of(const char *word)
@@ -183,9 +233,13 @@ cnn_status args_plot(const cli_options *options, cnn_error *err)
     if (named && options->words.count == 1)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "plot %s needs record files: benchcnn plot %s FILE.jsonl... [--out NAME]", word, word);
-    if ((options->baseline || options->impl) && kind_of(word) != plot_speedup)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with plot speedup, and means nothing without it",
-                        options->baseline ? "baseline" : "impl");
+    if (options->baseline && kind_of(word) != plot_speedup)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--baseline goes with plot speedup, and means nothing without it");
+    if (options->impl && kind_of(word) != plot_speedup && kind_of(word) != plot_bars)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "--impl goes with plot speedup and plot bars, and means nothing without");
+    if (options->dir && kind_of(word) != plot_bars)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--dir goes with plot bars, and means nothing without it");
     const char *nearest = named || access(word, F_OK) == 0 ? NULL : cnn_nearest_name(word, kinds, KINDS);
     if (!nearest) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "'%.64s' is no file, and no kind of plot; did you mean '%s'?", word,

@@ -19,4 +19,8 @@ cnn_status export_print(const export_table *table, export_format format, cnn_err
 /* export_report.c: of checks: JUnit's XML, GitHub's annotations. */
 cnn_status export_report(const export_table *table, export_format format, cnn_error *err);
 
+/* goals.c: to standard output. */
+struct goals_set;
+void show_goals(const struct goals_set *set);
+
 #endif

@@ -59,6 +59,7 @@ int cmd_train(const cli_options *options, cnn_error *err)
     cli_sessions_close(&t->sessions);
     cli_output_close(&t->output);
     epoch_table_free(&t->table);
+    goal_table_free(&t->held);
     dataset_free(&t->data);
     const bool speaks = rank_number(t->ranks) == 0; /* a status of the others would end rank 0 before its time */
     train_ranks_close(t);

@@ -124,14 +124,13 @@ cnn_status train_run_epochs(train_run *r, cnn_error *err)
 {
     train *t = r->all;
     const cli_options *o = t->options;
-    bool reached = false;
     char setting[CHECKPOINT_SETTING_MAX];
     describe(r, setting);
     cnn_status status = go_on(r, setting, err);
     if (t->ranks != NULL) status = ranks_agree(t->ranks, status, err);
     if (status == CNN_OK && t->ranks != NULL) status = train_ranks_begin(r, err);
     for (int64_t epoch = r->progress.epochs; epoch < t->epochs && status == CNN_OK; epoch++) {
-        if (reached || train_out_of_patience(r)) break;
+        if ((t->n_goals > 0 && (r->goals_met == t->n_goals || r->figure->diverged)) || train_out_of_patience(r)) break;
         trainer_result e;
         status = train_epoch(r, epoch, &e, err);
         if (r->failed) break;
@@ -143,9 +142,10 @@ cnn_status train_run_epochs(train_run *r, cnn_error *err)
         if (status != CNN_OK) break;
         r->epochs_run++;
         r->train_seconds += e.seconds;
-        reached = train_reached(r, &e);
+        r->trained_s += e.train_s;
+        status = train_note_goals(r, &e, err);
     }
-    if (status == CNN_OK && o->until_loss >= 0.0 && r->epochs_run > 0 && !reached) t->sums->bad++;
-    if (status == CNN_OK) train_say_stop(r, reached);
+    if (status == CNN_OK && !r->failed) status = train_end_goals(r, err);
+    if (status == CNN_OK) train_say_stop(r);
     return status;
 }

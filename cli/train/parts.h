@@ -5,12 +5,14 @@
 #define CLI_TRAIN_PARTS_H
 
 #include "bench/epoch.h"
+#include "bench/goal.h"
 #include "cli/cli.h"
 #include "cli/ranks.h"
 #include "cli/sessions.h"
 #include "harness/net/schedule.h"
 #include "harness/net/trainer.h"
 
+enum { GOALS_MAX = 16 };
 enum { BATCHES_MAX = 64, CURVES_MAX = 64, TRAIN_IMAGES_MOST = 60000 };
 
 /* Sessions beside those of --impl: the same implementations with other numbers of threads. */
@@ -47,6 +49,8 @@ typedef struct train {
     int64_t images[2];     /* --images: to train on, to test on */
     trainer_params params; /* but for the algorithm */
     rate_schedule schedule;
+    double goals[GOALS_MAX]; /* of --until-loss, the largest first */
+    int n_goals;
     int64_t batches[BATCHES_MAX], workers[BATCHES_MAX], epochs; /* workers: of each batch, 0 without exemplars */
     int n_batches;
     train_curve curves[CURVES_MAX];
@@ -60,6 +64,7 @@ typedef struct train {
     dataset data;
     cli_output output;
     epoch_table table; /* what --out held */
+    goal_table held;   /* and the goals there */
     bool other_build;  /* that points are measured again is said */
     cli_progress progress;
     char build[BUILD_ID_MAX];
@@ -83,8 +88,11 @@ typedef struct train_run {
     trainer_params params;      /* its own: the rate is that of the epoch at hand */
     trainer *trainer;
     checkpoint_progress progress;
-    double setup_s, train_seconds;
+    double setup_s, train_seconds; /* train_seconds: of all epochs here, their tests included */
+    double trained_s;              /* without these */
     int64_t epochs_run;
+    goal_row goals[GOALS_MAX]; /* those that are met come first */
+    int goals_met;
     double *losses; /* of the steps of an epoch, with --samples */
     int64_t n_losses;
     verify_training *check;
@@ -133,13 +141,24 @@ cnn_status train_point(train *t, int b, int c, cnn_error *err);
 /* epochs.c: from the checkpoint, or from the first, to the last, or to where stop.c ends it. */
 cnn_status train_run_epochs(train_run *r, cnn_error *err);
 
-/* stop.c: the loss of --until-loss, in this epoch; an epoch's test loss into r->progress; whether --patience is at its
- * end; whether one of both may end a training; how it ended. */
+/* goals.c: --until-loss. From the options; whether this epoch is below the least; behind an epoch, a record of each
+ * goal that it is the first to be below; behind the last epoch, one of each that is not met; how all of it ended.
+ * Whether
+ * --out holds all goals of the point, and what is said in its place then. */
+cnn_status train_read_goals(train *t, cnn_error *err);
 bool train_reached(const train_run *r, const trainer_result *e);
+cnn_status train_note_goals(train_run *r, const trainer_result *e, cnn_error *err);
+cnn_status train_end_goals(train_run *r, cnn_error *err);
+void train_say_goals(const train_run *r, FILE *to);
+bool train_goals_held(const train_run *r);
+void train_print_held(const train_run *r);
+
+/* stop.c: an epoch's test loss into r->progress; whether --patience is at its end; whether this or a goal may end a
+ * training; how it ended. */
 void train_note_loss(train_run *r, const trainer_result *e);
 bool train_out_of_patience(const train_run *r);
 bool train_open_ended(const cli_options *options);
-void train_say_stop(const train_run *r, bool reached);
+void train_say_stop(const train_run *r);
 
 /* weights.c: --load: into r->weights and r->setting, before it is known whether --out holds the point. --save: behind
  * the last epoch, unless the training diverged or FAILED, which is said. Nothing without the option. */

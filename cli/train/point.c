@@ -55,8 +55,8 @@ static bool is_kept(train_run *r)
 {
     train *t = r->all;
     const cli_options *o = t->options;
-    if (o->checkpoint != NULL || o->save != NULL || o->profile || o->samples || train_open_ended(o)) return false;
-    if (epoch_finished(&t->table, &r->setting, t->epochs)) return true;
+    if (o->checkpoint != NULL || o->save != NULL || o->profile || o->samples || o->patience > 0) return false;
+    if (t->n_goals > 0 ? train_goals_held(r) : epoch_finished(&t->table, &r->setting, t->epochs)) return true;
     if (!t->other_build && epoch_measured_elsewhere(&t->table, &r->setting)) {
         cli_say_other_build(o->out);
         t->other_build = true;

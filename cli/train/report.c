@@ -49,8 +49,8 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     record_real(record, "setup_s", r->setup_s);
     record_real(record, "lr", r->params.optimizer.lr);
     train_ranks_record(r, e, record);
-    if (t->options->until_loss >= 0.0) {
-        record_real(record, "until_loss", t->options->until_loss);
+    if (t->n_goals > 0) {
+        record_real(record, "until_loss", t->goals[t->n_goals - 1]);
         record_bool(record, "reached", train_reached(r, e));
     }
     if (t->options->patience > 0) {
@@ -112,7 +112,9 @@ void train_print_kept(const train_run *r)
     f->diverged = epoch_diverged(&t->table, &r->setting);
     if (f->diverged) say_diverged(r);
     if (epoch_median(&t->table, &r->setting, &f->seconds, &f->marks) > 0) train_time_text(f->seconds, seconds);
-    if (!t->options->json)
+    if (t->n_goals > 0)
+        train_print_held(r);
+    else if (!t->options->json)
         printf("batch %-6lld %-18s  %10s  (already in %s)\n", (long long)r->setting.batch, r->curve->label, seconds,
                t->options->out);
 }

@@ -35,6 +35,7 @@ cnn_status train_read_options(train *t, cnn_error *err)
                         "train needs implementations: --impl NAME[:ALGORITHM], e.g. --impl cpu:direct (see `benchcnn "
                         "list`)");
     cnn_status status = train_read_steps(t, err);
+    if (status == CNN_OK) status = train_read_goals(t, err);
     if (status == CNN_OK) status = cli_types(o, &t->types, err);
     if (status == CNN_OK) status = read_images(o->images, t->images, err);
     t->params = (trainer_params){.seed = (uint64_t)o->seed,
@@ -188,6 +189,7 @@ static cnn_status open_output(train *t, cnn_error *err)
     int bad = 0;
     if (o->plan) return record_sink_open(NULL, NULL, &t->output.sink, err);
     cnn_status status = cli_output_open(o, true, &t->output, err);
+    t->table.goals = &t->held;
     if (status == CNN_OK && cnn_is_plain_file(o->out)) status = epoch_table_read(&t->table, o->out, &bad, err);
     if (status == CNN_OK) cli_say_bad_lines(o->out, bad);
     return status;

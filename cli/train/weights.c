@@ -14,13 +14,14 @@ static void *make_room(const train_run *r, cnn_error *err)
 
 cnn_status train_load_weights(train_run *r, cnn_error *err)
 {
-    weights_facts facts;
+    weights_facts facts = {.means = NULL};
     const char *path = r->all->options->load;
     if (path == NULL) return CNN_OK;
     r->weights = make_room(r, err);
     if (r->weights == NULL) return err->status;
     const cnn_status status = weights_load(r->network, path, r->weights, &facts, err);
     snprintf(r->setting.weights, sizeof r->setting.weights, "%08x", facts.crc);
+    free(facts.means);
     return status;
 }
 
@@ -35,6 +36,7 @@ cnn_status train_save_weights(const train_run *r, cnn_error *err)
     void *params = make_room(r, err);
     if (params == NULL) return err->status;
     const weights_facts facts = {.mean = r->all->data.mean,
+                                 .means = r->all->data.means,
                                  .proportional = r->all->data.preprocess == DATASET_PROPORTIONAL};
     cnn_status status = trainer_get_params(r->trainer, params, err);
     if (status == CNN_OK) status = weights_save(r->network, params, &facts, path, err);

@@ -196,11 +196,5 @@ cnn_status csv_read(const char *what, const dataset_params *params, dataset *dat
     cnn_status status = read_file(path, params, data, &data->train, err);
     if (status == CNN_OK)
         status = second != NULL ? read_file(second, params, data, &data->test, err) : split(data, path, err);
-    if (status == CNN_OK) status = dataset_limit(&data->train, params->train_images, "training", what, err);
-    if (status == CNN_OK) status = dataset_limit(&data->test, params->test_images, "test", what, err);
-    if (status == CNN_OK)
-        dataset_find_mean(data);
-    else
-        dataset_free(data);
-    return status;
+    return dataset_finish(status, what, params, data, err);
 }

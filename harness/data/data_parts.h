@@ -5,8 +5,12 @@
 #include "../cnn.h"
 #include "dataset.h"
 
-/* Sets data->mean from the training images. */
-void dataset_find_mean(dataset *data);
+/* Sets data->mean and data->means from the training images. */
+cnn_status dataset_find_mean(dataset *data, cnn_error *err);
+/* The last step of reading a set: keeps the images that params ask for and finds their mean. With a status that is not
+ * CNN_OK it frees the set and returns that. `where`: what an error calls it. */
+cnn_status dataset_finish(cnn_status status, const char *where, const dataset_params *params, dataset *data,
+                          cnn_error *err);
 
 /* Keeps the first `limit` images (0: all); more than there are is CNN_BAD_ARGUMENT. */
 cnn_status dataset_limit(dataset_part *part, int64_t limit, const char *what, const char *where, cnn_error *err);
@@ -23,6 +27,16 @@ cnn_status data_make_folders(const char *folder, cnn_error *err);
 /* A file of a head and a body. */
 cnn_status data_write_file(const char *path, const void *head, size_t head_bytes, const void *body, size_t body_bytes,
                            cnn_error *err);
+
+/* Whether the shape that is asked for is, or may be, this one. */
+static inline bool data_fits(const dataset_params *p, int64_t c, int64_t h, int64_t w)
+{
+    return (p->c == 0 || p->c == c) && (p->h == 0 || p->h == h) && (p->w == 0 || p->w == w);
+}
+
+/* pictures.c. Makes a picture of three channels of a mask, 0 to 255, that is in its first one. */
+struct cnn_rng;
+void picture_paint(struct cnn_rng *rng, int64_t h, int64_t w, uint8_t *image);
 
 /* The strokes of digit `digit`: points on a grid of 0..20, PEN_UP between strokes. */
 typedef struct glyph_point {

@@ -43,12 +43,13 @@ cnn_status mnist_find(const char *what, char folder[DATASET_PATH_MAX], cnn_error
     if (what != NULL) {
         if (find_in(what, folder)) return CNN_OK;
         if (stat(what, &st) != 0 || !S_ISDIR(st.st_mode))
-            return CNN_FAIL(err, CNN_IO,
-                            "data \"%.200s\": expected auto, mnist, synthetic, a folder or FILE.csv, and there is no "
-                            "such folder",
-                            what);
-        return CNN_FAIL(err, CNN_IO, "%s: neither it nor its folder mnist holds %s, plain or .gz", what,
-                        mnist_files[0]);
+            return CNN_FAIL(
+                err, CNN_IO,
+                "data \"%.200s\": expected auto, mnist, cifar10, synthetic, a folder or FILE.csv, and there is no "
+                "such folder",
+                what);
+        return CNN_FAIL(err, CNN_IO, "%s: neither it nor its folder mnist holds %s, plain or .gz, nor CIFAR-10's files",
+                        what, mnist_files[0]);
     }
     if (env != NULL && env[0] != '\0' && find_in(env, folder)) return CNN_OK;
     if (find_in("data", folder)) return CNN_OK;
@@ -120,13 +121,7 @@ cnn_status mnist_read(const char *folder, const dataset_params *params, dataset 
     snprintf(data->source, sizeof data->source, "IDX files in %.900s", folder);
     cnn_status status = read_part(folder, MNIST_TRAIN_IMAGES, data, &data->train, err);
     if (status == CNN_OK) status = read_part(folder, MNIST_TEST_IMAGES, data, &data->test, err);
-    if (status == CNN_OK) status = dataset_limit(&data->train, params->train_images, "training", folder, err);
-    if (status == CNN_OK) status = dataset_limit(&data->test, params->test_images, "test", folder, err);
-    if (status == CNN_OK)
-        dataset_find_mean(data);
-    else
-        dataset_free(data);
-    return status;
+    return dataset_finish(status, folder, params, data, err);
 }
 
 static cnn_status write_part(const char *folder, int file, const dataset *data, const dataset_part *part,

@@ -1,4 +1,5 @@
-/* synthetic.c: digits drawn as strokes under a random affine map, with random thickness, brightness and noise.
+/* synthetic.c: digits drawn as strokes under a random affine map, with random thickness, brightness and noise; of three
+ * channels they are painted (pictures.c).
  *
  * Each image has a random stream of its own, so that any number of threads makes the same images, and the first N
  * images are the same however many are asked for. */
@@ -87,12 +88,13 @@ static void make_image(const synthesis *s, int64_t index)
     const int count = place_points(&rng, digit, h, w, points);
     const float radius = (float)(rng_real(&rng, 0.02, 0.055) * (double)(h < w ? h : w));
     memset(image, 0, (size_t)(c * h * w));
-    for (int64_t k = 0; k < c; k++) {
-        const uint8_t bright = (uint8_t)rng_int(&rng, 120, 255);
+    for (int64_t k = 0; k < (c == CIFAR10_CHANNELS ? 1 : c); k++) {
+        const uint8_t bright = c == CIFAR10_CHANNELS ? 255 : (uint8_t)rng_int(&rng, 120, 255);
         for (int i = 1; i < count; i++)
             if (!points[i - 1].up && !points[i].up)
                 draw_line(points[i - 1], points[i], radius, bright, h, w, image + k * h * w);
     }
+    if (c == CIFAR10_CHANNELS) picture_paint(&rng, h, w, image);
     add_noise(&rng, (int)rng_int(&rng, 0, 90), c * h * w, image);
     s->part->labels[index] = digit;
 }
@@ -125,13 +127,15 @@ static cnn_status make_part(thread_pool *pool, const dataset *data, dataset_part
 
 cnn_status dataset_synthetic(const dataset_params *params, dataset *data, cnn_error *err)
 {
-    const int64_t train = params->train_images > 0 ? params->train_images : DATASET_TRAIN;
+    const bool pictures = params->c == CIFAR10_CHANNELS;
+    const int64_t all = pictures ? CIFAR10_TRAIN : DATASET_TRAIN;
+    const int64_t train = params->train_images > 0 ? params->train_images : all;
     const int64_t test = params->test_images > 0 ? params->test_images : DATASET_TEST;
     thread_pool *pool = NULL;
     memset(data, 0, sizeof *data);
-    if (params->train_images < 0 || train > DATASET_TRAIN)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%lld training images asked for: the synthetic set has %d",
-                        (long long)params->train_images, DATASET_TRAIN);
+    if (params->train_images < 0 || train > all)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%lld training images asked for: the synthetic set has %lld",
+                        (long long)params->train_images, (long long)all);
     if (params->test_images < 0 || test > DATASET_TEST)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%lld test images asked for: the synthetic set has %d",
                         (long long)params->test_images, DATASET_TEST);
@@ -140,16 +144,13 @@ cnn_status dataset_synthetic(const dataset_params *params, dataset *data, cnn_er
     data->w = params->w > 0 ? params->w : 28;
     data->classes = DATASET_CLASSES;
     data->preprocess = params->preprocess;
-    snprintf(data->name, sizeof data->name, "synthetic");
-    snprintf(data->source, sizeof data->source, "synthetic digits, seed %llu", (unsigned long long)params->seed);
+    snprintf(data->name, sizeof data->name, "synthetic%s", pictures ? "_pictures" : "");
+    snprintf(data->source, sizeof data->source, "synthetic %s, seed %llu", pictures ? "pictures" : "digits",
+             (unsigned long long)params->seed);
     cnn_status status = thread_pool_open(params->threads > 0 ? params->threads : 1, &pool, err);
     if (status != CNN_OK) return status;
     status = make_part(pool, data, &data->train, train, params->seed, (uint64_t)1 << 40, err);
     if (status == CNN_OK) status = make_part(pool, data, &data->test, test, params->seed, (uint64_t)2 << 40, err);
     thread_pool_close(pool);
-    if (status == CNN_OK)
-        dataset_find_mean(data);
-    else
-        dataset_free(data);
-    return status;
+    return dataset_finish(status, data->name, params, data, err);
 }

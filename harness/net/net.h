@@ -14,9 +14,13 @@
  *   from NAME             goes back to a saved value: what follows reads that one, up to an add or concat of both ends
  *   add NAME              adds a saved value of the same shape (a residual connection)
  *   concat NAME           appends a saved value's channels
+ *   repeat N ... end      the lines between, N times; repeats nest. A pass forgets at its end what it saved: names are
+ *                         its own
  *   init default | kaiming | kaiming_uniform | xavier      for the weights of the layers that follow
  *   init uniform A | uniform LOW HIGH [bias=0]             from -A to A, or LOW to HIGH; with bias=1 biases too, else 0
  *   softmax_cross_entropy | quadratic | softmax_quadratic  the last: the quadratic loss behind a softmax
+ * A layer's name is its kind and a number, which counts the kind's layers from 1 through all passes of repeats: conv1,
+ * conv2, relu1, conv3.
  * dilation is the spacing of taps (1 is a dense kernel), as in the thesis; avg_pool divides by the pixels in the image.
  *
  * An activation works in place (output == inputs[0]) right after conv, fc, batch_norm or add, if nothing else reads

@@ -46,23 +46,32 @@ static cnn_status check_used(const net_builder *b, const char *file, cnn_error *
     return CNN_OK;
 }
 
-/* `line`: room for one, which b->line shows to those who read it. */
-static cnn_status read_lines(net_builder *b, net_line *line, const char *file, const char *text, cnn_error *err)
+/* A line that is no comment. */
+static cnn_status read_line(net_builder *b, cnn_error *err)
 {
-    for (int number = 1; *text != '\0'; number++) {
-        cnn_status status = net_line_take(&text, file, number, line, err);
-        if (status != CNN_OK) return status;
-        if (line->count == 0) continue;
-        if (b->network->net.n_layers == NET_MAX_LAYERS)
-            return NET_FAIL(line, err, "more than %d layers", NET_MAX_LAYERS);
-        const int before = b->network->net.n_layers;
-        status = net_read_layer(b, err);
-        cnn_error why;
-        if (status == CNN_OK && b->network->net.n_layers > before &&
-            cnn_problem_check(&b->network->layers[before].problem, &why) != CNN_OK)
-            status = NET_FAIL(line, err, "%s", why.message);
+    const net_line *line = b->line;
+    if (b->network->net.n_layers == NET_MAX_LAYERS) return NET_FAIL(line, err, "more than %d layers", NET_MAX_LAYERS);
+    const int before = b->network->net.n_layers;
+    cnn_status status = net_repeat_count(b, err);
+    if (status == CNN_OK) status = net_read_layer(b, err);
+    cnn_error why;
+    if (status == CNN_OK && b->network->net.n_layers > before &&
+        cnn_problem_check(&b->network->layers[before].problem, &why) != CNN_OK)
+        status = NET_FAIL(line, err, "%s", why.message);
+    return status;
+}
+
+/* `line`: room for one, which b->line shows to those who read it. */
+static cnn_status read_lines(net_builder *b, net_line *line, const char *file, cnn_error *err)
+{
+    line->repeats = &b->repeats;
+    while (*b->text != '\0') {
+        cnn_status status = net_line_take(&b->text, file, b->number++, line, err);
+        if (status == CNN_OK && line->count > 0) status = read_line(b, err);
         if (status != CNN_OK) return status;
     }
+    const cnn_status status = net_repeat_finish(b, file, err);
+    if (status != CNN_OK) return status;
     if (!b->finished)
         return CNN_FAIL(err, CNN_BAD_FORMAT,
                         "%s: ends without a loss: expected softmax_cross_entropy, quadratic or softmax_quadratic last",
@@ -82,22 +91,18 @@ static void name_net(cnn_net *net, const char *file)
     cnn_visible(name, net->name, sizeof net->name);
 }
 
-/* No line makes more than one layer, one value, four parameters. */
-static size_t count_lines(const char *text)
-{
-    size_t lines = 1;
-    for (; *text != '\0'; text++) lines += *text == '\n';
-    return lines;
-}
+/* Lines that make something: no line makes more than one layer, one value, four parameters, and the input's makes a
+ * value and no layer. */
+enum { ROOM = NET_MAX_LAYERS + 1 };
 
-static cnn_network *new_network(size_t lines)
+static cnn_network *new_network(void)
 {
     cnn_network *n = calloc(1, sizeof *n);
     if (n == NULL) return NULL;
-    n->layers = calloc(lines, sizeof *n->layers);
-    n->values = calloc(lines, sizeof *n->values);
-    n->params = calloc(4 * lines, sizeof *n->params);
-    n->inits = calloc(lines, sizeof *n->inits);
+    n->layers = calloc(ROOM, sizeof *n->layers);
+    n->values = calloc(ROOM, sizeof *n->values);
+    n->params = calloc((size_t)4 * ROOM, sizeof *n->params);
+    n->inits = calloc(ROOM, sizeof *n->inits);
     if (n->layers != NULL && n->values != NULL && n->params != NULL && n->inits != NULL) return n;
     cnn_net_free(n);
     return NULL;
@@ -108,12 +113,16 @@ cnn_status cnn_net_build(const char *file, const char *text, const cnn_type *typ
 {
     *network = NULL;
     if (batch < 1) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "batch is %lld, but must be at least 1", (long long)batch);
-    const size_t lines = count_lines(text);
-    cnn_network *n = new_network(lines);
+    cnn_network *n = new_network();
     if (n == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: no memory for the network's layers", file);
     net_line line;
-    net_builder b = {
-        .network = n, .current = -1, .batch = batch, .states = calloc(lines, sizeof *b.states), .line = &line};
+    net_builder b = {.network = n,
+                     .current = -1,
+                     .batch = batch,
+                     .states = calloc(ROOM, sizeof *b.states),
+                     .line = &line,
+                     .text = text,
+                     .number = 1};
     n->seed = seed;
     n->net.type = *type;
     n->net.batch = batch;
@@ -121,7 +130,7 @@ cnn_status cnn_net_build(const char *file, const char *text, const cnn_type *typ
     n->net.values = n->values;
     n->net.params = n->params;
     name_net(&n->net, file);
-    cnn_status status = b.states != NULL ? read_lines(&b, &line, file, text, err)
+    cnn_status status = b.states != NULL ? read_lines(&b, &line, file, err)
                                          : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: no memory for its values", file);
     if (status == CNN_OK) status = place_params(n, err);
     free(b.states);

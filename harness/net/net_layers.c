@@ -107,11 +107,15 @@ static cnn_status read_save(net_builder *b, cnn_error *err)
     const char *name = b->line->words[1];
     net_value_state *state = &b->states[b->current];
     for (int i = 0; i < b->network->net.n_values; i++)
-        if (strcmp(b->states[i].name, name) == 0) return NET_FAIL(b->line, err, "'%.64s' is already saved", name);
-    if (state->name[0] != '\0') return NET_FAIL(b->line, err, "this value is already saved, as '%s'", state->name);
+        if (!b->states[i].forgotten && strcmp(b->states[i].name, name) == 0)
+            return NET_FAIL(b->line, err, "'%.64s' is already saved", name);
+    if (state->name[0] != '\0' && !state->forgotten)
+        return NET_FAIL(b->line, err, "this value is already saved, as '%s'", state->name);
     if (strlen(name) >= sizeof state->name) return NET_FAIL(b->line, err, "the name '%.64s...' is too long", name);
     snprintf(state->name, sizeof state->name, "%s", name);
     state->saved = true;
+    state->forgotten = false;
+    state->depth = b->repeats.depth;
     return CNN_OK;
 }
 
@@ -199,6 +203,8 @@ static const struct layer_kind {
     {"add", "add NAME", 2, 2, read_join, CNN_OP_ADD},
     {"concat", "concat NAME", 2, 2, read_join, CNN_OP_CONCAT},
     {"init", "init default|kaiming|kaiming_uniform|xavier|uniform A|uniform LOW HIGH [bias=]", 2, 5, net_read_init, 0},
+    {"repeat", "repeat N", 2, 2, net_read_repeat, 0},
+    {"end", "end", 1, 1, net_read_end, 0},
     {"softmax_cross_entropy", "softmax_cross_entropy", 1, 1, read_loss, CNN_LOSS_CROSS_ENTROPY},
     {"quadratic", "quadratic", 1, 1, read_loss, CNN_LOSS_QUADRATIC},
     {"softmax_quadratic", "softmax_quadratic", 1, 1, read_loss, CNN_LOSS_SOFTMAX_QUADRATIC},
@@ -224,7 +230,8 @@ cnn_status net_read_layer(net_builder *b, cnn_error *err)
     if (line->count < kind->min_words || line->count > kind->max_words)
         return NET_FAIL(line, err, "expected %s, got %d word%s after '%s'", kind->usage, line->count - 1,
                         line->count == 2 ? "" : "s", kind->name);
-    if (b->finished) return NET_FAIL(line, err, "'%s' after the loss, which must be last", kind->name);
+    if (b->finished && kind->read != net_read_end)
+        return NET_FAIL(line, err, "'%s' after the loss, which must be last", kind->name);
     const bool input = kind->read == read_input;
     if (input && b->current >= 0) return NET_FAIL(line, err, "a second input");
     if (!input && b->current < 0 && kind->read != net_read_init)

@@ -1,12 +1,23 @@
 /* net_parse.h: what the files that read a network's text share. net_build.c goes through the lines, which
  * become words (net_words.c), then layers (net_layers.c, net_windows.c, net_init.c), made of layers, values and
- * parameters (net_parts.c). */
+ * parameters (net_parts.c). net_repeat.c goes back to a line. */
 #ifndef HARNESS_NET_NET_PARSE_H
 #define HARNESS_NET_NET_PARSE_H
 
 #include "net.h"
 
-enum { NET_LINE_MAX = 512, NET_MAX_WORDS = 16 };
+enum { NET_LINE_MAX = 512, NET_MAX_WORDS = 16, NET_MAX_NESTED = 8 };
+
+/* The repeats that a line is in, from the outermost. */
+typedef struct net_repeats {
+    int depth;
+    struct net_repeat {
+        const char *body; /* the text behind its line */
+        int number;       /* of its line */
+        int64_t pass, passes;
+    } open[NET_MAX_NESTED];
+    int64_t lines; /* read in repeats so far */
+} net_repeats;
 
 typedef struct net_line {
     const char *file;
@@ -14,6 +25,7 @@ typedef struct net_line {
     char text[NET_LINE_MAX]; /* cut into words */
     char *words[NET_MAX_WORDS];
     int count;
+    const net_repeats *repeats; /* an error says in which pass it is; NULL: in none */
 } net_line;
 
 /* return NET_FAIL(line, err, "expected a number, got '%s'", word); */
@@ -47,6 +59,8 @@ typedef struct net_value_state {
     cnn_op producer;         /* of what is in the value now */
     bool saved;              /* someone else will read it */
     char name[CNN_NAME_MAX]; /* what `save` called it, else "" */
+    int depth;               /* of the repeats that it was saved in */
+    bool forgotten;          /* their pass is over: nothing finds it by its name any more */
 } net_value_state;
 
 typedef struct net_builder {
@@ -57,15 +71,23 @@ typedef struct net_builder {
     net_init init;
     int64_t batch;
     const net_line *line;
-    int variant; /* of the line's kind: tells kinds apart that are read alike */
+    int variant;      /* of the line's kind: tells kinds apart that are read alike */
+    const char *text; /* the next line */
+    int number;       /* and its number */
+    net_repeats repeats;
 } net_builder;
 
 /* One line; net_layers.c. */
 cnn_status net_read_layer(net_builder *b, cnn_error *err);
 /* A line of one kind. */
 typedef cnn_status net_layer_reader(net_builder *b, cnn_error *err);
-/* net_windows.c, net_init.c. */
-net_layer_reader net_read_conv, net_read_pool, net_read_init;
+/* net_windows.c, net_init.c, net_repeat.c. */
+net_layer_reader net_read_conv, net_read_pool, net_read_init, net_read_repeat, net_read_end;
+
+/* net_repeat.c. Counts a line that is read in a repeat: too many, and it is refused. */
+cnn_status net_repeat_count(net_builder *b, cnn_error *err);
+/* Behind the last line: every repeat must have ended. */
+cnn_status net_repeat_finish(const net_builder *b, const char *file, cnn_error *err);
 
 static inline const cnn_value *net_current(const net_builder *b) { return &b->network->values[b->current]; }
 #define NET_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))

@@ -57,10 +57,18 @@ int net_find_saved(const net_builder *b, const char *name, cnn_error *err)
 {
     const char *names[NET_MAX_LAYERS];
     int count = 0;
+    bool forgotten = false;
     for (int i = 0; i < b->network->net.n_values; i++) {
-        if (b->states[i].name[0] == '\0') continue;
-        if (strcmp(b->states[i].name, name) == 0) return i;
-        names[count++] = b->states[i].name;
+        const net_value_state *state = &b->states[i];
+        const bool same = strcmp(state->name, name) == 0;
+        forgotten = forgotten || (same && state->forgotten);
+        if (state->name[0] == '\0' || state->forgotten) continue;
+        if (same) return i;
+        names[count++] = state->name;
+    }
+    if (forgotten) {
+        NET_FAIL(b->line, err, "'%.64s' was saved in a repeat, and each pass forgets at its end what it saved", name);
+        return -1;
     }
     const char *nearest = cnn_nearest_name(name, names, count);
     NET_FAIL(b->line, err, "nothing is saved as '%.64s'%s%s%s", name, nearest != NULL ? ": did you mean '" : "",

@@ -16,6 +16,11 @@ cnn_status net_fail(const net_line *line, cnn_error *err, const char *source, in
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    for (int i = 0; line->repeats != NULL && i < line->repeats->depth; i++) {
+        const struct net_repeat *r = &line->repeats->open[i];
+        cnn_append(text, sizeof text, "%spass %lld of %lld of line %d's repeat%s", i == 0 ? " (in " : ", ",
+                   (long long)r->pass, (long long)r->passes, r->number, i == line->repeats->depth - 1 ? ")" : "");
+    }
     return cnn_error_set(err, CNN_BAD_FORMAT, source, source_line, "%s:%d: %s", line->file, line->number, text);
 }
 

@@ -47,15 +47,14 @@ cnn_status weights_save(const cnn_network *network, const void *params, const we
                         cnn_error *err)
 {
     const cnn_net *net = &network->net;
-    char text[32];
-    snprintf(text, sizeof text, "%.17g", facts->mean);
+    char *means = weights_means_text(facts, net->values[0].c);
     const st_pair metadata[] = {{"format", "pt"},
                                 {"network", net->name},
-                                {"mean", text},
+                                {"mean", means},
                                 {"preprocess", facts->proportional ? "proportional" : "mean"}};
     st_tensor *tensors = calloc((size_t)net->n_params + 1, sizeof *tensors);
     tensor_name *names = calloc((size_t)net->n_params + 1, sizeof *names);
-    cnn_status status = tensors != NULL && names != NULL
+    cnn_status status = means != NULL && tensors != NULL && names != NULL
                             ? CNN_OK
                             : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the weights of %s", net->name);
     for (int i = 0; i < net->n_params && status == CNN_OK; i++) {
@@ -65,6 +64,7 @@ cnn_status weights_save(const cnn_network *network, const void *params, const we
     }
     if (status == CNN_OK)
         status = st_write(path, tensors, net->n_params, metadata, sizeof metadata / sizeof *metadata, err);
+    free(means);
     free(tensors);
     free(names);
     return status;
@@ -174,8 +174,8 @@ cnn_status weights_load(const cnn_network *network, const char *path, void *para
     if (status != CNN_OK) return status;
     const char *mean = st_metadata(&file, "mean");
     const char *how = st_metadata(&file, "preprocess");
-    *facts = (weights_facts){.mean = mean != NULL ? strtod(mean, NULL) : NAN,
-                             .proportional = how != NULL && strcmp(how, "proportional") == 0};
+    *facts = (weights_facts){.mean = NAN, .proportional = how != NULL && strcmp(how, "proportional") == 0};
+    if (mean != NULL) status = weights_means_read(mean, net->values[0].c, path, facts, err);
     memset(params, 0, (size_t)net->param_elems * cnn_dtype_size(net->type.dtype));
     for (int i = 0; i < net->n_params && status == CNN_OK; i++)
         status = load_param(&file, path, net, &net->params[i], params, facts, err);

@@ -10,6 +10,7 @@
 
 typedef struct weights_facts {
     double mean;       /* that was taken off the images' pixels (dataset.h); NaN where the file does not say */
+    double *means;     /* of each input channel, where they differ; else NULL. Of weights_load(): to be freed */
     bool proportional; /* these were divided by each image's largest, not by 255 */
     uint32_t crc;      /* of the values, the same in every type that holds them */
 } weights_facts;
@@ -23,5 +24,10 @@ cnn_status weights_save(const cnn_network *network, const void *params, const we
  * CNN_BAD_ARGUMENT; one that is broken, CNN_BAD_FORMAT. */
 cnn_status weights_load(const cnn_network *network, const char *path, void *params, weights_facts *facts,
                         cnn_error *err);
+
+/* weights_means.c: facts->mean and facts->means as text, to be freed (NULL: no memory), and from it. */
+char *weights_means_text(const weights_facts *facts, int64_t channels);
+cnn_status weights_means_read(const char *text, int64_t channels, const char *path, weights_facts *facts,
+                              cnn_error *err);
 
 #endif

@@ -64,7 +64,7 @@ offers 'benchcnn verify --set cpu.is' cpu.isa=
 offers 'benchcnn verify --quiet --layout n' 'nchw nhwc'
 offers 'benchcnn verify --threads ' ''
 offers 'benchcnn bench --net every' every_layer
-offers 'benchcnn data ' 'fetch make'
+offers 'benchcnn data ' 'cifar10 fetch make mnist'
 offers 'benchcnn run cpu_' cpu_smoke
 offers 'benchcnn compare ' 'a file.jsonl mine.jsonl'
 offers 'benchcnn verify --out mi' mine.jsonl

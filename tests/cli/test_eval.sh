@@ -56,6 +56,22 @@ grep -o 'image [0-9]*$' "$tmp/out" | paste -sd' ' | grep -qx "image 3 image $wro
 asked predict --impl cpu:direct
 holds predict "$tmp/out" "of 10 images correct|target|answer|probability|loss"
 
+# ---- Of three channels each one's mean is in the file, and is what eval takes off.
+tests=$((tests + 1))
+printf 'input 3 8 8\nconv 4 kernel=3 stride=2 pad=1\nrelu\nfc 10\nsoftmax_cross_entropy\n' >"$tmp/colour.net"
+"$benchcnn" train --net "$tmp/colour.net" --data synthetic --images 300,200 --threads 1 --quiet --impl cpu:direct --batch 20 --epochs 1 \
+    --save "$tmp/colour.w" --out "$tmp/colour.jsonl" >"$tmp/log" 2>&1 || fail "training colour: $(cat "$tmp/log")"
+LC_ALL=C grep -aq '"mean":"0\.[0-9]*,0\.[0-9]*,0\.[0-9]*"' "$tmp/colour.w" || fail "no means of three channels: $(head -c 300 "$tmp/colour.w")"
+colour() { "$benchcnn" eval --net "$tmp/colour.net" --load "$1" --data synthetic --images 0..199 --threads 1 --quiet --impl cpu:direct --json; }
+colour "$tmp/colour.w" >"$tmp/colour.eval" 2>"$tmp/err" || fail "eval of three channels: $(cat "$tmp/err")"
+close "$(field "$tmp/colour.jsonl" epoch test_loss)" "$(field "$tmp/colour.eval" eval loss)" || fail "three channels: the loss is $(field "$tmp/colour.eval" eval loss)"
+for wrong in 's/\("mean":"0\.[0-9]*\),/\1;/' 's/\("mean":"\)0\./\1x./' 's/\(0\.[0-9]*,0\.[0-9]*\),0/\1,,/' 's/\("mean":"0\.[0-9]*,0\.[0-9]*\),0/\1e0/'; do
+    LC_ALL=C sed "$wrong" "$tmp/colour.w" >"$tmp/wrong.w"
+    cmp -s "$tmp/colour.w" "$tmp/wrong.w" && fail "$wrong changes nothing"
+    colour "$tmp/wrong.w" >/dev/null 2>"$tmp/err" && fail "$wrong: accepted"
+    holds "$wrong" "$tmp/err" "wrong.w: its metadata \`mean\` is|3 channels"
+done
+
 # ---- The other loss has no probabilities; its answers are the training's.
 tests=$((tests + 1))
 "$benchcnn" eval --net "$tmp/square.net" --load "$tmp/square.w" --data synthetic --impl cpu:direct --quiet --json >"$tmp/out" 2>"$tmp/err" || fail "quadratic: $(cat "$tmp/err")"

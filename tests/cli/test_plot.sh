@@ -131,6 +131,24 @@ refused 'no speedup to draw' plot workers "$tmp/mine.jsonl" --out "$tmp/none"
 refused 'plot workers needs record files' plot workers
 refused "did you mean 'curves'" plot curve
 
+# ---- Times of single operations as bars, each in a colour of its own, and once more with their plans.
+tests=$((tests + 1))
+bar() { # bar ALGORITHM PROBLEM DIR SECONDS
+    printf '{"kind":"conv","impl":"cpu","algorithm":"%s","knobs":{},"machine":"Mine","op":"conv","problem":"%s","dir":"%s","dtype":"f32","math":"f32","layout":"nchw","cache":"hot","median_s":%s,"plan_s":1e-3}\n' "$@"
+}
+for i in 1 2 3 4 5 6 7 8 9; do for p in mb1 mb4; do bar "v$i" "${p}ic4ih32oc4oh32kh3ph1" FWD "${i}e-5"; bar "v$i" "${p}ic4ih32oc4oh32kh3ph1" BWD_D "${i}e-4"; done; done >"$tmp/bars.jsonl"
+"$benchcnn" plot bars "$tmp/bars.jsonl" --dir FWD >"$tmp/out" 2>"$tmp/err" && [ ! -s "$tmp/err" ] || fail "plot bars: $(cat "$tmp/err")"
+holds "bars" "$tmp/bars.svg" 'Times of single operations|Mine, f32, nchw, caches hot|cpu:v1|cpu:v9|mb4ic4ih32oc4oh32kh3ph1 FWD|10 µs|90 µs|medians'
+holds "bars of plans" "$tmp/bars_plans.svg" 'in the loop, and out of it|10 µs, 1.01 ms|90 µs, 1.09 ms'
+grep -q 'BWD_D\|as published' "$tmp/bars.svg" && fail "another direction is drawn, or something published beside problems that are not the report's"
+[ -s "$tmp/bars_plans.png" ] || fail "no PNG of plans"
+# A marker of the legend for each algorithm, none of one colour.
+[ "$(grep -o "fill *= *'rgb([^']*)'" "$tmp/bars.svg" | sort -u | grep -vcE 'rgb\( *(34|110|221|255), *(34|110|221|255), *(34|110|221|255)\)')" -ge 9 ] || fail "nine algorithms share colours"
+"$benchcnn" plot bars "$tmp/bars.jsonl" --impl 'cpu:v[1-3]' --out "$tmp/few" >/dev/null 2>"$tmp/err" && ! grep -q 'cpu:v4' "$tmp/few.svg" || fail "--impl is not heeded: $(cat "$tmp/err")"
+refused 'no timed operation' plot bars "$tmp/mine.jsonl" --out "$tmp/none"
+refused '--dir goes with plot bars' plot "$tmp/mine.jsonl" --dir FWD
+refused 'plot bars needs record files' plot bars
+
 refused '/nonexistent/x' plot "$tmp/mine.jsonl" --out /nonexistent/x
 # A disk that is full, or a limit of the files' size: gnuplot says nothing of either.
 for kilobytes in 4 24; do

@@ -58,11 +58,42 @@ static void test_wrong_file_is_named(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* CIFAR-10 comes in one archive: it is not unpacked before its own checksum is right. */
+static void test_cifar10(void **state)
+{
+    char server[] = "/tmp/benchcnn-server-XXXXXX", into[] = "/tmp/benchcnn-fetch-XXXXXX", url[128], command[512];
+    cnn_error err;
+    assert_non_null(mkdtemp(server));
+    assert_non_null(mkdtemp(into));
+    write_file(into, "data_batch_3.bin", "something else");
+    assert_int_equal(cifar10_fetch(into, &err), CNN_IO);
+    assert_message(err, "data_batch_3.bin");
+    assert_message(err, "bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67");
+    snprintf(
+        command, sizeof command,
+        "rm %s/data_batch_3.bin; cd %s && mkdir cifar-10-batches-bin && "
+        "echo forged >cifar-10-batches-bin/data_batch_1.bin && tar -czf cifar-10-binary.tar.gz cifar-10-batches-bin",
+        into, server);
+    assert_int_equal(system(command), 0);
+    if (system("command -v curl >/dev/null 2>&1") == 0) { /* wget knows no file:// */
+        snprintf(url, sizeof url, "file://%s", server);
+        setenv("BENCHCNN_CIFAR10_URL", url, 1);
+        assert_int_equal(cifar10_fetch(into, &err), CNN_IO);
+        assert_message(err, "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd");
+        assert_message(err, "BENCHCNN_CIFAR10_URL");
+        unsetenv("BENCHCNN_CIFAR10_URL");
+    }
+    assert_int_equal(rmdir(into), 0); /* nothing is left in it */
+    snprintf(command, sizeof command, "rm -r %s", server);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wrong_download_is_not_kept),
         cmocka_unit_test(test_wrong_file_is_named),
+        cmocka_unit_test(test_cifar10),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,7 @@ static void test_synthetic_shapes(void **state)
     dataset tiny = make(1, 1, 10, 5, 2, 1), colour = make(1, 2, 20, 5, 3, 32);
     assert_int_equal(colour.c * colour.h * colour.w, 3 * 32 * 32);
     dataset_free(&tiny);
+    assert_string_equal(colour.name, "synthetic_pictures");
 
     float nchw[3 * 32 * 32], nhwc[3 * 32 * 32];
     const cnn_type a = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32}, b = {CNN_F32, CNN_F32, CNN_NHWC, CNN_MATH_F32};

@@ -1,0 +1,87 @@
+/* goals.c: `plot goals`: a table of epochs and seconds to each goal over batch size, published ones first, and the
+ * picture's set. */
+#include "bench/figures/goals.h"
+#include "cli/table.h"
+#include "parts.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BATCH_WIDTH = 7, GAP = 2, CELL = 17 }; /* CELL: epochs and seconds */
+
+static int width_of(const goals_curve *c)
+{
+    const int label = table_width(c->label);
+    return label > CELL ? label : CELL;
+}
+
+static const goals_point *point_at(const goals_curve *c, double batch)
+{
+    for (int i = 0; i < c->count; i++)
+        if (c->points[i].batch >= batch && c->points[i].batch <= batch) return &c->points[i];
+    return NULL;
+}
+
+static void cell_text(const goals_point *p, char *text, size_t size)
+{
+    if (p == NULL)
+        snprintf(text, size, "-");
+    else if (p->epochs > 0.0 && isfinite(p->seconds))
+        snprintf(text, size, "%6g  %9.2f", p->epochs, p->seconds);
+    else if (p->epochs > 0.0)
+        snprintf(text, size, "%6g  not timed", p->epochs);
+    else
+        snprintf(text, size, "not in %lld", (long long)p->tried);
+}
+
+/* The curves in the order of the columns: the published one, which is the set's last, first. */
+static const goals_curve *column(const goals_set *set, int i)
+{
+    return set->published ? &set->list[i == 0 ? set->count - 1 : i - 1] : &set->list[i];
+}
+
+/* The next larger batch that any curve has; 0: none. */
+static double next_batch(const goals_set *set, double behind)
+{
+    double next = INFINITY;
+    for (int i = 0; i < set->count; i++)
+        for (int k = 0; k < set->list[i].count; k++) {
+            const double batch = set->list[i].points[k].batch;
+            if (batch > behind && batch < next) next = batch;
+        }
+    return isfinite(next) ? next : 0.0;
+}
+
+static void print_columns(const goals_set *set, int first, int end)
+{
+    char text[64];
+    printf("%*s", BATCH_WIDTH, "");
+    for (int i = first; i < end; i++) printf("%*s%*s", GAP, "", width_of(column(set, i)), column(set, i)->label);
+    printf("\n%*s", BATCH_WIDTH, "goal");
+    for (int i = first; i < end; i++) printf("%*s%*g", GAP, "", width_of(column(set, i)), column(set, i)->goal);
+    printf("\n%*s", BATCH_WIDTH, "batch");
+    for (int i = first; i < end; i++) printf("%*s%*s", GAP, "", width_of(column(set, i)), "epochs    seconds");
+    putchar('\n');
+    for (double batch = next_batch(set, 0.0); batch > 0.0; batch = next_batch(set, batch)) {
+        printf("%*g", BATCH_WIDTH, batch);
+        for (int i = first; i < end; i++) {
+            cell_text(point_at(column(set, i), batch), text, sizeof text);
+            printf("%*s%*s", GAP, "", width_of(column(set, i)), text);
+        }
+        putchar('\n');
+    }
+}
+
+void show_goals(const goals_set *set)
+{
+    const int room = table_columns();
+    table_put(stdout, "epochs and seconds until the mean test loss is below the goal; %s\n", set->subtitle);
+    for (int first = 0, end; first < set->count; first = end) {
+        int width = BATCH_WIDTH;
+        for (end = first; end < set->count; end++) {
+            width += GAP + width_of(column(set, end));
+            if (room > 0 && width > room && end > first) break;
+        }
+        print_columns(set, first, end);
+    }
+}
