@@ -19,6 +19,8 @@ typedef struct record_pair {
 } record_pair;
 void record_text_pairs(cnn_record *record, const char *key, const record_pair *pairs, int count);
 void record_int_pairs(cnn_record *record, const char *key, const record_pair *pairs, int count);
+/* Those of the fields that another record has, as they are there and in its order. */
+void record_copy(cnn_record *record, const cnn_record *from, const char *const *fields, int count);
 void record_free(cnn_record *record);
 /* What design section 8 asks of every operation's record: op, problem, dir, dtype, math, layout; and what a descriptor
  * does not say, of a convolution and FC: bias, mode. Older records lack these: cross-correlation with a bias, mostly.

@@ -41,6 +41,11 @@ if command -v gnuplot >/dev/null; then
 else
     ran+=(plot)
 fi
+if python3 -I -c 'import jinja2' 2>/dev/null || /usr/bin/python3 -I -c 'import jinja2' 2>/dev/null; then
+    runs 'page.html' report "$tmp/bench.jsonl" "$tmp/train.jsonl" --out "$tmp/page.html"
+else
+    ran+=(report)
+fi
 ran+=(peaks)
 runs 'training|written to' data make --out "$tmp/data"
 runs 'usage' help bench
