@@ -27,6 +27,7 @@ cnn_status page_write(page *p, record_sink *to, cnn_error *err);
 /* The epochs of the longest training that the file begins; path NULL: of all files. */
 int page_longest_training(const page *p, const char *path);
 int page_timings(const page *p); /* figures of single operations */
+int page_epochs(const page *p);  /* that were timed */
 void page_close(page *p);        /* NULL is accepted */
 
 #endif

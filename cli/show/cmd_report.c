@@ -12,12 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    NO_JINJA = 3,     /* page.py's status where Python has no Jinja2 */
-    CURVE_EPOCHS = 5, /* what is trained for fewer was timed, and has no curve to show */
-    CURVES = 8,       /* of several files in one picture: so many colours can be told apart */
-    FIGURES = 1000    /* of single operations in one picture */
-};
+enum { NO_JINJA = 3 }; /* page.py's status where Python has no Jinja2 */
 static const char begins[] = "<!DOCTYPE html>", ends[] = "</html>\n";
 
 cnn_status args_report(const cli_options *o, cnn_error *err)
@@ -29,83 +24,6 @@ cnn_status args_report(const cli_options *o, cnn_error *err)
         status = cli_keep_apart(o->out, "a file of records", o->words.items[i], err);
     return status == CNN_OK ? cli_keep_apart(o->out, "--against", o->against, err) : status;
 }
-
-/* ---- Pictures */
-
-static cnn_status put_picture(const char *kind, const char *file, FILE *svg, const char *why, record_sink *to,
-                              cnn_error *err)
-{
-    cnn_record *record = record_new("picture");
-    const long size = svg != NULL ? ftell(svg) : 0;
-    char *text = size > 0 ? malloc((size_t)size + 1) : NULL;
-    record_text(record, "picture", kind);
-    record_text(record, "file", file);
-    if (why != NULL) record_text(record, "reason", why);
-    if (text != NULL) {
-        rewind(svg);
-        text[fread(text, 1, (size_t)size, svg)] = '\0';
-        record_text(record, "svg", text);
-    }
-    free(text);
-    return record_write(to, record, err);
-}
-
-/* Of these files; one that holds nothing of the kind, or too much, is no failure: *why says which. */
-static cnn_status draw(const cli_options *o, const char *kind, const char *const *files, int count, record_sink *to,
-                       char why[CNN_MESSAGE_MAX], cnn_error *err)
-{
-    cli_options *own = malloc(sizeof *own); /* large: kept off the stack */
-    FILE *svg = program_file("a plot", err);
-    cnn_status status = own != NULL && svg != NULL ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plot");
-    why[0] = '\0';
-    if (status == CNN_OK) {
-        *own = *o;
-        own->quiet = true;
-        own->words.count = 0;
-        if (kind[0] != '\0') own->words.items[own->words.count++] = kind;
-        for (int i = 0; i < count && own->words.count < CLI_LIST_MAX; i++)
-            own->words.items[own->words.count++] = files[i];
-        status = cli_plot_svg(own, count > 1 ? CURVES : 0, svg, err);
-    }
-    if (status == CNN_OK && fseek(svg, 0, SEEK_END) == 0)
-        status = put_picture(kind, count == 1 ? files[0] : NULL, svg, NULL, to, err);
-    else if (status == CNN_BAD_ARGUMENT || status == CNN_UNAVAILABLE || status == CNN_INTERNAL)
-        snprintf(why, CNN_MESSAGE_MAX, "%s", err->message);
-    if (why[0] != '\0') status = CNN_OK;
-    if (svg != NULL) fclose(svg);
-    free(own);
-    return status;
-}
-
-/* All files in one picture; where that is too much, each in its own. */
-static cnn_status add_pictures(const cli_options *o, const page *p, record_sink *to, cnn_error *err)
-{
-    enum { OF_EPOCHS = 2 }; /* the first ones, up to this */
-    static const char *const kinds[] = {"", "curves", "workers", "speedup", "roofline"};
-    const char *const *files = o->words.items;
-    const int count = o->words.count;
-    cnn_status status = CNN_OK;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == CNN_OK; k++) {
-        char why[CNN_MESSAGE_MAX], own_why[CNN_MESSAGE_MAX];
-        const int least = strcmp(kinds[k], "curves") == 0 ? CURVE_EPOCHS : k <= OF_EPOCHS ? 1 : 0;
-        if (page_longest_training(p, NULL) < least) continue;
-        if (k > OF_EPOCHS && page_timings(p) > FIGURES) {
-            snprintf(why, sizeof why,
-                     "%d figures are too many for one picture: `benchcnn plot` draws the files you name",
-                     page_timings(p));
-            status = put_picture(kinds[k], NULL, NULL, why, to, err);
-            continue;
-        }
-        status = draw(o, kinds[k], files, count, to, why, err);
-        if (status != CNN_OK || why[0] == '\0') continue;
-        for (int i = 0; i < count && count > 1 && status == CNN_OK; i++)
-            if (page_longest_training(p, files[i]) >= least) status = draw(o, kinds[k], &files[i], 1, to, own_why, err);
-        if (status == CNN_OK) status = put_picture(kinds[k], NULL, NULL, why, to, err);
-    }
-    return status;
-}
-
-/* ---- The page */
 
 static cnn_status gather(const cli_options *o, page *p, record_sink *to, cnn_error *err)
 {
@@ -119,7 +37,7 @@ static cnn_status gather(const cli_options *o, page *p, record_sink *to, cnn_err
         if (status == CNN_OK) cli_say_bad_lines(o->words.items[i], bad);
     }
     if (status == CNN_OK) status = page_write(p, to, err);
-    if (status == CNN_OK) status = add_pictures(o, p, to, err);
+    if (status == CNN_OK) status = report_pictures(o, p, to, err);
     for (int i = 0; i < o->words.count && status == CNN_OK && o->against != NULL; i++)
         status = report_compare(o->against, o->words.items[i], to, err);
     return status;

@@ -199,6 +199,7 @@ const field = document.querySelector('#timed .f');
 field.value = 'no such row';
 field.dispatchEvent(new Event('input', {bubbles: true}));
 said.push('hides ' + (all('#timed tbody:not([hidden])').length === 0));
+said.push('prints ' + all('table.time tbody tr').every(r => r.getBoundingClientRect().height > 0)); /* as if on paper: below */
 field.value = '';
 field.dispatchEvent(new Event('input', {bubbles: true}));
 said.push('shows ' + (rows > 0 && all('#timed tbody:not([hidden]) tr:not(.g):not([hidden])').length === rows));
@@ -211,12 +212,16 @@ import re, sys
 page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", open(sys.argv[1]).read())
 open(sys.argv[3], "w").write(page.replace("</body>", "<script>" + open(sys.argv[2]).read() + "</script></body>"))
 PY
+    sed 's/@media print/@media all/; s/probed/printed/' "$tmp/probed.html" >"$tmp/printed.html"
+    printf '<!DOCTYPE html><body><iframe src="printed.html" style="width:1280px;height:900px"></iframe><pre></pre><script>onmessage = e => { document.querySelector("pre").textContent = e.data; };</script>' >"$tmp/frame.html"
+    open_page "$tmp/frame.html" 1400
+    holds "$page on paper" "$tmp/dom" 'prints true'
     for width in 375 1280; do # a window has a least width: the page is in a frame
         tests=$((tests + 1))
         printf '<!DOCTYPE html><body><iframe src="probed.html" style="width:%spx;height:900px;border:0"></iframe><pre></pre><script>onmessage = e => { document.querySelector("pre").textContent += e.data + "\\n"; };</script>' \
             $width >"$tmp/frame.html"
         open_page "$tmp/frame.html" 1400
-        holds "$page at $width pixels" "$tmp/dom" "up true, down true, hides true, shows true, fits true at $width"
+        holds "$page at $width pixels" "$tmp/dom" "up true, down true, hides true, prints false, shows true, fits true at $width"
     done
 done
 finish
