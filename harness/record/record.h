@@ -62,6 +62,13 @@ typedef cnn_status record_each(void *user, const cnn_record *record, cnn_error *
 cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err);
 /* The same, but a line that is no whole record is CNN_BAD_FORMAT, and every error begins with FILE:LINE. */
 cnn_status record_read_strictly(const char *path, record_each *each, void *user, cnn_error *err);
+/* The same, and of each line that is no whole record `bad` hears the number, and the line. */
+typedef void record_bad_line(void *user, int number, const char *line);
+cnn_status record_read_lines(const char *path, record_each *each, record_bad_line *bad, void *user, cnn_error *err);
+/* record_check.c: holds a record to the table of fields (fields.inc). `each` hears what is wrong with a field, in words
+ * that go on behind its name; `grave` false: it may be of another version of this program. */
+typedef void record_fault(void *user, const char *field, const char *what, bool grave);
+void record_check(const cnn_record *record, record_fault *each, void *user);
 int record_line(const cnn_record *record); /* of the file it is read from, counted from 1 */
 const char *record_get_text(const cnn_record *record, const char *key); /* NULL without one */
 /* Of an object within it: ("implementation", "gpu"). */

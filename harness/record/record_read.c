@@ -39,7 +39,7 @@ bool record_begins(const char *line, size_t length)
 static bool is_blank(const char *line, size_t length) { return strspn(line, " \t\r") == length; }
 
 /* bad NULL: strictly. */
-static cnn_status read_lines(const char *path, record_each *each, void *user, int *bad, cnn_error *err)
+static cnn_status read_lines(const char *path, record_each *each, record_bad_line *bad, void *user, cnn_error *err)
 {
     int number = 0;
     cnn_status status = CNN_OK;
@@ -59,7 +59,7 @@ static cnn_status read_lines(const char *path, record_each *each, void *user, in
         if (object)
             status = each(user, &(cnn_record){.object = object, .line = number}, err);
         else if (bad)
-            ++*bad;
+            bad(user, number, line);
         else
             status = CNN_FAIL(err, CNN_BAD_FORMAT, "'%.40s' is no record, {\"kind\":...}", line);
         if (!bad && status != CNN_OK) cnn_error_before(err, status, "%.200s:%d: ", path, number);
@@ -72,15 +72,40 @@ static cnn_status read_lines(const char *path, record_each *each, void *user, in
     return status;
 }
 
+cnn_status record_read_lines(const char *path, record_each *each, record_bad_line *bad, void *user, cnn_error *err)
+{
+    return read_lines(path, each, bad, user, err);
+}
+
+typedef struct counted {
+    record_each *each;
+    void *user;
+    int *bad;
+} counted;
+
+static cnn_status hand_on(void *user, const cnn_record *record, cnn_error *err)
+{
+    const counted *c = user;
+    return c->each(c->user, record, err);
+}
+
+static void count_bad(void *user, int number, const char *line)
+{
+    (void)number;
+    (void)line;
+    ++*((const counted *)user)->bad;
+}
+
 cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err)
 {
+    counted c = {each, user, bad};
     *bad = 0;
-    return read_lines(path, each, user, bad, err);
+    return read_lines(path, hand_on, count_bad, &c, err);
 }
 
 cnn_status record_read_strictly(const char *path, record_each *each, void *user, cnn_error *err)
 {
-    return read_lines(path, each, user, NULL, err);
+    return read_lines(path, each, NULL, user, err);
 }
 
 /* Whole numbers up to 2^53, as JSON has them. */

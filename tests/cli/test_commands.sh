@@ -35,6 +35,7 @@ runs 'above the 30 training images are left out: 9 of 12' sweep batch --impl cpu
 printf 'bench %s --out "$OUT"\n' "${on[*]} ${short[*]}" >"$tmp/recipe"
 runs '1 timed and verified' run "$tmp/recipe" --out "$tmp/run.jsonl"
 runs 'mb2ic3ih7' compare "$tmp/bench.jsonl" "$tmp/run.jsonl"
+runs '0 faults' check "$tmp/bench.jsonl"
 runs 'cpu' table "$tmp/train.jsonl"
 if command -v gnuplot >/dev/null; then
     runs 'svg' plot "$tmp/train.jsonl" --out "$tmp/epochs.svg"
